@@ -1,0 +1,37 @@
+# What an embedder gets: the rooms that are installed, one word for all of them, and find_package(hpsearch).
+
+include(CMakePackageConfigHelpers)
+get_property(hpsearch_rooms GLOBAL PROPERTY HPSEARCH_INSTALLED_ROOMS)
+
+add_library(hpsearch_hpsearch INTERFACE)
+add_library(hpsearch::hpsearch ALIAS hpsearch_hpsearch)
+set_target_properties(hpsearch_hpsearch PROPERTIES EXPORT_NAME hpsearch)
+target_link_libraries(hpsearch_hpsearch INTERFACE ${hpsearch_rooms})
+
+if(NOT PROJECT_IS_TOP_LEVEL)
+  return()  # Who adds us as a subdirectory installs what they like.
+endif()
+
+set(hpsearch_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/hpsearch)
+install(TARGETS ${hpsearch_rooms} EXPORT hpsearch-targets
+  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT devel
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT devel
+  FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT devel)
+install(TARGETS hpsearch_hpsearch EXPORT hpsearch-targets COMPONENT devel)
+install(EXPORT hpsearch-targets NAMESPACE hpsearch:: DESTINATION ${hpsearch_package_dir} COMPONENT devel)
+
+configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/hpsearch-config.cmake.in
+  ${PROJECT_BINARY_DIR}/hpsearch-config.cmake INSTALL_DESTINATION ${hpsearch_package_dir}
+  NO_SET_AND_CHECK_MACRO NO_CHECK_REQUIRED_COMPONENTS_MACRO)
+# While we are 0.x, a new minor version may break an embedder, and says so by not being found.
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/hpsearch-config-version.cmake
+  COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/hpsearch-config.cmake ${PROJECT_BINARY_DIR}/hpsearch-config-version.cmake
+  DESTINATION ${hpsearch_package_dir} COMPONENT devel)
+
+if(HPSEARCH_BUILD_APPS)
+  install(FILES ${PROJECT_SOURCE_DIR}/docs/man/hpsearch.1
+    DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT runtime)
+  install(FILES ${PROJECT_SOURCE_DIR}/docs/man/hpsearchd.8 ${PROJECT_SOURCE_DIR}/docs/man/hpsearch-worker.8
+    DESTINATION ${CMAKE_INSTALL_MANDIR}/man8 COMPONENT runtime)
+endif()

@@ -1,0 +1,60 @@
+# One function per room of the house (docs/architecture.md): a library, its alias, its headers, its flags.
+
+add_library(hpsearch_build_flags INTERFACE)
+target_compile_options(hpsearch_build_flags INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wold-style-cast -Wnon-virtual-dtor
+  -Woverloaded-virtual -Wimplicit-fallthrough -Wextra-semi
+  $<$<BOOL:${HPSEARCH_WARNINGS_AS_ERRORS}>:-Werror>)
+# The same inputs give the same bits whatever the optimiser likes to contract.
+add_compile_options(-ffp-contract=off)
+
+if(HPSEARCH_SANITIZE)
+  add_compile_options(-fsanitize=${HPSEARCH_SANITIZE} -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=${HPSEARCH_SANITIZE})
+  if(HPSEARCH_SANITIZE MATCHES "undefined")
+    add_compile_options(-fno-sanitize-recover=undefined)
+  endif()
+endif()
+
+# hpsearch_room(<name> HEADERS … SOURCES … PUBLIC … PRIVATE … [NO_INSTALL])
+function(hpsearch_room name)
+  cmake_parse_arguments(ROOM "NO_INSTALL" "" "HEADERS;SOURCES;PUBLIC;PRIVATE" ${ARGN})
+  add_library(hpsearch_${name} ${ROOM_SOURCES})
+  add_library(hpsearch::${name} ALIAS hpsearch_${name})
+  target_sources(hpsearch_${name} PUBLIC FILE_SET HEADERS BASE_DIRS include FILES ${ROOM_HEADERS})
+  target_compile_features(hpsearch_${name} PUBLIC cxx_std_20)
+  set_target_properties(hpsearch_${name} PROPERTIES
+    EXPORT_NAME ${name} OUTPUT_NAME hpsearch-${name} CXX_EXTENSIONS OFF
+    CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON POSITION_INDEPENDENT_CODE ON)
+  target_link_libraries(hpsearch_${name}
+    PUBLIC ${ROOM_PUBLIC}
+    PRIVATE ${ROOM_PRIVATE} $<BUILD_INTERFACE:hpsearch_build_flags>)
+  if(NOT ROOM_NO_INSTALL)
+    set_property(GLOBAL APPEND PROPERTY HPSEARCH_INSTALLED_ROOMS hpsearch_${name})
+  endif()
+endfunction()
+
+# hpsearch_program(<name> SOURCES … LINK …): an installed executable.
+function(hpsearch_program name)
+  cmake_parse_arguments(PROGRAM "" "" "SOURCES;LINK" ${ARGN})
+  add_executable(${name} ${PROGRAM_SOURCES})
+  target_link_libraries(${name} PRIVATE ${PROGRAM_LINK} hpsearch_build_flags)
+  set_target_properties(${name} PROPERTIES CXX_EXTENSIONS OFF RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
+  install(TARGETS ${name} RUNTIME COMPONENT runtime)
+endfunction()
+
+# All tests labelled `shell`, with the programs they start: what the thread sanitizer's preset builds.
+add_custom_target(hpsearch_shell_tests)
+
+# hpsearch_test(<name> SOURCES … LINK … [LABELS …]): a GoogleTest binary, each test known to CTest.
+function(hpsearch_test name)
+  cmake_parse_arguments(TEST "" "" "SOURCES;LINK;LABELS" ${ARGN})
+  add_executable(${name} ${TEST_SOURCES})
+  target_link_libraries(${name} PRIVATE ${TEST_LINK} hpsearch_build_flags GTest::gtest_main)
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+  set_target_properties(${name} PROPERTIES CXX_EXTENSIONS OFF)
+  if("shell" IN_LIST TEST_LABELS)
+    add_dependencies(hpsearch_shell_tests ${name})
+  endif()
+  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES LABELS "${TEST_LABELS}" TIMEOUT 300)
+endfunction()
