@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <string>
+
+#include "hpsearch/engine/base/id.hpp"
+#include "hpsearch/engine/cluster/slot_ledger.hpp"
+#include "hpsearch/engine/experiment/attempt.hpp"
+
+namespace hpsearch::engine {
+
+/// A worker as the log knows it. Whether it was heard of lately is Liveness's, and not in the log.
+struct WorkerRecord {
+  WorkerId id;
+  std::string uid;
+  std::string name;
+  std::uint64_t incarnation = 0;
+  std::string slot_kind;
+  bool present = true;  ///< False once lost; its leases are over then.
+  SlotLedger slots;
+  std::set<AttemptKey> attempts;  ///< Live ones, those without slots included.
+};
+
+}  // namespace hpsearch::engine

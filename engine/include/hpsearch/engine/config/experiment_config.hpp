@@ -1,0 +1,122 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "hpsearch/engine/base/problem.hpp"
+#include "hpsearch/engine/base/score.hpp"
+#include "hpsearch/engine/base/units.hpp"
+#include "hpsearch/engine/base/value.hpp"
+#include "hpsearch/engine/searcher.hpp"
+#include "hpsearch/engine/space/space.hpp"
+
+namespace hpsearch::engine {
+
+/// How the training program is started: an argv run without a shell, or a line for `sh -c`.
+struct Entrypoint {
+  std::variant<std::vector<std::string>, std::string> command;
+};
+
+enum class AshaMode : std::uint8_t { aggressive, standard, conservative };
+enum class OnDuplicate : std::uint8_t { allow, reject };
+
+/// The `searcher` section. Which fields mean something depends on `name` (SearcherKind::fields).
+struct SearcherConfig {
+  std::string name;
+  std::vector<std::string>
+      fields;          ///< Those of its kind, so that to_value shows their defaults; others when set.
+  std::string metric;  ///< Dotted path into what trials report.
+  bool smaller_is_better = true;
+  Units max_length{1};  ///< In the experiment's unit.
+  std::uint64_t max_trials = 0;
+  std::uint64_t max_concurrent_trials = 16;  ///< Exact; 0 = as many as there are slots.
+  AshaMode mode = AshaMode::standard;
+  double divisor = 4;  ///< Above 1.
+  std::uint64_t max_rungs = 5;
+  std::vector<std::uint64_t> bracket_rungs;  ///< Empty: from `mode`.
+  std::uint64_t num_rungs = 0;               ///< async_halving only.
+  bool stop_once = false;
+  std::vector<Value> points_to_evaluate;
+  OnDuplicate on_duplicate = OnDuplicate::allow;
+  std::optional<std::uint64_t> source_trial_id;
+  std::optional<std::string> source_checkpoint_uuid;
+
+  [[nodiscard]] Goal goal() const noexcept { return smaller_is_better ? Goal::minimize : Goal::maximize; }
+};
+
+/// `resources`.
+struct ResourcesConfig {
+  std::uint64_t slots_per_trial = 1;  ///< 0 = runs beside the slots, on a worker's processors alone.
+  std::optional<std::uint64_t> max_slots;
+  double weight = 1;            ///< Above 0; share among experiments of one priority.
+  std::uint64_t priority = 50;  ///< 1 … 99, 1 first.
+  std::string resource_pool;
+};
+
+/// How many checkpoints outlive the search.
+struct CheckpointRetention {
+  std::uint64_t save_experiment_best = 0;
+  std::uint64_t save_trial_best = 1;
+  std::uint64_t save_trial_latest = 1;
+};
+
+/// `checkpoint_storage`; only shared_fs exists so far.
+struct CheckpointStorageConfig {
+  std::string type = "shared_fs";
+  std::string host_path;     ///< "" = under the daemon's state directory.
+  std::string storage_path;  ///< Below host_path, or "".
+  CheckpointRetention retention;
+};
+
+/// An experiment as the engine understands it: every field decided, every default filled in.
+struct ExperimentConfig {
+  std::string name;
+  std::string description;
+  std::vector<std::string> labels;
+  std::string workspace;
+  std::string project;
+  Value data;  ///< A free-form map; reaches the trial.
+  Entrypoint entrypoint;
+  Value hyperparameters;  ///< As written (effective spelling).
+  Space space;
+  SearcherConfig searcher;
+  std::string unit = "batches";  ///< "batches", "records", "epochs" or the user's own word.
+  std::optional<std::uint64_t> records_per_epoch;
+  std::uint64_t scheduling_unit = 100;
+  std::optional<Units> min_validation_period;
+  std::optional<Units> min_checkpoint_period;
+  std::uint64_t max_restarts = 5;
+  ResourcesConfig resources;
+  CheckpointStorageConfig checkpoint_storage;
+  std::map<std::string, std::string> environment_variables;
+  std::uint64_t experiment_seed = 0;           ///< 0 … 2^31-1
+  std::map<std::string, std::string> metrics;  ///< Metric name → regular expression over the output.
+  Value accepted;  ///< Sections that are kept but mean nothing to the engine yet, verbatim.
+};
+
+/// What reading a config came to. `config` is set exactly when `problems` is empty.
+struct ParsedConfig {
+  std::optional<ExperimentConfig> config;
+  Problems problems;  ///< All of them, in order of the text's keys.
+  Problems notes;     ///< Accepted, but worth telling: odd spellings, fields without effect here.
+};
+
+/// Reads an experiment from a tree. `fallback_name` names it when the text does not (the file's stem);
+/// `seed` is recorded when the text gives none. `registry` says which searchers there are.
+/// Pure; all problems at once; unknown keys name the nearest known one.
+[[nodiscard]] ParsedConfig parse_config(const Value& tree, SearcherRegistry registry,
+                                        std::string_view fallback_name, std::uint64_t seed);
+
+/// The effective experiment as a tree, every default visible, seed included. Parsing it gives the same
+/// config.
+[[nodiscard]] Value to_value(const ExperimentConfig& config);
+
+/// The seed of one trial's program, 0 … 2^31-1: a function of the experiment's seed and the trial's number.
+[[nodiscard]] std::uint32_t trial_seed(std::uint64_t experiment_seed, TrialNumber trial) noexcept;
+
+}  // namespace hpsearch::engine

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "hpsearch/engine/base/instant.hpp"
+#include "hpsearch/engine/base/result.hpp"
+#include "hpsearch/engine/cluster/worker.hpp"
+#include "hpsearch/engine/experiment/commands.hpp"
+#include "hpsearch/engine/experiment/events.hpp"
+#include "hpsearch/engine/experiment/experiment_record.hpp"
+#include "hpsearch/engine/experiment/orders.hpp"
+#include "hpsearch/engine/searcher.hpp"
+
+namespace hpsearch::engine {
+
+/// What follows from one command. The shell makes the events durable first, and only then carries out the
+/// orders, in order.
+struct Effects {
+  std::vector<Event> events;
+  std::vector<Order> orders;
+  std::optional<ExperimentId> created;  ///< The answer to CreateExperiment.
+  std::optional<WorkerId> joined;       ///< The answer to JoinWorker.
+};
+
+/// The one door: told what happened and what time it is, says what follows. A hyperparameter search engine
+/// for any number of experiments on any number of workers, as a deterministic state machine.
+///
+/// The same commands with the same instants give the same effects. State is the fold of the events: an engine
+/// that has replayed the log stands exactly where the one that wrote it stood.
+///
+/// Owns:    experiments, trials, leases and slots; no threads, clocks, files or sockets.
+/// Threads: callers take turns.
+/// Cost:    O(log trials) per decision; a step makes as many decisions as it frees or fills slots.
+/// Fails:   a refused command changes nothing and says why.
+class Engine {
+ public:
+  explicit Engine(SearcherRegistry registry);
+  Engine(Engine&&) noexcept;
+  Engine& operator=(Engine&&) noexcept;
+  ~Engine();
+
+  /// Does what the command asks and everything that follows at once: verdicts, promotions, new trials, leases,
+  /// ends. `now` must not go back; if it does, the last instant counts.
+  ///
+  /// bad_request: the config is wrong (every problem named); not_found: no such experiment or worker;
+  /// wrong_state: for example resuming an ended experiment.
+  [[nodiscard]] Result<Effects> step(const Command& command, Instant now);
+
+  /// Recovery: takes one event of the log. Events must come in order from lsn 1, before the first step.
+  /// corrupt: the event cannot follow what was replayed so far; the engine is useless then.
+  Status replay(const Event& event);
+
+  // --- queries; pointers hold until the next step ---
+
+  [[nodiscard]] Lsn last_lsn() const noexcept;
+  [[nodiscard]] Instant last_instant() const noexcept;
+  [[nodiscard]] const std::map<ExperimentId, ExperimentRecord>& experiments() const noexcept;
+  [[nodiscard]] const ExperimentRecord* find(ExperimentId experiment) const noexcept;
+  [[nodiscard]] const TrialRecord* find(ExperimentId experiment, TrialNumber trial) const noexcept;
+  [[nodiscard]] const std::map<WorkerId, WorkerRecord>& workers() const noexcept;
+
+  /// A worker that is silent gets no new leases until it is heard of again. Not journaled.
+  void set_suspect(WorkerId worker, bool suspect);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace hpsearch::engine

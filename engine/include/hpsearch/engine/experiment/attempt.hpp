@@ -1,0 +1,104 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "hpsearch/engine/base/id.hpp"
+#include "hpsearch/engine/base/units.hpp"
+#include "hpsearch/engine/base/value.hpp"
+#include "hpsearch/engine/config/experiment_config.hpp"
+
+namespace hpsearch::engine {
+
+/// One run of a trial on one set of slots, and who may speak for it.
+struct AttemptKey {
+  ExperimentId experiment;
+  TrialNumber trial;
+  AttemptNumber attempt;
+  LeaseId lease;
+  friend auto operator<=>(const AttemptKey&, const AttemptKey&) = default;
+};
+
+/// Metric name (dotted path) → value, sorted by name. Values may be NaN or infinite.
+using Metrics = std::vector<std::pair<std::string, double>>;
+
+/// The program measured something after training `step` units in all.
+struct MetricsReport {
+  Units step{};
+  Metrics metrics;
+};
+
+/// A complete checkpoint lies in the store's checkpoint storage.
+struct CheckpointReport {
+  Units step{};
+  std::string path;  ///< Absolute directory, final place.
+  std::uint64_t files = 0;
+  std::uint64_t bytes = 0;
+};
+
+/// The program says its hyperparameters cannot work.
+struct InvalidHparamsReport {
+  std::string why;
+};
+
+/// The program has ended, nothing of it is left. Always the last report of an attempt.
+struct ExitReport {
+  enum class Cause : std::uint8_t {
+    exited,          ///< By itself; `code` is its exit status.
+    signaled,        ///< By a signal nobody here sent; `code` is its number.
+    ended_by_agent,  ///< The worker ended it because it was told to.
+    could_not_start, ///< `message` says why: missing program, missing context directory, full disk.
+  };
+  Cause cause = Cause::exited;
+  int code = 0;
+  std::string message;   ///< One sentence for people, or "".
+  std::string log_tail;  ///< The last lines of its output when it failed, at most 4 KiB.
+};
+
+/// What an attempt tells, in order; its sequence number counts from 1 without gaps.
+using Report = std::variant<MetricsReport, CheckpointReport, InvalidHparamsReport, ExitReport>;
+
+/// What an attempt is told to do at or before its length.
+enum class Directive : std::uint8_t {
+  train_on,  ///< To `length`.
+  pause,     ///< Checkpoint, then exit; it will be continued.
+  stop,      ///< Exit; nothing more is wanted.
+  kill,      ///< End it at once, no checkpoint.
+};
+[[nodiscard]] std::string_view name_of(Directive directive) noexcept;
+[[nodiscard]] std::optional<Directive> directive_named(std::string_view name) noexcept;
+
+struct Decision {
+  Lsn id;  ///< Of the event that decided; later decisions have higher ids.
+  Directive directive = Directive::train_on;
+  Units length{};
+};
+
+/// Everything a worker needs to run one attempt.
+struct LaunchSpec {
+  AttemptKey key;
+  TrialId trial_id;
+  std::string experiment_name;
+  std::vector<SlotIndex> slots;
+  Entrypoint entrypoint;
+  Value hparams;
+  Units length{};  ///< Train until this absolute length …
+  std::string unit;
+  std::uint32_t trial_seed = 0;
+  std::string metric;             ///< The searcher's, so the worker knows which report completes a length.
+  std::string context_directory;  ///< "" = none.
+  std::string checkpoint_root;    ///< Published checkpoints go below it; "" = the worker's own default.
+  std::string latest_checkpoint;  ///< "" on a fresh start.
+  Units latest_step{};            ///< Length that checkpoint stands for.
+  std::map<std::string, std::string> environment_variables;
+  std::map<std::string, std::string> metric_patterns;
+  Value data;
+};
+
+}  // namespace hpsearch::engine

@@ -1,0 +1,81 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "hpsearch/engine/base/id.hpp"
+#include "hpsearch/engine/base/value.hpp"
+#include "hpsearch/engine/experiment/attempt.hpp"
+
+namespace hpsearch::engine {
+
+// Commands ask; the engine may refuse. Everything that can change the engine enters as one of these.
+
+/// Takes a new experiment. `config` is a tree as parse_config reads it.
+struct CreateExperiment {
+  Value config;
+  std::string fallback_name;      ///< Name when the config has none.
+  std::uint64_t seed = 0;         ///< Seed when the config has none, 0 … 2^31-1.
+  std::string context_directory;  ///< Absolute, or "".
+  std::string idempotency_key;    ///< The same key again gives the first answer again; "" = none.
+};
+struct PauseExperiment {
+  ExperimentId experiment;
+};
+struct ResumeExperiment {
+  ExperimentId experiment;
+};
+/// Graceful: programs may checkpoint, then stop. Asking again is not an error.
+struct CancelExperiment {
+  ExperimentId experiment;
+};
+/// At once.
+struct KillExperiment {
+  ExperimentId experiment;
+};
+
+/// An attempt as its worker knows it.
+struct HeldAttempt {
+  AttemptKey key;
+  bool exited = false;             ///< Its exit report is waiting to be acknowledged.
+  std::uint64_t last_seq = 0;      ///< Of the last report it made.
+  Lsn last_decision;               ///< Highest decision it has seen; 0 = none.
+};
+
+/// A worker introduces itself, for the first time or again.
+struct JoinWorker {
+  std::string uid;                ///< Made by the worker once, kept in its state directory.
+  std::string name;               ///< For people.
+  std::uint64_t incarnation = 0;  ///< Grows with each start of the agent on that state directory.
+  std::uint64_t slots = 0;
+  std::string slot_kind;          ///< "gpu" or "cpu".
+  std::vector<HeldAttempt> held;
+};
+/// A worker said goodbye (its programs are gone), or is given up as lost.
+struct LoseWorker {
+  WorkerId worker;
+  std::string why;
+};
+
+/// The worker has the lease and has started the program.
+struct ConfirmStart {
+  WorkerId worker;
+  AttemptKey key;
+};
+/// Reports first_seq, first_seq+1, … of one attempt.
+struct TakeReports {
+  WorkerId worker;
+  AttemptKey key;
+  std::uint64_t first_seq = 0;
+  std::vector<Report> reports;
+};
+
+/// Nothing happened but time. Deadlines are looked at in every step; this is one without anything else.
+struct LookAtClock {};
+
+using Command = std::variant<CreateExperiment, PauseExperiment, ResumeExperiment, CancelExperiment, KillExperiment,
+                             JoinWorker, LoseWorker, ConfirmStart, TakeReports, LookAtClock>;
+
+}  // namespace hpsearch::engine

@@ -1,0 +1,142 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "hpsearch/engine/base/id.hpp"
+#include "hpsearch/engine/base/instant.hpp"
+#include "hpsearch/engine/base/value.hpp"
+#include "hpsearch/engine/experiment/attempt.hpp"
+#include "hpsearch/engine/experiment/experiment_state.hpp"
+#include "hpsearch/engine/searcher.hpp"
+#include "hpsearch/engine/trial/trial_state.hpp"
+
+namespace hpsearch::engine {
+
+// Events are what happened and what was decided; folding them gives the state. They carry decisions, not
+// what is needed to decide again, so a newer searcher cannot rewrite the past.
+
+struct ExperimentCreated {
+  ExperimentId experiment;
+  Value config;  ///< Effective: every default and the seed filled in.
+  std::string context_directory;
+  std::string idempotency_key;
+};
+struct ExperimentPaused {
+  ExperimentId experiment;
+};
+struct ExperimentResumed {
+  ExperimentId experiment;
+};
+/// From now on it only ends; `target` is what it will have become.
+struct ExperimentStopping {
+  ExperimentId experiment;
+  ExperimentState target{};
+  bool at_once = false;
+  std::string reason;
+};
+struct ExperimentEnded {
+  ExperimentId experiment;
+  ExperimentState state{};
+  std::string reason;
+};
+
+struct TrialCreated {
+  ExperimentId experiment;
+  TrialNumber trial;
+  TrialId id;
+  Value hparams;
+  Units length{};
+  Reason reason;
+};
+struct TrialPromoted {
+  ExperimentId experiment;
+  TrialNumber trial;
+  Units length{};
+  bool in_place = false;  ///< The running attempt trains on; else the trial waits for a slot.
+  Reason reason;
+};
+/// The trial reached the length it was asked for; `score` is what its searcher hears.
+struct LengthReached {
+  ExperimentId experiment;
+  TrialNumber trial;
+  Units length{};
+  Units step{};                   ///< Where it really is, at least `length`.
+  std::optional<double> metric;   ///< Nothing when missing; may be NaN.
+};
+/// It waits: at a rung (Why::waits_at_rung) or because its experiment was paused (Why::user).
+struct TrialPaused {
+  ExperimentId experiment;
+  TrialNumber trial;
+  Reason reason;
+};
+/// A trial that was paused by the user or lost its attempt is ready to run again.
+struct TrialQueued {
+  ExperimentId experiment;
+  TrialNumber trial;
+};
+struct TrialExitedEarly {
+  ExperimentId experiment;
+  TrialNumber trial;
+  ExitReason exit{};
+  std::string detail;
+};
+struct TrialEnded {
+  ExperimentId experiment;
+  TrialNumber trial;
+  TrialState state{};
+  Reason reason;
+};
+
+/// Its own Lsn is the lease.
+struct LeaseGranted {
+  ExperimentId experiment;
+  TrialNumber trial;
+  AttemptNumber attempt;
+  WorkerId worker;
+  std::vector<SlotIndex> slots;
+  Units length{};
+};
+struct AttemptStarted {
+  AttemptKey key;
+};
+/// One report, as it came; `seq` is its number within the attempt.
+struct ReportTaken {
+  AttemptKey key;
+  std::uint64_t seq = 0;
+  Report report;
+};
+/// The lease is over without an exit report: the worker is gone or never had it. Not the program's failure.
+struct AttemptLost {
+  AttemptKey key;
+  std::string why;
+};
+
+struct WorkerJoined {
+  WorkerId worker;
+  std::string uid;
+  std::string name;
+  std::uint64_t incarnation = 0;
+  std::uint64_t slots = 0;
+  std::string slot_kind;
+};
+struct WorkerLost {
+  WorkerId worker;
+  std::string why;
+};
+
+using EventBody = std::variant<ExperimentCreated, ExperimentPaused, ExperimentResumed, ExperimentStopping,
+                               ExperimentEnded, TrialCreated, TrialPromoted, LengthReached, TrialPaused, TrialQueued,
+                               TrialExitedEarly, TrialEnded, LeaseGranted, AttemptStarted, ReportTaken, AttemptLost,
+                               WorkerJoined, WorkerLost>;
+
+struct Event {
+  Lsn lsn;     ///< From 1 without gaps.
+  Instant at;  ///< What the shell said the time was. Never smaller than the event before.
+  EventBody body;
+};
+
+}  // namespace hpsearch::engine

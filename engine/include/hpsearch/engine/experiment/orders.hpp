@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "hpsearch/engine/base/id.hpp"
+#include "hpsearch/engine/experiment/attempt.hpp"
+
+namespace hpsearch::engine {
+
+// Orders are what a step wants said to workers, once its events are durable. The engine repeats whatever
+// is still outstanding when a worker joins again, so losing one on the way costs only time.
+
+/// The answer to JoinWorker.
+struct WelcomeWorker {
+  enum class Fate : std::uint8_t {
+    go_on,   ///< Still its owner; send every report after `upto`.
+    fenced,  ///< Somebody else owns the trial, or it has ended: stop it, keep nothing.
+    hold,    ///< We do not know this attempt (an older store?): leave it running, send nothing.
+  };
+  struct Attempt {
+    AttemptKey key;
+    Fate fate = Fate::hold;
+    std::uint64_t upto = 0;  ///< Reports up to here are durable.
+  };
+  WorkerId worker;
+  std::vector<Attempt> attempts;
+};
+struct LaunchAttempt {
+  WorkerId worker;
+  LaunchSpec spec;
+};
+struct DecideAttempt {
+  WorkerId worker;
+  AttemptKey key;
+  Decision decision;
+};
+/// Reports 1 … upto are durable and need not be kept.
+struct AckReports {
+  WorkerId worker;
+  AttemptKey key;
+  std::uint64_t upto = 0;
+};
+/// Reports are missing: send from `expect` on.
+struct ResendReports {
+  WorkerId worker;
+  AttemptKey key;
+  std::uint64_t expect = 0;
+};
+/// The sender no longer speaks for this trial.
+struct FenceAttempt {
+  WorkerId worker;
+  AttemptKey key;
+};
+/// Reports of an attempt we know nothing of: leave it alone.
+struct HoldAttempt {
+  WorkerId worker;
+  AttemptKey key;
+};
+
+using Order = std::variant<WelcomeWorker, LaunchAttempt, DecideAttempt, AckReports, ResendReports, FenceAttempt,
+                           HoldAttempt>;
+
+}  // namespace hpsearch::engine

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "hpsearch/engine/base/id.hpp"
+#include "hpsearch/engine/base/result.hpp"
+#include "hpsearch/engine/base/value.hpp"
+#include "hpsearch/engine/engine.hpp"
+#include "hpsearch/engine/experiment/attempt.hpp"
+#include "hpsearch/engine/searcher.hpp"
+
+namespace hpsearch::engine {
+
+/// A search inside one program: ask for work, report what came of it, read the best. The same engine, searchers
+/// and decisions as behind the daemon, with this program as the only worker.
+///
+/// Threads: callers take turns; evaluate trials in as many threads as there are slots.
+/// Cost:    as Engine::step.
+class Search {
+ public:
+  /// A trial to train until `length` in all. After a pause the same trial may come again, further on.
+  struct Work {
+    TrialNumber trial;
+    Value hparams;
+    Units from{};    ///< What it was trained already; 0 on a fresh start.
+    Units length{};  ///< At least from + 1.
+  };
+  struct Best {
+    TrialNumber trial;
+    Value hparams;
+    double metric = 0;
+    Units step{};
+  };
+
+  /// `config` is an experiment as the file describes it; `entrypoint` and `name` may be missing. `slots` pieces
+  /// of work can be out at once. bad_request: what is wrong with the config, every problem on its own line.
+  [[nodiscard]] static Result<Search> open(const Value& config, SearcherRegistry registry, std::uint64_t slots = 1);
+
+  /// The next piece of work; nothing while all slots are out, or when the search is over.
+  [[nodiscard]] std::optional<Work> ask();
+
+  /// What a trial measured after `step` units in all. The answer says what it should do: train_on to `length`,
+  /// or pause or stop, which gives its slot back. not_found: that trial is not out.
+  Result<Decision> report(TrialNumber trial, Units step, double metric);
+
+  /// The trial cannot go on: its parameters are invalid, or evaluating it failed for good.
+  Status give_up(TrialNumber trial, ExitReason reason, const std::string& why);
+
+  [[nodiscard]] std::optional<Best> best() const;
+  [[nodiscard]] bool finished() const;
+  [[nodiscard]] double progress() const;
+  [[nodiscard]] const ExperimentRecord& experiment() const;
+
+ private:
+  Search(Engine engine, WorkerId worker, ExperimentId experiment);
+  Result<Effects> step(const Command& command);
+  Status end_attempt(const AttemptKey& key, std::uint64_t seq, ExitReport exit);
+
+  Engine engine_;
+  WorkerId worker_;
+  ExperimentId experiment_;
+  std::int64_t ticks_ = 0;         // One engine microsecond a step: order is all that matters here.
+  std::vector<AttemptKey> ready_;  // Leased, not asked for yet; oldest first.
+};
+
+}  // namespace hpsearch::engine

@@ -1,0 +1,211 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "hpsearch/engine/base/id.hpp"
+#include "hpsearch/engine/base/problem.hpp"
+#include "hpsearch/engine/base/result.hpp"
+#include "hpsearch/engine/base/score.hpp"
+#include "hpsearch/engine/base/units.hpp"
+#include "hpsearch/engine/base/value.hpp"
+#include "hpsearch/engine/space/space.hpp"
+
+namespace hpsearch::engine {
+
+struct ExperimentConfig;
+
+/// Why something was decided, in numbers that recompute from the log. Fields that say nothing stay empty.
+struct Reason {
+  enum class Why : std::uint8_t {
+    new_trial,       ///< The search wants one more trial.
+    replacement,     ///< In place of a trial whose hyperparameters were invalid.
+    given_point,     ///< One of points_to_evaluate.
+    promoted,        ///< Rank below keep: among the best of its rung.
+    waits_at_rung,   ///< Not (yet) among the best of its rung; stays a candidate.
+    below_cutoff,    ///< Stopping type: position not below keep.
+    rung_closed,     ///< Nothing below can promote it any more.
+    max_length,      ///< Trained as far as a trial can go.
+    early_exit,      ///< The program ended before its length; `detail` says how.
+    user,            ///< Somebody asked; `detail` says for what.
+    experiment_end,  ///< The experiment ended around it.
+  };
+
+  Why why = Why::new_trial;
+  std::optional<std::uint32_t> bracket;  ///< From 0, most rungs first.
+  std::optional<std::uint32_t> rung;     ///< From 0, shortest first.
+  std::optional<std::uint64_t> rank;     ///< Position among the rung's results, from 0 = best.
+  std::optional<std::uint64_t> size;     ///< Results in the rung, this one included.
+  std::optional<std::uint64_t> keep;     ///< How many of them go on: rank must be below it.
+  std::optional<double> cutoff;          ///< Metric of the last one that goes on, in the user's sign.
+  std::string detail;
+
+  friend bool operator==(const Reason&, const Reason&) = default;
+};
+
+/// The Why's name in JSON and logs: "promoted", "waits_at_rung", …
+[[nodiscard]] std::string_view name_of(Reason::Why why) noexcept;
+[[nodiscard]] std::optional<Reason::Why> why_named(std::string_view name) noexcept;
+
+/// A sentence for people: "rank 3 of 17 at rung 1 (keeps the best 4, cut-off 0.912)".
+[[nodiscard]] std::string describe(const Reason& reason);
+
+// --- what a searcher answers ---
+
+/// Start trial `trial` (always the next unused number) with these hyperparameters.
+struct CreateTrial {
+  TrialNumber trial;
+  Value hparams;
+  Units length{};
+  Reason reason;
+};
+/// Let a trial that waits at a rung train on to an absolute length.
+struct PromoteTrial {
+  TrialNumber trial;
+  Units length{};
+  Reason reason;
+};
+/// Nothing now; ask again after the next event.
+struct NothingNow {};
+/// Nothing ever again. `problem` is set when the search could not do what was asked (for example too many
+/// invalid configurations): the experiment then fails with that sentence.
+struct Finished {
+  std::optional<std::string> problem;
+  std::string note;  ///< Something worth telling about a normal end ("the space is exhausted"), or "".
+};
+using Next = std::variant<CreateTrial, PromoteTrial, NothingNow, Finished>;
+
+struct Verdict {
+  enum class Action : std::uint8_t {
+    train_on,  ///< Go on to `length`, keeping slot and process.
+    pause,     ///< Give the slot back; the trial stays a candidate.
+    stop,      ///< Nothing more is wanted of this trial.
+  };
+  Action action = Action::stop;
+  Units length{};  ///< Only for train_on.
+  Reason reason;
+};
+
+// --- what a searcher is told ---
+
+enum class ExitReason : std::uint8_t { errored, user_canceled, user_stopped, invalid_hp };
+
+[[nodiscard]] std::string_view name_of(ExitReason reason) noexcept;
+[[nodiscard]] std::optional<ExitReason> exit_reason_named(std::string_view name) noexcept;
+
+struct TrialWasCreated {
+  TrialNumber trial;
+  Value hparams;
+  Units length{};
+};
+struct TrialWasPromoted {  ///< By next() or, in place, by verdict().
+  TrialNumber trial;
+  Units length{};
+};
+struct TrialReported {  ///< An intermediate value, before the asked length.
+  TrialNumber trial;
+  Units step{};
+  Score score;
+};
+struct TrialValidated {  ///< The trial reached `length`, the one it was last asked for.
+  TrialNumber trial;
+  Units length{};
+  Score score;
+};
+struct TrialExited {  ///< Early; nothing more will come of it.
+  TrialNumber trial;
+  ExitReason reason{};
+};
+struct TrialWasClosed {  ///< After `stop`, or because closable() named it.
+  TrialNumber trial;
+};
+using SearchEvent = std::variant<TrialWasCreated, TrialWasPromoted, TrialReported, TrialValidated,
+                                 TrialExited, TrialWasClosed>;
+
+/// A search strategy: asked what to do next, told what happened. It sees neither workers nor clocks nor
+/// processes. It *looks* when asked and *changes* only when it hears what was decided, so that replaying the
+/// log calls hear() alone.
+///
+/// How the engine drives it: after TrialValidated it asks verdict() for that trial and tells what it decided
+/// (TrialWasPromoted for train_on, TrialWasClosed for stop; a pause is told by silence). Then it closes what
+/// closable() names, then asks next() once per free slot, telling each answer before asking again.
+///
+/// Owns:    its own memory only.
+/// Threads: one at a time; no locks, no waiting, no I/O, no clock.
+/// Chance:  only draws that are a function of (seed, trial number, parameter).
+/// Cost:    O(log trials) per call, unless the strategy's page says otherwise.
+class Searcher {
+ public:
+  Searcher() = default;
+  Searcher(const Searcher&) = delete;
+  Searcher& operator=(const Searcher&) = delete;
+  virtual ~Searcher() = default;
+
+  [[nodiscard]] virtual Next next() const = 0;
+
+  /// For a trial whose TrialValidated was the last thing heard of it.
+  [[nodiscard]] virtual Verdict verdict(TrialNumber trial) const = 0;
+
+  virtual void hear(const SearchEvent& event) = 0;
+
+  /// Paused trials that need nothing more and have not been told closed yet, in ascending order.
+  [[nodiscard]] virtual std::span<const TrialNumber> closable() const = 0;
+
+  /// Why a trial that closable() names is closed, or a paused one waits.
+  [[nodiscard]] virtual Reason standing(TrialNumber trial) const = 0;
+
+  /// Fraction of the planned search that is over, in [0, 1]; never decreases; 1 exactly at the end.
+  [[nodiscard]] virtual double progress() const noexcept = 0;
+
+  /// State as a value that restores a bit-identical searcher.
+  [[nodiscard]] virtual Value save() const = 0;
+  /// On failure *this is as it was.
+  virtual Status load(const Value& saved) = 0;
+};
+
+/// What `hpsearch preview` says of one bracket.
+struct BracketPreview {
+  std::vector<Units> lengths;  ///< Of its rungs, ascending.
+  Cardinality trials = 0;
+  std::uint64_t share = 0;  ///< Of max_concurrent_trials; 0 = no fixed share.
+};
+
+/// A search before any GPU time is spent; final counts and lengths are those of equal metrics.
+struct Preview {
+  Cardinality trials = 0;
+  std::vector<BracketPreview> brackets;
+  std::map<Units, Cardinality> final_counts;  ///< Final length → trials.
+  Cardinality total_length = 0;               ///< Σ trained units over all trials.
+  Cardinality full_length = 0;                ///< The same if every trial trained to the maximum length.
+  std::vector<std::string> warnings;
+};
+
+/// One kind of searcher: its name in the experiment file, the fields it reads, and how to make one.
+struct SearcherKind {
+  std::string_view name;                       ///< searcher.name
+  std::span<const std::string_view> fields;    ///< Keys under `searcher` it reads beyond the common ones.
+  std::span<const std::string_view> required;  ///< Those of `fields` it cannot do without.
+
+  /// What only this searcher knows to be wrong with a config whose fields are well-formed each by itself.
+  void (*check)(const ExperimentConfig& config, Problems& problems);
+
+  /// A fresh searcher; the config was checked. The config is copied where needed, not kept.
+  std::unique_ptr<Searcher> (*make)(const ExperimentConfig& config);
+
+  Preview (*preview)(const ExperimentConfig& config);
+};
+
+/// All kinds this build knows, ordered by name. Lives as long as the program.
+using SearcherRegistry = std::span<const SearcherKind>;
+
+/// The kind of that name, or nullptr.
+[[nodiscard]] const SearcherKind* find_kind(SearcherRegistry registry, std::string_view name) noexcept;
+
+}  // namespace hpsearch::engine

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "hpsearch/engine/base/draw.hpp"
+#include "hpsearch/engine/base/problem.hpp"
+#include "hpsearch/engine/base/result.hpp"
+#include "hpsearch/engine/base/value.hpp"
+#include "hpsearch/engine/space/parameter.hpp"
+
+namespace hpsearch::engine {
+
+/// Sizes of grids and finite spaces: a product of counts may need more than 64 bits.
+__extension__ typedef unsigned __int128 Cardinality;
+
+[[nodiscard]] std::string to_text(Cardinality number);
+
+/// Everything a trial's hyperparameters can be: a tree of named parameters, flattened to its leaves.
+///
+/// Leaves stand in byte-wise order of their keys at every nesting level; that order fixes grids and draws.
+/// A configuration is a Value map of the same shape as the space, one value per leaf.
+///
+/// Threads: const calls may run together. Cost: O(leaves) per call.
+class Space {
+ public:
+  struct Leaf {
+    std::vector<std::string> keys;  ///< {"optimizer", "lr"}
+    std::string path;               ///< "optimizer.lr", the one flat name
+    Parameter parameter;
+  };
+
+  Space() = default;
+
+  /// Reads the `hyperparameters` of an experiment. Whatever is wrong is appended to `problems`, each path
+  /// below `at`; what was accepted though spelled oddly (`val` for `vals`) goes to `notes`. The result is
+  /// usable only when no problem was added.
+  [[nodiscard]] static Space parse(const Value& hyperparameters, std::string_view at, Problems& problems,
+                                   Problems& notes);
+
+  [[nodiscard]] std::span<const Leaf> leaves() const noexcept { return leaves_; }
+
+  /// Trial `trial`'s random configuration: a function of (seed, trial, leaf path) alone.
+  [[nodiscard]] Value sample(std::uint64_t seed, TrialNumber trial) const;
+
+  /// Number of grid points; an error naming the first int, double or log leaf that lacks `count`, or when the
+  /// product does not fit 127 bits.
+  [[nodiscard]] Result<Cardinality> grid_size() const;
+
+  /// Grid point `index` in 0 … grid_size()-1; the first leaf varies slowest. Nothing is materialised.
+  [[nodiscard]] Value grid_point(Cardinality index) const;
+
+  /// How many different configurations `sample` can give, at most 2^127-1 being told; nothing when a leaf is
+  /// continuous.
+  [[nodiscard]] std::optional<Cardinality> cardinality() const;
+
+  /// Checks that `configuration` lies in the space and is complete; appends problems below `at`.
+  void check(const Value& configuration, std::string_view at, Problems& problems) const;
+
+  /// A configuration as a person wrote it, made what `sample` would give: constants that were left out are
+  /// filled in, and numbers get their leaf's type (1e3 for an int is 1000). What does not fit stays for
+  /// check().
+  [[nodiscard]] Value settle(const Value& configuration) const;
+
+  /// One coordinate in [0, 1] per numeric leaf on its own scale, one per category of a categorical leaf
+  /// (one-hot), none for constants; leaf order. For model-based searchers.
+  [[nodiscard]] std::vector<double> to_unit(const Value& configuration) const;
+  /// The inverse: nearest integer, highest category (first of equals). Exact for ints (of ranges up to 2^51
+  /// wide) and categories.
+  [[nodiscard]] Value from_unit(std::span<const double> coordinates) const;
+
+ private:
+  std::vector<Leaf> leaves_;
+};
+
+}  // namespace hpsearch::engine

@@ -1,0 +1,138 @@
+#include <algorithm>
+#include <array>
+
+#include "base/shown.hpp"
+#include "config/sections.hpp"
+#include "space/numbers.hpp"
+
+namespace hpsearch::engine {
+
+namespace {
+
+// Empty, switched off, or what would be so without it.
+bool says_nothing(const Value& value) {
+  if (const Value::Map* map = value.as_map()) {
+    return std::all_of(map->begin(), map->end(), [](const auto& member) { return member.second.is_null(); });
+  }
+  const Value::List* list = value.as_list();
+  return (list != nullptr && list->empty()) || value == Value(false) || value == Value("best");
+}
+
+// Keeps a section; it is worth a note when it says something.
+void keep(Section& top, std::string_view key, std::string_view why, Value::Map& accepted) {
+  if (const Value* value = top.any(key)) {
+    accepted[key] = *value;
+    if (!says_nothing(*value)) {
+      top.note(key, std::string(why));
+    }
+  }
+}
+
+void read_bind_mounts(Section& top) {
+  const Value::List* mounts = top.list("bind_mounts");
+  for (std::size_t i = 0; mounts != nullptr && i < mounts->size(); ++i) {
+    Section mount(&(*mounts)[i], top.path_of("bind_mounts[" + std::to_string(i) + "]"), top.findings());
+    if ((*mounts)[i].as_map() == nullptr) {
+      if ((*mounts)[i].is_null()) {
+        top.problem("bind_mounts[" + std::to_string(i) + "]", "is null",
+                    "a map of host_path and container_path");
+      }
+      continue;
+    }
+    const auto host_path = mount.text("host_path");
+    if (!mount.has("host_path")) {
+      mount.missing("host_path", "an absolute path");
+    } else if (host_path && (host_path->empty() || host_path->front() != '/')) {
+      mount.problem("host_path", "is " + shown(Value(*host_path)), "an absolute path");
+    }
+    const auto container_path = mount.text("container_path");
+    if (!mount.has("container_path")) {
+      mount.missing("container_path", "a path inside the container");
+    } else if (container_path && (container_path->empty() || *container_path == ".")) {
+      mount.problem("container_path", "is " + shown(Value(*container_path)),
+                    "a path other than the working directory");
+    }
+    mount.boolean("read_only");
+    mount.text("propagation");
+    mount.finish();
+  }
+}
+
+void read_channels(Section& top, std::string_view key) {
+  Section channels = top.section(key);
+  if (const Value* value = top.any(key); value != nullptr && value->as_map() != nullptr) {
+    for (const auto& [channel, path] : *value->as_map()) {
+      if (channel.empty()) {
+        top.problem(key, "has a channel without a name", "a name for each path");
+      }
+      channels.text(channel);
+    }
+  }
+}
+
+void read_budget(Section& top) {
+  Section budget = top.section("budget");
+  if (const Value* time = budget.any("max_time")) {
+    // A number of seconds, or text such as "90m": what reads budgets will know its spellings.
+    const bool is_text = time->as_text() != nullptr && !time->as_text()->empty();
+    const std::optional<double> seconds = finite_number(*time);
+    if (!is_text && !(seconds && *seconds > 0)) {
+      budget.problem("max_time", "is " + shown(*time), "a length of time, as 3600 (seconds) or 90m");
+    }
+  }
+  budget.number_above("max_slot_hours", 0);
+  budget.number("target");
+  budget.integer("max_failed_trials", 0);
+  budget.finish();
+}
+
+void read_launch(Section& top) {
+  static constexpr std::array<std::string_view, 6> kinds = {"process", "pytorch",       "tensorflow",
+                                                            "xgboost", "elastic_batch", "mpi"};
+  static constexpr std::array<std::string_view, 2> ranks = {"node", "process"};
+  Section launch = top.section("launch");
+  launch.text_in("kind", kinds);
+  launch.text_in("rank", ranks);
+  launch.finish();
+}
+
+}  // namespace
+
+void read_accepted_sections(Section& top, Value::Map& accepted) {
+  static constexpr std::array<std::string_view, 3> policies = {"best", "all", "none"};
+  constexpr std::string_view only_harness = "has no effect here yet: it speaks to the Determined harness";
+  constexpr std::string_view no_container = "has no effect here: programs run without a container";
+  constexpr std::string_view not_yet = "has no effect here yet";
+
+  top.boolean("perform_initial_validation");
+  keep(top, "perform_initial_validation", only_harness, accepted);
+  top.text_in("checkpoint_policy", policies);
+  keep(top, "checkpoint_policy", only_harness, accepted);
+
+  for (const char* key : {"profiling", "optimizations"}) {
+    top.map(key);
+    keep(top, key, only_harness, accepted);
+  }
+  for (const char* key : {"slurm", "pbs"}) {
+    top.map(key);
+    keep(top, key, "has no effect here: programs are started by this program's own workers", accepted);
+  }
+  top.boolean("debug");
+  keep(top, "debug", only_harness, accepted);
+  for (const char* key : {"tensorboard_storage", "data_layer", "security", "internal"}) {
+    top.map(key);
+    keep(top, key, "has no effect here", accepted);
+  }
+  read_bind_mounts(top);
+  keep(top, "bind_mounts", no_container, accepted);
+  for (const char* key : {"inputs", "outputs"}) {
+    read_channels(top, key);
+    keep(top, key, not_yet, accepted);
+  }
+  read_budget(top);
+  keep(top, "budget", "has no effect here yet: nothing ends the search early", accepted);
+  read_launch(top);
+  keep(top, "launch", "has no effect here yet: each trial is one process on one worker", accepted);
+}
+
+}  // namespace hpsearch::engine

@@ -1,0 +1,170 @@
+#include <algorithm>
+#include <array>
+
+#include "base/shown.hpp"
+#include "config/sections.hpp"
+#include "hpsearch/engine/base/text.hpp"
+
+namespace hpsearch::engine {
+
+namespace {
+
+bool is_variable_name(std::string_view name) {
+  const auto is_letter = [](char c) { return c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
+  return !name.empty() && is_letter(name.front()) && std::all_of(name.begin(), name.end(), [&](char c) {
+    return is_letter(c) || (c >= '0' && c <= '9');
+  });
+}
+
+// Names that the dynamic loader obeys, and those by which a worker tells a program who it is.
+bool is_reserved(std::string_view name) {
+  constexpr std::string_view prefixes[] = {"DET_", "HPSEARCH_", "LD_", "PAI_"};
+  constexpr std::string_view names[] = {"CUDA_DEVICE_ORDER", "CUDA_VISIBLE_DEVICES",
+                                        "NVIDIA_VISIBLE_DEVICES"};
+  return std::any_of(std::begin(prefixes), std::end(prefixes),
+                     [&](std::string_view prefix) { return name.substr(0, prefix.size()) == prefix; }) ||
+         std::find(std::begin(names), std::end(names), name) != std::end(names);
+}
+
+class VariablesReader {
+ public:
+  VariablesReader(std::string path, Findings& findings, std::map<std::string, std::string>& variables)
+      : path_(std::move(path)), findings_(findings), variables_(variables) {}
+
+  void read(const Value& value) {
+    if (const Value::List* list = value.as_list()) {
+      read_list(*list, path_, {});
+      return;
+    }
+    const Value::Map* map = value.as_map();
+    if (map == nullptr) {
+      problem(path_, "is " + shown(value), "a list of NAME=VALUE, or a map");
+      return;
+    }
+    for (const auto& [key, item] : *map) {
+      const std::string path = path_below(path_, key);
+      if (is_device_kind(key) && item.as_list() != nullptr) {
+        read_list(*item.as_list(), path, key);
+      } else if (item.as_text() != nullptr || item.is_number()) {
+        set(key, python_text(item), path, {});
+      } else if (!item.is_null()) {
+        problem(path, "is " + shown(item), "a string; put it in quotes");
+      }
+    }
+  }
+
+ private:
+  // Lists by kind of device: {cpu: [A=1], cuda: [A=1]}.
+  static bool is_device_kind(std::string_view key) {
+    return key == "cpu" || key == "cuda" || key == "gpu" || key == "rocm";
+  }
+
+  void read_list(const Value::List& list, const std::string& at, std::string_view device_kind) {
+    if (!device_kind.empty() && !list.empty()) {
+      findings_.notes.push_back({at, "is set on every kind of device: kinds are not told apart here", ""});
+    }
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      const std::string path = at + "[" + std::to_string(i) + "]";
+      const std::string* text = list[i].as_text();
+      const std::size_t equals = text != nullptr ? text->find('=') : std::string::npos;
+      if (equals == std::string::npos) {
+        problem(path, "is " + shown(list[i]), "NAME=VALUE");
+        continue;
+      }
+      set(text->substr(0, equals), text->substr(equals + 1), path, device_kind);
+    }
+  }
+
+  void set(const std::string& name, std::string value, const std::string& path,
+           std::string_view device_kind) {
+    if (!is_variable_name(name)) {
+      problem(path, "has the name " + shown(Value(name)), "letters, digits and _, not starting with a digit");
+      return;
+    }
+    if (is_reserved(name)) {
+      problem(path, "sets " + name,
+              "any name but the loader's (LD_…) and the worker's own (HPSEARCH_…, DET_…, PAI_…, "
+              "CUDA_VISIBLE_DEVICES and its kin)");
+      return;
+    }
+    if (value.find('\0') != std::string::npos) {
+      problem(path, "holds a zero byte", "text");
+      return;
+    }
+    const auto [place, is_new] = variables_.emplace(name, value);
+    if (is_new || place->second == value) {
+      return;
+    }
+    if (!device_kind.empty()) {
+      problem(path, "gives " + name + " another value than a list above it",
+              "one value for all kinds of devices: they are not told apart here");
+      return;
+    }
+    findings_.notes.push_back({path, "sets " + name + " again: the last value counts", ""});
+    place->second = std::move(value);
+  }
+
+  void problem(std::string path, std::string what, std::string allowed) {
+    findings_.problems.push_back({std::move(path), std::move(what), std::move(allowed)});
+  }
+
+  std::string path_;
+  Findings& findings_;
+  std::map<std::string, std::string>& variables_;
+};
+
+// Lists, maps and strings that say nothing.
+bool is_idle(const Value& value) {
+  if (const Value::List* list = value.as_list()) {
+    return list->empty();
+  }
+  if (const Value::Map* map = value.as_map()) {
+    return std::all_of(map->begin(), map->end(), [](const auto& member) { return is_idle(member.second); });
+  }
+  return value.is_null() || value == Value(false) || value == Value("");
+}
+
+}  // namespace
+
+void read_environment(Section section, std::map<std::string, std::string>& variables, Value::Map& accepted) {
+  if (const Value* value = section.any("environment_variables")) {
+    VariablesReader(section.path_of("environment_variables"), section.findings(), variables).read(*value);
+  }
+
+  section.boolean("force_pull_image");
+  if (const Value* image = section.any("image");
+      image != nullptr && image->as_text() == nullptr && image->as_map() == nullptr) {
+    section.problem("image", "is " + shown(*image), "the name of an image, or a map of names");
+  }
+  section.map("pod_spec");
+  section.list("add_capabilities");
+  section.list("drop_capabilities");
+
+  Value::Map kept;
+  static constexpr std::array<std::string_view, 7> containers = {
+      "add_capabilities", "drop_capabilities", "force_pull_image", "image", "pod_spec", "ports",
+      "proxy_ports",
+  };
+  for (const std::string_view key : containers) {
+    if (const Value* value = section.any(key)) {
+      kept[key] = *value;
+      if (!is_idle(*value)) {
+        section.note(key, "has no effect here: programs run without a container");
+      }
+    }
+  }
+  std::string_view used;
+  if (const Value* auth = section.any("registry_auth", "registrt_auth", used)) {
+    if (auth->as_map() == nullptr) {
+      section.problem(used, "is " + shown(*auth), "a map");
+    }
+    kept["registry_auth"] = *auth;
+    section.note(used, "has no effect here: programs run without a container");
+  }
+  if (!kept.empty()) {
+    accepted["environment"] = std::move(kept);
+  }
+  section.finish();
+}
+
+}  // namespace hpsearch::engine

@@ -1,0 +1,243 @@
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "base/shown.hpp"
+#include "config/sections.hpp"
+#include "space/numbers.hpp"
+
+namespace hpsearch::engine {
+
+namespace {
+
+// Rungs that are listed one by one are built one by one; nobody needs more than lengths have doublings, and a
+// slip of the keyboard must not fill the memory.
+constexpr std::uint64_t most_rungs = 1000;
+
+struct FieldOfSomeKinds {
+  std::string_view name;
+  std::string_view allowed;
+};
+
+// The fields SearcherConfig has a place for, beside those that all kinds share.
+constexpr std::array<FieldOfSomeKinds, 10> fields_of_some_kinds = {{
+    {"bracket_rungs", "a list of integers of at least 1"},
+    {"divisor", "a number above 1"},
+    {"max_concurrent_trials", "an integer of at least 0"},
+    {"max_rungs", "an integer of at least 1"},
+    {"max_trials", "an integer of at least 1"},
+    {"mode", "aggressive, standard or conservative"},
+    {"num_rungs", "an integer of at least 1"},
+    {"on_duplicate", "allow or reject"},
+    {"points_to_evaluate", "a list of configurations"},
+    {"stop_once", "true or false"},
+}};
+
+std::string_view allowed_in(std::string_view field) {
+  for (const FieldOfSomeKinds& known : fields_of_some_kinds) {
+    if (known.name == field) {
+      return known.allowed;
+    }
+  }
+  return "a value";
+}
+
+bool contains(std::span<const std::string_view> names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+// Names of searchers that went by others in their time, and what does their work here.
+std::string_view successor(std::string_view name) {
+  if (name == "adaptive" || name == "adaptive_simple" || name == "asha" || name == "hyperband") {
+    return "adaptive_asha";
+  }
+  return name == "sync_halving" ? "async_halving" : std::string_view();
+}
+
+const SearcherKind* read_name(Section& section, SearcherRegistry registry, SearcherConfig& searcher) {
+  std::vector<std::string_view> names;
+  for (const SearcherKind& kind : registry) {
+    names.push_back(kind.name);
+  }
+  if (!section.has("name")) {
+    section.know("name");
+    section.missing("name", any_of(names));
+    return nullptr;
+  }
+  const std::optional<std::string> name = section.text("name");
+  if (!name) {
+    return nullptr;
+  }
+  searcher.name = *name;
+  const SearcherKind* kind = find_kind(registry, *name);
+  if (kind != nullptr) {
+    return kind;
+  }
+  const std::string_view heir = successor(*name);
+  const std::string_view meant = heir.empty() ? nearest(*name, names) : heir;
+  std::string allowed = any_of(names);
+  if (!heir.empty()) {
+    allowed = "say " + std::string(heir) + "; there are " + allowed;
+  } else if (!meant.empty()) {
+    allowed = "did you mean `" + std::string(meant) + "`? there are " + allowed;
+  }
+  section.problem("name", "is " + shown(Value(*name)) + ", which is not a searcher here", std::move(allowed));
+  return nullptr;
+}
+
+void read_mode(Section& section, SearcherConfig& searcher) {
+  static constexpr std::array<std::string_view, 4> known = {"aggressive", "conservative", "standard",
+                                                            "agressive"};
+  const Value* given = section.any("mode");
+  if (given != nullptr && *given == Value("agressive")) {
+    section.note("mode", "read as `aggressive`");
+    searcher.mode = AshaMode::aggressive;
+    return;
+  }
+  const auto mode = section.text_in("mode", std::span(known).first(3));
+  if (mode) {
+    searcher.mode = *mode == "aggressive"     ? AshaMode::aggressive
+                    : *mode == "conservative" ? AshaMode::conservative
+                                              : AshaMode::standard;
+  }
+}
+
+void read_bracket_rungs(Section& section, SearcherConfig& searcher) {
+  const Value::List* list = section.list("bracket_rungs");
+  for (std::size_t i = 0; list != nullptr && i < list->size(); ++i) {
+    const std::optional<std::int64_t> rungs = whole_number((*list)[i]);
+    if (!rungs || *rungs < 1 || static_cast<std::uint64_t>(*rungs) > most_rungs) {
+      section.problem("bracket_rungs[" + std::to_string(i) + "]", "is " + shown((*list)[i]),
+                      "an integer from 1 to " + std::to_string(most_rungs));
+    } else {
+      searcher.bracket_rungs.push_back(static_cast<std::uint64_t>(*rungs));
+    }
+  }
+}
+
+void read_points(Section& section, const Space* space, SearcherConfig& searcher) {
+  const Value::List* list = section.list("points_to_evaluate");
+  for (std::size_t i = 0; list != nullptr && i < list->size(); ++i) {
+    Value point = (*list)[i];
+    if (space != nullptr) {
+      point = space->settle(point);
+      space->check(point, section.path_of("points_to_evaluate[" + std::to_string(i) + "]"),
+                   section.findings().problems);
+    }
+    searcher.points_to_evaluate.push_back(std::move(point));
+  }
+}
+
+template <class Number>
+void take(Number& place, std::optional<Number> found) {
+  if (found) {
+    place = *found;
+  }
+}
+
+void read_fields_of_some_kinds(Section& section, const Space* space, SearcherConfig& searcher) {
+  static constexpr std::array<std::string_view, 2> rules = {"allow", "reject"};
+  read_bracket_rungs(section, searcher);
+  take(searcher.divisor, section.number_above("divisor", 1));
+  take(searcher.max_concurrent_trials, section.integer("max_concurrent_trials", 0));
+  take(searcher.max_rungs, section.integer("max_rungs", 1));
+  take(searcher.max_trials, section.integer("max_trials", 1));
+  read_mode(section, searcher);
+  take(searcher.num_rungs, section.integer("num_rungs", 1, most_rungs));
+  if (const auto rule = section.text_in("on_duplicate", rules)) {
+    searcher.on_duplicate = *rule == "reject" ? OnDuplicate::reject : OnDuplicate::allow;
+  }
+  read_points(section, space, searcher);
+  take(searcher.stop_once, section.boolean("stop_once"));
+}
+
+void compare_with_kind(Section& section, const SearcherKind& kind, SearcherConfig& searcher,
+                       Value::Map& accepted) {
+  Value::Map own;
+  for (const std::string_view field : kind.fields) {
+    searcher.fields.emplace_back(field);
+    const bool has_place = contains(common_searcher_fields, field) ||
+                           std::any_of(fields_of_some_kinds.begin(), fields_of_some_kinds.end(),
+                                       [&](const FieldOfSomeKinds& known) { return known.name == field; });
+    if (const Value* value = section.any(field); value != nullptr && !has_place) {
+      own[field] = *value;
+    }
+  }
+  if (!own.empty()) {
+    accepted["searcher"] = std::move(own);
+  }
+  for (const std::string_view field : kind.required) {
+    if (!section.has(field)) {
+      section.missing(field, std::string(allowed_in(field)) + "; " + std::string(kind.name) + " needs it");
+    }
+  }
+  for (const FieldOfSomeKinds& field : fields_of_some_kinds) {
+    if (section.has(field.name) && !contains(kind.fields, field.name)) {
+      section.problem(field.name, "means nothing to a " + std::string(kind.name) + " search", "leave it out");
+    }
+  }
+}
+
+}  // namespace
+
+std::string_view name_of(AshaMode mode) noexcept {
+  switch (mode) {
+    case AshaMode::aggressive:
+      return "aggressive";
+    case AshaMode::standard:
+      return "standard";
+    case AshaMode::conservative:
+      return "conservative";
+  }
+  return "unknown";
+}
+
+std::string_view name_of(OnDuplicate rule) noexcept {
+  switch (rule) {
+    case OnDuplicate::allow:
+      return "allow";
+    case OnDuplicate::reject:
+      return "reject";
+  }
+  return "unknown";
+}
+
+void read_searcher(Section section, SearcherRegistry registry, const Space* space, SearcherConfig& searcher,
+                   std::optional<Length>& max_length, Value::Map& accepted) {
+  const SearcherKind* kind = read_name(section, registry, searcher);
+
+  if (!section.has("metric")) {
+    section.know("metric");
+    section.missing("metric", "the name of the validation metric that decides");
+  } else if (const auto metric = section.text("metric")) {
+    searcher.metric = *metric;
+    if (metric->empty()) {
+      section.problem("metric", "is empty", "the name of the validation metric that decides");
+    }
+  }
+  take(searcher.smaller_is_better, section.boolean("smaller_is_better"));
+
+  max_length = read_length(section, "max_length", 1);
+  if (!section.has("max_length")) {
+    section.missing("max_length", "how long a trial trains at most, as {epochs: 10} or 1000");
+  }
+
+  searcher.source_trial_id = section.integer("source_trial_id", 1);
+  searcher.source_checkpoint_uuid = section.text("source_checkpoint_uuid");
+  if (searcher.source_trial_id && searcher.source_checkpoint_uuid) {
+    section.problem("source_checkpoint_uuid", "stands beside source_trial_id", "one of them");
+  }
+  for (const char* key : {"source_trial_id", "source_checkpoint_uuid"}) {
+    if (section.has(key)) {
+      section.note(key, "has no effect here yet: trials start from scratch");
+    }
+  }
+
+  read_fields_of_some_kinds(section, space, searcher);
+  if (kind != nullptr) {
+    compare_with_kind(section, *kind, searcher, accepted);
+  }
+  section.finish();
+}
+
+}  // namespace hpsearch::engine

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+
+#include "config/lengths.hpp"
+#include "config/reader.hpp"
+#include "hpsearch/engine/config/experiment_config.hpp"
+
+namespace hpsearch::engine {
+
+// One function per section of the experiment file. Each reads its fields, refuses what it does not know, and
+// puts what is taken but means nothing to the engine yet into `accepted`, with a note.
+
+/// `max_length` is given back as it stands; the caller knows the units. `space` is nullptr when it has
+/// problems: points_to_evaluate are not compared with it then. Fields of a kind that SearcherConfig has no
+/// place for are accepted without a note: the kind itself reads them.
+void read_searcher(Section section, SearcherRegistry registry, const Space* space, SearcherConfig& searcher,
+                   std::optional<Length>& max_length, Value::Map& accepted);
+
+void read_resources(Section section, ResourcesConfig& resources, Value::Map& accepted);
+
+void read_checkpoint_storage(Section section, CheckpointStorageConfig& storage, Value::Map& accepted);
+
+/// Leaves `experiment_seed`, which users write here too, to the caller: give it a section that knows the key.
+void read_environment(Section section, std::map<std::string, std::string>& variables, Value::Map& accepted);
+
+/// The sections that mean nothing to the engine: profiling, slurm, launch, budget and so on.
+void read_accepted_sections(Section& top, Value::Map& accepted);
+
+/// Fields that every searcher reads, whatever its kind.
+inline constexpr std::string_view common_searcher_fields[] = {
+    "max_length", "metric", "name", "smaller_is_better", "source_checkpoint_uuid", "source_trial_id",
+};
+
+[[nodiscard]] std::string_view name_of(AshaMode mode) noexcept;
+[[nodiscard]] std::string_view name_of(OnDuplicate rule) noexcept;
+
+/// The path lies below itself: no "..", which would lead out of it.
+[[nodiscard]] bool climbs(std::string_view path) noexcept;
+
+}  // namespace hpsearch::engine

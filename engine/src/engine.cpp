@@ -1,0 +1,83 @@
+#include "hpsearch/engine/engine.hpp"
+
+#include <algorithm>
+
+#include "step.hpp"
+
+namespace hpsearch::engine {
+
+struct Engine::State {
+  World world;
+};
+
+namespace {
+
+/// Which handler a command has.
+struct Dispatch {
+  Step& step;
+
+  Status operator()(const CreateExperiment& command) const { return create_experiment(step, command); }
+  Status operator()(const PauseExperiment& command) const { return pause_experiment(step, command.experiment); }
+  Status operator()(const ResumeExperiment& command) const { return resume_experiment(step, command.experiment); }
+  Status operator()(const CancelExperiment& command) const { return end_experiment(step, command.experiment, false); }
+  Status operator()(const KillExperiment& command) const { return end_experiment(step, command.experiment, true); }
+  Status operator()(const JoinWorker& command) const { return join_worker(step, command); }
+  Status operator()(const LoseWorker& command) const { return lose_worker(step, command); }
+  Status operator()(const ConfirmStart& command) const { return confirm_start(step, command); }
+  Status operator()(const TakeReports& command) const { return take_reports(step, command); }
+  Status operator()(const LookAtClock&) const { return Done{}; }
+};
+
+}  // namespace
+
+Engine::Engine(SearcherRegistry registry) : state_(std::make_unique<State>()) { state_->world.registry = registry; }
+Engine::Engine(Engine&&) noexcept = default;
+Engine& Engine::operator=(Engine&&) noexcept = default;
+Engine::~Engine() = default;
+
+Result<Effects> Engine::step(const Command& command, Instant now) {
+  Effects effects;
+  Step step(state_->world, effects, std::max(now, state_->world.last_instant));
+  const Status done = std::visit(Dispatch{step}, command);
+  if (!done) {
+    return done.error();
+  }
+  settle(step);
+  give_orders(step);
+  return effects;
+}
+
+Status Engine::replay(const Event& event) {
+  const Status fits = admissible(state_->world, event);
+  if (fits) {
+    apply(state_->world, event);
+  }
+  return fits;
+}
+
+Lsn Engine::last_lsn() const noexcept { return state_->world.last_lsn; }
+Instant Engine::last_instant() const noexcept { return state_->world.last_instant; }
+const std::map<ExperimentId, ExperimentRecord>& Engine::experiments() const noexcept {
+  return state_->world.experiments;
+}
+const std::map<WorkerId, WorkerRecord>& Engine::workers() const noexcept { return state_->world.workers; }
+
+const ExperimentRecord* Engine::find(ExperimentId experiment) const noexcept {
+  const auto found = state_->world.experiments.find(experiment);
+  return found == state_->world.experiments.end() ? nullptr : &found->second;
+}
+
+const TrialRecord* Engine::find(ExperimentId experiment, TrialNumber trial) const noexcept {
+  const ExperimentRecord* record = find(experiment);
+  return record != nullptr && trial.number() < record->trials.size() ? &record->trials[trial.number()] : nullptr;
+}
+
+void Engine::set_suspect(WorkerId worker, bool suspect) {
+  if (suspect) {
+    state_->world.suspects.insert(worker);
+  } else {
+    state_->world.suspects.erase(worker);
+  }
+}
+
+}  // namespace hpsearch::engine

@@ -1,0 +1,94 @@
+#include <string>
+
+#include "world.hpp"
+
+namespace hpsearch::engine {
+namespace {
+
+Error refuse(const Event& event, const std::string& why) {
+  return Error{Errc::corrupt, "event " + std::to_string(event.lsn.number()) + " cannot follow: " + why};
+}
+
+/// Says "" or what an event names that does not exist.
+struct Reader {
+  const World& world;
+
+  std::string experiment(ExperimentId id) const {
+    return world.experiments.contains(id) ? "" : "no experiment " + std::to_string(id.number());
+  }
+
+  std::string trial(ExperimentId id, TrialNumber number) const {
+    if (const std::string missing = experiment(id); !missing.empty()) {
+      return missing;
+    }
+    return number.number() < world.experiments.at(id).trials.size()
+               ? ""
+               : "experiment " + std::to_string(id.number()) + " has no trial " + std::to_string(number.number());
+  }
+
+  std::string live(const AttemptKey& key) const {
+    if (const std::string missing = trial(key.experiment, key.trial); !missing.empty()) {
+      return missing;
+    }
+    const TrialRecord& record = trial_of(world, key.experiment, key.trial);
+    return record.live && record.live->key == key ? "" : "lease " + std::to_string(key.lease.number()) + " is not live";
+  }
+
+  std::string worker(WorkerId id) const {
+    return world.workers.contains(id) ? "" : "no worker " + std::to_string(id.number());
+  }
+
+  std::string operator()(const ExperimentCreated& event) const {
+    if (world.experiments.contains(event.experiment)) {
+      return "experiment " + std::to_string(event.experiment.number()) + " exists already";
+    }
+    const ParsedConfig parsed = parse_config(event.config, world.registry, "", 0);
+    return parsed.config ? "" : "its config does not read here: " + describe(parsed.problems.front());
+  }
+  std::string operator()(const TrialCreated& event) const {
+    if (const std::string missing = experiment(event.experiment); !missing.empty()) {
+      return missing;
+    }
+    return event.trial.number() == world.experiments.at(event.experiment).trials.size() ? "" : "trials count up by one";
+  }
+  std::string operator()(const LeaseGranted& event) const {
+    if (const std::string missing = trial(event.experiment, event.trial); !missing.empty()) {
+      return missing;
+    }
+    const TrialRecord& record = trial_of(world, event.experiment, event.trial);
+    if (record.live || record.state != TrialState::pending) {
+      return "trial " + std::to_string(event.trial.number()) + " does not wait for a slot";
+    }
+    return worker(event.worker);
+  }
+  std::string operator()(const ExperimentPaused& event) const { return experiment(event.experiment); }
+  std::string operator()(const ExperimentResumed& event) const { return experiment(event.experiment); }
+  std::string operator()(const ExperimentStopping& event) const { return experiment(event.experiment); }
+  std::string operator()(const ExperimentEnded& event) const { return experiment(event.experiment); }
+  std::string operator()(const TrialPromoted& event) const { return trial(event.experiment, event.trial); }
+  std::string operator()(const LengthReached& event) const { return trial(event.experiment, event.trial); }
+  std::string operator()(const TrialPaused& event) const { return trial(event.experiment, event.trial); }
+  std::string operator()(const TrialQueued& event) const { return trial(event.experiment, event.trial); }
+  std::string operator()(const TrialExitedEarly& event) const { return trial(event.experiment, event.trial); }
+  std::string operator()(const TrialEnded& event) const { return trial(event.experiment, event.trial); }
+  std::string operator()(const AttemptStarted& event) const { return live(event.key); }
+  std::string operator()(const ReportTaken& event) const { return live(event.key); }
+  std::string operator()(const AttemptLost& event) const { return live(event.key); }
+  std::string operator()(const WorkerJoined&) const { return ""; }
+  std::string operator()(const WorkerLost& event) const { return worker(event.worker); }
+};
+
+}  // namespace
+
+Status admissible(const World& world, const Event& event) {
+  if (event.lsn.number() != world.last_lsn.number() + 1) {
+    return refuse(event, "the one before it is " + std::to_string(world.last_lsn.number()));
+  }
+  const std::string missing = std::visit(Reader{world}, event.body);
+  if (!missing.empty()) {
+    return refuse(event, missing);
+  }
+  return Done{};
+}
+
+}  // namespace hpsearch::engine

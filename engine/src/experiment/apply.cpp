@@ -1,0 +1,343 @@
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "world.hpp"
+
+namespace hpsearch::engine {
+namespace {
+
+void move(ExperimentRecord& experiment, TrialRecord& trial, TrialMove step) {
+  const Result<TrialState> next = next_state(trial.state, step);
+  HPSEARCH_CHECK(next.has_value(), "events move trials only where they can go");
+  --experiment.by_state[static_cast<std::size_t>(trial.state)];
+  trial.state = next.value();
+  ++experiment.by_state[static_cast<std::size_t>(trial.state)];
+}
+
+/// A pause or stop that was already told is not weakened by a later "train on".
+void decide(TrialRecord& trial, Lsn id, Directive directive, Units length) {
+  if (!trial.live) {
+    return;
+  }
+  const bool ending = trial.live->decision && trial.live->decision->directive != Directive::train_on;
+  if (ending && directive <= trial.live->decision->directive) {
+    return;
+  }
+  trial.live->decision = Decision{id, directive, length};
+}
+
+void release(World& world, ExperimentRecord& experiment, TrialNumber number, Instant at) {
+  TrialRecord& trial = experiment.trials[number.number()];
+  const LiveAttempt& live = *trial.live;
+  WorkerRecord& worker = world.workers.at(live.worker);
+  worker.slots.release(live.key.lease);
+  worker.attempts.erase(live.key);
+  trial.busy = trial.busy + Duration::micros((at - live.leased_at).in_micros() *
+                                             static_cast<std::int64_t>(live.slots.size()));
+  experiment.last_release_at = at;
+  experiment.running.erase(number);
+  trial.live.reset();
+}
+
+bool better(double a, double b, Goal goal) { return goal == Goal::minimize ? a < b : a > b; }
+
+/// Applies one kind of event each; `world` is where, `event` is the envelope.
+struct Applier {
+  World& world;
+  const Event& event;
+
+  ExperimentRecord& experiment(ExperimentId id) const { return world.experiments.at(id); }
+
+  void operator()(const ExperimentCreated& created) const {
+    ParsedConfig parsed = parse_config(created.config, world.registry, "", 0);
+    HPSEARCH_CHECK(parsed.config.has_value(), "a created experiment's config was checked");
+    ExperimentRecord record;
+    record.id = created.experiment;
+    record.config = std::move(*parsed.config);
+    record.effective = created.config;
+    record.context_directory = created.context_directory;
+    record.idempotency_key = created.idempotency_key;
+    record.searcher = find_kind(world.registry, record.config.searcher.name)->make(record.config);
+    record.created_at = event.at;
+    if (!created.idempotency_key.empty()) {
+      world.by_idempotency_key[created.idempotency_key] = created.experiment;
+    }
+    world.experiments.emplace(created.experiment, std::move(record));
+    world.going.insert(created.experiment);
+  }
+
+  void operator()(const ExperimentPaused& paused) const {
+    ExperimentRecord& record = experiment(paused.experiment);
+    record.state = ExperimentState::paused;
+    for (const TrialNumber number : record.running) {
+      TrialRecord& trial = record.trials[number.number()];
+      decide(trial, event.lsn, Directive::pause, trial.length);
+    }
+  }
+
+  void operator()(const ExperimentResumed& resumed) const {
+    experiment(resumed.experiment).state = ExperimentState::active;
+  }
+
+  void operator()(const ExperimentStopping& stopping) const {
+    ExperimentRecord& record = experiment(stopping.experiment);
+    record.state = ExperimentState::stopping;
+    record.stopping_as = stopping.target;
+    record.stop_at_once = stopping.at_once;
+    record.reason = stopping.reason;
+    for (const TrialNumber number : record.running) {
+      TrialRecord& trial = record.trials[number.number()];
+      decide(trial, event.lsn, stopping.at_once ? Directive::kill : Directive::stop, trial.length);
+    }
+  }
+
+  void operator()(const ExperimentEnded& ended) const {
+    ExperimentRecord& record = experiment(ended.experiment);
+    record.state = ended.state;
+    record.reason = ended.reason;
+    record.ended_at = event.at;
+    world.going.erase(ended.experiment);
+  }
+
+  void operator()(const TrialCreated& created) const {
+    ExperimentRecord& record = experiment(created.experiment);
+    TrialRecord trial;
+    trial.id = created.id;
+    trial.hparams = created.hparams;
+    trial.length = created.length;
+    trial.reason = created.reason;
+    trial.created_at = event.at;
+    record.trials.push_back(std::move(trial));
+    record.pending.insert(created.trial);
+    ++record.by_state[static_cast<std::size_t>(TrialState::pending)];
+    world.last_trial_id = std::max(world.last_trial_id, created.id.number());
+    record.searcher->hear(TrialWasCreated{created.trial, created.hparams, created.length});
+  }
+
+  void operator()(const TrialPromoted& promoted) const {
+    ExperimentRecord& record = experiment(promoted.experiment);
+    TrialRecord& trial = record.trials[promoted.trial.number()];
+    const bool goes_back = !promoted.in_place && trial.state == TrialState::running;
+    move(record, trial, goes_back ? TrialMove::run_again : TrialMove::promote);
+    trial.length = promoted.length;
+    trial.reason = promoted.reason;
+    if (promoted.in_place) {
+      decide(trial, event.lsn, Directive::train_on, promoted.length);
+    } else {
+      record.pending.insert(promoted.trial);
+    }
+    record.searcher->hear(TrialWasPromoted{promoted.trial, promoted.length});
+  }
+
+  void operator()(const LengthReached& reached) const {
+    ExperimentRecord& record = experiment(reached.experiment);
+    record.searcher->hear(TrialValidated{reached.trial, reached.length,
+                                         Score::from_metric(reached.metric, record.config.searcher.goal())});
+  }
+
+  void operator()(const TrialPaused& paused) const {
+    ExperimentRecord& record = experiment(paused.experiment);
+    TrialRecord& trial = record.trials[paused.trial.number()];
+    move(record, trial, TrialMove::pause);
+    record.pending.erase(paused.trial);
+    trial.reason = paused.reason;
+    trial.awaits_resume = paused.reason.why == Reason::Why::user;
+    if (!trial.awaits_resume) {
+      decide(trial, event.lsn, Directive::pause, trial.length);
+    }
+  }
+
+  void operator()(const TrialQueued& queued) const {
+    ExperimentRecord& record = experiment(queued.experiment);
+    TrialRecord& trial = record.trials[queued.trial.number()];
+    move(record, trial, TrialMove::run_again);
+    trial.awaits_resume = false;
+    record.pending.insert(queued.trial);
+  }
+
+  void operator()(const TrialExitedEarly& exited) const {
+    experiment(exited.experiment).searcher->hear(TrialExited{exited.trial, exited.exit});
+  }
+
+  void operator()(const TrialEnded& ended) const {
+    ExperimentRecord& record = experiment(ended.experiment);
+    TrialRecord& trial = record.trials[ended.trial.number()];
+    switch (ended.state) {
+      case TrialState::completed:
+        move(record, trial, TrialMove::complete);
+        break;
+      case TrialState::failed:
+        move(record, trial, TrialMove::fail);
+        break;
+      case TrialState::canceled:
+        move(record, trial, TrialMove::cancel);
+        break;
+      case TrialState::stopped:
+      case TrialState::pending:
+      case TrialState::running:
+      case TrialState::paused:
+        move(record, trial, TrialMove::stop);
+        break;
+    }
+    record.pending.erase(ended.trial);
+    trial.reason = ended.reason;
+    trial.ended_at = event.at;
+    decide(trial, event.lsn, record.stop_at_once ? Directive::kill : Directive::stop, trial.length);
+    const Reason::Why why = ended.reason.why;
+    if (why != Reason::Why::early_exit && why != Reason::Why::user && why != Reason::Why::experiment_end) {
+      record.searcher->hear(TrialWasClosed{ended.trial});
+    }
+  }
+
+  void operator()(const LeaseGranted& granted) const {
+    ExperimentRecord& record = experiment(granted.experiment);
+    TrialRecord& trial = record.trials[granted.trial.number()];
+    const LeaseId lease(event.lsn.number());
+    const AttemptKey key{granted.experiment, granted.trial, granted.attempt, lease};
+    move(record, trial, TrialMove::lease);
+    LiveAttempt live;
+    live.key = key;
+    live.worker = granted.worker;
+    live.slots = granted.slots;
+    live.granted_length = granted.length;
+    live.leased_at = event.at;
+    trial.live = std::move(live);
+    trial.attempts = granted.attempt;
+    trial.last_lease = lease;
+    trial.last_seq = 0;
+    trial.exited = false;
+    record.pending.erase(granted.trial);
+    record.running.insert(granted.trial);
+    if (record.first_lease_at == Instant{}) {
+      record.first_lease_at = event.at;
+    }
+    WorkerRecord& worker = world.workers.at(granted.worker);
+    worker.slots.take(granted.slots, lease);
+    worker.attempts.insert(key);
+  }
+
+  void operator()(const AttemptStarted& started) const {
+    trial_of(world, started.key.experiment, started.key.trial).live->started = true;
+  }
+
+  void operator()(const ReportTaken& taken) const {
+    ExperimentRecord& record = experiment(taken.key.experiment);
+    TrialRecord& trial = record.trials[taken.key.trial.number()];
+    trial.live->applied_seq = taken.seq;
+    trial.last_seq = taken.seq;
+    if (const auto* metrics = std::get_if<MetricsReport>(&taken.report)) {
+      take_metrics(record, taken.key.trial, trial, *metrics);
+    } else if (const auto* checkpoint = std::get_if<CheckpointReport>(&taken.report)) {
+      take_checkpoint(trial, *checkpoint);
+    } else if (const auto* exit = std::get_if<ExitReport>(&taken.report)) {
+      if (is_failure(trial, *exit)) {
+        ++trial.restarts;
+        trial.last_failure = exit->message;
+        if (!exit->log_tail.empty()) {
+          trial.last_failure += "\n" + exit->log_tail;
+        }
+      }
+      trial.exited = true;
+      release(world, record, taken.key.trial, event.at);
+    }
+  }
+
+  void operator()(const AttemptLost& lost) const {
+    ExperimentRecord& record = experiment(lost.key.experiment);
+    release(world, record, lost.key.trial, event.at);
+  }
+
+  void operator()(const WorkerJoined& joined) const {
+    WorkerRecord& worker = world.workers[joined.worker];
+    worker.id = joined.worker;
+    worker.uid = joined.uid;
+    worker.name = joined.name;
+    worker.incarnation = joined.incarnation;
+    worker.slot_kind = joined.slot_kind;
+    worker.present = true;
+    worker.slots = SlotLedger(joined.slots);
+    for (const AttemptKey& key : worker.attempts) {  // Kept ones only: the others were given up before.
+      worker.slots.take(trial_of(world, key.experiment, key.trial).live->slots, key.lease);
+    }
+    world.worker_by_uid[joined.uid] = joined.worker;
+  }
+
+  void operator()(const WorkerLost& lost) const { world.workers.at(lost.worker).present = false; }
+
+ private:
+  void take_metrics(ExperimentRecord& record, TrialNumber number, TrialRecord& trial,
+                    const MetricsReport& report) const {
+    trial.reached = std::max(trial.reached, report.step);
+    trial.live->reached = std::max(trial.live->reached, report.step);
+    const double* metric = find_metric(report.metrics, record.config.searcher.metric);
+    if (metric == nullptr) {
+      if (!trial.latest && trial.other_metrics.empty()) {
+        for (const auto& [name, value] : report.metrics) {
+          trial.other_metrics += (trial.other_metrics.empty() ? "" : ", ") + name;
+        }
+      }
+      return;
+    }
+    const Goal goal = record.config.searcher.goal();
+    trial.other_metrics.clear();
+    trial.latest = Measurement{report.step, *metric};
+    if (std::isfinite(*metric) && (!trial.best || better(*metric, trial.best->metric, goal))) {
+      trial.best = trial.latest;
+      if (!trial.checkpoint.empty() && trial.checkpoint_step == report.step) {
+        trial.best_checkpoint = trial.checkpoint;
+        trial.best_checkpoint_step = trial.checkpoint_step;
+      }
+      if (!record.best || *record.best == number ||
+          better(*metric, record.trials[record.best->number()].best->metric, goal)) {
+        record.best = number;
+      }
+    }
+    if (report.step < trial.length && trial.state == TrialState::running) {
+      record.searcher->hear(TrialReported{number, report.step, Score::from_metric(*metric, goal)});
+    }
+  }
+
+  static void take_checkpoint(TrialRecord& trial, const CheckpointReport& checkpoint) {
+    trial.checkpoint = checkpoint.path;
+    trial.checkpoint_step = checkpoint.step;
+    if (trial.best && trial.best->step == checkpoint.step) {
+      trial.best_checkpoint = checkpoint.path;
+      trial.best_checkpoint_step = checkpoint.step;
+    }
+  }
+};
+
+}  // namespace
+
+const double* find_metric(const Metrics& metrics, const std::string& name) noexcept {
+  const auto found = std::lower_bound(metrics.begin(), metrics.end(), name,
+                                      [](const auto& metric, const std::string& wanted) { return metric.first < wanted; });
+  return found != metrics.end() && found->first == name ? &found->second : nullptr;
+}
+
+bool is_failure(const TrialRecord& trial, const ExitReport& exit) noexcept {
+  constexpr int interrupted = 75;  // EX_TEMPFAIL of sysexits.h
+  const bool asked = trial.live && trial.live->decision && trial.live->decision->directive != Directive::train_on;
+  if (asked || trial.state != TrialState::running) {
+    return false;
+  }
+  switch (exit.cause) {
+    case ExitReport::Cause::exited:
+      return exit.code != 0 && exit.code != interrupted;
+    case ExitReport::Cause::signaled:
+    case ExitReport::Cause::could_not_start:
+      return true;
+    case ExitReport::Cause::ended_by_agent:
+      return false;
+  }
+  return false;
+}
+
+void apply(World& world, const Event& event) {
+  world.last_lsn = event.lsn;
+  world.last_instant = event.at;
+  std::visit(Applier{world, event}, event.body);
+}
+
+}  // namespace hpsearch::engine

@@ -1,0 +1,147 @@
+// A trial's course: what a reached length, an exit or a loss means for it.
+
+#include <string>
+#include <utility>
+
+#include "step.hpp"
+
+namespace hpsearch::engine {
+namespace {
+
+const ExperimentRecord& experiment_of(const Step& step, ExperimentId id) { return step.world().experiments.at(id); }
+
+void end_trial(Step& step, ExperimentId experiment, TrialNumber number, TrialState state, Reason reason) {
+  step.happened(TrialEnded{experiment, number, state, std::move(reason)});
+}
+
+Reason because(Reason::Why why, std::string detail) {
+  Reason reason;
+  reason.why = why;
+  reason.detail = std::move(detail);
+  return reason;
+}
+
+/// Runs again, unless its experiment is paused or ending.
+void run_again(Step& step, ExperimentId id, TrialNumber number) {
+  const ExperimentRecord& record = experiment_of(step, id);
+  switch (record.state) {
+    case ExperimentState::active:
+      step.happened(TrialQueued{id, number});
+      return;
+    case ExperimentState::paused:
+      step.happened(TrialPaused{id, number, because(Reason::Why::user, "the experiment is paused")});
+      return;
+    case ExperimentState::stopping:
+    case ExperimentState::completed:
+    case ExperimentState::canceled:
+    case ExperimentState::failed:
+      break;
+  }
+  const bool user = record.stopping_as == ExperimentState::canceled;
+  end_trial(step, id, number, TrialState::canceled,
+            because(user ? Reason::Why::user : Reason::Why::experiment_end, record.reason));
+}
+
+void exit_early(Step& step, ExperimentId id, TrialNumber number, ExitReason exit, TrialState state,
+                const std::string& detail) {
+  step.happened(TrialExitedEarly{id, number, exit, detail});
+  end_trial(step, id, number, state, because(Reason::Why::early_exit, detail));
+}
+
+std::string amount(const ExperimentRecord& record, Units units) {
+  return std::to_string(count(units)) + " " + record.config.unit;
+}
+
+/// The program ended well; `reached` is what this attempt reported, `granted` what it was started for.
+void after_good_exit(Step& step, ExperimentId id, TrialNumber number, Units granted, Units reached) {
+  const ExperimentRecord& record = experiment_of(step, id);
+  const TrialRecord& trial = record.trials[number.number()];
+  const std::string& metric = record.config.searcher.metric;
+  if (!trial.latest) {
+    const std::string others = trial.other_metrics.empty()
+                                   ? "; it reported nothing at all"
+                                   : "; it reported " + trial.other_metrics;
+    exit_early(step, id, number, ExitReason::errored, TrialState::failed,
+               "the program ended well but never reported searcher.metric \"" + metric + "\"" + others);
+    return;
+  }
+  if (reached < granted) {
+    exit_early(step, id, number, ExitReason::user_stopped, TrialState::stopped,
+               "its program ended by itself at " + amount(record, reached) + " of " + amount(record, granted));
+    return;
+  }
+  if (count(trial.latest->step) < count(granted)) {  // At its length, but without the metric there: ranks as worst.
+    step.happened(TrialQueued{id, number});
+    reach_lengths(step, id, number);
+    return;
+  }
+  run_again(step, id, number);  // Promoted in place, but it knew only the length it was started for.
+}
+
+}  // namespace
+
+void reach_lengths(Step& step, ExperimentId id, TrialNumber number) {
+  for (;;) {
+    const ExperimentRecord& record = experiment_of(step, id);
+    const TrialRecord& trial = record.trials[number.number()];
+    const bool has_metric = trial.latest && trial.latest->step >= trial.length;
+    const bool open = trial.state == TrialState::running || trial.state == TrialState::pending;
+    const bool there = has_metric || (trial.reached >= trial.length && !trial.live && trial.exited);
+    if (!open || !there || is_ended(record.state) || record.state == ExperimentState::stopping) {
+      return;
+    }
+    const bool was_running = trial.live && trial.state == TrialState::running;
+    step.happened(LengthReached{id, number, trial.length, has_metric ? trial.latest->step : trial.reached,
+                                has_metric ? std::optional(trial.latest->metric) : std::nullopt});
+    Verdict verdict = record.searcher->verdict(number);
+    switch (verdict.action) {
+      case Verdict::Action::train_on:
+        step.happened(TrialPromoted{id, number, verdict.length, was_running, std::move(verdict.reason)});
+        break;
+      case Verdict::Action::pause:
+        step.happened(TrialPaused{id, number, std::move(verdict.reason)});
+        break;
+      case Verdict::Action::stop: {
+        const bool full = trial.length >= record.config.searcher.max_length;
+        end_trial(step, id, number, full ? TrialState::completed : TrialState::stopped, std::move(verdict.reason));
+        break;
+      }
+    }
+  }
+}
+
+void after_exit(Step& step, const AttemptKey& key, Units granted, Units reached, const ExitReport& exit, bool failed) {
+  const ExperimentRecord& record = experiment_of(step, key.experiment);
+  const TrialRecord& trial = record.trials[key.trial.number()];
+  if (trial.state != TrialState::running) {
+    return;  // Its fate was decided before it ended: paused at a rung, promoted meanwhile, or closed.
+  }
+  if (record.state == ExperimentState::stopping) {
+    run_again(step, key.experiment, key.trial);
+    return;
+  }
+  if (failed) {
+    if (trial.restarts > record.config.max_restarts) {
+      exit_early(step, key.experiment, key.trial, ExitReason::errored, TrialState::failed,
+                 exit.message.empty() ? "its program failed" : exit.message);
+    } else {
+      run_again(step, key.experiment, key.trial);
+    }
+    return;
+  }
+  const bool by_itself = exit.cause == ExitReport::Cause::exited && exit.code == 0;
+  if (by_itself && record.state == ExperimentState::active) {
+    after_good_exit(step, key.experiment, key.trial, granted, reached);
+    return;
+  }
+  run_again(step, key.experiment, key.trial);
+}
+
+void lose_attempt(Step& step, const AttemptKey& key, const std::string& why) {
+  step.happened(AttemptLost{key, why});
+  if (trial_of(step.world(), key.experiment, key.trial).state == TrialState::running) {
+    run_again(step, key.experiment, key.trial);
+  }
+}
+
+}  // namespace hpsearch::engine

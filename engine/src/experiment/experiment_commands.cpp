@@ -1,0 +1,125 @@
+#include <string>
+
+#include "step.hpp"
+
+namespace hpsearch::engine {
+namespace {
+
+Error no_experiment(ExperimentId id) {
+  return Error{Errc::not_found, "there is no experiment " + std::to_string(id.number())};
+}
+
+Error wrong_state(const ExperimentRecord& record, const std::string& wish) {
+  return Error{Errc::wrong_state, "experiment " + std::to_string(record.id.number()) + " is " +
+                                      std::string(name_of(record.state)) + " and cannot be " + wish};
+}
+
+const ExperimentRecord* find(const Step& step, ExperimentId id) {
+  const auto found = step.world().experiments.find(id);
+  return found == step.world().experiments.end() ? nullptr : &found->second;
+}
+
+}  // namespace
+
+Status create_experiment(Step& step, const CreateExperiment& command) {
+  const World& world = step.world();
+  const auto known = world.by_idempotency_key.find(command.idempotency_key);
+  const bool repeated = !command.idempotency_key.empty() && known != world.by_idempotency_key.end();
+  // A repeated request draws no new seed: it is compared under the seed that the first one got.
+  const std::uint64_t seed =
+      repeated ? world.experiments.at(known->second).config.experiment_seed : command.seed;
+  const ParsedConfig parsed = parse_config(command.config, world.registry, command.fallback_name, seed);
+  if (!parsed.config) {
+    std::string all;
+    for (const Problem& problem : parsed.problems) {
+      all += (all.empty() ? "" : "\n") + describe(problem);
+    }
+    return Error{Errc::bad_request, all};
+  }
+  Value effective = to_value(*parsed.config);
+  if (repeated) {
+    if (!(world.experiments.at(known->second).effective == effective)) {
+      return Error{Errc::bad_request, "the idempotency key \"" + command.idempotency_key +
+                                          "\" already stands for another experiment"};
+    }
+    step.effects().created = known->second;
+    return Done{};
+  }
+  const std::uint64_t last = world.experiments.empty() ? 0 : world.experiments.rbegin()->first.number();
+  const ExperimentId id(last + 1);
+  step.happened(ExperimentCreated{id, std::move(effective), command.context_directory, command.idempotency_key});
+  step.effects().created = id;
+  return Done{};
+}
+
+Status pause_experiment(Step& step, ExperimentId id) {
+  const ExperimentRecord* record = find(step, id);
+  if (record == nullptr) {
+    return no_experiment(id);
+  }
+  if (record->state == ExperimentState::paused) {
+    return Done{};  // Asking twice is not an error and leaves no trace.
+  }
+  if (record->state != ExperimentState::active) {
+    return wrong_state(*record, "paused");
+  }
+  step.happened(ExperimentPaused{id});
+  return Done{};
+}
+
+Status resume_experiment(Step& step, ExperimentId id) {
+  const ExperimentRecord* record = find(step, id);
+  if (record == nullptr) {
+    return no_experiment(id);
+  }
+  if (record->state == ExperimentState::active) {
+    return Done{};
+  }
+  if (record->state != ExperimentState::paused) {
+    return wrong_state(*record, "resumed");
+  }
+  step.happened(ExperimentResumed{id});
+  for (std::size_t i = 0; i < record->trials.size(); ++i) {
+    const TrialRecord& trial = record->trials[i];
+    if (trial.state == TrialState::paused && trial.awaits_resume) {
+      step.happened(TrialQueued{id, TrialNumber(i)});
+    }
+  }
+  return Done{};
+}
+
+void stop_experiment(Step& step, ExperimentId id, ExperimentState target, bool at_once, const std::string& reason) {
+  step.happened(ExperimentStopping{id, target, at_once, reason});
+  const ExperimentRecord& record = step.world().experiments.at(id);
+  const Reason::Why why = target == ExperimentState::canceled ? Reason::Why::user : Reason::Why::experiment_end;
+  for (std::size_t i = 0; i < record.trials.size(); ++i) {
+    const TrialRecord& trial = record.trials[i];
+    if (!is_closed(trial.state) && !trial.live) {
+      Reason ended;
+      ended.why = why;
+      ended.detail = reason;
+      step.happened(TrialEnded{id, TrialNumber(i), TrialState::canceled, ended});
+    }
+  }
+}
+
+Status end_experiment(Step& step, ExperimentId id, bool at_once) {
+  const ExperimentRecord* record = find(step, id);
+  if (record == nullptr) {
+    return no_experiment(id);
+  }
+  if (record->state == ExperimentState::canceled ||
+      (record->state == ExperimentState::stopping && (record->stop_at_once || !at_once))) {
+    return Done{};
+  }
+  if (is_ended(record->state)) {
+    return wrong_state(*record, at_once ? "killed" : "canceled");
+  }
+  const bool already = record->state == ExperimentState::stopping;
+  const ExperimentState target = already ? record->stopping_as : ExperimentState::canceled;
+  const std::string reason = already ? record->reason : at_once ? "killed by a user" : "canceled by a user";
+  stop_experiment(step, id, target, at_once, reason);
+  return Done{};
+}
+
+}  // namespace hpsearch::engine

@@ -1,0 +1,83 @@
+#include <set>
+#include <utility>
+
+#include "step.hpp"
+
+namespace hpsearch::engine {
+namespace {
+
+using TrialPlace = std::pair<ExperimentId, TrialNumber>;
+
+/// Trials whose running attempt may have been told something by these events.
+std::set<TrialPlace> touched_by(const World& world, const std::vector<Event>& events) {
+  std::set<TrialPlace> touched;
+  const auto all_running = [&](ExperimentId id) {
+    for (const TrialNumber number : world.experiments.at(id).running) {
+      touched.emplace(id, number);
+    }
+  };
+  for (const Event& event : events) {
+    if (const auto* promoted = std::get_if<TrialPromoted>(&event.body)) {
+      touched.emplace(promoted->experiment, promoted->trial);
+    } else if (const auto* paused = std::get_if<TrialPaused>(&event.body)) {
+      touched.emplace(paused->experiment, paused->trial);
+    } else if (const auto* ended = std::get_if<TrialEnded>(&event.body)) {
+      touched.emplace(ended->experiment, ended->trial);
+    } else if (const auto* all = std::get_if<ExperimentPaused>(&event.body)) {
+      all_running(all->experiment);
+    } else if (const auto* stopping = std::get_if<ExperimentStopping>(&event.body)) {
+      all_running(stopping->experiment);
+    }
+  }
+  return touched;
+}
+
+}  // namespace
+
+LaunchSpec launch_spec_of(const World& world, const AttemptKey& key) {
+  const ExperimentRecord& record = world.experiments.at(key.experiment);
+  const TrialRecord& trial = record.trials[key.trial.number()];
+  const ExperimentConfig& config = record.config;
+  LaunchSpec spec;
+  spec.key = key;
+  spec.trial_id = trial.id;
+  spec.experiment_name = config.name;
+  spec.slots = trial.live->slots;
+  spec.entrypoint = config.entrypoint;
+  spec.hparams = trial.hparams;
+  spec.length = trial.live->granted_length;
+  spec.unit = config.unit;
+  spec.trial_seed = trial_seed(config.experiment_seed, key.trial);
+  spec.metric = config.searcher.metric;
+  spec.context_directory = record.context_directory;
+  spec.checkpoint_root = config.checkpoint_storage.host_path;
+  if (!config.checkpoint_storage.storage_path.empty()) {
+    spec.checkpoint_root += "/" + config.checkpoint_storage.storage_path;
+  }
+  spec.latest_checkpoint = trial.checkpoint;
+  spec.latest_step = trial.checkpoint_step;
+  spec.environment_variables = config.environment_variables;
+  spec.metric_patterns = config.metrics;
+  spec.data = config.data;
+  return spec;
+}
+
+void give_orders(Step& step) {
+  const World& world = step.world();
+  auto& orders = step.effects().orders;
+  for (const auto& [experiment, number] : touched_by(world, step.effects().events)) {
+    const TrialRecord& trial = trial_of(world, experiment, number);
+    if (trial.live && trial.live->decision && trial.live->decision->id >= step.first()) {
+      orders.emplace_back(DecideAttempt{trial.live->worker, trial.live->key, *trial.live->decision});
+    }
+  }
+  for (const Event& event : step.effects().events) {
+    const auto* granted = std::get_if<LeaseGranted>(&event.body);
+    if (granted != nullptr) {
+      const AttemptKey key{granted->experiment, granted->trial, granted->attempt, LeaseId(event.lsn.number())};
+      orders.emplace_back(LaunchAttempt{granted->worker, launch_spec_of(world, key)});
+    }
+  }
+}
+
+}  // namespace hpsearch::engine

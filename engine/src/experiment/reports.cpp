@@ -1,0 +1,128 @@
+#include <algorithm>
+#include <string>
+
+#include "step.hpp"
+
+namespace hpsearch::engine {
+namespace {
+
+enum class Standing { live, over, superseded, unknown };
+
+/// What the sender of `key` is to its trial.
+Standing standing_of(const World& world, const AttemptKey& key, WorkerId worker) {
+  const auto found = world.experiments.find(key.experiment);
+  if (found == world.experiments.end() || key.trial.number() >= found->second.trials.size()) {
+    return Standing::unknown;
+  }
+  const TrialRecord& trial = found->second.trials[key.trial.number()];
+  if (key.lease.number() > world.last_lsn.number() || key.attempt > trial.attempts) {
+    return Standing::unknown;
+  }
+  if (trial.live && trial.live->key == key && trial.live->worker == worker) {
+    return Standing::live;
+  }
+  return trial.last_lease == key.lease && !trial.live && trial.exited ? Standing::over : Standing::superseded;
+}
+
+void sort_metrics(Report& report) {
+  if (auto* metrics = std::get_if<MetricsReport>(&report)) {
+    std::stable_sort(metrics->metrics.begin(), metrics->metrics.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+  }
+}
+
+/// One report of a live attempt. False when it was the last one.
+bool take(Step& step, const AttemptKey& key, std::uint64_t seq, Report report) {
+  sort_metrics(report);
+  const ExperimentRecord& record = step.world().experiments.at(key.experiment);
+  const TrialRecord& trial = record.trials[key.trial.number()];
+  const auto* exit = std::get_if<ExitReport>(&report);
+  const bool never_ran = exit != nullptr && exit->cause == ExitReport::Cause::could_not_start;
+  if (!trial.live->started && !never_ran) {
+    step.happened(AttemptStarted{key});  // Its own message was lost; this one says it too.
+  }
+  if (exit != nullptr) {
+    const ExitReport copy = *exit;
+    const bool failed = is_failure(trial, copy);
+    const Units granted = trial.live->granted_length;
+    const Units reached = trial.live->reached;
+    step.happened(ReportTaken{key, seq, std::move(report)});
+    after_exit(step, key, granted, reached, copy, failed);
+    return false;
+  }
+  const auto* invalid = std::get_if<InvalidHparamsReport>(&report);
+  const std::string why = invalid != nullptr ? invalid->why : "";
+  const auto* metrics = std::get_if<MetricsReport>(&report);
+  const bool measured = metrics != nullptr && find_metric(metrics->metrics, record.config.searcher.metric) != nullptr;
+  const bool is_invalid = invalid != nullptr;
+  step.happened(ReportTaken{key, seq, std::move(report)});
+  if (trial.state != TrialState::running) {
+    return true;  // Late: on record, but its fate is decided.
+  }
+  if (is_invalid && record.state != ExperimentState::stopping) {
+    const std::string detail = "invalid hyperparameters" + (why.empty() ? std::string() : ": " + why);
+    step.happened(TrialExitedEarly{key.experiment, key.trial, ExitReason::invalid_hp, detail});
+    Reason reason;
+    reason.why = Reason::Why::early_exit;
+    reason.detail = detail;
+    step.happened(TrialEnded{key.experiment, key.trial, TrialState::stopped, reason});
+  } else if (measured) {
+    reach_lengths(step, key.experiment, key.trial);
+  }
+  return true;
+}
+
+}  // namespace
+
+Status confirm_start(Step& step, const ConfirmStart& command) {
+  switch (standing_of(step.world(), command.key, command.worker)) {
+    case Standing::live:
+      if (!trial_of(step.world(), command.key.experiment, command.key.trial).live->started) {
+        step.happened(AttemptStarted{command.key});
+      }
+      break;
+    case Standing::over:
+      break;
+    case Standing::superseded:
+      step.effects().orders.emplace_back(FenceAttempt{command.worker, command.key});
+      break;
+    case Standing::unknown:
+      step.effects().orders.emplace_back(HoldAttempt{command.worker, command.key});
+      break;
+  }
+  return Done{};
+}
+
+Status take_reports(Step& step, const TakeReports& command) {
+  const AttemptKey& key = command.key;
+  auto& orders = step.effects().orders;
+  switch (standing_of(step.world(), key, command.worker)) {
+    case Standing::live:
+      break;
+    case Standing::over:
+      orders.emplace_back(AckReports{command.worker, key, trial_of(step.world(), key.experiment, key.trial).last_seq});
+      return Done{};
+    case Standing::superseded:
+      orders.emplace_back(FenceAttempt{command.worker, key});
+      return Done{};
+    case Standing::unknown:
+      orders.emplace_back(HoldAttempt{command.worker, key});
+      return Done{};
+  }
+  const std::uint64_t applied = trial_of(step.world(), key.experiment, key.trial).live->applied_seq;
+  if (command.first_seq > applied + 1) {
+    orders.emplace_back(ResendReports{command.worker, key, applied + 1});
+    return Done{};
+  }
+  std::uint64_t seq = command.first_seq;
+  for (const Report& report : command.reports) {
+    if (seq > applied && !take(step, key, seq, report)) {
+      break;
+    }
+    ++seq;
+  }
+  orders.emplace_back(AckReports{command.worker, key, trial_of(step.world(), key.experiment, key.trial).last_seq});
+  return Done{};
+}
+
+}  // namespace hpsearch::engine

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+
+#include "hpsearch/engine/base/instant.hpp"
+#include "hpsearch/engine/cluster/worker.hpp"
+#include "hpsearch/engine/experiment/events.hpp"
+#include "hpsearch/engine/experiment/experiment_record.hpp"
+#include "hpsearch/engine/searcher.hpp"
+
+namespace hpsearch::engine {
+
+/// Everything the engine knows: the fold of the events, and nothing else but `suspects`.
+struct World {
+  SearcherRegistry registry;
+  std::map<ExperimentId, ExperimentRecord> experiments;
+  std::set<ExperimentId> going;  ///< Those that have not ended.
+  std::map<std::string, ExperimentId> by_idempotency_key;
+  std::map<WorkerId, WorkerRecord> workers;
+  std::map<std::string, WorkerId> worker_by_uid;
+  std::set<WorkerId> suspects;  ///< Told by the shell, not journaled.
+  std::uint64_t last_trial_id = 0;
+  Lsn last_lsn;
+  Instant last_instant;
+};
+
+[[nodiscard]] inline TrialRecord& trial_of(World& world, ExperimentId experiment, TrialNumber trial) {
+  return world.experiments.at(experiment).trials.at(trial.number());
+}
+[[nodiscard]] inline const TrialRecord& trial_of(const World& world, ExperimentId experiment, TrialNumber trial) {
+  return world.experiments.at(experiment).trials.at(trial.number());
+}
+
+/// The searcher's metric in a report, or nothing.
+[[nodiscard]] const double* find_metric(const Metrics& metrics, const std::string& name) noexcept;
+
+/// True when the exit is the program's own failure and counts against max_restarts: not code 0, not 75
+/// (EX_TEMPFAIL: interrupted, not broken), not asked for.
+[[nodiscard]] bool is_failure(const TrialRecord& trial, const ExitReport& exit) noexcept;
+
+/// Makes the event so. Cannot fail: deciding looked first, and replay feeds only what once happened.
+void apply(World& world, const Event& event);
+
+/// Whether `event` can follow what was applied so far: the door that replay checks before apply().
+[[nodiscard]] Status admissible(const World& world, const Event& event);
+
+}  // namespace hpsearch::engine

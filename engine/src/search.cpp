@@ -1,0 +1,148 @@
+#include "hpsearch/engine/search.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace hpsearch::engine {
+namespace {
+
+std::string text_of(TrialNumber trial) { return "trial " + std::to_string(trial.number()); }
+
+void default_to(Value& config, std::string_view key, Value value) {
+  if (Value::Map* map = config.as_map(); map != nullptr && !map->contains(key)) {
+    (*map)[key] = std::move(value);
+  }
+}
+
+}  // namespace
+
+Search::Search(Engine engine, WorkerId worker, ExperimentId experiment)
+    : engine_(std::move(engine)), worker_(worker), experiment_(experiment) {}
+
+Result<Search> Search::open(const Value& config, SearcherRegistry registry, std::uint64_t slots) {
+  if (slots == 0) {
+    return Error{Errc::bad_request, "slots is 0; a search needs at least one"};
+  }
+  Value full = config;
+  default_to(full, "entrypoint", Value::List{"in this program"});
+  default_to(full, "name", "search");
+  default_to(full, "max_restarts", 0);  // The caller knows whether to try again.
+  Search search{Engine(registry), WorkerId(), ExperimentId()};
+  JoinWorker join;
+  join.uid = "in-process";
+  join.name = "in-process";
+  join.slots = slots;
+  join.slot_kind = "cpu";
+  Result<Effects> joined = search.step(join);
+  if (!joined) {
+    return joined.error();
+  }
+  search.worker_ = *joined->joined;
+  CreateExperiment create;
+  create.config = std::move(full);
+  Result<Effects> created = search.step(create);
+  if (!created) {
+    return created.error();
+  }
+  search.experiment_ = *created->created;
+  return search;
+}
+
+Result<Effects> Search::step(const Command& command) {
+  Result<Effects> effects = engine_.step(command, Instant::from_micros(++ticks_));
+  if (effects) {
+    for (const Order& order : effects->orders) {
+      if (const auto* launch = std::get_if<LaunchAttempt>(&order)) {
+        ready_.push_back(launch->spec.key);
+      }
+    }
+  }
+  return effects;
+}
+
+std::optional<Search::Work> Search::ask() {
+  if (ready_.empty()) {
+    return std::nullopt;
+  }
+  const AttemptKey key = ready_.front();
+  ready_.erase(ready_.begin());
+  const Result<Effects> started = step(ConfirmStart{worker_, key});
+  HPSEARCH_CHECK(started.has_value(), "a lease that was granted can be started");
+  const TrialRecord& trial = *engine_.find(experiment_, key.trial);
+  return Work{key.trial, trial.hparams, trial.reached, trial.live->granted_length};
+}
+
+Result<Decision> Search::report(TrialNumber number, Units length, double metric) {
+  const TrialRecord* trial = engine_.find(experiment_, number);
+  if (trial == nullptr || !trial->live || !trial->live->started) {
+    return Error{Errc::not_found, text_of(number) + " is not out; ask() gives the work that can be reported"};
+  }
+  const AttemptKey key = trial->live->key;
+  const std::uint64_t seq = trial->live->applied_seq + 1;
+  MetricsReport report{length, {{experiment().config.searcher.metric, metric}}};
+  const Result<Effects> effects = step(TakeReports{worker_, key, seq, {std::move(report)}});
+  if (!effects) {
+    return effects.error();
+  }
+  Decision decision;
+  decision.length = trial->length;
+  if (trial->live && trial->live->decision) {
+    decision = *trial->live->decision;
+  }
+  if (decision.directive != Directive::train_on) {
+    const Status ended = end_attempt(key, seq + 1, ExitReport{});
+    if (!ended) {
+      return ended.error();
+    }
+  }
+  return decision;
+}
+
+Status Search::end_attempt(const AttemptKey& key, std::uint64_t seq, ExitReport exit) {
+  const Result<Effects> effects = step(TakeReports{worker_, key, seq, {std::move(exit)}});
+  if (!effects) {
+    return effects.error();
+  }
+  return Done{};
+}
+
+Status Search::give_up(TrialNumber number, ExitReason reason, const std::string& why) {
+  const TrialRecord* trial = engine_.find(experiment_, number);
+  if (trial == nullptr || !trial->live || !trial->live->started) {
+    return Error{Errc::not_found, text_of(number) + " is not out; ask() gives the work that can be given up"};
+  }
+  const AttemptKey key = trial->live->key;
+  std::uint64_t seq = trial->live->applied_seq + 1;
+  if (reason == ExitReason::invalid_hp) {
+    const Result<Effects> effects = step(TakeReports{worker_, key, seq, {InvalidHparamsReport{why}}});
+    if (!effects) {
+      return effects.error();
+    }
+    ++seq;
+  }
+  ExitReport exit;
+  exit.code = reason == ExitReason::errored ? 1 : 0;
+  exit.message = why;
+  return end_attempt(key, seq, std::move(exit));
+}
+
+std::optional<Search::Best> Search::best() const {
+  const ExperimentRecord& record = experiment();
+  if (!record.best) {
+    return std::nullopt;
+  }
+  const TrialRecord& trial = record.trials[record.best->number()];
+  return Best{*record.best, trial.hparams, trial.best->metric, trial.best->step};
+}
+
+bool Search::finished() const { return is_ended(experiment().state); }
+
+double Search::progress() const { return experiment().searcher->progress(); }
+
+const ExperimentRecord& Search::experiment() const {
+  const ExperimentRecord* record = engine_.find(experiment_);
+  HPSEARCH_CHECK(record != nullptr, "a search has its experiment");
+  return *record;
+}
+
+}  // namespace hpsearch::engine

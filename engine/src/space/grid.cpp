@@ -1,0 +1,154 @@
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "hpsearch/engine/base/text.hpp"
+#include "hpsearch/engine/space/space.hpp"
+#include "space/leaves.hpp"
+
+namespace hpsearch::engine {
+
+namespace {
+
+constexpr Cardinality most = (Cardinality{1} << 127U) - 1;
+
+// Different integers of a parameter; up to 2^64.
+Cardinality integers_in(const IntParameter& parameter) noexcept {
+  return Cardinality{static_cast<std::uint64_t>(parameter.maxval) -
+                     static_cast<std::uint64_t>(parameter.minval)} +
+         1;
+}
+
+// How many points an axis has; 0 when that was not said.
+struct AxisSize {
+  Cardinality operator()(const ConstParameter&) const noexcept { return 1; }
+  Cardinality operator()(const IntParameter& parameter) const noexcept {
+    return std::min<Cardinality>(parameter.count.value_or(0), integers_in(parameter));
+  }
+  Cardinality operator()(const DoubleParameter& parameter) const noexcept {
+    return parameter.count.value_or(0);
+  }
+  Cardinality operator()(const LogParameter& parameter) const noexcept { return parameter.count.value_or(0); }
+  Cardinality operator()(const CategoricalParameter& parameter) const noexcept {
+    return parameter.vals.size();
+  }
+};
+
+double real_point(double minval, double maxval, std::uint64_t index, std::uint64_t points) noexcept {
+  if (points == 1) {
+    const double sum = minval + maxval;
+    return std::isfinite(sum) ? sum / 2 : minval / 2 + maxval / 2;
+  }
+  const double place = static_cast<double>(index);
+  const double steps = static_cast<double>(points - 1);
+  const double product = place * (maxval - minval);
+  return minval + (std::isfinite(product) ? product / steps : place / steps * (maxval - minval));
+}
+
+// round(min + i·(max-min)/(k-1)), half away from zero, without ever leaving the integers.
+std::int64_t integer_point(const IntParameter& parameter, std::uint64_t index,
+                           std::uint64_t points) noexcept {
+  const auto lowest = static_cast<std::uint64_t>(parameter.minval);
+  const std::uint64_t width = static_cast<std::uint64_t>(parameter.maxval) - lowest;
+  // A single point is the middle: the second of three.
+  const std::uint64_t steps = points == 1 ? 2 : points - 1;
+  const Cardinality product = Cardinality{points == 1 ? 1 : index} * width;
+  const auto floor = static_cast<std::int64_t>(lowest + static_cast<std::uint64_t>(product / steps));
+  const Cardinality twice_rest = product % steps * 2;
+  const bool up = twice_rest > steps || (twice_rest == steps && floor >= 0);
+  return up ? floor + 1 : floor;
+}
+
+struct AxisPoint {
+  std::uint64_t index;
+  std::uint64_t points;
+
+  Value operator()(const ConstParameter& parameter) const { return parameter.val; }
+  Value operator()(const IntParameter& parameter) const { return integer_point(parameter, index, points); }
+  Value operator()(const DoubleParameter& parameter) const {
+    return real_point(parameter.minval, parameter.maxval, index, points);
+  }
+  Value operator()(const LogParameter& parameter) const {
+    return std::pow(parameter.base, real_point(parameter.minval, parameter.maxval, index, points));
+  }
+  Value operator()(const CategoricalParameter& parameter) const {
+    return parameter.vals[static_cast<std::size_t>(index)];
+  }
+};
+
+// Different values a draw can give; nothing for reals.
+struct ValueCount {
+  std::optional<Cardinality> operator()(const ConstParameter&) const { return 1; }
+  std::optional<Cardinality> operator()(const IntParameter& parameter) const {
+    return integers_in(parameter);
+  }
+  std::optional<Cardinality> operator()(const DoubleParameter&) const { return std::nullopt; }
+  std::optional<Cardinality> operator()(const LogParameter&) const { return std::nullopt; }
+  std::optional<Cardinality> operator()(const CategoricalParameter& parameter) const {
+    std::set<std::string> different;
+    for (const Value& value : parameter.vals) {
+      different.insert(compact_json(value));
+    }
+    return different.size();
+  }
+};
+
+}  // namespace
+
+std::string to_text(Cardinality number) {
+  std::string digits;
+  do {
+    digits += static_cast<char>('0' + static_cast<int>(number % 10));
+    number /= 10;
+  } while (number != 0);
+  std::reverse(digits.begin(), digits.end());
+  return digits;
+}
+
+Result<Cardinality> Space::grid_size() const {
+  Cardinality size = 1;
+  for (const Leaf& leaf : leaves_) {
+    const Cardinality points = std::visit(AxisSize{}, leaf.parameter);
+    if (points == 0) {
+      return Error{Errc::bad_request, "hyperparameters." + leaf.path +
+                                          " has no count; a grid needs to know how many "
+                                          "points to take of every int, double and log"};
+    }
+    if (size > most / points) {
+      return Error{Errc::bad_request, "the grid has more than 2^127 points at hyperparameters." + leaf.path +
+                                          "; lower some counts"};
+    }
+    size *= points;
+  }
+  return size;
+}
+
+Value Space::grid_point(Cardinality index) const {
+  std::vector<AxisPoint> points(leaves_.size());
+  for (std::size_t i = leaves_.size(); i-- > 0;) {
+    const Cardinality size = std::visit(AxisSize{}, leaves_[i].parameter);
+    HPSEARCH_CHECK(size != 0, "grid_size() refused a space without counts");
+    points[i] = {static_cast<std::uint64_t>(index % size), static_cast<std::uint64_t>(size)};
+    index /= size;
+  }
+  HPSEARCH_CHECK(index == 0, "grid points are numbered below grid_size()");
+  Value configuration = Value::Map();
+  for (std::size_t i = 0; i < leaves_.size(); ++i) {
+    put_leaf(configuration, leaves_[i].keys, std::visit(points[i], leaves_[i].parameter));
+  }
+  return configuration;
+}
+
+std::optional<Cardinality> Space::cardinality() const {
+  Cardinality size = 1;
+  for (const Leaf& leaf : leaves_) {
+    const std::optional<Cardinality> values = std::visit(ValueCount{}, leaf.parameter);
+    if (!values) {
+      return std::nullopt;
+    }
+    size = size > most / *values ? most : size * *values;
+  }
+  return size;
+}
+
+}  // namespace hpsearch::engine

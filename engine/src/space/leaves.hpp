@@ -1,0 +1,47 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "hpsearch/engine/base/check.hpp"
+#include "hpsearch/engine/base/value.hpp"
+
+namespace hpsearch::engine {
+
+/// Puts a leaf's value in its place; the maps on the way are made. Leaves must come in the space's order, and
+/// no leaf lies below another.
+inline void put_leaf(Value& configuration, const std::vector<std::string>& keys, Value value) {
+  Value* here = &configuration;
+  for (const std::string& key : keys) {
+    if (here->is_null()) {
+      *here = Value::Map();
+    }
+    Value::Map* map = here->as_map();
+    HPSEARCH_CHECK(map != nullptr, "no leaf lies below another");
+    here = &(*map)[key];
+  }
+  *here = std::move(value);
+}
+
+/// The value at a leaf's place, or nullptr. Unlike at_path(), keys may hold dots.
+[[nodiscard]] inline const Value* leaf_value(const Value& configuration,
+                                             const std::vector<std::string>& keys) {
+  const Value* here = &configuration;
+  for (const std::string& key : keys) {
+    const Value::Map* map = here->as_map();
+    here = map != nullptr ? map->find(key) : nullptr;
+    if (here == nullptr) {
+      return nullptr;
+    }
+  }
+  return here;
+}
+
+/// Which of a categorical's values is meant: the equal one, else the first that is the same number (64 for
+/// 64.0); vals.size() when there is none.
+[[nodiscard]] std::size_t category_of(const std::vector<Value>& vals, const Value& value) noexcept;
+
+/// True when both are the same number, whatever their types.
+[[nodiscard]] bool same_number(const Value& a, const Value& b) noexcept;
+
+}  // namespace hpsearch::engine

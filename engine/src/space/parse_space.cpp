@@ -1,0 +1,297 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <span>
+#include <string_view>
+
+#include "base/shown.hpp"
+#include "hpsearch/engine/base/text.hpp"
+#include "hpsearch/engine/space/space.hpp"
+#include "space/numbers.hpp"
+
+namespace hpsearch::engine {
+
+namespace {
+
+constexpr std::array<std::string_view, 5> type_names = {"categorical", "const", "double", "int", "log"};
+
+std::string below(std::string_view path, std::string_view key) {
+  return path.empty() ? std::string(key) : std::string(path) + "." + std::string(key);
+}
+
+// One map with `type`, while it is being read.
+class RangeReader {
+ public:
+  RangeReader(const Value::Map& map, std::string_view path, Problems& problems, Problems& notes)
+      : map_(map), path_(path), problems_(problems), notes_(notes) {}
+
+  Parameter read(std::string_view type) {
+    if (type == "const") {
+      return read_const();
+    }
+    if (type == "int") {
+      return read_int();
+    }
+    if (type == "double") {
+      return read_double();
+    }
+    return type == "log" ? read_log() : read_categorical();
+  }
+
+ private:
+  void problem(std::string_view key, std::string what, std::string allowed) {
+    problems_.push_back({below(path_, key), std::move(what), std::move(allowed)});
+  }
+
+  void refuse_other_keys(std::span<const std::string_view> known) {
+    for (const auto& [key, value] : map_) {
+      if (key == "type" || value.is_null() || std::find(known.begin(), known.end(), key) != known.end()) {
+        continue;
+      }
+      const std::string_view meant = nearest(key, known);
+      std::string allowed = meant.empty() ? "one of" : "did you mean `" + std::string(meant) + "`?";
+      if (meant.empty()) {
+        for (const std::string_view name : known) {
+          allowed += " " + std::string(name);
+        }
+      }
+      problem(key, "is not a field of a hyperparameter of this type", std::move(allowed));
+    }
+  }
+
+  // Null is absent, as everywhere but in a hyperparameter's own value.
+  const Value* given(std::string_view key) const {
+    const Value* value = map_.find(key);
+    return value == nullptr || value->is_null() ? nullptr : value;
+  }
+
+  template <class Number>
+  std::optional<Number> number(std::string_view key,
+                               std::optional<Number> (*as_number)(const Value&) noexcept,
+                               const char* allowed) {
+    const Value* value = given(key);
+    if (value == nullptr) {
+      problem(key, "is missing", allowed);
+      return std::nullopt;
+    }
+    const std::optional<Number> found = as_number(*value);
+    if (!found) {
+      problem(key, "is " + shown(*value), allowed);
+    }
+    return found;
+  }
+
+  std::optional<std::uint64_t> read_count() {
+    const Value* value = given("count");
+    if (value == nullptr) {
+      return std::nullopt;
+    }
+    const std::optional<std::int64_t> count = whole_number(*value);
+    if (!count || *count < 1) {
+      problem("count", "is " + shown(*value), "an integer of at least 1: the number of grid points");
+      return std::nullopt;
+    }
+    return static_cast<std::uint64_t>(*count);
+  }
+
+  template <class Number>
+  bool in_order(const std::optional<Number>& minval, const std::optional<Number>& maxval) {
+    if (!minval || !maxval) {
+      return false;
+    }
+    if (!(*minval < *maxval)) {
+      problem("maxval", "is " + shown(Value(*maxval)), "above minval, which is " + shown(Value(*minval)));
+      return false;
+    }
+    return true;
+  }
+
+  Parameter read_const() {
+    static constexpr std::array<std::string_view, 1> known = {"val"};
+    refuse_other_keys(known);
+    const Value* value = map_.find("val");
+    if (value == nullptr) {
+      problem("val", "is missing", "the value");
+      return ConstParameter{};
+    }
+    return ConstParameter{*value};
+  }
+
+  Parameter read_int() {
+    static constexpr std::array<std::string_view, 3> known = {"count", "maxval", "minval"};
+    refuse_other_keys(known);
+    IntParameter parameter;
+    parameter.count = read_count();
+    const auto minval = number<std::int64_t>("minval", whole_number, "an integer");
+    const auto maxval = number<std::int64_t>("maxval", whole_number, "an integer");
+    if (in_order(minval, maxval)) {
+      parameter.minval = *minval;
+      parameter.maxval = *maxval;
+    }
+    return parameter;
+  }
+
+  Parameter read_double() {
+    static constexpr std::array<std::string_view, 3> known = {"count", "maxval", "minval"};
+    refuse_other_keys(known);
+    DoubleParameter parameter;
+    parameter.count = read_count();
+    const auto minval = number<double>("minval", finite_number, "a number");
+    const auto maxval = number<double>("maxval", finite_number, "a number");
+    if (in_order(minval, maxval)) {
+      if (!std::isfinite(*maxval - *minval)) {
+        problem("maxval", "is too far from minval", "maxval - minval within the range of a double");
+      }
+      parameter.minval = *minval;
+      parameter.maxval = *maxval;
+    }
+    return parameter;
+  }
+
+  Parameter read_log() {
+    static constexpr std::array<std::string_view, 4> known = {"base", "count", "maxval", "minval"};
+    refuse_other_keys(known);
+    LogParameter parameter;
+    parameter.count = read_count();
+    const auto base = given("base") == nullptr ? std::optional<double>(parameter.base)
+                                               : number<double>("base", finite_number, "a number above 0");
+    if (base && !(*base > 0)) {
+      problem("base", "is " + shown(Value(*base)), "a number above 0");
+      return parameter;
+    }
+    const auto minval = number<double>("minval", finite_number, "a number: the exponent of the lower end");
+    const auto maxval = number<double>("maxval", finite_number, "a number: the exponent of the upper end");
+    if (base && in_order(minval, maxval)) {
+      for (const auto& [key, exponent] : {std::pair("minval", *minval), std::pair("maxval", *maxval)}) {
+        const double end = std::pow(*base, exponent);
+        if (!std::isfinite(end) || end == 0) {
+          problem(key, "is " + shown(Value(exponent)),
+                  "an exponent; " + python_float(*base) + " to that power is not a usable number");
+        }
+      }
+      parameter.base = *base;
+      parameter.minval = *minval;
+      parameter.maxval = *maxval;
+    }
+    return parameter;
+  }
+
+  Parameter read_categorical() {
+    static constexpr std::array<std::string_view, 2> known = {"val", "vals"};
+    refuse_other_keys(std::span(known).subspan(given("vals") == nullptr ? 0 : 1));
+    std::string_view key = "vals";
+    if (given("vals") == nullptr && given("val") != nullptr) {
+      key = "val";
+      notes_.push_back({below(path_, "val"), "read as `vals`", ""});
+    }
+    const Value* vals = given(key);
+    if (vals == nullptr) {
+      problem("vals", "is missing", "a list of at least one value");
+      return CategoricalParameter{};
+    }
+    const Value::List* list = vals->as_list();
+    if (list == nullptr || list->empty()) {
+      problem(key, "is " + shown(*vals), "a list of at least one value");
+      return CategoricalParameter{};
+    }
+    return CategoricalParameter{*list};
+  }
+
+  const Value::Map& map_;
+  std::string_view path_;
+  Problems& problems_;
+  Problems& notes_;
+};
+
+class SpaceReader {
+ public:
+  SpaceReader(std::string_view at, Problems& problems, Problems& notes)
+      : at_(at), problems_(problems), notes_(notes) {}
+
+  std::vector<Space::Leaf> read(const Value::Map& hyperparameters) {
+    read_group(hyperparameters);
+    return std::move(leaves_);
+  }
+
+ private:
+  std::string dotted() const {
+    std::string path;
+    for (const std::string& key : keys_) {
+      path = below(path, key);
+    }
+    return path;
+  }
+
+  void add(Parameter parameter) {
+    std::string path = dotted();
+    // {"a.b": 1} and {"a": {"b": 1}} would share one flat name, and so one stream of draws.
+    const auto [place, is_new] = seen_.emplace(path, leaves_.size());
+    if (!is_new) {
+      problems_.push_back({below(at_, path), "is named twice, once with a dot inside a name",
+                           "names that stay different when nested names are joined by dots"});
+      return;
+    }
+    leaves_.push_back({keys_, std::move(path), std::move(parameter)});
+  }
+
+  void read_group(const Value::Map& group) {
+    for (const auto& [key, value] : group) {
+      if (key.empty()) {
+        problems_.push_back({below(at_, dotted()), "holds a hyperparameter without a name", "a name"});
+        continue;
+      }
+      keys_.push_back(key);
+      read_one(value);
+      keys_.pop_back();
+    }
+  }
+
+  void read_one(const Value& value) {
+    const Value::Map* map = value.as_map();
+    if (map == nullptr || map->empty()) {  // An empty group stays what it is: programs may ask for it.
+      add(ConstParameter{value});
+      return;
+    }
+    const Value* type = map->find("type");
+    if (type == nullptr) {
+      read_group(*map);
+      return;
+    }
+    const std::string path = below(at_, dotted());
+    const std::string* name = type->as_text();
+    if (name == nullptr || std::find(type_names.begin(), type_names.end(), *name) == type_names.end()) {
+      const std::string_view meant = name != nullptr ? nearest(*name, type_names) : std::string_view();
+      problems_.push_back({below(path, "type"), "is " + shown(*type),
+                           (meant.empty() ? std::string() : "did you mean `" + std::string(meant) + "`? ") +
+                               "one of const, int, double, log, categorical"});
+      return;
+    }
+    add(RangeReader(*map, path, problems_, notes_).read(*name));
+  }
+
+  std::string_view at_;
+  Problems& problems_;
+  Problems& notes_;
+  std::vector<std::string> keys_;
+  std::vector<Space::Leaf> leaves_;
+  std::map<std::string, std::size_t> seen_;
+};
+
+}  // namespace
+
+Space Space::parse(const Value& hyperparameters, std::string_view at, Problems& problems, Problems& notes) {
+  Space space;
+  if (hyperparameters.is_null()) {
+    return space;
+  }
+  const Value::Map* map = hyperparameters.as_map();
+  if (map == nullptr) {
+    problems.push_back({std::string(at), "is " + shown(hyperparameters), "a map of hyperparameters"});
+    return space;
+  }
+  space.leaves_ = SpaceReader(at, problems, notes).read(*map);
+  return space;
+}
+
+}  // namespace hpsearch::engine

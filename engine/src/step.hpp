@@ -1,0 +1,69 @@
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "experiment/world.hpp"
+#include "hpsearch/engine/engine.hpp"
+
+namespace hpsearch::engine {
+
+/// One command being carried out: what it makes happen is applied at once and written down.
+class Step {
+ public:
+  Step(World& world, Effects& effects, Instant now)
+      : world_(world), effects_(effects), now_(now), first_(world.last_lsn.number() + 1) {}
+
+  [[nodiscard]] const World& world() const noexcept { return world_; }
+  [[nodiscard]] Effects& effects() noexcept { return effects_; }
+
+  /// The first Lsn this step can have given.
+  [[nodiscard]] Lsn first() const noexcept { return first_; }
+
+  void happened(EventBody body) {
+    effects_.events.push_back(Event{Lsn(world_.last_lsn.number() + 1), now_, std::move(body)});
+    apply(world_, effects_.events.back());
+  }
+
+ private:
+  World& world_;
+  Effects& effects_;
+  Instant now_;
+  Lsn first_;
+};
+
+// --- what commands make happen; each refuses before it changes anything ---
+
+Status create_experiment(Step& step, const CreateExperiment& command);
+Status pause_experiment(Step& step, ExperimentId id);
+Status resume_experiment(Step& step, ExperimentId id);
+Status end_experiment(Step& step, ExperimentId id, bool at_once);
+Status join_worker(Step& step, const JoinWorker& command);
+Status lose_worker(Step& step, const LoseWorker& command);
+Status confirm_start(Step& step, const ConfirmStart& command);
+Status take_reports(Step& step, const TakeReports& command);
+
+// --- what follows ---
+
+/// The trial may have reached the length it was asked for, and with one report several: asks its searcher.
+void reach_lengths(Step& step, ExperimentId experiment, TrialNumber trial);
+
+/// Its attempt is over, with an exit report: what becomes of the trial.
+void after_exit(Step& step, const AttemptKey& key, Units granted, Units reached, const ExitReport& exit, bool failed);
+
+/// Its attempt is over without an exit report.
+void lose_attempt(Step& step, const AttemptKey& key, const std::string& why);
+
+/// No more of this experiment: what is not running ends now, the rest as it exits.
+void stop_experiment(Step& step, ExperimentId id, ExperimentState target, bool at_once, const std::string& reason);
+
+/// Closes what can be closed, ends what is over, fills free slots: until nothing more follows.
+void settle(Step& step);
+
+/// What an attempt is told to run.
+[[nodiscard]] LaunchSpec launch_spec_of(const World& world, const AttemptKey& key);
+
+/// The orders for leases granted and decisions made in this step.
+void give_orders(Step& step);
+
+}  // namespace hpsearch::engine
