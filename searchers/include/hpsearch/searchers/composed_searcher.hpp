@@ -1,0 +1,52 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "hpsearch/engine/searcher.hpp"
+#include "hpsearch/searchers/proposer.hpp"
+#include "hpsearch/searchers/schedule.hpp"
+
+namespace hpsearch::searchers {
+
+/// A searcher made of a schedule, which says how far trials train, and a proposer, which says with what.
+///
+/// It numbers trials, labels given points, ends the search when the proposer runs out of configurations, and
+/// gives up when too many configurations were invalid.
+class ComposedSearcher final : public engine::Searcher {
+ public:
+  /// What it must know of the user's wishes.
+  struct Limits {
+    engine::Cardinality trials = 0;             ///< As many were asked for.
+    std::optional<std::uint64_t> replacements;  ///< At most so many trials stand in for invalid ones.
+  };
+
+  ComposedSearcher(std::unique_ptr<Schedule> schedule, std::unique_ptr<Proposer> proposer, Limits limits);
+
+  [[nodiscard]] engine::Next next() const override;
+  [[nodiscard]] engine::Verdict verdict(engine::TrialNumber trial) const override;
+  void hear(const engine::SearchEvent& event) override;
+  [[nodiscard]] std::span<const engine::TrialNumber> closable() const override {
+    return schedule_->closable();
+  }
+  [[nodiscard]] engine::Reason standing(engine::TrialNumber trial) const override;
+  [[nodiscard]] double progress() const noexcept override;
+  [[nodiscard]] engine::Value save() const override;
+  engine::Status load(const engine::Value& saved) override;
+
+ private:
+  struct Listener;
+
+  [[nodiscard]] bool gave_up() const noexcept {
+    return limits_.replacements && invalid_ > *limits_.replacements;
+  }
+  [[nodiscard]] std::string farewell() const;
+
+  std::unique_ptr<Schedule> schedule_;
+  std::unique_ptr<Proposer> proposer_;
+  Limits limits_;
+  std::uint64_t invalid_ = 0;
+};
+
+}  // namespace hpsearch::searchers

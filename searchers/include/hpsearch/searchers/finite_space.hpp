@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hpsearch/engine/base/value.hpp"
+#include "hpsearch/engine/space/space.hpp"
+
+namespace hpsearch::searchers {
+
+/// The configurations of a space without real-valued parameters, numbered from 0 without gaps or repeats.
+class FiniteSpace {
+ public:
+  /// Nothing when a leaf is real-valued, or when there are more than 2^126 configurations.
+  [[nodiscard]] static std::optional<FiniteSpace> of(const engine::Space& space);
+
+  [[nodiscard]] engine::Cardinality size() const noexcept { return size_; }
+  [[nodiscard]] engine::Value at(engine::Cardinality index) const;
+  /// Nothing for what is not in the space.
+  [[nodiscard]] std::optional<engine::Cardinality> index_of(const engine::Value& configuration) const;
+
+ private:
+  struct Axis {
+    std::vector<std::string> keys;
+    engine::Cardinality size = 1;
+    std::int64_t lowest = 0;                      // Of an integer axis, which has no vals.
+    std::vector<engine::Value> vals;              // Each once.
+    std::map<std::string, std::uint64_t> places;  // By their spelling: Where in vals.
+  };
+
+  std::vector<Axis> axes_;
+  engine::Cardinality size_ = 1;
+};
+
+/// The numbers 0 … size-1 in an order that looks random and is a function of the seed: a Feistel network of
+/// six rounds over the next power of four, walked until it comes back into range (Black and Rogaway, "Ciphers
+/// with Arbitrary Finite Domains", CT-RSA 2002).
+class Shuffle {
+ public:
+  Shuffle(std::uint64_t seed, engine::Cardinality size) noexcept;
+  [[nodiscard]] engine::Cardinality at(engine::Cardinality place) const noexcept;
+
+ private:
+  std::uint64_t seed_;
+  engine::Cardinality size_;
+  unsigned half_bits_ = 1;
+};
+
+}  // namespace hpsearch::searchers

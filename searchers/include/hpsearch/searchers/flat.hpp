@@ -1,0 +1,54 @@
+#pragma once
+
+#include <map>
+
+#include "hpsearch/searchers/schedule.hpp"
+
+namespace hpsearch::searchers {
+
+/// Every trial trains to the full length, none is compared with another: what single, random and grid share.
+///
+/// Cost: O(log running trials) per call, and no memory for trials that have ended.
+class Flat final : public Schedule {
+ public:
+  enum class InvalidTrials : std::uint8_t { consume_theirs, are_replaced };
+
+  Flat(engine::Cardinality trials, engine::Units max_length, InvalidTrials invalid) noexcept;
+
+  [[nodiscard]] Work next() const override;
+  [[nodiscard]] engine::Verdict verdict(engine::TrialNumber trial) const override;
+  void hear_created() override;
+  void hear_promoted(engine::TrialNumber trial) override;
+  void hear_reported(engine::TrialNumber trial, engine::Units step) override;
+  void hear_validated(engine::TrialNumber trial, engine::Score score) override;
+  bool hear_exited(engine::TrialNumber trial, engine::ExitReason reason) override;
+  void hear_closed(engine::TrialNumber trial) override;
+  void hear_no_more_trials() override;
+  [[nodiscard]] std::uint64_t created_so_far() const noexcept override { return quota_.created_so_far(); }
+  [[nodiscard]] std::uint64_t outstanding() const noexcept override { return open_.size() - reached_; }
+  [[nodiscard]] std::span<const engine::TrialNumber> closable() const override { return {}; }
+  [[nodiscard]] engine::Reason standing(engine::TrialNumber trial) const override;
+  [[nodiscard]] double progress() const noexcept override { return progress_; }
+  [[nodiscard]] engine::Value save() const override;
+  engine::Status load(const engine::Value& saved) override;
+
+ private:
+  struct Open {
+    std::uint64_t trained = 0;
+    bool reached = false;  // The full length; its end was not told yet.
+  };
+
+  [[nodiscard]] bool is_over() const noexcept { return open_.empty() && !quota_.wants_more(); }
+  void end(std::map<engine::TrialNumber, Open>::iterator trial);
+  void train_to(Open& trial, std::uint64_t step);
+  void update_progress() noexcept;
+
+  engine::Units max_length_;
+  Quota quota_;
+  std::map<engine::TrialNumber, Open> open_;
+  engine::Cardinality trained_ = 0;  // Σ over open trials.
+  std::uint64_t reached_ = 0;
+  double progress_ = 0;
+};
+
+}  // namespace hpsearch::searchers

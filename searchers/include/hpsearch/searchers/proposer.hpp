@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "hpsearch/engine/base/id.hpp"
+#include "hpsearch/engine/base/result.hpp"
+#include "hpsearch/engine/base/value.hpp"
+#include "hpsearch/engine/config/experiment_config.hpp"
+#include "hpsearch/engine/space/space.hpp"
+
+namespace hpsearch::searchers {
+
+/// The half of a searcher that chooses configurations. It knows nothing of lengths or rungs; that is a
+/// Schedule's half.
+///
+/// A proposal is a function of the seed, the trial's number and what was heard so far, nothing else.
+class Proposer {
+ public:
+  struct Proposal {
+    engine::Value hparams;
+    bool given = false;  ///< One of the user's own points.
+  };
+
+  Proposer() = default;
+  Proposer(const Proposer&) = delete;
+  Proposer& operator=(const Proposer&) = delete;
+  virtual ~Proposer() = default;
+
+  /// For the next trial; `trial` is its number. Not called when exhausted.
+  [[nodiscard]] virtual Proposal propose(engine::TrialNumber trial) const = 0;
+  virtual void hear_created(engine::TrialNumber trial, const engine::Value& hparams) = 0;
+
+  /// There is no further configuration to propose.
+  [[nodiscard]] virtual bool exhausted() const noexcept { return false; }
+
+  [[nodiscard]] virtual engine::Value save() const = 0;
+  virtual engine::Status load(const engine::Value& saved) = 0;
+};
+
+/// Independent uniform draws, after the points the user gave. With `reject`, a draw that was started before
+/// is replaced by the next unused configuration of a shuffled finite space, so none starts twice; a space
+/// with a real-valued parameter is not finite and practically never repeats itself.
+///
+/// Cost: O(parameters); with `reject` also O(log trials), and memory for one number per trial.
+[[nodiscard]] std::unique_ptr<Proposer> make_random_proposer(const engine::ExperimentConfig& config);
+
+/// Grid point k for trial k.
+[[nodiscard]] std::unique_ptr<Proposer> make_grid_proposer(const engine::ExperimentConfig& config);
+
+/// How many trials a random proposer can serve: the size of a finite space under `reject`; nothing when there
+/// is no end to it.
+[[nodiscard]] std::optional<engine::Cardinality> supply_of(const engine::ExperimentConfig& config);
+
+}  // namespace hpsearch::searchers

@@ -1,0 +1,84 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "hpsearch/searchers/schedule.hpp"
+
+namespace hpsearch::searchers {
+
+/// Several schedules run as one: the brackets of a search, each with its fair share of the concurrency.
+///
+/// With C slots for B brackets, each has C/B of them, and the first C mod B brackets one more. A free slot
+/// goes to the first bracket that has work and less outstanding than its share. If there is none the slot is
+/// lent to the bracket with work that is the least over its share, the first of equals; it comes back when
+/// its trial gives it up. With more brackets than slots, or no fixed number of slots, the brackets take
+/// turns: the one that was given the fewest pieces of work goes next.
+///
+/// Trials are numbered over all brackets in order of creation; each bracket sees its own numbers from 0.
+///
+/// Cost: that of the brackets asked, B at a pull and one for an event.
+class Tournament final : public Schedule {
+ public:
+  /// `slots` 0: no fixed number.
+  Tournament(std::vector<std::unique_ptr<Schedule>> brackets, std::uint64_t slots);
+
+  /// What bracket `bracket` of `brackets` may use of `slots`; 0 when they take turns.
+  [[nodiscard]] static std::uint64_t share(std::uint64_t slots, std::uint64_t brackets,
+                                           std::uint64_t bracket) noexcept;
+
+  [[nodiscard]] Work next() const override;
+  [[nodiscard]] engine::Verdict verdict(engine::TrialNumber trial) const override;
+  void hear_created() override;
+  void hear_promoted(engine::TrialNumber trial) override;
+  void hear_reported(engine::TrialNumber trial, engine::Units step) override;
+  void hear_validated(engine::TrialNumber trial, engine::Score score) override;
+  bool hear_exited(engine::TrialNumber trial, engine::ExitReason reason) override;
+  void hear_closed(engine::TrialNumber trial) override;
+  void hear_no_more_trials() override;
+  [[nodiscard]] std::uint64_t created_so_far() const noexcept override { return members_.size(); }
+  [[nodiscard]] std::uint64_t outstanding() const noexcept override;
+  [[nodiscard]] std::span<const engine::TrialNumber> closable() const override { return closable_.view(); }
+  [[nodiscard]] engine::Reason standing(engine::TrialNumber trial) const override;
+  [[nodiscard]] double progress() const noexcept override;
+  [[nodiscard]] engine::Value save() const override;
+  engine::Status load(const engine::Value& saved) override;
+
+ private:
+  struct Bracket {
+    std::unique_ptr<Schedule> schedule;
+    std::uint64_t share = 0;                  // 0: they take turns.
+    std::uint64_t pulls = 0;                  // Pieces of work it was given by next().
+    std::uint64_t closable = 0;               // How many of its trials stand in closable_.
+    std::vector<engine::TrialNumber> trials;  // Its trials' numbers in the tournament.
+  };
+  struct Member {
+    std::uint32_t bracket = 0;
+    engine::TrialNumber number;  // In its bracket.
+  };
+  struct Pick {
+    std::size_t bracket = 0;
+    Work work;
+  };
+
+  [[nodiscard]] bool goes_before(const Bracket& a, const Bracket& b) const noexcept;
+  /// The bracket that gets the next free slot and what it does with it; Over or NothingNow if none can use
+  /// it.
+  [[nodiscard]] Pick pick() const;
+  [[nodiscard]] const Member& member(engine::TrialNumber trial) const;
+  [[nodiscard]] Bracket& bracket_of(engine::TrialNumber trial);
+  /// Who creates the trial that was just decided on.
+  [[nodiscard]] std::size_t creator() const;
+  /// The trial needs no closing any more.
+  void not_closable(engine::TrialNumber trial);
+  void take_over_closable(Bracket& bracket);
+
+  std::vector<Bracket> brackets_;
+  std::vector<Member> members_;  // By trial.
+  ClosableList closable_;
+  std::optional<engine::TrialNumber> reporter_;  // Has just reported; what it is told now is its verdict.
+};
+
+}  // namespace hpsearch::searchers

@@ -1,0 +1,494 @@
+#include "hpsearch/searchers/asha.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "hpsearch/engine/base/check.hpp"
+#include "progress.hpp"
+#include "saved.hpp"
+
+namespace hpsearch::searchers {
+
+using engine::Reason;
+using engine::Score;
+using engine::TrialNumber;
+using engine::Units;
+using engine::Value;
+using engine::Verdict;
+
+std::vector<Units> rung_lengths(Units max_length, const Divisor& divisor, std::uint64_t rungs) {
+  HPSEARCH_CHECK(rungs > 0, "a bracket has at least one rung");
+  std::vector<Units> lengths;
+  for (std::uint64_t rung = 0; rung < rungs; ++rung) {
+    lengths.push_back(divisor.shorten(max_length, rungs - 1 - rung));
+  }
+  lengths.erase(std::unique(lengths.begin(), lengths.end()), lengths.end());
+  return lengths;
+}
+
+std::unique_ptr<Schedule> make_asha(AshaSettings settings, bool stop_once) {
+  if (stop_once) {
+    return std::make_unique<StoppingAsha>(std::move(settings));
+  }
+  return std::make_unique<PromotionAsha>(std::move(settings));
+}
+
+Asha::Asha(AshaSettings settings, Rung::Ties ties)
+    : settings_(std::move(settings)),
+      ties_(ties),
+      quota_(settings_.trials, /*replace_invalid=*/true),
+      rungs_(settings_.lengths.size(), Rung(settings_.divisor, ties)),
+      outstanding_(settings_.lengths.size(), 0) {
+  HPSEARCH_CHECK(!rungs_.empty(), "a bracket has at least one rung");
+}
+
+const Asha::Trial& Asha::trial(TrialNumber number) const {
+  HPSEARCH_CHECK(number.number() < trials_.size(), "only trials that were created are spoken of");
+  return trials_[number.number()];
+}
+
+Work Asha::create_or_end() const {
+  if (quota_.wants_more()) {
+    Reason reason = because(quota_.why_next());
+    reason.rung = 0;
+    return NewTrial{settings_.lengths.front(), std::move(reason)};
+  }
+  if (is_over()) {
+    return Over{};
+  }
+  return engine::NothingNow{};
+}
+
+Reason Asha::reason(Reason::Why why, const Trial& trial) const {
+  HPSEARCH_CHECK(trial.state != State::training, "only a trial that has reported has a rank");
+  const Rung& rung = rungs_[trial.rung];
+  Reason reason = because(why);
+  reason.rung = trial.rung;
+  reason.rank = rung.rank_of(trial.arrival);
+  reason.size = rung.size();
+  if (why != Reason::Why::max_length) {
+    const std::uint64_t keep = rung.keep();
+    reason.keep = keep;
+    if (const std::optional<Score> cutoff = rung.cutoff(keep)) {
+      reason.cutoff = cutoff->metric(settings_.goal);
+    }
+  }
+  return reason;
+}
+
+Verdict Asha::reached_the_top(const Trial& trial) const {
+  return Verdict{Verdict::Action::stop, Units{}, reason(Reason::Why::max_length, trial)};
+}
+
+void Asha::hear_created() {
+  trials_.push_back(Trial{});
+  quota_.created();
+  ++outstanding_[0];
+  ++outstanding_total_;
+  ++open_;
+}
+
+void Asha::hear_promoted(TrialNumber number) {
+  HPSEARCH_CHECK(trial(number).state == State::waiting && trial(number).rung < top(),
+                 "only a trial that waits below the top is promoted");
+  Trial& promoted = trials_[number.number()];
+  rungs_[promoted.rung].move_to(promoted.arrival, Rung::Standing::promoted);
+  ++promoted.rung;
+  promoted.state = State::training;
+  ++outstanding_[promoted.rung];
+  ++outstanding_total_;
+  has_moved_on(number);
+  settle(std::nullopt);
+}
+
+void Asha::hear_reported(TrialNumber /*trial*/, Units /*step*/) {
+}
+
+void Asha::hear_validated(TrialNumber number, Score score) {
+  if (trial(number).state != State::training) {
+    return;
+  }
+  stop_training(trials_[number.number()]);
+  enter(number, score, /*alive=*/true);
+  if (trial(number).rung == top()) {
+    trials_[number.number()].state = State::ending;
+    settle(std::nullopt);
+  } else {
+    trials_[number.number()].state = State::waiting;
+    has_reported(number);
+    settle(number);
+  }
+  update_progress();
+}
+
+bool Asha::hear_exited(TrialNumber number, engine::ExitReason reason) {
+  if (trial(number).state == State::ended) {
+    return false;
+  }
+  Trial& exited = trials_[number.number()];
+  if (exited.state == State::training) {
+    stop_training(exited);
+  } else if (reason != engine::ExitReason::invalid_hp) {
+    // It has a result where it stands: that one is replaced, so that a good one does not hold a place that a
+    // living trial could take.
+    Rung& rung = rungs_[exited.rung];
+    rung.move_to(exited.arrival, Rung::Standing::gone);
+    exited.arrival = rung.at(exited.arrival).below;
+  }
+  if (reason == engine::ExitReason::invalid_hp) {
+    leave_every_rung(exited);
+    quota_.invalid();
+    results_have_left();
+  } else {
+    enter(number, Score::worst(), /*alive=*/false);
+  }
+  end(number);
+  has_moved_on(number);
+  settle(std::nullopt);
+  update_progress();
+  return true;
+}
+
+void Asha::hear_closed(TrialNumber number) {
+  if (trial(number).state == State::ended) {
+    return;
+  }
+  Trial& closed = trials_[number.number()];
+  if (closed.state == State::training) {
+    stop_training(closed);
+  } else {
+    rungs_[closed.rung].move_to(closed.arrival, Rung::Standing::settled);
+  }
+  end(number);
+  has_moved_on(number);
+  settle(std::nullopt);
+  update_progress();
+}
+
+void Asha::hear_no_more_trials() {
+  quota_.close();
+  settle(std::nullopt);
+  update_progress();
+}
+
+/// Into the rung it trained for; its latest result so far is the one below.
+void Asha::enter(TrialNumber number, Score score, bool alive) {
+  Trial& entering = trials_[number.number()];
+  Rung::Standing standing = Rung::Standing::settled;
+  if (entering.rung < top() && ties_ == Rung::Ties::earlier_first) {
+    standing = alive ? Rung::Standing::waiting : Rung::Standing::dead;
+  }
+  entering.arrival = rungs_[entering.rung].enter(Rung::Result{score, number, entering.arrival, standing});
+}
+
+void Asha::leave_every_rung(const Trial& trial) {
+  std::size_t rung = trial.rung;
+  if (trial.state == State::training) {  // No result there yet.
+    if (rung == 0) {
+      return;
+    }
+    --rung;
+  }
+  for (Rung::Arrival arrival = trial.arrival; arrival != Rung::none; --rung) {
+    const Rung::Arrival below = rungs_[rung].at(arrival).below;
+    rungs_[rung].move_to(arrival, Rung::Standing::gone);
+    arrival = below;
+  }
+}
+
+void Asha::stop_training(Trial& trial) {
+  --outstanding_[trial.rung];
+  --outstanding_total_;
+}
+
+void Asha::end(TrialNumber number) {
+  if (trials_[number.number()].state == State::closable) {
+    closable_.remove(number);
+  }
+  trials_[number.number()].state = State::ended;
+  --open_;
+}
+
+void Asha::update_progress() noexcept {
+  if (is_over()) {
+    progress_ = 1;
+    return;
+  }
+  const auto planned = static_cast<double>(quota_.planned());
+  const std::uint64_t reported = rungs_.front().size();
+  double now = static_cast<double>(reported) / (1.2 * planned);
+  if (reported == quota_.planned()) {
+    now = std::max(now, static_cast<double>(quota_.counting() - open_) / planned);
+  }
+  progress_ = advanced(progress_, now);
+}
+
+Value Asha::save() const {
+  Value::List trials;
+  trials.reserve(trials_.size());
+  for (const Trial& trial : trials_) {
+    trials.push_back(Value::List{static_cast<int>(trial.state), saved_count(trial.rung),
+                                 trial.arrival == Rung::none ? Value() : saved_count(trial.arrival)});
+  }
+  Value::List rungs;
+  for (const Rung& rung : rungs_) {
+    rungs.push_back(rung.save());
+  }
+  return Value::Map{
+      {"kind", kind()},
+      {"quota", quota_.save()},
+      {"trials", std::move(trials)},
+      {"rungs", std::move(rungs)},
+      {"progress", progress_},
+      {"own", save_own()},
+  };
+}
+
+engine::Status Asha::load(const Value& saved) {
+  SavedMap map(saved, kind());
+  const Value::List& saved_rungs = map.list("rungs");
+  const Value::List& saved_trials = map.list("trials");
+  const double progress = map.fraction("progress");
+  const Value& own = map.value("own");
+  Quota quota = quota_;
+  if (const engine::Status counted = quota.load(map.value("quota")); !counted) {
+    return counted;
+  }
+  if (!map.good() || saved_rungs.size() != rungs_.size() || saved_trials.size() != quota.created_so_far()) {
+    return corrupt("the state of a bracket is malformed");
+  }
+
+  std::vector<Rung> rungs;
+  for (const Value& entry : saved_rungs) {
+    engine::Result<Rung> rung = Rung::restore(entry, settings_.divisor, ties_);
+    if (!rung) {
+      return rung.error();
+    }
+    const std::uint64_t arrivals_below = rungs.empty() ? 0 : rungs.back().arrivals();
+    for (Rung::Arrival arrival = 0; arrival < rung->arrivals(); ++arrival) {
+      const Rung::Result& result = rung->at(arrival);
+      const bool has_below = rungs.empty() ? result.below == Rung::none : result.below < arrivals_below;
+      if (!has_below || result.trial.number() >= saved_trials.size()) {
+        return corrupt("a result of a rung belongs to nothing");
+      }
+    }
+    rungs.push_back(std::move(rung).value());
+  }
+
+  std::vector<Trial> trials;
+  std::vector<TrialNumber> closable;
+  std::vector<std::uint64_t> outstanding(rungs.size(), 0);
+  std::uint64_t outstanding_total = 0;
+  std::uint64_t open = 0;
+  for (const Value& entry : saved_trials) {
+    SavedRow row(entry, 3);
+    const auto state = static_cast<State>(row.count_below(static_cast<std::uint64_t>(State::ended) + 1));
+    const auto rung = static_cast<std::uint32_t>(row.count_below(rungs.size()));
+    const Rung::Arrival arrival = row.count_or_null().value_or(Rung::none);
+    if (!row.good()) {
+      return corrupt("a trial of a bracket is malformed");
+    }
+    const TrialNumber number(trials.size());
+    trials.push_back(Trial{state, rung, arrival});
+    if (state == State::ended) {
+      continue;  // Never looked at again.
+    }
+    ++open;
+    const bool trains = state == State::training;
+    const std::size_t its_rung = trains ? rung - std::size_t{1} : rung;
+    const bool stands = trains && rung == 0
+                            ? arrival == Rung::none
+                            : arrival < rungs[its_rung].arrivals() &&
+                                  rungs[its_rung].at(arrival).trial == number &&
+                                  rungs[its_rung].at(arrival).standing != Rung::Standing::gone;
+    if (!stands) {
+      return corrupt("a trial of a bracket has no result where it stands");
+    }
+    if (trains) {
+      ++outstanding[rung];
+      ++outstanding_total;
+    } else if (state == State::closable) {
+      closable.push_back(number);
+    }
+  }
+  if (const engine::Status rest = load_own(own); !rest) {
+    return rest;
+  }
+
+  quota_ = quota;
+  rungs_ = std::move(rungs);
+  trials_ = std::move(trials);
+  outstanding_ = std::move(outstanding);
+  outstanding_total_ = outstanding_total;
+  open_ = open;
+  closable_ = ClosableList();
+  closable_.add(std::move(closable));
+  progress_ = progress;
+  return engine::Done{};
+}
+
+// --- promotion type ---
+
+Work PromotionAsha::next() const {
+  for (std::size_t rung = top(); rung-- > 0;) {
+    if (const std::optional<Rung::Arrival> best = rungs_[rung].promotable()) {
+      const TrialNumber number = rungs_[rung].at(*best).trial;
+      return engine::PromoteTrial{number, settings_.lengths[rung + 1],
+                                  reason(Reason::Why::promoted, trial(number))};
+    }
+  }
+  return create_or_end();
+}
+
+Verdict PromotionAsha::verdict(TrialNumber number) const {
+  const Trial& reporter = trial(number);
+  if (reporter.rung == top()) {
+    return reached_the_top(reporter);
+  }
+  if (reporter.state == State::waiting && rungs_[reporter.rung].is_promotable(reporter.arrival)) {
+    return Verdict{Verdict::Action::train_on, settings_.lengths[reporter.rung + 1],
+                   reason(Reason::Why::promoted, reporter)};
+  }
+  return Verdict{reporter.state == State::waiting ? Verdict::Action::pause : Verdict::Action::stop, Units{},
+                 standing(number)};
+}
+
+Reason PromotionAsha::standing(TrialNumber number) const {
+  const Trial& waiting = trial(number);
+  if (waiting.rung == top()) {
+    return reason(Reason::Why::max_length, waiting);
+  }
+  return reason(waiting.state == State::waiting ? Reason::Why::waits_at_rung : Reason::Why::rung_closed,
+                waiting);
+}
+
+void PromotionAsha::settle(std::optional<TrialNumber> reporter) {
+  pass_up_the_dead();
+  if (quota_.wants_more()) {
+    return;
+  }
+  std::vector<TrialNumber> closed;
+  for (; closed_out_ < top(); ++closed_out_) {
+    const bool more_may_come =
+        outstanding_[closed_out_] > 0 || (closed_out_ > 0 && rungs_[closed_out_ - 1].promotable());
+    if (more_may_come) {
+      break;
+    }
+    for (const Rung::Arrival arrival : rungs_[closed_out_].close_out()) {
+      const TrialNumber number = rungs_[closed_out_].at(arrival).trial;
+      if (number == reporter) {
+        trials_[number.number()].state = State::ending;
+      } else {
+        trials_[number.number()].state = State::closable;
+        closed.push_back(number);
+      }
+    }
+  }
+  if (!closed.empty()) {
+    closable_.add(std::move(closed));
+  }
+}
+
+void PromotionAsha::pass_up_the_dead() {
+  for (std::size_t rung = 0; rung < top(); ++rung) {
+    while (const std::optional<Rung::Arrival> best = rungs_[rung].promotable_dead()) {
+      const TrialNumber number = rungs_[rung].at(*best).trial;
+      rungs_[rung].move_to(*best, Rung::Standing::promoted);
+      const bool goes_higher = rung + 1 < top();
+      rungs_[rung + 1].enter(
+          {Score::worst(), number, *best, goes_higher ? Rung::Standing::dead : Rung::Standing::settled});
+    }
+  }
+}
+
+engine::Status PromotionAsha::load_own(const Value& /*saved*/) {
+  closed_out_ = 0;
+  return engine::Done{};
+}
+
+// --- stopping type ---
+
+void StoppingAsha::has_reported(TrialNumber number) {
+  Trial& reporter = trials_[number.number()];
+  const Rung& rung = rungs_[reporter.rung];
+  Reason decided = reason(Reason::Why::promoted, reporter);
+  const std::uint64_t keep = std::max<std::uint64_t>(rung.keep(), 1);  // The first reporters go on.
+  decided.keep = keep;
+  decided.cutoff = rung.cutoff(keep)->metric(settings_.goal);
+  if (*decided.rank >= keep) {
+    decided.why = Reason::Why::below_cutoff;
+    reporter.state = State::ending;
+  }
+  decided_.insert_or_assign(number, std::move(decided));
+}
+
+Work StoppingAsha::next() const {
+  // A trial that may go on is told so at once. Should that have been put off, it still goes before new ones.
+  for (const auto& [number, decided] : decided_) {
+    if (trial(number).state == State::waiting) {
+      return engine::PromoteTrial{number, settings_.lengths[trial(number).rung + std::size_t{1}], decided};
+    }
+  }
+  return create_or_end();
+}
+
+Verdict StoppingAsha::verdict(TrialNumber number) const {
+  const Trial& reporter = trial(number);
+  if (reporter.rung == top()) {
+    return reached_the_top(reporter);
+  }
+  const bool goes_on = reporter.state == State::waiting;
+  return Verdict{goes_on ? Verdict::Action::train_on : Verdict::Action::stop,
+                 goes_on ? settings_.lengths[reporter.rung + std::size_t{1}] : Units{}, standing(number)};
+}
+
+Reason StoppingAsha::standing(TrialNumber number) const {
+  const auto found = decided_.find(number);
+  if (found != decided_.end()) {
+    return found->second;
+  }
+  return reason(trial(number).rung == top() ? Reason::Why::max_length : Reason::Why::below_cutoff,
+                trial(number));
+}
+
+Value StoppingAsha::save_own() const {
+  Value::List decided;
+  for (const auto& [number, reason] : decided_) {
+    decided.push_back(Value::List{
+        saved_count(number.number()),
+        reason.why == Reason::Why::promoted ? 1 : 0,
+        saved_count(*reason.rung),
+        saved_count(*reason.rank),
+        saved_count(*reason.size),
+        saved_count(*reason.keep),
+        saved_score(Score::from_metric(reason.cutoff, engine::Goal::minimize)),
+    });
+  }
+  return decided;
+}
+
+engine::Status StoppingAsha::load_own(const Value& saved) {
+  if (saved.as_list() == nullptr) {
+    return corrupt("decisions not carried out are missing");
+  }
+  std::map<TrialNumber, Reason> decided;
+  for (const Value& entry : *saved.as_list()) {
+    SavedRow row(entry, 7);
+    const TrialNumber number(row.count());
+    Reason reason;
+    reason.why = row.count_below(2) == 1 ? Reason::Why::promoted : Reason::Why::below_cutoff;
+    reason.rung = static_cast<std::uint32_t>(row.count_below(rungs_.size()));
+    reason.rank = row.count();
+    reason.size = row.count();
+    reason.keep = row.count();
+    reason.cutoff = row.score().metric(engine::Goal::minimize);
+    if (!row.good()) {
+      return corrupt("a decision not carried out is malformed");
+    }
+    decided.emplace(number, std::move(reason));
+  }
+  decided_ = std::move(decided);
+  return engine::Done{};
+}
+
+}  // namespace hpsearch::searchers

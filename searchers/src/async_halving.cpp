@@ -1,0 +1,55 @@
+#include "hpsearch/searchers/async_halving.hpp"
+
+#include <array>
+#include <memory>
+#include <string_view>
+
+#include "hpsearch/engine/config/experiment_config.hpp"
+#include "hpsearch/searchers/asha.hpp"
+#include "hpsearch/searchers/composed_searcher.hpp"
+#include "kinds.hpp"
+
+namespace hpsearch::searchers {
+
+using engine::ExperimentConfig;
+
+namespace {
+
+constexpr std::array<std::string_view, 7> fields = {
+    "divisor",      "max_concurrent_trials", "max_trials", "num_rungs",
+    "on_duplicate", "points_to_evaluate",    "stop_once"};
+constexpr std::array<std::string_view, 2> required = {"max_trials", "num_rungs"};
+
+AshaSettings settings_of(const ExperimentConfig& config) {
+  const engine::SearcherConfig& searcher = config.searcher;
+  const Divisor divisor(searcher.divisor);
+  return {rung_lengths(searcher.max_length, divisor, searcher.num_rungs), divisor, trials_to_run(config),
+          searcher.goal()};
+}
+
+void check(const ExperimentConfig& config, engine::Problems& problems) {
+  check_points(config, problems);
+}
+
+std::unique_ptr<engine::Searcher> make(const ExperimentConfig& config) {
+  const engine::SearcherConfig& searcher = config.searcher;
+  return std::make_unique<ComposedSearcher>(
+      make_asha(settings_of(config), searcher.stop_once), make_random_proposer(config),
+      ComposedSearcher::Limits{searcher.max_trials, searcher.max_trials});
+}
+
+engine::Preview preview(const ExperimentConfig& config) {
+  engine::Preview preview;
+  preview_bracket(preview, settings_of(config), config.searcher.num_rungs, config.searcher.stop_once,
+                  config.searcher.max_concurrent_trials, "the bracket");
+  warn_of_small_space(preview, config);
+  return preview;
+}
+
+}  // namespace
+
+engine::SearcherKind async_halving_kind() noexcept {
+  return {"async_halving", fields, required, check, make, preview};
+}
+
+}  // namespace hpsearch::searchers

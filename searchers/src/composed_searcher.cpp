@@ -1,0 +1,129 @@
+#include "hpsearch/searchers/composed_searcher.hpp"
+
+#include <utility>
+#include <variant>
+
+#include "hpsearch/engine/base/check.hpp"
+#include "saved.hpp"
+
+namespace hpsearch::searchers {
+
+using engine::TrialNumber;
+using engine::Value;
+
+struct ComposedSearcher::Listener {
+  ComposedSearcher& self;
+
+  void operator()(const engine::TrialWasCreated& created) const {
+    HPSEARCH_CHECK(created.trial.number() == self.schedule_->created_so_far(),
+                   "trials are numbered without gaps");
+    self.schedule_->hear_created();
+    self.proposer_->hear_created(created.trial, created.hparams);
+    if (self.proposer_->exhausted()) {
+      self.schedule_->hear_no_more_trials();
+    }
+  }
+  void operator()(const engine::TrialWasPromoted& promoted) const {
+    self.schedule_->hear_promoted(promoted.trial);
+  }
+  void operator()(const engine::TrialReported& reported) const {
+    self.schedule_->hear_reported(reported.trial, reported.step);
+  }
+  void operator()(const engine::TrialValidated& validated) const {
+    self.schedule_->hear_validated(validated.trial, validated.score);
+  }
+  void operator()(const engine::TrialExited& exited) const {
+    const bool had_not_ended = self.schedule_->hear_exited(exited.trial, exited.reason);
+    if (had_not_ended && exited.reason == engine::ExitReason::invalid_hp) {
+      ++self.invalid_;
+    }
+  }
+  void operator()(const engine::TrialWasClosed& closed) const { self.schedule_->hear_closed(closed.trial); }
+};
+
+ComposedSearcher::ComposedSearcher(std::unique_ptr<Schedule> schedule, std::unique_ptr<Proposer> proposer,
+                                   Limits limits)
+    : schedule_(std::move(schedule)), proposer_(std::move(proposer)), limits_(limits) {
+}
+
+engine::Next ComposedSearcher::next() const {
+  if (gave_up()) {
+    return engine::Finished{std::to_string(invalid_) +
+                                " trials reported their hyperparameters as invalid, and only " +
+                                std::to_string(*limits_.replacements) +
+                                " may be replaced; exclude such combinations from the space",
+                            {}};
+  }
+  Work work = schedule_->next();
+  if (auto* wanted = std::get_if<NewTrial>(&work)) {
+    const TrialNumber trial(schedule_->created_so_far());
+    Proposer::Proposal proposal = proposer_->propose(trial);
+    if (proposal.given) {
+      wanted->reason.why = engine::Reason::Why::given_point;
+    }
+    return engine::CreateTrial{trial, std::move(proposal.hparams), wanted->length, std::move(wanted->reason)};
+  }
+  if (auto* promoted = std::get_if<engine::PromoteTrial>(&work)) {
+    return std::move(*promoted);
+  }
+  if (std::holds_alternative<Over>(work)) {
+    return engine::Finished{std::nullopt, farewell()};
+  }
+  return engine::NothingNow{};
+}
+
+std::string ComposedSearcher::farewell() const {
+  const std::uint64_t created = schedule_->created_so_far();
+  if (!proposer_->exhausted() || created - invalid_ >= limits_.trials) {
+    return {};
+  }
+  return "the space is exhausted: all " + std::to_string(created) + " configurations were tried, " +
+         engine::to_text(limits_.trials) + " were asked for";
+}
+
+engine::Verdict ComposedSearcher::verdict(TrialNumber trial) const {
+  return schedule_->verdict(trial);
+}
+
+engine::Reason ComposedSearcher::standing(TrialNumber trial) const {
+  return schedule_->standing(trial);
+}
+
+double ComposedSearcher::progress() const noexcept {
+  return gave_up() ? 1.0 : schedule_->progress();
+}
+
+void ComposedSearcher::hear(const engine::SearchEvent& event) {
+  std::visit(Listener{*this}, event);
+}
+
+Value ComposedSearcher::save() const {
+  return Value::Map{{"kind", "searcher"},
+                    {"invalid", saved_count(invalid_)},
+                    {"proposer", proposer_->save()},
+                    {"schedule", schedule_->save()}};
+}
+
+engine::Status ComposedSearcher::load(const Value& saved) {
+  SavedMap map(saved, "searcher");
+  const std::uint64_t invalid = map.count("invalid");
+  const Value& proposer = map.value("proposer");
+  const Value& schedule = map.value("schedule");
+  if (!map.good()) {
+    return corrupt("it is malformed");
+  }
+  const Value before = proposer_->save();
+  if (const engine::Status loaded = proposer_->load(proposer); !loaded) {
+    return loaded;
+  }
+  engine::Status loaded = schedule_->load(schedule);
+  if (!loaded) {
+    const engine::Status restored = proposer_->load(before);
+    HPSEARCH_CHECK(restored.has_value(), "what a proposer saved, it loads");
+    return loaded;
+  }
+  invalid_ = invalid;
+  return engine::Done{};
+}
+
+}  // namespace hpsearch::searchers

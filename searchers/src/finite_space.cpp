@@ -1,0 +1,141 @@
+#include "hpsearch/searchers/finite_space.hpp"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+#include "hpsearch/engine/base/draw.hpp"
+#include "hpsearch/engine/base/text.hpp"
+
+namespace hpsearch::searchers {
+
+using engine::Cardinality;
+using engine::Value;
+
+namespace {
+
+constexpr Cardinality most_configurations = Cardinality{1} << 126U;
+
+const Value* leaf_of(const Value& configuration, const std::vector<std::string>& keys) {
+  const Value* here = &configuration;
+  for (const std::string& key : keys) {
+    here = here->as_map() == nullptr ? nullptr : here->as_map()->find(key);
+    if (here == nullptr) {
+      return nullptr;
+    }
+  }
+  return here;
+}
+
+void put_leaf(Value& configuration, const std::vector<std::string>& keys, Value value) {
+  Value* here = &configuration;
+  for (const std::string& key : keys) {
+    if (here->as_map() == nullptr) {
+      *here = Value::Map();
+    }
+    here = &(*here->as_map())[key];
+  }
+  *here = std::move(value);
+}
+
+}  // namespace
+
+std::optional<FiniteSpace> FiniteSpace::of(const engine::Space& space) {
+  FiniteSpace finite;
+  for (const engine::Space::Leaf& leaf : space.leaves()) {
+    Axis axis;
+    axis.keys = leaf.keys;
+    if (const auto* range = std::get_if<engine::IntParameter>(&leaf.parameter)) {
+      axis.lowest = range->minval;
+      axis.size =
+          Cardinality{static_cast<std::uint64_t>(range->maxval) - static_cast<std::uint64_t>(range->minval)} +
+          1;
+    } else if (const auto* constant = std::get_if<engine::ConstParameter>(&leaf.parameter)) {
+      axis.vals.push_back(constant->val);
+    } else if (const auto* category = std::get_if<engine::CategoricalParameter>(&leaf.parameter)) {
+      axis.vals = category->vals;
+    } else {
+      return std::nullopt;
+    }
+    if (!axis.vals.empty()) {
+      std::vector<Value> different;
+      for (Value& value : axis.vals) {
+        if (axis.places.emplace(engine::compact_json(value), different.size()).second) {
+          different.push_back(std::move(value));
+        }
+      }
+      axis.vals = std::move(different);
+      axis.size = axis.vals.size();
+    }
+    if (axis.size > most_configurations / finite.size_) {
+      return std::nullopt;
+    }
+    finite.size_ *= axis.size;
+    finite.axes_.push_back(std::move(axis));
+  }
+  return finite;
+}
+
+Value FiniteSpace::at(Cardinality index) const {
+  Value configuration = Value::Map();
+  for (const Axis& axis : axes_) {
+    const auto place = static_cast<std::uint64_t>(index % axis.size);
+    index /= axis.size;
+    put_leaf(configuration, axis.keys,
+             axis.vals.empty()
+                 ? Value(static_cast<std::int64_t>(static_cast<std::uint64_t>(axis.lowest) + place))
+                 : axis.vals[place]);
+  }
+  return configuration;
+}
+
+std::optional<Cardinality> FiniteSpace::index_of(const Value& configuration) const {
+  Cardinality index = 0;
+  Cardinality weight = 1;
+  for (const Axis& axis : axes_) {
+    const Value* value = leaf_of(configuration, axis.keys);
+    if (value == nullptr) {
+      return std::nullopt;
+    }
+    Cardinality place = axis.size;
+    if (!axis.vals.empty()) {
+      const auto found = axis.places.find(engine::compact_json(*value));
+      place = found == axis.places.end() ? axis.size : found->second;
+    } else if (value->as_integer() != nullptr) {
+      place = static_cast<std::uint64_t>(*value->as_integer()) - static_cast<std::uint64_t>(axis.lowest);
+    }
+    if (place >= axis.size) {
+      return std::nullopt;
+    }
+    index += weight * place;
+    weight *= axis.size;
+  }
+  return index;
+}
+
+Shuffle::Shuffle(std::uint64_t seed, Cardinality size) noexcept : seed_(seed), size_(size) {
+  while (half_bits_ < 64 && (Cardinality{1} << (2 * half_bits_)) < size) {
+    ++half_bits_;
+  }
+}
+
+Cardinality Shuffle::at(Cardinality place) const noexcept {
+  static constexpr std::string_view round_names[] = {"shuffle/0", "shuffle/1", "shuffle/2",
+                                                     "shuffle/3", "shuffle/4", "shuffle/5"};
+  const std::uint64_t mask = half_bits_ == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << half_bits_) - 1;
+  do {
+    auto left = static_cast<std::uint64_t>(place >> half_bits_) & mask;
+    std::uint64_t right = static_cast<std::uint64_t>(place) & mask;
+    for (const std::string_view name : round_names) {
+      const std::uint64_t mixed =
+          left ^ (engine::Draw(seed_, engine::TrialNumber(right), name).bits() & mask);
+      left = right;
+      right = mixed;
+    }
+    place = (Cardinality{left} << half_bits_) | right;
+  } while (place >= size_);
+  return place;
+}
+
+}  // namespace hpsearch::searchers

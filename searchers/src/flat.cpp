@@ -1,0 +1,157 @@
+#include "hpsearch/searchers/flat.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "hpsearch/engine/base/check.hpp"
+#include "progress.hpp"
+#include "saved.hpp"
+
+namespace hpsearch::searchers {
+
+using engine::Reason;
+using engine::TrialNumber;
+using engine::Units;
+using engine::Value;
+
+Flat::Flat(engine::Cardinality trials, Units max_length, InvalidTrials invalid) noexcept
+    : max_length_(max_length), quota_(trials, invalid == InvalidTrials::are_replaced) {
+}
+
+Work Flat::next() const {
+  if (quota_.wants_more()) {
+    return NewTrial{max_length_, because(quota_.why_next())};
+  }
+  if (is_over()) {
+    return Over{};
+  }
+  return engine::NothingNow{};
+}
+
+engine::Verdict Flat::verdict(TrialNumber trial) const {
+  return engine::Verdict{engine::Verdict::Action::stop, Units{}, standing(trial)};
+}
+
+Reason Flat::standing(TrialNumber /*trial*/) const {
+  return because(Reason::Why::max_length);
+}
+
+void Flat::hear_created() {
+  open_.emplace_hint(open_.end(), TrialNumber(quota_.created_so_far()), Open{});
+  quota_.created();
+}
+
+void Flat::hear_promoted(TrialNumber /*trial*/) {
+  HPSEARCH_CHECK(false, "no trial of a flat search is ever promoted");
+}
+
+void Flat::hear_reported(TrialNumber trial, Units step) {
+  const auto found = open_.find(trial);
+  if (found != open_.end()) {
+    train_to(found->second, engine::count(step));
+    update_progress();
+  }
+}
+
+void Flat::hear_validated(TrialNumber trial, engine::Score /*score*/) {
+  const auto found = open_.find(trial);
+  if (found != open_.end() && !found->second.reached) {
+    train_to(found->second, engine::count(max_length_));
+    found->second.reached = true;
+    ++reached_;
+    update_progress();
+  }
+}
+
+bool Flat::hear_exited(TrialNumber trial, engine::ExitReason reason) {
+  const auto found = open_.find(trial);
+  if (found == open_.end()) {
+    return false;
+  }
+  if (reason == engine::ExitReason::invalid_hp) {
+    quota_.invalid();
+  }
+  end(found);
+  return true;
+}
+
+void Flat::hear_closed(TrialNumber trial) {
+  const auto found = open_.find(trial);
+  if (found != open_.end()) {
+    end(found);
+  }
+}
+
+void Flat::hear_no_more_trials() {
+  quota_.close();
+  update_progress();
+}
+
+void Flat::end(std::map<TrialNumber, Open>::iterator trial) {
+  trained_ -= trial->second.trained;
+  if (trial->second.reached) {
+    --reached_;
+  }
+  open_.erase(trial);
+  update_progress();
+}
+
+void Flat::train_to(Open& trial, std::uint64_t step) {
+  const std::uint64_t trained =
+      std::clamp(step, trial.trained, std::max(trial.trained, engine::count(max_length_)));
+  trained_ += trained - trial.trained;
+  trial.trained = trained;
+}
+
+void Flat::update_progress() noexcept {
+  if (is_over()) {
+    progress_ = 1;
+    return;
+  }
+  const double ended = static_cast<double>(quota_.counting() - open_.size());
+  const double under_way = static_cast<double>(trained_) / static_cast<double>(engine::count(max_length_));
+  progress_ = advanced(progress_, (ended + under_way) / static_cast<double>(quota_.planned()));
+}
+
+Value Flat::save() const {
+  Value::List open;
+  for (const auto& [trial, state] : open_) {
+    open.push_back(
+        Value::List{saved_count(trial.number()), saved_count(state.trained), state.reached ? 1 : 0});
+  }
+  return Value::Map{
+      {"kind", "flat"}, {"quota", quota_.save()}, {"open", std::move(open)}, {"progress", progress_}};
+}
+
+engine::Status Flat::load(const Value& saved) {
+  SavedMap map(saved, "flat");
+  Quota quota = quota_;
+  const engine::Status counted = quota.load(map.value("quota"));
+  const double progress = map.fraction("progress");
+  std::map<TrialNumber, Open> open;
+  engine::Cardinality trained = 0;
+  std::uint64_t reached = 0;
+  for (const Value& entry : map.list("open")) {
+    SavedRow row(entry, 3);
+    const TrialNumber trial(row.count_below(quota.created_so_far()));
+    const Open state{row.count_below(engine::count(max_length_) + 1), row.count_below(2) == 1};
+    if (!row.good() || !open.emplace(trial, state).second) {
+      return corrupt("an open trial is malformed");
+    }
+    trained += state.trained;
+    if (state.reached) {
+      ++reached;
+    }
+  }
+  if (!map.good() || !counted || open.size() > quota.counting()) {
+    return corrupt("the state of a flat search is malformed");
+  }
+  quota_ = quota;
+  open_ = std::move(open);
+  trained_ = trained;
+  reached_ = reached;
+  progress_ = progress;
+  return engine::Done{};
+}
+
+}  // namespace hpsearch::searchers

@@ -1,0 +1,47 @@
+#include "hpsearch/searchers/random.hpp"
+
+#include <array>
+#include <memory>
+#include <string_view>
+
+#include "hpsearch/engine/config/experiment_config.hpp"
+#include "hpsearch/searchers/composed_searcher.hpp"
+#include "hpsearch/searchers/flat.hpp"
+#include "kinds.hpp"
+
+namespace hpsearch::searchers {
+
+using engine::ExperimentConfig;
+
+namespace {
+
+constexpr std::array<std::string_view, 4> fields = {"max_concurrent_trials", "max_trials", "on_duplicate",
+                                                    "points_to_evaluate"};
+constexpr std::array<std::string_view, 1> required = {"max_trials"};
+
+void check(const ExperimentConfig& config, engine::Problems& problems) {
+  check_points(config, problems);
+}
+
+std::unique_ptr<engine::Searcher> make(const ExperimentConfig& config) {
+  return std::make_unique<ComposedSearcher>(
+      std::make_unique<Flat>(trials_to_run(config), config.searcher.max_length,
+                             Flat::InvalidTrials::are_replaced),
+      make_random_proposer(config),
+      ComposedSearcher::Limits{config.searcher.max_trials, config.searcher.max_trials});
+}
+
+engine::Preview preview(const ExperimentConfig& config) {
+  engine::Preview preview =
+      preview_flat(trials_to_run(config), config.searcher.max_length, config.searcher.max_concurrent_trials);
+  warn_of_small_space(preview, config);
+  return preview;
+}
+
+}  // namespace
+
+engine::SearcherKind random_kind() noexcept {
+  return {"random", fields, required, check, make, preview};
+}
+
+}  // namespace hpsearch::searchers
