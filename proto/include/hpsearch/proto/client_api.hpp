@@ -1,0 +1,36 @@
+#pragma once
+
+#include "hpsearch/engine/base/instant.hpp"
+#include "hpsearch/engine/base/problem.hpp"
+#include "hpsearch/engine/base/result.hpp"
+#include "hpsearch/engine/base/value.hpp"
+#include "hpsearch/engine/engine.hpp"
+#include "hpsearch/engine/searcher.hpp"
+
+namespace hpsearch::proto {
+
+// The shapes of HTTP/JSON answers and of `--output json`; SCHEMA.md lists their fields. Times are seconds
+// since the epoch, durations seconds, lengths in the experiment's unit.
+
+/// One line of a list: id, name, state, progress, trials by state, best metric, times.
+[[nodiscard]] engine::Value experiment_summary(const engine::ExperimentRecord& experiment);
+/// The summary plus context_directory, rungs (per length: trials that got there), final_counts, length
+/// trained and in full, slot use. O(n log n) in its trials.
+[[nodiscard]] engine::Value experiment_detail(const engine::ExperimentRecord& experiment,
+                                              engine::Instant now);
+/// One trial, which must exist: number, id, state, hparams, length, reached, metrics, attempts, checkpoint,
+/// reason, times.
+[[nodiscard]] engine::Value trial_value(const engine::ExperimentRecord& experiment, engine::TrialNumber trial,
+                                        engine::Instant now);
+/// The best trial as trial_value, or null.
+[[nodiscard]] engine::Value best_trial(const engine::ExperimentRecord& experiment, engine::Instant now);
+[[nodiscard]] engine::Value worker_value(const engine::WorkerRecord& worker);
+/// trials, brackets (lengths, trials, share), final_counts, total_length, full_length, warnings. A count past
+/// 63 bits is its decimal digits as text.
+[[nodiscard]] engine::Value to_value(const engine::Preview& preview);
+/// Its fields that say something, and `text`, the sentence.
+[[nodiscard]] engine::Value to_value(const engine::Reason& reason);
+/// {"error": {"code", "message", "problems": [{"path", "what", "allowed"}]}}; no problems, no list.
+[[nodiscard]] engine::Value to_value(const engine::Error& error, const engine::Problems& problems = {});
+
+}  // namespace hpsearch::proto

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "hpsearch/engine/base/result.hpp"
+#include "hpsearch/engine/experiment/events.hpp"
+#include "hpsearch/proto/wire.hpp"
+
+namespace hpsearch::proto {
+
+/// The name of an event's type as it is stored and shown: "trial_created".
+[[nodiscard]] const char* type_of(const engine::EventBody& body) noexcept;
+
+/// One event as it is stored: [store_version, type, fields] in msgpack. The Lsn and the instant stand beside
+/// it in the store's own columns.
+[[nodiscard]] Bytes encode_event(const engine::EventBody& body);
+
+/// corrupt, version_mismatch: as it says.
+[[nodiscard]] engine::Result<engine::EventBody> decode_event(std::span<const std::byte> bytes);
+
+/// An event as people read it: a map of its fields, `lsn`, `at` (seconds since the epoch) and `type` first.
+[[nodiscard]] engine::Value to_value(const engine::Event& event);
+
+/// CRC-32C (Castagnoli) over `bytes`, continuing from `seed`; chains records to the one before.
+[[nodiscard]] std::uint32_t crc32c(std::uint32_t seed, std::span<const std::byte> bytes) noexcept;
+
+}  // namespace hpsearch::proto

@@ -1,0 +1,135 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "hpsearch/engine/base/result.hpp"
+#include "hpsearch/engine/experiment/attempt.hpp"
+#include "hpsearch/engine/experiment/commands.hpp"
+#include "hpsearch/engine/experiment/orders.hpp"
+#include "hpsearch/proto/version.hpp"
+
+namespace hpsearch::proto {
+
+// The messages between hpsearchd and hpsearch-worker, one ZeroMQ frame each. SCHEMA.md describes every field.
+
+using Bytes = std::vector<std::byte>;
+
+/// No frame is larger; the receiver refuses before it reads.
+inline constexpr std::size_t max_frame_bytes = 256 * 1024;
+
+/// Around every message.
+struct Envelope {
+  std::uint64_t cluster = 0;        ///< First 8 bytes of the store's identity; 0 in a first HELLO.
+  std::uint64_t daemon_epoch = 0;   ///< Counts daemon starts; a lower one than seen is a stale daemon. 0 in a first HELLO.
+  std::uint64_t session_epoch = 0;  ///< From WELCOME; 0 in HELLO.
+  std::uint64_t msg_no = 0;         ///< Counts the sender's messages of this session.
+};
+
+// --- worker → daemon ---
+
+struct Hello {
+  std::uint64_t speaks_from = oldest_wire_version;
+  std::uint64_t speaks_to = wire_version;
+  std::string uid;
+  std::string name;
+  std::uint64_t incarnation = 0;
+  std::string boot_id;
+  std::uint64_t slots = 0;
+  std::string slot_kind;  ///< "gpu" or "cpu"
+  std::vector<engine::HeldAttempt> held;
+};
+struct Beat {};
+struct Started {
+  engine::AttemptKey key;
+};
+struct Reports {
+  engine::AttemptKey key;
+  std::uint64_t first_seq = 0;
+  std::vector<engine::Report> reports;
+};
+struct DecisionAck {
+  engine::AttemptKey key;
+  engine::Lsn decision;
+};
+/// Part of an attempt's log, the answer to ReadLog.
+struct LogPart {
+  std::uint64_t request = 0;
+  std::uint64_t offset = 0;  ///< Of the first byte of `text`.
+  std::uint64_t size = 0;    ///< Of the whole log so far.
+  std::string text;
+  std::string problem;  ///< Why there is none, or "".
+};
+/// The worker ends in good order; its programs are gone.
+struct Goodbye {
+  std::string why;
+};
+using FromWorker = std::variant<Hello, Beat, Started, Reports, DecisionAck, LogPart, Goodbye>;
+
+// --- daemon → worker ---
+
+struct Welcome {
+  engine::WorkerId worker;
+  std::uint64_t beat_every_ms = 10'000;
+  std::vector<engine::WelcomeWorker::Attempt> attempts;
+};
+struct Lease {
+  engine::LaunchSpec spec;
+};
+struct Ack {
+  engine::AttemptKey key;
+  std::uint64_t upto = 0;
+};
+struct Nack {
+  engine::AttemptKey key;
+  std::uint64_t expect = 0;
+};
+struct Decide {
+  engine::AttemptKey key;
+  engine::Decision decision;
+};
+struct Fenced {
+  engine::AttemptKey key;
+};
+struct Hold {
+  engine::AttemptKey key;
+};
+/// We do not know this session (any more): say HELLO on a new connection.
+struct Resync {};
+struct ReadLog {
+  std::uint64_t request = 0;
+  engine::AttemptKey key;
+  std::string stream;  ///< "stdout" or "stderr"
+  std::uint64_t offset = 0;
+  std::uint64_t limit = 0;  ///< Bytes, at most 128 KiB.
+  bool from_end = false;    ///< The last `limit` bytes instead of those from `offset`.
+};
+/// Why the daemon will not talk to this worker; it must not come back unchanged.
+struct Refused {
+  std::string why;
+};
+using FromDaemon = std::variant<Welcome, Lease, Ack, Nack, Decide, Fenced, Hold, Resync, ReadLog, Refused>;
+
+template <class Message>
+struct Framed {
+  Envelope envelope;
+  Message message;
+};
+
+[[nodiscard]] Bytes encode(const Envelope& envelope, const FromWorker& message);
+[[nodiscard]] Bytes encode(const Envelope& envelope, const FromDaemon& message);
+
+/// corrupt: not one of our frames, or past a limit; version_mismatch: of a version we do not speak.
+/// Unknown keys are skipped. Never throws, never allocates more than a small multiple of the frame.
+[[nodiscard]] engine::Result<Framed<FromWorker>> decode_from_worker(std::span<const std::byte> frame);
+[[nodiscard]] engine::Result<Framed<FromDaemon>> decode_from_daemon(std::span<const std::byte> frame);
+
+/// "HELLO", "REPORTS", …: for logs.
+[[nodiscard]] const char* name_of(const FromWorker& message) noexcept;
+[[nodiscard]] const char* name_of(const FromDaemon& message) noexcept;
+
+}  // namespace hpsearch::proto

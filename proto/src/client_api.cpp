@@ -1,0 +1,262 @@
+#include "hpsearch/proto/client_api.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "spell_event.hpp"
+#include "value_writer.hpp"
+
+namespace hpsearch::proto {
+namespace {
+
+using engine::Cardinality;
+using engine::ExperimentRecord;
+using engine::Instant;
+using engine::TrialRecord;
+using engine::TrialState;
+using engine::Units;
+using engine::Value;
+
+Value units_value(Units units) {
+  return count_value(engine::count(units));
+}
+
+Value seconds(Instant at) {
+  return static_cast<double>(at.micros()) / 1e6;
+}
+
+/// Records keep an instant that has not come yet as the epoch itself.
+Value seconds_or_null(Instant at) {
+  return at == Instant{} ? Value{} : seconds(at);
+}
+
+Value texts(const std::vector<std::string>& lines) {
+  return Value::List(lines.begin(), lines.end());
+}
+
+std::int64_t slot_micros(const TrialRecord& trial, Instant now) {
+  const std::int64_t before = trial.busy.in_micros();
+  if (!trial.live || now < trial.live->leased_at) {
+    return before;
+  }
+  return before +
+         (now - trial.live->leased_at).in_micros() * static_cast<std::int64_t>(trial.live->slots.size());
+}
+
+Value best_of(const ExperimentRecord& experiment) {
+  if (!experiment.best) {
+    return {};
+  }
+  const TrialRecord& trial = experiment.trials[experiment.best->number()];
+  if (!trial.best) {
+    return {};
+  }
+  return Value::Map{{"trial", count_value(experiment.best->number())},
+                    {"metric", trial.best->metric},
+                    {"step", units_value(trial.best->step)}};
+}
+
+Value trials_by_state(const ExperimentRecord& experiment) {
+  Value::Map counts;
+  for (std::size_t i = 0; i < experiment.by_state.size(); ++i) {
+    counts[engine::name_of(static_cast<TrialState>(i))] = count_value(experiment.by_state[i]);
+  }
+  return counts;
+}
+
+/// The different lengths that trials were last asked for, ascending.
+std::vector<Units> lengths_of(const ExperimentRecord& experiment) {
+  std::vector<Units> lengths;
+  lengths.reserve(experiment.trials.size());
+  for (const TrialRecord& trial : experiment.trials) {
+    lengths.push_back(trial.length);
+  }
+  std::sort(lengths.begin(), lengths.end());
+  lengths.erase(std::unique(lengths.begin(), lengths.end()), lengths.end());
+  return lengths;
+}
+
+/// For each of `lengths`, how many of the trials got at least that far.
+Value rungs_of(const ExperimentRecord& experiment, const std::vector<Units>& lengths) {
+  std::vector<Units> reached;
+  reached.reserve(experiment.trials.size());
+  for (const TrialRecord& trial : experiment.trials) {
+    reached.push_back(trial.reached);
+  }
+  std::sort(reached.begin(), reached.end());
+  Value::List rungs;
+  for (const Units length : lengths) {
+    const auto first = std::lower_bound(reached.begin(), reached.end(), length);
+    rungs.push_back(Value::Map{{"length", units_value(length)},
+                               {"reached", count_value(static_cast<std::uint64_t>(reached.end() - first))}});
+  }
+  return rungs;
+}
+
+/// The longest of `lengths` that the trial was asked for and reached; nothing when it reached none.
+std::optional<Units> final_length(const TrialRecord& trial, const std::vector<Units>& lengths) {
+  const auto above = std::upper_bound(lengths.begin(), lengths.end(), std::min(trial.length, trial.reached));
+  if (above == lengths.begin()) {
+    return std::nullopt;
+  }
+  return *std::prev(above);
+}
+
+Value final_counts_of(const ExperimentRecord& experiment, const std::vector<Units>& lengths) {
+  std::map<Units, std::uint64_t> counts;
+  for (const TrialRecord& trial : experiment.trials) {
+    if (const auto length = engine::is_closed(trial.state) ? final_length(trial, lengths) : std::nullopt) {
+      ++counts[*length];
+    }
+  }
+  Value::Map by_length;
+  for (const auto& [length, trials] : counts) {
+    by_length[std::to_string(engine::count(length))] = count_value(trials);
+  }
+  return by_length;
+}
+
+}  // namespace
+
+Value experiment_summary(const ExperimentRecord& experiment) {
+  const engine::SearcherConfig& searcher = experiment.config.searcher;
+  return Value::Map{
+      {"id", count_value(experiment.id.number())},
+      {"name", experiment.config.name},
+      {"state", engine::name_of(experiment.state)},
+      {"reason", experiment.reason},
+      {"progress", experiment.searcher == nullptr ? Value{} : Value(experiment.searcher->progress())},
+      {"searcher", searcher.name},
+      {"metric", searcher.metric},
+      {"smaller_is_better", searcher.smaller_is_better},
+      {"unit", experiment.config.unit},
+      {"max_length", units_value(searcher.max_length)},
+      {"trials", trials_by_state(experiment)},
+      {"trials_total", count_value(experiment.trials.size())},
+      {"best", best_of(experiment)},
+      {"created_at", seconds(experiment.created_at)},
+      {"ended_at", engine::is_ended(experiment.state) ? seconds(experiment.ended_at) : Value{}},
+  };
+}
+
+Value experiment_detail(const ExperimentRecord& experiment, Instant now) {
+  Cardinality trained = 0;
+  std::int64_t busy_micros = 0;
+  for (const TrialRecord& trial : experiment.trials) {
+    trained += engine::count(trial.reached);
+    busy_micros += slot_micros(trial, now);
+  }
+  const Cardinality max_length = engine::count(experiment.config.searcher.max_length);
+  const std::vector<Units> lengths = lengths_of(experiment);
+  Value value = experiment_summary(experiment);
+  Value::Map& detail = *value.as_map();
+  detail["context_directory"] = experiment.context_directory;
+  detail["rungs"] = rungs_of(experiment, lengths);
+  detail["final_counts"] = final_counts_of(experiment, lengths);
+  detail["length_trained"] = count_value(trained);
+  detail["length_full"] = count_value(max_length * experiment.trials.size());
+  detail["slot_seconds"] = static_cast<double>(busy_micros) / 1e6;
+  detail["first_lease_at"] = seconds_or_null(experiment.first_lease_at);
+  detail["last_release_at"] = seconds_or_null(experiment.last_release_at);
+  return value;
+}
+
+Value trial_value(const ExperimentRecord& experiment, engine::TrialNumber number, Instant now) {
+  const TrialRecord& trial = experiment.trials[number.number()];
+  return Value::Map{
+      {"trial", count_value(number.number())},
+      {"id", count_value(trial.id.number())},
+      {"state", engine::name_of(trial.state)},
+      {"hparams", trial.hparams},
+      {"length", units_value(trial.length)},
+      {"reached", units_value(trial.reached)},
+      {"metric", trial.latest ? Value(trial.latest->metric) : Value{}},
+      {"best_metric", trial.best ? Value(trial.best->metric) : Value{}},
+      {"best_step", trial.best ? units_value(trial.best->step) : Value{}},
+      {"restarts", count_value(trial.restarts)},
+      {"attempts", count_value(trial.attempts.number())},
+      {"worker", trial.live ? count_value(trial.live->worker.number()) : Value{}},
+      {"checkpoint", trial.checkpoint},
+      {"checkpoint_step", units_value(trial.checkpoint_step)},
+      {"best_checkpoint", trial.best_checkpoint},
+      {"best_checkpoint_step", units_value(trial.best_checkpoint_step)},
+      {"reason", to_value(trial.reason)},
+      {"last_failure", trial.last_failure},
+      {"created_at", seconds(trial.created_at)},
+      {"ended_at", engine::is_closed(trial.state) ? seconds(trial.ended_at) : Value{}},
+      {"slot_seconds", static_cast<double>(slot_micros(trial, now)) / 1e6},
+  };
+}
+
+Value best_trial(const ExperimentRecord& experiment, Instant now) {
+  return experiment.best ? trial_value(experiment, *experiment.best, now) : Value{};
+}
+
+Value worker_value(const engine::WorkerRecord& worker) {
+  Value::List attempts;
+  for (const engine::AttemptKey& key : worker.attempts) {
+    attempts.push_back(Value::Map{{"experiment", count_value(key.experiment.number())},
+                                  {"trial", count_value(key.trial.number())},
+                                  {"attempt", count_value(key.attempt.number())}});
+  }
+  return Value::Map{
+      {"id", count_value(worker.id.number())},
+      {"uid", worker.uid},
+      {"name", worker.name},
+      {"incarnation", count_value(worker.incarnation)},
+      {"present", worker.present},
+      {"slot_kind", worker.slot_kind},
+      {"slots", count_value(worker.slots.total())},
+      {"slots_held", count_value(worker.slots.held())},
+      {"attempts", std::move(attempts)},
+  };
+}
+
+Value to_value(const engine::Preview& preview) {
+  Value::List brackets;
+  for (const engine::BracketPreview& bracket : preview.brackets) {
+    Value::List lengths;
+    for (const Units length : bracket.lengths) {
+      lengths.push_back(units_value(length));
+    }
+    brackets.push_back(Value::Map{{"lengths", std::move(lengths)},
+                                  {"trials", count_value(bracket.trials)},
+                                  {"share", count_value(bracket.share)}});
+  }
+  Value::Map final_counts;
+  for (const auto& [length, trials] : preview.final_counts) {
+    final_counts[std::to_string(engine::count(length))] = count_value(trials);
+  }
+  return Value::Map{
+      {"trials", count_value(preview.trials)},           {"brackets", std::move(brackets)},
+      {"final_counts", std::move(final_counts)},         {"total_length", count_value(preview.total_length)},
+      {"full_length", count_value(preview.full_length)}, {"warnings", texts(preview.warnings)},
+  };
+}
+
+Value to_value(const engine::Reason& reason) {
+  ValueWriter out;
+  put(out, reason);
+  Value value = out.take();
+  (*value.as_map())["text"] = engine::describe(reason);
+  return value;
+}
+
+Value to_value(const engine::Error& error, const engine::Problems& problems) {
+  Value::Map body{{"code", engine::name_of(error.code)}, {"message", error.message}};
+  if (!problems.empty()) {
+    Value::List list;
+    for (const engine::Problem& problem : problems) {
+      list.push_back(
+          Value::Map{{"path", problem.path}, {"what", problem.what}, {"allowed", problem.allowed}});
+    }
+    body["problems"] = std::move(list);
+  }
+  return Value::Map{{"error", std::move(body)}};
+}
+
+}  // namespace hpsearch::proto

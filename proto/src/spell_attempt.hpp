@@ -1,0 +1,132 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+
+#include "hpsearch/engine/experiment/attempt.hpp"
+#include "hpsearch/engine/experiment/commands.hpp"
+#include "hpsearch/engine/experiment/orders.hpp"
+#include "spelling.hpp"
+
+// What an attempt is, says and is told: the same on the wire and in the store.
+
+namespace hpsearch::proto {
+
+template <>
+struct Words<engine::Directive> {
+  static std::string_view of(engine::Directive directive) { return engine::name_of(directive); }
+  static std::optional<engine::Directive> find(std::string_view word) {
+    return engine::directive_named(word);
+  }
+};
+
+/// For enums that only proto gives words to, in order of their enumerators.
+template <class Enum, std::size_t count>
+struct WordList {
+  std::array<std::string_view, count> words;
+
+  [[nodiscard]] std::string_view of(Enum value) const { return words[static_cast<std::size_t>(value)]; }
+  [[nodiscard]] std::optional<Enum> find(std::string_view word) const {
+    for (std::size_t i = 0; i < count; ++i) {
+      if (words[i] == word) {
+        return static_cast<Enum>(i);
+      }
+    }
+    return std::nullopt;
+  }
+};
+
+template <>
+struct Words<engine::ExitReport::Cause> {
+  static constexpr WordList<engine::ExitReport::Cause, 4> list{
+      {"exited", "signaled", "ended_by_agent", "could_not_start"}};
+  static std::string_view of(engine::ExitReport::Cause cause) { return list.of(cause); }
+  static std::optional<engine::ExitReport::Cause> find(std::string_view word) { return list.find(word); }
+};
+
+template <>
+struct Words<engine::WelcomeWorker::Fate> {
+  static constexpr WordList<engine::WelcomeWorker::Fate, 3> list{{"go_on", "fenced", "hold"}};
+  static std::string_view of(engine::WelcomeWorker::Fate fate) { return list.of(fate); }
+  static std::optional<engine::WelcomeWorker::Fate> find(std::string_view word) { return list.find(word); }
+};
+
+/// Always laid flat into the map of whatever it is the key of.
+void spell(auto& fields, Is<engine::AttemptKey> auto& key) {
+  fields("experiment", key.experiment);
+  fields("trial", key.trial);
+  fields("attempt", key.attempt);
+  fields("lease", key.lease);
+}
+
+template <>
+inline constexpr const char* tag_of<engine::MetricsReport> = "metrics";
+void spell(auto& fields, Is<engine::MetricsReport> auto& report) {
+  fields("step", report.step);
+  fields("metrics", report.metrics);
+}
+
+template <>
+inline constexpr const char* tag_of<engine::CheckpointReport> = "checkpoint";
+void spell(auto& fields, Is<engine::CheckpointReport> auto& report) {
+  fields("step", report.step);
+  fields("path", report.path);
+  fields.maybe("files", report.files);
+  fields.maybe("bytes", report.bytes);
+}
+
+template <>
+inline constexpr const char* tag_of<engine::InvalidHparamsReport> = "invalid_hyperparameters";
+void spell(auto& fields, Is<engine::InvalidHparamsReport> auto& report) {
+  fields.maybe("why", report.why);
+}
+
+template <>
+inline constexpr const char* tag_of<engine::ExitReport> = "exit";
+void spell(auto& fields, Is<engine::ExitReport> auto& report) {
+  fields("cause", report.cause);
+  fields.maybe("code", report.code);
+  fields.maybe("message", report.message);
+  fields.maybe("log_tail", report.log_tail);
+}
+
+void spell(auto& fields, Is<engine::Decision> auto& decision) {
+  fields("decision", decision.id);
+  fields("directive", decision.directive);
+  fields.maybe("length", decision.length);
+}
+
+void spell(auto& fields, Is<engine::HeldAttempt> auto& held) {
+  spell(fields, held.key);
+  fields.maybe("exited", held.exited);
+  fields.maybe("last_seq", held.last_seq);
+  fields.maybe("last_decision", held.last_decision);
+}
+
+void spell(auto& fields, Is<engine::WelcomeWorker::Attempt> auto& attempt) {
+  spell(fields, attempt.key);
+  fields("fate", attempt.fate);
+  fields.maybe("upto", attempt.upto);
+}
+
+void spell(auto& fields, Is<engine::LaunchSpec> auto& spec) {
+  spell(fields, spec.key);
+  fields("trial_id", spec.trial_id);
+  fields("experiment_name", spec.experiment_name);
+  fields("slots", spec.slots);
+  fields("entrypoint", spec.entrypoint);
+  fields("hparams", spec.hparams);
+  fields("length", spec.length);
+  fields("unit", spec.unit);
+  fields("trial_seed", spec.trial_seed);
+  fields("metric", spec.metric);
+  fields.maybe("context_directory", spec.context_directory);
+  fields.maybe("checkpoint_root", spec.checkpoint_root);
+  fields.maybe("latest_checkpoint", spec.latest_checkpoint);
+  fields.maybe("latest_step", spec.latest_step);
+  fields.maybe("environment_variables", spec.environment_variables);
+  fields.maybe("metric_patterns", spec.metric_patterns);
+  fields.maybe("data", spec.data);
+}
+
+}  // namespace hpsearch::proto

@@ -1,0 +1,211 @@
+#pragma once
+
+#include "hpsearch/engine/experiment/events.hpp"
+#include "spell_attempt.hpp"
+
+// The events. A tag is the event's type as it is stored and shown.
+
+namespace hpsearch::proto {
+
+template <>
+struct Words<engine::ExperimentState> {
+  static std::string_view of(engine::ExperimentState state) { return engine::name_of(state); }
+  static std::optional<engine::ExperimentState> find(std::string_view word) {
+    return engine::experiment_state_named(word);
+  }
+};
+
+template <>
+struct Words<engine::TrialState> {
+  static std::string_view of(engine::TrialState state) { return engine::name_of(state); }
+  static std::optional<engine::TrialState> find(std::string_view word) {
+    return engine::trial_state_named(word);
+  }
+};
+
+template <>
+struct Words<engine::Reason::Why> {
+  static std::string_view of(engine::Reason::Why why) { return engine::name_of(why); }
+  static std::optional<engine::Reason::Why> find(std::string_view word) { return engine::why_named(word); }
+};
+
+template <>
+struct Words<engine::ExitReason> {
+  static std::string_view of(engine::ExitReason reason) { return engine::name_of(reason); }
+  static std::optional<engine::ExitReason> find(std::string_view word) {
+    return engine::exit_reason_named(word);
+  }
+};
+
+void spell(auto& fields, Is<engine::Reason> auto& reason) {
+  fields("why", reason.why);
+  fields.maybe("bracket", reason.bracket);
+  fields.maybe("rung", reason.rung);
+  fields.maybe("rank", reason.rank);
+  fields.maybe("size", reason.size);
+  fields.maybe("keep", reason.keep);
+  fields.maybe("cutoff", reason.cutoff);
+  fields.maybe("detail", reason.detail);
+}
+
+// --- experiments ---
+
+template <>
+inline constexpr const char* tag_of<engine::ExperimentCreated> = "experiment_created";
+void spell(auto& fields, Is<engine::ExperimentCreated> auto& event) {
+  fields("experiment", event.experiment);
+  fields("config", event.config);
+  fields.maybe("context_directory", event.context_directory);
+  fields.maybe("idempotency_key", event.idempotency_key);
+}
+
+template <>
+inline constexpr const char* tag_of<engine::ExperimentPaused> = "experiment_paused";
+void spell(auto& fields, Is<engine::ExperimentPaused> auto& event) {
+  fields("experiment", event.experiment);
+}
+
+template <>
+inline constexpr const char* tag_of<engine::ExperimentResumed> = "experiment_resumed";
+void spell(auto& fields, Is<engine::ExperimentResumed> auto& event) {
+  fields("experiment", event.experiment);
+}
+
+template <>
+inline constexpr const char* tag_of<engine::ExperimentStopping> = "experiment_stopping";
+void spell(auto& fields, Is<engine::ExperimentStopping> auto& event) {
+  fields("experiment", event.experiment);
+  fields("target", event.target);
+  fields.maybe("at_once", event.at_once);
+  fields.maybe("reason", event.reason);
+}
+
+template <>
+inline constexpr const char* tag_of<engine::ExperimentEnded> = "experiment_ended";
+void spell(auto& fields, Is<engine::ExperimentEnded> auto& event) {
+  fields("experiment", event.experiment);
+  fields("state", event.state);
+  fields.maybe("reason", event.reason);
+}
+
+// --- trials ---
+
+template <>
+inline constexpr const char* tag_of<engine::TrialCreated> = "trial_created";
+void spell(auto& fields, Is<engine::TrialCreated> auto& event) {
+  fields("experiment", event.experiment);
+  fields("trial", event.trial);
+  fields("trial_id", event.id);
+  fields("hparams", event.hparams);
+  fields("length", event.length);
+  fields("reason", event.reason);
+}
+
+template <>
+inline constexpr const char* tag_of<engine::TrialPromoted> = "trial_promoted";
+void spell(auto& fields, Is<engine::TrialPromoted> auto& event) {
+  fields("experiment", event.experiment);
+  fields("trial", event.trial);
+  fields("length", event.length);
+  fields.maybe("in_place", event.in_place);
+  fields("reason", event.reason);
+}
+
+template <>
+inline constexpr const char* tag_of<engine::LengthReached> = "length_reached";
+void spell(auto& fields, Is<engine::LengthReached> auto& event) {
+  fields("experiment", event.experiment);
+  fields("trial", event.trial);
+  fields("length", event.length);
+  fields("step", event.step);
+  fields.maybe("metric", event.metric);
+}
+
+template <>
+inline constexpr const char* tag_of<engine::TrialPaused> = "trial_paused";
+void spell(auto& fields, Is<engine::TrialPaused> auto& event) {
+  fields("experiment", event.experiment);
+  fields("trial", event.trial);
+  fields("reason", event.reason);
+}
+
+template <>
+inline constexpr const char* tag_of<engine::TrialQueued> = "trial_queued";
+void spell(auto& fields, Is<engine::TrialQueued> auto& event) {
+  fields("experiment", event.experiment);
+  fields("trial", event.trial);
+}
+
+template <>
+inline constexpr const char* tag_of<engine::TrialExitedEarly> = "trial_exited_early";
+void spell(auto& fields, Is<engine::TrialExitedEarly> auto& event) {
+  fields("experiment", event.experiment);
+  fields("trial", event.trial);
+  fields("exit", event.exit);
+  fields.maybe("detail", event.detail);
+}
+
+template <>
+inline constexpr const char* tag_of<engine::TrialEnded> = "trial_ended";
+void spell(auto& fields, Is<engine::TrialEnded> auto& event) {
+  fields("experiment", event.experiment);
+  fields("trial", event.trial);
+  fields("state", event.state);
+  fields("reason", event.reason);
+}
+
+// --- attempts ---
+
+template <>
+inline constexpr const char* tag_of<engine::LeaseGranted> = "lease_granted";
+void spell(auto& fields, Is<engine::LeaseGranted> auto& event) {
+  fields("experiment", event.experiment);
+  fields("trial", event.trial);
+  fields("attempt", event.attempt);
+  fields("worker", event.worker);
+  fields("slots", event.slots);
+  fields("length", event.length);
+}
+
+template <>
+inline constexpr const char* tag_of<engine::AttemptStarted> = "attempt_started";
+void spell(auto& fields, Is<engine::AttemptStarted> auto& event) {
+  spell(fields, event.key);
+}
+
+template <>
+inline constexpr const char* tag_of<engine::ReportTaken> = "report_taken";
+void spell(auto& fields, Is<engine::ReportTaken> auto& event) {
+  spell(fields, event.key);
+  fields("seq", event.seq);
+  fields("report", event.report);
+}
+
+template <>
+inline constexpr const char* tag_of<engine::AttemptLost> = "attempt_lost";
+void spell(auto& fields, Is<engine::AttemptLost> auto& event) {
+  spell(fields, event.key);
+  fields.maybe("why", event.why);
+}
+
+// --- workers ---
+
+template <>
+inline constexpr const char* tag_of<engine::WorkerJoined> = "worker_joined";
+void spell(auto& fields, Is<engine::WorkerJoined> auto& event) {
+  fields("worker", event.worker);
+  fields("uid", event.uid);
+  fields("name", event.name);
+  fields("incarnation", event.incarnation);
+  fields("slots", event.slots);
+  fields("slot_kind", event.slot_kind);
+}
+
+template <>
+inline constexpr const char* tag_of<engine::WorkerLost> = "worker_lost";
+void spell(auto& fields, Is<engine::WorkerLost> auto& event) {
+  fields("worker", event.worker);
+  fields.maybe("why", event.why);
+}
+
+}  // namespace hpsearch::proto

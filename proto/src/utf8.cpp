@@ -1,0 +1,58 @@
+#include "hpsearch/proto/utf8.hpp"
+
+namespace hpsearch::proto {
+namespace {
+
+unsigned byte_at(std::string_view bytes, std::size_t i) noexcept {
+  return static_cast<unsigned char>(bytes[i]);
+}
+
+}  // namespace
+
+std::size_t utf8_length(std::string_view bytes) noexcept {
+  if (bytes.empty()) {
+    return 0;
+  }
+  const unsigned lead = byte_at(bytes, 0);
+  if (lead < 0x80) {
+    return 1;
+  }
+  const std::size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
+  if (lead < 0xC2 || lead > 0xF4 || bytes.size() < length) {  // C0 and C1 only begin overlong forms.
+    return 0;
+  }
+  for (std::size_t i = 1; i < length; ++i) {
+    if ((byte_at(bytes, i) & 0xC0) != 0x80) {
+      return 0;
+    }
+  }
+  const unsigned second = byte_at(bytes, 1);
+  const bool overlong = (lead == 0xE0 && second < 0xA0) || (lead == 0xF0 && second < 0x90);
+  const bool surrogate = lead == 0xED && second >= 0xA0;
+  const bool too_high = lead == 0xF4 && second >= 0x90;
+  return overlong || surrogate || too_high ? 0 : length;
+}
+
+bool is_utf8(std::string_view bytes) noexcept {
+  while (!bytes.empty()) {
+    const std::size_t length = utf8_length(bytes);
+    if (length == 0) {
+      return false;
+    }
+    bytes.remove_prefix(length);
+  }
+  return true;
+}
+
+std::string to_utf8(std::string_view bytes) {
+  std::string text;
+  text.reserve(bytes.size());
+  while (!bytes.empty()) {
+    const std::size_t length = utf8_length(bytes);
+    text += length == 0 ? std::string_view("\xEF\xBF\xBD") : bytes.substr(0, length);
+    bytes.remove_prefix(length == 0 ? 1 : length);
+  }
+  return text;
+}
+
+}  // namespace hpsearch::proto

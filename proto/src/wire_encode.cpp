@@ -1,0 +1,47 @@
+#include "hpsearch/proto/wire.hpp"
+#include "msgpack_writer.hpp"
+#include "spell_wire.hpp"
+
+namespace hpsearch::proto {
+namespace {
+
+template <class Variant>
+const char* tag_in(const Variant& message) noexcept {
+  return std::visit([](const auto& held) { return tag_of<std::remove_cvref_t<decltype(held)>>; }, message);
+}
+
+template <class Variant>
+Bytes encode_message(const Envelope& envelope, const Variant& message) {
+  Bytes frame;
+  frame.reserve(256);
+  MsgpackWriter out(frame);
+  out.list(7);
+  out.natural(wire_version);
+  out.text(tag_in(message));
+  out.natural(envelope.cluster);
+  out.natural(envelope.daemon_epoch);
+  out.natural(envelope.session_epoch);
+  out.natural(envelope.msg_no);
+  std::visit([&out](const auto& body) { put(out, body); }, message);
+  return frame;
+}
+
+}  // namespace
+
+Bytes encode(const Envelope& envelope, const FromWorker& message) {
+  return encode_message(envelope, message);
+}
+
+Bytes encode(const Envelope& envelope, const FromDaemon& message) {
+  return encode_message(envelope, message);
+}
+
+const char* name_of(const FromWorker& message) noexcept {
+  return tag_in(message);
+}
+
+const char* name_of(const FromDaemon& message) noexcept {
+  return tag_in(message);
+}
+
+}  // namespace hpsearch::proto

@@ -1,0 +1,232 @@
+#include "hpsearch/proto/client_api.hpp"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <memory>
+
+#include "hpsearch/engine/base/text.hpp"
+#include "proto/schema_page.hpp"
+
+namespace hpsearch::test {
+namespace {
+
+using namespace hpsearch::engine;  // NOLINT(google-build-using-namespace)
+
+/// A searcher that is a quarter done and nothing else.
+class Quarter final : public Searcher {
+ public:
+  [[nodiscard]] Next next() const override { return NothingNow{}; }
+  [[nodiscard]] Verdict verdict(TrialNumber /*trial*/) const override { return {}; }
+  void hear(const SearchEvent& /*event*/) override {}
+  [[nodiscard]] std::span<const TrialNumber> closable() const override { return {}; }
+  [[nodiscard]] Reason standing(TrialNumber /*trial*/) const override { return {}; }
+  [[nodiscard]] double progress() const noexcept override { return 0.25; }
+  [[nodiscard]] Value save() const override { return {}; }
+  Status load(const Value& /*saved*/) override { return Done{}; }
+};
+
+TrialRecord trial(std::uint64_t id, TrialState state, std::uint64_t length, std::uint64_t reached) {
+  TrialRecord record;
+  record.id = TrialId{id};
+  record.state = state;
+  record.hparams = Value::Map{{"lr", 0.5}};
+  record.length = Units{length};
+  record.reached = Units{reached};
+  record.created_at = Instant::from_micros(2'000'000);
+  return record;
+}
+
+/// Four trials of a search with rungs at 1, 4 and 16: one ran through, one waits, one runs, one failed on its
+/// way to 16.
+ExperimentRecord experiment() {
+  ExperimentRecord record;
+  record.id = ExperimentId{3};
+  record.config.name = "digits";
+  record.config.unit = "epochs";
+  record.config.searcher.name = "adaptive_asha";
+  record.config.searcher.metric = "val_acc";
+  record.config.searcher.smaller_is_better = false;
+  record.config.searcher.max_length = Units{16};
+  record.context_directory = "/home/ann/digits";
+  record.searcher = std::make_unique<Quarter>();
+  record.created_at = Instant::from_micros(1'000'000);
+  record.first_lease_at = Instant::from_micros(3'000'000);
+
+  record.trials.push_back(trial(10, TrialState::completed, 16, 17));
+  record.trials.push_back(trial(11, TrialState::paused, 1, 1));
+  record.trials.push_back(trial(12, TrialState::running, 4, 2));
+  record.trials.push_back(trial(13, TrialState::failed, 16, 5));
+  TrialRecord& first = record.trials[0];
+  first.latest = Measurement{Units{17}, std::numeric_limits<double>::quiet_NaN()};
+  first.best = Measurement{Units{12}, 0.75};
+  first.ended_at = Instant::from_micros(9'000'000);
+  first.busy = Duration::seconds(4);
+  first.attempts = AttemptNumber{2};
+  first.restarts = 1;
+  first.checkpoint = "/c/16";
+  first.checkpoint_step = Units{16};
+  first.best_checkpoint = "/c/12";
+  first.best_checkpoint_step = Units{12};
+  first.last_failure = "exit code 1";
+  first.reason = {Reason::Why::max_length, 0U, 2U, {}, {}, {}, {}, ""};
+  LiveAttempt live;
+  live.worker = WorkerId{7};
+  live.slots = {SlotIndex{0}, SlotIndex{1}};
+  live.leased_at = Instant::from_micros(5'000'000);
+  record.trials[2].live = live;
+  record.best = TrialNumber{0};
+  record.by_state = {0, 1, 1, 1, 0, 1, 0};
+  return record;
+}
+
+WorkerRecord worker() {
+  WorkerRecord record{WorkerId{7}, "u", "gpu-7", 2, "gpu", true, SlotLedger(4), {}};
+  record.slots.take({SlotIndex{0}}, LeaseId{9});
+  record.attempts.insert({ExperimentId{3}, TrialNumber{2}, AttemptNumber{1}, LeaseId{9}});
+  return record;
+}
+
+constexpr Instant now = Instant::from_micros(8'000'000);
+
+std::vector<std::string> keys_of(const Value& value) {
+  std::vector<std::string> keys;
+  for (const auto& [key, member] : *value.as_map()) {
+    keys.push_back(key);
+  }
+  return keys;
+}
+
+std::string at(const Value& value, const char* key) {
+  return compact_json(*value.as_map()->find(key));
+}
+
+TEST(ClientApi, FieldsAreThoseOfTheSchema) {
+  const ExperimentRecord record = experiment();
+  EXPECT_EQ(keys_of(proto::experiment_summary(record)), schema_names("experiment summary"));
+  EXPECT_EQ(keys_of(proto::experiment_detail(record, now)), schema_names("experiment detail"));
+  EXPECT_EQ(keys_of(proto::trial_value(record, TrialNumber{0}, now)), schema_names("trial"));
+  EXPECT_EQ(keys_of(proto::worker_value(worker())), schema_names("worker"));
+  EXPECT_EQ(keys_of(proto::to_value(Preview{})), schema_names("preview"));
+  const Value error = proto::to_value(Error{}, {{"searcher", "is missing", "a map"}});
+  EXPECT_EQ(keys_of(*error.as_map()->find("error")), schema_names("error"));
+}
+
+TEST(ClientApi, SummaryOfAnExperiment) {
+  EXPECT_EQ(
+      compact_json(proto::experiment_summary(experiment())),
+      R"({"best":{"metric":0.75,"step":12,"trial":0},"created_at":1.0,"ended_at":null,"id":3,"max_length":16,)"
+      R"("metric":"val_acc","name":"digits","progress":0.25,"reason":"","searcher":"adaptive_asha",)"
+      R"("smaller_is_better":false,"state":"ACTIVE",)"
+      R"("trials":{"CANCELED":0,"COMPLETED":1,"FAILED":1,"PAUSED":1,"PENDING":0,"RUNNING":1,"STOPPED":0},)"
+      R"("trials_total":4,"unit":"epochs"})");
+}
+
+TEST(ClientApi, SummaryOfAnEndedExperimentSaysWhen) {
+  ExperimentRecord record = experiment();
+  record.state = ExperimentState::completed;
+  record.ended_at = Instant::from_micros(10'500'000);
+  EXPECT_EQ(at(proto::experiment_summary(record), "ended_at"), "10.5");
+}
+
+TEST(ClientApi, DetailCountsTrialsPerLength) {
+  const Value detail = proto::experiment_detail(experiment(), now);
+  EXPECT_EQ(at(detail, "rungs"),
+            R"([{"length":1,"reached":4},{"length":4,"reached":2},{"length":16,"reached":1}])");
+  EXPECT_EQ(at(detail, "final_counts"), R"({"16":1,"4":1})");
+  EXPECT_EQ(at(detail, "length_trained"), "25");
+  EXPECT_EQ(at(detail, "length_full"), "64");
+}
+
+TEST(ClientApi, DetailCountsSlotTimeOfLiveAttemptsToo) {
+  const Value detail = proto::experiment_detail(experiment(), now);
+  EXPECT_EQ(at(detail, "slot_seconds"), "10.0");  // 4 of the first trial, 2 slots × 3 s of the third.
+  EXPECT_EQ(at(detail, "first_lease_at"), "3.0");
+  EXPECT_EQ(at(detail, "last_release_at"), "null");
+}
+
+TEST(ClientApi, DetailOfAnExperimentWithoutTrials) {
+  ExperimentRecord record = experiment();
+  record.trials.clear();
+  record.best.reset();
+  const Value detail = proto::experiment_detail(record, now);
+  EXPECT_EQ(at(detail, "rungs"), "[]");
+  EXPECT_EQ(at(detail, "final_counts"), "{}");
+  EXPECT_EQ(at(detail, "best"), "null");
+}
+
+TEST(ClientApi, SumsPast63BitsAreText) {
+  ExperimentRecord record = experiment();
+  record.config.searcher.max_length = Units{~std::uint64_t{0}};
+  EXPECT_EQ(at(proto::experiment_detail(record, now), "length_full"), "\"73786976294838206460\"");
+}
+
+TEST(ClientApi, ATrialThatEnded) {
+  EXPECT_EQ(
+      compact_json(proto::trial_value(experiment(), TrialNumber{0}, now)),
+      R"({"attempts":2,"best_checkpoint":"/c/12","best_checkpoint_step":12,"best_metric":0.75,"best_step":12,)"
+      R"("checkpoint":"/c/16","checkpoint_step":16,"created_at":2.0,"ended_at":9.0,"hparams":{"lr":0.5},"id":10,)"
+      R"("last_failure":"exit code 1","length":16,"metric":{"class":"nan"},"reached":17,)"
+      R"("reason":{"bracket":0,"rung":2,"text":)" +
+          compact_json(describe(experiment().trials[0].reason)) +
+          R"(,"why":"max_length"},"restarts":1,"slot_seconds":4.0,"state":"COMPLETED","trial":0,"worker":null})");
+}
+
+TEST(ClientApi, ATrialThatRuns) {
+  const Value value = proto::trial_value(experiment(), TrialNumber{2}, now);
+  EXPECT_EQ(at(value, "worker"), "7");
+  EXPECT_EQ(at(value, "slot_seconds"), "6.0");
+  EXPECT_EQ(at(value, "metric"), "null");
+  EXPECT_EQ(at(value, "best_metric"), "null");
+  EXPECT_EQ(at(value, "best_step"), "null");
+  EXPECT_EQ(at(value, "ended_at"), "null");
+  EXPECT_EQ(at(value, "checkpoint"), "\"\"");
+}
+
+TEST(ClientApi, TheBestTrialOrNull) {
+  ExperimentRecord record = experiment();
+  EXPECT_EQ(proto::best_trial(record, now).as_map()->find("id")->as_integer()[0], 10);
+  record.best.reset();
+  EXPECT_TRUE(proto::best_trial(record, now).is_null());
+}
+
+TEST(ClientApi, AWorker) {
+  EXPECT_EQ(
+      compact_json(proto::worker_value(worker())),
+      R"({"attempts":[{"attempt":1,"experiment":3,"trial":2}],"id":7,"incarnation":2,"name":"gpu-7","present":true,)"
+      R"("slot_kind":"gpu","slots":4,"slots_held":1,"uid":"u"})");
+}
+
+TEST(ClientApi, APreview) {
+  Preview preview;
+  preview.trials = 5;
+  preview.brackets = {{{Units{1}, Units{4}}, 5, 16}};
+  preview.final_counts = {{Units{1}, 4}, {Units{4}, 1}};
+  preview.total_length = 8;
+  preview.full_length = static_cast<Cardinality>(1) << 100;
+  preview.warnings = {"few trials"};
+  EXPECT_EQ(
+      compact_json(proto::to_value(preview)),
+      R"({"brackets":[{"lengths":[1,4],"share":16,"trials":5}],"final_counts":{"1":4,"4":1},)"
+      R"("full_length":"1267650600228229401496703205376","total_length":8,"trials":5,"warnings":["few trials"]})");
+}
+
+TEST(ClientApi, AReasonSaysItsSentenceToo) {
+  const Reason reason{Reason::Why::promoted, 0U, 1U, 3U, 17U, 4U, 0.912, ""};
+  const Value value = proto::to_value(reason);
+  EXPECT_EQ(*value.as_map()->find("text"), Value(describe(reason)));
+  EXPECT_EQ(at(value, "cutoff"), "0.912");
+  EXPECT_EQ(value.as_map()->find("detail"), nullptr);
+}
+
+TEST(ClientApi, AnErrorWithAndWithoutProblems) {
+  const Error error{Errc::not_found, "no experiment 9"};
+  EXPECT_EQ(compact_json(proto::to_value(error)),
+            R"({"error":{"code":"not_found","message":"no experiment 9"}})");
+  EXPECT_EQ(compact_json(proto::to_value(error, {{"a.b", "is -3", "at least 1"}})),
+            R"({"error":{"code":"not_found","message":"no experiment 9",)"
+            R"("problems":[{"allowed":"at least 1","path":"a.b","what":"is -3"}]}})");
+}
+
+}  // namespace
+}  // namespace hpsearch::test

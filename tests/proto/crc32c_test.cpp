@@ -1,0 +1,43 @@
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "hpsearch/proto/stored.hpp"
+
+namespace hpsearch::test {
+namespace {
+
+std::uint32_t crc_of(const std::string& text, std::uint32_t seed = 0) {
+  return proto::crc32c(seed, std::as_bytes(std::span(text)));
+}
+
+TEST(Crc32c, KnownAnswers) {  // RFC 3720, appendix B.4, and the polynomial's check value.
+  EXPECT_EQ(crc_of(""), 0U);
+  EXPECT_EQ(crc_of("123456789"), 0xE3069283U);
+  EXPECT_EQ(crc_of(std::string(32, '\0')), 0x8A9136AAU);
+  EXPECT_EQ(crc_of(std::string(32, '\xFF')), 0x62A8AB43U);
+  std::string ascending;
+  for (char c = 0; c < 32; ++c) {
+    ascending += c;
+  }
+  EXPECT_EQ(crc_of(ascending), 0x46DD794EU);
+}
+
+TEST(Crc32c, ContinuesWhereItStopped) {
+  const std::string text = "what is chained in two pieces is chained in one";
+  for (std::size_t cut = 0; cut <= text.size(); ++cut) {
+    EXPECT_EQ(crc_of(text.substr(cut), crc_of(text.substr(0, cut))), crc_of(text)) << cut;
+  }
+}
+
+TEST(Crc32c, SeesEveryBit) {
+  const std::string text = "nineteen characters";
+  for (std::size_t bit = 0; bit < text.size() * 8; ++bit) {
+    std::string flipped = text;
+    flipped[bit / 8] = static_cast<char>(flipped[bit / 8] ^ (1 << bit % 8));
+    EXPECT_NE(crc_of(flipped), crc_of(text)) << bit;
+  }
+}
+
+}  // namespace
+}  // namespace hpsearch::test

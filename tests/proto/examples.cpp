@@ -1,0 +1,160 @@
+#include "proto/examples.hpp"
+
+#include <limits>
+
+namespace hpsearch::test {
+namespace {
+
+using namespace hpsearch::engine;  // NOLINT(google-build-using-namespace)
+
+AttemptKey key() {
+  return {ExperimentId{7}, TrialNumber{300}, AttemptNumber{2}, LeaseId{70'000}};
+}
+
+Value hparams() {
+  return Value::Map{{"batch_size", 64},  {"layers", Value::List{32, 16}},
+                    {"nesterov", true},  {"optimizer", Value::Map{{"lr", 0.001}, {"name", "sgd"}}},
+                    {"warmup", Value{}}, {"width", 64.0}};
+}
+
+Report metrics_report() {
+  return MetricsReport{Units{27},
+                       {{"loss", std::numeric_limits<double>::quiet_NaN()},
+                        {"penalty", std::numeric_limits<double>::infinity()},
+                        {"val_acc", 0.9375}}};
+}
+Report checkpoint_report() {
+  return CheckpointReport{Units{27}, "/data/checkpoints/7/300/2-27", 3, 1'048'576};
+}
+Report invalid_report() {
+  return InvalidHparamsReport{"batch_size 64 does not divide 1000"};
+}
+Report exit_report() {
+  return ExitReport{ExitReport::Cause::signaled, 9, "killed by signal 9", "Traceback …\nMemoryError\n"};
+}
+Report unstarted_report() {
+  return ExitReport{ExitReport::Cause::could_not_start, -1, "no program \"trian.py\"", "none"};
+}
+
+LaunchSpec launch_spec(Entrypoint entrypoint) {
+  LaunchSpec spec;
+  spec.key = key();
+  spec.trial_id = TrialId{1'234};
+  spec.experiment_name = "digits";
+  spec.slots = {SlotIndex{0}, SlotIndex{3}};
+  spec.entrypoint = std::move(entrypoint);
+  spec.hparams = hparams();
+  spec.length = Units{81};
+  spec.unit = "epochs";
+  spec.trial_seed = 2'147'483'647;
+  spec.metric = "val_acc";
+  spec.context_directory = "/home/ann/digits";
+  spec.checkpoint_root = "/data/checkpoints";
+  spec.latest_checkpoint = "/data/checkpoints/7/300/1-9";
+  spec.latest_step = Units{9};
+  spec.environment_variables = {{"OMP_NUM_THREADS", "2"}, {"WHO", "Änn"}};
+  spec.metric_patterns = {{"val_acc", "acc=([0-9.]+)"}};
+  spec.data = Value::Map{{"url", "file:///data/digits"}};
+  return spec;
+}
+
+Reason rung_reason(Reason::Why why) {
+  return {why, 1U, 2U, 3U, 17U, 4U, 0.912, "of its rung"};
+}
+
+}  // namespace
+
+proto::Envelope example_envelope() {
+  return {0xFEDC'BA98'7654'3210, 5, (5ULL << 32) + 1, 42};
+}
+
+const std::vector<Example<proto::FromWorker>>& examples_from_worker() {
+  static const std::vector<Example<proto::FromWorker>> examples = {
+      {"hello", proto::Hello{1,
+                             1,
+                             "0f8fad5b-d9cb-469f-a165-70867728950e",
+                             "gpu-7",
+                             12,
+                             "b6b0f3a2",
+                             8,
+                             "gpu",
+                             {{key(), true, 31, Lsn{70'001}}, {key(), true, 1, Lsn{5}}}}},
+      {"beat", proto::Beat{}},
+      {"started", proto::Started{key()}},
+      {"reports", proto::Reports{key(),
+                                 28,
+                                 {metrics_report(), checkpoint_report(), invalid_report(), exit_report(),
+                                  unstarted_report()}}},
+      {"decision_ack", proto::DecisionAck{key(), Lsn{70'002}}},
+      {"log_part", proto::LogPart{3, 4'096, 9'999, std::string("epoch 3\n\xC3\x00\xFF", 11), "log was cut"}},
+      {"goodbye", proto::Goodbye{"told to end"}},
+  };
+  return examples;
+}
+
+const std::vector<Example<proto::FromDaemon>>& examples_from_daemon() {
+  using Fate = WelcomeWorker::Fate;
+  static const std::vector<Example<proto::FromDaemon>> examples = {
+      {"welcome",
+       proto::Welcome{WorkerId{4},
+                      10'000,
+                      {{key(), Fate::go_on, 31}, {key(), Fate::fenced, 1}, {key(), Fate::hold, 2}}}},
+      {"lease", proto::Lease{launch_spec({std::vector<std::string>{"python3", "train.py", "{args}"}})}},
+      {"lease_of_a_shell_line",
+       proto::Lease{launch_spec({std::string("python3 train.py --lr {optimizer.lr}")})}},
+      {"ack", proto::Ack{key(), 31}},
+      {"nack", proto::Nack{key(), 29}},
+      {"decision", proto::Decide{key(), {Lsn{70'002}, Directive::train_on, Units{81}}}},
+      {"fenced", proto::Fenced{key()}},
+      {"hold", proto::Hold{key()}},
+      {"resync", proto::Resync{}},
+      {"read_log", proto::ReadLog{3, key(), "stdout", 4'096, 65'536, true}},
+      {"refused", proto::Refused{"this daemon speaks version 1 only"}},
+  };
+  return examples;
+}
+
+const std::vector<Example<EventBody>>& example_events() {
+  const ExperimentId experiment{7};
+  const TrialNumber trial{300};
+  static const std::vector<Example<EventBody>> examples = {
+      {"experiment_created",
+       ExperimentCreated{experiment, Value::Map{{"hyperparameters", hparams()}, {"name", "digits"}},
+                         "/home/ann/digits", "5f7c1f0e"}},
+      {"experiment_paused", ExperimentPaused{experiment}},
+      {"experiment_resumed", ExperimentResumed{experiment}},
+      {"experiment_stopping",
+       ExperimentStopping{experiment, ExperimentState::canceled, true, "killed by its user"}},
+      {"experiment_ended", ExperimentEnded{experiment, ExperimentState::completed, "the space is exhausted"}},
+      {"trial_created", TrialCreated{experiment,
+                                     trial,
+                                     TrialId{1'234},
+                                     hparams(),
+                                     Units{9},
+                                     {Reason::Why::given_point, 0U, 0U, 0U, 1U, 1U, -0.5, "point 2"}}},
+      {"trial_promoted",
+       TrialPromoted{experiment, trial, Units{81}, true, rung_reason(Reason::Why::promoted)}},
+      {"length_reached", LengthReached{experiment, trial, Units{27}, Units{28}, 0.9375}},
+      {"trial_paused", TrialPaused{experiment, trial, rung_reason(Reason::Why::waits_at_rung)}},
+      {"trial_queued", TrialQueued{experiment, trial}},
+      {"trial_exited_early",
+       TrialExitedEarly{experiment, trial, ExitReason::errored, "exit code 1, five times"}},
+      {"trial_ended",
+       TrialEnded{experiment, trial, TrialState::stopped, rung_reason(Reason::Why::rung_closed)}},
+      {"lease_granted",
+       LeaseGranted{
+           experiment, trial, AttemptNumber{2}, WorkerId{4}, {SlotIndex{0}, SlotIndex{3}}, Units{81}}},
+      {"attempt_started", AttemptStarted{key()}},
+      {"report_taken_metrics", ReportTaken{key(), 28, metrics_report()}},
+      {"report_taken_checkpoint", ReportTaken{key(), 29, checkpoint_report()}},
+      {"report_taken_invalid_hyperparameters", ReportTaken{key(), 30, invalid_report()}},
+      {"report_taken_exit", ReportTaken{key(), 31, exit_report()}},
+      {"attempt_lost", AttemptLost{key(), "gpu-7 was silent for 300 s"}},
+      {"worker_joined",
+       WorkerJoined{WorkerId{4}, "0f8fad5b-d9cb-469f-a165-70867728950e", "gpu-7", 12, 8, "gpu"}},
+      {"worker_lost", WorkerLost{WorkerId{4}, "told to end"}},
+  };
+  return examples;
+}
+
+}  // namespace hpsearch::test

@@ -1,0 +1,220 @@
+#pragma once
+
+#include <concepts>
+#include <tuple>
+#include <type_traits>
+
+#include "hpsearch/engine/experiment/events.hpp"
+#include "hpsearch/engine/experiment/orders.hpp"
+#include "hpsearch/proto/wire.hpp"
+
+// The members of each struct that goes over the wire or into the store, as a tuple of references. Structured
+// bindings must name every member, so a struct that gains one does not compile here until it is added:
+// nothing can be forgotten in proto's spelling without a test failing.
+
+namespace hpsearch::test {
+
+template <class T, class Wanted>
+concept Is = std::same_as<std::remove_const_t<T>, Wanted>;
+
+auto parts(Is<engine::AttemptKey> auto& x) {
+  auto& [experiment, trial, attempt, lease] = x;
+  return std::tie(experiment, trial, attempt, lease);
+}
+auto parts(Is<engine::MetricsReport> auto& x) {
+  auto& [step, metrics] = x;
+  return std::tie(step, metrics);
+}
+auto parts(Is<engine::CheckpointReport> auto& x) {
+  auto& [step, path, files, bytes] = x;
+  return std::tie(step, path, files, bytes);
+}
+auto parts(Is<engine::InvalidHparamsReport> auto& x) {
+  auto& [why] = x;
+  return std::tie(why);
+}
+auto parts(Is<engine::ExitReport> auto& x) {
+  auto& [cause, code, message, log_tail] = x;
+  return std::tie(cause, code, message, log_tail);
+}
+auto parts(Is<engine::Decision> auto& x) {
+  auto& [id, directive, length] = x;
+  return std::tie(id, directive, length);
+}
+auto parts(Is<engine::Entrypoint> auto& x) {
+  auto& [command] = x;
+  return std::tie(command);
+}
+auto parts(Is<engine::LaunchSpec> auto& x) {
+  auto& [key, trial_id, name, slots, entrypoint, hparams, length, unit, seed, metric, context, root,
+         checkpoint, step, environment, patterns, data] = x;
+  return std::tie(key, trial_id, name, slots, entrypoint, hparams, length, unit, seed, metric, context, root,
+                  checkpoint, step, environment, patterns, data);
+}
+auto parts(Is<engine::HeldAttempt> auto& x) {
+  auto& [key, exited, last_seq, last_decision] = x;
+  return std::tie(key, exited, last_seq, last_decision);
+}
+auto parts(Is<engine::WelcomeWorker::Attempt> auto& x) {
+  auto& [key, fate, upto] = x;
+  return std::tie(key, fate, upto);
+}
+auto parts(Is<engine::Reason> auto& x) {
+  auto& [why, bracket, rung, rank, size, keep, cutoff, detail] = x;
+  return std::tie(why, bracket, rung, rank, size, keep, cutoff, detail);
+}
+
+// --- messages ---
+
+auto parts(Is<proto::Envelope> auto& x) {
+  auto& [cluster, daemon_epoch, session_epoch, msg_no] = x;
+  return std::tie(cluster, daemon_epoch, session_epoch, msg_no);
+}
+auto parts(Is<proto::Hello> auto& x) {
+  auto& [from, to, uid, name, incarnation, boot_id, slots, slot_kind, held] = x;
+  return std::tie(from, to, uid, name, incarnation, boot_id, slots, slot_kind, held);
+}
+auto parts(Is<proto::Beat> auto& /*x*/) {
+  return std::tuple<>();
+}
+auto parts(Is<proto::Started> auto& x) {
+  auto& [key] = x;
+  return std::tie(key);
+}
+auto parts(Is<proto::Reports> auto& x) {
+  auto& [key, first_seq, reports] = x;
+  return std::tie(key, first_seq, reports);
+}
+auto parts(Is<proto::DecisionAck> auto& x) {
+  auto& [key, decision] = x;
+  return std::tie(key, decision);
+}
+auto parts(Is<proto::LogPart> auto& x) {
+  auto& [request, offset, size, text, problem] = x;
+  return std::tie(request, offset, size, text, problem);
+}
+auto parts(Is<proto::Goodbye> auto& x) {
+  auto& [why] = x;
+  return std::tie(why);
+}
+auto parts(Is<proto::Welcome> auto& x) {
+  auto& [worker, beat, attempts] = x;
+  return std::tie(worker, beat, attempts);
+}
+auto parts(Is<proto::Lease> auto& x) {
+  auto& [spec] = x;
+  return std::tie(spec);
+}
+auto parts(Is<proto::Ack> auto& x) {
+  auto& [key, upto] = x;
+  return std::tie(key, upto);
+}
+auto parts(Is<proto::Nack> auto& x) {
+  auto& [key, expect] = x;
+  return std::tie(key, expect);
+}
+auto parts(Is<proto::Decide> auto& x) {
+  auto& [key, decision] = x;
+  return std::tie(key, decision);
+}
+auto parts(Is<proto::Fenced> auto& x) {
+  auto& [key] = x;
+  return std::tie(key);
+}
+auto parts(Is<proto::Hold> auto& x) {
+  auto& [key] = x;
+  return std::tie(key);
+}
+auto parts(Is<proto::Resync> auto& /*x*/) {
+  return std::tuple<>();
+}
+auto parts(Is<proto::ReadLog> auto& x) {
+  auto& [request, key, stream, offset, limit, from_end] = x;
+  return std::tie(request, key, stream, offset, limit, from_end);
+}
+auto parts(Is<proto::Refused> auto& x) {
+  auto& [why] = x;
+  return std::tie(why);
+}
+
+// --- events ---
+
+auto parts(Is<engine::ExperimentCreated> auto& x) {
+  auto& [experiment, config, context, key] = x;
+  return std::tie(experiment, config, context, key);
+}
+auto parts(Is<engine::ExperimentPaused> auto& x) {
+  auto& [experiment] = x;
+  return std::tie(experiment);
+}
+auto parts(Is<engine::ExperimentResumed> auto& x) {
+  auto& [experiment] = x;
+  return std::tie(experiment);
+}
+auto parts(Is<engine::ExperimentStopping> auto& x) {
+  auto& [experiment, target, at_once, reason] = x;
+  return std::tie(experiment, target, at_once, reason);
+}
+auto parts(Is<engine::ExperimentEnded> auto& x) {
+  auto& [experiment, state, reason] = x;
+  return std::tie(experiment, state, reason);
+}
+auto parts(Is<engine::TrialCreated> auto& x) {
+  auto& [experiment, trial, id, hparams, length, reason] = x;
+  return std::tie(experiment, trial, id, hparams, length, reason);
+}
+auto parts(Is<engine::TrialPromoted> auto& x) {
+  auto& [experiment, trial, length, in_place, reason] = x;
+  return std::tie(experiment, trial, length, in_place, reason);
+}
+auto parts(Is<engine::LengthReached> auto& x) {
+  auto& [experiment, trial, length, step, metric] = x;
+  return std::tie(experiment, trial, length, step, metric);
+}
+auto parts(Is<engine::TrialPaused> auto& x) {
+  auto& [experiment, trial, reason] = x;
+  return std::tie(experiment, trial, reason);
+}
+auto parts(Is<engine::TrialQueued> auto& x) {
+  auto& [experiment, trial] = x;
+  return std::tie(experiment, trial);
+}
+auto parts(Is<engine::TrialExitedEarly> auto& x) {
+  auto& [experiment, trial, exit, detail] = x;
+  return std::tie(experiment, trial, exit, detail);
+}
+auto parts(Is<engine::TrialEnded> auto& x) {
+  auto& [experiment, trial, state, reason] = x;
+  return std::tie(experiment, trial, state, reason);
+}
+auto parts(Is<engine::LeaseGranted> auto& x) {
+  auto& [experiment, trial, attempt, worker, slots, length] = x;
+  return std::tie(experiment, trial, attempt, worker, slots, length);
+}
+auto parts(Is<engine::AttemptStarted> auto& x) {
+  auto& [key] = x;
+  return std::tie(key);
+}
+auto parts(Is<engine::ReportTaken> auto& x) {
+  auto& [key, seq, report] = x;
+  return std::tie(key, seq, report);
+}
+auto parts(Is<engine::AttemptLost> auto& x) {
+  auto& [key, why] = x;
+  return std::tie(key, why);
+}
+auto parts(Is<engine::WorkerJoined> auto& x) {
+  auto& [worker, uid, name, incarnation, slots, slot_kind] = x;
+  return std::tie(worker, uid, name, incarnation, slots, slot_kind);
+}
+auto parts(Is<engine::WorkerLost> auto& x) {
+  auto& [worker, why] = x;
+  return std::tie(worker, why);
+}
+
+template <class T>
+concept HasParts = requires(T& x) {
+  parts(x);
+};
+
+}  // namespace hpsearch::test

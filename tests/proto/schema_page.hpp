@@ -1,0 +1,24 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace hpsearch::test {
+
+/// One row of a table of proto/SCHEMA.md.
+struct SchemaField {
+  std::string name;
+  std::string type;
+  std::string when_missing;  ///< "" in tables that do not say.
+};
+
+/// The rows under "### heading", those of a shared table that a row in *italics* names included.
+/// Aborts the test binary when the page cannot be read.
+[[nodiscard]] std::vector<SchemaField> schema_fields(const std::string& heading);
+
+[[nodiscard]] bool schema_has(const std::string& heading);
+
+/// The names of those rows, sorted.
+[[nodiscard]] std::vector<std::string> schema_names(const std::string& heading);
+
+}  // namespace hpsearch::test

@@ -1,0 +1,133 @@
+#include "hpsearch/proto/stored.hpp"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <set>
+
+#include "hpsearch/engine/base/text.hpp"
+#include "proto/arbitrary.hpp"
+#include "proto/examples.hpp"
+#include "proto/foreign_msgpack.hpp"
+#include "proto/same.hpp"
+
+namespace hpsearch::test {
+namespace {
+
+using engine::Errc;
+using engine::EventBody;
+using engine::Value;
+using proto::Bytes;
+using proto::decode_event;
+using proto::encode_event;
+
+RC_GTEST_PROP(StoredEvent, ComesBackAsItWas, ()) {
+  const auto body = arbitrary<EventBody>();
+  const Bytes bytes = encode_event(body);
+  const auto decoded = decode_event(bytes);
+  RC_ASSERT(decoded.has_value());
+  RC_ASSERT(same(*decoded, body));
+  RC_ASSERT(encode_event(*decoded) == bytes);
+}
+
+TEST(StoredEvent, TypesAreSpelledLikeTheirExamples) {
+  std::set<std::size_t> seen;
+  for (const auto& example : example_events()) {
+    EXPECT_EQ(example.name.rfind(proto::type_of(example.value), 0), 0U) << example.name;
+    seen.insert(example.value.index());
+  }
+  EXPECT_EQ(seen.size(), std::variant_size_v<EventBody>) << "an event has no example";
+}
+
+TEST(StoredEvent, RealsStayReals) {
+  const EventBody body =
+      engine::ExperimentCreated{engine::ExperimentId{1}, Value::List{64, 64.0, -0.0}, "", ""};
+  const auto decoded = decode_event(encode_event(body));
+  ASSERT_TRUE(decoded);
+  EXPECT_TRUE(same(*decoded, body));
+}
+
+TEST(StoredEvent, EqualEventsAreEqualBytes) {
+  Value::Map forwards;
+  forwards["a"] = 1;
+  forwards["b"] = 2;
+  Value::Map backwards;
+  backwards["b"] = 2;
+  backwards["a"] = 1;
+  EXPECT_EQ(encode_event(engine::ExperimentCreated{{}, forwards, "", ""}),
+            encode_event(engine::ExperimentCreated{{}, backwards, "", ""}));
+}
+
+TEST(StoredEvent, UnknownFieldsOfALaterBuildAreSkipped) {
+  for (const auto& example : example_events()) {
+    const Bytes bytes = encode_event(example.value);
+    Apart apart = take_apart(bytes);
+    apart.body.insert(apart.body.begin(), {"a_new_field", bytes_of("\x91\xC0")});
+    const auto decoded = decode_event(put_together(apart));
+    ASSERT_TRUE(decoded) << example.name << ": " << decoded.error().message;
+    EXPECT_EQ(encode_event(*decoded), bytes) << example.name;
+  }
+}
+
+TEST(StoredEvent, OtherVersionsAreRefused) {
+  for (const std::uint64_t version : {proto::oldest_store_version - 1, proto::store_version + 1}) {
+    Apart apart = take_apart(encode_event(engine::ExperimentPaused{engine::ExperimentId{1}}));
+    apart.items[0] = raw_integer(version);
+    const auto decoded = decode_event(put_together(apart));
+    ASSERT_FALSE(decoded);
+    EXPECT_EQ(decoded.error().code, Errc::version_mismatch);
+  }
+}
+
+TEST(StoredEvent, UnknownTypesAreOfANewerBuild) {
+  Apart apart = take_apart(encode_event(engine::ExperimentPaused{engine::ExperimentId{1}}));
+  apart.items[1] = raw_text("trial_cloned");
+  const auto decoded = decode_event(put_together(apart));
+  ASSERT_FALSE(decoded);
+  EXPECT_EQ(decoded.error().code, Errc::version_mismatch);
+  EXPECT_EQ(decoded.error().message, "an event of type \"trial_cloned\", which this build does not know");
+}
+
+TEST(StoredEvent, MissingFieldsAreNamed) {
+  Apart apart =
+      take_apart(encode_event(engine::TrialQueued{engine::ExperimentId{1}, engine::TrialNumber{2}}));
+  apart.body.pop_back();
+  const auto decoded = decode_event(put_together(apart));
+  ASSERT_FALSE(decoded);
+  EXPECT_EQ(decoded.error().message, "trial_queued: trial is missing");
+}
+
+TEST(StoredEvent, IsAMapForPeople) {
+  const engine::Event event{
+      engine::Lsn{12}, engine::Instant::from_micros(1'500'000),
+      engine::TrialEnded{engine::ExperimentId{1},
+                         engine::TrialNumber{2},
+                         engine::TrialState::stopped,
+                         {engine::Reason::Why::rung_closed, 0U, 1U, {}, {}, {}, {}, ""}}};
+  EXPECT_EQ(engine::compact_json(proto::to_value(event)),
+            R"({"at":1.5,"experiment":1,"lsn":12,"reason":{"bracket":0,"rung":1,"why":"rung_closed"},)"
+            R"("state":"STOPPED","trial":2,"type":"trial_ended"})");
+}
+
+TEST(StoredEvent, ReportsForPeopleSayWhatTheyAre) {
+  const engine::Event event{
+      engine::Lsn{13}, engine::Instant::from_micros(0),
+      engine::ReportTaken{
+          {engine::ExperimentId{1}, engine::TrialNumber{0}, engine::AttemptNumber{1}, engine::LeaseId{5}},
+          2,
+          engine::MetricsReport{engine::Units{3}, {{"loss", std::nan("")}, {"val.acc", 1.0}}}}};
+  EXPECT_EQ(engine::compact_json(proto::to_value(event)),
+            R"({"at":0.0,"attempt":1,"experiment":1,"lease":5,"lsn":13,)"
+            R"("report":{"metrics":{"loss":{"class":"nan"},"val.acc":1.0},"step":3,"type":"metrics"},)"
+            R"("seq":2,"trial":0,"type":"report_taken"})");
+}
+
+TEST(StoredEvent, NumbersPast63BitsAreTextForPeople) {
+  const engine::Event event{
+      engine::Lsn{1}, {}, engine::ExperimentPaused{engine::ExperimentId{~std::uint64_t{0}}}};
+  const Value value = proto::to_value(event);
+  EXPECT_EQ(*value.as_map()->find("experiment"), Value("18446744073709551615"));
+}
+
+}  // namespace
+}  // namespace hpsearch::test

@@ -1,0 +1,34 @@
+#include "hpsearch/proto/utf8.hpp"
+
+#include <gtest/gtest.h>
+
+namespace hpsearch::test {
+namespace {
+
+using proto::is_utf8;
+using proto::to_utf8;
+
+TEST(Utf8, TakesEveryLengthOfCharacter) {
+  EXPECT_TRUE(is_utf8(""));
+  EXPECT_TRUE(is_utf8(
+      "a\xC2\x80\xDF\xBF\xE0\xA0\x80\xED\x9F\xBF\xEE\x80\x80\xEF\xBF\xBF\xF0\x90\x80\x80\xF4\x8F\xBF\xBF"));
+}
+
+TEST(Utf8, RefusesWhatIsNoCharacter) {
+  for (const char* bad :
+       {"\x80", "\xBF", "\xC0\xAF", "\xC1\xBF", "\xC2", "\xC2 ", "\xE0\x80\x80", "\xE0\x9F\xBF", "\xE2\x82",
+        "\xED\xA0\x80", "\xED\xBF\xBF", "\xF0\x80\x80\x80", "\xF0\x8F\xBF\xBF", "\xF0\x9F\x98",
+        "\xF4\x90\x80\x80", "\xF5\x80\x80\x80", "\xFE", "\xFF"}) {
+    EXPECT_FALSE(is_utf8(bad)) << testing::PrintToString(std::string(bad));
+    EXPECT_FALSE(is_utf8("fine " + std::string(bad) + " fine"));
+    EXPECT_TRUE(is_utf8(to_utf8(bad)));
+  }
+}
+
+TEST(Utf8, RepairTouchesNothingElse) {
+  EXPECT_EQ(to_utf8("Änn 漢"), "Änn 漢");
+  EXPECT_EQ(to_utf8("a\xFF\xC3z"), "a\xEF\xBF\xBD\xEF\xBF\xBDz");
+}
+
+}  // namespace
+}  // namespace hpsearch::test
