@@ -1,0 +1,75 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "hpsearch/engine/base/result.hpp"
+#include "hpsearch/net/loop.hpp"
+
+namespace hpsearch::net {
+
+using HttpHeaders = std::vector<std::pair<std::string, std::string>>;
+
+struct HttpRequest {
+  std::string method;  ///< "GET", "POST", …
+  std::string path;    ///< Percent-decoded once, without the query: "/api/v1/experiments/3".
+  std::vector<std::pair<std::string, std::string>> query;  ///< Decoded, in order.
+  std::vector<std::pair<std::string, std::string>> headers;
+  std::string body;
+
+  [[nodiscard]] std::string_view query_or(std::string_view name, std::string_view otherwise) const noexcept;
+  [[nodiscard]] std::string_view header(
+      std::string_view name) const noexcept;  ///< Case-insensitive; "" if absent.
+};
+
+struct HttpResponse {
+  unsigned status = 200;
+  std::string content_type = "application/json";
+  std::string body;
+};
+
+/// An HTTP/1.1 server in a Loop, keep-alive, with deadlines and size limits (header 8 KiB, body 1 MiB, 5 s
+/// for a header, 15 s for a body, 30 s idle, 64 connections per address).
+class HttpServer {
+ public:
+  /// Answers by calling `reply` once, now or later (after a commit), on the loop.
+  using Reply = std::function<void(HttpResponse)>;
+  using Handler = std::function<void(HttpRequest request, Reply reply)>;
+
+  /// Listens on "127.0.0.1:8080"; port 0 takes a free one. Requests whose Host is not this address or
+  /// localhost are refused (DNS rebinding). unavailable: the port is in use.
+  [[nodiscard]] static engine::Result<std::unique_ptr<HttpServer>> listen(Loop& loop,
+                                                                          const std::string& address,
+                                                                          Handler handler);
+  ~HttpServer();
+  [[nodiscard]] std::string address() const;  ///< "127.0.0.1:8080", with the real port.
+
+  /// Takes no more connections and no more requests; those being answered are answered to the end.
+  void stop_accepting();
+  [[nodiscard]] std::size_t answering() const noexcept;  ///< Requests whose answer is not wholly sent yet.
+
+  struct Impl;
+  explicit HttpServer(std::unique_ptr<Impl> impl);
+
+ private:
+  std::unique_ptr<Impl> impl_;
+};
+
+/// One request on a fresh connection, waiting for the answer; for command lines. `address` is "host:port". A
+/// body goes as application/json. unavailable: nobody answers there within `timeout`.
+[[nodiscard]] engine::Result<HttpResponse> http_request(const std::string& address, const std::string& method,
+                                                        const std::string& target, const std::string& body,
+                                                        std::chrono::milliseconds timeout,
+                                                        const HttpHeaders& headers = {});
+
+/// `text` as one segment of a path or one value of a query: everything but letters, digits and -._~ as %XX.
+[[nodiscard]] std::string percent_encoded(std::string_view text);
+
+}  // namespace hpsearch::net

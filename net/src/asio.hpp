@@ -1,0 +1,25 @@
+#pragma once
+
+// The only door to Boost.Asio. <utility> comes first: Boost 1.74's awaitable.hpp needs it under g++ 12.
+#include <boost/asio/basic_waitable_timer.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <utility>
+
+#include "hpsearch/net/loop.hpp"
+
+namespace hpsearch::net {
+
+namespace asio = boost::asio;
+using AsioError = boost::system::error_code;
+
+struct Loop::Impl {
+  asio::io_context io{1};
+  std::int64_t clock_offset_micros = 0;  // Engine time minus CLOCK_BOOTTIME.
+};
+
+}  // namespace hpsearch::net

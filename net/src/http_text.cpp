@@ -1,0 +1,156 @@
+#include "http_text.hpp"
+
+#include <algorithm>
+
+namespace hpsearch::net {
+namespace {
+
+int hex_digit(char c) noexcept {
+  if (c >= '0' && c <= '9') {
+    return c - '0';
+  }
+  if (c >= 'a' && c <= 'f') {
+    return c - 'a' + 10;
+  }
+  if (c >= 'A' && c <= 'F') {
+    return c - 'A' + 10;
+  }
+  return -1;
+}
+
+std::optional<std::string> percent_decoded(std::string_view text, bool plus_is_space) {
+  std::string decoded;
+  decoded.reserve(text.size());
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    char c = text[i];
+    if (c == '%') {
+      const int high = i + 2 < text.size() ? hex_digit(text[i + 1]) : -1;
+      const int low = i + 2 < text.size() ? hex_digit(text[i + 2]) : -1;
+      if (high < 0 || low < 0) {
+        return std::nullopt;
+      }
+      c = static_cast<char>(high * 16 + low);
+      i += 2;
+    } else if (c == '+' && plus_is_space) {
+      c = ' ';
+    }
+    if (c == '\0') {
+      return std::nullopt;
+    }
+    decoded += c;
+  }
+  return decoded;
+}
+
+char lower(char c) noexcept {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+
+bool all_digits(std::string_view text) noexcept {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+}  // namespace
+
+bool read_target(std::string_view target, HttpRequest& into) {
+  if (target.empty() || target.front() != '/') {
+    return false;
+  }
+  const std::size_t question = target.find('?');
+  auto path = percent_decoded(target.substr(0, question), false);
+  if (!path) {
+    return false;
+  }
+  into.path = std::move(*path);
+  into.query.clear();
+  std::string_view rest =
+      question == std::string_view::npos ? std::string_view{} : target.substr(question + 1);
+  while (!rest.empty()) {
+    const std::size_t end = std::min(rest.find('&'), rest.size());
+    const std::string_view part = rest.substr(0, end);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    if (part.empty()) {
+      continue;
+    }
+    const std::size_t equals = std::min(part.find('='), part.size());
+    auto name = percent_decoded(part.substr(0, equals), true);
+    auto value = percent_decoded(part.substr(std::min(equals + 1, part.size())), true);
+    if (!name || !value) {
+      return false;
+    }
+    into.query.emplace_back(std::move(*name), std::move(*value));
+  }
+  return true;
+}
+
+std::optional<HostPort> read_host_port(std::string_view text) {
+  HostPort parts;
+  if (!text.empty() && text.front() == '[') {
+    const std::size_t close = text.find(']');
+    if (close == std::string_view::npos) {
+      return std::nullopt;
+    }
+    parts.host = text.substr(1, close - 1);
+    text.remove_prefix(close + 1);
+  } else {
+    const std::size_t colon = std::min(text.find(':'), text.size());
+    parts.host = text.substr(0, colon);
+    text.remove_prefix(colon);
+  }
+  if (parts.host.empty()) {
+    return std::nullopt;
+  }
+  if (!text.empty()) {
+    if (text.front() != ':' || !all_digits(text.substr(1)) || text.size() > 6) {
+      return std::nullopt;
+    }
+    parts.port = text.substr(1);
+    if (std::stoul(parts.port) > 65'535) {
+      return std::nullopt;
+    }
+  }
+  return parts;
+}
+
+bool equal_ignoring_case(std::string_view a, std::string_view b) noexcept {
+  return a.size() == b.size() &&
+         std::equal(a.begin(), a.end(), b.begin(), [](char x, char y) { return lower(x) == lower(y); });
+}
+
+std::string_view HttpRequest::query_or(std::string_view name, std::string_view otherwise) const noexcept {
+  for (const auto& [key, value] : query) {
+    if (key == name) {
+      return value;
+    }
+  }
+  return otherwise;
+}
+
+std::string_view HttpRequest::header(std::string_view name) const noexcept {
+  for (const auto& [key, value] : headers) {
+    if (equal_ignoring_case(key, name)) {
+      return value;
+    }
+  }
+  return {};
+}
+
+std::string percent_encoded(std::string_view text) {
+  static constexpr std::string_view digits = "0123456789ABCDEF";
+  static constexpr std::string_view plain =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";
+  std::string encoded;
+  for (const char c : text) {
+    if (plain.find(c) != std::string_view::npos) {
+      encoded += c;
+    } else {
+      const auto byte = static_cast<unsigned char>(c);
+      encoded += '%';
+      encoded += digits[byte >> 4U];
+      encoded += digits[byte & 15U];
+    }
+  }
+  return encoded;
+}
+
+}  // namespace hpsearch::net

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "hpsearch/net/http.hpp"
+
+// The parts of HTTP that are only text: no sockets here, so tests can throw anything at them.
+
+namespace hpsearch::net {
+
+/// Splits a request's target into the decoded path and query of `into`. False for what is no origin-form
+/// target ("/path?a=b"), a broken %-escape or a hidden NUL. Decodes once: %2541 becomes %41, not A.
+[[nodiscard]] bool read_target(std::string_view target, HttpRequest& into);
+
+struct HostPort {
+  std::string host;  ///< Without brackets: "::1".
+  std::string port;  ///< "" when not given.
+};
+
+/// "127.0.0.1:8080", "[::1]:80" or "localhost"; nothing when it is neither.
+[[nodiscard]] std::optional<HostPort> read_host_port(std::string_view text);
+
+[[nodiscard]] bool equal_ignoring_case(std::string_view a, std::string_view b) noexcept;
+
+}  // namespace hpsearch::net

@@ -1,0 +1,287 @@
+#include "hpsearch/net/zmq_port.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+#include <zmq.hpp>
+
+namespace hpsearch::net {
+namespace {
+
+using engine::Errc;
+using engine::Error;
+
+// Messages taken per turn of the loop, so that a flood on one socket does not starve timers and the others.
+constexpr int frames_per_turn = 256;
+
+std::span<const std::byte> bytes_of(const zmq::message_t& message) {
+  return {static_cast<const std::byte*>(message.data()), message.size()};
+}
+
+/// The same call again whenever a signal got in its way.
+template <class Call>
+auto uninterrupted(Call call) {
+  for (;;) {
+    try {
+      return call();
+    } catch (const zmq::error_t& error) {
+      if (error.num() != EINTR) {
+        throw;
+      }
+    }
+  }
+}
+
+/// A ZeroMQ socket in a Loop. libzmq's descriptor only says "look again", once: after every receive and every
+/// send the socket's own events have to be asked for before waiting, or a message sleeps until the next one.
+class Port : public std::enable_shared_from_this<Port> {
+ public:
+  Port(Loop& loop, zmq::socket_type type, std::size_t max_frame_bytes)
+      : loop_(loop), socket(context_, type), max_frame_bytes_(max_frame_bytes) {
+    socket.set(zmq::sockopt::linger, 0);
+    socket.set(zmq::sockopt::maxmsgsize, static_cast<std::int64_t>(max_frame_bytes));
+    socket.set(zmq::sockopt::heartbeat_ivl, 5'000);
+    socket.set(zmq::sockopt::heartbeat_timeout, 15'000);
+    socket.set(zmq::sockopt::heartbeat_ttl, 15'000);
+    socket.set(zmq::sockopt::handshake_ivl, 15'000);
+    socket.set(zmq::sockopt::tcp_keepalive, 1);
+    socket.set(zmq::sockopt::tcp_keepalive_idle, 30);
+    socket.set(zmq::sockopt::tcp_keepalive_intvl, 10);
+    socket.set(zmq::sockopt::tcp_keepalive_cnt, 3);
+  }
+  virtual ~Port() = default;
+
+  void start() {
+    watch_ = loop_.when_readable(socket.get(zmq::sockopt::fd), [this] { drain(); });
+    look_again();  // What came before the watch was there.
+  }
+
+  /// From here on nothing is delivered, even when called from within a delivery.
+  void close() {
+    closed_ = true;
+    watch_ = Watch{};
+    socket.close();
+  }
+
+  [[nodiscard]] bool fits(std::span<const std::byte> frame) const { return frame.size() <= max_frame_bytes_; }
+
+  /// To be called after each send: a send may swallow the descriptor's only hint.
+  void look_again() {
+    if (look_posted_ || !readable()) {
+      return;
+    }
+    look_posted_ = true;
+    loop_.post([self = shared_from_this()] {
+      self->look_posted_ = false;
+      self->drain();
+    });
+  }
+
+ protected:
+  /// Takes one whole message and hands it on, or drops it. False when there was none.
+  virtual bool receive_one() = 0;
+
+  /// Receives one part without waiting. False when there is none.
+  bool receive_part(zmq::message_t& part) {
+    return uninterrupted([&] { return socket.recv(part, zmq::recv_flags::dontwait).has_value(); });
+  }
+  /// Receives and forgets what is left of a message. Parts of one message always arrive together.
+  void skip_rest(zmq::message_t& part) {
+    while (part.more() && receive_part(part)) {
+    }
+  }
+
+ private:
+  bool readable() {
+    return uninterrupted([&] { return (socket.get(zmq::sockopt::events) & ZMQ_POLLIN) != 0; });
+  }
+
+  void drain() {
+    const auto self = shared_from_this();
+    for (int taken = 0; taken < frames_per_turn; ++taken) {
+      if (closed_ || !receive_one()) {
+        break;
+      }
+    }
+    if (!closed_) {
+      look_again();
+    }
+  }
+
+  Loop& loop_;
+  zmq::context_t context_{1};
+
+ public:
+  zmq::socket_t socket;  // After the context: it has to go first.
+
+ private:
+  std::size_t max_frame_bytes_;
+  Watch watch_;
+  bool closed_ = false;
+  bool look_posted_ = false;
+};
+
+class Router final : public Port {
+ public:
+  Router(Loop& loop, std::size_t max_frame_bytes, RouterPort::OnFrame on_frame)
+      : Port(loop, zmq::socket_type::router, max_frame_bytes), on_frame_(std::move(on_frame)) {
+    socket.set(zmq::sockopt::router_mandatory, 1);
+    // Towards us strangers fill the queues: 256 frames of the largest size bound what one peer may cost.
+    // From us go small frames only, and a full queue ends a session, so it may be longer.
+    socket.set(zmq::sockopt::rcvhwm, 256);
+    socket.set(zmq::sockopt::sndhwm, 4'096);
+    socket.set(zmq::sockopt::backlog, 4'096);
+  }
+
+ protected:
+  bool receive_one() override {
+    zmq::message_t id;
+    if (!receive_part(id)) {
+      return false;
+    }
+    if (!id.more()) {
+      return true;
+    }
+    zmq::message_t payload;
+    if (!receive_part(payload)) {
+      return true;
+    }
+    if (payload.more()) {
+      skip_rest(payload);
+      return true;
+    }
+    on_frame_(id.to_string(), bytes_of(payload));
+    return true;
+  }
+
+ private:
+  RouterPort::OnFrame on_frame_;
+};
+
+class Dealer final : public Port {
+ public:
+  Dealer(Loop& loop, std::size_t max_frame_bytes, DealerPort::OnFrame on_frame)
+      : Port(loop, zmq::socket_type::dealer, max_frame_bytes), on_frame_(std::move(on_frame)) {
+    socket.set(zmq::sockopt::immediate, 1);
+    socket.set(zmq::sockopt::reconnect_ivl, 100);
+    socket.set(zmq::sockopt::reconnect_ivl_max, 5'000);
+    socket.set(zmq::sockopt::connect_timeout, 5'000);
+    socket.set(zmq::sockopt::rcvhwm, 4'096);
+    socket.set(zmq::sockopt::sndhwm, 256);
+  }
+
+ protected:
+  bool receive_one() override {
+    zmq::message_t payload;
+    if (!receive_part(payload)) {
+      return false;
+    }
+    if (payload.more()) {
+      skip_rest(payload);
+      return true;
+    }
+    on_frame_(bytes_of(payload));
+    return true;
+  }
+
+ private:
+  DealerPort::OnFrame on_frame_;
+};
+
+Error open_error(const char* verb, const std::string& endpoint, const zmq::error_t& error) {
+  const bool wrong = error.num() == EINVAL || error.num() == EPROTONOSUPPORT;
+  std::string message = "cannot " + std::string(verb) + " " + endpoint + ": " + error.what();
+  if (wrong) {
+    message += " (an endpoint looks like tcp://127.0.0.1:8078)";
+  }
+  return Error{wrong ? Errc::bad_request : Errc::unavailable, std::move(message)};
+}
+
+}  // namespace
+
+struct RouterPort::Impl {
+  std::shared_ptr<Router> router;
+};
+
+RouterPort::RouterPort(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {
+}
+
+RouterPort::~RouterPort() {
+  impl_->router->close();
+}
+
+engine::Result<std::unique_ptr<RouterPort>> RouterPort::bind(Loop& loop, const std::string& endpoint,
+                                                             std::size_t max_frame_bytes, OnFrame on_frame) {
+  try {
+    auto router = std::make_shared<Router>(loop, max_frame_bytes, std::move(on_frame));
+    router->socket.bind(endpoint);
+    router->start();
+    return std::make_unique<RouterPort>(std::make_unique<Impl>(Impl{std::move(router)}));
+  } catch (const zmq::error_t& error) {
+    return open_error("listen on", endpoint, error);
+  }
+}
+
+std::string RouterPort::endpoint() const {
+  return impl_->router->socket.get(zmq::sockopt::last_endpoint);
+}
+
+bool RouterPort::send(const Peer& peer, std::span<const std::byte> frame) {
+  Router& router = *impl_->router;
+  if (!router.fits(frame)) {
+    return false;
+  }
+  bool sent = false;
+  try {
+    const auto flags = zmq::send_flags::sndmore | zmq::send_flags::dontwait;
+    sent = uninterrupted([&] { return router.socket.send(zmq::buffer(peer), flags).has_value(); }) &&
+           uninterrupted([&] {
+             return router.socket.send(zmq::buffer(frame.data(), frame.size()), zmq::send_flags::dontwait)
+                 .has_value();
+           });
+  } catch (const zmq::error_t& error) {
+    if (error.num() != EHOSTUNREACH) {
+      throw;
+    }
+  }
+  router.look_again();
+  return sent;
+}
+
+struct DealerPort::Impl {
+  std::shared_ptr<Dealer> dealer;
+};
+
+DealerPort::DealerPort(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {
+}
+
+DealerPort::~DealerPort() {
+  impl_->dealer->close();
+}
+
+engine::Result<std::unique_ptr<DealerPort>> DealerPort::connect(Loop& loop, const std::string& endpoint,
+                                                                std::size_t max_frame_bytes,
+                                                                OnFrame on_frame) {
+  try {
+    auto dealer = std::make_shared<Dealer>(loop, max_frame_bytes, std::move(on_frame));
+    dealer->socket.connect(endpoint);
+    dealer->start();
+    return std::make_unique<DealerPort>(std::make_unique<Impl>(Impl{std::move(dealer)}));
+  } catch (const zmq::error_t& error) {
+    return open_error("connect to", endpoint, error);
+  }
+}
+
+bool DealerPort::send(std::span<const std::byte> frame) {
+  Dealer& dealer = *impl_->dealer;
+  if (!dealer.fits(frame)) {
+    return false;
+  }
+  const bool sent = uninterrupted([&] {
+    return dealer.socket.send(zmq::buffer(frame.data(), frame.size()), zmq::send_flags::dontwait).has_value();
+  });
+  dealer.look_again();
+  return sent;
+}
+
+}  // namespace hpsearch::net

@@ -1,0 +1,289 @@
+#include <arpa/inet.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <string>
+#include <thread>
+
+#include "hpsearch/net/http.hpp"
+
+namespace hpsearch::net {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// A server in its own thread that tells back what it understood.
+class HttpServerTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    auto listening =
+        HttpServer::listen(loop_, "127.0.0.1:0", [this](HttpRequest request, HttpServer::Reply reply) {
+          ++handled_;
+          HttpResponse response;
+          if (request.path == "/later") {
+            later_ = loop_.after(20ms, [reply] { reply(HttpResponse{202, "text/plain", "later"}); });
+            return;
+          }
+          if (request.path == "/silent") {
+            return;
+          }
+          response.body = request.method + " " + request.path + " " + std::to_string(request.body.size()) +
+                          " " + std::string(request.header("Idempotency-Key"));
+          reply(std::move(response));
+          reply(HttpResponse{500, "text/plain", "a second answer"});
+        });
+    ASSERT_TRUE(listening) << listening.error().message;
+    server_ = std::move(listening).value();
+    address_ = server_->address();
+    thread_ = std::thread([this] { loop_.run(); });
+  }
+  void TearDown() override {
+    loop_.post([this] {
+      server_.reset();
+      later_ = Watch{};
+    });
+    thread_.join();
+  }
+
+  [[nodiscard]] std::string host() const { return "Host: " + address_ + "\r\n"; }
+
+  /// Opens a connection, sends `text`, and returns what comes until the server ends it or `patience` is over.
+  std::string exchange(const std::string& text, std::chrono::milliseconds patience = 10s) const {
+    const int connection = connect();
+    std::string answer;
+    if (!text.empty()) {
+      EXPECT_GE(::send(connection, text.data(), text.size(), MSG_NOSIGNAL), 0);
+    }
+    for (;;) {
+      pollfd waiting{connection, POLLIN, 0};
+      if (::poll(&waiting, 1, static_cast<int>(patience.count())) <= 0) {
+        answer += "<still open>";
+        break;
+      }
+      char buffer[4096];
+      const ssize_t size = ::recv(connection, buffer, sizeof buffer, 0);
+      if (size <= 0) {
+        break;
+      }
+      answer.append(buffer, static_cast<std::size_t>(size));
+    }
+    ::close(connection);
+    return answer;
+  }
+
+  [[nodiscard]] int connect() const {
+    const int connection = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_in place{};
+    place.sin_family = AF_INET;
+    place.sin_port = htons(static_cast<std::uint16_t>(std::stoul(address_.substr(address_.rfind(':') + 1))));
+    place.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    EXPECT_EQ(::connect(connection, reinterpret_cast<const sockaddr*>(&place), sizeof place), 0);
+    return connection;
+  }
+
+  Loop loop_;
+  std::unique_ptr<HttpServer> server_;
+  std::string address_;
+  std::thread thread_;
+  Watch later_;
+  std::atomic<int> handled_{0};
+};
+
+std::string status_of(const std::string& answer) {
+  return answer.substr(0, 12);
+}
+
+TEST_F(HttpServerTest, AnswersARequest) {
+  const auto answer = http_request(address_, "POST", "/a%20b?x=1", "{}", 10s, {{"Idempotency-Key", "k"}});
+  ASSERT_TRUE(answer) << answer.error().message;
+  EXPECT_EQ(answer->status, 200U);
+  EXPECT_EQ(answer->content_type, "application/json");
+  EXPECT_EQ(answer->body, "POST /a b 2 k");
+}
+
+TEST_F(HttpServerTest, AnswersLater) {
+  const auto answer = http_request(address_, "GET", "/later", "", 10s);
+  ASSERT_TRUE(answer) << answer.error().message;
+  EXPECT_EQ(answer->status, 202U);
+  EXPECT_EQ(answer->body, "later");
+}
+
+TEST_F(HttpServerTest, ClientGivesUpInTime) {
+  const auto answer = http_request(address_, "GET", "/silent", "", 50ms);
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.error().code, engine::Errc::unavailable);
+}
+
+TEST_F(HttpServerTest, ClientSaysThatNobodyListens) {
+  const auto answer = http_request("127.0.0.1:1", "GET", "/", "", 5s);
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.error().code, engine::Errc::unavailable);
+  EXPECT_NE(answer.error().message.find("127.0.0.1:1"), std::string::npos);
+}
+
+TEST_F(HttpServerTest, KeepsTheConnectionAndTakesRequestsSentAhead) {
+  const std::string one = "GET /one HTTP/1.1\r\n" + host() + "\r\n";
+  const std::string two = "GET /two HTTP/1.1\r\n" + host() + "Connection: close\r\n\r\n";
+  const std::string answer = exchange(one + two);
+  EXPECT_NE(answer.find("GET /one"), std::string::npos) << answer;
+  EXPECT_NE(answer.find("GET /two"), std::string::npos) << answer;
+  EXPECT_EQ(answer.find("a second answer"), std::string::npos);
+}
+
+TEST_F(HttpServerTest, TakesABodyAnnouncedWithExpect) {
+  const std::string head = "POST /up HTTP/1.1\r\n" + host() +
+                           "Content-Type: application/json\r\nContent-Length: 2\r\nExpect: 100-continue\r\n"
+                           "Connection: close\r\n\r\n";
+  const std::string answer = exchange(head + "{}");
+  EXPECT_EQ(status_of(answer), "HTTP/1.1 100");
+  EXPECT_NE(answer.find("POST /up 2"), std::string::npos) << answer;
+}
+
+TEST_F(HttpServerTest, RefusesAForeignHost) {
+  for (const char* host_line : {"Host: evil.example\r\n", "Host: evil.example:8077\r\n", "Host: \r\n", "",
+                                "Host: 10.1.2.3\r\n", "Host: localhost\r\nHost: localhost\r\n"}) {
+    const std::string answer = exchange("GET / HTTP/1.1\r\n" + std::string(host_line) + "\r\n");
+    EXPECT_NE(status_of(answer), "HTTP/1.1 200") << host_line;
+    EXPECT_EQ(answer.find("GET /"), std::string::npos) << host_line;
+  }
+  EXPECT_EQ(handled_, 0);
+}
+
+TEST_F(HttpServerTest, TakesLocalhost) {
+  const std::string answer = exchange("GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+  EXPECT_EQ(status_of(answer), "HTTP/1.1 200");
+}
+
+TEST_F(HttpServerTest, RefusesAForeignOrigin) {
+  const std::string answer =
+      exchange("POST / HTTP/1.1\r\n" + host() + "Origin: http://evil.example\r\nContent-Length: 0\r\n\r\n");
+  EXPECT_EQ(status_of(answer), "HTTP/1.1 403");
+  const std::string crossing =
+      exchange("DELETE / HTTP/1.1\r\n" + host() + "Sec-Fetch-Site: cross-site\r\nContent-Length: 0\r\n\r\n");
+  EXPECT_EQ(status_of(crossing), "HTTP/1.1 403");
+  EXPECT_EQ(handled_, 0);
+}
+
+TEST_F(HttpServerTest, RefusesABodyThatIsNotJson) {
+  const std::string answer =
+      exchange("POST / HTTP/1.1\r\n" + host() + "Content-Type: text/plain\r\nContent-Length: 2\r\n\r\n{}");
+  EXPECT_EQ(status_of(answer), "HTTP/1.1 415");
+  EXPECT_EQ(handled_, 0);
+}
+
+TEST_F(HttpServerTest, RefusesAnUnknownMethod) {
+  for (const char* method : {"BREW", "HEAD", "TRACE", "CONNECT", "PROPFIND"}) {
+    const std::string answer = exchange(std::string(method) + " / HTTP/1.1\r\n" + host() + "\r\n");
+    EXPECT_EQ(status_of(answer), "HTTP/1.1 405") << method;
+  }
+  EXPECT_EQ(handled_, 0);
+}
+
+TEST_F(HttpServerTest, RefusesAHugeHeader) {
+  const std::string answer =
+      exchange("GET / HTTP/1.1\r\n" + host() + "X: " + std::string(9'000, 'x') + "\r\n\r\n");
+  EXPECT_EQ(status_of(answer), "HTTP/1.1 431");
+}
+
+TEST_F(HttpServerTest, RefusesAHugeBodyBeforeItIsSent) {
+  const std::string answer = exchange("POST / HTTP/1.1\r\n" + host() +
+                                      "Content-Type: application/json\r\nContent-Length: 1048577\r\n\r\n");
+  EXPECT_EQ(status_of(answer), "HTTP/1.1 413");
+}
+
+TEST_F(HttpServerTest, RefusesAHugeChunkedBody) {
+  std::string text =
+      "POST / HTTP/1.1\r\n" + host() + "Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n";
+  text += "110000\r\n" + std::string(0x110000, 'x') + "\r\n0\r\n\r\n";
+  const std::string answer = exchange(text);
+  EXPECT_EQ(status_of(answer), "HTTP/1.1 413");
+  EXPECT_EQ(handled_, 0);
+}
+
+TEST_F(HttpServerTest, RefusesTwoLengths) {
+  for (const char* lengths : {"Transfer-Encoding: chunked\r\nContent-Length: 5\r\n",
+                              "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n",
+                              "Content-Length: 5\r\nContent-Length: 6\r\n", "Content-Length: -1\r\n"}) {
+    const std::string answer = exchange("POST / HTTP/1.1\r\n" + host() +
+                                        "Content-Type: application/json\r\n" + lengths + "\r\n0\r\n\r\n");
+    EXPECT_EQ(status_of(answer), "HTTP/1.1 400") << lengths;
+  }
+  EXPECT_EQ(handled_, 0);
+}
+
+TEST_F(HttpServerTest, RefusesNoise) {
+  for (const std::string& noise :
+       {std::string("\x16\x03\x01\x02\x01\xfc\x03\x03 and so on\r\n\r\n"), std::string("GET\r\n\r\n"),
+        std::string("GET / HTTP/9.9\r\n\r\n"), "GET http://x/ HTTP/1.1\r\n" + host() + "\r\n",
+        "GET /%zz HTTP/1.1\r\n" + host() + "\r\n"}) {
+    const std::string answer = exchange(noise);
+    EXPECT_EQ(status_of(answer), "HTTP/1.1 400") << noise;
+  }
+  EXPECT_EQ(handled_, 0);
+}
+
+TEST_F(HttpServerTest, EndsAHeaderThatDripsIn) {
+  const auto began = std::chrono::steady_clock::now();
+  const std::string answer = exchange("GET / HTTP/1.1\r\n", 20s);
+  EXPECT_EQ(answer, "");
+  EXPECT_LT(std::chrono::steady_clock::now() - began, 10s);
+}
+
+TEST_F(HttpServerTest, LimitsTheConnectionsOfOneAddress) {
+  std::vector<int> crowd;
+  for (int i = 0; i < 64; ++i) {
+    crowd.push_back(connect());
+  }
+  // One more is ended at once instead of being kept waiting.
+  EXPECT_EQ(exchange("", 5s), "");
+  for (const int one : crowd) {
+    ::close(one);
+  }
+  for (int i = 0; i < 500 && !http_request(address_, "GET", "/", "", 10s); ++i) {
+    std::this_thread::sleep_for(10ms);
+  }
+  EXPECT_TRUE(http_request(address_, "GET", "/", "", 10s));
+}
+
+TEST_F(HttpServerTest, PortInUseIsSaid) {
+  Loop other;
+  const auto second = HttpServer::listen(other, address_, [](HttpRequest, const HttpServer::Reply&) {});
+  ASSERT_FALSE(second);
+  EXPECT_EQ(second.error().code, engine::Errc::unavailable);
+  EXPECT_NE(second.error().message.find(address_), std::string::npos);
+}
+
+TEST_F(HttpServerTest, NonsenseAddressIsABadRequest) {
+  Loop other;
+  const auto server = HttpServer::listen(other, "nonsense", [](HttpRequest, const HttpServer::Reply&) {});
+  ASSERT_FALSE(server);
+  EXPECT_EQ(server.error().code, engine::Errc::bad_request);
+}
+
+TEST_F(HttpServerTest, StopsAcceptingButAnswersWhatItHasTaken) {
+  std::atomic<bool> stopped{false};
+  std::thread asking([this] {
+    const auto answer = http_request(address_, "GET", "/later", "", 10s);
+    EXPECT_TRUE(answer);
+    EXPECT_EQ(answer ? answer->body : "", "later");
+  });
+  while (handled_ == 0) {
+    std::this_thread::sleep_for(1ms);
+  }
+  loop_.post([&] {
+    server_->stop_accepting();
+    stopped = true;
+  });
+  asking.join();
+  while (!stopped) {
+    std::this_thread::sleep_for(1ms);
+  }
+  EXPECT_FALSE(http_request(address_, "GET", "/", "", 5s));
+}
+
+}  // namespace
+}  // namespace hpsearch::net
