@@ -1,0 +1,672 @@
+#include "hpsearch/workers/core/attempt_machine.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace hpsearch::workers {
+namespace {
+
+using engine::AttemptKey;
+using engine::AttemptNumber;
+using engine::CheckpointReport;
+using engine::Decision;
+using engine::Directive;
+using engine::Duration;
+using engine::ExitReport;
+using engine::ExperimentId;
+using engine::Instant;
+using engine::InvalidHparamsReport;
+using engine::LaunchSpec;
+using engine::LeaseId;
+using engine::Lsn;
+using engine::MetricsReport;
+using engine::Report;
+using engine::TrialNumber;
+using engine::Units;
+
+constexpr ConnectionId first{1};
+constexpr ConnectionId second{2};
+
+/// An attempt of length 3 with the metric "acc" in a session, and all it wanted so far.
+class Conversation {
+ public:
+  explicit Conversation(AttemptRules rules = {}) : attempt_(spec(), rules) {}
+
+  static LaunchSpec spec() {
+    LaunchSpec spec;
+    spec.key = AttemptKey{ExperimentId{1}, TrialNumber{2}, AttemptNumber{3}, LeaseId{40}};
+    spec.length = Units{3};
+    spec.metric = "acc";
+    spec.checkpoint_root = "/c";
+    return spec;
+  }
+
+  static Conversation running(AttemptRules rules = {}) {
+    Conversation talk(rules);
+    talk.attempt().start(talk.out_);
+    talk.attempt().started(talk.now_, talk.out_);
+    talk.clear();
+    return talk;
+  }
+
+  AttemptMachine& attempt() { return attempt_; }
+  AttemptOutput& out() { return out_; }
+  [[nodiscard]] Instant now() const { return now_; }
+  void pass(Duration time) {
+    now_ = now_ + time;
+    attempt_.look_at_clock(now_, out_);
+  }
+  void clear() { out_ = {}; }
+
+  void report(std::optional<ConnectionId> connection, int step, const std::string& metrics = R"("acc":0.5)") {
+    const std::string line =
+        connection ? R"({"type":"report","step":)" + std::to_string(step) + R"(,"metrics":{)" + metrics + "}}"
+                   : R"({"step":)" + std::to_string(step) + "," + metrics + "}";
+    attempt_.said(connection, line, now_, out_);
+  }
+  void say(const std::string& line) { attempt_.said(first, line, now_, out_); }
+  void decide(std::uint64_t id, Directive directive, std::uint64_t length = 0) {
+    attempt_.decided(Decision{Lsn{id}, directive, Units{length}}, now_, out_);
+  }
+  void publish(std::uint64_t step) {
+    attempt_.published(CheckpointReport{Units{step}, "/c/1/2/3-" + std::to_string(step), 1, 10}, now_, out_);
+  }
+  void end(bool by_signal, int code, const std::string& tail = "") {
+    attempt_.ended({attempt_.key(), by_signal, code, tail}, out_);
+  }
+
+  /// Answers to the program since the last look, "connection line".
+  std::vector<std::string> answers() {
+    std::vector<std::string> lines;
+    for (const Effect& effect : out_.effects) {
+      if (const auto* answer = std::get_if<AnswerProgram>(&effect)) {
+        lines.push_back(std::to_string(answer->connection.number()) + " " + answer->line);
+      }
+    }
+    std::erase_if(out_.effects,
+                  [](const Effect& effect) { return std::holds_alternative<AnswerProgram>(effect); });
+    return lines;
+  }
+
+  /// "TERM" and "KILL" since the last look.
+  std::vector<std::string> signals() {
+    std::vector<std::string> names;
+    for (const Effect& effect : out_.effects) {
+      if (const auto* signal = std::get_if<SignalProgram>(&effect)) {
+        names.emplace_back(signal->kill ? "KILL" : "TERM");
+      }
+    }
+    std::erase_if(out_.effects,
+                  [](const Effect& effect) { return std::holds_alternative<SignalProgram>(effect); });
+    return names;
+  }
+
+  template <class Wanted>
+  std::vector<Wanted> effects() {
+    std::vector<Wanted> found;
+    for (const Effect& effect : out_.effects) {
+      if (const auto* wanted = std::get_if<Wanted>(&effect)) {
+        found.push_back(*wanted);
+      }
+    }
+    std::erase_if(out_.effects, [](const Effect& effect) { return std::holds_alternative<Wanted>(effect); });
+    return found;
+  }
+
+  /// What REPORTS say now, batch by batch.
+  std::vector<proto::Reports> sent() {
+    AttemptOutput out;
+    attempt_.send(now_, 1024 * 1024, out);
+    std::vector<proto::Reports> batches;
+    for (proto::FromWorker& message : out.messages) {
+      batches.push_back(std::get<proto::Reports>(std::move(message)));
+    }
+    return batches;
+  }
+
+  /// The exit report, once it is the last thing to send.
+  ExitReport exit_report() {
+    attempt_.session_lost();
+    const std::vector<proto::Reports> batches = sent();
+    if (batches.empty() || !std::holds_alternative<ExitReport>(batches.back().reports.back())) {
+      ADD_FAILURE() << "no exit report";
+      return {};
+    }
+    return std::get<ExitReport>(batches.back().reports.back());
+  }
+
+ private:
+  AttemptMachine attempt_;
+  AttemptOutput out_;
+  Instant now_ = Instant::from_micros(1'000'000'000);
+};
+
+using Lines = std::vector<std::string>;
+
+// --- answers ---
+
+TEST(Answers, BeforeTheLengthTheProgramGoesOnAtOnce) {
+  Conversation talk = Conversation::running();
+  talk.report(first, 1);
+  talk.report(first, 2, R"("loss":1)");
+  EXPECT_EQ(talk.answers(),
+            (Lines{R"(1 {"directive":"continue","length":3})", R"(1 {"directive":"continue","length":3})"}));
+}
+
+TEST(Answers, AtTheLengthTheProgramWaitsForTheDecision) {
+  Conversation talk = Conversation::running();
+  talk.report(first, 3);
+  EXPECT_EQ(talk.answers(), Lines{});
+  talk.decide(50, Directive::train_on, 9);
+  EXPECT_EQ(talk.answers(), (Lines{R"(1 {"directive":"continue","length":9})"}));
+  talk.report(first, 4);
+  EXPECT_EQ(talk.answers(), (Lines{R"(1 {"directive":"continue","length":9})"}));
+}
+
+TEST(Answers, AtTheLengthWithoutTheMetricTheProgramGoesOn) {
+  Conversation talk = Conversation::running();
+  talk.report(first, 3, R"("loss":1)");
+  EXPECT_EQ(talk.answers(), (Lines{R"(1 {"directive":"continue","length":3})"}));
+}
+
+TEST(Answers, AMetricThatIsNotANumberStillAsks) {
+  Conversation talk = Conversation::running();
+  talk.report(first, 3, R"("acc":NaN)");
+  EXPECT_EQ(talk.answers(), Lines{});
+  talk.decide(50, Directive::stop);
+  EXPECT_EQ(talk.answers(), (Lines{R"(1 {"directive":"stop","length":3})"}));
+}
+
+TEST(Answers, PauseThatWaitsIsHeardAtTheNextReport) {
+  Conversation talk = Conversation::running();
+  talk.report(first, 1);
+  talk.answers();
+  talk.decide(50, Directive::pause);
+  EXPECT_EQ(talk.answers(), Lines{});
+  talk.report(first, 2);
+  EXPECT_EQ(talk.answers(), (Lines{R"(1 {"directive":"pause","length":3})"}));
+}
+
+TEST(Answers, ADecisionTakenBackBeforeItWasHeardIsForgotten) {
+  Conversation talk = Conversation::running();
+  talk.report(first, 1);
+  talk.answers();
+  talk.decide(50, Directive::pause);
+  talk.decide(51, Directive::train_on, 3);
+  talk.report(first, 2);
+  EXPECT_EQ(talk.answers(), (Lines{R"(1 {"directive":"continue","length":3})"}));
+  talk.pass(Duration::seconds(100));
+  EXPECT_EQ(talk.signals(), Lines{});
+}
+
+TEST(Answers, TheSameQuestionTwiceIsOneReportAndTwoAnswers) {
+  Conversation talk = Conversation::running();
+  talk.report(first, 3);
+  talk.report(second, 3);
+  talk.decide(50, Directive::train_on, 9);
+  EXPECT_EQ(talk.answers().size(), 2U);
+  EXPECT_EQ(talk.attempt().held().last_seq, 1U);
+}
+
+TEST(Answers, ABadLineIsNamedToTheProgramAndOnceToTheOperator) {
+  Conversation talk = Conversation::running();
+  talk.say("hello");
+  talk.say("hello");
+  const Lines answers = talk.answers();
+  ASSERT_EQ(answers.size(), 2U);
+  EXPECT_NE(answers[0].find(R"({"error":"not a JSON object)"), std::string::npos) << answers[0];
+  EXPECT_EQ(talk.effects<Notice>().size(), 1U);
+  EXPECT_EQ(talk.attempt().held().last_seq, 0U);
+}
+
+TEST(Answers, InvalidHyperparametersAreReportedOnceAndStopTheProgram) {
+  Conversation talk = Conversation::running();
+  talk.say(R"({"type":"invalid_hyperparameters","why":"too many layers"})");
+  talk.say(R"({"type":"invalid_hyperparameters","why":"too many layers"})");
+  EXPECT_EQ(talk.answers(),
+            (Lines{R"(1 {"directive":"stop","length":3})", R"(1 {"directive":"stop","length":3})"}));
+  const auto batches = talk.sent();
+  ASSERT_EQ(batches.size(), 1U);
+  ASSERT_EQ(batches[0].reports.size(), 1U);
+  EXPECT_EQ(std::get<InvalidHparamsReport>(batches[0].reports[0]).why, "too many layers");
+}
+
+TEST(Answers, RemarksAreAnsweredAndNotReported) {
+  Conversation talk = Conversation::running();
+  talk.say(R"({"type":"progress","fraction":0.5})");
+  EXPECT_EQ(talk.answers(), (Lines{R"(1 {"directive":"continue","length":3})"}));
+  EXPECT_EQ(talk.attempt().held().last_seq, 0U);
+}
+
+// --- decisions ---
+
+TEST(Decisions, AreAcknowledgedAlwaysAndObeyedOnce) {
+  Conversation talk = Conversation::running();
+  talk.report(first, 3);
+  talk.decide(50, Directive::train_on, 9);
+  talk.decide(50, Directive::train_on, 9);
+  talk.decide(49, Directive::kill);
+  ASSERT_EQ(talk.out().messages.size(), 3U);
+  EXPECT_EQ(std::get<proto::DecisionAck>(talk.out().messages[2]).decision, Lsn{49});
+  EXPECT_EQ(talk.answers().size(), 1U);
+  EXPECT_EQ(talk.signals(), Lines{});
+  EXPECT_EQ(talk.attempt().held().last_decision, Lsn{50});
+}
+
+TEST(Decisions, KillIsAtOnce) {
+  Conversation talk = Conversation::running();
+  talk.decide(50, Directive::kill);
+  EXPECT_EQ(talk.signals(), (Lines{"KILL"}));
+  talk.end(true, 9);
+  EXPECT_EQ(talk.exit_report().cause, ExitReport::Cause::ended_by_agent);
+}
+
+// --- ending a program ---
+
+TEST(Ending, WhoDoesNotEndAfterItsAnswerIsTerminatedThenKilled) {
+  Conversation talk = Conversation::running();
+  talk.report(first, 3);
+  talk.decide(50, Directive::pause);
+  EXPECT_EQ(talk.attempt().next_wake(), talk.now() + Duration::seconds(30));
+  talk.pass(Duration::seconds(29));
+  EXPECT_EQ(talk.signals(), Lines{});
+  talk.pass(Duration::seconds(1));
+  EXPECT_EQ(talk.signals(), (Lines{"TERM"}));
+  talk.pass(Duration::seconds(29));
+  EXPECT_EQ(talk.signals(), Lines{});
+  talk.pass(Duration::seconds(1));
+  EXPECT_EQ(talk.signals(), (Lines{"KILL"}));
+  talk.pass(Duration::seconds(1000));
+  EXPECT_EQ(talk.signals(), Lines{});
+}
+
+TEST(Ending, TheGraceBeginsWithTheAnswer) {
+  Conversation talk = Conversation::running();
+  talk.report(first, 1);
+  talk.decide(50, Directive::stop);
+  talk.pass(Duration::seconds(20));
+  talk.report(first, 2);
+  talk.pass(Duration::seconds(29));
+  EXPECT_EQ(talk.signals(), Lines{});
+  talk.pass(Duration::seconds(1));
+  EXPECT_EQ(talk.signals(), (Lines{"TERM"}));
+}
+
+TEST(Ending, AProgramThatOnlyPrintsIsTerminatedAtOnceInMidLength) {
+  Conversation talk = Conversation::running();
+  talk.report(std::nullopt, 1);
+  talk.decide(50, Directive::pause);
+  EXPECT_EQ(talk.signals(), (Lines{"TERM"}));
+  talk.end(true, 15);
+  EXPECT_EQ(talk.exit_report().cause, ExitReport::Cause::ended_by_agent);
+}
+
+TEST(Ending, AProgramThatOnlyPrintsMayEndByItselfAtItsLength) {
+  Conversation talk = Conversation::running();
+  talk.report(std::nullopt, 3);
+  talk.decide(50, Directive::stop);
+  EXPECT_EQ(talk.signals(), Lines{});
+  talk.pass(Duration::seconds(9));
+  EXPECT_EQ(talk.signals(), Lines{});
+  talk.pass(Duration::seconds(1));
+  EXPECT_EQ(talk.signals(), (Lines{"TERM"}));
+}
+
+TEST(Ending, AProgramThatOnlyPrintsTrainsOnInSilence) {
+  Conversation talk = Conversation::running();
+  talk.report(std::nullopt, 3);
+  talk.decide(50, Directive::train_on, 9);
+  EXPECT_EQ(talk.answers(), Lines{});
+  talk.pass(Duration::seconds(100));
+  EXPECT_EQ(talk.signals(), Lines{});
+}
+
+TEST(Ending, AProgramNobodyHeardOfYetGetsTheGrace) {
+  Conversation talk = Conversation::running();
+  talk.decide(50, Directive::stop);
+  EXPECT_EQ(talk.signals(), Lines{});
+  talk.pass(Duration::seconds(30));
+  EXPECT_EQ(talk.signals(), (Lines{"TERM"}));
+}
+
+TEST(Ending, PatienceRestsWhileACheckpointIsPublished) {
+  Conversation talk = Conversation::running();
+  talk.report(first, 3);
+  talk.decide(50, Directive::pause);
+  talk.say(R"({"type":"checkpoint","step":3})");
+  talk.answers();
+  talk.pass(Duration::seconds(500));
+  EXPECT_EQ(talk.signals(), Lines{});
+  EXPECT_FALSE(talk.attempt().next_wake() == talk.now());
+  talk.publish(3);
+  EXPECT_EQ(talk.answers(), (Lines{R"(1 {"directive":"pause","length":3})"}));
+  talk.pass(Duration::seconds(29));
+  EXPECT_EQ(talk.signals(), Lines{});
+  talk.pass(Duration::seconds(1));
+  EXPECT_EQ(talk.signals(), (Lines{"TERM"}));
+}
+
+TEST(Ending, AStopWhileStartingWaitsForTheStart) {
+  Conversation talk;
+  talk.attempt().start(talk.out());
+  talk.attempt().end_now(talk.now(), talk.out());
+  EXPECT_EQ(talk.signals(), Lines{});
+  talk.attempt().started(talk.now(), talk.out());
+  EXPECT_EQ(talk.signals(), (Lines{"TERM"}));
+}
+
+TEST(Ending, WhoNeverStartedNeedsNoSignal) {
+  Conversation talk;
+  talk.decide(50, Directive::stop);
+  EXPECT_EQ(talk.signals(), Lines{});
+  EXPECT_EQ(talk.exit_report().cause, ExitReport::Cause::ended_by_agent);
+}
+
+// --- exits ---
+
+struct ExitCase {
+  const char* name;
+  bool by_signal;
+  int code;
+  ExitReport::Cause cause;
+  const char* words;
+  bool with_log;
+};
+
+class Exits : public testing::TestWithParam<ExitCase> {};
+
+TEST_P(Exits, SayHowItEnded) {
+  Conversation talk = Conversation::running();
+  talk.say(R"({"type":"checkpoint"})");  // So nothing is published at the end.
+  talk.publish(0);
+  talk.end(GetParam().by_signal, GetParam().code, "last words");
+  const ExitReport report = talk.exit_report();
+  EXPECT_EQ(report.cause, GetParam().cause);
+  EXPECT_EQ(report.code, GetParam().code);
+  EXPECT_NE(report.message.find(GetParam().words), std::string::npos) << report.message;
+  EXPECT_EQ(report.log_tail, GetParam().with_log ? "last words" : "");
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, Exits,
+    testing::Values(ExitCase{"Well", false, 0, ExitReport::Cause::exited, "", false},
+                    ExitCase{"Failed", false, 1, ExitReport::Cause::exited, "exit status 1", true},
+                    ExitCase{"NotFound", false, 127, ExitReport::Cause::exited, "not found", true},
+                    ExitCase{"Again", false, 75, ExitReport::Cause::exited, "run again", true},
+                    ExitCase{"OutOfMemory", true, 9, ExitReport::Cause::signaled, "memory", true},
+                    ExitCase{"Crashed", true, 11, ExitReport::Cause::signaled, "SIGSEGV", true}),
+    [](const auto& one) { return std::string(one.param.name); });
+
+TEST(Exits, CouldNotStartIsAReportOfItsOwn) {
+  Conversation talk;
+  talk.attempt().start(talk.out());
+  talk.attempt().not_started("there is no program train on PATH", talk.out());
+  const ExitReport report = talk.exit_report();
+  EXPECT_EQ(report.cause, ExitReport::Cause::could_not_start);
+  EXPECT_EQ(report.message, "there is no program train on PATH");
+  EXPECT_TRUE(talk.out().messages.empty());
+}
+
+TEST(Exits, ComeAfterEverythingElse) {
+  Conversation talk = Conversation::running();
+  talk.report(first, 1);
+  talk.say(R"({"type":"checkpoint","step":1})");
+  talk.end(false, 1);
+  EXPECT_EQ(talk.attempt().held().exited, false);
+  talk.publish(1);
+  const auto batches = talk.sent();
+  ASSERT_EQ(batches.size(), 1U);
+  ASSERT_EQ(batches[0].reports.size(), 3U);
+  EXPECT_TRUE(std::holds_alternative<MetricsReport>(batches[0].reports[0]));
+  EXPECT_TRUE(std::holds_alternative<CheckpointReport>(batches[0].reports[1]));
+  EXPECT_TRUE(std::holds_alternative<ExitReport>(batches[0].reports[2]));
+}
+
+// --- checkpoints ---
+
+TEST(Checkpoints, ArePublishedOneAtATimeAndAnsweredWhenTheyLie) {
+  Conversation talk = Conversation::running();
+  talk.say(R"({"type":"checkpoint","step":1})");
+  talk.say(R"({"type":"checkpoint","step":2})");
+  EXPECT_EQ(talk.answers(), Lines{});
+  auto wanted = talk.effects<PublishCheckpoint>();
+  ASSERT_EQ(wanted.size(), 1U);
+  EXPECT_EQ(wanted[0].step, Units{1});
+  EXPECT_EQ(wanted[0].root, "/c");
+  talk.publish(1);
+  EXPECT_EQ(talk.answers(), (Lines{R"(1 {"directive":"continue","length":3})"}));
+  wanted = talk.effects<PublishCheckpoint>();
+  ASSERT_EQ(wanted.size(), 1U);
+  EXPECT_EQ(wanted[0].step, Units{2});
+}
+
+TEST(Checkpoints, WithoutStepStandForTheLastReport) {
+  Conversation talk = Conversation::running();
+  talk.report(first, 2);
+  talk.say(R"({"type":"checkpoint"})");
+  EXPECT_EQ(talk.effects<PublishCheckpoint>().at(0).step, Units{2});
+}
+
+TEST(Checkpoints, ThatCannotBeTakenAreToldToTheProgram) {
+  Conversation talk = Conversation::running();
+  talk.say(R"({"type":"checkpoint","step":1})");
+  talk.attempt().not_published(true, "the directory is empty", talk.now(), talk.out());
+  EXPECT_EQ(talk.answers(), (Lines{R"(1 {"error":"the directory is empty"})"}));
+  EXPECT_EQ(talk.attempt().held().last_seq, 0U);
+}
+
+TEST(Checkpoints, LeftByAProgramThatEndedWellCount) {
+  Conversation talk = Conversation::running();
+  talk.report(std::nullopt, 3);
+  talk.end(false, 0);
+  EXPECT_EQ(talk.effects<PublishCheckpoint>().at(0).step, Units{3});
+  talk.publish(3);
+  EXPECT_EQ(talk.attempt().held().last_seq, 3U);
+  EXPECT_TRUE(talk.attempt().exited());
+}
+
+TEST(Checkpoints, NobodyWroteOneIsNoProblem) {
+  Conversation talk = Conversation::running();
+  talk.end(false, 0);
+  talk.attempt().not_published(true, "the directory is empty", talk.now(), talk.out());
+  EXPECT_TRUE(talk.effects<Notice>().empty());
+  EXPECT_EQ(talk.exit_report().message, "");
+}
+
+TEST(Checkpoints, LeftBehindButLostAreNamedInTheExit) {
+  Conversation talk = Conversation::running();
+  talk.end(false, 0);
+  talk.attempt().not_published(false, "no space left", talk.now(), talk.out());
+  EXPECT_EQ(talk.exit_report().message, "a checkpoint was not taken: no space left");
+}
+
+TEST(Checkpoints, OfAProgramThatFailedAreNotTaken) {
+  Conversation talk = Conversation::running();
+  talk.end(false, 1);
+  EXPECT_TRUE(talk.effects<PublishCheckpoint>().empty());
+  EXPECT_TRUE(talk.attempt().exited());
+}
+
+// --- reports and acknowledgements ---
+
+TEST(Reports, AreNumberedAndSentOnce) {
+  Conversation talk = Conversation::running();
+  talk.report(first, 1);
+  auto batches = talk.sent();
+  ASSERT_EQ(batches.size(), 1U);
+  EXPECT_EQ(batches[0].first_seq, 1U);
+  EXPECT_TRUE(talk.sent().empty());
+  talk.report(first, 2);
+  batches = talk.sent();
+  ASSERT_EQ(batches.size(), 1U);
+  EXPECT_EQ(batches[0].first_seq, 2U);
+}
+
+TEST(Reports, AreSentAgainUntilAcknowledgedLessAndLessOften) {
+  Conversation talk = Conversation::running();
+  talk.report(first, 1);
+  talk.sent();
+  for (const int seconds : {1, 2, 4, 8, 16, 30, 30}) {
+    EXPECT_EQ(talk.attempt().next_wake(), talk.now() + Duration::seconds(seconds));
+    talk.pass(Duration::seconds(seconds));
+    const auto batches = talk.sent();
+    ASSERT_EQ(batches.size(), 1U);
+    EXPECT_EQ(batches[0].first_seq, 1U);
+  }
+  EXPECT_EQ(talk.attempt().unanswered_resends(), 7U);
+  talk.attempt().acknowledged(1, talk.out());
+  EXPECT_EQ(talk.attempt().unanswered_resends(), 0U);
+  EXPECT_EQ(talk.attempt().next_wake(), std::nullopt);
+  EXPECT_TRUE(talk.sent().empty());
+}
+
+TEST(Reports, AfterAWelcomeGoOnBehindWhatIsDurable) {
+  Conversation talk = Conversation::running();
+  for (const int step : {1, 2}) {
+    talk.report(first, step);
+  }
+  talk.sent();
+  talk.attempt().session_lost();
+  talk.attempt().go_on(1, talk.out());
+  const auto batches = talk.sent();
+  ASSERT_EQ(batches.size(), 1U);
+  EXPECT_EQ(batches[0].first_seq, 2U);
+  EXPECT_EQ(batches[0].reports.size(), 1U);
+}
+
+TEST(Reports, AGapIsFilledFromWhereItBegins) {
+  Conversation talk = Conversation::running();
+  for (const int step : {1, 2, 2, 2}) {
+    talk.report(first, step);
+  }
+  talk.sent();
+  talk.attempt().resend_from(3, talk.now());
+  talk.attempt().resend_from(3, talk.now());
+  const auto batches = talk.sent();
+  ASSERT_EQ(batches.size(), 1U);
+  EXPECT_EQ(batches[0].first_seq, 3U);
+  EXPECT_EQ(batches[0].reports.size(), 2U);
+  talk.attempt().resend_from(3, talk.now());
+  EXPECT_TRUE(talk.sent().empty()) << "one lost frame makes many NACKs";
+}
+
+TEST(Reports, FitTheirFrames) {
+  Conversation talk = Conversation::running();
+  std::string metrics;
+  for (int i = 0; i < 200; ++i) {
+    metrics += (i == 0 ? "\"" : ",\"") + std::string(100, 'm') + std::to_string(i) + "\":1";
+  }
+  for (int step = 0; step < 30; ++step) {
+    talk.report(std::nullopt, 1, metrics);
+  }
+  const auto batches = talk.sent();
+  EXPECT_GT(batches.size(), 5U);
+  std::uint64_t next = 1;
+  for (const proto::Reports& batch : batches) {
+    EXPECT_EQ(batch.first_seq, next);
+    next += batch.reports.size();
+    EXPECT_LT(proto::encode(proto::Envelope{}, proto::FromWorker{batch}).size(), proto::max_frame_bytes / 2);
+  }
+  EXPECT_EQ(next, 31U);
+}
+
+TEST(Reports, AWindowBoundsWhatIsUnderWay) {
+  Conversation talk = Conversation::running();
+  const std::string name(200, 'n');
+  for (int i = 0; i < 6000; ++i) {
+    talk.report(std::nullopt, 1, "\"" + name + "\":1");
+  }
+  std::uint64_t upto = 0;
+  for (const proto::Reports& batch : talk.sent()) {
+    upto += batch.reports.size();
+  }
+  EXPECT_LT(upto, 5000U);
+  EXPECT_TRUE(talk.sent().empty());
+  talk.attempt().acknowledged(upto, talk.out());
+  const auto more = talk.sent();
+  ASSERT_FALSE(more.empty());
+  EXPECT_EQ(more[0].first_seq, upto + 1);
+}
+
+TEST(Reports, ASilentDaemonCostsBoundedMemory) {
+  AttemptRules rules;
+  rules.kept_bytes = 10'000;
+  Conversation talk = Conversation::running(rules);
+  for (int i = 0; i < 1000; ++i) {
+    talk.report(std::nullopt, 1);
+  }
+  EXPECT_LT(talk.attempt().held().last_seq, 200U);
+  EXPECT_EQ(talk.effects<Notice>().size(), 1U);
+  const std::uint64_t before = talk.attempt().held().last_seq;
+  talk.report(std::nullopt, 3);
+  EXPECT_EQ(talk.attempt().held().last_seq, before + 1) << "what decides is always kept";
+}
+
+TEST(Reports, HoldMeansSilence) {
+  Conversation talk = Conversation::running();
+  talk.attempt().hold();
+  talk.report(first, 1);
+  EXPECT_EQ(talk.answers().size(), 1U);
+  EXPECT_TRUE(talk.sent().empty());
+  talk.attempt().go_on(0, talk.out());
+  EXPECT_EQ(talk.sent().size(), 1U);
+}
+
+// --- the end of an attempt ---
+
+TEST(Finish, AnAcknowledgedExitLeavesItsLogs) {
+  Conversation talk = Conversation::running();
+  talk.end(false, 1);
+  talk.sent();
+  EXPECT_FALSE(talk.attempt().finished());
+  talk.attempt().acknowledged(1, talk.out());
+  EXPECT_TRUE(talk.attempt().finished());
+  const auto deleted = talk.effects<DeleteAttempt>();
+  ASSERT_EQ(deleted.size(), 1U);
+  EXPECT_TRUE(deleted[0].keep_logs);
+}
+
+TEST(Finish, AFencedProgramIsKilledAndLeavesNothing) {
+  Conversation talk = Conversation::running();
+  talk.report(first, 1);
+  talk.attempt().fenced(talk.out());
+  EXPECT_EQ(talk.signals(), (Lines{"KILL"}));
+  EXPECT_FALSE(talk.attempt().finished());
+  EXPECT_TRUE(talk.sent().empty());
+  talk.end(true, 9);
+  EXPECT_TRUE(talk.attempt().finished());
+  const auto deleted = talk.effects<DeleteAttempt>();
+  ASSERT_EQ(deleted.size(), 1U);
+  EXPECT_FALSE(deleted[0].keep_logs);
+}
+
+TEST(Finish, AFenceWhileStartingKillsTheProgramWhenItIsThere) {
+  Conversation talk;
+  talk.attempt().start(talk.out());
+  talk.attempt().fenced(talk.out());
+  EXPECT_EQ(talk.signals(), Lines{});
+  talk.attempt().started(talk.now(), talk.out());
+  EXPECT_EQ(talk.signals(), (Lines{"KILL"}));
+  EXPECT_TRUE(talk.out().messages.empty());
+}
+
+TEST(Finish, AFencedExitIsDroppedAtOnce) {
+  Conversation talk = Conversation::running();
+  talk.end(false, 1);
+  talk.attempt().fenced(talk.out());
+  EXPECT_TRUE(talk.attempt().finished());
+}
+
+TEST(Finish, TheSameLeaseAgainIsOnlyAnsweredStarted) {
+  Conversation talk = Conversation::running();
+  talk.attempt().lease_again(talk.out());
+  ASSERT_EQ(talk.out().messages.size(), 1U);
+  EXPECT_TRUE(std::holds_alternative<proto::Started>(talk.out().messages[0]));
+  EXPECT_TRUE(talk.effects<StartProgram>().empty());
+}
+
+}  // namespace
+}  // namespace hpsearch::workers

@@ -1,0 +1,79 @@
+#include "hpsearch/workers/core/log_text.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace hpsearch::workers {
+namespace {
+
+std::vector<std::string> lines_of(LineSplitter& splitter, const std::vector<std::string>& pieces) {
+  std::vector<std::string> lines;
+  const auto take = [&lines](std::string_view line) { lines.emplace_back(line); };
+  for (const std::string& piece : pieces) {
+    splitter.feed(piece, take);
+  }
+  splitter.finish(take);
+  return lines;
+}
+
+TEST(LineSplitter, CutsWhereverThePiecesEnd) {
+  const std::string text = "one\ntwo\rthree\r\n\nfour";
+  for (std::size_t cut = 0; cut <= text.size(); ++cut) {
+    LineSplitter splitter(100);
+    EXPECT_EQ(lines_of(splitter, {text.substr(0, cut), text.substr(cut)}),
+              (std::vector<std::string>{"one", "two", "three", "four"}))
+        << "cut at " << cut;
+  }
+}
+
+TEST(LineSplitter, DropsALineThatIsTooLongAndGoesOn) {
+  LineSplitter splitter(8);
+  std::vector<std::string> lines;
+  const auto take = [&lines](std::string_view line) { lines.emplace_back(line); };
+  EXPECT_FALSE(splitter.feed("12345678\n", take));
+  EXPECT_TRUE(splitter.feed("123456789", take));
+  EXPECT_FALSE(splitter.feed("still the same line\nshort\n", take));
+  EXPECT_EQ(lines, (std::vector<std::string>{"12345678", "short"}));
+}
+
+TEST(CleanUtf8, ReplacesWhatIsNotWellFormedByteByByte) {
+  EXPECT_EQ(clean_utf8("plain \xC3\xA9 \xE4\xB8\xAD \xF0\x9F\x98\x80"),
+            "plain \xC3\xA9 \xE4\xB8\xAD \xF0\x9F\x98\x80");
+  EXPECT_EQ(clean_utf8("a\xFF"
+                       "b\xC3"),
+            "a?b?");
+  EXPECT_EQ(clean_utf8("\xC0\xAF"), "??");            // overlong
+  EXPECT_EQ(clean_utf8("\xED\xA0\x80"), "???");       // surrogate
+  EXPECT_EQ(clean_utf8("\xF4\x90\x80\x80"), "????");  // above U+10FFFF
+  EXPECT_EQ(clean_utf8("\xE4\xB8"), "??");            // cut off
+}
+
+TEST(CutCharacter, IsCountedAtBothEnds) {
+  EXPECT_EQ(cut_character_at_end("ab\xE4\xB8"), 2U);
+  EXPECT_EQ(cut_character_at_end("ab\xE4\xB8\xAD"), 0U);
+  EXPECT_EQ(cut_character_at_end("ab\xF0"), 1U);
+  EXPECT_EQ(cut_character_at_end("ab"), 0U);
+  EXPECT_EQ(cut_character_at_end(""), 0U);
+  EXPECT_EQ(cut_character_at_start("\xB8\xAD"
+                                   "ab"),
+            2U);
+  EXPECT_EQ(cut_character_at_start("ab"), 0U);
+}
+
+TEST(LastLines, AreWholeLinesThatFit) {
+  EXPECT_EQ(last_lines("one\ntwo\nthree\n", 100), "one\ntwo\nthree\n");
+  EXPECT_EQ(last_lines("one\ntwo\nthree\n", 11), "two\nthree\n");
+  EXPECT_EQ(last_lines("one\ntwo\nthree\n", 10), "two\nthree\n");
+  EXPECT_EQ(last_lines("one\ntwo\nthree\n", 9), "three\n");
+}
+
+TEST(LastLines, OfOneLongLineAreItsEnd) {
+  EXPECT_EQ(last_lines("0123456789", 4), "6789");
+  EXPECT_EQ(last_lines("01234567\xE4\xB8\xAD!", 3), "!");
+}
+
+}  // namespace
+}  // namespace hpsearch::workers

@@ -1,0 +1,153 @@
+#include "hpsearch/workers/core/program_message.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+
+namespace hpsearch::workers {
+namespace {
+
+using engine::Metrics;
+using engine::Units;
+
+template <class Said>
+Said expect_said(const engine::Result<ProgramMessage>& message) {
+  EXPECT_TRUE(message.has_value()) << message.error().message;
+  if (!message || !std::holds_alternative<Said>(*message)) {
+    ADD_FAILURE() << "another kind of message";
+    return Said{};
+  }
+  return std::get<Said>(*message);
+}
+
+std::string problem_of(const engine::Result<ProgramMessage>& message) {
+  EXPECT_FALSE(message.has_value());
+  return message ? "" : message.error().message;
+}
+
+TEST(SocketLine, ReportGivesStepAndMetrics) {
+  const auto said = expect_said<SaidMetrics>(
+      parse_socket_line(R"({"type":"report","step":3,"metrics":{"val_acc":0.91,"loss":2}})"));
+  EXPECT_EQ(said.step, Units{3});
+  EXPECT_EQ(said.metrics, (Metrics{{"loss", 2.0}, {"val_acc", 0.91}}));
+  EXPECT_TRUE(said.ignored.empty());
+}
+
+TEST(SocketLine, NestedNamesAreJoinedByDotsAndSorted) {
+  const auto said = expect_said<SaidMetrics>(
+      parse_socket_line(R"({"type":"report","step":1,"metrics":{"val":{"b":{"c":2},"a":1},"t":3}})"));
+  EXPECT_EQ(said.metrics, (Metrics{{"t", 3.0}, {"val.a", 1.0}, {"val.b.c", 2.0}}));
+}
+
+TEST(SocketLine, TwoSpellingsOfOneNameGiveOneMetric) {
+  const auto said = expect_said<SaidMetrics>(
+      parse_socket_line(R"({"type":"report","step":1,"metrics":{"a.b":1,"a":{"b":2}}})"));
+  ASSERT_EQ(said.metrics.size(), 1U);
+  EXPECT_EQ(said.metrics[0].first, "a.b");
+}
+
+TEST(SocketLine, WhatIsNoNumberIsNamedAndLeftOut) {
+  const auto said = expect_said<SaidMetrics>(parse_socket_line(
+      R"({"type":"report","step":1,"metrics":{"note":"x","ok":true,"none":null,"list":[1],"loss":1.5}})"));
+  EXPECT_EQ(said.metrics, (Metrics{{"loss", 1.5}}));
+  EXPECT_EQ(said.ignored.size(), 4U);
+}
+
+TEST(SocketLine, PythonsNonFiniteNumbersAreNumbers) {
+  const auto said = expect_said<SaidMetrics>(parse_socket_line(
+      R"({"type":"report","step":1,"metrics":{"a":NaN,"b":Infinity,"c":-Infinity,"d":-1}})"));
+  ASSERT_EQ(said.metrics.size(), 4U);
+  EXPECT_TRUE(std::isnan(said.metrics[0].second));
+  EXPECT_EQ(said.metrics[1].second, HUGE_VAL);
+  EXPECT_EQ(said.metrics[2].second, -HUGE_VAL);
+  EXPECT_EQ(said.metrics[3].second, -1.0);
+}
+
+TEST(SocketLine, ThoseWordsInsideTextStayText) {
+  const auto said = expect_said<SaidInvalid>(
+      parse_socket_line(R"({"type":"invalid_hyperparameters","why":"loss \" is NaN, -Infinity"})"));
+  EXPECT_EQ(said.why, R"(loss " is NaN, -Infinity)");
+}
+
+TEST(SocketLine, OtherNonNumbersStayErrors) {
+  for (const char* word : {"nan", "-NaN", "Infinit", "1Infinity", "+Infinity", "1e999"}) {
+    const std::string line = std::string(R"({"type":"report","step":1,"metrics":{"a":)") + word + "}}";
+    EXPECT_FALSE(parse_socket_line(line).has_value()) << word;
+  }
+}
+
+TEST(SocketLine, StepIsAWholeNumberHoweverItIsSpelled) {
+  EXPECT_EQ(expect_said<SaidMetrics>(parse_socket_line(R"({"type":"report","step":3.0,"metrics":{}})")).step,
+            Units{3});
+  for (const char* step : {"-1", "2.5", "\"3\"", "true", "null", "NaN", "1e300"}) {
+    const std::string line = std::string(R"({"type":"report","metrics":{},"step":)") + step + "}";
+    EXPECT_NE(problem_of(parse_socket_line(line)).find("step is"), std::string::npos) << step;
+  }
+}
+
+TEST(SocketLine, ProblemsSayWhatIsMissing) {
+  EXPECT_NE(problem_of(parse_socket_line(R"({"step":1})")).find("\"type\" is missing"), std::string::npos);
+  EXPECT_NE(problem_of(parse_socket_line(R"({"type":"report","metrics":{}})")).find("\"step\" is missing"),
+            std::string::npos);
+  EXPECT_NE(problem_of(parse_socket_line(R"({"type":"report","step":1,"val_acc":0.9})")).find("\"metrics\""),
+            std::string::npos);
+  EXPECT_NE(problem_of(parse_socket_line(R"({"type":"raport","step":1})")).find("perhaps report"),
+            std::string::npos);
+  EXPECT_NE(problem_of(parse_socket_line("hello")).find("not a JSON object"), std::string::npos);
+  EXPECT_NE(problem_of(parse_socket_line("[1]")).find("must be a JSON object"), std::string::npos);
+  EXPECT_NE(problem_of(parse_socket_line(std::string(max_message_bytes + 1, ' '))).find("at most"),
+            std::string::npos);
+}
+
+TEST(SocketLine, AReportHasLimits) {
+  std::string many = R"({"type":"report","step":1,"metrics":{)";
+  for (int i = 0; i < 1001; ++i) {
+    many += (i == 0 ? "\"m" : ",\"m") + std::to_string(i) + "\":1";
+  }
+  EXPECT_NE(problem_of(parse_socket_line(many + "}}")).find("more than 1000 metrics"), std::string::npos);
+  const std::string name(300, 'n');
+  EXPECT_NE(problem_of(parse_socket_line(R"({"type":"report","step":1,"metrics":{")" + name + R"(":1}})"))
+                .find("name"),
+            std::string::npos);
+}
+
+TEST(SocketLine, CheckpointMayNameItsStep) {
+  EXPECT_EQ(expect_said<SaidCheckpoint>(parse_socket_line(R"({"type":"checkpoint","step":9})")).step,
+            Units{9});
+  EXPECT_FALSE(expect_said<SaidCheckpoint>(parse_socket_line(R"({"type":"checkpoint"})")).step.has_value());
+}
+
+TEST(SocketLine, ProgressAndLogAreRemarks) {
+  expect_said<SaidRemark>(parse_socket_line(R"({"type":"progress","fraction":0.5})"));
+  expect_said<SaidRemark>(parse_socket_line(R"({"type":"log","text":"hello"})"));
+}
+
+TEST(StdoutLine, OnlyTheWordMarksAMessage) {
+  EXPECT_EQ(stdout_payload(R"(HPSEARCH {"step":1})"), R"({"step":1})");
+  EXPECT_FALSE(stdout_payload("HPSEARCHING").has_value());
+  EXPECT_FALSE(stdout_payload(R"(epoch 1 HPSEARCH {"step":1})").has_value());
+}
+
+TEST(StdoutLine, EverythingButTheStepIsAMetric) {
+  const auto said =
+      expect_said<SaidMetrics>(parse_stdout_payload(R"({"step":3,"val_acc":0.91,"val":{"loss":NaN}})"));
+  EXPECT_EQ(said.step, Units{3});
+  ASSERT_EQ(said.metrics.size(), 2U);
+  EXPECT_EQ(said.metrics[0].first, "val.loss");
+  EXPECT_EQ(said.metrics[1], (std::pair<std::string, double>{"val_acc", 0.91}));
+}
+
+TEST(StdoutLine, TheSocketsShapeIsUnderstoodToo) {
+  const auto said =
+      expect_said<SaidMetrics>(parse_stdout_payload(R"({"type":"report","step":3,"metrics":{"a":1}})"));
+  EXPECT_EQ(said.metrics, (Metrics{{"a", 1.0}}));
+}
+
+TEST(StdoutLine, WithoutStepIsAProblem) {
+  EXPECT_NE(problem_of(parse_stdout_payload(R"({"val_acc":0.91})")).find("\"step\" is missing"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace hpsearch::workers

@@ -1,0 +1,483 @@
+#include "hpsearch/workers/core/worker_machine.hpp"
+
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace hpsearch::workers {
+namespace {
+
+using engine::AttemptKey;
+using engine::AttemptNumber;
+using engine::Decision;
+using engine::Directive;
+using engine::Draw;
+using engine::Duration;
+using engine::ExperimentId;
+using engine::Instant;
+using engine::LaunchSpec;
+using engine::LeaseId;
+using engine::Lsn;
+using engine::SlotIndex;
+using engine::TrialNumber;
+using engine::Units;
+using engine::WelcomeWorker;
+using engine::WorkerId;
+using Fate = engine::WelcomeWorker::Fate;
+
+AttemptKey key_of(std::uint64_t trial, std::uint64_t lease) {
+  return AttemptKey{ExperimentId{1}, TrialNumber{trial}, AttemptNumber{1}, LeaseId{lease}};
+}
+
+proto::Lease lease_of(const AttemptKey& key, std::uint64_t slot) {
+  LaunchSpec spec;
+  spec.key = key;
+  spec.slots = {SlotIndex{slot}};
+  spec.length = Units{3};
+  spec.metric = "acc";
+  return {spec};
+}
+
+/// A worker of two slots, a daemon that says what the test wants, and a clock.
+class Stage {
+ public:
+  Stage()
+      : machine_({.uid = "u", .name = "w", .incarnation = 4, .boot_id = "b", .slots = 2, .slot_kind = "cpu"},
+                 {}, Draw(1, TrialNumber{0}, "retry")) {
+    take(machine_.start(now_));
+  }
+
+  WorkerMachine& machine() { return machine_; }
+  [[nodiscard]] Instant now() const { return now_; }
+
+  void step(const Input& input) { take(machine_.step(input, now_)); }
+  void say(proto::FromDaemon message, std::optional<proto::Envelope> envelope = std::nullopt) {
+    step(FrameReceived{{envelope.value_or(envelope_), std::move(message)}});
+  }
+  /// Wakes the machine until the time is over, as its shell would.
+  void pass(Duration time) {
+    const Instant end = now_ + time;
+    while (machine_.next_wake() && *machine_.next_wake() <= end) {
+      now_ = std::max(now_, *machine_.next_wake());
+      step(TimePassed{});
+    }
+    now_ = end;
+  }
+  void welcome(std::vector<WelcomeWorker::Attempt> attempts = {}, std::uint64_t session = 1) {
+    envelope_.session_epoch = session;
+    say(proto::Welcome{WorkerId{7}, 10'000, std::move(attempts)});
+  }
+  void run(const AttemptKey& key, std::uint64_t slot) {
+    say(lease_of(key, slot));
+    step(ProgramStarted{key});
+  }
+  proto::Envelope& envelope() { return envelope_; }
+
+  template <class Wanted>
+  std::vector<Wanted> said() {
+    std::vector<Wanted> found;
+    for (const Effect& effect : effects_) {
+      const auto* send = std::get_if<SendMessage>(&effect);
+      if (send != nullptr && std::holds_alternative<Wanted>(send->message)) {
+        found.push_back(std::get<Wanted>(send->message));
+      }
+    }
+    return found;
+  }
+  template <class Wanted>
+  std::vector<Wanted> wanted() {
+    std::vector<Wanted> found;
+    for (const Effect& effect : effects_) {
+      if (const auto* one = std::get_if<Wanted>(&effect)) {
+        found.push_back(*one);
+      }
+    }
+    return found;
+  }
+  std::vector<SendMessage> sends() { return wanted<SendMessage>(); }
+  void clear() { effects_.clear(); }
+
+ private:
+  void take(std::vector<Effect> effects) {
+    for (Effect& effect : effects) {
+      effects_.push_back(std::move(effect));
+    }
+  }
+
+  WorkerMachine machine_;
+  std::vector<Effect> effects_;
+  Instant now_ = Instant::from_micros(1'000'000'000);
+  proto::Envelope envelope_{.cluster = 77, .daemon_epoch = 5, .session_epoch = 1, .msg_no = 1};
+};
+
+// --- the session ---
+
+TEST(Session, BeginsWithHelloOnANewConnection) {
+  Stage stage;
+  EXPECT_EQ(stage.wanted<NewConnection>().size(), 1U);
+  const auto hellos = stage.said<proto::Hello>();
+  ASSERT_EQ(hellos.size(), 1U);
+  EXPECT_EQ(hellos[0].uid, "u");
+  EXPECT_EQ(hellos[0].incarnation, 4U);
+  EXPECT_EQ(hellos[0].slots, 2U);
+  EXPECT_EQ(stage.sends()[0].envelope.cluster, 0U);
+  EXPECT_EQ(stage.machine().state(), WorkerMachine::State::hello);
+}
+
+TEST(Session, NobodyThereMeansTryingAgainMoreAndMoreSeldom) {
+  Stage stage;
+  std::vector<Duration> waits;
+  for (int i = 0; i < 12; ++i) {
+    stage.clear();
+    stage.step(SendRefused{});
+    const Instant before = stage.now();
+    ASSERT_TRUE(stage.machine().next_wake());
+    waits.push_back(*stage.machine().next_wake() - before);
+    stage.pass(waits.back());
+    EXPECT_EQ(stage.said<proto::Hello>().size(), 1U);
+    EXPECT_TRUE(stage.wanted<NewConnection>().empty()) << "the connection tries by itself";
+  }
+  EXPECT_LE(waits.front(), Duration::millis(100));
+  EXPECT_GE(waits.back(), Duration::millis(2500));
+  EXPECT_LE(waits.back(), Duration::seconds(5));
+}
+
+TEST(Session, AHelloWithoutAnswerIsRepeatedOnANewConnection) {
+  Stage stage;
+  stage.clear();
+  stage.pass(Duration::seconds(7));
+  EXPECT_EQ(stage.wanted<NewConnection>().size(), 1U);
+  EXPECT_EQ(stage.said<proto::Hello>().size(), 1U);
+}
+
+TEST(Session, WelcomeMakesItReadyAndItBeats) {
+  Stage stage;
+  stage.welcome();
+  EXPECT_EQ(stage.machine().state(), WorkerMachine::State::ready);
+  stage.clear();
+  stage.pass(Duration::seconds(50));
+  const auto beats = stage.said<proto::Beat>();
+  EXPECT_GE(beats.size(), 4U);
+  EXPECT_LE(beats.size(), 6U);
+  EXPECT_EQ(stage.sends()[0].envelope.session_epoch, 1U);
+  EXPECT_EQ(stage.sends()[0].envelope.cluster, 77U);
+  EXPECT_EQ(stage.sends()[0].envelope.daemon_epoch, 5U);
+  EXPECT_GT(stage.sends()[1].envelope.msg_no, stage.sends()[0].envelope.msg_no);
+}
+
+TEST(Session, ResyncMakesANewOne) {
+  Stage stage;
+  stage.welcome();
+  stage.pass(Duration::seconds(9));
+  stage.clear();
+  proto::Envelope restarted = stage.envelope();
+  restarted.daemon_epoch = 6;
+  restarted.session_epoch = 0;
+  stage.say(proto::Resync{}, restarted);
+  EXPECT_EQ(stage.wanted<NewConnection>().size(), 1U);
+  EXPECT_EQ(stage.machine().state(), WorkerMachine::State::hello);
+  stage.pass(Duration::millis(100));
+  EXPECT_EQ(stage.said<proto::Hello>().size(), 1U);
+}
+
+TEST(Session, AConnectionThatTakesNothingIsLeft) {
+  Stage stage;
+  stage.welcome();
+  stage.clear();
+  stage.step(SendRefused{});
+  EXPECT_EQ(stage.wanted<NewConnection>().size(), 1U);
+  EXPECT_EQ(stage.machine().state(), WorkerMachine::State::hello);
+}
+
+TEST(Session, AStaleDaemonIsNotHeard) {
+  Stage stage;
+  stage.welcome();
+  stage.clear();
+  proto::Envelope old = stage.envelope();
+  old.daemon_epoch = 4;
+  stage.say(lease_of(key_of(1, 10), 0), old);
+  stage.say(proto::Resync{}, old);
+  EXPECT_TRUE(stage.wanted<StartProgram>().empty());
+  EXPECT_TRUE(stage.wanted<NewConnection>().empty());
+}
+
+TEST(Session, FramesOfAnOlderSessionAreNotHeard) {
+  Stage stage;
+  stage.welcome({}, 3);
+  proto::Envelope old = stage.envelope();
+  old.session_epoch = 2;
+  stage.say(lease_of(key_of(1, 10), 0), old);
+  EXPECT_TRUE(stage.wanted<StartProgram>().empty());
+}
+
+TEST(Session, NothingIsObeyedBeforeTheWelcome) {
+  Stage stage;
+  stage.say(lease_of(key_of(1, 10), 0));
+  stage.say(proto::Resync{});
+  EXPECT_TRUE(stage.wanted<StartProgram>().empty());
+  EXPECT_EQ(stage.wanted<NewConnection>().size(), 1U);
+}
+
+TEST(Session, AnotherDaemonIsNotObeyedWhileAttemptsOfTheFirstAreHeld) {
+  Stage stage;
+  stage.welcome();
+  stage.run(key_of(1, 10), 0);
+  stage.step(SendRefused{});
+  stage.clear();
+  proto::Envelope foreign{.cluster = 88, .daemon_epoch = 1, .session_epoch = 9, .msg_no = 1};
+  stage.say(proto::Welcome{WorkerId{1}, 1000, {{key_of(1, 10), Fate::fenced, 0}}}, foreign);
+  EXPECT_TRUE(stage.wanted<SignalProgram>().empty());
+  EXPECT_EQ(stage.machine().state(), WorkerMachine::State::hello);
+  ASSERT_EQ(stage.wanted<Notice>().size(), 1U);
+  EXPECT_EQ(stage.wanted<Notice>()[0].level, Notice::Level::error);
+}
+
+TEST(Session, AnotherDaemonIsWelcomeToAnIdleWorker) {
+  Stage stage;
+  stage.welcome();
+  stage.step(SendRefused{});
+  proto::Envelope foreign{.cluster = 88, .daemon_epoch = 1, .session_epoch = 9, .msg_no = 1};
+  stage.say(proto::Welcome{WorkerId{1}, 1000, {}}, foreign);
+  EXPECT_EQ(stage.machine().state(), WorkerMachine::State::ready);
+}
+
+TEST(Session, RefusedAndIdleMeansTheEnd) {
+  Stage stage;
+  stage.say(proto::Refused{"version 1 is too old"});
+  const auto ends = stage.wanted<EndAgent>();
+  ASSERT_EQ(ends.size(), 1U);
+  EXPECT_TRUE(ends[0].failed);
+  EXPECT_EQ(ends[0].why, "version 1 is too old");
+  EXPECT_EQ(stage.machine().state(), WorkerMachine::State::over);
+}
+
+TEST(Session, RefusedWithProgramsLetsThemFinish) {
+  Stage stage;
+  stage.welcome();
+  stage.run(key_of(1, 10), 0);
+  stage.say(proto::Refused{"upgraded"});
+  EXPECT_TRUE(stage.wanted<EndAgent>().empty());
+  EXPECT_TRUE(stage.wanted<SignalProgram>().empty());
+  stage.step(ProgramEnded{key_of(1, 10), false, 1, ""});
+  EXPECT_EQ(stage.wanted<EndAgent>().size(), 1U);
+}
+
+// --- attempts over sessions ---
+
+TEST(Attempts, ALeaseStartsAProgramOnce) {
+  Stage stage;
+  stage.welcome();
+  stage.say(lease_of(key_of(1, 10), 0));
+  EXPECT_EQ(stage.wanted<StartProgram>().size(), 1U);
+  EXPECT_TRUE(stage.said<proto::Started>().empty());
+  stage.step(ProgramStarted{key_of(1, 10)});
+  EXPECT_EQ(stage.said<proto::Started>().size(), 1U);
+  stage.say(lease_of(key_of(1, 10), 0));
+  EXPECT_EQ(stage.wanted<StartProgram>().size(), 1U);
+  EXPECT_EQ(stage.said<proto::Started>().size(), 2U);
+}
+
+TEST(Attempts, AFinishedLeaseIsNotRunAgain) {
+  Stage stage;
+  stage.welcome();
+  stage.run(key_of(1, 10), 0);
+  stage.step(ProgramEnded{key_of(1, 10), false, 1, ""});
+  stage.say(proto::Ack{key_of(1, 10), 1});
+  EXPECT_EQ(stage.wanted<DeleteAttempt>().size(), 1U);
+  stage.say(lease_of(key_of(1, 10), 0));
+  EXPECT_EQ(stage.wanted<StartProgram>().size(), 1U);
+}
+
+TEST(Attempts, ASlotIsNotUsedBeforeItsOldProgramIsGone) {
+  Stage stage;
+  stage.welcome();
+  stage.run(key_of(1, 10), 0);
+  stage.say(proto::Fenced{key_of(1, 10)});
+  stage.say(lease_of(key_of(2, 11), 0));
+  stage.say(lease_of(key_of(3, 12), 1));
+  ASSERT_EQ(stage.wanted<StartProgram>().size(), 2U);
+  EXPECT_EQ(stage.wanted<StartProgram>()[1].spec.key, key_of(3, 12)) << "the other slot is free";
+  stage.step(ProgramEnded{key_of(1, 10), true, 9, ""});
+  ASSERT_EQ(stage.wanted<StartProgram>().size(), 3U);
+  EXPECT_EQ(stage.wanted<StartProgram>()[2].spec.key, key_of(2, 11));
+}
+
+TEST(Attempts, ASlotThatIsNotHereIsRefused) {
+  Stage stage;
+  stage.welcome();
+  stage.say(lease_of(key_of(1, 10), 2));
+  EXPECT_TRUE(stage.wanted<StartProgram>().empty());
+  const auto reports = stage.said<proto::Reports>();
+  ASSERT_EQ(reports.size(), 1U);
+  const auto& exit = std::get<engine::ExitReport>(reports[0].reports.at(0));
+  EXPECT_EQ(exit.cause, engine::ExitReport::Cause::could_not_start);
+  EXPECT_NE(exit.message.find("slot 2"), std::string::npos);
+}
+
+TEST(Attempts, RunOnWhileTheDaemonIsAwayAndTellEverythingAfterwards) {
+  Stage stage;
+  stage.welcome();
+  stage.run(key_of(1, 10), 0);
+  stage.step(ProgramSaid{key_of(1, 10), std::nullopt, R"({"step":1,"acc":0.1})"});
+  stage.say(proto::Ack{key_of(1, 10), 1});
+  stage.step(SendRefused{});
+  stage.clear();
+  stage.step(ProgramSaid{key_of(1, 10), std::nullopt, R"({"step":2,"acc":0.2})"});
+  stage.step(ProgramEnded{key_of(1, 10), false, 1, ""});
+  EXPECT_TRUE(stage.said<proto::Reports>().empty());
+  stage.pass(Duration::seconds(1));
+  const auto hellos = stage.said<proto::Hello>();
+  ASSERT_FALSE(hellos.empty());
+  ASSERT_EQ(hellos.back().held.size(), 1U);
+  EXPECT_EQ(hellos.back().held[0].key, key_of(1, 10));
+  EXPECT_EQ(hellos.back().held[0].last_seq, 3U);
+  EXPECT_TRUE(hellos.back().held[0].exited);
+  stage.welcome({{key_of(1, 10), Fate::go_on, 1}}, 2);
+  const auto reports = stage.said<proto::Reports>();
+  ASSERT_EQ(reports.size(), 1U);
+  EXPECT_EQ(reports[0].first_seq, 2U);
+  EXPECT_EQ(reports[0].reports.size(), 2U);
+}
+
+TEST(Attempts, FatesOfTheWelcomeAreObeyed) {
+  Stage stage;
+  stage.welcome();
+  stage.run(key_of(1, 10), 0);
+  stage.run(key_of(2, 11), 1);
+  stage.say(proto::Resync{});
+  stage.clear();
+  stage.welcome({{key_of(1, 10), Fate::fenced, 0}, {key_of(2, 11), Fate::hold, 0}}, 2);
+  ASSERT_EQ(stage.wanted<SignalProgram>().size(), 1U);
+  EXPECT_EQ(stage.wanted<SignalProgram>()[0].key, key_of(1, 10));
+  stage.step(ProgramSaid{key_of(2, 11), std::nullopt, R"({"step":1,"acc":0.1})"});
+  EXPECT_TRUE(stage.said<proto::Reports>().empty());
+}
+
+TEST(Attempts, WhatTheWelcomeDoesNotNameIsLeftAlone) {
+  Stage stage;
+  stage.welcome();
+  stage.run(key_of(1, 10), 0);
+  stage.say(proto::Resync{});
+  stage.clear();
+  stage.welcome({}, 2);
+  stage.step(ProgramSaid{key_of(1, 10), std::nullopt, R"({"step":1,"acc":0.1})"});
+  EXPECT_TRUE(stage.wanted<SignalProgram>().empty());
+  EXPECT_TRUE(stage.said<proto::Reports>().empty());
+}
+
+TEST(Attempts, ALostFrameIsSentAgain) {
+  Stage stage;
+  stage.welcome();
+  stage.run(key_of(1, 10), 0);
+  stage.step(ProgramSaid{key_of(1, 10), std::nullopt, R"({"step":1,"acc":0.1})"});
+  stage.clear();
+  stage.pass(Duration::seconds(1));
+  EXPECT_EQ(stage.said<proto::Reports>().size(), 1U);
+}
+
+TEST(Attempts, ADaemonThatNeverAcknowledgesGetsANewSession) {
+  Stage stage;
+  stage.welcome();
+  stage.run(key_of(1, 10), 0);
+  stage.step(ProgramSaid{key_of(1, 10), std::nullopt, R"({"step":1,"acc":0.1})"});
+  stage.clear();
+  stage.pass(Duration::seconds(40));
+  EXPECT_GE(stage.wanted<NewConnection>().size(), 1U);
+  EXPECT_GE(stage.said<proto::Hello>().size(), 1U);
+}
+
+TEST(Attempts, ADecisionAboutNobodyIsAcknowledged) {
+  Stage stage;
+  stage.welcome();
+  stage.say(proto::Decide{key_of(9, 9), Decision{Lsn{5}, Directive::stop, Units{}}});
+  EXPECT_EQ(stage.said<proto::DecisionAck>().size(), 1U);
+}
+
+TEST(Attempts, LogsAreReadByTheShellAndAnswered) {
+  Stage stage;
+  stage.welcome();
+  proto::ReadLog request;
+  request.request = 12;
+  stage.say(request);
+  ASSERT_EQ(stage.wanted<ReadLogPart>().size(), 1U);
+  proto::LogPart part;
+  part.request = 12;
+  part.text = "hello";
+  stage.step(LogWasRead{part});
+  ASSERT_EQ(stage.said<proto::LogPart>().size(), 1U);
+  EXPECT_EQ(stage.said<proto::LogPart>()[0].text, "hello");
+}
+
+// --- the end ---
+
+TEST(Drain, AnIdleWorkerSaysGoodbyeAndEnds) {
+  Stage stage;
+  stage.welcome();
+  stage.step(StopAsked{});
+  EXPECT_EQ(stage.said<proto::Goodbye>().size(), 1U);
+  ASSERT_EQ(stage.wanted<EndAgent>().size(), 1U);
+  EXPECT_FALSE(stage.wanted<EndAgent>()[0].failed);
+  EXPECT_EQ(stage.machine().next_wake(), std::nullopt);
+}
+
+TEST(Drain, ProgramsEndTheirExitsAreToldThenGoodbye) {
+  Stage stage;
+  stage.welcome();
+  stage.run(key_of(1, 10), 0);
+  stage.step(StopAsked{});
+  EXPECT_EQ(stage.machine().state(), WorkerMachine::State::draining);
+  ASSERT_EQ(stage.wanted<SignalProgram>().size(), 1U);
+  EXPECT_FALSE(stage.wanted<SignalProgram>()[0].kill);
+  stage.say(lease_of(key_of(2, 11), 1));
+  EXPECT_EQ(stage.wanted<StartProgram>().size(), 1U) << "nothing new";
+  stage.step(ProgramEnded{key_of(1, 10), true, 15, ""});
+  const auto reports = stage.said<proto::Reports>();
+  ASSERT_EQ(reports.size(), 1U);
+  EXPECT_EQ(std::get<engine::ExitReport>(reports[0].reports[0]).cause,
+            engine::ExitReport::Cause::ended_by_agent);
+  EXPECT_TRUE(stage.said<proto::Goodbye>().empty());
+  stage.say(proto::Ack{key_of(1, 10), 1});
+  EXPECT_EQ(stage.said<proto::Goodbye>().size(), 1U);
+  EXPECT_EQ(stage.wanted<EndAgent>().size(), 1U);
+}
+
+TEST(Drain, IgnoringSigtermCostsTheGrace) {
+  Stage stage;
+  stage.welcome();
+  stage.run(key_of(1, 10), 0);
+  stage.step(StopAsked{});
+  stage.pass(Duration::seconds(30));
+  const auto signals = stage.wanted<SignalProgram>();
+  ASSERT_EQ(signals.size(), 2U);
+  EXPECT_TRUE(signals[1].kill);
+}
+
+TEST(Drain, AskedTwiceKillsAtOnce) {
+  Stage stage;
+  stage.welcome();
+  stage.run(key_of(1, 10), 0);
+  stage.step(StopAsked{});
+  stage.step(StopAsked{});
+  const auto signals = stage.wanted<SignalProgram>();
+  ASSERT_EQ(signals.size(), 2U);
+  EXPECT_TRUE(signals[1].kill);
+}
+
+TEST(Drain, AnAbsentDaemonIsWaitedForOnlyShortly) {
+  Stage stage;
+  stage.welcome();
+  stage.run(key_of(1, 10), 0);
+  stage.step(SendRefused{});
+  stage.step(StopAsked{});
+  stage.step(ProgramEnded{key_of(1, 10), true, 15, ""});
+  stage.pass(Duration::seconds(4));
+  EXPECT_TRUE(stage.wanted<EndAgent>().empty());
+  stage.pass(Duration::seconds(2));
+  EXPECT_EQ(stage.wanted<EndAgent>().size(), 1U);
+}
+
+}  // namespace
+}  // namespace hpsearch::workers

@@ -1,0 +1,307 @@
+// The shell's parts that need files but neither a network nor programs.
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "hpsearch/engine/base/value.hpp"
+#include "hpsearch/proto/json.hpp"
+#include "hpsearch/workers/shell/attempt_directory.hpp"
+#include "hpsearch/workers/shell/checkpoint_publisher.hpp"
+#include "hpsearch/workers/shell/files.hpp"
+#include "hpsearch/workers/shell/gpu_probe.hpp"
+#include "hpsearch/workers/shell/metric_scanner.hpp"
+#include "hpsearch/workers/shell/program_log.hpp"
+#include "hpsearch/workers/shell/worker_state.hpp"
+#include "workers/shell/fake_daemon.hpp"
+#include "workers/shell/scratch.hpp"
+
+namespace hpsearch::workers::test {
+namespace {
+
+namespace fs = std::filesystem;
+using engine::Errc;
+using engine::Units;
+using engine::Value;
+
+// --- files ---
+
+TEST(Files, AFullDiskIsSaidWithItsRemedy) {
+  const Scratch scratch;
+  write_text(scratch.path() / "x", "content");
+  const auto copied = copy_one_file(scratch.path() / "x", "/dev/full");
+  ASSERT_FALSE(copied.has_value());
+  EXPECT_NE(copied.error().message.find("No space left on device"), std::string::npos)
+      << copied.error().message;
+  EXPECT_NE(copied.error().message.find("--state-dir"), std::string::npos) << copied.error().message;
+}
+
+TEST(Files, CopiesKeepContentAndMode) {
+  const Scratch scratch;
+  const std::string large(1'000'000, 'x');
+  write_text(scratch.path() / "from/x", large);
+  fs::permissions(scratch.path() / "from/x", fs::perms::owner_all);
+  write_text(scratch.path() / "from/deep/empty", "");
+  fs::create_symlink("x", scratch.path() / "from/link");
+  ASSERT_TRUE(copy_tree(scratch.path() / "from", scratch.path() / "to").has_value());
+  EXPECT_EQ(text_of(scratch.path() / "to/x"), large);
+  EXPECT_EQ(fs::status(scratch.path() / "to/x").permissions(), fs::perms::owner_all);
+  EXPECT_TRUE(fs::exists(scratch.path() / "to/deep/empty"));
+  EXPECT_EQ(fs::read_symlink(scratch.path() / "to/link"), "x");
+}
+
+// --- logs ---
+
+TEST(ProgramLog, KeepsItsBeginningAndItsEnd) {
+  const Scratch scratch;
+  const fs::path path = scratch.path() / "stdout.log";
+  auto log = ProgramLog::create(path, {.whole = 10'000, .head = 1'000, .tail = 3'000});
+  ASSERT_TRUE(log.has_value());
+  for (int line = 0; line < 10'000; ++line) {
+    ASSERT_TRUE(log->append("line " + std::to_string(line) + "\n"));
+    ASSERT_LE(fs::file_size(path), 10'000U);
+  }
+  const std::string text = text_of(path);
+  EXPECT_TRUE(text.starts_with("line 0\nline 1\n"));
+  EXPECT_TRUE(text.ends_with("line 9998\nline 9999\n"));
+  EXPECT_NE(text.find("[hpsearch-worker left out "), std::string::npos);
+  EXPECT_EQ(log->last_lines(20), "line 9998\nline 9999\n");
+  EXPECT_EQ(log->last_lines(19), "line 9999\n");
+}
+
+TEST(ProgramLog, ReadsNothingBeyondItsEnd) {
+  const Scratch scratch;
+  write_text(scratch.path() / "x.log", "hello");
+  const auto piece = read_log(scratch.path() / "x.log", 100, 10, false);
+  ASSERT_TRUE(piece.has_value());
+  EXPECT_EQ(piece->offset, 5U);
+  EXPECT_EQ(piece->text, "");
+  EXPECT_EQ(read_log(scratch.path() / "none.log", 0, 10, false).error().code, Errc::not_found);
+}
+
+// --- checkpoints ---
+
+TEST(Publisher, WritesAManifestOfEverything) {
+  const Scratch scratch;
+  const fs::path from = scratch.path() / "checkpoint";
+  write_text(from / "b/weights", "123456789");
+  write_text(from / "a", "");
+  fs::create_symlink("a", from / "link");
+  const auto published = publish_checkpoint(from, scratch.path() / "store", key_of(7), Units{12});
+  ASSERT_TRUE(published.has_value()) << published.error().message;
+  ASSERT_TRUE(published.value().has_value());
+  const fs::path place = (*published)->path;
+  EXPECT_EQ(place, scratch.path() / "store/1/7/1-12");
+  EXPECT_TRUE(fs::is_empty(from));
+  const auto manifest = proto::parse_json(text_of(place / "manifest.json"));
+  ASSERT_TRUE(manifest.has_value());
+  EXPECT_EQ(*manifest->at_path("step"), Value(12));
+  const Value::List& files = *manifest->at_path("files")->as_list();
+  ASSERT_EQ(files.size(), 3U);
+  EXPECT_EQ(*files[1].at_path("path"), Value("b/weights"));
+  EXPECT_EQ(*files[1].at_path("bytes"), Value(9));
+  EXPECT_EQ(*files[1].at_path("crc32c"), Value(std::int64_t{0xE3069283}));  // The check value of CRC-32C.
+  EXPECT_EQ(*files[2].at_path("link"), Value("a"));
+}
+
+TEST(Publisher, ReplacesTheSameStep) {
+  const Scratch scratch;
+  const fs::path from = scratch.path() / "checkpoint";
+  for (const char* text : {"old", "new"}) {
+    write_text(from / "w", text);
+    ASSERT_TRUE(publish_checkpoint(from, scratch.path() / "store", key_of(0), Units{1}).has_value());
+  }
+  EXPECT_EQ(text_of(scratch.path() / "store/1/0/1-1/w"), "new");
+  std::size_t entries = 0;
+  for ([[maybe_unused]] const auto& entry : fs::directory_iterator(scratch.path() / "store/1/0")) {
+    ++entries;
+  }
+  EXPECT_EQ(entries, 1U);
+}
+
+TEST(Publisher, TakesACheckpointThatWasCopiedFromAnOlderOne) {
+  const Scratch scratch;
+  const fs::path from = scratch.path() / "checkpoint";
+  write_text(from / "w", "1");
+  const auto first = publish_checkpoint(from, scratch.path() / "store", key_of(0), Units{1});
+  fs::copy((*first)->path, from, fs::copy_options::recursive);
+  const auto second = publish_checkpoint(from, scratch.path() / "store", key_of(0), Units{2});
+  ASSERT_TRUE(second.has_value()) << second.error().message;
+  EXPECT_EQ((*second)->files, 1U);
+}
+
+TEST(Publisher, RefusesAProgramsOwnManifest) {
+  const Scratch scratch;
+  const fs::path from = scratch.path() / "checkpoint";
+  write_text(from / "manifest.json", R"({"mine":true})");
+  const auto published = publish_checkpoint(from, scratch.path() / "store", key_of(0), Units{1});
+  ASSERT_FALSE(published.has_value());
+  EXPECT_EQ(published.error().code, Errc::bad_request);
+  EXPECT_EQ(text_of(from / "manifest.json"), R"({"mine":true})");
+}
+
+TEST(Publisher, PutsEverythingBackWhenItCannot) {
+  const Scratch scratch;
+  const fs::path from = scratch.path() / "checkpoint";
+  write_text(from / "w", "1");
+  ASSERT_EQ(::mkfifo((from / "pipe").c_str(), 0600), 0);
+  const auto published = publish_checkpoint(from, scratch.path() / "store", key_of(0), Units{1});
+  ASSERT_FALSE(published.has_value());
+  EXPECT_NE(published.error().message.find("pipe"), std::string::npos);
+  EXPECT_EQ(text_of(from / "w"), "1");
+  EXPECT_TRUE(fs::is_empty(scratch.path() / "store/1/0"));
+}
+
+TEST(Publisher, MovesAcrossFileSystems) {
+  const Scratch scratch;
+  std::error_code error;
+  const fs::path other = fs::path("/dev/shm") / scratch.path().filename();
+  if (!fs::create_directories(other, error)) {
+    GTEST_SKIP() << "there is no /dev/shm to write to";
+  }
+  write_text(other / "deep/w", "1");
+  const auto published = publish_checkpoint(other, scratch.path() / "store", key_of(0), Units{1});
+  EXPECT_TRUE(published.has_value() && published->has_value());
+  EXPECT_EQ(text_of(scratch.path() / "store/1/0/1-1/deep/w"), "1");
+  EXPECT_TRUE(fs::is_empty(other));
+  fs::remove_all(other);
+}
+
+// --- attempt directories ---
+
+TEST(AttemptDirectories, LinksKeepTheirMeaning) {
+  const Scratch scratch;
+  const fs::path context = scratch.path() / "home/context";
+  write_text(context / "sub/inside", "in");
+  write_text(scratch.path() / "home/data", "out");
+  fs::create_symlink("sub/inside", context / "near");
+  fs::create_symlink("../data", context / "far");
+  const AttemptDirectory directory(scratch.path() / "attempts", key_of(3));
+  ASSERT_TRUE(directory.make(context.string()).has_value());
+  EXPECT_EQ(fs::read_symlink(directory.work() / "near"), "sub/inside");
+  EXPECT_EQ(text_of(directory.work() / "far"), "out");
+}
+
+TEST(AttemptDirectories, ThePrivateStateOfARunningWorkerIsNotCopied) {
+  const Scratch scratch;
+  const fs::path context = scratch.path() / "context";
+  write_text(context / "train.py", "");
+  const auto state = WorkerState::open(context / "my-state");
+  ASSERT_TRUE(state.has_value());
+  const AttemptDirectory directory = state->attempt(key_of(0));
+  ASSERT_TRUE(directory.make(context.string()).has_value());
+  EXPECT_TRUE(fs::exists(directory.work() / "train.py"));
+  EXPECT_FALSE(fs::exists(directory.work() / "my-state"));
+}
+
+TEST(AttemptDirectories, ProcessRecordsAreReadBack) {
+  const Scratch scratch;
+  const AttemptDirectory directory(scratch.path(), key_of(3));
+  ASSERT_TRUE(directory.make("").has_value());
+  EXPECT_FALSE(directory.read_process().has_value());
+  ASSERT_TRUE(
+      directory.write_process({.pid = 12, .start_time = 34, .boot_id = "b", .socket = "/s"}).has_value());
+  const auto record = directory.read_process();
+  ASSERT_TRUE(record.has_value());
+  EXPECT_EQ(record->pid, 12);
+  EXPECT_EQ(record->start_time, 34U);
+  EXPECT_EQ(record->socket, "/s");
+  write_text(directory.process(), "{}");
+  EXPECT_FALSE(directory.read_process().has_value());
+}
+
+// --- the worker's state ---
+
+TEST(States, KeepTheirIdentityAndCountTheirStarts) {
+  const Scratch scratch;
+  std::string uid;
+  {
+    const auto state = WorkerState::open(scratch.path() / "s");
+    ASSERT_TRUE(state.has_value()) << state.error().message;
+    uid = state->uid();
+    EXPECT_EQ(uid.size(), 32U);
+    EXPECT_EQ(state->incarnation(), 1U);
+  }
+  const auto again = WorkerState::open(scratch.path() / "s");
+  ASSERT_TRUE(again.has_value());
+  EXPECT_EQ(again->uid(), uid);
+  EXPECT_EQ(again->incarnation(), 2U);
+}
+
+TEST(States, HaveOneHolder) {
+  const Scratch scratch;
+  const auto state = WorkerState::open(scratch.path());
+  const auto other = WorkerState::open(scratch.path());
+  ASSERT_FALSE(other.has_value());
+  EXPECT_EQ(other.error().code, Errc::wrong_state);
+  EXPECT_NE(other.error().message.find(scratch.path().string()), std::string::npos);
+  EXPECT_NE(other.error().message.find(std::to_string(::getpid())), std::string::npos);
+}
+
+TEST(States, ADamagedIdentityIsNotReplacedInSilence) {
+  const Scratch scratch;
+  write_text(scratch.path() / "worker.json", "garbage");
+  const auto state = WorkerState::open(scratch.path());
+  ASSERT_FALSE(state.has_value());
+  EXPECT_EQ(state.error().code, Errc::corrupt);
+  EXPECT_EQ(text_of(scratch.path() / "worker.json"), "garbage");
+}
+
+TEST(States, OfADeadMachineKillNobody) {
+  const Scratch scratch;
+  const auto state = WorkerState::open(scratch.path());
+  const AttemptDirectory directory = state->attempt(key_of(0));
+  ASSERT_TRUE(directory.make("").has_value());
+  // Our own pid, but of another boot: somebody else had it then.
+  ASSERT_TRUE(
+      directory.write_process({.pid = ::getpid(), .start_time = 1, .boot_id = "before", .socket = "/s"})
+          .has_value());
+  EXPECT_TRUE(state->end_leftovers().has_value());
+  EXPECT_FALSE(fs::exists(directory.work()));
+  EXPECT_FALSE(fs::exists(directory.process()));
+}
+
+// --- devices and patterns ---
+
+TEST(Gpus, AreAllUnlessTheEnvironmentSaysWhich) {
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(usable_gpus(0, nullptr), Names{});
+  EXPECT_EQ(usable_gpus(0, "0,1"), Names{});
+  EXPECT_EQ(usable_gpus(2, nullptr), (Names{"0", "1"}));
+  EXPECT_EQ(usable_gpus(4, "2, 3"), (Names{"2", "3"}));
+  EXPECT_EQ(usable_gpus(4, "GPU-8f,MIG-1"), (Names{"GPU-8f", "MIG-1"}));
+  EXPECT_EQ(usable_gpus(4, "1,-1,2"), (Names{"1"}));
+  EXPECT_EQ(usable_gpus(4, ""), Names{});
+  EXPECT_GE(usable_cores(), 1U);
+}
+
+TEST(Scanner, TakesStepAndValueFromNamedGroups) {
+  auto scanner =
+      MetricScanner::compile({{"acc", R"(epoch (?P<step>\d+).*acc[=: ]+(?P<value>[-+0-9.eE]+))"}}, Units{});
+  ASSERT_TRUE(scanner.has_value()) << scanner.error().message;
+  EXPECT_EQ(scanner->scan("epoch 7 loss 1 acc: 0.5"),
+            (std::vector<std::string>{R"({"metrics":{"acc":0.5},"step":7})"}));
+  EXPECT_TRUE(scanner->scan("nothing of the kind").empty());
+}
+
+TEST(Scanner, CountsFromWhereTheAttemptBegan) {
+  auto scanner = MetricScanner::compile({{"acc", "acc (.*)"}}, Units{3});
+  ASSERT_TRUE(scanner.has_value());
+  EXPECT_EQ(scanner->scan("acc +1e-3").at(0), R"({"metrics":{"acc":0.001},"step":4})");
+  EXPECT_EQ(scanner->scan("acc tensor(0.0754, device='cuda:0')").at(0),
+            R"({"metrics":{"acc":0.0754},"step":5})");
+  EXPECT_TRUE(scanner->scan("acc unknown").empty());
+}
+
+TEST(Scanner, RefusesPatternsThatCannotFindANumber) {
+  EXPECT_FALSE(MetricScanner::compile({{"acc", "("}}, Units{}).has_value());
+  EXPECT_FALSE(MetricScanner::compile({{"acc", "acc"}}, Units{}).has_value());
+  EXPECT_FALSE(MetricScanner::compile({{"acc", R"(step (?P<step>\d+))"}}, Units{}).has_value());
+}
+
+}  // namespace
+}  // namespace hpsearch::workers::test

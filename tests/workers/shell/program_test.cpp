@@ -1,0 +1,567 @@
+// Real programs under a real worker loop, with a daemon of our own on the other side of a real connection.
+
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <chrono>
+#include <cmath>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hpsearch/workers/shell/process_table.hpp"
+#include "hpsearch/workers/shell/worker_loop.hpp"
+#include "hpsearch/workers/shell/worker_state.hpp"
+#include "workers/shell/fake_daemon.hpp"
+#include "workers/shell/scratch.hpp"
+
+namespace hpsearch::workers::test {
+namespace {
+
+namespace fs = std::filesystem;
+using engine::AttemptKey;
+using engine::CheckpointReport;
+using engine::Decision;
+using engine::Directive;
+using engine::Duration;
+using engine::ExitReport;
+using engine::InvalidHparamsReport;
+using engine::LaunchSpec;
+using engine::Lsn;
+using engine::MetricsReport;
+using engine::Units;
+using Cause = engine::ExitReport::Cause;
+
+class Programs : public testing::Test {
+ protected:
+  Programs() : daemon_(loop_) {}
+
+  /// Brings the worker up and waits until it is in session.
+  void begin(Duration grace = Duration::seconds(30), const fs::path& state_directory = {}) {
+    auto state = WorkerState::open(state_directory.empty() ? scratch_.path() / "state" : state_directory);
+    ASSERT_TRUE(state.has_value()) << state.error().message;
+    state_ = std::make_unique<WorkerState>(*std::move(state));
+    WorkerOptions options;
+    options.daemon = daemon_.endpoint();
+    options.name = "tester";
+    options.machine = {
+        .slots = 4, .cores = 8, .devices = {}, .environment = {{"PATH", "/usr/bin:/bin"}, {"HOME", "/tmp"}}};
+    options.rules.attempt.grace = grace;
+    worker_ = std::make_unique<WorkerLoop>(loop_, *state_, options,
+                                           [this](bool failed, const std::string&) { ended_ = !failed; });
+    ASSERT_TRUE(worker_->start().has_value());
+    daemon_.until("a session", [this] { return !daemon_.hellos.empty(); });
+  }
+
+  void lease(const LaunchSpec& spec) { daemon_.say(proto::Lease{spec}); }
+  void decide(const AttemptKey& key, std::uint64_t id, Directive directive, std::uint64_t length = 0) {
+    daemon_.say(proto::Decide{key, Decision{Lsn{id}, directive, Units{length}}});
+  }
+  void wait_for_reports(const AttemptKey& key, std::size_t count) {
+    daemon_.until("reports", [&] { return daemon_.reports(key).size() >= count; });
+  }
+  proto::LogPart read_log(const AttemptKey& key, const std::string& stream, std::uint64_t offset = 0,
+                          std::uint64_t limit = 0, bool from_end = false) {
+    daemon_.parts.clear();
+    daemon_.say(proto::ReadLog{7, key, stream, offset, limit, from_end});
+    daemon_.until("a part of the log", [this] { return !daemon_.parts.empty(); });
+    return daemon_.parts.empty() ? proto::LogPart{} : daemon_.parts.front();
+  }
+  fs::path directory_of(const AttemptKey& key) { return state_->attempt(key).root(); }
+
+  Scratch scratch_;
+  net::Loop loop_;
+  FakeDaemon daemon_;
+  std::unique_ptr<WorkerState> state_;
+  std::unique_ptr<WorkerLoop> worker_;
+  std::optional<bool> ended_;
+};
+
+// --- reports and answers ---
+
+TEST_F(Programs, ReportOnTheSocketAndHearTheDecision) {
+  begin();
+  const AttemptKey key = key_of(0);
+  lease(spec_of(key, python(R"(
+print(say(type="report", step=1, metrics={"acc": 0.5, "train": {"loss": float("nan")}}))
+print(say(type="report", step=3, metrics={"acc": 0.75}))
+print(say(type="log", text="more to come"))
+)")));
+  wait_for_reports(key, 2);
+  EXPECT_EQ(daemon_.started, (std::vector<AttemptKey>{key}));
+  decide(key, 50, Directive::train_on, 9);
+  const ExitReport exit = daemon_.wait_for_exit(key);
+  EXPECT_EQ(exit.cause, Cause::exited);
+  EXPECT_EQ(exit.code, 0) << exit.log_tail;
+  EXPECT_EQ(daemon_.decision_acks, (std::vector<Lsn>{Lsn{50}}));
+  const auto metrics = daemon_.reports_of<MetricsReport>(key);
+  ASSERT_EQ(metrics.size(), 2U);
+  EXPECT_EQ(metrics[0].step, Units{1});
+  EXPECT_EQ(metrics[0].metrics[0], (std::pair<std::string, double>{"acc", 0.5}));
+  EXPECT_EQ(metrics[0].metrics[1].first, "train.loss");
+  EXPECT_TRUE(std::isnan(metrics[0].metrics[1].second));
+  EXPECT_EQ(metrics[1].step, Units{3});
+  EXPECT_EQ(read_log(key, "stdout").text,
+            "{'directive': 'continue', 'length': 3}\n{'directive': 'continue', 'length': 9}\n"
+            "{'directive': 'continue', 'length': 9}\n");
+}
+
+TEST_F(Programs, ReportByLinesOnStdout) {
+  begin();
+  const AttemptKey key = key_of(0);
+  lease(spec_of(key,
+                shell(R"(printf 'epoch 1\nHPSEARCH {{"step":1,"acc":0.25}}\n'; )"
+                      R"(printf '50%%\rHPSEARCH {{"step":2,"acc":NaN}}\nHPSEARCH {{"step":3,"acc":0.5}}')")));
+  const ExitReport exit = daemon_.wait_for_exit(key);
+  EXPECT_EQ(exit.code, 0);
+  const auto metrics = daemon_.reports_of<MetricsReport>(key);
+  ASSERT_EQ(metrics.size(), 3U);
+  EXPECT_EQ(metrics[2].step, Units{3});
+  EXPECT_TRUE(std::isnan(metrics[1].metrics[0].second));
+}
+
+TEST_F(Programs, ThatKnowNothingOfUsAreReadByPatterns) {
+  begin();
+  const AttemptKey key = key_of(0);
+  LaunchSpec spec = spec_of(key, shell("echo 'epoch 1 acc: 0.25'; echo 'epoch 2 acc: tensor(0.5)' >&2"));
+  spec.metric_patterns["acc"] = R"(epoch (?P<step>\d+) acc: (?P<value>.*))";
+  lease(spec);
+  daemon_.wait_for_exit(key);
+  const auto metrics = daemon_.reports_of<MetricsReport>(key);
+  ASSERT_EQ(metrics.size(), 2U);  // The two streams have no order between them.
+  EXPECT_EQ(metrics[0].metrics[0].second + metrics[1].metrics[0].second, 0.75);
+}
+
+TEST_F(Programs, WithAPatternThatIsNoneDoNotStart) {
+  begin();
+  const AttemptKey key = key_of(0);
+  LaunchSpec spec = spec_of(key, shell("true"));
+  spec.metric_patterns["acc"] = "(";
+  lease(spec);
+  const ExitReport exit = daemon_.wait_for_exit(key);
+  EXPECT_EQ(exit.cause, Cause::could_not_start);
+  EXPECT_NE(exit.message.find("metrics.acc"), std::string::npos) << exit.message;
+}
+
+TEST_F(Programs, GetAnErrorForABadMessageAndGoOn) {
+  begin();
+  const AttemptKey key = key_of(0);
+  lease(spec_of(key, python(R"(
+print(say(type="report", step="three", metrics={}))
+lines.write("x" * 70000 + "\n"); lines.flush(); print(lines.readline())
+print(say(type="report", step=1, metrics={"acc": 0.5}))
+)")));
+  EXPECT_EQ(daemon_.wait_for_exit(key).code, 0);
+  const std::string text = read_log(key, "stdout").text;
+  EXPECT_NE(text.find("step is \"three\""), std::string::npos) << text;
+  EXPECT_NE(text.find("longer than 65536 bytes"), std::string::npos) << text;
+  EXPECT_NE(text.find("continue"), std::string::npos) << text;
+}
+
+TEST_F(Programs, MayEndTheirSideBeforeTheAnswer) {
+  begin();
+  const AttemptKey key = key_of(0);
+  lease(spec_of(key, python(R"(
+lines.write('{"type":"report","step":3,"metrics":{"acc":1}}'); lines.flush()
+stream.shutdown(socket.SHUT_WR)
+print(lines.readline())
+)")));
+  wait_for_reports(key, 1);
+  decide(key, 50, Directive::stop);
+  EXPECT_EQ(daemon_.wait_for_exit(key).code, 0);
+  EXPECT_NE(read_log(key, "stdout").text.find("stop"), std::string::npos);
+}
+
+TEST_F(Programs, MaySayThatTheirHyperparametersAreInvalid) {
+  begin();
+  const AttemptKey key = key_of(0);
+  lease(spec_of(key, python(R"(
+answer = say(type="invalid_hyperparameters", why="more heads than features")
+sys.exit(0 if answer["directive"] == "stop" else 1)
+)")));
+  EXPECT_EQ(daemon_.wait_for_exit(key).code, 0);
+  ASSERT_EQ(daemon_.reports_of<InvalidHparamsReport>(key).size(), 1U);
+  EXPECT_EQ(daemon_.reports_of<InvalidHparamsReport>(key)[0].why, "more heads than features");
+}
+
+TEST_F(Programs, WhatTheySaidLastBeforeTheyEndedCounts) {
+  begin();
+  const AttemptKey key = key_of(0);
+  lease(spec_of(key, python(R"(
+for step in range(1, 3):
+    print(json.dumps({"type": "report", "step": step, "metrics": {"acc": step}}), file=lines)
+lines.flush()
+os._exit(3)
+)")));
+  EXPECT_EQ(daemon_.wait_for_exit(key).code, 3);
+  EXPECT_EQ(daemon_.reports_of<MetricsReport>(key).size(), 2U);
+}
+
+// --- checkpoints ---
+
+TEST_F(Programs, PauseWithACheckpointAndResumeFromIt) {
+  begin();
+  const AttemptKey key = key_of(4);
+  LaunchSpec spec = spec_of(key, python(R"(
+def save(text):
+    os.makedirs(os.environ["HPSEARCH_CHECKPOINT_DIR"] + "/deep", exist_ok=True)
+    open(os.environ["HPSEARCH_CHECKPOINT_DIR"] + "/deep/weights", "w").write(text)
+start = os.environ["HPSEARCH_LATEST_CHECKPOINT"]
+if start:
+    print("resumed with", open(start + "/deep/weights").read())
+    sys.exit(0)
+answer = say(type="report", step=3, metrics={"acc": 0.5})
+assert answer["directive"] == "pause", answer
+save("forty-two")
+answer = say(type="checkpoint", step=3)
+assert answer["directive"] == "pause", answer
+assert os.listdir(os.environ["HPSEARCH_CHECKPOINT_DIR"]) == []
+)"));
+  spec.checkpoint_root = (scratch_.path() / "store").string();
+  lease(spec);
+  wait_for_reports(key, 1);
+  decide(key, 50, Directive::pause);
+  const ExitReport exit = daemon_.wait_for_exit(key);
+  EXPECT_EQ(exit.cause, Cause::exited);
+  ASSERT_EQ(exit.code, 0) << exit.log_tail;
+  const auto checkpoints = daemon_.reports_of<CheckpointReport>(key);
+  ASSERT_EQ(checkpoints.size(), 1U);
+  EXPECT_EQ(checkpoints[0].step, Units{3});
+  EXPECT_EQ(checkpoints[0].path, (scratch_.path() / "store/1/4/1-3").string());
+  EXPECT_EQ(checkpoints[0].files, 1U);
+  EXPECT_EQ(checkpoints[0].bytes, 9U);
+  EXPECT_EQ(text_of(fs::path(checkpoints[0].path) / "deep/weights"), "forty-two");
+  EXPECT_NE(text_of(fs::path(checkpoints[0].path) / "manifest.json").find("deep/weights"), std::string::npos);
+
+  const AttemptKey again = key_of(4, 2);
+  spec.key = again;
+  spec.latest_checkpoint = checkpoints[0].path;
+  spec.latest_step = Units{3};
+  spec.length = Units{9};
+  lease(spec);
+  EXPECT_EQ(daemon_.wait_for_exit(again).code, 0);
+  EXPECT_EQ(read_log(again, "stdout").text, "resumed with forty-two\n");
+}
+
+TEST_F(Programs, WithoutAnyReportingLeaveTheirCheckpointByEndingWell) {
+  begin();
+  const AttemptKey key = key_of(0);
+  lease(spec_of(key, shell("echo x > {checkpoint_dir}/model")));
+  EXPECT_EQ(daemon_.wait_for_exit(key).code, 0);
+  const auto checkpoints = daemon_.reports_of<CheckpointReport>(key);
+  ASSERT_EQ(checkpoints.size(), 1U);
+  EXPECT_EQ(checkpoints[0].step, Units{3});
+  EXPECT_EQ(text_of(fs::path(checkpoints[0].path) / "model"), "x\n");
+}
+
+TEST_F(Programs, AnEmptyCheckpointIsToldToThem) {
+  begin();
+  const AttemptKey key = key_of(0);
+  lease(spec_of(key, python("print(say(type='checkpoint', step=1))")));
+  daemon_.wait_for_exit(key);
+  EXPECT_TRUE(daemon_.reports_of<CheckpointReport>(key).empty());
+  EXPECT_NE(read_log(key, "stdout").text.find("is empty"), std::string::npos);
+}
+
+// --- how programs end ---
+
+TEST_F(Programs, ThatFailShowTheirLastWords) {
+  begin();
+  const AttemptKey key = key_of(0);
+  lease(spec_of(key, shell("echo fine; echo 'Traceback: no such layer' >&2; exit 3")));
+  const ExitReport exit = daemon_.wait_for_exit(key);
+  EXPECT_EQ(exit.cause, Cause::exited);
+  EXPECT_EQ(exit.code, 3);
+  EXPECT_EQ(exit.log_tail, "Traceback: no such layer\n");
+  EXPECT_EQ(exit.message, "exit status 3");
+}
+
+TEST_F(Programs, KilledBySomebodySayBySignal) {
+  begin();
+  const AttemptKey key = key_of(0);
+  lease(spec_of(key, shell("kill -SEGV $$")));
+  const ExitReport exit = daemon_.wait_for_exit(key);
+  EXPECT_EQ(exit.cause, Cause::signaled);
+  EXPECT_EQ(exit.code, SIGSEGV);
+}
+
+TEST_F(Programs, ThatIgnoreSigtermAreKilled) {
+  begin(Duration::millis(300));
+  const AttemptKey key = key_of(0);
+  lease(spec_of(
+      key, shell(R"(trap '' TERM; echo 'HPSEARCH {{"step":1,"acc":0}}'; while :; do sleep 0.05; done)")));
+  wait_for_reports(key, 1);
+  decide(key, 50, Directive::stop);
+  const ExitReport exit = daemon_.wait_for_exit(key);
+  EXPECT_EQ(exit.cause, Cause::ended_by_agent);
+  EXPECT_EQ(exit.code, SIGKILL);
+}
+
+TEST_F(Programs, BehindAShellGetTheirWholeGrace) {
+  begin();
+  const AttemptKey key = key_of(0);
+  // The shell dies of SIGTERM at once; what it ran still wants to tidy up.
+  lease(spec_of(key, shell(R"(/usr/bin/python3 -c '
+import os, signal, sys, time
+def tidy(*_):
+    time.sleep(0.3)
+    open("../output/tidied", "w").write("yes")
+    sys.exit(0)
+signal.signal(signal.SIGTERM, tidy)
+print("HPSEARCH {{\"step\":1,\"acc\":0}}", flush=True)
+time.sleep(1000)'; echo never)")));
+  wait_for_reports(key, 1);
+  decide(key, 50, Directive::stop);
+  EXPECT_EQ(daemon_.wait_for_exit(key).cause, Cause::ended_by_agent);
+  EXPECT_EQ(text_of(directory_of(key) / "output/tidied"), "yes");
+}
+
+TEST_F(Programs, LeaveNothingRunningBehind) {
+  begin();
+  const AttemptKey key = key_of(0);
+  // One in the background, one in a session of its own, one forked twice that also forgot its environment.
+  lease(spec_of(key, shell(R"(sleep 1000 & echo $! > ../output/a
+setsid sleep 1000 & echo $! > ../output/b
+/usr/bin/python3 -c '
+import os
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        open("../output/c", "w").write(str(os.getpid()))
+        os.close(0); os.close(1); os.close(2)
+        os.execve("/bin/sleep", ["sleep", "1000"], {{}})
+    os._exit(0)
+os.wait()'
+until [ -s ../output/b ] && [ -s ../output/c ]; do sleep 0.01; done)")));
+  EXPECT_EQ(daemon_.wait_for_exit(key).code, 0);
+  for (const char* name : {"a", "b", "c"}) {
+    const pid_t pid = std::stoi(text_of(directory_of(key) / "output" / name));
+    const auto left = process_info(pid);
+    EXPECT_TRUE(!left || left->dead()) << name;
+  }
+}
+
+TEST_F(Programs, OneProgramsEndLeavesAnothersDaemonsAlone) {
+  begin();
+  const AttemptKey stays = key_of(0);
+  LaunchSpec first = spec_of(stays, shell(R"(setsid sleep 1000 & sleep 0.01; echo $! > ../output/b; )"
+                                          R"(echo 'HPSEARCH {{"step":1,"acc":0}}'; exec sleep 1000)"));
+  lease(first);
+  wait_for_reports(stays, 1);
+  const AttemptKey goes = key_of(1);
+  LaunchSpec second = spec_of(goes, shell("true"));
+  second.slots = {engine::SlotIndex{1}};
+  lease(second);
+  EXPECT_EQ(daemon_.wait_for_exit(goes).code, 0);
+  const pid_t pid = std::stoi(text_of(directory_of(stays) / "output/b"));
+  EXPECT_TRUE(process_info(pid).has_value());
+  decide(stays, 60, Directive::kill);
+  EXPECT_EQ(daemon_.wait_for_exit(stays).cause, Cause::ended_by_agent);
+  EXPECT_FALSE(process_info(pid).has_value());
+}
+
+TEST_F(Programs, ThatArePausedInMidLengthHearItAtTheNextReport) {
+  begin();
+  const AttemptKey key = key_of(0);
+  lease(spec_of(key, python(R"(
+say(type="report", step=1, metrics={"acc": 0})
+import time
+while True:
+    time.sleep(0.01)
+    answer = say(type="report", step=2, metrics={"acc": 0})
+    if answer["directive"] != "continue":
+        print(answer["directive"])
+        break
+)")));
+  wait_for_reports(key, 1);
+  decide(key, 50, Directive::pause);
+  EXPECT_EQ(daemon_.wait_for_exit(key).cause, Cause::exited);
+  EXPECT_EQ(read_log(key, "stdout").text, "pause\n");
+}
+
+// --- what cannot start ---
+
+TEST_F(Programs, ThatAreMissingAreNamed) {
+  begin();
+  const AttemptKey key = key_of(0);
+  lease(spec_of(key, {std::vector<std::string>{"no-such-trainer", "x"}}));
+  const ExitReport exit = daemon_.wait_for_exit(key);
+  EXPECT_EQ(exit.cause, Cause::could_not_start);
+  EXPECT_NE(exit.message.find("no program no-such-trainer on PATH"), std::string::npos) << exit.message;
+  EXPECT_TRUE(daemon_.started.empty());
+}
+
+TEST_F(Programs, MissingBehindAShellSayNotFound) {
+  begin();
+  const AttemptKey key = key_of(0);
+  lease(spec_of(key, shell("no-such-trainer --lr {lr}")));
+  const ExitReport exit = daemon_.wait_for_exit(key);
+  EXPECT_EQ(exit.code, 127);
+  EXPECT_NE(exit.log_tail.find("no-such-trainer"), std::string::npos) << exit.log_tail;
+}
+
+TEST_F(Programs, WithoutTheirContextDirectoryDoNotStart) {
+  begin();
+  const AttemptKey key = key_of(0);
+  LaunchSpec spec = spec_of(key, shell("true"));
+  spec.context_directory = (scratch_.path() / "gone").string();
+  lease(spec);
+  const ExitReport exit = daemon_.wait_for_exit(key);
+  EXPECT_EQ(exit.cause, Cause::could_not_start);
+  EXPECT_NE(exit.message.find(spec.context_directory), std::string::npos) << exit.message;
+}
+
+TEST_F(Programs, WhoseFileIsNotExecutableAreNamed) {
+  begin();
+  const AttemptKey key = key_of(0);
+  LaunchSpec spec = spec_of(key, {std::vector<std::string>{"./train"}});
+  write_text(scratch_.path() / "context/train", "not a program");
+  spec.context_directory = (scratch_.path() / "context").string();
+  lease(spec);
+  const ExitReport exit = daemon_.wait_for_exit(key);
+  EXPECT_EQ(exit.cause, Cause::could_not_start);
+  EXPECT_NE(exit.message.find("./train"), std::string::npos) << exit.message;
+}
+
+// --- what they find ---
+
+TEST_F(Programs, WorkInAPrivateCopyOfTheContext) {
+  begin();
+  const fs::path context = scratch_.path() / "context";
+  write_text(context / "data/x.txt", "original");
+  write_text(context / ".git/HEAD", "x");
+  write_text(context / "pkg/__pycache__/m.pyc", "x");
+  write_text(context / "run/run.json", "{}");
+  fs::create_directories(context / "run/worker");
+  const AttemptKey key = key_of(0);
+  LaunchSpec spec =
+      spec_of(key, shell("find . -type f | sort; echo changed > data/x.txt; cat data/x.txt; [ ! -t 0 ]"));
+  spec.context_directory = context.string();
+  lease(spec);
+  EXPECT_EQ(daemon_.wait_for_exit(key).code, 0);
+  EXPECT_EQ(read_log(key, "stdout").text, "./data/x.txt\nchanged\n");
+  EXPECT_EQ(text_of(context / "data/x.txt"), "original");
+}
+
+TEST_F(Programs, FindTheirParametersInEveryForm) {
+  begin();
+  const AttemptKey key = key_of(0);
+  lease(spec_of(key,
+                shell(R"(echo {lr} {args_eq}; echo "$HPSEARCH_PARAMS"; cat "$HPSEARCH_PARAMS_FILE"; )"
+                      R"(echo "$HPSEARCH_TRIAL_NUMBER $HPSEARCH_LENGTH $HPSEARCH_UNIT $OMP_NUM_THREADS")")));
+  EXPECT_EQ(daemon_.wait_for_exit(key).code, 0);
+  EXPECT_EQ(read_log(key, "stdout").text,
+            "0.5 --lr=0.5 --units=64\n{\"lr\":0.5,\"units\":64}\n{\"lr\":0.5,\"units\":64}\n0 3 epochs 2\n");
+}
+
+TEST_F(Programs, InheritNothingButTheirThreeStreams) {
+  begin();
+  const AttemptKey key = key_of(0);
+  lease(spec_of(key, shell("ls /proc/self/fd | wc -l; readlink /proc/self/fd/0; ulimit -c")));
+  daemon_.wait_for_exit(key);
+  EXPECT_EQ(read_log(key, "stdout").text, "4\n/dev/null\n0\n");  // ls itself has the directory open.
+}
+
+// --- logs ---
+
+TEST_F(Programs, MayPrintWithoutEnd) {
+  begin();
+  const AttemptKey key = key_of(0);
+  lease(spec_of(key, shell("head -c 20000000 /dev/zero | tr '\\0' x; echo; echo end")));
+  EXPECT_EQ(daemon_.wait_for_exit(key).code, 0);
+  const proto::LogPart tail = read_log(key, "stdout", 0, 100, true);
+  EXPECT_EQ(tail.size, 20'000'005U);
+  EXPECT_EQ(tail.offset, 20'000'005U - 100);
+  EXPECT_TRUE(tail.text.ends_with("x\nend\n"));
+  EXPECT_LE(read_log(key, "stdout", 0, 10'000'000).text.size(), 128U * 1024);
+}
+
+TEST_F(Programs, LogsAreReadWhileTheyRunAndAfterwards) {
+  begin();
+  const AttemptKey key = key_of(0);
+  lease(spec_of(
+      key,
+      shell(
+          R"(printf 'one\ntw\303\251\n'; echo oops >&2; echo 'HPSEARCH {{"step":1,"acc":0}}'; exec sleep 1000)")));
+  wait_for_reports(key, 1);
+  EXPECT_EQ(read_log(key, "stdout", 4, 3).text, "tw") << "no half characters";
+  EXPECT_EQ(read_log(key, "stderr").text, "oops\n");
+  decide(key, 50, Directive::kill);
+  daemon_.wait_for_exit(key);
+  daemon_.until("the work directory is gone", [&] { return !fs::exists(directory_of(key) / "work"); });
+  EXPECT_EQ(read_log(key, "stdout", 0, 4).text, "one\n");
+  EXPECT_FALSE(read_log(key_of(9), "stdout").problem.empty());
+  EXPECT_FALSE(read_log(key, "elsewhere").problem.empty());
+}
+
+// --- the worker ---
+
+TEST_F(Programs, RunOnWhileTheDaemonIsAway) {
+  begin();
+  const AttemptKey key = key_of(0);
+  lease(spec_of(
+      key, shell(R"(echo 'HPSEARCH {{"step":1,"acc":0}}'; until [ -e ../output/go ]; do sleep 0.01; done; )"
+                 R"(echo 'HPSEARCH {{"step":2,"acc":0}}'; exit 5)")));
+  wait_for_reports(key, 1);
+  daemon_.close();
+  write_text(directory_of(key) / "output/go", "");
+  daemon_.until("the program has ended", [&] { return !fs::exists(directory_of(key) / "process.json"); });
+  daemon_.reopen();
+  EXPECT_EQ(daemon_.wait_for_exit(key).code, 5);
+  EXPECT_EQ(daemon_.reports(key).size(), 3U);
+  ASSERT_GE(daemon_.hellos.size(), 2U);
+  ASSERT_EQ(daemon_.hellos.back().held.size(), 1U);
+  EXPECT_EQ(daemon_.hellos.back().held[0].last_seq, 3U);
+}
+
+TEST_F(Programs, EndWithTheWorker) {
+  begin();
+  const AttemptKey key = key_of(0);
+  lease(spec_of(key, shell(R"(echo 'HPSEARCH {{"step":1,"acc":0}}'; exec sleep 1000)")));
+  wait_for_reports(key, 1);
+  worker_->stop();
+  EXPECT_EQ(daemon_.wait_for_exit(key).cause, Cause::ended_by_agent);
+  daemon_.until("the worker's end", [this] { return ended_.has_value(); });
+  EXPECT_TRUE(*ended_);
+  EXPECT_TRUE(daemon_.goodbye);
+}
+
+TEST_F(Programs, SpeakThroughAShortSocketWhenTheStateDirectoryIsDeep) {
+  fs::path deep = scratch_.path();
+  for (int i = 0; i < 10; ++i) {
+    deep /= "a-directory-with-a-long-name";
+  }
+  begin(Duration::seconds(30), deep);
+  const AttemptKey key = key_of(0);
+  lease(spec_of(key, python("print(len(os.environ['HPSEARCH_SOCKET']) < 108)")));
+  EXPECT_EQ(daemon_.wait_for_exit(key).code, 0);
+  EXPECT_EQ(read_log(key, "stdout").text, "True\n");
+}
+
+TEST_F(Programs, FourAtATimeEachReportItsOwn) {
+  begin();
+  for (std::uint64_t trial = 0; trial < 4; ++trial) {
+    LaunchSpec spec = spec_of(key_of(trial), python(R"(
+trial = int(os.environ["HPSEARCH_TRIAL_NUMBER"])
+for step in range(1, 4):
+    say(type="report", step=step, metrics={"acc": trial})
+)"));
+    spec.slots = {engine::SlotIndex{trial}};
+    lease(spec);
+  }
+  for (std::uint64_t trial = 0; trial < 4; ++trial) {
+    wait_for_reports(key_of(trial), 3);
+    decide(key_of(trial), 70 + trial, Directive::stop);
+  }
+  for (std::uint64_t trial = 0; trial < 4; ++trial) {
+    EXPECT_EQ(daemon_.wait_for_exit(key_of(trial)).code, 0);
+    for (const MetricsReport& report : daemon_.reports_of<MetricsReport>(key_of(trial))) {
+      EXPECT_EQ(report.metrics[0].second, static_cast<double>(trial));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace hpsearch::workers::test

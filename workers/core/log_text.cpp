@@ -1,0 +1,113 @@
+#include "hpsearch/workers/core/log_text.hpp"
+
+#include <algorithm>
+
+#include "hpsearch/proto/utf8.hpp"
+
+namespace hpsearch::workers {
+
+namespace {
+
+unsigned byte_at(std::string_view text, std::size_t at) noexcept {
+  return static_cast<unsigned char>(text[at]);
+}
+
+bool continues(unsigned byte) noexcept {
+  return (byte & 0xC0U) == 0x80U;
+}
+
+/// Length of the character a lead byte announces; 0 for a byte that leads none.
+std::size_t announced(unsigned lead) noexcept {
+  if (lead < 0x80) {
+    return 1;
+  }
+  if (lead >= 0xC2 && lead <= 0xDF) {
+    return 2;
+  }
+  if (lead >= 0xE0 && lead <= 0xEF) {
+    return 3;
+  }
+  if (lead >= 0xF0 && lead <= 0xF4) {
+    return 4;
+  }
+  return 0;
+}
+
+}  // namespace
+
+std::string clean_utf8(std::string_view bytes) {
+  std::string clean(bytes);
+  for (std::size_t at = 0; at < clean.size();) {
+    const std::size_t length = proto::utf8_length(std::string_view(clean).substr(at));
+    if (length == 0) {
+      clean[at] = '?';
+      ++at;
+    } else {
+      at += length;
+    }
+  }
+  return clean;
+}
+
+std::size_t cut_character_at_end(std::string_view bytes) noexcept {
+  for (std::size_t back = 1; back <= std::min<std::size_t>(3, bytes.size()); ++back) {
+    const unsigned byte = byte_at(bytes, bytes.size() - back);
+    if (!continues(byte)) {
+      return announced(byte) > back ? back : 0;
+    }
+  }
+  return 0;
+}
+
+std::size_t cut_character_at_start(std::string_view bytes) noexcept {
+  std::size_t cut = 0;
+  while (cut < std::min<std::size_t>(3, bytes.size()) && continues(byte_at(bytes, cut))) {
+    ++cut;
+  }
+  return cut;
+}
+
+std::string last_lines(std::string_view text, std::size_t limit) {
+  if (text.size() > limit) {
+    const bool at_line_start = text[text.size() - limit - 1] == '\n';
+    text.remove_prefix(text.size() - limit);
+    if (!at_line_start) {
+      const std::size_t end = text.find('\n');
+      const bool another_line = end != std::string_view::npos && end + 1 < text.size();
+      text.remove_prefix(another_line ? end + 1 : cut_character_at_start(text));
+    }
+  }
+  return clean_utf8(text);
+}
+
+bool LineSplitter::feed(std::string_view bytes, const std::function<void(std::string_view)>& line) {
+  bool dropped = false;
+  while (!bytes.empty()) {
+    const std::size_t end = bytes.find_first_of("\n\r");
+    const std::string_view piece = bytes.substr(0, end);
+    if (!too_long_ && held_.size() + piece.size() > longest_) {
+      too_long_ = true;
+      dropped = true;
+      held_.clear();
+    }
+    if (!too_long_) {
+      held_.append(piece);
+    }
+    if (end == std::string_view::npos) {
+      return dropped;
+    }
+    finish(line);
+    bytes.remove_prefix(end + 1);
+  }
+  return dropped;
+}
+
+void LineSplitter::finish(const std::function<void(std::string_view)>& line) {
+  if (!too_long_ && !held_.empty()) {
+    line(held_);
+  }
+  too_long_ = false;
+  held_.clear();
+}
+
+}  // namespace hpsearch::workers

@@ -1,0 +1,260 @@
+#include "hpsearch/workers/core/program_message.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <utility>
+
+#include "hpsearch/engine/base/text.hpp"
+#include "hpsearch/proto/json.hpp"
+#include "hpsearch/workers/core/log_text.hpp"
+
+namespace hpsearch::workers {
+
+using engine::Errc;
+using engine::Error;
+using engine::Result;
+using engine::Units;
+using engine::Value;
+
+namespace {
+
+// Dotted names repeat their parents, so a short line could blow up; this keeps one report well below a frame.
+constexpr std::size_t max_metric_name_bytes = 256;
+constexpr std::size_t max_all_names_bytes = 100 * 1024;
+constexpr std::size_t max_metrics = 1000;
+constexpr std::size_t max_why_bytes = 4 * 1024;
+constexpr std::size_t max_ignored_named = 8;
+
+constexpr std::string_view stdout_word = "HPSEARCH ";
+
+bool is_letter(char c) noexcept {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+/// JSON has no NaN and no infinities, but Python prints them; they become the spelling that proto reads.
+/// Outside of strings letters only occur in true, false, null and exponents, so words can be told apart.
+std::string spell_non_finite(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  bool in_string = false;
+  for (std::size_t at = 0; at < text.size();) {
+    const char c = text[at];
+    if (in_string) {
+      const std::size_t taken = c == '\\' && at + 1 < text.size() ? 2 : 1;
+      out.append(text.substr(at, taken));
+      at += taken;
+      in_string = c != '"';
+      continue;
+    }
+    if (!is_letter(c)) {
+      in_string = c == '"';
+      out.push_back(c);
+      ++at;
+      continue;
+    }
+    std::size_t end = at;
+    while (end < text.size() && is_letter(text[end])) {
+      ++end;
+    }
+    const std::string_view word = text.substr(at, end - at);
+    if (word == "NaN") {
+      out.append(R"({"class":"nan"})");
+    } else if (word == "Infinity" && !out.empty() && out.back() == '-') {
+      out.pop_back();
+      out.append(R"({"class":"-inf"})");
+    } else if (word == "Infinity") {
+      out.append(R"({"class":"+inf"})");
+    } else {
+      out.append(word);
+    }
+    at = end;
+  }
+  return out;
+}
+
+Error wrong(std::string what) {
+  return Error{Errc::bad_request, std::move(what)};
+}
+
+Result<Value> parse_object(std::string_view text) {
+  if (text.size() > max_message_bytes) {
+    return wrong("the message has " + std::to_string(text.size()) + " bytes; at most " +
+                 std::to_string(max_message_bytes) + " are allowed");
+  }
+  proto::JsonLimits limits;
+  limits.bytes = 4 * max_message_bytes;  // Spelling out NaN makes a text longer.
+  Result<Value> value = proto::parse_json(spell_non_finite(text), limits);
+  if (!value) {
+    return wrong("not a JSON object on one line: " + value.error().message);
+  }
+  if (value->as_map() == nullptr) {
+    return wrong("the message is a " + std::string(value->kind_name()) + "; it must be a JSON object");
+  }
+  return value;
+}
+
+/// Steps as programs spell them: 3, and 3.0 from those that compute in floats.
+Result<Units> read_step(const Value& value) {
+  if (const std::int64_t* integer = value.as_integer(); integer != nullptr && *integer >= 0) {
+    return Units{static_cast<std::uint64_t>(*integer)};
+  }
+  if (const double* real = value.as_real();
+      real != nullptr && *real >= 0 && *real <= 9.0e15 && *real == std::floor(*real)) {
+    return Units{static_cast<std::uint64_t>(*real)};
+  }
+  return wrong("step is " + engine::compact_json(value) + "; it must be a whole number of at least 0");
+}
+
+struct Flattening {
+  SaidMetrics said;
+  std::size_t name_bytes = 0;
+  std::string problem;
+};
+
+void flatten(const std::string& prefix, const Value::Map& members, Flattening& to) {
+  for (const auto& [key, value] : members) {
+    std::string name = prefix.empty() ? key : prefix + "." + key;
+    if (const Value::Map* inner = value.as_map()) {
+      flatten(name, *inner, to);
+    } else if (name.empty() || name.size() > max_metric_name_bytes) {
+      to.problem = "a metric's name has " + std::to_string(name.size()) + " bytes; 1 to " +
+                   std::to_string(max_metric_name_bytes) + " are allowed";
+    } else if (value.is_number()) {
+      to.name_bytes += name.size();
+      to.said.metrics.emplace_back(std::move(name), value.number_or(0));
+    } else if (to.said.ignored.size() < max_ignored_named) {
+      to.said.ignored.push_back(std::move(name));
+    }
+    if (to.said.metrics.size() > max_metrics) {
+      to.problem = "there are more than " + std::to_string(max_metrics) + " metrics in one report";
+    }
+    if (to.name_bytes > max_all_names_bytes) {
+      to.problem = "the names of all metrics together are too long; at most " +
+                   std::to_string(max_all_names_bytes) + " bytes are allowed";
+    }
+    if (!to.problem.empty()) {
+      return;
+    }
+  }
+}
+
+Result<ProgramMessage> metrics_from(const Value& step, const Value::Map& members) {
+  const Result<Units> at = read_step(step);
+  if (!at) {
+    return at.error();
+  }
+  Flattening flat;
+  flat.said.step = *at;
+  flatten("", members, flat);
+  if (!flat.problem.empty()) {
+    return wrong(flat.problem);
+  }
+  // {"a.b":1,"a":{"b":2}} names one metric twice; the first spelling in order of the text's keys counts.
+  auto& metrics = flat.said.metrics;
+  const auto by_name = [](const auto& a, const auto& b) { return a.first < b.first; };
+  std::stable_sort(metrics.begin(), metrics.end(), by_name);
+  const auto same_name = [](const auto& a, const auto& b) { return a.first == b.first; };
+  metrics.erase(std::unique(metrics.begin(), metrics.end(), same_name), metrics.end());
+  return ProgramMessage{std::move(flat.said)};
+}
+
+Result<ProgramMessage> read_report(const Value::Map& message) {
+  const Value* step = message.find("step");
+  if (step == nullptr) {
+    return wrong(
+        R"("step" is missing; a report looks like {"type":"report","step":3,"metrics":{"loss":0.5}})");
+  }
+  const Value* metrics = message.find("metrics");
+  if (metrics == nullptr || metrics->as_map() == nullptr) {
+    return wrong(
+        R"("metrics" is missing or no object; a report looks like {"type":"report","step":3,"metrics":{"loss":0.5}})");
+  }
+  return metrics_from(*step, *metrics->as_map());
+}
+
+Result<ProgramMessage> read_checkpoint(const Value::Map& message) {
+  SaidCheckpoint said;
+  if (const Value* step = message.find("step"); step != nullptr && !step->is_null()) {
+    const Result<Units> at = read_step(*step);
+    if (!at) {
+      return at.error();
+    }
+    said.step = *at;
+  }
+  return ProgramMessage{said};
+}
+
+Result<ProgramMessage> read_invalid(const Value::Map& message) {
+  const Value* why = message.find("why");
+  SaidInvalid said;
+  if (why != nullptr && why->as_text() != nullptr) {
+    const std::string_view text = std::string_view(*why->as_text()).substr(0, max_why_bytes);
+    said.why = std::string(text.substr(0, text.size() - cut_character_at_end(text)));
+  }
+  return ProgramMessage{std::move(said)};
+}
+
+}  // namespace
+
+Result<ProgramMessage> parse_socket_line(std::string_view line) {
+  const Result<Value> object = parse_object(line);
+  if (!object) {
+    return object.error();
+  }
+  const Value::Map& message = *object->as_map();
+  const Value* type = message.find("type");
+  if (type == nullptr || type->as_text() == nullptr) {
+    return wrong(
+        R"("type" is missing; it must be "report", "checkpoint", "progress", "log" or "invalid_hyperparameters")");
+  }
+  const std::string& name = *type->as_text();
+  if (name == "report") {
+    return read_report(message);
+  }
+  if (name == "checkpoint") {
+    return read_checkpoint(message);
+  }
+  if (name == "progress" || name == "log") {
+    return ProgramMessage{SaidRemark{}};
+  }
+  if (name == "invalid_hyperparameters") {
+    return read_invalid(message);
+  }
+  constexpr std::array<std::string_view, 5> known{"report", "checkpoint", "progress", "log",
+                                                  "invalid_hyperparameters"};
+  const std::string_view near = engine::nearest(name, known);
+  return wrong("type is " + engine::compact_json(*type) +
+               (near.empty() ? "" : ", perhaps " + std::string(near)) +
+               "; it must be report, checkpoint, progress, log or invalid_hyperparameters");
+}
+
+std::optional<std::string_view> stdout_payload(std::string_view line) noexcept {
+  if (!line.starts_with(stdout_word)) {
+    return std::nullopt;
+  }
+  return line.substr(stdout_word.size());
+}
+
+Result<ProgramMessage> parse_stdout_payload(std::string_view payload) {
+  Result<Value> object = parse_object(payload);
+  if (!object) {
+    return object.error();
+  }
+  Value::Map& message = *object->as_map();
+  const Value* found = message.find("step");
+  if (found == nullptr) {
+    return wrong(R"("step" is missing; a line looks like HPSEARCH {"step":3,"loss":0.5})");
+  }
+  const Value step = *found;
+  message.erase("step");
+  // Programs that also use the socket tend to print the same shape here.
+  const Value* metrics = message.find("metrics");
+  if (metrics != nullptr && metrics->as_map() != nullptr) {
+    return metrics_from(step, *metrics->as_map());
+  }
+  return metrics_from(step, message);
+}
+
+}  // namespace hpsearch::workers

@@ -1,0 +1,496 @@
+#include "hpsearch/workers/core/worker_machine.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+namespace hpsearch::workers {
+
+using engine::AttemptKey;
+using engine::Duration;
+using engine::Instant;
+using engine::SlotIndex;
+
+namespace {
+
+// An acknowledged exit is final; a lease that arrives after it can only be an old repetition.
+constexpr std::size_t remembered_attempts = 4096;
+// A session that ends sooner than this did not really work, so the waits go on growing.
+constexpr Duration settled_session = Duration::seconds(2);
+// 1 + 2 + 4 + 8 seconds of silence about reports on an open connection: whoever is there does not know us.
+constexpr unsigned resends_before_new_session = 4;
+// Sent and not acknowledged, by all attempts together and by one: enough to keep a slow line busy, little
+// enough that a daemon's return does not overflow the connection's queue with what was kept for it.
+constexpr std::size_t window_of_all = std::size_t{4} * 1024 * 1024;
+constexpr std::size_t window_of_one = std::size_t{1} * 1024 * 1024;
+constexpr Duration shortest_beat = Duration::millis(50);
+
+bool overlap(const std::vector<SlotIndex>& a, const std::vector<SlotIndex>& b) {
+  return std::any_of(a.begin(), a.end(),
+                     [&b](SlotIndex slot) { return std::find(b.begin(), b.end(), slot) != b.end(); });
+}
+
+std::optional<Instant> earlier(std::optional<Instant> a, std::optional<Instant> b) {
+  if (!a || !b) {
+    return a ? a : b;
+  }
+  return std::min(*a, *b);
+}
+
+}  // namespace
+
+WorkerMachine::WorkerMachine(WorkerIdentity identity, WorkerRules rules, engine::Draw draw)
+    : identity_(std::move(identity)), rules_(rules), backoff_(rules.first_retry, rules.longest_retry, draw) {
+}
+
+WorkerMachine::State WorkerMachine::state() const noexcept {
+  if (over_) {
+    return State::over;
+  }
+  if (draining_) {
+    return State::draining;
+  }
+  return session_ == Session::ready ? State::ready : State::hello;
+}
+
+std::vector<Effect> WorkerMachine::start(Instant now) {
+  effects_.emplace_back(NewConnection{});
+  say_hello(now);
+  return std::exchange(effects_, {});
+}
+
+std::vector<Effect> WorkerMachine::step(const Input& input, Instant now) {
+  if (!over_) {
+    std::visit([&](const auto& known) { hear(known, now); }, input);
+    settle(now);
+  }
+  return std::exchange(effects_, {});
+}
+
+std::optional<Instant> WorkerMachine::next_wake() const noexcept {
+  if (over_) {
+    return std::nullopt;
+  }
+  std::optional<Instant> wake = earlier(leave_at_, session_ == Session::ready ? beat_at_ : hello_at_);
+  for (const auto& [key, attempt] : attempts_) {
+    wake = earlier(wake, attempt.next_wake());
+  }
+  return wake;
+}
+
+// --- what happened ---
+
+void WorkerMachine::hear(const FrameReceived& received, Instant now) {
+  const proto::Envelope& envelope = received.frame.envelope;
+  if (session_ == Session::refused || stale(envelope)) {
+    return;
+  }
+  std::visit(
+      [&](const auto& message) {
+        using Message = std::decay_t<decltype(message)>;
+        if constexpr (std::is_same_v<Message, proto::Welcome>) {
+          obey(message, envelope, now);
+        } else if constexpr (std::is_same_v<Message, proto::Refused>) {
+          obey(message, now);
+        } else if (session_ == Session::ready && envelope.cluster == cluster_ &&
+                   envelope.session_epoch >= session_epoch_) {
+          obey(message, now);
+        } else if constexpr (std::is_same_v<Message, proto::Resync>) {
+          // A daemon that does not know the session cannot know its number.
+          if (session_ == Session::ready) {
+            obey(message, now);
+          }
+        }
+      },
+      received.frame.message);
+}
+
+void WorkerMachine::hear(const SendRefused& /*refused*/, Instant now) {
+  if (session_ == Session::ready) {
+    lose_session(now);
+  } else if (session_ == Session::hello) {
+    hello_said_ = false;
+    hello_at_ = now + backoff_.next();
+  }
+}
+
+void WorkerMachine::hear(const ProgramStarted& started, Instant now) {
+  if (AttemptMachine* attempt = find(started.key)) {
+    AttemptOutput out;
+    attempt->started(now, out);
+    carry_out(std::move(out));
+  }
+}
+
+void WorkerMachine::hear(const ProgramNotStarted& not_started, Instant /*now*/) {
+  if (AttemptMachine* attempt = find(not_started.key)) {
+    AttemptOutput out;
+    attempt->not_started(not_started.why, out);
+    carry_out(std::move(out));
+  }
+}
+
+void WorkerMachine::hear(const ProgramSaid& said, Instant now) {
+  if (AttemptMachine* attempt = find(said.key)) {
+    AttemptOutput out;
+    attempt->said(said.connection, said.line, now, out);
+    carry_out(std::move(out));
+  }
+}
+
+void WorkerMachine::hear(const CheckpointPublished& published, Instant now) {
+  if (AttemptMachine* attempt = find(published.key)) {
+    AttemptOutput out;
+    attempt->published(published.report, now, out);
+    carry_out(std::move(out));
+  }
+}
+
+void WorkerMachine::hear(const CheckpointNotPublished& not_published, Instant now) {
+  if (AttemptMachine* attempt = find(not_published.key)) {
+    AttemptOutput out;
+    attempt->not_published(not_published.was_empty, not_published.why, now, out);
+    carry_out(std::move(out));
+  }
+}
+
+void WorkerMachine::hear(const ProgramEnded& ended, Instant /*now*/) {
+  if (AttemptMachine* attempt = find(ended.key)) {
+    AttemptOutput out;
+    attempt->ended(ended, out);
+    carry_out(std::move(out));
+  }
+}
+
+void WorkerMachine::hear(const LogWasRead& read, Instant /*now*/) {
+  say(read.part);
+}
+
+void WorkerMachine::hear(const StopAsked& /*asked*/, Instant now) {
+  const bool again = std::exchange(draining_, true);
+  AttemptOutput out;
+  for (auto& [key, attempt] : attempts_) {
+    if (again) {
+      attempt.kill_now(out);
+    } else {
+      attempt.end_now(now, out);
+    }
+  }
+  carry_out(std::move(out));
+}
+
+void WorkerMachine::hear(const TimePassed& /*passed*/, Instant now) {
+  AttemptOutput out;
+  bool unheard = false;
+  for (auto& [key, attempt] : attempts_) {
+    attempt.look_at_clock(now, out);
+    unheard = unheard || attempt.unanswered_resends() > resends_before_new_session;
+  }
+  carry_out(std::move(out));
+  if (session_ == Session::ready && unheard) {
+    notice(Notice::Level::warning, "the daemon does not acknowledge reports; starting a new session");
+    lose_session(now);
+  }
+  if (session_ == Session::ready && beat_at_ && now >= *beat_at_) {
+    beat_at_ = now + backoff_.about(beat_every_);
+    say(proto::Beat{});
+  }
+  if (session_ == Session::hello && hello_at_ && now >= *hello_at_) {
+    if (hello_said_) {
+      effects_.emplace_back(NewConnection{});  // What was said may be lost with the old one.
+    }
+    say_hello(now);
+  }
+}
+
+// --- what the daemon says ---
+
+bool WorkerMachine::stale(const proto::Envelope& envelope) const noexcept {
+  return envelope.cluster == cluster_ && envelope.daemon_epoch < daemon_epoch_;
+}
+
+/// Another store answers at the daemon's address. Its word counts once nothing of the old one's runs here.
+bool WorkerMachine::listens_to(const proto::Envelope& envelope, Instant now) {
+  if (cluster_ == 0 || envelope.cluster == cluster_) {
+    return true;
+  }
+  if (attempts_.empty()) {
+    daemon_epoch_ = 0;
+    session_epoch_ = 0;
+    done_.clear();
+    return true;
+  }
+  if (!std::exchange(noticed_foreign_, true)) {
+    notice(Notice::Level::error,
+           "another daemon, with another store, answers at this address, but attempts of the first one are "
+           "still "
+           "held here; bring the first one back, or restart this worker to give them up");
+  }
+  hello_at_ = now + backoff_.about(rules_.longest_retry);
+  hello_said_ = true;
+  return false;
+}
+
+void WorkerMachine::obey(const proto::Welcome& welcome, const proto::Envelope& envelope, Instant now) {
+  if (!listens_to(envelope, now)) {
+    return;
+  }
+  if (session_ == Session::ready && envelope.session_epoch < session_epoch_) {
+    return;
+  }
+  noticed_foreign_ = false;
+  cluster_ = envelope.cluster;
+  daemon_epoch_ = envelope.daemon_epoch;
+  session_epoch_ = envelope.session_epoch;
+  session_ = Session::ready;
+  ready_since_ = now;
+  hello_at_.reset();
+  hello_said_ = false;
+  beat_every_ = std::max(
+      shortest_beat,
+      Duration::millis(static_cast<std::int64_t>(std::min<std::uint64_t>(welcome.beat_every_ms, 3'600'000))));
+  beat_at_ = now + backoff_.about(beat_every_);
+  notice(Notice::Level::info, "in session as worker " + std::to_string(welcome.worker.number()));
+
+  AttemptOutput out;
+  for (auto& [key, attempt] : attempts_) {
+    attempt.hold();  // Unless the daemon names it: never act on ignorance.
+  }
+  for (const engine::WelcomeWorker::Attempt& said : welcome.attempts) {
+    AttemptMachine* attempt = find(said.key);
+    if (attempt == nullptr) {
+      continue;
+    }
+    switch (said.fate) {
+      case engine::WelcomeWorker::Fate::go_on:
+        attempt->go_on(said.upto, out);
+        break;
+      case engine::WelcomeWorker::Fate::fenced:
+        attempt->fenced(out);
+        break;
+      case engine::WelcomeWorker::Fate::hold:
+        break;
+    }
+  }
+  carry_out(std::move(out));
+}
+
+void WorkerMachine::obey(const proto::Lease& lease, Instant now) {
+  const AttemptKey& key = lease.spec.key;
+  AttemptOutput out;
+  if (AttemptMachine* attempt = find(key)) {
+    attempt->lease_again(out);
+  } else if (!draining_ && !done_.contains(key)) {
+    AttemptMachine& fresh = attempts_.emplace(key, AttemptMachine(lease.spec, rules_.attempt)).first->second;
+    if (const std::string why = why_not_here(lease.spec); !why.empty()) {
+      fresh.refuse(why, out);
+    }
+  }
+  carry_out(std::move(out));
+  start_what_fits(now);
+}
+
+void WorkerMachine::obey(const proto::Ack& ack, Instant /*now*/) {
+  if (AttemptMachine* attempt = find(ack.key)) {
+    AttemptOutput out;
+    attempt->acknowledged(ack.upto, out);
+    carry_out(std::move(out));
+  }
+}
+
+void WorkerMachine::obey(const proto::Nack& nack, Instant now) {
+  if (AttemptMachine* attempt = find(nack.key)) {
+    attempt->resend_from(nack.expect, now);
+  }
+}
+
+void WorkerMachine::obey(const proto::Decide& decide, Instant now) {
+  AttemptMachine* attempt = find(decide.key);
+  if (attempt == nullptr) {
+    say(proto::DecisionAck{decide.key, decide.decision.id});  // It is over; nobody needs to say it again.
+    return;
+  }
+  AttemptOutput out;
+  attempt->decided(decide.decision, now, out);
+  carry_out(std::move(out));
+}
+
+void WorkerMachine::obey(const proto::Fenced& fenced, Instant /*now*/) {
+  if (AttemptMachine* attempt = find(fenced.key)) {
+    AttemptOutput out;
+    attempt->fenced(out);
+    carry_out(std::move(out));
+  }
+}
+
+void WorkerMachine::obey(const proto::Hold& hold, Instant /*now*/) {
+  if (AttemptMachine* attempt = find(hold.key)) {
+    attempt->hold();
+  }
+}
+
+void WorkerMachine::obey(const proto::Resync& /*resync*/, Instant now) {
+  lose_session(now);
+}
+
+void WorkerMachine::obey(const proto::ReadLog& request, Instant /*now*/) {
+  effects_.emplace_back(ReadLogPart{request});
+}
+
+void WorkerMachine::obey(const proto::Refused& refused, Instant /*now*/) {
+  session_ = Session::refused;
+  refused_because_ = refused.why;
+  hello_at_.reset();
+  beat_at_.reset();
+  for (auto& [key, attempt] : attempts_) {
+    attempt.session_lost();
+  }
+  notice(Notice::Level::error, "the daemon refuses this worker: " + refused.why);
+}
+
+// --- inside ---
+
+void WorkerMachine::lose_session(Instant now) {
+  session_ = Session::hello;
+  beat_at_.reset();
+  hello_said_ = false;
+  if (now - ready_since_ >= settled_session) {
+    backoff_.reset();
+  }
+  for (auto& [key, attempt] : attempts_) {
+    attempt.session_lost();
+  }
+  effects_.emplace_back(NewConnection{});
+  hello_at_ = now + backoff_.next();
+}
+
+void WorkerMachine::say_hello(Instant now) {
+  proto::Hello hello;
+  hello.uid = identity_.uid;
+  hello.name = identity_.name;
+  hello.incarnation = identity_.incarnation;
+  hello.boot_id = identity_.boot_id;
+  hello.slots = identity_.slots;
+  hello.slot_kind = identity_.slot_kind;
+  for (const auto& [key, attempt] : attempts_) {
+    hello.held.push_back(attempt.held());
+  }
+  msg_no_ = 0;
+  const proto::Envelope envelope{
+      .cluster = cluster_, .daemon_epoch = daemon_epoch_, .session_epoch = 0, .msg_no = ++msg_no_};
+  effects_.emplace_back(SendMessage{envelope, std::move(hello)});
+  hello_said_ = true;
+  hello_at_ = now + backoff_.about(rules_.welcome_within);
+}
+
+void WorkerMachine::say(proto::FromWorker message) {
+  if (session_ != Session::ready) {
+    return;
+  }
+  const proto::Envelope envelope{.cluster = cluster_,
+                                 .daemon_epoch = daemon_epoch_,
+                                 .session_epoch = session_epoch_,
+                                 .msg_no = ++msg_no_};
+  effects_.emplace_back(SendMessage{envelope, std::move(message)});
+}
+
+void WorkerMachine::carry_out(AttemptOutput out) {
+  for (Effect& effect : out.effects) {
+    effects_.push_back(std::move(effect));
+  }
+  for (proto::FromWorker& message : out.messages) {
+    say(std::move(message));
+  }
+}
+
+void WorkerMachine::settle(Instant now) {
+  start_what_fits(now);
+  AttemptOutput out;
+  const std::size_t window =
+      std::min(window_of_one, window_of_all / std::max<std::size_t>(1, attempts_.size()));
+  for (auto at = attempts_.begin(); at != attempts_.end();) {
+    if (at->second.finished()) {
+      done_.insert(at->first);
+      at = attempts_.erase(at);
+      continue;
+    }
+    if (session_ == Session::ready) {
+      at->second.send(now, window, out);
+    }
+    ++at;
+  }
+  while (done_.size() > remembered_attempts) {
+    done_.erase(done_.begin());
+  }
+  carry_out(std::move(out));
+  end_when_done(now);
+}
+
+void WorkerMachine::start_what_fits(Instant /*now*/) {
+  if (draining_) {
+    return;
+  }
+  AttemptOutput out;
+  for (auto& [key, attempt] : attempts_) {
+    if (attempt.waits() && !must_wait(attempt)) {
+      attempt.start(out);
+    }
+  }
+  carry_out(std::move(out));
+}
+
+/// The daemon gave slots away whose old program is still being ended here, or the same attempt number anew.
+bool WorkerMachine::must_wait(const AttemptMachine& attempt) const {
+  return std::any_of(attempts_.begin(), attempts_.end(), [&attempt](const auto& entry) {
+    const AttemptMachine& other = entry.second;
+    const AttemptKey& a = attempt.key();
+    const AttemptKey& b = other.key();
+    const bool same_place = a.experiment == b.experiment && a.trial == b.trial && a.attempt == b.attempt;
+    return &other != &attempt && !other.waits() && !other.exited() &&
+           (same_place || overlap(other.spec().slots, attempt.spec().slots));
+  });
+}
+
+std::string WorkerMachine::why_not_here(const engine::LaunchSpec& spec) const {
+  for (const SlotIndex slot : spec.slots) {
+    if (slot.number() >= identity_.slots) {
+      return "slot " + std::to_string(slot.number()) + " was leased, but worker " + identity_.name +
+             " has only " + std::to_string(identity_.slots);
+    }
+  }
+  return "";
+}
+
+void WorkerMachine::end_when_done(Instant now) {
+  const bool unfinished = std::any_of(attempts_.begin(), attempts_.end(),
+                                      [](const auto& entry) { return !entry.second.exited(); });
+  const bool refused = session_ == Session::refused;
+  if (unfinished || !(draining_ || refused)) {
+    return;
+  }
+  if (!refused && !attempts_.empty()) {
+    // The exits are worth a moment's wait: told now, their trials run elsewhere at once.
+    if (!leave_at_) {
+      leave_at_ = now + rules_.farewell;
+    }
+    if (now < *leave_at_) {
+      return;
+    }
+  }
+  if (!refused) {
+    say(proto::Goodbye{"asked to stop"});
+  }
+  over_ = true;
+  effects_.emplace_back(EndAgent{refused && !draining_, refused ? refused_because_ : "asked to stop"});
+}
+
+void WorkerMachine::notice(Notice::Level level, std::string text) {
+  effects_.emplace_back(Notice{level, std::move(text)});
+}
+
+AttemptMachine* WorkerMachine::find(const AttemptKey& key) {
+  const auto at = attempts_.find(key);
+  return at == attempts_.end() ? nullptr : &at->second;
+}
+
+}  // namespace hpsearch::workers

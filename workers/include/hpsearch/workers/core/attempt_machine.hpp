@@ -1,0 +1,189 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hpsearch/engine/base/instant.hpp"
+#include "hpsearch/engine/experiment/attempt.hpp"
+#include "hpsearch/engine/experiment/commands.hpp"
+#include "hpsearch/proto/wire.hpp"
+#include "hpsearch/workers/core/effects.hpp"
+#include "hpsearch/workers/core/program_message.hpp"
+
+namespace hpsearch::workers {
+
+/// How patient the worker is with programs and with the daemon.
+struct AttemptRules {
+  engine::Duration grace = engine::Duration::seconds(30);  ///< From an answer to SIGTERM, and on to SIGKILL.
+  engine::Duration quiet_end =
+      engine::Duration::seconds(10);  ///< For a program at its length that hears no answers.
+  engine::Duration first_resend = engine::Duration::seconds(1);
+  engine::Duration longest_resend = engine::Duration::seconds(30);
+  std::size_t kept_bytes =
+      std::size_t{16} * 1024 * 1024;  ///< Of unacknowledged reports; then only those that decide.
+};
+
+/// What an attempt wants done, and said to the daemon. Messages may be dropped while there is no session:
+/// each is either repeated by this machine or asked for again by the daemon.
+struct AttemptOutput {
+  std::vector<Effect> effects;
+  std::vector<proto::FromWorker> messages;
+};
+
+/// One attempt, from its lease to the acknowledgement of its exit: numbers its reports and keeps them until
+/// they are durable at the daemon, answers the program, and ends it when told to.
+///
+/// The exit report is the last one and is made only when nothing of the program is left, so whoever reads it
+/// may use the slots again. A program that reports by its socket is asked before it is forced; a kill, a
+/// fence or the end of someone's patience forces it.
+///
+/// Owns:    values only; no process, file, socket or clock.
+/// Threads: none of its own; callers take turns.
+/// Cost:    O(log names) per report; memory is bounded by AttemptRules::kept_bytes while the daemon is
+/// silent.
+class AttemptMachine {
+ public:
+  AttemptMachine(engine::LaunchSpec spec, AttemptRules rules);
+
+  [[nodiscard]] const engine::AttemptKey& key() const noexcept { return spec_.key; }
+  [[nodiscard]] const engine::LaunchSpec& spec() const noexcept { return spec_; }
+  [[nodiscard]] engine::HeldAttempt held() const;
+
+  /// It waits for slots that another attempt still holds.
+  [[nodiscard]] bool waits() const noexcept { return phase_ == Phase::waiting; }
+  /// Its slots are in use: a program of it runs or may be starting.
+  [[nodiscard]] bool alive() const noexcept { return phase_ == Phase::starting || phase_ == Phase::running; }
+  /// Nothing is left to do, say or keep; DeleteAttempt was asked for.
+  [[nodiscard]] bool finished() const noexcept { return finished_; }
+  /// Nothing of it is running or being published any more.
+  [[nodiscard]] bool exited() const noexcept { return phase_ == Phase::exited; }
+  /// How often reports were sent again without any acknowledgement in between.
+  [[nodiscard]] unsigned unanswered_resends() const noexcept { return unanswered_; }
+  [[nodiscard]] std::optional<engine::Instant> next_wake() const noexcept;
+
+  // --- its program ---
+  void start(AttemptOutput& out);
+  void refuse(const std::string& why, AttemptOutput& out);  ///< It waits, and cannot run here at all.
+  void started(engine::Instant now, AttemptOutput& out);
+  void not_started(const std::string& why, AttemptOutput& out);
+  void said(std::optional<ConnectionId> connection, std::string_view line, engine::Instant now,
+            AttemptOutput& out);
+  void published(const engine::CheckpointReport& report, engine::Instant now, AttemptOutput& out);
+  void not_published(bool was_empty, const std::string& why, engine::Instant now, AttemptOutput& out);
+  void ended(const ProgramEnded& end, AttemptOutput& out);
+
+  // --- the daemon ---
+  void lease_again(AttemptOutput& out);
+  void decided(const engine::Decision& decision, engine::Instant now, AttemptOutput& out);
+  void fenced(AttemptOutput& out);
+  void hold() noexcept;
+  void go_on(std::uint64_t upto, AttemptOutput& out);
+  void acknowledged(std::uint64_t upto, AttemptOutput& out);
+  void resend_from(std::uint64_t expect, engine::Instant now) noexcept;
+  void session_lost() noexcept;
+  /// Says every report that was not said in this session yet, while less than `window` bytes of them are
+  /// unacknowledged.
+  void send(engine::Instant now, std::size_t window, AttemptOutput& out);
+
+  // --- the worker ---
+  void end_now(engine::Instant now, AttemptOutput& out);  ///< SIGTERM, grace, SIGKILL.
+  void kill_now(AttemptOutput& out);
+  void look_at_clock(engine::Instant now, AttemptOutput& out);
+
+ private:
+  enum class Phase : std::uint8_t {
+    waiting,   ///< For slots.
+    starting,  ///< StartProgram was asked for.
+    running,
+    ended,   ///< The program is gone; a checkpoint of it is still being published.
+    exited,  ///< The exit report is made.
+  };
+  enum class Speaks : std::uint8_t { unknown, lines, socket };
+  enum class Forcing : std::uint8_t { none, asked, terminated, killed };
+
+  struct Kept {
+    engine::Report report;
+    std::size_t bytes = 0;
+  };
+  struct WantedCheckpoint {
+    engine::Units step{};
+    std::optional<ConnectionId> connection;
+  };
+
+  void take(const SaidMetrics& said, std::optional<ConnectionId> connection, engine::Instant now,
+            AttemptOutput& out);
+  void take(const SaidCheckpoint& said, std::optional<ConnectionId> connection, engine::Instant now,
+            AttemptOutput& out);
+  void take(const SaidRemark& said, std::optional<ConnectionId> connection, engine::Instant now,
+            AttemptOutput& out);
+  void take(const SaidInvalid& said, std::optional<ConnectionId> connection, engine::Instant now,
+            AttemptOutput& out);
+
+  void answer(ConnectionId connection, engine::Instant now, AttemptOutput& out);
+  void answer_error(ConnectionId connection, const std::string& what, AttemptOutput& out) const;
+  void publish_next(AttemptOutput& out);
+  void checkpoint_settled(engine::Instant now, AttemptOutput& out);
+  void ask_to_end(engine::Instant now, AttemptOutput& out);
+  void expect_end_within(engine::Duration patience, engine::Instant now) noexcept;
+  void terminate(engine::Instant now, AttemptOutput& out);
+  void never_ran(engine::ExitReport::Cause cause, const std::string& message, AttemptOutput& out);
+  void make_exit_report();
+  void keep(engine::Report report);
+  void forget_sent() noexcept;
+  void finish(bool keep_logs, AttemptOutput& out);
+  void notice(Notice::Level level, const std::string& text, AttemptOutput& out) const;
+  [[nodiscard]] bool decides(const engine::MetricsReport& report) const;
+  [[nodiscard]] std::uint64_t last_seq() const noexcept { return acked_ + kept_.size(); }
+
+  engine::LaunchSpec spec_;
+  AttemptRules rules_;
+  Phase phase_ = Phase::waiting;
+  Speaks speaks_ = Speaks::unknown;
+  bool fenced_ = false;
+  bool finished_ = false;
+  bool was_started_ = false;
+
+  // What it was told.
+  engine::Lsn last_decision_;
+  engine::Units length_{};                   ///< Where it must ask next.
+  std::optional<engine::Directive> end_as_;  ///< pause or stop, for the program to hear.
+  std::vector<ConnectionId> asking_;         ///< Reported at the length; wait for the decision.
+
+  // How it is being ended.
+  Forcing forcing_ = Forcing::none;
+  std::optional<engine::Instant> force_at_;  ///< When the next rung of the ladder is due.
+  bool told_ = false;                        ///< The program heard end_as_.
+  bool signaled_by_us_ = false;
+
+  // What it reported.
+  std::optional<engine::Units> last_step_;
+  std::optional<engine::Units> length_reported_;  ///< Step of the last report that asked for a decision.
+  bool said_checkpoint_ = false;
+  std::optional<WantedCheckpoint> publishing_;
+  std::deque<WantedCheckpoint> to_publish_;
+  std::optional<ProgramEnded> end_;
+  bool said_invalid_ = false;
+  std::string lost_checkpoint_;  ///< Why the one left at the end could not be published.
+  bool noticed_ignored_ = false;
+  bool noticed_bad_line_ = false;
+  bool noticed_thinning_ = false;
+
+  // Reports acked_+1 … acked_+kept_.size(), of which those up to sent_ were said in this session.
+  std::deque<Kept> kept_;
+  std::size_t kept_bytes_ = 0;
+  std::uint64_t acked_ = 0;
+  std::uint64_t sent_ = 0;
+  std::size_t in_flight_bytes_ = 0;
+  bool on_hold_ = false;  ///< The daemon does not want to hear of it (now).
+  engine::Duration resend_after_;
+  std::optional<engine::Instant> resend_at_;
+  std::optional<engine::Instant> last_nack_at_;
+  unsigned unanswered_ = 0;
+};
+
+}  // namespace hpsearch::workers

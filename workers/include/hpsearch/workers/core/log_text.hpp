@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <string_view>
+
+namespace hpsearch::workers {
+
+/// `bytes` with every byte that is not part of well-formed UTF-8 replaced by '?', so the length stays and
+/// offsets keep their meaning.
+[[nodiscard]] std::string clean_utf8(std::string_view bytes);
+
+/// How many bytes at the end of `bytes` begin a UTF-8 character that is cut off there; 0 … 3.
+[[nodiscard]] std::size_t cut_character_at_end(std::string_view bytes) noexcept;
+
+/// How many bytes at the start of `bytes` belong to a character that began before; 0 … 3.
+[[nodiscard]] std::size_t cut_character_at_start(std::string_view bytes) noexcept;
+
+/// The last whole lines that fit in `limit` bytes, clean UTF-8; the end of the last line when not even that
+/// fits.
+[[nodiscard]] std::string last_lines(std::string_view text, std::size_t limit);
+
+/// Cuts a stream into lines, at LF and at CR (progress bars). Empty lines say nothing and are left out.
+/// A line longer than `longest` is dropped as a whole; its length is not limited by memory then.
+class LineSplitter {
+ public:
+  explicit LineSplitter(std::size_t longest) : longest_(longest) {}
+
+  /// Calls `line` for each line that ends within `bytes`. True if a line had to be dropped.
+  bool feed(std::string_view bytes, const std::function<void(std::string_view)>& line);
+
+  /// The stream is over: what is left is a line too.
+  void finish(const std::function<void(std::string_view)>& line);
+
+ private:
+  std::size_t longest_;
+  std::string held_;       ///< The begun line.
+  bool too_long_ = false;  ///< The begun line is being dropped.
+};
+
+}  // namespace hpsearch::workers

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "hpsearch/engine/base/result.hpp"
+#include "hpsearch/engine/experiment/attempt.hpp"
+
+namespace hpsearch::workers {
+
+// What a training program says, on its socket or by a line on stdout (docs: job contract, "Answers").
+
+/// No line is longer; what a program prints is a stranger too.
+inline constexpr std::size_t max_message_bytes = 64 * 1024;
+
+/// The program measured something.
+struct SaidMetrics {
+  engine::Units step{};
+  engine::Metrics metrics;           ///< Nested names joined by dots, sorted, each once.
+  std::vector<std::string> ignored;  ///< Names whose values are no numbers.
+};
+/// A complete checkpoint lies in HPSEARCH_CHECKPOINT_DIR.
+struct SaidCheckpoint {
+  std::optional<engine::Units> step;  ///< Nothing: that of its last metrics.
+};
+/// Progress or a log line: for people only.
+struct SaidRemark {};
+/// These hyperparameters cannot work.
+struct SaidInvalid {
+  std::string why;
+};
+using ProgramMessage = std::variant<SaidMetrics, SaidCheckpoint, SaidRemark, SaidInvalid>;
+
+/// Reads one line of the socket: {"type":"report","step":3,"metrics":{"val_acc":0.91}}, "checkpoint",
+/// "progress", "log" or "invalid_hyperparameters". NaN, Infinity and -Infinity are numbers, as Python's json
+/// prints them. bad_request: what is wrong, in words for the program's author.
+[[nodiscard]] engine::Result<ProgramMessage> parse_socket_line(std::string_view line);
+
+/// What follows "HPSEARCH " on a line of stdout, or nothing when the line is the program's own affair.
+[[nodiscard]] std::optional<std::string_view> stdout_payload(std::string_view line) noexcept;
+
+/// Reads such a payload: {"step":3,"val_acc":0.91}; everything but the step is a metric.
+[[nodiscard]] engine::Result<ProgramMessage> parse_stdout_payload(std::string_view payload);
+
+}  // namespace hpsearch::workers

@@ -1,0 +1,135 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "hpsearch/engine/base/draw.hpp"
+#include "hpsearch/engine/base/instant.hpp"
+#include "hpsearch/workers/core/attempt_machine.hpp"
+#include "hpsearch/workers/core/effects.hpp"
+#include "hpsearch/workers/core/retry.hpp"
+
+namespace hpsearch::workers {
+
+/// Who a worker says it is.
+struct WorkerIdentity {
+  std::string uid;
+  std::string name;
+  std::uint64_t incarnation = 0;
+  std::string boot_id;
+  std::uint64_t slots = 1;
+  std::string slot_kind;  ///< "gpu" or "cpu"
+};
+
+struct WorkerRules {
+  AttemptRules attempt;
+  engine::Duration first_retry = engine::Duration::millis(100);
+  engine::Duration longest_retry = engine::Duration::seconds(5);
+  engine::Duration welcome_within = engine::Duration::seconds(5);  ///< Then the HELLO is taken as lost.
+  engine::Duration farewell = engine::Duration::seconds(5);  ///< For the last acknowledgements when ending.
+};
+
+/// The worker as values: what it hears goes in, what it wants done comes out. It keeps the session with the
+/// daemon alive, runs one AttemptMachine per lease, and ends in good order.
+///
+/// A silent daemon changes nothing for programs: they run on, their reports are kept, and the machine knocks
+/// until it is let in. Programs are ended only by a decision, a fence or because this worker is asked to
+/// stop; never because something is unknown.
+///
+/// Owns:    values only; no process, file, socket or clock.
+/// Threads: callers take turns.
+/// Chance:  only in waiting times, from the given Draw.
+class WorkerMachine {
+ public:
+  enum class State : std::uint8_t {
+    hello,     ///< Without a session: introducing itself.
+    ready,     ///< In a session.
+    draining,  ///< Asked to stop: takes nothing new, ends its programs.
+    over,      ///< EndAgent was said.
+  };
+
+  WorkerMachine(WorkerIdentity identity, WorkerRules rules, engine::Draw draw);
+
+  /// The first effects; once, before the first step.
+  [[nodiscard]] std::vector<Effect> start(engine::Instant now);
+
+  /// `now` never goes back.
+  [[nodiscard]] std::vector<Effect> step(const Input& input, engine::Instant now);
+
+  /// When step(TimePassed) has something to do next, if nothing else happens before.
+  [[nodiscard]] std::optional<engine::Instant> next_wake() const noexcept;
+
+  [[nodiscard]] State state() const noexcept;
+
+ private:
+  enum class Session : std::uint8_t { hello, ready, refused };
+
+  void hear(const FrameReceived& received, engine::Instant now);
+  void hear(const SendRefused& refused, engine::Instant now);
+  void hear(const ProgramStarted& started, engine::Instant now);
+  void hear(const ProgramNotStarted& not_started, engine::Instant now);
+  void hear(const ProgramSaid& said, engine::Instant now);
+  void hear(const CheckpointPublished& published, engine::Instant now);
+  void hear(const CheckpointNotPublished& not_published, engine::Instant now);
+  void hear(const ProgramEnded& ended, engine::Instant now);
+  void hear(const LogWasRead& read, engine::Instant now);
+  void hear(const StopAsked& asked, engine::Instant now);
+  void hear(const TimePassed& passed, engine::Instant now);
+
+  void obey(const proto::Welcome& welcome, const proto::Envelope& envelope, engine::Instant now);
+  void obey(const proto::Lease& lease, engine::Instant now);
+  void obey(const proto::Ack& ack, engine::Instant now);
+  void obey(const proto::Nack& nack, engine::Instant now);
+  void obey(const proto::Decide& decide, engine::Instant now);
+  void obey(const proto::Fenced& fenced, engine::Instant now);
+  void obey(const proto::Hold& hold, engine::Instant now);
+  void obey(const proto::Resync& resync, engine::Instant now);
+  void obey(const proto::ReadLog& request, engine::Instant now);
+  void obey(const proto::Refused& refused, engine::Instant now);
+
+  [[nodiscard]] bool stale(const proto::Envelope& envelope) const noexcept;
+  [[nodiscard]] bool listens_to(const proto::Envelope& envelope, engine::Instant now);
+  void lose_session(engine::Instant now);
+  void say_hello(engine::Instant now);
+  void say(proto::FromWorker message);
+  void carry_out(AttemptOutput out);
+  void settle(engine::Instant now);
+  void start_what_fits(engine::Instant now);
+  [[nodiscard]] bool must_wait(const AttemptMachine& attempt) const;
+  [[nodiscard]] std::string why_not_here(const engine::LaunchSpec& spec) const;
+  void end_when_done(engine::Instant now);
+  void notice(Notice::Level level, std::string text);
+  [[nodiscard]] AttemptMachine* find(const engine::AttemptKey& key);
+
+  WorkerIdentity identity_;
+  WorkerRules rules_;
+  Backoff backoff_;
+  std::vector<Effect> effects_;  ///< Of the step that is being made.
+
+  Session session_ = Session::hello;
+  std::uint64_t cluster_ = 0;
+  std::uint64_t daemon_epoch_ = 0;
+  std::uint64_t session_epoch_ = 0;
+  std::uint64_t msg_no_ = 0;
+  bool hello_said_ = false;                  ///< On this connection, and taken.
+  std::optional<engine::Instant> hello_at_;  ///< When to say HELLO (again).
+  engine::Instant ready_since_;
+  engine::Duration beat_every_ = engine::Duration::seconds(10);
+  std::optional<engine::Instant> beat_at_;
+  std::string refused_because_;
+  bool noticed_foreign_ = false;
+
+  std::map<engine::AttemptKey, AttemptMachine> attempts_;
+  std::set<engine::AttemptKey> done_;  ///< Lately finished: their leases may still be on the way.
+
+  bool draining_ = false;
+  bool over_ = false;
+  std::optional<engine::Instant>
+      leave_at_;  ///< When ending: programs are gone, acknowledgements may still come.
+};
+
+}  // namespace hpsearch::workers

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "hpsearch/engine/base/result.hpp"
+#include "hpsearch/engine/experiment/attempt.hpp"
+#include "hpsearch/workers/core/launch_environment.hpp"
+
+namespace hpsearch::workers {
+
+/// Which process an attempt's program is; enough to find it again after this worker has died.
+struct ProcessRecord {
+  std::int64_t pid = 0;
+  std::uint64_t start_time = 0;
+  std::string boot_id;
+  std::string socket;
+};
+
+/// One attempt's directory:
+///
+///   work/  checkpoint/  output/  stdout.log  stderr.log  params.json  process.json  [socket]
+///
+/// work/ is a private copy of the experiment's context directory and the program's current directory.
+class AttemptDirectory {
+ public:
+  AttemptDirectory(const std::filesystem::path& attempts, const engine::AttemptKey& key);
+  explicit AttemptDirectory(std::filesystem::path root) : root_(std::move(root)) {}
+
+  [[nodiscard]] const std::filesystem::path& root() const noexcept { return root_; }
+  [[nodiscard]] std::filesystem::path work() const { return root_ / "work"; }
+  [[nodiscard]] std::filesystem::path checkpoint() const { return root_ / "checkpoint"; }
+  [[nodiscard]] std::filesystem::path output() const { return root_ / "output"; }
+  [[nodiscard]] std::filesystem::path params() const { return root_ / "params.json"; }
+  [[nodiscard]] std::filesystem::path process() const { return root_ / "process.json"; }
+  [[nodiscard]] std::filesystem::path log(std::string_view stream) const;
+
+  /// Makes it anew, with a copy of `context` ("" = nothing) in work/. Copies no .git, .hpsearch and
+  /// __pycache__ and no state directory of hpsearch; links that lead out of the context keep leading there.
+  /// not_found: there is no such context. Cost: a copy of the context; call it off the loop.
+  [[nodiscard]] engine::Status make(const std::string& context) const;
+
+  engine::Status write_process(const ProcessRecord& record) const;
+  [[nodiscard]] std::optional<ProcessRecord> read_process()
+      const;  ///< Nothing when no program ran or all is over.
+
+  /// What is not needed once the program is gone; logs and outputs stay.
+  void remove_working_files() const;
+  void remove_everything() const;
+
+ private:
+  std::filesystem::path root_;
+};
+
+}  // namespace hpsearch::workers

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "hpsearch/engine/base/result.hpp"
+#include "hpsearch/engine/experiment/attempt.hpp"
+
+namespace hpsearch::workers {
+
+/// Name of the list of files that makes a directory a checkpoint.
+inline constexpr const char* manifest_name = "manifest.json";
+
+/// Where an attempt's checkpoint of `step` belongs: <root>/<experiment>/<trial>/<attempt>-<step>.
+[[nodiscard]] std::filesystem::path checkpoint_place(const std::filesystem::path& root,
+                                                     const engine::AttemptKey& key, engine::Units step);
+
+/// Moves everything that lies in `from` to the checkpoint's place, with a manifest (files, sizes, CRC-32C,
+/// step) written last, so that a directory there is complete or not there at all. `from` stays, empty. An
+/// older checkpoint of the same attempt and step is replaced.
+///
+/// Durable when it returns. Nothing: `from` is empty. unavailable: the disk said no; what was not moved is
+/// still in `from`, and what was moved is put back.
+///
+/// Threads: touches only these directories; call it on any.
+/// Cost:    reads every file once, for its checksum; moving itself is a rename on the same file system.
+[[nodiscard]] engine::Result<std::optional<engine::CheckpointReport>> publish_checkpoint(
+    const std::filesystem::path& from, const std::filesystem::path& root, const engine::AttemptKey& key,
+    engine::Units step);
+
+}  // namespace hpsearch::workers

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hpsearch/engine/base/result.hpp"
+#include "hpsearch/engine/base/units.hpp"
+
+namespace hpsearch::workers {
+
+/// Finds metrics in what a program prints anyway, for programs that know nothing of us (`metrics:` in an
+/// experiment). A pattern's group `value`, or else its first group, holds a number; its group `step` the
+/// step, or else matches are counted from where the attempt started.
+///
+/// Cost: linear in the line's length whatever the patterns are (RE2).
+class MetricScanner {
+ public:
+  MetricScanner(MetricScanner&&) noexcept;
+  ~MetricScanner();
+
+  /// bad_request: a pattern that RE2 does not take, or without a group; the sentence names the metric.
+  [[nodiscard]] static engine::Result<MetricScanner> compile(
+      const std::map<std::string, std::string>& patterns, engine::Units first_step);
+
+  /// One payload ({"step":3,"val_acc":0.91}) for each pattern that finds a number in the line.
+  [[nodiscard]] std::vector<std::string> scan(std::string_view line);
+
+ private:
+  struct Pattern;
+  explicit MetricScanner(std::vector<Pattern> patterns);
+  std::vector<Pattern> patterns_;
+};
+
+}  // namespace hpsearch::workers

@@ -1,0 +1,87 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "hpsearch/engine/base/result.hpp"
+#include "hpsearch/net/loop.hpp"
+#include "hpsearch/workers/shell/files.hpp"
+#include "hpsearch/workers/shell/process_table.hpp"
+
+namespace hpsearch::workers {
+
+/// What to run.
+struct ProgramStart {
+  std::vector<std::string> argv;  ///< argv[0] is looked up on the environment's PATH unless it has a slash.
+  std::map<std::string, std::string> environment;
+  std::string directory;
+  std::string token;  ///< "NAME=value" of the environment that no other program has: marks its descendants.
+};
+
+/// A program that runs, with the ends of its pipes.
+struct RunningProgram {
+  pid_t pid = 0;
+  std::uint64_t start_time = 0;
+  Descriptor out;  ///< What it writes to stdout; does not block.
+  Descriptor err;
+};
+
+/// Starts programs, each leading a session of its own, and knows when all of one is gone: the process itself
+/// and everything it started, detached daemons included.
+///
+/// This process adopts orphans of its descendants, so nothing escapes by a double fork. When a program's
+/// first process ends, what is left of it is killed; unless it was asked to end, then the rest has as long as
+/// the caller lets it.
+///
+/// Threads: the loop's. One per process: it reaps every child.
+class ProgramKeeper {
+ public:
+  using OnEnd = std::function<void(bool by_signal, int code)>;
+  using BeforeRun = std::function<engine::Status(pid_t pid, std::uint64_t start_time)>;
+
+  explicit ProgramKeeper(net::Loop& loop);
+  ~ProgramKeeper();
+  ProgramKeeper(const ProgramKeeper&) = delete;
+  ProgramKeeper& operator=(const ProgramKeeper&) = delete;
+
+  /// Runs `before_run` while the new process stands still, so that it is on record before it can do anything.
+  /// `on_end` is called once, from the loop, when nothing is left. not_found, unavailable: the program cannot
+  /// be run; the sentence names it.
+  [[nodiscard]] engine::Result<RunningProgram> start(const ProgramStart& what, const BeforeRun& before_run,
+                                                     OnEnd on_end);
+
+  /// Signals everything of the program that began as `pid`; nothing happens when it is gone.
+  void terminate(pid_t pid);
+  void kill(pid_t pid);
+
+ private:
+  struct Kept {
+    std::string token;
+    OnEnd on_end;
+    bool exited = false;  ///< The first process is gone.
+    int status = 0;
+    bool asked = false;  ///< SIGTERM was sent: let the rest end by itself.
+    bool killing = false;
+    std::int64_t sweeps = 0;
+    net::Watch again;
+  };
+
+  void reap();
+  void sweep(pid_t pid);
+  [[nodiscard]] std::vector<ProcessInfo> left_of(pid_t pid) const;
+
+  net::Loop& loop_;
+  std::map<pid_t, Kept> programs_;
+  net::Watch child_signals_;
+};
+
+/// The file that runs for argv[0], as execvp would find it with this environment; not_found names PATH.
+[[nodiscard]] engine::Result<std::string> find_program(const ProgramStart& what);
+
+}  // namespace hpsearch::workers

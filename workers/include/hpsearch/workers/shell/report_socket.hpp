@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "hpsearch/engine/base/result.hpp"
+#include "hpsearch/net/loop.hpp"
+#include "hpsearch/workers/core/effects.hpp"
+#include "hpsearch/workers/core/log_text.hpp"
+#include "hpsearch/workers/shell/files.hpp"
+
+namespace hpsearch::workers {
+
+/// The longest path a Unix socket can have.
+inline constexpr std::size_t longest_socket_path = 107;
+
+/// The Unix socket on which one program reports: lines of JSON in, lines of JSON out.
+///
+/// A program that does not read its answers is not waited for; it misses them. One that ends its side after a
+/// question still gets the answer.
+///
+/// Threads: the loop's. Limits: 64 connections at a time, 64 KiB a line.
+class ReportSocket {
+ public:
+  using OnLine = std::function<void(ConnectionId connection, std::string_view line)>;
+
+  /// Only the owner of this process may connect. unavailable: the path cannot be bound.
+  [[nodiscard]] static engine::Result<std::unique_ptr<ReportSocket>> listen(net::Loop& loop, std::string path,
+                                                                            OnLine on_line);
+  ~ReportSocket();
+  ReportSocket(const ReportSocket&) = delete;
+  ReportSocket& operator=(const ReportSocket&) = delete;
+
+  /// A closed connection hears nothing.
+  void answer(ConnectionId connection, std::string_view line);
+
+  /// Reads everything that was said up to now.
+  void drain();
+
+ private:
+  struct Connection {
+    explicit Connection(int number);
+    Descriptor socket;
+    LineSplitter lines;
+    net::Watch watch;
+    std::uint64_t unanswered = 0;
+    bool ended = false;  ///< The program says no more.
+    bool mute = false;   ///< It does not read: half an answer was taken.
+  };
+
+  ReportSocket(net::Loop& loop, std::string path, Descriptor listener, OnLine on_line);
+  void accept_all();
+  bool read_from(ConnectionId id);  ///< True when it stopped before everything was read.
+  void write_to(Connection& connection, std::string_view line);
+  void close_if_done(ConnectionId id);
+
+  net::Loop& loop_;
+  std::string path_;
+  Descriptor listener_;
+  OnLine on_line_;
+  net::Watch watch_;
+  std::map<ConnectionId, Connection> connections_;
+  std::uint64_t last_id_ = 0;
+};
+
+}  // namespace hpsearch::workers

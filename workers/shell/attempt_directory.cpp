@@ -1,0 +1,198 @@
+#include "hpsearch/workers/shell/attempt_directory.hpp"
+
+#include <array>
+#include <exception>
+#include <system_error>
+#include <utility>
+
+#include "hpsearch/engine/base/text.hpp"
+#include "hpsearch/engine/base/value.hpp"
+#include "hpsearch/proto/json.hpp"
+#include "hpsearch/workers/shell/files.hpp"
+
+namespace hpsearch::workers {
+
+namespace fs = std::filesystem;
+using engine::Done;
+using engine::Errc;
+using engine::Error;
+using engine::Result;
+using engine::Status;
+using engine::Value;
+
+namespace {
+
+constexpr std::array<std::string_view, 3> never_copied{".git", ".hpsearch", "__pycache__"};
+
+/// A daemon's, a worker's or a run's state may lie inside the context; copying it would copy every trial into
+/// every trial.
+bool is_state_directory(const fs::path& directory) {
+  std::error_code error;
+  const auto has = [&](const char* name) { return fs::exists(directory / name, error); };
+  const bool locked = has("lock") && (has("worker.json") || has("events.db"));
+  return locked || (has("run.json") && has("worker"));
+}
+
+bool leads_out_of(const fs::path& context, const fs::path& target) {
+  const fs::path relative = target.lexically_relative(context);
+  return relative.empty() || *relative.begin() == "..";
+}
+
+class ContextCopy {
+ public:
+  explicit ContextCopy(fs::path context) : context_(std::move(context)) {}
+
+  Status directory(const fs::path& from, const fs::path& to) const {
+    std::error_code error;
+    fs::directory_iterator at(from, error);
+    if (error) {
+      return file_error("cannot read the context directory", from, error);
+    }
+    for (const fs::directory_iterator end; at != end;) {
+      if (const Status done = entry(*at, to / at->path().filename()); !done) {
+        return done;
+      }
+      at.increment(error);
+      if (error) {
+        return file_error("cannot read the context directory", from, error);
+      }
+    }
+    return Done{};
+  }
+
+ private:
+  Status entry(const fs::directory_entry& from, const fs::path& to) const {
+    const std::string name = from.path().filename().string();
+    for (const std::string_view skipped : never_copied) {
+      if (name == skipped) {
+        return Done{};
+      }
+    }
+    std::error_code error;
+    if (from.is_symlink(error)) {
+      return link(from.path(), to);
+    }
+    if (from.is_directory(error)) {
+      if (is_state_directory(from.path())) {
+        return Done{};
+      }
+      fs::create_directory(to, from.path(), error);
+      if (error) {
+        return file_error("cannot make directory", to, error);
+      }
+      fs::permissions(to, fs::perms::owner_all, fs::perm_options::add, error);
+      return directory(from.path(), to);
+    }
+    if (from.is_regular_file(error)) {
+      return copy_one_file(from.path(), to);
+    }
+    return Done{};  // Sockets, pipes and devices are nobody's source code.
+  }
+
+  Status link(const fs::path& from, const fs::path& to) const {
+    std::error_code error;
+    fs::path target = fs::read_symlink(from, error);
+    if (target.is_relative()) {
+      const fs::path meant = (from.parent_path() / target).lexically_normal();
+      target = leads_out_of(context_, meant) ? meant : target;
+    }
+    fs::create_symlink(target, to, error);
+    if (error) {
+      return file_error("cannot make link", to, error);
+    }
+    return Done{};
+  }
+
+  fs::path context_;
+};
+
+Status copy_context(const std::string& context, const fs::path& work) {
+  std::error_code error;
+  const fs::path from = fs::path(context).lexically_normal();
+  if (!fs::is_directory(from, error)) {
+    return Error{Errc::not_found,
+                 "the context directory " + context +
+                     " is not there (any more) on this worker's machine; bring it back, or submit "
+                     "the experiment from where it lies now"};
+  }
+  return ContextCopy(from).directory(from, work);
+}
+
+Status make_anew(const AttemptDirectory& directory, const std::string& context) {
+  remove_tree(
+      directory.root());  // Of the same lease, before this worker died on the way to its first report.
+  for (const fs::path& path : {directory.work(), directory.checkpoint(), directory.output()}) {
+    if (const Status made = make_directories(path); !made) {
+      return made;
+    }
+  }
+  return context.empty() ? Status(Done{}) : copy_context(context, directory.work());
+}
+
+}  // namespace
+
+AttemptDirectory::AttemptDirectory(const fs::path& attempts, const engine::AttemptKey& key)
+    : root_(attempts / (std::to_string(key.experiment.number()) + "-" + std::to_string(key.trial.number()) +
+                        "-" + std::to_string(key.attempt.number()))) {
+}
+
+fs::path AttemptDirectory::log(std::string_view stream) const {
+  return root_ / (std::string(stream) + ".log");
+}
+
+Status AttemptDirectory::make(const std::string& context) const {
+  try {
+    return make_anew(*this, context);
+  } catch (const std::exception& error) {  // The file system library throws when memory is short.
+    return Error{Errc::unavailable, "cannot prepare " + root_.string() + ": " + error.what()};
+  }
+}
+
+Status AttemptDirectory::write_process(const ProcessRecord& record) const {
+  Value::Map map;
+  map["pid"] = record.pid;
+  map["start_time"] = static_cast<std::int64_t>(record.start_time);
+  map["boot_id"] = record.boot_id;
+  map["socket"] = record.socket;
+  return write_file(process(), engine::compact_json(Value(std::move(map))) + "\n", false);
+}
+
+std::optional<ProcessRecord> AttemptDirectory::read_process() const {
+  const Result<std::string> text = read_file(process(), 64 * 1024);
+  if (!text) {
+    return std::nullopt;
+  }
+  const Result<Value> value = proto::parse_json(*text);
+  if (!value || value->as_map() == nullptr) {
+    return std::nullopt;
+  }
+  const Value::Map& map = *value->as_map();
+  const Value* pid = map.find("pid");
+  const Value* start_time = map.find("start_time");
+  const Value* boot = map.find("boot_id");
+  const Value* socket = map.find("socket");
+  const bool whole = pid != nullptr && pid->as_integer() != nullptr && start_time != nullptr &&
+                     start_time->as_integer() != nullptr && boot != nullptr && boot->as_text() != nullptr &&
+                     socket != nullptr && socket->as_text() != nullptr;
+  if (!whole) {
+    return std::nullopt;
+  }
+  return ProcessRecord{.pid = *pid->as_integer(),
+                       .start_time = static_cast<std::uint64_t>(*start_time->as_integer()),
+                       .boot_id = *boot->as_text(),
+                       .socket = *socket->as_text()};
+}
+
+void AttemptDirectory::remove_working_files() const {
+  remove_tree(work());
+  remove_tree(checkpoint());
+  std::error_code error;
+  fs::remove(output(), error);  // Only when nothing is in it.
+  fs::remove(process(), error);
+}
+
+void AttemptDirectory::remove_everything() const {
+  remove_tree(root_);
+}
+
+}  // namespace hpsearch::workers

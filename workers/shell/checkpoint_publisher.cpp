@@ -1,0 +1,267 @@
+#include "hpsearch/workers/shell/checkpoint_publisher.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <span>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "hpsearch/engine/base/value.hpp"
+#include "hpsearch/proto/json.hpp"
+#include "hpsearch/proto/stored.hpp"
+#include "hpsearch/proto/utf8.hpp"
+#include "hpsearch/workers/shell/files.hpp"
+
+namespace hpsearch::workers {
+
+namespace fs = std::filesystem;
+using engine::AttemptKey;
+using engine::CheckpointReport;
+using engine::Done;
+using engine::Errc;
+using engine::Error;
+using engine::Result;
+using engine::Status;
+using engine::Units;
+using engine::Value;
+
+namespace {
+
+constexpr const char* manifest_mark = "hpsearch checkpoint";
+
+struct Content {
+  Value::List files;
+  std::uint64_t count = 0;
+  std::uint64_t bytes = 0;
+};
+
+/// Size and checksum of one file, and its content on the disk for good.
+Result<std::pair<std::uint64_t, std::uint32_t>> seal(const fs::path& path) {
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  if (!file) {
+    return file_error("cannot read", path, errno);
+  }
+  std::vector<std::byte> piece(256 * 1024);
+  std::uint64_t size = 0;
+  std::uint32_t crc = 0;
+  for (;;) {
+    const ssize_t got = ::read(file.get(), piece.data(), piece.size());
+    if (got < 0 && errno == EINTR) {
+      continue;
+    }
+    if (got < 0) {
+      return file_error("cannot read", path, errno);
+    }
+    if (got == 0) {
+      break;
+    }
+    crc = proto::crc32c(crc, std::span<const std::byte>(piece).first(static_cast<std::size_t>(got)));
+    size += static_cast<std::uint64_t>(got);
+  }
+  if (::fsync(file.get()) != 0) {
+    return file_error("cannot write", path, errno);
+  }
+  return std::pair{size, crc};
+}
+
+Status seal_tree(const fs::path& directory, const std::string& prefix, Content& content) {
+  std::error_code error;
+  std::vector<fs::path> entries;
+  for (fs::directory_iterator at(directory, error), end; !error && at != end; at.increment(error)) {
+    entries.push_back(at->path());
+  }
+  if (error) {
+    return file_error("cannot read", directory, error);
+  }
+  std::sort(entries.begin(), entries.end());
+  for (const fs::path& path : entries) {
+    const std::string name = prefix + path.filename().string();
+    const fs::file_status status = fs::symlink_status(path, error);
+    Value::Map entry;
+    entry["path"] = proto::to_utf8(name);
+    if (fs::is_directory(status)) {
+      if (const Status done = seal_tree(path, name + "/", content); !done) {
+        return done;
+      }
+      continue;
+    }
+    if (fs::is_symlink(status)) {
+      entry["link"] = proto::to_utf8(fs::read_symlink(path, error).string());
+    } else if (fs::is_regular_file(status)) {
+      const auto sealed = seal(path);
+      if (!sealed) {
+        return sealed.error();
+      }
+      content.bytes += sealed->first;
+      entry["bytes"] = static_cast<std::int64_t>(sealed->first);
+      entry["crc32c"] = static_cast<std::int64_t>(sealed->second);
+    } else {
+      return Error{Errc::bad_request,
+                   "the checkpoint holds " + name + ", which is neither file, directory nor link"};
+    }
+    ++content.count;
+    content.files.emplace_back(std::move(entry));
+  }
+  return sync_path(directory);
+}
+
+/// A rename, or a copy and a removal where the two are on different file systems.
+Status move_entry(const fs::path& from, const fs::path& to) {
+  if (::rename(from.c_str(), to.c_str()) == 0) {
+    return Done{};
+  }
+  if (errno != EXDEV) {
+    return file_error("cannot move a checkpoint to", to, errno);
+  }
+  if (const Status copied = copy_tree(from, to); !copied) {
+    remove_tree(to);
+    return copied;
+  }
+  remove_tree(from);
+  return Done{};
+}
+
+/// A program that copies the checkpoint it started from brings the old manifest along; its own file of that
+/// name would be lost instead, so it is refused.
+Status drop_old_manifest(const fs::path& path) {
+  std::error_code error;
+  if (fs::symlink_status(path, error).type() == fs::file_type::not_found) {
+    return Done{};
+  }
+  const Result<std::string> text = read_file(path, std::size_t{64} * 1024 * 1024);
+  if (!text || text->find(manifest_mark) == std::string::npos) {
+    return Error{Errc::bad_request, std::string("the checkpoint holds a file ") + manifest_name +
+                                        ", a name the worker needs itself; give it another name"};
+  }
+  fs::remove(path, error);
+  return Done{};
+}
+
+std::vector<fs::path> names_in(const fs::path& directory, std::error_code& error) {
+  std::vector<fs::path> names;
+  for (fs::directory_iterator at(directory, error), end; !error && at != end; at.increment(error)) {
+    names.push_back(at->path().filename());
+  }
+  return names;
+}
+
+/// Fills the empty directory `to`: the content first, the manifest last.
+Result<CheckpointReport> fill(const fs::path& from, const fs::path& to, const std::vector<fs::path>& names,
+                              const AttemptKey& key, Units step) {
+  for (const fs::path& name : names) {
+    if (const Status moved = move_entry(from / name, to / name); !moved) {
+      return moved.error();
+    }
+  }
+  Content content;
+  if (const Status sealed = seal_tree(to, "", content); !sealed) {
+    return sealed.error();
+  }
+  const auto number = [](auto id) { return static_cast<std::int64_t>(id.number()); };
+  Value::Map manifest;
+  manifest["what"] = manifest_mark;
+  manifest["format"] = 1;
+  manifest["experiment"] = number(key.experiment);
+  manifest["trial"] = number(key.trial);
+  manifest["attempt"] = number(key.attempt);
+  manifest["step"] = static_cast<std::int64_t>(count(step));
+  manifest["files"] = std::move(content.files);
+  if (const Status written =
+          write_file(to / manifest_name, proto::pretty_json(Value(std::move(manifest))), true);
+      !written) {
+    return written.error();
+  }
+  CheckpointReport report;
+  report.step = step;
+  report.files = content.count;
+  report.bytes = content.bytes;
+  return report;
+}
+
+void put_back(const fs::path& from, const fs::path& to) {
+  std::error_code error;
+  for (const fs::path& name : names_in(from, error)) {
+    if (name != manifest_name) {
+      static_cast<void>(move_entry(from / name, to / name).has_value());
+    }
+  }
+}
+
+Result<std::optional<CheckpointReport>> publish(const fs::path& from, const fs::path& root,
+                                                const AttemptKey& key, Units step) {
+  if (!root.is_absolute()) {
+    return Error{Errc::bad_request, "checkpoint storage " + root.string() + " is no absolute path"};
+  }
+  if (const Status usable = drop_old_manifest(from / manifest_name); !usable) {
+    return usable.error();
+  }
+  std::error_code error;
+  const std::vector<fs::path> names = names_in(from, error);
+  if (error) {
+    return file_error("cannot read", from, error);
+  }
+  if (names.empty()) {
+    return std::optional<CheckpointReport>();
+  }
+  const fs::path place = checkpoint_place(root, key, step);
+  const fs::path unfinished = place.parent_path() / ("." + place.filename().string() + ".unfinished");
+  const fs::path replaced = place.parent_path() / ("." + place.filename().string() + ".replaced");
+  if (const Status made = make_directories(place.parent_path()); !made) {
+    return made.error();
+  }
+  remove_tree(unfinished);
+  if (const Status made = make_directories(unfinished); !made) {
+    return made.error();
+  }
+  Result<CheckpointReport> report = fill(from, unfinished, names, key, step);
+  if (!report) {
+    put_back(unfinished, from);
+    remove_tree(unfinished);
+    return report.error();
+  }
+  remove_tree(replaced);
+  const bool again = ::rename(place.c_str(), replaced.c_str()) == 0;
+  if (::rename(unfinished.c_str(), place.c_str()) != 0) {
+    const Error failed = file_error("cannot move a checkpoint to", place, errno);
+    if (again) {
+      ::rename(replaced.c_str(), place.c_str());
+    }
+    put_back(unfinished, from);
+    remove_tree(unfinished);
+    return failed;
+  }
+  for (const fs::path& parent : {place.parent_path(), place.parent_path().parent_path(), root}) {
+    if (const Status synced = sync_path(parent); !synced) {
+      return synced.error();
+    }
+  }
+  remove_tree(replaced);
+  report->path = place.string();
+  return std::optional<CheckpointReport>(*std::move(report));
+}
+
+}  // namespace
+
+fs::path checkpoint_place(const fs::path& root, const AttemptKey& key, Units step) {
+  return root / std::to_string(key.experiment.number()) / std::to_string(key.trial.number()) /
+         (std::to_string(key.attempt.number()) + "-" + std::to_string(count(step)));
+}
+
+Result<std::optional<CheckpointReport>> publish_checkpoint(const fs::path& from, const fs::path& root,
+                                                           const AttemptKey& key, Units step) {
+  try {
+    return publish(from, root, key, step);
+  } catch (const std::exception& error) {  // The file system library throws when memory is short.
+    return Error{Errc::unavailable, std::string("cannot take a checkpoint: ") + error.what()};
+  }
+}
+
+}  // namespace hpsearch::workers

@@ -1,0 +1,201 @@
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstdlib>
+#include <exception>
+#include <iostream>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "hpsearch/net/log.hpp"
+#include "hpsearch/net/loop.hpp"
+#include "hpsearch/workers/shell/gpu_probe.hpp"
+#include "hpsearch/workers/shell/worker_loop.hpp"
+#include "hpsearch/workers/shell/worker_state.hpp"
+
+extern char** environ;  // NOLINT(readability-identifier-naming): POSIX names it.
+
+namespace hpsearch::workers {
+namespace {
+
+// Exit statuses, the same in every program of the house.
+constexpr int exit_ok = 0;
+constexpr int exit_failed = 1;
+constexpr int exit_usage = 2;
+constexpr int exit_conflict = 4;
+constexpr int exit_storage = 74;
+
+struct Arguments {
+  std::string daemon;
+  std::string state_directory;
+  std::string name;
+  std::string log_level = "info";
+  std::uint64_t slots = 0;  ///< 0 = as many as there are GPUs, else cores.
+  double grace = 30;
+};
+
+int fail(int status, const std::string& message) {
+  std::cerr << "hpsearch-worker: " << message << "\n";
+  return status;
+}
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  return ::gethostname(name.data(), name.size() - 1) == 0 && name[0] != '\0' ? name.data() : "worker";
+}
+
+std::map<std::string, std::string> own_environment() {
+  std::map<std::string, std::string> variables;
+  for (char** at = environ; *at != nullptr; ++at) {
+    const std::string_view assignment = *at;
+    const std::size_t equals = assignment.find('=');
+    if (equals != std::string_view::npos && equals > 0) {
+      variables.emplace(assignment.substr(0, equals), assignment.substr(equals + 1));
+    }
+  }
+  return variables;
+}
+
+/// Descriptors 0, 1 and 2 must exist, or pipes and sockets would get their numbers.
+void open_standard_streams() {
+  int number = 0;
+  do {
+    number = ::open("/dev/null", O_RDWR);
+  } while (number >= 0 && number <= STDERR_FILENO);
+  if (number > STDERR_FILENO) {
+    ::close(number);
+  }
+}
+
+/// Whoever started us with nohup wants us to outlive the terminal.
+bool ignores(int number) {
+  struct sigaction action {};
+  return ::sigaction(number, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
+/// Every program costs a handful of descriptors here.
+void raise_descriptor_limit() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+    limit.rlim_cur = limit.rlim_max;
+    ::setrlimit(RLIMIT_NOFILE, &limit);
+  }
+}
+
+engine::Result<WorkerOptions> options_from(const Arguments& arguments) {
+  WorkerOptions options;
+  options.daemon = arguments.daemon;
+  options.name = arguments.name.empty() ? host_name() : arguments.name;
+  options.rules.attempt.grace =
+      engine::Duration::micros(static_cast<std::int64_t>(arguments.grace * 1'000'000));
+  options.machine.cores = usable_cores();
+  options.machine.environment = own_environment();
+  std::vector<std::string> devices = probe_gpus();
+  if (arguments.slots > devices.size() && !devices.empty()) {
+    return engine::Error{
+        engine::Errc::bad_request,
+        "--slots is " + std::to_string(arguments.slots) + ", but this machine has " +
+            std::to_string(devices.size()) +
+            " GPUs; a slot is a whole GPU (CUDA_VISIBLE_DEVICES= makes slots of processors)"};
+  }
+  options.slot_kind = devices.empty() ? "cpu" : "gpu";
+  const std::uint64_t found = devices.empty() ? options.machine.cores : devices.size();
+  options.machine.slots = arguments.slots == 0 ? found : arguments.slots;
+  if (!devices.empty()) {
+    devices.resize(options.machine.slots);
+  }
+  options.machine.devices = std::move(devices);
+  return options;
+}
+
+int run(const Arguments& arguments) {
+  if (!net::set_log_level(arguments.log_level)) {
+    return fail(exit_usage,
+                "--log-level is \"" + arguments.log_level + "\"; it must be debug, info, warning or error");
+  }
+  open_standard_streams();
+  raise_descriptor_limit();
+  ::signal(SIGPIPE, SIG_IGN);
+  engine::Result<WorkerOptions> options = options_from(arguments);
+  if (!options) {
+    return fail(exit_usage, options.error().message);
+  }
+  const engine::Result<WorkerState> state = WorkerState::open(arguments.state_directory);
+  if (!state) {
+    switch (state.error().code) {
+      case engine::Errc::wrong_state:
+        return fail(exit_conflict, state.error().message);
+      case engine::Errc::corrupt:
+        return fail(exit_failed, state.error().message);
+      default:
+        return fail(exit_storage, state.error().message);
+    }
+  }
+  if (const engine::Status ended = state->end_leftovers(); !ended) {
+    return fail(exit_failed, ended.error().message);
+  }
+  net::Loop loop;
+  int status = exit_ok;
+  const auto end = [&loop, &status](bool failed, const std::string& why) {
+    if (failed) {
+      status = fail(exit_failed, why);
+    }
+    loop.stop();
+  };
+  WorkerLoop worker(loop, *state, *options, end);
+  const auto stop = [&worker](int) {
+    net::log(net::Level::info, "asked to stop: ending programs");
+    worker.stop();
+  };
+  const net::Watch signals = loop.on_signals({SIGTERM, SIGINT}, stop);
+  const net::Watch hang_up = ignores(SIGHUP) ? net::Watch() : loop.on_signals({SIGHUP}, stop);
+  if (const engine::Status started = worker.start(); !started) {
+    return fail(exit_usage, started.error().message);
+  }
+  net::log(net::Level::info, "worker " + options->name + " with " + std::to_string(options->machine.slots) +
+                                 " " + options->slot_kind + " slots knocks at " + arguments.daemon);
+  loop.run();
+  return status;
+}
+
+int main_of(int argc, char** argv) {
+  CLI::App app{"Runs the trials of hpsearch experiments on this machine's GPUs or processors."};
+  app.name("hpsearch-worker");
+  app.set_version_flag("--version", std::string("hpsearch-worker ") + HPSEARCH_VERSION);
+  Arguments arguments;
+  app.add_option("--daemon", arguments.daemon, "Where hpsearchd listens for workers: tcp://HOST:PORT")
+      ->required();
+  app.add_option("--state-dir", arguments.state_directory, "What this worker keeps: identity, attempts, logs")
+      ->required();
+  app.add_option("--slots", arguments.slots, "Trials' slots; by default one per GPU, else one per core")
+      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{4096}));
+  app.add_option("--name", arguments.name, "Name for people; by default the machine's");
+  app.add_option("--grace", arguments.grace, "Seconds a program has to end before it is killed (30)")
+      ->check(CLI::Range(0.0, 86'400.0));
+  app.add_option("--log-level", arguments.log_level, "debug, info, warning or error (info)");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? exit_ok : exit_usage;
+  }
+  return run(arguments);
+}
+
+}  // namespace
+}  // namespace hpsearch::workers
+
+int main(int argc, char** argv) {
+  try {
+    return hpsearch::workers::main_of(argc, argv);
+  } catch (const std::exception& error) {
+    return hpsearch::workers::fail(hpsearch::workers::exit_failed, error.what());
+  }
+}

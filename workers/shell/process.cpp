@@ -1,0 +1,374 @@
+#include "hpsearch/workers/shell/process.hpp"
+
+#include <fcntl.h>
+#include <linux/close_range.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "hpsearch/net/log.hpp"
+
+namespace hpsearch::workers {
+
+using engine::Errc;
+using engine::Error;
+using engine::Result;
+using engine::Status;
+using namespace std::chrono_literals;
+
+namespace {
+
+// Between two looks at whether everything is gone; a killed process needs about one of the first.
+constexpr std::chrono::milliseconds first_look = 5ms;
+constexpr std::chrono::milliseconds longest_look = 100ms;
+constexpr std::int64_t looks_before_warning = 600;
+
+struct Pipe {
+  Descriptor read_end;
+  Descriptor write_end;
+};
+
+Result<Pipe> make_pipe() {
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
+    return Error{Errc::unavailable, "cannot make a pipe: " + error_text(errno)};
+  }
+  return Pipe{Descriptor(ends[0]), Descriptor(ends[1])};
+}
+
+/// Where a new process gave up, told to its parent through a pipe.
+struct Failure {
+  enum class Step : int { directory, run } step{};
+  int error = 0;
+};
+
+/// Everything the child needs, made before the fork: afterwards it may not allocate, since another thread may
+/// have held the allocator's lock at that moment.
+struct ChildPlan {
+  const char* program = nullptr;
+  char* const* argv = nullptr;
+  char* const* environment = nullptr;
+  const char* directory = nullptr;
+  int null = -1;
+  int out = -1;
+  int err = -1;
+  int go = -1;
+  int failure = -1;
+};
+
+[[noreturn]] void give_up(const ChildPlan& plan, Failure::Step step) noexcept {
+  const Failure failure{step, errno};
+  const ssize_t ignored = ::write(plan.failure, &failure, sizeof failure);
+  ::_exit(ignored < 0 ? 126 : 127);
+}
+
+[[noreturn]] void become(const ChildPlan& plan) noexcept {
+  ::setsid();
+  for (int number = 1; number < NSIG; ++number) {
+    ::signal(number, SIG_DFL);
+  }
+  sigset_t none;
+  ::sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  ::dup2(plan.null, STDIN_FILENO);
+  ::dup2(plan.out, STDOUT_FILENO);
+  ::dup2(plan.err, STDERR_FILENO);
+  // Whatever else is open here, a library's sockets included, ends with the exec.
+  ::close_range(3, ~0U, CLOSE_RANGE_CLOEXEC);
+  const rlimit no_core{0, 0};
+  ::setrlimit(RLIMIT_CORE, &no_core);
+  if (::chdir(plan.directory) != 0) {
+    give_up(plan, Failure::Step::directory);
+  }
+  char go = 0;
+  ssize_t got = 0;
+  do {
+    got = ::read(plan.go, &go, 1);
+  } while (got < 0 && errno == EINTR);
+  if (got != 1) {
+    ::_exit(127);  // The parent is gone, or does not want it any more.
+  }
+  ::execve(plan.program, plan.argv, plan.environment);
+  give_up(plan, Failure::Step::run);
+}
+
+std::vector<char*> pointers_to(std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  pointers.reserve(texts.size() + 1);
+  for (std::string& text : texts) {
+    pointers.push_back(text.data());
+  }
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+void wait_for(pid_t pid) {
+  while (::waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
+  }
+}
+
+Error cannot_run(const ProgramStart& what, const std::string& program, const Failure& failure) {
+  if (failure.step == Failure::Step::directory) {
+    return file_error("cannot enter", what.directory, failure.error);
+  }
+  std::string text = "cannot run " + program + ": " + error_text(failure.error);
+  if (failure.error == ENOENT) {
+    text += " (if the file is there, the interpreter named in its first line is not)";
+  } else if (failure.error == ENOEXEC) {
+    text += " (a script needs a first line like #!/usr/bin/python3)";
+  } else if (failure.error == E2BIG) {
+    text += " (its hyperparameters are too large for the environment)";
+  }
+  return Error{failure.error == ENOENT ? Errc::not_found : Errc::unavailable, std::move(text)};
+}
+
+}  // namespace
+
+Result<std::string> find_program(const ProgramStart& what) {
+  const std::string& name = what.argv.front();
+  if (name.find('/') != std::string::npos) {
+    return name;
+  }
+  const auto found = what.environment.find("PATH");
+  const std::string path = found == what.environment.end() ? "/usr/local/bin:/usr/bin:/bin" : found->second;
+  std::string_view rest = path;
+  while (!rest.empty()) {
+    const std::size_t end = rest.find(':');
+    const std::string directory = end == 0 ? std::string(".") : std::string(rest.substr(0, end));
+    rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
+    const bool relative = directory.front() != '/';
+    const std::string candidate = (relative ? what.directory + "/" : "") + directory + "/" + name;
+    std::error_code error;
+    if (::access(candidate.c_str(), X_OK) == 0 && std::filesystem::is_regular_file(candidate, error)) {
+      return candidate;
+    }
+  }
+  return Error{Errc::not_found, "there is no program " + name + " on PATH (" + path + ")"};
+}
+
+ProgramKeeper::ProgramKeeper(net::Loop& loop) : loop_(loop) {
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+  child_signals_ = loop_.on_signals({SIGCHLD}, [this](int) { reap(); });
+}
+
+ProgramKeeper::~ProgramKeeper() = default;
+
+Result<RunningProgram> ProgramKeeper::start(const ProgramStart& what, const BeforeRun& before_run,
+                                            OnEnd on_end) {
+  const Result<std::string> program = find_program(what);
+  if (!program) {
+    return program.error();
+  }
+  Descriptor null(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  Result<Pipe> out = make_pipe();
+  Result<Pipe> err = make_pipe();
+  Result<Pipe> go = make_pipe();
+  Result<Pipe> failure_pipe = make_pipe();
+  for (const Result<Pipe>* pipe : {&out, &err, &go, &failure_pipe}) {
+    if (!*pipe) {
+      return pipe->error();
+    }
+  }
+  if (!null) {
+    return file_error("cannot open", "/dev/null", errno);
+  }
+  ::fcntl(out->read_end.get(), F_SETFL, O_NONBLOCK);
+  ::fcntl(err->read_end.get(), F_SETFL, O_NONBLOCK);
+
+  std::vector<std::string> argv = what.argv;
+  std::vector<std::string> environment;
+  for (const auto& [name, value] : what.environment) {
+    environment.push_back(name + "=" + value);
+  }
+  const std::vector<char*> argv_pointers = pointers_to(argv);
+  const std::vector<char*> environment_pointers = pointers_to(environment);
+  ChildPlan plan;
+  plan.program = program->c_str();
+  plan.argv = argv_pointers.data();
+  plan.environment = environment_pointers.data();
+  plan.directory = what.directory.c_str();
+  plan.null = null.get();
+  plan.out = out->write_end.get();
+  plan.err = err->write_end.get();
+  plan.go = go->read_end.get();
+  plan.failure = failure_pipe->write_end.get();
+
+  const pid_t pid = ::fork();
+  if (pid < 0) {
+    return Error{Errc::unavailable, "cannot make a process: " + error_text(errno)};
+  }
+  if (pid == 0) {
+    // Its own copies of our ends would keep both pipes open for ever.
+    ::close(go->write_end.get());
+    ::close(failure_pipe->read_end.get());
+    become(plan);
+  }
+  out->write_end.reset();
+  err->write_end.reset();
+  go->read_end.reset();
+  failure_pipe->write_end.reset();
+
+  RunningProgram running;
+  running.pid = pid;
+  const auto info = process_info(pid);
+  running.start_time = info ? info->start_time : 0;
+  if (const Status ready = before_run(pid, running.start_time); !ready) {
+    go->write_end.reset();
+    wait_for(pid);
+    return ready.error();
+  }
+  const char word = 'g';
+  while (::write(go->write_end.get(), &word, 1) < 0 && errno == EINTR) {
+  }
+  Failure failure;
+  ssize_t got = 0;
+  do {
+    got = ::read(failure_pipe->read_end.get(), &failure, sizeof failure);
+  } while (got < 0 && errno == EINTR);
+  if (got == static_cast<ssize_t>(sizeof failure)) {
+    wait_for(pid);
+    return cannot_run(what, *program, failure);
+  }
+  running.out = std::move(out->read_end);
+  running.err = std::move(err->read_end);
+  Kept& kept = programs_[pid];
+  kept.token = what.token;
+  kept.on_end = std::move(on_end);
+  return running;
+}
+
+void ProgramKeeper::terminate(pid_t pid) {
+  const auto found = programs_.find(pid);
+  if (found == programs_.end() || found->second.killing || found->second.exited) {
+    return;
+  }
+  found->second.asked = true;
+  for (const ProcessInfo& process : left_of(pid)) {
+    signal_exactly(process, SIGTERM);
+  }
+}
+
+void ProgramKeeper::kill(pid_t pid) {
+  const auto found = programs_.find(pid);
+  if (found == programs_.end()) {
+    return;
+  }
+  found->second.killing = true;
+  if (found->second.exited) {
+    sweep(pid);
+    return;
+  }
+  for (const ProcessInfo& process : left_of(pid)) {
+    signal_exactly(process, SIGKILL);
+  }
+}
+
+void ProgramKeeper::reap() {
+  std::vector<pid_t> exited;
+  for (;;) {
+    int status = 0;
+    const pid_t pid = ::waitpid(-1, &status, WNOHANG);
+    if (pid < 0 && errno == EINTR) {
+      continue;
+    }
+    if (pid <= 0) {
+      break;
+    }
+    const auto found = programs_.find(pid);
+    if (found != programs_.end() && !found->second.exited) {
+      found->second.exited = true;
+      found->second.status = status;
+      exited.push_back(pid);
+    }
+  }
+  for (const pid_t pid : exited) {
+    sweep(pid);
+  }
+}
+
+void ProgramKeeper::sweep(pid_t pid) {
+  const auto found = programs_.find(pid);
+  if (found == programs_.end() || !found->second.exited) {
+    return;
+  }
+  Kept& kept = found->second;
+  const std::vector<ProcessInfo> left = left_of(pid);
+  if (left.empty()) {
+    const Kept ended = std::move(kept);
+    programs_.erase(found);
+    if (WIFSIGNALED(ended.status)) {
+      ended.on_end(true, WTERMSIG(ended.status));
+    } else {
+      ended.on_end(false, WEXITSTATUS(ended.status));
+    }
+    return;
+  }
+  const bool forced = kept.killing || !kept.asked;
+  if (forced) {
+    for (const ProcessInfo& process : left) {
+      signal_exactly(process, SIGKILL);
+    }
+  }
+  if (++kept.sweeps == looks_before_warning && forced) {
+    net::log(net::Level::warning,
+             "process " + std::to_string(left.front().pid) +
+                 " survives SIGKILL, probably stuck in the kernel; its slots stay taken");
+  }
+  const auto wait =
+      std::min<std::chrono::milliseconds>(first_look * std::min<std::int64_t>(kept.sweeps, 20), longest_look);
+  kept.again = loop_.after(wait, [this, pid] { sweep(pid); });
+}
+
+std::vector<ProcessInfo> ProgramKeeper::left_of(pid_t pid) const {
+  const std::vector<ProcessInfo> all = all_processes();
+  const pid_t self = ::getpid();
+  std::set<pid_t> ours;
+  bool alone = true;
+  for (const auto& [other, kept] : programs_) {
+    alone = alone && other == pid;
+  }
+  const auto in_another_session = [this, pid](const ProcessInfo& process) {
+    return process.session != pid && programs_.contains(process.session);
+  };
+  for (const ProcessInfo& process : all) {
+    if (process.dead() || process.pid == self) {
+      continue;
+    }
+    if (process.session == pid) {
+      ours.insert(process.pid);
+    } else if (process.parent == self && !in_another_session(process)) {
+      // An orphan that made its own session. Without its mark it is nobody else's when nobody else runs.
+      if (alone || started_with(process.pid, programs_.at(pid).token)) {
+        ours.insert(process.pid);
+      }
+    }
+  }
+  // Descendants of what is ours are ours too; parents may come after children in the table.
+  for (bool grown = true; grown;) {
+    grown = false;
+    for (const ProcessInfo& process : all) {
+      if (!process.dead() && ours.contains(process.parent) && ours.insert(process.pid).second) {
+        grown = true;
+      }
+    }
+  }
+  std::vector<ProcessInfo> left;
+  for (const ProcessInfo& process : all) {
+    if (ours.contains(process.pid)) {
+      left.push_back(process);
+    }
+  }
+  return left;
+}
+
+}  // namespace hpsearch::workers

@@ -1,0 +1,166 @@
+#include "hpsearch/workers/shell/report_socket.hpp"
+
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "hpsearch/workers/core/program_message.hpp"
+
+namespace hpsearch::workers {
+
+using engine::Errc;
+using engine::Error;
+using engine::Result;
+
+namespace {
+
+constexpr std::size_t most_connections = 64;
+// Then other descriptors want a turn.
+constexpr std::size_t lines_per_turn = 256;
+
+}  // namespace
+
+ReportSocket::Connection::Connection(int number) : socket(number), lines(max_message_bytes) {
+}
+
+Result<std::unique_ptr<ReportSocket>> ReportSocket::listen(net::Loop& loop, std::string path,
+                                                           OnLine on_line) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (path.size() > longest_socket_path) {
+    return Error{Errc::unavailable, "the socket's path " + path + " is longer than " +
+                                        std::to_string(longest_socket_path) + " bytes"};
+  }
+  std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
+  Descriptor listener(::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  if (!listener) {
+    return Error{Errc::unavailable, "cannot make a socket: " + error_text(errno)};
+  }
+  ::unlink(path.c_str());
+  if (::bind(listener.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
+      ::chmod(path.c_str(), 0600) != 0 || ::listen(listener.get(), static_cast<int>(most_connections)) != 0) {
+    return file_error("cannot listen on", path, errno);
+  }
+  return std::unique_ptr<ReportSocket>(
+      new ReportSocket(loop, std::move(path), std::move(listener), std::move(on_line)));
+}
+
+ReportSocket::ReportSocket(net::Loop& loop, std::string path, Descriptor listener, OnLine on_line)
+    : loop_(loop), path_(std::move(path)), listener_(std::move(listener)), on_line_(std::move(on_line)) {
+  watch_ = loop_.when_readable(listener_.get(), [this] { accept_all(); });
+}
+
+ReportSocket::~ReportSocket() {
+  ::unlink(path_.c_str());
+}
+
+void ReportSocket::accept_all() {
+  for (;;) {
+    const int number = ::accept4(listener_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    if (number < 0 && (errno == EINTR || errno == ECONNABORTED)) {
+      continue;
+    }
+    if (number < 0) {
+      return;
+    }
+    if (connections_.size() >= most_connections) {
+      ::close(number);
+      continue;
+    }
+    const ConnectionId id(++last_id_);
+    Connection& connection = connections_.try_emplace(id, number).first->second;
+    connection.watch = loop_.when_readable(number, [this, id] { read_from(id); });
+  }
+}
+
+bool ReportSocket::read_from(ConnectionId id) {
+  const auto found = connections_.find(id);
+  if (found == connections_.end() || found->second.ended) {
+    return false;
+  }
+  Connection& connection = found->second;
+  bool more = false;
+  std::vector<std::string> lines;
+  const auto keep = [&lines](std::string_view line) { lines.emplace_back(line); };
+  std::array<char, 16 * 1024> piece{};
+  for (;;) {
+    const ssize_t got = ::recv(connection.socket.get(), piece.data(), piece.size(), 0);
+    if (got < 0 && errno == EINTR) {
+      continue;
+    }
+    if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
+      break;
+    }
+    if (got <= 0) {
+      connection.lines.finish(keep);
+      connection.ended = true;
+      connection.watch = net::Watch();
+      break;
+    }
+    if (connection.lines.feed({piece.data(), static_cast<std::size_t>(got)}, keep)) {
+      write_to(connection,
+               R"({"error":"a message is longer than )" + std::to_string(max_message_bytes) + R"( bytes"})");
+    }
+    if (lines.size() > lines_per_turn) {
+      more = true;
+      break;
+    }
+  }
+  connection.unanswered += lines.size();
+  for (const std::string& line : lines) {
+    on_line_(id, line);
+  }
+  close_if_done(id);
+  return more;
+}
+
+void ReportSocket::answer(ConnectionId id, std::string_view line) {
+  const auto found = connections_.find(id);
+  if (found == connections_.end()) {
+    return;
+  }
+  write_to(found->second, line);
+  found->second.unanswered -= std::min<std::uint64_t>(1, found->second.unanswered);
+  close_if_done(id);
+}
+
+void ReportSocket::write_to(Connection& connection, std::string_view line) {
+  if (connection.mute) {
+    return;
+  }
+  const std::string whole = std::string(line) + "\n";
+  const ssize_t put =
+      ::send(connection.socket.get(), whole.data(), whole.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+  if (put >= 0 && static_cast<std::size_t>(put) < whole.size()) {
+    connection.mute = true;  // Anything more would be read as the rest of this line.
+  }
+}
+
+void ReportSocket::close_if_done(ConnectionId id) {
+  const auto found = connections_.find(id);
+  if (found != connections_.end() && found->second.ended && found->second.unanswered == 0) {
+    connections_.erase(found);
+  }
+}
+
+void ReportSocket::drain() {
+  accept_all();
+  std::vector<ConnectionId> all;
+  for (const auto& [id, connection] : connections_) {
+    all.push_back(id);
+  }
+  for (const ConnectionId id : all) {
+    while (read_from(id)) {
+    }
+  }
+}
+
+}  // namespace hpsearch::workers

@@ -1,0 +1,254 @@
+#include "hpsearch/workers/shell/worker_state.hpp"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <span>
+#include <string_view>
+#include <system_error>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "hpsearch/engine/base/text.hpp"
+#include "hpsearch/engine/base/value.hpp"
+#include "hpsearch/net/log.hpp"
+#include "hpsearch/proto/json.hpp"
+#include "hpsearch/proto/stored.hpp"
+#include "hpsearch/workers/shell/process_table.hpp"
+#include "hpsearch/workers/shell/report_socket.hpp"
+
+namespace hpsearch::workers {
+
+namespace fs = std::filesystem;
+using engine::AttemptKey;
+using engine::Done;
+using engine::Errc;
+using engine::Error;
+using engine::Result;
+using engine::Status;
+using engine::Value;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr std::chrono::seconds longest_dying = 10s;
+
+Result<std::string> random_uid() {
+  std::array<unsigned char, 16> bytes{};
+  if (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
+    return Error{Errc::unavailable, "cannot get random bytes: " + error_text(errno)};
+  }
+  constexpr std::string_view digits = "0123456789abcdef";
+  std::string text;
+  for (const unsigned char byte : bytes) {
+    text.push_back(digits[byte >> 4U]);
+    text.push_back(digits[byte & 0xFU]);
+  }
+  return text;
+}
+
+Result<Descriptor> lock_file(const fs::path& directory) {
+  const fs::path path = directory / "lock";
+  Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
+  if (!file) {
+    return file_error("cannot open", path, errno);
+  }
+  struct flock whole {};
+  whole.l_type = F_WRLCK;
+  whole.l_whence = SEEK_SET;
+  if (::fcntl(file.get(), F_OFD_SETLK, &whole) != 0) {
+    if (errno != EAGAIN && errno != EACCES) {
+      return file_error("cannot lock", path, errno);
+    }
+    const Result<std::string> holder = read_file(path, 64);
+    const std::string pid = holder ? holder->substr(0, holder->find('\n')) : "";
+    return Error{Errc::wrong_state, "the state directory " + directory.string() +
+                                        " is in use by another hpsearch-worker" +
+                                        (pid.empty() ? "" : " (process " + pid + ")") +
+                                        "; stop that one, or choose another --state-dir"};
+  }
+  const std::string pid = std::to_string(::getpid()) + "\n";
+  if (::ftruncate(file.get(), 0) != 0 ||
+      ::pwrite(file.get(), pid.data(), pid.size(), 0) != static_cast<ssize_t>(pid.size())) {
+    return file_error("cannot write", path, errno);
+  }
+  return file;
+}
+
+/// A short path, the same for the same user and state directory.
+fs::path short_path(const fs::path& state_directory) {
+  const std::string text = state_directory.string();
+  const auto bytes = std::as_bytes(std::span(text));
+  std::array<char, 32> name{};
+  std::snprintf(name.data(), name.size(), "hpsearch-%u-%08x%08x", static_cast<unsigned>(::geteuid()),
+                proto::crc32c(0, bytes), proto::crc32c(0x5EED, bytes));
+  const char* runtime = std::getenv("XDG_RUNTIME_DIR");
+  // Its name, and the longest attempt's below it, must still fit.
+  const bool usable = runtime != nullptr && *runtime == '/' && std::string_view(runtime).size() <= 20;
+  return fs::path(usable ? runtime : "/tmp") / name.data();
+}
+
+/// A private directory of this user at that path.
+Result<fs::path> short_directory(const fs::path& state_directory) {
+  const fs::path directory = short_path(state_directory);
+  if (::mkdir(directory.c_str(), 0700) != 0 && errno != EEXIST) {
+    return file_error("cannot make directory", directory, errno);
+  }
+  struct stat info {};
+  const bool ours = ::lstat(directory.c_str(), &info) == 0 && S_ISDIR(info.st_mode) &&
+                    info.st_uid == ::geteuid() && (info.st_mode & 0077U) == 0;
+  if (!ours) {
+    return Error{Errc::unavailable,
+                 directory.string() + " exists but is not a private directory of this user; remove it"};
+  }
+  return directory;
+}
+
+/// Everything that still runs of a recorded program: its session, and whoever carries its mark.
+std::vector<ProcessInfo> remains_of(const ProcessRecord& record, const std::vector<ProcessInfo>& all) {
+  const std::string mark = "HPSEARCH_SOCKET=" + record.socket;
+  const auto pid = static_cast<pid_t>(record.pid);
+  bool leader_is_ours = false;
+  for (const ProcessInfo& process : all) {
+    leader_is_ours = leader_is_ours || (process.pid == pid && process.start_time == record.start_time);
+  }
+  std::vector<ProcessInfo> remains;
+  for (const ProcessInfo& process : all) {
+    const bool in_session = leader_is_ours && process.session == pid;
+    if (!process.dead() && (in_session || started_with(process.pid, mark))) {
+      remains.push_back(process);
+    }
+  }
+  return remains;
+}
+
+}  // namespace
+
+Result<WorkerState> WorkerState::open(const fs::path& directory) {
+  std::error_code error;
+  const fs::path absolute = fs::absolute(directory, error).lexically_normal();
+  if (error) {
+    return file_error("cannot find", directory, error);
+  }
+  if (const Status made = make_directories(absolute / "attempts"); !made) {
+    return made.error();
+  }
+  Result<Descriptor> lock = lock_file(absolute);
+  if (!lock) {
+    return lock.error();
+  }
+  WorkerState state(absolute, std::move(*lock));
+  const fs::path identity = absolute / "worker.json";
+  if (const Result<std::string> text = read_file(identity, 64 * 1024)) {
+    const Result<Value> value = proto::parse_json(*text);
+    const Value* uid = value ? value->at_path("uid") : nullptr;
+    const Value* incarnation = value ? value->at_path("incarnation") : nullptr;
+    if (uid == nullptr || uid->as_text() == nullptr || uid->as_text()->empty() || incarnation == nullptr ||
+        incarnation->as_integer() == nullptr || *incarnation->as_integer() < 0) {
+      return Error{Errc::corrupt, identity.string() +
+                                      " does not say who this worker is; remove the state directory "
+                                      "to begin anew as another worker"};
+    }
+    state.uid_ = *uid->as_text();
+    state.incarnation_ = static_cast<std::uint64_t>(*incarnation->as_integer());
+  } else if (text.error().code == Errc::not_found) {
+    Result<std::string> uid = random_uid();
+    if (!uid) {
+      return uid.error();
+    }
+    state.uid_ = *std::move(uid);
+  } else {
+    return text.error();
+  }
+  ++state.incarnation_;
+  Value::Map map;
+  map["uid"] = state.uid_;
+  map["incarnation"] = static_cast<std::int64_t>(state.incarnation_);
+  if (const Status written = write_file(identity, engine::compact_json(Value(std::move(map))) + "\n", true);
+      !written) {
+    return written.error();
+  }
+  return state;
+}
+
+Result<std::string> WorkerState::socket_path(const AttemptKey& key) const {
+  const AttemptDirectory directory = attempt(key);
+  std::string path = (directory.root() / "socket").string();
+  if (path.size() <= longest_socket_path) {
+    return path;
+  }
+  const Result<fs::path> shorter = short_directory(directory_);
+  if (!shorter) {
+    return shorter.error();
+  }
+  return (*shorter / directory.root().filename()).string();
+}
+
+void WorkerState::tidy_sockets() const noexcept {
+  try {
+    ::rmdir(short_path(directory_).c_str());
+  } catch (const std::exception&) {
+    return;  // Out of memory; an empty directory is left.
+  }
+}
+
+Status WorkerState::end_leftovers() const {
+  const std::string boot = boot_id();
+  std::vector<std::pair<AttemptDirectory, ProcessRecord>> left;
+  std::error_code error;
+  for (fs::directory_iterator at(attempts(), error), end; !error && at != end; at.increment(error)) {
+    const AttemptDirectory directory(at->path());
+    if (const auto record = directory.read_process()) {
+      left.emplace_back(directory, *record);
+    } else {
+      directory.remove_working_files();
+    }
+  }
+  const auto deadline = std::chrono::steady_clock::now() + longest_dying;
+  for (bool first = true;; first = false) {
+    const std::vector<ProcessInfo> all = all_processes();
+    std::size_t alive = 0;
+    std::int64_t example = 0;
+    for (const auto& [directory, record] : left) {
+      if (record.boot_id != boot) {
+        continue;  // The machine was restarted since; whoever has that pid now is somebody else.
+      }
+      for (const ProcessInfo& process : remains_of(record, all)) {
+        signal_exactly(process, SIGKILL);
+        ++alive;
+        example = process.pid;
+      }
+    }
+    if (alive == 0) {
+      break;
+    }
+    if (first) {
+      net::log(net::Level::info, "ending " + std::to_string(alive) +
+                                     " processes that an earlier run of this worker has left behind");
+    }
+    if (std::chrono::steady_clock::now() > deadline) {
+      return Error{Errc::unavailable,
+                   "process " + std::to_string(example) +
+                       ", left by an earlier run of this worker, survives SIGKILL; it probably "
+                       "hangs in the kernel, and restarting the machine helps"};
+    }
+    std::this_thread::sleep_for(10ms);
+  }
+  for (const auto& [directory, record] : left) {
+    ::unlink(record.socket.c_str());
+    directory.remove_working_files();
+  }
+  return Done{};
+}
+
+}  // namespace hpsearch::workers
