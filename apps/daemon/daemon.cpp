@@ -1,0 +1,214 @@
+#include "daemon/daemon.hpp"
+
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "daemon/http_routes.hpp"
+#include "daemon/runtime.hpp"
+#include "daemon/state_directory.hpp"
+#include "daemon/store/sqlite_store.hpp"
+#include "daemon/worker_gate.hpp"
+#include "hpsearch/net/http.hpp"
+#include "hpsearch/net/log.hpp"
+#include "hpsearch/searchers/registry.hpp"
+
+namespace hpsearch::daemon {
+namespace {
+
+using engine::Done;
+using engine::Duration;
+using engine::Errc;
+using engine::Error;
+using engine::Status;
+using net::Level;
+
+constexpr std::chrono::milliseconds drain_look_every{5};
+constexpr Duration drain_patience = Duration::seconds(10);
+
+/// Peers are descriptors: as many as the system lets us have.
+void raise_descriptor_limit() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+    limit.rlim_cur = std::min<rlim_t>(limit.rlim_max, 65'536);
+    ::setrlimit(RLIMIT_NOFILE, &limit);
+  }
+}
+
+bool is_loopback(std::string_view address) {
+  const std::size_t scheme = address.find("//");
+  const std::string_view place = scheme == std::string_view::npos ? address : address.substr(scheme + 2);
+  return place.starts_with("127.") || place.starts_with("localhost:") || place.starts_with("[::1]:");
+}
+
+/// One daemon from start to end; its parts are built in the order of their members and go in the reverse one.
+class Daemon {
+ public:
+  explicit Daemon(const Options& options) : options_(options) {}
+  Daemon(const Daemon&) = delete;
+  Daemon& operator=(const Daemon&) = delete;
+
+  Exit run() {
+    if (auto opened = open_storage(); !opened) {
+      return end(opened.error(), opened.error().code == Errc::wrong_state   ? Exit::conflict
+                                 : opened.error().code == Errc::bad_request ? Exit::usage
+                                                                            : Exit::storage);
+    }
+    if (auto listening = listen(); !listening) {
+      return end(listening.error(), listening.error().code == Errc::bad_request ? Exit::usage : Exit::failed);
+    }
+    const StateDirectory::Announcement here{http_->address(), gate_->endpoint(), HPSEARCH_VERSION,
+                                            store_->daemon_epoch()};
+    if (auto announced = directory_->announce(here); !announced) {
+      return end(announced.error(), Exit::storage);
+    }
+    for (const std::string& address : {here.http, here.workers}) {
+      if (!is_loopback(address)) {
+        net::log(Level::warning,
+                 "whoever reaches " + address + " can run programs on the workers: keep it private");
+      }
+    }
+    net::log(Level::info, "ready: http " + here.http + ", workers " + here.workers + ", state in " +
+                              directory_->path() + ", " +
+                              std::to_string(runtime_->engine().experiments().size()) + " experiments, " +
+                              std::to_string(runtime_->engine().last_lsn().number()) + " events");
+    loop_.run();
+    directory_->retract();
+    net::log(Level::info, "ended");
+    return exit_;
+  }
+
+ private:
+  static Exit end(const Error& error, Exit code) {
+    net::log(Level::error, error.message);
+    return code;
+  }
+
+  Status open_storage() {
+    auto directory = StateDirectory::open(options_.state_dir);
+    if (!directory) {
+      Error error = directory.error();
+      if (error.code == Errc::unavailable) {
+        error.message += ". Give --state-dir a directory that can be written";
+      }
+      return error;
+    }
+    directory_ = std::move(directory).value();
+    auto store = SqliteStore::open(directory_->database());
+    if (!store) {
+      return remedy(store.error());
+    }
+    store_ = std::move(store).value();
+    const engine::Patience patience{std::min(Duration::seconds(45), lost_after()), lost_after()};
+    runtime_ = std::make_unique<Runtime>(loop_, *store_, searchers::registry(), patience);
+    if (auto recovered = runtime_->recover(); !recovered) {
+      return remedy(recovered.error());
+    }
+    return Done{};
+  }
+
+  [[nodiscard]] Duration lost_after() const {
+    return Duration::micros(static_cast<std::int64_t>(options_.lost_after_seconds * 1e6));
+  }
+
+  [[nodiscard]] Error remedy(Error error) const {
+    switch (error.code) {
+      case Errc::corrupt:
+        error.message += ". Nothing was changed. Put a copy of " + directory_->path() +
+                         " from before the damage in its place, or begin with an empty state directory";
+        break;
+      case Errc::version_mismatch:
+        error.message += ". Start the newer release on this state directory again";
+        break;
+      default:
+        error.message +=
+            ". Make room or repair the file system of " + directory_->path() + ", then start again";
+        break;
+    }
+    return error;
+  }
+
+  Status listen() {
+    auto gate = WorkerGate::open(
+        *runtime_, {.endpoint = options_.workers, .checkpoint_root = directory_->checkpoints()});
+    if (!gate) {
+      return other_address(gate.error(), "--workers tcp://127.0.0.1:0");
+    }
+    gate_ = std::move(gate).value();
+    const AboutDaemon about{HPSEARCH_VERSION, directory_->path(), loop_.now()};
+    auto http = net::HttpServer::listen(loop_, options_.http, http_routes(*runtime_, *gate_, about));
+    if (!http) {
+      return other_address(http.error(), "--http 127.0.0.1:0");
+    }
+    http_ = std::move(http).value();
+    signals_ = loop_.on_signals({SIGTERM, SIGINT}, [this](int) { begin_to_end(); });
+    runtime_->start([this](const engine::Order& order) { gate_->carry_out(order); },
+                    [this](const Error& error) { storage_failed(error); });
+    return Done{};
+  }
+
+  static Error other_address(Error error, const std::string& free_one) {
+    if (error.code == Errc::unavailable) {
+      error.message +=
+          ". End what listens there, or choose another address (" + free_one + " takes a free port)";
+    }
+    return error;
+  }
+
+  void storage_failed(const Error& error) {
+    net::log(Level::error,
+             remedy(error).message +
+                 ". Everything that was acknowledged is stored; workers keep what was not, and go on");
+    exit_ = Exit::storage;
+    loop_.stop();
+  }
+
+  /// Takes nothing more, makes durable and answers what was taken, then ends. Programs on workers run on.
+  void begin_to_end() {
+    if (draining_) {
+      loop_.stop();  // Asked twice: what is not yet durable was not yet acknowledged.
+      return;
+    }
+    net::log(Level::info, "ending");
+    http_->stop_accepting();
+    gate_->stop();
+    runtime_->stop();
+    const engine::Instant limit = loop_.now() + drain_patience;
+    draining_ = loop_.every(drain_look_every, [this, limit] {
+      if ((runtime_->idle() && http_->answering() == 0) || loop_.now() > limit) {
+        loop_.stop();
+      }
+    });
+  }
+
+  Options options_;
+  Exit exit_ = Exit::ok;
+  net::Loop loop_;
+  std::unique_ptr<StateDirectory> directory_;
+  std::unique_ptr<SqliteStore> store_;
+  std::unique_ptr<Runtime> runtime_;
+  std::unique_ptr<WorkerGate> gate_;
+  std::unique_ptr<net::HttpServer> http_;
+  net::Watch signals_;
+  net::Watch draining_;
+};
+
+}  // namespace
+
+Exit run_daemon(const Options& options) {
+  net::set_log_level(options.log_level);
+  // A client that goes away and a file at its size limit are errors of one call, not of the process.
+  std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
+  ::umask(0077);  // Configurations and logs may hold secrets: they are for their owner.
+  raise_descriptor_limit();
+  return Daemon(options).run();
+}
+
+}  // namespace hpsearch::daemon

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <string>
+
+#include "daemon/runtime.hpp"
+#include "daemon/worker_gate.hpp"
+#include "hpsearch/net/http.hpp"
+
+namespace hpsearch::daemon {
+
+/// What HTTP answers say about the daemon itself.
+struct AboutDaemon {
+  std::string version;
+  std::string state_dir;
+  engine::Instant started;
+};
+
+/// The HTTP interface: one table from method and path to a handler. Runtime and gate must outlive it.
+///
+/// Nothing is answered that a crash could still take back: answers leave when everything they may rest on is
+/// durable.
+[[nodiscard]] net::HttpServer::Handler http_routes(Runtime& runtime, WorkerGate& gate, AboutDaemon about);
+
+}  // namespace hpsearch::daemon

@@ -1,0 +1,11 @@
+#include <variant>
+
+#include "daemon/daemon.hpp"
+#include "daemon/options.hpp"
+
+int main(int argc, char** argv) {
+  using namespace hpsearch::daemon;
+  const auto read = read_options(argc, argv);
+  const Options* options = std::get_if<Options>(&read);
+  return static_cast<int>(options == nullptr ? std::get<Exit>(read) : run_daemon(*options));
+}

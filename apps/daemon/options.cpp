@@ -1,0 +1,40 @@
+#include "daemon/options.hpp"
+
+#include <CLI/CLI.hpp>
+
+namespace hpsearch::daemon {
+
+std::variant<Options, Exit> read_options(int argc, const char* const* argv) {
+  Options options;
+  CLI::App app("The hpsearch daemon: keeps experiments, leases their trials to workers, answers over HTTP.",
+               "hpsearchd");
+  app.set_version_flag("--version", HPSEARCH_VERSION);
+  app.add_option("--state-dir", options.state_dir, "Where everything is kept; made if it does not exist")
+      ->required()
+      ->type_name("DIR");
+  app.add_option("--http", options.http,
+                 "Address for the command line and other clients; port 0 takes a free one")
+      ->capture_default_str()
+      ->type_name("HOST:PORT");
+  app.add_option("--workers", options.workers, "Endpoint for workers; port 0 takes a free one")
+      ->capture_default_str()
+      ->type_name("tcp://HOST:PORT");
+  app.add_option("--lost-after", options.lost_after_seconds,
+                 "How long a worker may be silent before its trials are given to others")
+      ->capture_default_str()
+      ->check(CLI::Range(1.0, 1e7))
+      ->type_name("SECONDS");
+  app.add_option("--log-level", options.log_level, "Lowest level that is logged")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"debug", "info", "warning", "error"}));
+  app.footer(
+      "Exit codes: 0 ended well, 1 failed, 2 wrong use, 4 the state directory is in use, 74 storage failed.");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? Exit::ok : Exit::usage;
+  }
+  return options;
+}
+
+}  // namespace hpsearch::daemon

@@ -1,0 +1,176 @@
+#include "daemon/runtime.hpp"
+
+#include <chrono>
+#include <string>
+#include <utility>
+
+#include "hpsearch/net/log.hpp"
+
+namespace hpsearch::daemon {
+namespace {
+
+using engine::Duration;
+using engine::Status;
+
+constexpr std::chrono::seconds look_every{1};
+
+// Looks are a second apart. If it was much longer, it was we who stood still (stopped, swapped out,
+// suspended), and then the silence of others says nothing: what they sent meanwhile lies unread before us.
+constexpr Duration own_silence = Duration::seconds(15);
+
+}  // namespace
+
+Runtime::Runtime(net::Loop& loop, EventStore& store, engine::SearcherRegistry registry,
+                 engine::Patience patience)
+    : loop_(loop),
+      store_(store),
+      registry_(registry),
+      engine_(registry),
+      liveness_(patience),
+      cluster_(store.cluster()),
+      daemon_epoch_(store.daemon_epoch()) {
+}
+
+Runtime::~Runtime() = default;
+
+Status Runtime::recover() {
+  Status replayed = store_.recover([this](engine::Event event) -> Status {
+    note(event);
+    Status taken = engine_.replay(event);
+    if (!taken) {
+      return engine::Error{taken.error().code, "event " + std::to_string(event.lsn.number()) +
+                                                   " of the log: " + taken.error().message};
+    }
+    return taken;
+  });
+  if (!replayed) {
+    return replayed;
+  }
+  loop_.start_clock_at_least(engine_.last_instant());
+  const engine::Instant present = now();
+  for (const auto& [id, worker] : engine_.workers()) {
+    if (worker.present) {
+      liveness_.heard(id, present);
+      engine_.set_suspect(id, true);
+    }
+  }
+  return engine::Done{};
+}
+
+void Runtime::start(OnOrder on_order, Committer::Failed failed) {
+  on_order_ = std::move(on_order);
+  committer_ = std::make_unique<Committer>(loop_, store_, std::move(failed));
+  last_look_ = now();
+  clock_ = loop_.every(look_every, [this] { look_at_clock(); });
+  // The log may end in the middle of what follows from its last event: this goes on with it.
+  static_cast<void>(perform(engine::LookAtClock{}));
+}
+
+void Runtime::stop() {
+  clock_ = net::Watch{};
+}
+
+engine::Result<Runtime::Outcome> Runtime::perform(const engine::Command& command, Answer answer) {
+  const auto began = std::chrono::steady_clock::now();
+  auto stepped = engine_.step(command, now());
+  engine_seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  if (!stepped) {
+    if (answer) {
+      committer_->commit({}, [answer = std::move(answer), error = stepped.error()] { answer(error); });
+    }
+    return stepped.error();
+  }
+  engine::Effects& effects = *stepped;
+  for (const engine::Event& event : effects.events) {
+    note(event);
+  }
+  const Outcome outcome{effects.created, effects.joined};
+  if (!effects.events.empty() || !effects.orders.empty() || answer) {
+    committer_->commit(std::move(effects.events),
+                       [this, orders = std::move(effects.orders), answer = std::move(answer), outcome] {
+                         for (const engine::Order& order : orders) {
+                           on_order_(order);
+                         }
+                         if (answer) {
+                           answer(outcome);
+                         }
+                       });
+  }
+  return outcome;
+}
+
+void Runtime::when_durable(std::function<void()> then) {
+  committer_->commit({}, std::move(then));
+}
+
+void Runtime::connected(engine::WorkerId worker) {
+  connected_.insert(worker);
+  liveness_.heard(worker, now());
+  engine_.set_suspect(worker, false);
+}
+
+void Runtime::disconnected(engine::WorkerId worker) {
+  connected_.erase(worker);
+  engine_.set_suspect(worker, true);
+}
+
+void Runtime::heard(engine::WorkerId worker) {
+  const engine::Instant present = now();
+  const bool back = connected_.contains(worker) && liveness_.suspect(worker, present);
+  liveness_.heard(worker, present);
+  if (back) {
+    engine_.set_suspect(worker, false);
+    static_cast<void>(perform(engine::LookAtClock{}));  // Its free slots are offered again.
+  }
+}
+
+std::optional<engine::WorkerId> Runtime::worker_with_uid(const std::string& uid) const {
+  const auto found = worker_by_uid_.find(uid);
+  return found == worker_by_uid_.end() ? std::nullopt : std::optional(found->second);
+}
+
+void Runtime::note(const engine::Event& event) {
+  attempts_.note(event);
+  if (const auto* joined = std::get_if<engine::WorkerJoined>(&event.body)) {
+    worker_by_uid_[joined->uid] = joined->worker;
+  }
+}
+
+bool Runtime::suspect(engine::WorkerId worker) const {
+  return !connected_.contains(worker) || liveness_.suspect(worker, now());
+}
+
+void Runtime::look_at_clock() {
+  const engine::Instant present = now();
+  if (present - last_look_ > own_silence) {
+    net::log(net::Level::warning, "this daemon stood still for " +
+                                      std::to_string((present - last_look_).in_micros() / 1'000'000) +
+                                      " s; every worker counts as heard now");
+    for (const auto& [id, worker] : engine_.workers()) {
+      if (worker.present) {
+        liveness_.heard(id, present);
+      }
+    }
+  }
+  last_look_ = present;
+  for (const engine::WorkerId worker : liveness_.lost(present)) {
+    liveness_.forget(worker);
+    const auto& record = engine_.workers().at(worker);
+    if (record.present) {
+      net::log(net::Level::warning, "worker \"" + record.name + "\" is lost: it was silent for too long");
+      static_cast<void>(perform(engine::LoseWorker{worker, "it was silent for too long"}));
+    }
+  }
+  update_suspicion(present);
+  static_cast<void>(perform(engine::LookAtClock{}));
+}
+
+void Runtime::update_suspicion(engine::Instant present) {
+  for (const auto& [id, worker] : engine_.workers()) {
+    if (worker.present) {
+      engine_.set_suspect(id, !connected_.contains(id) || liveness_.suspect(id, present));
+    }
+  }
+}
+
+}  // namespace hpsearch::daemon

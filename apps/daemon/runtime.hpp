@@ -1,0 +1,103 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "daemon/attempt_book.hpp"
+#include "daemon/committer.hpp"
+#include "daemon/store/event_store.hpp"
+#include "hpsearch/engine/cluster/liveness.hpp"
+#include "hpsearch/engine/engine.hpp"
+#include "hpsearch/net/loop.hpp"
+
+namespace hpsearch::daemon {
+
+/// The loop around the engine: a command goes in, its events are made durable, and only then its orders and
+/// its answer go out, in the order of the commands.
+///
+/// Owns:    the engine, and the thread that stores.
+/// Threads: everything on the loop's.
+class Runtime {
+ public:
+  /// What a command came to, beside its orders.
+  struct Outcome {
+    std::optional<engine::ExperimentId> created;
+    std::optional<engine::WorkerId> joined;
+  };
+  using Answer = std::function<void(const engine::Result<Outcome>&)>;
+  using OnOrder = std::function<void(const engine::Order&)>;
+
+  /// Loop and store must outlive this. `registry` says which searchers there are.
+  Runtime(net::Loop& loop, EventStore& store, engine::SearcherRegistry registry, engine::Patience patience);
+  Runtime(const Runtime&) = delete;
+  Runtime& operator=(const Runtime&) = delete;
+  ~Runtime();
+
+  /// Start-up is recovery: replays the log. To be called first. After that every known worker counts as heard
+  /// now, but gets nothing new before it is connected again.
+  engine::Status recover();
+
+  /// Begins to take commands. `on_order` carries an order out; `failed` hears that the store takes nothing
+  /// more.
+  void start(OnOrder on_order, Committer::Failed failed);
+  /// Ends the look at the clock. Commands already given are still made durable.
+  void stop();
+
+  /// Lets the engine do what `command` asks, now, and returns what came of it, which is not to leave the
+  /// process yet; `answer` is told the same, later, when it is durable. A refusal, too, is told only when
+  /// everything it may rest on is durable.
+  engine::Result<Outcome> perform(const engine::Command& command, Answer answer = {});
+
+  /// Runs `then` when everything the engine shows now is durable.
+  void when_durable(std::function<void()> then);
+  void read(std::function<Committer::Then(EventStore&)> job) { committer_->read(std::move(job)); }
+  [[nodiscard]] bool idle() const noexcept { return committer_->idle(); }
+
+  // --- workers: what is heard of them is not journaled ---
+
+  void connected(engine::WorkerId worker);  ///< It may get new leases from the next step on.
+  void disconnected(engine::WorkerId worker);
+  void heard(engine::WorkerId worker);
+  [[nodiscard]] bool suspect(engine::WorkerId worker) const;
+
+  // --- queries ---
+
+  [[nodiscard]] const engine::Engine& engine() const noexcept { return engine_; }
+  [[nodiscard]] std::optional<engine::WorkerId> worker_with_uid(const std::string& uid) const;
+  [[nodiscard]] const AttemptBook& attempts() const noexcept { return attempts_; }
+  [[nodiscard]] engine::SearcherRegistry registry() const noexcept { return registry_; }
+  [[nodiscard]] engine::Instant now() const noexcept { return loop_.now(); }
+  [[nodiscard]] net::Loop& loop() noexcept { return loop_; }
+  [[nodiscard]] std::uint64_t cluster() const noexcept { return cluster_; }
+  [[nodiscard]] std::uint64_t daemon_epoch() const noexcept { return daemon_epoch_; }
+  [[nodiscard]] double engine_seconds() const noexcept { return engine_seconds_; }
+  [[nodiscard]] Committer::Counters store_counters() const { return committer_->counters(); }
+
+ private:
+  void note(const engine::Event& event);
+  void look_at_clock();
+  void update_suspicion(engine::Instant now);
+
+  net::Loop& loop_;
+  EventStore& store_;
+  engine::SearcherRegistry registry_;
+  engine::Engine engine_;
+  engine::Liveness liveness_;
+  AttemptBook attempts_;
+  std::map<std::string, engine::WorkerId> worker_by_uid_;
+  std::set<engine::WorkerId> connected_;
+  std::uint64_t cluster_;
+  std::uint64_t daemon_epoch_;
+  double engine_seconds_ = 0;
+  OnOrder on_order_;
+  engine::Instant last_look_;
+  net::Watch clock_;
+  std::unique_ptr<Committer> committer_;
+};
+
+}  // namespace hpsearch::daemon

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "hpsearch/engine/base/result.hpp"
+
+namespace hpsearch::daemon {
+
+/// The directory of one daemon: its lock, its store, the file that says where it listens.
+///
+/// Owns:    the lock, for as long as it lives; the kernel gives it back however the process ends.
+class StateDirectory {
+ public:
+  /// Makes the directory if need be (0700) and locks it. wrong_state: another process has it, named by its
+  /// pid; unavailable: the file system refuses.
+  [[nodiscard]] static engine::Result<std::unique_ptr<StateDirectory>> open(const std::string& path);
+  StateDirectory(const StateDirectory&) = delete;
+  StateDirectory& operator=(const StateDirectory&) = delete;
+  ~StateDirectory();
+
+  [[nodiscard]] const std::string& path() const noexcept { return path_; }  ///< Absolute.
+  [[nodiscard]] std::string database() const { return path_ + "/events.db"; }
+  [[nodiscard]] std::string checkpoints() const { return path_ + "/checkpoints"; }
+
+  /// What daemon.json says.
+  struct Announcement {
+    std::string http;     ///< "127.0.0.1:8077"
+    std::string workers;  ///< "tcp://127.0.0.1:8078"
+    std::string version;
+    std::uint64_t daemon_epoch = 0;
+  };
+  /// Writes daemon.json, whole or not at all.
+  engine::Status announce(const Announcement& announcement);
+  /// Takes daemon.json away.
+  void retract() noexcept;
+
+ private:
+  StateDirectory(std::string path, int lock) : path_(std::move(path)), lock_(lock) {}
+
+  std::string path_;
+  int lock_;
+};
+
+}  // namespace hpsearch::daemon

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "hpsearch/engine/base/result.hpp"
+#include "hpsearch/engine/experiment/events.hpp"
+
+namespace hpsearch::daemon {
+
+/// One metrics report, as curves need it.
+struct MetricPoint {
+  engine::AttemptNumber attempt;
+  std::uint64_t seq = 0;
+  engine::Units step{};
+  engine::Metrics metrics;
+};
+
+/// Where events go to outlive us: an append-only log, chained record to record, and the metrics in it once
+/// more, in an order curves can be read in.
+///
+/// Owns:    its files.
+/// Threads: one at a time.
+/// Fails:   a failed append leaves the log as it was before the group; the store takes nothing more then.
+class EventStore {
+ public:
+  EventStore() = default;
+  EventStore(const EventStore&) = delete;
+  EventStore& operator=(const EventStore&) = delete;
+  virtual ~EventStore() = default;
+
+  /// Drawn once when the store was made. Never 0.
+  [[nodiscard]] virtual std::uint64_t cluster() const noexcept = 0;
+  /// Counts the times this store was opened; already durable.
+  [[nodiscard]] virtual std::uint64_t daemon_epoch() const noexcept = 0;
+
+  /// Reads the whole log from its beginning, checks the chain, and hands each event to `visit`; an error of
+  /// `visit` ends it. To be called once, before anything below.
+  /// corrupt: a record fails its checks, named by its lsn; nothing is skipped or repaired.
+  /// version_mismatch: written by a build newer than this one.
+  using Visit = std::function<engine::Status(engine::Event)>;
+  virtual engine::Status recover(const Visit& visit) = 0;
+
+  /// Adds events that follow the last one without a gap; all durable on return, or none of them.
+  /// unavailable: the disk is full or refuses.
+  virtual engine::Status append(std::span<const engine::Event> group) = 0;
+
+  /// Of the last durable event; 0 when there is none.
+  [[nodiscard]] virtual engine::Lsn last_lsn() const noexcept = 0;
+
+  /// Events after `after`, at most `limit` of them.
+  [[nodiscard]] virtual engine::Result<std::vector<engine::Event>> read(engine::Lsn after,
+                                                                        std::size_t limit) = 0;
+
+  /// Metrics reports of one trial in order of (attempt, seq).
+  [[nodiscard]] virtual engine::Result<std::vector<MetricPoint>> metrics(engine::ExperimentId experiment,
+                                                                         engine::TrialNumber trial) = 0;
+};
+
+}  // namespace hpsearch::daemon

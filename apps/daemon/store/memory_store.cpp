@@ -1,0 +1,80 @@
+#include "daemon/store/memory_store.hpp"
+
+#include <algorithm>
+
+#include "hpsearch/engine/base/check.hpp"
+
+namespace hpsearch::daemon {
+
+MemoryStore::MemoryStore(std::shared_ptr<MemoryDisk> disk) : disk_(std::move(disk)), epoch_(++disk_->opened) {
+  if (disk_->cluster == 0) {
+    disk_->cluster = 0x6d656d6f7279;
+  }
+}
+
+engine::Status MemoryStore::recover(const Visit& visit) {
+  engine::Lsn last;
+  std::uint32_t chain = chain_start(disk_->cluster);
+  for (const StoredRecord& record : disk_->records) {
+    auto event = open_record(record, last, chain);
+    if (!event) {
+      return event.error();
+    }
+    last = record.lsn;
+    chain = record.chain;
+    if (auto visited = visit(std::move(event).value()); !visited) {
+      return visited;
+    }
+  }
+  return engine::Done{};
+}
+
+engine::Status MemoryStore::append(std::span<const engine::Event> group) {
+  auto& records = disk_->records;
+  for (const engine::Event& event : group) {
+    HPSEARCH_CHECK(event.lsn.number() == last_lsn().number() + 1, "events are appended without gaps");
+    const std::uint32_t before = records.empty() ? chain_start(disk_->cluster) : records.back().chain;
+    records.push_back(make_record(event, epoch_, before));
+  }
+  return engine::Done{};
+}
+
+engine::Lsn MemoryStore::last_lsn() const noexcept {
+  return disk_->records.empty() ? engine::Lsn{} : disk_->records.back().lsn;
+}
+
+engine::Result<std::vector<engine::Event>> MemoryStore::read(engine::Lsn after, std::size_t limit) {
+  std::vector<engine::Event> events;
+  const auto& records = disk_->records;
+  for (std::size_t i = after.number(); i < records.size() && events.size() < limit; ++i) {
+    auto event = decode_record(records[i]);
+    if (!event) {
+      return event.error();
+    }
+    events.push_back(std::move(event).value());
+  }
+  return events;
+}
+
+engine::Result<std::vector<MetricPoint>> MemoryStore::metrics(engine::ExperimentId experiment,
+                                                              engine::TrialNumber trial) {
+  std::vector<MetricPoint> points;
+  for (const StoredRecord& record : disk_->records) {
+    auto event = decode_record(record);
+    if (!event) {
+      return event.error();
+    }
+    if (const engine::MetricsReport* report = metrics_in(*event)) {
+      const auto& taken = *std::get_if<engine::ReportTaken>(&event->body);
+      if (taken.key.experiment == experiment && taken.key.trial == trial) {
+        points.push_back({taken.key.attempt, taken.seq, report->step, report->metrics});
+      }
+    }
+  }
+  std::sort(points.begin(), points.end(), [](const MetricPoint& a, const MetricPoint& b) {
+    return std::pair(a.attempt, a.seq) < std::pair(b.attempt, b.seq);
+  });
+  return points;
+}
+
+}  // namespace hpsearch::daemon

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "daemon/store/event_store.hpp"
+
+namespace hpsearch::daemon {
+
+/// An EventStore in one SQLite file. Other programs may read a copy of it; while we run nobody else gets in.
+class SqliteStore final : public EventStore {
+ public:
+  /// Opens or makes the file. wrong_state: another process has it open; corrupt: not one of our files, or
+  /// damaged; version_mismatch: of a newer build; unavailable: the file system refuses.
+  [[nodiscard]] static engine::Result<std::unique_ptr<SqliteStore>> open(const std::string& path);
+  ~SqliteStore() override;
+
+  [[nodiscard]] std::uint64_t cluster() const noexcept override;
+  [[nodiscard]] std::uint64_t daemon_epoch() const noexcept override;
+  engine::Status recover(const Visit& visit) override;
+  engine::Status append(std::span<const engine::Event> group) override;
+  [[nodiscard]] engine::Lsn last_lsn() const noexcept override;
+  [[nodiscard]] engine::Result<std::vector<engine::Event>> read(engine::Lsn after,
+                                                                std::size_t limit) override;
+  [[nodiscard]] engine::Result<std::vector<MetricPoint>> metrics(engine::ExperimentId experiment,
+                                                                 engine::TrialNumber trial) override;
+
+ private:
+  struct Impl;
+  explicit SqliteStore(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace hpsearch::daemon

@@ -1,0 +1,387 @@
+#include "daemon/worker_gate.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "hpsearch/net/log.hpp"
+
+namespace hpsearch::daemon {
+namespace {
+
+using engine::Duration;
+using engine::Errc;
+using engine::Error;
+using engine::WorkerId;
+
+constexpr std::chrono::seconds tick_every{1};
+// Frames still under way when a newer session began arrive within this; after it the old connection is a
+// stranger and is told so.
+constexpr Duration superseded_for = Duration::seconds(60);
+constexpr std::uint64_t most_log_requests = 1'000;
+// Memory is set aside per slot: what a stranger claims to have is bounded.
+constexpr std::uint64_t most_slots = 4'096;
+
+}  // namespace
+
+WorkerGate::WorkerGate(Runtime& runtime, Settings settings)
+    : runtime_(runtime), settings_(std::move(settings)) {
+}
+
+engine::Result<std::unique_ptr<WorkerGate>> WorkerGate::open(Runtime& runtime, Settings settings) {
+  std::unique_ptr<WorkerGate> gate(new WorkerGate(runtime, std::move(settings)));
+  auto port =
+      net::RouterPort::bind(runtime.loop(), gate->settings_.endpoint, proto::max_frame_bytes,
+                            [self = gate.get()](const net::Peer& peer, std::span<const std::byte> frame) {
+                              self->take_frame(peer, frame);
+                            });
+  if (!port) {
+    return port.error();
+  }
+  gate->port_ = std::move(port).value();
+  gate->clock_ = runtime.loop().every(tick_every, [self = gate.get()] { self->tick(); });
+  return gate;
+}
+
+void WorkerGate::stop() {
+  stopped_ = true;
+  clock_ = net::Watch{};
+  for (const auto& [id, request] : std::exchange(logs_, {})) {
+    request.answer(Error{Errc::unavailable, "the daemon is ending"});
+  }
+}
+
+// --- from workers ---
+
+void WorkerGate::take_frame(const net::Peer& peer, std::span<const std::byte> frame) {
+  if (stopped_) {
+    return;
+  }
+  const auto framed = proto::decode_from_worker(frame);
+  if (!framed) {
+    if (framed.error().code == Errc::version_mismatch) {
+      refuse(peer, framed.error().message);
+    }
+    net::log(net::Level::debug, "dropped a worker's frame: " + framed.error().message);
+    return;
+  }
+  if (const auto* hello = std::get_if<proto::Hello>(&framed->message)) {
+    greet(peer, framed->envelope, *hello);
+    return;
+  }
+  const auto found = sessions_.find(peer);
+  if (found == sessions_.end()) {
+    send_to(peer, 0, 0, proto::Resync{});
+    return;
+  }
+  const Session& session = found->second;
+  if (session.superseded || framed->envelope.session_epoch != session.epoch) {
+    return;
+  }
+  const auto worker = runtime_.engine().workers().find(session.worker);
+  if (worker == runtime_.engine().workers().end() || !worker->second.present) {
+    // Given up as lost while it was silent; it has to join again.
+    end_session(peer);
+    send_to(peer, 0, 0, proto::Resync{});
+    return;
+  }
+  const WorkerId id = session.worker;
+  runtime_.heard(id);
+  take(peer, id, framed->message);
+}
+
+void WorkerGate::greet(const net::Peer& peer, const proto::Envelope& envelope, const proto::Hello& hello) {
+  if (hello.speaks_from > proto::wire_version || hello.speaks_to < proto::wire_version) {
+    refuse(peer, "this daemon speaks version " + std::to_string(proto::wire_version) +
+                     " of the worker protocol, the worker " + std::to_string(hello.speaks_from) + " to " +
+                     std::to_string(hello.speaks_to) + "; install the same release on both");
+    return;
+  }
+  if (envelope.cluster != 0 && envelope.cluster != runtime_.cluster()) {
+    refuse(peer, "the worker's state directory belongs to another daemon's store; give the worker a new one");
+    return;
+  }
+  if (envelope.daemon_epoch > runtime_.daemon_epoch()) {
+    refuse(peer, "the worker has seen a later start of this store (" + std::to_string(envelope.daemon_epoch) +
+                     " > " + std::to_string(runtime_.daemon_epoch()) +
+                     "); this daemon runs on an old copy of it");
+    return;
+  }
+  if (hello.uid.empty() || hello.slots > most_slots) {
+    refuse(peer, hello.uid.empty() ? "the worker does not say who it is"
+                                   : "the worker offers " + std::to_string(hello.slots) + " slots; at most " +
+                                         std::to_string(most_slots) + " are possible");
+    return;
+  }
+  engine::JoinWorker join;
+  join.uid = hello.uid;
+  join.name = hello.name;
+  join.incarnation = hello.incarnation;
+  join.slots = hello.slots;
+  join.slot_kind = hello.slot_kind;
+  join.held = hello.held;
+  // Before the step, so that it may give the worker work at once.
+  const auto known = runtime_.worker_with_uid(hello.uid);
+  const bool was_connected = known && connected(*known);
+  if (known) {
+    runtime_.connected(*known);
+  }
+  const auto joined = runtime_.perform(join, [this, peer](const engine::Result<Runtime::Outcome>& outcome) {
+    if (!outcome) {
+      refuse(peer, outcome.error().message);
+    }
+  });
+  if (!joined) {
+    if (known && !was_connected) {
+      runtime_.disconnected(*known);
+    }
+    return;
+  }
+  const WorkerId worker = *joined->joined;
+  runtime_.connected(worker);
+  Counterpart& counterpart = counterparts_[worker];
+  if (counterpart.peer != peer) {
+    const auto older = sessions_.find(counterpart.peer);
+    if (older != sessions_.end()) {
+      older->second.superseded = true;
+      older->second.superseded_at = runtime_.now();
+    }
+  }
+  counterpart.peer = peer;
+  counterpart.welcomed = false;
+  ++counterpart.welcomes_due;
+  // The order to welcome it repeats what it does not know; what was told to the session before is void.
+  counterpart.launches.clear();
+  counterpart.decisions.clear();
+  sessions_[peer] = Session{worker, (runtime_.daemon_epoch() << 32U) | ++sessions_made_, 0, false, {}};
+  net::log(net::Level::info, "worker \"" + hello.name + "\" is connected with " +
+                                 std::to_string(hello.slots) + " " + hello.slot_kind + " slots, holding " +
+                                 std::to_string(hello.held.size()) + " attempts");
+}
+
+void WorkerGate::take(const net::Peer& peer, WorkerId worker, const proto::FromWorker& message) {
+  const auto report_refusal = [this, worker, &message](const engine::Result<Runtime::Outcome>& done) {
+    if (!done) {
+      net::log(net::Level::warning, std::string(proto::name_of(message)) + " of worker \"" + name_of(worker) +
+                                        "\" is refused: " + done.error().message);
+    }
+  };
+  if (const auto* started = std::get_if<proto::Started>(&message)) {
+    told_launch(worker, started->key);
+    report_refusal(runtime_.perform(engine::ConfirmStart{worker, started->key}));
+  } else if (const auto* reports = std::get_if<proto::Reports>(&message)) {
+    told_launch(worker, reports->key);
+    report_refusal(
+        runtime_.perform(engine::TakeReports{worker, reports->key, reports->first_seq, reports->reports}));
+  } else if (const auto* ack = std::get_if<proto::DecisionAck>(&message)) {
+    auto& decisions = counterparts_[worker].decisions;
+    const auto told = decisions.find(ack->key);
+    if (told != decisions.end() && told->second.decision.id <= ack->decision) {
+      decisions.erase(told);
+    }
+  } else if (const auto* part = std::get_if<proto::LogPart>(&message)) {
+    const auto asked = logs_.find(part->request);
+    if (asked != logs_.end() && asked->second.worker == worker) {
+      const LogAnswer answer = std::move(asked->second.answer);
+      logs_.erase(asked);
+      answer(*part);
+    }
+  } else if (const auto* goodbye = std::get_if<proto::Goodbye>(&message)) {
+    net::log(net::Level::info, "worker \"" + name_of(worker) + "\" says goodbye: " + goodbye->why);
+    end_session(peer);
+    report_refusal(runtime_.perform(engine::LoseWorker{worker, goodbye->why}));
+  }
+  // A beat says nothing beyond having been heard.
+}
+
+void WorkerGate::end_session(const net::Peer& peer) {
+  const auto found = sessions_.find(peer);
+  if (found == sessions_.end()) {
+    return;
+  }
+  const Session session = found->second;
+  sessions_.erase(found);
+  const auto counterpart = counterparts_.find(session.worker);
+  if (counterpart != counterparts_.end() && counterpart->second.peer == peer) {
+    runtime_.disconnected(session.worker);
+    counterpart->second.peer.clear();
+    counterpart->second.welcomed = false;
+    counterpart->second.launches.clear();
+    counterpart->second.decisions.clear();
+  }
+}
+
+// --- to workers ---
+
+void WorkerGate::carry_out(const engine::Order& order) {
+  if (const auto* welcome = std::get_if<engine::WelcomeWorker>(&order)) {
+    const auto found = counterparts_.find(welcome->worker);
+    if (found == counterparts_.end() || --found->second.welcomes_due > 0 || found->second.peer.empty()) {
+      return;  // It has said HELLO again meanwhile, and the later answer counts; or it is gone.
+    }
+    found->second.welcomed = true;
+    send(welcome->worker, proto::Welcome{welcome->worker, beat_every_ms(), welcome->attempts});
+  } else if (const auto* launch = std::get_if<engine::LaunchAttempt>(&order)) {
+    engine::LaunchSpec spec = launch->spec;
+    if (spec.checkpoint_root.empty()) {
+      spec.checkpoint_root = settings_.checkpoint_root;
+    } else if (spec.checkpoint_root.front() != '/') {
+      spec.checkpoint_root = settings_.checkpoint_root + "/" + spec.checkpoint_root;
+    }
+    if (send(launch->worker, proto::Lease{spec})) {
+      counterparts_[launch->worker].launches[spec.key] = Launch{std::move(spec), runtime_.now()};
+    }
+  } else if (const auto* decide = std::get_if<engine::DecideAttempt>(&order)) {
+    if (send(decide->worker, proto::Decide{decide->key, decide->decision})) {
+      counterparts_[decide->worker].decisions[decide->key] = Told{decide->decision, runtime_.now()};
+    }
+  } else if (const auto* ack = std::get_if<engine::AckReports>(&order)) {
+    send(ack->worker, proto::Ack{ack->key, ack->upto});
+  } else if (const auto* resend = std::get_if<engine::ResendReports>(&order)) {
+    send(resend->worker, proto::Nack{resend->key, resend->expect});
+  } else if (const auto* fence = std::get_if<engine::FenceAttempt>(&order)) {
+    send(fence->worker, proto::Fenced{fence->key});
+  } else if (const auto* hold = std::get_if<engine::HoldAttempt>(&order)) {
+    send(hold->worker, proto::Hold{hold->key});
+  }
+}
+
+bool WorkerGate::connected(WorkerId worker) const {
+  const auto found = counterparts_.find(worker);
+  return found != counterparts_.end() && !found->second.peer.empty();
+}
+
+void WorkerGate::refuse(const net::Peer& peer, const std::string& why) {
+  net::log(net::Level::warning, "refused a worker: " + why);
+  send_to(peer, 0, 0, proto::Refused{why});
+}
+
+/// False when it could not be sent; the session is over then, and the next one repeats what is outstanding.
+bool WorkerGate::send(WorkerId worker, const proto::FromDaemon& message) {
+  const auto found = counterparts_.find(worker);
+  if (found == counterparts_.end() || !found->second.welcomed) {
+    return false;
+  }
+  const net::Peer peer = found->second.peer;
+  Session& session = sessions_.at(peer);
+  if (send_to(peer, session.epoch, ++session.sent, message)) {
+    return true;
+  }
+  net::log(net::Level::warning,
+           "the connection to worker \"" + name_of(worker) + "\" is gone or takes nothing");
+  end_session(peer);
+  return false;
+}
+
+bool WorkerGate::send_to(const net::Peer& peer, std::uint64_t session_epoch, std::uint64_t number,
+                         const proto::FromDaemon& message) {
+  const proto::Envelope envelope{runtime_.cluster(), runtime_.daemon_epoch(), session_epoch, number};
+  const proto::Bytes frame = proto::encode(envelope, message);
+  if (frame.size() > proto::max_frame_bytes) {
+    net::log(net::Level::error, std::string(proto::name_of(message)) + " of " + std::to_string(frame.size()) +
+                                    " bytes is too large for a worker and was not sent");
+    return true;  // The session is not to blame.
+  }
+  return port_->send(peer, frame);
+}
+
+void WorkerGate::told_launch(WorkerId worker, const engine::AttemptKey& key) {
+  const auto found = counterparts_.find(worker);
+  if (found != counterparts_.end()) {
+    found->second.launches.erase(key);
+  }
+}
+
+// --- logs ---
+
+void WorkerGate::read_log(const LogQuestion& question, LogAnswer answer) {
+  const std::string away = "worker \"" + name_of(question.worker) + "\", which has this log, is away";
+  if (stopped_ || logs_.size() >= most_log_requests) {
+    answer(Error{Errc::unavailable, stopped_ ? "the daemon is ending" : "too many logs are being read"});
+    return;
+  }
+  const std::uint64_t request = ++logs_asked_;
+  if (!send(question.worker, proto::ReadLog{request, question.key, question.stream, question.offset,
+                                            question.limit, question.from_end})) {
+    answer(Error{Errc::unavailable, away});
+    return;
+  }
+  logs_.emplace(request,
+                LogRequest{question.worker, std::move(answer), runtime_.now() + settings_.log_patience});
+}
+
+// --- time ---
+
+void WorkerGate::tick() {
+  const engine::Instant now = runtime_.now();
+  std::vector<WorkerId> workers;
+  for (const auto& [worker, counterpart] : counterparts_) {
+    if (counterpart.welcomed && (!counterpart.launches.empty() || !counterpart.decisions.empty())) {
+      workers.push_back(worker);
+    }
+  }
+  for (const WorkerId worker : workers) {
+    repeat(worker, counterparts_[worker], now);
+  }
+  std::erase_if(sessions_, [now](const auto& entry) {
+    return entry.second.superseded && now - entry.second.superseded_at > superseded_for;
+  });
+  std::vector<std::pair<WorkerId, LogAnswer>> late;
+  std::erase_if(logs_, [&](auto& entry) {
+    if (entry.second.deadline > now) {
+      return false;
+    }
+    late.emplace_back(entry.second.worker, std::move(entry.second.answer));
+    return true;
+  });
+  for (const auto& [worker, answer] : late) {
+    answer(
+        Error{Errc::unavailable, "worker \"" + name_of(worker) + "\", which has this log, does not answer"});
+  }
+}
+
+/// Tells again what the worker has not shown to know; what no longer holds is forgotten.
+void WorkerGate::repeat(WorkerId worker, Counterpart& counterpart, engine::Instant now) {
+  std::erase_if(counterpart.launches, [this](const auto& entry) {
+    const engine::LiveAttempt* attempt = live(entry.first);
+    return attempt == nullptr || attempt->started;
+  });
+  std::erase_if(counterpart.decisions, [this](const auto& entry) {
+    const engine::LiveAttempt* attempt = live(entry.first);
+    return attempt == nullptr || !attempt->decision || attempt->decision->id != entry.second.decision.id;
+  });
+  for (auto& [key, launch] : counterpart.launches) {
+    if (now - launch.told >= settings_.repeat_after) {
+      launch.told = now;
+      if (!send(worker, proto::Lease{launch.spec})) {
+        return;  // The session has ended, and with it these lists.
+      }
+    }
+  }
+  for (auto& [key, told] : counterpart.decisions) {
+    if (now - told.told >= settings_.repeat_after) {
+      told.told = now;
+      if (!send(worker, proto::Decide{key, told.decision})) {
+        return;
+      }
+    }
+  }
+}
+
+const engine::LiveAttempt* WorkerGate::live(const engine::AttemptKey& key) const {
+  const engine::TrialRecord* trial = runtime_.engine().find(key.experiment, key.trial);
+  return trial != nullptr && trial->live && trial->live->key == key ? &*trial->live : nullptr;
+}
+
+std::string WorkerGate::name_of(WorkerId worker) const {
+  const auto found = runtime_.engine().workers().find(worker);
+  return found == runtime_.engine().workers().end() ? std::to_string(worker.number()) : found->second.name;
+}
+
+/// A beat also finds out about a restart of ours: the shorter, the sooner everybody is back. All workers
+/// together send at most a thousand a second.
+std::uint64_t WorkerGate::beat_every_ms() const {
+  return std::clamp<std::uint64_t>(sessions_.size(), 1'000, 10'000);
+}
+
+}  // namespace hpsearch::daemon

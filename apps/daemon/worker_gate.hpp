@@ -1,0 +1,120 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "daemon/runtime.hpp"
+#include "hpsearch/net/zmq_port.hpp"
+#include "hpsearch/proto/wire.hpp"
+
+namespace hpsearch::daemon {
+
+/// The workers' door: frames become commands, orders become frames.
+///
+/// A connection becomes a session when its HELLO is accepted. Of one worker the newest session counts; frames
+/// of older ones are dropped, and who has no session is told to say HELLO again. What an order told is told
+/// again while the worker has not shown that it knows.
+class WorkerGate {
+ public:
+  struct Settings {
+    std::string endpoint;         ///< "tcp://127.0.0.1:8078"; port 0 takes a free one.
+    std::string checkpoint_root;  ///< For experiments that name none.
+    engine::Duration repeat_after =
+        engine::Duration::seconds(3);  ///< What is not acknowledged is told again.
+    engine::Duration log_patience =
+        engine::Duration::seconds(10);  ///< How long a worker may take to read a log.
+  };
+
+  /// Listens at once; the runtime must outlive the gate. unavailable: the address is in use.
+  [[nodiscard]] static engine::Result<std::unique_ptr<WorkerGate>> open(Runtime& runtime, Settings settings);
+  WorkerGate(const WorkerGate&) = delete;
+  WorkerGate& operator=(const WorkerGate&) = delete;
+
+  [[nodiscard]] std::string endpoint() const { return port_->endpoint(); }
+
+  /// Carries out one order of the engine.
+  void carry_out(const engine::Order& order);
+
+  [[nodiscard]] bool connected(engine::WorkerId worker) const;
+
+  /// Asks an attempt's worker for a part of its log; `answer` is called once. unavailable: the worker is
+  /// away.
+  struct LogQuestion {
+    engine::WorkerId worker;
+    engine::AttemptKey key;
+    std::string stream;
+    std::uint64_t offset = 0;
+    std::uint64_t limit = 0;
+    bool from_end = false;
+  };
+  using LogAnswer = std::function<void(const engine::Result<proto::LogPart>&)>;
+  void read_log(const LogQuestion& question, LogAnswer answer);
+
+  /// Takes no more frames and gives up what logs are waited for.
+  void stop();
+
+ private:
+  struct Session {
+    engine::WorkerId worker;
+    std::uint64_t epoch = 0;
+    std::uint64_t sent = 0;
+    bool superseded = false;
+    engine::Instant superseded_at;
+  };
+  /// What a worker was told and has not shown to know.
+  struct Launch {
+    engine::LaunchSpec spec;
+    engine::Instant told;
+  };
+  struct Told {
+    engine::Decision decision;
+    engine::Instant told;
+  };
+  struct Counterpart {
+    net::Peer peer;                  ///< Of its newest session.
+    std::uint32_t welcomes_due = 0;  ///< HELLOs of it whose answers are on their way.
+    bool welcomed = false;
+    std::map<engine::AttemptKey, Launch> launches;
+    std::map<engine::AttemptKey, Told> decisions;
+  };
+  struct LogRequest {
+    engine::WorkerId worker;
+    LogAnswer answer;
+    engine::Instant deadline;
+  };
+
+  WorkerGate(Runtime& runtime, Settings settings);
+
+  void take_frame(const net::Peer& peer, std::span<const std::byte> frame);
+  void greet(const net::Peer& peer, const proto::Envelope& envelope, const proto::Hello& hello);
+  void take(const net::Peer& peer, engine::WorkerId worker, const proto::FromWorker& message);
+  void end_session(const net::Peer& peer);
+  void refuse(const net::Peer& peer, const std::string& why);
+
+  bool send(engine::WorkerId worker, const proto::FromDaemon& message);
+  bool send_to(const net::Peer& peer, std::uint64_t session_epoch, std::uint64_t number,
+               const proto::FromDaemon& message);
+  void told_launch(engine::WorkerId worker, const engine::AttemptKey& key);
+  void tick();
+  void repeat(engine::WorkerId worker, Counterpart& counterpart, engine::Instant now);
+  [[nodiscard]] const engine::LiveAttempt* live(const engine::AttemptKey& key) const;
+  [[nodiscard]] std::string name_of(engine::WorkerId worker) const;
+  [[nodiscard]] std::uint64_t beat_every_ms() const;
+
+  Runtime& runtime_;
+  Settings settings_;
+  std::uint64_t sessions_made_ = 0;
+  std::map<net::Peer, Session> sessions_;
+  std::map<engine::WorkerId, Counterpart> counterparts_;
+  std::uint64_t logs_asked_ = 0;
+  std::map<std::uint64_t, LogRequest> logs_;
+  bool stopped_ = false;
+  net::Watch clock_;
+  std::unique_ptr<net::RouterPort> port_;
+};
+
+}  // namespace hpsearch::daemon

@@ -1,0 +1,199 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "daemon/store/event_store.hpp"
+#include "hpsearch/proto/stored.hpp"
+
+namespace hpsearch::daemon {
+
+/// What every EventStore promises. An implementation joins with a fixture and one line:
+///
+///     INSTANTIATE_TYPED_TEST_SUITE_P(Sqlite, EventStoreContract, SqliteFixture);
+///
+/// The fixture's open() opens the one store it stands for, again each time; the one before is closed by then.
+template <class Fixture>
+class EventStoreContract : public testing::Test {
+ protected:
+  void SetUp() override { reopen(); }
+
+  /// Closes and opens; returns what recovery told.
+  std::vector<engine::Event> reopen() {
+    store_.reset();
+    store_ = fixture_.open();
+    std::vector<engine::Event> told;
+    const auto recovered = store_->recover([&](engine::Event event) -> engine::Status {
+      told.push_back(std::move(event));
+      return engine::Done{};
+    });
+    EXPECT_TRUE(recovered) << (recovered ? "" : recovered.error().message);
+    return told;
+  }
+
+  engine::Event next(engine::EventBody body) {
+    ++lsn_;
+    return engine::Event{engine::Lsn(lsn_),
+                         engine::Instant::from_micros(1'000'000 + static_cast<std::int64_t>(lsn_)),
+                         std::move(body)};
+  }
+  engine::Event report(std::uint64_t trial, std::uint64_t attempt, std::uint64_t seq, double metric) {
+    const engine::AttemptKey key{engine::ExperimentId(1), engine::TrialNumber(trial),
+                                 engine::AttemptNumber(attempt), engine::LeaseId(7)};
+    return next(
+        engine::ReportTaken{key, seq, engine::MetricsReport{engine::Units(seq * 10), {{"loss", metric}}}});
+  }
+  engine::Event paused() { return next(engine::ExperimentPaused{engine::ExperimentId(1)}); }
+
+  void append(const std::vector<engine::Event>& group) {
+    const auto appended = store_->append(group);
+    ASSERT_TRUE(appended) << appended.error().message;
+  }
+
+  static void expect_same(const engine::Event& a, const engine::Event& b) {
+    EXPECT_EQ(a.lsn, b.lsn);
+    EXPECT_EQ(a.at, b.at);
+    EXPECT_EQ(proto::encode_event(a.body), proto::encode_event(b.body));
+  }
+
+  Fixture fixture_;
+  std::unique_ptr<EventStore> store_;
+  std::uint64_t lsn_ = 0;
+};
+
+TYPED_TEST_SUITE_P(EventStoreContract);
+
+TYPED_TEST_P(EventStoreContract, FreshStoreIsEmpty) {
+  EXPECT_EQ(this->store_->last_lsn(), engine::Lsn(0));
+  EXPECT_TRUE(this->reopen().empty());
+}
+
+TYPED_TEST_P(EventStoreContract, RecoveryTellsEverythingInOrder) {
+  const std::vector<engine::Event> first{this->paused(), this->report(0, 1, 1, 0.5)};
+  const std::vector<engine::Event> second{this->report(0, 1, 2, 0.25)};
+  this->append(first);
+  this->append(second);
+  EXPECT_EQ(this->store_->last_lsn(), engine::Lsn(3));
+  const auto told = this->reopen();
+  ASSERT_EQ(told.size(), 3U);
+  this->expect_same(told[0], first[0]);
+  this->expect_same(told[1], first[1]);
+  this->expect_same(told[2], second[0]);
+  EXPECT_EQ(this->store_->last_lsn(), engine::Lsn(3));
+}
+
+TYPED_TEST_P(EventStoreContract, GoesOnWhereTheLastOneStopped) {
+  for (int i = 0; i < 5; ++i) {
+    this->append({this->paused()});
+    EXPECT_EQ(this->reopen().size(), this->lsn_);
+  }
+}
+
+TYPED_TEST_P(EventStoreContract, AppendOfNothingIsFine) {
+  this->append({});
+  EXPECT_EQ(this->store_->last_lsn(), engine::Lsn(0));
+}
+
+TYPED_TEST_P(EventStoreContract, IdentityStaysAndEpochGrowsWithEachOpening) {
+  const std::uint64_t cluster = this->store_->cluster();
+  const std::uint64_t epoch = this->store_->daemon_epoch();
+  EXPECT_NE(cluster, 0U);
+  EXPECT_GE(epoch, 1U);
+  this->reopen();
+  EXPECT_EQ(this->store_->cluster(), cluster);
+  EXPECT_EQ(this->store_->daemon_epoch(), epoch + 1);
+}
+
+TYPED_TEST_P(EventStoreContract, RecoveryEndsWithTheVisitorsError) {
+  this->append({this->paused(), this->paused()});
+  this->store_.reset();
+  this->store_ = this->fixture_.open();
+  int visits = 0;
+  const auto recovered = this->store_->recover([&](const engine::Event&) -> engine::Status {
+    ++visits;
+    return engine::Error{engine::Errc::corrupt, "cannot follow"};
+  });
+  ASSERT_FALSE(recovered);
+  EXPECT_EQ(recovered.error().message, "cannot follow");
+  EXPECT_EQ(visits, 1);
+}
+
+TYPED_TEST_P(EventStoreContract, ReadsARangeOfEvents) {
+  std::vector<engine::Event> events;
+  for (int i = 0; i < 10; ++i) {
+    events.push_back(this->paused());
+  }
+  this->append(events);
+  const auto some = this->store_->read(engine::Lsn(3), 4);
+  ASSERT_TRUE(some);
+  ASSERT_EQ(some->size(), 4U);
+  for (std::size_t i = 0; i < 4; ++i) {
+    this->expect_same((*some)[i], events[3 + i]);
+  }
+  const auto rest = this->store_->read(engine::Lsn(8), 100);
+  ASSERT_TRUE(rest);
+  EXPECT_EQ(rest->size(), 2U);
+  const auto none = this->store_->read(engine::Lsn(10), 100);
+  ASSERT_TRUE(none);
+  EXPECT_TRUE(none->empty());
+  const auto beyond = this->store_->read(engine::Lsn(99), 100);
+  ASSERT_TRUE(beyond);
+  EXPECT_TRUE(beyond->empty());
+}
+
+TYPED_TEST_P(EventStoreContract, KeepsTheMetricsOfATrialInOrder) {
+  this->append({this->report(0, 1, 1, 0.9), this->report(1, 1, 1, 0.8), this->report(0, 1, 2, 0.7),
+                this->report(0, 2, 1, 0.6)});
+  this->reopen();
+  const auto points = this->store_->metrics(engine::ExperimentId(1), engine::TrialNumber(0));
+  ASSERT_TRUE(points) << points.error().message;
+  ASSERT_EQ(points->size(), 3U);
+  EXPECT_EQ((*points)[0].metrics, (engine::Metrics{{"loss", 0.9}}));
+  EXPECT_EQ((*points)[1].seq, 2U);
+  EXPECT_EQ((*points)[1].step, engine::Units(20));
+  EXPECT_EQ((*points)[2].attempt, engine::AttemptNumber(2));
+  EXPECT_EQ((*points)[2].metrics, (engine::Metrics{{"loss", 0.6}}));
+  const auto other = this->store_->metrics(engine::ExperimentId(2), engine::TrialNumber(0));
+  ASSERT_TRUE(other);
+  EXPECT_TRUE(other->empty());
+}
+
+TYPED_TEST_P(EventStoreContract, MetricsKeepEveryDouble) {
+  const std::vector<double> values{0.1,
+                                   1.0,
+                                   -0.0,
+                                   std::numeric_limits<double>::denorm_min(),
+                                   std::numeric_limits<double>::max(),
+                                   std::numeric_limits<double>::infinity(),
+                                   -std::numeric_limits<double>::infinity(),
+                                   std::numeric_limits<double>::quiet_NaN()};
+  std::vector<engine::Event> events;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    events.push_back(this->report(0, 1, i + 1, values[i]));
+  }
+  this->append(events);
+  const auto points = this->store_->metrics(engine::ExperimentId(1), engine::TrialNumber(0));
+  ASSERT_TRUE(points) << points.error().message;
+  ASSERT_EQ(points->size(), values.size());
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const double read = (*points)[i].metrics.at(0).second;
+    if (std::isnan(values[i])) {
+      EXPECT_TRUE(std::isnan(read));
+    } else {
+      EXPECT_EQ(read, values[i]);
+      EXPECT_EQ(std::signbit(read), std::signbit(values[i]));
+    }
+  }
+}
+
+REGISTER_TYPED_TEST_SUITE_P(EventStoreContract, FreshStoreIsEmpty, RecoveryTellsEverythingInOrder,
+                            GoesOnWhereTheLastOneStopped, AppendOfNothingIsFine,
+                            IdentityStaysAndEpochGrowsWithEachOpening, RecoveryEndsWithTheVisitorsError,
+                            ReadsARangeOfEvents, KeepsTheMetricsOfATrialInOrder, MetricsKeepEveryDouble);
+
+}  // namespace hpsearch::daemon

@@ -1,0 +1,223 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <utility>
+#include <variant>
+
+#include "contract/search_course.hpp"
+
+// What every searcher promises, as tests that any searcher can join, also one that lives in another project:
+//
+//   struct MySearcherUnderContract {
+//     static engine::SearcherKind kind();
+//     static engine::ExperimentConfig config(engine::Draw& draw);  // Any settings that pass kind().check.
+//     static constexpr bool replaces_invalid = true;  // A trial with invalid hyperparameters does not count.
+//   };
+//   INSTANTIATE_TYPED_TEST_SUITE_P(MySearcher, SearcherContract, MySearcherUnderContract);
+//
+// Every test runs many searches, each from a seed of its own, which a failure prints.
+// HPSEARCH_CONTRACT_SEED=N runs that one alone, HPSEARCH_CONTRACT_SEEDS=N that many.
+
+namespace hpsearch::contract {
+
+template <class Fixture>
+class SearcherContract : public ::testing::Test {
+ protected:
+  static constexpr std::uint64_t first_seed = 1;
+  static constexpr std::uint64_t seeds = 30;
+
+  /// Runs `test` with a fresh course for each seed, until one fails.
+  template <class Test>
+  static void for_each_seed(Test test) {
+    std::uint64_t from = first_seed;
+    std::uint64_t upto = first_seed + seeds;
+    if (const char* many = std::getenv("HPSEARCH_CONTRACT_SEEDS")) {
+      upto = from + std::strtoull(many, nullptr, 10);
+    }
+    if (const char* only = std::getenv("HPSEARCH_CONTRACT_SEED")) {
+      from = std::strtoull(only, nullptr, 10);
+      upto = from + 1;
+    }
+    for (std::uint64_t seed = from; seed < upto && !::testing::Test::HasFailure(); ++seed) {
+      SCOPED_TRACE("HPSEARCH_CONTRACT_SEED=" + std::to_string(seed));
+      test(seed);
+    }
+  }
+
+  [[nodiscard]] static Course course(std::uint64_t seed) {
+    engine::Draw draw(seed, engine::TrialNumber(0), "settings");
+    engine::ExperimentConfig config = Fixture::config(draw);
+    engine::Problems problems;
+    Fixture::kind().check(config, problems);
+    for (const engine::Problem& problem : problems) {
+      ADD_FAILURE() << "the fixture's settings are wrong: " << engine::describe(problem);
+    }
+    return Course(Fixture::kind(), Fixture::replaces_invalid, std::move(config), Weather::drawn(draw), seed);
+  }
+};
+
+TYPED_TEST_SUITE_P(SearcherContract);
+
+TYPED_TEST_P(SearcherContract, EndsWithinItsLimitsAndStrandsNoTrial) {
+  this->for_each_seed([this](std::uint64_t seed) {
+    Course course = this->course(seed);
+    course.run();
+    EXPECT_EQ(course.searcher().progress(), 1.0);
+    if (course.end().problem) {
+      EXPECT_FALSE(course.end().problem->empty());
+      return;
+    }
+    for (std::size_t number = 0; number < course.trials().size(); ++number) {
+      EXPECT_EQ(course.trials()[number].state, Course::State::ended) << "trial " << number << " is stranded";
+    }
+    if (course.end().note.empty()) {
+      EXPECT_EQ(course.counting(), static_cast<std::uint64_t>(course.planned()))
+          << "fewer trials than were asked for, and not a word about it";
+    }
+  });
+}
+
+TYPED_TEST_P(SearcherContract, StateSavedAtAnyEventLoadsIntoAnEqualSearcher) {
+  this->for_each_seed([this](std::uint64_t seed) {
+    Course straight = this->course(seed);
+    straight.run();
+    Course interrupted = this->course(seed);
+    interrupted.after_each = [](Course& course) {
+      if (course.log.size() > 30 && course.log.size() % 7 != 0) {
+        return;  // Saving is linear; over all seeds every kind of moment is met.
+      }
+      const engine::Value saved = course.searcher().save();
+      std::unique_ptr<engine::Searcher> loaded = course.kind().make(course.config());
+      const engine::Status status = loaded->load(saved);
+      ASSERT_TRUE(status.has_value()) << status.error().message;
+      ASSERT_TRUE(loaded->save() == saved);
+      course.replace(std::move(loaded));
+    };
+    interrupted.run();
+    ASSERT_EQ(interrupted.log.size(), straight.log.size());
+    for (std::size_t i = 0; i < straight.log.size(); ++i) {
+      ASSERT_EQ(interrupted.log[i].next, straight.log[i].next) << "after event " << i;
+      ASSERT_EQ(interrupted.log[i].verdict, straight.log[i].verdict) << "after event " << i;
+      ASSERT_EQ(interrupted.log[i].closable, straight.log[i].closable) << "after event " << i;
+      ASSERT_EQ(interrupted.log[i].progress, straight.log[i].progress) << "after event " << i;
+    }
+  });
+}
+
+TYPED_TEST_P(SearcherContract, HearingTheLogAloneGivesTheSameAnswers) {
+  this->for_each_seed([this](std::uint64_t seed) {
+    Course course = this->course(seed);
+    course.run();
+    std::unique_ptr<engine::Searcher> listener = course.kind().make(course.config());
+    for (std::size_t i = 0; i < course.log.size(); ++i) {
+      const Course::Heard& heard = course.log[i];
+      listener->hear(heard.event);
+      if (i % 7 != 0) {  // Long stretches without being asked anything, as in a real recovery.
+        continue;
+      }
+      ASSERT_EQ(text_of(listener->next()), heard.next) << "after event " << i;
+      if (const auto* validated = std::get_if<engine::TrialValidated>(&heard.event)) {
+        ASSERT_EQ(text_of(listener->verdict(validated->trial)), heard.verdict) << "after event " << i;
+      }
+      ASSERT_EQ(listener->progress(), heard.progress) << "after event " << i;
+    }
+    EXPECT_EQ(engine::compact_json(listener->save()), engine::compact_json(course.searcher().save()));
+  });
+}
+
+TYPED_TEST_P(SearcherContract, LookingChangesNothing) {
+  this->for_each_seed([this](std::uint64_t seed) {
+    Course course = this->course(seed);
+    course.after_each = [](Course& looked_at) {
+      if (looked_at.chance().below(8) != 0) {
+        return;
+      }
+      const engine::Searcher& searcher = looked_at.searcher();
+      const engine::Value before = searcher.save();
+      const std::string next = text_of(searcher.next());
+      EXPECT_EQ(text_of(searcher.next()), next);
+      EXPECT_TRUE(searcher.save() == before);
+    };
+    course.run();
+  });
+}
+
+TYPED_TEST_P(SearcherContract, ConfigurationsDependOnNeitherOrderNorSlots) {
+  this->for_each_seed([this](std::uint64_t seed) {
+    Course one = this->course(seed);
+    engine::ExperimentConfig config = one.config();
+    if (config.searcher.on_duplicate == engine::OnDuplicate::reject) {
+      return;  // What must not repeat depends on how many trials there were before.
+    }
+    one.run();
+    config.searcher.max_concurrent_trials = 1 + seed % 5;
+    Course other(one.kind(), TypeParam::replaces_invalid, config, Weather{}, seed + 1000);
+    other.run();
+    const std::size_t common = std::min(one.trials().size(), other.trials().size());
+    for (std::size_t number = 0; number < common; ++number) {
+      ASSERT_EQ(one.trials()[number].hparams, other.trials()[number].hparams) << "trial " << number;
+    }
+  });
+}
+
+TYPED_TEST_P(SearcherContract, WhatIsToldTwiceOrTooLateChangesNothing) {
+  this->for_each_seed([this](std::uint64_t seed) {
+    Course course = this->course(seed);
+    course.after_each = [](Course& told) {
+      const Course::Heard& last = told.log.back();
+      const bool may_repeat = std::holds_alternative<engine::TrialValidated>(last.event) ||
+                              std::holds_alternative<engine::TrialExited>(last.event) ||
+                              std::holds_alternative<engine::TrialWasClosed>(last.event);
+      if (!may_repeat || told.chance().below(4) != 0) {
+        return;
+      }
+      engine::Searcher& searcher = told.searcher();
+      const engine::Value before = searcher.save();
+      searcher.hear(last.event);
+      EXPECT_TRUE(searcher.save() == before);
+    };
+    course.run();
+  });
+}
+
+TYPED_TEST_P(SearcherContract, RefusesAForeignStateAndStaysAsItWas) {
+  this->for_each_seed([this](std::uint64_t seed) {
+    Course course = this->course(seed);
+    course.after_each = [](Course& told) {
+      if (told.log.size() != 5) {
+        return;
+      }
+      engine::Searcher& searcher = told.searcher();
+      const engine::Value saved = searcher.save();
+      const engine::Value foreign[] = {engine::Value(), engine::Value(7), engine::Value(engine::Value::Map{}),
+                                       engine::Value(engine::Value::Map{{"kind", "nobody"}})};
+      for (const engine::Value& state : foreign) {
+        EXPECT_FALSE(searcher.load(state).has_value());
+        EXPECT_TRUE(searcher.save() == saved);
+      }
+      const engine::Value::Map* members = saved.as_map();
+      for (std::size_t i = 0; members != nullptr && i < members->size(); ++i) {
+        engine::Value::Map damaged = *members;
+        damaged[(members->begin() + static_cast<std::ptrdiff_t>(i))->first] = "damaged";
+        EXPECT_FALSE(searcher.load(engine::Value(damaged)).has_value());
+        EXPECT_TRUE(searcher.save() == saved);
+      }
+    };
+    course.run();
+  });
+}
+
+REGISTER_TYPED_TEST_SUITE_P(SearcherContract, EndsWithinItsLimitsAndStrandsNoTrial,
+                            StateSavedAtAnyEventLoadsIntoAnEqualSearcher,
+                            HearingTheLogAloneGivesTheSameAnswers, LookingChangesNothing,
+                            ConfigurationsDependOnNeitherOrderNorSlots,
+                            WhatIsToldTwiceOrTooLateChangesNothing, RefusesAForeignStateAndStaysAsItWas);
+
+}  // namespace hpsearch::contract

@@ -1,0 +1,259 @@
+#include "daemon/http_routes.hpp"
+
+#include <gtest/gtest.h>
+
+#include "daemon/house.hpp"
+
+namespace hpsearch::daemon {
+namespace {
+
+using namespace std::chrono_literals;
+
+std::string submission(std::int64_t max_trials, const std::string& more = "") {
+  return R"({"config":)" + engine::compact_json(small_search(max_trials)) + more + "}";
+}
+
+class HttpRoutes : public testing::Test {
+ protected:
+  House::Answer get(const std::string& target) { return house_.ask("GET", target); }
+  House::Answer post(const std::string& target, const std::string& body = "") {
+    return house_.ask("POST", target, body);
+  }
+
+  /// An experiment with one trial that has reported twice and runs on.
+  void begin_a_search() {
+    ASSERT_EQ(post("/api/v1/experiments", submission(2)).status, 201U);
+    worker_.emplace(house_);
+    worker_->join();
+    key_ = worker_->wait_for<proto::Lease>().spec.key;
+    worker_->send(proto::Started{key_});
+    worker_->send(proto::Reports{key_, 1, {metrics_report(1, 0.5), metrics_report(2, 0.25)}});
+    worker_->wait_for<proto::Ack>();
+  }
+
+  House house_;
+  std::optional<ScriptedWorker> worker_;
+  engine::AttemptKey key_;
+};
+
+TEST_F(HttpRoutes, SayTheyAreWell) {
+  EXPECT_EQ(get("/healthz").status, 200U);
+  EXPECT_EQ(get("/version").at("version"), "\"0.1.0\"");
+}
+
+TEST_F(HttpRoutes, UnknownPathIsNotFound) {
+  for (const char* path : {"/", "/api", "/api/v1/nothing", "/api/v1/experiments/", "/api/v1/experiments/x",
+                           "/api/v1/experiments/-1", "/api/v1/experiments/99999999999999999999",
+                           "/api/v1/experiments/1/trials/0/metrics/more", "//api/v1/status"}) {
+    const auto answer = get(path);
+    EXPECT_EQ(answer.status, 404U) << path;
+    EXPECT_EQ(answer.at("error.code"), "\"not_found\"") << path;
+  }
+}
+
+TEST_F(HttpRoutes, WrongMethodIsSaid) {
+  EXPECT_EQ(post("/api/v1/status").status, 405U);
+  EXPECT_EQ(house_.ask("DELETE", "/api/v1/experiments/1").status, 405U);
+}
+
+TEST_F(HttpRoutes, AbsentThingsAreNotFound) {
+  for (const char* path :
+       {"/api/v1/experiments/1", "/api/v1/experiments/1/config", "/api/v1/experiments/1/best",
+        "/api/v1/experiments/1/trials", "/api/v1/experiments/1/trials/0",
+        "/api/v1/experiments/1/trials/0/metrics", "/api/v1/experiments/1/trials/0/log"}) {
+    EXPECT_EQ(get(path).status, 404U) << path;
+  }
+  for (const char* verb : {"pause", "resume", "cancel", "kill"}) {
+    EXPECT_EQ(post("/api/v1/experiments/1/" + std::string(verb)).status, 404U) << verb;
+  }
+}
+
+TEST_F(HttpRoutes, SubmissionIsTakenAndShown) {
+  const auto taken = post("/api/v1/experiments", submission(2, R"(,"context_directory":"/work here")"));
+  EXPECT_EQ(taken.status, 201U);
+  EXPECT_EQ(taken.at("experiment"), "1");
+  const auto list = get("/api/v1/experiments");
+  EXPECT_EQ(list.count("experiments"), 1U);
+  EXPECT_EQ(get("/api/v1/experiments/1").at("name"), "\"small\"");
+  EXPECT_EQ(get("/api/v1/experiments/1/config").at("searcher.max_trials"), "2");
+  EXPECT_EQ(get("/api/v1/experiments/1/best").text, "null\n");
+  EXPECT_EQ(house_.runtime->engine().find(engine::ExperimentId(1))->context_directory, "/work here");
+}
+
+TEST_F(HttpRoutes, SubmissionIsAnsweredOnlyWhenItIsDurable) {
+  house_.store->hold();
+  std::optional<engine::Result<net::HttpResponse>> response;
+  std::thread client([this, &response, address = house_.http->address()] {
+    auto got = net::http_request(address, "POST", "/api/v1/experiments", submission(1), 30s);
+    house_.loop.post([&response, got = std::move(got)] { response = got; });
+  });
+  house_.pump_until([&] { return !house_.runtime->engine().experiments().empty(); });
+  pump_for(house_.loop, 100ms);
+  EXPECT_FALSE(response.has_value());
+  house_.store->let_go();
+  house_.pump_until([&] { return response.has_value(); });
+  client.join();
+  EXPECT_EQ((*response)->status, 201U);
+}
+
+TEST_F(HttpRoutes, QueriesDoNotShowWhatACrashCouldTakeBack) {
+  house_.store->hold();
+  engine::CreateExperiment command;
+  command.config = small_search(1);
+  static_cast<void>(house_.runtime->perform(command));
+  std::optional<engine::Result<net::HttpResponse>> response;
+  std::thread client([this, &response, address = house_.http->address()] {
+    auto got = net::http_request(address, "GET", "/api/v1/experiments", "", 30s);
+    house_.loop.post([&response, got = std::move(got)] { response = got; });
+  });
+  pump_for(house_.loop, 200ms);
+  EXPECT_FALSE(response.has_value());
+  house_.store->let_go();
+  house_.pump_until([&] { return response.has_value(); });
+  client.join();
+}
+
+TEST_F(HttpRoutes, EveryProblemOfASubmissionIsNamed) {
+  const auto request =
+      post("/api/v1/experiments", R"({"confg":{},"seed":-1,"context_directory":"relative","name":""})");
+  EXPECT_EQ(request.status, 400U);
+  EXPECT_EQ(request.count("error.problems"), 5U) << request.text;
+  EXPECT_NE(request.text.find(R"("allowed":"config","path":"confg")"), std::string::npos) << request.text;
+
+  const auto config =
+      post("/api/v1/experiments", R"({"config":{"searcher":{"name":"random","max_trials":0},"x":1}})");
+  EXPECT_EQ(config.status, 400U);
+  EXPECT_GE(config.count("error.problems"), 3U) << config.text;
+  EXPECT_NE(config.text.find("searcher.max_trials"), std::string::npos) << config.text;
+  EXPECT_TRUE(house_.runtime->engine().experiments().empty());
+}
+
+TEST_F(HttpRoutes, BodyThatIsNotJsonIsRefused) {
+  for (const char* body : {"", "{", "[]", "3", "{} {}", R"({"config":{},"config":{}})"}) {
+    EXPECT_EQ(post("/api/v1/experiments", body).status, 400U) << body;
+  }
+}
+
+TEST_F(HttpRoutes, ConfigurationTooLargeForAWorkerIsRefusedAtOnce) {
+  engine::Value config = small_search(1);
+  (*config.as_map())["data"] = engine::Value::Map{{"blob", std::string(200'000, 'x')}};
+  const auto answer = post("/api/v1/experiments", R"({"config":)" + engine::compact_json(config) + "}");
+  EXPECT_EQ(answer.status, 400U);
+  EXPECT_NE(answer.text.find("bytes"), std::string::npos) << answer.text;
+}
+
+TEST_F(HttpRoutes, SameIdempotencyKeyGivesTheSameExperiment) {
+  const net::HttpHeaders key{{"Idempotency-Key", "key-1"}};
+  EXPECT_EQ(house_.ask("POST", "/api/v1/experiments", submission(1), key).at("experiment"), "1");
+  EXPECT_EQ(house_.ask("POST", "/api/v1/experiments", submission(1), key).at("experiment"), "1");
+  house_.restart();
+  EXPECT_EQ(house_.ask("POST", "/api/v1/experiments", submission(1), key).at("experiment"), "1");
+  EXPECT_EQ(house_.ask("POST", "/api/v1/experiments", submission(2), key).status, 400U);
+  EXPECT_EQ(house_.ask("POST", "/api/v1/experiments", submission(1), {{"Idempotency-Key", "key-2"}})
+                .at("experiment"),
+            "2");
+}
+
+TEST_F(HttpRoutes, ExperimentIsPausedResumedAndEnded) {
+  ASSERT_EQ(post("/api/v1/experiments", submission(1)).status, 201U);
+  EXPECT_EQ(post("/api/v1/experiments/1/pause").at("state"), "\"PAUSED\"");
+  EXPECT_EQ(post("/api/v1/experiments/1/pause").status, 200U);
+  EXPECT_EQ(post("/api/v1/experiments/1/resume").at("state"), "\"ACTIVE\"");
+  EXPECT_EQ(post("/api/v1/experiments/1/cancel").at("state"), "\"CANCELED\"");
+  EXPECT_EQ(post("/api/v1/experiments/1/cancel").status, 200U);
+  const auto late = post("/api/v1/experiments/1/resume");
+  EXPECT_EQ(late.status, 409U);
+  EXPECT_EQ(late.at("error.code"), "\"wrong_state\"");
+}
+
+TEST_F(HttpRoutes, RunningTrialIsShown) {
+  begin_a_search();
+  EXPECT_EQ(get("/api/v1/experiments/1/trials").count("trials"), 1U);
+  const auto trial = get("/api/v1/experiments/1/trials/0");
+  EXPECT_EQ(trial.at("state"), "\"RUNNING\"") << trial.text;
+  EXPECT_NE(get("/api/v1/experiments/1/best").text, "null\n");
+  const auto workers = get("/api/v1/workers");
+  EXPECT_EQ(workers.count("workers"), 1U);
+  EXPECT_NE(workers.text.find("\"connected\":true"), std::string::npos) << workers.text;
+  EXPECT_NE(workers.text.find("\"suspect\":false"), std::string::npos) << workers.text;
+}
+
+TEST_F(HttpRoutes, MetricsAreReadFromTheStore) {
+  begin_a_search();
+  const auto answer = get("/api/v1/experiments/1/trials/0/metrics");
+  EXPECT_EQ(
+      answer.text,
+      R"({"metrics":[{"attempt":1,"metrics":{"loss":0.5},"step":1},{"attempt":1,"metrics":{"loss":0.25},"step":2}]})"
+      "\n");
+}
+
+TEST_F(HttpRoutes, EventsComeInPagesAndPerExperiment) {
+  begin_a_search();
+  ASSERT_EQ(post("/api/v1/experiments", submission(1)).status, 201U);
+  const auto all = get("/api/v1/events?limit=1000");
+  const std::size_t count = all.count("events");
+  EXPECT_EQ(all.at("last_lsn"), std::to_string(count));
+  const auto page = get("/api/v1/events?after=1&limit=2");
+  EXPECT_EQ(page.count("events"), 2U);
+  EXPECT_EQ(page.at("last_lsn"), "3");
+  EXPECT_EQ((*page.body.at_path("events")->as_list())[0].at_path("lsn")->number_or(0), 2);
+  const auto second = get("/api/v1/events?experiment=2");
+  EXPECT_EQ(second.count("events"), 1U) << second.text;
+  EXPECT_EQ(second.at("last_lsn"), std::to_string(count));
+  const auto first = get("/api/v1/events?experiment=1&limit=1");
+  EXPECT_EQ(first.at("last_lsn"), "1");
+  EXPECT_EQ(get("/api/v1/events?after=99999").count("events"), 0U);
+  EXPECT_EQ(get("/api/v1/events?after=x").status, 400U);
+  EXPECT_EQ(get("/api/v1/events?limit=-1").status, 400U);
+}
+
+TEST_F(HttpRoutes, LogIsAskedOfTheWorker) {
+  begin_a_search();
+  std::optional<engine::Result<net::HttpResponse>> response;
+  std::thread client([this, &response, address = house_.http->address()] {
+    auto got = net::http_request(
+        address, "GET", "/api/v1/experiments/1/trials/0/log?stream=stderr&from_end=1&limit=9", "", 30s);
+    house_.loop.post([&response, got = std::move(got)] { response = got; });
+  });
+  const auto question = worker_->wait_for<proto::ReadLog>();
+  EXPECT_EQ(question.key, key_);
+  EXPECT_EQ(question.stream, "stderr");
+  EXPECT_TRUE(question.from_end);
+  EXPECT_EQ(question.limit, 9U);
+  worker_->send(proto::LogPart{question.request, 3, 12, "epoch two", ""});
+  house_.pump_until([&] { return response.has_value(); });
+  client.join();
+  ASSERT_TRUE(*response);
+  EXPECT_EQ((*response)->status, 200U);
+  EXPECT_EQ((*response)->body, "{\"attempt\":1,\"offset\":3,\"size\":12,\"text\":\"epoch two\"}\n");
+}
+
+TEST_F(HttpRoutes, LogOfAWorkerThatIsAwayIsUnavailable) {
+  begin_a_search();
+  worker_->send(proto::Goodbye{""});
+  house_.pump_until([&] { return !house_.gate->connected(engine::WorkerId(1)); });
+  const auto answer = get("/api/v1/experiments/1/trials/0/log");
+  EXPECT_EQ(answer.status, 503U);
+  EXPECT_NE(answer.text.find("worker of uid-1"), std::string::npos);
+}
+
+TEST_F(HttpRoutes, LogQuestionsAreChecked) {
+  begin_a_search();
+  EXPECT_EQ(get("/api/v1/experiments/1/trials/0/log?stream=stdin").status, 400U);
+  EXPECT_EQ(get("/api/v1/experiments/1/trials/0/log?offset=x").status, 400U);
+  EXPECT_EQ(get("/api/v1/experiments/1/trials/0/log?attempt=9").status, 404U);
+}
+
+TEST_F(HttpRoutes, StatusCountsWhatWasDone) {
+  begin_a_search();
+  const auto status = get("/api/v1/status");
+  EXPECT_EQ(status.at("version"), "\"0.1.0\"");
+  EXPECT_EQ(status.at("daemon_epoch"), "1");
+  EXPECT_EQ(status.at("experiments"), "1");
+  EXPECT_EQ(status.at("lsn"), status.at("durable_lsn"));
+  EXPECT_GT(status.body.at_path("engine_seconds")->number_or(0), 0);
+  EXPECT_GT(status.body.at_path("commits")->number_or(0), 0);
+}
+
+}  // namespace
+}  // namespace hpsearch::daemon

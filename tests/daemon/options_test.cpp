@@ -1,0 +1,65 @@
+#include "daemon/options.hpp"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace hpsearch::daemon {
+namespace {
+
+std::variant<Options, Exit> read(std::vector<const char*> words) {
+  words.insert(words.begin(), "hpsearchd");
+  testing::internal::CaptureStdout();
+  testing::internal::CaptureStderr();
+  auto options = read_options(static_cast<int>(words.size()), words.data());
+  testing::internal::GetCapturedStdout();
+  testing::internal::GetCapturedStderr();
+  return options;
+}
+
+TEST(Options, DefaultsStayOnLoopback) {
+  const auto read_back = read({"--state-dir", "/x"});
+  const auto* options = std::get_if<Options>(&read_back);
+  ASSERT_NE(options, nullptr);
+  EXPECT_EQ(options->state_dir, "/x");
+  EXPECT_EQ(options->http, "127.0.0.1:8077");
+  EXPECT_EQ(options->workers, "tcp://127.0.0.1:8078");
+  EXPECT_EQ(options->lost_after_seconds, 300);
+  EXPECT_EQ(options->log_level, "info");
+}
+
+TEST(Options, EachCanBeGiven) {
+  const auto read_back = read({"--state-dir=/x", "--http=127.0.0.1:0", "--workers=tcp://127.0.0.1:0",
+                               "--lost-after=2.5", "--log-level=debug"});
+  const auto* options = std::get_if<Options>(&read_back);
+  ASSERT_NE(options, nullptr);
+  EXPECT_EQ(options->http, "127.0.0.1:0");
+  EXPECT_EQ(options->workers, "tcp://127.0.0.1:0");
+  EXPECT_EQ(options->lost_after_seconds, 2.5);
+  EXPECT_EQ(options->log_level, "debug");
+}
+
+TEST(Options, WrongUseEndsWithTwo) {
+  for (const std::vector<const char*>& words : {std::vector<const char*>{},
+                                                {"--state-dir"},
+                                                {"--state-dir=/x", "--bogus"},
+                                                {"--state-dir=/x", "word"},
+                                                {"--state-dir=/x", "--lost-after=0"},
+                                                {"--state-dir=/x", "--lost-after=soon"},
+                                                {"--state-dir=/x", "--log-level=loud"}}) {
+    const auto read_back = read(words);
+    ASSERT_TRUE(std::holds_alternative<Exit>(read_back));
+    EXPECT_EQ(std::get<Exit>(read_back), Exit::usage);
+  }
+}
+
+TEST(Options, HelpAndVersionEndWell) {
+  for (const char* word : {"--help", "--version"}) {
+    const auto read_back = read({word});
+    ASSERT_TRUE(std::holds_alternative<Exit>(read_back)) << word;
+    EXPECT_EQ(std::get<Exit>(read_back), Exit::ok) << word;
+  }
+}
+
+}  // namespace
+}  // namespace hpsearch::daemon

@@ -1,0 +1,203 @@
+#include "daemon/runtime.hpp"
+
+#include <gtest/gtest.h>
+
+#include "daemon/house.hpp"
+
+namespace hpsearch::daemon {
+namespace {
+
+using namespace std::chrono_literals;
+using engine::Duration;
+
+const engine::ExperimentRecord& only_experiment(const House& house) {
+  return house.runtime->engine().experiments().begin()->second;
+}
+
+/// Takes a lease, starts, reports at the length, obeys and exits.
+void run_one_trial(ScriptedWorker& worker, std::size_t nth, double loss) {
+  const auto lease = worker.wait_for<proto::Lease>(nth);
+  const auto key = lease.spec.key;
+  worker.send(proto::Started{key});
+  worker.send(proto::Reports{key, 1, {metrics_report(2, loss + 1), metrics_report(4, loss)}});
+  const auto decision = worker.wait_for<proto::Decide>(nth);
+  EXPECT_EQ(decision.key, key);
+  EXPECT_EQ(decision.decision.directive, engine::Directive::stop);
+  worker.send(proto::DecisionAck{key, decision.decision.id});
+  worker.send(proto::Reports{key, 3, {exit_report(engine::ExitReport::Cause::exited, 0)}});
+}
+
+TEST(Runtime, SearchRunsFromSubmissionToItsEnd) {
+  House house;
+  house.submit(small_search(3));
+  ScriptedWorker worker(house);
+  worker.join();
+  for (std::size_t i = 1; i <= 3; ++i) {
+    run_one_trial(worker, i, 1.0 / static_cast<double>(i));
+  }
+  house.pump_until([&] { return only_experiment(house).state == engine::ExperimentState::completed; });
+  house.pump_until([&] { return house.runtime->idle(); });
+  EXPECT_EQ(only_experiment(house).best, engine::TrialNumber(2));
+  const auto acks = worker.all<proto::Ack>();
+  ASSERT_FALSE(acks.empty());
+  EXPECT_EQ(acks.back().upto, 3U);
+}
+
+TEST(Runtime, ReplayStandsWhereTheLiveEngineStands) {
+  House house;
+  house.submit(small_search(5));
+  ScriptedWorker worker(house);
+  worker.slots = 2;
+  worker.join();
+  run_one_trial(worker, 1, 0.5);
+  const auto second = worker.wait_for<proto::Lease>(2).spec.key;
+  worker.send(proto::Started{second});
+  worker.send(proto::Reports{second, 1, {metrics_report(1, 0.25)}});
+  house.pump_until([&] { return house.runtime->idle() && worker.all<proto::Lease>().size() >= 3; });
+  pump_for(house.loop, 50ms);
+
+  engine::Engine replayed(searchers::registry());
+  MemoryStore copy(std::make_shared<MemoryDisk>(*house.disk));
+  const auto recovered = copy.recover([&](const engine::Event& event) { return replayed.replay(event); });
+  ASSERT_TRUE(recovered) << recovered.error().message;
+  EXPECT_EQ(House::picture(replayed), house.picture());
+
+  const std::string before = house.picture();
+  house.restart();
+  EXPECT_EQ(house.picture(), before);
+}
+
+TEST(Runtime, NothingIsSaidBeforeItIsDurable) {
+  House house;
+  house.submit(small_search(1));
+  house.store->hold();
+  ScriptedWorker worker(house);
+  worker.say_hello();
+  house.pump_until([&] { return !house.runtime->engine().workers().empty(); });
+  pump_for(house.loop, 100ms);
+  EXPECT_TRUE(worker.heard.empty());
+  house.store->let_go();
+  worker.wait_for<proto::Lease>();
+  ASSERT_EQ(worker.heard.size(), 2U);
+  EXPECT_TRUE(std::holds_alternative<proto::Welcome>(worker.heard.front()));
+}
+
+TEST(Runtime, AFailedCommitSaysNothingMore) {
+  House house;
+  house.submit(small_search(1));
+  house.store->fail_from_now_on();
+  ScriptedWorker worker(house);
+  worker.say_hello();
+  house.pump_until([&] { return house.failure.has_value(); });
+  pump_for(house.loop, 100ms);
+  EXPECT_TRUE(worker.heard.empty());
+  EXPECT_EQ(house.store->last_lsn(), engine::Lsn(1));
+}
+
+TEST(Runtime, WhatWasNotDurableIsGoneAfterACrashAndTheRestIsThere) {
+  House house;
+  house.submit(small_search(1));
+  const std::string durable = house.picture();
+  house.store->hold();
+  engine::CreateExperiment second;
+  second.config = small_search(2);
+  bool told = false;
+  static_cast<void>(
+      house.runtime->perform(second, [&](const engine::Result<Runtime::Outcome>&) { told = true; }));
+  EXPECT_EQ(house.runtime->engine().experiments().size(), 2U);
+  house.store->fail_from_now_on();
+  house.store->let_go();
+  house.pump_until([&] { return house.failure.has_value(); });
+  EXPECT_FALSE(told);
+  house.restart();
+  EXPECT_EQ(house.picture(), durable);
+}
+
+TEST(Runtime, RefusalIsToldAndLeavesNoTrace) {
+  House house;
+  std::optional<engine::Error> error;
+  static_cast<void>(house.runtime->perform(
+      engine::PauseExperiment{engine::ExperimentId(9)},
+      [&](const engine::Result<Runtime::Outcome>& outcome) { error = outcome.error(); }));
+  house.pump_until([&] { return error.has_value(); });
+  EXPECT_EQ(error->code, engine::Errc::not_found);
+  EXPECT_EQ(house.store->last_lsn(), engine::Lsn(0));
+}
+
+TEST(Runtime, ProgramsRunOnThroughARestart) {
+  House house;
+  house.submit(small_search(1));
+  ScriptedWorker worker(house);
+  worker.join();
+  const auto key = worker.wait_for<proto::Lease>().spec.key;
+  worker.send(proto::Started{key});
+  worker.send(proto::Reports{key, 1, {metrics_report(1, 0.5)}});
+  worker.wait_for<proto::Ack>();
+
+  house.restart();
+  worker.connect();
+  worker.held = {{key, false, 2, engine::Lsn(0)}};
+  const auto welcome = worker.join();
+  ASSERT_EQ(welcome.attempts.size(), 1U);
+  EXPECT_EQ(welcome.attempts[0].key, key);
+  EXPECT_EQ(welcome.attempts[0].fate, engine::WelcomeWorker::Fate::go_on);
+  EXPECT_EQ(welcome.attempts[0].upto, 1U);
+  EXPECT_TRUE(worker.all<proto::Lease>().empty());
+  worker.send(proto::Reports{key, 2, {metrics_report(4, 0.25)}});
+  EXPECT_EQ(worker.wait_for<proto::Decide>().decision.directive, engine::Directive::stop);
+}
+
+TEST(Runtime, KnownWorkerGetsNothingNewBeforeItIsBack) {
+  House house;
+  {
+    ScriptedWorker worker(house);
+    worker.join();
+  }
+  house.restart();
+  house.submit(small_search(1));
+  pump_for(house.loop, 1'500ms);  // Past a look at the clock.
+  EXPECT_EQ(only_experiment(house).running.size(), 0U);
+  ScriptedWorker worker(house);
+  worker.join();
+  worker.wait_for<proto::Lease>();
+}
+
+TEST(Runtime, SilentWorkerLosesItsLeasesAndIsWelcomeAgain) {
+  House house(engine::Patience{Duration::millis(500), Duration::millis(1'500)});
+  house.submit(small_search(1));
+  ScriptedWorker silent(house);
+  silent.join();
+  const auto first = silent.wait_for<proto::Lease>().spec.key;
+  silent.send(proto::Started{first});
+  house.pump_until([&] { return only_experiment(house).running.empty(); });
+  house.pump_until([&] { return !house.runtime->engine().workers().begin()->second.present; });
+
+  // What it says on its old session now is answered with: say HELLO again. Its attempt is not its own any
+  // more.
+  silent.send(proto::Beat{});
+  silent.wait_for<proto::Resync>();
+  silent.held = {{first, false, 0, engine::Lsn(0)}};
+  const auto welcome = silent.join();
+  ASSERT_EQ(welcome.attempts.size(), 1U);
+  EXPECT_EQ(welcome.attempts[0].fate, engine::WelcomeWorker::Fate::fenced);
+  const auto second = silent.wait_for<proto::Lease>().spec.key;
+  EXPECT_EQ(second.trial, first.trial);
+  EXPECT_GT(second.attempt, first.attempt);
+}
+
+TEST(Runtime, BeatsKeepAWorkerAlive) {
+  House house(engine::Patience{Duration::seconds(1), Duration::seconds(3)});
+  house.submit(small_search(1));
+  ScriptedWorker worker(house);
+  worker.join();
+  const auto key = worker.wait_for<proto::Lease>().spec.key;
+  worker.send(proto::Started{key});
+  for (int i = 0; i < 30; ++i) {
+    worker.send(proto::Beat{});
+    pump_for(house.loop, 150ms);
+  }
+  EXPECT_EQ(only_experiment(house).running.size(), 1U);
+}
+
+}  // namespace
+}  // namespace hpsearch::daemon

@@ -1,0 +1,299 @@
+#include "daemon/worker_gate.hpp"
+
+#include <gtest/gtest.h>
+
+#include "daemon/house.hpp"
+
+namespace hpsearch::daemon {
+namespace {
+
+using namespace std::chrono_literals;
+
+TEST(WorkerGate, WelcomeOpensASession) {
+  House house;
+  ScriptedWorker worker(house);
+  const auto welcome = worker.join();
+  EXPECT_EQ(welcome.worker, engine::WorkerId(1));
+  EXPECT_GE(welcome.beat_every_ms, 1'000U);
+  EXPECT_LE(welcome.beat_every_ms, 10'000U);
+  EXPECT_EQ(worker.envelope.cluster, house.store->cluster());
+  EXPECT_EQ(worker.envelope.daemon_epoch, 1U);
+  EXPECT_EQ(worker.envelope.session_epoch >> 32U, 1U);
+  EXPECT_TRUE(house.gate->connected(engine::WorkerId(1)));
+}
+
+TEST(WorkerGate, StrangerIsToldToSayHello) {
+  House house;
+  ScriptedWorker worker(house);
+  worker.send(proto::Beat{});
+  worker.wait_for<proto::Resync>();
+  EXPECT_TRUE(house.runtime->engine().workers().empty());
+}
+
+TEST(WorkerGate, NoiseIsDropped) {
+  House house;
+  ScriptedWorker worker(house);
+  for (const std::size_t size : {0U, 1U, 7U, 1'000U, 200'000U}) {
+    proto::Bytes noise(size);
+    for (std::size_t i = 0; i < size; ++i) {
+      noise[i] = static_cast<std::byte>((i * 2'654'435'761U) >> 13U);
+    }
+    worker.send_bytes(noise);
+  }
+  worker.join();
+  EXPECT_EQ(worker.heard.size(), 1U);
+}
+
+TEST(WorkerGate, WorkerOfAnotherClusterIsRefused) {
+  House house;
+  ScriptedWorker worker(house);
+  worker.envelope.cluster = house.store->cluster() + 1;
+  worker.say_hello();
+  EXPECT_NE(worker.wait_for<proto::Refused>().why.find("another"), std::string::npos);
+  EXPECT_TRUE(house.runtime->engine().workers().empty());
+}
+
+TEST(WorkerGate, WorkerThatSawALaterDaemonIsRefused) {
+  House house;
+  ScriptedWorker worker(house);
+  worker.envelope.cluster = house.store->cluster();
+  worker.envelope.daemon_epoch = 99;
+  worker.say_hello();
+  EXPECT_NE(worker.wait_for<proto::Refused>().why.find("old copy"), std::string::npos);
+}
+
+TEST(WorkerGate, WorkerOfAnotherVersionIsRefused) {
+  House house;
+  ScriptedWorker worker(house);
+  auto hello = worker.greeting();
+  hello.speaks_from = proto::wire_version + 1;
+  hello.speaks_to = proto::wire_version + 5;
+  worker.send(hello);
+  EXPECT_NE(worker.wait_for<proto::Refused>().why.find("version"), std::string::npos);
+}
+
+TEST(WorkerGate, ImpossibleWorkersAreRefused) {
+  House house;
+  ScriptedWorker worker(house);
+  auto hello = worker.greeting();
+  hello.slots = std::uint64_t{1} << 60U;
+  worker.send(hello);
+  EXPECT_NE(worker.wait_for<proto::Refused>().why.find("slots"), std::string::npos);
+  hello.slots = 1;
+  hello.uid.clear();
+  worker.send(hello);
+  EXPECT_NE(worker.wait_for<proto::Refused>(2).why.find("who it is"), std::string::npos);
+  EXPECT_TRUE(house.runtime->engine().workers().empty());
+}
+
+TEST(WorkerGate, OldCopyOfAWorkerIsRefused) {
+  House house;
+  ScriptedWorker worker(house);
+  worker.incarnation = 5;
+  worker.join();
+  ScriptedWorker copy(house);
+  copy.incarnation = 4;
+  copy.say_hello();
+  copy.wait_for<proto::Refused>();
+  EXPECT_TRUE(house.gate->connected(engine::WorkerId(1)));
+}
+
+TEST(WorkerGate, NewestSessionWinsAndTheOlderOneIsNotHeard) {
+  House house;
+  house.submit(small_search(1));
+  ScriptedWorker older(house);
+  older.join();
+  const auto key = older.wait_for<proto::Lease>().spec.key;
+  older.forget();
+  ScriptedWorker newer(house);
+  newer.join();
+  EXPECT_GT(newer.envelope.session_epoch, older.envelope.session_epoch);
+  EXPECT_EQ(newer.wait_for<proto::Lease>().spec.key, key);
+  older.send(proto::Started{key});
+  pump_for(house.loop, 100ms);
+  EXPECT_TRUE(older.heard.empty());
+  EXPECT_FALSE(house.runtime->engine().find(key.experiment, key.trial)->live->started);
+  newer.send(proto::Started{key});
+  house.pump_until([&] { return house.runtime->engine().find(key.experiment, key.trial)->live->started; });
+}
+
+TEST(WorkerGate, FramesOfAnEarlierSessionOfTheConnectionAreDropped) {
+  House house;
+  house.submit(small_search(1));
+  ScriptedWorker worker(house);
+  worker.join();
+  const auto key = worker.wait_for<proto::Lease>().spec.key;
+  const auto stale = worker.envelope;
+  worker.join();
+  worker.wait_for<proto::Lease>();
+  const auto current = std::exchange(worker.envelope, stale);
+  worker.send(proto::Started{key});
+  pump_for(house.loop, 100ms);
+  EXPECT_FALSE(house.runtime->engine().find(key.experiment, key.trial)->live->started);
+  worker.envelope = current;
+}
+
+TEST(WorkerGate, LeaseNamesACheckpointDirectory) {
+  House house;
+  house.submit(small_search(1));
+  ScriptedWorker worker(house);
+  worker.join();
+  EXPECT_EQ(worker.wait_for<proto::Lease>().spec.checkpoint_root, "/checkpoints/default");
+}
+
+TEST(WorkerGate, LeaseIsToldAgainUntilItIsKnown) {
+  House house;
+  house.submit(small_search(1));
+  ScriptedWorker worker(house);
+  worker.join();
+  const auto key = worker.wait_for<proto::Lease>(2).spec.key;
+  worker.send(proto::Started{key});
+  house.pump_until([&] { return house.runtime->engine().find(key.experiment, key.trial)->live->started; });
+  worker.forget();
+  pump_for(house.loop, 2'100ms);
+  EXPECT_TRUE(worker.all<proto::Lease>().empty());
+}
+
+TEST(WorkerGate, DecisionIsToldAgainUntilItIsAcknowledged) {
+  House house;
+  house.submit(small_search(1));
+  ScriptedWorker worker(house);
+  worker.join();
+  const auto key = worker.wait_for<proto::Lease>().spec.key;
+  worker.send(proto::Started{key});
+  worker.send(proto::Reports{key, 1, {metrics_report(4, 0.5)}});
+  const auto again = worker.wait_for<proto::Decide>(2);
+  worker.send(proto::DecisionAck{key, again.decision.id});
+  pump_for(house.loop, 100ms);
+  worker.forget();
+  pump_for(house.loop, 2'100ms);
+  EXPECT_TRUE(worker.all<proto::Decide>().empty());
+}
+
+TEST(WorkerGate, NewSessionHearsTheDecisionItHasNotSeen) {
+  House house;
+  house.submit(small_search(1));
+  ScriptedWorker worker(house);
+  worker.join();
+  const auto key = worker.wait_for<proto::Lease>().spec.key;
+  worker.send(proto::Started{key});
+  worker.send(proto::Reports{key, 1, {metrics_report(4, 0.5)}});
+  const auto told = worker.wait_for<proto::Decide>();
+  worker.connect();
+  worker.held = {{key, false, 1, engine::Lsn(0)}};
+  worker.join();
+  EXPECT_EQ(worker.wait_for<proto::Decide>().decision.id, told.decision.id);
+  EXPECT_TRUE(worker.all<proto::Lease>().empty());
+}
+
+TEST(WorkerGate, GapInReportsIsAskedFor) {
+  House house;
+  house.submit(small_search(1));
+  ScriptedWorker worker(house);
+  worker.join();
+  const auto key = worker.wait_for<proto::Lease>().spec.key;
+  worker.send(proto::Started{key});
+  worker.send(proto::Reports{key, 3, {metrics_report(3, 0.5)}});
+  EXPECT_EQ(worker.wait_for<proto::Nack>().expect, 1U);
+}
+
+TEST(WorkerGate, UnknownAttemptIsHeldNotKilled) {
+  House house;
+  ScriptedWorker worker(house);
+  const engine::AttemptKey foreign{engine::ExperimentId(77), engine::TrialNumber(0), engine::AttemptNumber(1),
+                                   engine::LeaseId(500)};
+  worker.held = {{foreign, false, 3, engine::Lsn(0)}};
+  const auto welcome = worker.join();
+  ASSERT_EQ(welcome.attempts.size(), 1U);
+  EXPECT_EQ(welcome.attempts[0].fate, engine::WelcomeWorker::Fate::hold);
+  worker.send(proto::Reports{foreign, 1, {metrics_report(1, 0.5)}});
+  worker.wait_for<proto::Hold>();
+}
+
+TEST(WorkerGate, GoodbyeEndsTheSession) {
+  House house;
+  ScriptedWorker worker(house);
+  worker.join();
+  worker.send(proto::Goodbye{"told to end"});
+  house.pump_until([&] { return !house.runtime->engine().workers().begin()->second.present; });
+  EXPECT_FALSE(house.gate->connected(engine::WorkerId(1)));
+  worker.forget();
+  worker.send(proto::Beat{});
+  worker.wait_for<proto::Resync>();
+}
+
+class WorkerGateLog : public testing::Test {
+ protected:
+  WorkerGateLog() {
+    house_.submit(small_search(1));
+    worker_.join();
+    key_ = worker_.wait_for<proto::Lease>().spec.key;
+    worker_.send(proto::Started{key_});
+  }
+  void ask() {
+    WorkerGate::LogQuestion question;
+    question.worker = engine::WorkerId(1);
+    question.key = key_;
+    question.stream = "stderr";
+    question.offset = 10;
+    question.limit = 100;
+    house_.gate->read_log(question, [this](const engine::Result<proto::LogPart>& part) { answer_ = part; });
+  }
+
+  House house_;
+  ScriptedWorker worker_{house_};
+  engine::AttemptKey key_;
+  std::optional<engine::Result<proto::LogPart>> answer_;
+};
+
+TEST_F(WorkerGateLog, IsAskedOfTheWorker) {
+  ask();
+  const auto question = worker_.wait_for<proto::ReadLog>();
+  EXPECT_EQ(question.key, key_);
+  EXPECT_EQ(question.stream, "stderr");
+  EXPECT_EQ(question.offset, 10U);
+  EXPECT_EQ(question.limit, 100U);
+  worker_.send(proto::LogPart{question.request, 10, 15, "hello", ""});
+  house_.pump_until([&] { return answer_.has_value(); });
+  ASSERT_TRUE(*answer_);
+  EXPECT_EQ((*answer_)->text, "hello");
+}
+
+TEST_F(WorkerGateLog, AnswersNobodyAskedForAreIgnored) {
+  worker_.send(proto::LogPart{99, 0, 0, "surprise", ""});
+  ask();
+  const auto question = worker_.wait_for<proto::ReadLog>();
+  worker_.send(proto::LogPart{question.request, 10, 15, "asked", ""});
+  worker_.send(proto::LogPart{question.request, 10, 15, "again", ""});
+  house_.pump_until([&] { return answer_.has_value(); });
+  pump_for(house_.loop, 50ms);
+  EXPECT_EQ((*answer_)->text, "asked");
+}
+
+TEST_F(WorkerGateLog, WorkerThatIsAwayIsNamed) {
+  worker_.send(proto::Goodbye{""});
+  house_.pump_until([&] { return !house_.gate->connected(engine::WorkerId(1)); });
+  ask();
+  ASSERT_TRUE(answer_.has_value());
+  ASSERT_FALSE(*answer_);
+  EXPECT_EQ(answer_->error().code, engine::Errc::unavailable);
+  EXPECT_NE(answer_->error().message.find("worker of uid-1"), std::string::npos);
+}
+
+TEST_F(WorkerGateLog, WorkerThatDoesNotAnswerIsNamed) {
+  ask();
+  house_.pump_until([&] { return answer_.has_value(); });
+  ASSERT_FALSE(*answer_);
+  EXPECT_EQ(answer_->error().code, engine::Errc::unavailable);
+  EXPECT_NE(answer_->error().message.find("does not answer"), std::string::npos);
+}
+
+TEST_F(WorkerGateLog, IsGivenUpWhenTheDaemonEnds) {
+  ask();
+  house_.gate->stop();
+  ASSERT_TRUE(answer_.has_value());
+  EXPECT_FALSE(*answer_);
+}
+
+}  // namespace
+}  // namespace hpsearch::daemon
