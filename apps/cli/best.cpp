@@ -1,0 +1,44 @@
+#include "cli/server.hpp"
+#include "cli/shapes.hpp"
+#include "cli/text.hpp"
+#include "cli/verbs.hpp"
+
+namespace hpsearch::cli {
+
+using engine::Value;
+
+int best(const ExperimentOptions& options, const Output& output) {
+  const Outcome<Server> server = Server::reach(options.server, Server::Need::readable, output);
+  if (!server) {
+    return output.fail(server.failure());
+  }
+  const Outcome<std::uint64_t> experiment = server->experiment(options.experiment);
+  if (!experiment) {
+    return output.fail(experiment.failure());
+  }
+  const Outcome<Value> answer = server->client().get(experiment_target(*experiment, "/best"));
+  if (!answer) {
+    return output.fail(answer.failure());
+  }
+  if (output.json()) {
+    output.data(*answer);
+    return 0;
+  }
+  if (answer->is_null()) {
+    output.print("no trial has reported the metric yet\n");
+    return 0;
+  }
+  std::string checkpoint = text_at(*answer, "best_checkpoint");
+  if (checkpoint.empty()) {
+    checkpoint = text_at(*answer, "checkpoint");
+  }
+  output.print("trial       " + std::to_string(count_at(*answer, "trial")) + "\n" + "metric      " +
+               metric_or_dash(member(*answer, "best_metric")) + " at length " +
+               std::to_string(count_at(*answer, "best_step")) + "\n" +
+               (checkpoint.empty() ? std::string("checkpoint  none was written\n")
+                                   : "checkpoint  " + printable(checkpoint) + "\n") +
+               "hyperparameters:\n" + yaml_text(member(*answer, "hparams"), 2));
+  return 0;
+}
+
+}  // namespace hpsearch::cli

@@ -1,0 +1,288 @@
+#include "cli/command_line.hpp"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdlib>
+#include <functional>
+#include <string_view>
+
+#include "cli/verbs.hpp"
+#include "hpsearch/engine/base/text.hpp"
+
+namespace hpsearch::cli {
+namespace {
+
+constexpr std::uint64_t largest_seed = 2'147'483'647;
+
+std::string in_quotes(std::string_view text) {
+  return "\"" + std::string(text) + "\"";
+}
+
+std::string with_suggestion(std::string message, std::string_view near) {
+  return near.empty() ? message : message + "; did you mean " + in_quotes(near) + "?";
+}
+
+/// What the verbs are called, in the order of the help.
+std::vector<std::string> names_of_verbs(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; })) {
+    names.push_back(verb->get_name());
+  }
+  return names;
+}
+
+std::vector<std::string> names_of_options(const CLI::App& verb) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : verb.get_options()) {
+    for (const std::string& name : option->get_lnames()) {
+      names.push_back("--" + name);
+    }
+  }
+  return names;
+}
+
+/// CLI11 says an unknown word is "not expected"; people want to hear which word would be.
+std::string explain(const CLI::App& app, const CLI::ParseError& error) {
+  const std::vector<CLI::App*> chosen = app.get_subcommands();
+  const std::vector<std::string> extras = app.remaining(true);
+  const std::string word = extras.empty() ? "" : extras.front();
+  if (chosen.empty() && !word.empty() && !word.starts_with("-")) {
+    return with_suggestion("there is no verb " + in_quotes(word), engine::nearest(word, names_of_verbs(app)));
+  }
+  if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr && chosen.empty()) {
+    return "no verb given; hpsearch --help lists them";
+  }
+  if (dynamic_cast<const CLI::ExtrasError*>(&error) == nullptr || chosen.empty()) {
+    return chosen.empty()
+               ? std::string(error.what())
+               : std::string(error.what()) + "; see hpsearch " + chosen.front()->get_name() + " --help";
+  }
+  const CLI::App& verb = *chosen.front();
+  if (word.starts_with("-")) {
+    const std::string name = word.substr(0, word.find('='));
+    return with_suggestion("hpsearch " + verb.get_name() + " has no option " + in_quotes(name),
+                           engine::nearest(name, names_of_options(verb)));
+  }
+  return in_quotes(word) + " is one argument too many for hpsearch " + verb.get_name();
+}
+
+/// Whether JSON is wanted, as far as can be told from arguments that could not be parsed.
+Output::Format guess_format(int argc, char** argv) {
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view word = argv[i];
+    const std::string_view next = i + 1 < argc ? argv[i + 1] : "";
+    if (word == "--output=json" || word == "-ojson" ||
+        ((word == "--output" || word == "-o") && next == "json")) {
+      return Output::Format::json;
+    }
+  }
+  return Output::Format::table;
+}
+
+/// Everything the arguments can say; CLI11 writes into it while it parses.
+struct Arguments {
+  std::string format = "table";
+  ServerOptions server;
+  FileOptions file;
+  RunOptions run;
+  ExperimentOptions experiment;
+  WaitOptions wait;
+  LogsOptions logs;
+  std::optional<std::string> context_directory;
+};
+
+/// Builds the verbs. Each one's action stands beside its arguments.
+class CommandLine {
+ public:
+  CommandLine() : app_("Asynchronous hyperparameter search.", "hpsearch") {
+    app_.require_subcommand(1);
+    app_.set_help_flag("-h,--help", "Print this help");
+    app_.set_help_all_flag("");
+    app_.add_flag_callback(
+        "--version",
+        [this] {
+          action_ = [](const Output& output) { return version(output); };
+          app_.require_subcommand(0);
+        },
+        "Print the version");
+    add_output(app_);
+    app_.footer(
+        "Exit status: 0 done, 1 failed, 2 wrong arguments or file, 3 not found, 4 wrong state or in use,\n"
+        "6 no daemon answers, 7 the experiment failed or was canceled, 74 storage, 130 interrupted.");
+    add_run();
+    add_file_verbs();
+    add_reading_verbs();
+    add_control_verbs();
+    CLI::App& version_verb =
+        add("version", "Print the version", [](const Output& output) { return version(output); });
+    static_cast<void>(version_verb);
+  }
+
+  int parse_and_do(int argc, char** argv) {
+    try {
+      app_.parse(argc, argv);
+    } catch (const CLI::CallForHelp&) {
+      const std::vector<CLI::App*> chosen = app_.get_subcommands();
+      const CLI::App& about = chosen.empty() ? app_ : *chosen.front();
+      Output(Output::Format::table).print(about.help(chosen.empty() ? "" : "hpsearch " + about.get_name()));
+      return 0;
+    } catch (const CLI::ParseError& error) {
+      return Output(guess_format(argc, argv)).fail(usage_failure(explain(app_, error)));
+    }
+    given_.run.command.assign(argv, argv + argc);
+    const Output output(given_.format == "json" ? Output::Format::json : Output::Format::table);
+    take_server_from_environment();
+    const int status = action_(output);
+    if (output.lost_data() && status == 0) {
+      return output.fail(Failure{Exit::storage, engine::Errc::unavailable,
+                                 "standard output could not be written: " + output.loss()});
+    }
+    return status;
+  }
+
+ private:
+  using Action = std::function<int(const Output&)>;
+
+  CLI::App& add(const std::string& name, const std::string& about, Action action) {
+    CLI::App& verb = *app_.add_subcommand(name, about);
+    verb.set_help_flag("-h,--help", "Print this help");
+    add_output(verb);
+    verb.callback([this, action = std::move(action)] { action_ = action; });
+    return verb;
+  }
+
+  void add_output(CLI::App& to) {
+    to.add_option("-o,--output", given_.format, "table or json")->check(CLI::IsMember({"table", "json"}));
+  }
+
+  void add_server(CLI::App& to) {
+    CLI::Option* server = to.add_option("--server", given_.server.server,
+                                        "HOST:PORT of the daemon (or HPSEARCH_SERVER; 127.0.0.1:8077)");
+    to.add_option("--state-dir", given_.server.state_dir,
+                  "The state directory of a run, for its private daemon")
+        ->excludes(server);
+  }
+
+  void add_file(CLI::App& to) {
+    to.add_option("FILE", given_.file.file, "The experiment, in YAML or JSON; - reads standard input")
+        ->required();
+    to.add_option("--seed", given_.file.seed, "Instead of the file's experiment seed")
+        ->check(CLI::Range(std::uint64_t{0}, largest_seed));
+    to.add_option("--name", given_.file.name, "Instead of the file's name");
+  }
+
+  void add_context(CLI::App& to) {
+    to.add_option("CONTEXT_DIR", given_.context_directory,
+                  "Directory each trial gets a copy of (default: the one FILE is in)");
+  }
+
+  void add_experiment(CLI::App& to) {
+    to.add_option("ID", given_.experiment.experiment,
+                  "The experiment; may be left out while there is only one");
+    add_server(to);
+  }
+
+  void add_run() {
+    CLI::App& verb =
+        add("run", "Run a search on this machine, or go on with it", [this](const Output& output) {
+          RunOptions& options = given_.run;
+          options.file = given_.file.file;
+          options.seed = given_.file.seed;
+          options.name = given_.file.name;
+          options.context_directory = given_.context_directory;
+          return run(options, output);
+        });
+    add_file(verb);
+    add_context(verb);
+    verb.add_option("--slots", given_.run.slots,
+                    "Trials that run at once (default: one per GPU, else per core)")
+        ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{4096}));
+    verb.add_option("--state-dir", given_.run.state_dir,
+                    "Where the search is kept (default: .hpsearch/<stem of FILE>)");
+    verb.add_flag("--fresh", given_.run.fresh, "Move an earlier search aside and begin anew");
+  }
+
+  void add_file_verbs() {
+    add_file(add("validate", "Check an experiment file",
+                 [this](const Output& output) { return validate(given_.file, output); }));
+    add_file(add("preview", "Say what a search would do, before it does",
+                 [this](const Output& output) { return preview(given_.file, output); }));
+    CLI::App& verb = add("submit", "Give an experiment to a daemon", [this](const Output& output) {
+      return submit(SubmitOptions{given_.file, given_.context_directory, given_.server}, output);
+    });
+    add_file(verb);
+    add_context(verb);
+    add_server(verb);
+  }
+
+  void add_reading_verbs() {
+    add_server(add("list", "List experiments",
+                   [this](const Output& output) { return list(given_.server, output); }));
+    const auto about_one = [this](int (*verb)(const ExperimentOptions&, const Output&)) {
+      return [this, verb](const Output& output) { return verb(experiment(), output); };
+    };
+    add_experiment(add("show", "Show one experiment", about_one(show)));
+    add_experiment(add("trials", "List an experiment's trials", about_one(trials)));
+    add_experiment(add("best", "Show the best trial", about_one(best)));
+    add_experiment(add("config", "Print the experiment with every default filled in", about_one(config)));
+
+    CLI::App& verb = add("logs", "Print what a trial's program wrote", [this](const Output& output) {
+      given_.logs.server = given_.server;
+      return logs(given_.logs, output);
+    });
+    verb.add_option("ID", given_.logs.which,
+                    "[EXPERIMENT] TRIAL; EXPERIMENT may be left out while there is only one")
+        ->required()
+        ->expected(1, 2);
+    verb.add_flag("-f,--follow", given_.logs.follow, "Go on printing until the trial has ended");
+    verb.add_flag("--stderr", given_.logs.standard_error, "Standard error instead of standard output");
+    verb.add_option("--attempt", given_.logs.attempt, "Which run of the trial, from 1 (default: the last)");
+    verb.add_option("-n,--tail", given_.logs.tail, "Only the last so many lines");
+    add_server(verb);
+  }
+
+  void add_control_verbs() {
+    const std::pair<const char*, const char*> verbs[] = {
+        {"pause", "Let trials checkpoint and give their slots back"},
+        {"resume", "Go on with a paused experiment"},
+        {"cancel", "End an experiment; running trials may checkpoint"},
+        {"kill", "End an experiment at once"},
+    };
+    for (const auto& [name, about] : verbs) {
+      const std::string what = name;
+      add_experiment(add(what, about,
+                         [this, what](const Output& output) { return control(what, experiment(), output); }));
+    }
+    CLI::App& verb = add("wait", "Wait until an experiment has ended", [this](const Output& output) {
+      given_.wait.experiment = experiment();
+      return wait(given_.wait, output);
+    });
+    add_experiment(verb);
+    verb.add_option("--timeout", given_.wait.timeout_seconds, "Give up after so many seconds")
+        ->check(CLI::PositiveNumber);
+  }
+
+  ExperimentOptions experiment() {
+    given_.experiment.server = given_.server;
+    return given_.experiment;
+  }
+
+  void take_server_from_environment() {
+    const char* server = std::getenv("HPSEARCH_SERVER");
+    if (!given_.server.server && !given_.server.state_dir && server != nullptr && *server != '\0') {
+      given_.server.server = server;
+    }
+  }
+
+  CLI::App app_;
+  Arguments given_;
+  Action action_;
+};
+
+}  // namespace
+
+int run_command_line(int argc, char** argv) {
+  return CommandLine().parse_and_do(argc, argv);
+}
+
+}  // namespace hpsearch::cli

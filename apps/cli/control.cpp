@@ -1,0 +1,37 @@
+#include "cli/server.hpp"
+#include "cli/shapes.hpp"
+#include "cli/text.hpp"
+#include "cli/verbs.hpp"
+
+namespace hpsearch::cli {
+
+using engine::Value;
+
+int control(const std::string& what, const ExperimentOptions& options, const Output& output) {
+  if (!options.experiment && !options.server.state_dir) {
+    // On a daemon that others use, "the only one" may not be the one meant.
+    return output.fail(usage_failure("name the experiment: hpsearch " + what + " ID"));
+  }
+  const Outcome<Server> server = Server::reach(options.server, Server::Need::running, output);
+  if (!server) {
+    return output.fail(server.failure());
+  }
+  const Outcome<std::uint64_t> experiment = server->experiment(options.experiment);
+  if (!experiment) {
+    return output.fail(experiment.failure());
+  }
+  const Outcome<Value> answer =
+      server->client().post(experiment_target(*experiment, "/" + what), Value::Map{});
+  if (!answer) {
+    return output.fail(answer.failure());
+  }
+  if (output.json()) {
+    output.data(*answer);
+  } else {
+    output.print("experiment " + std::to_string(*experiment) + " is " + text_at(*answer, "state") +
+                 " (trials: " + states_text(member(*answer, "trials")) + ")\n");
+  }
+  return 0;
+}
+
+}  // namespace hpsearch::cli

@@ -1,0 +1,154 @@
+#include "cli/event_story.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "cli/shapes.hpp"
+#include "cli/text.hpp"
+
+namespace hpsearch::cli {
+namespace {
+
+using engine::Value;
+
+std::string lower(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  return text;
+}
+
+std::string with_reason(const std::string& reason) {
+  return reason.empty() ? "" : ": " + reason;
+}
+
+/// "HH:MM:SS  ".
+std::string clock_of(const Value& event) {
+  const std::string time = time_text(number_at(event, "at"));
+  return time.size() < 8 ? std::string() : time.substr(time.size() - 8) + "  ";
+}
+
+}  // namespace
+
+std::string EventStory::where(std::uint64_t trial) {
+  const auto found = reached_.find(trial);
+  if (found == reached_.end()) {
+    return "";
+  }
+  const Reached reached = found->second;
+  reached_.erase(found);
+  return " at " + std::to_string(reached.step) + " " + printable(unit_) + " with " + printable(metric_) +
+         " " + (reached.metric ? metric_text(*reached.metric) : "missing");
+}
+
+void EventStory::keep_time(const std::string& type, const Value& event) {
+  const double at = number_at(event, "at");
+  const auto attempt_is_over = [&] {
+    live_.erase(count_at(event, "lease"));
+    if (paused_ && live_.empty()) {
+      idle_from_ = at;
+    }
+  };
+  if (type == "lease_granted") {
+    live_.insert(count_at(event, "lsn"));  // A lease is named by its own place in the log.
+    if (idle_from_) {
+      idle_seconds_ += std::max(0.0, at - *idle_from_);
+      idle_from_.reset();
+    }
+  } else if (type == "attempt_lost" ||
+             (type == "report_taken" && text_at(member(event, "report"), "type") == "exit")) {
+    attempt_is_over();
+  } else if (type == "experiment_paused") {
+    paused_ = true;
+    if (live_.empty()) {
+      idle_from_ = at;
+    }
+  } else if (type == "experiment_resumed") {
+    paused_ = false;
+  } else if (type == "experiment_ended") {
+    ended_ = true;
+  }
+}
+
+EventStory::Line EventStory::tell_exit(const Value& event, const std::string& trial) const {
+  const Value& report = member(event, "report");
+  const std::string cause = text_at(report, "cause");
+  const std::uint64_t code = count_at(report, "code");
+  if (cause == "ended_by_agent" || (cause == "exited" && code == 0)) {
+    return {};
+  }
+  std::string text = trial + ", attempt " + std::to_string(count_at(event, "attempt")) + ": ";
+  if (const std::string message = text_at(report, "message"); !message.empty()) {
+    text += printable(message);
+  } else if (cause == "signaled") {
+    text += "its program was ended by signal " + std::to_string(code);
+  } else {
+    text += "its program ended with exit status " + std::to_string(code);
+  }
+  return {text, true};
+}
+
+EventStory::Line EventStory::tell(const Value& event) {
+  const std::string type = text_at(event, "type");
+  keep_time(type, event);
+  const std::uint64_t number = count_at(event, "trial");
+  const std::string trial = "trial " + std::to_string(number);
+  const std::string reason = reason_text(member(event, "reason"));
+  const std::string length = std::to_string(count_at(event, "length")) + " " + printable(unit_);
+  Line line;
+  if (type == "trial_created") {
+    line.text =
+        trial + " created, to train to " + length + ": " + printable(flat_text(member(event, "hparams")));
+  } else if (type == "attempt_started") {
+    const std::uint64_t attempt = count_at(event, "attempt");
+    line.text = trial + " started" + (attempt > 1 ? " (attempt " + std::to_string(attempt) + ")" : "");
+  } else if (type == "length_reached") {
+    Reached& reached = reached_[number];
+    reached.step = count_at(event, "step");
+    reached.metric.reset();
+    if (const Value& metric = member(event, "metric"); metric.is_number()) {
+      reached.metric = metric.number_or(0);
+    }
+    return {};  // Told together with what is decided about it.
+  } else if (type == "trial_promoted") {
+    const std::string_view said = "promoted; ";
+    const std::string place = where(number);
+    line.text = trial + " promoted to " + length + (place.empty() ? "" : "," + place) +
+                with_reason(reason.starts_with(said) ? reason.substr(said.size()) : reason);
+  } else if (type == "trial_paused") {
+    line.text = trial + " paused" + where(number) + with_reason(reason);
+  } else if (type == "trial_ended") {
+    const std::string state = text_at(event, "state");
+    line = {trial + " " + lower(state) + where(number) + with_reason(reason), state == "FAILED"};
+  } else if (type == "report_taken" && text_at(member(event, "report"), "type") == "exit") {
+    line = tell_exit(event, trial);
+  } else if (type == "report_taken" &&
+             text_at(member(event, "report"), "type") == "invalid_hyperparameters") {
+    line.text = trial + " says its hyperparameters cannot work" +
+                with_reason(printable(text_at(member(event, "report"), "why")));
+  } else if (type == "attempt_lost") {
+    line = {trial + " lost its attempt " + std::to_string(count_at(event, "attempt")) +
+                with_reason(printable(text_at(event, "why"))),
+            true};
+  } else if (type == "worker_joined") {
+    line.text = "worker " + printable(text_at(event, "name")) + " joined with " +
+                counted(count_at(event, "slots"), text_at(event, "slot_kind") + " slot");
+  } else if (type == "worker_lost") {
+    line.text = "worker " + std::to_string(count_at(event, "worker")) + " left" +
+                with_reason(printable(text_at(event, "why")));
+  } else if (type == "experiment_paused") {
+    line.text = "the experiment is paused";
+  } else if (type == "experiment_resumed") {
+    line.text = "the experiment goes on";
+  } else if (type == "experiment_stopping") {
+    line.text = "the experiment is ending" + with_reason(printable(text_at(event, "reason")));
+  } else if (type == "experiment_ended") {
+    line.text = "the experiment is " + lower(text_at(event, "state")) +
+                with_reason(printable(text_at(event, "reason")));
+  }
+  if (!line.text.empty()) {
+    line.text = clock_of(event) + line.text;
+  }
+  return line;
+}
+
+}  // namespace hpsearch::cli

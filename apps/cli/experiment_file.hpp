@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/yaml_reader.hpp"
+#include "hpsearch/engine/base/value.hpp"
+#include "hpsearch/engine/config/experiment_config.hpp"
+
+namespace hpsearch::cli {
+
+/// The file's bytes, or why there are none. "-" reads standard input.
+struct LoadedText {
+  std::string text;
+  std::string problem;  ///< One sentence, or "" when `text` is good.
+};
+[[nodiscard]] LoadedText load_text(const std::string& path, const FileLimits& limits = {});
+
+/// What the command line changes in the file before it is looked at.
+struct Overrides {
+  std::optional<std::uint64_t> seed;
+  std::optional<std::string> name;
+};
+
+/// An experiment file, looked at as a whole. `config` is set exactly when `problems` is empty.
+struct ExperimentFile {
+  std::string path;        ///< As the user gave it.
+  std::string stem;        ///< Names the experiment when the file does not.
+  engine::Value tree;      ///< With the overrides.
+  engine::Value original;  ///< Without.
+  std::optional<engine::ExperimentConfig> config;
+  std::vector<FileProblem> problems;  ///< In order of their lines.
+  std::vector<FileProblem> notes;
+};
+
+/// Loads, reads and checks. Never fails: what is wrong is in `problems`.
+[[nodiscard]] ExperimentFile open_experiment_file(const std::string& path, const Overrides& overrides = {});
+
+}  // namespace hpsearch::cli

@@ -1,0 +1,43 @@
+#include "cli/server.hpp"
+#include "cli/shapes.hpp"
+#include "cli/table.hpp"
+#include "cli/text.hpp"
+#include "cli/verbs.hpp"
+
+namespace hpsearch::cli {
+
+using engine::Value;
+
+int list(const ServerOptions& options, const Output& output) {
+  const Outcome<Server> server = Server::reach(options, Server::Need::readable, output);
+  if (!server) {
+    return output.fail(server.failure());
+  }
+  const Outcome<Value> answer = server->client().get("/api/v1/experiments");
+  if (!answer) {
+    return output.fail(answer.failure());
+  }
+  if (output.json()) {
+    output.data(*answer);
+    return 0;
+  }
+  using Align = Table::Align;
+  Table table({{"ID", Align::right},
+               {"STATE"},
+               {"PROGRESS", Align::right},
+               {"BEST", Align::right},
+               {"CREATED"},
+               {"NAME"},
+               {"TRIALS"}});
+  for (const Value& experiment : list_at(*answer, "experiments")) {
+    table.add({std::to_string(count_at(experiment, "id")), text_at(experiment, "state"),
+               percent_text(number_at(experiment, "progress")),
+               metric_or_dash(member(member(experiment, "best"), "metric")),
+               time_text(number_at(experiment, "created_at")), text_at(experiment, "name"),
+               states_text(member(experiment, "trials"))});
+  }
+  output.print(table.empty() ? std::string("no experiments yet\n") : table.text(output.width()));
+  return 0;
+}
+
+}  // namespace hpsearch::cli

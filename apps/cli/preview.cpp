@@ -1,0 +1,83 @@
+#include <algorithm>
+#include <limits>
+
+#include "cli/file_report.hpp"
+#include "cli/table.hpp"
+#include "cli/text.hpp"
+#include "cli/verbs.hpp"
+#include "hpsearch/proto/client_api.hpp"
+#include "hpsearch/searchers/registry.hpp"
+
+namespace hpsearch::cli {
+namespace {
+
+using engine::Cardinality;
+using engine::Preview;
+
+std::string lengths_text(const std::vector<engine::Units>& lengths) {
+  std::string out;
+  for (const engine::Units length : lengths) {
+    out += (out.empty() ? "" : " ") + std::to_string(engine::count(length));
+  }
+  return out;
+}
+
+std::string preview_text(const Preview& preview, const engine::ExperimentConfig& config) {
+  const engine::SearcherConfig& searcher = config.searcher;
+  std::string out = printable(config.name) + ": " + searcher.name + ", " + engine::to_text(preview.trials) +
+                    (preview.trials == 1 ? " trial" : " trials") + " of at most " +
+                    std::to_string(engine::count(searcher.max_length)) + " " + printable(config.unit) +
+                    ", by " + printable(searcher.metric) +
+                    (searcher.smaller_is_better ? " (smaller is better)" : " (larger is better)") + "\n\n";
+  Table brackets({{"BRACKET", Table::Align::right},
+                  {"TRIALS", Table::Align::right},
+                  {"AT ONCE", Table::Align::right},
+                  {"LENGTHS (" + printable(config.unit) + ")"}});
+  for (std::size_t b = 0; b < preview.brackets.size(); ++b) {
+    const engine::BracketPreview& bracket = preview.brackets[b];
+    brackets.add({std::to_string(b), engine::to_text(bracket.trials),
+                  bracket.share == 0 ? "-" : std::to_string(bracket.share), lengths_text(bracket.lengths)});
+  }
+  Table finals({{"FINAL LENGTH", Table::Align::right}, {"TRIALS", Table::Align::right}});
+  for (const auto& [length, trials] : preview.final_counts) {
+    finals.add({std::to_string(engine::count(length)), engine::to_text(trials)});
+  }
+  if (!brackets.empty()) {
+    out += brackets.text() + "\n";
+  }
+  out += finals.text();
+  out += "\ntraining in all: " + engine::to_text(preview.total_length) + " " + printable(config.unit);
+  if (preview.full_length > preview.total_length) {
+    const double share = static_cast<double>(preview.total_length) / static_cast<double>(preview.full_length);
+    out += ", " + percent_text(share) + " of the " + engine::to_text(preview.full_length) +
+           " that training every trial to the end would take";
+  }
+  out += "\n";
+  return out;
+}
+
+}  // namespace
+
+int preview(const FileOptions& options, const Output& output) {
+  const ExperimentFile file = open_experiment_file(options.file, {options.seed, options.name});
+  if (!file.problems.empty()) {
+    return report_problems(file, output);
+  }
+  const engine::SearcherKind* kind = engine::find_kind(searchers::registry(), file.config->searcher.name);
+  HPSEARCH_CHECK(kind != nullptr, "a config without problems names a searcher of the registry");
+  const Preview preview = kind->preview(*file.config);
+  if (output.json()) {
+    output.data(proto::to_value(preview));
+  } else {
+    output.print(preview_text(preview, *file.config));
+  }
+  if (!output.json()) {
+    for (const std::string& warning : preview.warnings) {
+      output.message("warning: " + printable(warning));
+    }
+  }
+  report_notes(file, output);
+  return 0;
+}
+
+}  // namespace hpsearch::cli

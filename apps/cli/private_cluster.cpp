@@ -1,0 +1,242 @@
+#include "cli/private_cluster.hpp"
+
+#include <signal.h>
+
+#include <algorithm>
+#include <fstream>
+
+#include "cli/interrupts.hpp"
+#include "cli/text.hpp"
+
+namespace hpsearch::cli {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using std::chrono::steady_clock;
+
+constexpr std::size_t most_deaths = 5;      // This many …
+constexpr seconds death_window{120};        // … within this time, and we give up.
+constexpr seconds patience_with_locks{45};  // A worker's programs have 30 s to end.
+constexpr seconds patience_with_worker{45};
+constexpr seconds patience_with_daemon{20};
+constexpr seconds patience_in_a_hurry{5};
+
+std::uintmax_t size_of(const std::filesystem::path& file) {
+  std::error_code error;
+  const std::uintmax_t size = std::filesystem::file_size(file, error);
+  return error ? 0 : size;
+}
+
+std::string log_tail(const std::filesystem::path& file, std::uintmax_t from) {
+  constexpr std::uintmax_t most = 16 * 1024;
+  const std::uintmax_t size = size_of(file);
+  if (size <= from) {
+    return "";
+  }
+  const std::uintmax_t begin = std::max(from, size > most ? size - most : 0);
+  std::ifstream in(file, std::ios::binary);
+  in.seekg(static_cast<std::streamoff>(begin));
+  std::string text(static_cast<std::size_t>(size - begin), '\0');
+  in.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(std::max<std::streamsize>(in.gcount(), 0)));
+  return last_lines(text, 8);
+}
+
+Outcome<engine::Done> await_lock(const std::filesystem::path& lock, const std::string& what,
+                                 const PrivateCluster::Say& say, const PrivateCluster::Hurry& hurry) {
+  const auto deadline = steady_clock::now() + patience_with_locks;
+  bool told = false;
+  while (const std::optional<pid_t> holder = lock_holder(lock)) {
+    const std::string who = what + (*holder > 0 ? " (process " + std::to_string(*holder) + ")" : "");
+    if (!told && steady_clock::now() > deadline - patience_with_locks + milliseconds(500)) {
+      say("waiting for " + who + " of an earlier command to end");
+      told = true;
+    }
+    if (hurry()) {
+      return Failure{Exit::interrupted, engine::Errc::unavailable, "interrupted"};
+    }
+    if (steady_clock::now() > deadline) {
+      return conflict_failure(who + " of an earlier command still holds " + lock.parent_path().string() +
+                              "; end it, then give the same command again");
+    }
+    nap(milliseconds(20));
+  }
+  return engine::Done{};
+}
+
+}  // namespace
+
+Outcome<engine::Done> PrivateCluster::launch(Helper& helper) {
+  helper.log_begin = size_of(helper.log);
+  engine::Result<ChildProcess> started = ChildProcess::start(helper.argv, helper.log.string());
+  if (!started) {
+    return plain_failure(started.error().message + "; " + helper.name +
+                         " belongs beside hpsearch, or on PATH");
+  }
+  helper.process.emplace(std::move(*started));
+  return engine::Done{};
+}
+
+Failure PrivateCluster::death_of(Helper& helper, const Ending& ending) {
+  Failure out = plain_failure(helper.name + " ended (" + ending.describe() + ")");
+  if (!ending.signaled && ending.number == static_cast<int>(Exit::conflict)) {
+    out.exit = Exit::conflict;
+    out.code = engine::Errc::wrong_state;
+  } else if (!ending.signaled && ending.number == static_cast<int>(Exit::storage)) {
+    out.exit = Exit::storage;
+  }
+  const std::string tail = log_tail(helper.log, helper.log_begin);
+  out.message += tail.empty() ? "; its log is " + helper.log.string()
+                              : "; the end of its log " + helper.log.string() + ":\n" + tail;
+  return out;
+}
+
+Outcome<engine::Done> PrivateCluster::await_daemon(const Hurry& hurry) {
+  while (true) {
+    const std::optional<DaemonAddresses> addresses = read_daemon_file(state_.daemon());
+    if (addresses && addresses->pid == daemon_.process->pid()) {
+      client_ = Client(addresses->http);
+      // Should it have to be started again, then where its worker and we look for it.
+      daemon_.argv = {daemon_.argv.front(), "--state-dir", state_.daemon().string(), "--http",
+                      addresses->http,      "--workers",   addresses->workers};
+      return engine::Done{};
+    }
+    if (const std::optional<Ending> ending = daemon_.process->ended()) {
+      return death_of(daemon_, *ending);
+    }
+    if (hurry()) {
+      return Failure{Exit::interrupted, engine::Errc::unavailable, "interrupted"};
+    }
+    nap(milliseconds(3));
+  }
+}
+
+Outcome<engine::Done> PrivateCluster::await_free(const StateDirectory& state, const Say& say,
+                                                 const Hurry& hurry) {
+  if (const auto free = await_lock(state.worker() / "lock", "the worker", say, hurry); !free) {
+    return free.failure();
+  }
+  return await_lock(state.daemon() / "lock", "the daemon", say, hurry);
+}
+
+Outcome<PrivateCluster> PrivateCluster::start(const StateDirectory& state, const Say& say,
+                                              const Hurry& hurry) {
+  std::error_code error;
+  std::filesystem::create_directories(state.daemon(), error);
+  if (error) {
+    return storage_failure("cannot make " + state.daemon().string(), error.value());
+  }
+  if (const auto free = await_lock(state.daemon() / "lock", "the daemon", say, hurry); !free) {
+    return free.failure();
+  }
+  PrivateCluster out(state);
+  out.daemon_.name = "hpsearchd";
+  out.daemon_.log = state.daemon_log();
+  // Ports are taken as they are free, on loopback only.
+  out.daemon_.argv = {
+      find_program("hpsearchd"), "--state-dir", state.daemon().string(), "--http", "127.0.0.1:0", "--workers",
+      "tcp://127.0.0.1:0"};
+  if (const auto launched = launch(out.daemon_); !launched) {
+    return launched.failure();
+  }
+  if (const auto ready = out.await_daemon(hurry); !ready) {
+    return ready.failure();
+  }
+  return out;
+}
+
+Outcome<engine::Done> PrivateCluster::start_worker(std::optional<std::uint64_t> slots, const Say& say,
+                                                   const Hurry& hurry) {
+  std::error_code error;
+  std::filesystem::create_directories(state_.worker(), error);
+  if (error) {
+    return storage_failure("cannot make " + state_.worker().string(), error.value());
+  }
+  if (const auto free = await_lock(state_.worker() / "lock", "the worker", say, hurry); !free) {
+    return free.failure();
+  }
+  Helper worker;
+  worker.name = "hpsearch-worker";
+  worker.log = state_.worker_log();
+  worker.argv = {find_program("hpsearch-worker"), "--daemon", daemon_.argv.back(), "--state-dir",
+                 state_.worker().string()};
+  if (slots) {
+    worker.argv.insert(worker.argv.end(), {"--slots", std::to_string(*slots)});
+  }
+  if (const auto launched = launch(worker); !launched) {
+    return launched.failure();
+  }
+  worker_.emplace(std::move(worker));
+  return engine::Done{};
+}
+
+Outcome<engine::Done> PrivateCluster::revive(Helper& helper, const Say& say) {
+  const auto now = steady_clock::now();
+  if (helper.process) {
+    const std::optional<Ending> ending = helper.process->ended();
+    if (!ending) {
+      return engine::Done{};
+    }
+    std::erase_if(helper.deaths, [now](const auto when) { return now - when > death_window; });
+    helper.deaths.push_back(now);
+    Failure death = death_of(helper, *ending);
+    if (helper.deaths.size() > most_deaths) {
+      death.message = helper.name + " died " + std::to_string(helper.deaths.size()) + " times in " +
+                      duration_text(static_cast<double>(death_window.count())) + "; the last time " +
+                      death.message;
+      return death;
+    }
+    if (death.exit == Exit::storage || death.exit == Exit::conflict) {
+      return death;  // Trying again cannot help.
+    }
+    const milliseconds pause(100 << (helper.deaths.size() - 1));
+    helper.start_again_at = now + pause;
+    helper.process.reset();
+    say(helper.name + " ended unexpectedly (" + ending->describe() + "); it is started again");
+  }
+  if (now < helper.start_again_at) {
+    return engine::Done{};
+  }
+  return launch(helper);
+}
+
+Outcome<engine::Done> PrivateCluster::look_after(const Say& say) {
+  if (const auto fine = revive(daemon_, say); !fine) {
+    return fine.failure();
+  }
+  if (worker_) {
+    return revive(*worker_, say);
+  }
+  return engine::Done{};
+}
+
+void PrivateCluster::end(const Hurry& hurry) {
+  const auto end_one = [&hurry](Helper& helper, seconds patience) {
+    if (!helper.process) {
+      return;
+    }
+    helper.process->signal(SIGTERM);
+    auto deadline = steady_clock::now() + patience;
+    bool hurried = false;
+    while (!helper.process->wait(milliseconds(50))) {
+      if (!hurried && hurry()) {
+        hurried = true;
+        helper.process->signal(SIGTERM);  // Again: no more grace for programs.
+        deadline = std::min(deadline, steady_clock::now() + patience_in_a_hurry);
+      }
+      if (steady_clock::now() > deadline) {
+        helper.process->signal(SIGKILL);
+        static_cast<void>(helper.process->wait(seconds(5)));
+        break;
+      }
+    }
+    helper.process.reset();
+  };
+  if (worker_) {
+    end_one(*worker_, patience_with_worker);
+  }
+  end_one(daemon_, patience_with_daemon);
+}
+
+}  // namespace hpsearch::cli

@@ -1,0 +1,512 @@
+#include <signal.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <optional>
+
+#include "cli/event_story.hpp"
+#include "cli/file_report.hpp"
+#include "cli/interrupts.hpp"
+#include "cli/private_cluster.hpp"
+#include "cli/progress_view.hpp"
+#include "cli/same_command.hpp"
+#include "cli/state_directory.hpp"
+#include "cli/submission.hpp"
+#include "cli/summary.hpp"
+#include "cli/text.hpp"
+#include "cli/tree_difference.hpp"
+#include "cli/verbs.hpp"
+#include "hpsearch/engine/experiment/experiment_state.hpp"
+
+namespace hpsearch::cli {
+namespace {
+
+using engine::Done;
+using engine::Value;
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+constexpr milliseconds tick{200};
+constexpr milliseconds between_views{600};
+constexpr std::chrono::seconds patience_with_silence{60};
+constexpr std::uint64_t events_per_page = 1000;
+
+/// Time spent in the engine, over daemons that come and go: each counts its own from zero.
+class EngineTime {
+ public:
+  void note(std::uint64_t daemon_epoch, double seconds) {
+    if (daemon_epoch != epoch_) {
+      before_ += latest_;
+      epoch_ = daemon_epoch;
+    }
+    latest_ = seconds;
+  }
+  [[nodiscard]] double seconds() const noexcept { return before_ + latest_; }
+
+ private:
+  std::uint64_t epoch_ = 0;
+  double before_ = 0;
+  double latest_ = 0;
+};
+
+/// One `hpsearch run`, from the file to the summary.
+class Run {
+ public:
+  Run(const RunOptions& options, const Output& output) : options_(options), output_(output), view_(output) {}
+
+  int go() {
+    ::signal(SIGPIPE, SIG_IGN);  // Whoever reads our output may leave; the search goes on.
+    file_ = open_experiment_file(options_.file, {options_.seed, options_.name});
+    if (!file_.problems.empty()) {
+      return report_problems(file_, output_);
+    }
+    report_notes(file_, output_);
+    if (options_.context_directory) {
+      const auto context = context_directory(options_.context_directory, options_.file);
+      if (!context) {
+        return output_.fail(context.failure());
+      }
+      context_ = *context;
+    }
+    if (const auto ready = take_state_directory(); !ready) {
+      return output_.fail(ready.failure());
+    }
+    const Outcome<Exit> done = search();
+    view_.clear();
+    if (cluster_) {
+      cluster_->end([this] { return interrupts_.count() > 1; });
+    }
+    if (!done) {
+      Failure failure = done.failure();
+      if (record_.experiment && failure.exit != Exit::conflict && failure.exit != Exit::usage) {
+        failure.message +=
+            "\nwhat was done is kept; once that is mended, go on with: " + same_command(options_.command);
+      }
+      if (failure.exit == Exit::interrupted) {
+        failure.message = "interrupted before the search began";
+      }
+      return output_.fail(failure);
+    }
+    if (*done == Exit::interrupted) {
+      output_.message(std::string(paused_ ? "interrupted; the search is paused" : "interrupted") +
+                      ". Go on with: " + same_command(options_.command));
+    }
+    return static_cast<int>(*done);
+  }
+
+ private:
+  [[nodiscard]] const Client& client() const { return cluster_->client(); }
+  [[nodiscard]] PrivateCluster::Say say() {
+    return [this](const std::string& text) { view_.say(output_.json() ? text : "hpsearch: " + text, true); };
+  }
+  [[nodiscard]] PrivateCluster::Hurry hurry() const {
+    return [this] { return interrupts_.count() > 0; };
+  }
+
+  // --- the state directory ---
+
+  [[nodiscard]] Outcome<Done> open_state_directory() {
+    std::error_code error;
+    std::filesystem::create_directories(state_.path(), error);
+    if (error) {
+      return storage_failure("cannot make the state directory " + state_.path().string(), error.value());
+    }
+    Outcome<FileLock> lock =
+        FileLock::take(state_.lock_file(), "the state directory " + state_.path().string());
+    if (!lock) {
+      Failure failure = lock.failure();
+      if (failure.exit == Exit::conflict) {
+        failure.message += "; let that one end, or give another --state-dir";
+      }
+      return failure;
+    }
+    lock_.emplace(std::move(*lock));
+    return Done{};
+  }
+
+  [[nodiscard]] Outcome<Done> take_state_directory() {
+    std::error_code error;
+    const std::filesystem::path place =
+        options_.state_dir ? std::filesystem::path(*options_.state_dir) : default_state_directory(file_.stem);
+    const std::filesystem::path absolute = std::filesystem::absolute(place, error).lexically_normal();
+    if (error) {
+      return storage_failure("cannot find " + place.string(), error.value());
+    }
+    // "dir/" and "dir" are one directory; moving aside needs its name.
+    state_ = StateDirectory(absolute.has_filename() ? absolute : absolute.parent_path());
+    if (const auto opened = open_state_directory(); !opened) {
+      return opened.failure();
+    }
+    std::error_code ignored;
+    if (options_.fresh && (std::filesystem::exists(state_.run_file(), ignored) || state_.has_store())) {
+      if (const auto free = PrivateCluster::await_free(state_, say(), hurry()); !free) {
+        return free.failure();
+      }
+      const auto moved = move_aside(state_);
+      if (!moved) {
+        return moved.failure();
+      }
+      output_.message("the earlier search is now in " + moved->string());
+      lock_.reset();
+      if (const auto opened = open_state_directory(); !opened) {
+        return opened.failure();
+      }
+    }
+    const auto known = load_run_record(state_);
+    if (!known) {
+      return known.failure();
+    }
+    if (*known) {
+      record_ = **known;
+      resumes_ = true;
+      return Done{};
+    }
+    return begin_record();
+  }
+
+  /// A new search: everything that makes its submission repeatable, on disk before it is sent.
+  [[nodiscard]] Outcome<Done> begin_record() {
+    if (context_.empty()) {
+      const auto context = context_directory(std::nullopt, options_.file);
+      if (!context) {
+        return context.failure();
+      }
+      context_ = *context;
+    }
+    std::error_code ignored;
+    record_ = RunRecord{};
+    record_.file = options_.file == "-" ? "-" : std::filesystem::absolute(options_.file, ignored).string();
+    record_.context_directory = context_;
+    record_.config = file_.original;
+    record_.seed = options_.seed;
+    record_.name = options_.name;
+    record_.idempotency_key = fresh_key();
+    resumes_ = false;
+    return save_run_record(state_, record_);
+  }
+
+  /// What the command asks for that the search in the directory was not begun with; "" when nothing.
+  [[nodiscard]] std::string changes() const {
+    std::vector<std::string> out = differences(record_.config, file_.original);
+    if (options_.seed && options_.seed != record_.seed) {
+      out.push_back("--seed " + std::to_string(*options_.seed));
+    }
+    if (options_.name && options_.name != record_.name) {
+      out.push_back("--name " + *options_.name);
+    }
+    if (!context_.empty() && context_ != record_.context_directory) {
+      out.push_back("the context directory: " + record_.context_directory + " -> " + context_);
+    }
+    std::string text;
+    for (const std::string& change : out) {
+      text += (text.empty() ? "" : ", ") + change;
+    }
+    return text;
+  }
+
+  // --- the search ---
+
+  [[nodiscard]] Outcome<Exit> search() {
+    auto cluster = PrivateCluster::start(state_, say(), hurry());
+    if (!cluster) {
+      return cluster.failure();
+    }
+    cluster_.emplace(std::move(*cluster));
+    if (resumes_) {
+      if (const auto same = match_record(); !same) {
+        return same.failure();
+      }
+    }
+    if (!record_.experiment) {
+      const auto submitted = submit_experiment(client(), file_.tree, file_.stem, record_.context_directory,
+                                               record_.idempotency_key);
+      if (!submitted) {
+        return submitted.failure();
+      }
+      record_.experiment = *submitted;
+      if (const auto saved = save_run_record(state_, record_); !saved) {
+        return saved.failure();
+      }
+    }
+    auto detail = client().get(experiment_target(*record_.experiment));
+    if (!detail) {
+      return detail.failure();
+    }
+    detail_ = std::move(*detail);
+    story_.emplace(text_at(detail_, "unit"), text_at(detail_, "metric"));
+    if (has_ended()) {
+      return tell_again();
+    }
+    std::error_code ignored;
+    if (!std::filesystem::is_directory(record_.context_directory, ignored)) {
+      return usage_failure("the context directory " + record_.context_directory +
+                           " is gone; the trials need it");
+    }
+    if (const auto going = go_on(); !going) {
+      return going.failure();
+    }
+    return follow();
+  }
+
+  /// A second run on the directory: is it the same search?
+  [[nodiscard]] Outcome<Done> match_record() {
+    if (!record_.experiment) {
+      // The submission was never answered, but it may have been taken.
+      const auto known = client().get("/api/v1/experiments");
+      if (!known) {
+        return known.failure();
+      }
+      if (const Value::List& experiments = list_at(*known, "experiments"); !experiments.empty()) {
+        record_.experiment = count_at(experiments.front(), "id");
+      }
+    }
+    const std::string changed = changes();
+    if (changed.empty()) {
+      file_ = open_experiment_file(options_.file, {record_.seed, record_.name});
+      return Done{};
+    }
+    if (!record_.experiment) {
+      return begin_record();
+    }
+    const auto detail = client().get(experiment_target(*record_.experiment));
+    if (!detail) {
+      return detail.failure();
+    }
+    const auto state = engine::experiment_state_named(text_at(*detail, "state"));
+    const bool ended = state && engine::is_ended(*state);
+    const std::string afresh = same_command(options_.command) + " --fresh";
+    const std::string differs = "this command is not the one that the search in " + state_.path().string() +
+                                " was begun with (" + changed + ")";
+    if (ended) {
+      return conflict_failure(differs + ", and that one has ended (" + text_at(*detail, "state") +
+                              "). To begin anew: " + afresh + "; or give another --state-dir");
+    }
+    return conflict_failure(differs +
+                            ". Either take the change back and give the same command, which goes on with "
+                            "that search; or begin anew: " +
+                            afresh);
+  }
+
+  [[nodiscard]] bool has_ended() const {
+    const auto state = engine::experiment_state_named(text_at(detail_, "state"));
+    return state && engine::is_ended(*state);
+  }
+
+  [[nodiscard]] Exit exit_of_ended() const {
+    return text_at(detail_, "state") == "COMPLETED" ? Exit::ok : Exit::experiment_failed;
+  }
+
+  [[nodiscard]] Outcome<Exit> tell_again() {
+    if (const auto read = take_events(/*tell=*/false); !read) {
+      return read.failure();
+    }
+    if (const auto told = tell_summary(); !told) {
+      return told.failure();
+    }
+    output_.message("this search ended earlier; to begin anew: " + same_command(options_.command) +
+                    " --fresh");
+    return exit_of_ended();
+  }
+
+  /// From a stored search to a running one.
+  [[nodiscard]] Outcome<Done> go_on() {
+    if (resumes_) {
+      if (const auto read = take_events(/*tell=*/false); !read) {
+        return read.failure();
+      }
+    }
+    if (text_at(detail_, "state") == "PAUSED") {
+      const auto resumed = client().post(experiment_target(*record_.experiment, "/resume"), Value::Map{});
+      if (!resumed) {
+        return resumed.failure();
+      }
+    }
+    if (const auto started = cluster_->start_worker(options_.slots, say(), hurry()); !started) {
+      return started.failure();
+    }
+    view_.say(std::string(resumes_ ? "going on with experiment " : "experiment ") +
+                  std::to_string(*record_.experiment) + ", " + printable(text_at(detail_, "name")) + ", in " +
+                  state_.path().string(),
+              true);
+    return Done{};
+  }
+
+  /// Takes in what happened since the last call. A daemon that does not answer is no failure here.
+  [[nodiscard]] Outcome<Done> take_events(bool tell) {
+    while (true) {
+      const auto page = client().get("/api/v1/events?after=" + std::to_string(last_lsn_) +
+                                     "&limit=" + std::to_string(events_per_page) +
+                                     "&experiment=" + std::to_string(*record_.experiment));
+      if (!page) {
+        return page.failure();
+      }
+      const Value::List& events = list_at(*page, "events");
+      for (const Value& event : events) {
+        last_lsn_ = std::max(last_lsn_, count_at(event, "lsn"));
+        const EventStory::Line line = story_->tell(event);
+        if (tell && !line.text.empty()) {
+          view_.say(line.trouble ? output_.paint(Output::Color::yellow, line.text) : line.text, line.trouble);
+        }
+      }
+      if (events.size() < events_per_page) {
+        return Done{};
+      }
+    }
+  }
+
+  [[nodiscard]] Outcome<Done> look() {
+    auto detail = client().get(experiment_target(*record_.experiment));
+    if (!detail) {
+      return detail.failure();
+    }
+    detail_ = std::move(*detail);
+    const auto status = client().get("/api/v1/status");
+    if (!status) {
+      return status.failure();
+    }
+    engine_time_.note(count_at(*status, "daemon_epoch"), number_at(*status, "engine_seconds"));
+    const auto workers = client().get("/api/v1/workers");
+    if (!workers) {
+      return workers.failure();
+    }
+    std::uint64_t slots = 0;
+    for (const Value& worker : list_at(*workers, "workers")) {
+      slots += member(worker, "present") == Value(true) ? count_at(worker, "slots") : 0;
+    }
+    record_.slots = std::max(record_.slots, slots);
+    return Done{};
+  }
+
+  [[nodiscard]] Outcome<Exit> follow() {
+    auto last_answer = steady_clock::now();
+    auto next_view = last_answer;
+    while (true) {
+      if (const auto fine = cluster_->look_after(say()); !fine) {
+        keep_times();
+        return fine.failure();
+      }
+      Outcome<Done> heard = take_events(/*tell=*/true);
+      if (heard && (steady_clock::now() >= next_view || story_->ended())) {
+        next_view = steady_clock::now() + between_views;
+        heard = look();
+        if (heard && !story_->ended()) {
+          view_.show(detail_);
+        }
+      }
+      const auto now = steady_clock::now();
+      if (heard) {
+        last_answer = now;
+      } else if (heard.failure().exit != Exit::unreachable) {
+        keep_times();
+        return heard.failure();
+      } else if (now - last_answer > patience_with_silence) {
+        keep_times();
+        return plain_failure("hpsearchd runs but has not answered for " +
+                             duration_text(static_cast<double>(patience_with_silence.count())) +
+                             "; its log is " + state_.daemon_log().string());
+      }
+      if (heard && story_->ended() && has_ended()) {
+        view_.clear();
+        if (const auto told = tell_summary(); !told) {
+          return told.failure();
+        }
+        keep_times();
+        return exit_of_ended();
+      }
+      if (interrupts_.count() > 0 && pause_is_over()) {
+        keep_times();
+        if (output_.json()) {
+          static_cast<void>(tell_summary());
+        }
+        return Exit::interrupted;
+      }
+      nap(tick);
+    }
+  }
+
+  /// After a first Ctrl-C: asks for the pause once it can, and says when nothing runs any more.
+  [[nodiscard]] bool pause_is_over() {
+    if (interrupts_.count() > 1) {
+      return true;
+    }
+    if (!pause_asked_) {
+      view_.say(
+          "pausing: running trials may reach their next report and checkpoint (Ctrl-C again ends at once)",
+          true);
+      pause_asked_ = true;
+    }
+    if (!paused_) {
+      const auto answer = client().post(experiment_target(*record_.experiment, "/pause"), Value::Map{});
+      paused_ = static_cast<bool>(answer);
+      return false;  // A look that is newer than the pause decides.
+    }
+    return look() && count_at(member(detail_, "trials"), "RUNNING") == 0 && !has_ended();
+  }
+
+  // --- the end ---
+
+  [[nodiscard]] double wall_seconds() const {
+    return std::chrono::duration<double>(steady_clock::now() - begin_).count();
+  }
+
+  /// Adds this run's times to the record; they are worth having, not worth failing for.
+  void keep_times() {
+    record_.wall_seconds += wall_seconds();
+    record_.engine_seconds += engine_time_.seconds();
+    begin_ = steady_clock::now();
+    engine_time_ = EngineTime();
+    static_cast<void>(save_run_record(state_, record_));
+  }
+
+  [[nodiscard]] Outcome<Done> tell_summary() {
+    const auto trials = client().get(experiment_target(*record_.experiment, "/trials"));
+    if (!trials) {
+      return trials.failure();
+    }
+    SummaryInput input;
+    input.detail = detail_;
+    input.trials = list_at(*trials, "trials");
+    input.slots = record_.slots;
+    input.idle_seconds = story_->idle_seconds();
+    // A search that ended in an earlier run took what it took then.
+    const bool earlier = engine_time_.seconds() == 0 && record_.wall_seconds > 0;
+    input.wall_seconds = record_.wall_seconds + (earlier ? 0 : wall_seconds());
+    input.engine_seconds = record_.engine_seconds + engine_time_.seconds();
+    input.go_on = same_command(options_.command);
+    const Summary summary = summarize(input);
+    if (output_.json()) {
+      output_.data(to_value(summary));
+    } else {
+      output_.print("\n" + to_text(summary, output_));
+    }
+    return Done{};
+  }
+
+  const RunOptions& options_;
+  const Output& output_;
+  Interrupts interrupts_;
+  ProgressView view_;
+  steady_clock::time_point begin_ = steady_clock::now();
+  ExperimentFile file_;
+  std::string context_;  // As the command gives it; "" = not given, until a new search needs one.
+  StateDirectory state_{""};
+  std::optional<FileLock> lock_;
+  RunRecord record_;
+  bool resumes_ = false;
+  std::optional<PrivateCluster> cluster_;
+  Value detail_;
+  std::optional<EventStory> story_;
+  std::uint64_t last_lsn_ = 0;
+  EngineTime engine_time_;
+  bool pause_asked_ = false;
+  bool paused_ = false;
+};
+
+}  // namespace
+
+int run(const RunOptions& options, const Output& output) {
+  return Run(options, output).go();
+}
+
+}  // namespace hpsearch::cli

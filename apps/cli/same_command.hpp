@@ -1,0 +1,11 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace hpsearch::cli {
+
+/// The command that goes on with a search: as it was typed, ready for a shell, without --fresh.
+[[nodiscard]] std::string same_command(const std::vector<std::string>& command);
+
+}  // namespace hpsearch::cli

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "cli/client.hpp"
+#include "cli/failure.hpp"
+#include "cli/output.hpp"
+#include "cli/private_cluster.hpp"
+#include "cli/verbs.hpp"
+
+namespace hpsearch::cli {
+
+inline constexpr const char* default_server = "127.0.0.1:8077";
+
+/// The daemon a verb talks to: the one of --server, or the private one of a run's state directory. A verb
+/// that only reads may have that one started for as long as it takes, when no run is using the directory.
+class Server {
+ public:
+  enum class Need { running, readable };
+
+  [[nodiscard]] static Outcome<Server> reach(const ServerOptions& options, Need need, const Output& output);
+
+  [[nodiscard]] const Client& client() const noexcept { return cluster_ ? cluster_->client() : client_; }
+
+  /// The experiment that `given` names; the only one when nothing is given.
+  [[nodiscard]] Outcome<std::uint64_t> experiment(const std::optional<std::string>& given) const;
+
+  /// Nobody else's daemon ran there: it was started for this command, and no training goes on.
+  [[nodiscard]] bool is_ours() const noexcept { return cluster_ != nullptr; }
+
+  Server(Server&&) noexcept = default;
+  Server& operator=(Server&&) noexcept = default;
+  ~Server();
+
+ private:
+  explicit Server(Client client) : client_(std::move(client)) {}
+  Client client_;
+  std::unique_ptr<PrivateCluster> cluster_;
+};
+
+/// The daemon that runs on that directory now, if one does.
+[[nodiscard]] std::optional<DaemonAddresses> running_daemon(const StateDirectory& state);
+
+/// A number as it stands in an argument; a usage failure naming `what` otherwise.
+[[nodiscard]] Outcome<std::uint64_t> read_number(const std::string& text, const std::string& what);
+
+}  // namespace hpsearch::cli

@@ -1,0 +1,77 @@
+#include "cli/shapes.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+#include "cli/text.hpp"
+#include "hpsearch/engine/searcher.hpp"
+
+namespace hpsearch::cli {
+
+using engine::Value;
+
+std::string reason_text(const Value& reason) {
+  if (const std::string text = text_at(reason, "text"); !text.empty()) {
+    return printable(text);
+  }
+  const auto why = engine::why_named(text_at(reason, "why"));
+  if (!why) {
+    return printable(text_at(reason, "detail"));
+  }
+  engine::Reason out;
+  out.why = *why;
+  out.detail = text_at(reason, "detail");
+  if (member(reason, "bracket").is_number()) {
+    out.bracket = static_cast<std::uint32_t>(count_at(reason, "bracket"));
+  }
+  if (member(reason, "rung").is_number()) {
+    out.rung = static_cast<std::uint32_t>(count_at(reason, "rung"));
+  }
+  if (member(reason, "rank").is_number()) {
+    out.rank = count_at(reason, "rank");
+  }
+  if (member(reason, "size").is_number()) {
+    out.size = count_at(reason, "size");
+  }
+  if (member(reason, "keep").is_number()) {
+    out.keep = count_at(reason, "keep");
+  }
+  if (member(reason, "cutoff").is_number()) {
+    out.cutoff = number_at(reason, "cutoff");
+  }
+  return printable(engine::describe(out));
+}
+
+std::string states_text(const Value& trials_by_state) {
+  std::string out;
+  for (const std::string_view state :
+       {"RUNNING", "PENDING", "PAUSED", "COMPLETED", "STOPPED", "FAILED", "CANCELED"}) {
+    const std::uint64_t number = count_at(trials_by_state, state);
+    if (number == 0) {
+      continue;
+    }
+    std::string word(state);
+    std::transform(word.begin(), word.end(), word.begin(), [](char c) { return static_cast<char>(c + 32); });
+    out += (out.empty() ? "" : ", ") + std::to_string(number) + " " + word;
+  }
+  return out.empty() ? "none yet" : out;
+}
+
+std::string metric_or_dash(const Value& metric) {
+  return metric.is_number() ? metric_text(metric.number_or(0)) : "-";
+}
+
+std::vector<std::pair<std::uint64_t, std::uint64_t>> by_length(const Value& counts) {
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> out;
+  if (const Value::Map* map = counts.as_map()) {
+    for (const auto& [key, number] : *map) {
+      std::uint64_t length = 0;
+      std::from_chars(key.data(), key.data() + key.size(), length);
+      out.emplace_back(length, count_at(counts, key));
+    }
+  }
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+}  // namespace hpsearch::cli

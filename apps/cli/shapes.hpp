@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "hpsearch/engine/base/value.hpp"
+
+namespace hpsearch::cli {
+
+// How pieces of the daemon's answers read to people.
+
+/// "rank 3 of 17 at rung 1 (...)": a reason as answers and events carry it; "" when it says nothing.
+[[nodiscard]] std::string reason_text(const engine::Value& reason);
+
+/// "12 running, 3 paused, 1 completed": states that nobody is in are left out; "none yet" when all are.
+[[nodiscard]] std::string states_text(const engine::Value& trials_by_state);
+
+/// A metric as answers carry it: "0.972222", "nan", or "-" when there is none.
+[[nodiscard]] std::string metric_or_dash(const engine::Value& metric);
+
+/// The members of a map of length → count, in order of length. Maps sort their keys as text, people do not.
+[[nodiscard]] std::vector<std::pair<std::uint64_t, std::uint64_t>> by_length(const engine::Value& counts);
+
+}  // namespace hpsearch::cli

@@ -1,0 +1,72 @@
+#include "cli/server.hpp"
+#include "cli/shapes.hpp"
+#include "cli/table.hpp"
+#include "cli/text.hpp"
+#include "cli/verbs.hpp"
+
+namespace hpsearch::cli {
+namespace {
+
+using engine::Value;
+
+std::string show_text(const Value& detail, const Output& output) {
+  const std::string unit = printable(text_at(detail, "unit"));
+  std::string out;
+  const auto line = [&out](const std::string& name, const std::string& text) {
+    if (!text.empty()) {
+      out += name + std::string(name.size() < 12 ? 12 - name.size() : 1, ' ') + text + "\n";
+    }
+  };
+  line("experiment", std::to_string(count_at(detail, "id")) + ", " + printable(text_at(detail, "name")));
+  const std::string reason = printable(text_at(detail, "reason"));
+  line("state", output.paint_state(text_at(detail, "state")) + (reason.empty() ? "" : ": " + reason));
+  line("searcher", printable(text_at(detail, "searcher")) + ", by " + printable(text_at(detail, "metric")) +
+                       (member(detail, "smaller_is_better") == Value(true) ? " (smaller is better)"
+                                                                           : " (larger is better)"));
+  line("progress", percent_text(number_at(detail, "progress")));
+  line("trials", states_text(member(detail, "trials")));
+  if (const Value& best = member(detail, "best"); !best.is_null()) {
+    line("best", metric_or_dash(member(best, "metric")) + ", trial " +
+                     std::to_string(count_at(best, "trial")) + " at " +
+                     std::to_string(count_at(best, "step")) + " " + unit);
+  }
+  line("training", std::to_string(count_at(detail, "length_trained")) + " of " +
+                       std::to_string(count_at(detail, "length_full")) + " " + unit);
+  line("slot time", duration_text(number_at(detail, "slot_seconds")));
+  line("context", printable(text_at(detail, "context_directory")));
+  line("created", time_text(number_at(detail, "created_at")));
+  line("ended", time_text(number_at(detail, "ended_at")));
+  Table rungs({{"LENGTH", Table::Align::right}, {"REACHED BY", Table::Align::right}});
+  for (const Value& rung : list_at(detail, "rungs")) {
+    rungs.add({std::to_string(count_at(rung, "length")), std::to_string(count_at(rung, "reached"))});
+  }
+  if (!rungs.empty()) {
+    out += "\n" + rungs.text();
+  }
+  return out;
+}
+
+}  // namespace
+
+int show(const ExperimentOptions& options, const Output& output) {
+  const Outcome<Server> server = Server::reach(options.server, Server::Need::readable, output);
+  if (!server) {
+    return output.fail(server.failure());
+  }
+  const Outcome<std::uint64_t> experiment = server->experiment(options.experiment);
+  if (!experiment) {
+    return output.fail(experiment.failure());
+  }
+  const Outcome<Value> answer = server->client().get(experiment_target(*experiment));
+  if (!answer) {
+    return output.fail(answer.failure());
+  }
+  if (output.json()) {
+    output.data(*answer);
+  } else {
+    output.print(show_text(*answer, output));
+  }
+  return 0;
+}
+
+}  // namespace hpsearch::cli

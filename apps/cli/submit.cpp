@@ -1,0 +1,37 @@
+#include "cli/file_report.hpp"
+#include "cli/server.hpp"
+#include "cli/submission.hpp"
+#include "cli/verbs.hpp"
+
+namespace hpsearch::cli {
+
+using engine::Value;
+
+int submit(const SubmitOptions& options, const Output& output) {
+  const ExperimentFile file = open_experiment_file(options.file.file, {options.file.seed, options.file.name});
+  if (!file.problems.empty()) {
+    return report_problems(file, output);
+  }
+  report_notes(file, output);
+  const Outcome<std::string> context = context_directory(options.context_directory, options.file.file);
+  if (!context) {
+    return output.fail(context.failure());
+  }
+  const Outcome<Server> server = Server::reach(options.server, Server::Need::running, output);
+  if (!server) {
+    return output.fail(server.failure());
+  }
+  const Outcome<std::uint64_t> experiment =
+      submit_experiment(server->client(), file.tree, file.stem, *context, fresh_key());
+  if (!experiment) {
+    return output.fail(experiment.failure());
+  }
+  if (output.json()) {
+    output.data(Value::Map{{"experiment", static_cast<std::int64_t>(*experiment)}});
+  } else {
+    output.print("experiment " + std::to_string(*experiment) + "\n");
+  }
+  return 0;
+}
+
+}  // namespace hpsearch::cli

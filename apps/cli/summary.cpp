@@ -1,0 +1,239 @@
+#include "cli/summary.hpp"
+
+#include <algorithm>
+
+#include "cli/shapes.hpp"
+#include "cli/text.hpp"
+
+namespace hpsearch::cli {
+namespace {
+
+using engine::Value;
+
+const Value* find_trial(const Value::List& trials, std::uint64_t number) {
+  // Trials come in order of their numbers, but nobody has promised that.
+  const auto found = std::find_if(trials.begin(), trials.end(), [number](const Value& trial) {
+    return count_at(trial, "trial") == number;
+  });
+  return found == trials.end() ? nullptr : &*found;
+}
+
+std::string remedy_for(const std::string& cause, const Summary& summary, const SummaryInput& input) {
+  std::string remedy;
+  if (cause.find("never reported") != std::string::npos) {
+    remedy = "let the program report \"" + summary.metric + "\" (a line HPSEARCH {\"step\": 1, \"" +
+             summary.metric +
+             "\": 0.5} on its standard output is enough), or name one of its metrics in searcher.metric";
+  } else {
+    const std::string context = text_at(input.detail, "context_directory");
+    remedy = "start the program by hand" + (context.empty() ? std::string() : " in " + context) +
+             " until it runs there";
+  }
+  return remedy + (input.go_on.empty() ? "" : "; then begin anew: " + input.go_on + " --fresh");
+}
+
+std::optional<Summary::Trouble> find_trouble(const Summary& summary, const SummaryInput& input) {
+  if (input.trials.empty()) {
+    return std::nullopt;
+  }
+  const Value* example = nullptr;
+  for (const Value& trial : input.trials) {
+    if (text_at(trial, "state") != "FAILED") {
+      return std::nullopt;
+    }
+    const auto tells = [](const Value& of) {
+      return !text_at(of, "last_failure").empty() || !text_at(member(of, "reason"), "detail").empty();
+    };
+    if (example == nullptr || (!tells(*example) && tells(trial))) {
+      example = &trial;
+    }
+  }
+  Summary::Trouble trouble;
+  trouble.trial = count_at(*example, "trial");
+  trouble.cause = reason_text(member(*example, "reason"));
+  // The first line says how the program ended, the rest is the end of its log.
+  const std::string failure = text_at(*example, "last_failure");
+  const std::size_t end = failure.find('\n');
+  const std::string how = failure.substr(0, end);
+  if (!how.empty() && trouble.cause.find(printable(how)) == std::string::npos) {
+    trouble.cause += (trouble.cause.empty() ? "" : "; ") + printable(how);
+  }
+  if (end != std::string::npos) {
+    trouble.log_tail = last_lines(std::string_view(failure).substr(end + 1), 12);
+  }
+  trouble.remedy = remedy_for(trouble.cause, summary, input);
+  return trouble;
+}
+
+/// What the searcher's decisions saved: a trial that failed or was canceled saves nothing, it is just
+/// missing.
+std::optional<double> saved_by_stopping(const SummaryInput& input) {
+  const double max_length = number_at(input.detail, "max_length");
+  double trained = 0;
+  double full = 0;
+  for (const Value& trial : input.trials) {
+    const std::string state = text_at(trial, "state");
+    if (state == "COMPLETED" || state == "STOPPED") {
+      trained +=
+          std::min(number_at(trial, "reached"), max_length);  // Programs that run past it save nothing.
+      full += max_length;
+    }
+  }
+  return full > 0 ? std::optional(1 - trained / full) : std::nullopt;
+}
+
+Value count_of(std::uint64_t number) {
+  return static_cast<std::int64_t>(number);
+}
+
+Value share_of(const std::optional<double>& share) {
+  return share ? Value(*share) : Value();
+}
+
+}  // namespace
+
+Summary summarize(const SummaryInput& input) {
+  const Value& detail = input.detail;
+  Summary out;
+  out.experiment = count_at(detail, "id");
+  out.name = text_at(detail, "name");
+  out.state = text_at(detail, "state");
+  out.reason = text_at(detail, "reason");
+  out.metric = text_at(detail, "metric");
+  out.unit = text_at(detail, "unit");
+  out.trials_by_state = member(detail, "trials");
+  out.trials = count_at(detail, "trials_total");
+  out.final_counts = by_length(member(detail, "final_counts"));
+  out.length_trained = count_at(detail, "length_trained");
+  out.length_full = count_at(detail, "length_full");
+  out.saved_share = saved_by_stopping(input);
+  if (const Value& best = member(detail, "best"); !best.is_null()) {
+    Summary::Best found;
+    found.trial = count_at(best, "trial");
+    found.metric = number_at(best, "metric");
+    found.step = count_at(best, "step");
+    if (const Value* trial = find_trial(input.trials, found.trial)) {
+      found.hparams = member(*trial, "hparams");
+      found.checkpoint = text_at(*trial, "best_checkpoint");
+      if (found.checkpoint.empty()) {
+        found.checkpoint = text_at(*trial, "checkpoint");
+      }
+    }
+    out.best = std::move(found);
+  }
+  out.slots = input.slots;
+  out.slot_seconds = number_at(detail, "slot_seconds");
+  const double first = number_at(detail, "first_lease_at");
+  const double last = number_at(detail, "last_release_at");
+  const double span = last - first - input.idle_seconds;
+  if (first > 0 && span > 0 && input.slots > 0) {
+    out.busy_share = std::clamp(out.slot_seconds / (static_cast<double>(input.slots) * span), 0.0, 1.0);
+  }
+  out.wall_seconds = input.wall_seconds;
+  out.engine_seconds = input.engine_seconds;
+  if (input.wall_seconds > 0) {
+    out.engine_share = input.engine_seconds / input.wall_seconds;
+  }
+  out.trouble = find_trouble(out, input);
+  return out;
+}
+
+Value to_value(const Summary& summary) {
+  Value best;
+  if (summary.best) {
+    best = Value::Map{{"trial", count_of(summary.best->trial)},
+                      {"metric", summary.best->metric},
+                      {"step", count_of(summary.best->step)},
+                      {"hparams", summary.best->hparams},
+                      {"checkpoint", summary.best->checkpoint}};
+  }
+  Value trouble;
+  if (summary.trouble) {
+    trouble = Value::Map{{"trial", count_of(summary.trouble->trial)},
+                         {"cause", summary.trouble->cause},
+                         {"log_tail", summary.trouble->log_tail},
+                         {"remedy", summary.trouble->remedy}};
+  }
+  Value::Map finals;
+  for (const auto& [length, trials] : summary.final_counts) {
+    finals[std::to_string(length)] = count_of(trials);
+  }
+  return Value::Map{{"experiment", count_of(summary.experiment)},
+                    {"name", summary.name},
+                    {"state", summary.state},
+                    {"reason", summary.reason},
+                    {"metric", summary.metric},
+                    {"unit", summary.unit},
+                    {"best", std::move(best)},
+                    {"trials", summary.trials_by_state},
+                    {"trials_total", count_of(summary.trials)},
+                    {"final_counts", std::move(finals)},
+                    {"length_trained", count_of(summary.length_trained)},
+                    {"length_full", count_of(summary.length_full)},
+                    {"saved_share", share_of(summary.saved_share)},
+                    {"slots", count_of(summary.slots)},
+                    {"slot_seconds", summary.slot_seconds},
+                    {"slot_busy_share", share_of(summary.busy_share)},
+                    {"wall_seconds", summary.wall_seconds},
+                    {"engine_seconds", summary.engine_seconds},
+                    {"engine_share", share_of(summary.engine_share)},
+                    {"trouble", std::move(trouble)}};
+}
+
+std::string to_text(const Summary& summary, const Output& output) {
+  std::string out;
+  const auto line = [&out, &output](const std::string& name, const std::string& text) {
+    constexpr std::size_t column = 14;
+    out += output.paint(Output::Color::dim, name) +
+           std::string(name.size() < column ? column - name.size() : 1, ' ') + text + "\n";
+  };
+  const std::string unit = printable(summary.unit);
+  line("experiment", std::to_string(summary.experiment) + ", " + printable(summary.name) + ": " +
+                         output.paint_state(summary.state) +
+                         (summary.reason.empty() ? "" : " (" + printable(summary.reason) + ")"));
+  line("trials", std::to_string(summary.trials) + ": " + states_text(summary.trials_by_state));
+  std::string finals;
+  for (const auto& [length, trials] : summary.final_counts) {
+    finals += (finals.empty() ? "" : ", ") + std::to_string(length) + ": " + std::to_string(trials);
+  }
+  if (!finals.empty()) {
+    line("final lengths", finals + " (" + unit + ": trials)");
+  }
+  line("training",
+       std::to_string(summary.length_trained) + " of " + std::to_string(summary.length_full) + " " + unit +
+           (summary.saved_share ? "; early stopping saved " + percent_text(*summary.saved_share) : ""));
+  if (summary.busy_share) {
+    line("slots", std::to_string(summary.slots) + ", busy " + percent_text(*summary.busy_share) +
+                      " between first and last trial");
+  }
+  line("wall time",
+       duration_text(summary.wall_seconds) +
+           (summary.engine_share ? ", of which the engine took " + percent_text(*summary.engine_share) : ""));
+  if (summary.best) {
+    const Summary::Best& best = *summary.best;
+    line("best",
+         output.paint(Output::Color::bold, printable(summary.metric) + " " + metric_text(best.metric)) +
+             ", trial " + std::to_string(best.trial) + " at " + std::to_string(best.step) + " " + unit);
+    line("checkpoint", best.checkpoint.empty() ? "none was written" : printable(best.checkpoint));
+    out += output.paint(Output::Color::dim, "hyperparameters:") + "\n" + yaml_text(best.hparams, 2);
+  } else {
+    line("best", "none: no trial reported a finite " + printable(summary.metric));
+  }
+  if (summary.trouble) {
+    const Summary::Trouble& trouble = *summary.trouble;
+    out += "\n" + output.paint(Output::Color::red, "every trial failed") + "; trial " +
+           std::to_string(trouble.trial) + ", for example: " + trouble.cause + "\n";
+    if (!trouble.log_tail.empty()) {
+      out += "the end of its log:\n";
+      for (std::size_t at = 0; at <= trouble.log_tail.size();) {
+        const std::size_t end = std::min(trouble.log_tail.find('\n', at), trouble.log_tail.size());
+        out += "  | " + printable(std::string_view(trouble.log_tail).substr(at, end - at)) + "\n";
+        at = end + 1;
+      }
+    }
+    out += "what to do: " + trouble.remedy + "\n";
+  }
+  return out;
+}
+
+}  // namespace hpsearch::cli

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cli/output.hpp"
+#include "hpsearch/engine/base/value.hpp"
+
+namespace hpsearch::cli {
+
+/// What a run ends with: pure arithmetic over the daemon's answers and what the run itself measured.
+struct SummaryInput {
+  engine::Value detail;        ///< GET .../experiments/ID
+  engine::Value::List trials;  ///< GET .../experiments/ID/trials
+  std::uint64_t slots = 0;     ///< Of all workers.
+  double idle_seconds = 0;     ///< EventStory::idle_seconds
+  double wall_seconds = 0;     ///< Of all runs of this search.
+  double engine_seconds = 0;   ///< Of these, in the engine.
+  std::string go_on;           ///< The command that goes on with the search.
+};
+
+struct Summary {
+  std::uint64_t experiment = 0;
+  std::string name;
+  std::string state;
+  std::string reason;
+  std::string metric;
+  std::string unit;
+
+  struct Best {
+    std::uint64_t trial = 0;
+    double metric = 0;
+    std::uint64_t step = 0;
+    engine::Value hparams;
+    std::string checkpoint;  ///< "" = none was written.
+  };
+  std::optional<Best> best;
+
+  engine::Value trials_by_state;
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> final_counts;  ///< Length → closed trials, ascending.
+  std::uint64_t trials = 0;
+
+  std::uint64_t length_trained = 0;
+  std::uint64_t length_full = 0;
+  std::optional<double> saved_share;  ///< Of the full training of completed and stopped trials, in [0, 1].
+
+  std::uint64_t slots = 0;
+  double slot_seconds = 0;
+  std::optional<double>
+      busy_share;  ///< Of the slots between first and last trial, pauses left out; at most 1.
+
+  double wall_seconds = 0;
+  double engine_seconds = 0;
+  std::optional<double> engine_share;
+
+  struct Trouble {  ///< Set when no trial came to anything.
+    std::uint64_t trial = 0;
+    std::string cause;
+    std::string log_tail;
+    std::string remedy;
+  };
+  std::optional<Trouble> trouble;
+};
+
+[[nodiscard]] Summary summarize(const SummaryInput& input);
+
+[[nodiscard]] engine::Value to_value(const Summary& summary);
+[[nodiscard]] std::string to_text(const Summary& summary, const Output& output);
+
+}  // namespace hpsearch::cli

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace hpsearch::cli {
+
+/// Rows under titles, columns aligned by what a terminal shows (not by bytes). Cells are made printable.
+class Table {
+ public:
+  enum class Align { left, right };
+  struct Column {
+    std::string title;
+    Align align = Align::left;
+  };
+
+  explicit Table(std::vector<Column> columns);
+
+  /// One cell per column; missing ones are empty.
+  void add(std::vector<std::string> cells);
+
+  [[nodiscard]] bool empty() const noexcept { return rows_.empty(); }
+
+  /// Titles and rows, each ended by a line end, no blanks at the end of a line. With `max_width`, the last
+  /// column is cut so that a line fits; 0 = no limit.
+  [[nodiscard]] std::string text(std::size_t max_width = 0) const;
+
+ private:
+  std::vector<Column> columns_;
+  std::vector<std::vector<std::string>> rows_;
+};
+
+}  // namespace hpsearch::cli

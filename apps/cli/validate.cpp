@@ -1,0 +1,25 @@
+#include "cli/file_report.hpp"
+#include "cli/text.hpp"
+#include "cli/verbs.hpp"
+
+namespace hpsearch::cli {
+
+using engine::Value;
+
+int validate(const FileOptions& options, const Output& output) {
+  const ExperimentFile file = open_experiment_file(options.file, {options.seed, options.name});
+  if (!file.problems.empty()) {
+    return report_problems(file, output);
+  }
+  if (output.json()) {
+    output.data(Value::Map{
+        {"valid", true}, {"notes", to_value(file, file.notes)}, {"config", engine::to_value(*file.config)}});
+    return 0;
+  }
+  report_notes(file, output);
+  output.print(file.path + " is a valid experiment: " + printable(file.config->name) + ", " +
+               file.config->searcher.name + " on " + printable(file.config->searcher.metric) + "\n");
+  return 0;
+}
+
+}  // namespace hpsearch::cli

@@ -1,0 +1,80 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/output.hpp"
+
+namespace hpsearch::cli {
+
+// One function per verb, each in a file of its own name. They return what the program ends with.
+
+/// Which daemon a verb talks to.
+struct ServerOptions {
+  std::optional<std::string> server;     ///< HOST:PORT, as --server or HPSEARCH_SERVER say.
+  std::optional<std::string> state_dir;  ///< Of a run: its private daemon.
+};
+
+struct RunOptions {
+  std::string file;
+  std::optional<std::string> context_directory;
+  std::optional<std::string> state_dir;
+  std::optional<std::uint64_t> slots;
+  std::optional<std::uint64_t> seed;
+  std::optional<std::string> name;
+  bool fresh = false;
+  std::vector<std::string> command;  ///< As it was typed; what goes on after an interruption.
+};
+[[nodiscard]] int run(const RunOptions& options, const Output& output);
+
+struct FileOptions {
+  std::string file;
+  std::optional<std::uint64_t> seed;
+  std::optional<std::string> name;
+};
+[[nodiscard]] int validate(const FileOptions& options, const Output& output);
+[[nodiscard]] int preview(const FileOptions& options, const Output& output);
+
+struct SubmitOptions {
+  FileOptions file;
+  std::optional<std::string> context_directory;
+  ServerOptions server;
+};
+[[nodiscard]] int submit(const SubmitOptions& options, const Output& output);
+
+[[nodiscard]] int list(const ServerOptions& server, const Output& output);
+
+/// For verbs about one experiment. Its ID may be left out while exactly one exists.
+struct ExperimentOptions {
+  std::optional<std::string> experiment;
+  ServerOptions server;
+};
+[[nodiscard]] int show(const ExperimentOptions& options, const Output& output);
+[[nodiscard]] int trials(const ExperimentOptions& options, const Output& output);
+[[nodiscard]] int best(const ExperimentOptions& options, const Output& output);
+[[nodiscard]] int config(const ExperimentOptions& options, const Output& output);
+
+/// "pause", "resume", "cancel" or "kill".
+[[nodiscard]] int control(const std::string& what, const ExperimentOptions& options, const Output& output);
+
+struct WaitOptions {
+  ExperimentOptions experiment;
+  std::optional<double> timeout_seconds;
+};
+[[nodiscard]] int wait(const WaitOptions& options, const Output& output);
+
+struct LogsOptions {
+  std::vector<std::string> which;  ///< [EXPERIMENT] TRIAL
+  bool follow = false;
+  bool standard_error = false;
+  std::optional<std::uint64_t> attempt;
+  std::optional<std::uint64_t> tail;  ///< Only the last lines.
+  ServerOptions server;
+};
+[[nodiscard]] int logs(const LogsOptions& options, const Output& output);
+
+[[nodiscard]] int version(const Output& output);
+
+}  // namespace hpsearch::cli

@@ -1,0 +1,84 @@
+#include <chrono>
+#include <optional>
+
+#include "cli/interrupts.hpp"
+#include "cli/server.hpp"
+#include "cli/shapes.hpp"
+#include "cli/text.hpp"
+#include "cli/verbs.hpp"
+#include "hpsearch/engine/experiment/experiment_state.hpp"
+
+namespace hpsearch::cli {
+namespace {
+
+using engine::Value;
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+/// A daemon that restarts is back within this time; a search is worth waiting that long for.
+constexpr std::chrono::seconds patience_with_silence{120};
+
+/// A run whose daemon died starts it again within this time.
+constexpr std::chrono::seconds patience_with_restart{8};
+
+}  // namespace
+
+int wait(const WaitOptions& options, const Output& output) {
+  Outcome<Server> server = Server::reach(options.experiment.server, Server::Need::readable, output);
+  if (!server) {
+    return output.fail(server.failure());
+  }
+  const Outcome<std::uint64_t> experiment = server->experiment(options.experiment.experiment);
+  if (!experiment) {
+    return output.fail(experiment.failure());
+  }
+  const std::string name = "experiment " + std::to_string(*experiment);
+  const Interrupts interrupts;
+  const auto begin = steady_clock::now();
+  std::optional<steady_clock::time_point> silent_since;
+  while (interrupts.count() == 0) {
+    const Outcome<Value> answer = server->client().get(experiment_target(*experiment));
+    const auto now = steady_clock::now();
+    if (answer) {
+      silent_since.reset();
+      const std::string state_name = text_at(*answer, "state");
+      const auto state = engine::experiment_state_named(state_name);
+      if (state && engine::is_ended(*state)) {
+        if (output.json()) {
+          output.data(*answer);
+        } else {
+          output.print(name + " is " + state_name + " (trials: " + states_text(member(*answer, "trials")) +
+                       ")\n");
+        }
+        return static_cast<int>(*state == engine::ExperimentState::completed ? Exit::ok
+                                                                             : Exit::experiment_failed);
+      }
+      if (server->is_ours()) {
+        return output.fail(conflict_failure(name + " is " + state_name +
+                                            " and nothing runs it; hpsearch run FILE goes on with it"));
+      }
+    } else if (answer.failure().exit != Exit::unreachable) {
+      return output.fail(answer.failure());
+    } else if (!silent_since) {
+      silent_since = now;
+    } else if (now - *silent_since > patience_with_silence) {
+      return output.fail(answer.failure());
+    } else if (options.experiment.server.state_dir && now - *silent_since > patience_with_restart) {
+      // The run is over, and its daemon with it; what it left behind says how it ended.
+      server = Server::reach(options.experiment.server, Server::Need::readable, output);
+      if (!server) {
+        return output.fail(server.failure());
+      }
+      continue;
+    }
+    if (options.timeout_seconds &&
+        std::chrono::duration<double>(now - begin).count() > *options.timeout_seconds) {
+      return output.fail(
+          plain_failure(name + " has not ended within " + duration_text(*options.timeout_seconds)));
+    }
+    nap(milliseconds(500));
+  }
+  return static_cast<int>(Exit::interrupted);
+}
+
+}  // namespace hpsearch::cli

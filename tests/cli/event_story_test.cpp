@@ -1,0 +1,81 @@
+#include "cli/event_story.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace hpsearch::cli {
+namespace {
+
+using engine::Value;
+using testing::EndsWith;
+using testing::HasSubstr;
+
+class Story : public testing::Test {
+ protected:
+  std::string tell(const std::string& type, Value::Map fields, double at = 100) {
+    fields["type"] = type;
+    fields["at"] = at;
+    fields["lsn"] = ++lsn_;
+    return story_.tell(fields).text;
+  }
+  int lsn_ = 0;
+  EventStory story_{"epochs", "val_acc"};
+};
+
+TEST_F(Story, TellsWhatATrialReachedTogetherWithWhatFollows) {
+  EXPECT_EQ(tell("length_reached", {{"trial", 3}, {"length", 4}, {"step", 4}, {"metric", 0.91}}), "");
+  EXPECT_THAT(tell("trial_paused", {{"trial", 3}, {"reason", Value::Map{{"text", "rank 5 of 9"}}}}),
+              EndsWith("trial 3 paused at 4 epochs with val_acc 0.91: rank 5 of 9"));
+  EXPECT_THAT(tell("trial_promoted",
+                   {{"trial", 3}, {"length", 16}, {"reason", Value::Map{{"text", "promoted; rank 1 of 9"}}}}),
+              EndsWith("trial 3 promoted to 16 epochs: rank 1 of 9"));
+}
+
+TEST_F(Story, TellsAMetricThatIsNoNumber) {
+  tell("length_reached", {{"trial", 0}, {"length", 1}, {"step", 1}});
+  EXPECT_THAT(tell("trial_ended", {{"trial", 0}, {"state", "STOPPED"}}),
+              EndsWith("trial 0 stopped at 1 epochs with val_acc missing"));
+}
+
+TEST_F(Story, TellsExitsOnlyWhenTheyAreTrouble) {
+  const auto exited = [this](const char* cause, int code, const char* message) {
+    return tell(
+        "report_taken",
+        {{"trial", 2},
+         {"attempt", 1},
+         {"lease", 9},
+         {"report", Value::Map{{"type", "exit"}, {"cause", cause}, {"code", code}, {"message", message}}}});
+  };
+  EXPECT_EQ(exited("exited", 0, ""), "");
+  EXPECT_EQ(exited("ended_by_agent", 15, ""), "");
+  EXPECT_THAT(exited("exited", 3, ""), EndsWith("trial 2, attempt 1: its program ended with exit status 3"));
+  EXPECT_THAT(exited("signaled", 11, ""), EndsWith("ended by signal 11"));
+  EXPECT_THAT(exited("could_not_start", 0, "no program x"), EndsWith("trial 2, attempt 1: no program x"));
+}
+
+TEST_F(Story, MakesNoTerminalObeyAProgram) {
+  EXPECT_THAT(tell("experiment_ended", {{"state", "FAILED"}, {"reason", "\x1b[2Jgone"}}),
+              HasSubstr("?[2Jgone"));
+}
+
+TEST_F(Story, CountsPausesAsIdleFromTheLastAttemptToTheNextLease) {
+  tell("lease_granted", {{"trial", 0}}, 10);  // lsn 1 is the lease
+  tell("experiment_paused", {}, 20);
+  EXPECT_DOUBLE_EQ(story_.idle_seconds(), 0);
+  tell("report_taken", {{"lease", 1}, {"report", Value::Map{{"type", "exit"}, {"cause", "ended_by_agent"}}}},
+       25);
+  tell("experiment_resumed", {}, 100);
+  tell("lease_granted", {{"trial", 0}}, 101);
+  EXPECT_DOUBLE_EQ(story_.idle_seconds(), 76);
+}
+
+TEST_F(Story, CountsNoIdleTimeWhileTrialsJustChange) {
+  tell("lease_granted", {{"trial", 0}}, 10);
+  tell("attempt_lost", {{"lease", 1}}, 20);
+  tell("lease_granted", {{"trial", 0}}, 50);
+  EXPECT_DOUBLE_EQ(story_.idle_seconds(), 0);
+  EXPECT_FALSE(story_.ended());
+}
+
+}  // namespace
+}  // namespace hpsearch::cli

@@ -1,0 +1,217 @@
+// The real binary, from outside.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <cstdlib>
+
+#include "cli/text.hpp"
+#include "hpsearch/engine/base/text.hpp"
+#include "hpsearch/proto/json.hpp"
+#include "scratch.hpp"
+
+namespace hpsearch::cli {
+namespace {
+
+using engine::Value;
+using testing::AllOf;
+using testing::HasSubstr;
+
+class Program : public testing::Test {
+ protected:
+  struct Ended {
+    int status = 0;
+    std::string out;
+    std::string err;
+  };
+
+  /// Runs `hpsearch ARGUMENTS` in the scratch folder; arguments are shell text.
+  Ended run(const std::string& arguments) {
+    const std::string command = "cd '" + scratch_.path().string() +
+                                "' && env -u HPSEARCH_SERVER '" HPSEARCH_PROGRAM "' </dev/null " + arguments +
+                                " >out 2>err";
+    const int status = std::system(command.c_str());
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, scratch_.read("out"), scratch_.read("err")};
+  }
+
+  Value run_json(const std::string& arguments) {
+    const Ended ended = run(arguments + " --output json");
+    EXPECT_EQ(ended.status, 0) << ended.err << ended.out;
+    const auto parsed = proto::parse_json(ended.out);
+    EXPECT_TRUE(parsed) << ended.out;
+    return parsed ? *parsed : Value();
+  }
+
+  Scratch scratch_;
+};
+
+struct PreviewCase {
+  const char* mode;
+  int max_rungs, divisor, max_length, max_trials;
+  const char* expected;
+};
+
+TEST_F(Program, PreviewsTheSpecsExamples) {
+  const PreviewCase table[] = {
+      {"standard", 5, 4, 1000, 100,
+       R"({"brackets":[{"lengths":[15,62,250,1000],"share":6,"trials":70},)"
+       R"({"lengths":[62,250,1000],"share":5,"trials":22},{"lengths":[250,1000],"share":5,"trials":8}],)"
+       R"("final_counts":{"1000":4,"15":53,"250":13,"62":30},"full_length":100000,"total_length":9905,"trials":100})"},
+      {"conservative", 5, 3, 81, 81,
+       R"({"brackets":[{"lengths":[1,3,9,27,81],"share":4,"trials":48},{"lengths":[3,9,27,81],"share":3,"trials":19},)"
+       R"({"lengths":[9,27,81],"share":3,"trials":8},{"lengths":[27,81],"share":3,"trials":4},)"
+       R"({"lengths":[81],"share":3,"trials":2}],)"
+       R"("final_counts":{"1":32,"27":8,"3":24,"81":3,"9":14},"full_length":6561,"total_length":689,"trials":81})"},
+      {"aggressive", 5, 4, 64, 64,
+       R"({"brackets":[{"lengths":[1,4,16,64],"share":16,"trials":64}],)"
+       R"("final_counts":{"1":48,"16":3,"4":12,"64":1},"full_length":4096,"total_length":208,"trials":64})"},
+  };
+  for (const PreviewCase& c : table) {
+    scratch_.write("e.yaml",
+                   "entrypoint: [python3, train.py]\n"
+                   "hyperparameters: {lr: {type: log, base: 10, minval: -4, maxval: 0}}\n"
+                   "searcher:\n"
+                   "  name: adaptive_asha\n"
+                   "  metric: loss\n"
+                   "  mode: " +
+                       std::string(c.mode) + "\n" + "  max_rungs: " + std::to_string(c.max_rungs) + "\n" +
+                       "  divisor: " + std::to_string(c.divisor) + "\n" +
+                       "  max_length: {epochs: " + std::to_string(c.max_length) + "}\n" +
+                       "  max_trials: " + std::to_string(c.max_trials) + "\n");
+    Value preview = run_json("preview e.yaml");
+    ASSERT_NE(preview.as_map(), nullptr);
+    EXPECT_TRUE(preview.as_map()->contains("warnings"));
+    preview.as_map()->erase("warnings");
+    EXPECT_EQ(engine::compact_json(preview), c.expected) << c.mode;
+  }
+}
+
+TEST_F(Program, PreviewsForEyes) {
+  scratch_.write("e.yaml",
+                 "entrypoint: [python3, train.py]\n"
+                 "hyperparameters: {lr: {type: double, minval: 0, maxval: 1}}\n"
+                 "searcher: {name: random, metric: loss, max_length: {epochs: 8}, max_trials: 5}\n");
+  const Ended ended = run("preview e.yaml");
+  EXPECT_EQ(ended.status, 0);
+  EXPECT_THAT(ended.out, AllOf(HasSubstr("5 trials"), HasSubstr("40 epochs"), HasSubstr("FINAL LENGTH")));
+}
+
+TEST_F(Program, NamesTheVerbThatWasMeant) {
+  const Ended ended = run("trails 1");
+  EXPECT_EQ(ended.status, 2);
+  EXPECT_THAT(ended.err, AllOf(HasSubstr("\"trails\""), HasSubstr("\"trials\"")));
+  EXPECT_EQ(ended.out, "");
+}
+
+TEST_F(Program, NamesTheOptionThatWasMeant) {
+  const Ended ended = run("run e.yaml --slot 3");
+  EXPECT_EQ(ended.status, 2);
+  EXPECT_THAT(ended.err, AllOf(HasSubstr("\"--slot\""), HasSubstr("\"--slots\"")));
+}
+
+TEST_F(Program, RefusesWrongArguments) {
+  for (const char* arguments :
+       {"", "run", "run a b c", "trials 1 2", "logs", "logs 1 2 3", "run e.yaml --slots 0",
+        "run e.yaml --slots many", "run e.yaml --seed -1", "run e.yaml --seed 2147483648",
+        "list --output xml", "show one", "show --server a:1 --state-dir b", "kill"}) {
+    const Ended ended = run(arguments);
+    EXPECT_EQ(ended.status, 2) << arguments << "\n" << ended.err;
+    EXPECT_NE(ended.err, "") << arguments;
+    EXPECT_EQ(ended.out, "") << arguments;
+  }
+}
+
+TEST_F(Program, TellsUsageErrorsInJsonToo) {
+  const Ended ended = run("trails --output json");
+  EXPECT_EQ(ended.status, 2);
+  const auto parsed = proto::parse_json(ended.out);
+  ASSERT_TRUE(parsed) << ended.out;
+  EXPECT_EQ(text_at(member(*parsed, "error"), "code"), "bad_request");
+}
+
+TEST_F(Program, SaysWhichFileIsMissing) {
+  scratch_.write("digits.yaml", "");
+  for (const char* verb : {"run", "validate", "preview", "submit"}) {
+    const Ended ended = run(std::string(verb) + " digts.yaml");
+    EXPECT_EQ(ended.status, 2);
+    EXPECT_THAT(ended.err, AllOf(HasSubstr("digts.yaml: no such file"), HasSubstr("digits.yaml?"))) << verb;
+  }
+  EXPECT_FALSE(std::filesystem::exists(scratch_.path() / ".hpsearch"));
+}
+
+TEST_F(Program, TellsEveryProblemOfAFileWithItsLine) {
+  scratch_.write("bad.yaml",
+                 "entrypoint: [python3, train.py]\n"
+                 "searcher:\n"
+                 "  name: randon\n"
+                 "  metric: loss\n"
+                 "  max_length: 0\n"
+                 "colour: red\n");
+  const Ended ended = run("validate bad.yaml");
+  EXPECT_EQ(ended.status, 2);
+  EXPECT_THAT(ended.err,
+              AllOf(HasSubstr("bad.yaml:3: searcher.name: "), HasSubstr("random"),
+                    HasSubstr("bad.yaml:5: searcher.max_length: "), HasSubstr("bad.yaml:6: colour: ")));
+  const Ended json = run("validate bad.yaml -o json");
+  EXPECT_EQ(json.status, 2);
+  const auto parsed = proto::parse_json(json.out);
+  ASSERT_TRUE(parsed) << json.out;
+  const auto& problems = list_at(member(*parsed, "error"), "problems");
+  ASSERT_GE(problems.size(), 3U);
+  EXPECT_EQ(count_at(problems.front(), "line"), 3U);
+  EXPECT_EQ(text_at(problems.front(), "path"), "searcher.name");
+}
+
+TEST_F(Program, ValidatesAGoodFileAndStandardInput) {
+  scratch_.write("good.json", R"({"entrypoint": ["python3", "t.py"],)"
+                              R"("searcher": {"name": "single", "metric": "loss", "max_length": 3}})");
+  const Value answer = run_json("validate good.json");
+  EXPECT_EQ(member(answer, "valid"), Value(true));
+  EXPECT_EQ(text_at(member(answer, "config"), "name"), "good");
+  const Ended ended = run("validate - <good.json");
+  EXPECT_EQ(ended.status, 0) << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("<stdin> is a valid experiment: experiment"));
+}
+
+TEST_F(Program, SaysThatNoDaemonAnswers) {
+  const Ended ended = run("list --server 127.0.0.1:1");
+  EXPECT_EQ(ended.status, 6);
+  EXPECT_THAT(ended.err, HasSubstr("127.0.0.1:1"));
+}
+
+TEST_F(Program, KnowsADirectoryWithoutASearch) {
+  EXPECT_EQ(run("trials --state-dir nowhere").status, 3);
+  std::filesystem::create_directory(scratch_.path() / "empty");
+  const Ended ended = run("trials --state-dir empty");
+  EXPECT_EQ(ended.status, 3);
+  EXPECT_THAT(ended.err, HasSubstr("no search has run in empty"));
+  EXPECT_EQ(run("pause --state-dir empty").status, 6);
+}
+
+TEST_F(Program, RefusesAContextThatIsGone) {
+  scratch_.write("e.yaml", "entrypoint: [\"true\"]\nsearcher: {name: single, metric: loss, max_length: 3}\n");
+  const Ended ended = run("run e.yaml gone");
+  EXPECT_EQ(ended.status, 2);
+  EXPECT_THAT(ended.err, HasSubstr("context directory gone"));
+}
+
+TEST_F(Program, PrintsVersionAndHelp) {
+  EXPECT_THAT(run("version").out, testing::StartsWith("hpsearch "));
+  EXPECT_EQ(run("--version").out, run("version").out);
+  EXPECT_NE(text_at(run_json("version"), "version"), "");
+  const Ended help = run("--help");
+  EXPECT_EQ(help.status, 0);
+  for (const char* verb : {"run", "validate", "preview", "submit", "list", "show", "trials", "logs", "pause",
+                           "resume", "cancel", "kill", "wait", "best", "config", "version"}) {
+    EXPECT_THAT(help.out, HasSubstr(verb));
+    EXPECT_EQ(run(std::string(verb) + " --help").status, 0) << verb;
+  }
+}
+
+TEST_F(Program, WritesNoColorsWhereNobodySeesThem) {
+  EXPECT_EQ(run("preview missing.yaml").err.find('\x1b'), std::string::npos);
+}
+
+}  // namespace
+}  // namespace hpsearch::cli

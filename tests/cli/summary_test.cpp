@@ -1,0 +1,136 @@
+#include "cli/summary.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "cli/text.hpp"
+
+namespace hpsearch::cli {
+namespace {
+
+using engine::Value;
+using testing::HasSubstr;
+
+SummaryInput finished_search() {
+  SummaryInput input;
+  input.detail = Value::Map{
+      {"id", 3},
+      {"name", "digits"},
+      {"state", "COMPLETED"},
+      {"reason", ""},
+      {"metric", "val_acc"},
+      {"unit", "epochs"},
+      {"trials", Value::Map{{"COMPLETED", 2}, {"STOPPED", 6}}},
+      {"trials_total", 8},
+      {"best", Value::Map{{"trial", 5}, {"metric", 0.975}, {"step", 14}}},
+      {"final_counts", Value::Map{{"1", 4}, {"16", 2}, {"4", 2}}},
+      {"max_length", 16},
+      {"length_trained", 44},
+      {"length_full", 128},
+      {"slot_seconds", 36.0},
+      {"first_lease_at", 1000.0},
+      {"last_release_at", 1030.0},
+  };
+  const int reached[] = {1, 1, 1, 1, 4, 16, 4, 16};
+  for (int number = 0; number < 8; ++number) {
+    input.trials.push_back(Value::Map{{"trial", number},
+                                      {"state", reached[number] == 16 ? "COMPLETED" : "STOPPED"},
+                                      {"reached", reached[number]}});
+  }
+  input.trials[5] = Value(Value::Map{{"trial", 5},
+                                     {"state", "COMPLETED"},
+                                     {"reached", 16},
+                                     {"hparams", Value::Map{{"lr", 0.01}}},
+                                     {"best_checkpoint", "/ck/5"},
+                                     {"checkpoint", "/ck/last"}});
+  input.slots = 2;
+  input.idle_seconds = 10;
+  input.wall_seconds = 50;
+  input.engine_seconds = 0.25;
+  return input;
+}
+
+TEST(Summary, CountsSlotsPausesAndSavings) {
+  const Summary summary = summarize(finished_search());
+  EXPECT_DOUBLE_EQ(summary.busy_share.value(), 36.0 / (2 * 20));
+  EXPECT_DOUBLE_EQ(summary.engine_share.value(), 0.005);
+  EXPECT_DOUBLE_EQ(summary.saved_share.value(), 1 - 44.0 / 128);
+  ASSERT_TRUE(summary.best);
+  EXPECT_EQ(summary.best->checkpoint, "/ck/5");
+  EXPECT_EQ(summary.best->hparams, Value(Value::Map{{"lr", 0.01}}));
+  EXPECT_FALSE(summary.trouble);
+}
+
+TEST(Summary, TellsPeopleTheSame) {
+  const std::string text = to_text(summarize(finished_search()), Output(Output::Format::json));
+  for (const char* part :
+       {"val_acc 0.975, trial 5 at 14 epochs", "1: 4, 4: 2, 16: 2", "early stopping saved 65.6 %",
+        "busy 90.0 %", "the engine took 0.5 %", "/ck/5", "  lr: 0.01"}) {
+    EXPECT_THAT(text, HasSubstr(part));
+  }
+}
+
+TEST(Summary, LeavesOutSharesOfNothing) {
+  SummaryInput input;
+  input.detail = Value::Map{{"id", 1}, {"state", "CANCELED"}, {"metric", "loss"}};
+  const Summary summary = summarize(input);
+  EXPECT_FALSE(summary.busy_share);
+  EXPECT_FALSE(summary.engine_share);
+  EXPECT_FALSE(summary.saved_share);
+  EXPECT_FALSE(summary.best);
+  EXPECT_THAT(to_text(summary, Output(Output::Format::json)), HasSubstr("no trial reported a finite loss"));
+}
+
+TEST(Summary, NeverClaimsMoreThanAll) {
+  SummaryInput input = finished_search();
+  input.idle_seconds = 29;  // The pause ended while a trial was still counted.
+  EXPECT_DOUBLE_EQ(summarize(input).busy_share.value(), 1);
+}
+
+TEST(Summary, CountsNothingAsSavedThatFailedOrRanOn) {
+  SummaryInput input = finished_search();
+  for (Value& trial : input.trials) {
+    (*trial.as_map())["state"] = text_at(trial, "state") == "STOPPED" ? "FAILED" : "COMPLETED";
+    (*trial.as_map())["reached"] = 400;  // Past its length.
+  }
+  EXPECT_DOUBLE_EQ(summarize(input).saved_share.value(), 0);
+}
+
+SummaryInput failed_search(const std::string& detail, const std::string& last_failure) {
+  SummaryInput input;
+  input.detail =
+      Value::Map{{"id", 1}, {"state", "FAILED"}, {"metric", "loss"}, {"context_directory", "/ctx"}};
+  input.trials = {Value::Map{{"trial", 0}, {"state", "FAILED"}},
+                  Value::Map{{"trial", 1},
+                             {"state", "FAILED"},
+                             {"reason", Value::Map{{"why", "early_exit"}, {"detail", detail}}},
+                             {"last_failure", last_failure}}};
+  input.go_on = "hpsearch run f.yaml";
+  return input;
+}
+
+TEST(Summary, ShowsCauseLogAndRemedyWhenEveryTrialFailed) {
+  const Summary summary = summarize(failed_search("errored", "exit status 3\nTraceback\nValueError: lr"));
+  ASSERT_TRUE(summary.trouble);
+  EXPECT_EQ(summary.trouble->trial, 1U);
+  EXPECT_THAT(summary.trouble->cause, HasSubstr("exit status 3"));
+  EXPECT_EQ(summary.trouble->log_tail, "Traceback\nValueError: lr");
+  EXPECT_THAT(summary.trouble->remedy, HasSubstr("/ctx"));
+  EXPECT_THAT(summary.trouble->remedy, HasSubstr("hpsearch run f.yaml --fresh"));
+}
+
+TEST(Summary, TellsHowToReportAMetricThatNeverCame) {
+  const Summary summary =
+      summarize(failed_search("the program ended well but never reported searcher.metric \"loss\"", ""));
+  ASSERT_TRUE(summary.trouble);
+  EXPECT_THAT(summary.trouble->remedy, HasSubstr("HPSEARCH {\"step\": 1, \"loss\": 0.5}"));
+}
+
+TEST(Summary, IsSilentAboutFailuresWhenSomeTrialWorked) {
+  SummaryInput input = failed_search("errored", "exit status 3");
+  input.trials.push_back(Value::Map{{"trial", 2}, {"state", "STOPPED"}});
+  EXPECT_FALSE(summarize(input).trouble);
+}
+
+}  // namespace
+}  // namespace hpsearch::cli
