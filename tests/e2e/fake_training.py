@@ -1,0 +1,91 @@
+#!/usr/bin/python3 -IS
+"""A training that trains nothing: it tells every step, checkpoints a number, and writes down in a ledger what it did.
+
+The ledger is the test's own truth, independent of what daemon and worker say: one JSON line per start, step and end,
+appended in one write. Behaviour comes from FAKE_* variables of the experiment.
+"""
+
+import json
+import os
+import signal
+import socket
+import sys
+import time
+
+ENV = os.environ
+TRIAL = int(ENV["HPSEARCH_TRIAL_NUMBER"])
+ATTEMPT = int(ENV["HPSEARCH_ATTEMPT"])
+HPARAMS = json.loads(ENV["HPSEARCH_PARAMS"])
+MODE = ENV.get("FAKE_MODE", "good")
+STEP_SECONDS = float(ENV.get("FAKE_STEP_SECONDS", "0"))
+
+
+def note(what, **more):
+    line = json.dumps({"what": what, "trial": TRIAL, "attempt": ATTEMPT, "at": time.monotonic(), **more}) + "\n"
+    ledger = os.open(ENV["FAKE_LEDGER"], os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+    os.write(ledger, line.encode())
+    os.close(ledger)
+
+
+def end(why, code=0):
+    note("end", why=why)
+    sys.exit(code)
+
+
+def metric(step):
+    if MODE == "nan":
+        return float("nan")
+    if ENV.get("FAKE_METRIC") == "equal":
+        return 0.5
+    return (HPARAMS["x"] - 0.3) ** 2 + 1.0 / step
+
+
+def main():
+    signal.signal(signal.SIGTERM, lambda *_: end("terminated"))
+    if MODE == "dies":
+        print("fake_training: cannot go on", file=sys.stderr)
+        sys.exit(3)
+    step = 0
+    if ENV["HPSEARCH_LATEST_CHECKPOINT"]:
+        with open(os.path.join(ENV["HPSEARCH_LATEST_CHECKPOINT"], "step")) as file:
+            step = int(file.read())
+    length = int(ENV["HPSEARCH_LENGTH"])
+    note("start", step=step, length=length, hparams=HPARAMS, seed=int(ENV["HPSEARCH_TRIAL_SEED"]), pid=os.getpid())
+    if MODE == "silent":
+        end("finished")
+
+    connection = socket.socket(socket.AF_UNIX)
+    connection.connect(ENV["HPSEARCH_SOCKET"])
+    stream = connection.makefile("rw")
+
+    def tell(**message):
+        stream.write(json.dumps(message) + "\n")
+        stream.flush()
+        line = stream.readline()
+        if not line:
+            end("socket closed", 1)
+        return json.loads(line)
+
+    def checkpoint():
+        with open(os.path.join(ENV["HPSEARCH_CHECKPOINT_DIR"], "step"), "w") as file:
+            file.write(str(step))
+        tell(type="checkpoint", step=step)
+
+    while True:
+        if step < length or MODE == "runs_past":
+            time.sleep(STEP_SECONDS)
+            step += 1
+            note("step", step=step)
+        if step >= length:
+            checkpoint()
+        answer = tell(type="report", step=step, metrics={"loss": metric(max(step, 1))})
+        if "error" in answer:
+            end("refused: " + answer["error"], 1)
+        if answer["directive"] == "pause" and step < length:
+            checkpoint()
+        if answer["directive"] != "continue" and MODE != "runs_past":
+            end(answer["directive"])
+        length = int(answer.get("length", length))
+
+
+main()

@@ -1,0 +1,237 @@
+"""What the end-to-end tests share: real daemons, real workers, the real command line, and the trainings' own ledger."""
+
+import collections
+import http.client
+import json
+import os
+import pathlib
+import random
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+BIN = pathlib.Path(os.environ.get("E2E_BIN_DIR", ROOT / "build" / "dev" / "bin"))
+FAKE_TRAINING = HERE / "fake_training.py"
+# No test asserts how long anything takes; this only keeps a hanging one from hanging for ever.
+PATIENCE = float(os.environ.get("E2E_PATIENCE_SECONDS", "240"))
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def environment():
+    """Ours without what a surrounding search might have left in it, and with our programs found first."""
+    clean = {name: value for name, value in os.environ.items() if not name.startswith(("HPSEARCH_", "DET_"))}
+    return clean | {"PATH": f"{BIN}:{clean['PATH']}"}
+
+
+def experiment(ledger, searcher, fake=None, hyperparameters=None, seed=7, **more):
+    """An experiment that runs the fake training."""
+    variables = {"FAKE_LEDGER": str(ledger)} | {f"FAKE_{name}": str(value) for name, value in (fake or {}).items()}
+    return {
+        "entrypoint": ["/usr/bin/python3", "-IS", str(FAKE_TRAINING)],
+        "hyperparameters": hyperparameters or {"x": {"type": "double", "minval": 0, "maxval": 1},
+                                               "kind": {"type": "categorical", "vals": ["a", "b", 3]}},
+        "searcher": {"metric": "loss"} | searcher,
+        "environment": {"environment_variables": variables},
+        "reproducibility": {"experiment_seed": seed},
+    } | more
+
+
+class Ledger:
+    """What the trainings did, by their own account."""
+
+    def __init__(self, path):
+        text = path.read_text() if path.exists() else ""
+        self.lines = [json.loads(line) for line in text.splitlines()]
+
+    def of(self, what):
+        return [line for line in self.lines if line["what"] == what]
+
+    def final_lengths(self):
+        """Trial → the furthest step it trained."""
+        final = {}
+        for line in self.of("step"):
+            final[line["trial"]] = max(final.get(line["trial"], 0), line["step"])
+        return final
+
+    def most_at_once(self):
+        """How many trainings were alive at the same time, at most."""
+        changes = [(line["at"], 1) for line in self.of("start")] + [(line["at"], -1) for line in self.of("end")]
+        alive = most = 0
+        for _, change in sorted(changes):
+            alive += change
+            most = max(most, alive)
+        return most
+
+
+class Process:
+    """One of our programs, its messages in a file."""
+
+    def __init__(self, arguments, log):
+        self.arguments = [str(argument) for argument in arguments]
+        self.log = log
+        with open(log, "ab") as file:
+            self.popen = subprocess.Popen([str(BIN / self.arguments[0]), *self.arguments[1:]], stdin=subprocess.DEVNULL,
+                                          stdout=file, stderr=file, env=environment())
+
+    def end(self, how=signal.SIGTERM, patience=60):
+        if self.popen.poll() is None:
+            self.popen.send_signal(how)
+        try:
+            return self.popen.wait(patience)
+        except subprocess.TimeoutExpired:
+            self.popen.kill()
+            self.popen.wait()
+            raise AssertionError(f"{self.arguments} does not end; it said:\n{self.said()}")
+
+    def said(self):
+        return self.log.read_text(errors="replace")[-4000:]
+
+
+class Case(unittest.TestCase):
+    """A test with a folder of its own, that leaves no process behind."""
+
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="hpsearch-e2e-"))
+        self.ledger_path = self.folder / "ledger"
+        self.processes = []
+        self.addCleanup(self.clean_up)
+
+    def clean_up(self):
+        for process in reversed(self.processes):  # Workers go before the daemon: they end their trainings.
+            if process.popen.poll() is None:
+                process.end()
+        if sys.exc_info()[0] is None and not self.has_failed():
+            shutil.rmtree(self.folder, ignore_errors=True)
+        else:
+            print(f"what was left: {self.folder}", file=sys.stderr)
+
+    def has_failed(self):
+        result = getattr(self._outcome, "result", None)
+        return bool(result) and any(test is self for test, _ in result.failures + result.errors)
+
+    def start(self, *arguments, log):
+        process = Process(arguments, self.folder / log)
+        self.processes.append(process)
+        return process
+
+    def run_cli(self, *arguments, expect=0, cwd=None, **more):
+        """Runs hpsearch to its end and returns what it wrote to stdout (parsed when JSON was asked for)."""
+        done = subprocess.run([str(BIN / "hpsearch"), *map(str, arguments)], capture_output=True, text=True,
+                              timeout=PATIENCE, env=environment(), cwd=cwd or self.folder, stdin=subprocess.DEVNULL, **more)
+        if expect is not None:
+            self.assertEqual(done.returncode, expect,
+                             f"hpsearch {' '.join(map(str, arguments))}\n{done.stdout}\n{done.stderr}")
+        if expect == 0 and "json" in arguments:
+            return json.loads(done.stdout)
+        return done
+
+    def write_experiment(self, tree, name="experiment.yaml"):
+        path = self.folder / name
+        path.write_text(json.dumps(tree, indent=1))  # JSON is YAML too.
+        return path
+
+    @property
+    def ledger(self):
+        return Ledger(self.ledger_path)
+
+
+class Cluster:
+    """A daemon that may be killed and started again on the same ports, and its workers."""
+
+    def __init__(self, case, http_port=None, workers_port=None):
+        self.case = case
+        self.state = case.folder / "daemon"
+        self.http = f"127.0.0.1:{http_port or free_port()}"
+        self.workers = f"tcp://127.0.0.1:{workers_port or free_port()}"
+        self.daemon = None
+
+    def start_daemon(self):
+        self.daemon = self.case.start("hpsearchd", "--state-dir", self.state, "--http", self.http, "--workers",
+                                      self.workers, log="daemon.log")
+
+    def kill_daemon(self):
+        self.daemon.popen.kill()
+        self.daemon.popen.wait()
+
+    def wait_until_up(self):
+        wait_for(lambda: self.try_call("GET", "/healthz") is not None or self.case.assertIsNone(
+            self.daemon.popen.poll(), f"the daemon has ended:\n{self.daemon.said()}"), "the daemon to answer")
+
+    def start_worker(self, slots, name="worker"):
+        return self.case.start("hpsearch-worker", "--daemon", self.workers, "--state-dir", self.case.folder / name,
+                               "--slots", slots, "--name", name, log=f"{name}.log")
+
+    def call(self, method, path, body=None, headers=None):
+        """(status, parsed answer); ConnectionError while nobody listens."""
+        connection = http.client.HTTPConnection(self.http, timeout=30)
+        try:
+            text = None if body is None else json.dumps(body)
+            connection.request(method, path, text, {"Content-Type": "application/json"} | (headers or {}))
+            response = connection.getresponse()
+            answer = response.read()
+            return response.status, json.loads(answer) if answer else None
+        finally:
+            connection.close()
+
+    def try_call(self, method, path):
+        """The answer, or None while the daemon is away."""
+        try:
+            status, answer = self.call(method, path)
+        except (OSError, http.client.HTTPException, json.JSONDecodeError):
+            return None
+        return answer if status == 200 else None
+
+    def get(self, path):
+        status, answer = self.call("GET", path)
+        self.case.assertEqual(status, 200, answer)
+        return answer
+
+    def submit(self, tree):
+        status, answer = self.call("POST", "/api/v1/experiments", {"config": tree, "name": "e2e"})
+        self.case.assertEqual(status, 201, answer)
+        return answer["experiment"]
+
+    def state_of(self, experiment_id):
+        """The experiment's state, or None while the daemon is away."""
+        answer = self.try_call("GET", f"/api/v1/experiments/{experiment_id}")
+        return answer and answer["state"]
+
+    def wait_until_over(self, experiment_id):
+        over = ("COMPLETED", "CANCELED", "FAILED")
+        wait_for(lambda: self.state_of(experiment_id) in over, f"experiment {experiment_id} to end",
+                 lambda: json.dumps(self.try_call("GET", f"/api/v1/experiments/{experiment_id}"))[:3000])
+        return self.state_of(experiment_id)
+
+    def trials(self, experiment_id):
+        return self.get(f"/api/v1/experiments/{experiment_id}/trials")["trials"]
+
+
+def wait_for(holds, what, describe=lambda: ""):
+    deadline = time.monotonic() + PATIENCE
+    while not holds():
+        if time.monotonic() > deadline:
+            raise AssertionError(f"waited {PATIENCE:.0f} s for {what}\n{describe()}")
+        time.sleep(0.02)
+
+
+def seeded():
+    """A generator whose seed is printed and can be given: E2E_SEED=… repeats what can be repeated."""
+    seed = int(os.environ.get("E2E_SEED") or random.SystemRandom().randrange(2**31))
+    print(f"E2E_SEED={seed}", file=sys.stderr)
+    return random.Random(seed)
+
+
+def count(values):
+    return dict(collections.Counter(values))

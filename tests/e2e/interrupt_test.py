@@ -1,0 +1,65 @@
+"""Ctrl-C pauses a search and says how to go on; the same command then finishes it, and no work is done twice."""
+
+import os
+import signal
+import subprocess
+import unittest
+
+import harness
+
+SEARCHER = {"name": "adaptive_asha", "max_length": 16, "max_trials": 24, "divisor": 4}
+
+
+class Interrupt(harness.Case):
+    def start_run(self, file, log="run.log"):
+        """As a shell does: the command in a process group of its own, which Ctrl-C reaches as a whole."""
+        with open(self.folder / log, "wb") as output:
+            process = subprocess.Popen([str(harness.BIN / "hpsearch"), "run", str(file), "--slots", "2"],
+                                       stdout=output, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
+                                       cwd=self.folder, env=harness.environment(), process_group=0)
+        self.addCleanup(lambda: process.poll() is None and process.kill())
+        return process
+
+    def test_second_run_goes_on_where_ctrl_c_paused(self):
+        tree = harness.experiment(self.ledger_path, SEARCHER, fake={"METRIC": "equal", "STEP_SECONDS": 0.05})
+        file = self.write_experiment(tree)
+        run = self.start_run(file)
+        harness.wait_for(lambda: len(self.ledger.of("step")) > 20, "the search to be in full swing")
+        # The terminal's Ctrl-C goes to the whole foreground group; the daemon and the worker must not care.
+        os.killpg(run.pid, signal.SIGINT)
+        self.assertEqual(run.wait(harness.PATIENCE), 130, (self.folder / "run.log").read_text())
+        said = (self.folder / "run.log").read_text()
+        self.assertIn("hpsearch run", said)
+
+        before = self.ledger
+        self.assertEqual(len(before.of("end")), len(before.of("start")), "a training outlived the run")
+        self.assertLessEqual({line["why"] for line in before.of("end")}, {"pause", "stop"})
+        self.assertLess(len(before.final_lengths()), 24, "the search was over before it was interrupted")
+
+        self.run_cli("run", file, "--slots", 2)
+        after = self.ledger
+        self.assertEqual(after.lines[:len(before.lines)], before.lines)
+        self.assertEqual(set(harness.count((line["trial"], line["step"]) for line in after.of("step")).values()), {1},
+                         "a step was trained twice")
+        preview = self.run_cli("preview", file, "--output", "json")
+        self.assertEqual({str(length): count for length, count in harness.count(after.final_lengths().values()).items()},
+                         preview["final_counts"])
+
+    def test_killed_run_leaves_nothing_running_that_a_second_run_cannot_take_over(self):
+        tree = harness.experiment(self.ledger_path, SEARCHER, fake={"METRIC": "equal", "STEP_SECONDS": 0.05})
+        file = self.write_experiment(tree)
+        run = self.start_run(file)
+        harness.wait_for(lambda: len(self.ledger.of("step")) > 20, "the search to be in full swing")
+        run.send_signal(signal.SIGKILL)
+        run.wait()
+        self.run_cli("run", file, "--slots", 2)
+        trials = self.run_cli("trials", "--state-dir", self.folder / ".hpsearch" / "experiment", "--output", "json")
+        self.assertEqual({trial["trial"]: trial["reached"] for trial in trials["trials"]}, self.ledger.final_lengths())
+        preview = self.run_cli("preview", file, "--output", "json")
+        self.assertEqual({str(length): count
+                          for length, count in harness.count(self.ledger.final_lengths().values()).items()},
+                         preview["final_counts"])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,451 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <set>
+
+#include "engine/test_cluster.hpp"
+
+namespace hpsearch::engine {
+namespace {
+
+template <class Body>
+std::vector<Body> all(const std::vector<Event>& events) {
+  std::vector<Body> found;
+  for (const Event& event : events) {
+    if (const auto* body = std::get_if<Body>(&event.body)) {
+      found.push_back(*body);
+    }
+  }
+  return found;
+}
+
+template <class Kind>
+const Kind* find_order(const Effects& effects) {
+  for (const Order& order : effects.orders) {
+    if (const auto* found = std::get_if<Kind>(&order)) {
+      return found;
+    }
+  }
+  return nullptr;
+}
+
+TEST(Experiment, BadConfigNamesEveryProblemAndLeavesNoEvent) {
+  TestCluster cluster;
+  CreateExperiment command;
+  command.config = test_config(Value::Map{{"name", "random"}, {"max_trials", 0}, {"max_lenght", 3}});
+  const Error error = cluster.refused(command);
+  EXPECT_EQ(error.code, Errc::bad_request);
+  EXPECT_NE(error.message.find("searcher.max_trials"), std::string::npos) << error.message;
+  EXPECT_NE(error.message.find("max_length"), std::string::npos) << error.message;
+}
+
+TEST(Experiment, SameIdempotencyKeyGivesSameExperiment) {
+  TestCluster cluster;
+  CreateExperiment command;
+  command.config = random_config(1, 1);
+  command.seed = 1;
+  command.idempotency_key = "k";
+  const ExperimentId first = *cluster.step(command).created;
+  command.seed = 2;  // A retry may have drawn another seed; the first one counts.
+  const Effects again = cluster.step(command);
+  EXPECT_EQ(again.created, first);
+  EXPECT_TRUE(again.events.empty());
+  command.config = random_config(2, 1);
+  EXPECT_EQ(cluster.refused(command).code, Errc::bad_request);
+}
+
+TEST(Experiment, ConcurrencyIsExactAndNeverAboveSlots) {
+  TestCluster cluster;
+  cluster.join("a", 3);
+  const ExperimentId id = cluster.create(random_config(10, 2));
+  EXPECT_EQ(cluster.attempts.size(), 2U);
+  cluster.run_all([](TrialNumber) { return 1.0; });
+  EXPECT_EQ(cluster.engine.find(id)->state, ExperimentState::completed);
+  EXPECT_EQ(cluster.engine.find(id)->trials.size(), 10U);
+  EXPECT_EQ(cluster.engine.find(id)->by_state[static_cast<std::size_t>(TrialState::completed)], 10U);
+}
+
+TEST(Experiment, ZeroConcurrencyMeansAsManyAsSlots) {
+  TestCluster cluster;
+  cluster.join("a", 3);
+  cluster.create(random_config(10, 0));
+  EXPECT_EQ(cluster.attempts.size(), 3U);
+  cluster.join("b", 2);
+  EXPECT_EQ(cluster.attempts.size(), 5U);
+}
+
+TEST(Experiment, TraceOfTheSpecification) {
+  // One bracket, R=3, L=9, d=3, N=12, one at a time, metrics 0.01, 0.02, … in trial order.
+  TestCluster cluster;
+  cluster.join("a", 1);
+  const ExperimentId id = cluster.create(asha_config(12, 1));
+  cluster.run_all([](TrialNumber trial) { return 0.01 * static_cast<double>(trial.number() + 1); });
+  const ExperimentRecord& record = *cluster.engine.find(id);
+  EXPECT_EQ(record.state, ExperimentState::completed);
+  ASSERT_EQ(record.trials.size(), 12U);
+  for (std::size_t i = 0; i < 12; ++i) {
+    const std::uint64_t expected = i == 0 ? 9 : i <= 3 ? 3 : 1;
+    EXPECT_EQ(count(record.trials[i].reached), expected) << "trial " << i;
+    EXPECT_EQ(record.trials[i].state, i == 0 ? TrialState::completed : TrialState::stopped) << "trial " << i;
+  }
+}
+
+TEST(Experiment, PromotedReporterKeepsItsSlotAndProcess) {
+  TestCluster cluster;
+  cluster.join("a", 1);
+  const ExperimentId id = cluster.create(asha_config(9, 1));
+  for (const double metric : {0.5, 0.6}) {  // Neither is among the best third of so few.
+    const AttemptKey key = cluster.attempts.begin()->first;
+    cluster.report(key, 1, metric);
+    cluster.exit(key);
+  }
+  const AttemptKey key = cluster.live(id, 2);
+  const Effects effects = cluster.report(key, 1, 0.1);
+  const auto promoted = all<TrialPromoted>(effects.events);
+  ASSERT_EQ(promoted.size(), 1U);
+  EXPECT_TRUE(promoted[0].in_place);
+  EXPECT_TRUE(all<LeaseGranted>(effects.events).empty());
+  const auto* decide = find_order<DecideAttempt>(effects);
+  ASSERT_NE(decide, nullptr);
+  EXPECT_EQ(decide->decision.directive, Directive::train_on);
+  EXPECT_EQ(decide->decision.length, Units{3});
+}
+
+TEST(Experiment, PausedTrialIsPromotedAsNewAttemptFromItsCheckpoint) {
+  TestCluster cluster;
+  cluster.join("a", 1);
+  const ExperimentId id = cluster.create(asha_config(9, 1));
+  const AttemptKey first = cluster.live(id, 0);
+  cluster.send(first, CheckpointReport{Units{1}, "/ckpt/0", 1, 10});
+  cluster.report(first, 1, 0.1);
+  EXPECT_EQ(cluster.trial(id, 0).state, TrialState::paused);
+  cluster.exit(first);
+  for (int i = 0; i < 2; ++i) {
+    const AttemptKey key = cluster.attempts.begin()->first;
+    cluster.report(key, 1, 0.5);
+    cluster.exit(key);
+  }
+  const AttemptKey second = cluster.live(id, 0);
+  EXPECT_EQ(second.attempt, AttemptNumber(2));
+  EXPECT_GT(second.lease, first.lease);
+  EXPECT_EQ(cluster.attempts.at(second).spec.latest_checkpoint, "/ckpt/0");
+  EXPECT_EQ(cluster.attempts.at(second).spec.length, Units{3});
+}
+
+TEST(Experiment, SparseReportsEnterEveryRungTheyPassed) {
+  TestCluster cluster;
+  cluster.join("a", 1);
+  const ExperimentId id = cluster.create(asha_config(1, 1, true));
+  const AttemptKey key = cluster.live(id, 0);
+  const Effects effects = cluster.report(key, 5, 0.3);  // Rungs at 1, 3 and 9.
+  const auto reached = all<LengthReached>(effects.events);
+  ASSERT_EQ(reached.size(), 2U);
+  EXPECT_EQ(reached[0].length, Units{1});
+  EXPECT_EQ(reached[1].length, Units{3});
+  EXPECT_EQ(reached[1].step, Units{5});
+  EXPECT_EQ(cluster.attempts.at(key).decision->length, Units{9});
+}
+
+TEST(Experiment, ProgramThatExitsAtItsLengthIsRightEvenIfItWasPromotedInPlace) {
+  TestCluster cluster;
+  cluster.join("a", 1);
+  const ExperimentId id = cluster.create(asha_config(1, 1, true));
+  const AttemptKey key = cluster.live(id, 0);
+  cluster.report(key, 1, 0.3);
+  EXPECT_EQ(cluster.trial(id, 0).length, Units{3});
+  cluster.exit(key, 0);
+  const AttemptKey next = cluster.live(id, 0);
+  EXPECT_EQ(cluster.attempts.at(next).spec.length, Units{3});
+  EXPECT_EQ(cluster.trial(id, 0).restarts, 0U);
+}
+
+TEST(Experiment, VoluntaryStopEndsOnlyThatTrial) {
+  TestCluster cluster;
+  cluster.join("a", 1);
+  const ExperimentId id = cluster.create(random_config(2, 1));
+  const AttemptKey key = cluster.live(id, 0);
+  cluster.report(key, 4, 0.3);
+  cluster.exit(key, 0);
+  EXPECT_EQ(cluster.trial(id, 0).state, TrialState::stopped);
+  EXPECT_NE(cluster.trial(id, 0).reason.detail.find("4 epochs of 9 epochs"), std::string::npos)
+      << cluster.trial(id, 0).reason.detail;
+  cluster.run_all([](TrialNumber) { return 1.0; });
+  EXPECT_EQ(cluster.engine.find(id)->state, ExperimentState::completed);
+}
+
+TEST(Experiment, ProgramWithoutTheMetricFailsAndSaysWhatItReported) {
+  TestCluster cluster;
+  cluster.join("a", 1);
+  const ExperimentId id = cluster.create(random_config(1, 1));
+  const AttemptKey key = cluster.live(id, 0);
+  cluster.send(key, MetricsReport{Units{9}, {{"accuracy", 0.5}, {"loss", 1.0}}});
+  cluster.exit(key, 0);
+  EXPECT_EQ(cluster.trial(id, 0).state, TrialState::failed);
+  EXPECT_NE(cluster.trial(id, 0).reason.detail.find("accuracy, loss"), std::string::npos);
+  EXPECT_EQ(cluster.engine.find(id)->state, ExperimentState::failed);
+}
+
+TEST(Experiment, FailuresOfTheProgramCountAndAreLimited) {
+  TestCluster cluster;
+  cluster.join("a", 1);
+  const ExperimentId id = cluster.create(random_config(1, 1, Value::Map{{"max_restarts", 2}}));
+  for (int i = 0; i < 2; ++i) {
+    cluster.exit(cluster.live(id, 0), 1);
+    EXPECT_EQ(cluster.trial(id, 0).state, TrialState::running);
+  }
+  cluster.exit(cluster.live(id, 0), 1);
+  EXPECT_EQ(cluster.trial(id, 0).state, TrialState::failed);
+  EXPECT_EQ(cluster.trial(id, 0).attempts, AttemptNumber(3));
+  EXPECT_EQ(cluster.engine.find(id)->state, ExperimentState::failed);
+}
+
+TEST(Experiment, InterruptionsAndLostWorkersAreFree) {
+  TestCluster cluster;
+  const WorkerId worker = cluster.join("a", 1);
+  const ExperimentId id = cluster.create(random_config(1, 1, Value::Map{{"max_restarts", 0}}));
+  cluster.exit(cluster.live(id, 0), 75);
+  EXPECT_EQ(cluster.trial(id, 0).state, TrialState::running);
+  cluster.step(LoseWorker{worker, "silent for 300 s"});
+  EXPECT_EQ(cluster.trial(id, 0).state, TrialState::pending);
+  cluster.join("b", 1);
+  EXPECT_EQ(cluster.trial(id, 0).state, TrialState::running);
+  EXPECT_EQ(cluster.trial(id, 0).restarts, 0U);
+}
+
+TEST(Experiment, NanRanksAsWorstAndEndsNothing) {
+  TestCluster cluster;
+  cluster.join("a", 1);
+  const ExperimentId id = cluster.create(asha_config(3, 1));
+  cluster.run_all([](TrialNumber trial) {
+    return trial.number() == 0 ? std::numeric_limits<double>::quiet_NaN() : 0.5;
+  });
+  EXPECT_EQ(cluster.engine.find(id)->state, ExperimentState::completed);
+  EXPECT_EQ(cluster.trial(id, 0).state, TrialState::stopped);
+  EXPECT_EQ(cluster.engine.find(id)->best, TrialNumber(1));
+}
+
+TEST(Experiment, InvalidHyperparametersAreReplaced) {
+  TestCluster cluster;
+  cluster.join("a", 1);
+  const ExperimentId id = cluster.create(random_config(2, 1));
+  const AttemptKey key = cluster.live(id, 0);
+  cluster.send(key, InvalidHparamsReport{"hidden is too large"});
+  EXPECT_EQ(cluster.attempts.at(key).decision->directive, Directive::stop);
+  cluster.exit(key, 0);
+  cluster.run_all([](TrialNumber) { return 1.0; });
+  EXPECT_EQ(cluster.engine.find(id)->trials.size(), 3U);
+  EXPECT_EQ(cluster.trial(id, 0).state, TrialState::stopped);
+  EXPECT_EQ(cluster.engine.find(id)->state, ExperimentState::completed);
+}
+
+TEST(Experiment, PauseReleasesSlotsAndResumeGoesOn) {
+  TestCluster cluster;
+  cluster.join("a", 2);
+  const ExperimentId id = cluster.create(random_config(4, 2));
+  const Effects paused = cluster.step(PauseExperiment{id});
+  EXPECT_EQ(cluster.attempts.at(cluster.live(id, 0)).decision->directive, Directive::pause);
+  cluster.exit(cluster.live(id, 0), 0);
+  cluster.exit(cluster.live(id, 1), 143);  // Ended by the pause itself: not a failure.
+  EXPECT_EQ(cluster.trial(id, 0).state, TrialState::paused);
+  EXPECT_EQ(cluster.trial(id, 1).restarts, 0U);
+  EXPECT_TRUE(cluster.attempts.empty());
+  cluster.step(ResumeExperiment{id});
+  EXPECT_EQ(cluster.attempts.size(), 2U);
+  cluster.run_all([](TrialNumber) { return 1.0; });
+  EXPECT_EQ(cluster.engine.find(id)->state, ExperimentState::completed);
+}
+
+TEST(Experiment, PromotionDuringPauseWaitsForResume) {
+  TestCluster cluster;
+  cluster.join("a", 1);
+  const ExperimentId id = cluster.create(asha_config(1, 1, true));
+  const AttemptKey key = cluster.live(id, 0);
+  cluster.step(PauseExperiment{id});
+  cluster.report(key, 1, 0.5);  // The searcher says: train on to 3.
+  EXPECT_EQ(cluster.trial(id, 0).length, Units{3});
+  EXPECT_EQ(cluster.attempts.at(key).decision->directive, Directive::pause);
+  cluster.exit(key, 0);
+  EXPECT_EQ(cluster.trial(id, 0).state, TrialState::paused);
+  cluster.step(ResumeExperiment{id});
+  EXPECT_EQ(cluster.attempts.at(cluster.live(id, 0)).spec.length, Units{3});
+}
+
+TEST(Experiment, CancelIsGracefulAndKillIsNot) {
+  TestCluster cluster;
+  cluster.join("a", 1);
+  const ExperimentId id = cluster.create(random_config(4, 1));
+  const AttemptKey key = cluster.live(id, 0);
+  cluster.step(CancelExperiment{id});
+  EXPECT_EQ(cluster.attempts.at(key).decision->directive, Directive::stop);
+  EXPECT_EQ(cluster.engine.find(id)->state, ExperimentState::stopping);
+  cluster.step(KillExperiment{id});
+  EXPECT_EQ(cluster.attempts.at(key).decision->directive, Directive::kill);
+  cluster.exit(key, 0);
+  EXPECT_EQ(cluster.engine.find(id)->state, ExperimentState::canceled);
+  EXPECT_EQ(cluster.trial(id, 0).state, TrialState::canceled);
+  EXPECT_TRUE(cluster.attempts.empty());
+}
+
+TEST(Experiment, SlotsGoByPriorityThenByFairShare) {
+  TestCluster cluster;
+  const ExperimentId low = cluster.create(random_config(9, 9));
+  const ExperimentId heavy =
+      cluster.create(random_config(9, 9, Value::Map{{"resources", Value::Map{{"weight", 3}}}}));
+  const ExperimentId urgent =
+      cluster.create(random_config(1, 9, Value::Map{{"resources", Value::Map{{"priority", 1}}}}));
+  cluster.join("a", 9);
+  EXPECT_EQ(cluster.engine.find(urgent)->running.size(), 1U);
+  EXPECT_EQ(cluster.engine.find(low)->running.size(), 2U);
+  EXPECT_EQ(cluster.engine.find(heavy)->running.size(), 6U);
+}
+
+TEST(Reports, CountOnceInOrderWithoutGaps) {
+  TestCluster cluster;
+  const WorkerId worker = cluster.join("a", 1);
+  const ExperimentId id = cluster.create(random_config(1, 1));
+  const AttemptKey key = cluster.live(id, 0);
+  const MetricsReport report{Units{1}, {{"score", 0.5}}};
+  Effects effects = cluster.step(TakeReports{worker, key, 2, {report}});
+  ASSERT_NE(find_order<ResendReports>(effects), nullptr);
+  EXPECT_EQ(find_order<ResendReports>(effects)->expect, 1U);
+  EXPECT_TRUE(effects.events.empty());
+  effects = cluster.step(TakeReports{worker, key, 1, {report, report}});
+  EXPECT_EQ(all<ReportTaken>(effects.events).size(), 2U);
+  effects = cluster.step(TakeReports{worker, key, 1, {report, report, report}});
+  EXPECT_EQ(all<ReportTaken>(effects.events).size(), 1U);
+  EXPECT_EQ(find_order<AckReports>(effects)->upto, 3U);
+}
+
+TEST(Reports, ExitIsAcknowledgedAgainAndOldLeasesAreFenced) {
+  TestCluster cluster;
+  const WorkerId worker = cluster.join("a", 1);
+  const ExperimentId id = cluster.create(random_config(1, 1));
+  const AttemptKey first = cluster.live(id, 0);
+  cluster.exit(first, 75);
+  const Report exit = ExitReport{};
+  Effects effects = cluster.step(TakeReports{worker, first, 1, {exit}});
+  EXPECT_NE(find_order<FenceAttempt>(effects), nullptr) << "a newer lease is out";
+  const AttemptKey second = cluster.live(id, 0);
+  cluster.report(second, 9, 0.1);
+  cluster.exit(second);
+  effects = cluster.step(TakeReports{worker, second, 2, {exit}});
+  ASSERT_NE(find_order<AckReports>(effects), nullptr);
+  EXPECT_EQ(find_order<AckReports>(effects)->upto, 2U);
+  EXPECT_TRUE(effects.events.empty());
+}
+
+TEST(Reports, UnknownAttemptIsHeldNotKilled) {
+  TestCluster cluster;
+  const WorkerId worker = cluster.join("a", 1);
+  const AttemptKey unknown{ExperimentId(9), TrialNumber(0), AttemptNumber(1), LeaseId(5)};
+  const Effects effects = cluster.step(TakeReports{worker, unknown, 1, {ExitReport{}}});
+  EXPECT_NE(find_order<HoldAttempt>(effects), nullptr);
+}
+
+TEST(Reports, OfAnotherWorkerAreFenced) {
+  TestCluster cluster;
+  cluster.join("a", 1);
+  const ExperimentId id = cluster.create(random_config(1, 1));
+  const WorkerId thief = cluster.join("b", 0);
+  const Effects effects = cluster.step(TakeReports{thief, cluster.live(id, 0), 1, {ExitReport{}}});
+  EXPECT_NE(find_order<FenceAttempt>(effects), nullptr);
+  EXPECT_TRUE(effects.events.empty());
+}
+
+TEST(Workers, ReconnectGoesOnWhereReportsAreDurable) {
+  TestCluster cluster;
+  cluster.join("a", 1);
+  const ExperimentId id = cluster.create(random_config(1, 1));
+  const AttemptKey key = cluster.live(id, 0);
+  cluster.report(key, 1, 0.5);
+  const Effects effects =
+      cluster.step(JoinWorker{"a", "a", 1, 1, "cpu", {HeldAttempt{key, false, 3, Lsn()}}});
+  EXPECT_TRUE(effects.events.empty());
+  const auto* welcome = find_order<WelcomeWorker>(effects);
+  ASSERT_NE(welcome, nullptr);
+  ASSERT_EQ(welcome->attempts.size(), 1U);
+  EXPECT_EQ(welcome->attempts[0].fate, WelcomeWorker::Fate::go_on);
+  EXPECT_EQ(welcome->attempts[0].upto, 1U);
+  EXPECT_EQ(find_order<LaunchAttempt>(effects), nullptr);
+}
+
+TEST(Workers, ReconnectGetsUnstartedLeasesAndUnheardDecisionsAgain) {
+  TestCluster cluster;
+  cluster.join("a", 1);
+  const ExperimentId id = cluster.create(asha_config(1, 1, true));
+  const AttemptKey key = cluster.live(id, 0);
+  Effects effects = cluster.step(JoinWorker{"a", "a", 1, 1, "cpu", {}});
+  ASSERT_NE(find_order<LaunchAttempt>(effects), nullptr);
+  EXPECT_EQ(find_order<LaunchAttempt>(effects)->spec.key, key);
+  cluster.report(key, 1, 0.5);
+  effects = cluster.step(JoinWorker{"a", "a", 1, 1, "cpu", {HeldAttempt{key, false, 1, Lsn()}}});
+  ASSERT_NE(find_order<DecideAttempt>(effects), nullptr);
+  EXPECT_EQ(find_order<DecideAttempt>(effects)->decision.length, Units{3});
+  const Lsn heard = find_order<DecideAttempt>(effects)->decision.id;
+  effects = cluster.step(JoinWorker{"a", "a", 1, 1, "cpu", {HeldAttempt{key, false, 1, heard}}});
+  EXPECT_EQ(find_order<DecideAttempt>(effects), nullptr);
+}
+
+TEST(Workers, RestartedAgentLosesWhatItDoesNotHold) {
+  TestCluster cluster;
+  cluster.join("a", 1);
+  const ExperimentId id = cluster.create(random_config(1, 1));
+  const AttemptKey first = cluster.live(id, 0);
+  cluster.report(first, 1, 0.5);
+  const Effects effects = cluster.step(JoinWorker{"a", "a", 2, 1, "cpu", {}});
+  EXPECT_EQ(all<AttemptLost>(effects.events).size(), 1U);
+  EXPECT_EQ(cluster.live(id, 0).attempt, AttemptNumber(2));
+  EXPECT_EQ(cluster.trial(id, 0).restarts, 0U);
+}
+
+TEST(Workers, AnOlderCopyOfAWorkerIsRefused) {
+  TestCluster cluster;
+  cluster.join("a", 1, 5);
+  EXPECT_EQ(cluster.refused(JoinWorker{"a", "a", 4, 1, "cpu", {}}).code, Errc::wrong_state);
+}
+
+TEST(Workers, ReturningAfterBeingLostIsFenced) {
+  TestCluster cluster;
+  const WorkerId worker = cluster.join("a", 1);
+  const ExperimentId id = cluster.create(random_config(1, 1));
+  const AttemptKey key = cluster.live(id, 0);
+  cluster.step(LoseWorker{worker, "silent"});
+  const Effects effects = cluster.step(JoinWorker{"a", "a", 1, 1, "cpu", {HeldAttempt{key, false, 4, Lsn()}}});
+  EXPECT_EQ(find_order<WelcomeWorker>(effects)->attempts[0].fate, WelcomeWorker::Fate::fenced);
+  EXPECT_EQ(cluster.live(id, 0).attempt, AttemptNumber(2));
+}
+
+TEST(Workers, SuspectOnesGetNoNewLeases) {
+  TestCluster cluster;
+  const WorkerId worker = cluster.join("a", 1);
+  cluster.engine.set_suspect(worker, true);
+  const ExperimentId id = cluster.create(random_config(1, 1));
+  EXPECT_TRUE(cluster.attempts.empty());
+  cluster.engine.set_suspect(worker, false);
+  cluster.step(LookAtClock{});
+  EXPECT_EQ(cluster.engine.find(id)->running.size(), 1U);
+}
+
+TEST(Replay, RefusesAnEventOutOfOrderOrWithoutItsSubject) {
+  TestCluster cluster;
+  cluster.join("a", 1);
+  cluster.create(random_config(2, 1));
+  Engine twin(searchers::registry());
+  EXPECT_EQ(twin.replay(cluster.log[1]).error().code, Errc::corrupt);
+  ASSERT_TRUE(twin.replay(cluster.log[0]));
+  Event orphan = cluster.log[2];
+  orphan.lsn = Lsn(2);
+  EXPECT_EQ(twin.replay(orphan).error().code, Errc::corrupt);
+}
+
+TEST(Engine, TimeNeverGoesBackInTheLog) {
+  TestCluster cluster;
+  cluster.join("a", 1);
+  const Result<Effects> effects = cluster.engine.step(JoinWorker{"b", "b", 1, 1, "cpu", {}}, Instant::from_micros(5));
+  ASSERT_TRUE(effects);
+  EXPECT_EQ(effects->events[0].at, cluster.log.back().at);
+}
+
+}  // namespace
+}  // namespace hpsearch::engine

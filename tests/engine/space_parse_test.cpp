@@ -1,0 +1,240 @@
+#include <gtest/gtest.h>
+
+#include "hpsearch/engine/base/text.hpp"
+#include "hpsearch/engine/space/space.hpp"
+
+namespace hpsearch::engine {
+namespace {
+
+struct Parsed {
+  Space space;
+  std::string problems;  // One per line, as describe() has them.
+  std::string notes;
+};
+
+std::string lines(const Problems& problems) {
+  std::string text;
+  for (const Problem& problem : problems) {
+    text += describe(problem) + "\n";
+  }
+  return text;
+}
+
+Parsed parse(const Value& hyperparameters) {
+  Problems problems;
+  Problems notes;
+  Parsed parsed;
+  parsed.space = Space::parse(hyperparameters, "hp", problems, notes);
+  parsed.problems = lines(problems);
+  parsed.notes = lines(notes);
+  return parsed;
+}
+
+std::string paths(const Space& space) {
+  std::string text;
+  for (const Space::Leaf& leaf : space.leaves()) {
+    text += leaf.path + " ";
+  }
+  return text;
+}
+
+TEST(SpaceParse, ReadsEveryType) {
+  const Parsed parsed = parse(Value::Map{
+      {"a", Value::Map{{"type", "const"}, {"val", Value::List{1, 2}}}},
+      {"b", Value::Map{{"type", "int"}, {"minval", -3}, {"maxval", 1e3}, {"count", 4}}},
+      {"c", Value::Map{{"type", "double"}, {"minval", 0}, {"maxval", 0.5}, {"count", nullptr}}},
+      {"d", Value::Map{{"type", "log"}, {"base", 2}, {"minval", -5}, {"maxval", -1.5}}},
+      {"e", Value::Map{{"type", "categorical"}, {"vals", Value::List{"x", 1, nullptr}}}},
+  });
+  EXPECT_EQ(parsed.problems + parsed.notes, "");
+  ASSERT_EQ(parsed.space.leaves().size(), 5U);
+  EXPECT_EQ(std::get<ConstParameter>(parsed.space.leaves()[0].parameter).val, Value(Value::List{1, 2}));
+  const auto& integer = std::get<IntParameter>(parsed.space.leaves()[1].parameter);
+  EXPECT_EQ(integer.minval, -3);
+  EXPECT_EQ(integer.maxval, 1000);
+  EXPECT_EQ(integer.count, 4U);
+  const auto& real = std::get<DoubleParameter>(parsed.space.leaves()[2].parameter);
+  EXPECT_EQ(real.maxval, 0.5);
+  EXPECT_EQ(real.count, std::nullopt);
+  const auto& exponent = std::get<LogParameter>(parsed.space.leaves()[3].parameter);
+  EXPECT_EQ(exponent.base, 2.0);
+  EXPECT_EQ(exponent.maxval, -1.5);
+  EXPECT_EQ(std::get<CategoricalParameter>(parsed.space.leaves()[4].parameter).vals.size(), 3U);
+}
+
+TEST(SpaceParse, TakesBareValuesAsConstants) {
+  const Parsed parsed = parse(Value::Map{{"a", 1},
+                                         {"b", "x"},
+                                         {"c", nullptr},
+                                         {"d", Value::List{1, Value::Map{{"type", "int"}}}},
+                                         {"e", Value::Map{}}});
+  EXPECT_EQ(parsed.problems, "");
+  for (const Space::Leaf& leaf : parsed.space.leaves()) {
+    EXPECT_TRUE(is_constant(leaf.parameter)) << leaf.path;
+  }
+  EXPECT_EQ(compact_json(parsed.space.sample(0, TrialNumber{0})),
+            R"({"a":1,"b":"x","c":null,"d":[1,{"type":"int"}],"e":{}})");
+}
+
+TEST(SpaceParse, OrdersLeavesByByteOnEveryLevel) {
+  const Value range = Value::Map{{"type", "int"}, {"minval", 0}, {"maxval", 1}};
+  const Parsed parsed = parse(Value::Map{{"b", range},
+                                         {"a", Value::Map{{"z", range}, {"é", range}, {"Z", range}}},
+                                         {"a-b", range},
+                                         {"B", range}});
+  EXPECT_EQ(paths(parsed.space), "B a.Z a.z a.é a-b b ");
+}
+
+TEST(SpaceParse, TakesNothingForAnEmptySpace) {
+  EXPECT_TRUE(parse(Value()).space.leaves().empty());
+  EXPECT_TRUE(parse(Value::Map{}).space.leaves().empty());
+  EXPECT_EQ(parse(Value()).problems, "");
+}
+
+TEST(SpaceParse, ReadsValForValsAndSaysSo) {
+  const Parsed parsed =
+      parse(Value::Map{{"a", Value::Map{{"type", "categorical"}, {"val", Value::List{1, 2}}}}});
+  EXPECT_EQ(parsed.problems, "");
+  EXPECT_EQ(parsed.notes, "hp.a.val: read as `vals`\n");
+  EXPECT_EQ(std::get<CategoricalParameter>(parsed.space.leaves()[0].parameter).vals.size(), 2U);
+}
+
+struct Refusal {
+  const char* name;
+  Value range;
+  const char* problems;
+};
+
+class SpaceRefuses : public testing::TestWithParam<Refusal> {};
+
+TEST_P(SpaceRefuses, AndSaysWhatIsWrong) {
+  EXPECT_EQ(parse(Value::Map{{"a", GetParam().range}}).problems, GetParam().problems);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Ranges, SpaceRefuses,
+    testing::Values(
+        Refusal{"UnknownType", Value::Map{{"type", "integer"}, {"minval", 0}, {"maxval", 1}},
+                "hp.a.type: is \"integer\" (one of const, int, double, log, categorical)\n"},
+        Refusal{"MistypedType", Value::Map{{"type", "duoble"}, {"minval", 0}, {"maxval", 1}},
+                "hp.a.type: is \"duoble\" (did you mean `double`? one of const, int, double, log, "
+                "categorical)\n"},
+        Refusal{"TypeThatIsNoText", Value::Map{{"type", 3}},
+                "hp.a.type: is 3 (one of const, int, double, log, categorical)\n"},
+        Refusal{"EqualBounds", Value::Map{{"type", "int"}, {"minval", 3}, {"maxval", 3}},
+                "hp.a.maxval: is 3 (above minval, which is 3)\n"},
+        Refusal{"TurnedBounds", Value::Map{{"type", "double"}, {"minval", 0.5}, {"maxval", 0.25}},
+                "hp.a.maxval: is 0.25 (above minval, which is 0.5)\n"},
+        Refusal{"IntWithFraction", Value::Map{{"type", "int"}, {"minval", 0.5}, {"maxval", 3}},
+                "hp.a.minval: is 0.5 (an integer)\n"},
+        Refusal{"NumberInQuotes", Value::Map{{"type", "double"}, {"minval", "0"}, {"maxval", 3}},
+                "hp.a.minval: is \"0\" (a number)\n"},
+        Refusal{"MissingBoth", Value::Map{{"type", "int"}},
+                "hp.a.minval: is missing (an integer)\nhp.a.maxval: is missing (an integer)\n"},
+        Refusal{"CountOfZero", Value::Map{{"type", "int"}, {"minval", 0}, {"maxval", 3}, {"count", 0}},
+                "hp.a.count: is 0 (an integer of at least 1: the number of grid points)\n"},
+        Refusal{"BaseOfZero", Value::Map{{"type", "log"}, {"base", 0}, {"minval", 0}, {"maxval", 3}},
+                "hp.a.base: is 0.0 (a number above 0)\n"},
+        Refusal{"BoundsForExponents",
+                Value::Map{{"type", "log"}, {"base", 10}, {"minval", 1}, {"maxval", 1000}},
+                "hp.a.maxval: is 1000.0 (an exponent; 10.0 to that power is not a usable number)\n"},
+        Refusal{"EndlessWidth", Value::Map{{"type", "double"}, {"minval", -1e308}, {"maxval", 1e308}},
+                "hp.a.maxval: is too far from minval (maxval - minval within the range of a double)\n"},
+        Refusal{"NoVals", Value::Map{{"type", "categorical"}},
+                "hp.a.vals: is missing (a list of at least one value)\n"},
+        Refusal{"EmptyVals", Value::Map{{"type", "categorical"}, {"vals", Value::List{}}},
+                "hp.a.vals: is [] (a list of at least one value)\n"},
+        Refusal{"ValsThatAreNoList", Value::Map{{"type", "categorical"}, {"vals", "x"}},
+                "hp.a.vals: is \"x\" (a list of at least one value)\n"},
+        Refusal{"ConstWithoutVal", Value::Map{{"type", "const"}}, "hp.a.val: is missing (the value)\n"},
+        Refusal{"MistypedField", Value::Map{{"type", "int"}, {"minval", 0}, {"maxval", 3}, {"maxvl", 4}},
+                "hp.a.maxvl: is not a field of a hyperparameter of this type (did you mean `maxval`?)\n"},
+        Refusal{"FieldOfAnotherType", Value::Map{{"type", "int"}, {"minval", 0}, {"maxval", 3}, {"base", 2}},
+                "hp.a.base: is not a field of a hyperparameter of this type (one of count maxval minval)\n"},
+        Refusal{"NamelessMember", Value::Map{{"", 1}},
+                "hp.a: holds a hyperparameter without a name (a name)\n"}),
+    [](const auto& instance) { return std::string(instance.param.name); });
+
+TEST(SpaceParse, NamesEveryProblemAtOnce) {
+  const Parsed parsed = parse(Value::Map{
+      {"a", Value::Map{{"type", "int"}, {"minval", 3}, {"maxval", 1}, {"count", -1}}},
+      {"net", Value::Map{{"b", Value::Map{{"type", "flaot"}}}, {"c", Value::Map{{"type", "categorical"}}}}},
+  });
+  EXPECT_EQ(parsed.problems,
+            "hp.a.count: is -1 (an integer of at least 1: the number of grid points)\n"
+            "hp.a.maxval: is 1 (above minval, which is 3)\n"
+            "hp.net.b.type: is \"flaot\" (one of const, int, double, log, categorical)\n"
+            "hp.net.c.vals: is missing (a list of at least one value)\n");
+}
+
+TEST(SpaceParse, RefusesNamesThatMeetWhenJoined) {
+  EXPECT_EQ(parse(Value::Map{{"a.b", 1}, {"a", Value::Map{{"b", 2}}}}).problems,
+            "hp.a.b: is named twice, once with a dot inside a name (names that stay different when nested "
+            "names are "
+            "joined by dots)\n");
+}
+
+TEST(SpaceParse, RefusesWhatIsNoMap) {
+  EXPECT_EQ(parse(Value("lr")).problems, "hp: is \"lr\" (a map of hyperparameters)\n");
+}
+
+// --- check and settle ---
+
+Space example() {
+  return parse(Value::Map{
+                   {"batch", Value::Map{{"type", "categorical"}, {"vals", Value::List{32, 64}}}},
+                   {"layers", Value::Map{{"type", "int"}, {"minval", 1}, {"maxval", 4}}},
+                   {"opt",
+                    Value::Map{{"lr", Value::Map{{"type", "log"}, {"minval", -4}, {"maxval", -1}}},
+                               {"momentum", Value::Map{{"type", "double"}, {"minval", 0}, {"maxval", 1}}},
+                               {"name", "sgd"}}},
+               })
+      .space;
+}
+
+std::string checked(const Value& configuration) {
+  Problems problems;
+  example().check(configuration, "point", problems);
+  return lines(problems);
+}
+
+TEST(SpaceCheck, TakesWhatLiesInside) {
+  EXPECT_EQ(checked(Value::Map{{"batch", 64},
+                               {"layers", 4},
+                               {"opt", Value::Map{{"lr", 0.0001}, {"momentum", 1}, {"name", "sgd"}}}}),
+            "");
+}
+
+TEST(SpaceCheck, NamesEverythingThatIsWrong) {
+  EXPECT_EQ(checked(Value::Map{{"batch", 48},
+                               {"layer", 2},
+                               {"opt", Value::Map{{"lr", 1}, {"momentum", "high"}, {"name", "adam"}}}}),
+            "point.batch: is 48 (one of [32,64])\n"
+            "point.layers: is missing (a value)\n"
+            "point.opt.lr: is 1 (a number from 0.0001 to 0.1)\n"
+            "point.opt.momentum: is \"high\" (a number from 0.0 to 1.0)\n"
+            "point.opt.name: is \"adam\" (only \"sgd\")\n"
+            "point.layer: is not a hyperparameter of this experiment (did you mean `layers`?)\n");
+}
+
+TEST(SpaceCheck, WantsGroupsToBeMaps) {
+  EXPECT_EQ(checked(Value::Map{{"batch", 32}, {"layers", 1}, {"opt", 0.1}}), "point.opt: is 0.1 (a map)\n");
+  EXPECT_EQ(checked(Value::Map{{"batch", 32}, {"layers", 1}}), "point.opt: is missing (a map)\n");
+  EXPECT_EQ(checked(Value(3)), "point: is 3 (a map of hyperparameters)\n");
+}
+
+TEST(SpaceSettle, FillsConstantsAndTypesNumbers) {
+  const Value settled = example().settle(
+      Value::Map{{"batch", 64.0}, {"layers", 2.0}, {"opt", Value::Map{{"lr", 0.01}, {"momentum", 1}}}});
+  EXPECT_EQ(compact_json(settled),
+            R"({"batch":64,"layers":2,"opt":{"lr":0.01,"momentum":1.0,"name":"sgd"}})");
+}
+
+TEST(SpaceSettle, LeavesWhatDoesNotFitToCheck) {
+  const Value wrong = Value::Map{{"batch", 48}, {"layers", 2.5}, {"opt", "sgd"}};
+  EXPECT_EQ(example().settle(wrong), wrong);
+  EXPECT_EQ(example().settle(Value(3)), Value(3));
+}
+
+}  // namespace
+}  // namespace hpsearch::engine

@@ -1,0 +1,267 @@
+// rapidcheck prints the seed of every run; RC_PARAMS="seed=…" repeats it.
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <set>
+
+#include "hpsearch/engine/base/text.hpp"
+#include "hpsearch/engine/space/space.hpp"
+
+namespace hpsearch::engine {
+namespace {
+
+Value::Map int_range(std::int64_t minval, std::int64_t maxval, std::int64_t count) {
+  return {{"type", "int"}, {"minval", minval}, {"maxval", maxval}, {"count", count}};
+}
+
+Value any_range() {
+  const auto count = *rc::gen::inRange<std::int64_t>(1, 9);
+  switch (*rc::gen::inRange(0, 5)) {
+    case 0: {
+      const auto minval = *rc::gen::inRange<std::int64_t>(-1000, 1000);
+      return int_range(minval, minval + *rc::gen::inRange<std::int64_t>(1, 5000), count);
+    }
+    case 1: {
+      const double minval = *rc::gen::inRange(-1000, 1000) / 8.0;
+      const double width = *rc::gen::inRange(1, 1000) / 16.0;
+      return Value::Map{{"type", "double"}, {"minval", minval}, {"maxval", minval + width}, {"count", count}};
+    }
+    case 2: {
+      const double minval = *rc::gen::inRange(-20, 20) / 2.0;
+      const double width = *rc::gen::inRange(1, 20) / 2.0;
+      return Value::Map{{"type", "log"},
+                        {"base", *rc::gen::element(0.5, 2.0, 2.718281828459045, 10.0)},
+                        {"minval", minval},
+                        {"maxval", minval + width},
+                        {"count", count}};
+    }
+    case 3: {
+      Value::List vals;
+      for (int i = *rc::gen::inRange(1, 6); i > 0; --i) {
+        vals.push_back(*rc::gen::element<Value>(Value(i), Value(i * 0.5), Value("v" + std::to_string(i))));
+      }
+      return Value::Map{{"type", "categorical"}, {"vals", vals}};
+    }
+    default:
+      return *rc::gen::element<Value>(Value(3), Value("x"), Value(), Value(true));
+  }
+}
+
+Value any_hyperparameters() {
+  Value::Map map;
+  for (int i = *rc::gen::inRange(0, 5); i > 0; --i) {
+    map["p" + std::to_string(i)] = any_range();
+  }
+  Value::Map group;
+  for (int i = *rc::gen::inRange(0, 3); i > 0; --i) {
+    group["q" + std::to_string(i)] = any_range();
+  }
+  if (!group.empty()) {
+    map["group"] = group;
+  }
+  return map;
+}
+
+Space space_of(const Value& hyperparameters) {
+  Problems problems;
+  Problems notes;
+  Space space = Space::parse(hyperparameters, "", problems, notes);
+  RC_ASSERT(problems.empty());
+  return space;
+}
+
+std::size_t problems_of(const Space& space, const Value& configuration) {
+  Problems problems;
+  space.check(configuration, "", problems);
+  return problems.size();
+}
+
+RC_GTEST_PROP(SpaceProperty, DrawsLieInTheSpace, ()) {
+  const Space space = space_of(any_hyperparameters());
+  const auto seed = *rc::gen::arbitrary<std::uint64_t>();
+  for (std::uint64_t trial = 0; trial < 20; ++trial) {
+    const Value drawn = space.sample(seed, TrialNumber{trial});
+    RC_ASSERT(problems_of(space, drawn) == 0U);
+    RC_ASSERT(space.sample(seed, TrialNumber{trial}) == drawn);
+    RC_ASSERT(space.settle(drawn) == drawn);
+  }
+}
+
+RC_GTEST_PROP(SpaceProperty, DoubleDrawsStayBelowTheUpperEnd, ()) {
+  const double minval = *rc::gen::element(0.0, 1.0, -1e300, 1e15, -0.1);
+  // A range of a few representable numbers: rounding wants to reach the upper end here.
+  double maxval = minval;
+  for (int i = *rc::gen::inRange(1, 4); i > 0; --i) {
+    maxval = std::nextafter(maxval, std::numeric_limits<double>::infinity());
+  }
+  const Space space =
+      space_of(Value::Map{{"a", Value::Map{{"type", "double"}, {"minval", minval}, {"maxval", maxval}}}});
+  for (std::uint64_t trial = 0; trial < 50; ++trial) {
+    const double drawn = *space.sample(1, TrialNumber{trial}).at_path("a")->as_real();
+    RC_ASSERT(drawn >= minval);
+    RC_ASSERT(drawn < maxval);
+  }
+}
+
+RC_GTEST_PROP(SpaceProperty, OneLeafsDrawsDoNotDependOnTheOthers, ()) {
+  const Value range = any_range();
+  Value hyperparameters = any_hyperparameters();
+  (*hyperparameters.as_map())["mine"] = range;
+  const Space alone = space_of(Value::Map{{"mine", range}});
+  const Space together = space_of(hyperparameters);
+  const TrialNumber trial{*rc::gen::inRange<std::uint64_t>(0, 100)};
+  RC_ASSERT(*alone.sample(5, trial).at_path("mine") == *together.sample(5, trial).at_path("mine"));
+}
+
+// The number of a grid point, found again by comparing each leaf with its axis.
+Cardinality index_of(const Space& space, const Value& hyperparameters, const Value& point) {
+  Cardinality index = 0;
+  for (const Space::Leaf& leaf : space.leaves()) {
+    const Space axis = space_of(Value::Map{{"x", *hyperparameters.at_path(leaf.path)}});
+    const Cardinality size = axis.grid_size().value();
+    Cardinality place = 0;
+    while (place < size && !(*axis.grid_point(place).at_path("x") == *point.at_path(leaf.path))) {
+      ++place;
+    }
+    RC_ASSERT(place < size);
+    index = index * size + place;
+  }
+  return index;
+}
+
+RC_GTEST_PROP(SpaceProperty, GridPointsAreFoundAgainByTheirIndex, ()) {
+  Value hyperparameters = any_hyperparameters();
+  const Space space = space_of(hyperparameters);
+  const Cardinality size = space.grid_size().value();
+  const Cardinality index = *rc::gen::arbitrary<std::uint64_t>() % size;
+  const Value point = space.grid_point(index);
+  RC_ASSERT(problems_of(space, point) == 0U);
+  // Equal categories make equal points: the first of them has the lowest index.
+  RC_ASSERT(space.grid_point(index_of(space, hyperparameters, point)) == point);
+  RC_ASSERT(index_of(space, hyperparameters, point) <= index);
+}
+
+RC_GTEST_PROP(SpaceProperty, IntAxesRiseFromEndToEnd, ()) {
+  const auto minval = *rc::gen::arbitrary<std::int64_t>();
+  const auto maxval =
+      *rc::gen::suchThat(rc::gen::arbitrary<std::int64_t>(), [=](std::int64_t n) { return n > minval; });
+  const auto count = *rc::gen::inRange<std::int64_t>(2, 50);
+  const Space space = space_of(Value::Map{{"a", int_range(minval, maxval, count)}});
+  const Cardinality size = space.grid_size().value();
+  std::int64_t last = 0;
+  for (Cardinality i = 0; i < size; ++i) {
+    const std::int64_t here = *space.grid_point(i).at_path("a")->as_integer();
+    const bool rises = i == 0 ? here == minval : here > last;
+    RC_ASSERT(rises);
+    last = here;
+  }
+  RC_ASSERT(last == maxval);
+}
+
+bool near(const Value& a, const Value& b) {
+  if (a.as_real() != nullptr && b.as_real() != nullptr) {
+    return std::abs(*a.as_real() - *b.as_real()) <= 1e-9 * (1 + std::abs(*b.as_real()));
+  }
+  return a == b;
+}
+
+RC_GTEST_PROP(SpaceProperty, UnitCubeAndBack, ()) {
+  const Space space = space_of(any_hyperparameters());
+  const Value configuration = space.sample(*rc::gen::arbitrary<std::uint64_t>(), TrialNumber{0});
+  const std::vector<double> unit = space.to_unit(configuration);
+  for (const double coordinate : unit) {
+    RC_ASSERT(coordinate >= 0.0);
+    RC_ASSERT(coordinate <= 1.0);
+  }
+  const Value back = space.from_unit(unit);
+  RC_ASSERT(problems_of(space, back) == 0U);
+  for (const Space::Leaf& leaf : space.leaves()) {
+    RC_ASSERT(near(*back.at_path(leaf.path), *configuration.at_path(leaf.path)));
+  }
+}
+
+RC_GTEST_PROP(SpaceProperty, WideIntsComeBackFromTheUnitCube, ()) {
+  const auto minval = *rc::gen::inRange<std::int64_t>(-(std::int64_t{1} << 50), std::int64_t{1} << 50);
+  const auto width = *rc::gen::inRange<std::int64_t>(1, std::int64_t{1} << 51);
+  const Space space = space_of(Value::Map{{"a", int_range(minval, minval + width, 1)}});
+  const Value configuration = space.sample(*rc::gen::arbitrary<std::uint64_t>(), TrialNumber{0});
+  RC_ASSERT(space.from_unit(space.to_unit(configuration)) == configuration);
+}
+
+RC_GTEST_PROP(SpaceProperty, WhateverAModelProposesIsAConfiguration, ()) {
+  const Space space = space_of(any_hyperparameters());
+  std::vector<double> unit = space.to_unit(space.sample(1, TrialNumber{0}));
+  for (double& coordinate : unit) {
+    coordinate = *rc::gen::element(0.0, 1.0, 0.5, -3.0, 7.0, std::nan(""),
+                                   std::numeric_limits<double>::infinity(), 0.9999999999999999);
+  }
+  RC_ASSERT(problems_of(space, space.from_unit(unit)) == 0U);
+}
+
+TEST(SpaceUnit, OrdersCoordinatesByLeafAndListsCategories) {
+  Problems problems;
+  Problems notes;
+  const Space space = Space::parse(
+      Value::Map{{"c", Value::Map{{"type", "categorical"}, {"vals", Value::List{"x", "y", "z"}}}},
+                 {"a", int_range(0, 10, 1)},
+                 {"b", 5},
+                 {"d", Value::Map{{"type", "log"}, {"base", 10}, {"minval", -4}, {"maxval", 0}}}},
+      "", problems, notes);
+  const std::vector<double> unit = space.to_unit(Value::Map{{"a", 5}, {"b", 5}, {"c", "y"}, {"d", 0.01}});
+  ASSERT_EQ(unit.size(), 5U);
+  EXPECT_EQ(unit[0], 0.5);
+  EXPECT_EQ(unit[1], 0.0);
+  EXPECT_EQ(unit[2], 1.0);
+  EXPECT_EQ(unit[3], 0.0);
+  EXPECT_NEAR(unit[4], 0.5, 1e-12);
+  const Value first_of_equals = space.from_unit(std::vector<double>{0, 0.7, 0.7, 0.1, 0});
+  EXPECT_EQ(*first_of_equals.at_path("c"), Value("x"));
+}
+
+TEST(SpaceSample, ReachesBothEndsOfInts) {
+  Problems problems;
+  Problems notes;
+  const Space space = Space::parse(Value::Map{{"a", int_range(-1, 1, 1)}}, "", problems, notes);
+  std::set<std::int64_t> seen;
+  for (std::uint64_t trial = 0; trial < 200; ++trial) {  // Missing one of three: once in 10^35.
+    seen.insert(*space.sample(3, TrialNumber{trial}).at_path("a")->as_integer());
+  }
+  EXPECT_EQ(seen, (std::set<std::int64_t>{-1, 0, 1}));
+}
+
+TEST(SpaceSample, DrawsFromAllSixtyFourBits) {
+  Problems problems;
+  Problems notes;
+  const Space space = Space::parse(Value::Map{{"a", int_range(std::numeric_limits<std::int64_t>::min(),
+                                                              std::numeric_limits<std::int64_t>::max(), 1)}},
+                                   "", problems, notes);
+  bool negative = false;
+  bool positive = false;
+  for (std::uint64_t trial = 0; trial < 100; ++trial) {
+    const std::int64_t drawn = *space.sample(3, TrialNumber{trial}).at_path("a")->as_integer();
+    negative = negative || drawn < 0;
+    positive = positive || drawn > 0;
+  }
+  EXPECT_TRUE(negative && positive);
+}
+
+// These numbers are what experiments were run with: changing them changes everybody's trials.
+TEST(SpaceSample, StaysTheSameForever) {
+  Problems problems;
+  Problems notes;
+  const Space space = Space::parse(
+      Value::Map{{"layers", int_range(1, 100, 1)},
+                 {"net", Value::Map{{"dropout", Value::Map{{"type", "double"}, {"minval", 0}, {"maxval", 1}}},
+                                    {"name", Value::Map{{"type", "categorical"},
+                                                        {"vals", Value::List{"a", "b", "c"}}}}}}},
+      "", problems, notes);
+  EXPECT_EQ(compact_json(space.sample(1, TrialNumber{0})),
+            R"({"layers":59,"net":{"dropout":0.6391659828920709,"name":"c"}})");
+  EXPECT_EQ(compact_json(space.sample(1, TrialNumber{1})),
+            R"({"layers":49,"net":{"dropout":0.4999514033156127,"name":"a"}})");
+}
+
+}  // namespace
+}  // namespace hpsearch::engine

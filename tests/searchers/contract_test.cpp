@@ -1,0 +1,122 @@
+#include "contract/searcher_contract.hpp"
+#include "settings.hpp"
+
+namespace hpsearch::contract {
+namespace {
+
+using engine::Draw;
+using engine::ExperimentConfig;
+using engine::Units;
+using engine::Value;
+using searchers::test::categorical;
+using searchers::test::int_range;
+using searchers::test::settings;
+using searchers::test::space_of;
+using searchers::test::with_count;
+
+// Settings that random and halving searches share: spaces of every kind, small ones too, given points, both
+// directions, few slots and many.
+ExperimentConfig drawn_settings(const char* name, Draw& draw) {
+  ExperimentConfig config = settings(name, 1 + draw.below(200), 1 + draw.below(60));
+  config.experiment_seed = draw.below(1000);
+  config.searcher.max_concurrent_trials = draw.below(3) == 0 ? draw.below(3) : draw.below(20);
+  config.searcher.smaller_is_better = draw.below(2) == 0;
+  if (draw.below(2) == 0) {
+    const auto values = static_cast<std::int64_t>(draw.below(40));
+    config.space =
+        space_of({{"layers", int_range(0, values + 1)}, {"act", categorical({"relu", "gelu", 7})}});
+    config.searcher.on_duplicate =
+        draw.below(2) == 0 ? engine::OnDuplicate::allow : engine::OnDuplicate::reject;
+    if (draw.below(3) == 0) {
+      config.searcher.points_to_evaluate.push_back(Value::Map{{"act", "gelu"}, {"layers", 1}});
+    }
+  }
+  return config;
+}
+
+void draw_halving(ExperimentConfig& config, Draw& draw) {
+  constexpr double divisors[] = {2, 3, 4, 4, 1.5, 2.5};
+  config.searcher.divisor = divisors[draw.below(6)];
+  config.searcher.num_rungs = 1 + draw.below(5);
+  config.searcher.max_rungs = 1 + draw.below(6);
+}
+
+struct SingleUnderContract {
+  static constexpr bool replaces_invalid = false;
+  static engine::SearcherKind kind() { return *engine::find_kind(searchers::registry(), "single"); }
+  static ExperimentConfig config(Draw& draw) {
+    ExperimentConfig config = settings("single", 1 + draw.below(50));
+    config.space = space_of({{"lr", 0.1}, {"net", Value::Map{{"width", 64}}}});
+    return config;
+  }
+};
+
+struct RandomUnderContract {
+  static constexpr bool replaces_invalid = true;
+  static engine::SearcherKind kind() { return *engine::find_kind(searchers::registry(), "random"); }
+  static ExperimentConfig config(Draw& draw) { return drawn_settings("random", draw); }
+};
+
+struct GridUnderContract {
+  static constexpr bool replaces_invalid = false;
+  static engine::SearcherKind kind() { return *engine::find_kind(searchers::registry(), "grid"); }
+  static ExperimentConfig config(Draw& draw) {
+    ExperimentConfig config = settings("grid", 1 + draw.below(50));
+    config.searcher.max_concurrent_trials = draw.below(8);
+    config.space = space_of({{"a", with_count(int_range(0, 5), static_cast<int>(1 + draw.below(6)))},
+                             {"b", categorical({"x", "y"})},
+                             {"c", with_count(searchers::test::double_range(0, 1), 2)}});
+    return config;
+  }
+};
+
+struct AsyncHalvingUnderContract {
+  static constexpr bool replaces_invalid = true;
+  static engine::SearcherKind kind() { return *engine::find_kind(searchers::registry(), "async_halving"); }
+  static ExperimentConfig config(Draw& draw) {
+    ExperimentConfig config = drawn_settings("async_halving", draw);
+    draw_halving(config, draw);
+    return config;
+  }
+};
+
+struct AsyncHalvingStopOnceUnderContract : AsyncHalvingUnderContract {
+  static ExperimentConfig config(Draw& draw) {
+    ExperimentConfig config = AsyncHalvingUnderContract::config(draw);
+    config.searcher.stop_once = true;
+    return config;
+  }
+};
+
+struct AdaptiveAshaUnderContract {
+  static constexpr bool replaces_invalid = true;
+  static engine::SearcherKind kind() { return *engine::find_kind(searchers::registry(), "adaptive_asha"); }
+  static ExperimentConfig config(Draw& draw) {
+    ExperimentConfig config = drawn_settings("adaptive_asha", draw);
+    draw_halving(config, draw);
+    config.searcher.mode = static_cast<engine::AshaMode>(draw.below(3));
+    if (draw.below(4) == 0) {
+      config.searcher.bracket_rungs = {1 + draw.below(4), 1 + draw.below(4)};
+    }
+    return config;
+  }
+};
+
+struct AdaptiveAshaStopOnceUnderContract : AdaptiveAshaUnderContract {
+  static ExperimentConfig config(Draw& draw) {
+    ExperimentConfig config = AdaptiveAshaUnderContract::config(draw);
+    config.searcher.stop_once = true;
+    return config;
+  }
+};
+
+INSTANTIATE_TYPED_TEST_SUITE_P(Single, SearcherContract, SingleUnderContract);
+INSTANTIATE_TYPED_TEST_SUITE_P(Random, SearcherContract, RandomUnderContract);
+INSTANTIATE_TYPED_TEST_SUITE_P(Grid, SearcherContract, GridUnderContract);
+INSTANTIATE_TYPED_TEST_SUITE_P(AsyncHalving, SearcherContract, AsyncHalvingUnderContract);
+INSTANTIATE_TYPED_TEST_SUITE_P(AsyncHalvingStopOnce, SearcherContract, AsyncHalvingStopOnceUnderContract);
+INSTANTIATE_TYPED_TEST_SUITE_P(AdaptiveAsha, SearcherContract, AdaptiveAshaUnderContract);
+INSTANTIATE_TYPED_TEST_SUITE_P(AdaptiveAshaStopOnce, SearcherContract, AdaptiveAshaStopOnceUnderContract);
+
+}  // namespace
+}  // namespace hpsearch::contract

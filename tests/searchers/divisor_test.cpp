@@ -1,0 +1,44 @@
+#include "hpsearch/searchers/divisor.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+
+namespace hpsearch::searchers {
+namespace {
+
+using engine::Units;
+
+TEST(Divisor, DividesIntegersExactlyUpTo64Bits) {
+  EXPECT_EQ(Divisor(3).part_of(UINT64_MAX), UINT64_MAX / 3);  // A double would round up.
+  EXPECT_EQ(Divisor(4).part_of(3), 0U);
+  EXPECT_EQ(Divisor(4).part_of(4), 1U);
+}
+
+TEST(Divisor, DividesByFractionsAsPeopleExpect) {
+  EXPECT_EQ(Divisor(1.1).part_of(11), 10U);
+  EXPECT_EQ(Divisor(2.5).part_of(4), 1U);
+  EXPECT_EQ(Divisor(2.5).part_of(5), 2U);
+}
+
+TEST(Divisor, KnowsItsPowersWithoutLogarithms) {
+  EXPECT_EQ(Divisor(3).log_of(243), 5U);  // log(243)/log(3) is 4.999… in double precision.
+  EXPECT_EQ(Divisor(3).log_of(242), 4U);
+  EXPECT_EQ(Divisor(10).log_of(1000), 3U);
+  EXPECT_EQ(Divisor(2).log_of(UINT64_MAX), 63U);
+  EXPECT_EQ(Divisor(4).log_of(1), 0U);
+  EXPECT_EQ(Divisor(2.5).log_of(6), 1U);
+  EXPECT_EQ(Divisor(2.5).log_of(7), 2U);
+}
+
+TEST(Divisor, ShortensToAtLeastOne) {
+  EXPECT_EQ(Divisor(4).shorten(Units{1000}, 3), Units{15});
+  EXPECT_EQ(Divisor(4).shorten(Units{1000}, 0), Units{1000});
+  EXPECT_EQ(Divisor(4).shorten(Units{1000}, 900), Units{1});
+  EXPECT_EQ(Divisor(2.5).shorten(Units{100}, 2), Units{16});
+  EXPECT_EQ(Divisor(1.5).shorten(Units{INT64_MAX}, 0), Units{INT64_MAX});
+  EXPECT_EQ(Divisor(1e300).shorten(Units{5}, 2), Units{1});
+}
+
+}  // namespace
+}  // namespace hpsearch::searchers

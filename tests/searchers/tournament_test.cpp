@@ -1,0 +1,190 @@
+#include "hpsearch/searchers/tournament.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "hpsearch/engine/base/draw.hpp"
+#include "hpsearch/searchers/asha.hpp"
+#include "hpsearch/searchers/flat.hpp"
+#include "settings.hpp"
+
+namespace hpsearch::searchers {
+namespace {
+
+using engine::TrialNumber;
+using engine::Units;
+
+/// Brackets of so many trials each, all trained to one length.
+std::unique_ptr<Tournament> flat_brackets(const std::vector<std::uint64_t>& trials, std::uint64_t slots) {
+  std::vector<std::unique_ptr<Schedule>> brackets;
+  for (const std::uint64_t count : trials) {
+    brackets.push_back(std::make_unique<Flat>(count, Units{1}, Flat::InvalidTrials::are_replaced));
+  }
+  return std::make_unique<Tournament>(std::move(brackets), slots);
+}
+
+/// Starts the next trial and says in which bracket; nothing when there is none to start.
+std::optional<std::uint32_t> start(Schedule& schedule) {
+  const Work work = schedule.next();
+  const auto* wanted = std::get_if<NewTrial>(&work);
+  if (wanted == nullptr) {
+    return std::nullopt;
+  }
+  schedule.hear_created();
+  return wanted->reason.bracket;
+}
+
+void finish(Schedule& schedule, TrialNumber trial) {
+  schedule.hear_validated(trial, test::score(0));
+  schedule.hear_closed(trial);
+}
+
+std::vector<std::uint32_t> start_all(Schedule& schedule, int slots) {
+  std::vector<std::uint32_t> brackets;
+  for (int i = 0; i < slots; ++i) {
+    if (const auto bracket = start(schedule)) {
+      brackets.push_back(*bracket);
+    }
+  }
+  return brackets;
+}
+
+TEST(Tournament, SharesAddUpToTheSlots) {
+  EXPECT_EQ(Tournament::share(16, 3, 0), 6U);
+  EXPECT_EQ(Tournament::share(16, 3, 1), 5U);
+  EXPECT_EQ(Tournament::share(16, 3, 2), 5U);
+  EXPECT_EQ(Tournament::share(2, 3, 0), 0U);
+  EXPECT_EQ(Tournament::share(0, 3, 0), 0U);
+}
+
+TEST(Tournament, FillsTheSharesInOrder) {
+  const auto tournament = flat_brackets({9, 9, 9}, 5);
+  EXPECT_EQ(start_all(*tournament, 5), (std::vector<std::uint32_t>{0, 0, 1, 1, 2}));
+}
+
+TEST(Tournament, AFreedSlotGoesToTheBracketThatLacksIt) {
+  const auto tournament = flat_brackets({9, 9}, 4);
+  start_all(*tournament, 4);
+  finish(*tournament, TrialNumber(3));
+  EXPECT_EQ(start(*tournament), 1U);
+  finish(*tournament, TrialNumber(0));
+  EXPECT_EQ(start(*tournament), 0U);
+}
+
+TEST(Tournament, LendsWhatABracketCannotUse) {
+  const auto tournament = flat_brackets({1, 9, 9}, 6);
+  // Bracket 0 has one trial for its two slots; its other one goes to the first of the least overdrawn.
+  EXPECT_EQ(start_all(*tournament, 6), (std::vector<std::uint32_t>{0, 1, 1, 2, 2, 1}));
+  EXPECT_EQ(start(*tournament), 2U);  // A seventh slot, should there be one, to the less overdrawn.
+}
+
+TEST(Tournament, ALentSlotComesBack) {
+  const auto tournament = flat_brackets({1, 9}, 4);
+  EXPECT_EQ(start_all(*tournament, 4), (std::vector<std::uint32_t>{0, 1, 1, 1}));
+  tournament->hear_exited(TrialNumber(0), engine::ExitReason::invalid_hp);  // Bracket 0 wants one more.
+  EXPECT_EQ(start(*tournament), 0U);
+  finish(*tournament, TrialNumber(1));
+  EXPECT_EQ(start(*tournament), 1U);  // Bracket 0 has no work for its second slot.
+}
+
+TEST(Tournament, WithMoreBracketsThanSlotsTheyTakeTurns) {
+  const auto tournament = flat_brackets({9, 9, 9}, 1);
+  std::vector<std::uint32_t> turns;
+  for (std::uint64_t trial = 0; trial < 6; ++trial) {
+    turns.push_back(start(*tournament).value());
+    finish(*tournament, TrialNumber(trial));
+  }
+  EXPECT_EQ(turns, (std::vector<std::uint32_t>{0, 1, 2, 0, 1, 2}));
+}
+
+TEST(Tournament, WithoutAFixedNumberOfSlotsTheyTakeTurns) {
+  const auto tournament = flat_brackets({9, 2, 9}, 0);
+  EXPECT_EQ(start_all(*tournament, 8), (std::vector<std::uint32_t>{0, 1, 2, 0, 1, 2, 0, 2}));
+}
+
+TEST(Tournament, TrainingOnInPlaceIsNoTurn) {
+  std::vector<std::unique_ptr<Schedule>> brackets;
+  for (int i = 0; i < 2; ++i) {
+    AshaSettings settings;
+    settings.lengths = {Units{1}, Units{2}};
+    settings.divisor = Divisor(2);
+    settings.trials = 8;
+    brackets.push_back(std::make_unique<StoppingAsha>(settings));
+  }
+  Tournament tournament(std::move(brackets), 1);
+  EXPECT_EQ(start(tournament), 0U);
+  tournament.hear_validated(TrialNumber(0), test::score(0.5));
+  ASSERT_EQ(tournament.verdict(TrialNumber(0)).action, engine::Verdict::Action::train_on);
+  tournament.hear_promoted(TrialNumber(0));
+  finish(tournament, TrialNumber(0));
+  EXPECT_EQ(start(tournament), 1U);
+  finish(tournament, TrialNumber(1));
+  EXPECT_EQ(start(tournament), 0U);
+}
+
+TEST(Tournament, NamesTheBracketInEveryReason) {
+  const auto tournament = flat_brackets({1, 1}, 2);
+  start_all(*tournament, 2);
+  tournament->hear_validated(TrialNumber(1), test::score(0));
+  EXPECT_EQ(tournament->verdict(TrialNumber(1)).reason.bracket, 1U);
+  EXPECT_EQ(tournament->standing(TrialNumber(0)).bracket, 0U);
+}
+
+TEST(Tournament, ProgressIsTheMeanOverBrackets) {
+  const auto tournament = flat_brackets({1, 3}, 4);
+  start_all(*tournament, 4);
+  finish(*tournament, TrialNumber(0));
+  EXPECT_DOUBLE_EQ(tournament->progress(), 0.5);
+}
+
+// With work in every bracket all the time, nobody ever has more than its share, and no slot stays empty.
+TEST(Tournament, SharesAreExactWhileEveryBracketHasWork) {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    engine::Draw draw(seed, TrialNumber(0), "tournament");
+    const std::uint64_t brackets = 1 + draw.below(4);
+    const std::uint64_t slots = brackets + draw.below(12);
+    const auto tournament = flat_brackets(std::vector<std::uint64_t>(brackets, 1000), slots);
+    std::vector<std::pair<TrialNumber, std::uint32_t>> running;
+    std::vector<std::uint64_t> held(brackets, 0);
+    for (std::uint64_t created = 0; created < 300;) {
+      while (running.size() < slots) {
+        const auto bracket = start(*tournament);
+        ASSERT_TRUE(bracket.has_value());
+        running.emplace_back(TrialNumber(created++), *bracket);
+        ++held[*bracket];
+      }
+      for (std::uint64_t b = 0; b < brackets; ++b) {
+        ASSERT_EQ(held[b], Tournament::share(slots, brackets, b));
+      }
+      const auto done = running.begin() + static_cast<std::ptrdiff_t>(draw.below(running.size()));
+      finish(*tournament, done->first);
+      --held[done->second];
+      running.erase(done);
+    }
+  }
+}
+
+TEST(Tournament, LoadsAllOrNothing) {
+  const auto tournament = flat_brackets({2, 2}, 2);
+  start_all(*tournament, 2);
+  const engine::Value saved = tournament->save();
+  engine::Value::Map damaged = *saved.as_map();
+  (*(*damaged.find("brackets")->as_list())[1].as_list())[1] = "damaged";  // The first bracket is still good.
+  const auto other = flat_brackets({2, 2}, 2);
+  const engine::Value fresh = other->save();
+  EXPECT_FALSE(other->load(damaged).has_value());
+  EXPECT_EQ(other->save(), fresh);
+  EXPECT_TRUE(other->load(saved).has_value());
+  EXPECT_EQ(other->save(), saved);
+}
+
+}  // namespace
+}  // namespace hpsearch::searchers

@@ -1,0 +1,225 @@
+// The engine under random workers, programs and users, all from one seed. After every step its promises are
+// checked; at random moments the log is replayed into a fresh engine, which must stand exactly there.
+// HPSEARCH_SEED=n runs one seed, HPSEARCH_SEEDS=n that many.
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <iostream>
+#include <limits>
+
+#include "engine/test_cluster.hpp"
+#include "simulation/invariants.hpp"
+
+namespace hpsearch::engine {
+namespace {
+
+std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
+  const char* text = std::getenv(name);
+  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
+}
+
+/// One random life of a cluster.
+class Life {
+ public:
+  explicit Life(std::uint64_t seed) : draw_(seed, TrialNumber(0), "life") {}
+
+  void run() {
+    for (std::uint64_t i = 0; i < 1 + draw_.below(3); ++i) {
+      create();
+    }
+    for (int turn = 0; turn < 600 && !testing::Test::HasFailure(); ++turn) {
+      something_happens();
+      check();
+    }
+    heal();
+  }
+
+ private:
+  bool chance(std::uint64_t of) { return draw_.below(of) == 0; }
+
+  void create() {
+    const int trials = static_cast<int>(1 + draw_.below(25));
+    const int concurrent = static_cast<int>(draw_.below(6));
+    const Value::Map others{{"max_restarts", static_cast<int>(draw_.below(3))}};
+    switch (draw_.below(4)) {
+      case 0:
+        cluster_.create(random_config(trials, concurrent, others));
+        break;
+      case 1:
+        cluster_.create(asha_config(trials, concurrent, chance(2), others));
+        break;
+      case 2:
+        cluster_.create(test_config(Value::Map{{"name", "adaptive_asha"},
+                                               {"max_trials", trials},
+                                               {"max_concurrent_trials", concurrent},
+                                               {"divisor", 3},
+                                               {"stop_once", chance(2)}},
+                                    others));
+        break;
+      default: {
+        Value::Map grid = others;
+        grid["hyperparameters"] = Value::Map{
+            {"x", Value::Map{{"type", "int"}, {"minval", 1}, {"maxval", trials + 1}, {"count", trials}}}};
+        cluster_.create(
+            test_config(Value::Map{{"name", "grid"}, {"max_concurrent_trials", concurrent}}, std::move(grid)));
+      }
+    }
+  }
+
+  std::optional<AttemptKey> some_attempt() {
+    if (cluster_.attempts.empty()) {
+      return std::nullopt;
+    }
+    auto at = cluster_.attempts.begin();
+    std::advance(at, static_cast<long>(draw_.below(cluster_.attempts.size())));
+    return at->first;
+  }
+
+  void join() {
+    const std::string uid = "w" + std::to_string(draw_.below(3));
+    std::vector<HeldAttempt> held;
+    const bool restarted = chance(3);
+    std::uint64_t incarnation = incarnations_[uid];
+    for (const auto& [key, attempt] : cluster_.attempts) {
+      if (uid_of_.contains(attempt.worker) && uid_of_[attempt.worker] == uid && !restarted) {
+        held.push_back(HeldAttempt{key, false, attempt.next_seq - 1, attempt.decision ? attempt.decision->id : Lsn()});
+      }
+    }
+    if (restarted) {
+      incarnation = ++incarnations_[uid];
+    }
+    const WorkerId id = cluster_.join(uid, 1 + draw_.below(3), incarnation, held);
+    uid_of_[id] = uid;
+  }
+
+  void program(const AttemptKey& key) {
+    TestAttempt& attempt = cluster_.attempts.at(key);
+    const bool told_to_end = attempt.decision && attempt.decision->directive != Directive::train_on;
+    if (told_to_end && !chance(4)) {
+      cluster_.exit(key, chance(3) ? 143 : 0);
+      return;
+    }
+    const Units length = attempt.decision ? attempt.decision->length : attempt.spec.length;
+    switch (draw_.below(12)) {
+      case 0:
+        cluster_.exit(key, chance(2) ? 1 : 75);
+        break;
+      case 1:
+        cluster_.exit(key, 0);
+        break;
+      case 2:
+        cluster_.send(key, InvalidHparamsReport{"no"});
+        break;
+      case 3:
+        cluster_.send(key, CheckpointReport{Units{draw_.below(9)}, "/c/" + std::to_string(key.lease.number()), 1, 1});
+        break;
+      case 4:
+        cluster_.report(key, draw_.below(10), std::numeric_limits<double>::quiet_NaN());
+        break;
+      case 5:
+        cluster_.report(key, draw_.below(12), draw_.unit());
+        break;
+      case 6:  // A duplicate, as after a lost acknowledgement.
+        if (attempt.next_seq > 1) {
+          cluster_.step(TakeReports{attempt.worker, key, attempt.next_seq - 1, {MetricsReport{}}});
+        }
+        break;
+      default:
+        cluster_.report(key, count(length), draw_.unit());
+    }
+  }
+
+  void user() {
+    const ExperimentId id(1 + draw_.below(cluster_.engine.experiments().size()));
+    const ExperimentState state = cluster_.engine.find(id)->state;
+    if (state == ExperimentState::active) {
+      if (chance(10)) {
+        cluster_.step(chance(2) ? Command(CancelExperiment{id}) : Command(KillExperiment{id}));
+      } else {
+        cluster_.step(PauseExperiment{id});
+      }
+    } else if (state == ExperimentState::paused) {
+      cluster_.step(ResumeExperiment{id});
+    }
+  }
+
+  void something_happens() {
+    const std::uint64_t kind = draw_.below(100);
+    if (kind < 5) {
+      join();
+    } else if (kind < 7 && !cluster_.engine.workers().empty()) {
+      cluster_.step(LoseWorker{WorkerId(1 + draw_.below(cluster_.engine.workers().size())), "silent"});
+    } else if (kind < 12) {
+      user();
+    } else if (kind < 14) {
+      for (const auto& [id, worker] : cluster_.engine.workers()) {
+        cluster_.engine.set_suspect(id, chance(4));
+      }
+    } else if (const auto key = some_attempt()) {
+      program(*key);
+    }
+  }
+
+  void check() {
+    EXPECT_EQ(broken_invariant(cluster_.engine), "");
+    if (chance(60)) {
+      replay();
+    }
+  }
+
+  void replay() {
+    Engine twin(searchers::registry());
+    for (const Event& event : cluster_.log) {
+      ASSERT_TRUE(twin.replay(event));
+    }
+    ASSERT_EQ(fingerprint(twin), fingerprint(cluster_.engine));
+  }
+
+  /// Faults are over: everything that was begun must end.
+  void heal() {
+    for (const auto& [id, worker] : cluster_.engine.workers()) {
+      cluster_.engine.set_suspect(id, false);
+    }
+    cluster_.join("healthy", 4);
+    for (const auto& [id, record] : cluster_.engine.experiments()) {
+      if (record.state == ExperimentState::paused) {
+        cluster_.step(ResumeExperiment{id});
+      }
+    }
+    cluster_.step(LookAtClock{});
+    for (int turn = 0; turn < 10'000 && !cluster_.attempts.empty() && !testing::Test::HasFailure(); ++turn) {
+      const AttemptKey key = cluster_.attempts.begin()->first;
+      const TestAttempt& attempt = cluster_.attempts.begin()->second;
+      if (attempt.decision && attempt.decision->directive != Directive::train_on) {
+        cluster_.exit(key);
+      } else {
+        cluster_.report(key, count(attempt.decision ? attempt.decision->length : attempt.spec.length), draw_.unit());
+      }
+      EXPECT_EQ(broken_invariant(cluster_.engine), "");
+    }
+    for (const auto& [id, record] : cluster_.engine.experiments()) {
+      EXPECT_TRUE(is_ended(record.state)) << "experiment " << id.number() << " is " << name_of(record.state);
+    }
+    replay();
+  }
+
+  Draw draw_;
+  TestCluster cluster_;
+  std::map<std::string, std::uint64_t> incarnations_;
+  std::map<WorkerId, std::string> uid_of_;
+};
+
+TEST(EngineSimulation, KeepsItsPromisesForEverySeed) {
+  const std::uint64_t first = from_environment("HPSEARCH_SEED", 1);
+  const bool one = std::getenv("HPSEARCH_SEED") != nullptr;
+  const std::uint64_t seeds = one ? 1 : from_environment("HPSEARCH_SEEDS", 300);
+  std::cout << "seeds " << first << " to " << first + seeds - 1 << std::endl;
+  for (std::uint64_t seed = first; seed < first + seeds; ++seed) {
+    Life(seed).run();
+    ASSERT_FALSE(HasFailure()) << "replay with HPSEARCH_SEED=" << seed;
+  }
+}
+
+}  // namespace
+}  // namespace hpsearch::engine

@@ -1,0 +1,114 @@
+#include "simulation/invariants.hpp"
+
+#include <array>
+#include <set>
+#include <sstream>
+
+#include "hpsearch/engine/base/text.hpp"
+
+namespace hpsearch::engine {
+namespace {
+
+std::string broken_trial(const Engine& engine, const ExperimentRecord& record, std::size_t number) {
+  const TrialRecord& trial = record.trials[number];
+  const std::string who = "trial " + std::to_string(number) + " ";
+  const bool running = record.running.contains(TrialNumber(number));
+  if (running != trial.live.has_value()) {
+    return who + "stands in `running` without a lease, or the other way round";
+  }
+  if (record.pending.contains(TrialNumber(number)) != (trial.state == TrialState::pending)) {
+    return who + "stands in `pending` wrongly";
+  }
+  if (trial.state == TrialState::running && !trial.live) {
+    return who + "is RUNNING without a lease";
+  }
+  if (!trial.live) {
+    return "";
+  }
+  const auto worker = engine.workers().find(trial.live->worker);
+  if (worker == engine.workers().end() || !worker->second.present) {
+    return who + "is leased to a worker that is not there";
+  }
+  if (!worker->second.attempts.contains(trial.live->key)) {
+    return who + "is not known to its worker";
+  }
+  return trial.live->key.lease == trial.last_lease ? "" : who + "has two leases";
+}
+
+}  // namespace
+
+std::string broken_invariant(const Engine& engine) {
+  std::map<WorkerId, std::uint64_t> held;
+  for (const auto& [id, record] : engine.experiments()) {
+    const std::string where = "experiment " + std::to_string(id.number()) + ": ";
+    const std::uint64_t limit = record.config.searcher.max_concurrent_trials;
+    if (limit > 0 && record.running.size() > limit) {
+      return where + "more trials run than max_concurrent_trials";
+    }
+    std::array<std::uint64_t, 7> by_state{};
+    for (std::size_t i = 0; i < record.trials.size(); ++i) {
+      const std::string broken = broken_trial(engine, record, i);
+      if (!broken.empty()) {
+        return where + broken;
+      }
+      ++by_state[static_cast<std::size_t>(record.trials[i].state)];
+      if (record.trials[i].live) {
+        held[record.trials[i].live->worker] += record.trials[i].live->slots.size();
+      }
+    }
+    if (by_state != record.by_state) {
+      return where + "by_state does not add up";
+    }
+    const double progress = record.searcher->progress();
+    if (!(progress >= 0 && progress <= 1)) {
+      return where + "progress is " + std::to_string(progress);
+    }
+    if (is_ended(record.state) && (!record.running.empty() || !record.pending.empty())) {
+      return where + "ended with trials still going";
+    }
+    if (record.state == ExperimentState::completed) {
+      if (progress < 1) {
+        return where + "completed at progress " + std::to_string(progress);
+      }
+      for (const TrialRecord& trial : record.trials) {
+        if (!is_closed(trial.state)) {
+          return where + "completed with an open trial";
+        }
+      }
+    }
+  }
+  for (const auto& [id, worker] : engine.workers()) {
+    if (worker.slots.held() != held[id]) {
+      return "worker " + worker.name + ": ledger and leases differ";
+    }
+  }
+  return "";
+}
+
+std::string fingerprint(const Engine& engine) {
+  std::ostringstream out;
+  out << "lsn " << engine.last_lsn().number() << " at " << engine.last_instant().micros() << '\n';
+  for (const auto& [id, record] : engine.experiments()) {
+    out << "experiment " << id.number() << ' ' << name_of(record.state) << ' ' << record.reason << ' '
+        << compact_json(record.effective) << ' ' << compact_json(record.searcher->save()) << '\n';
+    for (const TrialRecord& trial : record.trials) {
+      out << "  " << trial.id.number() << ' ' << name_of(trial.state) << ' ' << compact_json(trial.hparams) << ' '
+          << count(trial.length) << ' ' << count(trial.reached) << ' ' << trial.awaits_resume << ' '
+          << trial.restarts << ' ' << trial.attempts.number() << ' ' << trial.last_lease.number() << ' '
+          << trial.last_seq << ' ' << trial.checkpoint << ' ' << trial.best_checkpoint << ' '
+          << trial.last_failure << ' ' << trial.busy.in_micros() << ' ' << describe(trial.reason);
+      if (trial.live) {
+        out << " live " << trial.live->worker.number() << ' ' << trial.live->started << ' '
+            << trial.live->applied_seq << ' ' << (trial.live->decision ? trial.live->decision->id.number() : 0);
+      }
+      out << '\n';
+    }
+  }
+  for (const auto& [id, worker] : engine.workers()) {
+    out << "worker " << id.number() << ' ' << worker.uid << ' ' << worker.incarnation << ' ' << worker.present
+        << ' ' << worker.slots.held() << '/' << worker.slots.total() << '\n';
+  }
+  return out.str();
+}
+
+}  // namespace hpsearch::engine
