@@ -28,15 +28,13 @@ int best(const ExperimentOptions& options, const Output& output) {
     output.print("no trial has reported the metric yet\n");
     return 0;
   }
-  std::string checkpoint = text_at(*answer, "best_checkpoint");
-  if (checkpoint.empty()) {
-    checkpoint = text_at(*answer, "checkpoint");
-  }
+  const TakenCheckpoint checkpoint = checkpoint_of(*answer);
+  const std::string measured = checkpoint.measured.empty() ? "" : " (" + checkpoint.measured + ")";
   output.print("trial       " + std::to_string(count_at(*answer, "trial")) + "\n" + "metric      " +
                metric_or_dash(member(*answer, "best_metric")) + " at length " +
                std::to_string(count_at(*answer, "best_step")) + "\n" +
-               (checkpoint.empty() ? std::string("checkpoint  none was written\n")
-                                   : "checkpoint  " + printable(checkpoint) + "\n") +
+               (checkpoint.path.empty() ? std::string("checkpoint  none was written\n")
+                                        : "checkpoint  " + printable(checkpoint.path) + measured + "\n") +
                "hyperparameters:\n" + yaml_text(member(*answer, "hparams"), 2));
   return 0;
 }

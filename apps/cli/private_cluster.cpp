@@ -80,11 +80,17 @@ Outcome<engine::Done> PrivateCluster::launch(Helper& helper) {
 
 Failure PrivateCluster::death_of(Helper& helper, const Ending& ending) {
   Failure out = plain_failure(helper.name + " ended (" + ending.describe() + ")");
-  if (!ending.signaled && ending.number == static_cast<int>(Exit::conflict)) {
+  const auto ended_with = [&ending](Exit exit) {
+    return !ending.signaled && ending.number == static_cast<int>(exit);
+  };
+  if (ended_with(Exit::conflict)) {
     out.exit = Exit::conflict;
     out.code = engine::Errc::wrong_state;
-  } else if (!ending.signaled && ending.number == static_cast<int>(Exit::storage)) {
+  } else if (ended_with(Exit::storage)) {
     out.exit = Exit::storage;
+  } else if (ended_with(Exit::usage)) {
+    out.exit = Exit::usage;
+    out.code = engine::Errc::bad_request;
   }
   const std::string tail = log_tail(helper.log, helper.log_begin);
   out.message += tail.empty() ? "; its log is " + helper.log.string()
@@ -187,8 +193,8 @@ Outcome<engine::Done> PrivateCluster::revive(Helper& helper, const Say& say) {
                       death.message;
       return death;
     }
-    if (death.exit == Exit::storage || death.exit == Exit::conflict) {
-      return death;  // Trying again cannot help.
+    if (death.exit != Exit::failed) {
+      return death;  // It said what is wrong; trying again cannot help.
     }
     const milliseconds pause(100 << (helper.deaths.size() - 1));
     helper.start_again_at = now + pause;

@@ -39,8 +39,11 @@ Outcome<std::uint64_t> read_number(const std::string& text, const std::string& w
 }
 
 Outcome<Server> Server::reach(const ServerOptions& options, Need need, const Output& output) {
+  if (!options.state_dir && !options.server) {
+    return reach_unnamed(need, output);
+  }
   if (!options.state_dir) {
-    return Server(Client(options.server.value_or(default_server)));
+    return Server(Client(*options.server));
   }
   const StateDirectory state(*options.state_dir);
   std::error_code ignored;
@@ -83,6 +86,20 @@ Outcome<Server> Server::reach(const ServerOptions& options, Need need, const Out
     }
     nap(between_looks);
   }
+}
+
+Outcome<Server> Server::reach_unnamed(Need need, const Output& output) {
+  Client usual(default_server);
+  usual.set_timeout(std::chrono::milliseconds(500));
+  if (!usual.get("/api/v1/status")) {
+    if (const auto latest = latest_state_directory()) {
+      output.message("hpsearch: no daemon at " + std::string(default_server) + "; this is " + latest->string());
+      ServerOptions options;
+      options.state_dir = latest->string();
+      return reach(options, need, output);
+    }
+  }
+  return Server(Client(default_server));
 }
 
 Server::~Server() {

@@ -57,6 +57,16 @@ std::string states_text(const Value& trials_by_state) {
   return out.empty() ? "none yet" : out;
 }
 
+TakenCheckpoint checkpoint_of(const Value& trial) {
+  TakenCheckpoint taken{text_at(trial, "best_checkpoint"), ""};
+  if (taken.path.empty()) {
+    taken.path = text_at(trial, "checkpoint");
+  } else if (const Value& metric = member(trial, "best_checkpoint_metric"); !metric.is_null()) {
+    taken.measured = metric_or_dash(metric) + " at " + std::to_string(count_at(trial, "best_checkpoint_step"));
+  }
+  return taken;
+}
+
 std::string metric_or_dash(const Value& metric) {
   return metric.is_number() ? metric_text(metric.number_or(0)) : "-";
 }

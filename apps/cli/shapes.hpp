@@ -20,6 +20,13 @@ namespace hpsearch::cli {
 /// A metric as answers carry it: "0.972222", "nan", or "-" when there is none.
 [[nodiscard]] std::string metric_or_dash(const engine::Value& metric);
 
+/// The checkpoint to take from a trial: the best of those that were measured, else its latest.
+struct TakenCheckpoint {
+  std::string path;      ///< "" = none was written.
+  std::string measured;  ///< "0.985 at 81", or "" when it was not.
+};
+[[nodiscard]] TakenCheckpoint checkpoint_of(const engine::Value& trial);
+
 /// The members of a map of length → count, in order of length. Maps sort their keys as text, people do not.
 [[nodiscard]] std::vector<std::pair<std::uint64_t, std::uint64_t>> by_length(const engine::Value& counts);
 

@@ -71,6 +71,22 @@ std::filesystem::path default_state_directory(const std::string& stem) {
   return std::filesystem::path(".hpsearch") / (stem.empty() ? "experiment" : stem);
 }
 
+std::optional<std::filesystem::path> latest_state_directory() {
+  std::optional<std::filesystem::path> latest;
+  std::filesystem::file_time_type used{};
+  std::error_code error;
+  for (std::filesystem::directory_iterator at(default_state_directory("").parent_path(), error), end;
+       !error && at != end; at.increment(error)) {
+    std::error_code missing;
+    const auto when = std::filesystem::last_write_time(StateDirectory(at->path()).run_file(), missing);
+    if (!missing && (!latest || when > used)) {
+      latest = at->path();
+      used = when;
+    }
+  }
+  return latest;
+}
+
 Outcome<FileLock> FileLock::take(const std::filesystem::path& file, const std::string& what) {
   const int descriptor = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
   if (descriptor < 0) {

@@ -41,6 +41,9 @@ class StateDirectory {
 /// Where a run on a file keeps its state unless told otherwise: .hpsearch/<stem> in the current directory.
 [[nodiscard]] std::filesystem::path default_state_directory(const std::string& stem);
 
+/// The state directory below .hpsearch in the current directory that a run used last, if there is one.
+[[nodiscard]] std::optional<std::filesystem::path> latest_state_directory();
+
 /// An exclusive lock on a file, held for life and gone with the process, even a killed one.
 class FileLock {
  public:

@@ -17,7 +17,11 @@ int submit(const SubmitOptions& options, const Output& output) {
   if (!context) {
     return output.fail(context.failure());
   }
-  const Outcome<Server> server = Server::reach(options.server, Server::Need::running, output);
+  ServerOptions target = options.server;
+  if (!target.server && !target.state_dir) {
+    target.server = default_server;  // A new experiment never lands in somebody's private search by accident.
+  }
+  const Outcome<Server> server = Server::reach(target, Server::Need::running, output);
   if (!server) {
     return output.fail(server.failure());
   }

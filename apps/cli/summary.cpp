@@ -114,10 +114,7 @@ Summary summarize(const SummaryInput& input) {
     found.step = count_at(best, "step");
     if (const Value* trial = find_trial(input.trials, found.trial)) {
       found.hparams = member(*trial, "hparams");
-      found.checkpoint = text_at(*trial, "best_checkpoint");
-      if (found.checkpoint.empty()) {
-        found.checkpoint = text_at(*trial, "checkpoint");
-      }
+      found.checkpoint = checkpoint_of(*trial);
     }
     out.best = std::move(found);
   }
@@ -145,7 +142,7 @@ Value to_value(const Summary& summary) {
                       {"metric", summary.best->metric},
                       {"step", count_of(summary.best->step)},
                       {"hparams", summary.best->hparams},
-                      {"checkpoint", summary.best->checkpoint}};
+                      {"checkpoint", summary.best->checkpoint.path}};
   }
   Value trouble;
   if (summary.trouble) {
@@ -214,7 +211,10 @@ std::string to_text(const Summary& summary, const Output& output) {
     line("best",
          output.paint(Output::Color::bold, printable(summary.metric) + " " + metric_text(best.metric)) +
              ", trial " + std::to_string(best.trial) + " at " + std::to_string(best.step) + " " + unit);
-    line("checkpoint", best.checkpoint.empty() ? "none was written" : printable(best.checkpoint));
+    line("checkpoint", best.checkpoint.path.empty()
+                           ? "none was written"
+                           : printable(best.checkpoint.path) +
+                                 (best.checkpoint.measured.empty() ? "" : " (" + best.checkpoint.measured + " " + unit + ")"));
     out += output.paint(Output::Color::dim, "hyperparameters:") + "\n" + yaml_text(best.hparams, 2);
   } else {
     line("best", "none: no trial reported a finite " + printable(summary.metric));

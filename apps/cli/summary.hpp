@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cli/output.hpp"
+#include "cli/shapes.hpp"
 #include "hpsearch/engine/base/value.hpp"
 
 namespace hpsearch::cli {
@@ -35,7 +36,7 @@ struct Summary {
     double metric = 0;
     std::uint64_t step = 0;
     engine::Value hparams;
-    std::string checkpoint;  ///< "" = none was written.
+    TakenCheckpoint checkpoint;
   };
   std::optional<Best> best;
 

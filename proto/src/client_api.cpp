@@ -184,6 +184,7 @@ Value trial_value(const ExperimentRecord& experiment, engine::TrialNumber number
       {"checkpoint_step", units_value(trial.checkpoint_step)},
       {"best_checkpoint", trial.best_checkpoint},
       {"best_checkpoint_step", units_value(trial.best_checkpoint_step)},
+      {"best_checkpoint_metric", trial.best_checkpoint_metric ? Value(*trial.best_checkpoint_metric) : Value{}},
       {"reason", to_value(trial.reason)},
       {"last_failure", trial.last_failure},
       {"created_at", seconds(trial.created_at)},

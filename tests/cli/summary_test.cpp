@@ -42,6 +42,8 @@ SummaryInput finished_search() {
                                      {"reached", 16},
                                      {"hparams", Value::Map{{"lr", 0.01}}},
                                      {"best_checkpoint", "/ck/5"},
+                                     {"best_checkpoint_step", 16},
+                                     {"best_checkpoint_metric", 0.97},
                                      {"checkpoint", "/ck/last"}});
   input.slots = 2;
   input.idle_seconds = 10;
@@ -56,7 +58,8 @@ TEST(Summary, CountsSlotsPausesAndSavings) {
   EXPECT_DOUBLE_EQ(summary.engine_share.value(), 0.005);
   EXPECT_DOUBLE_EQ(summary.saved_share.value(), 1 - 44.0 / 128);
   ASSERT_TRUE(summary.best);
-  EXPECT_EQ(summary.best->checkpoint, "/ck/5");
+  EXPECT_EQ(summary.best->checkpoint.path, "/ck/5");
+  EXPECT_EQ(summary.best->checkpoint.measured, "0.97 at 16");
   EXPECT_EQ(summary.best->hparams, Value(Value::Map{{"lr", 0.01}}));
   EXPECT_FALSE(summary.trouble);
 }

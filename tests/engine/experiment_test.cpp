@@ -133,6 +133,24 @@ TEST(Experiment, PausedTrialIsPromotedAsNewAttemptFromItsCheckpoint) {
   EXPECT_EQ(cluster.attempts.at(second).spec.length, Units{3});
 }
 
+TEST(Experiment, BestCheckpointIsTheBestMeasuredAtItsExactStep) {
+  TestCluster cluster;
+  cluster.join("a", 1);
+  const ExperimentId id = cluster.create(random_config(1, 1));
+  const AttemptKey key = cluster.live(id, 0);
+  cluster.send(key, CheckpointReport{Units{1}, "/c/1", 1, 1});
+  cluster.report(key, 1, 0.5);
+  cluster.report(key, 2, 0.1);  // The best of all, but no checkpoint holds it.
+  cluster.report(key, 3, 0.3);
+  cluster.send(key, CheckpointReport{Units{3}, "/c/3", 1, 1});
+  cluster.send(key, CheckpointReport{Units{4}, "/c/4", 1, 1});
+  cluster.report(key, 4, 0.4);
+  EXPECT_EQ(cluster.trial(id, 0).best->step, Units{2});
+  EXPECT_EQ(cluster.trial(id, 0).best_checkpoint, "/c/3");
+  EXPECT_EQ(cluster.trial(id, 0).best_checkpoint_metric, 0.3);
+  EXPECT_EQ(cluster.trial(id, 0).checkpoint, "/c/4");
+}
+
 TEST(Experiment, SparseReportsEnterEveryRungTheyPassed) {
   TestCluster cluster;
   cluster.join("a", 1);

@@ -68,6 +68,7 @@ ExperimentRecord experiment() {
   first.checkpoint_step = Units{16};
   first.best_checkpoint = "/c/12";
   first.best_checkpoint_step = Units{12};
+  first.best_checkpoint_metric = 0.75;
   first.last_failure = "exit code 1";
   first.reason = {Reason::Why::max_length, 0U, 2U, {}, {}, {}, {}, ""};
   LiveAttempt live;
@@ -164,7 +165,7 @@ TEST(ClientApi, SumsPast63BitsAreText) {
 TEST(ClientApi, ATrialThatEnded) {
   EXPECT_EQ(
       compact_json(proto::trial_value(experiment(), TrialNumber{0}, now)),
-      R"({"attempts":2,"best_checkpoint":"/c/12","best_checkpoint_step":12,"best_metric":0.75,"best_step":12,)"
+      R"({"attempts":2,"best_checkpoint":"/c/12","best_checkpoint_metric":0.75,"best_checkpoint_step":12,"best_metric":0.75,"best_step":12,)"
       R"("checkpoint":"/c/16","checkpoint_step":16,"created_at":2.0,"ended_at":9.0,"hparams":{"lr":0.5},"id":10,)"
       R"("last_failure":"exit code 1","length":16,"metric":{"class":"nan"},"reached":17,)"
       R"("reason":{"bracket":0,"rung":2,"text":)" +

@@ -157,6 +157,11 @@ Result<std::string> find_program(const ProgramStart& what) {
 }
 
 ProgramKeeper::ProgramKeeper(net::Loop& loop) : loop_(loop) {
+  for (const ProcessInfo& process : all_processes()) {
+    if (process.parent == ::getpid()) {
+      before_us_.insert(process.pid);
+    }
+  }
   ::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
   child_signals_ = loop_.on_signals({SIGCHLD}, [this](int) { reap(); });
 }
@@ -284,6 +289,7 @@ void ProgramKeeper::reap() {
     if (pid <= 0) {
       break;
     }
+    before_us_.erase(pid);
     const auto found = programs_.find(pid);
     if (found != programs_.end() && !found->second.exited) {
       found->second.exited = true;
@@ -332,13 +338,16 @@ void ProgramKeeper::sweep(pid_t pid) {
 std::vector<ProcessInfo> ProgramKeeper::left_of(pid_t pid) const {
   const std::vector<ProcessInfo> all = all_processes();
   const pid_t self = ::getpid();
+  const pid_t own_session = ::getsid(0);
   std::set<pid_t> ours;
-  bool alone = true;
+  bool alone = self != 1;  // As a container's first process we adopt strangers too.
   for (const auto& [other, kept] : programs_) {
     alone = alone && other == pid;
   }
-  const auto in_another_session = [this, pid](const ProcessInfo& process) {
-    return process.session != pid && programs_.contains(process.session);
+  // Every program begins a session, so whoever is in ours was never a program's.
+  const auto is_anothers = [&](const ProcessInfo& process) {
+    return programs_.contains(process.session) || process.session == own_session ||
+           before_us_.contains(process.pid);
   };
   for (const ProcessInfo& process : all) {
     if (process.dead() || process.pid == self) {
@@ -346,7 +355,7 @@ std::vector<ProcessInfo> ProgramKeeper::left_of(pid_t pid) const {
     }
     if (process.session == pid) {
       ours.insert(process.pid);
-    } else if (process.parent == self && !in_another_session(process)) {
+    } else if (process.parent == self && !is_anothers(process)) {
       // An orphan that made its own session. Without its mark it is nobody else's when nobody else runs.
       if (alone || started_with(process.pid, programs_.at(pid).token)) {
         ours.insert(process.pid);

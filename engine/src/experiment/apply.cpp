@@ -42,6 +42,16 @@ void release(World& world, ExperimentRecord& experiment, TrialNumber number, Ins
 
 bool better(double a, double b, Goal goal) { return goal == Goal::minimize ? a < b : a > b; }
 
+/// The trial's latest checkpoint was measured at its exact step.
+void rate_checkpoint(TrialRecord& trial, double metric, Goal goal) {
+  if (std::isfinite(metric) &&
+      (!trial.best_checkpoint_metric || better(metric, *trial.best_checkpoint_metric, goal))) {
+    trial.best_checkpoint = trial.checkpoint;
+    trial.best_checkpoint_step = trial.checkpoint_step;
+    trial.best_checkpoint_metric = metric;
+  }
+}
+
 /// Applies one kind of event each; `world` is where, `event` is the envelope.
 struct Applier {
   World& world;
@@ -229,7 +239,7 @@ struct Applier {
     if (const auto* metrics = std::get_if<MetricsReport>(&taken.report)) {
       take_metrics(record, taken.key.trial, trial, *metrics);
     } else if (const auto* checkpoint = std::get_if<CheckpointReport>(&taken.report)) {
-      take_checkpoint(trial, *checkpoint);
+      take_checkpoint(trial, *checkpoint, record.config.searcher.goal());
     } else if (const auto* exit = std::get_if<ExitReport>(&taken.report)) {
       if (is_failure(trial, *exit)) {
         ++trial.restarts;
@@ -284,26 +294,24 @@ struct Applier {
     trial.latest = Measurement{report.step, *metric};
     if (std::isfinite(*metric) && (!trial.best || better(*metric, trial.best->metric, goal))) {
       trial.best = trial.latest;
-      if (!trial.checkpoint.empty() && trial.checkpoint_step == report.step) {
-        trial.best_checkpoint = trial.checkpoint;
-        trial.best_checkpoint_step = trial.checkpoint_step;
-      }
       if (!record.best || *record.best == number ||
           better(*metric, record.trials[record.best->number()].best->metric, goal)) {
         record.best = number;
       }
+    }
+    if (!trial.checkpoint.empty() && trial.checkpoint_step == report.step) {
+      rate_checkpoint(trial, *metric, goal);
     }
     if (report.step < trial.length && trial.state == TrialState::running) {
       record.searcher->hear(TrialReported{number, report.step, Score::from_metric(*metric, goal)});
     }
   }
 
-  static void take_checkpoint(TrialRecord& trial, const CheckpointReport& checkpoint) {
+  static void take_checkpoint(TrialRecord& trial, const CheckpointReport& checkpoint, Goal goal) {
     trial.checkpoint = checkpoint.path;
     trial.checkpoint_step = checkpoint.step;
-    if (trial.best && trial.best->step == checkpoint.step) {
-      trial.best_checkpoint = checkpoint.path;
-      trial.best_checkpoint_step = checkpoint.step;
+    if (trial.latest && trial.latest->step == checkpoint.step) {
+      rate_checkpoint(trial, trial.latest->metric, goal);
     }
   }
 };

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,9 @@ class WorkerProgram : public testing::Test {
   pid_t spawn(const std::vector<std::string>& arguments) {
     std::vector<std::string> words{HPSEARCH_WORKER_BINARY};
     words.insert(words.end(), arguments.begin(), arguments.end());
+    return spawn_words(std::move(words));
+  }
+  pid_t spawn_words(std::vector<std::string> words) {
     std::vector<char*> argv;
     for (std::string& word : words) {
       argv.push_back(word.data());
@@ -117,6 +121,27 @@ TEST_F(WorkerProgram, AfterItsDeathTheNextOneEndsWhatItLeft) {
   EXPECT_TRUE(fs::exists(directory / "stdout.log"));
   ::kill(next, SIGTERM);
   EXPECT_EQ(wait_for_end(next), 0);
+}
+
+TEST_F(WorkerProgram, ChildrenOfTheScriptThatBecameItAreNotItsBusiness) {
+  const fs::path sidecars = scratch_.path() / "sidecars";
+  const pid_t pid = spawn_words({"/bin/sh", "-c",
+                                 "sleep 1000 & echo $! > " + sidecars.string() +
+                                     "; setsid sleep 1000 & echo $! >> " + sidecars.string() + "; exec " +
+                                     HPSEARCH_WORKER_BINARY + " --daemon " + daemon_.endpoint() +
+                                     " --slots 1 --state-dir " + (scratch_.path() / "state").string()});
+  daemon_.until("HELLO", [this] { return !daemon_.hellos.empty(); });
+  daemon_.say(proto::Lease{spec_of(key_of(0), shell("true"))});
+  EXPECT_EQ(daemon_.wait_for_exit(key_of(0)).code, 0);
+  ::kill(pid, SIGTERM);
+  EXPECT_EQ(wait_for_end(pid), 0) << output();
+  std::istringstream lines(text_of(sidecars));
+  int found = 0;
+  for (pid_t sidecar = 0; lines >> sidecar; ++found) {
+    EXPECT_TRUE(process_info(sidecar).has_value());
+    ::kill(sidecar, SIGKILL);
+  }
+  EXPECT_EQ(found, 2);
 }
 
 TEST_F(WorkerProgram, TwoOnOneStateDirectoryIsAConflict) {

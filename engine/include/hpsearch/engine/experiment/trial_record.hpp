@@ -49,8 +49,9 @@ struct TrialRecord {
   std::uint64_t last_seq = 0;         ///< applied_seq of the last attempt when it exited.
   std::string checkpoint;             ///< Latest complete one; "" = none.
   Units checkpoint_step{};
-  std::string best_checkpoint;        ///< The one at (or next after) the best metric's step; "" = none.
+  std::string best_checkpoint;        ///< Of those measured at their exact step, the best; "" = none.
   Units best_checkpoint_step{};
+  std::optional<double> best_checkpoint_metric;  ///< Measured there.
   Reason reason;                      ///< Of its last change of state.
   bool exited = false;                ///< The last attempt ended with an exit report (and was not lost).
   std::string other_metrics;          ///< Names reported while the searcher's metric never was; "" otherwise.

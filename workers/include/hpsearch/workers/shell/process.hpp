@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -78,6 +79,7 @@ class ProgramKeeper {
 
   net::Loop& loop_;
   std::map<pid_t, Kept> programs_;
+  std::set<pid_t> before_us_;  ///< Children this process already had, from the script that became us.
   net::Watch child_signals_;
 };
 
