@@ -12,7 +12,11 @@ int control(const std::string& what, const ExperimentOptions& options, const Out
     // On a daemon that others use, "the only one" may not be the one meant.
     return output.fail(usage_failure("name the experiment: hpsearch " + what + " ID"));
   }
-  const Outcome<Server> server = Server::reach(options.server, Server::Need::running, output);
+  ServerOptions target = options.server;
+  if (!target.server && !target.state_dir) {
+    target.server = default_server;  // An ID alone must not end a search that merely was the last one run here.
+  }
+  const Outcome<Server> server = Server::reach(target, Server::Need::running, output);
   if (!server) {
     return output.fail(server.failure());
   }

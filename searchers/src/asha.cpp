@@ -244,6 +244,21 @@ Value Asha::save() const {
   };
 }
 
+/// A trial that has not ended and a saved result of it agree with each other.
+bool Asha::stands_where_it_says(const std::vector<Rung>& rungs, const Trial& trial, TrialNumber number) {
+  const bool trains = trial.state == State::training;
+  if (trains && trial.rung == 0) {
+    return trial.arrival == Rung::none;
+  }
+  const bool waits = trial.state == State::waiting || trial.state == State::closable;
+  const std::size_t its_rung = trains ? trial.rung - std::size_t{1} : trial.rung;
+  if ((waits && its_rung + 1 == rungs.size()) || trial.arrival >= rungs[its_rung].arrivals()) {
+    return false;
+  }
+  const Rung::Result& result = rungs[its_rung].at(trial.arrival);
+  return result.trial == number && result.standing != Rung::Standing::gone;
+}
+
 engine::Status Asha::load(const Value& saved) {
   SavedMap map(saved, kind());
   const Value::List& saved_rungs = map.list("rungs");
@@ -294,24 +309,27 @@ engine::Status Asha::load(const Value& saved) {
       continue;  // Never looked at again.
     }
     ++open;
-    const bool trains = state == State::training;
-    const std::size_t its_rung = trains ? rung - std::size_t{1} : rung;
-    const bool stands = trains && rung == 0
-                            ? arrival == Rung::none
-                            : arrival < rungs[its_rung].arrivals() &&
-                                  rungs[its_rung].at(arrival).trial == number &&
-                                  rungs[its_rung].at(arrival).standing != Rung::Standing::gone;
-    if (!stands) {
+    if (!stands_where_it_says(rungs, trials.back(), number)) {
       return corrupt("a trial of a bracket has no result where it stands");
     }
-    if (trains) {
+    if (state == State::training) {
       ++outstanding[rung];
       ++outstanding_total;
     } else if (state == State::closable) {
       closable.push_back(number);
     }
   }
-  if (const engine::Status rest = load_own(own); !rest) {
+  for (std::size_t rung = 0; rung < rungs.size(); ++rung) {
+    for (Rung::Arrival arrival = 0; arrival < rungs[rung].arrivals(); ++arrival) {
+      const Rung::Result& result = rungs[rung].at(arrival);
+      const Trial& its_trial = trials[result.trial.number()];
+      if (result.standing == Rung::Standing::waiting &&
+          (its_trial.state != State::waiting || its_trial.rung != rung || its_trial.arrival != arrival)) {
+        return corrupt("a result of a rung waits for a trial that does not");
+      }
+    }
+  }
+  if (const engine::Status rest = load_own(own, trials); !rest) {
     return rest;
   }
 
@@ -401,7 +419,7 @@ void PromotionAsha::pass_up_the_dead() {
   }
 }
 
-engine::Status PromotionAsha::load_own(const Value& /*saved*/) {
+engine::Status PromotionAsha::load_own(const Value& /*saved*/, const std::vector<Trial>& /*trials*/) {
   closed_out_ = 0;
   return engine::Done{};
 }
@@ -467,14 +485,14 @@ Value StoppingAsha::save_own() const {
   return decided;
 }
 
-engine::Status StoppingAsha::load_own(const Value& saved) {
+engine::Status StoppingAsha::load_own(const Value& saved, const std::vector<Trial>& trials) {
   if (saved.as_list() == nullptr) {
     return corrupt("decisions not carried out are missing");
   }
   std::map<TrialNumber, Reason> decided;
   for (const Value& entry : *saved.as_list()) {
     SavedRow row(entry, 7);
-    const TrialNumber number(row.count());
+    const TrialNumber number(row.count_below(trials.size()));
     Reason reason;
     reason.why = row.count_below(2) == 1 ? Reason::Why::promoted : Reason::Why::below_cutoff;
     reason.rung = static_cast<std::uint32_t>(row.count_below(rungs_.size()));
@@ -482,7 +500,7 @@ engine::Status StoppingAsha::load_own(const Value& saved) {
     reason.size = row.count();
     reason.keep = row.count();
     reason.cutoff = row.score().metric(engine::Goal::minimize);
-    if (!row.good()) {
+    if (!row.good() || trials[number.number()].state == State::training) {
       return corrupt("a decision not carried out is malformed");
     }
     decided.emplace(number, std::move(reason));

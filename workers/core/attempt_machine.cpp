@@ -481,8 +481,10 @@ void AttemptMachine::answer(ConnectionId connection, Instant now, AttemptOutput&
   const char* directive = "continue";
   if (end_as_) {
     directive = *end_as_ == Directive::pause ? "pause" : "stop";
+    if (!told_) {  // Asking again and again does not buy time.
+      expect_end_within(rules_.grace, now);
+    }
     told_ = true;
-    expect_end_within(rules_.grace, now);
   }
   Value::Map line;
   line["directive"] = directive;
@@ -520,8 +522,9 @@ void AttemptMachine::checkpoint_settled(Instant now, AttemptOutput& out) {
   }
   if (phase_ == Phase::ended) {
     make_exit_report();
-  } else if (forcing_ == Forcing::asked) {
-    expect_end_within(rules_.grace, now);  // The program could not end while it waited for us.
+  } else if (forcing_ == Forcing::asked && !waited_for_checkpoint_) {
+    waited_for_checkpoint_ = true;  // Once: a program that saves for ever is ended too.
+    expect_end_within(rules_.grace, now);  // It could not end while it waited for us.
   }
 }
 

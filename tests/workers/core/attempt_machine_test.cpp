@@ -295,6 +295,21 @@ TEST(Ending, TheGraceBeginsWithTheAnswer) {
   EXPECT_EQ(talk.signals(), (Lines{"TERM"}));
 }
 
+TEST(Ending, ReportingAndSavingForEverDoesNotBuyTime) {
+  Conversation talk = Conversation::running();
+  talk.report(first, 3);
+  talk.decide(50, Directive::stop);
+  Lines signals;
+  for (int turn = 0; turn < 100 && signals.empty(); ++turn) {
+    talk.say(R"({"type":"checkpoint","step":3})");
+    talk.publish(3);
+    talk.report(first, 4 + turn);
+    talk.pass(Duration::seconds(1));
+    signals = talk.signals();
+  }
+  EXPECT_EQ(signals, (Lines{"TERM"}));
+}
+
 TEST(Ending, AProgramThatOnlyPrintsIsTerminatedAtOnceInMidLength) {
   Conversation talk = Conversation::running();
   talk.report(std::nullopt, 1);

@@ -86,7 +86,7 @@ class Asha : public Schedule {
   [[nodiscard]] virtual std::string_view kind() const noexcept = 0;
   /// What a derived class must remember beyond what is here. On failure load_own() leaves it as it was.
   [[nodiscard]] virtual engine::Value save_own() const = 0;
-  virtual engine::Status load_own(const engine::Value& saved) = 0;
+  virtual engine::Status load_own(const engine::Value& saved, const std::vector<Trial>& trials) = 0;
 
   AshaSettings settings_;
   Rung::Ties ties_;
@@ -98,6 +98,8 @@ class Asha : public Schedule {
 
  private:
   [[nodiscard]] bool is_over() const noexcept { return open_ == 0 && !quota_.wants_more(); }
+  [[nodiscard]] static bool stands_where_it_says(const std::vector<Rung>& rungs, const Trial& trial,
+                                                 engine::TrialNumber number);
   void enter(engine::TrialNumber number, engine::Score score, bool alive);
   void leave_every_rung(const Trial& trial);
   void stop_training(Trial& trial);
@@ -130,7 +132,7 @@ class PromotionAsha final : public Asha {
   void settle(std::optional<engine::TrialNumber> reporter) override;
   [[nodiscard]] std::string_view kind() const noexcept override { return "asha/promotion"; }
   [[nodiscard]] engine::Value save_own() const override { return {}; }
-  engine::Status load_own(const engine::Value& saved) override;
+  engine::Status load_own(const engine::Value& saved, const std::vector<Trial>& trials) override;
 
   void pass_up_the_dead();
 
@@ -155,7 +157,7 @@ class StoppingAsha final : public Asha {
   void settle(std::optional<engine::TrialNumber> /*reporter*/) override {}
   [[nodiscard]] std::string_view kind() const noexcept override { return "asha/stopping"; }
   [[nodiscard]] engine::Value save_own() const override;
-  engine::Status load_own(const engine::Value& saved) override;
+  engine::Status load_own(const engine::Value& saved, const std::vector<Trial>& trials) override;
 
   // What was decided of trials whose verdict was not carried out yet, with its numbers: later results would
   // change them.

@@ -158,6 +158,7 @@ class AttemptMachine {
   Forcing forcing_ = Forcing::none;
   std::optional<engine::Instant> force_at_;  ///< When the next rung of the ladder is due.
   bool told_ = false;                        ///< The program heard end_as_.
+  bool waited_for_checkpoint_ = false;       ///< Its patience was renewed once, after a checkpoint.
   bool signaled_by_us_ = false;
 
   // What it reported.
