@@ -75,7 +75,9 @@ Outcome<Value> Client::ask(const std::string& method, const std::string& target,
       net::http_request(address_, method, target, body, timeout_, headers);
   if (!response) {
     if (response.error().code == Errc::unavailable) {
-      return unreachable_failure("no daemon answers at " + address_ + ": " + response.error().message);
+      return unreachable_failure(
+          response.error().message +
+          "; start hpsearchd there, or name another daemon with --server or --state-dir");
     }
     return Failure{Exit::failed, response.error().code, address_ + ": " + response.error().message};
   }

@@ -93,7 +93,8 @@ Outcome<Server> Server::reach_unnamed(Need need, const Output& output) {
   usual.set_timeout(std::chrono::milliseconds(500));
   if (!usual.get("/api/v1/status")) {
     if (const auto latest = latest_state_directory()) {
-      output.message("hpsearch: no daemon at " + std::string(default_server) + "; this is " + latest->string());
+      output.message("hpsearch: no daemon at " + std::string(default_server) + "; this is " +
+                     latest->string());
       ServerOptions options;
       options.state_dir = latest->string();
       return reach(options, need, output);

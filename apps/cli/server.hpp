@@ -23,8 +23,8 @@ class Server {
 
   [[nodiscard]] static Outcome<Server> reach(const ServerOptions& options, Need need, const Output& output);
 
-  /// With neither --server nor --state-dir: the daemon at the usual address, else the search that was run last in
-  /// the current directory.
+  /// With neither --server nor --state-dir: the daemon at the usual address, else the search that was run
+  /// last in the current directory.
   [[nodiscard]] static Outcome<Server> reach_unnamed(Need need, const Output& output);
 
   [[nodiscard]] const Client& client() const noexcept { return cluster_ ? cluster_->client() : client_; }

@@ -62,7 +62,8 @@ TakenCheckpoint checkpoint_of(const Value& trial) {
   if (taken.path.empty()) {
     taken.path = text_at(trial, "checkpoint");
   } else if (const Value& metric = member(trial, "best_checkpoint_metric"); !metric.is_null()) {
-    taken.measured = metric_or_dash(metric) + " at " + std::to_string(count_at(trial, "best_checkpoint_step"));
+    taken.measured =
+        metric_or_dash(metric) + " at " + std::to_string(count_at(trial, "best_checkpoint_step"));
   }
   return taken;
 }

@@ -211,10 +211,12 @@ std::string to_text(const Summary& summary, const Output& output) {
     line("best",
          output.paint(Output::Color::bold, printable(summary.metric) + " " + metric_text(best.metric)) +
              ", trial " + std::to_string(best.trial) + " at " + std::to_string(best.step) + " " + unit);
-    line("checkpoint", best.checkpoint.path.empty()
-                           ? "none was written"
-                           : printable(best.checkpoint.path) +
-                                 (best.checkpoint.measured.empty() ? "" : " (" + best.checkpoint.measured + " " + unit + ")"));
+    line("checkpoint",
+         best.checkpoint.path.empty()
+             ? "none was written"
+             : printable(best.checkpoint.path) + (best.checkpoint.measured.empty()
+                                                      ? ""
+                                                      : " (" + best.checkpoint.measured + " " + unit + ")"));
     out += output.paint(Output::Color::dim, "hyperparameters:") + "\n" + yaml_text(best.hparams, 2);
   } else {
     line("best", "none: no trial reported a finite " + printable(summary.metric));

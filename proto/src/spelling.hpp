@@ -39,6 +39,14 @@ concept Is = std::same_as<std::remove_const_t<T>, Wanted>;
 template <class T>
 inline constexpr const char* tag_of = nullptr;
 
+/// The tag of what a variant holds.
+template <class... Alternatives>
+[[nodiscard]] const char* tag_in(const std::variant<Alternatives...>& variant) noexcept {
+  static_assert(((tag_of<Alternatives> != nullptr) && ...), "every alternative has a tag");
+  constexpr const char* tags[] = {tag_of<Alternatives>...};
+  return tags[variant.index()];
+}
+
 /// The words of an enum: `of` gives one, `find` reads it back.
 template <class Enum>
 struct Words {};

@@ -14,12 +14,12 @@ using engine::Error;
 using engine::Value;
 
 // The largest event holds an effective config, which was 1 MiB of JSON before its defaults were filled in.
-constexpr std::size_t max_event_bytes = 16 * 1024 * 1024;
+constexpr std::size_t max_event_bytes = 16UL * 1024 * 1024;
 
 }  // namespace
 
 const char* type_of(const engine::EventBody& body) noexcept {
-  return std::visit([](const auto& event) { return tag_of<std::remove_cvref_t<decltype(event)>>; }, body);
+  return tag_in(body);
 }
 
 Bytes encode_event(const engine::EventBody& body) {

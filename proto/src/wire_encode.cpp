@@ -6,11 +6,6 @@ namespace hpsearch::proto {
 namespace {
 
 template <class Variant>
-const char* tag_in(const Variant& message) noexcept {
-  return std::visit([](const auto& held) { return tag_of<std::remove_cvref_t<decltype(held)>>; }, message);
-}
-
-template <class Variant>
 Bytes encode_message(const Envelope& envelope, const Variant& message) {
   Bytes frame;
   frame.reserve(256);

@@ -3,7 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <span>
+#include <string>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -421,6 +424,80 @@ TEST(StoppingAsha, StateOfTheOtherTypeIsRefused) {
   StoppingAsha stopping(bracket({1, 4}, 2, 8));
   const PromotionAsha promotion(bracket({1, 4}, 2, 8));
   EXPECT_FALSE(stopping.load(promotion.save()).has_value());
+}
+
+// --- saved states ---
+
+/// Replaces the `which`-th scalar of a tree; true when there were so many.
+bool damage(engine::Value& value, std::uint64_t& which, const engine::Value& by) {
+  if (engine::Value::List* list = value.as_list()) {
+    for (engine::Value& element : *list) {
+      if (damage(element, which, by)) {
+        return true;
+      }
+    }
+    return false;
+  }
+  if (engine::Value::Map* map = value.as_map()) {
+    std::vector<std::string> keys;
+    for (const auto& [key, member] : *map) {
+      keys.push_back(key);
+    }
+    for (const std::string& key : keys) {
+      if (damage(*map->find(key), which, by)) {
+        return true;
+      }
+    }
+    return false;
+  }
+  if (which-- > 0) {
+    return false;
+  }
+  value = by;
+  return true;
+}
+
+void expect_damage_is_refused_or_harmless(bool stop_once) {
+  const std::unique_ptr<Schedule> asha = make_asha(bracket({1, 2, 4}, 2, 8), stop_once);
+  create(*asha, 6);
+  report(*asha, t0, 0.4);
+  report(*asha, t1, 0.3);
+  asha->hear_exited(t2, ExitReason::errored);
+  asha->hear_exited(t3, ExitReason::invalid_hp);
+  asha->hear_validated(t4, score(0.1));
+  const engine::Value saved = asha->save();
+  const engine::Value substitutes[] = {engine::Value(),   engine::Value(0),     engine::Value(1),
+                                       engine::Value(4),  engine::Value(99999), engine::Value(-1),
+                                       engine::Value("x")};
+  for (std::uint64_t place = 0;; ++place) {
+    for (const engine::Value& by : substitutes) {
+      engine::Value damaged = saved;
+      std::uint64_t which = place;
+      if (!damage(damaged, which, by)) {
+        EXPECT_GT(place, 20U);
+        return;
+      }
+      const std::unique_ptr<Schedule> loaded = make_asha(bracket({1, 2, 4}, 2, 8), stop_once);
+      const engine::Value fresh = loaded->save();
+      if (!loaded->load(damaged).has_value()) {
+        EXPECT_EQ(loaded->save(), fresh);
+        continue;
+      }
+      const Work work = loaded->next();
+      if (const auto* promoted = std::get_if<PromoteTrial>(&work)) {
+        loaded->hear_promoted(promoted->trial);
+      }
+      EXPECT_LE(loaded->progress(), 1.0);
+    }
+  }
+}
+
+TEST(PromotionAsha, ADamagedStateIsRefusedOrHarmless) {
+  expect_damage_is_refused_or_harmless(false);
+}
+
+TEST(StoppingAsha, ADamagedStateIsRefusedOrHarmless) {
+  expect_damage_is_refused_or_harmless(true);
 }
 
 }  // namespace

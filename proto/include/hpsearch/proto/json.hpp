@@ -11,7 +11,7 @@ namespace hpsearch::proto {
 
 /// What one JSON text may cost us before we trust it.
 struct JsonLimits {
-  std::size_t bytes = 1024 * 1024;
+  std::size_t bytes = 1024UL * 1024;
   std::size_t depth = 32;
   std::size_t nodes = 100'000;
 };

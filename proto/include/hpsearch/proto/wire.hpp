@@ -20,7 +20,7 @@ namespace hpsearch::proto {
 using Bytes = std::vector<std::byte>;
 
 /// No frame is larger; the receiver refuses before it reads.
-inline constexpr std::size_t max_frame_bytes = 256 * 1024;
+inline constexpr std::size_t max_frame_bytes = 256UL * 1024;
 
 /// Around every message.
 struct Envelope {
