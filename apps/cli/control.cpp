@@ -14,8 +14,8 @@ int control(const std::string& what, const ExperimentOptions& options, const Out
   }
   ServerOptions target = options.server;
   if (!target.server && !target.state_dir) {
-    target.server =
-        default_server;  // An ID alone must not end a search that merely was the last one run here.
+    // An ID alone must not end a search that merely was the last one run here.
+    target.server = default_server;
   }
   const Outcome<Server> server = Server::reach(target, Server::Need::running, output);
   if (!server) {

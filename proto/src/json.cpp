@@ -25,11 +25,13 @@ using engine::Value;
 /// parser finds right and we find wrong.
 class Cursor {
  public:
+  // NOLINTBEGIN(readability-identifier-naming): names the standard library looks for.
   using iterator_category = std::forward_iterator_tag;
   using value_type = char;
   using difference_type = std::ptrdiff_t;
   using pointer = const char*;
   using reference = const char&;
+  // NOLINTEND(readability-identifier-naming)
 
   Cursor(const char* at, const char** furthest) : at_(at), furthest_(furthest) {}
 

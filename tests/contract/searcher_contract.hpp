@@ -31,7 +31,7 @@ template <class Fixture>
 class SearcherContract : public ::testing::Test {
  protected:
   static constexpr std::uint64_t first_seed = 1;
-  static constexpr std::uint64_t seeds = 30;
+  static constexpr std::uint64_t seeds = 24;
 
   /// Runs `test` with a fresh course for each seed, until one fails.
   template <class Test>
@@ -90,7 +90,7 @@ TYPED_TEST_P(SearcherContract, StateSavedAtAnyEventLoadsIntoAnEqualSearcher) {
     straight.run();
     Course interrupted = this->course(seed);
     interrupted.after_each = [](Course& course) {
-      if (course.log.size() > 30 && course.log.size() % 7 != 0) {
+      if (course.log.size() > 12 && course.log.size() % 17 != 0) {
         return;  // Saving is linear; over all seeds every kind of moment is met.
       }
       const engine::Value saved = course.searcher().save();
@@ -136,7 +136,7 @@ TYPED_TEST_P(SearcherContract, LookingChangesNothing) {
   this->for_each_seed([this](std::uint64_t seed) {
     Course course = this->course(seed);
     course.after_each = [](Course& looked_at) {
-      if (looked_at.chance().below(8) != 0) {
+      if (looked_at.chance().below(16) != 0) {
         return;
       }
       const engine::Searcher& searcher = looked_at.searcher();
@@ -175,7 +175,7 @@ TYPED_TEST_P(SearcherContract, WhatIsToldTwiceOrTooLateChangesNothing) {
       const bool may_repeat = std::holds_alternative<engine::TrialValidated>(last.event) ||
                               std::holds_alternative<engine::TrialExited>(last.event) ||
                               std::holds_alternative<engine::TrialWasClosed>(last.event);
-      if (!may_repeat || told.chance().below(4) != 0) {
+      if (!may_repeat || told.chance().below(16) != 0) {
         return;
       }
       engine::Searcher& searcher = told.searcher();

@@ -65,10 +65,10 @@ TEST(Loop, RunsAgainAfterStop) {
 TEST(Loop, TimersFireInTheOrderOfTheirDelays) {
   Loop loop;
   std::string seen;
+  const auto began = std::chrono::steady_clock::now();
   const Watch late = loop.after(30ms, [&] { seen += 'c'; });
   const Watch early = loop.after(10ms, [&] { seen += 'a'; });
   const Watch middle = loop.after(20ms, [&] { seen += 'b'; });
-  const auto began = std::chrono::steady_clock::now();
   loop.run();
   EXPECT_EQ(seen, "abc");
   EXPECT_GE(std::chrono::steady_clock::now() - began, 30ms);

@@ -99,7 +99,7 @@ TEST(AdaptiveAsha, PreviewsTheExamplesOfTheSpecification) {
 // With equal metrics the final counts do not depend on the order of reports, nor on how many run at once.
 TEST(AdaptiveAsha, RunsTheExamplesAsPreviewed) {
   for (const Example& example : examples()) {
-    for (const std::uint64_t slots : {1U, 2U, 16U, 100U}) {
+    for (const std::uint64_t slots : {1U, 16U}) {
       ExperimentConfig config = config_of(example);
       config.searcher.max_concurrent_trials = slots;
       contract::Weather equal_metrics;
@@ -112,7 +112,7 @@ TEST(AdaptiveAsha, RunsTheExamplesAsPreviewed) {
 }
 
 TEST(AdaptiveAsha, RunsAnySettingsAsPreviewedWhenMetricsAreEqual) {
-  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+  for (std::uint64_t seed = 0; seed < 30; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     engine::Draw draw(seed, engine::TrialNumber(0), "previews");
     ExperimentConfig config = settings("adaptive_asha", 1 + draw.below(300), 1 + draw.below(80));

@@ -523,7 +523,7 @@ void AttemptMachine::checkpoint_settled(Instant now, AttemptOutput& out) {
   if (phase_ == Phase::ended) {
     make_exit_report();
   } else if (forcing_ == Forcing::asked && !waited_for_checkpoint_) {
-    waited_for_checkpoint_ = true;  // Once: a program that saves for ever is ended too.
+    waited_for_checkpoint_ = true;         // Once: a program that saves for ever is ended too.
     expect_end_within(rules_.grace, now);  // It could not end while it waited for us.
   }
 }

@@ -14,6 +14,7 @@
 #include "hpsearch/net/loop.hpp"
 #include "hpsearch/net/zmq_port.hpp"
 #include "hpsearch/proto/wire.hpp"
+#include "hpsearch/workers/shell/process_table.hpp"
 
 namespace hpsearch::workers::test {
 
@@ -164,6 +165,12 @@ inline engine::LaunchSpec spec_of(const engine::AttemptKey& key, engine::Entrypo
 }
 
 /// For `sh -c`.
+/// A zombie is dead already; who reaps it may take a moment.
+inline bool runs(pid_t pid) {
+  const auto info = process_info(pid);
+  return info && !info->dead();
+}
+
 inline engine::Entrypoint shell(std::string line) {
   return {std::move(line)};
 }

@@ -338,8 +338,7 @@ until [ -s ../output/b ] && [ -s ../output/c ]; do sleep 0.01; done)")));
   EXPECT_EQ(daemon_.wait_for_exit(key).code, 0);
   for (const char* name : {"a", "b", "c"}) {
     const pid_t pid = std::stoi(text_of(directory_of(key) / "output" / name));
-    const auto left = process_info(pid);
-    EXPECT_TRUE(!left || left->dead()) << name;
+    EXPECT_FALSE(runs(pid)) << name;
   }
 }
 
@@ -356,10 +355,10 @@ TEST_F(Programs, OneProgramsEndLeavesAnothersDaemonsAlone) {
   lease(second);
   EXPECT_EQ(daemon_.wait_for_exit(goes).code, 0);
   const pid_t pid = std::stoi(text_of(directory_of(stays) / "output/b"));
-  EXPECT_TRUE(process_info(pid).has_value());
+  EXPECT_TRUE(runs(pid));
   decide(stays, 60, Directive::kill);
   EXPECT_EQ(daemon_.wait_for_exit(stays).cause, Cause::ended_by_agent);
-  EXPECT_FALSE(process_info(pid).has_value());
+  EXPECT_FALSE(runs(pid));
 }
 
 TEST_F(Programs, ThatArePausedInMidLengthHearItAtTheNextReport) {
