@@ -117,6 +117,7 @@ std::vector<std::uint64_t> exact_shares(std::uint64_t trials, std::uint64_t divi
     weights.push_back(std::move(weight));
   }
   std::vector<std::uint64_t> shares;
+  shares.reserve(weights.size());
   for (const Natural& weight : weights) {
     shares.push_back(floor_of_share(trials, weight, sum));
   }
