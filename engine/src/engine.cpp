@@ -21,6 +21,8 @@ struct Dispatch {
   Status operator()(const ResumeExperiment& command) const { return resume_experiment(step, command.experiment); }
   Status operator()(const CancelExperiment& command) const { return end_experiment(step, command.experiment, false); }
   Status operator()(const KillExperiment& command) const { return end_experiment(step, command.experiment, true); }
+  Status operator()(const ChangeExperiment& command) const { return change_experiment(step, command); }
+  Status operator()(const EndTrial& command) const { return end_trial(step, command); }
   Status operator()(const JoinWorker& command) const { return join_worker(step, command); }
   Status operator()(const LoseWorker& command) const { return lose_worker(step, command); }
   Status operator()(const ConfirmStart& command) const { return confirm_start(step, command); }

@@ -38,6 +38,8 @@ Status create_experiment(Step& step, const CreateExperiment& command);
 Status pause_experiment(Step& step, ExperimentId id);
 Status resume_experiment(Step& step, ExperimentId id);
 Status end_experiment(Step& step, ExperimentId id, bool at_once);
+Status change_experiment(Step& step, const ChangeExperiment& command);
+Status end_trial(Step& step, const EndTrial& command);
 Status join_worker(Step& step, const JoinWorker& command);
 Status lose_worker(Step& step, const LoseWorker& command);
 Status confirm_start(Step& step, const ConfirmStart& command);

@@ -39,6 +39,7 @@ struct ComposedSearcher::Listener {
     }
   }
   void operator()(const engine::TrialWasClosed& closed) const { self.schedule_->hear_closed(closed.trial); }
+  void operator()(const engine::MaxTrialsChanged& /*changed*/) const {}
 };
 
 ComposedSearcher::ComposedSearcher(std::unique_ptr<Schedule> schedule, std::unique_ptr<Proposer> proposer,

@@ -10,7 +10,7 @@ namespace {
 
 const ExperimentRecord& experiment_of(const Step& step, ExperimentId id) { return step.world().experiments.at(id); }
 
-void end_trial(Step& step, ExperimentId experiment, TrialNumber number, TrialState state, Reason reason) {
+void end(Step& step, ExperimentId experiment, TrialNumber number, TrialState state, Reason reason) {
   step.happened(TrialEnded{experiment, number, state, std::move(reason)});
 }
 
@@ -38,14 +38,14 @@ void run_again(Step& step, ExperimentId id, TrialNumber number) {
       break;
   }
   const bool user = record.stopping_as == ExperimentState::canceled;
-  end_trial(step, id, number, TrialState::canceled,
+  end(step, id, number, TrialState::canceled,
             because(user ? Reason::Why::user : Reason::Why::experiment_end, record.reason));
 }
 
 void exit_early(Step& step, ExperimentId id, TrialNumber number, ExitReason exit, TrialState state,
                 const std::string& detail) {
   step.happened(TrialExitedEarly{id, number, exit, detail});
-  end_trial(step, id, number, state, because(Reason::Why::early_exit, detail));
+  end(step, id, number, state, because(Reason::Why::early_exit, detail));
 }
 
 std::string amount(const ExperimentRecord& record, Units units) {
@@ -103,7 +103,7 @@ void reach_lengths(Step& step, ExperimentId id, TrialNumber number) {
         break;
       case Verdict::Action::stop: {
         const bool full = trial.length >= record.config.searcher.max_length;
-        end_trial(step, id, number, full ? TrialState::completed : TrialState::stopped, std::move(verdict.reason));
+        end(step, id, number, full ? TrialState::completed : TrialState::stopped, std::move(verdict.reason));
         break;
       }
     }
@@ -135,6 +135,34 @@ void after_exit(Step& step, const AttemptKey& key, Units granted, Units reached,
     return;
   }
   run_again(step, key.experiment, key.trial);
+}
+
+Status end_trial(Step& step, const EndTrial& command) {
+  const auto found = step.world().experiments.find(command.experiment);
+  if (found == step.world().experiments.end()) {
+    return Error{Errc::not_found, "there is no experiment " + std::to_string(command.experiment.number())};
+  }
+  const ExperimentRecord& record = found->second;
+  if (command.trial.number() >= record.trials.size()) {
+    return Error{Errc::not_found, "experiment " + std::to_string(record.id.number()) + " has no trial " +
+                                      std::to_string(command.trial.number())};
+  }
+  const TrialState state = record.trials[command.trial.number()].state;
+  const bool canceled = command.reason == ExitReason::user_canceled;
+  if (!canceled && command.reason != ExitReason::user_stopped) {
+    return Error{Errc::bad_request, "a user ends a trial as user_canceled or user_stopped, not as " +
+                                        std::string(name_of(command.reason))};
+  }
+  if (is_closed(state)) {
+    return state == TrialState::canceled || state == TrialState::stopped
+               ? Status(Done{})  // Asking twice is not an error.
+               : Status(Error{Errc::wrong_state, "trial " + std::to_string(command.trial.number()) +
+                                                     " has ended as " + std::string(name_of(state))});
+  }
+  exit_early(step, record.id, command.trial, command.reason,
+             canceled ? TrialState::canceled : TrialState::stopped,
+             canceled ? "canceled by a user" : "stopped by a user");
+  return Done{};
 }
 
 void lose_attempt(Step& step, const AttemptKey& key, const std::string& why) {

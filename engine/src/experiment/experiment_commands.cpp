@@ -88,6 +88,14 @@ Status resume_experiment(Step& step, ExperimentId id) {
   return Done{};
 }
 
+Status change_experiment(Step& step, const ChangeExperiment& command) {
+  const ExperimentRecord* record = find(step, command.experiment);
+  if (record == nullptr) {
+    return no_experiment(command.experiment);
+  }
+  return Error{Errc::bad_request, "limits cannot be changed yet"};
+}
+
 void stop_experiment(Step& step, ExperimentId id, ExperimentState target, bool at_once, const std::string& reason) {
   step.happened(ExperimentStopping{id, target, at_once, reason});
   const ExperimentRecord& record = step.world().experiments.at(id);

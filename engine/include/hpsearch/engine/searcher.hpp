@@ -126,8 +126,11 @@ struct TrialExited {  ///< Early; nothing more will come of it.
 struct TrialWasClosed {  ///< After `stop`, or because closable() named it.
   TrialNumber trial;
 };
+struct MaxTrialsChanged {  ///< A user wants so many trials in all, from now on; those that exist stay.
+  std::uint64_t max_trials = 0;
+};
 using SearchEvent = std::variant<TrialWasCreated, TrialWasPromoted, TrialReported, TrialValidated,
-                                 TrialExited, TrialWasClosed>;
+                                 TrialExited, TrialWasClosed, MaxTrialsChanged>;
 
 /// A search strategy: asked what to do next, told what happened. It sees neither workers nor clocks nor
 /// processes. It *looks* when asked and *changes* only when it hears what was decided, so that replaying the

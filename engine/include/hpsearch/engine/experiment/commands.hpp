@@ -8,6 +8,7 @@
 #include "hpsearch/engine/base/id.hpp"
 #include "hpsearch/engine/base/value.hpp"
 #include "hpsearch/engine/experiment/attempt.hpp"
+#include "hpsearch/engine/searcher.hpp"
 
 namespace hpsearch::engine {
 
@@ -34,6 +35,21 @@ struct CancelExperiment {
 /// At once.
 struct KillExperiment {
   ExperimentId experiment;
+};
+
+/// Changes limits of a living experiment. `changes` has the shape of the experiment file and names only what
+/// changes: searcher.max_trials, searcher.max_concurrent_trials, budget.*, resources.max_slots, .weight,
+/// .priority; null takes an optional limit away.
+struct ChangeExperiment {
+  ExperimentId experiment;
+  Value changes;
+};
+/// A user wants no more of one trial; `reason` is user_canceled or user_stopped. Its searcher hears of an early
+/// exit; a running attempt is told to stop.
+struct EndTrial {
+  ExperimentId experiment;
+  TrialNumber trial;
+  ExitReason reason = ExitReason::user_canceled;
 };
 
 /// An attempt as its worker knows it.
@@ -76,6 +92,6 @@ struct TakeReports {
 struct LookAtClock {};
 
 using Command = std::variant<CreateExperiment, PauseExperiment, ResumeExperiment, CancelExperiment, KillExperiment,
-                             JoinWorker, LoseWorker, ConfirmStart, TakeReports, LookAtClock>;
+                             ChangeExperiment, EndTrial, JoinWorker, LoseWorker, ConfirmStart, TakeReports, LookAtClock>;
 
 }  // namespace hpsearch::engine
