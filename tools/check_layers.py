@@ -24,7 +24,7 @@ ROOMS = {
 }
 
 # Inside the engine, from the ground up: each sub-room may include itself and what stands before it.
-ENGINE_ORDER = ["base", "space", "searcher", "config", "trial", "experiment", "cluster", "world", "scheduler",
+ENGINE_ORDER = ["base", "space", "searcher", "config", "trial", "experiment", "cluster", "scheduler", "world",
                 "journal", "engine", "step", "search", "sim"]
 # These two private headers are the desk at which the sources of several sub-rooms work on one step.
 DESK = {"experiment/world.hpp": "world", "step.hpp": "step"}

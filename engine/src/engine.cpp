@@ -1,6 +1,7 @@
 #include "hpsearch/engine/engine.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "step.hpp"
 
@@ -26,7 +27,7 @@ struct Dispatch {
   Status operator()(const JoinWorker& command) const { return join_worker(step, command); }
   Status operator()(const LoseWorker& command) const { return lose_worker(step, command); }
   Status operator()(const ConfirmStart& command) const { return confirm_start(step, command); }
-  Status operator()(const TakeReports& command) const { return take_reports(step, command); }
+  Status operator()(TakeReports& command) const { return take_reports(step, std::move(command)); }
   Status operator()(const LookAtClock&) const { return Done{}; }
 };
 
@@ -37,16 +38,26 @@ Engine::Engine(Engine&&) noexcept = default;
 Engine& Engine::operator=(Engine&&) noexcept = default;
 Engine::~Engine() = default;
 
-Result<Effects> Engine::step(const Command& command, Instant now) {
+Result<Effects> Engine::step(Command command, Instant now) {
   Effects effects;
-  Step step(state_->world, effects, std::max(now, state_->world.last_instant));
-  const Status done = std::visit(Dispatch{step}, command);
-  if (!done) {
+  if (const Status done = step(std::move(command), now, effects); !done) {
     return done.error();
   }
-  settle(step);
-  give_orders(step);
   return effects;
+}
+
+Status Engine::step(Command command, Instant now, Effects& effects) {
+  effects.events.clear();
+  effects.orders.clear();
+  effects.created.reset();
+  effects.joined.reset();
+  Step step(state_->world, effects, std::max(now, state_->world.last_instant));
+  Status done = std::visit(Dispatch{step}, command);
+  if (done) {
+    settle(step);
+    give_orders(step);
+  }
+  return done;
 }
 
 Status Engine::replay(const Event& event) {
@@ -55,6 +66,11 @@ Status Engine::replay(const Event& event) {
     apply(state_->world, event);
   }
   return fits;
+}
+
+std::optional<Instant> Engine::next_deadline() const noexcept {
+  const auto& deadlines = state_->world.agenda.deadlines;
+  return deadlines.empty() ? std::nullopt : std::optional(deadlines.begin()->first);
 }
 
 Lsn Engine::last_lsn() const noexcept { return state_->world.last_lsn; }
@@ -75,10 +91,14 @@ const TrialRecord* Engine::find(ExperimentId experiment, TrialNumber trial) cons
 }
 
 void Engine::set_suspect(WorkerId worker, bool suspect) {
+  World& world = state_->world;
   if (suspect) {
-    state_->world.suspects.insert(worker);
+    world.suspects.insert(worker);
   } else {
-    state_->world.suspects.erase(worker);
+    world.suspects.erase(worker);
+  }
+  if (const auto known = world.workers.find(worker); known != world.workers.end()) {
+    note_vacancy(world, known->second);
   }
 }
 

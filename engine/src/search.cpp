@@ -69,7 +69,7 @@ std::optional<Search::Work> Search::ask() {
   const Result<Effects> started = step(ConfirmStart{worker_, key});
   HPSEARCH_CHECK(started.has_value(), "a lease that was granted can be started");
   const TrialRecord& trial = *engine_.find(experiment_, key.trial);
-  return Work{key.trial, trial.hparams, trial.reached, trial.live->granted_length};
+  return Work{key.trial, experiment().hparams[key.trial.number()], trial.reached, trial.live->granted_length};
 }
 
 Result<Decision> Search::report(TrialNumber number, Units length, double metric) {
@@ -132,7 +132,7 @@ std::optional<Search::Best> Search::best() const {
     return std::nullopt;
   }
   const TrialRecord& trial = record.trials[record.best->number()];
-  return Best{*record.best, trial.hparams, trial.best->metric, trial.best->step};
+  return Best{*record.best, record.hparams[record.best->number()], trial.best->metric, trial.best->step};
 }
 
 bool Search::finished() const { return is_ended(experiment().state); }

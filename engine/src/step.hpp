@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <utility>
 
@@ -16,6 +17,16 @@ class Step {
 
   [[nodiscard]] const World& world() const noexcept { return world_; }
   [[nodiscard]] Effects& effects() noexcept { return effects_; }
+  [[nodiscard]] Instant now() const noexcept { return now_; }
+  [[nodiscard]] Agenda& agenda() noexcept { return world_.agenda; }
+  /// Its searcher wanted nothing: it is not asked again before something of it changes.
+  void asked_in_vain(ExperimentId experiment) { world_.experiments.at(experiment).asked_in_vain = true; }
+  void looked_after(ExperimentId experiment) {
+    ExperimentRecord& record = world_.experiments.at(experiment);
+    record.on_agenda = false;
+    record.asked_in_vain = false;
+  }
+  void look_after(ExperimentId experiment) { touch(world_, world_.experiments.at(experiment)); }
 
   /// The first Lsn this step can have given.
   [[nodiscard]] Lsn first() const noexcept { return first_; }
@@ -43,15 +54,22 @@ Status end_trial(Step& step, const EndTrial& command);
 Status join_worker(Step& step, const JoinWorker& command);
 Status lose_worker(Step& step, const LoseWorker& command);
 Status confirm_start(Step& step, const ConfirmStart& command);
-Status take_reports(Step& step, const TakeReports& command);
+Status take_reports(Step& step, TakeReports command);
 
 // --- what follows ---
 
 /// The trial may have reached the length it was asked for, and with one report several: asks its searcher.
 void reach_lengths(Step& step, ExperimentId experiment, TrialNumber trial);
 
+/// Why an attempt exited, as far as its trial is concerned.
+enum class Exit : std::uint8_t {
+  by_itself,
+  asked_for,  ///< It was told to pause or stop.
+  failed,     ///< is_failure()
+};
+
 /// Its attempt is over, with an exit report: what becomes of the trial.
-void after_exit(Step& step, const AttemptKey& key, Units granted, Units reached, const ExitReport& exit, bool failed);
+void after_exit(Step& step, const AttemptKey& key, Units granted, Units reached, const ExitReport& report, Exit exit);
 
 /// Its attempt is over without an exit report.
 void lose_attempt(Step& step, const AttemptKey& key, const std::string& why);

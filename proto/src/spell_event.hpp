@@ -72,6 +72,13 @@ void spell(auto& fields, Is<engine::ExperimentResumed> auto& event) {
 }
 
 template <>
+inline constexpr const char* tag_of<engine::LimitsChanged> = "limits_changed";
+void spell(auto& fields, Is<engine::LimitsChanged> auto& event) {
+  fields("experiment", event.experiment);
+  fields("config", event.config);
+}
+
+template <>
 inline constexpr const char* tag_of<engine::ExperimentStopping> = "experiment_stopping";
 void spell(auto& fields, Is<engine::ExperimentStopping> auto& event) {
   fields("experiment", event.experiment);

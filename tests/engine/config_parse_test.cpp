@@ -581,9 +581,26 @@ INSTANTIATE_TEST_SUITE_P(
               "records_per_epoch: is -1 (an integer of at least 1)\n"}),
     [](const auto& instance) { return std::string(instance.param.name); });
 
+TEST(Budget, ReadsLengthsOfTimeAsPeopleWriteThem) {
+  const std::vector<std::pair<Value, double>> spellings = {
+      {3600, 3600},     {0.5, 0.5},          {"90m", 5400},  {"1h 30m", 5400},
+      {"1h30m", 5400},  {"2d", 2 * 86400.0}, {"1.5h", 5400}, {" 45s ", 45},
+  };
+  for (const auto& [spelling, seconds] : spellings) {
+    const ParsedConfig parsed = read_config(with(small_experiment(), "budget", Value::Map{{"max_time", spelling}}));
+    ASSERT_TRUE(parsed.config) << compact_json(spelling) << lines(parsed.problems);
+    EXPECT_EQ(parsed.config->budget.max_time->in_seconds(), seconds) << compact_json(spelling);
+  }
+  for (const Value& wrong : {Value(0), Value(-1), Value("90"), Value("m"), Value("1h 30"), Value("1w"), Value(""),
+                             Value("-3h"), Value(1e10), Value("0s"), Value(true)}) {
+    const ParsedConfig parsed = read_config(with(small_experiment(), "budget", Value::Map{{"max_time", wrong}}));
+    EXPECT_NE(lines(parsed.problems).find("budget.max_time: is " + compact_json(wrong)), std::string::npos)
+        << compact_json(wrong) << lines(parsed.problems);
+  }
+}
+
 TEST(SectionsWithoutEffect, AreKeptAndListed) {
   Value tree = with(small_experiment(), "launch", Value::Map{{"kind", "pytorch"}});
-  tree = with(std::move(tree), "budget", Value::Map{{"target", 0.1}});
   tree = with(std::move(tree), "outputs", Value::Map{{"model", "/x"}});
   tree = with(std::move(tree), "resources", Value::Map{{"shm_size", "1G"}, {"resource_pool", "big"}});
   tree = with(std::move(tree), "min_checkpoint_period", 5);
@@ -597,7 +614,7 @@ TEST(SectionsWithoutEffect, AreKeptAndListed) {
     EXPECT_NE(note.what.find("has no effect here"), std::string::npos) << describe(note);
   }
   EXPECT_EQ(listed,
-            "budget checkpoint_storage.save_trial_best launch min_checkpoint_period outputs "
+            "checkpoint_storage.save_trial_best launch min_checkpoint_period outputs "
             "resources.resource_pool "
             "resources.shm_size searcher.source_trial_id ");
   EXPECT_EQ(*parsed.config->accepted.at_path("launch.kind"), Value("pytorch"));

@@ -11,7 +11,8 @@ TEST(EffectiveConfig, ShowsEveryDefault) {
   ASSERT_TRUE(parsed.config);
   EXPECT_EQ(
       compact_json(to_value(*parsed.config)),
-      R"({"checkpoint_policy":"best",)"
+      R"({"budget":{"max_failed_trials":null,"max_slot_hours":null,"max_time":null,"target":null},)"
+            R"("checkpoint_policy":"best",)"
       R"("checkpoint_storage":{"host_path":"","save_experiment_best":0,"save_trial_best":1,)"
       R"("save_trial_latest":1,"storage_path":"","type":"shared_fs"},)"
       R"("data":{},"description":"","entrypoint":"python train.py",)"

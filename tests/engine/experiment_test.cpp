@@ -146,9 +146,9 @@ TEST(Experiment, BestCheckpointIsTheBestMeasuredAtItsExactStep) {
   cluster.send(key, CheckpointReport{Units{4}, "/c/4", 1, 1});
   cluster.report(key, 4, 0.4);
   EXPECT_EQ(cluster.trial(id, 0).best->step, Units{2});
-  EXPECT_EQ(cluster.trial(id, 0).best_checkpoint, "/c/3");
-  EXPECT_EQ(cluster.trial(id, 0).best_checkpoint_metric, 0.3);
-  EXPECT_EQ(cluster.trial(id, 0).checkpoint, "/c/4");
+  EXPECT_EQ(cluster.trial(id, 0).checkpoints->best, "/c/3");
+  EXPECT_EQ(cluster.trial(id, 0).checkpoints->best_metric, 0.3);
+  EXPECT_EQ(cluster.trial(id, 0).checkpoints->latest, "/c/4");
 }
 
 TEST(Experiment, SparseReportsEnterEveryRungTheyPassed) {
@@ -186,8 +186,8 @@ TEST(Experiment, VoluntaryStopEndsOnlyThatTrial) {
   cluster.report(key, 4, 0.3);
   cluster.exit(key, 0);
   EXPECT_EQ(cluster.trial(id, 0).state, TrialState::stopped);
-  EXPECT_NE(cluster.trial(id, 0).reason.detail.find("4 epochs of 9 epochs"), std::string::npos)
-      << cluster.trial(id, 0).reason.detail;
+  EXPECT_NE(cluster.trial(id, 0).reason.detail().find("4 epochs of 9 epochs"), std::string::npos)
+      << cluster.trial(id, 0).reason.detail();
   cluster.run_all([](TrialNumber) { return 1.0; });
   EXPECT_EQ(cluster.engine.find(id)->state, ExperimentState::completed);
 }
@@ -200,7 +200,7 @@ TEST(Experiment, ProgramWithoutTheMetricFailsAndSaysWhatItReported) {
   cluster.send(key, MetricsReport{Units{9}, {{"accuracy", 0.5}, {"loss", 1.0}}});
   cluster.exit(key, 0);
   EXPECT_EQ(cluster.trial(id, 0).state, TrialState::failed);
-  EXPECT_NE(cluster.trial(id, 0).reason.detail.find("accuracy, loss"), std::string::npos);
+  EXPECT_NE(cluster.trial(id, 0).reason.detail().find("accuracy, loss"), std::string::npos);
   EXPECT_EQ(cluster.engine.find(id)->state, ExperimentState::failed);
 }
 
@@ -214,7 +214,7 @@ TEST(Experiment, FailuresOfTheProgramCountAndAreLimited) {
   }
   cluster.exit(cluster.live(id, 0), 1);
   EXPECT_EQ(cluster.trial(id, 0).state, TrialState::failed);
-  EXPECT_EQ(cluster.trial(id, 0).attempts, AttemptNumber(3));
+  EXPECT_EQ(cluster.trial(id, 0).attempts, 3U);
   EXPECT_EQ(cluster.engine.find(id)->state, ExperimentState::failed);
 }
 

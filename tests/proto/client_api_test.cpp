@@ -30,7 +30,6 @@ TrialRecord trial(std::uint64_t id, TrialState state, std::uint64_t length, std:
   TrialRecord record;
   record.id = TrialId{id};
   record.state = state;
-  record.hparams = Value::Map{{"lr", 0.5}};
   record.length = Units{length};
   record.reached = Units{reached};
   record.created_at = Instant::from_micros(2'000'000);
@@ -57,20 +56,19 @@ ExperimentRecord experiment() {
   record.trials.push_back(trial(11, TrialState::paused, 1, 1));
   record.trials.push_back(trial(12, TrialState::running, 4, 2));
   record.trials.push_back(trial(13, TrialState::failed, 16, 5));
+  for (std::size_t i = 0; i < record.trials.size(); ++i) {
+    record.hparams.push_back(Value::Map{{"lr", 0.5}});
+  }
   TrialRecord& first = record.trials[0];
   first.latest = Measurement{Units{17}, std::numeric_limits<double>::quiet_NaN()};
   first.best = Measurement{Units{12}, 0.75};
   first.ended_at = Instant::from_micros(9'000'000);
   first.busy = Duration::seconds(4);
-  first.attempts = AttemptNumber{2};
+  first.attempts = 2;
   first.restarts = 1;
-  first.checkpoint = "/c/16";
-  first.checkpoint_step = Units{16};
-  first.best_checkpoint = "/c/12";
-  first.best_checkpoint_step = Units{12};
-  first.best_checkpoint_metric = 0.75;
-  first.last_failure = "exit code 1";
-  first.reason = {Reason::Why::max_length, 0U, 2U, {}, {}, {}, {}, ""};
+  first.checkpoints = KnownCheckpoints{"/c/16", Units{16}, "/c/12", Units{12}, 0.75};
+  first.last_failure = std::string("exit code 1");
+  first.reason = Reason{Reason::Why::max_length, 0U, 2U, {}, {}, {}, {}, ""};
   LiveAttempt live;
   live.worker = WorkerId{7};
   live.slots = {SlotIndex{0}, SlotIndex{1}};

@@ -152,6 +152,7 @@ const std::vector<Example<EventBody>>& example_events() {
       {"attempt_lost", AttemptLost{key(), "gpu-7 was silent for 300 s"}},
       {"worker_joined",
        WorkerJoined{WorkerId{4}, "0f8fad5b-d9cb-469f-a165-70867728950e", "gpu-7", 12, 8, "gpu"}},
+      {"limits_changed", LimitsChanged{ExperimentId{3}, Value::Map{{"name", "digits"}}}},
       {"worker_lost", WorkerLost{WorkerId{4}, "told to end"}},
   };
   return examples;

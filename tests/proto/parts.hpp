@@ -151,6 +151,10 @@ auto parts(Is<engine::ExperimentResumed> auto& x) {
   auto& [experiment] = x;
   return std::tie(experiment);
 }
+auto parts(Is<engine::LimitsChanged> auto& x) {
+  auto& [experiment, config] = x;
+  return std::tie(experiment, config);
+}
 auto parts(Is<engine::ExperimentStopping> auto& x) {
   auto& [experiment, target, at_once, reason] = x;
   return std::tie(experiment, target, at_once, reason);

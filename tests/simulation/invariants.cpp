@@ -91,12 +91,14 @@ std::string fingerprint(const Engine& engine) {
   for (const auto& [id, record] : engine.experiments()) {
     out << "experiment " << id.number() << ' ' << name_of(record.state) << ' ' << record.reason << ' '
         << compact_json(record.effective) << ' ' << compact_json(record.searcher->save()) << '\n';
-    for (const TrialRecord& trial : record.trials) {
-      out << "  " << trial.id.number() << ' ' << name_of(trial.state) << ' ' << compact_json(trial.hparams) << ' '
+    for (std::size_t i = 0; i < record.trials.size(); ++i) {
+      const TrialRecord& trial = record.trials[i];
+      const KnownCheckpoints checkpoints = trial.checkpoints ? *trial.checkpoints : KnownCheckpoints{};
+      out << "  " << trial.id.number() << ' ' << name_of(trial.state) << ' ' << compact_json(record.hparams[i]) << ' '
           << count(trial.length) << ' ' << count(trial.reached) << ' ' << trial.awaits_resume << ' '
-          << trial.restarts << ' ' << trial.attempts.number() << ' ' << trial.last_lease.number() << ' '
-          << trial.last_seq << ' ' << trial.checkpoint << ' ' << trial.best_checkpoint << ' '
-          << trial.last_failure << ' ' << trial.busy.in_micros() << ' ' << describe(trial.reason);
+          << trial.restarts << ' ' << trial.attempts << ' ' << trial.last_lease.number() << ' '
+          << trial.last_seq << ' ' << checkpoints.latest << ' ' << checkpoints.best << ' '
+          << (trial.last_failure ? *trial.last_failure : "") << ' ' << trial.busy.in_micros() << ' ' << describe(trial.reason);
       if (trial.live) {
         out << " live " << trial.live->worker.number() << ' ' << trial.live->started << ' '
             << trial.live->applied_seq << ' ' << (trial.live->decision ? trial.live->decision->id.number() : 0);

@@ -50,7 +50,7 @@ WelcomeWorker welcome(const World& world, WorkerId id, const JoinWorker& command
     const auto found = world.experiments.find(held.key.experiment);
     const bool known = found != world.experiments.end() &&
                        held.key.trial.number() < found->second.trials.size() &&
-                       held.key.attempt <= found->second.trials[held.key.trial.number()].attempts &&
+                       held.key.attempt.number() <= found->second.trials[held.key.trial.number()].attempts &&
                        held.key.lease.number() <= world.last_lsn.number();
     if (known) {
       const TrialRecord& trial = found->second.trials[held.key.trial.number()];

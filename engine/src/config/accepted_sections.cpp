@@ -3,7 +3,6 @@
 
 #include "base/shown.hpp"
 #include "config/sections.hpp"
-#include "space/numbers.hpp"
 
 namespace hpsearch::engine {
 
@@ -70,22 +69,6 @@ void read_channels(Section& top, std::string_view key) {
   }
 }
 
-void read_budget(Section& top) {
-  Section budget = top.section("budget");
-  if (const Value* time = budget.any("max_time")) {
-    // A number of seconds, or text such as "90m": what reads budgets will know its spellings.
-    const bool is_text = time->as_text() != nullptr && !time->as_text()->empty();
-    const std::optional<double> seconds = finite_number(*time);
-    if (!is_text && !(seconds && *seconds > 0)) {
-      budget.problem("max_time", "is " + shown(*time), "a length of time, as 3600 (seconds) or 90m");
-    }
-  }
-  budget.number_above("max_slot_hours", 0);
-  budget.number("target");
-  budget.integer("max_failed_trials", 0);
-  budget.finish();
-}
-
 void read_launch(Section& top) {
   static constexpr std::array<std::string_view, 6> kinds = {"process", "pytorch",       "tensorflow",
                                                             "xgboost", "elastic_batch", "mpi"};
@@ -129,8 +112,6 @@ void read_accepted_sections(Section& top, Value::Map& accepted) {
     read_channels(top, key);
     keep(top, key, not_yet, accepted);
   }
-  read_budget(top);
-  keep(top, "budget", "has no effect here yet: nothing ends the search early", accepted);
   read_launch(top);
   keep(top, "launch", "has no effect here yet: each trial is one process on one worker", accepted);
 }

@@ -97,6 +97,16 @@ Value resources_value(const ResourcesConfig& resources) {
   };
 }
 
+Value budget_value(const BudgetConfig& budget) {
+  const auto or_null = [](const auto& limit) { return limit ? Value(*limit) : Value(); };
+  return Value::Map{
+      {"max_time", budget.max_time ? Value(budget.max_time->in_seconds()) : Value()},
+      {"max_slot_hours", or_null(budget.max_slot_hours)},
+      {"target", or_null(budget.target)},
+      {"max_failed_trials", budget.max_failed_trials ? number(*budget.max_failed_trials) : Value()},
+  };
+}
+
 Value storage_value(const CheckpointStorageConfig& storage) {
   Value::Map map{
       {"type", storage.type},
@@ -142,6 +152,7 @@ Value to_value(const ExperimentConfig& config) {
       {"min_checkpoint_period", length_of(config.min_checkpoint_period.value_or(Units{0}), config.unit)},
       {"max_restarts", number(config.max_restarts)},
       {"resources", resources_value(config.resources)},
+      {"budget", budget_value(config.budget)},
       {"checkpoint_storage", storage_value(config.checkpoint_storage)},
       {"environment", Value::Map{{"environment_variables", text_map(config.environment_variables)}}},
       {"reproducibility", Value::Map{{"experiment_seed", number(config.experiment_seed)}}},

@@ -227,6 +227,7 @@ void read_all(const Value& tree, SearcherRegistry registry, std::string_view fal
   std::string_view resources_key;
   const Value* resources = top.any("resources", "resource", resources_key);
   read_resources(Section(resources, std::string(resources_key), findings), config.resources, accepted);
+  read_budget(top.section("budget"), config.budget);
   read_checkpoint_storage(top.section("checkpoint_storage"), config.checkpoint_storage, accepted);
   Section environment = top.section("environment");
   read_seed(top, environment, seed, config);

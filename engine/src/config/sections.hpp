@@ -21,12 +21,14 @@ void read_searcher(Section section, SearcherRegistry registry, const Space* spac
 
 void read_resources(Section section, ResourcesConfig& resources, Value::Map& accepted);
 
+void read_budget(Section section, BudgetConfig& budget);
+
 void read_checkpoint_storage(Section section, CheckpointStorageConfig& storage, Value::Map& accepted);
 
 /// Leaves `experiment_seed`, which users write here too, to the caller: give it a section that knows the key.
 void read_environment(Section section, std::map<std::string, std::string>& variables, Value::Map& accepted);
 
-/// The sections that mean nothing to the engine: profiling, slurm, launch, budget and so on.
+/// The sections that mean nothing to the engine: profiling, slurm, launch and so on.
 void read_accepted_sections(Section& top, Value::Map& accepted);
 
 /// Fields that every searcher reads, whatever its kind.

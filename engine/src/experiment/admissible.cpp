@@ -61,6 +61,13 @@ struct Reader {
     }
     return worker(event.worker);
   }
+  std::string operator()(const LimitsChanged& event) const {
+    if (const std::string missing = experiment(event.experiment); !missing.empty()) {
+      return missing;
+    }
+    const ParsedConfig parsed = parse_config(event.config, world.registry, "", 0);
+    return parsed.config ? "" : "its config does not read here: " + describe(parsed.problems.front());
+  }
   std::string operator()(const ExperimentPaused& event) const { return experiment(event.experiment); }
   std::string operator()(const ExperimentResumed& event) const { return experiment(event.experiment); }
   std::string operator()(const ExperimentStopping& event) const { return experiment(event.experiment); }

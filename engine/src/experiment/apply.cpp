@@ -31,8 +31,10 @@ void release(World& world, ExperimentRecord& experiment, TrialNumber number, Ins
   TrialRecord& trial = experiment.trials[number.number()];
   const LiveAttempt& live = *trial.live;
   WorkerRecord& worker = world.workers.at(live.worker);
-  worker.slots.release(live.key.lease);
+  worker.slots.release(live.slots, live.key.lease);
   worker.attempts.erase(live.key);
+  note_vacancy(world, worker);
+  experiment.slot_time.change(-static_cast<std::int64_t>(live.slots.size()), at);
   trial.busy = trial.busy + Duration::micros((at - live.leased_at).in_micros() *
                                              static_cast<std::int64_t>(live.slots.size()));
   experiment.last_release_at = at;
@@ -43,12 +45,11 @@ void release(World& world, ExperimentRecord& experiment, TrialNumber number, Ins
 bool better(double a, double b, Goal goal) { return goal == Goal::minimize ? a < b : a > b; }
 
 /// The trial's latest checkpoint was measured at its exact step.
-void rate_checkpoint(TrialRecord& trial, double metric, Goal goal) {
-  if (std::isfinite(metric) &&
-      (!trial.best_checkpoint_metric || better(metric, *trial.best_checkpoint_metric, goal))) {
-    trial.best_checkpoint = trial.checkpoint;
-    trial.best_checkpoint_step = trial.checkpoint_step;
-    trial.best_checkpoint_metric = metric;
+void rate_checkpoint(KnownCheckpoints& checkpoints, double metric, Goal goal) {
+  if (std::isfinite(metric) && (!checkpoints.best_metric || better(metric, *checkpoints.best_metric, goal))) {
+    checkpoints.best = checkpoints.latest;
+    checkpoints.best_step = checkpoints.latest_step;
+    checkpoints.best_metric = metric;
   }
 }
 
@@ -57,7 +58,12 @@ struct Applier {
   World& world;
   const Event& event;
 
-  ExperimentRecord& experiment(ExperimentId id) const { return world.experiments.at(id); }
+  /// Whatever happens to an experiment goes through here, so that the scheduler looks after it.
+  ExperimentRecord& experiment(ExperimentId id) const {
+    ExperimentRecord& record = world.experiments.at(id);
+    touch(world, record);
+    return record;
+  }
 
   void operator()(const ExperimentCreated& created) const {
     ParsedConfig parsed = parse_config(created.config, world.registry, "", 0);
@@ -69,12 +75,14 @@ struct Applier {
     record.context_directory = created.context_directory;
     record.idempotency_key = created.idempotency_key;
     record.searcher = find_kind(world.registry, record.config.searcher.name)->make(record.config);
+    record.hparams = HparamTable(record.config.space);
     record.created_at = event.at;
     if (!created.idempotency_key.empty()) {
       world.by_idempotency_key[created.idempotency_key] = created.experiment;
     }
     world.experiments.emplace(created.experiment, std::move(record));
     world.going.insert(created.experiment);
+    experiment(created.experiment);
   }
 
   void operator()(const ExperimentPaused& paused) const {
@@ -88,6 +96,19 @@ struct Applier {
 
   void operator()(const ExperimentResumed& resumed) const {
     experiment(resumed.experiment).state = ExperimentState::active;
+  }
+
+  void operator()(const LimitsChanged& changed) const {
+    ExperimentRecord& record = experiment(changed.experiment);
+    const std::uint64_t max_trials = record.config.searcher.max_trials;
+    ParsedConfig parsed = parse_config(changed.config, world.registry, "", 0);
+    HPSEARCH_CHECK(parsed.config.has_value(), "changed limits were checked");
+    record.config = std::move(*parsed.config);
+    record.effective = changed.config;
+    if (record.config.searcher.max_trials != max_trials) {
+      record.searcher->hear(MaxTrialsChanged{record.config.searcher.max_trials});
+    }
+    pause_excess(record);
   }
 
   void operator()(const ExperimentStopping& stopping) const {
@@ -114,11 +135,11 @@ struct Applier {
     ExperimentRecord& record = experiment(created.experiment);
     TrialRecord trial;
     trial.id = created.id;
-    trial.hparams = created.hparams;
     trial.length = created.length;
     trial.reason = created.reason;
     trial.created_at = event.at;
     record.trials.push_back(std::move(trial));
+    record.hparams.push_back(created.hparams);
     record.pending.insert(created.trial);
     ++record.by_state[static_cast<std::size_t>(TrialState::pending)];
     world.last_trial_id = std::max(world.last_trial_id, created.id.number());
@@ -213,7 +234,7 @@ struct Applier {
     live.granted_length = granted.length;
     live.leased_at = event.at;
     trial.live = std::move(live);
-    trial.attempts = granted.attempt;
+    trial.attempts = static_cast<std::uint32_t>(granted.attempt.number());
     trial.last_lease = lease;
     trial.last_seq = 0;
     trial.exited = false;
@@ -225,6 +246,8 @@ struct Applier {
     WorkerRecord& worker = world.workers.at(granted.worker);
     worker.slots.take(granted.slots, lease);
     worker.attempts.insert(key);
+    note_vacancy(world, worker);
+    record.slot_time.change(static_cast<std::int64_t>(granted.slots.size()), event.at);
   }
 
   void operator()(const AttemptStarted& started) const {
@@ -243,10 +266,7 @@ struct Applier {
     } else if (const auto* exit = std::get_if<ExitReport>(&taken.report)) {
       if (is_failure(trial, *exit)) {
         ++trial.restarts;
-        trial.last_failure = exit->message;
-        if (!exit->log_tail.empty()) {
-          trial.last_failure += "\n" + exit->log_tail;
-        }
+        trial.last_failure = exit->message + (exit->log_tail.empty() ? "" : "\n" + exit->log_tail);
       }
       trial.exited = true;
       release(world, record, taken.key.trial, event.at);
@@ -260,6 +280,7 @@ struct Applier {
 
   void operator()(const WorkerJoined& joined) const {
     WorkerRecord& worker = world.workers[joined.worker];
+    world.present_slots -= worker.present ? worker.slots.total() : 0;  // None, if it is new.
     worker.id = joined.worker;
     worker.uid = joined.uid;
     worker.name = joined.name;
@@ -271,26 +292,68 @@ struct Applier {
       worker.slots.take(trial_of(world, key.experiment, key.trial).live->slots, key.lease);
     }
     world.worker_by_uid[joined.uid] = joined.worker;
+    world.present_slots += joined.slots;
+    note_vacancy(world, worker);
+    touch_all();
   }
 
-  void operator()(const WorkerLost& lost) const { world.workers.at(lost.worker).present = false; }
+  void operator()(const WorkerLost& lost) const {
+    WorkerRecord& worker = world.workers.at(lost.worker);
+    world.present_slots -= worker.present ? worker.slots.total() : 0;
+    worker.present = false;
+    note_vacancy(world, worker);
+    touch_all();
+  }
 
  private:
+  /// Lower limits take hold at once: the trials leased last give their slots back, from a checkpoint if their
+  /// programs write one, and wait.
+  void pause_excess(ExperimentRecord& record) const {
+    const SearcherConfig& searcher = record.config.searcher;
+    const ResourcesConfig& resources = record.config.resources;
+    std::uint64_t allowed = searcher.max_concurrent_trials > 0 ? searcher.max_concurrent_trials : UINT64_MAX;
+    if (resources.max_slots && resources.slots_per_trial > 0) {
+      allowed = std::min(allowed, *resources.max_slots / resources.slots_per_trial);
+    }
+    std::vector<TrialNumber> staying;
+    for (const TrialNumber number : record.running) {
+      const LiveAttempt& live = *record.trials[number.number()].live;
+      if (!live.decision || live.decision->directive == Directive::train_on) {
+        staying.push_back(number);
+      }
+    }
+    std::sort(staying.begin(), staying.end(), [&record](TrialNumber a, TrialNumber b) {
+      return record.trials[a.number()].last_lease < record.trials[b.number()].last_lease;
+    });
+    for (std::size_t i = staying.size(); i > allowed; --i) {
+      TrialRecord& trial = record.trials[staying[i - 1].number()];
+      decide(trial, event.lsn, Directive::pause, trial.length);
+    }
+  }
+
+  /// With max_concurrent_trials 0, the slots there are bound every experiment.
+  void touch_all() const {
+    for (const ExperimentId id : world.going) {
+      experiment(id);
+    }
+  }
+
   void take_metrics(ExperimentRecord& record, TrialNumber number, TrialRecord& trial,
                     const MetricsReport& report) const {
     trial.reached = std::max(trial.reached, report.step);
     trial.live->reached = std::max(trial.live->reached, report.step);
     const double* metric = find_metric(report.metrics, record.config.searcher.metric);
     if (metric == nullptr) {
-      if (!trial.latest && trial.other_metrics.empty()) {
+      if (!trial.latest && !trial.other_metrics && !report.metrics.empty()) {
+        std::string& names = trial.other_metrics.ensure();
         for (const auto& [name, value] : report.metrics) {
-          trial.other_metrics += (trial.other_metrics.empty() ? "" : ", ") + name;
+          names += (names.empty() ? "" : ", ") + name;
         }
       }
       return;
     }
     const Goal goal = record.config.searcher.goal();
-    trial.other_metrics.clear();
+    trial.other_metrics.reset();
     trial.latest = Measurement{report.step, *metric};
     if (std::isfinite(*metric) && (!trial.best || better(*metric, trial.best->metric, goal))) {
       trial.best = trial.latest;
@@ -299,8 +362,8 @@ struct Applier {
         record.best = number;
       }
     }
-    if (!trial.checkpoint.empty() && trial.checkpoint_step == report.step) {
-      rate_checkpoint(trial, *metric, goal);
+    if (trial.checkpoints && trial.checkpoints->latest_step == report.step) {
+      rate_checkpoint(*trial.checkpoints, *metric, goal);
     }
     if (report.step < trial.length && trial.state == TrialState::running) {
       record.searcher->hear(TrialReported{number, report.step, Score::from_metric(*metric, goal)});
@@ -308,15 +371,31 @@ struct Applier {
   }
 
   static void take_checkpoint(TrialRecord& trial, const CheckpointReport& checkpoint, Goal goal) {
-    trial.checkpoint = checkpoint.path;
-    trial.checkpoint_step = checkpoint.step;
+    KnownCheckpoints& checkpoints = trial.checkpoints.ensure();
+    checkpoints.latest = checkpoint.path;
+    checkpoints.latest_step = checkpoint.step;
     if (trial.latest && trial.latest->step == checkpoint.step) {
-      rate_checkpoint(trial, trial.latest->metric, goal);
+      rate_checkpoint(checkpoints, trial.latest->metric, goal);
     }
   }
 };
 
 }  // namespace
+
+void touch(World& world, ExperimentRecord& record) {
+  if (!record.on_agenda) {
+    record.on_agenda = true;
+    world.agenda.touched.push_back(record.id);
+  }
+}
+
+void note_vacancy(World& world, const WorkerRecord& worker) {
+  if (worker.present && !world.suspects.contains(worker.id)) {
+    world.vacancies.put(worker.id, worker.slots.free(), worker.attempts.size());
+  } else {
+    world.vacancies.remove(worker.id);
+  }
+}
 
 const double* find_metric(const Metrics& metrics, const std::string& name) noexcept {
   const auto found = std::lower_bound(metrics.begin(), metrics.end(), name,

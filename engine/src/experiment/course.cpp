@@ -58,9 +58,8 @@ void after_good_exit(Step& step, ExperimentId id, TrialNumber number, Units gran
   const TrialRecord& trial = record.trials[number.number()];
   const std::string& metric = record.config.searcher.metric;
   if (!trial.latest) {
-    const std::string others = trial.other_metrics.empty()
-                                   ? "; it reported nothing at all"
-                                   : "; it reported " + trial.other_metrics;
+    const std::string others = trial.other_metrics ? "; it reported " + *trial.other_metrics
+                                                   : "; it reported nothing at all";
     exit_early(step, id, number, ExitReason::errored, TrialState::failed,
                "the program ended well but never reported searcher.metric \"" + metric + "\"" + others);
     return;
@@ -110,7 +109,7 @@ void reach_lengths(Step& step, ExperimentId id, TrialNumber number) {
   }
 }
 
-void after_exit(Step& step, const AttemptKey& key, Units granted, Units reached, const ExitReport& exit, bool failed) {
+void after_exit(Step& step, const AttemptKey& key, Units granted, Units reached, const ExitReport& report, Exit exit) {
   const ExperimentRecord& record = experiment_of(step, key.experiment);
   const TrialRecord& trial = record.trials[key.trial.number()];
   if (trial.state != TrialState::running) {
@@ -120,17 +119,17 @@ void after_exit(Step& step, const AttemptKey& key, Units granted, Units reached,
     run_again(step, key.experiment, key.trial);
     return;
   }
-  if (failed) {
+  if (exit == Exit::failed) {
     if (trial.restarts > record.config.max_restarts) {
       exit_early(step, key.experiment, key.trial, ExitReason::errored, TrialState::failed,
-                 exit.message.empty() ? "its program failed" : exit.message);
+                 report.message.empty() ? "its program failed" : report.message);
     } else {
       run_again(step, key.experiment, key.trial);
     }
     return;
   }
-  const bool by_itself = exit.cause == ExitReport::Cause::exited && exit.code == 0;
-  if (by_itself && record.state == ExperimentState::active) {
+  const bool well = report.cause == ExitReport::Cause::exited && report.code == 0;
+  if (well && exit == Exit::by_itself && record.state == ExperimentState::active) {
     after_good_exit(step, key.experiment, key.trial, granted, reached);
     return;
   }

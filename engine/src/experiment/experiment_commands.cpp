@@ -1,5 +1,6 @@
 #include <string>
 
+#include "experiment/change_limits.hpp"
 #include "step.hpp"
 
 namespace hpsearch::engine {
@@ -93,7 +94,17 @@ Status change_experiment(Step& step, const ChangeExperiment& command) {
   if (record == nullptr) {
     return no_experiment(command.experiment);
   }
-  return Error{Errc::bad_request, "limits cannot be changed yet"};
+  if (is_ended(record->state) || record->state == ExperimentState::stopping) {
+    return wrong_state(*record, "changed");
+  }
+  const Result<Value> config = changed_config(record->effective, command.changes, step.world().registry);
+  if (!config) {
+    return config.error();
+  }
+  if (!(*config == record->effective)) {
+    step.happened(LimitsChanged{command.experiment, *config});
+  }
+  return Done{};
 }
 
 void stop_experiment(Step& step, ExperimentId id, ExperimentState target, bool at_once, const std::string& reason) {
@@ -102,7 +113,7 @@ void stop_experiment(Step& step, ExperimentId id, ExperimentState target, bool a
   const Reason::Why why = target == ExperimentState::canceled ? Reason::Why::user : Reason::Why::experiment_end;
   for (std::size_t i = 0; i < record.trials.size(); ++i) {
     const TrialRecord& trial = record.trials[i];
-    if (!is_closed(trial.state) && !trial.live) {
+    if (!is_closed(trial.state) && trial.state != TrialState::running) {  // Its attempt may still wind down.
       Reason ended;
       ended.why = why;
       ended.detail = reason;

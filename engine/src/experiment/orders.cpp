@@ -25,6 +25,8 @@ std::set<TrialPlace> touched_by(const World& world, const std::vector<Event>& ev
       touched.emplace(ended->experiment, ended->trial);
     } else if (const auto* all = std::get_if<ExperimentPaused>(&event.body)) {
       all_running(all->experiment);
+    } else if (const auto* changed = std::get_if<LimitsChanged>(&event.body)) {
+      all_running(changed->experiment);
     } else if (const auto* stopping = std::get_if<ExperimentStopping>(&event.body)) {
       all_running(stopping->experiment);
     }
@@ -44,7 +46,7 @@ LaunchSpec launch_spec_of(const World& world, const AttemptKey& key) {
   spec.experiment_name = config.name;
   spec.slots = trial.live->slots;
   spec.entrypoint = config.entrypoint;
-  spec.hparams = trial.hparams;
+  spec.hparams = record.hparams[key.trial.number()];
   spec.length = trial.live->granted_length;
   spec.unit = config.unit;
   spec.trial_seed = trial_seed(config.experiment_seed, key.trial);
@@ -54,8 +56,10 @@ LaunchSpec launch_spec_of(const World& world, const AttemptKey& key) {
   if (!config.checkpoint_storage.storage_path.empty()) {
     spec.checkpoint_root += "/" + config.checkpoint_storage.storage_path;
   }
-  spec.latest_checkpoint = trial.checkpoint;
-  spec.latest_step = trial.checkpoint_step;
+  if (trial.checkpoints) {
+    spec.latest_checkpoint = trial.checkpoints->latest;
+    spec.latest_step = trial.checkpoints->latest_step;
+  }
   spec.environment_variables = config.environment_variables;
   spec.metric_patterns = config.metrics;
   spec.data = config.data;

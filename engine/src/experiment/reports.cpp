@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "step.hpp"
 
@@ -15,7 +16,7 @@ Standing standing_of(const World& world, const AttemptKey& key, WorkerId worker)
     return Standing::unknown;
   }
   const TrialRecord& trial = found->second.trials[key.trial.number()];
-  if (key.lease.number() > world.last_lsn.number() || key.attempt > trial.attempts) {
+  if (key.lease.number() > world.last_lsn.number() || key.attempt.number() > trial.attempts) {
     return Standing::unknown;
   }
   if (trial.live && trial.live->key == key && trial.live->worker == worker) {
@@ -44,10 +45,11 @@ bool take(Step& step, const AttemptKey& key, std::uint64_t seq, Report report) {
   if (exit != nullptr) {
     const ExitReport copy = *exit;
     const bool failed = is_failure(trial, copy);
+    const bool asked = trial.live->decision && trial.live->decision->directive != Directive::train_on;
     const Units granted = trial.live->granted_length;
     const Units reached = trial.live->reached;
     step.happened(ReportTaken{key, seq, std::move(report)});
-    after_exit(step, key, granted, reached, copy, failed);
+    after_exit(step, key, granted, reached, copy, failed ? Exit::failed : asked ? Exit::asked_for : Exit::by_itself);
     return false;
   }
   const auto* invalid = std::get_if<InvalidHparamsReport>(&report);
@@ -93,7 +95,7 @@ Status confirm_start(Step& step, const ConfirmStart& command) {
   return Done{};
 }
 
-Status take_reports(Step& step, const TakeReports& command) {
+Status take_reports(Step& step, TakeReports command) {
   const AttemptKey& key = command.key;
   auto& orders = step.effects().orders;
   switch (standing_of(step.world(), key, command.worker)) {
@@ -115,8 +117,8 @@ Status take_reports(Step& step, const TakeReports& command) {
     return Done{};
   }
   std::uint64_t seq = command.first_seq;
-  for (const Report& report : command.reports) {
-    if (seq > applied && !take(step, key, seq, report)) {
+  for (Report& report : command.reports) {
+    if (seq > applied && !take(step, key, seq, std::move(report))) {
       break;
     }
     ++seq;

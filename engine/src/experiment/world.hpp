@@ -9,11 +9,13 @@
 #include "hpsearch/engine/cluster/worker.hpp"
 #include "hpsearch/engine/experiment/events.hpp"
 #include "hpsearch/engine/experiment/experiment_record.hpp"
+#include "hpsearch/engine/scheduler/plan.hpp"
 #include "hpsearch/engine/searcher.hpp"
+#include "scheduler/agenda.hpp"
 
 namespace hpsearch::engine {
 
-/// Everything the engine knows: the fold of the events, and nothing else but `suspects`.
+/// Everything the engine knows: the fold of the events, and what follows from it.
 struct World {
   SearcherRegistry registry;
   std::map<ExperimentId, ExperimentRecord> experiments;
@@ -22,17 +24,26 @@ struct World {
   std::map<WorkerId, WorkerRecord> workers;
   std::map<std::string, WorkerId> worker_by_uid;
   std::set<WorkerId> suspects;  ///< Told by the shell, not journaled.
+  Vacancies vacancies;          ///< Of the workers that are present and not suspect.
+  std::uint64_t present_slots = 0;
+  Agenda agenda;
   std::uint64_t last_trial_id = 0;
   Lsn last_lsn;
   Instant last_instant;
 };
 
 [[nodiscard]] inline TrialRecord& trial_of(World& world, ExperimentId experiment, TrialNumber trial) {
-  return world.experiments.at(experiment).trials.at(trial.number());
+  return world.experiments.at(experiment).trials[trial.number()];
 }
 [[nodiscard]] inline const TrialRecord& trial_of(const World& world, ExperimentId experiment, TrialNumber trial) {
-  return world.experiments.at(experiment).trials.at(trial.number());
+  return world.experiments.at(experiment).trials[trial.number()];
 }
+
+/// Marks the experiment as one the scheduler must look after.
+void touch(World& world, ExperimentRecord& record);
+
+/// How full a worker is may have changed.
+void note_vacancy(World& world, const WorkerRecord& worker);
 
 /// The searcher's metric in a report, or nothing.
 [[nodiscard]] const double* find_metric(const Metrics& metrics, const std::string& name) noexcept;

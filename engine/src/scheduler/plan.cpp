@@ -14,24 +14,65 @@ bool goes_first(const Claim& a, const Claim& b) noexcept {
   return a.experiment < b.experiment;
 }
 
-std::optional<Placement> find_place(const std::map<WorkerId, WorkerRecord>& workers,
-                                    const std::set<WorkerId>& suspects, std::uint64_t slots) {
-  const WorkerRecord* best = nullptr;
-  const auto better = [&](const WorkerRecord& worker) {
-    if (best == nullptr) {
-      return true;
-    }
-    return slots == 0 ? worker.attempts.size() < best->attempts.size() : worker.slots.free() < best->slots.free();
-  };
-  for (const auto& [id, worker] : workers) {
-    if (worker.present && !suspects.contains(id) && worker.slots.free() >= slots && better(worker)) {
-      best = &worker;
-    }
+void ClaimQueue::put(const Claim& claim) {
+  const auto known = places_.find(claim.experiment);
+  if (known == places_.end()) {
+    places_.emplace(claim.experiment, claims_.insert(claim).first);
+    return;
   }
-  if (best == nullptr) {
-    return std::nullopt;
+  const Claim& before = *known->second;
+  const bool stays = !goes_first(before, claim) && !goes_first(claim, before);
+  if (!stays) {
+    auto node = claims_.extract(known->second);  // Taking the node along spares an allocation.
+    node.value() = claim;
+    known->second = claims_.insert(std::move(node)).position;
   }
-  return Placement{best->id, *best->slots.find_free(slots)};
+}
+
+void ClaimQueue::remove(ExperimentId experiment) {
+  const auto known = places_.find(experiment);
+  if (known != places_.end()) {
+    claims_.erase(known->second);
+    places_.erase(known);
+  }
+}
+
+void Vacancies::put(WorkerId worker, std::uint64_t free_slots, std::uint64_t attempts) {
+  const auto [entry, is_new] = entries_.try_emplace(worker, Entry{free_slots, attempts});
+  if (is_new) {
+    by_free_slots_.emplace(free_slots, worker);
+    by_attempts_.emplace(attempts, worker);
+    return;
+  }
+  move(by_free_slots_, entry->second.free_slots, free_slots, worker);
+  move(by_attempts_, entry->second.attempts, attempts, worker);
+  entry->second = Entry{free_slots, attempts};
+}
+
+void Vacancies::remove(WorkerId worker) {
+  const auto entry = entries_.find(worker);
+  if (entry == entries_.end()) {
+    return;
+  }
+  by_free_slots_.erase({entry->second.free_slots, worker});
+  by_attempts_.erase({entry->second.attempts, worker});
+  entries_.erase(entry);
+}
+
+std::optional<WorkerId> Vacancies::find(std::uint64_t slots) const {
+  if (slots == 0) {
+    return by_attempts_.empty() ? std::nullopt : std::optional(by_attempts_.begin()->second);
+  }
+  const auto found = by_free_slots_.lower_bound({slots, WorkerId{}});
+  return found == by_free_slots_.end() ? std::nullopt : std::optional(found->second);
+}
+
+void Vacancies::move(Ordered& ordered, std::uint64_t from, std::uint64_t to, WorkerId worker) {
+  if (from != to) {
+    auto node = ordered.extract({from, worker});
+    node.value().first = to;
+    ordered.insert(std::move(node));
+  }
 }
 
 }  // namespace hpsearch::engine

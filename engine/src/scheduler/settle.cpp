@@ -1,28 +1,21 @@
 #include <algorithm>
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "hpsearch/engine/scheduler/plan.hpp"
+#include "experiment/budget.hpp"
 #include "step.hpp"
 
 namespace hpsearch::engine {
 namespace {
-
-std::uint64_t total_slots(const World& world) {
-  std::uint64_t total = 0;
-  for (const auto& [id, worker] : world.workers) {
-    total += worker.present ? worker.slots.total() : 0;
-  }
-  return total;
-}
 
 /// How many trials of it may run at once, exactly.
 std::uint64_t concurrency_limit(const World& world, const ExperimentConfig& config) {
   if (config.searcher.max_concurrent_trials > 0) {
     return config.searcher.max_concurrent_trials;
   }
-  return std::max<std::uint64_t>(1, total_slots(world) / std::max<std::uint64_t>(1, config.resources.slots_per_trial));
+  return std::max<std::uint64_t>(1, world.present_slots / std::max<std::uint64_t>(1, config.resources.slots_per_trial));
 }
 
 std::uint64_t slots_in_use(const ExperimentRecord& record) {
@@ -46,9 +39,14 @@ std::optional<TrialNumber> first_ready(const ExperimentRecord& record) {
   return std::nullopt;
 }
 
+struct Placement {
+  WorkerId worker;
+  std::vector<SlotIndex> slots;
+};
+
 void lease(Step& step, const ExperimentRecord& record, TrialNumber number, const Placement& place) {
   const TrialRecord& trial = record.trials[number.number()];
-  step.happened(LeaseGranted{record.id, number, AttemptNumber(trial.attempts.number() + 1), place.worker, place.slots,
+  step.happened(LeaseGranted{record.id, number, AttemptNumber(trial.attempts + std::uint64_t{1}), place.worker, place.slots,
                              trial.length});
 }
 
@@ -70,28 +68,28 @@ void promote(Step& step, const ExperimentRecord& record, PromoteTrial next, cons
   }
 }
 
-/// Gives one free slot to the experiment. False when it cannot use one now.
-bool fill_one(Step& step, const ExperimentRecord& record) {
-  const World& world = step.world();
-  if (!may_run_more(world, record)) {
-    return false;
+/// Where so many slots fit on one worker.
+std::optional<Placement> find_place(const World& world, std::uint64_t slots) {
+  const std::optional<WorkerId> worker = world.vacancies.find(slots);
+  if (!worker) {
+    return std::nullopt;
   }
-  const std::optional<Placement> place =
-      find_place(world.workers, world.suspects, record.config.resources.slots_per_trial);
-  if (!place) {
-    return false;
-  }
+  return Placement{*worker, *world.workers.at(*worker).slots.find_free(slots)};
+}
+
+/// Gives the place to the experiment. False when it cannot use it now.
+bool fill(Step& step, const ExperimentRecord& record, const Placement& place) {
   if (const std::optional<TrialNumber> waiting = first_ready(record)) {
-    lease(step, record, *waiting, *place);
+    lease(step, record, *waiting, place);
     return true;
   }
   Next next = record.searcher->next();
   if (auto* wanted = std::get_if<CreateTrial>(&next)) {
-    create(step, record, std::move(*wanted), *place);
+    create(step, record, std::move(*wanted), place);
     return true;
   }
   if (auto* wanted = std::get_if<PromoteTrial>(&next)) {
-    promote(step, record, std::move(*wanted), *place);
+    promote(step, record, std::move(*wanted), place);
     return true;
   }
   return false;
@@ -138,51 +136,89 @@ void end_if_over(Step& step, const ExperimentRecord& record) {
     step.happened(ExperimentEnded{record.id, ExperimentState::failed, *finished->problem});
   } else if (every_trial_failed(record)) {
     const TrialRecord& last = record.trials.back();
-    const std::string cause = last.reason.detail.empty() ? last.last_failure : last.reason.detail;
+    const std::string detail = last.reason.detail();
+    const std::string cause = detail.empty() && last.last_failure ? *last.last_failure : detail;
     step.happened(ExperimentEnded{record.id, ExperimentState::failed, "every trial failed; the last: " + cause});
   } else {
     step.happened(ExperimentEnded{record.id, ExperimentState::completed, finished->note});
   }
 }
 
-std::vector<Claim> claims_in_order(const World& world) {
-  std::vector<Claim> claims;
-  for (const ExperimentId id : world.going) {
-    const ExperimentRecord& record = world.experiments.at(id);
-    if (record.state == ExperimentState::active) {
-      const ResourcesConfig& resources = record.config.resources;
-      claims.push_back(Claim{id, resources.priority, resources.weight, slots_in_use(record)});
+/// Gives one free slot, or as many as a trial needs, to the first in line that can use it.
+bool fill_one(Step& step) {
+  std::optional<std::uint64_t> does_not_fit;  // Nor does anything larger.
+  for (const Claim& claim : step.agenda().hungry) {
+    const ExperimentRecord& record = step.world().experiments.at(claim.experiment);
+    const std::uint64_t slots = record.config.resources.slots_per_trial;
+    if (record.asked_in_vain || (does_not_fit && slots >= *does_not_fit)) {
+      continue;
     }
-  }
-  std::sort(claims.begin(), claims.end(), goes_first);
-  return claims;
-}
-
-/// Gives one free slot, to the first in line that can use it.
-bool fill_one_slot(Step& step) {
-  for (const Claim& claim : claims_in_order(step.world())) {
-    if (fill_one(step, step.world().experiments.at(claim.experiment))) {
-      return true;
+    const std::optional<Placement> place = find_place(step.world(), slots);
+    if (!place) {
+      does_not_fit = slots;
+    } else if (fill(step, record, *place)) {
+      return true;  // The order of the claims may be another now.
+    } else {
+      step.asked_in_vain(record.id);
     }
   }
   return false;
 }
 
+void update_claim(Step& step, const ExperimentRecord& record) {
+  if (may_run_more(step.world(), record)) {
+    const ResourcesConfig& resources = record.config.resources;
+    step.agenda().hungry.put(Claim{record.id, resources.priority, resources.weight, slots_in_use(record)});
+  } else {
+    step.agenda().hungry.remove(record.id);
+  }
+}
+
+/// Whatever follows for the experiment from what it is now, but new leases.
+void look_after(Step& step, ExperimentId id) {
+  const ExperimentRecord& record = step.world().experiments.at(id);
+  if (!is_ended(record.state)) {
+    if (record.state != ExperimentState::stopping) {
+      if (const std::optional<std::string> spent = spent_budget(record, step.now())) {
+        stop_experiment(step, id, ExperimentState::completed, false, *spent);
+      }
+    }
+    if (record.state != ExperimentState::stopping) {
+      close_what_can_be(step, record);
+    }
+    end_if_over(step, record);
+  }
+  const bool may_be_spent = record.state == ExperimentState::active || record.state == ExperimentState::paused;
+  step.agenda().set_deadline(id, may_be_spent ? next_deadline(record) : std::nullopt);
+  update_claim(step, record);
+}
+
+void look_after_touched(Step& step) {
+  std::vector<ExperimentId>& touched = step.agenda().touched;
+  for (std::size_t i = 0; i < touched.size(); ++i) {  // It grows on the way.
+    const ExperimentId id = touched[i];
+    step.looked_after(id);
+    look_after(step, id);
+  }
+  touched.clear();
+}
+
+void touch_overdue(Step& step) {
+  for (const auto& [deadline, id] : step.agenda().deadlines) {
+    if (deadline > step.now()) {
+      break;
+    }
+    step.look_after(id);
+  }
+}
+
 }  // namespace
 
 void settle(Step& step) {
-  const auto close_and_end = [&] {
-    const std::vector<ExperimentId> going(step.world().going.begin(), step.world().going.end());
-    for (const ExperimentId id : going) {
-      const ExperimentRecord& record = step.world().experiments.at(id);
-      close_what_can_be(step, record);
-      end_if_over(step, record);
-    }
-  };
-  close_and_end();
-  while (fill_one_slot(step)) {
-  }
-  close_and_end();
+  touch_overdue(step);
+  do {
+    look_after_touched(step);
+  } while (fill_one(step));
 }
 
 }  // namespace hpsearch::engine

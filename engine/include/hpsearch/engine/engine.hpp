@@ -34,7 +34,8 @@ struct Effects {
 ///
 /// Owns:    experiments, trials, leases and slots; no threads, clocks, files or sockets.
 /// Threads: callers take turns.
-/// Cost:    O(log trials) per decision; a step makes as many decisions as it frees or fills slots.
+/// Cost:    O(log trials + log workers + log experiments) per decision; a step makes as many decisions as it
+///          frees or fills slots.
 /// Fails:   a refused command changes nothing and says why.
 class Engine {
  public:
@@ -48,7 +49,11 @@ class Engine {
   ///
   /// bad_request: the config is wrong (every problem named); not_found: no such experiment or worker;
   /// wrong_state: for example resuming an ended experiment.
-  [[nodiscard]] Result<Effects> step(const Command& command, Instant now);
+  [[nodiscard]] Result<Effects> step(Command command, Instant now);
+
+  /// The same into an Effects that is used again and again, which spares the allocations: a report that decides
+  /// nothing then allocates nothing. What was in `effects` is gone; on failure it is empty.
+  [[nodiscard]] Status step(Command command, Instant now, Effects& effects);
 
   /// Recovery: takes one event of the log. Events must come in order from lsn 1, before the first step.
   /// corrupt: the event cannot follow what was replayed so far; the engine is useless then.
@@ -56,6 +61,8 @@ class Engine {
 
   // --- queries; pointers hold until the next step ---
 
+  /// When a budget of time will be spent: a step must be made then (LookAtClock), if none is made anyway.
+  [[nodiscard]] std::optional<Instant> next_deadline() const noexcept;
   [[nodiscard]] Lsn last_lsn() const noexcept;
   [[nodiscard]] Instant last_instant() const noexcept;
   [[nodiscard]] const std::map<ExperimentId, ExperimentRecord>& experiments() const noexcept;

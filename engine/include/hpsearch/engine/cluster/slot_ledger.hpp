@@ -11,7 +11,7 @@ namespace hpsearch::engine {
 /// Who holds which slot of one worker. A slot is free or held by exactly one lease.
 ///
 /// Threads: none of its own; callers take turns.
-/// Cost:    O(slots) per call; workers have at most 64 or so.
+/// Cost:    take and release O(slots named); find_free O(slots found + total / 64).
 /// Fails:   one slot with two holders is our bug and aborts.
 class SlotLedger {
  public:
@@ -22,15 +22,18 @@ class SlotLedger {
 
   void take(const std::vector<SlotIndex>& slots, LeaseId lease);
 
-  /// Frees what `lease` holds here; nothing held is fine.
-  void release(LeaseId lease) noexcept;
+  /// Frees those of `slots` that `lease` holds; none is fine.
+  void release(const std::vector<SlotIndex>& slots, LeaseId lease) noexcept;
 
   [[nodiscard]] std::uint64_t total() const noexcept { return holders_.size(); }
   [[nodiscard]] std::uint64_t free() const noexcept { return free_; }
   [[nodiscard]] std::uint64_t held() const noexcept { return holders_.size() - free_; }
 
  private:
-  std::vector<std::optional<LeaseId>> holders_;
+  void set_free(std::uint64_t slot, bool free) noexcept;
+
+  std::vector<LeaseId> holders_;      // Lease 0 = nobody.
+  std::vector<std::uint64_t> vacant_; // One bit per slot, 64 to a word: set = free.
   std::uint64_t free_ = 0;
 };
 

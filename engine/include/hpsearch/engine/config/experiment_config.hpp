@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "hpsearch/engine/base/instant.hpp"
 #include "hpsearch/engine/base/problem.hpp"
 #include "hpsearch/engine/base/score.hpp"
 #include "hpsearch/engine/base/units.hpp"
@@ -58,6 +59,14 @@ struct ResourcesConfig {
   std::string resource_pool;
 };
 
+/// `budget`: whatever is spent first ends the search, gracefully, as completed.
+struct BudgetConfig {
+  std::optional<Duration> max_time;              ///< Wall time since the first trial got its slots, pauses included.
+  std::optional<double> max_slot_hours;          ///< Slots × hours under lease, over all trials.
+  std::optional<double> target;                  ///< A metric this good is good enough.
+  std::optional<std::uint64_t> max_failed_trials;  ///< The search ends when so many trials have failed.
+};
+
 /// How many checkpoints outlive the search.
 struct CheckpointRetention {
   std::uint64_t save_experiment_best = 0;
@@ -92,6 +101,7 @@ struct ExperimentConfig {
   std::optional<Units> min_checkpoint_period;
   std::uint64_t max_restarts = 5;
   ResourcesConfig resources;
+  BudgetConfig budget;
   CheckpointStorageConfig checkpoint_storage;
   std::map<std::string, std::string> environment_variables;
   std::uint64_t experiment_seed = 0;           ///< 0 … 2^31-1

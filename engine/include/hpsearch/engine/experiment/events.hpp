@@ -31,6 +31,11 @@ struct ExperimentPaused {
 struct ExperimentResumed {
   ExperimentId experiment;
 };
+/// Limits of a living experiment were changed; `config` is the whole effective config from now on.
+struct LimitsChanged {
+  ExperimentId experiment;
+  Value config;
+};
 /// From now on it only ends; `target` is what it will have become.
 struct ExperimentStopping {
   ExperimentId experiment;
@@ -131,7 +136,7 @@ struct WorkerLost {
 using EventBody = std::variant<ExperimentCreated, ExperimentPaused, ExperimentResumed, ExperimentStopping,
                                ExperimentEnded, TrialCreated, TrialPromoted, LengthReached, TrialPaused, TrialQueued,
                                TrialExitedEarly, TrialEnded, LeaseGranted, AttemptStarted, ReportTaken, AttemptLost,
-                               WorkerJoined, WorkerLost>;
+                               WorkerJoined, WorkerLost, LimitsChanged>;
 
 struct Event {
   Lsn lsn;     ///< From 1 without gaps.

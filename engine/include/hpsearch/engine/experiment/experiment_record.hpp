@@ -8,13 +8,36 @@
 #include <string>
 #include <vector>
 
+#include "hpsearch/engine/base/chunked.hpp"
 #include "hpsearch/engine/base/id.hpp"
 #include "hpsearch/engine/base/instant.hpp"
 #include "hpsearch/engine/config/experiment_config.hpp"
 #include "hpsearch/engine/experiment/experiment_state.hpp"
 #include "hpsearch/engine/experiment/trial_record.hpp"
+#include "hpsearch/engine/space/hparam_table.hpp"
 
 namespace hpsearch::engine {
+
+/// Slots × time under lease, over all trials of an experiment.
+class SlotTime {
+ public:
+  /// From `at` on, so many slots more (or less) are held.
+  void change(std::int64_t slots, Instant at) noexcept {
+    accrued_ = until(at);
+    slots_ += slots;
+    since_ = at;
+  }
+  [[nodiscard]] Duration until(Instant now) const noexcept {
+    return accrued_ + Duration::micros((now - since_).in_micros() * slots_);
+  }
+  [[nodiscard]] std::int64_t slots() const noexcept { return slots_; }
+  [[nodiscard]] Instant since() const noexcept { return since_; }
+
+ private:
+  Duration accrued_;
+  std::int64_t slots_ = 0;
+  Instant since_;
+};
 
 /// What the engine keeps of one experiment. Read by shells, changed only by apply().
 struct ExperimentRecord {
@@ -25,7 +48,8 @@ struct ExperimentRecord {
   std::string context_directory;
   std::string idempotency_key;
   std::unique_ptr<Searcher> searcher;
-  std::vector<TrialRecord> trials;          ///< Indexed by TrialNumber.
+  Chunked<TrialRecord> trials;              ///< Indexed by TrialNumber.
+  HparamTable hparams;                      ///< Of the same trials.
   std::set<TrialNumber> pending;            ///< Trials that wait for a slot.
   std::set<TrialNumber> running;            ///< Trials with a live attempt.
   std::array<std::uint64_t, 7> by_state{};  ///< Indexed by TrialState.
@@ -37,6 +61,11 @@ struct ExperimentRecord {
   Instant ended_at;
   Instant first_lease_at;
   Instant last_release_at;
+  SlotTime slot_time;
+
+  // The scheduler's own marks; they follow from the rest.
+  bool on_agenda = false;      ///< It will be looked after before this step ends.
+  bool asked_in_vain = false;  ///< Its searcher wanted nothing, and nothing happened since.
 };
 
 }  // namespace hpsearch::engine

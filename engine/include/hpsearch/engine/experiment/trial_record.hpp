@@ -1,14 +1,16 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "hpsearch/engine/base/box.hpp"
 #include "hpsearch/engine/base/id.hpp"
 #include "hpsearch/engine/base/instant.hpp"
 #include "hpsearch/engine/experiment/attempt.hpp"
-#include "hpsearch/engine/searcher.hpp"
+#include "hpsearch/engine/experiment/kept_reason.hpp"
 #include "hpsearch/engine/trial/trial_state.hpp"
 
 namespace hpsearch::engine {
@@ -17,6 +19,22 @@ namespace hpsearch::engine {
 struct Measurement {
   Units step{};
   double metric = 0;
+};
+
+/// A measurement or none; half the room of a std::optional of it.
+class MaybeMeasurement {
+ public:
+  MaybeMeasurement() = default;
+  MaybeMeasurement(Measurement held) : held_(held) {}  // NOLINT(google-explicit-constructor)
+
+  explicit operator bool() const noexcept { return held_.step != none; }
+  [[nodiscard]] bool has_value() const noexcept { return held_.step != none; }
+  [[nodiscard]] const Measurement& operator*() const noexcept { return held_; }
+  [[nodiscard]] const Measurement* operator->() const noexcept { return &held_; }
+
+ private:
+  static constexpr Units none{std::numeric_limits<std::uint64_t>::max()};
+  Measurement held_{none, 0};
 };
 
 /// The attempt that holds a trial's lease.
@@ -32,33 +50,38 @@ struct LiveAttempt {
   Instant leased_at;
 };
 
-/// What the engine keeps of one trial.
+/// The complete checkpoints that the engine knows of one trial.
+struct KnownCheckpoints {
+  std::string latest;  ///< Directory; "" = none.
+  Units latest_step{};
+  std::string best;    ///< Of those measured at their exact step, the best; "" = none.
+  Units best_step{};
+  std::optional<double> best_metric;  ///< Measured there.
+};
+
+/// What the engine keeps of one trial. There may be a million: what few trials have stands in a Box, and the
+/// configuration in the experiment's HparamTable.
 struct TrialRecord {
   TrialId id;
-  TrialState state = TrialState::pending;
-  Value hparams;
   Units length{};   ///< Asked for.
   Units reached{};  ///< Highest step reported.
-  std::optional<Measurement> latest;  ///< Last value of the searcher's metric; may be NaN.
-  std::optional<Measurement> best;    ///< Best finite one.
-  bool awaits_resume = false;         ///< Paused by the user, not at a rung.
-  std::uint32_t restarts = 0;         ///< Failures of the program so far.
-  AttemptNumber attempts;             ///< How many were leased; the last one's number.
-  std::optional<LiveAttempt> live;
-  LeaseId last_lease;                 ///< Of the last attempt, live or over.
-  std::uint64_t last_seq = 0;         ///< applied_seq of the last attempt when it exited.
-  std::string checkpoint;             ///< Latest complete one; "" = none.
-  Units checkpoint_step{};
-  std::string best_checkpoint;        ///< Of those measured at their exact step, the best; "" = none.
-  Units best_checkpoint_step{};
-  std::optional<double> best_checkpoint_metric;  ///< Measured there.
-  Reason reason;                      ///< Of its last change of state.
-  bool exited = false;                ///< The last attempt ended with an exit report (and was not lost).
-  std::string other_metrics;          ///< Names reported while the searcher's metric never was; "" otherwise.
-  std::string last_failure;           ///< Exit cause and log tail of the last failed attempt; "" = none.
+  MaybeMeasurement latest;  ///< Last value of the searcher's metric; may be NaN.
+  MaybeMeasurement best;    ///< Best finite one.
+  KeptReason reason;        ///< Of its last change of state.
+  Box<LiveAttempt> live;
+  Box<KnownCheckpoints> checkpoints;
+  Box<std::string> other_metrics;  ///< Names reported while the searcher's metric never was.
+  Box<std::string> last_failure;   ///< Exit cause and log tail of the last failed attempt.
+  LeaseId last_lease;              ///< Of the last attempt, live or over.
+  std::uint64_t last_seq = 0;      ///< applied_seq of the last attempt when it exited.
   Instant created_at;
   Instant ended_at;
-  Duration busy;                      ///< Sum of slots × time under lease, without the live attempt.
+  Duration busy;  ///< Sum of slots × time under lease, without the live attempt.
+  std::uint32_t attempts = 0;  ///< How many were leased; the last one's number.
+  std::uint32_t restarts = 0;  ///< Failures of the program so far.
+  TrialState state = TrialState::pending;
+  bool awaits_resume = false;  ///< Paused by the user, not at a rung.
+  bool exited = false;         ///< The last attempt ended with an exit report (and was not lost).
 };
 
 }  // namespace hpsearch::engine

@@ -1,13 +1,13 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <set>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "hpsearch/engine/base/id.hpp"
-#include "hpsearch/engine/cluster/worker.hpp"
 
 namespace hpsearch::engine {
 
@@ -23,15 +23,49 @@ struct Claim {
 /// furthest below its fair share), then the older experiment. A strict order over different experiments.
 [[nodiscard]] bool goes_first(const Claim& a, const Claim& b) noexcept;
 
-struct Placement {
-  WorkerId worker;
-  std::vector<SlotIndex> slots;
+/// Claims in the order in which they are served.
+class ClaimQueue {
+ public:
+  using Order = bool (*)(const Claim&, const Claim&) noexcept;
+  using Claims = std::set<Claim, Order>;
+
+  /// Adds a claim, or moves it to where it stands now. O(log claims).
+  void put(const Claim& claim);
+  void remove(ExperimentId experiment);  ///< None is fine. O(log claims).
+
+  [[nodiscard]] Claims::const_iterator begin() const noexcept { return claims_.begin(); }
+  [[nodiscard]] Claims::const_iterator end() const noexcept { return claims_.end(); }
+
+ private:
+  Claims claims_{&goes_first};
+  std::unordered_map<ExperimentId, Claims::const_iterator> places_;
 };
 
-/// Where `slots` slots fit on one worker: the one with the fewest free slots that suffice, so that large gaps
-/// stay for large trials; ties to the older worker. `slots` 0 goes to the worker with the fewest attempts.
-/// Suspect and absent workers get nothing. O(workers).
-[[nodiscard]] std::optional<Placement> find_place(const std::map<WorkerId, WorkerRecord>& workers,
-                                                  const std::set<WorkerId>& suspects, std::uint64_t slots);
+/// Which workers have room, in the order in which they are filled.
+class Vacancies {
+ public:
+  /// The worker may get leases, and this is how full it is. O(log workers).
+  void put(WorkerId worker, std::uint64_t free_slots, std::uint64_t attempts);
+  /// It gets none: absent or suspect. None is fine. O(log workers).
+  void remove(WorkerId worker);
+
+  /// Where `slots` slots fit on one worker: the one with the fewest free slots that suffice, so that large gaps
+  /// stay for large trials; ties to the older worker. `slots` 0 goes to the worker with the fewest attempts.
+  /// O(log workers).
+  [[nodiscard]] std::optional<WorkerId> find(std::uint64_t slots) const;
+
+ private:
+  using Ordered = std::set<std::pair<std::uint64_t, WorkerId>>;
+  struct Entry {
+    std::uint64_t free_slots = 0;
+    std::uint64_t attempts = 0;
+  };
+
+  static void move(Ordered& ordered, std::uint64_t from, std::uint64_t to, WorkerId worker);
+
+  std::unordered_map<WorkerId, Entry> entries_;
+  Ordered by_free_slots_;
+  Ordered by_attempts_;
+};
 
 }  // namespace hpsearch::engine

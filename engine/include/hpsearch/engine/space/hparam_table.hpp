@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+
+#include "hpsearch/engine/base/chunked.hpp"
+#include "hpsearch/engine/base/value.hpp"
+#include "hpsearch/engine/space/space.hpp"
+
+namespace hpsearch::engine {
+
+/// The configurations of an experiment's trials, by trial number: 8 bytes for each parameter that varies.
+///
+/// What is read is exactly what was added, types included. A configuration that is not of the space's shape
+/// (an older log may hold one) is kept as it came.
+///
+/// Cost: O(leaves) per call.
+class HparamTable {
+ public:
+  HparamTable() = default;
+  /// The space is copied.
+  explicit HparamTable(const Space& space);
+
+  void push_back(const Value& hparams);
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
+  [[nodiscard]] Value operator[](std::size_t trial) const;
+
+ private:
+  [[nodiscard]] bool fits(const Value& hparams) const;
+  [[nodiscard]] Value unpacked(std::size_t trial) const;
+
+  Space space_;
+  std::size_t width_ = 0;  // Leaves that vary.
+  std::size_t size_ = 0;
+  Chunked<std::uint64_t, 8192> words_;
+  std::map<std::size_t, Value> odd_;  // Those of another shape.
+};
+
+}  // namespace hpsearch::engine

@@ -1,0 +1,57 @@
+#include "experiment/budget.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+#include "base/shown.hpp"
+
+namespace hpsearch::engine {
+namespace {
+
+std::int64_t micros_of_hours(double hours) { return std::llround(hours * 3'600e6); }
+
+}  // namespace
+
+std::optional<std::string> spent_budget(const ExperimentRecord& record, Instant now) {
+  const BudgetConfig& budget = record.config.budget;
+  if (budget.target && record.best) {
+    const double best = record.trials[record.best->number()].best->metric;
+    if (record.config.searcher.smaller_is_better ? best <= *budget.target : best >= *budget.target) {
+      return "trial " + std::to_string(record.best->number()) + " reached budget.target with " +
+             record.config.searcher.metric + " " + shown(Value(best));
+    }
+  }
+  if (budget.max_failed_trials) {
+    const std::uint64_t failed = record.by_state[static_cast<std::size_t>(TrialState::failed)];
+    if (failed >= *budget.max_failed_trials) {
+      return std::to_string(failed) + " trials have failed (budget.max_failed_trials " +
+             std::to_string(*budget.max_failed_trials) + ")";
+    }
+  }
+  if (budget.max_slot_hours && record.slot_time.until(now).in_micros() >= micros_of_hours(*budget.max_slot_hours)) {
+    return "budget.max_slot_hours " + shown(Value(*budget.max_slot_hours)) + " is used up";
+  }
+  if (budget.max_time && record.first_lease_at != Instant{} && now >= record.first_lease_at + *budget.max_time) {
+    return "budget.max_time of " + shown(Value(budget.max_time->in_seconds())) + " s is over";
+  }
+  return std::nullopt;
+}
+
+std::optional<Instant> next_deadline(const ExperimentRecord& record) {
+  const BudgetConfig& budget = record.config.budget;
+  std::optional<Instant> deadline;
+  if (budget.max_time && record.first_lease_at != Instant{}) {
+    deadline = record.first_lease_at + *budget.max_time;
+  }
+  if (budget.max_slot_hours && record.slot_time.slots() > 0) {
+    const std::int64_t slots = record.slot_time.slots();
+    const std::int64_t left = std::max<std::int64_t>(
+        0, micros_of_hours(*budget.max_slot_hours) - record.slot_time.until(record.slot_time.since()).in_micros());
+    const Instant at = record.slot_time.since() + Duration::micros((left + slots - 1) / slots);
+    deadline = deadline ? std::min(*deadline, at) : at;
+  }
+  return deadline;
+}
+
+}  // namespace hpsearch::engine

@@ -1,0 +1,84 @@
+#include "experiment/change_limits.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/shown.hpp"
+#include "hpsearch/engine/config/experiment_config.hpp"
+
+namespace hpsearch::engine {
+namespace {
+
+constexpr std::array<std::string_view, 9> changeable = {
+    "budget.max_failed_trials", "budget.max_slot_hours", "budget.max_time",
+    "budget.target",            "resources.max_slots",   "resources.priority",
+    "resources.weight",         "searcher.max_concurrent_trials", "searcher.max_trials",
+};
+
+std::string all_changeable() {
+  std::string names;
+  for (const std::string_view name : changeable) {
+    names += (names.empty() ? "" : name == changeable.back() ? " and " : ", ") + std::string(name);
+  }
+  return names;
+}
+
+void refuse(std::string& problems, const std::string& path, const std::string& what) {
+  problems += (problems.empty() ? "" : "\n") + path + ": " + what;
+}
+
+/// Lays one section over the config's; what may not change is refused by name.
+void lay_over(Value::Map& config, const std::string& section, const Value& changes, std::string& problems) {
+  const Value::Map* fields = changes.as_map();
+  if (fields == nullptr) {
+    refuse(problems, section, "is " + shown(changes) + " (a map of what changes)");
+    return;
+  }
+  for (const auto& [key, value] : *fields) {
+    const std::string path = section + "." + key;
+    if (std::find(changeable.begin(), changeable.end(), path) == changeable.end()) {
+      refuse(problems, path, "cannot change while the experiment lives (what can: " + all_changeable() + ")");
+      continue;
+    }
+    Value& held = config[section];
+    if (held.as_map() == nullptr) {
+      held = Value::Map();
+    }
+    (*held.as_map())[key] = value;
+  }
+}
+
+}  // namespace
+
+Result<Value> changed_config(const Value& effective, const Value& changes, SearcherRegistry registry) {
+  const Value::Map* sections = changes.as_map();
+  if (sections == nullptr || sections->empty()) {
+    return Error{Errc::bad_request, "no change is named (what can change: " + all_changeable() + ")"};
+  }
+  Value config = effective;
+  std::string problems;
+  for (const auto& [section, fields] : *sections) {
+    const bool known = section == "searcher" || section == "resources" || section == "budget";
+    if (known) {
+      lay_over(*config.as_map(), section, fields, problems);
+    } else {
+      refuse(problems, section, "cannot change while the experiment lives (what can: " + all_changeable() + ")");
+    }
+  }
+  if (!problems.empty()) {
+    return Error{Errc::bad_request, problems};
+  }
+  const ParsedConfig parsed = parse_config(config, registry, "", 0);
+  for (const Problem& problem : parsed.problems) {
+    problems += (problems.empty() ? "" : "\n") + describe(problem);
+  }
+  if (!parsed.config) {
+    return Error{Errc::bad_request, problems};
+  }
+  return to_value(*parsed.config);
+}
+
+}  // namespace hpsearch::engine

@@ -1,0 +1,53 @@
+#include "hpsearch/engine/experiment/kept_reason.hpp"
+
+#include <optional>
+
+#include "hpsearch/engine/base/check.hpp"
+
+namespace hpsearch::engine {
+namespace {
+
+template <class Small, class Number>
+Small keep(const std::optional<Number>& number) {
+  constexpr Small none = std::numeric_limits<Small>::max();
+  HPSEARCH_CHECK(!number || *number < none, "levels and counts of a reason are those of a search in memory");
+  return number ? static_cast<Small>(*number) : none;
+}
+
+template <class Number, class Small>
+std::optional<Number> give(Small kept) {
+  return kept == std::numeric_limits<Small>::max() ? std::nullopt : std::optional<Number>(kept);
+}
+
+}  // namespace
+
+KeptReason::KeptReason(const Reason& reason)
+    : why_(reason.why),
+      has_cutoff_(reason.cutoff.has_value()),
+      bracket_(keep<std::uint16_t>(reason.bracket)),
+      rung_(keep<std::uint16_t>(reason.rung)),
+      rank_(keep<std::uint32_t>(reason.rank)),
+      size_(keep<std::uint32_t>(reason.size)),
+      keep_(keep<std::uint32_t>(reason.keep)),
+      cutoff_(reason.cutoff.value_or(0)) {
+  if (!reason.detail.empty()) {
+    detail_ = Box<std::string>(reason.detail);
+  }
+}
+
+KeptReason::operator Reason() const {
+  Reason reason;
+  reason.why = why_;
+  reason.bracket = give<std::uint32_t>(bracket_);
+  reason.rung = give<std::uint32_t>(rung_);
+  reason.rank = give<std::uint64_t>(rank_);
+  reason.size = give<std::uint64_t>(size_);
+  reason.keep = give<std::uint64_t>(keep_);
+  if (has_cutoff_) {
+    reason.cutoff = cutoff_;
+  }
+  reason.detail = detail();
+  return reason;
+}
+
+}  // namespace hpsearch::engine

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "hpsearch/engine/base/id.hpp"
+#include "hpsearch/engine/base/instant.hpp"
+#include "hpsearch/engine/scheduler/plan.hpp"
+
+namespace hpsearch::engine {
+
+/// What the scheduler has to look at next, so that a step costs by what it changed and not by what exists.
+/// Follows from the rest of the world at any time, and is in no log.
+struct Agenda {
+  std::vector<ExperimentId> touched;  ///< Something of them changed since they were looked after.
+  ClaimQueue hungry;                  ///< Active, and below their own limits.
+  std::set<std::pair<Instant, ExperimentId>> deadlines;  ///< When a budget of time will be spent.
+  std::map<ExperimentId, Instant> deadline_of;
+
+  void set_deadline(ExperimentId experiment, std::optional<Instant> deadline) {
+    const auto known = deadline_of.find(experiment);
+    if (known != deadline_of.end()) {
+      if (deadline == known->second) {
+        return;
+      }
+      deadlines.erase({known->second, experiment});
+      deadline_of.erase(known);
+    }
+    if (deadline) {
+      deadlines.emplace(*deadline, experiment);
+      deadline_of.emplace(experiment, *deadline);
+    }
+  }
+};
+
+}  // namespace hpsearch::engine

@@ -1,0 +1,124 @@
+#include "hpsearch/engine/space/hparam_table.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <optional>
+#include <variant>
+
+#include "space/leaves.hpp"
+
+namespace hpsearch::engine {
+namespace {
+
+/// A leaf's value as one word, if it is of the leaf's type.
+struct Packer {
+  const Value& value;
+
+  std::optional<std::uint64_t> operator()(const ConstParameter& /*parameter*/) const { return std::nullopt; }
+  std::optional<std::uint64_t> operator()(const IntParameter& /*parameter*/) const {
+    const std::int64_t* integer = value.as_integer();
+    return integer != nullptr ? std::optional(std::bit_cast<std::uint64_t>(*integer)) : std::nullopt;
+  }
+  std::optional<std::uint64_t> operator()(const DoubleParameter& /*parameter*/) const { return real(); }
+  std::optional<std::uint64_t> operator()(const LogParameter& /*parameter*/) const { return real(); }
+  std::optional<std::uint64_t> operator()(const CategoricalParameter& parameter) const {
+    const auto found = std::find(parameter.vals.begin(), parameter.vals.end(), value);
+    return found != parameter.vals.end()
+               ? std::optional(static_cast<std::uint64_t>(found - parameter.vals.begin()))
+               : std::nullopt;
+  }
+
+ private:
+  [[nodiscard]] std::optional<std::uint64_t> real() const {
+    const double* number = value.as_real();
+    return number != nullptr ? std::optional(std::bit_cast<std::uint64_t>(*number)) : std::nullopt;
+  }
+};
+
+struct Unpacker {
+  std::uint64_t word;
+
+  Value operator()(const ConstParameter& parameter) const { return parameter.val; }
+  Value operator()(const IntParameter& /*parameter*/) const { return std::bit_cast<std::int64_t>(word); }
+  Value operator()(const DoubleParameter& /*parameter*/) const { return std::bit_cast<double>(word); }
+  Value operator()(const LogParameter& /*parameter*/) const { return std::bit_cast<double>(word); }
+  Value operator()(const CategoricalParameter& parameter) const {
+    return parameter.vals[static_cast<std::size_t>(word)];
+  }
+};
+
+/// An empty map counts as a leaf: it is something that would be lost.
+std::size_t leaves_below(const Value& tree) {
+  const Value::Map* map = tree.as_map();
+  if (map == nullptr || map->empty()) {
+    return 1;
+  }
+  std::size_t leaves = 0;
+  for (const auto& [key, value] : *map) {
+    leaves += leaves_below(value);
+  }
+  return leaves;
+}
+
+}  // namespace
+
+HparamTable::HparamTable(const Space& space) : space_(space) {
+  for (const Space::Leaf& leaf : space_.leaves()) {
+    if (!is_constant(leaf.parameter)) {
+      ++width_;
+    }
+  }
+}
+
+bool HparamTable::fits(const Value& hparams) const {
+  std::size_t leaves = 0;
+  for (const Space::Leaf& leaf : space_.leaves()) {
+    const Value* value = leaf_value(hparams, leaf.keys);
+    if (value == nullptr) {
+      return false;
+    }
+    const auto* constant = std::get_if<ConstParameter>(&leaf.parameter);
+    const bool same = constant != nullptr ? *value == constant->val
+                                          : std::visit(Packer{*value}, leaf.parameter).has_value();
+    if (!same) {
+      return false;
+    }
+    leaves += leaves_below(*value);
+  }
+  const Value::Map* map = hparams.as_map();
+  return map != nullptr && leaves == (map->empty() ? std::size_t{0} : leaves_below(hparams));
+}
+
+void HparamTable::push_back(const Value& hparams) {
+  const bool packs = fits(hparams);
+  if (!packs) {
+    odd_.emplace(size_, hparams);
+  }
+  for (const Space::Leaf& leaf : space_.leaves()) {
+    if (!is_constant(leaf.parameter)) {
+      words_.push_back(packs ? *std::visit(Packer{*leaf_value(hparams, leaf.keys)}, leaf.parameter) : 0);
+    }
+  }
+  ++size_;
+}
+
+Value HparamTable::operator[](std::size_t trial) const {
+  if (!odd_.empty()) {
+    if (const auto found = odd_.find(trial); found != odd_.end()) {
+      return found->second;
+    }
+  }
+  return unpacked(trial);
+}
+
+Value HparamTable::unpacked(std::size_t trial) const {
+  Value hparams = Value::Map();
+  std::size_t at = trial * width_;
+  for (const Space::Leaf& leaf : space_.leaves()) {
+    const std::uint64_t word = is_constant(leaf.parameter) ? 0 : words_[at++];
+    put_leaf(hparams, leaf.keys, std::visit(Unpacker{word}, leaf.parameter));
+  }
+  return hparams;
+}
+
+}  // namespace hpsearch::engine

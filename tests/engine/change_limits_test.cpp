@@ -1,0 +1,115 @@
+#include <gtest/gtest.h>
+
+#include "test_cluster.hpp"
+
+namespace hpsearch::engine {
+namespace {
+
+Value searcher(Value::Map fields) { return Value::Map{{"searcher", std::move(fields)}}; }
+
+std::size_t told_to_pause(const TestCluster& cluster) {
+  std::size_t told = 0;
+  for (const auto& [key, attempt] : cluster.attempts) {
+    if (attempt.decision && attempt.decision->directive == Directive::pause) {
+      ++told;
+    }
+  }
+  return told;
+}
+
+TEST(ChangeLimits, MoreConcurrencyFillsFreeSlotsAtOnce) {
+  TestCluster cluster;
+  cluster.join("a", 8);
+  const ExperimentId id = cluster.create(random_config(20, 2));
+  EXPECT_EQ(cluster.attempts.size(), 2U);
+  cluster.step(ChangeExperiment{id, searcher({{"max_concurrent_trials", 5}})});
+  EXPECT_EQ(cluster.attempts.size(), 5U);
+  EXPECT_EQ(cluster.engine.find(id)->config.searcher.max_concurrent_trials, 5U);
+  EXPECT_EQ(*cluster.engine.find(id)->effective.at_path("searcher.max_concurrent_trials"), Value(5));
+}
+
+TEST(ChangeLimits, LessConcurrencyPausesTheTrialsLeasedLastAndLosesNone) {
+  TestCluster cluster;
+  cluster.join("a", 4);
+  const ExperimentId id = cluster.create(random_config(5, 4));
+  cluster.step(ChangeExperiment{id, searcher({{"max_concurrent_trials", 1}})});
+  EXPECT_EQ(told_to_pause(cluster), 3U);
+  EXPECT_FALSE(cluster.attempts.at(cluster.live(id, 0)).decision.has_value()) << "the oldest goes on";
+  cluster.step(ChangeExperiment{id, searcher({{"max_concurrent_trials", 2}})});
+  EXPECT_EQ(told_to_pause(cluster), 3U) << "what was told to pause pauses";
+  const AttemptKey third = cluster.live(id, 2);
+  cluster.send(third, CheckpointReport{Units{4}, "/c/4", 1, 10});
+  cluster.exit(third);
+  EXPECT_EQ(cluster.trial(id, 2).state, TrialState::pending) << "paused by us, not ended by itself";
+  cluster.exit(cluster.live(id, 3));
+  cluster.exit(cluster.live(id, 1));
+  EXPECT_EQ(cluster.attempts.size(), 2U);
+  while (!cluster.attempts.empty()) {
+    ASSERT_LE(cluster.engine.find(id)->running.size(), 2U);
+    const AttemptKey key = cluster.attempts.begin()->first;
+    cluster.report(key, 9, 0.5);
+    cluster.exit(key);
+  }
+  EXPECT_EQ(cluster.engine.find(id)->state, ExperimentState::completed);
+  EXPECT_EQ(cluster.engine.find(id)->by_state[static_cast<std::size_t>(TrialState::completed)], 5U);
+}
+
+TEST(ChangeLimits, MaxSlotsCountsSlotsNotTrials) {
+  TestCluster cluster;
+  cluster.join("a", 8);
+  const ExperimentId id = cluster.create(random_config(9, 4, Value::Map{{"resources", Value::Map{{"slots_per_trial", 2}}}}));
+  EXPECT_EQ(cluster.attempts.size(), 4U);
+  cluster.step(ChangeExperiment{id, Value::Map{{"resources", Value::Map{{"max_slots", 5}}}}});
+  EXPECT_EQ(told_to_pause(cluster), 2U);
+}
+
+TEST(ChangeLimits, WeightAndPriorityDecideWhoIsServedNext) {
+  TestCluster cluster;
+  const ExperimentId first = cluster.create(random_config(9, 9));
+  const ExperimentId second = cluster.create(random_config(9, 9));
+  cluster.step(ChangeExperiment{second, Value::Map{{"resources", Value::Map{{"priority", 1}}}}});
+  cluster.join("a", 1);
+  EXPECT_EQ(cluster.engine.find(first)->running.size(), 0U);
+  EXPECT_EQ(cluster.engine.find(second)->running.size(), 1U);
+}
+
+TEST(ChangeLimits, RefusesByNameWhatCannotChangeOrWouldBeWrong) {
+  TestCluster cluster;
+  cluster.join("a", 1);
+  const ExperimentId id = cluster.create(random_config(9, 1));
+  const auto refusal = [&](Value changes) { return cluster.refused(ChangeExperiment{id, std::move(changes)}); };
+  EXPECT_NE(refusal(searcher({{"divisor", 3}})).message.find("searcher.divisor: cannot change"), std::string::npos);
+  EXPECT_NE(refusal(Value::Map{{"entrypoint", "x"}}).message.find("entrypoint: cannot change"), std::string::npos);
+  EXPECT_NE(refusal(searcher({{"max_trials", 0}})).message.find("searcher.max_trials: is 0"), std::string::npos);
+  EXPECT_NE(refusal(searcher({{"max_trials", nullptr}})).message.find("searcher.max_trials"), std::string::npos);
+  EXPECT_NE(refusal(Value::Map{{"budget", 3}}).message.find("budget: is 3"), std::string::npos);
+  EXPECT_EQ(refusal(Value::Map()).code, Errc::bad_request);
+  EXPECT_EQ(refusal(Value(3)).code, Errc::bad_request);
+  EXPECT_EQ(cluster.refused(ChangeExperiment{ExperimentId(7), searcher({{"max_trials", 3}})}).code, Errc::not_found);
+  const Lsn before = cluster.engine.last_lsn();
+  cluster.step(ChangeExperiment{id, searcher({{"max_trials", 9}})});
+  EXPECT_EQ(cluster.engine.last_lsn(), before) << "what changes nothing leaves no trace";
+  cluster.step(KillExperiment{id});
+  EXPECT_EQ(refusal(searcher({{"max_trials", 10}})).code, Errc::wrong_state);
+}
+
+TEST(ChangeLimits, ReplayGivesTheSameLimits) {
+  TestCluster cluster;
+  cluster.join("a", 4);
+  const ExperimentId id = cluster.create(random_config(9, 4));
+  cluster.step(ChangeExperiment{id, searcher({{"max_concurrent_trials", 2}, {"max_trials", 12}})});
+  Engine replayed(searchers::registry());
+  for (const Event& event : cluster.log) {
+    ASSERT_TRUE(replayed.replay(event));
+  }
+  EXPECT_TRUE(replayed.find(id)->effective == cluster.engine.find(id)->effective);
+  for (std::uint64_t trial = 0; trial < 4; ++trial) {
+    const auto& one = cluster.trial(id, trial).live->decision;
+    const auto& other = replayed.find(id, TrialNumber(trial))->live->decision;
+    ASSERT_EQ(one.has_value(), other.has_value());
+    EXPECT_EQ(one ? one->id : Lsn{}, other ? other->id : Lsn{});
+  }
+}
+
+}  // namespace
+}  // namespace hpsearch::engine

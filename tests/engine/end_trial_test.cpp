@@ -1,0 +1,55 @@
+#include <gtest/gtest.h>
+
+#include "test_cluster.hpp"
+
+namespace hpsearch::engine {
+namespace {
+
+TEST(EndTrial, StopsARunningAttemptAndFreesItsSlotOnlyWhenItIsGone) {
+  TestCluster cluster;
+  cluster.join("a", 1);
+  const ExperimentId id = cluster.create(random_config(2, 1));
+  const AttemptKey key = cluster.live(id, 0);
+  cluster.step(EndTrial{id, TrialNumber(0), ExitReason::user_canceled});
+  EXPECT_EQ(cluster.trial(id, 0).state, TrialState::canceled);
+  EXPECT_EQ(cluster.attempts.at(key).decision->directive, Directive::stop);
+  EXPECT_EQ(cluster.attempts.size(), 1U) << "the slot is not free before the exit";
+  cluster.exit(key);
+  EXPECT_EQ(cluster.live(id, 1).trial, TrialNumber(1));
+  cluster.step(EndTrial{id, TrialNumber(0), ExitReason::user_canceled});  // Asking twice is not an error.
+  cluster.run_all([](TrialNumber) { return 0.5; });
+  EXPECT_EQ(cluster.engine.find(id)->state, ExperimentState::completed);
+  EXPECT_EQ(cluster.trial(id, 1).state, TrialState::completed);
+}
+
+TEST(EndTrial, AnEndedTrialThatWaitedAtItsRungIsNeverPromoted) {
+  for (const ExitReason reason : {ExitReason::user_canceled, ExitReason::user_stopped}) {
+    TestCluster cluster;
+    cluster.join("a", 1);
+    const ExperimentId id = cluster.create(asha_config(6, 1));
+    const AttemptKey first = cluster.live(id, 0);
+    cluster.report(first, 1, 0.01);  // The best of all, but alone in its rung: it waits.
+    ASSERT_EQ(cluster.trial(id, 0).state, TrialState::paused);
+    cluster.step(EndTrial{id, TrialNumber(0), reason});
+    const bool canceled = reason == ExitReason::user_canceled;
+    EXPECT_EQ(cluster.trial(id, 0).state, canceled ? TrialState::canceled : TrialState::stopped);
+    cluster.exit(first);
+    cluster.run_all([](TrialNumber trial) { return static_cast<double>(trial.number()); });
+    EXPECT_EQ(count(cluster.trial(id, 0).reached), 1U);
+    EXPECT_EQ(cluster.engine.find(id)->state, ExperimentState::completed);
+  }
+}
+
+TEST(EndTrial, RefusesWhatIsNotThereAndWhatAUserCannotMean) {
+  TestCluster cluster;
+  cluster.join("a", 1);
+  const ExperimentId id = cluster.create(random_config(1, 1));
+  EXPECT_EQ(cluster.refused(EndTrial{ExperimentId(9), TrialNumber(0), ExitReason::user_canceled}).code, Errc::not_found);
+  EXPECT_EQ(cluster.refused(EndTrial{id, TrialNumber(5), ExitReason::user_canceled}).code, Errc::not_found);
+  EXPECT_EQ(cluster.refused(EndTrial{id, TrialNumber(0), ExitReason::errored}).code, Errc::bad_request);
+  cluster.run_all([](TrialNumber) { return 0.5; });
+  EXPECT_EQ(cluster.refused(EndTrial{id, TrialNumber(0), ExitReason::user_canceled}).code, Errc::wrong_state);
+}
+
+}  // namespace
+}  // namespace hpsearch::engine
