@@ -1,4 +1,5 @@
 #include <benchmark/benchmark.h>
+#include <malloc.h>
 
 #include <cstdint>
 #include <deque>
@@ -111,10 +112,17 @@ class Search {
   Units told_length_{};
 };
 
+std::size_t heap_in_use() {
+  const struct mallinfo2 now = mallinfo2();
+  return now.uordblks + now.hblkhd;
+}
+
 void whole_search(benchmark::State& state, bool stop_once) {
+  double bytes_per_trial = 0;
   std::uint64_t steps = 0;
   std::uint64_t events = 0;
   for (auto _ : state) {
+    const std::size_t before = heap_in_use();
     Search search(state.range(0), stop_once);
     while (!search.over()) {
       search.advance();
@@ -123,6 +131,7 @@ void whole_search(benchmark::State& state, bool stop_once) {
     events += search.events();
     HPSEARCH_CHECK(search.trials() == static_cast<std::uint64_t>(state.range(0)), "a search runs all its trials");
     state.PauseTiming();
+    bytes_per_trial = static_cast<double>(heap_in_use() - before) / static_cast<double>(state.range(0));
     {
       const Search gone = std::move(search);  // Its end is not what is measured.
     }
@@ -131,6 +140,7 @@ void whole_search(benchmark::State& state, bool stop_once) {
   state.SetItemsProcessed(static_cast<std::int64_t>(steps));
   state.counters["events_per_second"] = benchmark::Counter(static_cast<double>(events), benchmark::Counter::kIsRate);
   state.counters["per_step"] = benchmark::Counter(static_cast<double>(steps), benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
+  state.counters["bytes_per_trial"] = bytes_per_trial;
   state.SetComplexityN(state.range(0));
 }
 

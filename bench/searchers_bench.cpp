@@ -6,13 +6,17 @@
 #include <memory>
 #include <optional>
 #include <queue>
+#include <span>
 #include <utility>
 #include <variant>
 #include <vector>
 
 #include "hpsearch/engine/base/check.hpp"
 #include "hpsearch/engine/base/draw.hpp"
+#include "hpsearch/engine/config/experiment_config.hpp"
+#include "hpsearch/engine/searcher.hpp"
 #include "hpsearch/searchers/asha.hpp"
+#include "hpsearch/searchers/registry.hpp"
 #include "hpsearch/searchers/rung.hpp"
 
 // What a decision costs as a search grows: the time per item stays nearly flat from a thousand trials to a
@@ -23,6 +27,7 @@ namespace hpsearch::searchers {
 namespace {
 
 using engine::Draw;
+using engine::ExperimentConfig;
 using engine::Score;
 using engine::TrialNumber;
 using engine::Units;
@@ -91,83 +96,196 @@ void two_heaps(benchmark::State& state) {
   count_items(state, metrics.size());
 }
 
-/// A whole bracket of four rungs with 64 slots, from the first trial to the last; returns the number of
-/// events.
-std::uint64_t run_bracket(const std::vector<double>& metrics) {
-  AshaSettings settings;
-  settings.lengths = {Units{1}, Units{4}, Units{16}, Units{64}};
-  settings.divisor = Divisor(divisor);
-  settings.trials = metrics.size();
-  const std::unique_ptr<Schedule> asha = make_asha(std::move(settings), false);
-
+/// Sixty-four slots that a search keeps full from its first trial to its last; which trial reports next, and
+/// what, is the same in every run. Returns the number of events: what was created, promoted, validated,
+/// closed.
+template <class Search>
+std::uint64_t run_search(Search& search, const std::vector<double>& metrics) {
   std::vector<TrialNumber> running;
   std::vector<TrialNumber> closed;
-  std::uint64_t created = 0;
   std::uint64_t events = 0;
   std::size_t turn = 0;
   for (;;) {
     while (running.size() < 64) {
-      const Work work = asha->next();
-      if (std::holds_alternative<NewTrial>(work)) {
-        asha->hear_created();
-        running.push_back(TrialNumber(created++));
-      } else if (const auto* promoted = std::get_if<engine::PromoteTrial>(&work)) {
-        asha->hear_promoted(promoted->trial);
-        running.push_back(promoted->trial);
-      } else {
+      const std::optional<TrialNumber> started = search.start();
+      if (!started) {
         break;
       }
+      running.push_back(*started);
       ++events;
     }
     if (running.empty()) {
-      break;
+      return events;
     }
     turn = (turn + 17) % running.size();
     const TrialNumber trial = running[turn];
-    asha->hear_validated(trial, Score::from_metric(metrics[trial.number()], engine::Goal::minimize));
+    const engine::Verdict verdict =
+        search.report(trial, Score::from_metric(metrics[trial.number()], engine::Goal::minimize));
     ++events;
-    const engine::Verdict verdict = asha->verdict(trial);
     if (verdict.action == engine::Verdict::Action::train_on) {
-      asha->hear_promoted(trial);
+      search.promote(trial, verdict.length);
       ++events;
       continue;
     }
     running[turn] = running.back();
     running.pop_back();
     if (verdict.action == engine::Verdict::Action::stop) {
-      asha->hear_closed(trial);
+      search.close(trial);
       ++events;
     }
-    closed.assign(asha->closable().begin(), asha->closable().end());
-    for (const TrialNumber named : closed) {
-      asha->hear_closed(named);
-      ++events;
+    const std::span<const TrialNumber> named = search.closable();
+    if (!named.empty()) {
+      closed.assign(named.begin(), named.end());
+      for (const TrialNumber number : closed) {
+        search.close(number);
+        ++events;
+      }
     }
   }
-  HPSEARCH_CHECK(std::holds_alternative<Over>(asha->next()), "a bracket runs to its end");
-  return events;
 }
 
-void asha_event(benchmark::State& state) {
+/// A schedule alone: what a search costs without its configurations.
+class ScheduleAlone {
+ public:
+  explicit ScheduleAlone(std::unique_ptr<Schedule> schedule) : schedule_(std::move(schedule)) {}
+
+  std::optional<TrialNumber> start() {
+    const Work work = schedule_->next();
+    if (std::holds_alternative<NewTrial>(work)) {
+      schedule_->hear_created();
+      return TrialNumber(created_++);
+    }
+    if (const auto* promoted = std::get_if<engine::PromoteTrial>(&work)) {
+      schedule_->hear_promoted(promoted->trial);
+      return promoted->trial;
+    }
+    return std::nullopt;
+  }
+  engine::Verdict report(TrialNumber trial, Score score) {
+    schedule_->hear_validated(trial, score);
+    return schedule_->verdict(trial);
+  }
+  void promote(TrialNumber trial, Units /*length*/) { schedule_->hear_promoted(trial); }
+  void close(TrialNumber trial) { schedule_->hear_closed(trial); }
+  [[nodiscard]] std::span<const TrialNumber> closable() const { return schedule_->closable(); }
+
+ private:
+  std::unique_ptr<Schedule> schedule_;
+  std::uint64_t created_ = 0;
+};
+
+/// The whole searcher, through the seam the engine uses.
+class WholeSearcher {
+ public:
+  explicit WholeSearcher(const ExperimentConfig& config)
+      : searcher_(engine::find_kind(registry(), config.searcher.name)->make(config)) {}
+
+  std::optional<TrialNumber> start() {
+    engine::Next next = searcher_->next();
+    if (auto* create = std::get_if<engine::CreateTrial>(&next)) {
+      const TrialNumber trial = create->trial;
+      searcher_->hear(engine::TrialWasCreated{trial, std::move(create->hparams), create->length});
+      return trial;
+    }
+    if (const auto* promote = std::get_if<engine::PromoteTrial>(&next)) {
+      searcher_->hear(engine::TrialWasPromoted{promote->trial, promote->length});
+      return promote->trial;
+    }
+    return std::nullopt;
+  }
+  engine::Verdict report(TrialNumber trial, Score score) {
+    searcher_->hear(engine::TrialValidated{trial, Units{}, score});
+    return searcher_->verdict(trial);
+  }
+  void promote(TrialNumber trial, Units length) { searcher_->hear(engine::TrialWasPromoted{trial, length}); }
+  void close(TrialNumber trial) { searcher_->hear(engine::TrialWasClosed{trial}); }
+  [[nodiscard]] std::span<const TrialNumber> closable() const { return searcher_->closable(); }
+  [[nodiscard]] engine::Searcher& searcher() { return *searcher_; }
+
+ private:
+  std::unique_ptr<engine::Searcher> searcher_;
+};
+
+/// Four parameters, one of each kind that is drawn.
+engine::Space four_parameters() {
+  using engine::Value;
+  engine::Problems problems;
+  engine::Problems notes;
+  const Value::Map space = {
+      {"batch_size", Value::Map{{"type", "categorical"}, {"vals", Value::List{32, 64, 128, 256}}}},
+      {"dropout", Value::Map{{"type", "double"}, {"minval", 0.0}, {"maxval", 0.9}}},
+      {"layers", Value::Map{{"type", "int"}, {"minval", 1}, {"maxval", 12}}},
+      {"lr", Value::Map{{"type", "log"}, {"minval", -5.0}, {"maxval", -1.0}, {"base", 10.0}}}};
+  engine::Space parsed = engine::Space::parse(Value(space), "hyperparameters", problems, notes);
+  HPSEARCH_CHECK(problems.empty(), "the space of the bench is well-formed");
+  return parsed;
+}
+
+ExperimentConfig experiment(const char* searcher, std::int64_t trials, bool stop_once) {
+  ExperimentConfig config;
+  config.space = four_parameters();
+  config.searcher.name = searcher;
+  config.searcher.max_length = Units{64};
+  config.searcher.max_trials = static_cast<std::uint64_t>(trials);
+  config.searcher.max_concurrent_trials = 64;
+  config.searcher.num_rungs = 4;
+  config.searcher.stop_once = stop_once;
+  return config;
+}
+
+void schedule_event(benchmark::State& state, bool stop_once) {
   const std::vector<double> metrics = drawn_metrics(state.range(0));
+  AshaSettings settings;
+  settings.lengths = {Units{1}, Units{4}, Units{16}, Units{64}};
+  settings.divisor = Divisor(divisor);
+  settings.trials = metrics.size();
   std::uint64_t events = 0;
   for (auto _ : state) {
-    events = run_bracket(metrics);
+    ScheduleAlone search(make_asha(settings, stop_once));
+    events = run_search(search, metrics);
   }
   count_items(state, events);
 }
 
-void thousand_to_million(benchmark::internal::Benchmark* bench) {
+void searcher_event(benchmark::State& state, const char* searcher, bool stop_once) {
+  const std::vector<double> metrics = drawn_metrics(state.range(0));
+  const ExperimentConfig config = experiment(searcher, state.range(0), stop_once);
+  std::uint64_t events = 0;
+  for (auto _ : state) {
+    WholeSearcher search(config);
+    events = run_search(search, metrics);
+  }
+  count_items(state, events);
+}
+
+void hundred_to_million(benchmark::internal::Benchmark* bench) {
   bench->ArgName("trials")
       ->RangeMultiplier(10)
-      ->Range(1'000, 1'000'000)
+      ->Range(100, 1'000'000)
       ->Unit(benchmark::kMillisecond)
       ->Complexity(benchmark::oNLogN);
 }
 
-BENCHMARK(two_heaps)->Name("searchers/floor/two_heaps")->Apply(thousand_to_million);
-BENCHMARK(rung_report)->Name("searchers/rung/report")->Apply(thousand_to_million);
-BENCHMARK(asha_event)->Name("searchers/asha/event")->Apply(thousand_to_million);
+BENCHMARK(two_heaps)->Name("searchers/floor/two_heaps")->Apply(hundred_to_million);
+BENCHMARK(rung_report)->Name("searchers/rung/report")->Apply(hundred_to_million);
+BENCHMARK_CAPTURE(schedule_event, promotion, false)
+    ->Name("searchers/schedule/promotion/event")
+    ->Apply(hundred_to_million);
+BENCHMARK_CAPTURE(schedule_event, stopping, true)
+    ->Name("searchers/schedule/stopping/event")
+    ->Apply(hundred_to_million);
+BENCHMARK_CAPTURE(searcher_event, promotion, "async_halving", false)
+    ->Name("searchers/asha/promotion/event")
+    ->Apply(hundred_to_million);
+BENCHMARK_CAPTURE(searcher_event, stopping, "async_halving", true)
+    ->Name("searchers/asha/stopping/event")
+    ->Apply(hundred_to_million);
+BENCHMARK_CAPTURE(searcher_event, adaptive, "adaptive_asha", false)
+    ->Name("searchers/adaptive_asha/promotion/event")
+    ->Apply(hundred_to_million);
+BENCHMARK_CAPTURE(searcher_event, random, "random", false)
+    ->Name("searchers/random/event")
+    ->Apply(hundred_to_million);
 
 }  // namespace
 }  // namespace hpsearch::searchers

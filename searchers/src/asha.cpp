@@ -39,7 +39,7 @@ Asha::Asha(AshaSettings settings, Rung::Ties ties)
       quota_(settings_.trials, /*replace_invalid=*/true),
       rungs_(settings_.lengths.size(), Rung(settings_.divisor, ties)),
       outstanding_(settings_.lengths.size(), 0) {
-  HPSEARCH_CHECK(!rungs_.empty(), "a bracket has at least one rung");
+  HPSEARCH_CHECK(!rungs_.empty() && rungs_.size() <= UINT16_MAX, "a bracket has at least one rung");
 }
 
 const Asha::Trial& Asha::trial(TrialNumber number) const {
@@ -226,7 +226,8 @@ void Asha::update_progress() noexcept {
 Value Asha::save() const {
   Value::List trials;
   trials.reserve(trials_.size());
-  for (const Trial& trial : trials_) {
+  for (std::size_t number = 0; number < trials_.size(); ++number) {
+    const Trial& trial = trials_[number];
     trials.push_back(Value::List{static_cast<int>(trial.state), saved_count(trial.rung),
                                  trial.arrival == Rung::none ? Value() : saved_count(trial.arrival)});
   }
@@ -255,7 +256,7 @@ bool Asha::stands_where_it_says(const std::vector<Rung>& rungs, const Trial& tri
   if ((waits && its_rung + 1 == rungs.size()) || trial.arrival >= rungs[its_rung].arrivals()) {
     return false;
   }
-  const Rung::Result& result = rungs[its_rung].at(trial.arrival);
+  const Rung::Result result = rungs[its_rung].at(trial.arrival);
   return result.trial == number && result.standing != Rung::Standing::gone;
 }
 
@@ -281,7 +282,7 @@ engine::Status Asha::load(const Value& saved) {
     }
     const std::uint64_t arrivals_below = rungs.empty() ? 0 : rungs.back().arrivals();
     for (Rung::Arrival arrival = 0; arrival < rung->arrivals(); ++arrival) {
-      const Rung::Result& result = rung->at(arrival);
+      const Rung::Result result = rung->at(arrival);
       const bool has_below = rungs.empty() ? result.below == Rung::none : result.below < arrivals_below;
       if (!has_below || result.trial.number() >= saved_trials.size()) {
         return corrupt("a result of a rung belongs to nothing");
@@ -290,7 +291,7 @@ engine::Status Asha::load(const Value& saved) {
     rungs.push_back(std::move(rung).value());
   }
 
-  std::vector<Trial> trials;
+  engine::ChunkedVector<Trial> trials;
   std::vector<TrialNumber> closable;
   std::vector<std::uint64_t> outstanding(rungs.size(), 0);
   std::uint64_t outstanding_total = 0;
@@ -298,13 +299,14 @@ engine::Status Asha::load(const Value& saved) {
   for (const Value& entry : saved_trials) {
     SavedRow row(entry, 3);
     const auto state = static_cast<State>(row.count_below(static_cast<std::uint64_t>(State::ended) + 1));
-    const auto rung = static_cast<std::uint32_t>(row.count_below(rungs.size()));
-    const Rung::Arrival arrival = row.count_or_null().value_or(Rung::none);
-    if (!row.good()) {
+    const auto rung = static_cast<std::uint16_t>(row.count_below(rungs.size()));
+    const std::uint64_t saved_arrival = row.count_or_null().value_or(Rung::none);
+    const auto arrival = static_cast<Rung::Arrival>(saved_arrival);
+    if (!row.good() || saved_arrival > Rung::none) {
       return corrupt("a trial of a bracket is malformed");
     }
     const TrialNumber number(trials.size());
-    trials.push_back(Trial{state, rung, arrival});
+    trials.push_back(Trial{arrival, rung, state});
     if (state == State::ended) {
       continue;  // Never looked at again.
     }
@@ -321,7 +323,7 @@ engine::Status Asha::load(const Value& saved) {
   }
   for (std::size_t rung = 0; rung < rungs.size(); ++rung) {
     for (Rung::Arrival arrival = 0; arrival < rungs[rung].arrivals(); ++arrival) {
-      const Rung::Result& result = rungs[rung].at(arrival);
+      const Rung::Result result = rungs[rung].at(arrival);
       const Trial& its_trial = trials[result.trial.number()];
       if (result.standing == Rung::Standing::waiting &&
           (its_trial.state != State::waiting || its_trial.rung != rung || its_trial.arrival != arrival)) {
@@ -350,7 +352,7 @@ engine::Status Asha::load(const Value& saved) {
 Work PromotionAsha::next() const {
   for (std::size_t rung = top(); rung-- > 0;) {
     if (const std::optional<Rung::Arrival> best = rungs_[rung].promotable()) {
-      const TrialNumber number = rungs_[rung].at(*best).trial;
+      const TrialNumber number = rungs_[rung].trial_of(*best);
       return engine::PromoteTrial{number, settings_.lengths[rung + 1],
                                   reason(Reason::Why::promoted, trial(number))};
     }
@@ -393,7 +395,7 @@ void PromotionAsha::settle(std::optional<TrialNumber> reporter) {
       break;
     }
     for (const Rung::Arrival arrival : rungs_[closed_out_].close_out()) {
-      const TrialNumber number = rungs_[closed_out_].at(arrival).trial;
+      const TrialNumber number = rungs_[closed_out_].trial_of(arrival);
       if (number == reporter) {
         trials_[number.number()].state = State::ending;
       } else {
@@ -410,7 +412,7 @@ void PromotionAsha::settle(std::optional<TrialNumber> reporter) {
 void PromotionAsha::pass_up_the_dead() {
   for (std::size_t rung = 0; rung < top(); ++rung) {
     while (const std::optional<Rung::Arrival> best = rungs_[rung].promotable_dead()) {
-      const TrialNumber number = rungs_[rung].at(*best).trial;
+      const TrialNumber number = rungs_[rung].trial_of(*best);
       rungs_[rung].move_to(*best, Rung::Standing::promoted);
       const bool goes_higher = rung + 1 < top();
       rungs_[rung + 1].enter(
@@ -419,7 +421,8 @@ void PromotionAsha::pass_up_the_dead() {
   }
 }
 
-engine::Status PromotionAsha::load_own(const Value& /*saved*/, const std::vector<Trial>& /*trials*/) {
+engine::Status PromotionAsha::load_own(const Value& /*saved*/,
+                                       const engine::ChunkedVector<Trial>& /*trials*/) {
   closed_out_ = 0;
   return engine::Done{};
 }
@@ -437,7 +440,23 @@ void StoppingAsha::has_reported(TrialNumber number) {
     decided.why = Reason::Why::below_cutoff;
     reporter.state = State::ending;
   }
-  decided_.insert_or_assign(number, std::move(decided));
+  has_moved_on(number);
+  const auto behind = std::find_if(decided_.begin(), decided_.end(),
+                                   [number](const Decided& other) { return number < other.trial; });
+  decided_.insert(behind, {number, std::move(decided)});
+}
+
+void StoppingAsha::has_moved_on(TrialNumber number) {
+  const auto found = decision_on(number);
+  if (found != decided_.end()) {
+    decided_.erase(found);
+  }
+}
+
+std::vector<StoppingAsha::Decided>::const_iterator StoppingAsha::decision_on(
+    TrialNumber number) const noexcept {
+  return std::find_if(decided_.begin(), decided_.end(),
+                      [number](const Decided& decided) { return decided.trial == number; });
 }
 
 Work StoppingAsha::next() const {
@@ -461,9 +480,9 @@ Verdict StoppingAsha::verdict(TrialNumber number) const {
 }
 
 Reason StoppingAsha::standing(TrialNumber number) const {
-  const auto found = decided_.find(number);
+  const auto found = decision_on(number);
   if (found != decided_.end()) {
-    return found->second;
+    return found->reason;
   }
   return reason(trial(number).rung == top() ? Reason::Why::max_length : Reason::Why::below_cutoff,
                 trial(number));
@@ -485,11 +504,11 @@ Value StoppingAsha::save_own() const {
   return decided;
 }
 
-engine::Status StoppingAsha::load_own(const Value& saved, const std::vector<Trial>& trials) {
+engine::Status StoppingAsha::load_own(const Value& saved, const engine::ChunkedVector<Trial>& trials) {
   if (saved.as_list() == nullptr) {
     return corrupt("decisions not carried out are missing");
   }
-  std::map<TrialNumber, Reason> decided;
+  std::vector<Decided> decided;
   for (const Value& entry : *saved.as_list()) {
     SavedRow row(entry, 7);
     const TrialNumber number(row.count_below(trials.size()));
@@ -500,10 +519,11 @@ engine::Status StoppingAsha::load_own(const Value& saved, const std::vector<Tria
     reason.size = row.count();
     reason.keep = row.count();
     reason.cutoff = row.score().metric(engine::Goal::minimize);
-    if (!row.good() || trials[number.number()].state == State::training) {
+    if (!row.good() || trials[number.number()].state == State::training ||
+        (!decided.empty() && number <= decided.back().trial)) {
       return corrupt("a decision not carried out is malformed");
     }
-    decided.emplace(number, std::move(reason));
+    decided.push_back({number, std::move(reason)});
   }
   decided_ = std::move(decided);
   return engine::Done{};

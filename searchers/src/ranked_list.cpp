@@ -1,8 +1,7 @@
 #include "hpsearch/searchers/ranked_list.hpp"
 
-#include <algorithm>
 #include <bit>
-#include <iterator>
+#include <limits>
 
 #include "hpsearch/engine/base/check.hpp"
 
@@ -10,120 +9,376 @@ namespace hpsearch::searchers {
 
 namespace {
 
-constexpr std::size_t most_in_block = 512;
+constexpr std::uint64_t bit(std::uint32_t index) noexcept {
+  return std::uint64_t{1} << index;
+}
 
-std::ptrdiff_t offset(std::size_t n) noexcept {
-  return static_cast<std::ptrdiff_t>(n);
+/// The lowest `count` bits.
+constexpr std::uint64_t lowest(std::uint32_t count) noexcept {
+  return count == 64 ? ~std::uint64_t{0} : bit(count) - 1;
+}
+
+double spelled(engine::Score score) noexcept {
+  return score.metric(engine::Goal::minimize).value_or(std::numeric_limits<double>::infinity());
+}
+
+/// How many of the first `size` keys stand before (score, tie). Which half goes on is chosen without a branch:
+/// it is a coin toss, and a wrong guess costs more than the search.
+template <class Node>
+std::uint32_t keys_before(const Node& node, double score, std::uint32_t tie, std::uint32_t size) noexcept {
+  std::uint32_t from = 0;
+  while (size > 0) {
+    const std::uint32_t half = size / 2;
+    const double other = node.scores[from + half];
+    const auto stands_before = static_cast<std::uint32_t>(other < score) |
+                               (static_cast<std::uint32_t>(other == score) &
+                                static_cast<std::uint32_t>(node.ties[from + half] < tie));
+    from += stands_before * (half + 1);
+    size = stands_before != 0 ? size - half - 1 : half;
+  }
+  return from;
+}
+
+/// The last child whose lower bound is not behind the place.
+template <class Inner>
+std::uint32_t child_for(const Inner& inner, double score, std::uint32_t tie) noexcept {
+  const std::uint32_t before = keys_before(inner, score, tie, inner.size);
+  const bool exact = before < inner.size && inner.scores[before] == score && inner.ties[before] == tie;
+  return exact || before == 0 ? before : before - 1;
+}
+
+template <class Array>
+void open_gap(Array& array, std::uint32_t at, std::uint32_t size) noexcept {
+  for (std::uint32_t i = size; i > at; --i) {
+    array[i] = array[i - 1];
+  }
+}
+
+template <class Array>
+void close_gap(Array& array, std::uint32_t at, std::uint32_t size) noexcept {
+  for (std::uint32_t i = at + 1; i < size; ++i) {
+    array[i - 1] = array[i];
+  }
+}
+
+template <class Array>
+void move_rest(Array& from, std::uint32_t kept, std::uint32_t size, Array& to) noexcept {
+  for (std::uint32_t i = kept; i < size; ++i) {
+    to[i - kept] = from[i];
+  }
+}
+
+constexpr std::uint64_t bits_with_gap(std::uint64_t bits, std::uint32_t at) noexcept {
+  return (bits & lowest(at)) | ((bits & ~lowest(at)) << 1U);
+}
+
+constexpr std::uint64_t bits_without(std::uint64_t bits, std::uint32_t at) noexcept {
+  return (bits & lowest(at)) | ((bits >> 1U) & ~lowest(at));
+}
+
+/// All lines of a node at once: one wait for memory instead of one for each step of the search in it.
+template <class Node>
+void fetch(const Node& node) noexcept {
+  const char* bytes = reinterpret_cast<const char*>(&node);
+  for (std::size_t line = 0; line < sizeof(Node); line += 64) {
+    __builtin_prefetch(bytes + line);
+  }
 }
 
 }  // namespace
 
-std::size_t RankedList::block_for(Place place) const noexcept {
-  const auto behind = std::upper_bound(firsts_.begin(), firsts_.end(), place);
-  return behind == firsts_.begin() ? 0 : static_cast<std::size_t>(behind - firsts_.begin()) - 1;
-}
-
-std::uint64_t RankedList::before_block(std::size_t block) const noexcept {
-  std::uint64_t sum = 0;
-  for (std::size_t i = block; i > 0; i &= i - 1) {
-    sum += counts_[i - 1];
+template <class Node>
+std::uint32_t RankedList::Pool<Node>::take() {
+  if (!spare.empty()) {
+    const std::uint32_t number = spare.back();
+    spare.pop_back();
+    nodes[number].marks = 0;
+    nodes[number].size = 0;
+    return number;
   }
-  return sum;
+  nodes.push_back(Node());
+  return static_cast<std::uint32_t>(nodes.size() - 1);
 }
 
-void RankedList::add_to_count(std::size_t block, std::uint64_t difference) noexcept {
-  for (std::size_t i = block + 1; i <= counts_.size(); i += i & (~i + 1)) {
-    counts_[i - 1] += difference;
-  }
+std::uint32_t RankedList::position_of(const Leaf& leaf, Place place) const noexcept {
+  return keys_before(leaf, spelled(place.score), place.tie, leaf.size);
 }
 
-void RankedList::recount() {
-  counts_.assign(blocks_.size(), 0);
-  for (std::size_t block = 0; block < blocks_.size(); ++block) {
-    counts_[block] += blocks_[block].size();
-    const std::size_t parent = block + ((block + 1) & (~block));
-    if (parent < counts_.size()) {
-      counts_[parent] += counts_[block];
+RankedList::Way RankedList::way_to(Place place) const noexcept {
+  const double score = spelled(place.score);
+  Way way;
+  std::uint32_t node = root_;
+  for (std::uint32_t level = height_; level > 0; --level) {
+    const Inner& inner = inners_[node];
+    const std::uint32_t child = child_for(inner, score, place.tie);
+    way.steps[level] = {node, child};
+    node = inner.children[child];
+    if (level == 1) {
+      fetch(leaves_[node]);
     }
   }
+  way.leaf = node;
+  return way;
 }
 
-void RankedList::insert(Place place) {
+bool RankedList::is_full(std::uint32_t node, std::uint32_t level) const noexcept {
+  return (level == 0 ? leaves_[node].size : inners_[node].size) == width;
+}
+
+std::uint32_t RankedList::places_below(std::uint32_t node, std::uint32_t level) const noexcept {
+  std::uint32_t sum = 0;
+  for (; level > 0; --level) {
+    const Inner& inner = inners_[node];
+    sum += inner.before[inner.size - 1];
+    node = inner.children[inner.size - 1];
+  }
+  return sum + leaves_[node].size;
+}
+
+bool RankedList::has_marks(std::uint32_t node, std::uint32_t level) const noexcept {
+  return (level == 0 ? leaves_[node].marks : inners_[node].marks) != 0;
+}
+
+std::uint64_t RankedList::insert(Place place, bool marked) {
+  const double score = spelled(place.score);
+  if (leaves_.nodes.empty()) {
+    root_ = leaves_.take();
+  }
+  if (is_full(root_, height_)) {
+    split_root();
+    split_child(root_, 0, height_, place);
+  }
+  std::uint64_t rank = 0;
+  std::uint32_t node = root_;
+  for (std::uint32_t level = height_; level > 0; --level) {
+    std::uint32_t child = child_for(inners_[node], score, place.tie);
+    if (level == 1) {
+      fetch(leaves_[inners_[node].children[child]]);
+    }
+    if (is_full(inners_[node].children[child], level - 1)) {
+      split_child(node, child, level, place);
+      child = child_for(inners_[node], score, place.tie);
+    }
+    Inner& inner = inners_[node];
+    rank += inner.before[child];
+    for (std::uint32_t i = child + 1; i < inner.size; ++i) {
+      ++inner.before[i];
+    }
+    inner.marks |= marked ? bit(child) : 0;
+    node = inner.children[child];
+  }
+  Leaf& leaf = leaves_[node];
+  const std::uint32_t at = position_of(leaf, place);
+  open_gap(leaf.scores, at, leaf.size);
+  open_gap(leaf.ties, at, leaf.size);
+  leaf.scores[at] = score;
+  leaf.ties[at] = place.tie;
+  leaf.marks = bits_with_gap(leaf.marks, at) | (marked ? bit(at) : 0);
+  ++leaf.size;
   ++size_;
-  if (blocks_.empty()) {
-    blocks_.push_back({place});
-    firsts_.push_back(place);
-    recount();
-    return;
-  }
-  std::size_t index = block_for(place);
-  if (blocks_[index].size() == most_in_block) {
-    const bool at_the_very_end = index + 1 == blocks_.size() && blocks_[index].back() < place;
-    if (at_the_very_end) {  // Equal scores arrive in order: leave full blocks behind, not half-full ones.
-      blocks_.push_back({place});
-      firsts_.push_back(place);
-      recount();
-      return;
-    }
-    split(index);
-    if (firsts_[index + 1] < place) {
-      ++index;
-    }
-  }
-  Block& block = blocks_[index];
-  block.insert(std::lower_bound(block.begin(), block.end(), place), place);
-  firsts_[index] = block.front();
-  add_to_count(index, 1);
+  return rank + at;
 }
 
-void RankedList::split(std::size_t index) {
-  Block& block = blocks_[index];
-  const auto middle = block.begin() + offset(block.size() / 2);
-  Block upper(middle, block.end());
-  block.erase(middle, block.end());
-  firsts_.insert(firsts_.begin() + offset(index + 1), upper.front());
-  blocks_.insert(blocks_.begin() + offset(index + 1), std::move(upper));
-  recount();
+void RankedList::split_root() {
+  const std::uint32_t above = inners_.take();
+  Inner& inner = inners_[above];
+  inner.size = 1;
+  inner.scores[0] = -std::numeric_limits<double>::infinity();
+  inner.ties[0] = 0;
+  inner.before[0] = 0;
+  inner.children[0] = root_;
+  inner.marks = has_marks(root_, height_) ? 1 : 0;
+  root_ = above;
+  ++height_;
+  HPSEARCH_CHECK(height_ < most_levels, "no list of 2^32 places is that high");
+}
+
+/// The parent, at `level`, has room for one more child.
+void RankedList::split_child(std::uint32_t parent, std::uint32_t child, std::uint32_t level, Place coming) {
+  const std::uint32_t left = inners_[parent].children[child];
+  const auto [right, bound] = level == 1 ? split_leaf(left, coming) : split_inner(left, coming);
+  Inner& inner = inners_[parent];
+  const std::uint32_t at = child + 1;
+  open_gap(inner.scores, at, inner.size);
+  open_gap(inner.ties, at, inner.size);
+  open_gap(inner.before, at, inner.size);
+  open_gap(inner.children, at, inner.size);
+  inner.scores[at] = spelled(bound.score);
+  inner.ties[at] = bound.tie;
+  inner.before[at] = inner.before[child] + places_below(left, level - 1);
+  inner.children[at] = right;
+  inner.marks = bits_with_gap(inner.marks, at) & ~bit(child);
+  inner.marks |= has_marks(left, level - 1) ? bit(child) : 0;
+  inner.marks |= has_marks(right, level - 1) ? bit(at) : 0;
+  ++inner.size;
+}
+
+/// Half of it moves on; all but one stay when the place that is coming goes to the very end: runs of equal or
+/// ever worse scores leave full leaves behind.
+std::pair<std::uint32_t, Place> RankedList::split_leaf(std::uint32_t node, Place coming) {
+  const std::uint32_t added = leaves_.take();  // First: it may move the others.
+  Leaf& left = leaves_[node];
+  Leaf& right = leaves_[added];
+  const std::uint32_t kept = position_of(left, coming) == left.size ? left.size - 1 : left.size / 2;
+  move_rest(left.scores, kept, left.size, right.scores);
+  move_rest(left.ties, kept, left.size, right.ties);
+  right.size = left.size - kept;
+  right.marks = left.marks >> kept;
+  left.size = kept;
+  left.marks &= lowest(kept);
+  return {added, place_at(right, 0)};
+}
+
+std::pair<std::uint32_t, Place> RankedList::split_inner(std::uint32_t node, Place coming) {
+  const std::uint32_t added = inners_.take();
+  Inner& left = inners_[node];
+  Inner& right = inners_[added];
+  const bool at_the_end = child_for(left, spelled(coming.score), coming.tie) + 1 == left.size;
+  const std::uint32_t kept = at_the_end ? left.size - 1 : left.size / 2;
+  move_rest(left.scores, kept, left.size, right.scores);
+  move_rest(left.ties, kept, left.size, right.ties);
+  move_rest(left.before, kept, left.size, right.before);
+  move_rest(left.children, kept, left.size, right.children);
+  right.size = left.size - kept;
+  right.marks = left.marks >> kept;
+  left.size = kept;
+  left.marks &= lowest(kept);
+  const std::uint32_t before = right.before[0];
+  for (std::uint32_t i = 0; i < right.size; ++i) {
+    right.before[i] -= before;
+  }
+  return {added, place_at(right, 0)};
 }
 
 void RankedList::erase(Place place) {
-  HPSEARCH_CHECK(!blocks_.empty(), "only what is in the list is taken out of it");
-  const std::size_t index = block_for(place);
-  Block& block = blocks_[index];
-  const auto found = std::lower_bound(block.begin(), block.end(), place);
-  HPSEARCH_CHECK(found != block.end() && *found == place, "only what is in the list is taken out of it");
-  block.erase(found);
+  HPSEARCH_CHECK(size_ > 0, "only what is in the list is taken out of it");
+  const Way way = way_to(place);
+  Leaf& leaf = leaves_[way.leaf];
+  const std::uint32_t at = position_of(leaf, place);
+  HPSEARCH_CHECK(at < leaf.size && place_at(leaf, at) == place,
+                 "only what is in the list is taken out of it");
+  leaf.marks &= ~bit(at);
+  clear_marks(way);
+  close_gap(leaf.scores, at, leaf.size);
+  close_gap(leaf.ties, at, leaf.size);
+  leaf.marks = bits_without(leaf.marks, at);
+  --leaf.size;
   --size_;
-  if (block.empty()) {
-    blocks_.erase(blocks_.begin() + offset(index));
-    firsts_.erase(firsts_.begin() + offset(index));
-    recount();
+
+  bool is_empty = leaf.size == 0;
+  if (is_empty && height_ > 0) {
+    leaves_.spare.push_back(way.leaf);
+  }
+  for (std::uint32_t level = 1; level <= height_; ++level) {
+    const auto [node, child] = way.steps[level];
+    Inner& inner = inners_[node];
+    for (std::uint32_t i = child + 1; i < inner.size; ++i) {
+      --inner.before[i];
+    }
+    if (is_empty) {
+      close_gap(inner.scores, child, inner.size);
+      close_gap(inner.ties, child, inner.size);
+      close_gap(inner.before, child, inner.size);
+      close_gap(inner.children, child, inner.size);
+      inner.marks = bits_without(inner.marks, child);
+      --inner.size;
+      is_empty = inner.size == 0;
+      if (is_empty) {
+        inners_.spare.push_back(node);
+      }
+    }
+  }
+  if (is_empty && height_ > 0) {  // Not even a root is left.
+    root_ = leaves_.take();
+    height_ = 0;
+  }
+}
+
+void RankedList::unmark(Place place) {
+  const Way way = way_to(place);
+  Leaf& leaf = leaves_[way.leaf];
+  const std::uint32_t at = position_of(leaf, place);
+  HPSEARCH_CHECK(at < leaf.size && place_at(leaf, at) == place, "only what is in the list has a mark");
+  leaf.marks &= ~bit(at);
+  clear_marks(way);
+}
+
+/// The leaf may have lost its last mark: those above then say so.
+void RankedList::clear_marks(const Way& way) noexcept {
+  bool none = leaves_[way.leaf].marks == 0;
+  for (std::uint32_t level = 1; level <= height_ && none; ++level) {
+    Inner& inner = inners_[way.steps[level].node];
+    inner.marks &= ~bit(way.steps[level].child);
+    none = inner.marks == 0;
+  }
+}
+
+void RankedList::unmark_from(std::uint64_t rank) {
+  if (size_ > rank) {
+    unmark_from_below(root_, height_, rank);
+  }
+}
+
+void RankedList::unmark_from_below(std::uint32_t node, std::uint32_t level, std::uint64_t rank) noexcept {
+  if (level == 0) {
+    leaves_[node].marks &= rank < width ? lowest(static_cast<std::uint32_t>(rank)) : ~std::uint64_t{0};
     return;
   }
-  firsts_[index] = block.front();
-  add_to_count(index, ~std::uint64_t{0});  // minus one
+  Inner& inner = inners_[node];
+  for (std::uint64_t left = inner.marks; left != 0; left &= left - 1) {
+    const auto child = static_cast<std::uint32_t>(std::countr_zero(left));
+    const std::uint64_t before = inner.before[child];
+    unmark_from_below(inner.children[child], level - 1, rank > before ? rank - before : 0);
+    if (!has_marks(inner.children[child], level - 1)) {
+      inner.marks &= ~bit(child);
+    }
+  }
 }
 
 std::uint64_t RankedList::rank_of(Place place) const noexcept {
-  if (blocks_.empty()) {
+  if (size_ == 0) {
     return 0;
   }
-  const std::size_t index = block_for(place);
-  const Block& block = blocks_[index];
-  const auto found = std::lower_bound(block.begin(), block.end(), place);
-  return before_block(index) + static_cast<std::uint64_t>(found - block.begin());
+  const Way way = way_to(place);
+  std::uint64_t rank = position_of(leaves_[way.leaf], place);
+  for (std::uint32_t level = 1; level <= height_; ++level) {
+    rank += inners_[way.steps[level].node].before[way.steps[level].child];
+  }
+  return rank;
 }
 
 Place RankedList::nth(std::uint64_t rank) const noexcept {
   HPSEARCH_CHECK(rank < size_, "a rank is below the size");
-  std::size_t index = 0;
-  for (std::size_t step = std::bit_floor(counts_.size()); step > 0; step /= 2) {
-    if (index + step <= counts_.size() && counts_[index + step - 1] <= rank) {
-      index += step;
-      rank -= counts_[index - 1];
+  auto left = static_cast<std::uint32_t>(rank);
+  std::uint32_t node = root_;
+  for (std::uint32_t level = height_; level > 0; --level) {
+    const Inner& inner = inners_[node];
+    std::uint32_t child = 0;
+    for (std::uint32_t size = inner.size; size > 1;) {
+      const std::uint32_t half = size / 2;
+      child = inner.before[child + half] <= left ? child + half : child;
+      size -= half;
     }
+    left -= inner.before[child];
+    node = inner.children[child];
   }
-  return blocks_[index][rank];
+  return place_at(leaves_[node], left);
+}
+
+std::optional<RankedList::Marked> RankedList::first_marked() const noexcept {
+  if (size_ == 0 || !has_marks(root_, height_)) {
+    return std::nullopt;
+  }
+  std::uint64_t rank = 0;
+  std::uint32_t node = root_;
+  for (std::uint32_t level = height_; level > 0; --level) {
+    const Inner& inner = inners_[node];
+    const auto child = static_cast<std::uint32_t>(std::countr_zero(inner.marks));
+    rank += inner.before[child];
+    node = inner.children[child];
+  }
+  const auto at = static_cast<std::uint32_t>(std::countr_zero(leaves_[node].marks));
+  return Marked{place_at(leaves_[node], at), rank + at};
 }
 
 }  // namespace hpsearch::searchers

@@ -1,8 +1,5 @@
 #include "hpsearch/searchers/rung.hpp"
 
-#include <algorithm>
-#include <utility>
-
 #include "hpsearch/engine/base/check.hpp"
 #include "saved.hpp"
 
@@ -11,50 +8,74 @@ namespace hpsearch::searchers {
 using engine::Score;
 using engine::Value;
 
-Place Rung::place_of(Arrival arrival) const noexcept {
-  return Place{results_[arrival].score, ties_ == Ties::earlier_first ? arrival : ~arrival};
-}
-
-void Rung::push(Heap& heap, Arrival arrival) {
-  heap.push_back(arrival);
-  std::push_heap(heap.begin(), heap.end(),
-                 [this](Arrival a, Arrival b) { return place_of(b) < place_of(a); });
-}
-
-void Rung::drop_stale(Heap& heap, Standing standing) {
-  while (!heap.empty() && results_[heap.front()].standing != standing) {
-    std::pop_heap(heap.begin(), heap.end(),
-                  [this](Arrival a, Arrival b) { return place_of(b) < place_of(a); });
-    heap.pop_back();
-  }
+Rung::Result Rung::at(Arrival arrival) const noexcept {
+  const Entered& entered = results_[arrival];
+  return Result{entered.score, engine::TrialNumber(entered.trial), entered.below, standings_[arrival]};
 }
 
 Rung::Arrival Rung::enter(const Result& result) {
-  const Arrival arrival = results_.size();
-  results_.push_back(result);
+  HPSEARCH_CHECK(results_.size() < none && result.trial.number() <= UINT32_MAX,
+                 "a rung holds fewer than 2^32 results");
+  const auto arrival = static_cast<Arrival>(results_.size());
+  results_.push_back({result.score, static_cast<std::uint32_t>(result.trial.number()), result.below});
+  standings_.push_back(result.standing);
   if (result.standing != Standing::gone) {
-    ranked_.insert(place_of(arrival));
+    latest_rank_ = ranked_.insert(place_of(arrival), result.standing == Standing::waiting);
+    knows_latest_rank_ = true;
   }
   if (result.standing == Standing::waiting) {
-    push(waiting_, arrival);
+    ++waiting_;
   } else if (result.standing == Standing::dead) {
-    push(dead_, arrival);
+    HPSEARCH_CHECK(result.score.is_worst() && ties_ == Ties::earlier_first, "the dead rank last, in order");
+    dead_.push_back(arrival);
   }
+  find_promotable();
   return arrival;
 }
 
 void Rung::move_to(Arrival arrival, Standing standing) {
   HPSEARCH_CHECK(standing != Standing::waiting && standing != Standing::dead,
                  "a result enters that way only");
-  if (standing == Standing::gone && results_[arrival].standing != Standing::gone) {
-    ranked_.erase(place_of(arrival));
+  const Standing before = standings_[arrival];
+  if (before == standing || before == Standing::gone) {
+    return;
   }
-  results_[arrival].standing = standing;
-  drop_stale(waiting_, Standing::waiting);
-  drop_stale(dead_, Standing::dead);
+  standings_[arrival] = standing;
+  if (before == Standing::waiting) {
+    --waiting_;
+  }
+  if (standing == Standing::gone) {
+    ranked_.erase(place_of(arrival));
+    knows_latest_rank_ = false;
+  } else if (before == Standing::waiting) {
+    ranked_.unmark(place_of(arrival));
+  }
+  drop_stale_dead();
+  find_promotable();
+}
+
+void Rung::find_promotable() noexcept {
+  promotable_.reset();
+  const std::optional<RankedList::Marked> best = ranked_.first_marked();
+  if (best && best->rank < keep()) {
+    promotable_ = tie_of(best->place.tie);
+  }
+}
+
+void Rung::drop_stale_dead() noexcept {
+  while (first_dead_ < dead_.size() && standings_[dead_[first_dead_]] != Standing::dead) {
+    ++first_dead_;
+  }
+  if (first_dead_ == dead_.size()) {
+    dead_.clear();
+    first_dead_ = 0;
+  }
 }
 
 std::uint64_t Rung::rank_of(Arrival arrival) const noexcept {
+  if (knows_latest_rank_ && arrival + std::size_t{1} == results_.size()) {
+    return latest_rank_;
+  }
   return ranked_.rank_of(place_of(arrival));
 }
 
@@ -66,46 +87,46 @@ std::optional<Score> Rung::cutoff(std::uint64_t keep) const noexcept {
 }
 
 bool Rung::is_promotable(Arrival arrival) const noexcept {
-  return results_[arrival].standing == Standing::waiting && rank_of(arrival) < keep();
+  return standings_[arrival] == Standing::waiting && rank_of(arrival) < keep();
 }
 
-std::optional<Rung::Arrival> Rung::within_keep(const Heap& heap) const noexcept {
-  if (heap.empty() || rank_of(heap.front()) >= keep()) {
+std::optional<Rung::Arrival> Rung::promotable_dead() const noexcept {
+  if (first_dead_ == dead_.size() || rank_of(dead_[first_dead_]) >= keep()) {
     return std::nullopt;
   }
-  return heap.front();
+  return dead_[first_dead_];
 }
 
 std::vector<Rung::Arrival> Rung::close_out() {
   std::vector<Arrival> closed;
-  for (const Arrival arrival : waiting_) {
-    if (results_[arrival].standing == Standing::waiting && !is_promotable(arrival)) {
-      closed.push_back(arrival);
-    }
-  }
-  for (const Arrival arrival : closed) {
-    results_[arrival].standing = Standing::settled;
-  }
-  for (const Arrival arrival : dead_) {
-    if (results_[arrival].standing == Standing::dead) {
-      results_[arrival].standing = Standing::settled;
+  for (std::size_t i = first_dead_; i < dead_.size(); ++i) {
+    if (standings_[dead_[i]] == Standing::dead) {
+      standings_[dead_[i]] = Standing::settled;
     }
   }
   dead_.clear();
-  Heap waiting;
-  std::swap(waiting, waiting_);
-  for (const Arrival arrival : waiting) {
-    if (results_[arrival].standing == Standing::waiting) {
-      push(waiting_, arrival);
+  first_dead_ = 0;
+  if (waiting_ == 0) {
+    return closed;
+  }
+  const std::uint64_t kept = keep();
+  const std::optional<Place> first_out = kept < size() ? std::optional(ranked_.nth(kept)) : std::nullopt;
+  for (Arrival arrival = 0; arrival < results_.size() && first_out; ++arrival) {
+    if (standings_[arrival] == Standing::waiting && !(place_of(arrival) < *first_out)) {
+      standings_[arrival] = Standing::settled;
+      closed.push_back(arrival);
     }
   }
+  ranked_.unmark_from(kept);
+  waiting_ -= closed.size();
   return closed;
 }
 
 Value Rung::save() const {
   Value::List results;
   results.reserve(results_.size());
-  for (const Result& result : results_) {
+  for (Arrival arrival = 0; arrival < arrivals(); ++arrival) {
+    const Result result = at(arrival);
     results.push_back(Value::List{
         saved_score(result.score),
         saved_count(result.trial.number()),
@@ -128,11 +149,14 @@ engine::Result<Rung> Rung::restore(const Value& saved, Divisor divisor, Ties tie
     const std::uint64_t trial = row.count();
     const std::optional<std::uint64_t> below = row.count_or_null();
     const std::uint64_t standing = row.count_below(static_cast<std::uint64_t>(Standing::gone) + 1);
-    if (!row.good()) {
+    if (!row.good() || trial > UINT32_MAX || below.value_or(0) >= none ||
+        (static_cast<Standing>(standing) == Standing::dead &&
+         (!score.is_worst() || ties == Ties::later_first))) {
       return engine::Error{engine::Errc::corrupt, "a saved result of a rung is malformed"};
     }
     rung.enter(
-        Result{score, engine::TrialNumber(trial), below.value_or(none), static_cast<Standing>(standing)});
+        Result{score, engine::TrialNumber(trial), static_cast<Arrival>(below.value_or(none)),
+                      static_cast<Standing>(standing)});
   }
   return rung;
 }

@@ -1,11 +1,11 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <optional>
 #include <vector>
 
+#include "hpsearch/engine/base/chunked_vector.hpp"
 #include "hpsearch/engine/base/score.hpp"
 #include "hpsearch/searchers/divisor.hpp"
 #include "hpsearch/searchers/rung.hpp"
@@ -58,10 +58,10 @@ class Asha : public Schedule {
     ended,
   };
   struct Trial {
-    State state = State::training;
-    std::uint32_t rung = 0;  ///< Where it trains to, or where its latest result stands.
     Rung::Arrival arrival =
-        Rung::none;  ///< Of its latest result: in that rung or, while training, one below.
+        Rung::none;          ///< Of its latest result: in that rung or, while training, one below.
+    std::uint16_t rung = 0;  ///< Where it trains to, or where its latest result stands.
+    State state = State::training;
   };
 
   Asha(AshaSettings settings, Rung::Ties ties);
@@ -86,13 +86,13 @@ class Asha : public Schedule {
   [[nodiscard]] virtual std::string_view kind() const noexcept = 0;
   /// What a derived class must remember beyond what is here. On failure load_own() leaves it as it was.
   [[nodiscard]] virtual engine::Value save_own() const = 0;
-  virtual engine::Status load_own(const engine::Value& saved, const std::vector<Trial>& trials) = 0;
+  virtual engine::Status load_own(const engine::Value& saved, const engine::ChunkedVector<Trial>& trials) = 0;
 
   AshaSettings settings_;
   Rung::Ties ties_;
   Quota quota_;
   std::vector<Rung> rungs_;
-  std::vector<Trial> trials_;               // By number.
+  engine::ChunkedVector<Trial> trials_;     // By number.
   std::vector<std::uint64_t> outstanding_;  // Trials training towards each rung.
   ClosableList closable_;
 
@@ -132,7 +132,7 @@ class PromotionAsha final : public Asha {
   void settle(std::optional<engine::TrialNumber> reporter) override;
   [[nodiscard]] std::string_view kind() const noexcept override { return "asha/promotion"; }
   [[nodiscard]] engine::Value save_own() const override { return {}; }
-  engine::Status load_own(const engine::Value& saved, const std::vector<Trial>& trials) override;
+  engine::Status load_own(const engine::Value& saved, const engine::ChunkedVector<Trial>& trials) override;
 
   void pass_up_the_dead();
 
@@ -151,17 +151,23 @@ class StoppingAsha final : public Asha {
   [[nodiscard]] engine::Reason standing(engine::TrialNumber trial) const override;
 
  private:
+  struct Decided {
+    engine::TrialNumber trial;
+    engine::Reason reason;
+  };
+
+  [[nodiscard]] std::vector<Decided>::const_iterator decision_on(engine::TrialNumber number) const noexcept;
   void has_reported(engine::TrialNumber number) override;
-  void has_moved_on(engine::TrialNumber number) override { decided_.erase(number); }
+  void has_moved_on(engine::TrialNumber number) override;
   void results_have_left() override {}
   void settle(std::optional<engine::TrialNumber> /*reporter*/) override {}
   [[nodiscard]] std::string_view kind() const noexcept override { return "asha/stopping"; }
   [[nodiscard]] engine::Value save_own() const override;
-  engine::Status load_own(const engine::Value& saved, const std::vector<Trial>& trials) override;
+  engine::Status load_own(const engine::Value& saved, const engine::ChunkedVector<Trial>& trials) override;
 
   // What was decided of trials whose verdict was not carried out yet, with its numbers: later results would
-  // change them.
-  std::map<engine::TrialNumber, engine::Reason> decided_;
+  // change them. In order of trials; few at any time, as verdicts are carried out at once.
+  std::vector<Decided> decided_;
 };
 
 /// The one or the other.

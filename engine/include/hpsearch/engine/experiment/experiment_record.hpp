@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "hpsearch/engine/base/chunked.hpp"
+#include "hpsearch/engine/base/chunked_vector.hpp"
 #include "hpsearch/engine/base/id.hpp"
 #include "hpsearch/engine/base/instant.hpp"
 #include "hpsearch/engine/config/experiment_config.hpp"
@@ -48,7 +48,7 @@ struct ExperimentRecord {
   std::string context_directory;
   std::string idempotency_key;
   std::unique_ptr<Searcher> searcher;
-  Chunked<TrialRecord> trials;              ///< Indexed by TrialNumber.
+  ChunkedVector<TrialRecord> trials;              ///< Indexed by TrialNumber.
   HparamTable hparams;                      ///< Of the same trials.
   std::set<TrialNumber> pending;            ///< Trials that wait for a slot.
   std::set<TrialNumber> running;            ///< Trials with a live attempt.

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <map>
 
-#include "hpsearch/engine/base/chunked.hpp"
+#include "hpsearch/engine/base/chunked_vector.hpp"
 #include "hpsearch/engine/base/value.hpp"
 #include "hpsearch/engine/space/space.hpp"
 
@@ -33,7 +33,7 @@ class HparamTable {
   Space space_;
   std::size_t width_ = 0;  // Leaves that vary.
   std::size_t size_ = 0;
-  Chunked<std::uint64_t, 8192> words_;
+  ChunkedVector<std::uint64_t> words_;
   std::map<std::size_t, Value> odd_;  // Those of another shape.
 };
 

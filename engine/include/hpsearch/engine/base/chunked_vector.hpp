@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <iterator>
 #include <type_traits>
@@ -8,15 +10,13 @@
 
 namespace hpsearch::engine {
 
-/// A sequence that only grows at its end, in chunks: a million entries cost no more than they hold and are
-/// never moved to grow, where a vector may hold twice as much and stops the world to double.
+/// A list that only grows at its end, in pieces of about 32 KiB: it never moves what it holds once it is past
+/// the first piece, and wastes at most one piece where a vector wastes up to as much as it holds.
 ///
-/// References into the first chunk hold until the next push_back, into later ones for as long as it lives.
-/// Cost: O(1) per call.
-template <class T, std::size_t chunk_size = 1024>
-class Chunked {
-  using Chunk = std::vector<T>;
-
+/// Cost: O(1) per call; an allocation once per piece. The first piece doubles like a vector's, so that short
+/// lists stay small: until it is full, references do not outlive push_back().
+template <class T>
+class ChunkedVector {
   template <class Owner>
   class Iterator {
    public:
@@ -49,19 +49,25 @@ class Chunked {
  public:
   using value_type = T;
 
+  static constexpr std::size_t chunk = std::bit_floor(std::max<std::size_t>(32 * 1024 / sizeof(T), 16));
+
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
   [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
 
-  [[nodiscard]] const T& operator[](std::size_t i) const noexcept { return chunks_[i / chunk_size][i % chunk_size]; }
-  [[nodiscard]] T& operator[](std::size_t i) noexcept { return chunks_[i / chunk_size][i % chunk_size]; }
+  /// `index` is below size().
+  [[nodiscard]] T& operator[](std::size_t index) noexcept { return chunks_[index / chunk][index % chunk]; }
+  [[nodiscard]] const T& operator[](std::size_t index) const noexcept {
+    return chunks_[index / chunk][index % chunk];
+  }
   [[nodiscard]] const T& back() const noexcept { return (*this)[size_ - 1]; }
+
   [[nodiscard]] T& back() noexcept { return (*this)[size_ - 1]; }
 
   T& push_back(T value) {
-    if (size_ % chunk_size == 0) {
+    if (size_ % chunk == 0) {
       chunks_.emplace_back();
       if (size_ > 0) {
-        chunks_.back().reserve(chunk_size);  // The first one grows as it must: most sequences are short.
+        chunks_.back().reserve(chunk);
       }
     }
     ++size_;
@@ -73,13 +79,13 @@ class Chunked {
     size_ = 0;
   }
 
-  [[nodiscard]] auto begin() const noexcept { return Iterator<const Chunked>(this, 0); }
-  [[nodiscard]] auto end() const noexcept { return Iterator<const Chunked>(this, size_); }
-  [[nodiscard]] auto begin() noexcept { return Iterator<Chunked>(this, 0); }
-  [[nodiscard]] auto end() noexcept { return Iterator<Chunked>(this, size_); }
+  [[nodiscard]] auto begin() const noexcept { return Iterator<const ChunkedVector>(this, 0); }
+  [[nodiscard]] auto end() const noexcept { return Iterator<const ChunkedVector>(this, size_); }
+  [[nodiscard]] auto begin() noexcept { return Iterator<ChunkedVector>(this, 0); }
+  [[nodiscard]] auto end() noexcept { return Iterator<ChunkedVector>(this, size_); }
 
  private:
-  std::vector<Chunk> chunks_;
+  std::vector<std::vector<T>> chunks_;
   std::size_t size_ = 0;
 };
 

@@ -4,22 +4,23 @@
 #include <vector>
 
 #include "hpsearch/engine/base/box.hpp"
-#include "hpsearch/engine/base/chunked.hpp"
+#include "hpsearch/engine/base/chunked_vector.hpp"
 
 namespace hpsearch::engine {
 namespace {
 
-TEST(Chunked, ReadsAsTheVectorItStandsFor) {
-  Chunked<std::string, 4> chunked;
+TEST(ChunkedVector, ReadsAsTheVectorItStandsFor) {
+  ChunkedVector<std::string> chunked;
   std::vector<std::string> plain;
   EXPECT_TRUE(chunked.empty());
-  for (int i = 0; i < 21; ++i) {
+  const auto chunk = static_cast<int>(ChunkedVector<std::string>::chunk);
+  for (int i = 0; i < 2 * chunk + 3; ++i) {
     plain.push_back(std::to_string(i));
     EXPECT_EQ(chunked.push_back(std::to_string(i)), plain.back());
     EXPECT_EQ(chunked.size(), plain.size());
     EXPECT_EQ(chunked.back(), plain.back());
-    EXPECT_EQ(std::vector<std::string>(chunked.begin(), chunked.end()), plain);
   }
+  EXPECT_EQ(std::vector<std::string>(chunked.begin(), chunked.end()), plain);
   chunked[13] = "changed";
   EXPECT_EQ(chunked[13], "changed");
   EXPECT_EQ(chunked[12], "12");
@@ -28,16 +29,17 @@ TEST(Chunked, ReadsAsTheVectorItStandsFor) {
   EXPECT_EQ(chunked.begin(), chunked.end());
 }
 
-TEST(Chunked, LaterChunksNeverMove) {
-  Chunked<int, 4> chunked;
-  for (int i = 0; i < 5; ++i) {
-    chunked.push_back(i);
+TEST(ChunkedVector, LaterChunksNeverMove) {
+  ChunkedVector<int> chunked;
+  constexpr std::size_t chunk = ChunkedVector<int>::chunk;
+  for (std::size_t i = 0; i <= chunk; ++i) {
+    chunked.push_back(1);
   }
-  const int* fifth = &chunked[4];
-  for (int i = 5; i < 1000; ++i) {
-    chunked.push_back(i);
+  const int* first_of_the_second = &chunked[chunk];
+  for (std::size_t i = 0; i < 5 * chunk; ++i) {
+    chunked.push_back(2);
   }
-  EXPECT_EQ(&chunked[4], fifth);
+  EXPECT_EQ(&chunked[chunk], first_of_the_second);
 }
 
 TEST(Box, CopiesDeep) {
