@@ -56,6 +56,7 @@ class Search {
     step(std::move(create));
   }
 
+  void forget_effects() { effects_ = Effects(); }  // Its room is the bench's, not the engine's.
   [[nodiscard]] bool over() const { return running_.empty(); }
   [[nodiscard]] Engine& engine() { return engine_; }
   [[nodiscard]] std::uint64_t steps() const { return steps_; }
@@ -131,6 +132,7 @@ void whole_search(benchmark::State& state, bool stop_once) {
     events += search.events();
     HPSEARCH_CHECK(search.trials() == static_cast<std::uint64_t>(state.range(0)), "a search runs all its trials");
     state.PauseTiming();
+    search.forget_effects();
     bytes_per_trial = static_cast<double>(heap_in_use() - before) / static_cast<double>(state.range(0));
     {
       const Search gone = std::move(search);  // Its end is not what is measured.

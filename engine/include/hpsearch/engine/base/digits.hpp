@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace hpsearch::engine {
+
+/// Long columns of numbers as printable text: what saved states are made of, so that a million rows are one
+/// string and not a million lists.
+///
+/// A count is written base 64 with the lowest five bits first and the sixth bit saying that more follow (the
+/// variable-length quantities of MIDI files and source maps); small numbers take one character. A real takes
+/// eleven, bit for bit.
+class DigitWriter {
+ public:
+  void count(std::uint64_t number);
+  void integer(std::int64_t number);  ///< Of either sign.
+  void real(double number);
+  void flag(bool value) { count(value ? 1 : 0); }
+
+  [[nodiscard]] std::string take() { return std::exchange(text_, std::string()); }
+
+ private:
+  std::string text_;
+};
+
+/// Reads what a DigitWriter wrote, in the same order. Anything else makes it bad, once and for all: it then
+/// gives zeros.
+class DigitReader {
+ public:
+  /// The text outlives the reader.
+  explicit DigitReader(std::string_view text) noexcept : rest_(text) {}
+
+  [[nodiscard]] std::uint64_t count() noexcept;
+  [[nodiscard]] std::uint64_t count_below(std::uint64_t bound) noexcept;
+  [[nodiscard]] std::int64_t integer() noexcept;
+  [[nodiscard]] double real() noexcept;
+  [[nodiscard]] bool flag() noexcept { return count_below(2) == 1; }
+
+  [[nodiscard]] bool good() const noexcept { return good_; }
+  /// Good, and nothing is left.
+  [[nodiscard]] bool finished() const noexcept { return good_ && rest_.empty(); }
+
+ private:
+  [[nodiscard]] unsigned digit() noexcept;
+
+  std::string_view rest_;
+  bool good_ = true;
+};
+
+}  // namespace hpsearch::engine
