@@ -305,6 +305,20 @@ TEST(Experiment, CancelIsGracefulAndKillIsNot) {
   EXPECT_TRUE(cluster.attempts.empty());
 }
 
+TEST(Experiment, CancelEndsATrialThatPausesWhileItsProgramWindsDown) {
+  TestCluster cluster;
+  cluster.join("a", 1);
+  const ExperimentId id = cluster.create(asha_config(9, 1));
+  const AttemptKey key = cluster.live(id, 0);
+  cluster.report(key, 1, 0.5);
+  ASSERT_EQ(cluster.trial(id, 0).state, TrialState::paused);
+  ASSERT_TRUE(cluster.trial(id, 0).live);
+  cluster.step(CancelExperiment{id});
+  EXPECT_EQ(cluster.trial(id, 0).state, TrialState::canceled);
+  cluster.exit(key, 0);
+  EXPECT_EQ(cluster.engine.find(id)->state, ExperimentState::canceled);
+}
+
 TEST(Experiment, SlotsGoByPriorityThenByFairShare) {
   TestCluster cluster;
   const ExperimentId low = cluster.create(random_config(9, 9));
