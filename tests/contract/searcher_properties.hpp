@@ -16,6 +16,7 @@
 
 #include "contract/arbitrary_search.hpp"
 #include "contract/search_course.hpp"
+#include "contract/searcher_contract.hpp"
 
 // The promises of searcher_contract.hpp once more, under searches, workers and mishaps that rapidcheck makes up
 // and, when a promise is broken, makes as small as it can. A searcher joins with the fixture it already has:
@@ -27,7 +28,7 @@
 //     static void settle(engine::ExperimentConfig& config);   // Left out: the settings are taken as they come.
 //     static std::unique_ptr<Judge> judge(const engine::ExperimentConfig& config);  // Left out: nobody recounts.
 //   };
-//   INSTANTIATE_TYPED_TEST_SUITE_P(MySearcher, SearcherProperties, MySearcherUnderContract);
+//   HPSEARCH_SEARCHER_UNDER_CONTRACT(MySearcher, MySearcherUnderContract);  // Both kits at once.
 //
 // 4000 cases per searcher, in three properties. A failure prints RC_PARAMS="reproduce=…", which repeats it; RC_PARAMS="seed=…" and
 // "max_success=…" choose others and more, HPSEARCH_PROPERTY_CASES=N how many without rapidcheck's own words.
@@ -210,3 +211,8 @@ REGISTER_TYPED_TEST_SUITE_P(SearcherProperties, EndWithinTheirLimitsForReasonsTh
                             AreTheSameAfterAnySaveAndEveryReplay, GiveOthersTheSameFateWhateverIsNoNumber);
 
 }  // namespace hpsearch::contract
+
+/// All that every searcher promises, of the searcher that the fixture describes.
+#define HPSEARCH_SEARCHER_UNDER_CONTRACT(name, fixture)            \
+  INSTANTIATE_TYPED_TEST_SUITE_P(name, SearcherContract, fixture); \
+  INSTANTIATE_TYPED_TEST_SUITE_P(name, SearcherProperties, fixture)

@@ -1,4 +1,3 @@
-#include "contract/searcher_contract.hpp"
 #include "contract/searcher_properties.hpp"
 #include "halving_judge.hpp"
 #include "settings.hpp"
@@ -124,21 +123,13 @@ struct AdaptiveAshaStopOnceUnderContract : AdaptiveAshaUnderContract {
   }
 };
 
-INSTANTIATE_TYPED_TEST_SUITE_P(Single, SearcherContract, SingleUnderContract);
-INSTANTIATE_TYPED_TEST_SUITE_P(Random, SearcherContract, RandomUnderContract);
-INSTANTIATE_TYPED_TEST_SUITE_P(Grid, SearcherContract, GridUnderContract);
-INSTANTIATE_TYPED_TEST_SUITE_P(AsyncHalving, SearcherContract, AsyncHalvingUnderContract);
-INSTANTIATE_TYPED_TEST_SUITE_P(AsyncHalvingStopOnce, SearcherContract, AsyncHalvingStopOnceUnderContract);
-INSTANTIATE_TYPED_TEST_SUITE_P(AdaptiveAsha, SearcherContract, AdaptiveAshaUnderContract);
-INSTANTIATE_TYPED_TEST_SUITE_P(AdaptiveAshaStopOnce, SearcherContract, AdaptiveAshaStopOnceUnderContract);
-
-INSTANTIATE_TYPED_TEST_SUITE_P(Single, SearcherProperties, SingleUnderContract);
-INSTANTIATE_TYPED_TEST_SUITE_P(Random, SearcherProperties, RandomUnderContract);
-INSTANTIATE_TYPED_TEST_SUITE_P(Grid, SearcherProperties, GridUnderContract);
-INSTANTIATE_TYPED_TEST_SUITE_P(AsyncHalving, SearcherProperties, AsyncHalvingUnderContract);
-INSTANTIATE_TYPED_TEST_SUITE_P(AsyncHalvingStopOnce, SearcherProperties, AsyncHalvingStopOnceUnderContract);
-INSTANTIATE_TYPED_TEST_SUITE_P(AdaptiveAsha, SearcherProperties, AdaptiveAshaUnderContract);
-INSTANTIATE_TYPED_TEST_SUITE_P(AdaptiveAshaStopOnce, SearcherProperties, AdaptiveAshaStopOnceUnderContract);
+HPSEARCH_SEARCHER_UNDER_CONTRACT(Single, SingleUnderContract);
+HPSEARCH_SEARCHER_UNDER_CONTRACT(Random, RandomUnderContract);
+HPSEARCH_SEARCHER_UNDER_CONTRACT(Grid, GridUnderContract);
+HPSEARCH_SEARCHER_UNDER_CONTRACT(AsyncHalving, AsyncHalvingUnderContract);
+HPSEARCH_SEARCHER_UNDER_CONTRACT(AsyncHalvingStopOnce, AsyncHalvingStopOnceUnderContract);
+HPSEARCH_SEARCHER_UNDER_CONTRACT(AdaptiveAsha, AdaptiveAshaUnderContract);
+HPSEARCH_SEARCHER_UNDER_CONTRACT(AdaptiveAshaStopOnce, AdaptiveAshaStopOnceUnderContract);
 
 }  // namespace
 }  // namespace hpsearch::contract
