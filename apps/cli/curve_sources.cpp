@@ -1,8 +1,10 @@
 #include "cli/curve_sources.hpp"
 
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 #include <map>
+#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -12,6 +14,8 @@
 #include "cli/text.hpp"
 #include "hpsearch/engine/sim/curve_table.hpp"
 #include "hpsearch/engine/sim/expression.hpp"
+#include "hpsearch/surrogates/lcbench.hpp"
+#include "hpsearch/surrogates/synthetic.hpp"
 
 namespace hpsearch::cli {
 namespace {
@@ -90,6 +94,59 @@ Outcome<CurveSource> open_experiment(const std::string& id, const SimulateOption
                 "recorded curves of " + about);
 }
 
+std::string data_directory(const SimulateOptions& options) {
+  const char* environment = std::getenv("HPSEARCH_LCBENCH_DIR");
+  return options.data_directory.value_or(environment == nullptr ? "" : environment);
+}
+
+/// Trainings on one of the surrogate's data sets.
+Outcome<CurveSource> open_surrogate(const std::string& instance, const SimulateOptions& options,
+                                    const engine::ExperimentConfig& config) {
+  using surrogates::LcBench;
+  if (config.searcher.smaller_is_better) {
+    return usage_failure("the surrogate measures accuracy: searcher.smaller_is_better must be false for it");
+  }
+  const std::string directory = data_directory(options);
+  if (directory.empty()) {
+    return usage_failure("--curves surrogate:" + instance +
+                         " needs its data: name their directory with --data or HPSEARCH_LCBENCH_DIR");
+  }
+  const std::string manifest_path = directory + "/lcbench_manifest.json";
+  const std::string weights_path = directory + "/lcbench_weights.f32";
+  const FileLimits limits{.bytes = 64UL * 1024 * 1024};
+  const LoadedText manifest = load_text(manifest_path, limits);
+  const LoadedText weights = load_text(weights_path, limits);
+  if (!manifest.problem.empty() || !weights.problem.empty()) {
+    return usage_failure("the surrogate's data: " + (manifest.problem.empty() ? weights_path + ": " + weights.problem
+                                                                              : manifest_path + ": " + manifest.problem));
+  }
+  engine::Result<LcBench> read = LcBench::read(manifest.text, std::as_bytes(std::span(weights.text)));
+  if (!read) {
+    return usage_failure(directory + ": " + read.error().message);
+  }
+  const auto model = std::make_shared<const LcBench>(std::move(*read));
+  const auto place = model->find(instance);
+  if (!place) {
+    std::string known;
+    for (const LcBench::Instance& one : model->instances()) {
+      known += (known.empty() ? "" : ", ") + one.id + " (" + one.name + ")";
+    }
+    return usage_failure("the surrogate has no instance \"" + instance + "\" (" + known + ")");
+  }
+  return CurveSource{std::make_unique<surrogates::LcBenchCurves>(model, *place),
+                     "LCBench surrogate of " + model->instances()[*place].name};
+}
+
+Outcome<CurveSource> open_synthetic(const std::string& name, const engine::ExperimentConfig& config) {
+  const auto kind = surrogates::synthetic_named(name);
+  if (!kind) {
+    return usage_failure("--curves synthetic:" + name + ": there is no such kind (power, crossing, diverging)");
+  }
+  return CurveSource{std::make_unique<surrogates::SyntheticCurves>(*kind, config.space, config.searcher.max_length,
+                                                                   config.searcher.goal(), config.experiment_seed),
+                     "synthetic curves (" + name + ")"};
+}
+
 }  // namespace
 
 Outcome<CurveSource> open_curves(const SimulateOptions& options, const engine::ExperimentConfig& config,
@@ -107,6 +164,12 @@ Outcome<CurveSource> open_curves(const SimulateOptions& options, const engine::E
   const std::string name(colon == std::string_view::npos ? "" : curves.substr(colon + 1));
   if (colon != std::string_view::npos && kind == "experiment") {
     return open_experiment(name, options, output);
+  }
+  if (colon != std::string_view::npos && kind == "surrogate") {
+    return open_surrogate(name, options, config);
+  }
+  if (colon != std::string_view::npos && kind == "synthetic") {
+    return open_synthetic(name, config);
   }
   return open_table(*options.curves, options);
 }
