@@ -126,7 +126,7 @@ class CommandLine {
     } catch (const CLI::CallForHelp&) {
       const std::vector<CLI::App*> chosen = app_.get_subcommands();
       const CLI::App& about = chosen.empty() ? app_ : *chosen.front();
-      Output(Output::Format::table).print(about.help(chosen.empty() ? "" : "hpsearch " + about.get_name()));
+      Output(Output::Format::table).print(about.help(chosen.empty() ? "" : "hpsearch"));
       return 0;
     } catch (const CLI::ParseError& error) {
       return Output(guess_format(argc, argv)).fail(usage_failure(explain(app_, error)));
@@ -219,7 +219,7 @@ class CommandLine {
 
   void add_simulate() {
     SimulateOptions& options = given_.simulate;
-    CLI::App& verb = add("simulate", "Run a search on made-up or recorded trainings, in no time",
+    CLI::App& verb = add("simulate", "Run a search on recorded or made-up trainings, under a virtual clock",
                          [this](const Output& output) {
                            given_.simulate.file = given_.file;
                            given_.simulate.server = given_.server;
@@ -249,7 +249,8 @@ class CommandLine {
         ->check(CLI::NonNegativeNumber);
     verb.add_option("--exit", options.exits,
                     "TRIAL:OP:REASON, again for each: that trial's piece of work number OP, from 0, ends early:\n"
-                    "errored, user_canceled, user_stopped or invalid_hp");
+                    "errored, user_canceled, user_stopped or invalid_hp")
+        ->allow_extra_args(false);  // What follows may be FILE.
     verb.add_option("--failure-rate", options.failure_rate, "Chance that a program crashes during a piece of work")
         ->check(CLI::Range(0.0, 1.0));
     verb.add_option("--failure-seed", options.failure_seed, "Decides which ones crash, and when (default 0)");

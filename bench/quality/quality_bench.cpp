@@ -278,12 +278,15 @@ void write_summary(const std::string& path, const std::vector<Run>& runs, const 
   }
 }
 
+/// With intervals where there is room for them.
 void print_table(const std::vector<Run>& runs, const std::vector<Method>& methods, const Options& options) {
-  std::printf("%-28s", "regret at");
+  const bool wide = options.budgets.size() > 4;
+  const int width = wide ? 7 : 23;
+  std::printf("%-28s", "regret after");
   for (const double budget : options.budgets) {
-    std::printf("  %10g full trainings", budget);
+    std::printf("%*g", width, budget);
   }
-  std::printf("\n");
+  std::printf("  full trainings\n");
   for (std::size_t m = 0; m < methods.size(); ++m) {
     if (!took_part(runs, m)) {
       continue;
@@ -291,7 +294,11 @@ void print_table(const std::vector<Run>& runs, const std::vector<Method>& method
     std::printf("%-28s", methods[m].name.c_str());
     for (std::size_t b = 0; b < options.budgets.size(); ++b) {
       const Interval interval = regret_of(runs, m, b);
-      std::printf("     %.3f [%.3f, %.3f] ", interval.mean, interval.low, interval.high);
+      if (wide) {
+        std::printf("%7.3f", interval.mean);
+      } else {
+        std::printf("   %.3f [%.3f, %.3f]", interval.mean, interval.low, interval.high);
+      }
     }
     std::printf("\n");
   }
