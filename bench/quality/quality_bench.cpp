@@ -30,12 +30,12 @@ constexpr int skipped = 77;  // CTest's SKIP_RETURN_CODE.
 
 constexpr std::string_view usage =
     "usage: quality_bench [--lcbench | --synthetic] [--data DIR] [--workers W] [--instances A,B] [--seeds N]\n"
-    "                     [--methods A,B] [--budgets 10,30,100] [--threads T] [--csv FILE] [--summary FILE] [--check]\n"
+    "                     [--first-seed N] [--methods A,B] [--budgets 10,30,100] [--threads T] [--csv FILE] [--summary FILE] [--check]\n"
     "\n"
     "  --data DIR     where the LCBench surrogate lies (or HPSEARCH_LCBENCH_DIR); without it, synthetic curves\n"
     "  --lcbench      insist on the surrogate: without its data end with status 77\n"
     "  --synthetic    synthetic curves although there is data\n"
-    "  --seeds N      seeds 1 to N (10)\n"
+    "  --seeds N      so many seeds (10), from --first-seed N (1) on\n"
     "  --budgets LIST full trainings of work, ascending (10,30,100)\n"
     "  --csv FILE     every run; --summary FILE: means and intervals\n"
     "  --check        end with status 1 unless every method beats random search at the last budget\n";
@@ -47,6 +47,7 @@ struct Options {
   std::uint64_t workers = 8;
   std::vector<std::string> instances;
   std::uint64_t seeds = 10;
+  std::uint64_t first_seed = 1;
   std::vector<std::string> methods;
   std::vector<double> budgets{10, 30, 100};
   std::uint64_t threads = std::max(1U, std::thread::hardware_concurrency());
@@ -118,6 +119,8 @@ Options read_arguments(int argc, char** argv) {
       options.instances = split(value());
     } else if (word == "--seeds") {
       options.seeds = whole(word, value());
+    } else if (word == "--first-seed") {
+      options.first_seed = whole(word, value());
     } else if (word == "--methods") {
       options.methods = split(value());
     } else if (word == "--budgets") {
@@ -200,7 +203,7 @@ std::vector<Run> all_races(const std::vector<Method>& methods, const std::vector
   const auto work = [&] {
     for (std::size_t job = next++; job < jobs; job = next++) {
       const std::size_t task = job % tasks.size();
-      const std::uint64_t seed = 1 + job / tasks.size();
+      const std::uint64_t seed = options.first_seed + job / tasks.size();
       done[job] = races(methods, tasks, task, seed, options);
       const std::lock_guard lock(telling);
       std::cerr << "\r" << tasks[task].name << " seed " << seed << " done   " << std::flush;
@@ -349,8 +352,10 @@ int run(const Options& options) {
     std::printf("synthetic curves%s\n",
                 options.synthetic ? "" : ": no data of the LCBench surrogate (--data or HPSEARCH_LCBENCH_DIR)");
   }
-  std::printf("%zu tasks, seeds 1 to %llu, %llu workers\n\n", tasks.size(),
-              static_cast<unsigned long long>(options.seeds), static_cast<unsigned long long>(options.workers));
+  const std::uint64_t last_seed = options.first_seed + options.seeds - 1;
+  std::printf("%zu tasks, seeds %llu to %llu, %llu workers\n\n", tasks.size(),
+              static_cast<unsigned long long>(options.first_seed), static_cast<unsigned long long>(last_seed),
+              static_cast<unsigned long long>(options.workers));
   const std::vector<Run> runs = all_races(methods, tasks, options);
   print_table(runs, methods, options);
   if (!options.csv.empty()) {
