@@ -262,6 +262,23 @@ TEST(Simulation, StopsTheClockAtUntil) {
   EXPECT_DOUBLE_EQ(simulated.slot_use, 1.0);
 }
 
+TEST(Simulation, ABudgetOfTimeEndsTheSearchWhereThePlanOfTheFileSays) {
+  const Value config = random_config(10, 2, Value::Map{{"budget", Value::Map{{"max_time", "12s"}}}});
+  const Simulated simulated = run(config, by_trial, with(DurationModel::unit, 2));
+  EXPECT_EQ(simulated.state, ExperimentState::completed);
+  EXPECT_EQ(simulated.end, Instant::from_micros(12'000'000));
+  EXPECT_EQ(simulated.trials.size(), 4U);
+  EXPECT_EQ(simulated.trained, 2 * 9 + 2 * 3U) << "three seconds of the second pair are trained in vain";
+}
+
+TEST(Simulation, ATargetThatIsReachedEndsTheSearch) {
+  const auto falling = [](std::uint64_t trial, std::uint64_t, std::uint64_t) { return 1.0 - 0.1 * static_cast<double>(trial); };
+  const Value config = random_config(10, 1, Value::Map{{"budget", Value::Map{{"target", 0.65}}}});
+  const Simulated simulated = run(config, falling, with(DurationModel::unit, 1));
+  EXPECT_EQ(simulated.state, ExperimentState::completed);
+  EXPECT_EQ(simulated.trials.size(), 5U);
+}
+
 TEST(Simulation, ReportsOnTheWayChangeNoTimes) {
   Options options = with(DurationModel::curve, 3);
   const Simulated seldom = run(asha_config(20, 0), drawn, options);

@@ -44,6 +44,7 @@ struct Program {
 
 /// What we know of a trial that the engine does not.
 struct Course {
+  Value hparams;
   std::vector<Units> lengths;
   std::optional<Program> program;
   bool errored = false;  // By an EarlyExit: every further attempt fails at once.
@@ -55,9 +56,14 @@ Duration seconds_to_duration(double seconds) {
   return Duration::micros(static_cast<std::int64_t>(micros > 0 ? std::min(micros, longest) : 0));
 }
 
+// The engine takes instant 0 for "not yet", so its clock runs a microsecond ahead of ours.
+constexpr Duration ahead = Duration::micros(1);
+
+constexpr std::int64_t last_micros = 4'000'000'000'000'000'000;  // Half of what an Instant holds.
+
 Instant later(Instant at, Duration by) {
-  constexpr std::int64_t last = 4'000'000'000'000'000'000;
-  return at.micros() > last - std::min(by.in_micros(), last) ? Instant::from_micros(last) : at + by;
+  return at.micros() > last_micros - std::min(by.in_micros(), last_micros) ? Instant::from_micros(last_micros)
+                                                                            : at + by;
 }
 
 class Simulator {
@@ -69,7 +75,7 @@ class Simulator {
 
  private:
   // --- the engine's side ---
-  Status command(const Command& command);
+  Status command(Command what);
   Status carry_out_orders();
   Status launch(const LaunchAttempt& order);
   Status decide(const DecideAttempt& order);
@@ -78,7 +84,7 @@ class Simulator {
   // --- the programs' side ---
   void begin_piece(Program& program, Units goal);
   void schedule(const Program& program);
-  Status arrive(TrialNumber trial);
+  Status arrive(const Due& due);
   Status exit_early(Program& program, ExitReason reason);
   Status report_metric(Program& program, Units length);
   Status leave(TrialNumber trial, int code, bool checkpoint);
@@ -87,13 +93,14 @@ class Simulator {
 
   [[nodiscard]] std::uint64_t op_of(TrialNumber trial) const { return courses_[trial.number()].lengths.size() - 1; }
   [[nodiscard]] Training training_of(TrialNumber trial) const {
-    return Training{trial, engine_.find(experiment_, trial)->hparams, op_of(trial)};
+    return Training{trial, courses_[trial.number()].hparams, op_of(trial)};
   }
   [[nodiscard]] std::optional<EarlyExit> take_exit(TrialNumber trial, std::uint64_t op);
   [[nodiscard]] std::optional<Units> draw_crash(const Program& program, Units goal) const;
   [[nodiscard]] Duration time_for(const Program& program, Units from, Units to);
 
-  void cut_off(Instant until);
+  void catch_up(Program& program);
+  void stop_clock(Instant until);
   Simulated simulated();
   void measure_slot_use();
 
@@ -106,6 +113,7 @@ class Simulator {
   Goal goal_ = Goal::minimize;
   Instant now_;
   std::priority_queue<Due, std::vector<Due>, std::greater<>> due_;
+  Effects effects_;  // Of the last command; kept for its room.
   std::deque<Order> orders_;
   std::uint64_t last_ticket_ = 0;
   std::vector<Course> courses_;
@@ -113,18 +121,18 @@ class Simulator {
   Simulated simulated_;
 };
 
-Status Simulator::command(const Command& what) {
-  Result<Effects> effects = engine_.step(what, now_);
-  if (!effects) {
-    return effects.error();
+Status Simulator::command(Command what) {
+  const Status done = engine_.step(std::move(what), now_ + ahead, effects_);
+  if (!done) {
+    return done;
   }
-  for (const Event& event : effects->events) {
+  for (const Event& event : effects_.events) {
     take_note(event);
   }
-  if (effects->created) {
-    experiment_ = *effects->created;
+  if (effects_.created) {
+    experiment_ = *effects_.created;
   }
-  for (Order& order : effects->orders) {
+  for (Order& order : effects_.orders) {
     orders_.push_back(std::move(order));
   }
   return Done{};
@@ -132,9 +140,9 @@ Status Simulator::command(const Command& what) {
 
 void Simulator::take_note(const Event& event) {
   Decided decided;
-  decided.at = event.at;
+  decided.at = now_;
   if (const auto* created = std::get_if<TrialCreated>(&event.body)) {
-    courses_.emplace_back();
+    courses_.emplace_back().hparams = created->hparams;
     decided.what = Decided::What::create;
     decided.trial = created->trial;
     decided.length = created->length;
@@ -285,8 +293,13 @@ void Simulator::schedule(const Program& given) {
   due_.push(Due{std::max(at, now_), program.ticket, program.key.trial});
 }
 
-Status Simulator::arrive(TrialNumber trial) {
-  Program& program = *courses_[trial.number()].program;
+Status Simulator::arrive(const Due& due) {
+  const TrialNumber trial = due.trial;
+  std::optional<Program>& there = courses_[trial.number()].program;
+  if (!there || there->ticket != due.ticket) {
+    return Done{};  // It was told to end before.
+  }
+  Program& program = *there;
   program.position = program.next;
   if (program.crash_at == program.position) {
     return leave(trial, 1, false);
@@ -360,6 +373,7 @@ void Simulator::end_piece(Program& program) {
 Status Simulator::leave(TrialNumber trial, int code, bool checkpoint) {
   Course& course = courses_[trial.number()];
   if (course.program->training) {
+    catch_up(*course.program);
     end_piece(*course.program);
   }
   Program program = std::move(*course.program);
@@ -375,23 +389,26 @@ Status Simulator::leave(TrialNumber trial, int code, bool checkpoint) {
   return send(program, std::move(reports));
 }
 
-/// The clock stops while programs train: each has got as far as its time allowed.
-void Simulator::cut_off(Instant until) {
+/// Moves a program on to the last whole unit that it can have trained by now.
+void Simulator::catch_up(Program& program) {
+  std::uint64_t done = count(program.position);
+  std::uint64_t beyond = std::max(count(program.next), done) + 1;
+  while (beyond - done > 1) {
+    const std::uint64_t middle = done + (beyond - done) / 2;
+    const bool in_time = later(program.begin, time_for(program, program.from, Units{middle})) <= now_;
+    (in_time ? done : beyond) = middle;
+  }
+  program.position = Units{done};
+}
+
+/// While programs train.
+void Simulator::stop_clock(Instant until) {
   now_ = until;
   for (Course& course : courses_) {
-    if (!course.program || !course.program->training) {
-      continue;
+    if (course.program && course.program->training) {
+      catch_up(*course.program);
+      end_piece(*course.program);
     }
-    Program& program = *course.program;
-    std::uint64_t done = count(program.position);
-    std::uint64_t beyond = std::max(count(program.goal), done) + 1;
-    while (beyond - done > 1) {
-      const std::uint64_t middle = done + (beyond - done) / 2;
-      const bool in_time = later(program.begin, time_for(program, program.from, Units{middle})) <= until;
-      (in_time ? done : beyond) = middle;
-    }
-    program.position = Units{done};
-    end_piece(program);
   }
 }
 
@@ -435,9 +452,10 @@ Simulated Simulator::simulated() {
   simulated_.trials.reserve(record.trials.size());
   for (std::size_t i = 0; i < record.trials.size(); ++i) {
     const TrialRecord& trial = record.trials[i];
-    simulated_.trials.push_back(SimulatedTrial{trial.hparams, std::move(courses_[i].lengths), trial.reached,
-                                             trial.latest ? std::optional(trial.latest->metric) : std::nullopt,
-                                             trial.state, trial.reason});
+    simulated_.trials.push_back(SimulatedTrial{std::move(courses_[i].hparams), std::move(courses_[i].lengths),
+                                               trial.reached,
+                                               trial.latest ? std::optional(trial.latest->metric) : std::nullopt,
+                                               trial.state, trial.reason});
   }
   simulated_.unused_exits = std::move(unused_exits_);
   return std::move(simulated_);
@@ -463,16 +481,27 @@ Result<Simulated> Simulator::run(const Value& config) {
   if (done) {
     done = carry_out_orders();
   }
-  const Instant until = options_.until ? later(Instant(), *options_.until) : Instant();
-  while (done && !due_.empty()) {
-    const Due due = due_.top();
-    if (options_.until && due.at > until) {
-      cut_off(until);
+  const Instant until = options_.until ? later(Instant(), *options_.until) : Instant::from_micros(last_micros);
+  while (done && !is_ended(engine_.find(experiment_)->state)) {
+    const std::optional<Instant> told = engine_.next_deadline();
+    const auto deadline = told ? std::optional(Instant() + (*told - (Instant() + ahead))) : std::nullopt;
+    if (due_.empty() && !deadline) {
       break;
     }
-    due_.pop();
-    now_ = due.at;
-    done = arrive(due.trial);
+    const bool look = due_.empty() || (deadline && *deadline < due_.top().at);
+    const Instant next = look ? *deadline : due_.top().at;
+    if (next > until) {
+      stop_clock(until);
+      break;
+    }
+    now_ = std::max(now_, next);
+    if (look) {
+      done = command(LookAtClock{});
+    } else {
+      const Due due = due_.top();
+      due_.pop();
+      done = arrive(due);
+    }
     if (done) {
       done = carry_out_orders();
     }
