@@ -15,12 +15,13 @@ ROOMS = {
     "engine": (set(), "", True),
     "searchers": ({"engine"}, r"Eigen/", True),
     "proto": ({"engine"}, r"msgpack|nlohmann/", True),
+    "surrogates": ({"engine", "proto"}, r"Eigen/", True),
     "workers/core": ({"engine", "proto"}, "", True),
     "net": ({"engine/base"}, r"boost/|zmq", False),
     "workers/shell": ({"engine", "proto", "net", "workers/core"}, r"re2/|CLI/", False),
     "apps/daemon": ({"engine", "searchers", "proto", "net"}, r"sqlite3\.h|CLI/", False),
-    # preview and validate run offline, so the command line needs the searchers themselves.
-    "apps/cli": ({"engine", "searchers", "proto", "net"}, r"yaml-cpp/|CLI/", False),
+    # preview, validate and simulate run offline, so the command line needs the searchers themselves.
+    "apps/cli": ({"engine", "searchers", "surrogates", "proto", "net"}, r"yaml-cpp/|CLI/", False),
 }
 
 # Inside the engine, from the ground up: each sub-room may include itself and what stands before it.
@@ -163,6 +164,9 @@ SELF_TEST = {  # file: (content, what must be said about it; nothing when it is 
     "proto/include/hpsearch/proto/json.hpp": (
         "#include <nlohmann/json.hpp>\n", [":1: <nlohmann/json.hpp> belongs into"]),
     "proto/src/json.cpp": ('#include <nlohmann/json.hpp>\n#include "hpsearch/proto/json.hpp"\n', []),
+    "surrogates/src/model.cpp": (
+        '#include <Eigen/Core>\n#include "hpsearch/proto/json.hpp"\n#include "hpsearch/searchers/asha.hpp"\n',
+        [":3: surrogates may not see searchers"]),
     "net/include/hpsearch/net/loop.hpp": ('#include "hpsearch/engine/base/id.hpp"\n', []),
     "net/src/loop.cpp": (
         '#include <boost/asio.hpp>\n#include "hpsearch/engine/engine.hpp"\n', [":2: net may not see engine"]),

@@ -85,6 +85,7 @@ struct Arguments {
   ServerOptions server;
   FileOptions file;
   RunOptions run;
+  SimulateOptions simulate;
   ExperimentOptions experiment;
   WaitOptions wait;
   LogsOptions logs;
@@ -111,6 +112,7 @@ class CommandLine {
         "6 no daemon answers, 7 the experiment failed or was canceled, 74 storage, 130 interrupted.");
     add_run();
     add_file_verbs();
+    add_simulate();
     add_reading_verbs();
     add_control_verbs();
     CLI::App& version_verb =
@@ -124,7 +126,7 @@ class CommandLine {
     } catch (const CLI::CallForHelp&) {
       const std::vector<CLI::App*> chosen = app_.get_subcommands();
       const CLI::App& about = chosen.empty() ? app_ : *chosen.front();
-      Output(Output::Format::table).print(about.help(chosen.empty() ? "" : "hpsearch " + about.get_name()));
+      Output(Output::Format::table).print(about.help(chosen.empty() ? "" : "hpsearch"));
       return 0;
     } catch (const CLI::ParseError& error) {
       return Output(guess_format(argc, argv)).fail(usage_failure(explain(app_, error)));
@@ -212,6 +214,46 @@ class CommandLine {
     });
     add_file(verb);
     add_context(verb);
+    add_server(verb);
+  }
+
+  void add_simulate() {
+    SimulateOptions& options = given_.simulate;
+    CLI::App& verb = add("simulate", "Run a search on recorded or made-up trainings, under a virtual clock",
+                         [this](const Output& output) {
+                           given_.simulate.file = given_.file;
+                           given_.simulate.server = given_.server;
+                           return simulate(given_.simulate, output);
+                         });
+    add_file(verb);
+    CLI::Option* metric = verb.add_option(
+        "--metric", options.expression,
+        "Metric as an expression of trial, length, op and hyperparameters: \"0.01*trial\"");
+    verb.add_option("--curves", options.curves,
+                    "Learning curves: a CSV file, experiment:ID, surrogate:INSTANCE or synthetic:KIND")
+        ->excludes(metric);
+    verb.add_option("--data", options.data_directory,
+                    "Directory of the surrogate's data (or HPSEARCH_LCBENCH_DIR)");
+    verb.add_flag("--cycle", options.cycle, "Trials beyond the recorded ones take recorded curves in turn");
+    verb.add_option("--workers", options.workers,
+                    "Trials that can train at once (default: max_concurrent_trials of FILE)")
+        ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1'000'000}));
+    verb.add_option("--duration", options.duration,
+                    "A second per unit of length, or per piece of work (op), or the curves' own time\n"
+                    "(default: curve where they have times, else unit)")
+        ->check(CLI::IsMember({"unit", "op", "curve"}));
+    verb.add_option("--report-every", options.report_every,
+                    "Report each so many units of length too (default: at the asked lengths only)")
+        ->check(CLI::PositiveNumber);
+    verb.add_option("--until", options.until_seconds, "Stop the clock after so many simulated seconds")
+        ->check(CLI::NonNegativeNumber);
+    verb.add_option("--exit", options.exits,
+                    "TRIAL:OP:REASON, again for each: that trial's piece of work number OP, from 0, ends early:\n"
+                    "errored, user_canceled, user_stopped or invalid_hp")
+        ->allow_extra_args(false);  // What follows may be FILE.
+    verb.add_option("--failure-rate", options.failure_rate, "Chance that a program crashes during a piece of work")
+        ->check(CLI::Range(0.0, 1.0));
+    verb.add_option("--failure-seed", options.failure_seed, "Decides which ones crash, and when (default 0)");
     add_server(verb);
   }
 

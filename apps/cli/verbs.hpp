@@ -37,6 +37,23 @@ struct FileOptions {
 [[nodiscard]] int validate(const FileOptions& options, const Output& output);
 [[nodiscard]] int preview(const FileOptions& options, const Output& output);
 
+struct SimulateOptions {
+  FileOptions file;
+  std::optional<std::string> curves;      ///< A table's path, experiment:ID, surrogate:INSTANCE, synthetic:KIND.
+  std::optional<std::string> expression;  ///< Instead of curves.
+  std::optional<std::string> data_directory;  ///< Of the surrogate; else HPSEARCH_LCBENCH_DIR.
+  bool cycle = false;                         ///< Trials without a curve of their own take one in turn.
+  std::optional<std::uint64_t> workers;       ///< Default: the file's max_concurrent_trials.
+  std::optional<std::string> duration;        ///< unit, op or curve.
+  std::optional<std::uint64_t> report_every;
+  std::optional<double> until_seconds;
+  std::vector<std::string> exits;  ///< TRIAL:OP:REASON
+  double failure_rate = 0;
+  std::uint64_t failure_seed = 0;
+  ServerOptions server;  ///< For experiment:ID.
+};
+[[nodiscard]] int simulate(const SimulateOptions& options, const Output& output);
+
 struct SubmitOptions {
   FileOptions file;
   std::optional<std::string> context_directory;

@@ -37,25 +37,34 @@ std::string broken_trial(const Engine& engine, const ExperimentRecord& record, s
 
 }  // namespace
 
-std::string broken_limit(const Engine& engine) {
+std::string broken_limit(const Engine& engine, const Event* last) {
+  const bool leased = last == nullptr || std::holds_alternative<LeaseGranted>(last->body);
+  const bool created = last == nullptr || std::holds_alternative<TrialCreated>(last->body);
   for (const auto& [id, record] : engine.experiments()) {
     const std::string where = "experiment " + std::to_string(id.number()) + ": ";
     const SearcherConfig& searcher = record.config.searcher;
-    if (searcher.max_concurrent_trials > 0 && record.running.size() > searcher.max_concurrent_trials) {
-      return where + std::to_string(record.running.size()) + " trials run, and max_concurrent_trials is " +
+    // A limit that was lowered leaves those over it that were told to give their slots back.
+    std::uint64_t running = 0;
+    std::uint64_t slots = 0;
+    for (const TrialNumber number : record.running) {
+      const LiveAttempt& live = *record.trials[number.number()].live;
+      const bool stays = !live.decision || live.decision->directive == Directive::train_on;
+      if (stays || (last != nullptr && leased)) {
+        ++running;
+        slots += live.slots.size();
+      }
+    }
+    if (searcher.max_concurrent_trials > 0 && running > searcher.max_concurrent_trials) {
+      return where + std::to_string(running) + " trials run, and max_concurrent_trials is " +
              std::to_string(searcher.max_concurrent_trials);
     }
     std::uint64_t invalid = 0;
     for (const TrialRecord& trial : record.trials) {
-      invalid += trial.reason.detail.starts_with("invalid hyperparameters") ? 1U : 0U;
+      invalid += trial.reason.detail().starts_with("invalid hyperparameters") ? 1U : 0U;
     }
-    if (searcher.max_trials > 0 && record.trials.size() > searcher.max_trials + invalid) {
+    if (last != nullptr && created && searcher.max_trials > 0 && record.trials.size() > searcher.max_trials + invalid) {
       return where + std::to_string(record.trials.size()) + " trials, " + std::to_string(invalid) +
              " of them invalid, and max_trials is " + std::to_string(searcher.max_trials);
-    }
-    std::uint64_t slots = 0;
-    for (const TrialNumber number : record.running) {
-      slots += record.trials[number.number()].live->slots.size();
     }
     if (record.config.resources.max_slots && slots > *record.config.resources.max_slots) {
       return where + std::to_string(slots) + " slots are held, and max_slots is " +
@@ -88,7 +97,7 @@ std::string idle_slot(const Engine& engine) {
 }
 
 std::string broken_invariant(const Engine& engine) {
-  if (const std::string broken = broken_limit(engine); !broken.empty()) {
+  if (const std::string broken = broken_limit(engine, nullptr); !broken.empty()) {
     return broken;
   }
   std::map<WorkerId, std::uint64_t> held;

@@ -1,0 +1,177 @@
+#include "cli/curve_sources.hpp"
+
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+#include <map>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "cli/experiment_file.hpp"
+#include "cli/server.hpp"
+#include "cli/text.hpp"
+#include "hpsearch/engine/sim/curve_table.hpp"
+#include "hpsearch/engine/sim/expression.hpp"
+#include "hpsearch/surrogates/lcbench.hpp"
+#include "hpsearch/surrogates/synthetic.hpp"
+
+namespace hpsearch::cli {
+namespace {
+
+using engine::Value;
+using engine::sim::CurveTable;
+
+constexpr std::size_t largest_table = 512UL * 1024 * 1024;
+
+CurveTable::Missing missing(const SimulateOptions& options) {
+  return options.cycle ? CurveTable::Missing::cycle : CurveTable::Missing::refuse;
+}
+
+template <class Curves>
+Outcome<CurveSource> source(engine::Result<std::unique_ptr<Curves>> curves, const std::string& name,
+                            std::string about) {
+  if (!curves) {
+    return usage_failure(name + ": " + curves.error().message);
+  }
+  return CurveSource{std::move(*curves), std::move(about)};
+}
+
+Outcome<CurveSource> open_table(const std::string& path, const SimulateOptions& options) {
+  const LoadedText loaded = load_text(path, FileLimits{.bytes = largest_table});
+  if (!loaded.problem.empty()) {
+    return usage_failure("--curves: " + path + ": " + loaded.problem);
+  }
+  if (loaded.text.size() > largest_table) {
+    return usage_failure("--curves: " + path + " is larger than 512 MiB");
+  }
+  return source(CurveTable::parse(loaded.text, missing(options)), "--curves: " + path, "curves of " + path);
+}
+
+/// The history of an experiment's searcher metric, of every trial.
+Outcome<CurveSource> open_experiment(const std::string& id, const SimulateOptions& options, const Output& output) {
+  const Outcome<Server> server = Server::reach(options.server, Server::Need::readable, output);
+  if (!server) {
+    return server.failure();
+  }
+  const Outcome<std::uint64_t> experiment = server->experiment(id);
+  if (!experiment) {
+    return experiment.failure();
+  }
+  const Outcome<Value> config = server->client().get(experiment_target(*experiment, "/config"));
+  if (!config) {
+    return config.failure();
+  }
+  const Value* metric = config->at_path("searcher.metric");
+  const std::string name = metric != nullptr && metric->as_text() != nullptr ? *metric->as_text() : "";
+  const Outcome<Value> trials = server->client().get(experiment_target(*experiment, "/trials"));
+  if (!trials) {
+    return trials.failure();
+  }
+  std::vector<CurveTable::Point> points;
+  for (const Value& trial : list_at(*trials, "trials")) {
+    const std::uint64_t number = count_at(trial, "trial");
+    const Outcome<Value> history =
+        server->client().get(experiment_target(*experiment, "/trials/" + std::to_string(number) + "/metrics"));
+    if (!history) {
+      return history.failure();
+    }
+    std::map<std::uint64_t, double> measured;  // A step that was trained twice keeps its last value.
+    for (const Value& point : list_at(*history, "metrics")) {
+      const Value& metrics = member(point, "metrics");
+      const Value* value = metrics.as_map() != nullptr ? metrics.as_map()->find(name) : nullptr;
+      if (value != nullptr && value->is_number()) {
+        measured[count_at(point, "step")] = value->number_or(std::numeric_limits<double>::quiet_NaN());
+      }
+    }
+    for (const auto& [step, value] : measured) {
+      points.push_back({number, engine::Units{step}, value, std::nullopt});
+    }
+  }
+  const std::string about = "experiment " + std::to_string(*experiment);
+  return source(CurveTable::from_points(std::move(points), missing(options)), "--curves: " + about,
+                "recorded curves of " + about);
+}
+
+std::string data_directory(const SimulateOptions& options) {
+  const char* environment = std::getenv("HPSEARCH_LCBENCH_DIR");
+  return options.data_directory.value_or(environment == nullptr ? "" : environment);
+}
+
+/// Trainings on one of the surrogate's data sets.
+Outcome<CurveSource> open_surrogate(const std::string& instance, const SimulateOptions& options,
+                                    const engine::ExperimentConfig& config) {
+  using surrogates::LcBench;
+  if (config.searcher.smaller_is_better) {
+    return usage_failure("the surrogate measures accuracy: searcher.smaller_is_better must be false for it");
+  }
+  const std::string directory = data_directory(options);
+  if (directory.empty()) {
+    return usage_failure("--curves surrogate:" + instance +
+                         " needs its data: name their directory with --data or HPSEARCH_LCBENCH_DIR");
+  }
+  const std::string manifest_path = directory + "/lcbench_manifest.json";
+  const std::string weights_path = directory + "/lcbench_weights.f32";
+  const FileLimits limits{.bytes = 64UL * 1024 * 1024};
+  const LoadedText manifest = load_text(manifest_path, limits);
+  const LoadedText weights = load_text(weights_path, limits);
+  if (!manifest.problem.empty() || !weights.problem.empty()) {
+    return usage_failure("the surrogate's data: " + (manifest.problem.empty() ? weights_path + ": " + weights.problem
+                                                                              : manifest_path + ": " + manifest.problem));
+  }
+  engine::Result<LcBench> read = LcBench::read(manifest.text, std::as_bytes(std::span(weights.text)));
+  if (!read) {
+    return usage_failure(directory + ": " + read.error().message);
+  }
+  const auto model = std::make_shared<const LcBench>(std::move(*read));
+  const auto place = model->find(instance);
+  if (!place) {
+    std::string known;
+    for (const LcBench::Instance& one : model->instances()) {
+      known += (known.empty() ? "" : ", ") + one.id + " (" + one.name + ")";
+    }
+    return usage_failure("the surrogate has no instance \"" + instance + "\" (" + known + ")");
+  }
+  return CurveSource{std::make_unique<surrogates::LcBenchCurves>(model, *place),
+                     "LCBench surrogate of " + model->instances()[*place].name};
+}
+
+Outcome<CurveSource> open_synthetic(const std::string& name, const engine::ExperimentConfig& config) {
+  const auto kind = surrogates::synthetic_named(name);
+  if (!kind) {
+    return usage_failure("--curves synthetic:" + name + ": there is no such kind (power, crossing, diverging)");
+  }
+  return CurveSource{std::make_unique<surrogates::SyntheticCurves>(*kind, config.space, config.searcher.max_length,
+                                                                   config.searcher.goal(), config.experiment_seed),
+                     "synthetic curves (" + name + ")"};
+}
+
+}  // namespace
+
+Outcome<CurveSource> open_curves(const SimulateOptions& options, const engine::ExperimentConfig& config,
+                                 const Output& output) {
+  if (options.expression) {
+    return source(engine::sim::Expression::parse(*options.expression, config.space), "--metric",
+                  "metric " + *options.expression);
+  }
+  if (!options.curves) {
+    return usage_failure("--metric or --curves must say what trials measure; see hpsearch simulate --help");
+  }
+  const std::string_view curves = *options.curves;
+  const std::size_t colon = curves.find(':');
+  const std::string_view kind = curves.substr(0, colon);
+  const std::string name(colon == std::string_view::npos ? "" : curves.substr(colon + 1));
+  if (colon != std::string_view::npos && kind == "experiment") {
+    return open_experiment(name, options, output);
+  }
+  if (colon != std::string_view::npos && kind == "surrogate") {
+    return open_surrogate(name, options, config);
+  }
+  if (colon != std::string_view::npos && kind == "synthetic") {
+    return open_synthetic(name, config);
+  }
+  return open_table(*options.curves, options);
+}
+
+}  // namespace hpsearch::cli

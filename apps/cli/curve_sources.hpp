@@ -1,0 +1,25 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "cli/failure.hpp"
+#include "cli/output.hpp"
+#include "cli/verbs.hpp"
+#include "hpsearch/engine/config/experiment_config.hpp"
+#include "hpsearch/engine/sim/curves.hpp"
+
+namespace hpsearch::cli {
+
+/// Where simulated trainings get their measurements from, as --metric or --curves say.
+struct CurveSource {
+  std::unique_ptr<engine::sim::Curves> curves;
+  std::string about;  ///< For people: "metric = 0.01*trial".
+};
+
+/// Opens what the options name, for an experiment as `config` describes it. A usage failure says what is wrong with
+/// the expression, the table or the name; other failures are those of reaching a daemon.
+[[nodiscard]] Outcome<CurveSource> open_curves(const SimulateOptions& options, const engine::ExperimentConfig& config,
+                                               const Output& output);
+
+}  // namespace hpsearch::cli

@@ -1,0 +1,134 @@
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "cli/curve_sources.hpp"
+#include "cli/file_report.hpp"
+#include "cli/server.hpp"
+#include "cli/simulation_view.hpp"
+#include "cli/text.hpp"
+#include "cli/verbs.hpp"
+#include "hpsearch/engine/base/text.hpp"
+#include "hpsearch/searchers/registry.hpp"
+
+namespace hpsearch::cli {
+namespace {
+
+namespace sim = engine::sim;
+
+constexpr std::uint64_t most_trials = 5'000'000;  // About 2 GiB.
+constexpr std::size_t most_listed = 40;
+constexpr std::string_view exit_names[] = {"errored", "user_canceled", "user_stopped", "invalid_hp"};
+
+Failure bad_exit(const std::string& given, const std::string& why) {
+  return usage_failure("--exit " + given + ": " + why);
+}
+
+/// "7:1:errored".
+Outcome<sim::EarlyExit> read_exit(const std::string& given) {
+  const std::size_t first = given.find(':');
+  const std::size_t second = first == std::string::npos ? first : given.find(':', first + 1);
+  if (second == std::string::npos) {
+    return bad_exit(given, "must be TRIAL:OP:REASON, as in 7:0:errored");
+  }
+  const Outcome<std::uint64_t> trial = read_number(given.substr(0, first), "TRIAL");
+  const Outcome<std::uint64_t> op = read_number(given.substr(first + 1, second - first - 1), "OP");
+  if (!trial || !op) {
+    return bad_exit(given, (!trial ? trial : op).failure().message);
+  }
+  const std::string name = given.substr(second + 1);
+  const auto reason = engine::exit_reason_named(name);
+  if (!reason) {
+    const std::string_view near = engine::nearest(name, exit_names);
+    return bad_exit(given, "\"" + name + "\" is no reason (errored, user_canceled, user_stopped, invalid_hp)" +
+                               (near.empty() ? "" : "; did you mean \"" + std::string(near) + "\"?"));
+  }
+  return sim::EarlyExit{engine::TrialNumber(*trial), *op, *reason};
+}
+
+sim::DurationModel duration_model(const std::optional<std::string>& given, const sim::Curves& curves) {
+  if (!given) {
+    return curves.has_times() ? sim::DurationModel::curve : sim::DurationModel::unit;
+  }
+  return *given == "op" ? sim::DurationModel::op
+                        : *given == "curve" ? sim::DurationModel::curve : sim::DurationModel::unit;
+}
+
+Outcome<sim::Options> read_options(const SimulateOptions& given, const engine::ExperimentConfig& config,
+                                   const sim::Curves& curves) {
+  sim::Options options;
+  const std::uint64_t limit = config.searcher.max_concurrent_trials;
+  options.workers = given.workers.value_or(config.searcher.name == "single" ? 1 : limit == 0 ? 16 : limit);
+  options.duration = duration_model(given.duration, curves);
+  if (given.report_every) {
+    options.report_every = engine::Units{*given.report_every};
+  }
+  if (given.until_seconds) {
+    constexpr double longest = 1e12;
+    options.until = engine::Duration::micros(
+        static_cast<std::int64_t>(std::nearbyint(std::min(*given.until_seconds, longest) * 1e6)));
+  }
+  for (const std::string& text : given.exits) {
+    const Outcome<sim::EarlyExit> exit = read_exit(text);
+    if (!exit) {
+      return exit.failure();
+    }
+    options.exits.push_back(*exit);
+  }
+  options.failure_rate = given.failure_rate;
+  options.failure_seed = given.failure_seed;
+  return options;
+}
+
+/// A grid may be anything; what cannot be simulated to its end is refused before it eats the machine.
+engine::Status fits(const engine::ExperimentConfig& config, const sim::Options& options) {
+  const engine::SearcherKind* kind = engine::find_kind(searchers::registry(), config.searcher.name);
+  HPSEARCH_CHECK(kind != nullptr, "a config without problems names a searcher of the registry");
+  const engine::Cardinality trials = kind->preview(config).trials;
+  if (trials > most_trials && !options.until) {
+    return engine::Error{engine::Errc::bad_request,
+                         "this search has " + engine::to_text(trials) + " trials, more than the " +
+                             std::to_string(most_trials) + " that are simulated to the end; --until ends it before"};
+  }
+  return engine::Done{};
+}
+
+}  // namespace
+
+int simulate(const SimulateOptions& given, const Output& output) {
+  const ExperimentFile file = open_experiment_file(given.file.file, {given.file.seed, given.file.name});
+  if (!file.problems.empty()) {
+    return report_problems(file, output);
+  }
+  Outcome<CurveSource> source = open_curves(given, *file.config, output);
+  if (!source) {
+    return output.fail(source.failure());
+  }
+  const Outcome<sim::Options> options = read_options(given, *file.config, *source->curves);
+  if (!options) {
+    return output.fail(options.failure());
+  }
+  if (const engine::Status possible = fits(*file.config, *options); !possible) {
+    return output.fail(usage_failure(possible.error().message));
+  }
+  const engine::Result<sim::Simulated> simulated =
+      sim::simulate(engine::to_value(*file.config), searchers::registry(), *source->curves, *options);
+  if (!simulated) {
+    return output.fail(usage_failure(simulated.error().message));
+  }
+  const Simulation simulation{*file.config, *simulated, sim::yardstick(*simulated, *source->curves), options->duration,
+                              source->about};
+  if (output.json()) {
+    output.data(to_value(simulation));
+  } else {
+    output.print(to_text(simulation, most_listed, output.width()));
+    for (const sim::EarlyExit& exit : simulated->unused_exits) {
+      output.message("warning: --exit " + std::to_string(exit.trial.number()) + ":" + std::to_string(exit.op) + ":" +
+                     std::string(engine::name_of(exit.reason)) + " never came to pass: the trial had no such piece of work");
+    }
+  }
+  report_notes(file, output);
+  return 0;
+}
+
+}  // namespace hpsearch::cli

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "hpsearch/engine/base/result.hpp"
+#include "hpsearch/engine/sim/curves.hpp"
+
+namespace hpsearch::engine::sim {
+
+/// Recorded learning curves: what was measured of which trial after how much training.
+///
+/// Trials of the simulation take the curve of their own number. Between two recorded lengths the value of the shorter
+/// one holds, after the last one the last, before the first one NaN: nothing had been measured. Time runs evenly
+/// between recorded lengths, and after the last one at the curve's mean rate.
+class CurveTable final : public Curves {
+ public:
+  struct Point {
+    std::uint64_t trial = 0;
+    Units length{};
+    double metric = 0;
+    std::optional<double> seconds;  ///< Of training up to `length`, from the trial's start.
+  };
+
+  /// What happens to a trial whose number no curve has.
+  enum class Missing : std::uint8_t {
+    refuse,  ///< The simulation ends with an error that names it.
+    cycle,   ///< Trial n takes the curve at place n mod (number of curves), in order of their numbers.
+  };
+
+  /// bad_request: no points, a trial's length that stands twice, times for some points only, or a time that is
+  /// negative or runs backwards.
+  [[nodiscard]] static Result<std::unique_ptr<CurveTable>> from_points(std::vector<Point> points, Missing missing);
+
+  /// Reads comma-separated values with a header that names the columns trial, length, metric and, optionally,
+  /// seconds, in any order; other columns are ignored. A metric may be nan, inf, -inf or empty (nan).
+  /// bad_request: "line 3: …".
+  [[nodiscard]] static Result<std::unique_ptr<CurveTable>> parse(std::string_view csv, Missing missing);
+
+  [[nodiscard]] Status covers(const Training& training) override;
+  [[nodiscard]] double metric(const Training& training, Units length) override;
+  [[nodiscard]] bool has_times() const noexcept override { return has_times_; }
+  [[nodiscard]] double seconds(const Training& training, Units from, Units to) override;
+
+ private:
+  using Curve = std::vector<Point>;  // Ascending lengths.
+  CurveTable() = default;
+  [[nodiscard]] const Curve* curve_of(std::uint64_t trial) const;
+  [[nodiscard]] static double seconds_until(const Curve& curve, Units length);
+
+  std::vector<Curve> curves_;  // By trial number.
+  Missing missing_ = Missing::refuse;
+  bool has_times_ = false;
+};
+
+}  // namespace hpsearch::engine::sim

@@ -1,0 +1,242 @@
+#include "hpsearch/engine/sim/curve_table.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <tuple>
+
+namespace hpsearch::engine::sim {
+namespace {
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+Error wrong(std::string what) { return Error{Errc::bad_request, std::move(what)}; }
+Error wrong(std::size_t line, const std::string& what) { return wrong("line " + std::to_string(line) + ": " + what); }
+
+std::string_view trimmed(std::string_view text) {
+  const auto blank = [](char c) { return c == ' ' || c == '\t' || c == '\r'; };
+  while (!text.empty() && blank(text.front())) {
+    text.remove_prefix(1);
+  }
+  while (!text.empty() && blank(text.back())) {
+    text.remove_suffix(1);
+  }
+  return text;
+}
+
+std::string_view unquoted(std::string_view text) {
+  text = trimmed(text);
+  if (text.size() >= 2 && text.front() == '"' && text.back() == '"') {
+    text = text.substr(1, text.size() - 2);
+  }
+  return text;
+}
+
+std::vector<std::string_view> cells_of(std::string_view line) {
+  std::vector<std::string_view> cells;
+  for (;;) {
+    const std::size_t comma = line.find(',');
+    cells.push_back(unquoted(line.substr(0, comma)));
+    if (comma == std::string_view::npos) {
+      return cells;
+    }
+    line.remove_prefix(comma + 1);
+  }
+}
+
+template <class Number>
+std::optional<Number> read(std::string_view text) {
+  Number number{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
+}
+
+std::optional<double> read_metric(std::string_view text) {
+  return text.empty() ? std::optional(nan) : read<double>(text.starts_with('+') ? text.substr(1) : text);
+}
+
+struct Columns {
+  static constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
+  std::size_t trial = none;
+  std::size_t length = none;
+  std::size_t metric = none;
+  std::size_t seconds = none;
+  std::size_t most = 0;
+};
+
+Result<Columns> columns_of(std::size_t line, const std::vector<std::string_view>& titles) {
+  Columns columns;
+  const std::pair<std::string_view, std::size_t*> known[] = {{"trial", &columns.trial},
+                                                             {"length", &columns.length},
+                                                             {"metric", &columns.metric},
+                                                             {"seconds", &columns.seconds}};
+  for (const auto& [name, place] : known) {
+    for (std::size_t i = 0; i < titles.size(); ++i) {
+      if (titles[i] == name) {
+        if (*place != Columns::none) {
+          return wrong(line, "the column \"" + std::string(name) + "\" stands twice");
+        }
+        *place = i;
+        columns.most = std::max(columns.most, i);
+      }
+    }
+    if (*place == Columns::none && name != "seconds") {
+      return wrong(line, "the header has no column \"" + std::string(name) +
+                             "\" (trial, length and metric are needed, seconds may be there)");
+    }
+  }
+  return columns;
+}
+
+Result<CurveTable::Point> point_of(std::size_t line, const std::vector<std::string_view>& cells,
+                                   const Columns& columns) {
+  if (cells.size() <= columns.most) {
+    return wrong(line, "has " + std::to_string(cells.size()) + " cells, fewer than the header");
+  }
+  const auto trial = read<std::uint64_t>(cells[columns.trial]);
+  const auto length = read<std::uint64_t>(cells[columns.length]);
+  const auto metric = read_metric(cells[columns.metric]);
+  const auto bad = [&](const char* column, std::size_t at, const char* allowed) {
+    return wrong(line, std::string(column) + " is \"" + std::string(cells[at]) + "\" (" + allowed + ")");
+  };
+  if (!trial) {
+    return bad("trial", columns.trial, "an integer of at least 0");
+  }
+  if (!length) {
+    return bad("length", columns.length, "an integer of at least 0");
+  }
+  if (!metric) {
+    return bad("metric", columns.metric, "a number, nan, inf, -inf or nothing");
+  }
+  CurveTable::Point point{*trial, Units{*length}, *metric, std::nullopt};
+  if (columns.seconds != Columns::none) {
+    point.seconds = read<double>(cells[columns.seconds]);
+    if (!point.seconds || !std::isfinite(*point.seconds) || *point.seconds < 0) {
+      return bad("seconds", columns.seconds, "a number of at least 0");
+    }
+  }
+  return point;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<CurveTable>> CurveTable::from_points(std::vector<Point> points, Missing missing) {
+  if (points.empty()) {
+    return wrong("there is no measurement in it");
+  }
+  std::stable_sort(points.begin(), points.end(), [](const Point& a, const Point& b) {
+    return std::tie(a.trial, a.length) < std::tie(b.trial, b.length);
+  });
+  std::unique_ptr<CurveTable> table(new CurveTable());
+  table->missing_ = missing;
+  table->has_times_ = points.front().seconds.has_value();
+  for (const Point& point : points) {
+    const std::string name = "trial " + std::to_string(point.trial) + ", length " + std::to_string(count(point.length));
+    if (point.seconds.has_value() != table->has_times_) {
+      return wrong(name + ": either every measurement has its time or none has");
+    }
+    const bool new_trial = table->curves_.empty() || table->curves_.back().front().trial != point.trial;
+    if (new_trial) {
+      table->curves_.emplace_back();
+    } else {
+      const Point& before = table->curves_.back().back();
+      if (before.length == point.length) {
+        return wrong(name + " stands twice");
+      }
+      if (table->has_times_ && *point.seconds < *before.seconds) {
+        return wrong(name + ": its time is less than that of length " + std::to_string(count(before.length)));
+      }
+    }
+    table->curves_.back().push_back(point);
+  }
+  return table;
+}
+
+Result<std::unique_ptr<CurveTable>> CurveTable::parse(std::string_view csv, Missing missing) {
+  std::optional<Columns> columns;
+  std::vector<Point> points;
+  constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
+  if (csv.starts_with(byte_order_mark)) {
+    csv.remove_prefix(byte_order_mark.size());
+  }
+  for (std::size_t line = 1; !csv.empty(); ++line) {
+    const std::size_t end = csv.find('\n');
+    const std::string_view text = trimmed(csv.substr(0, end));
+    csv.remove_prefix(end == std::string_view::npos ? csv.size() : end + 1);
+    if (text.empty()) {
+      continue;
+    }
+    const std::vector<std::string_view> cells = cells_of(text);
+    if (!columns) {
+      Result<Columns> read_columns = columns_of(line, cells);
+      if (!read_columns) {
+        return read_columns.error();
+      }
+      columns = *read_columns;
+      continue;
+    }
+    Result<Point> point = point_of(line, cells, *columns);
+    if (!point) {
+      return point.error();
+    }
+    points.push_back(*point);
+  }
+  return from_points(std::move(points), missing);
+}
+
+const CurveTable::Curve* CurveTable::curve_of(std::uint64_t trial) const {
+  if (missing_ == Missing::cycle) {
+    return &curves_[trial % curves_.size()];
+  }
+  const auto found = std::lower_bound(curves_.begin(), curves_.end(), trial,
+                                      [](const Curve& curve, std::uint64_t number) { return curve.front().trial < number; });
+  return found != curves_.end() && found->front().trial == trial ? &*found : nullptr;
+}
+
+Status CurveTable::covers(const Training& training) {
+  if (curve_of(training.trial.number()) != nullptr) {
+    return Done{};
+  }
+  return wrong("trial " + std::to_string(training.trial.number()) + " has no curve: the table has " +
+               std::to_string(curves_.size()) + ", of trials " + std::to_string(curves_.front().front().trial) + " to " +
+               std::to_string(curves_.back().front().trial));
+}
+
+double CurveTable::metric(const Training& training, Units length) {
+  const Curve* curve = curve_of(training.trial.number());
+  if (curve == nullptr) {
+    return nan;
+  }
+  const auto after = std::upper_bound(curve->begin(), curve->end(), length,
+                                      [](Units wanted, const Point& point) { return wanted < point.length; });
+  return after == curve->begin() ? nan : std::prev(after)->metric;
+}
+
+double CurveTable::seconds_until(const Curve& curve, Units length) {
+  const auto after = std::lower_bound(curve.begin(), curve.end(), length,
+                                      [](const Point& point, Units wanted) { return point.length < wanted; });
+  Point before{};
+  before.seconds = 0;
+  if (after != curve.begin()) {
+    before = *std::prev(after);
+  }
+  const double done = static_cast<double>(count(length) - count(before.length));
+  if (after == curve.end()) {
+    const double mean = count(before.length) == 0 ? 0 : *before.seconds / static_cast<double>(count(before.length));
+    return *before.seconds + done * mean;
+  }
+  const double step = static_cast<double>(count(after->length) - count(before.length));
+  return step > 0 ? *before.seconds + (*after->seconds - *before.seconds) * done / step : *after->seconds;
+}
+
+double CurveTable::seconds(const Training& training, Units from, Units to) {
+  const Curve* curve = curve_of(training.trial.number());
+  if (curve == nullptr || !has_times_) {
+    return Curves::seconds(training, from, to);
+  }
+  return seconds_until(*curve, to) - seconds_until(*curve, from);
+}
+
+}  // namespace hpsearch::engine::sim

@@ -1,0 +1,577 @@
+#include "hpsearch/engine/sim/simulation.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <deque>
+#include <functional>
+#include <queue>
+#include <string>
+#include <utility>
+#include <variant>
+
+#include "hpsearch/engine/base/draw.hpp"
+#include "hpsearch/engine/engine.hpp"
+
+namespace hpsearch::engine::sim {
+namespace {
+
+constexpr std::uint64_t tenths = 10;
+
+/// When something is due. Ties go to what was assigned first.
+struct Due {
+  Instant at;
+  std::uint64_t ticket = 0;
+  TrialNumber trial;
+  friend bool operator>(const Due& a, const Due& b) noexcept {
+    return a.at != b.at ? a.at > b.at : a.ticket > b.ticket;
+  }
+};
+
+/// A program that trains on a virtual worker.
+struct Program {
+  AttemptKey key;
+  WorkerId worker;
+  std::uint64_t next_seq = 1;
+  Units from{};      // Of the piece of work it is at.
+  Units position{};  // Trained and told.
+  Units next{};      // Where it stops next, to report or to crash.
+  Units goal{};
+  Instant begin;
+  std::uint64_t ticket = 0;
+  std::optional<Units> crash_at;
+  bool training = false;  // Between begin_piece() and end_piece().
+};
+
+/// What we know of a trial that the engine does not.
+struct Course {
+  Value hparams;
+  std::vector<Units> lengths;
+  std::optional<Program> program;
+  bool errored = false;  // By an EarlyExit: every further attempt fails at once.
+};
+
+Duration seconds_to_duration(double seconds) {
+  constexpr double longest = 4e18;  // Microseconds; an Instant holds twice that.
+  const double micros = std::nearbyint(seconds * 1e6);
+  return Duration::micros(static_cast<std::int64_t>(micros > 0 ? std::min(micros, longest) : 0));
+}
+
+// The engine takes instant 0 for "not yet", so its clock runs a microsecond ahead of ours.
+constexpr Duration ahead = Duration::micros(1);
+
+constexpr std::int64_t last_micros = 4'000'000'000'000'000'000;  // Half of what an Instant holds.
+
+Instant later(Instant at, Duration by) {
+  return at.micros() > last_micros - std::min(by.in_micros(), last_micros) ? Instant::from_micros(last_micros)
+                                                                            : at + by;
+}
+
+class Simulator {
+ public:
+  Simulator(SearcherRegistry registry, Curves& curves, const Options& options)
+      : registry_(registry), engine_(registry), curves_(curves), options_(options), unused_exits_(options.exits) {}
+
+  Result<Simulated> run(const Value& config);
+
+ private:
+  // --- the engine's side ---
+  Status command(Command what);
+  Status carry_out_orders();
+  Status launch(const LaunchAttempt& order);
+  Status decide(const DecideAttempt& order);
+  void take_note(const Event& event);
+
+  // --- the programs' side ---
+  void begin_piece(Program& program, Units goal);
+  void schedule(const Program& program);
+  Status arrive(const Due& due);
+  Status exit_early(Program& program, ExitReason reason);
+  Status report_metric(Program& program, Units length);
+  Status leave(TrialNumber trial, int code, bool checkpoint);
+  Status send(Program& program, std::vector<Report> reports);
+  void end_piece(Program& program);
+
+  [[nodiscard]] std::uint64_t op_of(TrialNumber trial) const { return courses_[trial.number()].lengths.size() - 1; }
+  [[nodiscard]] Training training_of(TrialNumber trial) const {
+    return Training{trial, courses_[trial.number()].hparams, op_of(trial)};
+  }
+  [[nodiscard]] std::optional<EarlyExit> take_exit(TrialNumber trial, std::uint64_t op);
+  [[nodiscard]] std::optional<Units> draw_crash(const Program& program, Units goal) const;
+  [[nodiscard]] Duration time_for(const Program& program, Units from, Units to);
+
+  void catch_up(Program& program);
+  void stop_clock(Instant until);
+  Simulated simulated();
+  void measure_slot_use();
+
+  SearcherRegistry registry_;
+  Engine engine_;
+  Curves& curves_;
+  const Options& options_;
+  ExperimentId experiment_;
+  std::string metric_;
+  Goal goal_ = Goal::minimize;
+  Instant now_;
+  std::priority_queue<Due, std::vector<Due>, std::greater<>> due_;
+  Effects effects_;  // Of the last command; kept for its room.
+  std::deque<Order> orders_;
+  std::uint64_t last_ticket_ = 0;
+  std::vector<Course> courses_;
+  std::vector<EarlyExit> unused_exits_;
+  Simulated simulated_;
+};
+
+Status Simulator::command(Command what) {
+  const Status done = engine_.step(std::move(what), now_ + ahead, effects_);
+  if (!done) {
+    return done;
+  }
+  for (const Event& event : effects_.events) {
+    take_note(event);
+  }
+  if (effects_.created) {
+    experiment_ = *effects_.created;
+  }
+  for (Order& order : effects_.orders) {
+    orders_.push_back(std::move(order));
+  }
+  return Done{};
+}
+
+void Simulator::take_note(const Event& event) {
+  Decided decided;
+  decided.at = now_;
+  if (const auto* created = std::get_if<TrialCreated>(&event.body)) {
+    courses_.emplace_back().hparams = created->hparams;
+    decided.what = Decided::What::create;
+    decided.trial = created->trial;
+    decided.length = created->length;
+    decided.reason = created->reason;
+  } else if (const auto* promoted = std::get_if<TrialPromoted>(&event.body)) {
+    decided.what = promoted->in_place ? Decided::What::promote_in_place : Decided::What::promote;
+    decided.trial = promoted->trial;
+    decided.length = promoted->length;
+    decided.reason = promoted->reason;
+  } else if (const auto* paused = std::get_if<TrialPaused>(&event.body)) {
+    decided.what = Decided::What::pause;
+    decided.trial = paused->trial;
+    decided.reason = paused->reason;
+  } else if (const auto* exited = std::get_if<TrialExitedEarly>(&event.body)) {
+    decided.what = Decided::What::exit_early;
+    decided.trial = exited->trial;
+    decided.exit = exited->exit;
+  } else if (const auto* ended = std::get_if<TrialEnded>(&event.body)) {
+    simulated_.closing_order.push_back(ended->trial);
+    decided.what = Decided::What::end;
+    decided.trial = ended->trial;
+    decided.state = ended->state;
+    decided.reason = ended->reason;
+  } else {
+    return;
+  }
+  if (options_.keep_decisions) {
+    simulated_.decisions.push_back(std::move(decided));
+  }
+}
+
+Status Simulator::carry_out_orders() {
+  while (!orders_.empty()) {
+    const Order order = std::move(orders_.front());
+    orders_.pop_front();
+    Status done = Done{};
+    if (const auto* launch_order = std::get_if<LaunchAttempt>(&order)) {
+      done = launch(*launch_order);
+    } else if (const auto* decision = std::get_if<DecideAttempt>(&order)) {
+      done = decide(*decision);
+    }
+    if (!done) {
+      return done;
+    }
+  }
+  return Done{};
+}
+
+Status Simulator::launch(const LaunchAttempt& order) {
+  const TrialNumber trial = order.spec.key.trial;
+  Course& course = courses_[trial.number()];
+  const bool first = course.lengths.empty();
+  if (first || course.lengths.back() != order.spec.length) {
+    course.lengths.push_back(order.spec.length);
+  }
+  if (first) {
+    const Status covered = curves_.covers(training_of(trial));
+    if (!covered) {
+      return covered;
+    }
+  }
+  Program& program = course.program.emplace();
+  program.key = order.spec.key;
+  program.worker = order.worker;
+  program.position = order.spec.latest_step;
+  const Status started = command(ConfirmStart{order.worker, program.key});
+  if (!started) {
+    return started;
+  }
+  if (course.errored) {
+    return leave(trial, 1, false);
+  }
+  begin_piece(program, order.spec.length);
+  return Done{};
+}
+
+Status Simulator::decide(const DecideAttempt& order) {
+  const TrialNumber trial = order.key.trial;
+  Course& course = courses_[trial.number()];
+  if (!course.program || course.program->key != order.key) {
+    return Done{};  // It exited before it heard.
+  }
+  switch (order.decision.directive) {
+    case Directive::train_on:
+      course.lengths.push_back(order.decision.length);
+      begin_piece(*course.program, order.decision.length);
+      return Done{};
+    case Directive::pause:
+      return leave(trial, 0, true);
+    case Directive::stop:
+    case Directive::kill:
+      return leave(trial, 0, false);
+  }
+  return Done{};
+}
+
+void Simulator::begin_piece(Program& program, Units goal) {
+  program.from = program.position;
+  program.goal = goal;
+  program.begin = now_;
+  program.ticket = ++last_ticket_;
+  program.crash_at = draw_crash(program, goal);
+  program.training = true;
+  schedule(program);
+}
+
+std::optional<Units> Simulator::draw_crash(const Program& program, Units goal) const {
+  const std::uint64_t units = count(goal) - std::min(count(goal), count(program.position));
+  if (!(options_.failure_rate > 0) || units == 0) {
+    return std::nullopt;
+  }
+  const TrialNumber trial = program.key.trial;
+  Draw draw(options_.failure_seed, trial,
+            "crash/" + std::to_string(program.key.attempt.number()) + "/" + std::to_string(op_of(trial)));
+  if (draw.unit() >= options_.failure_rate) {
+    return std::nullopt;
+  }
+  return Units{count(program.position) + 1 + draw.below(units)};
+}
+
+Duration Simulator::time_for(const Program& program, Units from, Units to) {
+  switch (options_.duration) {
+    case DurationModel::unit:
+      return seconds_to_duration(static_cast<double>(count(to) - count(from)));
+    case DurationModel::op: {  // Reports on the way are spread over the one second.
+      const double whole = static_cast<double>(count(program.goal) - count(program.from));
+      return seconds_to_duration(whole > 0 ? static_cast<double>(count(to) - count(from)) / whole : 1.0);
+    }
+    case DurationModel::curve:
+      return seconds_to_duration(curves_.seconds(training_of(program.key.trial), from, to));
+  }
+  return Duration();
+}
+
+void Simulator::schedule(const Program& given) {
+  Program& program = *courses_[given.key.trial.number()].program;
+  Units next = std::max(program.goal, program.position);
+  if (options_.report_every) {
+    const std::uint64_t every = count(*options_.report_every);
+    next = std::min(next, Units{(count(program.position) / every + 1) * every});
+  }
+  if (program.crash_at) {
+    next = std::min(next, *program.crash_at);
+  }
+  program.next = next;
+  // Always from the piece's begin, so that reports on the way do not change when it is done.
+  const Instant at = later(program.begin, time_for(program, program.from, next));
+  due_.push(Due{std::max(at, now_), program.ticket, program.key.trial});
+}
+
+Status Simulator::arrive(const Due& due) {
+  const TrialNumber trial = due.trial;
+  std::optional<Program>& there = courses_[trial.number()].program;
+  if (!there || there->ticket != due.ticket) {
+    return Done{};  // It was told to end before.
+  }
+  Program& program = *there;
+  program.position = program.next;
+  if (program.crash_at == program.position) {
+    return leave(trial, 1, false);
+  }
+  if (program.position >= program.goal) {
+    if (const std::optional<EarlyExit> exit = take_exit(trial, op_of(trial))) {
+      return exit_early(program, exit->reason);
+    }
+    end_piece(program);
+    return report_metric(program, program.position);
+  }
+  const Status reported = report_metric(program, program.position);
+  if (reported) {
+    schedule(program);
+  }
+  return reported;
+}
+
+std::optional<EarlyExit> Simulator::take_exit(TrialNumber trial, std::uint64_t op) {
+  const auto found = std::find_if(unused_exits_.begin(), unused_exits_.end(), [&](const EarlyExit& exit) {
+    return exit.trial == trial && exit.op == op;
+  });
+  if (found == unused_exits_.end()) {
+    return std::nullopt;
+  }
+  const EarlyExit exit = *found;
+  unused_exits_.erase(found);
+  return exit;
+}
+
+Status Simulator::exit_early(Program& program, ExitReason reason) {
+  const TrialNumber trial = program.key.trial;
+  switch (reason) {
+    case ExitReason::errored:
+      courses_[trial.number()].errored = true;
+      return leave(trial, 1, false);
+    case ExitReason::invalid_hp:
+      return send(program, {InvalidHparamsReport{"simulated"}});  // The engine answers with an order to stop.
+    case ExitReason::user_canceled:
+    case ExitReason::user_stopped:
+      return command(EndTrial{experiment_, trial, reason});
+  }
+  return Done{};
+}
+
+Status Simulator::report_metric(Program& program, Units length) {
+  const double value = curves_.metric(training_of(program.key.trial), length);
+  const bool better = std::isfinite(value) &&
+                      (simulated_.improvements.empty() ||
+                       Score::from_metric(value, goal_) < Score::from_metric(simulated_.improvements.back().metric, goal_));
+  if (better) {
+    simulated_.improvements.push_back(Improvement{now_, program.key.trial, length, value});
+  }
+  return send(program, {MetricsReport{length, {{metric_, value}}}});
+}
+
+Status Simulator::send(Program& program, std::vector<Report> reports) {
+  const std::uint64_t first = program.next_seq;
+  program.next_seq += reports.size();
+  return command(TakeReports{program.worker, program.key, first, std::move(reports)});
+}
+
+void Simulator::end_piece(Program& program) {
+  const TrialNumber trial = program.key.trial;
+  program.training = false;
+  simulated_.trained += count(program.position) - count(program.from);
+  simulated_.pieces.push_back(
+      Piece{trial, op_of(trial), program.from, program.position, program.begin, now_});
+}
+
+Status Simulator::leave(TrialNumber trial, int code, bool checkpoint) {
+  Course& course = courses_[trial.number()];
+  if (course.program->training) {
+    catch_up(*course.program);
+    end_piece(*course.program);
+  }
+  Program program = std::move(*course.program);
+  course.program.reset();
+  std::vector<Report> reports;
+  if (checkpoint) {
+    reports.emplace_back(CheckpointReport{program.position, "simulated", 0, 0});
+  }
+  ExitReport exit;
+  exit.code = code;
+  exit.message = code == 0 ? "" : "simulated failure";
+  reports.emplace_back(std::move(exit));
+  return send(program, std::move(reports));
+}
+
+/// Moves a program on to the last whole unit that it can have trained by now.
+void Simulator::catch_up(Program& program) {
+  std::uint64_t done = count(program.position);
+  std::uint64_t beyond = std::max(count(program.next), done) + 1;
+  while (beyond - done > 1) {
+    const std::uint64_t middle = done + (beyond - done) / 2;
+    const bool in_time = later(program.begin, time_for(program, program.from, Units{middle})) <= now_;
+    (in_time ? done : beyond) = middle;
+  }
+  program.position = Units{done};
+}
+
+/// While programs train.
+void Simulator::stop_clock(Instant until) {
+  now_ = until;
+  for (Course& course : courses_) {
+    if (course.program && course.program->training) {
+      catch_up(*course.program);
+      end_piece(*course.program);
+    }
+  }
+}
+
+void Simulator::measure_slot_use() {
+  const double end = static_cast<double>(now_.micros());
+  if (!(end > 0)) {
+    return;
+  }
+  const double tenth = end / tenths;
+  for (const Piece& piece : simulated_.pieces) {
+    const double from = static_cast<double>(piece.begin.micros());
+    const double to = static_cast<double>(piece.end.micros());
+    for (std::size_t i = 0; i < tenths; ++i) {
+      const double left = tenth * static_cast<double>(i);
+      simulated_.slot_use_by_tenth[i] += std::max(0.0, std::min(to, left + tenth) - std::max(from, left));
+    }
+  }
+  for (double& use : simulated_.slot_use_by_tenth) {
+    simulated_.slot_use += use / end;
+    use /= tenth;
+  }
+  const double workers = static_cast<double>(options_.workers);
+  simulated_.slot_use /= workers;
+  for (double& use : simulated_.slot_use_by_tenth) {
+    use /= workers;
+  }
+}
+
+Simulated Simulator::simulated() {
+  const ExperimentRecord& record = *engine_.find(experiment_);
+  simulated_.state = record.state;
+  simulated_.reason = record.reason;
+  simulated_.goal = goal_;
+  simulated_.max_length = record.config.searcher.max_length;
+  simulated_.unit = record.config.unit;
+  simulated_.seed = record.config.experiment_seed;
+  simulated_.events = engine_.last_lsn().number();
+  simulated_.workers = options_.workers;
+  simulated_.end = now_;
+  measure_slot_use();
+  simulated_.trials.reserve(record.trials.size());
+  for (std::size_t i = 0; i < record.trials.size(); ++i) {
+    const TrialRecord& trial = record.trials[i];
+    simulated_.trials.push_back(SimulatedTrial{std::move(courses_[i].hparams), std::move(courses_[i].lengths),
+                                               trial.reached,
+                                               trial.latest ? std::optional(trial.latest->metric) : std::nullopt,
+                                               trial.state, trial.reason});
+  }
+  simulated_.unused_exits = std::move(unused_exits_);
+  return std::move(simulated_);
+}
+
+Result<Simulated> Simulator::run(const Value& config) {
+  const ParsedConfig parsed = parse_config(config, registry_, "simulation", 0);
+  std::uint64_t slots = 1;  // A wrong config is told by the engine below.
+  if (parsed.config) {
+    slots = std::max<std::uint64_t>(1, parsed.config->resources.slots_per_trial);
+    metric_ = parsed.config->searcher.metric;
+    goal_ = parsed.config->searcher.goal();
+  }
+  for (std::uint64_t i = 0; i < options_.workers; ++i) {
+    const std::string uid = "worker " + std::to_string(i);
+    const Status joined = command(JoinWorker{uid, uid, 1, slots, "cpu", {}});
+    HPSEARCH_CHECK(joined.has_value(), "a new worker is welcome");
+  }
+  CreateExperiment create;
+  create.config = config;
+  create.fallback_name = "simulation";
+  Status done = command(create);
+  if (done) {
+    done = carry_out_orders();
+  }
+  const Instant until = options_.until ? later(Instant(), *options_.until) : Instant::from_micros(last_micros);
+  while (done && !is_ended(engine_.find(experiment_)->state)) {
+    const std::optional<Instant> told = engine_.next_deadline();
+    const auto deadline = told ? std::optional(Instant() + (*told - (Instant() + ahead))) : std::nullopt;
+    if (due_.empty() && !deadline) {
+      break;
+    }
+    const bool look = due_.empty() || (deadline && *deadline < due_.top().at);
+    const Instant next = look ? *deadline : due_.top().at;
+    if (next > until) {
+      stop_clock(until);
+      break;
+    }
+    now_ = std::max(now_, next);
+    if (look) {
+      done = command(LookAtClock{});
+    } else {
+      const Due due = due_.top();
+      due_.pop();
+      done = arrive(due);
+    }
+    if (done) {
+      done = carry_out_orders();
+    }
+  }
+  if (!done) {
+    return done.error();
+  }
+  return simulated();
+}
+
+}  // namespace
+
+std::string_view name_of(Decided::What what) noexcept {
+  switch (what) {
+    case Decided::What::create:
+      return "create";
+    case Decided::What::promote:
+      return "promote";
+    case Decided::What::promote_in_place:
+      return "promote_in_place";
+    case Decided::What::pause:
+      return "pause";
+    case Decided::What::exit_early:
+      return "exit_early";
+    case Decided::What::end:
+      return "end";
+  }
+  return "";
+}
+
+Result<Simulated> simulate(const Value& config, SearcherRegistry registry, Curves& curves, const Options& options) {
+  if (options.workers == 0) {
+    return Error{Errc::bad_request, "workers is 0; a simulation needs at least one"};
+  }
+  if (options.report_every && count(*options.report_every) == 0) {
+    return Error{Errc::bad_request, "report_every is 0; a report needs at least one unit of training"};
+  }
+  if (!(options.failure_rate >= 0 && options.failure_rate <= 1)) {
+    return Error{Errc::bad_request, "the failure rate is a probability, from 0 to 1"};
+  }
+  if (options.duration == DurationModel::curve && !curves.has_times()) {
+    return Error{Errc::bad_request, "these curves do not say how long training takes: let it take a second per unit "
+                                    "of length or per piece of work"};
+  }
+  return Simulator(registry, curves, options).run(config);
+}
+
+std::optional<Yardstick> yardstick(const Simulated& simulated, Curves& curves) {
+  if (const std::optional<double> best = curves.best()) {
+    return Yardstick{*best, true};
+  }
+  std::optional<double> best;
+  const auto consider = [&](double metric) {
+    if (std::isfinite(metric) && (!best || regret(*best, metric, simulated.goal) > 0)) {
+      best = metric;
+    }
+  };
+  for (std::size_t i = 0; i < simulated.trials.size(); ++i) {
+    const SimulatedTrial& trial = simulated.trials[i];
+    const std::uint64_t op = trial.lengths.empty() ? 0 : trial.lengths.size() - 1;
+    consider(curves.metric(Training{TrialNumber(i), trial.hparams, op}, simulated.max_length));
+  }
+  if (!simulated.improvements.empty()) {
+    consider(simulated.improvements.back().metric);
+  }
+  return best ? std::optional(Yardstick{*best, false}) : std::nullopt;
+}
+
+double regret(double metric, double yardstick, Goal goal) noexcept {
+  return std::max(0.0, goal == Goal::minimize ? metric - yardstick : yardstick - metric);
+}
+
+}  // namespace hpsearch::engine::sim
