@@ -60,6 +60,14 @@ Value best_of(const ExperimentRecord& experiment) {
                     {"step", units_value(trial.best->step)}};
 }
 
+/// A search that ended well is over, also when a budget ended it before its searcher would have.
+Value progress_of(const ExperimentRecord& experiment) {
+  if (experiment.searcher == nullptr) {
+    return {};
+  }
+  return experiment.state == engine::ExperimentState::completed ? 1.0 : experiment.searcher->progress();
+}
+
 Value trials_by_state(const ExperimentRecord& experiment) {
   Value::Map counts;
   for (std::size_t i = 0; i < experiment.by_state.size(); ++i) {
@@ -129,7 +137,7 @@ Value experiment_summary(const ExperimentRecord& experiment) {
       {"name", experiment.config.name},
       {"state", engine::name_of(experiment.state)},
       {"reason", experiment.reason},
-      {"progress", experiment.searcher == nullptr ? Value{} : Value(experiment.searcher->progress())},
+      {"progress", progress_of(experiment)},
       {"searcher", searcher.name},
       {"metric", searcher.metric},
       {"smaller_is_better", searcher.smaller_is_better},
@@ -191,6 +199,23 @@ Value trial_value(const ExperimentRecord& experiment, engine::TrialNumber number
       {"created_at", seconds(trial.created_at)},
       {"ended_at", engine::is_closed(trial.state) ? seconds(trial.ended_at) : Value{}},
       {"slot_seconds", static_cast<double>(slot_micros(trial, now)) / 1e6},
+  };
+}
+
+Value explanation_value(const ExperimentRecord& experiment, engine::TrialNumber number,
+                        const engine::Explanation& explanation, Value::List history) {
+  const engine::SearcherConfig& searcher = experiment.config.searcher;
+  return Value::Map{
+      {"experiment", count_value(experiment.id.number())},
+      {"trial", count_value(number.number())},
+      {"state", engine::name_of(experiment.trials[number.number()].state)},
+      {"metric", searcher.metric},
+      {"unit", experiment.config.unit},
+      {"now", explanation.now},
+      {"next", explanation.next},
+      {"results_needed", explanation.results_needed ? count_value(*explanation.results_needed) : Value{}},
+      {"reason", to_value(explanation.reason)},
+      {"history", std::move(history)},
   };
 }
 

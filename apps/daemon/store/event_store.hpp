@@ -55,6 +55,11 @@ class EventStore {
   [[nodiscard]] virtual engine::Result<std::vector<engine::Event>> read(engine::Lsn after,
                                                                         std::size_t limit) = 0;
 
+  /// What happened to one trial, in order, but the reports of its programs: created, leased, reached, promoted,
+  /// paused, ended, lost. O(events of the trial · log events).
+  [[nodiscard]] virtual engine::Result<std::vector<engine::Event>> history(engine::ExperimentId experiment,
+                                                                           engine::TrialNumber trial) = 0;
+
   /// Metrics reports of one trial in order of (attempt, seq).
   [[nodiscard]] virtual engine::Result<std::vector<MetricPoint>> metrics(engine::ExperimentId experiment,
                                                                          engine::TrialNumber trial) = 0;

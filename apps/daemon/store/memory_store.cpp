@@ -56,6 +56,21 @@ engine::Result<std::vector<engine::Event>> MemoryStore::read(engine::Lsn after, 
   return events;
 }
 
+engine::Result<std::vector<engine::Event>> MemoryStore::history(engine::ExperimentId experiment,
+                                                                engine::TrialNumber trial) {
+  std::vector<engine::Event> events;
+  for (const StoredRecord& record : disk_->records) {
+    auto event = decode_record(record);
+    if (!event) {
+      return event.error();
+    }
+    if (history_of(*event) == TrialPlace{experiment, trial}) {
+      events.push_back(std::move(event).value());
+    }
+  }
+  return events;
+}
+
 engine::Result<std::vector<MetricPoint>> MemoryStore::metrics(engine::ExperimentId experiment,
                                                               engine::TrialNumber trial) {
   std::vector<MetricPoint> points;

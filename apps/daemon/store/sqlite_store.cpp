@@ -26,7 +26,7 @@ using engine::Status;
 constexpr int application_id = 0x68707365;
 
 /// migrations[n] takes the schema from version n to n+1. Only ever added to.
-constexpr std::array<const char*, 1> migrations{R"sql(
+constexpr std::array<const char*, 2> migrations{R"sql(
   CREATE TABLE meta (
     name  TEXT PRIMARY KEY,
     value INTEGER NOT NULL
@@ -47,6 +47,14 @@ constexpr std::array<const char*, 1> migrations{R"sql(
     step       INTEGER NOT NULL,
     metrics    TEXT NOT NULL,
     PRIMARY KEY (experiment, trial, attempt, seq)
+  ) STRICT, WITHOUT ROWID;
+)sql",
+                                                R"sql(
+  CREATE TABLE trial_event (
+    experiment INTEGER NOT NULL,
+    trial      INTEGER NOT NULL,
+    lsn        INTEGER NOT NULL,
+    PRIMARY KEY (experiment, trial, lsn)
   ) STRICT, WITHOUT ROWID;
 )sql"};
 
@@ -133,9 +141,11 @@ struct SqliteStore::Impl {
   Statement commit;
   Statement add_event;
   Statement add_metric;
+  Statement add_to_history;
   Statement set_head;
   Statement read_after;
   Statement read_metrics;
+  Statement read_history;
   std::uint64_t cluster = 0;
   std::uint64_t epoch = 0;
   engine::Lsn last;
@@ -261,9 +271,13 @@ struct SqliteStore::Impl {
         {&add_event, "INSERT INTO event (lsn, at, epoch, type, body, chain) VALUES (?, ?, ?, ?, ?, ?)"},
         {&add_metric,
          "INSERT INTO metric (experiment, trial, attempt, seq, step, metrics) VALUES (?, ?, ?, ?, ?, ?)"},
+        {&add_to_history, "INSERT INTO trial_event (experiment, trial, lsn) VALUES (?, ?, ?)"},
         {&set_head, "UPDATE meta SET value = ? WHERE name = 'last_lsn'"},
         {&read_after,
          "SELECT lsn, at, epoch, type, body, chain FROM event WHERE lsn > ? ORDER BY lsn LIMIT ?"},
+        {&read_history,
+         "SELECT event.lsn, at, epoch, type, body, chain FROM trial_event JOIN event USING (lsn) WHERE "
+         "trial_event.experiment = ? AND trial_event.trial = ? ORDER BY trial_event.lsn"},
         {&read_metrics,
          "SELECT attempt, seq, step, metrics FROM metric WHERE experiment = ? AND trial = ? ORDER BY "
          "attempt, seq"},
@@ -304,6 +318,15 @@ struct SqliteStore::Impl {
       return problem("cannot store events in");
     }
     chain_now = record.chain;
+    if (const std::optional<TrialPlace> place = history_of(event)) {
+      Use mark(add_to_history);
+      mark.bind(1, place->experiment.number());
+      mark.bind(2, place->trial.number());
+      mark.bind(3, event.lsn.number());
+      if (mark.step() != SQLITE_DONE) {
+        return problem("cannot store events in");
+      }
+    }
     const engine::MetricsReport* report = metrics_in(event);
     if (report == nullptr) {
       return Done{};
@@ -445,6 +468,25 @@ Result<std::vector<engine::Event>> SqliteStore::read(engine::Lsn after, std::siz
   Use rows(impl_->read_after);
   rows.bind(1, after.number());
   rows.bind(2, limit);
+  int code = rows.step();
+  for (; code == SQLITE_ROW; code = rows.step()) {
+    auto event = decode_record(Impl::record_at(rows.row()));
+    if (!event) {
+      return event.error();
+    }
+    events.push_back(std::move(event).value());
+  }
+  if (code != SQLITE_DONE) {
+    return impl_->problem("cannot read");
+  }
+  return events;
+}
+
+Result<std::vector<engine::Event>> SqliteStore::history(engine::ExperimentId experiment, engine::TrialNumber trial) {
+  std::vector<engine::Event> events;
+  Use rows(impl_->read_history);
+  rows.bind(1, experiment.number());
+  rows.bind(2, trial.number());
   int code = rows.step();
   for (; code == SQLITE_ROW; code = rows.step()) {
     auto event = decode_record(Impl::record_at(rows.row()));

@@ -2,6 +2,8 @@
 
 #include <array>
 #include <cstddef>
+#include <type_traits>
+#include <variant>
 
 #include "hpsearch/proto/stored.hpp"
 
@@ -70,6 +72,23 @@ engine::Result<engine::Event> decode_record(const StoredRecord& record) {
                  "event " + std::to_string(record.lsn.number()) + " of the log: " + body.error().message};
   }
   return engine::Event{record.lsn, record.at, std::move(body).value()};
+}
+
+std::optional<TrialPlace> history_of(const engine::Event& event) noexcept {
+  return std::visit(
+      [](const auto& body) -> std::optional<TrialPlace> {
+        using Body = std::decay_t<decltype(body)>;
+        if constexpr (std::is_same_v<Body, engine::ReportTaken>) {
+          return std::nullopt;
+        } else if constexpr (requires { body.key; }) {
+          return TrialPlace{body.key.experiment, body.key.trial};
+        } else if constexpr (requires { body.trial; }) {
+          return TrialPlace{body.experiment, body.trial};
+        } else {
+          return std::nullopt;
+        }
+      },
+      event.body);
 }
 
 const engine::MetricsReport* metrics_in(const engine::Event& event) noexcept {

@@ -38,6 +38,14 @@ struct StoredRecord {
 /// The same without the chain, for records that were checked when the store was opened.
 [[nodiscard]] engine::Result<engine::Event> decode_record(const StoredRecord& record);
 
+/// Whose history an event belongs to; nothing for reports of programs and for what concerns no single trial.
+struct TrialPlace {
+  engine::ExperimentId experiment;
+  engine::TrialNumber trial;
+  friend bool operator==(TrialPlace, TrialPlace) = default;
+};
+[[nodiscard]] std::optional<TrialPlace> history_of(const engine::Event& event) noexcept;
+
 /// The metrics report in an event; nullptr when it is none.
 [[nodiscard]] const engine::MetricsReport* metrics_in(const engine::Event& event) noexcept;
 
