@@ -17,11 +17,12 @@ Rung::Arrival Rung::enter(const Result& result) {
   HPSEARCH_CHECK(results_.size() < none && result.trial.number() <= UINT32_MAX,
                  "a rung holds fewer than 2^32 results");
   const auto arrival = static_cast<Arrival>(results_.size());
+  const std::uint64_t kept = keep();
   results_.push_back({result.score, static_cast<std::uint32_t>(result.trial.number()), result.below});
   standings_.push_back(result.standing);
-  if (result.standing != Standing::gone) {
+  knows_latest_rank_ = result.standing != Standing::gone;
+  if (knows_latest_rank_) {
     latest_rank_ = ranked_.insert(place_of(arrival), result.standing == Standing::waiting);
-    knows_latest_rank_ = true;
   }
   if (result.standing == Standing::waiting) {
     ++waiting_;
@@ -29,7 +30,10 @@ Rung::Arrival Rung::enter(const Result& result) {
     HPSEARCH_CHECK(result.score.is_worst() && ties_ == Ties::earlier_first, "the dead rank last, in order");
     dead_.push_back(arrival);
   }
-  find_promotable();
+  // Most results are not among the best, and the best are then who they were.
+  if (knows_latest_rank_ && (latest_rank_ < keep() || keep() != kept)) {
+    look_at_the_best();
+  }
   return arrival;
 }
 
@@ -51,10 +55,11 @@ void Rung::move_to(Arrival arrival, Standing standing) {
     ranked_.unmark(place_of(arrival));
   }
   drop_stale_dead();
-  find_promotable();
+  look_at_the_best();
 }
 
-void Rung::find_promotable() noexcept {
+void Rung::look_at_the_best() noexcept {
+  cutoff_ = keep() > 0 ? ranked_.nth(keep() - 1).score : Score::worst();
   promotable_.reset();
   const std::optional<RankedList::Marked> best = ranked_.first_marked();
   if (best && best->rank < keep()) {
@@ -83,7 +88,7 @@ std::optional<Score> Rung::cutoff(std::uint64_t keep) const noexcept {
   if (keep == 0 || keep > size()) {
     return std::nullopt;
   }
-  return ranked_.nth(keep - 1).score;
+  return keep == this->keep() ? cutoff_ : ranked_.nth(keep - 1).score;
 }
 
 bool Rung::is_promotable(Arrival arrival) const noexcept {
