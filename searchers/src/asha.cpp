@@ -138,7 +138,7 @@ bool Asha::hear_exited(TrialNumber number, engine::ExitReason reason) {
   if (reason == engine::ExitReason::invalid_hp) {
     leave_every_rung(exited);
     quota_.invalid();
-    results_have_left();
+    reopen();
   } else {
     enter(number, Score::worst(), /*alive=*/false);
   }
@@ -167,6 +167,13 @@ void Asha::hear_closed(TrialNumber number) {
 
 void Asha::hear_no_more_trials() {
   quota_.close();
+  settle(std::nullopt);
+  update_progress();
+}
+
+void Asha::hear_max_trials(engine::Cardinality trials) {
+  quota_.change_limit(trials);
+  reopen();
   settle(std::nullopt);
   update_progress();
 }
@@ -213,6 +220,9 @@ void Asha::update_progress() noexcept {
   if (is_over()) {
     progress_ = 1;
     return;
+  }
+  if (progress_ == 1) {  // It was over, and then more trials were wanted.
+    progress_ = 0;
   }
   const auto planned = static_cast<double>(quota_.planned());
   const std::uint64_t reported = rungs_.front().size();

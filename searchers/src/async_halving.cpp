@@ -35,7 +35,7 @@ std::unique_ptr<engine::Searcher> make(const ExperimentConfig& config) {
   const engine::SearcherConfig& searcher = config.searcher;
   return std::make_unique<ComposedSearcher>(
       make_asha(settings_of(config), searcher.stop_once), make_random_proposer(config),
-      ComposedSearcher::Limits{searcher.max_trials, searcher.max_trials});
+      changeable_limits(config));
 }
 
 engine::Preview preview(const ExperimentConfig& config) {

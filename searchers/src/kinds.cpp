@@ -37,6 +37,10 @@ std::uint64_t trials_to_run(const ExperimentConfig& config) {
   return supply && *supply < asked ? static_cast<std::uint64_t>(*supply) : asked;
 }
 
+ComposedSearcher::Limits changeable_limits(const ExperimentConfig& config) {
+  return {config.searcher.max_trials, config.searcher.max_trials, supply_of(config)};
+}
+
 void check_points(const ExperimentConfig& config, engine::Problems& problems) {
   const std::vector<engine::Value>& points = config.searcher.points_to_evaluate;
   if (points.size() > config.searcher.max_trials) {

@@ -7,6 +7,7 @@
 #include "hpsearch/engine/config/experiment_config.hpp"
 #include "hpsearch/engine/searcher.hpp"
 #include "hpsearch/searchers/asha.hpp"
+#include "hpsearch/searchers/composed_searcher.hpp"
 
 namespace hpsearch::searchers {
 
@@ -14,6 +15,9 @@ namespace hpsearch::searchers {
 
 /// max_trials, or the whole of a finite space if that is less and no configuration may be started twice.
 [[nodiscard]] std::uint64_t trials_to_run(const engine::ExperimentConfig& config);
+
+/// The limits of a search whose max_trials may change.
+[[nodiscard]] ComposedSearcher::Limits changeable_limits(const engine::ExperimentConfig& config);
 
 /// points_to_evaluate must fit into max_trials, and under on_duplicate: reject each stands once.
 void check_points(const engine::ExperimentConfig& config, engine::Problems& problems);
