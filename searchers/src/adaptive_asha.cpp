@@ -221,6 +221,7 @@ engine::Preview preview(const ExperimentConfig& config) {
     preview.warnings.push_back("only " + std::to_string(plan.size()) + " of " + std::to_string(asked) +
                                " brackets exist, one for each trial; raise max_trials");
   }
+  warn_of_rungs(preview, config);
   warn_of_small_space(preview, config);
   return preview;
 }

@@ -42,6 +42,7 @@ engine::Preview preview(const ExperimentConfig& config) {
   engine::Preview preview;
   preview_bracket(preview, settings_of(config), config.searcher.num_rungs, config.searcher.stop_once,
                   config.searcher.max_concurrent_trials, "the bracket");
+  warn_of_rungs(preview, config);
   warn_of_small_space(preview, config);
   return preview;
 }

@@ -27,7 +27,10 @@ namespace hpsearch::proto {
 [[nodiscard]] engine::Value worker_value(const engine::WorkerRecord& worker);
 /// trials, brackets (lengths, trials, share), final_counts, total_length, full_length, warnings. A count past
 /// 63 bits is its decimal digits as text.
-[[nodiscard]] engine::Value to_value(const engine::Preview& preview);
+/// A preview as JSON text over several lines: trials, brackets (each lengths, trials, share), final_counts,
+/// total_length, full_length, warnings. Its numbers are JSON integers of any size: a grid may have more points
+/// than a Value can count.
+[[nodiscard]] std::string to_json(const engine::Preview& preview);
 /// Its fields that say something, and `text`, the sentence.
 [[nodiscard]] engine::Value to_value(const engine::Reason& reason);
 /// {"error": {"code", "message", "problems": [{"path", "what", "allowed"}]}}; no problems, no list.
