@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "hpsearch/engine/base/check.hpp"
+#include "columns.hpp"
 #include "progress.hpp"
 #include "saved.hpp"
 
@@ -300,15 +301,14 @@ Value Tournament::save() const {
     brackets.push_back(
         Value::List{saved_count(bracket.rungs), saved_count(bracket.pulls), bracket.schedule->save()});
   }
-  Value::List members;
-  members.reserve(members_.size());
+  ColumnWriter members;
   for (const Member& known : members_) {
-    members.push_back(saved_count(known.bracket));
+    members.put(known.bracket);
   }
   return Value::Map{{"kind", "tournament"},
                     {"brackets", std::move(brackets)},
                     {"max_trials", max_trials_ ? Value(engine::to_text(*max_trials_)) : Value()},
-                    {"members", std::move(members)},
+                    {"members", members.take()},
                     {"progress", progress_},
                     {"reporter", reporter_ ? saved_count(reporter_->number()) : Value()},
                     {"slots", saved_count(slots_)}};
@@ -317,7 +317,7 @@ Value Tournament::save() const {
 engine::Status Tournament::load(const Value& saved) {
   SavedMap map(saved, "tournament");
   const Value::List& saved_brackets = map.list("brackets");
-  const Value::List& saved_members = map.list("members");
+  ColumnReader saved_members(map.value("members"));
   const Value& saved_max_trials = map.value("max_trials");
   const Value& saved_reporter = map.value("reporter");
   const double progress = map.fraction("progress");
@@ -356,15 +356,15 @@ engine::Status Tournament::load(const Value& saved) {
   }
 
   engine::ChunkedVector<Member> members;
-  for (const Value& entry : saved_members) {
-    const std::int64_t* bracket = entry.as_integer();
-    if (bracket == nullptr || *bracket < 0 || static_cast<std::uint64_t>(*bracket) >= brackets.size()) {
+  while (!saved_members.at_end()) {
+    const std::uint64_t bracket = saved_members.take();
+    if (!saved_members.good() || bracket >= brackets.size()) {
       return corrupt("a trial is in no bracket");
     }
-    auto& its = brackets[static_cast<std::size_t>(*bracket)].trials;
+    auto& its = brackets[bracket].trials;
     its.push_back(static_cast<std::uint32_t>(members.size()));
     members.push_back(
-        Member{static_cast<std::uint32_t>(*bracket), static_cast<std::uint32_t>(its.size() - 1)});
+        Member{static_cast<std::uint32_t>(bracket), static_cast<std::uint32_t>(its.size() - 1)});
   }
   for (const Bracket& bracket : brackets) {
     if (bracket.schedule->created_so_far() != bracket.trials.size()) {
