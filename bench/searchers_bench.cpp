@@ -260,68 +260,77 @@ void searcher_event(benchmark::State& state, const char* searcher, bool stop_onc
   count_items(state, events);
 }
 
-/// A search that has created and judged all its trials; none is closed yet.
-WholeSearcher judged_search(const ExperimentConfig& config, const std::vector<double>& metrics) {
-  WholeSearcher search(config);
-  for (const double metric : metrics) {
-    const TrialNumber trial = *search.start();
-    const engine::Verdict verdict = search.report(trial, Score::from_metric(metric, engine::Goal::minimize));
-    benchmark::DoNotOptimize(&verdict);
-    if (trial.number() + 1 == metrics.size()) {
-      break;
+/// A search in which so many trials have reported once. Those that were promoted train; the others wait.
+struct Judged {
+  WholeSearcher search;
+  std::vector<TrialNumber> waiting;
+};
+
+Judged judged_search(const ExperimentConfig& config, const std::vector<double>& metrics) {
+  Judged judged{WholeSearcher(config), {}};
+  std::vector<bool> waits(metrics.size(), false);
+  for (std::size_t created = 0; created < metrics.size();) {
+    const TrialNumber trial = *judged.search.start();
+    if (trial.number() < created) {
+      waits[trial.number()] = false;
+      continue;
     }
-    while (verdict.action == engine::Verdict::Action::pause) {
-      engine::Next next = search.searcher().next();
-      const auto* promote = std::get_if<engine::PromoteTrial>(&next);
-      if (promote == nullptr) {
-        break;
-      }
-      search.promote(promote->trial, promote->length);
+    const engine::Verdict verdict =
+        judged.search.report(trial, Score::from_metric(metrics[created++], engine::Goal::minimize));
+    if (verdict.action == engine::Verdict::Action::train_on) {
+      judged.search.promote(trial, verdict.length);
+    } else {
+      waits[trial.number()] = true;
     }
   }
-  return search;
+  for (std::size_t trial = 0; trial < waits.size(); ++trial) {
+    if (waits[trial]) {
+      judged.waiting.push_back(TrialNumber(trial));
+    }
+  }
+  return judged;
 }
 
 // Looking alone: what is asked after every event.
 void searcher_next(benchmark::State& state) {
-  const WholeSearcher search = judged_search(experiment("async_halving", state.range(0) + 1, false),
-                                             drawn_metrics(state.range(0)));
+  const Judged judged = judged_search(experiment("async_halving", state.range(0) + 1, false),
+                                      drawn_metrics(state.range(0)));
   for (auto _ : state) {
-    engine::Next next = search.searcher().next();
+    engine::Next next = judged.search.searcher().next();
     benchmark::DoNotOptimize(&next);
   }
   state.SetComplexityN(state.range(0));
 }
 
 void searcher_standing(benchmark::State& state) {
-  const WholeSearcher search = judged_search(experiment("async_halving", state.range(0) + 1, false),
-                                             drawn_metrics(state.range(0)));
-  std::uint64_t trial = 0;
-  const auto trials = static_cast<std::uint64_t>(state.range(0));
+  const Judged judged = judged_search(experiment("async_halving", state.range(0) + 1, false),
+                                      drawn_metrics(state.range(0)));
+  std::size_t turn = 0;
   for (auto _ : state) {
-    engine::Reason reason = search.searcher().standing(TrialNumber(trial));
+    engine::Reason reason = judged.search.searcher().standing(judged.waiting[turn]);
     benchmark::DoNotOptimize(&reason);
-    trial = (trial + 7919) % (trials - 1);  // A prime: all over the rung.
+    turn = (turn + 7919) % judged.waiting.size();  // A prime: all over the rung.
   }
   state.SetComplexityN(state.range(0));
 }
 
 void searcher_save(benchmark::State& state) {
-  const WholeSearcher search =
-      judged_search(experiment("async_halving", state.range(0), false), drawn_metrics(state.range(0)));
+  const Judged judged =
+      judged_search(experiment("async_halving", state.range(0) + 1, false), drawn_metrics(state.range(0)));
+  const engine::Searcher& searcher = judged.search.searcher();
   for (auto _ : state) {
-    engine::Value saved = search.searcher().save();
+    engine::Value saved = searcher.save();
     benchmark::DoNotOptimize(&saved);
   }
   count_items(state, static_cast<std::uint64_t>(state.range(0)));
   state.counters["bytes_per_trial"] =
-      static_cast<double>(engine::compact_json(search.searcher().save()).size()) /
+      static_cast<double>(engine::compact_json(searcher.save()).size()) /
       static_cast<double>(state.range(0));
 }
 
 void searcher_load(benchmark::State& state) {
-  const ExperimentConfig config = experiment("async_halving", state.range(0), false);
-  const engine::Value saved = judged_search(config, drawn_metrics(state.range(0))).searcher().save();
+  const ExperimentConfig config = experiment("async_halving", state.range(0) + 1, false);
+  const engine::Value saved = judged_search(config, drawn_metrics(state.range(0))).search.searcher().save();
   for (auto _ : state) {
     WholeSearcher fresh(config);
     HPSEARCH_CHECK(fresh.searcher().load(saved).has_value(), "what a searcher saved, it loads");

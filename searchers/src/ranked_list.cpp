@@ -139,6 +139,52 @@ std::uint32_t RankedList::Pool<Node>::take() {
   return static_cast<std::uint32_t>(nodes.size() - 1);
 }
 
+// Three quarters full: what comes later finds room, and what never comes costs little.
+RankedList::RankedList(std::span<const Entry> ascending) : size_(ascending.size()) {
+  constexpr std::size_t in_leaf = leaf_width / 4 * 3;
+  constexpr std::size_t in_inner = inner_width / 4 * 3;
+  struct Child {
+    std::uint32_t node;
+    Place first;
+    std::uint32_t places;
+    bool marked;
+  };
+  std::vector<Child> children;
+  for (std::size_t from = 0; from < ascending.size(); from += in_leaf) {
+    const auto some = ascending.subspan(from, std::min(in_leaf, ascending.size() - from));
+    const std::uint32_t node = leaves_.take();
+    Leaf& leaf = leaves_[node];
+    for (const Entry& entry : some) {
+      leaf.marks |= entry.marked ? bit(leaf.size) : 0;
+      append(leaf, spelled(entry.place.score), entry.place.tie);
+    }
+    children.push_back({node, some.front().place, leaf.size, leaf.marks != 0});
+  }
+  for (; children.size() > 1; ++height_) {
+    std::vector<Child> parents;
+    for (std::size_t from = 0; from < children.size(); from += in_inner) {
+      const std::uint32_t node = inners_.take();
+      Inner& inner = inners_[node];
+      Child parent{node, children[from].first, 0, false};
+      for (std::size_t i = from; i < std::min(from + in_inner, children.size()); ++i) {
+        inner.scores[inner.size] = spelled(children[i].first.score);
+        inner.ties[inner.size] = children[i].first.tie;
+        inner.before[inner.size] = parent.places;
+        inner.children[inner.size] = children[i].node;
+        inner.marks |= children[i].marked ? bit(inner.size) : 0;
+        parent.places += children[i].places;
+        parent.marked = parent.marked || children[i].marked;
+        ++inner.size;
+      }
+      parents.push_back(parent);
+    }
+    children = std::move(parents);
+  }
+  if (!children.empty()) {
+    root_ = children.front().node;
+  }
+}
+
 std::uint32_t RankedList::position_of(const Leaf& leaf, Place place) noexcept {
   return count_before(leaf.scores, leaf.ties, spelled(place.score),
                       [tie = place.tie](std::uint32_t other) { return other < tie; });

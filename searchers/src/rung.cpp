@@ -200,7 +200,8 @@ engine::Result<Rung> Rung::restore(const Value& saved, Divisor divisor, Ties tie
   }
 
   std::vector<bool> seen(rung.results_.size(), false);
-  std::optional<Place> before;
+  std::vector<RankedList::Entry> order;
+  order.reserve(counting);
   std::uint64_t key = 0;
   for (std::uint64_t rank = 0; rank < counting; ++rank) {
     const std::uint64_t arrival = ranked.take();
@@ -212,14 +213,14 @@ engine::Result<Rung> Rung::restore(const Value& saved, Divisor divisor, Ties tie
     seen[arrival] = true;
     rung.results_[arrival].score = score_of(static_cast<std::int64_t>(key));
     const Place place = rung.place_of(static_cast<Arrival>(arrival));
-    if (before && !(*before < place)) {
+    if (!order.empty() && !(order.back().place < place)) {
       return corrupt("a rung is out of order");
     }
-    before = place;
     const bool waits = rung.standings_[arrival] == Standing::waiting;
-    rung.ranked_.insert(place, waits);
+    order.push_back({place, waits});
     rung.waiting_ += waits ? 1U : 0U;
   }
+  rung.ranked_ = RankedList(order);
   if (!entered.good() || !ranked.is_done()) {
     return corrupt("a rung is malformed");
   }

@@ -38,6 +38,15 @@ class RankedList {
  public:
   [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
 
+  struct Entry {
+    Place place;
+    bool marked = false;
+  };
+
+  RankedList() = default;
+  /// Of entries in ascending order; none twice. O(n).
+  explicit RankedList(std::span<const Entry> ascending);
+
   /// Returns how many places stand before it.
   std::uint64_t insert(Place place, bool marked = false);
   void erase(Place place);   ///< It must be there.
