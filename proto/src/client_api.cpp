@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "hpsearch/engine/base/text.hpp"
 #include "spell_event.hpp"
 #include "value_writer.hpp"
 
@@ -32,10 +33,6 @@ Value seconds(Instant at) {
 /// Records keep an instant that has not come yet as the epoch itself.
 Value seconds_or_null(Instant at) {
   return at == Instant{} ? Value{} : seconds(at);
-}
-
-Value texts(const std::vector<std::string>& lines) {
-  return Value::List(lines.begin(), lines.end());
 }
 
 std::int64_t slot_micros(const TrialRecord& trial, Instant now) {
@@ -243,26 +240,30 @@ Value worker_value(const engine::WorkerRecord& worker) {
   };
 }
 
-Value to_value(const engine::Preview& preview) {
-  Value::List brackets;
-  for (const engine::BracketPreview& bracket : preview.brackets) {
-    Value::List lengths;
-    for (const Units length : bracket.lengths) {
-      lengths.push_back(units_value(length));
+std::string to_json(const engine::Preview& preview) {
+  using engine::to_text;
+  const auto listed = [](const auto& items, std::string_view before, auto text) {
+    std::string out;
+    for (const auto& item : items) {
+      out += (out.empty() ? "" : ",") + std::string(before) + text(item);
     }
-    brackets.push_back(Value::Map{{"lengths", std::move(lengths)},
-                                  {"trials", count_value(bracket.trials)},
-                                  {"share", count_value(bracket.share)}});
-  }
-  Value::Map final_counts;
-  for (const auto& [length, trials] : preview.final_counts) {
-    final_counts[std::to_string(engine::count(length))] = count_value(trials);
-  }
-  return Value::Map{
-      {"trials", count_value(preview.trials)},           {"brackets", std::move(brackets)},
-      {"final_counts", std::move(final_counts)},         {"total_length", count_value(preview.total_length)},
-      {"full_length", count_value(preview.full_length)}, {"warnings", texts(preview.warnings)},
+    return out;
   };
+  const auto bracket = [&](const engine::BracketPreview& it) {
+    return "{\"lengths\": [" +
+           listed(it.lengths, "", [](Units length) { return std::to_string(engine::count(length)); }) +
+           "], \"trials\": " + to_text(it.trials) + ", \"share\": " + std::to_string(it.share) + "}";
+  };
+  const auto final_count = [](const auto& it) {
+    return "\"" + std::to_string(engine::count(it.first)) + "\": " + to_text(it.second);
+  };
+  return "{\n  \"trials\": " + to_text(preview.trials) +
+         ",\n  \"brackets\": [" + listed(preview.brackets, "\n    ", bracket) +
+         "\n  ],\n  \"final_counts\": {" + listed(preview.final_counts, "\n    ", final_count) +
+         "\n  },\n  \"total_length\": " + to_text(preview.total_length) +
+         ",\n  \"full_length\": " + to_text(preview.full_length) + ",\n  \"warnings\": [" +
+         listed(preview.warnings, "\n    ", [](const std::string& text) { return engine::compact_json(text); }) +
+         "\n  ]\n}";
 }
 
 Value to_value(const engine::Reason& reason) {
