@@ -1,5 +1,6 @@
 #include "simulation/invariants.hpp"
 
+#include <algorithm>
 #include <array>
 #include <set>
 #include <sstream>
@@ -43,6 +44,9 @@ std::string broken_limit(const Engine& engine, const Event* last) {
   for (const auto& [id, record] : engine.experiments()) {
     const bool leased = lease != nullptr && lease->experiment == id;
     const bool created = creation != nullptr && creation->experiment == id;
+    if (last != nullptr && !leased && !created) {
+      continue;  // Nothing else can go beyond a limit.
+    }
     const std::string where = "experiment " + std::to_string(id.number()) + ": ";
     const SearcherConfig& searcher = record.config.searcher;
     // A limit that was lowered leaves those over it that were told to give their slots back.
@@ -85,7 +89,10 @@ std::string idle_slot(const Engine& engine) {
   }
   for (const auto& [id, record] : engine.experiments()) {
     const std::uint64_t asked = record.config.searcher.max_concurrent_trials;
-    const bool may_run_more = record.running.size() < (asked == 0 ? total : asked);
+    // Every trial here holds one slot, so both limits count the same.
+    const std::uint64_t limit =
+        std::min(asked == 0 ? total : asked, record.config.resources.max_slots.value_or(total));
+    const bool may_run_more = record.running.size() < limit;
     if (free == 0 || record.state != ExperimentState::active || !may_run_more ||
         record.config.resources.slots_per_trial != 1) {
       continue;
