@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "journal/snapshot.hpp"
 #include "step.hpp"
 
 namespace hpsearch::engine {
@@ -66,6 +67,19 @@ Status Engine::replay(const Event& event) {
     apply(state_->world, event);
   }
   return fits;
+}
+
+Value Engine::save() const { return save_world(state_->world); }
+
+Status Engine::load(const Value& saved) {
+  HPSEARCH_CHECK(last_lsn() == Lsn{}, "a snapshot is loaded into a fresh engine");
+  auto loaded = std::make_unique<State>();
+  loaded->world.registry = state_->world.registry;
+  Status status = load_world(saved, loaded->world);
+  if (status) {
+    state_ = std::move(loaded);
+  }
+  return status;
 }
 
 std::optional<Instant> Engine::next_deadline() const noexcept {

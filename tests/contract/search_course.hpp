@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <map>
 #include <memory>
@@ -14,6 +15,8 @@
 #include <variant>
 #include <vector>
 
+#include "contract/answers.hpp"
+#include "contract/weather.hpp"
 #include "hpsearch/engine/base/draw.hpp"
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/engine/config/experiment_config.hpp"
@@ -21,64 +24,20 @@
 
 namespace hpsearch::contract {
 
-/// How often what happens to a trial, in percent, when it has its turn.
-struct Weather {
-  std::uint64_t errored = 0;
-  std::uint64_t user_canceled = 0;
-  std::uint64_t user_stopped = 0;
-  std::uint64_t invalid_hp = 0;
-  std::uint64_t without_metric = 0;  ///< NaN, an infinity or nothing.
-  std::uint64_t intermediate = 0;    ///< A report before its length.
-  std::uint64_t metrics = 0;         ///< Different values a metric can have; 0 = any real number.
+/// Recomputes the numbers of reasons from what the searcher was told, by rules of its own. A fixture may bring
+/// one along.
+class Judge {
+ public:
+  Judge() = default;
+  Judge(const Judge&) = delete;
+  Judge& operator=(const Judge&) = delete;
+  virtual ~Judge() = default;
 
-  [[nodiscard]] static Weather drawn(engine::Draw& draw) {
-    Weather weather;
-    weather.metrics = draw.below(3) == 0 ? 1 + draw.below(4) : 0;
-    weather.without_metric = draw.below(3) == 0 ? draw.below(40) : 0;
-    weather.intermediate = draw.below(30);
-    if (draw.below(2) == 0) {
-      weather.errored = draw.below(12);
-      weather.user_canceled = draw.below(6);
-      weather.user_stopped = draw.below(6);
-      weather.invalid_hp = draw.below(25);
-    }
-    return weather;
-  }
+  /// `bracket` is that of the trial, as the reason of its creation named it.
+  virtual void hear(const engine::SearchEvent& event, std::uint64_t bracket) = 0;
+  /// Complains unless the reason's numbers are those that hold now.
+  virtual void expect(engine::TrialNumber trial, const engine::Reason& reason) const = 0;
 };
-
-/// One line that says all of an answer.
-[[nodiscard]] inline std::string text_of(const engine::Reason& reason) {
-  const auto shown = [](const auto& number) { return number ? std::to_string(*number) : std::string("-"); };
-  return std::string(engine::name_of(reason.why)) + " bracket " + shown(reason.bracket) + " rung " +
-         shown(reason.rung) + " rank " + shown(reason.rank) + " size " + shown(reason.size) + " keep " +
-         shown(reason.keep) + " cutoff " + (reason.cutoff ? engine::python_float(*reason.cutoff) : "-") +
-         ' ' + reason.detail;
-}
-
-[[nodiscard]] inline std::string text_of(const engine::Next& next) {
-  struct Text {
-    std::string operator()(const engine::CreateTrial& it) const {
-      return "create " + std::to_string(it.trial.number()) + " to " +
-             std::to_string(engine::count(it.length)) + ' ' + engine::compact_json(it.hparams) + ' ' +
-             text_of(it.reason);
-    }
-    std::string operator()(const engine::PromoteTrial& it) const {
-      return "promote " + std::to_string(it.trial.number()) + " to " +
-             std::to_string(engine::count(it.length)) + ' ' + text_of(it.reason);
-    }
-    std::string operator()(const engine::NothingNow&) const { return "nothing now"; }
-    std::string operator()(const engine::Finished& it) const {
-      return "finished; problem: " + it.problem.value_or("none") + "; note: " + it.note;
-    }
-  };
-  return std::visit(Text{}, next);
-}
-
-[[nodiscard]] inline std::string text_of(const engine::Verdict& verdict) {
-  const char* actions[] = {"train on", "pause", "stop"};
-  return std::string(actions[static_cast<int>(verdict.action)]) + " to " +
-         std::to_string(engine::count(verdict.length)) + ' ' + text_of(verdict.reason);
-}
 
 /// One search from its first trial to its last, driven as the engine drives it, in an order of events and
 /// with mishaps that are a function of the seed. Complains about every broken promise it sees on the way.
@@ -99,6 +58,8 @@ class Course {
     std::uint64_t bracket = 0;
     std::optional<engine::Score> latest;
     std::vector<Result> results;
+    std::uint64_t pace = 1;
+    std::uint64_t done_at = 0;  ///< When it reaches its length, in ticks.
   };
   /// Something the searcher was told, and what it answers right after to whoever asks.
   struct Heard {
@@ -117,13 +78,21 @@ class Course {
         weather_(weather),
         chance_(seed, engine::TrialNumber(1), "course"),
         planned_(kind_.preview(config_).trials),
+        planned_at_first_(config_.searcher.max_trials),
         searcher_(kind_.make(config_)) {
-    const std::uint64_t asked = config_.searcher.max_concurrent_trials;
-    slots_ = asked == 0 ? 1 + chance_.below(12) : asked;
+    most_slots_ = config_.searcher.max_concurrent_trials;
+    if (most_slots_ == 0) {
+      most_slots_ = 1 + chance_.below(12);
+    }
+    slots_ = most_slots_;
   }
 
   /// Called after every event and the answers to it; may replace the searcher by an equal one.
-  void (*after_each)(Course&) = nullptr;
+  std::function<void(Course&)> after_each;
+  std::unique_ptr<Judge> judge;
+  bool keeps_log = true;
+  /// Somebody has complained.
+  std::function<bool()> stops = [] { return ::testing::Test::HasFailure(); };
   std::vector<Heard> log;
 
   [[nodiscard]] engine::Searcher& searcher() noexcept { return *searcher_; }
@@ -144,22 +113,38 @@ class Course {
     return counts;
   }
 
+  /// What became of every trial, in one text.
+  [[nodiscard]] std::string fates() const {
+    std::string text;
+    for (const Trial& trial : trials_) {
+      text += std::to_string(engine::count(trial.final_length)) + (trial.invalid ? " invalid " : " ") +
+              engine::compact_json(trial.hparams) + '\n';
+    }
+    return text;
+  }
+
   /// To the end, or until somebody complained.
   void run() {
     expect_fresh();
     // Every turn of a trial is a report, an exit or a step up; a search that needs more turns than this does
     // not end.
     std::uint64_t turns_left = 2000 + 400 * static_cast<std::uint64_t>(planned_);
-    while (!::testing::Test::HasFailure()) {
+    while (!stops()) {
       fill_slots();
       if (finished_) {
         break;
       }
       ASSERT_FALSE(running_.empty()) << "nothing runs, nothing is wanted, and the search is not finished";
       ASSERT_GT(turns_left--, 0U) << "the search does not end";
-      const std::size_t turn = static_cast<std::size_t>(chance_.below(running_.size()));
-      give_turn(running_[turn]);
+      if (happens(weather_.cancel_waiting)) {
+        cancel_one_that_waits();
+      } else {
+        give_turn(whose_turn());
+      }
       close_what_can_be();
+      if (happens(weather_.capacity_changes)) {
+        slots_ = chance_.below(most_slots_ + 1);
+      }
     }
   }
 
@@ -169,7 +154,37 @@ class Course {
     EXPECT_TRUE(searcher_->closable().empty());
   }
 
+  [[nodiscard]] bool happens(std::uint64_t percent) { return percent > 0 && chance_.below(100) < percent; }
+
+  engine::TrialNumber whose_turn() {
+    if (weather_.paces == 0) {
+      return running_[static_cast<std::size_t>(chance_.below(running_.size()))];
+    }
+    const engine::TrialNumber first =
+        *std::min_element(running_.begin(), running_.end(), [this](const auto& a, const auto& b) {
+          return std::pair(at(a).done_at, a) < std::pair(at(b).done_at, b);
+        });
+    now_ = at(first).done_at;
+    return first;
+  }
+
+  void cancel_one_that_waits() {
+    std::vector<engine::TrialNumber> waiting;
+    for (std::size_t number = 0; number < trials_.size(); ++number) {
+      if (trials_[number].state == State::paused) {
+        waiting.emplace_back(number);
+      }
+    }
+    if (!waiting.empty()) {
+      exit(waiting[static_cast<std::size_t>(chance_.below(waiting.size()))],
+           chance_.below(2) == 0 ? engine::ExitReason::user_canceled : engine::ExitReason::user_stopped);
+    }
+  }
+
   void fill_slots() {
+    if (running_.empty() && slots_ == 0) {
+      slots_ = 1;  // Capacity comes back some day.
+    }
     while (running_.size() < slots_) {
       const engine::Next next = searcher_->next();
       if (const auto* create = std::get_if<engine::CreateTrial>(&next)) {
@@ -178,10 +193,13 @@ class Course {
         trial.hparams = create->hparams;
         trial.length = create->length;
         trial.bracket = create->reason.bracket.value_or(0);
+        trial.pace = 1 + chance_.below(std::max<std::uint64_t>(weather_.paces, 1));
+        trial.done_at = now_ + engine::count(trial.length) * trial.pace;
         trials_.push_back(std::move(trial));
         running_.push_back(create->trial);
         tell(engine::TrialWasCreated{create->trial, create->hparams, create->length});
         EXPECT_LE(counting(), planned_) << "more trials than were asked for";
+        EXPECT_LE(replacements_, planned_) << "more replacements than trials";
       } else if (const auto* promote = std::get_if<engine::PromoteTrial>(&next)) {
         ASSERT_LT(promote->trial.number(), trials_.size());
         ASSERT_EQ(at(promote->trial).state, State::paused) << "only a trial that waits can be promoted";
@@ -193,11 +211,15 @@ class Course {
         end_ = *finished;
         finished_ = finished->problem.has_value() || running_.empty();
         EXPECT_TRUE(finished_) << "finished while trials run";
+        EXPECT_EQ(finished->problem.has_value(), replaces_invalid_ && not_counting_ > planned_at_first_)
+            << "a search gives up when more than max_trials trials would have to be replaced, and not before";
         return;
       } else {
         return;
       }
-      ASSERT_FALSE(::testing::Test::HasFailure());
+      if (stops()) {
+        return;
+      }
     }
   }
 
@@ -229,23 +251,23 @@ class Course {
 
   void give_turn(engine::TrialNumber number) {
     using engine::ExitReason;
-    const std::uint64_t happens = chance_.below(100);
+    const std::uint64_t turn = chance_.below(100);
     std::uint64_t upto = weather_.errored;
-    if (happens < upto) {
+    if (turn < upto) {
       return exit(number, ExitReason::errored);
     }
-    if (happens < (upto += weather_.user_canceled)) {
+    if (turn < (upto += weather_.user_canceled)) {
       return exit(number, ExitReason::user_canceled);
     }
-    if (happens < (upto += weather_.user_stopped)) {
+    if (turn < (upto += weather_.user_stopped)) {
       return exit(number, ExitReason::user_stopped);
     }
-    if (happens < (upto += weather_.invalid_hp)) {
+    if (turn < (upto += weather_.invalid_hp)) {
       return exit(number, ExitReason::invalid_hp);
     }
     const std::uint64_t from = engine::count(at(number).final_length);
     const std::uint64_t to = engine::count(at(number).length);
-    if (happens < upto + weather_.intermediate && from + 1 < to) {
+    if (turn < upto + weather_.intermediate && from + 1 < to) {
       const engine::Units step{from + 1 + chance_.below(to - from - 1)};
       at(number).final_length = step;
       tell(engine::TrialReported{number, step, drawn_score()});
@@ -254,13 +276,28 @@ class Course {
     validate(number);
   }
 
+  engine::Score odd_score(std::uint64_t choice) {
+    constexpr double odd[] = {std::numeric_limits<double>::quiet_NaN(),
+                              std::numeric_limits<double>::infinity(),
+                              -std::numeric_limits<double>::infinity()};
+    const engine::Goal goal = config_.searcher.goal();
+    switch (weather_.oddity) {
+      case Weather::Oddity::mixed:
+        return engine::Score::from_metric(odd[choice], goal);
+      case Weather::Oddity::nan:
+        return engine::Score::from_metric(odd[0], goal);
+      case Weather::Oddity::absent:
+        return engine::Score::from_metric(std::nullopt, goal);
+      case Weather::Oddity::awful:
+        break;
+    }
+    return engine::Score::from_metric(goal == engine::Goal::minimize ? 1e300 : -1e300, goal);
+  }
+
   engine::Score drawn_score() {
     const engine::Goal goal = config_.searcher.goal();
     if (chance_.below(100) < weather_.without_metric) {
-      constexpr double odd[] = {std::numeric_limits<double>::quiet_NaN(),
-                                std::numeric_limits<double>::infinity(),
-                                -std::numeric_limits<double>::infinity()};
-      return engine::Score::from_metric(odd[chance_.below(3)], goal);
+      return odd_score(chance_.below(3));
     }
     const double metric =
         weather_.metrics == 0 ? chance_.unit() : static_cast<double>(chance_.below(weather_.metrics));
@@ -274,7 +311,7 @@ class Course {
     const engine::TrialValidated event{number, at(number).length, score};
     hear(event);
     const engine::Verdict verdict = searcher_->verdict(number);
-    note(event, text_of(verdict));
+    note(event, keeps_log ? text_of(verdict) : std::string());
     const std::span<const engine::TrialNumber> closable = searcher_->closable();
     EXPECT_FALSE(std::binary_search(closable.begin(), closable.end(), number))
         << "a trial that is not paused needs a verdict, not closing";
@@ -306,14 +343,19 @@ class Course {
   }
 
   void go_on(engine::TrialNumber number, engine::Units length) {
+    at(number).done_at = now_ + (engine::count(length) - engine::count(at(number).length)) * at(number).pace;
     at(number).length = length;
     at(number).state = State::running;
     tell(engine::TrialWasPromoted{number, length});
   }
 
   void exit(engine::TrialNumber number, engine::ExitReason reason) {
+    if (at(number).state == State::running) {
+      leave_slot(number);
+    } else if (!at(number).results.empty()) {
+      at(number).results.pop_back();  // The worst takes its place.
+    }
     at(number).state = State::ended;
-    leave_slot(number);
     if (reason == engine::ExitReason::invalid_hp) {
       at(number).invalid = true;
       at(number).results.clear();
@@ -344,6 +386,9 @@ class Course {
     using Why = engine::Reason::Why;
     SCOPED_TRACE("trial " + std::to_string(number.number()) + ": " + text_of(reason));
     EXPECT_EQ(reason.why == Why::promoted, goes_on);
+    if (judge != nullptr) {
+      judge->expect(number, reason);
+    }
     EXPECT_EQ(reason.bracket.value_or(0), at(number).bracket) << "a trial stays in its bracket";
     if (reason.rank && reason.size) {
       EXPECT_LT(*reason.rank, *reason.size);
@@ -397,20 +442,37 @@ class Course {
   void hear(const engine::SearchEvent& event) {
     const double before = searcher_->progress();
     searcher_->hear(event);
+    if (judge != nullptr) {
+      judge->hear(event, bracket_of(event));
+    }
     EXPECT_GE(searcher_->progress(), before) << "progress goes back";
     EXPECT_LE(searcher_->progress(), 1.0);
+  }
+
+  [[nodiscard]] std::uint64_t bracket_of(const engine::SearchEvent& event) {
+    return std::visit(
+        [this](const auto& it) {
+          if constexpr (requires { it.trial; }) {
+            return at(it.trial).bracket;
+          } else {
+            return std::uint64_t{0};
+          }
+        },
+        event);
   }
 
   void note(const engine::SearchEvent& event, std::string verdict) {
     const engine::Next next = searcher_->next();
     EXPECT_EQ(searcher_->progress() == 1.0, std::holds_alternative<engine::Finished>(next))
         << "progress is 1 exactly at the end; it is " << engine::python_float(searcher_->progress());
-    const std::span<const engine::TrialNumber> closable = searcher_->closable();
-    log.push_back({event,
-                   text_of(next),
-                   std::move(verdict),
-                   {closable.begin(), closable.end()},
-                   searcher_->progress()});
+    if (keeps_log) {
+      const std::span<const engine::TrialNumber> closable = searcher_->closable();
+      log.push_back({event,
+                     text_of(next),
+                     std::move(verdict),
+                     {closable.begin(), closable.end()},
+                     searcher_->progress()});
+    }
     if (after_each != nullptr) {
       after_each(*this);
     }
@@ -422,8 +484,11 @@ class Course {
   Weather weather_;
   engine::Draw chance_;
   engine::Cardinality planned_;
+  engine::Cardinality planned_at_first_;  // What may be replaced.
   std::unique_ptr<engine::Searcher> searcher_;
   std::uint64_t slots_ = 1;
+  std::uint64_t most_slots_ = 1;
+  std::uint64_t now_ = 0;
   std::vector<Trial> trials_;
   std::vector<engine::TrialNumber> running_;
   std::set<std::string> started_;

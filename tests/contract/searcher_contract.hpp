@@ -22,6 +22,8 @@
 //   };
 //   INSTANTIATE_TYPED_TEST_SUITE_P(MySearcher, SearcherContract, MySearcherUnderContract);
 //
+// searcher_properties.hpp joins this kit and the property tests in one line.
+//
 // Every test runs many searches, each from a seed of its own, which a failure prints.
 // HPSEARCH_CONTRACT_SEED=N runs that one alone, HPSEARCH_CONTRACT_SEEDS=N that many.
 

@@ -91,6 +91,23 @@ TEST(Experiment, TraceOfTheSpecification) {
   }
 }
 
+TEST(Experiment, LargerMetricsWinWhereTheUserSaysSo) {
+  TestCluster cluster;
+  cluster.join("a", 4);  // One slot more than trials that wind down.
+  const ExperimentId id = cluster.create(test_config(Value::Map{{"name", "async_halving"},
+                                                                {"max_trials", 3},
+                                                                {"num_rungs", 3},
+                                                                {"divisor", 3},
+                                                                {"smaller_is_better", false}}));
+  cluster.report(cluster.live(id, 0), 1, 0.25);
+  cluster.report(cluster.live(id, 1), 1, 0.75);
+  cluster.report(cluster.live(id, 2), 1, 0.5);
+  EXPECT_EQ(cluster.trial(id, 1).length, Units{3});
+  EXPECT_EQ(cluster.trial(id, 0).length, Units{1});
+  EXPECT_EQ(cluster.trial(id, 2).length, Units{1});
+  EXPECT_EQ(cluster.engine.find(id)->best, TrialNumber(1));
+}
+
 TEST(Experiment, PromotedReporterKeepsItsSlotAndProcess) {
   TestCluster cluster;
   cluster.join("a", 1);
@@ -303,6 +320,20 @@ TEST(Experiment, CancelIsGracefulAndKillIsNot) {
   EXPECT_EQ(cluster.engine.find(id)->state, ExperimentState::canceled);
   EXPECT_EQ(cluster.trial(id, 0).state, TrialState::canceled);
   EXPECT_TRUE(cluster.attempts.empty());
+}
+
+TEST(Experiment, CancelEndsATrialThatPausesWhileItsProgramWindsDown) {
+  TestCluster cluster;
+  cluster.join("a", 1);
+  const ExperimentId id = cluster.create(asha_config(9, 1));
+  const AttemptKey key = cluster.live(id, 0);
+  cluster.report(key, 1, 0.5);
+  ASSERT_EQ(cluster.trial(id, 0).state, TrialState::paused);
+  ASSERT_TRUE(cluster.trial(id, 0).live);
+  cluster.step(CancelExperiment{id});
+  EXPECT_EQ(cluster.trial(id, 0).state, TrialState::canceled);
+  cluster.exit(key, 0);
+  EXPECT_EQ(cluster.engine.find(id)->state, ExperimentState::canceled);
 }
 
 TEST(Experiment, SlotsGoByPriorityThenByFairShare) {

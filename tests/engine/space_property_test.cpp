@@ -263,5 +263,11 @@ TEST(SpaceSample, StaysTheSameForever) {
             R"({"layers":49,"net":{"dropout":0.4999514033156127,"name":"a"}})");
 }
 
+TEST(Cardinality, IsWrittenInFull) {
+  EXPECT_EQ(to_text(0), "0");
+  EXPECT_EQ(to_text(18446744073709551615U), "18446744073709551615");
+  EXPECT_EQ(to_text((Cardinality{1} << 127U) - 1), "170141183460469231731687303715884105727");
+}
+
 }  // namespace
 }  // namespace hpsearch::engine

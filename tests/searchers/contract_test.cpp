@@ -1,4 +1,5 @@
-#include "contract/searcher_contract.hpp"
+#include "contract/searcher_properties.hpp"
+#include "halving_judge.hpp"
 #include "settings.hpp"
 
 namespace hpsearch::contract {
@@ -43,6 +44,7 @@ void draw_halving(ExperimentConfig& config, Draw& draw) {
 
 struct SingleUnderContract {
   static constexpr bool replaces_invalid = false;
+  static constexpr Spaces spaces = Spaces::constants;
   static engine::SearcherKind kind() { return *engine::find_kind(searchers::registry(), "single"); }
   static ExperimentConfig config(Draw& draw) {
     ExperimentConfig config = settings("single", 1 + draw.below(50));
@@ -59,6 +61,7 @@ struct RandomUnderContract {
 
 struct GridUnderContract {
   static constexpr bool replaces_invalid = false;
+  static constexpr Spaces spaces = Spaces::counted;
   static engine::SearcherKind kind() { return *engine::find_kind(searchers::registry(), "grid"); }
   static ExperimentConfig config(Draw& draw) {
     ExperimentConfig config = settings("grid", 1 + draw.below(50));
@@ -72,6 +75,10 @@ struct GridUnderContract {
 
 struct AsyncHalvingUnderContract {
   static constexpr bool replaces_invalid = true;
+  static void settle(ExperimentConfig& config) { config.searcher.stop_once = false; }
+  static std::unique_ptr<Judge> judge(const ExperimentConfig& config) {
+    return searchers::test::make_halving_judge(kind(), config);
+  }
   static engine::SearcherKind kind() { return *engine::find_kind(searchers::registry(), "async_halving"); }
   static ExperimentConfig config(Draw& draw) {
     ExperimentConfig config = drawn_settings("async_halving", draw);
@@ -81,6 +88,7 @@ struct AsyncHalvingUnderContract {
 };
 
 struct AsyncHalvingStopOnceUnderContract : AsyncHalvingUnderContract {
+  static void settle(ExperimentConfig& config) { config.searcher.stop_once = true; }
   static ExperimentConfig config(Draw& draw) {
     ExperimentConfig config = AsyncHalvingUnderContract::config(draw);
     config.searcher.stop_once = true;
@@ -90,6 +98,10 @@ struct AsyncHalvingStopOnceUnderContract : AsyncHalvingUnderContract {
 
 struct AdaptiveAshaUnderContract {
   static constexpr bool replaces_invalid = true;
+  static void settle(ExperimentConfig& config) { config.searcher.stop_once = false; }
+  static std::unique_ptr<Judge> judge(const ExperimentConfig& config) {
+    return searchers::test::make_halving_judge(kind(), config);
+  }
   static engine::SearcherKind kind() { return *engine::find_kind(searchers::registry(), "adaptive_asha"); }
   static ExperimentConfig config(Draw& draw) {
     ExperimentConfig config = drawn_settings("adaptive_asha", draw);
@@ -103,6 +115,7 @@ struct AdaptiveAshaUnderContract {
 };
 
 struct AdaptiveAshaStopOnceUnderContract : AdaptiveAshaUnderContract {
+  static void settle(ExperimentConfig& config) { config.searcher.stop_once = true; }
   static ExperimentConfig config(Draw& draw) {
     ExperimentConfig config = AdaptiveAshaUnderContract::config(draw);
     config.searcher.stop_once = true;
@@ -110,13 +123,13 @@ struct AdaptiveAshaStopOnceUnderContract : AdaptiveAshaUnderContract {
   }
 };
 
-INSTANTIATE_TYPED_TEST_SUITE_P(Single, SearcherContract, SingleUnderContract);
-INSTANTIATE_TYPED_TEST_SUITE_P(Random, SearcherContract, RandomUnderContract);
-INSTANTIATE_TYPED_TEST_SUITE_P(Grid, SearcherContract, GridUnderContract);
-INSTANTIATE_TYPED_TEST_SUITE_P(AsyncHalving, SearcherContract, AsyncHalvingUnderContract);
-INSTANTIATE_TYPED_TEST_SUITE_P(AsyncHalvingStopOnce, SearcherContract, AsyncHalvingStopOnceUnderContract);
-INSTANTIATE_TYPED_TEST_SUITE_P(AdaptiveAsha, SearcherContract, AdaptiveAshaUnderContract);
-INSTANTIATE_TYPED_TEST_SUITE_P(AdaptiveAshaStopOnce, SearcherContract, AdaptiveAshaStopOnceUnderContract);
+HPSEARCH_SEARCHER_UNDER_CONTRACT(Single, SingleUnderContract);
+HPSEARCH_SEARCHER_UNDER_CONTRACT(Random, RandomUnderContract);
+HPSEARCH_SEARCHER_UNDER_CONTRACT(Grid, GridUnderContract);
+HPSEARCH_SEARCHER_UNDER_CONTRACT(AsyncHalving, AsyncHalvingUnderContract);
+HPSEARCH_SEARCHER_UNDER_CONTRACT(AsyncHalvingStopOnce, AsyncHalvingStopOnceUnderContract);
+HPSEARCH_SEARCHER_UNDER_CONTRACT(AdaptiveAsha, AdaptiveAshaUnderContract);
+HPSEARCH_SEARCHER_UNDER_CONTRACT(AdaptiveAshaStopOnce, AdaptiveAshaStopOnceUnderContract);
 
 }  // namespace
 }  // namespace hpsearch::contract

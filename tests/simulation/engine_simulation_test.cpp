@@ -130,9 +130,24 @@ class Life {
     }
   }
 
+  void end_some_trial(const ExperimentRecord& record) {
+    if (record.trials.empty()) {
+      return;
+    }
+    const TrialNumber trial(draw_.below(record.trials.size()));
+    if (!is_closed(record.trials[trial.number()].state)) {
+      const ExitReason reason = chance(2) ? ExitReason::user_canceled : ExitReason::user_stopped;
+      cluster_.step(EndTrial{record.id, trial, reason});
+    }
+  }
+
   void user() {
     const ExperimentId id(1 + draw_.below(cluster_.engine.experiments().size()));
     const ExperimentState state = cluster_.engine.find(id)->state;
+    if (chance(3)) {
+      end_some_trial(*cluster_.engine.find(id));
+      return;
+    }
     if (state == ExperimentState::active) {
       if (chance(10)) {
         cluster_.step(chance(2) ? Command(CancelExperiment{id}) : Command(KillExperiment{id}));
@@ -172,6 +187,7 @@ class Life {
     Engine twin(searchers::registry());
     for (const Event& event : cluster_.log) {
       ASSERT_TRUE(twin.replay(event));
+      ASSERT_EQ(broken_limit(twin), "") << "after event " << twin.last_lsn().number();
     }
     ASSERT_EQ(fingerprint(twin), fingerprint(cluster_.engine));
   }
@@ -197,6 +213,7 @@ class Life {
         cluster_.report(key, count(attempt.decision ? attempt.decision->length : attempt.spec.length), draw_.unit());
       }
       EXPECT_EQ(broken_invariant(cluster_.engine), "");
+      EXPECT_EQ(idle_slot(cluster_.engine), "");
     }
     for (const auto& [id, record] : cluster_.engine.experiments()) {
       EXPECT_TRUE(is_ended(record.state)) << "experiment " << id.number() << " is " << name_of(record.state);

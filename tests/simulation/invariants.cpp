@@ -37,14 +37,63 @@ std::string broken_trial(const Engine& engine, const ExperimentRecord& record, s
 
 }  // namespace
 
+std::string broken_limit(const Engine& engine) {
+  for (const auto& [id, record] : engine.experiments()) {
+    const std::string where = "experiment " + std::to_string(id.number()) + ": ";
+    const SearcherConfig& searcher = record.config.searcher;
+    if (searcher.max_concurrent_trials > 0 && record.running.size() > searcher.max_concurrent_trials) {
+      return where + std::to_string(record.running.size()) + " trials run, and max_concurrent_trials is " +
+             std::to_string(searcher.max_concurrent_trials);
+    }
+    std::uint64_t invalid = 0;
+    for (const TrialRecord& trial : record.trials) {
+      invalid += trial.reason.detail.starts_with("invalid hyperparameters") ? 1U : 0U;
+    }
+    if (searcher.max_trials > 0 && record.trials.size() > searcher.max_trials + invalid) {
+      return where + std::to_string(record.trials.size()) + " trials, " + std::to_string(invalid) +
+             " of them invalid, and max_trials is " + std::to_string(searcher.max_trials);
+    }
+    std::uint64_t slots = 0;
+    for (const TrialNumber number : record.running) {
+      slots += record.trials[number.number()].live->slots.size();
+    }
+    if (record.config.resources.max_slots && slots > *record.config.resources.max_slots) {
+      return where + std::to_string(slots) + " slots are held, and max_slots is " +
+             std::to_string(*record.config.resources.max_slots);
+    }
+  }
+  return "";
+}
+
+std::string idle_slot(const Engine& engine) {
+  std::uint64_t total = 0;
+  std::uint64_t free = 0;
+  for (const auto& [id, worker] : engine.workers()) {
+    total += worker.present ? worker.slots.total() : 0;
+    free += worker.present ? worker.slots.free() : 0;
+  }
+  for (const auto& [id, record] : engine.experiments()) {
+    const std::uint64_t asked = record.config.searcher.max_concurrent_trials;
+    const bool may_run_more = record.running.size() < (asked == 0 ? total : asked);
+    if (free == 0 || record.state != ExperimentState::active || !may_run_more ||
+        record.config.resources.slots_per_trial != 1) {
+      continue;
+    }
+    const Next next = record.searcher->next();
+    if (std::holds_alternative<CreateTrial>(next) || std::holds_alternative<PromoteTrial>(next)) {
+      return "experiment " + std::to_string(id.number()) + " has work, and a slot is free";
+    }
+  }
+  return "";
+}
+
 std::string broken_invariant(const Engine& engine) {
+  if (const std::string broken = broken_limit(engine); !broken.empty()) {
+    return broken;
+  }
   std::map<WorkerId, std::uint64_t> held;
   for (const auto& [id, record] : engine.experiments()) {
     const std::string where = "experiment " + std::to_string(id.number()) + ": ";
-    const std::uint64_t limit = record.config.searcher.max_concurrent_trials;
-    if (limit > 0 && record.running.size() > limit) {
-      return where + "more trials run than max_concurrent_trials";
-    }
     std::array<std::uint64_t, 7> by_state{};
     for (std::size_t i = 0; i < record.trials.size(); ++i) {
       const std::string broken = broken_trial(engine, record, i);
@@ -66,14 +115,14 @@ std::string broken_invariant(const Engine& engine) {
     if (is_ended(record.state) && (!record.running.empty() || !record.pending.empty())) {
       return where + "ended with trials still going";
     }
-    if (record.state == ExperimentState::completed) {
-      if (progress < 1) {
-        return where + "completed at progress " + std::to_string(progress);
-      }
-      for (const TrialRecord& trial : record.trials) {
-        if (!is_closed(trial.state)) {
-          return where + "completed with an open trial";
-        }
+    if (record.state == ExperimentState::completed && progress < 1) {
+      return where + "completed at progress " + std::to_string(progress);
+    }
+    for (std::size_t i = 0; is_ended(record.state) && i < record.trials.size(); ++i) {
+      if (!is_closed(record.trials[i].state)) {
+        return where + "ended as " + std::string(name_of(record.state)) + " (" + record.reason +
+               ") with trial " + std::to_string(i) + " left " +
+               std::string(name_of(record.trials[i].state));
       }
     }
   }

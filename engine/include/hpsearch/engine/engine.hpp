@@ -8,6 +8,7 @@
 
 #include "hpsearch/engine/base/instant.hpp"
 #include "hpsearch/engine/base/result.hpp"
+#include "hpsearch/engine/base/value.hpp"
 #include "hpsearch/engine/cluster/worker.hpp"
 #include "hpsearch/engine/experiment/commands.hpp"
 #include "hpsearch/engine/experiment/events.hpp"
@@ -58,6 +59,14 @@ class Engine {
   /// Recovery: takes one event of the log. Events must come in order from lsn 1, before the first step.
   /// corrupt: the event cannot follow what was replayed so far; the engine is useless then.
   Status replay(const Event& event);
+
+  /// The state as a value that load() turns into an engine that stands exactly here: recovery then needs only
+  /// the events after last_lsn(). O(trials).
+  [[nodiscard]] Value save() const;
+
+  /// Into a fresh engine, instead of replaying the log up to there. corrupt, version_mismatch: why not; the
+  /// engine is as fresh as before then.
+  Status load(const Value& saved);
 
   // --- queries; pointers hold until the next step ---
 

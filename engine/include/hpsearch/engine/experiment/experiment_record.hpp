@@ -21,6 +21,10 @@ namespace hpsearch::engine {
 /// Slots × time under lease, over all trials of an experiment.
 class SlotTime {
  public:
+  SlotTime() = default;
+  SlotTime(Duration accrued, std::int64_t slots, Instant since) noexcept
+      : accrued_(accrued), slots_(slots), since_(since) {}
+
   /// From `at` on, so many slots more (or less) are held.
   void change(std::int64_t slots, Instant at) noexcept {
     accrued_ = until(at);

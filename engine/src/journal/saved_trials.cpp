@@ -1,0 +1,329 @@
+#include "journal/saved_trials.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "hpsearch/engine/base/digits.hpp"
+
+namespace hpsearch::engine {
+namespace {
+
+// Of one row, what follows in it.
+enum Present : std::uint64_t {
+  latest_present = 1,
+  best_present = 2,
+  best_is_latest = 4,
+  awaits_resume = 8,
+  has_exited = 16,
+  has_ended = 32,
+  bracket_present = 64,
+  rung_present = 128,
+  rank_present = 256,
+  size_present = 512,
+  keep_present = 1024,
+  cutoff_present = 2048,
+  row_bound = 4096,
+};
+
+std::uint64_t bit(bool value, Present present) { return value ? static_cast<std::uint64_t>(present) : 0; }
+
+bool same_bits(const Measurement& a, const Measurement& b) {
+  return a.step == b.step && a.metric == b.metric;  // The best is never NaN.
+}
+
+template <class Number>
+void put(DigitWriter& out, const std::optional<Number>& number) {
+  if (number) {
+    out.count(*number);
+  }
+}
+
+void save_row(DigitWriter& out, const TrialRecord& trial, const Reason& reason, const TrialRecord* before) {
+  const bool same = trial.latest && trial.best && same_bits(*trial.latest, *trial.best);
+  out.count(bit(trial.latest.has_value(), latest_present) | bit(trial.best && !same, best_present) |
+            bit(same, best_is_latest) | bit(trial.awaits_resume, awaits_resume) | bit(trial.exited, has_exited) |
+            bit(trial.ended_at != Instant{}, has_ended) | bit(reason.bracket.has_value(), bracket_present) |
+            bit(reason.rung.has_value(), rung_present) | bit(reason.rank.has_value(), rank_present) |
+            bit(reason.size.has_value(), size_present) | bit(reason.keep.has_value(), keep_present) |
+            bit(reason.cutoff.has_value(), cutoff_present));
+  out.count(static_cast<std::uint64_t>(trial.state));
+  out.integer(static_cast<std::int64_t>(trial.id.number() - (before != nullptr ? before->id.number() : 0)));
+  out.count(count(trial.length));
+  out.count(count(trial.reached));
+  for (const MaybeMeasurement* held : {&trial.latest, &trial.best}) {
+    if (held->has_value() && !(held == &trial.best && same)) {
+      out.count(count((*held)->step));
+      out.real((*held)->metric);
+    }
+  }
+  out.count(static_cast<std::uint64_t>(reason.why));
+  put(out, reason.bracket);
+  put(out, reason.rung);
+  put(out, reason.rank);
+  put(out, reason.size);
+  put(out, reason.keep);
+  if (reason.cutoff) {
+    out.real(*reason.cutoff);
+  }
+  out.count(trial.last_lease.number());
+  out.count(trial.last_seq);
+  out.integer(trial.created_at.micros() - (before != nullptr ? before->created_at.micros() : 0));
+  if (trial.ended_at != Instant{}) {
+    out.integer((trial.ended_at - trial.created_at).in_micros());
+  }
+  out.integer(trial.busy.in_micros());
+  out.count(trial.attempts);
+  out.count(trial.restarts);
+}
+
+template <class Number>
+std::optional<Number> get(DigitReader& in, std::uint64_t present, Present wanted) {
+  return (present & wanted) != 0 ? std::optional(static_cast<Number>(in.count_below(UINT32_MAX))) : std::nullopt;
+}
+
+MaybeMeasurement get_measurement(DigitReader& in) {
+  const Units step{in.count()};
+  return Measurement{step, in.real()};
+}
+
+TrialRecord load_row(DigitReader& in, std::string detail, const TrialRecord* before) {
+  TrialRecord trial;
+  const std::uint64_t present = in.count_below(row_bound);
+  trial.awaits_resume = (present & awaits_resume) != 0;
+  trial.exited = (present & has_exited) != 0;
+  trial.state = static_cast<TrialState>(in.count_below(static_cast<std::uint64_t>(TrialState::canceled) + 1));
+  trial.id = TrialId((before != nullptr ? before->id.number() : 0) + static_cast<std::uint64_t>(in.integer()));
+  trial.length = Units{in.count()};
+  trial.reached = Units{in.count()};
+  if ((present & latest_present) != 0) {
+    trial.latest = get_measurement(in);
+  }
+  if ((present & best_present) != 0) {
+    trial.best = get_measurement(in);
+  } else if ((present & best_is_latest) != 0) {
+    trial.best = trial.latest;
+  }
+  Reason reason;
+  reason.why = static_cast<Reason::Why>(in.count_below(static_cast<std::uint64_t>(Reason::Why::experiment_end) + 1));
+  const auto level = [&](Present wanted) {
+    return (present & wanted) != 0 ? std::optional(static_cast<std::uint32_t>(in.count_below(UINT16_MAX))) : std::nullopt;
+  };
+  reason.bracket = level(bracket_present);
+  reason.rung = level(rung_present);
+  reason.rank = get<std::uint64_t>(in, present, rank_present);
+  reason.size = get<std::uint64_t>(in, present, size_present);
+  reason.keep = get<std::uint64_t>(in, present, keep_present);
+  if ((present & cutoff_present) != 0) {
+    reason.cutoff = in.real();
+  }
+  reason.detail = std::move(detail);
+  trial.reason = reason;
+  trial.last_lease = LeaseId(in.count());
+  trial.last_seq = in.count();
+  trial.created_at = Instant::from_micros((before != nullptr ? before->created_at.micros() : 0) + in.integer());
+  if ((present & has_ended) != 0) {
+    trial.ended_at = trial.created_at + Duration::micros(in.integer());
+  }
+  trial.busy = Duration::micros(in.integer());
+  trial.attempts = static_cast<std::uint32_t>(in.count_below(UINT32_MAX));
+  trial.restarts = static_cast<std::uint32_t>(in.count_below(UINT32_MAX));
+  return trial;
+}
+
+void save_live(DigitWriter& out, const LiveAttempt& live) {
+  out.count(live.worker.number());
+  out.count(live.slots.size());
+  for (const SlotIndex slot : live.slots) {
+    out.count(slot.number());
+  }
+  out.count(count(live.granted_length));
+  out.count(count(live.reached));
+  out.flag(live.started);
+  out.count(live.applied_seq);
+  out.flag(live.decision.has_value());
+  if (live.decision) {
+    out.count(live.decision->id.number());
+    out.count(static_cast<std::uint64_t>(live.decision->directive));
+    out.count(count(live.decision->length));
+  }
+  out.integer(live.leased_at.micros());
+}
+
+LiveAttempt load_live(DigitReader& in, ExperimentId experiment, TrialNumber number, const TrialRecord& trial) {
+  LiveAttempt live;
+  live.key = AttemptKey{experiment, number, AttemptNumber(trial.attempts), trial.last_lease};
+  live.worker = WorkerId(in.count());
+  for (std::uint64_t left = in.count(); left > 0 && in.good(); --left) {
+    live.slots.emplace_back(in.count());
+  }
+  live.granted_length = Units{in.count()};
+  live.reached = Units{in.count()};
+  live.started = in.flag();
+  live.applied_seq = in.count();
+  if (in.flag()) {
+    Decision decision;
+    decision.id = Lsn(in.count());
+    decision.directive = static_cast<Directive>(in.count_below(static_cast<std::uint64_t>(Directive::kill) + 1));
+    decision.length = Units{in.count()};
+    live.decision = decision;
+  }
+  live.leased_at = Instant::from_micros(in.integer());
+  return live;
+}
+
+/// What few trials have, by name; empty for most.
+Value::Map save_rarities(const TrialRecord& trial, const std::string& detail) {
+  Value::Map rare;
+  const auto text = [&rare](const char* name, const std::string& held) {
+    if (!held.empty()) {
+      rare[name] = held;
+    }
+  };
+  text("detail", detail);
+  text("other_metrics", trial.other_metrics ? *trial.other_metrics : "");
+  text("last_failure", trial.last_failure ? *trial.last_failure : "");
+  if (trial.checkpoints) {
+    const KnownCheckpoints& known = *trial.checkpoints;
+    DigitWriter steps;
+    steps.count(count(known.latest_step));
+    steps.count(count(known.best_step));
+    steps.flag(known.best_metric.has_value());
+    steps.real(known.best_metric.value_or(0));
+    rare["checkpoints"] = Value::List{known.latest, known.best, steps.take()};
+  }
+  return rare;
+}
+
+bool load_rarities(const Value::Map& rare, TrialRecord& trial) {
+  const auto text = [&rare](const char* name) {
+    const Value* held = rare.find(name);
+    return held != nullptr ? held->as_text() : nullptr;
+  };
+  if (const std::string* names = text("other_metrics")) {
+    trial.other_metrics = *names;
+  }
+  if (const std::string* failure = text("last_failure")) {
+    trial.last_failure = *failure;
+  }
+  const Value* checkpoints = rare.find("checkpoints");
+  if (checkpoints == nullptr) {
+    return true;
+  }
+  const Value::List* parts = checkpoints->as_list();
+  if (parts == nullptr || parts->size() != 3) {
+    return false;
+  }
+  for (const Value& part : *parts) {
+    if (part.as_text() == nullptr) {
+      return false;
+    }
+  }
+  DigitReader steps(*(*parts)[2].as_text());
+  KnownCheckpoints known;
+  known.latest = *(*parts)[0].as_text();
+  known.best = *(*parts)[1].as_text();
+  known.latest_step = Units{steps.count()};
+  known.best_step = Units{steps.count()};
+  const bool has_metric = steps.flag();
+  const double metric = steps.real();
+  if (has_metric) {
+    known.best_metric = metric;
+  }
+  trial.checkpoints = std::move(known);
+  return steps.finished();
+}
+
+}  // namespace
+
+Value save_trials(const ExperimentRecord& record) {
+  DigitWriter rows;
+  DigitWriter live;
+  Value::List rare;
+  const TrialRecord* before = nullptr;
+  std::size_t number = 0;
+  for (const TrialRecord& trial : record.trials) {
+    const Reason reason = trial.reason;
+    save_row(rows, trial, reason, before);
+    if (trial.live) {
+      live.count(number);
+      save_live(live, *trial.live);
+    }
+    Value::Map rarities = save_rarities(trial, reason.detail);
+    if (!rarities.empty()) {
+      rarities["trial"] = static_cast<std::int64_t>(number);
+      rare.emplace_back(std::move(rarities));
+    }
+    before = &trial;
+    ++number;
+  }
+  return Value::Map{{"count", static_cast<std::int64_t>(record.trials.size())},
+                    {"rows", rows.take()},
+                    {"live", live.take()},
+                    {"running", static_cast<std::int64_t>(record.running.size())},
+                    {"rare", std::move(rare)},
+                    {"hparams", record.hparams.save()}};
+}
+
+bool load_trials(const Value& saved, ExperimentRecord& record) {
+  const auto integer = [&saved](const char* name) {
+    const Value* held = saved.at_path(name);
+    const std::int64_t* number = held != nullptr ? held->as_integer() : nullptr;
+    return number != nullptr && *number >= 0 ? std::optional(static_cast<std::uint64_t>(*number)) : std::nullopt;
+  };
+  const auto text = [&saved](const char* name) {
+    const Value* held = saved.at_path(name);
+    return held != nullptr ? held->as_text() : nullptr;
+  };
+  const std::optional<std::uint64_t> trials = integer("count");
+  const std::optional<std::uint64_t> running = integer("running");
+  const std::string* rows = text("rows");
+  const std::string* lives = text("live");
+  const Value* rare = saved.at_path("rare");
+  const Value* hparams = saved.at_path("hparams");
+  if (!trials || !running || rows == nullptr || lives == nullptr || rare == nullptr || rare->as_list() == nullptr ||
+      hparams == nullptr || !record.hparams.load(*hparams) || record.hparams.size() != *trials) {
+    return false;
+  }
+  DigitReader in(*rows);
+  const Value::List& rarities = *rare->as_list();
+  std::size_t next_rare = 0;
+  for (std::uint64_t number = 0; number < *trials && in.good(); ++number) {
+    const Value::Map* mine = nullptr;
+    if (next_rare < rarities.size()) {
+      const Value* whose = rarities[next_rare].at_path("trial");
+      if (whose != nullptr && *whose == Value(static_cast<std::int64_t>(number))) {
+        mine = rarities[next_rare].as_map();
+        ++next_rare;
+      }
+    }
+    const Value* detail = mine != nullptr ? mine->find("detail") : nullptr;
+    const std::string* why = detail != nullptr ? detail->as_text() : nullptr;
+    TrialRecord trial = load_row(in, why != nullptr ? *why : std::string(), number > 0 ? &record.trials.back() : nullptr);
+    if (mine != nullptr && !load_rarities(*mine, trial)) {
+      return false;
+    }
+    ++record.by_state[static_cast<std::size_t>(trial.state)];
+    if (trial.state == TrialState::pending) {
+      record.pending.insert(record.pending.end(), TrialNumber(number));
+    }
+    record.trials.push_back(std::move(trial));
+  }
+  if (!in.finished() || next_rare != rarities.size()) {
+    return false;
+  }
+  DigitReader live(*lives);
+  for (std::uint64_t left = *running; left > 0; --left) {
+    const TrialNumber number(live.count_below(*trials));
+    if (!live.good()) {
+      return false;
+    }
+    TrialRecord& trial = record.trials[number.number()];
+    trial.live = load_live(live, record.id, number, trial);
+    record.running.insert(number);
+  }
+  return live.finished();
+}
+
+}  // namespace hpsearch::engine

@@ -1,0 +1,240 @@
+#include "journal/snapshot.hpp"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "hpsearch/engine/base/digits.hpp"
+#include "journal/saved_trials.hpp"
+
+namespace hpsearch::engine {
+namespace {
+
+constexpr std::int64_t format = 1;
+
+Error corrupt(const std::string& what) { return Error{Errc::corrupt, "the snapshot cannot be read: " + what}; }
+
+/// The text under a name of a saved map; "" and bad when there is none.
+class SavedTexts {
+ public:
+  explicit SavedTexts(const Value& saved) : saved_(saved) {}
+
+  const std::string& text(std::string_view name) {
+    static const std::string none;
+    const Value* held = saved_.at_path(name);
+    const std::string* found = held != nullptr ? held->as_text() : nullptr;
+    good_ = good_ && found != nullptr;
+    return found != nullptr ? *found : none;
+  }
+  const Value& value(std::string_view name) {
+    static const Value none;
+    const Value* held = saved_.at_path(name);
+    good_ = good_ && held != nullptr;
+    return held != nullptr ? *held : none;
+  }
+  const Value::List& list(std::string_view name) {
+    static const Value::List none;
+    const Value::List* found = value(name).as_list();
+    good_ = good_ && found != nullptr;
+    return found != nullptr ? *found : none;
+  }
+  [[nodiscard]] bool good() const { return good_; }
+
+ private:
+  const Value& saved_;
+  bool good_ = true;
+};
+
+Value save_worker(const WorkerRecord& worker) {
+  DigitWriter numbers;
+  numbers.count(worker.id.number());
+  numbers.count(worker.incarnation);
+  numbers.flag(worker.present);
+  numbers.count(worker.slots.total());
+  return Value::Map{
+      {"uid", worker.uid}, {"name", worker.name}, {"slot_kind", worker.slot_kind}, {"numbers", numbers.take()}};
+}
+
+bool load_worker(const Value& saved, World& world) {
+  SavedTexts texts(saved);
+  WorkerRecord worker;
+  worker.uid = texts.text("uid");
+  worker.name = texts.text("name");
+  worker.slot_kind = texts.text("slot_kind");
+  DigitReader numbers(texts.text("numbers"));
+  worker.id = WorkerId(numbers.count());
+  worker.incarnation = numbers.count();
+  worker.present = numbers.flag();
+  constexpr std::uint64_t most_slots = 1U << 20U;
+  worker.slots = SlotLedger(numbers.count_below(most_slots));
+  if (!texts.good() || !numbers.finished()) {
+    return false;
+  }
+  world.worker_by_uid[worker.uid] = worker.id;
+  world.present_slots += worker.present ? worker.slots.total() : 0;
+  return world.workers.emplace(worker.id, std::move(worker)).second;
+}
+
+Value save_experiment(const ExperimentRecord& record) {
+  DigitWriter numbers;
+  numbers.count(record.id.number());
+  numbers.count(static_cast<std::uint64_t>(record.state));
+  numbers.count(static_cast<std::uint64_t>(record.stopping_as));
+  numbers.flag(record.stop_at_once);
+  numbers.flag(record.best.has_value());
+  numbers.count(record.best ? record.best->number() : 0);
+  for (const Instant at :
+       {record.created_at, record.ended_at, record.first_lease_at, record.last_release_at, record.slot_time.since()}) {
+    numbers.integer(at.micros());
+  }
+  numbers.integer(record.slot_time.until(record.slot_time.since()).in_micros());
+  numbers.integer(record.slot_time.slots());
+  return Value::Map{{"numbers", numbers.take()},
+                    {"config", record.effective},
+                    {"context_directory", record.context_directory},
+                    {"idempotency_key", record.idempotency_key},
+                    {"reason", record.reason},
+                    {"searcher", record.searcher->save()},
+                    {"trials", save_trials(record)}};
+}
+
+/// Its live attempts hold their slots again.
+bool take_slots(World& world, const ExperimentRecord& record) {
+  for (const TrialNumber number : record.running) {
+    const LiveAttempt& live = *record.trials[number.number()].live;
+    const auto worker = world.workers.find(live.worker);
+    if (worker == world.workers.end()) {
+      return false;
+    }
+    for (const SlotIndex slot : live.slots) {
+      if (slot.number() >= worker->second.slots.total()) {
+        return false;
+      }
+    }
+    worker->second.slots.take(live.slots, live.key.lease);
+    worker->second.attempts.insert(live.key);
+  }
+  return true;
+}
+
+Status load_experiment(const Value& saved, World& world) {
+  SavedTexts texts(saved);
+  ExperimentRecord record;
+  DigitReader numbers(texts.text("numbers"));
+  record.id = ExperimentId(numbers.count());
+  const std::string which = "experiment " + std::to_string(record.id.number());
+  constexpr auto states = static_cast<std::uint64_t>(ExperimentState::failed) + 1;
+  record.state = static_cast<ExperimentState>(numbers.count_below(states));
+  record.stopping_as = static_cast<ExperimentState>(numbers.count_below(states));
+  record.stop_at_once = numbers.flag();
+  const bool has_best = numbers.flag();
+  const TrialNumber best(numbers.count());
+  Instant slot_time_since;
+  for (Instant* at :
+       {&record.created_at, &record.ended_at, &record.first_lease_at, &record.last_release_at, &slot_time_since}) {
+    *at = Instant::from_micros(numbers.integer());
+  }
+  const Duration accrued = Duration::micros(numbers.integer());
+  record.slot_time = SlotTime(accrued, numbers.integer(), slot_time_since);
+  record.effective = texts.value("config");
+  record.context_directory = texts.text("context_directory");
+  record.idempotency_key = texts.text("idempotency_key");
+  record.reason = texts.text("reason");
+  const Value& searcher = texts.value("searcher");
+  const Value& trials = texts.value("trials");
+  if (!texts.good() || !numbers.finished()) {
+    return corrupt(which + " is malformed");
+  }
+  ParsedConfig parsed = parse_config(record.effective, world.registry, "", 0);
+  if (!parsed.config) {
+    return corrupt(which + ": its config does not read here: " + describe(parsed.problems.front()));
+  }
+  record.config = std::move(*parsed.config);
+  record.searcher = find_kind(world.registry, record.config.searcher.name)->make(record.config);
+  if (Status loaded = record.searcher->load(searcher); !loaded) {
+    return corrupt(which + ": " + loaded.error().message);
+  }
+  record.hparams = HparamTable(record.config.space);
+  if (!load_trials(trials, record) || (has_best && best.number() >= record.trials.size())) {
+    return corrupt(which + ": its trials are malformed");
+  }
+  if (has_best) {
+    record.best = best;
+  }
+  if (!take_slots(world, record)) {
+    return corrupt(which + ": a trial runs where there is no such slot");
+  }
+  if (!record.idempotency_key.empty()) {
+    world.by_idempotency_key[record.idempotency_key] = record.id;
+  }
+  if (!is_ended(record.state)) {
+    world.going.insert(record.id);
+  }
+  const ExperimentId id = record.id;
+  if (!world.experiments.emplace(id, std::move(record)).second) {
+    return corrupt(which + " stands there twice");
+  }
+  return Done{};
+}
+
+}  // namespace
+
+Value save_world(const World& world) {
+  DigitWriter numbers;
+  numbers.count(world.last_lsn.number());
+  numbers.integer(world.last_instant.micros());
+  numbers.count(world.last_trial_id);
+  Value::List workers;
+  for (const auto& [id, worker] : world.workers) {
+    workers.push_back(save_worker(worker));
+  }
+  Value::List experiments;
+  for (const auto& [id, record] : world.experiments) {
+    experiments.push_back(save_experiment(record));
+  }
+  return Value::Map{{"format", format},
+                    {"numbers", numbers.take()},
+                    {"workers", std::move(workers)},
+                    {"experiments", std::move(experiments)}};
+}
+
+Status load_world(const Value& saved, World& world) {
+  const Value* written = saved.at_path("format");
+  if (written == nullptr || written->as_integer() == nullptr) {
+    return corrupt("it does not name its format");
+  }
+  if (*written->as_integer() != format) {
+    return Error{Errc::version_mismatch, "the snapshot has format " + std::to_string(*written->as_integer()) +
+                                             ", this build reads " + std::to_string(format)};
+  }
+  SavedTexts texts(saved);
+  DigitReader numbers(texts.text("numbers"));
+  world.last_lsn = Lsn(numbers.count());
+  world.last_instant = Instant::from_micros(numbers.integer());
+  world.last_trial_id = numbers.count();
+  const Value::List& workers = texts.list("workers");
+  const Value::List& experiments = texts.list("experiments");
+  if (!texts.good() || !numbers.finished()) {
+    return corrupt("it is malformed");
+  }
+  for (const Value& worker : workers) {
+    if (!load_worker(worker, world)) {
+      return corrupt("a worker is malformed");
+    }
+  }
+  for (const Value& experiment : experiments) {
+    if (Status loaded = load_experiment(experiment, world); !loaded) {
+      return loaded;
+    }
+  }
+  for (const auto& [id, worker] : world.workers) {
+    note_vacancy(world, worker);
+  }
+  for (const ExperimentId id : world.going) {
+    touch(world, world.experiments.at(id));
+  }
+  return Done{};
+}
+
+}  // namespace hpsearch::engine

@@ -1,0 +1,137 @@
+"""Draws and grids, written a second time from the papers and the specification."""
+
+import math
+from fractions import Fraction
+
+MASK32 = 2**32 - 1
+MASK64 = 2**64 - 1
+
+
+def philox(counter, key):
+    """Philox 4x32-10: Salmon et al., SC 2011, section 4.3."""
+    key = list(key)
+    for _ in range(10):
+        a = 0xD2511F53 * counter[0]
+        b = 0xCD9E8D57 * counter[2]
+        counter = [(b >> 32) ^ counter[1] ^ key[0], b & MASK32, (a >> 32) ^ counter[3] ^ key[1], a & MASK32]
+        key = [(key[0] + 0x9E3779B9) & MASK32, (key[1] + 0xBB67AE85) & MASK32]
+    return counter
+
+
+class Draw:
+    """Draw n of the stream (seed, trial, name)."""
+
+    def __init__(self, seed, trial, name):
+        key = 0xCBF29CE484222325  # FNV-1a, 64 bits
+        for byte in seed.to_bytes(8, "little") + name.encode():
+            key = (key ^ byte) * 0x100000001B3 & MASK64
+        key = (key ^ key >> 30) * 0xBF58476D1CE4E5B9 & MASK64  # finaliser of SplitMix64
+        key = (key ^ key >> 27) * 0x94D049BB133111EB & MASK64
+        key ^= key >> 31
+        self.key = (key & MASK32, key >> 32)
+        self.trial = (trial & MASK32, trial >> 32)
+        self.next = 0
+
+    def bits(self):
+        block = philox([self.next & MASK32, self.next >> 32, *self.trial], self.key)
+        self.next += 1
+        return block[0] | block[1] << 32
+
+    def unit(self):
+        return math.ldexp(self.bits() >> 11, -53)
+
+    def below(self, bound):
+        """Lemire's multiply and reject; the bound may be 2^64."""
+        while True:
+            product = self.bits() * bound
+            if product % 2**64 >= 2**64 % bound:
+                return product >> 64
+
+
+def leaves(space):
+    """(path, parameter) of every leaf, keys in byte-wise order per level. A space is {path: parameter}."""
+    return sorted(space.items(), key=lambda leaf: [key.encode() for key in leaf[0].split(".")])
+
+
+def real_draw(parameter, unit):
+    low, high = parameter["minval"], parameter["maxval"]
+    drawn = low + unit * (high - low)
+    return drawn if drawn < high else math.nextafter(high, low)
+
+
+def sample(space, seed, trial):
+    drawn = {}
+    for path, parameter in leaves(space):
+        draw = Draw(seed, trial, "hyperparameters." + path)
+        kind = parameter["type"]
+        if kind == "const":
+            drawn[path] = parameter["val"]
+        elif kind == "int":
+            drawn[path] = parameter["minval"] + draw.below(parameter["maxval"] - parameter["minval"] + 1)
+        elif kind == "categorical":
+            drawn[path] = parameter["vals"][draw.below(len(parameter["vals"]))]
+        else:
+            real = real_draw(parameter, draw.unit())
+            drawn[path] = parameter.get("base", 10.0) ** real if kind == "log" else real
+    return drawn
+
+
+def half_away_from_zero(fraction):
+    up = math.floor(abs(fraction) + Fraction(1, 2))
+    return up if fraction >= 0 else -up
+
+
+def axis_size(parameter):
+    """Points of one axis; None when nobody said how many."""
+    kind = parameter["type"]
+    if kind == "const":
+        return 1
+    if kind == "categorical":
+        return len(parameter["vals"])
+    if kind == "int" and "count" in parameter:
+        return min(parameter["count"], parameter["maxval"] - parameter["minval"] + 1)
+    return parameter.get("count")
+
+
+def axis_point(parameter, index):
+    kind, size = parameter["type"], axis_size(parameter)
+    if kind == "const":
+        return parameter["val"]
+    if kind == "categorical":
+        return parameter["vals"][index]
+    low, high = Fraction(parameter["minval"]), Fraction(parameter["maxval"])
+    exact = low + index * (high - low) / (size - 1) if size > 1 else (low + high) / 2
+    if kind == "int":
+        return half_away_from_zero(exact)
+    return parameter.get("base", 10.0) ** float(exact) if kind == "log" else float(exact)
+
+
+def grid_size(space):
+    size = 1
+    for path, parameter in leaves(space):
+        if axis_size(parameter) is None:
+            return f"lacks {path}"
+        size *= axis_size(parameter)
+    return size if size < 2**127 else "overflows"
+
+
+def grid_point(space, index):
+    """The first leaf varies slowest, so the last is the remainder."""
+    point = {}
+    for path, parameter in reversed(leaves(space)):
+        index, here = divmod(index, axis_size(parameter))
+        point[path] = axis_point(parameter, here)
+    return dict(reversed(point.items()))
+
+
+def cardinality(space):
+    size = 1
+    for _, parameter in leaves(space):
+        kind = parameter["type"]
+        if kind in ("double", "log"):
+            return "endless"
+        if kind == "int":
+            size *= parameter["maxval"] - parameter["minval"] + 1
+        elif kind == "categorical":
+            size *= len({f"{type(value)} {value}" for value in parameter["vals"]})
+    return size

@@ -1,0 +1,147 @@
+#pragma once
+
+#include <rapidcheck.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "contract/weather.hpp"
+#include "hpsearch/engine/base/text.hpp"
+#include "hpsearch/engine/config/experiment_config.hpp"
+
+// Small searches of every sort, drawn piece by piece so that rapidcheck can make a failing one smaller. Each
+// function runs inside a property.
+
+namespace hpsearch::contract {
+
+/// Which spaces a searcher takes.
+enum class Spaces : std::uint8_t {
+  any,
+  counted,    ///< Every range says its count, as grids need it.
+  constants,  ///< No choice at all.
+};
+
+[[nodiscard]] inline std::uint64_t up_to(std::uint64_t most) {
+  return *rc::gen::inRange<std::uint64_t>(0, most + 1);
+}
+
+[[nodiscard]] inline engine::Value::Map arbitrary_parameter(Spaces spaces) {
+  using engine::Value;
+  const std::uint64_t type = spaces == Spaces::constants ? 0 : up_to(4);
+  const auto low = static_cast<std::int64_t>(up_to(6)) - 3;
+  const auto width = static_cast<std::int64_t>(1 + up_to(5));
+  Value::Map parameter;
+  switch (type) {
+    case 0:
+      return {{"type", "const"}, {"val", low}};
+    case 1: {
+      Value::List vals;
+      for (std::uint64_t i = 0, count = 1 + up_to(3); i < count; ++i) {
+        vals.push_back(i % 2 == 0 ? Value(static_cast<std::int64_t>(i)) : Value("v" + std::to_string(i)));
+      }
+      return {{"type", "categorical"}, {"vals", vals}};
+    }
+    case 2:
+      parameter = {{"type", "int"}, {"minval", low}, {"maxval", low + width}};
+      break;
+    case 3:
+      parameter = {{"type", "double"},
+                   {"minval", static_cast<double>(low) / 2},
+                   {"maxval", static_cast<double>(low + width) / 2}};
+      break;
+    default:
+      parameter = {{"type", "log"}, {"base", 10}, {"minval", low}, {"maxval", low + width}};
+  }
+  if (spaces == Spaces::counted) {
+    parameter["count"] = static_cast<std::int64_t>(1 + up_to(3));
+  }
+  return parameter;
+}
+
+/// Up to four parameters, some of them nested. A grid has at least one.
+[[nodiscard]] inline engine::Value::Map arbitrary_hyperparameters(Spaces spaces) {
+  using engine::Value;
+  Value::Map space;
+  Value::Map nested;
+  const std::uint64_t count = (spaces == Spaces::counted ? 1 : 0) + up_to(3);
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const std::string name(1, static_cast<char>('a' + i));
+    (up_to(2) == 0 ? nested : space)[name] = arbitrary_parameter(spaces);
+  }
+  if (!nested.empty()) {
+    space["net"] = nested;
+  }
+  return space;
+}
+
+/// Any settings, of which a searcher reads what it knows; they may still contradict each other.
+[[nodiscard]] inline engine::ExperimentConfig arbitrary_config(Spaces spaces) {
+  engine::ExperimentConfig config;
+  engine::Problems problems;
+  engine::Problems notes;
+  config.hyperparameters = arbitrary_hyperparameters(spaces);
+  config.space = engine::Space::parse(config.hyperparameters, "hyperparameters", problems, notes);
+  RC_ASSERT(problems.empty());
+  config.experiment_seed = up_to(1000);
+
+  engine::SearcherConfig& searcher = config.searcher;
+  searcher.max_length = engine::Units{1 + up_to(40)};
+  searcher.max_trials = 1 + up_to(20);
+  searcher.max_concurrent_trials = up_to(8);
+  searcher.smaller_is_better = *rc::gen::arbitrary<bool>();
+  searcher.stop_once = *rc::gen::arbitrary<bool>();
+  searcher.divisor = *rc::gen::element(2.0, 3.0, 4.0, 1.5, 2.5);
+  searcher.num_rungs = 1 + up_to(4);
+  searcher.max_rungs = 1 + up_to(4);
+  searcher.mode = static_cast<engine::AshaMode>(up_to(2));
+  for (std::uint64_t i = 0, brackets = up_to(8); i < brackets && brackets < 3; ++i) {
+    searcher.bracket_rungs.push_back(1 + up_to(3));
+  }
+  searcher.on_duplicate =
+      *rc::gen::arbitrary<bool>() ? engine::OnDuplicate::reject : engine::OnDuplicate::allow;
+  for (std::uint64_t i = 0, points = up_to(6); i < points && points < 3; ++i) {
+    searcher.points_to_evaluate.push_back(config.space.sample(7, engine::TrialNumber(i)));
+  }
+  return config;
+}
+
+[[nodiscard]] inline Weather arbitrary_weather() {
+  Weather weather;
+  weather.metrics = *rc::gen::element<std::uint64_t>(0, 0, 1, 3);
+  weather.intermediate = *rc::gen::element<std::uint64_t>(0, 20);
+  weather.paces = *rc::gen::element<std::uint64_t>(0, 1, 5);
+  weather.without_metric = *rc::gen::element<std::uint64_t>(0, 0, 10, 60, 100);
+  weather.capacity_changes = *rc::gen::element<std::uint64_t>(0, 0, 10, 50);
+  weather.cancel_waiting = *rc::gen::element<std::uint64_t>(0, 0, 10);
+  weather.invalid_hp = *rc::gen::element<std::uint64_t>(0, 0, 10, 40);
+  weather.errored = *rc::gen::element<std::uint64_t>(0, 0, 10, 40);
+  weather.user_canceled = *rc::gen::element<std::uint64_t>(0, 0, 5);
+  weather.user_stopped = *rc::gen::element<std::uint64_t>(0, 0, 5);
+  return weather;
+}
+
+/// For the log of a failing case.
+[[nodiscard]] inline std::string text_of(const engine::ExperimentConfig& config) {
+  const engine::SearcherConfig& searcher = config.searcher;
+  const auto n = [](std::uint64_t number) { return std::to_string(number); };
+  std::string text = "hyperparameters " + engine::compact_json(config.hyperparameters) + ", seed " +
+                     n(config.experiment_seed) + ", max_length " + n(engine::count(searcher.max_length)) +
+                     ", max_trials " + n(searcher.max_trials) + ", max_concurrent_trials " +
+                     n(searcher.max_concurrent_trials) + ", mode " +
+                     n(static_cast<std::uint64_t>(searcher.mode)) + ", divisor " +
+                     engine::python_float(searcher.divisor) + ", num_rungs " + n(searcher.num_rungs) +
+                     ", max_rungs " + n(searcher.max_rungs) + ", bracket_rungs [";
+  for (const std::uint64_t rungs : searcher.bracket_rungs) {
+    text += n(rungs) + ' ';
+  }
+  text += std::string("], stop_once ") + (searcher.stop_once ? "true" : "false") + ", smaller_is_better " +
+          (searcher.smaller_is_better ? "true" : "false") + ", on_duplicate " +
+          (searcher.on_duplicate == engine::OnDuplicate::reject ? "reject" : "allow") + ", points [";
+  for (const engine::Value& point : searcher.points_to_evaluate) {
+    text += engine::compact_json(point) + ' ';
+  }
+  return text + ']';
+}
+
+}  // namespace hpsearch::contract

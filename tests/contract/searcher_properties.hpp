@@ -1,0 +1,218 @@
+#pragma once
+
+#include <gtest/gtest-spi.h>
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <iostream>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "contract/arbitrary_search.hpp"
+#include "contract/search_course.hpp"
+#include "contract/searcher_contract.hpp"
+
+// The promises of searcher_contract.hpp once more, under searches, workers and mishaps that rapidcheck makes up
+// and, when a promise is broken, makes as small as it can. A searcher joins with the fixture it already has:
+//
+//   struct MySearcherUnderContract {
+//     static engine::SearcherKind kind();
+//     static constexpr bool replaces_invalid = true;
+//     static constexpr Spaces spaces = Spaces::any;           // Left out: any.
+//     static void settle(engine::ExperimentConfig& config);   // Left out: the settings are taken as they come.
+//     static std::unique_ptr<Judge> judge(const engine::ExperimentConfig& config);  // Left out: nobody recounts.
+//   };
+//   HPSEARCH_SEARCHER_UNDER_CONTRACT(MySearcher, MySearcherUnderContract);  // Both kits at once.
+//
+// 4000 cases per searcher, in three properties. A failure prints RC_PARAMS="reproduce=…", which repeats it; RC_PARAMS="seed=…" and
+// "max_success=…" choose others and more, HPSEARCH_PROPERTY_CASES=N how many without rapidcheck's own words.
+
+namespace hpsearch::contract {
+
+template <class Fixture>
+class SearcherProperties : public ::testing::Test {
+ protected:
+  struct Case {
+    engine::ExperimentConfig config;
+    Weather weather;
+    std::uint64_t seed = 0;
+  };
+
+  [[nodiscard]] static Case arbitrary_case() {
+    Case drawn;
+    Spaces spaces = Spaces::any;
+    if constexpr (requires { Fixture::spaces; }) {
+      spaces = Fixture::spaces;
+    }
+    drawn.config = arbitrary_config(spaces);
+    drawn.config.searcher.name = std::string(Fixture::kind().name);
+    leave_out_what_nobody_reads(drawn.config);
+    if constexpr (requires { Fixture::settle(drawn.config); }) {
+      Fixture::settle(drawn.config);
+    }
+    engine::Problems problems;
+    Fixture::kind().check(drawn.config, problems);
+    RC_PRE(problems.empty());
+    drawn.weather = arbitrary_weather();
+    drawn.seed = up_to(1'000'000);
+    RC_LOG() << text_of(drawn.config) << "\nweather: " << text_of(drawn.weather) << ", course " << drawn.seed;
+    return drawn;
+  }
+
+  static void leave_out_what_nobody_reads(engine::ExperimentConfig& config) {
+    const engine::SearcherKind kind = Fixture::kind();
+    const auto reads = [&kind](std::string_view field) {
+      return std::find(kind.fields.begin(), kind.fields.end(), field) != kind.fields.end();
+    };
+    if (!reads("points_to_evaluate")) {
+      config.searcher.points_to_evaluate.clear();
+    }
+    if (!reads("on_duplicate")) {
+      config.searcher.on_duplicate = engine::OnDuplicate::allow;
+    }
+  }
+
+  [[nodiscard]] static Course course(const Case& drawn) {
+    Course course(Fixture::kind(), Fixture::replaces_invalid, drawn.config, drawn.weather, drawn.seed);
+    if constexpr (requires { Fixture::judge(drawn.config); }) {
+      course.judge = Fixture::judge(drawn.config);
+    }
+    return course;
+  }
+
+  /// So many cases of `property`, which complains by GoogleTest's means.
+  template <class Property>
+  static void check(int cases, Property property) {
+    const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
+    rc::detail::TestMetadata metadata;
+    metadata.id = std::string(test->test_suite_name()) + "/" + test->name();
+    metadata.description = test->name();
+    rc::detail::TestParams params = rc::detail::configuration().testParams;
+    const char* chosen = std::getenv("RC_PARAMS");
+    if (chosen == nullptr || std::string(chosen).find("max_success") == std::string::npos) {
+      const char* asked = std::getenv("HPSEARCH_PROPERTY_CASES");
+      params.maxSuccess = asked == nullptr ? cases : std::atoi(asked);
+    }
+    const auto complains = [&property] {
+      ::testing::TestPartResultArray complaints;
+      {
+        const ::testing::ScopedFakeTestPartResultReporter collect(
+            ::testing::ScopedFakeTestPartResultReporter::INTERCEPT_ONLY_CURRENT_THREAD, &complaints);
+        property(complaints);
+      }
+      if (complaints.size() > 0) {
+        const ::testing::TestPartResult& first = complaints.GetTestPartResult(0);
+        RC_FAIL(std::string(first.message()) + " at line " + std::to_string(first.line_number()));
+      }
+    };
+    const auto result = rc::detail::checkTestable(complains, metadata, params);
+    if (!result.template is<rc::detail::SuccessResult>()) {
+      std::ostringstream text;
+      rc::detail::printResultMessage(result, text);
+      FAIL() << text.str() << "\nseed " << params.seed;
+    }
+  }
+
+  /// Runs a course until the first complaint.
+  static void run(Course& course, const ::testing::TestPartResultArray& complaints) {
+    course.stops = [&complaints] { return complaints.size() > 0; };
+    course.run();
+  }
+};
+
+TYPED_TEST_SUITE_P(SearcherProperties);
+
+TYPED_TEST_P(SearcherProperties, EndWithinTheirLimitsForReasonsThatRecompute) {
+  this->check(2000, [this](const auto& complaints) {
+    const auto drawn = this->arbitrary_case();
+    Course course = this->course(drawn);
+    course.keeps_log = false;
+    this->run(course, complaints);
+    EXPECT_EQ(course.searcher().progress(), 1.0);
+    if (course.end().problem) {
+      return;
+    }
+    for (std::size_t number = 0; number < course.trials().size(); ++number) {
+      EXPECT_EQ(course.trials()[number].state, Course::State::ended) << "trial " << number << " is stranded";
+    }
+    if (course.end().note.empty()) {
+      EXPECT_EQ(course.counting(), static_cast<std::uint64_t>(course.planned()))
+          << "fewer trials than were asked for, and not a word about it";
+    }
+  });
+}
+
+TYPED_TEST_P(SearcherProperties, AreTheSameAfterAnySaveAndEveryReplay) {
+  this->check(1000, [this](const auto& complaints) {
+    const auto drawn = this->arbitrary_case();
+    Course straight = this->course(drawn);
+    this->run(straight, complaints);
+    RC_PRE(!straight.log.empty());
+    const std::size_t moment = 1 + up_to(straight.log.size() - 1);
+
+    const std::unique_ptr<engine::Searcher> listener = TypeParam::kind().make(drawn.config);
+    std::unique_ptr<engine::Searcher> loaded;
+    for (std::size_t i = 0; i < straight.log.size(); ++i) {
+      const Course::Heard& heard = straight.log[i];
+      listener->hear(heard.event);
+      if (loaded != nullptr) {
+        loaded->hear(heard.event);
+        ASSERT_EQ(text_of(loaded->next()), heard.next) << "after event " << i << ", loaded at " << moment;
+        ASSERT_EQ(loaded->progress(), heard.progress) << "after event " << i << ", loaded at " << moment;
+        if (const auto* validated = std::get_if<engine::TrialValidated>(&heard.event)) {
+          ASSERT_EQ(text_of(loaded->verdict(validated->trial)), heard.verdict) << "after event " << i;
+        }
+        const auto closable = loaded->closable();
+        ASSERT_TRUE(std::equal(closable.begin(), closable.end(), heard.closable.begin(), heard.closable.end()))
+            << "after event " << i << ", loaded at " << moment;
+      }
+      if (i + 1 == moment) {
+        loaded = TypeParam::kind().make(drawn.config);
+        const engine::Value saved = listener->save();
+        const engine::Status status = loaded->load(saved);
+        ASSERT_TRUE(status.has_value()) << status.error().message;
+        ASSERT_EQ(engine::compact_json(loaded->save()), engine::compact_json(saved));
+      }
+    }
+    EXPECT_EQ(engine::compact_json(listener->save()), engine::compact_json(straight.searcher().save()));
+    EXPECT_EQ(engine::compact_json(loaded->save()), engine::compact_json(straight.searcher().save()));
+  });
+}
+
+TYPED_TEST_P(SearcherProperties, GiveOthersTheSameFateWhateverIsNoNumber) {
+  this->check(1000, [this](const auto& complaints) {
+    auto drawn = this->arbitrary_case();
+    // An awful number still ranks before a trial that died.
+    drawn.weather.errored = drawn.weather.user_canceled = drawn.weather.user_stopped = 0;
+    drawn.weather.cancel_waiting = 0;
+    drawn.weather.without_metric = std::max<std::uint64_t>(drawn.weather.without_metric, 10);
+    std::vector<std::string> fates;
+    for (const auto oddity : {Weather::Oddity::mixed, Weather::Oddity::nan, Weather::Oddity::absent,
+                              Weather::Oddity::awful}) {
+      drawn.weather.oddity = oddity;
+      Course course = this->course(drawn);
+      course.keeps_log = false;
+      this->run(course, complaints);
+      fates.push_back(course.fates());
+    }
+    for (const std::string& fate : fates) {
+      ASSERT_EQ(fate, fates.front());
+    }
+  });
+}
+
+REGISTER_TYPED_TEST_SUITE_P(SearcherProperties, EndWithinTheirLimitsForReasonsThatRecompute,
+                            AreTheSameAfterAnySaveAndEveryReplay, GiveOthersTheSameFateWhateverIsNoNumber);
+
+}  // namespace hpsearch::contract
+
+/// All that every searcher promises, of the searcher that the fixture describes.
+#define HPSEARCH_SEARCHER_UNDER_CONTRACT(name, fixture)            \
+  INSTANTIATE_TYPED_TEST_SUITE_P(name, SearcherContract, fixture); \
+  INSTANTIATE_TYPED_TEST_SUITE_P(name, SearcherProperties, fixture)

@@ -1,0 +1,223 @@
+"""Plants the faults of mutants.txt one by one and demands that the tests notice every one of them.
+
+    python3 tests/mutants/check.py BUILD [ID ...]     all mutants, or those named, in a configured and built folder
+
+Production code knows nothing of this. For each mutant a copy of its source is changed and compiled with the flags
+of the build; the object is linked first into the test programs that must notice, so that it takes the place of what
+the libraries hold. A mutant is caught when a test fails, aborts or does not end; unchanged, the same tests must pass.
+
+HPSEARCH_MUTANT_JOBS=N: how many at once (default: one per processor).
+"""
+
+import concurrent.futures
+import json
+import os
+import pathlib
+import shlex
+import subprocess
+import sys
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+# Enough of every suite to notice, quickly; and the same cases each time.
+QUICK = {
+    "RC_PARAMS": "seed=1 max_success=150 noshrink=1",
+    "HPSEARCH_CONTRACT_SEEDS": "6",
+    "HPSEARCH_SEEDS": "40",
+}
+TIMEOUT_S = 60
+SKIPPED = 77
+
+
+class Mutant:
+    def __init__(self, name):
+        self.name = name
+        self.fields = {"compile": [], "below": None}
+
+    def __getattr__(self, field):
+        return self.fields[field]
+
+
+def read_list(path):
+    """mutants.txt; its head says how it is written."""
+    mutants = []
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        key, _, value = line.strip().partition(" ")
+        value = value.strip()
+        if key == "mutant":
+            mutants.append(Mutant(value))
+        elif key in ("breaks", "file", "below", "find", "with"):
+            mutants[-1].fields[key] = value
+        elif key in ("compile", "caught"):
+            mutants[-1].fields["compile" if key == "compile" else "tests"] = value.removeprefix("by ").split()
+        else:
+            raise SystemExit(f"{path.name}:{number}: what is {key}?")
+    for mutant in mutants:
+        missing = {"breaks", "file", "find", "with", "tests"} - mutant.fields.keys()
+        if missing:
+            raise SystemExit(f"{path.name}: mutant {mutant.name} lacks {', '.join(sorted(missing))}")
+    names = [mutant.name for mutant in mutants]
+    if len(set(names)) < len(names):
+        raise SystemExit(f"{path.name}: a name stands twice")
+    return mutants
+
+
+def mutated(mutant):
+    """The text of the mutant's file with the fault in it."""
+    text = (ROOT / mutant.file).read_text()
+    start = 0
+    if mutant.below:
+        if text.count(mutant.below) != 1:
+            raise ValueError(f"`{mutant.below}` stands {text.count(mutant.below)} times in {mutant.file}, not once")
+        start = text.index(mutant.below) + len(mutant.below)
+        end = text.find("\n}\n", start)  # Of the function that the line begins.
+        part = text[start:end if end > 0 else len(text)]
+    else:
+        part = text
+    if part.count(mutant.find) != 1:
+        raise ValueError(f"`{mutant.find}` stands {part.count(mutant.find)} times in {mutant.file}, not once")
+    at = start + part.index(mutant.find)
+    replacement = getattr(mutant, "with")
+    return text[:at] + ("" if replacement == "nothing" else replacement) + text[at + len(mutant.find):]
+
+
+class Build:
+    def __init__(self, folder):
+        self.folder = pathlib.Path(folder).resolve()
+        entries = json.loads((self.folder / "compile_commands.json").read_text())
+        self.compile_commands = {str(pathlib.Path(entry["file"]).resolve()): entry["command"] for entry in entries}
+        self.programs = {}
+        for path in self.folder.glob("tests/*/*_test"):
+            self.programs[path.name] = path.relative_to(self.folder)
+        self.link_commands = {}
+
+    def program(self, test):
+        if test not in self.programs:
+            raise ValueError(f"there is no test program {test}; build everything first")
+        return self.folder / self.programs[test]
+
+    def compile(self, source, text, overlay, target):
+        """`text` in place of `source` when it is a .cpp, and headers of `overlay` before all others."""
+        source = ROOT / source
+        command = shlex.split(self.compile_commands[str(source)])
+        changed = target.with_suffix(source.suffix)
+        changed.write_text(text if text is not None else source.read_text())
+        arguments, skip = [], False
+        for word in command:
+            if skip:
+                skip = False
+            elif word in ("-o", "-MT", "-MF"):
+                skip = True
+            elif word not in ("-c", "-MD", "-Werror", "-g", str(source)):
+                arguments.append(word)
+        compiler = next(i for i, word in enumerate(arguments) if word.startswith("-"))
+        arguments[compiler:compiler] = [f"-I{overlay}"] if overlay else []
+        arguments += ["-iquote", str(source.parent), "-c", str(changed), "-o", str(target)]
+        self.run(arguments)
+
+    def link_command(self, test):
+        if test not in self.link_commands:
+            lines = self.run(["ninja", "-t", "commands", str(self.programs[test])]).splitlines()
+            self.link_commands[test] = shlex.split(lines[-1].removeprefix(": && ").removesuffix(" && :"))
+        return self.link_commands[test]
+
+    def link(self, test, objects, target):
+        command = list(self.link_command(test))
+        command[command.index("-o") + 1] = str(target)
+        first = next(i for i, word in enumerate(command) if word.endswith(".o"))
+        command[first:first] = map(str, objects)
+        self.run(command)
+
+    def run(self, command):
+        done = subprocess.run(command, cwd=self.folder, text=True, capture_output=True)
+        if done.returncode != 0:
+            raise ValueError(f"{shlex.join(command)}\n{done.stdout}{done.stderr}")
+        return done.stdout
+
+
+def passes(program, folder):
+    """How the test ended: 'passed', or why it did not."""
+    try:
+        done = subprocess.run([str(program), "--gtest_fail_fast", "--gtest_brief=1"], cwd=folder, text=True,
+                              capture_output=True, errors="replace", timeout=TIMEOUT_S, env={**os.environ, **QUICK})
+    except subprocess.TimeoutExpired:
+        return "does not end"
+    if done.returncode == 0:
+        return "passed"
+    if done.returncode < 0:
+        return f"ended by signal {-done.returncode}"
+    failed = [line for line in done.stdout.splitlines() if line.startswith("[  FAILED  ]")]
+    return failed[0].removeprefix("[  FAILED  ] ").split(",")[0].split(" (")[0] if failed else f"exit status {done.returncode}"
+
+
+def verdict_on(build, mutant):
+    """(caught, sentence)"""
+    folder = build.folder / "mutants" / mutant.name
+    folder.mkdir(parents=True, exist_ok=True)
+    text = mutated(mutant)
+    overlay = None
+    sources = mutant.compile or [mutant.file]
+    if mutant.file.endswith(".hpp"):
+        inside = mutant.file.split("/include/")
+        overlay = folder / "include" if len(inside) == 2 else folder
+        header = overlay / inside[-1] if len(inside) == 2 else overlay / pathlib.Path(mutant.file).name
+        header.parent.mkdir(parents=True, exist_ok=True)
+        header.write_text(text)
+    objects = []
+    for source in sources:
+        target = folder / (source.replace("/", "_") + ".o")
+        build.compile(source, None if overlay else text, overlay, target)
+        objects.append(target)
+    for test in mutant.tests:
+        program = folder / test
+        build.link(test, objects, program)
+        end = passes(program, folder)
+        program.unlink()
+        if end != "passed":
+            return True, f"{test}: {end}"
+    return False, "NOT CAUGHT by " + ", ".join(mutant.tests)
+
+
+def main():
+    if len(sys.argv) < 2:
+        raise SystemExit(__doc__)
+    if not (pathlib.Path(sys.argv[1]) / "build.ninja").exists():
+        print("skipped: mutants are linked as Ninja would, and this is no Ninja build")
+        raise SystemExit(SKIPPED)
+    mutants = read_list(HERE / "mutants.txt")
+    build = Build(sys.argv[1])
+    if sys.argv[2:]:
+        unknown = set(sys.argv[2:]) - {mutant.name for mutant in mutants}
+        if unknown:
+            raise SystemExit(f"no such mutant: {', '.join(sorted(unknown))}")
+        mutants = [mutant for mutant in mutants if mutant.name in sys.argv[2:]]
+
+    start = time.monotonic()
+    wrong = []
+    jobs = int(os.environ.get("HPSEARCH_MUTANT_JOBS", os.cpu_count() or 1))
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        tests = sorted({test for mutant in mutants for test in mutant.tests})
+        for test, end in zip(tests, pool.map(lambda test: passes(build.program(test), build.folder), tests)):
+            if end != "passed":
+                raise SystemExit(f"unchanged, {test} does not pass ({end}): nothing can be said of mutants")
+            build.link_command(test)
+
+        def judged(mutant):
+            try:
+                return verdict_on(build, mutant)
+            except ValueError as error:
+                return False, str(error)
+
+        for mutant, (caught, sentence) in zip(mutants, pool.map(judged, mutants)):
+            print(f"{'caught' if caught else 'WRONG '}  {mutant.name}: {sentence}", flush=True)
+            if not caught:
+                wrong.append(f"{mutant.name} ({mutant.breaks})")
+    print(f"{len(mutants) - len(wrong)} of {len(mutants)} mutants caught in {time.monotonic() - start:.0f} s")
+    if wrong:
+        raise SystemExit("not caught:\n  " + "\n  ".join(wrong))
+
+
+main()

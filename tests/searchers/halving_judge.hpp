@@ -1,0 +1,85 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "contract/search_course.hpp"
+#include "plain_asha.hpp"
+
+namespace hpsearch::searchers::test {
+
+/// Recomputes rank, size, keep and cut-off of every reason of a halving search by the plain rules, from what
+/// was told to the searcher alone. Which brackets there are it takes from the preview.
+class HalvingJudge final : public contract::Judge {
+ public:
+  HalvingJudge(const engine::ExperimentConfig& config, const engine::Preview& preview)
+      : goal_(config.searcher.goal()) {
+    for (const engine::BracketPreview& bracket : preview.brackets) {
+      brackets_.emplace_back(bracket.lengths.size(), config.searcher.divisor,
+                             static_cast<std::size_t>(bracket.trials), config.searcher.stop_once);
+    }
+    if (config.searcher.on_duplicate == engine::OnDuplicate::reject) {
+      supply_ = config.space.cardinality();
+    }
+  }
+
+  void hear(const engine::SearchEvent& event, std::uint64_t bracket) override {
+    if (std::holds_alternative<engine::TrialWasCreated>(event)) {
+      members_.emplace_back(bracket, brackets_.at(bracket).trials.size());
+      brackets_[bracket].create();
+      if (supply_ && members_.size() == *supply_) {
+        for (PlainAsha& each : brackets_) {
+          each.no_more();
+        }
+      }
+    } else if (const auto* promoted = std::get_if<engine::TrialWasPromoted>(&event)) {
+      of(promoted->trial).promote(number(promoted->trial));
+    } else if (const auto* validated = std::get_if<engine::TrialValidated>(&event)) {
+      // Worst is infinity to both sides.
+      const double metric = validated->score.metric(engine::Goal::minimize).value_or(worst);
+      of(validated->trial).report(number(validated->trial), metric);
+    } else if (const auto* exited = std::get_if<engine::TrialExited>(&event)) {
+      of(exited->trial).exit(number(exited->trial), exited->reason == engine::ExitReason::invalid_hp);
+      if (supply_ && members_.size() == *supply_) {
+        of(exited->trial).no_more();
+      }
+    } else if (const auto* closed = std::get_if<engine::TrialWasClosed>(&event)) {
+      of(closed->trial).close(number(closed->trial));
+    }
+  }
+
+  void expect(engine::TrialNumber trial, const engine::Reason& reason) const override {
+    ASSERT_TRUE(reason.rung && reason.rank && reason.size) << "a rung's decision names place and size";
+    std::optional<double> cutoff;
+    if (reason.cutoff) {
+      cutoff = engine::Score::from_metric(*reason.cutoff, goal_).metric(engine::Goal::minimize);
+    }
+    const auto& [bracket, number] = members_.at(trial.number());
+    EXPECT_EQ(numbers(*reason.rung, *reason.rank, *reason.size, reason.keep.value_or(0), cutoff),
+              brackets_[bracket].numbers_of(number));
+  }
+
+ private:
+  PlainAsha& of(engine::TrialNumber trial) { return brackets_[members_.at(trial.number()).first]; }
+  [[nodiscard]] std::size_t number(engine::TrialNumber trial) const {
+    return members_.at(trial.number()).second;
+  }
+
+  engine::Goal goal_;
+  std::vector<PlainAsha> brackets_;
+  std::optional<engine::Cardinality> supply_;
+  std::vector<std::pair<std::uint64_t, std::size_t>> members_;  // Bracket, and number in it.
+};
+
+[[nodiscard]] inline std::unique_ptr<contract::Judge> make_halving_judge(
+    const engine::SearcherKind& kind, const engine::ExperimentConfig& config) {
+  return std::make_unique<HalvingJudge>(config, kind.preview(config));
+}
+
+}  // namespace hpsearch::searchers::test
