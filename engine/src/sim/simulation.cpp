@@ -83,7 +83,7 @@ class Simulator {
 
   // --- the programs' side ---
   void begin_piece(Program& program, Units goal);
-  void schedule(const Program& program);
+  void schedule(Program& program);
   Status arrive(const Due& due);
   Status exit_early(Program& program, ExitReason reason);
   Status report_metric(Program& program, Units length);
@@ -116,7 +116,7 @@ class Simulator {
   Effects effects_;  // Of the last command; kept for its room.
   std::deque<Order> orders_;
   std::uint64_t last_ticket_ = 0;
-  std::vector<Course> courses_;
+  std::deque<Course> courses_;  // By trial number; references stay good while trials are created.
   std::vector<EarlyExit> unused_exits_;
   Simulated simulated_;
 };
@@ -277,8 +277,7 @@ Duration Simulator::time_for(const Program& program, Units from, Units to) {
   return Duration();
 }
 
-void Simulator::schedule(const Program& given) {
-  Program& program = *courses_[given.key.trial.number()].program;
+void Simulator::schedule(Program& program) {
   Units next = std::max(program.goal, program.position);
   if (options_.report_every) {
     const std::uint64_t every = count(*options_.report_every);
