@@ -160,8 +160,8 @@ TEST(AllocationCounters, Count) {
   EXPECT_EQ(bytes_held - held, 100 * sizeof(double) + sizeof(std::vector<double>));
 }
 
-INSTANTIATE_TEST_SUITE_P(Types, Allocation, ::testing::Bool(), [](const auto& info) {
-  return std::string(info.param ? "Stopping" : "Promotion");
+INSTANTIATE_TEST_SUITE_P(Types, Allocation, ::testing::Bool(), [](const auto& instance) {
+  return std::string(instance.param ? "Stopping" : "Promotion");
 });
 
 }  // namespace
