@@ -41,7 +41,7 @@ class EventStore {
   /// `visit` ends it. To be called once, before anything below.
   /// corrupt: a record fails its checks, named by its lsn; nothing is skipped or repaired.
   /// version_mismatch: written by a build newer than this one.
-  using Visit = std::function<engine::Status(engine::Event)>;
+  using Visit = std::function<engine::Status(engine::Event&&)>;
   virtual engine::Status recover(const Visit& visit) = 0;
 
   /// Adds events that follow the last one without a gap; all durable on return, or none of them.

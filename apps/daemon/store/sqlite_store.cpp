@@ -278,15 +278,16 @@ struct SqliteStore::Impl {
     return Done{};
   }
 
-  static StoredRecord record_at(sqlite3_stmt* row) {
-    StoredRecord record;
+  /// The row's own memory, until the next step.
+  static RecordView record_at(sqlite3_stmt* row) {
+    RecordView record;
     record.lsn = engine::Lsn(unsigned_at(row, 0));
     record.at = engine::Instant::from_micros(sqlite3_column_int64(row, 1));
     record.epoch = unsigned_at(row, 2);
-    const auto* type = sqlite3_column_text(row, 3);
-    record.type.assign(type, type + sqlite3_column_bytes(row, 3));
+    const auto* type = static_cast<const char*>(sqlite3_column_blob(row, 3));
+    record.type = {type, static_cast<std::size_t>(sqlite3_column_bytes(row, 3))};
     const auto* body = static_cast<const std::byte*>(sqlite3_column_blob(row, 4));
-    record.body.assign(body, body + sqlite3_column_bytes(row, 4));
+    record.body = {body, static_cast<std::size_t>(sqlite3_column_bytes(row, 4))};
     record.chain = static_cast<std::uint32_t>(sqlite3_column_int64(row, 5));
     return record;
   }
@@ -387,16 +388,21 @@ Status SqliteStore::recover(const Visit& visit) {
   Use rows(impl.read_after);
   rows.bind(1, 0);
   sqlite3_bind_int64(rows.row(), 2, -1);
+  proto::EventDecoder decoder;
   int code = rows.step();
   for (; code == SQLITE_ROW; code = rows.step()) {
-    const StoredRecord record = Impl::record_at(rows.row());
-    auto event = open_record(record, impl.last, impl.chain);
-    if (!event) {
-      return Error{event.error().code, impl.path + ": " + event.error().message};
+    const RecordView record = Impl::record_at(rows.row());
+    engine::Event event;
+    auto read = check_record(record, impl.last, impl.chain);
+    if (read) {
+      read = decode_record(record, decoder, event);
+    }
+    if (!read) {
+      return Error{read.error().code, impl.path + ": " + read.error().message};
     }
     impl.last = record.lsn;
     impl.chain = record.chain;
-    if (auto visited = visit(std::move(event).value()); !visited) {
+    if (auto visited = visit(std::move(event)); !visited) {
       return visited;
     }
   }
@@ -442,16 +448,16 @@ engine::Lsn SqliteStore::last_lsn() const noexcept {
 
 Result<std::vector<engine::Event>> SqliteStore::read(engine::Lsn after, std::size_t limit) {
   std::vector<engine::Event> events;
+  proto::EventDecoder decoder;
   Use rows(impl_->read_after);
   rows.bind(1, after.number());
   rows.bind(2, limit);
   int code = rows.step();
   for (; code == SQLITE_ROW; code = rows.step()) {
-    auto event = decode_record(Impl::record_at(rows.row()));
-    if (!event) {
-      return event.error();
+    if (const auto decoded = decode_record(Impl::record_at(rows.row()), decoder, events.emplace_back());
+        !decoded) {
+      return decoded.error();
     }
-    events.push_back(std::move(event).value());
   }
   if (code != SQLITE_DONE) {
     return impl_->problem("cannot read");
