@@ -1,5 +1,6 @@
 #include "msgpack_tree.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <limits>
 #include <new>
@@ -25,26 +26,23 @@ class MsgpackParser {
         end_(bytes.data() + bytes.size()),
         depth_limit_(depth_limit),
         nodes_(tree.nodes_),
-        open_(tree.open_) {
-    nodes_.clear();
-    open_.clear();
+        around_(tree.open_) {
+    around_.clear();
   }
 
-  /// True when the bytes are one value; what is not right with them otherwise, and where it begins.
+  /// True when the bytes are one value; otherwise refused() says what is not right, and where() where.
   bool parse() {
     do {
-      value_at_ = at_;
-      wants_key_ = !open_.empty() && open_.back().map && open_.back().left % 2 == 0;
-      if (!value()) {
+      std::uint8_t lead = 0;
+      if (!take(lead) || !value(lead)) {
         return false;
       }
     } while (!complete());
-    value_at_ = at_;
     return at_ == end_ || refuse("something after the value");
   }
 
   [[nodiscard]] const char* refused() const noexcept { return refused_; }
-  [[nodiscard]] std::size_t where() const noexcept { return static_cast<std::size_t>(value_at_ - begin_); }
+  [[nodiscard]] std::size_t where() const noexcept { return static_cast<std::size_t>(at_ - begin_); }
 
  private:
   bool refuse(const char* what) noexcept {
@@ -53,10 +51,12 @@ class MsgpackParser {
   }
 
   /// Reads one value, of a list or map its beginning.
-  bool value() {
-    std::uint8_t lead = 0;
-    if (!take(lead)) {
-      return false;
+  bool value(std::uint8_t lead) {
+    if (lead >= 0xA0 && lead < 0xC0) {
+      return text(lead & 0x1FU);
+    }
+    if (inner_.map && inner_.left % 2 == 0 && (lead < 0xD9 || lead > 0xDB)) {
+      return refuse("a map key that is not a text");
     }
     if (lead < 0x80) {
       return natural(lead);
@@ -66,9 +66,6 @@ class MsgpackParser {
     }
     if (lead < 0xA0) {
       return container(Kind::list, lead & 0x0FU);
-    }
-    if (lead < 0xC0) {
-      return text(lead & 0x1FU);
     }
     if (lead >= 0xE0) {
       return integer(static_cast<std::int8_t>(lead));
@@ -80,13 +77,12 @@ class MsgpackParser {
   bool marked_value(std::uint8_t lead) {
     switch (lead) {
       case 0xC0:
-        return add(Node(Kind::null));
+        add(Kind::null);
+        return true;
       case 0xC2:
-      case 0xC3: {
-        Node node(Kind::boolean);
-        node.boolean = lead == 0xC3;
-        return add(node);
-      }
+      case 0xC3:
+        add(Kind::boolean).boolean = lead == 0xC3;
+        return true;
       case 0xC4:
         return sized<std::uint8_t>([this](std::uint32_t size) { return contents(Kind::bytes, size); });
       case 0xC5:
@@ -156,87 +152,81 @@ class MsgpackParser {
   }
 
   bool natural(std::uint64_t number) {
-    Node node(Kind::natural);
-    node.natural = number;
-    return add(node);
+    add(Kind::natural).natural = number;
+    return true;
   }
 
   bool integer(std::int64_t number) {
     if (number >= 0) {  // A signed form may hold a positive number.
       return natural(static_cast<std::uint64_t>(number));
     }
-    Node node(Kind::negative);
-    node.negative = number;
-    return add(node);
+    add(Kind::negative).negative = number;
+    return true;
   }
 
   bool real(double number) {
-    Node node(Kind::real);
-    node.real = number;
-    return add(node);
+    add(Kind::real).real = number;
+    return true;
   }
 
   bool text(std::uint32_t size) {
-    wants_key_ = false;
-    if (!contents(Kind::text, size)) {
-      return false;
-    }
-    return is_utf8({nodes_.back().bytes, size}) || refuse("text that is not UTF-8");
+    const auto* first = reinterpret_cast<const char*>(at_);
+    return contents(Kind::text, size) && (is_utf8({first, size}) || refuse("text that is not UTF-8"));
   }
 
   bool contents(Kind kind, std::uint32_t size) {
     if (static_cast<std::size_t>(end_ - at_) < size) {
       return refuse("nothing more, within a value");
     }
-    Node node(kind, size);
-    node.bytes = reinterpret_cast<const char*>(at_);
+    add(kind, size).bytes = reinterpret_cast<const char*>(at_);
     at_ += size;
-    return add(node);
+    return true;
   }
 
   bool container(Kind kind, std::uint32_t size) {
-    if (open_.size() == depth_limit_) {
+    if (around_.size() == depth_limit_) {
       return refuse("too many values within values");
     }
-    if (!add(Node(kind, size))) {
-      return false;
-    }
-    if (size > 0) {
-      const bool map = kind == Kind::map;
-      open_.push_back({static_cast<std::uint32_t>(nodes_.size() - 1), map, map ? 2UL * size : size});
-    }
+    add(kind, size);
+    around_.push_back(inner_);
+    inner_.node = count_ - 1;
+    inner_.map = kind == Kind::map;
+    inner_.left = (inner_.map ? 2UL : 1UL) * size + 1;  // And its own beginning, which has just been read.
     return true;
   }
 
-  bool add(Node node) {
-    if (wants_key_) {
-      return refuse("a map key that is not a text");
+  Node& add(Kind kind, std::uint32_t size = 0) {
+    if (count_ == nodes_.size()) {
+      nodes_.resize(std::max<std::size_t>(64, 2 * nodes_.size()));
     }
-    node.end = static_cast<std::uint32_t>(nodes_.size() + 1);
-    nodes_.push_back(node);
-    return true;
+    Node& node = nodes_[count_++];
+    node.kind = kind;
+    node.size = size;
+    node.end = count_;
+    return node;
   }
 
-  /// Closes the lists and maps that the value just read completes; true when that was all.
+  /// Counts the value just read, and closes the lists and maps that it completes; true when that was all.
   bool complete() {
-    if (const Node& last = nodes_.back(); last.size > 0 && (last.kind == Kind::list || last.kind == Kind::map)) {
-      return false;  // It has just been opened.
+    while (--inner_.left == 0) {
+      if (around_.empty()) {
+        return true;
+      }
+      nodes_[inner_.node].end = count_;
+      inner_ = around_.back();
+      around_.pop_back();
     }
-    while (!open_.empty() && --open_.back().left == 0) {
-      nodes_[open_.back().node].end = static_cast<std::uint32_t>(nodes_.size());
-      open_.pop_back();
-    }
-    return open_.empty();
+    return false;
   }
 
   const std::byte* begin_;
   const std::byte* at_;
   const std::byte* end_;
-  const std::byte* value_at_ = nullptr;
   std::size_t depth_limit_;
   std::vector<Node>& nodes_;
-  std::vector<MsgpackTree::Open>& open_;
-  bool wants_key_ = false;
+  std::uint32_t count_ = 0;
+  MsgpackTree::Open inner_;                  // What the next value belongs to; first of all, nothing but itself.
+  std::vector<MsgpackTree::Open>& around_;  // And what that lies in.
   const char* refused_ = nullptr;
 };
 

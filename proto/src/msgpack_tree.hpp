@@ -48,7 +48,7 @@ class MsgpackTree {
       const char* bytes;
     };
 
-    explicit Node(Kind its_kind, std::uint32_t its_size = 0) : kind(its_kind), size(its_size), natural(0) {}
+    Node() : kind(Kind::null), size(0), natural(0) {}
   };
 
  private:
@@ -56,12 +56,12 @@ class MsgpackTree {
 
   /// A list or map whose values are being laid out.
   struct Open {
-    std::uint32_t node;
-    bool map;
-    std::uint64_t left;  ///< Values it still waits for; a member of a map is two.
+    std::uint32_t node = 0;
+    bool map = false;
+    std::uint64_t left = 1;  ///< Values it still waits for; a member of a map is two.
   };
 
-  std::vector<Node> nodes_;
+  std::vector<Node> nodes_;  // Longer than the value: what lies after its end is of one before.
   std::vector<Open> open_;
 };
 

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <optional>
 
+#include "daemon/store/read_ahead.hpp"
 #include "daemon/store/stored_record.hpp"
 #include "hpsearch/engine/base/check.hpp"
 #include "hpsearch/engine/base/text.hpp"
@@ -134,6 +135,7 @@ struct SqliteStore::Impl {
   Statement add_event;
   Statement add_metric;
   Statement set_head;
+  Statement read_all;
   Statement read_after;
   Statement read_metrics;
   std::uint64_t cluster = 0;
@@ -262,6 +264,7 @@ struct SqliteStore::Impl {
         {&add_metric,
          "INSERT INTO metric (experiment, trial, attempt, seq, step, metrics) VALUES (?, ?, ?, ?, ?, ?)"},
         {&set_head, "UPDATE meta SET value = ? WHERE name = 'last_lsn'"},
+        {&read_all, "SELECT lsn, at, epoch, type, body, chain FROM event ORDER BY lsn"},
         {&read_after,
          "SELECT lsn, at, epoch, type, body, chain FROM event WHERE lsn > ? ORDER BY lsn LIMIT ?"},
         {&read_metrics,
@@ -290,6 +293,27 @@ struct SqliteStore::Impl {
     record.body = {body, static_cast<std::size_t>(sqlite3_column_bytes(row, 4))};
     record.chain = static_cast<std::uint32_t>(sqlite3_column_int64(row, 5));
     return record;
+  }
+
+  /// Adds rows that follow `last` and chain to it, and ends the batch where there are no more.
+  void fill(RecordBatch& batch, Use& rows) {
+    while (!batch.full()) {
+      const int code = rows.step();
+      if (code != SQLITE_ROW) {
+        batch.end(code == SQLITE_DONE
+                      ? Status(Done{})
+                      : problem("after event " + std::to_string(last.number()) + ": cannot read"));
+        return;
+      }
+      const RecordView record = record_at(rows.row());
+      if (const Status checked = check_record(record, last, chain); !checked) {
+        batch.end(Error{checked.error().code, path + ": " + checked.error().message});
+        return;
+      }
+      batch.add(record);
+      last = record.lsn;
+      chain = record.chain;
+    }
   }
 
   Status add(const engine::Event& event, std::uint32_t& chain_now) {
@@ -385,29 +409,12 @@ Status SqliteStore::recover(const Visit& visit) {
   if (!head) {
     return head.error();
   }
-  Use rows(impl.read_after);
-  rows.bind(1, 0);
-  sqlite3_bind_int64(rows.row(), 2, -1);
-  proto::EventDecoder decoder;
-  int code = rows.step();
-  for (; code == SQLITE_ROW; code = rows.step()) {
-    const RecordView record = Impl::record_at(rows.row());
-    engine::Event event;
-    auto read = check_record(record, impl.last, impl.chain);
-    if (read) {
-      read = decode_record(record, decoder, event);
+  {
+    Use rows(impl.read_all);
+    ReadAhead ahead(impl.path, [&](RecordBatch& batch) { impl.fill(batch, rows); });
+    if (auto handed_out = ahead.hand_out(visit); !handed_out) {
+      return handed_out;
     }
-    if (!read) {
-      return Error{read.error().code, impl.path + ": " + read.error().message};
-    }
-    impl.last = record.lsn;
-    impl.chain = record.chain;
-    if (auto visited = visit(std::move(event)); !visited) {
-      return visited;
-    }
-  }
-  if (code != SQLITE_DONE) {
-    return impl.problem("after event " + std::to_string(impl.last.number()) + ": cannot read");
   }
   if (impl.last.number() != *head) {
     return Error{Errc::corrupt, impl.path + ": the log ends with event " +
