@@ -35,7 +35,7 @@ Runtime::Runtime(net::Loop& loop, EventStore& store, engine::SearcherRegistry re
 Runtime::~Runtime() = default;
 
 Status Runtime::recover() {
-  Status replayed = store_.recover([this](engine::Event event) -> Status {
+  Status replayed = store_.recover([this](const engine::Event& event) -> Status {
     note(event);
     Status taken = engine_.replay(event);
     if (!taken) {

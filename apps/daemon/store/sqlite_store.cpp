@@ -8,6 +8,7 @@
 #include <cstring>
 #include <optional>
 
+#include "daemon/store/read_ahead.hpp"
 #include "daemon/store/stored_record.hpp"
 #include "hpsearch/engine/base/check.hpp"
 #include "hpsearch/engine/base/text.hpp"
@@ -143,6 +144,7 @@ struct SqliteStore::Impl {
   Statement add_metric;
   Statement add_to_history;
   Statement set_head;
+  Statement read_all;
   Statement read_after;
   Statement read_metrics;
   Statement read_history;
@@ -273,6 +275,7 @@ struct SqliteStore::Impl {
          "INSERT INTO metric (experiment, trial, attempt, seq, step, metrics) VALUES (?, ?, ?, ?, ?, ?)"},
         {&add_to_history, "INSERT INTO trial_event (experiment, trial, lsn) VALUES (?, ?, ?)"},
         {&set_head, "UPDATE meta SET value = ? WHERE name = 'last_lsn'"},
+        {&read_all, "SELECT lsn, at, epoch, type, body, chain FROM event ORDER BY lsn"},
         {&read_after,
          "SELECT lsn, at, epoch, type, body, chain FROM event WHERE lsn > ? ORDER BY lsn LIMIT ?"},
         {&read_history,
@@ -292,17 +295,39 @@ struct SqliteStore::Impl {
     return Done{};
   }
 
-  static StoredRecord record_at(sqlite3_stmt* row) {
-    StoredRecord record;
+  /// The row's own memory, until the next step.
+  static RecordView record_at(sqlite3_stmt* row) {
+    RecordView record;
     record.lsn = engine::Lsn(unsigned_at(row, 0));
     record.at = engine::Instant::from_micros(sqlite3_column_int64(row, 1));
     record.epoch = unsigned_at(row, 2);
-    const auto* type = sqlite3_column_text(row, 3);
-    record.type.assign(type, type + sqlite3_column_bytes(row, 3));
+    const auto* type = static_cast<const char*>(sqlite3_column_blob(row, 3));
+    record.type = {type, static_cast<std::size_t>(sqlite3_column_bytes(row, 3))};
     const auto* body = static_cast<const std::byte*>(sqlite3_column_blob(row, 4));
-    record.body.assign(body, body + sqlite3_column_bytes(row, 4));
+    record.body = {body, static_cast<std::size_t>(sqlite3_column_bytes(row, 4))};
     record.chain = static_cast<std::uint32_t>(sqlite3_column_int64(row, 5));
     return record;
+  }
+
+  /// Adds rows that follow `last` and chain to it, and ends the batch where there are no more.
+  void fill(RecordBatch& batch, Use& rows) {
+    while (!batch.full()) {
+      const int code = rows.step();
+      if (code != SQLITE_ROW) {
+        batch.end(code == SQLITE_DONE
+                      ? Status(Done{})
+                      : problem("after event " + std::to_string(last.number()) + ": cannot read"));
+        return;
+      }
+      const RecordView record = record_at(rows.row());
+      if (const Status checked = check_record(record, last, chain); !checked) {
+        batch.end(Error{checked.error().code, path + ": " + checked.error().message});
+        return;
+      }
+      batch.add(record);
+      last = record.lsn;
+      chain = record.chain;
+    }
   }
 
   Status add(const engine::Event& event, std::uint32_t& chain_now) {
@@ -407,24 +432,12 @@ Status SqliteStore::recover(const Visit& visit) {
   if (!head) {
     return head.error();
   }
-  Use rows(impl.read_after);
-  rows.bind(1, 0);
-  sqlite3_bind_int64(rows.row(), 2, -1);
-  int code = rows.step();
-  for (; code == SQLITE_ROW; code = rows.step()) {
-    const StoredRecord record = Impl::record_at(rows.row());
-    auto event = open_record(record, impl.last, impl.chain);
-    if (!event) {
-      return Error{event.error().code, impl.path + ": " + event.error().message};
+  {
+    Use rows(impl.read_all);
+    ReadAhead ahead(impl.path, [&](RecordBatch& batch) { impl.fill(batch, rows); });
+    if (auto handed_out = ahead.hand_out(visit); !handed_out) {
+      return handed_out;
     }
-    impl.last = record.lsn;
-    impl.chain = record.chain;
-    if (auto visited = visit(std::move(event).value()); !visited) {
-      return visited;
-    }
-  }
-  if (code != SQLITE_DONE) {
-    return impl.problem("after event " + std::to_string(impl.last.number()) + ": cannot read");
   }
   if (impl.last.number() != *head) {
     return Error{Errc::corrupt, impl.path + ": the log ends with event " +
@@ -465,16 +478,16 @@ engine::Lsn SqliteStore::last_lsn() const noexcept {
 
 Result<std::vector<engine::Event>> SqliteStore::read(engine::Lsn after, std::size_t limit) {
   std::vector<engine::Event> events;
+  proto::EventDecoder decoder;
   Use rows(impl_->read_after);
   rows.bind(1, after.number());
   rows.bind(2, limit);
   int code = rows.step();
   for (; code == SQLITE_ROW; code = rows.step()) {
-    auto event = decode_record(Impl::record_at(rows.row()));
-    if (!event) {
-      return event.error();
+    if (const auto decoded = decode_record(Impl::record_at(rows.row()), decoder, events.emplace_back());
+        !decoded) {
+      return decoded.error();
     }
-    events.push_back(std::move(event).value());
   }
   if (code != SQLITE_DONE) {
     return impl_->problem("cannot read");
