@@ -97,6 +97,19 @@ TEST_F(Program, PreviewsForEyes) {
   EXPECT_THAT(ended.out, AllOf(HasSubstr("5 trials"), HasSubstr("40 epochs"), HasSubstr("FINAL LENGTH")));
 }
 
+TEST_F(Program, PreviewsAGridOf10ToThe30InExactIntegers) {
+  std::string axes;
+  for (int axis = 0; axis < 5; ++axis) {
+    axes += "  x" + std::to_string(axis) + ": {type: int, minval: 1, maxval: 1000000, count: 1000000}\n";
+  }
+  scratch_.write("e.yaml", "entrypoint: [python3, train.py]\nhyperparameters:\n" + axes +
+                               "searcher: {name: grid, metric: loss, max_length: {epochs: 3}}\n");
+  const Ended ended = run("preview e.yaml --output json");
+  EXPECT_EQ(ended.status, 0);
+  EXPECT_THAT(ended.out, AllOf(HasSubstr("\"trials\": 1000000000000000000000000000000,"),
+                               HasSubstr("\"total_length\": 3000000000000000000000000000000,")));
+}
+
 TEST_F(Program, NamesTheVerbThatWasMeant) {
   const Ended ended = run("trails 1");
   EXPECT_EQ(ended.status, 2);
