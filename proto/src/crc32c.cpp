@@ -3,10 +3,6 @@
 #include <array>
 #include <cstring>
 
-#if defined(__x86_64__)
-#include <nmmintrin.h>
-#endif
-
 #include "hpsearch/proto/stored.hpp"
 
 namespace hpsearch::proto {
@@ -50,12 +46,12 @@ std::uint32_t little_endian(const std::byte* bytes) noexcept {
   while (bytes.size() >= 8) {
     std::uint64_t word = 0;
     std::memcpy(&word, bytes.data(), 8);
-    wide = _mm_crc32_u64(wide, word);
+    wide = __builtin_ia32_crc32di(wide, word);
     bytes = bytes.subspan(8);
   }
   auto crc = static_cast<std::uint32_t>(wide);
   for (const std::byte byte : bytes) {
-    crc = _mm_crc32_u8(crc, std::to_integer<std::uint8_t>(byte));
+    crc = __builtin_ia32_crc32qi(crc, std::to_integer<std::uint8_t>(byte));
   }
   return ~crc;
 }

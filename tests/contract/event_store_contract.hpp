@@ -166,11 +166,10 @@ TYPED_TEST_P(EventStoreContract, KeepsTheMetricsOfATrialInOrder) {
 TYPED_TEST_P(EventStoreContract, KeepsTheHistoryOfATrialInOrderAndWithoutItsReports) {
   const engine::AttemptKey key{engine::ExperimentId(1), engine::TrialNumber(2), engine::AttemptNumber(1),
                                engine::LeaseId(5)};
-  const auto event = [](engine::EventBody body) { return engine::Event{engine::Lsn{}, engine::Instant{}, std::move(body)}; };
-  this->append({event(engine::TrialQueued{key.experiment, key.trial}), this->report(2, 1, 1, 0.5),
-                event(engine::TrialQueued{key.experiment, engine::TrialNumber(3)}),
-                event(engine::AttemptStarted{key}), event(engine::ExperimentPaused{key.experiment}),
-                event(engine::AttemptLost{key, "gone"})});
+  this->append({this->next(engine::TrialQueued{key.experiment, key.trial}), this->report(2, 1, 1, 0.5),
+                this->next(engine::TrialQueued{key.experiment, engine::TrialNumber(3)}),
+                this->next(engine::AttemptStarted{key}), this->next(engine::ExperimentPaused{key.experiment}),
+                this->next(engine::AttemptLost{key, "gone"})});
   this->reopen();
   const auto history = this->store_->history(key.experiment, key.trial);
   ASSERT_TRUE(history) << history.error().message;
