@@ -11,8 +11,8 @@
 #include "hpsearch/proto/stored.hpp"
 #include "hpsearch/proto/wire.hpp"
 
-// What a message costs between a socket and a decision: a worker's report, the event that is stored of it, and
-// what people read. The floor copies as many bytes.
+// What a message costs between a socket and a decision: a worker's report, the event that is stored of it,
+// and what people read. The floor copies as many bytes.
 
 namespace hpsearch::proto {
 namespace {

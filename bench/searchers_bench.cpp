@@ -412,7 +412,11 @@ BENCHMARK(searcher_standing)->Name("searchers/asha/standing")->Apply(looks);
 BENCHMARK(searcher_save)->Name("searchers/asha/save")->Apply(whole_states);
 BENCHMARK(searcher_load)->Name("searchers/asha/load")->Apply(whole_states);
 BENCHMARK(space_sample)->Name("engine/space/sample");
-BENCHMARK(space_grid_point)->Name("engine/space/grid_point")->ArgName("axes")->DenseRange(1, 9, 4)->Complexity(benchmark::oN);
+BENCHMARK(space_grid_point)
+    ->Name("engine/space/grid_point")
+    ->ArgName("axes")
+    ->DenseRange(1, 9, 4)
+    ->Complexity(benchmark::oN);
 
 }  // namespace
 }  // namespace hpsearch::searchers

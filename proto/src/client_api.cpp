@@ -262,7 +262,8 @@ std::string to_json(const engine::Preview& preview) {
          "\n  ],\n  \"final_counts\": {" + listed(preview.final_counts, "\n    ", final_count) +
          "\n  },\n  \"total_length\": " + to_text(preview.total_length) +
          ",\n  \"full_length\": " + to_text(preview.full_length) + ",\n  \"warnings\": [" +
-         listed(preview.warnings, "\n    ", [](const std::string& text) { return engine::compact_json(text); }) +
+         listed(preview.warnings, "\n    ",
+                [](const std::string& text) { return engine::compact_json(text); }) +
          "\n  ]\n}";
 }
 

@@ -10,9 +10,9 @@
 
 namespace hpsearch::searchers {
 
-// Many small numbers as one text: five bits to a letter, the lowest first, with a sixth that says whether more
-// follow (the variable-length quantities of source maps). A million trials are then a few texts instead of
-// millions of values, and still stand in JSON as they are.
+// Many small numbers as one text: five bits to a letter, the lowest first, with a sixth that says whether
+// more follow (the variable-length quantities of source maps). A million trials are then a few texts instead
+// of millions of values, and still stand in JSON as they are.
 
 class ColumnWriter {
  public:

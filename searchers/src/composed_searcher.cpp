@@ -113,11 +113,11 @@ void ComposedSearcher::hear(const engine::SearchEvent& event) {
 }
 
 Value ComposedSearcher::save() const {
+  const Value replacements =
+      limits_.replacements ? Value(engine::to_text(*limits_.replacements)) : Value();
   return Value::Map{{"kind", "searcher"},
                     {"invalid", saved_count(invalid_)},
-                    {"limits", Value::List{engine::to_text(limits_.trials),
-                                           limits_.replacements ? Value(engine::to_text(*limits_.replacements))
-                                                                : Value()}},
+                    {"limits", Value::List{engine::to_text(limits_.trials), replacements}},
                     {"proposer", proposer_->save()},
                     {"schedule", schedule_->save()}};
 }

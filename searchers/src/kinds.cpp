@@ -148,8 +148,9 @@ void warn_of_sparse_reports(Preview& preview, const ExperimentConfig& config,
   preview.warnings.push_back(
       (first_seen - lengths.begin() == 1 ? "the rung at " : "the rungs at ") + missed + " " + config.unit +
       (first_seen - lengths.begin() == 1 ? " is" : " are") + " below min_validation_period, which is " +
-      in_unit(*period, config) + ": trials are judged there by what they report later; let the program report "
-      "at least every " + in_unit(lengths.front(), config) + ", or use fewer rungs");
+      in_unit(*period, config) +
+      ": trials are judged there by what they report later; let the program report at least every " +
+      in_unit(lengths.front(), config) + ", or use fewer rungs");
 }
 
 /// Where nothing can be resumed, the promotion type trains every promoted trial from its start.
@@ -162,7 +163,7 @@ void warn_of_lost_training(Preview& preview, const ExperimentConfig& config) {
   }
   preview.warnings.push_back(
       std::string(keeps_none ? "checkpoint_policy is none"
-                             : "metrics are read from the program's output, as if it knew nothing of hpsearch") +
+                             : "metrics are read from the output, as if the program knew nothing of us") +
       ": a program that saves no checkpoints begins anew whenever it is promoted after a pause; if this one "
       "saves none, set stop_once: true, which never pauses a trial");
 }
@@ -191,7 +192,8 @@ void warn_of_short_rung(Preview& preview, const ExperimentConfig& config, const 
     settings += " and num_rungs: " + std::to_string(rungs);
   } else if (!searcher.bracket_rungs.empty()) {
     settings += " and bracket_rungs: [" + std::to_string(rungs) +
-                (searcher.bracket_rungs.size() > 1 && rungs > 1 ? ", " + std::to_string(rungs - 1) : "") + "]";
+                (searcher.bracket_rungs.size() > 1 && rungs > 1 ? ", " + std::to_string(rungs - 1) : "") +
+                "]";
   } else {
     settings += " and max_rungs: " + std::to_string(rungs);
   }
@@ -199,10 +201,11 @@ void warn_of_short_rung(Preview& preview, const ExperimentConfig& config, const 
   for (const Units length : rung_lengths(lengths.back(), divisor, rungs)) {
     better += (better.empty() ? "" : ", ") + std::to_string(engine::count(length));
   }
-  preview.warnings.push_back("the first rung trains " + std::to_string(first) + " of " +
-                             in_unit(lengths.back(), config) + " (" + percent(first, longest) +
-                             "): so early, results often mislead, and halving may then be no better than random; "
-                             "consider " + settings + ", whose longest bracket has rungs at " + better);
+  preview.warnings.push_back(
+      "the first rung trains " + std::to_string(first) + " of " + in_unit(lengths.back(), config) + " (" +
+      percent(first, longest) +
+      "): so early, results often mislead, and halving may then be no better than random; consider " +
+      settings + ", whose longest bracket has rungs at " + better);
 }
 
 }  // namespace

@@ -30,8 +30,8 @@ void check_points(const engine::ExperimentConfig& config, engine::Problems& prob
 void preview_bracket(engine::Preview& preview, const AshaSettings& settings, std::uint64_t rungs_asked,
                      bool stop_once, std::uint64_t share, std::string_view bracket);
 
-/// Warns of rungs that no report falls on, of training that is lost at a pause, and of a first rung that is too
-/// short to tell anything. The bracket with the most rungs stands first in the preview.
+/// Warns of rungs that no report falls on, of training that is lost at a pause, and of a first rung that is
+/// too short to tell anything. The bracket with the most rungs stands first in the preview.
 void warn_of_rungs(engine::Preview& preview, const engine::ExperimentConfig& config);
 
 /// Warns when a finite space has fewer configurations than trials were asked for.

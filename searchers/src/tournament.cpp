@@ -200,8 +200,8 @@ void Tournament::hear_max_trials(engine::Cardinality trials) {
   update_progress();
 }
 
-/// Brackets that have more than their share of max_trials_ keep what they have, and the others share the rest,
-/// until all of those have at most their share. With less to share than there is, nobody gets more.
+/// Brackets that have more than their share of max_trials_ keep what they have, and the others share the
+/// rest, until all of those have at most their share. With less to share than there is, nobody gets more.
 void Tournament::share_out_trials() {
   std::vector<std::uint64_t> limits(brackets_.size(), 0);
   std::uint64_t left = *max_trials_;

@@ -61,7 +61,8 @@ std::set<std::string> all_of(const engine::Space& space) {
   std::set<std::string> all;
   std::uint64_t since_new = 0;
   for (std::uint64_t trial = 0; since_new < 600; ++trial) {
-    since_new = all.insert(engine::compact_json(space.sample(99, TrialNumber(trial)))).second ? 0 : since_new + 1;
+    const bool is_new = all.insert(engine::compact_json(space.sample(99, TrialNumber(trial)))).second;
+    since_new = is_new ? 0 : since_new + 1;
   }
   return all;
 }

@@ -19,9 +19,9 @@ namespace hpsearch::searchers {
 /// lengths and the number of trials allow.
 [[nodiscard]] std::uint64_t deepest_bracket(const engine::SearcherConfig& searcher, std::uint64_t trials);
 
-/// Divides `trials` among brackets with so many rungs each, most rungs first, so that each gets about the same
-/// training: bracket b has weight d^(R_b-1)/R_b. Exact integers for integral d. The shares add up to `trials`,
-/// and every bracket has at least one: there are at least as many trials as brackets.
+/// Divides `trials` among brackets with so many rungs each, most rungs first, so that each gets about the
+/// same training: bracket b has weight d^(R_b-1)/R_b. Exact integers for integral d. The shares add up to
+/// `trials`, and every bracket has at least one: there are at least as many trials as brackets.
 [[nodiscard]] std::vector<std::uint64_t> share_out(std::uint64_t trials, const Divisor& divisor,
                                                    const std::vector<std::uint64_t>& rungs);
 

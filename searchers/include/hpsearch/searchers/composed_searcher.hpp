@@ -22,8 +22,8 @@ class ComposedSearcher final : public engine::Searcher {
   /// What it must know of the user's wishes.
   struct Limits {
     engine::Cardinality trials = 0;  ///< As many were asked for.
-    /// At most so many trials stand in for invalid ones; nothing: invalid ones use up theirs, and the number of
-    /// trials is fixed.
+    /// At most so many trials stand in for invalid ones; nothing: invalid ones use up theirs, and the number
+    /// of trials is fixed.
     std::optional<std::uint64_t> replacements;
     std::optional<engine::Cardinality> supply;  ///< There are no more configurations than this.
   };

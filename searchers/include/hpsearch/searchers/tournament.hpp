@@ -28,8 +28,8 @@ struct BracketPlan {
 /// Trials are numbered over all brackets in order of creation; each bracket sees its own numbers from 0.
 ///
 /// When another number of trials is wanted, the brackets stay, and the trials are shared out anew by the same
-/// weights; a bracket that has more than its new share keeps them, at the expense of the others. Progress, the
-/// mean of the brackets', then stands still until it is past where it was.
+/// weights; a bracket that has more than its new share keeps them, at the expense of the others. Progress,
+/// the mean of the brackets', then stands still until it is past where it was.
 ///
 /// Cost: that of the brackets asked, B at a pull and one for an event.
 class Tournament final : public Schedule {
