@@ -24,8 +24,8 @@
 
 namespace hpsearch::contract {
 
-/// Recomputes the numbers of reasons from what the searcher was told, by rules of its own. A fixture may bring
-/// one along.
+/// Recomputes the numbers of reasons from what the searcher was told, by rules of its own. A fixture may
+/// bring one along.
 class Judge {
  public:
   Judge() = default;
@@ -139,7 +139,8 @@ class Course {
     expect_fresh();
     // Every turn of a trial is a report, an exit or a step up; a search that needs more turns than this does
     // not end.
-    std::uint64_t turns_left = 2000 + 400 * static_cast<std::uint64_t>(planned_) * (weather_.limit_changes + 1);
+    std::uint64_t turns_left =
+        2000 + 400 * static_cast<std::uint64_t>(planned_) * (weather_.limit_changes + 1);
     while (!stops()) {
       fill_slots();
       if (finished_) {

@@ -18,20 +18,23 @@
 #include "contract/search_course.hpp"
 #include "contract/searcher_contract.hpp"
 
-// The promises of searcher_contract.hpp once more, under searches, workers and mishaps that rapidcheck makes up
-// and, when a promise is broken, makes as small as it can. A searcher joins with the fixture it already has:
+// The promises of searcher_contract.hpp once more, under searches, workers and mishaps that rapidcheck makes
+// up and, when a promise is broken, makes as small as it can. A searcher joins with the fixture it already has:
 //
 //   struct MySearcherUnderContract {
 //     static engine::SearcherKind kind();
+//     static engine::ExperimentConfig config(engine::Draw& draw);
 //     static constexpr bool replaces_invalid = true;
-//     static constexpr Spaces spaces = Spaces::any;           // Left out: any.
-//     static void settle(engine::ExperimentConfig& config);   // Left out: the settings are taken as they come.
-//     static std::unique_ptr<Judge> judge(const engine::ExperimentConfig& config);  // Left out: nobody recounts.
+//
+//     // May be left out: takes any space; takes settings as they come; nobody recounts its reasons.
+//     static constexpr Spaces spaces = Spaces::any;
+//     static void settle(engine::ExperimentConfig& config);
+//     static std::unique_ptr<Judge> judge(const engine::ExperimentConfig& config);
 //   };
 //   HPSEARCH_SEARCHER_UNDER_CONTRACT(MySearcher, MySearcherUnderContract);  // Both kits at once.
 //
-// 4000 cases per searcher, in three properties. A failure prints RC_PARAMS="reproduce=…", which repeats it; RC_PARAMS="seed=…" and
-// "max_success=…" choose others and more, HPSEARCH_PROPERTY_CASES=N how many without rapidcheck's own words.
+// 4000 cases per searcher, in three properties. A failure prints RC_PARAMS="reproduce=…", which repeats it.
+// RC_PARAMS="seed=…" repeats a run; HPSEARCH_PROPERTY_CASES=N runs so many cases of each property.
 
 namespace hpsearch::contract {
 
@@ -168,8 +171,8 @@ TYPED_TEST_P(SearcherProperties, AreTheSameAfterAnySaveAndEveryReplay) {
           ASSERT_EQ(text_of(loaded->verdict(validated->trial)), heard.verdict) << "after event " << i;
         }
         const auto closable = loaded->closable();
-        ASSERT_TRUE(std::equal(closable.begin(), closable.end(), heard.closable.begin(), heard.closable.end()))
-            << "after event " << i << ", loaded at " << moment;
+        const std::vector<engine::TrialNumber> named(closable.begin(), closable.end());
+        ASSERT_EQ(named, heard.closable) << "after event " << i << ", loaded at " << moment;
       }
       if (i + 1 == moment) {
         loaded = TypeParam::kind().make(drawn.config);

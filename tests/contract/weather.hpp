@@ -56,7 +56,8 @@ struct Weather {
   return "errored " + n(weather.errored) + "%, user_canceled " + n(weather.user_canceled) +
          "%, user_stopped " + n(weather.user_stopped) + "%, invalid_hp " + n(weather.invalid_hp) +
          "%, cancel_waiting " + n(weather.cancel_waiting) + "%, capacity_changes " +
-         n(weather.capacity_changes) + "%, limit_changes " + n(weather.limit_changes) + "%, without_metric " + n(weather.without_metric) +
+         n(weather.capacity_changes) + "%, limit_changes " + n(weather.limit_changes) +
+         "%, without_metric " + n(weather.without_metric) +
          "%, intermediate " + n(weather.intermediate) + "%, metrics " + n(weather.metrics) + ", paces " +
          n(weather.paces);
 }

@@ -20,7 +20,8 @@ BLOCK = re.compile(r"^```(yaml|console)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 def run(command, folder, bin_dir):
     environment = {"PATH": f"{bin_dir}:{os.environ['PATH']}", "HOME": folder, "LC_ALL": "C.UTF-8"}
-    done = subprocess.run(["sh", "-c", command], cwd=folder, env=environment, text=True, capture_output=True, timeout=60)
+    done = subprocess.run(["sh", "-c", command], cwd=folder, env=environment, text=True, capture_output=True,
+                          timeout=60)
     return [line.rstrip() for line in (done.stdout + done.stderr).splitlines()]
 
 

@@ -150,7 +150,9 @@ def passes(program, folder):
     if done.returncode < 0:
         return f"ended by signal {-done.returncode}"
     failed = [line for line in done.stdout.splitlines() if line.startswith("[  FAILED  ]")]
-    return failed[0].removeprefix("[  FAILED  ] ").split(",")[0].split(" (")[0] if failed else f"exit status {done.returncode}"
+    if not failed:
+        return f"exit status {done.returncode}"
+    return failed[0].removeprefix("[  FAILED  ] ").split(",")[0].split(" (")[0]
 
 
 def verdict_on(build, mutant):
