@@ -102,6 +102,62 @@ TEST_F(SqliteStoreTest, AnyFlippedByteOfABodyIsFoundAndNamed) {
   EXPECT_TRUE(open_and_recover());
 }
 
+// More events than are read ahead at once.
+class LongLogTest : public SqliteStoreTest {
+ protected:
+  static constexpr std::uint64_t length = 5000;
+
+  void SetUp() override {
+    auto store = SqliteStore::open(path());
+    ASSERT_TRUE(store) << store.error().message;
+    ASSERT_TRUE(recover_nothing(**store));
+    std::vector<engine::Event> group;
+    for (std::uint64_t lsn = 1; lsn <= length; ++lsn) {
+      group.push_back(event(lsn, "event " + std::to_string(lsn)));
+    }
+    ASSERT_TRUE((*store)->append(group));
+  }
+
+  /// Recovers until the visitor has seen `enough`; counts what it was told, in order.
+  engine::Status recover_up_to(std::uint64_t enough) {
+    auto store = SqliteStore::open(path());
+    EXPECT_TRUE(store) << store.error().message;
+    return (*store)->recover([&](const engine::Event& told) -> engine::Status {
+      ++told_;
+      EXPECT_EQ(told.lsn, engine::Lsn(told_));
+      const auto* taken = std::get_if<engine::ReportTaken>(&told.body);
+      const auto* report = taken != nullptr ? std::get_if<engine::InvalidHparamsReport>(&taken->report) : nullptr;
+      EXPECT_TRUE(report != nullptr && report->why == "event " + std::to_string(told_));
+      return told_ < enough ? engine::Status(engine::Done{}) : engine::Error{Errc::corrupt, "enough"};
+    });
+  }
+
+  std::uint64_t told_ = 0;
+};
+
+TEST_F(LongLogTest, IsToldFromBeginningToEnd) {
+  const auto recovered = recover_up_to(length + 1);
+  EXPECT_TRUE(recovered) << recovered.error().message;
+  EXPECT_EQ(told_, length);
+}
+
+TEST_F(LongLogTest, EverythingBeforeADamagedEventIsTold) {
+  tamper("UPDATE event SET at = at + 1 WHERE lsn = 3001");
+  const auto recovered = recover_up_to(length + 1);
+  ASSERT_FALSE(recovered);
+  EXPECT_NE(recovered.error().message.find("event 3001 of the log does not match its checksum"), std::string::npos)
+      << recovered.error().message;
+  EXPECT_EQ(told_, 3000U);
+}
+
+TEST_F(LongLogTest, TheVisitorsErrorComesBeforeALaterDamage) {
+  tamper("UPDATE event SET at = at + 1 WHERE lsn = 1001");
+  const auto recovered = recover_up_to(1000);
+  ASSERT_FALSE(recovered);
+  EXPECT_EQ(recovered.error().message, "enough");
+  EXPECT_EQ(told_, 1000U);
+}
+
 TEST_F(SqliteStoreTest, ChangedColumnsAreFoundAndNamed) {
   for (const char* change :
        {"UPDATE event SET at = at + 1 WHERE lsn = 2", "UPDATE event SET epoch = 9 WHERE lsn = 2",

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <algorithm>
 #include <set>
 
 #include "hpsearch/engine/base/text.hpp"
@@ -37,6 +38,32 @@ TEST(StoredEvent, TypesAreSpelledLikeTheirExamples) {
     seen.insert(example.value.index());
   }
   EXPECT_EQ(seen.size(), std::variant_size_v<EventBody>) << "an event has no example";
+}
+
+// Our own order takes a shorter way through the decoder than a stranger's; both lead to the same event.
+TEST(StoredEvent, MembersInAnotherOrderAreTheSameEvent) {
+  for (const auto& example : example_events()) {
+    Apart apart = take_apart(encode_event(example.value));
+    std::reverse(apart.body.begin(), apart.body.end());
+    const auto decoded = decode_event(put_together(apart));
+    ASSERT_TRUE(decoded) << example.name << ": " << decoded.error().message;
+    EXPECT_TRUE(same(*decoded, example.value)) << example.name;
+  }
+}
+
+TEST(StoredEvent, OneDecoderReadsAllEventsOneAfterTheOther) {
+  proto::EventDecoder decoder;
+  EventBody body;
+  for (const auto& example : example_events()) {
+    const Bytes bytes = encode_event(example.value);
+    Apart apart = take_apart(bytes);
+    std::reverse(apart.body.begin(), apart.body.end());
+    EXPECT_FALSE(decoder.decode(std::span(bytes).first(bytes.size() - 1), body)) << example.name;
+    ASSERT_TRUE(decoder.decode(put_together(apart), body)) << example.name;
+    EXPECT_TRUE(same(body, example.value)) << example.name;
+    ASSERT_TRUE(decoder.decode(bytes, body)) << example.name;
+    EXPECT_TRUE(same(body, example.value)) << example.name;
+  }
 }
 
 TEST(StoredEvent, RealsStayReals) {

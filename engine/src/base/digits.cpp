@@ -18,7 +18,7 @@ constexpr std::array<std::uint8_t, 256> values = [] {
   return table;
 }();
 
-constexpr int digits_of_a_real = 11;
+constexpr std::size_t digits_of_a_real = 11;
 
 }  // namespace
 
@@ -38,44 +38,45 @@ void DigitWriter::integer(std::int64_t number) {
 
 void DigitWriter::real(double number) {
   auto bits = std::bit_cast<std::uint64_t>(number);
-  for (int i = 0; i < digits_of_a_real; ++i) {
-    text_ += alphabet[bits & 63U];
+  std::array<char, digits_of_a_real> digits{};
+  for (char& digit : digits) {
+    digit = alphabet[bits & 63U];
     bits >>= 6U;
   }
+  text_.append(digits.data(), digits.size());
 }
 
-unsigned DigitReader::digit() noexcept {
-  const std::uint8_t value = rest_.empty() ? no_digit : values[static_cast<unsigned char>(rest_.front())];
-  if (value == no_digit) {
-    good_ = false;
-    rest_ = {};
-    return 0;
-  }
-  rest_.remove_prefix(1);
-  return value;
+void DigitReader::spoil() noexcept {
+  good_ = false;
+  rest_ = {};
 }
 
 std::uint64_t DigitReader::count() noexcept {
   std::uint64_t number = 0;
-  for (unsigned shift = 0; good_; shift += 5) {
-    const std::uint64_t value = digit();
+  std::size_t taken = 0;
+  for (unsigned shift = 0; taken < rest_.size(); shift += 5) {
+    const std::uint64_t value = values[static_cast<unsigned char>(rest_[taken++])];
     const std::uint64_t part = value & 31U;
-    if (shift >= 64 || (shift > 59 && (part >> (64 - shift)) != 0)) {
-      good_ = false;
-      return 0;
+    if (value == no_digit || shift >= 64 || (shift > 59 && (part >> (64 - shift)) != 0)) {
+      break;
     }
     number |= part << shift;
     if ((value & 32U) == 0) {
-      break;
+      rest_.remove_prefix(taken);
+      return number;
     }
   }
-  return good_ ? number : 0;
+  spoil();
+  return 0;
 }
 
 std::uint64_t DigitReader::count_below(std::uint64_t bound) noexcept {
   const std::uint64_t number = count();
-  good_ = good_ && number < bound;
-  return good_ ? number : 0;
+  if (number >= bound) {
+    spoil();
+    return 0;
+  }
+  return number;
 }
 
 std::int64_t DigitReader::integer() noexcept {
@@ -84,15 +85,24 @@ std::int64_t DigitReader::integer() noexcept {
 }
 
 double DigitReader::real() noexcept {
-  std::uint64_t bits = 0;
-  for (int i = 0; i < digits_of_a_real; ++i) {
-    const std::uint64_t value = digit();
-    if (i == digits_of_a_real - 1 && value >= 16) {
-      good_ = false;
-    }
-    bits |= value << (6 * static_cast<unsigned>(i));
+  if (rest_.size() < digits_of_a_real) {
+    spoil();
+    return 0;
   }
-  return good_ ? std::bit_cast<double>(bits) : 0;
+  std::uint64_t bits = 0;
+  std::uint64_t seen = 0;  // no_digit is a bit that no digit has.
+  std::uint64_t last = 0;
+  for (std::size_t i = 0; i < digits_of_a_real; ++i) {
+    last = values[static_cast<unsigned char>(rest_[i])];
+    seen |= last;
+    bits |= last << (6 * i);
+  }
+  if ((seen & no_digit) != 0 || last >= 16) {
+    spoil();
+    return 0;
+  }
+  rest_.remove_prefix(digits_of_a_real);
+  return std::bit_cast<double>(bits);
 }
 
 }  // namespace hpsearch::engine

@@ -13,25 +13,35 @@ Error refuse(const Event& event, const std::string& why) {
 struct Reader {
   const World& world;
 
+  [[nodiscard]] const ExperimentRecord* find(ExperimentId id) const {
+    const auto found = world.experiments.find(id);
+    return found != world.experiments.end() ? &found->second : nullptr;
+  }
+  [[nodiscard]] const TrialRecord* find(ExperimentId id, TrialNumber number) const {
+    const ExperimentRecord* record = find(id);
+    return record != nullptr && number.number() < record->trials.size() ? &record->trials[number.number()] : nullptr;
+  }
+
   std::string experiment(ExperimentId id) const {
-    return world.experiments.contains(id) ? "" : "no experiment " + std::to_string(id.number());
+    return find(id) != nullptr ? "" : "no experiment " + std::to_string(id.number());
   }
 
   std::string trial(ExperimentId id, TrialNumber number) const {
-    if (const std::string missing = experiment(id); !missing.empty()) {
-      return missing;
+    if (find(id, number) != nullptr) {
+      return "";
     }
-    return number.number() < world.experiments.at(id).trials.size()
-               ? ""
+    const std::string missing = experiment(id);
+    return !missing.empty()
+               ? missing
                : "experiment " + std::to_string(id.number()) + " has no trial " + std::to_string(number.number());
   }
 
   std::string live(const AttemptKey& key) const {
-    if (const std::string missing = trial(key.experiment, key.trial); !missing.empty()) {
-      return missing;
+    const TrialRecord* record = find(key.experiment, key.trial);
+    if (record == nullptr) {
+      return trial(key.experiment, key.trial);
     }
-    const TrialRecord& record = trial_of(world, key.experiment, key.trial);
-    return record.live && record.live->key == key ? "" : "lease " + std::to_string(key.lease.number()) + " is not live";
+    return record->live && record->live->key == key ? "" : "lease " + std::to_string(key.lease.number()) + " is not live";
   }
 
   std::string worker(WorkerId id) const {
@@ -46,17 +56,18 @@ struct Reader {
     return parsed.config ? "" : "its config does not read here: " + describe(parsed.problems.front());
   }
   std::string operator()(const TrialCreated& event) const {
-    if (const std::string missing = experiment(event.experiment); !missing.empty()) {
-      return missing;
+    const ExperimentRecord* record = find(event.experiment);
+    if (record == nullptr) {
+      return experiment(event.experiment);
     }
-    return event.trial.number() == world.experiments.at(event.experiment).trials.size() ? "" : "trials count up by one";
+    return event.trial.number() == record->trials.size() ? "" : "trials count up by one";
   }
   std::string operator()(const LeaseGranted& event) const {
-    if (const std::string missing = trial(event.experiment, event.trial); !missing.empty()) {
-      return missing;
+    const TrialRecord* record = find(event.experiment, event.trial);
+    if (record == nullptr) {
+      return trial(event.experiment, event.trial);
     }
-    const TrialRecord& record = trial_of(world, event.experiment, event.trial);
-    if (record.live || record.state != TrialState::pending) {
+    if (record->live || record->state != TrialState::pending) {
       return "trial " + std::to_string(event.trial.number()) + " does not wait for a slot";
     }
     return worker(event.worker);

@@ -44,7 +44,7 @@ class DigitReader {
   [[nodiscard]] bool finished() const noexcept { return good_ && rest_.empty(); }
 
  private:
-  [[nodiscard]] unsigned digit() noexcept;
+  void spoil() noexcept;
 
   std::string_view rest_;
   bool good_ = true;
