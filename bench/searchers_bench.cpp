@@ -7,12 +7,14 @@
 #include <optional>
 #include <queue>
 #include <span>
+#include <string>
 #include <utility>
 #include <variant>
 #include <vector>
 
 #include "hpsearch/engine/base/check.hpp"
 #include "hpsearch/engine/base/draw.hpp"
+#include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/engine/config/experiment_config.hpp"
 #include "hpsearch/engine/searcher.hpp"
 #include "hpsearch/searchers/asha.hpp"
@@ -200,7 +202,7 @@ class WholeSearcher {
   void promote(TrialNumber trial, Units length) { searcher_->hear(engine::TrialWasPromoted{trial, length}); }
   void close(TrialNumber trial) { searcher_->hear(engine::TrialWasClosed{trial}); }
   [[nodiscard]] std::span<const TrialNumber> closable() const { return searcher_->closable(); }
-  [[nodiscard]] engine::Searcher& searcher() { return *searcher_; }
+  [[nodiscard]] engine::Searcher& searcher() const { return *searcher_; }
 
  private:
   std::unique_ptr<engine::Searcher> searcher_;
@@ -258,6 +260,113 @@ void searcher_event(benchmark::State& state, const char* searcher, bool stop_onc
   count_items(state, events);
 }
 
+/// A search in which so many trials have reported once. Those that were promoted train; the others wait.
+struct Judged {
+  WholeSearcher search;
+  std::vector<TrialNumber> waiting;
+};
+
+Judged judged_search(const ExperimentConfig& config, const std::vector<double>& metrics) {
+  Judged judged{WholeSearcher(config), {}};
+  std::vector<bool> waits(metrics.size(), false);
+  for (std::size_t created = 0; created < metrics.size();) {
+    const TrialNumber trial = *judged.search.start();
+    if (trial.number() < created) {
+      waits[trial.number()] = false;
+      continue;
+    }
+    const engine::Verdict verdict =
+        judged.search.report(trial, Score::from_metric(metrics[created++], engine::Goal::minimize));
+    if (verdict.action == engine::Verdict::Action::train_on) {
+      judged.search.promote(trial, verdict.length);
+    } else {
+      waits[trial.number()] = true;
+    }
+  }
+  for (std::size_t trial = 0; trial < waits.size(); ++trial) {
+    if (waits[trial]) {
+      judged.waiting.push_back(TrialNumber(trial));
+    }
+  }
+  return judged;
+}
+
+// Looking alone: what is asked after every event.
+void searcher_next(benchmark::State& state) {
+  const Judged judged = judged_search(experiment("async_halving", state.range(0) + 1, false),
+                                      drawn_metrics(state.range(0)));
+  for (auto _ : state) {
+    engine::Next next = judged.search.searcher().next();
+    benchmark::DoNotOptimize(&next);
+  }
+  state.SetComplexityN(state.range(0));
+}
+
+void searcher_standing(benchmark::State& state) {
+  const Judged judged = judged_search(experiment("async_halving", state.range(0) + 1, false),
+                                      drawn_metrics(state.range(0)));
+  std::size_t turn = 0;
+  for (auto _ : state) {
+    engine::Reason reason = judged.search.searcher().standing(judged.waiting[turn]);
+    benchmark::DoNotOptimize(&reason);
+    turn = (turn + 7919) % judged.waiting.size();  // A prime: all over the rung.
+  }
+  state.SetComplexityN(state.range(0));
+}
+
+void searcher_save(benchmark::State& state) {
+  const Judged judged =
+      judged_search(experiment("async_halving", state.range(0) + 1, false), drawn_metrics(state.range(0)));
+  const engine::Searcher& searcher = judged.search.searcher();
+  for (auto _ : state) {
+    engine::Value saved = searcher.save();
+    benchmark::DoNotOptimize(&saved);
+  }
+  count_items(state, static_cast<std::uint64_t>(state.range(0)));
+  state.counters["bytes_per_trial"] =
+      static_cast<double>(engine::compact_json(searcher.save()).size()) /
+      static_cast<double>(state.range(0));
+}
+
+void searcher_load(benchmark::State& state) {
+  const ExperimentConfig config = experiment("async_halving", state.range(0) + 1, false);
+  const engine::Value saved = judged_search(config, drawn_metrics(state.range(0))).search.searcher().save();
+  for (auto _ : state) {
+    WholeSearcher fresh(config);
+    HPSEARCH_CHECK(fresh.searcher().load(saved).has_value(), "what a searcher saved, it loads");
+    benchmark::DoNotOptimize(&fresh);
+  }
+  count_items(state, static_cast<std::uint64_t>(state.range(0)));
+}
+
+void space_sample(benchmark::State& state) {
+  const engine::Space space = four_parameters();
+  std::uint64_t trial = 0;
+  for (auto _ : state) {
+    engine::Value configuration = space.sample(1, TrialNumber(trial++));
+    benchmark::DoNotOptimize(&configuration);
+  }
+}
+
+// The last point of a grid of 1000^axes.
+void space_grid_point(benchmark::State& state) {
+  using engine::Value;
+  Value::Map axes;
+  for (std::int64_t axis = 0; axis < state.range(0); ++axis) {
+    axes["x" + std::to_string(axis)] =
+        Value::Map{{"type", "int"}, {"minval", 0}, {"maxval", 99999}, {"count", 1000}};
+  }
+  engine::Problems problems;
+  engine::Problems notes;
+  const engine::Space space = engine::Space::parse(Value(axes), "hyperparameters", problems, notes);
+  const engine::Cardinality last = space.grid_size().value() - 1;
+  for (auto _ : state) {
+    engine::Value configuration = space.grid_point(last);
+    benchmark::DoNotOptimize(&configuration);
+  }
+  state.SetComplexityN(state.range(0));
+}
+
 void hundred_to_million(benchmark::internal::Benchmark* bench) {
   bench->ArgName("trials")
       ->RangeMultiplier(10)
@@ -286,6 +395,24 @@ BENCHMARK_CAPTURE(searcher_event, adaptive, "adaptive_asha", false)
 BENCHMARK_CAPTURE(searcher_event, random, "random", false)
     ->Name("searchers/random/event")
     ->Apply(hundred_to_million);
+
+void looks(benchmark::internal::Benchmark* bench) {
+  bench->ArgName("trials")->RangeMultiplier(10)->Range(100, 1'000'000)->Complexity(benchmark::oLogN);
+}
+void whole_states(benchmark::internal::Benchmark* bench) {
+  bench->ArgName("trials")
+      ->RangeMultiplier(10)
+      ->Range(100, 1'000'000)
+      ->Unit(benchmark::kMillisecond)
+      ->Complexity(benchmark::oN);
+}
+
+BENCHMARK(searcher_next)->Name("searchers/asha/next")->Apply(looks);
+BENCHMARK(searcher_standing)->Name("searchers/asha/standing")->Apply(looks);
+BENCHMARK(searcher_save)->Name("searchers/asha/save")->Apply(whole_states);
+BENCHMARK(searcher_load)->Name("searchers/asha/load")->Apply(whole_states);
+BENCHMARK(space_sample)->Name("engine/space/sample");
+BENCHMARK(space_grid_point)->Name("engine/space/grid_point")->ArgName("axes")->DenseRange(1, 9, 4)->Complexity(benchmark::oN);
 
 }  // namespace
 }  // namespace hpsearch::searchers

@@ -93,6 +93,10 @@ Outcome<Value> Client::post(const std::string& target, const Value& body,
   return ask("POST", target, engine::compact_json(body), idempotency_key);
 }
 
+Outcome<Value> Client::patch(const std::string& target, const Value& body) const {
+  return ask("PATCH", target, engine::compact_json(body), "");
+}
+
 std::string experiment_target(std::uint64_t experiment, const std::string& rest) {
   return "/api/v1/experiments/" + std::to_string(experiment) + rest;
 }

@@ -22,6 +22,7 @@ class Client {
   [[nodiscard]] Outcome<engine::Value> get(const std::string& target) const;
   [[nodiscard]] Outcome<engine::Value> post(const std::string& target, const engine::Value& body,
                                             const std::string& idempotency_key = "") const;
+  [[nodiscard]] Outcome<engine::Value> patch(const std::string& target, const engine::Value& body) const;
 
   void set_timeout(std::chrono::milliseconds timeout) noexcept { timeout_ = timeout; }
 

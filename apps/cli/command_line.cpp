@@ -89,6 +89,9 @@ struct Arguments {
   ExperimentOptions experiment;
   WaitOptions wait;
   LogsOptions logs;
+  SetOptions set;
+  ExplainOptions explain;
+  std::optional<std::uint64_t> trial;
   std::optional<std::string> context_directory;
 };
 
@@ -268,6 +271,16 @@ class CommandLine {
     add_experiment(add("best", "Show the best trial", about_one(best)));
     add_experiment(add("config", "Print the experiment with every default filled in", about_one(config)));
 
+    CLI::App& why = add("explain", "Say why a trial is where it is, in numbers", [this](const Output& output) {
+      given_.explain.server = given_.server;
+      return explain(given_.explain, output);
+    });
+    why.add_option("ID", given_.explain.which,
+                   "[EXPERIMENT] TRIAL; EXPERIMENT may be left out while there is only one")
+        ->required()
+        ->expected(1, 2);
+    add_server(why);
+
     CLI::App& verb = add("logs", "Print what a trial's program wrote", [this](const Output& output) {
       given_.logs.server = given_.server;
       return logs(given_.logs, output);
@@ -292,9 +305,15 @@ class CommandLine {
     };
     for (const auto& [name, about] : verbs) {
       const std::string what = name;
-      add_experiment(add(what, about,
-                         [this, what](const Output& output) { return control(what, experiment(), output); }));
+      CLI::App& verb = add(what, about, [this, what](const Output& output) {
+        return control(what, experiment(), given_.trial, output);
+      });
+      add_experiment(verb);
+      if (what == "cancel") {
+        verb.add_option("--trial", given_.trial, "End this trial only; the search goes on without it");
+      }
     }
+    add_set();
     CLI::App& verb = add("wait", "Wait until an experiment has ended", [this](const Output& output) {
       given_.wait.experiment = experiment();
       return wait(given_.wait, output);
@@ -302,6 +321,19 @@ class CommandLine {
     add_experiment(verb);
     verb.add_option("--timeout", given_.wait.timeout_seconds, "Give up after so many seconds")
         ->check(CLI::PositiveNumber);
+  }
+
+  void add_set() {
+    CLI::App& verb = add("set", "Change limits of a living experiment", [this](const Output& output) {
+      given_.set.server = given_.server;
+      return set_limits(given_.set, output);
+    });
+    verb.add_option("ID", given_.set.experiment, "The experiment")->required();
+    verb.add_option("LIMIT=VALUE", given_.set.assignments,
+                    "max_trials, max_concurrent_trials, max_time, max_slot_hours, target, max_failed_trials,\n"
+                    "max_slots, weight or priority; none takes a limit away")
+        ->required();
+    add_server(verb);
   }
 
   ExperimentOptions experiment() {

@@ -14,12 +14,27 @@ namespace {
 using engine::Cardinality;
 using engine::Preview;
 
-std::string lengths_text(const std::vector<engine::Units>& lengths) {
+/// "70 to 15, 17 to 62, 4 to 250, 1 to 1000": trials that train to each length.
+std::string reach_text(const engine::BracketPreview& bracket) {
   std::string out;
-  for (const engine::Units length : lengths) {
-    out += (out.empty() ? "" : " ") + std::to_string(engine::count(length));
+  for (std::size_t rung = 0; rung < bracket.lengths.size(); ++rung) {
+    out += (out.empty() ? "" : ", ") + engine::to_text(bracket.reach[rung]) + " to " +
+           std::to_string(engine::count(bracket.lengths[rung]));
   }
   return out;
+}
+
+double expected_length(const Preview& preview) {
+  double sum = 0;
+  for (const engine::BracketPreview& bracket : preview.brackets) {
+    double before = 0;
+    for (std::size_t rung = 0; rung < bracket.lengths.size(); ++rung) {
+      const auto length = static_cast<double>(engine::count(bracket.lengths[rung]));
+      sum += static_cast<double>(bracket.reach[rung]) * (length - before);
+      before = length;
+    }
+  }
+  return sum;
 }
 
 std::string preview_text(const Preview& preview, const engine::ExperimentConfig& config) {
@@ -32,11 +47,11 @@ std::string preview_text(const Preview& preview, const engine::ExperimentConfig&
   Table brackets({{"BRACKET", Table::Align::right},
                   {"TRIALS", Table::Align::right},
                   {"AT ONCE", Table::Align::right},
-                  {"LENGTHS (" + printable(config.unit) + ")"}});
+                  {"EXPECTED TO TRAIN (" + printable(config.unit) + ")"}});
   for (std::size_t b = 0; b < preview.brackets.size(); ++b) {
     const engine::BracketPreview& bracket = preview.brackets[b];
     brackets.add({std::to_string(b), engine::to_text(bracket.trials),
-                  bracket.share == 0 ? "-" : std::to_string(bracket.share), lengths_text(bracket.lengths)});
+                  bracket.share == 0 ? "-" : std::to_string(bracket.share), reach_text(bracket)});
   }
   Table finals({{"FINAL LENGTH", Table::Align::right}, {"TRIALS", Table::Align::right}});
   for (const auto& [length, trials] : preview.final_counts) {
@@ -53,6 +68,12 @@ std::string preview_text(const Preview& preview, const engine::ExperimentConfig&
            " that training every trial to the end would take";
   }
   out += "\n";
+  if (searcher.stop_once) {
+    // The counts above are those of equal metrics, which is what a search can be checked against.
+    out += "that is with equal metrics, when stopping lets every trial pass; with results in random order it is "
+           "about " +
+           percent_text(expected_length(preview) / static_cast<double>(preview.full_length)) + "\n";
+  }
   return out;
 }
 
@@ -67,7 +88,7 @@ int preview(const FileOptions& options, const Output& output) {
   HPSEARCH_CHECK(kind != nullptr, "a config without problems names a searcher of the registry");
   const Preview preview = kind->preview(*file.config);
   if (output.json()) {
-    output.data(proto::to_value(preview));
+    output.print(proto::to_json(preview) + "\n");
   } else {
     output.print(preview_text(preview, *file.config));
   }

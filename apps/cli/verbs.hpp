@@ -73,8 +73,22 @@ struct ExperimentOptions {
 [[nodiscard]] int best(const ExperimentOptions& options, const Output& output);
 [[nodiscard]] int config(const ExperimentOptions& options, const Output& output);
 
-/// "pause", "resume", "cancel" or "kill".
-[[nodiscard]] int control(const std::string& what, const ExperimentOptions& options, const Output& output);
+/// "pause", "resume", "cancel" or "kill"; of one trial only "cancel".
+[[nodiscard]] int control(const std::string& what, const ExperimentOptions& options,
+                          std::optional<std::uint64_t> trial, const Output& output);
+
+struct SetOptions {
+  std::optional<std::string> experiment;
+  std::vector<std::string> assignments;  ///< LIMIT=VALUE
+  ServerOptions server;
+};
+[[nodiscard]] int set_limits(const SetOptions& options, const Output& output);
+
+struct ExplainOptions {
+  std::vector<std::string> which;  ///< [EXPERIMENT] TRIAL
+  ServerOptions server;
+};
+[[nodiscard]] int explain(const ExplainOptions& options, const Output& output);
 
 struct WaitOptions {
   ExperimentOptions experiment;

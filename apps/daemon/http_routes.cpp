@@ -235,7 +235,7 @@ class Routes {
     std::string_view path;  ///< # stands for a number.
     void (Routes::*handler)(Call call);
   };
-  static const std::array<Route, 18> table;
+  static const std::array<Route, 22> table;
 
   static bool match(std::string_view pattern, std::string_view path, std::vector<std::uint64_t>& numbers) {
     while (!pattern.empty() && !path.empty()) {
@@ -440,8 +440,8 @@ class Routes {
   void cancel(Call call) { change(call, engine::CancelExperiment{call.experiment()}); }
   void kill(Call call) { change(call, engine::KillExperiment{call.experiment()}); }
 
-  void change(const Call& call, const engine::Command& command) {
-    perform(command,
+  void change(const Call& call, engine::Command command) {
+    perform(std::move(command),
             [this, reply = call.reply, id = call.experiment()](const Result<Runtime::Outcome>& outcome) {
               if (!outcome) {
                 reply(failure(outcome.error()));
@@ -451,6 +451,15 @@ class Routes {
               HttpResponse response = with(200, proto::experiment_summary(*runtime_.engine().find(id)));
               runtime_.when_durable([reply, response = std::move(response)] { reply(response); });
             });
+  }
+
+  void set_limits(Call call) {
+    auto changes = proto::parse_json(call.request.body);
+    if (!changes) {
+      call.reply(failure(changes.error()));
+      return;
+    }
+    change(call, engine::ChangeExperiment{call.experiment(), std::move(*changes)});
   }
 
   // --- trials ---
@@ -472,6 +481,47 @@ class Routes {
     const auto record = experiment_with_trial(call);
     answer(call, record ? Result<Value>(proto::trial_value(**record, call.trial(), runtime_.now()))
                         : record.error());
+  }
+
+  void cancel_trial(Call call) { end_trial(call, engine::ExitReason::user_canceled); }
+  void stop_trial(Call call) { end_trial(call, engine::ExitReason::user_stopped); }
+
+  void end_trial(const Call& call, engine::ExitReason reason) {
+    perform(engine::EndTrial{call.experiment(), call.trial(), reason},
+            [this, call](const Result<Runtime::Outcome>& outcome) {
+              if (!outcome) {
+                call.reply(failure(outcome.error()));
+              } else {
+                trial(call);
+              }
+            });
+  }
+
+  void explain(Call call) {
+    const auto record = experiment_with_trial(call);
+    if (!record) {
+      answer(call, failure(record.error()));
+      return;
+    }
+    // The engine's view of now and the store's of the past are both of this moment: what is committed after it
+    // is in neither.
+    const engine::Explanation explanation = engine::explain(**record, call.trial(), runtime_.engine().workers());
+    const Value now = proto::explanation_value(**record, call.trial(), explanation, {});
+    runtime_.read([reply = call.reply, now, id = call.experiment(),
+                   number = call.trial()](EventStore& store) -> Committer::Then {
+      const auto events = store.history(id, number);
+      if (!events) {
+        return [reply, error = events.error()] { reply(failure(error)); };
+      }
+      Value::List history;
+      for (const engine::Event& event : *events) {
+        history.push_back(proto::to_value(event));
+      }
+      Value answer = now;
+      (*answer.as_map())["history"] = std::move(history);
+      HttpResponse response = with(200, answer);
+      return [reply, response = std::move(response)] { reply(response); };
+    });
   }
 
   void metrics(Call call) {
@@ -553,9 +603,9 @@ class Routes {
     });
   }
 
-  void perform(const engine::Command& command, Runtime::Answer answer) {
+  void perform(engine::Command command, Runtime::Answer answer) {
     // What it came to is told when it is durable, and not before.
-    static_cast<void>(runtime_.perform(command, std::move(answer)));
+    static_cast<void>(runtime_.perform(std::move(command), std::move(answer)));
   }
 
   Runtime& runtime_;
@@ -563,7 +613,7 @@ class Routes {
   AboutDaemon about_;
 };
 
-const std::array<Routes::Route, 18> Routes::table{{
+const std::array<Routes::Route, 22> Routes::table{{
     {"GET", "/healthz", &Routes::health},
     {"GET", "/version", &Routes::version},
     {"GET", "/api/v1/status", &Routes::status},
@@ -572,6 +622,7 @@ const std::array<Routes::Route, 18> Routes::table{{
     {"POST", "/api/v1/experiments", &Routes::submit},
     {"GET", "/api/v1/experiments", &Routes::list},
     {"GET", "/api/v1/experiments/#", &Routes::show},
+    {"PATCH", "/api/v1/experiments/#", &Routes::set_limits},
     {"GET", "/api/v1/experiments/#/config", &Routes::config},
     {"GET", "/api/v1/experiments/#/best", &Routes::best},
     {"POST", "/api/v1/experiments/#/pause", &Routes::pause},
@@ -580,6 +631,9 @@ const std::array<Routes::Route, 18> Routes::table{{
     {"POST", "/api/v1/experiments/#/kill", &Routes::kill},
     {"GET", "/api/v1/experiments/#/trials", &Routes::trials},
     {"GET", "/api/v1/experiments/#/trials/#", &Routes::trial},
+    {"POST", "/api/v1/experiments/#/trials/#/cancel", &Routes::cancel_trial},
+    {"POST", "/api/v1/experiments/#/trials/#/stop", &Routes::stop_trial},
+    {"GET", "/api/v1/experiments/#/trials/#/explain", &Routes::explain},
     {"GET", "/api/v1/experiments/#/trials/#/metrics", &Routes::metrics},
     {"GET", "/api/v1/experiments/#/trials/#/log", &Routes::log},
 }};

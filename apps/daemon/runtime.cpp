@@ -1,5 +1,6 @@
 #include "daemon/runtime.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <string>
 #include <utility>
@@ -34,7 +35,7 @@ Runtime::Runtime(net::Loop& loop, EventStore& store, engine::SearcherRegistry re
 Runtime::~Runtime() = default;
 
 Status Runtime::recover() {
-  Status replayed = store_.recover([this](engine::Event event) -> Status {
+  Status replayed = store_.recover([this](const engine::Event& event) -> Status {
     note(event);
     Status taken = engine_.replay(event);
     if (!taken) {
@@ -68,11 +69,12 @@ void Runtime::start(OnOrder on_order, Committer::Failed failed) {
 
 void Runtime::stop() {
   clock_ = net::Watch{};
+  deadline_ = net::Watch{};
 }
 
-engine::Result<Runtime::Outcome> Runtime::perform(const engine::Command& command, Answer answer) {
+engine::Result<Runtime::Outcome> Runtime::perform(engine::Command command, Answer answer) {
   const auto began = std::chrono::steady_clock::now();
-  auto stepped = engine_.step(command, now());
+  auto stepped = engine_.step(std::move(command), now());
   engine_seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   if (!stepped) {
     if (answer) {
@@ -84,6 +86,7 @@ engine::Result<Runtime::Outcome> Runtime::perform(const engine::Command& command
   for (const engine::Event& event : effects.events) {
     note(event);
   }
+  arm_deadline();
   const Outcome outcome{effects.created, effects.joined};
   if (!effects.events.empty() || !effects.orders.empty() || answer) {
     committer_->commit(std::move(effects.events),
@@ -97,6 +100,22 @@ engine::Result<Runtime::Outcome> Runtime::perform(const engine::Command& command
                        });
   }
   return outcome;
+}
+
+void Runtime::arm_deadline() {
+  const std::optional<engine::Instant> due = engine_.next_deadline();
+  if (due == armed_for_) {
+    return;
+  }
+  armed_for_ = due;
+  deadline_ = net::Watch{};
+  if (due) {
+    const std::int64_t left = std::max<std::int64_t>(0, (*due - now()).in_micros());
+    deadline_ = loop_.after(std::chrono::microseconds(left), [this] {
+      armed_for_.reset();
+      static_cast<void>(perform(engine::LookAtClock{}));
+    });
+  }
 }
 
 void Runtime::when_durable(std::function<void()> then) {

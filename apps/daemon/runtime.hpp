@@ -51,7 +51,7 @@ class Runtime {
   /// Lets the engine do what `command` asks, now, and returns what came of it, which is not to leave the
   /// process yet; `answer` is told the same, later, when it is durable. A refusal, too, is told only when
   /// everything it may rest on is durable.
-  engine::Result<Outcome> perform(const engine::Command& command, Answer answer = {});
+  engine::Result<Outcome> perform(engine::Command command, Answer answer = {});
 
   /// Runs `then` when everything the engine shows now is durable.
   void when_durable(std::function<void()> then);
@@ -81,6 +81,8 @@ class Runtime {
  private:
   void note(const engine::Event& event);
   void look_at_clock();
+  /// Budgets of time end to the moment, not at the next look.
+  void arm_deadline();
   void update_suspicion(engine::Instant now);
 
   net::Loop& loop_;
@@ -97,6 +99,8 @@ class Runtime {
   OnOrder on_order_;
   engine::Instant last_look_;
   net::Watch clock_;
+  std::optional<engine::Instant> armed_for_;
+  net::Watch deadline_;
   std::unique_ptr<Committer> committer_;
 };
 

@@ -123,7 +123,7 @@ std::string describe(const Reason& reason) {
       text += "keeps the best " + std::to_string(*reason.keep);
     }
     if (reason.cutoff) {
-      text += (reason.keep ? ", cut-off " : "cut-off ") + python_float(*reason.cutoff);
+      text += (reason.keep ? ", cut-off " : "cut-off ") + short_number(*reason.cutoff);
     }
     text += ')';
   }

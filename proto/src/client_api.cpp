@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "hpsearch/engine/base/text.hpp"
 #include "spell_event.hpp"
 #include "value_writer.hpp"
 
@@ -34,10 +35,6 @@ Value seconds_or_null(Instant at) {
   return at == Instant{} ? Value{} : seconds(at);
 }
 
-Value texts(const std::vector<std::string>& lines) {
-  return Value::List(lines.begin(), lines.end());
-}
-
 std::int64_t slot_micros(const TrialRecord& trial, Instant now) {
   const std::int64_t before = trial.busy.in_micros();
   if (!trial.live || now < trial.live->leased_at) {
@@ -58,6 +55,14 @@ Value best_of(const ExperimentRecord& experiment) {
   return Value::Map{{"trial", count_value(experiment.best->number())},
                     {"metric", trial.best->metric},
                     {"step", units_value(trial.best->step)}};
+}
+
+/// A search that ended well is over, also when a budget ended it before its searcher would have.
+Value progress_of(const ExperimentRecord& experiment) {
+  if (experiment.searcher == nullptr) {
+    return {};
+  }
+  return experiment.state == engine::ExperimentState::completed ? 1.0 : experiment.searcher->progress();
 }
 
 Value trials_by_state(const ExperimentRecord& experiment) {
@@ -129,7 +134,7 @@ Value experiment_summary(const ExperimentRecord& experiment) {
       {"name", experiment.config.name},
       {"state", engine::name_of(experiment.state)},
       {"reason", experiment.reason},
-      {"progress", experiment.searcher == nullptr ? Value{} : Value(experiment.searcher->progress())},
+      {"progress", progress_of(experiment)},
       {"searcher", searcher.name},
       {"metric", searcher.metric},
       {"smaller_is_better", searcher.smaller_is_better},
@@ -194,6 +199,23 @@ Value trial_value(const ExperimentRecord& experiment, engine::TrialNumber number
   };
 }
 
+Value explanation_value(const ExperimentRecord& experiment, engine::TrialNumber number,
+                        const engine::Explanation& explanation, Value::List history) {
+  const engine::SearcherConfig& searcher = experiment.config.searcher;
+  return Value::Map{
+      {"experiment", count_value(experiment.id.number())},
+      {"trial", count_value(number.number())},
+      {"state", engine::name_of(experiment.trials[number.number()].state)},
+      {"metric", searcher.metric},
+      {"unit", experiment.config.unit},
+      {"now", explanation.now},
+      {"next", explanation.next},
+      {"results_needed", explanation.results_needed ? count_value(*explanation.results_needed) : Value{}},
+      {"reason", to_value(explanation.reason)},
+      {"history", std::move(history)},
+  };
+}
+
 Value best_trial(const ExperimentRecord& experiment, Instant now) {
   return experiment.best ? trial_value(experiment, *experiment.best, now) : Value{};
 }
@@ -218,26 +240,30 @@ Value worker_value(const engine::WorkerRecord& worker) {
   };
 }
 
-Value to_value(const engine::Preview& preview) {
-  Value::List brackets;
-  for (const engine::BracketPreview& bracket : preview.brackets) {
-    Value::List lengths;
-    for (const Units length : bracket.lengths) {
-      lengths.push_back(units_value(length));
+std::string to_json(const engine::Preview& preview) {
+  using engine::to_text;
+  const auto listed = [](const auto& items, std::string_view before, auto text) {
+    std::string out;
+    for (const auto& item : items) {
+      out += (out.empty() ? "" : ",") + std::string(before) + text(item);
     }
-    brackets.push_back(Value::Map{{"lengths", std::move(lengths)},
-                                  {"trials", count_value(bracket.trials)},
-                                  {"share", count_value(bracket.share)}});
-  }
-  Value::Map final_counts;
-  for (const auto& [length, trials] : preview.final_counts) {
-    final_counts[std::to_string(engine::count(length))] = count_value(trials);
-  }
-  return Value::Map{
-      {"trials", count_value(preview.trials)},           {"brackets", std::move(brackets)},
-      {"final_counts", std::move(final_counts)},         {"total_length", count_value(preview.total_length)},
-      {"full_length", count_value(preview.full_length)}, {"warnings", texts(preview.warnings)},
+    return out;
   };
+  const auto bracket = [&](const engine::BracketPreview& it) {
+    return "{\"lengths\": [" +
+           listed(it.lengths, "", [](Units length) { return std::to_string(engine::count(length)); }) +
+           "], \"trials\": " + to_text(it.trials) + ", \"share\": " + std::to_string(it.share) + "}";
+  };
+  const auto final_count = [](const auto& it) {
+    return "\"" + std::to_string(engine::count(it.first)) + "\": " + to_text(it.second);
+  };
+  return "{\n  \"trials\": " + to_text(preview.trials) +
+         ",\n  \"brackets\": [" + listed(preview.brackets, "\n    ", bracket) +
+         "\n  ],\n  \"final_counts\": {" + listed(preview.final_counts, "\n    ", final_count) +
+         "\n  },\n  \"total_length\": " + to_text(preview.total_length) +
+         ",\n  \"full_length\": " + to_text(preview.full_length) + ",\n  \"warnings\": [" +
+         listed(preview.warnings, "\n    ", [](const std::string& text) { return engine::compact_json(text); }) +
+         "\n  ]\n}";
 }
 
 Value to_value(const engine::Reason& reason) {

@@ -1,4 +1,11 @@
+#include "crc32c.hpp"
+
 #include <array>
+#include <cstring>
+
+#if defined(__x86_64__)
+#include <nmmintrin.h>
+#endif
 
 #include "hpsearch/proto/stored.hpp"
 
@@ -7,8 +14,8 @@ namespace {
 
 using Table = std::array<std::array<std::uint32_t, 256>, 8>;
 
-// Eight tables let the loop take eight bytes a turn ("slicing by 8"): about 2 GB/s here, and no instruction
-// that some machine lacks.
+// Eight tables let the loop take eight bytes a turn ("slicing by 8"): about 2 GB/s, and no instruction that
+// some machine lacks.
 constexpr Table make_table() {
   constexpr std::uint32_t castagnoli = 0x82F63B78;  // Reflected polynomial.
   Table table{};
@@ -35,9 +42,28 @@ std::uint32_t little_endian(const std::byte* bytes) noexcept {
          std::to_integer<std::uint32_t>(bytes[2]) << 16 | std::to_integer<std::uint32_t>(bytes[3]) << 24;
 }
 
+#if defined(__x86_64__)
+/// The processor's own, three cycles for eight bytes; since SSE4.2, which not every x86-64 has.
+[[gnu::target("sse4.2")]] std::uint32_t crc32c_by_instruction(std::uint32_t seed,
+                                                              std::span<const std::byte> bytes) noexcept {
+  std::uint64_t wide = ~seed;
+  while (bytes.size() >= 8) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, bytes.data(), 8);
+    wide = _mm_crc32_u64(wide, word);
+    bytes = bytes.subspan(8);
+  }
+  auto crc = static_cast<std::uint32_t>(wide);
+  for (const std::byte byte : bytes) {
+    crc = _mm_crc32_u8(crc, std::to_integer<std::uint8_t>(byte));
+  }
+  return ~crc;
+}
+#endif
+
 }  // namespace
 
-std::uint32_t crc32c(std::uint32_t seed, std::span<const std::byte> bytes) noexcept {
+std::uint32_t crc32c_by_table(std::uint32_t seed, std::span<const std::byte> bytes) noexcept {
   std::uint32_t crc = ~seed;
   while (bytes.size() >= 8) {
     const std::uint32_t low = crc ^ little_endian(bytes.data());
@@ -51,6 +77,15 @@ std::uint32_t crc32c(std::uint32_t seed, std::span<const std::byte> bytes) noexc
     crc = (crc >> 8) ^ table[0][(crc ^ std::to_integer<std::uint32_t>(byte)) & 0xFF];
   }
   return ~crc;
+}
+
+std::uint32_t crc32c(std::uint32_t seed, std::span<const std::byte> bytes) noexcept {
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("sse4.2") != 0) {
+    return crc32c_by_instruction(seed, bytes);
+  }
+#endif
+  return crc32c_by_table(seed, bytes);
 }
 
 }  // namespace hpsearch::proto

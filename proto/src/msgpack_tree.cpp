@@ -1,156 +1,252 @@
 #include "msgpack_tree.hpp"
 
+#include <algorithm>
+#include <bit>
 #include <limits>
-#include <msgpack/unpack.hpp>
 #include <new>
 #include <string>
-#include <utility>
 
 #include "hpsearch/proto/utf8.hpp"
 
 namespace hpsearch::proto {
-namespace {
 
 using engine::Errc;
 using engine::Error;
-using Kind = MsgpackTree::Kind;
-using Node = MsgpackTree::Node;
 
-/// Told by msgpack's parser what it sees; false ends the parse.
-class TreeBuilder {
+/// Lays bytes out as nodes, in one pass. (msgpack-c's parser tells a visitor; being told, value by value and key
+/// by key, took four times as long as this, and reading the log is mostly this.)
+class MsgpackParser {
  public:
-  explicit TreeBuilder(std::size_t depth_limit) : depth_limit_(depth_limit) {}
+  using Kind = MsgpackTree::Kind;
+  using Node = MsgpackTree::Node;
 
-  bool visit_nil() { return add(Node(Kind::null)); }
-  bool visit_boolean(bool value) {
-    Node node(Kind::boolean);
-    node.boolean = value;
-    return add(node);
+  MsgpackParser(std::span<const std::byte> bytes, std::size_t depth_limit, MsgpackTree& tree)
+      : begin_(bytes.data()),
+        at_(bytes.data()),
+        end_(bytes.data() + bytes.size()),
+        depth_limit_(depth_limit),
+        nodes_(tree.nodes_),
+        around_(tree.open_) {
+    around_.clear();
   }
-  bool visit_positive_integer(std::uint64_t value) {
-    Node node(Kind::natural);
-    node.natural = value;
-    return add(node);
-  }
-  bool visit_negative_integer(std::int64_t value) {
-    if (value >= 0) {  // A signed form may hold a positive number.
-      return visit_positive_integer(static_cast<std::uint64_t>(value));
-    }
-    Node node(Kind::negative);
-    node.negative = value;
-    return add(node);
-  }
-  bool visit_float32(float value) { return visit_float64(static_cast<double>(value)); }
-  bool visit_float64(double value) {
-    Node node(Kind::real);
-    node.real = value;
-    return add(node);
-  }
-  bool visit_str(const char* text, std::uint32_t size) {
-    if (!is_utf8({text, size})) {
-      return refuse("text that is not UTF-8");
-    }
-    at_key_ = false;
-    return add_bytes(Kind::text, text, size);
-  }
-  bool visit_bin(const char* bytes, std::uint32_t size) { return add_bytes(Kind::bytes, bytes, size); }
-  bool visit_ext(const char* /*bytes*/, std::uint32_t /*size*/) { return refuse("an extension type"); }
 
-  bool start_array(std::uint32_t items) { return open(Kind::list, items); }
-  bool start_array_item() { return true; }
-  bool end_array_item() { return true; }
-  bool end_array() { return close(); }
-  bool start_map(std::uint32_t members) { return open(Kind::map, members); }
-  bool start_map_key() {
-    at_key_ = true;
-    return true;
-  }
-  bool end_map_key() { return true; }
-  bool start_map_value() { return true; }
-  bool end_map_value() { return true; }
-  bool end_map() { return close(); }
-
-  void parse_error(std::size_t /*parsed*/, std::size_t /*where*/) {
-    refuse("a byte that msgpack does not use");
-  }
-  void insufficient_bytes(std::size_t /*parsed*/, std::size_t /*where*/) {
-    refuse("nothing more, within a value");
+  /// True when the bytes are one value; otherwise refused() says what is not right, and where() where.
+  bool parse() {
+    do {
+      std::uint8_t lead = 0;
+      if (!take(lead) || !value(lead)) {
+        return false;
+      }
+    } while (!complete());
+    return at_ == end_ || refuse("something after the value");
   }
 
   [[nodiscard]] const char* refused() const noexcept { return refused_; }
-  [[nodiscard]] std::vector<Node> take() noexcept { return std::move(nodes_); }
+  [[nodiscard]] std::size_t where() const noexcept { return static_cast<std::size_t>(at_ - begin_); }
 
  private:
-  bool refuse(const char* what) {
+  bool refuse(const char* what) noexcept {
     refused_ = what;
     return false;
   }
 
-  bool add(Node node) {
-    if (at_key_) {
+  /// Reads one value, of a list or map its beginning.
+  bool value(std::uint8_t lead) {
+    if (lead >= 0xA0 && lead < 0xC0) {
+      return text(lead & 0x1FU);
+    }
+    if (inner_.map && inner_.left % 2 == 0 && (lead < 0xD9 || lead > 0xDB)) {
       return refuse("a map key that is not a text");
     }
-    node.end = static_cast<std::uint32_t>(nodes_.size() + 1);
-    nodes_.push_back(node);
+    if (lead < 0x80) {
+      return natural(lead);
+    }
+    if (lead < 0x90) {
+      return container(Kind::map, lead & 0x0FU);
+    }
+    if (lead < 0xA0) {
+      return container(Kind::list, lead & 0x0FU);
+    }
+    if (lead >= 0xE0) {
+      return integer(static_cast<std::int8_t>(lead));
+    }
+    return marked_value(lead);
+  }
+
+  /// A value whose first byte says its type and nothing else.
+  bool marked_value(std::uint8_t lead) {
+    switch (lead) {
+      case 0xC0:
+        add(Kind::null);
+        return true;
+      case 0xC2:
+      case 0xC3:
+        add(Kind::boolean).boolean = lead == 0xC3;
+        return true;
+      case 0xC4:
+        return sized<std::uint8_t>([this](std::uint32_t size) { return contents(Kind::bytes, size); });
+      case 0xC5:
+        return sized<std::uint16_t>([this](std::uint32_t size) { return contents(Kind::bytes, size); });
+      case 0xC6:
+        return sized<std::uint32_t>([this](std::uint32_t size) { return contents(Kind::bytes, size); });
+      case 0xCA:
+        return sized<std::uint32_t>([this](std::uint32_t bits) { return real(std::bit_cast<float>(bits)); });
+      case 0xCB:
+        return sized<std::uint64_t>([this](std::uint64_t bits) { return real(std::bit_cast<double>(bits)); });
+      case 0xCC:
+        return sized<std::uint8_t>([this](std::uint8_t number) { return natural(number); });
+      case 0xCD:
+        return sized<std::uint16_t>([this](std::uint16_t number) { return natural(number); });
+      case 0xCE:
+        return sized<std::uint32_t>([this](std::uint32_t number) { return natural(number); });
+      case 0xCF:
+        return sized<std::uint64_t>([this](std::uint64_t number) { return natural(number); });
+      case 0xD0:
+        return sized<std::uint8_t>([this](std::uint8_t bits) { return integer(static_cast<std::int8_t>(bits)); });
+      case 0xD1:
+        return sized<std::uint16_t>([this](std::uint16_t bits) { return integer(static_cast<std::int16_t>(bits)); });
+      case 0xD2:
+        return sized<std::uint32_t>([this](std::uint32_t bits) { return integer(static_cast<std::int32_t>(bits)); });
+      case 0xD3:
+        return sized<std::uint64_t>([this](std::uint64_t bits) { return integer(static_cast<std::int64_t>(bits)); });
+      case 0xD9:
+        return sized<std::uint8_t>([this](std::uint32_t size) { return text(size); });
+      case 0xDA:
+        return sized<std::uint16_t>([this](std::uint32_t size) { return text(size); });
+      case 0xDB:
+        return sized<std::uint32_t>([this](std::uint32_t size) { return text(size); });
+      case 0xDC:
+        return sized<std::uint16_t>([this](std::uint32_t size) { return container(Kind::list, size); });
+      case 0xDD:
+        return sized<std::uint32_t>([this](std::uint32_t size) { return container(Kind::list, size); });
+      case 0xDE:
+        return sized<std::uint16_t>([this](std::uint32_t size) { return container(Kind::map, size); });
+      case 0xDF:
+        return sized<std::uint32_t>([this](std::uint32_t size) { return container(Kind::map, size); });
+      case 0xC1:
+        return refuse("a byte that msgpack does not use");
+      default:  // C7 to C9, D4 to D8.
+        return refuse("an extension type");
+    }
+  }
+
+  /// The next bytes as a number, the highest first.
+  template <class Number>
+  bool take(Number& number) noexcept {
+    if (static_cast<std::size_t>(end_ - at_) < sizeof(Number)) {
+      return refuse("nothing more, within a value");
+    }
+    std::uint64_t bits = 0;
+    for (std::size_t i = 0; i < sizeof(Number); ++i) {
+      bits = bits << 8U | std::to_integer<std::uint64_t>(at_[i]);
+    }
+    at_ += sizeof(Number);
+    number = static_cast<Number>(bits);
     return true;
   }
 
-  bool add_bytes(Kind kind, const char* bytes, std::uint32_t size) {
-    Node node(kind, size);
-    node.bytes = bytes;
-    return add(node);
+  template <class Number, class Then>
+  bool sized(Then then) {
+    Number number = 0;
+    return take(number) && then(number);
   }
 
-  bool open(Kind kind, std::uint32_t size) {
-    if (open_.size() == depth_limit_) {
+  bool natural(std::uint64_t number) {
+    add(Kind::natural).natural = number;
+    return true;
+  }
+
+  bool integer(std::int64_t number) {
+    if (number >= 0) {  // A signed form may hold a positive number.
+      return natural(static_cast<std::uint64_t>(number));
+    }
+    add(Kind::negative).negative = number;
+    return true;
+  }
+
+  bool real(double number) {
+    add(Kind::real).real = number;
+    return true;
+  }
+
+  bool text(std::uint32_t size) {
+    const auto* first = reinterpret_cast<const char*>(at_);
+    return contents(Kind::text, size) && (is_utf8({first, size}) || refuse("text that is not UTF-8"));
+  }
+
+  bool contents(Kind kind, std::uint32_t size) {
+    if (static_cast<std::size_t>(end_ - at_) < size) {
+      return refuse("nothing more, within a value");
+    }
+    add(kind, size).bytes = reinterpret_cast<const char*>(at_);
+    at_ += size;
+    return true;
+  }
+
+  bool container(Kind kind, std::uint32_t size) {
+    if (around_.size() == depth_limit_) {
       return refuse("too many values within values");
     }
-    open_.push_back(static_cast<std::uint32_t>(nodes_.size()));
-    return add(Node(kind, size));
-  }
-
-  bool close() {
-    nodes_[open_.back()].end = static_cast<std::uint32_t>(nodes_.size());
-    open_.pop_back();
+    add(kind, size);
+    around_.push_back(inner_);
+    inner_.node = count_ - 1;
+    inner_.map = kind == Kind::map;
+    inner_.left = (inner_.map ? 2UL : 1UL) * size + 1;  // And its own beginning, which has just been read.
     return true;
   }
 
+  Node& add(Kind kind, std::uint32_t size = 0) {
+    if (count_ == nodes_.size()) {
+      nodes_.resize(std::max<std::size_t>(64, 2 * nodes_.size()));
+    }
+    Node& node = nodes_[count_++];
+    node.kind = kind;
+    node.size = size;
+    node.end = count_;
+    return node;
+  }
+
+  /// Counts the value just read, and closes the lists and maps that it completes; true when that was all.
+  bool complete() {
+    while (--inner_.left == 0) {
+      if (around_.empty()) {
+        return true;
+      }
+      nodes_[inner_.node].end = count_;
+      inner_ = around_.back();
+      around_.pop_back();
+    }
+    return false;
+  }
+
+  const std::byte* begin_;
+  const std::byte* at_;
+  const std::byte* end_;
   std::size_t depth_limit_;
-  std::vector<Node> nodes_;
-  std::vector<std::uint32_t> open_;  // Lists and maps around the next value, by index.
-  bool at_key_ = false;
+  std::vector<Node>& nodes_;
+  std::uint32_t count_ = 0;
+  MsgpackTree::Open inner_;                  // What the next value belongs to; first of all, nothing but itself.
+  std::vector<MsgpackTree::Open>& around_;  // And what that lies in.
   const char* refused_ = nullptr;
 };
 
-Error corrupt(std::size_t at, const char* what) {
-  return {Errc::corrupt,
-          "not msgpack as we write it: " + std::string(what) + " at byte " + std::to_string(at)};
-}
-
-}  // namespace
-
-engine::Result<MsgpackTree> MsgpackTree::read(std::span<const std::byte> bytes, const MsgpackLimits& limits) {
+engine::Status MsgpackTree::fill(std::span<const std::byte> bytes, const MsgpackLimits& limits) {
   if (bytes.size() > limits.bytes || bytes.size() >= std::numeric_limits<std::uint32_t>::max()) {
     return Error{Errc::corrupt, "msgpack of " + std::to_string(bytes.size()) + " bytes; at most " +
                                     std::to_string(limits.bytes) + " are read"};
   }
-  std::size_t at = 0;
+  MsgpackParser parser(bytes, limits.depth, *this);
+  const char* refused = nullptr;
   try {
-    TreeBuilder builder(limits.depth);
-    const bool complete =
-        msgpack::parse(reinterpret_cast<const char*>(bytes.data()), bytes.size(), at, builder);
-    if (builder.refused() != nullptr) {
-      return corrupt(at, builder.refused());
-    }
-    if (!complete || at != bytes.size()) {
-      return corrupt(at, "something after the value");
-    }
-    return MsgpackTree(builder.take());
-  } catch (const msgpack::unpack_error& error) {  // An extension type of 4 GiB.
-    return corrupt(at, error.what());
+    refused = parser.parse() ? nullptr : parser.refused();
   } catch (const std::bad_alloc&) {
-    return corrupt(at, "more than there is memory for");
+    refused = "more than there is memory for";
   }
+  if (refused != nullptr) {
+    return Error{Errc::corrupt, "not msgpack as we write it: " + std::string(refused) + " at byte " +
+                                    std::to_string(parser.where())};
+  }
+  return engine::Done{};
 }
 
 const char* MsgpackItem::kind_name() const noexcept {

@@ -22,16 +22,18 @@ class MsgpackItem;
 /// One msgpack value and everything in it, checked and laid out flat in the order of the bytes.
 ///
 /// Holds exactly one value with nothing after it; every map key is a text, every text is UTF-8, nothing is an
-/// extension type. Memory grows with the bytes that are there, never with what a length among them claims.
+/// extension type. Memory grows with the bytes that are there, never with what a length among them claims, and
+/// is kept from one fill() to the next.
 /// Borrows: the bytes, for its texts.
 class MsgpackTree {
  public:
   enum class Kind : std::uint8_t { null, boolean, natural, negative, real, text, bytes, list, map };
 
-  /// corrupt, naming the byte: anything else than the above, or a limit passed.
-  [[nodiscard]] static engine::Result<MsgpackTree> read(std::span<const std::byte> bytes,
-                                                        const MsgpackLimits& limits);
+  /// Lays out `bytes` in place of what was held before. corrupt, naming the byte: anything else than the above,
+  /// or a limit passed; nothing may be asked of the tree then.
+  [[nodiscard]] engine::Status fill(std::span<const std::byte> bytes, const MsgpackLimits& limits);
 
+  /// Only after a fill() that went well.
   [[nodiscard]] MsgpackItem root() const noexcept;
 
   struct Node {
@@ -46,13 +48,21 @@ class MsgpackTree {
       const char* bytes;
     };
 
-    explicit Node(Kind its_kind, std::uint32_t its_size = 0) : kind(its_kind), size(its_size), natural(0) {}
+    Node() : kind(Kind::null), size(0), natural(0) {}
   };
 
  private:
-  explicit MsgpackTree(std::vector<Node> nodes) : nodes_(std::move(nodes)) {}
+  friend class MsgpackParser;
 
-  std::vector<Node> nodes_;
+  /// A list or map whose values are being laid out.
+  struct Open {
+    std::uint32_t node = 0;
+    bool map = false;
+    std::uint64_t left = 1;  ///< Values it still waits for; a member of a map is two.
+  };
+
+  std::vector<Node> nodes_;  // Longer than the value: what lies after its end is of one before.
+  std::vector<Open> open_;
 };
 
 /// One value of a tree, which must outlive it.

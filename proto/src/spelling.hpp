@@ -300,6 +300,54 @@ class FieldReader {
   Trouble& trouble_;
 };
 
+/// Follows a spelling through a map whose members stand as FieldWriter writes them: in the spelling's order,
+/// each once, and no others. Looks at every key once; says nothing about what is wrong with any other map.
+class InOrderReader {
+ public:
+  /// Reads `left` members, the first of which has its key at `key`.
+  InOrderReader(MsgpackItem key, std::uint32_t left, Trouble& trouble)
+      : key_(key), left_(left), trouble_(trouble) {}
+
+  template <class T>
+  void operator()(std::string_view key, T& member) {
+    in_order_ = in_order_ && is_next(key) && take([&](MsgpackItem item) { return read(item, member, trouble_); });
+  }
+  template <class T>
+  void maybe(std::string_view key, T& member) {
+    in_order_ = in_order_ && (!is_next(key) || take([&](MsgpackItem item) {
+      return item.kind() == MsgpackItem::Kind::null || read(item, member, trouble_);
+    }));
+  }
+  void bytes(std::string_view key, std::string& member) {
+    in_order_ = in_order_ && is_next(key) && take([&](MsgpackItem item) {
+      const bool are_bytes = item.kind() == MsgpackItem::Kind::bytes;
+      if (are_bytes) {
+        member = item.bytes();
+      }
+      return are_bytes;
+    });
+  }
+
+  /// The whole map was read, and it was such a map.
+  [[nodiscard]] bool finished() const noexcept { return in_order_ && left_ == 0; }
+
+ private:
+  [[nodiscard]] bool is_next(std::string_view key) const noexcept { return left_ > 0 && key_.text() == key; }
+
+  template <class Read>
+  bool take(Read read_item) {
+    const MsgpackItem item = key_.next();
+    key_ = item.next();
+    --left_;
+    return read_item(item);
+  }
+
+  MsgpackItem key_;
+  std::uint32_t left_;
+  Trouble& trouble_;
+  bool in_order_ = true;
+};
+
 /// True when the item is of that kind, trouble otherwise.
 [[nodiscard]] bool expect(MsgpackItem item, MsgpackItem::Kind kind, const char* wanted, Trouble& trouble);
 
@@ -364,36 +412,72 @@ template <class T>
   return true;
 }
 
+/// Reads the members of `map` after the first `skipped` if they stand in order. Otherwise false, and `out` holds
+/// nothing that a careful reading would not set again.
+template <Spelled T>
+[[nodiscard]] bool read_in_order(MsgpackItem map, std::uint32_t skipped, T& out, Trouble& trouble) {
+  const std::uint32_t left = map.size() - skipped;
+  MsgpackItem key = map.size() == 0 ? map : map.first();
+  for (; skipped > 0; --skipped) {
+    key = key.next().next();
+  }
+  InOrderReader members(key, left, trouble);
+  spell(members, out);
+  if (!members.finished()) {
+    trouble = {};
+  }
+  return members.finished();
+}
+
 template <Spelled T>
 [[nodiscard]] bool read(MsgpackItem item, T& out, Trouble& trouble) {
   if (!expect(item, MsgpackItem::Kind::map, "a map", trouble)) {
     return false;
   }
-  FieldReader fields(item, trouble);
+  if (read_in_order(item, 0, out, trouble)) {
+    return true;
+  }
+  FieldReader fields(item, trouble);  // A stranger's order, a newer version's fields, or something wrong.
   spell(fields, out);
   return trouble.what.empty();
 }
 
-/// Reads the alternative whose tag is `tag` from `body`; nothing when no alternative has it.
-template <class... Alternatives>
-[[nodiscard]] std::optional<bool> read_tagged(std::string_view tag, MsgpackItem body,
-                                              std::variant<Alternatives...>& out, Trouble& trouble) {
+/// Makes `out` the alternative whose tag is `tag` and returns what `read_body` says of it; nothing when no
+/// alternative has it.
+template <class... Alternatives, class ReadBody>
+[[nodiscard]] std::optional<bool> read_alternative(std::string_view tag, std::variant<Alternatives...>& out,
+                                                   ReadBody read_body) {
   std::optional<bool> done;
   const auto attempt = [&]<class Alternative>() {
     if (tag != tag_of<Alternative>) {
       return false;
     }
-    done = read(body, out.template emplace<Alternative>(), trouble);
+    done = read_body(out.template emplace<Alternative>());
     return true;
   };
   (attempt.template operator()<Alternatives>() || ...);
   return done;
 }
 
+/// The same, reading it from `body`.
+template <class... Alternatives>
+[[nodiscard]] std::optional<bool> read_tagged(std::string_view tag, MsgpackItem body,
+                                              std::variant<Alternatives...>& out, Trouble& trouble) {
+  return read_alternative(tag, out, [&](auto& alternative) { return read(body, alternative, trouble); });
+}
+
 template <class... Alternatives>
 [[nodiscard]] bool read(MsgpackItem item, std::variant<Alternatives...>& out, Trouble& trouble) {
   if (!expect(item, MsgpackItem::Kind::map, "a map", trouble)) {
     return false;
+  }
+  if (item.size() > 0 && item.first().text() == "type") {
+    const MsgpackItem tag = item.first().next();
+    if (tag.kind() == MsgpackItem::Kind::text &&
+        read_alternative(tag.text(), out, [&](auto& body) { return read_in_order(item, 1, body, trouble); })
+            .value_or(false)) {
+      return true;
+    }
   }
   const std::optional<MsgpackItem> type = find_key(item, "type", trouble);
   if (!type) {

@@ -33,28 +33,45 @@ Bytes encode_event(const engine::EventBody& body) {
   return bytes;
 }
 
-engine::Result<engine::EventBody> decode_event(std::span<const std::byte> bytes) {
-  const auto tree = MsgpackTree::read(bytes, {.bytes = max_event_bytes});
-  if (!tree) {
-    return tree.error();
+struct EventDecoder::Memory {
+  MsgpackTree tree;
+};
+
+EventDecoder::EventDecoder() : memory_(std::make_unique<Memory>()) {
+}
+EventDecoder::EventDecoder(EventDecoder&&) noexcept = default;
+EventDecoder& EventDecoder::operator=(EventDecoder&&) noexcept = default;
+EventDecoder::~EventDecoder() = default;
+
+engine::Status EventDecoder::decode(std::span<const std::byte> bytes, engine::EventBody& body) {
+  MsgpackTree& tree = memory_->tree;
+  if (auto filled = tree.fill(bytes, {.bytes = max_event_bytes}); !filled) {
+    return filled;
   }
-  const auto items = versioned_items(tree->root(), "an event", oldest_store_version, store_version, 3);
-  if (!items) {
-    return items.error();
+  const auto type = after_version(tree.root(), "an event", oldest_store_version, store_version, 3);
+  if (!type) {
+    return type.error();
   }
-  std::string type;
   Trouble trouble;
-  if (!read((*items)[1], type, trouble)) {
+  if (!expect(*type, MsgpackItem::Kind::text, "a text", trouble)) {
     return corrupt_field("an event's type", trouble);
   }
-  engine::EventBody body;
-  const std::optional<bool> done = read_tagged(type, (*items)[2], body, trouble);
+  const std::string_view name = type->text();
+  const std::optional<bool> done = read_tagged(name, type->next(), body, trouble);
   if (!done) {  // An event cannot be skipped: what follows builds on it.
-    return Error{Errc::version_mismatch,
-                 "an event of type \"" + type.substr(0, 40) + "\", which this build does not know"};
+    return Error{Errc::version_mismatch, "an event of type \"" + std::string(name.substr(0, 40)) +
+                                             "\", which this build does not know"};
   }
   if (!*done) {
-    return corrupt_field(type, trouble);
+    return corrupt_field(name, trouble);
+  }
+  return engine::Done{};
+}
+
+engine::Result<engine::EventBody> decode_event(std::span<const std::byte> bytes) {
+  engine::EventBody body;
+  if (const auto decoded = EventDecoder().decode(bytes, body); !decoded) {
+    return decoded.error();
   }
   return body;
 }

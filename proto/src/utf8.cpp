@@ -1,10 +1,29 @@
 #include "hpsearch/proto/utf8.hpp"
 
+#include <cstdint>
+#include <cstring>
+
 namespace hpsearch::proto {
 namespace {
 
 unsigned byte_at(std::string_view bytes, std::size_t i) noexcept {
   return static_cast<unsigned char>(bytes[i]);
+}
+
+/// Bytes at the beginning that are one character each. Nearly every text is nothing else.
+std::size_t ascii_length(std::string_view bytes) noexcept {
+  constexpr std::uint64_t high_bits = 0x8080808080808080;
+  std::size_t length = 0;
+  for (std::uint64_t eight = 0; length + sizeof eight <= bytes.size(); length += sizeof eight) {
+    std::memcpy(&eight, bytes.data() + length, sizeof eight);
+    if ((eight & high_bits) != 0) {
+      break;
+    }
+  }
+  while (length < bytes.size() && byte_at(bytes, length) < 0x80) {
+    ++length;
+  }
+  return length;
 }
 
 }  // namespace
@@ -34,7 +53,7 @@ std::size_t utf8_length(std::string_view bytes) noexcept {
 }
 
 bool is_utf8(std::string_view bytes) noexcept {
-  while (!bytes.empty()) {
+  for (bytes.remove_prefix(ascii_length(bytes)); !bytes.empty(); bytes.remove_prefix(ascii_length(bytes))) {
     const std::size_t length = utf8_length(bytes);
     if (length == 0) {
       return false;

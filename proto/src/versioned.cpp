@@ -7,9 +7,8 @@ namespace hpsearch::proto {
 using engine::Errc;
 using engine::Error;
 
-engine::Result<std::vector<MsgpackItem>> versioned_items(MsgpackItem root, const char* what,
-                                                         std::uint64_t oldest, std::uint64_t newest,
-                                                         std::size_t size) {
+engine::Result<MsgpackItem> after_version(MsgpackItem root, const char* what, std::uint64_t oldest,
+                                          std::uint64_t newest, std::size_t size) {
   const auto refuse = [what](const std::string& why) {
     return Error{Errc::corrupt, "not " + (what + (": " + why))};
   };
@@ -29,11 +28,7 @@ engine::Result<std::vector<MsgpackItem>> versioned_items(MsgpackItem root, const
   if (root.size() != size) {
     return refuse("it has " + std::to_string(root.size()) + " items, not " + std::to_string(size));
   }
-  std::vector<MsgpackItem> items{root.first()};
-  while (items.size() < size) {
-    items.push_back(items.back().next());
-  }
-  return items;
+  return root.first().next();
 }
 
 Error corrupt_field(std::string_view type, const Trouble& trouble) {

@@ -11,26 +11,29 @@ using engine::Error;
 
 template <class Variant>
 engine::Result<Framed<Variant>> decode_message(std::span<const std::byte> frame) {
-  const auto tree = MsgpackTree::read(frame, {.bytes = max_frame_bytes});
-  if (!tree) {
-    return tree.error();
+  MsgpackTree tree;
+  if (const auto filled = tree.fill(frame, {.bytes = max_frame_bytes}); !filled) {
+    return filled.error();
   }
-  const auto items = versioned_items(tree->root(), "a message", oldest_wire_version, wire_version, 7);
-  if (!items) {
-    return items.error();
+  const auto first = after_version(tree.root(), "a message", oldest_wire_version, wire_version, 7);
+  if (!first) {
+    return first.error();
   }
+  MsgpackItem item = *first;
   Framed<Variant> framed;
   Envelope& envelope = framed.envelope;
   std::string type;
   Trouble trouble;
-  const bool readable = read((*items)[1], type, trouble) && read((*items)[2], envelope.cluster, trouble) &&
-                        read((*items)[3], envelope.daemon_epoch, trouble) &&
-                        read((*items)[4], envelope.session_epoch, trouble) &&
-                        read((*items)[5], envelope.msg_no, trouble);
+  bool readable = read(item, type, trouble);
+  for (std::uint64_t* number :
+       {&envelope.cluster, &envelope.daemon_epoch, &envelope.session_epoch, &envelope.msg_no}) {
+    item = item.next();
+    readable = readable && read(item, *number, trouble);
+  }
   if (!readable) {
     return corrupt_field("envelope", trouble);
   }
-  const std::optional<bool> done = read_tagged(type, (*items)[6], framed.message, trouble);
+  const std::optional<bool> done = read_tagged(type, item.next(), framed.message, trouble);
   if (!done) {
     return Error{Errc::corrupt,
                  "a message of unknown type \"" + type.substr(0, type.find('\0')).substr(0, 40) + "\""};

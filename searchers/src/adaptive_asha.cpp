@@ -192,13 +192,18 @@ void check(const ExperimentConfig& config, engine::Problems& problems) {
 
 std::unique_ptr<engine::Searcher> make(const ExperimentConfig& config) {
   const SearcherConfig& searcher = config.searcher;
-  std::vector<std::unique_ptr<Schedule>> brackets;
-  for (const BracketPlan& bracket : plan_brackets(searcher, trials_to_run(config))) {
-    brackets.push_back(make_asha(settings_of(searcher, bracket), searcher.stop_once));
-  }
+  Tournament::Makers makers;
+  makers.bracket = [searcher](const BracketPlan& bracket) {
+    return make_asha(settings_of(searcher, bracket), searcher.stop_once);
+  };
+  makers.shares = [divisor = Divisor(searcher.divisor)](std::uint64_t trials,
+                                                        const std::vector<std::uint64_t>& rungs) {
+    return share_out(trials, divisor, rungs);
+  };
   return std::make_unique<ComposedSearcher>(
-      std::make_unique<Tournament>(std::move(brackets), searcher.max_concurrent_trials),
-      make_random_proposer(config), ComposedSearcher::Limits{searcher.max_trials, searcher.max_trials});
+      std::make_unique<Tournament>(plan_brackets(searcher, trials_to_run(config)), std::move(makers),
+                                   searcher.max_concurrent_trials),
+      make_random_proposer(config), changeable_limits(config));
 }
 
 engine::Preview preview(const ExperimentConfig& config) {
@@ -216,6 +221,7 @@ engine::Preview preview(const ExperimentConfig& config) {
     preview.warnings.push_back("only " + std::to_string(plan.size()) + " of " + std::to_string(asked) +
                                " brackets exist, one for each trial; raise max_trials");
   }
+  warn_of_rungs(preview, config);
   warn_of_small_space(preview, config);
   return preview;
 }
@@ -228,13 +234,9 @@ std::uint64_t deepest_bracket(const SearcherConfig& searcher, std::uint64_t tria
                    divisor.log_of(trials) + 1});
 }
 
-std::vector<BracketPlan> plan_brackets(const SearcherConfig& searcher, std::uint64_t trials) {
-  HPSEARCH_CHECK(trials > 0, "a search has at least one trial");
-  std::vector<std::uint64_t> rungs = rungs_of_brackets(searcher, trials);
-  const Divisor divisor(searcher.divisor);
-  if (rungs.size() > trials) {
-    rungs.resize(static_cast<std::size_t>(trials));
-  }
+std::vector<std::uint64_t> share_out(std::uint64_t trials, const Divisor& divisor,
+                                     const std::vector<std::uint64_t>& rungs) {
+  HPSEARCH_CHECK(!rungs.empty() && trials >= rungs.size(), "every bracket has at least one trial");
   std::vector<std::uint64_t> shares = divisor.whole() != 0 ? exact_shares(trials, divisor.whole(), rungs)
                                                            : rounded_shares(trials, divisor.value(), rungs);
   std::uint64_t others = 0;
@@ -248,7 +250,16 @@ std::vector<BracketPlan> plan_brackets(const SearcherConfig& searcher, std::uint
     --*std::max_element(shares.begin() + 1, shares.end());
   }
   shares.front() = trials - others;
+  return shares;
+}
 
+std::vector<BracketPlan> plan_brackets(const SearcherConfig& searcher, std::uint64_t trials) {
+  HPSEARCH_CHECK(trials > 0, "a search has at least one trial");
+  std::vector<std::uint64_t> rungs = rungs_of_brackets(searcher, trials);
+  if (rungs.size() > trials) {
+    rungs.resize(static_cast<std::size_t>(trials));
+  }
+  const std::vector<std::uint64_t> shares = share_out(trials, Divisor(searcher.divisor), rungs);
   std::vector<BracketPlan> plan;
   for (std::size_t b = 0; b < rungs.size(); ++b) {
     plan.push_back({rungs[b], shares[b]});

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "hpsearch/engine/base/check.hpp"
+#include "columns.hpp"
 #include "progress.hpp"
 #include "saved.hpp"
 
@@ -15,6 +16,12 @@ using engine::TrialNumber;
 using engine::Units;
 using engine::Value;
 using engine::Verdict;
+
+namespace {
+
+constexpr std::uint64_t number_of_states = 8;  // More than there are; how they are spelled in a saved state.
+
+}  // namespace
 
 std::vector<Units> rung_lengths(Units max_length, const Divisor& divisor, std::uint64_t rungs) {
   HPSEARCH_CHECK(rungs > 0, "a bracket has at least one rung");
@@ -138,7 +145,7 @@ bool Asha::hear_exited(TrialNumber number, engine::ExitReason reason) {
   if (reason == engine::ExitReason::invalid_hp) {
     leave_every_rung(exited);
     quota_.invalid();
-    results_have_left();
+    reopen();
   } else {
     enter(number, Score::worst(), /*alive=*/false);
   }
@@ -167,6 +174,13 @@ void Asha::hear_closed(TrialNumber number) {
 
 void Asha::hear_no_more_trials() {
   quota_.close();
+  settle(std::nullopt);
+  update_progress();
+}
+
+void Asha::hear_max_trials(engine::Cardinality trials) {
+  quota_.change_limit(trials);
+  reopen();
   settle(std::nullopt);
   update_progress();
 }
@@ -214,6 +228,9 @@ void Asha::update_progress() noexcept {
     progress_ = 1;
     return;
   }
+  if (progress_ == 1) {  // It was over, and then more trials were wanted.
+    progress_ = 0;
+  }
   const auto planned = static_cast<double>(quota_.planned());
   const std::uint64_t reported = rungs_.front().size();
   double now = static_cast<double>(reported) / (1.2 * planned);
@@ -224,12 +241,16 @@ void Asha::update_progress() noexcept {
 }
 
 Value Asha::save() const {
-  Value::List trials;
-  trials.reserve(trials_.size());
+  ColumnWriter trials;
   for (std::size_t number = 0; number < trials_.size(); ++number) {
     const Trial& trial = trials_[number];
-    trials.push_back(Value::List{static_cast<int>(trial.state), saved_count(trial.rung),
-                                 trial.arrival == Rung::none ? Value() : saved_count(trial.arrival)});
+    if (trial.state == State::ended) {  // Nothing is asked of it any more.
+      trials.put(static_cast<std::uint64_t>(State::ended));
+      continue;
+    }
+    trials.put(static_cast<std::uint64_t>(trial.rung) * number_of_states +
+               static_cast<std::uint64_t>(trial.state));
+    trials.put(trial.arrival == Rung::none ? 0 : std::uint64_t{trial.arrival} + 1);
   }
   Value::List rungs;
   for (const Rung& rung : rungs_) {
@@ -238,7 +259,7 @@ Value Asha::save() const {
   return Value::Map{
       {"kind", kind()},
       {"quota", quota_.save()},
-      {"trials", std::move(trials)},
+      {"trials", trials.take()},
       {"rungs", std::move(rungs)},
       {"progress", progress_},
       {"own", save_own()},
@@ -263,14 +284,14 @@ bool Asha::stands_where_it_says(const std::vector<Rung>& rungs, const Trial& tri
 engine::Status Asha::load(const Value& saved) {
   SavedMap map(saved, kind());
   const Value::List& saved_rungs = map.list("rungs");
-  const Value::List& saved_trials = map.list("trials");
+  ColumnReader saved_trials(map.value("trials"));
   const double progress = map.fraction("progress");
   const Value& own = map.value("own");
   Quota quota = quota_;
   if (const engine::Status counted = quota.load(map.value("quota")); !counted) {
     return counted;
   }
-  if (!map.good() || saved_rungs.size() != rungs_.size() || saved_trials.size() != quota.created_so_far()) {
+  if (!map.good() || saved_rungs.size() != rungs_.size()) {
     return corrupt("the state of a bracket is malformed");
   }
 
@@ -284,7 +305,7 @@ engine::Status Asha::load(const Value& saved) {
     for (Rung::Arrival arrival = 0; arrival < rung->arrivals(); ++arrival) {
       const Rung::Result result = rung->at(arrival);
       const bool has_below = rungs.empty() ? result.below == Rung::none : result.below < arrivals_below;
-      if (!has_below || result.trial.number() >= saved_trials.size()) {
+      if (!has_below || result.trial.number() >= quota.created_so_far()) {
         return corrupt("a result of a rung belongs to nothing");
       }
     }
@@ -296,20 +317,22 @@ engine::Status Asha::load(const Value& saved) {
   std::vector<std::uint64_t> outstanding(rungs.size(), 0);
   std::uint64_t outstanding_total = 0;
   std::uint64_t open = 0;
-  for (const Value& entry : saved_trials) {
-    SavedRow row(entry, 3);
-    const auto state = static_cast<State>(row.count_below(static_cast<std::uint64_t>(State::ended) + 1));
-    const auto rung = static_cast<std::uint16_t>(row.count_below(rungs.size()));
-    const std::uint64_t saved_arrival = row.count_or_null().value_or(Rung::none);
-    const auto arrival = static_cast<Rung::Arrival>(saved_arrival);
-    if (!row.good() || saved_arrival > Rung::none) {
+  while (!saved_trials.at_end()) {
+    const std::uint64_t where = saved_trials.take();
+    const auto state = static_cast<State>(where % number_of_states);
+    if (saved_trials.good() && where == static_cast<std::uint64_t>(State::ended)) {
+      trials.push_back(Trial{Rung::none, 0, State::ended});
+      continue;
+    }
+    const std::uint64_t arrival = saved_trials.take();
+    if (!saved_trials.good() || state >= State::ended || where / number_of_states >= rungs.size() ||
+        arrival > Rung::none) {
       return corrupt("a trial of a bracket is malformed");
     }
     const TrialNumber number(trials.size());
-    trials.push_back(Trial{arrival, rung, state});
-    if (state == State::ended) {
-      continue;  // Never looked at again.
-    }
+    const auto rung = static_cast<std::uint16_t>(where / number_of_states);
+    trials.push_back(
+        Trial{arrival == 0 ? Rung::none : static_cast<Rung::Arrival>(arrival - 1), rung, state});
     ++open;
     if (!stands_where_it_says(rungs, trials.back(), number)) {
       return corrupt("a trial of a bracket has no result where it stands");
@@ -321,12 +344,16 @@ engine::Status Asha::load(const Value& saved) {
       closable.push_back(number);
     }
   }
+  if (trials.size() != quota.created_so_far()) {
+    return corrupt("a bracket has other trials than it says");
+  }
   for (std::size_t rung = 0; rung < rungs.size(); ++rung) {
     for (Rung::Arrival arrival = 0; arrival < rungs[rung].arrivals(); ++arrival) {
-      const Rung::Result result = rungs[rung].at(arrival);
-      const Trial& its_trial = trials[result.trial.number()];
-      if (result.standing == Rung::Standing::waiting &&
-          (its_trial.state != State::waiting || its_trial.rung != rung || its_trial.arrival != arrival)) {
+      if (rungs[rung].standing_of(arrival) != Rung::Standing::waiting) {
+        continue;
+      }
+      const Trial& its_trial = trials[rungs[rung].trial_of(arrival).number()];
+      if ((its_trial.state != State::waiting || its_trial.rung != rung || its_trial.arrival != arrival)) {
         return corrupt("a result of a rung waits for a trial that does not");
       }
     }

@@ -35,13 +35,14 @@ std::unique_ptr<engine::Searcher> make(const ExperimentConfig& config) {
   const engine::SearcherConfig& searcher = config.searcher;
   return std::make_unique<ComposedSearcher>(
       make_asha(settings_of(config), searcher.stop_once), make_random_proposer(config),
-      ComposedSearcher::Limits{searcher.max_trials, searcher.max_trials});
+      changeable_limits(config));
 }
 
 engine::Preview preview(const ExperimentConfig& config) {
   engine::Preview preview;
   preview_bracket(preview, settings_of(config), config.searcher.num_rungs, config.searcher.stop_once,
                   config.searcher.max_concurrent_trials, "the bracket");
+  warn_of_rungs(preview, config);
   warn_of_small_space(preview, config);
   return preview;
 }

@@ -1,5 +1,7 @@
 #include "hpsearch/searchers/composed_searcher.hpp"
 
+#include <algorithm>
+#include <cstdint>
 #include <utility>
 #include <variant>
 
@@ -39,7 +41,15 @@ struct ComposedSearcher::Listener {
     }
   }
   void operator()(const engine::TrialWasClosed& closed) const { self.schedule_->hear_closed(closed.trial); }
-  void operator()(const engine::MaxTrialsChanged& /*changed*/) const {}
+  void operator()(const engine::MaxTrialsChanged& changed) const {
+    if (!self.limits_.replacements || self.is_over()) {
+      return;
+    }
+    self.limits_.trials = changed.max_trials;
+    self.limits_.replacements = std::max(changed.max_trials, self.invalid_);
+    self.schedule_->hear_max_trials(
+        std::min(self.limits_.trials, self.limits_.supply.value_or(self.limits_.trials)));
+  }
 };
 
 ComposedSearcher::ComposedSearcher(std::unique_ptr<Schedule> schedule, std::unique_ptr<Proposer> proposer,
@@ -73,6 +83,10 @@ engine::Next ComposedSearcher::next() const {
   return engine::NothingNow{};
 }
 
+bool ComposedSearcher::is_over() const {
+  return gave_up() || std::holds_alternative<Over>(schedule_->next());
+}
+
 std::string ComposedSearcher::farewell() const {
   const std::uint64_t created = schedule_->created_so_far();
   if (!proposer_->exhausted() || created - invalid_ >= limits_.trials) {
@@ -101,16 +115,42 @@ void ComposedSearcher::hear(const engine::SearchEvent& event) {
 Value ComposedSearcher::save() const {
   return Value::Map{{"kind", "searcher"},
                     {"invalid", saved_count(invalid_)},
+                    {"limits", Value::List{engine::to_text(limits_.trials),
+                                           limits_.replacements ? Value(engine::to_text(*limits_.replacements))
+                                                                : Value()}},
                     {"proposer", proposer_->save()},
                     {"schedule", schedule_->save()}};
+}
+
+std::optional<ComposedSearcher::Limits> ComposedSearcher::read_limits(const Value& saved) const {
+  const Value::List* row = saved.as_list();
+  if (row == nullptr || row->size() != 2 || (*row)[0].as_text() == nullptr ||
+      (*row)[1].is_null() == limits_.replacements.has_value()) {
+    return std::nullopt;
+  }
+  const auto trials = cardinality_of(*(*row)[0].as_text());
+  if (!trials) {
+    return std::nullopt;
+  }
+  Limits limits{*trials, std::nullopt, limits_.supply};
+  if (limits_.replacements) {
+    const auto replacements =
+        (*row)[1].as_text() == nullptr ? std::nullopt : cardinality_of(*(*row)[1].as_text());
+    if (!replacements || *replacements > UINT64_MAX) {
+      return std::nullopt;
+    }
+    limits.replacements = static_cast<std::uint64_t>(*replacements);
+  }
+  return limits;
 }
 
 engine::Status ComposedSearcher::load(const Value& saved) {
   SavedMap map(saved, "searcher");
   const std::uint64_t invalid = map.count("invalid");
+  const std::optional<Limits> limits = read_limits(map.value("limits"));
   const Value& proposer = map.value("proposer");
   const Value& schedule = map.value("schedule");
-  if (!map.good()) {
+  if (!map.good() || !limits) {
     return corrupt("it is malformed");
   }
   const Value before = proposer_->save();
@@ -124,6 +164,7 @@ engine::Status ComposedSearcher::load(const Value& saved) {
     return loaded;
   }
   invalid_ = invalid;
+  limits_ = *limits;
   return engine::Done{};
 }
 

@@ -87,6 +87,11 @@ void Flat::hear_no_more_trials() {
   update_progress();
 }
 
+void Flat::hear_max_trials(engine::Cardinality trials) {
+  quota_.change_limit(trials);
+  update_progress();
+}
+
 void Flat::end(std::map<TrialNumber, Open>::iterator trial) {
   trained_ -= trial->second.trained;
   if (trial->second.reached) {
@@ -107,6 +112,9 @@ void Flat::update_progress() noexcept {
   if (is_over()) {
     progress_ = 1;
     return;
+  }
+  if (progress_ == 1) {  // It was over, and then more trials were wanted.
+    progress_ = 0;
   }
   const double ended = static_cast<double>(quota_.counting() - open_.size());
   const double under_way = static_cast<double>(trained_) / static_cast<double>(engine::count(max_length_));

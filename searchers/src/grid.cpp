@@ -59,7 +59,7 @@ std::unique_ptr<engine::Searcher> make(const ExperimentConfig& config) {
   return std::make_unique<ComposedSearcher>(
       std::make_unique<Flat>(size_of(config), config.searcher.max_length,
                              Flat::InvalidTrials::consume_theirs),
-      make_grid_proposer(config), ComposedSearcher::Limits{size_of(config), std::nullopt});
+      make_grid_proposer(config), ComposedSearcher::Limits{size_of(config), {}, {}});
 }
 
 engine::Preview preview(const ExperimentConfig& config) {

@@ -1,6 +1,8 @@
 #include "kinds.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <optional>
 #include <utility>
 
 #include "hpsearch/engine/base/text.hpp"
@@ -12,6 +14,7 @@ using engine::Cardinality;
 using engine::ExperimentConfig;
 using engine::Preview;
 using engine::Units;
+using engine::Value;
 
 namespace {
 
@@ -19,6 +22,16 @@ constexpr Cardinality most = ~Cardinality{0};
 
 std::string shown(const Divisor& divisor) {
   return divisor.whole() != 0 ? std::to_string(divisor.whole()) : engine::python_float(divisor.value());
+}
+
+/// "2 %", "0.4 %"
+std::string percent(std::uint64_t part, std::uint64_t whole) {
+  const double tenths = std::round(static_cast<double>(part) / static_cast<double>(whole) * 1000);
+  const auto rounded = static_cast<std::uint64_t>(tenths);
+  return (rounded == 0              ? "less than 0.1"
+          : rounded % 10 == 0       ? std::to_string(rounded / 10)
+                                    : std::to_string(rounded / 10) + "." + std::to_string(rounded % 10)) +
+         " %";
 }
 
 }  // namespace
@@ -35,6 +48,10 @@ std::uint64_t trials_to_run(const ExperimentConfig& config) {
   const std::optional<Cardinality> supply = supply_of(config);
   const std::uint64_t asked = config.searcher.max_trials;
   return supply && *supply < asked ? static_cast<std::uint64_t>(*supply) : asked;
+}
+
+ComposedSearcher::Limits changeable_limits(const ExperimentConfig& config) {
+  return {config.searcher.max_trials, config.searcher.max_trials, supply_of(config)};
 }
 
 void check_points(const ExperimentConfig& config, engine::Problems& problems) {
@@ -60,7 +77,7 @@ void check_points(const ExperimentConfig& config, engine::Problems& problems) {
 Preview preview_flat(Cardinality trials, Units max_length, std::uint64_t share) {
   Preview preview;
   preview.trials = trials;
-  preview.brackets.push_back({{max_length}, trials, share});
+  preview.brackets.push_back({{max_length}, trials, share, {trials}});
   preview.final_counts[max_length] = trials;
   preview.full_length = times(trials, engine::count(max_length));
   preview.total_length = preview.full_length;
@@ -71,7 +88,12 @@ void preview_bracket(Preview& preview, const AshaSettings& settings, std::uint64
                      bool stop_once, std::uint64_t share, std::string_view bracket) {
   const std::vector<Units>& lengths = settings.lengths;
   preview.trials = plus(preview.trials, settings.trials);
-  preview.brackets.push_back({lengths, settings.trials, share});
+  preview.brackets.push_back({lengths, settings.trials, share, {}});
+  for (std::uint64_t reach = settings.trials; preview.brackets.back().reach.size() < lengths.size();) {
+    preview.brackets.back().reach.push_back(reach);
+    // The stopping type lets the first reporters pass whatever they report.
+    reach = std::max(settings.divisor.part_of(reach), std::uint64_t{stop_once && reach > 0 ? 1U : 0U});
+  }
   preview.full_length = plus(preview.full_length, times(settings.trials, engine::count(lengths.back())));
   if (lengths.size() < rungs_asked) {
     preview.warnings.push_back(
@@ -102,6 +124,96 @@ void preview_bracket(Preview& preview, const AshaSettings& settings, std::uint64
       return;
     }
     at_rung = go_on;
+  }
+}
+
+namespace {
+
+std::string in_unit(Units length, const ExperimentConfig& config) {
+  return std::to_string(engine::count(length)) + " " + config.unit;
+}
+
+/// Rungs that a program which reports once in min_validation_period never reports at.
+void warn_of_sparse_reports(Preview& preview, const ExperimentConfig& config,
+                            const std::vector<Units>& lengths) {
+  const std::optional<Units> period = config.min_validation_period;
+  if (!period || lengths.front() >= *period) {
+    return;
+  }
+  const auto first_seen = std::lower_bound(lengths.begin(), lengths.end(), *period);
+  std::string missed;
+  for (auto length = lengths.begin(); length != first_seen; ++length) {
+    missed += (missed.empty() ? "" : ", ") + std::to_string(engine::count(*length));
+  }
+  preview.warnings.push_back(
+      (first_seen - lengths.begin() == 1 ? "the rung at " : "the rungs at ") + missed + " " + config.unit +
+      (first_seen - lengths.begin() == 1 ? " is" : " are") + " below min_validation_period, which is " +
+      in_unit(*period, config) + ": trials are judged there by what they report later; let the program report "
+      "at least every " + in_unit(lengths.front(), config) + ", or use fewer rungs");
+}
+
+/// Where nothing can be resumed, the promotion type trains every promoted trial from its start.
+void warn_of_lost_training(Preview& preview, const ExperimentConfig& config) {
+  const Value* policy = config.accepted.at_path("checkpoint_policy");
+  const bool keeps_none = policy != nullptr && policy->as_text() != nullptr && *policy->as_text() == "none";
+  const bool is_foreign = !config.metrics.empty() && !config.min_checkpoint_period;
+  if (config.searcher.stop_once || (!keeps_none && !is_foreign)) {
+    return;
+  }
+  preview.warnings.push_back(
+      std::string(keeps_none ? "checkpoint_policy is none"
+                             : "metrics are read from the program's output, as if it knew nothing of hpsearch") +
+      ": a program that saves no checkpoints begins anew whenever it is promoted after a pause; if this one "
+      "saves none, set stop_once: true, which never pauses a trial");
+}
+
+/// Where the first results come from so little training that they say nothing about the last ones, halving is
+/// no better than chance. On learning curves of 52 epochs one bracket with divisor 4 and a first rung at 1
+/// epoch did as badly as random search, and one with divisor 3 and a first rung at 3 did clearly better.
+void warn_of_short_rung(Preview& preview, const ExperimentConfig& config, const std::vector<Units>& lengths) {
+  constexpr double gentle = 3;
+  const engine::SearcherConfig& searcher = config.searcher;
+  const auto is_too_short = [whole = engine::Cardinality{engine::count(lengths.back())}](Units length) {
+    return 20 * engine::Cardinality{engine::count(length)} < whole;
+  };
+  const std::uint64_t longest = engine::count(lengths.back());
+  const std::uint64_t first = engine::count(lengths.front());
+  if (!is_too_short(lengths.front())) {
+    return;
+  }
+  const Divisor divisor(std::min(searcher.divisor, gentle));
+  std::uint64_t rungs = 1;  // As many as leave the first long enough: one length of 1 is too short here.
+  while (!is_too_short(divisor.shorten(lengths.back(), rungs))) {
+    ++rungs;
+  }
+  std::string settings = "divisor: " + shown(divisor);
+  if (searcher.num_rungs > 0) {
+    settings += " and num_rungs: " + std::to_string(rungs);
+  } else if (!searcher.bracket_rungs.empty()) {
+    settings += " and bracket_rungs: [" + std::to_string(rungs) +
+                (searcher.bracket_rungs.size() > 1 && rungs > 1 ? ", " + std::to_string(rungs - 1) : "") + "]";
+  } else {
+    settings += " and max_rungs: " + std::to_string(rungs);
+  }
+  std::string better;
+  for (const Units length : rung_lengths(lengths.back(), divisor, rungs)) {
+    better += (better.empty() ? "" : ", ") + std::to_string(engine::count(length));
+  }
+  preview.warnings.push_back("the first rung trains " + std::to_string(first) + " of " +
+                             in_unit(lengths.back(), config) + " (" + percent(first, longest) +
+                             "): so early, results often mislead, and halving may then be no better than random; "
+                             "consider " + settings + ", whose longest bracket has rungs at " + better);
+}
+
+}  // namespace
+
+void warn_of_rungs(Preview& preview, const ExperimentConfig& config) {
+  // The longest bracket comes first, and has the rungs of all others and shorter ones.
+  const std::vector<Units> lengths = preview.brackets.front().lengths;
+  if (lengths.size() > 1) {
+    warn_of_sparse_reports(preview, config, lengths);
+    warn_of_lost_training(preview, config);
+    warn_of_short_rung(preview, config, lengths);
   }
 }
 

@@ -7,6 +7,7 @@
 #include "hpsearch/engine/config/experiment_config.hpp"
 #include "hpsearch/engine/searcher.hpp"
 #include "hpsearch/searchers/asha.hpp"
+#include "hpsearch/searchers/composed_searcher.hpp"
 
 namespace hpsearch::searchers {
 
@@ -14,6 +15,9 @@ namespace hpsearch::searchers {
 
 /// max_trials, or the whole of a finite space if that is less and no configuration may be started twice.
 [[nodiscard]] std::uint64_t trials_to_run(const engine::ExperimentConfig& config);
+
+/// The limits of a search whose max_trials may change.
+[[nodiscard]] ComposedSearcher::Limits changeable_limits(const engine::ExperimentConfig& config);
 
 /// points_to_evaluate must fit into max_trials, and under on_duplicate: reject each stands once.
 void check_points(const engine::ExperimentConfig& config, engine::Problems& problems);
@@ -25,6 +29,10 @@ void check_points(const engine::ExperimentConfig& config, engine::Problems& prob
 /// Adds one bracket of halving with its warnings, which call it `bracket`.
 void preview_bracket(engine::Preview& preview, const AshaSettings& settings, std::uint64_t rungs_asked,
                      bool stop_once, std::uint64_t share, std::string_view bracket);
+
+/// Warns of rungs that no report falls on, of training that is lost at a pause, and of a first rung that is too
+/// short to tell anything. The bracket with the most rungs stands first in the preview.
+void warn_of_rungs(engine::Preview& preview, const engine::ExperimentConfig& config);
 
 /// Warns when a finite space has fewer configurations than trials were asked for.
 void warn_of_small_space(engine::Preview& preview, const engine::ExperimentConfig& config);

@@ -1,11 +1,11 @@
 #include "hpsearch/searchers/proposer.hpp"
 
 #include <set>
-#include <string>
 #include <utility>
 
 #include "hpsearch/engine/base/check.hpp"
 #include "hpsearch/searchers/finite_space.hpp"
+#include "columns.hpp"
 #include "saved.hpp"
 
 namespace hpsearch::searchers {
@@ -39,25 +39,29 @@ class Ledger {
   }
 
   [[nodiscard]] Value save() const {
-    Value::List used;
+    ColumnWriter used;
+    Cardinality next = 0;
     for (const Cardinality index : used_) {
-      used.push_back(engine::to_text(index));
+      used.put(index - next);
+      next = index + 1;
     }
-    return used;
+    return used.take();
   }
 
   [[nodiscard]] bool load(const Value& saved) {
-    if (saved.as_list() == nullptr) {
-      return false;
-    }
+    ColumnReader column(saved);
     std::set<Cardinality> used;
-    for (const Value& entry : *saved.as_list()) {
-      const std::optional<Cardinality> index =
-          entry.as_text() == nullptr ? std::nullopt : read(*entry.as_text());
-      if (!index) {
+    Cardinality next = 0;
+    while (!column.at_end() && column.good()) {
+      const Cardinality skipped = column.take_wide();
+      if (skipped >= space_.size() - next) {
         return false;
       }
-      used.insert(*index);
+      next += skipped;
+      used.insert(used.end(), next++);
+    }
+    if (!column.good()) {
+      return false;
     }
     used_ = std::move(used);
     next_ = 0;
@@ -66,20 +70,6 @@ class Ledger {
   }
 
  private:
-  [[nodiscard]] std::optional<Cardinality> read(const std::string& digits) const {
-    Cardinality number = 0;
-    for (const char digit : digits) {
-      if (digit < '0' || digit > '9') {
-        return std::nullopt;
-      }
-      number = number * 10 + static_cast<unsigned>(digit - '0');
-      if (number >= space_.size()) {
-        return std::nullopt;
-      }
-    }
-    return digits.empty() ? std::nullopt : std::optional(number);
-  }
-
   void skip_used() {  // What is used stays used, so all steps together are at most size() many.
     while (next_ < space_.size() && used_.contains(shuffle_.at(next_))) {
       ++next_;

@@ -27,8 +27,7 @@ std::unique_ptr<engine::Searcher> make(const ExperimentConfig& config) {
   return std::make_unique<ComposedSearcher>(
       std::make_unique<Flat>(trials_to_run(config), config.searcher.max_length,
                              Flat::InvalidTrials::are_replaced),
-      make_random_proposer(config),
-      ComposedSearcher::Limits{config.searcher.max_trials, config.searcher.max_trials});
+      make_random_proposer(config), changeable_limits(config));
 }
 
 engine::Preview preview(const ExperimentConfig& config) {

@@ -1,6 +1,9 @@
 #include "hpsearch/searchers/ranked_list.hpp"
 
+#include <algorithm>
 #include <bit>
+#include <cstddef>
+#include <cstring>
 #include <limits>
 
 #include "hpsearch/engine/base/check.hpp"
@@ -8,6 +11,8 @@
 namespace hpsearch::searchers {
 
 namespace {
+
+constexpr double unused = std::numeric_limits<double>::quiet_NaN();
 
 constexpr std::uint64_t bit(std::uint32_t index) noexcept {
   return std::uint64_t{1} << index;
@@ -22,29 +27,51 @@ double spelled(engine::Score score) noexcept {
   return score.metric(engine::Goal::minimize).value_or(std::numeric_limits<double>::infinity());
 }
 
-/// How many of the first `size` keys stand before (score, tie). Which half goes on is chosen without a branch:
-/// it is a coin toss, and a wrong guess costs more than the search.
-template <class Node>
-std::uint32_t keys_before(const Node& node, double score, std::uint32_t tie, std::uint32_t size) noexcept {
-  std::uint32_t from = 0;
-  while (size > 0) {
-    const std::uint32_t half = size / 2;
-    const double other = node.scores[from + half];
-    const auto stands_before = static_cast<std::uint32_t>(other < score) |
-                               (static_cast<std::uint32_t>(other == score) &
-                                static_cast<std::uint32_t>(node.ties[from + half] < tie));
-    from += stands_before * (half + 1);
-    size = stands_before != 0 ? size - half - 1 : half;
+struct Counts {
+  std::uint32_t less = 0;
+  std::uint32_t equal = 0;
+};
+
+// Compilers keep away from vectors where a comparison of NaNs might trap, unless they are told in so many
+// words. Both gcc and clang spell these so; where a machine has no such vectors they become scalars.
+typedef double Scores __attribute__((vector_size(16)));
+typedef std::int64_t Found __attribute__((vector_size(16)));  // All bits set where a comparison holds.
+
+/// Without a branch, and no line waits for another.
+template <std::size_t n>
+Counts count(const std::array<double, n>& scores, double score) noexcept {
+  static_assert(n % 2 == 0);
+  const Scores wanted = {score, score};
+  Found less = {};
+  Found equal = {};
+  for (std::size_t i = 0; i < n; i += 2) {
+    Scores two;
+    std::memcpy(&two, &scores[i], sizeof two);
+    less -= two < wanted;
+    equal -= two == wanted;
   }
-  return from;
+  return {static_cast<std::uint32_t>(less[0] + less[1]), static_cast<std::uint32_t>(equal[0] + equal[1])};
+}
+
+/// How many stand before (score, tie), or at it.
+template <std::size_t n, class Stands>
+std::uint32_t count_before(const std::array<double, n>& scores, const std::array<std::uint32_t, n>& ties,
+                           double score, Stands stands) noexcept {
+  Counts counts = count(scores, score);
+  if (counts.equal > 0) {
+    for (std::size_t i = 0; i < n; ++i) {
+      counts.less += scores[i] == score && stands(ties[i]) ? 1U : 0U;
+    }
+  }
+  return counts.less;
 }
 
 /// The last child whose lower bound is not behind the place.
 template <class Inner>
 std::uint32_t child_for(const Inner& inner, double score, std::uint32_t tie) noexcept {
-  const std::uint32_t before = keys_before(inner, score, tie, inner.size);
-  const bool exact = before < inner.size && inner.scores[before] == score && inner.ties[before] == tie;
-  return exact || before == 0 ? before : before - 1;
+  const std::uint32_t upto =
+      count_before(inner.scores, inner.ties, score, [tie](std::uint32_t other) { return other <= tie; });
+  return upto == 0 ? 0 : upto - 1;
 }
 
 template <class Array>
@@ -76,32 +103,99 @@ constexpr std::uint64_t bits_without(std::uint64_t bits, std::uint32_t at) noexc
   return (bits & lowest(at)) | ((bits >> 1U) & ~lowest(at));
 }
 
-/// All lines of a node at once: one wait for memory instead of one for each step of the search in it.
+/// What a search in the node reads, as one wait for memory instead of several.
 template <class Node>
 void fetch(const Node& node) noexcept {
   const char* bytes = reinterpret_cast<const char*>(&node);
-  for (std::size_t line = 0; line < sizeof(Node); line += 64) {
+  for (std::size_t line = 0; line < offsetof(Node, ties); line += 64) {
     __builtin_prefetch(bytes + line);
   }
 }
 
 }  // namespace
 
+RankedList::Leaf::Leaf() noexcept {
+  order.fill(0);
+  scores.fill(unused);
+  ties.fill(0);
+}
+
+RankedList::Inner::Inner() noexcept {
+  scores.fill(unused);
+  ties.fill(0);
+  before.fill(0);
+  children.fill(0);
+}
+
 template <class Node>
 std::uint32_t RankedList::Pool<Node>::take() {
   if (!spare.empty()) {
     const std::uint32_t number = spare.back();
     spare.pop_back();
-    nodes[number].marks = 0;
-    nodes[number].size = 0;
+    nodes[number] = Node();
     return number;
   }
   nodes.push_back(Node());
   return static_cast<std::uint32_t>(nodes.size() - 1);
 }
 
-std::uint32_t RankedList::position_of(const Leaf& leaf, Place place) const noexcept {
-  return keys_before(leaf, spelled(place.score), place.tie, leaf.size);
+// Three quarters full: what comes later finds room, and what never comes costs little.
+RankedList::RankedList(std::span<const Entry> ascending) : size_(ascending.size()) {
+  constexpr std::size_t in_leaf = leaf_width / 4 * 3;
+  constexpr std::size_t in_inner = inner_width / 4 * 3;
+  struct Child {
+    std::uint32_t node;
+    Place first;
+    std::uint32_t places;
+    bool marked;
+  };
+  std::vector<Child> children;
+  for (std::size_t from = 0; from < ascending.size(); from += in_leaf) {
+    const auto some = ascending.subspan(from, std::min(in_leaf, ascending.size() - from));
+    const std::uint32_t node = leaves_.take();
+    Leaf& leaf = leaves_[node];
+    for (const Entry& entry : some) {
+      leaf.marks |= entry.marked ? bit(leaf.size) : 0;
+      append(leaf, spelled(entry.place.score), entry.place.tie);
+    }
+    children.push_back({node, some.front().place, leaf.size, leaf.marks != 0});
+  }
+  for (; children.size() > 1; ++height_) {
+    std::vector<Child> parents;
+    for (std::size_t from = 0; from < children.size(); from += in_inner) {
+      const std::uint32_t node = inners_.take();
+      Inner& inner = inners_[node];
+      Child parent{node, children[from].first, 0, false};
+      for (std::size_t i = from; i < std::min(from + in_inner, children.size()); ++i) {
+        inner.scores[inner.size] = spelled(children[i].first.score);
+        inner.ties[inner.size] = children[i].first.tie;
+        inner.before[inner.size] = parent.places;
+        inner.children[inner.size] = children[i].node;
+        inner.marks |= children[i].marked ? bit(inner.size) : 0;
+        parent.places += children[i].places;
+        parent.marked = parent.marked || children[i].marked;
+        ++inner.size;
+      }
+      parents.push_back(parent);
+    }
+    children = std::move(parents);
+  }
+  if (!children.empty()) {
+    root_ = children.front().node;
+  }
+}
+
+std::uint32_t RankedList::position_of(const Leaf& leaf, Place place) noexcept {
+  return count_before(leaf.scores, leaf.ties, spelled(place.score),
+                      [tie = place.tie](std::uint32_t other) { return other < tie; });
+}
+
+/// Behind all others; which it must stand behind.
+void RankedList::append(Leaf& leaf, double score, std::uint32_t tie) noexcept {
+  leaf.order[leaf.size] = leaf.size;
+  leaf.scores[leaf.size] = score;
+  leaf.ties[leaf.size] = tie;
+  ++leaf.size;
 }
 
 RankedList::Way RankedList::way_to(Place place) const noexcept {
@@ -122,7 +216,7 @@ RankedList::Way RankedList::way_to(Place place) const noexcept {
 }
 
 bool RankedList::is_full(std::uint32_t node, std::uint32_t level) const noexcept {
-  return (level == 0 ? leaves_[node].size : inners_[node].size) == width;
+  return level == 0 ? leaves_[node].size == leaf_width : inners_[node].size == inner_width;
 }
 
 std::uint32_t RankedList::places_below(std::uint32_t node, std::uint32_t level) const noexcept {
@@ -161,18 +255,18 @@ std::uint64_t RankedList::insert(Place place, bool marked) {
     }
     Inner& inner = inners_[node];
     rank += inner.before[child];
-    for (std::uint32_t i = child + 1; i < inner.size; ++i) {
-      ++inner.before[i];
+    for (std::uint32_t i = 0; i < inner_width; ++i) {  // Of constant length: vectors again.
+      inner.before[i] += i > child ? 1U : 0U;
     }
     inner.marks |= marked ? bit(child) : 0;
     node = inner.children[child];
   }
   Leaf& leaf = leaves_[node];
   const std::uint32_t at = position_of(leaf, place);
-  open_gap(leaf.scores, at, leaf.size);
-  open_gap(leaf.ties, at, leaf.size);
-  leaf.scores[at] = score;
-  leaf.ties[at] = place.tie;
+  open_gap(leaf.order, at, leaf.size);
+  leaf.order[at] = leaf.size;
+  leaf.scores[leaf.size] = score;
+  leaf.ties[leaf.size] = place.tie;
   leaf.marks = bits_with_gap(leaf.marks, at) | (marked ? bit(at) : 0);
   ++leaf.size;
   ++size_;
@@ -219,13 +313,16 @@ std::pair<std::uint32_t, Place> RankedList::split_leaf(std::uint32_t node, Place
   const std::uint32_t added = leaves_.take();  // First: it may move the others.
   Leaf& left = leaves_[node];
   Leaf& right = leaves_[added];
-  const std::uint32_t kept = position_of(left, coming) == left.size ? left.size - 1 : left.size / 2;
-  move_rest(left.scores, kept, left.size, right.scores);
-  move_rest(left.ties, kept, left.size, right.ties);
-  right.size = left.size - kept;
-  right.marks = left.marks >> kept;
-  left.size = kept;
-  left.marks &= lowest(kept);
+  const std::uint32_t kept =
+      position_of(left, coming) == left.size ? left.size - std::uint32_t{1} : left.size / std::uint32_t{2};
+  const Leaf whole = left;
+  left = Leaf();
+  for (std::uint32_t rank = 0; rank < whole.size; ++rank) {
+    const std::uint8_t slot = whole.order[rank];
+    append(rank < kept ? left : right, whole.scores[slot], whole.ties[slot]);
+  }
+  left.marks = whole.marks & lowest(kept);
+  right.marks = whole.marks >> kept;
   return {added, place_at(right, 0)};
 }
 
@@ -241,6 +338,7 @@ std::pair<std::uint32_t, Place> RankedList::split_inner(std::uint32_t node, Plac
   move_rest(left.children, kept, left.size, right.children);
   right.size = left.size - kept;
   right.marks = left.marks >> kept;
+  std::fill(left.scores.begin() + kept, left.scores.end(), unused);
   left.size = kept;
   left.marks &= lowest(kept);
   const std::uint32_t before = right.before[0];
@@ -255,15 +353,21 @@ void RankedList::erase(Place place) {
   const Way way = way_to(place);
   Leaf& leaf = leaves_[way.leaf];
   const std::uint32_t at = position_of(leaf, place);
-  HPSEARCH_CHECK(at < leaf.size && place_at(leaf, at) == place,
+  HPSEARCH_CHECK(at < leaf.size && place_at(leaf, leaf.order[at]) == place,
                  "only what is in the list is taken out of it");
   leaf.marks &= ~bit(at);
   clear_marks(way);
-  close_gap(leaf.scores, at, leaf.size);
-  close_gap(leaf.ties, at, leaf.size);
+  const std::uint8_t slot = leaf.order[at];
+  close_gap(leaf.order, at, leaf.size);
   leaf.marks = bits_without(leaf.marks, at);
   --leaf.size;
   --size_;
+  if (slot != leaf.size) {  // The last slot moves into the hole.
+    *std::find(leaf.order.begin(), leaf.order.begin() + leaf.size, leaf.size) = slot;
+    leaf.scores[slot] = leaf.scores[leaf.size];
+    leaf.ties[slot] = leaf.ties[leaf.size];
+  }
+  leaf.scores[leaf.size] = unused;
 
   bool is_empty = leaf.size == 0;
   if (is_empty && height_ > 0) {
@@ -277,6 +381,7 @@ void RankedList::erase(Place place) {
     }
     if (is_empty) {
       close_gap(inner.scores, child, inner.size);
+      inner.scores[inner.size - 1] = unused;
       close_gap(inner.ties, child, inner.size);
       close_gap(inner.before, child, inner.size);
       close_gap(inner.children, child, inner.size);
@@ -298,7 +403,8 @@ void RankedList::unmark(Place place) {
   const Way way = way_to(place);
   Leaf& leaf = leaves_[way.leaf];
   const std::uint32_t at = position_of(leaf, place);
-  HPSEARCH_CHECK(at < leaf.size && place_at(leaf, at) == place, "only what is in the list has a mark");
+  HPSEARCH_CHECK(at < leaf.size && place_at(leaf, leaf.order[at]) == place,
+                 "only what is in the list has a mark");
   leaf.marks &= ~bit(at);
   clear_marks(way);
 }
@@ -321,7 +427,7 @@ void RankedList::unmark_from(std::uint64_t rank) {
 
 void RankedList::unmark_from_below(std::uint32_t node, std::uint32_t level, std::uint64_t rank) noexcept {
   if (level == 0) {
-    leaves_[node].marks &= rank < width ? lowest(static_cast<std::uint32_t>(rank)) : ~std::uint64_t{0};
+    leaves_[node].marks &= rank < leaf_width ? lowest(static_cast<std::uint32_t>(rank)) : ~std::uint64_t{0};
     return;
   }
   Inner& inner = inners_[node];
@@ -362,7 +468,7 @@ Place RankedList::nth(std::uint64_t rank) const noexcept {
     left -= inner.before[child];
     node = inner.children[child];
   }
-  return place_at(leaves_[node], left);
+  return place_at(leaves_[node], leaves_[node].order[left]);
 }
 
 std::optional<RankedList::Marked> RankedList::first_marked() const noexcept {
@@ -378,7 +484,7 @@ std::optional<RankedList::Marked> RankedList::first_marked() const noexcept {
     node = inner.children[child];
   }
   const auto at = static_cast<std::uint32_t>(std::countr_zero(leaves_[node].marks));
-  return Marked{place_at(leaves_[node], at), rank + at};
+  return Marked{place_at(leaves_[node], leaves_[node].order[at]), rank + at};
 }
 
 }  // namespace hpsearch::searchers

@@ -1,6 +1,10 @@
 #include "hpsearch/searchers/rung.hpp"
 
+#include <bit>
+#include <limits>
+
 #include "hpsearch/engine/base/check.hpp"
+#include "columns.hpp"
 #include "saved.hpp"
 
 namespace hpsearch::searchers {
@@ -17,11 +21,12 @@ Rung::Arrival Rung::enter(const Result& result) {
   HPSEARCH_CHECK(results_.size() < none && result.trial.number() <= UINT32_MAX,
                  "a rung holds fewer than 2^32 results");
   const auto arrival = static_cast<Arrival>(results_.size());
+  const std::uint64_t kept = keep();
   results_.push_back({result.score, static_cast<std::uint32_t>(result.trial.number()), result.below});
   standings_.push_back(result.standing);
-  if (result.standing != Standing::gone) {
+  knows_latest_rank_ = result.standing != Standing::gone;
+  if (knows_latest_rank_) {
     latest_rank_ = ranked_.insert(place_of(arrival), result.standing == Standing::waiting);
-    knows_latest_rank_ = true;
   }
   if (result.standing == Standing::waiting) {
     ++waiting_;
@@ -29,7 +34,10 @@ Rung::Arrival Rung::enter(const Result& result) {
     HPSEARCH_CHECK(result.score.is_worst() && ties_ == Ties::earlier_first, "the dead rank last, in order");
     dead_.push_back(arrival);
   }
-  find_promotable();
+  // Most results are not among the best, and the best are then who they were.
+  if (knows_latest_rank_ && (latest_rank_ < keep() || keep() != kept)) {
+    look_at_the_best();
+  }
   return arrival;
 }
 
@@ -51,10 +59,11 @@ void Rung::move_to(Arrival arrival, Standing standing) {
     ranked_.unmark(place_of(arrival));
   }
   drop_stale_dead();
-  find_promotable();
+  look_at_the_best();
 }
 
-void Rung::find_promotable() noexcept {
+void Rung::look_at_the_best() noexcept {
+  cutoff_ = keep() > 0 ? ranked_.nth(keep() - 1).score : Score::worst();
   promotable_.reset();
   const std::optional<RankedList::Marked> best = ranked_.first_marked();
   if (best && best->rank < keep()) {
@@ -83,7 +92,7 @@ std::optional<Score> Rung::cutoff(std::uint64_t keep) const noexcept {
   if (keep == 0 || keep > size()) {
     return std::nullopt;
   }
-  return ranked_.nth(keep - 1).score;
+  return keep == this->keep() ? cutoff_ : ranked_.nth(keep - 1).score;
 }
 
 bool Rung::is_promotable(Arrival arrival) const noexcept {
@@ -122,42 +131,108 @@ std::vector<Rung::Arrival> Rung::close_out() {
   return closed;
 }
 
+namespace {
+
+/// A number that orders like the score; those of neighbours in rank are close together.
+std::int64_t key_of(Score score) noexcept {
+  const double number =
+      score.metric(engine::Goal::minimize).value_or(std::numeric_limits<double>::infinity());
+  const auto bits = std::bit_cast<std::int64_t>(number);
+  return bits < 0 ? bits ^ INT64_MAX : bits;
+}
+
+Score score_of(std::int64_t key) noexcept {
+  return Score::from_metric(std::bit_cast<double>(key < 0 ? key ^ INT64_MAX : key), engine::Goal::minimize);
+}
+
+std::int64_t difference(std::uint64_t a, std::uint64_t b) noexcept {
+  return static_cast<std::int64_t>(a - b);
+}
+
+}  // namespace
+
+// Two columns: by arrival, whose result it is and what becomes of it; by rank, which arrival stands there and
+// how much worse it is than the one before.
 Value Rung::save() const {
-  Value::List results;
-  results.reserve(results_.size());
+  ColumnWriter entered;
   for (Arrival arrival = 0; arrival < arrivals(); ++arrival) {
-    const Result result = at(arrival);
-    results.push_back(Value::List{
-        saved_score(result.score),
-        saved_count(result.trial.number()),
-        result.below == none ? Value() : saved_count(result.below),
-        static_cast<int>(result.standing),
-    });
+    const Entered& result = results_[arrival];
+    const auto standing = static_cast<engine::Cardinality>(standings_[arrival]);
+    const std::uint64_t trial = ColumnWriter::folded(difference(result.trial, arrival));
+    entered.put(engine::Cardinality{trial} << 3U | standing);
+    entered.put(result.below == none ? 0 : std::uint64_t{result.below} + 1);
   }
-  return results;
+  ColumnWriter ranked;
+  std::int64_t before = 0;
+  ranked_.for_each([&](Place place) {
+    const std::int64_t key = key_of(place.score);
+    ranked.put(tie_of(place.tie));
+    ranked.put_signed(difference(static_cast<std::uint64_t>(key), static_cast<std::uint64_t>(before)));
+    before = key;
+  });
+  return Value::Map{{"kind", "rung"}, {"entered", entered.take()}, {"ranked", ranked.take()}};
 }
 
 engine::Result<Rung> Rung::restore(const Value& saved, Divisor divisor, Ties ties) {
-  const Value::List* results = saved.as_list();
-  if (results == nullptr) {
-    return engine::Error{engine::Errc::corrupt, "a saved rung is not a list"};
+  SavedMap map(saved, "rung");
+  ColumnReader entered(map.value("entered"));
+  ColumnReader ranked(map.value("ranked"));
+  if (!map.good()) {
+    return corrupt("a rung is malformed");
   }
   Rung rung(divisor, ties);
-  for (const Value& entry : *results) {
-    SavedRow row(entry, 4);
-    const Score score = row.score();
-    const std::uint64_t trial = row.count();
-    const std::optional<std::uint64_t> below = row.count_or_null();
-    const std::uint64_t standing = row.count_below(static_cast<std::uint64_t>(Standing::gone) + 1);
-    if (!row.good() || trial > UINT32_MAX || below.value_or(0) >= none ||
-        (static_cast<Standing>(standing) == Standing::dead &&
-         (!score.is_worst() || ties == Ties::later_first))) {
-      return engine::Error{engine::Errc::corrupt, "a saved result of a rung is malformed"};
+  std::uint64_t counting = 0;
+  while (!entered.at_end() && entered.good()) {
+    const auto arrival = static_cast<Arrival>(rung.results_.size());
+    const engine::Cardinality first = entered.take_wide();
+    const std::uint64_t below = entered.take();
+    const auto standing = static_cast<std::uint64_t>(first & 7U);
+    const std::uint64_t trial =
+        arrival + static_cast<std::uint64_t>(ColumnReader::unfolded(static_cast<std::uint64_t>(first >> 3U)));
+    if (!entered.good() || first >> 67U != 0 || trial > UINT32_MAX || below > none ||
+        standing > static_cast<std::uint64_t>(Standing::gone) || arrival == none) {
+      return corrupt("a result of a rung is malformed");
     }
-    rung.enter(
-        Result{score, engine::TrialNumber(trial), static_cast<Arrival>(below.value_or(none)),
-                      static_cast<Standing>(standing)});
+    rung.results_.push_back({Score::worst(), static_cast<std::uint32_t>(trial),
+                             below == 0 ? none : static_cast<Arrival>(below - 1)});
+    rung.standings_.push_back(static_cast<Standing>(standing));
+    counting += rung.standings_.back() == Standing::gone ? 0U : 1U;
   }
+
+  std::vector<bool> seen(rung.results_.size(), false);
+  std::vector<RankedList::Entry> order;
+  order.reserve(counting);
+  std::uint64_t key = 0;
+  for (std::uint64_t rank = 0; rank < counting; ++rank) {
+    const std::uint64_t arrival = ranked.take();
+    key += static_cast<std::uint64_t>(ranked.take_signed());
+    if (!ranked.good() || arrival >= seen.size() || seen[arrival] ||
+        rung.standings_[arrival] == Standing::gone) {
+      return corrupt("the order of a rung is malformed");
+    }
+    seen[arrival] = true;
+    rung.results_[arrival].score = score_of(static_cast<std::int64_t>(key));
+    const Place place = rung.place_of(static_cast<Arrival>(arrival));
+    if (!order.empty() && !(order.back().place < place)) {
+      return corrupt("a rung is out of order");
+    }
+    const bool waits = rung.standings_[arrival] == Standing::waiting;
+    order.push_back({place, waits});
+    rung.waiting_ += waits ? 1U : 0U;
+  }
+  rung.ranked_ = RankedList(order);
+  if (!entered.good() || !ranked.is_done()) {
+    return corrupt("a rung is malformed");
+  }
+  for (std::size_t arrival = 0; arrival < rung.results_.size(); ++arrival) {
+    if (rung.standings_[arrival] == Standing::dead) {
+      if (!rung.results_[arrival].score.is_worst() || ties == Ties::later_first) {
+        return corrupt("a trial that ended early does not rank as worst");
+      }
+      rung.dead_.push_back(static_cast<Arrival>(arrival));
+    }
+  }
+  rung.look_at_the_best();
   return rung;
 }
 

@@ -19,6 +19,19 @@ Value saved_score(Score score) {
   return number ? Value(*number) : Value();
 }
 
+std::optional<engine::Cardinality> cardinality_of(std::string_view digits) noexcept {
+  constexpr engine::Cardinality most = ~engine::Cardinality{0};
+  engine::Cardinality number = 0;
+  for (const char digit : digits) {
+    const auto value = static_cast<unsigned>(digit - '0');
+    if (value > 9 || number > (most - value) / 10) {
+      return std::nullopt;
+    }
+    number = number * 10 + value;
+  }
+  return digits.empty() ? std::nullopt : std::optional(number);
+}
+
 engine::Error corrupt(std::string_view what) {
   return engine::Error{engine::Errc::corrupt, "saved searcher: " + std::string(what)};
 }
@@ -84,6 +97,13 @@ std::uint64_t SavedMap::count(std::string_view key) noexcept {
   const std::int64_t* number = value(key).as_integer();
   good_ = good_ && number != nullptr && *number >= 0;
   return good_ ? static_cast<std::uint64_t>(*number) : 0;
+}
+
+engine::Cardinality SavedMap::cardinality(std::string_view key) noexcept {
+  const std::string* digits = value(key).as_text();
+  const auto number = digits == nullptr ? std::nullopt : cardinality_of(*digits);
+  good_ = good_ && number.has_value();
+  return good_ ? *number : 0;
 }
 
 double SavedMap::fraction(std::string_view key) noexcept {

@@ -7,6 +7,7 @@
 #include "hpsearch/engine/base/result.hpp"
 #include "hpsearch/engine/base/score.hpp"
 #include "hpsearch/engine/base/value.hpp"
+#include "hpsearch/engine/space/space.hpp"
 
 namespace hpsearch::searchers {
 
@@ -16,6 +17,9 @@ namespace hpsearch::searchers {
 [[nodiscard]] engine::Value saved_count(std::uint64_t count);
 /// null is the worst score: an infinity has no spelling in JSON.
 [[nodiscard]] engine::Value saved_score(engine::Score score);
+
+/// The number that these decimal digits spell; nothing for what is no number or does not fit.
+[[nodiscard]] std::optional<engine::Cardinality> cardinality_of(std::string_view digits) noexcept;
 
 [[nodiscard]] engine::Error corrupt(std::string_view what);
 
@@ -46,6 +50,8 @@ class SavedMap {
   SavedMap(const engine::Value& saved, std::string_view kind) noexcept;
 
   [[nodiscard]] std::uint64_t count(std::string_view key) noexcept;
+  /// Spelled in decimal digits: it may not fit an integer of JSON.
+  [[nodiscard]] engine::Cardinality cardinality(std::string_view key) noexcept;
   [[nodiscard]] double fraction(std::string_view key) noexcept;  ///< In [0, 1].
   [[nodiscard]] bool flag(std::string_view key) noexcept;
   [[nodiscard]] const engine::Value::List& list(std::string_view key) noexcept;

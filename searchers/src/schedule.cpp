@@ -34,6 +34,7 @@ Value Quota::save() const {
       {"kind", "quota"},
       {"closed", closed_},
       {"created", saved_count(created_)},
+      {"limit", engine::to_text(limit_)},
       {"replaceable", saved_count(replaceable_)},
       {"replacements", saved_count(replacements_)},
   };
@@ -42,13 +43,15 @@ Value Quota::save() const {
 engine::Status Quota::load(const Value& saved) {
   SavedMap map(saved, "quota");
   const bool closed = map.flag("closed");
+  const engine::Cardinality limit = map.cardinality("limit");
   const std::uint64_t created = map.count("created");
   const std::uint64_t replaceable = map.count("replaceable");
   const std::uint64_t replacements = map.count("replacements");
-  if (!map.good() || replaceable > created || replacements > replaceable || created - replaceable > limit_) {
+  if (!map.good() || replaceable > created || replacements > replaceable) {
     return corrupt("its count of trials is malformed");
   }
   closed_ = closed;
+  limit_ = limit;
   created_ = created;
   replaceable_ = replaceable;
   replacements_ = replacements;

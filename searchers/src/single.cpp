@@ -36,7 +36,7 @@ void check(const ExperimentConfig& config, engine::Problems& problems) {
 std::unique_ptr<engine::Searcher> make(const ExperimentConfig& config) {
   return std::make_unique<ComposedSearcher>(
       std::make_unique<Flat>(1, config.searcher.max_length, Flat::InvalidTrials::consume_theirs),
-      make_random_proposer(config), ComposedSearcher::Limits{1, std::nullopt});
+      make_random_proposer(config), ComposedSearcher::Limits{1, {}, {}});
 }
 
 engine::Preview preview(const ExperimentConfig& config) {

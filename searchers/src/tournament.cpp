@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <iterator>
+#include <numeric>
 #include <utility>
 
 #include "hpsearch/engine/base/check.hpp"
+#include "columns.hpp"
+#include "progress.hpp"
 #include "saved.hpp"
 
 namespace hpsearch::searchers {
@@ -17,6 +20,10 @@ using engine::Value;
 using engine::Verdict;
 
 namespace {
+
+// More than any config may ask for; a saved state that says otherwise is not believed.
+constexpr std::size_t most_brackets = 1000;
+constexpr std::int64_t most_rungs = 1000;
 
 bool is_work(const Work& work) noexcept {
   return std::holds_alternative<NewTrial>(work) || std::holds_alternative<PromoteTrial>(work);
@@ -35,12 +42,14 @@ std::uint64_t Tournament::share(std::uint64_t slots, std::uint64_t brackets, std
   return slots / brackets + (bracket < slots % brackets ? 1U : 0U);
 }
 
-Tournament::Tournament(std::vector<std::unique_ptr<Schedule>> brackets, std::uint64_t slots) {
-  HPSEARCH_CHECK(!brackets.empty(), "a tournament has at least one bracket");
-  for (std::unique_ptr<Schedule>& schedule : brackets) {
+Tournament::Tournament(const std::vector<BracketPlan>& plan, Makers makers, std::uint64_t slots)
+    : makers_(std::move(makers)), slots_(slots) {
+  HPSEARCH_CHECK(!plan.empty(), "a tournament has at least one bracket");
+  for (const BracketPlan& planned : plan) {
     Bracket bracket;
-    bracket.share = share(slots, brackets.size(), brackets_.size());
-    bracket.schedule = std::move(schedule);
+    bracket.schedule = makers_.bracket(planned);
+    bracket.rungs = planned.rungs;
+    bracket.share = share(slots, plan.size(), brackets_.size());
     brackets_.push_back(std::move(bracket));
   }
 }
@@ -79,7 +88,7 @@ Work Tournament::next() const {
   if (auto* created = std::get_if<NewTrial>(&picked.work)) {
     created->reason.bracket = index(picked.bracket);
   } else if (auto* promoted = std::get_if<PromoteTrial>(&picked.work)) {
-    promoted->trial = brackets_[picked.bracket].trials[promoted->trial.number()];
+    promoted->trial = brackets_[picked.bracket].trial(promoted->trial);
     promoted->reason.bracket = index(picked.bracket);
   }
   return std::move(picked.work);
@@ -96,14 +105,14 @@ Tournament::Bracket& Tournament::bracket_of(TrialNumber trial) {
 
 Verdict Tournament::verdict(TrialNumber trial) const {
   const Member& known = member(trial);
-  Verdict verdict = brackets_[known.bracket].schedule->verdict(known.number);
+  Verdict verdict = brackets_[known.bracket].schedule->verdict(known.number());
   verdict.reason.bracket = known.bracket;
   return verdict;
 }
 
 Reason Tournament::standing(TrialNumber trial) const {
   const Member& known = member(trial);
-  Reason reason = brackets_[known.bracket].schedule->standing(known.number);
+  Reason reason = brackets_[known.bracket].schedule->standing(known.number());
   reason.bracket = known.bracket;
   return reason;
 }
@@ -124,8 +133,9 @@ std::size_t Tournament::creator() const {
 void Tournament::hear_created() {
   const std::size_t chosen = creator();
   Bracket& bracket = brackets_[chosen];
-  members_.push_back(Member{index(chosen), TrialNumber(bracket.trials.size())});
-  bracket.trials.push_back(TrialNumber(members_.size() - 1));
+  HPSEARCH_CHECK(members_.size() < UINT32_MAX, "fewer than 2^32 trials fit any memory");
+  members_.push_back(Member{index(chosen), static_cast<std::uint32_t>(bracket.trials.size())});
+  bracket.trials.push_back(static_cast<std::uint32_t>(members_.size() - 1));
   ++bracket.pulls;
   bracket.schedule->hear_created();
   reporter_.reset();
@@ -136,37 +146,44 @@ void Tournament::hear_promoted(TrialNumber trial) {
   if (reporter_ != trial) {  // In place it costs no slot that another bracket could have had.
     ++bracket.pulls;
   }
-  bracket.schedule->hear_promoted(member(trial).number);
+  bracket.schedule->hear_promoted(member(trial).number());
   take_over_closable(bracket);
   reporter_.reset();
 }
 
 void Tournament::hear_reported(TrialNumber trial, Units step) {
-  bracket_of(trial).schedule->hear_reported(member(trial).number, step);
+  bracket_of(trial).schedule->hear_reported(member(trial).number(), step);
+  update_progress();
 }
 
 void Tournament::hear_validated(TrialNumber trial, engine::Score score) {
   Bracket& bracket = bracket_of(trial);
-  bracket.schedule->hear_validated(member(trial).number, score);
+  bracket.schedule->hear_validated(member(trial).number(), score);
   take_over_closable(bracket);
+  update_progress();
   reporter_ = trial;
 }
 
 bool Tournament::hear_exited(TrialNumber trial, engine::ExitReason reason) {
   not_closable(trial);
   Bracket& bracket = bracket_of(trial);
-  const bool had_not_ended = bracket.schedule->hear_exited(member(trial).number, reason);
+  const bool had_not_ended = bracket.schedule->hear_exited(member(trial).number(), reason);
   take_over_closable(bracket);
   reporter_.reset();
+  if (max_trials_ && reason == engine::ExitReason::invalid_hp) {
+    share_out_trials();
+  }
+  update_progress();
   return had_not_ended;
 }
 
 void Tournament::hear_closed(TrialNumber trial) {
   not_closable(trial);
   Bracket& bracket = bracket_of(trial);
-  bracket.schedule->hear_closed(member(trial).number);
+  bracket.schedule->hear_closed(member(trial).number());
   take_over_closable(bracket);
   reporter_.reset();
+  update_progress();
 }
 
 void Tournament::hear_no_more_trials() {
@@ -174,6 +191,66 @@ void Tournament::hear_no_more_trials() {
     bracket.schedule->hear_no_more_trials();
     take_over_closable(bracket);
   }
+  update_progress();
+}
+
+void Tournament::hear_max_trials(engine::Cardinality trials) {
+  max_trials_ = static_cast<std::uint64_t>(std::min<engine::Cardinality>(trials, UINT64_MAX));
+  share_out_trials();
+  update_progress();
+}
+
+/// Brackets that have more than their share of max_trials_ keep what they have, and the others share the rest,
+/// until all of those have at most their share. With less to share than there is, nobody gets more.
+void Tournament::share_out_trials() {
+  std::vector<std::uint64_t> limits(brackets_.size(), 0);
+  std::uint64_t left = *max_trials_;
+  if (left <= counting()) {
+    for (std::size_t b = 0; b < brackets_.size(); ++b) {
+      limits[b] = std::min(left, brackets_[b].schedule->counting());
+      left -= limits[b];
+    }
+  } else {
+    std::vector<std::size_t> sharing(brackets_.size());
+    std::iota(sharing.begin(), sharing.end(), std::size_t{0});
+    for (bool again = true; again;) {
+      again = false;
+      std::vector<std::uint64_t> shares(sharing.size(), 0);
+      if (left >= sharing.size()) {
+        std::vector<std::uint64_t> rungs;
+        for (const std::size_t b : sharing) {
+          rungs.push_back(brackets_[b].rungs);
+        }
+        shares = makers_.shares(left, rungs);
+      } else {
+        std::fill_n(shares.begin(), left, 1);
+      }
+      std::vector<std::size_t> below;
+      for (std::size_t i = 0; i < sharing.size(); ++i) {
+        const std::uint64_t has = brackets_[sharing[i]].schedule->counting();
+        limits[sharing[i]] = std::max(has, shares[i]);
+        if (has <= shares[i]) {
+          below.push_back(sharing[i]);
+        } else {
+          left -= has;
+          again = true;
+        }
+      }
+      sharing = std::move(below);
+    }
+  }
+  for (std::size_t b = 0; b < brackets_.size(); ++b) {
+    brackets_[b].schedule->hear_max_trials(limits[b]);
+    take_over_closable(brackets_[b]);
+  }
+}
+
+std::uint64_t Tournament::counting() const noexcept {
+  std::uint64_t sum = 0;
+  for (const Bracket& bracket : brackets_) {
+    sum += bracket.schedule->counting();
+  }
+  return sum;
 }
 
 std::uint64_t Tournament::outstanding() const noexcept {
@@ -184,12 +261,15 @@ std::uint64_t Tournament::outstanding() const noexcept {
   return sum;
 }
 
-double Tournament::progress() const noexcept {
-  double sum = 0;  // In a fixed order: each summand only grows, so the rounded sum never shrinks.
+void Tournament::update_progress() noexcept {
+  double sum = 0;
+  bool over = true;
   for (const Bracket& bracket : brackets_) {
-    sum += bracket.schedule->progress();
+    const double its = bracket.schedule->progress();
+    sum += its;
+    over = over && its == 1;
   }
-  return sum / static_cast<double>(brackets_.size());
+  progress_ = over ? 1 : advanced(progress_, sum / static_cast<double>(brackets_.size()));
 }
 
 void Tournament::not_closable(TrialNumber trial) {
@@ -206,7 +286,7 @@ void Tournament::take_over_closable(Bracket& bracket) {
   std::vector<TrialNumber> all;
   all.reserve(named.size());
   for (const TrialNumber number : named) {
-    all.push_back(bracket.trials[number.number()]);
+    all.push_back(bracket.trial(number));
   }
   const std::span<const TrialNumber> known = closable_.view();
   std::vector<TrialNumber> fresh;
@@ -218,38 +298,78 @@ void Tournament::take_over_closable(Bracket& bracket) {
 Value Tournament::save() const {
   Value::List brackets;
   for (const Bracket& bracket : brackets_) {
-    brackets.push_back(Value::List{saved_count(bracket.pulls), bracket.schedule->save()});
+    brackets.push_back(
+        Value::List{saved_count(bracket.rungs), saved_count(bracket.pulls), bracket.schedule->save()});
   }
-  Value::List members;
-  members.reserve(members_.size());
+  ColumnWriter members;
   for (const Member& known : members_) {
-    members.push_back(saved_count(known.bracket));
+    members.put(known.bracket);
   }
   return Value::Map{{"kind", "tournament"},
                     {"brackets", std::move(brackets)},
-                    {"members", std::move(members)},
-                    {"reporter", reporter_ ? saved_count(reporter_->number()) : Value()}};
+                    {"max_trials", max_trials_ ? Value(engine::to_text(*max_trials_)) : Value()},
+                    {"members", members.take()},
+                    {"progress", progress_},
+                    {"reporter", reporter_ ? saved_count(reporter_->number()) : Value()},
+                    {"slots", saved_count(slots_)}};
 }
 
 engine::Status Tournament::load(const Value& saved) {
   SavedMap map(saved, "tournament");
   const Value::List& saved_brackets = map.list("brackets");
-  const Value::List& saved_members = map.list("members");
+  ColumnReader saved_members(map.value("members"));
+  const Value& saved_max_trials = map.value("max_trials");
   const Value& saved_reporter = map.value("reporter");
-  if (!map.good() || saved_brackets.size() != brackets_.size()) {
+  const double progress = map.fraction("progress");
+  const std::uint64_t slots = map.count("slots");
+  if (!map.good() || saved_brackets.empty() || saved_brackets.size() > most_brackets) {
     return corrupt("the state of a tournament is malformed");
   }
+  std::optional<std::uint64_t> max_trials;
+  if (!saved_max_trials.is_null()) {
+    const engine::Cardinality number = map.cardinality("max_trials");
+    if (!map.good() || number > UINT64_MAX) {
+      return corrupt("the number of trials wanted is malformed");
+    }
+    max_trials = static_cast<std::uint64_t>(number);
+  }
 
-  std::vector<Member> members;
-  std::vector<std::vector<TrialNumber>> trials(brackets_.size());
-  for (const Value& entry : saved_members) {
-    const std::int64_t* bracket = entry.as_integer();
-    if (bracket == nullptr || *bracket < 0 || static_cast<std::uint64_t>(*bracket) >= brackets_.size()) {
+  // As many brackets as were saved, which need not be as many as a search with today's settings begins with.
+  std::vector<Bracket> brackets;
+  for (const Value& entry : saved_brackets) {
+    const Value::List* row = entry.as_list();
+    const bool well_formed = row != nullptr && row->size() == 3 && (*row)[0].as_integer() != nullptr &&
+                             *(*row)[0].as_integer() > 0 && *(*row)[0].as_integer() <= most_rungs &&
+                             (*row)[1].as_integer() != nullptr && *(*row)[1].as_integer() >= 0;
+    if (!well_formed) {
+      return corrupt("a bracket is malformed");
+    }
+    Bracket bracket;
+    bracket.rungs = static_cast<std::uint64_t>(*(*row)[0].as_integer());
+    bracket.pulls = static_cast<std::uint64_t>(*(*row)[1].as_integer());
+    bracket.share = share(slots, saved_brackets.size(), brackets.size());
+    bracket.schedule = makers_.bracket({bracket.rungs, 0});
+    if (engine::Status loaded = bracket.schedule->load((*row)[2]); !loaded) {
+      return loaded;
+    }
+    brackets.push_back(std::move(bracket));
+  }
+
+  engine::ChunkedVector<Member> members;
+  while (!saved_members.at_end()) {
+    const std::uint64_t bracket = saved_members.take();
+    if (!saved_members.good() || bracket >= brackets.size()) {
       return corrupt("a trial is in no bracket");
     }
-    std::vector<TrialNumber>& its = trials[static_cast<std::size_t>(*bracket)];
-    its.push_back(TrialNumber(members.size()));
-    members.push_back(Member{static_cast<std::uint32_t>(*bracket), TrialNumber(its.size() - 1)});
+    auto& its = brackets[bracket].trials;
+    its.push_back(static_cast<std::uint32_t>(members.size()));
+    members.push_back(
+        Member{static_cast<std::uint32_t>(bracket), static_cast<std::uint32_t>(its.size() - 1)});
+  }
+  for (const Bracket& bracket : brackets) {
+    if (bracket.schedule->created_so_far() != bracket.trials.size()) {
+      return corrupt("a bracket has other trials than the tournament says");
+    }
   }
   std::optional<TrialNumber> reporter;
   if (!saved_reporter.is_null()) {
@@ -259,44 +379,16 @@ engine::Status Tournament::load(const Value& saved) {
     }
     reporter = TrialNumber(static_cast<std::uint64_t>(*number));
   }
-  std::vector<std::uint64_t> pulls;
-  for (const Value& entry : saved_brackets) {
-    const Value::List* row = entry.as_list();
-    const std::int64_t* count = row != nullptr && row->size() == 2 ? (*row)[0].as_integer() : nullptr;
-    if (count == nullptr || *count < 0) {
-      return corrupt("a bracket is malformed");
-    }
-    pulls.push_back(static_cast<std::uint64_t>(*count));
-  }
 
-  const auto put_back = [this](const std::vector<Value>& before) {
-    for (std::size_t i = 0; i < before.size(); ++i) {
-      const engine::Status restored = brackets_[i].schedule->load(before[i]);
-      HPSEARCH_CHECK(restored.has_value(), "what a schedule saved, it loads");
-    }
-  };
-  std::vector<Value> before;
-  for (std::size_t i = 0; i < brackets_.size(); ++i) {
-    Schedule& schedule = *brackets_[i].schedule;
-    before.push_back(schedule.save());
-    engine::Status loaded = schedule.load((*saved_brackets[i].as_list())[1]);
-    if (loaded && schedule.created_so_far() != trials[i].size()) {
-      loaded = corrupt("a bracket has other trials than the tournament says");
-    }
-    if (!loaded) {
-      put_back(before);
-      return loaded;
-    }
-  }
-
+  slots_ = slots;
+  brackets_ = std::move(brackets);
   members_ = std::move(members);
+  max_trials_ = max_trials;
+  progress_ = progress;
   reporter_ = reporter;
   closable_ = ClosableList();
-  for (std::size_t i = 0; i < brackets_.size(); ++i) {
-    brackets_[i].pulls = pulls[i];
-    brackets_[i].trials = std::move(trials[i]);
-    brackets_[i].closable = 0;
-    take_over_closable(brackets_[i]);
+  for (Bracket& bracket : brackets_) {
+    take_over_closable(bracket);
   }
   return engine::Done{};
 }

@@ -69,6 +69,8 @@ class Traces : public testing::TestWithParam<Case> {
       const auto reason = engine::exit_reason_named(line.words.at(2));
       ASSERT_TRUE(reason) << line.words.at(2);
       searcher_->hear(engine::TrialExited{trial_of(line), *reason});
+    } else if (line.words.front() == "max_trials") {
+      searcher_->hear(engine::MaxTrialsChanged{std::stoull(line.words.at(1))});
     }
   }
 

@@ -163,6 +163,27 @@ TYPED_TEST_P(EventStoreContract, KeepsTheMetricsOfATrialInOrder) {
   EXPECT_TRUE(other->empty());
 }
 
+TYPED_TEST_P(EventStoreContract, KeepsTheHistoryOfATrialInOrderAndWithoutItsReports) {
+  const engine::AttemptKey key{engine::ExperimentId(1), engine::TrialNumber(2), engine::AttemptNumber(1),
+                               engine::LeaseId(5)};
+  const auto event = [](engine::EventBody body) { return engine::Event{engine::Lsn{}, engine::Instant{}, std::move(body)}; };
+  this->append({event(engine::TrialQueued{key.experiment, key.trial}), this->report(2, 1, 1, 0.5),
+                event(engine::TrialQueued{key.experiment, engine::TrialNumber(3)}),
+                event(engine::AttemptStarted{key}), event(engine::ExperimentPaused{key.experiment}),
+                event(engine::AttemptLost{key, "gone"})});
+  this->reopen();
+  const auto history = this->store_->history(key.experiment, key.trial);
+  ASSERT_TRUE(history) << history.error().message;
+  ASSERT_EQ(history->size(), 3U);
+  EXPECT_TRUE(std::holds_alternative<engine::TrialQueued>((*history)[0].body));
+  EXPECT_TRUE(std::holds_alternative<engine::AttemptStarted>((*history)[1].body));
+  EXPECT_EQ(std::get<engine::AttemptLost>((*history)[2].body).why, "gone");
+  EXPECT_LT((*history)[0].lsn, (*history)[1].lsn);
+  const auto other = this->store_->history(engine::ExperimentId(9), key.trial);
+  ASSERT_TRUE(other);
+  EXPECT_TRUE(other->empty());
+}
+
 TYPED_TEST_P(EventStoreContract, MetricsKeepEveryDouble) {
   const std::vector<double> values{0.1,
                                    1.0,
@@ -194,6 +215,7 @@ TYPED_TEST_P(EventStoreContract, MetricsKeepEveryDouble) {
 REGISTER_TYPED_TEST_SUITE_P(EventStoreContract, FreshStoreIsEmpty, RecoveryTellsEverythingInOrder,
                             GoesOnWhereTheLastOneStopped, AppendOfNothingIsFine,
                             IdentityStaysAndEpochGrowsWithEachOpening, RecoveryEndsWithTheVisitorsError,
-                            ReadsARangeOfEvents, KeepsTheMetricsOfATrialInOrder, MetricsKeepEveryDouble);
+                            ReadsARangeOfEvents,
+                            KeepsTheHistoryOfATrialInOrderAndWithoutItsReports, KeepsTheMetricsOfATrialInOrder, MetricsKeepEveryDouble);
 
 }  // namespace hpsearch::daemon

@@ -78,7 +78,8 @@ class Course {
         weather_(weather),
         chance_(seed, engine::TrialNumber(1), "course"),
         planned_(kind_.preview(config_).trials),
-        planned_at_first_(config_.searcher.max_trials),
+        max_trials_(config_.searcher.max_trials),
+        replaceable_(config_.searcher.max_trials),
         searcher_(kind_.make(config_)) {
     most_slots_ = config_.searcher.max_concurrent_trials;
     if (most_slots_ == 0) {
@@ -104,6 +105,16 @@ class Course {
   [[nodiscard]] engine::Cardinality planned() const noexcept { return planned_; }
   [[nodiscard]] engine::Draw& chance() noexcept { return chance_; }
 
+  /// As many trials as were asked for; more only where somebody asked for more before.
+  void expect_all_trials() const {
+    if (was_lowered_) {
+      EXPECT_GE(counting(), static_cast<std::uint64_t>(planned_)) << "fewer trials than were asked for";
+    } else {
+      EXPECT_EQ(counting(), static_cast<std::uint64_t>(planned_))
+          << "fewer trials than were asked for, and not a word about it";
+    }
+  }
+
   [[nodiscard]] std::uint64_t counting() const noexcept { return trials_.size() - not_counting_; }
   [[nodiscard]] std::map<engine::Units, std::uint64_t> final_counts() const {
     std::map<engine::Units, std::uint64_t> counts;
@@ -128,7 +139,7 @@ class Course {
     expect_fresh();
     // Every turn of a trial is a report, an exit or a step up; a search that needs more turns than this does
     // not end.
-    std::uint64_t turns_left = 2000 + 400 * static_cast<std::uint64_t>(planned_);
+    std::uint64_t turns_left = 2000 + 400 * static_cast<std::uint64_t>(planned_) * (weather_.limit_changes + 1);
     while (!stops()) {
       fill_slots();
       if (finished_) {
@@ -144,6 +155,10 @@ class Course {
       close_what_can_be();
       if (happens(weather_.capacity_changes)) {
         slots_ = chance_.below(most_slots_ + 1);
+      }
+      if (happens(weather_.limit_changes)) {
+        change_max_trials();
+        close_what_can_be();
       }
     }
   }
@@ -166,6 +181,22 @@ class Course {
         });
     now_ = at(first).done_at;
     return first;
+  }
+
+  /// Trials that exist stay, and as many as there are now may be replaced; a search that is over stays over.
+  void change_max_trials() {
+    const auto reads = std::find(kind_.fields.begin(), kind_.fields.end(), "max_trials");
+    if (reads == kind_.fields.end() || std::holds_alternative<engine::Finished>(searcher_->next())) {
+      return;
+    }
+    const std::uint64_t wanted = std::max<std::uint64_t>(1, chance_.below(max_trials_ + max_trials_ / 2 + 2));
+    was_lowered_ = was_lowered_ || wanted < max_trials_;
+    max_trials_ = wanted;
+    engine::ExperimentConfig changed = config_;
+    changed.searcher.max_trials = wanted;
+    planned_ = kind_.preview(changed).trials;
+    replaceable_ = std::max(wanted, not_counting_);
+    tell(engine::MaxTrialsChanged{wanted});
   }
 
   void cancel_one_that_waits() {
@@ -199,7 +230,7 @@ class Course {
         running_.push_back(create->trial);
         tell(engine::TrialWasCreated{create->trial, create->hparams, create->length});
         EXPECT_LE(counting(), planned_) << "more trials than were asked for";
-        EXPECT_LE(replacements_, planned_) << "more replacements than trials";
+        EXPECT_LE(replacements_, replaceable_) << "more replacements than trials";
       } else if (const auto* promote = std::get_if<engine::PromoteTrial>(&next)) {
         ASSERT_LT(promote->trial.number(), trials_.size());
         ASSERT_EQ(at(promote->trial).state, State::paused) << "only a trial that waits can be promoted";
@@ -211,7 +242,7 @@ class Course {
         end_ = *finished;
         finished_ = finished->problem.has_value() || running_.empty();
         EXPECT_TRUE(finished_) << "finished while trials run";
-        EXPECT_EQ(finished->problem.has_value(), replaces_invalid_ && not_counting_ > planned_at_first_)
+        EXPECT_EQ(finished->problem.has_value(), replaces_invalid_ && not_counting_ > replaceable_)
             << "a search gives up when more than max_trials trials would have to be replaced, and not before";
         return;
       } else {
@@ -484,7 +515,9 @@ class Course {
   Weather weather_;
   engine::Draw chance_;
   engine::Cardinality planned_;
-  engine::Cardinality planned_at_first_;  // What may be replaced.
+  std::uint64_t max_trials_;   // Asked for, as of now.
+  std::uint64_t replaceable_;  // So many trials may be replaced.
+  bool was_lowered_ = false;
   std::unique_ptr<engine::Searcher> searcher_;
   std::uint64_t slots_ = 1;
   std::uint64_t most_slots_ = 1;

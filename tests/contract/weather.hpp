@@ -23,6 +23,7 @@ struct Weather {
   std::uint64_t invalid_hp = 0;
   std::uint64_t cancel_waiting = 0;    ///< A user ends a trial that waits at a rung.
   std::uint64_t capacity_changes = 0;  ///< Slots come and go, to none for a while.
+  std::uint64_t limit_changes = 0;     ///< A user wants more trials in all, or fewer.
   std::uint64_t without_metric = 0;
   std::uint64_t intermediate = 0;  ///< A report before its length.
   std::uint64_t metrics = 0;       ///< Different values a metric can have; 0 = any real number.
@@ -38,6 +39,7 @@ struct Weather {
     weather.intermediate = draw.below(30);
     weather.paces = draw.below(2) * (1 + draw.below(6));
     weather.capacity_changes = draw.below(2) * draw.below(10);
+    weather.limit_changes = draw.below(3) == 0 ? draw.below(6) : 0;
     if (draw.below(2) == 0) {
       weather.errored = draw.below(12);
       weather.user_canceled = draw.below(6);
@@ -54,7 +56,7 @@ struct Weather {
   return "errored " + n(weather.errored) + "%, user_canceled " + n(weather.user_canceled) +
          "%, user_stopped " + n(weather.user_stopped) + "%, invalid_hp " + n(weather.invalid_hp) +
          "%, cancel_waiting " + n(weather.cancel_waiting) + "%, capacity_changes " +
-         n(weather.capacity_changes) + "%, without_metric " + n(weather.without_metric) +
+         n(weather.capacity_changes) + "%, limit_changes " + n(weather.limit_changes) + "%, without_metric " + n(weather.without_metric) +
          "%, intermediate " + n(weather.intermediate) + "%, metrics " + n(weather.metrics) + ", paces " +
          n(weather.paces);
 }

@@ -64,6 +64,10 @@ class GatedStore final : public EventStore {
                                                                 std::size_t limit) override {
     return inner_.read(after, limit);
   }
+  [[nodiscard]] engine::Result<std::vector<engine::Event>> history(engine::ExperimentId experiment,
+                                                                   engine::TrialNumber trial) override {
+    return inner_.history(experiment, trial);
+  }
   [[nodiscard]] engine::Result<std::vector<MetricPoint>> metrics(engine::ExperimentId experiment,
                                                                  engine::TrialNumber trial) override {
     return inner_.metrics(experiment, trial);

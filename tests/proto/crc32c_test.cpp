@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "crc32c.hpp"
 #include "hpsearch/proto/stored.hpp"
 
 namespace hpsearch::test {
@@ -21,6 +22,21 @@ TEST(Crc32c, KnownAnswers) {  // RFC 3720, appendix B.4, and the polynomial's ch
     ascending += c;
   }
   EXPECT_EQ(crc_of(ascending), 0x46DD794EU);
+}
+
+// The processor's instruction and the table, which stands in for it: of every length, from every alignment.
+TEST(Crc32c, IsTheSameWithAndWithoutTheInstruction) {
+  std::string text;
+  for (std::uint32_t i = 0; i < 80; ++i) {
+    text += static_cast<char>(i * i * 31 + 7);
+  }
+  for (std::size_t from = 0; from < 8; ++from) {
+    for (std::size_t size = 0; from + size <= text.size(); ++size) {
+      const auto bytes = std::as_bytes(std::span(text)).subspan(from, size);
+      const auto seed = static_cast<std::uint32_t>(0x9E3779B9U * size);
+      EXPECT_EQ(proto::crc32c(seed, bytes), proto::crc32c_by_table(seed, bytes)) << from << " " << size;
+    }
+  }
 }
 
 TEST(Crc32c, ContinuesWhereItStopped) {

@@ -149,7 +149,8 @@ TEST(AdaptiveAsha, WarnsWhenARungKeepsNobody) {
   ExperimentConfig config = settings("adaptive_asha", 1000, 10);
   config.searcher.bracket_rungs = {4};
   const Preview preview = kind_of(config).preview(config);
-  ASSERT_EQ(preview.warnings.size(), 1U);
+  ASSERT_EQ(preview.warnings.size(), 2U);
+  EXPECT_EQ(preview.warnings[1].find("the first rung trains 15 of 1000 batches (1.5 %)"), 0U);
   EXPECT_EQ(preview.warnings[0],
             "nobody in bracket 0 trains beyond length 62: of 2 trials a divisor of 4 promotes none; raise "
             "max_trials, "

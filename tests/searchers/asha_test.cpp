@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -457,6 +458,35 @@ bool damage(engine::Value& value, std::uint64_t& which, const engine::Value& by)
   return true;
 }
 
+/// Every scalar of a tree.
+void collect_scalars(const engine::Value& value, std::vector<engine::Value>& scalars) {
+  if (const engine::Value::List* list = value.as_list()) {
+    for (const engine::Value& element : *list) {
+      collect_scalars(element, scalars);
+    }
+  } else if (const engine::Value::Map* map = value.as_map()) {
+    for (const auto& [key, member] : *map) {
+      collect_scalars(member, scalars);
+    }
+  } else {
+    scalars.push_back(value);
+  }
+}
+
+void expect_refused_or_harmless(const engine::Value& damaged, bool stop_once) {
+  const std::unique_ptr<Schedule> loaded = make_asha(bracket({1, 2, 4}, 2, 8), stop_once);
+  const engine::Value fresh = loaded->save();
+  if (!loaded->load(damaged).has_value()) {
+    EXPECT_EQ(loaded->save(), fresh);
+    return;
+  }
+  const Work work = loaded->next();
+  if (const auto* promoted = std::get_if<PromoteTrial>(&work)) {
+    loaded->hear_promoted(promoted->trial);
+  }
+  EXPECT_LE(loaded->progress(), 1.0);
+}
+
 void expect_damage_is_refused_or_harmless(bool stop_once) {
   const std::unique_ptr<Schedule> asha = make_asha(bracket({1, 2, 4}, 2, 8), stop_once);
   create(*asha, 6);
@@ -466,28 +496,28 @@ void expect_damage_is_refused_or_harmless(bool stop_once) {
   asha->hear_exited(t3, ExitReason::invalid_hp);
   asha->hear_validated(t4, score(0.1));
   const engine::Value saved = asha->save();
-  const engine::Value substitutes[] = {engine::Value(),   engine::Value(0),     engine::Value(1),
-                                       engine::Value(4),  engine::Value(99999), engine::Value(-1),
-                                       engine::Value("x")};
-  for (std::uint64_t place = 0;; ++place) {
+  std::vector<engine::Value> scalars;
+  collect_scalars(saved, scalars);
+  ASSERT_GT(scalars.size(), 15U);
+  for (std::uint64_t place = 0; place < scalars.size(); ++place) {
+    std::vector<engine::Value> substitutes = {engine::Value(),      engine::Value(0),  engine::Value(1),
+                                              engine::Value(4),     engine::Value(-1), engine::Value("x"),
+                                              engine::Value(99999), engine::Value("")};
+    if (const std::string* text = scalars[place].as_text()) {  // Every letter by other letters, and left out.
+      for (std::size_t i = 0; i < text->size(); ++i) {
+        for (const char letter : std::string_view("ABCDEFGHIKQYZafgow09-_?\0", 24)) {
+          std::string other = *text;
+          other[i] = letter;
+          substitutes.emplace_back(other);
+        }
+        substitutes.emplace_back(text->substr(0, i) + text->substr(i + 1));
+      }
+    }
     for (const engine::Value& by : substitutes) {
       engine::Value damaged = saved;
       std::uint64_t which = place;
-      if (!damage(damaged, which, by)) {
-        EXPECT_GT(place, 20U);
-        return;
-      }
-      const std::unique_ptr<Schedule> loaded = make_asha(bracket({1, 2, 4}, 2, 8), stop_once);
-      const engine::Value fresh = loaded->save();
-      if (!loaded->load(damaged).has_value()) {
-        EXPECT_EQ(loaded->save(), fresh);
-        continue;
-      }
-      const Work work = loaded->next();
-      if (const auto* promoted = std::get_if<PromoteTrial>(&work)) {
-        loaded->hear_promoted(promoted->trial);
-      }
-      EXPECT_LE(loaded->progress(), 1.0);
+      ASSERT_TRUE(damage(damaged, which, by));
+      expect_refused_or_harmless(damaged, stop_once);
     }
   }
 }

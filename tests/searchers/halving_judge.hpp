@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -46,16 +47,22 @@ class HalvingJudge final : public contract::Judge {
       of(validated->trial).report(number(validated->trial), metric);
     } else if (const auto* exited = std::get_if<engine::TrialExited>(&event)) {
       of(exited->trial).exit(number(exited->trial), exited->reason == engine::ExitReason::invalid_hp);
-      if (supply_ && members_.size() == *supply_) {
-        of(exited->trial).no_more();
-      }
     } else if (const auto* closed = std::get_if<engine::TrialWasClosed>(&event)) {
       of(closed->trial).close(number(closed->trial));
+    } else if (const auto* changed = std::get_if<engine::MaxTrialsChanged>(&event)) {
+      // How brackets share anew is no rule of halving: then it only looks on.
+      looks_on_ = looks_on_ || brackets_.size() > 1;
+      const auto wanted = std::min<engine::Cardinality>(changed->max_trials,
+                                                        supply_.value_or(changed->max_trials));
+      brackets_.front().want(static_cast<std::size_t>(wanted));
     }
   }
 
   void expect(engine::TrialNumber trial, const engine::Reason& reason) const override {
     ASSERT_TRUE(reason.rung && reason.rank && reason.size) << "a rung's decision names place and size";
+    if (looks_on_) {
+      return;
+    }
     std::optional<double> cutoff;
     if (reason.cutoff) {
       cutoff = engine::Score::from_metric(*reason.cutoff, goal_).metric(engine::Goal::minimize);
@@ -72,6 +79,7 @@ class HalvingJudge final : public contract::Judge {
   }
 
   engine::Goal goal_;
+  bool looks_on_ = false;
   std::vector<PlainAsha> brackets_;
   std::optional<engine::Cardinality> supply_;
   std::vector<std::pair<std::uint64_t, std::size_t>> members_;  // Bracket, and number in it.

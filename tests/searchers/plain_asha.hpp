@@ -48,7 +48,16 @@ class PlainAsha {
   /// There are no further configurations.
   void no_more() {
     wanted_ = trials.size();
+    is_closed_ = true;
     settle();
+  }
+
+  /// So many trials that are not invalid are wanted from now on.
+  void want(std::size_t trials_in_all) {
+    if (!is_closed_) {
+      wanted_ = trials_in_all + invalid_;
+      settle();
+    }
   }
 
   void promote(std::size_t trial) {
@@ -87,7 +96,10 @@ class PlainAsha {
       for (std::vector<PlainResult>& rung : rungs_) {
         std::erase_if(rung, [trial](const PlainResult& result) { return result.trial == trial; });
       }
-      ++wanted_;
+      ++invalid_;
+      if (!is_closed_) {
+        ++wanted_;
+      }
     } else {
       std::erase_if(rungs_[exited.rung],
                     [trial](const PlainResult& result) { return result.trial == trial; });
@@ -262,6 +274,8 @@ class PlainAsha {
   double divisor_;
   std::size_t wanted_;
   bool stop_once_;
+  bool is_closed_ = false;
+  std::size_t invalid_ = 0;
   std::vector<bool> closed_;
   std::optional<std::size_t> reporter_;
   std::string verdict_;

@@ -92,6 +92,14 @@ class Twin {
               static_cast<std::uint64_t>(
                   std::lower_bound(sorted_.begin(), sorted_.end(), Entry{absent, false}) - sorted_.begin()));
   }
+  /// Goes on with a list that was built of all entries at once.
+  void rebuild() {
+    std::vector<RankedList::Entry> entries;
+    for (const Entry& entry : sorted_) {
+      entries.push_back({entry.place, entry.marked});
+    }
+    list_ = RankedList(entries);
+  }
   void agree_on_all() {
     std::size_t i = 0;
     list_.for_each([&](Place place) { ASSERT_EQ(place, sorted_.at(i++).place); });
@@ -134,6 +142,9 @@ void compare_with_sorted_vector(std::uint64_t seed, std::uint64_t steps, std::ui
     }
     if (twin.draw().below(500) == 0) {
       twin.unmark_most();
+    }
+    if (twin.draw().below(1000) == 0) {
+      twin.rebuild();
     }
     twin.agree();
   }

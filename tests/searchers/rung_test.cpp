@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <string>
 #include <vector>
 
 #include "settings.hpp"
@@ -107,11 +108,42 @@ TEST(Rung, RefusesAMalformedSave) {
   const auto refused = [](const Value& saved) {
     return !Rung::restore(saved, Divisor(2), Rung::Ties::earlier_first).has_value();
   };
+  const Value good = rung_of({0.4, 0.1, 0.3}).save();
+  ASSERT_FALSE(refused(good));
   EXPECT_TRUE(refused(Value("rung")));
-  EXPECT_TRUE(refused(Value::List{Value::List{0.5, 0}}));
-  EXPECT_TRUE(refused(Value::List{Value::List{0.5, -1, Value(), 0}}));
-  EXPECT_TRUE(refused(Value::List{Value::List{0.5, 0, Value(), 99}}));
-  EXPECT_TRUE(refused(Value::List{Value::List{"good", 0, Value(), 0}}));
+  for (const char* column : {"entered", "ranked"}) {
+    const std::string text = *good.as_map()->find(column)->as_text();
+    for (const std::string& damaged : {text + "A", text.substr(1), text + "?", std::string(), text + text}) {
+      Value::Map rung = *good.as_map();
+      rung[column] = damaged;
+      EXPECT_TRUE(refused(rung)) << column << ' ' << damaged;
+    }
+    Value::Map rung = *good.as_map();
+    rung[column] = 5;
+    EXPECT_TRUE(refused(rung));
+  }
+}
+
+TEST(Rung, RefusesADeadResultThatRanksBeforeOthers) {
+  Rung rung(Divisor(2), Rung::Ties::earlier_first);
+  rung.enter({Score::worst(), TrialNumber(0), Rung::none, Standing::dead});
+  EXPECT_TRUE(Rung::restore(rung.save(), Divisor(2), Rung::Ties::earlier_first).has_value());
+  EXPECT_FALSE(Rung::restore(rung.save(), Divisor(2), Rung::Ties::later_first).has_value());
+}
+
+TEST(Rung, RestoresEveryKindOfNumber) {
+  Rung rung(Divisor(2), Rung::Ties::earlier_first);
+  for (const double metric : {0.0, -0.0, 1e308, -1e308, 5e-324, -5e-324, 0.1, -7.5}) {
+    rung.enter({score(metric), TrialNumber(rung.arrivals()), Rung::none, Standing::waiting});
+  }
+  rung.enter({Score::worst(), TrialNumber(4'294'967'295), Rung::none, Standing::waiting});
+  const auto restored = Rung::restore(rung.save(), Divisor(2), Rung::Ties::earlier_first);
+  ASSERT_TRUE(restored.has_value());
+  for (Rung::Arrival arrival = 0; arrival < rung.arrivals(); ++arrival) {
+    EXPECT_EQ(restored->at(arrival).score, rung.at(arrival).score);
+    EXPECT_EQ(restored->at(arrival).trial, rung.at(arrival).trial);
+    EXPECT_EQ(restored->rank_of(arrival), rung.rank_of(arrival));
+  }
 }
 
 }  // namespace

@@ -23,11 +23,20 @@ using engine::Units;
 
 /// Brackets of so many trials each, all trained to one length.
 std::unique_ptr<Tournament> flat_brackets(const std::vector<std::uint64_t>& trials, std::uint64_t slots) {
-  std::vector<std::unique_ptr<Schedule>> brackets;
+  std::vector<BracketPlan> plan;
   for (const std::uint64_t count : trials) {
-    brackets.push_back(std::make_unique<Flat>(count, Units{1}, Flat::InvalidTrials::are_replaced));
+    plan.push_back({1, count});
   }
-  return std::make_unique<Tournament>(std::move(brackets), slots);
+  Tournament::Makers makers;
+  makers.bracket = [](const BracketPlan& bracket) {
+    return std::make_unique<Flat>(bracket.trials, Units{1}, Flat::InvalidTrials::are_replaced);
+  };
+  makers.shares = [](std::uint64_t all, const std::vector<std::uint64_t>& rungs) {
+    std::vector<std::uint64_t> shares(rungs.size(), all / rungs.size());
+    shares.front() += all % rungs.size();
+    return shares;
+  };
+  return std::make_unique<Tournament>(plan, std::move(makers), slots);
 }
 
 /// Starts the next trial and says in which bracket; nothing when there is none to start.
@@ -110,15 +119,15 @@ TEST(Tournament, WithoutAFixedNumberOfSlotsTheyTakeTurns) {
 }
 
 TEST(Tournament, TrainingOnInPlaceIsNoTurn) {
-  std::vector<std::unique_ptr<Schedule>> brackets;
-  for (int i = 0; i < 2; ++i) {
+  Tournament::Makers makers;
+  makers.bracket = [](const BracketPlan& bracket) {
     AshaSettings settings;
     settings.lengths = {Units{1}, Units{2}};
     settings.divisor = Divisor(2);
-    settings.trials = 8;
-    brackets.push_back(std::make_unique<StoppingAsha>(settings));
-  }
-  Tournament tournament(std::move(brackets), 1);
+    settings.trials = bracket.trials;
+    return std::make_unique<StoppingAsha>(settings);
+  };
+  Tournament tournament({{2, 8}, {2, 8}}, std::move(makers), 1);
   EXPECT_EQ(start(tournament), 0U);
   tournament.hear_validated(TrialNumber(0), test::score(0.5));
   ASSERT_EQ(tournament.verdict(TrialNumber(0)).action, engine::Verdict::Action::train_on);

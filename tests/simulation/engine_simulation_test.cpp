@@ -141,11 +141,29 @@ class Life {
     }
   }
 
+  void change_limits(const ExperimentRecord& record) {
+    Value::Map searcher;
+    Value::Map resources{{"priority", static_cast<std::int64_t>(1 + draw_.below(99))}};
+    const SearcherConfig& now = record.config.searcher;
+    searcher["max_concurrent_trials"] = static_cast<std::int64_t>(draw_.below(5));
+    if (now.max_trials > 0 && chance(2)) {
+      searcher["max_trials"] = static_cast<std::int64_t>(1 + draw_.below(2 * now.max_trials));
+    }
+    if (chance(3)) {
+      resources["max_slots"] = chance(2) ? Value() : Value(static_cast<std::int64_t>(1 + draw_.below(4)));
+    }
+    cluster_.step(ChangeExperiment{record.id, Value::Map{{"searcher", searcher}, {"resources", resources}}});
+  }
+
   void user() {
     const ExperimentId id(1 + draw_.below(cluster_.engine.experiments().size()));
     const ExperimentState state = cluster_.engine.find(id)->state;
     if (chance(3)) {
       end_some_trial(*cluster_.engine.find(id));
+      return;
+    }
+    if (chance(3) && (state == ExperimentState::active || state == ExperimentState::paused)) {
+      change_limits(*cluster_.engine.find(id));
       return;
     }
     if (state == ExperimentState::active) {
@@ -187,9 +205,20 @@ class Life {
     Engine twin(searchers::registry());
     for (const Event& event : cluster_.log) {
       ASSERT_TRUE(twin.replay(event));
-      ASSERT_EQ(broken_limit(twin), "") << "after event " << twin.last_lsn().number();
+      ASSERT_EQ(broken_limit(twin, &event), "") << "after event " << twin.last_lsn().number();
     }
     ASSERT_EQ(fingerprint(twin), fingerprint(cluster_.engine));
+    const Value saved = cluster_.engine.save();
+    ASSERT_TRUE(saved == twin.save());
+    Engine loaded(searchers::registry());
+    const Status status = loaded.load(saved);
+    ASSERT_TRUE(status.has_value()) << status.error().message;
+    ASSERT_EQ(fingerprint(loaded), fingerprint(cluster_.engine));
+    ASSERT_EQ(broken_invariant(loaded), "");
+    ASSERT_TRUE(saved == loaded.save());
+    if (chance(2)) {  // The daemon was restarted: life goes on with what was recovered.
+      cluster_.engine = chance(2) ? std::move(loaded) : std::move(twin);
+    }
   }
 
   /// Faults are over: everything that was begun must end.

@@ -1,5 +1,6 @@
 #include "simulation/invariants.hpp"
 
+#include <algorithm>
 #include <array>
 #include <set>
 #include <sstream>
@@ -37,25 +38,39 @@ std::string broken_trial(const Engine& engine, const ExperimentRecord& record, s
 
 }  // namespace
 
-std::string broken_limit(const Engine& engine) {
+std::string broken_limit(const Engine& engine, const Event* last) {
+  const auto* lease = last == nullptr ? nullptr : std::get_if<LeaseGranted>(&last->body);
+  const auto* creation = last == nullptr ? nullptr : std::get_if<TrialCreated>(&last->body);
   for (const auto& [id, record] : engine.experiments()) {
+    const bool leased = lease != nullptr && lease->experiment == id;
+    const bool created = creation != nullptr && creation->experiment == id;
+    if (last != nullptr && !leased && !created) {
+      continue;  // Nothing else can go beyond a limit.
+    }
     const std::string where = "experiment " + std::to_string(id.number()) + ": ";
     const SearcherConfig& searcher = record.config.searcher;
-    if (searcher.max_concurrent_trials > 0 && record.running.size() > searcher.max_concurrent_trials) {
-      return where + std::to_string(record.running.size()) + " trials run, and max_concurrent_trials is " +
+    // A limit that was lowered leaves those over it that were told to give their slots back.
+    std::uint64_t running = 0;
+    std::uint64_t slots = 0;
+    for (const TrialNumber number : record.running) {
+      const LiveAttempt& live = *record.trials[number.number()].live;
+      const bool stays = !live.decision || live.decision->directive == Directive::train_on;
+      if (stays || leased) {
+        ++running;
+        slots += live.slots.size();
+      }
+    }
+    if (searcher.max_concurrent_trials > 0 && running > searcher.max_concurrent_trials) {
+      return where + std::to_string(running) + " trials run, and max_concurrent_trials is " +
              std::to_string(searcher.max_concurrent_trials);
     }
     std::uint64_t invalid = 0;
     for (const TrialRecord& trial : record.trials) {
-      invalid += trial.reason.detail.starts_with("invalid hyperparameters") ? 1U : 0U;
+      invalid += trial.reason.detail().starts_with("invalid hyperparameters") ? 1U : 0U;
     }
-    if (searcher.max_trials > 0 && record.trials.size() > searcher.max_trials + invalid) {
+    if (created && searcher.max_trials > 0 && record.trials.size() > searcher.max_trials + invalid) {
       return where + std::to_string(record.trials.size()) + " trials, " + std::to_string(invalid) +
              " of them invalid, and max_trials is " + std::to_string(searcher.max_trials);
-    }
-    std::uint64_t slots = 0;
-    for (const TrialNumber number : record.running) {
-      slots += record.trials[number.number()].live->slots.size();
     }
     if (record.config.resources.max_slots && slots > *record.config.resources.max_slots) {
       return where + std::to_string(slots) + " slots are held, and max_slots is " +
@@ -74,7 +89,10 @@ std::string idle_slot(const Engine& engine) {
   }
   for (const auto& [id, record] : engine.experiments()) {
     const std::uint64_t asked = record.config.searcher.max_concurrent_trials;
-    const bool may_run_more = record.running.size() < (asked == 0 ? total : asked);
+    // Every trial here holds one slot, so both limits count the same.
+    const std::uint64_t limit =
+        std::min(asked == 0 ? total : asked, record.config.resources.max_slots.value_or(total));
+    const bool may_run_more = record.running.size() < limit;
     if (free == 0 || record.state != ExperimentState::active || !may_run_more ||
         record.config.resources.slots_per_trial != 1) {
       continue;
@@ -88,7 +106,7 @@ std::string idle_slot(const Engine& engine) {
 }
 
 std::string broken_invariant(const Engine& engine) {
-  if (const std::string broken = broken_limit(engine); !broken.empty()) {
+  if (const std::string broken = broken_limit(engine, nullptr); !broken.empty()) {
     return broken;
   }
   std::map<WorkerId, std::uint64_t> held;

@@ -23,7 +23,7 @@ struct MetricPoint {
 /// more, in an order curves can be read in.
 ///
 /// Owns:    its files.
-/// Threads: one at a time.
+/// Threads: one at a time; recovery may use one more of its own.
 /// Fails:   a failed append leaves the log as it was before the group; the store takes nothing more then.
 class EventStore {
  public:
@@ -37,11 +37,11 @@ class EventStore {
   /// Counts the times this store was opened; already durable.
   [[nodiscard]] virtual std::uint64_t daemon_epoch() const noexcept = 0;
 
-  /// Reads the whole log from its beginning, checks the chain, and hands each event to `visit`; an error of
-  /// `visit` ends it. To be called once, before anything below.
+  /// Reads the whole log from its beginning, checks the chain, and hands each event to `visit`, on the caller's
+  /// thread and in order; an error of `visit` ends it. To be called once, before anything below.
   /// corrupt: a record fails its checks, named by its lsn; nothing is skipped or repaired.
   /// version_mismatch: written by a build newer than this one.
-  using Visit = std::function<engine::Status(engine::Event)>;
+  using Visit = std::function<engine::Status(engine::Event&&)>;
   virtual engine::Status recover(const Visit& visit) = 0;
 
   /// Adds events that follow the last one without a gap; all durable on return, or none of them.
@@ -54,6 +54,11 @@ class EventStore {
   /// Events after `after`, at most `limit` of them.
   [[nodiscard]] virtual engine::Result<std::vector<engine::Event>> read(engine::Lsn after,
                                                                         std::size_t limit) = 0;
+
+  /// What happened to one trial, in order, but the reports of its programs: created, leased, reached, promoted,
+  /// paused, ended, lost. O(events of the trial · log events).
+  [[nodiscard]] virtual engine::Result<std::vector<engine::Event>> history(engine::ExperimentId experiment,
+                                                                           engine::TrialNumber trial) = 0;
 
   /// Metrics reports of one trial in order of (attempt, seq).
   [[nodiscard]] virtual engine::Result<std::vector<MetricPoint>> metrics(engine::ExperimentId experiment,

@@ -15,14 +15,18 @@ MemoryStore::MemoryStore(std::shared_ptr<MemoryDisk> disk) : disk_(std::move(dis
 engine::Status MemoryStore::recover(const Visit& visit) {
   engine::Lsn last;
   std::uint32_t chain = chain_start(disk_->cluster);
+  proto::EventDecoder decoder;
   for (const StoredRecord& record : disk_->records) {
-    auto event = open_record(record, last, chain);
-    if (!event) {
-      return event.error();
+    if (auto checked = check_record(record.view(), last, chain); !checked) {
+      return checked;
     }
     last = record.lsn;
     chain = record.chain;
-    if (auto visited = visit(std::move(event).value()); !visited) {
+    engine::Event event;
+    if (auto decoded = decode_record(record.view(), decoder, event); !decoded) {
+      return decoded;
+    }
+    if (auto visited = visit(std::move(event)); !visited) {
       return visited;
     }
   }
@@ -46,12 +50,26 @@ engine::Lsn MemoryStore::last_lsn() const noexcept {
 engine::Result<std::vector<engine::Event>> MemoryStore::read(engine::Lsn after, std::size_t limit) {
   std::vector<engine::Event> events;
   const auto& records = disk_->records;
+  proto::EventDecoder decoder;
   for (std::size_t i = after.number(); i < records.size() && events.size() < limit; ++i) {
-    auto event = decode_record(records[i]);
+    if (const auto decoded = decode_record(records[i].view(), decoder, events.emplace_back()); !decoded) {
+      return decoded.error();
+    }
+  }
+  return events;
+}
+
+engine::Result<std::vector<engine::Event>> MemoryStore::history(engine::ExperimentId experiment,
+                                                                engine::TrialNumber trial) {
+  std::vector<engine::Event> events;
+  for (const StoredRecord& record : disk_->records) {
+    auto event = decode_record(record);
     if (!event) {
       return event.error();
     }
-    events.push_back(std::move(event).value());
+    if (history_of(*event) == TrialPlace{experiment, trial}) {
+      events.push_back(std::move(event).value());
+    }
   }
   return events;
 }
@@ -59,13 +77,14 @@ engine::Result<std::vector<engine::Event>> MemoryStore::read(engine::Lsn after, 
 engine::Result<std::vector<MetricPoint>> MemoryStore::metrics(engine::ExperimentId experiment,
                                                               engine::TrialNumber trial) {
   std::vector<MetricPoint> points;
+  proto::EventDecoder decoder;
   for (const StoredRecord& record : disk_->records) {
-    auto event = decode_record(record);
-    if (!event) {
-      return event.error();
+    engine::Event event;
+    if (const auto decoded = decode_record(record.view(), decoder, event); !decoded) {
+      return decoded.error();
     }
-    if (const engine::MetricsReport* report = metrics_in(*event)) {
-      const auto& taken = *std::get_if<engine::ReportTaken>(&event->body);
+    if (const engine::MetricsReport* report = metrics_in(event)) {
+      const auto& taken = *std::get_if<engine::ReportTaken>(&event.body);
       if (taken.key.experiment == experiment && taken.key.trial == trial) {
         points.push_back({taken.key.attempt, taken.seq, report->step, report->metrics});
       }

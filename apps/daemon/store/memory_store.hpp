@@ -27,6 +27,8 @@ class MemoryStore final : public EventStore {
   [[nodiscard]] engine::Lsn last_lsn() const noexcept override;
   [[nodiscard]] engine::Result<std::vector<engine::Event>> read(engine::Lsn after,
                                                                 std::size_t limit) override;
+  [[nodiscard]] engine::Result<std::vector<engine::Event>> history(engine::ExperimentId experiment,
+                                                                   engine::TrialNumber trial) override;
   [[nodiscard]] engine::Result<std::vector<MetricPoint>> metrics(engine::ExperimentId experiment,
                                                                  engine::TrialNumber trial) override;
 

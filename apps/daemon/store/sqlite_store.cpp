@@ -8,6 +8,7 @@
 #include <cstring>
 #include <optional>
 
+#include "daemon/store/read_ahead.hpp"
 #include "daemon/store/stored_record.hpp"
 #include "hpsearch/engine/base/check.hpp"
 #include "hpsearch/engine/base/text.hpp"
@@ -26,7 +27,7 @@ using engine::Status;
 constexpr int application_id = 0x68707365;
 
 /// migrations[n] takes the schema from version n to n+1. Only ever added to.
-constexpr std::array<const char*, 1> migrations{R"sql(
+constexpr std::array<const char*, 2> migrations{R"sql(
   CREATE TABLE meta (
     name  TEXT PRIMARY KEY,
     value INTEGER NOT NULL
@@ -47,6 +48,14 @@ constexpr std::array<const char*, 1> migrations{R"sql(
     step       INTEGER NOT NULL,
     metrics    TEXT NOT NULL,
     PRIMARY KEY (experiment, trial, attempt, seq)
+  ) STRICT, WITHOUT ROWID;
+)sql",
+                                                R"sql(
+  CREATE TABLE trial_event (
+    experiment INTEGER NOT NULL,
+    trial      INTEGER NOT NULL,
+    lsn        INTEGER NOT NULL,
+    PRIMARY KEY (experiment, trial, lsn)
   ) STRICT, WITHOUT ROWID;
 )sql"};
 
@@ -133,9 +142,12 @@ struct SqliteStore::Impl {
   Statement commit;
   Statement add_event;
   Statement add_metric;
+  Statement add_to_history;
   Statement set_head;
+  Statement read_all;
   Statement read_after;
   Statement read_metrics;
+  Statement read_history;
   std::uint64_t cluster = 0;
   std::uint64_t epoch = 0;
   engine::Lsn last;
@@ -261,9 +273,14 @@ struct SqliteStore::Impl {
         {&add_event, "INSERT INTO event (lsn, at, epoch, type, body, chain) VALUES (?, ?, ?, ?, ?, ?)"},
         {&add_metric,
          "INSERT INTO metric (experiment, trial, attempt, seq, step, metrics) VALUES (?, ?, ?, ?, ?, ?)"},
+        {&add_to_history, "INSERT INTO trial_event (experiment, trial, lsn) VALUES (?, ?, ?)"},
         {&set_head, "UPDATE meta SET value = ? WHERE name = 'last_lsn'"},
+        {&read_all, "SELECT lsn, at, epoch, type, body, chain FROM event ORDER BY lsn"},
         {&read_after,
          "SELECT lsn, at, epoch, type, body, chain FROM event WHERE lsn > ? ORDER BY lsn LIMIT ?"},
+        {&read_history,
+         "SELECT event.lsn, at, epoch, type, body, chain FROM trial_event JOIN event USING (lsn) WHERE "
+         "trial_event.experiment = ? AND trial_event.trial = ? ORDER BY trial_event.lsn"},
         {&read_metrics,
          "SELECT attempt, seq, step, metrics FROM metric WHERE experiment = ? AND trial = ? ORDER BY "
          "attempt, seq"},
@@ -278,17 +295,39 @@ struct SqliteStore::Impl {
     return Done{};
   }
 
-  static StoredRecord record_at(sqlite3_stmt* row) {
-    StoredRecord record;
+  /// The row's own memory, until the next step.
+  static RecordView record_at(sqlite3_stmt* row) {
+    RecordView record;
     record.lsn = engine::Lsn(unsigned_at(row, 0));
     record.at = engine::Instant::from_micros(sqlite3_column_int64(row, 1));
     record.epoch = unsigned_at(row, 2);
-    const auto* type = sqlite3_column_text(row, 3);
-    record.type.assign(type, type + sqlite3_column_bytes(row, 3));
+    const auto* type = static_cast<const char*>(sqlite3_column_blob(row, 3));
+    record.type = {type, static_cast<std::size_t>(sqlite3_column_bytes(row, 3))};
     const auto* body = static_cast<const std::byte*>(sqlite3_column_blob(row, 4));
-    record.body.assign(body, body + sqlite3_column_bytes(row, 4));
+    record.body = {body, static_cast<std::size_t>(sqlite3_column_bytes(row, 4))};
     record.chain = static_cast<std::uint32_t>(sqlite3_column_int64(row, 5));
     return record;
+  }
+
+  /// Adds rows that follow `last` and chain to it, and ends the batch where there are no more.
+  void fill(RecordBatch& batch, Use& rows) {
+    while (!batch.full()) {
+      const int code = rows.step();
+      if (code != SQLITE_ROW) {
+        batch.end(code == SQLITE_DONE
+                      ? Status(Done{})
+                      : problem("after event " + std::to_string(last.number()) + ": cannot read"));
+        return;
+      }
+      const RecordView record = record_at(rows.row());
+      if (const Status checked = check_record(record, last, chain); !checked) {
+        batch.end(Error{checked.error().code, path + ": " + checked.error().message});
+        return;
+      }
+      batch.add(record);
+      last = record.lsn;
+      chain = record.chain;
+    }
   }
 
   Status add(const engine::Event& event, std::uint32_t& chain_now) {
@@ -304,6 +343,15 @@ struct SqliteStore::Impl {
       return problem("cannot store events in");
     }
     chain_now = record.chain;
+    if (const std::optional<TrialPlace> place = history_of(event)) {
+      Use mark(add_to_history);
+      mark.bind(1, place->experiment.number());
+      mark.bind(2, place->trial.number());
+      mark.bind(3, event.lsn.number());
+      if (mark.step() != SQLITE_DONE) {
+        return problem("cannot store events in");
+      }
+    }
     const engine::MetricsReport* report = metrics_in(event);
     if (report == nullptr) {
       return Done{};
@@ -384,24 +432,12 @@ Status SqliteStore::recover(const Visit& visit) {
   if (!head) {
     return head.error();
   }
-  Use rows(impl.read_after);
-  rows.bind(1, 0);
-  sqlite3_bind_int64(rows.row(), 2, -1);
-  int code = rows.step();
-  for (; code == SQLITE_ROW; code = rows.step()) {
-    const StoredRecord record = Impl::record_at(rows.row());
-    auto event = open_record(record, impl.last, impl.chain);
-    if (!event) {
-      return Error{event.error().code, impl.path + ": " + event.error().message};
+  {
+    Use rows(impl.read_all);
+    ReadAhead ahead(impl.path, [&](RecordBatch& batch) { impl.fill(batch, rows); });
+    if (auto handed_out = ahead.hand_out(visit); !handed_out) {
+      return handed_out;
     }
-    impl.last = record.lsn;
-    impl.chain = record.chain;
-    if (auto visited = visit(std::move(event).value()); !visited) {
-      return visited;
-    }
-  }
-  if (code != SQLITE_DONE) {
-    return impl.problem("after event " + std::to_string(impl.last.number()) + ": cannot read");
   }
   if (impl.last.number() != *head) {
     return Error{Errc::corrupt, impl.path + ": the log ends with event " +
@@ -442,9 +478,28 @@ engine::Lsn SqliteStore::last_lsn() const noexcept {
 
 Result<std::vector<engine::Event>> SqliteStore::read(engine::Lsn after, std::size_t limit) {
   std::vector<engine::Event> events;
+  proto::EventDecoder decoder;
   Use rows(impl_->read_after);
   rows.bind(1, after.number());
   rows.bind(2, limit);
+  int code = rows.step();
+  for (; code == SQLITE_ROW; code = rows.step()) {
+    if (const auto decoded = decode_record(Impl::record_at(rows.row()), decoder, events.emplace_back());
+        !decoded) {
+      return decoded.error();
+    }
+  }
+  if (code != SQLITE_DONE) {
+    return impl_->problem("cannot read");
+  }
+  return events;
+}
+
+Result<std::vector<engine::Event>> SqliteStore::history(engine::ExperimentId experiment, engine::TrialNumber trial) {
+  std::vector<engine::Event> events;
+  Use rows(impl_->read_history);
+  rows.bind(1, experiment.number());
+  rows.bind(2, trial.number());
   int code = rows.step();
   for (; code == SQLITE_ROW; code = rows.step()) {
     auto event = decode_record(Impl::record_at(rows.row()));

@@ -1,7 +1,10 @@
 #include "daemon/store/stored_record.hpp"
 
 #include <array>
+#include <bit>
 #include <cstddef>
+#include <type_traits>
+#include <variant>
 
 #include "hpsearch/proto/stored.hpp"
 
@@ -11,11 +14,18 @@ namespace {
 using engine::Errc;
 using engine::Error;
 
-std::uint32_t add_number(std::uint32_t chain, std::uint64_t number) noexcept {
-  std::array<std::byte, 8> bytes{};
-  for (std::byte& byte : bytes) {
-    byte = static_cast<std::byte>(number & 0xffU);
-    number >>= 8U;
+/// Numbers as the chain sees them: eight bytes each, the lowest first.
+template <std::size_t count>
+std::uint32_t add_numbers(std::uint32_t chain, const std::uint64_t (&numbers)[count]) noexcept {
+  if constexpr (std::endian::native == std::endian::little) {
+    return proto::crc32c(chain, std::as_bytes(std::span(numbers)));
+  }
+  std::array<std::byte, 8 * count> bytes{};
+  std::size_t next = 0;
+  for (const std::uint64_t number : numbers) {
+    for (unsigned shift = 0; shift < 64; shift += 8) {
+      bytes[next++] = static_cast<std::byte>(number >> shift & 0xFFU);
+    }
   }
   return proto::crc32c(chain, bytes);
 }
@@ -27,16 +37,14 @@ Error damaged(engine::Lsn lsn, const std::string& how) {
 }  // namespace
 
 std::uint32_t chain_start(std::uint64_t cluster) noexcept {
-  return add_number(0, cluster);
+  return add_numbers(0, {cluster});
 }
 
-std::uint32_t chain_of(std::uint32_t before, const StoredRecord& record) noexcept {
-  std::uint32_t chain = add_number(before, record.lsn.number());
-  chain = add_number(chain, static_cast<std::uint64_t>(record.at.micros()));
-  chain = add_number(chain, record.epoch);
-  chain = add_number(chain, record.type.size());
+std::uint32_t chain_of(std::uint32_t before, const RecordView& record) noexcept {
+  std::uint32_t chain = add_numbers(before, {record.lsn.number(), static_cast<std::uint64_t>(record.at.micros()),
+                                             record.epoch, record.type.size()});
   chain = proto::crc32c(chain, std::as_bytes(std::span(record.type)));
-  chain = add_number(chain, record.body.size());
+  chain = add_numbers(chain, {record.body.size()});
   return proto::crc32c(chain, record.body);
 }
 
@@ -47,12 +55,11 @@ StoredRecord make_record(const engine::Event& event, std::uint64_t epoch, std::u
   record.epoch = epoch;
   record.type = proto::type_of(event.body);
   record.body = proto::encode_event(event.body);
-  record.chain = chain_of(chain_before, record);
+  record.chain = chain_of(chain_before, record.view());
   return record;
 }
 
-engine::Result<engine::Event> open_record(const StoredRecord& record, engine::Lsn last,
-                                          std::uint32_t chain_before) {
+engine::Status check_record(const RecordView& record, engine::Lsn last, std::uint32_t chain_before) {
   const engine::Lsn expected(last.number() + 1);
   if (record.lsn != expected) {
     return damaged(expected, "is missing; the next one is " + std::to_string(record.lsn.number()));
@@ -60,16 +67,34 @@ engine::Result<engine::Event> open_record(const StoredRecord& record, engine::Ls
   if (record.chain != chain_of(chain_before, record)) {
     return damaged(record.lsn, "does not match its checksum");
   }
-  return decode_record(record);
+  return engine::Done{};
 }
 
-engine::Result<engine::Event> decode_record(const StoredRecord& record) {
-  auto body = proto::decode_event(record.body);
-  if (!body) {
-    return Error{body.error().code,
-                 "event " + std::to_string(record.lsn.number()) + " of the log: " + body.error().message};
+engine::Status decode_record(const RecordView& record, proto::EventDecoder& decoder, engine::Event& event) {
+  event.lsn = record.lsn;
+  event.at = record.at;
+  if (const auto decoded = decoder.decode(record.body, event.body); !decoded) {
+    return Error{decoded.error().code, "event " + std::to_string(record.lsn.number()) +
+                                           " of the log: " + decoded.error().message};
   }
-  return engine::Event{record.lsn, record.at, std::move(body).value()};
+  return engine::Done{};
+}
+
+std::optional<TrialPlace> history_of(const engine::Event& event) noexcept {
+  return std::visit(
+      [](const auto& body) -> std::optional<TrialPlace> {
+        using Body = std::decay_t<decltype(body)>;
+        if constexpr (std::is_same_v<Body, engine::ReportTaken>) {
+          return std::nullopt;
+        } else if constexpr (requires { body.key; }) {
+          return TrialPlace{body.key.experiment, body.key.trial};
+        } else if constexpr (requires { body.trial; }) {
+          return TrialPlace{body.experiment, body.trial};
+        } else {
+          return std::nullopt;
+        }
+      },
+      event.body);
 }
 
 const engine::MetricsReport* metrics_in(const engine::Event& event) noexcept {

@@ -124,6 +124,15 @@ void append_json(std::string& out, const Value& value) {
 
 }  // namespace
 
+std::string short_number(double number) {
+  if (!std::isfinite(number)) {
+    return python_float(number);
+  }
+  char buffer[40];
+  const auto end = std::to_chars(buffer, buffer + sizeof buffer, number, std::chars_format::general, 6).ptr;
+  return std::string(buffer, end);
+}
+
 std::string python_float(double number) {
   if (std::isnan(number)) {
     return "nan";

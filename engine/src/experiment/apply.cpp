@@ -104,6 +104,9 @@ struct Applier {
     ParsedConfig parsed = parse_config(changed.config, world.registry, "", 0);
     HPSEARCH_CHECK(parsed.config.has_value(), "changed limits were checked");
     record.config = std::move(*parsed.config);
+    if (!record.created_with) {
+      record.created_with = std::move(record.effective);
+    }
     record.effective = changed.config;
     if (record.config.searcher.max_trials != max_trials) {
       record.searcher->hear(MaxTrialsChanged{record.config.searcher.max_trials});

@@ -92,6 +92,7 @@ Value save_experiment(const ExperimentRecord& record) {
   numbers.integer(record.slot_time.slots());
   return Value::Map{{"numbers", numbers.take()},
                     {"config", record.effective},
+                    {"created_with", record.created_with ? *record.created_with : Value()},
                     {"context_directory", record.context_directory},
                     {"idempotency_key", record.idempotency_key},
                     {"reason", record.reason},
@@ -151,7 +152,16 @@ Status load_experiment(const Value& saved, World& world) {
     return corrupt(which + ": its config does not read here: " + describe(parsed.problems.front()));
   }
   record.config = std::move(*parsed.config);
-  record.searcher = find_kind(world.registry, record.config.searcher.name)->make(record.config);
+  if (const Value& created_with = texts.value("created_with"); created_with.is_null()) {
+    record.searcher = find_kind(world.registry, record.config.searcher.name)->make(record.config);
+  } else {
+    parsed = parse_config(created_with, world.registry, "", 0);
+    if (!parsed.config) {
+      return corrupt(which + ": its first config does not read here: " + describe(parsed.problems.front()));
+    }
+    record.searcher = find_kind(world.registry, parsed.config->searcher.name)->make(*parsed.config);
+    record.created_with = created_with;
+  }
   if (Status loaded = record.searcher->load(searcher); !loaded) {
     return corrupt(which + ": " + loaded.error().message);
   }

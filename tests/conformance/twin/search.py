@@ -41,7 +41,7 @@ class Schedule:
         return not self.no_more and self.counting() < self.limit
 
     def planned(self):
-        return self.counting() if self.no_more else self.limit
+        return self.counting() if self.no_more else max(self.limit, self.counting())
 
     def open(self):
         return sum(trial.state != "ended" for trial in self.trials)
@@ -361,6 +361,17 @@ class Search:
         bracket.exited(number, reason)
         bracket.note_progress()
         self.invalid += reason == "invalid_hp"
+
+    def want(self, trials):
+        """So many trials in all from now on; how brackets share them anew is beyond the twin."""
+        assert len(self.brackets) == 1
+        if self.gave_up() or self.brackets[0].over():
+            return
+        if self.replaceable is not None:
+            self.replaceable = max(trials, self.invalid)
+            self.brackets[0].limit = trials
+            self.brackets[0].settle()
+            self.brackets[0].note_progress()
 
     def closable(self):
         return [trial for trial, (bracket, number) in enumerate(self.members)

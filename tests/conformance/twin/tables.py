@@ -54,6 +54,8 @@ class Case:
         elif kind == "exit":
             self.expect_all_closed()
             self.play().exit(int(words[1]), words[2])
+        elif kind == "max_trials":
+            self.play().want(int(words[1]))
         else:
             raise ValueError(f"what is {words}?")
 

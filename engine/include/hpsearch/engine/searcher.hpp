@@ -177,7 +177,8 @@ class Searcher {
 struct BracketPreview {
   std::vector<Units> lengths;  ///< Of its rungs, ascending.
   Cardinality trials = 0;
-  std::uint64_t share = 0;  ///< Of max_concurrent_trials; 0 = no fixed share.
+  std::uint64_t share = 0;         ///< Of max_concurrent_trials; 0 = no fixed share.
+  std::vector<Cardinality> reach;  ///< Trials expected to train to each length, results in random order.
 };
 
 /// A search before any GPU time is spent; final counts and lengths are those of equal metrics.

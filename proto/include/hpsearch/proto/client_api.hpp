@@ -5,6 +5,7 @@
 #include "hpsearch/engine/base/result.hpp"
 #include "hpsearch/engine/base/value.hpp"
 #include "hpsearch/engine/engine.hpp"
+#include "hpsearch/engine/scheduler/explain.hpp"
 #include "hpsearch/engine/searcher.hpp"
 
 namespace hpsearch::proto {
@@ -25,9 +26,14 @@ namespace hpsearch::proto {
 /// The best trial as trial_value, or null.
 [[nodiscard]] engine::Value best_trial(const engine::ExperimentRecord& experiment, engine::Instant now);
 [[nodiscard]] engine::Value worker_value(const engine::WorkerRecord& worker);
-/// trials, brackets (lengths, trials, share), final_counts, total_length, full_length, warnings. A count past
-/// 63 bits is its decimal digits as text.
-[[nodiscard]] engine::Value to_value(const engine::Preview& preview);
+/// A preview as JSON text over several lines: trials, brackets (each lengths, trials, share), final_counts,
+/// total_length, full_length, warnings. Its numbers are JSON integers of any size: a grid may have more points
+/// than a Value can count.
+[[nodiscard]] std::string to_json(const engine::Preview& preview);
+/// Why a trial is where it is: experiment, trial, state, now, next, results_needed, reason, and its history,
+/// events as to_value(Event) spells them.
+[[nodiscard]] engine::Value explanation_value(const engine::ExperimentRecord& experiment, engine::TrialNumber trial,
+                                              const engine::Explanation& explanation, engine::Value::List history);
 /// Its fields that say something, and `text`, the sentence.
 [[nodiscard]] engine::Value to_value(const engine::Reason& reason);
 /// {"error": {"code", "message", "problems": [{"path", "what", "allowed"}]}}; no problems, no list.

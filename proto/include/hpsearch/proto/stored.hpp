@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 
 #include "hpsearch/engine/base/result.hpp"
@@ -19,6 +20,24 @@ namespace hpsearch::proto {
 
 /// corrupt, version_mismatch: as it says.
 [[nodiscard]] engine::Result<engine::EventBody> decode_event(std::span<const std::byte> bytes);
+
+/// decode_event() for one event after the other, as reading a log takes it: keeps its working memory.
+///
+/// Threads: one at a time.
+class EventDecoder {
+ public:
+  EventDecoder();
+  EventDecoder(EventDecoder&&) noexcept;
+  EventDecoder& operator=(EventDecoder&&) noexcept;
+  ~EventDecoder();
+
+  /// Into `body`, which is of no use after an error. corrupt, version_mismatch: as it says.
+  [[nodiscard]] engine::Status decode(std::span<const std::byte> bytes, engine::EventBody& body);
+
+ private:
+  struct Memory;
+  std::unique_ptr<Memory> memory_;
+};
 
 /// An event as people read it: a map of its fields, `lsn`, `at` (seconds since the epoch) and `type` first.
 [[nodiscard]] engine::Value to_value(const engine::Event& event);

@@ -5,6 +5,8 @@
 
 #include "hpsearch/engine/config/experiment_config.hpp"
 #include "hpsearch/engine/searcher.hpp"
+#include "hpsearch/searchers/divisor.hpp"
+#include "hpsearch/searchers/tournament.hpp"
 
 namespace hpsearch::searchers {
 
@@ -13,19 +15,18 @@ namespace hpsearch::searchers {
 /// opposite (the hedge of Li et al., "Hyperband", JMLR 2018).
 [[nodiscard]] engine::SearcherKind adaptive_asha_kind() noexcept;
 
-/// One bracket of a plan.
-struct BracketPlan {
-  std::uint64_t rungs = 0;  ///< As asked for; equal lengths may leave fewer.
-  std::uint64_t trials = 0;
-};
-
 /// How many rungs the deepest bracket has when `bracket_rungs` does not say: as many as max_rungs, the
 /// lengths and the number of trials allow.
 [[nodiscard]] std::uint64_t deepest_bracket(const engine::SearcherConfig& searcher, std::uint64_t trials);
 
-/// Divides `trials` among the brackets, most rungs first, so that each gets about the same training: bracket
-/// b has weight d^(R_b-1)/R_b. Exact integers for integral d. The trials add up to `trials`, and every
-/// bracket has at least one.
+/// Divides `trials` among brackets with so many rungs each, most rungs first, so that each gets about the same
+/// training: bracket b has weight d^(R_b-1)/R_b. Exact integers for integral d. The shares add up to `trials`,
+/// and every bracket has at least one: there are at least as many trials as brackets.
+[[nodiscard]] std::vector<std::uint64_t> share_out(std::uint64_t trials, const Divisor& divisor,
+                                                   const std::vector<std::uint64_t>& rungs);
+
+/// The brackets of a search for `trials` trials: as many as were asked for, or one for each trial if that is
+/// less.
 [[nodiscard]] std::vector<BracketPlan> plan_brackets(const engine::SearcherConfig& searcher,
                                                      std::uint64_t trials);
 

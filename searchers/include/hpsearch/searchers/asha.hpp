@@ -42,7 +42,9 @@ class Asha : public Schedule {
   bool hear_exited(engine::TrialNumber trial, engine::ExitReason reason) final;
   void hear_closed(engine::TrialNumber trial) final;
   void hear_no_more_trials() final;
+  void hear_max_trials(engine::Cardinality trials) final;
   [[nodiscard]] std::uint64_t created_so_far() const noexcept final { return quota_.created_so_far(); }
+  [[nodiscard]] std::uint64_t counting() const noexcept final { return quota_.counting(); }
   [[nodiscard]] std::uint64_t outstanding() const noexcept final { return outstanding_total_; }
   [[nodiscard]] std::span<const engine::TrialNumber> closable() const final { return closable_.view(); }
   [[nodiscard]] double progress() const noexcept final { return progress_; }
@@ -79,8 +81,9 @@ class Asha : public Schedule {
   virtual void has_reported(engine::TrialNumber number) = 0;
   /// The trial went on or ended.
   virtual void has_moved_on(engine::TrialNumber number) = 0;
-  /// Results left their rungs, as if they had never been there.
-  virtual void results_have_left() = 0;
+  /// Results left their rungs, as if they had never been there, or more trials are wanted than before: what
+  /// was settled for good is open again.
+  virtual void reopen() = 0;
   /// After every event but the creation of a trial. `reporter` has just reported, below the top.
   virtual void settle(std::optional<engine::TrialNumber> reporter) = 0;
   [[nodiscard]] virtual std::string_view kind() const noexcept = 0;
@@ -128,7 +131,7 @@ class PromotionAsha final : public Asha {
  private:
   void has_reported(engine::TrialNumber /*number*/) override {}
   void has_moved_on(engine::TrialNumber /*number*/) override {}
-  void results_have_left() override { closed_out_ = 0; }
+  void reopen() override { closed_out_ = 0; }
   void settle(std::optional<engine::TrialNumber> reporter) override;
   [[nodiscard]] std::string_view kind() const noexcept override { return "asha/promotion"; }
   [[nodiscard]] engine::Value save_own() const override { return {}; }
@@ -159,7 +162,7 @@ class StoppingAsha final : public Asha {
   [[nodiscard]] std::vector<Decided>::const_iterator decision_on(engine::TrialNumber number) const noexcept;
   void has_reported(engine::TrialNumber number) override;
   void has_moved_on(engine::TrialNumber number) override;
-  void results_have_left() override {}
+  void reopen() override {}
   void settle(std::optional<engine::TrialNumber> /*reporter*/) override {}
   [[nodiscard]] std::string_view kind() const noexcept override { return "asha/stopping"; }
   [[nodiscard]] engine::Value save_own() const override;

@@ -14,12 +14,18 @@ namespace hpsearch::searchers {
 ///
 /// It numbers trials, labels given points, ends the search when the proposer runs out of configurations, and
 /// gives up when too many configurations were invalid.
+///
+/// max_trials may change under way, up and down. Trials that exist stay; a search that is over stays over. As
+/// many replacements are allowed as trials are wanted, but a change forgives what was replaced before it.
 class ComposedSearcher final : public engine::Searcher {
  public:
   /// What it must know of the user's wishes.
   struct Limits {
-    engine::Cardinality trials = 0;             ///< As many were asked for.
-    std::optional<std::uint64_t> replacements;  ///< At most so many trials stand in for invalid ones.
+    engine::Cardinality trials = 0;  ///< As many were asked for.
+    /// At most so many trials stand in for invalid ones; nothing: invalid ones use up theirs, and the number of
+    /// trials is fixed.
+    std::optional<std::uint64_t> replacements;
+    std::optional<engine::Cardinality> supply;  ///< There are no more configurations than this.
   };
 
   ComposedSearcher(std::unique_ptr<Schedule> schedule, std::unique_ptr<Proposer> proposer, Limits limits);
@@ -41,6 +47,8 @@ class ComposedSearcher final : public engine::Searcher {
   [[nodiscard]] bool gave_up() const noexcept {
     return limits_.replacements && invalid_ > *limits_.replacements;
   }
+  [[nodiscard]] bool is_over() const;
+  [[nodiscard]] std::optional<Limits> read_limits(const engine::Value& saved) const;
   [[nodiscard]] std::string farewell() const;
 
   std::unique_ptr<Schedule> schedule_;

@@ -24,7 +24,9 @@ class Flat final : public Schedule {
   bool hear_exited(engine::TrialNumber trial, engine::ExitReason reason) override;
   void hear_closed(engine::TrialNumber trial) override;
   void hear_no_more_trials() override;
+  void hear_max_trials(engine::Cardinality trials) override;
   [[nodiscard]] std::uint64_t created_so_far() const noexcept override { return quota_.created_so_far(); }
+  [[nodiscard]] std::uint64_t counting() const noexcept override { return quota_.counting(); }
   [[nodiscard]] std::uint64_t outstanding() const noexcept override { return open_.size() - reached_; }
   [[nodiscard]] std::span<const engine::TrialNumber> closable() const override { return {}; }
   [[nodiscard]] engine::Reason standing(engine::TrialNumber trial) const override;

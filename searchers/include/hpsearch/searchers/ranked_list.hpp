@@ -27,15 +27,25 @@ struct Place {
 /// All results of a rung in order: it can say at once who is how many-th, and which of those that carry a
 /// mark is the first.
 ///
-/// A counted B+ tree: nodes of at most 64 places or children, so that the marks of a node are one word. An
-/// inner node knows how many places stand before each child; a leaf is read as one burst of neighbouring
-/// lines, because from a million places on the wait for memory is what everything costs.
+/// A counted B+ tree, built around the wait for memory, which from a hundred thousand places on is what
+/// everything costs. A leaf is a bag of 48 places with an index of their order: finding a rank in it reads
+/// its scores from first to last, one burst of neighbouring lines, and adding a place moves bytes of the
+/// index, not places. An inner node has up to 64 children and knows how many places stand before each.
 ///
-/// Cost: O(log n) per call; memory 12 bytes per place plus what its leaf has spare, about 18 in all; an
-///       insertion allocates nothing but, once in tens of thousands, a chunk of nodes.
+/// Cost: O(log n) per call; memory 13 bytes per place plus what its leaf has spare, about 20 in all; an
+///       insertion allocates nothing but, once in thousands, a chunk of nodes.
 class RankedList {
  public:
   [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
+
+  struct Entry {
+    Place place;
+    bool marked = false;
+  };
+
+  RankedList() = default;
+  /// Of entries in ascending order; none twice. O(n).
+  explicit RankedList(std::span<const Entry> ascending);
 
   /// Returns how many places stand before it.
   std::uint64_t insert(Place place, bool marked = false);
@@ -66,24 +76,30 @@ class RankedList {
   }
 
  private:
-  static constexpr std::uint32_t width = 64;
-  using Key = std::array<double, width>;
-  using Number = std::array<std::uint32_t, width>;
+  static constexpr std::uint32_t leaf_width = 48;
+  static constexpr std::uint32_t inner_width = 64;
 
-  struct Leaf {
-    std::uint64_t marks = 0;
-    std::uint32_t size = 0;
-    Key scores;  // Score is spelled as a number that orders like it.
-    Number ties;
+  /// Scores are spelled as numbers that order like them; what is not in use is NaN, which is neither less
+  /// than nor equal to anything, so that searches run over whole arrays.
+  struct alignas(64) Leaf {
+    Leaf() noexcept;
+
+    std::uint64_t marks = 0;                      // Bit r: the place that r others of this leaf stand before.
+    std::uint8_t size = 0;                        // Slots 0 … size-1 are in use.
+    std::array<std::uint8_t, leaf_width> order;   // Slots by rank.
+    std::array<double, leaf_width> scores;        // By slot.
+    std::array<std::uint32_t, leaf_width> ties;   // Likewise.
   };
   /// The first child has no lower bound: what is less than every other child belongs to it.
-  struct Inner {
-    std::uint64_t marks = 0;  // Children with a mark somewhere below.
+  struct alignas(64) Inner {
+    Inner() noexcept;
+
+    std::array<double, inner_width> scores;           // Lower bounds of the children, which
+    std::array<std::uint32_t, inner_width> ties;      // stay when what they were taken from leaves.
+    std::array<std::uint32_t, inner_width> before;    // Places in the children before this one.
+    std::array<std::uint32_t, inner_width> children;  // Leaves, or inner nodes one level below.
+    std::uint64_t marks = 0;                          // Children with a mark somewhere below.
     std::uint32_t size = 0;
-    Key scores;       // Lower bounds of the children, which
-    Number ties;      // stay when what they were taken from leaves.
-    Number before;    // Places in the children before this one.
-    Number children;  // Leaves, or inner nodes one level below.
   };
   /// Nodes by number; those given back are used again.
   template <class Node>
@@ -100,8 +116,7 @@ class RankedList {
     std::uint32_t node = 0;
     std::uint32_t child = 0;
   };
-  // Splits leave at least 32 in either half except at runs, where they leave 63, so 2^32 places need fewer
-  // levels than this.
+  // A split leaves at least half in one of the two, so 2^32 places need fewer levels than this.
   static constexpr std::size_t most_levels = 16;
   struct Way {
     std::array<Step, most_levels> steps;  // steps[level] for level 1 … height_.
@@ -109,7 +124,8 @@ class RankedList {
   };
 
   [[nodiscard]] Way way_to(Place place) const noexcept;
-  [[nodiscard]] std::uint32_t position_of(const Leaf& leaf, Place place) const noexcept;
+  [[nodiscard]] static std::uint32_t position_of(const Leaf& leaf, Place place) noexcept;
+  static void append(Leaf& leaf, double score, std::uint32_t tie) noexcept;
   [[nodiscard]] bool is_full(std::uint32_t node, std::uint32_t level) const noexcept;
   void split_root();
   void split_child(std::uint32_t parent, std::uint32_t child, std::uint32_t level, Place coming);
@@ -125,7 +141,7 @@ class RankedList {
     if (level == 0) {
       const Leaf& leaf = leaves_[node];
       for (std::uint32_t i = 0; i < leaf.size; ++i) {
-        visit(place_at(leaf, i));
+        visit(place_at(leaf, leaf.order[i]));
       }
       return;
     }

@@ -100,7 +100,7 @@ class Rung {
   [[nodiscard]] Place place_of(Arrival arrival) const noexcept {
     return Place{results_[arrival].score, tie_of(arrival)};
   }
-  void find_promotable() noexcept;
+  void look_at_the_best() noexcept;
   void drop_stale_dead() noexcept;
 
   Divisor divisor_;
@@ -110,6 +110,7 @@ class Rung {
   RankedList ranked_;                          // Those that count, with a mark on those that wait.
   std::uint64_t waiting_ = 0;
   std::optional<Arrival> promotable_;
+  engine::Score cutoff_ = engine::Score::worst();  // Of the keep() best, when there are any.
   // Arrivals of dead results: all have the worst score, so in order of arrival they are in order of rank.
   // What stands before first_dead_, and what went on since it entered, is of the past.
   std::vector<Arrival> dead_;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <variant>
@@ -52,8 +53,13 @@ class Schedule {
   virtual void hear_closed(engine::TrialNumber trial) = 0;
   /// No further configuration exists: make do with the trials there are.
   virtual void hear_no_more_trials() = 0;
+  /// From now on so many trials are wanted in all, those that exist and count included; these stay, also when
+  /// they are more. Not told when it is over.
+  virtual void hear_max_trials(engine::Cardinality trials) = 0;
 
   [[nodiscard]] virtual std::uint64_t created_so_far() const noexcept = 0;
+  /// Of these, all but the invalid ones that are replaced.
+  [[nodiscard]] virtual std::uint64_t counting() const noexcept = 0;
   /// Trials that train towards a length now, or wait for a slot to do so.
   [[nodiscard]] virtual std::uint64_t outstanding() const noexcept = 0;
   [[nodiscard]] virtual std::span<const engine::TrialNumber> closable() const = 0;
@@ -81,13 +87,17 @@ class Quota {
   void created() noexcept;
   void invalid() noexcept;
   void close() noexcept { closed_ = true; }
+  /// What exists already stays, and once closed it stays closed.
+  void change_limit(engine::Cardinality limit) noexcept { limit_ = limit; }
 
   [[nodiscard]] std::uint64_t created_so_far() const noexcept { return created_; }
   [[nodiscard]] std::uint64_t replaceable() const noexcept { return replaceable_; }
   /// Trials created that count.
   [[nodiscard]] std::uint64_t counting() const noexcept { return created_ - replaceable_; }
   /// How many there will be in the end, as far as is known.
-  [[nodiscard]] engine::Cardinality planned() const noexcept { return closed_ ? counting() : limit_; }
+  [[nodiscard]] engine::Cardinality planned() const noexcept {
+    return closed_ ? counting() : std::max<engine::Cardinality>(limit_, counting());
+  }
 
   [[nodiscard]] engine::Value save() const;
   engine::Status load(const engine::Value& saved);

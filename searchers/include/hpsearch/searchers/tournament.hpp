@@ -1,13 +1,21 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
 
+#include "hpsearch/engine/base/chunked_vector.hpp"
 #include "hpsearch/searchers/schedule.hpp"
 
 namespace hpsearch::searchers {
+
+/// One bracket of a search.
+struct BracketPlan {
+  std::uint64_t rungs = 0;  ///< As asked for; equal lengths may leave fewer.
+  std::uint64_t trials = 0;
+};
 
 /// Several schedules run as one: the brackets of a search, each with its fair share of the concurrency.
 ///
@@ -19,11 +27,24 @@ namespace hpsearch::searchers {
 ///
 /// Trials are numbered over all brackets in order of creation; each bracket sees its own numbers from 0.
 ///
+/// When another number of trials is wanted, the brackets stay, and the trials are shared out anew by the same
+/// weights; a bracket that has more than its new share keeps them, at the expense of the others. Progress, the
+/// mean of the brackets', then stands still until it is past where it was.
+///
 /// Cost: that of the brackets asked, B at a pull and one for an event.
 class Tournament final : public Schedule {
  public:
+  /// Where the brackets come from.
+  struct Makers {
+    std::function<std::unique_ptr<Schedule>(const BracketPlan&)> bracket;
+    /// Divides trials among brackets with so many rungs each; adds up exactly. Asked only for at least one
+    /// trial per bracket.
+    std::function<std::vector<std::uint64_t>(std::uint64_t trials, const std::vector<std::uint64_t>& rungs)>
+        shares;
+  };
+
   /// `slots` 0: no fixed number.
-  Tournament(std::vector<std::unique_ptr<Schedule>> brackets, std::uint64_t slots);
+  Tournament(const std::vector<BracketPlan>& plan, Makers makers, std::uint64_t slots);
 
   /// What bracket `bracket` of `brackets` may use of `slots`; 0 when they take turns.
   [[nodiscard]] static std::uint64_t share(std::uint64_t slots, std::uint64_t brackets,
@@ -38,25 +59,34 @@ class Tournament final : public Schedule {
   bool hear_exited(engine::TrialNumber trial, engine::ExitReason reason) override;
   void hear_closed(engine::TrialNumber trial) override;
   void hear_no_more_trials() override;
+  void hear_max_trials(engine::Cardinality trials) override;
   [[nodiscard]] std::uint64_t created_so_far() const noexcept override { return members_.size(); }
+  [[nodiscard]] std::uint64_t counting() const noexcept override;
   [[nodiscard]] std::uint64_t outstanding() const noexcept override;
   [[nodiscard]] std::span<const engine::TrialNumber> closable() const override { return closable_.view(); }
   [[nodiscard]] engine::Reason standing(engine::TrialNumber trial) const override;
-  [[nodiscard]] double progress() const noexcept override;
+  [[nodiscard]] double progress() const noexcept override { return progress_; }
   [[nodiscard]] engine::Value save() const override;
   engine::Status load(const engine::Value& saved) override;
 
  private:
   struct Bracket {
     std::unique_ptr<Schedule> schedule;
-    std::uint64_t share = 0;                  // 0: they take turns.
-    std::uint64_t pulls = 0;                  // Pieces of work it was given by next().
-    std::uint64_t closable = 0;               // How many of its trials stand in closable_.
-    std::vector<engine::TrialNumber> trials;  // Its trials' numbers in the tournament.
+    std::uint64_t rungs = 0;
+    std::uint64_t share = 0;                      // 0: they take turns.
+    std::uint64_t pulls = 0;                      // Pieces of work it was given by next().
+    std::uint64_t closable = 0;                   // How many of its trials stand in closable_.
+    engine::ChunkedVector<std::uint32_t> trials;  // Its trials' numbers in the tournament.
+
+    [[nodiscard]] engine::TrialNumber trial(engine::TrialNumber number) const noexcept {
+      return engine::TrialNumber(trials[number.number()]);
+    }
   };
   struct Member {
     std::uint32_t bracket = 0;
-    engine::TrialNumber number;  // In its bracket.
+    std::uint32_t in_bracket = 0;  // Its number there.
+
+    [[nodiscard]] engine::TrialNumber number() const noexcept { return engine::TrialNumber(in_bracket); }
   };
   struct Pick {
     std::size_t bracket = 0;
@@ -75,9 +105,16 @@ class Tournament final : public Schedule {
   void not_closable(engine::TrialNumber trial);
   void take_over_closable(Bracket& bracket);
 
+  void share_out_trials();
+  void update_progress() noexcept;
+
+  Makers makers_;
+  std::uint64_t slots_;
   std::vector<Bracket> brackets_;
-  std::vector<Member> members_;  // By trial.
+  engine::ChunkedVector<Member> members_;  // By trial.
   ClosableList closable_;
+  std::optional<std::uint64_t> max_trials_;  // Once it has changed.
+  double progress_ = 0;
   std::optional<engine::TrialNumber> reporter_;  // Has just reported; what it is told now is its verdict.
 };
 

@@ -11,6 +11,9 @@ namespace hpsearch::engine {
 /// "1e-05", "100000.0", "1e+16", "nan", "inf", "-inf". Independent of the locale.
 [[nodiscard]] std::string python_float(double number);
 
+/// The same with six significant digits, for eyes.
+[[nodiscard]] std::string short_number(double number);
+
 /// A value as Python's str() prints it: True, None, 1.0, text as it is; lists and maps as compact JSON.
 [[nodiscard]] std::string python_text(const Value& value);
 

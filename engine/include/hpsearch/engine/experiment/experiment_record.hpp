@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "hpsearch/engine/base/box.hpp"
 #include "hpsearch/engine/base/chunked_vector.hpp"
 #include "hpsearch/engine/base/id.hpp"
 #include "hpsearch/engine/base/instant.hpp"
@@ -48,7 +49,8 @@ struct ExperimentRecord {
   ExperimentId id;
   ExperimentState state = ExperimentState::active;
   ExperimentConfig config;
-  Value effective;  ///< The config as the created event carries it.
+  Value effective;    ///< The config as the events have it: defaults filled in, limits as last changed.
+  Box<Value> created_with;  ///< The first one, which its searcher was made from, once limits were changed.
   std::string context_directory;
   std::string idempotency_key;
   std::unique_ptr<Searcher> searcher;

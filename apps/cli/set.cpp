@@ -1,0 +1,115 @@
+#include <array>
+#include <string_view>
+
+#include "cli/plain_scalar.hpp"
+#include "cli/server.hpp"
+#include "cli/shapes.hpp"
+#include "cli/text.hpp"
+#include "cli/verbs.hpp"
+#include "hpsearch/engine/base/text.hpp"
+
+namespace hpsearch::cli {
+namespace {
+
+using engine::Value;
+
+/// What the daemon lets change; the short name is the last word.
+constexpr std::array<std::string_view, 9> limits = {
+    "searcher.max_trials",  "searcher.max_concurrent_trials", "budget.max_time",
+    "budget.max_slot_hours", "budget.target",                 "budget.max_failed_trials",
+    "resources.max_slots",  "resources.weight",               "resources.priority",
+};
+
+std::string_view short_name(std::string_view limit) { return limit.substr(limit.find('.') + 1); }
+
+/// "max_trials" or "searcher.max_trials" as the full path; "" when there is no such limit.
+std::string_view full_name(std::string_view given) {
+  for (const std::string_view limit : limits) {
+    if (given == limit || given == short_name(limit)) {
+      return limit;
+    }
+  }
+  return "";
+}
+
+Failure unknown_limit(const std::string& given) {
+  std::array<std::string_view, limits.size()> names{};
+  std::string all;
+  for (std::size_t i = 0; i < limits.size(); ++i) {
+    names[i] = short_name(limits[i]);
+    all += (all.empty() ? "" : ", ") + std::string(names[i]);
+  }
+  const std::string near(engine::nearest(given, names));
+  return usage_failure("\"" + given + "\" is no limit that can change" +
+                       (near.empty() ? "" : "; did you mean \"" + near + "\"?") + " (" + all + ")");
+}
+
+Outcome<Value> changes_of(const std::vector<std::string>& assignments) {
+  Value::Map changes;
+  for (const std::string& assignment : assignments) {
+    const std::size_t equals = assignment.find('=');
+    if (equals == std::string::npos || equals == 0) {
+      return usage_failure("\"" + assignment + "\" is no assignment (LIMIT=VALUE, for example max_trials=200)");
+    }
+    const std::string given = assignment.substr(0, equals);
+    const std::string written = assignment.substr(equals + 1);
+    const std::string_view path = full_name(given);
+    if (path.empty()) {
+      return unknown_limit(given);
+    }
+    Value value;
+    if (written != "none" && written != "null") {
+      const auto resolved = resolve_plain(written);
+      if (const auto* refusal = std::get_if<Refusal>(&resolved)) {
+        return usage_failure(given + ": " + refusal->what + " (" + refusal->allowed + ")");
+      }
+      value = std::get<Value>(resolved);
+    }
+    Value& section = changes[path.substr(0, path.find('.'))];
+    if (section.is_null()) {
+      section = Value::Map();
+    }
+    (*section.as_map())[short_name(path)] = std::move(value);
+  }
+  return Value(std::move(changes));
+}
+
+}  // namespace
+
+int set_limits(const SetOptions& options, const Output& output) {
+  const Outcome<Value> changes = changes_of(options.assignments);
+  if (!changes) {
+    return output.fail(changes.failure());
+  }
+  ServerOptions target = options.server;
+  if (!target.server && !target.state_dir) {
+    target.server = default_server;  // As for pause and cancel: an ID alone means the shared daemon.
+  }
+  const Outcome<Server> server = Server::reach(target, Server::Need::running, output);
+  if (!server) {
+    return output.fail(server.failure());
+  }
+  const Outcome<std::uint64_t> experiment = server->experiment(options.experiment);
+  if (!experiment) {
+    return output.fail(experiment.failure());
+  }
+  const Outcome<Value> answer = server->client().patch(experiment_target(*experiment), *changes);
+  if (!answer) {
+    return output.fail(answer.failure());
+  }
+  if (output.json()) {
+    output.data(*answer);
+    return 0;
+  }
+  std::string text = "experiment " + std::to_string(*experiment) + " (" + text_at(*answer, "state") + "):";
+  for (const auto& [section, fields] : *changes->as_map()) {
+    for (const auto& [key, value] : *fields.as_map()) {
+      text += " " + section + "." + key + " is " + (value.is_null() ? "no limit" : engine::python_text(value)) + ";";
+    }
+  }
+  text.pop_back();
+  output.print(text + " now\n");
+  return 0;
+}
+
+}  // namespace hpsearch::cli

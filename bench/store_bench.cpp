@@ -1,0 +1,146 @@
+#include <benchmark/benchmark.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "daemon/store/sqlite_store.hpp"
+#include "engine_search.hpp"
+#include "hpsearch/proto/value.hpp"
+
+// Recovery: what the daemon does between its start and its first answer, from the log or from a snapshot.
+
+namespace hpsearch {
+namespace {
+
+using namespace bench;  // NOLINT(google-build-using-namespace)
+
+/// A finished search in a store: rungs at 4, 16 and 64, a report after each unit, ten reports a trial.
+class StoredSearch {
+ public:
+  explicit StoredSearch(std::int64_t trials)
+      : folder_(std::filesystem::temp_directory_path() / ("hpsearch-bench-" + std::to_string(trials))) {
+    std::filesystem::remove_all(folder_);
+    std::filesystem::create_directories(folder_);
+    auto store = daemon::SqliteStore::open(file());
+    HPSEARCH_CHECK(store.has_value(), "the bench has a disk");
+    const engine::Status empty = (*store)->recover([](const engine::Event&) { return engine::Status(engine::Done{}); });
+    HPSEARCH_CHECK(empty.has_value(), "a new store is empty");
+    std::vector<engine::Event> group;
+    const auto flush = [&] {
+      HPSEARCH_CHECK((*store)->append(group).has_value(), "the bench has room on its disk");
+      events_ += group.size();
+      group.clear();
+    };
+    const SearchShape shape{.trials = trials, .max_length = 64, .rungs = 3, .every_unit = true};
+    Search search(shape, [&](engine::Effects& effects) {
+      for (engine::Event& event : effects.events) {
+        group.push_back(std::move(event));
+      }
+      if (group.size() >= 20'000) {
+        flush();
+      }
+    });
+    while (!search.over()) {
+      search.advance();
+    }
+    flush();
+  }
+  StoredSearch(const StoredSearch&) = delete;
+  StoredSearch& operator=(const StoredSearch&) = delete;
+  ~StoredSearch() { std::filesystem::remove_all(folder_); }
+
+  [[nodiscard]] std::string file() const { return folder_ / "events.db"; }
+  [[nodiscard]] std::uint64_t events() const { return events_; }
+
+ private:
+  std::filesystem::path folder_;
+  std::uint64_t events_ = 0;
+};
+
+void replay(benchmark::State& state) {
+  const StoredSearch stored(state.range(0));
+  for (auto _ : state) {
+    auto store = daemon::SqliteStore::open(stored.file());
+    engine::Engine engine(searchers::registry());
+    const engine::Status done = (*store)->recover([&engine](const engine::Event& event) { return engine.replay(event); });
+    HPSEARCH_CHECK(done.has_value(), "what was stored is read");
+    HPSEARCH_CHECK(engine.last_lsn().number() == stored.events(), "all of it");
+    state.PauseTiming();
+    {
+      const engine::Engine gone = std::move(engine);
+    }
+    state.ResumeTiming();
+  }
+  state.SetItemsProcessed(static_cast<std::int64_t>(stored.events()) * state.iterations());
+  state.counters["events_per_trial"] = static_cast<double>(stored.events()) / static_cast<double>(state.range(0));
+}
+
+// The floor: SQLite hands out every row, and nobody looks at it.
+void scan(benchmark::State& state) {
+  const StoredSearch stored(state.range(0));
+  for (auto _ : state) {
+    auto store = daemon::SqliteStore::open(stored.file());
+    const engine::Status done = (*store)->recover([](const engine::Event&) { return engine::Status(engine::Done{}); });
+    HPSEARCH_CHECK(done.has_value(), "what was stored is read");
+  }
+  state.SetItemsProcessed(static_cast<std::int64_t>(stored.events()) * state.iterations());
+}
+
+/// A finished search as a snapshot's bytes.
+proto::Bytes snapshot_of(Search& search) { return proto::encode_value(search.engine().save()); }
+
+Search finished_search(std::int64_t trials) {
+  Search search({.trials = trials, .max_length = 64, .rungs = 3});
+  while (!search.over()) {
+    search.advance();
+  }
+  search.forget_effects();
+  return search;
+}
+
+void save(benchmark::State& state) {
+  Search search = finished_search(state.range(0));
+  std::size_t bytes = 0;
+  for (auto _ : state) {
+    bytes = snapshot_of(search).size();
+  }
+  state.SetItemsProcessed(state.range(0) * state.iterations());
+  state.counters["bytes_per_trial"] = static_cast<double>(bytes) / static_cast<double>(state.range(0));
+}
+
+void load(benchmark::State& state) {
+  const proto::Bytes bytes = [&] {
+    Search search = finished_search(state.range(0));
+    return snapshot_of(search);
+  }();
+  for (auto _ : state) {
+    engine::Engine engine(searchers::registry());
+    {
+      const auto value = proto::decode_value(bytes);
+      HPSEARCH_CHECK(value.has_value(), "what was encoded is read");
+      HPSEARCH_CHECK(engine.load(*value).has_value(), "what was saved is loaded");
+    }
+    state.PauseTiming();
+    {
+      const engine::Engine gone = std::move(engine);
+    }
+    state.ResumeTiming();
+  }
+  state.SetItemsProcessed(state.range(0) * state.iterations());
+}
+
+void ten_thousand_to_million(benchmark::internal::Benchmark* bench) {
+  bench->ArgName("trials")->RangeMultiplier(10)->Range(10'000, 1'000'000)->Unit(benchmark::kMillisecond);
+}
+
+BENCHMARK(save)->Name("engine/snapshot/save")->Apply(ten_thousand_to_million);
+BENCHMARK(load)->Name("engine/snapshot/load")->Apply(ten_thousand_to_million);
+BENCHMARK(replay)->Name("store/replay")->ArgName("trials")->Arg(10'000)->Arg(100'000)->Arg(1'000'000)->Unit(benchmark::kMillisecond)->Iterations(1)->UseRealTime();
+BENCHMARK(scan)->Name("store/scan")->ArgName("trials")->Arg(10'000)->Arg(100'000)->Arg(1'000'000)->Unit(benchmark::kMillisecond)->Iterations(1)->UseRealTime();
+
+}  // namespace
+}  // namespace hpsearch

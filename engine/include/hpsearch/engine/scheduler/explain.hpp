@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "hpsearch/engine/base/id.hpp"
+#include "hpsearch/engine/cluster/worker.hpp"
+#include "hpsearch/engine/experiment/experiment_record.hpp"
+
+namespace hpsearch::engine {
+
+/// Why a trial is where it is now, and what would have to happen for it to move on.
+struct Explanation {
+  std::string now;   ///< What it does or waits for, in numbers: a sentence.
+  std::string next;  ///< What would have to happen; "" when nothing can.
+  Reason reason;     ///< For a trial that waits at a rung, its standing as of now; else of its last change.
+  /// Of a trial that waits at a rung: it is promoted when so many more results enter the rung and all rank
+  /// behind it; 0 = the next free slot is its own. Nothing for every other trial.
+  std::optional<std::uint64_t> results_needed;
+};
+
+/// `trial` exists in `record`. Cost: O(log trials + workers).
+[[nodiscard]] Explanation explain(const ExperimentRecord& record, TrialNumber trial,
+                                  const std::map<WorkerId, WorkerRecord>& workers);
+
+/// The fewest further results, all behind a result of this rank (from 0), after which a rung of `size` results
+/// keeps it: floor(n / divisor) > rank.
+[[nodiscard]] std::uint64_t results_needed(std::uint64_t rank, std::uint64_t size, double divisor) noexcept;
+
+}  // namespace hpsearch::engine

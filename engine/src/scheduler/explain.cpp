@@ -1,0 +1,143 @@
+#include "hpsearch/engine/scheduler/explain.hpp"
+
+#include <cmath>
+
+namespace hpsearch::engine {
+namespace {
+
+std::string counted(std::uint64_t number, const std::string& noun) {
+  return std::to_string(number) + " " + noun + (number == 1 ? "" : "s");
+}
+
+std::string amount(const ExperimentRecord& record, Units units) {
+  return std::to_string(count(units)) + " " + record.config.unit;
+}
+
+void explain_running(const ExperimentRecord& record, const TrialRecord& trial,
+                     const std::map<WorkerId, WorkerRecord>& workers, Explanation& out) {
+  const LiveAttempt& live = *trial.live;
+  const auto worker = workers.find(live.worker);
+  out.now = "attempt " + std::to_string(trial.attempts) + " trains on worker \"" +
+            (worker == workers.end() ? std::to_string(live.worker.number()) : worker->second.name) + "\", " +
+            amount(record, trial.reached) + " of " + amount(record, trial.length);
+  if (live.decision && live.decision->directive != Directive::train_on) {
+    out.next = "it was told to " + std::string(name_of(live.decision->directive)) + " and has not exited yet";
+  } else {
+    out.next = "when it reports " + record.config.searcher.metric + " at " + amount(record, trial.length) +
+               ", its searcher decides";
+  }
+}
+
+/// Why a trial that is ready gets no slot.
+std::string lack_of_slots(const ExperimentRecord& record, const std::map<WorkerId, WorkerRecord>& workers) {
+  const SearcherConfig& searcher = record.config.searcher;
+  const ResourcesConfig& resources = record.config.resources;
+  const std::uint64_t running = record.running.size();
+  if (record.state == ExperimentState::paused) {
+    return "the experiment is paused";
+  }
+  if (searcher.max_concurrent_trials > 0 && running >= searcher.max_concurrent_trials) {
+    return counted(running, "trial") + " of this experiment run, and max_concurrent_trials is " +
+           std::to_string(searcher.max_concurrent_trials);
+  }
+  if (resources.max_slots && (running + 1) * resources.slots_per_trial > *resources.max_slots) {
+    return counted(running * resources.slots_per_trial, "slot") + " are in use by this experiment, and max_slots is " +
+           std::to_string(*resources.max_slots);
+  }
+  std::uint64_t total = 0;
+  std::uint64_t free = 0;
+  std::uint64_t most = 0;
+  for (const auto& [id, worker] : workers) {
+    if (worker.present) {
+      total += worker.slots.total();
+      free += worker.slots.free();
+      most = std::max(most, worker.slots.free());
+    }
+  }
+  if (total == 0) {
+    return "no worker is connected";
+  }
+  if (most < resources.slots_per_trial) {
+    return std::to_string(free) + " of " + counted(total, "slot") + " are free, at most " + std::to_string(most) +
+           " on one worker, and a trial needs " + std::to_string(resources.slots_per_trial);
+  }
+  return "the free slots go to experiments that come first (priority " + std::to_string(resources.priority) +
+         ", weight " + std::to_string(resources.weight) + "), or their workers are silent";
+}
+
+void explain_pending(const ExperimentRecord& record, const TrialRecord& trial,
+                     const std::map<WorkerId, WorkerRecord>& workers, Explanation& out) {
+  out.now = "waits for " + counted(record.config.resources.slots_per_trial, "slot") + " to train from " +
+            amount(record, trial.reached) + " to " + amount(record, trial.length);
+  if (trial.live) {
+    out.next = "its last attempt has not exited yet";
+  } else {
+    out.next = lack_of_slots(record, workers);
+  }
+}
+
+void explain_paused(const ExperimentRecord& record, TrialNumber number, const TrialRecord& trial, Explanation& out) {
+  if (trial.awaits_resume) {
+    out.now = "waits at " + amount(record, trial.reached) + " because the experiment is paused";
+    out.next = "it goes on when the experiment is resumed";
+    return;
+  }
+  out.reason = record.searcher->standing(number);
+  out.now = "waits at " + amount(record, trial.length) + ": " + describe(out.reason);
+  if (!out.reason.rank || !out.reason.size) {
+    return;
+  }
+  out.results_needed = results_needed(*out.reason.rank, *out.reason.size, record.config.searcher.divisor);
+  if (*out.results_needed == 0) {
+    out.next = "it is among the best " + std::to_string(out.reason.keep.value_or(0)) + " of " +
+               std::to_string(*out.reason.size) + ": the next free slot of this experiment is its own, " +
+               "unless a higher rung has one to promote";
+    return;
+  }
+  out.next = "it is promoted when the rung keeps " + std::to_string(*out.reason.rank + 1) + ": after " +
+             counted(*out.results_needed, "more result") + " there if all rank behind it, later if some rank ahead. " +
+             "It is stopped when no trial can come to the rung any more and it is not among those kept";
+}
+
+}  // namespace
+
+std::uint64_t results_needed(std::uint64_t rank, std::uint64_t size, double divisor) noexcept {
+  // From just below the real-number answer upwards: its rounding may be off by one either way.
+  auto enough = static_cast<std::uint64_t>(std::floor(static_cast<double>(rank + 1) * divisor));
+  enough -= enough > 0 ? 1 : 0;
+  const auto keeps = [divisor](std::uint64_t results) {
+    return static_cast<std::uint64_t>(std::floor(static_cast<double>(results) / divisor));
+  };
+  while (keeps(enough) <= rank) {
+    ++enough;
+  }
+  return enough > size ? enough - size : 0;
+}
+
+Explanation explain(const ExperimentRecord& record, TrialNumber number,
+                    const std::map<WorkerId, WorkerRecord>& workers) {
+  const TrialRecord& trial = record.trials[number.number()];
+  Explanation out;
+  out.reason = trial.reason;
+  switch (trial.state) {
+    case TrialState::running:
+      explain_running(record, trial, workers, out);
+      break;
+    case TrialState::pending:
+      explain_pending(record, trial, workers, out);
+      break;
+    case TrialState::paused:
+      explain_paused(record, number, trial, out);
+      break;
+    case TrialState::completed:
+    case TrialState::stopped:
+    case TrialState::failed:
+    case TrialState::canceled:
+      out.now = "has ended as " + std::string(name_of(trial.state)) + " at " + amount(record, trial.reached) + ": " +
+                describe(out.reason);
+      break;
+  }
+  return out;
+}
+
+}  // namespace hpsearch::engine

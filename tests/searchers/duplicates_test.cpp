@@ -1,0 +1,225 @@
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "hpsearch/engine/base/draw.hpp"
+#include "hpsearch/engine/base/text.hpp"
+#include "settings.hpp"
+
+// on_duplicate: reject, against a twin that keeps every configuration of a small space in a set.
+
+namespace hpsearch::searchers {
+namespace {
+
+using engine::CreateTrial;
+using engine::ExitReason;
+using engine::Finished;
+using engine::Searcher;
+using engine::TrialNumber;
+using test::categorical;
+using test::ExperimentConfig;
+using test::int_range;
+using test::kind_of;
+using test::settings;
+using test::Units;
+using test::Value;
+
+/// One to three leaves, some nested, some constant, some with a value that stands twice.
+Value::Map drawn_space(engine::Draw& draw) {
+  const auto leaf = [&draw]() -> Value {
+    switch (draw.below(4)) {
+      case 0:
+        return categorical({"a", "b", "a"});
+      case 1:
+        return categorical({1, 1.0, Value::List{1, 2}, nullptr});
+      case 2:
+        return 0.5;
+      default: {
+        const auto low = static_cast<std::int64_t>(draw.below(5)) - 2;
+        return int_range(low, low + 1 + static_cast<std::int64_t>(draw.below(4)));
+      }
+    }
+  };
+  Value::Map space;
+  space["x"] = leaf();
+  if (draw.below(2) == 0) {
+    space["y"] = Value::Map{{"deep", Value::Map{{"z", leaf()}}}, {"w", leaf()}};
+  }
+  return space;
+}
+
+/// Every configuration of the space, by drawing until nothing new has come for long.
+std::set<std::string> all_of(const engine::Space& space) {
+  std::set<std::string> all;
+  std::uint64_t since_new = 0;
+  for (std::uint64_t trial = 0; since_new < 600; ++trial) {
+    since_new = all.insert(engine::compact_json(space.sample(99, TrialNumber(trial)))).second ? 0 : since_new + 1;
+  }
+  return all;
+}
+
+void run_against_twin(const std::string& kind, std::uint64_t seed) {
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  engine::Draw draw(seed, TrialNumber(0), "duplicates");
+  ExperimentConfig config = settings(kind, 9, 1 + draw.below(40));
+  config.space = test::space_of(drawn_space(draw));
+  config.experiment_seed = seed;
+  config.searcher.num_rungs = 2;
+  config.searcher.max_concurrent_trials = draw.below(6);
+  config.searcher.on_duplicate = engine::OnDuplicate::reject;
+  const std::set<std::string> all = all_of(config.space);
+  ASSERT_EQ(static_cast<std::uint64_t>(config.space.cardinality().value()) >= all.size(), true);
+  std::set<std::string> given;
+  for (std::uint64_t i = draw.below(3); i > 0 && given.size() < config.searcher.max_trials; --i) {
+    const Value point = config.space.sample(77, TrialNumber(i));
+    if (given.insert(engine::compact_json(point)).second) {
+      config.searcher.points_to_evaluate.push_back(point);
+    }
+  }
+
+  std::unique_ptr<Searcher> searcher = kind_of(config).make(config);
+  std::set<std::string> used;
+  std::vector<TrialNumber> running;
+  std::uint64_t max_trials = config.searcher.max_trials;
+  std::uint64_t invalid = 0;
+  std::uint64_t created = 0;
+  const std::uint64_t mishaps = draw.below(3) * 15;
+  for (int turn = 0; turn < 5000; ++turn) {
+    const engine::Next next = searcher->next();
+    if (const auto* finished = std::get_if<Finished>(&next)) {
+      const bool exhausted = used.size() == all.size();
+      if (finished->problem) {
+        EXPECT_GT(invalid, max_trials);
+      } else {
+        EXPECT_TRUE(exhausted || created - invalid >= max_trials) << "it ends too early";
+        EXPECT_EQ(!finished->note.empty(), exhausted && created - invalid < max_trials) << finished->note;
+      }
+      EXPECT_EQ(searcher->progress(), 1.0);
+      return;
+    }
+    if (const auto* create = std::get_if<CreateTrial>(&next); create != nullptr && running.size() < 5) {
+      const std::string configuration = engine::compact_json(create->hparams);
+      ASSERT_TRUE(all.contains(configuration)) << configuration << " is not in the space";
+      ASSERT_TRUE(used.insert(configuration).second) << configuration << " is started twice";
+      const std::string drawn =
+          engine::compact_json(config.space.sample(config.experiment_seed, create->trial));
+      if (created < config.searcher.points_to_evaluate.size()) {
+        ASSERT_EQ(create->hparams, config.searcher.points_to_evaluate[created]);
+      } else if (configuration != drawn) {
+        ASSERT_TRUE(used.contains(drawn)) << "its own draw was still unused";
+      }
+      running.push_back(create->trial);
+      searcher->hear(engine::TrialWasCreated{create->trial, create->hparams, create->length});
+      ++created;
+    } else if (!running.empty()) {
+      const TrialNumber trial = running.back();
+      running.pop_back();
+      if (draw.below(100) < mishaps) {
+        ++invalid;
+        searcher->hear(engine::TrialExited{trial, ExitReason::invalid_hp});
+      } else {
+        searcher->hear(engine::TrialExited{trial, ExitReason::user_stopped});
+      }
+    } else {
+      FAIL() << "nothing runs and nothing is wanted";
+    }
+    if (searcher->progress() < 1 && draw.below(20) == 0) {
+      max_trials = created - invalid + 1 + draw.below(30);
+      searcher->hear(engine::MaxTrialsChanged{max_trials});
+      ASSERT_LE(created - invalid, max_trials);
+    }
+    if (draw.below(10) == 0) {
+      std::unique_ptr<Searcher> loaded = kind_of(config).make(config);
+      ASSERT_TRUE(loaded->load(searcher->save()).has_value());
+      ASSERT_EQ(loaded->save(), searcher->save());
+      searcher = std::move(loaded);
+    }
+  }
+  FAIL() << "it does not end";
+}
+
+TEST(RejectingDuplicates, RandomStartsEveryConfigurationAtMostOnce) {
+  for (std::uint64_t seed = 1; seed <= 60 && !::testing::Test::HasFailure(); ++seed) {
+    run_against_twin("random", seed);
+  }
+}
+
+TEST(RejectingDuplicates, AsyncHalvingStartsEveryConfigurationAtMostOnce) {
+  for (std::uint64_t seed = 1; seed <= 60 && !::testing::Test::HasFailure(); ++seed) {
+    run_against_twin("async_halving", seed);
+  }
+}
+
+TEST(RejectingDuplicates, AdaptiveAshaStartsEveryConfigurationAtMostOnce) {
+  for (std::uint64_t seed = 1; seed <= 60 && !::testing::Test::HasFailure(); ++seed) {
+    run_against_twin("adaptive_asha", seed);
+  }
+}
+
+ExperimentConfig two_configurations(std::uint64_t max_trials) {
+  ExperimentConfig config = settings("random", 1, max_trials);
+  config.space = test::space_of({{"x", categorical({"a", "b"})}});
+  config.searcher.on_duplicate = engine::OnDuplicate::reject;
+  return config;
+}
+
+CreateTrial start(Searcher& searcher) {
+  const engine::Next next = searcher.next();
+  if (!std::holds_alternative<CreateTrial>(next)) {
+    ADD_FAILURE() << "no trial to start";
+    return {};
+  }
+  const CreateTrial create = std::get<CreateTrial>(next);
+  searcher.hear(engine::TrialWasCreated{create.trial, create.hparams, create.length});
+  return create;
+}
+
+TEST(RejectingDuplicates, MoreTrialsDoNotMakeAnExhaustedSpaceLarger) {
+  const auto searcher = kind_of(two_configurations(2)).make(two_configurations(2));
+  start(*searcher);
+  start(*searcher);
+  searcher->hear(engine::MaxTrialsChanged{10});
+  EXPECT_TRUE(std::holds_alternative<engine::NothingNow>(searcher->next())) << "both still run";
+  searcher->hear(engine::TrialWasClosed{TrialNumber(0)});
+  searcher->hear(engine::TrialWasClosed{TrialNumber(1)});
+  const engine::Next next = searcher->next();
+  ASSERT_TRUE(std::holds_alternative<Finished>(next));
+  EXPECT_EQ(std::get<Finished>(next).note,
+            "the space is exhausted: all 2 configurations were tried, 10 were asked for");
+}
+
+TEST(RejectingDuplicates, ASpaceTooLargeToCountNeverRunsOut) {
+  ExperimentConfig config = settings("random", 1, 3);
+  Value::Map axes;
+  for (int axis = 0; axis < 3; ++axis) {
+    axes["x" + std::to_string(axis)] = int_range(-9'000'000'000'000'000'000, 9'000'000'000'000'000'000);
+  }
+  config.space = test::space_of(axes);
+  config.searcher.on_duplicate = engine::OnDuplicate::reject;
+  const auto searcher = kind_of(config).make(config);
+  std::set<std::string> used;
+  for (int trial = 0; trial < 3; ++trial) {
+    EXPECT_TRUE(used.insert(engine::compact_json(start(*searcher).hparams)).second);
+  }
+}
+
+TEST(RejectingDuplicates, ASpaceOf10ToThe18RunsAtOnce) {
+  ExperimentConfig config = settings("random", 1, 3);
+  config.space = test::space_of({{"x", int_range(1, 1'000'000'000'000'000'000)}});
+  config.searcher.on_duplicate = engine::OnDuplicate::reject;
+  config.searcher.points_to_evaluate = {config.space.sample(config.experiment_seed, TrialNumber(1))};
+  const auto searcher = kind_of(config).make(config);
+  const Value given = start(*searcher).hparams;
+  EXPECT_NE(start(*searcher).hparams, given) << "trial 1 would draw the given point again";
+}
+
+}  // namespace
+}  // namespace hpsearch::searchers

@@ -1,0 +1,203 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "hpsearch/engine/space/space.hpp"
+#include "settings.hpp"
+
+// What a preview says of any size, at once, and what it warns of.
+
+namespace hpsearch::searchers {
+namespace {
+
+using engine::Cardinality;
+using engine::Preview;
+using engine::to_text;
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using test::categorical;
+using test::ExperimentConfig;
+using test::int_range;
+using test::kind_of;
+using test::settings;
+using test::Units;
+using test::Value;
+using test::with_count;
+
+Preview preview_of(const ExperimentConfig& config) {
+  return kind_of(config).preview(config);
+}
+
+/// A grid of 10^(3 axes) points.
+ExperimentConfig huge_grid(int axes) {
+  ExperimentConfig config = settings("grid", 10);
+  Value::Map space;
+  for (int axis = 0; axis < axes; ++axis) {
+    space["x" + std::to_string(axis)] = with_count(int_range(0, 999'999), 1000);
+  }
+  config.space = test::space_of(space);
+  return config;
+}
+
+TEST(Preview, CountsAGridOf10ToThe18) {
+  const Preview preview = preview_of(huge_grid(6));
+  EXPECT_EQ(to_text(preview.trials), "1000000000000000000");
+  EXPECT_EQ(to_text(preview.total_length), "10000000000000000000");
+  EXPECT_EQ(to_text(preview.final_counts.at(Units{10})), "1000000000000000000");
+}
+
+TEST(Preview, CountsAGridOf10ToThe30) {
+  const Preview preview = preview_of(huge_grid(10));
+  EXPECT_EQ(to_text(preview.trials), "1000000000000000000000000000000");
+  EXPECT_EQ(to_text(preview.full_length), "10000000000000000000000000000000");
+}
+
+// O(axes) each: a loop over the points would outlast the house.
+TEST(Preview, AGridOf10ToThe30StartsAtOnce) {
+  const ExperimentConfig config = huge_grid(10);
+  const auto searcher = kind_of(config).make(config);
+  for (int trial = 0; trial < 3; ++trial) {
+    const engine::Next next = searcher->next();
+    ASSERT_TRUE(std::holds_alternative<engine::CreateTrial>(next));
+    const auto& create = std::get<engine::CreateTrial>(next);
+    EXPECT_EQ(create.hparams, config.space.grid_point(static_cast<Cardinality>(trial)));
+    searcher->hear(engine::TrialWasCreated{create.trial, create.hparams, create.length});
+  }
+}
+
+TEST(Preview, SharesOutTrialsPastWhatADoubleCanCount) {
+  ExperimentConfig config = settings("adaptive_asha", 1'000'000, (1ULL << 62) + 1);
+  const Preview preview = preview_of(config);
+  Cardinality sum = 0;
+  for (const engine::BracketPreview& bracket : preview.brackets) {
+    sum += bracket.trials;
+  }
+  EXPECT_EQ(to_text(sum), "4611686018427387905");
+  Cardinality ended = 0;
+  for (const auto& [length, trials] : preview.final_counts) {
+    ended += trials;
+  }
+  EXPECT_EQ(to_text(ended), "4611686018427387905");
+}
+
+TEST(Preview, TellsWhoIsExpectedAtEachRung) {
+  const Preview preview = preview_of(settings("adaptive_asha", 1000, 100));
+  ASSERT_EQ(preview.brackets.size(), 3U);
+  EXPECT_EQ(preview.brackets[0].reach, (std::vector<Cardinality>{70, 17, 4, 1}));
+  EXPECT_EQ(preview.brackets[1].reach, (std::vector<Cardinality>{22, 5, 1}));
+  EXPECT_EQ(preview.brackets[2].reach, (std::vector<Cardinality>{8, 2}));
+}
+
+TEST(Preview, TheStoppingTypeLetsAtLeastOneReachTheTop) {
+  ExperimentConfig config = settings("async_halving", 16, 5);
+  config.searcher.num_rungs = 3;
+  config.searcher.stop_once = true;
+  EXPECT_EQ(preview_of(config).brackets[0].reach, (std::vector<Cardinality>{5, 1, 1}));
+}
+
+// --- warnings ---
+
+ExperimentConfig fifty_two_epochs(double divisor, std::uint64_t num_rungs) {
+  ExperimentConfig config = settings("async_halving", 52, 100);
+  config.unit = "epochs";
+  config.searcher.divisor = divisor;
+  config.searcher.num_rungs = num_rungs;
+  return config;
+}
+
+TEST(PreviewWarnings, AFirstRungTooShortToTellAnything) {
+  const Preview preview = preview_of(fifty_two_epochs(4, 4));
+  ASSERT_EQ(preview.brackets[0].lengths, (std::vector<Units>{Units{1}, Units{3}, Units{13}, Units{52}}));
+  ASSERT_THAT(preview.warnings, Contains(HasSubstr("the first rung trains 1 of 52 epochs (1.9 %)")));
+  EXPECT_THAT(preview.warnings, Contains(HasSubstr("consider divisor: 3 and num_rungs: 3")));
+  EXPECT_THAT(preview.warnings, Contains(HasSubstr("rungs at 5, 17, 52")));
+}
+
+TEST(PreviewWarnings, WhatIsAdvisedIsNotWarnedOf) {
+  int advised_times = 0;
+  for (const std::uint64_t length : {21U, 52U, 100U, 1000U, 12'345U}) {
+    for (const double divisor : {2.0, 2.5, 3.0, 4.0, 10.0}) {
+      ExperimentConfig config = settings("adaptive_asha", length, 100'000);
+      config.searcher.divisor = divisor;
+      config.searcher.max_rungs = 12;
+      const std::vector<std::string> warnings = preview_of(config).warnings;
+      const auto warning = std::find_if(warnings.begin(), warnings.end(), [](const std::string& text) {
+        return text.starts_with("the first rung");
+      });
+      if (warning == warnings.end()) {
+        continue;
+      }
+      ++advised_times;
+      const std::string& text = *warning;
+      const std::size_t rungs = text.find("max_rungs: ");
+      ASSERT_NE(rungs, std::string::npos) << text;
+      const std::size_t advised = text.find("divisor: ") + 9;
+      config.searcher.max_rungs = std::stoull(text.substr(rungs + 11));
+      config.searcher.divisor = std::stod(text.substr(advised));
+      EXPECT_THAT(preview_of(config).warnings, Not(Contains(HasSubstr("the first rung")))) << text;
+    }
+  }
+  EXPECT_GT(advised_times, 15);
+}
+
+TEST(PreviewWarnings, AdviceForBracketsThatWereAskedForOneByOne) {
+  ExperimentConfig config = settings("adaptive_asha", 81, 100);
+  config.searcher.divisor = 3;
+  config.searcher.bracket_rungs = {5, 4};
+  EXPECT_THAT(preview_of(config).warnings, Contains(HasSubstr("divisor: 3 and bracket_rungs: [3, 2]")));
+}
+
+TEST(PreviewWarnings, NoneWhereTheFirstRungTellsEnough) {
+  ExperimentConfig config = fifty_two_epochs(3, 3);
+  EXPECT_THAT(preview_of(config).warnings, IsEmpty());
+}
+
+TEST(PreviewWarnings, RungsBelowTheReportingPeriod) {
+  ExperimentConfig config = settings("async_halving", 64, 64);
+  config.unit = "batches";
+  config.searcher.num_rungs = 3;
+  config.min_validation_period = Units{10};
+  EXPECT_THAT(preview_of(config).warnings,
+              Contains(AllOf(HasSubstr("the rung at 4 batches is below min_validation_period"),
+                             HasSubstr("which is 10 batches"))));
+  config.min_validation_period = Units{20};
+  EXPECT_THAT(preview_of(config).warnings, Contains(HasSubstr("the rungs at 4, 16 batches are below")));
+  config.min_validation_period = Units{4};
+  EXPECT_THAT(preview_of(config).warnings, IsEmpty());
+}
+
+TEST(PreviewWarnings, StopOnceWhereNothingCanBeResumed) {
+  ExperimentConfig config = settings("async_halving", 64, 64);
+  config.searcher.num_rungs = 3;
+  EXPECT_THAT(preview_of(config).warnings, IsEmpty());
+  config.accepted = Value::Map{{"checkpoint_policy", "none"}};
+  EXPECT_THAT(preview_of(config).warnings, Contains(HasSubstr("stop_once: true")));
+  config.searcher.stop_once = true;
+  EXPECT_THAT(preview_of(config).warnings, IsEmpty());
+}
+
+TEST(PreviewWarnings, StopOnceForAProgramThatKnowsNothingOfUs) {
+  ExperimentConfig config = settings("async_halving", 64, 64);
+  config.searcher.num_rungs = 3;
+  config.metrics = {{"loss", "loss=([0-9.]+)"}};
+  EXPECT_THAT(preview_of(config).warnings, Contains(HasSubstr("stop_once: true")));
+  config.searcher.num_rungs = 1;
+  EXPECT_THAT(preview_of(config).warnings, IsEmpty()) << "one rung pauses nobody";
+}
+
+TEST(PreviewWarnings, TooFewTrialsForTheDivisor) {
+  ExperimentConfig config = settings("async_halving", 64, 3);
+  config.searcher.num_rungs = 2;
+  EXPECT_THAT(preview_of(config).warnings, Contains(HasSubstr("promotes none; raise max_trials")));
+}
+
+}  // namespace
+}  // namespace hpsearch::searchers
