@@ -62,13 +62,14 @@ engine::Result<std::vector<engine::Event>> MemoryStore::read(engine::Lsn after, 
 engine::Result<std::vector<engine::Event>> MemoryStore::history(engine::ExperimentId experiment,
                                                                 engine::TrialNumber trial) {
   std::vector<engine::Event> events;
+  proto::EventDecoder decoder;
   for (const StoredRecord& record : disk_->records) {
-    auto event = decode_record(record);
-    if (!event) {
-      return event.error();
+    engine::Event event;
+    if (const auto decoded = decode_record(record.view(), decoder, event); !decoded) {
+      return decoded.error();
     }
-    if (history_of(*event) == TrialPlace{experiment, trial}) {
-      events.push_back(std::move(event).value());
+    if (history_of(event) == TrialPlace{experiment, trial}) {
+      events.push_back(std::move(event));
     }
   }
   return events;

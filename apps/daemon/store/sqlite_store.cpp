@@ -330,6 +330,22 @@ struct SqliteStore::Impl {
     }
   }
 
+  /// The events of rows that record_at() reads.
+  Result<std::vector<engine::Event>> events_in(Use& rows) {
+    std::vector<engine::Event> events;
+    proto::EventDecoder decoder;
+    int code = rows.step();
+    for (; code == SQLITE_ROW; code = rows.step()) {
+      if (const auto decoded = decode_record(record_at(rows.row()), decoder, events.emplace_back()); !decoded) {
+        return decoded.error();
+      }
+    }
+    if (code != SQLITE_DONE) {
+      return problem("cannot read");
+    }
+    return events;
+  }
+
   Status add(const engine::Event& event, std::uint32_t& chain_now) {
     const StoredRecord record = make_record(event, epoch, chain_now);
     Use row(add_event);
@@ -477,41 +493,17 @@ engine::Lsn SqliteStore::last_lsn() const noexcept {
 }
 
 Result<std::vector<engine::Event>> SqliteStore::read(engine::Lsn after, std::size_t limit) {
-  std::vector<engine::Event> events;
-  proto::EventDecoder decoder;
   Use rows(impl_->read_after);
   rows.bind(1, after.number());
   rows.bind(2, limit);
-  int code = rows.step();
-  for (; code == SQLITE_ROW; code = rows.step()) {
-    if (const auto decoded = decode_record(Impl::record_at(rows.row()), decoder, events.emplace_back());
-        !decoded) {
-      return decoded.error();
-    }
-  }
-  if (code != SQLITE_DONE) {
-    return impl_->problem("cannot read");
-  }
-  return events;
+  return impl_->events_in(rows);
 }
 
 Result<std::vector<engine::Event>> SqliteStore::history(engine::ExperimentId experiment, engine::TrialNumber trial) {
-  std::vector<engine::Event> events;
   Use rows(impl_->read_history);
   rows.bind(1, experiment.number());
   rows.bind(2, trial.number());
-  int code = rows.step();
-  for (; code == SQLITE_ROW; code = rows.step()) {
-    auto event = decode_record(Impl::record_at(rows.row()));
-    if (!event) {
-      return event.error();
-    }
-    events.push_back(std::move(event).value());
-  }
-  if (code != SQLITE_DONE) {
-    return impl_->problem("cannot read");
-  }
-  return events;
+  return impl_->events_in(rows);
 }
 
 Result<std::vector<MetricPoint>> SqliteStore::metrics(engine::ExperimentId experiment,
