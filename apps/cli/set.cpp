@@ -7,6 +7,7 @@
 #include "cli/text.hpp"
 #include "cli/verbs.hpp"
 #include "hpsearch/engine/base/text.hpp"
+#include "hpsearch/proto/json.hpp"
 
 namespace hpsearch::cli {
 namespace {
@@ -14,10 +15,11 @@ namespace {
 using engine::Value;
 
 /// What the daemon lets change; the short name is the last word.
-constexpr std::array<std::string_view, 9> limits = {
+constexpr std::array<std::string_view, 11> limits = {
     "searcher.max_trials",  "searcher.max_concurrent_trials", "budget.max_time",
     "budget.max_slot_hours", "budget.target",                 "budget.max_failed_trials",
     "resources.max_slots",  "resources.weight",               "resources.priority",
+    "searcher.on_duplicate", "searcher.points_to_evaluate",
 };
 
 std::string_view short_name(std::string_view limit) { return limit.substr(limit.find('.') + 1); }
@@ -58,7 +60,13 @@ Outcome<Value> changes_of(const std::vector<std::string>& assignments) {
       return unknown_limit(given);
     }
     Value value;
-    if (written != "none" && written != "null") {
+    if (written.starts_with('[')) {
+      const auto list = proto::parse_json(written);
+      if (!list) {
+        return usage_failure(given + ": " + list.error().message);
+      }
+      value = *list;
+    } else if (written != "none" && written != "null") {
       const auto resolved = resolve_plain(written);
       if (const auto* refusal = std::get_if<Refusal>(&resolved)) {
         return usage_failure(given + ": " + refusal->what + " (" + refusal->allowed + ")");

@@ -47,14 +47,37 @@ struct ComposedSearcher::Listener {
     }
     self.limits_.trials = changed.max_trials;
     self.limits_.replacements = std::max(changed.max_trials, self.invalid_);
-    self.schedule_->hear_max_trials(
-        std::min(self.limits_.trials, self.limits_.supply.value_or(self.limits_.trials)));
+    self.tell_max_trials();
+  }
+  void operator()(const engine::MaxConcurrentTrialsChanged& changed) const {
+    self.schedule_->hear_max_concurrent_trials(changed.max_concurrent_trials);
+  }
+  void operator()(const engine::PointsChanged& changed) const {
+    self.proposer_->hear_points(changed.points, TrialNumber(self.schedule_->created_so_far()));
+  }
+  void operator()(const engine::DuplicatesChanged& changed) const {
+    if (!self.limits_.replacements || self.is_over()) {
+      return;
+    }
+    self.proposer_->hear_duplicates(changed.reject, changed.started);
+    self.limits_.supply = self.proposer_->remaining();
+    if (self.limits_.supply) {
+      *self.limits_.supply += self.schedule_->created_so_far() - self.invalid_;
+    }
+    self.tell_max_trials();
+    if (self.proposer_->exhausted()) {
+      self.schedule_->hear_no_more_trials();
+    }
   }
 };
 
 ComposedSearcher::ComposedSearcher(std::unique_ptr<Schedule> schedule, std::unique_ptr<Proposer> proposer,
                                    Limits limits)
     : schedule_(std::move(schedule)), proposer_(std::move(proposer)), limits_(limits) {
+}
+
+void ComposedSearcher::tell_max_trials() {
+  schedule_->hear_max_trials(std::min(limits_.trials, limits_.supply.value_or(limits_.trials)));
 }
 
 engine::Next ComposedSearcher::next() const {
@@ -115,16 +138,17 @@ void ComposedSearcher::hear(const engine::SearchEvent& event) {
 Value ComposedSearcher::save() const {
   const Value replacements =
       limits_.replacements ? Value(engine::to_text(*limits_.replacements)) : Value();
+  const Value supply = limits_.supply ? Value(engine::to_text(*limits_.supply)) : Value();
   return Value::Map{{"kind", "searcher"},
                     {"invalid", saved_count(invalid_)},
-                    {"limits", Value::List{engine::to_text(limits_.trials), replacements}},
+                    {"limits", Value::List{engine::to_text(limits_.trials), replacements, supply}},
                     {"proposer", proposer_->save()},
                     {"schedule", schedule_->save()}};
 }
 
 std::optional<ComposedSearcher::Limits> ComposedSearcher::read_limits(const Value& saved) const {
   const Value::List* row = saved.as_list();
-  if (row == nullptr || row->size() != 2 || (*row)[0].as_text() == nullptr ||
+  if (row == nullptr || row->size() != 3 || (*row)[0].as_text() == nullptr ||
       (*row)[1].is_null() == limits_.replacements.has_value()) {
     return std::nullopt;
   }
@@ -132,7 +156,13 @@ std::optional<ComposedSearcher::Limits> ComposedSearcher::read_limits(const Valu
   if (!trials) {
     return std::nullopt;
   }
-  Limits limits{*trials, std::nullopt, limits_.supply};
+  Limits limits{*trials, std::nullopt, std::nullopt};
+  if (!(*row)[2].is_null()) {
+    limits.supply = (*row)[2].as_text() == nullptr ? std::nullopt : cardinality_of(*(*row)[2].as_text());
+    if (!limits.supply) {
+      return std::nullopt;
+    }
+  }
   if (limits_.replacements) {
     const auto replacements =
         (*row)[1].as_text() == nullptr ? std::nullopt : cardinality_of(*(*row)[1].as_text());

@@ -25,6 +25,7 @@ class Ledger {
   Ledger(std::uint64_t seed, FiniteSpace space) : space_(std::move(space)), shuffle_(seed, space_.size()) {}
 
   [[nodiscard]] bool exhausted() const noexcept { return used_.size() == space_.size(); }
+  [[nodiscard]] Cardinality remaining() const noexcept { return space_.size() - used_.size(); }
   [[nodiscard]] bool has(const Value& configuration) const {
     const std::optional<Cardinality> index = space_.index_of(configuration);
     return index && used_.contains(*index);
@@ -82,13 +83,9 @@ class Ledger {
   Cardinality next_ = 0;
 };
 
-std::optional<Ledger> ledger_for(const ExperimentConfig& config) {
-  if (config.searcher.on_duplicate == OnDuplicate::reject) {
-    if (std::optional<FiniteSpace> finite = FiniteSpace::of(config.space)) {
-      return Ledger(config.experiment_seed, *std::move(finite));
-    }
-  }
-  return std::nullopt;
+std::optional<Ledger> ledger_for(const Space& space, std::uint64_t seed) {
+  std::optional<FiniteSpace> finite = FiniteSpace::of(space);
+  return finite ? std::optional(Ledger(seed, *std::move(finite))) : std::nullopt;
 }
 
 class RandomProposer final : public Proposer {
@@ -96,12 +93,15 @@ class RandomProposer final : public Proposer {
   explicit RandomProposer(const ExperimentConfig& config)
       : space_(config.space),
         seed_(config.experiment_seed),
-        points_(config.searcher.points_to_evaluate),
-        started_(ledger_for(config)) {}
+        points_(config.searcher.points_to_evaluate) {
+    if (config.searcher.on_duplicate == OnDuplicate::reject) {
+      started_ = ledger_for(space_, seed_);
+    }
+  }
 
   [[nodiscard]] Proposal propose(TrialNumber trial) const override {
-    if (trial.number() < points_.size()) {
-      return {points_[trial.number()], true};
+    if (trial.number() >= first_ && trial.number() - first_ < points_.size()) {
+      return {points_[trial.number() - first_], true};
     }
     Value drawn = space_.sample(seed_, trial);
     if (started_ && started_->has(drawn)) {
@@ -116,25 +116,58 @@ class RandomProposer final : public Proposer {
     }
   }
 
+  void hear_points(std::vector<Value> points, TrialNumber first) override {
+    points_ = std::move(points);
+    first_ = first.number();
+    points_changed_ = true;
+  }
+
+  void hear_duplicates(bool reject, const std::vector<Value>& started) override {
+    started_ = reject ? ledger_for(space_, seed_) : std::nullopt;
+    for (const Value& configuration : started) {
+      hear_created(TrialNumber(), configuration);
+    }
+  }
+
+  [[nodiscard]] std::optional<Cardinality> remaining() const noexcept override {
+    return started_ ? std::optional(started_->remaining()) : std::nullopt;
+  }
   [[nodiscard]] bool exhausted() const noexcept override { return started_ && started_->exhausted(); }
 
   [[nodiscard]] Value save() const override {
-    return Value::Map{{"kind", "random"}, {"started", started_ ? started_->save() : Value()}};
+    return Value::Map{
+        {"kind", "random"},
+        {"points", points_changed_ ? Value(Value::List{saved_count(first_), Value::List(points_)}) : Value()},
+        {"started", started_ ? started_->save() : Value()}};
   }
 
   engine::Status load(const Value& saved) override {
     SavedMap map(saved, "random");
     const Value& started = map.value("started");
-    if (!map.good() || started.is_null() == started_.has_value() || (started_ && !started_->load(started))) {
+    const Value& points = map.value("points");
+    std::optional<Ledger> ledger = started.is_null() ? std::nullopt : ledger_for(space_, seed_);
+    if (!map.good() || started.is_null() == ledger.has_value() || (ledger && !ledger->load(started))) {
       return corrupt("the configurations started so far are malformed");
     }
+    if (!points.is_null()) {
+      const Value::List* row = points.as_list();
+      const bool good = row != nullptr && row->size() == 2 && (*row)[0].as_integer() != nullptr &&
+                        *(*row)[0].as_integer() >= 0 && (*row)[1].as_list() != nullptr;
+      if (!good) {
+        return corrupt("the points to come are malformed");
+      }
+      hear_points(*(*row)[1].as_list(), TrialNumber(static_cast<std::uint64_t>(*(*row)[0].as_integer())));
+    }
+    started_ = std::move(ledger);
     return engine::Done{};
   }
 
  private:
   Space space_;
   std::uint64_t seed_;
-  std::vector<Value> points_;
+  std::vector<Value> points_;  // From trial first_ on.
+  std::uint64_t first_ = 0;
+  bool points_changed_ = false;  // Else they are the config's.
   std::optional<Ledger> started_;  // Only where duplicates are rejected.
 };
 

@@ -194,6 +194,13 @@ void Tournament::hear_no_more_trials() {
   update_progress();
 }
 
+void Tournament::hear_max_concurrent_trials(std::uint64_t slots) {
+  slots_ = slots;
+  for (std::size_t bracket = 0; bracket < brackets_.size(); ++bracket) {
+    brackets_[bracket].share = share(slots, brackets_.size(), bracket);
+  }
+}
+
 void Tournament::hear_max_trials(engine::Cardinality trials) {
   max_trials_ = static_cast<std::uint64_t>(std::min<engine::Cardinality>(trials, UINT64_MAX));
   share_out_trials();

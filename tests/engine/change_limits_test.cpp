@@ -1,5 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <map>
+#include <string>
+
 #include "test_cluster.hpp"
 
 namespace hpsearch::engine {
@@ -91,6 +94,70 @@ TEST(ChangeLimits, RefusesByNameWhatCannotChangeOrWouldBeWrong) {
   EXPECT_EQ(cluster.engine.last_lsn(), before) << "what changes nothing leaves no trace";
   cluster.step(KillExperiment{id});
   EXPECT_EQ(refusal(searcher({{"max_trials", 10}})).code, Errc::wrong_state);
+}
+
+Value colours() {
+  return Value::Map{{"hyperparameters",
+                     Value::Map{{"x", Value::Map{{"type", "categorical"}, {"vals", Value::List{"r", "g", "b", "w"}}}}}}};
+}
+
+TEST(ChangeLimits, PointsComeNextInTheirOrderInsteadOfThoseNotStarted) {
+  TestCluster cluster;
+  cluster.join("a", 1);
+  Value config = random_config(5, 1, *colours().as_map());
+  const auto point = [](const char* colour) { return Value(Value::Map{{"x", colour}}); };
+  (*config.as_map()->find("searcher")->as_map())["points_to_evaluate"] = Value::List{point("r"), point("r"), point("r")};
+  const ExperimentId id = cluster.create(config);
+  cluster.step(ChangeExperiment{id, searcher({{"points_to_evaluate", Value::List{point("w"), point("g")}}})});
+  cluster.run_all([](TrialNumber) { return 0.5; });
+  const ExperimentRecord& record = *cluster.engine.find(id);
+  ASSERT_EQ(record.trials.size(), 5U);
+  EXPECT_TRUE(record.hparams[0] == point("r"));
+  EXPECT_TRUE(record.hparams[1] == point("w"));
+  EXPECT_TRUE(record.hparams[2] == point("g"));
+  EXPECT_NE(cluster.refused(ChangeExperiment{id, searcher({{"points_to_evaluate", Value::List{point("w")}}})}).message, "");
+}
+
+TEST(ChangeLimits, APointOutsideTheSpaceIsRefused) {
+  TestCluster cluster;
+  const ExperimentId id = cluster.create(random_config(5, 1, *colours().as_map()));
+  const Value::List wrong{Value::Map{{"x", "pink"}}};
+  EXPECT_NE(cluster.refused(ChangeExperiment{id, searcher({{"points_to_evaluate", wrong}})}).message.find("pink"),
+            std::string::npos);
+}
+
+TEST(ChangeLimits, RejectingDuplicatesCountsWhatWasStartedBeforeAndExhaustsTheSpace) {
+  TestCluster cluster;
+  cluster.join("a", 1);
+  const ExperimentId id = cluster.create(random_config(50, 1, *colours().as_map()));
+  for (int i = 0; i < 6; ++i) {  // Six draws of four colours repeat themselves.
+    cluster.report(cluster.attempts.begin()->first, 9, 0.5);
+    cluster.exit(cluster.attempts.begin()->first);
+  }
+  const auto colours_started = [&] {
+    std::map<std::string, int> started;
+    const ExperimentRecord& record = *cluster.engine.find(id);
+    for (std::size_t i = 0; i < record.trials.size(); ++i) {
+      ++started[*record.hparams[i].at_path("x")->as_text()];
+    }
+    return started;
+  };
+  const auto before = colours_started();
+  ASSERT_LT(before.size(), 7U);
+  cluster.step(ChangeExperiment{id, searcher({{"on_duplicate", "reject"}})});
+  cluster.run_all([](TrialNumber) { return 0.5; });
+  const ExperimentRecord& record = *cluster.engine.find(id);
+  EXPECT_EQ(record.state, ExperimentState::completed);
+  const auto after = colours_started();
+  EXPECT_EQ(after.size(), 4U) << "every colour was tried";
+  for (const auto& [colour, times] : after) {
+    EXPECT_EQ(times, before.contains(colour) ? before.at(colour) : 1) << colour;
+  }
+  Engine replayed(searchers::registry());
+  for (const Event& event : cluster.log) {
+    ASSERT_TRUE(replayed.replay(event));
+  }
+  EXPECT_TRUE(replayed.save() == cluster.engine.save());
 }
 
 TEST(ChangeLimits, ReplayGivesTheSameLimits) {

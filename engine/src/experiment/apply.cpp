@@ -100,7 +100,7 @@ struct Applier {
 
   void operator()(const LimitsChanged& changed) const {
     ExperimentRecord& record = experiment(changed.experiment);
-    const std::uint64_t max_trials = record.config.searcher.max_trials;
+    const SearcherConfig before = record.config.searcher;
     ParsedConfig parsed = parse_config(changed.config, world.registry, "", 0);
     HPSEARCH_CHECK(parsed.config.has_value(), "changed limits were checked");
     record.config = std::move(*parsed.config);
@@ -108,9 +108,7 @@ struct Applier {
       record.created_with = std::move(record.effective);
     }
     record.effective = changed.config;
-    if (record.config.searcher.max_trials != max_trials) {
-      record.searcher->hear(MaxTrialsChanged{record.config.searcher.max_trials});
-    }
+    tell_changes(record, before);
     pause_excess(record);
   }
 
@@ -309,6 +307,28 @@ struct Applier {
   }
 
  private:
+  static void tell_changes(ExperimentRecord& record, const SearcherConfig& before) {
+    const SearcherConfig& now = record.config.searcher;
+    Searcher& searcher = *record.searcher;
+    if (now.on_duplicate != before.on_duplicate) {
+      DuplicatesChanged changed;
+      changed.reject = now.on_duplicate == OnDuplicate::reject;
+      for (std::size_t trial = 0; changed.reject && trial < record.hparams.size(); ++trial) {
+        changed.started.push_back(record.hparams[trial]);
+      }
+      searcher.hear(changed);
+    }
+    if (!(now.points_to_evaluate == before.points_to_evaluate)) {
+      searcher.hear(PointsChanged{now.points_to_evaluate});
+    }
+    if (now.max_trials != before.max_trials) {
+      searcher.hear(MaxTrialsChanged{now.max_trials});
+    }
+    if (now.max_concurrent_trials != before.max_concurrent_trials) {
+      searcher.hear(MaxConcurrentTrialsChanged{now.max_concurrent_trials});
+    }
+  }
+
   /// Lower limits take hold at once: the trials leased last give their slots back, from a checkpoint if their
   /// programs write one, and wait.
   void pause_excess(ExperimentRecord& record) const {

@@ -12,10 +12,11 @@
 namespace hpsearch::engine {
 namespace {
 
-constexpr std::array<std::string_view, 9> changeable = {
-    "budget.max_failed_trials", "budget.max_slot_hours", "budget.max_time",
-    "budget.target",            "resources.max_slots",   "resources.priority",
-    "resources.weight",         "searcher.max_concurrent_trials", "searcher.max_trials",
+constexpr std::array<std::string_view, 11> changeable = {
+    "budget.max_failed_trials",       "budget.max_slot_hours",       "budget.max_time",
+    "budget.target",                  "resources.max_slots",         "resources.priority",
+    "resources.weight",               "searcher.max_concurrent_trials", "searcher.max_trials",
+    "searcher.on_duplicate",          "searcher.points_to_evaluate",
 };
 
 std::string all_changeable() {

@@ -129,8 +129,19 @@ struct TrialWasClosed {  ///< After `stop`, or because closable() named it.
 struct MaxTrialsChanged {  ///< A user wants so many trials in all, from now on; those that exist stay.
   std::uint64_t max_trials = 0;
 };
-using SearchEvent = std::variant<TrialWasCreated, TrialWasPromoted, TrialReported, TrialValidated,
-                                 TrialExited, TrialWasClosed, MaxTrialsChanged>;
+struct MaxConcurrentTrialsChanged {  ///< So many slots are to be shared from now on; 0 = no fixed number.
+  std::uint64_t max_concurrent_trials = 0;
+};
+struct PointsChanged {  ///< These come next, in this order, instead of given points that were not started yet.
+  std::vector<Value> points;
+};
+struct DuplicatesChanged {
+  bool reject = false;         ///< From now on no configuration starts that was started before.
+  std::vector<Value> started;  ///< With `reject`: all configurations so far, by trial number.
+};
+using SearchEvent =
+    std::variant<TrialWasCreated, TrialWasPromoted, TrialReported, TrialValidated, TrialExited, TrialWasClosed,
+                 MaxTrialsChanged, MaxConcurrentTrialsChanged, PointsChanged, DuplicatesChanged>;
 
 /// A search strategy: asked what to do next, told what happened. It sees neither workers nor clocks nor
 /// processes. It *looks* when asked and *changes* only when it hears what was decided, so that replaying the

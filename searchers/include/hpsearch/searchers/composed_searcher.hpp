@@ -15,7 +15,7 @@ namespace hpsearch::searchers {
 /// It numbers trials, labels given points, ends the search when the proposer runs out of configurations, and
 /// gives up when too many configurations were invalid.
 ///
-/// max_trials may change under way, up and down. Trials that exist stay; a search that is over stays over. As
+/// max_trials, the points to come and the rule for duplicates may change under way. max_trials goes up and down. Trials that exist stay; a search that is over stays over. As
 /// many replacements are allowed as trials are wanted, but a change forgives what was replaced before it.
 class ComposedSearcher final : public engine::Searcher {
  public:
@@ -48,6 +48,7 @@ class ComposedSearcher final : public engine::Searcher {
     return limits_.replacements && invalid_ > *limits_.replacements;
   }
   [[nodiscard]] bool is_over() const;
+  void tell_max_trials();
   [[nodiscard]] std::optional<Limits> read_limits(const engine::Value& saved) const;
   [[nodiscard]] std::string farewell() const;
 

@@ -56,6 +56,8 @@ class Schedule {
   /// From now on so many trials are wanted in all, those that exist and count included; these stay, also when
   /// they are more. Not told when it is over.
   virtual void hear_max_trials(engine::Cardinality trials) = 0;
+  /// So many slots are shared from now on; 0 = no fixed number. Only those that share among several care.
+  virtual void hear_max_concurrent_trials(std::uint64_t /*slots*/) {}
 
   [[nodiscard]] virtual std::uint64_t created_so_far() const noexcept = 0;
   /// Of these, all but the invalid ones that are replaced.

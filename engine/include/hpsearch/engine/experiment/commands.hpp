@@ -38,8 +38,9 @@ struct KillExperiment {
 };
 
 /// Changes limits of a living experiment. `changes` has the shape of the experiment file and names only what
-/// changes: searcher.max_trials, searcher.max_concurrent_trials, budget.*, resources.max_slots, .weight,
-/// .priority; null takes an optional limit away.
+/// changes: searcher.max_trials, .max_concurrent_trials, .points_to_evaluate (what comes next, instead of given
+/// points not started yet), .on_duplicate, budget.*, resources.max_slots, .weight, .priority; null takes an
+/// optional limit away.
 struct ChangeExperiment {
   ExperimentId experiment;
   Value changes;
