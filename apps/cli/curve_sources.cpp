@@ -117,8 +117,9 @@ Outcome<CurveSource> open_surrogate(const std::string& instance, const SimulateO
   const LoadedText manifest = load_text(manifest_path, limits);
   const LoadedText weights = load_text(weights_path, limits);
   if (!manifest.problem.empty() || !weights.problem.empty()) {
-    return usage_failure("the surrogate's data: " + (manifest.problem.empty() ? weights_path + ": " + weights.problem
-                                                                              : manifest_path + ": " + manifest.problem));
+    const bool no_manifest = !manifest.problem.empty();
+    return usage_failure("the surrogate's data: " + (no_manifest ? manifest_path + ": " + manifest.problem
+                                                                 : weights_path + ": " + weights.problem));
   }
   engine::Result<LcBench> read = LcBench::read(manifest.text, std::as_bytes(std::span(weights.text)));
   if (!read) {

@@ -124,7 +124,8 @@ int simulate(const SimulateOptions& given, const Output& output) {
     output.print(to_text(simulation, most_listed, output.width()));
     for (const sim::EarlyExit& exit : simulated->unused_exits) {
       output.message("warning: --exit " + std::to_string(exit.trial.number()) + ":" + std::to_string(exit.op) + ":" +
-                     std::string(engine::name_of(exit.reason)) + " never came to pass: the trial had no such piece of work");
+                     std::string(engine::name_of(exit.reason)) +
+                     " never came to pass: the trial had no such piece of work");
     }
   }
   report_notes(file, output);

@@ -29,8 +29,9 @@ namespace {
 constexpr int skipped = 77;  // CTest's SKIP_RETURN_CODE.
 
 constexpr std::string_view usage =
-    "usage: quality_bench [--lcbench | --synthetic] [--data DIR] [--workers W] [--instances A,B] [--seeds N]\n"
-    "                     [--first-seed N] [--methods A,B] [--budgets 10,30,100] [--threads T] [--csv FILE] [--summary FILE] [--check]\n"
+    "usage: quality_bench [--lcbench | --synthetic] [--data DIR] [--workers W] [--instances A,B]\n"
+    "                     [--seeds N] [--first-seed N] [--methods A,B] [--budgets 10,30,100]\n"
+    "                     [--threads T] [--csv FILE] [--summary FILE] [--check]\n"
     "\n"
     "  --data DIR     where the LCBench surrogate lies (or HPSEARCH_LCBENCH_DIR); without it, synthetic curves\n"
     "  --lcbench      insist on the surrogate: without its data end with status 77\n"

@@ -272,7 +272,9 @@ TEST(Simulation, ABudgetOfTimeEndsTheSearchWhereThePlanOfTheFileSays) {
 }
 
 TEST(Simulation, ATargetThatIsReachedEndsTheSearch) {
-  const auto falling = [](std::uint64_t trial, std::uint64_t, std::uint64_t) { return 1.0 - 0.1 * static_cast<double>(trial); };
+  const auto falling = [](std::uint64_t trial, std::uint64_t, std::uint64_t) {
+    return 1.0 - 0.1 * static_cast<double>(trial);
+  };
   const Value config = random_config(10, 1, Value::Map{{"budget", Value::Map{{"target", 0.65}}}});
   const Simulated simulated = run(config, falling, with(DurationModel::unit, 1));
   EXPECT_EQ(simulated.state, ExperimentState::completed);

@@ -191,7 +191,9 @@ const CurveTable::Curve* CurveTable::curve_of(std::uint64_t trial) const {
     return &curves_[trial % curves_.size()];
   }
   const auto found = std::lower_bound(curves_.begin(), curves_.end(), trial,
-                                      [](const Curve& curve, std::uint64_t number) { return curve.front().trial < number; });
+                                      [](const Curve& curve, std::uint64_t number) {
+                                        return curve.front().trial < number;
+                                      });
   return found != curves_.end() && found->front().trial == trial ? &*found : nullptr;
 }
 
@@ -200,7 +202,8 @@ Status CurveTable::covers(const Training& training) {
     return Done{};
   }
   return wrong("trial " + std::to_string(training.trial.number()) + " has no curve: the table has " +
-               std::to_string(curves_.size()) + ", of trials " + std::to_string(curves_.front().front().trial) + " to " +
+               std::to_string(curves_.size()) + ", of trials " + std::to_string(curves_.front().front().trial) +
+               " to " +
                std::to_string(curves_.back().front().trial));
 }
 

@@ -346,9 +346,9 @@ Status Simulator::exit_early(Program& program, ExitReason reason) {
 
 Status Simulator::report_metric(Program& program, Units length) {
   const double value = curves_.metric(training_of(program.key.trial), length);
-  const bool better = std::isfinite(value) &&
-                      (simulated_.improvements.empty() ||
-                       Score::from_metric(value, goal_) < Score::from_metric(simulated_.improvements.back().metric, goal_));
+  const auto score = [this](double metric) { return Score::from_metric(metric, goal_); };
+  const bool better = std::isfinite(value) && (simulated_.improvements.empty() ||
+                                               score(value) < score(simulated_.improvements.back().metric));
   if (better) {
     simulated_.improvements.push_back(Improvement{now_, program.key.trial, length, value});
   }
