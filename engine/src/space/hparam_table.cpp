@@ -177,6 +177,9 @@ bool HparamTable::load(const Value& saved) {
   }
   DigitReader in(*words->as_text());
   const auto trials = static_cast<std::uint64_t>(*count->as_integer());
+  if (width_ == 0) {
+    size_ = trials;  // Nothing that could run out tells a wrong count from a right one.
+  }
   for (; size_ < trials && in.good(); ++size_) {
     for (const Space::Leaf& leaf : space_.leaves()) {
       if (!is_constant(leaf.parameter)) {
