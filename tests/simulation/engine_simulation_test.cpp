@@ -150,7 +150,7 @@ class Life {
       searcher["max_trials"] = static_cast<std::int64_t>(1 + draw_.below(2 * now.max_trials));
     }
     if (now.max_trials > 0 && chance(3)) {
-      searcher["points_to_evaluate"] = Value::List{Value::Map{{"x", draw_.unit()}}, Value::Map{{"x", 0.5}}};
+      searcher["points_to_evaluate"] = Value::List{Value::Map{{"x", draw_.unit()}}};
       searcher["on_duplicate"] = chance(2) ? "reject" : "allow";
     }
     if (chance(3)) {
