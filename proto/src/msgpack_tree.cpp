@@ -13,8 +13,8 @@ namespace hpsearch::proto {
 using engine::Errc;
 using engine::Error;
 
-/// Lays bytes out as nodes, in one pass. (msgpack-c's parser tells a visitor; being told, value by value and key
-/// by key, took four times as long as this, and reading the log is mostly this.)
+/// Lays bytes out as nodes, in one pass. Reading the log is mostly this; msgpack-c's parser, which tells a visitor
+/// value by value and key by key, was the largest part of a recovery.
 class MsgpackParser {
  public:
   using Kind = MsgpackTree::Kind;
