@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "hpsearch/engine/base/check.hpp"
-#include "columns.hpp"
+#include "hpsearch/engine/base/digits.hpp"
 #include "progress.hpp"
 #include "saved.hpp"
 
@@ -241,16 +241,16 @@ void Asha::update_progress() noexcept {
 }
 
 Value Asha::save() const {
-  ColumnWriter trials;
+  engine::DigitWriter trials;
   for (std::size_t number = 0; number < trials_.size(); ++number) {
     const Trial& trial = trials_[number];
     if (trial.state == State::ended) {  // Nothing is asked of it any more.
-      trials.put(static_cast<std::uint64_t>(State::ended));
+      trials.count(static_cast<std::uint64_t>(State::ended));
       continue;
     }
-    trials.put(static_cast<std::uint64_t>(trial.rung) * number_of_states +
+    trials.count(static_cast<std::uint64_t>(trial.rung) * number_of_states +
                static_cast<std::uint64_t>(trial.state));
-    trials.put(trial.arrival == Rung::none ? 0 : std::uint64_t{trial.arrival} + 1);
+    trials.count(trial.arrival == Rung::none ? 0 : std::uint64_t{trial.arrival} + 1);
   }
   Value::List rungs;
   for (const Rung& rung : rungs_) {
@@ -284,7 +284,7 @@ bool Asha::stands_where_it_says(const std::vector<Rung>& rungs, const Trial& tri
 engine::Status Asha::load(const Value& saved) {
   SavedMap map(saved, kind());
   const Value::List& saved_rungs = map.list("rungs");
-  ColumnReader saved_trials(map.value("trials"));
+  engine::DigitReader saved_trials(map.text("trials"));
   const double progress = map.fraction("progress");
   const Value& own = map.value("own");
   Quota quota = quota_;
@@ -318,13 +318,13 @@ engine::Status Asha::load(const Value& saved) {
   std::uint64_t outstanding_total = 0;
   std::uint64_t open = 0;
   while (!saved_trials.at_end()) {
-    const std::uint64_t where = saved_trials.take();
+    const std::uint64_t where = saved_trials.count();
     const auto state = static_cast<State>(where % number_of_states);
     if (saved_trials.good() && where == static_cast<std::uint64_t>(State::ended)) {
       trials.push_back(Trial{Rung::none, 0, State::ended});
       continue;
     }
-    const std::uint64_t arrival = saved_trials.take();
+    const std::uint64_t arrival = saved_trials.count();
     if (!saved_trials.good() || state >= State::ended || where / number_of_states >= rungs.size() ||
         arrival > Rung::none) {
       return corrupt("a trial of a bracket is malformed");

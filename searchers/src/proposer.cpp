@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "hpsearch/engine/base/check.hpp"
+#include "hpsearch/engine/base/digits.hpp"
 #include "hpsearch/searchers/finite_space.hpp"
-#include "columns.hpp"
 #include "saved.hpp"
 
 namespace hpsearch::searchers {
@@ -40,21 +40,25 @@ class Ledger {
   }
 
   [[nodiscard]] Value save() const {
-    ColumnWriter used;
+    engine::DigitWriter used;
     Cardinality next = 0;
     for (const Cardinality index : used_) {
-      used.put(index - next);
+      used.wide(index - next);
       next = index + 1;
     }
     return used.take();
   }
 
   [[nodiscard]] bool load(const Value& saved) {
-    ColumnReader column(saved);
+    const std::string* text = saved.as_text();
+    if (text == nullptr) {
+      return false;
+    }
+    engine::DigitReader column(*text);
     std::set<Cardinality> used;
     Cardinality next = 0;
     while (!column.at_end() && column.good()) {
-      const Cardinality skipped = column.take_wide();
+      const Cardinality skipped = column.wide();
       if (skipped >= space_.size() - next) {
         return false;
       }

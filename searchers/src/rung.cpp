@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "hpsearch/engine/base/check.hpp"
-#include "columns.hpp"
+#include "hpsearch/engine/base/digits.hpp"
 #include "saved.hpp"
 
 namespace hpsearch::searchers {
@@ -154,20 +154,20 @@ std::int64_t difference(std::uint64_t a, std::uint64_t b) noexcept {
 // Two columns: by arrival, whose result it is and what becomes of it; by rank, which arrival stands there and
 // how much worse it is than the one before.
 Value Rung::save() const {
-  ColumnWriter entered;
+  engine::DigitWriter entered;
   for (Arrival arrival = 0; arrival < arrivals(); ++arrival) {
     const Entered& result = results_[arrival];
     const auto standing = static_cast<engine::Cardinality>(standings_[arrival]);
-    const std::uint64_t trial = ColumnWriter::folded(difference(result.trial, arrival));
-    entered.put(engine::Cardinality{trial} << 3U | standing);
-    entered.put(result.below == none ? 0 : std::uint64_t{result.below} + 1);
+    const std::uint64_t trial = engine::zigzag(difference(result.trial, arrival));
+    entered.wide(engine::Cardinality{trial} << 3U | standing);
+    entered.count(result.below == none ? 0 : std::uint64_t{result.below} + 1);
   }
-  ColumnWriter ranked;
+  engine::DigitWriter ranked;
   std::int64_t before = 0;
   ranked_.for_each([&](Place place) {
     const std::int64_t key = key_of(place.score);
-    ranked.put(tie_of(place.tie));
-    ranked.put_signed(difference(static_cast<std::uint64_t>(key), static_cast<std::uint64_t>(before)));
+    ranked.count(tie_of(place.tie));
+    ranked.integer(difference(static_cast<std::uint64_t>(key), static_cast<std::uint64_t>(before)));
     before = key;
   });
   return Value::Map{{"kind", "rung"}, {"entered", entered.take()}, {"ranked", ranked.take()}};
@@ -175,8 +175,8 @@ Value Rung::save() const {
 
 engine::Result<Rung> Rung::restore(const Value& saved, Divisor divisor, Ties ties) {
   SavedMap map(saved, "rung");
-  ColumnReader entered(map.value("entered"));
-  ColumnReader ranked(map.value("ranked"));
+  engine::DigitReader entered(map.text("entered"));
+  engine::DigitReader ranked(map.text("ranked"));
   if (!map.good()) {
     return corrupt("a rung is malformed");
   }
@@ -184,11 +184,11 @@ engine::Result<Rung> Rung::restore(const Value& saved, Divisor divisor, Ties tie
   std::uint64_t counting = 0;
   while (!entered.at_end() && entered.good()) {
     const auto arrival = static_cast<Arrival>(rung.results_.size());
-    const engine::Cardinality first = entered.take_wide();
-    const std::uint64_t below = entered.take();
+    const engine::Cardinality first = entered.wide();
+    const std::uint64_t below = entered.count();
     const auto standing = static_cast<std::uint64_t>(first & 7U);
     const std::uint64_t trial =
-        arrival + static_cast<std::uint64_t>(ColumnReader::unfolded(static_cast<std::uint64_t>(first >> 3U)));
+        arrival + static_cast<std::uint64_t>(engine::unzigzag(static_cast<std::uint64_t>(first >> 3U)));
     if (!entered.good() || first >> 67U != 0 || trial > UINT32_MAX || below > none ||
         standing > static_cast<std::uint64_t>(Standing::gone) || arrival == none) {
       return corrupt("a result of a rung is malformed");
@@ -204,8 +204,8 @@ engine::Result<Rung> Rung::restore(const Value& saved, Divisor divisor, Ties tie
   order.reserve(counting);
   std::uint64_t key = 0;
   for (std::uint64_t rank = 0; rank < counting; ++rank) {
-    const std::uint64_t arrival = ranked.take();
-    key += static_cast<std::uint64_t>(ranked.take_signed());
+    const std::uint64_t arrival = ranked.count();
+    key += static_cast<std::uint64_t>(ranked.integer());
     if (!ranked.good() || arrival >= seen.size() || seen[arrival] ||
         rung.standings_[arrival] == Standing::gone) {
       return corrupt("the order of a rung is malformed");
@@ -221,7 +221,7 @@ engine::Result<Rung> Rung::restore(const Value& saved, Divisor divisor, Ties tie
     rung.waiting_ += waits ? 1U : 0U;
   }
   rung.ranked_ = RankedList(order);
-  if (!entered.good() || !ranked.is_done()) {
+  if (!entered.good() || !ranked.finished()) {
     return corrupt("a rung is malformed");
   }
   for (std::size_t arrival = 0; arrival < rung.results_.size(); ++arrival) {

@@ -93,6 +93,13 @@ const Value& SavedMap::value(std::string_view key) noexcept {
   return good_ ? *found : nothing;
 }
 
+const std::string& SavedMap::text(std::string_view key) noexcept {
+  static const std::string nothing;
+  const std::string* found = value(key).as_text();
+  good_ = good_ && found != nullptr;
+  return good_ ? *found : nothing;
+}
+
 std::uint64_t SavedMap::count(std::string_view key) noexcept {
   const std::int64_t* number = value(key).as_integer();
   good_ = good_ && number != nullptr && *number >= 0;

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "hpsearch/engine/base/result.hpp"
@@ -56,6 +57,7 @@ class SavedMap {
   [[nodiscard]] bool flag(std::string_view key) noexcept;
   [[nodiscard]] const engine::Value::List& list(std::string_view key) noexcept;
   [[nodiscard]] const engine::Value& value(std::string_view key) noexcept;
+  [[nodiscard]] const std::string& text(std::string_view key) noexcept;
   [[nodiscard]] bool good() const noexcept { return good_; }
 
  private:

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "hpsearch/engine/base/check.hpp"
-#include "columns.hpp"
+#include "hpsearch/engine/base/digits.hpp"
 #include "progress.hpp"
 #include "saved.hpp"
 
@@ -308,9 +308,9 @@ Value Tournament::save() const {
     brackets.push_back(
         Value::List{saved_count(bracket.rungs), saved_count(bracket.pulls), bracket.schedule->save()});
   }
-  ColumnWriter members;
+  engine::DigitWriter members;
   for (const Member& known : members_) {
-    members.put(known.bracket);
+    members.count(known.bracket);
   }
   return Value::Map{{"kind", "tournament"},
                     {"brackets", std::move(brackets)},
@@ -324,7 +324,7 @@ Value Tournament::save() const {
 engine::Status Tournament::load(const Value& saved) {
   SavedMap map(saved, "tournament");
   const Value::List& saved_brackets = map.list("brackets");
-  ColumnReader saved_members(map.value("members"));
+  engine::DigitReader saved_members(map.text("members"));
   const Value& saved_max_trials = map.value("max_trials");
   const Value& saved_reporter = map.value("reporter");
   const double progress = map.fraction("progress");
@@ -364,7 +364,7 @@ engine::Status Tournament::load(const Value& saved) {
 
   engine::ChunkedVector<Member> members;
   while (!saved_members.at_end()) {
-    const std::uint64_t bracket = saved_members.take();
+    const std::uint64_t bracket = saved_members.count();
     if (!saved_members.good() || bracket >= brackets.size()) {
       return corrupt("a trial is in no bracket");
     }

@@ -30,10 +30,11 @@ void DigitWriter::count(std::uint64_t number) {
   text_ += alphabet[number];
 }
 
-void DigitWriter::integer(std::int64_t number) {
-  // Zigzag: numbers near zero are short, whatever their sign.
-  const auto bits = static_cast<std::uint64_t>(number);
-  count((bits << 1U) ^ (number < 0 ? ~std::uint64_t{0} : 0));
+void DigitWriter::wide(WideCount number) {
+  for (; number >= 32; number >>= 5U) {
+    text_ += alphabet[static_cast<std::size_t>(number & 31U) | 32U];
+  }
+  text_ += alphabet[static_cast<std::size_t>(number)];
 }
 
 void DigitWriter::real(double number) {
@@ -79,9 +80,22 @@ std::uint64_t DigitReader::count_below(std::uint64_t bound) noexcept {
   return number;
 }
 
-std::int64_t DigitReader::integer() noexcept {
-  const std::uint64_t zigzag = count();
-  return static_cast<std::int64_t>((zigzag >> 1U) ^ ((zigzag & 1U) != 0 ? ~std::uint64_t{0} : 0));
+WideCount DigitReader::wide() noexcept {
+  WideCount number = 0;
+  std::size_t taken = 0;
+  for (unsigned shift = 0; taken < rest_.size() && shift <= 125; shift += 5) {
+    const std::uint64_t value = values[static_cast<unsigned char>(rest_[taken++])];
+    if (value == no_digit) {
+      break;
+    }
+    number |= static_cast<WideCount>(value & 31U) << shift;
+    if ((value & 32U) == 0) {
+      rest_.remove_prefix(taken);
+      return number;
+    }
+  }
+  spoil();
+  return 0;
 }
 
 double DigitReader::real() noexcept {
