@@ -74,7 +74,7 @@ class LimitsAndExplain(harness.Case):
         self.assertEqual([e["type"] for e in explained["history"]][:3],
                          ["trial_created", "lease_granted", "attempt_started"])
         text = self.hpsearch(cluster, "explain", experiment, at_rung[0]["trial"]).stdout
-        self.assertIn("now: waits at 1", text)
+        self.assertIn("now: at 1 ", text)
         self.assertIn("next: ", text)
 
         ended = at_rung[0]["trial"]

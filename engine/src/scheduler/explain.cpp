@@ -83,7 +83,7 @@ void explain_paused(const ExperimentRecord& record, TrialNumber number, const Tr
     return;
   }
   out.reason = record.searcher->standing(number);
-  out.now = "waits at " + amount(record, trial.length) + ": " + describe(out.reason);
+  out.now = "at " + amount(record, trial.length) + ": " + describe(out.reason);
   if (!out.reason.rank || !out.reason.size) {
     return;
   }
