@@ -42,7 +42,7 @@ struct ComposedSearcher::Listener {
   }
   void operator()(const engine::TrialWasClosed& closed) const { self.schedule_->hear_closed(closed.trial); }
   void operator()(const engine::MaxTrialsChanged& changed) const {
-    if (!self.limits_.replacements || self.is_over()) {
+    if (!self.takes_changes()) {
       return;
     }
     self.limits_.trials = changed.max_trials;
@@ -56,7 +56,7 @@ struct ComposedSearcher::Listener {
     self.proposer_->hear_points(changed.points, TrialNumber(self.schedule_->created_so_far()));
   }
   void operator()(const engine::DuplicatesChanged& changed) const {
-    if (!self.limits_.replacements || self.is_over()) {
+    if (!self.takes_changes()) {
       return;
     }
     self.proposer_->hear_duplicates(changed.reject, changed.started);
@@ -104,6 +104,10 @@ engine::Next ComposedSearcher::next() const {
     return engine::Finished{std::nullopt, farewell()};
   }
   return engine::NothingNow{};
+}
+
+bool ComposedSearcher::takes_changes() const {
+  return limits_.replacements.has_value() && !is_over();
 }
 
 bool ComposedSearcher::is_over() const {

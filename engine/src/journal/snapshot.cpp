@@ -109,11 +109,11 @@ bool take_slots(World& world, const ExperimentRecord& record) {
       return false;
     }
     for (const SlotIndex slot : live.slots) {
-      if (slot.number() >= worker->second.slots.total()) {
+      if (!worker->second.slots.is_free(slot)) {
         return false;
       }
+      worker->second.slots.take({slot}, live.key.lease);
     }
-    worker->second.slots.take(live.slots, live.key.lease);
     worker->second.attempts.insert(live.key);
   }
   return true;

@@ -48,6 +48,8 @@ class ComposedSearcher final : public engine::Searcher {
     return limits_.replacements && invalid_ > *limits_.replacements;
   }
   [[nodiscard]] bool is_over() const;
+  /// The number of its trials is not fixed, and it is not over.
+  [[nodiscard]] bool takes_changes() const;
   void tell_max_trials();
   [[nodiscard]] std::optional<Limits> read_limits(const engine::Value& saved) const;
   [[nodiscard]] std::string farewell() const;

@@ -25,6 +25,10 @@ class SlotLedger {
   /// Frees those of `slots` that `lease` holds; none is fine.
   void release(const std::vector<SlotIndex>& slots, LeaseId lease) noexcept;
 
+  /// One of this worker's, and nobody holds it.
+  [[nodiscard]] bool is_free(SlotIndex slot) const noexcept {
+    return slot.number() < holders_.size() && holders_[slot.number()] == LeaseId{};
+  }
   [[nodiscard]] std::uint64_t total() const noexcept { return holders_.size(); }
   [[nodiscard]] std::uint64_t free() const noexcept { return free_; }
   [[nodiscard]] std::uint64_t held() const noexcept { return holders_.size() - free_; }
