@@ -60,6 +60,18 @@ TEST(Budget, SoManyFailedTrialsEndTheSearch) {
   EXPECT_EQ(cluster.engine.find(id)->trials.size(), 3U);
 }
 
+TEST(Budget, ASearchWhoseTrialsHaveAllFailedFails) {
+  TestCluster cluster;
+  cluster.join("a", 1);
+  Value config = random_config(10, 1, budget({{"max_failed_trials", 2}}));
+  (*config.as_map())["max_restarts"] = 0;
+  const ExperimentId id = cluster.create(config);
+  cluster.exit(cluster.live(id, 0), 1);
+  cluster.exit(cluster.live(id, 1), 1);
+  EXPECT_EQ(cluster.engine.find(id)->state, ExperimentState::failed);
+  EXPECT_EQ(cluster.engine.find(id)->trials.size(), 2U);
+}
+
 TEST(Budget, WallTimeRunsFromTheFirstLeaseAndEndsToTheMicrosecond) {
   TestCluster cluster;
   const ExperimentId id = cluster.create(random_config(10, 1, budget({{"max_time", "1h"}})));

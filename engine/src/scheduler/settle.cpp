@@ -180,7 +180,8 @@ void look_after(Step& step, ExperimentId id) {
   if (!is_ended(record.state)) {
     if (record.state != ExperimentState::stopping) {
       if (const std::optional<std::string> spent = spent_budget(record, step.now())) {
-        stop_experiment(step, id, ExperimentState::completed, false, *spent);
+        const bool in_vain = every_trial_failed(record);
+        stop_experiment(step, id, in_vain ? ExperimentState::failed : ExperimentState::completed, false, *spent);
       }
     }
     if (record.state != ExperimentState::stopping) {

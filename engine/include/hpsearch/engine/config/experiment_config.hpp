@@ -59,7 +59,8 @@ struct ResourcesConfig {
   std::string resource_pool;
 };
 
-/// `budget`: whatever is spent first ends the search, gracefully, as completed.
+/// `budget`: whatever is spent first ends the search, gracefully: as completed, or as failed
+/// if every trial has failed.
 struct BudgetConfig {
   std::optional<Duration> max_time;              ///< Wall time since the first trial got its slots, pauses included.
   std::optional<double> max_slot_hours;          ///< Slots × hours under lease, over all trials.
