@@ -275,7 +275,7 @@ struct SqliteStore::Impl {
          "INSERT INTO metric (experiment, trial, attempt, seq, step, metrics) VALUES (?, ?, ?, ?, ?, ?)"},
         {&add_to_history, "INSERT INTO trial_event (experiment, trial, lsn) VALUES (?, ?, ?)"},
         {&set_head, "UPDATE meta SET value = ? WHERE name = 'last_lsn'"},
-        {&read_all, "SELECT lsn, at, epoch, type, body, chain FROM event ORDER BY lsn"},
+        {&read_all, "SELECT lsn, at, epoch, type, body, chain FROM event WHERE lsn > ? ORDER BY lsn"},
         {&read_after,
          "SELECT lsn, at, epoch, type, body, chain FROM event WHERE lsn > ? ORDER BY lsn LIMIT ?"},
         {&read_history,
@@ -441,15 +441,40 @@ std::uint64_t SqliteStore::daemon_epoch() const noexcept {
   return impl_->epoch;
 }
 
-Status SqliteStore::recover(const Visit& visit) {
+Result<std::uint32_t> SqliteStore::chain_at(engine::Lsn lsn) {
+  if (lsn == engine::Lsn{}) {
+    return chain_start(impl_->cluster);
+  }
+  Use rows(impl_->read_after);
+  rows.bind(1, lsn.number() - 1);
+  rows.bind(2, 1);
+  const int code = rows.step();
+  if (code != SQLITE_ROW && code != SQLITE_DONE) {
+    return impl_->problem("cannot read");
+  }
+  const RecordView record = code == SQLITE_ROW ? Impl::record_at(rows.row()) : RecordView{};
+  if (record.lsn != lsn) {
+    return Error{Errc::not_found, impl_->path + " has no event " + std::to_string(lsn.number())};
+  }
+  return record.chain;
+}
+
+Status SqliteStore::recover(engine::Lsn after, const Visit& visit) {
   Impl& impl = *impl_;
   HPSEARCH_CHECK(!impl.recovered, "recovery happens once");
   const auto head = impl.number("SELECT value FROM meta WHERE name = 'last_lsn'");
   if (!head) {
     return head.error();
   }
+  const auto known = chain_at(after);
+  if (!known) {
+    return known.error();
+  }
+  impl.last = after;
+  impl.chain = *known;
   {
     Use rows(impl.read_all);
+    rows.bind(1, after.number());
     ReadAhead ahead(impl.path, [&](RecordBatch& batch) { impl.fill(batch, rows); });
     if (auto handed_out = ahead.hand_out(visit); !handed_out) {
       return handed_out;
