@@ -105,8 +105,8 @@ struct SqliteStore::Impl {
         {&set_head, "UPDATE meta SET value = ? WHERE name = 'last_lsn'"},
         {&read_all, "SELECT first, count, epoch, events FROM event_group ORDER BY first"},
         {&read_after,
-         "SELECT first, count, epoch, events FROM event_group WHERE first > ?1 OR first = "
-         "(SELECT max(first) FROM event_group WHERE first <= ?1) ORDER BY first"},
+         "SELECT first, count, epoch, events FROM event_group WHERE first >= "
+         "coalesce((SELECT max(first) FROM event_group WHERE first <= ?), 0) ORDER BY first"},
         {&read_history,
          "SELECT first, count, epoch, events, lsn FROM trial_event JOIN event_group ON first = "
          "(SELECT max(first) FROM event_group WHERE first <= lsn) WHERE experiment = ? AND trial = ? ORDER BY lsn"},
