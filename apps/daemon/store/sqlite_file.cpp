@@ -1,5 +1,7 @@
 #include "daemon/store/sqlite_file.hpp"
 
+#include <sqlite3.h>
+
 #include <cstring>
 #include <utility>
 
@@ -10,6 +12,44 @@ using engine::Errc;
 using engine::Error;
 using engine::Result;
 using engine::Status;
+
+void EndStatement::operator()(sqlite3_stmt* statement) const noexcept { sqlite3_finalize(statement); }
+
+Use::~Use() {
+  sqlite3_reset(statement_);
+  sqlite3_clear_bindings(statement_);
+}
+
+void Use::bind(int place, std::uint64_t number) { sqlite3_bind_int64(statement_, place, signed_of(number)); }
+
+void Use::bind_text(int place, std::string_view text) {
+  sqlite3_bind_text64(statement_, place, text.data(), text.size(), SQLITE_STATIC, SQLITE_UTF8);
+}
+
+void Use::bind_bytes(int place, std::span<const std::byte> bytes) {
+  sqlite3_bind_blob64(statement_, place, bytes.data(), bytes.size(), SQLITE_STATIC);
+}
+
+Use::Step Use::step() {
+  const int code = sqlite3_step(statement_);
+  return code == SQLITE_ROW ? Step::row : code == SQLITE_DONE ? Step::done : Step::failed;
+}
+
+std::uint64_t Use::number_at(int column) const noexcept {
+  return static_cast<std::uint64_t>(sqlite3_column_int64(statement_, column));
+}
+
+std::span<const std::byte> Use::bytes_at(int column) const noexcept {
+  const auto* bytes = static_cast<const std::byte*>(sqlite3_column_blob(statement_, column));
+  return {bytes, static_cast<std::size_t>(sqlite3_column_bytes(statement_, column))};
+}
+
+std::string_view Use::text_at(int column) const noexcept {
+  const auto* text = reinterpret_cast<const char*>(sqlite3_column_text(statement_, column));
+  return {text, static_cast<std::size_t>(sqlite3_column_bytes(statement_, column))};
+}
+
+void SqliteFile::CloseDatabase::operator()(sqlite3* database) const noexcept { sqlite3_close_v2(database); }
 
 Status SqliteFile::open(const std::string& path) {
   path_ = path;
@@ -45,9 +85,9 @@ Result<std::uint64_t> SqliteFile::number(const char* sql) {
     return statement.error();
   }
   Use use(*statement);
-  const int code = use.step();
-  if (code != SQLITE_ROW) {
-    return code == SQLITE_DONE ? Error{Errc::corrupt, path_ + " lacks a part of its own description"}
+  const Use::Step came_to = use.step();
+  if (came_to != Use::Step::row) {
+    return came_to == Use::Step::done ? Error{Errc::corrupt, path_ + " lacks a part of its own description"}
                                : problem("cannot read");
   }
   return use.number_at(0);

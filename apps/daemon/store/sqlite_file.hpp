@@ -1,7 +1,5 @@
 #pragma once
 
-#include <sqlite3.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -11,10 +9,13 @@
 
 #include "hpsearch/engine/base/result.hpp"
 
+struct sqlite3;
+struct sqlite3_stmt;
+
 namespace hpsearch::daemon {
 
 struct EndStatement {
-  void operator()(sqlite3_stmt* statement) const noexcept { sqlite3_finalize(statement); }
+  void operator()(sqlite3_stmt* statement) const noexcept;
 };
 using Statement = std::unique_ptr<sqlite3_stmt, EndStatement>;
 
@@ -29,34 +30,22 @@ class Use {
   explicit Use(const Statement& statement) : statement_(statement.get()) {}
   Use(const Use&) = delete;
   Use& operator=(const Use&) = delete;
-  ~Use() {
-    sqlite3_reset(statement_);
-    sqlite3_clear_bindings(statement_);
-  }
+  ~Use();
 
   /// Places count from 1. What is bound is borrowed until the use is over.
-  void bind(int place, std::uint64_t number) { sqlite3_bind_int64(statement_, place, signed_of(number)); }
-  void bind_text(int place, std::string_view text) {
-    sqlite3_bind_text64(statement_, place, text.data(), text.size(), SQLITE_STATIC, SQLITE_UTF8);
-  }
-  void bind_bytes(int place, std::span<const std::byte> bytes) {
-    sqlite3_bind_blob64(statement_, place, bytes.data(), bytes.size(), SQLITE_STATIC);
-  }
-  [[nodiscard]] int step() { return sqlite3_step(statement_); }
+  void bind(int place, std::uint64_t number);
+  void bind_text(int place, std::string_view text);
+  void bind_bytes(int place, std::span<const std::byte> bytes);
+
+  enum class Step : std::uint8_t { row, done, failed };
+  /// To the next row, or to the end of what the statement does.
+  [[nodiscard]] Step step();
 
   /// Columns of the row that step() came to; they count from 0. Bytes and text are SQLite's own, until the next
   /// step.
-  [[nodiscard]] std::uint64_t number_at(int column) const noexcept {
-    return static_cast<std::uint64_t>(sqlite3_column_int64(statement_, column));
-  }
-  [[nodiscard]] std::span<const std::byte> bytes_at(int column) const noexcept {
-    const auto* bytes = static_cast<const std::byte*>(sqlite3_column_blob(statement_, column));
-    return {bytes, static_cast<std::size_t>(sqlite3_column_bytes(statement_, column))};
-  }
-  [[nodiscard]] std::string_view text_at(int column) const noexcept {
-    const auto* text = reinterpret_cast<const char*>(sqlite3_column_text(statement_, column));
-    return {text, static_cast<std::size_t>(sqlite3_column_bytes(statement_, column))};
-  }
+  [[nodiscard]] std::uint64_t number_at(int column) const noexcept;
+  [[nodiscard]] std::span<const std::byte> bytes_at(int column) const noexcept;
+  [[nodiscard]] std::string_view text_at(int column) const noexcept;
 
  private:
   sqlite3_stmt* statement_;
@@ -87,7 +76,7 @@ class SqliteFile {
 
  private:
   struct CloseDatabase {
-    void operator()(sqlite3* database) const noexcept { sqlite3_close_v2(database); }
+    void operator()(sqlite3* database) const noexcept;
   };
 
   std::string path_;

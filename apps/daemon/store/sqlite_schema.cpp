@@ -66,7 +66,7 @@ Status add_row(SqliteFile& file, const Statement& insert, const EventGroup& grou
   row.bind(2, group.count);
   row.bind(3, group.epoch);
   row.bind_bytes(4, group.bytes);
-  return row.step() == SQLITE_DONE ? Status(Done{}) : file.problem("cannot prepare");
+  return row.step() == Use::Step::done ? Status(Done{}) : file.problem("cannot prepare");
 }
 
 /// What each row of an old log holds moves into groups, checked as it goes.
@@ -82,8 +82,8 @@ Status move_into_groups(SqliteFile& file) {
   std::uint64_t last = 0;
   GroupWriter group;
   Use rows(*select);
-  int code = rows.step();
-  for (; code == SQLITE_ROW; code = rows.step()) {
+  Use::Step came_to = rows.step();
+  for (; came_to == Use::Step::row; came_to = rows.step()) {
     RecordView record;
     record.lsn = engine::Lsn(rows.number_at(0));
     record.at = engine::Instant::from_micros(static_cast<std::int64_t>(rows.number_at(1)));
@@ -106,7 +106,7 @@ Status move_into_groups(SqliteFile& file) {
       HPSEARCH_CHECK(group.add(record), "an empty group takes any event");
     }
   }
-  if (code != SQLITE_DONE) {
+  if (came_to != Use::Step::done) {
     return file.problem("cannot read");
   }
   return group.empty() ? Status(Done{}) : add_row(file, *insert, group.group());

@@ -132,9 +132,9 @@ struct SqliteStore::Impl {
   /// Adds rows that follow `last` and chain to it, and ends the batch where there are no more.
   void fill(RecordBatch& batch, Use& rows) {
     while (!batch.full() && !batch.end()) {
-      const int code = rows.step();
-      if (code != SQLITE_ROW) {
-        batch.end(code == SQLITE_DONE
+      const Use::Step came_to = rows.step();
+      if (came_to != Use::Step::row) {
+        batch.end(came_to == Use::Step::done
                       ? Status(Done{})
                       : file.problem("after event " + std::to_string(last.number()) + ": cannot read"));
         return;
@@ -177,7 +177,7 @@ struct SqliteStore::Impl {
     row.bind(2, group.count);
     row.bind(3, group.epoch);
     row.bind_bytes(4, group.bytes);
-    if (row.step() != SQLITE_DONE) {
+    if (row.step() != Use::Step::done) {
       return file.problem("cannot store events in");
     }
     writer.clear();
@@ -198,7 +198,7 @@ struct SqliteStore::Impl {
       mark.bind(1, place->experiment.number());
       mark.bind(2, place->trial.number());
       mark.bind(3, event.lsn.number());
-      if (mark.step() != SQLITE_DONE) {
+      if (mark.step() != Use::Step::done) {
         return file.problem("cannot store events in");
       }
     }
@@ -215,7 +215,7 @@ struct SqliteStore::Impl {
     point.bind(4, taken.seq);
     point.bind(5, engine::count(report->step));
     point.bind_text(6, json);
-    if (point.step() != SQLITE_DONE) {
+    if (point.step() != Use::Step::done) {
       return file.problem("cannot store metrics in");
     }
     return Done{};
@@ -223,7 +223,7 @@ struct SqliteStore::Impl {
 
   Status add_all(std::span<const engine::Event> group, std::uint32_t& chain_now) {
     writer.clear();
-    if (Use(begin).step() != SQLITE_DONE) {
+    if (Use(begin).step() != Use::Step::done) {
       return file.problem("cannot store events in");
     }
     for (const engine::Event& event : group) {
@@ -237,11 +237,11 @@ struct SqliteStore::Impl {
     {
       Use head(set_head);
       head.bind(1, group.back().lsn.number());
-      if (head.step() != SQLITE_DONE) {
+      if (head.step() != Use::Step::done) {
         return file.problem("cannot store events in");
       }
     }
-    if (Use(commit).step() != SQLITE_DONE) {
+    if (Use(commit).step() != Use::Step::done) {
       return file.problem("cannot store events in");
     }
     return Done{};
@@ -329,8 +329,8 @@ Result<std::vector<engine::Event>> SqliteStore::read(engine::Lsn after, std::siz
   proto::EventDecoder decoder;
   Use rows(impl_->read_after);
   rows.bind(1, after.number() + 1);
-  int code = SQLITE_ROW;
-  while (events.size() < limit && (code = rows.step()) == SQLITE_ROW) {
+  Use::Step came_to = Use::Step::row;
+  while (events.size() < limit && (came_to = rows.step()) == Use::Step::row) {
     GroupReader reader(Impl::group_at(rows));
     for (auto record = reader.next(); record && events.size() < limit; record = reader.next()) {
       if (record->lsn > after) {
@@ -340,7 +340,7 @@ Result<std::vector<engine::Event>> SqliteStore::read(engine::Lsn after, std::siz
       }
     }
   }
-  return code == SQLITE_ROW || code == SQLITE_DONE ? Result(std::move(events)) : impl_->file.problem("cannot read");
+  return came_to == Use::Step::failed ? impl_->file.problem("cannot read") : Result(std::move(events));
 }
 
 Result<std::vector<engine::Event>> SqliteStore::history(engine::ExperimentId experiment, engine::TrialNumber trial) {
@@ -349,8 +349,8 @@ Result<std::vector<engine::Event>> SqliteStore::history(engine::ExperimentId exp
   Use rows(impl_->read_history);
   rows.bind(1, experiment.number());
   rows.bind(2, trial.number());
-  int code = rows.step();
-  for (; code == SQLITE_ROW; code = rows.step()) {
+  Use::Step came_to = rows.step();
+  for (; came_to == Use::Step::row; came_to = rows.step()) {
     const engine::Lsn wanted(rows.number_at(4));
     GroupReader reader(Impl::group_at(rows));
     std::optional<RecordView> record = reader.next();
@@ -364,7 +364,7 @@ Result<std::vector<engine::Event>> SqliteStore::history(engine::ExperimentId exp
       return taken.error();
     }
   }
-  return code == SQLITE_DONE ? Result(std::move(events)) : impl_->file.problem("cannot read");
+  return came_to == Use::Step::done ? Result(std::move(events)) : impl_->file.problem("cannot read");
 }
 
 Result<std::vector<MetricPoint>> SqliteStore::metrics(engine::ExperimentId experiment,
@@ -373,8 +373,8 @@ Result<std::vector<MetricPoint>> SqliteStore::metrics(engine::ExperimentId exper
   Use rows(impl_->read_metrics);
   rows.bind(1, experiment.number());
   rows.bind(2, trial.number());
-  int code = rows.step();
-  for (; code == SQLITE_ROW; code = rows.step()) {
+  Use::Step came_to = rows.step();
+  for (; came_to == Use::Step::row; came_to = rows.step()) {
     auto metrics = metrics_of(std::string(rows.text_at(3)));
     if (!metrics) {
       return Error{Errc::corrupt, impl_->file.path() + ": a metrics report of trial " +
@@ -384,7 +384,7 @@ Result<std::vector<MetricPoint>> SqliteStore::metrics(engine::ExperimentId exper
     points.push_back({engine::AttemptNumber(rows.number_at(0)), rows.number_at(1),
                       engine::Units(rows.number_at(2)), std::move(*metrics)});
   }
-  if (code != SQLITE_DONE) {
+  if (came_to != Use::Step::done) {
     return impl_->file.problem("cannot read");
   }
   return points;
