@@ -7,12 +7,14 @@
 #include <chrono>
 #include <csignal>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "daemon/http_routes.hpp"
 #include "daemon/runtime.hpp"
 #include "daemon/state_directory.hpp"
+#include "daemon/store/snapshot_files.hpp"
 #include "daemon/store/sqlite_store.hpp"
 #include "daemon/worker_gate.hpp"
 #include "daemon/worker_port.hpp"
@@ -92,7 +94,9 @@ class Daemon {
   }
 
   Status open_storage() {
-    auto directory = StateDirectory::open(options_.state_dir);
+    auto directory = StateDirectory::open(options_.state_dir, options_.allow_network_filesystem
+                                                                  ? StateDirectory::NetworkFileSystems::allowed
+                                                                  : StateDirectory::NetworkFileSystems::refused);
     if (!directory) {
       Error error = directory.error();
       if (error.code == Errc::unavailable) {
@@ -108,6 +112,8 @@ class Daemon {
     store_ = std::move(store).value();
     const engine::Patience patience{std::min(Duration::seconds(45), lost_after()), lost_after()};
     runtime_ = std::make_unique<Runtime>(loop_, *store_, searchers::registry(), patience);
+    snapshots_.emplace(directory_->snapshots());
+    runtime_->keep_snapshots(*snapshots_, options_.snapshot_every);
     if (auto recovered = runtime_->recover(); !recovered) {
       return remedy(recovered.error());
     }
@@ -193,6 +199,7 @@ class Daemon {
   net::Loop loop_;
   std::unique_ptr<StateDirectory> directory_;
   std::unique_ptr<SqliteStore> store_;
+  std::optional<SnapshotFiles> snapshots_;
   std::unique_ptr<Runtime> runtime_;
   std::unique_ptr<WorkerGate> gate_;
   std::unique_ptr<net::HttpServer> http_;

@@ -572,24 +572,54 @@ class Routes {
       call.reply(failure(Error{Errc::bad_request, "stream has to be stdout or stderr"}));
       return;
     }
-    const auto place = runtime_.attempts().find(
-        call.experiment(), call.trial(),
-        *attempt == 0 ? std::nullopt : std::optional(engine::AttemptNumber(*attempt)));
-    if (!place) {
-      answer(call, failure(Error{Errc::not_found,
-                                 "trial " + std::to_string(call.numbers.at(1)) +
-                                     (*attempt == 0 ? " has not run yet"
-                                                    : " has no attempt " + std::to_string(*attempt))}));
-      return;
-    }
-    question.worker = place->worker;
-    question.key = place->key;
     question.offset = *offset;
     question.limit = std::min(*limit, most_log_bytes);
     const std::string_view from_end = call.request.query_or("from_end", "0");
     question.from_end = from_end == "1" || from_end == "true";
-    const auto shown = place->key.attempt;
-    gate_.read_log(question, [this, call, shown](const Result<proto::LogPart>& part) {
+    runtime_.read([this, call, question, wanted = *attempt](EventStore& store) -> Committer::Then {
+      const auto place = place_of(store, call.experiment(), call.trial(), wanted);
+      return [this, call, question, place] {
+        if (!place) {
+          call.reply(failure(place.error()));
+          return;
+        }
+        WorkerGate::LogQuestion asked = question;
+        asked.worker = place->worker;
+        asked.key = place->key;
+        read_log(call, asked);
+      };
+    });
+  }
+
+  /// Which worker ran an attempt (0: the last one), present or past: whom to ask for its log.
+  struct AttemptPlace {
+    engine::AttemptKey key;
+    engine::WorkerId worker;
+  };
+  static Result<AttemptPlace> place_of(EventStore& store, ExperimentId experiment, TrialNumber trial,
+                                       std::uint64_t attempt) {
+    const auto events = store.history(experiment, trial);
+    if (!events) {
+      return events.error();
+    }
+    std::optional<AttemptPlace> place;
+    for (const engine::Event& event : *events) {
+      const auto* granted = std::get_if<engine::LeaseGranted>(&event.body);
+      if (granted != nullptr && (attempt == 0 || granted->attempt.number() == attempt)) {
+        place = AttemptPlace{
+            {experiment, trial, granted->attempt, engine::LeaseId(event.lsn.number())}, granted->worker};
+      }
+    }
+    if (!place) {
+      return Error{Errc::not_found, "trial " + std::to_string(trial.number()) +
+                                        (attempt == 0 ? " has not run yet"
+                                                      : " has no attempt " + std::to_string(attempt))};
+    }
+    return *place;
+  }
+
+  void read_log(const Call& call, const WorkerGate::LogQuestion& question) {
+    gate_.read_log(question, [this, call, shown = question.key.attempt](const Result<proto::LogPart>& part) {
       if (!part) {
         answer(call, failure(part.error()));
       } else if (!part->problem.empty()) {
