@@ -51,7 +51,7 @@ Failure failure_of(const engine::Error& error) {
     case Errc::version_mismatch:
       break;
   }
-  return Failure{exit, error.code, error.message};
+  return Failure{exit, error.code, printable(error.message)};  // A damaged file says what it likes.
 }
 
 /// Where a store is: in a daemon's directory, or a file of its own.

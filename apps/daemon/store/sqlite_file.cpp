@@ -1,6 +1,7 @@
 #include "daemon/store/sqlite_file.hpp"
 
 #include <sqlite3.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstring>
@@ -78,6 +79,15 @@ std::string_view Use::text_at(int column) const noexcept {
 
 void SqliteFile::CloseDatabase::operator()(sqlite3* database) const noexcept { sqlite3_close_v2(database); }
 
+SqliteFile::~SqliteFile() {
+  const std::string log = path_ + "-wal";
+  struct stat found {};
+  // While the lock is still ours: once it is gone, somebody's commits may be in there.
+  if (made_log_ && ::stat(log.c_str(), &found) == 0 && found.st_size == 0) {
+    ::unlink(log.c_str());
+  }
+}
+
 Status SqliteFile::open(const std::string& path) {
   return open_with(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
 }
@@ -88,6 +98,7 @@ Status SqliteFile::open_untouched(const std::string& path) {
   }
   // Reading a write-ahead log takes either shared memory, which is a file beside it, or the exclusive lock, which
   // takes a descriptor that could write. Nothing here does, and closing leaves the log where it is.
+  const bool has_log = ::access((path + "-wal").c_str(), F_OK) == 0;
   if (auto opened = open_with(path, SQLITE_OPEN_READWRITE); !opened) {
     return opened;
   }
@@ -98,6 +109,7 @@ Status SqliteFile::open_untouched(const std::string& path) {
       return done;
     }
   }
+  made_log_ = !has_log;  // Only from here on the lock is ours.
   return Done{};
 }
 

@@ -65,6 +65,7 @@ class SqliteFile {
   SqliteFile() = default;
   SqliteFile(const SqliteFile&) = delete;
   SqliteFile& operator=(const SqliteFile&) = delete;
+  ~SqliteFile();
 
   /// Opens or makes the file. unavailable: the file system refuses.
   engine::Status open(const std::string& path);
@@ -120,6 +121,7 @@ class SqliteFile {
   engine::Status open_with(const std::string& path, int flags);
 
   std::string path_;
+  bool made_log_ = false;  // An empty write-ahead log, by looking at a file that had none.
   int pages_to_move_ = 0;  // In the write-ahead log, as of the last commit.
   std::unique_ptr<sqlite3, CloseDatabase> database_;
 };
