@@ -75,13 +75,13 @@ void ReportSocket::accept_all() {
       ::close(number);
       continue;
     }
-    const ConnectionId id(++last_id_);
+    const QuestionId id(++last_id_);
     Connection& connection = connections_.try_emplace(id, number).first->second;
     connection.watch = loop_.when_readable(number, [this, id] { read_from(id); });
   }
 }
 
-bool ReportSocket::read_from(ConnectionId id) {
+bool ReportSocket::read_from(QuestionId id) {
   const auto found = connections_.find(id);
   if (found == connections_.end() || found->second.ended) {
     return false;
@@ -122,7 +122,7 @@ bool ReportSocket::read_from(ConnectionId id) {
   return more;
 }
 
-void ReportSocket::answer(ConnectionId id, std::string_view line) {
+void ReportSocket::answer(QuestionId id, std::string_view line) {
   const auto found = connections_.find(id);
   if (found == connections_.end()) {
     return;
@@ -144,7 +144,7 @@ void ReportSocket::write_to(Connection& connection, std::string_view line) {
   }
 }
 
-void ReportSocket::close_if_done(ConnectionId id) {
+void ReportSocket::close_if_done(QuestionId id) {
   const auto found = connections_.find(id);
   if (found != connections_.end() && found->second.ended && found->second.unanswered == 0) {
     connections_.erase(found);
@@ -153,11 +153,11 @@ void ReportSocket::close_if_done(ConnectionId id) {
 
 void ReportSocket::drain() {
   accept_all();
-  std::vector<ConnectionId> all;
+  std::vector<QuestionId> all;
   for (const auto& [id, connection] : connections_) {
     all.push_back(id);
   }
-  for (const ConnectionId id : all) {
+  for (const QuestionId id : all) {
     while (read_from(id)) {
     }
   }

@@ -261,8 +261,8 @@ Status WorkerLoop::launch(Attempt& attempt, const LaunchSpec& spec) {
     return out_log ? err_log.error() : out_log.error();
   }
   Result<std::unique_ptr<ReportSocket>> socket = ReportSocket::listen(
-      loop_, attempt.socket_path, [this, key](ConnectionId connection, std::string_view line) {
-        push(ProgramSaid{key, connection, std::string(line)});
+      loop_, attempt.socket_path, [this, key](QuestionId connection, std::string_view line) {
+        push(ProgramSaid{key, connection, std::string(line), 0, false});
       });
   if (!socket) {
     return socket.error();
@@ -296,6 +296,32 @@ Status WorkerLoop::launch(Attempt& attempt, const LaunchSpec& spec) {
   return Done{};
 }
 
+void WorkerLoop::carry_out(const AttachProgram& attach) {
+  inputs_.emplace_back(ProgramLost{attach.key, "the worker that ran it has died"});
+}
+
+void WorkerLoop::carry_out(const AnswerAhead& /*ahead*/) {
+}
+
+void WorkerLoop::carry_out(const WriteSpool& write) {
+  const AttemptKey key = write.key;
+  spooling_[key].reset();
+  background_.run([this, write, directory = state_.attempt(key)]() -> Background::Afterwards {
+    const Status written = directory.write_spool(write.bytes, write.anew);
+    return [this, key = write.key, number = write.write, written] {
+      const std::optional<DeleteAttempt> afterwards = std::move(spooling_.at(key));
+      spooling_.erase(key);
+      if (afterwards) {
+        carry_out(*afterwards);
+      } else if (written) {
+        push(SpoolWritten{key, number});
+      } else {
+        push(SpoolNotWritten{key, number, written.error().message});
+      }
+    };
+  });
+}
+
 void WorkerLoop::carry_out(const SignalProgram& signal) {
   const Attempt* attempt = find(signal.key);
   if (attempt == nullptr || attempt->pid == 0) {
@@ -311,7 +337,7 @@ void WorkerLoop::carry_out(const SignalProgram& signal) {
 void WorkerLoop::carry_out(const AnswerProgram& answer) {
   const Attempt* attempt = find(answer.key);
   if (attempt != nullptr && attempt->socket) {
-    attempt->socket->answer(answer.connection, answer.line);
+    attempt->socket->answer(answer.question, answer.line);
   }
 }
 
@@ -343,6 +369,11 @@ void WorkerLoop::carry_out(const DeleteAttempt& remove) {
     loop_.post(
         [attempt = std::shared_ptr<Attempt>(std::move(found->second))] { static_cast<void>(attempt); });
     attempts_.erase(found);
+  }
+  const auto spooling = spooling_.find(remove.key);
+  if (spooling != spooling_.end()) {
+    spooling->second = remove;
+    return;
   }
   background_.run(
       [directory = state_.attempt(remove.key), keep = remove.keep_logs]() -> Background::Afterwards {
@@ -441,13 +472,13 @@ void WorkerLoop::take_output(Attempt& attempt, bool is_out, std::string_view byt
 void WorkerLoop::take_line(Attempt& attempt, bool is_out, std::string_view line) {
   if (is_out) {
     if (const auto payload = stdout_payload(line)) {
-      push(ProgramSaid{attempt.key, std::nullopt, std::string(*payload)});
+      push(ProgramSaid{attempt.key, std::nullopt, std::string(*payload), 0, false});
       return;
     }
   }
   if (attempt.scanner) {
     for (std::string& payload : attempt.scanner->scan(line)) {
-      push(ProgramSaid{attempt.key, std::nullopt, std::move(payload)});
+      push(ProgramSaid{attempt.key, std::nullopt, std::move(payload), 0, false});
     }
   }
 }
@@ -475,7 +506,7 @@ void WorkerLoop::program_ended(const AttemptKey& key, bool by_signal, int code) 
   attempt->pid = 0;
   std::error_code error;
   std::filesystem::remove(attempt->directory.process(), error);
-  push(ProgramEnded{key, by_signal, code, std::move(tail)});
+  push(ProgramEnded{key, by_signal, code, std::move(tail), false, false});
 }
 
 WorkerLoop::Attempt* WorkerLoop::find(const AttemptKey& key) {

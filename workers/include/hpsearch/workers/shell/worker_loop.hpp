@@ -55,8 +55,11 @@ class WorkerLoop {
   void work_off();
   void carry_out(const SendMessage& send);
   void carry_out(const StartProgram& start);
+  void carry_out(const AttachProgram& attach);
+  void carry_out(const WriteSpool& write);
   void carry_out(const SignalProgram& signal);
   void carry_out(const AnswerProgram& answer);
+  void carry_out(const AnswerAhead& ahead);
   void carry_out(const PublishCheckpoint& publish);
   void carry_out(const DeleteAttempt& remove);
   void carry_out(const NewConnection& connection);
@@ -92,6 +95,8 @@ class WorkerLoop {
   std::uint64_t connection_ =
       0;  ///< Counts connections, so that a late frame of an old one is known as such.
   std::map<engine::AttemptKey, std::unique_ptr<Attempt>> attempts_;
+  /// Attempts whose spool is being written, and what is wanted of them afterwards.
+  std::map<engine::AttemptKey, std::optional<DeleteAttempt>> spooling_;
   std::shared_ptr<bool> present_ = std::make_shared<bool>(true);
   ProgramKeeper keeper_;
   Background background_;
