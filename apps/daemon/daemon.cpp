@@ -15,6 +15,7 @@
 #include "daemon/state_directory.hpp"
 #include "daemon/store/sqlite_store.hpp"
 #include "daemon/worker_gate.hpp"
+#include "daemon/worker_port.hpp"
 #include "hpsearch/net/http.hpp"
 #include "hpsearch/net/log.hpp"
 #include "hpsearch/searchers/registry.hpp"
@@ -135,8 +136,8 @@ class Daemon {
   }
 
   Status listen() {
-    auto gate = WorkerGate::open(
-        *runtime_, {.endpoint = options_.workers, .checkpoint_root = directory_->checkpoints()});
+    auto gate = WorkerGate::open(*runtime_, router_port(loop_, options_.workers),
+                                 {.checkpoint_root = directory_->checkpoints()});
     if (!gate) {
       return other_address(gate.error(), "--workers tcp://127.0.0.1:0");
     }

@@ -21,11 +21,12 @@ constexpr Duration own_silence = Duration::seconds(15);
 
 }  // namespace
 
-Runtime::Runtime(net::Loop& loop, EventStore& store, engine::SearcherRegistry registry,
-                 engine::Patience patience)
+Runtime::Runtime(net::Timeline& loop, EventStore& store, engine::SearcherRegistry registry,
+                 engine::Patience patience, EmployStoreExecutor employ)
     : loop_(loop),
       store_(store),
       registry_(registry),
+      employ_(std::move(employ)),
       engine_(registry),
       liveness_(patience),
       cluster_(store.cluster()),
@@ -60,7 +61,7 @@ Status Runtime::recover() {
 
 void Runtime::start(OnOrder on_order, Committer::Failed failed) {
   on_order_ = std::move(on_order);
-  committer_ = std::make_unique<Committer>(loop_, store_, std::move(failed));
+  committer_ = std::make_unique<Committer>(loop_, store_, std::move(failed), employ_);
   last_look_ = now();
   clock_ = loop_.every(look_every, [this] { look_at_clock(); });
   // The log may end in the middle of what follows from its last event: this goes on with it.

@@ -11,16 +11,17 @@
 #include "daemon/attempt_book.hpp"
 #include "daemon/committer.hpp"
 #include "daemon/store/event_store.hpp"
+#include "daemon/store_executor.hpp"
 #include "hpsearch/engine/cluster/liveness.hpp"
 #include "hpsearch/engine/engine.hpp"
-#include "hpsearch/net/loop.hpp"
+#include "hpsearch/net/timeline.hpp"
 
 namespace hpsearch::daemon {
 
 /// The loop around the engine: a command goes in, its events are made durable, and only then its orders and
 /// its answer go out, in the order of the commands.
 ///
-/// Owns:    the engine, and the thread that stores.
+/// Owns:    the engine, and who stores.
 /// Threads: everything on the loop's.
 class Runtime {
  public:
@@ -32,8 +33,10 @@ class Runtime {
   using Answer = std::function<void(const engine::Result<Outcome>&)>;
   using OnOrder = std::function<void(const engine::Order&)>;
 
-  /// Loop and store must outlive this. `registry` says which searchers there are.
-  Runtime(net::Loop& loop, EventStore& store, engine::SearcherRegistry registry, engine::Patience patience);
+  /// Loop and store must outlive this. `registry` says which searchers there are, `employ` who waits for the
+  /// store's disk.
+  Runtime(net::Timeline& loop, EventStore& store, engine::SearcherRegistry registry, engine::Patience patience,
+          EmployStoreExecutor employ = on_a_thread_of_its_own);
   Runtime(const Runtime&) = delete;
   Runtime& operator=(const Runtime&) = delete;
   ~Runtime();
@@ -72,7 +75,7 @@ class Runtime {
   [[nodiscard]] const AttemptBook& attempts() const noexcept { return attempts_; }
   [[nodiscard]] engine::SearcherRegistry registry() const noexcept { return registry_; }
   [[nodiscard]] engine::Instant now() const noexcept { return loop_.now(); }
-  [[nodiscard]] net::Loop& loop() noexcept { return loop_; }
+  [[nodiscard]] net::Timeline& loop() noexcept { return loop_; }
   [[nodiscard]] std::uint64_t cluster() const noexcept { return cluster_; }
   [[nodiscard]] std::uint64_t daemon_epoch() const noexcept { return daemon_epoch_; }
   [[nodiscard]] double engine_seconds() const noexcept { return engine_seconds_; }
@@ -85,9 +88,10 @@ class Runtime {
   void arm_deadline();
   void update_suspicion(engine::Instant now);
 
-  net::Loop& loop_;
+  net::Timeline& loop_;
   EventStore& store_;
   engine::SearcherRegistry registry_;
+  EmployStoreExecutor employ_;
   engine::Engine engine_;
   engine::Liveness liveness_;
   AttemptBook attempts_;

@@ -28,13 +28,12 @@ WorkerGate::WorkerGate(Runtime& runtime, Settings settings)
     : runtime_(runtime), settings_(std::move(settings)) {
 }
 
-engine::Result<std::unique_ptr<WorkerGate>> WorkerGate::open(Runtime& runtime, Settings settings) {
+engine::Result<std::unique_ptr<WorkerGate>> WorkerGate::open(Runtime& runtime, const OpenPort& open_port,
+                                                             Settings settings) {
   std::unique_ptr<WorkerGate> gate(new WorkerGate(runtime, std::move(settings)));
-  auto port =
-      net::RouterPort::bind(runtime.loop(), gate->settings_.endpoint, proto::max_frame_bytes,
-                            [self = gate.get()](const net::Peer& peer, std::span<const std::byte> frame) {
-                              self->take_frame(peer, frame);
-                            });
+  auto port = open_port([self = gate.get()](const net::Peer& peer, std::span<const std::byte> frame) {
+    self->take_frame(peer, frame);
+  });
   if (!port) {
     return port.error();
   }
