@@ -394,7 +394,8 @@ void AttemptMachine::spool(Instant now, AttemptOutput& out) {
   spool_at_once_ = spool_soon_ = false;
   spool_at_.reset();
   spool_not_before_.reset();
-  out.effects.emplace_back(WriteSpool{spec_.key, ++writes_, std::move(bytes), std::exchange(anew_, false)});
+  out.effects.emplace_back(
+      WriteSpool{spec_.key, ++writes_, std::move(bytes), std::exchange(anew_, false), position_});
 }
 
 void AttemptMachine::spool_written(std::uint64_t write, AttemptOutput& out) {

@@ -113,6 +113,7 @@ struct WriteSpool {
   std::uint64_t write = 0;  ///< Names it in the answer.
   std::string bytes;
   bool anew = false;
+  std::uint64_t position = 0;  ///< What the journal holds before it is not needed once this is written.
 };
 /// Signal the program and everything it started.
 struct SignalProgram {
