@@ -140,6 +140,26 @@ Status make_anew(const AttemptDirectory& directory, const std::string& context) 
 
 }  // namespace
 
+std::vector<ProcessInfo> remains_of(const ProcessRecord& record, const std::vector<ProcessInfo>& all) {
+  std::vector<ProcessInfo> remains;
+  if (record.boot_id != boot_id()) {
+    return remains;
+  }
+  const std::string mark = "HPSEARCH_SOCKET=" + record.socket;
+  const auto pid = static_cast<pid_t>(record.pid);
+  bool leader_is_ours = false;
+  for (const ProcessInfo& process : all) {
+    leader_is_ours = leader_is_ours || (process.pid == pid && process.start_time == record.start_time);
+  }
+  for (const ProcessInfo& process : all) {
+    const bool in_session = leader_is_ours && process.session == pid;
+    if (!process.dead() && (in_session || started_with(process.pid, mark))) {
+      remains.push_back(process);
+    }
+  }
+  return remains;
+}
+
 AttemptDirectory::AttemptDirectory(const fs::path& attempts, const engine::AttemptKey& key)
     : root_(attempts / (std::to_string(key.experiment.number()) + "-" + std::to_string(key.trial.number()) +
                         "-" + std::to_string(key.attempt.number()))) {
@@ -210,7 +230,9 @@ void AttemptDirectory::remove_working_files() const {
   remove_tree(work());
   remove_tree(checkpoint());
   fs::remove(output(), error);  // Only when nothing is in it.
-  fs::remove(process(), error);
+  for (const fs::path& path : {process(), journal(), launch(), root_ / "agent.socket", root_ / "socket"}) {
+    fs::remove(path, error);
+  }
 }
 
 void AttemptDirectory::remove_everything() const {

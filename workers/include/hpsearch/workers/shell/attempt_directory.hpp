@@ -5,10 +5,12 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "hpsearch/engine/base/result.hpp"
 #include "hpsearch/engine/experiment/attempt.hpp"
 #include "hpsearch/workers/core/launch_environment.hpp"
+#include "hpsearch/workers/shell/process_table.hpp"
 
 namespace hpsearch::workers {
 
@@ -20,9 +22,15 @@ struct ProcessRecord {
   std::string socket;
 };
 
+/// Everything that still runs of a recorded program, of those that run: its session, and whoever carries its
+/// mark. Nothing when the machine was restarted since; whoever has that pid now is somebody else.
+[[nodiscard]] std::vector<ProcessInfo> remains_of(const ProcessRecord& record,
+                                                  const std::vector<ProcessInfo>& all);
+
 /// One attempt's directory:
 ///
-///   spool  work/  checkpoint/  output/  stdout.log  stderr.log  params.json  process.json  [socket]
+///   spool  journal  launch  shim.log  agent.socket
+///   work/  checkpoint/  output/  stdout.log  stderr.log  params.json  process.json  [socket]
 ///
 /// work/ is a private copy of the experiment's context directory and the program's current directory. While
 /// there is a spool, the attempt is not over.
@@ -33,6 +41,8 @@ class AttemptDirectory {
 
   [[nodiscard]] const std::filesystem::path& root() const noexcept { return root_; }
   [[nodiscard]] std::filesystem::path spool() const { return root_ / "spool"; }
+  [[nodiscard]] std::filesystem::path journal() const { return root_ / "journal"; }
+  [[nodiscard]] std::filesystem::path launch() const { return root_ / "launch"; }
   [[nodiscard]] std::filesystem::path work() const { return root_ / "work"; }
   [[nodiscard]] std::filesystem::path checkpoint() const { return root_ / "checkpoint"; }
   [[nodiscard]] std::filesystem::path output() const { return root_ / "output"; }

@@ -7,16 +7,16 @@
 #include <string>
 #include <string_view>
 
+#include "hpsearch/engine/base/id.hpp"
 #include "hpsearch/engine/base/result.hpp"
 #include "hpsearch/net/loop.hpp"
-#include "hpsearch/workers/core/effects.hpp"
 #include "hpsearch/workers/core/log_text.hpp"
 #include "hpsearch/workers/shell/files.hpp"
 
 namespace hpsearch::workers {
 
-/// The longest path a Unix socket can have.
-inline constexpr std::size_t longest_socket_path = 107;
+/// One connection of a program to its attempt's socket; never reused within the attempt.
+using ConnectionId = engine::Id<struct ConnectionKind>;
 
 /// The Unix socket on which one program reports: lines of JSON in, lines of JSON out.
 ///
@@ -26,7 +26,7 @@ inline constexpr std::size_t longest_socket_path = 107;
 /// Threads: the loop's. Limits: 64 connections at a time, 64 KiB a line.
 class ReportSocket {
  public:
-  using OnLine = std::function<void(QuestionId connection, std::string_view line)>;
+  using OnLine = std::function<void(ConnectionId connection, std::string_view line)>;
 
   /// Only the owner of this process may connect. unavailable: the path cannot be bound.
   [[nodiscard]] static engine::Result<std::unique_ptr<ReportSocket>> listen(net::Loop& loop, std::string path,
@@ -36,7 +36,10 @@ class ReportSocket {
   ReportSocket& operator=(const ReportSocket&) = delete;
 
   /// A closed connection hears nothing.
-  void answer(QuestionId connection, std::string_view line);
+  void answer(ConnectionId connection, std::string_view line);
+
+  /// How many lines of it were not answered yet.
+  [[nodiscard]] std::uint64_t unanswered(ConnectionId connection) const;
 
   /// Reads everything that was said up to now.
   void drain();
@@ -54,16 +57,16 @@ class ReportSocket {
 
   ReportSocket(net::Loop& loop, std::string path, Descriptor listener, OnLine on_line);
   void accept_all();
-  bool read_from(QuestionId id);  ///< True when it stopped before everything was read.
+  bool read_from(ConnectionId id);  ///< True when it stopped before everything was read.
   void write_to(Connection& connection, std::string_view line);
-  void close_if_done(QuestionId id);
+  void close_if_done(ConnectionId id);
 
   net::Loop& loop_;
   std::string path_;
   Descriptor listener_;
   OnLine on_line_;
   net::Watch watch_;
-  std::map<QuestionId, Connection> connections_;
+  std::map<ConnectionId, Connection> connections_;
   std::uint64_t last_id_ = 0;
 };
 
