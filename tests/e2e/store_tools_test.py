@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import random
 import shutil
 import signal
@@ -88,6 +89,27 @@ class StoreTools(harness.Case):
         # The worker that knew the old daemon obeys the new one, and the searches go on.
         self.processes.append(cluster.start_worker(2))
         self.assertEqual(cluster.wait_until_over(3), "COMPLETED")
+
+    def test_trainings_that_a_restored_store_does_not_know_run_on(self):
+        cluster = self.live_a_little(0)
+        self.run_store("backup", cluster.state, "--to", self.folder / "old.db")
+        tree = harness.experiment(self.folder / "later", {"name": "random", "max_length": 10_000, "max_trials": 1},
+                                  fake={"STEP_SECONDS": 0.05})
+        cluster.submit(tree)
+        later = lambda: harness.Ledger(self.folder / "later")
+        harness.wait_for(lambda: later().of("step"), "the training to begin")
+        pid = later().of("start")[0]["pid"]
+        cluster.daemon.end(signal.SIGKILL)
+        self.run_store("restore", self.folder / "old.db", "--to", self.folder / "restored")
+        cluster.state = self.folder / "restored"
+        cluster.start_daemon()
+        cluster.wait_until_up()
+        harness.wait_for(lambda: any(worker["connected"] for worker in cluster.get("/api/v1/workers")["workers"]),
+                         "the worker to come back", lambda: cluster.daemon.said())
+        steps = len(later().of("step"))
+        harness.wait_for(lambda: len(later().of("step")) > steps + 10, "the training to go on", cluster.daemon.said)
+        self.assertEqual(later().of("end"), [], "a training was ended for being unknown")
+        os.kill(pid, 0)
 
     def test_a_backup_of_a_stopped_store_is_the_same(self):
         cluster = self.live_a_little(2)
