@@ -239,8 +239,7 @@ struct Applier {
     trial.last_lease = lease;
     trial.last_seq = 0;
     trial.exited = false;
-    record.pending.erase(granted.trial);
-    record.running.insert(granted.trial);
+    record.running.insert(record.pending.extract(granted.trial));  // Its node goes along.
     if (record.first_lease_at == Instant{}) {
       record.first_lease_at = event.at;
     }

@@ -32,7 +32,8 @@ class HparamTable {
   [[nodiscard]] bool load(const Value& saved);
 
  private:
-  [[nodiscard]] bool fits(const Value& hparams) const;
+  /// Adds a word for each leaf that varies. False where a leaf is not as the space has it; some are there then.
+  [[nodiscard]] bool pack(const Value& hparams);
   [[nodiscard]] Value unpacked(std::size_t trial) const;
 
   Space space_;
