@@ -1,9 +1,6 @@
 #include "daemon/committer.hpp"
 
-#include <pthread.h>
-
 #include <chrono>
-#include <csignal>
 #include <utility>
 
 namespace hpsearch::daemon {
@@ -12,38 +9,23 @@ namespace {
 // Bounds what one sync waits for and how long the first in a group waits for the last.
 constexpr std::size_t most_events_per_group = 2'000;
 
+// How soon a group that found no room is tried again.
+constexpr std::chrono::milliseconds retry_every{200};
+
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// Starts a thread that leaves all signals to the loop's.
-template <class Function>
-std::thread start_without_signals(Function function) {
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  std::thread thread(std::move(function));
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  return thread;
-}
-
 }  // namespace
 
-Committer::Committer(net::Loop& loop, EventStore& store, Failed failed)
-    : loop_(loop), store_(store), failed_(std::move(failed)) {
+Committer::Committer(net::Timeline& loop, EventStore& store, Failed failed, Failed full,
+                     const EmployStoreExecutor& employ)
+    : loop_(loop), store_(store), failed_(std::move(failed)), full_(std::move(full)) {
   counters_.durable = store.last_lsn();
-  thread_ = start_without_signals([this] { run(); });
+  executor_ = employ([this] { return store_next_group(); });
 }
 
-Committer::~Committer() {
-  {
-    const std::scoped_lock lock(mutex_);
-    stopping_ = true;
-  }
-  wake_.notify_one();
-  thread_.join();
-}
+Committer::~Committer() = default;
 
 void Committer::commit(std::vector<engine::Event> events, Then then) {
   if (events.empty() && idle()) {
@@ -71,60 +53,83 @@ void Committer::push(Entry entry) {
     const std::scoped_lock lock(mutex_);
     queue_.push_back(std::move(entry));
   }
-  wake_.notify_one();
+  executor_->wake();
 }
 
-void Committer::run() {
-  for (;;) {
-    std::deque<Entry> group;
-    std::vector<engine::Event> events;
-    {
-      std::unique_lock lock(mutex_);
-      wake_.wait(lock, [this] { return stopping_ || !queue_.empty(); });
-      if (stopping_) {
-        return;
-      }
-      while (!queue_.empty() && (group.empty() || events.size() < most_events_per_group)) {
-        group.push_back(std::move(queue_.front()));
-        queue_.pop_front();
-        auto& more = group.back().events;
-        events.insert(events.end(), std::make_move_iterator(more.begin()),
-                      std::make_move_iterator(more.end()));
-      }
-    }
-    if (!store_group(group, events)) {
-      return;
-    }
+/// On the executor. False when there is nothing left to do for now.
+bool Committer::store_next_group() {
+  return !failed_once_ && take_group() && store_group();
+}
+
+/// On the executor. False when there is no group, or not yet time to try the one that waits for room.
+bool Committer::take_group() {
+  const std::scoped_lock lock(mutex_);
+  if (waiting_for_room_) {
+    return std::exchange(try_again_, false);
   }
+  while (!queue_.empty() && (group_.entries.empty() || group_.events.size() < most_events_per_group)) {
+    group_.entries.push_back(std::move(queue_.front()));
+    queue_.pop_front();
+    auto& more = group_.entries.back().events;
+    group_.events.insert(group_.events.end(), std::make_move_iterator(more.begin()),
+                         std::make_move_iterator(more.end()));
+  }
+  return !group_.entries.empty();
 }
 
-/// False when the store failed: then nothing of the group, and nothing after it, is ever run.
-bool Committer::store_group(std::deque<Entry>& group, std::vector<engine::Event>& events) {
-  if (!events.empty()) {
+/// On the executor. False when the group was not stored: then nothing of it, and nothing after it, is run.
+bool Committer::store_group() {
+  if (!group_.events.empty()) {
     const auto start = std::chrono::steady_clock::now();
-    const engine::Status stored = store_.append(events);
+    const engine::Status stored = store_.append(group_.events);
     if (!stored) {
-      loop_.post(
-          [this, alive = std::weak_ptr<bool>(alive_), group = std::move(group), error = stored.error()] {
-            if (!alive.expired()) {
-              failed_(error);
-            }
-          });
+      // Nothing of it was committed, so it may be given to the store once more; after any other failure it may not.
+      waiting_for_room_ = stored.error().code == engine::Errc::unavailable;
+      failed_once_ = !waiting_for_room_;
+      loop_.post([this, alive = std::weak_ptr<bool>(alive_), error = stored.error(), full = waiting_for_room_] {
+        if (alive.expired()) {
+          return;
+        }
+        if (full) {
+          find_no_room(error);
+        } else {
+          failed_(error);
+        }
+      });
       return false;
     }
     const std::scoped_lock lock(mutex_);
-    counters_.durable = events.back().lsn;
+    counters_.durable = group_.events.back().lsn;
     ++counters_.commits;
-    counters_.events += events.size();
+    counters_.events += group_.events.size();
     counters_.seconds += seconds_since(start);
   }
-  for (Entry& entry : group) {
+  for (Entry& entry : group_.entries) {
     if (entry.job) {
       entry.then = entry.job(store_);
     }
   }
-  post_finish(std::move(group));
+  if (std::exchange(waiting_for_room_, false)) {
+    loop_.post([this, alive = std::weak_ptr<bool>(alive_)] {
+      if (!alive.expired()) {
+        retry_ = net::Watch{};
+      }
+    });
+  }
+  group_.events.clear();
+  post_finish(std::exchange(group_.entries, {}));
   return true;
+}
+
+void Committer::find_no_room(const engine::Error& error) {
+  retry_ = loop_.after(retry_every, [this] {
+    {
+      const std::scoped_lock lock(mutex_);
+      try_again_ = true;
+    }
+    executor_->wake();
+  });
+  full_(error);
 }
 
 /// Entries go back to the loop whole: what they hold (sessions, replies) may only be let go there.

@@ -28,13 +28,12 @@ WorkerGate::WorkerGate(Runtime& runtime, Settings settings)
     : runtime_(runtime), settings_(std::move(settings)) {
 }
 
-engine::Result<std::unique_ptr<WorkerGate>> WorkerGate::open(Runtime& runtime, Settings settings) {
+engine::Result<std::unique_ptr<WorkerGate>> WorkerGate::open(Runtime& runtime, const OpenPort& open_port,
+                                                             Settings settings) {
   std::unique_ptr<WorkerGate> gate(new WorkerGate(runtime, std::move(settings)));
-  auto port =
-      net::RouterPort::bind(runtime.loop(), gate->settings_.endpoint, proto::max_frame_bytes,
-                            [self = gate.get()](const net::Peer& peer, std::span<const std::byte> frame) {
-                              self->take_frame(peer, frame);
-                            });
+  auto port = open_port([self = gate.get()](const net::Peer& peer, std::span<const std::byte> frame) {
+    self->take_frame(peer, frame);
+  });
   if (!port) {
     return port.error();
   }
@@ -87,6 +86,9 @@ void WorkerGate::take_frame(const net::Peer& peer, std::span<const std::byte> fr
   }
   const WorkerId id = session.worker;
   runtime_.heard(id);
+  if (runtime_.storage().intake >= Intake::what_ends && std::holds_alternative<proto::Reports>(framed->message)) {
+    return;  // There is no room for it. Unacknowledged, it stays with the worker and is sent again.
+  }
   take(peer, id, framed->message);
 }
 

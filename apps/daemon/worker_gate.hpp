@@ -8,7 +8,8 @@
 #include <vector>
 
 #include "daemon/runtime.hpp"
-#include "hpsearch/net/zmq_port.hpp"
+#include "hpsearch/net/peer_port.hpp"
+#include "hpsearch/net/timeline.hpp"
 #include "hpsearch/proto/wire.hpp"
 
 namespace hpsearch::daemon {
@@ -21,7 +22,6 @@ namespace hpsearch::daemon {
 class WorkerGate {
  public:
   struct Settings {
-    std::string endpoint;         ///< "tcp://127.0.0.1:8078"; port 0 takes a free one.
     std::string checkpoint_root;  ///< For experiments that name none.
     engine::Duration repeat_after =
         engine::Duration::seconds(3);  ///< What is not acknowledged is told again.
@@ -29,8 +29,14 @@ class WorkerGate {
         engine::Duration::seconds(10);  ///< How long a worker may take to read a log.
   };
 
-  /// Listens at once; the runtime must outlive the gate. unavailable: the address is in use.
-  [[nodiscard]] static engine::Result<std::unique_ptr<WorkerGate>> open(Runtime& runtime, Settings settings);
+  /// Opens a port that hands what it hears to `on_frame`.
+  using OpenPort =
+      std::function<engine::Result<std::unique_ptr<net::PeerPort>>(net::PeerPort::OnFrame on_frame)>;
+
+  /// Listens at once; the runtime must outlive the gate. Fails as `open_port` does.
+  [[nodiscard]] static engine::Result<std::unique_ptr<WorkerGate>> open(Runtime& runtime,
+                                                                        const OpenPort& open_port,
+                                                                        Settings settings);
   WorkerGate(const WorkerGate&) = delete;
   WorkerGate& operator=(const WorkerGate&) = delete;
 
@@ -114,7 +120,7 @@ class WorkerGate {
   std::map<std::uint64_t, LogRequest> logs_;
   bool stopped_ = false;
   net::Watch clock_;
-  std::unique_ptr<net::RouterPort> port_;
+  std::unique_ptr<net::PeerPort> port_;
 };
 
 }  // namespace hpsearch::daemon

@@ -14,6 +14,7 @@
 #include "daemon/pump.hpp"
 #include "daemon/runtime.hpp"
 #include "daemon/worker_gate.hpp"
+#include "daemon/worker_port.hpp"
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/net/http.hpp"
 #include "hpsearch/net/zmq_port.hpp"
@@ -51,8 +52,8 @@ class House {
     runtime = std::make_unique<Runtime>(loop, *store, searchers::registry(), patience_);
     const auto recovered = runtime->recover();
     ASSERT_TRUE(recovered) << recovered.error().message;
-    auto opened = WorkerGate::open(*runtime, {.endpoint = "tcp://127.0.0.1:0",
-                                              .checkpoint_root = "/checkpoints/default",
+    auto opened = WorkerGate::open(*runtime, router_port(loop, "tcp://127.0.0.1:0"),
+                                             {.checkpoint_root = "/checkpoints/default",
                                               .repeat_after = engine::Duration::millis(500),
                                               .log_patience = engine::Duration::millis(500)});
     ASSERT_TRUE(opened) << opened.error().message;

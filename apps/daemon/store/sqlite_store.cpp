@@ -53,12 +53,12 @@ struct SqliteStore::Impl {
   Statement add_metric;
   Statement add_to_history;
   Statement set_head;
-  Statement read_all;
   Statement read_after;
   Statement read_metrics;
   Statement read_history;
   std::uint64_t cluster = 0;
   std::uint64_t epoch = 0;
+  engine::Lsn known;  ///< Recovery begins after it.
   engine::Lsn last;
   std::uint32_t chain = 0;
   GroupWriter writer;  ///< The row that append() is filling.
@@ -103,7 +103,6 @@ struct SqliteStore::Impl {
          "INSERT INTO metric (experiment, trial, attempt, seq, step, metrics) VALUES (?, ?, ?, ?, ?, ?)"},
         {&add_to_history, "INSERT INTO trial_event (experiment, trial, lsn) VALUES (?, ?, ?)"},
         {&set_head, "UPDATE meta SET value = ? WHERE name = 'last_lsn'"},
-        {&read_all, "SELECT first, count, epoch, events FROM event_group ORDER BY first"},
         {&read_after,
          "SELECT first, count, epoch, events FROM event_group WHERE first >= "
          "coalesce((SELECT max(first) FROM event_group WHERE first <= ?), 0) ORDER BY first"},
@@ -149,17 +148,24 @@ struct SqliteStore::Impl {
     }
   }
 
-  /// Follows the log through one group; `sound` becomes what of it there is nothing to say against.
+  /// Follows the log through one group; `sound` becomes what of it there is nothing to say against, without what
+  /// recovery was told to leave out.
   Status check(const EventGroup& group, EventGroup& sound) {
     GroupReader reader(group);
+    std::size_t left_out = 0;
     while (const std::optional<RecordView> record = reader.next()) {
+      if (record->lsn <= known) {
+        left_out = reader.bytes_read();
+        sound.first = engine::Lsn(record->lsn.number() + 1);
+        continue;
+      }
       if (Status checked = check_record(*record, last, chain); !checked) {
         return checked;
       }
       last = record->lsn;
       chain = record->chain;
       ++sound.count;
-      sound.bytes = group.bytes.first(reader.bytes_read());
+      sound.bytes = group.bytes.subspan(left_out, reader.bytes_read() - left_out);
     }
     const engine::Lsn next(last.number() + 1);
     return reader.finished() && group.count > 0 ? Status(Done{}) : damaged(next, "is cut off");
@@ -221,6 +227,14 @@ struct SqliteStore::Impl {
     return Done{};
   }
 
+  /// Whatever a failed write left behind is in doubt, and a kernel may call a page clean that it could not write: no
+  /// second try would tell. The store is given up; a new start reads and checks what is really there.
+  Error give_up(Error error) {
+    error.code = Errc::corrupt;
+    broken = error;
+    return error;
+  }
+
   Status add_all(std::span<const engine::Event> group, std::uint32_t& chain_now) {
     writer.clear();
     if (Use(begin).step() != Use::Step::done) {
@@ -273,15 +287,44 @@ std::uint64_t SqliteStore::daemon_epoch() const noexcept {
   return impl_->epoch;
 }
 
-Status SqliteStore::recover(const Visit& visit) {
+Result<std::uint32_t> SqliteStore::chain_at(engine::Lsn lsn) {
+  if (lsn == engine::Lsn{}) {
+    return chain_start(impl_->cluster);
+  }
+  Use rows(impl_->read_after);
+  rows.bind(1, lsn.number());
+  const Use::Step came_to = rows.step();
+  if (came_to == Use::Step::failed) {
+    return impl_->file.problem("cannot read");
+  }
+  if (came_to == Use::Step::row) {
+    GroupReader reader(Impl::group_at(rows));
+    while (const std::optional<RecordView> record = reader.next()) {
+      if (record->lsn == lsn) {
+        return record->chain;
+      }
+    }
+  }
+  return Error{Errc::not_found, impl_->file.path() + " has no event " + std::to_string(lsn.number())};
+}
+
+Status SqliteStore::recover(engine::Lsn after, const Visit& visit) {
   Impl& impl = *impl_;
   HPSEARCH_CHECK(!impl.recovered, "recovery happens once");
   const auto head = impl.file.number("SELECT value FROM meta WHERE name = 'last_lsn'");
   if (!head) {
     return head.error();
   }
+  const auto chain = chain_at(after);
+  if (!chain) {
+    return chain.error();
+  }
+  impl.known = after;
+  impl.last = after;
+  impl.chain = *chain;
   {
-    Use rows(impl.read_all);
+    Use rows(impl.read_after);
+    rows.bind(1, after.number() + 1);
     ReadAhead ahead(impl.file.path(), [&](RecordBatch& batch) { impl.fill(batch, rows); });
     if (auto handed_out = ahead.hand_out(visit); !handed_out) {
       return handed_out;
@@ -310,13 +353,18 @@ Status SqliteStore::append(std::span<const engine::Event> group) {
   }
   std::uint32_t chain = impl.chain;
   if (auto added = impl.add_all(group, chain); !added) {
-    impl.broken = added.error();
-    // Whatever a failed write left behind is in doubt: it is given up, and so is this store.
+    const bool only_room = impl.file.lacks_room();
     impl.file.roll_back();
-    return added;
+    if (only_room && !impl.file.in_transaction()) {
+      return Error{Errc::unavailable, added.error().message};
+    }
+    return impl.give_up(added.error());
   }
   impl.chain = chain;
   impl.last = group.back().lsn;
+  if (auto moved = impl.file.checkpoint_if_due(); !moved) {
+    return impl.give_up(moved.error());
+  }
   return Done{};
 }
 
