@@ -3,7 +3,6 @@
 #include <array>
 #include <cmath>
 #include <set>
-#include <string>
 
 #include "hpsearch/engine/base/draw.hpp"
 #include "hpsearch/engine/config/experiment_config.hpp"
@@ -121,19 +120,6 @@ TEST(TrialSeed, IsA31BitNumberThatDiffersByTrial) {
     seen.insert(seed);
   }
   EXPECT_GE(seen.size(), 998U);  // Three clashes among 1000 of 2^31: about 2·10^-12.
-}
-
-TEST(DrawFamily, DrawsWhatItsWholeNamesDraw) {
-  for (const std::uint64_t seed : {std::uint64_t{0}, std::uint64_t{7}, ~std::uint64_t{0}}) {
-    const DrawFamily family(seed, "hyperparameters.");
-    for (const char* rest : {"", "lr", "optimizer.momentum"}) {
-      Draw whole(seed, TrialNumber(3), std::string("hyperparameters.") + rest);
-      Draw made = family.draw(TrialNumber(3), rest);
-      for (int i = 0; i < 4; ++i) {
-        EXPECT_EQ(made.bits(), whole.bits());
-      }
-    }
-  }
 }
 
 }  // namespace

@@ -15,24 +15,15 @@ constexpr std::uint32_t high(std::uint64_t word) noexcept {
 
 // FNV-1a over the seed's bytes and the name, then the finaliser of SplitMix64: FNV alone leaves the keys of
 // neighbouring seeds alike in most bits.
-constexpr std::uint64_t prime = 0x100000001b3U;
-
-std::uint64_t hash_of(std::uint64_t seed) noexcept {
+std::uint64_t key_of(std::uint64_t seed, std::string_view name) noexcept {
+  constexpr std::uint64_t prime = 0x100000001b3U;
   std::uint64_t hash = 0xcbf29ce484222325U;
   for (unsigned byte = 0; byte < 8; ++byte) {
     hash = (hash ^ ((seed >> (8U * byte)) & 0xffU)) * prime;
   }
-  return hash;
-}
-
-std::uint64_t hash_on(std::uint64_t hash, std::string_view name) noexcept {
   for (const char letter : name) {
     hash = (hash ^ static_cast<unsigned char>(letter)) * prime;
   }
-  return hash;
-}
-
-std::uint64_t key_of(std::uint64_t hash) noexcept {
   hash = (hash ^ (hash >> 30U)) * 0xbf58476d1ce4e5b9U;
   hash = (hash ^ (hash >> 27U)) * 0x94d049bb133111ebU;
   return hash ^ (hash >> 31U);
@@ -58,15 +49,7 @@ PhiloxBlock philox4x32_10(PhiloxBlock counter, std::uint32_t key0, std::uint32_t
 }
 
 Draw::Draw(std::uint64_t seed, TrialNumber trial, std::string_view name) noexcept
-    : Draw(key_of(hash_on(hash_of(seed), name)), trial) {
-}
-
-DrawFamily::DrawFamily(std::uint64_t seed, std::string_view beginning) noexcept
-    : hash_(hash_on(hash_of(seed), beginning)) {
-}
-
-Draw DrawFamily::draw(TrialNumber trial, std::string_view rest) const noexcept {
-  return Draw(key_of(hash_on(hash_, rest)), trial);
+    : key_(key_of(seed, name)), trial_(trial.number()) {
 }
 
 std::uint64_t Draw::bits() noexcept {

@@ -99,23 +99,18 @@ HparamTable::HparamTable(const Space& space) : space_(space) {
   }
 }
 
-bool HparamTable::pack(const Value& hparams) {
+bool HparamTable::fits(const Value& hparams) const {
   std::size_t leaves = 0;
   for (const Space::Leaf& leaf : space_.leaves()) {
     const Value* value = leaf_value(hparams, leaf.keys);
     if (value == nullptr) {
       return false;
     }
-    if (const auto* constant = std::get_if<ConstParameter>(&leaf.parameter)) {
-      if (!(*value == constant->val)) {
-        return false;
-      }
-    } else {
-      const std::optional<std::uint64_t> word = std::visit(Packer{*value}, leaf.parameter);
-      if (!word) {
-        return false;
-      }
-      words_.push_back(*word);
+    const auto* constant = std::get_if<ConstParameter>(&leaf.parameter);
+    const bool same = constant != nullptr ? *value == constant->val
+                                          : std::visit(Packer{*value}, leaf.parameter).has_value();
+    if (!same) {
+      return false;
     }
     leaves += leaves_below(*value);
   }
@@ -124,14 +119,13 @@ bool HparamTable::pack(const Value& hparams) {
 }
 
 void HparamTable::push_back(const Value& hparams) {
-  const std::size_t begin = words_.size();
-  if (!pack(hparams)) {
+  const bool packs = fits(hparams);
+  if (!packs) {
     odd_.emplace(size_, hparams);
-    for (std::size_t i = begin; i < words_.size(); ++i) {
-      words_[i] = 0;
-    }
-    while (words_.size() < begin + width_) {
-      words_.push_back(0);
+  }
+  for (const Space::Leaf& leaf : space_.leaves()) {
+    if (!is_constant(leaf.parameter)) {
+      words_.push_back(packs ? *std::visit(Packer{*leaf_value(hparams, leaf.keys)}, leaf.parameter) : 0);
     }
   }
   ++size_;

@@ -1,4 +1,6 @@
 #include <cmath>
+#include <string>
+#include <string_view>
 
 #include "hpsearch/engine/space/space.hpp"
 #include "space/leaves.hpp"
@@ -37,10 +39,12 @@ struct Sampler {
 
 Value Space::sample(std::uint64_t seed, TrialNumber trial) const {
   Value configuration = Value::Map();
-  // The beginning keeps these streams apart from the engine's own, whatever users call their parameters.
-  const DrawFamily streams(seed, "hyperparameters.");
+  // The prefix keeps these streams apart from the engine's own, whatever users call their parameters.
+  constexpr std::string_view prefix = "hyperparameters.";
+  std::string stream(prefix);
   for (const Leaf& leaf : leaves_) {
-    Sampler sampler{streams.draw(trial, leaf.path)};
+    stream.replace(prefix.size(), std::string::npos, leaf.path);
+    Sampler sampler{Draw(seed, trial, stream)};
     put_leaf(configuration, leaf.keys, std::visit(sampler, leaf.parameter));
   }
   return configuration;

@@ -23,22 +23,9 @@ class Draw {
   [[nodiscard]] std::uint64_t below(std::uint64_t bound) noexcept;
 
  private:
-  friend class DrawFamily;
-  Draw(std::uint64_t key, TrialNumber trial) noexcept : key_(key), trial_(trial.number()) {}
-
   std::uint64_t key_;
   std::uint64_t trial_;
   std::uint64_t next_ = 0;
-};
-
-/// Streams whose names begin alike: draw(trial, rest) is Draw(seed, trial, beginning + rest), for less.
-class DrawFamily {
- public:
-  DrawFamily(std::uint64_t seed, std::string_view beginning) noexcept;
-  [[nodiscard]] Draw draw(TrialNumber trial, std::string_view rest) const noexcept;
-
- private:
-  std::uint64_t hash_;
 };
 
 struct PhiloxBlock {

@@ -32,8 +32,7 @@ class HparamTable {
   [[nodiscard]] bool load(const Value& saved);
 
  private:
-  /// Adds a word for each leaf that varies. False where a leaf is not as the space has it; some are there then.
-  [[nodiscard]] bool pack(const Value& hparams);
+  [[nodiscard]] bool fits(const Value& hparams) const;
   [[nodiscard]] Value unpacked(std::size_t trial) const;
 
   Space space_;
