@@ -1,13 +1,17 @@
 #include "hpsearch/workers/shell/journal.hpp"
 
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <string>
 #include <variant>
 #include <vector>
 
+#include "hpsearch/workers/shell/control_group.hpp"
 #include "hpsearch/workers/shell/launch_order.hpp"
 #include "workers/shell/scratch.hpp"
 
@@ -162,6 +166,31 @@ TEST(LaunchOrders, AreReadBackAsTheyWereWrittenAndPrivate) {
     write_text(path, whole.substr(0, cut));
     EXPECT_EQ(read_launch_order(path).error().code, Errc::corrupt) << cut;
   }
+}
+
+// --- cgroups ---
+
+TEST(ControlGroups, KillEverythingInThemAtOnce) {
+  const auto group = ControlGroup::make("hpsearch-test-" + std::to_string(::getpid()));
+  if (!group) {
+    GTEST_SKIP() << "no cgroup (v2) may be made here";
+  }
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::setsid();
+    ::pause();
+    ::_exit(0);
+  }
+  ASSERT_TRUE(group->take(child));
+  EXPECT_EQ(group->processes(), std::vector<pid_t>{child});
+  EXPECT_FALSE(group->ran_out_of_memory());
+  group->kill();
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+  EXPECT_TRUE(group->processes().empty());
+  group->remove();
+  EXPECT_FALSE(fs::exists(group->directory()));
 }
 
 }  // namespace
