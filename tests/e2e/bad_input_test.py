@@ -161,15 +161,29 @@ class BadSurroundings(harness.Case):
         tree = harness.experiment(self.ledger_path, {"name": "grid", "max_length": 1})
         tree["hyperparameters"] = {"x": {"type": "double", "minval": 0, "maxval": 1, "count": 5}}
         acknowledged = []
-        while daemon.poll() is None:
+        status = 201
+        while status == 201:
+            connection = harness.http.client.HTTPConnection(cluster.http, timeout=3)
             try:
-                status, answer = cluster.call("POST", "/api/v1/experiments", {"config": tree, "name": "e2e"})
-            except (OSError, harness.http.client.HTTPException):
-                continue
+                connection.request("POST", "/api/v1/experiments", json.dumps({"config": tree, "name": "e2e"}),
+                                   {"Content-Type": "application/json"})
+                response = connection.getresponse()
+                status = response.status
+                answer = json.loads(response.read())
+            except TimeoutError:
+                break  # The one that found the disk full waits with it; only those after it are told at once.
+            finally:
+                connection.close()
             if status == 201:
                 acknowledged.append(answer["experiment"])
-        self.assertEqual(daemon.wait(), 74, log.read_text())
         self.assertTrue(acknowledged)
+        self.assertEqual(cluster.get("/healthz")["storage"], "full")
+        status, answer = cluster.call("POST", "/api/v1/experiments", {"config": tree, "name": "e2e"})
+        self.assertEqual(status, 507, answer)
+        self.assertIn(str(cluster.state), answer["error"]["message"])
+        self.assertIsNone(daemon.poll(), log.read_text())
+        daemon.terminate()
+        self.assertEqual(daemon.wait(harness.PATIENCE), 74, log.read_text())
         self.assertIn(str(cluster.state), log.read_text())
 
         cluster.start_daemon()  # on a disk with room
