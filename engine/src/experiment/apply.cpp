@@ -239,8 +239,9 @@ struct Applier {
     trial.last_lease = lease;
     trial.last_seq = 0;
     trial.exited = false;
-    record.pending.erase(granted.trial);
-    record.running.insert(granted.trial);
+    auto waiting = record.pending.extract(granted.trial);  // Its node goes along.
+    HPSEARCH_CHECK(!waiting.empty(), "what is leased was waiting");
+    record.running.insert(std::move(waiting));
     if (record.first_lease_at == Instant{}) {
       record.first_lease_at = event.at;
     }
