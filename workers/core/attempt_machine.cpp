@@ -93,7 +93,10 @@ engine::HeldAttempt AttemptMachine::held() const {
   return {.key = spec_.key,
           .exited = phase_ == Phase::exited,
           .last_seq = last_seq(),
-          .last_decision = last_decision_};
+          .last_decision = last_decision_,
+          .first_seq = acked_ + 1,
+          .slots = spec_.slots,
+          .length = spec_.length};
 }
 
 std::optional<Instant> AttemptMachine::next_wake() const noexcept {
