@@ -1,9 +1,6 @@
 #include "daemon/committer.hpp"
 
-#include <pthread.h>
-
 #include <chrono>
-#include <csignal>
 #include <utility>
 
 namespace hpsearch::daemon {
@@ -16,34 +13,15 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// Starts a thread that leaves all signals to the loop's.
-template <class Function>
-std::thread start_without_signals(Function function) {
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  std::thread thread(std::move(function));
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  return thread;
-}
-
 }  // namespace
 
-Committer::Committer(net::Loop& loop, EventStore& store, Failed failed)
+Committer::Committer(net::Timeline& loop, EventStore& store, Failed failed, const EmployStoreExecutor& employ)
     : loop_(loop), store_(store), failed_(std::move(failed)) {
   counters_.durable = store.last_lsn();
-  thread_ = start_without_signals([this] { run(); });
+  executor_ = employ([this] { return store_next_group(); });
 }
 
-Committer::~Committer() {
-  {
-    const std::scoped_lock lock(mutex_);
-    stopping_ = true;
-  }
-  wake_.notify_one();
-  thread_.join();
-}
+Committer::~Committer() = default;
 
 void Committer::commit(std::vector<engine::Event> events, Then then) {
   if (events.empty() && idle()) {
@@ -71,31 +49,27 @@ void Committer::push(Entry entry) {
     const std::scoped_lock lock(mutex_);
     queue_.push_back(std::move(entry));
   }
-  wake_.notify_one();
+  executor_->wake();
 }
 
-void Committer::run() {
-  for (;;) {
-    std::deque<Entry> group;
-    std::vector<engine::Event> events;
-    {
-      std::unique_lock lock(mutex_);
-      wake_.wait(lock, [this] { return stopping_ || !queue_.empty(); });
-      if (stopping_) {
-        return;
-      }
-      while (!queue_.empty() && (group.empty() || events.size() < most_events_per_group)) {
-        group.push_back(std::move(queue_.front()));
-        queue_.pop_front();
-        auto& more = group.back().events;
-        events.insert(events.end(), std::make_move_iterator(more.begin()),
-                      std::make_move_iterator(more.end()));
-      }
+/// On the executor. False when there is nothing left to do.
+bool Committer::store_next_group() {
+  std::deque<Entry> group;
+  std::vector<engine::Event> events;
+  {
+    const std::scoped_lock lock(mutex_);
+    if (failed_once_ || queue_.empty()) {
+      return false;
     }
-    if (!store_group(group, events)) {
-      return;
+    while (!queue_.empty() && (group.empty() || events.size() < most_events_per_group)) {
+      group.push_back(std::move(queue_.front()));
+      queue_.pop_front();
+      auto& more = group.back().events;
+      events.insert(events.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
     }
   }
+  failed_once_ = !store_group(group, events);
+  return !failed_once_;
 }
 
 /// False when the store failed: then nothing of the group, and nothing after it, is ever run.

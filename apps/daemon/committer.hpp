@@ -1,24 +1,23 @@
 #pragma once
 
-#include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
-#include <thread>
 #include <vector>
 
 #include "daemon/store/event_store.hpp"
-#include "hpsearch/net/loop.hpp"
+#include "daemon/store_executor.hpp"
+#include "hpsearch/net/timeline.hpp"
 
 namespace hpsearch::daemon {
 
-/// The one thread that waits for the disk. Groups of events are made durable in the order they came; what
-/// comes while one commit is in flight makes up the next. What has to wait for a commit is run on the loop
-/// afterwards, in the order it came.
+/// What has to wait for the disk. Groups of events are made durable in the order they came; what comes while
+/// one commit is in flight makes up the next. What has to wait for a commit is run on the loop afterwards, in
+/// the order it came.
 ///
-/// Threads: its own one has the store; everything here is called on the loop.
+/// Threads: its executor's has the store; everything here is called on the loop.
 /// Fails:   a failed commit is told once; from then on nothing is stored and nothing that waits is run.
 class Committer {
  public:
@@ -32,8 +31,9 @@ class Committer {
   using Then = std::function<void()>;
   using Failed = std::function<void(const engine::Error&)>;
 
-  /// Both must outlive this. The store is used by nobody else meanwhile.
-  Committer(net::Loop& loop, EventStore& store, Failed failed);
+  /// Loop and store must outlive this. The store is used by nobody else meanwhile.
+  Committer(net::Timeline& loop, EventStore& store, Failed failed,
+            const EmployStoreExecutor& employ = on_a_thread_of_its_own);
   Committer(const Committer&) = delete;
   Committer& operator=(const Committer&) = delete;
   ~Committer();  ///< Waits for the commit in flight; what is queued behind it is not stored.
@@ -55,24 +55,23 @@ class Committer {
     Then then;
   };
 
-  void run();
+  bool store_next_group();
   void push(Entry entry);
   bool store_group(std::deque<Entry>& group, std::vector<engine::Event>& events);
   void post_finish(std::deque<Entry> done);
 
-  net::Loop& loop_;
+  net::Timeline& loop_;
   EventStore& store_;
   Failed failed_;
   std::size_t waiting_ = 0;                                     // Of the loop: given, but not finished.
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // What was posted may outlive us.
 
   mutable std::mutex mutex_;
-  std::condition_variable wake_;
   std::deque<Entry> queue_;
   Counters counters_;
-  bool stopping_ = false;
+  bool failed_once_ = false;  // Of the executor.
 
-  std::thread thread_;  // Last: it uses everything above.
+  std::unique_ptr<StoreExecutor> executor_;  // Last: it uses everything above.
 };
 
 }  // namespace hpsearch::daemon

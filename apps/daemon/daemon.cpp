@@ -7,14 +7,17 @@
 #include <chrono>
 #include <csignal>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "daemon/http_routes.hpp"
 #include "daemon/runtime.hpp"
 #include "daemon/state_directory.hpp"
+#include "daemon/store/snapshot_files.hpp"
 #include "daemon/store/sqlite_store.hpp"
 #include "daemon/worker_gate.hpp"
+#include "daemon/worker_port.hpp"
 #include "hpsearch/net/http.hpp"
 #include "hpsearch/net/log.hpp"
 #include "hpsearch/searchers/registry.hpp"
@@ -91,7 +94,9 @@ class Daemon {
   }
 
   Status open_storage() {
-    auto directory = StateDirectory::open(options_.state_dir);
+    auto directory = StateDirectory::open(options_.state_dir, options_.allow_network_filesystem
+                                                                  ? StateDirectory::NetworkFileSystems::allowed
+                                                                  : StateDirectory::NetworkFileSystems::refused);
     if (!directory) {
       Error error = directory.error();
       if (error.code == Errc::unavailable) {
@@ -107,6 +112,8 @@ class Daemon {
     store_ = std::move(store).value();
     const engine::Patience patience{std::min(Duration::seconds(45), lost_after()), lost_after()};
     runtime_ = std::make_unique<Runtime>(loop_, *store_, searchers::registry(), patience);
+    snapshots_.emplace(directory_->snapshots());
+    runtime_->keep_snapshots(*snapshots_, options_.snapshot_every);
     if (auto recovered = runtime_->recover(); !recovered) {
       return remedy(recovered.error());
     }
@@ -135,8 +142,8 @@ class Daemon {
   }
 
   Status listen() {
-    auto gate = WorkerGate::open(
-        *runtime_, {.endpoint = options_.workers, .checkpoint_root = directory_->checkpoints()});
+    auto gate = WorkerGate::open(*runtime_, router_port(loop_, options_.workers),
+                                 {.checkpoint_root = directory_->checkpoints()});
     if (!gate) {
       return other_address(gate.error(), "--workers tcp://127.0.0.1:0");
     }
@@ -192,6 +199,7 @@ class Daemon {
   net::Loop loop_;
   std::unique_ptr<StateDirectory> directory_;
   std::unique_ptr<SqliteStore> store_;
+  std::optional<SnapshotFiles> snapshots_;
   std::unique_ptr<Runtime> runtime_;
   std::unique_ptr<WorkerGate> gate_;
   std::unique_ptr<net::HttpServer> http_;

@@ -8,19 +8,20 @@
 #include <set>
 #include <string>
 
-#include "daemon/attempt_book.hpp"
 #include "daemon/committer.hpp"
 #include "daemon/store/event_store.hpp"
+#include "daemon/store/snapshot_files.hpp"
+#include "daemon/store_executor.hpp"
 #include "hpsearch/engine/cluster/liveness.hpp"
 #include "hpsearch/engine/engine.hpp"
-#include "hpsearch/net/loop.hpp"
+#include "hpsearch/net/timeline.hpp"
 
 namespace hpsearch::daemon {
 
 /// The loop around the engine: a command goes in, its events are made durable, and only then its orders and
 /// its answer go out, in the order of the commands.
 ///
-/// Owns:    the engine, and the thread that stores.
+/// Owns:    the engine, and who stores.
 /// Threads: everything on the loop's.
 class Runtime {
  public:
@@ -32,20 +33,27 @@ class Runtime {
   using Answer = std::function<void(const engine::Result<Outcome>&)>;
   using OnOrder = std::function<void(const engine::Order&)>;
 
-  /// Loop and store must outlive this. `registry` says which searchers there are.
-  Runtime(net::Loop& loop, EventStore& store, engine::SearcherRegistry registry, engine::Patience patience);
+  /// Loop and store must outlive this. `registry` says which searchers there are, `employ` who waits for the
+  /// store's disk.
+  Runtime(net::Timeline& loop, EventStore& store, engine::SearcherRegistry registry, engine::Patience patience,
+          EmployStoreExecutor employ = on_a_thread_of_its_own);
   Runtime(const Runtime&) = delete;
   Runtime& operator=(const Runtime&) = delete;
   ~Runtime();
 
-  /// Start-up is recovery: replays the log. To be called first. After that every known worker counts as heard
-  /// now, but gets nothing new before it is connected again.
+  /// From now on the state is saved after every so many events, so that a start has less to replay. To be called
+  /// before recover(), which begins with the newest snapshot that is good and of this log. The files must outlive
+  /// this.
+  void keep_snapshots(const SnapshotFiles& files, std::uint64_t every_events);
+
+  /// Start-up is recovery: replays the log, or what follows a snapshot. To be called first. After that every known
+  /// worker counts as heard now, but gets nothing new before it is connected again.
   engine::Status recover();
 
   /// Begins to take commands. `on_order` carries an order out; `failed` hears that the store takes nothing
   /// more.
   void start(OnOrder on_order, Committer::Failed failed);
-  /// Ends the look at the clock. Commands already given are still made durable.
+  /// Ends the look at the clock and saves the state. Commands already given are still made durable.
   void stop();
 
   /// Lets the engine do what `command` asks, now, and returns what came of it, which is not to leave the
@@ -69,10 +77,9 @@ class Runtime {
 
   [[nodiscard]] const engine::Engine& engine() const noexcept { return engine_; }
   [[nodiscard]] std::optional<engine::WorkerId> worker_with_uid(const std::string& uid) const;
-  [[nodiscard]] const AttemptBook& attempts() const noexcept { return attempts_; }
   [[nodiscard]] engine::SearcherRegistry registry() const noexcept { return registry_; }
   [[nodiscard]] engine::Instant now() const noexcept { return loop_.now(); }
-  [[nodiscard]] net::Loop& loop() noexcept { return loop_; }
+  [[nodiscard]] net::Timeline& loop() noexcept { return loop_; }
   [[nodiscard]] std::uint64_t cluster() const noexcept { return cluster_; }
   [[nodiscard]] std::uint64_t daemon_epoch() const noexcept { return daemon_epoch_; }
   [[nodiscard]] double engine_seconds() const noexcept { return engine_seconds_; }
@@ -80,22 +87,33 @@ class Runtime {
 
  private:
   void note(const engine::Event& event);
+  /// What the engine then knows already; 0 when there is nothing to begin with.
+  [[nodiscard]] engine::Lsn load_newest_snapshot();
+  [[nodiscard]] engine::Status load_snapshot(engine::Lsn lsn);
+  void save_if_due();
+  void save();
   void look_at_clock();
   /// Budgets of time end to the moment, not at the next look.
   void arm_deadline();
+  /// Ends the leases of a silent worker whose time is up.
+  void expire(const engine::Silence& silence);
   void update_suspicion(engine::Instant now);
 
-  net::Loop& loop_;
+  net::Timeline& loop_;
   EventStore& store_;
   engine::SearcherRegistry registry_;
+  EmployStoreExecutor employ_;
   engine::Engine engine_;
   engine::Liveness liveness_;
-  AttemptBook attempts_;
   std::map<std::string, engine::WorkerId> worker_by_uid_;
   std::set<engine::WorkerId> connected_;
   std::uint64_t cluster_;
   std::uint64_t daemon_epoch_;
   double engine_seconds_ = 0;
+  const SnapshotFiles* snapshots_ = nullptr;
+  std::uint64_t snapshot_every_ = 0;
+  engine::Lsn saved_;  ///< The last event of the last snapshot, or of the last try.
+  bool saving_ = false;
   OnOrder on_order_;
   engine::Instant last_look_;
   net::Watch clock_;

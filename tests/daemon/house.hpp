@@ -14,6 +14,7 @@
 #include "daemon/pump.hpp"
 #include "daemon/runtime.hpp"
 #include "daemon/worker_gate.hpp"
+#include "daemon/worker_port.hpp"
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/net/http.hpp"
 #include "hpsearch/net/zmq_port.hpp"
@@ -51,8 +52,8 @@ class House {
     runtime = std::make_unique<Runtime>(loop, *store, searchers::registry(), patience_);
     const auto recovered = runtime->recover();
     ASSERT_TRUE(recovered) << recovered.error().message;
-    auto opened = WorkerGate::open(*runtime, {.endpoint = "tcp://127.0.0.1:0",
-                                              .checkpoint_root = "/checkpoints/default",
+    auto opened = WorkerGate::open(*runtime, router_port(loop, "tcp://127.0.0.1:0"),
+                                             {.checkpoint_root = "/checkpoints/default",
                                               .repeat_after = engine::Duration::millis(500),
                                               .log_patience = engine::Duration::millis(500)});
     ASSERT_TRUE(opened) << opened.error().message;
@@ -63,6 +64,14 @@ class House {
     http = std::move(listening).value();
     runtime->start([this](const engine::Order& order) { gate->carry_out(order); },
                    [this](const engine::Error& error) { failure = error; });
+  }
+  /// The workers' door again, with other settings; its HTTP routes are gone then.
+  void reopen_gate(WorkerGate::Settings settings) {
+    http.reset();
+    gate.reset();
+    auto opened = WorkerGate::open(*runtime, router_port(loop, "tcp://127.0.0.1:0"), std::move(settings));
+    ASSERT_TRUE(opened) << opened.error().message;
+    gate = std::move(opened).value();
   }
   /// As a kill does: what is not durable is lost.
   void crash() {
@@ -183,6 +192,7 @@ class ScriptedWorker {
     hello.name = "worker of " + uid_;
     hello.incarnation = incarnation;
     hello.boot_id = "boot";
+    hello.pid = pid;
     hello.slots = slots;
     hello.slot_kind = "cpu";
     hello.held = held;
@@ -220,6 +230,7 @@ class ScriptedWorker {
 
   proto::Envelope envelope;
   std::uint64_t incarnation = 1;
+  std::uint64_t pid = 0;
   std::uint64_t slots = 1;
   std::vector<engine::HeldAttempt> held;
   std::vector<proto::FromDaemon> heard;

@@ -31,12 +31,13 @@ std::size_t count_of(const Effects& effects) {
   return found;
 }
 
-HeldAttempt held(const AttemptKey& key, std::uint64_t last_seq, bool exited = false) {
+/// Reports up to `acknowledged` are not kept any more; one that has exited has two more, the last one its exit.
+HeldAttempt held(const AttemptKey& key, std::uint64_t acknowledged, bool exited = false) {
   HeldAttempt attempt;
   attempt.key = key;
   attempt.exited = exited;
-  attempt.last_seq = last_seq;
-  attempt.first_seq = last_seq + (exited ? 0 : 1);
+  attempt.last_seq = acknowledged + (exited ? 2 : 0);
+  attempt.first_seq = acknowledged + 1;
   attempt.slots = {SlotIndex{0}};
   attempt.length = Units{9};
   return attempt;
@@ -175,7 +176,7 @@ TEST_P(Return, GivesTheTrialBackUnlessAnotherAttemptHasStarted) {
   }
   cluster.engine.set_suspect(silent, false);
   const Effects back = cluster.step(
-      JoinWorker{"silent", "silent", 1, 1, "cpu", {held(first, wanted.exited ? 3 : 1, wanted.exited)}});
+      JoinWorker{"silent", "silent", 1, 1, "cpu", {held(first, 1, wanted.exited)}});
   ASSERT_EQ(welcome_in(back).attempts.size(), 1U);
   const WelcomeWorker::Attempt& told = welcome_in(back).attempts[0];
   EXPECT_EQ(told.key, first);

@@ -384,6 +384,7 @@ void WorkerMachine::say_hello(Instant now) {
   hello.name = identity_.name;
   hello.incarnation = identity_.incarnation;
   hello.boot_id = identity_.boot_id;
+  hello.pid = identity_.pid;
   hello.slots = identity_.slots;
   hello.slot_kind = identity_.slot_kind;
   for (const auto& [key, attempt] : attempts_) {

@@ -24,7 +24,7 @@ bool can_take(const WorkerRecord& worker, const std::vector<SlotIndex>& slots, c
 }
 
 /// Takes the lease back from an attempt that has not begun.
-void revoke(Step& step, const AttemptKey& key, WorkerId worker) {
+void revoke(Step& step, AttemptKey key, WorkerId worker) {
   step.effects().orders.emplace_back(FenceAttempt{worker, key});
   lose_attempt(step, key, "revoked before it started: the attempt before it came back");
 }

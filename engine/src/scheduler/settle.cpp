@@ -90,12 +90,29 @@ std::optional<Placement> find_place(const World& world, std::uint64_t slots) {
   return Placement{*worker, *world.workers.at(*worker).slots.find_free(slots)};
 }
 
+/// Another worker than `besides` with so many free slots. Only for trials that crashed there: O(workers).
+std::optional<Placement> find_place_besides(const World& world, std::uint64_t slots, WorkerId besides) {
+  for (const auto& [id, worker] : world.workers) {
+    const bool usable = worker.present && worker.quarantined.empty() && !world.suspects.contains(id) && id != besides;
+    if (auto found = usable ? worker.slots.find_free(slots) : std::nullopt) {
+      return Placement{id, std::move(*found)};
+    }
+  }
+  return std::nullopt;
+}
+
 /// Gives the place to the experiment. False when it cannot use it now.
 bool fill(Step& step, const ExperimentRecord& record, const Placement& place) {
   const Ready ready = find_ready(step.world(), record, place.worker);
   if (ready.first) {
     lease(step, record, *ready.first, place);
     return true;
+  }
+  if (ready.last_resort) {
+    if (const auto other = find_place_besides(step.world(), place.slots.size(), place.worker)) {
+      lease(step, record, *ready.last_resort, *other);
+      return true;
+    }
   }
   Next next = record.searcher->next();
   if (auto* wanted = std::get_if<CreateTrial>(&next)) {

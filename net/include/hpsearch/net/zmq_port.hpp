@@ -10,29 +10,22 @@
 
 #include "hpsearch/engine/base/result.hpp"
 #include "hpsearch/net/loop.hpp"
+#include "hpsearch/net/peer_port.hpp"
 
 namespace hpsearch::net {
 
-/// Names one connection of a RouterPort; opaque, never reused while the port lives.
-using Peer = std::string;
-
-/// A ZeroMQ ROUTER in a Loop: many peers, one frame per message. Messages of several frames and frames above
-/// the limit are dropped. Delivery is at most once: whoever needs more numbers and repeats its messages.
-class RouterPort {
+/// A ZeroMQ ROUTER in a Loop. Messages of several frames and frames above the limit are dropped.
+class RouterPort final : public PeerPort {
  public:
-  using OnFrame = std::function<void(const Peer& peer, std::span<const std::byte> frame)>;
-
   /// Binds "tcp://127.0.0.1:5555"; port 0 or * takes a free one. unavailable: the address is in use or not
   /// ours.
   [[nodiscard]] static engine::Result<std::unique_ptr<RouterPort>> bind(Loop& loop,
                                                                         const std::string& endpoint,
                                                                         std::size_t max_frame_bytes,
                                                                         OnFrame on_frame);
-  ~RouterPort();
-  [[nodiscard]] std::string endpoint() const;  ///< With the real port.
-
-  /// False when the peer is gone or its queue is full: its session is over then.
-  bool send(const Peer& peer, std::span<const std::byte> frame);
+  ~RouterPort() override;
+  [[nodiscard]] std::string endpoint() const override;  ///< With the real port.
+  bool send(const Peer& peer, std::span<const std::byte> frame) override;
 
   struct Impl;
   explicit RouterPort(std::unique_ptr<Impl> impl);

@@ -24,7 +24,7 @@ struct WelcomeWorker {
     AttemptKey key;
     Fate fate = Fate::hold;
     std::uint64_t upto = 0;  ///< Reports up to here are durable.
-    LeaseId lease;           ///< The one to speak under from now on; 0 = that in `key`.
+    LeaseId lease{};         ///< The one to speak under from now on; 0 = that in `key`.
   };
   WorkerId worker;
   std::vector<Attempt> attempts;

@@ -21,6 +21,7 @@ struct WorkerIdentity {
   std::string name;
   std::uint64_t incarnation = 0;
   std::string boot_id;
+  std::uint64_t pid = 0;  ///< Of the agent.
   std::uint64_t slots = 1;
   std::string slot_kind;  ///< "gpu" or "cpu"
 };

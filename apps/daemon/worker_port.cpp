@@ -1,0 +1,22 @@
+#include "daemon/worker_port.hpp"
+
+#include <memory>
+#include <utility>
+
+#include "hpsearch/net/zmq_port.hpp"
+#include "hpsearch/proto/wire.hpp"
+
+namespace hpsearch::daemon {
+
+WorkerGate::OpenPort router_port(net::Loop& loop, std::string endpoint) {
+  return [&loop, endpoint = std::move(endpoint)](
+             net::PeerPort::OnFrame on_frame) -> engine::Result<std::unique_ptr<net::PeerPort>> {
+    auto bound = net::RouterPort::bind(loop, endpoint, proto::max_frame_bytes, std::move(on_frame));
+    if (!bound) {
+      return bound.error();
+    }
+    return std::unique_ptr<net::PeerPort>(std::move(bound).value());
+  };
+}
+
+}  // namespace hpsearch::daemon

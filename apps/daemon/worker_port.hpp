@@ -1,0 +1,14 @@
+#pragma once
+
+#include <string>
+
+#include "daemon/worker_gate.hpp"
+#include "hpsearch/net/loop.hpp"
+
+namespace hpsearch::daemon {
+
+/// Opens a ZeroMQ port at `endpoint`, "tcp://127.0.0.1:8078"; port 0 takes a free one. unavailable: the address
+/// is in use.
+[[nodiscard]] WorkerGate::OpenPort router_port(net::Loop& loop, std::string endpoint);
+
+}  // namespace hpsearch::daemon

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <span>
+#include <string>
+
+namespace hpsearch::net {
+
+/// Names one connection of a PeerPort; opaque, never reused while the port lives.
+using Peer = std::string;
+
+/// Where many peers are spoken to, one frame per message. Delivery is at most once: whoever needs more numbers
+/// and repeats its messages.
+class PeerPort {
+ public:
+  using OnFrame = std::function<void(const Peer& peer, std::span<const std::byte> frame)>;
+
+  PeerPort() = default;
+  PeerPort(const PeerPort&) = delete;
+  PeerPort& operator=(const PeerPort&) = delete;
+  virtual ~PeerPort() = default;
+
+  [[nodiscard]] virtual std::string endpoint() const = 0;  ///< What peers connect to.
+
+  /// False when the peer is gone or its queue is full: its session is over then.
+  virtual bool send(const Peer& peer, std::span<const std::byte> frame) = 0;
+};
+
+}  // namespace hpsearch::net
