@@ -103,9 +103,9 @@ Status Runtime::recover() {
   return engine::Done{};
 }
 
-void Runtime::start(OnOrder on_order, Committer::Failed failed) {
+void Runtime::start(OnOrder on_order, Committer::Failed failed, Committer::Failed full) {
   on_order_ = std::move(on_order);
-  committer_ = std::make_unique<Committer>(loop_, store_, std::move(failed), employ_);
+  committer_ = std::make_unique<Committer>(loop_, store_, std::move(failed), std::move(full), employ_);
   last_look_ = now();
   clock_ = loop_.every(look_every, [this] { look_at_clock(); });
   // The log may end in the middle of what follows from its last event: this goes on with it.

@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "daemon/committer.hpp"
 #include "daemon/store/event_store.hpp"
@@ -17,6 +18,23 @@
 #include "hpsearch/net/timeline.hpp"
 
 namespace hpsearch::daemon {
+
+/// What is taken from outside, which depends on the room to store it.
+enum class Intake : std::uint8_t {
+  everything,
+  no_experiments,  ///< No new ones.
+  what_ends,       ///< No reports of workers either: they keep them.
+  nothing,         ///< Not even what makes room: it could not be stored.
+};
+
+/// The store's disk, as it was looked at last.
+struct Storage {
+  std::string state = "ample";  ///< A Room's name, or "full".
+  std::uint64_t free_bytes = 0;
+  std::uint64_t total_bytes = 0;
+  Intake intake = Intake::everything;
+  std::string why;  ///< Why not everything is taken.
+};
 
 /// The loop around the engine: a command goes in, its events are made durable, and only then its orders and
 /// its answer go out, in the order of the commands.
@@ -51,8 +69,8 @@ class Runtime {
   engine::Status recover();
 
   /// Begins to take commands. `on_order` carries an order out; `failed` hears that the store takes nothing
-  /// more.
-  void start(OnOrder on_order, Committer::Failed failed);
+  /// more, `full` that it lacks room and everything waits.
+  void start(OnOrder on_order, Committer::Failed failed, Committer::Failed full = [](const engine::Error&) {});
   /// Ends the look at the clock and saves the state. Commands already given are still made durable.
   void stop();
 
@@ -65,6 +83,11 @@ class Runtime {
   void when_durable(std::function<void()> then);
   void read(std::function<Committer::Then(EventStore&)> job) { committer_->read(std::move(job)); }
   [[nodiscard]] bool idle() const noexcept { return committer_->idle(); }
+
+  /// While true, nothing can be made durable for lack of room, and everything that has to be waits.
+  [[nodiscard]] bool stalled() const noexcept { return committer_ != nullptr && committer_->stalled(); }
+  void set_storage(Storage storage) { storage_ = std::move(storage); }
+  [[nodiscard]] const Storage& storage() const noexcept { return storage_; }
 
   // --- workers: what is heard of them is not journaled ---
 
@@ -114,6 +137,7 @@ class Runtime {
   std::uint64_t snapshot_every_ = 0;
   engine::Lsn saved_;  ///< The last event of the last snapshot, or of the last try.
   bool saving_ = false;
+  Storage storage_;
   OnOrder on_order_;
   engine::Instant last_look_;
   net::Watch clock_;

@@ -5,7 +5,33 @@
 #include <cstring>
 #include <utility>
 
+#include "daemon/store/durable_file.hpp"
+
 namespace hpsearch::daemon {
+namespace {
+
+/// What the last call on one of a database's files that failed had failed with; 0 when none has.
+int last_errno(sqlite3* database, int which_file) {
+  sqlite3_file* file = nullptr;
+  int error = 0;
+  if (sqlite3_file_control(database, "main", which_file, &file) == SQLITE_OK && file != nullptr &&
+      file->pMethods != nullptr) {
+    file->pMethods->xFileControl(file, SQLITE_FCNTL_LAST_ERRNO, &error);
+  }
+  return error;
+}
+constexpr int database_itself = SQLITE_FCNTL_FILE_POINTER;
+constexpr int write_ahead_log = SQLITE_FCNTL_JOURNAL_POINTER;
+
+/// A failed write has written nothing that counts; a failed sync leaves nobody knowing what is on the disk.
+bool lack_of_room(int code, int error) noexcept {
+  return (code & 0xff) == SQLITE_FULL || (code == SQLITE_IOERR_WRITE && is_lack_of_room(error));
+}
+
+// As SQLite's default: 4 MB, little to read at a start and much to move at once.
+constexpr int most_pages_to_move = 1'000;
+
+}  // namespace
 
 using engine::Done;
 using engine::Errc;
@@ -58,6 +84,14 @@ Status SqliteFile::open(const std::string& path) {
   const int opened = sqlite3_open_v2(path.c_str(), &database, flags, nullptr);
   database_.reset(database);
   if (opened == SQLITE_OK) {
+    // In the place of SQLite's own hook, which would checkpoint.
+    sqlite3_wal_hook(
+        database,
+        [](void* pages, sqlite3*, const char*, int count) {
+          *static_cast<int*>(pages) = count;
+          return SQLITE_OK;
+        },
+        &pages_to_move_);
     return Done{};
   }
   return database == nullptr ? Error{Errc::unavailable, "cannot open " + path + ": out of memory"}
@@ -97,11 +131,35 @@ void SqliteFile::roll_back() noexcept {
   sqlite3_exec(database_.get(), "ROLLBACK", nullptr, nullptr, nullptr);
 }
 
+bool SqliteFile::in_transaction() const noexcept { return sqlite3_get_autocommit(database_.get()) == 0; }
+
+Status SqliteFile::checkpoint_if_due() {
+  if (pages_to_move_ < most_pages_to_move) {
+    return Done{};
+  }
+  const int code =
+      sqlite3_wal_checkpoint_v2(database_.get(), nullptr, SQLITE_CHECKPOINT_PASSIVE, nullptr, nullptr);
+  if (code == SQLITE_OK || code == SQLITE_BUSY || code == SQLITE_LOCKED ||
+      lack_of_room(code, last_errno(database_.get(), database_itself))) {
+    return Done{};
+  }
+  Error error = problem("cannot move what was committed into");
+  error.code = Errc::corrupt;
+  return error;
+}
+
+bool SqliteFile::lacks_room() const noexcept {
+  return lack_of_room(sqlite3_extended_errcode(database_.get()), last_errno(database_.get(), write_ahead_log));
+}
+
 Error SqliteFile::problem(const std::string& doing) const {
   const int code = sqlite3_extended_errcode(database_.get());
   const int base = code & 0xff;
   std::string message = doing + " " + path_ + ": " + sqlite3_errmsg(database_.get());
-  const int system = sqlite3_system_errno(database_.get());
+  int system = sqlite3_system_errno(database_.get());
+  if (system == 0) {  // It forgets when a transaction is rolled back by itself; the files do not.
+    system = last_errno(database_.get(), write_ahead_log);
+  }
   if (system != 0 && (base == SQLITE_IOERR || base == SQLITE_CANTOPEN)) {
     message += std::string(" (") + std::strerror(system) + ")";
   }

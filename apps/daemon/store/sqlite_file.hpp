@@ -53,10 +53,17 @@ class Use {
 
 /// A database file while it is open.
 ///
+/// It moves pages out of the write-ahead log only where it is told to: SQLite, left alone, does so behind a commit
+/// and keeps to itself that a disk failed.
+///
 /// Owns:    the connection; statements of it end before it does.
 /// Threads: one at a time.
 class SqliteFile {
  public:
+  SqliteFile() = default;
+  SqliteFile(const SqliteFile&) = delete;
+  SqliteFile& operator=(const SqliteFile&) = delete;
+
   /// Opens or makes the file. unavailable: the file system refuses.
   engine::Status open(const std::string& path);
 
@@ -69,6 +76,14 @@ class SqliteFile {
   [[nodiscard]] engine::Result<std::uint64_t> number(const char* sql);
   /// Gives up a transaction, if there is one.
   void roll_back() noexcept;
+  [[nodiscard]] bool in_transaction() const noexcept;
+
+  /// Moves what has gathered in the write-ahead log into the database, when it is much; to be called where no
+  /// statement is in use. Lack of room is no failure: what was committed stays where it is. corrupt: the disk failed.
+  [[nodiscard]] engine::Status checkpoint_if_due();
+
+  /// Whether a transaction failed just now for lack of room: then nothing was written that counts.
+  [[nodiscard]] bool lacks_room() const noexcept;
 
   /// What went wrong just now. wrong_state: another process has the file open; corrupt: it is damaged or no
   /// database; unavailable: anything else.
@@ -80,6 +95,7 @@ class SqliteFile {
   };
 
   std::string path_;
+  int pages_to_move_ = 0;  // In the write-ahead log, as of the last commit.
   std::unique_ptr<sqlite3, CloseDatabase> database_;
 };
 

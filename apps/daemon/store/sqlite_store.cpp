@@ -227,6 +227,14 @@ struct SqliteStore::Impl {
     return Done{};
   }
 
+  /// Whatever a failed write left behind is in doubt, and a kernel may call a page clean that it could not write: no
+  /// second try would tell. The store is given up; a new start reads and checks what is really there.
+  Error give_up(Error error) {
+    error.code = Errc::corrupt;
+    broken = error;
+    return error;
+  }
+
   Status add_all(std::span<const engine::Event> group, std::uint32_t& chain_now) {
     writer.clear();
     if (Use(begin).step() != Use::Step::done) {
@@ -345,13 +353,18 @@ Status SqliteStore::append(std::span<const engine::Event> group) {
   }
   std::uint32_t chain = impl.chain;
   if (auto added = impl.add_all(group, chain); !added) {
-    impl.broken = added.error();
-    // Whatever a failed write left behind is in doubt: it is given up, and so is this store.
+    const bool only_room = impl.file.lacks_room();
     impl.file.roll_back();
-    return added;
+    if (only_room && !impl.file.in_transaction()) {
+      return Error{Errc::unavailable, added.error().message};
+    }
+    return impl.give_up(added.error());
   }
   impl.chain = chain;
   impl.last = group.back().lsn;
+  if (auto moved = impl.file.checkpoint_if_due(); !moved) {
+    return impl.give_up(moved.error());
+  }
   return Done{};
 }
 
