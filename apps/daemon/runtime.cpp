@@ -262,7 +262,8 @@ void Runtime::expire(const engine::Silence& silence) {
   const engine::WorkerId id = silence.worker;
   const engine::WorkerRecord& worker = engine_.workers().at(id);
   const std::size_t held = worker.attempts.size();
-  if (worker.present) {
+  const bool was_present = worker.present;
+  if (was_present) {
     static_cast<void>(perform(
         engine::ExpireLeases{id, silence.heard, liveness_.patience().lost_after, silence.at_least}));
   }
@@ -272,7 +273,9 @@ void Runtime::expire(const engine::Silence& silence) {
                                       " of its attempts count as lost");
   }
   if (!worker.present) {
-    net::log(net::Level::warning, "worker \"" + worker.name + "\" is lost: it was silent for too long");
+    if (was_present) {
+      net::log(net::Level::warning, "worker \"" + worker.name + "\" is lost: it was silent for too long");
+    }
     liveness_.forget(id);
   }
 }

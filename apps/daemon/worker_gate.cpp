@@ -295,8 +295,9 @@ void WorkerGate::carry_out(const engine::Order& order) {
     }
     found->second.welcomed = true;
     for (const auto& attempt : welcome->attempts) {
-      if (attempt.fate == engine::WelcomeWorker::Fate::hold) {
-        found->second.on_hold.insert(*found->second.held.find(attempt.key));
+      const auto held = found->second.held.find(attempt.key);
+      if (attempt.fate == engine::WelcomeWorker::Fate::hold && held != found->second.held.end()) {
+        found->second.on_hold.insert(*held);
       }
     }
     if (!found->second.on_hold.empty()) {

@@ -188,7 +188,7 @@ TEST(Runtime, SilentWorkerLosesItsLeasesAndIsWelcomeAgain) {
 }
 
 TEST(Runtime, RestoreBarrierLeasesNothingOfWorkersThatAreNotBack) {
-  House house(engine::Patience{Duration::millis(200), Duration::millis(400), Duration::seconds(300)});
+  House house(engine::Patience{Duration::seconds(2), Duration::seconds(3), Duration::seconds(300)});
   house.submit(small_search(2));
   ScriptedWorker missing(house, "missing");
   missing.slots = 2;
@@ -200,7 +200,7 @@ TEST(Runtime, RestoreBarrierLeasesNothingOfWorkersThatAreNotBack) {
   house.restart();
   ScriptedWorker other(house, "other");
   other.join();
-  pump_for(house.loop, 1'500ms);  // Several looks at the clock, each long after lost_after.
+  pump_for(house.loop, 4'500ms);  // Past lost_after, and a look at the clock.
   const engine::TrialRecord* trial = house.runtime->engine().find(key.experiment, key.trial);
   ASSERT_TRUE(trial->live);
   EXPECT_EQ(trial->live->key, key) << "our own absence costs nobody a lease";
