@@ -31,9 +31,13 @@ class Step {
   /// The first Lsn this step can have given.
   [[nodiscard]] Lsn first() const noexcept { return first_; }
 
-  void happened(EventBody body) {
-    effects_.events.push_back(Event{Lsn(world_.last_lsn.number() + 1), now_, std::move(body)});
-    apply(world_, effects_.events.back());
+  template <class Body>
+  void happened(Body body) {
+    Event& event = effects_.events.emplace_back();
+    event.lsn = Lsn(world_.last_lsn.number() + 1);
+    event.at = now_;
+    event.body.emplace<Body>(std::move(body));
+    apply(world_, event);
   }
 
  private:

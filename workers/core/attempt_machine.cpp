@@ -802,7 +802,7 @@ void AttemptMachine::make_exit_report() {
   } else if (lost_because_) {
     report.cause = ExitReport::Cause::lost;
     report.message = *lost_because_;
-  } else if (end_->out_of_memory) {
+  } else if (failed && end_->out_of_memory) {
     report.cause = ExitReport::Cause::out_of_memory;
     report.message = "ended by the kernel: its memory limit was reached";
     report.log_tail = end_->log_tail;

@@ -92,7 +92,7 @@ Status Keeper::start(Descriptor agent) {
   Result<LaunchOrder> order = read_launch_order(directory_.launch());
   const Status launched = order ? launch(*std::move(order)) : Status(order.error());
   if (launched) {
-    record(JournalStarted{"process table"}, false);
+    record(JournalStarted{followed_by_}, false);
   } else {
     record(JournalNotStarted{launched.error().message}, false);
     ended_ = true;
@@ -123,12 +123,15 @@ Status Keeper::launch(LaunchOrder order) {
   if (!socket) {
     return socket.error();
   }
-  const auto on_record = [this, &order](pid_t pid, std::uint64_t start_time) {
-    return directory_.write_process(
-        {.pid = pid, .start_time = start_time, .boot_id = boot_id(), .socket = order.report_socket});
+  const auto on_record = [this, &order](const RunningProgram& program) {
+    return directory_.write_process({.pid = program.pid,
+                                     .start_time = program.start_time,
+                                     .boot_id = boot_id(),
+                                     .socket = order.report_socket,
+                                     .group = program.group});
   };
-  Result<RunningProgram> running = programs_.start(
-      order.program, on_record, [this](bool by_signal, int code) { program_ended(by_signal, code); });
+  Result<RunningProgram> running =
+      programs_.start(order.program, on_record, [this](const ProgramEnd& end) { program_ended(end); });
   if (!running) {
     return running.error();
   }
@@ -137,6 +140,7 @@ Status Keeper::launch(LaunchOrder order) {
     scanner_.emplace(*std::move(scanner));
   }
   pid_ = running->pid;
+  followed_by_ = running->group.empty() ? "process table" : "cgroup";
   out_.pipe = std::move(running->out);
   err_.pipe = std::move(running->err);
   for (Output* output : {&out_, &err_}) {
@@ -301,7 +305,7 @@ bool Keeper::is_below_length(std::string_view line, bool from_socket) const {
   return metrics != nullptr && metrics->step < ahead_below_;
 }
 
-void Keeper::program_ended(bool by_signal, int code) {
+void Keeper::program_ended(const ProgramEnd& end) {
   for (Output* output : {&out_, &err_}) {
     for (int turn = 0; turn < turns_at_end && read_output(*output); ++turn) {
     }
@@ -314,7 +318,7 @@ void Keeper::program_ended(bool by_signal, int code) {
     tail = out_.log->last_lines(log_tail_bytes);
   }
   ended_ = true;
-  record(JournalEnded{by_signal, code, asked_, false, std::move(tail)}, false);
+  record(JournalEnded{end.by_signal, end.code, asked_, end.out_of_memory, std::move(tail)}, false);
   end_if_done();
 }
 

@@ -358,8 +358,9 @@ struct Applier {
     trial.last_lease = live.key.lease;
     trial.last_seq = live.applied_seq;
     trial.exited = false;
-    record.pending.erase(number);
-    record.running.insert(number);
+    auto waiting = record.pending.extract(number);  // Its node goes along.
+    HPSEARCH_CHECK(!waiting.empty(), "what is leased was waiting");
+    record.running.insert(std::move(waiting));
     if (record.first_lease_at == Instant{}) {
       record.first_lease_at = event.at;
     }

@@ -70,7 +70,7 @@ class Keeper {
   bool read_output(Output& output);
   void take_line(const Output& output, std::string_view line);
   [[nodiscard]] bool is_below_length(std::string_view line, bool from_socket) const;
-  void program_ended(bool by_signal, int code);
+  void program_ended(const ProgramEnd& end);
 
   void record(JournalRecord record, bool droppable);
   void write_down();
@@ -103,6 +103,7 @@ class Keeper {
   Output err_;
   std::optional<MetricScanner> scanner_;
   pid_t pid_ = 0;
+  std::string followed_by_;
   bool asked_ = false;
   ProgramKeeper programs_;
 };
