@@ -102,6 +102,7 @@ struct Arguments {
   SetOptions set;
   ExplainOptions explain;
   StoreOptions store;
+  WorkerOptions worker;
   std::optional<std::uint64_t> trial;
   std::optional<std::string> context_directory;
 };
@@ -130,6 +131,7 @@ class CommandLine {
     add_reading_verbs();
     add_control_verbs();
     add_store_verbs();
+    add_worker_verbs();
     CLI::App& version_verb =
         add("version", "Print the version", [](const Output& output) { return version(output); });
     static_cast<void>(version_verb);
@@ -336,6 +338,31 @@ class CommandLine {
     add_experiment(verb);
     verb.add_option("--timeout", given_.wait.timeout_seconds, "Give up after so many seconds")
         ->check(CLI::PositiveNumber);
+  }
+
+  void add_worker_verbs() {
+    add_server(add("workers", "List workers, and what is wrong with them",
+                   [this](const Output& output) { return workers(given_.server, output); }));
+    const std::pair<const char*, const char*> verbs[] = {
+        {"quarantine", "Give a worker no new trials; what it runs, runs on"},
+        {"release", "Give a worker in quarantine trials again"},
+        {"adopt", "Give an attempt that the store does not know its trial"},
+        {"disown", "End an attempt that the store does not know"},
+    };
+    for (const auto& [name, about] : verbs) {
+      const std::string what = name;
+      CLI::App& verb = add(what, about, [this, what](const Output& output) {
+        given_.worker.server = given_.server;
+        return change_worker(what, given_.worker, output);
+      });
+      verb.add_option("WORKER", given_.worker.worker, "Its number or name, as hpsearch workers shows it")->required();
+      if (what == "quarantine") {
+        verb.add_option("--why", given_.worker.why, "What is wrong with it, for those who look later");
+      } else if (what != "release") {
+        verb.add_option("ATTEMPT", given_.worker.attempt, "EXPERIMENT/TRIAL/ATTEMPT, or all")->required();
+      }
+      add_server(verb);
+    }
   }
 
   void add_set() {

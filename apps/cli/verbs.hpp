@@ -117,6 +117,18 @@ struct StoreOptions {
 [[nodiscard]] int store_restore(const StoreOptions& options, const Output& output);
 [[nodiscard]] int store_salvage(const StoreOptions& options, const Output& output);
 
+/// What workers there are, and what is wrong with them.
+[[nodiscard]] int workers(const ServerOptions& server, const Output& output);
+
+struct WorkerOptions {
+  std::string worker;   ///< Its number or name.
+  std::string why;      ///< For quarantine.
+  std::string attempt;  ///< For adopt and disown: EXPERIMENT/TRIAL/ATTEMPT or all.
+  ServerOptions server;
+};
+/// "quarantine", "release", "adopt" or "disown".
+[[nodiscard]] int change_worker(const std::string& what, const WorkerOptions& options, const Output& output);
+
 [[nodiscard]] int version(const Output& output);
 
 }  // namespace hpsearch::cli

@@ -128,7 +128,10 @@ engine::HeldAttempt AttemptMachine::held() const {
   return {.key = spec_.key,
           .exited = phase_ == Phase::exited && spooled_ == last_seq(),
           .last_seq = spooled_,
-          .last_decision = last_decision_};
+          .last_decision = last_decision_,
+          .first_seq = acked_ + 1,
+          .slots = spec_.slots,
+          .length = spec_.length};
 }
 
 std::optional<Instant> AttemptMachine::next_wake() const noexcept {
