@@ -242,7 +242,7 @@ class Routes {
     std::string_view path;  ///< # stands for a number.
     void (Routes::*handler)(Call call);
   };
-  static const std::array<Route, 26> table;
+  static const std::array<Route, 27> table;
 
   static bool match(std::string_view pattern, std::string_view path, std::vector<std::uint64_t>& numbers) {
     while (!pattern.empty() && !path.empty()) {
@@ -355,6 +355,20 @@ class Routes {
                       {"free_bytes", integer(storage.free_bytes)},
                       {"total_bytes", integer(storage.total_bytes)},
                       {"why", storage.why}};
+  }
+
+  void back_up(Call call) {
+    if (about_.backups == nullptr) {
+      call.reply(failure(Error{Errc::not_found, "this daemon keeps its store in memory"}));
+      return;
+    }
+    if (runtime_.storage().intake != Intake::everything) {
+      call.reply(no_room(runtime_.storage()));
+      return;
+    }
+    about_.backups->make([reply = call.reply](const Result<std::string>& path) {
+      reply(path ? with(201, Value::Map{{"path", *path}}) : failure(path.error()));
+    });
   }
 
   void workers(Call call) {
@@ -765,7 +779,7 @@ class Routes {
   AboutDaemon about_;
 };
 
-const std::array<Routes::Route, 26> Routes::table{{
+const std::array<Routes::Route, 27> Routes::table{{
     {"GET", "/healthz", &Routes::health},
     {"GET", "/version", &Routes::version},
     {"GET", "/api/v1/status", &Routes::status},
@@ -775,6 +789,7 @@ const std::array<Routes::Route, 26> Routes::table{{
     {"POST", "/api/v1/workers/#/attempts/#/#/#/adopt", &Routes::adopt},
     {"POST", "/api/v1/workers/#/attempts/#/#/#/disown", &Routes::disown},
     {"GET", "/api/v1/events", &Routes::events},
+    {"POST", "/api/v1/store/backup", &Routes::back_up},
     {"POST", "/api/v1/experiments", &Routes::submit},
     {"GET", "/api/v1/experiments", &Routes::list},
     {"GET", "/api/v1/experiments/#", &Routes::show},

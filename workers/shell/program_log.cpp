@@ -21,6 +21,8 @@ using engine::Result;
 
 namespace {
 
+constexpr std::size_t recent_bytes = 1024 * 1024;
+
 fs::path piece_path(const fs::path& path, std::uint64_t begin) {
   fs::path later = path;
   later += "." + std::to_string(begin);
@@ -135,6 +137,28 @@ bool ProgramLog::append(std::string_view bytes) {
   const auto here = piece_at(path_, begin_);
   size_ = here ? here->size : size_;  // A part of it may have been taken.
   return false;
+}
+
+void ProgramLog::leave_out(std::string_view bytes) {
+  left_out_ += bytes.size();
+  recent_.append(bytes.substr(bytes.size() - std::min(bytes.size(), recent_bytes)));
+  if (recent_.size() > 2 * recent_bytes) {
+    recent_.erase(0, recent_.size() - recent_bytes);
+  }
+}
+
+void ProgramLog::catch_up() {
+  if (left_out_ == 0) {
+    return;
+  }
+  const std::uint64_t lost = left_out_ - recent_.size();
+  if (lost > 0) {
+    append("\n[hpsearch-shim left out " + std::to_string(lost) +
+           " bytes here: they came faster than they could be written]\n");
+  }
+  append(recent_);
+  left_out_ = 0;
+  recent_ = std::string();
 }
 
 bool ProgramLog::begin_piece() {

@@ -91,6 +91,36 @@ TEST(ProgramLog, ReadsNothingBeyondItsEnd) {
   EXPECT_EQ(read_log(scratch.path() / "none.log", 0, 10, false).error().code, Errc::not_found);
 }
 
+TEST(ProgramLog, OfWhatIsLeftOutTheEndIsKept) {
+  const Scratch scratch;
+  const fs::path path = scratch.path() / "x.log";
+  auto log = ProgramLog::create(path);
+  ASSERT_TRUE(log->append("begin\n"));
+  const std::string block(100'000, 'x');
+  for (int i = 0; i < 100; ++i) {
+    log->leave_out(block);
+  }
+  log->leave_out("the end\n");
+  EXPECT_EQ(text_of(path), "begin\n");
+  log->catch_up();
+  const std::string text = text_of(path);
+  EXPECT_TRUE(text.starts_with("begin\n\n[hpsearch-shim left out ")) << text.substr(0, 80);
+  EXPECT_TRUE(text.ends_with("xxthe end\n"));
+  EXPECT_GT(text.size(), 1'000'000U);
+  EXPECT_LT(text.size(), 2'200'000U);
+  log->catch_up();
+  EXPECT_EQ(text_of(path), text);
+}
+
+TEST(ProgramLog, WhatWasLeftOutAndIsAllKeptIsNotMentioned) {
+  const Scratch scratch;
+  auto log = ProgramLog::create(scratch.path() / "x.log");
+  log->leave_out("a\n");
+  log->leave_out("b\n");
+  log->catch_up();
+  EXPECT_EQ(text_of(scratch.path() / "x.log"), "a\nb\n");
+}
+
 TEST(ProgramLog, AFullDiskCostsOnlyWhatItDoesNotTake) {
   auto log = ProgramLog::create("/dev/full");
   ASSERT_TRUE(log.has_value());

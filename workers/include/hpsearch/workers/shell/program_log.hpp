@@ -28,7 +28,13 @@ class ProgramLog {
   /// False when not everything could be written.
   bool append(std::string_view bytes);
 
-  /// The last whole lines, clean UTF-8, at most `limit` bytes.
+  /// For one that prints faster than a disk writes: keeps these bytes in memory, of all that were left out
+  /// only the last MiB.
+  void leave_out(std::string_view bytes);
+  /// Writes down that something was left out, and what is in memory.
+  void catch_up();
+
+  /// The last whole lines that were written, clean UTF-8, at most `limit` bytes.
   [[nodiscard]] std::string last_lines(std::size_t limit) const;
 
  private:
@@ -42,6 +48,8 @@ class ProgramLog {
   std::uint64_t begin_ = 0;          ///< Of the present piece, in the stream.
   std::uint64_t size_ = 0;           ///< Of the present piece.
   std::uint64_t dropped_ = 0;        ///< Since it was last said in the log.
+  std::uint64_t left_out_ = 0;       ///< Since it was last said in the log.
+  std::string recent_;               ///< The last of it.
   std::deque<std::uint64_t> later_;  ///< Where the pieces after the first begin.
 };
 
