@@ -101,8 +101,8 @@ struct Arguments {
   LogsOptions logs;
   SetOptions set;
   ExplainOptions explain;
-  WorkerOptions worker;
   StoreOptions store;
+  WorkerOptions worker;
   std::optional<std::uint64_t> trial;
   std::optional<std::string> context_directory;
 };
@@ -130,8 +130,8 @@ class CommandLine {
     add_simulate();
     add_reading_verbs();
     add_control_verbs();
-    add_worker_verbs();
     add_store_verbs();
+    add_worker_verbs();
     CLI::App& version_verb =
         add("version", "Print the version", [](const Output& output) { return version(output); });
     static_cast<void>(version_verb);
