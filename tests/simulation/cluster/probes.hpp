@@ -1,0 +1,42 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace hpsearch::simulation {
+
+/// Rare situations. A long run in which one never came up proves nothing about it, and says so.
+enum class Probe : std::uint8_t {
+  agent_ends_what_an_earlier_one_left,
+  recovered_an_unanswered_group,
+  recovered_nothing_of_a_group,
+  recovered_from_a_snapshot,
+  crashed_while_recovering,
+  reports_of_a_superseded_attempt,
+  attempt_put_on_hold,
+  decision_told_again,
+  lease_told_again,
+  reports_asked_for_again,
+  worker_back_after_it_was_lost,
+  trial_lost_and_run_again,
+  submission_repeated_after_a_crash,
+  session_superseded,
+  silence_while_the_daemon_stood_still,
+  killed_after_its_grace,
+  waits_for_slots_of_another,
+  stopped_worker_said_goodbye,
+};
+inline constexpr std::size_t probe_count = static_cast<std::size_t>(Probe::stopped_worker_said_goodbye) + 1;
+
+/// How often each was reached by the runs of this thread.
+[[nodiscard]] std::array<std::uint64_t, probe_count>& probe_counts() noexcept;
+[[nodiscard]] std::string_view name_of(Probe probe) noexcept;
+
+inline void reached(Probe probe) noexcept {
+  ++probe_counts()[static_cast<std::size_t>(probe)];
+}
+
+}  // namespace hpsearch::simulation
