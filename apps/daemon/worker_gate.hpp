@@ -82,6 +82,8 @@ class WorkerGate {
   };
   struct Counterpart {
     net::Peer peer;                  ///< Of its newest session.
+    std::uint64_t incarnation = 0;   ///< Of the agent that said the newest HELLO …
+    std::uint64_t hello = 0;         ///< … and its number.
     std::uint32_t welcomes_due = 0;  ///< HELLOs of it whose answers are on their way.
     bool welcomed = false;
     std::map<engine::AttemptKey, Launch> launches;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iostream>
 
 #include "simulation/invariants.hpp"
 
@@ -40,6 +41,11 @@ class Cluster {
     for (std::size_t number = 0; number < workers_wanted_; ++number) {
       workers_.push_back(std::make_unique<WorkerNode>(time_, faults_, network_, promises_, number,
                                                       1 + draw_.below(3), seed_));
+    }
+    if (options.trace) {
+      traced_ = true;
+      network_.watch([this](const std::string& line) { trace(line); });
+      promises_.watch([this](const std::string& line) { trace(line); });
     }
     promises_.ask({[this](const engine::AttemptKey& key) { return runs(key); },
                    [this](const engine::AttemptKey& key, engine::WorkerId) { return held_and_heard(key); }});
@@ -89,6 +95,10 @@ class Cluster {
     if (network_.most_under_way() > most_bytes_under_way) {
       promises_.break_because("I8: " + std::to_string(network_.most_under_way()) + " bytes are on one wire");
     }
+  }
+
+  void trace(const std::string& line) const {
+    std::cerr << time_.now().micros() / 1'000 << " ms  " << line << '\n';
   }
 
   // --- witnesses ---
@@ -226,6 +236,10 @@ class Cluster {
         return;
     }
     faults_.struck(fault);
+    if (traced_) {
+      trace("fault " + std::string(fault_kinds()[static_cast<std::size_t>(fault)].name) + " (worker " + worker.uid() +
+            ", cable " + std::to_string(cable) + ")");
+    }
   }
 
   // --- the second phase ---
@@ -299,6 +313,7 @@ class Cluster {
   Stranger stranger_;
   std::map<std::size_t, Instant> heard_;
   bool healed_ = false;
+  bool traced_ = false;
 };
 
 }  // namespace

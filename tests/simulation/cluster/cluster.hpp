@@ -23,6 +23,7 @@ struct RunOptions {
   std::uint64_t seed = 1;
   double hours = 0;  ///< Of the first phase; 0: drawn from the seed.
   std::vector<std::pair<std::string, double>> rates;  ///< Instead of those drawn from the seed.
+  bool trace = false;  ///< Write what happens to stderr.
 };
 
 /// What came of it.

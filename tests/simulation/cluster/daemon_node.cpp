@@ -81,6 +81,7 @@ void DaemonNode::crash() {
     return;
   }
   process_.kill();
+  welcomed_.clear();
   network_.daemon_is_gone();
   // We may be deep inside its own code.
   time_.at(time_.now(), [this, start = starts_] {
@@ -121,7 +122,9 @@ void DaemonNode::start_again_after(Duration away) {
 
 void DaemonNode::hear(const net::Peer& peer, const Frame& frame, std::function<void()> taken) {
   process_.deliver([this, peer, frame, taken = std::move(taken)] {
-    taken();
+    if (welcomed_.contains(peer)) {
+      taken();
+    }
     on_frame_(peer, *frame);
   });
 }
@@ -146,7 +149,10 @@ bool DaemonNode::send(const net::Peer& peer, std::span<const std::byte> frame) {
     if (network_.honest(peer)) {
       promises_.said(framed->message);
     }
-    if (std::holds_alternative<proto::Fenced>(framed->message)) {
+    if (std::holds_alternative<proto::Welcome>(framed->message)) {
+      std::erase_if(welcomed_, [&](const net::Peer& other) { return network_.same_worker(other, peer); });
+      welcomed_.insert(peer);
+    } else if (std::holds_alternative<proto::Fenced>(framed->message)) {
       reached(Probe::reports_of_a_superseded_attempt);
     } else if (std::holds_alternative<proto::Hold>(framed->message)) {
       reached(Probe::attempt_put_on_hold);

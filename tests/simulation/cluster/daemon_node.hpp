@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 
 #include "daemon/runtime.hpp"
 #include "daemon/worker_gate.hpp"
@@ -29,7 +30,7 @@ class DaemonNode {
   void fill_disk(engine::Duration time) { disk_.full_until = time_.now() + time; }
   void heal() noexcept { disk_.full_until = engine::Instant{}; }
 
-  /// `taken` is called when the daemon has taken the frame, if it ever does.
+  /// `taken` is called when the daemon has taken the frame from the worker's newest session, if it ever does.
   void hear(const net::Peer& peer, const Frame& frame, std::function<void()> taken);
   /// nullptr while it is down, stopped or ending.
   [[nodiscard]] daemon::Runtime* listening() noexcept;
@@ -55,6 +56,7 @@ class DaemonNode {
   engine::Instant began_;
   bool ending_ = false;
   net::PeerPort::OnFrame on_frame_;
+  std::set<net::Peer> welcomed_;  // Peers of newest sessions.
   // In the order they are made; they go in the reverse one.
   std::unique_ptr<SimulatedStore> store_;
   std::unique_ptr<daemon::Runtime> runtime_;

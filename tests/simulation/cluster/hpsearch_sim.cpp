@@ -30,6 +30,7 @@ constexpr std::string_view usage = R"(hpsearch-sim: a whole cluster on virtual t
   --seconds S            begin no more seeds after S seconds
   --cold-is-failure      exit status 1 when a fault or a rare situation never came up
   --digest               print each seed's digest
+  --trace                write what happens to stderr
 )";
 
 struct Settings {
@@ -120,6 +121,8 @@ Settings read(int argc, char** argv) {
       settings.cold_is_failure = true;
     } else if (option == "--digest") {
       settings.digest = true;
+    } else if (option == "--trace") {
+      settings.run.trace = true;
     } else if (option == "--options") {
       list_options();
       std::exit(0);

@@ -47,13 +47,20 @@ bool Network::honest(const net::Peer& peer) const {
   return found != by_peer_.end() && found->second->worker + 1 < cables_.size();
 }
 
+bool Network::same_worker(const net::Peer& a, const net::Peer& b) const {
+  const auto one = by_peer_.find(a);
+  const auto other = by_peer_.find(b);
+  return one == by_peer_.end() || (other != by_peer_.end() && one->second->worker == other->second->worker);
+}
+
 void Network::daemon_listens() {
   listening_ = true;
 }
 
 void Network::daemon_is_gone() {
   listening_ = false;
-  for (const Cable& cable : cables_) {
+  for (Cable& cable : cables_) {
+    cable.past.clear();  // Connections to the next daemon are new ones, with new keys.
     if (cable.connection) {
       break_off(Held(cable.connection));
     }
@@ -174,6 +181,12 @@ void Network::carry_up(const Held& connection, Frame frame) {
   const auto arrive = [this, connection, frame] {
     if (connection->known) {
       mix(*frame, connection->worker);
+      if (tell_) {
+        const auto framed = proto::decode_from_worker(*frame);
+        tell_(connection->peer + " of worker " + std::to_string(connection->worker) + " -> daemon  " +
+              (framed ? proto::name_of(framed->message) : "rubbish") +
+              (framed ? " session " + std::to_string(framed->envelope.session_epoch) : ""));
+      }
       ends_.daemon(connection->peer, connection->worker, frame);
     }
   };
@@ -194,6 +207,12 @@ void Network::carry_down(const Held& connection, Frame frame) {
   const auto arrive = [this, connection, frame] {
     if (connection->wanted && connection->established) {
       mix(*frame, ~std::uint64_t{connection->worker});
+      if (tell_) {
+        const auto framed = proto::decode_from_daemon(*frame);
+        tell_("daemon -> " + connection->peer + " of worker " + std::to_string(connection->worker) + "  " +
+              (framed ? proto::name_of(framed->message) : "rubbish") +
+              (framed ? " session " + std::to_string(framed->envelope.session_epoch) : ""));
+      }
       ends_.worker(connection->worker, frame);
     }
   };

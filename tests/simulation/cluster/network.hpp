@@ -33,6 +33,11 @@ class Network {
   /// The last of the `workers` is a stranger.
   Network(VirtualTime& time, Faults& faults, std::uint64_t seed, std::size_t workers, Ends ends);
   [[nodiscard]] bool honest(const net::Peer& peer) const;
+  /// Connections that broke belong to nobody's worker any more, so to the same as all others.
+  [[nodiscard]] bool same_worker(const net::Peer& a, const net::Peer& b) const;
+
+  /// Tells what arrives, for people.
+  void watch(std::function<void(const std::string&)> tell) { tell_ = std::move(tell); }
 
   // --- what the two ends do ---
   void daemon_listens();
@@ -87,6 +92,7 @@ class Network {
   Faults& faults_;
   engine::Draw draw_;
   Ends ends_;
+  std::function<void(const std::string&)> tell_;
   bool listening_ = false;
   std::uint64_t peers_ = 0;
   std::vector<Cable> cables_;

@@ -79,6 +79,21 @@ void Promises::committed(std::span<const engine::Event> events) {
 void Promises::note(const engine::Event& event) {
   const std::string kind(proto::type_of(event.body));
   ++kinds_[kind];
+  if (tell_) {
+    tell_("event " + std::to_string(event.lsn.number()) + " " + kind +
+          std::visit(
+              [](const auto& body) -> std::string {
+                if constexpr (requires { body.key; }) {
+                  return " of " + spelled(body.key);
+                } else if constexpr (requires { body.trial; }) {
+                  return " of experiment " + std::to_string(body.experiment.number()) + " trial " +
+                         std::to_string(body.trial.number());
+                } else {
+                  return "";
+                }
+              },
+              event.body));
+  }
   const auto mix = [this](std::uint64_t value) { digest_ = (digest_ ^ value) * 1099511628211U; };
   mix(event.lsn.number());
   mix(static_cast<std::uint64_t>(event.at.micros()));

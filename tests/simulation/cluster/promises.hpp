@@ -27,6 +27,9 @@ class Promises {
   [[nodiscard]] const std::string& broken() const noexcept { return broken_; }
   void break_because(const std::string& what);
 
+  /// Tells what becomes durable, for people.
+  void watch(std::function<void(const std::string&)> tell) { tell_ = std::move(tell); }
+
   // --- the daemon ---
 
   /// A group is on disk.
@@ -86,6 +89,7 @@ class Promises {
 
   VirtualTime& time_;
   Witness witness_;
+  std::function<void(const std::string&)> tell_;
   std::string broken_;
   engine::Engine fold_;
   engine::Lsn durable_;

@@ -26,6 +26,9 @@ class Training {
   };
 
   Training(VirtualTime& time, Faults& faults, const engine::LaunchSpec& spec, std::uint64_t seed, World world);
+  Training(const Training&) = delete;
+  Training& operator=(const Training&) = delete;
+  ~Training() { state_->alive = false; }
 
   void start();
   void hear(const std::string& line);  ///< An answer on its socket.

@@ -70,11 +70,11 @@ Value Users::search() {
 
 void Users::submit() {
   ++unanswered_;
-  submit_until_answered(search(), "submission " + std::to_string(++submitted_), 0);
+  submit_until_answered(search(), "submission " + std::to_string(++submitted_), std::make_shared<bool>(false), 0);
 }
 
-void Users::submit_until_answered(Value config, std::string key, std::uint64_t tries) {
-  const auto answered = std::make_shared<bool>(false);
+void Users::submit_until_answered(Value config, std::string key, std::shared_ptr<bool> answered,
+                                  std::uint64_t tries) {
   if (daemon::Runtime* runtime = daemon_.listening()) {
     if (tries > 0) {
       reached(Probe::submission_repeated_after_a_crash);
@@ -102,7 +102,7 @@ void Users::submit_until_answered(Value config, std::string key, std::uint64_t t
   }
   time_.after(client_patience, [this, answered, config = std::move(config), key = std::move(key), tries] {
     if (!*answered) {
-      submit_until_answered(config, key, tries + 1);
+      submit_until_answered(config, key, answered, tries + 1);
     }
   });
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "hpsearch/engine/base/draw.hpp"
@@ -25,7 +26,8 @@ class Users {
 
  private:
   [[nodiscard]] engine::Value search();
-  void submit_until_answered(engine::Value config, std::string key, std::uint64_t tries);
+  void submit_until_answered(engine::Value config, std::string key, std::shared_ptr<bool> answered,
+                             std::uint64_t tries);
   void perform(engine::Command command);
   [[nodiscard]] engine::Value new_limits(const engine::ExperimentRecord& record);
 
