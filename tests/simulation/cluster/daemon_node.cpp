@@ -82,6 +82,8 @@ void DaemonNode::crash() {
   }
   process_.kill();
   welcomed_.clear();
+  told_leases_.clear();
+  told_decisions_.clear();
   network_.daemon_is_gone();
   // We may be deep inside its own code.
   time_.at(time_.now(), [this, start = starts_] {
@@ -137,6 +139,36 @@ const engine::Engine* DaemonNode::settled() const noexcept {
   return process_.alive() && runtime_->idle() ? &runtime_->engine() : nullptr;
 }
 
+void DaemonNode::pause(Duration time) {
+  if (time > Duration::seconds(15) && process_.alive()) {
+    reached(Probe::silence_while_the_daemon_stood_still);
+  }
+  process_.stop_for(time);
+}
+
+void DaemonNode::observe(const net::Peer& peer, const proto::FromDaemon& message) {
+  if (std::holds_alternative<proto::Welcome>(message)) {
+    if (std::erase_if(welcomed_, [&](const net::Peer& other) { return network_.same_worker(other, peer); }) > 0) {
+      reached(Probe::session_superseded);
+    }
+    welcomed_.insert(peer);
+  } else if (const auto* lease = std::get_if<proto::Lease>(&message)) {
+    if (!told_leases_.insert(engine::Lsn(lease->spec.key.lease.number())).second) {
+      reached(Probe::lease_told_again);
+    }
+  } else if (const auto* decide = std::get_if<proto::Decide>(&message)) {
+    if (!told_decisions_.insert(decide->decision.id).second) {
+      reached(Probe::decision_told_again);
+    }
+  } else if (std::holds_alternative<proto::Fenced>(message)) {
+    reached(Probe::reports_of_a_superseded_attempt);
+  } else if (std::holds_alternative<proto::Hold>(message)) {
+    reached(Probe::attempt_put_on_hold);
+  } else if (std::holds_alternative<proto::Nack>(message)) {
+    reached(Probe::reports_asked_for_again);
+  }
+}
+
 bool DaemonNode::send(const net::Peer& peer, std::span<const std::byte> frame) {
   if (!process_.alive()) {
     return true;  // Nobody is there any more to whom it matters.
@@ -149,16 +181,7 @@ bool DaemonNode::send(const net::Peer& peer, std::span<const std::byte> frame) {
     if (network_.honest(peer)) {
       promises_.said(framed->message);
     }
-    if (std::holds_alternative<proto::Welcome>(framed->message)) {
-      std::erase_if(welcomed_, [&](const net::Peer& other) { return network_.same_worker(other, peer); });
-      welcomed_.insert(peer);
-    } else if (std::holds_alternative<proto::Fenced>(framed->message)) {
-      reached(Probe::reports_of_a_superseded_attempt);
-    } else if (std::holds_alternative<proto::Hold>(framed->message)) {
-      reached(Probe::attempt_put_on_hold);
-    } else if (std::holds_alternative<proto::Nack>(framed->message)) {
-      reached(Probe::reports_asked_for_again);
-    }
+    observe(peer, framed->message);
   } else {
     promises_.break_because("the daemon sends what nobody can read: " + framed.error().message);
   }

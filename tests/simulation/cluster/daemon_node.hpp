@@ -25,7 +25,7 @@ class DaemonNode {
   void boot();
   void crash();    ///< kill -9, now; starts again later.
   void upgrade();  ///< A clean stop; starts again soon.
-  void pause(engine::Duration time) { process_.stop_for(time); }
+  void pause(engine::Duration time);
   void suspend(engine::Duration time) { process_.suspend_for(time); }
   void fill_disk(engine::Duration time) { disk_.full_until = time_.now() + time; }
   void heal() noexcept { disk_.full_until = engine::Instant{}; }
@@ -43,6 +43,7 @@ class DaemonNode {
   void start_again_after(engine::Duration away);
   [[nodiscard]] engine::Duration usual_absence();
   bool send(const net::Peer& peer, std::span<const std::byte> frame);
+  void observe(const net::Peer& peer, const proto::FromDaemon& message);
 
   VirtualTime& time_;
   Faults& faults_;
@@ -56,6 +57,8 @@ class DaemonNode {
   engine::Instant began_;
   bool ending_ = false;
   net::PeerPort::OnFrame on_frame_;
+  std::set<engine::Lsn> told_leases_;     // By this life of it.
+  std::set<engine::Lsn> told_decisions_;
   std::set<net::Peer> welcomed_;  // Peers of newest sessions.
   // In the order they are made; they go in the reverse one.
   std::unique_ptr<SimulatedStore> store_;

@@ -37,6 +37,7 @@ enum class Fault : std::uint8_t {
   partition_to_daemon,
   partition_to_worker,
   daemon_isolated,
+  frame_lost,
   frame_slow,
   frame_duplicated,
   frame_replayed,

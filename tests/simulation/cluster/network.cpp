@@ -174,6 +174,9 @@ bool Network::send_to_worker(const net::Peer& peer, Frame frame) {
 }
 
 void Network::carry_up(const Held& connection, Frame frame) {
+  if (faults_.strikes(Fault::frame_lost)) {
+    return;
+  }
   const Instant due = std::max(connection->last_up + Duration::micros(1), time_.now() + delay());
   connection->last_up = due;
   most_under_way_ = std::max(most_under_way_, connection->under_way += frame->size());
@@ -200,6 +203,9 @@ void Network::carry_up(const Held& connection, Frame frame) {
 }
 
 void Network::carry_down(const Held& connection, Frame frame) {
+  if (faults_.strikes(Fault::frame_lost)) {
+    return;
+  }
   const Instant due = std::max(connection->last_down + Duration::micros(1), time_.now() + delay());
   connection->last_down = due;
   most_under_way_ = std::max(most_under_way_, connection->under_way += frame->size());

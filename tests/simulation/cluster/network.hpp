@@ -22,7 +22,7 @@ using Frame = std::shared_ptr<const proto::Bytes>;
 /// arrive in order or, when it breaks, not at all; those of an old connection may arrive after those of a newer
 /// one; who sends into a broken one may not notice; the DEALER connects again by itself, as another peer.
 ///
-/// Beyond that, as TCP does not: single frames come twice, and frames of older sessions are played back.
+/// Beyond that, as TCP does not: single frames are lost or come twice, and frames of older sessions are played back.
 class Network {
  public:
   struct Ends {

@@ -15,10 +15,6 @@ std::string_view name_of(Probe probe) noexcept {
       return "recovered_an_unanswered_group";
     case Probe::recovered_nothing_of_a_group:
       return "recovered_nothing_of_a_group";
-    case Probe::recovered_from_a_snapshot:
-      return "recovered_from_a_snapshot";
-    case Probe::crashed_while_recovering:
-      return "crashed_while_recovering";
     case Probe::reports_of_a_superseded_attempt:
       return "reports_of_a_superseded_attempt";
     case Probe::attempt_put_on_hold:
@@ -41,8 +37,6 @@ std::string_view name_of(Probe probe) noexcept {
       return "silence_while_the_daemon_stood_still";
     case Probe::killed_after_its_grace:
       return "killed_after_its_grace";
-    case Probe::waits_for_slots_of_another:
-      return "waits_for_slots_of_another";
     case Probe::stopped_worker_said_goodbye:
       return "stopped_worker_said_goodbye";
   }

@@ -13,8 +13,6 @@ enum class Probe : std::uint8_t {
   agent_ends_what_an_earlier_one_left,
   recovered_an_unanswered_group,
   recovered_nothing_of_a_group,
-  recovered_from_a_snapshot,
-  crashed_while_recovering,
   reports_of_a_superseded_attempt,
   attempt_put_on_hold,
   decision_told_again,
@@ -26,7 +24,6 @@ enum class Probe : std::uint8_t {
   session_superseded,
   silence_while_the_daemon_stood_still,
   killed_after_its_grace,
-  waits_for_slots_of_another,
   stopped_worker_said_goodbye,
 };
 inline constexpr std::size_t probe_count = static_cast<std::size_t>(Probe::stopped_worker_said_goodbye) + 1;

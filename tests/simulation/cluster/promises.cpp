@@ -6,6 +6,7 @@
 
 #include "hpsearch/proto/stored.hpp"
 #include "hpsearch/searchers/registry.hpp"
+#include "simulation/cluster/probes.hpp"
 #include "simulation/invariants.hpp"
 
 namespace hpsearch::simulation {
@@ -106,6 +107,15 @@ void Promises::note(const engine::Event& event) {
     note(*taken);
   } else if (const auto* lost = std::get_if<engine::AttemptLost>(&event.body)) {
     note(*lost);
+  } else if (const auto* gone = std::get_if<engine::WorkerLost>(&event.body)) {
+    lost_workers_.insert(gone->worker);
+    if (gone->why == "asked to stop") {
+      reached(Probe::stopped_worker_said_goodbye);
+    }
+  } else if (const auto* joined = std::get_if<engine::WorkerJoined>(&event.body)) {
+    if (lost_workers_.erase(joined->worker) > 0) {
+      reached(Probe::worker_back_after_it_was_lost);
+    }
   } else if (const auto* paused = std::get_if<engine::TrialPaused>(&event.body)) {
     trial_told_to_end_[{paused->experiment, paused->trial}] = event.lsn;
   } else if (const auto* ended = std::get_if<engine::TrialEnded>(&event.body)) {
@@ -128,6 +138,9 @@ void Promises::note(const engine::LeaseGranted& granted, Lsn lsn) {
   const Place place{granted.experiment, granted.trial};
   if (const auto before = current_.find(place); before != current_.end()) {
     const Attempt& old = attempts_.at(before->second);
+    if (old.lost) {
+      reached(Probe::trial_lost_and_run_again);
+    }
     if (!old.lost && !old.exited) {
       break_because("I3: " + spelled(key) + " is leased while " + spelled(before->second) + " is not over");
     }

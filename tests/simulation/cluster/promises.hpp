@@ -100,6 +100,7 @@ class Promises {
   std::map<Place, engine::Lsn> trial_told_to_end_;                    // The last event that could.
   std::map<engine::ExperimentId, engine::Lsn> experiment_told_to_end_;
   std::set<std::string> idempotency_keys_;
+  std::set<engine::WorkerId> lost_workers_;
   std::map<engine::AttemptKey, std::vector<std::pair<engine::Units, double>>> ledger_;
   std::set<engine::AttemptKey> said_invalid_;
 };

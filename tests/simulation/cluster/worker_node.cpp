@@ -266,8 +266,12 @@ void WorkerNode::carry_out(const SignalProgram& signal) {
       all_gone(found->second);
     }
   } else if (signal.kill) {
+    if (program.terminated) {
+      reached(Probe::killed_after_its_grace);
+    }
     program.training->kill();
   } else {
+    program.terminated = true;
     program.training->terminate();
   }
 }

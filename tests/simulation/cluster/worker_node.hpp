@@ -45,6 +45,7 @@ class WorkerNode {
     bool gone = false;  ///< And all its children.
     std::uint64_t ends = 0;
     bool known_to_agent = true;
+    bool terminated = false;
     bool by_signal = false;
     int code = 0;
   };
