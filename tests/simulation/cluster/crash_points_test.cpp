@@ -135,7 +135,9 @@ class SteadyWorker {
       for (const auto& attempt : welcome->attempts) {
         ASSERT_EQ(attempt.fate, engine::WelcomeWorker::Fate::go_on);
         acknowledge(attempt.key, attempt.upto);
-        say(attempt.key, attempt.upto + 1);
+        if (held_.contains(attempt.key)) {
+          say(attempt.key, attempt.upto + 1);
+        }
       }
     } else if (const auto* launch = std::get_if<engine::LaunchAttempt>(&order)) {
       if (held_.try_emplace(launch->spec.key, Held{launch->spec, 0, {}, {}, false}).second) {
