@@ -1,6 +1,7 @@
 #include <benchmark/benchmark.h>
 
 #include <cstdint>
+#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -19,20 +20,48 @@ namespace {
 using namespace bench;  // NOLINT(google-build-using-namespace)
 
 /// A finished search in a store: rungs at 4, 16 and 64, a report after each unit, ten reports a trial.
+///
+/// The largest takes minutes to make. With HPSEARCH_BENCH_STORES naming a folder, stores are kept there and the
+/// next run takes them as they are.
 class StoredSearch {
  public:
-  explicit StoredSearch(std::int64_t trials)
-      : folder_(std::filesystem::temp_directory_path() / ("hpsearch-bench-" + std::to_string(trials))) {
+  explicit StoredSearch(std::int64_t trials) {
+    const char* kept = std::getenv("HPSEARCH_BENCH_STORES");
+    keep_ = kept != nullptr && *kept != '\0';
+    folder_ = (keep_ ? std::filesystem::path(kept) : std::filesystem::temp_directory_path()) /
+              ("hpsearch-bench-" + std::to_string(trials));
+    if (!keep_ || !std::filesystem::exists(file())) {
+      make(trials);
+    }
+  }
+  StoredSearch(const StoredSearch&) = delete;
+  StoredSearch& operator=(const StoredSearch&) = delete;
+  ~StoredSearch() {
+    if (!keep_) {
+      std::filesystem::remove_all(folder_);
+    }
+  }
+
+  [[nodiscard]] std::filesystem::path file() const { return folder_ / "events.db"; }
+
+ private:
+  void make(std::int64_t trials) const {
     std::filesystem::remove_all(folder_);
-    std::filesystem::create_directories(folder_);
-    auto store = daemon::SqliteStore::open(file());
+    const std::filesystem::path unfinished = folder_.string() + "-unfinished";
+    std::filesystem::remove_all(unfinished);
+    std::filesystem::create_directories(unfinished);
+    fill(unfinished / file().filename(), trials);
+    std::filesystem::rename(unfinished, folder_);
+  }
+
+  static void fill(const std::filesystem::path& file, std::int64_t trials) {
+    auto store = daemon::SqliteStore::open(file);
     HPSEARCH_CHECK(store.has_value(), "the bench has a disk");
     const engine::Status empty = (*store)->recover([](const engine::Event&) { return engine::Status(engine::Done{}); });
     HPSEARCH_CHECK(empty.has_value(), "a new store is empty");
     std::vector<engine::Event> group;
     const auto flush = [&] {
       HPSEARCH_CHECK((*store)->append(group).has_value(), "the bench has room on its disk");
-      events_ += group.size();
       group.clear();
     };
     const SearchShape shape{.trials = trials, .max_length = 64, .rungs = 3, .every_unit = true};
@@ -49,45 +78,47 @@ class StoredSearch {
     }
     flush();
   }
-  StoredSearch(const StoredSearch&) = delete;
-  StoredSearch& operator=(const StoredSearch&) = delete;
-  ~StoredSearch() { std::filesystem::remove_all(folder_); }
 
-  [[nodiscard]] std::string file() const { return folder_ / "events.db"; }
-  [[nodiscard]] std::uint64_t events() const { return events_; }
-
- private:
   std::filesystem::path folder_;
-  std::uint64_t events_ = 0;
+  bool keep_ = false;
 };
+
+/// What a log of so many events says about the speed of reading it.
+void count_events(benchmark::State& state, std::uint64_t events) {
+  state.SetItemsProcessed(static_cast<std::int64_t>(events) * state.iterations());
+  state.counters["events_per_trial"] = static_cast<double>(events) / static_cast<double>(state.range(0));
+}
 
 void replay(benchmark::State& state) {
   const StoredSearch stored(state.range(0));
+  std::uint64_t events = 0;
   for (auto _ : state) {
     auto store = daemon::SqliteStore::open(stored.file());
     engine::Engine engine(searchers::registry());
     const engine::Status done = (*store)->recover([&engine](const engine::Event& event) { return engine.replay(event); });
     HPSEARCH_CHECK(done.has_value(), "what was stored is read");
-    HPSEARCH_CHECK(engine.last_lsn().number() == stored.events(), "all of it");
+    events = (*store)->last_lsn().number();
+    HPSEARCH_CHECK(engine.last_lsn().number() == events, "all of it");
     state.PauseTiming();
     {
       const engine::Engine gone = std::move(engine);
     }
     state.ResumeTiming();
   }
-  state.SetItemsProcessed(static_cast<std::int64_t>(stored.events()) * state.iterations());
-  state.counters["events_per_trial"] = static_cast<double>(stored.events()) / static_cast<double>(state.range(0));
+  count_events(state, events);
 }
 
 // The floor: SQLite hands out every row, and nobody looks at it.
 void scan(benchmark::State& state) {
   const StoredSearch stored(state.range(0));
+  std::uint64_t events = 0;
   for (auto _ : state) {
     auto store = daemon::SqliteStore::open(stored.file());
     const engine::Status done = (*store)->recover([](const engine::Event&) { return engine::Status(engine::Done{}); });
     HPSEARCH_CHECK(done.has_value(), "what was stored is read");
+    events = (*store)->last_lsn().number();
   }
-  state.SetItemsProcessed(static_cast<std::int64_t>(stored.events()) * state.iterations());
+  count_events(state, events);
 }
 
 /// A finished search as a snapshot's bytes.

@@ -19,9 +19,11 @@ ROOMS = {
     "workers/core": ({"engine", "proto"}, "", True),
     "net": ({"engine/base"}, r"boost/|zmq", False),
     "workers/shell": ({"engine", "proto", "net", "workers/core"}, r"re2/|CLI/", False),
-    "apps/daemon": ({"engine", "searchers", "proto", "net"}, r"sqlite3\.h|CLI/", False),
-    # preview, validate and simulate run offline, so the command line needs the searchers themselves.
-    "apps/cli": ({"engine", "searchers", "surrogates", "proto", "net"}, r"yaml-cpp/|CLI/", False),
+    "apps/daemon/store": ({"engine", "proto"}, r"sqlite3\.h", False),
+    "apps/daemon": ({"engine", "searchers", "proto", "net", "apps/daemon/store"}, r"CLI/", False),
+    # preview, validate and simulate run offline, so the command line needs the searchers themselves; the store's
+    # tools are for when no daemon runs, so it needs the store.
+    "apps/cli": ({"engine", "searchers", "surrogates", "proto", "net", "apps/daemon/store"}, r"yaml-cpp/|CLI/", False),
 }
 
 # Inside the engine, from the ground up: each sub-room may include itself and what stands before it.
@@ -179,6 +181,13 @@ SELF_TEST = {  # file: (content, what must be said about it; nothing when it is 
     "apps/daemon/main.cpp": (
         '#include "hpsearch/searchers/asha.hpp"\n#include "apps/cli/table.hpp"\n',
         [":2: apps/daemon may not see apps/cli"]),
+    "apps/daemon/store/log.cpp": (
+        '#include <sqlite3.h>\n#include "apps/daemon/runtime.hpp"\n#include "hpsearch/net/loop.hpp"\n',
+        [":2: apps/daemon/store may not see apps/daemon", ":3: apps/daemon/store may not see net"]),
+    "apps/daemon/runtime.hpp": ('#include "apps/daemon/store/log.hpp"\n#include <sqlite3.h>\n',
+                                [":2: apps/daemon may not use <sqlite3.h>"]),
+    "apps/daemon/store/log.hpp": ("", []),
+    "apps/cli/store.cpp": ('#include "apps/daemon/store/log.hpp"\n', []),
     "apps/cli/table.hpp": ("", []),
     "workers/include/hpsearch/workers/core/retry.hpp": ('#include "hpsearch/engine/base/id.hpp"\n', []),
     "workers/core/retry.cpp": (

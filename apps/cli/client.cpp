@@ -38,6 +38,10 @@ Failure failure_of(unsigned status, const Value& error) {
       out.exit = Exit::conflict;
       out.code = Errc::wrong_state;
       break;
+    case 507:
+      out.exit = Exit::storage;
+      out.code = Errc::unavailable;
+      break;
     default:
       out.exit = Exit::failed;
       out.code = Errc::unavailable;

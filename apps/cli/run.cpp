@@ -366,6 +366,7 @@ class Run {
       return status.failure();
     }
     engine_time_.note(count_at(*status, "daemon_epoch"), number_at(*status, "engine_seconds"));
+    tell_storage(text_at(member(*status, "storage"), "why"));
     const auto workers = client().get("/api/v1/workers");
     if (!workers) {
       return workers.failure();
@@ -376,6 +377,14 @@ class Run {
     }
     record_.slots = std::max(record_.slots, slots);
     return Done{};
+  }
+
+  /// Says why the daemon takes less than everything, once; nothing when it takes all of it again.
+  void tell_storage(const std::string& why) {
+    if (why != storage_told_ && !why.empty()) {
+      view_.say(output_.paint(Output::Color::yellow, printable(why)), /*trouble=*/true);
+    }
+    storage_told_ = why;
   }
 
   [[nodiscard]] Outcome<Exit> follow() {
@@ -397,6 +406,9 @@ class Run {
       const auto now = steady_clock::now();
       if (heard) {
         last_answer = now;
+      } else if (heard.failure().exit == Exit::storage) {
+        last_answer = now;  // It answers, and goes on by itself once there is room.
+        tell_storage(heard.failure().message);
       } else if (heard.failure().exit != Exit::unreachable) {
         keep_times();
         return heard.failure();
@@ -498,6 +510,7 @@ class Run {
   Value detail_;
   std::optional<EventStory> story_;
   std::uint64_t last_lsn_ = 0;
+  std::string storage_told_;  // Why the daemon takes less than everything.
   EngineTime engine_time_;
   bool pause_asked_ = false;
   bool paused_ = false;

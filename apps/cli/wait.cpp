@@ -57,6 +57,8 @@ int wait(const WaitOptions& options, const Output& output) {
         return output.fail(conflict_failure(name + " is " + state_name +
                                             " and nothing runs it; hpsearch run FILE goes on with it"));
       }
+    } else if (answer.failure().exit == Exit::storage) {
+      silent_since.reset();  // Its daemon waits for room on its disk, and goes on by itself.
     } else if (answer.failure().exit != Exit::unreachable) {
       return output.fail(answer.failure());
     } else if (!silent_since) {

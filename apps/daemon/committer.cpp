@@ -9,14 +9,18 @@ namespace {
 // Bounds what one sync waits for and how long the first in a group waits for the last.
 constexpr std::size_t most_events_per_group = 2'000;
 
+// How soon a group that found no room is tried again.
+constexpr std::chrono::milliseconds retry_every{200};
+
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
 }  // namespace
 
-Committer::Committer(net::Timeline& loop, EventStore& store, Failed failed, const EmployStoreExecutor& employ)
-    : loop_(loop), store_(store), failed_(std::move(failed)) {
+Committer::Committer(net::Timeline& loop, EventStore& store, Failed failed, Failed full,
+                     const EmployStoreExecutor& employ)
+    : loop_(loop), store_(store), failed_(std::move(failed)), full_(std::move(full)) {
   counters_.durable = store.last_lsn();
   executor_ = employ([this] { return store_next_group(); });
 }
@@ -52,53 +56,80 @@ void Committer::push(Entry entry) {
   executor_->wake();
 }
 
-/// On the executor. False when there is nothing left to do.
+/// On the executor. False when there is nothing left to do for now.
 bool Committer::store_next_group() {
-  std::deque<Entry> group;
-  std::vector<engine::Event> events;
-  {
-    const std::scoped_lock lock(mutex_);
-    if (failed_once_ || queue_.empty()) {
-      return false;
-    }
-    while (!queue_.empty() && (group.empty() || events.size() < most_events_per_group)) {
-      group.push_back(std::move(queue_.front()));
-      queue_.pop_front();
-      auto& more = group.back().events;
-      events.insert(events.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
-    }
-  }
-  failed_once_ = !store_group(group, events);
-  return !failed_once_;
+  return !failed_once_ && take_group() && store_group();
 }
 
-/// False when the store failed: then nothing of the group, and nothing after it, is ever run.
-bool Committer::store_group(std::deque<Entry>& group, std::vector<engine::Event>& events) {
-  if (!events.empty()) {
+/// On the executor. False when there is no group, or not yet time to try the one that waits for room.
+bool Committer::take_group() {
+  const std::scoped_lock lock(mutex_);
+  if (waiting_for_room_) {
+    return std::exchange(try_again_, false);
+  }
+  while (!queue_.empty() && (group_.entries.empty() || group_.events.size() < most_events_per_group)) {
+    group_.entries.push_back(std::move(queue_.front()));
+    queue_.pop_front();
+    auto& more = group_.entries.back().events;
+    group_.events.insert(group_.events.end(), std::make_move_iterator(more.begin()),
+                         std::make_move_iterator(more.end()));
+  }
+  return !group_.entries.empty();
+}
+
+/// On the executor. False when the group was not stored: then nothing of it, and nothing after it, is run.
+bool Committer::store_group() {
+  if (!group_.events.empty()) {
     const auto start = std::chrono::steady_clock::now();
-    const engine::Status stored = store_.append(events);
+    const engine::Status stored = store_.append(group_.events);
     if (!stored) {
-      loop_.post(
-          [this, alive = std::weak_ptr<bool>(alive_), group = std::move(group), error = stored.error()] {
-            if (!alive.expired()) {
-              failed_(error);
-            }
-          });
+      // Nothing of it was committed, so it may be given to the store once more; after any other failure it may not.
+      waiting_for_room_ = stored.error().code == engine::Errc::unavailable;
+      failed_once_ = !waiting_for_room_;
+      loop_.post([this, alive = std::weak_ptr<bool>(alive_), error = stored.error(), full = waiting_for_room_] {
+        if (alive.expired()) {
+          return;
+        }
+        if (full) {
+          find_no_room(error);
+        } else {
+          failed_(error);
+        }
+      });
       return false;
     }
     const std::scoped_lock lock(mutex_);
-    counters_.durable = events.back().lsn;
+    counters_.durable = group_.events.back().lsn;
     ++counters_.commits;
-    counters_.events += events.size();
+    counters_.events += group_.events.size();
     counters_.seconds += seconds_since(start);
   }
-  for (Entry& entry : group) {
+  for (Entry& entry : group_.entries) {
     if (entry.job) {
       entry.then = entry.job(store_);
     }
   }
-  post_finish(std::move(group));
+  if (std::exchange(waiting_for_room_, false)) {
+    loop_.post([this, alive = std::weak_ptr<bool>(alive_)] {
+      if (!alive.expired()) {
+        retry_ = net::Watch{};
+      }
+    });
+  }
+  group_.events.clear();
+  post_finish(std::exchange(group_.entries, {}));
   return true;
+}
+
+void Committer::find_no_room(const engine::Error& error) {
+  retry_ = loop_.after(retry_every, [this] {
+    {
+      const std::scoped_lock lock(mutex_);
+      try_again_ = true;
+    }
+    executor_->wake();
+  });
+  full_(error);
 }
 
 /// Entries go back to the loop whole: what they hold (sessions, replies) may only be let go there.

@@ -18,7 +18,8 @@ namespace hpsearch::daemon {
 /// the order it came.
 ///
 /// Threads: its executor's has the store; everything here is called on the loop.
-/// Fails:   a failed commit is told once; from then on nothing is stored and nothing that waits is run.
+/// Fails:   a failed commit is told once; from then on nothing is stored and nothing that waits is run. Where only
+///          room is lacking, everything waits, and the same group is tried again until there is some.
 class Committer {
  public:
   /// What was done so far.
@@ -31,8 +32,9 @@ class Committer {
   using Then = std::function<void()>;
   using Failed = std::function<void(const engine::Error&)>;
 
-  /// Loop and store must outlive this. The store is used by nobody else meanwhile.
-  Committer(net::Timeline& loop, EventStore& store, Failed failed,
+  /// Loop and store must outlive this. The store is used by nobody else meanwhile. `full` hears of each try that
+  /// found no room.
+  Committer(net::Timeline& loop, EventStore& store, Failed failed, Failed full,
             const EmployStoreExecutor& employ = on_a_thread_of_its_own);
   Committer(const Committer&) = delete;
   Committer& operator=(const Committer&) = delete;
@@ -46,6 +48,8 @@ class Committer {
 
   /// True when everything given so far is done.
   [[nodiscard]] bool idle() const noexcept { return waiting_ == 0; }
+  /// True while a group waits for room.
+  [[nodiscard]] bool stalled() const noexcept { return static_cast<bool>(retry_); }
   [[nodiscard]] Counters counters() const;
 
  private:
@@ -54,22 +58,34 @@ class Committer {
     std::function<Then(EventStore&)> job;  // Either this or `then`.
     Then then;
   };
+  struct Group {
+    std::deque<Entry> entries;
+    std::vector<engine::Event> events;  // Theirs, one after the other.
+  };
 
   bool store_next_group();
   void push(Entry entry);
-  bool store_group(std::deque<Entry>& group, std::vector<engine::Event>& events);
+  bool take_group();
+  bool store_group();
+  void find_no_room(const engine::Error& error);
   void post_finish(std::deque<Entry> done);
 
   net::Timeline& loop_;
   EventStore& store_;
   Failed failed_;
+  Failed full_;
+  net::Watch retry_;  // Set while a group waits for room.
   std::size_t waiting_ = 0;                                     // Of the loop: given, but not finished.
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // What was posted may outlive us.
 
   mutable std::mutex mutex_;
   std::deque<Entry> queue_;
   Counters counters_;
-  bool failed_once_ = false;  // Of the executor.
+  bool try_again_ = false;
+  // Of the executor:
+  Group group_;  // Being stored; stays while there is no room for it.
+  bool waiting_for_room_ = false;
+  bool failed_once_ = false;
 
   std::unique_ptr<StoreExecutor> executor_;  // Last: it uses everything above.
 };

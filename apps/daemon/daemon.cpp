@@ -7,12 +7,15 @@
 #include <chrono>
 #include <csignal>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "daemon/http_routes.hpp"
 #include "daemon/runtime.hpp"
 #include "daemon/state_directory.hpp"
+#include "daemon/storage_watch.hpp"
+#include "daemon/store/snapshot_files.hpp"
 #include "daemon/store/sqlite_store.hpp"
 #include "daemon/worker_gate.hpp"
 #include "daemon/worker_port.hpp"
@@ -80,6 +83,10 @@ class Daemon {
                               std::to_string(runtime_->engine().experiments().size()) + " experiments, " +
                               std::to_string(runtime_->engine().last_lsn().number()) + " events");
     loop_.run();
+    if (runtime_->stalled()) {
+      return end(Error{Errc::unavailable, "ended before there was room: what was not acknowledged is not stored"},
+                 Exit::storage);
+    }
     directory_->retract();
     net::log(Level::info, "ended");
     return exit_;
@@ -92,7 +99,9 @@ class Daemon {
   }
 
   Status open_storage() {
-    auto directory = StateDirectory::open(options_.state_dir);
+    auto directory = StateDirectory::open(options_.state_dir, options_.allow_network_filesystem
+                                                                  ? StateDirectory::NetworkFileSystems::allowed
+                                                                  : StateDirectory::NetworkFileSystems::refused);
     if (!directory) {
       Error error = directory.error();
       if (error.code == Errc::unavailable) {
@@ -108,6 +117,8 @@ class Daemon {
     store_ = std::move(store).value();
     const engine::Patience patience{std::min(Duration::seconds(45), lost_after()), lost_after()};
     runtime_ = std::make_unique<Runtime>(loop_, *store_, searchers::registry(), patience);
+    snapshots_.emplace(directory_->snapshots());
+    runtime_->keep_snapshots(*snapshots_, options_.snapshot_every);
     if (auto recovered = runtime_->recover(); !recovered) {
       return remedy(recovered.error());
     }
@@ -150,7 +161,9 @@ class Daemon {
     http_ = std::move(http).value();
     signals_ = loop_.on_signals({SIGTERM, SIGINT}, [this](int) { begin_to_end(); });
     runtime_->start([this](const engine::Order& order) { gate_->carry_out(order); },
-                    [this](const Error& error) { storage_failed(error); });
+                    [this](const Error& error) { storage_failed(error); },
+                    [this](const Error& error) { storage_->found_no_room(error); });
+    storage_.emplace(*runtime_, directory_->path());
     return Done{};
   }
 
@@ -163,9 +176,10 @@ class Daemon {
   }
 
   void storage_failed(const Error& error) {
-    net::log(Level::error,
-             remedy(error).message +
-                 ". Everything that was acknowledged is stored; workers keep what was not, and go on");
+    net::log(Level::error, error.message +
+                               ". Everything that was acknowledged is stored; workers keep what was not, and go on. "
+                               "Look into the disk of " +
+                               directory_->path() + ", then start again: the store is checked then");
     exit_ = Exit::storage;
     loop_.stop();
   }
@@ -193,8 +207,10 @@ class Daemon {
   net::Loop loop_;
   std::unique_ptr<StateDirectory> directory_;
   std::unique_ptr<SqliteStore> store_;
+  std::optional<SnapshotFiles> snapshots_;
   std::unique_ptr<Runtime> runtime_;
   std::unique_ptr<WorkerGate> gate_;
+  std::optional<StorageWatch> storage_;
   std::unique_ptr<net::HttpServer> http_;
   net::Watch signals_;
   net::Watch draining_;

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <charconv>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -64,6 +65,11 @@ HttpResponse with(unsigned status, const Value& value) {
 
 HttpResponse failure(const Error& error) {
   return with(status_of(error.code), proto::to_value(error));
+}
+
+/// For what cannot be taken for lack of room.
+HttpResponse no_room(const Storage& storage) {
+  return with(507, proto::to_value(Error{Errc::unavailable, storage.why}));
 }
 
 HttpResponse failure(const std::string& message, const engine::Problems& problems) {
@@ -258,10 +264,23 @@ class Routes {
 
   /// Answers from the engine's memory, once what it shows is durable.
   void answer(const Call& call, HttpResponse response) {
+    if (runtime_.stalled()) {
+      call.reply(no_room(runtime_.storage()));
+      return;
+    }
     runtime_.when_durable([reply = call.reply, response = std::move(response)] { reply(response); });
   }
   void answer(const Call& call, const Result<Value>& value) {
     answer(call, value ? with(200, *value) : failure(value.error()));
+  }
+
+  /// Answers from the store.
+  void read(const Call& call, std::function<Committer::Then(EventStore&)> job) {
+    if (runtime_.stalled()) {
+      call.reply(no_room(runtime_.storage()));
+    } else {
+      runtime_.read(std::move(job));
+    }
   }
 
   [[nodiscard]] Result<const ExperimentRecord*> experiment(const Call& call) const {
@@ -283,7 +302,15 @@ class Routes {
 
   // --- the daemon itself ---
 
-  void health(Call call) { call.reply(with(200, Value::Map{{"status", "ok"}})); }
+  void health(Call call) {
+    const Storage& storage = runtime_.storage();
+    Value::Map health{{"status", storage.intake == Intake::everything ? "ok" : "degraded"},
+                      {"storage", storage.state}};
+    if (!storage.why.empty()) {
+      health["why"] = storage.why;
+    }
+    call.reply(with(200, health));
+  }
 
   void version(Call call) {
     call.reply(with(200, Value::Map{{"version", about_.version},
@@ -298,7 +325,7 @@ class Routes {
     for (const auto& kind : runtime_.registry()) {
       searchers.emplace_back(std::string(kind.name));
     }
-    answer(call, with(200, Value::Map{{"version", about_.version},
+    HttpResponse response = with(200, Value::Map{{"version", about_.version},
                                       {"pid", integer(static_cast<std::uint64_t>(::getpid()))},
                                       {"state_dir", about_.state_dir},
                                       {"cluster", std::to_string(runtime_.cluster())},
@@ -311,7 +338,21 @@ class Routes {
                                       {"commits", integer(store.commits)},
                                       {"events", integer(store.events)},
                                       {"experiments", integer(runtime_.engine().experiments().size())},
-                                      {"searchers", std::move(searchers)}}));
+                                      {"storage", storage_value()},
+                                      {"searchers", std::move(searchers)}});
+    if (runtime_.stalled()) {
+      call.reply(response);  // Whoever asks wants to know why; what is not durable is told apart by its lsn.
+    } else {
+      answer(call, std::move(response));
+    }
+  }
+
+  [[nodiscard]] Value storage_value() const {
+    const Storage& storage = runtime_.storage();
+    return Value::Map{{"state", storage.state},
+                      {"free_bytes", integer(storage.free_bytes)},
+                      {"total_bytes", integer(storage.total_bytes)},
+                      {"why", storage.why}};
   }
 
   void workers(Call call) {
@@ -337,7 +378,7 @@ class Routes {
       }
     }
     const bool filtered = !call.request.query_or("experiment", {}).empty();
-    runtime_.read([reply = call.reply, filtered, start = *after, most = std::min(*limit, most_events_at_once),
+    read(call, [reply = call.reply, filtered, start = *after, most = std::min(*limit, most_events_at_once),
                    wanted = ExperimentId(*only)](EventStore& store) -> Committer::Then {
       Value::List list;
       std::uint64_t last = start;
@@ -369,6 +410,10 @@ class Routes {
   // --- experiments ---
 
   void submit(Call call) {
+    if (runtime_.storage().intake != Intake::everything) {
+      call.reply(no_room(runtime_.storage()));
+      return;
+    }
     const auto body = proto::parse_json(call.request.body);
     if (!body || body->as_map() == nullptr) {
       call.reply(failure(
@@ -441,6 +486,10 @@ class Routes {
   void kill(Call call) { change(call, engine::KillExperiment{call.experiment()}); }
 
   void change(const Call& call, engine::Command command) {
+    if (runtime_.stalled()) {
+      call.reply(no_room(runtime_.storage()));
+      return;
+    }
     perform(std::move(command),
             [this, reply = call.reply, id = call.experiment()](const Result<Runtime::Outcome>& outcome) {
               if (!outcome) {
@@ -487,6 +536,10 @@ class Routes {
   void stop_trial(Call call) { end_trial(call, engine::ExitReason::user_stopped); }
 
   void end_trial(const Call& call, engine::ExitReason reason) {
+    if (runtime_.stalled()) {
+      call.reply(no_room(runtime_.storage()));
+      return;
+    }
     perform(engine::EndTrial{call.experiment(), call.trial(), reason},
             [this, call](const Result<Runtime::Outcome>& outcome) {
               if (!outcome) {
@@ -507,7 +560,7 @@ class Routes {
     // is in neither.
     const engine::Explanation explanation = engine::explain(**record, call.trial(), runtime_.engine().workers());
     const Value now = proto::explanation_value(**record, call.trial(), explanation, {});
-    runtime_.read([reply = call.reply, now, id = call.experiment(),
+    read(call, [reply = call.reply, now, id = call.experiment(),
                    number = call.trial()](EventStore& store) -> Committer::Then {
       const auto events = store.history(id, number);
       if (!events) {
@@ -530,7 +583,7 @@ class Routes {
       answer(call, failure(record.error()));
       return;
     }
-    runtime_.read([reply = call.reply, id = call.experiment(),
+    read(call, [reply = call.reply, id = call.experiment(),
                    number = call.trial()](EventStore& store) -> Committer::Then {
       const auto points = store.metrics(id, number);
       if (!points) {
@@ -572,24 +625,54 @@ class Routes {
       call.reply(failure(Error{Errc::bad_request, "stream has to be stdout or stderr"}));
       return;
     }
-    const auto place = runtime_.attempts().find(
-        call.experiment(), call.trial(),
-        *attempt == 0 ? std::nullopt : std::optional(engine::AttemptNumber(*attempt)));
-    if (!place) {
-      answer(call, failure(Error{Errc::not_found,
-                                 "trial " + std::to_string(call.numbers.at(1)) +
-                                     (*attempt == 0 ? " has not run yet"
-                                                    : " has no attempt " + std::to_string(*attempt))}));
-      return;
-    }
-    question.worker = place->worker;
-    question.key = place->key;
     question.offset = *offset;
     question.limit = std::min(*limit, most_log_bytes);
     const std::string_view from_end = call.request.query_or("from_end", "0");
     question.from_end = from_end == "1" || from_end == "true";
-    const auto shown = place->key.attempt;
-    gate_.read_log(question, [this, call, shown](const Result<proto::LogPart>& part) {
+    read(call, [this, call, question, wanted = *attempt](EventStore& store) -> Committer::Then {
+      const auto place = place_of(store, call.experiment(), call.trial(), wanted);
+      return [this, call, question, place] {
+        if (!place) {
+          call.reply(failure(place.error()));
+          return;
+        }
+        WorkerGate::LogQuestion asked = question;
+        asked.worker = place->worker;
+        asked.key = place->key;
+        read_log(call, asked);
+      };
+    });
+  }
+
+  /// Which worker ran an attempt (0: the last one), present or past: whom to ask for its log.
+  struct AttemptPlace {
+    engine::AttemptKey key;
+    engine::WorkerId worker;
+  };
+  static Result<AttemptPlace> place_of(EventStore& store, ExperimentId experiment, TrialNumber trial,
+                                       std::uint64_t attempt) {
+    const auto events = store.history(experiment, trial);
+    if (!events) {
+      return events.error();
+    }
+    std::optional<AttemptPlace> place;
+    for (const engine::Event& event : *events) {
+      const auto* granted = std::get_if<engine::LeaseGranted>(&event.body);
+      if (granted != nullptr && (attempt == 0 || granted->attempt.number() == attempt)) {
+        place = AttemptPlace{
+            {experiment, trial, granted->attempt, engine::LeaseId(event.lsn.number())}, granted->worker};
+      }
+    }
+    if (!place) {
+      return Error{Errc::not_found, "trial " + std::to_string(trial.number()) +
+                                        (attempt == 0 ? " has not run yet"
+                                                      : " has no attempt " + std::to_string(attempt))};
+    }
+    return *place;
+  }
+
+  void read_log(const Call& call, const WorkerGate::LogQuestion& question) {
+    gate_.read_log(question, [this, call, shown = question.key.attempt](const Result<proto::LogPart>& part) {
       if (!part) {
         answer(call, failure(part.error()));
       } else if (!part->problem.empty()) {

@@ -24,6 +24,12 @@ std::variant<Options, Exit> read_options(int argc, const char* const* argv) {
       ->capture_default_str()
       ->check(CLI::Range(1.0, 1e7))
       ->type_name("SECONDS");
+  app.add_option("--snapshot-every", options.snapshot_every,
+                 "Events after which the state is saved, so that a start replays fewer of them; 0 never")
+      ->capture_default_str()
+      ->type_name("EVENTS");
+  app.add_flag("--allow-network-filesystem", options.allow_network_filesystem,
+               "Accept a state directory on NFS, SMB, FUSE and the like, at your own risk");
   app.add_option("--log-level", options.log_level, "Lowest level that is logged")
       ->capture_default_str()
       ->check(CLI::IsMember({"debug", "info", "warning", "error"}));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <variant>
 
@@ -13,6 +14,8 @@ struct Options {
   std::string http = "127.0.0.1:8077";
   std::string workers = "tcp://127.0.0.1:8078";
   double lost_after_seconds = 300;
+  std::uint64_t snapshot_every = 50'000;  ///< Events; 0 for none.
+  bool allow_network_filesystem = false;
   std::string log_level = "info";
 };
 

@@ -7,16 +7,34 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 
-#include "daemon/attempt_book.hpp"
 #include "daemon/committer.hpp"
 #include "daemon/store/event_store.hpp"
+#include "daemon/store/snapshot_files.hpp"
 #include "daemon/store_executor.hpp"
 #include "hpsearch/engine/cluster/liveness.hpp"
 #include "hpsearch/engine/engine.hpp"
 #include "hpsearch/net/timeline.hpp"
 
 namespace hpsearch::daemon {
+
+/// What is taken from outside, which depends on the room to store it.
+enum class Intake : std::uint8_t {
+  everything,
+  no_experiments,  ///< No new ones.
+  what_ends,       ///< No reports of workers either: they keep them.
+  nothing,         ///< Not even what makes room: it could not be stored.
+};
+
+/// The store's disk, as it was looked at last.
+struct Storage {
+  std::string state = "ample";  ///< A Room's name, or "full".
+  std::uint64_t free_bytes = 0;
+  std::uint64_t total_bytes = 0;
+  Intake intake = Intake::everything;
+  std::string why;  ///< Why not everything is taken.
+};
 
 /// The loop around the engine: a command goes in, its events are made durable, and only then its orders and
 /// its answer go out, in the order of the commands.
@@ -41,14 +59,19 @@ class Runtime {
   Runtime& operator=(const Runtime&) = delete;
   ~Runtime();
 
-  /// Start-up is recovery: replays the log. To be called first. After that every known worker counts as heard
-  /// now, but gets nothing new before it is connected again.
+  /// From now on the state is saved after every so many events, so that a start has less to replay. To be called
+  /// before recover(), which begins with the newest snapshot that is good and of this log. The files must outlive
+  /// this.
+  void keep_snapshots(const SnapshotFiles& files, std::uint64_t every_events);
+
+  /// Start-up is recovery: replays the log, or what follows a snapshot. To be called first. After that every known
+  /// worker counts as heard now, but gets nothing new before it is connected again.
   engine::Status recover();
 
   /// Begins to take commands. `on_order` carries an order out; `failed` hears that the store takes nothing
-  /// more.
-  void start(OnOrder on_order, Committer::Failed failed);
-  /// Ends the look at the clock. Commands already given are still made durable.
+  /// more, `full` that it lacks room and everything waits.
+  void start(OnOrder on_order, Committer::Failed failed, Committer::Failed full = [](const engine::Error&) {});
+  /// Ends the look at the clock and saves the state. Commands already given are still made durable.
   void stop();
 
   /// Lets the engine do what `command` asks, now, and returns what came of it, which is not to leave the
@@ -61,6 +84,11 @@ class Runtime {
   void read(std::function<Committer::Then(EventStore&)> job) { committer_->read(std::move(job)); }
   [[nodiscard]] bool idle() const noexcept { return committer_->idle(); }
 
+  /// While true, nothing can be made durable for lack of room, and everything that has to be waits.
+  [[nodiscard]] bool stalled() const noexcept { return committer_ != nullptr && committer_->stalled(); }
+  void set_storage(Storage storage) { storage_ = std::move(storage); }
+  [[nodiscard]] const Storage& storage() const noexcept { return storage_; }
+
   // --- workers: what is heard of them is not journaled ---
 
   void connected(engine::WorkerId worker);  ///< It may get new leases from the next step on.
@@ -72,7 +100,6 @@ class Runtime {
 
   [[nodiscard]] const engine::Engine& engine() const noexcept { return engine_; }
   [[nodiscard]] std::optional<engine::WorkerId> worker_with_uid(const std::string& uid) const;
-  [[nodiscard]] const AttemptBook& attempts() const noexcept { return attempts_; }
   [[nodiscard]] engine::SearcherRegistry registry() const noexcept { return registry_; }
   [[nodiscard]] engine::Instant now() const noexcept { return loop_.now(); }
   [[nodiscard]] net::Timeline& loop() noexcept { return loop_; }
@@ -83,6 +110,11 @@ class Runtime {
 
  private:
   void note(const engine::Event& event);
+  /// What the engine then knows already; 0 when there is nothing to begin with.
+  [[nodiscard]] engine::Lsn load_newest_snapshot();
+  [[nodiscard]] engine::Status load_snapshot(engine::Lsn lsn);
+  void save_if_due();
+  void save();
   void look_at_clock();
   /// Budgets of time end to the moment, not at the next look.
   void arm_deadline();
@@ -94,12 +126,16 @@ class Runtime {
   EmployStoreExecutor employ_;
   engine::Engine engine_;
   engine::Liveness liveness_;
-  AttemptBook attempts_;
   std::map<std::string, engine::WorkerId> worker_by_uid_;
   std::set<engine::WorkerId> connected_;
   std::uint64_t cluster_;
   std::uint64_t daemon_epoch_;
   double engine_seconds_ = 0;
+  const SnapshotFiles* snapshots_ = nullptr;
+  std::uint64_t snapshot_every_ = 0;
+  engine::Lsn saved_;  ///< The last event of the last snapshot, or of the last try.
+  bool saving_ = false;
+  Storage storage_;
   OnOrder on_order_;
   engine::Instant last_look_;
   net::Watch clock_;

@@ -2,15 +2,19 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
+#include <chrono>
+#include <csignal>
 #include <cstdlib>
-#include <cstring>
-#include <string_view>
+#include <span>
+#include <thread>
 #include <utility>
 
+#include "daemon/store/durable_file.hpp"
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/engine/base/value.hpp"
 
@@ -23,47 +27,8 @@ using engine::Error;
 using engine::Result;
 using engine::Status;
 
-Error system_error(const std::string& doing) {
-  return Error{Errc::unavailable, doing + ": " + std::strerror(errno)};
-}
-
-/// A descriptor that is closed when it goes.
-class File {
- public:
-  explicit File(int number) : number_(number) {}
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-  ~File() {
-    if (number_ >= 0) {
-      ::close(number_);
-    }
-  }
-  [[nodiscard]] explicit operator bool() const noexcept { return number_ >= 0; }
-  [[nodiscard]] int number() const noexcept { return number_; }
-  [[nodiscard]] int release() noexcept { return std::exchange(number_, -1); }
-
- private:
-  int number_;
-};
-
-Status write_all(int file, std::string_view text, const std::string& path) {
-  while (!text.empty()) {
-    const ssize_t written = ::write(file, text.data(), text.size());
-    if (written < 0 && errno != EINTR) {
-      return system_error("cannot write " + path);
-    }
-    text.remove_prefix(written > 0 ? static_cast<std::size_t>(written) : 0);
-  }
-  return Done{};
-}
-
-Status sync_directory(const std::string& path) {
-  const File directory(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!directory || ::fsync(directory.number()) != 0) {
-    return system_error("cannot make " + path + " durable");
-  }
-  return Done{};
-}
+constexpr int holder_tries = 50;
+constexpr std::chrono::milliseconds holder_look_every{10};
 
 /// Makes `path` and what is missing above it, each entry durable in its parent.
 Status make_directory(const std::string& path) {
@@ -105,7 +70,8 @@ Result<std::string> absolute(std::string path) {
   return path;
 }
 
-std::string holder_of(int lock) {
+/// What is written in the lock's file; "" while nothing is.
+std::string pid_in(int lock) {
   std::array<char, 32> text{};
   const ssize_t size = ::pread(lock, text.data(), text.size() - 1, 0);
   std::string pid(text.data(), size > 0 ? static_cast<std::size_t>(size) : 0);
@@ -115,9 +81,46 @@ std::string holder_of(int lock) {
   return pid;
 }
 
+/// Who holds the lock. Whoever has just taken it has not yet written itself down: until then nothing stands
+/// there, or a process that is long gone.
+std::string holder_of(int lock) {
+  std::string pid;
+  for (int tries = 0; tries < holder_tries; ++tries) {
+    pid = pid_in(lock);
+    if (!pid.empty() && ::kill(static_cast<pid_t>(std::atol(pid.c_str())), 0) == 0) {
+      return pid;
+    }
+    std::this_thread::sleep_for(holder_look_every);
+  }
+  return "";
+}
+
+/// Where neither locks nor fsync keep their word on every server and mount option; nullptr for a local one.
+const char* network_file_system(const std::string& path) {
+  // From the manual page of statfs(2) and the kernel's magic.h.
+  static constexpr std::pair<std::uint32_t, const char*> known[] = {
+      {0x6969, "NFS"},         {0x517B, "SMB"},        {0xFF534D42, "CIFS"},   {0xFE534D42, "SMB"},
+      {0x65735546, "FUSE"},    {0x5346414F, "AFS"},    {0x6B414653, "AFS"},    {0x73757245, "Coda"},
+      {0x01021997, "9P"},      {0x00C36400, "Ceph"},   {0x0BD00BD0, "Lustre"}, {0x47504653, "GPFS"},
+      {0x7461636F, "OCFS2"},   {0x01161970, "GFS2"},   {0x19830326, "BeeGFS"}, {0x20030528, "OrangeFS"},
+      {0x013111A8, "IBRIX"},   {0x564C, "NCP"},
+  };
+  struct statfs found {};
+  if (::statfs(path.c_str(), &found) != 0) {
+    return nullptr;
+  }
+  for (const auto& [magic, name] : known) {
+    if (static_cast<std::uint32_t>(found.f_type) == magic) {
+      return name;
+    }
+  }
+  return nullptr;
+}
+
 }  // namespace
 
-Result<std::unique_ptr<StateDirectory>> StateDirectory::open(const std::string& given) {
+Result<std::unique_ptr<StateDirectory>> StateDirectory::open(const std::string& given,
+                                                             NetworkFileSystems network) {
   auto path = absolute(given);
   if (!path) {
     return path.error();
@@ -125,8 +128,14 @@ Result<std::unique_ptr<StateDirectory>> StateDirectory::open(const std::string& 
   if (auto made = make_directory(*path); !made) {
     return made.error();
   }
+  const char* const remote = network_file_system(*path);
+  if (remote != nullptr && network == NetworkFileSystems::refused) {
+    return Error{Errc::bad_request, "the state directory " + *path + " is on a network file system (" + remote +
+                                        "), which may lose what it said is durable; give --state-dir a local "
+                                        "disk, or take the risk with --allow-network-filesystem"};
+  }
   const std::string lock_path = *path + "/lock";
-  File lock(::open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  Descriptor lock(::open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
   if (!lock) {
     return system_error("cannot open " + lock_path);
   }
@@ -148,7 +157,7 @@ Result<std::unique_ptr<StateDirectory>> StateDirectory::open(const std::string& 
   if (::ftruncate(lock.number(), 0) != 0) {
     return system_error("cannot write " + lock_path);
   }
-  if (auto written = write_all(lock.number(), pid, lock_path); !written) {
+  if (auto written = write_all(lock.number(), std::as_bytes(std::span(pid)), lock_path); !written) {
     return written.error();
   }
   std::unique_ptr<StateDirectory> directory(new StateDirectory(std::move(path).value(), lock.release()));
@@ -172,11 +181,12 @@ Status StateDirectory::announce(const Announcement& announcement) {
   const std::string path = path_ + "/daemon.json";
   const std::string draft = path + ".new";
   {
-    const File file(::open(draft.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+    const Descriptor file(::open(draft.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
     if (!file) {
       return system_error("cannot write " + draft);
     }
-    if (auto written = write_all(file.number(), engine::compact_json(value) + "\n", draft); !written) {
+    const std::string text = engine::compact_json(value) + "\n";
+    if (auto written = write_all(file.number(), std::as_bytes(std::span(text)), draft); !written) {
       return written;
     }
   }

@@ -13,15 +13,19 @@ namespace hpsearch::daemon {
 /// Owns:    the lock, for as long as it lives; the kernel gives it back however the process ends.
 class StateDirectory {
  public:
+  enum class NetworkFileSystems { refused, allowed };
+
   /// Makes the directory if need be (0700) and locks it. wrong_state: another process has it, named by its
-  /// pid; unavailable: the file system refuses.
-  [[nodiscard]] static engine::Result<std::unique_ptr<StateDirectory>> open(const std::string& path);
+  /// pid; bad_request: it is on a network file system; unavailable: the file system refuses.
+  [[nodiscard]] static engine::Result<std::unique_ptr<StateDirectory>> open(
+      const std::string& path, NetworkFileSystems network = NetworkFileSystems::refused);
   StateDirectory(const StateDirectory&) = delete;
   StateDirectory& operator=(const StateDirectory&) = delete;
   ~StateDirectory();
 
   [[nodiscard]] const std::string& path() const noexcept { return path_; }  ///< Absolute.
   [[nodiscard]] std::string database() const { return path_ + "/events.db"; }
+  [[nodiscard]] std::string snapshots() const { return path_ + "/snapshots"; }
   [[nodiscard]] std::string checkpoints() const { return path_ + "/checkpoints"; }
 
   /// What daemon.json says.

@@ -86,6 +86,9 @@ void WorkerGate::take_frame(const net::Peer& peer, std::span<const std::byte> fr
   }
   const WorkerId id = session.worker;
   runtime_.heard(id);
+  if (runtime_.storage().intake >= Intake::what_ends && std::holds_alternative<proto::Reports>(framed->message)) {
+    return;  // There is no room for it. Unacknowledged, it stays with the worker and is sent again.
+  }
   take(peer, id, framed->message);
 }
 

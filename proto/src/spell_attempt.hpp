@@ -38,8 +38,8 @@ struct WordList {
 
 template <>
 struct Words<engine::ExitReport::Cause> {
-  static constexpr WordList<engine::ExitReport::Cause, 4> list{
-      {"exited", "signaled", "ended_by_agent", "could_not_start"}};
+  static constexpr WordList<engine::ExitReport::Cause, 6> list{
+      {"exited", "signaled", "ended_by_agent", "could_not_start", "out_of_memory", "lost"}};
   static std::string_view of(engine::ExitReport::Cause cause) { return list.of(cause); }
   static std::optional<engine::ExitReport::Cause> find(std::string_view word) { return list.find(word); }
 };

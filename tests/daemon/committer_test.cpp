@@ -17,7 +17,9 @@ class CommitterTest : public testing::Test {
  protected:
   CommitterTest() {
     EXPECT_TRUE(store_.recover([](const engine::Event&) -> engine::Status { return engine::Done{}; }));
-    committer_.emplace(loop_, store_, [this](const engine::Error& error) { failure_ = error; });
+    committer_.emplace(
+        loop_, store_, [this](const engine::Error& error) { failure_ = error; },
+        [this](const engine::Error& error) { full_.push_back(error.message); });
   }
 
   std::vector<engine::Event> events(int count) {
@@ -38,6 +40,7 @@ class CommitterTest : public testing::Test {
   net::Loop loop_;
   GatedStore store_{std::make_shared<MemoryDisk>()};
   std::optional<engine::Error> failure_;
+  std::vector<std::string> full_;
   std::vector<int> done_;
   std::uint64_t lsn_ = 0;
   std::optional<Committer> committer_;
@@ -106,13 +109,51 @@ TEST_F(CommitterTest, FailureIsToldOnceAndNothingLeavesAfterIt) {
   commit(1, 2);
   commit(0, 3);
   pump(loop_, [this] { return failure_.has_value(); });
-  EXPECT_EQ(failure_->message, "the disk is full");
+  EXPECT_EQ(failure_->message, "the disk is broken");
   failure_.reset();
   commit(1, 4);
   pump_for(loop_, 50ms);
   EXPECT_EQ(done_, std::vector<int>{1});
   EXPECT_FALSE(failure_);
   EXPECT_EQ(store_.last_lsn(), engine::Lsn(1));
+}
+
+TEST_F(CommitterTest, AFullDiskIsWaitedOut) {
+  commit(1, 1);
+  pump_until_idle();
+  store_.fill();
+  commit(2, 2);
+  pump(loop_, [this] { return full_.size() >= 2; });  // It was tried again.
+  EXPECT_TRUE(committer_->stalled());
+  commit(1, 3);
+  commit(0, 4);
+  pump_for(loop_, 50ms);
+  EXPECT_EQ(done_, std::vector<int>{1}) << "nothing is told that is not durable";
+  EXPECT_EQ(full_.front(), "the disk is full");
+  store_.make_room();
+  pump_until_idle();
+  EXPECT_EQ(done_, (std::vector<int>{1, 2, 3, 4}));
+  EXPECT_FALSE(committer_->stalled());
+  EXPECT_FALSE(failure_);
+  EXPECT_EQ(store_.group_sizes(), (std::vector<std::size_t>{1, 2, 1})) << "the very group that found no room";
+}
+
+TEST_F(CommitterTest, EndsWhileItWaitsForRoom) {
+  store_.fill();
+  commit(1, 1);
+  pump(loop_, [this] { return committer_->stalled(); });
+  committer_.reset();
+  pump_for(loop_, 50ms);
+  EXPECT_TRUE(done_.empty());
+}
+
+TEST_F(CommitterTest, ADiskThatBreaksWhileRoomIsWaitedForIsTold) {
+  store_.fill();
+  commit(1, 1);
+  pump(loop_, [this] { return committer_->stalled(); });
+  store_.fail_from_now_on();
+  pump(loop_, [this] { return failure_.has_value(); });
+  EXPECT_TRUE(done_.empty());
 }
 
 TEST_F(CommitterTest, ReadsSeeWhatWasGivenBefore) {

@@ -42,7 +42,7 @@ class Process {
       ::dup2(log, STDOUT_FILENO);
       ::dup2(log, STDERR_FILENO);
       if (limits.file_bytes) {
-        const rlimit limit{*limits.file_bytes, *limits.file_bytes};
+        const rlimit limit{*limits.file_bytes, RLIM_INFINITY};
         ::setrlimit(RLIMIT_FSIZE, &limit);
       }
       std::vector<char*> arguments{const_cast<char*>(HPSEARCHD)};
@@ -207,7 +207,7 @@ TEST_F(DaemonProcess, WrongUseIsSaid) {
   }
 }
 
-TEST_F(DaemonProcess, FullDiskEndsItWithoutLosingWhatWasAcknowledged) {
+TEST_F(DaemonProcess, FullDiskIsWaitedOutWithoutLosingWhatWasAcknowledged) {
   int acknowledged = 0;
   {
     Process process(scratch_, words(state()), {512 * 1024});
@@ -215,16 +215,28 @@ TEST_F(DaemonProcess, FullDiskEndsItWithoutLosingWhatWasAcknowledged) {
     for (;;) {
       ASSERT_LT(acknowledged, 2'000);
       const auto answer = net::http_request(address, "POST", "/api/v1/experiments",
-                                            submission("kept-" + std::to_string(acknowledged)), 30s);
+                                            submission("kept-" + std::to_string(acknowledged)), 3s);
       if (!answer || answer->status != 201) {
         break;
       }
       ++acknowledged;
     }
-    EXPECT_EQ(process.wait(), 74);
-    const std::string log = process.log();
-    EXPECT_NE(log.find("Make room"), std::string::npos) << log;
-    EXPECT_NE(log.find(state()), std::string::npos) << log;
+    const auto refused = ask(address, "POST", "/api/v1/experiments", submission("refused"));
+    EXPECT_EQ(refused.status, 507U);
+    EXPECT_NE(refused.body.find(state()), std::string::npos) << refused.body;
+    EXPECT_NE(ask(address, "GET", "/healthz").body.find("\"full\""), std::string::npos);
+    const rlimit room{RLIM_INFINITY, RLIM_INFINITY};
+    ASSERT_EQ(::prlimit(process.pid(), RLIMIT_FSIZE, &room, nullptr), 0);
+    const auto health = [&] { return ask(address, "GET", "/healthz").body; };
+    for (int i = 0; i < 3'000 && health().find("\"ok\"") == std::string::npos; ++i) {
+      std::this_thread::sleep_for(10ms);
+    }
+    // What was asked for while the disk was full is stored now, whether or not its client still waits.
+    ++acknowledged;
+    EXPECT_EQ(ask(address, "POST", "/api/v1/experiments", submission("after")).status, 201U) << process.log();
+    ++acknowledged;
+    process.signal(SIGKILL);
+    process.wait();
   }
   EXPECT_GT(acknowledged, 0);
   Process again(scratch_, words(state()));

@@ -33,9 +33,11 @@ class GatedStore final : public EventStore {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [this] { return waiting_; });
   }
-  void fail_from_now_on() {
+  void fail_from_now_on() { fail_with({engine::Errc::corrupt, "the disk is broken"}); }
+  void fill() { fail_with({engine::Errc::unavailable, "the disk is full"}); }
+  void make_room() {
     const std::scoped_lock lock(mutex_);
-    failing_ = true;
+    failure_.reset();
   }
   [[nodiscard]] std::vector<std::size_t> group_sizes() const {
     const std::scoped_lock lock(mutex_);
@@ -46,15 +48,17 @@ class GatedStore final : public EventStore {
 
   [[nodiscard]] std::uint64_t cluster() const noexcept override { return inner_.cluster(); }
   [[nodiscard]] std::uint64_t daemon_epoch() const noexcept override { return inner_.daemon_epoch(); }
-  engine::Status recover(const Visit& visit) override { return inner_.recover(visit); }
+  [[nodiscard]] engine::Result<std::uint32_t> chain_at(engine::Lsn lsn) override { return inner_.chain_at(lsn); }
+  using EventStore::recover;
+  engine::Status recover(engine::Lsn after, const Visit& visit) override { return inner_.recover(after, visit); }
   engine::Status append(std::span<const engine::Event> group) override {
     std::unique_lock lock(mutex_);
     waiting_ = true;
     changed_.notify_all();
     changed_.wait(lock, [this] { return !held_; });
     waiting_ = false;
-    if (failing_) {
-      return engine::Error{engine::Errc::unavailable, "the disk is full"};
+    if (failure_) {
+      return *failure_;
     }
     group_sizes_.push_back(group.size());
     return inner_.append(group);
@@ -74,12 +78,17 @@ class GatedStore final : public EventStore {
   }
 
  private:
+  void fail_with(engine::Error error) {
+    const std::scoped_lock lock(mutex_);
+    failure_ = std::move(error);
+  }
+
   MemoryStore inner_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   bool held_ = false;
   bool waiting_ = false;
-  bool failing_ = false;
+  std::optional<engine::Error> failure_;
   std::vector<std::size_t> group_sizes_;
 };
 

@@ -41,6 +41,47 @@ TEST_F(HttpRoutes, SayTheyAreWell) {
   EXPECT_EQ(get("/version").at("version"), "\"0.1.0\"");
 }
 
+Storage little_room(Intake intake) {
+  return {.state = "scarce", .free_bytes = 1, .total_bytes = 100, .intake = intake, .why = "little room at /state"};
+}
+
+TEST_F(HttpRoutes, LittleRoomRefusesNewExperimentsAndSaysWhy) {
+  begin_a_search();
+  for (const Intake intake : {Intake::no_experiments, Intake::what_ends}) {
+    house_.runtime->set_storage(little_room(intake));
+    const auto refused = post("/api/v1/experiments", submission(2));
+    EXPECT_EQ(refused.status, 507U);
+    EXPECT_NE(refused.at("error.message").find("little room at /state"), std::string::npos) << refused.text;
+    EXPECT_EQ(get("/healthz").at("status"), "\"degraded\"");
+    EXPECT_EQ(get("/api/v1/status").at("storage.state"), "\"scarce\"");
+    EXPECT_EQ(get("/api/v1/experiments").status, 200U);
+  }
+  EXPECT_EQ(post("/api/v1/experiments/1/cancel").status, 200U) << "what ends makes room";
+  house_.runtime->set_storage({});
+  EXPECT_EQ(post("/api/v1/experiments", submission(2)).status, 201U);
+  EXPECT_EQ(get("/healthz").at("status"), "\"ok\"");
+}
+
+TEST_F(HttpRoutes, AFullDiskIsSaidAndNothingUndurableIsShown) {
+  begin_a_search();
+  house_.store->fill();
+  worker_->send(proto::Reports{key_, 3, {metrics_report(3, 0.125)}});
+  house_.pump_until([this] { return house_.runtime->stalled(); });
+  house_.runtime->set_storage(little_room(Intake::nothing));
+  for (const char* path : {"/api/v1/experiments", "/api/v1/experiments/1/trials", "/api/v1/events",
+                           "/api/v1/experiments/1/trials/0/metrics"}) {
+    EXPECT_EQ(get(path).status, 507U) << path;
+  }
+  EXPECT_EQ(post("/api/v1/experiments/1/pause").status, 507U);
+  const auto status = get("/api/v1/status");
+  EXPECT_EQ(status.status, 200U);
+  EXPECT_NE(status.at("lsn"), status.at("durable_lsn"));
+  EXPECT_EQ(worker_->all<proto::Ack>().size(), 1U) << "nothing is acknowledged that is not durable";
+  house_.store->make_room();
+  worker_->wait_for<proto::Ack>(2);
+  EXPECT_EQ(get("/api/v1/experiments/1/trials/0/metrics").count("metrics"), 3U);
+}
+
 TEST_F(HttpRoutes, UnknownPathIsNotFound) {
   for (const char* path : {"/", "/api", "/api/v1/nothing", "/api/v1/experiments/", "/api/v1/experiments/x",
                            "/api/v1/experiments/-1", "/api/v1/experiments/99999999999999999999",

@@ -5,10 +5,14 @@
 #include <sqlite3.h>
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <utility>
 
 #include "daemon/scratch.hpp"
+#include "hpsearch/proto/stored.hpp"
 
 namespace hpsearch::daemon {
 namespace {
@@ -30,13 +34,19 @@ class SqliteStoreTest : public testing::Test {
  protected:
   [[nodiscard]] std::string path() const { return scratch_.path("events.db"); }
 
-  /// A closed store with three events.
-  void make_store() const {
+  /// A closed store with three events, each appended by itself.
+  void make_store() const { make_store({{event(1, "one")}, {event(2, "two")}, {event(3, "three")}}); }
+  /// The same as one group.
+  void make_group() const { make_store({{event(1, "one"), event(2, "two"), event(3, "three")}}); }
+
+  void make_store(const std::vector<std::vector<engine::Event>>& groups) const {
+    std::filesystem::remove(path());
     auto store = SqliteStore::open(path());
     ASSERT_TRUE(store) << store.error().message;
     ASSERT_TRUE(recover_nothing(**store));
-    const std::vector<engine::Event> group{event(1, "one"), event(2, "two"), event(3, "three")};
-    ASSERT_TRUE((*store)->append(group));
+    for (const std::vector<engine::Event>& group : groups) {
+      ASSERT_TRUE((*store)->append(group));
+    }
   }
 
   /// Changes the closed store behind its back.
@@ -48,29 +58,59 @@ class SqliteStoreTest : public testing::Test {
     sqlite3_close(database);
   }
 
-  std::string body_of(int lsn) const {
+  [[nodiscard]] std::int64_t number(const std::string& sql) const {
     sqlite3* database = nullptr;
     EXPECT_EQ(sqlite3_open(path().c_str(), &database), SQLITE_OK);
     sqlite3_stmt* read = nullptr;
-    EXPECT_EQ(sqlite3_prepare_v2(database, "SELECT body FROM event WHERE lsn = ?", -1, &read, nullptr),
-              SQLITE_OK);
-    sqlite3_bind_int(read, 1, lsn);
+    EXPECT_EQ(sqlite3_prepare_v2(database, sql.c_str(), -1, &read, nullptr), SQLITE_OK) << sql;
     EXPECT_EQ(sqlite3_step(read), SQLITE_ROW);
-    const auto* bytes = static_cast<const char*>(sqlite3_column_blob(read, 0));
-    std::string body(bytes, static_cast<std::size_t>(sqlite3_column_bytes(read, 0)));
+    const std::int64_t found = sqlite3_column_int64(read, 0);
     sqlite3_finalize(read);
     sqlite3_close(database);
-    return body;
+    return found;
   }
-  void set_body(int lsn, const std::string& body) const {
-    static constexpr std::string_view digits = "0123456789abcdef";
-    std::string hex;
-    for (const char c : body) {
-      hex += digits[static_cast<unsigned char>(c) >> 4U];
-      hex += digits[static_cast<unsigned char>(c) & 15U];
+
+  /// The row of a group of events, open for reading and writing in place.
+  class Row {
+   public:
+    Row(const std::string& path, std::int64_t first) {
+      EXPECT_EQ(sqlite3_open(path.c_str(), &database_), SQLITE_OK);
+      EXPECT_EQ(sqlite3_blob_open(database_, "main", "event_group", "events", first, 1, &blob_), SQLITE_OK);
     }
-    tamper("UPDATE event SET body = x'" + hex + "' WHERE lsn = " + std::to_string(lsn));
-  }
+    Row(const Row&) = delete;
+    Row& operator=(const Row&) = delete;
+    ~Row() {
+      sqlite3_blob_close(blob_);
+      sqlite3_close(database_);
+    }
+
+    /// Where in the row its event number `index` begins; its end is where the next one does.
+    [[nodiscard]] int begin_of(int index) const {
+      int at = 0;
+      for (; index > 0; --index) {
+        std::uint32_t size = 0;  // Of the body, after eight bytes for the time; four more hold the chain.
+        for (int i = 3; i >= 0; --i) {
+          size = size << 8U | byte(at + 8 + i);
+        }
+        at += 16 + static_cast<int>(size);
+      }
+      return at;
+    }
+    void flip(int at, unsigned bits) const {
+      const auto flipped = static_cast<unsigned char>(byte(at) ^ bits);
+      EXPECT_EQ(sqlite3_blob_write(blob_, &flipped, 1, at), SQLITE_OK);
+    }
+
+   private:
+    [[nodiscard]] unsigned char byte(int at) const {
+      unsigned char byte = 0;
+      EXPECT_EQ(sqlite3_blob_read(blob_, &byte, 1, at), SQLITE_OK);
+      return byte;
+    }
+
+    sqlite3* database_ = nullptr;
+    sqlite3_blob* blob_ = nullptr;
+  };
 
   engine::Status open_and_recover() const {
     auto store = SqliteStore::open(path());
@@ -87,18 +127,20 @@ class SqliteStoreTest : public testing::Test {
   Scratch scratch_;
 };
 
-TEST_F(SqliteStoreTest, AnyFlippedByteOfABodyIsFoundAndNamed) {
-  make_store();
-  const std::string body = body_of(2);
-  ASSERT_GT(body.size(), 20U);
-  for (std::size_t i = 0; i < body.size(); ++i) {
-    std::string changed = body;
-    changed[i] = static_cast<char>(changed[i] ^ (1 << (i % 8)));
-    set_body(2, changed);
-    SCOPED_TRACE("byte " + std::to_string(i));
-    expect_refused(Errc::corrupt, "event 2 of the log does not match its checksum");
+TEST_F(SqliteStoreTest, AnyFlippedByteOfAnEventIsFoundAndNamed) {
+  make_group();
+  const auto [begin, end] = [this] {
+    const Row row(path(), 1);
+    return std::pair(row.begin_of(1), row.begin_of(2));
+  }();
+  ASSERT_GT(end - begin, 40);
+  for (int at = begin; at < end; ++at) {
+    const unsigned bit = 1U << (at % 8);
+    Row(path(), 1).flip(at, bit);
+    SCOPED_TRACE("byte " + std::to_string(at - begin));
+    expect_refused(Errc::corrupt, "event 2 of the log");
+    Row(path(), 1).flip(at, bit);
   }
-  set_body(2, body);
   EXPECT_TRUE(open_and_recover());
 }
 
@@ -108,14 +150,18 @@ class LongLogTest : public SqliteStoreTest {
   static constexpr std::uint64_t length = 5000;
 
   void SetUp() override {
-    auto store = SqliteStore::open(path());
-    ASSERT_TRUE(store) << store.error().message;
-    ASSERT_TRUE(recover_nothing(**store));
     std::vector<engine::Event> group;
     for (std::uint64_t lsn = 1; lsn <= length; ++lsn) {
       group.push_back(event(lsn, "event " + std::to_string(lsn)));
     }
-    ASSERT_TRUE((*store)->append(group));
+    make_store({group});
+  }
+
+  /// Changes when it happened.
+  void damage(std::uint64_t lsn) const {
+    const std::int64_t first = number("SELECT max(first) FROM event_group WHERE first <= " + std::to_string(lsn));
+    const Row row(path(), first);
+    row.flip(row.begin_of(static_cast<int>(lsn) - static_cast<int>(first)), 1);
   }
 
   /// Recovers until the visitor has seen `enough`; counts what it was told, in order.
@@ -142,7 +188,7 @@ TEST_F(LongLogTest, IsToldFromBeginningToEnd) {
 }
 
 TEST_F(LongLogTest, EverythingBeforeADamagedEventIsTold) {
-  tamper("UPDATE event SET at = at + 1 WHERE lsn = 3001");
+  damage(3001);
   const auto recovered = recover_up_to(length + 1);
   ASSERT_FALSE(recovered);
   EXPECT_NE(recovered.error().message.find("event 3001 of the log does not match its checksum"), std::string::npos)
@@ -151,43 +197,148 @@ TEST_F(LongLogTest, EverythingBeforeADamagedEventIsTold) {
 }
 
 TEST_F(LongLogTest, TheVisitorsErrorComesBeforeALaterDamage) {
-  tamper("UPDATE event SET at = at + 1 WHERE lsn = 1001");
+  damage(1001);
   const auto recovered = recover_up_to(1000);
   ASSERT_FALSE(recovered);
   EXPECT_EQ(recovered.error().message, "enough");
   EXPECT_EQ(told_, 1000U);
 }
 
+TEST_F(LongLogTest, OneGroupBecomesRowsOfBoundedSize) {
+  EXPECT_GT(number("SELECT count(*) FROM event_group"), 2);
+  EXPECT_LE(number("SELECT max(length(events)) FROM event_group"), 64 * 1024);
+  EXPECT_EQ(number("SELECT sum(count) FROM event_group"), static_cast<std::int64_t>(length));
+}
+
+TEST_F(LongLogTest, IsReadFromAnywhere) {
+  auto store = SqliteStore::open(path());
+  ASSERT_TRUE(store) << store.error().message;
+  ASSERT_TRUE(recover_nothing(**store));
+  for (std::uint64_t after = 0; after <= length; after += 49) {
+    const auto read = (*store)->read(engine::Lsn(after), 3);
+    ASSERT_TRUE(read) << read.error().message;
+    ASSERT_EQ(read->size(), std::min<std::uint64_t>(3, length - after));
+    for (std::size_t i = 0; i < read->size(); ++i) {
+      EXPECT_EQ((*read)[i].lsn, engine::Lsn(after + 1 + i));
+    }
+  }
+}
+
+TEST_F(SqliteStoreTest, EventLargerThanARowIsKept) {
+  make_store({{event(1, "one"), event(2, std::string(300'000, 'x')), event(3, "three")}});
+  EXPECT_EQ(number("SELECT count(*) FROM event_group"), 3);
+  EXPECT_TRUE(open_and_recover());
+}
+
 TEST_F(SqliteStoreTest, ChangedColumnsAreFoundAndNamed) {
   for (const char* change :
-       {"UPDATE event SET at = at + 1 WHERE lsn = 2", "UPDATE event SET epoch = 9 WHERE lsn = 2",
-        "UPDATE event SET type = 'trial_ended' WHERE lsn = 2",
-        "UPDATE event SET chain = chain + 1 WHERE lsn = 2"}) {
-    std::filesystem::remove(path());
+       {"UPDATE event_group SET first = 4 WHERE first = 2", "UPDATE event_group SET epoch = 9 WHERE first = 2",
+        "UPDATE event_group SET count = 0 WHERE first = 2",
+        "UPDATE event_group SET events = x'' WHERE first = 2",
+        "UPDATE event_group SET events = x'0011' WHERE first = 2"}) {
     make_store();
     tamper(change);
+    SCOPED_TRACE(change);
     expect_refused(Errc::corrupt, "event 2 of the log");
+  }
+  // What the row holds beyond what it says to hold, or does not hold, is found behind the last event of it.
+  for (const char* change :
+       {"UPDATE event_group SET count = 2 WHERE first = 2",
+        "UPDATE event_group SET events = CAST(events || x'00' AS BLOB) WHERE first = 2"}) {
+    make_store();
+    tamper(change);
+    SCOPED_TRACE(change);
+    expect_refused(Errc::corrupt, "event 3 of the log");
   }
 }
 
 TEST_F(SqliteStoreTest, MissingEventIsFoundAndNamed) {
   make_store();
-  tamper("DELETE FROM event WHERE lsn = 2");
-  expect_refused(Errc::corrupt, "event 2 of the log");
+  tamper("DELETE FROM event_group WHERE first = 2");
+  expect_refused(Errc::corrupt, "event 2 of the log is missing; the next one is 3");
 }
 
 TEST_F(SqliteStoreTest, SwappedEventsAreFound) {
   make_store();
   tamper(
-      "UPDATE event SET lsn = -1 WHERE lsn = 2; UPDATE event SET lsn = 2 WHERE lsn = 3;"
-      "UPDATE event SET lsn = 3 WHERE lsn = -1");
+      "UPDATE event_group SET first = -1 WHERE first = 2; UPDATE event_group SET first = 2 WHERE first = 3;"
+      "UPDATE event_group SET first = 3 WHERE first = -1");
   expect_refused(Errc::corrupt, "event 2 of the log");
 }
 
 TEST_F(SqliteStoreTest, MissingEndIsFound) {
   make_store();
-  tamper("DELETE FROM event WHERE lsn = 3");
+  tamper("DELETE FROM event_group WHERE first = 3");
   expect_refused(Errc::corrupt, "the log ends with event 2, but event 3 was stored");
+}
+
+// A log as it was kept before events stood in groups.
+class OldLogTest : public SqliteStoreTest {
+ protected:
+  void SetUp() override {
+    std::ifstream golden(std::string(HPSEARCH_GOLDEN_DIR) + "/store_schema_2.sql");
+    ASSERT_TRUE(golden);
+    tamper(std::string(std::istreambuf_iterator(golden), {}));
+    sqlite3* database = nullptr;
+    ASSERT_EQ(sqlite3_open(path().c_str(), &database), SQLITE_OK);
+    sqlite3_stmt* read = nullptr;
+    ASSERT_EQ(sqlite3_prepare_v2(database, "SELECT at, body FROM event ORDER BY lsn", -1, &read, nullptr), SQLITE_OK);
+    while (sqlite3_step(read) == SQLITE_ROW) {
+      const auto* bytes = static_cast<const std::byte*>(sqlite3_column_blob(read, 1));
+      const auto body = proto::decode_event({bytes, static_cast<std::size_t>(sqlite3_column_bytes(read, 1))});
+      ASSERT_TRUE(body) << body.error().message;
+      kept_.push_back({engine::Lsn(kept_.size() + 1), engine::Instant::from_micros(sqlite3_column_int64(read, 0)), *body});
+    }
+    sqlite3_finalize(read);
+    sqlite3_close(database);
+    ASSERT_GT(kept_.size(), 20U);
+  }
+
+  std::vector<engine::Event> kept_;
+};
+
+TEST_F(OldLogTest, IsReadAndGoesOn) {
+  auto store = SqliteStore::open(path());
+  ASSERT_TRUE(store) << store.error().message;
+  EXPECT_EQ((*store)->daemon_epoch(), 3U);
+  std::vector<engine::Event> told;
+  const auto recovered = (*store)->recover([&told](engine::Event&& one) -> engine::Status {
+    told.push_back(std::move(one));
+    return engine::Done{};
+  });
+  ASSERT_TRUE(recovered) << recovered.error().message;
+  ASSERT_EQ(told.size(), kept_.size());
+  for (std::size_t i = 0; i < told.size(); ++i) {
+    EXPECT_EQ(told[i].lsn, kept_[i].lsn);
+    EXPECT_EQ(told[i].at, kept_[i].at);
+    EXPECT_EQ(proto::encode_event(told[i].body), proto::encode_event(kept_[i].body));
+  }
+  const auto history = (*store)->history(engine::ExperimentId(1), engine::TrialNumber(7));
+  ASSERT_TRUE(history) << history.error().message;
+  ASSERT_EQ(history->size(), 2U);
+  EXPECT_EQ(history->front().lsn, engine::Lsn(2));
+  EXPECT_EQ(history->back().lsn, engine::Lsn(kept_.size() - 1));
+  const auto metrics = (*store)->metrics(engine::ExperimentId(1), engine::TrialNumber(7));
+  ASSERT_TRUE(metrics) << metrics.error().message;
+  EXPECT_EQ(metrics->size(), 1U);
+
+  ASSERT_TRUE((*store)->append(std::vector{event(kept_.size() + 1, "new")}));
+  store->reset();
+  EXPECT_TRUE(open_and_recover());
+}
+
+TEST_F(OldLogTest, IsLeftAsItIsWhenItIsDamaged) {
+  tamper("UPDATE event SET at = at + 1 WHERE lsn = 5");
+  for (int attempt = 1; attempt <= 2; ++attempt) {
+    expect_refused(Errc::corrupt, "event 5 of the log does not match its checksum");
+  }
+  EXPECT_EQ(number("SELECT count(*) FROM event"), static_cast<std::int64_t>(kept_.size()));
+  EXPECT_EQ(number("PRAGMA user_version"), 2);
+}
+
+TEST_F(OldLogTest, OfWhichAnEventIsMissingIsRefused) {
+  tamper("DELETE FROM event WHERE lsn = 5");
+  expect_refused(Errc::corrupt, "event 5 of the log is missing");
 }
 
 TEST_F(SqliteStoreTest, EventsOfAnotherStoreDoNotFit) {
@@ -263,10 +414,12 @@ TEST_F(SqliteStoreTest, FullDiskLosesNothingThatWasAppended) {
     ::signal(SIGXFSZ, handler);
     EXPECT_EQ(appended.error().code, Errc::unavailable) << appended.error().message;
     EXPECT_NE(appended.error().message.find(path()), std::string::npos) << appended.error().message;
-    // There is room again, but what the failed write left behind is unknown: only a new start may go on.
-    EXPECT_FALSE((*store)->append(std::vector{event(stored + 1, "x")}));
+    EXPECT_GT(stored, 0U);
+    // There is room again, and nothing of the group was committed: it may be given once more.
+    const auto again = (*store)->append(std::vector{event(stored + 1, std::string(10'000, 'x'))});
+    ASSERT_TRUE(again) << again.error().message;
+    ++stored;
   }
-  EXPECT_GT(stored, 0U);
   auto store = SqliteStore::open(path());
   ASSERT_TRUE(store) << store.error().message;
   ASSERT_TRUE(recover_nothing(**store));

@@ -207,6 +207,27 @@ TEST(WorkerGate, NewSessionHearsTheDecisionItHasNotSeen) {
   EXPECT_TRUE(worker.all<proto::Lease>().empty());
 }
 
+TEST(WorkerGate, WithoutRoomReportsStayWithTheWorkerUntilThereIsSome) {
+  House house;
+  house.submit(small_search(1));
+  ScriptedWorker worker(house);
+  worker.join();
+  const engine::AttemptKey key = worker.wait_for<proto::Lease>().spec.key;
+  worker.send(proto::Started{key});
+  worker.send(proto::Reports{key, 1, {metrics_report(1, 0.5)}});
+  worker.wait_for<proto::Ack>();
+  house.runtime->set_storage({.state = "exhausted", .intake = Intake::what_ends, .why = "no room"});
+  const engine::Lsn before = house.runtime->engine().last_lsn();
+  worker.send(proto::Reports{key, 2, {metrics_report(2, 0.25)}});
+  worker.send_bytes(proto::encode(worker.envelope, proto::FromWorker(proto::Beat{})));
+  pump_for(house.loop, std::chrono::milliseconds(50));
+  EXPECT_EQ(worker.all<proto::Ack>().size(), 1U);
+  EXPECT_EQ(house.runtime->engine().last_lsn(), before);
+  house.runtime->set_storage({});
+  worker.send(proto::Reports{key, 2, {metrics_report(2, 0.25)}});
+  EXPECT_EQ(worker.wait_for<proto::Ack>(2).upto, 2U);
+}
+
 TEST(WorkerGate, GapInReportsIsAskedFor) {
   House house;
   house.submit(small_search(1));

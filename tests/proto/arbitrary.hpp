@@ -27,7 +27,7 @@ template <>
 inline constexpr int last_of<engine::Directive> = static_cast<int>(engine::Directive::kill);
 template <>
 inline constexpr int last_of<engine::ExitReport::Cause> =
-    static_cast<int>(engine::ExitReport::Cause::could_not_start);
+    static_cast<int>(engine::ExitReport::Cause::lost);
 template <>
 inline constexpr int last_of<engine::WelcomeWorker::Fate> =
     static_cast<int>(engine::WelcomeWorker::Fate::hold);

@@ -18,6 +18,7 @@ using engine::Duration;
 using engine::ExitReport;
 using engine::Instant;
 using engine::InvalidHparamsReport;
+using engine::Lsn;
 using engine::MetricsReport;
 using engine::Report;
 using engine::Units;
@@ -31,6 +32,11 @@ constexpr std::size_t batch_bytes = 64 * 1024;
 constexpr std::size_t batch_reports = 512;
 // One lost frame makes the daemon ask once per frame behind it; they all mean the same.
 constexpr Duration one_nack_per = Duration::millis(200);
+// As much is spooled at once even when nothing of it decides.
+constexpr std::size_t spool_burst = 64 * 1024;
+// A spool is written anew when it is larger than this and most of it was acknowledged.
+constexpr std::size_t small_spool = 1024 * 1024;
+constexpr Duration spool_again_after = Duration::seconds(1);
 
 /// About what a report takes encoded; never much less.
 struct EncodedSize {
@@ -89,10 +95,39 @@ AttemptMachine::AttemptMachine(engine::LaunchSpec spec, AttemptRules rules)
     : spec_(std::move(spec)), rules_(rules), length_(spec_.length), resend_after_(rules.first_resend) {
 }
 
+AttemptMachine::AttemptMachine(SpooledAttempt found, AttemptRules rules)
+    : AttemptMachine(std::move(found.spec), rules) {
+  const SpooledState& state = found.state;
+  phase_ = state.exited ? Phase::exited : Phase::starting;
+  found_ = true;
+  last_decision_ = spooled_decision_ = state.last_decision;
+  length_ = std::max(length_, state.length);
+  kill_decided_ = state.told == Directive::kill;
+  if (!kill_decided_) {
+    end_as_ = state.told;
+  }
+  asking_ = state.asking;
+  speaks_ = state.speaks_socket ? Speaks::socket : state.speaks_lines ? Speaks::lines : Speaks::unknown;
+  last_step_ = state.last_step;
+  length_reported_ = state.length_reported;
+  said_checkpoint_ = state.said_checkpoint;
+  said_invalid_ = state.said_invalid;
+  lost_checkpoint_ = state.lost_checkpoint;
+  to_publish_.assign(state.checkpoints.begin(), state.checkpoints.end());
+  position_ = state.position;
+  acked_ = sent_ = state.acked;
+  for (Report& report : found.reports) {
+    const std::size_t bytes = std::visit(EncodedSize{}, report);
+    kept_bytes_ += bytes;
+    kept_.push_back({std::move(report), bytes});
+  }
+  spooled_ = last_seq();
+}
+
 engine::HeldAttempt AttemptMachine::held() const {
   return {.key = spec_.key,
-          .exited = phase_ == Phase::exited,
-          .last_seq = last_seq(),
+          .exited = phase_ == Phase::exited && spooled_ == last_seq(),
+          .last_seq = spooled_,
           .last_decision = last_decision_};
 }
 
@@ -102,15 +137,31 @@ std::optional<Instant> AttemptMachine::next_wake() const noexcept {
   if (force_at_ && !suspended) {
     wake = wake ? std::min(*wake, *force_at_) : *force_at_;
   }
+  if (!writing_ && (spool_at_once_ || spool_soon_)) {
+    std::optional<Instant> due = spool_at_once_ ? spool_not_before_ : spool_at_;
+    if (due && spool_not_before_) {
+      due = std::max(*due, *spool_not_before_);
+    }
+    if (due) {
+      wake = wake ? std::min(*wake, *due) : *due;
+    }
+  }
   return wake;
 }
 
 // --- its program ---
 
-void AttemptMachine::start(AttemptOutput& out) {
+void AttemptMachine::start() {
   HPSEARCH_CHECK(phase_ == Phase::waiting, "an attempt starts once");
-  phase_ = Phase::starting;
-  out.effects.emplace_back(StartProgram{spec_});
+  phase_ = Phase::preparing;
+  spool_at_once_ = true;  // The intent first: a program nobody knows of would hold its slots for ever.
+}
+
+void AttemptMachine::attach(AttemptOutput& out) {
+  HPSEARCH_CHECK(found_, "only a found attempt has a program to attach to");
+  if (phase_ == Phase::starting) {
+    out.effects.emplace_back(AttachProgram{spec_.key, position_});
+  }
 }
 
 void AttemptMachine::refuse(const std::string& why, AttemptOutput& out) {
@@ -131,6 +182,19 @@ void AttemptMachine::started(Instant now, AttemptOutput& out) {
   } else if (forcing_ == Forcing::terminated) {
     out.effects.emplace_back(SignalProgram{spec_.key, false});
     force_at_ = now + rules_.grace;
+  } else if (found_) {
+    obey_stored(now, out);
+  }
+  answer_ahead(out);
+}
+
+/// What was decided before the agent died and may not have been carried out.
+void AttemptMachine::obey_stored(Instant now, AttemptOutput& out) {
+  publish_next(out);
+  if (kill_decided_) {
+    kill_now(out);
+  } else if (end_as_) {
+    ask_to_end(now, out);
   }
 }
 
@@ -141,16 +205,17 @@ void AttemptMachine::not_started(const std::string& why, AttemptOutput& out) {
   never_ran(ExitReport::Cause::could_not_start, why, out);
 }
 
-void AttemptMachine::said(std::optional<ConnectionId> connection, std::string_view line, Instant now,
-                          AttemptOutput& out) {
+void AttemptMachine::said(const ProgramSaid& said, Instant now, AttemptOutput& out) {
   if (phase_ != Phase::running) {
     return;
   }
+  position_ = std::max(position_, said.position);
   const engine::Result<ProgramMessage> message =
-      connection ? parse_socket_line(line) : parse_stdout_payload(line);
+      said.question ? parse_socket_line(said.line) : parse_stdout_payload(said.line);
+  const std::optional<QuestionId> question = said.answered ? std::nullopt : said.question;
   if (!message) {
-    if (connection) {
-      answer_error(*connection, message.error().message, out);
+    if (question) {
+      answer_error(*question, message.error().message, out);
     }
     if (!std::exchange(noticed_bad_line_, true)) {
       notice(Notice::Level::warning,
@@ -158,15 +223,15 @@ void AttemptMachine::said(std::optional<ConnectionId> connection, std::string_vi
     }
     return;
   }
-  if (connection) {
+  if (said.question) {
     speaks_ = Speaks::socket;
   } else if (speaks_ == Speaks::unknown) {
     speaks_ = Speaks::lines;
   }
-  std::visit([&](const auto& known) { take(known, connection, now, out); }, *message);
+  std::visit([&](const auto& known) { take(known, question, now, out); }, *message);
 }
 
-void AttemptMachine::take(const SaidMetrics& said, std::optional<ConnectionId> connection, Instant now,
+void AttemptMachine::take(const SaidMetrics& said, std::optional<QuestionId> question, Instant now,
                           AttemptOutput& out) {
   MetricsReport report{.step = said.step, .metrics = said.metrics};
   last_step_ = std::max(last_step_.value_or(Units{}), said.step);
@@ -175,54 +240,55 @@ void AttemptMachine::take(const SaidMetrics& said, std::optional<ConnectionId> c
            "the program reports \"" + said.ignored.front() + "\", which is no number; left out", out);
   }
   const bool asks = decides(report);
-  if (asks && connection && !asking_.empty() && length_reported_ == said.step) {
-    asking_.push_back(*connection);  // The same question on another connection.
+  if (asks && question && !asking_.empty() && length_reported_ == said.step) {
+    asking_.push_back(*question);  // The same question on another connection.
     return;
   }
   if (asks) {
     length_reported_ = said.step;
   }
   if (asks || kept_bytes_ < rules_.kept_bytes) {
-    keep(std::move(report));
+    keep(std::move(report), asks);
   } else if (!std::exchange(noticed_thinning_, true)) {
     notice(Notice::Level::warning,
            "the daemon is silent and too many reports wait for it; values between lengths are left out from "
            "now on",
            out);
   }
-  if (!connection) {
+  if (!question) {
     return;
   }
   if (asks && !end_as_) {
-    asking_.push_back(*connection);
+    asking_.push_back(*question);
   } else {
-    answer(*connection, now, out);
+    answer(*question, now, out);
   }
 }
 
-void AttemptMachine::take(const SaidCheckpoint& said, std::optional<ConnectionId> connection, Instant /*now*/,
+void AttemptMachine::take(const SaidCheckpoint& said, std::optional<QuestionId> question, Instant /*now*/,
                           AttemptOutput& out) {
   said_checkpoint_ = true;
   const Units step = said.step.value_or(last_step_.value_or(spec_.latest_step));
-  to_publish_.push_back({.step = step, .connection = connection});
+  to_publish_.push_back({.step = step, .question = question});
   publish_next(out);
 }
 
-void AttemptMachine::take(const SaidRemark& /*said*/, std::optional<ConnectionId> connection, Instant now,
+void AttemptMachine::take(const SaidRemark& /*said*/, std::optional<QuestionId> question, Instant now,
                           AttemptOutput& out) {
-  if (connection) {
-    answer(*connection, now, out);
+  if (question) {
+    answer(*question, now, out);
   }
 }
 
-void AttemptMachine::take(const SaidInvalid& said, std::optional<ConnectionId> connection, Instant now,
+void AttemptMachine::take(const SaidInvalid& said, std::optional<QuestionId> question, Instant now,
                           AttemptOutput& out) {
   if (!std::exchange(said_invalid_, true)) {
-    keep(InvalidHparamsReport{said.why});
+    keep(InvalidHparamsReport{said.why}, true);
   }
   end_as_ = Directive::stop;
-  if (connection) {
-    answer(*connection, now, out);
+  answer_ahead(out);
+  if (question) {
+    answer(*question, now, out);
   }
 }
 
@@ -230,10 +296,10 @@ void AttemptMachine::published(const CheckpointReport& report, Instant now, Atte
   if (!publishing_) {
     return;
   }
-  const std::optional<ConnectionId> connection = publishing_->connection;
-  keep(report);
-  if (connection) {
-    answer(*connection, now, out);
+  const std::optional<QuestionId> question = publishing_->question;
+  keep(report, true);
+  if (question) {
+    answer(*question, now, out);
   }
   checkpoint_settled(now, out);
 }
@@ -242,10 +308,10 @@ void AttemptMachine::not_published(bool was_empty, const std::string& why, Insta
   if (!publishing_) {
     return;
   }
-  const std::optional<ConnectionId> connection = publishing_->connection;
+  const std::optional<QuestionId> question = publishing_->question;
   const bool nobody_asked = phase_ == Phase::ended && !said_checkpoint_;
-  if (connection) {
-    answer_error(*connection, why, out);
+  if (question) {
+    answer_error(*question, why, out);
   }
   if (!(nobody_asked && was_empty)) {
     notice(Notice::Level::warning, "a checkpoint was not taken: " + why, out);
@@ -260,6 +326,7 @@ void AttemptMachine::ended(const ProgramEnded& end, AttemptOutput& out) {
   }
   phase_ = Phase::ended;
   end_ = end;
+  signaled_by_us_ = signaled_by_us_ || end.asked;
   force_at_.reset();
   asking_.clear();
   if (publishing_) {
@@ -271,11 +338,130 @@ void AttemptMachine::ended(const ProgramEnded& end, AttemptOutput& out) {
   }
   if (!end.by_signal && end.code == 0 && !said_checkpoint_) {
     // Whoever reports nothing may still leave a checkpoint: ending well says that it is complete.
-    to_publish_.push_back({.step = last_step_.value_or(length_), .connection = std::nullopt});
+    to_publish_.push_back({.step = last_step_.value_or(length_), .question = std::nullopt});
     publish_next(out);
     return;
   }
   make_exit_report();
+}
+
+void AttemptMachine::lost(const std::string& why, AttemptOutput& out) {
+  if (!alive()) {
+    return;
+  }
+  phase_ = Phase::ended;
+  lost_because_ = why;
+  force_at_.reset();
+  asking_.clear();
+  to_publish_.clear();  // Whether it is whole nobody can say.
+  if (publishing_) {
+    return;
+  }
+  if (fenced_) {
+    finish(false, out);
+  } else {
+    make_exit_report();
+  }
+}
+
+// --- its spool ---
+
+void AttemptMachine::spool(Instant now, AttemptOutput& out) {
+  if (writing_ || finished_ || fenced_ || never_ran_ || !(spool_at_once_ || spool_soon_)) {
+    return;
+  }
+  if (!spool_at_) {
+    spool_at_ = now + rules_.spool_within;
+  }
+  const bool due = spool_at_once_ || unspooled_bytes_ >= spool_burst || now >= *spool_at_;
+  if (!due || (spool_not_before_ && now < *spool_not_before_)) {
+    return;
+  }
+  anew_ = anew_ || (spool_bytes_ > small_spool && kept_bytes_ < spool_bytes_ / 2);
+  const std::uint64_t before = anew_ ? acked_ : spooled_;
+  std::vector<Report> reports;
+  reports.reserve(static_cast<std::size_t>(last_seq() - before));
+  for (std::uint64_t seq = before + 1; seq <= last_seq(); ++seq) {
+    reports.push_back(kept_[static_cast<std::size_t>(seq - acked_ - 1)].report);
+  }
+  std::string bytes = anew_ ? spool_anew(spec_, state_to_spool(), before + 1, reports)
+                            : spool_more(spec_.key, state_to_spool(), before + 1, reports);
+  spool_bytes_ = (anew_ ? 0 : spool_bytes_) + bytes.size();
+  writing_ = true;
+  writing_upto_ = last_seq();
+  writing_decision_ = last_decision_;
+  unspooled_bytes_ = 0;
+  spool_at_once_ = spool_soon_ = false;
+  spool_at_.reset();
+  spool_not_before_.reset();
+  out.effects.emplace_back(
+      WriteSpool{spec_.key, ++writes_, std::move(bytes), std::exchange(anew_, false), position_});
+}
+
+void AttemptMachine::spool_written(std::uint64_t write, AttemptOutput& out) {
+  if (!writing_ || write != writes_) {
+    return;
+  }
+  writing_ = false;
+  noticed_no_spool_ = false;
+  spooled_ = std::max(spooled_, writing_upto_);
+  spooled_decision_ = writing_decision_;
+  std::erase_if(unacked_decisions_, [&](Lsn decision) {
+    const bool durable = decision <= spooled_decision_;
+    if (durable) {
+      out.messages.emplace_back(proto::DecisionAck{spec_.key, decision});
+    }
+    return durable;
+  });
+  if (phase_ == Phase::preparing) {
+    phase_ = Phase::starting;
+    out.effects.emplace_back(StartProgram{spec_});
+  }
+}
+
+void AttemptMachine::spool_not_written(std::uint64_t write, const std::string& why, Instant now,
+                                       AttemptOutput& out) {
+  if (!writing_ || write != writes_) {
+    return;
+  }
+  writing_ = false;
+  if (phase_ == Phase::preparing) {
+    never_ran(ExitReport::Cause::could_not_start, why, out);
+    return;
+  }
+  // What a failed write has left is unknown, and what a failed sync has left too: all of it once more.
+  anew_ = true;
+  spool_at_once_ = true;
+  spool_not_before_ = now + spool_again_after;
+  if (!std::exchange(noticed_no_spool_, true)) {
+    notice(Notice::Level::warning, "its reports wait until they can be written down here: " + why, out);
+  }
+}
+
+SpooledState AttemptMachine::state_to_spool() const {
+  SpooledState state;
+  state.exited = phase_ == Phase::exited;
+  state.position = position_;
+  state.acked = acked_;
+  state.last_decision = last_decision_;
+  state.told = kill_decided_ ? std::optional(Directive::kill) : end_as_;
+  state.length = length_;
+  state.speaks_lines = speaks_ == Speaks::lines;
+  state.speaks_socket = speaks_ == Speaks::socket;
+  state.last_step = last_step_;
+  state.length_reported = length_reported_;
+  state.said_checkpoint = said_checkpoint_;
+  state.said_invalid = said_invalid_;
+  state.lost_checkpoint = lost_checkpoint_;
+  state.asking = asking_;
+  // The one that a silent program leaves by ending well comes back with the journal's last line.
+  if (phase_ != Phase::ended || said_checkpoint_) {
+    if (publishing_) {
+      state.checkpoints.push_back(*publishing_);
+    }
+    state.checkpoints.insert(state.checkpoints.end(), to_publish_.begin(), to_publish_.end());
+  }
+  return state;
 }
 
 // --- the daemon ---
@@ -288,11 +474,18 @@ void AttemptMachine::lease_again(AttemptOutput& out) {
 }
 
 void AttemptMachine::decided(const Decision& decision, Instant now, AttemptOutput& out) {
-  out.messages.emplace_back(proto::DecisionAck{spec_.key, decision.id});
+  const bool forgettable = never_ran_ || fenced_ || finished_;
+  if (forgettable || decision.id <= spooled_decision_) {
+    out.messages.emplace_back(proto::DecisionAck{spec_.key, decision.id});
+  } else if (std::find(unacked_decisions_.begin(), unacked_decisions_.end(), decision.id) ==
+             unacked_decisions_.end()) {
+    unacked_decisions_.push_back(decision.id);
+  }
   if (decision.id <= last_decision_) {
     return;
   }
   last_decision_ = decision.id;
+  spool_at_once_ = true;
   if (phase_ == Phase::ended || phase_ == Phase::exited || fenced_) {
     return;
   }
@@ -304,21 +497,24 @@ void AttemptMachine::decided(const Decision& decision, Instant now, AttemptOutpu
         forcing_ = Forcing::none;
         force_at_.reset();
       }
-      for (const ConnectionId connection : std::exchange(asking_, {})) {
-        answer(connection, now, out);
+      for (const QuestionId question : std::exchange(asking_, {})) {
+        answer(question, now, out);
       }
+      answer_ahead(out);
       break;
     }
     case Directive::pause:
     case Directive::stop:
-      if (phase_ == Phase::waiting) {
+      if (phase_ == Phase::waiting || phase_ == Phase::preparing) {
         never_ran(ExitReport::Cause::ended_by_agent, "it was told to end before it started", out);
         return;
       }
       end_as_ = decision.directive;
+      answer_ahead(out);
       ask_to_end(now, out);
       break;
     case Directive::kill:
+      kill_decided_ = true;
       kill_now(out);
       break;
   }
@@ -329,7 +525,7 @@ void AttemptMachine::fenced(AttemptOutput& out) {
     return;
   }
   fenced_ = true;
-  acked_ = last_seq();
+  spooled_ = acked_ = last_seq();
   kept_.clear();
   kept_bytes_ = 0;
   forget_sent();
@@ -411,10 +607,10 @@ void AttemptMachine::send(Instant now, std::size_t window, AttemptOutput& out) {
   if (on_hold_ || fenced_ || finished_) {
     return;
   }
-  while (sent_ < last_seq() && in_flight_bytes_ < window) {
+  while (sent_ < spooled_ && in_flight_bytes_ < window) {
     proto::Reports batch{.key = spec_.key, .first_seq = sent_ + 1, .reports = {}};
     std::size_t bytes = 0;
-    while (sent_ < last_seq() && batch.reports.size() < batch_reports) {
+    while (sent_ < spooled_ && batch.reports.size() < batch_reports) {
       const Kept& next = kept_[static_cast<std::size_t>(sent_ - acked_)];
       if (!batch.reports.empty() && bytes + next.bytes > batch_bytes) {
         break;
@@ -434,7 +630,7 @@ void AttemptMachine::send(Instant now, std::size_t window, AttemptOutput& out) {
 // --- the worker ---
 
 void AttemptMachine::end_now(Instant now, AttemptOutput& out) {
-  if (phase_ == Phase::waiting) {
+  if (phase_ == Phase::waiting || phase_ == Phase::preparing) {
     never_ran(ExitReport::Cause::ended_by_agent, "the worker ended before it started", out);
   } else if (alive() && forcing_ < Forcing::terminated) {
     terminate(now, out);
@@ -442,7 +638,7 @@ void AttemptMachine::end_now(Instant now, AttemptOutput& out) {
 }
 
 void AttemptMachine::kill_now(AttemptOutput& out) {
-  if (phase_ == Phase::waiting) {
+  if (phase_ == Phase::waiting || phase_ == Phase::preparing) {
     never_ran(ExitReport::Cause::ended_by_agent, "it was told to end before it started", out);
     return;
   }
@@ -477,7 +673,7 @@ void AttemptMachine::look_at_clock(Instant now, AttemptOutput& out) {
 
 // --- inside ---
 
-void AttemptMachine::answer(ConnectionId connection, Instant now, AttemptOutput& out) {
+void AttemptMachine::answer(QuestionId question, Instant now, AttemptOutput& out) {
   const char* directive = "continue";
   if (end_as_) {
     directive = *end_as_ == Directive::pause ? "pause" : "stop";
@@ -490,15 +686,31 @@ void AttemptMachine::answer(ConnectionId connection, Instant now, AttemptOutput&
   line["directive"] = directive;
   line["length"] = static_cast<std::int64_t>(count(length_));
   out.effects.emplace_back(
-      AnswerProgram{spec_.key, connection, engine::compact_json(Value(std::move(line)))});
+      AnswerProgram{spec_.key, question, engine::compact_json(Value(std::move(line)))});
 }
 
-void AttemptMachine::answer_error(ConnectionId connection, const std::string& what,
+/// Only what needs no thought: below the length nothing is decided.
+void AttemptMachine::answer_ahead(AttemptOutput& out) {
+  if (phase_ != Phase::running) {
+    return;
+  }
+  const Units below = end_as_ || kill_decided_ || fenced_ ? Units{} : length_;
+  if (answered_ahead_ == below) {
+    return;
+  }
+  answered_ahead_ = below;
+  Value::Map line;
+  line["directive"] = "continue";
+  line["length"] = static_cast<std::int64_t>(count(length_));
+  out.effects.emplace_back(AnswerAhead{spec_.key, below, engine::compact_json(Value(std::move(line)))});
+}
+
+void AttemptMachine::answer_error(QuestionId question, const std::string& what,
                                   AttemptOutput& out) const {
   Value::Map line;
   line["error"] = what;
   out.effects.emplace_back(
-      AnswerProgram{spec_.key, connection, engine::compact_json(Value(std::move(line)))});
+      AnswerProgram{spec_.key, question, engine::compact_json(Value(std::move(line)))});
 }
 
 void AttemptMachine::publish_next(AttemptOutput& out) {
@@ -530,8 +742,8 @@ void AttemptMachine::checkpoint_settled(Instant now, AttemptOutput& out) {
 
 void AttemptMachine::ask_to_end(Instant now, AttemptOutput& out) {
   if (!asking_.empty()) {
-    for (const ConnectionId connection : std::exchange(asking_, {})) {
-      answer(connection, now, out);
+    for (const QuestionId question : std::exchange(asking_, {})) {
+      answer(question, now, out);
     }
     return;
   }
@@ -565,21 +777,32 @@ void AttemptMachine::terminate(Instant now, AttemptOutput& out) {
 
 void AttemptMachine::never_ran(ExitReport::Cause cause, const std::string& message, AttemptOutput& out) {
   phase_ = Phase::exited;
+  never_ran_ = true;
   force_at_.reset();
   if (fenced_) {
     finish(false, out);
     return;
   }
-  keep(ExitReport{.cause = cause, .code = 0, .message = message, .log_tail = ""});
+  for (const Lsn decision : std::exchange(unacked_decisions_, {})) {
+    out.messages.emplace_back(proto::DecisionAck{spec_.key, decision});
+  }
+  keep(ExitReport{.cause = cause, .code = 0, .message = message, .log_tail = ""}, true);
 }
 
 void AttemptMachine::make_exit_report() {
   phase_ = Phase::exited;
   ExitReport report;
-  report.code = end_->code;
-  const bool failed = end_->by_signal || end_->code != 0;
-  if (signaled_by_us_) {
+  report.code = end_ ? end_->code : 0;
+  const bool failed = end_ && (end_->by_signal || end_->code != 0);
+  if (signaled_by_us_ || (lost_because_ && kill_decided_)) {
     report.cause = ExitReport::Cause::ended_by_agent;
+  } else if (lost_because_) {
+    report.cause = ExitReport::Cause::lost;
+    report.message = *lost_because_;
+  } else if (end_->out_of_memory) {
+    report.cause = ExitReport::Cause::out_of_memory;
+    report.message = "ended by the kernel: its memory limit was reached";
+    report.log_tail = end_->log_tail;
   } else {
     report.cause = end_->by_signal ? ExitReport::Cause::signaled : ExitReport::Cause::exited;
     report.message = end_->by_signal ? signal_text(end_->code) : status_text(end_->code);
@@ -589,16 +812,22 @@ void AttemptMachine::make_exit_report() {
     report.message.append(report.message.empty() ? "" : "; ")
         .append("a checkpoint was not taken: " + lost_checkpoint_);
   }
-  keep(std::move(report));
+  keep(std::move(report), true);
 }
 
-void AttemptMachine::keep(Report report) {
+void AttemptMachine::keep(Report report, bool decisive) {
   if (fenced_) {
     return;
   }
+  spool_at_once_ = spool_at_once_ || decisive;
+  spool_soon_ = true;
   const std::size_t bytes = std::visit(EncodedSize{}, report);
   kept_bytes_ += bytes;
+  unspooled_bytes_ += bytes;
   kept_.push_back({std::move(report), bytes});
+  if (never_ran_) {
+    spooled_ = last_seq();
+  }
 }
 
 void AttemptMachine::finish(bool keep_logs, AttemptOutput& out) {

@@ -53,7 +53,13 @@ WorkerMachine::State WorkerMachine::state() const noexcept {
   return session_ == Session::ready ? State::ready : State::hello;
 }
 
-std::vector<Effect> WorkerMachine::start(Instant now) {
+std::vector<Effect> WorkerMachine::start(Instant now, std::vector<SpooledAttempt> found) {
+  AttemptOutput out;
+  for (SpooledAttempt& attempt : found) {
+    const AttemptKey key = attempt.spec.key;
+    attempts_.emplace(key, AttemptMachine(std::move(attempt), rules_.attempt)).first->second.attach(out);
+  }
+  carry_out(std::move(out));
   effects_.emplace_back(NewConnection{});
   say_hello(now);
   return std::exchange(effects_, {});
@@ -133,7 +139,7 @@ void WorkerMachine::hear(const ProgramNotStarted& not_started, Instant /*now*/) 
 void WorkerMachine::hear(const ProgramSaid& said, Instant now) {
   if (AttemptMachine* attempt = find(said.key)) {
     AttemptOutput out;
-    attempt->said(said.connection, said.line, now, out);
+    attempt->said(said, now, out);
     carry_out(std::move(out));
   }
 }
@@ -162,6 +168,30 @@ void WorkerMachine::hear(const ProgramEnded& ended, Instant /*now*/) {
   }
 }
 
+void WorkerMachine::hear(const ProgramLost& lost, Instant /*now*/) {
+  if (AttemptMachine* attempt = find(lost.key)) {
+    AttemptOutput out;
+    attempt->lost(lost.why, out);
+    carry_out(std::move(out));
+  }
+}
+
+void WorkerMachine::hear(const SpoolWritten& written, Instant /*now*/) {
+  if (AttemptMachine* attempt = find(written.key)) {
+    AttemptOutput out;
+    attempt->spool_written(written.write, out);
+    carry_out(std::move(out));
+  }
+}
+
+void WorkerMachine::hear(const SpoolNotWritten& not_written, Instant now) {
+  if (AttemptMachine* attempt = find(not_written.key)) {
+    AttemptOutput out;
+    attempt->spool_not_written(not_written.write, not_written.why, now, out);
+    carry_out(std::move(out));
+  }
+}
+
 void WorkerMachine::hear(const LogWasRead& read, Instant /*now*/) {
   say(read.part);
 }
@@ -177,6 +207,11 @@ void WorkerMachine::hear(const StopAsked& /*asked*/, Instant now) {
     }
   }
   carry_out(std::move(out));
+}
+
+void WorkerMachine::hear(const LeaveAsked& /*asked*/, Instant /*now*/) {
+  over_ = true;  // Without a GOODBYE, which would say that the programs are gone.
+  effects_.emplace_back(EndAgent{false, "asked to leave its programs to the next worker"});
 }
 
 void WorkerMachine::hear(const TimePassed& /*passed*/, Instant now) {
@@ -414,6 +449,7 @@ void WorkerMachine::settle(Instant now) {
       at = attempts_.erase(at);
       continue;
     }
+    at->second.spool(now, out);
     if (session_ == Session::ready) {
       at->second.send(now, window, out);
     }
@@ -430,13 +466,11 @@ void WorkerMachine::start_what_fits(Instant /*now*/) {
   if (draining_) {
     return;
   }
-  AttemptOutput out;
   for (auto& [key, attempt] : attempts_) {
     if (attempt.waits() && !must_wait(attempt)) {
-      attempt.start(out);
+      attempt.start();
     }
   }
-  carry_out(std::move(out));
 }
 
 /// The daemon gave slots away whose old program is still being ended here, or the same attempt number anew.

@@ -1,6 +1,10 @@
 #include "hpsearch/workers/shell/attempt_directory.hpp"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <array>
+#include <cerrno>
 #include <exception>
 #include <system_error>
 #include <utility>
@@ -119,8 +123,13 @@ Status copy_context(const std::string& context, const fs::path& work) {
 }
 
 Status make_anew(const AttemptDirectory& directory, const std::string& context) {
-  remove_tree(
-      directory.root());  // Of the same lease, before this worker died on the way to its first report.
+  // Of the same lease, before this worker died on the way to its first report.
+  std::error_code error;
+  for (fs::directory_iterator at(directory.root(), error), end; !error && at != end; at.increment(error)) {
+    if (at->path() != directory.spool()) {
+      remove_tree(at->path());
+    }
+  }
   for (const fs::path& path : {directory.work(), directory.checkpoint(), directory.output()}) {
     if (const Status made = make_directories(path); !made) {
       return made;
@@ -130,6 +139,26 @@ Status make_anew(const AttemptDirectory& directory, const std::string& context) 
 }
 
 }  // namespace
+
+std::vector<ProcessInfo> remains_of(const ProcessRecord& record, const std::vector<ProcessInfo>& all) {
+  std::vector<ProcessInfo> remains;
+  if (record.boot_id != boot_id()) {
+    return remains;
+  }
+  const std::string mark = "HPSEARCH_SOCKET=" + record.socket;
+  const auto pid = static_cast<pid_t>(record.pid);
+  bool leader_is_ours = false;
+  for (const ProcessInfo& process : all) {
+    leader_is_ours = leader_is_ours || (process.pid == pid && process.start_time == record.start_time);
+  }
+  for (const ProcessInfo& process : all) {
+    const bool in_session = leader_is_ours && process.session == pid;
+    if (!process.dead() && (in_session || started_with(process.pid, mark))) {
+      remains.push_back(process);
+    }
+  }
+  return remains;
+}
 
 AttemptDirectory::AttemptDirectory(const fs::path& attempts, const engine::AttemptKey& key)
     : root_(attempts / (std::to_string(key.experiment.number()) + "-" + std::to_string(key.trial.number()) +
@@ -146,6 +175,18 @@ Status AttemptDirectory::make(const std::string& context) const {
   } catch (const std::exception& error) {  // The file system library throws when memory is short.
     return Error{Errc::unavailable, "cannot prepare " + root_.string() + ": " + error.what()};
   }
+}
+
+Status AttemptDirectory::write_spool(std::string_view bytes, bool anew) const {
+  if (anew) {
+    const Status made = make_directories(root_);
+    return made ? write_file(spool(), bytes, true) : made;
+  }
+  const Descriptor file(::open(spool().c_str(), O_WRONLY | O_APPEND | O_CLOEXEC));
+  if (!file || !write_all(file.get(), bytes) || ::fdatasync(file.get()) != 0) {
+    return file_error("cannot write", spool(), errno);
+  }
+  return Done{};
 }
 
 Status AttemptDirectory::write_process(const ProcessRecord& record) const {
@@ -184,14 +225,19 @@ std::optional<ProcessRecord> AttemptDirectory::read_process() const {
 }
 
 void AttemptDirectory::remove_working_files() const {
+  std::error_code error;
+  fs::remove(spool(), error);  // First: without it, the rest is litter that the next start takes away.
   remove_tree(work());
   remove_tree(checkpoint());
-  std::error_code error;
   fs::remove(output(), error);  // Only when nothing is in it.
-  fs::remove(process(), error);
+  for (const fs::path& path : {process(), journal(), launch(), root_ / "agent.socket", root_ / "socket"}) {
+    fs::remove(path, error);
+  }
 }
 
 void AttemptDirectory::remove_everything() const {
+  std::error_code error;
+  fs::remove(spool(), error);
   remove_tree(root_);
 }
 

@@ -9,11 +9,14 @@
 #include <cstdint>
 #include <cstdlib>
 #include <exception>
+#include <filesystem>
 #include <iostream>
 #include <limits>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
+#include <vector>
 
 #include "hpsearch/net/log.hpp"
 #include "hpsearch/net/loop.hpp"
@@ -64,6 +67,12 @@ std::map<std::string, std::string> own_environment() {
   return variables;
 }
 
+/// Where this program's file lies; its companion is installed beside it.
+std::filesystem::path own_directory() {
+  std::error_code error;
+  return std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
+}
+
 /// Descriptors 0, 1 and 2 must exist, or pipes and sockets would get their numbers.
 void open_standard_streams() {
   int number = 0;
@@ -96,6 +105,7 @@ engine::Result<WorkerOptions> options_from(const Arguments& arguments) {
   options.name = arguments.name.empty() ? host_name() : arguments.name;
   options.rules.attempt.grace =
       engine::Duration::micros(static_cast<std::int64_t>(arguments.grace * 1'000'000));
+  options.shim = own_directory() / "hpsearch-shim";
   options.machine.cores = usable_cores();
   options.machine.environment = own_environment();
   std::vector<std::string> devices = probe_gpus();
@@ -128,6 +138,10 @@ int run(const Arguments& arguments) {
   if (!options) {
     return fail(exit_usage, options.error().message);
   }
+  if (::access(options->shim.c_str(), X_OK) != 0) {
+    return fail(exit_usage, "there is no program " + options->shim.string() +
+                                "; it belongs beside hpsearch-worker, which cannot run trials without it");
+  }
   const engine::Result<WorkerState> state = WorkerState::open(arguments.state_directory);
   if (!state) {
     switch (state.error().code) {
@@ -139,8 +153,12 @@ int run(const Arguments& arguments) {
         return fail(exit_storage, state.error().message);
     }
   }
-  if (const engine::Status ended = state->end_leftovers(); !ended) {
-    return fail(exit_failed, ended.error().message);
+  engine::Result<std::vector<SpooledAttempt>> found = state->take_over();
+  if (!found) {
+    return fail(exit_failed, found.error().message);
+  }
+  if (!found->empty()) {
+    net::log(net::Level::info, "taking over " + std::to_string(found->size()) + " attempts of an earlier run");
   }
   net::Loop loop;
   int status = exit_ok;
@@ -157,7 +175,11 @@ int run(const Arguments& arguments) {
   };
   const net::Watch signals = loop.on_signals({SIGTERM, SIGINT}, stop);
   const net::Watch hang_up = ignores(SIGHUP) ? net::Watch() : loop.on_signals({SIGHUP}, stop);
-  if (const engine::Status started = worker.start(); !started) {
+  const net::Watch leave = loop.on_signals({SIGUSR1}, [&worker](int) {
+    net::log(net::Level::info, "asked to leave: programs run on for the next worker");
+    worker.leave();
+  });
+  if (const engine::Status started = worker.start(*std::move(found)); !started) {
     return fail(exit_usage, started.error().message);
   }
   net::log(net::Level::info, "worker " + options->name + " with " + std::to_string(options->machine.slots) +

@@ -16,8 +16,6 @@
 #include <string_view>
 #include <utility>
 
-#include "hpsearch/net/log.hpp"
-
 namespace hpsearch::workers {
 
 using engine::Errc;
@@ -64,6 +62,7 @@ struct ChildPlan {
   int err = -1;
   int go = -1;
   int failure = -1;
+  pid_t parent = 0;
 };
 
 [[noreturn]] void give_up(const ChildPlan& plan, Failure::Step step) noexcept {
@@ -85,6 +84,12 @@ struct ChildPlan {
   ::dup2(plan.err, STDERR_FILENO);
   // Whatever else is open here, a library's sockets included, ends with the exec.
   ::close_range(3, ~0U, CLOSE_RANGE_CLOEXEC);
+  // A program nobody watches any more holds its slots for ever. It does not get here when its keeper died
+  // before this line; then the pipe below is closed.
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+  if (::getppid() != plan.parent) {
+    ::_exit(127);
+  }
   const rlimit no_core{0, 0};
   ::setrlimit(RLIMIT_CORE, &no_core);
   if (::chdir(plan.directory) != 0) {
@@ -156,7 +161,7 @@ Result<std::string> find_program(const ProgramStart& what) {
   return Error{Errc::not_found, "there is no program " + name + " on PATH (" + path + ")"};
 }
 
-ProgramKeeper::ProgramKeeper(net::Loop& loop) : loop_(loop) {
+ProgramKeeper::ProgramKeeper(net::Loop& loop, OnStuck on_stuck) : loop_(loop), on_stuck_(std::move(on_stuck)) {
   for (const ProcessInfo& process : all_processes()) {
     if (process.parent == ::getpid()) {
       before_us_.insert(process.pid);
@@ -207,6 +212,7 @@ Result<RunningProgram> ProgramKeeper::start(const ProgramStart& what, const Befo
   plan.err = err->write_end.get();
   plan.go = go->read_end.get();
   plan.failure = failure_pipe->write_end.get();
+  plan.parent = ::getpid();
 
   const pid_t pid = ::fork();
   if (pid < 0) {
@@ -325,10 +331,8 @@ void ProgramKeeper::sweep(pid_t pid) {
       signal_exactly(process, SIGKILL);
     }
   }
-  if (++kept.sweeps == looks_before_warning && forced) {
-    net::log(net::Level::warning,
-             "process " + std::to_string(left.front().pid) +
-                 " survives SIGKILL, probably stuck in the kernel; its slots stay taken");
+  if (++kept.sweeps == looks_before_warning && forced && on_stuck_) {
+    on_stuck_(left.front().pid);
   }
   const auto wait =
       std::min<std::chrono::milliseconds>(first_look * std::min<std::int64_t>(kept.sweeps, 20), longest_look);

@@ -1,23 +1,19 @@
 #include "hpsearch/workers/shell/report_socket.hpp"
 
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstring>
 #include <utility>
 #include <vector>
 
 #include "hpsearch/workers/core/program_message.hpp"
+#include "hpsearch/workers/shell/local_socket.hpp"
 
 namespace hpsearch::workers {
 
-using engine::Errc;
-using engine::Error;
 using engine::Result;
 
 namespace {
@@ -33,24 +29,12 @@ ReportSocket::Connection::Connection(int number) : socket(number), lines(max_mes
 
 Result<std::unique_ptr<ReportSocket>> ReportSocket::listen(net::Loop& loop, std::string path,
                                                            OnLine on_line) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  if (path.size() > longest_socket_path) {
-    return Error{Errc::unavailable, "the socket's path " + path + " is longer than " +
-                                        std::to_string(longest_socket_path) + " bytes"};
-  }
-  std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
-  Descriptor listener(::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  Result<Descriptor> listener = listen_locally(path);
   if (!listener) {
-    return Error{Errc::unavailable, "cannot make a socket: " + error_text(errno)};
-  }
-  ::unlink(path.c_str());
-  if (::bind(listener.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
-      ::chmod(path.c_str(), 0600) != 0 || ::listen(listener.get(), static_cast<int>(most_connections)) != 0) {
-    return file_error("cannot listen on", path, errno);
+    return listener.error();
   }
   return std::unique_ptr<ReportSocket>(
-      new ReportSocket(loop, std::move(path), std::move(listener), std::move(on_line)));
+      new ReportSocket(loop, std::move(path), *std::move(listener), std::move(on_line)));
 }
 
 ReportSocket::ReportSocket(net::Loop& loop, std::string path, Descriptor listener, OnLine on_line)
@@ -130,6 +114,11 @@ void ReportSocket::answer(ConnectionId id, std::string_view line) {
   write_to(found->second, line);
   found->second.unanswered -= std::min<std::uint64_t>(1, found->second.unanswered);
   close_if_done(id);
+}
+
+std::uint64_t ReportSocket::unanswered(ConnectionId id) const {
+  const auto found = connections_.find(id);
+  return found == connections_.end() ? 0 : found->second.unanswered;
 }
 
 void ReportSocket::write_to(Connection& connection, std::string_view line) {

@@ -1,22 +1,18 @@
 #include "hpsearch/workers/shell/worker_loop.hpp"
 
+#include <signal.h>
 #include <sys/random.h>
-#include <unistd.h>
+#include <sys/wait.h>
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
 #include <chrono>
 #include <utility>
 #include <variant>
 
 #include "hpsearch/net/log.hpp"
-#include "hpsearch/workers/core/log_text.hpp"
-#include "hpsearch/workers/core/program_message.hpp"
 #include "hpsearch/workers/shell/checkpoint_publisher.hpp"
-#include "hpsearch/workers/shell/metric_scanner.hpp"
 #include "hpsearch/workers/shell/program_log.hpp"
-#include "hpsearch/workers/shell/report_socket.hpp"
+#include "hpsearch/workers/shell/process_table.hpp"
 
 namespace hpsearch::workers {
 
@@ -32,11 +28,6 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr std::size_t read_piece = 64 * 1024;
-constexpr int pieces_per_turn = 8;
-// What a program left in its pipe when it ended is at most the pipe's size; more means somebody still writes.
-constexpr int pieces_at_end = 64;
-constexpr std::size_t log_tail_bytes = 4 * 1024;
 constexpr std::uint64_t longest_log_part = 128 * 1024;
 // libzmq drops what it has not sent when the connection goes, and does not say when it has.
 constexpr std::chrono::milliseconds farewell_time = 200ms;
@@ -57,32 +48,7 @@ WorkerIdentity identity_of(const WorkerState& state, const WorkerOptions& option
           .slot_kind = options.slot_kind};
 }
 
-bool blank(std::string_view text) {
-  return text.find_first_not_of(" \t\r\n") == std::string_view::npos;
-}
-
 }  // namespace
-
-struct WorkerLoop::Attempt {
-  Attempt(AttemptKey of, AttemptDirectory at) : key(of), directory(std::move(at)) {}
-
-  AttemptKey key;
-  AttemptDirectory directory;
-  std::string socket_path;
-  std::unique_ptr<ReportSocket> socket;
-  pid_t pid = 0;
-  std::optional<ProgramLog> out_log;
-  std::optional<ProgramLog> err_log;
-  LineSplitter out_lines{max_message_bytes};
-  LineSplitter err_lines{max_message_bytes};
-  std::optional<MetricScanner> scanner;
-  bool noticed_lost_output = false;
-  // The watches go before what they watch.
-  Descriptor out;
-  Descriptor err;
-  net::Watch out_watch;
-  net::Watch err_watch;
-};
 
 WorkerLoop::WorkerLoop(net::Loop& loop, const WorkerState& state, WorkerOptions options, OnEnd on_end)
     : loop_(loop),
@@ -91,24 +57,23 @@ WorkerLoop::WorkerLoop(net::Loop& loop, const WorkerState& state, WorkerOptions 
       on_end_(std::move(on_end)),
       machine_(identity_of(state, options_), options_.rules,
                engine::Draw(chance(), engine::TrialNumber{}, "retry")),
-      boot_id_(boot_id()),
-      keeper_(loop),
       background_(loop) {
+  child_signals_ = loop_.on_signals({SIGCHLD}, [this](int) { reap_keepers(); });
 }
 
 WorkerLoop::~WorkerLoop() {
   *present_ = false;
-  attempts_.clear();
+  links_.clear();
   state_.tidy_sockets();
 }
 
-Status WorkerLoop::start() {
+Status WorkerLoop::start(std::vector<SpooledAttempt> found) {
   if (const Status connected = connect(); !connected) {
     return connected;
   }
   port_.reset();
   working_ = true;
-  for (const Effect& effect : machine_.start(loop_.now())) {
+  for (const Effect& effect : machine_.start(loop_.now(), std::move(found))) {
     std::visit([this](const auto& known) { carry_out(known); }, effect);
   }
   work_off();
@@ -117,6 +82,10 @@ Status WorkerLoop::start() {
 
 void WorkerLoop::stop() {
   push(StopAsked{});
+}
+
+void WorkerLoop::leave() {
+  push(LeaveAsked{});
 }
 
 // --- inputs ---
@@ -212,106 +181,133 @@ void WorkerLoop::carry_out(const NewConnection& /*connection*/) {
 
 void WorkerLoop::carry_out(const StartProgram& start) {
   const AttemptKey key = start.spec.key;
-  attempts_[key] = std::make_unique<Attempt>(key, state_.attempt(key));
-  background_.run([this, spec = start.spec, directory = state_.attempt(key)]() -> Background::Afterwards {
+  std::string params;
+  Result<LaunchOrder> order = order_for(start.spec, params);
+  if (!order) {
+    inputs_.emplace_back(ProgramNotStarted{key, order.error().message});
+    return;
+  }
+  background_.run([this, spec = start.spec, order = *std::move(order), params = std::move(params),
+                   directory = state_.attempt(key)]() -> Background::Afterwards {
     Status made = directory.make(spec.context_directory);
-    return [this, spec, made = std::move(made)] {
-      Attempt* attempt = find(spec.key);
-      if (attempt == nullptr) {
-        return;
-      }
-      const Status launched = made ? launch(*attempt, spec) : made;
-      if (launched) {
-        push(ProgramStarted{spec.key});
+    if (made) {
+      made = write_file(directory.params(), params + "\n", false);
+    }
+    if (made) {
+      made = write_launch_order(directory.launch(), order);
+    }
+    return [this, key = spec.key, made = std::move(made)] {
+      const Result<pid_t> keeper = made ? link(key).start(options_.shim) : Result<pid_t>(made.error());
+      if (keeper) {
+        keepers_.insert(*keeper);
       } else {
-        attempt->socket.reset();
-        push(ProgramNotStarted{spec.key, launched.error().message});
+        push(ProgramNotStarted{key, keeper.error().message});
       }
     };
   });
 }
 
-Status WorkerLoop::launch(Attempt& attempt, const LaunchSpec& spec) {
-  const AttemptKey key = spec.key;
-  const AttemptDirectory& directory = attempt.directory;
-  Result<std::string> socket_path = state_.socket_path(key);
-  if (!socket_path) {
-    return socket_path.error();
+Result<LaunchOrder> WorkerLoop::order_for(const LaunchSpec& spec, std::string& params_json) const {
+  const AttemptDirectory directory = state_.attempt(spec.key);
+  Result<std::string> report_socket = state_.socket_path(spec.key, "socket");
+  Result<std::string> agent_socket = state_.socket_path(spec.key, "agent.socket");
+  if (!report_socket || !agent_socket) {
+    return report_socket ? agent_socket.error() : report_socket.error();
   }
-  attempt.socket_path = *std::move(socket_path);
   const AttemptPlaces places{.work_directory = directory.work().string(),
                              .checkpoint_directory = directory.checkpoint().string(),
                              .output_directory = directory.output().string(),
                              .params_file = directory.params().string(),
-                             .socket = attempt.socket_path};
+                             .socket = *report_socket};
   Result<Launch> plan = plan_launch(spec, places, options_.machine);
   if (!plan) {
     return plan.error();
   }
-  Result<MetricScanner> scanner = MetricScanner::compile(spec.metric_patterns, spec.latest_step);
-  if (!scanner) {
-    return scanner.error();
-  }
-  if (const Status written = write_file(directory.params(), plan->params_json + "\n", false); !written) {
-    return written;
-  }
-  Result<ProgramLog> out_log = ProgramLog::create(directory.log("stdout"));
-  Result<ProgramLog> err_log = ProgramLog::create(directory.log("stderr"));
-  if (!out_log || !err_log) {
-    return out_log ? err_log.error() : out_log.error();
-  }
-  Result<std::unique_ptr<ReportSocket>> socket = ReportSocket::listen(
-      loop_, attempt.socket_path, [this, key](ConnectionId connection, std::string_view line) {
-        push(ProgramSaid{key, connection, std::string(line)});
-      });
-  if (!socket) {
-    return socket.error();
-  }
-  const ProgramStart start{.argv = std::move(plan->argv),
-                           .environment = std::move(plan->environment),
-                           .directory = places.work_directory,
-                           .token = "HPSEARCH_SOCKET=" + attempt.socket_path};
-  const auto on_record = [this, &attempt](pid_t pid, std::uint64_t start_time) {
-    return attempt.directory.write_process(
-        {.pid = pid, .start_time = start_time, .boot_id = boot_id_, .socket = attempt.socket_path});
+  params_json = std::move(plan->params_json);
+  return LaunchOrder{.program = {.argv = std::move(plan->argv),
+                                 .environment = std::move(plan->environment),
+                                 .directory = places.work_directory,
+                                 .token = "HPSEARCH_SOCKET=" + *report_socket},
+                     .report_socket = *std::move(report_socket),
+                     .agent_socket = *std::move(agent_socket),
+                     .metric_patterns = spec.metric_patterns,
+                     .first_step = spec.latest_step};
+}
+
+/// The attempt's, made now.
+KeeperLink& WorkerLoop::link(const AttemptKey& key) {
+  KeeperLink::Handlers handlers;
+  handlers.on_started = [this, key](const JournalStarted& started) {
+    net::log(net::Level::debug, state_.attempt(key).root().string() + " is kept by its " + started.means);
+    push(ProgramStarted{key});
   };
-  Result<RunningProgram> running = keeper_.start(
-      start, on_record, [this, key](bool by_signal, int code) { program_ended(key, by_signal, code); });
-  if (!running) {
-    return running.error();
+  handlers.on_not_started = [this, key](const std::string& why) { push(ProgramNotStarted{key, why}); };
+  handlers.on_said = [this, key](const JournalSaid& said, std::uint64_t position) {
+    const auto question = said.question == 0 ? std::nullopt : std::optional(QuestionId{said.question});
+    push(ProgramSaid{key, question, said.line, position, said.answered});
+  };
+  handlers.on_stuck = [this, key](const JournalStuck& stuck) {
+    net::log(net::Level::warning, "process " + std::to_string(stuck.pid) + " of " +
+                                      state_.attempt(key).root().string() +
+                                      " survives SIGKILL, probably stuck in the kernel; its slots stay taken "
+                                      "until it is gone");
+  };
+  handlers.on_ended = [this, key](const JournalEnded& ended) {
+    push(ProgramEnded{key, ended.by_signal, ended.code, ended.log_tail, ended.asked, ended.out_of_memory});
+  };
+  handlers.on_lost = [this, key](const std::string& why) { push(ProgramLost{key, why}); };
+  auto& made = links_[key];
+  made = std::make_unique<KeeperLink>(loop_, state_.attempt(key), std::move(handlers));
+  return *made;
+}
+
+void WorkerLoop::reap_keepers() {
+  // One by one: other children, of the script that became us, are not our business.
+  std::erase_if(keepers_, [](pid_t pid) { return ::waitpid(pid, nullptr, WNOHANG) != 0; });
+}
+
+void WorkerLoop::carry_out(const AttachProgram& attach) {
+  link(attach.key).attach(attach.position);
+}
+
+void WorkerLoop::carry_out(const AnswerAhead& ahead) {
+  if (KeeperLink* keeper = find(ahead.key)) {
+    keeper->answer_ahead(count(ahead.below), ahead.line);
   }
-  attempt.socket = *std::move(socket);
-  attempt.out_log = *std::move(out_log);
-  attempt.err_log = *std::move(err_log);
-  if (!spec.metric_patterns.empty()) {
-    attempt.scanner.emplace(*std::move(scanner));
-  }
-  attempt.pid = running->pid;
-  attempt.out = std::move(running->out);
-  attempt.err = std::move(running->err);
-  attempt.out_watch =
-      loop_.when_readable(attempt.out.get(), [this, &attempt] { read_output(attempt, true); });
-  attempt.err_watch =
-      loop_.when_readable(attempt.err.get(), [this, &attempt] { read_output(attempt, false); });
-  return Done{};
+}
+
+void WorkerLoop::carry_out(const WriteSpool& write) {
+  const AttemptKey key = write.key;
+  spooling_[key].reset();
+  background_.run([this, write, directory = state_.attempt(key)]() -> Background::Afterwards {
+    const Status written = directory.write_spool(write.bytes, write.anew);
+    return [this, key = write.key, number = write.write, position = write.position, written] {
+      const std::optional<DeleteAttempt> afterwards = std::move(spooling_.at(key));
+      spooling_.erase(key);
+      if (afterwards) {
+        carry_out(*afterwards);
+      } else if (written) {
+        KeeperLink* keeper = find(key);
+        if (keeper != nullptr && position > 0) {
+          keeper->drop_before(position);
+        }
+        push(SpoolWritten{key, number});
+      } else {
+        push(SpoolNotWritten{key, number, written.error().message});
+      }
+    };
+  });
 }
 
 void WorkerLoop::carry_out(const SignalProgram& signal) {
-  const Attempt* attempt = find(signal.key);
-  if (attempt == nullptr || attempt->pid == 0) {
-    return;
-  }
-  if (signal.kill) {
-    keeper_.kill(attempt->pid);
-  } else {
-    keeper_.terminate(attempt->pid);
+  if (KeeperLink* keeper = find(signal.key)) {
+    keeper->signal(signal.kill);
   }
 }
 
 void WorkerLoop::carry_out(const AnswerProgram& answer) {
-  const Attempt* attempt = find(answer.key);
-  if (attempt != nullptr && attempt->socket) {
-    attempt->socket->answer(answer.connection, answer.line);
+  if (KeeperLink* keeper = find(answer.key)) {
+    keeper->answer(answer.question.number(), answer.line);
   }
 }
 
@@ -337,12 +333,16 @@ void WorkerLoop::carry_out(const PublishCheckpoint& publish) {
 }
 
 void WorkerLoop::carry_out(const DeleteAttempt& remove) {
-  const auto found = attempts_.find(remove.key);
-  if (found != attempts_.end()) {
+  const auto found = links_.find(remove.key);
+  if (found != links_.end()) {
     // We may be inside one of its own handlers.
-    loop_.post(
-        [attempt = std::shared_ptr<Attempt>(std::move(found->second))] { static_cast<void>(attempt); });
-    attempts_.erase(found);
+    loop_.post([link = std::shared_ptr<KeeperLink>(std::move(found->second))] { static_cast<void>(link); });
+    links_.erase(found);
+  }
+  const auto spooling = spooling_.find(remove.key);
+  if (spooling != spooling_.end()) {
+    spooling->second = remove;
+    return;
   }
   background_.run(
       [directory = state_.attempt(remove.key), keep = remove.keep_logs]() -> Background::Afterwards {
@@ -401,86 +401,9 @@ void WorkerLoop::carry_out(const EndAgent& end) {
   end_ = loop_.after(farewell_time, [this, end] { on_end_(end.failed, end.why); });
 }
 
-// --- a program's output ---
-
-/// False when there is nothing to read for now.
-bool WorkerLoop::read_output(Attempt& attempt, bool is_out) {
-  Descriptor& pipe = is_out ? attempt.out : attempt.err;
-  std::array<char, read_piece> piece;  // Filled by read().
-  for (int turn = 0; turn < pieces_per_turn && pipe; ++turn) {
-    const ssize_t got = ::read(pipe.get(), piece.data(), piece.size());
-    if (got < 0 && errno == EINTR) {
-      continue;
-    }
-    if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
-      return false;
-    }
-    if (got <= 0) {
-      (is_out ? attempt.out_watch : attempt.err_watch) = net::Watch();
-      pipe.reset();
-      return false;
-    }
-    take_output(attempt, is_out, {piece.data(), static_cast<std::size_t>(got)});
-  }
-  return static_cast<bool>(pipe);
-}
-
-void WorkerLoop::take_output(Attempt& attempt, bool is_out, std::string_view bytes) {
-  if (!(is_out ? attempt.out_log : attempt.err_log)->append(bytes) &&
-      !std::exchange(attempt.noticed_lost_output, true)) {
-    net::log(net::Level::warning, "output of " + attempt.directory.root().string() +
-                                      " is being lost: the disk does not take it (" + error_text(errno) +
-                                      ")");
-  }
-  if (is_out || attempt.scanner) {
-    LineSplitter& lines = is_out ? attempt.out_lines : attempt.err_lines;
-    lines.feed(bytes, [this, &attempt, is_out](std::string_view line) { take_line(attempt, is_out, line); });
-  }
-}
-
-void WorkerLoop::take_line(Attempt& attempt, bool is_out, std::string_view line) {
-  if (is_out) {
-    if (const auto payload = stdout_payload(line)) {
-      push(ProgramSaid{attempt.key, std::nullopt, std::string(*payload)});
-      return;
-    }
-  }
-  if (attempt.scanner) {
-    for (std::string& payload : attempt.scanner->scan(line)) {
-      push(ProgramSaid{attempt.key, std::nullopt, std::move(payload)});
-    }
-  }
-}
-
-void WorkerLoop::program_ended(const AttemptKey& key, bool by_signal, int code) {
-  Attempt* attempt = find(key);
-  if (attempt == nullptr) {
-    return;
-  }
-  for (const bool is_out : {true, false}) {
-    for (int turn = 0; turn < pieces_at_end && read_output(*attempt, is_out); ++turn) {
-    }
-    LineSplitter& lines = is_out ? attempt->out_lines : attempt->err_lines;
-    lines.finish([this, attempt, is_out](std::string_view line) { take_line(*attempt, is_out, line); });
-  }
-  attempt->out_watch = net::Watch();
-  attempt->err_watch = net::Watch();
-  attempt->socket->drain();
-  std::string tail = attempt->err_log->last_lines(log_tail_bytes);
-  if (blank(tail)) {
-    tail = attempt->out_log->last_lines(log_tail_bytes);
-  }
-  net::log(net::Level::debug, "process " + std::to_string(attempt->pid) + " ended " +
-                                  (by_signal ? "by signal " : "with status ") + std::to_string(code));
-  attempt->pid = 0;
-  std::error_code error;
-  std::filesystem::remove(attempt->directory.process(), error);
-  push(ProgramEnded{key, by_signal, code, std::move(tail)});
-}
-
-WorkerLoop::Attempt* WorkerLoop::find(const AttemptKey& key) {
-  const auto found = attempts_.find(key);
-  return found == attempts_.end() ? nullptr : found->second.get();
+KeeperLink* WorkerLoop::find(const AttemptKey& key) {
+  const auto found = links_.find(key);
+  return found == links_.end() ? nullptr : found->second.get();
 }
 
 }  // namespace hpsearch::workers

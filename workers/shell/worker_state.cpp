@@ -25,7 +25,7 @@
 #include "hpsearch/proto/json.hpp"
 #include "hpsearch/proto/stored.hpp"
 #include "hpsearch/workers/shell/process_table.hpp"
-#include "hpsearch/workers/shell/report_socket.hpp"
+#include "hpsearch/workers/shell/local_socket.hpp"
 
 namespace hpsearch::workers {
 
@@ -42,6 +42,8 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr std::chrono::seconds longest_dying = 10s;
+// What an attempt may keep unacknowledged, and as much again that was acknowledged since the last cleaning.
+constexpr std::size_t longest_spool = std::size_t{256} * 1024 * 1024;
 
 Result<std::string> random_uid() {
   std::array<unsigned char, 16> bytes{};
@@ -114,22 +116,48 @@ Result<fs::path> short_directory(const fs::path& state_directory) {
   return directory;
 }
 
-/// Everything that still runs of a recorded program: its session, and whoever carries its mark.
-std::vector<ProcessInfo> remains_of(const ProcessRecord& record, const std::vector<ProcessInfo>& all) {
-  const std::string mark = "HPSEARCH_SOCKET=" + record.socket;
-  const auto pid = static_cast<pid_t>(record.pid);
-  bool leader_is_ours = false;
-  for (const ProcessInfo& process : all) {
-    leader_is_ours = leader_is_ours || (process.pid == pid && process.start_time == record.start_time);
-  }
-  std::vector<ProcessInfo> remains;
-  for (const ProcessInfo& process : all) {
-    const bool in_session = leader_is_ours && process.session == pid;
-    if (!process.dead() && (in_session || started_with(process.pid, mark))) {
-      remains.push_back(process);
+/// Kills what runs of these attempts, waits until it is gone, and removes what only running programs need.
+Status end_all(const std::vector<AttemptDirectory>& directories) {
+  std::vector<ProcessRecord> left;
+  for (const AttemptDirectory& directory : directories) {
+    if (const auto record = directory.read_process()) {
+      left.push_back(*record);
     }
   }
-  return remains;
+  const auto deadline = std::chrono::steady_clock::now() + longest_dying;
+  for (bool first = true;; first = false) {
+    const std::vector<ProcessInfo> all = left.empty() ? std::vector<ProcessInfo>() : all_processes();
+    std::size_t alive = 0;
+    std::int64_t example = 0;
+    for (const ProcessRecord& record : left) {
+      for (const ProcessInfo& process : remains_of(record, all)) {
+        signal_exactly(process, SIGKILL);
+        ++alive;
+        example = process.pid;
+      }
+    }
+    if (alive == 0) {
+      break;
+    }
+    if (first) {
+      net::log(net::Level::info, "ending " + std::to_string(alive) +
+                                     " processes that an earlier run of this worker has left behind");
+    }
+    if (std::chrono::steady_clock::now() > deadline) {
+      return Error{Errc::unavailable,
+                   "process " + std::to_string(example) +
+                       ", left by an earlier run of this worker, survives SIGKILL; it probably "
+                       "hangs in the kernel, and restarting the machine helps"};
+    }
+    std::this_thread::sleep_for(10ms);
+  }
+  for (const ProcessRecord& record : left) {
+    ::unlink(record.socket.c_str());
+  }
+  for (const AttemptDirectory& directory : directories) {
+    directory.remove_working_files();
+  }
+  return Done{};
 }
 
 }  // namespace
@@ -181,9 +209,9 @@ Result<WorkerState> WorkerState::open(const fs::path& directory) {
   return state;
 }
 
-Result<std::string> WorkerState::socket_path(const AttemptKey& key) const {
+Result<std::string> WorkerState::socket_path(const AttemptKey& key, std::string_view name) const {
   const AttemptDirectory directory = attempt(key);
-  std::string path = (directory.root() / "socket").string();
+  std::string path = (directory.root() / name).string();
   if (path.size() <= longest_socket_path) {
     return path;
   }
@@ -191,7 +219,7 @@ Result<std::string> WorkerState::socket_path(const AttemptKey& key) const {
   if (!shorter) {
     return shorter.error();
   }
-  return (*shorter / directory.root().filename()).string();
+  return (*shorter / directory.root().filename()).string() + (name == "socket" ? "" : ".a");
 }
 
 void WorkerState::tidy_sockets() const noexcept {
@@ -202,53 +230,29 @@ void WorkerState::tidy_sockets() const noexcept {
   }
 }
 
-Status WorkerState::end_leftovers() const {
-  const std::string boot = boot_id();
-  std::vector<std::pair<AttemptDirectory, ProcessRecord>> left;
+Result<std::vector<SpooledAttempt>> WorkerState::take_over() const {
+  std::vector<SpooledAttempt> found;
+  std::vector<AttemptDirectory> given_up;
   std::error_code error;
   for (fs::directory_iterator at(attempts(), error), end; !error && at != end; at.increment(error)) {
     const AttemptDirectory directory(at->path());
-    if (const auto record = directory.read_process()) {
-      left.emplace_back(directory, *record);
-    } else {
-      directory.remove_working_files();
+    const Result<std::string> text = read_file(directory.spool(), longest_spool);
+    Result<SpooledAttempt> spooled = text ? read_spool(*text) : Result<SpooledAttempt>(text.error());
+    if (spooled && attempt(spooled->spec.key).root() == directory.root()) {
+      found.push_back(*std::move(spooled));
+      continue;
     }
+    if (text) {
+      net::log(net::Level::error, directory.root().string() + " is given up and kept as it is: " +
+                                      (spooled ? "it is another attempt's" : spooled.error().message));
+      fs::rename(directory.spool(), directory.root() / "spool.broken", error);
+    }
+    given_up.push_back(directory);
   }
-  const auto deadline = std::chrono::steady_clock::now() + longest_dying;
-  for (bool first = true;; first = false) {
-    const std::vector<ProcessInfo> all = all_processes();
-    std::size_t alive = 0;
-    std::int64_t example = 0;
-    for (const auto& [directory, record] : left) {
-      if (record.boot_id != boot) {
-        continue;  // The machine was restarted since; whoever has that pid now is somebody else.
-      }
-      for (const ProcessInfo& process : remains_of(record, all)) {
-        signal_exactly(process, SIGKILL);
-        ++alive;
-        example = process.pid;
-      }
-    }
-    if (alive == 0) {
-      break;
-    }
-    if (first) {
-      net::log(net::Level::info, "ending " + std::to_string(alive) +
-                                     " processes that an earlier run of this worker has left behind");
-    }
-    if (std::chrono::steady_clock::now() > deadline) {
-      return Error{Errc::unavailable,
-                   "process " + std::to_string(example) +
-                       ", left by an earlier run of this worker, survives SIGKILL; it probably "
-                       "hangs in the kernel, and restarting the machine helps"};
-    }
-    std::this_thread::sleep_for(10ms);
+  if (const Status ended = end_all(given_up); !ended) {
+    return ended.error();
   }
-  for (const auto& [directory, record] : left) {
-    ::unlink(record.socket.c_str());
-    directory.remove_working_files();
-  }
-  return Done{};
+  return found;
 }
 
 }  // namespace hpsearch::workers

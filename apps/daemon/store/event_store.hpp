@@ -24,7 +24,8 @@ struct MetricPoint {
 ///
 /// Owns:    its files.
 /// Threads: one at a time; recovery may use one more of its own.
-/// Fails:   a failed append leaves the log as it was before the group; the store takes nothing more then.
+/// Fails:   a failed append leaves the log as it was before the group. If only room was lacking, the same group may
+///          be given again; after any other failure the store takes nothing more.
 class EventStore {
  public:
   EventStore() = default;
@@ -37,15 +38,20 @@ class EventStore {
   /// Counts the times this store was opened; already durable.
   [[nodiscard]] virtual std::uint64_t daemon_epoch() const noexcept = 0;
 
-  /// Reads the whole log from its beginning, checks the chain, and hands each event to `visit`, on the caller's
-  /// thread and in order; an error of `visit` ends it. To be called once, before anything below.
+  /// What the record of an event is chained by: says whether two logs agree up to there. not_found: no such event.
+  [[nodiscard]] virtual engine::Result<std::uint32_t> chain_at(engine::Lsn lsn) = 0;
+
+  /// Reads the log after `after`, an event it has (0: from its beginning), checks the chain from there on, and
+  /// hands each event to `visit`, on the caller's thread and in order; an error of `visit` ends it. To be called
+  /// once, before anything below.
   /// corrupt: a record fails its checks, named by its lsn; nothing is skipped or repaired.
   /// version_mismatch: written by a build newer than this one.
   using Visit = std::function<engine::Status(engine::Event&&)>;
-  virtual engine::Status recover(const Visit& visit) = 0;
+  virtual engine::Status recover(engine::Lsn after, const Visit& visit) = 0;
+  engine::Status recover(const Visit& visit) { return recover(engine::Lsn{}, visit); }
 
   /// Adds events that follow the last one without a gap; all durable on return, or none of them.
-  /// unavailable: the disk is full or refuses.
+  /// unavailable: no room is left for them. corrupt: the disk failed, and what it holds of them is in doubt.
   virtual engine::Status append(std::span<const engine::Event> group) = 0;
 
   /// Of the last durable event; 0 when there is none.

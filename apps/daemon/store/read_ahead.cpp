@@ -13,33 +13,38 @@ constexpr std::size_t batches = 8;
 
 }  // namespace
 
-void RecordBatch::add(const RecordView& record) {
-  records_.push_back({record.lsn, record.at, record.body.size()});
-  bodies_.insert(bodies_.end(), record.body.begin(), record.body.end());
+void RecordBatch::add(const EventGroup& group) {
+  groups_.push_back({group.first, group.count, group.epoch, {}});
+  sizes_.push_back(group.bytes.size());
+  bytes_.insert(bytes_.end(), group.bytes.begin(), group.bytes.end());
+  records_ += group.count;
 }
 
 void RecordBatch::decode(proto::EventDecoder& decoder, const std::string& log) {
-  if (events_.size() < records_.size()) {
-    events_.resize(records_.size());
+  if (events_.size() < records_) {
+    events_.resize(records_);
   }
-  std::span<const std::byte> rest = bodies_;
-  for (const Record& record : records_) {
-    RecordView view;
-    view.lsn = record.lsn;
-    view.at = record.at;
-    view.body = rest.first(record.body_size);
-    rest = rest.subspan(record.body_size);
-    if (const Status read = decode_record(view, decoder, events_[decoded_]); !read) {
-      end_ = Error{read.error().code, log + ": " + read.error().message};
-      return;
+  std::span<const std::byte> rest = bytes_;
+  for (std::size_t i = 0; i < groups_.size(); ++i) {
+    EventGroup group = groups_[i];
+    group.bytes = rest.first(sizes_[i]);
+    rest = rest.subspan(sizes_[i]);
+    GroupReader reader(group);
+    while (const std::optional<RecordView> record = reader.next()) {
+      if (const Status read = decode_record(*record, decoder, events_[decoded_]); !read) {
+        end_ = Error{read.error().code, log + ": " + read.error().message};
+        return;
+      }
+      ++decoded_;
     }
-    ++decoded_;
   }
 }
 
 void RecordBatch::clear() noexcept {
-  records_.clear();
-  bodies_.clear();
+  groups_.clear();
+  sizes_.clear();
+  bytes_.clear();
+  records_ = 0;
   decoded_ = 0;
   end_.reset();
 }

@@ -12,18 +12,18 @@
 #include <thread>
 #include <vector>
 
+#include "daemon/store/event_group.hpp"
 #include "daemon/store/event_store.hpp"
-#include "daemon/store/stored_record.hpp"
 
 namespace hpsearch::daemon {
 
-/// Records on their way from a store to whoever replays them: copied row by row, then decoded all at once.
+/// Events on their way from a store to whoever replays them: copied group by group, then decoded all at once.
 /// The memory is kept from one filling to the next.
 class RecordBatch {
  public:
-  [[nodiscard]] bool full() const noexcept { return records_.size() == most_records; }
-  /// A copy of a record that was checked.
-  void add(const RecordView& record);
+  [[nodiscard]] bool full() const noexcept { return records_ >= enough_records || bytes_.size() >= GroupWriter::most_bytes; }
+  /// A copy of a group that was checked.
+  void add(const EventGroup& group);
   /// After the records so far the log ends: well, or because of this error.
   void end(engine::Status how) { end_ = std::move(how); }
 
@@ -37,16 +37,12 @@ class RecordBatch {
   void clear() noexcept;
 
  private:
-  static constexpr std::size_t most_records = 256;
+  static constexpr std::uint64_t enough_records = 256;
 
-  struct Record {
-    engine::Lsn lsn;
-    engine::Instant at;
-    std::size_t body_size;
-  };
-
-  std::vector<Record> records_;
-  std::vector<std::byte> bodies_;  // One after the other.
+  std::vector<EventGroup> groups_;  // Without their bytes: those lie in bytes_,
+  std::vector<std::size_t> sizes_;  // so many of each.
+  std::vector<std::byte> bytes_;
+  std::uint64_t records_ = 0;
   std::vector<engine::Event> events_;
   std::size_t decoded_ = 0;
   std::optional<engine::Status> end_;

@@ -1,15 +1,11 @@
 #include "daemon/store/sqlite_store.hpp"
 
-#include <sqlite3.h>
-#include <sys/random.h>
-
-#include <array>
-#include <cerrno>
-#include <cstring>
 #include <optional>
 
+#include "daemon/store/event_group.hpp"
 #include "daemon/store/read_ahead.hpp"
-#include "daemon/store/stored_record.hpp"
+#include "daemon/store/sqlite_file.hpp"
+#include "daemon/store/sqlite_schema.hpp"
 #include "hpsearch/engine/base/check.hpp"
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/proto/json.hpp"
@@ -22,83 +18,6 @@ using engine::Errc;
 using engine::Error;
 using engine::Result;
 using engine::Status;
-
-// "hpse" in ASCII: `file` and other tools can tell whose database this is.
-constexpr int application_id = 0x68707365;
-
-/// migrations[n] takes the schema from version n to n+1. Only ever added to.
-constexpr std::array<const char*, 2> migrations{R"sql(
-  CREATE TABLE meta (
-    name  TEXT PRIMARY KEY,
-    value INTEGER NOT NULL
-  ) STRICT, WITHOUT ROWID;
-  CREATE TABLE event (
-    lsn   INTEGER PRIMARY KEY,
-    at    INTEGER NOT NULL,
-    epoch INTEGER NOT NULL,
-    type  TEXT NOT NULL,
-    body  BLOB NOT NULL,
-    chain INTEGER NOT NULL
-  ) STRICT;
-  CREATE TABLE metric (
-    experiment INTEGER NOT NULL,
-    trial      INTEGER NOT NULL,
-    attempt    INTEGER NOT NULL,
-    seq        INTEGER NOT NULL,
-    step       INTEGER NOT NULL,
-    metrics    TEXT NOT NULL,
-    PRIMARY KEY (experiment, trial, attempt, seq)
-  ) STRICT, WITHOUT ROWID;
-)sql",
-                                                R"sql(
-  CREATE TABLE trial_event (
-    experiment INTEGER NOT NULL,
-    trial      INTEGER NOT NULL,
-    lsn        INTEGER NOT NULL,
-    PRIMARY KEY (experiment, trial, lsn)
-  ) STRICT, WITHOUT ROWID;
-)sql"};
-
-struct CloseDatabase {
-  void operator()(sqlite3* database) const noexcept { sqlite3_close_v2(database); }
-};
-struct EndStatement {
-  void operator()(sqlite3_stmt* statement) const noexcept { sqlite3_finalize(statement); }
-};
-using Database = std::unique_ptr<sqlite3, CloseDatabase>;
-using Statement = std::unique_ptr<sqlite3_stmt, EndStatement>;
-
-std::int64_t signed_of(std::uint64_t number) noexcept {
-  return static_cast<std::int64_t>(number);  // Modular: 64 bits in, the same 64 bits out.
-}
-std::uint64_t unsigned_at(sqlite3_stmt* row, int column) noexcept {
-  return static_cast<std::uint64_t>(sqlite3_column_int64(row, column));
-}
-
-/// A prepared statement is reset when its use is over, however it ends.
-class Use {
- public:
-  explicit Use(const Statement& statement) : statement_(statement.get()) {}
-  Use(const Use&) = delete;
-  Use& operator=(const Use&) = delete;
-  ~Use() {
-    sqlite3_reset(statement_);
-    sqlite3_clear_bindings(statement_);
-  }
-
-  void bind(int place, std::uint64_t number) { sqlite3_bind_int64(statement_, place, signed_of(number)); }
-  void bind_text(int place, const std::string& text) {
-    sqlite3_bind_text64(statement_, place, text.data(), text.size(), SQLITE_STATIC, SQLITE_UTF8);
-  }
-  void bind_bytes(int place, const proto::Bytes& bytes) {
-    sqlite3_bind_blob64(statement_, place, bytes.data(), bytes.size(), SQLITE_STATIC);
-  }
-  [[nodiscard]] int step() { return sqlite3_step(statement_); }
-  [[nodiscard]] sqlite3_stmt* row() const noexcept { return statement_; }
-
- private:
-  sqlite3_stmt* statement_;
-};
 
 engine::Value to_value(const engine::Metrics& metrics) {
   engine::Value::Map map;
@@ -124,83 +43,27 @@ std::optional<engine::Metrics> metrics_of(const std::string& text) {
   return metrics;
 }
 
-std::uint64_t random_number() {
-  std::uint64_t number = 0;
-  while (number == 0) {
-    HPSEARCH_CHECK(::getrandom(&number, sizeof number, 0) == sizeof number,
-                   "the kernel always has random bytes");
-  }
-  return number;
-}
-
 }  // namespace
 
 struct SqliteStore::Impl {
-  std::string path;
-  Database database;
+  SqliteFile file;
   Statement begin;
   Statement commit;
-  Statement add_event;
+  Statement add_group;
   Statement add_metric;
   Statement add_to_history;
   Statement set_head;
-  Statement read_all;
   Statement read_after;
   Statement read_metrics;
   Statement read_history;
   std::uint64_t cluster = 0;
   std::uint64_t epoch = 0;
+  engine::Lsn known;  ///< Recovery begins after it.
   engine::Lsn last;
   std::uint32_t chain = 0;
+  GroupWriter writer;  ///< The row that append() is filling.
   bool recovered = false;
   std::optional<Error> broken;  ///< The failed append; SQLite might let the next one through, we do not.
-
-  [[nodiscard]] Error problem(const std::string& doing) const {
-    const int code = sqlite3_extended_errcode(database.get());
-    const int base = code & 0xff;
-    std::string message = doing + " " + path + ": " + sqlite3_errmsg(database.get());
-    const int system = sqlite3_system_errno(database.get());
-    if (system != 0 && (base == SQLITE_IOERR || base == SQLITE_CANTOPEN)) {
-      message += std::string(" (") + std::strerror(system) + ")";
-    }
-    if (base == SQLITE_BUSY || base == SQLITE_LOCKED) {
-      return Error{Errc::wrong_state, message + "; another process has it open"};
-    }
-    if (base == SQLITE_CORRUPT || base == SQLITE_NOTADB) {
-      return Error{Errc::corrupt, std::move(message)};
-    }
-    return Error{Errc::unavailable, std::move(message)};
-  }
-
-  [[nodiscard]] Status run(const std::string& sql, const std::string& doing) {
-    if (sqlite3_exec(database.get(), sql.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK) {
-      return problem(doing);
-    }
-    return Done{};
-  }
-
-  [[nodiscard]] Result<Statement> prepare(const char* sql) {
-    sqlite3_stmt* statement = nullptr;
-    if (sqlite3_prepare_v3(database.get(), sql, -1, SQLITE_PREPARE_PERSISTENT, &statement, nullptr) !=
-        SQLITE_OK) {
-      return problem("cannot read");
-    }
-    return Statement(statement);
-  }
-
-  [[nodiscard]] Result<std::uint64_t> number(const char* sql) {
-    auto statement = prepare(sql);
-    if (!statement) {
-      return statement.error();
-    }
-    Use use(*statement);
-    const int code = use.step();
-    if (code != SQLITE_ROW) {
-      return code == SQLITE_DONE ? Error{Errc::corrupt, path + " lacks a part of its own description"}
-                                 : problem("cannot read");
-    }
-    return unsigned_at(use.row(), 0);
-  }
 
   Status configure() {
     // Exclusive before anything is read: the lock then lasts until the file is closed, and WAL needs no
@@ -208,55 +71,20 @@ struct SqliteStore::Impl {
     for (const char* pragma :
          {"PRAGMA locking_mode=EXCLUSIVE", "PRAGMA journal_mode=WAL", "PRAGMA synchronous=FULL",
           "PRAGMA cell_size_check=ON", "PRAGMA trusted_schema=OFF", "PRAGMA mmap_size=0"}) {
-      if (auto done = run(pragma, "cannot open"); !done) {
+      if (auto done = file.run(pragma, "cannot open"); !done) {
         return done;
       }
     }
-    return Done{};
-  }
-
-  Status migrate() {
-    const auto version = number("PRAGMA user_version");
-    const auto owner = number("PRAGMA application_id");
-    const auto tables = number("SELECT count(*) FROM sqlite_schema");
-    for (const auto* asked : {&version, &owner, &tables}) {
-      if (!*asked) {
-        return asked->error();
-      }
-    }
-    const bool fresh = *version == 0 && *tables == 0;
-    if (!fresh && *owner != static_cast<std::uint64_t>(application_id)) {
-      return Error{Errc::corrupt, path + " is a database of another program"};
-    }
-    if (*version > migrations.size()) {
-      return Error{Errc::version_mismatch, path + " was written by a newer version (its schema is " +
-                                               std::to_string(*version) + ", this one reads up to " +
-                                               std::to_string(migrations.size()) + ")"};
-    }
-    if (*version == migrations.size()) {
-      return Done{};
-    }
-    std::string script = "BEGIN IMMEDIATE;";
-    for (std::size_t next = *version; next < migrations.size(); ++next) {
-      script += migrations[next];
-    }
-    if (fresh) {
-      const auto identity = std::to_string(signed_of(random_number()));
-      script +=
-          "INSERT INTO meta VALUES ('cluster', " + identity + "), ('daemon_epoch', 0), ('last_lsn', 0);";
-    }
-    script += "PRAGMA application_id=" + std::to_string(application_id) + ";";
-    script += "PRAGMA user_version=" + std::to_string(migrations.size()) + ";COMMIT;";
-    return run(script, "cannot prepare");
+    return migrate(file);
   }
 
   Status begin_epoch() {
-    if (auto done = run("UPDATE meta SET value = value + 1 WHERE name = 'daemon_epoch'", "cannot write to");
+    if (auto done = file.run("UPDATE meta SET value = value + 1 WHERE name = 'daemon_epoch'", "cannot write to");
         !done) {
       return done;
     }
-    const auto identity = number("SELECT value FROM meta WHERE name = 'cluster'");
-    const auto counted = number("SELECT value FROM meta WHERE name = 'daemon_epoch'");
+    const auto identity = file.number("SELECT value FROM meta WHERE name = 'cluster'");
+    const auto counted = file.number("SELECT value FROM meta WHERE name = 'daemon_epoch'");
     if (!identity || !counted) {
       return identity ? counted.error() : identity.error();
     }
@@ -270,23 +98,23 @@ struct SqliteStore::Impl {
     const std::pair<Statement*, const char*> wanted[] = {
         {&begin, "BEGIN IMMEDIATE"},
         {&commit, "COMMIT"},
-        {&add_event, "INSERT INTO event (lsn, at, epoch, type, body, chain) VALUES (?, ?, ?, ?, ?, ?)"},
+        {&add_group, "INSERT INTO event_group (first, count, epoch, events) VALUES (?, ?, ?, ?)"},
         {&add_metric,
          "INSERT INTO metric (experiment, trial, attempt, seq, step, metrics) VALUES (?, ?, ?, ?, ?, ?)"},
         {&add_to_history, "INSERT INTO trial_event (experiment, trial, lsn) VALUES (?, ?, ?)"},
         {&set_head, "UPDATE meta SET value = ? WHERE name = 'last_lsn'"},
-        {&read_all, "SELECT lsn, at, epoch, type, body, chain FROM event ORDER BY lsn"},
         {&read_after,
-         "SELECT lsn, at, epoch, type, body, chain FROM event WHERE lsn > ? ORDER BY lsn LIMIT ?"},
+         "SELECT first, count, epoch, events FROM event_group WHERE first >= "
+         "coalesce((SELECT max(first) FROM event_group WHERE first <= ?), 0) ORDER BY first"},
         {&read_history,
-         "SELECT event.lsn, at, epoch, type, body, chain FROM trial_event JOIN event USING (lsn) WHERE "
-         "trial_event.experiment = ? AND trial_event.trial = ? ORDER BY trial_event.lsn"},
+         "SELECT first, count, epoch, events, lsn FROM trial_event JOIN event_group ON first = "
+         "(SELECT max(first) FROM event_group WHERE first <= lsn) WHERE experiment = ? AND trial = ? ORDER BY lsn"},
         {&read_metrics,
          "SELECT attempt, seq, step, metrics FROM metric WHERE experiment = ? AND trial = ? ORDER BY "
          "attempt, seq"},
     };
     for (const auto& [place, sql] : wanted) {
-      auto statement = prepare(sql);
+      auto statement = file.prepare(sql);
       if (!statement) {
         return statement.error();
       }
@@ -295,77 +123,89 @@ struct SqliteStore::Impl {
     return Done{};
   }
 
-  /// The row's own memory, until the next step.
-  static RecordView record_at(sqlite3_stmt* row) {
-    RecordView record;
-    record.lsn = engine::Lsn(unsigned_at(row, 0));
-    record.at = engine::Instant::from_micros(sqlite3_column_int64(row, 1));
-    record.epoch = unsigned_at(row, 2);
-    const auto* type = static_cast<const char*>(sqlite3_column_blob(row, 3));
-    record.type = {type, static_cast<std::size_t>(sqlite3_column_bytes(row, 3))};
-    const auto* body = static_cast<const std::byte*>(sqlite3_column_blob(row, 4));
-    record.body = {body, static_cast<std::size_t>(sqlite3_column_bytes(row, 4))};
-    record.chain = static_cast<std::uint32_t>(sqlite3_column_int64(row, 5));
-    return record;
+  /// What the first four columns hold; SQLite's own memory, until the next step.
+  static EventGroup group_at(const Use& rows) {
+    return {engine::Lsn(rows.number_at(0)), rows.number_at(1), rows.number_at(2), rows.bytes_at(3)};
   }
 
   /// Adds rows that follow `last` and chain to it, and ends the batch where there are no more.
   void fill(RecordBatch& batch, Use& rows) {
-    while (!batch.full()) {
-      const int code = rows.step();
-      if (code != SQLITE_ROW) {
-        batch.end(code == SQLITE_DONE
+    while (!batch.full() && !batch.end()) {
+      const Use::Step came_to = rows.step();
+      if (came_to != Use::Step::row) {
+        batch.end(came_to == Use::Step::done
                       ? Status(Done{})
-                      : problem("after event " + std::to_string(last.number()) + ": cannot read"));
+                      : file.problem("after event " + std::to_string(last.number()) + ": cannot read"));
         return;
       }
-      const RecordView record = record_at(rows.row());
-      if (const Status checked = check_record(record, last, chain); !checked) {
-        batch.end(Error{checked.error().code, path + ": " + checked.error().message});
-        return;
+      const EventGroup group = group_at(rows);
+      EventGroup sound{group.first, 0, group.epoch, {}};
+      const Status checked = check(group, sound);
+      batch.add(sound);
+      if (!checked) {
+        batch.end(Error{checked.error().code, file.path() + ": " + checked.error().message});
       }
-      batch.add(record);
-      last = record.lsn;
-      chain = record.chain;
     }
   }
 
-  /// The events of rows that record_at() reads.
-  Result<std::vector<engine::Event>> events_in(Use& rows) {
-    std::vector<engine::Event> events;
-    proto::EventDecoder decoder;
-    int code = rows.step();
-    for (; code == SQLITE_ROW; code = rows.step()) {
-      if (const auto decoded = decode_record(record_at(rows.row()), decoder, events.emplace_back()); !decoded) {
-        return decoded.error();
+  /// Follows the log through one group; `sound` becomes what of it there is nothing to say against, without what
+  /// recovery was told to leave out.
+  Status check(const EventGroup& group, EventGroup& sound) {
+    GroupReader reader(group);
+    std::size_t left_out = 0;
+    while (const std::optional<RecordView> record = reader.next()) {
+      if (record->lsn <= known) {
+        left_out = reader.bytes_read();
+        sound.first = engine::Lsn(record->lsn.number() + 1);
+        continue;
       }
+      if (Status checked = check_record(*record, last, chain); !checked) {
+        return checked;
+      }
+      last = record->lsn;
+      chain = record->chain;
+      ++sound.count;
+      sound.bytes = group.bytes.subspan(left_out, reader.bytes_read() - left_out);
     }
-    if (code != SQLITE_DONE) {
-      return problem("cannot read");
+    const engine::Lsn next(last.number() + 1);
+    return reader.finished() && group.count > 0 ? Status(Done{}) : damaged(next, "is cut off");
+  }
+
+  /// The event of a record that is in the log, into `events`.
+  static Status take(const RecordView& record, proto::EventDecoder& decoder, std::vector<engine::Event>& events) {
+    return decode_record(record, decoder, events.emplace_back());
+  }
+
+  Status add_row() {
+    const EventGroup group = writer.group();
+    Use row(add_group);
+    row.bind(1, group.first.number());
+    row.bind(2, group.count);
+    row.bind(3, group.epoch);
+    row.bind_bytes(4, group.bytes);
+    if (row.step() != Use::Step::done) {
+      return file.problem("cannot store events in");
     }
-    return events;
+    writer.clear();
+    return Done{};
   }
 
   Status add(const engine::Event& event, std::uint32_t& chain_now) {
     const StoredRecord record = make_record(event, epoch, chain_now);
-    Use row(add_event);
-    row.bind(1, record.lsn.number());
-    row.bind(2, static_cast<std::uint64_t>(record.at.micros()));
-    row.bind(3, record.epoch);
-    row.bind_text(4, record.type);
-    row.bind_bytes(5, record.body);
-    row.bind(6, record.chain);
-    if (row.step() != SQLITE_DONE) {
-      return problem("cannot store events in");
-    }
     chain_now = record.chain;
+    if (!writer.add(record.view())) {
+      if (auto added = add_row(); !added) {
+        return added;
+      }
+      HPSEARCH_CHECK(writer.add(record.view()), "an empty group takes any event");
+    }
     if (const std::optional<TrialPlace> place = history_of(event)) {
       Use mark(add_to_history);
       mark.bind(1, place->experiment.number());
       mark.bind(2, place->trial.number());
       mark.bind(3, event.lsn.number());
-      if (mark.step() != SQLITE_DONE) {
-        return problem("cannot store events in");
+      if (mark.step() != Use::Step::done) {
+        return file.problem("cannot store events in");
       }
     }
     const engine::MetricsReport* report = metrics_in(event);
@@ -381,30 +221,42 @@ struct SqliteStore::Impl {
     point.bind(4, taken.seq);
     point.bind(5, engine::count(report->step));
     point.bind_text(6, json);
-    if (point.step() != SQLITE_DONE) {
-      return problem("cannot store metrics in");
+    if (point.step() != Use::Step::done) {
+      return file.problem("cannot store metrics in");
     }
     return Done{};
   }
 
-  Status add_group(std::span<const engine::Event> group, std::uint32_t& chain_now) {
-    if (Use(begin).step() != SQLITE_DONE) {
-      return problem("cannot store events in");
+  /// Whatever a failed write left behind is in doubt, and a kernel may call a page clean that it could not write: no
+  /// second try would tell. The store is given up; a new start reads and checks what is really there.
+  Error give_up(Error error) {
+    error.code = Errc::corrupt;
+    broken = error;
+    return error;
+  }
+
+  Status add_all(std::span<const engine::Event> group, std::uint32_t& chain_now) {
+    writer.clear();
+    if (Use(begin).step() != Use::Step::done) {
+      return file.problem("cannot store events in");
     }
     for (const engine::Event& event : group) {
       if (auto added = add(event, chain_now); !added) {
         return added;
       }
     }
+    if (auto added = add_row(); !added) {
+      return added;
+    }
     {
       Use head(set_head);
       head.bind(1, group.back().lsn.number());
-      if (head.step() != SQLITE_DONE) {
-        return problem("cannot store events in");
+      if (head.step() != Use::Step::done) {
+        return file.problem("cannot store events in");
       }
     }
-    if (Use(commit).step() != SQLITE_DONE) {
-      return problem("cannot store events in");
+    if (Use(commit).step() != Use::Step::done) {
+      return file.problem("cannot store events in");
     }
     return Done{};
   }
@@ -416,16 +268,10 @@ SqliteStore::~SqliteStore() = default;
 
 Result<std::unique_ptr<SqliteStore>> SqliteStore::open(const std::string& path) {
   auto impl = std::make_unique<Impl>();
-  impl->path = path;
-  sqlite3* database = nullptr;
-  const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
-  const int opened = sqlite3_open_v2(path.c_str(), &database, flags, nullptr);
-  impl->database.reset(database);
-  if (opened != SQLITE_OK) {
-    return database == nullptr ? Error{Errc::unavailable, "cannot open " + path + ": out of memory"}
-                               : impl->problem("cannot open");
+  if (auto opened = impl->file.open(path); !opened) {
+    return opened.error();
   }
-  for (const auto step : {&Impl::configure, &Impl::migrate, &Impl::begin_epoch, &Impl::prepare_all}) {
+  for (const auto step : {&Impl::configure, &Impl::begin_epoch, &Impl::prepare_all}) {
     if (auto done = ((*impl).*step)(); !done) {
       return done.error();
     }
@@ -441,22 +287,51 @@ std::uint64_t SqliteStore::daemon_epoch() const noexcept {
   return impl_->epoch;
 }
 
-Status SqliteStore::recover(const Visit& visit) {
+Result<std::uint32_t> SqliteStore::chain_at(engine::Lsn lsn) {
+  if (lsn == engine::Lsn{}) {
+    return chain_start(impl_->cluster);
+  }
+  Use rows(impl_->read_after);
+  rows.bind(1, lsn.number());
+  const Use::Step came_to = rows.step();
+  if (came_to == Use::Step::failed) {
+    return impl_->file.problem("cannot read");
+  }
+  if (came_to == Use::Step::row) {
+    GroupReader reader(Impl::group_at(rows));
+    while (const std::optional<RecordView> record = reader.next()) {
+      if (record->lsn == lsn) {
+        return record->chain;
+      }
+    }
+  }
+  return Error{Errc::not_found, impl_->file.path() + " has no event " + std::to_string(lsn.number())};
+}
+
+Status SqliteStore::recover(engine::Lsn after, const Visit& visit) {
   Impl& impl = *impl_;
   HPSEARCH_CHECK(!impl.recovered, "recovery happens once");
-  const auto head = impl.number("SELECT value FROM meta WHERE name = 'last_lsn'");
+  const auto head = impl.file.number("SELECT value FROM meta WHERE name = 'last_lsn'");
   if (!head) {
     return head.error();
   }
+  const auto chain = chain_at(after);
+  if (!chain) {
+    return chain.error();
+  }
+  impl.known = after;
+  impl.last = after;
+  impl.chain = *chain;
   {
-    Use rows(impl.read_all);
-    ReadAhead ahead(impl.path, [&](RecordBatch& batch) { impl.fill(batch, rows); });
+    Use rows(impl.read_after);
+    rows.bind(1, after.number() + 1);
+    ReadAhead ahead(impl.file.path(), [&](RecordBatch& batch) { impl.fill(batch, rows); });
     if (auto handed_out = ahead.hand_out(visit); !handed_out) {
       return handed_out;
     }
   }
   if (impl.last.number() != *head) {
-    return Error{Errc::corrupt, impl.path + ": the log ends with event " +
+    return Error{Errc::corrupt, impl.file.path() + ": the log ends with event " +
                                     std::to_string(impl.last.number()) + ", but event " +
                                     std::to_string(*head) + " was stored"};
   }
@@ -477,14 +352,19 @@ Status SqliteStore::append(std::span<const engine::Event> group) {
     HPSEARCH_CHECK(group[i].lsn.number() == impl.last.number() + 1 + i, "events are appended without gaps");
   }
   std::uint32_t chain = impl.chain;
-  if (auto added = impl.add_group(group, chain); !added) {
-    impl.broken = added.error();
-    // Whatever a failed write left behind is in doubt: it is given up, and so is this store.
-    sqlite3_exec(impl.database.get(), "ROLLBACK", nullptr, nullptr, nullptr);
-    return added;
+  if (auto added = impl.add_all(group, chain); !added) {
+    const bool only_room = impl.file.lacks_room();
+    impl.file.roll_back();
+    if (only_room && !impl.file.in_transaction()) {
+      return Error{Errc::unavailable, added.error().message};
+    }
+    return impl.give_up(added.error());
   }
   impl.chain = chain;
   impl.last = group.back().lsn;
+  if (auto moved = impl.file.checkpoint_if_due(); !moved) {
+    return impl.give_up(moved.error());
+  }
   return Done{};
 }
 
@@ -493,17 +373,46 @@ engine::Lsn SqliteStore::last_lsn() const noexcept {
 }
 
 Result<std::vector<engine::Event>> SqliteStore::read(engine::Lsn after, std::size_t limit) {
+  std::vector<engine::Event> events;
+  proto::EventDecoder decoder;
   Use rows(impl_->read_after);
-  rows.bind(1, after.number());
-  rows.bind(2, limit);
-  return impl_->events_in(rows);
+  rows.bind(1, after.number() + 1);
+  Use::Step came_to = Use::Step::row;
+  while (events.size() < limit && (came_to = rows.step()) == Use::Step::row) {
+    GroupReader reader(Impl::group_at(rows));
+    for (auto record = reader.next(); record && events.size() < limit; record = reader.next()) {
+      if (record->lsn > after) {
+        if (const auto taken = Impl::take(*record, decoder, events); !taken) {
+          return taken.error();
+        }
+      }
+    }
+  }
+  return came_to == Use::Step::failed ? impl_->file.problem("cannot read") : Result(std::move(events));
 }
 
 Result<std::vector<engine::Event>> SqliteStore::history(engine::ExperimentId experiment, engine::TrialNumber trial) {
+  std::vector<engine::Event> events;
+  proto::EventDecoder decoder;
   Use rows(impl_->read_history);
   rows.bind(1, experiment.number());
   rows.bind(2, trial.number());
-  return impl_->events_in(rows);
+  Use::Step came_to = rows.step();
+  for (; came_to == Use::Step::row; came_to = rows.step()) {
+    const engine::Lsn wanted(rows.number_at(4));
+    GroupReader reader(Impl::group_at(rows));
+    std::optional<RecordView> record = reader.next();
+    while (record && record->lsn < wanted) {
+      record = reader.next();
+    }
+    if (!record) {
+      return damaged(wanted, "is missing");
+    }
+    if (const auto taken = Impl::take(*record, decoder, events); !taken) {
+      return taken.error();
+    }
+  }
+  return came_to == Use::Step::done ? Result(std::move(events)) : impl_->file.problem("cannot read");
 }
 
 Result<std::vector<MetricPoint>> SqliteStore::metrics(engine::ExperimentId experiment,
@@ -512,20 +421,19 @@ Result<std::vector<MetricPoint>> SqliteStore::metrics(engine::ExperimentId exper
   Use rows(impl_->read_metrics);
   rows.bind(1, experiment.number());
   rows.bind(2, trial.number());
-  int code = rows.step();
-  for (; code == SQLITE_ROW; code = rows.step()) {
-    const auto* text = sqlite3_column_text(rows.row(), 3);
-    auto metrics = metrics_of(std::string(text, text + sqlite3_column_bytes(rows.row(), 3)));
+  Use::Step came_to = rows.step();
+  for (; came_to == Use::Step::row; came_to = rows.step()) {
+    auto metrics = metrics_of(std::string(rows.text_at(3)));
     if (!metrics) {
-      return Error{Errc::corrupt, impl_->path + ": a metrics report of trial " +
+      return Error{Errc::corrupt, impl_->file.path() + ": a metrics report of trial " +
                                       std::to_string(trial.number()) + " of experiment " +
                                       std::to_string(experiment.number()) + " is damaged"};
     }
-    points.push_back({engine::AttemptNumber(unsigned_at(rows.row(), 0)), unsigned_at(rows.row(), 1),
-                      engine::Units(unsigned_at(rows.row(), 2)), std::move(*metrics)});
+    points.push_back({engine::AttemptNumber(rows.number_at(0)), rows.number_at(1),
+                      engine::Units(rows.number_at(2)), std::move(*metrics)});
   }
-  if (code != SQLITE_DONE) {
-    return impl_->problem("cannot read");
+  if (came_to != Use::Step::done) {
+    return impl_->file.problem("cannot read");
   }
   return points;
 }

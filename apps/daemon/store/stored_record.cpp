@@ -30,10 +30,6 @@ std::uint32_t add_numbers(std::uint32_t chain, const std::uint64_t (&numbers)[co
   return proto::crc32c(chain, bytes);
 }
 
-Error damaged(engine::Lsn lsn, const std::string& how) {
-  return Error{Errc::corrupt, "event " + std::to_string(lsn.number()) + " of the log " + how};
-}
-
 }  // namespace
 
 std::uint32_t chain_start(std::uint64_t cluster) noexcept {
@@ -41,9 +37,16 @@ std::uint32_t chain_start(std::uint64_t cluster) noexcept {
 }
 
 std::uint32_t chain_of(std::uint32_t before, const RecordView& record) noexcept {
+  const std::uint32_t chain =
+      add_numbers(before, {record.lsn.number(), static_cast<std::uint64_t>(record.at.micros()), record.epoch,
+                           record.body.size()});
+  return proto::crc32c(chain, record.body);
+}
+
+std::uint32_t typed_chain_of(std::uint32_t before, const RecordView& record, std::string_view type) noexcept {
   std::uint32_t chain = add_numbers(before, {record.lsn.number(), static_cast<std::uint64_t>(record.at.micros()),
-                                             record.epoch, record.type.size()});
-  chain = proto::crc32c(chain, std::as_bytes(std::span(record.type)));
+                                             record.epoch, type.size()});
+  chain = proto::crc32c(chain, std::as_bytes(std::span(type)));
   chain = add_numbers(chain, {record.body.size()});
   return proto::crc32c(chain, record.body);
 }
@@ -53,10 +56,13 @@ StoredRecord make_record(const engine::Event& event, std::uint64_t epoch, std::u
   record.lsn = event.lsn;
   record.at = event.at;
   record.epoch = epoch;
-  record.type = proto::type_of(event.body);
   record.body = proto::encode_event(event.body);
   record.chain = chain_of(chain_before, record.view());
   return record;
+}
+
+Error damaged(engine::Lsn lsn, const std::string& how) {
+  return Error{Errc::corrupt, "event " + std::to_string(lsn.number()) + " of the log " + how};
 }
 
 engine::Status check_record(const RecordView& record, engine::Lsn last, std::uint32_t chain_before) {

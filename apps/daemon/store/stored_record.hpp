@@ -12,14 +12,13 @@
 
 namespace hpsearch::daemon {
 
-/// An event beside its columns, as every store keeps it; its type and its body lie somewhere else.
+/// An event as every store keeps it; its body lies somewhere else.
 struct RecordView {
   engine::Lsn lsn;
   engine::Instant at;
   std::uint64_t epoch = 0;  ///< The daemon start that wrote it.
-  std::string_view type;
   std::span<const std::byte> body;
-  std::uint32_t chain = 0;  ///< CRC-32C over the chain before and everything above.
+  std::uint32_t chain = 0;  ///< CRC-32C over the chain before, the numbers above, the body's size and the body.
 };
 
 /// The same with what it views.
@@ -27,11 +26,10 @@ struct StoredRecord {
   engine::Lsn lsn;
   engine::Instant at;
   std::uint64_t epoch = 0;
-  std::string type;
   proto::Bytes body;
   std::uint32_t chain = 0;
 
-  [[nodiscard]] RecordView view() const noexcept { return {lsn, at, epoch, type, body, chain}; }
+  [[nodiscard]] RecordView view() const noexcept { return {lsn, at, epoch, body, chain}; }
 };
 
 /// What the first record chains to: differs from store to store, so records do not fit into another log.
@@ -39,8 +37,15 @@ struct StoredRecord {
 
 [[nodiscard]] std::uint32_t chain_of(std::uint32_t before, const RecordView& record) noexcept;
 
+/// The chain of a log of before schema version 3, where the event's type stood beside its body.
+[[nodiscard]] std::uint32_t typed_chain_of(std::uint32_t before, const RecordView& record,
+                                           std::string_view type) noexcept;
+
 [[nodiscard]] StoredRecord make_record(const engine::Event& event, std::uint64_t epoch,
                                        std::uint32_t chain_before);
+
+/// What is said about an event that is not as it was written. corrupt.
+[[nodiscard]] engine::Error damaged(engine::Lsn lsn, const std::string& how);
 
 /// Whether a record follows `last` and chains to `chain_before`. corrupt: with the lsn that is missing or wrong.
 [[nodiscard]] engine::Status check_record(const RecordView& record, engine::Lsn last, std::uint32_t chain_before);

@@ -437,8 +437,10 @@ bool is_failure(const TrialRecord& trial, const ExitReport& exit) noexcept {
       return exit.code != 0 && exit.code != interrupted;
     case ExitReport::Cause::signaled:
     case ExitReport::Cause::could_not_start:
+    case ExitReport::Cause::out_of_memory:
       return true;
     case ExitReport::Cause::ended_by_agent:
+    case ExitReport::Cause::lost:
       return false;
   }
   return false;

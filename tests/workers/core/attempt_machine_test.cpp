@@ -27,13 +27,19 @@ using engine::Report;
 using engine::TrialNumber;
 using engine::Units;
 
-constexpr ConnectionId first{1};
-constexpr ConnectionId second{2};
+constexpr QuestionId first{1};
+constexpr QuestionId second{2};
 
 /// An attempt of length 3 with the metric "acc" in a session, and all it wanted so far.
 class Conversation {
  public:
-  explicit Conversation(AttemptRules rules = {}) : attempt_(spec(), rules) {}
+  explicit Conversation(AttemptRules rules = {}) : attempt_(spec(), at_once(rules)) {}
+
+  /// Nothing here is about waiting for the disk.
+  static AttemptRules at_once(AttemptRules rules) {
+    rules.spool_within = Duration::seconds(0);
+    return rules;
+  }
 
   static LaunchSpec spec() {
     LaunchSpec spec;
@@ -46,7 +52,8 @@ class Conversation {
 
   static Conversation running(AttemptRules rules = {}) {
     Conversation talk(rules);
-    talk.attempt().start(talk.out_);
+    talk.attempt().start();
+    talk.spool();
     talk.attempt().started(talk.now_, talk.out_);
     talk.clear();
     return talk;
@@ -61,21 +68,38 @@ class Conversation {
   }
   void clear() { out_ = {}; }
 
-  void report(std::optional<ConnectionId> connection, int step, const std::string& metrics = R"("acc":0.5)") {
+  void report(std::optional<QuestionId> connection, int step, const std::string& metrics = R"("acc":0.5)") {
     const std::string line =
         connection ? R"({"type":"report","step":)" + std::to_string(step) + R"(,"metrics":{)" + metrics + "}}"
                    : R"({"step":)" + std::to_string(step) + "," + metrics + "}";
-    attempt_.said(connection, line, now_, out_);
+    tell(connection, line);
   }
-  void say(const std::string& line) { attempt_.said(first, line, now_, out_); }
+  void say(const std::string& line) { tell(first, line); }
+  void tell(std::optional<QuestionId> question, const std::string& line) {
+    attempt_.said({attempt_.key(), question, line}, now_, out_);
+    spool();
+  }
+  /// A disk that takes everything at once.
+  void spool() {
+    AttemptOutput out;
+    attempt_.spool(now_, out);
+    for (const Effect& effect : out.effects) {
+      if (const auto* write = std::get_if<WriteSpool>(&effect)) {
+        attempt_.spool_written(write->write, out_);
+      }
+    }
+  }
   void decide(std::uint64_t id, Directive directive, std::uint64_t length = 0) {
     attempt_.decided(Decision{Lsn{id}, directive, Units{length}}, now_, out_);
+    spool();
   }
   void publish(std::uint64_t step) {
     attempt_.published(CheckpointReport{Units{step}, "/c/1/2/3-" + std::to_string(step), 1, 10}, now_, out_);
+    spool();
   }
   void end(bool by_signal, int code, const std::string& tail = "") {
     attempt_.ended({attempt_.key(), by_signal, code, tail}, out_);
+    spool();
   }
 
   /// Answers to the program since the last look, "connection line".
@@ -83,7 +107,7 @@ class Conversation {
     std::vector<std::string> lines;
     for (const Effect& effect : out_.effects) {
       if (const auto* answer = std::get_if<AnswerProgram>(&effect)) {
-        lines.push_back(std::to_string(answer->connection.number()) + " " + answer->line);
+        lines.push_back(std::to_string(answer->question.number()) + " " + answer->line);
       }
     }
     std::erase_if(out_.effects,
@@ -118,6 +142,7 @@ class Conversation {
 
   /// What REPORTS say now, batch by batch.
   std::vector<proto::Reports> sent() {
+    spool();
     AttemptOutput out;
     attempt_.send(now_, 1024 * 1024, out);
     std::vector<proto::Reports> batches;
@@ -366,7 +391,8 @@ TEST(Ending, PatienceRestsWhileACheckpointIsPublished) {
 
 TEST(Ending, AStopWhileStartingWaitsForTheStart) {
   Conversation talk;
-  talk.attempt().start(talk.out());
+  talk.attempt().start();
+  talk.spool();
   talk.attempt().end_now(talk.now(), talk.out());
   EXPECT_EQ(talk.signals(), Lines{});
   talk.attempt().started(talk.now(), talk.out());
@@ -417,7 +443,8 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(Exits, CouldNotStartIsAReportOfItsOwn) {
   Conversation talk;
-  talk.attempt().start(talk.out());
+  talk.attempt().start();
+  talk.spool();
   talk.attempt().not_started("there is no program train on PATH", talk.out());
   const ExitReport report = talk.exit_report();
   EXPECT_EQ(report.cause, ExitReport::Cause::could_not_start);
@@ -660,7 +687,8 @@ TEST(Finish, AFencedProgramIsKilledAndLeavesNothing) {
 
 TEST(Finish, AFenceWhileStartingKillsTheProgramWhenItIsThere) {
   Conversation talk;
-  talk.attempt().start(talk.out());
+  talk.attempt().start();
+  talk.spool();
   talk.attempt().fenced(talk.out());
   EXPECT_EQ(talk.signals(), Lines{});
   talk.attempt().started(talk.now(), talk.out());

@@ -46,8 +46,14 @@ class Stage {
  public:
   Stage()
       : machine_({.uid = "u", .name = "w", .incarnation = 4, .boot_id = "b", .slots = 2, .slot_kind = "cpu"},
-                 {}, Draw(1, TrialNumber{0}, "retry")) {
+                 rules(), Draw(1, TrialNumber{0}, "retry")) {
     take(machine_.start(now_));
+  }
+
+  static WorkerRules rules() {
+    WorkerRules rules;
+    rules.attempt.spool_within = Duration::seconds(0);
+    return rules;
   }
 
   WorkerMachine& machine() { return machine_; }
@@ -102,8 +108,15 @@ class Stage {
 
  private:
   void take(std::vector<Effect> effects) {
+    std::vector<SpoolWritten> written;
     for (Effect& effect : effects) {
+      if (const auto* write = std::get_if<WriteSpool>(&effect)) {
+        written.push_back({write->key, write->write});  // A disk that takes everything at once.
+      }
       effects_.push_back(std::move(effect));
+    }
+    for (const SpoolWritten& one : written) {
+      take(machine_.step(one, now_));
     }
   }
 

@@ -260,7 +260,7 @@ TEST(States, OfADeadMachineKillNobody) {
   ASSERT_TRUE(
       directory.write_process({.pid = ::getpid(), .start_time = 1, .boot_id = "before", .socket = "/s"})
           .has_value());
-  EXPECT_TRUE(state->end_leftovers().has_value());
+  EXPECT_TRUE(state->take_over().has_value());
   EXPECT_FALSE(fs::exists(directory.work()));
   EXPECT_FALSE(fs::exists(directory.process()));
 }

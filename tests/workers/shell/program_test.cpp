@@ -49,6 +49,7 @@ class Programs : public testing::Test {
     options.machine = {
         .slots = 4, .cores = 8, .devices = {}, .environment = {{"PATH", "/usr/bin:/bin"}, {"HOME", "/tmp"}}};
     options.rules.attempt.grace = grace;
+    options.shim = HPSEARCH_SHIM_BINARY;
     worker_ = std::make_unique<WorkerLoop>(loop_, *state_, options,
                                            [this](bool failed, const std::string&) { ended_ = !failed; });
     ASSERT_TRUE(worker_->start().has_value());

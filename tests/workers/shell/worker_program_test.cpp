@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "hpsearch/workers/shell/attempt_directory.hpp"
 #include "hpsearch/workers/shell/process_table.hpp"
 #include "workers/shell/fake_daemon.hpp"
 #include "workers/shell/scratch.hpp"
@@ -29,7 +30,8 @@ class WorkerProgram : public testing::Test {
   WorkerProgram() : daemon_(loop_) {}
   ~WorkerProgram() override {
     for (const pid_t pid : running_) {
-      ::kill(pid, SIGKILL);
+      ::kill(pid, SIGTERM);  // Once more means at once; killed, they would leave their programs.
+      ::kill(pid, SIGTERM);
       ::waitpid(pid, nullptr, 0);
     }
   }
@@ -98,28 +100,160 @@ TEST_F(WorkerProgram, EndsItsProgramsOnSigtermAndSaysGoodbye) {
   EXPECT_FALSE(runs(child));
 }
 
-TEST_F(WorkerProgram, AfterItsDeathTheNextOneEndsWhatItLeft) {
-  const pid_t pid = spawn_worker();
-  daemon_.until("HELLO", [this] { return !daemon_.hellos.empty(); });
-  const AttemptKey key = key_of(0);
-  daemon_.say(proto::Lease{spec_of(key, long_running())});
-  daemon_.until("a report", [&] { return !daemon_.reports(key).empty(); });
-  const fs::path directory = scratch_.path() / "state/attempts/1-0-1";
-  const pid_t child = std::stoi(text_of(directory / "output/child"));
+/// Reports step 1, waits for a file, reports steps 2 and 3 and asks at 3, and ends with status 7 on "stop".
+engine::Entrypoint waiting() {
+  return python(R"(
+say(type="report", step=1, metrics={"acc": 0.1})
+open("../output/pid", "w").write(str(os.getpid()))
+import time
+while not os.path.exists("../output/go"):
+    time.sleep(0.01)
+say(type="report", step=2, metrics={"acc": 0.2})
+answer = say(type="report", step=3, metrics={"acc": 0.3})
+sys.exit(7 if answer["directive"] == "stop" else 8)
+)");
+}
+
+class TakenOver : public WorkerProgram {
+ protected:
+  /// A worker with one running program that has reported once.
+  pid_t begin() {
+    const pid_t pid = spawn_worker();
+    daemon_.until("HELLO", [this] { return !daemon_.hellos.empty(); });
+    daemon_.say(proto::Lease{spec_of(key_, waiting())});
+    daemon_.until("a report", [&] { return !daemon_.reports(key_).empty() && fs::exists(output_ / "pid"); });
+    daemon_.until("its pid", [&] { return !text_of(output_ / "pid").empty(); });
+    program_ = std::stoi(text_of(output_ / "pid"));
+    daemon_.hellos.clear();
+    return pid;
+  }
+  pid_t begin_again() {
+    const pid_t pid = spawn_worker();
+    daemon_.until("HELLO", [this] { return !daemon_.hellos.empty(); });
+    return pid;
+  }
+  void expect_the_rest() {
+    write_text(output_ / "go", "");
+    daemon_.until("the question", [&] { return daemon_.reports(key_).size() >= 3; });
+    daemon_.say(proto::Decide{key_, {engine::Lsn{5}, engine::Directive::stop, engine::Units{3}}});
+    EXPECT_EQ(daemon_.wait_for_exit(key_).code, 7);
+    ASSERT_EQ(daemon_.reports(key_).size(), 4U);
+    for (std::size_t step = 1; step <= 3; ++step) {
+      EXPECT_EQ(std::get<engine::MetricsReport>(daemon_.reports(key_)[step - 1]).step, engine::Units{step});
+    }
+  }
+
+  const AttemptKey key_ = key_of(0);
+  const fs::path directory_ = scratch_.path() / "state/attempts/1-0-1";
+  const fs::path output_ = directory_ / "output";
+  pid_t program_ = 0;
+};
+
+TEST_F(TakenOver, AfterItsDeathTheNextOneGoesOnWithItsPrograms) {
+  const pid_t pid = begin();
   ::kill(pid, SIGKILL);
   wait_for_end(pid);
-  EXPECT_TRUE(process_info(child).has_value());
-
-  daemon_.hellos.clear();
-  const pid_t next = spawn_worker();
-  daemon_.until("HELLO", [this] { return !daemon_.hellos.empty(); });
+  EXPECT_TRUE(runs(program_));
+  begin_again();
   EXPECT_EQ(daemon_.hellos[0].incarnation, 2U);
+  ASSERT_EQ(daemon_.hellos[0].held.size(), 1U);
+  EXPECT_EQ(daemon_.hellos[0].held[0].key, key_);
+  EXPECT_EQ(daemon_.hellos[0].held[0].last_seq, 1U);
+  EXPECT_TRUE(runs(program_));
+  expect_the_rest();
+}
+
+TEST_F(TakenOver, WhatTheySaidWhileNobodyWasThereIsTold) {
+  const pid_t pid = begin();
+  ::kill(pid, SIGKILL);
+  wait_for_end(pid);
+  write_text(output_ / "go", "");
+  begin_again();
+  expect_the_rest();
+}
+
+TEST_F(TakenOver, AQuestionOfTheDeadWorkersTimeIsAnsweredByTheNext) {
+  const pid_t pid = begin();
+  write_text(output_ / "go", "");
+  daemon_.until("the question", [&] { return daemon_.reports(key_).size() >= 3; });
+  ::kill(pid, SIGKILL);
+  wait_for_end(pid);
+  begin_again();
+  expect_the_rest();
+}
+
+TEST_F(TakenOver, AnEndThatNobodySawIsTold) {
+  const pid_t pid = begin();
+  ::kill(pid, SIGKILL);
+  wait_for_end(pid);
+  ::kill(program_, SIGSEGV);
+  daemon_.until("its end", [this] { return !fs::exists(directory_ / "process.json"); });
+  begin_again();
+  const engine::ExitReport exit = daemon_.wait_for_exit(key_);
+  EXPECT_EQ(exit.cause, engine::ExitReport::Cause::signaled);
+  EXPECT_EQ(exit.code, SIGSEGV);
+}
+
+TEST_F(TakenOver, OneThatIsAskedToLeaveLeavesThem) {
+  const pid_t pid = begin();
+  ::kill(pid, SIGUSR1);
+  EXPECT_EQ(wait_for_end(pid), 0) << output();
+  EXPECT_FALSE(daemon_.goodbye) << "a goodbye says that its programs are gone";
+  EXPECT_TRUE(runs(program_));
+  begin_again();
+  expect_the_rest();
+}
+
+TEST_F(TakenOver, ADeadShimEndsItsProgramAndNothingIsTheProgramsFault) {
+  begin();
+  pid_t shim = process_info(program_)->parent;
+  ::kill(shim, SIGKILL);
+  const engine::ExitReport exit = daemon_.wait_for_exit(key_);
+  EXPECT_EQ(exit.cause, engine::ExitReport::Cause::lost);
+  EXPECT_NE(exit.message.find("hpsearch-shim"), std::string::npos) << exit.message;
+  EXPECT_FALSE(runs(program_));
+}
+
+TEST_F(TakenOver, ShimAndWorkerDeadTheNextOneSaysThatItIsLost) {
+  const pid_t pid = begin();
+  pid_t shim = process_info(program_)->parent;
+  ::kill(pid, SIGKILL);
+  ::kill(shim, SIGKILL);
+  wait_for_end(pid);
+  begin_again();
+  EXPECT_EQ(daemon_.wait_for_exit(key_).cause, engine::ExitReport::Cause::lost);
+  EXPECT_FALSE(runs(program_));
+}
+
+TEST_F(TakenOver, AnotherBootOfTheMachineIsSaid) {
+  const pid_t pid = begin();
+  pid_t shim = process_info(program_)->parent;
+  ::kill(pid, SIGKILL);
+  ::kill(shim, SIGKILL);
+  wait_for_end(pid);
+  const AttemptDirectory directory(directory_);
+  auto record = directory.read_process();
+  ASSERT_TRUE(record.has_value());
+  record->boot_id = "another";
+  ASSERT_TRUE(directory.write_process(*record).has_value());
+  begin_again();
+  const engine::ExitReport exit = daemon_.wait_for_exit(key_);
+  EXPECT_EQ(exit.cause, engine::ExitReport::Cause::lost);
+  EXPECT_NE(exit.message.find("restarted"), std::string::npos) << exit.message;
+}
+
+TEST_F(TakenOver, ADamagedSpoolIsNamedKeptAndItsProgramEnded) {
+  const pid_t pid = begin();
+  ::kill(pid, SIGKILL);
+  wait_for_end(pid);
+  std::string spool = text_of(directory_ / "spool");
+  spool[20] = static_cast<char>(spool[20] ^ 1);
+  write_text(directory_ / "spool", spool);
+  begin_again();
   EXPECT_TRUE(daemon_.hellos[0].held.empty());
-  EXPECT_FALSE(runs(child));
-  EXPECT_FALSE(fs::exists(directory / "work"));
-  EXPECT_TRUE(fs::exists(directory / "stdout.log"));
-  ::kill(next, SIGTERM);
-  EXPECT_EQ(wait_for_end(next), 0);
+  EXPECT_FALSE(runs(program_));
+  EXPECT_EQ(text_of(directory_ / "spool.broken"), spool);
+  EXPECT_NE(output().find("1-0-1 is given up"), std::string::npos) << output();
 }
 
 TEST_F(WorkerProgram, ChildrenOfTheScriptThatBecameItAreNotItsBusiness) {

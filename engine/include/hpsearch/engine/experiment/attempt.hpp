@@ -54,6 +54,8 @@ struct ExitReport {
     signaled,        ///< By a signal nobody here sent; `code` is its number.
     ended_by_agent,  ///< The worker ended it because it was told to.
     could_not_start, ///< `message` says why: missing program, missing context directory, full disk.
+    out_of_memory,   ///< The kernel ended it because its memory was used up; `code` is the signal's number.
+    lost,            ///< Nobody saw its end: the machine was restarted, say. Not the program's failure.
   };
   Cause cause = Cause::exited;
   int code = 0;

@@ -14,6 +14,7 @@
 #include "hpsearch/proto/wire.hpp"
 #include "hpsearch/workers/core/effects.hpp"
 #include "hpsearch/workers/core/program_message.hpp"
+#include "hpsearch/workers/core/spool.hpp"
 
 namespace hpsearch::workers {
 
@@ -26,6 +27,7 @@ struct AttemptRules {
   engine::Duration longest_resend = engine::Duration::seconds(30);
   std::size_t kept_bytes =
       std::size_t{16} * 1024 * 1024;  ///< Of unacknowledged reports; then only those that decide.
+  engine::Duration spool_within = engine::Duration::seconds(1);  ///< For reports that decide nothing.
 };
 
 /// What an attempt wants done, and said to the daemon. Messages may be dropped while there is no session:
@@ -38,6 +40,11 @@ struct AttemptOutput {
 /// One attempt, from its lease to the acknowledgement of its exit: numbers its reports and keeps them until
 /// they are durable at the daemon, answers the program, and ends it when told to.
 ///
+/// What it must not forget when its agent dies it wants written to the attempt's spool, and says nothing to
+/// the daemon that is not there yet: no start of a lease, no report, no acknowledgement of a decision. What
+/// the program said since the last write is in the journal, and a machine made from the spool reads it there
+/// again and gives it the same numbers.
+///
 /// The exit report is the last one and is made only when nothing of the program is left, so whoever reads it
 /// may use the slots again. A program that reports by its socket is asked before it is forced; a kill, a
 /// fence or the end of someone's patience forces it.
@@ -49,6 +56,8 @@ struct AttemptOutput {
 class AttemptMachine {
  public:
   AttemptMachine(engine::LaunchSpec spec, AttemptRules rules);
+  /// As an earlier agent left it; then attach().
+  AttemptMachine(SpooledAttempt found, AttemptRules rules);
 
   [[nodiscard]] const engine::AttemptKey& key() const noexcept { return spec_.key; }
   [[nodiscard]] const engine::LaunchSpec& spec() const noexcept { return spec_; }
@@ -67,15 +76,23 @@ class AttemptMachine {
   [[nodiscard]] std::optional<engine::Instant> next_wake() const noexcept;
 
   // --- its program ---
-  void start(AttemptOutput& out);
+  void start();
+  void attach(AttemptOutput& out);
   void refuse(const std::string& why, AttemptOutput& out);  ///< It waits, and cannot run here at all.
   void started(engine::Instant now, AttemptOutput& out);
   void not_started(const std::string& why, AttemptOutput& out);
-  void said(std::optional<ConnectionId> connection, std::string_view line, engine::Instant now,
-            AttemptOutput& out);
+  void said(const ProgramSaid& said, engine::Instant now, AttemptOutput& out);
   void published(const engine::CheckpointReport& report, engine::Instant now, AttemptOutput& out);
   void not_published(bool was_empty, const std::string& why, engine::Instant now, AttemptOutput& out);
   void ended(const ProgramEnded& end, AttemptOutput& out);
+  void lost(const std::string& why, AttemptOutput& out);
+
+  // --- its spool ---
+  /// Wants written what changed, when it is due and no write is under way.
+  void spool(engine::Instant now, AttemptOutput& out);
+  void spool_written(std::uint64_t write, AttemptOutput& out);
+  void spool_not_written(std::uint64_t write, const std::string& why, engine::Instant now,
+                         AttemptOutput& out);
 
   // --- the daemon ---
   void lease_again(AttemptOutput& out);
@@ -86,7 +103,7 @@ class AttemptMachine {
   void acknowledged(std::uint64_t upto, AttemptOutput& out);
   void resend_from(std::uint64_t expect, engine::Instant now) noexcept;
   void session_lost() noexcept;
-  /// Says every report that was not said in this session yet, while less than `window` bytes of them are
+  /// Says every spooled report that was not said in this session yet, while less than `window` bytes of them are
   /// unacknowledged.
   void send(engine::Instant now, std::size_t window, AttemptOutput& out);
 
@@ -97,8 +114,9 @@ class AttemptMachine {
 
  private:
   enum class Phase : std::uint8_t {
-    waiting,   ///< For slots.
-    starting,  ///< StartProgram was asked for.
+    waiting,    ///< For slots.
+    preparing,  ///< Its lease is being spooled.
+    starting,   ///< StartProgram or AttachProgram was asked for.
     running,
     ended,   ///< The program is gone; a checkpoint of it is still being published.
     exited,  ///< The exit report is made.
@@ -110,22 +128,19 @@ class AttemptMachine {
     engine::Report report;
     std::size_t bytes = 0;
   };
-  struct WantedCheckpoint {
-    engine::Units step{};
-    std::optional<ConnectionId> connection;
-  };
-
-  void take(const SaidMetrics& said, std::optional<ConnectionId> connection, engine::Instant now,
+  void take(const SaidMetrics& said, std::optional<QuestionId> question, engine::Instant now,
             AttemptOutput& out);
-  void take(const SaidCheckpoint& said, std::optional<ConnectionId> connection, engine::Instant now,
+  void take(const SaidCheckpoint& said, std::optional<QuestionId> question, engine::Instant now,
             AttemptOutput& out);
-  void take(const SaidRemark& said, std::optional<ConnectionId> connection, engine::Instant now,
+  void take(const SaidRemark& said, std::optional<QuestionId> question, engine::Instant now,
             AttemptOutput& out);
-  void take(const SaidInvalid& said, std::optional<ConnectionId> connection, engine::Instant now,
+  void take(const SaidInvalid& said, std::optional<QuestionId> question, engine::Instant now,
             AttemptOutput& out);
 
-  void answer(ConnectionId connection, engine::Instant now, AttemptOutput& out);
-  void answer_error(ConnectionId connection, const std::string& what, AttemptOutput& out) const;
+  void answer(QuestionId question, engine::Instant now, AttemptOutput& out);
+  void answer_ahead(AttemptOutput& out);
+  void obey_stored(engine::Instant now, AttemptOutput& out);
+  void answer_error(QuestionId question, const std::string& what, AttemptOutput& out) const;
   void publish_next(AttemptOutput& out);
   void checkpoint_settled(engine::Instant now, AttemptOutput& out);
   void ask_to_end(engine::Instant now, AttemptOutput& out);
@@ -133,7 +148,8 @@ class AttemptMachine {
   void terminate(engine::Instant now, AttemptOutput& out);
   void never_ran(engine::ExitReport::Cause cause, const std::string& message, AttemptOutput& out);
   void make_exit_report();
-  void keep(engine::Report report);
+  void keep(engine::Report report, bool decisive);
+  [[nodiscard]] SpooledState state_to_spool() const;
   void forget_sent() noexcept;
   void finish(bool keep_logs, AttemptOutput& out);
   void notice(Notice::Level level, const std::string& text, AttemptOutput& out) const;
@@ -147,12 +163,16 @@ class AttemptMachine {
   bool fenced_ = false;
   bool finished_ = false;
   bool was_started_ = false;
+  bool never_ran_ = false;  ///< Nothing of it needs to outlive this agent.
+  bool found_ = false;      ///< An earlier agent has started it.
 
   // What it was told.
   engine::Lsn last_decision_;
   engine::Units length_{};                   ///< Where it must ask next.
   std::optional<engine::Directive> end_as_;  ///< pause or stop, for the program to hear.
-  std::vector<ConnectionId> asking_;         ///< Reported at the length; wait for the decision.
+  bool kill_decided_ = false;
+  std::optional<engine::Units> answered_ahead_;  ///< What AnswerAhead said last.
+  std::vector<QuestionId> asking_;           ///< Reported at the length; wait for the decision.
 
   // How it is being ended.
   Forcing forcing_ = Forcing::none;
@@ -169,10 +189,29 @@ class AttemptMachine {
   std::deque<WantedCheckpoint> to_publish_;
   std::optional<ProgramEnded> end_;
   bool said_invalid_ = false;
+  std::optional<std::string> lost_because_;
   std::string lost_checkpoint_;  ///< Why the one left at the end could not be published.
   bool noticed_ignored_ = false;
   bool noticed_bad_line_ = false;
   bool noticed_thinning_ = false;
+
+  // What of it is on the worker's disk.
+  std::uint64_t position_ = 0;     ///< Of the journal; what the program said before it is dealt with.
+  std::uint64_t spooled_ = 0;      ///< Reports up to here are in the spool.
+  engine::Lsn spooled_decision_;   ///< This one and those before it are.
+  std::vector<engine::Lsn> unacked_decisions_;  ///< To be acknowledged when they are.
+  std::uint64_t writes_ = 0;       ///< Counts writes.
+  bool writing_ = false;           ///< The last one is not answered.
+  std::uint64_t writing_upto_ = 0;
+  engine::Lsn writing_decision_;
+  bool anew_ = true;               ///< The next write replaces what is there.
+  std::size_t spool_bytes_ = 0;    ///< Size of the spool after that.
+  std::size_t unspooled_bytes_ = 0;
+  bool spool_at_once_ = false;     ///< Something decides; or else …
+  bool spool_soon_ = false;        ///< … something waits until …
+  std::optional<engine::Instant> spool_at_;  ///< … this.
+  std::optional<engine::Instant> spool_not_before_;  ///< The disk said no; it is asked again then.
+  bool noticed_no_spool_ = false;
 
   // Reports acked_+1 … acked_+kept_.size(), of which those up to sent_ were said in this session.
   std::deque<Kept> kept_;

@@ -12,8 +12,9 @@
 
 namespace hpsearch::workers {
 
-/// One connection of a program to its attempt's socket; never reused within the attempt.
-using ConnectionId = engine::Id<struct ConnectionKind>;
+/// One line of a program that waits for an answer; never reused within the attempt, not by a later agent
+/// either, so that an answer given twice is known as such.
+using QuestionId = engine::Id<struct QuestionKind>;
 
 // --- what happened: the inputs of WorkerMachine ---
 
@@ -30,11 +31,13 @@ struct ProgramNotStarted {
   engine::AttemptKey key;
   std::string why;  ///< One sentence naming what is missing.
 };
-/// One line of a program: on its socket, or on stdout when there is no connection.
+/// One line of a program: on its socket, or on stdout when it is no question.
 struct ProgramSaid {
   engine::AttemptKey key;
-  std::optional<ConnectionId> connection;
+  std::optional<QuestionId> question;
   std::string line;
+  std::uint64_t position = 0;  ///< In the attempt's journal, behind this line; 0 where there is none.
+  bool answered = false;       ///< By AnswerAhead.
 };
 struct CheckpointPublished {
   engine::AttemptKey key;
@@ -52,6 +55,24 @@ struct ProgramEnded {
   bool by_signal = false;
   int code = 0;  ///< Exit status, or the signal's number.
   std::string log_tail;
+  bool asked = false;          ///< An agent had signaled it before.
+  bool out_of_memory = false;  ///< The kernel ended it for that.
+};
+/// Nobody saw the program's end and nothing of it is left: the machine was restarted, its keeper was killed,
+/// or it never began. Instead of ProgramEnded, or the answer to AttachProgram.
+struct ProgramLost {
+  engine::AttemptKey key;
+  std::string why;  ///< One sentence for people.
+};
+/// The answers to WriteSpool.
+struct SpoolWritten {
+  engine::AttemptKey key;
+  std::uint64_t write = 0;
+};
+struct SpoolNotWritten {
+  engine::AttemptKey key;
+  std::uint64_t write = 0;
+  std::string why;
 };
 /// The answer to ReadLogPart.
 struct LogWasRead {
@@ -59,12 +80,14 @@ struct LogWasRead {
 };
 /// The worker is to end: gently the first time, at once the second.
 struct StopAsked {};
+/// The worker is to end and its programs are to run on: the next agent takes them over.
+struct LeaveAsked {};
 /// Nothing but time.
 struct TimePassed {};
 
 using Input = std::variant<FrameReceived, SendRefused, ProgramStarted, ProgramNotStarted, ProgramSaid,
-                           CheckpointPublished, CheckpointNotPublished, ProgramEnded, LogWasRead, StopAsked,
-                           TimePassed>;
+                           CheckpointPublished, CheckpointNotPublished, ProgramEnded, ProgramLost, SpoolWritten,
+                           SpoolNotWritten, LogWasRead, StopAsked, LeaveAsked, TimePassed>;
 
 // --- what to do about it: the effects, carried out in order ---
 
@@ -77,15 +100,38 @@ struct SendMessage {
 struct StartProgram {
   engine::LaunchSpec spec;
 };
+/// Find a program that an earlier agent has started, and hand in what its journal says from `position` on.
+/// Answered by ProgramStarted, though it may have ended meanwhile, or by ProgramLost.
+struct AttachProgram {
+  engine::AttemptKey key;
+  std::uint64_t position = 0;
+};
+/// Put this on the disk, for good: behind what the attempt's spool holds, or in place of all of it, whole or
+/// not at all. Answered by SpoolWritten or SpoolNotWritten; the machine wants one at a time per attempt.
+struct WriteSpool {
+  engine::AttemptKey key;
+  std::uint64_t write = 0;  ///< Names it in the answer.
+  std::string bytes;
+  bool anew = false;
+  std::uint64_t position = 0;  ///< What the journal holds before it is not needed once this is written.
+};
 /// Signal the program and everything it started.
 struct SignalProgram {
   engine::AttemptKey key;
   bool kill = false;  ///< SIGKILL instead of SIGTERM.
 };
-/// A line of JSON for one connection. One that is closed by now hears nothing; that is fine.
+/// A line of JSON for whoever asked. One that was answered before, or has hung up, hears nothing; that is
+/// fine.
 struct AnswerProgram {
   engine::AttemptKey key;
-  ConnectionId connection;
+  QuestionId question;
+  std::string line;
+};
+/// From now on, answer metrics of steps below `below` with `line` as soon as they are in the journal, so that
+/// no training waits for an agent that is away. 0 = none. A shell without a journal may ignore this.
+struct AnswerAhead {
+  engine::AttemptKey key;
+  engine::Units below{};
   std::string line;
 };
 /// Move what lies in the checkpoint directory to its place. Answered by CheckpointPublished or
@@ -95,6 +141,7 @@ struct PublishCheckpoint {
   engine::Units step{};
   std::string root;  ///< "" = the worker's own.
 };
+/// Forget the attempt: its spool and journal first.
 struct DeleteAttempt {
   engine::AttemptKey key;
   bool keep_logs = true;
@@ -116,7 +163,8 @@ struct EndAgent {
   std::string why;
 };
 
-using Effect = std::variant<SendMessage, StartProgram, SignalProgram, AnswerProgram, PublishCheckpoint,
-                            DeleteAttempt, NewConnection, ReadLogPart, Notice, EndAgent>;
+using Effect =
+    std::variant<SendMessage, StartProgram, AttachProgram, WriteSpool, SignalProgram, AnswerProgram,
+                 AnswerAhead, PublishCheckpoint, DeleteAttempt, NewConnection, ReadLogPart, Notice, EndAgent>;
 
 }  // namespace hpsearch::workers

@@ -54,8 +54,9 @@ class WorkerMachine {
 
   WorkerMachine(WorkerIdentity identity, WorkerRules rules, engine::Draw draw);
 
-  /// The first effects; once, before the first step.
-  [[nodiscard]] std::vector<Effect> start(engine::Instant now);
+  /// The first effects; once, before the first step. `found` is what the spools of an earlier run of this
+  /// worker hold: those attempts go on where they were.
+  [[nodiscard]] std::vector<Effect> start(engine::Instant now, std::vector<SpooledAttempt> found = {});
 
   /// `now` never goes back.
   [[nodiscard]] std::vector<Effect> step(const Input& input, engine::Instant now);
@@ -76,8 +77,12 @@ class WorkerMachine {
   void hear(const CheckpointPublished& published, engine::Instant now);
   void hear(const CheckpointNotPublished& not_published, engine::Instant now);
   void hear(const ProgramEnded& ended, engine::Instant now);
+  void hear(const ProgramLost& lost, engine::Instant now);
+  void hear(const SpoolWritten& written, engine::Instant now);
+  void hear(const SpoolNotWritten& not_written, engine::Instant now);
   void hear(const LogWasRead& read, engine::Instant now);
   void hear(const StopAsked& asked, engine::Instant now);
+  void hear(const LeaveAsked& asked, engine::Instant now);
   void hear(const TimePassed& passed, engine::Instant now);
 
   void obey(const proto::Welcome& welcome, const proto::Envelope& envelope, engine::Instant now);

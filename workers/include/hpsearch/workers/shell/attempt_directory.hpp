@@ -5,10 +5,12 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "hpsearch/engine/base/result.hpp"
 #include "hpsearch/engine/experiment/attempt.hpp"
 #include "hpsearch/workers/core/launch_environment.hpp"
+#include "hpsearch/workers/shell/process_table.hpp"
 
 namespace hpsearch::workers {
 
@@ -20,17 +22,27 @@ struct ProcessRecord {
   std::string socket;
 };
 
+/// Everything that still runs of a recorded program, of those that run: its session, and whoever carries its
+/// mark. Nothing when the machine was restarted since; whoever has that pid now is somebody else.
+[[nodiscard]] std::vector<ProcessInfo> remains_of(const ProcessRecord& record,
+                                                  const std::vector<ProcessInfo>& all);
+
 /// One attempt's directory:
 ///
+///   spool  journal  launch  shim.log  agent.socket
 ///   work/  checkpoint/  output/  stdout.log  stderr.log  params.json  process.json  [socket]
 ///
-/// work/ is a private copy of the experiment's context directory and the program's current directory.
+/// work/ is a private copy of the experiment's context directory and the program's current directory. While
+/// there is a spool, the attempt is not over.
 class AttemptDirectory {
  public:
   AttemptDirectory(const std::filesystem::path& attempts, const engine::AttemptKey& key);
   explicit AttemptDirectory(std::filesystem::path root) : root_(std::move(root)) {}
 
   [[nodiscard]] const std::filesystem::path& root() const noexcept { return root_; }
+  [[nodiscard]] std::filesystem::path spool() const { return root_ / "spool"; }
+  [[nodiscard]] std::filesystem::path journal() const { return root_ / "journal"; }
+  [[nodiscard]] std::filesystem::path launch() const { return root_ / "launch"; }
   [[nodiscard]] std::filesystem::path work() const { return root_ / "work"; }
   [[nodiscard]] std::filesystem::path checkpoint() const { return root_ / "checkpoint"; }
   [[nodiscard]] std::filesystem::path output() const { return root_ / "output"; }
@@ -38,10 +50,14 @@ class AttemptDirectory {
   [[nodiscard]] std::filesystem::path process() const { return root_ / "process.json"; }
   [[nodiscard]] std::filesystem::path log(std::string_view stream) const;
 
-  /// Makes it anew, with a copy of `context` ("" = nothing) in work/. Copies no .git, .hpsearch and
+  /// Makes it anew around the spool, with a copy of `context` ("" = nothing) in work/. Copies no .git, .hpsearch and
   /// __pycache__ and no state directory of hpsearch; links that lead out of the context keep leading there.
   /// not_found: there is no such context. Cost: a copy of the context; call it off the loop.
   [[nodiscard]] engine::Status make(const std::string& context) const;
+
+  /// Appends to the spool or replaces it; durable when it returns. unavailable: the disk said no, and what
+  /// an append has left at the end is unknown.
+  engine::Status write_spool(std::string_view bytes, bool anew) const;
 
   engine::Status write_process(const ProcessRecord& record) const;
   [[nodiscard]] std::optional<ProcessRecord> read_process()

@@ -46,7 +46,10 @@ class ProgramKeeper {
   using OnEnd = std::function<void(bool by_signal, int code)>;
   using BeforeRun = std::function<engine::Status(pid_t pid, std::uint64_t start_time)>;
 
-  explicit ProgramKeeper(net::Loop& loop);
+  using OnStuck = std::function<void(pid_t pid)>;
+
+  /// `on_stuck` is called once per program of which something outlives SIGKILL by a minute.
+  explicit ProgramKeeper(net::Loop& loop, OnStuck on_stuck = {});
   ~ProgramKeeper();
   ProgramKeeper(const ProgramKeeper&) = delete;
   ProgramKeeper& operator=(const ProgramKeeper&) = delete;
@@ -78,6 +81,7 @@ class ProgramKeeper {
   [[nodiscard]] std::vector<ProcessInfo> left_of(pid_t pid) const;
 
   net::Loop& loop_;
+  OnStuck on_stuck_;
   std::map<pid_t, Kept> programs_;
   std::set<pid_t> before_us_;  ///< Children this process already had, from the script that became us.
   net::Watch child_signals_;

@@ -7,16 +7,16 @@
 #include <string>
 #include <string_view>
 
+#include "hpsearch/engine/base/id.hpp"
 #include "hpsearch/engine/base/result.hpp"
 #include "hpsearch/net/loop.hpp"
-#include "hpsearch/workers/core/effects.hpp"
 #include "hpsearch/workers/core/log_text.hpp"
 #include "hpsearch/workers/shell/files.hpp"
 
 namespace hpsearch::workers {
 
-/// The longest path a Unix socket can have.
-inline constexpr std::size_t longest_socket_path = 107;
+/// One connection of a program to its attempt's socket; never reused within the attempt.
+using ConnectionId = engine::Id<struct ConnectionKind>;
 
 /// The Unix socket on which one program reports: lines of JSON in, lines of JSON out.
 ///
@@ -37,6 +37,9 @@ class ReportSocket {
 
   /// A closed connection hears nothing.
   void answer(ConnectionId connection, std::string_view line);
+
+  /// How many lines of it were not answered yet.
+  [[nodiscard]] std::uint64_t unanswered(ConnectionId connection) const;
 
   /// Reads everything that was said up to now.
   void drain();

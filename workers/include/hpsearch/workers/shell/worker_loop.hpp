@@ -2,10 +2,12 @@
 
 #include <cstdint>
 #include <deque>
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -16,7 +18,8 @@
 #include "hpsearch/workers/core/launch_environment.hpp"
 #include "hpsearch/workers/core/worker_machine.hpp"
 #include "hpsearch/workers/shell/background.hpp"
-#include "hpsearch/workers/shell/process.hpp"
+#include "hpsearch/workers/shell/keeper_link.hpp"
+#include "hpsearch/workers/shell/launch_order.hpp"
 #include "hpsearch/workers/shell/worker_state.hpp"
 
 namespace hpsearch::workers {
@@ -27,10 +30,12 @@ struct WorkerOptions {
   std::string slot_kind = "cpu";
   LentMachine machine;
   WorkerRules rules;
+  std::filesystem::path shim;  ///< The program hpsearch-shim.
 };
 
 /// Carries out what WorkerMachine wants, and tells it what happened: the only place where the worker's parts
-/// meet. Ends when the machine says so.
+/// meet. Ends when the machine says so. Programs are children of their keepers (hpsearch-shim), not of this
+/// process, and outlive it unless they are asked to end.
 ///
 /// Threads: the loop's. The loop and the state outlive it.
 class WorkerLoop {
@@ -42,21 +47,25 @@ class WorkerLoop {
   WorkerLoop(const WorkerLoop&) = delete;
   WorkerLoop& operator=(const WorkerLoop&) = delete;
 
-  /// bad_request: the daemon's address is none.
-  [[nodiscard]] engine::Status start();
+  /// Goes on with `found`, what WorkerState::take_over() gave. bad_request: the daemon's address is none.
+  [[nodiscard]] engine::Status start(std::vector<SpooledAttempt> found = {});
 
   /// Ends the programs gently and leaves; asked again, at once.
   void stop();
 
- private:
-  struct Attempt;
+  /// Leaves at once; the programs run on, and the next worker on this state directory takes them over.
+  void leave();
 
+ private:
   void push(Input input);
   void work_off();
   void carry_out(const SendMessage& send);
   void carry_out(const StartProgram& start);
+  void carry_out(const AttachProgram& attach);
+  void carry_out(const WriteSpool& write);
   void carry_out(const SignalProgram& signal);
   void carry_out(const AnswerProgram& answer);
+  void carry_out(const AnswerAhead& ahead);
   void carry_out(const PublishCheckpoint& publish);
   void carry_out(const DeleteAttempt& remove);
   void carry_out(const NewConnection& connection);
@@ -66,20 +75,17 @@ class WorkerLoop {
 
   [[nodiscard]] engine::Status connect();
   void receive(std::span<const std::byte> frame);
-  [[nodiscard]] engine::Status launch(Attempt& attempt, const engine::LaunchSpec& spec);
-  bool read_output(Attempt& attempt, bool is_out);
-  void take_output(Attempt& attempt, bool is_out, std::string_view bytes);
-  void take_line(Attempt& attempt, bool is_out, std::string_view line);
-  void program_ended(const engine::AttemptKey& key, bool by_signal, int code);
-  [[nodiscard]] Attempt* find(const engine::AttemptKey& key);
+  [[nodiscard]] engine::Result<LaunchOrder> order_for(const engine::LaunchSpec& spec,
+                                                      std::string& params_json) const;
+  KeeperLink& link(const engine::AttemptKey& key);
+  [[nodiscard]] KeeperLink* find(const engine::AttemptKey& key);
+  void reap_keepers();
 
   net::Loop& loop_;
   const WorkerState& state_;
   WorkerOptions options_;
   OnEnd on_end_;
   WorkerMachine machine_;
-  std::string boot_id_;
-
   std::deque<Input> inputs_;
   bool working_ = false;
   bool refused_ = false;
@@ -91,9 +97,12 @@ class WorkerLoop {
   std::unique_ptr<net::DealerPort> port_;
   std::uint64_t connection_ =
       0;  ///< Counts connections, so that a late frame of an old one is known as such.
-  std::map<engine::AttemptKey, std::unique_ptr<Attempt>> attempts_;
+  std::map<engine::AttemptKey, std::unique_ptr<KeeperLink>> links_;
+  std::set<pid_t> keepers_;  ///< Children of this process that are not reaped yet.
+  net::Watch child_signals_;
+  /// Attempts whose spool is being written, and what is wanted of them afterwards.
+  std::map<engine::AttemptKey, std::optional<DeleteAttempt>> spooling_;
   std::shared_ptr<bool> present_ = std::make_shared<bool>(true);
-  ProgramKeeper keeper_;
   Background background_;
 };
 

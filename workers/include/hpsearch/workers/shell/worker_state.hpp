@@ -3,8 +3,11 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "hpsearch/engine/base/result.hpp"
+#include "hpsearch/workers/core/spool.hpp"
 #include "hpsearch/workers/shell/attempt_directory.hpp"
 #include "hpsearch/workers/shell/files.hpp"
 
@@ -23,16 +26,20 @@ class WorkerState {
   [[nodiscard]] std::filesystem::path checkpoints() const { return directory_ / "checkpoints"; }
   [[nodiscard]] AttemptDirectory attempt(const engine::AttemptKey& key) const { return {attempts(), key}; }
 
-  /// The path for an attempt's socket: in its directory, or, when that is too long for a Unix socket, in a
-  /// short directory of this user that is named after the state directory.
-  [[nodiscard]] engine::Result<std::string> socket_path(const engine::AttemptKey& key) const;
+  /// The path for one of an attempt's two sockets, "socket" or "agent.socket": in its directory, or, when
+  /// that is too long for a Unix socket, in a short directory of this user that is named after the state
+  /// directory.
+  [[nodiscard]] engine::Result<std::string> socket_path(const engine::AttemptKey& key,
+                                                        std::string_view name = "socket") const;
 
   /// Removes the short directory for sockets, if there is one and nothing is in it.
   void tidy_sockets() const noexcept;
 
-  /// Kills what an earlier run of this worker has left running, waits until it is gone, and removes what only
-  /// running programs need. unavailable: something does not die.
-  [[nodiscard]] engine::Status end_leftovers() const;
+  /// The attempts that an earlier run of this worker has left, as their spools tell. What runs of attempts
+  /// without a spool that can be read is killed first, its end awaited, and what only running programs need
+  /// is removed; a damaged spool is named in the log and stays as spool.broken. unavailable: something does
+  /// not die.
+  [[nodiscard]] engine::Result<std::vector<SpooledAttempt>> take_over() const;
 
  private:
   WorkerState(std::filesystem::path directory, Descriptor lock)

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "hpsearch/engine/base/result.hpp"
+
+namespace hpsearch::daemon {
+
+/// A descriptor that is closed when it goes.
+class Descriptor {
+ public:
+  explicit Descriptor(int number) noexcept : number_(number) {}
+  Descriptor(Descriptor&& other) noexcept : number_(other.release()) {}
+  Descriptor& operator=(Descriptor&&) = delete;
+  ~Descriptor();
+
+  [[nodiscard]] explicit operator bool() const noexcept { return number_ >= 0; }
+  [[nodiscard]] int number() const noexcept { return number_; }
+  [[nodiscard]] int release() noexcept { return std::exchange(number_, -1); }
+
+ private:
+  int number_;
+};
+
+/// Whether a call failed with this error because no room is left: the disk, a quota or the process's own limit.
+/// Such a failure has changed nothing and may be tried again; after any other the file's content is in doubt.
+[[nodiscard]] bool is_lack_of_room(int error) noexcept;
+
+/// What errno says about `doing`. unavailable: no room is left, or the path refuses.
+[[nodiscard]] engine::Error system_error(const std::string& doing);
+
+[[nodiscard]] engine::Status write_all(int file, std::span<const std::byte> bytes, const std::string& path);
+
+/// Makes the names in a directory durable.
+[[nodiscard]] engine::Status sync_directory(const std::string& path);
+
+/// Puts a file with this content at `path`, in the place of what was there: whole and durable on return, or as
+/// it was before. unavailable: why not.
+[[nodiscard]] engine::Status write_file_durably(const std::string& path,
+                                                std::span<const std::span<const std::byte>> parts);
+
+/// The whole content. not_found, unavailable: why not.
+[[nodiscard]] engine::Result<std::vector<std::byte>> read_file(const std::string& path);
+
+}  // namespace hpsearch::daemon

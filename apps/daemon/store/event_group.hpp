@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "daemon/store/stored_record.hpp"
+
+namespace hpsearch::daemon {
+
+/// Several events as one row of a log: they follow each other without a gap and were written by one daemon start.
+///
+/// Their bytes lie one after the other, each event as its `at` (8 bytes, microseconds), the size of its body
+/// (4 bytes), its chain (4 bytes) and its body; numbers with the lowest byte first. A database that keeps rows
+/// spends more on one than on an event; many events in a row spread that.
+struct EventGroup {
+  engine::Lsn first;
+  std::uint64_t count = 0;
+  std::uint64_t epoch = 0;  ///< The daemon start that wrote it.
+  std::span<const std::byte> bytes;
+};
+
+/// Puts events into a group as long as there is room.
+class GroupWriter {
+ public:
+  /// Enough events that a row costs little beside them, and no more than one look at an event can afford to read.
+  static constexpr std::size_t most_bytes = std::size_t{64} * 1024;
+
+  /// False, and nothing was added, when the record belongs into the next group: this one is full or of another
+  /// epoch. An empty group takes a record of any size.
+  [[nodiscard]] bool add(const RecordView& record);
+
+  [[nodiscard]] EventGroup group() const noexcept { return {first_, count_, epoch_, bytes_}; }
+  [[nodiscard]] bool empty() const noexcept { return count_ == 0; }
+  /// Keeps its memory.
+  void clear() noexcept;
+
+ private:
+  engine::Lsn first_;
+  std::uint64_t count_ = 0;
+  std::uint64_t epoch_ = 0;
+  proto::Bytes bytes_;
+};
+
+/// Reads a group's events, one after the other. Checks nothing but that they lie within its bytes.
+class GroupReader {
+ public:
+  explicit GroupReader(const EventGroup& group) noexcept : group_(group), rest_(group.bytes) {}
+
+  /// Views the group's own bytes. Nothing after the last one, and when what is left is no event.
+  [[nodiscard]] std::optional<RecordView> next() noexcept;
+  /// Whether it came to the end of count events and of their bytes at once, as it should.
+  [[nodiscard]] bool finished() const noexcept { return read_ == group_.count && rest_.empty(); }
+  /// Of the events read so far.
+  [[nodiscard]] std::size_t bytes_read() const noexcept { return group_.bytes.size() - rest_.size(); }
+
+ private:
+  EventGroup group_;
+  std::span<const std::byte> rest_;
+  std::uint64_t read_ = 0;
+};
+
+}  // namespace hpsearch::daemon

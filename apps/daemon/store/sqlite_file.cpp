@@ -1,0 +1,175 @@
+#include "daemon/store/sqlite_file.hpp"
+
+#include <sqlite3.h>
+
+#include <cstring>
+#include <utility>
+
+#include "daemon/store/durable_file.hpp"
+
+namespace hpsearch::daemon {
+namespace {
+
+/// What the last call on one of a database's files that failed had failed with; 0 when none has.
+int last_errno(sqlite3* database, int which_file) {
+  sqlite3_file* file = nullptr;
+  int error = 0;
+  if (sqlite3_file_control(database, "main", which_file, &file) == SQLITE_OK && file != nullptr &&
+      file->pMethods != nullptr) {
+    file->pMethods->xFileControl(file, SQLITE_FCNTL_LAST_ERRNO, &error);
+  }
+  return error;
+}
+constexpr int database_itself = SQLITE_FCNTL_FILE_POINTER;
+constexpr int write_ahead_log = SQLITE_FCNTL_JOURNAL_POINTER;
+
+/// A failed write has written nothing that counts; a failed sync leaves nobody knowing what is on the disk.
+bool lack_of_room(int code, int error) noexcept {
+  return (code & 0xff) == SQLITE_FULL || (code == SQLITE_IOERR_WRITE && is_lack_of_room(error));
+}
+
+// As SQLite's default: 4 MB, little to read at a start and much to move at once.
+constexpr int most_pages_to_move = 1'000;
+
+}  // namespace
+
+using engine::Done;
+using engine::Errc;
+using engine::Error;
+using engine::Result;
+using engine::Status;
+
+void EndStatement::operator()(sqlite3_stmt* statement) const noexcept { sqlite3_finalize(statement); }
+
+Use::~Use() {
+  sqlite3_reset(statement_);
+  sqlite3_clear_bindings(statement_);
+}
+
+void Use::bind(int place, std::uint64_t number) { sqlite3_bind_int64(statement_, place, signed_of(number)); }
+
+void Use::bind_text(int place, std::string_view text) {
+  sqlite3_bind_text64(statement_, place, text.data(), text.size(), SQLITE_STATIC, SQLITE_UTF8);
+}
+
+void Use::bind_bytes(int place, std::span<const std::byte> bytes) {
+  sqlite3_bind_blob64(statement_, place, bytes.data(), bytes.size(), SQLITE_STATIC);
+}
+
+Use::Step Use::step() {
+  const int code = sqlite3_step(statement_);
+  return code == SQLITE_ROW ? Step::row : code == SQLITE_DONE ? Step::done : Step::failed;
+}
+
+std::uint64_t Use::number_at(int column) const noexcept {
+  return static_cast<std::uint64_t>(sqlite3_column_int64(statement_, column));
+}
+
+std::span<const std::byte> Use::bytes_at(int column) const noexcept {
+  const auto* bytes = static_cast<const std::byte*>(sqlite3_column_blob(statement_, column));
+  return {bytes, static_cast<std::size_t>(sqlite3_column_bytes(statement_, column))};
+}
+
+std::string_view Use::text_at(int column) const noexcept {
+  const auto* text = reinterpret_cast<const char*>(sqlite3_column_text(statement_, column));
+  return {text, static_cast<std::size_t>(sqlite3_column_bytes(statement_, column))};
+}
+
+void SqliteFile::CloseDatabase::operator()(sqlite3* database) const noexcept { sqlite3_close_v2(database); }
+
+Status SqliteFile::open(const std::string& path) {
+  path_ = path;
+  sqlite3* database = nullptr;
+  const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
+  const int opened = sqlite3_open_v2(path.c_str(), &database, flags, nullptr);
+  database_.reset(database);
+  if (opened == SQLITE_OK) {
+    // In the place of SQLite's own hook, which would checkpoint.
+    sqlite3_wal_hook(
+        database,
+        [](void* pages, sqlite3*, const char*, int count) {
+          *static_cast<int*>(pages) = count;
+          return SQLITE_OK;
+        },
+        &pages_to_move_);
+    return Done{};
+  }
+  return database == nullptr ? Error{Errc::unavailable, "cannot open " + path + ": out of memory"}
+                             : problem("cannot open");
+}
+
+Status SqliteFile::run(const std::string& sql, const std::string& doing) {
+  if (sqlite3_exec(database_.get(), sql.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK) {
+    return problem(doing);
+  }
+  return Done{};
+}
+
+Result<Statement> SqliteFile::prepare(const char* sql) {
+  sqlite3_stmt* statement = nullptr;
+  if (sqlite3_prepare_v3(database_.get(), sql, -1, SQLITE_PREPARE_PERSISTENT, &statement, nullptr) != SQLITE_OK) {
+    return problem("cannot read");
+  }
+  return Statement(statement);
+}
+
+Result<std::uint64_t> SqliteFile::number(const char* sql) {
+  auto statement = prepare(sql);
+  if (!statement) {
+    return statement.error();
+  }
+  Use use(*statement);
+  const Use::Step came_to = use.step();
+  if (came_to != Use::Step::row) {
+    return came_to == Use::Step::done ? Error{Errc::corrupt, path_ + " lacks a part of its own description"}
+                               : problem("cannot read");
+  }
+  return use.number_at(0);
+}
+
+void SqliteFile::roll_back() noexcept {
+  sqlite3_exec(database_.get(), "ROLLBACK", nullptr, nullptr, nullptr);
+}
+
+bool SqliteFile::in_transaction() const noexcept { return sqlite3_get_autocommit(database_.get()) == 0; }
+
+Status SqliteFile::checkpoint_if_due() {
+  if (pages_to_move_ < most_pages_to_move) {
+    return Done{};
+  }
+  const int code =
+      sqlite3_wal_checkpoint_v2(database_.get(), nullptr, SQLITE_CHECKPOINT_PASSIVE, nullptr, nullptr);
+  if (code == SQLITE_OK || code == SQLITE_BUSY || code == SQLITE_LOCKED ||
+      lack_of_room(code, last_errno(database_.get(), database_itself))) {
+    return Done{};
+  }
+  Error error = problem("cannot move what was committed into");
+  error.code = Errc::corrupt;
+  return error;
+}
+
+bool SqliteFile::lacks_room() const noexcept {
+  return lack_of_room(sqlite3_extended_errcode(database_.get()), last_errno(database_.get(), write_ahead_log));
+}
+
+Error SqliteFile::problem(const std::string& doing) const {
+  const int code = sqlite3_extended_errcode(database_.get());
+  const int base = code & 0xff;
+  std::string message = doing + " " + path_ + ": " + sqlite3_errmsg(database_.get());
+  int system = sqlite3_system_errno(database_.get());
+  if (system == 0) {  // It forgets when a transaction is rolled back by itself; the files do not.
+    system = last_errno(database_.get(), write_ahead_log);
+  }
+  if (system != 0 && (base == SQLITE_IOERR || base == SQLITE_CANTOPEN)) {
+    message += std::string(" (") + std::strerror(system) + ")";
+  }
+  if (base == SQLITE_BUSY || base == SQLITE_LOCKED) {
+    return Error{Errc::wrong_state, message + "; another process has it open"};
+  }
+  if (base == SQLITE_CORRUPT || base == SQLITE_NOTADB) {
+    return Error{Errc::corrupt, std::move(message)};
+  }
+  return Error{Errc::unavailable, std::move(message)};
+}
+
+}  // namespace hpsearch::daemon

@@ -1,0 +1,102 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "hpsearch/engine/base/result.hpp"
+
+struct sqlite3;
+struct sqlite3_stmt;
+
+namespace hpsearch::daemon {
+
+struct EndStatement {
+  void operator()(sqlite3_stmt* statement) const noexcept;
+};
+using Statement = std::unique_ptr<sqlite3_stmt, EndStatement>;
+
+/// 64 bits in, the same 64 bits out: SQLite's integers have a sign.
+[[nodiscard]] constexpr std::int64_t signed_of(std::uint64_t number) noexcept {
+  return static_cast<std::int64_t>(number);
+}
+
+/// One use of a prepared statement, which is reset when it is over, however it ends.
+class Use {
+ public:
+  explicit Use(const Statement& statement) : statement_(statement.get()) {}
+  Use(const Use&) = delete;
+  Use& operator=(const Use&) = delete;
+  ~Use();
+
+  /// Places count from 1. What is bound is borrowed until the use is over.
+  void bind(int place, std::uint64_t number);
+  void bind_text(int place, std::string_view text);
+  void bind_bytes(int place, std::span<const std::byte> bytes);
+
+  enum class Step : std::uint8_t { row, done, failed };
+  /// To the next row, or to the end of what the statement does.
+  [[nodiscard]] Step step();
+
+  /// Columns of the row that step() came to; they count from 0. Bytes and text are SQLite's own, until the next
+  /// step.
+  [[nodiscard]] std::uint64_t number_at(int column) const noexcept;
+  [[nodiscard]] std::span<const std::byte> bytes_at(int column) const noexcept;
+  [[nodiscard]] std::string_view text_at(int column) const noexcept;
+
+ private:
+  sqlite3_stmt* statement_;
+};
+
+/// A database file while it is open.
+///
+/// It moves pages out of the write-ahead log only where it is told to: SQLite, left alone, does so behind a commit
+/// and keeps to itself that a disk failed.
+///
+/// Owns:    the connection; statements of it end before it does.
+/// Threads: one at a time.
+class SqliteFile {
+ public:
+  SqliteFile() = default;
+  SqliteFile(const SqliteFile&) = delete;
+  SqliteFile& operator=(const SqliteFile&) = delete;
+
+  /// Opens or makes the file. unavailable: the file system refuses.
+  engine::Status open(const std::string& path);
+
+  [[nodiscard]] const std::string& path() const noexcept { return path_; }
+
+  /// Runs any number of statements that give no rows. `doing` begins what is said if one fails: "cannot open".
+  [[nodiscard]] engine::Status run(const std::string& sql, const std::string& doing);
+  [[nodiscard]] engine::Result<Statement> prepare(const char* sql);
+  /// The one number that a statement gives. corrupt: it gives none.
+  [[nodiscard]] engine::Result<std::uint64_t> number(const char* sql);
+  /// Gives up a transaction, if there is one.
+  void roll_back() noexcept;
+  [[nodiscard]] bool in_transaction() const noexcept;
+
+  /// Moves what has gathered in the write-ahead log into the database, when it is much; to be called where no
+  /// statement is in use. Lack of room is no failure: what was committed stays where it is. corrupt: the disk failed.
+  [[nodiscard]] engine::Status checkpoint_if_due();
+
+  /// Whether a transaction failed just now for lack of room: then nothing was written that counts.
+  [[nodiscard]] bool lacks_room() const noexcept;
+
+  /// What went wrong just now. wrong_state: another process has the file open; corrupt: it is damaged or no
+  /// database; unavailable: anything else.
+  [[nodiscard]] engine::Error problem(const std::string& doing) const;
+
+ private:
+  struct CloseDatabase {
+    void operator()(sqlite3* database) const noexcept;
+  };
+
+  std::string path_;
+  int pages_to_move_ = 0;  // In the write-ahead log, as of the last commit.
+  std::unique_ptr<sqlite3, CloseDatabase> database_;
+};
+
+}  // namespace hpsearch::daemon

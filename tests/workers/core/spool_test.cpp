@@ -1,0 +1,140 @@
+#include "hpsearch/workers/core/spool.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace hpsearch::workers {
+namespace {
+
+using engine::AttemptKey;
+using engine::AttemptNumber;
+using engine::CheckpointReport;
+using engine::Directive;
+using engine::Errc;
+using engine::ExitReport;
+using engine::ExperimentId;
+using engine::LaunchSpec;
+using engine::LeaseId;
+using engine::Lsn;
+using engine::MetricsReport;
+using engine::Report;
+using engine::TrialNumber;
+using engine::Units;
+
+LaunchSpec spec() {
+  LaunchSpec spec;
+  spec.key = AttemptKey{ExperimentId{1}, TrialNumber{2}, AttemptNumber{3}, LeaseId{40}};
+  spec.entrypoint = engine::Entrypoint{std::string("true")};
+  spec.length = Units{3};
+  spec.metric = "acc";
+  return spec;
+}
+
+MetricsReport metrics(std::uint64_t step, double value) {
+  return {.step = Units{step}, .metrics = {{"acc", value}}};
+}
+
+SpooledState full_state() {
+  SpooledState state;
+  state.position = 12'345;
+  state.acked = 1;
+  state.last_decision = Lsn{77};
+  state.told = Directive::pause;
+  state.length = Units{9};
+  state.speaks_socket = true;
+  state.last_step = Units{4};
+  state.length_reported = Units{3};
+  state.said_checkpoint = true;
+  state.lost_checkpoint = "no \"room\"";
+  state.asking = {QuestionId{5}, QuestionId{6}};
+  state.checkpoints = {{.step = Units{4}, .question = QuestionId{7}}, {.step = Units{4}, .question = {}}};
+  return state;
+}
+
+double value_of(const Report& report) {
+  return std::get<MetricsReport>(report).metrics.at(0).second;
+}
+
+TEST(Spool, IsReadBackAsItWasWritten) {
+  const SpooledState state = full_state();
+  const std::string bytes =
+      spool_anew(spec(), {}, 1, {metrics(1, 0.1), metrics(2, std::nan(""))}) +
+      spool_more(spec().key, state, 3, {CheckpointReport{Units{2}, "/c/1", 2, 30}, metrics(3, 0.3)});
+  const auto found = read_spool(bytes);
+  ASSERT_TRUE(found.has_value()) << found.error().message;
+  EXPECT_EQ(found->spec.key, spec().key);
+  EXPECT_EQ(found->spec.length, Units{3});
+  EXPECT_EQ(found->state, state);
+  ASSERT_EQ(found->reports.size(), 3U) << "the first one is acknowledged";
+  EXPECT_TRUE(std::isnan(value_of(found->reports[0])));
+  EXPECT_EQ(std::get<CheckpointReport>(found->reports[1]).path, "/c/1");
+  EXPECT_EQ(value_of(found->reports[2]), 0.3);
+}
+
+TEST(Spool, CutAnywhereItHoldsTheWritesBeforeTheCut) {
+  const std::string first = spool_anew(spec(), {}, 1, {metrics(1, 0.1)});
+  const std::string second = first + spool_more(spec().key, {}, 2, {metrics(2, 0.2)});
+  const std::string third = second + spool_more(spec().key, {}, 3, {metrics(3, 0.3)});
+  for (std::size_t cut = 0; cut <= third.size(); ++cut) {
+    const auto found = read_spool(std::string_view(third).substr(0, cut));
+    if (cut < first.size()) {
+      EXPECT_EQ(found.has_value(), false) << cut;
+      continue;
+    }
+    ASSERT_TRUE(found.has_value()) << cut << ": " << found.error().message;
+    const std::size_t whole = cut < second.size() ? 1 : cut < third.size() ? 2 : 3;
+    EXPECT_EQ(found->reports.size(), whole) << cut;
+  }
+}
+
+TEST(Spool, ZerosBehindItWereNeverWritten) {
+  const auto found = read_spool(spool_anew(spec(), {}, 1, {metrics(1, 0.1)}) + std::string(100, '\0'));
+  ASSERT_TRUE(found.has_value()) << found.error().message;
+  EXPECT_EQ(found->reports.size(), 1U);
+}
+
+TEST(Spool, ADamagedByteIsNamedOrInTheLastRecord) {
+  SpooledState state = full_state();
+  state.acked = 0;
+  const std::string first = spool_anew(spec(), state, 1, {metrics(1, 0.1)});
+  const std::string whole = first + spool_more(spec().key, {}, 2, {metrics(2, 0.2)});
+  for (std::size_t at = 0; at < whole.size(); ++at) {
+    std::string damaged = whole;
+    damaged[at] = static_cast<char>(damaged[at] ^ 0x10);
+    const auto found = read_spool(damaged);
+    if (at < first.size() && found.has_value()) {
+      ADD_FAILURE() << "byte " << at << " was changed and nobody noticed";
+    }
+    if (at >= first.size()) {
+      ASSERT_TRUE(found.has_value()) << at;
+      EXPECT_EQ(found->reports.size(), 1U) << at;
+    }
+  }
+}
+
+TEST(Spool, AGapIsNotReadOver) {
+  const std::string bytes =
+      spool_anew(spec(), {}, 1, {metrics(1, 0.1)}) + spool_more(spec().key, {}, 3, {metrics(3, 0.3)});
+  const auto found = read_spool(bytes);
+  ASSERT_FALSE(found.has_value());
+  EXPECT_EQ(found.error().code, Errc::corrupt);
+}
+
+TEST(Spool, ManyReportsAreNotTooManyForOneRecord) {
+  std::vector<Report> reports;
+  for (std::uint64_t step = 1; step <= 5000; ++step) {
+    reports.emplace_back(metrics(step, 1.0 / static_cast<double>(step)));
+  }
+  const auto found = read_spool(spool_anew(spec(), {}, 1, reports));
+  ASSERT_TRUE(found.has_value()) << found.error().message;
+  ASSERT_EQ(found->reports.size(), 5000U);
+  EXPECT_EQ(value_of(found->reports[4999]), 1.0 / 5000);
+}
+
+}  // namespace
+}  // namespace hpsearch::workers

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "hpsearch/engine/base/result.hpp"
+#include "hpsearch/engine/experiment/attempt.hpp"
+#include "hpsearch/workers/core/effects.hpp"
+
+namespace hpsearch::workers {
+
+// What of an attempt outlives its agent, on the worker's disk: the lease, and for each write what the machine
+// knew then, with the reports that were new. A report is sent only after the write that holds it.
+
+/// A checkpoint the program spoke of that is not published yet.
+struct WantedCheckpoint {
+  engine::Units step{};
+  std::optional<QuestionId> question;
+  friend bool operator==(const WantedCheckpoint&, const WantedCheckpoint&) = default;
+};
+
+/// What an attempt's machine knows besides its reports.
+struct SpooledState {
+  bool exited = false;                         ///< The exit report is made.
+  std::uint64_t position = 0;                  ///< Of the journal; what lies before it is dealt with.
+  std::uint64_t acked = 0;                     ///< Reports up to here are the daemon's.
+  engine::Lsn last_decision;                   ///< 0 = none.
+  std::optional<engine::Directive> told;       ///< To pause, to stop or to be killed.
+  engine::Units length{};                      ///< Where it must ask next.
+  bool speaks_lines = false;                   ///< It reports on stdout …
+  bool speaks_socket = false;                  ///< … or on its socket.
+  std::optional<engine::Units> last_step;
+  std::optional<engine::Units> length_reported;
+  bool said_checkpoint = false;
+  bool said_invalid = false;
+  std::string lost_checkpoint;
+  std::vector<QuestionId> asking;
+  std::vector<WantedCheckpoint> checkpoints;
+  friend bool operator==(const SpooledState&, const SpooledState&) = default;
+};
+
+/// An attempt as its spool tells it.
+struct SpooledAttempt {
+  engine::LaunchSpec spec;
+  SpooledState state;
+  std::deque<engine::Report> reports;  ///< state.acked + 1 and those after it.
+};
+
+/// The first record of a spool: everything. `first_seq` is that of the first of `reports`.
+[[nodiscard]] std::string spool_anew(const engine::LaunchSpec& spec, const SpooledState& state,
+                                     std::uint64_t first_seq, const std::vector<engine::Report>& reports);
+
+/// A record to append: the state as it is now, and the reports since the last record.
+[[nodiscard]] std::string spool_more(const engine::AttemptKey& key, const SpooledState& state,
+                                     std::uint64_t first_seq, const std::vector<engine::Report>& reports);
+
+/// Reads a spool back. A last record that is not whole was being written when the worker died; nothing of it
+/// was sent, and it is left out. corrupt: a record before the last one is damaged, or they do not fit
+/// together; the sentence names the byte.
+///
+/// Cost: linear in `bytes`.
+[[nodiscard]] engine::Result<SpooledAttempt> read_spool(std::string_view bytes);
+
+}  // namespace hpsearch::workers

@@ -1,0 +1,89 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "hpsearch/engine/base/result.hpp"
+#include "hpsearch/workers/shell/files.hpp"
+
+namespace hpsearch::workers {
+
+// What a keeper saw of its program, in order, in a file. The keeper appends; agents read, the present one and
+// those after it. A position is a byte of the file and stays what it is.
+
+struct JournalStarted {
+  std::string means;  ///< By which everything the program starts is found: "cgroup" or "process table".
+};
+struct JournalNotStarted {
+  std::string why;
+};
+/// One line of the program; `question` counts those that want an answer, 0 is a line of its output.
+struct JournalSaid {
+  std::uint64_t question = 0;
+  bool answered = false;
+  std::string line;
+};
+/// Something of the program outlives SIGKILL.
+struct JournalStuck {
+  std::int64_t pid = 0;
+};
+struct JournalEnded {
+  bool by_signal = false;
+  int code = 0;
+  bool asked = false;
+  bool out_of_memory = false;
+  std::string log_tail;
+};
+using JournalRecord = std::variant<JournalStarted, JournalNotStarted, JournalSaid, JournalStuck, JournalEnded>;
+
+/// The end of the file that is written to. Who has it holds the journal's lock, which ends with the process,
+/// so that the others know whether a keeper lives.
+class JournalWriter {
+ public:
+  /// wrong_state: another process holds it. unavailable: the disk says no.
+  [[nodiscard]] static engine::Result<JournalWriter> open(const std::filesystem::path& path);
+
+  [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
+  /// What it takes of the disk, at most.
+  [[nodiscard]] std::uint64_t held() const noexcept { return size_ - dropped_; }
+
+  /// All of the record or, with errno set, nothing. `durable` survives a power failure.
+  bool append(const JournalRecord& record, bool durable);
+
+  /// Gives back the disk space of what lies before `position`; the first record stays. Does nothing on file
+  /// systems that cannot.
+  void drop_before(std::uint64_t position);
+
+ private:
+  JournalWriter(Descriptor file, std::uint64_t size) : file_(std::move(file)), size_(size) {}
+  Descriptor file_;
+  std::uint64_t size_ = 0;
+  std::uint64_t dropped_ = 0;
+};
+
+/// Reads a journal while it grows.
+class JournalReader {
+ public:
+  /// not_found: there is none (yet).
+  [[nodiscard]] static engine::Result<JournalReader> open(const std::filesystem::path& path);
+
+  /// A keeper holds it.
+  [[nodiscard]] bool kept() const noexcept;
+
+  /// The record at `position`, which moves behind it; nothing at the end, also where a record is not whole.
+  [[nodiscard]] std::optional<JournalRecord> next(std::uint64_t& position);
+
+ private:
+  explicit JournalReader(Descriptor file) : file_(std::move(file)) {}
+  bool fill(std::uint64_t from, std::size_t bytes);
+  Descriptor file_;
+  std::uint64_t held_from_ = 0;
+  std::string held_;  ///< A piece of the file.
+};
+
+}  // namespace hpsearch::workers

@@ -1,0 +1,110 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "hpsearch/net/loop.hpp"
+#include "hpsearch/workers/core/log_text.hpp"
+#include "hpsearch/workers/shell/attempt_directory.hpp"
+#include "hpsearch/workers/shell/journal.hpp"
+#include "hpsearch/workers/shell/launch_order.hpp"
+#include "hpsearch/workers/shell/metric_scanner.hpp"
+#include "hpsearch/workers/shell/process.hpp"
+#include "hpsearch/workers/shell/program_log.hpp"
+#include "hpsearch/workers/shell/report_socket.hpp"
+
+namespace hpsearch::workers {
+
+/// Runs one attempt's program and outlives agents: parent of the program, reader of its pipes, listener of its
+/// socket, writer of its logs and of the journal of all it said. It decides nothing; whoever connects to its
+/// agent socket answers the program's questions and may have it signaled.
+///
+/// Agents say lines:
+///
+///   answer QUESTION LINE    to whoever asked
+///   ahead STEP LINE         to every report of a lower step from now on; 0 = to none
+///   signal TERM | signal KILL
+///   drop POSITION           what the journal holds before it is not needed any more
+///
+/// and hear "upto POSITION" when the journal has grown. The newest connection counts.
+///
+/// Without an agent it goes on; it ends when everything of the program is gone and the journal says so.
+///
+/// Threads: the loop's. One per process: it reaps every child.
+class Keeper {
+ public:
+  using OnEnd = std::function<void()>;
+
+  Keeper(net::Loop& loop, AttemptDirectory directory, OnEnd on_end);
+  ~Keeper();
+  Keeper(const Keeper&) = delete;
+  Keeper& operator=(const Keeper&) = delete;
+
+  /// Starts the program of the attempt's launch order. Whatever happens is in the journal, and at `agent`, a
+  /// connected socket or none. wrong_state: somebody keeps this attempt, did so before or gave it up.
+  [[nodiscard]] engine::Status start(Descriptor agent);
+
+ private:
+  struct Output {
+    Descriptor pipe;
+    std::optional<ProgramLog> log;
+    LineSplitter lines;
+    net::Watch watch;
+  };
+
+  [[nodiscard]] engine::Status launch(LaunchOrder order);
+  [[nodiscard]] engine::Status listen_to_agents(const std::string& path);
+  void accept_agent();
+  void serve(Descriptor agent);
+  void read_agent();
+  void obey(std::string_view line);
+
+  void heard(ConnectionId connection, std::string_view line);
+  bool read_output(Output& output);
+  void take_line(const Output& output, std::string_view line);
+  [[nodiscard]] bool is_below_length(std::string_view line, bool from_socket) const;
+  void program_ended(bool by_signal, int code);
+
+  void record(JournalRecord record, bool droppable);
+  void write_down();
+  void tell_agent();
+  void end_if_done();
+
+  net::Loop& loop_;
+  AttemptDirectory directory_;
+  OnEnd on_end_;
+  std::optional<JournalWriter> journal_;
+  std::deque<JournalRecord> unwritten_;  ///< The disk did not take them yet.
+  net::Watch write_again_;
+  bool ended_ = false;
+
+  std::string agent_path_;
+  Descriptor listener_;
+  net::Watch listening_;
+  Descriptor agent_;
+  net::Watch agent_watch_;
+  LineSplitter agent_lines_;
+  bool telling_ = false;
+  net::Watch tell_again_;
+
+  std::unique_ptr<ReportSocket> socket_;
+  std::uint64_t last_question_ = 0;
+  std::map<std::uint64_t, ConnectionId> open_;  ///< Questions without an answer.
+  engine::Units ahead_below_{};
+  std::string ahead_line_;
+  Output out_;
+  Output err_;
+  std::optional<MetricScanner> scanner_;
+  pid_t pid_ = 0;
+  bool asked_ = false;
+  ProgramKeeper programs_;
+};
+
+}  // namespace hpsearch::workers

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+
+#include "hpsearch/engine/base/result.hpp"
+#include "hpsearch/engine/base/units.hpp"
+#include "hpsearch/workers/shell/process.hpp"
+
+namespace hpsearch::workers {
+
+/// What an agent wants a keeper to run; a file in the attempt's directory, for its owner's eyes only.
+struct LaunchOrder {
+  ProgramStart program;
+  std::string report_socket;  ///< Where the program reports.
+  std::string agent_socket;   ///< Where agents find the keeper.
+  std::map<std::string, std::string> metric_patterns;
+  engine::Units first_step{};
+};
+
+engine::Status write_launch_order(const std::filesystem::path& path, const LaunchOrder& order);
+
+/// corrupt: the file is none.
+[[nodiscard]] engine::Result<LaunchOrder> read_launch_order(const std::filesystem::path& path);
+
+}  // namespace hpsearch::workers

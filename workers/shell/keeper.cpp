@@ -1,0 +1,358 @@
+#include "hpsearch/workers/shell/keeper.hpp"
+
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <chrono>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+#include <variant>
+
+#include "hpsearch/net/log.hpp"
+#include "hpsearch/workers/core/program_message.hpp"
+#include "hpsearch/workers/shell/local_socket.hpp"
+
+namespace hpsearch::workers {
+
+using engine::Done;
+using engine::Errc;
+using engine::Error;
+using engine::Result;
+using engine::Status;
+using engine::Units;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr std::size_t read_piece = 64 * 1024;
+constexpr int pieces_per_turn = 16;
+// What a program left in its pipe when it ended is at most the pipe's size; more means somebody still writes.
+constexpr int turns_at_end = 64;
+constexpr int pipe_bytes = 1024 * 1024;
+constexpr std::size_t log_tail_bytes = 4 * 1024;
+// An answer may quote what was wrong with the longest line there is.
+constexpr std::size_t longest_order = 4 * max_message_bytes;
+// Beyond it, only what decides is written: the agent has been away for long.
+constexpr std::uint64_t largest_journal = std::uint64_t{256} * 1024 * 1024;
+constexpr std::chrono::milliseconds again_after = 500ms;
+
+bool blank(std::string_view text) {
+  return text.find_first_not_of(" \t\r\n") == std::string_view::npos;
+}
+
+/// Cuts a word off.
+std::string_view word(std::string_view& rest) {
+  const std::size_t end = std::min(rest.find(' '), rest.size());
+  const std::string_view first = rest.substr(0, end);
+  rest.remove_prefix(std::min(end + 1, rest.size()));
+  return first;
+}
+
+std::optional<std::uint64_t> number(std::string_view text) {
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
+}
+
+}  // namespace
+
+Keeper::Keeper(net::Loop& loop, AttemptDirectory directory, OnEnd on_end)
+    : loop_(loop),
+      directory_(std::move(directory)),
+      on_end_(std::move(on_end)),
+      agent_lines_(longest_order),
+      out_{.pipe = {}, .log = {}, .lines = LineSplitter(max_message_bytes), .watch = {}},
+      err_{.pipe = {}, .log = {}, .lines = LineSplitter(max_message_bytes), .watch = {}},
+      programs_(loop, [this](pid_t pid) { record(JournalStuck{pid}, false); }) {
+}
+
+Keeper::~Keeper() {
+  if (listener_) {
+    ::unlink(agent_path_.c_str());
+  }
+}
+
+Status Keeper::start(Descriptor agent) {
+  Result<JournalWriter> journal = JournalWriter::open(directory_.journal());
+  if (!journal) {
+    return journal.error();
+  }
+  if (journal->size() > 0) {
+    return Error{Errc::wrong_state, directory_.journal().string() + " tells of an earlier run"};
+  }
+  journal_ = *std::move(journal);
+  if (agent) {
+    serve(std::move(agent));
+  }
+  Result<LaunchOrder> order = read_launch_order(directory_.launch());
+  const Status launched = order ? launch(*std::move(order)) : Status(order.error());
+  if (launched) {
+    record(JournalStarted{"process table"}, false);
+  } else {
+    record(JournalNotStarted{launched.error().message}, false);
+    ended_ = true;
+    end_if_done();
+  }
+  return Done{};
+}
+
+Status Keeper::launch(LaunchOrder order) {
+  if (Status listening = listen_to_agents(order.agent_socket); !listening) {
+    return listening;
+  }
+  Result<MetricScanner> scanner = MetricScanner::compile(order.metric_patterns, order.first_step);
+  if (!scanner) {
+    return scanner.error();
+  }
+  Result<ProgramLog> out_log = ProgramLog::create(directory_.log("stdout"));
+  Result<ProgramLog> err_log = ProgramLog::create(directory_.log("stderr"));
+  if (!out_log || !err_log) {
+    return out_log ? err_log.error() : out_log.error();
+  }
+  out_.log = *std::move(out_log);
+  err_.log = *std::move(err_log);
+  Result<std::unique_ptr<ReportSocket>> socket =
+      ReportSocket::listen(loop_, order.report_socket, [this](ConnectionId connection, std::string_view line) {
+        heard(connection, line);
+      });
+  if (!socket) {
+    return socket.error();
+  }
+  const auto on_record = [this, &order](pid_t pid, std::uint64_t start_time) {
+    return directory_.write_process(
+        {.pid = pid, .start_time = start_time, .boot_id = boot_id(), .socket = order.report_socket});
+  };
+  Result<RunningProgram> running = programs_.start(
+      order.program, on_record, [this](bool by_signal, int code) { program_ended(by_signal, code); });
+  if (!running) {
+    return running.error();
+  }
+  socket_ = *std::move(socket);
+  if (!order.metric_patterns.empty()) {
+    scanner_.emplace(*std::move(scanner));
+  }
+  pid_ = running->pid;
+  out_.pipe = std::move(running->out);
+  err_.pipe = std::move(running->err);
+  for (Output* output : {&out_, &err_}) {
+    ::fcntl(output->pipe.get(), F_SETPIPE_SZ, pipe_bytes);  // A flood then needs fewer turns.
+    output->watch = loop_.when_readable(output->pipe.get(), [this, output] { read_output(*output); });
+  }
+  return Done{};
+}
+
+// --- agents ---
+
+Status Keeper::listen_to_agents(const std::string& path) {
+  Result<Descriptor> listener = listen_locally(path);
+  if (!listener) {
+    return listener.error();
+  }
+  agent_path_ = path;
+  listener_ = *std::move(listener);
+  listening_ = loop_.when_readable(listener_.get(), [this] { accept_agent(); });
+  return Done{};
+}
+
+void Keeper::accept_agent() {
+  for (;;) {
+    Descriptor agent(::accept4(listener_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+    if (!agent) {
+      return;
+    }
+    if (is_ours(agent)) {
+      serve(std::move(agent));
+    }
+  }
+}
+
+void Keeper::serve(Descriptor agent) {
+  agent_watch_ = net::Watch();
+  agent_ = std::move(agent);
+  agent_lines_ = LineSplitter(longest_order);
+  agent_watch_ = loop_.when_readable(agent_.get(), [this] { read_agent(); });
+  tell_agent();
+}
+
+void Keeper::read_agent() {
+  std::array<char, read_piece> piece;  // Filled by recv().
+  const ssize_t got = ::recv(agent_.get(), piece.data(), piece.size(), MSG_DONTWAIT);
+  if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)) {
+    return;
+  }
+  if (got <= 0) {  // The agent is gone; the next one finds the listener.
+    agent_watch_ = net::Watch();
+    agent_.reset();
+    return;
+  }
+  agent_lines_.feed({piece.data(), static_cast<std::size_t>(got)},
+                    [this](std::string_view line) { obey(line); });
+}
+
+void Keeper::obey(std::string_view line) {
+  const std::string_view what = word(line);
+  if (what == "answer") {
+    const auto question = number(word(line));
+    const auto open = open_.find(question.value_or(0));
+    if (open != open_.end()) {
+      const ConnectionId connection = open->second;
+      open_.erase(open);
+      socket_->answer(connection, line);
+    }
+  } else if (what == "ahead") {
+    ahead_below_ = Units{number(word(line)).value_or(0)};
+    ahead_line_ = line;
+  } else if (what == "signal") {
+    asked_ = true;
+    if (line == "KILL") {
+      programs_.kill(pid_);
+    } else {
+      programs_.terminate(pid_);
+    }
+  } else if (what == "drop") {
+    journal_->drop_before(number(line).value_or(0));
+  }
+}
+
+void Keeper::tell_agent() {
+  if (telling_ || !agent_) {
+    return;
+  }
+  telling_ = true;
+  loop_.post([this] {
+    telling_ = false;
+    if (!agent_) {
+      return;
+    }
+    const std::string text = "upto " + std::to_string(journal_->size()) + "\n";
+    if (::send(agent_.get(), text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT) < 0 &&
+        (errno == EAGAIN || errno == EWOULDBLOCK)) {
+      tell_again_ = loop_.after(again_after, [this] { tell_agent(); });
+    }
+  });
+}
+
+// --- the program ---
+
+void Keeper::heard(ConnectionId connection, std::string_view line) {
+  const std::uint64_t question = ++last_question_;
+  const bool below = is_below_length(line, true);
+  // One after the other: an answer must not overtake that to an earlier question.
+  const bool answered = below && socket_->unanswered(connection) == 1;
+  if (!answered) {
+    open_[question] = connection;
+  }
+  record(JournalSaid{question, answered, std::string(line)}, answered);
+  if (answered) {
+    socket_->answer(connection, ahead_line_);
+  }
+}
+
+bool Keeper::read_output(Output& output) {
+  std::array<char, read_piece> piece;  // Filled by read().
+  for (int turn = 0; turn < pieces_per_turn && output.pipe; ++turn) {
+    const ssize_t got = ::read(output.pipe.get(), piece.data(), piece.size());
+    if (got < 0 && errno == EINTR) {
+      continue;
+    }
+    if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
+      return false;
+    }
+    if (got <= 0) {
+      output.watch = net::Watch();
+      output.pipe.reset();
+      return false;
+    }
+    const std::string_view bytes(piece.data(), static_cast<std::size_t>(got));
+    output.log->append(bytes);
+    if (&output == &out_ || scanner_) {
+      output.lines.feed(bytes, [this, &output](std::string_view line) { take_line(output, line); });
+    }
+  }
+  return static_cast<bool>(output.pipe);
+}
+
+void Keeper::take_line(const Output& output, std::string_view line) {
+  if (&output == &out_) {
+    if (const auto payload = stdout_payload(line)) {
+      record(JournalSaid{0, false, std::string(*payload)}, is_below_length(*payload, false));
+      return;
+    }
+  }
+  if (scanner_) {
+    for (std::string& payload : scanner_->scan(line)) {
+      const bool droppable = is_below_length(payload, false);
+      record(JournalSaid{0, false, std::move(payload)}, droppable);
+    }
+  }
+}
+
+bool Keeper::is_below_length(std::string_view line, bool from_socket) const {
+  if (ahead_below_ == Units{}) {
+    return false;
+  }
+  const Result<ProgramMessage> message = from_socket ? parse_socket_line(line) : parse_stdout_payload(line);
+  const auto* metrics = message ? std::get_if<SaidMetrics>(&*message) : nullptr;
+  return metrics != nullptr && metrics->step < ahead_below_;
+}
+
+void Keeper::program_ended(bool by_signal, int code) {
+  for (Output* output : {&out_, &err_}) {
+    for (int turn = 0; turn < turns_at_end && read_output(*output); ++turn) {
+    }
+    output->lines.finish([this, output](std::string_view line) { take_line(*output, line); });
+    output->watch = net::Watch();
+  }
+  socket_->drain();
+  std::string tail = err_.log->last_lines(log_tail_bytes);
+  if (blank(tail)) {
+    tail = out_.log->last_lines(log_tail_bytes);
+  }
+  ended_ = true;
+  record(JournalEnded{by_signal, code, asked_, false, std::move(tail)}, false);
+  end_if_done();
+}
+
+// --- the journal ---
+
+/// In order; what is `droppable` is left out rather than kept waiting.
+void Keeper::record(JournalRecord record, bool droppable) {
+  if (droppable && (!unwritten_.empty() || journal_->held() > largest_journal)) {
+    return;
+  }
+  unwritten_.push_back(std::move(record));
+  write_down();
+}
+
+void Keeper::write_down() {
+  while (!unwritten_.empty()) {
+    // A line need not survive a power failure: the program that said it does not either, and the daemon
+    // hears of it only when it is in the agent's spool.
+    const bool durable = !std::holds_alternative<JournalSaid>(unwritten_.front());
+    if (!journal_->append(unwritten_.front(), durable)) {
+      net::log(net::Level::warning, "the journal cannot be written: " + error_text(errno));
+      write_again_ = loop_.after(again_after, [this] {
+        write_down();
+        end_if_done();
+      });
+      return;
+    }
+    unwritten_.pop_front();
+    tell_agent();
+  }
+}
+
+void Keeper::end_if_done() {
+  if (ended_ && unwritten_.empty()) {
+    std::error_code error;
+    std::filesystem::remove(directory_.process(), error);
+    loop_.post([this] { on_end_(); });  // Behind the last word to the agent.
+  }
+}
+
+}  // namespace hpsearch::workers

@@ -1,0 +1,68 @@
+#include <fcntl.h>
+#include <linux/close_range.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <exception>
+#include <string>
+#include <utility>
+
+#include "hpsearch/net/loop.hpp"
+#include "hpsearch/workers/shell/keeper.hpp"
+
+// hpsearch-shim ATTEMPT-DIRECTORY: keeps one attempt's program, whatever happens to the worker that wanted it.
+// Started by hpsearch-worker, with a connection to it as standard input.
+
+namespace hpsearch::workers {
+namespace {
+
+constexpr int exit_ok = 0;
+constexpr int exit_failed = 1;
+constexpr int exit_usage = 2;
+
+int fail(int status, const std::string& message) {
+  std::fprintf(stderr, "hpsearch-shim: %s\n", message.c_str());
+  return status;
+}
+
+int run(const char* directory) {
+  ::close_range(STDERR_FILENO + 1, ~0U, 0);
+  // It ends after its program, not because a terminal closes or a service stops.
+  for (const int number : {SIGPIPE, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2}) {
+    ::signal(number, SIG_IGN);
+  }
+  sigset_t none;
+  ::sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  if (::chdir("/") != 0) {
+    return fail(exit_failed, "cannot enter /");
+  }
+  Descriptor agent(::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
+  const Descriptor null(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  if (!agent || !null || ::dup2(null.get(), STDIN_FILENO) < 0) {
+    return fail(exit_usage, "standard input must be a connection to hpsearch-worker, which starts this");
+  }
+  net::Loop loop;
+  Keeper keeper(loop, AttemptDirectory(directory), [&loop] { loop.stop(); });
+  if (const engine::Status started = keeper.start(std::move(agent)); !started) {
+    return fail(exit_failed, started.error().message);
+  }
+  loop.run();
+  return exit_ok;
+}
+
+}  // namespace
+}  // namespace hpsearch::workers
+
+int main(int argc, char** argv) {
+  using namespace hpsearch::workers;
+  if (argc != 2 || argv[1][0] != '/') {
+    return fail(exit_usage, "usage: hpsearch-shim ATTEMPT-DIRECTORY (absolute; hpsearch-worker starts this)");
+  }
+  try {
+    return run(argv[1]);
+  } catch (const std::exception& error) {
+    return fail(exit_failed, error.what());
+  }
+}
