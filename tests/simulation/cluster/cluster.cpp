@@ -209,6 +209,12 @@ class Cluster {
       case Fault::agent_stop:
         worker.stop_agent(between(100, 600'000));
         break;
+      case Fault::agent_upgrade:
+        worker.leave(between(100, 600'000));
+        break;
+      case Fault::keeper_crash:
+        worker.kill_keeper();
+        break;
       case Fault::agent_pause:
         worker.pause(between(500, 900'000));
         break;

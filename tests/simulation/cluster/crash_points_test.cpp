@@ -67,12 +67,14 @@ class MortalStore final : public daemon::EventStore {
 
   [[nodiscard]] std::uint64_t cluster() const noexcept override { return log_.cluster(); }
   [[nodiscard]] std::uint64_t daemon_epoch() const noexcept override { return log_.daemon_epoch(); }
-  engine::Status recover(const Visit& visit) override { return log_.recover(visit); }
+  [[nodiscard]] engine::Result<std::uint32_t> chain_at(engine::Lsn lsn) override { return log_.chain_at(lsn); }
+  using EventStore::recover;
+  engine::Status recover(engine::Lsn after_lsn, const Visit& visit) override { return log_.recover(after_lsn, visit); }
   engine::Status append(std::span<const Event> group) override {
     const bool dies = ++calls == dies_at;
     if (dies && !after) {
       dead = true;
-      return engine::Error{engine::Errc::unavailable, "dead"};
+      return engine::Error{engine::Errc::corrupt, "dead"};
     }
     const engine::Status done = log_.append(group);
     stored.insert(stored.end(), group.begin(), group.end());

@@ -46,9 +46,13 @@ enum class Fault : std::uint8_t {
   // Workers.
   agent_crash,
   agent_stop,
+  agent_upgrade,
   agent_pause,
   node_reboot,
   node_suspend,
+  keeper_crash,
+  spool_slow,
+  spool_write_fails,
   // Strangers at the workers' door.
   random_bytes,
   foreign_reports,

@@ -9,8 +9,16 @@ std::array<std::uint64_t, probe_count>& probe_counts() noexcept {
 
 std::string_view name_of(Probe probe) noexcept {
   switch (probe) {
-    case Probe::agent_ends_what_an_earlier_one_left:
-      return "agent_ends_what_an_earlier_one_left";
+    case Probe::attempt_taken_over_by_the_next_agent:
+      return "attempt_taken_over_by_the_next_agent";
+    case Probe::answered_by_the_keeper:
+      return "answered_by_the_keeper";
+    case Probe::torn_write_of_a_spool:
+      return "torn_write_of_a_spool";
+    case Probe::lease_without_a_program:
+      return "lease_without_a_program";
+    case Probe::program_lost_with_its_keeper:
+      return "program_lost_with_its_keeper";
     case Probe::recovered_an_unanswered_group:
       return "recovered_an_unanswered_group";
     case Probe::recovered_nothing_of_a_group:

@@ -10,7 +10,11 @@ namespace hpsearch::simulation {
 
 /// Rare situations. A long run in which one never came up proves nothing about it, and says so.
 enum class Probe : std::uint8_t {
-  agent_ends_what_an_earlier_one_left,
+  attempt_taken_over_by_the_next_agent,
+  answered_by_the_keeper,
+  torn_write_of_a_spool,
+  lease_without_a_program,
+  program_lost_with_its_keeper,
   recovered_an_unanswered_group,
   recovered_nothing_of_a_group,
   reports_of_a_superseded_attempt,

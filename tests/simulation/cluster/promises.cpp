@@ -181,6 +181,9 @@ void Promises::note(const engine::ReportTaken& taken) {
     if (exit->cause != engine::ExitReport::Cause::could_not_start && witness_.running(taken.key)) {
       break_because("I6: " + spelled(taken.key) + " is said to have ended, and runs");
     }
+    if (exit->cause == engine::ExitReport::Cause::lost) {
+      return;  // With whoever kept it went what it had not yet written down.
+    }
     const auto said = ledger_.find(taken.key);
     const std::size_t in_all = said == ledger_.end() ? 0 : said->second.size();
     if (attempt.measured != in_all) {

@@ -49,13 +49,13 @@ engine::Status SimulatedStore::append(std::span<const engine::Event> group) {
   if (world_.faults.strikes(Fault::daemon_crash_before_commit)) {
     reached(Probe::recovered_nothing_of_a_group);
     world_.die();
-    return Error{Errc::unavailable, "the machine died"};
+    return Error{Errc::corrupt, "the machine died"};
   }
   if (disk_.full_until > world_.time.now()) {
     return Error{Errc::unavailable, "the disk is full"};
   }
   if (world_.faults.strikes(Fault::disk_error)) {
-    return Error{Errc::unavailable, "input/output error"};
+    return Error{Errc::corrupt, "input/output error"};
   }
   engine::Status stored = log_.append(group);
   if (stored) {

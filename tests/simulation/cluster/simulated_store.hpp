@@ -30,7 +30,9 @@ class SimulatedStore final : public daemon::EventStore {
 
   [[nodiscard]] std::uint64_t cluster() const noexcept override { return log_.cluster(); }
   [[nodiscard]] std::uint64_t daemon_epoch() const noexcept override { return log_.daemon_epoch(); }
-  engine::Status recover(const Visit& visit) override { return log_.recover(visit); }
+  [[nodiscard]] engine::Result<std::uint32_t> chain_at(engine::Lsn lsn) override { return log_.chain_at(lsn); }
+  using EventStore::recover;
+  engine::Status recover(engine::Lsn after, const Visit& visit) override { return log_.recover(after, visit); }
   engine::Status append(std::span<const engine::Event> group) override;
   [[nodiscard]] engine::Lsn last_lsn() const noexcept override { return log_.last_lsn(); }
   [[nodiscard]] engine::Result<std::vector<engine::Event>> read(engine::Lsn after, std::size_t limit) override {

@@ -68,7 +68,7 @@ void Training::start() {
     if (invalid_ && voice_ == Voice::socket) {
       world_.said_invalid();
       state_->waits = true;
-      world_.say(true, R"({"type":"invalid_hyperparameters","why":"as it was told to"})");
+      world_.say(true, R"({"type":"invalid_hyperparameters","why":"as it was told to"})", std::nullopt);
       return;
     }
     train_one_step();
@@ -101,10 +101,11 @@ void Training::report() {
   if (voice_ == Voice::socket) {
     state_->waits = true;
     world_.say(true, R"({"type":"report","step":)" + std::to_string(step) + R"(,"metrics":{"score":)" +
-                         digits(score) + "}}");
+                         digits(score) + "}}",
+               engine::Units{step});
     return;
   }
-  world_.say(false, R"({"step":)" + std::to_string(step) + R"(,"score":)" + digits(score) + "}");
+  world_.say(false, R"({"step":)" + std::to_string(step) + R"(,"score":)" + digits(score) + "}", std::nullopt);
   if (step_ < length_) {
     train_one_step();
   } else {
@@ -130,7 +131,7 @@ void Training::hear(const std::string& line) {
     if (saves_ && line.find("error") == std::string::npos && !invalid_) {
       state_->waits = true;
       state_->saving = true;
-      world_.say(true, R"({"type":"checkpoint","step":)" + std::to_string(step_) + "}");
+      world_.say(true, R"({"type":"checkpoint","step":)" + std::to_string(step_) + "}", std::nullopt);
     } else {
       after(millis(50 + draw_.below(2'000)), [this] { end(false, 0); });
     }
@@ -145,7 +146,7 @@ void Training::hear(const std::string& line) {
   if (saves_ && draw_.below(4) == 0) {
     state_->waits = true;
     state_->saving = true;
-    world_.say(true, R"({"type":"checkpoint","step":)" + std::to_string(step_) + "}");
+    world_.say(true, R"({"type":"checkpoint","step":)" + std::to_string(step_) + "}", std::nullopt);
     return;
   }
   train_one_step();

@@ -18,7 +18,7 @@ class Training {
  public:
   /// What it does to the world around it.
   struct World {
-    std::function<void(bool by_socket, const std::string& line)> say;
+    std::function<void(bool by_socket, const std::string& line, std::optional<engine::Units> step)> say;
     std::function<void(engine::Units step, double score)> measured;  ///< Before it is said: for the ledger.
     std::function<void()> said_invalid;
     /// It has ended by itself or by a signal; children of it may live on for `children`.

@@ -5,6 +5,7 @@
 #include <utility>
 #include <variant>
 
+#include "hpsearch/workers/core/spool.hpp"
 #include "simulation/cluster/probes.hpp"
 
 namespace hpsearch::simulation {
@@ -16,8 +17,9 @@ using namespace workers;
 
 namespace {
 
-// One connection per program is enough: what two of them do to each other is AttemptMachine's own test.
-constexpr ConnectionId only_connection{1};
+Duration millis(std::uint64_t count) {
+  return Duration::millis(static_cast<std::int64_t>(count));
+}
 
 }  // namespace
 
@@ -35,30 +37,16 @@ WorkerNode::WorkerNode(VirtualTime& time, Faults& faults, Network& network, Prom
       agent_(time) {
 }
 
-// --- life and death ---
+// --- life and death of the agent ---
 
 void WorkerNode::boot() {
   if (agent_.alive()) {
     return;
   }
   ++starts_;
-  // What an earlier agent left running is ended first: nobody could hear it any more.
-  for (const auto& [order, program] : std::map(living_)) {
-    reached(Probe::agent_ends_what_an_earlier_one_left);
-    program->known_to_agent = false;
-    promises_.program_signalled(program->spec.key, true);
-    if (program->training->alive()) {
-      program->training->kill();
-    } else {
-      all_gone(program);
-    }
-  }
-  if (!living_.empty()) {
-    start_again_after(Duration::millis(50));
-    return;
-  }
   agent_.begin(time_.now() + Duration::seconds(static_cast<std::int64_t>(draw_.below(1'000'000))));
   asked_to_stop_ = false;
+  leaving_ = false;
   WorkerIdentity identity;
   identity.uid = uid_;
   identity.name = uid_;
@@ -68,10 +56,32 @@ void WorkerNode::boot() {
   identity.slot_kind = "gpu";
   machine_.emplace(identity, WorkerRules{}, engine::Draw(seed_ + incarnation_, engine::TrialNumber(number_), "retry"));
   working_ = true;
-  for (const Effect& effect : machine_->start(agent_.now())) {
+  for (const Effect& effect : machine_->start(agent_.now(), read_spools())) {
     std::visit([this](const auto& known) { carry_out(known); }, effect);
   }
   work_off();
+}
+
+std::vector<SpooledAttempt> WorkerNode::read_spools() {
+  std::vector<SpooledAttempt> found;
+  for (auto at = attempts_.begin(); at != attempts_.end();) {
+    KeptAttempt& attempt = *at->second;
+    auto spooled = read_spool(attempt.spool);
+    if (spooled) {
+      reached(Probe::attempt_taken_over_by_the_next_agent);
+      attempt.mine = false;
+      attempt.end_told = false;
+      found.push_back(*std::move(spooled));
+      ++at;
+      continue;
+    }
+    if (attempt.launched) {
+      promises_.break_because("I2: the spool of a program that was started cannot be read: " +
+                              spooled.error().message);
+    }
+    at = attempts_.erase(at);  // It was being made.
+  }
+  return found;
 }
 
 void WorkerNode::die() {
@@ -82,8 +92,27 @@ void WorkerNode::die() {
   refused_ = false;
   wake_ = net::Watch();
   wake_at_.reset();
-  programs_.clear();
   ++starts_;
+  for (const auto& [key, attempt] : attempts_) {
+    settle_write(*attempt);
+  }
+}
+
+/// A write that was under way when its writer died is on the disk wholly, in part or not at all.
+void WorkerNode::settle_write(KeptAttempt& attempt) {
+  const std::optional<WriteSpool> write = std::exchange(attempt.writing, std::nullopt);
+  if (!write) {
+    return;
+  }
+  const std::uint64_t fate = draw_.below(3);
+  if (write->anew) {
+    attempt.spool = fate == 0 ? write->bytes : attempt.spool;
+    return;
+  }
+  reached(Probe::torn_write_of_a_spool);
+  attempt.spool.append(write->bytes, 0, fate == 0   ? write->bytes.size()
+                                        : fate == 1 ? draw_.below(write->bytes.size() + 1)
+                                                    : 0);
 }
 
 void WorkerNode::start_again_after(Duration away) {
@@ -95,42 +124,63 @@ void WorkerNode::start_again_after(Duration away) {
 }
 
 void WorkerNode::crash_agent(Duration away) {
-  if (!agent_.alive()) {
-    return;
+  if (agent_.alive()) {
+    die();
+    start_again_after(away);
   }
-  die();
-  start_again_after(away);
 }
 
 void WorkerNode::reboot(Duration away) {
   die();
   ++boots_;
-  for (const auto& [order, program] : std::map(living_)) {
-    program->known_to_agent = false;
-    program->training->kill();
-    program->gone = true;
+  for (const auto& [key, attempt] : attempts_) {
+    lose_program(attempt);
+    // What its keeper had not synced was handed in to nobody.
+    const std::uint64_t synced = std::max(attempt->handed_in, attempt->dropped);
+    if (!attempt->ended && synced < attempt->journal.size()) {
+      attempt->journal.resize(synced + draw_.below(attempt->journal.size() - synced + 1));
+    }
   }
-  living_.clear();
   start_again_after(away);
 }
 
 void WorkerNode::stop_agent(Duration away) {
-  if (!agent_.alive() || asked_to_stop_) {
-    return;
+  if (agent_.alive() && !asked_to_stop_ && !leaving_) {
+    asked_to_stop_ = true;
+    away_ = away;
+    agent_.deliver([this] { push(StopAsked{}); });
   }
-  asked_to_stop_ = true;
-  away_ = away;
-  agent_.deliver([this] { push(StopAsked{}); });
+}
+
+void WorkerNode::leave(Duration away) {
+  if (agent_.alive() && !asked_to_stop_ && !leaving_) {
+    leaving_ = true;
+    away_ = away;
+    agent_.deliver([this] { push(LeaveAsked{}); });
+  }
+}
+
+void WorkerNode::in_agent_after(std::uint64_t most_millis, std::function<void()> task) {
+  time_.after(millis(1 + draw_.below(most_millis)), [this, life = starts_, task = std::move(task)] {
+    if (life == starts_) {
+      agent_.deliver(task);
+    }
+  });
+}
+
+WorkerNode::Kept WorkerNode::find(const AttemptKey& key) const {
+  const auto found = attempts_.find(key);
+  return found == attempts_.end() ? nullptr : found->second;
 }
 
 bool WorkerNode::runs(const AttemptKey& key) const {
-  return std::any_of(living_.begin(), living_.end(),
-                     [&key](const auto& entry) { return entry.second->spec.key == key; });
+  const Kept kept = find(key);
+  return kept != nullptr && kept->runs();
 }
 
 bool WorkerNode::holds(const AttemptKey& key) const {
-  const auto found = programs_.find(key);
-  return agent_.alive() && found != programs_.end() && !found->second->gone;
+  const Kept kept = find(key);
+  return agent_.alive() && kept != nullptr && kept->runs();
 }
 
 // --- what reaches the agent ---
@@ -184,131 +234,255 @@ void WorkerNode::work_off() {
   }
 }
 
-// --- programs ---
+// --- programs and their keepers ---
 
 void WorkerNode::carry_out(const StartProgram& start) {
-  time_.after(Duration::millis(static_cast<std::int64_t>(1 + draw_.below(800))),
-              [this, spec = start.spec, life = starts_] {
-                if (life == starts_ && agent_.alive()) {
-                  agent_.deliver([this, spec] { start_program(spec); });
-                }
-              });
+  in_agent_after(800, [this, spec = start.spec] { launch(spec); });
 }
 
-void WorkerNode::start_program(const engine::LaunchSpec& spec) {
+void WorkerNode::launch(const engine::LaunchSpec& spec) {
+  const Kept kept = find(spec.key);
+  if (!kept || kept->spool.empty()) {
+    promises_.break_because("I2: a program is started whose lease is not on the worker's disk");
+    return;
+  }
+  kept->mine = true;
   if (faults_.strikes(Fault::program_cannot_start)) {
     push(ProgramNotStarted{spec.key, "there is no such program"});
     return;
   }
-  for (const auto& [order, other] : living_) {
+  for (const auto& [key, other] : attempts_) {
     for (const engine::SlotIndex slot : other->spec.slots) {
-      if (std::find(spec.slots.begin(), spec.slots.end(), slot) != spec.slots.end()) {
+      if (other->runs() && std::find(spec.slots.begin(), spec.slots.end(), slot) != spec.slots.end()) {
         promises_.break_because("I6: two programs on slot " + std::to_string(slot.number()) + " of " + uid_);
       }
     }
   }
-  auto program = std::make_shared<Program>();
-  program->spec = spec;
-  program->ends = ++programs_started_;
+  const auto weak = std::weak_ptr(kept);
   Training::World world;
-  world.say = [this, weak = std::weak_ptr(program)](bool by_socket, const std::string& line) {
-    const auto said = weak.lock();
-    if (said && said->known_to_agent && agent_.alive()) {
-      agent_.deliver([this, key = said->spec.key, by_socket, line] {
-        push(ProgramSaid{key, by_socket ? std::optional(only_connection) : std::nullopt, line});
-      });
+  world.say = [this, weak](bool by_socket, const std::string& line, std::optional<engine::Units> step) {
+    if (const Kept said = weak.lock()) {
+      program_said(said, by_socket, line, step);
     }
   };
   world.measured = [this, key = spec.key](engine::Units step, double score) {
     promises_.program_said(key, step, score);
   };
   world.said_invalid = [this, key = spec.key] { promises_.program_said_invalid(key); };
-  world.ended = [this, weak = std::weak_ptr(program)](bool by_signal, int code, Duration children) {
-    if (const auto ended = weak.lock()) {
+  world.ended = [this, weak](bool by_signal, int code, Duration children) {
+    if (const Kept ended = weak.lock()) {
       program_ended(ended, by_signal, code, children);
     }
   };
-  program->training = std::make_unique<Training>(time_, faults_, spec, seed_, std::move(world));
-  programs_[spec.key] = program;
-  living_[program->ends] = program;
-  program->training->start();
+  kept->launched = true;
+  kept->kept = true;
+  kept->training = std::make_unique<Training>(time_, faults_, spec, seed_, std::move(world));
+  kept->training->start();
   push(ProgramStarted{spec.key});
 }
 
-void WorkerNode::program_ended(const std::shared_ptr<Program>& program, bool by_signal, int code, Duration children) {
-  program->by_signal = by_signal;
-  program->code = code;
-  // The shell waits until the children are gone too, and ends them after a while.
-  time_.after(children, [this, program] { all_gone(program); });
+void WorkerNode::program_said(const Kept& kept, bool by_socket, const std::string& line,
+                              std::optional<engine::Units> step) {
+  KeptAttempt::Line said{std::nullopt, line, false};
+  if (by_socket) {
+    said.question = QuestionId{++kept->questions};
+    if (step && *step < kept->ahead_below) {
+      said.answered = true;
+      reached(Probe::answered_by_the_keeper);
+      time_.after(millis(1), [kept, answer = kept->ahead_line] {
+        if (kept->training) {
+          kept->training->hear(answer);
+        }
+      });
+    } else {
+      kept->open_question = said.question;
+    }
+  }
+  kept->journal.push_back(std::move(said));
+  hand_in(kept);
 }
 
-void WorkerNode::all_gone(const std::shared_ptr<Program>& program) {
-  if (std::exchange(program->gone, true)) {
+/// What the journal holds and the agent has not heard, in order.
+void WorkerNode::hand_in(const Kept& kept) {
+  if (!agent_.alive() || !kept->mine) {
     return;
   }
-  living_.erase(program->ends);
-  if (program->known_to_agent && agent_.alive()) {
-    agent_.deliver([this, key = program->spec.key, by_signal = program->by_signal, code = program->code] {
-      push(ProgramEnded{key, by_signal, code, ""});
-    });
+  agent_.deliver([this, kept] {
+    while (agent_.alive() && kept->mine && kept->handed_in < kept->journal.size()) {
+      const KeptAttempt::Line line = kept->journal[kept->handed_in++];
+      push(ProgramSaid{kept->spec.key, line.question, line.text, kept->handed_in, line.answered});
+    }
+    if (!agent_.alive() || !kept->mine || kept->end_told || kept->kept || !kept->launched) {
+      return;
+    }
+    kept->end_told = true;
+    if (kept->ended) {
+      push(ProgramEnded{kept->spec.key, kept->by_signal, kept->code, "", kept->asked, false});
+    } else {
+      reached(Probe::program_lost_with_its_keeper);
+      push(ProgramLost{kept->spec.key, "nobody saw how it ended"});
+    }
+  });
+}
+
+void WorkerNode::program_ended(const Kept& kept, bool by_signal, int code, Duration children) {
+  kept->by_signal = by_signal;
+  kept->code = code;
+  kept->children = true;
+  // The keeper waits until the children are gone too, and ends them after a while.
+  time_.after(children, [this, kept] {
+    if (kept->children) {
+      all_gone(kept);
+    }
+  });
+}
+
+void WorkerNode::all_gone(const Kept& kept) {
+  kept->children = false;
+  kept->ended = true;
+  kept->kept = false;
+  hand_in(kept);
+}
+
+/// The keeper dies, and its program is ended with it.
+void WorkerNode::lose_program(const Kept& kept) {
+  kept->training.reset();
+  kept->children = false;
+  kept->kept = false;
+}
+
+void WorkerNode::kill_keeper() {
+  for (const auto& [key, attempt] : attempts_) {
+    if (attempt->kept && draw_.below(2) == 0) {
+      lose_program(attempt);
+      in_agent_after(2'000, [this, kept = attempt] { hand_in(kept); });
+      return;
+    }
   }
+}
+
+void WorkerNode::carry_out(const AttachProgram& attach) {
+  in_agent_after(300, [this, attach] {
+    const Kept kept = find(attach.key);
+    if (!kept) {
+      return;
+    }
+    kept->mine = true;
+    if (!kept->launched) {
+      reached(Probe::lease_without_a_program);
+      push(ProgramLost{attach.key, "the worker was ended before it could start the program"});
+      return;
+    }
+    if (attach.position < kept->dropped || attach.position > kept->journal.size()) {
+      promises_.break_because("I2: a journal is wanted from line " + std::to_string(attach.position) + " on, and has " +
+                              std::to_string(kept->dropped) + " to " + std::to_string(kept->journal.size()));
+    }
+    kept->handed_in = attach.position;
+    push(ProgramStarted{attach.key});
+    hand_in(kept);
+  });
 }
 
 void WorkerNode::carry_out(const SignalProgram& signal) {
-  const auto found = programs_.find(signal.key);
-  if (found == programs_.end() || found->second->gone) {
+  const Kept kept = find(signal.key);
+  if (!kept || !kept->kept) {
     return;
   }
   promises_.program_signalled(signal.key, asked_to_stop_);
-  Program& program = *found->second;
-  if (!program.training->alive()) {
-    if (signal.kill) {
-      all_gone(found->second);
+  kept->asked = true;
+  if (!kept->training->alive()) {
+    if (signal.kill && kept->children) {
+      all_gone(kept);
     }
   } else if (signal.kill) {
-    if (program.terminated) {
+    if (kept->terminated) {
       reached(Probe::killed_after_its_grace);
     }
-    program.training->kill();
+    kept->training->kill();
   } else {
-    program.terminated = true;
-    program.training->terminate();
+    kept->terminated = true;
+    kept->training->terminate();
   }
 }
 
 void WorkerNode::carry_out(const AnswerProgram& answer) {
-  const auto found = programs_.find(answer.key);
-  if (found != programs_.end()) {
-    time_.at(time_.now(), [program = found->second, line = answer.line] { program->training->hear(line); });
+  const Kept kept = find(answer.key);
+  if (kept && kept->kept && kept->open_question == answer.question) {
+    kept->open_question.reset();
+    time_.at(time_.now(), [kept, line = answer.line] {
+      if (kept->training) {
+        kept->training->hear(line);
+      }
+    });
   }
 }
 
-void WorkerNode::carry_out(const PublishCheckpoint& publish) {
-  time_.after(Duration::millis(static_cast<std::int64_t>(5 + draw_.below(20'000))),
-              [this, publish, life = starts_, number = draw_.below(1'000'000)] {
-                if (life != starts_) {
-                  return;
-                }
-                agent_.deliver([this, publish, number] {
-                  if (faults_.strikes(Fault::checkpoint_fails)) {
-                    push(CheckpointNotPublished{publish.key, number % 2 == 0, "the checkpoint could not be moved"});
-                  } else {
-                    push(CheckpointPublished{
-                        publish.key,
-                        {publish.step, "/checkpoints/" + std::to_string(publish.key.lease.number()) + "/" +
-                                           std::to_string(engine::count(publish.step)),
-                         1, number}});
-                  }
-                });
-              });
+void WorkerNode::carry_out(const AnswerAhead& ahead) {
+  const Kept kept = find(ahead.key);
+  if (kept && kept->kept) {
+    kept->ahead_below = ahead.below;
+    kept->ahead_line = ahead.line;
+  }
+}
+
+// --- its disk ---
+
+void WorkerNode::carry_out(const WriteSpool& write) {
+  Kept& kept = attempts_[write.key];
+  if (!kept) {
+    kept = std::make_shared<KeptAttempt>();
+    if (const auto spooled = read_spool(write.bytes)) {
+      kept->spec = spooled->spec;
+    } else {
+      promises_.break_because("I2: a spool begins with what cannot be read: " + spooled.error().message);
+    }
+  }
+  kept->writing = write;
+  const std::uint64_t slow = faults_.strikes(Fault::spool_slow) ? 30'000 : 20;
+  in_agent_after(slow, [this, kept = kept, number = write.write] {
+    if (!kept->writing || kept->writing->write != number) {
+      return;
+    }
+    const WriteSpool written = *std::exchange(kept->writing, std::nullopt);
+    if (faults_.strikes(Fault::spool_write_fails)) {
+      push(SpoolNotWritten{written.key, written.write, "no space left on device"});
+      return;
+    }
+    kept->spool = written.anew ? written.bytes : kept->spool + written.bytes;
+    kept->dropped = std::max(kept->dropped, written.position);
+    push(SpoolWritten{written.key, written.write});
+  });
 }
 
 void WorkerNode::carry_out(const DeleteAttempt& remove) {
-  const auto found = programs_.find(remove.key);
-  if (found != programs_.end() && !found->second->gone) {
+  const Kept kept = find(remove.key);
+  if (!kept) {
+    return;
+  }
+  if (kept->runs()) {
     promises_.break_because("I6: an attempt is forgotten while its program runs on " + uid_);
   }
-  programs_.erase(remove.key);
+  kept->mine = false;
+  kept->writing.reset();
+  in_agent_after(50, [this, kept] {
+    const auto found = attempts_.find(kept->spec.key);
+    if (found != attempts_.end() && found->second == kept) {
+      attempts_.erase(found);
+    }
+  });
+}
+
+void WorkerNode::carry_out(const PublishCheckpoint& publish) {
+  in_agent_after(20'000, [this, publish, number = draw_.below(1'000'000)] {
+    if (faults_.strikes(Fault::checkpoint_fails)) {
+      push(CheckpointNotPublished{publish.key, number % 2 == 0, "the checkpoint could not be moved"});
+    } else {
+      push(CheckpointPublished{publish.key,
+                               {publish.step, "/checkpoints/" + std::to_string(publish.key.lease.number()) + "/" +
+                                                  std::to_string(engine::count(publish.step)),
+                                1, number}});
+    }
+  });
 }
 
 // --- the daemon ---
