@@ -35,6 +35,7 @@ using engine::Value;
 
 namespace {
 
+constexpr std::size_t largest_manifest = std::size_t{64} * 1024 * 1024;
 constexpr const char* manifest_mark = "hpsearch checkpoint";
 
 struct Content {
@@ -136,7 +137,7 @@ Status drop_old_manifest(const fs::path& path) {
   if (fs::symlink_status(path, error).type() == fs::file_type::not_found) {
     return Done{};
   }
-  const Result<std::string> text = read_file(path, std::size_t{64} * 1024 * 1024);
+  const Result<std::string> text = read_file(path, largest_manifest);
   if (!text || text->find(manifest_mark) == std::string::npos) {
     return Error{Errc::bad_request, std::string("the checkpoint holds a file ") + manifest_name +
                                         ", a name the worker needs itself; give it another name"};
@@ -186,13 +187,35 @@ Result<CheckpointReport> fill(const fs::path& from, const fs::path& to, const st
   return report;
 }
 
+/// What lies at `to` already stays: the program wrote it later.
 void put_back(const fs::path& from, const fs::path& to) {
   std::error_code error;
   for (const fs::path& name : names_in(from, error)) {
-    if (name != manifest_name) {
+    if (name != manifest_name && !fs::exists(fs::symlink_status(to / name, error))) {
       static_cast<void>(move_entry(from / name, to / name).has_value());
     }
   }
+}
+
+/// What was told of a checkpoint, read from its manifest; nothing when there is none.
+std::optional<CheckpointReport> published_before(const fs::path& place, Units step) {
+  const Result<std::string> text = read_file(place / manifest_name, largest_manifest);
+  const Result<Value> manifest = text ? proto::parse_json(*text, {.bytes = largest_manifest,
+                                                                  .depth = 8,
+                                                                  .nodes = largest_manifest})
+                                      : Result<Value>(text.error());
+  const Value* files = manifest ? manifest->at_path("files") : nullptr;
+  if (files == nullptr || files->as_list() == nullptr) {
+    return std::nullopt;
+  }
+  CheckpointReport report{.step = step, .path = place.string(), .files = files->as_list()->size(), .bytes = 0};
+  for (const Value& file : *files->as_list()) {
+    const Value* bytes = file.at_path("bytes");
+    if (bytes != nullptr && bytes->as_integer() != nullptr) {
+      report.bytes += static_cast<std::uint64_t>(*bytes->as_integer());
+    }
+  }
+  return report;
 }
 
 Result<std::optional<CheckpointReport>> publish(const fs::path& from, const fs::path& root,
@@ -203,17 +226,19 @@ Result<std::optional<CheckpointReport>> publish(const fs::path& from, const fs::
   if (const Status usable = drop_old_manifest(from / manifest_name); !usable) {
     return usable.error();
   }
+  const fs::path place = checkpoint_place(root, key, step);
+  const fs::path unfinished = place.parent_path() / ("." + place.filename().string() + ".unfinished");
+  const fs::path replaced = place.parent_path() / ("." + place.filename().string() + ".replaced");
+  put_back(unfinished, from);  // A worker died while it moved them.
   std::error_code error;
   const std::vector<fs::path> names = names_in(from, error);
   if (error) {
     return file_error("cannot read", from, error);
   }
   if (names.empty()) {
-    return std::optional<CheckpointReport>();
+    // A worker that died before it could tell has left it complete in its place.
+    return published_before(place, step);
   }
-  const fs::path place = checkpoint_place(root, key, step);
-  const fs::path unfinished = place.parent_path() / ("." + place.filename().string() + ".unfinished");
-  const fs::path replaced = place.parent_path() / ("." + place.filename().string() + ".replaced");
   if (const Status made = make_directories(place.parent_path()); !made) {
     return made.error();
   }

@@ -123,6 +123,33 @@ TEST(Publisher, ReplacesTheSameStep) {
   EXPECT_EQ(entries, 1U);
 }
 
+TEST(Publisher, TellsAgainOfOneThatWasPublishedAndNotTold) {
+  const Scratch scratch;
+  write_text(scratch.path() / "from/weights", "12345");
+  write_text(scratch.path() / "from/deep/more", "123");
+  const auto first = publish_checkpoint(scratch.path() / "from", scratch.path() / "to", key_of(0), Units{4});
+  ASSERT_TRUE(first.has_value() && first->has_value());
+  const auto again = publish_checkpoint(scratch.path() / "from", scratch.path() / "to", key_of(0), Units{4});
+  ASSERT_TRUE(again.has_value() && again->has_value());
+  EXPECT_EQ((*again)->path, (*first)->path);
+  EXPECT_EQ((*again)->files, 2U);
+  EXPECT_EQ((*again)->bytes, 8U);
+  const auto other = publish_checkpoint(scratch.path() / "from", scratch.path() / "to", key_of(0), Units{5});
+  EXPECT_TRUE(other.has_value() && !other->has_value());
+}
+
+TEST(Publisher, GoesOnWhereOneWasCutOff) {
+  const Scratch scratch;
+  const fs::path place = checkpoint_place(scratch.path() / "to", key_of(0), Units{4});
+  write_text(place.parent_path() / ("." + place.filename().string() + ".unfinished") / "moved", "1");
+  write_text(scratch.path() / "from/left", "22");
+  const auto published =
+      publish_checkpoint(scratch.path() / "from", scratch.path() / "to", key_of(0), Units{4});
+  ASSERT_TRUE(published.has_value() && published->has_value());
+  EXPECT_EQ(text_of(place / "moved"), "1");
+  EXPECT_EQ(text_of(place / "left"), "22");
+}
+
 TEST(Publisher, TakesACheckpointThatWasCopiedFromAnOlderOne) {
   const Scratch scratch;
   const fs::path from = scratch.path() / "checkpoint";

@@ -20,6 +20,9 @@ inline constexpr const char* manifest_name = "manifest.json";
 /// step) written last, so that a directory there is complete or not there at all. `from` stays, empty. An
 /// older checkpoint of the same attempt and step is replaced.
 ///
+/// Goes on where an earlier call was cut off: with nothing in `from` and a checkpoint of that step in its
+/// place, it tells of that one.
+///
 /// Durable when it returns. Nothing: `from` is empty. unavailable: the disk said no; what was not moved is
 /// still in `from`, and what was moved is put back.
 ///
