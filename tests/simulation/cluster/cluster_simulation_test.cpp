@@ -1,5 +1,5 @@
 // A whole cluster, one life per seed; hpsearch-sim runs many more. HPSEARCH_SEED=n runs one seed, HPSEARCH_SEEDS=n
-// that many.
+// that many. They are shorter than its.
 
 #include "simulation/cluster/cluster.hpp"
 
@@ -27,12 +27,13 @@ TEST(ClusterSimulation, KeepsItsPromisesForEverySeed) {
   for (std::uint64_t seed = first; seed < first + seeds; ++seed) {
     RunOptions options;
     options.seed = seed;
+    options.hours = 2;
     const auto result = run_cluster(options);
     ASSERT_TRUE(result);
     if (!result->broken.empty()) {
       std::cout << "broken by seed " << seed - first + 1 << " of " << seeds << std::endl;
     }
-    ASSERT_EQ(result->broken, "") << result->options << "\nreplay: hpsearch-sim --seeds " << seed;
+    ASSERT_EQ(result->broken, "") << result->options << "\nreplay: hpsearch-sim --hours 2 --seeds " << seed;
   }
 }
 

@@ -386,7 +386,7 @@ const Search searches[] = {
 };
 
 INSTANTIATE_TEST_SUITE_P(Searchers, CrashPoints, testing::ValuesIn(searches),
-                         [](const auto& info) { return std::string(info.param.name); });
+                         [](const auto& tested) { return std::string(tested.param.name); });
 
 }  // namespace
 }  // namespace hpsearch::simulation

@@ -122,13 +122,11 @@ void DaemonNode::start_again_after(Duration away) {
   });
 }
 
-void DaemonNode::hear(const net::Peer& peer, const Frame& frame, std::function<void()> taken) {
-  process_.deliver([this, peer, frame, taken = std::move(taken)] {
-    if (welcomed_.contains(peer)) {
-      taken();
-    }
-    on_frame_(peer, *frame);
-  });
+void DaemonNode::hear(const net::Peer& peer, const Frame& frame, const std::function<void()>& arrived) {
+  if (welcomed_.contains(peer)) {
+    arrived();
+  }
+  process_.deliver([this, peer, frame] { on_frame_(peer, *frame); });
 }
 
 daemon::Runtime* DaemonNode::listening() noexcept {

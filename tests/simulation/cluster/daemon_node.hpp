@@ -30,8 +30,9 @@ class DaemonNode {
   void fill_disk(engine::Duration time) { disk_.full_until = time_.now() + time; }
   void heal() noexcept { disk_.full_until = engine::Instant{}; }
 
-  /// `taken` is called when the daemon has taken the frame from the worker's newest session, if it ever does.
-  void hear(const net::Peer& peer, const Frame& frame, std::function<void()> taken);
+  /// `arrived` is called when it is a frame of the worker's newest session: a daemon that stands still must read it
+  /// before it calls the worker silent.
+  void hear(const net::Peer& peer, const Frame& frame, const std::function<void()>& arrived);
   /// nullptr while it is down, stopped or ending.
   [[nodiscard]] daemon::Runtime* listening() noexcept;
   [[nodiscard]] const engine::Engine* settled() const noexcept;  ///< nullptr while something is on its way to the disk.

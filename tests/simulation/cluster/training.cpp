@@ -36,7 +36,7 @@ Training::Training(VirtualTime& time, Faults& faults, const engine::LaunchSpec& 
       ignores_sigterm_(faults.strikes(Fault::program_ignores_sigterm)),
       leaves_children_(faults.strikes(Fault::program_leaves_children)),
       saves_(draw_.below(3) != 0),
-      step_time_(millis(20'000 + draw_.below(400'000))),
+      step_time_(draw_.below(6) == 0 ? millis(100 + draw_.below(1'500)) : millis(20'000 + draw_.below(400'000))),
       step_(engine::count(spec.latest_step)),
       length_(engine::count(spec.length)) {
   const std::uint64_t some_step = step_ + 1 + draw_.below(std::max<std::uint64_t>(1, length_ - std::min(length_, step_)));
