@@ -15,7 +15,7 @@ using engine::Instant;
 // Checks that look at everything are made so often, in things that happened.
 constexpr std::uint64_t look_closely_every = 512;
 // Healed, a search must end within this: every training left, one after the other, and the longest waits.
-constexpr Duration bounded_end = Duration::seconds(40LL * 24 * 3'600);
+constexpr Duration bounded_end = Duration::seconds(10LL * 24 * 3'600);
 // Two frames of the largest size per window: what one connection may have under way.
 constexpr std::size_t most_bytes_under_way = std::size_t{16} << 20U;
 

@@ -28,7 +28,7 @@ constexpr std::array<FaultKind, fault_count> kinds{{
     {Fault::partition_to_daemon, "partition_to_daemon", per_hour, 0.1, 6},
     {Fault::partition_to_worker, "partition_to_worker", per_hour, 0.1, 6},
     {Fault::daemon_isolated, "daemon_isolated", per_hour, 0.05, 2},
-    {Fault::frame_lost, "frame_lost", share, 0.0002, 0.05},
+    {Fault::frame_lost, "frame_lost", share, 0.001, 0.3},
     {Fault::frame_slow, "frame_slow", share, 0.001, 0.2},
     {Fault::frame_duplicated, "frame_duplicated", share, 0.001, 0.2},
     {Fault::frame_replayed, "frame_replayed", per_hour, 0.5, 60},
