@@ -41,29 +41,39 @@ std::vector<std::string> names_of_options(const CLI::App& verb) {
   return names;
 }
 
+/// The verb that was chosen, or the group or program where none was, and how it is called: "hpsearch store verify".
+std::pair<const CLI::App*, std::string> chosen_in(const CLI::App& app) {
+  const CLI::App* chosen = &app;
+  std::string called = app.get_name();
+  for (auto inner = app.get_subcommands(); !inner.empty(); inner = chosen->get_subcommands()) {
+    chosen = inner.front();
+    called += " " + chosen->get_name();
+  }
+  return {chosen, called};
+}
+
 /// CLI11 says an unknown word is "not expected"; people want to hear which word would be.
 std::string explain(const CLI::App& app, const CLI::ParseError& error) {
-  const std::vector<CLI::App*> chosen = app.get_subcommands();
+  const auto [chosen, called] = chosen_in(app);
+  const bool is_group = !names_of_verbs(*chosen).empty();
   const std::vector<std::string> extras = app.remaining(true);
   const std::string word = extras.empty() ? "" : extras.front();
-  if (chosen.empty() && !word.empty() && !word.starts_with("-")) {
-    return with_suggestion("there is no verb " + in_quotes(word), engine::nearest(word, names_of_verbs(app)));
+  if (is_group && !word.empty() && !word.starts_with("-")) {
+    return with_suggestion("there is no verb " + in_quotes(word) + (chosen == &app ? "" : " of " + called),
+                           engine::nearest(word, names_of_verbs(*chosen)));
   }
-  if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr && chosen.empty()) {
-    return "no verb given; hpsearch --help lists them";
+  if (is_group && dynamic_cast<const CLI::RequiredError*>(&error) != nullptr) {
+    return "no verb given; " + called + " --help lists them";
   }
-  if (dynamic_cast<const CLI::ExtrasError*>(&error) == nullptr || chosen.empty()) {
-    return chosen.empty()
-               ? std::string(error.what())
-               : std::string(error.what()) + "; see hpsearch " + chosen.front()->get_name() + " --help";
+  if (dynamic_cast<const CLI::ExtrasError*>(&error) == nullptr || is_group) {
+    return is_group ? std::string(error.what()) : std::string(error.what()) + "; see " + called + " --help";
   }
-  const CLI::App& verb = *chosen.front();
   if (word.starts_with("-")) {
     const std::string name = word.substr(0, word.find('='));
-    return with_suggestion("hpsearch " + verb.get_name() + " has no option " + in_quotes(name),
-                           engine::nearest(name, names_of_options(verb)));
+    return with_suggestion(called + " has no option " + in_quotes(name),
+                           engine::nearest(name, names_of_options(*chosen)));
   }
-  return in_quotes(word) + " is one argument too many for hpsearch " + verb.get_name();
+  return in_quotes(word) + " is one argument too many for " + called;
 }
 
 /// Whether JSON is wanted, as far as can be told from arguments that could not be parsed.
@@ -91,6 +101,8 @@ struct Arguments {
   LogsOptions logs;
   SetOptions set;
   ExplainOptions explain;
+  StoreOptions store;
+  WorkerOptions worker;
   std::optional<std::uint64_t> trial;
   std::optional<std::string> context_directory;
 };
@@ -118,6 +130,8 @@ class CommandLine {
     add_simulate();
     add_reading_verbs();
     add_control_verbs();
+    add_store_verbs();
+    add_worker_verbs();
     CLI::App& version_verb =
         add("version", "Print the version", [](const Output& output) { return version(output); });
     static_cast<void>(version_verb);
@@ -127,9 +141,8 @@ class CommandLine {
     try {
       app_.parse(argc, argv);
     } catch (const CLI::CallForHelp&) {
-      const std::vector<CLI::App*> chosen = app_.get_subcommands();
-      const CLI::App& about = chosen.empty() ? app_ : *chosen.front();
-      Output(Output::Format::table).print(about.help(chosen.empty() ? "" : "hpsearch"));
+      const auto [about, called] = chosen_in(app_);
+      Output(Output::Format::table).print(about->help(called.substr(0, called.rfind(' '))));
       return 0;
     } catch (const CLI::ParseError& error) {
       return Output(guess_format(argc, argv)).fail(usage_failure(explain(app_, error)));
@@ -149,7 +162,11 @@ class CommandLine {
   using Action = std::function<int(const Output&)>;
 
   CLI::App& add(const std::string& name, const std::string& about, Action action) {
-    CLI::App& verb = *app_.add_subcommand(name, about);
+    return add_to(app_, name, about, std::move(action));
+  }
+
+  CLI::App& add_to(CLI::App& group, const std::string& name, const std::string& about, Action action) {
+    CLI::App& verb = *group.add_subcommand(name, about);
     verb.set_help_flag("-h,--help", "Print this help");
     add_output(verb);
     verb.callback([this, action = std::move(action)] { action_ = action; });
@@ -323,6 +340,31 @@ class CommandLine {
         ->check(CLI::PositiveNumber);
   }
 
+  void add_worker_verbs() {
+    add_server(add("workers", "List workers, and what is wrong with them",
+                   [this](const Output& output) { return workers(given_.server, output); }));
+    const std::pair<const char*, const char*> verbs[] = {
+        {"quarantine", "Give a worker no new trials; what it runs, runs on"},
+        {"release", "Give a worker in quarantine trials again"},
+        {"adopt", "Give an attempt that the store does not know its trial"},
+        {"disown", "End an attempt that the store does not know"},
+    };
+    for (const auto& [name, about] : verbs) {
+      const std::string what = name;
+      CLI::App& verb = add(what, about, [this, what](const Output& output) {
+        given_.worker.server = given_.server;
+        return change_worker(what, given_.worker, output);
+      });
+      verb.add_option("WORKER", given_.worker.worker, "Its number or name, as hpsearch workers shows it")->required();
+      if (what == "quarantine") {
+        verb.add_option("--why", given_.worker.why, "What is wrong with it, for those who look later");
+      } else if (what != "release") {
+        verb.add_option("ATTEMPT", given_.worker.attempt, "EXPERIMENT/TRIAL/ATTEMPT, or all")->required();
+      }
+      add_server(verb);
+    }
+  }
+
   void add_set() {
     CLI::App& verb = add("set", "Change limits of a living experiment", [this](const Output& output) {
       given_.set.server = given_.server;
@@ -335,6 +377,28 @@ class CommandLine {
                     "none takes a limit away")
         ->required();
     add_server(verb);
+  }
+
+  void add_store_verbs() {
+    CLI::App& group = *app_.add_subcommand("store", "Check, copy and mend what a daemon keeps");
+    group.set_help_flag("-h,--help", "Print this help");
+    group.require_subcommand(1);
+    const auto add_verb = [&](const char* name, const char* about, int (*verb)(const StoreOptions&, const Output&),
+                              const char* to) {
+      CLI::App& added =
+          add_to(group, name, about, [this, verb](const Output& output) { return verb(given_.store, output); });
+      added.add_option("STORE", given_.store.store, "A daemon's state directory, that of a run, or a backup")->required();
+      if (to != nullptr) {
+        added.add_option("--to", given_.store.to, to)->required();
+      }
+    };
+    add_verb("verify", "Check every event, the tables beside them and the snapshots; changes nothing", store_verify,
+             nullptr);
+    add_verb("backup", "Copy a store, in use or not, and check the copy", store_backup, "The file to make");
+    add_verb("restore", "Make a state directory of a backup", store_restore, "The state directory to make");
+    add_verb("salvage", "Make a state directory of what is good in a damaged store", store_salvage,
+             "The state directory to make");
+    add_verb("export", "Print every event as a line of JSON", store_export, nullptr);
   }
 
   ExperimentOptions experiment() {

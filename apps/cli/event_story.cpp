@@ -129,6 +129,15 @@ EventStory::Line EventStory::tell(const Value& event) {
     line = {trial + " lost its attempt " + std::to_string(count_at(event, "attempt")) +
                 with_reason(printable(text_at(event, "why"))),
             true};
+  } else if (type == "attempt_adopted") {
+    line.text = trial + " has its attempt " + std::to_string(count_at(event, "attempt")) + " back, on worker " +
+                std::to_string(count_at(event, "worker"));
+  } else if (type == "worker_quarantined") {
+    line = {"worker " + std::to_string(count_at(event, "worker")) + " is in quarantine" +
+                with_reason(printable(text_at(event, "why"))),
+            true};
+  } else if (type == "worker_released") {
+    line.text = "worker " + std::to_string(count_at(event, "worker")) + " is out of quarantine";
   } else if (type == "worker_joined") {
     line.text = "worker " + printable(text_at(event, "name")) + " joined with " +
                 counted(count_at(event, "slots"), text_at(event, "slot_kind") + " slot");

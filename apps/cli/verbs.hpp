@@ -106,6 +106,29 @@ struct LogsOptions {
 };
 [[nodiscard]] int logs(const LogsOptions& options, const Output& output);
 
+/// For the verbs about a daemon's store itself. STORE is a daemon's state directory, that of a run, or a backup.
+struct StoreOptions {
+  std::string store;
+  std::string to;  ///< Where what is made goes; not for verify and export.
+};
+[[nodiscard]] int store_verify(const StoreOptions& options, const Output& output);
+[[nodiscard]] int store_export(const StoreOptions& options, const Output& output);
+[[nodiscard]] int store_backup(const StoreOptions& options, const Output& output);
+[[nodiscard]] int store_restore(const StoreOptions& options, const Output& output);
+[[nodiscard]] int store_salvage(const StoreOptions& options, const Output& output);
+
+/// What workers there are, and what is wrong with them.
+[[nodiscard]] int workers(const ServerOptions& server, const Output& output);
+
+struct WorkerOptions {
+  std::string worker;   ///< Its number or name.
+  std::string why;      ///< For quarantine.
+  std::string attempt;  ///< For adopt and disown: EXPERIMENT/TRIAL/ATTEMPT or all.
+  ServerOptions server;
+};
+/// "quarantine", "release", "adopt" or "disown".
+[[nodiscard]] int change_worker(const std::string& what, const WorkerOptions& options, const Output& output);
+
 [[nodiscard]] int version(const Output& output);
 
 }  // namespace hpsearch::cli

@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 
+#include "daemon/backups.hpp"
 #include "daemon/http_routes.hpp"
 #include "daemon/runtime.hpp"
 #include "daemon/state_directory.hpp"
@@ -153,7 +154,8 @@ class Daemon {
       return other_address(gate.error(), "--workers tcp://127.0.0.1:0");
     }
     gate_ = std::move(gate).value();
-    const AboutDaemon about{HPSEARCH_VERSION, directory_->path(), loop_.now()};
+    backups_.emplace(*runtime_, *store_, directory_->backups());
+    const AboutDaemon about{HPSEARCH_VERSION, directory_->path(), loop_.now(), &*backups_};
     auto http = net::HttpServer::listen(loop_, options_.http, http_routes(*runtime_, *gate_, about));
     if (!http) {
       return other_address(http.error(), "--http 127.0.0.1:0");
@@ -210,6 +212,7 @@ class Daemon {
   std::optional<SnapshotFiles> snapshots_;
   std::unique_ptr<Runtime> runtime_;
   std::unique_ptr<WorkerGate> gate_;
+  std::optional<Backups> backups_;
   std::optional<StorageWatch> storage_;
   std::unique_ptr<net::HttpServer> http_;
   net::Watch signals_;

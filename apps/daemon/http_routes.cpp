@@ -234,6 +234,7 @@ class Routes {
     net::HttpServer::Reply reply;
 
     [[nodiscard]] ExperimentId experiment() const { return ExperimentId(numbers.at(0)); }
+    [[nodiscard]] engine::WorkerId worker() const { return engine::WorkerId(numbers.at(0)); }
     [[nodiscard]] TrialNumber trial() const { return TrialNumber(numbers.at(1)); }
   };
   struct Route {
@@ -241,7 +242,7 @@ class Routes {
     std::string_view path;  ///< # stands for a number.
     void (Routes::*handler)(Call call);
   };
-  static const std::array<Route, 22> table;
+  static const std::array<Route, 27> table;
 
   static bool match(std::string_view pattern, std::string_view path, std::vector<std::uint64_t>& numbers) {
     while (!pattern.empty() && !path.empty()) {
@@ -334,6 +335,7 @@ class Routes {
                                       {"durable_lsn", integer(store.durable.number())},
                                       {"uptime_seconds", (runtime_.now() - about_.started).in_seconds()},
                                       {"engine_seconds", runtime_.engine_seconds()},
+                                      {"late_reports", integer(gate_.late_reports())},
                                       {"store_seconds", store.seconds},
                                       {"commits", integer(store.commits)},
                                       {"events", integer(store.events)},
@@ -355,16 +357,93 @@ class Routes {
                       {"why", storage.why}};
   }
 
+  void back_up(Call call) {
+    if (about_.backups == nullptr) {
+      call.reply(failure(Error{Errc::not_found, "this daemon keeps its store in memory"}));
+      return;
+    }
+    if (runtime_.storage().intake != Intake::everything) {
+      call.reply(no_room(runtime_.storage()));
+      return;
+    }
+    about_.backups->make([reply = call.reply](const Result<std::string>& path) {
+      reply(path ? with(201, Value::Map{{"path", *path}}) : failure(path.error()));
+    });
+  }
+
   void workers(Call call) {
     Value::List list;
     for (const auto& [id, worker] : runtime_.engine().workers()) {
-      Value value = proto::worker_value(worker);
-      Value::Map& map = *value.as_map();
-      map["connected"] = worker.present && gate_.connected(id);
-      map["suspect"] = worker.present && runtime_.suspect(id);
-      list.push_back(std::move(value));
+      list.push_back(worker_now(worker));
     }
     answer(call, with(200, Value::Map{{"workers", std::move(list)}}));
+  }
+
+  /// The worker, and what is known of it beyond the log.
+  [[nodiscard]] Value worker_now(const engine::WorkerRecord& worker) const {
+    Value value = proto::worker_value(worker);
+    Value::Map& map = *value.as_map();
+    map["connected"] = worker.present && gate_.connected(worker.id);
+    map["suspect"] = worker.present && runtime_.suspect(worker.id);
+    Value::List on_hold;
+    for (const engine::HeldAttempt& held : gate_.on_hold(worker.id)) {
+      on_hold.push_back(Value::Map{{"experiment", integer(held.key.experiment.number())},
+                                   {"trial", integer(held.key.trial.number())},
+                                   {"attempt", integer(held.key.attempt.number())},
+                                   {"exited", held.exited}});
+    }
+    map["on_hold"] = std::move(on_hold);
+    return value;
+  }
+
+  void quarantine(Call call) {
+    const auto body = proto::parse_json(call.request.body.empty() ? "{}" : call.request.body);
+    if (!body) {
+      call.reply(failure(body.error()));
+      return;
+    }
+    const Value* why = body->at_path("why");
+    const std::string* text = why != nullptr ? why->as_text() : nullptr;
+    if (why != nullptr && text == nullptr) {
+      call.reply(failure(Error{Errc::bad_request, "why has to be a text: what is wrong with the worker"}));
+      return;
+    }
+    change_worker(call, engine::QuarantineWorker{call.worker(), text != nullptr ? *text : ""});
+  }
+  void release(Call call) { change_worker(call, engine::ReleaseWorker{call.worker()}); }
+
+  void change_worker(const Call& call, engine::Command command) {
+    perform(std::move(command), [this, call](const Result<Runtime::Outcome>& outcome) {
+      if (!outcome) {
+        call.reply(failure(outcome.error()));
+        return;
+      }
+      answer(call, with(200, worker_now(runtime_.engine().workers().at(call.worker()))));
+    });
+  }
+
+  /// The attempt on hold that the path names.
+  [[nodiscard]] Result<engine::HeldAttempt> on_hold(const Call& call) const {
+    for (const engine::HeldAttempt& held : gate_.on_hold(call.worker())) {
+      if (held.key.experiment.number() == call.numbers.at(1) && held.key.trial.number() == call.numbers.at(2) &&
+          held.key.attempt.number() == call.numbers.at(3)) {
+        return held;
+      }
+    }
+    return Error{Errc::not_found, "worker " + std::to_string(call.worker().number()) + " has no such attempt on hold"};
+  }
+  void adopt(Call call) {
+    const auto held = on_hold(call);
+    if (!held) {
+      answer(call, failure(held.error()));
+      return;
+    }
+    change_worker(call, engine::AdoptAttempt{call.worker(), *held});
+  }
+  void disown(Call call) {
+    const auto held = on_hold(call);
+    const engine::Status done = held ? gate_.disown(call.worker(), held->key) : engine::Status(held.error());
+    answer(call, done ? with(200, worker_now(runtime_.engine().workers().at(call.worker()))) : failure(done.error()));
   }
 
   void events(Call call) {
@@ -658,6 +737,10 @@ class Routes {
     std::optional<AttemptPlace> place;
     for (const engine::Event& event : *events) {
       const auto* granted = std::get_if<engine::LeaseGranted>(&event.body);
+      const auto* adopted = std::get_if<engine::AttemptAdopted>(&event.body);
+      if (adopted != nullptr && (attempt == 0 || adopted->key.attempt.number() == attempt)) {
+        place = AttemptPlace{adopted->key, adopted->worker};
+      }
       if (granted != nullptr && (attempt == 0 || granted->attempt.number() == attempt)) {
         place = AttemptPlace{
             {experiment, trial, granted->attempt, engine::LeaseId(event.lsn.number())}, granted->worker};
@@ -696,12 +779,17 @@ class Routes {
   AboutDaemon about_;
 };
 
-const std::array<Routes::Route, 22> Routes::table{{
+const std::array<Routes::Route, 27> Routes::table{{
     {"GET", "/healthz", &Routes::health},
     {"GET", "/version", &Routes::version},
     {"GET", "/api/v1/status", &Routes::status},
     {"GET", "/api/v1/workers", &Routes::workers},
+    {"POST", "/api/v1/workers/#/quarantine", &Routes::quarantine},
+    {"POST", "/api/v1/workers/#/release", &Routes::release},
+    {"POST", "/api/v1/workers/#/attempts/#/#/#/adopt", &Routes::adopt},
+    {"POST", "/api/v1/workers/#/attempts/#/#/#/disown", &Routes::disown},
     {"GET", "/api/v1/events", &Routes::events},
+    {"POST", "/api/v1/store/backup", &Routes::back_up},
     {"POST", "/api/v1/experiments", &Routes::submit},
     {"GET", "/api/v1/experiments", &Routes::list},
     {"GET", "/api/v1/experiments/#", &Routes::show},

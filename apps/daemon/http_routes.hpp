@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "daemon/backups.hpp"
 #include "daemon/runtime.hpp"
 #include "daemon/worker_gate.hpp"
 #include "hpsearch/net/http.hpp"
@@ -13,6 +14,7 @@ struct AboutDaemon {
   std::string version;
   std::string state_dir;
   engine::Instant started;
+  Backups* backups = nullptr;  ///< None where the store is not in a file.
 };
 
 /// The HTTP interface: one table from method and path to a handler. Runtime and gate must outlive it.

@@ -96,7 +96,7 @@ Status Runtime::recover() {
   const engine::Instant present = now();
   for (const auto& [id, worker] : engine_.workers()) {
     if (worker.present) {
-      liveness_.heard(id, present);
+      liveness_.restored(id, present);
       engine_.set_suspect(id, true);
     }
   }
@@ -251,16 +251,33 @@ void Runtime::look_at_clock() {
     }
   }
   last_look_ = present;
-  for (const engine::WorkerId worker : liveness_.lost(present)) {
-    liveness_.forget(worker);
-    const auto& record = engine_.workers().at(worker);
-    if (record.present) {
-      net::log(net::Level::warning, "worker \"" + record.name + "\" is lost: it was silent for too long");
-      static_cast<void>(perform(engine::LoseWorker{worker, "it was silent for too long"}));
-    }
+  for (const engine::Silence& silence : liveness_.silent(present)) {
+    expire(silence);
   }
   update_suspicion(present);
   static_cast<void>(perform(engine::LookAtClock{}));
+}
+
+void Runtime::expire(const engine::Silence& silence) {
+  const engine::WorkerId id = silence.worker;
+  const engine::WorkerRecord& worker = engine_.workers().at(id);
+  const std::size_t held = worker.attempts.size();
+  const bool was_present = worker.present;
+  if (was_present) {
+    static_cast<void>(perform(
+        engine::ExpireLeases{id, silence.heard, liveness_.patience().lost_after, silence.at_least}));
+  }
+  if (worker.attempts.size() < held) {
+    net::log(net::Level::warning, "worker \"" + worker.name + "\" is silent; " +
+                                      std::to_string(held - worker.attempts.size()) +
+                                      " of its attempts count as lost");
+  }
+  if (!worker.present) {
+    if (was_present) {
+      net::log(net::Level::warning, "worker \"" + worker.name + "\" is lost: it was silent for too long");
+    }
+    liveness_.forget(id);
+  }
 }
 
 void Runtime::update_suspicion(engine::Instant present) {

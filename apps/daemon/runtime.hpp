@@ -118,6 +118,8 @@ class Runtime {
   void look_at_clock();
   /// Budgets of time end to the moment, not at the next look.
   void arm_deadline();
+  /// Ends the leases of a silent worker whose time is up.
+  void expire(const engine::Silence& silence);
   void update_suspicion(engine::Instant now);
 
   net::Timeline& loop_;

@@ -26,6 +26,7 @@ class StateDirectory {
   [[nodiscard]] const std::string& path() const noexcept { return path_; }  ///< Absolute.
   [[nodiscard]] std::string database() const { return path_ + "/events.db"; }
   [[nodiscard]] std::string snapshots() const { return path_ + "/snapshots"; }
+  [[nodiscard]] std::string backups() const { return path_ + "/backups"; }
   [[nodiscard]] std::string checkpoints() const { return path_ + "/checkpoints"; }
 
   /// What daemon.json says.

@@ -18,6 +18,8 @@ constexpr std::chrono::seconds tick_every{1};
 // Frames still under way when a newer session began arrive within this; after it the old connection is a
 // stranger and is told so.
 constexpr Duration superseded_for = Duration::seconds(60);
+// Told to come later, a crowd spreads itself over this at most.
+constexpr std::uint64_t longest_retry_ms = 30'000;
 constexpr std::uint64_t most_log_requests = 1'000;
 // Memory is set aside per slot: what a stranger claims to have is bounded.
 constexpr std::uint64_t most_slots = 4'096;
@@ -65,6 +67,11 @@ void WorkerGate::take_frame(const net::Peer& peer, std::span<const std::byte> fr
     return;
   }
   if (const auto* hello = std::get_if<proto::Hello>(&framed->message)) {
+    if (!admits_one_more()) {
+      const std::uint64_t seconds = 2 * (1 + turned_away_ / std::max<std::uint64_t>(1, settings_.hellos_per_second));
+      send_to(peer, 0, 0, proto::RetryAfter{std::min(longest_retry_ms, 1'000 * seconds)});
+      return;
+    }
     greet(peer, framed->envelope, *hello);
     return;
   }
@@ -92,6 +99,59 @@ void WorkerGate::take_frame(const net::Peer& peer, std::span<const std::byte> fr
   take(peer, id, framed->message);
 }
 
+/// Greeting costs a step and a commit. A crowd that comes back together is let in as fast as that goes, and the
+/// sessions there are go on meanwhile.
+bool WorkerGate::admits_one_more() {
+  const engine::Instant now = runtime_.now();
+  if (now - admitting_since_ >= Duration::seconds(1)) {
+    admitting_since_ = now;
+    admitted_ = 0;
+    turned_away_ = 0;
+  }
+  if (admitted_ >= settings_.hellos_per_second) {
+    ++turned_away_;
+    return false;
+  }
+  ++admitted_;
+  return true;
+}
+
+/// Two agents run on copies of one state directory. Which is the real one cannot be told, so neither gets a
+/// session, until one is started again and thereby is the later one. What they run, runs on.
+bool WorkerGate::is_clone(const net::Peer& peer, const proto::Hello& hello) {
+  const auto id = runtime_.worker_with_uid(hello.uid);
+  const auto found = id ? counterparts_.find(*id) : counterparts_.end();
+  if (found == counterparts_.end()) {
+    return false;
+  }
+  Counterpart& counterpart = found->second;
+  const Agent& known = counterpart.agent;
+  if (hello.incarnation != known.incarnation) {
+    if (hello.incarnation > known.incarnation) {
+      counterpart.cloned.clear();
+    }
+    return false;
+  }
+  const bool same = hello.boot_id == known.boot_id && hello.pid == known.pid;
+  if (counterpart.cloned.empty() && (same || hello.pid == 0 || known.pid == 0)) {
+    return false;
+  }
+  if (counterpart.cloned.empty()) {
+    counterpart.cloned = "two agents run as worker \"" + hello.name + "\" (processes " + std::to_string(known.pid) +
+                         " and " + std::to_string(hello.pid) +
+                         "), on copies of one state directory; give one of them a new directory, and start the other "
+                         "again";
+    net::log(net::Level::error, counterpart.cloned);
+    if (const net::Peer older = counterpart.peer; !older.empty()) {
+      refuse(older, counterpart.cloned);
+      end_session(older);
+    }
+    static_cast<void>(runtime_.perform(engine::QuarantineWorker{*id, counterpart.cloned}));
+  }
+  refuse(peer, counterpart.cloned);
+  return true;
+}
+
 void WorkerGate::greet(const net::Peer& peer, const proto::Envelope& envelope, const proto::Hello& hello) {
   if (hello.speaks_from > proto::wire_version || hello.speaks_to < proto::wire_version) {
     refuse(peer, "this daemon speaks version " + std::to_string(proto::wire_version) +
@@ -115,10 +175,13 @@ void WorkerGate::greet(const net::Peer& peer, const proto::Envelope& envelope, c
                                          std::to_string(most_slots) + " are possible");
     return;
   }
+  if (is_clone(peer, hello)) {
+    return;
+  }
   const auto known = runtime_.worker_with_uid(hello.uid);
   if (known) {
     const Counterpart& counterpart = counterparts_[*known];
-    if (hello.incarnation == counterpart.incarnation && envelope.msg_no <= counterpart.hello) {
+    if (hello.incarnation == counterpart.agent.incarnation && envelope.msg_no <= counterpart.hello) {
       return;  // It was overtaken by a later one on another connection; what it holds is what was held then.
     }
   }
@@ -153,10 +216,18 @@ void WorkerGate::greet(const net::Peer& peer, const proto::Envelope& envelope, c
     if (older != sessions_.end()) {
       older->second.superseded = true;
       older->second.superseded_at = runtime_.now();
+      if (hello.incarnation > counterpart.agent.incarnation) {
+        refuse(older->first, "a later start of worker \"" + hello.name + "\" has taken its place");
+      }
     }
   }
+  counterpart.agent = Agent{hello.incarnation, hello.boot_id, hello.pid};
+  counterpart.held.clear();
+  for (const engine::HeldAttempt& held : hello.held) {
+    counterpart.held.emplace(held.key, held);
+  }
+  counterpart.on_hold.clear();
   counterpart.peer = peer;
-  counterpart.incarnation = hello.incarnation;
   counterpart.hello = envelope.msg_no;
   counterpart.welcomed = false;
   ++counterpart.welcomes_due;
@@ -230,6 +301,18 @@ void WorkerGate::carry_out(const engine::Order& order) {
       return;  // It has said HELLO again meanwhile, and the later answer counts; or it is gone.
     }
     found->second.welcomed = true;
+    for (const auto& attempt : welcome->attempts) {
+      const auto held = found->second.held.find(attempt.key);
+      if (attempt.fate == engine::WelcomeWorker::Fate::hold && held != found->second.held.end()) {
+        found->second.on_hold.insert(*held);
+      }
+    }
+    if (!found->second.on_hold.empty()) {
+      net::log(net::Level::warning, "worker \"" + name_of(welcome->worker) + "\" holds " +
+                                        std::to_string(found->second.on_hold.size()) +
+                                        " attempts that this store does not know; they run on until hpsearch adopt "
+                                        "or hpsearch disown says what shall become of them");
+    }
     send(welcome->worker, proto::Welcome{welcome->worker, beat_every_ms(), welcome->attempts});
   } else if (const auto* launch = std::get_if<engine::LaunchAttempt>(&order)) {
     engine::LaunchSpec spec = launch->spec;
@@ -250,10 +333,38 @@ void WorkerGate::carry_out(const engine::Order& order) {
   } else if (const auto* resend = std::get_if<engine::ResendReports>(&order)) {
     send(resend->worker, proto::Nack{resend->key, resend->expect});
   } else if (const auto* fence = std::get_if<engine::FenceAttempt>(&order)) {
+    late_reports_ += fence->late_reports;
     send(fence->worker, proto::Fenced{fence->key});
   } else if (const auto* hold = std::get_if<engine::HoldAttempt>(&order)) {
     send(hold->worker, proto::Hold{hold->key});
+  } else if (const auto* greet_again = std::get_if<engine::GreetAgain>(&order)) {
+    const auto found = counterparts_.find(greet_again->worker);
+    if (found != counterparts_.end() && !found->second.peer.empty()) {
+      const net::Peer peer = found->second.peer;
+      end_session(peer);
+      send_to(peer, 0, 0, proto::Resync{});
+    }
   }
+}
+
+std::vector<engine::HeldAttempt> WorkerGate::on_hold(WorkerId worker) const {
+  std::vector<engine::HeldAttempt> all;
+  const auto found = counterparts_.find(worker);
+  if (found != counterparts_.end()) {
+    for (const auto& [key, held] : found->second.on_hold) {
+      all.push_back(held);
+    }
+  }
+  return all;
+}
+
+engine::Status WorkerGate::disown(WorkerId worker, const engine::AttemptKey& key) {
+  const auto found = counterparts_.find(worker);
+  if (found == counterparts_.end() || found->second.on_hold.erase(key) == 0) {
+    return Error{Errc::not_found, "worker " + std::to_string(worker.number()) + " holds no such attempt"};
+  }
+  send(worker, proto::Fenced{key});
+  return engine::Done{};
 }
 
 bool WorkerGate::connected(WorkerId worker) const {

@@ -27,6 +27,7 @@ class WorkerGate {
         engine::Duration::seconds(3);  ///< What is not acknowledged is told again.
     engine::Duration log_patience =
         engine::Duration::seconds(10);  ///< How long a worker may take to read a log.
+    std::uint64_t hellos_per_second = 500;  ///< Whoever comes on top of that is told to come later.
   };
 
   /// Opens a port that hands what it hears to `on_frame`.
@@ -46,6 +47,13 @@ class WorkerGate {
   void carry_out(const engine::Order& order);
 
   [[nodiscard]] bool connected(engine::WorkerId worker) const;
+
+  /// What the worker holds and the log does not know; it runs on until somebody says what shall become of it.
+  [[nodiscard]] std::vector<engine::HeldAttempt> on_hold(engine::WorkerId worker) const;
+  /// Ends an attempt that is on hold. not_found: it is not.
+  engine::Status disown(engine::WorkerId worker, const engine::AttemptKey& key);
+  /// So many reports came for attempts whose trials others had, or nobody any more.
+  [[nodiscard]] std::uint64_t late_reports() const noexcept { return late_reports_; }
 
   /// Asks an attempt's worker for a part of its log; `answer` is called once. unavailable: the worker is
   /// away.
@@ -80,10 +88,19 @@ class WorkerGate {
     engine::Decision decision;
     engine::Instant told;
   };
+  /// One run of an agent: two that differ in nothing but this are copies of one state directory.
+  struct Agent {
+    std::uint64_t incarnation = 0;
+    std::string boot_id;
+    std::uint64_t pid = 0;
+  };
   struct Counterpart {
     net::Peer peer;                  ///< Of its newest session.
-    std::uint64_t incarnation = 0;   ///< Of the agent that said the newest HELLO …
-    std::uint64_t hello = 0;         ///< … and its number.
+    Agent agent;
+    std::string cloned;              ///< Why this incarnation of it is refused, or "".
+    std::map<engine::AttemptKey, engine::HeldAttempt> held;  ///< As it said in its last HELLO.
+    std::map<engine::AttemptKey, engine::HeldAttempt> on_hold;
+    std::uint64_t hello = 0;         ///< Number of its newest HELLO, among those of its agent.
     std::uint32_t welcomes_due = 0;  ///< HELLOs of it whose answers are on their way.
     bool welcomed = false;
     std::map<engine::AttemptKey, Launch> launches;
@@ -98,6 +115,8 @@ class WorkerGate {
   WorkerGate(Runtime& runtime, Settings settings);
 
   void take_frame(const net::Peer& peer, std::span<const std::byte> frame);
+  [[nodiscard]] bool admits_one_more();
+  [[nodiscard]] bool is_clone(const net::Peer& peer, const proto::Hello& hello);
   void greet(const net::Peer& peer, const proto::Envelope& envelope, const proto::Hello& hello);
   void take(const net::Peer& peer, engine::WorkerId worker, const proto::FromWorker& message);
   void end_session(const net::Peer& peer);
@@ -115,6 +134,10 @@ class WorkerGate {
 
   Runtime& runtime_;
   Settings settings_;
+  engine::Instant admitting_since_;
+  std::uint64_t admitted_ = 0;
+  std::uint64_t turned_away_ = 0;
+  std::uint64_t late_reports_ = 0;
   std::uint64_t sessions_made_ = 0;
   std::map<net::Peer, Session> sessions_;
   std::map<engine::WorkerId, Counterpart> counterparts_;

@@ -27,6 +27,10 @@ struct Dispatch {
   Status operator()(const EndTrial& command) const { return end_trial(step, command); }
   Status operator()(const JoinWorker& command) const { return join_worker(step, command); }
   Status operator()(const LoseWorker& command) const { return lose_worker(step, command); }
+  Status operator()(const ExpireLeases& command) const { return expire_leases(step, command); }
+  Status operator()(const QuarantineWorker& command) const { return quarantine_worker(step, command); }
+  Status operator()(const ReleaseWorker& command) const { return release_worker(step, command); }
+  Status operator()(const AdoptAttempt& command) const { return adopt_attempt(step, command); }
   Status operator()(const ConfirmStart& command) const { return confirm_start(step, command); }
   Status operator()(TakeReports& command) const { return take_reports(step, std::move(command)); }
   Status operator()(const LookAtClock&) const { return Done{}; }
@@ -75,6 +79,7 @@ Status Engine::load(const Value& saved) {
   HPSEARCH_CHECK(last_lsn() == Lsn{}, "a snapshot is loaded into a fresh engine");
   auto loaded = std::make_unique<State>();
   loaded->world.registry = state_->world.registry;
+  loaded->world.trusts_workers = state_->world.trusts_workers;
   Status status = load_world(saved, loaded->world);
   if (status) {
     state_ = std::move(loaded);
@@ -103,6 +108,8 @@ const TrialRecord* Engine::find(ExperimentId experiment, TrialNumber trial) cons
   const ExperimentRecord* record = find(experiment);
   return record != nullptr && trial.number() < record->trials.size() ? &record->trials[trial.number()] : nullptr;
 }
+
+void Engine::trust_workers() noexcept { state_->world.trusts_workers = true; }
 
 void Engine::set_suspect(WorkerId worker, bool suspect) {
   World& world = state_->world;

@@ -31,9 +31,13 @@ class Step {
   /// The first Lsn this step can have given.
   [[nodiscard]] Lsn first() const noexcept { return first_; }
 
-  void happened(EventBody body) {
-    effects_.events.push_back(Event{Lsn(world_.last_lsn.number() + 1), now_, std::move(body)});
-    apply(world_, effects_.events.back());
+  template <class Body>
+  void happened(Body body) {
+    Event& event = effects_.events.emplace_back();
+    event.lsn = Lsn(world_.last_lsn.number() + 1);
+    event.at = now_;
+    event.body.emplace<Body>(std::move(body));
+    apply(world_, event);
   }
 
  private:
@@ -53,6 +57,10 @@ Status change_experiment(Step& step, const ChangeExperiment& command);
 Status end_trial(Step& step, const EndTrial& command);
 Status join_worker(Step& step, const JoinWorker& command);
 Status lose_worker(Step& step, const LoseWorker& command);
+Status expire_leases(Step& step, const ExpireLeases& command);
+Status quarantine_worker(Step& step, const QuarantineWorker& command);
+Status release_worker(Step& step, const ReleaseWorker& command);
+Status adopt_attempt(Step& step, const AdoptAttempt& command);
 Status confirm_start(Step& step, const ConfirmStart& command);
 Status take_reports(Step& step, TakeReports command);
 
@@ -72,7 +80,20 @@ enum class Exit : std::uint8_t {
 void after_exit(Step& step, const AttemptKey& key, Units granted, Units reached, const ExitReport& report, Exit exit);
 
 /// Its attempt is over without an exit report.
-void lose_attempt(Step& step, const AttemptKey& key, const std::string& why);
+void lose_attempt(Step& step, const AttemptKey& key, const std::string& why, bool may_return = false);
+
+/// Attempts that were lost while their worker was silent, which has them still: each gets a new lease unless
+/// another has taken its place.
+void adopt_returned(Step& step, WorkerId worker, const std::vector<HeldAttempt>& held);
+
+/// Something failed there: the worker may be the reason.
+void judge_worker(Step& step, WorkerId worker);
+
+/// There is another worker that may get leases.
+[[nodiscard]] bool others_remain(const World& world, WorkerId without);
+
+/// One more attempt would be within the experiment's limits.
+[[nodiscard]] bool may_run_more(const World& world, const ExperimentRecord& record);
 
 /// No more of this experiment: what is not running ends now, the rest as it exits.
 void stop_experiment(Step& step, ExperimentId id, ExperimentState target, bool at_once, const std::string& reason);

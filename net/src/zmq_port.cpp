@@ -163,8 +163,8 @@ class Dealer final : public Port {
   Dealer(Loop& loop, std::size_t max_frame_bytes, DealerPort::OnFrame on_frame)
       : Port(loop, zmq::socket_type::dealer, max_frame_bytes), on_frame_(std::move(on_frame)) {
     socket.set(zmq::sockopt::immediate, 1);
-    socket.set(zmq::sockopt::reconnect_ivl, 100);
-    socket.set(zmq::sockopt::reconnect_ivl_max, 5'000);
+    socket.set(zmq::sockopt::reconnect_ivl, 500);
+    socket.set(zmq::sockopt::reconnect_ivl_max, 30'000);
     socket.set(zmq::sockopt::connect_timeout, 5'000);
     socket.set(zmq::sockopt::rcvhwm, 4'096);
     socket.set(zmq::sockopt::sndhwm, 256);

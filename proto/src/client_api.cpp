@@ -236,6 +236,7 @@ Value worker_value(const engine::WorkerRecord& worker) {
       {"slot_kind", worker.slot_kind},
       {"slots", count_value(worker.slots.total())},
       {"slots_held", count_value(worker.slots.held())},
+      {"quarantined", worker.quarantined.empty() ? Value() : Value(worker.quarantined)},
       {"attempts", std::move(attempts)},
   };
 }

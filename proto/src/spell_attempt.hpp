@@ -101,12 +101,16 @@ void spell(auto& fields, Is<engine::HeldAttempt> auto& held) {
   fields.maybe("exited", held.exited);
   fields.maybe("last_seq", held.last_seq);
   fields.maybe("last_decision", held.last_decision);
+  fields.maybe("first_seq", held.first_seq);
+  fields.maybe("slots", held.slots);
+  fields.maybe("length", held.length);
 }
 
 void spell(auto& fields, Is<engine::WelcomeWorker::Attempt> auto& attempt) {
   spell(fields, attempt.key);
   fields("fate", attempt.fate);
   fields.maybe("upto", attempt.upto);
+  fields.maybe("new_lease", attempt.lease);
 }
 
 void spell(auto& fields, Is<engine::LaunchSpec> auto& spec) {

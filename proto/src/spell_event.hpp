@@ -193,6 +193,17 @@ inline constexpr const char* tag_of<engine::AttemptLost> = "attempt_lost";
 void spell(auto& fields, Is<engine::AttemptLost> auto& event) {
   spell(fields, event.key);
   fields.maybe("why", event.why);
+  fields.maybe("may_return", event.may_return);
+}
+
+template <>
+inline constexpr const char* tag_of<engine::AttemptAdopted> = "attempt_adopted";
+void spell(auto& fields, Is<engine::AttemptAdopted> auto& event) {
+  spell(fields, event.key);
+  fields("worker", event.worker);
+  fields("slots", event.slots);
+  fields("length", event.length);
+  fields.maybe("upto", event.upto);
 }
 
 // --- workers ---
@@ -213,6 +224,19 @@ inline constexpr const char* tag_of<engine::WorkerLost> = "worker_lost";
 void spell(auto& fields, Is<engine::WorkerLost> auto& event) {
   fields("worker", event.worker);
   fields.maybe("why", event.why);
+}
+
+template <>
+inline constexpr const char* tag_of<engine::WorkerQuarantined> = "worker_quarantined";
+void spell(auto& fields, Is<engine::WorkerQuarantined> auto& event) {
+  fields("worker", event.worker);
+  fields("why", event.why);
+}
+
+template <>
+inline constexpr const char* tag_of<engine::WorkerReleased> = "worker_released";
+void spell(auto& fields, Is<engine::WorkerReleased> auto& event) {
+  fields("worker", event.worker);
 }
 
 }  // namespace hpsearch::proto

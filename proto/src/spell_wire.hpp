@@ -18,6 +18,7 @@ void spell(auto& fields, Is<Hello> auto& hello) {
   fields("name", hello.name);
   fields("incarnation", hello.incarnation);
   fields.maybe("boot_id", hello.boot_id);
+  fields.maybe("pid", hello.pid);
   fields("slots", hello.slots);
   fields("slot_kind", hello.slot_kind);
   fields.maybe("held", hello.held);
@@ -128,6 +129,12 @@ void spell(auto& fields, Is<ReadLog> auto& read) {
   fields.maybe("offset", read.offset);
   fields("limit", read.limit);
   fields.maybe("from_end", read.from_end);
+}
+
+template <>
+inline constexpr const char* tag_of<RetryAfter> = "RETRY_AFTER";
+void spell(auto& fields, Is<RetryAfter> auto& retry) {
+  fields("after_ms", retry.after_ms);
 }
 
 template <>

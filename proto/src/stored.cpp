@@ -23,7 +23,7 @@ bool read_straight(std::span<const std::byte> bytes, engine::EventBody& body) {
   std::uint64_t version = 0;
   std::string_view type;
   return bytes.size() <= max_event_bytes && in.list_of(3) && in.read(version) &&
-         version >= oldest_store_version && version <= store_version && in.read(type) &&
+         version >= oldest_store_version && version <= store_version && in.read_bytes(type) &&
          read_alternative(type, body, [&in](auto& event) { return in.read(event); }).value_or(false) &&
          in.finished();
 }

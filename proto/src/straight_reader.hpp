@@ -78,7 +78,9 @@ class StraightReader {
     out = std::bit_cast<double>(bits);
     return real;
   }
-  [[nodiscard]] bool read(std::string_view& out) noexcept {
+  [[nodiscard]] bool read(std::string_view& out) noexcept { return read_bytes(out) && is_utf8(out); }
+  /// A text that is going to be compared with known ones, all of which are UTF-8.
+  [[nodiscard]] bool read_bytes(std::string_view& out) noexcept {
     std::uint32_t size = 0;
     if (take_lead(0xD9)) {
       std::uint64_t wide = 0;
@@ -91,7 +93,7 @@ class StraightReader {
     }
     out = {reinterpret_cast<const char*>(at_), size};
     at_ += size;
-    return is_utf8(out);
+    return true;
   }
   [[nodiscard]] bool read(std::string& out) {
     std::string_view text;
@@ -115,7 +117,7 @@ class StraightReader {
   template <Worded Enum>
   [[nodiscard]] bool read(Enum& out) {
     std::string_view word;
-    const std::optional<Enum> found = read(word) ? Words<Enum>::find(word) : std::nullopt;
+    const std::optional<Enum> found = read_bytes(word) ? Words<Enum>::find(word) : std::nullopt;
     out = found.value_or(Enum{});
     return found.has_value();
   }
@@ -170,7 +172,7 @@ class StraightReader {
   [[nodiscard]] bool read(std::variant<Alternatives...>& out) {
     std::uint32_t members = 0;
     std::string_view tag;
-    return take_size(0x80, 16, 0xDE, members) && members > 0 && take_key("type") && read(tag) &&
+    return take_size(0x80, 16, 0xDE, members) && members > 0 && take_key("type") && read_bytes(tag) &&
            read_alternative(tag, out, [&](auto& body) { return read_members(members - 1, body); }).value_or(false);
   }
 
@@ -226,16 +228,36 @@ class StraightReader {
     return true;
   }
 
-  /// The highest byte first.
+  /// 1, 2, 4 or 8 bytes, the highest first.
   bool take_number(std::size_t bytes, std::uint64_t& out) noexcept {
     if (left() < bytes) {
       return false;
     }
-    out = 0;
-    for (; bytes > 0; --bytes) {
-      out = out << 8U | *at_++;
+    switch (bytes) {
+      case 1:
+        out = *at_;
+        break;
+      case 2:
+        out = load<std::uint16_t>();
+        break;
+      case 4:
+        out = load<std::uint32_t>();
+        break;
+      default:
+        out = load<std::uint64_t>();
+        break;
     }
+    at_ += bytes;
     return true;
+  }
+
+  template <class Number>
+  [[nodiscard]] Number load() const noexcept {
+    Number number = 0;
+    for (std::size_t i = 0; i < sizeof number; ++i) {  // One load and one swap, where compilers see through it.
+      number = static_cast<Number>(number << 8U | at_[i]);
+    }
+    return number;
   }
 
   /// A size below `shorts` within the lead byte, or in two bytes after `lead16`. No more is believed than there

@@ -65,6 +65,14 @@ class House {
     runtime->start([this](const engine::Order& order) { gate->carry_out(order); },
                    [this](const engine::Error& error) { failure = error; });
   }
+  /// The workers' door again, with other settings; its HTTP routes are gone then.
+  void reopen_gate(WorkerGate::Settings settings) {
+    http.reset();
+    gate.reset();
+    auto opened = WorkerGate::open(*runtime, router_port(loop, "tcp://127.0.0.1:0"), std::move(settings));
+    ASSERT_TRUE(opened) << opened.error().message;
+    gate = std::move(opened).value();
+  }
   /// As a kill does: what is not durable is lost.
   void crash() {
     http.reset();
@@ -187,6 +195,7 @@ class ScriptedWorker {
     hello.name = "worker of " + uid_;
     hello.incarnation = incarnation;
     hello.boot_id = "boot";
+    hello.pid = pid;
     hello.slots = slots;
     hello.slot_kind = "cpu";
     hello.held = held;
@@ -224,6 +233,7 @@ class ScriptedWorker {
 
   proto::Envelope envelope;
   std::uint64_t incarnation = 1;
+  std::uint64_t pid = 0;
   std::uint64_t slots = 1;
   std::vector<engine::HeldAttempt> held;
   std::vector<proto::FromDaemon> heard;

@@ -172,17 +172,41 @@ TEST(Runtime, SilentWorkerLosesItsLeasesAndIsWelcomeAgain) {
   house.pump_until([&] { return only_experiment(house).running.empty(); });
   house.pump_until([&] { return !house.runtime->engine().workers().begin()->second.present; });
 
-  // What it says on its old session now is answered with: say HELLO again. Its attempt is not its own any
-  // more.
+  // What it says on its old session now is answered with: say HELLO again. Nobody has taken its trial, so it
+  // has its attempt back, under a new lease.
   silent.send(proto::Beat{});
   silent.wait_for<proto::Resync>();
   silent.held = {{first, false, 0, engine::Lsn(0)}};
   const auto welcome = silent.join();
   ASSERT_EQ(welcome.attempts.size(), 1U);
-  EXPECT_EQ(welcome.attempts[0].fate, engine::WelcomeWorker::Fate::fenced);
-  const auto second = silent.wait_for<proto::Lease>().spec.key;
-  EXPECT_EQ(second.trial, first.trial);
-  EXPECT_GT(second.attempt, first.attempt);
+  EXPECT_EQ(welcome.attempts[0].fate, engine::WelcomeWorker::Fate::go_on);
+  engine::AttemptKey adopted = first;
+  adopted.lease = welcome.attempts[0].lease;
+  EXPECT_GT(adopted.lease, first.lease);
+  silent.send(proto::Reports{adopted, 1, {metrics_report(1, 0.5)}});
+  EXPECT_EQ(silent.wait_for<proto::Ack>().key, adopted);
+}
+
+TEST(Runtime, RestoreBarrierLeasesNothingOfWorkersThatAreNotBack) {
+  House house(engine::Patience{Duration::seconds(2), Duration::seconds(3), Duration::seconds(300)});
+  house.submit(small_search(2));
+  ScriptedWorker missing(house, "missing");
+  missing.slots = 2;
+  missing.join();
+  const auto key = missing.wait_for<proto::Lease>().spec.key;
+  missing.send(proto::Started{key});
+  house.pump_until([&] { return house.runtime->engine().find(key.experiment, key.trial)->live->started; });
+  missing.disconnect();
+  house.restart();
+  ScriptedWorker other(house, "other");
+  other.join();
+  pump_for(house.loop, 4'500ms);  // Past lost_after, and a look at the clock.
+  const engine::TrialRecord* trial = house.runtime->engine().find(key.experiment, key.trial);
+  ASSERT_TRUE(trial->live);
+  EXPECT_EQ(trial->live->key, key) << "our own absence costs nobody a lease";
+  for (const proto::Lease& lease : other.all<proto::Lease>()) {
+    EXPECT_NE(lease.spec.key.trial, key.trial);
+  }
 }
 
 TEST(Runtime, BeatsKeepAWorkerAlive) {

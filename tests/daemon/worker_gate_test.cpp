@@ -252,6 +252,99 @@ TEST(WorkerGate, UnknownAttemptIsHeldNotKilled) {
   worker.wait_for<proto::Hold>();
 }
 
+TEST(WorkerGate, AttemptOnHoldIsAdoptedOrDisownedByAnOperator) {
+  House house;
+  const engine::ExperimentId id = house.submit(small_search(1));
+  ScriptedWorker worker(house);
+  // From the future of an older store: a trial this one has, under a lease it never gave.
+  const engine::AttemptKey known{id, engine::TrialNumber(0), engine::AttemptNumber(5), engine::LeaseId(90'000)};
+  const engine::AttemptKey foreign{engine::ExperimentId(77), engine::TrialNumber(0), engine::AttemptNumber(1),
+                                   engine::LeaseId(90'001)};
+  ScriptedWorker first(house, "first");  // Creates the trial, and leaves it.
+  first.join();
+  first.wait_for<proto::Lease>();
+  worker.held = {{known, false, 3, engine::Lsn(0), 4, {engine::SlotIndex(0)}, engine::Units{9}},
+                 {foreign, false, 0, engine::Lsn(0), 1, {}, engine::Units{9}}};
+  const auto welcome = worker.join();
+  ASSERT_EQ(welcome.attempts.size(), 2U);
+  EXPECT_EQ(welcome.attempts[0].fate, engine::WelcomeWorker::Fate::hold);
+  const std::string path = "/api/v1/workers/2/attempts/";
+  EXPECT_EQ(house.ask("GET", "/api/v1/workers").count("workers"), 2U);
+  EXPECT_EQ(house.ask("POST", path + "77/0/2/disown", "{}").status, 404U);
+  EXPECT_EQ(house.ask("POST", path + "77/0/1/adopt", "{}").status, 404U) << "no such trial here";
+  EXPECT_EQ(house.ask("POST", path + "77/0/1/disown", "{}").status, 200U);
+  EXPECT_EQ(worker.wait_for<proto::Fenced>().key, foreign);
+  const auto adopted = house.ask("POST", path + std::to_string(id.number()) + "/0/5/adopt", "{}");
+  EXPECT_EQ(adopted.status, 200U) << adopted.text;
+  worker.wait_for<proto::Resync>();
+  worker.held = {worker.held[0]};
+  const auto again = worker.join();
+  EXPECT_EQ(again.attempts[0].fate, engine::WelcomeWorker::Fate::go_on);
+  EXPECT_EQ(again.attempts[0].upto, 3U);
+  EXPECT_NE(again.attempts[0].lease, engine::LeaseId{});
+  EXPECT_EQ(first.wait_for<proto::Fenced>().key.trial, engine::TrialNumber(0)) << "it had not started";
+}
+
+TEST(WorkerGate, CrowdIsToldToComeLater) {
+  House house;
+  house.reopen_gate({.checkpoint_root = "/checkpoints", .hellos_per_second = 3});
+  ScriptedWorker worker(house);
+  for (int i = 0; i < 10; ++i) {
+    worker.say_hello();
+  }
+  const auto retry = worker.wait_for<proto::RetryAfter>();
+  EXPECT_GE(retry.after_ms, 1'000U);
+  EXPECT_LE(retry.after_ms, 30'000U);
+  worker.forget();
+  house.pump_until([&] {
+    worker.say_hello();
+    return !worker.all<proto::Welcome>().empty();
+  });
+}
+
+TEST(WorkerGate, TwoAgentsOnCopiesOfOneStateDirectoryAreBothRefused) {
+  House house;
+  ScriptedWorker original(house);
+  original.pid = 100;
+  original.join();
+  ScriptedWorker copy(house);
+  copy.pid = 200;
+  copy.say_hello();
+  EXPECT_NE(copy.wait_for<proto::Refused>().why.find("copies of one state directory"), std::string::npos);
+  original.wait_for<proto::Refused>();
+  EXPECT_FALSE(house.gate->connected(engine::WorkerId(1)));
+  EXPECT_FALSE(house.runtime->engine().workers().at(engine::WorkerId(1)).quarantined.empty());
+  ScriptedWorker restarted(house);
+  restarted.pid = 300;
+  restarted.incarnation = 2;
+  restarted.join();
+  EXPECT_TRUE(house.gate->connected(engine::WorkerId(1)));
+}
+
+TEST(WorkerGate, LaterStartOfAWorkerTakesThePlaceOfTheEarlier) {
+  House house;
+  ScriptedWorker earlier(house);
+  earlier.join();
+  ScriptedWorker later(house);
+  later.incarnation = 2;
+  later.join();
+  EXPECT_NE(earlier.wait_for<proto::Refused>().why.find("later start"), std::string::npos);
+}
+
+TEST(WorkerGate, QuarantineIsAskedForAndEndedOverHttp) {
+  House house;
+  ScriptedWorker worker(house);
+  worker.join();
+  EXPECT_EQ(house.ask("POST", "/api/v1/workers/9/quarantine", "{}").status, 404U);
+  EXPECT_EQ(house.ask("POST", "/api/v1/workers/1/quarantine", R"({"why":3})").status, 400U);
+  EXPECT_EQ(house.ask("POST", "/api/v1/workers/1/quarantine", R"({"why":"a fan"})").at("quarantined"), R"("a fan")");
+  house.submit(small_search(1));
+  pump_for(house.loop, 50ms);
+  EXPECT_TRUE(worker.all<proto::Lease>().empty());
+  EXPECT_EQ(house.ask("POST", "/api/v1/workers/1/release", "{}").at("quarantined"), "null");
+  worker.wait_for<proto::Lease>();
+}
+
 TEST(WorkerGate, GoodbyeEndsTheSession) {
   House house;
   ScriptedWorker worker(house);

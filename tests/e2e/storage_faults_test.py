@@ -6,15 +6,20 @@ life. strace makes the faults, at the n-th call of a thread, so that every call 
 
 import collections
 import json
+import os
+import pathlib
+import shutil
 import signal
 import subprocess
+import sys
 import unittest
 
 import harness
 
-KILLS = 300
+KILLS = int(os.environ.get("E2E_INJECTED_KILLS", "300"))
 CALLS = ("pwrite64", "fdatasync", "fsync", "rename", "ftruncate", "unlink")
-REQUESTS_PER_LIFE = 14
+REQUESTS_PER_LIFE = 8
+LIVES_PER_STORE = 30  # What is compared in each life grows with its store.
 TINY = {"entrypoint": "true", "hyperparameters": {"x": 1},
         "searcher": {"name": "single", "metric": "loss", "max_length": {"batches": 10}}}
 
@@ -33,7 +38,7 @@ class Traced:
         self.log = case.folder / f"life-{number}.log"
         self.port = harness.free_port()
         call = fault.split(":")[0]
-        command = [*(["strace", "-f", "--seccomp-bpf", "-o", "/dev/null", "-e", f"trace={call}", "-e",
+        command = [*(["strace", "-f", "-o", "/dev/null", "-e", f"trace={call}", "-e",
                       f"inject={fault}"] if fault else []),
                    str(harness.BIN / "hpsearchd"), "--state-dir", str(case.folder / "state"), "--http",
                    f"127.0.0.1:{self.port}", "--workers", "tcp://127.0.0.1:0", *options]
@@ -50,29 +55,34 @@ class Traced:
         return self.popen.poll() is None
 
     def submit(self, key):
-        """The experiment that was acknowledged, or None when there was no answer."""
+        """The experiment that was acknowledged; None when it was refused, or nobody answered and the daemon ends."""
         try:
             status, answer = self.cluster.call("POST", "/api/v1/experiments", {"config": TINY, "name": key},
                                                {"Idempotency-Key": key})
         except (OSError, harness.http.client.HTTPException, json.JSONDecodeError):
+            self.popen.wait(harness.PATIENCE)
             return None
         return answer["experiment"] if status == 201 else None
 
     def stored(self):
-        """Name → ids."""
+        """Name → ids; None when it has ended."""
+        answer = self.cluster.try_call("GET", "/api/v1/experiments")
+        if answer is None:
+            return None
         names = collections.defaultdict(list)
-        for experiment in self.cluster.get("/api/v1/experiments")["experiments"]:
+        for experiment in answer["experiments"]:
             names[experiment["name"]].append(experiment["id"])
         return names
 
-    def end(self):
+    def end(self, how=signal.SIGKILL):
         """The exit status; strace hands on how its child ended."""
         if self.popen.poll() is None:
-            children = subprocess.run(["pgrep", "-P", str(self.popen.pid)], capture_output=True, text=True).stdout
-            for child in children.split():
-                subprocess.run(["kill", "-KILL", child], capture_output=True)
-            if not children.strip():
-                self.popen.kill()
+            children = pathlib.Path(f"/proc/{self.popen.pid}/task/{self.popen.pid}/children").read_text().split()
+            for child in children or [self.popen.pid]:
+                try:
+                    os.kill(int(child), how)
+                except ProcessLookupError:
+                    pass  # Its fault was faster.
         return self.popen.wait(60)
 
     def said(self):
@@ -88,13 +98,13 @@ class StorageFaults(harness.Case):
 
     def live(self, fault, *options):
         """One life: what was acknowledged before is there, once; then requests until the fault. Returns how it ended
-        by itself, or None when the fault was not reached."""
+        before it was asked to, or None when the fault did not end it."""
         self.lives += 1
         life = Traced(self, self.lives, fault, *options)
         try:
             if life.comes_up():
-                names = life.cluster.try_call("GET", "/api/v1/experiments") and life.stored()
-                if names:
+                names = life.stored()
+                if names is not None:
                     self.compare(names, fault)
                 for request in range(REQUESTS_PER_LIFE):
                     key = f"life {self.lives} request {request}"
@@ -102,19 +112,11 @@ class StorageFaults(harness.Case):
                     if experiment is None:
                         break
                     self.acknowledged[key] = experiment
-                    if request % 4 == 3 and life.cluster.try_call("GET", "/healthz"):
-                        try:
-                            life.cluster.call("POST", f"/api/v1/experiments/{experiment}/kill")
-                        except (OSError, harness.http.client.HTTPException):
-                            break
-            try:
-                status = life.popen.wait(0.2)
-            except subprocess.TimeoutExpired:
-                status = None
+            status = life.end(signal.SIGTERM)  # A clean end has calls of its own.
         finally:
             life.end()
         self.last_words = life.said()
-        return status
+        return status or None
 
     def compare(self, names, fault):
         for key, experiment in self.acknowledged.items():
@@ -126,10 +128,16 @@ class StorageFaults(harness.Case):
         self.compare(life.stored(), "the end")
         self.assertEqual(life.end(), -signal.SIGKILL)
 
+    def begin_another_store(self):
+        self.check_at_last()
+        self.acknowledged.clear()
+        shutil.rmtree(self.folder / "state")
+
     def test_killed_at_each_storage_call_nothing_acknowledged_is_lost(self):
         killed = collections.Counter()
         when = collections.Counter({call: 0 for call in CALLS})
         reached = dict.fromkeys(CALLS, True)
+        acknowledged = 0
         while killed.total() < KILLS:
             # Each call's first occurrence, then its second …; a call that came to its last begins again.
             for call in CALLS:
@@ -138,7 +146,10 @@ class StorageFaults(harness.Case):
                 self.assertIn(status, (None, -signal.SIGKILL, 128 + signal.SIGKILL), self.last_words)
                 reached[call] = status is not None
                 killed[call] += reached[call]
-        print(f"killed at {dict(killed)} in {self.lives} lives; {len(self.acknowledged)} acknowledged", flush=True)
+                if self.lives % LIVES_PER_STORE == 0:
+                    acknowledged += len(self.acknowledged)
+                    self.begin_another_store()
+        print(f"killed at {dict(killed)} in {self.lives} lives; {acknowledged} acknowledged", file=sys.stderr)
         for call in ("pwrite64", "fdatasync", "fsync", "rename"):
             self.assertGreater(killed[call], 10, f"{call} was hardly reached")
         self.check_at_last()

@@ -40,7 +40,7 @@ else()
   file(READ ${consumer}/CMakeLists.txt text)
   string(REPLACE "find_package(hpsearch 0.1 REQUIRED)" "add_subdirectory(${SOURCE_DIR} hpsearch)" text "${text}")
   string(APPEND text "
-foreach(not_ours IN ITEMS hpsearchd hpsearch-worker hpsearch engine_test)
+foreach(not_ours IN ITEMS hpsearchd hpsearch-worker hpsearch-shim hpsearch engine_test)
   if(TARGET \${not_ours})
     message(FATAL_ERROR \"an embedder gets the libraries and nothing else, but here is \${not_ours}\")
   endif()

@@ -194,7 +194,7 @@ TEST(ClientApi, AWorker) {
   EXPECT_EQ(
       compact_json(proto::worker_value(worker())),
       R"({"attempts":[{"attempt":1,"experiment":3,"trial":2}],"id":7,"incarnation":2,"name":"gpu-7","present":true,)"
-      R"("slot_kind":"gpu","slots":4,"slots_held":1,"uid":"u"})");
+      R"("quarantined":null,"slot_kind":"gpu","slots":4,"slots_held":1,"uid":"u"})");
 }
 
 TEST(ClientApi, APreview) {

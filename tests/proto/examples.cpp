@@ -76,9 +76,11 @@ const std::vector<Example<proto::FromWorker>>& examples_from_worker() {
                              "gpu-7",
                              12,
                              "b6b0f3a2",
+                             4'711,
                              8,
                              "gpu",
-                             {{key(), true, 31, Lsn{70'001}}, {key(), true, 1, Lsn{5}}}}},
+                             {{key(), true, 31, Lsn{70'001}, 30, {SlotIndex{0}, SlotIndex{3}}, Units{81}},
+                              {key(), true, 1, Lsn{5}, 2, {SlotIndex{1}}, Units{9}}}}},
       {"beat", proto::Beat{}},
       {"started", proto::Started{key()}},
       {"reports", proto::Reports{key(),
@@ -98,7 +100,9 @@ const std::vector<Example<proto::FromDaemon>>& examples_from_daemon() {
       {"welcome",
        proto::Welcome{WorkerId{4},
                       10'000,
-                      {{key(), Fate::go_on, 31}, {key(), Fate::fenced, 1}, {key(), Fate::hold, 2}}}},
+                      {{key(), Fate::go_on, 31, LeaseId{70'010}},
+                       {key(), Fate::fenced, 1, LeaseId{1}},
+                       {key(), Fate::hold, 2, LeaseId{1}}}}},
       {"lease", proto::Lease{launch_spec({std::vector<std::string>{"python3", "train.py", "{args}"}})}},
       {"lease_of_a_shell_line",
        proto::Lease{launch_spec({std::string("python3 train.py --lr {optimizer.lr}")})}},
@@ -109,6 +113,7 @@ const std::vector<Example<proto::FromDaemon>>& examples_from_daemon() {
       {"hold", proto::Hold{key()}},
       {"resync", proto::Resync{}},
       {"read_log", proto::ReadLog{3, key(), "stdout", 4'096, 65'536, true}},
+      {"retry_after", proto::RetryAfter{2'500}},
       {"refused", proto::Refused{"this daemon speaks version 1 only"}},
   };
   return examples;
@@ -149,11 +154,15 @@ const std::vector<Example<EventBody>>& example_events() {
       {"report_taken_checkpoint", ReportTaken{key(), 29, checkpoint_report()}},
       {"report_taken_invalid_hyperparameters", ReportTaken{key(), 30, invalid_report()}},
       {"report_taken_exit", ReportTaken{key(), 31, exit_report()}},
-      {"attempt_lost", AttemptLost{key(), "gpu-7 was silent for 300 s"}},
+      {"attempt_lost", AttemptLost{key(), "gpu-7 was silent for 300 s", true}},
       {"worker_joined",
        WorkerJoined{WorkerId{4}, "0f8fad5b-d9cb-469f-a165-70867728950e", "gpu-7", 12, 8, "gpu"}},
       {"limits_changed", LimitsChanged{ExperimentId{3}, Value::Map{{"name", "digits"}}}},
       {"worker_lost", WorkerLost{WorkerId{4}, "told to end"}},
+      {"attempt_adopted",
+       AttemptAdopted{key(), WorkerId{4}, {SlotIndex{0}, SlotIndex{3}}, Units{81}, 31}},
+      {"worker_quarantined", WorkerQuarantined{WorkerId{4}, "3 different trials failed there"}},
+      {"worker_released", WorkerReleased{WorkerId{4}}},
   };
   return examples;
 }

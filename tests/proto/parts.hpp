@@ -52,12 +52,12 @@ auto parts(Is<engine::LaunchSpec> auto& x) {
                   checkpoint, step, environment, patterns, data);
 }
 auto parts(Is<engine::HeldAttempt> auto& x) {
-  auto& [key, exited, last_seq, last_decision] = x;
-  return std::tie(key, exited, last_seq, last_decision);
+  auto& [key, exited, last_seq, last_decision, first_seq, slots, length] = x;
+  return std::tie(key, exited, last_seq, last_decision, first_seq, slots, length);
 }
 auto parts(Is<engine::WelcomeWorker::Attempt> auto& x) {
-  auto& [key, fate, upto] = x;
-  return std::tie(key, fate, upto);
+  auto& [key, fate, upto, lease] = x;
+  return std::tie(key, fate, upto, lease);
 }
 auto parts(Is<engine::Reason> auto& x) {
   auto& [why, bracket, rung, rank, size, keep, cutoff, detail] = x;
@@ -71,8 +71,8 @@ auto parts(Is<proto::Envelope> auto& x) {
   return std::tie(cluster, daemon_epoch, session_epoch, msg_no);
 }
 auto parts(Is<proto::Hello> auto& x) {
-  auto& [from, to, uid, name, incarnation, boot_id, slots, slot_kind, held] = x;
-  return std::tie(from, to, uid, name, incarnation, boot_id, slots, slot_kind, held);
+  auto& [from, to, uid, name, incarnation, boot_id, pid, slots, slot_kind, held] = x;
+  return std::tie(from, to, uid, name, incarnation, boot_id, pid, slots, slot_kind, held);
 }
 auto parts(Is<proto::Beat> auto& /*x*/) {
   return std::tuple<>();
@@ -131,6 +131,10 @@ auto parts(Is<proto::Resync> auto& /*x*/) {
 auto parts(Is<proto::ReadLog> auto& x) {
   auto& [request, key, stream, offset, limit, from_end] = x;
   return std::tie(request, key, stream, offset, limit, from_end);
+}
+auto parts(Is<proto::RetryAfter> auto& x) {
+  auto& [after_ms] = x;
+  return std::tie(after_ms);
 }
 auto parts(Is<proto::Refused> auto& x) {
   auto& [why] = x;
@@ -204,8 +208,20 @@ auto parts(Is<engine::ReportTaken> auto& x) {
   return std::tie(key, seq, report);
 }
 auto parts(Is<engine::AttemptLost> auto& x) {
-  auto& [key, why] = x;
-  return std::tie(key, why);
+  auto& [key, why, may_return] = x;
+  return std::tie(key, why, may_return);
+}
+auto parts(Is<engine::AttemptAdopted> auto& x) {
+  auto& [key, worker, slots, length, upto] = x;
+  return std::tie(key, worker, slots, length, upto);
+}
+auto parts(Is<engine::WorkerQuarantined> auto& x) {
+  auto& [worker, why] = x;
+  return std::tie(worker, why);
+}
+auto parts(Is<engine::WorkerReleased> auto& x) {
+  auto& [worker] = x;
+  return std::tie(worker);
 }
 auto parts(Is<engine::WorkerJoined> auto& x) {
   auto& [worker, uid, name, incarnation, slots, slot_kind] = x;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <string>
+#include <optional>
 #include <vector>
 
 #include "hpsearch/engine/base/draw.hpp"
@@ -195,6 +196,46 @@ TEST(RankedList, AgreesWithASortedVectorWhenEachIsWorseThanAllBefore) {
     if (i > 0) {
       ASSERT_EQ(list.first_marked()->rank, i / 2 + 1);
     }
+  }
+}
+
+// What stood first when the list was built says nothing about what may come before it.
+TEST(RankedList, BuiltListTakesWhatIsBetterThanAllItWasBuiltFrom) {
+  constexpr std::uint32_t built = 5000;
+  std::vector<RankedList::Entry> entries;
+  for (std::uint32_t i = 0; i < built; ++i) {
+    entries.push_back({{score(i), i}, false});
+  }
+  RankedList list(entries);
+  constexpr std::uint32_t better = 3000;
+  for (std::uint32_t i = 0; i < better; ++i) {
+    const std::uint32_t back_and_forth = i % 2 == 0 ? i : better - i;
+    const Place place{score(-1.0 - back_and_forth), built + i};
+    const std::uint64_t rank = list.rank_of(place);
+    ASSERT_EQ(list.insert(place), rank);
+    ASSERT_EQ(list.rank_of(place), rank);
+  }
+  std::optional<Place> before;
+  list.for_each([&before](Place place) {
+    EXPECT_TRUE(!before || *before < place);
+    before = place;
+  });
+}
+
+TEST(RankedList, WhatIsBetterThanAllFindsItsPlaceAfterTheBestHaveLeft) {
+  RankedList list;
+  constexpr std::uint32_t count = 2000;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    list.insert({score(i), i});
+  }
+  for (std::uint32_t i = 0; i < count / 2; ++i) {
+    list.erase({score(i), i});
+  }
+  for (std::uint32_t i = count / 2; i > 0; --i) {
+    const Place place{score(i - 1), count + i};
+    ASSERT_EQ(list.insert(place), 0U);
+    ASSERT_EQ(list.rank_of(place), 0U);
+    ASSERT_EQ(list.nth(0), place);
   }
 }
 

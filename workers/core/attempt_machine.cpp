@@ -128,7 +128,10 @@ engine::HeldAttempt AttemptMachine::held() const {
   return {.key = spec_.key,
           .exited = phase_ == Phase::exited && spooled_ == last_seq(),
           .last_seq = spooled_,
-          .last_decision = last_decision_};
+          .last_decision = last_decision_,
+          .first_seq = acked_ + 1,
+          .slots = spec_.slots,
+          .length = spec_.length};
 }
 
 std::optional<Instant> AttemptMachine::next_wake() const noexcept {
@@ -800,7 +803,7 @@ void AttemptMachine::make_exit_report() {
   } else if (lost_because_) {
     report.cause = ExitReport::Cause::lost;
     report.message = *lost_because_;
-  } else if (end_->out_of_memory) {
+  } else if (failed && end_->out_of_memory) {
     report.cause = ExitReport::Cause::out_of_memory;
     report.message = "ended by the kernel: its memory limit was reached";
     report.log_tail = end_->log_tail;

@@ -21,6 +21,10 @@ Duration Backoff::next() noexcept {
   return wait;
 }
 
+Duration Backoff::within(Duration most) noexcept {
+  return part_of(most, draw_.unit());
+}
+
 Duration Backoff::about(Duration around) noexcept {
   return part_of(around, 0.8 + 0.4 * draw_.unit());
 }

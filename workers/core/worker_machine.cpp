@@ -23,6 +23,7 @@ constexpr unsigned resends_before_new_session = 4;
 // enough that a daemon's return does not overflow the connection's queue with what was kept for it.
 constexpr std::size_t window_of_all = std::size_t{4} * 1024 * 1024;
 constexpr std::size_t window_of_one = std::size_t{1} * 1024 * 1024;
+constexpr std::uint64_t longest_retry_after_ms = 60'000;
 constexpr Duration shortest_beat = Duration::millis(50);
 
 bool overlap(const std::vector<SlotIndex>& a, const std::vector<SlotIndex>& b) {
@@ -96,7 +97,7 @@ void WorkerMachine::hear(const FrameReceived& received, Instant now) {
         using Message = std::decay_t<decltype(message)>;
         if constexpr (std::is_same_v<Message, proto::Welcome>) {
           obey(message, envelope, now);
-        } else if constexpr (std::is_same_v<Message, proto::Refused>) {
+        } else if constexpr (std::is_same_v<Message, proto::Refused> || std::is_same_v<Message, proto::RetryAfter>) {
           obey(message, now);
         } else if (session_ == Session::ready && envelope.cluster == cluster_ &&
                    envelope.session_epoch >= session_epoch_) {
@@ -253,6 +254,7 @@ bool WorkerMachine::listens_to(const proto::Envelope& envelope, Instant now) {
     daemon_epoch_ = 0;
     session_epoch_ = 0;
     done_.clear();
+    adopted_.clear();
     return true;
   }
   if (!std::exchange(noticed_foreign_, true)) {
@@ -298,6 +300,9 @@ void WorkerMachine::obey(const proto::Welcome& welcome, const proto::Envelope& e
     }
     switch (said.fate) {
       case engine::WelcomeWorker::Fate::go_on:
+        if (said.lease != engine::LeaseId{}) {
+          adopted_[attempt->key()] = said.lease;
+        }
         attempt->go_on(said.upto, out);
         break;
       case engine::WelcomeWorker::Fate::fenced:
@@ -372,6 +377,15 @@ void WorkerMachine::obey(const proto::ReadLog& request, Instant /*now*/) {
   effects_.emplace_back(ReadLogPart{request});
 }
 
+void WorkerMachine::obey(const proto::RetryAfter& retry, Instant now) {
+  if (session_ != Session::hello) {
+    return;
+  }
+  hello_said_ = false;  // It was heard; the connection is good.
+  hello_at_ = now + backoff_.within(Duration::millis(
+                        static_cast<std::int64_t>(std::min<std::uint64_t>(retry.after_ms, longest_retry_after_ms))));
+}
+
 void WorkerMachine::obey(const proto::Refused& refused, Instant /*now*/) {
   session_ = Session::refused;
   refused_because_ = refused.why;
@@ -405,6 +419,7 @@ void WorkerMachine::say_hello(Instant now) {
   hello.name = identity_.name;
   hello.incarnation = identity_.incarnation;
   hello.boot_id = identity_.boot_id;
+  hello.pid = identity_.pid;
   hello.slots = identity_.slots;
   hello.slot_kind = identity_.slot_kind;
   for (const auto& [key, attempt] : attempts_) {
@@ -426,6 +441,12 @@ void WorkerMachine::say(proto::FromWorker message) {
                                  .daemon_epoch = daemon_epoch_,
                                  .session_epoch = session_epoch_,
                                  .msg_no = ++msg_no_};
+  const auto rename = [this](auto& said) {
+    if constexpr (requires { said.key; }) {
+      said.key = spoken(said.key);
+    }
+  };
+  std::visit(rename, message);
   effects_.emplace_back(SendMessage{envelope, std::move(message)});
 }
 
@@ -446,6 +467,7 @@ void WorkerMachine::settle(Instant now) {
   for (auto at = attempts_.begin(); at != attempts_.end();) {
     if (at->second.finished()) {
       done_.insert(at->first);
+      adopted_.erase(at->first);
       at = attempts_.erase(at);
       continue;
     }
@@ -524,7 +546,20 @@ void WorkerMachine::notice(Notice::Level level, std::string text) {
 
 AttemptMachine* WorkerMachine::find(const AttemptKey& key) {
   const auto at = attempts_.find(key);
-  return at == attempts_.end() ? nullptr : &at->second;
+  if (at != attempts_.end()) {
+    return &at->second;
+  }
+  const auto renamed = std::find_if(adopted_.begin(), adopted_.end(),
+                                    [&](const auto& entry) { return spoken(entry.first) == key; });
+  return renamed == adopted_.end() ? nullptr : &attempts_.at(renamed->first);
+}
+
+AttemptKey WorkerMachine::spoken(AttemptKey key) const {
+  const auto at = adopted_.find(key);
+  if (at != adopted_.end()) {
+    key.lease = at->second;
+  }
+  return key;
 }
 
 }  // namespace hpsearch::workers

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <exception>
@@ -12,6 +13,7 @@
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/engine/base/value.hpp"
 #include "hpsearch/proto/json.hpp"
+#include "hpsearch/workers/shell/control_group.hpp"
 #include "hpsearch/workers/shell/files.hpp"
 
 namespace hpsearch::workers {
@@ -145,6 +147,10 @@ std::vector<ProcessInfo> remains_of(const ProcessRecord& record, const std::vect
   if (record.boot_id != boot_id()) {
     return remains;
   }
+  std::vector<pid_t> members;
+  if (!record.group.empty()) {
+    members = ControlGroup(record.group).processes();
+  }
   const std::string mark = "HPSEARCH_SOCKET=" + record.socket;
   const auto pid = static_cast<pid_t>(record.pid);
   bool leader_is_ours = false;
@@ -153,7 +159,8 @@ std::vector<ProcessInfo> remains_of(const ProcessRecord& record, const std::vect
   }
   for (const ProcessInfo& process : all) {
     const bool in_session = leader_is_ours && process.session == pid;
-    if (!process.dead() && (in_session || started_with(process.pid, mark))) {
+    const bool in_group = std::find(members.begin(), members.end(), process.pid) != members.end();
+    if (!process.dead() && (in_session || in_group || started_with(process.pid, mark))) {
       remains.push_back(process);
     }
   }
@@ -195,6 +202,7 @@ Status AttemptDirectory::write_process(const ProcessRecord& record) const {
   map["start_time"] = static_cast<std::int64_t>(record.start_time);
   map["boot_id"] = record.boot_id;
   map["socket"] = record.socket;
+  map["group"] = record.group;
   return write_file(process(), engine::compact_json(Value(std::move(map))) + "\n", false);
 }
 
@@ -212,6 +220,7 @@ std::optional<ProcessRecord> AttemptDirectory::read_process() const {
   const Value* start_time = map.find("start_time");
   const Value* boot = map.find("boot_id");
   const Value* socket = map.find("socket");
+  const Value* group = map.find("group");
   const bool whole = pid != nullptr && pid->as_integer() != nullptr && start_time != nullptr &&
                      start_time->as_integer() != nullptr && boot != nullptr && boot->as_text() != nullptr &&
                      socket != nullptr && socket->as_text() != nullptr;
@@ -221,7 +230,8 @@ std::optional<ProcessRecord> AttemptDirectory::read_process() const {
   return ProcessRecord{.pid = *pid->as_integer(),
                        .start_time = static_cast<std::uint64_t>(*start_time->as_integer()),
                        .boot_id = *boot->as_text(),
-                       .socket = *socket->as_text()};
+                       .socket = *socket->as_text(),
+                       .group = group != nullptr && group->as_text() != nullptr ? *group->as_text() : ""};
 }
 
 void AttemptDirectory::remove_working_files() const {

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <charconv>
 #include <chrono>
+#include <cstring>
 #include <filesystem>
 #include <system_error>
 #include <utility>
@@ -34,6 +35,8 @@ constexpr int pieces_per_turn = 16;
 // What a program left in its pipe when it ended is at most the pipe's size; more means somebody still writes.
 constexpr int turns_at_end = 64;
 constexpr int pipe_bytes = 1024 * 1024;
+// A stretch without a pause of which the log keeps no more than this and its end.
+constexpr std::uint64_t flood_bytes = std::uint64_t{32} * 1024 * 1024;
 constexpr std::size_t log_tail_bytes = 4 * 1024;
 // An answer may quote what was wrong with the longest line there is.
 constexpr std::size_t longest_order = 4 * max_message_bytes;
@@ -59,6 +62,21 @@ std::optional<std::uint64_t> number(std::string_view text) {
   return error == std::errc() && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
 }
 
+/// feed() for whom only lines with "HPSEARCH" matter. A program that prints without end must not wait until
+/// each of its lines was looked at.
+void feed_lines_of_interest(LineSplitter& lines, std::string_view bytes,
+                            const std::function<void(std::string_view)>& line) {
+  const bool interesting = ::memmem(bytes.data(), bytes.size(), "HPSEARCH", 8) != nullptr;
+  const std::size_t first = bytes.find('\n');
+  const std::size_t last = bytes.rfind('\n');
+  if (interesting || first == last) {
+    lines.feed(bytes, line);
+    return;
+  }
+  lines.feed(bytes.substr(0, first + 1), line);  // The end of a line that began earlier.
+  lines.feed(bytes.substr(last + 1), line);      // The beginning of one that goes on.
+}
+
 }  // namespace
 
 Keeper::Keeper(net::Loop& loop, AttemptDirectory directory, OnEnd on_end)
@@ -66,8 +84,8 @@ Keeper::Keeper(net::Loop& loop, AttemptDirectory directory, OnEnd on_end)
       directory_(std::move(directory)),
       on_end_(std::move(on_end)),
       agent_lines_(longest_order),
-      out_{.pipe = {}, .log = {}, .lines = LineSplitter(max_message_bytes), .watch = {}},
-      err_{.pipe = {}, .log = {}, .lines = LineSplitter(max_message_bytes), .watch = {}},
+      out_{.pipe = {}, .log = {}, .lines = LineSplitter(max_message_bytes), .watch = {}, .behind = 0},
+      err_{.pipe = {}, .log = {}, .lines = LineSplitter(max_message_bytes), .watch = {}, .behind = 0},
       programs_(loop, [this](pid_t pid) { record(JournalStuck{pid}, false); }) {
 }
 
@@ -92,7 +110,7 @@ Status Keeper::start(Descriptor agent) {
   Result<LaunchOrder> order = read_launch_order(directory_.launch());
   const Status launched = order ? launch(*std::move(order)) : Status(order.error());
   if (launched) {
-    record(JournalStarted{"process table"}, false);
+    record(JournalStarted{followed_by_}, false);
   } else {
     record(JournalNotStarted{launched.error().message}, false);
     ended_ = true;
@@ -123,12 +141,15 @@ Status Keeper::launch(LaunchOrder order) {
   if (!socket) {
     return socket.error();
   }
-  const auto on_record = [this, &order](pid_t pid, std::uint64_t start_time) {
-    return directory_.write_process(
-        {.pid = pid, .start_time = start_time, .boot_id = boot_id(), .socket = order.report_socket});
+  const auto on_record = [this, &order](const RunningProgram& program) {
+    return directory_.write_process({.pid = program.pid,
+                                     .start_time = program.start_time,
+                                     .boot_id = boot_id(),
+                                     .socket = order.report_socket,
+                                     .group = program.group});
   };
-  Result<RunningProgram> running = programs_.start(
-      order.program, on_record, [this](bool by_signal, int code) { program_ended(by_signal, code); });
+  Result<RunningProgram> running =
+      programs_.start(order.program, on_record, [this](const ProgramEnd& end) { program_ended(end); });
   if (!running) {
     return running.error();
   }
@@ -137,6 +158,7 @@ Status Keeper::launch(LaunchOrder order) {
     scanner_.emplace(*std::move(scanner));
   }
   pid_ = running->pid;
+  followed_by_ = running->group.empty() ? "process table" : "cgroup";
   out_.pipe = std::move(running->out);
   err_.pipe = std::move(running->err);
   for (Output* output : {&out_, &err_}) {
@@ -261,20 +283,37 @@ bool Keeper::read_output(Output& output) {
       continue;
     }
     if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
+      output.behind = 0;
+      output.log->catch_up();
       return false;
     }
     if (got <= 0) {
+      output.log->catch_up();
       output.watch = net::Watch();
       output.pipe.reset();
       return false;
     }
     const std::string_view bytes(piece.data(), static_cast<std::size_t>(got));
-    output.log->append(bytes);
-    if (&output == &out_ || scanner_) {
-      output.lines.feed(bytes, [this, &output](std::string_view line) { take_line(output, line); });
+    keep_output(output, bytes);
+    const auto line = [this, &output](std::string_view text) { take_line(output, text); };
+    if (scanner_) {
+      output.lines.feed(bytes, line);
+    } else if (&output == &out_) {
+      feed_lines_of_interest(output.lines, bytes, line);
     }
   }
   return static_cast<bool>(output.pipe);
+}
+
+/// Writing makes the program wait as soon as the pipe is full. One that has kept it filled for so long says
+/// nothing that anybody will read in between.
+void Keeper::keep_output(Output& output, std::string_view bytes) {
+  output.behind += bytes.size();
+  if (output.behind > flood_bytes) {
+    output.log->leave_out(bytes);
+  } else {
+    output.log->append(bytes);
+  }
 }
 
 void Keeper::take_line(const Output& output, std::string_view line) {
@@ -301,12 +340,13 @@ bool Keeper::is_below_length(std::string_view line, bool from_socket) const {
   return metrics != nullptr && metrics->step < ahead_below_;
 }
 
-void Keeper::program_ended(bool by_signal, int code) {
+void Keeper::program_ended(const ProgramEnd& end) {
   for (Output* output : {&out_, &err_}) {
     for (int turn = 0; turn < turns_at_end && read_output(*output); ++turn) {
     }
     output->lines.finish([this, output](std::string_view line) { take_line(*output, line); });
     output->watch = net::Watch();
+    output->log->catch_up();
   }
   socket_->drain();
   std::string tail = err_.log->last_lines(log_tail_bytes);
@@ -314,7 +354,7 @@ void Keeper::program_ended(bool by_signal, int code) {
     tail = out_.log->last_lines(log_tail_bytes);
   }
   ended_ = true;
-  record(JournalEnded{by_signal, code, asked_, false, std::move(tail)}, false);
+  record(JournalEnded{end.by_signal, end.code, asked_, end.out_of_memory, std::move(tail)}, false);
   end_if_done();
 }
 

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "hpsearch/net/log.hpp"
+#include "hpsearch/workers/shell/control_group.hpp"
 #include "hpsearch/workers/shell/launch_order.hpp"
 #include "hpsearch/workers/shell/local_socket.hpp"
 #include "hpsearch/workers/shell/process_table.hpp"
@@ -287,6 +288,9 @@ void KeeperLink::sweep() {
     }
     again_ = loop_.after(next_look, [this] { sweep(); });
     return;
+  }
+  if (program && !program->group.empty()) {
+    ControlGroup(program->group).remove();
   }
   over_ = true;
   handlers_.on_lost(restarted ? "the machine was restarted while it ran"

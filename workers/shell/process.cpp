@@ -233,9 +233,21 @@ Result<RunningProgram> ProgramKeeper::start(const ProgramStart& what, const Befo
   running.pid = pid;
   const auto info = process_info(pid);
   running.start_time = info ? info->start_time : 0;
-  if (const Status ready = before_run(pid, running.start_time); !ready) {
+  std::optional<ControlGroup> group = ControlGroup::make("hpsearch-" + std::to_string(pid));
+  const auto give_up_group = [&group] {
+    if (group) {
+      group->remove();
+    }
+  };
+  if (group && !group->take(pid)) {
+    give_up_group();
+    group.reset();
+  }
+  running.group = group ? group->directory().string() : "";
+  if (const Status ready = before_run(running); !ready) {
     go->write_end.reset();
     wait_for(pid);
+    give_up_group();
     return ready.error();
   }
   const char word = 'g';
@@ -248,12 +260,14 @@ Result<RunningProgram> ProgramKeeper::start(const ProgramStart& what, const Befo
   } while (got < 0 && errno == EINTR);
   if (got == static_cast<ssize_t>(sizeof failure)) {
     wait_for(pid);
+    give_up_group();
     return cannot_run(what, *program, failure);
   }
   running.out = std::move(out->read_end);
   running.err = std::move(err->read_end);
   Kept& kept = programs_[pid];
   kept.token = what.token;
+  kept.group = std::move(group);
   kept.on_end = std::move(on_end);
   return running;
 }
@@ -279,7 +293,14 @@ void ProgramKeeper::kill(pid_t pid) {
     sweep(pid);
     return;
   }
-  for (const ProcessInfo& process : left_of(pid)) {
+  force(found->second, left_of(pid));
+}
+
+void ProgramKeeper::force(const Kept& kept, const std::vector<ProcessInfo>& left) {
+  if (kept.group) {
+    kept.group->kill();
+  }
+  for (const ProcessInfo& process : left) {
     signal_exactly(process, SIGKILL);
   }
 }
@@ -318,18 +339,19 @@ void ProgramKeeper::sweep(pid_t pid) {
   if (left.empty()) {
     const Kept ended = std::move(kept);
     programs_.erase(found);
-    if (WIFSIGNALED(ended.status)) {
-      ended.on_end(true, WTERMSIG(ended.status));
-    } else {
-      ended.on_end(false, WEXITSTATUS(ended.status));
+    ProgramEnd end;
+    end.by_signal = WIFSIGNALED(ended.status);
+    end.code = end.by_signal ? WTERMSIG(ended.status) : WEXITSTATUS(ended.status);
+    if (ended.group) {
+      end.out_of_memory = ended.group->ran_out_of_memory();
+      ended.group->remove();
     }
+    ended.on_end(end);
     return;
   }
   const bool forced = kept.killing || !kept.asked;
   if (forced) {
-    for (const ProcessInfo& process : left) {
-      signal_exactly(process, SIGKILL);
-    }
+    force(kept, left);
   }
   if (++kept.sweeps == looks_before_warning && forced && on_stuck_) {
     on_stuck_(left.front().pid);
@@ -344,6 +366,10 @@ std::vector<ProcessInfo> ProgramKeeper::left_of(pid_t pid) const {
   const pid_t self = ::getpid();
   const pid_t own_session = ::getsid(0);
   std::set<pid_t> ours;
+  if (const Kept& kept = programs_.at(pid); kept.group) {
+    const std::vector<pid_t> members = kept.group->processes();
+    ours.insert(members.begin(), members.end());
+  }
   bool alone = self != 1;  // As a container's first process we adopt strangers too.
   for (const auto& [other, kept] : programs_) {
     alone = alone && other == pid;

@@ -5,9 +5,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
+#include <charconv>
+#include <optional>
+#include <system_error>
 #include <utility>
+#include <vector>
 
 #include "hpsearch/workers/core/log_text.hpp"
 
@@ -18,13 +21,62 @@ using engine::Result;
 
 namespace {
 
-/// Up to `limit` bytes from `offset`; fewer at the end of the file.
-std::string read_at(int file, std::uint64_t offset, std::uint64_t limit) {
+constexpr std::size_t recent_bytes = 1024 * 1024;
+
+fs::path piece_path(const fs::path& path, std::uint64_t begin) {
+  fs::path later = path;
+  later += "." + std::to_string(begin);
+  return begin == 0 ? path : later;
+}
+
+/// One file of a log.
+struct Piece {
+  std::uint64_t begin = 0;
+  std::uint64_t size = 0;
+  [[nodiscard]] std::uint64_t end() const noexcept { return begin + size; }
+};
+
+std::optional<Piece> piece_at(const fs::path& path, std::uint64_t begin) {
+  struct stat info {};
+  if (::stat(piece_path(path, begin).c_str(), &info) != 0) {
+    return std::nullopt;
+  }
+  return Piece{begin, static_cast<std::uint64_t>(info.st_size)};
+}
+
+/// In order; empty when there is no such log.
+std::vector<Piece> pieces_of(const fs::path& path) {
+  std::vector<Piece> pieces;
+  if (const auto first = piece_at(path, 0)) {
+    pieces.push_back(*first);
+  }
+  const std::string stem = path.filename().string() + ".";
+  std::error_code error;
+  for (fs::directory_iterator at(path.parent_path(), error), end; !error && at != end; at.increment(error)) {
+    const std::string name = at->path().filename().string();
+    if (!name.starts_with(stem)) {
+      continue;
+    }
+    std::uint64_t begin = 0;
+    const char* const last = name.data() + name.size();
+    const auto [parsed, problem] = std::from_chars(name.data() + stem.size(), last, begin);
+    const auto piece = problem == std::errc() && parsed == last && begin > 0 ? piece_at(path, begin) : std::nullopt;
+    if (piece) {
+      pieces.push_back(*piece);
+    }
+  }
+  std::sort(pieces.begin(), pieces.end(), [](const Piece& a, const Piece& b) { return a.begin < b.begin; });
+  return pieces;
+}
+
+/// Up to `limit` bytes from `offset` of a file; fewer at its end.
+std::string read_at(const fs::path& path, std::uint64_t offset, std::uint64_t limit) {
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   std::string text(limit, '\0');
   std::size_t filled = 0;
-  while (filled < text.size()) {
+  while (file && filled < text.size()) {
     const ssize_t got =
-        ::pread(file, text.data() + filled, text.size() - filled, static_cast<off_t>(offset + filled));
+        ::pread(file.get(), text.data() + filled, text.size() - filled, static_cast<off_t>(offset + filled));
     if (got < 0 && errno == EINTR) {
       continue;
     }
@@ -37,28 +89,27 @@ std::string read_at(int file, std::uint64_t offset, std::uint64_t limit) {
   return text;
 }
 
-std::uint64_t size_of(int file) {
-  struct stat info {};
-  return ::fstat(file, &info) == 0 ? static_cast<std::uint64_t>(info.st_size) : 0;
-}
-
-bool copy_part(int from, std::uint64_t offset, std::uint64_t bytes, int to) {
-  constexpr std::uint64_t piece = 256 * 1024;
-  while (bytes > 0) {
-    const std::string text = read_at(from, offset, std::min(piece, bytes));
-    if (text.empty() || !write_all(to, text)) {
-      return false;
+/// Up to `limit` bytes from `offset`, over pieces that follow each other without a gap.
+std::string read_through(const fs::path& path, const std::vector<Piece>& pieces, std::uint64_t offset,
+                         std::uint64_t limit) {
+  std::string text;
+  for (const Piece& piece : pieces) {
+    const std::uint64_t at = offset + text.size();
+    if (at < piece.begin || text.size() >= limit) {
+      break;
     }
-    offset += text.size();
-    bytes -= text.size();
+    if (at < piece.end()) {
+      text += read_at(piece_path(path, piece.begin), at - piece.begin,
+                      std::min(limit - text.size(), piece.end() - at));
+    }
   }
-  return true;
+  return text;
 }
 
 }  // namespace
 
 Result<ProgramLog> ProgramLog::create(fs::path path, LogLimits limits) {
-  Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0644));
+  Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0644));
   if (!file) {
     return file_error("cannot write", path, errno);
   }
@@ -66,54 +117,90 @@ Result<ProgramLog> ProgramLog::create(fs::path path, LogLimits limits) {
 }
 
 bool ProgramLog::append(std::string_view bytes) {
-  if (size_ + bytes.size() > limits_.whole) {
-    cut_down();
-  }
-  if (!write_all(file_.get(), bytes)) {
-    size_ = size_of(file_.get());
+  if (size_ >= limits_.piece && !begin_piece()) {
+    dropped_ += bytes.size();
     return false;
   }
-  size_ += bytes.size();
+  if (dropped_ > 0) {
+    const std::string mark = "\n[hpsearch-shim dropped " + std::to_string(dropped_) +
+                             " bytes here: the disk did not take them]\n";
+    if (write_all(file_.get(), mark)) {
+      size_ += mark.size();
+      dropped_ = 0;
+    }
+  }
+  if (dropped_ == 0 && write_all(file_.get(), bytes)) {
+    size_ += bytes.size();
+    return true;
+  }
+  dropped_ += bytes.size();
+  const auto here = piece_at(path_, begin_);
+  size_ = here ? here->size : size_;  // A part of it may have been taken.
+  return false;
+}
+
+void ProgramLog::leave_out(std::string_view bytes) {
+  left_out_ += bytes.size();
+  recent_.append(bytes.substr(bytes.size() - std::min(bytes.size(), recent_bytes)));
+  if (recent_.size() > 2 * recent_bytes) {
+    recent_.erase(0, recent_.size() - recent_bytes);
+  }
+}
+
+void ProgramLog::catch_up() {
+  if (left_out_ == 0) {
+    return;
+  }
+  const std::uint64_t lost = left_out_ - recent_.size();
+  if (lost > 0) {
+    append("\n[hpsearch-shim left out " + std::to_string(lost) +
+           " bytes here: they came faster than they could be written]\n");
+  }
+  append(recent_);
+  left_out_ = 0;
+  recent_ = std::string();
+}
+
+bool ProgramLog::begin_piece() {
+  const std::uint64_t begin = begin_ + size_;
+  Descriptor file(::open(piece_path(path_, begin).c_str(),
+                         O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0644));
+  if (!file) {
+    return false;
+  }
+  file_ = std::move(file);
+  begin_ = begin;
+  size_ = 0;
+  later_.push_back(begin);
+  while (later_.size() >= limits_.pieces) {
+    ::unlink(piece_path(path_, later_.front()).c_str());
+    later_.pop_front();
+  }
   return true;
 }
 
-void ProgramLog::cut_down() {
-  const std::uint64_t head = std::min(limits_.head, size_);
-  const std::uint64_t tail = std::min(limits_.tail, size_ - head);
-  const std::uint64_t tail_at = size_ - tail;
-  fs::path fresh_path = path_;
-  fresh_path += ".new";
-  Descriptor fresh(::open(fresh_path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0644));
-  const std::string mark = "\n[hpsearch-worker left out " + std::to_string(tail_at - head) + " bytes here]\n";
-  const bool copied = fresh && copy_part(file_.get(), 0, head, fresh.get()) && write_all(fresh.get(), mark) &&
-                      copy_part(file_.get(), tail_at, tail, fresh.get()) &&
-                      ::rename(fresh_path.c_str(), path_.c_str()) == 0;
-  if (copied) {
-    file_ = std::move(fresh);
-  } else {
-    // No room for a copy: the beginning is what explains most failures.
-    ::unlink(fresh_path.c_str());
-    const int ignored = ::ftruncate(file_.get(), static_cast<off_t>(head));
-    static_cast<void>(ignored);
-  }
-  size_ = size_of(file_.get());
-}
-
 std::string ProgramLog::last_lines(std::size_t limit) const {
+  const std::uint64_t end = begin_ + size_;
   // One byte more tells whether the first one kept begins a line.
-  const std::uint64_t wanted = std::min<std::uint64_t>(size_, limit + 1);
-  return workers::last_lines(read_at(file_.get(), size_ - wanted, wanted), limit);
+  const std::uint64_t wanted = std::min<std::uint64_t>(end, limit + 1);
+  return workers::last_lines(read_through(path_, pieces_of(path_), end - wanted, wanted), limit);
 }
 
 Result<LogPiece> read_log(const fs::path& path, std::uint64_t offset, std::uint64_t limit, bool from_end) {
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file) {
-    return file_error("cannot read", path, errno);
+  const std::vector<Piece> pieces = pieces_of(path);
+  if (pieces.empty()) {
+    return file_error("cannot read", path, ENOENT);
   }
   LogPiece piece;
-  piece.size = size_of(file.get());
+  piece.size = pieces.back().end();
   piece.offset = from_end ? piece.size - std::min(limit, piece.size) : std::min(offset, piece.size);
-  std::string bytes = read_at(file.get(), piece.offset, std::min(limit, piece.size - piece.offset));
+  for (const Piece& kept : pieces) {
+    if (kept.end() > piece.offset) {
+      piece.offset = std::max(piece.offset, kept.begin);  // Behind what was left out.
+      break;
+    }
+  }
+  std::string bytes = read_through(path, pieces, piece.offset, std::min(limit, piece.size - piece.offset));
   if (from_end && piece.offset > 0) {
     const std::size_t cut = cut_character_at_start(bytes);
     bytes.erase(0, cut);

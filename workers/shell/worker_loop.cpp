@@ -44,6 +44,7 @@ WorkerIdentity identity_of(const WorkerState& state, const WorkerOptions& option
           .name = options.name,
           .incarnation = state.incarnation(),
           .boot_id = boot_id(),
+          .pid = static_cast<std::uint64_t>(::getpid()),
           .slots = options.machine.slots,
           .slot_kind = options.slot_kind};
 }

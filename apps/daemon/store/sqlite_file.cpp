@@ -1,6 +1,8 @@
 #include "daemon/store/sqlite_file.hpp"
 
 #include <sqlite3.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cstring>
 #include <utility>
@@ -77,10 +79,44 @@ std::string_view Use::text_at(int column) const noexcept {
 
 void SqliteFile::CloseDatabase::operator()(sqlite3* database) const noexcept { sqlite3_close_v2(database); }
 
+SqliteFile::~SqliteFile() {
+  const std::string log = path_ + "-wal";
+  struct stat found {};
+  // While the lock is still ours: once it is gone, somebody's commits may be in there.
+  if (made_log_ && ::stat(log.c_str(), &found) == 0 && found.st_size == 0) {
+    ::unlink(log.c_str());
+  }
+}
+
 Status SqliteFile::open(const std::string& path) {
+  return open_with(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
+}
+
+Status SqliteFile::open_untouched(const std::string& path) {
+  if (::access(path.c_str(), F_OK) != 0) {
+    return Error{Errc::not_found, "there is no " + path};
+  }
+  // Reading a write-ahead log takes either shared memory, which is a file beside it, or the exclusive lock, which
+  // takes a descriptor that could write. Nothing here does, and closing leaves the log where it is.
+  const bool has_log = ::access((path + "-wal").c_str(), F_OK) == 0;
+  if (auto opened = open_with(path, SQLITE_OPEN_READWRITE); !opened) {
+    return opened;
+  }
+  sqlite3_db_config(database_.get(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
+  for (const char* pragma : {"PRAGMA locking_mode=EXCLUSIVE", "PRAGMA query_only=ON", "PRAGMA cell_size_check=ON",
+                             "PRAGMA trusted_schema=OFF", "SELECT count(*) FROM sqlite_schema"}) {
+    if (auto done = run(pragma, "cannot read"); !done) {
+      return done;
+    }
+  }
+  made_log_ = !has_log;  // Only from here on the lock is ours.
+  return Done{};
+}
+
+Status SqliteFile::open_with(const std::string& path, int how) {
   path_ = path;
   sqlite3* database = nullptr;
-  const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
+  const int flags = how | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
   const int opened = sqlite3_open_v2(path.c_str(), &database, flags, nullptr);
   database_.reset(database);
   if (opened == SQLITE_OK) {
@@ -130,6 +166,25 @@ Result<std::uint64_t> SqliteFile::number(const char* sql) {
 void SqliteFile::roll_back() noexcept {
   sqlite3_exec(database_.get(), "ROLLBACK", nullptr, nullptr, nullptr);
 }
+
+Result<SqliteFile::Copy> SqliteFile::copy_to(SqliteFile& to) {
+  sqlite3_backup* backup = sqlite3_backup_init(to.database_.get(), "main", database_.get(), "main");
+  if (backup == nullptr) {
+    return to.problem("cannot write");
+  }
+  return Copy(to, backup);
+}
+
+Result<bool> SqliteFile::Copy::step(int pages) {
+  const int code = sqlite3_backup_step(backup_, pages);
+  if (code != SQLITE_OK && code != SQLITE_DONE) {
+    sqlite3_backup_finish(std::exchange(backup_, nullptr));
+    return to_->problem("cannot copy into");
+  }
+  return code == SQLITE_OK;
+}
+
+SqliteFile::Copy::~Copy() { sqlite3_backup_finish(backup_); }
 
 bool SqliteFile::in_transaction() const noexcept { return sqlite3_get_autocommit(database_.get()) == 0; }
 

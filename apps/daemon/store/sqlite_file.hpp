@@ -6,10 +6,12 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "hpsearch/engine/base/result.hpp"
 
 struct sqlite3;
+struct sqlite3_backup;
 struct sqlite3_stmt;
 
 namespace hpsearch::daemon {
@@ -63,9 +65,31 @@ class SqliteFile {
   SqliteFile() = default;
   SqliteFile(const SqliteFile&) = delete;
   SqliteFile& operator=(const SqliteFile&) = delete;
+  ~SqliteFile();
 
   /// Opens or makes the file. unavailable: the file system refuses.
   engine::Status open(const std::string& path);
+
+  /// Opens a file to read it, and leaves every byte of it and of its write-ahead log as it is; nobody else gets in
+  /// meanwhile. not_found: it is not there; wrong_state: somebody has it open; corrupt: it is no database.
+  engine::Status open_untouched(const std::string& path);
+
+  /// Copies pages into the file that `to` has open, which is as it was until the last one; what is written here
+  /// meanwhile is in the copy too. True when there are more. At most `pages` of them, of 4 KiB each.
+  class Copy {
+   public:
+    [[nodiscard]] engine::Result<bool> step(int pages);
+    Copy(Copy&& other) noexcept : to_(other.to_), backup_(std::exchange(other.backup_, nullptr)) {}
+    Copy& operator=(Copy&&) = delete;
+    ~Copy();
+
+   private:
+    friend class SqliteFile;
+    Copy(SqliteFile& to, sqlite3_backup* backup) : to_(&to), backup_(backup) {}
+    SqliteFile* to_;
+    sqlite3_backup* backup_;
+  };
+  [[nodiscard]] engine::Result<Copy> copy_to(SqliteFile& to);
 
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
 
@@ -94,7 +118,10 @@ class SqliteFile {
     void operator()(sqlite3* database) const noexcept;
   };
 
+  engine::Status open_with(const std::string& path, int flags);
+
   std::string path_;
+  bool made_log_ = false;  // An empty write-ahead log, by looking at a file that had none.
   int pages_to_move_ = 0;  // In the write-ahead log, as of the last commit.
   std::unique_ptr<sqlite3, CloseDatabase> database_;
 };

@@ -13,6 +13,7 @@ namespace {
 using engine::Done;
 using engine::Errc;
 using engine::Error;
+using engine::Result;
 using engine::Status;
 
 // "hpse" in ASCII: `file` and other tools can tell whose database this is.
@@ -160,9 +161,13 @@ Status migrate_from(SqliteFile& file, std::uint64_t version, bool fresh) {
   return file.run(script, "cannot prepare");
 }
 
-}  // namespace
+struct Schema {
+  std::uint64_t version = 0;
+  bool fresh = false;  ///< A file with nothing in it.
+};
 
-Status migrate(SqliteFile& file) {
+/// corrupt, version_mismatch: nothing that this build could go on with.
+Result<Schema> schema_of(SqliteFile& file) {
   const auto version = file.number("PRAGMA user_version");
   const auto owner = file.number("PRAGMA application_id");
   const auto tables = file.number("SELECT count(*) FROM sqlite_schema");
@@ -180,13 +185,40 @@ Status migrate(SqliteFile& file) {
                                              std::to_string(*version) + ", this one reads up to " +
                                              std::to_string(migrations.size()) + ")"};
   }
-  if (*version == migrations.size()) {
+  return Schema{*version, fresh};
+}
+
+}  // namespace
+
+Status check_schema(SqliteFile& file) {
+  const auto schema = schema_of(file);
+  if (!schema) {
+    return schema.error();
+  }
+  if (schema->fresh) {
+    return Error{Errc::corrupt, file.path() + " is an empty database"};
+  }
+  if (schema->version < migrations.size()) {
+    return Error{Errc::version_mismatch, file.path() + " was written by an older version (its schema is " +
+                                             std::to_string(schema->version) + ", this one reads " +
+                                             std::to_string(migrations.size()) +
+                                             "); start a daemon on it once, which brings it up to date"};
+  }
+  return Done{};
+}
+
+Status migrate(SqliteFile& file) {
+  const auto schema = schema_of(file);
+  if (!schema) {
+    return schema.error();
+  }
+  if (schema->version == migrations.size()) {
     return Done{};
   }
   if (auto begun = file.run("BEGIN IMMEDIATE", "cannot prepare"); !begun) {
     return begun;
   }
-  Status done = migrate_from(file, *version, fresh);
+  Status done = migrate_from(file, schema->version, schema->fresh);
   if (!done) {
     file.roll_back();
   }

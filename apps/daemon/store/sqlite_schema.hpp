@@ -9,4 +9,8 @@ namespace hpsearch::daemon {
 /// O(log) where an old log has to be written anew.
 engine::Status migrate(SqliteFile& file);
 
+/// Whether the file is a store of this build's schema, looked at only. corrupt: of another program; version_mismatch:
+/// of a newer build, or of an older one that no daemon has brought up to date.
+engine::Status check_schema(SqliteFile& file);
+
 }  // namespace hpsearch::daemon

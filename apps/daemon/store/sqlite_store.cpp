@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "daemon/store/event_group.hpp"
+#include "daemon/store/log_writer.hpp"
 #include "daemon/store/read_ahead.hpp"
 #include "daemon/store/sqlite_file.hpp"
 #include "daemon/store/sqlite_schema.hpp"
@@ -19,15 +20,7 @@ using engine::Error;
 using engine::Result;
 using engine::Status;
 
-engine::Value to_value(const engine::Metrics& metrics) {
-  engine::Value::Map map;
-  for (const auto& [name, number] : metrics) {
-    map[name] = number;
-  }
-  return map;
-}
-
-/// Metrics are written by compact_json; a number in there reads back as the same double.
+/// What metrics_text() was made of.
 std::optional<engine::Metrics> metrics_of(const std::string& text) {
   const auto value = proto::parse_json(text);
   if (!value || value->as_map() == nullptr) {
@@ -47,12 +40,9 @@ std::optional<engine::Metrics> metrics_of(const std::string& text) {
 
 struct SqliteStore::Impl {
   SqliteFile file;
+  LogWriter writer;
   Statement begin;
   Statement commit;
-  Statement add_group;
-  Statement add_metric;
-  Statement add_to_history;
-  Statement set_head;
   Statement read_after;
   Statement read_metrics;
   Statement read_history;
@@ -61,7 +51,6 @@ struct SqliteStore::Impl {
   engine::Lsn known;  ///< Recovery begins after it.
   engine::Lsn last;
   std::uint32_t chain = 0;
-  GroupWriter writer;  ///< The row that append() is filling.
   bool recovered = false;
   std::optional<Error> broken;  ///< The failed append; SQLite might let the next one through, we do not.
 
@@ -98,11 +87,6 @@ struct SqliteStore::Impl {
     const std::pair<Statement*, const char*> wanted[] = {
         {&begin, "BEGIN IMMEDIATE"},
         {&commit, "COMMIT"},
-        {&add_group, "INSERT INTO event_group (first, count, epoch, events) VALUES (?, ?, ?, ?)"},
-        {&add_metric,
-         "INSERT INTO metric (experiment, trial, attempt, seq, step, metrics) VALUES (?, ?, ?, ?, ?, ?)"},
-        {&add_to_history, "INSERT INTO trial_event (experiment, trial, lsn) VALUES (?, ?, ?)"},
-        {&set_head, "UPDATE meta SET value = ? WHERE name = 'last_lsn'"},
         {&read_after,
          "SELECT first, count, epoch, events FROM event_group WHERE first >= "
          "coalesce((SELECT max(first) FROM event_group WHERE first <= ?), 0) ORDER BY first"},
@@ -120,7 +104,7 @@ struct SqliteStore::Impl {
       }
       *place = std::move(statement).value();
     }
-    return Done{};
+    return writer.open(file);
   }
 
   /// What the first four columns hold; SQLite's own memory, until the next step.
@@ -176,57 +160,6 @@ struct SqliteStore::Impl {
     return decode_record(record, decoder, events.emplace_back());
   }
 
-  Status add_row() {
-    const EventGroup group = writer.group();
-    Use row(add_group);
-    row.bind(1, group.first.number());
-    row.bind(2, group.count);
-    row.bind(3, group.epoch);
-    row.bind_bytes(4, group.bytes);
-    if (row.step() != Use::Step::done) {
-      return file.problem("cannot store events in");
-    }
-    writer.clear();
-    return Done{};
-  }
-
-  Status add(const engine::Event& event, std::uint32_t& chain_now) {
-    const StoredRecord record = make_record(event, epoch, chain_now);
-    chain_now = record.chain;
-    if (!writer.add(record.view())) {
-      if (auto added = add_row(); !added) {
-        return added;
-      }
-      HPSEARCH_CHECK(writer.add(record.view()), "an empty group takes any event");
-    }
-    if (const std::optional<TrialPlace> place = history_of(event)) {
-      Use mark(add_to_history);
-      mark.bind(1, place->experiment.number());
-      mark.bind(2, place->trial.number());
-      mark.bind(3, event.lsn.number());
-      if (mark.step() != Use::Step::done) {
-        return file.problem("cannot store events in");
-      }
-    }
-    const engine::MetricsReport* report = metrics_in(event);
-    if (report == nullptr) {
-      return Done{};
-    }
-    const auto& taken = *std::get_if<engine::ReportTaken>(&event.body);
-    const std::string json = engine::compact_json(to_value(report->metrics));
-    Use point(add_metric);
-    point.bind(1, taken.key.experiment.number());
-    point.bind(2, taken.key.trial.number());
-    point.bind(3, taken.key.attempt.number());
-    point.bind(4, taken.seq);
-    point.bind(5, engine::count(report->step));
-    point.bind_text(6, json);
-    if (point.step() != Use::Step::done) {
-      return file.problem("cannot store metrics in");
-    }
-    return Done{};
-  }
-
   /// Whatever a failed write left behind is in doubt, and a kernel may call a page clean that it could not write: no
   /// second try would tell. The store is given up; a new start reads and checks what is really there.
   Error give_up(Error error) {
@@ -236,24 +169,18 @@ struct SqliteStore::Impl {
   }
 
   Status add_all(std::span<const engine::Event> group, std::uint32_t& chain_now) {
-    writer.clear();
     if (Use(begin).step() != Use::Step::done) {
       return file.problem("cannot store events in");
     }
     for (const engine::Event& event : group) {
-      if (auto added = add(event, chain_now); !added) {
+      const StoredRecord record = make_record(event, epoch, chain_now);
+      chain_now = record.chain;
+      if (auto added = writer.add(record.view(), event); !added) {
         return added;
       }
     }
-    if (auto added = add_row(); !added) {
-      return added;
-    }
-    {
-      Use head(set_head);
-      head.bind(1, group.back().lsn.number());
-      if (head.step() != Use::Step::done) {
-        return file.problem("cannot store events in");
-      }
+    if (auto finished = writer.finish(); !finished) {
+      return finished;
     }
     if (Use(commit).step() != Use::Step::done) {
       return file.problem("cannot store events in");
@@ -278,6 +205,8 @@ Result<std::unique_ptr<SqliteStore>> SqliteStore::open(const std::string& path) 
   }
   return std::unique_ptr<SqliteStore>(new SqliteStore(std::move(impl)));
 }
+
+Result<SqliteFile::Copy> SqliteStore::copy_to(SqliteFile& to) { return impl_->file.copy_to(to); }
 
 std::uint64_t SqliteStore::cluster() const noexcept {
   return impl_->cluster;
@@ -355,6 +284,7 @@ Status SqliteStore::append(std::span<const engine::Event> group) {
   if (auto added = impl.add_all(group, chain); !added) {
     const bool only_room = impl.file.lacks_room();
     impl.file.roll_back();
+    impl.writer.forget();
     if (only_room && !impl.file.in_transaction()) {
       return Error{Errc::unavailable, added.error().message};
     }

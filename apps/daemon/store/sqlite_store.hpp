@@ -4,6 +4,7 @@
 #include <string>
 
 #include "daemon/store/event_store.hpp"
+#include "daemon/store/sqlite_file.hpp"
 
 namespace hpsearch::daemon {
 
@@ -14,6 +15,9 @@ class SqliteStore final : public EventStore {
   /// damaged; version_mismatch: of a newer build; unavailable: the file system refuses.
   [[nodiscard]] static engine::Result<std::unique_ptr<SqliteStore>> open(const std::string& path);
   ~SqliteStore() override;
+
+  /// Begins to copy the store as it is, and as it becomes meanwhile, into an empty file.
+  [[nodiscard]] engine::Result<SqliteFile::Copy> copy_to(SqliteFile& to);
 
   [[nodiscard]] std::uint64_t cluster() const noexcept override;
   [[nodiscard]] std::uint64_t daemon_epoch() const noexcept override;

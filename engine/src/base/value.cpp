@@ -30,6 +30,13 @@ Value* Members::find(std::string_view key) noexcept {
 }
 
 Value& Members::operator[](std::string_view key) {
+  if (members_.empty() || members_.back().first < key) {  // Most maps are filled in order.
+    if (members_.capacity() == 0) {
+      constexpr std::size_t few = 4;
+      members_.reserve(few);
+    }
+    return members_.emplace_back(key, Value()).second;
+  }
   auto place = std::lower_bound(members_.begin(), members_.end(), key, key_before);
   if (place == members_.end() || place->first != key) {
     place = members_.emplace(place, std::string(key), Value());

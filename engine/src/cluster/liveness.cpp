@@ -4,34 +4,33 @@
 
 namespace hpsearch::engine {
 
-void Liveness::heard(WorkerId worker, Instant now) { last_heard_[worker] = now; }
+Duration lease_patience(Duration lost_after, std::optional<Duration> experiments, Duration since_checkpoint) noexcept {
+  if (experiments) {
+    return *experiments;
+  }
+  const Duration tenth = Duration::micros(since_checkpoint.in_micros() / 10);
+  return std::max(lost_after, std::min(tenth, longest_lease_patience));
+}
+
+void Liveness::heard(WorkerId worker, Instant now) { last_heard_[worker] = Heard{now, false}; }
+
+void Liveness::restored(WorkerId worker, Instant now) { last_heard_[worker] = Heard{now, true}; }
 
 void Liveness::forget(WorkerId worker) noexcept { last_heard_.erase(worker); }
 
 bool Liveness::suspect(WorkerId worker, Instant now) const noexcept {
   const auto found = last_heard_.find(worker);
-  return found == last_heard_.end() || now - found->second >= patience_.suspect_after;
+  return found == last_heard_.end() || now - found->second.at >= patience_.suspect_after;
 }
 
-std::vector<WorkerId> Liveness::lost(Instant now) const {
-  std::vector<WorkerId> silent;
+std::vector<Silence> Liveness::silent(Instant now) const {
+  std::vector<Silence> silent;
   for (const auto& [worker, heard] : last_heard_) {
-    if (now - heard >= patience_.lost_after) {
-      silent.push_back(worker);
+    if (now - heard.at >= patience_.suspect_after) {
+      silent.push_back({worker, heard.at, heard.restored ? patience_.after_start : Duration()});
     }
   }
   return silent;
-}
-
-std::optional<Instant> Liveness::next_deadline() const noexcept {
-  std::optional<Instant> oldest;
-  for (const auto& [worker, heard] : last_heard_) {
-    oldest = oldest ? std::min(*oldest, heard) : heard;
-  }
-  if (oldest) {
-    return *oldest + patience_.lost_after;
-  }
-  return std::nullopt;
 }
 
 }  // namespace hpsearch::engine

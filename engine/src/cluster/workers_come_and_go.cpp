@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "hpsearch/engine/cluster/liveness.hpp"
 #include "step.hpp"
 
 namespace hpsearch::engine {
@@ -25,7 +26,13 @@ void give_up_missing(Step& step, const WorkerRecord& worker, const JoinWorker& c
   for (const AttemptKey& key : keys) {
     const LiveAttempt& live = *trial_of(step.world(), key.experiment, key.trial).live;
     const bool fits = live.slots.empty() || live.slots.back().number() < command.slots;
-    if (find_held(command, key) != nullptr && fits) {
+    const HeldAttempt* held = find_held(command, live.known_as());
+    if (held != nullptr && fits && held->first_seq > live.applied_seq + 1) {
+      // Acknowledged once and forgotten by us: an older store was brought back. They cannot come again.
+      lose_attempt(step, key, "this store is older than what its worker has reported", true);
+      continue;
+    }
+    if (held != nullptr && fits) {
       if (!live.started) {
         step.happened(AttemptStarted{key});  // The message that said so was lost.
       }
@@ -41,6 +48,11 @@ void give_up_missing(Step& step, const WorkerRecord& worker, const JoinWorker& c
   }
 }
 
+/// Whether this store can have granted it. If not, it comes from the future of an older copy.
+bool in_the_log(const World& world, const TrialRecord& trial, const AttemptKey& key) {
+  return key.attempt.number() <= trial.attempts && key.lease.number() <= world.last_lsn.number();
+}
+
 WelcomeWorker welcome(const World& world, WorkerId id, const JoinWorker& command) {
   WelcomeWorker answer;
   answer.worker = id;
@@ -48,16 +60,17 @@ WelcomeWorker welcome(const World& world, WorkerId id, const JoinWorker& command
     WelcomeWorker::Attempt attempt;
     attempt.key = held.key;
     const auto found = world.experiments.find(held.key.experiment);
-    const bool known = found != world.experiments.end() &&
-                       held.key.trial.number() < found->second.trials.size() &&
-                       held.key.attempt.number() <= found->second.trials[held.key.trial.number()].attempts &&
-                       held.key.lease.number() <= world.last_lsn.number();
-    if (known) {
-      const TrialRecord& trial = found->second.trials[held.key.trial.number()];
-      const bool live = trial.live && trial.live->key == held.key && trial.live->worker == id;
-      const bool over = !trial.live && trial.exited && trial.last_lease == held.key.lease;
+    const TrialRecord* trial = found != world.experiments.end() && held.key.trial.number() < found->second.trials.size()
+                                   ? &found->second.trials[held.key.trial.number()]
+                                   : nullptr;
+    const bool live = trial != nullptr && trial->live && trial->live->known_as() == held.key && trial->live->worker == id;
+    if (live || (trial != nullptr && in_the_log(world, *trial, held.key))) {
+      const bool over = !trial->live && trial->exited && trial->last_lease == held.key.lease;
       attempt.fate = live || over ? WelcomeWorker::Fate::go_on : WelcomeWorker::Fate::fenced;
-      attempt.upto = live ? trial.live->applied_seq : trial.last_seq;
+      attempt.upto = live ? trial->live->applied_seq : trial->last_seq;
+      if (live && trial->live->key.lease != held.key.lease) {
+        attempt.lease = trial->live->key.lease;
+      }
     }
     answer.attempts.push_back(attempt);
   }
@@ -70,7 +83,7 @@ void repeat_outstanding(Step& step, WorkerId id, const JoinWorker& command) {
   auto& orders = step.effects().orders;
   for (const AttemptKey& key : world.workers.at(id).attempts) {
     const LiveAttempt& live = *trial_of(world, key.experiment, key.trial).live;
-    const HeldAttempt* held = find_held(command, key);
+    const HeldAttempt* held = find_held(command, live.known_as());
     if (held == nullptr) {
       orders.emplace_back(LaunchAttempt{id, launch_spec_of(world, key)});
     } else if (live.decision && live.decision->id > held->last_decision) {
@@ -106,6 +119,7 @@ Status join_worker(Step& step, const JoinWorker& command) {
     step.happened(
         WorkerJoined{id, command.uid, command.name, command.incarnation, command.slots, command.slot_kind});
   }
+  adopt_returned(step, id, command.held);
   step.effects().joined = id;
   step.effects().orders.emplace_back(welcome(world, id, command));
   repeat_outstanding(step, id, command);
@@ -126,6 +140,38 @@ Status lose_worker(Step& step, const LoseWorker& command) {
     lose_attempt(step, key, "its worker \"" + found->second.name + "\" is gone: " + command.why);
   }
   step.happened(WorkerLost{command.worker, command.why});
+  return Done{};
+}
+
+Status expire_leases(Step& step, const ExpireLeases& command) {
+  const World& world = step.world();
+  const auto found = world.workers.find(command.worker);
+  if (found == world.workers.end()) {
+    return Error{Errc::not_found, "there is no worker " + std::to_string(command.worker.number())};
+  }
+  const WorkerRecord& worker = found->second;
+  if (!worker.present) {
+    return Done{};
+  }
+  const Duration silent = step.now() - command.heard;
+  const std::string why = "nothing was heard of its worker \"" + worker.name + "\" for " +
+                          std::to_string(silent.in_micros() / 1'000'000) + " s";
+  const std::vector<AttemptKey> keys(worker.attempts.begin(), worker.attempts.end());
+  for (const AttemptKey& key : keys) {
+    const ExperimentRecord& record = world.experiments.at(key.experiment);
+    const LiveAttempt& live = *record.trials[key.trial.number()].live;
+    const Duration patience =
+        lease_patience(command.lost_after, record.config.lost_after, step.now() - live.checkpoint_at);
+    if (silent >= std::max(patience, command.at_least)) {
+      lose_attempt(step, key, why, true);
+    }
+  }
+  if (worker.attempts.empty() && silent >= std::max(command.lost_after, command.at_least)) {
+    step.happened(WorkerLost{command.worker, "nothing was heard of it for " +
+                                                 std::to_string(silent.in_micros() / 1'000'000) + " s"});
+  } else if (worker.attempts.size() < keys.size()) {
+    step.effects().orders.emplace_back(GreetAgain{command.worker});  // Should it speak, then of what it holds first.
+  }
   return Done{};
 }
 

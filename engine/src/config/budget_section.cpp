@@ -59,16 +59,22 @@ std::optional<double> seconds_of(const Value& value) {
 
 }  // namespace
 
-void read_budget(Section section, BudgetConfig& budget) {
-  if (const Value* time = section.any("max_time")) {
-    const std::optional<double> seconds = seconds_of(*time);
-    if (seconds && *seconds > 0 && *seconds <= longest_seconds) {
-      budget.max_time = Duration::micros(std::llround(*seconds * 1e6));
-    } else {
-      section.problem("max_time", "is " + shown(*time),
-                      "a length of time above 0: seconds as 3600, or text as 90m, 1h 30m or 2d");
-    }
+std::optional<Duration> read_duration(Section& section, std::string_view key) {
+  const Value* time = section.any(key);
+  if (time == nullptr) {
+    return std::nullopt;
   }
+  const std::optional<double> seconds = seconds_of(*time);
+  if (seconds && *seconds > 0 && *seconds <= longest_seconds) {
+    return Duration::micros(std::llround(*seconds * 1e6));
+  }
+  section.problem(key, "is " + shown(*time),
+                  "a length of time above 0: seconds as 3600, or text as 90m, 1h 30m or 2d");
+  return std::nullopt;
+}
+
+void read_budget(Section section, BudgetConfig& budget) {
+  budget.max_time = read_duration(section, "max_time");
   budget.max_slot_hours = section.number_above("max_slot_hours", 0);
   budget.target = section.number("target");
   budget.max_failed_trials = section.integer("max_failed_trials", 1);

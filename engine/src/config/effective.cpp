@@ -151,6 +151,7 @@ Value to_value(const ExperimentConfig& config) {
       {"min_validation_period", length_of(config.min_validation_period.value_or(Units{0}), config.unit)},
       {"min_checkpoint_period", length_of(config.min_checkpoint_period.value_or(Units{0}), config.unit)},
       {"max_restarts", number(config.max_restarts)},
+      {"lost_after", config.lost_after ? Value(config.lost_after->in_seconds()) : Value()},
       {"resources", resources_value(config.resources)},
       {"budget", budget_value(config.budget)},
       {"checkpoint_storage", storage_value(config.checkpoint_storage)},

@@ -21,6 +21,9 @@ void read_searcher(Section section, SearcherRegistry registry, const Space* spac
 
 void read_resources(Section section, ResourcesConfig& resources, Value::Map& accepted);
 
+/// A length of time above 0; nothing when absent, or wrong and put among the problems.
+[[nodiscard]] std::optional<Duration> read_duration(Section& section, std::string_view key);
+
 void read_budget(Section section, BudgetConfig& budget);
 
 void read_checkpoint_storage(Section section, CheckpointStorageConfig& storage, Value::Map& accepted);

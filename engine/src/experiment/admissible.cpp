@@ -72,6 +72,16 @@ struct Reader {
     }
     return worker(event.worker);
   }
+  std::string operator()(const AttemptAdopted& event) const {
+    const TrialRecord* record = find(event.key.experiment, event.key.trial);
+    if (record == nullptr) {
+      return trial(event.key.experiment, event.key.trial);
+    }
+    if (record->live || record->state != TrialState::pending) {
+      return "trial " + std::to_string(event.key.trial.number()) + " does not wait for a slot";
+    }
+    return worker(event.worker);
+  }
   std::string operator()(const LimitsChanged& event) const {
     if (const std::string missing = experiment(event.experiment); !missing.empty()) {
       return missing;
@@ -94,6 +104,8 @@ struct Reader {
   std::string operator()(const AttemptLost& event) const { return live(event.key); }
   std::string operator()(const WorkerJoined&) const { return ""; }
   std::string operator()(const WorkerLost& event) const { return worker(event.worker); }
+  std::string operator()(const WorkerQuarantined& event) const { return worker(event.worker); }
+  std::string operator()(const WorkerReleased& event) const { return worker(event.worker); }
 };
 
 }  // namespace

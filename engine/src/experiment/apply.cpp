@@ -2,6 +2,7 @@
 #include <cmath>
 #include <utility>
 
+#include "report_digest.hpp"
 #include "world.hpp"
 
 namespace hpsearch::engine {
@@ -215,6 +216,7 @@ struct Applier {
     record.pending.erase(ended.trial);
     trial.reason = ended.reason;
     trial.ended_at = event.at;
+    trial.mishaps.reset();
     decide(trial, event.lsn, record.stop_at_once ? Directive::kill : Directive::stop, trial.length);
     const Reason::Why why = ended.reason.why;
     if (why != Reason::Why::early_exit && why != Reason::Why::user && why != Reason::Why::experiment_end) {
@@ -234,36 +236,54 @@ struct Applier {
     live.slots = granted.slots;
     live.granted_length = granted.length;
     live.leased_at = event.at;
-    trial.live = std::move(live);
+    live.checkpoint_at = event.at;
+    live.origin = lease;
     trial.attempts = static_cast<std::uint32_t>(granted.attempt.number());
-    trial.last_lease = lease;
-    trial.last_seq = 0;
-    trial.exited = false;
-    record.pending.erase(granted.trial);
-    record.running.insert(granted.trial);
-    if (record.first_lease_at == Instant{}) {
-      record.first_lease_at = event.at;
+    hold(record, trial, std::move(live));
+  }
+
+  void operator()(const AttemptAdopted& adopted) const {
+    ExperimentRecord& record = experiment(adopted.key.experiment);
+    TrialRecord& trial = record.trials[adopted.key.trial.number()];
+    move(record, trial, TrialMove::lease);
+    LiveAttempt live;
+    if (trial.mishaps && trial.mishaps->lost && trial.mishaps->lost->known_as() == adopted.key) {
+      live = std::move(*trial.mishaps->lost);
+    } else {
+      live.checkpoint_at = event.at;
     }
-    WorkerRecord& worker = world.workers.at(granted.worker);
-    worker.slots.take(granted.slots, lease);
-    worker.attempts.insert(key);
-    note_vacancy(world, worker);
-    record.slot_time.change(static_cast<std::int64_t>(granted.slots.size()), event.at);
+    live.key = adopted.key;
+    live.key.lease = LeaseId(event.lsn.number());
+    live.origin = adopted.key.lease;
+    live.worker = adopted.worker;
+    live.slots = adopted.slots;
+    live.granted_length = adopted.length;
+    live.applied_seq = adopted.upto;
+    live.started = true;
+    live.leased_at = event.at;
+    trial.attempts = std::max(trial.attempts, static_cast<std::uint32_t>(adopted.key.attempt.number()));
+    forget_lost(trial);
+    hold(record, trial, std::move(live));
   }
 
   void operator()(const AttemptStarted& started) const {
-    trial_of(world, started.key.experiment, started.key.trial).live->started = true;
+    TrialRecord& trial = trial_of(world, started.key.experiment, started.key.trial);
+    trial.live->started = true;
+    forget_lost(trial);
   }
 
   void operator()(const ReportTaken& taken) const {
     ExperimentRecord& record = experiment(taken.key.experiment);
     TrialRecord& trial = record.trials[taken.key.trial.number()];
     trial.live->applied_seq = taken.seq;
+    trial.live->last_digest = digest_of(taken.report);
     trial.last_seq = taken.seq;
+    note_health(trial, taken);
     if (const auto* metrics = std::get_if<MetricsReport>(&taken.report)) {
       take_metrics(record, taken.key.trial, trial, *metrics);
     } else if (const auto* checkpoint = std::get_if<CheckpointReport>(&taken.report)) {
       take_checkpoint(trial, *checkpoint, record.config.searcher.goal());
+      trial.live->checkpoint_at = event.at;
     } else if (const auto* exit = std::get_if<ExitReport>(&taken.report)) {
       if (is_failure(trial, *exit)) {
         ++trial.restarts;
@@ -276,6 +296,10 @@ struct Applier {
 
   void operator()(const AttemptLost& lost) const {
     ExperimentRecord& record = experiment(lost.key.experiment);
+    TrialRecord& trial = record.trials[lost.key.trial.number()];
+    if (lost.may_return && !(trial.mishaps && trial.mishaps->lost)) {
+      trial.mishaps.ensure().lost = *trial.live;
+    }
     release(world, record, lost.key.trial, event.at);
   }
 
@@ -306,7 +330,88 @@ struct Applier {
     touch_all();
   }
 
+  void operator()(const WorkerQuarantined& quarantined) const {
+    WorkerRecord& worker = world.workers.at(quarantined.worker);
+    worker.quarantined = quarantined.why;
+    for (const auto& [id, number] : worker.quick_failures) {
+      TrialRecord& trial = experiment(id).trials[number.number()];
+      if (trial.restarts > 0 && !is_closed(trial.state)) {
+        --trial.restarts;  // It was the worker's failure.
+      }
+    }
+    worker.quick_failures.clear();
+    note_vacancy(world, worker);
+  }
+
+  void operator()(const WorkerReleased& released) const {
+    WorkerRecord& worker = world.workers.at(released.worker);
+    worker.quarantined.clear();
+    worker.quick_failures.clear();
+    note_vacancy(world, worker);
+    touch_all();
+  }
+
  private:
+  /// The trial is its attempt's from now on.
+  void hold(ExperimentRecord& record, TrialRecord& trial, LiveAttempt live) const {
+    const TrialNumber number = live.key.trial;
+    trial.last_lease = live.key.lease;
+    trial.last_seq = live.applied_seq;
+    trial.exited = false;
+    auto waiting = record.pending.extract(number);  // Its node goes along.
+    HPSEARCH_CHECK(!waiting.empty(), "what is leased was waiting");
+    record.running.insert(std::move(waiting));
+    if (record.first_lease_at == Instant{}) {
+      record.first_lease_at = event.at;
+    }
+    WorkerRecord& worker = world.workers.at(live.worker);
+    worker.slots.take(live.slots, live.key.lease);
+    worker.attempts.insert(live.key);
+    note_vacancy(world, worker);
+    record.slot_time.change(static_cast<std::int64_t>(live.slots.size()), event.at);
+    trial.live = std::move(live);
+  }
+
+  /// Another attempt has its place.
+  static void forget_lost(TrialRecord& trial) {
+    if (!trial.mishaps) {
+      return;
+    }
+    trial.mishaps->lost.reset();
+    if (trial.mishaps->crashes == 0) {
+      trial.mishaps.reset();
+    }
+  }
+
+  /// What a report says of its trial's and its worker's health. Before an exit releases them.
+  void note_health(TrialRecord& trial, const ReportTaken& taken) const {
+    const LiveAttempt& live = *trial.live;
+    WorkerRecord& worker = world.workers.at(live.worker);
+    const auto* exit = std::get_if<ExitReport>(&taken.report);
+    if (exit == nullptr) {
+      worker.quick_failures.clear();
+      if (trial.mishaps) {
+        trial.mishaps.reset();
+      }
+      return;
+    }
+    if (taken.seq != 1 || !is_failure(trial, *exit)) {
+      return;
+    }
+    Mishaps& mishaps = trial.mishaps.ensure();
+    mishaps.crashed_elsewhere = mishaps.crashed_elsewhere || (mishaps.crashes > 0 && mishaps.crashed_on != live.worker);
+    mishaps.crashed_on = live.worker;
+    ++mishaps.crashes;
+    constexpr Duration soon = Duration::seconds(60);
+    constexpr std::size_t most = 64;
+    if (event.at - live.leased_at <= soon && worker.quarantined.empty()) {
+      if (worker.quick_failures.size() == most) {
+        worker.quick_failures.erase(worker.quick_failures.begin());
+      }
+      worker.quick_failures.emplace_back(taken.key.experiment, taken.key.trial);
+    }
+  }
+
   static void tell_changes(ExperimentRecord& record, const SearcherConfig& before) {
     const SearcherConfig& now = record.config.searcher;
     Searcher& searcher = *record.searcher;
@@ -413,7 +518,7 @@ void touch(World& world, ExperimentRecord& record) {
 }
 
 void note_vacancy(World& world, const WorkerRecord& worker) {
-  if (worker.present && !world.suspects.contains(worker.id)) {
+  if (worker.present && worker.quarantined.empty() && !world.suspects.contains(worker.id)) {
     world.vacancies.put(worker.id, worker.slots.free(), worker.attempts.size());
   } else {
     world.vacancies.remove(worker.id);

@@ -8,6 +8,9 @@
 namespace hpsearch::engine {
 namespace {
 
+// Beyond the default of max_restarts: who asks for more restarts than that means failures after some progress.
+constexpr std::uint32_t poisonous_crashes = 8;
+
 const ExperimentRecord& experiment_of(const Step& step, ExperimentId id) { return step.world().experiments.at(id); }
 
 void end(Step& step, ExperimentId experiment, TrialNumber number, TrialState state, Reason reason) {
@@ -120,9 +123,13 @@ void after_exit(Step& step, const AttemptKey& key, Units granted, Units reached,
     return;
   }
   if (exit == Exit::failed) {
+    const std::string cause = report.message.empty() ? "its program failed" : report.message;
     if (trial.restarts > record.config.max_restarts) {
+      exit_early(step, key.experiment, key.trial, ExitReason::errored, TrialState::failed, cause);
+    } else if (trial.mishaps && trial.mishaps->crashes >= poisonous_crashes && trial.mishaps->crashed_elsewhere) {
       exit_early(step, key.experiment, key.trial, ExitReason::errored, TrialState::failed,
-                 report.message.empty() ? "its program failed" : report.message);
+                 "it failed " + std::to_string(trial.mishaps->crashes) +
+                     " times in a row without a report, on more than one worker; the last: " + cause);
     } else {
       run_again(step, key.experiment, key.trial);
     }
@@ -164,8 +171,8 @@ Status end_trial(Step& step, const EndTrial& command) {
   return Done{};
 }
 
-void lose_attempt(Step& step, const AttemptKey& key, const std::string& why) {
-  step.happened(AttemptLost{key, why});
+void lose_attempt(Step& step, const AttemptKey& key, const std::string& why, bool may_return) {
+  step.happened(AttemptLost{key, why, may_return});
   if (trial_of(step.world(), key.experiment, key.trial).state == TrialState::running) {
     run_again(step, key.experiment, key.trial);
   }

@@ -1,5 +1,6 @@
-#include <set>
+#include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "step.hpp"
 
@@ -8,21 +9,21 @@ namespace {
 
 using TrialPlace = std::pair<ExperimentId, TrialNumber>;
 
-/// Trials whose running attempt may have been told something by these events.
-std::set<TrialPlace> touched_by(const World& world, const std::vector<Event>& events) {
-  std::set<TrialPlace> touched;
+/// Trials whose running attempt may have been told something by these events, in order, each once.
+std::vector<TrialPlace> touched_by(const World& world, const std::vector<Event>& events) {
+  std::vector<TrialPlace> touched;
   const auto all_running = [&](ExperimentId id) {
     for (const TrialNumber number : world.experiments.at(id).running) {
-      touched.emplace(id, number);
+      touched.emplace_back(id, number);
     }
   };
   for (const Event& event : events) {
     if (const auto* promoted = std::get_if<TrialPromoted>(&event.body)) {
-      touched.emplace(promoted->experiment, promoted->trial);
+      touched.emplace_back(promoted->experiment, promoted->trial);
     } else if (const auto* paused = std::get_if<TrialPaused>(&event.body)) {
-      touched.emplace(paused->experiment, paused->trial);
+      touched.emplace_back(paused->experiment, paused->trial);
     } else if (const auto* ended = std::get_if<TrialEnded>(&event.body)) {
-      touched.emplace(ended->experiment, ended->trial);
+      touched.emplace_back(ended->experiment, ended->trial);
     } else if (const auto* all = std::get_if<ExperimentPaused>(&event.body)) {
       all_running(all->experiment);
     } else if (const auto* changed = std::get_if<LimitsChanged>(&event.body)) {
@@ -31,6 +32,8 @@ std::set<TrialPlace> touched_by(const World& world, const std::vector<Event>& ev
       all_running(stopping->experiment);
     }
   }
+  std::sort(touched.begin(), touched.end());
+  touched.erase(std::unique(touched.begin(), touched.end()), touched.end());
   return touched;
 }
 

@@ -2,12 +2,19 @@
 #include <string>
 #include <utility>
 
+#include "experiment/report_digest.hpp"
 #include "step.hpp"
 
 namespace hpsearch::engine {
 namespace {
 
-enum class Standing { live, over, superseded, unknown };
+enum class Standing {
+  live,
+  over,
+  lost,  ///< Its lease ended while its worker was silent, and nobody has its place yet.
+  superseded,
+  unknown,
+};
 
 /// What the sender of `key` is to its trial.
 Standing standing_of(const World& world, const AttemptKey& key, WorkerId worker) {
@@ -21,6 +28,9 @@ Standing standing_of(const World& world, const AttemptKey& key, WorkerId worker)
   }
   if (trial.live && trial.live->key == key && trial.live->worker == worker) {
     return Standing::live;
+  }
+  if (trial.mishaps && trial.mishaps->lost && trial.mishaps->lost->key == key && trial.mishaps->lost->worker == worker) {
+    return Standing::lost;
   }
   return trial.last_lease == key.lease && !trial.live && trial.exited ? Standing::over : Standing::superseded;
 }
@@ -48,7 +58,11 @@ bool take(Step& step, const AttemptKey& key, std::uint64_t seq, Report report) {
     const bool asked = trial.live->decision && trial.live->decision->directive != Directive::train_on;
     const Units granted = trial.live->granted_length;
     const Units reached = trial.live->reached;
+    const WorkerId worker = trial.live->worker;
     step.happened(ReportTaken{key, seq, std::move(report)});
+    if (failed) {
+      judge_worker(step, worker);  // First: what a bad worker did is not the trial's failure.
+    }
     after_exit(step, key, granted, reached, copy, failed ? Exit::failed : asked ? Exit::asked_for : Exit::by_itself);
     return false;
   }
@@ -74,6 +88,18 @@ bool take(Step& step, const AttemptKey& key, std::uint64_t seq, Report report) {
   return true;
 }
 
+/// The report taken last comes again under its number, and is another one: whoever speaks for this attempt
+/// counts wrongly, so nothing it says can be trusted to count once.
+bool contradicts(const LiveAttempt& live, TakeReports& command) {
+  if (live.applied_seq < command.first_seq || live.applied_seq - command.first_seq >= command.reports.size() ||
+      live.last_digest == 0) {
+    return false;
+  }
+  Report& again = command.reports[live.applied_seq - command.first_seq];
+  sort_metrics(again);
+  return digest_of(again) != live.last_digest;
+}
+
 }  // namespace
 
 Status confirm_start(Step& step, const ConfirmStart& command) {
@@ -84,6 +110,9 @@ Status confirm_start(Step& step, const ConfirmStart& command) {
       }
       break;
     case Standing::over:
+      break;
+    case Standing::lost:
+      step.effects().orders.emplace_back(GreetAgain{command.worker});
       break;
     case Standing::superseded:
       step.effects().orders.emplace_back(FenceAttempt{command.worker, command.key});
@@ -104,14 +133,23 @@ Status take_reports(Step& step, TakeReports command) {
     case Standing::over:
       orders.emplace_back(AckReports{command.worker, key, trial_of(step.world(), key.experiment, key.trial).last_seq});
       return Done{};
+    case Standing::lost:
+      orders.emplace_back(GreetAgain{command.worker});  // What it holds is looked at as a whole.
+      return Done{};
     case Standing::superseded:
-      orders.emplace_back(FenceAttempt{command.worker, key});
+      orders.emplace_back(FenceAttempt{command.worker, key, command.reports.size()});
       return Done{};
     case Standing::unknown:
       orders.emplace_back(HoldAttempt{command.worker, key});
       return Done{};
   }
-  const std::uint64_t applied = trial_of(step.world(), key.experiment, key.trial).live->applied_seq;
+  const LiveAttempt& live = *trial_of(step.world(), key.experiment, key.trial).live;
+  const std::uint64_t applied = live.applied_seq;
+  if (contradicts(live, command)) {
+    orders.emplace_back(FenceAttempt{command.worker, key, command.reports.size()});
+    lose_attempt(step, key, "its worker sent two different reports as number " + std::to_string(applied));
+    return Done{};
+  }
   if (command.first_seq > applied + 1) {
     orders.emplace_back(ResendReports{command.worker, key, applied + 1});
     return Done{};

@@ -24,6 +24,7 @@ struct World {
   std::map<WorkerId, WorkerRecord> workers;
   std::map<std::string, WorkerId> worker_by_uid;
   std::set<WorkerId> suspects;  ///< Told by the shell, not journaled.
+  bool trusts_workers = false;  ///< The same.
   Vacancies vacancies;          ///< Of the workers that are present and not suspect.
   std::uint64_t present_slots = 0;
   Agenda agenda;

@@ -133,6 +133,9 @@ TrialRecord load_row(DigitReader& in, std::string detail, const TrialRecord* bef
 }
 
 void save_live(DigitWriter& out, const LiveAttempt& live) {
+  out.count(live.key.attempt.number());
+  out.count(live.key.lease.number());
+  out.count(live.origin.number());
   out.count(live.worker.number());
   out.count(live.slots.size());
   for (const SlotIndex slot : live.slots) {
@@ -149,11 +152,15 @@ void save_live(DigitWriter& out, const LiveAttempt& live) {
     out.count(count(live.decision->length));
   }
   out.integer(live.leased_at.micros());
+  out.integer(live.checkpoint_at.micros());
+  out.count(live.last_digest);
 }
 
-LiveAttempt load_live(DigitReader& in, ExperimentId experiment, TrialNumber number, const TrialRecord& trial) {
+LiveAttempt load_live(DigitReader& in, ExperimentId experiment, TrialNumber number) {
   LiveAttempt live;
-  live.key = AttemptKey{experiment, number, AttemptNumber(trial.attempts), trial.last_lease};
+  const AttemptNumber attempt(in.count());
+  live.key = AttemptKey{experiment, number, attempt, LeaseId(in.count())};
+  live.origin = LeaseId(in.count());
   live.worker = WorkerId(in.count());
   for (std::uint64_t left = in.count(); left > 0 && in.good(); --left) {
     live.slots.emplace_back(in.count());
@@ -170,7 +177,34 @@ LiveAttempt load_live(DigitReader& in, ExperimentId experiment, TrialNumber numb
     live.decision = decision;
   }
   live.leased_at = Instant::from_micros(in.integer());
+  live.checkpoint_at = Instant::from_micros(in.integer());
+  live.last_digest = in.count();
   return live;
+}
+
+std::string save_mishaps(const Mishaps& mishaps) {
+  DigitWriter out;
+  out.count(mishaps.crashes);
+  out.count(mishaps.crashed_on.number());
+  out.flag(mishaps.crashed_elsewhere);
+  out.flag(mishaps.lost.has_value());
+  if (mishaps.lost) {
+    save_live(out, *mishaps.lost);
+  }
+  return out.take();
+}
+
+bool load_mishaps(const std::string& saved, ExperimentId experiment, TrialNumber number, TrialRecord& trial) {
+  DigitReader in(saved);
+  Mishaps mishaps;
+  mishaps.crashes = static_cast<std::uint32_t>(in.count_below(UINT32_MAX));
+  mishaps.crashed_on = WorkerId(in.count());
+  mishaps.crashed_elsewhere = in.flag();
+  if (in.flag()) {
+    mishaps.lost = load_live(in, experiment, number);
+  }
+  trial.mishaps = std::move(mishaps);
+  return in.finished();
 }
 
 /// What few trials have, by name; empty for most.
@@ -184,6 +218,9 @@ Value::Map save_rarities(const TrialRecord& trial, const std::string& detail) {
   text("detail", detail);
   text("other_metrics", trial.other_metrics ? *trial.other_metrics : "");
   text("last_failure", trial.last_failure ? *trial.last_failure : "");
+  if (trial.mishaps) {
+    rare["mishaps"] = save_mishaps(*trial.mishaps);
+  }
   if (trial.checkpoints) {
     const KnownCheckpoints& known = *trial.checkpoints;
     DigitWriter steps;
@@ -196,7 +233,7 @@ Value::Map save_rarities(const TrialRecord& trial, const std::string& detail) {
   return rare;
 }
 
-bool load_rarities(const Value::Map& rare, TrialRecord& trial) {
+bool load_rarities(const Value::Map& rare, ExperimentId experiment, TrialNumber number, TrialRecord& trial) {
   const auto text = [&rare](const char* name) {
     const Value* held = rare.find(name);
     return held != nullptr ? held->as_text() : nullptr;
@@ -206,6 +243,9 @@ bool load_rarities(const Value::Map& rare, TrialRecord& trial) {
   }
   if (const std::string* failure = text("last_failure")) {
     trial.last_failure = *failure;
+  }
+  if (const std::string* mishaps = text("mishaps"); mishaps != nullptr && !load_mishaps(*mishaps, experiment, number, trial)) {
+    return false;
   }
   const Value* checkpoints = rare.find("checkpoints");
   if (checkpoints == nullptr) {
@@ -301,7 +341,7 @@ bool load_trials(const Value& saved, ExperimentRecord& record) {
     const Value* detail = mine != nullptr ? mine->find("detail") : nullptr;
     const std::string* why = detail != nullptr ? detail->as_text() : nullptr;
     TrialRecord trial = load_row(in, why != nullptr ? *why : std::string(), number > 0 ? &record.trials.back() : nullptr);
-    if (mine != nullptr && !load_rarities(*mine, trial)) {
+    if (mine != nullptr && !load_rarities(*mine, record.id, TrialNumber(number), trial)) {
       return false;
     }
     ++record.by_state[static_cast<std::size_t>(trial.state)];
@@ -320,7 +360,7 @@ bool load_trials(const Value& saved, ExperimentRecord& record) {
       return false;
     }
     TrialRecord& trial = record.trials[number.number()];
-    trial.live = load_live(live, record.id, number, trial);
+    trial.live = load_live(live, record.id, number);
     record.running.insert(number);
   }
   return live.finished();

@@ -11,7 +11,7 @@
 namespace hpsearch::engine {
 namespace {
 
-constexpr std::int64_t format = 1;
+constexpr std::int64_t format = 2;
 
 Error corrupt(const std::string& what) { return Error{Errc::corrupt, "the snapshot cannot be read: " + what}; }
 
@@ -52,8 +52,16 @@ Value save_worker(const WorkerRecord& worker) {
   numbers.count(worker.incarnation);
   numbers.flag(worker.present);
   numbers.count(worker.slots.total());
-  return Value::Map{
-      {"uid", worker.uid}, {"name", worker.name}, {"slot_kind", worker.slot_kind}, {"numbers", numbers.take()}};
+  numbers.count(worker.quick_failures.size());
+  for (const auto& [experiment, trial] : worker.quick_failures) {
+    numbers.count(experiment.number());
+    numbers.count(trial.number());
+  }
+  return Value::Map{{"uid", worker.uid},
+                    {"name", worker.name},
+                    {"slot_kind", worker.slot_kind},
+                    {"quarantined", worker.quarantined},
+                    {"numbers", numbers.take()}};
 }
 
 bool load_worker(const Value& saved, World& world) {
@@ -68,6 +76,11 @@ bool load_worker(const Value& saved, World& world) {
   worker.present = numbers.flag();
   constexpr std::uint64_t most_slots = 1U << 20U;
   worker.slots = SlotLedger(numbers.count_below(most_slots));
+  worker.quarantined = texts.text("quarantined");
+  for (std::uint64_t left = numbers.count(); left > 0 && numbers.good(); --left) {
+    const ExperimentId experiment(numbers.count());
+    worker.quick_failures.emplace_back(experiment, TrialNumber(numbers.count()));
+  }
   if (!texts.good() || !numbers.finished()) {
     return false;
   }

@@ -17,7 +17,7 @@ void explain_running(const ExperimentRecord& record, const TrialRecord& trial,
                      const std::map<WorkerId, WorkerRecord>& workers, Explanation& out) {
   const LiveAttempt& live = *trial.live;
   const auto worker = workers.find(live.worker);
-  out.now = "attempt " + std::to_string(trial.attempts) + " trains on worker \"" +
+  out.now = "attempt " + std::to_string(live.key.attempt.number()) + " trains on worker \"" +
             (worker == workers.end() ? std::to_string(live.worker.number()) : worker->second.name) + "\", " +
             amount(record, trial.reached) + " of " + amount(record, trial.length);
   if (live.decision && live.decision->directive != Directive::train_on) {
@@ -47,15 +47,19 @@ std::string lack_of_slots(const ExperimentRecord& record, const std::map<WorkerI
   std::uint64_t total = 0;
   std::uint64_t free = 0;
   std::uint64_t most = 0;
+  std::uint64_t quarantined = 0;
   for (const auto& [id, worker] : workers) {
-    if (worker.present) {
+    if (worker.present && !worker.quarantined.empty()) {
+      ++quarantined;
+    } else if (worker.present) {
       total += worker.slots.total();
       free += worker.slots.free();
       most = std::max(most, worker.slots.free());
     }
   }
   if (total == 0) {
-    return "no worker is connected";
+    return quarantined == 0 ? "no worker is connected"
+                            : "every worker is in quarantine (hpsearch workers says why, hpsearch release ends it)";
   }
   if (most < resources.slots_per_trial) {
     return std::to_string(free) + " of " + counted(total, "slot") + " are free, at most " + std::to_string(most) +

@@ -22,21 +22,34 @@ std::uint64_t slots_in_use(const ExperimentRecord& record) {
   return record.running.size() * record.config.resources.slots_per_trial;
 }
 
-bool may_run_more(const World& world, const ExperimentRecord& record) {
-  const ResourcesConfig& resources = record.config.resources;
-  return record.state == ExperimentState::active &&
-         record.running.size() < concurrency_limit(world, record.config) &&
-         (!resources.max_slots || slots_in_use(record) + resources.slots_per_trial <= *resources.max_slots);
+/// Its last attempt failed on this worker without a single report, and others might tell whose fault that is.
+bool should_avoid(const World& world, const TrialRecord& trial, WorkerId worker) {
+  return !world.trusts_workers && trial.mishaps && trial.mishaps->crashes > 0 && trial.mishaps->crashed_on == worker &&
+         others_remain(world, worker);
 }
 
-/// The oldest trial that waits for a slot and whose last attempt is really over.
-std::optional<TrialNumber> first_ready(const ExperimentRecord& record) {
+/// Trials that wait for a slot and whose last attempts are really over.
+struct Ready {
+  std::optional<TrialNumber> first;      ///< The oldest that may run there.
+  std::optional<TrialNumber> last_resort;  ///< The oldest that should rather run elsewhere.
+};
+
+Ready find_ready(const World& world, const ExperimentRecord& record, WorkerId worker) {
+  Ready ready;
   for (const TrialNumber number : record.pending) {
-    if (!record.trials[number.number()].live) {
-      return number;
+    const TrialRecord& trial = record.trials[number.number()];
+    if (trial.live) {
+      continue;
+    }
+    if (!should_avoid(world, trial, worker)) {
+      ready.first = number;
+      break;
+    }
+    if (!ready.last_resort) {
+      ready.last_resort = number;
     }
   }
-  return std::nullopt;
+  return ready;
 }
 
 struct Placement {
@@ -77,11 +90,29 @@ std::optional<Placement> find_place(const World& world, std::uint64_t slots) {
   return Placement{*worker, *world.workers.at(*worker).slots.find_free(slots)};
 }
 
+/// Another worker than `besides` with so many free slots. Only for trials that crashed there: O(workers).
+std::optional<Placement> find_place_besides(const World& world, std::uint64_t slots, WorkerId besides) {
+  for (const auto& [id, worker] : world.workers) {
+    const bool usable = worker.present && worker.quarantined.empty() && !world.suspects.contains(id) && id != besides;
+    if (auto found = usable ? worker.slots.find_free(slots) : std::nullopt) {
+      return Placement{id, std::move(*found)};
+    }
+  }
+  return std::nullopt;
+}
+
 /// Gives the place to the experiment. False when it cannot use it now.
 bool fill(Step& step, const ExperimentRecord& record, const Placement& place) {
-  if (const std::optional<TrialNumber> waiting = first_ready(record)) {
-    lease(step, record, *waiting, place);
+  const Ready ready = find_ready(step.world(), record, place.worker);
+  if (ready.first) {
+    lease(step, record, *ready.first, place);
     return true;
+  }
+  if (ready.last_resort) {
+    if (const auto other = find_place_besides(step.world(), place.slots.size(), place.worker)) {
+      lease(step, record, *ready.last_resort, *other);
+      return true;
+    }
   }
   Next next = record.searcher->next();
   if (auto* wanted = std::get_if<CreateTrial>(&next)) {
@@ -90,6 +121,10 @@ bool fill(Step& step, const ExperimentRecord& record, const Placement& place) {
   }
   if (auto* wanted = std::get_if<PromoteTrial>(&next)) {
     promote(step, record, std::move(*wanted), place);
+    return true;
+  }
+  if (ready.last_resort) {
+    lease(step, record, *ready.last_resort, place);
     return true;
   }
   return false;
@@ -214,6 +249,13 @@ void touch_overdue(Step& step) {
 }
 
 }  // namespace
+
+bool may_run_more(const World& world, const ExperimentRecord& record) {
+  const ResourcesConfig& resources = record.config.resources;
+  return record.state == ExperimentState::active &&
+         record.running.size() < concurrency_limit(world, record.config) &&
+         (!resources.max_slots || slots_in_use(record) + resources.slots_per_trial <= *resources.max_slots);
+}
 
 void settle(Step& step) {
   touch_overdue(step);

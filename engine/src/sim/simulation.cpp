@@ -69,7 +69,9 @@ Instant later(Instant at, Duration by) {
 class Simulator {
  public:
   Simulator(SearcherRegistry registry, Curves& curves, const Options& options)
-      : registry_(registry), engine_(registry), curves_(curves), options_(options), unused_exits_(options.exits) {}
+      : registry_(registry), engine_(registry), curves_(curves), options_(options), unused_exits_(options.exits) {
+    engine_.trust_workers();
+  }
 
   Result<Simulated> run(const Value& config);
 

@@ -1,4 +1,6 @@
 #include <cmath>
+#include <string>
+#include <string_view>
 
 #include "hpsearch/engine/space/space.hpp"
 #include "space/leaves.hpp"
@@ -37,9 +39,12 @@ struct Sampler {
 
 Value Space::sample(std::uint64_t seed, TrialNumber trial) const {
   Value configuration = Value::Map();
+  // The prefix keeps these streams apart from the engine's own, whatever users call their parameters.
+  constexpr std::string_view prefix = "hyperparameters.";
+  std::string stream(prefix);
   for (const Leaf& leaf : leaves_) {
-    // The prefix keeps these streams apart from the engine's own, whatever users call their parameters.
-    Sampler sampler{Draw(seed, trial, "hyperparameters." + leaf.path)};
+    stream.replace(prefix.size(), std::string::npos, leaf.path);
+    Sampler sampler{Draw(seed, trial, stream)};
     put_leaf(configuration, leaf.keys, std::visit(sampler, leaf.parameter));
   }
   return configuration;

@@ -25,6 +25,8 @@ std::string_view name_of(Probe probe) noexcept {
       return "recovered_nothing_of_a_group";
     case Probe::reports_of_a_superseded_attempt:
       return "reports_of_a_superseded_attempt";
+    case Probe::attempt_adopted:
+      return "attempt_adopted";
     case Probe::attempt_put_on_hold:
       return "attempt_put_on_hold";
     case Probe::decision_told_again:

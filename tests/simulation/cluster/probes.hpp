@@ -19,6 +19,7 @@ enum class Probe : std::uint8_t {
   recovered_nothing_of_a_group,
   reports_of_a_superseded_attempt,
   attempt_put_on_hold,
+  attempt_adopted,
   decision_told_again,
   lease_told_again,
   reports_asked_for_again,

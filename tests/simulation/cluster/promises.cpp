@@ -107,6 +107,12 @@ void Promises::note(const engine::Event& event) {
     note(*taken);
   } else if (const auto* lost = std::get_if<engine::AttemptLost>(&event.body)) {
     note(*lost);
+  } else if (const auto* adopted = std::get_if<engine::AttemptAdopted>(&event.body)) {
+    note(*adopted, event.lsn);
+  } else if (const auto* started = std::get_if<engine::AttemptStarted>(&event.body)) {
+    if (const auto found = attempts_.find(started->key); found != attempts_.end()) {
+      found->second.started = true;
+    }
   } else if (const auto* gone = std::get_if<engine::WorkerLost>(&event.body)) {
     lost_workers_.insert(gone->worker);
     if (gone->why == "asked to stop") {
@@ -160,7 +166,42 @@ void Promises::note(const engine::LeaseGranted& granted, Lsn lsn) {
     }
   }
   current_[place] = key;
-  attempts_[key] = Attempt{granted.worker, granted.slots, lsn};
+  Attempt attempt;
+  attempt.worker = granted.worker;
+  attempt.slots = granted.slots;
+  attempt.leased = lsn;
+  attempt.origin = key;
+  attempts_[key] = std::move(attempt);
+}
+
+void Promises::note(const engine::AttemptAdopted& adopted, Lsn lsn) {
+  const AttemptKey before = present(adopted.key);
+  const auto found = attempts_.find(before);
+  const Place place{adopted.key.experiment, adopted.key.trial};
+  if (found == attempts_.end() || !found->second.lost || !over(current_.at(place))) {
+    break_because("I3: " + spelled(adopted.key) + " is adopted, and was not lost");
+    return;
+  }
+  reached(Probe::attempt_adopted);
+  AttemptKey key = adopted.key;
+  key.lease = engine::LeaseId(lsn.number());
+  Attempt attempt = found->second;
+  if (adopted.upto != attempt.seq) {
+    break_because("I2: " + spelled(adopted.key) + " is adopted behind report " + std::to_string(adopted.upto) +
+                  ", and had report " + std::to_string(attempt.seq));
+  }
+  attempt.worker = adopted.worker;
+  attempt.slots = adopted.slots;
+  attempt.leased = lsn;
+  attempt.lost = false;
+  attempts_[key] = std::move(attempt);
+  current_[place] = key;
+  adopted_as_[adopted.key] = key;
+}
+
+AttemptKey Promises::present(const AttemptKey& origin) const {
+  const auto found = adopted_as_.find(origin);
+  return found == adopted_as_.end() ? origin : found->second;
 }
 
 void Promises::note(const engine::ReportTaken& taken) {
@@ -178,13 +219,13 @@ void Promises::note(const engine::ReportTaken& taken) {
   check_measured(taken, attempt);
   if (const auto* exit = std::get_if<engine::ExitReport>(&taken.report)) {
     attempt.exited = true;
-    if (exit->cause != engine::ExitReport::Cause::could_not_start && witness_.running(taken.key)) {
+    if (exit->cause != engine::ExitReport::Cause::could_not_start && witness_.running(attempt.origin)) {
       break_because("I6: " + spelled(taken.key) + " is said to have ended, and runs");
     }
     if (exit->cause == engine::ExitReport::Cause::lost) {
       return;  // With whoever kept it went what it had not yet written down.
     }
-    const auto said = ledger_.find(taken.key);
+    const auto said = ledger_.find(attempt.origin);
     const std::size_t in_all = said == ledger_.end() ? 0 : said->second.size();
     if (attempt.measured != in_all) {
       break_because("I2: " + spelled(taken.key) + " measured " + std::to_string(in_all) + " values, and " +
@@ -198,7 +239,7 @@ void Promises::check_measured(const engine::ReportTaken& taken, Attempt& attempt
   if (metrics == nullptr) {
     return;
   }
-  const auto said = ledger_.find(taken.key);
+  const auto said = ledger_.find(attempt.origin);
   if (said == ledger_.end() || attempt.measured >= said->second.size()) {
     break_because("I2: " + spelled(taken.key) + " has more values in the log than its program said");
     return;
@@ -216,7 +257,8 @@ void Promises::note(const engine::AttemptLost& lost) {
     break_because("I3: " + spelled(lost.key) + " is lost, which speaks for nothing");
     return;
   }
-  if (witness_.held_and_heard(lost.key, found->second.worker)) {
+  // One that has not said that it started gives way to an older attempt that is back.
+  if (found->second.started && witness_.held_and_heard(found->second.origin, found->second.worker)) {
     break_because("I5: " + spelled(lost.key) + " is given up (" + lost.why + "), but its worker has it and was heard");
   }
   found->second.lost = true;
@@ -265,8 +307,8 @@ void Promises::said(const proto::FromDaemon& message) {
     }
   } else if (const auto* welcome = std::get_if<proto::Welcome>(&message)) {
     for (const engine::WelcomeWorker::Attempt& attempt : welcome->attempts) {
-      const auto found = attempts_.find(attempt.key);
-      if (attempt.fate == engine::WelcomeWorker::Fate::fenced && !over(attempt.key)) {
+      const auto found = attempts_.find(present(attempt.key));
+      if (attempt.fate == engine::WelcomeWorker::Fate::fenced && !over(present(attempt.key))) {
         break_because("I5: " + spelled(attempt.key) + " is fenced, and nothing in the log says so");
       }
       if (attempt.fate == engine::WelcomeWorker::Fate::go_on &&
@@ -291,9 +333,10 @@ void Promises::program_said_invalid(const AttemptKey& key) {
   said_invalid_.insert(key);
 }
 
-void Promises::program_signalled(const AttemptKey& key, bool own) {
+void Promises::program_signalled(const AttemptKey& origin, bool own) {
+  const AttemptKey key = present(origin);
   const auto found = attempts_.find(key);
-  if (own || over(key) || said_invalid_.contains(key)) {
+  if (own || over(key) || said_invalid_.contains(origin)) {
     return;
   }
   if (found != attempts_.end()) {

@@ -57,7 +57,7 @@ class Promises {
   void program_said(const engine::AttemptKey& key, engine::Units step, double score);
   void program_said_invalid(const engine::AttemptKey& key);
   /// `own`: the worker was asked to stop, or lost its own memory of the attempt.
-  void program_signalled(const engine::AttemptKey& key, bool own);
+  void program_signalled(const engine::AttemptKey& origin, bool own);
 
   // --- what there is ---
 
@@ -67,8 +67,10 @@ class Promises {
     engine::Lsn leased;
     std::uint64_t seq = 0;
     std::size_t measured = 0;
+    bool started = false;
     bool lost = false;
     bool exited = false;
+    engine::AttemptKey origin;  ///< As its worker names it: with the lease its program was started under.
   };
   [[nodiscard]] const std::map<engine::AttemptKey, Attempt>& attempts() const noexcept { return attempts_; }
   [[nodiscard]] const engine::Engine& fold() const noexcept { return fold_; }
@@ -84,8 +86,11 @@ class Promises {
   void note(const engine::LeaseGranted& granted, engine::Lsn lsn);
   void note(const engine::ReportTaken& taken);
   void note(const engine::AttemptLost& lost);
+  void note(const engine::AttemptAdopted& adopted, engine::Lsn lsn);
   void check_measured(const engine::ReportTaken& taken, Attempt& attempt);
   [[nodiscard]] bool over(const engine::AttemptKey& key) const;
+  /// What the attempt that its worker names so is in the log now.
+  [[nodiscard]] engine::AttemptKey present(const engine::AttemptKey& origin) const;
 
   VirtualTime& time_;
   Witness witness_;
@@ -97,6 +102,7 @@ class Promises {
   std::map<std::string, std::uint64_t> kinds_;
   std::map<engine::AttemptKey, Attempt> attempts_;
   std::map<Place, engine::AttemptKey> current_;
+  std::map<engine::AttemptKey, engine::AttemptKey> adopted_as_;
   std::map<Place, engine::Lsn> trial_told_to_end_;                    // The last event that could.
   std::map<engine::ExperimentId, engine::Lsn> experiment_told_to_end_;
   std::set<std::string> idempotency_keys_;

@@ -711,5 +711,23 @@ TEST(Finish, TheSameLeaseAgainIsOnlyAnsweredStarted) {
   EXPECT_TRUE(talk.effects<StartProgram>().empty());
 }
 
+TEST(Exits, OfAFullMemoryAreSaidOnlyWhenItFailed) {
+  Conversation talk = Conversation::running();
+  talk.attempt().ended({talk.attempt().key(), true, 9, "tail", false, true}, talk.out());
+  const ExitReport report = talk.exit_report();
+  EXPECT_EQ(report.cause, ExitReport::Cause::out_of_memory);
+  EXPECT_EQ(report.log_tail, "tail");
+  Conversation well = Conversation::running();
+  well.attempt().ended({well.attempt().key(), false, 0, "", false, true}, well.out());
+  well.attempt().not_published(true, "", well.now(), well.out());
+  EXPECT_EQ(well.exit_report().cause, ExitReport::Cause::exited);
+}
+
+TEST(Exits, AfterASignalThatAnEarlierAgentSentAreNotTheProgramsFault) {
+  Conversation talk = Conversation::running();
+  talk.attempt().ended({talk.attempt().key(), true, 15, "", true, false}, talk.out());
+  EXPECT_EQ(talk.exit_report().cause, ExitReport::Cause::ended_by_agent);
+}
+
 }  // namespace
 }  // namespace hpsearch::workers

@@ -166,6 +166,21 @@ TEST(Session, AHelloWithoutAnswerIsRepeatedOnANewConnection) {
   EXPECT_EQ(stage.said<proto::Hello>().size(), 1U);
 }
 
+TEST(Session, ACrowdIsToldToComeLater) {
+  Stage stage;
+  stage.clear();
+  stage.say(proto::RetryAfter{20'000}, proto::Envelope{.cluster = 77, .daemon_epoch = 5});
+  ASSERT_TRUE(stage.machine().next_wake());
+  EXPECT_LE(*stage.machine().next_wake() - stage.now(), Duration::seconds(20));
+  stage.pass(Duration::seconds(20));
+  EXPECT_GE(stage.said<proto::Hello>().size(), 1U);
+  stage.welcome();
+  EXPECT_EQ(stage.machine().state(), WorkerMachine::State::ready);
+  stage.clear();
+  stage.say(proto::RetryAfter{20'000}, proto::Envelope{.cluster = 77, .daemon_epoch = 5});
+  EXPECT_EQ(stage.machine().state(), WorkerMachine::State::ready) << "a late answer to an older HELLO";
+}
+
 TEST(Session, WelcomeMakesItReadyAndItBeats) {
   Stage stage;
   stage.welcome();
@@ -367,6 +382,32 @@ TEST(Attempts, FatesOfTheWelcomeAreObeyed) {
   EXPECT_EQ(stage.wanted<SignalProgram>()[0].key, key_of(1, 10));
   stage.step(ProgramSaid{key_of(2, 11), std::nullopt, R"({"step":1,"acc":0.1})"});
   EXPECT_TRUE(stage.said<proto::Reports>().empty());
+}
+
+TEST(Attempts, AnAdoptedOneSpeaksUnderItsNewLeaseAndIsKnownByItsFirst) {
+  Stage stage;
+  stage.welcome();
+  stage.run(key_of(1, 10), 0);
+  stage.say(proto::Resync{});
+  stage.clear();
+  stage.welcome({{key_of(1, 10), Fate::go_on, 0, LeaseId{50}}}, 2);
+  stage.step(ProgramSaid{key_of(1, 10), std::nullopt, R"({"step":1,"acc":0.1})"});
+  ASSERT_EQ(stage.said<proto::Reports>().size(), 1U);
+  EXPECT_EQ(stage.said<proto::Reports>()[0].key, key_of(1, 50));
+  stage.say(proto::Ack{key_of(1, 50), 1});
+  stage.say(proto::Decide{key_of(1, 50), Decision{Lsn{60}, Directive::stop, Units{3}}});
+  ASSERT_EQ(stage.said<proto::DecisionAck>().size(), 1U);
+  EXPECT_EQ(stage.said<proto::DecisionAck>()[0].key, key_of(1, 50));
+  ASSERT_EQ(stage.wanted<SignalProgram>().size(), 1U);
+  EXPECT_EQ(stage.wanted<SignalProgram>()[0].key, key_of(1, 10)) << "its program is the one that was started";
+  stage.clear();
+  stage.say(proto::Resync{});
+  stage.pass(Duration::seconds(1));
+  ASSERT_FALSE(stage.said<proto::Hello>().empty());
+  const auto& held = stage.said<proto::Hello>()[0].held;
+  ASSERT_EQ(held.size(), 1U);
+  EXPECT_EQ(held[0].key, key_of(1, 10));
+  EXPECT_EQ(held[0].first_seq, 2U);
 }
 
 TEST(Attempts, WhatTheWelcomeDoesNotNameIsLeftAlone) {

@@ -15,7 +15,6 @@
 #include "hpsearch/workers/shell/files.hpp"
 #include "hpsearch/workers/shell/gpu_probe.hpp"
 #include "hpsearch/workers/shell/metric_scanner.hpp"
-#include "hpsearch/workers/shell/program_log.hpp"
 #include "hpsearch/workers/shell/worker_state.hpp"
 #include "workers/shell/fake_daemon.hpp"
 #include "workers/shell/scratch.hpp"
@@ -52,35 +51,6 @@ TEST(Files, CopiesKeepContentAndMode) {
   EXPECT_EQ(fs::status(scratch.path() / "to/x").permissions(), fs::perms::owner_all);
   EXPECT_TRUE(fs::exists(scratch.path() / "to/deep/empty"));
   EXPECT_EQ(fs::read_symlink(scratch.path() / "to/link"), "x");
-}
-
-// --- logs ---
-
-TEST(ProgramLog, KeepsItsBeginningAndItsEnd) {
-  const Scratch scratch;
-  const fs::path path = scratch.path() / "stdout.log";
-  auto log = ProgramLog::create(path, {.whole = 10'000, .head = 1'000, .tail = 3'000});
-  ASSERT_TRUE(log.has_value());
-  for (int line = 0; line < 10'000; ++line) {
-    ASSERT_TRUE(log->append("line " + std::to_string(line) + "\n"));
-    ASSERT_LE(fs::file_size(path), 10'000U);
-  }
-  const std::string text = text_of(path);
-  EXPECT_TRUE(text.starts_with("line 0\nline 1\n"));
-  EXPECT_TRUE(text.ends_with("line 9998\nline 9999\n"));
-  EXPECT_NE(text.find("[hpsearch-worker left out "), std::string::npos);
-  EXPECT_EQ(log->last_lines(20), "line 9998\nline 9999\n");
-  EXPECT_EQ(log->last_lines(19), "line 9999\n");
-}
-
-TEST(ProgramLog, ReadsNothingBeyondItsEnd) {
-  const Scratch scratch;
-  write_text(scratch.path() / "x.log", "hello");
-  const auto piece = read_log(scratch.path() / "x.log", 100, 10, false);
-  ASSERT_TRUE(piece.has_value());
-  EXPECT_EQ(piece->offset, 5U);
-  EXPECT_EQ(piece->text, "");
-  EXPECT_EQ(read_log(scratch.path() / "none.log", 0, 10, false).error().code, Errc::not_found);
 }
 
 // --- checkpoints ---

@@ -39,6 +39,7 @@ struct Hello {
   std::string name;
   std::uint64_t incarnation = 0;
   std::string boot_id;
+  std::uint64_t pid = 0;  ///< Of the agent, in its own namespace; 0 = not said.
   std::uint64_t slots = 0;
   std::string slot_kind;  ///< "gpu" or "cpu"
   std::vector<engine::HeldAttempt> held;
@@ -108,11 +109,16 @@ struct ReadLog {
   std::uint64_t limit = 0;  ///< Bytes, at most 128 KiB.
   bool from_end = false;    ///< The last `limit` bytes instead of those from `offset`.
 };
+/// Too many workers introduce themselves at once: say HELLO again after a time drawn between nothing and
+/// this.
+struct RetryAfter {
+  std::uint64_t after_ms = 0;
+};
 /// Why the daemon will not talk to this worker; it must not come back unchanged.
 struct Refused {
   std::string why;
 };
-using FromDaemon = std::variant<Welcome, Lease, Ack, Nack, Decide, Fenced, Hold, Resync, ReadLog, Refused>;
+using FromDaemon = std::variant<Welcome, Lease, Ack, Nack, Decide, Fenced, Hold, Resync, ReadLog, RetryAfter, Refused>;
 
 template <class Message>
 struct Framed {

@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "hpsearch/engine/base/id.hpp"
 #include "hpsearch/engine/cluster/slot_ledger.hpp"
@@ -20,6 +22,9 @@ struct WorkerRecord {
   bool present = true;  ///< False once lost; its leases are over then.
   SlotLedger slots;
   std::set<AttemptKey> attempts;  ///< Live ones, those without slots included.
+  std::string quarantined{};      ///< Why it gets no new leases; "" = it may get some.
+  /// Trials that failed here soon after their start and without a report, one after another.
+  std::vector<std::pair<ExperimentId, TrialNumber>> quick_failures{};
 };
 
 }  // namespace hpsearch::engine

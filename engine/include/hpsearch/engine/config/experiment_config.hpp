@@ -101,6 +101,9 @@ struct ExperimentConfig {
   std::optional<Units> min_validation_period;
   std::optional<Units> min_checkpoint_period;
   std::uint64_t max_restarts = 5;
+  /// How long a worker may be silent before its attempts run elsewhere. Nothing: the longer an attempt's last
+  /// checkpoint lies back, the longer (lease_patience).
+  std::optional<Duration> lost_after;
   ResourcesConfig resources;
   BudgetConfig budget;
   CheckpointStorageConfig checkpoint_storage;

@@ -55,10 +55,13 @@ struct EndTrial {
 
 /// An attempt as its worker knows it.
 struct HeldAttempt {
-  AttemptKey key;
+  AttemptKey key;                  ///< With the lease it was started under, whatever happened to that since.
   bool exited = false;             ///< Its exit report is waiting to be acknowledged.
   std::uint64_t last_seq = 0;      ///< Of the last report it made.
   Lsn last_decision;               ///< Highest decision it has seen; 0 = none.
+  std::uint64_t first_seq = 0;     ///< Of the first report it still keeps, or would make next; 0 = not said.
+  std::vector<SlotIndex> slots{};  ///< Those its program uses.
+  Units length{};                  ///< What its program was started for.
 };
 
 /// A worker introduces itself, for the first time or again.
@@ -70,10 +73,32 @@ struct JoinWorker {
   std::string slot_kind;          ///< "gpu" or "cpu".
   std::vector<HeldAttempt> held;
 };
-/// A worker said goodbye (its programs are gone), or is given up as lost.
+/// A worker said goodbye: its programs are gone, and nothing of it comes back.
 struct LoseWorker {
   WorkerId worker;
   std::string why;
+};
+/// Nothing was heard of a worker since `heard`. Its attempts whose time is up (lease_patience) are lost, and
+/// the worker itself when none is left and `lost_after` is over. What it still runs it may bring back.
+struct ExpireLeases {
+  WorkerId worker;
+  Instant heard;
+  Duration lost_after;  ///< For the worker, and for attempts at least (unless their experiment says less).
+  Duration at_least;    ///< Nothing is lost before: after a restart of ours everybody gets time to come back.
+};
+/// No new leases for this worker until ReleaseWorker; what runs there runs on.
+struct QuarantineWorker {
+  WorkerId worker;
+  std::string why;
+};
+struct ReleaseWorker {
+  WorkerId worker;
+};
+/// A user's answer to an attempt that a worker holds and the log does not know (an older store was brought
+/// back): its trial has it from now on.
+struct AdoptAttempt {
+  WorkerId worker;
+  HeldAttempt held;
 };
 
 /// The worker has the lease and has started the program.
@@ -93,6 +118,7 @@ struct TakeReports {
 struct LookAtClock {};
 
 using Command = std::variant<CreateExperiment, PauseExperiment, ResumeExperiment, CancelExperiment, KillExperiment,
-                             ChangeExperiment, EndTrial, JoinWorker, LoseWorker, ConfirmStart, TakeReports, LookAtClock>;
+                             ChangeExperiment, EndTrial, JoinWorker, LoseWorker, ExpireLeases,
+                             QuarantineWorker, ReleaseWorker, AdoptAttempt, ConfirmStart, TakeReports, LookAtClock>;
 
 }  // namespace hpsearch::engine

@@ -118,6 +118,16 @@ struct ReportTaken {
 struct AttemptLost {
   AttemptKey key;
   std::string why;
+  bool may_return = false;  ///< Its worker only went silent and may come back with it.
+};
+/// A worker has an attempt that no lease covered any more, and the trial is given back to it. Its own Lsn is
+/// the new lease.
+struct AttemptAdopted {
+  AttemptKey key;  ///< As its worker knows it: with the lease it was started under.
+  WorkerId worker;
+  std::vector<SlotIndex> slots;
+  Units length{};
+  std::uint64_t upto = 0;  ///< Its next report is the one after this.
 };
 
 struct WorkerJoined {
@@ -132,11 +142,20 @@ struct WorkerLost {
   WorkerId worker;
   std::string why;
 };
+/// It gets no new leases until it is released. What failed there in a row is not held against its trials.
+struct WorkerQuarantined {
+  WorkerId worker;
+  std::string why;
+};
+struct WorkerReleased {
+  WorkerId worker;
+};
 
 using EventBody = std::variant<ExperimentCreated, ExperimentPaused, ExperimentResumed, ExperimentStopping,
                                ExperimentEnded, TrialCreated, TrialPromoted, LengthReached, TrialPaused, TrialQueued,
                                TrialExitedEarly, TrialEnded, LeaseGranted, AttemptStarted, ReportTaken, AttemptLost,
-                               WorkerJoined, WorkerLost, LimitsChanged>;
+                               WorkerJoined, WorkerLost, LimitsChanged, AttemptAdopted, WorkerQuarantined,
+                               WorkerReleased>;
 
 struct Event {
   Lsn lsn;     ///< From 1 without gaps.

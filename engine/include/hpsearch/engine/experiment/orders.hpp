@@ -24,6 +24,7 @@ struct WelcomeWorker {
     AttemptKey key;
     Fate fate = Fate::hold;
     std::uint64_t upto = 0;  ///< Reports up to here are durable.
+    LeaseId lease{};         ///< The one to speak under from now on; 0 = that in `key`.
   };
   WorkerId worker;
   std::vector<Attempt> attempts;
@@ -53,6 +54,7 @@ struct ResendReports {
 struct FenceAttempt {
   WorkerId worker;
   AttemptKey key;
+  std::uint64_t late_reports = 0;  ///< So many came too late to count.
 };
 /// Reports of an attempt we know nothing of: leave it alone.
 struct HoldAttempt {
@@ -60,7 +62,12 @@ struct HoldAttempt {
   AttemptKey key;
 };
 
+/// What the log knows of this worker has changed: ask it to introduce itself again.
+struct GreetAgain {
+  WorkerId worker;
+};
+
 using Order = std::variant<WelcomeWorker, LaunchAttempt, DecideAttempt, AckReports, ResendReports, FenceAttempt,
-                           HoldAttempt>;
+                           HoldAttempt, GreetAgain>;
 
 }  // namespace hpsearch::engine

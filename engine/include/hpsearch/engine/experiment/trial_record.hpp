@@ -48,6 +48,20 @@ struct LiveAttempt {
   std::uint64_t applied_seq = 0;
   std::optional<Decision> decision;  ///< The latest.
   Instant leased_at;
+  Instant checkpoint_at;      ///< When its last checkpoint was taken; before the first one, leased_at.
+  LeaseId origin;             ///< The lease it was started under: after an adoption not its present one.
+  std::uint64_t last_digest = 0;  ///< Of report applied_seq.
+
+  /// How its worker names it when it introduces itself.
+  [[nodiscard]] AttemptKey known_as() const { return {key.experiment, key.trial, key.attempt, origin}; }
+};
+
+/// What went wrong with a trial lately; gone once it goes well again.
+struct Mishaps {
+  std::optional<LiveAttempt> lost;  ///< Its worker went silent and may come back with it; no other has started since.
+  std::uint32_t crashes = 0;        ///< Attempts in a row that failed without a single report.
+  WorkerId crashed_on;              ///< The last of them.
+  bool crashed_elsewhere = false;   ///< Not all of them on one worker.
 };
 
 /// The complete checkpoints that the engine knows of one trial.
@@ -69,6 +83,7 @@ struct TrialRecord {
   MaybeMeasurement best;    ///< Best finite one.
   KeptReason reason;        ///< Of its last change of state.
   Box<LiveAttempt> live;
+  Box<Mishaps> mishaps;
   Box<KnownCheckpoints> checkpoints;
   Box<std::string> other_metrics;  ///< Names reported while the searcher's metric never was.
   Box<std::string> last_failure;   ///< Exit cause and log tail of the last failed attempt.

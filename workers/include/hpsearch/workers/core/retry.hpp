@@ -21,6 +21,9 @@ class Backoff {
   /// The last try worked: the next wait is the shortest again.
   void reset() noexcept { step_ = first_; }
 
+  /// Anything from nothing to `most`: for crowds that somebody else has told to come again.
+  [[nodiscard]] engine::Duration within(engine::Duration most) noexcept;
+
   /// `around` give or take a fifth: for what repeats for ever, like beats.
   [[nodiscard]] engine::Duration about(engine::Duration around) noexcept;
 

@@ -21,6 +21,7 @@ struct WorkerIdentity {
   std::string name;
   std::uint64_t incarnation = 0;
   std::string boot_id;
+  std::uint64_t pid = 0;  ///< Of the agent.
   std::uint64_t slots = 1;
   std::string slot_kind;  ///< "gpu" or "cpu"
 };
@@ -94,6 +95,7 @@ class WorkerMachine {
   void obey(const proto::Hold& hold, engine::Instant now);
   void obey(const proto::Resync& resync, engine::Instant now);
   void obey(const proto::ReadLog& request, engine::Instant now);
+  void obey(const proto::RetryAfter& retry, engine::Instant now);
   void obey(const proto::Refused& refused, engine::Instant now);
 
   [[nodiscard]] bool stale(const proto::Envelope& envelope) const noexcept;
@@ -108,7 +110,10 @@ class WorkerMachine {
   [[nodiscard]] std::string why_not_here(const engine::LaunchSpec& spec) const;
   void end_when_done(engine::Instant now);
   void notice(Notice::Level level, std::string text);
+  /// By the lease it was started under, or the one it has now.
   [[nodiscard]] AttemptMachine* find(const engine::AttemptKey& key);
+  /// As the daemon wants it named in this session.
+  [[nodiscard]] engine::AttemptKey spoken(engine::AttemptKey key) const;
 
   WorkerIdentity identity_;
   WorkerRules rules_;
@@ -130,6 +135,7 @@ class WorkerMachine {
   bool noticed_foreign_ = false;
 
   std::map<engine::AttemptKey, AttemptMachine> attempts_;
+  std::map<engine::AttemptKey, engine::LeaseId> adopted_;  ///< Attempts that were given another lease, and which.
   std::set<engine::AttemptKey> done_;  ///< Lately finished: their leases may still be on the way.
 
   bool draining_ = false;

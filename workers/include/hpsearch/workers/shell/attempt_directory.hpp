@@ -20,6 +20,7 @@ struct ProcessRecord {
   std::uint64_t start_time = 0;
   std::string boot_id;
   std::string socket;
+  std::string group = {};  ///< Directory of its cgroup, or "".
 };
 
 /// Everything that still runs of a recorded program, of those that run: its session, and whoever carries its

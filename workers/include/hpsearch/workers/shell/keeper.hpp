@@ -57,6 +57,7 @@ class Keeper {
     std::optional<ProgramLog> log;
     LineSplitter lines;
     net::Watch watch;
+    std::uint64_t behind = 0;  ///< Bytes since the pipe was last empty.
   };
 
   [[nodiscard]] engine::Status launch(LaunchOrder order);
@@ -68,9 +69,10 @@ class Keeper {
 
   void heard(ConnectionId connection, std::string_view line);
   bool read_output(Output& output);
+  void keep_output(Output& output, std::string_view bytes);
   void take_line(const Output& output, std::string_view line);
   [[nodiscard]] bool is_below_length(std::string_view line, bool from_socket) const;
-  void program_ended(bool by_signal, int code);
+  void program_ended(const ProgramEnd& end);
 
   void record(JournalRecord record, bool droppable);
   void write_down();
@@ -103,6 +105,7 @@ class Keeper {
   Output err_;
   std::optional<MetricScanner> scanner_;
   pid_t pid_ = 0;
+  std::string followed_by_;
   bool asked_ = false;
   ProgramKeeper programs_;
 };

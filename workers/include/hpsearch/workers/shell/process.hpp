@@ -6,12 +6,14 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "hpsearch/engine/base/result.hpp"
 #include "hpsearch/net/loop.hpp"
+#include "hpsearch/workers/shell/control_group.hpp"
 #include "hpsearch/workers/shell/files.hpp"
 #include "hpsearch/workers/shell/process_table.hpp"
 
@@ -29,22 +31,31 @@ struct ProgramStart {
 struct RunningProgram {
   pid_t pid = 0;
   std::uint64_t start_time = 0;
-  Descriptor out;  ///< What it writes to stdout; does not block.
+  std::string group;  ///< Directory of its cgroup; "" when it is followed in the process table.
+  Descriptor out;     ///< What it writes to stdout; does not block.
   Descriptor err;
+};
+
+/// How a program ended.
+struct ProgramEnd {
+  bool by_signal = false;
+  int code = 0;                ///< Exit status, or the signal's number.
+  bool out_of_memory = false;  ///< The kernel ended something of it for that; known in a cgroup only.
 };
 
 /// Starts programs, each leading a session of its own, and knows when all of one is gone: the process itself
 /// and everything it started, detached daemons included.
 ///
-/// This process adopts orphans of its descendants, so nothing escapes by a double fork. When a program's
+/// Where it may, it gives each a cgroup of its own. In any case this process adopts orphans of its
+/// descendants, so nothing escapes by a double fork. When a program's
 /// first process ends, what is left of it is killed; unless it was asked to end, then the rest has as long as
 /// the caller lets it.
 ///
 /// Threads: the loop's. One per process: it reaps every child.
 class ProgramKeeper {
  public:
-  using OnEnd = std::function<void(bool by_signal, int code)>;
-  using BeforeRun = std::function<engine::Status(pid_t pid, std::uint64_t start_time)>;
+  using OnEnd = std::function<void(const ProgramEnd& end)>;
+  using BeforeRun = std::function<engine::Status(const RunningProgram& program)>;
 
   using OnStuck = std::function<void(pid_t pid)>;
 
@@ -67,6 +78,7 @@ class ProgramKeeper {
  private:
   struct Kept {
     std::string token;
+    std::optional<ControlGroup> group;
     OnEnd on_end;
     bool exited = false;  ///< The first process is gone.
     int status = 0;
@@ -78,6 +90,7 @@ class ProgramKeeper {
 
   void reap();
   void sweep(pid_t pid);
+  static void force(const Kept& kept, const std::vector<ProcessInfo>& left);
   [[nodiscard]] std::vector<ProcessInfo> left_of(pid_t pid) const;
 
   net::Loop& loop_;

@@ -1,0 +1,313 @@
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+#include "cli/client.hpp"
+#include "cli/shapes.hpp"
+#include "cli/state_directory.hpp"
+#include "cli/text.hpp"
+#include "cli/verbs.hpp"
+#include "daemon/store/closed_store.hpp"
+#include "daemon/store/salvage.hpp"
+#include "daemon/store/snapshot_files.hpp"
+#include "daemon/store/store_check.hpp"
+#include "hpsearch/proto/stored.hpp"
+#include "hpsearch/searchers/registry.hpp"
+
+namespace hpsearch::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+using daemon::ClosedStore;
+using engine::Done;
+using engine::Errc;
+using engine::Value;
+
+constexpr const char* file_name = "events.db";
+// A backup is copied as fast as the disk takes it, and the daemon answers when it is done.
+constexpr std::chrono::minutes backup_patience{60};
+
+Failure failure_of(const engine::Error& error) {
+  Exit exit = Exit::failed;
+  switch (error.code) {
+    case Errc::bad_request:
+      exit = Exit::usage;
+      break;
+    case Errc::not_found:
+      exit = Exit::not_found;
+      break;
+    case Errc::wrong_state:
+      exit = Exit::conflict;
+      break;
+    case Errc::corrupt:
+    case Errc::unavailable:
+      exit = Exit::storage;
+      break;
+    case Errc::version_mismatch:
+      break;
+  }
+  return Failure{exit, error.code, printable(error.message)};  // A damaged file says what it likes.
+}
+
+/// Where a store is: in a daemon's directory, or a file of its own.
+struct Place {
+  fs::path file;
+  std::optional<fs::path> daemon;  ///< The daemon's state directory.
+
+  [[nodiscard]] std::optional<pid_t> held_by() const {
+    return daemon ? lock_holder(*daemon / "lock") : std::nullopt;
+  }
+};
+
+Outcome<Place> find_store(const std::string& given) {
+  const fs::path path = fs::absolute(given).lexically_normal();
+  std::error_code ignored;
+  if (fs::is_regular_file(path, ignored)) {
+    return Place{path, std::nullopt};
+  }
+  for (const fs::path& directory : {path, path / "daemon"}) {
+    if (fs::is_regular_file(directory / file_name, ignored)) {
+      return Place{directory / file_name, directory};
+    }
+  }
+  return not_found_failure("there is no store at " + path.string() +
+                           ": name a daemon's state directory, that of a run, or a backup");
+}
+
+Outcome<std::unique_ptr<ClosedStore>> open_closed(const Place& place, const std::string& instead) {
+  if (const auto holder = place.held_by()) {
+    return conflict_failure("the store " + place.file.string() + " is in use by process " + std::to_string(*holder) +
+                            "; " + instead);
+  }
+  auto store = ClosedStore::open(place.file);
+  if (!store) {
+    return failure_of(store.error());
+  }
+  return std::move(store).value();
+}
+
+/// The file a new store gets in a state directory, which is made if need be.
+Outcome<fs::path> new_store_in(const std::string& given) {
+  const fs::path directory = fs::absolute(given).lexically_normal();
+  std::error_code error;
+  fs::create_directories(directory, error);
+  if (error) {
+    return storage_failure("cannot make the directory " + directory.string(), error.value());
+  }
+  ::chmod(directory.c_str(), 0700);
+  return directory / file_name;
+}
+
+Value number(std::uint64_t count) { return static_cast<std::int64_t>(count); }
+
+/// The chain of a copy, from beginning to end.
+Outcome<engine::Lsn> check_copy(const fs::path& path) {
+  auto store = ClosedStore::open(path);
+  if (!store) {
+    return failure_of(store.error());
+  }
+  const auto read = (*store)->read(
+      [](const daemon::RecordView&, const engine::Event&) -> engine::Status { return Done{}; });
+  if (!read) {
+    return failure_of(engine::Error{read.error().code, path.string() + ": " + read.error().message});
+  }
+  return (*store)->last_lsn();
+}
+
+int tell_copy(const std::string& what, const fs::path& path, engine::Lsn last, const Output& output) {
+  if (output.json()) {
+    output.data(Value::Map{{"path", path.string()}, {"last_lsn", number(last.number())}});
+  } else {
+    output.print(what + " " + path.string() + ": " + std::to_string(last.number()) + " events, checked\n");
+  }
+  return 0;
+}
+
+/// Has the daemon that holds the store make a copy, and returns where it is.
+Outcome<fs::path> ask_for_backup(const fs::path& directory) {
+  const auto addresses = read_daemon_file(directory);
+  if (!addresses) {
+    return unreachable_failure("the daemon of " + directory.string() + " does not say where it listens; it may be starting");
+  }
+  Client client(addresses->http);
+  client.set_timeout(backup_patience);
+  const auto answer = client.post("/api/v1/store/backup", Value::Map{});
+  if (!answer) {
+    return answer.failure();
+  }
+  return fs::path(text_at(*answer, "path"));
+}
+
+}  // namespace
+
+int store_verify(const StoreOptions& options, const Output& output) {
+  const auto place = find_store(options.store);
+  if (!place) {
+    return output.fail(place.failure());
+  }
+  const auto store = open_closed(*place, "end it first, or verify a backup (hpsearch store backup)");
+  if (!store) {
+    return output.fail(store.failure());
+  }
+  const daemon::SnapshotFiles snapshots(place->daemon ? (*place->daemon / "snapshots").string() : "");
+  const daemon::StoreCheck check = daemon::check_store(**store, snapshots, searchers::registry());
+  if (output.json()) {
+    Value::List damages(check.damages.begin(), check.damages.end());
+    Value::List files;
+    for (const auto& snapshot : check.snapshots) {
+      files.emplace_back(Value::Map{{"path", snapshot.path}, {"problem", snapshot.problem}});
+    }
+    output.data(Value::Map{{"store", place->file.string()},
+                           {"sound", check.sound()},
+                           {"last_good_lsn", number(check.last.number())},
+                           {"last_lsn", number((*store)->last_lsn().number())},
+                           {"damages", std::move(damages)},
+                           {"snapshots", std::move(files)}});
+    return static_cast<int>(check.sound() ? Exit::ok : Exit::storage);
+  }
+  for (const auto& snapshot : check.snapshots) {
+    output.print("snapshot " + snapshot.path + ": " +
+                 (snapshot.problem.empty() ? "is what replaying the log comes to" : snapshot.problem) + "\n");
+  }
+  for (const std::string& damage : check.damages) {
+    output.print(printable(damage) + "\n");
+  }
+  output.print("store " + place->file.string() + ": " + std::to_string(check.last.number()) + " of " +
+               std::to_string((*store)->last_lsn().number()) + " events good; " +
+               (check.sound() ? "sound" : "DAMAGED") + "\n");
+  if (!check.damages.empty()) {
+    output.message("hpsearch store salvage makes a new store of what is good; a backup may have more");
+  } else if (!check.sound()) {
+    output.message("the log is whole: remove the snapshots named above, a daemon makes new ones");
+  }
+  return static_cast<int>(check.sound() ? Exit::ok : Exit::storage);
+}
+
+int store_export(const StoreOptions& options, const Output& output) {
+  const auto place = find_store(options.store);
+  if (!place) {
+    return output.fail(place.failure());
+  }
+  const auto store = open_closed(*place, "export a backup (hpsearch store backup)");
+  if (!store) {
+    return output.fail(store.failure());
+  }
+  const auto read = (*store)->read([&](const daemon::RecordView&, const engine::Event& event) -> engine::Status {
+    output.line(proto::to_value(event));
+    return Done{};
+  });
+  if (!read) {
+    return output.fail(
+        failure_of(engine::Error{read.error().code, place->file.string() + ": " + read.error().message}));
+  }
+  return 0;
+}
+
+int store_backup(const StoreOptions& options, const Output& output) {
+  const auto place = find_store(options.store);
+  if (!place) {
+    return output.fail(place.failure());
+  }
+  const fs::path to = fs::absolute(options.to).lexically_normal();
+  if (fs::exists(to)) {
+    return output.fail(conflict_failure(to.string() + " exists already, and is left as it is; name another file"));
+  }
+  Place source = *place;
+  const bool live = place->held_by().has_value();
+  if (live) {
+    const auto made = ask_for_backup(*place->daemon);
+    if (!made) {
+      return output.fail(made.failure());
+    }
+    source = Place{*made, std::nullopt};
+  }
+  {
+    const auto store = open_closed(source, "");
+    if (!store) {
+      return output.fail(store.failure());
+    }
+    if (const auto copied = (*store)->copy_to(to); !copied) {
+      return output.fail(failure_of(copied.error()));
+    }
+  }
+  if (live) {
+    ::unlink(source.file.c_str());
+  }
+  const auto checked = check_copy(to);
+  if (!checked) {
+    return output.fail(checked.failure());
+  }
+  return tell_copy("backup", to, *checked, output);
+}
+
+int store_restore(const StoreOptions& options, const Output& output) {
+  const auto place = find_store(options.store);
+  if (!place) {
+    return output.fail(place.failure());
+  }
+  const auto store = open_closed(*place, "restore a backup (hpsearch store backup)");
+  if (!store) {
+    return output.fail(store.failure());
+  }
+  const auto to = new_store_in(options.to);
+  if (!to) {
+    return output.fail(to.failure());
+  }
+  const auto copied = daemon::salvage(**store, *to);
+  if (!copied) {
+    return output.fail(failure_of(copied.error()));
+  }
+  if (!copied->damage.empty()) {
+    ::unlink(to->c_str());
+    return output.fail(Failure{Exit::storage, Errc::corrupt,
+                               place->file.string() + ": " + copied->damage +
+                                   ". Nothing was restored; hpsearch store salvage takes what is before it"});
+  }
+  return tell_copy("restored", *to, copied->kept, output);
+}
+
+int store_salvage(const StoreOptions& options, const Output& output) {
+  const auto place = find_store(options.store);
+  if (!place) {
+    return output.fail(place.failure());
+  }
+  const auto store = open_closed(*place, "end it first");
+  if (!store) {
+    return output.fail(store.failure());
+  }
+  const auto to = new_store_in(options.to);
+  if (!to) {
+    return output.fail(to.failure());
+  }
+  const auto saved = daemon::salvage(**store, *to);
+  if (!saved) {
+    return output.fail(failure_of(saved.error()));
+  }
+  const std::uint64_t lost = saved->stored > saved->kept ? saved->stored.number() - saved->kept.number() : 0;
+  if (output.json()) {
+    output.data(Value::Map{{"path", to->string()},
+                           {"last_lsn", number(saved->kept.number())},
+                           {"last_at", static_cast<double>(saved->kept_at.micros()) / 1e6},
+                           {"lost_events", number(lost)},
+                           {"damage", saved->damage}});
+    return 0;
+  }
+  output.print("salvaged " + to->string() + ": " + std::to_string(saved->kept.number()) + " events\n");
+  if (saved->damage.empty()) {
+    output.print("nothing is lost: the log is whole\n");
+  } else {
+    output.print(printable(saved->damage) + "\n");
+    output.print("lost: events " + std::to_string(saved->kept.number() + 1) + " to " +
+                 std::to_string(saved->stored.number()) + " (" + std::to_string(lost) + ")" +
+                 (saved->kept.number() == 0 ? "" : "; the last one kept is of " + time_text(static_cast<double>(saved->kept_at.micros()) / 1e6)) +
+                 "\n");
+  }
+  return 0;
+}
+
+}  // namespace hpsearch::cli

@@ -1,0 +1,167 @@
+#include "cli/server.hpp"
+#include "cli/shapes.hpp"
+#include "cli/table.hpp"
+#include "cli/text.hpp"
+#include "cli/verbs.hpp"
+
+namespace hpsearch::cli {
+namespace {
+
+using engine::Value;
+
+bool is_set(const Value& worker, std::string_view name) {
+  const bool* held = member(worker, name).as_bool();
+  return held != nullptr && *held;
+}
+
+/// What an operator has to know of it first.
+std::string state_text(const Value& worker) {
+  if (!is_set(worker, "present")) {
+    return "lost";
+  }
+  if (!text_at(worker, "quarantined").empty()) {
+    return "quarantined";
+  }
+  if (!is_set(worker, "connected")) {
+    return "away";
+  }
+  return is_set(worker, "suspect") ? "suspect" : "ready";
+}
+
+std::string attempt_text(const Value& attempt) {
+  return std::to_string(count_at(attempt, "experiment")) + "/" + std::to_string(count_at(attempt, "trial")) + "/" +
+         std::to_string(count_at(attempt, "attempt"));
+}
+
+std::string remarks_on(const Value& worker) {
+  std::string text;
+  if (const std::string why = text_at(worker, "quarantined"); !why.empty()) {
+    text += "worker " + printable(text_at(worker, "name")) + " is in quarantine: " + printable(why) + "\n";
+  }
+  for (const Value& attempt : list_at(worker, "on_hold")) {
+    text += "worker " + printable(text_at(worker, "name")) + " holds " + attempt_text(attempt) +
+            (is_set(attempt, "exited") ? " (ended)" : " (running)") +
+            ", which this store does not know: hpsearch adopt or hpsearch disown decides\n";
+  }
+  return text;
+}
+
+/// The worker meant by its number or its name, as GET /workers shows it.
+Outcome<Value> find_worker(const Server& server, const std::string& wanted) {
+  const Outcome<Value> answer = server.client().get("/api/v1/workers");
+  if (!answer) {
+    return answer.failure();
+  }
+  std::optional<Value> found;
+  for (const Value& worker : list_at(*answer, "workers")) {
+    if (std::to_string(count_at(worker, "id")) == wanted) {
+      return worker;
+    }
+    if (text_at(worker, "name") == wanted) {
+      if (found) {
+        return Failure{Exit::usage, engine::Errc::bad_request,
+                       "several workers are called \"" + wanted + "\"; say which by its number (hpsearch workers)"};
+      }
+      found = worker;
+    }
+  }
+  if (!found) {
+    return Failure{Exit::not_found, engine::Errc::not_found,
+                   "there is no worker \"" + wanted + "\"; hpsearch workers lists them"};
+  }
+  return *found;
+}
+
+/// The attempts on hold that `which` names: EXPERIMENT/TRIAL/ATTEMPT or all.
+Outcome<Value::List> meant(const Value& worker, const std::string& which) {
+  Value::List all;
+  for (const Value& attempt : list_at(worker, "on_hold")) {
+    if (which == "all" || which == attempt_text(attempt)) {
+      all.push_back(attempt);
+    }
+  }
+  if (all.empty()) {
+    return Failure{Exit::not_found, engine::Errc::not_found,
+                   "worker \"" + printable(text_at(worker, "name")) + "\" holds no unknown attempt " +
+                       (which == "all" ? std::string() : which + "; they are named EXPERIMENT/TRIAL/ATTEMPT, or all")};
+  }
+  return all;
+}
+
+}  // namespace
+
+int workers(const ServerOptions& options, const Output& output) {
+  const Outcome<Server> server = Server::reach(options, Server::Need::readable, output);
+  if (!server) {
+    return output.fail(server.failure());
+  }
+  const Outcome<Value> answer = server->client().get("/api/v1/workers");
+  if (!answer) {
+    return output.fail(answer.failure());
+  }
+  if (output.json()) {
+    output.data(*answer);
+    return 0;
+  }
+  using Align = Table::Align;
+  Table table({{"ID", Align::right}, {"STATE"}, {"SLOTS", Align::right}, {"IN USE", Align::right}, {"KIND"}, {"NAME"}});
+  std::string remarks;
+  for (const Value& worker : list_at(*answer, "workers")) {
+    table.add({std::to_string(count_at(worker, "id")), state_text(worker), std::to_string(count_at(worker, "slots")),
+               std::to_string(count_at(worker, "slots_held")), text_at(worker, "slot_kind"), text_at(worker, "name")});
+    remarks += remarks_on(worker);
+  }
+  output.print(table.empty() ? std::string("no workers yet\n") : table.text(output.width()) + remarks);
+  return 0;
+}
+
+int change_worker(const std::string& what, const WorkerOptions& options, const Output& output) {
+  const Outcome<Server> server = Server::reach(options.server, Server::Need::running, output);
+  if (!server) {
+    return output.fail(server.failure());
+  }
+  const Outcome<Value> worker = find_worker(*server, options.worker);
+  if (!worker) {
+    return output.fail(worker.failure());
+  }
+  const std::string target = "/api/v1/workers/" + std::to_string(count_at(*worker, "id")) + "/";
+  Value answer;
+  if (what == "adopt" || what == "disown") {
+    const Outcome<Value::List> attempts = meant(*worker, options.attempt);
+    if (!attempts) {
+      return output.fail(attempts.failure());
+    }
+    for (const Value& attempt : *attempts) {
+      const Outcome<Value> one =
+          server->client().post(target + "attempts/" + attempt_text(attempt) + "/" + what, Value::Map{});
+      if (!one) {
+        return output.fail(one.failure());
+      }
+      if (!output.json()) {
+        output.print(attempt_text(attempt) + (what == "adopt" ? " has its trial again\n" : " is being ended\n"));
+      }
+      answer = *one;
+    }
+  } else {
+    Value::Map body;
+    if (!options.why.empty()) {
+      body["why"] = options.why;
+    }
+    const Outcome<Value> one = server->client().post(target + what, body);
+    if (!one) {
+      return output.fail(one.failure());
+    }
+    answer = *one;
+    if (!output.json()) {
+      output.print("worker " + printable(text_at(answer, "name")) +
+                   (text_at(answer, "quarantined").empty() ? " gets new work\n"
+                                                           : " gets no new work; what it runs, runs on\n"));
+    }
+  }
+  if (output.json()) {
+    output.data(answer);
+  }
+  return 0;
+}
+
+}  // namespace hpsearch::cli

@@ -1,0 +1,107 @@
+#include "daemon/store/log_writer.hpp"
+
+#include <optional>
+#include <utility>
+
+#include "hpsearch/engine/base/check.hpp"
+#include "hpsearch/engine/base/text.hpp"
+
+namespace hpsearch::daemon {
+
+using engine::Done;
+using engine::Status;
+
+std::string metrics_text(const engine::Metrics& metrics) {
+  engine::Value::Map map;
+  for (const auto& [name, number] : metrics) {
+    map[name] = number;
+  }
+  return engine::compact_json(map);
+}
+
+Status LogWriter::open(SqliteFile& file) {
+  file_ = &file;
+  const std::pair<Statement*, const char*> wanted[] = {
+      {&add_group_, "INSERT INTO event_group (first, count, epoch, events) VALUES (?, ?, ?, ?)"},
+      {&add_metric_,
+       "INSERT INTO metric (experiment, trial, attempt, seq, step, metrics) VALUES (?, ?, ?, ?, ?, ?)"},
+      {&add_to_history_, "INSERT INTO trial_event (experiment, trial, lsn) VALUES (?, ?, ?)"},
+      {&set_head_, "UPDATE meta SET value = ? WHERE name = 'last_lsn'"},
+  };
+  for (const auto& [place, sql] : wanted) {
+    auto statement = file.prepare(sql);
+    if (!statement) {
+      return statement.error();
+    }
+    *place = std::move(statement).value();
+  }
+  return Done{};
+}
+
+Status LogWriter::add(const RecordView& record, const engine::Event& event) {
+  if (!row_.add(record)) {
+    if (auto added = add_row(); !added) {
+      return added;
+    }
+    HPSEARCH_CHECK(row_.add(record), "an empty group takes any event");
+  }
+  last_ = record.lsn;
+  if (const std::optional<TrialPlace> place = history_of(event)) {
+    Use mark(add_to_history_);
+    mark.bind(1, place->experiment.number());
+    mark.bind(2, place->trial.number());
+    mark.bind(3, event.lsn.number());
+    if (auto marked = done(mark, "cannot store events in"); !marked) {
+      return marked;
+    }
+  }
+  return add_metrics(event);
+}
+
+Status LogWriter::add_metrics(const engine::Event& event) {
+  const engine::MetricsReport* report = metrics_in(event);
+  if (report == nullptr) {
+    return Done{};
+  }
+  const auto& taken = *std::get_if<engine::ReportTaken>(&event.body);
+  const std::string json = metrics_text(report->metrics);
+  Use point(add_metric_);
+  point.bind(1, taken.key.experiment.number());
+  point.bind(2, taken.key.trial.number());
+  point.bind(3, taken.key.attempt.number());
+  point.bind(4, taken.seq);
+  point.bind(5, engine::count(report->step));
+  point.bind_text(6, json);
+  return done(point, "cannot store metrics in");
+}
+
+Status LogWriter::finish() {
+  if (!row_.empty()) {
+    if (auto added = add_row(); !added) {
+      return added;
+    }
+  }
+  Use head(set_head_);
+  head.bind(1, last_.number());
+  return done(head, "cannot store events in");
+}
+
+Status LogWriter::add_row() {
+  const EventGroup group = row_.group();
+  Use row(add_group_);
+  row.bind(1, group.first.number());
+  row.bind(2, group.count);
+  row.bind(3, group.epoch);
+  row.bind_bytes(4, group.bytes);
+  if (auto added = done(row, "cannot store events in"); !added) {
+    return added;
+  }
+  row_.clear();
+  return Done{};
+}
+
+Status LogWriter::done(Use& use, const char* doing) const {
+  return use.step() == Use::Step::done ? Status(Done{}) : file_->problem(doing);
+}
+
+}  // namespace hpsearch::daemon

@@ -1,0 +1,65 @@
+#include "daemon/store/new_store_file.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "daemon/store/durable_file.hpp"
+
+namespace hpsearch::daemon {
+namespace {
+
+using engine::Errc;
+using engine::Error;
+using engine::Result;
+using engine::Status;
+
+Error taken(const std::string& path) {
+  return Error{Errc::wrong_state, path + " exists already, and is left as it is; name another place"};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<NewStoreFile>> NewStoreFile::begin(const std::string& path) {
+  if (::access(path.c_str(), F_OK) == 0) {
+    return taken(path);
+  }
+  std::unique_ptr<NewStoreFile> made(new NewStoreFile(path));
+  made->remove_draft();
+  SqliteFile& file = made->file_.emplace();
+  if (auto opened = file.open(made->draft_); !opened) {
+    return opened.error();
+  }
+  if (auto done = file.run("PRAGMA locking_mode=EXCLUSIVE; PRAGMA synchronous=FULL", "cannot write"); !done) {
+    return done.error();
+  }
+  return made;
+}
+
+NewStoreFile::~NewStoreFile() {
+  file_.reset();
+  remove_draft();
+}
+
+Status NewStoreFile::finish() {
+  file_.reset();
+  const Descriptor draft(::open(draft_.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!draft || ::fsync(draft.number()) != 0) {
+    return system_error("cannot make " + draft_ + " durable");
+  }
+  // Unlike rename, it refuses where something is already.
+  if (::link(draft_.c_str(), path_.c_str()) != 0) {
+    return errno == EEXIST ? taken(path_) : system_error("cannot write " + path_);
+  }
+  const std::size_t slash = path_.rfind('/');
+  return sync_directory(slash == std::string::npos ? "." : path_.substr(0, slash + 1));
+}
+
+void NewStoreFile::remove_draft() const noexcept {
+  for (const char* const ending : {"", "-journal", "-wal"}) {
+    ::unlink((draft_ + ending).c_str());
+  }
+}
+
+}  // namespace hpsearch::daemon

@@ -1,0 +1,105 @@
+// A worker comes back with a program whose lease is over. The program may be days old and is worth more than a
+// replacement that has not begun.
+
+#include <algorithm>
+#include <string>
+
+#include "step.hpp"
+
+namespace hpsearch::engine {
+namespace {
+
+std::string attempt_text(const AttemptKey& key) {
+  return "attempt " + std::to_string(key.attempt.number()) + " of trial " + std::to_string(key.trial.number()) +
+         " of experiment " + std::to_string(key.experiment.number());
+}
+
+/// The slots are there, and free or held by `but`, which is about to go.
+bool can_take(const WorkerRecord& worker, const std::vector<SlotIndex>& slots, const LiveAttempt* but) {
+  return std::all_of(slots.begin(), slots.end(), [&](SlotIndex slot) {
+    const bool goes = but != nullptr && but->worker == worker.id &&
+                      std::find(but->slots.begin(), but->slots.end(), slot) != but->slots.end();
+    return slot.number() < worker.slots.total() && (goes || worker.slots.is_free(slot));
+  });
+}
+
+/// Takes the lease back from an attempt that has not begun.
+void revoke(Step& step, AttemptKey key, WorkerId worker) {
+  step.effects().orders.emplace_back(FenceAttempt{worker, key});
+  lose_attempt(step, key, "revoked before it started: the attempt before it came back");
+}
+
+/// Why the trial cannot have another attempt back, or "".
+std::string obstacle(const World& world, const ExperimentRecord& record, const TrialRecord& trial,
+                     const WorkerRecord& worker, const std::vector<SlotIndex>& slots) {
+  if (record.state != ExperimentState::active) {
+    return "the experiment is " + std::string(name_of(record.state));
+  }
+  if (trial.live && trial.live->started) {
+    return attempt_text(trial.live->key) + " has started on worker " + std::to_string(trial.live->worker.number());
+  }
+  if (trial.live ? trial.state != TrialState::running : trial.state != TrialState::pending) {
+    return "the trial is " + std::string(name_of(trial.state));
+  }
+  if (!trial.live && !may_run_more(world, record)) {
+    return "as many trials run as may run at once";
+  }
+  if (!can_take(worker, slots, trial.live ? &*trial.live : nullptr)) {
+    return "its slots are taken or gone";
+  }
+  return "";
+}
+
+}  // namespace
+
+void adopt_returned(Step& step, WorkerId id, const std::vector<HeldAttempt>& held) {
+  const World& world = step.world();
+  for (const HeldAttempt& attempt : held) {
+    const auto found = world.experiments.find(attempt.key.experiment);
+    if (found == world.experiments.end() || attempt.key.trial.number() >= found->second.trials.size()) {
+      continue;
+    }
+    const TrialRecord& trial = found->second.trials[attempt.key.trial.number()];
+    if (!trial.mishaps || !trial.mishaps->lost) {
+      continue;
+    }
+    const LiveAttempt lost = *trial.mishaps->lost;
+    if (lost.worker != id || lost.known_as() != attempt.key ||
+        !obstacle(world, found->second, trial, world.workers.at(id), lost.slots).empty()) {
+      continue;
+    }
+    if (trial.live) {
+      revoke(step, trial.live->key, trial.live->worker);
+    }
+    step.happened(AttemptAdopted{attempt.key, id, lost.slots, lost.granted_length,
+                                std::max(lost.applied_seq, attempt.first_seq > 0 ? attempt.first_seq - 1 : 0)});
+  }
+}
+
+Status adopt_attempt(Step& step, const AdoptAttempt& command) {
+  const World& world = step.world();
+  const HeldAttempt& held = command.held;
+  const auto worker = world.workers.find(command.worker);
+  if (worker == world.workers.end() || !worker->second.present) {
+    return Error{Errc::not_found, "there is no worker " + std::to_string(command.worker.number())};
+  }
+  const auto found = world.experiments.find(held.key.experiment);
+  if (found == world.experiments.end() || held.key.trial.number() >= found->second.trials.size()) {
+    return Error{Errc::not_found, "this store has no trial for " + attempt_text(held.key) + "; it can only be killed"};
+  }
+  const TrialRecord& trial = found->second.trials[held.key.trial.number()];
+  if (const std::string why = obstacle(world, found->second, trial, worker->second, held.slots); !why.empty()) {
+    return Error{Errc::wrong_state, attempt_text(held.key) + " cannot be adopted: " + why};
+  }
+  if (held.slots.size() != found->second.config.resources.slots_per_trial || held.first_seq == 0) {
+    return Error{Errc::bad_request, attempt_text(held.key) + " does not say what it uses and what it has reported"};
+  }
+  if (trial.live) {
+    revoke(step, trial.live->key, trial.live->worker);
+  }
+  step.happened(AttemptAdopted{held.key, command.worker, held.slots, held.length, held.first_seq - 1});
+  step.effects().orders.emplace_back(GreetAgain{command.worker});
+  return Done{};
+}
+
+}  // namespace hpsearch::engine

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <cstdint>
+
+#include "hpsearch/engine/experiment/attempt.hpp"
+
+namespace hpsearch::engine {
+
+/// Tells one report from another with the same number: FNV-1a over every field, doubles by their bits. No
+/// guard against intent, only against workers that number wrongly. Not stored.
+[[nodiscard]] std::uint64_t digest_of(const Report& report) noexcept;
+
+}  // namespace hpsearch::engine

@@ -1,0 +1,211 @@
+"""hpsearch store: what is sound is said to be, what is damaged is named, and nothing of it is touched."""
+
+import hashlib
+import json
+import os
+import random
+import shutil
+import signal
+import sqlite3
+import unittest
+
+import harness
+
+
+def digests(folder):
+    """Every file in there, to the byte."""
+    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest()
+            for path in folder.iterdir() if path.name.startswith("events.db")}
+
+
+class StoreTools(harness.Case):
+    def live_a_little(self, experiments=12):
+        cluster = harness.Cluster(self)
+        cluster.start_daemon()
+        cluster.wait_until_up()
+        tree = harness.experiment(self.ledger_path, {"name": "random", "max_length": 3, "max_trials": 4})
+        cluster.start_worker(2)
+        cluster.wait_until_over(cluster.submit(tree))
+        for _ in range(experiments):
+            cluster.submit(tree)
+        cluster.call("POST", "/api/v1/experiments/2/kill")
+        return cluster
+
+    def end_all(self, cluster, how=signal.SIGTERM):
+        for process in self.processes[1:]:
+            process.end()
+        cluster.daemon.end(how)
+
+    def run_store(self, *arguments, expect=0):
+        return self.run_cli("store", *arguments, expect=expect)
+
+    def test_a_sound_store_is_called_sound_and_left_as_it_is(self):
+        cluster = self.live_a_little()
+        self.end_all(cluster)
+        self.assertTrue(list((cluster.state / "snapshots").iterdir()), "a clean end saves the state")
+        before = digests(cluster.state)
+        said = self.run_store("verify", cluster.state).stdout
+        self.assertIn("sound", said)
+        self.assertIn("is what replaying the log comes to", said)
+        self.assertEqual(digests(cluster.state), before)
+
+    def test_a_killed_daemons_store_is_read_without_moving_its_write_ahead_log(self):
+        cluster = self.live_a_little()
+        self.end_all(cluster, signal.SIGKILL)
+        before = digests(cluster.state)
+        self.assertIn("events.db-wal", before)
+        self.assertTrue(self.run_cli("store", "verify", cluster.state, "--output", "json")["sound"])
+        self.assertEqual(digests(cluster.state), before)
+
+    def test_a_store_in_use_is_left_to_its_daemon(self):
+        cluster = self.live_a_little(1)
+        for verb in (["verify"], ["export"], ["salvage", "--to", self.folder / "x"], ["restore", "--to", self.folder / "x"]):
+            done = self.run_store(verb[0], cluster.state, *verb[1:], expect=4)
+            self.assertIn(f"process {cluster.daemon.popen.pid}", done.stderr)
+
+    def test_a_backup_of_a_living_daemon_is_whole_and_can_be_restored(self):
+        cluster = self.live_a_little()
+        backup = self.folder / "backup.db"
+        told = self.run_cli("store", "backup", cluster.state, "--to", backup, "--output", "json")
+        status = cluster.get("/api/v1/status")
+        self.assertLessEqual(told["last_lsn"], status["durable_lsn"])
+        self.assertGreater(told["last_lsn"], 20)
+        self.assertEqual(list((cluster.state / "backups").iterdir()), [])
+        self.run_store("backup", cluster.state, "--to", backup, expect=4)  # Never over something.
+        self.assertIn("sound", self.run_store("verify", backup).stdout)
+        events = [json.loads(line) for line in self.run_store("export", backup).stdout.splitlines()]
+        self.assertEqual([event["lsn"] for event in events], list(range(1, told["last_lsn"] + 1)))
+        shown = cluster.get("/api/v1/experiments")
+        self.end_all(cluster)
+
+        self.run_store("restore", backup, "--to", self.folder / "restored")
+        self.run_store("restore", backup, "--to", self.folder / "restored", expect=4)
+        cluster.state = self.folder / "restored"
+        cluster.start_daemon()
+        cluster.wait_until_up()
+        self.assertEqual([experiment["id"] for experiment in cluster.get("/api/v1/experiments")["experiments"]],
+                         [experiment["id"] for experiment in shown["experiments"]])
+        self.assertGreater(cluster.get("/api/v1/status")["daemon_epoch"], 1_000_000)
+        # The worker that knew the old daemon obeys the new one, and the searches go on.
+        self.processes.append(cluster.start_worker(2))
+        self.assertEqual(cluster.wait_until_over(3), "COMPLETED")
+
+    def test_trainings_that_a_restored_store_does_not_know_run_on(self):
+        cluster = self.live_a_little(0)
+        self.run_store("backup", cluster.state, "--to", self.folder / "old.db")
+        tree = harness.experiment(self.folder / "later", {"name": "random", "max_length": 10_000, "max_trials": 1},
+                                  fake={"STEP_SECONDS": 0.05})
+        cluster.submit(tree)
+        later = lambda: harness.Ledger(self.folder / "later")
+        harness.wait_for(lambda: later().of("step"), "the training to begin")
+        pid = later().of("start")[0]["pid"]
+        cluster.daemon.end(signal.SIGKILL)
+        self.run_store("restore", self.folder / "old.db", "--to", self.folder / "restored")
+        cluster.state = self.folder / "restored"
+        cluster.start_daemon()
+        cluster.wait_until_up()
+        harness.wait_for(lambda: any(worker["connected"] for worker in cluster.get("/api/v1/workers")["workers"]),
+                         "the worker to come back", lambda: cluster.daemon.said())
+        steps = len(later().of("step"))
+        harness.wait_for(lambda: len(later().of("step")) > steps + 10, "the training to go on", cluster.daemon.said)
+        self.assertEqual(later().of("end"), [], "a training was ended for being unknown")
+        os.kill(pid, 0)
+
+    def test_a_backup_of_a_stopped_store_is_the_same(self):
+        cluster = self.live_a_little(2)
+        self.end_all(cluster)
+        self.run_store("backup", cluster.state, "--to", self.folder / "copy.db")
+        self.assertEqual(self.run_store("export", self.folder / "copy.db").stdout,
+                         self.run_store("export", cluster.state).stdout)
+
+    def damage(self, state, sql):
+        with sqlite3.connect(state / "events.db") as database:
+            database.execute(sql)
+        database.close()
+
+    def test_each_damage_is_named_with_its_place(self):
+        cluster = self.live_a_little()
+        self.end_all(cluster)
+        events = [json.loads(line) for line in self.run_store("export", cluster.state).stdout.splitlines()]
+        report = next(event for event in events if event["type"] == "report_taken")
+        for sql, said in (
+                ("UPDATE event_group SET events = CAST(substr(events, 1, 30) || x'00' || substr(events, 32) AS BLOB) "
+                 "WHERE first = (SELECT max(first) FROM event_group)", "does not match its checksum"),
+                ("DELETE FROM event_group WHERE first = (SELECT first FROM event_group ORDER BY first LIMIT 1 OFFSET 3)",
+                 "is missing; the next one is"),
+                ("DELETE FROM event_group WHERE first = (SELECT max(first) FROM event_group)", "the last that was stored"),
+                (f"UPDATE metric SET step = step + 1 WHERE trial = {report['trial']}", "in the table metric"),
+                ("DELETE FROM trial_event WHERE lsn = (SELECT max(lsn) FROM trial_event)", "table trial_event")):
+            with self.subTest(sql=sql):
+                copy = self.folder / "damaged"
+                shutil.rmtree(copy, ignore_errors=True)
+                shutil.copytree(cluster.state, copy)
+                self.damage(copy, sql)
+                before = digests(copy)
+                done = self.run_store("verify", copy, expect=74)
+                self.assertIn(said, done.stdout)
+                self.assertIn("DAMAGED", done.stdout)
+                self.assertEqual(digests(copy), before)
+
+    def test_a_snapshot_that_is_not_the_logs_state_is_found(self):
+        cluster = self.live_a_little(2)
+        self.end_all(cluster)
+        snapshot = max((cluster.state / "snapshots").iterdir())
+        good = snapshot.read_bytes()
+        snapshot.write_bytes(good[:100] + bytes([good[100] ^ 1]) + good[101:])
+        done = self.run_store("verify", cluster.state, expect=74)
+        self.assertIn(str(snapshot), done.stdout)
+        self.assertIn("the log is whole", done.stderr)
+
+    def test_flipped_bytes_are_found_or_touch_nothing_that_counts(self):
+        rng = harness.seeded()
+        cluster = self.live_a_little()
+        self.end_all(cluster)
+        whole = self.run_store("export", cluster.state).stdout
+        good = (cluster.state / "events.db").read_bytes()
+        found = 0
+        copy = self.folder / "flipped.db"
+        for _ in range(60):
+            place = rng.randrange(len(good))
+            copy.write_bytes(good[:place] + bytes([good[place] ^ (1 << rng.randrange(8))]) + good[place + 1:])
+            done = self.run_store("verify", copy, expect=None)
+            if done.returncode == 0:
+                self.assertEqual(self.run_store("export", copy).stdout, whole, f"byte {place}")
+            else:
+                found += 1
+                self.assertIn(done.returncode, (1, 74), f"byte {place}: {done.stdout} {done.stderr}")
+        self.assertGreater(found, 10)
+
+    def test_salvage_keeps_all_before_the_damage_and_says_what_is_lost(self):
+        cluster = self.live_a_little()
+        self.end_all(cluster)
+        whole = self.run_store("export", cluster.state).stdout.splitlines()
+        with sqlite3.connect(cluster.state / "events.db") as database:
+            first = database.execute("SELECT first FROM event_group ORDER BY first LIMIT 1 OFFSET 9").fetchone()[0]
+        database.close()
+        self.damage(cluster.state, f"UPDATE event_group SET events = zeroblob(length(events)) WHERE first = {first}")
+        before = digests(cluster.state)
+        self.run_store("restore", cluster.state, "--to", self.folder / "refused", expect=74)
+        self.assertFalse((self.folder / "refused" / "events.db").exists())
+        told = self.run_cli("store", "salvage", cluster.state, "--to", self.folder / "salvaged", "--output", "json")
+        self.assertEqual(told["last_lsn"], first - 1)
+        self.assertEqual(told["lost_events"], len(whole) - first + 1)
+        self.assertIn(f"event {first} of the log", told["damage"])
+        self.assertEqual(self.run_store("export", self.folder / "salvaged").stdout.splitlines(), whole[:first - 1])
+        self.assertIn("sound", self.run_store("verify", self.folder / "salvaged").stdout)
+        self.assertEqual(digests(cluster.state), before)
+        cluster.state = self.folder / "salvaged"
+        cluster.start_daemon()
+        cluster.wait_until_up()
+
+    def test_what_is_no_store_is_said(self):
+        (self.folder / "noise.db").write_bytes(random.Random(1).randbytes(9000))
+        for path, code in ((self.folder / "absent", 3), (self.folder, 3), (self.folder / "noise.db", 74)):
+            done = self.run_store("verify", path, expect=code)
+            self.assertIn(str(path), done.stderr)
+        self.assertIn("verify", self.run_cli("store", "verfy", expect=2).stderr)
+        self.assertIn("hpsearch store --help", self.run_cli("store", expect=2).stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,320 @@
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+#include <string>
+
+#include "engine/test_cluster.hpp"
+#include "hpsearch/engine/cluster/liveness.hpp"
+
+// A lease that ends while its worker is silent, and the worker's return.
+
+namespace hpsearch::engine {
+namespace {
+
+using Fate = WelcomeWorker::Fate;
+
+const WelcomeWorker& welcome_in(const Effects& effects) {
+  for (const Order& order : effects.orders) {
+    if (const auto* found = std::get_if<WelcomeWorker>(&order)) {
+      return *found;
+    }
+  }
+  throw std::logic_error("nobody was welcomed");
+}
+
+template <class Kind>
+std::size_t count_of(const Effects& effects) {
+  std::size_t found = 0;
+  for (const Order& order : effects.orders) {
+    found += std::holds_alternative<Kind>(order) ? 1U : 0U;
+  }
+  return found;
+}
+
+/// Reports up to `acknowledged` are not kept any more; one that has exited has two more, the last one its exit.
+HeldAttempt held(const AttemptKey& key, std::uint64_t acknowledged, bool exited = false) {
+  HeldAttempt attempt;
+  attempt.key = key;
+  attempt.exited = exited;
+  attempt.last_seq = acknowledged + (exited ? 2 : 0);
+  attempt.first_seq = acknowledged + 1;
+  attempt.slots = {SlotIndex{0}};
+  attempt.length = Units{9};
+  return attempt;
+}
+
+/// Silent for so long, by the daemon's default patience.
+ExpireLeases silence(const TestCluster& cluster, WorkerId worker, std::int64_t seconds) {
+  ExpireLeases command;
+  command.worker = worker;
+  command.heard = Instant::from_micros(cluster.now.micros() - seconds * 1'000'000);
+  command.lost_after = Duration::seconds(300);
+  return command;
+}
+
+void expect_replay_stands_where_the_writer_stands(const TestCluster& cluster) {
+  Engine twin(searchers::registry());
+  for (const Event& event : cluster.log) {
+    const Status replayed = twin.replay(event);
+    ASSERT_TRUE(replayed) << replayed.error().message;
+  }
+  EXPECT_EQ(twin.save(), cluster.engine.save());
+  Engine loaded(searchers::registry());
+  const Status status = loaded.load(cluster.engine.save());
+  ASSERT_TRUE(status) << status.error().message;
+  EXPECT_EQ(loaded.save(), cluster.engine.save());
+}
+
+// --- how long a silent worker's attempts are waited for ---
+
+TEST(LeasePatience, IsATenthOfWhatWouldBeTrainedAgainWithinBounds) {
+  const Duration floor = Duration::seconds(300);
+  EXPECT_EQ(lease_patience(floor, std::nullopt, Duration::seconds(10)), floor);
+  EXPECT_EQ(lease_patience(floor, std::nullopt, Duration::seconds(3'000)), floor);
+  EXPECT_EQ(lease_patience(floor, std::nullopt, Duration::seconds(10'000)), Duration::seconds(1'000));
+  EXPECT_EQ(lease_patience(floor, std::nullopt, Duration::seconds(1'000'000)), Duration::seconds(3'600));
+  EXPECT_EQ(lease_patience(floor, Duration::seconds(20), Duration::seconds(10'000)), Duration::seconds(20));
+  EXPECT_EQ(lease_patience(Duration::seconds(7'200), std::nullopt, Duration()), Duration::seconds(7'200));
+}
+
+TEST(Liveness, AfterAStartEverybodyHasTimeToComeBack) {
+  Liveness liveness({Duration::seconds(45), Duration::seconds(2), Duration::seconds(300)});
+  const Instant start = Instant::from_micros(1'000'000);
+  liveness.restored(WorkerId(1), start);
+  liveness.heard(WorkerId(2), start);
+  const auto silent = liveness.silent(start + Duration::seconds(50));
+  ASSERT_EQ(silent.size(), 2U);
+  EXPECT_EQ(silent[0].at_least, Duration::seconds(300));
+  EXPECT_EQ(silent[1].at_least, Duration());
+  liveness.heard(WorkerId(1), start + Duration::seconds(50));
+  EXPECT_TRUE(liveness.silent(start + Duration::seconds(50)).size() == 1U);
+}
+
+TEST(ExpireLeases, WaitsForWhatTheExperimentSaysAndLosesTheWorkerLast) {
+  TestCluster cluster;
+  const WorkerId worker = cluster.join("a", 2);
+  const ExperimentId hasty = cluster.create(random_config(1, 1, Value::Map{{"lost_after", 60}}));
+  const ExperimentId patient = cluster.create(random_config(1, 1, Value::Map{{"lost_after", "20m"}}));
+  cluster.step(silence(cluster, worker, 59));
+  EXPECT_TRUE(cluster.trial(hasty, 0).live);
+  cluster.engine.set_suspect(worker, true);
+  const Effects first = cluster.step(silence(cluster, worker, 60));
+  EXPECT_FALSE(cluster.trial(hasty, 0).live);
+  EXPECT_EQ(count_of<GreetAgain>(first), 1U) << "whoever is still there has to say what it holds";
+  EXPECT_EQ(cluster.trial(hasty, 0).restarts, 0U);
+  cluster.step(silence(cluster, worker, 1'199));
+  EXPECT_TRUE(cluster.trial(patient, 0).live);
+  EXPECT_TRUE(cluster.engine.workers().at(worker).present) << "it still has an attempt";
+  cluster.step(silence(cluster, worker, 1'200));
+  EXPECT_FALSE(cluster.trial(patient, 0).live);
+  EXPECT_FALSE(cluster.engine.workers().at(worker).present);
+}
+
+TEST(ExpireLeases, WaitsLongerTheLongerTheLastCheckpointLiesBack) {
+  TestCluster cluster;
+  const WorkerId worker = cluster.join("a", 1);
+  const ExperimentId id = cluster.create(random_config(1, 1));
+  cluster.now = cluster.now + Duration::seconds(9'000);
+  cluster.step(silence(cluster, worker, 301));
+  EXPECT_TRUE(cluster.trial(id, 0).live) << "900 s are a tenth of what was trained";
+  cluster.send(cluster.live(id, 0), CheckpointReport{Units{3}, "/c/3", 1, 1});
+  cluster.step(silence(cluster, worker, 301));
+  EXPECT_FALSE(cluster.trial(id, 0).live);
+}
+
+TEST(ExpireLeases, NothingIsLostBeforeTheGraceAfterAStart) {
+  TestCluster cluster;
+  const WorkerId worker = cluster.join("a", 1);
+  const ExperimentId id = cluster.create(random_config(1, 1, Value::Map{{"lost_after", 1}}));
+  ExpireLeases command = silence(cluster, worker, 299);
+  command.at_least = Duration::seconds(300);
+  cluster.step(command);
+  EXPECT_TRUE(cluster.trial(id, 0).live);
+  command = silence(cluster, worker, 300);
+  command.at_least = Duration::seconds(300);
+  cluster.step(command);
+  EXPECT_FALSE(cluster.trial(id, 0).live);
+}
+
+// --- the return: {queued, starting, running, finished} replacement × {running, exited} attempt ---
+
+struct ReturnCase {
+  const char* name;
+  enum class Replacement { queued, starting, running, finished } replacement;
+  bool exited;  ///< The returning attempt ended meanwhile, and its reports wait.
+  Fate fate;
+};
+
+class Return : public testing::TestWithParam<ReturnCase> {};
+
+TEST_P(Return, GivesTheTrialBackUnlessAnotherAttemptHasStarted) {
+  using Replacement = ReturnCase::Replacement;
+  const ReturnCase& wanted = GetParam();
+  TestCluster cluster;
+  const WorkerId silent = cluster.join("silent", 1);
+  const ExperimentId id = cluster.create(random_config(1, 1));
+  const AttemptKey first = cluster.live(id, 0);
+  cluster.report(first, 3, 0.5);
+  cluster.engine.set_suspect(silent, true);
+  std::optional<WorkerId> other;
+  if (wanted.replacement != Replacement::queued) {
+    other = cluster.join("other", 1);
+  }
+  cluster.step(silence(cluster, silent, 300));
+  ASSERT_FALSE(cluster.engine.workers().at(silent).present);
+  if (other) {
+    const AttemptKey second = cluster.live(id, 0);
+    ASSERT_EQ(second.attempt, AttemptNumber(2));
+    if (wanted.replacement != Replacement::starting) {
+      cluster.step(ConfirmStart{*other, second});
+    }
+    if (wanted.replacement == Replacement::finished) {
+      cluster.report(second, 9, 0.25);
+      cluster.exit(second);
+      ASSERT_EQ(cluster.trial(id, 0).state, TrialState::completed);
+    }
+  }
+  cluster.engine.set_suspect(silent, false);
+  const Effects back = cluster.step(
+      JoinWorker{"silent", "silent", 1, 1, "cpu", {held(first, 1, wanted.exited)}});
+  ASSERT_EQ(welcome_in(back).attempts.size(), 1U);
+  const WelcomeWorker::Attempt& told = welcome_in(back).attempts[0];
+  EXPECT_EQ(told.key, first);
+  EXPECT_EQ(told.fate, wanted.fate);
+  if (wanted.fate == Fate::go_on) {
+    EXPECT_EQ(told.upto, 1U) << "what it reported before counts, and only once";
+    const AttemptKey now = cluster.live(id, 0);
+    EXPECT_EQ(now.attempt, first.attempt);
+    EXPECT_GT(now.lease, first.lease) << "a new lease: the fencing token never goes back";
+    EXPECT_EQ(told.lease, now.lease);
+    EXPECT_EQ(count_of<FenceAttempt>(back), wanted.replacement == Replacement::starting ? 1U : 0U);
+    // Under its old lease it speaks for nobody.
+    const Effects stale = cluster.step(TakeReports{silent, first, 2, {MetricsReport{Units{9}, {{"score", 9.0}}}}});
+    EXPECT_TRUE(stale.events.empty());
+    EXPECT_EQ(count_of<FenceAttempt>(stale), 1U);
+    cluster.step(TakeReports{silent, now, 2, {MetricsReport{Units{9}, {{"score", 0.125}}}, ExitReport{}}});
+    EXPECT_EQ(cluster.engine.find(id)->state, ExperimentState::completed);
+    EXPECT_EQ(cluster.trial(id, 0).latest->metric, 0.125);
+    EXPECT_EQ(cluster.trial(id, 0).attempts, wanted.replacement == Replacement::starting ? 2U : 1U);
+  } else {
+    const double before = cluster.trial(id, 0).latest->metric;
+    const Effects late = cluster.step(
+        TakeReports{silent, first, 2, {MetricsReport{Units{9}, {{"score", 9.0}}}, ExitReport{}}});
+    EXPECT_TRUE(late.events.empty()) << "late reports change nothing";
+    ASSERT_EQ(count_of<FenceAttempt>(late), 1U);
+    EXPECT_EQ(std::get<FenceAttempt>(late.orders.back()).late_reports, 2U) << "but they are counted";
+    EXPECT_EQ(cluster.trial(id, 0).latest->metric, before);
+  }
+  EXPECT_EQ(cluster.trial(id, 0).restarts, 0U);
+  expect_replay_stands_where_the_writer_stands(cluster);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Cases, Return,
+    testing::Values(ReturnCase{"QueuedRunning", ReturnCase::Replacement::queued, false, Fate::go_on},
+                    ReturnCase{"QueuedExited", ReturnCase::Replacement::queued, true, Fate::go_on},
+                    ReturnCase{"StartingRunning", ReturnCase::Replacement::starting, false, Fate::go_on},
+                    ReturnCase{"StartingExited", ReturnCase::Replacement::starting, true, Fate::go_on},
+                    ReturnCase{"RunningRunning", ReturnCase::Replacement::running, false, Fate::fenced},
+                    ReturnCase{"RunningExited", ReturnCase::Replacement::running, true, Fate::fenced},
+                    ReturnCase{"FinishedRunning", ReturnCase::Replacement::finished, false, Fate::fenced},
+                    ReturnCase{"FinishedExited", ReturnCase::Replacement::finished, true, Fate::fenced}),
+    [](const auto& tested) { return std::string(tested.param.name); });
+
+TEST(Return, WelcomeThatWasLostIsGivenAgain) {
+  TestCluster cluster;
+  const WorkerId worker = cluster.join("a", 1);
+  const ExperimentId id = cluster.create(random_config(1, 1));
+  const AttemptKey first = cluster.live(id, 0);
+  cluster.step(ConfirmStart{worker, first});
+  cluster.engine.set_suspect(worker, true);
+  cluster.step(silence(cluster, worker, 300));
+  cluster.engine.set_suspect(worker, false);
+  cluster.step(JoinWorker{"a", "a", 1, 1, "cpu", {held(first, 0)}});
+  const AttemptKey adopted = cluster.live(id, 0);
+  // The worker never heard of it, or its agent started anew on the same programs.
+  const Effects again = cluster.step(JoinWorker{"a", "a", 2, 1, "cpu", {held(first, 0)}});
+  EXPECT_EQ(cluster.live(id, 0), adopted);
+  EXPECT_EQ(welcome_in(again).attempts[0].fate, Fate::go_on);
+  EXPECT_EQ(welcome_in(again).attempts[0].lease, adopted.lease);
+}
+
+TEST(Return, ReportsBeforeItIntroducesItselfAskForThat) {
+  TestCluster cluster;
+  const WorkerId worker = cluster.join("a", 2);
+  const ExperimentId id = cluster.create(random_config(1, 1, Value::Map{{"lost_after", 60}}));
+  cluster.create(random_config(1, 1, Value::Map{{"lost_after", 6'000}}));
+  const AttemptKey first = cluster.live(id, 0);
+  cluster.engine.set_suspect(worker, true);
+  cluster.step(silence(cluster, worker, 60));
+  ASSERT_TRUE(cluster.engine.workers().at(worker).present);
+  const Effects early = cluster.step(TakeReports{worker, first, 1, {MetricsReport{Units{1}, {{"score", 1.0}}}}});
+  EXPECT_EQ(count_of<FenceAttempt>(early), 0U) << "nobody has its place: it is not to be killed";
+  EXPECT_EQ(count_of<GreetAgain>(early), 1U);
+}
+
+TEST(Return, OfAnOlderStoreGoesOnAfterWhatIsGone) {
+  TestCluster cluster;
+  cluster.join("a", 1);
+  const ExperimentId id = cluster.create(random_config(1, 1));
+  const AttemptKey first = cluster.live(id, 0);
+  cluster.report(first, 1, 0.5);
+  HeldAttempt ahead = held(first, 5);  // Reports up to 5 were acknowledged by the store that is gone.
+  const Effects back = cluster.step(JoinWorker{"a", "a", 1, 1, "cpu", {ahead}});
+  EXPECT_EQ(welcome_in(back).attempts[0].fate, Fate::go_on);
+  EXPECT_EQ(welcome_in(back).attempts[0].upto, 5U);
+  EXPECT_EQ(cluster.live(id, 0).attempt, first.attempt);
+}
+
+// --- an operator's answer to attempts the log does not know ---
+
+TEST(AdoptAttempt, GivesAnUnknownAttemptItsTrial) {
+  TestCluster cluster;
+  const WorkerId worker = cluster.join("a", 1);
+  cluster.engine.set_suspect(worker, true);
+  const ExperimentId id = cluster.create(random_config(1, 1));
+  cluster.engine.set_suspect(worker, false);
+  cluster.step(PauseExperiment{id});
+  AttemptKey unknown{id, TrialNumber(0), AttemptNumber(7), LeaseId(90'000)};
+  Effects effects = cluster.step(JoinWorker{"a", "a", 1, 1, "cpu", {held(unknown, 4)}});
+  EXPECT_EQ(welcome_in(effects).attempts[0].fate, Fate::hold) << "never kill on ignorance";
+  EXPECT_EQ(cluster.refused(AdoptAttempt{worker, held(unknown, 4)}).code, Errc::not_found) << "no such trial yet";
+}
+
+TEST(AdoptAttempt, TakesTheTrialFromAnAttemptThatHasNotStarted) {
+  TestCluster cluster;
+  const WorkerId holder = cluster.join("holder", 1);
+  cluster.engine.set_suspect(holder, true);
+  cluster.join("other", 1);
+  const ExperimentId id = cluster.create(random_config(1, 1));
+  cluster.engine.set_suspect(holder, false);
+  const AttemptKey unknown{id, TrialNumber(0), AttemptNumber(7), LeaseId(90'000)};
+  cluster.step(AdoptAttempt{holder, held(unknown, 4)});
+  const AttemptKey now = cluster.live(id, 0);
+  EXPECT_EQ(now.attempt, AttemptNumber(7));
+  EXPECT_EQ(cluster.trial(id, 0).live->worker, holder);
+  EXPECT_EQ(cluster.trial(id, 0).live->applied_seq, 4U);
+  const Effects back = cluster.step(JoinWorker{"holder", "holder", 1, 1, "cpu", {held(unknown, 4)}});
+  EXPECT_EQ(welcome_in(back).attempts[0].fate, Fate::go_on);
+  EXPECT_EQ(welcome_in(back).attempts[0].lease, now.lease);
+  expect_replay_stands_where_the_writer_stands(cluster);
+}
+
+// --- reports that contradict each other ---
+
+TEST(Reports, SameNumberWithAnotherContentEndsTheAttempt) {
+  TestCluster cluster;
+  const WorkerId worker = cluster.join("a", 1);
+  const ExperimentId id = cluster.create(random_config(1, 1));
+  const AttemptKey key = cluster.live(id, 0);
+  cluster.report(key, 1, 0.5);
+  Effects effects = cluster.step(TakeReports{worker, key, 1, {MetricsReport{Units{1}, {{"score", 0.5}}}}});
+  EXPECT_TRUE(effects.events.empty()) << "the same again is only acknowledged again";
+  effects = cluster.step(TakeReports{worker, key, 1, {MetricsReport{Units{1}, {{"score", 0.75}}}}});
+  EXPECT_EQ(count_of<FenceAttempt>(effects), 1U);
+  EXPECT_EQ(cluster.trial(id, 0).latest->metric, 0.5);
+  EXPECT_EQ(cluster.live(id, 0).attempt, AttemptNumber(2));
+}
+
+}  // namespace
+}  // namespace hpsearch::engine
