@@ -178,6 +178,13 @@ void WorkerGate::greet(const net::Peer& peer, const proto::Envelope& envelope, c
   if (is_clone(peer, hello)) {
     return;
   }
+  const auto known = runtime_.worker_with_uid(hello.uid);
+  if (known) {
+    const Counterpart& counterpart = counterparts_[*known];
+    if (hello.incarnation == counterpart.agent.incarnation && envelope.msg_no <= counterpart.hello) {
+      return;  // It was overtaken by a later one on another connection; what it holds is what was held then.
+    }
+  }
   engine::JoinWorker join;
   join.uid = hello.uid;
   join.name = hello.name;
@@ -186,7 +193,6 @@ void WorkerGate::greet(const net::Peer& peer, const proto::Envelope& envelope, c
   join.slot_kind = hello.slot_kind;
   join.held = hello.held;
   // Before the step, so that it may give the worker work at once.
-  const auto known = runtime_.worker_with_uid(hello.uid);
   const bool was_connected = known && connected(*known);
   if (known) {
     runtime_.connected(*known);
@@ -222,6 +228,7 @@ void WorkerGate::greet(const net::Peer& peer, const proto::Envelope& envelope, c
   }
   counterpart.on_hold.clear();
   counterpart.peer = peer;
+  counterpart.hello = envelope.msg_no;
   counterpart.welcomed = false;
   ++counterpart.welcomes_due;
   // The order to welcome it repeats what it does not know; what was told to the session before is void.

@@ -181,7 +181,10 @@ class ScriptedWorker {
   }
   void disconnect() { port_.reset(); }
 
-  void send(const proto::FromWorker& message) { send_bytes(proto::encode(envelope, message)); }
+  void send(const proto::FromWorker& message) {
+    ++envelope.msg_no;
+    send_bytes(proto::encode(envelope, message));
+  }
   void send_bytes(const proto::Bytes& bytes) {
     house_.pump_until([&] { return port_->send(bytes); });
   }

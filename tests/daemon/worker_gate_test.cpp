@@ -106,6 +106,7 @@ TEST(WorkerGate, NewestSessionWinsAndTheOlderOneIsNotHeard) {
   const auto key = older.wait_for<proto::Lease>().spec.key;
   older.forget();
   ScriptedWorker newer(house);
+  newer.envelope.msg_no = older.envelope.msg_no;
   newer.join();
   EXPECT_GT(newer.envelope.session_epoch, older.envelope.session_epoch);
   EXPECT_EQ(newer.wait_for<proto::Lease>().spec.key, key);
@@ -115,6 +116,26 @@ TEST(WorkerGate, NewestSessionWinsAndTheOlderOneIsNotHeard) {
   EXPECT_FALSE(house.runtime->engine().find(key.experiment, key.trial)->live->started);
   newer.send(proto::Started{key});
   house.pump_until([&] { return house.runtime->engine().find(key.experiment, key.trial)->live->started; });
+}
+
+// Found by hpsearch-sim: a HELLO delayed on a closed connection says that nothing is held, and so gave up what had
+// been leased since.
+TEST(WorkerGate, HelloThatWasOvertakenByALaterOneIsDropped) {
+  House house;
+  house.submit(small_search(1));
+  ScriptedWorker worker(house);
+  const auto late = proto::encode({.msg_no = 1}, worker.greeting());
+  worker.envelope.msg_no = 1;
+  worker.join();
+  const auto key = worker.wait_for<proto::Lease>().spec.key;
+  worker.send(proto::Started{key});
+  house.pump_until([&] { return house.runtime->engine().find(key.experiment, key.trial)->live->started; });
+  ScriptedWorker closed_connection(house);
+  closed_connection.send_bytes(late);
+  worker.send(proto::Reports{key, 1, {metrics_report(1, 0.5)}});
+  worker.wait_for<proto::Ack>();
+  EXPECT_TRUE(closed_connection.heard.empty());
+  EXPECT_TRUE(house.runtime->engine().find(key.experiment, key.trial)->live.has_value());
 }
 
 TEST(WorkerGate, FramesOfAnEarlierSessionOfTheConnectionAreDropped) {

@@ -13,6 +13,7 @@ import concurrent.futures
 import json
 import os
 import pathlib
+import re
 import shlex
 import subprocess
 import sys
@@ -152,7 +153,9 @@ def passes(program, folder):
     failed = [line for line in done.stdout.splitlines() if line.startswith("[  FAILED  ]")]
     if not failed:
         return f"exit status {done.returncode}"
-    return failed[0].removeprefix("[  FAILED  ] ").split(",")[0].split(" (")[0]
+    needed = re.search(r"broken by seed (\d+) of", done.stdout)
+    return failed[0].removeprefix("[  FAILED  ] ").split(",")[0].split(" (")[0] + (
+        f" after {needed.group(1)} seeds" if needed else "")
 
 
 def verdict_on(build, mutant):

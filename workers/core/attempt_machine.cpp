@@ -140,7 +140,8 @@ std::optional<Instant> AttemptMachine::next_wake() const noexcept {
   if (force_at_ && !suspended) {
     wake = wake ? std::min(*wake, *force_at_) : *force_at_;
   }
-  if (!writing_ && (spool_at_once_ || spool_soon_)) {
+  const bool spools = !writing_ && !finished_ && !fenced_ && !never_ran_;  // As in spool(), or we would spin.
+  if (spools && (spool_at_once_ || spool_soon_)) {
     std::optional<Instant> due = spool_at_once_ ? spool_not_before_ : spool_at_;
     if (due && spool_not_before_) {
       due = std::max(*due, *spool_not_before_);

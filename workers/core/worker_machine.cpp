@@ -272,8 +272,8 @@ void WorkerMachine::obey(const proto::Welcome& welcome, const proto::Envelope& e
   if (!listens_to(envelope, now)) {
     return;
   }
-  if (session_ == Session::ready && envelope.session_epoch < session_epoch_) {
-    return;
+  if (session_ == Session::ready && envelope.cluster == cluster_ && envelope.session_epoch <= session_epoch_) {
+    return;  // Late, or a second time: leases since then are not in it.
   }
   noticed_foreign_ = false;
   cluster_ = envelope.cluster;
@@ -427,7 +427,7 @@ void WorkerMachine::say_hello(Instant now) {
   }
   msg_no_ = 0;
   const proto::Envelope envelope{
-      .cluster = cluster_, .daemon_epoch = daemon_epoch_, .session_epoch = 0, .msg_no = ++msg_no_};
+      .cluster = cluster_, .daemon_epoch = daemon_epoch_, .session_epoch = 0, .msg_no = ++hellos_};
   effects_.emplace_back(SendMessage{envelope, std::move(hello)});
   hello_said_ = true;
   hello_at_ = now + backoff_.about(rules_.welcome_within);

@@ -685,6 +685,20 @@ TEST(Finish, AFencedProgramIsKilledAndLeavesNothing) {
   EXPECT_FALSE(deleted[0].keep_logs);
 }
 
+// Found by hpsearch-sim: the agent woke up for a write that a fenced attempt does not make, again and again.
+TEST(Finish, AFencedAttemptAsksNotToBeWokenForItsSpool) {
+  Conversation talk = Conversation::running();
+  talk.attempt().said({talk.attempt().key(), first, R"({"type":"report","step":3,"metrics":{"acc":0.5}})"}, talk.now(),
+                      talk.out());
+  talk.attempt().spool(talk.now(), talk.out());
+  const auto writes = talk.effects<WriteSpool>();
+  ASSERT_EQ(writes.size(), 1U);
+  talk.attempt().spool_not_written(writes[0].write, "no space left on device", talk.now(), talk.out());
+  ASSERT_TRUE(talk.attempt().next_wake().has_value());
+  talk.attempt().fenced(talk.out());
+  EXPECT_EQ(talk.attempt().next_wake(), std::nullopt);
+}
+
 TEST(Finish, AFenceWhileStartingKillsTheProgramWhenItIsThere) {
   Conversation talk;
   talk.attempt().start();

@@ -1,0 +1,189 @@
+#include "simulation/cluster/daemon_node.hpp"
+
+#include <chrono>
+#include <utility>
+#include <variant>
+
+#include "hpsearch/searchers/registry.hpp"
+#include "simulation/cluster/probes.hpp"
+
+namespace hpsearch::simulation {
+
+using engine::Duration;
+
+class DaemonNode::Port final : public net::PeerPort {
+ public:
+  explicit Port(DaemonNode& node) : node_(node) {}
+  [[nodiscard]] std::string endpoint() const override { return "simulated"; }
+  bool send(const net::Peer& peer, std::span<const std::byte> frame) override { return node_.send(peer, frame); }
+
+ private:
+  DaemonNode& node_;
+};
+
+DaemonNode::DaemonNode(VirtualTime& time, Faults& faults, Network& network, Promises& promises,
+                       engine::Patience patience, std::uint64_t seed)
+    : time_(time),
+      faults_(faults),
+      network_(network),
+      promises_(promises),
+      patience_(patience),
+      draw_(seed, engine::TrialNumber(0), "daemon"),
+      process_(time) {
+}
+
+DaemonNode::~DaemonNode() = default;
+
+void DaemonNode::boot() {
+  if (process_.alive()) {
+    return;
+  }
+  ++starts_;
+  began_ = time_.now();
+  ending_ = false;
+  // The wall clock may say anything when a machine starts.
+  const std::int64_t ten_years = 315'360'000;
+  const Duration wrong = faults_.strikes(Fault::wall_clock_jump)
+                             ? Duration::seconds(static_cast<std::int64_t>(draw_.below(2 * ten_years)) - ten_years)
+                             : Duration{};
+  process_.begin(time_.now() + Duration::seconds(2 * ten_years) + wrong);
+  store_ = std::make_unique<SimulatedStore>(
+      disk_, SimulatedStore::World{time_, faults_, promises_, [this] { crash(); }});
+  runtime_ = std::make_unique<daemon::Runtime>(process_, *store_, searchers::registry(), patience_,
+                                               on_a_slow_disk(process_, faults_, draw_));
+  if (const engine::Status recovered = runtime_->recover(); !recovered) {
+    promises_.break_because("I1: the daemon does not recover: " + recovered.error().message);
+    return;
+  }
+  promises_.recovered(runtime_->engine());
+  auto gate = daemon::WorkerGate::open(
+      *runtime_,
+      [this](net::PeerPort::OnFrame on_frame) -> engine::Result<std::unique_ptr<net::PeerPort>> {
+        on_frame_ = std::move(on_frame);
+        return std::unique_ptr<net::PeerPort>(std::make_unique<Port>(*this));
+      },
+      {.checkpoint_root = "/checkpoints"});
+  gate_ = std::move(gate).value();
+  runtime_->start([this](const engine::Order& order) { gate_->carry_out(order); },
+                  [this](const engine::Error&) { crash(); });
+  network_.daemon_listens();
+}
+
+Duration DaemonNode::usual_absence() {
+  if (faults_.strikes(Fault::daemon_away_long)) {
+    return Duration::seconds(static_cast<std::int64_t>(60 + draw_.below(draw_.below(10) == 0 ? 86'400 : 1'800)));
+  }
+  return Duration::millis(static_cast<std::int64_t>(20 + draw_.below(5'000)));
+}
+
+void DaemonNode::crash() {
+  if (!process_.alive()) {
+    return;
+  }
+  process_.kill();
+  welcomed_.clear();
+  told_leases_.clear();
+  told_decisions_.clear();
+  network_.daemon_is_gone();
+  // We may be deep inside its own code.
+  time_.at(time_.now(), [this, start = starts_] {
+    if (start == starts_) {
+      draining_ = net::Watch{};
+      gate_.reset();
+      runtime_.reset();
+      store_.reset();
+    }
+  });
+  start_again_after(usual_absence());
+}
+
+void DaemonNode::upgrade() {
+  if (!listening()) {
+    return;
+  }
+  process_.deliver([this] {
+    ending_ = true;
+    gate_->stop();
+    runtime_->stop();
+    draining_ = process_.every(std::chrono::milliseconds(5), [this] {
+      if (runtime_->idle()) {
+        promises_.settled(runtime_->engine());
+        crash();
+      }
+    });
+  });
+}
+
+void DaemonNode::start_again_after(Duration away) {
+  time_.after(away, [this, start = starts_] {
+    if (start == starts_) {
+      boot();
+    }
+  });
+}
+
+void DaemonNode::hear(const net::Peer& peer, const Frame& frame, const std::function<void()>& arrived) {
+  if (welcomed_.contains(peer)) {
+    arrived();
+  }
+  process_.deliver([this, peer, frame] { on_frame_(peer, *frame); });
+}
+
+daemon::Runtime* DaemonNode::listening() noexcept {
+  return process_.alive() && !process_.stopped() && !ending_ ? runtime_.get() : nullptr;
+}
+
+const engine::Engine* DaemonNode::settled() const noexcept {
+  return process_.alive() && runtime_->idle() ? &runtime_->engine() : nullptr;
+}
+
+void DaemonNode::pause(Duration time) {
+  if (time > Duration::seconds(15) && process_.alive()) {
+    reached(Probe::silence_while_the_daemon_stood_still);
+  }
+  process_.stop_for(time);
+}
+
+void DaemonNode::observe(const net::Peer& peer, const proto::FromDaemon& message) {
+  if (std::holds_alternative<proto::Welcome>(message)) {
+    if (std::erase_if(welcomed_, [&](const net::Peer& other) { return network_.same_worker(other, peer); }) > 0) {
+      reached(Probe::session_superseded);
+    }
+    welcomed_.insert(peer);
+  } else if (const auto* lease = std::get_if<proto::Lease>(&message)) {
+    if (!told_leases_.insert(engine::Lsn(lease->spec.key.lease.number())).second) {
+      reached(Probe::lease_told_again);
+    }
+  } else if (const auto* decide = std::get_if<proto::Decide>(&message)) {
+    if (!told_decisions_.insert(decide->decision.id).second) {
+      reached(Probe::decision_told_again);
+    }
+  } else if (std::holds_alternative<proto::Fenced>(message)) {
+    reached(Probe::reports_of_a_superseded_attempt);
+  } else if (std::holds_alternative<proto::Hold>(message)) {
+    reached(Probe::attempt_put_on_hold);
+  } else if (std::holds_alternative<proto::Nack>(message)) {
+    reached(Probe::reports_asked_for_again);
+  }
+}
+
+bool DaemonNode::send(const net::Peer& peer, std::span<const std::byte> frame) {
+  if (!process_.alive()) {
+    return true;  // Nobody is there any more to whom it matters.
+  }
+  if (faults_.strikes(Fault::daemon_crash_while_speaking)) {
+    crash();
+    return true;
+  }
+  if (const auto framed = proto::decode_from_daemon(frame)) {
+    if (network_.honest(peer)) {
+      promises_.said(framed->message);
+    }
+    observe(peer, framed->message);
+  } else {
+    promises_.break_because("the daemon sends what nobody can read: " + framed.error().message);
+  }
+  return network_.send_to_worker(peer, std::make_shared<const proto::Bytes>(frame.begin(), frame.end()));
+}
+
+}  // namespace hpsearch::simulation

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+
+#include "daemon/runtime.hpp"
+#include "daemon/worker_gate.hpp"
+#include "simulation/cluster/network.hpp"
+#include "simulation/cluster/simulated_store.hpp"
+
+namespace hpsearch::simulation {
+
+/// The daemon's machine: the real Runtime, WorkerGate and Committer, on a simulated disk and network.
+class DaemonNode {
+ public:
+  DaemonNode(VirtualTime& time, Faults& faults, Network& network, Promises& promises, engine::Patience patience,
+             std::uint64_t seed);
+  DaemonNode(const DaemonNode&) = delete;
+  DaemonNode& operator=(const DaemonNode&) = delete;
+  ~DaemonNode();
+
+  void boot();
+  void crash();    ///< kill -9, now; starts again later.
+  void upgrade();  ///< A clean stop; starts again soon.
+  void pause(engine::Duration time);
+  void suspend(engine::Duration time) { process_.suspend_for(time); }
+  void fill_disk(engine::Duration time) { disk_.full_until = time_.now() + time; }
+  void heal() noexcept { disk_.full_until = engine::Instant{}; }
+
+  /// `arrived` is called when it is a frame of the worker's newest session: a daemon that stands still must read it
+  /// before it calls the worker silent.
+  void hear(const net::Peer& peer, const Frame& frame, const std::function<void()>& arrived);
+  /// nullptr while it is down, stopped or ending.
+  [[nodiscard]] daemon::Runtime* listening() noexcept;
+  [[nodiscard]] const engine::Engine* settled() const noexcept;  ///< nullptr while something is on its way to the disk.
+  [[nodiscard]] engine::Instant began() const noexcept { return began_; }
+
+ private:
+  class Port;
+
+  void start_again_after(engine::Duration away);
+  [[nodiscard]] engine::Duration usual_absence();
+  bool send(const net::Peer& peer, std::span<const std::byte> frame);
+  void observe(const net::Peer& peer, const proto::FromDaemon& message);
+
+  VirtualTime& time_;
+  Faults& faults_;
+  Network& network_;
+  Promises& promises_;
+  engine::Patience patience_;
+  engine::Draw draw_;
+  Disk disk_;
+  Process process_;
+  std::uint64_t starts_ = 0;
+  engine::Instant began_;
+  bool ending_ = false;
+  net::PeerPort::OnFrame on_frame_;
+  std::set<engine::Lsn> told_leases_;     // By this life of it.
+  std::set<engine::Lsn> told_decisions_;
+  std::set<net::Peer> welcomed_;  // Peers of newest sessions.
+  // In the order they are made; they go in the reverse one.
+  std::unique_ptr<SimulatedStore> store_;
+  std::unique_ptr<daemon::Runtime> runtime_;
+  std::unique_ptr<daemon::WorkerGate> gate_;
+  net::Watch draining_;
+};
+
+}  // namespace hpsearch::simulation

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hpsearch/workers/core/effects.hpp"
+#include "simulation/cluster/training.hpp"
+
+namespace hpsearch::simulation {
+
+/// What of an attempt outlives its agent on a worker's machine: its files, and its keeper with the program.
+struct KeptAttempt {
+  /// A line of the program, as its keeper's journal has it; its position is its index + 1.
+  struct Line {
+    std::optional<workers::QuestionId> question;
+    std::string text;
+    bool answered = false;
+  };
+
+  engine::LaunchSpec spec;
+
+  // Files.
+  std::string spool;               ///< What is on the disk for good.
+  std::vector<Line> journal;
+  std::uint64_t dropped = 0;       ///< Lines before this position are gone.
+  bool launched = false;           ///< A keeper was started.
+  bool ended = false;              ///< And has written how its program ended.
+  bool by_signal = false;
+  int code = 0;
+  bool asked = false;              ///< An agent signalled it before.
+
+  // Processes.
+  bool kept = false;               ///< The keeper is alive.
+  std::unique_ptr<Training> training;
+  bool children = false;           ///< The program is gone, something it started is not.
+  bool terminated = false;
+  std::uint64_t questions = 0;
+  std::optional<workers::QuestionId> open_question;
+  engine::Units ahead_below{};
+  std::string ahead_line;
+
+  // Of the present agent.
+  bool mine = false;               ///< It has started or found it.
+  std::uint64_t handed_in = 0;     ///< Lines before this position.
+  bool end_told = false;
+  std::optional<workers::WriteSpool> writing;
+
+  [[nodiscard]] bool runs() const noexcept { return (training && training->alive()) || children; }
+};
+
+}  // namespace hpsearch::simulation

@@ -1,0 +1,105 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "hpsearch/engine/base/draw.hpp"
+#include "hpsearch/net/peer_port.hpp"
+#include "hpsearch/proto/wire.hpp"
+#include "simulation/cluster/faults.hpp"
+#include "simulation/cluster/virtual_time.hpp"
+
+namespace hpsearch::simulation {
+
+using Frame = std::shared_ptr<const proto::Bytes>;
+
+/// The wires between workers and the daemon, as a DEALER and a ROUTER over TCP show them: frames of one connection
+/// arrive in order or, when it breaks, not at all; those of an old connection may arrive after those of a newer
+/// one; who sends into a broken one may not notice; the DEALER connects again by itself, as another peer.
+///
+/// Beyond that, as TCP does not: single frames are lost or come twice, and frames of older sessions are played back.
+class Network {
+ public:
+  struct Ends {
+    std::function<void(const net::Peer& peer, std::size_t worker, const Frame& frame)> daemon;
+    std::function<void(std::size_t worker, const Frame& frame)> worker;
+  };
+
+  /// The last of the `workers` is a stranger.
+  Network(VirtualTime& time, Faults& faults, std::uint64_t seed, std::size_t workers, Ends ends);
+  [[nodiscard]] bool honest(const net::Peer& peer) const;
+  /// Connections that broke belong to nobody's worker any more, so to the same as all others.
+  [[nodiscard]] bool same_worker(const net::Peer& a, const net::Peer& b) const;
+
+  /// Tells what arrives, for people.
+  void watch(std::function<void(const std::string&)> tell) { tell_ = std::move(tell); }
+
+  // --- what the two ends do ---
+  void daemon_listens();
+  void daemon_is_gone();  ///< All connections break; what was under way is lost.
+  bool send_to_worker(const net::Peer& peer, Frame frame);
+  void connect(std::size_t worker);  ///< Anew: the old connection is closed.
+  void disconnect(std::size_t worker);
+  bool send_to_daemon(std::size_t worker, Frame frame);
+
+  // --- what goes wrong ---
+  void reset(std::size_t worker);
+  void lose_silently(std::size_t worker);
+  void block(std::size_t worker, bool to_daemon, bool to_worker, engine::Duration time);
+  void replay(std::size_t worker);
+  void heal();
+
+  [[nodiscard]] std::uint64_t frames() const noexcept { return frames_; }
+  [[nodiscard]] std::uint64_t digest() const noexcept { return digest_; }
+  [[nodiscard]] std::size_t most_under_way() const noexcept { return most_under_way_; }
+
+ private:
+  struct Connection {
+    std::size_t worker = 0;
+    net::Peer peer;
+    bool wanted = true;        // By the worker's end.
+    bool established = false;  // As the worker's end sees it.
+    bool known = false;        // To the daemon's end.
+    engine::Instant last_up;
+    engine::Instant last_down;
+    std::size_t under_way = 0;
+    std::vector<Frame> held_up;
+    std::vector<Frame> held_down;
+  };
+  using Held = std::shared_ptr<Connection>;
+  struct Cable {
+    Held connection;
+    engine::Instant up_blocked_until;
+    engine::Instant down_blocked_until;
+    std::deque<Frame> past;  // Frames to the daemon, of whatever session.
+  };
+
+  [[nodiscard]] engine::Duration delay();
+  void establish(const Held& connection);
+  void open(const Held& connection);
+  void break_off(const Held& connection);
+  void carry_up(const Held& connection, Frame frame);
+  void carry_down(const Held& connection, Frame frame);
+  void flush(std::size_t worker);
+  void mix(const proto::Bytes& frame, std::uint64_t salt);
+
+  VirtualTime& time_;
+  Faults& faults_;
+  engine::Draw draw_;
+  Ends ends_;
+  std::function<void(const std::string&)> tell_;
+  bool listening_ = false;
+  std::uint64_t peers_ = 0;
+  std::vector<Cable> cables_;
+  std::map<net::Peer, Held> by_peer_;
+  std::uint64_t frames_ = 0;
+  std::uint64_t digest_ = 14695981039346656037U;
+  std::size_t most_under_way_ = 0;
+};
+
+}  // namespace hpsearch::simulation

@@ -1,0 +1,56 @@
+#include "simulation/cluster/probes.hpp"
+
+namespace hpsearch::simulation {
+
+std::array<std::uint64_t, probe_count>& probe_counts() noexcept {
+  static thread_local std::array<std::uint64_t, probe_count> counts{};
+  return counts;
+}
+
+std::string_view name_of(Probe probe) noexcept {
+  switch (probe) {
+    case Probe::attempt_taken_over_by_the_next_agent:
+      return "attempt_taken_over_by_the_next_agent";
+    case Probe::answered_by_the_keeper:
+      return "answered_by_the_keeper";
+    case Probe::torn_write_of_a_spool:
+      return "torn_write_of_a_spool";
+    case Probe::lease_without_a_program:
+      return "lease_without_a_program";
+    case Probe::program_lost_with_its_keeper:
+      return "program_lost_with_its_keeper";
+    case Probe::recovered_an_unanswered_group:
+      return "recovered_an_unanswered_group";
+    case Probe::recovered_nothing_of_a_group:
+      return "recovered_nothing_of_a_group";
+    case Probe::reports_of_a_superseded_attempt:
+      return "reports_of_a_superseded_attempt";
+    case Probe::attempt_adopted:
+      return "attempt_adopted";
+    case Probe::attempt_put_on_hold:
+      return "attempt_put_on_hold";
+    case Probe::decision_told_again:
+      return "decision_told_again";
+    case Probe::lease_told_again:
+      return "lease_told_again";
+    case Probe::reports_asked_for_again:
+      return "reports_asked_for_again";
+    case Probe::worker_back_after_it_was_lost:
+      return "worker_back_after_it_was_lost";
+    case Probe::trial_lost_and_run_again:
+      return "trial_lost_and_run_again";
+    case Probe::submission_repeated_after_a_crash:
+      return "submission_repeated_after_a_crash";
+    case Probe::session_superseded:
+      return "session_superseded";
+    case Probe::silence_while_the_daemon_stood_still:
+      return "silence_while_the_daemon_stood_still";
+    case Probe::killed_after_its_grace:
+      return "killed_after_its_grace";
+    case Probe::stopped_worker_said_goodbye:
+      return "stopped_worker_said_goodbye";
+  }
+  return "";
+}
+
+}  // namespace hpsearch::simulation

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace hpsearch::simulation {
+
+/// Rare situations. A long run in which one never came up proves nothing about it, and says so.
+enum class Probe : std::uint8_t {
+  attempt_taken_over_by_the_next_agent,
+  answered_by_the_keeper,
+  torn_write_of_a_spool,
+  lease_without_a_program,
+  program_lost_with_its_keeper,
+  recovered_an_unanswered_group,
+  recovered_nothing_of_a_group,
+  reports_of_a_superseded_attempt,
+  attempt_put_on_hold,
+  attempt_adopted,
+  decision_told_again,
+  lease_told_again,
+  reports_asked_for_again,
+  worker_back_after_it_was_lost,
+  trial_lost_and_run_again,
+  submission_repeated_after_a_crash,
+  session_superseded,
+  silence_while_the_daemon_stood_still,
+  killed_after_its_grace,
+  stopped_worker_said_goodbye,
+};
+inline constexpr std::size_t probe_count = static_cast<std::size_t>(Probe::stopped_worker_said_goodbye) + 1;
+
+/// How often each was reached by the runs of this thread.
+[[nodiscard]] std::array<std::uint64_t, probe_count>& probe_counts() noexcept;
+[[nodiscard]] std::string_view name_of(Probe probe) noexcept;
+
+inline void reached(Probe probe) noexcept {
+  ++probe_counts()[static_cast<std::size_t>(probe)];
+}
+
+}  // namespace hpsearch::simulation

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <functional>
+
+#include "hpsearch/net/timeline.hpp"
+#include "simulation/cluster/virtual_time.hpp"
+
+namespace hpsearch::simulation {
+
+/// A process of a simulated machine, as its code sees time. It can be stopped (what was to happen meanwhile
+/// happens when it goes on), suspended with its machine (timers wait too, the clock does not) and killed (what
+/// was to happen is forgotten).
+class Process final : public net::Timeline {
+ public:
+  using Task = std::function<void()>;
+
+  explicit Process(VirtualTime& time) : time_(time) {}
+
+  /// A new life. Its clock says `wall` now and never goes back in this life.
+  void begin(engine::Instant wall);
+  void kill();
+  [[nodiscard]] bool alive() const noexcept { return alive_; }
+  [[nodiscard]] bool stopped() const noexcept { return stopped_; }
+
+  void stop_for(engine::Duration time);     ///< SIGSTOP, then SIGCONT.
+  void suspend_for(engine::Duration time);  ///< The whole machine sleeps.
+
+  /// Something reaches the process: it happens now, when it goes on, or never.
+  void deliver(Task task);
+
+  // --- net::Timeline ---
+  void post(Task task) override;
+  [[nodiscard]] net::Watch after(std::chrono::microseconds delay, Task task) override;
+  [[nodiscard]] net::Watch every(std::chrono::microseconds period, Task task) override;
+  [[nodiscard]] engine::Instant now() const noexcept override;
+  void start_clock_at_least(engine::Instant at_least) noexcept override;
+
+ private:
+  struct Timer;
+  class Handle;
+
+  void go_on();
+  void arm(const std::shared_ptr<Timer>& timer, engine::Instant when);
+
+  VirtualTime& time_;
+  std::uint64_t life_ = 0;
+  bool alive_ = false;
+  bool stopped_ = false;
+  std::uint64_t stops_ = 0;
+  std::deque<Task> waiting_;
+  engine::Duration offset_;
+  engine::Duration slept_;  // In all, in suspension.
+};
+
+}  // namespace hpsearch::simulation

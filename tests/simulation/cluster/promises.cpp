@@ -1,0 +1,353 @@
+#include "simulation/cluster/promises.hpp"
+
+#include <bit>
+#include <cmath>
+#include <variant>
+
+#include "hpsearch/proto/stored.hpp"
+#include "hpsearch/searchers/registry.hpp"
+#include "simulation/cluster/probes.hpp"
+#include "simulation/invariants.hpp"
+
+namespace hpsearch::simulation {
+namespace {
+
+using engine::AttemptKey;
+using engine::Lsn;
+
+std::string spelled(const AttemptKey& key) {
+  return "experiment " + std::to_string(key.experiment.number()) + " trial " + std::to_string(key.trial.number()) +
+         " attempt " + std::to_string(key.attempt.number()) + " lease " + std::to_string(key.lease.number());
+}
+
+bool same_number(double a, double b) {
+  return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b) || (std::isnan(a) && std::isnan(b));
+}
+
+std::string first_difference(const std::string& a, const std::string& b) {
+  std::size_t at = 0;
+  while (at < a.size() && at < b.size() && a[at] == b[at]) {
+    ++at;
+  }
+  const auto line = [at](const std::string& text) {
+    const std::size_t before = text.rfind('\n', at);
+    const std::size_t start = before == std::string::npos ? 0 : before + 1;
+    return text.substr(start, text.find('\n', at) - start);
+  };
+  return "\n  " + line(a) + "\n  " + line(b);
+}
+
+}  // namespace
+
+Promises::Promises(VirtualTime& time) : time_(time), fold_(searchers::registry()) {
+}
+
+void Promises::break_because(const std::string& what) {
+  if (broken_.empty()) {
+    broken_ = what + " (at " + std::to_string(time_.now().micros() / 1'000) + " ms, lsn " +
+              std::to_string(durable_.number()) + ")";
+  }
+}
+
+bool Promises::over(const AttemptKey& key) const {
+  const auto found = attempts_.find(key);
+  if (found == attempts_.end()) {
+    return false;
+  }
+  const auto current = current_.find({key.experiment, key.trial});
+  return found->second.lost || found->second.exited || (current != current_.end() && current->second != key);
+}
+
+void Promises::committed(std::span<const engine::Event> events) {
+  for (const engine::Event& event : events) {
+    if (event.lsn.number() != durable_.number() + 1) {
+      break_because("I4: event " + std::to_string(event.lsn.number()) + " was stored after event " +
+                    std::to_string(durable_.number()));
+      return;
+    }
+    durable_ = event.lsn;
+    note(event);
+    if (const engine::Status taken = fold_.replay(event); !taken) {
+      break_because("I4: the log does not fold: " + taken.error().message);
+      return;
+    }
+    if (const std::string beyond = engine::broken_limit(fold_, &event); !beyond.empty()) {
+      break_because("after event " + std::to_string(event.lsn.number()) + ": " + beyond);
+    }
+  }
+}
+
+void Promises::note(const engine::Event& event) {
+  const std::string kind(proto::type_of(event.body));
+  ++kinds_[kind];
+  if (tell_) {
+    tell_("event " + std::to_string(event.lsn.number()) + " " + kind +
+          std::visit(
+              [](const auto& body) -> std::string {
+                if constexpr (requires { body.key; }) {
+                  return " of " + spelled(body.key);
+                } else if constexpr (requires { body.trial; }) {
+                  return " of experiment " + std::to_string(body.experiment.number()) + " trial " +
+                         std::to_string(body.trial.number());
+                } else {
+                  return "";
+                }
+              },
+              event.body));
+  }
+  const auto mix = [this](std::uint64_t value) { digest_ = (digest_ ^ value) * 1099511628211U; };
+  mix(event.lsn.number());
+  mix(static_cast<std::uint64_t>(event.at.micros()));
+  mix(event.body.index());
+  if (const auto* granted = std::get_if<engine::LeaseGranted>(&event.body)) {
+    note(*granted, event.lsn);
+  } else if (const auto* taken = std::get_if<engine::ReportTaken>(&event.body)) {
+    mix(taken->seq);
+    mix(taken->key.lease.number());
+    note(*taken);
+  } else if (const auto* lost = std::get_if<engine::AttemptLost>(&event.body)) {
+    note(*lost);
+  } else if (const auto* adopted = std::get_if<engine::AttemptAdopted>(&event.body)) {
+    note(*adopted, event.lsn);
+  } else if (const auto* started = std::get_if<engine::AttemptStarted>(&event.body)) {
+    if (const auto found = attempts_.find(started->key); found != attempts_.end()) {
+      found->second.started = true;
+    }
+  } else if (const auto* gone = std::get_if<engine::WorkerLost>(&event.body)) {
+    lost_workers_.insert(gone->worker);
+    if (gone->why == "asked to stop") {
+      reached(Probe::stopped_worker_said_goodbye);
+    }
+  } else if (const auto* joined = std::get_if<engine::WorkerJoined>(&event.body)) {
+    if (lost_workers_.erase(joined->worker) > 0) {
+      reached(Probe::worker_back_after_it_was_lost);
+    }
+  } else if (const auto* paused = std::get_if<engine::TrialPaused>(&event.body)) {
+    trial_told_to_end_[{paused->experiment, paused->trial}] = event.lsn;
+  } else if (const auto* ended = std::get_if<engine::TrialEnded>(&event.body)) {
+    trial_told_to_end_[{ended->experiment, ended->trial}] = event.lsn;
+  } else if (const auto* halted = std::get_if<engine::ExperimentPaused>(&event.body)) {
+    experiment_told_to_end_[halted->experiment] = event.lsn;
+  } else if (const auto* stopping = std::get_if<engine::ExperimentStopping>(&event.body)) {
+    experiment_told_to_end_[stopping->experiment] = event.lsn;
+  } else if (const auto* limits = std::get_if<engine::LimitsChanged>(&event.body)) {
+    experiment_told_to_end_[limits->experiment] = event.lsn;  // Lower limits ask running trials to give way.
+  } else if (const auto* created = std::get_if<engine::ExperimentCreated>(&event.body)) {
+    if (!created->idempotency_key.empty() && !idempotency_keys_.insert(created->idempotency_key).second) {
+      break_because("I2: one submission made two experiments");
+    }
+  }
+}
+
+void Promises::note(const engine::LeaseGranted& granted, Lsn lsn) {
+  const AttemptKey key{granted.experiment, granted.trial, granted.attempt, engine::LeaseId(lsn.number())};
+  const Place place{granted.experiment, granted.trial};
+  if (const auto before = current_.find(place); before != current_.end()) {
+    const Attempt& old = attempts_.at(before->second);
+    if (old.lost) {
+      reached(Probe::trial_lost_and_run_again);
+    }
+    if (!old.lost && !old.exited) {
+      break_because("I3: " + spelled(key) + " is leased while " + spelled(before->second) + " is not over");
+    }
+  }
+  for (const auto& [at, other] : current_) {
+    const Attempt& held = attempts_.at(other);
+    if (held.worker != granted.worker || held.lost || held.exited) {
+      continue;
+    }
+    for (const engine::SlotIndex slot : held.slots) {
+      for (const engine::SlotIndex wanted : granted.slots) {
+        if (slot == wanted) {
+          break_because("I6: " + spelled(key) + " gets slot " + std::to_string(slot.number()) + ", which " +
+                        spelled(other) + " holds");
+        }
+      }
+    }
+  }
+  current_[place] = key;
+  Attempt attempt;
+  attempt.worker = granted.worker;
+  attempt.slots = granted.slots;
+  attempt.leased = lsn;
+  attempt.origin = key;
+  attempts_[key] = std::move(attempt);
+}
+
+void Promises::note(const engine::AttemptAdopted& adopted, Lsn lsn) {
+  const AttemptKey before = present(adopted.key);
+  const auto found = attempts_.find(before);
+  const Place place{adopted.key.experiment, adopted.key.trial};
+  if (found == attempts_.end() || !found->second.lost || !over(current_.at(place))) {
+    break_because("I3: " + spelled(adopted.key) + " is adopted, and was not lost");
+    return;
+  }
+  reached(Probe::attempt_adopted);
+  AttemptKey key = adopted.key;
+  key.lease = engine::LeaseId(lsn.number());
+  Attempt attempt = found->second;
+  if (adopted.upto != attempt.seq) {
+    break_because("I2: " + spelled(adopted.key) + " is adopted behind report " + std::to_string(adopted.upto) +
+                  ", and had report " + std::to_string(attempt.seq));
+  }
+  attempt.worker = adopted.worker;
+  attempt.slots = adopted.slots;
+  attempt.leased = lsn;
+  attempt.lost = false;
+  attempts_[key] = std::move(attempt);
+  current_[place] = key;
+  adopted_as_[adopted.key] = key;
+}
+
+AttemptKey Promises::present(const AttemptKey& origin) const {
+  const auto found = adopted_as_.find(origin);
+  return found == adopted_as_.end() ? origin : found->second;
+}
+
+void Promises::note(const engine::ReportTaken& taken) {
+  const auto found = attempts_.find(taken.key);
+  if (found == attempts_.end() || over(taken.key)) {
+    break_because("I3: a report of " + spelled(taken.key) + " took effect, which speaks for nothing");
+    return;
+  }
+  Attempt& attempt = found->second;
+  if (taken.seq != attempt.seq + 1) {
+    break_because("I2: report " + std::to_string(taken.seq) + " of " + spelled(taken.key) + " follows report " +
+                  std::to_string(attempt.seq));
+  }
+  attempt.seq = taken.seq;
+  check_measured(taken, attempt);
+  if (const auto* exit = std::get_if<engine::ExitReport>(&taken.report)) {
+    attempt.exited = true;
+    if (exit->cause != engine::ExitReport::Cause::could_not_start && witness_.running(attempt.origin)) {
+      break_because("I6: " + spelled(taken.key) + " is said to have ended, and runs");
+    }
+    if (exit->cause == engine::ExitReport::Cause::lost) {
+      return;  // With whoever kept it went what it had not yet written down.
+    }
+    const auto said = ledger_.find(attempt.origin);
+    const std::size_t in_all = said == ledger_.end() ? 0 : said->second.size();
+    if (attempt.measured != in_all) {
+      break_because("I2: " + spelled(taken.key) + " measured " + std::to_string(in_all) + " values, and " +
+                    std::to_string(attempt.measured) + " are in the log");
+    }
+  }
+}
+
+void Promises::check_measured(const engine::ReportTaken& taken, Attempt& attempt) {
+  const auto* metrics = std::get_if<engine::MetricsReport>(&taken.report);
+  if (metrics == nullptr) {
+    return;
+  }
+  const auto said = ledger_.find(attempt.origin);
+  if (said == ledger_.end() || attempt.measured >= said->second.size()) {
+    break_because("I2: " + spelled(taken.key) + " has more values in the log than its program said");
+    return;
+  }
+  const auto& [step, score] = said->second[attempt.measured++];
+  if (metrics->step != step || metrics->metrics.size() != 1 || !same_number(metrics->metrics[0].second, score)) {
+    break_because("I2: value " + std::to_string(attempt.measured) + " of " + spelled(taken.key) +
+                  " is not what its program said");
+  }
+}
+
+void Promises::note(const engine::AttemptLost& lost) {
+  const auto found = attempts_.find(lost.key);
+  if (found == attempts_.end() || over(lost.key)) {
+    break_because("I3: " + spelled(lost.key) + " is lost, which speaks for nothing");
+    return;
+  }
+  // One that has not said that it started gives way to an older attempt that is back.
+  if (found->second.started && witness_.held_and_heard(found->second.origin, found->second.worker)) {
+    break_because("I5: " + spelled(lost.key) + " is given up (" + lost.why + "), but its worker has it and was heard");
+  }
+  found->second.lost = true;
+}
+
+void Promises::recovered(const engine::Engine& engine) {
+  const std::string kept = engine::fingerprint(engine);
+  const std::string durable = engine::fingerprint(fold_);
+  if (kept != durable) {
+    break_because("I1, I4: what was recovered is not what was durable:" + first_difference(kept, durable));
+  }
+  if (const std::string wrong = engine::broken_invariant(engine); !wrong.empty()) {
+    break_because("recovered: " + wrong);
+  }
+}
+
+void Promises::settled(const engine::Engine& live) {
+  const std::string lives = engine::fingerprint(live);
+  const std::string durable = engine::fingerprint(fold_);
+  if (lives != durable) {
+    break_because("I4: what lives is not the fold of the log:" + first_difference(lives, durable));
+  }
+  if (const std::string wrong = engine::broken_invariant(live); !wrong.empty()) {
+    break_because(wrong);
+  }
+}
+
+void Promises::said(const proto::FromDaemon& message) {
+  if (const auto* ack = std::get_if<proto::Ack>(&message)) {
+    const auto found = attempts_.find(ack->key);
+    if (found == attempts_.end() || ack->upto > found->second.seq) {
+      break_because("I1: report " + std::to_string(ack->upto) + " of " + spelled(ack->key) +
+                    " is acknowledged and not durable");
+    }
+  } else if (const auto* lease = std::get_if<proto::Lease>(&message)) {
+    if (!attempts_.contains(lease->spec.key)) {
+      break_because("I1: " + spelled(lease->spec.key) + " is leased, and that is not durable");
+    }
+  } else if (const auto* decide = std::get_if<proto::Decide>(&message)) {
+    if (decide->decision.id > durable_) {
+      break_because("I1: a decision about " + spelled(decide->key) + " is told, and is not durable");
+    }
+  } else if (const auto* fenced = std::get_if<proto::Fenced>(&message)) {
+    if (!over(fenced->key)) {
+      break_because("I5: " + spelled(fenced->key) + " is fenced, and nothing in the log says so");
+    }
+  } else if (const auto* welcome = std::get_if<proto::Welcome>(&message)) {
+    for (const engine::WelcomeWorker::Attempt& attempt : welcome->attempts) {
+      const auto found = attempts_.find(present(attempt.key));
+      if (attempt.fate == engine::WelcomeWorker::Fate::fenced && !over(present(attempt.key))) {
+        break_because("I5: " + spelled(attempt.key) + " is fenced, and nothing in the log says so");
+      }
+      if (attempt.fate == engine::WelcomeWorker::Fate::go_on &&
+          (found == attempts_.end() || attempt.upto > found->second.seq)) {
+        break_because("I1: reports of " + spelled(attempt.key) + " are acknowledged and not durable");
+      }
+    }
+  }
+}
+
+void Promises::answered(Lsn lsn) {
+  if (lsn > durable_) {
+    break_because("I1: a user was answered before event " + std::to_string(lsn.number()) + " was durable");
+  }
+}
+
+void Promises::program_said(const AttemptKey& key, engine::Units step, double score) {
+  ledger_[key].emplace_back(step, score);
+}
+
+void Promises::program_said_invalid(const AttemptKey& key) {
+  said_invalid_.insert(key);
+}
+
+void Promises::program_signalled(const AttemptKey& origin, bool own) {
+  const AttemptKey key = present(origin);
+  const auto found = attempts_.find(key);
+  if (own || over(key) || said_invalid_.contains(origin)) {
+    return;
+  }
+  if (found != attempts_.end()) {
+    const auto trial = trial_told_to_end_.find({key.experiment, key.trial});
+    const auto experiment = experiment_told_to_end_.find(key.experiment);
+    if ((trial != trial_told_to_end_.end() && trial->second > found->second.leased) ||
+        (experiment != experiment_told_to_end_.end() && experiment->second > found->second.leased)) {
+      return;
+    }
+  }
+  break_because("I5: the program of " + spelled(key) + " is signalled, and nothing in the log says so");
+}
+
+}  // namespace hpsearch::simulation

@@ -1,0 +1,114 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "hpsearch/engine/engine.hpp"
+#include "hpsearch/proto/wire.hpp"
+#include "simulation/cluster/virtual_time.hpp"
+
+namespace hpsearch::simulation {
+
+/// What the cluster promises, checked from outside: told what became durable, what left the daemon, and what
+/// happened to programs, it says which promise was broken first.
+///
+/// It keeps a second engine, the fold of what is durable, and a ledger of what the programs really said.
+class Promises {
+ public:
+  explicit Promises(VirtualTime& time);
+
+  [[nodiscard]] const std::string& broken() const noexcept { return broken_; }
+  void break_because(const std::string& what);
+
+  /// Tells what becomes durable, for people.
+  void watch(std::function<void(const std::string&)> tell) { tell_ = std::move(tell); }
+
+  // --- the daemon ---
+
+  /// A group is on disk.
+  void committed(std::span<const engine::Event> events);
+  [[nodiscard]] engine::Lsn durable() const noexcept { return durable_; }
+  /// Whoever reads the disk must find exactly what is durable.
+  void recovered(const engine::Engine& engine);
+  /// Nothing is on its way to the disk: what lives is what is durable.
+  void settled(const engine::Engine& live);
+  /// A frame leaves the daemon.
+  void said(const proto::FromDaemon& message);
+  /// A user was answered about a command that was carried out when the engine stood at `lsn`.
+  void answered(engine::Lsn lsn);
+
+  // --- programs ---
+
+  /// Where the truth about attempts on the workers is asked for.
+  struct Witness {
+    std::function<bool(const engine::AttemptKey&)> running;  ///< A program, or a child of it, is alive.
+    /// Its agent has been in touch with the daemon that runs now, and has it, and since when nothing was heard.
+    std::function<bool(const engine::AttemptKey&, engine::WorkerId)> held_and_heard;
+  };
+  void ask(Witness witness) { witness_ = std::move(witness); }
+
+  void program_said(const engine::AttemptKey& key, engine::Units step, double score);
+  void program_said_invalid(const engine::AttemptKey& key);
+  /// `own`: the worker was asked to stop, or lost its own memory of the attempt.
+  void program_signalled(const engine::AttemptKey& origin, bool own);
+
+  // --- what there is ---
+
+  struct Attempt {
+    engine::WorkerId worker;
+    std::vector<engine::SlotIndex> slots;
+    engine::Lsn leased;
+    std::uint64_t seq = 0;
+    std::size_t measured = 0;
+    bool started = false;
+    bool lost = false;
+    bool exited = false;
+    engine::AttemptKey origin;  ///< As its worker names it: with the lease its program was started under.
+  };
+  [[nodiscard]] const std::map<engine::AttemptKey, Attempt>& attempts() const noexcept { return attempts_; }
+  [[nodiscard]] const engine::Engine& fold() const noexcept { return fold_; }
+  [[nodiscard]] std::uint64_t digest() const noexcept { return digest_; }
+  [[nodiscard]] std::uint64_t events() const noexcept { return durable_.number(); }
+  /// How many events of each kind became durable, by the kind's name.
+  [[nodiscard]] const std::map<std::string, std::uint64_t>& kinds() const noexcept { return kinds_; }
+
+ private:
+  using Place = std::pair<engine::ExperimentId, engine::TrialNumber>;
+
+  void note(const engine::Event& event);
+  void note(const engine::LeaseGranted& granted, engine::Lsn lsn);
+  void note(const engine::ReportTaken& taken);
+  void note(const engine::AttemptLost& lost);
+  void note(const engine::AttemptAdopted& adopted, engine::Lsn lsn);
+  void check_measured(const engine::ReportTaken& taken, Attempt& attempt);
+  [[nodiscard]] bool over(const engine::AttemptKey& key) const;
+  /// What the attempt that its worker names so is in the log now.
+  [[nodiscard]] engine::AttemptKey present(const engine::AttemptKey& origin) const;
+
+  VirtualTime& time_;
+  Witness witness_;
+  std::function<void(const std::string&)> tell_;
+  std::string broken_;
+  engine::Engine fold_;
+  engine::Lsn durable_;
+  std::uint64_t digest_ = 14695981039346656037U;
+  std::map<std::string, std::uint64_t> kinds_;
+  std::map<engine::AttemptKey, Attempt> attempts_;
+  std::map<Place, engine::AttemptKey> current_;
+  std::map<engine::AttemptKey, engine::AttemptKey> adopted_as_;
+  std::map<Place, engine::Lsn> trial_told_to_end_;                    // The last event that could.
+  std::map<engine::ExperimentId, engine::Lsn> experiment_told_to_end_;
+  std::set<std::string> idempotency_keys_;
+  std::set<engine::WorkerId> lost_workers_;
+  std::map<engine::AttemptKey, std::vector<std::pair<engine::Units, double>>> ledger_;
+  std::set<engine::AttemptKey> said_invalid_;
+};
+
+}  // namespace hpsearch::simulation

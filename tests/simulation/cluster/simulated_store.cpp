@@ -1,0 +1,77 @@
+#include "simulation/cluster/simulated_store.hpp"
+
+#include <chrono>
+#include <utility>
+
+#include "simulation/cluster/probes.hpp"
+
+namespace hpsearch::simulation {
+namespace {
+
+using engine::Errc;
+using engine::Error;
+
+class SlowDisk final : public daemon::StoreExecutor {
+ public:
+  SlowDisk(Process& process, Faults& faults, engine::Draw& draw, std::function<bool()> work)
+      : process_(process), faults_(faults), draw_(draw), work_(std::move(work)) {}
+
+  void wake() override {
+    if (busy_) {
+      return;
+    }
+    busy_ = true;
+    const std::uint64_t micros =
+        100 + draw_.below(5'000) + (faults_.strikes(Fault::disk_slow) ? draw_.below(60'000'000) : 0);
+    turn_ = process_.after(std::chrono::microseconds(micros), [this] {
+      busy_ = false;
+      if (work_() && process_.alive()) {
+        wake();
+      }
+    });
+  }
+
+ private:
+  Process& process_;
+  Faults& faults_;
+  engine::Draw& draw_;
+  std::function<bool()> work_;
+  bool busy_ = false;
+  net::Watch turn_;
+};
+
+}  // namespace
+
+SimulatedStore::SimulatedStore(Disk& disk, World world) : disk_(disk), world_(std::move(world)), log_(disk.log) {
+}
+
+engine::Status SimulatedStore::append(std::span<const engine::Event> group) {
+  if (world_.faults.strikes(Fault::daemon_crash_before_commit)) {
+    reached(Probe::recovered_nothing_of_a_group);
+    world_.die();
+    return Error{Errc::corrupt, "the machine died"};
+  }
+  if (disk_.full_until > world_.time.now()) {
+    return Error{Errc::unavailable, "the disk is full"};
+  }
+  if (world_.faults.strikes(Fault::disk_error)) {
+    return Error{Errc::corrupt, "input/output error"};
+  }
+  engine::Status stored = log_.append(group);
+  if (stored) {
+    world_.promises.committed(group);
+  }
+  if (world_.faults.strikes(Fault::daemon_crash_after_commit)) {
+    reached(Probe::recovered_an_unanswered_group);
+    world_.die();
+  }
+  return stored;
+}
+
+daemon::EmployStoreExecutor on_a_slow_disk(Process& process, Faults& faults, engine::Draw& draw) {
+  return [&process, &faults, &draw](std::function<bool()> work) -> std::unique_ptr<daemon::StoreExecutor> {
+    return std::make_unique<SlowDisk>(process, faults, draw, std::move(work));
+  };
+}
+
+}  // namespace hpsearch::simulation

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "hpsearch/engine/base/draw.hpp"
+#include "simulation/cluster/daemon_node.hpp"
+#include "simulation/cluster/faults.hpp"
+#include "simulation/cluster/promises.hpp"
+
+namespace hpsearch::simulation {
+
+/// People with a command line: they submit searches until they are told that it worked, and change their minds.
+class Users {
+ public:
+  Users(VirtualTime& time, Faults& faults, DaemonNode& daemon, Promises& promises, std::uint64_t seed);
+
+  void submit();
+  /// One change of mind of the given kind, about some experiment.
+  void act(Fault kind);
+  /// Everything that was paused is to go on, so that it can end.
+  void resume_all();
+
+  [[nodiscard]] std::uint64_t unanswered() const noexcept { return unanswered_; }
+
+ private:
+  [[nodiscard]] engine::Value search();
+  void submit_until_answered(engine::Value config, std::string key, std::shared_ptr<bool> answered,
+                             std::uint64_t tries);
+  void perform(engine::Command command);
+  [[nodiscard]] engine::Value new_limits(const engine::ExperimentRecord& record);
+
+  VirtualTime& time_;
+  Faults& faults_;
+  DaemonNode& daemon_;
+  Promises& promises_;
+  engine::Draw draw_;
+  std::uint64_t submitted_ = 0;
+  std::uint64_t unanswered_ = 0;
+};
+
+}  // namespace hpsearch::simulation

@@ -1,0 +1,527 @@
+#include "simulation/cluster/worker_node.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+#include <variant>
+
+#include "hpsearch/workers/core/spool.hpp"
+#include "simulation/cluster/probes.hpp"
+
+namespace hpsearch::simulation {
+
+using engine::AttemptKey;
+using engine::Duration;
+using engine::Instant;
+using namespace workers;
+
+namespace {
+
+Duration millis(std::uint64_t count) {
+  return Duration::millis(static_cast<std::int64_t>(count));
+}
+
+}  // namespace
+
+WorkerNode::WorkerNode(VirtualTime& time, Faults& faults, Network& network, Promises& promises, std::size_t number,
+                       std::uint64_t slots, std::uint64_t seed)
+    : time_(time),
+      faults_(faults),
+      network_(network),
+      promises_(promises),
+      number_(number),
+      slots_(slots),
+      seed_(seed),
+      uid_("worker-" + std::to_string(number)),
+      draw_(seed, engine::TrialNumber(number), "node"),
+      agent_(time) {
+}
+
+// --- life and death of the agent ---
+
+void WorkerNode::boot() {
+  if (agent_.alive()) {
+    return;
+  }
+  ++starts_;
+  agent_.begin(time_.now() + Duration::seconds(static_cast<std::int64_t>(draw_.below(1'000'000))));
+  asked_to_stop_ = false;
+  leaving_ = false;
+  WorkerIdentity identity;
+  identity.uid = uid_;
+  identity.name = uid_;
+  identity.incarnation = ++incarnation_;
+  identity.boot_id = "boot " + std::to_string(boots_);
+  identity.slots = slots_;
+  identity.slot_kind = "gpu";
+  machine_.emplace(identity, WorkerRules{}, engine::Draw(seed_ + incarnation_, engine::TrialNumber(number_), "retry"));
+  working_ = true;
+  for (const Effect& effect : machine_->start(agent_.now(), read_spools())) {
+    std::visit([this](const auto& known) { carry_out(known); }, effect);
+  }
+  work_off();
+}
+
+std::vector<SpooledAttempt> WorkerNode::read_spools() {
+  std::vector<SpooledAttempt> found;
+  for (auto at = attempts_.begin(); at != attempts_.end();) {
+    KeptAttempt& attempt = *at->second;
+    auto spooled = read_spool(attempt.spool);
+    if (spooled) {
+      reached(Probe::attempt_taken_over_by_the_next_agent);
+      attempt.mine = false;
+      attempt.end_told = false;
+      found.push_back(*std::move(spooled));
+      ++at;
+      continue;
+    }
+    if (attempt.launched) {
+      promises_.break_because("I2: the spool of a program that was started cannot be read: " +
+                              spooled.error().message);
+    }
+    at = attempts_.erase(at);  // It was being made.
+  }
+  return found;
+}
+
+void WorkerNode::die() {
+  agent_.kill();
+  network_.disconnect(number_);
+  inputs_.clear();
+  working_ = false;
+  refused_ = false;
+  wake_ = net::Watch();
+  wake_at_.reset();
+  ++starts_;
+  for (const auto& [key, attempt] : attempts_) {
+    settle_write(*attempt);
+  }
+}
+
+/// A write that was under way when its writer died is on the disk wholly, in part or not at all.
+void WorkerNode::settle_write(KeptAttempt& attempt) {
+  const std::optional<WriteSpool> write = std::exchange(attempt.writing, std::nullopt);
+  if (!write) {
+    return;
+  }
+  const std::uint64_t fate = draw_.below(3);
+  if (write->anew) {
+    attempt.spool = fate == 0 ? write->bytes : attempt.spool;
+    return;
+  }
+  reached(Probe::torn_write_of_a_spool);
+  attempt.spool.append(write->bytes, 0, fate == 0   ? write->bytes.size()
+                                        : fate == 1 ? draw_.below(write->bytes.size() + 1)
+                                                    : 0);
+}
+
+void WorkerNode::start_again_after(Duration away) {
+  time_.after(away, [this, start = starts_] {
+    if (start == starts_) {
+      boot();
+    }
+  });
+}
+
+void WorkerNode::crash_agent(Duration away) {
+  if (agent_.alive()) {
+    die();
+    start_again_after(away);
+  }
+}
+
+void WorkerNode::reboot(Duration away) {
+  die();
+  ++boots_;
+  for (const auto& [key, attempt] : attempts_) {
+    lose_program(attempt);
+    // What its keeper had not synced was handed in to nobody.
+    const std::uint64_t synced = std::max(attempt->handed_in, attempt->dropped);
+    if (!attempt->ended && synced < attempt->journal.size()) {
+      attempt->journal.resize(synced + draw_.below(attempt->journal.size() - synced + 1));
+    }
+  }
+  start_again_after(away);
+}
+
+void WorkerNode::stop_agent(Duration away) {
+  if (agent_.alive() && !asked_to_stop_ && !leaving_) {
+    asked_to_stop_ = true;
+    away_ = away;
+    agent_.deliver([this] { push(StopAsked{}); });
+  }
+}
+
+void WorkerNode::leave(Duration away) {
+  if (agent_.alive() && !asked_to_stop_ && !leaving_) {
+    leaving_ = true;
+    away_ = away;
+    agent_.deliver([this] { push(LeaveAsked{}); });
+  }
+}
+
+void WorkerNode::in_agent_after(std::uint64_t most_millis, std::function<void()> task) {
+  time_.after(millis(1 + draw_.below(most_millis)), [this, life = starts_, task = std::move(task)] {
+    if (life == starts_) {
+      agent_.deliver(task);
+    }
+  });
+}
+
+WorkerNode::Kept WorkerNode::find(const AttemptKey& key) const {
+  const auto found = attempts_.find(key);
+  return found == attempts_.end() ? nullptr : found->second;
+}
+
+bool WorkerNode::runs(const AttemptKey& key) const {
+  const Kept kept = find(key);
+  return kept != nullptr && kept->runs();
+}
+
+bool WorkerNode::holds(const AttemptKey& key) const {
+  const Kept kept = find(key);
+  return agent_.alive() && kept != nullptr && kept->runs();
+}
+
+// --- what reaches the agent ---
+
+void WorkerNode::hear(const Frame& frame) {
+  agent_.deliver([this, frame] {
+    auto decoded = proto::decode_from_daemon(*frame);
+    if (decoded) {
+      push(FrameReceived{*std::move(decoded)});
+    }
+  });
+}
+
+void WorkerNode::push(Input input) {
+  inputs_.push_back(std::move(input));
+  if (!std::exchange(working_, true)) {
+    work_off();
+  }
+}
+
+void WorkerNode::work_off() {
+  while (agent_.alive()) {
+    if (std::exchange(refused_, false)) {
+      inputs_.emplace_front(SendRefused{});
+    }
+    if (inputs_.empty()) {
+      break;
+    }
+    const Input input = std::move(inputs_.front());
+    inputs_.pop_front();
+    for (const Effect& effect : machine_->step(input, agent_.now())) {
+      std::visit([this](const auto& known) { carry_out(known); }, effect);
+    }
+  }
+  working_ = false;
+  if (!agent_.alive()) {
+    return;
+  }
+  const std::optional<Instant> next = machine_->next_wake();
+  if (next == wake_at_ && wake_) {
+    return;
+  }
+  wake_at_ = next;
+  wake_ = net::Watch();
+  if (next) {
+    const std::int64_t wait = std::max<std::int64_t>(0, (*next - agent_.now()).in_micros());
+    wake_ = agent_.after(std::chrono::microseconds(wait), [this] {
+      wake_ = net::Watch();
+      push(TimePassed{});
+    });
+  }
+}
+
+// --- programs and their keepers ---
+
+void WorkerNode::carry_out(const StartProgram& start) {
+  in_agent_after(800, [this, spec = start.spec] { launch(spec); });
+}
+
+void WorkerNode::launch(const engine::LaunchSpec& spec) {
+  const Kept kept = find(spec.key);
+  if (!kept || kept->spool.empty()) {
+    promises_.break_because("I2: a program is started whose lease is not on the worker's disk");
+    return;
+  }
+  kept->mine = true;
+  if (faults_.strikes(Fault::program_cannot_start)) {
+    push(ProgramNotStarted{spec.key, "there is no such program"});
+    return;
+  }
+  for (const auto& [key, other] : attempts_) {
+    for (const engine::SlotIndex slot : other->spec.slots) {
+      if (other->runs() && std::find(spec.slots.begin(), spec.slots.end(), slot) != spec.slots.end()) {
+        promises_.break_because("I6: two programs on slot " + std::to_string(slot.number()) + " of " + uid_);
+      }
+    }
+  }
+  const auto weak = std::weak_ptr(kept);
+  Training::World world;
+  world.say = [this, weak](bool by_socket, const std::string& line, std::optional<engine::Units> step) {
+    if (const Kept said = weak.lock()) {
+      program_said(said, by_socket, line, step);
+    }
+  };
+  world.measured = [this, key = spec.key](engine::Units step, double score) {
+    promises_.program_said(key, step, score);
+  };
+  world.said_invalid = [this, key = spec.key] { promises_.program_said_invalid(key); };
+  world.ended = [this, weak](bool by_signal, int code, Duration children) {
+    if (const Kept ended = weak.lock()) {
+      program_ended(ended, by_signal, code, children);
+    }
+  };
+  kept->launched = true;
+  kept->kept = true;
+  kept->training = std::make_unique<Training>(time_, faults_, spec, seed_, std::move(world));
+  kept->training->start();
+  push(ProgramStarted{spec.key});
+}
+
+void WorkerNode::program_said(const Kept& kept, bool by_socket, const std::string& line,
+                              std::optional<engine::Units> step) {
+  KeptAttempt::Line said{std::nullopt, line, false};
+  if (by_socket) {
+    said.question = QuestionId{++kept->questions};
+    if (step && *step < kept->ahead_below) {
+      said.answered = true;
+      reached(Probe::answered_by_the_keeper);
+      time_.after(millis(1), [kept, answer = kept->ahead_line] {
+        if (kept->training) {
+          kept->training->hear(answer);
+        }
+      });
+    } else {
+      kept->open_question = said.question;
+    }
+  }
+  kept->journal.push_back(std::move(said));
+  hand_in(kept);
+}
+
+/// What the journal holds and the agent has not heard, in order.
+void WorkerNode::hand_in(const Kept& kept) {
+  if (!agent_.alive() || !kept->mine) {
+    return;
+  }
+  agent_.deliver([this, kept] {
+    while (agent_.alive() && kept->mine && kept->handed_in < kept->journal.size()) {
+      const KeptAttempt::Line line = kept->journal[kept->handed_in++];
+      push(ProgramSaid{kept->spec.key, line.question, line.text, kept->handed_in, line.answered});
+    }
+    if (!agent_.alive() || !kept->mine || kept->end_told || kept->kept || !kept->launched) {
+      return;
+    }
+    kept->end_told = true;
+    if (kept->ended) {
+      push(ProgramEnded{kept->spec.key, kept->by_signal, kept->code, "", kept->asked, false});
+    } else {
+      reached(Probe::program_lost_with_its_keeper);
+      push(ProgramLost{kept->spec.key, "nobody saw how it ended"});
+    }
+  });
+}
+
+void WorkerNode::program_ended(const Kept& kept, bool by_signal, int code, Duration children) {
+  kept->by_signal = by_signal;
+  kept->code = code;
+  kept->children = true;
+  // The keeper waits until the children are gone too, and ends them after a while.
+  time_.after(children, [this, kept] {
+    if (kept->children) {
+      all_gone(kept);
+    }
+  });
+}
+
+void WorkerNode::all_gone(const Kept& kept) {
+  kept->children = false;
+  kept->ended = true;
+  kept->kept = false;
+  hand_in(kept);
+}
+
+/// The keeper dies, and its program is ended with it.
+void WorkerNode::lose_program(const Kept& kept) {
+  kept->training.reset();
+  kept->children = false;
+  kept->kept = false;
+}
+
+void WorkerNode::kill_keeper() {
+  for (const auto& [key, attempt] : attempts_) {
+    if (attempt->kept && draw_.below(2) == 0) {
+      lose_program(attempt);
+      in_agent_after(2'000, [this, kept = attempt] { hand_in(kept); });
+      return;
+    }
+  }
+}
+
+void WorkerNode::carry_out(const AttachProgram& attach) {
+  in_agent_after(300, [this, attach] {
+    const Kept kept = find(attach.key);
+    if (!kept) {
+      return;
+    }
+    kept->mine = true;
+    if (!kept->launched) {
+      reached(Probe::lease_without_a_program);
+      push(ProgramLost{attach.key, "the worker was ended before it could start the program"});
+      return;
+    }
+    if (attach.position < kept->dropped || attach.position > kept->journal.size()) {
+      promises_.break_because("I2: a journal is wanted from line " + std::to_string(attach.position) + " on, and has " +
+                              std::to_string(kept->dropped) + " to " + std::to_string(kept->journal.size()));
+    }
+    kept->handed_in = attach.position;
+    push(ProgramStarted{attach.key});
+    hand_in(kept);
+  });
+}
+
+void WorkerNode::carry_out(const SignalProgram& signal) {
+  const Kept kept = find(signal.key);
+  if (!kept || !kept->kept) {
+    return;
+  }
+  promises_.program_signalled(signal.key, asked_to_stop_);
+  kept->asked = true;
+  if (!kept->training->alive()) {
+    if (signal.kill && kept->children) {
+      all_gone(kept);
+    }
+  } else if (signal.kill) {
+    if (kept->terminated) {
+      reached(Probe::killed_after_its_grace);
+    }
+    kept->training->kill();
+  } else {
+    kept->terminated = true;
+    kept->training->terminate();
+  }
+}
+
+void WorkerNode::carry_out(const AnswerProgram& answer) {
+  const Kept kept = find(answer.key);
+  if (kept && kept->kept && kept->open_question == answer.question) {
+    kept->open_question.reset();
+    time_.at(time_.now(), [kept, line = answer.line] {
+      if (kept->training) {
+        kept->training->hear(line);
+      }
+    });
+  }
+}
+
+void WorkerNode::carry_out(const AnswerAhead& ahead) {
+  const Kept kept = find(ahead.key);
+  if (kept && kept->kept) {
+    kept->ahead_below = ahead.below;
+    kept->ahead_line = ahead.line;
+  }
+}
+
+// --- its disk ---
+
+void WorkerNode::carry_out(const WriteSpool& write) {
+  Kept& kept = attempts_[write.key];
+  if (!kept) {
+    kept = std::make_shared<KeptAttempt>();
+    if (const auto spooled = read_spool(write.bytes)) {
+      kept->spec = spooled->spec;
+    } else {
+      promises_.break_because("I2: a spool begins with what cannot be read: " + spooled.error().message);
+    }
+  }
+  kept->writing = write;
+  const std::uint64_t slow = faults_.strikes(Fault::spool_slow) ? 30'000 : 20;
+  in_agent_after(slow, [this, kept = kept, number = write.write] {
+    if (!kept->writing || kept->writing->write != number) {
+      return;
+    }
+    const WriteSpool written = *std::exchange(kept->writing, std::nullopt);
+    if (faults_.strikes(Fault::spool_write_fails)) {
+      push(SpoolNotWritten{written.key, written.write, "no space left on device"});
+      return;
+    }
+    kept->spool = written.anew ? written.bytes : kept->spool + written.bytes;
+    kept->dropped = std::max(kept->dropped, written.position);
+    push(SpoolWritten{written.key, written.write});
+  });
+}
+
+void WorkerNode::carry_out(const DeleteAttempt& remove) {
+  const Kept kept = find(remove.key);
+  if (!kept) {
+    return;
+  }
+  if (kept->runs()) {
+    promises_.break_because("I6: an attempt is forgotten while its program runs on " + uid_);
+  }
+  kept->mine = false;
+  kept->writing.reset();
+  in_agent_after(50, [this, kept] {
+    const auto found = attempts_.find(kept->spec.key);
+    if (found != attempts_.end() && found->second == kept) {
+      attempts_.erase(found);
+    }
+  });
+}
+
+void WorkerNode::carry_out(const PublishCheckpoint& publish) {
+  in_agent_after(20'000, [this, publish, number = draw_.below(1'000'000)] {
+    if (faults_.strikes(Fault::checkpoint_fails)) {
+      push(CheckpointNotPublished{publish.key, number % 2 == 0, "the checkpoint could not be moved"});
+    } else {
+      push(CheckpointPublished{publish.key,
+                               {publish.step, "/checkpoints/" + std::to_string(publish.key.lease.number()) + "/" +
+                                                  std::to_string(engine::count(publish.step)),
+                                1, number}});
+    }
+  });
+}
+
+// --- the daemon ---
+
+void WorkerNode::carry_out(const SendMessage& send) {
+  const auto frame = std::make_shared<const proto::Bytes>(proto::encode(send.envelope, send.message));
+  if (!network_.send_to_daemon(number_, frame)) {
+    refused_ = true;
+  }
+}
+
+void WorkerNode::carry_out(const NewConnection& /*connection*/) {
+  refused_ = false;
+  network_.connect(number_);
+}
+
+void WorkerNode::carry_out(const ReadLogPart& read) {
+  proto::LogPart part;
+  part.request = read.request.request;
+  part.problem = "there is none";
+  inputs_.emplace_back(LogWasRead{std::move(part)});
+}
+
+void WorkerNode::carry_out(const Notice& notice) {
+  if (notice.text.find("store is older than it was") != std::string::npos) {
+    promises_.break_because("I1: " + notice.text);
+  }
+}
+
+void WorkerNode::carry_out(const EndAgent& end) {
+  if (end.failed) {
+    promises_.break_because("I7: " + uid_ + " is refused for good: " + end.why);
+  }
+  time_.after(Duration::millis(200), [this, life = starts_] {
+    if (life == starts_) {
+      die();
+      start_again_after(away_);
+    }
+  });
+}
+
+}  // namespace hpsearch::simulation

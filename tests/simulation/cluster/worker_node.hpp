@@ -1,0 +1,101 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "hpsearch/workers/core/worker_machine.hpp"
+#include "simulation/cluster/faults.hpp"
+#include "simulation/cluster/kept_attempt.hpp"
+#include "simulation/cluster/network.hpp"
+#include "simulation/cluster/process.hpp"
+#include "simulation/cluster/promises.hpp"
+
+namespace hpsearch::simulation {
+
+/// A worker's machine: the real WorkerMachine with a pretended shell around it, and beside it, living on when the
+/// agent dies, keepers with programs and the files of their attempts.
+class WorkerNode {
+ public:
+  WorkerNode(VirtualTime& time, Faults& faults, Network& network, Promises& promises, std::size_t number,
+             std::uint64_t slots, std::uint64_t seed);
+
+  void boot();                               ///< The agent starts and goes on with what it finds.
+  void crash_agent(engine::Duration away);   ///< kill -9; starts again later. Programs run on.
+  void reboot(engine::Duration away);        ///< The machine and everything on it goes down.
+  void stop_agent(engine::Duration away);    ///< SIGTERM: ends its programs first.
+  void leave(engine::Duration away);         ///< An upgrade: the programs run on.
+  void kill_keeper();                        ///< kill -9 of some attempt's keeper.
+  void pause(engine::Duration time) { agent_.stop_for(time); }
+  void suspend(engine::Duration time) { agent_.suspend_for(time); }
+
+  void hear(const Frame& frame);
+
+  [[nodiscard]] const std::string& uid() const noexcept { return uid_; }
+  [[nodiscard]] bool runs(const engine::AttemptKey& key) const;
+  /// Its agent is up and has the attempt on its disk, and the program runs.
+  [[nodiscard]] bool holds(const engine::AttemptKey& key) const;
+
+ private:
+  using Kept = std::shared_ptr<KeptAttempt>;
+
+  void push(workers::Input input);
+  void work_off();
+  void die();
+  void start_again_after(engine::Duration away);
+  /// Runs `task` in the agent, a while later, if that agent still lives then.
+  void in_agent_after(std::uint64_t most_millis, std::function<void()> task);
+  void settle_write(KeptAttempt& attempt);
+  [[nodiscard]] std::vector<workers::SpooledAttempt> read_spools();
+
+  void launch(const engine::LaunchSpec& spec);
+  void program_said(const Kept& kept, bool by_socket, const std::string& line, std::optional<engine::Units> step);
+  void program_ended(const Kept& kept, bool by_signal, int code, engine::Duration children);
+  void all_gone(const Kept& kept);
+  void lose_program(const Kept& kept);
+  void hand_in(const Kept& kept);
+  [[nodiscard]] Kept find(const engine::AttemptKey& key) const;
+
+  void carry_out(const workers::SendMessage& send);
+  void carry_out(const workers::StartProgram& start);
+  void carry_out(const workers::AttachProgram& attach);
+  void carry_out(const workers::WriteSpool& write);
+  void carry_out(const workers::SignalProgram& signal);
+  void carry_out(const workers::AnswerProgram& answer);
+  void carry_out(const workers::AnswerAhead& ahead);
+  void carry_out(const workers::PublishCheckpoint& publish);
+  void carry_out(const workers::DeleteAttempt& remove);
+  void carry_out(const workers::NewConnection& connection);
+  void carry_out(const workers::ReadLogPart& read);
+  void carry_out(const workers::Notice& notice);
+  void carry_out(const workers::EndAgent& end);
+
+  VirtualTime& time_;
+  Faults& faults_;
+  Network& network_;
+  Promises& promises_;
+  std::size_t number_;
+  std::uint64_t slots_;
+  std::uint64_t seed_;
+  std::string uid_;
+  engine::Draw draw_;
+  Process agent_;
+  std::optional<workers::WorkerMachine> machine_;
+  std::uint64_t incarnation_ = 0;  // On the disk.
+  std::uint64_t boots_ = 1;
+  std::uint64_t starts_ = 0;
+  bool asked_to_stop_ = false;
+  bool leaving_ = false;
+  engine::Duration away_;
+  std::deque<workers::Input> inputs_;
+  bool working_ = false;
+  bool refused_ = false;
+  std::optional<engine::Instant> wake_at_;
+  net::Watch wake_;
+  std::map<engine::AttemptKey, Kept> attempts_;  // On the disk.
+};
+
+}  // namespace hpsearch::simulation
