@@ -82,8 +82,8 @@ Outcome<Value::List> meant(const Value& worker, const std::string& which) {
   }
   if (all.empty()) {
     return Failure{Exit::not_found, engine::Errc::not_found,
-                   "worker \"" + printable(text_at(worker, "name")) + "\" holds no unknown attempt " +
-                       (which == "all" ? std::string() : which + "; they are named EXPERIMENT/TRIAL/ATTEMPT, or all")};
+                   "worker \"" + printable(text_at(worker, "name")) + "\" holds no unknown attempt" +
+                       (which == "all" ? std::string() : " " + which + "; they are named EXPERIMENT/TRIAL/ATTEMPT, or all")};
   }
   return all;
 }
