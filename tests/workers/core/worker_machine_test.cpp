@@ -404,7 +404,7 @@ TEST(Attempts, AnAdoptedOneSpeaksUnderItsNewLeaseAndIsKnownByItsFirst) {
   stage.say(proto::Resync{});
   stage.pass(Duration::seconds(1));
   ASSERT_FALSE(stage.said<proto::Hello>().empty());
-  const auto& held = stage.said<proto::Hello>()[0].held;
+  const auto held = stage.said<proto::Hello>()[0].held;
   ASSERT_EQ(held.size(), 1U);
   EXPECT_EQ(held[0].key, key_of(1, 10));
   EXPECT_EQ(held[0].first_seq, 2U);
