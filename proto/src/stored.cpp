@@ -18,14 +18,28 @@ using engine::Value;
 constexpr std::size_t max_event_bytes = 16UL * 1024 * 1024;
 
 /// An event whose bytes are those encode_event() makes, or nearly; false about any other.
-bool read_straight(std::span<const std::byte> bytes, engine::EventBody& body) {
-  StraightReader in(bytes);
+bool read_straight(std::span<const std::byte> bytes, engine::EventBody& body, std::vector<engine::Metrics>& spare) {
+  StraightReader in(bytes, spare);
   std::uint64_t version = 0;
   std::string_view type;
   return bytes.size() <= max_event_bytes && in.list_of(3) && in.read(version) &&
          version >= oldest_store_version && version <= store_version && in.read_bytes(type) &&
          read_alternative(type, body, [&in](auto& event) { return in.read(event); }).value_or(false) &&
          in.finished();
+}
+
+// As many as one batch of a log may hold at once; more would only lie about.
+constexpr std::size_t most_spare = 16'384;
+
+/// Most events are reports, and recovery decodes on more than one thread: memory that one thread takes and another
+/// gives back costs them more than the decoding. So it stays with what is decoded into.
+void keep_memory(engine::EventBody& body, std::vector<engine::Metrics>& spare) {
+  if (auto* taken = std::get_if<engine::ReportTaken>(&body)) {
+    auto* report = std::get_if<engine::MetricsReport>(&taken->report);
+    if (report != nullptr && report->metrics.capacity() > 0 && spare.size() < most_spare) {
+      spare.push_back(std::move(report->metrics));
+    }
+  }
 }
 
 }  // namespace
@@ -47,6 +61,7 @@ Bytes encode_event(const engine::EventBody& body) {
 
 struct EventDecoder::Memory {
   MsgpackTree tree;
+  std::vector<engine::Metrics> spare;
 };
 
 EventDecoder::EventDecoder() : memory_(std::make_unique<Memory>()) {
@@ -56,7 +71,8 @@ EventDecoder& EventDecoder::operator=(EventDecoder&&) noexcept = default;
 EventDecoder::~EventDecoder() = default;
 
 engine::Status EventDecoder::decode(std::span<const std::byte> bytes, engine::EventBody& body) {
-  if (read_straight(bytes, body)) {
+  keep_memory(body, memory_->spare);
+  if (read_straight(bytes, body, memory_->spare)) {
     return engine::Done{};
   }
   MsgpackTree& tree = memory_->tree;

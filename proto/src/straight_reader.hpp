@@ -26,8 +26,9 @@ namespace hpsearch::proto {
 /// knows. What it accepts, a tree gives the same value. After a no, neither it nor what it read into is of use.
 class StraightReader {
  public:
-  explicit StraightReader(std::span<const std::byte> bytes)
-      : at_(reinterpret_cast<const unsigned char*>(bytes.data())), end_(at_ + bytes.size()) {}
+  /// `spare`: lists of metrics that nobody needs any more, whose memory is used again.
+  StraightReader(std::span<const std::byte> bytes, std::vector<engine::Metrics>& spare)
+      : at_(reinterpret_cast<const unsigned char*>(bytes.data())), end_(at_ + bytes.size()), spare_(spare) {}
 
   [[nodiscard]] bool finished() const noexcept { return at_ == end_; }
 
@@ -148,6 +149,10 @@ class StraightReader {
     std::uint32_t size = 0;
     if (!take_size(0x80, 16, 0xDE, size)) {
       return false;
+    }
+    if (out.capacity() == 0 && !spare_.empty()) {
+      out = std::move(spare_.back());
+      spare_.pop_back();
     }
     out.clear();
     out.reserve(size);
@@ -277,6 +282,7 @@ class StraightReader {
 
   const unsigned char* at_;
   const unsigned char* end_;
+  std::vector<engine::Metrics>& spare_;
 };
 
 inline bool StraightReader::read_value(engine::Value& out, int depth) {
