@@ -413,12 +413,8 @@ class Routes {
   void release(Call call) { change_worker(call, engine::ReleaseWorker{call.worker()}); }
 
   void change_worker(const Call& call, engine::Command command) {
-    perform(std::move(command), [this, call](const Result<Runtime::Outcome>& outcome) {
-      if (!outcome) {
-        call.reply(failure(outcome.error()));
-        return;
-      }
-      answer(call, with(200, worker_now(runtime_.engine().workers().at(call.worker()))));
+    perform(call, std::move(command), [this, worker = call.worker()] {
+      return with(200, worker_now(runtime_.engine().workers().at(worker)));
     });
   }
 
@@ -565,20 +561,9 @@ class Routes {
   void kill(Call call) { change(call, engine::KillExperiment{call.experiment()}); }
 
   void change(const Call& call, engine::Command command) {
-    if (runtime_.stalled()) {
-      call.reply(no_room(runtime_.storage()));
-      return;
-    }
-    perform(std::move(command),
-            [this, reply = call.reply, id = call.experiment()](const Result<Runtime::Outcome>& outcome) {
-              if (!outcome) {
-                reply(failure(outcome.error()));
-                return;
-              }
-              // Between the commit and now others may have moved it on: wait for that, too.
-              HttpResponse response = with(200, proto::experiment_summary(*runtime_.engine().find(id)));
-              runtime_.when_durable([reply, response = std::move(response)] { reply(response); });
-            });
+    perform(call, std::move(command), [this, id = call.experiment()] {
+      return with(200, proto::experiment_summary(*runtime_.engine().find(id)));
+    });
   }
 
   void set_limits(Call call) {
@@ -615,18 +600,9 @@ class Routes {
   void stop_trial(Call call) { end_trial(call, engine::ExitReason::user_stopped); }
 
   void end_trial(const Call& call, engine::ExitReason reason) {
-    if (runtime_.stalled()) {
-      call.reply(no_room(runtime_.storage()));
-      return;
-    }
-    perform(engine::EndTrial{call.experiment(), call.trial(), reason},
-            [this, call](const Result<Runtime::Outcome>& outcome) {
-              if (!outcome) {
-                call.reply(failure(outcome.error()));
-              } else {
-                trial(call);
-              }
-            });
+    perform(call, engine::EndTrial{call.experiment(), call.trial(), reason}, [this, call] {
+      return with(200, proto::trial_value(*runtime_.engine().find(call.experiment()), call.trial(), runtime_.now()));
+    });
   }
 
   void explain(Call call) {
@@ -769,6 +745,22 @@ class Routes {
     });
   }
 
+  /// Shows what the command changed as it is then; refused while there is no room to store anything.
+  void perform(const Call& call, engine::Command command, std::function<HttpResponse()> shown) {
+    if (runtime_.stalled()) {
+      call.reply(no_room(runtime_.storage()));
+      return;
+    }
+    perform(std::move(command),
+            [this, reply = call.reply, shown = std::move(shown)](const Result<Runtime::Outcome>& outcome) {
+              if (!outcome) {
+                reply(failure(outcome.error()));
+                return;
+              }
+              // Between the commit and now others may have moved it on: wait for that, too.
+              runtime_.when_durable([reply, response = shown()] { reply(response); });
+            });
+  }
   void perform(engine::Command command, Runtime::Answer answer) {
     // What it came to is told when it is durable, and not before.
     static_cast<void>(runtime_.perform(std::move(command), std::move(answer)));
