@@ -57,6 +57,19 @@ TEST(ChangeLimits, LessConcurrencyPausesTheTrialsLeasedLastAndLosesNone) {
   EXPECT_EQ(cluster.engine.find(id)->by_state[static_cast<std::size_t>(TrialState::completed)], 5U);
 }
 
+TEST(ChangeLimits, SubmissionThatIsRepeatedAfterwardsIsStillTheSame) {
+  TestCluster cluster;
+  CreateExperiment command;
+  command.config = random_config(5, 1);
+  command.seed = 1;
+  command.idempotency_key = "k";
+  const ExperimentId id = *cluster.step(command).created;
+  cluster.step(ChangeExperiment{id, searcher({{"max_concurrent_trials", 2}})});
+  EXPECT_EQ(cluster.step(command).created, id) << "the answer to the first one was lost";
+  command.config = random_config(5, 2);
+  EXPECT_EQ(cluster.refused(command).code, Errc::bad_request) << "as it is now, it was never submitted";
+}
+
 TEST(ChangeLimits, MaxSlotsCountsSlotsNotTrials) {
   TestCluster cluster;
   cluster.join("a", 8);

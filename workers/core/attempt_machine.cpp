@@ -136,8 +136,7 @@ engine::HeldAttempt AttemptMachine::held() const {
 
 std::optional<Instant> AttemptMachine::next_wake() const noexcept {
   std::optional<Instant> wake = resend_at_;
-  const bool suspended = forcing_ == Forcing::asked && publishing_;
-  if (force_at_ && !suspended) {
+  if (may_force()) {
     wake = wake ? std::min(*wake, *force_at_) : *force_at_;
   }
   const bool spools = !writing_ && !finished_ && !fenced_ && !never_ran_;  // As in spool(), or we would spin.
@@ -641,7 +640,14 @@ void AttemptMachine::end_now(Instant now, AttemptOutput& out) {
   }
 }
 
+/// Not while the checkpoint it was asked for is on its way, and not when there is nothing left to force.
+bool AttemptMachine::may_force() const noexcept {
+  const bool suspended = forcing_ == Forcing::asked && publishing_;
+  return force_at_ && !suspended && phase_ != Phase::ended && phase_ != Phase::exited;
+}
+
 void AttemptMachine::kill_now(AttemptOutput& out) {
+  force_at_.reset();
   if (phase_ == Phase::waiting || phase_ == Phase::preparing) {
     never_ran(ExitReport::Cause::ended_by_agent, "it was told to end before it started", out);
     return;
@@ -650,7 +656,6 @@ void AttemptMachine::kill_now(AttemptOutput& out) {
     return;
   }
   forcing_ = Forcing::killed;
-  force_at_.reset();
   signaled_by_us_ = true;
   if (phase_ == Phase::running) {
     out.effects.emplace_back(SignalProgram{spec_.key, true});
@@ -658,8 +663,7 @@ void AttemptMachine::kill_now(AttemptOutput& out) {
 }
 
 void AttemptMachine::look_at_clock(Instant now, AttemptOutput& out) {
-  const bool suspended = forcing_ == Forcing::asked && publishing_;
-  if (force_at_ && now >= *force_at_ && !suspended) {
+  if (may_force() && now >= *force_at_) {
     if (forcing_ == Forcing::asked) {
       terminate(now, out);
     } else {

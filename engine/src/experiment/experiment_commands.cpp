@@ -39,7 +39,9 @@ Status create_experiment(Step& step, const CreateExperiment& command) {
   }
   Value effective = to_value(*parsed.config);
   if (repeated) {
-    if (!(world.experiments.at(known->second).effective == effective)) {
+    // As it was submitted: its limits may have been changed since.
+    const ExperimentRecord& record = world.experiments.at(known->second);
+    if (!((record.created_with ? *record.created_with : record.effective) == effective)) {
       return Error{Errc::bad_request, "the idempotency key \"" + command.idempotency_key +
                                           "\" already stands for another experiment"};
     }

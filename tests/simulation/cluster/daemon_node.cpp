@@ -123,8 +123,13 @@ void DaemonNode::start_again_after(Duration away) {
 }
 
 void DaemonNode::hear(const net::Peer& peer, const Frame& frame, const std::function<void()>& arrived) {
-  if (welcomed_.contains(peer)) {
-    arrived();
+  // What it takes from a session that is over says nothing of who is there now.
+  const auto session = welcomed_.find(peer);
+  if (session != welcomed_.end()) {
+    const auto framed = proto::decode_from_worker(*frame);
+    if (framed && framed->envelope.session_epoch == session->second) {
+      arrived();
+    }
   }
   process_.deliver([this, peer, frame] { on_frame_(peer, *frame); });
 }
@@ -144,12 +149,12 @@ void DaemonNode::pause(Duration time) {
   process_.stop_for(time);
 }
 
-void DaemonNode::observe(const net::Peer& peer, const proto::FromDaemon& message) {
+void DaemonNode::observe(const net::Peer& peer, std::uint64_t session, const proto::FromDaemon& message) {
   if (std::holds_alternative<proto::Welcome>(message)) {
-    if (std::erase_if(welcomed_, [&](const net::Peer& other) { return network_.same_worker(other, peer); }) > 0) {
+    if (std::erase_if(welcomed_, [&](const auto& other) { return network_.same_worker(other.first, peer); }) > 0) {
       reached(Probe::session_superseded);
     }
-    welcomed_.insert(peer);
+    welcomed_[peer] = session;
   } else if (const auto* lease = std::get_if<proto::Lease>(&message)) {
     if (!told_leases_.insert(engine::Lsn(lease->spec.key.lease.number())).second) {
       reached(Probe::lease_told_again);
@@ -179,7 +184,7 @@ bool DaemonNode::send(const net::Peer& peer, std::span<const std::byte> frame) {
     if (network_.honest(peer)) {
       promises_.said(framed->message);
     }
-    observe(peer, framed->message);
+    observe(peer, framed->envelope.session_epoch, framed->message);
   } else {
     promises_.break_because("the daemon sends what nobody can read: " + framed.error().message);
   }

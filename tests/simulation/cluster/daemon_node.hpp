@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -44,7 +45,7 @@ class DaemonNode {
   void start_again_after(engine::Duration away);
   [[nodiscard]] engine::Duration usual_absence();
   bool send(const net::Peer& peer, std::span<const std::byte> frame);
-  void observe(const net::Peer& peer, const proto::FromDaemon& message);
+  void observe(const net::Peer& peer, std::uint64_t session, const proto::FromDaemon& message);
 
   VirtualTime& time_;
   Faults& faults_;
@@ -60,7 +61,7 @@ class DaemonNode {
   net::PeerPort::OnFrame on_frame_;
   std::set<engine::Lsn> told_leases_;     // By this life of it.
   std::set<engine::Lsn> told_decisions_;
-  std::set<net::Peer> welcomed_;  // Peers of newest sessions.
+  std::map<net::Peer, std::uint64_t> welcomed_;  // Newest sessions.
   // In the order they are made; they go in the reverse one.
   std::unique_ptr<SimulatedStore> store_;
   std::unique_ptr<daemon::Runtime> runtime_;

@@ -145,6 +145,7 @@ class AttemptMachine {
   void checkpoint_settled(engine::Instant now, AttemptOutput& out);
   void ask_to_end(engine::Instant now, AttemptOutput& out);
   void expect_end_within(engine::Duration patience, engine::Instant now) noexcept;
+  [[nodiscard]] bool may_force() const noexcept;
   void terminate(engine::Instant now, AttemptOutput& out);
   void never_ran(engine::ExitReport::Cause cause, const std::string& message, AttemptOutput& out);
   void make_exit_report();
