@@ -95,6 +95,8 @@ class WorkerTalker final : public Talker {
       say(proto::DecisionAck{decide->key, decide->decision.id});
     } else if (const auto* ack = std::get_if<proto::Ack>(&framed->message)) {
       return ack->key == asked_ && (ack->key != key_ || ack->upto >= seq_);
+    } else if (std::holds_alternative<proto::RetryAfter>(framed->message)) {
+      begin();  // Too many at once; nothing is measured before everybody is in.
     } else {
       HPSEARCH_CHECK(std::holds_alternative<proto::Welcome>(framed->message),
                      proto::name_of(framed->message));
