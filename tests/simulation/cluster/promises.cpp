@@ -169,7 +169,6 @@ void Promises::note(const engine::LeaseGranted& granted, Lsn lsn) {
   Attempt attempt;
   attempt.worker = granted.worker;
   attempt.slots = granted.slots;
-  attempt.leased = lsn;
   attempt.origin = key;
   attempts_[key] = std::move(attempt);
 }
@@ -192,7 +191,6 @@ void Promises::note(const engine::AttemptAdopted& adopted, Lsn lsn) {
   }
   attempt.worker = adopted.worker;
   attempt.slots = adopted.slots;
-  attempt.leased = lsn;
   attempt.lost = false;
   attempts_[key] = std::move(attempt);
   current_[place] = key;
@@ -342,8 +340,10 @@ void Promises::program_signalled(const AttemptKey& origin, bool own) {
   if (found != attempts_.end()) {
     const auto trial = trial_told_to_end_.find({key.experiment, key.trial});
     const auto experiment = experiment_told_to_end_.find(key.experiment);
-    if ((trial != trial_told_to_end_.end() && trial->second > found->second.leased) ||
-        (experiment != experiment_told_to_end_.end() && experiment->second > found->second.leased)) {
+    // Given back to its worker, it still has to obey what was decided before it was lost.
+    const Lsn first_lease(origin.lease.number());
+    if ((trial != trial_told_to_end_.end() && trial->second > first_lease) ||
+        (experiment != experiment_told_to_end_.end() && experiment->second > first_lease)) {
       return;
     }
   }

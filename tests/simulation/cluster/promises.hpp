@@ -64,7 +64,6 @@ class Promises {
   struct Attempt {
     engine::WorkerId worker;
     std::vector<engine::SlotIndex> slots;
-    engine::Lsn leased;
     std::uint64_t seq = 0;
     std::size_t measured = 0;
     bool started = false;
