@@ -27,8 +27,6 @@ constexpr std::size_t max_metrics = 1000;
 constexpr std::size_t max_why_bytes = 4 * 1024;
 constexpr std::size_t max_ignored_named = 8;
 
-constexpr std::string_view stdout_word = "HPSEARCH ";
-
 bool is_letter(char c) noexcept {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }

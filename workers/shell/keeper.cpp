@@ -8,8 +8,8 @@
 #include <cerrno>
 #include <charconv>
 #include <chrono>
-#include <cstring>
 #include <filesystem>
+#include <span>
 #include <system_error>
 #include <utility>
 #include <variant>
@@ -35,8 +35,8 @@ constexpr int pieces_per_turn = 16;
 // What a program left in its pipe when it ended is at most the pipe's size; more means somebody still writes.
 constexpr int turns_at_end = 64;
 constexpr int pipe_bytes = 1024 * 1024;
-// A stretch without a pause of which the log keeps no more than this and its end.
-constexpr std::uint64_t flood_bytes = std::uint64_t{32} * 1024 * 1024;
+// Whoever follows a log that cannot keep up sees its end that often.
+constexpr std::chrono::milliseconds catch_up_after = 100ms;
 constexpr std::size_t log_tail_bytes = 4 * 1024;
 // An answer may quote what was wrong with the longest line there is.
 constexpr std::size_t longest_order = 4 * max_message_bytes;
@@ -62,21 +62,6 @@ std::optional<std::uint64_t> number(std::string_view text) {
   return error == std::errc() && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
 }
 
-/// feed() for whom only lines with "HPSEARCH" matter. A program that prints without end must not wait until
-/// each of its lines was looked at.
-void feed_lines_of_interest(LineSplitter& lines, std::string_view bytes,
-                            const std::function<void(std::string_view)>& line) {
-  const bool interesting = ::memmem(bytes.data(), bytes.size(), "HPSEARCH", 8) != nullptr;
-  const std::size_t first = bytes.find('\n');
-  const std::size_t last = bytes.rfind('\n');
-  if (interesting || first == last) {
-    lines.feed(bytes, line);
-    return;
-  }
-  lines.feed(bytes.substr(0, first + 1), line);  // The end of a line that began earlier.
-  lines.feed(bytes.substr(last + 1), line);      // The beginning of one that goes on.
-}
-
 }  // namespace
 
 Keeper::Keeper(net::Loop& loop, AttemptDirectory directory, OnEnd on_end)
@@ -84,8 +69,8 @@ Keeper::Keeper(net::Loop& loop, AttemptDirectory directory, OnEnd on_end)
       directory_(std::move(directory)),
       on_end_(std::move(on_end)),
       agent_lines_(longest_order),
-      out_{.pipe = {}, .log = {}, .lines = LineSplitter(max_message_bytes), .watch = {}, .behind = 0},
-      err_{.pipe = {}, .log = {}, .lines = LineSplitter(max_message_bytes), .watch = {}, .behind = 0},
+      out_{.pipe = {}, .log = {}, .lines = LineSplitter(max_message_bytes), .watch = {}, .catch_up = {}},
+      err_{.pipe = {}, .log = {}, .lines = LineSplitter(max_message_bytes), .watch = {}, .catch_up = {}},
       programs_(loop, [this](pid_t pid) { record(JournalStuck{pid}, false); }) {
 }
 
@@ -276,15 +261,14 @@ void Keeper::heard(ConnectionId connection, std::string_view line) {
 }
 
 bool Keeper::read_output(Output& output) {
-  std::array<char, read_piece> piece;  // Filled by read().
   for (int turn = 0; turn < pieces_per_turn && output.pipe; ++turn) {
-    const ssize_t got = ::read(output.pipe.get(), piece.data(), piece.size());
+    const std::span<char> room = output.log->room();
+    const ssize_t got = ::read(output.pipe.get(), room.data(), room.size());
     if (got < 0 && errno == EINTR) {
       continue;
     }
     if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
-      output.behind = 0;
-      output.log->catch_up();
+      catch_up_soon(output);
       return false;
     }
     if (got <= 0) {
@@ -293,27 +277,31 @@ bool Keeper::read_output(Output& output) {
       output.pipe.reset();
       return false;
     }
-    const std::string_view bytes(piece.data(), static_cast<std::size_t>(got));
-    keep_output(output, bytes);
-    const auto line = [this, &output](std::string_view text) { take_line(output, text); };
-    if (scanner_) {
-      output.lines.feed(bytes, line);
-    } else if (&output == &out_) {
-      feed_lines_of_interest(output.lines, bytes, line);
-    }
+    const auto size = static_cast<std::size_t>(got);
+    output.log->take(size, loop_.now());
+    look_for_lines(output, {room.data(), size});
   }
+  catch_up_soon(output);
   return static_cast<bool>(output.pipe);
 }
 
-/// Writing makes the program wait as soon as the pipe is full. One that has kept it filled for so long says
-/// nothing that anybody will read in between.
-void Keeper::keep_output(Output& output, std::string_view bytes) {
-  output.behind += bytes.size();
-  if (output.behind > flood_bytes) {
-    output.log->leave_out(bytes);
-  } else {
-    output.log->append(bytes);
+void Keeper::look_for_lines(Output& output, std::string_view bytes) {
+  const auto line = [this, &output](std::string_view text) { take_line(output, text); };
+  if (scanner_) {
+    output.lines.feed(bytes, line);
+  } else if (&output == &out_) {
+    output.lines.feed_lines_with(stdout_word, bytes, line);
   }
+}
+
+void Keeper::catch_up_soon(Output& output) {
+  if (!output.log->waits() || output.catch_up) {
+    return;
+  }
+  output.catch_up = loop_.after(catch_up_after, [&output] {
+    output.catch_up = net::Watch();
+    output.log->catch_up();
+  });
 }
 
 void Keeper::take_line(const Output& output, std::string_view line) {
@@ -346,6 +334,7 @@ void Keeper::program_ended(const ProgramEnd& end) {
     }
     output->lines.finish([this, output](std::string_view line) { take_line(*output, line); });
     output->watch = net::Watch();
+    output->catch_up = net::Watch();
     output->log->catch_up();
   }
   socket_->drain();

@@ -13,7 +13,7 @@
 
 #include "hpsearch/workers/shell/control_group.hpp"
 #include "hpsearch/workers/shell/launch_order.hpp"
-#include "workers/shell/scratch.hpp"
+#include "scratch.hpp"
 
 namespace hpsearch::workers::test {
 namespace {

@@ -16,8 +16,8 @@
 #include "hpsearch/workers/shell/gpu_probe.hpp"
 #include "hpsearch/workers/shell/metric_scanner.hpp"
 #include "hpsearch/workers/shell/worker_state.hpp"
+#include "scratch.hpp"
 #include "workers/shell/fake_daemon.hpp"
-#include "workers/shell/scratch.hpp"
 
 namespace hpsearch::workers::test {
 namespace {

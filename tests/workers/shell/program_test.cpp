@@ -14,8 +14,8 @@
 #include "hpsearch/workers/shell/process_table.hpp"
 #include "hpsearch/workers/shell/worker_loop.hpp"
 #include "hpsearch/workers/shell/worker_state.hpp"
+#include "scratch.hpp"
 #include "workers/shell/fake_daemon.hpp"
-#include "workers/shell/scratch.hpp"
 
 namespace hpsearch::workers::test {
 namespace {

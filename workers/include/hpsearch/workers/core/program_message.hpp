@@ -40,7 +40,10 @@ using ProgramMessage = std::variant<SaidMetrics, SaidCheckpoint, SaidRemark, Sai
 /// prints them. bad_request: what is wrong, in words for the program's author.
 [[nodiscard]] engine::Result<ProgramMessage> parse_socket_line(std::string_view line);
 
-/// What follows "HPSEARCH " on a line of stdout, or nothing when the line is the program's own affair.
+/// Begins a line of stdout that is for us.
+inline constexpr std::string_view stdout_word = "HPSEARCH ";
+
+/// What follows stdout_word on a line of stdout, or nothing when the line is the program's own affair.
 [[nodiscard]] std::optional<std::string_view> stdout_payload(std::string_view line) noexcept;
 
 /// Reads such a payload: {"step":3,"val_acc":0.91}; everything but the step is a metric.

@@ -57,7 +57,7 @@ class Keeper {
     std::optional<ProgramLog> log;
     LineSplitter lines;
     net::Watch watch;
-    std::uint64_t behind = 0;  ///< Bytes since the pipe was last empty.
+    net::Watch catch_up;  ///< While the log waits.
   };
 
   [[nodiscard]] engine::Status launch(LaunchOrder order);
@@ -69,7 +69,8 @@ class Keeper {
 
   void heard(ConnectionId connection, std::string_view line);
   bool read_output(Output& output);
-  void keep_output(Output& output, std::string_view bytes);
+  void look_for_lines(Output& output, std::string_view bytes);
+  void catch_up_soon(Output& output);
   void take_line(const Output& output, std::string_view line);
   [[nodiscard]] bool is_below_length(std::string_view line, bool from_socket) const;
   void program_ended(const ProgramEnd& end);
