@@ -125,11 +125,8 @@ void DaemonNode::start_again_after(Duration away) {
 void DaemonNode::hear(const net::Peer& peer, const Frame& frame, const std::function<void()>& arrived) {
   // What it takes from a session that is over says nothing of who is there now.
   const auto session = welcomed_.find(peer);
-  if (session != welcomed_.end()) {
-    const auto framed = proto::decode_from_worker(*frame);
-    if (framed && framed->envelope.session_epoch == session->second) {
-      arrived();
-    }
+  if (session != welcomed_.end() && frame.session == session->second) {
+    arrived();
   }
   process_.deliver([this, peer, frame] { on_frame_(peer, *frame); });
 }
@@ -180,15 +177,17 @@ bool DaemonNode::send(const net::Peer& peer, std::span<const std::byte> frame) {
     crash();
     return true;
   }
+  std::uint64_t session = 0;
   if (const auto framed = proto::decode_from_daemon(frame)) {
+    session = framed->envelope.session_epoch;
     if (network_.honest(peer)) {
       promises_.said(framed->message);
     }
-    observe(peer, framed->envelope.session_epoch, framed->message);
+    observe(peer, session, framed->message);
   } else {
     promises_.break_because("the daemon sends what nobody can read: " + framed.error().message);
   }
-  return network_.send_to_worker(peer, std::make_shared<const proto::Bytes>(frame.begin(), frame.end()));
+  return network_.send_to_worker(peer, Frame(proto::Bytes(frame.begin(), frame.end()), session));
 }
 
 }  // namespace hpsearch::simulation
