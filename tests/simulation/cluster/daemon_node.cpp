@@ -152,6 +152,8 @@ void DaemonNode::observe(const net::Peer& peer, std::uint64_t session, const pro
       reached(Probe::session_superseded);
     }
     welcomed_[peer] = session;
+  } else if (std::holds_alternative<proto::Resync>(message)) {
+    welcomed_.erase(peer);  // Whoever is there has to say HELLO first.
   } else if (const auto* lease = std::get_if<proto::Lease>(&message)) {
     if (!told_leases_.insert(engine::Lsn(lease->spec.key.lease.number())).second) {
       reached(Probe::lease_told_again);
@@ -187,7 +189,11 @@ bool DaemonNode::send(const net::Peer& peer, std::span<const std::byte> frame) {
   } else {
     promises_.break_because("the daemon sends what nobody can read: " + framed.error().message);
   }
-  return network_.send_to_worker(peer, Frame(proto::Bytes(frame.begin(), frame.end()), session));
+  const bool sent = network_.send_to_worker(peer, Frame(proto::Bytes(frame.begin(), frame.end()), session));
+  if (!sent) {
+    welcomed_.erase(peer);  // The daemon gives the session up.
+  }
+  return sent;
 }
 
 }  // namespace hpsearch::simulation
