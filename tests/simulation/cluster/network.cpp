@@ -90,6 +90,11 @@ void Network::disconnect(std::size_t worker) {
   });
 }
 
+void Network::worker_is_gone(std::size_t worker) {
+  disconnect(worker);
+  cables_[worker].past.clear();
+}
+
 void Network::establish(const Held& connection) {
   time_.after(delay(), [this, connection] {
     if (!connection->wanted || connection->established) {

@@ -56,6 +56,7 @@ class Network {
   bool send_to_worker(const net::Peer& peer, Frame frame);
   void connect(std::size_t worker);  ///< Anew: the old connection is closed.
   void disconnect(std::size_t worker);
+  void worker_is_gone(std::size_t worker);  ///< Nobody plays its frames back on the connections of its next process.
   bool send_to_daemon(std::size_t worker, Frame frame);
 
   // --- what goes wrong ---

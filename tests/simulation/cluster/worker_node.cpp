@@ -86,7 +86,7 @@ std::vector<SpooledAttempt> WorkerNode::read_spools() {
 
 void WorkerNode::die() {
   agent_.kill();
-  network_.disconnect(number_);
+  network_.worker_is_gone(number_);
   inputs_.clear();
   working_ = false;
   refused_ = false;
