@@ -236,6 +236,7 @@ class Cluster {
       case Fault::user_kill:
       case Fault::user_ends_trial:
       case Fault::user_changes_limits:
+      case Fault::user_quarantines_worker:
         users_.act(fault);
         return;
       default:
@@ -258,7 +259,7 @@ class Cluster {
     keep_resuming();
   }
   void keep_resuming() {
-    users_.resume_all();
+    users_.undo_all();
     time_.after(Duration::seconds(60), [this] { keep_resuming(); });
   }
 

@@ -125,11 +125,8 @@ void DaemonNode::start_again_after(Duration away) {
 void DaemonNode::hear(const net::Peer& peer, const Frame& frame, const std::function<void()>& arrived) {
   // What it takes from a session that is over says nothing of who is there now.
   const auto session = welcomed_.find(peer);
-  if (session != welcomed_.end()) {
-    const auto framed = proto::decode_from_worker(*frame);
-    if (framed && framed->envelope.session_epoch == session->second) {
-      arrived();
-    }
+  if (session != welcomed_.end() && frame.session == session->second) {
+    arrived();
   }
   process_.deliver([this, peer, frame] { on_frame_(peer, *frame); });
 }
@@ -155,6 +152,8 @@ void DaemonNode::observe(const net::Peer& peer, std::uint64_t session, const pro
       reached(Probe::session_superseded);
     }
     welcomed_[peer] = session;
+  } else if (std::holds_alternative<proto::Resync>(message)) {
+    welcomed_.erase(peer);  // Whoever is there has to say HELLO first.
   } else if (const auto* lease = std::get_if<proto::Lease>(&message)) {
     if (!told_leases_.insert(engine::Lsn(lease->spec.key.lease.number())).second) {
       reached(Probe::lease_told_again);
@@ -180,15 +179,21 @@ bool DaemonNode::send(const net::Peer& peer, std::span<const std::byte> frame) {
     crash();
     return true;
   }
+  std::uint64_t session = 0;
   if (const auto framed = proto::decode_from_daemon(frame)) {
+    session = framed->envelope.session_epoch;
     if (network_.honest(peer)) {
       promises_.said(framed->message);
     }
-    observe(peer, framed->envelope.session_epoch, framed->message);
+    observe(peer, session, framed->message);
   } else {
     promises_.break_because("the daemon sends what nobody can read: " + framed.error().message);
   }
-  return network_.send_to_worker(peer, std::make_shared<const proto::Bytes>(frame.begin(), frame.end()));
+  const bool sent = network_.send_to_worker(peer, Frame(proto::Bytes(frame.begin(), frame.end()), session));
+  if (!sent) {
+    welcomed_.erase(peer);  // The daemon gives the session up.
+  }
+  return sent;
 }
 
 }  // namespace hpsearch::simulation

@@ -35,6 +35,7 @@ constexpr std::array<FaultKind, fault_count> kinds{{
     {Fault::queue_full, "queue_full", share, 0.0002, 0.02},
     {Fault::hello_storm, "hello_storm", per_hour, 0.1, 4},
     {Fault::agent_crash, "agent_crash", per_hour, 0.05, 3},
+    {Fault::agent_crash_at_work, "agent_crash_at_work", share, 0.001, 0.05},
     {Fault::agent_stop, "agent_stop", per_hour, 0.05, 2},
     {Fault::agent_upgrade, "agent_upgrade", per_hour, 0.05, 3},
     {Fault::agent_pause, "agent_pause", per_hour, 0.1, 6},
@@ -65,6 +66,7 @@ constexpr std::array<FaultKind, fault_count> kinds{{
     {Fault::user_kill, "user_kill", per_hour, 0.02, 0.5},
     {Fault::user_ends_trial, "user_ends_trial", per_hour, 0.05, 3},
     {Fault::user_changes_limits, "user_changes_limits", per_hour, 0.05, 3},
+    {Fault::user_quarantines_worker, "user_quarantines_worker", per_hour, 0.05, 2},
     {Fault::user_submits_twice, "user_submits_twice", share, 0.1, 0.9},
 }};
 

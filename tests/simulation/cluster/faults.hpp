@@ -45,6 +45,7 @@ enum class Fault : std::uint8_t {
   hello_storm,
   // Workers.
   agent_crash,
+  agent_crash_at_work,
   agent_stop,
   agent_upgrade,
   agent_pause,
@@ -78,6 +79,7 @@ enum class Fault : std::uint8_t {
   user_kill,
   user_ends_trial,
   user_changes_limits,
+  user_quarantines_worker,
   user_submits_twice,
 };
 inline constexpr std::size_t fault_count = static_cast<std::size_t>(Fault::user_submits_twice) + 1;

@@ -90,6 +90,11 @@ void Network::disconnect(std::size_t worker) {
   });
 }
 
+void Network::worker_is_gone(std::size_t worker) {
+  disconnect(worker);
+  cables_[worker].past.clear();
+}
+
 void Network::establish(const Held& connection) {
   time_.after(delay(), [this, connection] {
     if (!connection->wanted || connection->established) {
@@ -154,7 +159,7 @@ bool Network::send_to_daemon(std::size_t worker, Frame frame) {
   if (cable.up_blocked_until > time_.now()) {
     connection->held_up.push_back(std::move(frame));
   } else {
-    carry_up(connection, std::move(frame));
+    carry_up(connection, frame);
   }
   return true;
 }
@@ -168,12 +173,12 @@ bool Network::send_to_worker(const net::Peer& peer, Frame frame) {
   if (cables_[connection->worker].down_blocked_until > time_.now()) {
     connection->held_down.push_back(std::move(frame));
   } else {
-    carry_down(connection, std::move(frame));
+    carry_down(connection, frame);
   }
   return true;
 }
 
-void Network::carry_up(const Held& connection, Frame frame) {
+void Network::carry_up(const Held& connection, const Frame& frame) {
   if (faults_.strikes(Fault::frame_lost)) {
     return;
   }
@@ -181,28 +186,30 @@ void Network::carry_up(const Held& connection, Frame frame) {
   connection->last_up = due;
   most_under_way_ = std::max(most_under_way_, connection->under_way += frame->size());
   const bool twice = faults_.strikes(Fault::frame_duplicated);
-  const auto arrive = [this, connection, frame] {
-    if (connection->known) {
-      mix(*frame, connection->worker);
-      if (tell_) {
-        const auto framed = proto::decode_from_worker(*frame);
-        tell_(connection->peer + " of worker " + std::to_string(connection->worker) + " -> daemon  " +
-              (framed ? proto::name_of(framed->message) : "rubbish") +
-              (framed ? " session " + std::to_string(framed->envelope.session_epoch) : ""));
-      }
-      ends_.daemon(connection->peer, connection->worker, frame);
-    }
-  };
-  time_.at(due, [connection, size = frame->size(), arrive] {
-    connection->under_way -= size;
-    arrive();
+  time_.at(due, [this, connection, frame] {
+    connection->under_way -= frame->size();
+    arrive_up(connection, frame);
   });
   if (twice) {
-    time_.at(due + delay() + delay(), arrive);
+    time_.at(due + delay() + delay(), [this, connection, frame] { arrive_up(connection, frame); });
   }
 }
 
-void Network::carry_down(const Held& connection, Frame frame) {
+void Network::arrive_up(const Held& connection, const Frame& frame) {
+  if (!connection->known) {
+    return;
+  }
+  mix(*frame, connection->worker);
+  if (tell_) {
+    const auto framed = proto::decode_from_worker(*frame);
+    tell_(connection->peer + " of worker " + std::to_string(connection->worker) + " -> daemon  " +
+          (framed ? proto::name_of(framed->message) : "rubbish") +
+          (framed ? " session " + std::to_string(framed->envelope.session_epoch) : ""));
+  }
+  ends_.daemon(connection->peer, connection->worker, frame);
+}
+
+void Network::carry_down(const Held& connection, const Frame& frame) {
   if (faults_.strikes(Fault::frame_lost)) {
     return;
   }
@@ -210,25 +217,27 @@ void Network::carry_down(const Held& connection, Frame frame) {
   connection->last_down = due;
   most_under_way_ = std::max(most_under_way_, connection->under_way += frame->size());
   const bool twice = faults_.strikes(Fault::frame_duplicated);
-  const auto arrive = [this, connection, frame] {
-    if (connection->wanted && connection->established) {
-      mix(*frame, ~std::uint64_t{connection->worker});
-      if (tell_) {
-        const auto framed = proto::decode_from_daemon(*frame);
-        tell_("daemon -> " + connection->peer + " of worker " + std::to_string(connection->worker) + "  " +
-              (framed ? proto::name_of(framed->message) : "rubbish") +
-              (framed ? " session " + std::to_string(framed->envelope.session_epoch) : ""));
-      }
-      ends_.worker(connection->worker, frame);
-    }
-  };
-  time_.at(due, [connection, size = frame->size(), arrive] {
-    connection->under_way -= size;
-    arrive();
+  time_.at(due, [this, connection, frame] {
+    connection->under_way -= frame->size();
+    arrive_down(connection, frame);
   });
   if (twice) {
-    time_.at(due + delay() + delay(), arrive);
+    time_.at(due + delay() + delay(), [this, connection, frame] { arrive_down(connection, frame); });
   }
+}
+
+void Network::arrive_down(const Held& connection, const Frame& frame) {
+  if (!connection->wanted || !connection->established) {
+    return;
+  }
+  mix(*frame, ~std::uint64_t{connection->worker});
+  if (tell_) {
+    const auto framed = proto::decode_from_daemon(*frame);
+    tell_("daemon -> " + connection->peer + " of worker " + std::to_string(connection->worker) + "  " +
+          (framed ? proto::name_of(framed->message) : "rubbish") +
+          (framed ? " session " + std::to_string(framed->envelope.session_epoch) : ""));
+  }
+  ends_.worker(connection->worker, frame);
 }
 
 void Network::block(std::size_t worker, bool to_daemon, bool to_worker, Duration time) {
@@ -259,13 +268,13 @@ void Network::flush(std::size_t worker) {
     return;
   }
   if (cable.up_blocked_until <= time_.now()) {
-    for (Frame& frame : std::exchange(connection->held_up, {})) {
-      carry_up(connection, std::move(frame));
+    for (const Frame& frame : std::exchange(connection->held_up, {})) {
+      carry_up(connection, frame);
     }
   }
   if (cable.down_blocked_until <= time_.now()) {
-    for (Frame& frame : std::exchange(connection->held_down, {})) {
-      carry_down(connection, std::move(frame));
+    for (const Frame& frame : std::exchange(connection->held_down, {})) {
+      carry_down(connection, frame);
     }
   }
 }

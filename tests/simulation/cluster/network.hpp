@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "hpsearch/engine/base/draw.hpp"
@@ -16,7 +17,17 @@
 
 namespace hpsearch::simulation {
 
-using Frame = std::shared_ptr<const proto::Bytes>;
+/// A frame under way, and the session its envelope names: whoever watches need not decode it once more.
+struct Frame {
+  std::shared_ptr<const proto::Bytes> bytes;
+  std::uint64_t session = 0;
+
+  Frame() = default;
+  Frame(proto::Bytes encoded, std::uint64_t of_session)
+      : bytes(std::make_shared<const proto::Bytes>(std::move(encoded))), session(of_session) {}
+  const proto::Bytes& operator*() const noexcept { return *bytes; }
+  const proto::Bytes* operator->() const noexcept { return bytes.get(); }
+};
 
 /// The wires between workers and the daemon, as a DEALER and a ROUTER over TCP show them: frames of one connection
 /// arrive in order or, when it breaks, not at all; those of an old connection may arrive after those of a newer
@@ -45,6 +56,7 @@ class Network {
   bool send_to_worker(const net::Peer& peer, Frame frame);
   void connect(std::size_t worker);  ///< Anew: the old connection is closed.
   void disconnect(std::size_t worker);
+  void worker_is_gone(std::size_t worker);  ///< Nobody plays its frames back on the connections of its next process.
   bool send_to_daemon(std::size_t worker, Frame frame);
 
   // --- what goes wrong ---
@@ -83,8 +95,10 @@ class Network {
   void establish(const Held& connection);
   void open(const Held& connection);
   void break_off(const Held& connection);
-  void carry_up(const Held& connection, Frame frame);
-  void carry_down(const Held& connection, Frame frame);
+  void carry_up(const Held& connection, const Frame& frame);
+  void carry_down(const Held& connection, const Frame& frame);
+  void arrive_up(const Held& connection, const Frame& frame);
+  void arrive_down(const Held& connection, const Frame& frame);
   void flush(std::size_t worker);
   void mix(const proto::Bytes& frame, std::uint64_t salt);
 

@@ -79,17 +79,6 @@ void Process::go_on() {
   }
 }
 
-void Process::deliver(Task task) {
-  if (!alive_) {
-    return;
-  }
-  if (stopped_) {
-    waiting_.push_back(std::move(task));
-  } else {
-    task();
-  }
-}
-
 void Process::post(Task task) {
   time_.at(time_.now(), [this, life = life_, task = std::move(task)] {
     if (life == life_) {
@@ -109,16 +98,18 @@ void Process::arm(const std::shared_ptr<Timer>& timer, Instant when) {
       arm(timer, timer->due + Duration::micros(slept_.in_micros() - timer->slept.in_micros()));
       return;
     }
-    deliver([this, timer] {
-      if (timer->ended) {
-        return;
-      }
-      timer->task();
-      if (timer->period > Duration{} && !timer->ended && timer->life == life_) {
-        arm(timer, std::max(timer->due + timer->period, time_.now()));
-      }
-    });
+    deliver([this, timer] { fire(timer); });
   });
+}
+
+void Process::fire(const std::shared_ptr<Timer>& timer) {
+  if (timer->ended) {
+    return;
+  }
+  timer->task();
+  if (timer->period > Duration{} && !timer->ended && timer->life == life_) {
+    arm(timer, std::max(timer->due + timer->period, time_.now()));
+  }
 }
 
 net::Watch Process::after(std::chrono::microseconds delay, Task task) {

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <memory>
+#include <utility>
 
 #include "hpsearch/net/timeline.hpp"
 #include "simulation/cluster/virtual_time.hpp"
@@ -29,7 +31,14 @@ class Process final : public net::Timeline {
   void suspend_for(engine::Duration time);  ///< The whole machine sleeps.
 
   /// Something reaches the process: it happens now, when it goes on, or never.
-  void deliver(Task task);
+  template <class Deed>
+  void deliver(Deed deed) {
+    if (alive_ && stopped_) {
+      waiting_.push_back(std::move(deed));
+    } else if (alive_) {
+      deed();
+    }
+  }
 
   // --- net::Timeline ---
   void post(Task task) override;
@@ -43,6 +52,7 @@ class Process final : public net::Timeline {
   class Handle;
 
   void go_on();
+  void fire(const std::shared_ptr<Timer>& timer);
   void arm(const std::shared_ptr<Timer>& timer, engine::Instant when);
 
   VirtualTime& time_;

@@ -2,6 +2,7 @@
 
 #include <bit>
 #include <cmath>
+#include <utility>
 #include <variant>
 
 #include "hpsearch/proto/stored.hpp"
@@ -122,6 +123,10 @@ void Promises::note(const engine::Event& event) {
     if (lost_workers_.erase(joined->worker) > 0) {
       reached(Probe::worker_back_after_it_was_lost);
     }
+  } else if (const auto* quarantined = std::get_if<engine::WorkerQuarantined>(&event.body)) {
+    quarantined_.insert(quarantined->worker);
+  } else if (const auto* released = std::get_if<engine::WorkerReleased>(&event.body)) {
+    quarantined_.erase(released->worker);
   } else if (const auto* paused = std::get_if<engine::TrialPaused>(&event.body)) {
     trial_told_to_end_[{paused->experiment, paused->trial}] = event.lsn;
   } else if (const auto* ended = std::get_if<engine::TrialEnded>(&event.body)) {
@@ -164,6 +169,9 @@ void Promises::note(const engine::LeaseGranted& granted, Lsn lsn) {
         }
       }
     }
+  }
+  if (quarantined_.contains(granted.worker)) {
+    break_because("I3: " + spelled(key) + " is leased to a worker in quarantine");
   }
   current_[place] = key;
   Attempt attempt;
@@ -262,9 +270,16 @@ void Promises::note(const engine::AttemptLost& lost) {
   found->second.lost = true;
 }
 
+const std::string& Promises::durable_state() {
+  if (std::exchange(state_of_, durable_) != durable_ || state_.empty()) {
+    state_ = engine::fingerprint(fold_);
+  }
+  return state_;
+}
+
 void Promises::recovered(const engine::Engine& engine) {
   const std::string kept = engine::fingerprint(engine);
-  const std::string durable = engine::fingerprint(fold_);
+  const std::string& durable = durable_state();
   if (kept != durable) {
     break_because("I1, I4: what was recovered is not what was durable:" + first_difference(kept, durable));
   }
@@ -274,8 +289,12 @@ void Promises::recovered(const engine::Engine& engine) {
 }
 
 void Promises::settled(const engine::Engine& live) {
+  // What changes without an event is found behind the next one.
+  if (std::exchange(settled_at_, live.last_lsn()) == live.last_lsn()) {
+    return;
+  }
   const std::string lives = engine::fingerprint(live);
-  const std::string durable = engine::fingerprint(fold_);
+  const std::string& durable = durable_state();
   if (lives != durable) {
     break_because("I4: what lives is not the fold of the log:" + first_difference(lives, durable));
   }

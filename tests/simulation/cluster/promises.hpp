@@ -87,6 +87,8 @@ class Promises {
   void note(const engine::AttemptLost& lost);
   void note(const engine::AttemptAdopted& adopted, engine::Lsn lsn);
   void check_measured(const engine::ReportTaken& taken, Attempt& attempt);
+  /// The fold's fingerprint.
+  const std::string& durable_state();
   [[nodiscard]] bool over(const engine::AttemptKey& key) const;
   /// What the attempt that its worker names so is in the log now.
   [[nodiscard]] engine::AttemptKey present(const engine::AttemptKey& origin) const;
@@ -97,6 +99,9 @@ class Promises {
   std::string broken_;
   engine::Engine fold_;
   engine::Lsn durable_;
+  engine::Lsn settled_at_;
+  std::string state_;  // As of state_of_.
+  engine::Lsn state_of_;
   std::uint64_t digest_ = 14695981039346656037U;
   std::map<std::string, std::uint64_t> kinds_;
   std::map<engine::AttemptKey, Attempt> attempts_;
@@ -106,6 +111,7 @@ class Promises {
   std::map<engine::ExperimentId, engine::Lsn> experiment_told_to_end_;
   std::set<std::string> idempotency_keys_;
   std::set<engine::WorkerId> lost_workers_;
+  std::set<engine::WorkerId> quarantined_;
   std::map<engine::AttemptKey, std::vector<std::pair<engine::Units, double>>> ledger_;
   std::set<engine::AttemptKey> said_invalid_;
 };

@@ -20,8 +20,8 @@ Stranger::Stranger(VirtualTime& time, Faults& faults, Network& network, Promises
 
 void Stranger::say(const proto::FromWorker& message) {
   ++envelope_.msg_no;
-  static_cast<void>(network_.send_to_daemon(
-      number_, std::make_shared<const proto::Bytes>(proto::encode(envelope_, message))));
+  static_cast<void>(
+      network_.send_to_daemon(number_, Frame(proto::encode(envelope_, message), envelope_.session_epoch)));
 }
 
 void Stranger::introduce(const std::string& uid, std::uint64_t incarnation) {
@@ -76,7 +76,7 @@ void Stranger::act(Fault kind, const std::string& some_uid) {
       for (std::byte& byte : bytes) {
         byte = static_cast<std::byte>(draw_.below(256));
       }
-      static_cast<void>(network_.send_to_daemon(number_, std::make_shared<const proto::Bytes>(std::move(bytes))));
+      static_cast<void>(network_.send_to_daemon(number_, Frame(std::move(bytes), 0)));
       break;
     }
     case Fault::foreign_reports:

@@ -1,5 +1,6 @@
 #include "simulation/cluster/users.hpp"
 
+#include <iterator>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -134,8 +135,24 @@ Value Users::new_limits(const engine::ExperimentRecord& record) {
   return Value(Value::Map{{"searcher", searcher}, {"resources", resources}});
 }
 
+void Users::quarantine_some_worker() {
+  const auto& workers = daemon_.listening()->engine().workers();
+  if (workers.empty()) {
+    return;
+  }
+  const engine::WorkerId worker = std::next(workers.begin(), static_cast<long>(draw_.below(workers.size())))->first;
+  faults_.struck(Fault::user_quarantines_worker);
+  perform(engine::QuarantineWorker{worker, "it is to be looked at"});
+  time_.after(Duration::seconds(static_cast<std::int64_t>(60 + draw_.below(3'600))),
+              [this, worker] { perform(engine::ReleaseWorker{worker}); });
+}
+
 void Users::act(Fault kind) {
   const daemon::Runtime* runtime = daemon_.listening();
+  if (runtime != nullptr && kind == Fault::user_quarantines_worker) {
+    quarantine_some_worker();
+    return;
+  }
   if (runtime == nullptr || runtime->engine().experiments().empty()) {
     return;
   }
@@ -189,7 +206,7 @@ void Users::act(Fault kind) {
   }
 }
 
-void Users::resume_all() {
+void Users::undo_all() {
   const daemon::Runtime* runtime = daemon_.listening();
   if (runtime == nullptr) {
     return;
@@ -202,6 +219,15 @@ void Users::resume_all() {
   }
   for (const engine::ExperimentId id : paused) {
     perform(engine::ResumeExperiment{id});
+  }
+  std::vector<engine::WorkerId> quarantined;
+  for (const auto& [id, worker] : runtime->engine().workers()) {
+    if (!worker.quarantined.empty()) {
+      quarantined.push_back(id);
+    }
+  }
+  for (const engine::WorkerId id : quarantined) {
+    perform(engine::ReleaseWorker{id});
   }
 }
 

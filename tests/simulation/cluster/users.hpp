@@ -19,8 +19,8 @@ class Users {
   void submit();
   /// One change of mind of the given kind, about some experiment.
   void act(Fault kind);
-  /// Everything that was paused is to go on, so that it can end.
-  void resume_all();
+  /// Everything that was paused is to go on, and every worker to be used, so that all can end.
+  void undo_all();
 
   [[nodiscard]] std::uint64_t unanswered() const noexcept { return unanswered_; }
 
@@ -29,6 +29,7 @@ class Users {
   void submit_until_answered(engine::Value config, std::string key, std::shared_ptr<bool> answered,
                              std::uint64_t tries);
   void perform(engine::Command command);
+  void quarantine_some_worker();
   [[nodiscard]] engine::Value new_limits(const engine::ExperimentRecord& record);
 
   VirtualTime& time_;

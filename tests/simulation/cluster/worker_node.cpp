@@ -86,7 +86,7 @@ std::vector<SpooledAttempt> WorkerNode::read_spools() {
 
 void WorkerNode::die() {
   agent_.kill();
-  network_.disconnect(number_);
+  network_.worker_is_gone(number_);
   inputs_.clear();
   working_ = false;
   refused_ = false;
@@ -127,6 +127,17 @@ void WorkerNode::crash_agent(Duration away) {
   if (agent_.alive()) {
     die();
     start_again_after(away);
+  }
+}
+
+/// It is in the middle of something; nothing in a simulated machine takes less than a millisecond.
+void WorkerNode::perhaps_crash_at_work() {
+  if (faults_.strikes(Fault::agent_crash_at_work)) {
+    time_.after(Duration::micros(500), [this, life = starts_, away = millis(100 + draw_.below(60'000))] {
+      if (life == starts_) {
+        crash_agent(away);
+      }
+    });
   }
 }
 
@@ -237,6 +248,7 @@ void WorkerNode::work_off() {
 // --- programs and their keepers ---
 
 void WorkerNode::carry_out(const StartProgram& start) {
+  perhaps_crash_at_work();
   in_agent_after(800, [this, spec = start.spec] { launch(spec); });
 }
 
@@ -438,6 +450,7 @@ void WorkerNode::carry_out(const WriteSpool& write) {
     }
   }
   kept->writing = write;
+  perhaps_crash_at_work();
   const std::uint64_t slow = faults_.strikes(Fault::spool_slow) ? 30'000 : 20;
   in_agent_after(slow, [this, kept = kept, number = write.write] {
     if (!kept->writing || kept->writing->write != number) {
@@ -488,8 +501,8 @@ void WorkerNode::carry_out(const PublishCheckpoint& publish) {
 // --- the daemon ---
 
 void WorkerNode::carry_out(const SendMessage& send) {
-  const auto frame = std::make_shared<const proto::Bytes>(proto::encode(send.envelope, send.message));
-  if (!network_.send_to_daemon(number_, frame)) {
+  Frame frame(proto::encode(send.envelope, send.message), send.envelope.session_epoch);
+  if (!network_.send_to_daemon(number_, std::move(frame))) {
     refused_ = true;
   }
 }

@@ -45,6 +45,7 @@ class WorkerNode {
   void push(workers::Input input);
   void work_off();
   void die();
+  void perhaps_crash_at_work();
   void start_again_after(engine::Duration away);
   /// Runs `task` in the agent, a while later, if that agent still lives then.
   void in_agent_after(std::uint64_t most_millis, std::function<void()> task);
