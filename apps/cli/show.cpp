@@ -36,6 +36,11 @@ std::string show_text(const Value& detail, const Output& output) {
   line("context", printable(text_at(detail, "context_directory")));
   line("created", time_text(number_at(detail, "created_at")));
   line("ended", time_text(number_at(detail, "ended_at")));
+  for (const Value& note : list_at(detail, "notes")) {
+    const std::uint64_t attempts = count_at(note, "attempts");
+    line("note", "trial " + std::to_string(count_at(note, "trial")) + ": " + printable(text_at(note, "text")) +
+                     (attempts > 1 ? " (and " + std::to_string(attempts - 1) + " more attempts)" : ""));
+  }
   Table rungs({{"LENGTH", Table::Align::right}, {"REACHED BY", Table::Align::right}});
   for (const Value& rung : list_at(detail, "rungs")) {
     rungs.add({std::to_string(count_at(rung, "length")), std::to_string(count_at(rung, "reached"))});

@@ -125,6 +125,18 @@ Value final_counts_of(const ExperimentRecord& experiment, const std::vector<Unit
   return by_length;
 }
 
+Value notes_of(const ExperimentRecord& experiment) {
+  Value::List notes;
+  for (const engine::ExperimentNote& note : experiment.notes) {
+    notes.push_back(Value::Map{{"trial", count_value(note.trial.number())},
+                               {"attempt", count_value(note.attempt.number())},
+                               {"attempts", count_value(note.attempts)},
+                               {"about", note.about},
+                               {"text", note.text}});
+  }
+  return notes;
+}
+
 }  // namespace
 
 Value experiment_summary(const ExperimentRecord& experiment) {
@@ -160,6 +172,7 @@ Value experiment_detail(const ExperimentRecord& experiment, Instant now) {
   Value value = experiment_summary(experiment);
   Value::Map& detail = *value.as_map();
   detail["context_directory"] = experiment.context_directory;
+  detail["notes"] = notes_of(experiment);
   detail["rungs"] = rungs_of(experiment, lengths);
   detail["final_counts"] = final_counts_of(experiment, lengths);
   detail["length_trained"] = count_value(trained);

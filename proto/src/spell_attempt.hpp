@@ -90,6 +90,13 @@ void spell(auto& fields, Is<engine::ExitReport> auto& report) {
   fields.maybe("log_tail", report.log_tail);
 }
 
+template <>
+inline constexpr const char* tag_of<engine::NoteReport> = "note";
+void spell(auto& fields, Is<engine::NoteReport> auto& report) {
+  fields("about", report.about);
+  fields.maybe("text", report.text);
+}
+
 void spell(auto& fields, Is<engine::Decision> auto& decision) {
   fields("decision", decision.id);
   fields("directive", decision.directive);

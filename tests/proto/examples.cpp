@@ -32,6 +32,9 @@ Report invalid_report() {
 Report exit_report() {
   return ExitReport{ExitReport::Cause::signaled, 9, "killed by signal 9", "Traceback …\nMemoryError\n"};
 }
+Report note_report() {
+  return NoteReport{"backward", "it reports step 3 after step 9"};
+}
 Report unstarted_report() {
   return ExitReport{ExitReport::Cause::could_not_start, -1, "no program \"trian.py\"", "none"};
 }
@@ -87,6 +90,7 @@ const std::vector<Example<proto::FromWorker>>& examples_from_worker() {
                                  28,
                                  {metrics_report(), checkpoint_report(), invalid_report(), exit_report(),
                                   unstarted_report()}}},
+      {"reports_note", proto::Reports{key(), 33, {note_report()}}},
       {"decision_ack", proto::DecisionAck{key(), Lsn{70'002}}},
       {"log_part", proto::LogPart{3, 4'096, 9'999, std::string("epoch 3\n\xC3\x00\xFF", 11), "log was cut"}},
       {"goodbye", proto::Goodbye{"told to end"}},
@@ -154,6 +158,7 @@ const std::vector<Example<EventBody>>& example_events() {
       {"report_taken_checkpoint", ReportTaken{key(), 29, checkpoint_report()}},
       {"report_taken_invalid_hyperparameters", ReportTaken{key(), 30, invalid_report()}},
       {"report_taken_exit", ReportTaken{key(), 31, exit_report()}},
+      {"report_taken_note", ReportTaken{key(), 32, note_report()}},
       {"attempt_lost", AttemptLost{key(), "gpu-7 was silent for 300 s", true}},
       {"worker_joined",
        WorkerJoined{WorkerId{4}, "0f8fad5b-d9cb-469f-a165-70867728950e", "gpu-7", 12, 8, "gpu"}},

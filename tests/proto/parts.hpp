@@ -37,6 +37,10 @@ auto parts(Is<engine::ExitReport> auto& x) {
   auto& [cause, code, message, log_tail] = x;
   return std::tie(cause, code, message, log_tail);
 }
+auto parts(Is<engine::NoteReport> auto& x) {
+  auto& [about, text] = x;
+  return std::tie(about, text);
+}
 auto parts(Is<engine::Decision> auto& x) {
   auto& [id, directive, length] = x;
   return std::tie(id, directive, length);

@@ -8,6 +8,7 @@
 #include "hpsearch/engine/base/check.hpp"
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/engine/base/value.hpp"
+#include "hpsearch/workers/core/log_text.hpp"
 
 namespace hpsearch::workers {
 
@@ -49,6 +50,9 @@ struct EncodedSize {
   }
   std::size_t operator()(const CheckpointReport& report) const { return 96 + report.path.size(); }
   std::size_t operator()(const InvalidHparamsReport& report) const { return 48 + report.why.size(); }
+  std::size_t operator()(const engine::NoteReport& report) const {
+    return 48 + report.about.size() + report.text.size();
+  }
   std::size_t operator()(const ExitReport& report) const {
     return 96 + report.message.size() + report.log_tail.size();
   }
@@ -108,7 +112,7 @@ AttemptMachine::AttemptMachine(SpooledAttempt found, AttemptRules rules)
   }
   asking_ = state.asking;
   speaks_ = state.speaks_socket ? Speaks::socket : state.speaks_lines ? Speaks::lines : Speaks::unknown;
-  last_step_ = state.last_step;
+  last_step_ = last_measured_ = state.last_step;
   length_reported_ = state.length_reported;
   said_checkpoint_ = state.said_checkpoint;
   said_invalid_ = state.said_invalid;
@@ -220,10 +224,7 @@ void AttemptMachine::said(const ProgramSaid& said, Instant now, AttemptOutput& o
     if (question) {
       answer_error(*question, message.error().message, out);
     }
-    if (!std::exchange(noticed_bad_line_, true)) {
-      notice(Notice::Level::warning,
-             "a message of the program was not understood: " + message.error().message, out);
-    }
+    note(Flaw::misunderstood, "a message of the program was not understood: " + message.error().message, out);
     return;
   }
   if (said.question) {
@@ -237,10 +238,11 @@ void AttemptMachine::said(const ProgramSaid& said, Instant now, AttemptOutput& o
 void AttemptMachine::take(const SaidMetrics& said, std::optional<QuestionId> question, Instant now,
                           AttemptOutput& out) {
   MetricsReport report{.step = said.step, .metrics = said.metrics};
+  judge_step(said.step, out);
+  judge_passing(report, out);
   last_step_ = std::max(last_step_.value_or(Units{}), said.step);
-  if (!said.ignored.empty() && !std::exchange(noticed_ignored_, true)) {
-    notice(Notice::Level::warning,
-           "the program reports \"" + said.ignored.front() + "\", which is no number; left out", out);
+  if (!said.ignored.empty()) {
+    note(Flaw::no_number, "the program reports \"" + said.ignored.front() + "\", which is no number; left out", out);
   }
   const bool asks = decides(report);
   if (asks && question && !asking_.empty() && length_reported_ == said.step) {
@@ -293,6 +295,83 @@ void AttemptMachine::take(const SaidInvalid& said, std::optional<QuestionId> que
   if (question) {
     answer(*question, now, out);
   }
+}
+
+void AttemptMachine::take(const SaidUnreadable& said, std::optional<QuestionId> question, Instant now,
+                          AttemptOutput& out) {
+  note(Flaw::unreadable,
+       "the pattern of metrics." + said.metric + " found " + engine::compact_json(Value(said.text)) +
+           ", in which there is no number; such lines are left out",
+       out);
+  if (question) {
+    answer(*question, now, out);
+  }
+}
+
+void AttemptMachine::note(Flaw flaw, const std::string& text, AttemptOutput& out) {
+  constexpr std::array<const char*, 6> names{"backward", "sparse", "missing", "unreadable", "no_number",
+                                             "misunderstood"};
+  constexpr std::size_t most = 1024;
+  const auto which = static_cast<std::size_t>(flaw);
+  if (std::exchange(noted_[which], true)) {
+    return;
+  }
+  notice(Notice::Level::warning, text, out);
+  const std::string_view piece = std::string_view(text).substr(0, most);
+  keep(engine::NoteReport{.about = names[which],
+                          .text = std::string(piece.substr(0, piece.size() - cut_character_at_end(piece)))},
+       false);
+}
+
+void AttemptMachine::judge_step(Units step, AttemptOutput& out) {
+  const auto at = [this](Units units) { return std::to_string(count(units)) + " " + spec_.unit; };
+  if (last_step_ && step < *last_step_) {
+    note(Flaw::backward,
+         "it reports " + at(step) + " after " + at(*last_step_) + "; steps count what was trained in all and never fall",
+         out);
+  } else if (!last_step_ && step < spec_.latest_step) {
+    note(Flaw::backward,
+         "it was given a checkpoint of " + at(spec_.latest_step) + " and begins again at " + at(step) +
+             "; it should load HPSEARCH_LATEST_CHECKPOINT and count on from there",
+         out);
+  }
+}
+
+/// Whether the report passes the asked length without, or long after, the value that the searcher waits for.
+void AttemptMachine::judge_passing(const MetricsReport& report, AttemptOutput& out) {
+  const auto at = [this](Units units) { return std::to_string(count(units)) + " " + spec_.unit; };
+  if (names_metric(report)) {
+    const bool passed = report.step > length_ && last_measured_.value_or(spec_.latest_step) < length_;
+    if (passed) {
+      note(Flaw::sparse,
+           "it was asked for " + at(length_) + " and reports " + spec_.metric + " at " +
+               at(last_measured_.value_or(spec_.latest_step)) + " and then at " + at(report.step) +
+               "; the search decides late, on a later value: report more often",
+           out);
+    }
+    last_measured_ = std::max(last_measured_.value_or(Units{}), report.step);
+    return;
+  }
+  if (report.step < length_ || (last_measured_ && *last_measured_ >= length_)) {
+    return;
+  }
+  if (!at_length_without_ || *at_length_without_ < length_) {
+    at_length_without_ = report.step;  // Its metric may come in another report of this step.
+    return;
+  }
+  if (report.step <= *at_length_without_) {
+    return;
+  }
+  std::vector<std::string_view> names;
+  for (const auto& [name, value] : report.metrics) {
+    names.push_back(name);
+  }
+  const std::string_view near = engine::nearest(spec_.metric, names);
+  note(Flaw::missing,
+       "it has passed " + at(length_) + ", its asked length, without reporting \"" + spec_.metric +
+           "\", the searcher's metric" +
+           (names.empty() ? std::string() : "; it reports \"" + std::string(near.empty() ? names.front() : near) + "\""),
+       out);
 }
 
 void AttemptMachine::published(const CheckpointReport& report, Instant now, AttemptOutput& out) {
@@ -853,9 +932,13 @@ void AttemptMachine::notice(Notice::Level level, const std::string& text, Attemp
                                              text});
 }
 
+bool AttemptMachine::names_metric(const MetricsReport& report) const {
+  return std::any_of(report.metrics.begin(), report.metrics.end(),
+                     [this](const auto& named) { return named.first == spec_.metric; });
+}
+
 bool AttemptMachine::decides(const MetricsReport& report) const {
-  const auto names_metric = [this](const auto& named) { return named.first == spec_.metric; };
-  return report.step >= length_ && std::any_of(report.metrics.begin(), report.metrics.end(), names_metric);
+  return report.step >= length_ && names_metric(report);
 }
 
 }  // namespace hpsearch::workers

@@ -248,7 +248,13 @@ void Keeper::tell_agent() {
 
 void Keeper::heard(ConnectionId connection, std::string_view line) {
   const std::uint64_t question = ++last_question_;
-  const bool below = is_below_length(line, true);
+  const Result<ProgramMessage> message = parse_socket_line(line);
+  const auto* remark = message ? std::get_if<SaidRemark>(&*message) : nullptr;
+  if (remark != nullptr && !remark->log.empty()) {
+    read_output(out_);  // What was printed before comes before it.
+    out_.log->append(remark->log + "\n");
+  }
+  const bool below = ahead_below_ != Units{} && (remark != nullptr || is_below_length(message));
   // One after the other: an answer must not overtake that to an earlier question.
   const bool answered = below && socket_->unanswered(connection) == 1;
   if (!answered) {
@@ -307,23 +313,20 @@ void Keeper::catch_up_soon(Output& output) {
 void Keeper::take_line(const Output& output, std::string_view line) {
   if (&output == &out_) {
     if (const auto payload = stdout_payload(line)) {
-      record(JournalSaid{0, false, std::string(*payload)}, is_below_length(*payload, false));
+      record(JournalSaid{0, false, std::string(*payload)}, is_below_length(parse_stdout_payload(*payload)));
       return;
     }
   }
   if (scanner_) {
     for (std::string& payload : scanner_->scan(line)) {
-      const bool droppable = is_below_length(payload, false);
+      const bool droppable = is_below_length(parse_stdout_payload(payload));
       record(JournalSaid{0, false, std::move(payload)}, droppable);
     }
   }
 }
 
-bool Keeper::is_below_length(std::string_view line, bool from_socket) const {
-  if (ahead_below_ == Units{}) {
-    return false;
-  }
-  const Result<ProgramMessage> message = from_socket ? parse_socket_line(line) : parse_stdout_payload(line);
+/// Never while something was decided: then every question is the agent's.
+bool Keeper::is_below_length(const Result<ProgramMessage>& message) const {
   const auto* metrics = message ? std::get_if<SaidMetrics>(&*message) : nullptr;
   return metrics != nullptr && metrics->step < ahead_below_;
 }

@@ -291,6 +291,8 @@ struct Applier {
       }
       trial.exited = true;
       release(world, record, taken.key.trial, event.at);
+    } else if (const auto* note = std::get_if<NoteReport>(&taken.report)) {
+      take_note(record, taken.key, *note);
     }
   }
 
@@ -388,6 +390,9 @@ struct Applier {
     const LiveAttempt& live = *trial.live;
     WorkerRecord& worker = world.workers.at(live.worker);
     const auto* exit = std::get_if<ExitReport>(&taken.report);
+    if (std::holds_alternative<NoteReport>(taken.report)) {
+      return;  // Garbled output is no sign of health.
+    }
     if (exit == nullptr) {
       worker.quick_failures.clear();
       if (trial.mishaps) {
@@ -495,6 +500,18 @@ struct Applier {
     }
     if (report.step < trial.length && trial.state == TrialState::running) {
       record.searcher->hear(TrialReported{number, report.step, Score::from_metric(*metric, goal)});
+    }
+  }
+
+  /// Kinds are a worker's words, so their number is bounded here.
+  static void take_note(ExperimentRecord& record, const AttemptKey& key, const NoteReport& note) {
+    constexpr std::size_t most = 16;
+    const auto known = std::find_if(record.notes.begin(), record.notes.end(),
+                                    [&note](const ExperimentNote& old) { return old.about == note.about; });
+    if (known != record.notes.end()) {
+      ++known->attempts;
+    } else if (record.notes.size() < most) {
+      record.notes.push_back({note.about, note.text, key.trial, key.attempt});
     }
   }
 

@@ -89,6 +89,36 @@ bool load_worker(const Value& saved, World& world) {
   return world.workers.emplace(worker.id, std::move(worker)).second;
 }
 
+Value save_notes(const std::vector<ExperimentNote>& notes) {
+  Value::List list;
+  for (const ExperimentNote& note : notes) {
+    DigitWriter numbers;
+    numbers.count(note.trial.number());
+    numbers.count(note.attempt.number());
+    numbers.count(note.attempts);
+    list.push_back(Value::Map{{"about", note.about}, {"text", note.text}, {"numbers", numbers.take()}});
+  }
+  return list;
+}
+
+bool load_notes(const Value::List& saved, std::vector<ExperimentNote>& notes) {
+  for (const Value& value : saved) {
+    SavedTexts texts(value);
+    ExperimentNote note;
+    note.about = texts.text("about");
+    note.text = texts.text("text");
+    DigitReader numbers(texts.text("numbers"));
+    note.trial = TrialNumber(numbers.count());
+    note.attempt = AttemptNumber(numbers.count());
+    note.attempts = numbers.count();
+    if (!texts.good() || !numbers.finished()) {
+      return false;
+    }
+    notes.push_back(std::move(note));
+  }
+  return true;
+}
+
 Value save_experiment(const ExperimentRecord& record) {
   DigitWriter numbers;
   numbers.count(record.id.number());
@@ -109,6 +139,7 @@ Value save_experiment(const ExperimentRecord& record) {
                     {"context_directory", record.context_directory},
                     {"idempotency_key", record.idempotency_key},
                     {"reason", record.reason},
+                    {"notes", save_notes(record.notes)},
                     {"searcher", record.searcher->save()},
                     {"trials", save_trials(record)}};
 }
@@ -157,6 +188,10 @@ Status load_experiment(const Value& saved, World& world) {
   record.reason = texts.text("reason");
   const Value& searcher = texts.value("searcher");
   const Value& trials = texts.value("trials");
+  const Value* notes = saved.at_path("notes");  // Missing in snapshots of older builds.
+  if (notes != nullptr && (notes->as_list() == nullptr || !load_notes(*notes->as_list(), record.notes))) {
+    return corrupt(which + ": its notes are malformed");
+  }
   if (!texts.good() || !numbers.finished()) {
     return corrupt(which + " is malformed");
   }

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -152,6 +153,20 @@ class Conversation {
     return batches;
   }
 
+  /// The kinds of notes among all reports so far, none of which is acknowledged.
+  std::vector<std::string> notes() {
+    attempt_.session_lost();
+    std::vector<std::string> kinds;
+    for (const proto::Reports& batch : sent()) {
+      for (const Report& report : batch.reports) {
+        if (const auto* note = std::get_if<engine::NoteReport>(&report)) {
+          kinds.push_back(note->about);
+        }
+      }
+    }
+    return kinds;
+  }
+
   /// The exit report, once it is the last thing to send.
   ExitReport exit_report() {
     attempt_.session_lost();
@@ -244,7 +259,69 @@ TEST(Answers, ABadLineIsNamedToTheProgramAndOnceToTheOperator) {
   ASSERT_EQ(answers.size(), 2U);
   EXPECT_NE(answers[0].find(R"({"error":"not a JSON object)"), std::string::npos) << answers[0];
   EXPECT_EQ(talk.effects<Notice>().size(), 1U);
-  EXPECT_EQ(talk.attempt().held().last_seq, 0U);
+  EXPECT_EQ(talk.notes(), Lines{"misunderstood"});
+}
+
+TEST(Notes, GoodReportsHaveNone) {
+  Conversation talk = Conversation::running();
+  talk.report(first, 1);
+  talk.report(first, 2, R"("training.loss":1)");
+  talk.report(first, 2);
+  talk.report(first, 3, R"("training.loss":1)");
+  talk.report(first, 3);
+  talk.decide(50, Directive::train_on, 9);
+  talk.report(first, 6, R"("training.loss":1)");
+  talk.report(first, 9);
+  EXPECT_EQ(talk.notes(), Lines{});
+}
+
+TEST(Notes, AStepThatFallsIsToldOnce) {
+  Conversation talk = Conversation::running();
+  talk.report(first, 2);
+  talk.report(first, 1);
+  talk.report(first, 0);
+  EXPECT_EQ(talk.notes(), Lines{"backward"});
+  EXPECT_EQ(talk.effects<Notice>().size(), 1U);
+}
+
+TEST(Notes, BeginningAgainInsteadOfResumingIsTold) {
+  LaunchSpec spec = Conversation::spec();
+  spec.latest_step = Units{2};
+  AttemptMachine attempt(spec, Conversation::at_once({}));
+  AttemptOutput out;
+  const Instant now = Instant::from_micros(1);
+  attempt.start();
+  attempt.spool(now, out);
+  attempt.spool_written(1, out);
+  attempt.started(now, out);
+  attempt.said({attempt.key(), first, R"({"type":"report","step":1,"metrics":{"acc":1}})"}, now, out);
+  const auto told = [](const Effect& effect) {
+    const auto* notice = std::get_if<Notice>(&effect);
+    return notice != nullptr && notice->text.find("HPSEARCH_LATEST_CHECKPOINT") != std::string::npos;
+  };
+  EXPECT_EQ(std::count_if(out.effects.begin(), out.effects.end(), told), 1);
+}
+
+TEST(Notes, ReportsTooFarApartAreToldAtTheFirst) {
+  Conversation talk = Conversation::running();
+  talk.report(first, 2);
+  talk.report(first, 4);
+  EXPECT_EQ(talk.notes(), Lines{"sparse"});
+}
+
+TEST(Notes, PassingTheLengthWithoutTheMetricIsTold) {
+  Conversation talk = Conversation::running();
+  talk.report(first, 3, R"("accuracy":1)");
+  EXPECT_EQ(talk.notes(), Lines{});  // It may still come in a second report of the same step.
+  talk.report(first, 4, R"("accuracy":1)");
+  EXPECT_EQ(talk.notes(), Lines{"missing"});
+}
+
+TEST(Notes, WhatIsNoNumberIsTold) {
+  Conversation talk = Conversation::running();
+  talk.report(first, 1, R"("acc":1,"name":"x")");
+  talk.tell(std::nullopt, unreadable_payload("acc", "n/a"));
+  EXPECT_EQ(talk.notes(), (Lines{"no_number", "unreadable"}));
 }
 
 TEST(Answers, InvalidHyperparametersAreReportedOnceAndStopTheProgram) {

@@ -291,7 +291,14 @@ TEST(Scanner, CountsFromWhereTheAttemptBegan) {
   EXPECT_EQ(scanner->scan("acc +1e-3").at(0), R"({"metrics":{"acc":0.001},"step":4})");
   EXPECT_EQ(scanner->scan("acc tensor(0.0754, device='cuda:0')").at(0),
             R"({"metrics":{"acc":0.0754},"step":5})");
+}
+
+TEST(Scanner, FlagsTheFirstMatchWithoutANumber) {
+  auto scanner = MetricScanner::compile({{"acc", "acc (.*)"}}, Units{});
+  ASSERT_TRUE(scanner.has_value());
+  EXPECT_EQ(scanner->scan("acc unknown").at(0), R"({"captured":"unknown","unreadable":"acc"})");
   EXPECT_TRUE(scanner->scan("acc unknown").empty());
+  EXPECT_EQ(scanner->scan("acc 0.5").at(0), R"({"metrics":{"acc":0.5},"step":1})");
 }
 
 TEST(Scanner, RefusesPatternsThatCannotFindANumber) {

@@ -63,8 +63,14 @@ struct ExitReport {
   std::string log_tail;  ///< The last lines of its output when it failed, at most 4 KiB.
 };
 
+/// Something about the way a program reports that its author should know. It changes nothing.
+struct NoteReport {
+  std::string about;  ///< One word per kind: people hear of each kind once.
+  std::string text;   ///< One sentence, at most 1 KiB.
+};
+
 /// What an attempt tells, in order; its sequence number counts from 1 without gaps.
-using Report = std::variant<MetricsReport, CheckpointReport, InvalidHparamsReport, ExitReport>;
+using Report = std::variant<MetricsReport, CheckpointReport, InvalidHparamsReport, ExitReport, NoteReport>;
 
 /// What an attempt is told to do at or before its length.
 enum class Directive : std::uint8_t {

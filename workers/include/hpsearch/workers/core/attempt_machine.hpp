@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -136,6 +137,14 @@ class AttemptMachine {
             AttemptOutput& out);
   void take(const SaidInvalid& said, std::optional<QuestionId> question, engine::Instant now,
             AttemptOutput& out);
+  void take(const SaidUnreadable& said, std::optional<QuestionId> question, engine::Instant now,
+            AttemptOutput& out);
+
+  /// What its author should know of the way it reports: in the log, and to whoever asks the daemon.
+  enum class Flaw : std::uint8_t { backward, sparse, missing, unreadable, no_number, misunderstood };
+  void note(Flaw flaw, const std::string& text, AttemptOutput& out);
+  void judge_step(engine::Units step, AttemptOutput& out);
+  void judge_passing(const engine::MetricsReport& report, AttemptOutput& out);
 
   void answer(QuestionId question, engine::Instant now, AttemptOutput& out);
   void answer_ahead(AttemptOutput& out);
@@ -154,6 +163,7 @@ class AttemptMachine {
   void forget_sent() noexcept;
   void finish(bool keep_logs, AttemptOutput& out);
   void notice(Notice::Level level, const std::string& text, AttemptOutput& out) const;
+  [[nodiscard]] bool names_metric(const engine::MetricsReport& report) const;
   [[nodiscard]] bool decides(const engine::MetricsReport& report) const;
   [[nodiscard]] std::uint64_t last_seq() const noexcept { return acked_ + kept_.size(); }
 
@@ -192,8 +202,9 @@ class AttemptMachine {
   bool said_invalid_ = false;
   std::optional<std::string> lost_because_;
   std::string lost_checkpoint_;  ///< Why the one left at the end could not be published.
-  bool noticed_ignored_ = false;
-  bool noticed_bad_line_ = false;
+  std::optional<engine::Units> last_measured_;    ///< Step of the last report with the searcher's metric.
+  std::optional<engine::Units> at_length_without_;  ///< Step of a report at the length that lacked it.
+  std::array<bool, 6> noted_{};                     ///< By Flaw.
   bool noticed_thinning_ = false;
 
   // What of it is on the worker's disk.

@@ -12,6 +12,7 @@
 
 #include "hpsearch/net/loop.hpp"
 #include "hpsearch/workers/core/log_text.hpp"
+#include "hpsearch/workers/core/program_message.hpp"
 #include "hpsearch/workers/shell/attempt_directory.hpp"
 #include "hpsearch/workers/shell/journal.hpp"
 #include "hpsearch/workers/shell/launch_order.hpp"
@@ -29,7 +30,7 @@ namespace hpsearch::workers {
 /// Agents say lines:
 ///
 ///   answer QUESTION LINE    to whoever asked
-///   ahead STEP LINE         to every report of a lower step from now on; 0 = to none
+///   ahead STEP LINE         to every report of a lower step, and every remark, from now on; 0 = to none
 ///   signal TERM | signal KILL
 ///   drop POSITION           what the journal holds before it is not needed any more
 ///
@@ -72,7 +73,7 @@ class Keeper {
   void look_for_lines(Output& output, std::string_view bytes);
   void catch_up_soon(Output& output);
   void take_line(const Output& output, std::string_view line);
-  [[nodiscard]] bool is_below_length(std::string_view line, bool from_socket) const;
+  [[nodiscard]] bool is_below_length(const engine::Result<ProgramMessage>& message) const;
   void program_ended(const ProgramEnd& end);
 
   void record(JournalRecord record, bool droppable);
