@@ -37,6 +37,8 @@ void end_by(const Value& exit, bool measured, AttemptHistory& attempt) {
     attempt.cause = "out-of-memory";
   } else if (cause == "ended_by_agent") {
     attempt.cause = "preempted";
+  } else if (cause == "no_progress") {
+    attempt.cause = "no progress";
   } else if (cause == "could_not_start") {
     attempt.cause = "could not start";
   } else {

@@ -202,10 +202,12 @@ TYPED_TEST_P(EventStoreContract, KeepsTheMetricsOfATrialInOrder) {
 TYPED_TEST_P(EventStoreContract, KeepsTheHistoryOfATrialInOrderWithItsExitsAndNoOtherReport) {
   const engine::AttemptKey key{engine::ExperimentId(1), engine::TrialNumber(2), engine::AttemptNumber(1),
                                engine::LeaseId(5)};
+  engine::ExitReport exit;
+  exit.code = 3;
   this->append({this->next(engine::TrialQueued{key.experiment, key.trial}), this->report(2, 1, 1, 0.5),
                 this->next(engine::TrialQueued{key.experiment, engine::TrialNumber(3)}),
                 this->next(engine::AttemptStarted{key}), this->next(engine::ExperimentPaused{key.experiment}),
-                this->next(engine::ReportTaken{.key = key, .seq = 2, .report = engine::ExitReport{.code = 3}}),
+                this->next(engine::ReportTaken{.key = key, .seq = 2, .report = exit}),
                 this->next(engine::AttemptLost{key, "gone"})});
   this->reopen();
   const auto history = this->store_->history(key.experiment, key.trial);
