@@ -21,6 +21,7 @@
 
 #include "hpsearch/net/log.hpp"
 #include "hpsearch/net/loop.hpp"
+#include "hpsearch/workers/shell/control_group.hpp"
 #include "hpsearch/workers/shell/gpu_probe.hpp"
 #include "hpsearch/workers/shell/worker_loop.hpp"
 #include "hpsearch/workers/shell/worker_state.hpp"
@@ -116,6 +117,7 @@ engine::Result<WorkerOptions> options_from(const Arguments& arguments) {
   options.rules.attempt.grace =
       engine::Duration::micros(static_cast<std::int64_t>(arguments.grace * 1'000'000));
   options.shim = own_directory() / "hpsearch-shim";
+  options.kills_by = ControlGroup::may_be_made() ? "cgroup" : "process table";
   options.machine.cores = usable_cores();
   options.machine.environment = own_environment();
   add_own_directory(options.machine.environment);

@@ -46,7 +46,8 @@ WorkerIdentity identity_of(const WorkerState& state, const WorkerOptions& option
           .boot_id = boot_id(),
           .pid = static_cast<std::uint64_t>(::getpid()),
           .slots = options.machine.slots,
-          .slot_kind = options.slot_kind};
+          .slot_kind = options.slot_kind,
+          .kills_by = options.kills_by};
 }
 
 }  // namespace
@@ -248,10 +249,8 @@ KeeperLink& WorkerLoop::link(const AttemptKey& key) {
     push(ProgramSaid{key, question, said.line, position, said.answered});
   };
   handlers.on_stuck = [this, key](const JournalStuck& stuck) {
-    net::log(net::Level::warning, "process " + std::to_string(stuck.pid) + " of " +
-                                      state_.attempt(key).root().string() +
-                                      " survives SIGKILL, probably stuck in the kernel; its slots stay taken "
-                                      "until it is gone");
+    push(ProgramStuck{key, "process " + std::to_string(stuck.pid) +
+                               " survives SIGKILL, probably stuck in the kernel"});
   };
   handlers.on_ended = [this, key](const JournalEnded& ended) {
     push(ProgramEnded{key, ended.by_signal, ended.code, ended.log_tail, ended.asked, ended.out_of_memory});

@@ -224,6 +224,7 @@ void read_all(const Value& tree, SearcherRegistry registry, std::string_view fal
   }
   config.max_restarts = top.integer("max_restarts", 0, most_seed).value_or(config.max_restarts);
   config.lost_after = read_duration(top, "lost_after");
+  config.progress_timeout = read_duration(top, "progress_timeout");
 
   std::string_view resources_key;
   const Value* resources = top.any("resources", "resource", resources_key);

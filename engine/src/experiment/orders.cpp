@@ -7,6 +7,11 @@
 namespace hpsearch::engine {
 namespace {
 
+bool overlap(const std::vector<SlotIndex>& a, const std::vector<SlotIndex>& b) {
+  return std::any_of(a.begin(), a.end(),
+                     [&b](SlotIndex slot) { return std::find(b.begin(), b.end(), slot) != b.end(); });
+}
+
 using TrialPlace = std::pair<ExperimentId, TrialNumber>;
 
 /// Trials whose running attempt may have been told something by these events, in order, each once.
@@ -66,6 +71,10 @@ LaunchSpec launch_spec_of(const World& world, const AttemptKey& key) {
   spec.environment_variables = config.environment_variables;
   spec.metric_patterns = config.metrics;
   spec.data = config.data;
+  spec.progress_timeout = config.progress_timeout.value_or(Duration{});
+  for (const auto& [ended, remains] : world.workers.at(trial.live->worker).remains) {
+    spec.despite_remains = spec.despite_remains || (remains.released && overlap(remains.slots, spec.slots));
+  }
   return spec;
 }
 
