@@ -156,6 +156,8 @@ class AttemptMachine {
   void expect_end_within(engine::Duration patience, engine::Instant now) noexcept;
   [[nodiscard]] bool may_force() const noexcept;
   void terminate(engine::Instant now, AttemptOutput& out);
+  [[nodiscard]] bool wants_checkpoint_signal() const;
+  void ask_by_signal(engine::Instant now, AttemptOutput& out);
   void never_ran(engine::ExitReport::Cause cause, const std::string& message, AttemptOutput& out);
   void make_exit_report();
   void keep(engine::Report report, bool decisive);
