@@ -429,6 +429,18 @@ TEST(Environment, TakesVariablesInEveryForm) {
             (Variables{{"A", "1"}, {"B", "2"}}));
 }
 
+TEST(Environment, KeepsTheCheckpointSignal) {
+  const ExperimentConfig config =
+      accepted(with(small_experiment(), "environment.checkpoint_signal", Value("SIGUSR1")));
+  EXPECT_EQ(*config.accepted.at_path("environment.checkpoint_signal"), Value("SIGUSR1"));
+  const auto again = parse_config(to_value(config), test_registry(), "", 0);
+  ASSERT_TRUE(again.config);
+  EXPECT_EQ(*again.config->accepted.at_path("environment.checkpoint_signal"), Value("SIGUSR1"));
+  EXPECT_NE(problems_of(with(small_experiment(), "environment.checkpoint_signal", Value("SIGKILL")))
+                .find("environment.checkpoint_signal"),
+            std::string::npos);
+}
+
 TEST(Environment, RefusesNamesThatAreTaken) {
   const std::string allowed =
       " (any name but the loader's (LD_…) and the worker's own (HPSEARCH_…, DET_…, PAI_…, "

@@ -8,6 +8,7 @@
 #include "hpsearch/engine/base/check.hpp"
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/engine/base/value.hpp"
+#include "hpsearch/engine/experiment/checkpoint_signal.hpp"
 #include "hpsearch/workers/core/log_text.hpp"
 
 namespace hpsearch::workers {
@@ -777,6 +778,8 @@ void AttemptMachine::send(Instant now, std::size_t window, AttemptOutput& out) {
 void AttemptMachine::end_now(Instant now, AttemptOutput& out) {
   if (phase_ == Phase::waiting || phase_ == Phase::preparing) {
     never_ran(ExitReport::Cause::ended_by_agent, "the worker ended before it started", out);
+  } else if (alive() && forcing_ == Forcing::none && wants_checkpoint_signal()) {
+    ask_by_signal(now, out);
   } else if (alive() && forcing_ < Forcing::terminated) {
     terminate(now, out);
   }
@@ -929,6 +932,10 @@ void AttemptMachine::ask_to_end(Instant now, AttemptOutput& out) {
     }
     return;
   }
+  if (speaks_ != Speaks::socket && wants_checkpoint_signal()) {
+    ask_by_signal(now, out);
+    return;
+  }
   if (speaks_ != Speaks::lines) {
     expect_end_within(rules_.grace, now);  // It hears at its next report, if it makes one.
     return;
@@ -945,6 +952,19 @@ void AttemptMachine::expect_end_within(Duration patience, Instant now) noexcept 
   if (forcing_ < Forcing::terminated) {
     forcing_ = Forcing::asked;
     force_at_ = now + patience;
+  }
+}
+
+bool AttemptMachine::wants_checkpoint_signal() const {
+  return spec_.environment_variables.contains(engine::checkpoint_signal_variable);
+}
+
+/// For who does not hear answers, or will not ask in time.
+void AttemptMachine::ask_by_signal(Instant now, AttemptOutput& out) {
+  expect_end_within(rules_.grace, now);
+  signaled_by_us_ = true;  // That it ends then is no decision of its own.
+  if (phase_ == Phase::running) {
+    out.effects.emplace_back(SignalProgram{spec_.key, false, true});
   }
 }
 

@@ -301,7 +301,9 @@ void WorkerLoop::carry_out(const WriteSpool& write) {
 
 void WorkerLoop::carry_out(const SignalProgram& signal) {
   if (KeeperLink* keeper = find(signal.key)) {
-    keeper->signal(signal.kill);
+    keeper->signal(signal.kill         ? KeeperLink::Signal::kill
+                   : signal.checkpoint ? KeeperLink::Signal::checkpoint
+                                       : KeeperLink::Signal::terminate);
   }
 }
 

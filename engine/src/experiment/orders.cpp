@@ -2,6 +2,7 @@
 #include <utility>
 #include <vector>
 
+#include "hpsearch/engine/experiment/checkpoint_signal.hpp"
 #include "step.hpp"
 
 namespace hpsearch::engine {
@@ -69,6 +70,11 @@ LaunchSpec launch_spec_of(const World& world, const AttemptKey& key) {
     spec.latest_step = trial.checkpoints->latest_step;
   }
   spec.environment_variables = config.environment_variables;
+  // Among the variables, so that the program knows too: who does not expect the signal ends by it.
+  const Value* signal = config.accepted.at_path("environment.checkpoint_signal");
+  if (signal != nullptr && signal->as_text() != nullptr) {
+    spec.environment_variables[checkpoint_signal_variable] = *signal->as_text();
+  }
   spec.metric_patterns = config.metrics;
   spec.data = config.data;
   spec.progress_timeout = config.progress_timeout.value_or(Duration{});

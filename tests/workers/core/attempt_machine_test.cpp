@@ -34,7 +34,8 @@ constexpr QuestionId second{2};
 /// An attempt of length 3 with the metric "acc" in a session, and all it wanted so far.
 class Conversation {
  public:
-  explicit Conversation(AttemptRules rules = {}) : attempt_(spec(), at_once(rules)) {}
+  explicit Conversation(AttemptRules rules = {}, LaunchSpec wanted = spec())
+      : attempt_(std::move(wanted), at_once(rules)) {}
 
   /// Nothing here is about waiting for the disk.
   static AttemptRules at_once(AttemptRules rules) {
@@ -51,8 +52,15 @@ class Conversation {
     return spec;
   }
 
-  static Conversation running(AttemptRules rules = {}) {
-    Conversation talk(rules);
+  /// One whose experiment says `environment.checkpoint_signal: SIGUSR1`.
+  static LaunchSpec signaled_spec() {
+    LaunchSpec signaled = spec();
+    signaled.environment_variables["HPSEARCH_CHECKPOINT_SIGNAL"] = "SIGUSR1";
+    return signaled;
+  }
+
+  static Conversation running(AttemptRules rules = {}, LaunchSpec wanted = spec()) {
+    Conversation talk(rules, std::move(wanted));
     talk.attempt().start();
     talk.spool();
     talk.attempt().started(talk.now_, talk.out_);
@@ -116,12 +124,12 @@ class Conversation {
     return lines;
   }
 
-  /// "TERM" and "KILL" since the last look.
+  /// "CHECKPOINT", "TERM" and "KILL" since the last look.
   std::vector<std::string> signals() {
     std::vector<std::string> names;
     for (const Effect& effect : out_.effects) {
       if (const auto* signal = std::get_if<SignalProgram>(&effect)) {
-        names.emplace_back(signal->kill ? "KILL" : "TERM");
+        names.emplace_back(signal->kill ? "KILL" : signal->checkpoint ? "CHECKPOINT" : "TERM");
       }
     }
     std::erase_if(out_.effects,
@@ -418,6 +426,47 @@ TEST(Ending, AProgramThatOnlyPrintsIsTerminatedAtOnceInMidLength) {
   talk.decide(50, Directive::pause);
   EXPECT_EQ(talk.signals(), (Lines{"TERM"}));
   talk.end(true, 15);
+  EXPECT_EQ(talk.exit_report().cause, ExitReport::Cause::ended_by_agent);
+}
+
+TEST(Ending, WhoWantsACheckpointSignalGetsItFirstAndTheGrace) {
+  for (const bool prints : {true, false}) {
+    Conversation talk = Conversation::running({}, Conversation::signaled_spec());
+    if (prints) {
+      talk.report(std::nullopt, 1);
+    }
+    talk.decide(50, Directive::pause);
+    EXPECT_EQ(talk.signals(), (Lines{"CHECKPOINT"}));
+    talk.pass(Duration::seconds(29));
+    EXPECT_EQ(talk.signals(), Lines{});
+    talk.pass(Duration::seconds(1));
+    EXPECT_EQ(talk.signals(), (Lines{"TERM"}));
+    talk.pass(Duration::seconds(30));
+    EXPECT_EQ(talk.signals(), (Lines{"KILL"}));
+    talk.end(true, 9);
+    EXPECT_EQ(talk.exit_report().cause, ExitReport::Cause::ended_by_agent);
+  }
+}
+
+TEST(Ending, WhoHearsAnswersNeedsNoCheckpointSignalUnlessTheWorkerEnds) {
+  Conversation talk = Conversation::running({}, Conversation::signaled_spec());
+  talk.report(first, 1);
+  talk.decide(50, Directive::pause);
+  EXPECT_EQ(talk.signals(), Lines{});
+  Conversation other = Conversation::running({}, Conversation::signaled_spec());
+  other.report(first, 1);
+  other.attempt().end_now(other.now(), other.out());
+  EXPECT_EQ(other.signals(), (Lines{"CHECKPOINT"}));
+  other.pass(Duration::seconds(30));
+  EXPECT_EQ(other.signals(), (Lines{"TERM"}));
+}
+
+TEST(Ending, AfterACheckpointSignalEndingWellIsNoDecisionOfTheProgram) {
+  Conversation talk = Conversation::running({}, Conversation::signaled_spec());
+  talk.attempt().end_now(talk.now(), talk.out());
+  talk.end(false, 0);
+  ASSERT_EQ(talk.effects<PublishCheckpoint>().size(), 1U);
+  talk.publish(2);
   EXPECT_EQ(talk.exit_report().cause, ExitReport::Cause::ended_by_agent);
 }
 

@@ -166,6 +166,8 @@ class AttemptMachine {
   [[nodiscard]] std::optional<engine::Instant> progress_due() const noexcept;
   void look_for_progress(engine::Instant now, AttemptOutput& out);
   void no_more_remains(AttemptOutput& out);
+  [[nodiscard]] bool wants_checkpoint_signal() const;
+  void ask_by_signal(engine::Instant now, AttemptOutput& out);
   void never_ran(engine::ExitReport::Cause cause, const std::string& message, AttemptOutput& out);
   void make_exit_report();
   void keep(engine::Report report, bool decisive);

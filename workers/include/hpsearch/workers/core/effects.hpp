@@ -123,7 +123,8 @@ struct WriteSpool {
 /// Signal the program and everything it started.
 struct SignalProgram {
   engine::AttemptKey key;
-  bool kill = false;  ///< SIGKILL instead of SIGTERM.
+  bool kill = false;        ///< SIGKILL instead of SIGTERM.
+  bool checkpoint = false;  ///< Only its first process, with its experiment's checkpoint signal.
 };
 /// A line of JSON for whoever asked. One that was answered before, or has hung up, hears nothing; that is
 /// fine.
