@@ -2,6 +2,8 @@
 #include <utility>
 #include <vector>
 
+#include "hpsearch/engine/base/text.hpp"
+#include "hpsearch/engine/config/determined.hpp"
 #include "step.hpp"
 
 namespace hpsearch::engine {
@@ -64,6 +66,9 @@ LaunchSpec launch_spec_of(const World& world, const AttemptKey& key) {
     spec.latest_step = trial.checkpoints->latest_step;
   }
   spec.environment_variables = config.environment_variables;
+  if (wants_determined_harness(config)) {
+    spec.environment_variables[determined_config_variable] = compact_json(to_value(config));
+  }
   spec.metric_patterns = config.metrics;
   spec.data = config.data;
   return spec;
