@@ -24,7 +24,7 @@ ROOMS = {
     "apps/daemon": ({"engine", "searchers", "proto", "net", "apps/daemon/store"}, r"CLI/", False),
     # preview, validate and simulate run offline, so the command line needs the searchers themselves; the store's
     # tools are for when no daemon runs, so it needs the store.
-    "apps/cli": ({"engine", "searchers", "surrogates", "proto", "net", "apps/daemon/store"}, r"yaml-cpp/|CLI/", False),
+    "apps/cli": ({"engine", "searchers", "surrogates", "proto", "net", "apps/daemon/store"}, r"yaml-cpp/|CLI/|re2/", False),
 }
 
 # Inside the engine, from the ground up: each sub-room may include itself and what stands before it.

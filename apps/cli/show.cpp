@@ -1,5 +1,6 @@
 #include "cli/server.hpp"
 #include "cli/shapes.hpp"
+#include "cli/show_trial.hpp"
 #include "cli/table.hpp"
 #include "cli/text.hpp"
 #include "cli/verbs.hpp"
@@ -53,7 +54,8 @@ std::string show_text(const Value& detail, const Output& output) {
 
 }  // namespace
 
-int show(const ExperimentOptions& options, const Output& output) {
+int show(const ShowOptions& given, const Output& output) {
+  const ExperimentOptions& options = given.experiment;
   const Outcome<Server> server = Server::reach(options.server, Server::Need::readable, output);
   if (!server) {
     return output.fail(server.failure());
@@ -61,6 +63,9 @@ int show(const ExperimentOptions& options, const Output& output) {
   const Outcome<std::uint64_t> experiment = server->experiment(options.experiment);
   if (!experiment) {
     return output.fail(experiment.failure());
+  }
+  if (given.trial) {
+    return show_trial(*server, *experiment, *given.trial, output);
   }
   const Outcome<Value> answer = server->client().get(experiment_target(*experiment));
   if (!answer) {

@@ -1,3 +1,8 @@
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "cli/server.hpp"
 #include "cli/shapes.hpp"
 #include "cli/table.hpp"
@@ -7,6 +12,16 @@
 namespace hpsearch::cli {
 
 using engine::Value;
+
+namespace {
+
+/// How its last failed attempt ended; what follows in the next lines is the end of that attempt's log.
+std::string failure_text(const Value& trial) {
+  const std::string failure = text_at(trial, "last_failure");
+  return cut_to_width(failure.substr(0, failure.find('\n')), 60);
+}
+
+}  // namespace
 
 int trials(const ExperimentOptions& options, const Output& output) {
   const Outcome<Server> server = Server::reach(options.server, Server::Need::readable, output);
@@ -26,21 +41,33 @@ int trials(const ExperimentOptions& options, const Output& output) {
     return 0;
   }
   using Align = Table::Align;
-  Table table({{"TRIAL", Align::right},
-               {"STATE"},
-               {"LENGTH", Align::right},
-               {"REACHED", Align::right},
-               {"BEST", Align::right},
-               {"AT", Align::right},
-               {"ATTEMPTS", Align::right},
-               {"HYPERPARAMETERS"}});
-  for (const Value& trial : list_at(*answer, "trials")) {
+  const Value::List& list = list_at(*answer, "trials");
+  const bool any_failed =
+      std::any_of(list.begin(), list.end(), [](const Value& trial) { return !failure_text(trial).empty(); });
+  std::vector<Table::Column> columns{{"TRIAL", Align::right},
+                                     {"STATE"},
+                                     {"LENGTH", Align::right},
+                                     {"REACHED", Align::right},
+                                     {"BEST", Align::right},
+                                     {"AT", Align::right},
+                                     {"ATTEMPTS", Align::right}};
+  if (any_failed) {
+    columns.push_back({"LAST FAILURE"});
+  }
+  columns.push_back({"HYPERPARAMETERS"});
+  Table table(columns);
+  for (const Value& trial : list) {
     const bool measured = !member(trial, "best_metric").is_null();
-    table.add({std::to_string(count_at(trial, "trial")), text_at(trial, "state"),
+    std::vector<std::string> cells{std::to_string(count_at(trial, "trial")), text_at(trial, "state"),
                std::to_string(count_at(trial, "length")), std::to_string(count_at(trial, "reached")),
                metric_or_dash(member(trial, "best_metric")),
                measured ? std::to_string(count_at(trial, "best_step")) : "",
-               std::to_string(count_at(trial, "attempts")), flat_text(member(trial, "hparams"))});
+               std::to_string(count_at(trial, "attempts"))};
+    if (any_failed) {
+      cells.push_back(failure_text(trial));
+    }
+    cells.push_back(flat_text(member(trial, "hparams")));
+    table.add(std::move(cells));
   }
   output.print(table.empty() ? std::string("no trials yet\n") : table.text(output.width()));
   return 0;

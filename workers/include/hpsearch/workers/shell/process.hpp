@@ -40,7 +40,7 @@ struct RunningProgram {
 struct ProgramEnd {
   bool by_signal = false;
   int code = 0;                ///< Exit status, or the signal's number.
-  bool out_of_memory = false;  ///< The kernel ended something of it for that; known in a cgroup only.
+  bool out_of_memory = false;  ///< The kernel ended something of it for that.
 };
 
 /// Starts programs, each leading a session of its own, and knows when all of one is gone: the process itself
@@ -85,6 +85,7 @@ class ProgramKeeper {
     bool asked = false;  ///< SIGTERM was sent: let the rest end by itself.
     bool killing = false;
     std::int64_t sweeps = 0;
+    std::uint64_t oom_kills_before = 0;
     net::Watch again;
   };
 
