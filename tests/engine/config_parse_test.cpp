@@ -587,7 +587,7 @@ INSTANTIATE_TEST_SUITE_P(
               "checkpoint_policy: is \"sometimes\" (best, all or none)\n"},
         Shape{"LaunchOfNoKind", "launch.kind", "torch",
               "launch.kind: is \"torch\" (did you mean `pytorch`? process, pytorch, tensorflow, xgboost, "
-              "elastic_batch or mpi)\n"},
+              "elastic_batch, mpi or determined)\n"},
         Shape{"BudgetWithoutEnd", "budget", Value::Map{{"max_slot_hours", 0}, {"max_tiem", "1h"}},
               "budget.max_slot_hours: is 0 (a number above 0)\nbudget.max_tiem: is not a known field (did "
               "you mean "
