@@ -220,7 +220,8 @@ Result<LaunchOrder> WorkerLoop::order_for(const LaunchSpec& spec, std::string& p
                              .checkpoint_directory = directory.checkpoint().string(),
                              .output_directory = directory.output().string(),
                              .params_file = directory.params().string(),
-                             .socket = *report_socket};
+                             .socket = *report_socket,
+                             .harness_directory = directory.harness().string()};
   Result<Launch> plan = plan_launch(spec, places, options_.machine);
   if (!plan) {
     return plan.error();
