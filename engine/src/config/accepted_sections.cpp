@@ -57,18 +57,6 @@ void read_bind_mounts(Section& top) {
   }
 }
 
-void read_channels(Section& top, std::string_view key) {
-  Section channels = top.section(key);
-  if (const Value* value = top.any(key); value != nullptr && value->as_map() != nullptr) {
-    for (const auto& [channel, path] : *value->as_map()) {
-      if (channel.empty()) {
-        top.problem(key, "has a channel without a name", "a name for each path");
-      }
-      channels.text(channel);
-    }
-  }
-}
-
 void read_launch(Section& top) {
   static constexpr std::array<std::string_view, 6> kinds = {"process", "pytorch",       "tensorflow",
                                                             "xgboost", "elastic_batch", "mpi"};
@@ -85,7 +73,6 @@ void read_accepted_sections(Section& top, Value::Map& accepted) {
   static constexpr std::array<std::string_view, 3> policies = {"best", "all", "none"};
   constexpr std::string_view only_harness = "has no effect here yet: it speaks to the Determined harness";
   constexpr std::string_view no_container = "has no effect here: programs run without a container";
-  constexpr std::string_view not_yet = "has no effect here yet";
 
   top.boolean("perform_initial_validation");
   keep(top, "perform_initial_validation", only_harness, accepted);
@@ -108,10 +95,6 @@ void read_accepted_sections(Section& top, Value::Map& accepted) {
   }
   read_bind_mounts(top);
   keep(top, "bind_mounts", no_container, accepted);
-  for (const char* key : {"inputs", "outputs"}) {
-    read_channels(top, key);
-    keep(top, key, not_yet, accepted);
-  }
   read_launch(top);
   keep(top, "launch", "has no effect here yet: each trial is one process on one worker", accepted);
 }
