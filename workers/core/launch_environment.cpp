@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "hpsearch/engine/base/text.hpp"
+#include "hpsearch/workers/core/determined_launch.hpp"
 #include "hpsearch/workers/core/entrypoint.hpp"
 #include "hpsearch/workers/core/hyperparameter_forms.hpp"
 
@@ -225,11 +226,14 @@ Status check_lengths(const Launch& launch) {
 Result<Launch> plan_launch(const LaunchSpec& spec, const AttemptPlaces& places, const LentMachine& machine) {
   Launch launch;
   const HyperparameterForms forms(spec.hparams, spec.contract.bool_styles);
-  Result<std::vector<std::string>> argv = expand_entrypoint(spec, forms, places);
-  if (!argv) {
-    return argv.error();
+  const bool harness = wants_determined_harness(spec);
+  if (!harness) {  // Else it starts the entrypoint itself, word for word.
+    Result<std::vector<std::string>> argv = expand_entrypoint(spec, forms, places);
+    if (!argv) {
+      return argv.error();
+    }
+    launch.argv = *std::move(argv);
   }
-  launch.argv = *std::move(argv);
   const Value hparams = spec.hparams.is_null() ? Value(Value::Map{}) : spec.hparams;
   launch.params_json = engine::compact_json(hparams);
   launch.hyperparameters_json = forms.hyperparameters_json();
@@ -253,6 +257,11 @@ Result<Launch> plan_launch(const LaunchSpec& spec, const AttemptPlaces& places, 
   say_as_pai(spec, forms, places, environment);
   say_as_modelarts(spec, places, machine, environment);
   lend_slots(spec, machine, environment);
+  if (harness) {
+    if (const Status hosted = launch_in_determined_harness(spec, places, machine, launch); !hosted) {
+      return hosted.error();
+    }
+  }
   if (const Status fits = check_lengths(launch); !fits) {
     return fits.error();
   }

@@ -36,6 +36,7 @@ Status prepare(const LaunchSpec& spec, const AttemptDirectory& directory, const 
                              .params_file = directory.params().string(),
                              .socket = sockets.report,
                              .ml = ml,
+                             .harness_directory = directory.harness().string(),
                              .inputs = std::move(channels->inputs),
                              .outputs = std::move(channels->outputs)};
   Result<Launch> plan = plan_launch(spec, places, machine);

@@ -4,6 +4,7 @@
 #include "base/shown.hpp"
 #include "config/component_section.hpp"
 #include "config/sections.hpp"
+#include "hpsearch/engine/config/determined.hpp"
 
 namespace hpsearch::engine {
 
@@ -37,19 +38,6 @@ void read_names(Section& top, std::string_view fallback_name, ExperimentConfig& 
   config.data = data != nullptr ? *data : Value::Map();
 }
 
-// A Trial class, as the Determined harness takes it: dotted names on both sides of one colon.
-bool names_trial_class(std::string_view text) {
-  const std::size_t colon = text.find(':');
-  const auto is_dotted = [](std::string_view name) {
-    return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
-      return c == '_' || c == '.' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-             (c >= '0' && c <= '9');
-    });
-  };
-  return colon != std::string_view::npos && is_dotted(text.substr(0, colon)) &&
-         is_dotted(text.substr(colon + 1));
-}
-
 void read_entrypoint(Section& top, Entrypoint& entrypoint) {
   const Value* value = top.any("entrypoint");
   if (value == nullptr) {
@@ -60,10 +48,6 @@ void read_entrypoint(Section& top, Entrypoint& entrypoint) {
   if (const std::string* line = value->as_text()) {
     if (line->find_first_not_of(" \t\r\n") == std::string::npos || is_bad_word(*line)) {
       top.problem("entrypoint", "is " + shown(*value), "a shell command");
-    }
-    if (names_trial_class(*line)) {
-      top.note("entrypoint",
-               "names a Trial class, which needs the Determined harness; here it is run as a shell command");
     }
     entrypoint.command = *line;
     return;
@@ -184,6 +168,7 @@ void read_all(Value tree, SearcherRegistry registry, std::string_view fallback_n
 
   read_names(top, fallback_name, config);
   read_entrypoint(top, config.entrypoint);
+  const bool harness = wants_determined_harness(config.entrypoint, tree.at_path("launch"));
 
   const Value* hyperparameters = top.any("hyperparameters");
   const std::size_t problems_before = findings.problems.size();
@@ -220,7 +205,9 @@ void read_all(Value tree, SearcherRegistry registry, std::string_view fallback_n
     if (!period || period->amount == 0) {
       return std::nullopt;
     }
-    top.note(key, "has no effect here yet: the program decides when it validates and checkpoints");
+    if (!harness) {
+      top.note(key, "has no effect here: the program decides when it validates and checkpoints");
+    }
     return in_unit(*period, config.unit, rates, findings);
   };
   config.min_validation_period = read_period("min_validation_period");
@@ -228,7 +215,9 @@ void read_all(Value tree, SearcherRegistry registry, std::string_view fallback_n
 
   if (const auto batches = top.integer("scheduling_unit", 1); batches && *batches != config.scheduling_unit) {
     config.scheduling_unit = *batches;
-    top.note("scheduling_unit", "has no effect here yet: it speaks to the Determined harness");
+    if (!harness) {
+      top.note("scheduling_unit", std::string(only_harness));
+    }
   }
   config.max_restarts = top.integer("max_restarts", 0, most_seed).value_or(config.max_restarts);
   config.lost_after = read_duration(top, "lost_after");
@@ -244,7 +233,7 @@ void read_all(Value tree, SearcherRegistry registry, std::string_view fallback_n
   read_environment(std::move(environment), config.environment_variables, accepted);
   read_metrics(top, config.metrics);
   config.contract = read_contract(top, config.space, accepted);
-  read_accepted_sections(top, accepted);
+  read_accepted_sections(top, harness, accepted);
   top.finish();
   config.accepted = std::move(accepted);
   check_searcher(config, registry, findings);

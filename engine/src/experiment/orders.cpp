@@ -2,6 +2,8 @@
 #include <utility>
 #include <vector>
 
+#include "hpsearch/engine/base/text.hpp"
+#include "hpsearch/engine/config/determined.hpp"
 #include "hpsearch/engine/experiment/checkpoint_signal.hpp"
 #include "step.hpp"
 
@@ -74,6 +76,9 @@ LaunchSpec launch_spec_of(const World& world, const AttemptKey& key) {
   const Value* signal = config.accepted.at_path("environment.checkpoint_signal");
   if (signal != nullptr && signal->as_text() != nullptr) {
     spec.environment_variables[checkpoint_signal_variable] = *signal->as_text();
+  }
+  if (wants_determined_harness(config)) {
+    spec.environment_variables[determined_config_variable] = compact_json(to_value(config));
   }
   spec.metric_patterns = config.metrics;
   spec.data = config.data;

@@ -13,6 +13,7 @@ struct AttemptPlaces {
   std::string params_file;           ///< HPSEARCH_PARAMS_FILE
   std::string socket;                ///< HPSEARCH_SOCKET
   std::string ml = "/ml";            ///< Root of the tree in PAI's layout.
+  std::string harness_directory = {};  ///< What a hosted harness needs while it runs.
   /// Input channels: a directory, with / at the end, or a file.
   std::map<std::string, std::string> inputs = {};
   /// Output channels, model, checkpoints, logs and tensorboard among them: directories, with / at the end.

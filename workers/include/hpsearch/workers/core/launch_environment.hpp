@@ -17,6 +17,7 @@ struct LentMachine {
   std::uint64_t cores = 1;
   std::vector<std::string> devices;  ///< CUDA names by slot; empty when slots are shares of the processors.
   std::map<std::string, std::string> environment;  ///< The worker's own, as it was started.
+  std::string determined_host = {};  ///< The program hpsearch-determined; "" = there is none.
 };
 
 /// How a program is started, and the files it may read.

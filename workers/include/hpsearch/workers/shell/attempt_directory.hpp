@@ -32,7 +32,7 @@ struct ProcessRecord {
 ///
 ///   spool  journal  launch  shim.log  agent.socket
 ///   ml/usercode/  ml/input/config/  ml/input/data/  ml/output/<channel>/
-///   stdout.log  stderr.log  params.json  process.json  [socket]
+///   stdout.log  stderr.log  params.json  process.json  [socket]  [harness/]
 ///   work → ml/usercode  checkpoint → ml/output/checkpoints  output → ml/output
 ///
 /// ml/ is the tree that PAI's programs know as /ml. Its usercode is a private copy of the experiment's context
@@ -55,6 +55,7 @@ class AttemptDirectory {
   [[nodiscard]] std::filesystem::path checkpoint() const { return root_ / "checkpoint"; }
   [[nodiscard]] std::filesystem::path params() const { return root_ / "params.json"; }
   [[nodiscard]] std::filesystem::path process() const { return root_ / "process.json"; }
+  [[nodiscard]] std::filesystem::path harness() const { return root_ / "harness"; }
   [[nodiscard]] std::filesystem::path log(std::string_view stream) const;
 
   /// Makes it anew around the spool, with a copy of `context` ("" = nothing) as its usercode. Copies no .git, .hpsearch and
