@@ -1,8 +1,10 @@
 #include "hpsearch/workers/shell/attempt_preparation.hpp"
 
 #include <exception>
+#include <optional>
 #include <utility>
 
+#include "hpsearch/workers/core/determined_launch.hpp"
 #include "hpsearch/workers/shell/channels.hpp"
 #include "hpsearch/workers/shell/files.hpp"
 #include "hpsearch/workers/shell/launch_order.hpp"
@@ -53,7 +55,8 @@ Status prepare(const LaunchSpec& spec, const AttemptDirectory& directory, const 
       return written;
     }
   }
-  if (const auto setup = setup_of(directory.work(), setups)) {
+  // The Determined harness sources the hook itself, in every attempt.
+  if (const auto setup = wants_determined_harness(spec) ? std::nullopt : setup_of(directory.work(), setups)) {
     if (const Status made = make_directories(setup->directory); !made) {
       return made;
     }
