@@ -132,6 +132,7 @@ class CommandLine {
     add_control_verbs();
     add_store_verbs();
     add_worker_verbs();
+    add_component_verbs();
     CLI::App& version_verb =
         add("version", "Print the version", [](const Output& output) { return version(output); });
     static_cast<void>(version_verb);
@@ -196,6 +197,8 @@ class CommandLine {
   void add_context(CLI::App& to) {
     to.add_option("CONTEXT_DIR", given_.context_directory,
                   "Directory each trial gets a copy of (default: the one FILE is in)");
+    to.add_option("--context-limit", given_.run.context_limit, "Largest context that is taken, in MB")
+        ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1'000'000}));
   }
 
   void add_experiment(CLI::App& to) {
@@ -230,7 +233,7 @@ class CommandLine {
     add_file(add("preview", "Say what a search would do, before it does",
                  [this](const Output& output) { return preview(given_.file, output); }));
     CLI::App& verb = add("submit", "Give an experiment to a daemon", [this](const Output& output) {
-      return submit(SubmitOptions{given_.file, given_.context_directory, given_.server}, output);
+      return submit(SubmitOptions{given_.file, given_.context_directory, given_.server, given_.run.context_limit}, output);
     });
     add_file(verb);
     add_context(verb);
@@ -408,6 +411,15 @@ class CommandLine {
     add_verb("salvage", "Make a state directory of what is good in a damaged store", store_salvage,
              "The state directory to make");
     add_verb("export", "Print every event as a line of JSON", store_export, nullptr);
+  }
+
+  void add_component_verbs() {
+    CLI::App& group = *app_.add_subcommand("component", "Programs that declare their parameters and channels");
+    group.set_help_flag("-h,--help", "Print this help");
+    group.require_subcommand(1);
+    CLI::App& check = add_to(group, "check", "Check a component file and show what it declares",
+                             [this](const Output& output) { return component_check(given_.file.file, output); });
+    check.add_option("FILE", given_.file.file, "The component, in YAML or JSON; - reads standard input")->required();
   }
 
   ExperimentOptions experiment() {

@@ -65,6 +65,36 @@ std::string with_nearest_file(const std::string& path) {
          (given.has_parent_path() ? (directory / near).string() : std::string(near)) + "?";
 }
 
+/// A component that an experiment names by its file, put in its place.
+struct InlinedComponent {
+  std::string file;  ///< "" when there is none.
+  LineMap lines;
+};
+
+InlinedComponent inline_component(const std::string& experiment, Value& tree, const LineMap& lines,
+                                  std::vector<FileProblem>& problems) {
+  Value* component = tree.as_map()->find("component");
+  const std::string* name = component != nullptr ? component->as_text() : nullptr;
+  if (name == nullptr) {
+    return {};
+  }
+  const std::filesystem::path file = std::filesystem::path(experiment).parent_path() / *name;
+  const LoadedText loaded = load_text(file.string());
+  if (!loaded.problem.empty()) {
+    problems.push_back(
+        {lines.line_of("component"), {"component", "is \"" + *name + "\": " + loaded.problem, "a component file"}});
+    tree.as_map()->erase("component");
+    return {};
+  }
+  ReadText read = read_experiment_text(loaded.text);
+  for (FileProblem& problem : read.problems) {
+    problem.file = file.string();
+    problems.push_back(std::move(problem));
+  }
+  *component = read.tree ? *std::move(read.tree) : Value(Value::Map{});
+  return {file.string(), std::move(read.lines)};
+}
+
 }  // namespace
 
 LoadedText load_text(const std::string& path, const FileLimits& limits) {
@@ -128,14 +158,22 @@ ExperimentFile open_experiment_file(const std::string& path, const Overrides& ov
     }
     return out;
   }
+  const InlinedComponent component = inline_component(path, out.original, read.lines, out.problems);
   out.tree = out.original;
   override_tree(out.tree, overrides);
   engine::ParsedConfig parsed =
-      engine::parse_config(out.tree, searchers::registry(), out.stem, overrides.seed.value_or(0));
-  const auto place = [&read](engine::Problems& from, std::vector<FileProblem>& to) {
+      engine::parse_submission(out.tree, searchers::registry(), out.stem, overrides.seed.value_or(0));
+  const auto place = [&](engine::Problems& from, std::vector<FileProblem>& to) {
     for (engine::Problem& problem : from) {
-      const std::size_t line = read.lines.line_of(problem.path);
-      to.push_back({line, std::move(problem)});
+      constexpr std::string_view below = "component.";
+      if (!component.file.empty() && problem.path.starts_with(below)) {
+        problem.path.erase(0, below.size());
+        const std::size_t line = component.lines.line_of(problem.path);
+        to.push_back({line, std::move(problem), component.file});
+      } else {
+        const std::size_t line = read.lines.line_of(problem.path);
+        to.push_back({line, std::move(problem)});
+      }
     }
     std::stable_sort(to.begin(), to.end(),
                      [](const FileProblem& a, const FileProblem& b) { return a.line < b.line; });

@@ -13,7 +13,7 @@ Value to_value(const ExperimentFile& file, const std::vector<FileProblem>& probl
   Value::List out;
   for (const FileProblem& problem : problems) {
     out.push_back(
-        Value::Map{{"file", proto::to_utf8(file.path)},
+        Value::Map{{"file", proto::to_utf8(problem.file.empty() ? file.path : problem.file)},
                    {"line", problem.line == 0 ? Value() : Value(static_cast<std::int64_t>(problem.line))},
                    {"path", problem.problem.path},
                    {"what", proto::to_utf8(problem.problem.what)},

@@ -174,6 +174,9 @@ class Run {
       }
       context_ = *context;
     }
+    if (const auto fits = check_context_size(context_, options_.context_limit); !fits) {
+      return fits.failure();
+    }
     std::error_code ignored;
     record_ = RunRecord{};
     record_.file = options_.file == "-" ? "-" : std::filesystem::absolute(options_.file, ignored).string();

@@ -17,6 +17,9 @@ int submit(const SubmitOptions& options, const Output& output) {
   if (!context) {
     return output.fail(context.failure());
   }
+  if (const auto fits = check_context_size(*context, options.context_limit); !fits) {
+    return output.fail(fits.failure());
+  }
   ServerOptions target = options.server;
   if (!target.server && !target.state_dir) {
     target.server = default_server;  // A new experiment never lands in somebody's private search by accident.

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/context_size.hpp"
 #include "cli/output.hpp"
 
 namespace hpsearch::cli {
@@ -24,6 +25,7 @@ struct RunOptions {
   std::optional<std::uint64_t> slots;
   std::optional<std::uint64_t> seed;
   std::optional<std::string> name;
+  std::uint64_t context_limit = default_context_megabytes;
   bool fresh = false;
   std::vector<std::string> command;  ///< As it was typed; what goes on after an interruption.
 };
@@ -58,6 +60,7 @@ struct SubmitOptions {
   FileOptions file;
   std::optional<std::string> context_directory;
   ServerOptions server;
+  std::uint64_t context_limit = default_context_megabytes;
 };
 [[nodiscard]] int submit(const SubmitOptions& options, const Output& output);
 
@@ -122,6 +125,9 @@ struct StoreOptions {
 [[nodiscard]] int store_backup(const StoreOptions& options, const Output& output);
 [[nodiscard]] int store_restore(const StoreOptions& options, const Output& output);
 [[nodiscard]] int store_salvage(const StoreOptions& options, const Output& output);
+
+/// Checks a component file and shows what it declares.
+[[nodiscard]] int component_check(const std::string& file, const Output& output);
 
 /// What workers there are, and what is wrong with them.
 [[nodiscard]] int workers(const ServerOptions& server, const Output& output);

@@ -400,7 +400,7 @@ ReadText read_experiment_text(std::string_view text, const FileLimits& limits) {
 }
 
 std::string to_text(const std::string& path, const FileProblem& problem) {
-  std::string out = path;
+  std::string out = problem.file.empty() ? path : problem.file;
   if (problem.line != 0) {
     out += ":" + std::to_string(problem.line);
   }

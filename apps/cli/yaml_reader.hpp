@@ -24,6 +24,7 @@ struct FileLimits {
 struct FileProblem {
   std::size_t line = 0;
   engine::Problem problem;
+  std::string file = {};  ///< Where it is not the file that was asked for: the component it names.
 };
 
 /// A text as a tree. `tree` is empty when the text could not be read to its end; it may be there although

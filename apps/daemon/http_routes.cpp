@@ -198,6 +198,7 @@ std::size_t lease_bytes(const engine::ExperimentConfig& config, const std::strin
   spec.environment_variables = config.environment_variables;
   spec.metric_patterns = config.metrics;
   spec.data = config.data;
+  spec.contract = config.contract;
   return proto::encode(proto::Envelope{}, proto::FromDaemon(proto::Lease{std::move(spec)})).size();
 }
 
@@ -508,7 +509,7 @@ class Routes {
       return;
     }
     const auto parsed =
-        engine::parse_config(submission.config, runtime_.registry(), submission.name, submission.seed);
+        engine::parse_submission(submission.config, runtime_.registry(), submission.name, submission.seed);
     if (!parsed.config) {
       call.reply(failure("the configuration is wrong", parsed.problems));
       return;

@@ -37,6 +37,18 @@ struct WordList {
 };
 
 template <>
+struct Words<engine::PassedAs> {
+  static std::string_view of(engine::PassedAs passed) { return engine::name_of(passed); }
+  static std::optional<engine::PassedAs> find(std::string_view word) { return engine::passed_as_named(word); }
+};
+
+template <>
+struct Words<engine::BoolStyle> {
+  static std::string_view of(engine::BoolStyle style) { return engine::name_of(style); }
+  static std::optional<engine::BoolStyle> find(std::string_view word) { return engine::bool_style_named(word); }
+};
+
+template <>
 struct Words<engine::ExitReport::Cause> {
   static constexpr WordList<engine::ExitReport::Cause, 7> list{
       {"exited", "signaled", "ended_by_agent", "could_not_start", "out_of_memory", "lost", "no_progress"}};
@@ -127,6 +139,26 @@ void spell(auto& fields, Is<engine::WelcomeWorker::Attempt> auto& attempt) {
   fields.maybe("new_lease", attempt.lease);
 }
 
+void spell(auto& fields, Is<engine::Channel> auto& channel) {
+  fields("name", channel.name);
+  fields.maybe("path", channel.path);
+  fields.maybe("passed_as", channel.passed_as);
+  fields.maybe("pre_download", channel.pre_download);
+}
+
+void spell(auto& fields, Is<engine::NamedBoolStyle> auto& named) {
+  fields("name", named.name);
+  fields("style", named.style);
+}
+
+void spell(auto& fields, Is<engine::JobContract> auto& contract) {
+  fields.maybe("inputs", contract.inputs);
+  fields.maybe("outputs", contract.outputs);
+  fields.maybe("bool_styles", contract.bool_styles);
+  fields.maybe("pai_hps_strings", contract.pai_hps_strings);
+  fields.maybe("ml_layout", contract.ml_layout);
+}
+
 void spell(auto& fields, Is<engine::LaunchSpec> auto& spec) {
   spell(fields, spec.key);
   fields("trial_id", spec.trial_id);
@@ -147,6 +179,7 @@ void spell(auto& fields, Is<engine::LaunchSpec> auto& spec) {
   fields.maybe("data", spec.data);
   fields.maybe("progress_timeout_ms", spec.progress_timeout);
   fields.maybe("despite_remains", spec.despite_remains);
+  fields.maybe("contract", spec.contract);
 }
 
 }  // namespace hpsearch::proto

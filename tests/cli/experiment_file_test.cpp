@@ -330,5 +330,41 @@ TEST(ExperimentFile, SaysWhatIsNoExperimentAtAll) {
   EXPECT_THAT(first_problem(scratch.path().string()), HasSubstr("directory"));
 }
 
+TEST(Components, AreReadBesideTheExperimentThatNamesThem) {
+  const Scratch scratch;
+  scratch.write("trainer.yaml", "name: trainer\nboot_file: train.py\nparameters:\n  lr: {type: Float, default: 0.1}\n");
+  const ExperimentFile file = open_experiment_file(
+      scratch.write("e.yaml", "component: trainer.yaml\nsearcher: {name: single, metric: loss, max_length: 1}\n"));
+  ASSERT_TRUE(file.problems.empty()) << to_text(file.path, file.problems.front());
+  EXPECT_EQ(engine::compact_json(file.config->hyperparameters), R"({"lr":0.1})");
+  EXPECT_EQ(*file.tree.at_path("component.boot_file"), Value("train.py"));
+}
+
+TEST(Components, ProblemsNameTheirFileAndLine) {
+  const Scratch scratch;
+  const std::string component =
+      scratch.write("trainer.yaml", "name: trainer\nboot_file: train.py\nparameters:\n  lr: {type: Flaot}\n");
+  const std::string experiment =
+      scratch.write("e.yaml", "searcher: {name: single, metric: loss, max_length: 0}\ncomponent: trainer.yaml\n");
+  const ExperimentFile file = open_experiment_file(experiment);
+  std::string all;
+  for (const FileProblem& problem : file.problems) {
+    all += to_text(file.path, problem) + "\n";
+  }
+  EXPECT_THAT(all, HasSubstr(component + ":4: parameters.lr.type: is \"Flaot\" (Int, Float, String or Bool)"));
+  EXPECT_THAT(all, HasSubstr(experiment + ":1: searcher.max_length: "));
+  EXPECT_FALSE(file.config.has_value());
+}
+
+TEST(Components, AFileThatIsNotThereIsNamedWithTheNearest) {
+  const Scratch scratch;
+  scratch.write("trainer.yaml", "name: trainer\n");
+  const ExperimentFile file = open_experiment_file(scratch.write("e.yaml", "name: x\ncomponent: trainr.yaml\n"));
+  ASSERT_FALSE(file.problems.empty());
+  EXPECT_THAT(to_text(file.path, file.problems.front()),
+              AllOf(HasSubstr("e.yaml:2: component: is \"trainr.yaml\": no such file; did you mean"),
+                    HasSubstr("trainer.yaml")));
+}
+
 }  // namespace
 }  // namespace hpsearch::cli

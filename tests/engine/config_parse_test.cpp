@@ -604,7 +604,7 @@ INSTANTIATE_TEST_SUITE_P(
               "budget.max_slot_hours: is 0 (a number above 0)\nbudget.max_tiem: is not a known field (did "
               "you mean "
               "`max_time`?)\n"},
-        Shape{"ChannelThatIsNoPath", "inputs.train", 3, "inputs.train: is 3 (a string; put it in quotes)\n"},
+        Shape{"ChannelThatIsNoPath", "inputs.train", 3, "inputs.train: is 3 (a path, or a map of path and passed_as)\n"},
         Shape{"ProfilingThatIsNoMap", "profiling", true, "profiling: is true (a map)\n"},
         Shape{"ForcePullOfNoBoolean", "environment.force_pull_image", 1,
               "environment.force_pull_image: is 1 (true or false)\n"},
@@ -634,7 +634,6 @@ TEST(Budget, ReadsLengthsOfTimeAsPeopleWriteThem) {
 
 TEST(SectionsWithoutEffect, AreKeptAndListed) {
   Value tree = with(small_experiment(), "launch", Value::Map{{"kind", "pytorch"}});
-  tree = with(std::move(tree), "outputs", Value::Map{{"model", "/x"}});
   tree = with(std::move(tree), "resources", Value::Map{{"shm_size", "1G"}, {"resource_pool", "big"}});
   tree = with(std::move(tree), "min_checkpoint_period", 5);
   tree = with(std::move(tree), "checkpoint_storage", Value::Map{{"save_trial_best", 2}});
@@ -647,7 +646,7 @@ TEST(SectionsWithoutEffect, AreKeptAndListed) {
     EXPECT_NE(note.what.find("has no effect here"), std::string::npos) << describe(note);
   }
   EXPECT_EQ(listed,
-            "checkpoint_storage.save_trial_best launch min_checkpoint_period outputs "
+            "checkpoint_storage.save_trial_best launch min_checkpoint_period "
             "resources.resource_pool "
             "resources.shm_size searcher.source_trial_id ");
   EXPECT_EQ(*parsed.config->accepted.at_path("launch.kind"), Value("pytorch"));

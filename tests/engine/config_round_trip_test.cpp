@@ -97,6 +97,9 @@ const std::vector<Change>& changes() {
       {"launch", Value::Map{{"kind", "mpi"}}},
       {"budget", Value::Map{{"max_time", "2h"}, {"target", 0.01}}},
       {"inputs", Value::Map{{"train", "/data"}}},
+      {"outputs", Value::Map{{"train_url", Value::Map{{"path", "/x"}, {"pre_download", true}}}}},
+      {"pai", Value::Map{{"hps_json_values", "string"}}},
+      {"layout", "/ml"},
       {"bind_mounts", Value::List{Value::Map{{"host_path", "/x"}, {"container_path", "y"}}}},
   };
   return all;

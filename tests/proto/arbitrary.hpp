@@ -40,6 +40,11 @@ inline constexpr int last_of<engine::TrialState> = static_cast<int>(engine::Tria
 template <>
 inline constexpr int last_of<engine::ExitReason> = static_cast<int>(engine::ExitReason::invalid_hp);
 
+template <>
+inline constexpr int last_of<engine::PassedAs> = static_cast<int>(engine::PassedAs::variable);
+template <>
+inline constexpr int last_of<engine::BoolStyle> = static_cast<int>(engine::BoolStyle::empty_false);
+
 template <HasParts T>
 void fill(T& x);
 template <class Enum>

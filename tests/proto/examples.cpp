@@ -71,6 +71,16 @@ LaunchSpec impatient_spec() {
   return spec;
 }
 
+LaunchSpec spec_with_a_contract() {
+  LaunchSpec spec = impatient_spec();
+  spec.contract = {.inputs = {{"data_url", "/data/digits", PassedAs::argument, true}},
+                   .outputs = {{"train_url", "/results", PassedAs::variable, true}},
+                   .bool_styles = {{"nesterov", BoolStyle::flag}},
+                   .pai_hps_strings = true,
+                   .ml_layout = true};
+  return spec;
+}
+
 Reason rung_reason(Reason::Why why) {
   return {why, 1U, 2U, 3U, 17U, 4U, 0.912, "of its rung"};
 }
@@ -139,7 +149,8 @@ const std::vector<Example<proto::FromDaemon>>& examples_from_daemon() {
       {"lease", proto::Lease{launch_spec({std::vector<std::string>{"python3", "train.py", "{args}"}})}, false},
       {"lease_of_a_shell_line",
        proto::Lease{launch_spec({std::string("python3 train.py --lr {optimizer.lr}")})}, false},
-      {"lease_with_progress_timeout", proto::Lease{impatient_spec()}},
+      {"lease_with_progress_timeout", proto::Lease{impatient_spec()}, false},
+      {"lease_with_a_contract", proto::Lease{spec_with_a_contract()}},
       {"ack", proto::Ack{key(), 31}},
       {"nack", proto::Nack{key(), 29}},
       {"decision", proto::Decide{key(), {Lsn{70'002}, Directive::train_on, Units{81}}}},

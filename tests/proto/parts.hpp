@@ -49,11 +49,23 @@ auto parts(Is<engine::Entrypoint> auto& x) {
   auto& [command] = x;
   return std::tie(command);
 }
+auto parts(Is<engine::Channel> auto& x) {
+  auto& [name, path, passed_as, pre_download] = x;
+  return std::tie(name, path, passed_as, pre_download);
+}
+auto parts(Is<engine::NamedBoolStyle> auto& x) {
+  auto& [name, style] = x;
+  return std::tie(name, style);
+}
+auto parts(Is<engine::JobContract> auto& x) {
+  auto& [inputs, outputs, bool_styles, pai_hps_strings, ml_layout] = x;
+  return std::tie(inputs, outputs, bool_styles, pai_hps_strings, ml_layout);
+}
 auto parts(Is<engine::LaunchSpec> auto& x) {
   auto& [key, trial_id, name, slots, entrypoint, hparams, length, unit, seed, metric, context, root,
-         checkpoint, step, environment, patterns, data, timeout, despite] = x;
+         checkpoint, step, environment, patterns, data, timeout, despite, contract] = x;
   return std::tie(key, trial_id, name, slots, entrypoint, hparams, length, unit, seed, metric, context, root,
-                  checkpoint, step, environment, patterns, data, timeout, despite);
+                  checkpoint, step, environment, patterns, data, timeout, despite, contract);
 }
 auto parts(Is<engine::HeldAttempt> auto& x) {
   auto& [key, exited, last_seq, last_decision, first_seq, slots, length, unkillable] = x;

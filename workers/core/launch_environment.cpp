@@ -1,20 +1,23 @@
 #include "hpsearch/workers/core/launch_environment.hpp"
 
 #include <algorithm>
-#include <cmath>
+#include <array>
 #include <cstddef>
-#include <cstdlib>
-#include <optional>
+#include <string_view>
 #include <utility>
 
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/workers/core/determined_launch.hpp"
+#include "hpsearch/workers/core/entrypoint.hpp"
+#include "hpsearch/workers/core/hyperparameter_forms.hpp"
 
 namespace hpsearch::workers {
 
+using engine::Channel;
 using engine::Errc;
 using engine::Error;
 using engine::LaunchSpec;
+using engine::PassedAs;
 using engine::Result;
 using engine::SlotIndex;
 using engine::Status;
@@ -22,199 +25,24 @@ using engine::Value;
 
 namespace {
 
-/// Name and value of every hyperparameter, nested names joined by dots.
-using FlatParams = std::vector<std::pair<std::string, const Value*>>;
+using Variables = std::map<std::string, std::string>;
 
-void flatten(const std::string& prefix, const Value::Map& members, FlatParams& to) {
-  for (const auto& [key, value] : members) {
-    std::string name = prefix.empty() ? key : prefix + "." + key;
-    if (const Value::Map* inner = value.as_map()) {
-      flatten(name, *inner, to);
-    } else {
-      to.emplace_back(std::move(name), &value);
-    }
-  }
+// The kernel's limit for one argument or one NAME=VALUE, its zero included (MAX_ARG_STRLEN).
+constexpr std::size_t longest_string = std::size_t{128} * 1024;
+
+/// Whether a variable of the worker's own environment would tell a program that it is somebody else: the
+/// worker may itself be somebody's job.
+bool speaks_of_identity(std::string_view name) {
+  constexpr std::array<std::string_view, 5> prefixes{"DET_", "HPSEARCH_", "MA_", "PAI_", "VC_"};
+  constexpr std::array<std::string_view, 13> names{
+      "ELASTICBATCH_CONFIG", "GROUP_RANK",       "LOCAL_RANK",  "LOCAL_WORLD_SIZE", "MASTER_ADDR",
+      "MASTER_PORT",         "NPROC_PER_NODE",   "RANK",        "TF_CONFIG",        "VK_TASK_INDEX",
+      "WORKER_ADDRS",        "WORKER_PORT",      "WORLD_SIZE",
+  };
+  return std::any_of(prefixes.begin(), prefixes.end(),
+                     [&](std::string_view prefix) { return name.starts_with(prefix); }) ||
+         std::find(names.begin(), names.end(), name) != names.end();
 }
-
-/// The digits of a decimal with an exponent, laid out without one: "-1.5e-05" → "-0.000015".
-std::string without_exponent(const std::string& text) {
-  const std::size_t e = text.find('e');
-  if (e == std::string::npos) {
-    return text;
-  }
-  const bool negative = text.front() == '-';
-  const std::string mantissa = text.substr(negative ? 1 : 0, e - (negative ? 1 : 0));
-  const std::size_t point = std::min(mantissa.find('.'), mantissa.size());
-  std::string digits = mantissa.substr(0, point);
-  if (point < mantissa.size()) {
-    digits += mantissa.substr(point + 1);
-  }
-  const long places = static_cast<long>(point) + std::strtol(text.c_str() + e + 1, nullptr, 10);
-  std::string fixed;
-  if (places <= 0) {
-    fixed = "0." + std::string(static_cast<std::size_t>(-places), '0') + digits;
-  } else if (static_cast<std::size_t>(places) >= digits.size()) {
-    fixed = digits + std::string(static_cast<std::size_t>(places) - digits.size(), '0') + ".0";
-  } else {
-    fixed = digits.substr(0, static_cast<std::size_t>(places)) + "." +
-            digits.substr(static_cast<std::size_t>(places));
-  }
-  return (negative ? "-" : "") + fixed;
-}
-
-bool starts_name(char c) noexcept {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
-bool continues_name(char c) noexcept {
-  return starts_name(c) || (c >= '0' && c <= '9') || c == '.' || c == '-';
-}
-
-/// Replaces placeholders of an entrypoint.
-class Expansion {
- public:
-  Expansion(const LaunchSpec& spec, const AttemptPlaces& places) : spec_(spec), places_(places) {
-    if (const Value::Map* members = spec.hparams.as_map()) {
-      flatten("", *members, params_);
-    }
-  }
-
-  /// For `sh -c`: every value becomes exactly one word, whatever is in it.
-  [[nodiscard]] Result<std::string> line(std::string_view text) const {
-    std::string out;
-    const Status done = walk(text, out, [this, &out](std::string_view name) -> Status {
-      if (name == "args" || name == "args_eq") {
-        std::string_view gap;
-        for (const std::string& argument : arguments(name == "args_eq")) {
-          out.append(gap).append(shell_word(argument));
-          gap = " ";
-        }
-        return engine::Done{};
-      }
-      const Result<std::string> value = lookup(name);
-      if (!value) {
-        return value.error();
-      }
-      out.append(shell_word(*value));
-      return engine::Done{};
-    });
-    if (!done) {
-      return done.error();
-    }
-    return out;
-  }
-
-  /// For an argv item; {args} as a whole item becomes as many items as there are arguments.
-  [[nodiscard]] Status item(std::string_view text, std::vector<std::string>& argv) const {
-    if (text == "{args}" || text == "{args_eq}") {
-      for (std::string& argument : arguments(text == "{args_eq}")) {
-        argv.push_back(std::move(argument));
-      }
-      return engine::Done{};
-    }
-    std::string out;
-    const Status done = walk(text, out, [this, &out, text](std::string_view name) -> Status {
-      if (name == "args" || name == "args_eq") {
-        return Error{Errc::bad_request, "entrypoint: {" + std::string(name) + "} stands inside the item " +
-                                            engine::compact_json(std::string(text)) +
-                                            "; in a list it must be an item of its own"};
-      }
-      const Result<std::string> value = lookup(name);
-      if (!value) {
-        return value.error();
-      }
-      out.append(*value);
-      return engine::Done{};
-    });
-    if (!done) {
-      return done;
-    }
-    argv.push_back(std::move(out));
-    return engine::Done{};
-  }
-
- private:
-  /// Copies `text` to `out`, calling `replace` for each {name}. Braces around anything that is no name, and
-  /// those of ${name}, belong to the program's own language.
-  template <class Replace>
-  static Status walk(std::string_view text, std::string& out, const Replace& replace) {
-    for (std::size_t at = 0; at < text.size();) {
-      const char c = text[at];
-      const bool doubled = at + 1 < text.size() && text[at + 1] == c;
-      if ((c == '{' || c == '}') && doubled) {
-        out.push_back(c);
-        at += 2;
-        continue;
-      }
-      if (c != '{' || (at > 0 && text[at - 1] == '$')) {
-        out.push_back(c);
-        ++at;
-        continue;
-      }
-      std::size_t end = at + 1;
-      if (end < text.size() && starts_name(text[end])) {
-        while (end < text.size() && continues_name(text[end])) {
-          ++end;
-        }
-      }
-      if (end == at + 1 || end >= text.size() || text[end] != '}') {
-        out.push_back(c);
-        ++at;
-        continue;
-      }
-      if (const Status done = replace(text.substr(at + 1, end - at - 1)); !done) {
-        return done;
-      }
-      at = end + 1;
-    }
-    return engine::Done{};
-  }
-
-  [[nodiscard]] std::vector<std::string> arguments(bool with_equals) const {
-    std::vector<std::string> all;
-    for (const auto& [name, value] : params_) {
-      if (with_equals) {
-        all.push_back("--" + name + "=" + argument_text(*value));
-      } else {
-        all.push_back("--" + name);
-        all.push_back(argument_text(*value));
-      }
-    }
-    return all;
-  }
-
-  [[nodiscard]] Result<std::string> lookup(std::string_view name) const {
-    for (const auto& [known, value] : params_) {
-      if (known == name) {
-        return argument_text(*value);
-      }
-    }
-    if (const Value* nested = spec_.hparams.at_path(name)) {
-      return argument_text(*nested);
-    }
-    if (name == "checkpoint_dir") {
-      return places_.checkpoint_directory;
-    }
-    if (name == "output_dir") {
-      return places_.output_directory;
-    }
-    if (name == "trial_id") {
-      return std::to_string(spec_.trial_id.number());
-    }
-    std::vector<std::string_view> all{"args", "args_eq", "checkpoint_dir", "output_dir", "trial_id"};
-    for (const auto& [known, value] : params_) {
-      all.push_back(known);
-    }
-    const std::string_view near = engine::nearest(name, all);
-    return Error{Errc::bad_request, "entrypoint: {" + std::string(name) +
-                                        "} is neither a hyperparameter nor a known word" +
-                                        (near.empty() ? "" : "; did you mean {" + std::string(near) + "}") +
-                                        "; braces meant literally are written {{ and }}"};
-  }
-
-  const LaunchSpec& spec_;
-  const AttemptPlaces& places_;
-  FlatParams params_;
-};
 
 std::string joined(const std::vector<std::string>& words) {
   std::string all;
@@ -224,25 +52,31 @@ std::string joined(const std::vector<std::string>& words) {
   return all;
 }
 
-/// The slot variables of programs (job contract §3): device names on a GPU worker, nothing on the processors.
-void lend_slots(const LaunchSpec& spec, const LentMachine& machine,
-                std::map<std::string, std::string>& environment) {
-  std::vector<std::string> devices;
-  Value::List numbers;
-  if (!machine.devices.empty()) {
-    for (const SlotIndex slot : spec.slots) {
-      if (slot.number() < machine.devices.size()) {
-        devices.push_back(machine.devices[slot.number()]);
-        numbers.emplace_back(static_cast<std::int64_t>(slot.number()));
-      }
+std::string number(auto id) {
+  return std::to_string(id.number());
+}
+
+/// The slots that are devices, by number: none on the processors.
+std::vector<std::size_t> devices_of(const LaunchSpec& spec, const LentMachine& machine) {
+  std::vector<std::size_t> numbers;
+  for (const SlotIndex slot : spec.slots) {
+    if (slot.number() < machine.devices.size()) {
+      numbers.push_back(slot.number());
     }
   }
+  return numbers;
+}
+
+/// The slot variables of programs (job contract §3): device names on a GPU worker, nothing on the processors.
+void lend_slots(const LaunchSpec& spec, const LentMachine& machine, Variables& environment) {
+  std::vector<std::string> devices;
   std::vector<std::string> ids;
-  for (const Value& number : numbers) {
-    ids.push_back(engine::compact_json(number));
+  for (const std::size_t slot : devices_of(spec, machine)) {
+    devices.push_back(machine.devices[slot]);
+    ids.push_back(std::to_string(slot));
   }
   environment["HPSEARCH_SLOT_IDS"] = joined(ids);
-  environment["DET_SLOT_IDS"] = engine::compact_json(Value(std::move(numbers)));
+  environment["DET_SLOT_IDS"] = "[" + joined(ids) + "]";
   environment["CUDA_VISIBLE_DEVICES"] = joined(devices);
   environment["CUDA_DEVICE_ORDER"] = "PCI_BUS_ID";
   // Programs tell "no GPU" by its absence.
@@ -253,83 +87,12 @@ void lend_slots(const LaunchSpec& spec, const LentMachine& machine,
   }
 }
 
-}  // namespace
-
-std::string argument_text(const Value& value) {
-  std::string text = engine::python_text(value);
-  if (const double* real = value.as_real(); real != nullptr && *real < 0 && std::isfinite(*real)) {
-    return without_exponent(text);
-  }
-  return text;
-}
-
-std::string shell_word(std::string_view text) {
-  const auto harmless = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           std::string_view("@%+=:,./_-").find(c) != std::string_view::npos;
-  };
-  if (!text.empty() && std::all_of(text.begin(), text.end(), harmless)) {
-    return std::string(text);
-  }
-  std::string quoted = "'";
-  for (const char c : text) {
-    if (c == '\'') {
-      quoted.append("'\\''");
-    } else {
-      quoted.push_back(c);
-    }
-  }
-  quoted.push_back('\'');
-  return quoted;
-}
-
-Result<Launch> plan_launch(const LaunchSpec& spec, const AttemptPlaces& places, const LentMachine& machine) {
-  Launch launch;
-  const Expansion expansion(spec, places);
-  const bool harness = wants_determined_harness(spec);
-  if (harness) {
-    // The harness starts the entrypoint itself, word for word.
-  } else if (const std::string* line = std::get_if<std::string>(&spec.entrypoint.command)) {
-    Result<std::string> expanded = expansion.line(*line);
-    if (!expanded) {
-      return expanded.error();
-    }
-    if (expanded->find_first_not_of(" \t\n") == std::string::npos) {
-      return Error{Errc::bad_request, "entrypoint: the command is empty; it must say which program to run"};
-    }
-    launch.argv = {"/bin/sh", "-c", *std::move(expanded)};
-  } else {
-    for (const std::string& item : std::get<std::vector<std::string>>(spec.entrypoint.command)) {
-      if (const Status done = expansion.item(item, launch.argv); !done) {
-        return done.error();
-      }
-    }
-    if (launch.argv.empty() || launch.argv.front().empty()) {
-      return Error{Errc::bad_request, "entrypoint: the list names no program; its first item must be one"};
-    }
-  }
-  launch.params_json = engine::compact_json(spec.hparams.is_null() ? Value(Value::Map{}) : spec.hparams);
-
-  std::map<std::string, std::string>& environment = launch.environment;
-  for (const auto& [name, value] : machine.environment) {
-    if (!name.starts_with("HPSEARCH_") && !name.starts_with("DET_")) {
-      environment[name] = value;
-    }
-  }
-  const std::uint64_t share = machine.cores * std::max<std::uint64_t>(1, spec.slots.size());
-  environment["OMP_NUM_THREADS"] =
-      std::to_string(std::max<std::uint64_t>(1, share / std::max<std::uint64_t>(1, machine.slots)));
-  for (const auto& [name, value] : spec.environment_variables) {
-    environment[name] = value;
-  }
-  environment["PYTHONUNBUFFERED"] = "1";
-
-  const auto text = [](auto id) { return std::to_string(id.number()); };
-  environment["HPSEARCH_EXPERIMENT_ID"] = environment["DET_EXPERIMENT_ID"] = text(spec.key.experiment);
+void say_identity(const LaunchSpec& spec, const AttemptPlaces& places, Variables& environment) {
+  environment["HPSEARCH_EXPERIMENT_ID"] = environment["DET_EXPERIMENT_ID"] = number(spec.key.experiment);
   environment["HPSEARCH_EXPERIMENT_NAME"] = spec.experiment_name;
-  environment["HPSEARCH_TRIAL_ID"] = environment["DET_TRIAL_ID"] = text(spec.trial_id);
-  environment["HPSEARCH_TRIAL_NUMBER"] = text(spec.key.trial);
-  environment["HPSEARCH_ATTEMPT"] = environment["DET_TRIAL_RUN_ID"] = text(spec.key.attempt);
+  environment["HPSEARCH_TRIAL_ID"] = environment["DET_TRIAL_ID"] = number(spec.trial_id);
+  environment["HPSEARCH_TRIAL_NUMBER"] = number(spec.key.trial);
+  environment["HPSEARCH_ATTEMPT"] = environment["DET_TRIAL_RUN_ID"] = number(spec.key.attempt);
   environment["HPSEARCH_TRIAL_SEED"] = environment["DET_TRIAL_SEED"] = std::to_string(spec.trial_seed);
   environment["HPSEARCH_LENGTH"] = std::to_string(count(spec.length));
   environment["HPSEARCH_UNIT"] = spec.unit;
@@ -343,14 +106,164 @@ Result<Launch> plan_launch(const LaunchSpec& spec, const AttemptPlaces& places, 
     environment["DET_LATEST_CHECKPOINT"] = spec.latest_checkpoint;
   }
   environment["HPSEARCH_SOCKET"] = places.socket;
-  environment["HPSEARCH_PARAMS"] = environment["DET_HPARAMS"] = launch.params_json;
   environment["HPSEARCH_PARAMS_FILE"] = places.params_file;
   environment["HPSEARCH_DATA"] = spec.data.is_null() ? "{}" : engine::compact_json(spec.data);
+}
+
+/// PAI's training jobs and components.
+void say_as_pai(const LaunchSpec& spec, const HyperparameterForms& forms, const AttemptPlaces& places,
+                Variables& environment) {
+  environment["PAI_WORKING_DIR"] = places.ml + "/usercode";
+  environment["PAI_CONFIG_DIR"] = places.ml + "/input/config/";
+  environment["PAI_HPS"] = forms.pai_hps(spec.contract.pai_hps_strings);
+  environment["PAI_USER_ARGS"] = forms.pai_user_args();
+  environment.merge(forms.pai_variables());
+  for (const auto& [name, place] : places.inputs) {
+    environment["PAI_INPUT_" + engine::variable_part(name)] = place;
+  }
+  for (const auto& [name, place] : places.outputs) {
+    environment["PAI_OUTPUT_" + engine::variable_part(name)] = place;
+  }
+}
+
+/// ModelArts' containers: one worker on one host.
+void say_as_modelarts(const LaunchSpec& spec, const AttemptPlaces& places, const LentMachine& machine,
+                      Variables& environment) {
+  environment["MA_JOB_DIR"] = places.ml;  // The code lies in one directory of it.
+  environment["MA_MOUNT_PATH"] = places.ml;
+  environment["MA_LOG_DIR"] = places.ml + "/output/logs";
+  environment["MA_CURRENT_IP"] = "127.0.0.1";
+  environment["MA_NUM_GPUS"] = std::to_string(devices_of(spec, machine).size());
+  environment["MA_TASK_NAME"] = "worker";
+  environment["MA_NUM_HOSTS"] = "1";
+  environment["VC_TASK_INDEX"] = "0";
+  environment["VC_WORKER_NUM"] = "1";
+  environment["VC_WORKER_HOSTS"] = "127.0.0.1";
+  const auto pass = [&](const std::vector<Channel>& channels, const Variables& where) {
+    for (const Channel& channel : channels) {
+      const auto place = where.find(channel.name);
+      if (channel.passed_as == PassedAs::variable && place != where.end()) {
+        environment[channel.name] = place->second;
+      }
+    }
+  };
+  pass(spec.contract.inputs, places.inputs);
+  pass(spec.contract.outputs, places.outputs);
+}
+
+Value texts(const Variables& members) {
+  Value::Map map;
+  for (const auto& [key, text] : members) {
+    map[key] = text;
+  }
+  return map;
+}
+
+Value integer(std::uint64_t count) {
+  return static_cast<std::int64_t>(count);
+}
+
+/// docs/job-contract.md describes it.
+std::string training_job(const LaunchSpec& spec, const AttemptPlaces& places, const LentMachine& machine,
+                         const std::vector<std::string>& argv, const Value& hparams) {
+  Value::List slots;
+  Value::List devices;
+  Value::List command;
+  for (const SlotIndex slot : spec.slots) {
+    slots.push_back(integer(slot.number()));
+  }
+  for (const std::size_t device : devices_of(spec, machine)) {
+    devices.emplace_back(machine.devices[device]);
+  }
+  for (const std::string& word : argv) {
+    command.emplace_back(word);
+  }
+  return engine::compact_json(Value::Map{
+      {"version", 1},
+      {"experiment", Value::Map{{"id", integer(spec.key.experiment.number())}, {"name", spec.experiment_name}}},
+      {"trial", Value::Map{{"id", integer(spec.trial_id.number())},
+                           {"number", integer(spec.key.trial.number())},
+                           {"attempt", integer(spec.key.attempt.number())},
+                           {"seed", integer(spec.trial_seed)}}},
+      {"command", std::move(command)},
+      {"hyperparameters", hparams},
+      {"length", Value::Map{{"unit", spec.unit},
+                            {"until", integer(count(spec.length))},
+                            {"done", integer(count(spec.latest_step))}}},
+      {"metric", spec.metric},
+      {"inputs", texts(places.inputs)},
+      {"outputs", texts(places.outputs)},
+      {"resources", Value::Map{{"slots", std::move(slots)},
+                               {"devices", std::move(devices)},
+                               {"instance_count", 1},
+                               {"instance_index", 0}}},
+      {"data", spec.data.is_null() ? Value(Value::Map{}) : spec.data},
+  });
+}
+
+Status check_lengths(const Launch& launch) {
+  const auto too_long = [](const std::string& what, std::size_t bytes) {
+    return Error{Errc::bad_request, what + " would take " + std::to_string(bytes) +
+                                        " bytes; a program can be given at most " +
+                                        std::to_string(longest_string - 1) +
+                                        " in one piece. Put long values into a file of the context directory"};
+  };
+  for (std::size_t i = 0; i < launch.argv.size(); ++i) {
+    if (launch.argv[i].size() >= longest_string) {
+      return too_long("argument " + std::to_string(i), launch.argv[i].size());
+    }
+  }
+  for (const auto& [name, value] : launch.environment) {
+    if (name.size() + 1 + value.size() >= longest_string) {
+      return too_long("the variable " + name, name.size() + 1 + value.size());
+    }
+  }
+  return engine::Done{};
+}
+
+}  // namespace
+
+Result<Launch> plan_launch(const LaunchSpec& spec, const AttemptPlaces& places, const LentMachine& machine) {
+  Launch launch;
+  const HyperparameterForms forms(spec.hparams, spec.contract.bool_styles);
+  const bool harness = wants_determined_harness(spec);
+  if (!harness) {  // Else it starts the entrypoint itself, word for word.
+    Result<std::vector<std::string>> argv = expand_entrypoint(spec, forms, places);
+    if (!argv) {
+      return argv.error();
+    }
+    launch.argv = *std::move(argv);
+  }
+  const Value hparams = spec.hparams.is_null() ? Value(Value::Map{}) : spec.hparams;
+  launch.params_json = engine::compact_json(hparams);
+  launch.hyperparameters_json = forms.hyperparameters_json();
+  launch.training_job_json = training_job(spec, places, machine, launch.argv, hparams);
+
+  Variables& environment = launch.environment;
+  for (const auto& [name, value] : machine.environment) {
+    if (!speaks_of_identity(name)) {
+      environment[name] = value;
+    }
+  }
+  const std::uint64_t share = machine.cores * std::max<std::uint64_t>(1, spec.slots.size());
+  environment["OMP_NUM_THREADS"] =
+      std::to_string(std::max<std::uint64_t>(1, share / std::max<std::uint64_t>(1, machine.slots)));
+  for (const auto& [name, value] : spec.environment_variables) {
+    environment[name] = value;
+  }
+  environment["PYTHONUNBUFFERED"] = "1";
+  environment["HPSEARCH_PARAMS"] = environment["DET_HPARAMS"] = launch.params_json;
+  say_identity(spec, places, environment);
+  say_as_pai(spec, forms, places, environment);
+  say_as_modelarts(spec, places, machine, environment);
   lend_slots(spec, machine, environment);
   if (harness) {
     if (const Status hosted = launch_in_determined_harness(spec, places, machine, launch); !hosted) {
       return hosted.error();
     }
+  }
+  if (const Status fits = check_lengths(launch); !fits) {
+    return fits.error();
   }
   return launch;
 }

@@ -10,6 +10,7 @@
 #include <system_error>
 #include <utility>
 
+#include "hpsearch/engine/base/ignore_rules.hpp"
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/engine/base/value.hpp"
 #include "hpsearch/proto/json.hpp"
@@ -46,7 +47,8 @@ bool leads_out_of(const fs::path& context, const fs::path& target) {
 
 class ContextCopy {
  public:
-  explicit ContextCopy(fs::path context) : context_(std::move(context)) {}
+  ContextCopy(fs::path context, engine::IgnoreRules ignored)
+      : context_(std::move(context)), ignored_(std::move(ignored)) {}
 
   Status directory(const fs::path& from, const fs::path& to) const {
     std::error_code error;
@@ -75,6 +77,10 @@ class ContextCopy {
       }
     }
     std::error_code error;
+    const bool is_directory = from.is_directory(error) && !from.is_symlink(error);
+    if (ignored_.ignores(from.path().lexically_relative(context_).generic_string(), is_directory)) {
+      return Done{};
+    }
     if (from.is_symlink(error)) {
       return link(from.path(), to);
     }
@@ -110,7 +116,23 @@ class ContextCopy {
   }
 
   fs::path context_;
+  engine::IgnoreRules ignored_;
 };
+
+/// What the context's owner wants left out; the second name is the one that Determined's users know.
+Result<engine::IgnoreRules> ignore_rules_of(const fs::path& context) {
+  constexpr std::size_t longest = 64 * 1024;
+  for (const char* name : {".hpsearchignore", ".detignore"}) {
+    const Result<std::string> text = read_file(context / name, longest);
+    if (text) {
+      return engine::IgnoreRules(*text);
+    }
+    if (text.error().code != Errc::not_found) {
+      return text.error();
+    }
+  }
+  return engine::IgnoreRules();
+}
 
 Status copy_context(const std::string& context, const fs::path& work) {
   std::error_code error;
@@ -121,7 +143,28 @@ Status copy_context(const std::string& context, const fs::path& work) {
                      " is not there (any more) on this worker's machine; bring it back, or submit "
                      "the experiment from where it lies now"};
   }
-  return ContextCopy(from).directory(from, work);
+  Result<engine::IgnoreRules> ignored = ignore_rules_of(from);
+  return ignored ? ContextCopy(from, *std::move(ignored)).directory(from, work) : Status(ignored.error());
+}
+
+/// Output channels in which nothing is, and those that only lead elsewhere.
+void remove_empty_channels(const fs::path& output) {
+  std::error_code error;
+  std::vector<fs::path> links;
+  for (fs::directory_iterator at(output, error), end; !error && at != end; at.increment(error)) {
+    std::error_code ignored;
+    if (at->is_symlink(ignored)) {
+      links.push_back(at->path());
+    } else if (at->is_directory(ignored)) {
+      fs::remove(at->path(), ignored);
+    }
+  }
+  for (const fs::path& link : links) {
+    const bool leads_inside = fs::read_symlink(link, error).is_relative();
+    if (!leads_inside || !fs::exists(link, error)) {
+      fs::remove(link, error);
+    }
+  }
 }
 
 Status make_anew(const AttemptDirectory& directory, const std::string& context) {
@@ -132,9 +175,18 @@ Status make_anew(const AttemptDirectory& directory, const std::string& context) 
       remove_tree(at->path());
     }
   }
-  for (const fs::path& path : {directory.work(), directory.checkpoint(), directory.output()}) {
+  for (const fs::path& path :
+       {directory.work(), directory.config(), directory.data(), directory.output() / "checkpoints"}) {
     if (const Status made = make_directories(path); !made) {
       return made;
+    }
+  }
+  // For people, and so that what is left of an attempt is found where older workers left it.
+  for (const auto& [name, target] :
+       {std::pair("work", "ml/usercode"), {"checkpoint", "ml/output/checkpoints"}, {"output", "ml/output"}}) {
+    fs::create_symlink(target, directory.root() / name, error);
+    if (error) {
+      return file_error("cannot make link", directory.root() / name, error);
     }
   }
   return context.empty() ? Status(Done{}) : copy_context(context, directory.work());
@@ -237,10 +289,17 @@ std::optional<ProcessRecord> AttemptDirectory::read_process() const {
 void AttemptDirectory::remove_working_files() const {
   std::error_code error;
   fs::remove(spool(), error);  // First: without it, the rest is litter that the next start takes away.
-  remove_tree(work());
-  remove_tree(checkpoint());
-  remove_tree(harness());
-  fs::remove(output(), error);  // Only when nothing is in it.
+  for (const fs::path& path : {ml() / "usercode", ml() / "input", ml() / "output" / "checkpoints",
+                               root_ / "work", root_ / "checkpoint", harness()}) {
+    remove_tree(path);
+  }
+  remove_empty_channels(output());
+  fs::remove(output(), error);  // Only when nothing is in it, as all of these.
+  fs::remove(ml(), error);
+  const fs::path link = root_ / "output";
+  if (!fs::exists(link, error) || fs::is_directory(fs::symlink_status(link, error))) {
+    fs::remove(link, error);
+  }
   for (const fs::path& path : {process(), journal(), launch(), root_ / "agent.socket", root_ / "socket"}) {
     fs::remove(path, error);
   }

@@ -10,6 +10,7 @@
 #include <variant>
 
 #include "hpsearch/net/log.hpp"
+#include "hpsearch/workers/shell/attempt_preparation.hpp"
 #include "hpsearch/workers/shell/checkpoint_publisher.hpp"
 #include "hpsearch/workers/shell/program_log.hpp"
 #include "hpsearch/workers/shell/process_table.hpp"
@@ -21,7 +22,6 @@ using engine::Done;
 using engine::Errc;
 using engine::Error;
 using engine::Instant;
-using engine::LaunchSpec;
 using engine::Result;
 using engine::Status;
 using namespace std::chrono_literals;
@@ -183,21 +183,17 @@ void WorkerLoop::carry_out(const NewConnection& /*connection*/) {
 
 void WorkerLoop::carry_out(const StartProgram& start) {
   const AttemptKey key = start.spec.key;
-  std::string params;
-  Result<LaunchOrder> order = order_for(start.spec, params);
-  if (!order) {
-    inputs_.emplace_back(ProgramNotStarted{key, order.error().message});
+  Result<std::string> report_socket = state_.socket_path(key, "socket");
+  Result<std::string> agent_socket = state_.socket_path(key, "agent.socket");
+  if (!report_socket || !agent_socket) {
+    inputs_.emplace_back(
+        ProgramNotStarted{key, (report_socket ? agent_socket : report_socket).error().message});
     return;
   }
-  background_.run([this, spec = start.spec, order = *std::move(order), params = std::move(params),
-                   directory = state_.attempt(key)]() -> Background::Afterwards {
-    Status made = directory.make(spec.context_directory);
-    if (made) {
-      made = write_file(directory.params(), params + "\n", false);
-    }
-    if (made) {
-      made = write_launch_order(directory.launch(), order);
-    }
+  background_.run([this, spec = start.spec, machine = options_.machine, directory = state_.attempt(key),
+                   setups = state_.setups(), sockets = AttemptSockets{*std::move(report_socket), *std::move(agent_socket)}]()
+                      -> Background::Afterwards {
+    Status made = prepare_attempt(spec, directory, machine, sockets, setups);
     return [this, key = spec.key, made = std::move(made)] {
       const Result<pid_t> keeper = made ? link(key).start(options_.shim) : Result<pid_t>(made.error());
       if (keeper) {
@@ -207,34 +203,6 @@ void WorkerLoop::carry_out(const StartProgram& start) {
       }
     };
   });
-}
-
-Result<LaunchOrder> WorkerLoop::order_for(const LaunchSpec& spec, std::string& params_json) const {
-  const AttemptDirectory directory = state_.attempt(spec.key);
-  Result<std::string> report_socket = state_.socket_path(spec.key, "socket");
-  Result<std::string> agent_socket = state_.socket_path(spec.key, "agent.socket");
-  if (!report_socket || !agent_socket) {
-    return report_socket ? agent_socket.error() : report_socket.error();
-  }
-  const AttemptPlaces places{.work_directory = directory.work().string(),
-                             .checkpoint_directory = directory.checkpoint().string(),
-                             .output_directory = directory.output().string(),
-                             .params_file = directory.params().string(),
-                             .socket = *report_socket,
-                             .harness_directory = directory.harness().string()};
-  Result<Launch> plan = plan_launch(spec, places, options_.machine);
-  if (!plan) {
-    return plan.error();
-  }
-  params_json = std::move(plan->params_json);
-  return LaunchOrder{.program = {.argv = std::move(plan->argv),
-                                 .environment = std::move(plan->environment),
-                                 .directory = places.work_directory,
-                                 .token = "HPSEARCH_SOCKET=" + *report_socket},
-                     .report_socket = *std::move(report_socket),
-                     .agent_socket = *std::move(agent_socket),
-                     .metric_patterns = spec.metric_patterns,
-                     .first_step = spec.latest_step};
 }
 
 /// The attempt's, made now.

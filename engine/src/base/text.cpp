@@ -42,19 +42,47 @@ std::size_t utf8_length(std::string_view text) noexcept {
   return length;
 }
 
-void append_quoted(std::string& out, std::string_view text) {
+/// How a value is laid out as JSON.
+enum class JsonForm { compact, python };
+
+void append_escape(std::string& out, unsigned code) {
   constexpr std::string_view hex = "0123456789abcdef";
+  out += "\\u";
+  for (const unsigned shift : {12U, 8U, 4U, 0U}) {
+    out += hex[(code >> shift) & 0xFU];
+  }
+}
+
+/// One character beyond ASCII, of `letter`'s bytes, as UTF-16 escapes.
+void append_escaped(std::string& out, std::string_view letter) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned>(static_cast<unsigned char>(letter[i])); };
+  unsigned code = byte(0) & (0xFFU >> (letter.size() + 1));
+  for (std::size_t i = 1; i < letter.size(); ++i) {
+    code = (code << 6U) | (byte(i) & 0x3FU);
+  }
+  if (code < 0x10000) {
+    append_escape(out, code);
+    return;
+  }
+  code -= 0x10000;
+  append_escape(out, 0xD800U | (code >> 10U));
+  append_escape(out, 0xDC00U | (code & 0x3FFU));
+}
+
+void append_quoted(std::string& out, std::string_view text, JsonForm form) {
   out += '"';
   while (!text.empty()) {
     const std::size_t length = utf8_length(text);
     if (length == 0) {
       // Output of programs may hold any bytes, but JSON may not.
-      out += "\xEF\xBF\xBD";
+      out += form == JsonForm::python ? "\\ufffd" : "\xEF\xBF\xBD";
       text.remove_prefix(1);
       continue;
     }
     const char letter = text.front();
-    if (length > 1) {
+    if (length > 1 && form == JsonForm::python) {
+      append_escaped(out, text.substr(0, length));
+    } else if (length > 1) {
       out.append(text.substr(0, length));
     } else if (letter == '"' || letter == '\\') {
       out += '\\';
@@ -72,41 +100,41 @@ void append_quoted(std::string& out, std::string_view text) {
     } else if (letter == '\f') {
       out += "\\f";
     } else {
-      const auto code = static_cast<unsigned char>(letter);
-      out += "\\u00";
-      out += hex[code >> 4U];
-      out += hex[code & 0xFU];
+      append_escape(out, static_cast<unsigned char>(letter));
     }
     text.remove_prefix(length);
   }
   out += '"';
 }
 
-void append_json(std::string& out, const Value& value) {
+void append_json(std::string& out, const Value& value, JsonForm form) {
+  const bool spaced = form == JsonForm::python;
   if (const auto* map = value.as_map()) {
     out += '{';
     for (auto member = map->begin(); member != map->end(); ++member) {
       if (member != map->begin()) {
-        out += ',';
+        out += spaced ? ", " : ",";
       }
-      append_quoted(out, member->first);
-      out += ':';
-      append_json(out, member->second);
+      append_quoted(out, member->first, form);
+      out += spaced ? ": " : ":";
+      append_json(out, member->second, form);
     }
     out += '}';
   } else if (const auto* list = value.as_list()) {
     out += '[';
     for (std::size_t i = 0; i < list->size(); ++i) {
       if (i != 0) {
-        out += ',';
+        out += spaced ? ", " : ",";
       }
-      append_json(out, (*list)[i]);
+      append_json(out, (*list)[i], form);
     }
     out += ']';
   } else if (const auto* text = value.as_text()) {
-    append_quoted(out, *text);
+    append_quoted(out, *text, form);
   } else if (const auto* real = value.as_real()) {
-    if (std::isnan(*real)) {
+    if (!std::isfinite(*real) && form == JsonForm::python) {
+      out += std::isnan(*real) ? "NaN" : *real > 0 ? "Infinity" : "-Infinity";
+    } else if (std::isnan(*real)) {
       out += R"({"class":"nan"})";
     } else if (std::isinf(*real)) {
       out += *real > 0 ? R"({"class":"+inf"})" : R"({"class":"-inf"})";
@@ -207,7 +235,13 @@ std::string python_text(const Value& value) {
 
 std::string compact_json(const Value& value) {
   std::string out;
-  append_json(out, value);
+  append_json(out, value, JsonForm::compact);
+  return out;
+}
+
+std::string python_json(const Value& value) {
+  std::string out;
+  append_json(out, value, JsonForm::python);
   return out;
 }
 

@@ -63,18 +63,6 @@ void read_bind_mounts(Section& top) {
   }
 }
 
-void read_channels(Section& top, std::string_view key) {
-  Section channels = top.section(key);
-  if (const Value* value = top.any(key); value != nullptr && value->as_map() != nullptr) {
-    for (const auto& [channel, path] : *value->as_map()) {
-      if (channel.empty()) {
-        top.problem(key, "has a channel without a name", "a name for each path");
-      }
-      channels.text(channel);
-    }
-  }
-}
-
 void read_launch(Section& top) {
   static constexpr std::array<std::string_view, 7> kinds = {
       "process", "pytorch", "tensorflow", "xgboost", "elastic_batch", "mpi", "determined"};
@@ -90,7 +78,6 @@ void read_launch(Section& top) {
 void read_accepted_sections(Section& top, bool harness, Value::Map& accepted) {
   static constexpr std::array<std::string_view, 3> policies = {"best", "all", "none"};
   constexpr std::string_view no_container = "has no effect here: programs run without a container";
-  constexpr std::string_view not_yet = "has no effect here yet";
 
   const auto keep_for_harness = [&](std::string_view key) {
     if (harness) {
@@ -119,10 +106,6 @@ void read_accepted_sections(Section& top, bool harness, Value::Map& accepted) {
   }
   read_bind_mounts(top);
   keep(top, "bind_mounts", no_container, accepted);
-  for (const char* key : {"inputs", "outputs"}) {
-    read_channels(top, key);
-    keep(top, key, not_yet, accepted);
-  }
   read_launch(top);
   if (harness) {
     keep_silently(top, "launch", accepted);

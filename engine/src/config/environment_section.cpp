@@ -9,23 +9,6 @@ namespace hpsearch::engine {
 
 namespace {
 
-bool is_variable_name(std::string_view name) {
-  const auto is_letter = [](char c) { return c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
-  return !name.empty() && is_letter(name.front()) && std::all_of(name.begin(), name.end(), [&](char c) {
-    return is_letter(c) || (c >= '0' && c <= '9');
-  });
-}
-
-// Names that the dynamic loader obeys, and those by which a worker tells a program who it is.
-bool is_reserved(std::string_view name) {
-  constexpr std::string_view prefixes[] = {"DET_", "HPSEARCH_", "LD_", "PAI_"};
-  constexpr std::string_view names[] = {"CUDA_DEVICE_ORDER", "CUDA_VISIBLE_DEVICES",
-                                        "NVIDIA_VISIBLE_DEVICES"};
-  return std::any_of(std::begin(prefixes), std::end(prefixes),
-                     [&](std::string_view prefix) { return name.substr(0, prefix.size()) == prefix; }) ||
-         std::find(std::begin(names), std::end(names), name) != std::end(names);
-}
-
 class VariablesReader {
  public:
   VariablesReader(std::string path, Findings& findings, std::map<std::string, std::string>& variables)
@@ -81,7 +64,7 @@ class VariablesReader {
       problem(path, "has the name " + shown(Value(name)), "letters, digits and _, not starting with a digit");
       return;
     }
-    if (is_reserved(name)) {
+    if (is_reserved_variable(name)) {
       problem(path, "sets " + name,
               "any name but the loader's (LD_…) and the worker's own (HPSEARCH_…, DET_…, PAI_…, "
               "CUDA_VISIBLE_DEVICES and its kin)");
@@ -125,6 +108,22 @@ bool is_idle(const Value& value) {
 }
 
 }  // namespace
+
+bool is_variable_name(std::string_view name) noexcept {
+  const auto is_letter = [](char c) { return c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
+  return !name.empty() && is_letter(name.front()) && std::all_of(name.begin(), name.end(), [&](char c) {
+    return is_letter(c) || (c >= '0' && c <= '9');
+  });
+}
+
+bool is_reserved_variable(std::string_view name) noexcept {
+  constexpr std::string_view prefixes[] = {"DET_", "HPSEARCH_", "LD_", "PAI_"};
+  constexpr std::string_view names[] = {"CUDA_DEVICE_ORDER", "CUDA_VISIBLE_DEVICES",
+                                        "NVIDIA_VISIBLE_DEVICES"};
+  return std::any_of(std::begin(prefixes), std::end(prefixes),
+                     [&](std::string_view prefix) { return name.substr(0, prefix.size()) == prefix; }) ||
+         std::find(std::begin(names), std::end(names), name) != std::end(names);
+}
 
 void read_environment(Section section, std::map<std::string, std::string>& variables, Value::Map& accepted) {
   if (const Value* value = section.any("environment_variables")) {

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "base/shown.hpp"
+#include "config/component_section.hpp"
 #include "config/sections.hpp"
 #include "hpsearch/engine/config/determined.hpp"
 
@@ -156,10 +157,14 @@ void check_searcher(const ExperimentConfig& config, SearcherRegistry registry, F
   }
 }
 
-void read_all(const Value& tree, SearcherRegistry registry, std::string_view fallback_name,
+void read_all(Value tree, SearcherRegistry registry, std::string_view fallback_name,
               std::uint64_t seed, ExperimentConfig& config, Findings& findings) {
+  const std::optional<Component> component = use_component(tree, findings);
   Section top(&tree, "", findings);
   Value::Map accepted;
+  if (const Value* kept = top.any("component")) {
+    accepted["component"] = *kept;
+  }
 
   read_names(top, fallback_name, config);
   read_entrypoint(top, config.entrypoint);
@@ -174,6 +179,9 @@ void read_all(const Value& tree, SearcherRegistry registry, std::string_view fal
     config.hyperparameters = Value::Map();
   }
   const bool has_space = findings.problems.size() == problems_before;
+  if (component && has_space) {
+    check_component(*component, config.space, findings);
+  }
 
   std::optional<Length> max_length;
   if (!top.has("searcher")) {
@@ -224,6 +232,7 @@ void read_all(const Value& tree, SearcherRegistry registry, std::string_view fal
   read_seed(top, environment, seed, config);
   read_environment(std::move(environment), config.environment_variables, accepted);
   read_metrics(top, config.metrics);
+  config.contract = read_contract(top, config.space, accepted);
   read_accepted_sections(top, harness, accepted);
   top.finish();
   config.accepted = std::move(accepted);

@@ -31,6 +31,13 @@ void read_checkpoint_storage(Section section, CheckpointStorageConfig& storage, 
 /// Leaves `experiment_seed`, which users write here too, to the caller: give it a section that knows the key.
 void read_environment(Section section, std::map<std::string, std::string>& variables, Value::Map& accepted);
 
+[[nodiscard]] bool is_variable_name(std::string_view name) noexcept;
+/// Names that the dynamic loader obeys, and those by which a worker tells a program who it is.
+[[nodiscard]] bool is_reserved_variable(std::string_view name) noexcept;
+
+/// inputs, outputs, pai and layout, and the bool styles of the space.
+[[nodiscard]] JobContract read_contract(Section& top, const Space& space, Value::Map& accepted);
+
 /// What a field comes to that only the Determined harness reads, in an experiment without it.
 inline constexpr std::string_view only_harness = "has no effect here: only the Determined harness reads it";
 

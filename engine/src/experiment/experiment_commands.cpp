@@ -29,7 +29,7 @@ Status create_experiment(Step& step, const CreateExperiment& command) {
   // A repeated request draws no new seed: it is compared under the seed that the first one got.
   const std::uint64_t seed =
       repeated ? world.experiments.at(known->second).config.experiment_seed : command.seed;
-  const ParsedConfig parsed = parse_config(command.config, world.registry, command.fallback_name, seed);
+  const ParsedConfig parsed = parse_submission(command.config, world.registry, command.fallback_name, seed);
   if (!parsed.config) {
     std::string all;
     for (const Problem& problem : parsed.problems) {

@@ -86,6 +86,7 @@ LaunchSpec launch_spec_of(const World& world, const AttemptKey& key) {
   for (const auto& [ended, remains] : world.workers.at(trial.live->worker).remains) {
     spec.despite_remains = spec.despite_remains || (remains.released && overlap(remains.slots, spec.slots));
   }
+  spec.contract = config.contract;
   return spec;
 }
 

@@ -26,6 +26,22 @@ class RangeReader {
   RangeReader(const Value::Map& map, std::string_view path, Problems& problems, Problems& notes)
       : map_(map), path_(path), problems_(problems), notes_(notes) {}
 
+  /// How its booleans are to be spelled; nothing when the file does not say.
+  std::optional<BoolStyle> read_bool_style() {
+    const Value* given_style = given("bool_style");
+    if (given_style == nullptr) {
+      return std::nullopt;
+    }
+    const std::string* name = given_style->as_text();
+    const std::optional<BoolStyle> style = name != nullptr ? bool_style_named(*name) : std::nullopt;
+    if (!style) {
+      problem("bool_style", "is " + shown(*given_style), "one of python, lower, int, flag, empty_false");
+    } else if (!has_boolean()) {
+      problem("bool_style", "stands at a hyperparameter that is never true or false", "no bool_style");
+    }
+    return style;
+  }
+
   Parameter read(std::string_view type) {
     if (type == "const") {
       return read_const();
@@ -64,6 +80,15 @@ class RangeReader {
   const Value* given(std::string_view key) const {
     const Value* value = map_.find(key);
     return value == nullptr || value->is_null() ? nullptr : value;
+  }
+
+  [[nodiscard]] bool has_boolean() const {
+    const Value* vals = given("vals") != nullptr ? given("vals") : given("val");
+    const Value::List* list = vals != nullptr ? vals->as_list() : nullptr;
+    if (list == nullptr) {
+      return vals != nullptr && vals->as_bool() != nullptr;
+    }
+    return std::any_of(list->begin(), list->end(), [](const Value& value) { return value.as_bool() != nullptr; });
   }
 
   template <class Number>
@@ -108,7 +133,7 @@ class RangeReader {
   }
 
   Parameter read_const() {
-    static constexpr std::array<std::string_view, 1> known = {"val"};
+    static constexpr std::array<std::string_view, 2> known = {"bool_style", "val"};
     refuse_other_keys(known);
     const Value* value = map_.find("val");
     if (value == nullptr) {
@@ -178,7 +203,7 @@ class RangeReader {
   }
 
   Parameter read_categorical() {
-    static constexpr std::array<std::string_view, 2> known = {"val", "vals"};
+    static constexpr std::array<std::string_view, 3> known = {"val", "vals", "bool_style"};
     refuse_other_keys(std::span(known).subspan(given("vals") == nullptr ? 0 : 1));
     std::string_view key = "vals";
     if (given("vals") == nullptr && given("val") != nullptr) {
@@ -223,7 +248,7 @@ class SpaceReader {
     return path;
   }
 
-  void add(Parameter parameter) {
+  void add(Parameter parameter, std::optional<BoolStyle> bool_style = std::nullopt) {
     std::string path = dotted();
     // {"a.b": 1} and {"a": {"b": 1}} would share one flat name, and so one stream of draws.
     const auto [place, is_new] = seen_.emplace(path, leaves_.size());
@@ -232,7 +257,7 @@ class SpaceReader {
                            "names that stay different when nested names are joined by dots"});
       return;
     }
-    leaves_.push_back({keys_, std::move(path), std::move(parameter)});
+    leaves_.push_back({keys_, std::move(path), std::move(parameter), bool_style});
   }
 
   void read_group(const Value::Map& group) {
@@ -267,7 +292,10 @@ class SpaceReader {
                                "one of const, int, double, log, categorical"});
       return;
     }
-    add(RangeReader(*map, path, problems_, notes_).read(*name));
+    RangeReader reader(*map, path, problems_, notes_);
+    Parameter parameter = reader.read(*name);
+    const bool takes_style = *name == "const" || *name == "categorical";
+    add(std::move(parameter), takes_style ? reader.read_bool_style() : std::nullopt);
   }
 
   std::string_view at_;

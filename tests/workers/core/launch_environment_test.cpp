@@ -27,7 +27,10 @@ AttemptPlaces places() {
           .checkpoint_directory = "/a/checkpoint",
           .output_directory = "/a/output",
           .params_file = "/a/params.json",
-          .socket = "/a/socket"};
+          .socket = "/a/socket",
+          .ml = "/a/ml",
+          .inputs = {{"data_url", "/a/ml/input/data/data_url/"}, {"test", "/a/ml/input/data/test/test.csv"}},
+          .outputs = {{"model", "/a/ml/output/model/"}, {"train_url", "/a/ml/output/train_url/"}}};
 }
 
 LaunchSpec spec_of(Entrypoint entrypoint) {
@@ -60,26 +63,6 @@ std::string problem_of(const LaunchSpec& spec) {
   return launch ? "" : launch.error().message;
 }
 
-TEST(ArgumentText, IsPythonsStrWithoutExponentBelowZero) {
-  EXPECT_EQ(argument_text(true), "True");
-  EXPECT_EQ(argument_text(64), "64");
-  EXPECT_EQ(argument_text(1.0), "1.0");
-  EXPECT_EQ(argument_text(1e-05), "1e-05");
-  EXPECT_EQ(argument_text(-1e-05), "-0.00001");
-  EXPECT_EQ(argument_text(-1.5e-07), "-0.00000015");
-  EXPECT_EQ(argument_text(-1e16), "-10000000000000000.0");
-  EXPECT_EQ(argument_text(-1.2345678901234567e20), "-123456789012345670000.0");
-  EXPECT_EQ(argument_text(-0.001), "-0.001");
-  EXPECT_EQ(argument_text("a b"), "a b");
-}
-
-TEST(ShellWord, QuotesOnlyWhatNeedsIt) {
-  EXPECT_EQ(shell_word("0.001"), "0.001");
-  EXPECT_EQ(shell_word("a b"), "'a b'");
-  EXPECT_EQ(shell_word(""), "''");
-  EXPECT_EQ(shell_word("it's"), "'it'\\''s'");
-}
-
 TEST(Entrypoints, ListItemsAreReplacedInPlace) {
   const Launch launch =
       plan(spec_of({Argv{"python3", "train.py", "--lr={lr}", "{name}", "{optimizer.momentum}",
@@ -102,8 +85,31 @@ TEST(Entrypoints, LineRunsInAShellWithOneWordPerValue) {
       plan(spec_of({std::string("python3 train.py --name {name} {args_eq} && echo {{done}}")}));
   EXPECT_EQ(launch.argv,
             (Argv{"/bin/sh", "-c",
-                  "python3 train.py --name 'it'\\''s a $test' --lr=-0.00001 '--name=it'\\''s a $test' "
+                  "python3 train.py --name 'it'\"'\"'s a $test' --lr=-0.00001 '--name=it'\"'\"'s a $test' "
                   "--optimizer.momentum=0.9 --optimizer.nesterov=True --units=64 && echo {done}"}));
+}
+
+TEST(Entrypoints, ChannelsPassedAsArgumentsFollowTheHyperparameters) {
+  LaunchSpec spec = spec_of({Argv{"python3", "train.py", "{args_eq}"}});
+  spec.hparams = Value::Map{{"lr", 0.1}};
+  spec.contract.inputs = {{"data_url", "/data", engine::PassedAs::argument}, {"test", "/t.csv"}};
+  spec.contract.outputs = {{"train_url", "/results", engine::PassedAs::argument}};
+  EXPECT_EQ(plan(spec).argv,
+            (Argv{"python3", "train.py", "--lr=0.1", "--data_url=/a/ml/input/data/data_url/",
+                  "--train_url=/a/ml/output/train_url/"}));
+  spec.entrypoint = {Argv{"p", "{args}"}};
+  EXPECT_EQ(plan(spec).argv, (Argv{"p", "--lr", "0.1", "--data_url", "/a/ml/input/data/data_url/", "--train_url",
+                                   "/a/ml/output/train_url/"}));
+  spec.entrypoint = {Argv{"p", "{inputs.test}", "{outputs.model}best"}};
+  EXPECT_EQ(plan(spec).argv, (Argv{"p", "/a/ml/input/data/test/test.csv", "/a/ml/output/model/best"}));
+}
+
+TEST(Entrypoints, ChannelsPassedAsVariablesKeepTheirName) {
+  LaunchSpec spec = spec_of({Argv{"p"}});
+  spec.contract.inputs = {{"data_url", "/data", engine::PassedAs::variable}, {"test", "/t.csv"}};
+  const auto environment = plan(spec).environment;
+  EXPECT_EQ(environment.at("data_url"), "/a/ml/input/data/data_url/");
+  EXPECT_FALSE(environment.contains("test"));
 }
 
 TEST(Entrypoints, TheShellsOwnBracesStay) {
@@ -152,6 +158,64 @@ TEST(Environment, ParametersKeepTheirTypes) {
   EXPECT_EQ(launch.environment.at("DET_HPARAMS"), launch.params_json);
 }
 
+TEST(Environment, SpeaksAsPai) {
+  LaunchSpec spec = spec_of({Argv{"p"}});
+  Launch launch = plan(spec);
+  EXPECT_EQ(launch.environment.at("PAI_WORKING_DIR"), "/a/ml/usercode");
+  EXPECT_EQ(launch.environment.at("PAI_CONFIG_DIR"), "/a/ml/input/config/");
+  EXPECT_EQ(launch.environment.at("PAI_INPUT_DATA_URL"), "/a/ml/input/data/data_url/");
+  EXPECT_EQ(launch.environment.at("PAI_INPUT_TEST"), "/a/ml/input/data/test/test.csv");
+  EXPECT_EQ(launch.environment.at("PAI_OUTPUT_MODEL"), "/a/ml/output/model/");
+  EXPECT_EQ(launch.environment.at("PAI_HPS"),
+            R"({"lr": -1e-05, "name": "it's a $test", "optimizer.momentum": 0.9, "optimizer.nesterov": true, )"
+            R"("units": 64})");
+  EXPECT_EQ(launch.environment.at("PAI_HPS_LR"), "-1e-05");
+  EXPECT_EQ(launch.environment.at("PAI_HPS_OPTIMIZER_NESTEROV"), "True");
+  EXPECT_EQ(launch.environment.at("PAI_USER_ARGS"),
+            "--lr -0.00001 --name 'it'\"'\"'s a $test' --optimizer.momentum 0.9 --optimizer.nesterov True --units 64");
+  EXPECT_EQ(launch.hyperparameters_json,
+            R"({"lr": "-1e-05", "name": "it's a $test", "optimizer.momentum": "0.9", )"
+            R"("optimizer.nesterov": "True", "units": "64"})");
+  spec.contract.pai_hps_strings = true;
+  launch = plan(spec);
+  EXPECT_EQ(launch.environment.at("PAI_HPS"), launch.hyperparameters_json);
+}
+
+TEST(Environment, SpeaksAsModelArts) {
+  const LentMachine machine{.slots = 2, .cores = 8, .devices = {"2", "5"}, .environment = {}};
+  const auto environment = plan(spec_of({Argv{"p"}}), machine).environment;
+  EXPECT_EQ(environment.at("MA_JOB_DIR"), "/a/ml");
+  EXPECT_EQ(environment.at("MA_LOG_DIR"), "/a/ml/output/logs");
+  EXPECT_EQ(environment.at("MA_NUM_GPUS"), "1");
+  EXPECT_EQ(environment.at("MA_NUM_HOSTS"), "1");
+  EXPECT_EQ(environment.at("MA_TASK_NAME"), "worker");
+  EXPECT_EQ(environment.at("VC_TASK_INDEX"), "0");
+  EXPECT_EQ(environment.at("VC_WORKER_HOSTS"), "127.0.0.1");
+}
+
+TEST(Environment, TheWholeJobIsInOneFile) {
+  LaunchSpec spec = spec_of({Argv{"p", "{lr}"}});
+  spec.latest_step = Units{3};
+  const LentMachine machine{.slots = 2, .cores = 8, .devices = {"2", "5"}, .environment = {}};
+  EXPECT_EQ(
+      plan(spec, machine).training_job_json,
+      R"({"command":["p","-0.00001"],"data":{},"experiment":{"id":3,"name":"digits"},"hyperparameters":)"
+      R"({"lr":-1e-05,"name":"it's a $test","optimizer":{"momentum":0.9,"nesterov":true},"units":64},)"
+      R"("inputs":{"data_url":"/a/ml/input/data/data_url/","test":"/a/ml/input/data/test/test.csv"},)"
+      R"("length":{"done":3,"unit":"epochs","until":9},"metric":"val_acc","outputs":{"model":)"
+      R"("/a/ml/output/model/","train_url":"/a/ml/output/train_url/"},"resources":{"devices":["5"],)"
+      R"("instance_count":1,"instance_index":0,"slots":[1]},"trial":{"attempt":2,"id":41,"number":17,)"
+      R"("seed":123},"version":1})");
+}
+
+TEST(Environment, WhatIsLongerThanTheKernelTakesIsRefusedByName) {
+  LaunchSpec spec = spec_of({Argv{"p"}});
+  spec.hparams = Value::Map{{"prompt", std::string(200'000, 'x')}};
+  EXPECT_NE(problem_of(spec).find("would take 200"), std::string::npos);
+  spec.entrypoint = {Argv{"p", "{prompt}"}};
+  EXPECT_NE(problem_of(spec).find("argument 1 would take 200000 bytes"), std::string::npos);
+}
+
 TEST(Environment, AFreshStartHasNoCheckpoint) {
   const auto environment = plan(spec_of({Argv{"p"}})).environment;
   EXPECT_EQ(environment.at("HPSEARCH_LATEST_CHECKPOINT"), "");
@@ -164,6 +228,9 @@ TEST(Environment, TheWorkersOwnVariablesDoNotLeak) {
                          {"HPSEARCH_TRIAL_ID", "7"},
                          {"HPSEARCH_SECRET", "x"},
                          {"DET_MASTER", "elsewhere"},
+                         {"RANK", "3"},
+                         {"TF_CONFIG", "{}"},
+                         {"PAI_HPS_OLD", "1"},
                          {"DET_LATEST_CHECKPOINT", "old"}};
   const auto environment = plan(spec_of({Argv{"p"}}), machine).environment;
   EXPECT_EQ(environment.at("PATH"), "/bin");
@@ -171,6 +238,9 @@ TEST(Environment, TheWorkersOwnVariablesDoNotLeak) {
   EXPECT_FALSE(environment.contains("HPSEARCH_SECRET"));
   EXPECT_FALSE(environment.contains("DET_MASTER"));
   EXPECT_FALSE(environment.contains("DET_LATEST_CHECKPOINT"));
+  EXPECT_FALSE(environment.contains("RANK"));
+  EXPECT_FALSE(environment.contains("TF_CONFIG"));
+  EXPECT_FALSE(environment.contains("PAI_HPS_OLD"));
 }
 
 TEST(Environment, ThreadsAreTheSlotsShareUnlessTheExperimentSaysSo) {

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "hpsearch/workers/shell/ml_mount.hpp"
 #include "hpsearch/workers/shell/process_table.hpp"
 #include "hpsearch/workers/shell/worker_loop.hpp"
 #include "hpsearch/workers/shell/worker_state.hpp"
@@ -79,6 +80,100 @@ class Programs : public testing::Test {
   std::unique_ptr<WorkerLoop> worker_;
   std::optional<bool> ended_;
 };
+
+// --- what a program finds ---
+
+TEST_F(Programs, TheTreeCanBeSeenAtMl) {
+  begin();
+  const AttemptKey key = key_of(0);
+  LaunchSpec spec = spec_of(key, shell("pwd -P; echo $PAI_WORKING_DIR; cat ${PAI_CONFIG_DIR}hyperparameters.json; "
+                                       "echo mine > ${PAI_OUTPUT_MODEL}model; test -e /ml/usercode && echo seen"));
+  spec.contract.ml_layout = true;
+  lease(spec);
+  EXPECT_EQ(daemon_.wait_for_exit(key).code, can_mount_ml() ? 0 : 1);
+  const std::string ml = can_mount_ml() ? "/ml" : (directory_of(key) / "ml").string();
+  EXPECT_EQ(read_log(key, "stdout").text, ml + "/usercode\n" + ml + "/usercode\n{\"lr\": \"0.5\", \"units\": \"64\"}\n" +
+                                              (can_mount_ml() ? "seen\n" : ""));
+  EXPECT_EQ(text_of(directory_of(key) / "ml/output/model/model"), "mine\n");
+  EXPECT_FALSE(fs::exists("/ml/usercode")) << "the mount was seen outside";
+}
+
+TEST_F(Programs, AnInputThatIsNotThereIsNamed) {
+  begin();
+  const AttemptKey key = key_of(0);
+  LaunchSpec spec = spec_of(key, shell("true"));
+  spec.contract.inputs = {{"train", "/nowhere/at/all"}};
+  lease(spec);
+  const ExitReport exit = daemon_.wait_for_exit(key);
+  EXPECT_EQ(exit.cause, Cause::could_not_start);
+  EXPECT_NE(exit.message.find("inputs.train: there is no /nowhere/at/all on this worker's machine"),
+            std::string::npos)
+      << exit.message;
+}
+
+TEST_F(Programs, CheckpointsCanBeginWithTheLatest) {
+  begin();
+  const AttemptKey key = key_of(0);
+  write_text(scratch_.path() / "latest/model", "trained\n");
+  LaunchSpec spec = spec_of(key, shell("cat ${PAI_OUTPUT_CHECKPOINTS}model"));
+  spec.latest_checkpoint = (scratch_.path() / "latest").string();
+  spec.contract.outputs = {{.name = "checkpoints", .path = "", .pre_download = true}};
+  lease(spec);
+  EXPECT_EQ(daemon_.wait_for_exit(key).code, 0);
+  EXPECT_EQ(read_log(key, "stdout").text, "trained\n");
+}
+
+TEST_F(Programs, TheContextsIgnoreFileIsObeyed) {
+  begin();
+  const AttemptKey key = key_of(0);
+  const fs::path context = scratch_.path() / "context";
+  write_text(context / ".hpsearchignore", "*.ckpt\n!best.ckpt\n/data/\n");
+  for (const char* name : {"train.py", "last.ckpt", "best.ckpt", "data/large", "src/data/small"}) {
+    write_text(context / name, "x");
+  }
+  LaunchSpec spec = spec_of(key, shell("find . -type f | sort"));
+  spec.context_directory = context.string();
+  lease(spec);
+  EXPECT_EQ(daemon_.wait_for_exit(key).code, 0);
+  EXPECT_EQ(read_log(key, "stdout").text, "./.hpsearchignore\n./best.ckpt\n./src/data/small\n./train.py\n");
+}
+
+TEST_F(Programs, TheContextsHookRunsOnceForAllItsPrograms) {
+  begin();
+  const fs::path context = scratch_.path() / "context";
+  write_text(context / "startup-hook.sh", "echo hooked; echo x >> " + (scratch_.path() / "hooks").string() + "\n");
+  for (const std::uint64_t trial : {0U, 1U, 2U}) {
+    LaunchSpec spec = spec_of(key_of(trial), shell("echo trained"));
+    spec.context_directory = context.string();
+    lease(spec);
+  }
+  for (const std::uint64_t trial : {0U, 1U, 2U}) {
+    EXPECT_EQ(daemon_.wait_for_exit(key_of(trial)).code, 0);
+    EXPECT_EQ(read_log(key_of(trial), "stdout").text, "trained\n");
+  }
+  EXPECT_EQ(text_of(scratch_.path() / "hooks"), "x\n");
+}
+
+TEST_F(Programs, AStepOfTheContextThatFailsIsNamed) {
+  begin();
+  const fs::path context = scratch_.path() / "context";
+  write_text(context / "startup-hook.sh", "exit 3\n");
+  LaunchSpec spec = spec_of(key_of(0), shell("echo trained"));
+  spec.context_directory = context.string();
+  lease(spec);
+  const ExitReport hook = daemon_.wait_for_exit(key_of(0));
+  EXPECT_EQ(hook.code, 3);
+  EXPECT_NE(hook.log_tail.find("startup-hook.sh failed with status 3"), std::string::npos) << hook.log_tail;
+
+  write_text(context / "requirements.txt", "./no/such/package\n");
+  spec = spec_of(key_of(1), shell("echo trained"));
+  spec.context_directory = context.string();
+  lease(spec);
+  const ExitReport requirements = daemon_.wait_for_exit(key_of(1));
+  EXPECT_NE(requirements.code, 0);
+  EXPECT_NE(requirements.log_tail.find("requirements.txt could not be installed"), std::string::npos)
+      << requirements.log_tail;
+}
 
 // --- reports and answers ---
 

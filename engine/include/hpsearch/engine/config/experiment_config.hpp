@@ -13,6 +13,7 @@
 #include "hpsearch/engine/base/score.hpp"
 #include "hpsearch/engine/base/units.hpp"
 #include "hpsearch/engine/base/value.hpp"
+#include "hpsearch/engine/config/job_contract.hpp"
 #include "hpsearch/engine/searcher.hpp"
 #include "hpsearch/engine/space/space.hpp"
 
@@ -113,6 +114,7 @@ struct ExperimentConfig {
   std::map<std::string, std::string> environment_variables;
   std::uint64_t experiment_seed = 0;           ///< 0 … 2^31-1
   std::map<std::string, std::string> metrics;  ///< Metric name → regular expression over the output.
+  JobContract contract;                        ///< How the program wants to be started.
   Value accepted;  ///< Sections that are kept but mean nothing to the engine yet, verbatim.
 };
 
@@ -128,6 +130,12 @@ struct ParsedConfig {
 /// Pure; all problems at once; unknown keys name the nearest known one.
 [[nodiscard]] ParsedConfig parse_config(const Value& tree, SearcherRegistry registry,
                                         std::string_view fallback_name, std::uint64_t seed);
+
+/// The same for an experiment that somebody submits now: also refuses what no program could be given, such as
+/// two hyperparameters that share one variable, and notes what programs are known to misread. What an older
+/// version took stays readable by parse_config.
+[[nodiscard]] ParsedConfig parse_submission(const Value& tree, SearcherRegistry registry,
+                                            std::string_view fallback_name, std::uint64_t seed);
 
 /// The effective experiment as a tree, every default visible, seed included. Parsing it gives the same
 /// config.

@@ -112,6 +112,7 @@ struct LaunchSpec {
   Value data;
   Duration progress_timeout{};  ///< It is ended when it says nothing for so long; 0 = never.
   bool despite_remains = false; ///< What survives of earlier programs in these slots is known, and no reason to wait.
+  JobContract contract;
 };
 
 }  // namespace hpsearch::engine

@@ -10,6 +10,7 @@
 #include "hpsearch/engine/base/problem.hpp"
 #include "hpsearch/engine/base/result.hpp"
 #include "hpsearch/engine/base/value.hpp"
+#include "hpsearch/engine/space/bool_style.hpp"
 #include "hpsearch/engine/space/parameter.hpp"
 
 namespace hpsearch::engine {
@@ -31,6 +32,7 @@ class Space {
     std::vector<std::string> keys;  ///< {"optimizer", "lr"}
     std::string path;               ///< "optimizer.lr", the one flat name
     Parameter parameter;
+    std::optional<BoolStyle> bool_style = {};  ///< When the file says one.
   };
 
   Space() = default;

@@ -31,10 +31,12 @@ struct ProcessRecord {
 /// One attempt's directory:
 ///
 ///   spool  journal  launch  shim.log  agent.socket
-///   work/  checkpoint/  output/  stdout.log  stderr.log  params.json  process.json  [socket]  [harness/]
+///   ml/usercode/  ml/input/config/  ml/input/data/  ml/output/<channel>/
+///   stdout.log  stderr.log  params.json  process.json  [socket]  [harness/]
+///   work → ml/usercode  checkpoint → ml/output/checkpoints  output → ml/output
 ///
-/// work/ is a private copy of the experiment's context directory and the program's current directory. While
-/// there is a spool, the attempt is not over.
+/// ml/ is the tree that PAI's programs know as /ml. Its usercode is a private copy of the experiment's context
+/// directory and the program's current directory. While there is a spool, the attempt is not over.
 class AttemptDirectory {
  public:
   AttemptDirectory(const std::filesystem::path& attempts, const engine::AttemptKey& key);
@@ -44,16 +46,20 @@ class AttemptDirectory {
   [[nodiscard]] std::filesystem::path spool() const { return root_ / "spool"; }
   [[nodiscard]] std::filesystem::path journal() const { return root_ / "journal"; }
   [[nodiscard]] std::filesystem::path launch() const { return root_ / "launch"; }
-  [[nodiscard]] std::filesystem::path work() const { return root_ / "work"; }
+  [[nodiscard]] std::filesystem::path ml() const { return root_ / "ml"; }
+  [[nodiscard]] std::filesystem::path work() const { return ml() / "usercode"; }
+  [[nodiscard]] std::filesystem::path config() const { return ml() / "input" / "config"; }
+  [[nodiscard]] std::filesystem::path data() const { return ml() / "input" / "data"; }
+  [[nodiscard]] std::filesystem::path output() const { return ml() / "output"; }
+  /// By its link: in an attempt that an older worker began it is the directory itself.
   [[nodiscard]] std::filesystem::path checkpoint() const { return root_ / "checkpoint"; }
-  [[nodiscard]] std::filesystem::path output() const { return root_ / "output"; }
   [[nodiscard]] std::filesystem::path params() const { return root_ / "params.json"; }
   [[nodiscard]] std::filesystem::path process() const { return root_ / "process.json"; }
   [[nodiscard]] std::filesystem::path harness() const { return root_ / "harness"; }
   [[nodiscard]] std::filesystem::path log(std::string_view stream) const;
 
-  /// Makes it anew around the spool, with a copy of `context` ("" = nothing) in work/. Copies no .git, .hpsearch and
-  /// __pycache__ and no state directory of hpsearch; links that lead out of the context keep leading there.
+  /// Makes it anew around the spool, with a copy of `context` ("" = nothing) as its usercode. Copies no .git, .hpsearch and
+  /// __pycache__, no state directory of hpsearch, and nothing that its .hpsearchignore or .detignore names; links that lead out of the context keep leading there.
   /// not_found: there is no such context. Cost: a copy of the context; call it off the loop.
   [[nodiscard]] engine::Status make(const std::string& context) const;
 

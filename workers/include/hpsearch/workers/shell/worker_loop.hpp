@@ -76,8 +76,6 @@ class WorkerLoop {
 
   [[nodiscard]] engine::Status connect();
   void receive(std::span<const std::byte> frame);
-  [[nodiscard]] engine::Result<LaunchOrder> order_for(const engine::LaunchSpec& spec,
-                                                      std::string& params_json) const;
   KeeperLink& link(const engine::AttemptKey& key);
   [[nodiscard]] KeeperLink* find(const engine::AttemptKey& key);
   void reap_keepers();

@@ -1,0 +1,134 @@
+#include "hpsearch/engine/config/component.hpp"
+
+#include "cli/file_report.hpp"
+#include "cli/text.hpp"
+#include "cli/verbs.hpp"
+#include "hpsearch/engine/base/text.hpp"
+
+namespace hpsearch::cli {
+
+using engine::Component;
+using engine::ComponentChannel;
+using engine::ComponentParameter;
+using engine::Value;
+
+namespace {
+
+
+Value or_null(const std::optional<double>& bound) {
+  return bound ? Value(*bound) : Value();
+}
+
+Value to_value(const ComponentParameter& parameter) {
+  return Value::Map{{"name", parameter.name},
+                    {"type", engine::name_of(parameter.type)},
+                    {"required", parameter.required},
+                    {"default", parameter.default_value.value_or(Value())},
+                    {"least", or_null(parameter.least)},
+                    {"greatest", or_null(parameter.greatest)},
+                    {"choices", Value(parameter.choices)},
+                    {"declared", engine::declared_range(parameter)},
+                    {"description", parameter.description}};
+}
+
+Value to_value(const ComponentChannel& channel) {
+  return Value::Map{{"name", channel.name},
+                    {"required", channel.required},
+                    {"passed_as", engine::name_of(channel.passed_as)},
+                    {"pre_download", channel.pre_download},
+                    {"description", channel.description}};
+}
+
+template <class Items>
+Value to_values(const Items& items) {
+  Value::List list;
+  for (const auto& item : items) {
+    list.push_back(to_value(item));
+  }
+  return list;
+}
+
+/// "0.0001 ... 1", "sgd, adam", or "-".
+std::string values_of(const ComponentParameter& parameter) {
+  if (!parameter.choices.empty()) {
+    std::string text;
+    for (const Value& choice : parameter.choices) {
+      text += (text.empty() ? "" : ", ") + engine::python_text(choice);
+    }
+    return text;
+  }
+  if (!parameter.least && !parameter.greatest) {
+    return "any";
+  }
+  const auto end = [](const std::optional<double>& bound) { return bound ? engine::short_number(*bound) : ""; };
+  const std::string range = end(parameter.least) + " ... " + end(parameter.greatest);
+  return parameter.type == engine::ComponentType::text ? "length " + range : range;
+}
+
+std::string given_of(const ComponentParameter& parameter) {
+  if (parameter.required) {
+    return "required";
+  }
+  return parameter.default_value ? "default " + engine::python_text(*parameter.default_value) : "optional";
+}
+
+void print(const Component& component, const std::string& path, const Output& output) {
+  output.print(path + " is a valid component: " + printable(component.name) + "\n");
+  for (const ComponentParameter& parameter : component.parameters) {
+    output.print("  parameter  " + printable(parameter.name + "  " + std::string(engine::name_of(parameter.type)) +
+                                             "  " + values_of(parameter) + "  " + given_of(parameter)) +
+                 "\n");
+  }
+  const auto channels = [&](const char* kind, const std::vector<ComponentChannel>& all) {
+    for (const ComponentChannel& channel : all) {
+      output.print(std::string("  ") + kind + printable(channel.name) +
+                   (channel.required ? "  required" : "  optional") +
+                   (channel.passed_as == engine::PassedAs::channel
+                        ? ""
+                        : "  passed as " + std::string(engine::name_of(channel.passed_as))) +
+                   (channel.pre_download ? "  filled beforehand" : "") + "\n");
+    }
+  };
+  channels("input      ", component.inputs);
+  channels("output     ", component.outputs);
+  for (const auto& [name, pattern] : component.metrics) {
+    output.print("  metric     " + printable(name + "  " + pattern) + "\n");
+  }
+}
+
+}  // namespace
+
+int component_check(const std::string& path, const Output& output) {
+  ExperimentFile file;  // For what is wrong with it; a component is no experiment.
+  file.path = path == "-" ? "<stdin>" : path;
+  const LoadedText loaded = load_text(path);
+  if (!loaded.problem.empty()) {
+    file.problems.push_back({0, {"", loaded.problem, ""}});
+    return report_problems(file, output);
+  }
+  ReadText read = read_experiment_text(loaded.text);
+  file.problems = std::move(read.problems);
+  engine::ParsedComponent parsed;
+  if (read.tree) {
+    parsed = engine::parse_component(*read.tree, "");
+    for (engine::Problem& problem : parsed.problems) {
+      const std::size_t line = read.lines.line_of(problem.path);
+      file.problems.push_back({line, std::move(problem)});
+    }
+  }
+  if (!file.problems.empty() || !parsed.component) {
+    return report_problems(file, output);
+  }
+  if (output.json()) {
+    output.data(Value::Map{{"valid", true},
+                           {"name", parsed.component->name},
+                           {"parameters", to_values(parsed.component->parameters)},
+                           {"inputs", to_values(parsed.component->inputs)},
+                           {"outputs", to_values(parsed.component->outputs)}});
+    return 0;
+  }
+  print(*parsed.component, file.path, output);
+  return 0;
+}
+
+}  // namespace hpsearch::cli

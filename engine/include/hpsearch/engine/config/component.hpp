@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hpsearch/engine/base/problem.hpp"
+#include "hpsearch/engine/base/value.hpp"
+#include "hpsearch/engine/config/job_contract.hpp"
+
+namespace hpsearch::engine {
+
+/// The kinds of values that PAI components and ModelArts algorithms know.
+enum class ComponentType : std::uint8_t { integer, real, text, boolean };
+[[nodiscard]] std::string_view name_of(ComponentType type) noexcept;  ///< "Int", "Float", "String", "Bool"
+
+/// One parameter that a program declares, and what may be given for it.
+struct ComponentParameter {
+  std::string name;
+  ComponentType type = ComponentType::text;
+  std::string description;
+  bool required = false;  ///< An experiment has to give it; without a default.
+  std::optional<Value> default_value;
+  std::optional<double> least;     ///< Of numbers the value, of texts the length in bytes.
+  std::optional<double> greatest;  ///< Included.
+  std::vector<Value> choices;      ///< Nothing but these, when there are any.
+  std::optional<BoolStyle> bool_style;
+};
+
+/// One channel that a program declares.
+struct ComponentChannel {
+  std::string name;
+  std::string description;
+  bool required = false;
+  PassedAs passed_as = PassedAs::channel;
+  bool pre_download = false;
+};
+
+/// A program that declares what it reads, writes and can be tuned by, as PAI's components and ModelArts'
+/// algorithms do (docs/components.md).
+struct Component {
+  std::string name;
+  std::string description;
+  Value entrypoint;  ///< Null when the experiment has to give it.
+  std::vector<ComponentParameter> parameters;  ///< Sorted by name, as all of these.
+  std::vector<ComponentChannel> inputs;
+  std::vector<ComponentChannel> outputs;
+  std::map<std::string, std::string> metrics;  ///< Name → regular expression over the output.
+};
+
+/// What reading a component came to. `component` is set exactly when `problems` is empty.
+struct ParsedComponent {
+  std::optional<Component> component;
+  Problems problems;
+  Problems notes;
+};
+
+/// Reads a component from a tree; paths of problems begin below `at`. Pure; all problems at once.
+[[nodiscard]] ParsedComponent parse_component(const Value& tree, std::string_view at);
+
+/// The hyperparameter that stands for everything a parameter may be: a range, or its choices; null when the
+/// declaration has no end (a text of any words, a number without bounds).
+[[nodiscard]] Value declared_range(const ComponentParameter& parameter);
+
+}  // namespace hpsearch::engine

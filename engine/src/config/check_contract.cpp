@@ -1,0 +1,276 @@
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "base/shown.hpp"
+#include "config/sections.hpp"
+#include "hpsearch/engine/base/text.hpp"
+
+namespace hpsearch::engine {
+
+namespace {
+
+// The kernel takes no longer string for an argument or a variable (MAX_ARG_STRLEN); a little is left to names.
+constexpr std::size_t longest_json = std::size_t{128} * 1024 - 256;
+
+bool holds_zero_byte(const Value& value) {
+  if (const std::string* text = value.as_text()) {
+    return text->find('\0') != std::string::npos;
+  }
+  if (const Value::List* list = value.as_list()) {
+    return std::any_of(list->begin(), list->end(), holds_zero_byte);
+  }
+  const Value::Map* map = value.as_map();
+  return map != nullptr && std::any_of(map->begin(), map->end(), [](const auto& member) {
+           return member.first.find('\0') != std::string::npos || holds_zero_byte(member.second);
+         });
+}
+
+/// The values a leaf is given by name: all there are, but for ranges of numbers.
+std::vector<const Value*> named_values(const Space::Leaf& leaf) {
+  std::vector<const Value*> values;
+  if (const auto* constant = std::get_if<ConstParameter>(&leaf.parameter)) {
+    values.push_back(&constant->val);
+  } else if (const auto* categorical = std::get_if<CategoricalParameter>(&leaf.parameter)) {
+    for (const Value& value : categorical->vals) {
+      values.push_back(&value);
+    }
+  }
+  return values;
+}
+
+/// Everything that an entrypoint says, for looking into.
+std::string words_of(const Entrypoint& entrypoint) {
+  if (const std::string* line = std::get_if<std::string>(&entrypoint.command)) {
+    return *line;
+  }
+  std::string all;
+  for (const std::string& word : std::get<std::vector<std::string>>(entrypoint.command)) {
+    all.append(word).push_back('\n');
+  }
+  return all;
+}
+
+/// A path that a channel can have. Inputs may lie in the context directory, outputs may have none.
+bool is_place(std::string_view path, bool is_output) {
+  if (path.empty()) {
+    return is_output;
+  }
+  return !climbs(path) && (path.front() == '/' || (!is_output && path.find("://") == std::string_view::npos));
+}
+
+class ContractCheck {
+ public:
+  ContractCheck(const ExperimentConfig& config, Problems& problems, Problems& notes)
+      : config_(config), words_(words_of(config.entrypoint)), problems_(problems), notes_(notes) {}
+
+  void all() {
+    hyperparameters();
+    channels(config_.contract.inputs, "inputs");
+    channels(config_.contract.outputs, "outputs");
+    shared_variables();
+    variables();
+  }
+
+ private:
+  [[nodiscard]] bool says(std::string_view text) const { return words_.find(text) != std::string::npos; }
+
+  void problem(std::string path, std::string what, std::string allowed) {
+    problems_.push_back({std::move(path), std::move(what), std::move(allowed)});
+  }
+
+  void hyperparameters() {
+    const bool by_pai = says("PAI_HPS") || says("PAI_USER_ARGS");
+    std::size_t bytes = 2;
+    std::vector<std::string> unfit;
+    for (const Space::Leaf& leaf : config_.space.leaves()) {
+      const std::string at = "hyperparameters." + leaf.path;
+      const std::vector<const Value*> values = named_values(leaf);
+      if (leaf.path.find('\0') != std::string::npos ||
+          std::any_of(values.begin(), values.end(), [](const Value* value) { return holds_zero_byte(*value); })) {
+        problem(at, "holds a zero byte", "text without one: no argument and no variable can hold it");
+        continue;
+      }
+      std::size_t largest = 24;  // A number's.
+      for (const Value* value : values) {
+        largest = std::max(largest, python_json(*value).size());
+      }
+      bytes += python_json(Value(leaf.path)).size() + largest + 4;
+      const bool named = is_pai_name(leaf.path);
+      const auto odd = std::find_if(values.begin(), values.end(),
+                                    [](const Value* value) { return !is_pai_value(*value); });
+      if (!named || odd != values.end()) {
+        if (by_pai) {
+          problem(at, named ? "can be " + shown(**odd) : std::string("has a name that PAI's forms cannot carry"),
+                  named ? "numbers, texts and booleans: the entrypoint reads PAI's variables, which carry nothing else"
+                        : "1 to 64 of letters, digits, `_`, `-` and `.`, not beginning with `_`: the entrypoint "
+                          "reads PAI's variables");
+        } else {
+          unfit.push_back(leaf.path);
+        }
+      }
+      booleans(leaf, at, values);
+      unsafe_words(leaf, at, values);
+    }
+    if (!unfit.empty()) {
+      std::string names;
+      for (std::size_t i = 0; i < unfit.size() && i < 3; ++i) {
+        names += (i == 0 ? "" : ", ") + unfit[i];
+      }
+      names += unfit.size() > 3 ? " and " + std::to_string(unfit.size() - 3) + " more" : "";
+      notes_.push_back({"hyperparameters",
+                        "left out of PAI's variables and hyperparameters.json, which cannot carry them: " + names +
+                            "; HPSEARCH_PARAMS has them",
+                        ""});
+    }
+    if (bytes > longest_json) {
+      problem("hyperparameters", "can take " + std::to_string(bytes) + " bytes as JSON",
+              "at most " + std::to_string(longest_json) + ": one variable has to hold it");
+    }
+  }
+
+  void booleans(const Space::Leaf& leaf, const std::string& at, const std::vector<const Value*>& values) {
+    const bool by_argument =
+        says("{args}") || says("{args_eq}") || says("PAI_USER_ARGS") || says("{" + leaf.path + "}");
+    const bool boolean = std::any_of(values.begin(), values.end(),
+                                     [](const Value* value) { return value->as_bool() != nullptr; });
+    if (by_argument && boolean && values.size() > 1 && !leaf.bool_style) {
+      notes_.push_back({at,
+                        "is searched and reaches the program as the argument True or False; argparse's type=bool "
+                        "takes both for true. Say how the program reads it: bool_style: python, lower, int, flag "
+                        "or empty_false",
+                        ""});
+    }
+  }
+
+  void unsafe_words(const Space::Leaf& leaf, const std::string& at, const std::vector<const Value*>& values) {
+    if (!(says("$PAI_USER_ARGS") || says("${PAI_USER_ARGS}")) || says("eval")) {
+      return;
+    }
+    for (const Value* value : values) {
+      const std::string* text = value->as_text();
+      const bool empty = value->as_bool() != nullptr && !*value->as_bool() &&
+                         leaf.bool_style == BoolStyle::empty_false;
+      if (empty || (text != nullptr && !is_shell_safe(*text))) {
+        notes_.push_back({at,
+                          "can be " + shown(*value) +
+                              ", which a bare $PAI_USER_ARGS does not give the program as it is; write eval "
+                              "\"... $PAI_USER_ARGS\", or {args}",
+                          ""});
+        return;
+      }
+    }
+  }
+
+  void channels(const std::vector<Channel>& channels, const std::string& section) {
+    const bool is_output = section == "outputs";
+    for (const Channel& channel : channels) {
+      const std::string at = section + "." + channel.name;
+      if (!is_pai_name(channel.name) || channel.name.find('.') != std::string::npos) {
+        problem(at, "has a name that no channel can have",
+                "1 to 64 of letters, digits, `_` and `-`, not beginning with `_`");
+      }
+      const bool is_checkpoints = is_output && channel.name == "checkpoints";
+      if (is_checkpoints && !channel.path.empty()) {
+        problem(at, "has a path", "none: checkpoints go to checkpoint_storage");
+      } else if (!is_place(channel.path, is_output)) {
+        problem(at, channel.path.empty() ? std::string("has no path") : "is " + shown(Value(channel.path)),
+                std::string(is_output ? "an absolute path on the workers"
+                                      : "an absolute path on the workers, or one below the context directory") +
+                    ", without `..`; remote storage is mounted there first");
+      } else if (channel.path.find('\0') != std::string::npos) {
+        problem(at, "holds a zero byte", "a path");
+      } else if (channel.pre_download && channel.path.empty() && !is_checkpoints) {
+        problem(at, "is to be filled from the attempt before, but has no path",
+                "a path that all workers see, where attempts leave it");
+      }
+      if (channel.passed_as == PassedAs::variable &&
+          (!is_variable_name(channel.name) || is_reserved_variable(channel.name) ||
+           channel.name == "PATH" || channel.name == "HOME")) {
+        problem(at, "cannot be passed as the variable " + channel.name,
+                "letters, digits and _, not a name that the system or the worker uses itself");
+      }
+      if (channel.passed_as == PassedAs::variable && config_.environment_variables.contains(channel.name)) {
+        problem(at, "is passed as a variable that environment.environment_variables sets too", "one of them");
+      }
+      if (channel.passed_as != PassedAs::channel) {
+        passed(channel, at);
+      }
+    }
+  }
+
+  void passed(const Channel& channel, const std::string& at) {
+    if (channel.passed_as == PassedAs::argument && !says("{args}") && !says("{args_eq}")) {
+      notes_.push_back({at, "is passed as an argument, but the entrypoint has neither {args} nor {args_eq}", ""});
+    }
+    const auto [place, is_new] = passed_.emplace(channel.name, at);
+    if (!is_new) {
+      problem(at, "would be passed under the same name as " + place->second, "two names");
+    }
+    for (const Space::Leaf& leaf : config_.space.leaves()) {
+      if (channel.passed_as == PassedAs::argument && leaf.path == channel.name) {
+        problem(at, "would be passed under the same name as hyperparameters." + leaf.path, "two names");
+      }
+    }
+  }
+
+  /// Two names, one variable: the program would see only one of them.
+  void shared_variables() {
+    std::map<std::string, std::string> taken;
+    const auto take = [&](const std::string& prefix, const std::string& name, const std::string& at) {
+      const std::string variable = prefix + variable_part(name);
+      const auto [place, is_new] = taken.emplace(variable, at);
+      if (!is_new && place->second != at) {
+        problem(at, "and " + place->second + " would share the variable " + variable,
+                "names that differ in more than capitals and punctuation");
+      }
+    };
+    for (const Space::Leaf& leaf : config_.space.leaves()) {
+      take("PAI_HPS_", leaf.path, "hyperparameters." + leaf.path);
+    }
+    for (const Channel& channel : config_.contract.inputs) {
+      take("PAI_INPUT_", channel.name, "inputs." + channel.name);
+    }
+    for (const char* channel : {"checkpoints", "logs", "model", "tensorboard"}) {
+      take("PAI_OUTPUT_", channel, std::string("outputs.") + channel);
+    }
+    for (const Channel& channel : config_.contract.outputs) {
+      take("PAI_OUTPUT_", channel.name, "outputs." + channel.name);
+    }
+  }
+
+  void variables() {
+    for (const auto& [name, value] : config_.environment_variables) {
+      if (name.starts_with("MA_") || name.starts_with("VC_")) {
+        problem("environment.environment_variables", "sets " + name,
+                "any name but those of ModelArts (MA_…, VC_…), which the worker sets");
+      }
+    }
+  }
+
+  const ExperimentConfig& config_;
+  std::string words_;
+  Problems& problems_;
+  Problems& notes_;
+  std::map<std::string, std::string> passed_;  // Name → where it was declared.
+};
+
+}  // namespace
+
+ParsedConfig parse_submission(const Value& tree, SearcherRegistry registry, std::string_view fallback_name,
+                              std::uint64_t seed) {
+  ParsedConfig parsed = parse_config(tree, registry, fallback_name, seed);
+  if (!parsed.config) {
+    return parsed;
+  }
+  ContractCheck(*parsed.config, parsed.problems, parsed.notes).all();
+  const auto by_path = [](const Problem& a, const Problem& b) { return a.path < b.path; };
+  std::stable_sort(parsed.problems.begin(), parsed.problems.end(), by_path);
+  std::stable_sort(parsed.notes.begin(), parsed.notes.end(), by_path);
+  if (!parsed.problems.empty()) {
+    parsed.config.reset();
+  }
+  return parsed;
+}
+
+}  // namespace hpsearch::engine

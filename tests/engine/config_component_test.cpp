@@ -1,0 +1,139 @@
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "engine/test_registry.hpp"
+#include "hpsearch/engine/base/text.hpp"
+#include "hpsearch/engine/config/component.hpp"
+
+namespace hpsearch::engine {
+namespace {
+
+Value::Map parameter(const char* type) {
+  return {{"type", type}};
+}
+
+Value trainer() {
+  Value::Map lr = parameter("Float");
+  lr["range"] = Value::Map{{"min", 0.0001}, {"max", 1}};
+  lr["default"] = 0.01;
+  Value::Map batch_size = parameter("Integer");
+  batch_size["range"] = Value::Map{{"min", 1}, {"max", 512}};
+  batch_size["required"] = true;
+  Value::Map optimizer = parameter("string");
+  optimizer["enum"] = Value::List{"sgd", "adam"};
+  optimizer["default"] = "sgd";
+  Value::Map bias = parameter("Bool");
+  bias["bool_style"] = "flag";
+  return Value::Map{
+      {"name", "trainer"},
+      {"boot_file", "train.py"},
+      {"parameters", Value::Map{{"lr", lr}, {"batch_size", batch_size}, {"optimizer", optimizer}, {"bias", bias}}},
+      {"inputs", Value::Map{{"data_url", Value::Map{{"passed_as", "argument"}}}}},
+      {"outputs", Value::Map{{"train_url", Value::Map{{"passed_as", "argument"}, {"pre_download", true}}}}},
+      {"metrics", Value::Map{{"acc", "acc=([0-9.]+)"}}},
+  };
+}
+
+Value experiment_of(Value component, Value::Map hyperparameters) {
+  Value tree = small_experiment();
+  tree.as_map()->erase("entrypoint");
+  tree = with(std::move(tree), "component", std::move(component));
+  tree = with(std::move(tree), "inputs", Value::Map{{"data_url", "/data"}});
+  tree = with(std::move(tree), "outputs", Value::Map{{"train_url", "/results"}});
+  return with(std::move(tree), "hyperparameters", std::move(hyperparameters));
+}
+
+std::string problems_of(const Value& tree) {
+  return lines(parse_submission(tree, test_registry(), "stem", 11).problems);
+}
+
+std::string component_problems(const Value& tree) {
+  const ParsedComponent parsed = parse_component(tree, "");
+  EXPECT_EQ(parsed.component.has_value(), parsed.problems.empty());
+  return lines(parsed.problems);
+}
+
+TEST(Component, BecomesACheckedSpaceAndChannels) {
+  const Value tree = experiment_of(trainer(), {{"lr", Value::Map{{"type", "declared"}}},
+                                               {"bias", Value::Map{{"type", "declared"}}},
+                                               {"batch_size", 32}});
+  const ParsedConfig parsed = parse_submission(tree, test_registry(), "stem", 11);
+  ASSERT_TRUE(parsed.config) << lines(parsed.problems);
+  EXPECT_EQ(lines(parsed.notes), "");
+  EXPECT_EQ(compact_json(parsed.config->hyperparameters),
+            R"({"batch_size":32,"bias":{"bool_style":"flag","type":"categorical","vals":[false,true]},)"
+            R"("lr":{"maxval":1.0,"minval":0.0001,"type":"double"},"optimizer":"sgd"})");
+  EXPECT_EQ(std::get<std::vector<std::string>>(parsed.config->entrypoint.command),
+            (std::vector<std::string>{"python3", "train.py", "{args_eq}"}));
+  EXPECT_EQ(parsed.config->contract,
+            (JobContract{.inputs = {{"data_url", "/data", PassedAs::argument}},
+                         .outputs = {{"train_url", "/results", PassedAs::argument, true}},
+                         .bool_styles = {{"bias", BoolStyle::flag}}}));
+  EXPECT_EQ(parsed.config->metrics.at("acc"), "acc=([0-9.]+)");
+}
+
+TEST(Component, EffectiveExperimentsReadAsThemselves) {
+  const Value tree = experiment_of(trainer(), {{"lr", Value::Map{{"type", "declared"}}}, {"batch_size", 32}});
+  const ParsedConfig parsed = parse_submission(tree, test_registry(), "stem", 11);
+  ASSERT_TRUE(parsed.config) << lines(parsed.problems);
+  const Value effective = to_value(*parsed.config);
+  const ParsedConfig again = parse_config(effective, test_registry(), "", 0);
+  ASSERT_TRUE(again.config) << lines(again.problems);
+  EXPECT_EQ(compact_json(to_value(*again.config)), compact_json(effective));
+}
+
+TEST(Component, RefusesWhatItDoesNotTake) {
+  EXPECT_EQ(problems_of(experiment_of(trainer(), {{"batch_size", 1024},
+                                                  {"lr", Value::Map{{"type", "log"}, {"minval", -6}, {"maxval", -1}}},
+                                                  {"optimiser", "adam"},
+                                                  {"optimizer", "rmsprop"}})),
+            "hyperparameters.batch_size: can be what the component trainer does not take (Int from 1 to 512)\n"
+            "hyperparameters.lr: can be what the component trainer does not take (Float from 0.0001 to 1)\n"
+            "hyperparameters.optimiser: is not declared by the component trainer (did you mean `optimizer`?)\n"
+            "hyperparameters.optimizer: can be what the component trainer does not take (String: one of \"sgd\", "
+            "\"adam\")\n");
+  EXPECT_EQ(problems_of(experiment_of(trainer(), {})),
+            "hyperparameters.batch_size: is missing (Int from 1 to 512; the component trainer requires it)\n");
+  Value tree = with(experiment_of(trainer(), {{"batch_size", 1}}), "inputs", Value::Map{{"data", "/data"}});
+  EXPECT_EQ(problems_of(tree),
+            "inputs.data: is not declared by the component trainer (what its inputs name)\n"
+            "inputs.data_url: is missing (a path; the component trainer requires it)\n");
+}
+
+TEST(Component, ABoundOfADecimalPowerIsMet) {
+  EXPECT_EQ(problems_of(experiment_of(trainer(), {{"batch_size", 1},
+                                                  {"lr", Value::Map{{"type", "log"}, {"minval", -4}, {"maxval", 0}}}})),
+            "");
+}
+
+TEST(Component, AFileNameHasToBeReadByTheCommandLine) {
+  EXPECT_EQ(problems_of(experiment_of("trainer.yaml", {})),
+            "component: is \"trainer.yaml\" (the component itself, as a map: its file is read by the command line)\n"
+            "entrypoint: is missing (a shell command, or a list of words run without a shell)\n");
+}
+
+TEST(Component, TellsEverythingWrongAtOnce) {
+  Value tree = trainer();
+  tree = with(std::move(tree), "entrypoint", "python train.py");
+  tree = with(std::move(tree), "parameters.lr.default", 2);
+  tree = with(std::move(tree), "parameters.batch_size.type", "Number");
+  tree = with(std::move(tree), "parameters.batch_size.default", 1);
+  tree = with(std::move(tree), "parameters.optimizer.range", Value::Map{{"min", 1}});
+  tree = with(std::move(tree), "parameters.train-url", parameter("String"));
+  tree = with(std::move(tree), "parameters._x", parameter("String"));
+  EXPECT_EQ(component_problems(tree),
+            "boot_file: stands beside entrypoint (one of them)\n"
+            "parameters._x: has a name that none can have (1 to 64 of letters, digits, `_` and `-`, not beginning "
+            "with `_`)\n"
+            "parameters.batch_size.type: is \"Number\" (Int, Float, String or Bool)\n"
+            "parameters.batch_size.required: is true beside a default (one of them: what has a default need not "
+            "be given)\n"
+            "parameters.lr.default: is 2 (Float from 0.0001 to 1)\n"
+            "parameters.optimizer.enum: stands beside range (one of them)\n"
+            "outputs.train_url: and parameters.train-url have one name but for capitals and punctuation "
+            "(different names for parameters, inputs and outputs)\n");
+}
+
+}  // namespace
+}  // namespace hpsearch::engine

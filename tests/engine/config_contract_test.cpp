@@ -1,0 +1,165 @@
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "engine/test_registry.hpp"
+#include "hpsearch/engine/base/text.hpp"
+
+namespace hpsearch::engine {
+namespace {
+
+ParsedConfig submit(const Value& tree) {
+  return parse_submission(tree, test_registry(), "stem", 11);
+}
+
+std::string problems_of(const Value& tree) {
+  return lines(submit(tree).problems);
+}
+
+std::string notes_of(const Value& tree) {
+  const ParsedConfig parsed = submit(tree);
+  EXPECT_EQ(lines(parsed.problems), "");
+  return lines(parsed.notes);
+}
+
+Value with_hyperparameters(Value::Map hyperparameters) {
+  return with(small_experiment(), "hyperparameters", std::move(hyperparameters));
+}
+
+TEST(JobContract, IsReadWithItsChannelsAndStyles) {
+  Value tree = with_hyperparameters(
+      {{"amsgrad", Value::Map{{"type", "const"}, {"val", false}, {"bool_style", "int"}}},
+       {"nesterov", Value::Map{{"type", "categorical"}, {"vals", Value::List{true, false}}, {"bool_style", "flag"}}}});
+  tree = with(std::move(tree), "inputs", Value::Map{{"train", "/data/train"},
+                                                    {"data_url", Value::Map{{"path", "/data"}, {"passed_as", "argument"}}}});
+  tree = with(std::move(tree), "outputs",
+              Value::Map{{"train_url", Value::Map{{"path", "/results"}, {"pre_download", true}}},
+                         {"plots", Value::Map{}}});
+  tree = with(std::move(tree), "pai", Value::Map{{"hps_json_values", "string"}});
+  tree = with(std::move(tree), "layout", "/ml");
+  tree = with(std::move(tree), "entrypoint", "python train.py {args}");
+  const ParsedConfig parsed = submit(tree);
+  ASSERT_TRUE(parsed.config) << lines(parsed.problems);
+  EXPECT_EQ(parsed.config->contract,
+            (JobContract{.inputs = {{"data_url", "/data", PassedAs::argument}, {"train", "/data/train"}},
+                         .outputs = {{"plots", ""}, {"train_url", "/results", PassedAs::channel, true}},
+                         .bool_styles = {{"amsgrad", BoolStyle::integer}, {"nesterov", BoolStyle::flag}},
+                         .pai_hps_strings = true,
+                         .ml_layout = true}));
+  EXPECT_EQ(lines(parsed.notes), "");
+}
+
+TEST(JobContract, TwoNamesOfOneVariableAreRefusedByName) {
+  EXPECT_EQ(problems_of(with_hyperparameters({{"test-model", 1}, {"test_model", 2}})),
+            "hyperparameters.test_model: and hyperparameters.test-model would share the variable "
+            "PAI_HPS_TEST_MODEL (names that differ in more than capitals and punctuation)\n");
+  EXPECT_EQ(problems_of(with_hyperparameters({{"a", Value::Map{{"b", 1}}}, {"a_b", 2}})),
+            "hyperparameters.a_b: and hyperparameters.a.b would share the variable PAI_HPS_A_B (names that "
+            "differ in more than capitals and punctuation)\n");
+  EXPECT_EQ(problems_of(with(small_experiment(), "outputs", Value::Map{{"Model", Value::Map{}}})),
+            "outputs.Model: and outputs.model would share the variable PAI_OUTPUT_MODEL (names that differ in "
+            "more than capitals and punctuation)\n");
+}
+
+TEST(JobContract, WhatWasTakenBeforeIsStillRead) {
+  const Value tree = with_hyperparameters({{"test-model", 1}, {"test_model", 2}});
+  EXPECT_TRUE(parse_config(tree, test_registry(), "stem", 11).config.has_value());
+}
+
+TEST(JobContract, ChannelsNeedPathsThatAreSome) {
+  const auto with_input = [](Value value) {
+    return with(small_experiment(), "inputs", Value::Map{{"train", std::move(value)}});
+  };
+  const std::string allowed =
+      " (an absolute path on the workers, or one below the context directory, without `..`; remote storage is "
+      "mounted there first)\n";
+  EXPECT_EQ(problems_of(with_input("data")), "");
+  EXPECT_EQ(problems_of(with(small_experiment(), "outputs", Value::Map{{"train", "data"}})),
+            "outputs.train: is \"data\" (an absolute path on the workers, without `..`; remote storage is mounted "
+            "there first)\n");
+  EXPECT_EQ(problems_of(with_input("oss://bucket/x/")), "inputs.train: is \"oss://bucket/x/\"" + allowed);
+  EXPECT_EQ(problems_of(with_input("/data/../etc")), "inputs.train: is \"/data/../etc\"" + allowed);
+  EXPECT_EQ(problems_of(with_input(Value::Map{{"passed_as", "argument"}})), "inputs.train: has no path" + allowed);
+  EXPECT_EQ(problems_of(with_input(Value::Map{{"path", "/x"}, {"passed_as", "parameter"}})),
+            "inputs.train.passed_as: is \"parameter\" (channel, argument or variable)\n");
+  EXPECT_EQ(problems_of(with(small_experiment(), "inputs", Value::Map{{"../x", "/x"}})),
+            "inputs.../x: has a name that no channel can have (1 to 64 of letters, digits, `_` and `-`, not "
+            "beginning with `_`)\n");
+  EXPECT_EQ(problems_of(with(small_experiment(), "outputs", Value::Map{{"w", Value::Map{{"pre_download", true}}}})),
+            "outputs.w: is to be filled from the attempt before, but has no path (a path that all workers see, "
+            "where attempts leave it)\n");
+  EXPECT_EQ(problems_of(with(small_experiment(), "outputs", Value::Map{{"checkpoints", "/c"}})),
+            "outputs.checkpoints: has a path (none: checkpoints go to checkpoint_storage)\n");
+}
+
+TEST(JobContract, ChannelsPassedByNameNeedAFreeOne) {
+  const auto as = [](const char* name, const char* passed_as) {
+    return with(small_experiment(), "inputs",
+                Value::Map{{name, Value::Map{{"path", "/x"}, {"passed_as", passed_as}}}});
+  };
+  EXPECT_NE(problems_of(as("PATH", "variable")).find("inputs.PATH: cannot be passed as the variable PATH"),
+            std::string::npos);
+  EXPECT_NE(problems_of(as("data-url", "variable")).find("cannot be passed as the variable"), std::string::npos);
+  EXPECT_EQ(problems_of(as("data_url", "variable")), "");
+  Value tree = with(as("lr", "argument"), "hyperparameters", Value::Map{{"lr", 1}});
+  EXPECT_EQ(problems_of(tree),
+            "inputs.lr: would be passed under the same name as hyperparameters.lr (two names)\n");
+}
+
+TEST(JobContract, PaisFormsRefuseWhatTheyCannotCarryOnlyWhereTheyAreUsed) {
+  const Value tree = with_hyperparameters({{"layers", Value::List{64, 32}}, {"two words", 1}});
+  EXPECT_EQ(notes_of(tree),
+            "hyperparameters: left out of PAI's variables and hyperparameters.json, which cannot carry them: "
+            "layers, two words; HPSEARCH_PARAMS has them\n");
+  EXPECT_EQ(problems_of(with(tree, "entrypoint", "python train.py $PAI_USER_ARGS")),
+            "hyperparameters.layers: can be [64,32] (numbers, texts and booleans: the entrypoint reads PAI's "
+            "variables, which carry nothing else)\n"
+            "hyperparameters.two words: has a name that PAI's forms cannot carry (1 to 64 of letters, digits, "
+            "`_`, `-` and `.`, not beginning with `_`: the entrypoint reads PAI's variables)\n");
+}
+
+TEST(JobContract, ZeroBytesAndHugeValuesAreRefused) {
+  EXPECT_EQ(problems_of(with_hyperparameters({{"x", std::string("a\0b", 3)}})),
+            "hyperparameters.x: holds a zero byte (text without one: no argument and no variable can hold it)\n");
+  EXPECT_EQ(problems_of(with_hyperparameters({{"x", std::string(1'000'000, 'x')}})),
+            "hyperparameters: can take 1000011 bytes as JSON (at most 130816: one variable has to hold it)\n");
+}
+
+TEST(JobContract, SearchedBooleansInArgumentsAreWarnedOf) {
+  const Value::Map searched{{"type", "categorical"}, {"vals", Value::List{true, false}}};
+  Value tree = with_hyperparameters({{"bias", searched}});
+  EXPECT_EQ(notes_of(tree), "");
+  tree = with(std::move(tree), "entrypoint", "python train.py {args}");
+  EXPECT_NE(notes_of(tree).find("hyperparameters.bias: is searched and reaches the program as the argument"),
+            std::string::npos);
+  EXPECT_EQ(notes_of(with(tree, "hyperparameters.bias.bool_style", "flag")), "");
+}
+
+TEST(JobContract, BareUserArgumentsAreWarnedOfWhenTheyWouldBreak) {
+  Value tree = with_hyperparameters({{"text", "a b"}});
+  tree = with(std::move(tree), "entrypoint", "python train.py $PAI_USER_ARGS");
+  EXPECT_NE(notes_of(tree).find("hyperparameters.text: can be \"a b\", which a bare $PAI_USER_ARGS"),
+            std::string::npos);
+  EXPECT_EQ(notes_of(with(tree, "entrypoint", R"(eval "python train.py $PAI_USER_ARGS")")), "");
+  EXPECT_EQ(notes_of(with(tree, "hyperparameters.text", "a-b")), "");
+}
+
+TEST(JobContract, BoolStylesBelongToBooleans) {
+  const auto style = [](Value val, const char* word) {
+    return with_hyperparameters({{"x", Value::Map{{"type", "const"}, {"val", std::move(val)}, {"bool_style", word}}}});
+  };
+  EXPECT_EQ(problems_of(style(true, "yes")),
+            "hyperparameters.x.bool_style: is \"yes\" (one of python, lower, int, flag, empty_false)\n");
+  EXPECT_EQ(problems_of(style(1, "int")),
+            "hyperparameters.x.bool_style: stands at a hyperparameter that is never true or false (no bool_style)\n");
+}
+
+TEST(JobContract, TheWorkersOwnModelArtsVariablesCannotBeSet) {
+  EXPECT_NE(problems_of(with(small_experiment(), "environment.environment_variables", Value::Map{{"MA_NUM_HOSTS", "4"}}))
+                .find("sets MA_NUM_HOSTS"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace hpsearch::engine

@@ -1,0 +1,184 @@
+#include "hpsearch/workers/core/hyperparameter_forms.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdlib>
+#include <utility>
+
+#include "hpsearch/engine/base/text.hpp"
+
+namespace hpsearch::workers {
+
+using engine::BoolStyle;
+using engine::NamedBoolStyle;
+using engine::Value;
+
+namespace {
+
+/// The digits of a decimal with an exponent, laid out without one: "-1.5e-05" → "-0.000015".
+std::string without_exponent(const std::string& text) {
+  const std::size_t e = text.find('e');
+  if (e == std::string::npos) {
+    return text;
+  }
+  const bool negative = text.front() == '-';
+  const std::string mantissa = text.substr(negative ? 1 : 0, e - (negative ? 1 : 0));
+  const std::size_t point = std::min(mantissa.find('.'), mantissa.size());
+  std::string digits = mantissa.substr(0, point);
+  if (point < mantissa.size()) {
+    digits += mantissa.substr(point + 1);
+  }
+  const long places = static_cast<long>(point) + std::strtol(text.c_str() + e + 1, nullptr, 10);
+  std::string fixed;
+  if (places <= 0) {
+    fixed = "0." + std::string(static_cast<std::size_t>(-places), '0') + digits;
+  } else if (static_cast<std::size_t>(places) >= digits.size()) {
+    fixed = digits + std::string(static_cast<std::size_t>(places) - digits.size(), '0') + ".0";
+  } else {
+    fixed = digits.substr(0, static_cast<std::size_t>(places)) + "." +
+            digits.substr(static_cast<std::size_t>(places));
+  }
+  return (negative ? "-" : "") + fixed;
+}
+
+std::string bool_text(bool value, BoolStyle style) {
+  switch (style) {
+    case BoolStyle::lower:
+      return value ? "true" : "false";
+    case BoolStyle::integer:
+      return value ? "1" : "0";
+    case BoolStyle::empty_false:
+      return value ? "True" : "";
+    case BoolStyle::python:
+    case BoolStyle::flag:
+      break;
+  }
+  return value ? "True" : "False";
+}
+
+/// What the platforms' own kits make of a value: Python's str().
+std::string text_of(const Value& value, BoolStyle style) {
+  const bool* boolean = value.as_bool();
+  return boolean != nullptr ? bool_text(*boolean, style) : engine::python_text(value);
+}
+
+bool fits_pai(const HyperparameterForms::Hyperparameter& one) {
+  return engine::is_pai_name(one.name) && engine::is_pai_value(*one.value);
+}
+
+/// The arguments that one hyperparameter becomes; a flag is there or not.
+void append_arguments(const HyperparameterForms::Hyperparameter& one, bool with_equals,
+                      std::vector<std::string>& to) {
+  const bool* boolean = one.value->as_bool();
+  if (boolean != nullptr && one.style == BoolStyle::flag) {
+    if (*boolean) {
+      to.push_back("--" + one.name);
+    }
+  } else if (with_equals) {
+    to.push_back("--" + one.name + "=" + argument_text(*one.value, one.style));
+  } else {
+    to.push_back("--" + one.name);
+    to.push_back(argument_text(*one.value, one.style));
+  }
+}
+
+BoolStyle style_of(const std::vector<NamedBoolStyle>& styles, std::string_view name) {
+  const auto found =
+      std::find_if(styles.begin(), styles.end(), [&](const NamedBoolStyle& named) { return named.name == name; });
+  return found == styles.end() ? BoolStyle::python : found->style;
+}
+
+void flatten(const std::string& prefix, const Value::Map& members, const std::vector<NamedBoolStyle>& styles,
+             std::vector<HyperparameterForms::Hyperparameter>& to) {
+  for (const auto& [key, value] : members) {
+    std::string name = prefix.empty() ? key : prefix + "." + key;
+    if (const Value::Map* inner = value.as_map()) {
+      flatten(name, *inner, styles, to);
+    } else {
+      const BoolStyle style = style_of(styles, name);
+      to.push_back({std::move(name), &value, style});
+    }
+  }
+}
+
+}  // namespace
+
+std::string argument_text(const Value& value, BoolStyle style) {
+  std::string text = text_of(value, style);
+  if (const double* real = value.as_real(); real != nullptr && *real < 0 && std::isfinite(*real)) {
+    return without_exponent(text);
+  }
+  return text;
+}
+
+std::string shell_word(std::string_view text) {
+  if (engine::is_shell_safe(text)) {
+    return std::string(text);
+  }
+  std::string quoted = "'";
+  for (const char c : text) {
+    if (c == '\'') {
+      quoted.append("'\"'\"'");
+    } else {
+      quoted.push_back(c);
+    }
+  }
+  quoted.push_back('\'');
+  return quoted;
+}
+
+HyperparameterForms::HyperparameterForms(const Value& hparams, const std::vector<NamedBoolStyle>& styles) {
+  if (const Value::Map* members = hparams.as_map()) {
+    flatten("", *members, styles, all_);
+  }
+}
+
+const HyperparameterForms::Hyperparameter* HyperparameterForms::find(std::string_view name) const noexcept {
+  const auto found = std::find_if(all_.begin(), all_.end(), [&](const auto& one) { return one.name == name; });
+  return found == all_.end() ? nullptr : &*found;
+}
+
+std::vector<std::string> HyperparameterForms::arguments(bool with_equals) const {
+  std::vector<std::string> arguments;
+  for (const Hyperparameter& one : all_) {
+    append_arguments(one, with_equals, arguments);
+  }
+  return arguments;
+}
+
+std::string HyperparameterForms::pai_user_args() const {
+  std::string line;
+  for (const Hyperparameter& one : all_) {
+    if (fits_pai(one)) {
+      std::vector<std::string> words;
+      append_arguments(one, false, words);
+      for (const std::string& word : words) {
+        line.append(line.empty() ? "" : " ").append(shell_word(word));
+      }
+    }
+  }
+  return line;
+}
+
+std::string HyperparameterForms::pai_hps(bool as_strings) const {
+  Value::Map map;
+  for (const Hyperparameter& one : all_) {
+    if (fits_pai(one)) {
+      map[one.name] = as_strings ? Value(text_of(*one.value, one.style)) : *one.value;
+    }
+  }
+  return engine::python_json(Value(std::move(map)));
+}
+
+std::map<std::string, std::string> HyperparameterForms::pai_variables() const {
+  std::map<std::string, std::string> variables;
+  for (const Hyperparameter& one : all_) {
+    if (fits_pai(one)) {
+      variables["PAI_HPS_" + engine::variable_part(one.name)] = text_of(*one.value, one.style);
+    }
+  }
+  return variables;
+}
+
+}  // namespace hpsearch::workers

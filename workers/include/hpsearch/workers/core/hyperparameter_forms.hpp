@@ -1,0 +1,51 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hpsearch/engine/base/value.hpp"
+#include "hpsearch/engine/config/job_contract.hpp"
+
+namespace hpsearch::workers {
+
+/// A hyperparameter as one argument: Python's str(), but a negative real without exponent, since argparse
+/// takes -1e-05 for an option.
+[[nodiscard]] std::string argument_text(const engine::Value& value,
+                                        engine::BoolStyle style = engine::BoolStyle::python);
+
+/// One word for sh, in single quotes unless every character is harmless: what Python's shlex.quote() gives.
+[[nodiscard]] std::string shell_word(std::string_view text);
+
+/// The hyperparameters of one trial, in the forms that programs of other platforms read (docs/job-contract.md).
+/// Nested names are joined by dots. A name or value that PAI's forms cannot carry is left out of them.
+///
+/// Owns: nothing; the values and styles outlive it.
+class HyperparameterForms {
+ public:
+  HyperparameterForms(const engine::Value& hparams, const std::vector<engine::NamedBoolStyle>& styles);
+
+  struct Hyperparameter {
+    std::string name;
+    const engine::Value* value;
+    engine::BoolStyle style;
+  };
+  [[nodiscard]] const std::vector<Hyperparameter>& all() const noexcept { return all_; }
+  [[nodiscard]] const Hyperparameter* find(std::string_view name) const noexcept;
+
+  /// {"--lr", "0.1", "--bias", "True"}, or {"--lr=0.1", "--bias=True"} `with_equals`.
+  [[nodiscard]] std::vector<std::string> arguments(bool with_equals) const;
+
+  [[nodiscard]] std::string pai_user_args() const;                          ///< PAI_USER_ARGS
+  [[nodiscard]] std::string pai_hps(bool as_strings) const;                 ///< PAI_HPS
+  [[nodiscard]] std::map<std::string, std::string> pai_variables() const;  ///< PAI_HPS_<NAME>
+
+  /// hyperparameters.json: every value as the text that PAI_HPS_<NAME> has.
+  [[nodiscard]] std::string hyperparameters_json() const { return pai_hps(true); }
+
+ private:
+  std::vector<Hyperparameter> all_;
+};
+
+}  // namespace hpsearch::workers

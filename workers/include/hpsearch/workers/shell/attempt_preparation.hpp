@@ -1,0 +1,34 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "hpsearch/engine/base/result.hpp"
+#include "hpsearch/engine/experiment/attempt.hpp"
+#include "hpsearch/workers/core/launch_environment.hpp"
+#include "hpsearch/workers/shell/attempt_directory.hpp"
+
+namespace hpsearch::workers {
+
+/// The sockets of an attempt; their paths are short, wherever its directory lies.
+struct AttemptSockets {
+  std::string report;
+  std::string agent;
+};
+
+/// Makes everything that an attempt's program finds: its directory with the context, its channels, the files
+/// of its hyperparameters, and the order to its keeper.
+///
+/// An output channel with a path lies in PATH/EXPERIMENT/TRIAL/ATTEMPT, and is seen through a link. Filled
+/// beforehand, it begins as a copy of what the trial's last attempt before this one left there.
+///
+/// The context's requirements.txt and startup-hook.sh run first, in the program's own process and once for each
+/// content on this machine; what they leave lies below `setups`.
+///
+/// not_found: the context or an input is not there. wrong_state: an output's place belongs to another search.
+/// Cost: a copy of the context and of what outputs are filled with; call it off the loop.
+[[nodiscard]] engine::Status prepare_attempt(const engine::LaunchSpec& spec, const AttemptDirectory& directory,
+                                             const LentMachine& machine, const AttemptSockets& sockets,
+                                             const std::filesystem::path& setups);
+
+}  // namespace hpsearch::workers

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace hpsearch::workers {
+
+/// Where programs written for PAI expect their tree.
+inline constexpr std::string_view ml_mount_point = "/ml";
+
+/// Whether this process may give a program a /ml of its own: it is root with the right to mount, and /ml is
+/// there or can be made. Asks the kernel once; later answers are that one.
+[[nodiscard]] bool can_mount_ml();
+
+/// A command that runs `argv` in a mount namespace of its own, in which /ml is the directory `tree` and the
+/// current directory is /ml/usercode. Nobody else sees that mount, and it ends with the program.
+[[nodiscard]] std::vector<std::string> under_ml(const std::string& tree, std::vector<std::string> argv);
+
+}  // namespace hpsearch::workers

@@ -1,0 +1,90 @@
+#include "hpsearch/workers/shell/attempt_preparation.hpp"
+
+#include <exception>
+#include <optional>
+#include <utility>
+
+#include "hpsearch/workers/core/determined_launch.hpp"
+#include "hpsearch/workers/shell/channels.hpp"
+#include "hpsearch/workers/shell/files.hpp"
+#include "hpsearch/workers/shell/launch_order.hpp"
+#include "hpsearch/workers/shell/ml_mount.hpp"
+#include "hpsearch/workers/shell/node_setup.hpp"
+
+namespace hpsearch::workers {
+
+using engine::Errc;
+using engine::Error;
+using engine::LaunchSpec;
+using engine::Result;
+using engine::Status;
+
+namespace {
+
+Status prepare(const LaunchSpec& spec, const AttemptDirectory& directory, const LentMachine& machine,
+               const AttemptSockets& sockets, const std::filesystem::path& setups) {
+  if (const Status made = directory.make(spec.context_directory); !made) {
+    return made;
+  }
+  const bool at_ml = spec.contract.ml_layout && can_mount_ml();
+  const std::string ml = at_ml ? std::string(ml_mount_point) : directory.ml().string();
+  Result<ChannelPlaces> channels = make_channels(spec, directory, ml);
+  if (!channels) {
+    return channels.error();
+  }
+  const AttemptPlaces places{.work_directory = directory.work().string(),
+                             .checkpoint_directory = (directory.output() / "checkpoints").string(),
+                             .output_directory = directory.output().string(),
+                             .params_file = directory.params().string(),
+                             .socket = sockets.report,
+                             .ml = ml,
+                             .harness_directory = directory.harness().string(),
+                             .inputs = std::move(channels->inputs),
+                             .outputs = std::move(channels->outputs)};
+  Result<Launch> plan = plan_launch(spec, places, machine);
+  if (!plan) {
+    return plan.error();
+  }
+  const std::pair<std::filesystem::path, const std::string*> files[] = {
+      {directory.params(), &plan->params_json},
+      {directory.config() / "hyperparameters.json", &plan->hyperparameters_json},
+      {directory.config() / "training_job.json", &plan->training_job_json},
+  };
+  for (const auto& [path, text] : files) {
+    if (const Status written = write_file(path, *text + "\n", false); !written) {
+      return written;
+    }
+  }
+  // The Determined harness sources the hook itself, in every attempt.
+  if (const auto setup = wants_determined_harness(spec) ? std::nullopt : setup_of(directory.work(), setups)) {
+    if (const Status made = make_directories(setup->directory); !made) {
+      return made;
+    }
+    plan->argv = after_setup(*setup, std::move(plan->argv), plan->environment);
+  }
+  const LaunchOrder order{
+      .program = {.argv = at_ml ? under_ml(directory.ml().string(), std::move(plan->argv))
+                                : std::move(plan->argv),
+                  .environment = std::move(plan->environment),
+                  .directory = places.work_directory,
+                  .token = "HPSEARCH_SOCKET=" + sockets.report},
+      .report_socket = sockets.report,
+      .agent_socket = sockets.agent,
+      .metric_patterns = spec.metric_patterns,
+      .first_step = spec.latest_step};
+  return write_launch_order(directory.launch(), order);
+}
+
+}  // namespace
+
+Status prepare_attempt(const LaunchSpec& spec, const AttemptDirectory& directory, const LentMachine& machine,
+                       const AttemptSockets& sockets, const std::filesystem::path& setups) {
+  try {
+    return prepare(spec, directory, machine, sockets, setups);
+  } catch (const std::exception& error) {  // The file system library throws when memory is short.
+    return Error{Errc::unavailable,
+                 "cannot prepare " + directory.root().string() + ": " + std::string(error.what())};
+  }
+}
+
+}  // namespace hpsearch::workers
