@@ -61,6 +61,13 @@ LaunchSpec launch_spec(Entrypoint entrypoint) {
   return spec;
 }
 
+LaunchSpec remote_spec() {
+  LaunchSpec spec = launch_spec({std::string("python3 train.py")});
+  spec.checkpoint_root = "s3://models/digits";
+  spec.storage_environment = {{"RCLONE_CONFIG_HPSEARCH_TYPE", "s3"}};
+  return spec;
+}
+
 Reason rung_reason(Reason::Why why) {
   return {why, 1U, 2U, 3U, 17U, 4U, 0.912, "of its rung"};
 }
@@ -110,6 +117,7 @@ const std::vector<Example<proto::FromDaemon>>& examples_from_daemon() {
       {"lease", proto::Lease{launch_spec({std::vector<std::string>{"python3", "train.py", "{args}"}})}},
       {"lease_of_a_shell_line",
        proto::Lease{launch_spec({std::string("python3 train.py --lr {optimizer.lr}")})}},
+      {"lease_with_remote_storage", proto::Lease{remote_spec()}},
       {"ack", proto::Ack{key(), 31}},
       {"nack", proto::Nack{key(), 29}},
       {"decision", proto::Decide{key(), {Lsn{70'002}, Directive::train_on, Units{81}}}},
@@ -168,6 +176,9 @@ const std::vector<Example<EventBody>>& example_events() {
        AttemptAdopted{key(), WorkerId{4}, {SlotIndex{0}, SlotIndex{3}}, Units{81}, 31}},
       {"worker_quarantined", WorkerQuarantined{WorkerId{4}, "3 different trials failed there"}},
       {"worker_released", WorkerReleased{WorkerId{4}}},
+      {"checkpoints_collected",
+       CheckpointsCollected{experiment, trial, {"/data/checkpoints/7/300/1-9", "/data/checkpoints/7/300/2-27"}}},
+      {"checkpoints_deleted", CheckpointsDeleted{experiment, {"/data/checkpoints/7/300/1-9"}}},
   };
   return examples;
 }

@@ -9,8 +9,11 @@
 #include <utility>
 #include <variant>
 
+#include "hpsearch/engine/config/remote_storage.hpp"
 #include "hpsearch/net/log.hpp"
+#include "hpsearch/net/rclone.hpp"
 #include "hpsearch/workers/shell/checkpoint_publisher.hpp"
+#include "hpsearch/workers/shell/object_storage.hpp"
 #include "hpsearch/workers/shell/program_log.hpp"
 #include "hpsearch/workers/shell/process_table.hpp"
 
@@ -182,15 +185,29 @@ void WorkerLoop::carry_out(const NewConnection& /*connection*/) {
 
 void WorkerLoop::carry_out(const StartProgram& start) {
   const AttemptKey key = start.spec.key;
+  LaunchSpec spec = start.spec;
+  std::string address;  // Of the checkpoint to fetch first.
+  if (engine::is_remote(spec.latest_checkpoint)) {
+    address = std::exchange(spec.latest_checkpoint, state_.attempt(key).fetched().string());
+  }
+  if (engine::is_remote(spec.checkpoint_root) || !address.empty()) {
+    if (const engine::Status found = net::find_rclone(); !found) {
+      inputs_.emplace_back(ProgramNotStarted{key, "checkpoint storage " + spec.checkpoint_root + ": " + found.error().message});
+      return;
+    }
+  }
   std::string params;
-  Result<LaunchOrder> order = order_for(start.spec, params);
+  Result<LaunchOrder> order = order_for(spec, params);
   if (!order) {
     inputs_.emplace_back(ProgramNotStarted{key, order.error().message});
     return;
   }
-  background_.run([this, spec = start.spec, order = *std::move(order), params = std::move(params),
+  background_.run([this, spec = std::move(spec), address, order = *std::move(order), params = std::move(params),
                    directory = state_.attempt(key)]() -> Background::Afterwards {
     Status made = directory.make(spec.context_directory);
+    if (made && !address.empty()) {
+      made = download_checkpoint(address, directory.fetched(), spec.storage_environment);
+    }
     if (made) {
       made = write_file(directory.params(), params + "\n", false);
     }
@@ -314,11 +331,13 @@ void WorkerLoop::carry_out(const AnswerProgram& answer) {
 
 void WorkerLoop::carry_out(const PublishCheckpoint& publish) {
   const AttemptKey key = publish.key;
-  const std::filesystem::path root =
-      publish.root.empty() ? state_.checkpoints() : std::filesystem::path(publish.root);
-  background_.run([this, key, root, step = publish.step,
-                   from = state_.attempt(key).checkpoint()]() -> Background::Afterwards {
-    auto published = publish_checkpoint(from, root, key, step);
+  background_.run([this, key, publish, own_root = state_.checkpoints(),
+                   directory = state_.attempt(key)]() -> Background::Afterwards {
+    const std::filesystem::path from = directory.checkpoint();
+    auto published = engine::is_remote(publish.root)
+                         ? upload_checkpoint(from, directory.staging(), publish)
+                         : publish_checkpoint(from, publish.root.empty() ? own_root : std::filesystem::path(publish.root),
+                                              key, publish.step);
     return [this, key, from, published = std::move(published)] {
       if (!published) {
         push(CheckpointNotPublished{key, false, published.error().message});

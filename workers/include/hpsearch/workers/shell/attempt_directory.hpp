@@ -46,6 +46,8 @@ class AttemptDirectory {
   [[nodiscard]] std::filesystem::path launch() const { return root_ / "launch"; }
   [[nodiscard]] std::filesystem::path work() const { return root_ / "work"; }
   [[nodiscard]] std::filesystem::path checkpoint() const { return root_ / "checkpoint"; }
+  [[nodiscard]] std::filesystem::path staging() const { return root_ / "staging"; }  ///< Checkpoints to be uploaded.
+  [[nodiscard]] std::filesystem::path fetched() const { return root_ / "fetched"; }  ///< The one it starts from.
   [[nodiscard]] std::filesystem::path output() const { return root_ / "output"; }
   [[nodiscard]] std::filesystem::path params() const { return root_ / "params.json"; }
   [[nodiscard]] std::filesystem::path process() const { return root_ / "process.json"; }
