@@ -31,7 +31,7 @@ QUICK = {
     "HPSEARCH_SEEDS": "40",
 }
 # A fault of the protocol may need a rare moment.
-QUICK_OF = {"cluster_simulation_test": {"HPSEARCH_SEEDS": "150"}}
+QUICK_OF = {"cluster_simulation_test": {"HPSEARCH_SEEDS": "150"}, "crash_points_test": {"HPSEARCH_CRASH_TRIALS": "25"}}
 TIMEOUT_S = 180
 SKIPPED = 77
 
@@ -159,9 +159,9 @@ def passes(program, folder):
     failed = [line for line in done.stdout.splitlines() if line.startswith("[  FAILED  ]")]
     if not failed:
         return f"exit status {done.returncode}"
-    needed = re.search(r"broken by seed (\d+) of", done.stdout)
+    needed = re.search(r"broken by (\D+) (\d+) of", done.stdout)
     return failed[0].removeprefix("[  FAILED  ] ").split(",")[0].split(" (")[0] + (
-        f" after {needed.group(1)} seeds" if needed else "")
+        f" after {needed.group(2)} {needed.group(1)}s" if needed else "")
 
 
 def verdict_on(build, mutant):

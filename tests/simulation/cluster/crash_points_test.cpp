@@ -43,6 +43,18 @@ std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
   return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
 }
 
+/// Says how much it took to break what is tested, for tests/mutants.
+struct Tally {
+  const char* what;
+  std::uint64_t done = 0;
+
+  ~Tally() {
+    if (testing::Test::HasFatalFailure()) {
+      std::cout << "broken by " << what << ' ' << done << " of this run" << std::endl;
+    }
+  }
+};
+
 /// What was decided, in order, as text: which trials with which hyperparameters, how far each was let, what ended.
 std::string decision_in(const Event& event) {
   const auto bytes = proto::encode_event(event.body);
@@ -473,7 +485,12 @@ TEST_P(CrashPoints, RecoveredDaemonDecidesWhatTheUninterruptedOneDid) {
   Uninterrupted calm;
   ASSERT_NO_FATAL_FAILURE(live_uninterrupted(search, calm));
   CrashEverywhere crashes(search, calm, from_environment("HPSEARCH_CRASH_EVERY", 1));
-  ASSERT_NO_FATAL_FAILURE(crashes.run());
+  {
+    Tally tally{"crash point"};
+    crashes.run();
+    tally.done = crashes.points;
+  }
+  ASSERT_FALSE(testing::Test::HasFatalFailure());
   std::cout << GetParam().name << ": " << trials << " trials, " << calm.events.size() << " events, crashed at "
             << crashes.points << " of " << calm.calls << " storage calls and " << crashes.while_recovering
             << " times more while recovering; " << crashes.followed << " recovered states went on, "
@@ -564,8 +581,10 @@ TEST(FailingDisk, EveryCallMayFailOnce) {
   const Value search = engine::asha_config(6, 1, false);
   Uninterrupted calm;
   ASSERT_NO_FATAL_FAILURE(live_uninterrupted(search, calm));
+  Tally tally{"failing call"};
   for (std::uint64_t failing = 1; failing <= calm.calls; ++failing) {
     for (const int error : {EIO, ENOSPC}) {
+      ++tally.done;
       ASSERT_NO_FATAL_FAILURE(fail_one_call(search, calm.decided, failing, error));
     }
   }
@@ -595,7 +614,9 @@ TEST(DamagedDisk, FlippedBitIsFoundOrHarmless) {
   engine::Draw draw(5, engine::TrialNumber(0), "flips");
   std::uint64_t refused = 0;
   const int flips = 600;
+  Tally tally{"flipped bit"};
   for (int i = 0; i < flips; ++i) {
+    ++tally.done;
     DiskImage damaged = sound;
     const std::string path = i % 3 == 0 ? Life::database : "/state/snapshots/" + snapshots[draw.below(snapshots.size())];
     const std::uint64_t bit = draw.below(8 * damaged.content(*damaged.find(path)).size());
@@ -656,11 +677,11 @@ TEST(SnapshotsOnADisk, WhatWasKeptOutlivesPowerFailures) {
   MountedDisk disk(image);
   const daemon::SnapshotFiles files("/state/snapshots", disk);
   std::optional<engine::Lsn> kept;
-  std::uint64_t crashes = 0;
+  Tally tally{"power failure"};
   const auto lose_power = [&] {
     for (std::uint64_t way = 0; way < 12; ++way) {
       DiskImage left = image;
-      engine::Draw draw(++crashes, engine::TrialNumber(0), "power");
+      engine::Draw draw(++tally.done, engine::TrialNumber(0), "power");
       left.lose_power(draw);
       MountedDisk after(left);
       const daemon::SnapshotFiles found("/state/snapshots", after);
@@ -687,7 +708,7 @@ TEST(SnapshotsOnADisk, WhatWasKeptOutlivesPowerFailures) {
     kept = lsn;
     ASSERT_NO_FATAL_FAILURE(lose_power());
   }
-  std::cout << crashes << " power failures" << std::endl;
+  std::cout << tally.done << " power failures" << std::endl;
 }
 
 INSTANTIATE_TEST_SUITE_P(Searchers, CrashPoints, testing::ValuesIn(searches),
