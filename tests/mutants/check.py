@@ -1,8 +1,9 @@
 """Plants the faults of mutants.txt one by one and demands that the tests notice every one of them.
 
-    python3 tests/mutants/check.py BUILD [--by PROGRAM | --not-by PROGRAM] [ID ...]
+    python3 tests/mutants/check.py BUILD [--by PROGRAM ... | --not-by PROGRAM ...] [ID ...]
 
-All mutants, or those named, in a configured and built folder; --by: those that this test program must notice.
+All mutants, or those named, in a configured and built folder; --by: those that one of these test programs must
+notice.
 
 Production code knows nothing of this. For each mutant a copy of its source is changed and compiled with the flags
 of the build; the object is linked first into the test programs that must notice, so that it takes the place of what
@@ -196,8 +197,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("build", type=pathlib.Path)
     programs = parser.add_mutually_exclusive_group()
-    programs.add_argument("--by", metavar="PROGRAM")
-    programs.add_argument("--not-by", metavar="PROGRAM")
+    programs.add_argument("--by", metavar="PROGRAM", action="append", default=[])
+    programs.add_argument("--not-by", metavar="PROGRAM", action="append", default=[])
     parser.add_argument("names", nargs="*", metavar="ID")
     asked = parser.parse_args()
     if not (asked.build / "build.ninja").exists():
@@ -210,7 +211,7 @@ def main():
         raise SystemExit(f"no such mutant: {', '.join(sorted(unknown))}")
     mutants = [mutant for mutant in mutants
                if (not asked.names or mutant.name in asked.names)
-               and (not asked.by or asked.by in mutant.tests) and asked.not_by not in mutant.tests]
+               and (not asked.by or set(asked.by) & set(mutant.tests)) and not set(asked.not_by) & set(mutant.tests)]
     if not mutants:
         raise SystemExit("no mutant is left to be checked")
 
