@@ -649,7 +649,6 @@ TEST(DamagedDisk, SnapshotsOfALaterLogAreNotBelieved) {
   const Value search = engine::asha_config(40, 1, false);
   Uninterrupted calm;
   ASSERT_NO_FATAL_FAILURE(live_uninterrupted(search, calm));
-  const DiskImage later = disk_after(search);
   // The database as it was earlier, brought back beside snapshots that were not.
   DiskImage image("/state");
   SteadyWorker worker(3);
@@ -660,9 +659,17 @@ TEST(DamagedDisk, SnapshotsOfALaterLogAreNotBelieved) {
     life.live(150);
     life.close();
   }
+  DiskImage later = image;
   {
-    DiskImage source = later;
-    MountedDisk from(source);
+    SteadyWorker same = worker;
+    Life life(later, same);
+    ASSERT_TRUE(life.open());
+    life.begin(search);
+    life.live();
+    life.close();
+  }
+  {
+    MountedDisk from(later);
     MountedDisk to(image);
     ASSERT_TRUE(to.make_directory("/state/snapshots"));
     for (const std::string& name : from.names_in("/state/snapshots")) {
