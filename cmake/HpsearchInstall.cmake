@@ -30,7 +30,7 @@ install(FILES ${PROJECT_BINARY_DIR}/hpsearch-config.cmake ${PROJECT_BINARY_DIR}/
   DESTINATION ${hpsearch_package_dir} COMPONENT devel)
 
 if(HPSEARCH_BUILD_APPS)
-  install(FILES ${PROJECT_SOURCE_DIR}/docs/man/hpsearch.1
+  install(FILES ${PROJECT_SOURCE_DIR}/docs/man/hpsearch.1 ${PROJECT_SOURCE_DIR}/docs/man/hpsearch-report.1
     DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT runtime)
   install(FILES ${PROJECT_SOURCE_DIR}/docs/man/hpsearchd.8 ${PROJECT_SOURCE_DIR}/docs/man/hpsearch-worker.8
     DESTINATION ${CMAKE_INSTALL_MANDIR}/man8 COMPONENT runtime)

@@ -19,11 +19,12 @@ ROOMS = {
     "workers/core": ({"engine", "proto"}, "", True),
     "net": ({"engine/base"}, r"boost/|zmq", False),
     "workers/shell": ({"engine", "proto", "net", "workers/core"}, r"re2/|CLI/", False),
+    "workers/determined": ({"engine", "proto", "net", "workers/core", "workers/shell"}, "", False),
     "apps/daemon/store": ({"engine", "proto"}, r"sqlite3\.h", False),
     "apps/daemon": ({"engine", "searchers", "proto", "net", "apps/daemon/store"}, r"CLI/", False),
     # preview, validate and simulate run offline, so the command line needs the searchers themselves; the store's
     # tools are for when no daemon runs, so it needs the store.
-    "apps/cli": ({"engine", "searchers", "surrogates", "proto", "net", "apps/daemon/store"}, r"yaml-cpp/|CLI/", False),
+    "apps/cli": ({"engine", "searchers", "surrogates", "proto", "net", "apps/daemon/store"}, r"yaml-cpp/|CLI/|re2/", False),
 }
 
 # Inside the engine, from the ground up: each sub-room may include itself and what stands before it.

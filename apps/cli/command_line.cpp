@@ -283,7 +283,11 @@ class CommandLine {
     const auto about_one = [this](int (*verb)(const ExperimentOptions&, const Output&)) {
       return [this, verb](const Output& output) { return verb(experiment(), output); };
     };
-    add_experiment(add("show", "Show one experiment", about_one(show)));
+    CLI::App& show_verb = add("show", "Show one experiment, or a trial of it", [this](const Output& output) {
+      return show(ShowOptions{experiment(), given_.trial}, output);
+    });
+    add_experiment(show_verb);
+    show_verb.add_option("--trial", given_.trial, "This trial: its attempts, how each ended, the end of the last failed one's log");
     add_experiment(add("trials", "List an experiment's trials", about_one(trials)));
     add_experiment(add("best", "Show the best trial", about_one(best)));
     add_experiment(add("config", "Print the experiment with every default filled in", about_one(config)));
@@ -310,6 +314,11 @@ class CommandLine {
     verb.add_flag("--stderr", given_.logs.standard_error, "Standard error instead of standard output");
     verb.add_option("--attempt", given_.logs.attempt, "Which run of the trial, from 1 (default: the last)");
     verb.add_option("-n,--tail", given_.logs.tail, "Only the last so many lines");
+    CLI::Option* grep = verb.add_option("--grep", given_.logs.grep,
+                                        "Only lines in which this regular expression (RE2) is found");
+    verb.add_flag("--raw", given_.logs.raw,
+                  "As it was written: with every state of a progress bar, escape sequences and all")
+        ->excludes(grep);
     add_server(verb);
   }
 

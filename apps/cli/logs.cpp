@@ -1,15 +1,18 @@
+#include <re2/re2.h>
+
 #include <algorithm>
 #include <chrono>
-#include <filesystem>
-#include <fstream>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "cli/interrupts.hpp"
+#include "cli/log_source.hpp"
+#include "cli/log_view.hpp"
 #include "cli/server.hpp"
 #include "cli/text.hpp"
 #include "cli/verbs.hpp"
-#include "hpsearch/engine/trial/trial_state.hpp"
+#include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/proto/utf8.hpp"
 
 namespace hpsearch::cli {
@@ -17,118 +20,52 @@ namespace {
 
 using engine::Value;
 
-constexpr std::uint64_t part_bytes = 128 * 1024;
 constexpr std::chrono::seconds patience_with_silence{120};
+constexpr std::uint64_t most_lines_at_the_end = 1'000'000;
 
-/// A stretch of a log, and how long the whole of it is so far.
-struct Part {
-  std::uint64_t offset = 0;
-  std::uint64_t size = 0;
-  std::string text;
-  [[nodiscard]] std::uint64_t end() const noexcept { return offset + text.size(); }
-};
-
-/// Where logs come from.
-class LogSource {
+/// Says which lines of a log are shown, and how.
+class LogLines {
  public:
-  virtual ~LogSource() = default;
-  /// From `offset` on, or the end of the log.
-  [[nodiscard]] virtual Outcome<Part> read(std::uint64_t attempt, std::uint64_t offset,
-                                           bool from_end) const = 0;
-  /// The trial's last attempt so far, and whether it has no more to come.
-  struct Course {
-    std::uint64_t attempts = 0;
-    bool over = false;
-  };
-  [[nodiscard]] virtual Outcome<Course> course() const = 0;
-};
+  /// `wanted`: only lines in which it is found; none = all.
+  LogLines(bool raw, const re2::RE2* wanted) : raw_(raw), wanted_(wanted) {}
 
-/// Asks the daemon, which asks the worker.
-class DaemonLogs final : public LogSource {
- public:
-  DaemonLogs(const Client& client, std::uint64_t experiment, std::uint64_t trial, std::string stream)
-      : client_(client),
-        target_(experiment_target(experiment, "/trials/" + std::to_string(trial))),
-        stream_(std::move(stream)) {}
-
-  [[nodiscard]] Outcome<Part> read(std::uint64_t attempt, std::uint64_t offset,
-                                   bool from_end) const override {
-    std::string target = target_ + "/log?stream=" + stream_ + "&attempt=" + std::to_string(attempt) +
-                         "&limit=" + std::to_string(part_bytes);
-    target += from_end ? "&from_end=1" : "&offset=" + std::to_string(offset);
-    const Outcome<Value> answer = client_.get(target);
-    if (!answer) {
-      return answer.failure();
-    }
-    return Part{count_at(*answer, "offset"), count_at(*answer, "size"), text_at(*answer, "text")};
-  }
-
-  [[nodiscard]] Outcome<Course> course() const override {
-    const Outcome<Value> answer = client_.get(target_);
-    if (!answer) {
-      return answer.failure();
-    }
-    const auto state = engine::trial_state_named(text_at(*answer, "state"));
-    return Course{count_at(*answer, "attempts"), state && engine::is_closed(*state)};
+  [[nodiscard]] std::string take(const std::string& bytes) { return raw_ ? bytes : only_wanted(view_.take(bytes)); }
+  [[nodiscard]] std::string finish() { return raw_ ? std::string() : only_wanted(view_.finish()); }
+  /// The line that still grows.
+  [[nodiscard]] std::string unfinished() const {
+    const std::string line = raw_ ? std::string() : view_.unfinished();
+    return is_wanted(line) ? line : std::string();
   }
 
  private:
-  const Client& client_;
-  std::string target_;
-  std::string stream_;
-};
-
-/// Reads the files that the worker of a run has left, when no run is using its directory: nothing grows then,
-/// and no worker need be started, which would go on training.
-class LeftLogs final : public LogSource {
- public:
-  LeftLogs(std::filesystem::path attempts, std::uint64_t experiment, std::uint64_t trial, std::string stream)
-      : attempts_(std::move(attempts)),
-        prefix_(std::to_string(experiment) + "-" + std::to_string(trial) + "-"),
-        stream_(std::move(stream)) {}
-
-  [[nodiscard]] Outcome<Part> read(std::uint64_t attempt, std::uint64_t offset,
-                                   bool from_end) const override {
-    const std::filesystem::path file = attempts_ / (prefix_ + std::to_string(attempt)) / (stream_ + ".log");
-    std::ifstream in(file, std::ios::binary | std::ios::ate);
-    if (!in) {
-      return not_found_failure("there is no log " + file.string());
-    }
-    Part part;
-    part.size = static_cast<std::uint64_t>(in.tellg());
-    part.offset =
-        from_end ? (part.size > part_bytes ? part.size - part_bytes : 0) : std::min(offset, part.size);
-    part.text.resize(static_cast<std::size_t>(std::min(part_bytes, part.size - part.offset)));
-    in.seekg(static_cast<std::streamoff>(part.offset));
-    in.read(part.text.data(), static_cast<std::streamsize>(part.text.size()));
-    part.text.resize(static_cast<std::size_t>(in.gcount()));
-    return part;
+  [[nodiscard]] bool is_wanted(std::string_view line) const {
+    return wanted_ == nullptr || re2::RE2::PartialMatch(re2::StringPiece(line.data(), line.size()), *wanted_);
   }
-
-  [[nodiscard]] Outcome<Course> course() const override {
-    Course course{0, true};
-    std::error_code ignored;
-    for (const auto& entry : std::filesystem::directory_iterator(attempts_, ignored)) {
-      const std::string name = entry.path().filename().string();
-      if (name.starts_with(prefix_)) {
-        if (const auto number = read_number(name.substr(prefix_.size()), "attempt")) {
-          course.attempts = std::max(course.attempts, *number);
-        }
+  [[nodiscard]] std::string only_wanted(std::string lines) const {
+    if (wanted_ == nullptr) {
+      return lines;
+    }
+    std::string found;
+    for (std::size_t at = 0; at < lines.size();) {
+      const std::size_t end = lines.find('\n', at) + 1;
+      const std::string_view line = std::string_view(lines).substr(at, end - at);
+      if (is_wanted(line.substr(0, line.size() - 1))) {
+        found += line;
       }
+      at = end;
     }
-    return course;
+    return found;
   }
 
- private:
-  std::filesystem::path attempts_;
-  std::string prefix_;
-  std::string stream_;
+  bool raw_;
+  const re2::RE2* wanted_;
+  LogView view_;
 };
 
 class LogPrinter {
  public:
-  LogPrinter(const LogSource& source, const LogsOptions& options, const Output& output)
-      : source_(source), options_(options), output_(output) {}
+  LogPrinter(const LogSource& source, const LogsOptions& options, const re2::RE2* wanted, const Output& output)
+      : source_(source), options_(options), wanted_(wanted), output_(output), lines_(options.raw, wanted) {}
 
   int print_all() {
     const Interrupts interrupts;
@@ -141,14 +78,9 @@ class LogPrinter {
     }
     attempt_ = options_.attempt.value_or(course->attempts);
     if (options_.tail && attempt_ > 0) {
-      const Outcome<Part> end = source_.read(attempt_, 0, true);
-      if (!end) {
-        return output_.fail(end.failure());
+      if (const Outcome<engine::Done> begun = print_end(); !begun) {
+        return output_.fail(begun.failure());
       }
-      const std::string lines =
-          last_lines(end->text, static_cast<std::size_t>(std::min<std::uint64_t>(*options_.tail, 1'000'000)));
-      emit(lines.empty() ? lines : lines + "\n");
-      offset_ = end->end();
     }
     std::optional<std::chrono::steady_clock::time_point> silent_since;
     while (interrupts.count() == 0) {
@@ -167,6 +99,7 @@ class LogPrinter {
       } else {
         silent_since.reset();
         if (!options_.attempt && attempt_ < seen->attempts) {
+          emit(lines_.finish());
           attempt_ = attempt_ == 0 ? seen->attempts : attempt_ + 1;
           offset_ = 0;
           continue;
@@ -174,6 +107,7 @@ class LogPrinter {
         if (!options_.follow || seen->over || (options_.attempt && attempt_ < seen->attempts)) {
           return finish();
         }
+        draw_unfinished();
       }
       nap(std::chrono::milliseconds(500));
     }
@@ -181,14 +115,44 @@ class LogPrinter {
   }
 
  private:
-  /// Everything of the attempt that is there.
-  [[nodiscard]] Outcome<engine::Done> drain() {
+  /// The last lines of what is there: of all that are wanted, or of the log's end when all are.
+  Outcome<engine::Done> print_end() {
+    const auto lines = static_cast<std::size_t>(std::min(*options_.tail, most_lines_at_the_end));
+    std::string text;
+    if (wanted_ != nullptr) {
+      if (Outcome<engine::Done> read = drain(&text); !read) {
+        return read;
+      }
+      text += options_.follow ? std::string() : lines_.finish();
+    } else {
+      const Outcome<LogPart> end = source_.read(attempt_, 0, true);
+      if (!end) {
+        return end.failure();
+      }
+      text = lines_.take(end->text);
+      text += options_.follow ? std::string() : lines_.finish();
+      offset_ = end->end();
+    }
+    const std::string last = last_lines(text, lines);
+    emit(last.empty() ? last : last + "\n");
+    return engine::Done{};
+  }
+
+  /// Everything of the attempt that is there; into `kept` instead of to the user where there is one.
+  [[nodiscard]] Outcome<engine::Done> drain(std::string* kept = nullptr) {
     while (true) {
-      const Outcome<Part> part = source_.read(attempt_, offset_, false);
+      const Outcome<LogPart> part = source_.read(attempt_, offset_, false);
       if (!part) {
         return part.failure();
       }
-      emit(part->text);
+      const std::string lines = lines_.take(part->text);
+      if (kept != nullptr) {
+        *kept += lines;
+        *kept = last_lines(*kept, static_cast<std::size_t>(std::min(*options_.tail, most_lines_at_the_end)));
+        *kept += kept->empty() ? "" : "\n";
+      } else {
+        emit(lines);
+      }
       offset_ = std::max(offset_, part->end());
       if (part->text.empty() || offset_ >= part->size) {
         return engine::Done{};
@@ -201,7 +165,8 @@ class LogPrinter {
       return;
     }
     if (!output_.json()) {
-      output_.print(text);
+      output_.print(drawn_.empty() ? text : "\r\x1b[K" + text);
+      drawn_.clear();
     } else if (options_.follow) {
       output_.line(
           Value::Map{{"attempt", static_cast<std::int64_t>(attempt_)}, {"text", proto::to_utf8(text)}});
@@ -210,7 +175,18 @@ class LogPrinter {
     }
   }
 
+  /// On a terminal, a progress bar is seen while it moves.
+  void draw_unfinished() {
+    const std::string line = lines_.unfinished();
+    if (output_.json() || !output_.live() || line == drawn_) {
+      return;
+    }
+    output_.print("\r\x1b[K" + cut_to_width(line, output_.width() - 1));
+    drawn_ = line;
+  }
+
   int finish() {
+    emit(lines_.finish());
     if (output_.json() && !options_.follow) {
       output_.data(Value::Map{{"attempt", static_cast<std::int64_t>(attempt_)},
                               {"stream", options_.standard_error ? "stderr" : "stdout"},
@@ -221,9 +197,12 @@ class LogPrinter {
 
   const LogSource& source_;
   const LogsOptions& options_;
+  const re2::RE2* wanted_;
   const Output& output_;
+  LogLines lines_;
   std::uint64_t attempt_ = 0;
   std::uint64_t offset_ = 0;
+  std::string drawn_;  ///< The unfinished line that stands on the terminal.
   std::string collected_;
 };
 
@@ -234,6 +213,15 @@ int logs(const LogsOptions& options, const Output& output) {
   if (!trial) {
     return output.fail(trial.failure());
   }
+  std::optional<re2::RE2> wanted;
+  if (options.grep) {
+    wanted.emplace(*options.grep, re2::RE2::Quiet);
+    if (!wanted->ok()) {
+      return output.fail(usage_failure("--grep: the regular expression " + engine::compact_json(Value(*options.grep)) +
+                                       " cannot be used: " + wanted->error()));
+    }
+  }
+  const re2::RE2* const only = wanted ? &*wanted : nullptr;
   std::optional<std::string> named;
   if (options.which.size() == 2) {
     named = options.which.front();
@@ -254,7 +242,7 @@ int logs(const LogsOptions& options, const Output& output) {
         return output.fail(experiment.failure());
       }
       const LeftLogs source(state.worker() / "attempts", *experiment, *trial, stream);
-      return LogPrinter(source, options, output).print_all();
+      return LogPrinter(source, options, only, output).print_all();
     }
   }
   const Outcome<Server> server = Server::reach(options.server, Server::Need::running, output);
@@ -266,7 +254,7 @@ int logs(const LogsOptions& options, const Output& output) {
     return output.fail(experiment.failure());
   }
   const DaemonLogs source(server->client(), *experiment, *trial, stream);
-  return LogPrinter(source, options, output).print_all();
+  return LogPrinter(source, options, only, output).print_all();
 }
 
 }  // namespace hpsearch::cli

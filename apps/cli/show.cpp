@@ -1,5 +1,6 @@
 #include "cli/server.hpp"
 #include "cli/shapes.hpp"
+#include "cli/show_trial.hpp"
 #include "cli/table.hpp"
 #include "cli/text.hpp"
 #include "cli/verbs.hpp"
@@ -36,6 +37,11 @@ std::string show_text(const Value& detail, const Output& output) {
   line("context", printable(text_at(detail, "context_directory")));
   line("created", time_text(number_at(detail, "created_at")));
   line("ended", time_text(number_at(detail, "ended_at")));
+  for (const Value& note : list_at(detail, "notes")) {
+    const std::uint64_t attempts = count_at(note, "attempts");
+    line("note", "trial " + std::to_string(count_at(note, "trial")) + ": " + printable(text_at(note, "text")) +
+                     (attempts > 1 ? " (and " + std::to_string(attempts - 1) + " more attempts)" : ""));
+  }
   Table rungs({{"LENGTH", Table::Align::right}, {"REACHED BY", Table::Align::right}});
   for (const Value& rung : list_at(detail, "rungs")) {
     rungs.add({std::to_string(count_at(rung, "length")), std::to_string(count_at(rung, "reached"))});
@@ -48,7 +54,8 @@ std::string show_text(const Value& detail, const Output& output) {
 
 }  // namespace
 
-int show(const ExperimentOptions& options, const Output& output) {
+int show(const ShowOptions& given, const Output& output) {
+  const ExperimentOptions& options = given.experiment;
   const Outcome<Server> server = Server::reach(options.server, Server::Need::readable, output);
   if (!server) {
     return output.fail(server.failure());
@@ -56,6 +63,9 @@ int show(const ExperimentOptions& options, const Output& output) {
   const Outcome<std::uint64_t> experiment = server->experiment(options.experiment);
   if (!experiment) {
     return output.fail(experiment.failure());
+  }
+  if (given.trial) {
+    return show_trial(*server, *experiment, *given.trial, output);
   }
   const Outcome<Value> answer = server->client().get(experiment_target(*experiment));
   if (!answer) {

@@ -1,3 +1,9 @@
+#include <algorithm>
+#include <chrono>
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "cli/server.hpp"
 #include "cli/shapes.hpp"
 #include "cli/table.hpp"
@@ -7,6 +13,22 @@
 namespace hpsearch::cli {
 
 using engine::Value;
+
+namespace {
+
+/// Since its running program last said anything; "" when nobody told.
+std::string silence_text(const Value& trial, double now) {
+  const Value& heard = member(trial, "heard_at");
+  return heard.is_number() ? duration_text(now - heard.number_or(now)) : "";
+}
+
+/// How its last failed attempt ended; what follows in the next lines is the end of that attempt's log.
+std::string failure_text(const Value& trial) {
+  const std::string failure = text_at(trial, "last_failure");
+  return cut_to_width(failure.substr(0, failure.find('\n')), 60);
+}
+
+}  // namespace
 
 int trials(const ExperimentOptions& options, const Output& output) {
   const Outcome<Server> server = Server::reach(options.server, Server::Need::readable, output);
@@ -25,22 +47,46 @@ int trials(const ExperimentOptions& options, const Output& output) {
     output.data(*answer);
     return 0;
   }
+  const double now = static_cast<double>(std::chrono::duration_cast<std::chrono::milliseconds>(
+                                             std::chrono::system_clock::now().time_since_epoch())
+                                             .count()) /
+                     1e3;
   using Align = Table::Align;
-  Table table({{"TRIAL", Align::right},
-               {"STATE"},
-               {"LENGTH", Align::right},
-               {"REACHED", Align::right},
-               {"BEST", Align::right},
-               {"AT", Align::right},
-               {"ATTEMPTS", Align::right},
-               {"HYPERPARAMETERS"}});
-  for (const Value& trial : list_at(*answer, "trials")) {
+  const Value::List& list = list_at(*answer, "trials");
+  const bool any_failed =
+      std::any_of(list.begin(), list.end(), [](const Value& trial) { return !failure_text(trial).empty(); });
+  std::vector<Table::Column> columns{{"TRIAL", Align::right},
+                                     {"STATE"},
+                                     {"LENGTH", Align::right},
+                                     {"REACHED", Align::right},
+                                     {"BEST", Align::right},
+                                     {"AT", Align::right},
+                                     {"ATTEMPTS", Align::right}};
+  const bool any_heard = std::any_of(list.begin(), list.end(),
+                                     [](const Value& trial) { return member(trial, "heard_at").is_number(); });
+  if (any_heard) {
+    columns.push_back({"SILENT FOR", Align::right});
+  }
+  if (any_failed) {
+    columns.push_back({"LAST FAILURE"});
+  }
+  columns.push_back({"HYPERPARAMETERS"});
+  Table table(columns);
+  for (const Value& trial : list) {
     const bool measured = !member(trial, "best_metric").is_null();
-    table.add({std::to_string(count_at(trial, "trial")), text_at(trial, "state"),
+    std::vector<std::string> cells{std::to_string(count_at(trial, "trial")), text_at(trial, "state"),
                std::to_string(count_at(trial, "length")), std::to_string(count_at(trial, "reached")),
                metric_or_dash(member(trial, "best_metric")),
                measured ? std::to_string(count_at(trial, "best_step")) : "",
-               std::to_string(count_at(trial, "attempts")), flat_text(member(trial, "hparams"))});
+               std::to_string(count_at(trial, "attempts"))};
+    if (any_heard) {
+      cells.push_back(silence_text(trial, now));
+    }
+    if (any_failed) {
+      cells.push_back(failure_text(trial));
+    }
+    cells.push_back(flat_text(member(trial, "hparams")));
+    table.add(std::move(cells));
   }
   output.print(table.empty() ? std::string("no trials yet\n") : table.text(output.width()));
   return 0;

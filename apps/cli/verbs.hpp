@@ -68,7 +68,11 @@ struct ExperimentOptions {
   std::optional<std::string> experiment;
   ServerOptions server;
 };
-[[nodiscard]] int show(const ExperimentOptions& options, const Output& output);
+struct ShowOptions {
+  ExperimentOptions experiment;
+  std::optional<std::uint64_t> trial;  ///< This one of it only, with its attempts.
+};
+[[nodiscard]] int show(const ShowOptions& options, const Output& output);
 [[nodiscard]] int trials(const ExperimentOptions& options, const Output& output);
 [[nodiscard]] int best(const ExperimentOptions& options, const Output& output);
 [[nodiscard]] int config(const ExperimentOptions& options, const Output& output);
@@ -102,6 +106,8 @@ struct LogsOptions {
   bool standard_error = false;
   std::optional<std::uint64_t> attempt;
   std::optional<std::uint64_t> tail;  ///< Only the last lines.
+  std::optional<std::string> grep;    ///< Only lines in which this regular expression (RE2) is found.
+  bool raw = false;                   ///< As it was written: lines that were drawn over, escape sequences and all.
   ServerOptions server;
 };
 [[nodiscard]] int logs(const LogsOptions& options, const Output& output);

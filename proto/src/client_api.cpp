@@ -125,6 +125,18 @@ Value final_counts_of(const ExperimentRecord& experiment, const std::vector<Unit
   return by_length;
 }
 
+Value notes_of(const ExperimentRecord& experiment) {
+  Value::List notes;
+  for (const engine::ExperimentNote& note : experiment.notes) {
+    notes.push_back(Value::Map{{"trial", count_value(note.trial.number())},
+                               {"attempt", count_value(note.attempt.number())},
+                               {"attempts", count_value(note.attempts)},
+                               {"about", note.about},
+                               {"text", note.text}});
+  }
+  return notes;
+}
+
 }  // namespace
 
 Value experiment_summary(const ExperimentRecord& experiment) {
@@ -160,6 +172,7 @@ Value experiment_detail(const ExperimentRecord& experiment, Instant now) {
   Value value = experiment_summary(experiment);
   Value::Map& detail = *value.as_map();
   detail["context_directory"] = experiment.context_directory;
+  detail["notes"] = notes_of(experiment);
   detail["rungs"] = rungs_of(experiment, lengths);
   detail["final_counts"] = final_counts_of(experiment, lengths);
   detail["length_trained"] = count_value(trained);
@@ -227,6 +240,20 @@ Value worker_value(const engine::WorkerRecord& worker) {
                                   {"trial", count_value(key.trial.number())},
                                   {"attempt", count_value(key.attempt.number())}});
   }
+  Value::List remains;
+  std::uint64_t unusable = 0;
+  for (const auto& [key, quarantine] : worker.remains) {
+    Value::List slots;
+    for (const engine::SlotIndex slot : quarantine.slots) {
+      slots.emplace_back(count_value(slot.number()));
+      unusable += !quarantine.released && slot.number() < worker.slots.total() ? 1U : 0U;
+    }
+    remains.push_back(Value::Map{{"experiment", count_value(key.experiment.number())},
+                                 {"trial", count_value(key.trial.number())},
+                                 {"attempt", count_value(key.attempt.number())},
+                                 {"slots", std::move(slots)},
+                                 {"released", quarantine.released}});
+  }
   return Value::Map{
       {"id", count_value(worker.id.number())},
       {"uid", worker.uid},
@@ -235,7 +262,9 @@ Value worker_value(const engine::WorkerRecord& worker) {
       {"present", worker.present},
       {"slot_kind", worker.slot_kind},
       {"slots", count_value(worker.slots.total())},
-      {"slots_held", count_value(worker.slots.held())},
+      {"slots_held", count_value(worker.slots.held() - unusable)},
+      {"slots_quarantined", count_value(unusable)},
+      {"remains", std::move(remains)},
       {"quarantined", worker.quarantined.empty() ? Value() : Value(worker.quarantined)},
       {"attempts", std::move(attempts)},
   };

@@ -199,20 +199,24 @@ TYPED_TEST_P(EventStoreContract, KeepsTheMetricsOfATrialInOrder) {
   EXPECT_TRUE(other->empty());
 }
 
-TYPED_TEST_P(EventStoreContract, KeepsTheHistoryOfATrialInOrderAndWithoutItsReports) {
+TYPED_TEST_P(EventStoreContract, KeepsTheHistoryOfATrialInOrderWithItsExitsAndNoOtherReport) {
   const engine::AttemptKey key{engine::ExperimentId(1), engine::TrialNumber(2), engine::AttemptNumber(1),
                                engine::LeaseId(5)};
+  engine::ExitReport exit;
+  exit.code = 3;
   this->append({this->next(engine::TrialQueued{key.experiment, key.trial}), this->report(2, 1, 1, 0.5),
                 this->next(engine::TrialQueued{key.experiment, engine::TrialNumber(3)}),
                 this->next(engine::AttemptStarted{key}), this->next(engine::ExperimentPaused{key.experiment}),
+                this->next(engine::ReportTaken{.key = key, .seq = 2, .report = exit}),
                 this->next(engine::AttemptLost{key, "gone"})});
   this->reopen();
   const auto history = this->store_->history(key.experiment, key.trial);
   ASSERT_TRUE(history) << history.error().message;
-  ASSERT_EQ(history->size(), 3U);
+  ASSERT_EQ(history->size(), 4U);
   EXPECT_TRUE(std::holds_alternative<engine::TrialQueued>((*history)[0].body));
   EXPECT_TRUE(std::holds_alternative<engine::AttemptStarted>((*history)[1].body));
-  EXPECT_EQ(std::get<engine::AttemptLost>((*history)[2].body).why, "gone");
+  EXPECT_EQ(std::get<engine::ExitReport>(std::get<engine::ReportTaken>((*history)[2].body).report).code, 3);
+  EXPECT_EQ(std::get<engine::AttemptLost>((*history)[3].body).why, "gone");
   EXPECT_LT((*history)[0].lsn, (*history)[1].lsn);
   const auto other = this->store_->history(engine::ExperimentId(9), key.trial);
   ASSERT_TRUE(other);
@@ -252,6 +256,6 @@ REGISTER_TYPED_TEST_SUITE_P(EventStoreContract, FreshStoreIsEmpty, RecoveryTells
                             IdentityStaysAndEpochGrowsWithEachOpening, RecoveryEndsWithTheVisitorsError,
                             RecoveryBeginsAfterAnyEventAndGoesOnFromTheEnd, ChainsSayWhichHistoryAnEventIsOf,
                             ReadsARangeOfEvents,
-                            KeepsTheHistoryOfATrialInOrderAndWithoutItsReports, KeepsTheMetricsOfATrialInOrder, MetricsKeepEveryDouble);
+                            KeepsTheHistoryOfATrialInOrderWithItsExitsAndNoOtherReport, KeepsTheMetricsOfATrialInOrder, MetricsKeepEveryDouble);
 
 }  // namespace hpsearch::daemon

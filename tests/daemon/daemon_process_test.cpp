@@ -9,24 +9,17 @@
 #include <filesystem>
 #include <fstream>
 #include <optional>
-#include <sstream>
 #include <thread>
 #include <vector>
 
-#include "daemon/scratch.hpp"
 #include "hpsearch/net/http.hpp"
 #include "hpsearch/proto/json.hpp"
+#include "scratch.hpp"
 
 namespace hpsearch::daemon {
 namespace {
 
 using namespace std::chrono_literals;
-
-std::string content_of(const std::string& path) {
-  std::ostringstream text;
-  text << std::ifstream(path).rdbuf();
-  return text.str();
-}
 
 /// One hpsearchd; killed when the test ends before it does.
 class Process {
@@ -64,7 +57,7 @@ class Process {
   }
 
   [[nodiscard]] pid_t pid() const { return pid_; }
-  [[nodiscard]] std::string log() const { return content_of(log_path_); }
+  [[nodiscard]] std::string log() const { return text_of(log_path_); }
   void signal(int number) const { ::kill(pid_, number); }
 
   /// The exit code; 128 and more for a signal.
@@ -97,7 +90,7 @@ class DaemonProcess : public testing::Test {
   /// Where the daemon of the state directory listens, once it does.
   std::string address_of(Process& process) const {
     for (int i = 0; i < 3'000; ++i) {
-      const auto announced = proto::parse_json(content_of(state() + "/daemon.json"));
+      const auto announced = proto::parse_json(text_of(state() + "/daemon.json"));
       if (announced && announced->at_path("pid")->number_or(0) == process.pid()) {
         return *announced->at_path("http")->as_text();
       }
@@ -170,7 +163,7 @@ TEST_F(DaemonProcess, PortInUseIsSaid) {
   EXPECT_EQ(http.wait(), 1);
   EXPECT_NE(http.log().find(address), std::string::npos) << http.log();
   EXPECT_NE(http.log().find("--http"), std::string::npos) << http.log();
-  const auto announced = proto::parse_json(content_of(state() + "/daemon.json"));
+  const auto announced = proto::parse_json(text_of(state() + "/daemon.json"));
   const std::string workers = *announced->at_path("workers")->as_text();
   Process zmq(scratch_,
               {"--state-dir", scratch_.path("other"), "--http", "127.0.0.1:0", "--workers", workers});
@@ -193,7 +186,7 @@ TEST_F(DaemonProcess, DamagedStoreIsRefusedAndLeftAsItIs) {
   Process process(scratch_, words(state()));
   EXPECT_EQ(process.wait(), 74);
   EXPECT_NE(process.log().find("events.db"), std::string::npos) << process.log();
-  EXPECT_EQ(content_of(state() + "/events.db"), noise);
+  EXPECT_EQ(text_of(state() + "/events.db"), noise);
 }
 
 TEST_F(DaemonProcess, WrongUseIsSaid) {

@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-#include "daemon/scratch.hpp"
+#include "scratch.hpp"
 
 namespace hpsearch::daemon {
 namespace {

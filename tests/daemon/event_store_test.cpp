@@ -1,7 +1,7 @@
 #include "contract/event_store_contract.hpp"
-#include "daemon/scratch.hpp"
 #include "daemon/store/memory_store.hpp"
 #include "daemon/store/sqlite_store.hpp"
+#include "scratch.hpp"
 
 namespace hpsearch::daemon {
 namespace {

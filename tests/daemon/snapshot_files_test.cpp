@@ -9,7 +9,7 @@
 #include <iterator>
 #include <string>
 
-#include "daemon/scratch.hpp"
+#include "scratch.hpp"
 
 namespace hpsearch::daemon {
 namespace {

@@ -10,12 +10,12 @@
 #include "daemon/gated_store.hpp"
 #include "daemon/pump.hpp"
 #include "daemon/runtime.hpp"
-#include "daemon/scratch.hpp"
 #include "daemon/store/snapshot_files.hpp"
 #include "hpsearch/net/log.hpp"
 #include "hpsearch/proto/json.hpp"
 #include "hpsearch/proto/stored.hpp"
 #include "hpsearch/searchers/registry.hpp"
+#include "scratch.hpp"
 
 namespace hpsearch::daemon {
 namespace {

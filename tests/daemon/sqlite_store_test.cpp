@@ -11,8 +11,8 @@
 #include <iterator>
 #include <utility>
 
-#include "daemon/scratch.hpp"
 #include "hpsearch/proto/stored.hpp"
+#include "scratch.hpp"
 
 namespace hpsearch::daemon {
 namespace {

@@ -6,21 +6,14 @@
 
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 
-#include "daemon/scratch.hpp"
 #include "hpsearch/proto/json.hpp"
+#include "scratch.hpp"
 
 namespace hpsearch::daemon {
 namespace {
 
 using engine::Errc;
-
-std::string content_of(const std::string& path) {
-  std::ostringstream text;
-  text << std::ifstream(path).rdbuf();
-  return text.str();
-}
 
 TEST(StateDirectory, IsMadeForItsOwnerOnly) {
   const Scratch scratch;
@@ -31,7 +24,7 @@ TEST(StateDirectory, IsMadeForItsOwnerOnly) {
   ASSERT_EQ(::stat((*directory)->path().c_str(), &found), 0);
   EXPECT_EQ(found.st_mode & 0777U, 0700U);
   EXPECT_TRUE(std::filesystem::is_directory((*directory)->checkpoints()));
-  EXPECT_EQ(content_of(scratch.path("a/b/c/lock")), std::to_string(::getpid()) + "\n");
+  EXPECT_EQ(text_of(scratch.path("a/b/c/lock")), std::to_string(::getpid()) + "\n");
 }
 
 TEST(StateDirectory, SecondHolderIsRefusedWithThePidOfTheFirst) {
@@ -56,7 +49,7 @@ TEST(StateDirectory, SaysWhereTheDaemonListensAndTakesItBack) {
   auto directory = StateDirectory::open(scratch.path("state"));
   ASSERT_TRUE(directory);
   ASSERT_TRUE((*directory)->announce({"127.0.0.1:1", "tcp://127.0.0.1:2", "0.1.0", 3}));
-  const auto value = proto::parse_json(content_of(scratch.path("state/daemon.json")));
+  const auto value = proto::parse_json(text_of(scratch.path("state/daemon.json")));
   ASSERT_TRUE(value);
   EXPECT_EQ(*value->at_path("http")->as_text(), "127.0.0.1:1");
   EXPECT_EQ(*value->at_path("workers")->as_text(), "tcp://127.0.0.1:2");

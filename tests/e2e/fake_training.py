@@ -40,6 +40,16 @@ def metric(step):
     return (HPARAMS["x"] - 0.3) ** 2 + 1.0 / step
 
 
+def end_if_told():
+    """With FAKE_END_WHEN: as soon as that file is there, in the way of the hyperparameter "code"."""
+    if not os.path.exists(ENV.get("FAKE_END_WHEN", "")):
+        return
+    note("end", why="a file said so", code=HPARAMS["code"])
+    if isinstance(HPARAMS["code"], int):
+        os._exit(HPARAMS["code"])
+    os.kill(os.getpid(), signal.Signals[HPARAMS["code"]])
+
+
 def main():
     signal.signal(signal.SIGTERM, lambda *_: end("terminated"))
     if MODE == "dies":
@@ -74,8 +84,11 @@ def main():
     while True:
         if step < length or MODE == "runs_past":
             time.sleep(STEP_SECONDS)
+            end_if_told()
             step += 1
             note("step", step=step)
+        if MODE == "hangs" and ATTEMPT == 1 and step == 2:
+            time.sleep(3600)
         if step >= length:
             checkpoint()
         answer = tell(type="report", step=step, metrics={"loss": metric(max(step, 1))})

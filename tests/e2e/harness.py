@@ -146,6 +146,39 @@ class Case(unittest.TestCase):
     def ledger(self):
         return Ledger(self.ledger_path)
 
+    def disturb(self, rng, times, is_over, kill, start, longest_gap):
+        """Kills and starts again, at moments from "hardly up" to "in the thick of it"; how often before it was over."""
+        for done in range(times):
+            time.sleep(rng.choice([rng.uniform(0, 0.05), rng.uniform(0, 0.5), rng.uniform(0.3, 1.5)]))
+            if is_over():
+                return done
+            kill()
+            time.sleep(rng.choice([0, rng.uniform(0, 0.3), rng.uniform(0, longest_gap)]))
+            start()
+        return times
+
+    def judge(self, cluster, experiment, slots, ledger=None):
+        """Compares what the trainings wrote down with what the daemon knows: nothing lost, doubled or disturbed."""
+        ledger = ledger or self.ledger
+        trials = cluster.trials(experiment)
+        starts = count((line["trial"], line["attempt"]) for line in ledger.of("start"))
+        self.assertEqual(set(starts.values()), {1}, "an attempt was started twice")
+        # An agent may die between lease and start; the daemon then knows an attempt that never was.
+        self.assertLessEqual(set(starts), {(trial["trial"], attempt) for trial in trials
+                                           for attempt in range(1, trial["attempts"] + 1)})
+        self.assertLessEqual({line["why"] for line in ledger.of("end")}, {"pause", "stop"}, "a training was disturbed")
+        self.assertEqual(len(ledger.of("end")), len(starts))
+        steps = count((line["trial"], line["step"]) for line in ledger.of("step"))
+        self.assertEqual(set(steps.values()), {1}, "a step was trained twice: a process was replaced")
+        final = ledger.final_lengths()
+        self.assertEqual(final, {trial["trial"]: trial["reached"] for trial in trials})
+        self.assertLessEqual(ledger.most_at_once(), slots)
+        for trial in trials:
+            number = trial["trial"]
+            metrics = cluster.get(f"/api/v1/experiments/{experiment}/trials/{number}/metrics")["metrics"]
+            self.assertEqual([report["step"] for report in metrics], list(range(1, final[number] + 1)),
+                             f"reports of trial {number}")
+
 
 class Cluster:
     """A daemon that may be killed and started again on the same ports, and its workers."""
@@ -216,6 +249,15 @@ class Cluster:
 
     def trials(self, experiment_id):
         return self.get(f"/api/v1/experiments/{experiment_id}/trials")["trials"]
+
+
+def start_time(pid):
+    """When the process began, in ticks after boot: with its number it names one process. None when it is gone."""
+    try:
+        fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2].split()
+    except OSError:
+        return None
+    return None if fields[0] in "ZX" else int(fields[19])
 
 
 def wait_for(holds, what, describe=lambda: ""):

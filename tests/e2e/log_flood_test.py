@@ -1,10 +1,13 @@
-"""A training that prints without end: what is kept is bounded, and printing costs about what writing to a file costs.
+"""A training that prints without end: what is kept is bounded, no metric in it is missed, and printing costs no more than
+writing to a file does.
 
-E2E_FLOOD_BYTES (256 MiB; `scripts/soak` takes 2 GB). The times are printed, not judged.
+E2E_FLOOD_BYTES (256 MiB; `scripts/soak` takes 2 GB). The times are printed, not judged: they are those of a machine
+that does other things beside.
 """
 
 import json
 import os
+import statistics
 import sys
 import unittest
 
@@ -12,32 +15,38 @@ import harness
 
 BYTES = int(os.environ.get("E2E_FLOOD_BYTES", str(256 * 1024 * 1024)))
 KEPT = 5 * 10 * 1024 * 1024  # docs/operating/worker.md
+ROUNDS = 3
+METRICS = 25  # Of each round, in the thick of it.
 
 FLOOD = """
 import json, os, sys, time
 block = (b"step 12345 of 99999: loss 0.123456 accuracy 0.987654\\n" * 1200)
-blocks = int(sys.argv[2]) // len(block)
-def flood(to):
+times, size, rounds, metrics = sys.argv[1], *map(int, sys.argv[2:])
+blocks = size // len(block)
+def write(to, left):
+    while left:
+        left = left[os.write(to, left):]
+def flood(to, first):
     begin = time.monotonic()
-    for _ in range(blocks):
-        left = block
-        while left:
-            left = left[os.write(to, left):]
+    for number in range(blocks):
+        write(to, block)
+        if number % (blocks // metrics) == 0 and number // (blocks // metrics) < metrics:
+            write(to, b'HPSEARCH {"step": %d, "loss": 1}\\n' % (first + number // (blocks // metrics)))
     return time.monotonic() - begin
-times = {"file": [], "pipe": []}
-for _ in range(2):
-    plain = os.open(sys.argv[1] + ".plain", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
-    times["file"].append(flood(plain))
+measured = {"file": [], "log": []}
+for number in range(rounds):
+    plain = os.open(times + ".plain", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
+    measured["file"].append(flood(plain, 1))
     os.close(plain)
-    os.unlink(sys.argv[1] + ".plain")
-    times["pipe"].append(flood(1))
-open(sys.argv[1], "w").write(json.dumps(times))
-print('HPSEARCH {"step": 1, "loss": 1}', flush=True)
+    os.unlink(times + ".plain")
+    measured["log"].append(flood(1, 1 + number * metrics))
+with open(times, "w") as file:
+    json.dump(measured, file)
 """
 
 
 class LogFlood(harness.Case):
-    def test_disk_is_bounded(self):
+    def test_disk_is_bounded_and_no_metric_is_missed(self):
         cluster = harness.Cluster(self)
         cluster.start_daemon()
         cluster.wait_until_up()
@@ -45,15 +54,21 @@ class LogFlood(harness.Case):
         program = self.folder / "flood.py"
         program.write_text(FLOOD)
         times = self.folder / "times"
-        tree = harness.experiment(self.ledger_path, {"name": "random", "max_length": 1, "max_trials": 1})
-        tree["entrypoint"] = ["/usr/bin/python3", "-IS", str(program), str(times), str(BYTES)]
+        length = ROUNDS * METRICS
+        tree = harness.experiment(self.ledger_path, {"name": "random", "max_length": length, "max_trials": 1})
+        tree["entrypoint"] = ["/usr/bin/python3", "-IS", str(program), str(times), str(BYTES), str(ROUNDS), str(METRICS)]
         experiment = cluster.submit(tree)
         self.assertEqual(cluster.wait_until_over(experiment), "COMPLETED")
+        metrics = cluster.get(f"/api/v1/experiments/{experiment}/trials/0/metrics")["metrics"]
+        self.assertEqual([report["step"] for report in metrics], list(range(1, length + 1)))
         logs = list((self.folder / "worker" / "attempts" / "1-0-1").glob("stdout.log*"))
         kept = sum(path.stat().st_size for path in logs)
-        measured = {name: min(values) for name, values in json.loads(times.read_text()).items()}
-        print(f"{BYTES / 1e6:.0f} MB printed: {measured['pipe']:.2f} s, written to a file {measured['file']:.2f} s; "
-              f"{kept / 1e6:.1f} MB kept in {len(logs)} files", file=sys.stderr)
+        measured = json.loads(times.read_text())
+        medians = {name: statistics.median(values) for name, values in measured.items()}
+        print(f"{BYTES / 1e6:.0f} MB, medians of {ROUNDS}: printed in {medians['log']:.2f} s, written to a file in "
+              f"{medians['file']:.2f} s, ratio {medians['log'] / medians['file']:.2f} (each: {measured}); "
+              f"{kept / 1e6:.1f} MB kept in {len(logs)} files; load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores",
+              file=sys.stderr)
         self.assertLessEqual(kept, KEPT + 1024 * 1024)
         self.assertGreaterEqual(kept, min(BYTES, 10 * 1024 * 1024))
 

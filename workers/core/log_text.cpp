@@ -33,6 +33,12 @@ std::size_t announced(unsigned lead) noexcept {
   return 0;
 }
 
+/// Where the first line of `text` ends; npos when it goes on.
+std::size_t line_end(std::string_view text) noexcept {
+  const std::size_t feed = text.find('\n');
+  return std::min(feed, text.substr(0, feed).find('\r'));
+}
+
 }  // namespace
 
 std::string clean_utf8(std::string_view bytes) {
@@ -83,7 +89,7 @@ std::string last_lines(std::string_view text, std::size_t limit) {
 bool LineSplitter::feed(std::string_view bytes, const std::function<void(std::string_view)>& line) {
   bool dropped = false;
   while (!bytes.empty()) {
-    const std::size_t end = bytes.find_first_of("\n\r");
+    const std::size_t end = line_end(bytes);
     const std::string_view piece = bytes.substr(0, end);
     if (!too_long_ && held_.size() + piece.size() > longest_) {
       too_long_ = true;
@@ -100,6 +106,29 @@ bool LineSplitter::feed(std::string_view bytes, const std::function<void(std::st
     bytes.remove_prefix(end + 1);
   }
   return dropped;
+}
+
+bool LineSplitter::feed_lines_with(std::string_view word, std::string_view bytes,
+                                   const std::function<void(std::string_view)>& line) {
+  // The end of a line that began earlier, and the beginning of one that goes on, may hold half of the word.
+  const std::size_t head = line_end(bytes) + 1;
+  if (head == 0) {
+    return feed(bytes, line);
+  }
+  const std::size_t tail = bytes.find_last_of("\n\r") + 1;
+  bool dropped = feed(bytes.substr(0, head), line);
+  for (std::size_t at = head; at < tail;) {
+    const std::string_view rest = bytes.substr(at, tail - at);
+    const std::size_t place = rest.find(word);
+    if (place == std::string_view::npos) {
+      break;
+    }
+    const std::size_t before = rest.substr(0, place).find_last_of("\n\r") + 1;
+    const std::size_t after = place + line_end(rest.substr(place)) + 1;
+    dropped = feed(rest.substr(before, after - before), line) || dropped;
+    at += after;
+  }
+  return feed(bytes.substr(tail), line) || dropped;
 }
 
 void LineSplitter::finish(const std::function<void(std::string_view)>& line) {

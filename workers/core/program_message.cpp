@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <utility>
@@ -26,8 +27,10 @@ constexpr std::size_t max_all_names_bytes = 100 * 1024;
 constexpr std::size_t max_metrics = 1000;
 constexpr std::size_t max_why_bytes = 4 * 1024;
 constexpr std::size_t max_ignored_named = 8;
-
-constexpr std::string_view stdout_word = "HPSEARCH ";
+constexpr std::size_t max_group_bytes = 64;
+constexpr std::size_t max_quoted_bytes = 80;
+constexpr std::size_t max_log_bytes = 16 * 1024;
+constexpr std::string_view deciding_group = "validation";
 
 bool is_letter(char c) noexcept {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
@@ -140,14 +143,33 @@ void flatten(const std::string& prefix, const Value::Map& members, Flattening& t
   }
 }
 
-Result<ProgramMessage> metrics_from(const Value& step, const Value::Map& members) {
+/// What stands before the names of a group's metrics; "" for those that decide.
+Result<std::string> read_group(const Value* group) {
+  if (group == nullptr || group->is_null()) {
+    return std::string();
+  }
+  const std::string* name = group->as_text();
+  const auto fits = [](char c) { return is_letter(c) || (c >= '0' && c <= '9') || c == '_'; };
+  if (name == nullptr || name->empty() || name->size() > max_group_bytes ||
+      !std::all_of(name->begin(), name->end(), fits)) {
+    return wrong("group is " + engine::compact_json(*group) + "; it must be a word of letters, digits and _, up to " +
+                 std::to_string(max_group_bytes) + R"( bytes, as "training" or "validation")");
+  }
+  return *name == deciding_group ? std::string() : *name;
+}
+
+Result<ProgramMessage> metrics_from(const Value& step, const Value* group, const Value::Map& members) {
   const Result<Units> at = read_step(step);
   if (!at) {
     return at.error();
   }
+  const Result<std::string> prefix = read_group(group);
+  if (!prefix) {
+    return prefix.error();
+  }
   Flattening flat;
   flat.said.step = *at;
-  flatten("", members, flat);
+  flatten(*prefix, members, flat);
   if (!flat.problem.empty()) {
     return wrong(flat.problem);
   }
@@ -171,7 +193,23 @@ Result<ProgramMessage> read_report(const Value::Map& message) {
     return wrong(
         R"("metrics" is missing or no object; a report looks like {"type":"report","step":3,"metrics":{"loss":0.5}})");
   }
-  return metrics_from(*step, *metrics->as_map());
+  return metrics_from(*step, message.find("group"), *metrics->as_map());
+}
+
+/// Whole characters of its beginning.
+std::string beginning_of(std::string_view text, std::size_t most) {
+  const std::string_view piece = text.substr(0, most);
+  return std::string(piece.size() < text.size() ? piece.substr(0, piece.size() - cut_character_at_end(piece)) : piece);
+}
+
+Result<ProgramMessage> read_log(const Value::Map& message) {
+  for (const char* key : {"text", "message"}) {
+    const Value* text = message.find(key);
+    if (text != nullptr && text->as_text() != nullptr) {
+      return ProgramMessage{SaidRemark{beginning_of(*text->as_text(), max_log_bytes)}};
+    }
+  }
+  return ProgramMessage{SaidRemark{}};
 }
 
 Result<ProgramMessage> read_checkpoint(const Value::Map& message) {
@@ -190,8 +228,7 @@ Result<ProgramMessage> read_invalid(const Value::Map& message) {
   const Value* why = message.find("why");
   SaidInvalid said;
   if (why != nullptr && why->as_text() != nullptr) {
-    const std::string_view text = std::string_view(*why->as_text()).substr(0, max_why_bytes);
-    said.why = std::string(text.substr(0, text.size() - cut_character_at_end(text)));
+    said.why = beginning_of(*why->as_text(), max_why_bytes);
   }
   return ProgramMessage{std::move(said)};
 }
@@ -216,8 +253,11 @@ Result<ProgramMessage> parse_socket_line(std::string_view line) {
   if (name == "checkpoint") {
     return read_checkpoint(message);
   }
-  if (name == "progress" || name == "log") {
+  if (name == "progress") {
     return ProgramMessage{SaidRemark{}};
+  }
+  if (name == "log") {
+    return read_log(message);
   }
   if (name == "invalid_hyperparameters") {
     return read_invalid(message);
@@ -243,18 +283,54 @@ Result<ProgramMessage> parse_stdout_payload(std::string_view payload) {
     return object.error();
   }
   Value::Map& message = *object->as_map();
+  const Value* unreadable = message.find("unreadable");
+  const Value* captured = message.find("captured");
+  if (unreadable != nullptr && unreadable->as_text() != nullptr && captured != nullptr && captured->as_text() != nullptr) {
+    return ProgramMessage{SaidUnreadable{*unreadable->as_text(), *captured->as_text()}};
+  }
   const Value* found = message.find("step");
   if (found == nullptr) {
     return wrong(R"("step" is missing; a line looks like HPSEARCH {"step":3,"loss":0.5})");
   }
   const Value step = *found;
   message.erase("step");
+  const Value* named = message.find("group");
+  const Value group = named != nullptr && named->as_text() != nullptr ? *named : Value();
+  if (!group.is_null()) {
+    message.erase("group");
+  }
   // Programs that also use the socket tend to print the same shape here.
   const Value* metrics = message.find("metrics");
   if (metrics != nullptr && metrics->as_map() != nullptr) {
-    return metrics_from(step, *metrics->as_map());
+    return metrics_from(step, &group, *metrics->as_map());
   }
-  return metrics_from(step, message);
+  return metrics_from(step, &group, message);
+}
+
+std::optional<double> first_number(std::string_view captured) noexcept {
+  const auto in_word = [](char c) { return is_letter(c) || (c >= '0' && c <= '9') || c == '_' || c == '.'; };
+  const char* end = captured.data() + captured.size();
+  for (std::size_t at = 0; at < captured.size(); ++at) {
+    if (at > 0 && in_word(captured[at - 1])) {
+      continue;
+    }
+    double number = 0;
+    const auto [rest, error] = std::from_chars(captured.data() + at, end, number);
+    const bool word_goes_on = rest != end && is_letter(*rest) && !std::isfinite(number);  // "nano", "info"
+    if (error == std::errc() && !word_goes_on) {
+      return number;
+    }
+  }
+  return std::nullopt;
+}
+
+std::string metric_payload(const std::string& metric, Units step, double number) {
+  return engine::compact_json(
+      Value::Map{{"step", static_cast<std::int64_t>(count(step))}, {"metrics", Value::Map{{metric, number}}}});
+}
+
+std::string unreadable_payload(const std::string& metric, std::string_view captured) {
+  return engine::compact_json(Value::Map{{"unreadable", metric}, {"captured", beginning_of(captured, max_quoted_bytes)}});
 }
 
 }  // namespace hpsearch::workers

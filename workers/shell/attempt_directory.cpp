@@ -239,6 +239,7 @@ void AttemptDirectory::remove_working_files() const {
   fs::remove(spool(), error);  // First: without it, the rest is litter that the next start takes away.
   remove_tree(work());
   remove_tree(checkpoint());
+  remove_tree(harness());
   fs::remove(output(), error);  // Only when nothing is in it.
   for (const fs::path& path : {process(), journal(), launch(), root_ / "agent.socket", root_ / "socket"}) {
     fs::remove(path, error);

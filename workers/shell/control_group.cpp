@@ -71,7 +71,17 @@ std::optional<ControlGroup> ControlGroup::make(const std::string& name) {
     ::rmdir(directory.c_str());
     return std::nullopt;
   }
+  // Without the rest of it a program that lost one process to the kernel hangs. Not where memory is not counted.
+  static_cast<void>(write_to(directory / "memory.oom.group", "1"));
   return ControlGroup(directory);
+}
+
+bool ControlGroup::may_be_made() {
+  const std::optional<ControlGroup> tried = make("hpsearch-try-" + std::to_string(::getpid()));
+  if (tried) {
+    tried->remove();
+  }
+  return tried.has_value();
 }
 
 bool ControlGroup::take(pid_t pid) const {

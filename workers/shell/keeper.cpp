@@ -1,6 +1,7 @@
 #include "hpsearch/workers/shell/keeper.hpp"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -8,12 +9,13 @@
 #include <cerrno>
 #include <charconv>
 #include <chrono>
-#include <cstring>
 #include <filesystem>
+#include <span>
 #include <system_error>
 #include <utility>
 #include <variant>
 
+#include "hpsearch/engine/experiment/checkpoint_signal.hpp"
 #include "hpsearch/net/log.hpp"
 #include "hpsearch/workers/core/program_message.hpp"
 #include "hpsearch/workers/shell/local_socket.hpp"
@@ -35,8 +37,8 @@ constexpr int pieces_per_turn = 16;
 // What a program left in its pipe when it ended is at most the pipe's size; more means somebody still writes.
 constexpr int turns_at_end = 64;
 constexpr int pipe_bytes = 1024 * 1024;
-// A stretch without a pause of which the log keeps no more than this and its end.
-constexpr std::uint64_t flood_bytes = std::uint64_t{32} * 1024 * 1024;
+// Whoever follows a log that cannot keep up sees its end that often.
+constexpr std::chrono::milliseconds catch_up_after = 100ms;
 constexpr std::size_t log_tail_bytes = 4 * 1024;
 // An answer may quote what was wrong with the longest line there is.
 constexpr std::size_t longest_order = 4 * max_message_bytes;
@@ -62,19 +64,12 @@ std::optional<std::uint64_t> number(std::string_view text) {
   return error == std::errc() && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
 }
 
-/// feed() for whom only lines with "HPSEARCH" matter. A program that prints without end must not wait until
-/// each of its lines was looked at.
-void feed_lines_of_interest(LineSplitter& lines, std::string_view bytes,
-                            const std::function<void(std::string_view)>& line) {
-  const bool interesting = ::memmem(bytes.data(), bytes.size(), "HPSEARCH", 8) != nullptr;
-  const std::size_t first = bytes.find('\n');
-  const std::size_t last = bytes.rfind('\n');
-  if (interesting || first == last) {
-    lines.feed(bytes, line);
-    return;
+int checkpoint_signal_of(const ProgramStart& program) {
+  const auto name = program.environment.find(engine::checkpoint_signal_variable);
+  if (name == program.environment.end()) {
+    return 0;
   }
-  lines.feed(bytes.substr(0, first + 1), line);  // The end of a line that began earlier.
-  lines.feed(bytes.substr(last + 1), line);      // The beginning of one that goes on.
+  return name->second == "SIGUSR1" ? SIGUSR1 : name->second == "SIGUSR2" ? SIGUSR2 : 0;
 }
 
 }  // namespace
@@ -84,8 +79,8 @@ Keeper::Keeper(net::Loop& loop, AttemptDirectory directory, OnEnd on_end)
       directory_(std::move(directory)),
       on_end_(std::move(on_end)),
       agent_lines_(longest_order),
-      out_{.pipe = {}, .log = {}, .lines = LineSplitter(max_message_bytes), .watch = {}, .behind = 0},
-      err_{.pipe = {}, .log = {}, .lines = LineSplitter(max_message_bytes), .watch = {}, .behind = 0},
+      out_{.pipe = {}, .log = {}, .lines = LineSplitter(max_message_bytes), .watch = {}, .catch_up = {}},
+      err_{.pipe = {}, .log = {}, .lines = LineSplitter(max_message_bytes), .watch = {}, .catch_up = {}},
       programs_(loop, [this](pid_t pid) { record(JournalStuck{pid}, false); }) {
 }
 
@@ -158,6 +153,7 @@ Status Keeper::launch(LaunchOrder order) {
     scanner_.emplace(*std::move(scanner));
   }
   pid_ = running->pid;
+  checkpoint_signal_ = checkpoint_signal_of(order.program);
   followed_by_ = running->group.empty() ? "process table" : "cgroup";
   out_.pipe = std::move(running->out);
   err_.pipe = std::move(running->err);
@@ -233,6 +229,8 @@ void Keeper::obey(std::string_view line) {
     asked_ = true;
     if (line == "KILL") {
       programs_.kill(pid_);
+    } else if (line == "CHECKPOINT") {
+      programs_.notify(pid_, checkpoint_signal_);
     } else {
       programs_.terminate(pid_);
     }
@@ -263,7 +261,13 @@ void Keeper::tell_agent() {
 
 void Keeper::heard(ConnectionId connection, std::string_view line) {
   const std::uint64_t question = ++last_question_;
-  const bool below = is_below_length(line, true);
+  const Result<ProgramMessage> message = parse_socket_line(line);
+  const auto* remark = message ? std::get_if<SaidRemark>(&*message) : nullptr;
+  if (remark != nullptr && !remark->log.empty()) {
+    read_output(out_);  // What was printed before comes before it.
+    out_.log->append(remark->log + "\n");
+  }
+  const bool below = ahead_below_ != Units{} && (remark != nullptr || is_below_length(message));
   // One after the other: an answer must not overtake that to an earlier question.
   const bool answered = below && socket_->unanswered(connection) == 1;
   if (!answered) {
@@ -276,15 +280,14 @@ void Keeper::heard(ConnectionId connection, std::string_view line) {
 }
 
 bool Keeper::read_output(Output& output) {
-  std::array<char, read_piece> piece;  // Filled by read().
   for (int turn = 0; turn < pieces_per_turn && output.pipe; ++turn) {
-    const ssize_t got = ::read(output.pipe.get(), piece.data(), piece.size());
+    const std::span<char> room = output.log->room();
+    const ssize_t got = ::read(output.pipe.get(), room.data(), room.size());
     if (got < 0 && errno == EINTR) {
       continue;
     }
     if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
-      output.behind = 0;
-      output.log->catch_up();
+      catch_up_soon(output);
       return false;
     }
     if (got <= 0) {
@@ -293,49 +296,50 @@ bool Keeper::read_output(Output& output) {
       output.pipe.reset();
       return false;
     }
-    const std::string_view bytes(piece.data(), static_cast<std::size_t>(got));
-    keep_output(output, bytes);
-    const auto line = [this, &output](std::string_view text) { take_line(output, text); };
-    if (scanner_) {
-      output.lines.feed(bytes, line);
-    } else if (&output == &out_) {
-      feed_lines_of_interest(output.lines, bytes, line);
-    }
+    const auto size = static_cast<std::size_t>(got);
+    output.log->take(size, loop_.now());
+    look_for_lines(output, {room.data(), size});
   }
+  catch_up_soon(output);
   return static_cast<bool>(output.pipe);
 }
 
-/// Writing makes the program wait as soon as the pipe is full. One that has kept it filled for so long says
-/// nothing that anybody will read in between.
-void Keeper::keep_output(Output& output, std::string_view bytes) {
-  output.behind += bytes.size();
-  if (output.behind > flood_bytes) {
-    output.log->leave_out(bytes);
-  } else {
-    output.log->append(bytes);
+void Keeper::look_for_lines(Output& output, std::string_view bytes) {
+  const auto line = [this, &output](std::string_view text) { take_line(output, text); };
+  if (scanner_) {
+    output.lines.feed(bytes, line);
+  } else if (&output == &out_) {
+    output.lines.feed_lines_with(stdout_word, bytes, line);
   }
+}
+
+void Keeper::catch_up_soon(Output& output) {
+  if (!output.log->waits() || output.catch_up) {
+    return;
+  }
+  output.catch_up = loop_.after(catch_up_after, [&output] {
+    output.catch_up = net::Watch();
+    output.log->catch_up();
+  });
 }
 
 void Keeper::take_line(const Output& output, std::string_view line) {
   if (&output == &out_) {
     if (const auto payload = stdout_payload(line)) {
-      record(JournalSaid{0, false, std::string(*payload)}, is_below_length(*payload, false));
+      record(JournalSaid{0, false, std::string(*payload)}, is_below_length(parse_stdout_payload(*payload)));
       return;
     }
   }
   if (scanner_) {
     for (std::string& payload : scanner_->scan(line)) {
-      const bool droppable = is_below_length(payload, false);
+      const bool droppable = is_below_length(parse_stdout_payload(payload));
       record(JournalSaid{0, false, std::move(payload)}, droppable);
     }
   }
 }
 
-bool Keeper::is_below_length(std::string_view line, bool from_socket) const {
-  if (ahead_below_ == Units{}) {
-    return false;
-  }
-  const Result<ProgramMessage> message = from_socket ? parse_socket_line(line) : parse_stdout_payload(line);
+/// Never while something was decided: then every question is the agent's.
+bool Keeper::is_below_length(const Result<ProgramMessage>& message) const {
   const auto* metrics = message ? std::get_if<SaidMetrics>(&*message) : nullptr;
   return metrics != nullptr && metrics->step < ahead_below_;
 }
@@ -346,6 +350,7 @@ void Keeper::program_ended(const ProgramEnd& end) {
     }
     output->lines.finish([this, output](std::string_view line) { take_line(*output, line); });
     output->watch = net::Watch();
+    output->catch_up = net::Watch();
     output->log->catch_up();
   }
   socket_->drain();

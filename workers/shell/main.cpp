@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <iostream>
 #include <limits>
+#include <map>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -20,6 +21,7 @@
 
 #include "hpsearch/net/log.hpp"
 #include "hpsearch/net/loop.hpp"
+#include "hpsearch/workers/shell/control_group.hpp"
 #include "hpsearch/workers/shell/gpu_probe.hpp"
 #include "hpsearch/workers/shell/worker_loop.hpp"
 #include "hpsearch/workers/shell/worker_state.hpp"
@@ -73,6 +75,15 @@ std::filesystem::path own_directory() {
   return std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
 }
 
+/// Last on the programs' PATH, where nothing of theirs is shadowed: shell scripts find hpsearch-report there.
+void add_own_directory(std::map<std::string, std::string>& variables) {
+  const std::string own = own_directory().string();
+  std::string& path = variables.try_emplace("PATH", "/usr/local/bin:/usr/bin:/bin").first->second;
+  if ((":" + path + ":").find(":" + own + ":") == std::string::npos) {
+    path += ":" + own;
+  }
+}
+
 /// Descriptors 0, 1 and 2 must exist, or pipes and sockets would get their numbers.
 void open_standard_streams() {
   int number = 0;
@@ -106,8 +117,14 @@ engine::Result<WorkerOptions> options_from(const Arguments& arguments) {
   options.rules.attempt.grace =
       engine::Duration::micros(static_cast<std::int64_t>(arguments.grace * 1'000'000));
   options.shim = own_directory() / "hpsearch-shim";
+  options.kills_by = ControlGroup::may_be_made() ? "cgroup" : "process table";
+  const std::filesystem::path determined_host = own_directory() / "hpsearch-determined";
+  if (::access(determined_host.c_str(), X_OK) == 0) {
+    options.machine.determined_host = determined_host.string();
+  }
   options.machine.cores = usable_cores();
   options.machine.environment = own_environment();
+  add_own_directory(options.machine.environment);
   std::vector<std::string> devices = probe_gpus();
   if (arguments.slots > devices.size() && !devices.empty()) {
     return engine::Error{

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "hpsearch/engine/base/text.hpp"
-#include "hpsearch/engine/base/value.hpp"
+#include "hpsearch/workers/core/program_message.hpp"
 
 namespace hpsearch::workers {
 
@@ -16,7 +16,6 @@ using engine::Errc;
 using engine::Error;
 using engine::Result;
 using engine::Units;
-using engine::Value;
 
 struct MetricScanner::Pattern {
   std::string metric;
@@ -24,31 +23,13 @@ struct MetricScanner::Pattern {
   int value_group = 1;
   int step_group = 0;  ///< 0 = none: count.
   std::uint64_t step = 0;
+  bool flagged = false;  ///< It found something that is no number, and somebody was told.
 };
 
 MetricScanner::MetricScanner(std::vector<Pattern> patterns) : patterns_(std::move(patterns)) {
 }
 MetricScanner::MetricScanner(MetricScanner&&) noexcept = default;
 MetricScanner::~MetricScanner() = default;
-
-namespace {
-
-/// The first number in the text: programs print 0.91, but also tensor(0.91, device='cuda:0').
-std::optional<double> first_number(std::string_view text) {
-  for (std::size_t at = 0; at < text.size(); ++at) {
-    if (text[at] == '+') {
-      continue;
-    }
-    double number = 0;
-    const char* end = text.data() + text.size();
-    if (std::from_chars(text.data() + at, end, number).ec == std::errc()) {
-      return number;
-    }
-  }
-  return std::nullopt;
-}
-
-}  // namespace
 
 Result<MetricScanner> MetricScanner::compile(const std::map<std::string, std::string>& patterns,
                                              Units first_step) {
@@ -94,8 +75,12 @@ std::vector<std::string> MetricScanner::scan(std::string_view line) {
       const re2::StringPiece& piece = groups[static_cast<std::size_t>(group)];
       return std::string_view(piece.data(), piece.size());
     };
-    const std::optional<double> number = first_number(text_of(pattern.value_group));
+    const std::string_view captured = text_of(pattern.value_group);
+    const std::optional<double> number = first_number(captured);
     if (!number) {
+      if (!std::exchange(pattern.flagged, true)) {
+        payloads.push_back(unreadable_payload(pattern.metric, captured));
+      }
       continue;
     }
     if (pattern.step_group == 0) {
@@ -106,12 +91,7 @@ std::vector<std::string> MetricScanner::scan(std::string_view line) {
         continue;
       }
     }
-    Value::Map metrics;
-    metrics[pattern.metric] = *number;
-    Value::Map payload;
-    payload["step"] = static_cast<std::int64_t>(pattern.step);
-    payload["metrics"] = std::move(metrics);
-    payloads.push_back(engine::compact_json(Value(std::move(payload))));
+    payloads.push_back(metric_payload(pattern.metric, Units{pattern.step}, *number));
   }
   return payloads;
 }

@@ -16,6 +16,8 @@
 #include <string_view>
 #include <utility>
 
+#include "hpsearch/workers/shell/oom_kills.hpp"
+
 namespace hpsearch::workers {
 
 using engine::Errc;
@@ -229,6 +231,7 @@ Result<RunningProgram> ProgramKeeper::start(const ProgramStart& what, const Befo
   go->read_end.reset();
   failure_pipe->write_end.reset();
 
+  const std::uint64_t oom_before = oom_kills();
   RunningProgram running;
   running.pid = pid;
   const auto info = process_info(pid);
@@ -269,7 +272,18 @@ Result<RunningProgram> ProgramKeeper::start(const ProgramStart& what, const Befo
   kept.token = what.token;
   kept.group = std::move(group);
   kept.on_end = std::move(on_end);
+  kept.oom_kills_before = oom_before;
   return running;
+}
+
+void ProgramKeeper::notify(pid_t pid, int signal) {
+  const auto found = programs_.find(pid);
+  if (found == programs_.end() || found->second.exited || found->second.killing) {
+    return;
+  }
+  if (const auto process = process_info(pid)) {
+    signal_exactly(*process, signal);
+  }
 }
 
 void ProgramKeeper::terminate(pid_t pid) {
@@ -346,6 +360,10 @@ void ProgramKeeper::sweep(pid_t pid) {
       end.out_of_memory = ended.group->ran_out_of_memory();
       ended.group->remove();
     }
+    // A group that does not count memory says nothing; what this process is in may. A shell hands on what its
+    // command was ended by as 128 + signal.
+    const bool killed = end.code == (end.by_signal ? SIGKILL : 128 + SIGKILL) && !ended.killing;
+    end.out_of_memory = end.out_of_memory || (killed && oom_kills() > ended.oom_kills_before);
     ended.on_end(end);
     return;
   }

@@ -17,11 +17,14 @@
 namespace hpsearch::workers {
 
 namespace fs = std::filesystem;
+using engine::Instant;
 using engine::Result;
 
 namespace {
 
 constexpr std::size_t recent_bytes = 1024 * 1024;
+// Small enough to stay in the processor's nearest cache between being read and being looked through.
+constexpr std::size_t room_bytes = 64 * 1024;
 
 fs::path piece_path(const fs::path& path, std::uint64_t begin) {
   fs::path later = path;
@@ -108,6 +111,14 @@ std::string read_through(const fs::path& path, const std::vector<Piece>& pieces,
 
 }  // namespace
 
+ProgramLog::ProgramLog(fs::path path, LogLimits limits, Descriptor file)
+    : path_(std::move(path)),
+      limits_(limits),
+      file_(std::move(file)),
+      recent_(new char[recent_bytes]),  // Not make_unique, which would write all of it.
+      allowance_(static_cast<std::int64_t>(limits.burst)) {
+}
+
 Result<ProgramLog> ProgramLog::create(fs::path path, LogLimits limits) {
   Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0644));
   if (!file) {
@@ -116,7 +127,56 @@ Result<ProgramLog> ProgramLog::create(fs::path path, LogLimits limits) {
   return ProgramLog(std::move(path), limits, std::move(file));
 }
 
+std::span<char> ProgramLog::room() noexcept {
+  return {recent_.get() + next_, std::min(room_bytes, recent_bytes - next_)};
+}
+
+void ProgramLog::take(std::size_t bytes, Instant now) {
+  earn(now);
+  if (waiting_ == 0 && allowance_ >= static_cast<std::int64_t>(bytes)) {
+    append({recent_.get() + next_, bytes});
+    allowance_ -= static_cast<std::int64_t>(bytes);
+    next_ = 0;  // So that a quiet program needs a small part of the ring only.
+    return;
+  }
+  next_ = (next_ + bytes) % recent_bytes;
+  waiting_ += bytes;
+  if (allowance_ >= static_cast<std::int64_t>(std::min<std::uint64_t>(waiting_, recent_bytes))) {
+    catch_up();
+  }
+}
+
+void ProgramLog::earn(Instant now) noexcept {
+  const engine::Duration since = now - earned_.value_or(now);
+  earned_ = now;
+  // More than the burst cannot be had, whatever time has passed.
+  const double earned = std::min(since.in_seconds() * static_cast<double>(limits_.bytes_per_second),
+                                 2.0 * static_cast<double>(limits_.burst));
+  allowance_ = std::min(allowance_ + static_cast<std::int64_t>(earned), static_cast<std::int64_t>(limits_.burst));
+}
+
+void ProgramLog::catch_up() {
+  if (waiting_ == 0) {
+    return;
+  }
+  const auto kept = static_cast<std::size_t>(std::min<std::uint64_t>(waiting_, recent_bytes));
+  if (waiting_ > kept) {
+    append("\n[hpsearch-shim left out " + std::to_string(waiting_ - kept) +
+           " bytes here: they came faster than a log may grow]\n");
+  }
+  const std::size_t begin = (next_ + recent_bytes - kept) % recent_bytes;
+  const std::size_t to_the_end = std::min(kept, recent_bytes - begin);
+  append({recent_.get() + begin, to_the_end});
+  append({recent_.get(), kept - to_the_end});
+  allowance_ -= static_cast<std::int64_t>(kept);
+  waiting_ = 0;
+  next_ = 0;
+}
+
 bool ProgramLog::append(std::string_view bytes) {
+  if (bytes.empty()) {
+    return true;
+  }
   if (size_ >= limits_.piece && !begin_piece()) {
     dropped_ += bytes.size();
     return false;
@@ -137,28 +197,6 @@ bool ProgramLog::append(std::string_view bytes) {
   const auto here = piece_at(path_, begin_);
   size_ = here ? here->size : size_;  // A part of it may have been taken.
   return false;
-}
-
-void ProgramLog::leave_out(std::string_view bytes) {
-  left_out_ += bytes.size();
-  recent_.append(bytes.substr(bytes.size() - std::min(bytes.size(), recent_bytes)));
-  if (recent_.size() > 2 * recent_bytes) {
-    recent_.erase(0, recent_.size() - recent_bytes);
-  }
-}
-
-void ProgramLog::catch_up() {
-  if (left_out_ == 0) {
-    return;
-  }
-  const std::uint64_t lost = left_out_ - recent_.size();
-  if (lost > 0) {
-    append("\n[hpsearch-shim left out " + std::to_string(lost) +
-           " bytes here: they came faster than they could be written]\n");
-  }
-  append(recent_);
-  left_out_ = 0;
-  recent_ = std::string();
 }
 
 bool ProgramLog::begin_piece() {

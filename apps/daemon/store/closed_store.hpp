@@ -49,6 +49,7 @@ class ClosedStore {
   SqliteFile file_;
   Statement find_metric_;
   Statement find_in_history_;
+  std::uint64_t exits_outside_history_ = 0;  ///< As an earlier version left them; counted by check_tables().
   std::uint64_t cluster_ = 0;
   std::uint64_t daemon_epoch_ = 0;
   engine::Lsn last_lsn_;

@@ -89,10 +89,12 @@ engine::Status decode_record(const RecordView& record, proto::EventDecoder& deco
 std::optional<TrialPlace> history_of(const engine::Event& event) noexcept {
   return std::visit(
       [](const auto& body) -> std::optional<TrialPlace> {
-        using Body = std::decay_t<decltype(body)>;
-        if constexpr (std::is_same_v<Body, engine::ReportTaken>) {
-          return std::nullopt;
-        } else if constexpr (requires { body.key; }) {
+        if constexpr (requires { body.report; }) {
+          if (!std::holds_alternative<engine::ExitReport>(body.report)) {
+            return std::nullopt;
+          }
+        }
+        if constexpr (requires { body.key; }) {
           return TrialPlace{body.key.experiment, body.key.trial};
         } else if constexpr (requires { body.trial; }) {
           return TrialPlace{body.experiment, body.trial};
@@ -101,6 +103,11 @@ std::optional<TrialPlace> history_of(const engine::Event& event) noexcept {
         }
       },
       event.body);
+}
+
+bool is_exit(const engine::Event& event) noexcept {
+  const auto* taken = std::get_if<engine::ReportTaken>(&event.body);
+  return taken != nullptr && std::holds_alternative<engine::ExitReport>(taken->report);
 }
 
 const engine::MetricsReport* metrics_in(const engine::Event& event) noexcept {

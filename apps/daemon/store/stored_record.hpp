@@ -54,13 +54,17 @@ struct StoredRecord {
 [[nodiscard]] engine::Status decode_record(const RecordView& record, proto::EventDecoder& decoder,
                                            engine::Event& event);
 
-/// Whose history an event belongs to; nothing for reports of programs and for what concerns no single trial.
+/// Whose history an event belongs to; nothing for what programs report before their exit and for what concerns
+/// no single trial.
 struct TrialPlace {
   engine::ExperimentId experiment;
   engine::TrialNumber trial;
   friend bool operator==(TrialPlace, TrialPlace) = default;
 };
 [[nodiscard]] std::optional<TrialPlace> history_of(const engine::Event& event) noexcept;
+
+/// It tells how an attempt ended. What was written before exits were part of a trial's history is not in it.
+[[nodiscard]] bool is_exit(const engine::Event& event) noexcept;
 
 /// The metrics report in an event; nullptr when it is none.
 [[nodiscard]] const engine::MetricsReport* metrics_in(const engine::Event& event) noexcept;

@@ -291,6 +291,8 @@ struct Applier {
       }
       trial.exited = true;
       release(world, record, taken.key.trial, event.at);
+    } else if (const auto* note = std::get_if<NoteReport>(&taken.report)) {
+      take_note(record, taken.key, *note);
     }
   }
 
@@ -315,6 +317,11 @@ struct Applier {
     worker.slots = SlotLedger(joined.slots);
     for (const AttemptKey& key : worker.attempts) {  // Kept ones only: the others were given up before.
       worker.slots.take(trial_of(world, key.experiment, key.trial).live->slots, key.lease);
+    }
+    for (const auto& [key, remains] : worker.remains) {
+      if (!remains.released) {
+        take_those_there(worker.slots, remains.slots, key.lease);
+      }
     }
     world.worker_by_uid[joined.uid] = joined.worker;
     world.present_slots += joined.slots;
@@ -343,6 +350,27 @@ struct Applier {
     note_vacancy(world, worker);
   }
 
+  void operator()(const SlotsQuarantined& quarantined) const {
+    WorkerRecord& worker = world.workers.at(quarantined.worker);
+    worker.remains[quarantined.key] = SlotQuarantine{quarantined.slots};
+    take_those_there(worker.slots, quarantined.slots, quarantined.key.lease);
+    note_vacancy(world, worker);
+    touch_all();
+  }
+
+  void operator()(const SlotsReleased& released) const {
+    WorkerRecord& worker = world.workers.at(released.worker);
+    const auto remains = worker.remains.find(released.key);
+    worker.slots.release(remains->second.slots, released.key.lease);
+    if (released.gone) {
+      worker.remains.erase(remains);
+    } else {
+      remains->second.released = true;
+    }
+    note_vacancy(world, worker);
+    touch_all();
+  }
+
   void operator()(const WorkerReleased& released) const {
     WorkerRecord& worker = world.workers.at(released.worker);
     worker.quarantined.clear();
@@ -352,6 +380,15 @@ struct Applier {
   }
 
  private:
+  /// A worker may have come back with fewer slots.
+  static void take_those_there(SlotLedger& ledger, const std::vector<SlotIndex>& slots, LeaseId lease) {
+    for (const SlotIndex slot : slots) {
+      if (slot.number() < ledger.total()) {
+        ledger.take({slot}, lease);
+      }
+    }
+  }
+
   /// The trial is its attempt's from now on.
   void hold(ExperimentRecord& record, TrialRecord& trial, LiveAttempt live) const {
     const TrialNumber number = live.key.trial;
@@ -388,6 +425,9 @@ struct Applier {
     const LiveAttempt& live = *trial.live;
     WorkerRecord& worker = world.workers.at(live.worker);
     const auto* exit = std::get_if<ExitReport>(&taken.report);
+    if (std::holds_alternative<NoteReport>(taken.report)) {
+      return;  // Garbled output is no sign of health.
+    }
     if (exit == nullptr) {
       worker.quick_failures.clear();
       if (trial.mishaps) {
@@ -498,6 +538,18 @@ struct Applier {
     }
   }
 
+  /// Kinds are a worker's words, so their number is bounded here.
+  static void take_note(ExperimentRecord& record, const AttemptKey& key, const NoteReport& note) {
+    constexpr std::size_t most = 16;
+    const auto known = std::find_if(record.notes.begin(), record.notes.end(),
+                                    [&note](const ExperimentNote& old) { return old.about == note.about; });
+    if (known != record.notes.end()) {
+      ++known->attempts;
+    } else if (record.notes.size() < most) {
+      record.notes.push_back({note.about, note.text, key.trial, key.attempt});
+    }
+  }
+
   static void take_checkpoint(TrialRecord& trial, const CheckpointReport& checkpoint, Goal goal) {
     KnownCheckpoints& checkpoints = trial.checkpoints.ensure();
     checkpoints.latest = checkpoint.path;
@@ -543,6 +595,7 @@ bool is_failure(const TrialRecord& trial, const ExitReport& exit) noexcept {
     case ExitReport::Cause::signaled:
     case ExitReport::Cause::could_not_start:
     case ExitReport::Cause::out_of_memory:
+    case ExitReport::Cause::no_progress:
       return true;
     case ExitReport::Cause::ended_by_agent:
     case ExitReport::Cause::lost:

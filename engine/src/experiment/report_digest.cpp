@@ -44,6 +44,10 @@ class Digest {
     text(report.message);
     text(report.log_tail);
   }
+  void operator()(const NoteReport& report) noexcept {
+    text(report.about);
+    text(report.text);
+  }
 
   [[nodiscard]] std::uint64_t value() const noexcept { return hash_; }
 

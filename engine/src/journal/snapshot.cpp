@@ -46,6 +46,58 @@ class SavedTexts {
   bool good_ = true;
 };
 
+std::string save_remains(const WorkerRecord& worker) {
+  DigitWriter numbers;
+  for (const auto& [key, remains] : worker.remains) {
+    numbers.flag(true);  // One more.
+    numbers.count(key.experiment.number());
+    numbers.count(key.trial.number());
+    numbers.count(key.attempt.number());
+    numbers.count(key.lease.number());
+    numbers.flag(remains.released);
+    numbers.count(remains.slots.size());
+    for (const SlotIndex slot : remains.slots) {
+      numbers.count(slot.number());
+    }
+  }
+  numbers.flag(false);
+  return numbers.take();
+}
+
+/// Takes the slots that are in quarantine.
+bool load_remains(const Value& saved, WorkerRecord& worker) {
+  const Value* held = saved.at_path("remains");
+  if (held == nullptr) {
+    return true;  // Of a build that did not know of them.
+  }
+  if (held->as_text() == nullptr) {
+    return false;
+  }
+  DigitReader numbers(*held->as_text());
+  while (numbers.flag() && numbers.good()) {
+    AttemptKey key;
+    key.experiment = ExperimentId(numbers.count());
+    key.trial = TrialNumber(numbers.count());
+    key.attempt = AttemptNumber(numbers.count());
+    key.lease = LeaseId(numbers.count());
+    SlotQuarantine remains;
+    remains.released = numbers.flag();
+    for (std::uint64_t left = numbers.count(); left > 0 && numbers.good(); --left) {
+      const SlotIndex slot(numbers.count());
+      const bool there = slot.number() < worker.slots.total();
+      if (there && !remains.released && !worker.slots.is_free(slot)) {
+        return false;
+      }
+      if (there && !remains.released) {
+        worker.slots.take({slot}, key.lease);
+      }
+      remains.slots.push_back(slot);
+    }
+    worker.remains.emplace(key, std::move(remains));
+  }
+  return numbers.finished();
+}
+
 Value save_worker(const WorkerRecord& worker) {
   DigitWriter numbers;
   numbers.count(worker.id.number());
@@ -61,6 +113,7 @@ Value save_worker(const WorkerRecord& worker) {
                     {"name", worker.name},
                     {"slot_kind", worker.slot_kind},
                     {"quarantined", worker.quarantined},
+                    {"remains", save_remains(worker)},
                     {"numbers", numbers.take()}};
 }
 
@@ -81,12 +134,42 @@ bool load_worker(const Value& saved, World& world) {
     const ExperimentId experiment(numbers.count());
     worker.quick_failures.emplace_back(experiment, TrialNumber(numbers.count()));
   }
-  if (!texts.good() || !numbers.finished()) {
+  if (!texts.good() || !numbers.finished() || !load_remains(saved, worker)) {
     return false;
   }
   world.worker_by_uid[worker.uid] = worker.id;
   world.present_slots += worker.present ? worker.slots.total() : 0;
   return world.workers.emplace(worker.id, std::move(worker)).second;
+}
+
+Value save_notes(const std::vector<ExperimentNote>& notes) {
+  Value::List list;
+  for (const ExperimentNote& note : notes) {
+    DigitWriter numbers;
+    numbers.count(note.trial.number());
+    numbers.count(note.attempt.number());
+    numbers.count(note.attempts);
+    list.push_back(Value::Map{{"about", note.about}, {"text", note.text}, {"numbers", numbers.take()}});
+  }
+  return list;
+}
+
+bool load_notes(const Value::List& saved, std::vector<ExperimentNote>& notes) {
+  for (const Value& value : saved) {
+    SavedTexts texts(value);
+    ExperimentNote note;
+    note.about = texts.text("about");
+    note.text = texts.text("text");
+    DigitReader numbers(texts.text("numbers"));
+    note.trial = TrialNumber(numbers.count());
+    note.attempt = AttemptNumber(numbers.count());
+    note.attempts = numbers.count();
+    if (!texts.good() || !numbers.finished()) {
+      return false;
+    }
+    notes.push_back(std::move(note));
+  }
+  return true;
 }
 
 Value save_experiment(const ExperimentRecord& record) {
@@ -109,6 +192,7 @@ Value save_experiment(const ExperimentRecord& record) {
                     {"context_directory", record.context_directory},
                     {"idempotency_key", record.idempotency_key},
                     {"reason", record.reason},
+                    {"notes", save_notes(record.notes)},
                     {"searcher", record.searcher->save()},
                     {"trials", save_trials(record)}};
 }
@@ -157,6 +241,10 @@ Status load_experiment(const Value& saved, World& world) {
   record.reason = texts.text("reason");
   const Value& searcher = texts.value("searcher");
   const Value& trials = texts.value("trials");
+  const Value* notes = saved.at_path("notes");  // Missing in snapshots of older builds.
+  if (notes != nullptr && (notes->as_list() == nullptr || !load_notes(*notes->as_list(), record.notes))) {
+    return corrupt(which + ": its notes are malformed");
+  }
   if (!texts.good() || !numbers.finished()) {
     return corrupt(which + " is malformed");
   }

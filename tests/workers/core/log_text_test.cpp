@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <random>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,6 +39,47 @@ TEST(LineSplitter, DropsALineThatIsTooLongAndGoesOn) {
   EXPECT_TRUE(splitter.feed("123456789", take));
   EXPECT_FALSE(splitter.feed("still the same line\nshort\n", take));
   EXPECT_EQ(lines, (std::vector<std::string>{"12345678", "short"}));
+}
+
+/// Text of short lines, some with the word, some with a part of it, with both line ends.
+std::string random_text(std::mt19937& random) {
+  constexpr std::array<std::string_view, 9> parts{"WORD ", "WOR", "D ", "x", " ", "\n", "\n", "\r", "WORD WORD "};
+  std::string text;
+  for (int part = 0; part < 60; ++part) {
+    text += parts[random() % parts.size()];
+  }
+  return text;
+}
+
+TEST(LineSplitter, TellsEveryLineWithTheWordWhereverThePiecesEnd) {
+  constexpr unsigned seed = 20'261'122;
+  std::mt19937 random(seed);
+  for (int round = 0; round < 500; ++round) {
+    const std::string text = random_text(random);
+    LineSplitter all(40);
+    std::vector<std::string> wanted = lines_of(all, {text});
+    const auto without_word = [](const std::string& line) { return line.find("WORD ") == std::string::npos; };
+    std::erase_if(wanted, without_word);
+    LineSplitter some(40);
+    std::vector<std::string> lines;
+    const auto take = [&lines](std::string_view line) { lines.emplace_back(line); };
+    for (std::size_t at = 0; at < text.size();) {
+      const std::size_t size = 1 + random() % 50;
+      some.feed_lines_with("WORD ", std::string_view(text).substr(at, size), take);
+      at += size;
+    }
+    some.finish(take);
+    std::erase_if(lines, without_word);
+    ASSERT_EQ(lines, wanted) << "round " << round << " of seed " << seed << ": " << text;
+  }
+}
+
+TEST(LineSplitter, LooksForNoLinesWhereTheWordIsNot) {
+  LineSplitter splitter(100);
+  std::vector<std::string> lines;
+  splitter.feed_lines_with("WORD", "end\none\ntwo WORD\nthree\nbegin",
+                           [&lines](std::string_view line) { lines.emplace_back(line); });
+  EXPECT_EQ(lines, (std::vector<std::string>{"end", "two WORD"}));
 }
 
 TEST(CleanUtf8, ReplacesWhatIsNotWellFormedByteByByte) {

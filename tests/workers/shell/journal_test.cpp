@@ -13,7 +13,7 @@
 
 #include "hpsearch/workers/shell/control_group.hpp"
 #include "hpsearch/workers/shell/launch_order.hpp"
-#include "workers/shell/scratch.hpp"
+#include "scratch.hpp"
 
 namespace hpsearch::workers::test {
 namespace {
@@ -169,6 +169,16 @@ TEST(LaunchOrders, AreReadBackAsTheyWereWrittenAndPrivate) {
 }
 
 // --- cgroups ---
+
+TEST(ControlGroups, KnowWhenTheKernelEndedSomethingForWantOfMemory) {
+  const Scratch scratch;
+  const ControlGroup group(scratch.path());
+  EXPECT_FALSE(group.ran_out_of_memory()) << "memory is not counted";
+  scratch.write("memory.events", "low 0\nhigh 7\nmax 9\noom 2\noom_kill 0\noom_group_kill 0\n");
+  EXPECT_FALSE(group.ran_out_of_memory());
+  scratch.write("memory.events", "low 0\nhigh 7\nmax 9\noom 2\noom_kill 3\noom_group_kill 1\n");
+  EXPECT_TRUE(group.ran_out_of_memory());
+}
 
 TEST(ControlGroups, KillEverythingInThemAtOnce) {
   const auto group = ControlGroup::make("hpsearch-test-" + std::to_string(::getpid()));

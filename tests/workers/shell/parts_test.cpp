@@ -16,8 +16,8 @@
 #include "hpsearch/workers/shell/gpu_probe.hpp"
 #include "hpsearch/workers/shell/metric_scanner.hpp"
 #include "hpsearch/workers/shell/worker_state.hpp"
+#include "scratch.hpp"
 #include "workers/shell/fake_daemon.hpp"
-#include "workers/shell/scratch.hpp"
 
 namespace hpsearch::workers::test {
 namespace {
@@ -291,7 +291,14 @@ TEST(Scanner, CountsFromWhereTheAttemptBegan) {
   EXPECT_EQ(scanner->scan("acc +1e-3").at(0), R"({"metrics":{"acc":0.001},"step":4})");
   EXPECT_EQ(scanner->scan("acc tensor(0.0754, device='cuda:0')").at(0),
             R"({"metrics":{"acc":0.0754},"step":5})");
+}
+
+TEST(Scanner, FlagsTheFirstMatchWithoutANumber) {
+  auto scanner = MetricScanner::compile({{"acc", "acc (.*)"}}, Units{});
+  ASSERT_TRUE(scanner.has_value());
+  EXPECT_EQ(scanner->scan("acc unknown").at(0), R"({"captured":"unknown","unreadable":"acc"})");
   EXPECT_TRUE(scanner->scan("acc unknown").empty());
+  EXPECT_EQ(scanner->scan("acc 0.5").at(0), R"({"metrics":{"acc":0.5},"step":1})");
 }
 
 TEST(Scanner, RefusesPatternsThatCannotFindANumber) {

@@ -2,16 +2,22 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <filesystem>
+#include <span>
 #include <string>
+#include <string_view>
 
-#include "workers/shell/scratch.hpp"
+#include "scratch.hpp"
 
 namespace hpsearch::workers::test {
 namespace {
 
 namespace fs = std::filesystem;
+using engine::Duration;
 using engine::Errc;
+using engine::Instant;
 
 /// Everything a reader gets who asks on and on, with a "|" where something was left out.
 std::string read_all(const fs::path& path, std::uint64_t limit) {
@@ -91,34 +97,87 @@ TEST(ProgramLog, ReadsNothingBeyondItsEnd) {
   EXPECT_EQ(read_log(scratch.path() / "none.log", 0, 10, false).error().code, Errc::not_found);
 }
 
-TEST(ProgramLog, OfWhatIsLeftOutTheEndIsKept) {
+/// Puts the text into the log as a pipe's reader does, all of it at one moment.
+void print(ProgramLog& log, std::string_view text, Instant at) {
+  while (!text.empty()) {
+    const std::span<char> room = log.room();
+    const std::size_t size = std::min(room.size(), text.size());
+    std::copy_n(text.begin(), size, room.begin());
+    log.take(size, at);
+    text.remove_prefix(size);
+  }
+}
+
+std::string numbered_lines(int from, int to) {
+  std::string text;
+  for (int line = from; line < to; ++line) {
+    text += "line " + std::to_string(line) + "\n";
+  }
+  return text;
+}
+
+TEST(ProgramLog, OfAFloodTheBurstAndTheEndAreKept) {
   const Scratch scratch;
   const fs::path path = scratch.path() / "x.log";
-  auto log = ProgramLog::create(path);
-  ASSERT_TRUE(log->append("begin\n"));
-  const std::string block(100'000, 'x');
-  for (int i = 0; i < 100; ++i) {
-    log->leave_out(block);
-  }
-  log->leave_out("the end\n");
-  EXPECT_EQ(text_of(path), "begin\n");
+  auto log = ProgramLog::create(path, {.burst = 2'000'000, .bytes_per_second = 1'000'000});
+  const std::string whole = numbered_lines(0, 1'000'000);
+  print(*log, whole, Instant{});
+  EXPECT_TRUE(log->waits());
   log->catch_up();
+  EXPECT_FALSE(log->waits());
   const std::string text = text_of(path);
-  EXPECT_TRUE(text.starts_with("begin\n\n[hpsearch-shim left out ")) << text.substr(0, 80);
-  EXPECT_TRUE(text.ends_with("xxthe end\n"));
-  EXPECT_GT(text.size(), 1'000'000U);
-  EXPECT_LT(text.size(), 2'200'000U);
+  const std::string mark = "\n[hpsearch-shim left out ";
+  const std::size_t at = text.find(mark);
+  ASSERT_NE(at, std::string::npos);
+  EXPECT_GT(at, 1'900'000U);
+  EXPECT_TRUE(whole.starts_with(text.substr(0, at)));
+  const std::size_t end = text.find("]\n", at) + 2;
+  const std::string_view kept = std::string_view(text).substr(end);
+  EXPECT_EQ(kept.size(), 1024U * 1024U);
+  EXPECT_TRUE(whole.ends_with(kept));
+  EXPECT_EQ(std::stoull(text.substr(at + mark.size())), whole.size() - at - kept.size());
   log->catch_up();
   EXPECT_EQ(text_of(path), text);
 }
 
-TEST(ProgramLog, WhatWasLeftOutAndIsAllKeptIsNotMentioned) {
+TEST(ProgramLog, WhatComesSlowlyEnoughIsKeptForEver) {
   const Scratch scratch;
-  auto log = ProgramLog::create(scratch.path() / "x.log");
-  log->leave_out("a\n");
-  log->leave_out("b\n");
+  auto log = ProgramLog::create(scratch.path() / "x.log", {.burst = 2'000, .bytes_per_second = 1'000});
+  const std::string line(99, 'x');
+  std::string whole;
+  Instant now;
+  for (int i = 0; i < 1'000; ++i) {
+    now = now + Duration::millis(100);
+    whole += line + "\n";
+    print(*log, line + "\n", now);
+  }
+  EXPECT_FALSE(log->waits());
+  EXPECT_EQ(text_of(scratch.path() / "x.log"), whole);
+}
+
+TEST(ProgramLog, AFloodIsSeenWhileItLasts) {
+  const Scratch scratch;
+  const fs::path path = scratch.path() / "x.log";
+  auto log = ProgramLog::create(path, {.piece = 1'000'000'000, .burst = 2'000'000, .bytes_per_second = 2'000'000});
+  Instant now;
+  for (int i = 0; i < 1'000; ++i) {
+    now = now + Duration::millis(10);
+    print(*log, std::string(200'000, 'x'), now);
+  }
+  const std::uint64_t seconds = 10;
+  EXPECT_GE(fs::file_size(path), seconds * 2'000'000);
+  EXPECT_LE(fs::file_size(path), (seconds + 2) * 2'000'000);
+}
+
+TEST(ProgramLog, WhatWaitedAndIsAllKeptIsNotMentioned) {
+  const Scratch scratch;
+  auto log = ProgramLog::create(scratch.path() / "x.log", {.burst = 4, .bytes_per_second = 1});
+  print(*log, "abc\n", Instant{});
+  print(*log, "d\n", Instant{});
+  print(*log, "e\n", Instant{});
+  EXPECT_EQ(text_of(scratch.path() / "x.log"), "abc\n");
   log->catch_up();
-  EXPECT_EQ(text_of(scratch.path() / "x.log"), "a\nb\n");
+  EXPECT_EQ(text_of(scratch.path() / "x.log"), "abc\nd\ne\n");
 }
 
 TEST(ProgramLog, AFullDiskCostsOnlyWhatItDoesNotTake) {

@@ -14,8 +14,8 @@
 #include "hpsearch/workers/shell/process_table.hpp"
 #include "hpsearch/workers/shell/worker_loop.hpp"
 #include "hpsearch/workers/shell/worker_state.hpp"
+#include "scratch.hpp"
 #include "workers/shell/fake_daemon.hpp"
-#include "workers/shell/scratch.hpp"
 
 namespace hpsearch::workers::test {
 namespace {
@@ -106,7 +106,7 @@ print(say(type="log", text="more to come"))
   EXPECT_EQ(metrics[1].step, Units{3});
   EXPECT_EQ(read_log(key, "stdout").text,
             "{'directive': 'continue', 'length': 3}\n{'directive': 'continue', 'length': 9}\n"
-            "{'directive': 'continue', 'length': 9}\n");
+            "more to come\n{'directive': 'continue', 'length': 9}\n");
 }
 
 TEST_F(Programs, ReportByLinesOnStdout) {

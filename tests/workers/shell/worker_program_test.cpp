@@ -14,8 +14,8 @@
 
 #include "hpsearch/workers/shell/attempt_directory.hpp"
 #include "hpsearch/workers/shell/process_table.hpp"
+#include "scratch.hpp"
 #include "workers/shell/fake_daemon.hpp"
-#include "workers/shell/scratch.hpp"
 
 extern char** environ;  // NOLINT(readability-identifier-naming): POSIX names it.
 

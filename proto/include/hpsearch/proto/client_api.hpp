@@ -15,7 +15,7 @@ namespace hpsearch::proto {
 
 /// One line of a list: id, name, state, progress, trials by state, best metric, times.
 [[nodiscard]] engine::Value experiment_summary(const engine::ExperimentRecord& experiment);
-/// The summary plus context_directory, rungs (per length: trials that got there), final_counts, length
+/// The summary plus context_directory, notes (trial, attempt, about, text, attempts), rungs (per length: trials that got there), final_counts, length
 /// trained and in full, slot use. O(n log n) in its trials.
 [[nodiscard]] engine::Value experiment_detail(const engine::ExperimentRecord& experiment,
                                               engine::Instant now);

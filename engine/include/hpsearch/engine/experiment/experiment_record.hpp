@@ -44,6 +44,15 @@ class SlotTime {
   Instant since_;
 };
 
+/// What programs were told about the way they report, each kind once.
+struct ExperimentNote {
+  std::string about;
+  std::string text;  ///< As the first attempt had it …
+  TrialNumber trial;
+  AttemptNumber attempt;
+  std::uint64_t attempts = 1;  ///< … of so many.
+};
+
 /// What the engine keeps of one experiment. Read by shells, changed only by apply().
 struct ExperimentRecord {
   ExperimentId id;
@@ -63,6 +72,7 @@ struct ExperimentRecord {
   ExperimentState stopping_as = ExperimentState::canceled;
   bool stop_at_once = false;
   std::string reason;  ///< Why it is stopping or ended.
+  std::vector<ExperimentNote> notes;  ///< In the order of their coming, few.
   Instant created_at;
   Instant ended_at;
   Instant first_lease_at;

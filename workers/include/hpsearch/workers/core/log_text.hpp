@@ -30,6 +30,11 @@ class LineSplitter {
   /// Calls `line` for each line that ends within `bytes`. True if a line had to be dropped.
   bool feed(std::string_view bytes, const std::function<void(std::string_view)>& line);
 
+  /// The same for whom only lines with `word` matter: others may be told or not. Much cheaper where few lines
+  /// hold it, since the lines between them are not looked for.
+  bool feed_lines_with(std::string_view word, std::string_view bytes,
+                       const std::function<void(std::string_view)>& line);
+
   /// The stream is over: what is left is a line too.
   void finish(const std::function<void(std::string_view)>& line);
 

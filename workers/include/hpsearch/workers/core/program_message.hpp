@@ -20,7 +20,7 @@ inline constexpr std::size_t max_message_bytes = 64 * 1024;
 /// The program measured something.
 struct SaidMetrics {
   engine::Units step{};
-  engine::Metrics metrics;           ///< Nested names joined by dots, sorted, each once.
+  engine::Metrics metrics;           ///< Nested names joined by dots, their group before them; sorted, each once.
   std::vector<std::string> ignored;  ///< Names whose values are no numbers.
 };
 /// A complete checkpoint lies in HPSEARCH_CHECKPOINT_DIR.
@@ -28,22 +28,41 @@ struct SaidCheckpoint {
   std::optional<engine::Units> step;  ///< Nothing: that of its last metrics.
 };
 /// Progress or a log line: for people only.
-struct SaidRemark {};
+struct SaidRemark {
+  std::string log;  ///< The line; "" for progress.
+};
+/// What a pattern of the experiment found where a number should be is none.
+struct SaidUnreadable {
+  std::string metric;
+  std::string text;
+};
 /// These hyperparameters cannot work.
 struct SaidInvalid {
   std::string why;
 };
-using ProgramMessage = std::variant<SaidMetrics, SaidCheckpoint, SaidRemark, SaidInvalid>;
+using ProgramMessage = std::variant<SaidMetrics, SaidCheckpoint, SaidRemark, SaidInvalid, SaidUnreadable>;
 
 /// Reads one line of the socket: {"type":"report","step":3,"metrics":{"val_acc":0.91}}, "checkpoint",
 /// "progress", "log" or "invalid_hyperparameters". NaN, Infinity and -Infinity are numbers, as Python's json
-/// prints them. bad_request: what is wrong, in words for the program's author.
+/// prints them. Metrics of a "group" other than "validation" are named GROUP.NAME, so that a training loss is
+/// never taken for the one that decides. bad_request: what is wrong, in words for the program's author.
 [[nodiscard]] engine::Result<ProgramMessage> parse_socket_line(std::string_view line);
 
-/// What follows "HPSEARCH " on a line of stdout, or nothing when the line is the program's own affair.
+/// Begins a line of stdout that is for us.
+inline constexpr std::string_view stdout_word = "HPSEARCH ";
+
+/// What follows stdout_word on a line of stdout, or nothing when the line is the program's own affair.
 [[nodiscard]] std::optional<std::string_view> stdout_payload(std::string_view line) noexcept;
 
-/// Reads such a payload: {"step":3,"val_acc":0.91}; everything but the step is a metric.
+/// Reads such a payload: {"step":3,"val_acc":0.91}; everything but the step, and a group's name, is a metric.
 [[nodiscard]] engine::Result<ProgramMessage> parse_stdout_payload(std::string_view payload);
+
+/// The first number in what a pattern captured: programs print 0.91, but also tensor(0.91, device='cuda:0').
+/// Digits that are part of a word ("f1"), or of a number that no double can hold, are none.
+[[nodiscard]] std::optional<double> first_number(std::string_view captured) noexcept;
+
+/// Payloads for what a pattern found: SaidMetrics with one metric, or SaidUnreadable.
+[[nodiscard]] std::string metric_payload(const std::string& metric, engine::Units step, double number);
+[[nodiscard]] std::string unreadable_payload(const std::string& metric, std::string_view captured);
 
 }  // namespace hpsearch::workers

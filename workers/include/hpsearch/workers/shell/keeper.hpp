@@ -12,6 +12,7 @@
 
 #include "hpsearch/net/loop.hpp"
 #include "hpsearch/workers/core/log_text.hpp"
+#include "hpsearch/workers/core/program_message.hpp"
 #include "hpsearch/workers/shell/attempt_directory.hpp"
 #include "hpsearch/workers/shell/journal.hpp"
 #include "hpsearch/workers/shell/launch_order.hpp"
@@ -29,8 +30,8 @@ namespace hpsearch::workers {
 /// Agents say lines:
 ///
 ///   answer QUESTION LINE    to whoever asked
-///   ahead STEP LINE         to every report of a lower step from now on; 0 = to none
-///   signal TERM | signal KILL
+///   ahead STEP LINE         to every report of a lower step, and every remark, from now on; 0 = to none
+///   signal CHECKPOINT | signal TERM | signal KILL
 ///   drop POSITION           what the journal holds before it is not needed any more
 ///
 /// and hear "upto POSITION" when the journal has grown. The newest connection counts.
@@ -57,7 +58,7 @@ class Keeper {
     std::optional<ProgramLog> log;
     LineSplitter lines;
     net::Watch watch;
-    std::uint64_t behind = 0;  ///< Bytes since the pipe was last empty.
+    net::Watch catch_up;  ///< While the log waits.
   };
 
   [[nodiscard]] engine::Status launch(LaunchOrder order);
@@ -69,9 +70,10 @@ class Keeper {
 
   void heard(ConnectionId connection, std::string_view line);
   bool read_output(Output& output);
-  void keep_output(Output& output, std::string_view bytes);
+  void look_for_lines(Output& output, std::string_view bytes);
+  void catch_up_soon(Output& output);
   void take_line(const Output& output, std::string_view line);
-  [[nodiscard]] bool is_below_length(std::string_view line, bool from_socket) const;
+  [[nodiscard]] bool is_below_length(const engine::Result<ProgramMessage>& message) const;
   void program_ended(const ProgramEnd& end);
 
   void record(JournalRecord record, bool droppable);
@@ -105,6 +107,7 @@ class Keeper {
   Output err_;
   std::optional<MetricScanner> scanner_;
   pid_t pid_ = 0;
+  int checkpoint_signal_ = 0;  ///< 0 = the experiment wants none.
   std::string followed_by_;
   bool asked_ = false;
   ProgramKeeper programs_;

@@ -25,7 +25,8 @@ class MetricScanner {
   [[nodiscard]] static engine::Result<MetricScanner> compile(
       const std::map<std::string, std::string>& patterns, engine::Units first_step);
 
-  /// One payload ({"step":3,"val_acc":0.91}) for each pattern that finds a number in the line.
+  /// One payload ({"step":3,"metrics":{"val_acc":0.91}}) for each pattern that finds a number in the line, and one
+  /// (unreadable_payload) for the first thing that a pattern finds and that holds none.
   [[nodiscard]] std::vector<std::string> scan(std::string_view line);
 
  private:

@@ -40,7 +40,7 @@ struct RunningProgram {
 struct ProgramEnd {
   bool by_signal = false;
   int code = 0;                ///< Exit status, or the signal's number.
-  bool out_of_memory = false;  ///< The kernel ended something of it for that; known in a cgroup only.
+  bool out_of_memory = false;  ///< The kernel ended something of it for that.
 };
 
 /// Starts programs, each leading a session of its own, and knows when all of one is gone: the process itself
@@ -71,6 +71,8 @@ class ProgramKeeper {
   [[nodiscard]] engine::Result<RunningProgram> start(const ProgramStart& what, const BeforeRun& before_run,
                                                      OnEnd on_end);
 
+  /// Signals the program's first process only; nothing happens when it is gone.
+  void notify(pid_t pid, int signal);
   /// Signals everything of the program that began as `pid`; nothing happens when it is gone.
   void terminate(pid_t pid);
   void kill(pid_t pid);
@@ -85,6 +87,7 @@ class ProgramKeeper {
     bool asked = false;  ///< SIGTERM was sent: let the rest end by itself.
     bool killing = false;
     std::int64_t sweeps = 0;
+    std::uint64_t oom_kills_before = 0;
     net::Watch again;
   };
 

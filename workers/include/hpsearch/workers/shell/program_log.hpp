@@ -3,44 +3,58 @@
 #include <cstdint>
 #include <deque>
 #include <filesystem>
+#include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
+#include "hpsearch/engine/base/instant.hpp"
 #include "hpsearch/engine/base/result.hpp"
 #include "hpsearch/workers/shell/files.hpp"
 
 namespace hpsearch::workers {
 
-/// How much of one stream is kept: `pieces` files of `piece` bytes, the first one and the last ones.
+/// How much of one stream is kept, and how fast it may come.
 struct LogLimits {
-  std::uint64_t piece = std::uint64_t{10} * 1024 * 1024;
-  std::size_t pieces = 5;  ///< At least 2.
+  std::uint64_t piece = std::uint64_t{10} * 1024 * 1024;  ///< Bytes of a file: the first one is kept and the last ones.
+  std::size_t pieces = 5;                                 ///< At least 2.
+  std::uint64_t burst = std::uint64_t{32} * 1024 * 1024;  ///< Bytes that are written however fast they come, …
+  std::uint64_t bytes_per_second = std::uint64_t{16} * 1024 * 1024;  ///< … and beyond them.
 };
 
 /// The log of one stream of a program: its first piece at the given path, later ones beside it, named after
 /// the byte of the stream with which they begin (stdout.log, stdout.log.10485760, …). When there are too many,
 /// the oldest but the first goes. Writing never makes the program wait: what the disk does not take is
 /// dropped and counted.
+///
+/// Of a flood most would be written only to be deleted, at the cost of the program, which waits until its pipe
+/// is read. So what comes faster than LogLimits say is left out; the last MiB of each such stretch is kept, and
+/// the log says how much is missing before it.
 class ProgramLog {
  public:
   [[nodiscard]] static engine::Result<ProgramLog> create(std::filesystem::path path, LogLimits limits = {});
 
-  /// False when not everything could be written.
-  bool append(std::string_view bytes);
+  /// Where the next bytes of the stream are to be put; never empty.
+  [[nodiscard]] std::span<char> room() noexcept;
+  /// The first `bytes` of room() were put there by `now`, which never goes back.
+  void take(std::size_t bytes, engine::Instant now);
 
-  /// For one that prints faster than a disk writes: keeps these bytes in memory, of all that were left out
-  /// only the last MiB.
-  void leave_out(std::string_view bytes);
-  /// Writes down that something was left out, and what is in memory.
+  /// Something waits in memory because it came too fast.
+  [[nodiscard]] bool waits() const noexcept { return waiting_ > 0; }
+  /// Writes that down, however fast it came, and how much was left out before it.
   void catch_up();
+
+  /// Writes at once. False when not everything could be written.
+  bool append(std::string_view bytes);
 
   /// The last whole lines that were written, clean UTF-8, at most `limit` bytes.
   [[nodiscard]] std::string last_lines(std::size_t limit) const;
 
  private:
-  ProgramLog(std::filesystem::path path, LogLimits limits, Descriptor file)
-      : path_(std::move(path)), limits_(limits), file_(std::move(file)) {}
+  ProgramLog(std::filesystem::path path, LogLimits limits, Descriptor file);
   bool begin_piece();
+  void earn(engine::Instant now) noexcept;
 
   std::filesystem::path path_;
   LogLimits limits_;
@@ -48,9 +62,13 @@ class ProgramLog {
   std::uint64_t begin_ = 0;          ///< Of the present piece, in the stream.
   std::uint64_t size_ = 0;           ///< Of the present piece.
   std::uint64_t dropped_ = 0;        ///< Since it was last said in the log.
-  std::uint64_t left_out_ = 0;       ///< Since it was last said in the log.
-  std::string recent_;               ///< The last of it.
   std::deque<std::uint64_t> later_;  ///< Where the pieces after the first begin.
+
+  std::unique_ptr<char[]> recent_;  // NOLINT(modernize-avoid-c-arrays): a ring; memory is touched where it is used.
+  std::size_t next_ = 0;            ///< Where room() begins in it.
+  std::uint64_t waiting_ = 0;       ///< Bytes since the last write; those that are still in the ring wait for the next.
+  std::int64_t allowance_;          ///< Bytes that may be written now.
+  std::optional<engine::Instant> earned_;  ///< Until when that was counted.
 };
 
 /// A piece of a log for people: clean UTF-8 without a character cut in two.

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "hpsearch/engine/base/value.hpp"
+
+namespace hpsearch::cli {
+
+/// One attempt of a trial, as the log tells it.
+struct AttemptHistory {
+  std::uint64_t number = 0;
+  std::uint64_t worker = 0;
+  double granted_at = 0;  ///< Seconds since the epoch.
+  double ended_at = 0;    ///< 0 = it has not ended.
+  /// "exit code 3", "signal 11 (SIGSEGV)", "out-of-memory", "missing metric", "lost", "preempted", "could not start";
+  /// "" while it runs.
+  std::string cause;
+  std::string message;   ///< One sentence of the worker or of the daemon, or "".
+  std::string log_tail;  ///< The last lines of its output that came with its exit.
+  bool failed = false;   ///< It ended otherwise than it was told to, or well.
+};
+
+/// The attempts of one trial, in order. `history` holds its events as GET …/explain lists them, `points` what it
+/// reported as GET …/metrics does; `metric` is the searcher's.
+[[nodiscard]] std::vector<AttemptHistory> attempts_in(const engine::Value::List& history,
+                                                      const engine::Value::List& points, const std::string& metric);
+
+}  // namespace hpsearch::cli

@@ -1,0 +1,137 @@
+#include "cli/log_source.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <fstream>
+#include <optional>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "cli/server.hpp"
+#include "cli/text.hpp"
+#include "hpsearch/engine/trial/trial_state.hpp"
+
+namespace hpsearch::cli {
+
+namespace fs = std::filesystem;
+using engine::Value;
+
+DaemonLogs::DaemonLogs(const Client& client, std::uint64_t experiment, std::uint64_t trial, std::string stream)
+    : client_(client),
+      target_(experiment_target(experiment, "/trials/" + std::to_string(trial))),
+      stream_(std::move(stream)) {
+}
+
+Outcome<LogPart> DaemonLogs::read(std::uint64_t attempt, std::uint64_t offset, bool from_end) const {
+  std::string target = target_ + "/log?stream=" + stream_ + "&attempt=" + std::to_string(attempt) +
+                       "&limit=" + std::to_string(log_part_bytes);
+  target += from_end ? "&from_end=1" : "&offset=" + std::to_string(offset);
+  const Outcome<Value> answer = client_.get(target);
+  if (!answer) {
+    return answer.failure();
+  }
+  return LogPart{count_at(*answer, "offset"), count_at(*answer, "size"), text_at(*answer, "text")};
+}
+
+Outcome<LogSource::Course> DaemonLogs::course() const {
+  const Outcome<Value> answer = client_.get(target_);
+  if (!answer) {
+    return answer.failure();
+  }
+  const auto state = engine::trial_state_named(text_at(*answer, "state"));
+  return Course{count_at(*answer, "attempts"), state && engine::is_closed(*state)};
+}
+
+namespace {
+
+/// One file of a log: "stdout.log", or "stdout.log.OFFSET" for what begins at that byte of the stream.
+struct Piece {
+  std::uint64_t begin = 0;
+  std::uint64_t size = 0;
+  fs::path path;
+  [[nodiscard]] std::uint64_t end() const noexcept { return begin + size; }
+};
+
+/// In order.
+std::vector<Piece> pieces_of(const fs::path& directory, const std::string& name) {
+  std::vector<Piece> pieces;
+  std::error_code error;
+  for (fs::directory_iterator at(directory, error), end; !error && at != end; at.increment(error)) {
+    const std::string file = at->path().filename().string();
+    Piece piece{.begin = 0, .size = 0, .path = at->path()};
+    if (file != name) {
+      const char* const last = file.data() + file.size();
+      const bool ours = file.starts_with(name + ".");
+      const auto parsed = ours ? std::from_chars(file.data() + name.size() + 1, last, piece.begin)
+                               : std::from_chars_result{last, std::errc::invalid_argument};
+      if (parsed.ec != std::errc() || parsed.ptr != last) {
+        continue;
+      }
+    }
+    std::error_code gone;
+    piece.size = fs::file_size(piece.path, gone);
+    if (!gone) {
+      pieces.push_back(std::move(piece));
+    }
+  }
+  std::sort(pieces.begin(), pieces.end(), [](const Piece& a, const Piece& b) { return a.begin < b.begin; });
+  return pieces;
+}
+
+std::string read_piece(const Piece& piece, std::uint64_t offset, std::uint64_t limit) {
+  std::ifstream in(piece.path, std::ios::binary);
+  std::string text(static_cast<std::size_t>(std::min(limit, piece.end() - offset)), '\0');
+  in.seekg(static_cast<std::streamoff>(offset - piece.begin));
+  in.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(in.gcount()));
+  return text;
+}
+
+}  // namespace
+
+LeftLogs::LeftLogs(fs::path attempts, std::uint64_t experiment, std::uint64_t trial, std::string stream)
+    : attempts_(std::move(attempts)),
+      prefix_(std::to_string(experiment) + "-" + std::to_string(trial) + "-"),
+      stream_(std::move(stream)) {
+}
+
+Outcome<LogPart> LeftLogs::read(std::uint64_t attempt, std::uint64_t offset, bool from_end) const {
+  const fs::path directory = attempts_ / (prefix_ + std::to_string(attempt));
+  const std::vector<Piece> pieces = pieces_of(directory, stream_ + ".log");
+  if (pieces.empty()) {
+    return not_found_failure("there is no log " + (directory / (stream_ + ".log")).string());
+  }
+  LogPart part;
+  part.size = pieces.back().end();
+  part.offset = from_end ? part.size - std::min(log_part_bytes, part.size) : std::min(offset, part.size);
+  for (const Piece& piece : pieces) {
+    if (piece.end() <= part.end() || part.text.size() >= log_part_bytes) {
+      continue;
+    }
+    if (piece.begin > part.end()) {
+      if (!part.text.empty()) {
+        break;  // Something was left out here; the next part begins behind it.
+      }
+      part.offset = piece.begin;
+    }
+    part.text += read_piece(piece, part.end(), log_part_bytes - part.text.size());
+  }
+  return part;
+}
+
+Outcome<LogSource::Course> LeftLogs::course() const {
+  Course course{0, true};
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(attempts_, ignored)) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with(prefix_)) {
+      if (const auto number = read_number(name.substr(prefix_.size()), "attempt")) {
+        course.attempts = std::max(course.attempts, *number);
+      }
+    }
+  }
+  return course;
+}
+
+}  // namespace hpsearch::cli

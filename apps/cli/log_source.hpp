@@ -1,0 +1,68 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+#include "cli/client.hpp"
+#include "cli/failure.hpp"
+
+namespace hpsearch::cli {
+
+/// The most that is asked for at once.
+inline constexpr std::uint64_t log_part_bytes = 128 * 1024;
+
+/// A stretch of a log, and how long the whole of it is so far. Where a part was left out to bound the log, the
+/// stretch behind it comes instead; its offset is larger than what was asked for then.
+struct LogPart {
+  std::uint64_t offset = 0;
+  std::uint64_t size = 0;
+  std::string text;
+  [[nodiscard]] std::uint64_t end() const noexcept { return offset + text.size(); }
+};
+
+/// Where the logs of one stream of one trial come from.
+class LogSource {
+ public:
+  virtual ~LogSource() = default;
+
+  /// Up to log_part_bytes from `offset` on, or the last ones.
+  [[nodiscard]] virtual Outcome<LogPart> read(std::uint64_t attempt, std::uint64_t offset, bool from_end) const = 0;
+
+  /// The trial's last attempt so far, and whether it has no more to come.
+  struct Course {
+    std::uint64_t attempts = 0;
+    bool over = false;
+  };
+  [[nodiscard]] virtual Outcome<Course> course() const = 0;
+};
+
+/// Asks the daemon, which asks the worker.
+class DaemonLogs final : public LogSource {
+ public:
+  /// `client` must outlive it; `stream` is "stdout" or "stderr".
+  DaemonLogs(const Client& client, std::uint64_t experiment, std::uint64_t trial, std::string stream);
+  [[nodiscard]] Outcome<LogPart> read(std::uint64_t attempt, std::uint64_t offset, bool from_end) const override;
+  [[nodiscard]] Outcome<Course> course() const override;
+
+ private:
+  const Client& client_;
+  std::string target_;
+  std::string stream_;
+};
+
+/// Reads the files that the worker of a run has left, when no run is using its directory: nothing grows then,
+/// and no worker need be started, which would go on training.
+class LeftLogs final : public LogSource {
+ public:
+  LeftLogs(std::filesystem::path attempts, std::uint64_t experiment, std::uint64_t trial, std::string stream);
+  [[nodiscard]] Outcome<LogPart> read(std::uint64_t attempt, std::uint64_t offset, bool from_end) const override;
+  [[nodiscard]] Outcome<Course> course() const override;
+
+ private:
+  std::filesystem::path attempts_;
+  std::string prefix_;
+  std::string stream_;
+};
+
+}  // namespace hpsearch::cli

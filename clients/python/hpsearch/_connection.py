@@ -1,0 +1,114 @@
+"""One program's conversation with its attempt: lines of JSON over a Unix socket, answered in order."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import threading
+import time
+from typing import Any, Dict, Optional
+
+
+class Disconnected(ConnectionError):
+    """The worker's side of the socket is gone; nothing said now reaches the search."""
+
+
+class Refused(ValueError):
+    """The worker did not take what was said; the message says what is wrong with it."""
+
+
+class Connection:
+    """Any thread may ask; a forked child gets a connection of its own with its first question.
+
+    An answer that came too late for its question is dropped when it comes: answers are counted, never guessed.
+    """
+
+    def __init__(self, address: str) -> None:
+        self._address = address
+        self._lock = threading.RLock()
+        self._owner = -1
+        self._socket: Optional[socket.socket] = None
+        self._received = b""
+        self._unanswered = 0  # Questions, the present one included, whose answers have not come.
+
+    def ask(self, message: Dict[str, Any], timeout: Optional[float]) -> Optional[Dict[str, Any]]:
+        """The answer, or None when none came within `timeout` seconds (None: as long as it takes)."""
+        line = json.dumps(message).encode() + b"\n"
+        with self._lock:
+            deadline = None if timeout is None else time.monotonic() + timeout
+            self._say(line)
+            answer: Optional[bytes] = None
+            while self._unanswered > 0:
+                answer = self._next_line(deadline)
+                if answer is None:
+                    return None
+                self._unanswered -= 1
+        heard = json.loads(answer or b"{}")
+        if "error" in heard:
+            raise Refused(heard["error"])
+        return heard
+
+    def close(self) -> None:
+        """The next question opens another one."""
+        with self._lock:
+            if self._socket is not None:
+                self._socket.close()
+            self._socket = None
+            self._owner = -1
+
+    def tell(self, message: Dict[str, Any]) -> None:
+        """Says it and does not wait."""
+        with self._lock:
+            self._say(json.dumps(message).encode() + b"\n")
+            self._drop_answers()
+
+    def _drop_answers(self) -> None:
+        """Takes what has come: nobody waits for a program that does not read its answers."""
+        while self._unanswered > 0 and self._next_line(time.monotonic()) is not None:
+            self._unanswered -= 1
+
+    def _say(self, line: bytes) -> None:
+        if self._owner != os.getpid():
+            self._connect()
+        assert self._socket is not None
+        try:
+            self._socket.settimeout(None)
+            self._socket.sendall(line)
+        except OSError as error:
+            raise self._gone(error) from error
+        self._unanswered += 1
+
+    def _connect(self) -> None:
+        if self._socket is not None:
+            self._socket.close()  # In a child this leaves the parent's as it is.
+        self._socket = socket.socket(socket.AF_UNIX)
+        self._received = b""
+        self._unanswered = 0
+        try:
+            self._socket.connect(self._address)
+        except OSError as error:
+            self._owner = -1
+            raise self._gone(error) from error
+        self._owner = os.getpid()
+
+    def _next_line(self, deadline: Optional[float]) -> Optional[bytes]:
+        assert self._socket is not None
+        while b"\n" not in self._received:
+            left = None if deadline is None else max(0.0, deadline - time.monotonic())
+            self._socket.settimeout(left)
+            try:
+                piece = self._socket.recv(65536)
+            except (socket.timeout, BlockingIOError):
+                return None
+            except OSError as error:
+                raise self._gone(error) from error
+            if not piece:
+                raise self._gone("it was closed")
+            self._received += piece
+        line, self._received = self._received.split(b"\n", 1)
+        return line
+
+    def _gone(self, why: object) -> Disconnected:
+        self._owner = -1  # The next question tries again.
+        return Disconnected("the worker does not listen on {}: {}".format(self._address, why))

@@ -1,0 +1,32 @@
+"""Callbacks that report for you. Each imports its library when it is asked for, never before.
+
+    from hpsearch.callbacks import KerasCallback, LightningCallback, TransformersCallback
+    from hpsearch.callbacks import XGBoostCallback, LightGBMCallback
+
+All of them report after each validation, save a checkpoint before a report at the asked length and when told to
+pause, end the training when told to, and hand over where to start from after an interruption.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any, List
+
+_PLACES = {
+    "KerasCallback": "keras",
+    "LightGBMCallback": "lightgbm",
+    "LightningCallback": "lightning",
+    "TransformersCallback": "transformers",
+    "XGBoostCallback": "xgboost",
+}
+__all__ = sorted(_PLACES)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _PLACES:
+        raise AttributeError("hpsearch.callbacks has no {!r}; it has {}".format(name, ", ".join(__all__)))
+    return getattr(importlib.import_module("." + _PLACES[name], __name__), name)
+
+
+def __dir__() -> List[str]:
+    return __all__

@@ -1,0 +1,220 @@
+"""The callbacks with stand-ins for their libraries: what is called, and answered, as their documentation has it."""
+
+import contextlib
+import io
+import os
+import pathlib
+import types
+import unittest
+
+from callback_case import CallbackTest, fresh, hpsearch
+
+
+class KerasStandInTest(CallbackTest):
+    """keras.callbacks.Callback as documented: set_model, on_train_begin, on_train_batch_end, on_epoch_end."""
+
+    def setUp(self):
+        super().setUp()
+        keras = types.ModuleType("keras")
+        keras.callbacks = types.SimpleNamespace(Callback=type("Callback", (), {
+            "set_model": lambda callback, model: setattr(callback, "model", model)}))
+        keras.models = types.SimpleNamespace(load_model=lambda path: pathlib.Path(path).read_text())
+        self.stand_in(keras=keras)
+
+    def fit(self, callback, epochs=10, batches=4):
+        class Model:
+            stop_training = False
+
+            def save(self, path):
+                pathlib.Path(path).write_text("weights")
+
+        model = Model()
+        callback.set_model(model)
+        callback.on_train_begin()
+        for epoch in range(callback.initial_epoch, epochs):
+            for batch in range(batches):
+                callback.on_train_batch_end(batch)
+            callback.on_epoch_end(epoch, {"loss": 1.0, "val_acc": 0.5 + epoch / 100})
+            if model.stop_training:
+                break
+
+    def test_it_reports_saves_before_decisions_and_stops(self):
+        worker = self.decide("continue", "stop")
+        self.fit(fresh("KerasCallback")())
+        self.assertEqual(self.handed_over(worker), [("report", 1), ("checkpoint", 2), ("report", 2), ("report", 3),
+                                                    ("checkpoint", 4), ("report", 4)])
+        self.assertEqual(worker.said("report")[0]["group"], "training")
+        self.assertEqual(worker.said("report")[0]["metrics"], {"loss": 1.0})
+        self.assertEqual(worker.said("report")[1]["metrics"], {"val_acc": 0.5})
+
+    def test_it_starts_where_the_checkpoint_was(self):
+        worker = self.decide("stop")
+        self.fit(fresh("KerasCallback")())
+        os.environ["HPSEARCH_LATEST_CHECKPOINT"] = str(self.folder / "checkpoint")
+        callback = fresh("KerasCallback")()
+        self.assertEqual((callback.initial_epoch, callback.load()), (2, "weights"))
+
+    def test_batches_are_counted_on(self):
+        worker = self.decide("stop")
+        os.environ.update(HPSEARCH_UNIT="batches")
+        self.fit(fresh("KerasCallback")())
+        self.assertEqual(self.handed_over(worker)[-1], ("report", 4))
+
+    def test_it_works_outside_a_trial(self):
+        hpsearch.length(3)
+        out = io.StringIO()
+        with contextlib.redirect_stdout(out):
+            self.fit(fresh("KerasCallback")())
+        self.assertIn("step 3: val_acc = 0.52", out.getvalue())
+        self.assertNotIn("step 4", out.getvalue())
+
+
+class LightningStandInTest(CallbackTest):
+    """lightning.pytorch.Callback as documented; the trainer's callback_metrics, current_epoch, should_stop."""
+
+    def setUp(self):
+        super().setUp()
+        pytorch = types.ModuleType("lightning.pytorch")
+        pytorch.Callback = type("Callback", (), {})
+        lightning = types.ModuleType("lightning")
+        lightning.pytorch = pytorch
+        self.stand_in(lightning=lightning, lightning__pytorch=pytorch)
+
+    def trainer(self, **more):
+        def save_checkpoint(path):
+            pathlib.Path(path).write_text("weights")
+
+        return types.SimpleNamespace(**{"should_stop": False, "is_global_zero": True, "world_size": 1,
+                                        "save_checkpoint": save_checkpoint, "current_epoch": 0, "global_step": 0,
+                                        "callback_metrics": {"train_loss": 1.0, "val_acc": 0.5}, **more})
+
+    def fit(self, callback, trainer, epochs=10):
+        trainer.sanity_checking = True
+        callback.on_validation_end(trainer, None)
+        trainer.sanity_checking = False
+        for epoch in range(epochs):
+            trainer.current_epoch = epoch
+            trainer.global_step += 5
+            callback.on_validation_end(trainer, None)
+            callback.on_train_epoch_end(trainer, None)
+            if trainer.should_stop:
+                break
+
+    def test_it_reports_saves_before_decisions_and_stops(self):
+        worker = self.decide("continue", "stop")
+        self.fit(fresh("LightningCallback")(), self.trainer())
+        self.assertEqual(self.handed_over(worker), [("report", 1), ("checkpoint", 2), ("report", 2), ("report", 3),
+                                                    ("checkpoint", 4), ("report", 4)])
+        os.environ["HPSEARCH_LATEST_CHECKPOINT"] = str(self.folder / "checkpoint")
+        self.assertEqual(pathlib.Path(fresh("LightningCallback")().ckpt_path).read_text(), "weights")
+
+    def test_steps_are_optimizer_steps_where_batches_count(self):
+        worker = self.decide("stop")
+        os.environ.update(HPSEARCH_UNIT="batches")
+        self.fit(fresh("LightningCallback")(), self.trainer())
+        self.assertEqual(self.handed_over(worker), [("checkpoint", 5), ("report", 5)])
+
+    def test_only_the_first_process_reports_and_all_obey(self):
+        worker = self.decide()
+        strategy = types.SimpleNamespace(broadcast=lambda value: "stop" if isinstance(value, str) else value)
+        trainer = self.trainer(is_global_zero=False, world_size=2, strategy=strategy)
+        self.fit(fresh("LightningCallback")(), trainer)
+        self.assertEqual((worker.heard, trainer.should_stop), ([], True))
+
+
+class TransformersStandInTest(CallbackTest):
+    """transformers.TrainerCallback as documented: on_log, on_evaluate, on_save and the control's wishes."""
+
+    def setUp(self):
+        super().setUp()
+        transformers = types.ModuleType("transformers")
+        transformers.TrainerCallback = type("TrainerCallback", (), {})
+        self.stand_in(transformers=transformers)
+
+    def train(self, callback, epochs=10, first=True):
+        args = types.SimpleNamespace(output_dir=str(self.folder / "out"), train_batch_size=8, world_size=1,
+                                     gradient_accumulation_steps=1)
+        state = types.SimpleNamespace(epoch=0.0, global_step=0, is_world_process_zero=first)
+        control = types.SimpleNamespace(should_training_stop=False, should_save=False)
+        while state.epoch < epochs and not control.should_training_stop:
+            state.epoch += 1.0
+            state.global_step += 10
+            callback.on_log(args, state, control, logs={"loss": 1.0, "epoch": state.epoch})
+            callback.on_evaluate(args, state, control, metrics={"eval_acc": 0.5, "epoch": state.epoch})
+            if control.should_save:
+                control.should_save = False
+                folder = self.folder / "out" / "checkpoint-{}".format(state.global_step)
+                folder.mkdir(parents=True)
+                (folder / "model").write_text("weights")
+                callback.on_save(args, state, control)
+        return state
+
+    def test_it_reports_and_stops(self):
+        worker = self.decide("continue", "stop")
+        self.assertEqual(self.train(fresh("TransformersCallback")()).epoch, 4)
+        self.assertEqual(self.handed_over(worker), [("report", 1), ("report", 2), ("report", 3), ("report", 4)])
+        self.assertEqual(worker.said("report")[0], {"type": "report", "step": 1, "group": "training",
+                                                    "metrics": {"loss": 1.0}})
+
+    def test_a_pause_saves_and_the_next_attempt_finds_it(self):
+        worker = self.decide("pause")
+        self.train(fresh("TransformersCallback")())
+        self.assertEqual(self.handed_over(worker), [("report", 1), ("report", 2), ("checkpoint", 2)])
+        os.environ["HPSEARCH_LATEST_CHECKPOINT"] = str(self.folder / "checkpoint")
+        resume = fresh("TransformersCallback")().resume_from_checkpoint
+        self.assertEqual((os.path.basename(resume), pathlib.Path(resume, "model").read_text()),
+                         ("checkpoint-20", "weights"))
+
+    def test_other_processes_say_nothing(self):
+        worker = self.decide()
+        self.train(fresh("TransformersCallback")(), epochs=2, first=False)
+        self.assertEqual(worker.heard, [])
+
+
+class XGBoostStandInTest(CallbackTest):
+    """xgboost.callback.TrainingCallback as documented: after_iteration(model, epoch, evals_log) -> stop."""
+
+    def setUp(self):
+        super().setUp()
+        callback = types.ModuleType("xgboost.callback")
+        callback.TrainingCallback = type("TrainingCallback", (), {})
+        xgboost = types.ModuleType("xgboost")
+        xgboost.callback = callback
+        self.stand_in(xgboost=xgboost, xgboost__callback=callback)
+
+    def test_it_reports_saves_before_decisions_and_stops(self):
+        worker = self.decide("stop")
+        model = types.SimpleNamespace(save_model=lambda path: pathlib.Path(path).write_text("trees"))
+        callback = fresh("XGBoostCallback")()
+        log = {"train": {"rmse": [1.0]}, "valid": {"rmse": [(2.0, 0.1)]}}
+        self.assertEqual([callback.after_iteration(model, round, log) for round in (0, 1)], [False, True])
+        self.assertEqual(self.handed_over(worker), [("report", 1), ("checkpoint", 2), ("report", 2)])
+        self.assertEqual([report["metrics"] for report in worker.said("report")][:2],
+                         [{"rmse": 1.0}, {"valid.rmse": 2.0}])
+
+
+class LightGBMStandInTest(CallbackTest):
+    """A callable over lightgbm's CallbackEnv; a stop is lightgbm.callback.EarlyStopException."""
+
+    def test_it_reports_saves_before_decisions_and_stops(self):
+        worker = self.decide("stop")
+        stop = type("EarlyStopException", (Exception,), {"__init__": lambda self, best_iteration, best_score: None})
+        lightgbm = types.ModuleType("lightgbm")
+        lightgbm.callback = types.SimpleNamespace(EarlyStopException=stop)
+        self.stand_in(lightgbm=lightgbm)
+        model = types.SimpleNamespace(save_model=lambda path, num_iteration: pathlib.Path(path).write_text("trees"))
+        callback = fresh("LightGBMCallback")()
+
+        def env(iteration):
+            return types.SimpleNamespace(iteration=iteration, model=model,
+                                         evaluation_result_list=[("training", "l2", 1.0, False),
+                                                                 ("valid", "l2", 2.0, False)])
+
+        callback(env(0))
+        with self.assertRaises(stop):
+            callback(env(1))
+        self.assertEqual(self.handed_over(worker), [("report", 1), ("checkpoint", 2), ("report", 2)])
+
+
+if __name__ == "__main__":
+    unittest.main()

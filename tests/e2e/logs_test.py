@@ -1,0 +1,104 @@
+"""What a training printed, as its user sees it: stdout and stderr apart, each attempt's own, progress bars folded, searched,
+followed while it grows; and of one that failed its cause, its node and the end of its log.
+"""
+
+import subprocess
+import unittest
+
+import harness
+
+PROGRAM = """
+import os, sys, time
+attempt = int(os.environ["HPSEARCH_ATTEMPT"])
+print("attempt", attempt, "begins", flush=True)
+print("a warning", file=sys.stderr, flush=True)
+for percent in range(0, 101, 10):
+    print(f"\\repoch 1 {percent}%", end="", flush=True)
+print("\\x1b[32m done\\x1b[0m", flush=True)
+for number in range(5):
+    print("loss of batch", number, "is", number / 10, flush=True)
+if attempt == 1:
+    print("Traceback: something is wrong", file=sys.stderr, flush=True)
+    sys.exit(3)
+print("waiting", flush=True)
+while not os.path.exists(sys.argv[1]):
+    time.sleep(0.02)
+print('HPSEARCH {"step": 1, "loss": 1}', flush=True)
+print("the last line", end="", flush=True)
+"""
+
+
+class Logs(harness.Case):
+    def setUp(self):
+        super().setUp()
+        self.go_on = self.folder / "go-on"
+        program = self.folder / "program.py"
+        program.write_text(PROGRAM)
+        self.cluster = harness.Cluster(self)
+        self.cluster.start_daemon()
+        self.cluster.wait_until_up()
+        self.worker = self.cluster.start_worker(1, name="node-7")
+        tree = harness.experiment(self.ledger_path, {"name": "random", "max_length": 1, "max_trials": 1}, max_restarts=1)
+        tree["entrypoint"] = ["/usr/bin/python3", "-IS", str(program), str(self.go_on)]
+        self.experiment = self.cluster.submit(tree)
+        harness.wait_for(lambda: "waiting" in self.logs(expect=None), "the second attempt to wait")
+
+    def logs(self, *options, expect=0):
+        return self.run_cli("logs", "0", "--server", self.cluster.http, *options, expect=expect).stdout
+
+    def finish(self):
+        self.go_on.touch()
+        self.assertEqual(self.cluster.wait_until_over(self.experiment), "COMPLETED")
+
+    def test_streams_attempts_bars_and_search(self):
+        folded = "epoch 1 100% done\n"
+        batches = [f"loss of batch {number} is {number / 10}\n" for number in range(5)]
+        first = "attempt 1 begins\n" + folded + "".join(batches)
+        self.assertEqual(self.logs("--attempt", 1), first)
+        self.assertEqual(self.logs("--attempt", 1, "--stderr"), "a warning\nTraceback: something is wrong\n")
+        raw = self.logs("--attempt", 1, "--raw")
+        self.assertIn("\x1b[32m done\x1b[0m\n", raw)
+        self.assertIn("epoch 1 0%\repoch 1 10%", raw.replace("\n", "\r"))
+        self.assertEqual(self.logs("--grep", r"batch [13] is|^Trace"), batches[1] + batches[3])
+        self.assertEqual(self.logs("--grep", "nothing like it"), "")
+        self.assertEqual(self.logs("--grep", "loss", "--tail", 2), batches[3] + batches[4])
+        self.assertEqual(self.logs("--tail", 2), batches[4] + "waiting\n")
+        refused = self.run_cli("logs", "0", "--server", self.cluster.http, "--grep", "(", expect=2)
+        self.assertIn('--grep: the regular expression "(" cannot be used: missing ): (', refused.stderr)
+        self.finish()
+        self.assertTrue(self.logs().endswith('HPSEARCH {"step": 1, "loss": 1}\nthe last line\n'))
+        document = self.run_cli("logs", "0", "--server", self.cluster.http, "--grep", "last", "--output", "json")
+        self.assertEqual(document, {"attempt": 2, "stream": "stdout", "text": "the last line\n"})
+
+    def test_is_followed_while_it_grows(self):
+        follower = subprocess.Popen([str(harness.BIN / "hpsearch"), "logs", "0", "-f", "--server", self.cluster.http],
+                                    stdout=subprocess.PIPE, text=True, env=harness.environment())
+        self.addCleanup(follower.kill)
+        self.assertEqual(follower.stdout.readline(), "attempt 2 begins\n")
+        while follower.stdout.readline() != "waiting\n":
+            self.assertIsNone(follower.poll())
+        self.assertFalse(self.go_on.exists(), "it is followed live")
+        self.finish()
+        rest = follower.communicate(timeout=harness.PATIENCE)[0]
+        self.assertEqual(rest, 'HPSEARCH {"step": 1, "loss": 1}\nthe last line\n')
+        self.assertEqual(follower.returncode, 0)
+
+    def test_a_failed_attempt_is_shown_with_cause_node_and_log(self):
+        def show():
+            return self.run_cli("show", "--trial", "0", "--server", self.cluster.http).stdout
+
+        shown = show()
+        self.assertRegex(shown, r"\n +1 +node-7 .* exit code 3 +exit status 3\n +2 +node-7 .* running\n")
+        self.assertIn("attempt 1 on node-7: exit code 3; the end of its stderr:\na warning\nTraceback: something is wrong\n", shown)
+        self.assertIn("exit status 3", self.run_cli("trials", "--server", self.cluster.http).stdout)
+        self.finish()
+        self.assertRegex(show(), r"\n +2 +node-7 .* exit code 0\n")
+        document = self.run_cli("show", "--trial", "0", "--server", self.cluster.http, "--output", "json")
+        self.assertEqual([(attempt["worker"], attempt["cause"], attempt["failed"]) for attempt in document["attempts_made"]],
+                         [("node-7", "exit code 3", True), ("node-7", "exit code 0", False)])
+        self.worker.end()
+        self.assertIn("its worker is away; what came with its exit:\na warning\nTraceback: something is wrong\n", show())
+
+
+if __name__ == "__main__":
+    unittest.main()

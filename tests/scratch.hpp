@@ -1,0 +1,54 @@
+#pragma once
+
+#include <stdlib.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+namespace hpsearch {
+
+inline void write_text(const std::filesystem::path& path, const std::string& text) {
+  std::filesystem::create_directories(path.parent_path());
+  std::ofstream(path, std::ios::binary) << text;
+}
+
+inline std::string text_of(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// A directory of its own for one test; gone when the test is over.
+class Scratch {
+ public:
+  Scratch() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "hpsearch-test-XXXXXX").string();
+    if (::mkdtemp(pattern.data()) == nullptr) {
+      std::abort();
+    }
+    path_ = pattern;
+  }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+  ~Scratch() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+
+  [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
+  [[nodiscard]] std::string path(const std::string& name) const { return (path_ / name).string(); }
+
+  /// Writes a file and returns its path.
+  std::string write(const std::string& name, const std::string& text) const {
+    write_text(path_ / name, text);
+    return path(name);
+  }
+  [[nodiscard]] std::string read(const std::string& name) const { return text_of(path_ / name); }
+
+ private:
+  std::filesystem::path path_;
+};
+
+}  // namespace hpsearch
