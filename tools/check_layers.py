@@ -19,6 +19,7 @@ ROOMS = {
     "workers/core": ({"engine", "proto"}, "", True),
     "net": ({"engine/base"}, r"boost/|zmq", False),
     "workers/shell": ({"engine", "proto", "net", "workers/core"}, r"re2/|CLI/", False),
+    "workers/determined": ({"engine", "proto", "net", "workers/core", "workers/shell"}, "", False),
     "apps/daemon/store": ({"engine", "proto"}, r"sqlite3\.h", False),
     "apps/daemon": ({"engine", "searchers", "proto", "net", "apps/daemon/store"}, r"CLI/", False),
     # preview, validate and simulate run offline, so the command line needs the searchers themselves; the store's

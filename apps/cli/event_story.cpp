@@ -27,6 +27,16 @@ std::string clock_of(const Value& event) {
   return time.size() < 8 ? std::string() : time.substr(time.size() - 8) + "  ";
 }
 
+/// "slot 3 of worker 2 is", "slots 0, 3 of worker 2 are"
+std::string slots_are(const Value& event) {
+  const Value::List& slots = list_at(event, "slots");
+  std::string text = slots.size() == 1 ? "slot " : "slots ";
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    text += (i == 0 ? "" : ", ") + std::to_string(static_cast<std::uint64_t>(slots[i].number_or(0)));
+  }
+  return text + " of worker " + std::to_string(count_at(event, "worker")) + (slots.size() == 1 ? " is" : " are");
+}
+
 }  // namespace
 
 std::string EventStory::where(std::uint64_t trial) {
@@ -140,6 +150,14 @@ EventStory::Line EventStory::tell(const Value& event) {
             true};
   } else if (type == "worker_released") {
     line.text = "worker " + std::to_string(count_at(event, "worker")) + " is out of quarantine";
+  } else if (type == "slots_quarantined") {
+    line = {slots_are(event) + " out of use: something of " + trial + ", attempt " + std::to_string(count_at(event, "attempt")) +
+                ", survives SIGKILL",
+            true};
+  } else if (type == "slots_released") {
+    line.text = "the slots of " + trial + ", attempt " + std::to_string(count_at(event, "attempt")) +
+                ", on worker " + std::to_string(count_at(event, "worker")) + " are in use again" +
+                (member(event, "gone") == Value(true) ? "" : ", at an operator's word");
   } else if (type == "worker_joined") {
     line.text = "worker " + printable(text_at(event, "name")) + " joined with " +
                 counted(count_at(event, "slots"), text_at(event, "slot_kind") + " slot");

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <chrono>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,6 +15,12 @@ namespace hpsearch::cli {
 using engine::Value;
 
 namespace {
+
+/// Since its running program last said anything; "" when nobody told.
+std::string silence_text(const Value& trial, double now) {
+  const Value& heard = member(trial, "heard_at");
+  return heard.is_number() ? duration_text(now - heard.number_or(now)) : "";
+}
 
 /// How its last failed attempt ended; what follows in the next lines is the end of that attempt's log.
 std::string failure_text(const Value& trial) {
@@ -40,6 +47,10 @@ int trials(const ExperimentOptions& options, const Output& output) {
     output.data(*answer);
     return 0;
   }
+  const double now = static_cast<double>(std::chrono::duration_cast<std::chrono::milliseconds>(
+                                             std::chrono::system_clock::now().time_since_epoch())
+                                             .count()) /
+                     1e3;
   using Align = Table::Align;
   const Value::List& list = list_at(*answer, "trials");
   const bool any_failed =
@@ -51,6 +62,11 @@ int trials(const ExperimentOptions& options, const Output& output) {
                                      {"BEST", Align::right},
                                      {"AT", Align::right},
                                      {"ATTEMPTS", Align::right}};
+  const bool any_heard = std::any_of(list.begin(), list.end(),
+                                     [](const Value& trial) { return member(trial, "heard_at").is_number(); });
+  if (any_heard) {
+    columns.push_back({"SILENT FOR", Align::right});
+  }
   if (any_failed) {
     columns.push_back({"LAST FAILURE"});
   }
@@ -63,6 +79,9 @@ int trials(const ExperimentOptions& options, const Output& output) {
                metric_or_dash(member(trial, "best_metric")),
                measured ? std::to_string(count_at(trial, "best_step")) : "",
                std::to_string(count_at(trial, "attempts"))};
+    if (any_heard) {
+      cells.push_back(silence_text(trial, now));
+    }
     if (any_failed) {
       cells.push_back(failure_text(trial));
     }

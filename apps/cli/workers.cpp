@@ -33,10 +33,24 @@ std::string attempt_text(const Value& attempt) {
          std::to_string(count_at(attempt, "attempt"));
 }
 
+std::string slots_text(const Value::List& slots) {
+  std::string text = slots.size() == 1 ? "slot" : "slots";
+  for (const Value& slot : slots) {
+    text += " " + std::to_string(static_cast<std::uint64_t>(slot.number_or(0)));
+  }
+  return text;
+}
+
 std::string remarks_on(const Value& worker) {
   std::string text;
   if (const std::string why = text_at(worker, "quarantined"); !why.empty()) {
     text += "worker " + printable(text_at(worker, "name")) + " is in quarantine: " + printable(why) + "\n";
+  }
+  for (const Value& remains : list_at(worker, "remains")) {
+    text += "worker " + printable(text_at(worker, "name")) + ": something of " + attempt_text(remains) +
+            " survives SIGKILL in " + slots_text(list_at(remains, "slots")) +
+            (is_set(remains, "released") ? "; released, it is used nevertheless\n"
+                                         : "; out of use until it is gone, or hpsearch release\n");
   }
   for (const Value& attempt : list_at(worker, "on_hold")) {
     text += "worker " + printable(text_at(worker, "name")) + " holds " + attempt_text(attempt) +
@@ -104,11 +118,12 @@ int workers(const ServerOptions& options, const Output& output) {
     return 0;
   }
   using Align = Table::Align;
-  Table table({{"ID", Align::right}, {"STATE"}, {"SLOTS", Align::right}, {"IN USE", Align::right}, {"KIND"}, {"NAME"}});
+  Table table({{"ID", Align::right}, {"STATE"}, {"SLOTS", Align::right}, {"IN USE", Align::right}, {"KIND"}, {"KILLS BY"}, {"NAME"}});
   std::string remarks;
   for (const Value& worker : list_at(*answer, "workers")) {
     table.add({std::to_string(count_at(worker, "id")), state_text(worker), std::to_string(count_at(worker, "slots")),
-               std::to_string(count_at(worker, "slots_held")), text_at(worker, "slot_kind"), text_at(worker, "name")});
+               std::to_string(count_at(worker, "slots_held")), text_at(worker, "slot_kind"), text_at(worker, "kills_by"),
+               text_at(worker, "name")});
     remarks += remarks_on(worker);
   }
   output.print(table.empty() ? std::string("no workers yet\n") : table.text(output.width()) + remarks);

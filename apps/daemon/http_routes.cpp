@@ -385,6 +385,7 @@ class Routes {
     Value::Map& map = *value.as_map();
     map["connected"] = worker.present && gate_.connected(worker.id);
     map["suspect"] = worker.present && runtime_.suspect(worker.id);
+    map["kills_by"] = gate_.kills_by(worker.id);
     Value::List on_hold;
     for (const engine::HeldAttempt& held : gate_.on_hold(worker.id)) {
       on_hold.push_back(Value::Map{{"experiment", integer(held.key.experiment.number())},
@@ -613,15 +614,25 @@ class Routes {
     }
     Value::List list;
     for (std::uint64_t number = 0; number < (*record)->trials.size(); ++number) {
-      list.push_back(proto::trial_value(**record, TrialNumber(number), runtime_.now()));
+      list.push_back(trial_now(**record, TrialNumber(number)));
     }
     answer(call, with(200, Value::Map{{"trials", std::move(list)}}));
   }
 
   void trial(Call call) {
     const auto record = experiment_with_trial(call);
-    answer(call, record ? Result<Value>(proto::trial_value(**record, call.trial(), runtime_.now()))
-                        : record.error());
+    answer(call, record ? Result<Value>(trial_now(**record, call.trial())) : record.error());
+  }
+
+  /// The trial, and what is known of it beyond the log.
+  [[nodiscard]] Value trial_now(const engine::ExperimentRecord& record, TrialNumber number) const {
+    Value value = proto::trial_value(record, number, runtime_.now());
+    const auto& live = record.trials[number.number()].live;
+    const auto heard = live ? gate_.heard_of(live->worker, live->key) : std::nullopt;
+    Value::Map& map = *value.as_map();
+    map["heard_at"] = heard ? Value(static_cast<double>(heard->at.micros()) / 1e6) : Value();
+    map["heard_step"] = heard ? integer(engine::count(heard->step)) : Value();
+    return value;
   }
 
   void cancel_trial(Call call) { end_trial(call, engine::ExitReason::user_canceled); }
@@ -629,7 +640,7 @@ class Routes {
 
   void end_trial(const Call& call, engine::ExitReason reason) {
     perform(call, engine::EndTrial{call.experiment(), call.trial(), reason}, [this, call] {
-      return with(200, proto::trial_value(*runtime_.engine().find(call.experiment()), call.trial(), runtime_.now()));
+      return with(200, trial_now(*runtime_.engine().find(call.experiment()), call.trial()));
     });
   }
 

@@ -24,6 +24,7 @@ constexpr std::uint64_t longest_retry_ms = 30'000;
 constexpr std::uint64_t most_log_requests = 1'000;
 // Memory is set aside per slot: what a stranger claims to have is bounded.
 constexpr std::uint64_t most_slots = 4'096;
+constexpr std::uint64_t longest_silence_ms = 10ULL * 365 * 24 * 3'600 * 1'000;
 
 }  // namespace
 
@@ -81,7 +82,7 @@ void WorkerGate::take_frame(const net::Peer& peer, std::span<const std::byte> fr
     send_to(peer, 0, 0, proto::Resync{});
     return;
   }
-  const Session& session = found->second;
+  Session& session = found->second;
   if (session.superseded || framed->envelope.session_epoch != session.epoch) {
     return;
   }
@@ -94,6 +95,14 @@ void WorkerGate::take_frame(const net::Peer& peer, std::span<const std::byte> fr
   }
   const WorkerId id = session.worker;
   runtime_.heard(id);
+  const bool newest = framed->envelope.msg_no > session.newest;
+  session.newest = std::max(session.newest, framed->envelope.msg_no);
+  if (const auto* beat = std::get_if<proto::Beat>(&framed->message)) {
+    if (newest) {  // What was overtaken is older than what is known.
+      take_beat(id, *beat);
+    }
+    return;
+  }
   if (runtime_.storage().intake >= Intake::what_ends && std::holds_alternative<proto::Reports>(framed->message)) {
     return;  // There is no room for it. Unacknowledged, it stays with the worker and is sent again.
   }
@@ -223,6 +232,8 @@ void WorkerGate::greet(const net::Peer& peer, const proto::Envelope& envelope, c
     }
   }
   counterpart.agent = Agent{hello.incarnation, hello.boot_id, hello.pid};
+  counterpart.kills_by = hello.kills_by;
+  counterpart.progress.clear();
   counterpart.held.clear();
   for (const engine::HeldAttempt& held : hello.held) {
     counterpart.held.emplace(held.key, held);
@@ -235,7 +246,7 @@ void WorkerGate::greet(const net::Peer& peer, const proto::Envelope& envelope, c
   // The order to welcome it repeats what it does not know; what was told to the session before is void.
   counterpart.launches.clear();
   counterpart.decisions.clear();
-  sessions_[peer] = Session{worker, (runtime_.daemon_epoch() << 32U) | ++sessions_made_, 0, false, {}};
+  sessions_[peer] = Session{worker, (runtime_.daemon_epoch() << 32U) | ++sessions_made_, 0, 0, false, {}};
   net::log(net::Level::info, "worker \"" + hello.name + "\" is connected with " +
                                  std::to_string(hello.slots) + " " + hello.slot_kind + " slots, holding " +
                                  std::to_string(hello.held.size()) + " attempts");
@@ -273,7 +284,24 @@ void WorkerGate::take(const net::Peer& peer, WorkerId worker, const proto::FromW
     end_session(peer);
     report_refusal(runtime_.perform(engine::LoseWorker{worker, goodbye->why}));
   }
-  // A beat says nothing beyond having been heard.
+}
+
+void WorkerGate::take_beat(WorkerId worker, const proto::Beat& beat) {
+  Counterpart& counterpart = counterparts_[worker];
+  counterpart.progress.clear();
+  for (const proto::Progress& progress : beat.progress) {
+    const auto silent = Duration::millis(
+        static_cast<std::int64_t>(std::min<std::uint64_t>(progress.silent_ms, longest_silence_ms)));
+    counterpart.progress[progress.key] =
+        Heard{progress.step, engine::Instant::from_micros(runtime_.now().micros() - silent.in_micros())};
+  }
+  const auto& known = runtime_.engine().workers().at(worker).remains;
+  const bool same = beat.remains.size() == known.size() &&
+                    std::all_of(beat.remains.begin(), beat.remains.end(),
+                                [&known](const engine::Remains& remains) { return known.contains(remains.key); });
+  if (!same) {
+    static_cast<void>(runtime_.perform(engine::NoteRemains{worker, beat.remains}));
+  }
 }
 
 void WorkerGate::end_session(const net::Peer& peer) {
@@ -357,6 +385,20 @@ std::vector<engine::HeldAttempt> WorkerGate::on_hold(WorkerId worker) const {
     }
   }
   return all;
+}
+
+std::optional<WorkerGate::Heard> WorkerGate::heard_of(WorkerId worker, const engine::AttemptKey& key) const {
+  const auto found = counterparts_.find(worker);
+  if (found == counterparts_.end()) {
+    return std::nullopt;
+  }
+  const auto heard = found->second.progress.find(key);
+  return heard == found->second.progress.end() ? std::nullopt : std::optional(heard->second);
+}
+
+std::string WorkerGate::kills_by(WorkerId worker) const {
+  const auto found = counterparts_.find(worker);
+  return found == counterparts_.end() ? "" : found->second.kills_by;
 }
 
 engine::Status WorkerGate::disown(WorkerId worker, const engine::AttemptKey& key) {

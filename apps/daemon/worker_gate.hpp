@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -50,6 +51,15 @@ class WorkerGate {
 
   /// What the worker holds and the log does not know; it runs on until somebody says what shall become of it.
   [[nodiscard]] std::vector<engine::HeldAttempt> on_hold(engine::WorkerId worker) const;
+  /// What a running program said last, by its worker's last beat; in memory only. Nothing: it said nothing yet, or
+  /// nobody has told.
+  struct Heard {
+    engine::Units step{};  ///< Highest reported.
+    engine::Instant at;    ///< When it last said anything.
+  };
+  [[nodiscard]] std::optional<Heard> heard_of(engine::WorkerId worker, const engine::AttemptKey& key) const;
+  /// How the worker finds what belongs to a program it kills: "cgroup", "process table", or "" = not said.
+  [[nodiscard]] std::string kills_by(engine::WorkerId worker) const;
   /// Ends an attempt that is on hold. not_found: it is not.
   engine::Status disown(engine::WorkerId worker, const engine::AttemptKey& key);
   /// So many reports came for attempts whose trials others had, or nobody any more.
@@ -76,6 +86,7 @@ class WorkerGate {
     engine::WorkerId worker;
     std::uint64_t epoch = 0;
     std::uint64_t sent = 0;
+    std::uint64_t newest = 0;  ///< Highest number of a message heard.
     bool superseded = false;
     engine::Instant superseded_at;
   };
@@ -97,6 +108,8 @@ class WorkerGate {
   struct Counterpart {
     net::Peer peer;                  ///< Of its newest session.
     Agent agent;
+    std::string kills_by;
+    std::map<engine::AttemptKey, Heard> progress;  ///< Of its last beat.
     std::string cloned;              ///< Why this incarnation of it is refused, or "".
     std::map<engine::AttemptKey, engine::HeldAttempt> held;  ///< As it said in its last HELLO.
     std::map<engine::AttemptKey, engine::HeldAttempt> on_hold;
@@ -119,6 +132,7 @@ class WorkerGate {
   [[nodiscard]] bool is_clone(const net::Peer& peer, const proto::Hello& hello);
   void greet(const net::Peer& peer, const proto::Envelope& envelope, const proto::Hello& hello);
   void take(const net::Peer& peer, engine::WorkerId worker, const proto::FromWorker& message);
+  void take_beat(engine::WorkerId worker, const proto::Beat& beat);
   void end_session(const net::Peer& peer);
   void refuse(const net::Peer& peer, const std::string& why);
 

@@ -64,6 +64,7 @@ Status lose_worker(Step& step, const LoseWorker& command);
 Status expire_leases(Step& step, const ExpireLeases& command);
 Status quarantine_worker(Step& step, const QuarantineWorker& command);
 Status release_worker(Step& step, const ReleaseWorker& command);
+Status note_remains(Step& step, const NoteRemains& command);
 Status adopt_attempt(Step& step, const AdoptAttempt& command);
 Status confirm_start(Step& step, const ConfirmStart& command);
 Status take_reports(Step& step, TakeReports command);
@@ -91,6 +92,13 @@ void lose_attempt(Step& step, const AttemptKey& key, const std::string& why, boo
 /// Attempts that were lost while their worker was silent, which has them still: each gets a new lease unless
 /// another has taken its place.
 void adopt_returned(Step& step, WorkerId worker, const std::vector<HeldAttempt>& held);
+
+/// An attempt has exited, and something of it survives: nobody gets its slots. `as_known` is the key its worker
+/// knows it by.
+void quarantine_slots(Step& step, WorkerId worker, const AttemptKey& as_known, const std::vector<SlotIndex>& slots);
+
+/// An operator wants all slots of the worker used, whatever survives there.
+void release_slots(Step& step, WorkerId worker);
 
 /// Something failed there: the worker may be the reason.
 void judge_worker(Step& step, WorkerId worker);

@@ -23,7 +23,6 @@ using engine::Error;
 using std::chrono::seconds;
 
 constexpr std::size_t most_header_bytes = 8 * 1024;
-constexpr std::size_t most_body_bytes = 1024 * 1024;
 constexpr std::size_t most_connections = 4'096;
 constexpr std::size_t most_connections_of_one = 64;
 constexpr seconds header_deadline{5};
@@ -48,13 +47,18 @@ class Session;
 
 /// What the sessions of one server share; they may outlive it for the moment their last handler takes.
 struct Shared {
-  Shared(asio::io_context& io_context, HttpServer::Handler handle)
-      : io(io_context), acceptor(io_context), retry(io_context), handler(std::move(handle)) {}
+  Shared(asio::io_context& io_context, HttpServer::Handler handle, HttpRules its_rules)
+      : io(io_context),
+        acceptor(io_context),
+        retry(io_context),
+        handler(std::move(handle)),
+        rules(its_rules) {}
 
   asio::io_context& io;
   tcp::acceptor acceptor;
   asio::steady_timer retry;
   HttpServer::Handler handler;
+  HttpRules rules;
   std::string configured_host;
   std::map<asio::ip::address, std::size_t> connections_of;
   std::set<Session*> sessions;
@@ -98,7 +102,7 @@ class Session : public std::enable_shared_from_this<Session> {
     }
     parser_.emplace();
     parser_->header_limit(most_header_bytes);
-    parser_->body_limit(most_body_bytes);
+    parser_->body_limit(shared_->rules.most_body_bytes);
     if (buffer_.size() > 0) {
       read_header();  // The next request came along with the last one.
       return;
@@ -160,7 +164,8 @@ class Session : public std::enable_shared_from_this<Session> {
     if (error == http::error::header_limit || error == http::error::buffer_overflow) {
       refuse(refusal(431, "bad_request", "the header is larger than 8 KiB"));
     } else if (error == http::error::body_limit) {
-      refuse(refusal(413, "bad_request", "the body is larger than 1 MiB"));
+      refuse(refusal(413, "bad_request", "the body is larger than " + std::to_string(shared_->rules.most_body_bytes) +
+                                            " bytes"));
     } else if (error == beast::error::timeout) {
       close();  // The stream has closed itself.
     } else if (error != http::error::end_of_stream && error != http::error::partial_message &&
@@ -200,7 +205,7 @@ class Session : public std::enable_shared_from_this<Session> {
         refuse(refusal(403, "bad_request", "requests from other sites are refused"));
         return;
       }
-      if (!message.body().empty() && !is_json(request.header("Content-Type"))) {
+      if (shared_->rules.only_json && !message.body().empty() && !is_json(request.header("Content-Type"))) {
         refuse(refusal(415, "bad_request", "the body has to be application/json"));
         return;
       }
@@ -372,13 +377,13 @@ HttpServer::~HttpServer() {
 }
 
 engine::Result<std::unique_ptr<HttpServer>> HttpServer::listen(Loop& loop, const std::string& address,
-                                                               Handler handler) {
+                                                               Handler handler, HttpRules rules) {
   const auto parts = read_host_port(address);
   if (!parts || parts->port.empty()) {
     return Error{Errc::bad_request,
                  "'" + address + "' is not an address to listen on (one looks like 127.0.0.1:8077)"};
   }
-  auto shared = std::make_shared<Shared>(loop.impl().io, std::move(handler));
+  auto shared = std::make_shared<Shared>(loop.impl().io, std::move(handler), rules);
   shared->configured_host = parts->host;
   AsioError error;
   const auto places =

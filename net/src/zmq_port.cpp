@@ -5,6 +5,8 @@
 #include <utility>
 #include <zmq.hpp>
 
+#include "hpsearch/net/log.hpp"
+
 namespace hpsearch::net {
 namespace {
 
@@ -13,6 +15,10 @@ using engine::Error;
 
 // Messages taken per turn of the loop, so that a flood on one socket does not starve timers and the others.
 constexpr int frames_per_turn = 256;
+// Messages of several frames, until their sender is not heard any more: libzmq cannot close one connection.
+constexpr unsigned most_strikes = 8;
+// Peers with strikes that are remembered; each costs a connection to make.
+constexpr std::size_t most_struck_peers = 4'096;
 
 std::span<const std::byte> bytes_of(const zmq::message_t& message) {
   return {static_cast<const std::byte*>(message.data()), message.size()};
@@ -61,6 +67,26 @@ class Port : public std::enable_shared_from_this<Port> {
     closed_ = true;
     watch_ = Watch{};
     socket.close();
+  }
+
+  [[nodiscard]] SocketOptions options() const {
+    return {{"linger", socket.get(zmq::sockopt::linger)},
+            {"maxmsgsize", socket.get(zmq::sockopt::maxmsgsize)},
+            {"rcvhwm", socket.get(zmq::sockopt::rcvhwm)},
+            {"sndhwm", socket.get(zmq::sockopt::sndhwm)},
+            {"heartbeat_ivl", socket.get(zmq::sockopt::heartbeat_ivl)},
+            {"heartbeat_timeout", socket.get(zmq::sockopt::heartbeat_timeout)},
+            {"heartbeat_ttl", socket.get(zmq::sockopt::heartbeat_ttl)},
+            {"handshake_ivl", socket.get(zmq::sockopt::handshake_ivl)},
+            {"backlog", socket.get(zmq::sockopt::backlog)},
+            {"immediate", socket.get(zmq::sockopt::immediate) ? 1 : 0},
+            {"reconnect_ivl", socket.get(zmq::sockopt::reconnect_ivl)},
+            {"reconnect_ivl_max", socket.get(zmq::sockopt::reconnect_ivl_max)},
+            {"connect_timeout", socket.get(zmq::sockopt::connect_timeout)},
+            {"tcp_keepalive", socket.get(zmq::sockopt::tcp_keepalive)},
+            {"tcp_keepalive_idle", socket.get(zmq::sockopt::tcp_keepalive_idle)},
+            {"tcp_keepalive_intvl", socket.get(zmq::sockopt::tcp_keepalive_intvl)},
+            {"tcp_keepalive_cnt", socket.get(zmq::sockopt::tcp_keepalive_cnt)}};
   }
 
   [[nodiscard]] bool fits(std::span<const std::byte> frame) const { return frame.size() <= max_frame_bytes_; }
@@ -146,16 +172,35 @@ class Router final : public Port {
     if (!receive_part(payload)) {
       return true;
     }
+    Peer peer = id.to_string();
     if (payload.more()) {
       skip_rest(payload);
+      strike(std::move(peer));
       return true;
     }
-    on_frame_(id.to_string(), bytes_of(payload));
+    if (!strikes_.empty() && is_out(peer)) {
+      return true;
+    }
+    on_frame_(peer, bytes_of(payload));
     return true;
   }
 
  private:
+  void strike(Peer peer) {
+    if (strikes_.size() >= most_struck_peers) {
+      strikes_.clear();
+    }
+    if (++strikes_[std::move(peer)] == most_strikes) {
+      log(Level::warning, "a peer sends messages of several frames and is not heard any more");
+    }
+  }
+  [[nodiscard]] bool is_out(const Peer& peer) const {
+    const auto found = strikes_.find(peer);
+    return found != strikes_.end() && found->second >= most_strikes;
+  }
+
   RouterPort::OnFrame on_frame_;
+  std::map<Peer, unsigned> strikes_;
 };
 
 class Dealer final : public Port {
@@ -248,6 +293,10 @@ bool RouterPort::send(const Peer& peer, std::span<const std::byte> frame) {
   return sent;
 }
 
+SocketOptions RouterPort::options() const {
+  return impl_->router->options();
+}
+
 struct DealerPort::Impl {
   std::shared_ptr<Dealer> dealer;
 };
@@ -282,6 +331,10 @@ bool DealerPort::send(std::span<const std::byte> frame) {
   });
   dealer.look_again();
   return sent;
+}
+
+SocketOptions DealerPort::options() const {
+  return impl_->dealer->options();
 }
 
 }  // namespace hpsearch::net

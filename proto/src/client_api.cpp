@@ -260,6 +260,20 @@ Value worker_value(const engine::WorkerRecord& worker) {
                                   {"trial", count_value(key.trial.number())},
                                   {"attempt", count_value(key.attempt.number())}});
   }
+  Value::List remains;
+  std::uint64_t unusable = 0;
+  for (const auto& [key, quarantine] : worker.remains) {
+    Value::List slots;
+    for (const engine::SlotIndex slot : quarantine.slots) {
+      slots.emplace_back(count_value(slot.number()));
+      unusable += !quarantine.released && slot.number() < worker.slots.total() ? 1U : 0U;
+    }
+    remains.push_back(Value::Map{{"experiment", count_value(key.experiment.number())},
+                                 {"trial", count_value(key.trial.number())},
+                                 {"attempt", count_value(key.attempt.number())},
+                                 {"slots", std::move(slots)},
+                                 {"released", quarantine.released}});
+  }
   return Value::Map{
       {"id", count_value(worker.id.number())},
       {"uid", worker.uid},
@@ -268,7 +282,9 @@ Value worker_value(const engine::WorkerRecord& worker) {
       {"present", worker.present},
       {"slot_kind", worker.slot_kind},
       {"slots", count_value(worker.slots.total())},
-      {"slots_held", count_value(worker.slots.held())},
+      {"slots_held", count_value(worker.slots.held() - unusable)},
+      {"slots_quarantined", count_value(unusable)},
+      {"remains", std::move(remains)},
       {"quarantined", worker.quarantined.empty() ? Value() : Value(worker.quarantined)},
       {"attempts", std::move(attempts)},
   };

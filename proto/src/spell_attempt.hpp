@@ -38,8 +38,8 @@ struct WordList {
 
 template <>
 struct Words<engine::ExitReport::Cause> {
-  static constexpr WordList<engine::ExitReport::Cause, 6> list{
-      {"exited", "signaled", "ended_by_agent", "could_not_start", "out_of_memory", "lost"}};
+  static constexpr WordList<engine::ExitReport::Cause, 7> list{
+      {"exited", "signaled", "ended_by_agent", "could_not_start", "out_of_memory", "lost", "no_progress"}};
   static std::string_view of(engine::ExitReport::Cause cause) { return list.of(cause); }
   static std::optional<engine::ExitReport::Cause> find(std::string_view word) { return list.find(word); }
 };
@@ -88,6 +88,7 @@ void spell(auto& fields, Is<engine::ExitReport> auto& report) {
   fields.maybe("code", report.code);
   fields.maybe("message", report.message);
   fields.maybe("log_tail", report.log_tail);
+  fields.maybe("unkillable", report.unkillable);
 }
 
 template <>
@@ -111,6 +112,12 @@ void spell(auto& fields, Is<engine::HeldAttempt> auto& held) {
   fields.maybe("first_seq", held.first_seq);
   fields.maybe("slots", held.slots);
   fields.maybe("length", held.length);
+  fields.maybe("unkillable", held.unkillable);
+}
+
+void spell(auto& fields, Is<engine::Remains> auto& remains) {
+  spell(fields, remains.key);
+  fields("slots", remains.slots);
 }
 
 void spell(auto& fields, Is<engine::WelcomeWorker::Attempt> auto& attempt) {
@@ -139,6 +146,8 @@ void spell(auto& fields, Is<engine::LaunchSpec> auto& spec) {
   fields.maybe("environment_variables", spec.environment_variables);
   fields.maybe("metric_patterns", spec.metric_patterns);
   fields.maybe("data", spec.data);
+  fields.maybe("progress_timeout_ms", spec.progress_timeout);
+  fields.maybe("despite_remains", spec.despite_remains);
 }
 
 }  // namespace hpsearch::proto

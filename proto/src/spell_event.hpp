@@ -254,4 +254,20 @@ void spell(auto& fields, Is<engine::WorkerReleased> auto& event) {
   fields("worker", event.worker);
 }
 
+template <>
+inline constexpr const char* tag_of<engine::SlotsQuarantined> = "slots_quarantined";
+void spell(auto& fields, Is<engine::SlotsQuarantined> auto& event) {
+  fields("worker", event.worker);
+  spell(fields, event.key);
+  fields("slots", event.slots);
+}
+
+template <>
+inline constexpr const char* tag_of<engine::SlotsReleased> = "slots_released";
+void spell(auto& fields, Is<engine::SlotsReleased> auto& event) {
+  fields("worker", event.worker);
+  spell(fields, event.key);
+  fields.maybe("gone", event.gone);
+}
+
 }  // namespace hpsearch::proto

@@ -22,11 +22,20 @@ void spell(auto& fields, Is<Hello> auto& hello) {
   fields("slots", hello.slots);
   fields("slot_kind", hello.slot_kind);
   fields.maybe("held", hello.held);
+  fields.maybe("kills_by", hello.kills_by);
+}
+
+void spell(auto& fields, Is<Progress> auto& progress) {
+  spell(fields, progress.key);
+  fields.maybe("step", progress.step);
+  fields.maybe("silent_ms", progress.silent_ms);
 }
 
 template <>
 inline constexpr const char* tag_of<Beat> = "BEAT";
-void spell(auto& /*fields*/, Is<Beat> auto& /*beat*/) {
+void spell(auto& fields, Is<Beat> auto& beat) {
+  fields.maybe("progress", beat.progress);
+  fields.maybe("remains", beat.remains);
 }
 
 template <>

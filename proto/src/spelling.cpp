@@ -154,6 +154,19 @@ bool read(MsgpackItem item, engine::Units& out, Trouble& trouble) {
   return true;
 }
 
+bool read(MsgpackItem item, engine::Duration& out, Trouble& trouble) {
+  constexpr std::uint64_t longest_ms = std::uint64_t{1} << 52U;  // In microseconds it still fits.
+  std::uint64_t millis = 0;
+  if (!read(item, millis, trouble)) {
+    return false;
+  }
+  if (millis > longest_ms) {
+    return trouble.say("is " + std::to_string(millis) + " ms; at most " + std::to_string(longest_ms) + " are possible");
+  }
+  out = engine::Duration::millis(static_cast<std::int64_t>(millis));
+  return true;
+}
+
 bool read(MsgpackItem item, engine::Metrics& out, Trouble& trouble) {
   if (!expect(item, Kind::map, "a map", trouble)) {
     return false;

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "hpsearch/engine/base/id.hpp"
+#include "hpsearch/engine/base/instant.hpp"
 #include "hpsearch/engine/base/units.hpp"
 #include "hpsearch/engine/base/value.hpp"
 #include "hpsearch/engine/experiment/attempt.hpp"
@@ -180,6 +181,12 @@ void put(Out& out, const engine::Units& units) {
   out.natural(engine::count(units));
 }
 
+/// In milliseconds; a span below zero is none.
+template <class Out>
+void put(Out& out, const engine::Duration& span) {
+  out.natural(static_cast<std::uint64_t>(std::max<std::int64_t>(0, span.in_micros()) / 1'000));
+}
+
 template <class Out, Worded Enum>
 void put(Out& out, const Enum& value) {
   out.text(Words<Enum>::of(value));
@@ -312,6 +319,7 @@ class FieldReader {
 [[nodiscard]] bool read(MsgpackItem item, std::string& out, Trouble& trouble);
 [[nodiscard]] bool read(MsgpackItem item, engine::Value& out, Trouble& trouble);
 [[nodiscard]] bool read(MsgpackItem item, engine::Units& out, Trouble& trouble);
+[[nodiscard]] bool read(MsgpackItem item, engine::Duration& out, Trouble& trouble);
 [[nodiscard]] bool read(MsgpackItem item, engine::Metrics& out, Trouble& trouble);
 [[nodiscard]] bool read(MsgpackItem item, engine::Entrypoint& out, Trouble& trouble);
 [[nodiscard]] bool read(MsgpackItem item, std::map<std::string, std::string>& out, Trouble& trouble);

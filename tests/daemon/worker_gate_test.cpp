@@ -345,6 +345,72 @@ TEST(WorkerGate, QuarantineIsAskedForAndEndedOverHttp) {
   worker.wait_for<proto::Lease>();
 }
 
+TEST(WorkerGate, SlotsOfTheUnkillableAreOutOfUseUntilABeatNoLongerListsThem) {
+  House house;
+  ScriptedWorker worker(house);
+  worker.join();
+  house.submit(small_search(2));
+  const auto key = worker.wait_for<proto::Lease>().spec.key;
+  const std::vector<engine::SlotIndex> slots{engine::SlotIndex{0}};
+  engine::ExitReport exit{engine::ExitReport::Cause::ended_by_agent, 9, "process 7 survives SIGKILL", ""};
+  exit.unkillable = true;
+  worker.send(proto::Reports{key, 1, {exit}});
+  worker.wait_for<proto::Ack>();
+  worker.send(proto::Beat{{}, {{key, slots}}});
+  const auto record = [&]() -> const engine::WorkerRecord& {
+    return house.runtime->engine().workers().at(engine::WorkerId(1));
+  };
+  const auto answer = house.ask("GET", "/api/v1/workers");
+  EXPECT_EQ(record().slots.free(), 0U);
+  EXPECT_NE(answer.text.find(R"("slots_quarantined":1)"), std::string::npos) << answer.text;
+  EXPECT_EQ(worker.all<proto::Lease>().size(), 1U);
+  // A beat that was overtaken says what was true before.
+  const std::uint64_t newest = worker.envelope.msg_no;
+  worker.envelope.msg_no = newest - 2;
+  worker.send(proto::Beat{});
+  pump_for(house.loop, 50ms);
+  EXPECT_EQ(record().slots.free(), 0U);
+  worker.envelope.msg_no = newest;
+  worker.send(proto::Beat{});
+  EXPECT_NE(worker.wait_for<proto::Lease>(2).spec.key, key) << "its slot is leased again";
+  EXPECT_FALSE(worker.all<proto::Lease>().back().spec.despite_remains);
+}
+
+TEST(WorkerGate, ReleaseGivesTheSlotsOfTheUnkillableBack) {
+  House house;
+  ScriptedWorker worker(house);
+  worker.join();
+  house.submit(small_search(2));
+  const auto key = worker.wait_for<proto::Lease>().spec.key;
+  engine::ExitReport exit{engine::ExitReport::Cause::ended_by_agent, 9, "process 7 survives SIGKILL", ""};
+  exit.unkillable = true;
+  worker.send(proto::Reports{key, 1, {exit}});
+  worker.wait_for<proto::Ack>();
+  house.ask("POST", "/api/v1/workers/1/release", "{}");
+  EXPECT_TRUE(worker.wait_for<proto::Lease>(2).spec.despite_remains);
+}
+
+TEST(WorkerGate, BeatsSayHowFarProgramsAreAndNothingOfThatIsStored) {
+  House house;
+  ScriptedWorker worker(house);
+  auto hello = worker.greeting();
+  hello.kills_by = "process table";
+  worker.send(hello);
+  worker.wait_for<proto::Welcome>();
+  house.submit(small_search(1));
+  const auto key = worker.wait_for<proto::Lease>().spec.key;
+  worker.send(proto::Started{key});
+  house.pump_until([&] { return house.runtime->engine().find(key.experiment, key.trial)->live->started; });
+  const engine::Lsn before = house.runtime->engine().last_lsn();
+  worker.send(proto::Beat{{{key, engine::Units{3}, 2'000}}, {}});
+  house.pump_until([&] { return house.gate->heard_of(engine::WorkerId(1), key).has_value(); });
+  const auto trial = house.ask("GET", "/api/v1/experiments/1/trials/0");
+  EXPECT_EQ(trial.at("heard_step"), "3");
+  EXPECT_NE(trial.at("heard_at"), "null");
+  EXPECT_EQ(house.runtime->engine().last_lsn(), before);
+  EXPECT_NE(house.ask("GET", "/api/v1/workers").text.find(R"("kills_by":"process table")"), std::string::npos);
+}
+
 TEST(WorkerGate, GoodbyeEndsTheSession) {
   House house;
   ScriptedWorker worker(house);

@@ -87,6 +87,8 @@ def main():
             end_if_told()
             step += 1
             note("step", step=step)
+        if MODE == "hangs" and ATTEMPT == 1 and step == 2:
+            time.sleep(3600)
         if step >= length:
             checkpoint()
         answer = tell(type="report", step=step, metrics={"loss": metric(max(step, 1))})

@@ -127,8 +127,6 @@ TEST(DeterminedFile, HearsOfEverySectionThatDoesNothingHere) {
             "environment.environment_variables.cpu\n"
             "environment.environment_variables.cuda\n"
             "environment.image\n"
-            "optimizations\n"
-            "profiling\n"
             "records_per_epoch\n");
 }
 

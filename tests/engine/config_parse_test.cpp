@@ -3,6 +3,7 @@
 #include "hpsearch/engine/config/remote_storage.hpp"
 
 #include "engine/test_registry.hpp"
+#include "hpsearch/engine/config/determined.hpp"
 
 namespace hpsearch::engine {
 namespace {
@@ -107,12 +108,32 @@ TEST(ParseConfig, RefusesEntrypointsThatCannotStart) {
       "entrypoint[3]: is \"a\\u0000b\" (a string; put it in quotes)\n");
 }
 
-TEST(ParseConfig, SaysWhatATrialClassNeeds) {
-  const ParsedConfig parsed = read_config(with(small_experiment(), "entrypoint", "model_def:MNistTrial"));
-  EXPECT_TRUE(parsed.config);
-  EXPECT_EQ(lines(parsed.notes),
-            "entrypoint: names a Trial class, which needs the Determined harness; here it is run as a shell "
-            "command\n");
+TEST(ParseConfig, KnowsWhatIsWrittenForTheDeterminedHarness) {
+  const auto harness = [](Value entrypoint, const char* kind = nullptr) {
+    Value tree = with(small_experiment(), "entrypoint", std::move(entrypoint));
+    if (kind != nullptr) {
+      tree = with(std::move(tree), "launch", Value::Map{{"kind", kind}});
+    }
+    const ParsedConfig parsed = read_config(tree);
+    return parsed.config && wants_determined_harness(*parsed.config);
+  };
+  EXPECT_TRUE(harness("model_def:MNistTrial"));
+  EXPECT_TRUE(harness("python3 -m determined.launch.torch_distributed python3 train.py"));
+  EXPECT_TRUE(harness(Value::List{"python3", "-m", "determined.launch.torch_distributed", "--trial", "a:B"}));
+  EXPECT_TRUE(harness("python3 train.py", "determined"));
+  EXPECT_FALSE(harness("python3 train.py"));
+  EXPECT_FALSE(harness("python3 train.py", "process"));
+  EXPECT_FALSE(harness("python3 train.py model_def:MNistTrial"));
+  EXPECT_FALSE(harness(Value::List{"python3", "-m"}));
+}
+
+TEST(ParseConfig, SaysWhatOnlyTheHarnessReads) {
+  Value tree = with(small_experiment(), "scheduling_unit", 7);
+  tree = with(std::move(tree), "optimizations", Value::Map{{"aggregation_frequency", 2}});
+  EXPECT_EQ(lines(read_config(tree).notes),
+            "optimizations: has no effect here: only the Determined harness reads it\n"
+            "scheduling_unit: has no effect here: only the Determined harness reads it\n");
+  EXPECT_EQ(lines(read_config(with(tree, "entrypoint", "model_def:MNistTrial")).notes), "");
 }
 
 TEST(ParseConfig, WantsWorkspaceAndProjectTogether) {
@@ -431,6 +452,18 @@ TEST(Environment, TakesVariablesInEveryForm) {
             (Variables{{"A", "1"}, {"B", "2"}}));
 }
 
+TEST(Environment, KeepsTheCheckpointSignal) {
+  const ExperimentConfig config =
+      accepted(with(small_experiment(), "environment.checkpoint_signal", Value("SIGUSR1")));
+  EXPECT_EQ(*config.accepted.at_path("environment.checkpoint_signal"), Value("SIGUSR1"));
+  const auto again = parse_config(to_value(config), test_registry(), "", 0);
+  ASSERT_TRUE(again.config);
+  EXPECT_EQ(*again.config->accepted.at_path("environment.checkpoint_signal"), Value("SIGUSR1"));
+  EXPECT_NE(problems_of(with(small_experiment(), "environment.checkpoint_signal", Value("SIGKILL")))
+                .find("environment.checkpoint_signal"),
+            std::string::npos);
+}
+
 TEST(Environment, RefusesNamesThatAreTaken) {
   const std::string allowed =
       " (any name but the loader's (LD_…) and the worker's own (HPSEARCH_…, DET_…, PAI_…, "
@@ -593,7 +626,7 @@ INSTANTIATE_TEST_SUITE_P(
               "checkpoint_policy: is \"sometimes\" (best, all or none)\n"},
         Shape{"LaunchOfNoKind", "launch.kind", "torch",
               "launch.kind: is \"torch\" (did you mean `pytorch`? process, pytorch, tensorflow, xgboost, "
-              "elastic_batch or mpi)\n"},
+              "elastic_batch, mpi or determined)\n"},
         Shape{"BudgetWithoutEnd", "budget", Value::Map{{"max_slot_hours", 0}, {"max_tiem", "1h"}},
               "budget.max_slot_hours: is 0 (a number above 0)\nbudget.max_tiem: is not a known field (did "
               "you mean "

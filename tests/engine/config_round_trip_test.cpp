@@ -19,7 +19,7 @@ TEST(EffectiveConfig, ShowsEveryDefault) {
       R"("environment":{"environment_variables":{}},)"
       R"("hyperparameters":{"lr":{"maxval":-1,"minval":-4,"type":"log"}},"labels":[],"lost_after":null,"max_restarts":5,)"
       R"("metrics":{},"min_checkpoint_period":{"batches":0},"min_validation_period":{"batches":0},)"
-      R"("name":"stem","perform_initial_validation":false,"project":"","records_per_epoch":null,)"
+      R"("name":"stem","perform_initial_validation":false,"progress_timeout":null,"project":"","records_per_epoch":null,)"
       R"("reproducibility":{"experiment_seed":11},)"
       R"("resources":{"max_slots":null,"priority":50,"resource_pool":"","slots_per_trial":1,"weight":1.0},)"
       R"("scheduling_unit":100,)"

@@ -35,7 +35,7 @@ class HttpServerTest : public testing::Test {
                           " " + std::string(request.header("Idempotency-Key"));
           reply(std::move(response));
           reply(HttpResponse{500, "text/plain", "a second answer"});
-        });
+        }, rules());
     ASSERT_TRUE(listening) << listening.error().message;
     server_ = std::move(listening).value();
     address_ = server_->address();
@@ -49,6 +49,7 @@ class HttpServerTest : public testing::Test {
     thread_.join();
   }
 
+  [[nodiscard]] virtual HttpRules rules() const { return {}; }
   [[nodiscard]] std::string host() const { return "Host: " + address_ + "\r\n"; }
 
   /// Opens a connection, sends `text`, and returns what comes until the server ends it or `patience` is over.
@@ -181,6 +182,22 @@ TEST_F(HttpServerTest, RefusesAnUnknownMethod) {
     EXPECT_EQ(status_of(answer), "HTTP/1.1 405") << method;
   }
   EXPECT_EQ(handled_, 0);
+}
+
+class HttpServerOfSecrets : public HttpServerTest {
+ protected:
+  [[nodiscard]] HttpRules rules() const override { return {.most_body_bytes = 10, .only_json = false}; }
+};
+
+TEST_F(HttpServerOfSecrets, TakesBodiesThatDoNotSayWhatTheyAre) {
+  const std::string end = "Connection: close\r\nContent-Length: 10\r\n\r\n0123456789";
+  EXPECT_EQ(status_of(exchange("POST / HTTP/1.1\r\n" + host() + end)), "HTTP/1.1 200");
+}
+
+TEST_F(HttpServerOfSecrets, HasALimitOfItsOwn) {
+  const std::string answer = exchange("POST / HTTP/1.1\r\n" + host() + "Content-Length: 11\r\n\r\n0123456789a");
+  EXPECT_EQ(status_of(answer), "HTTP/1.1 413");
+  EXPECT_NE(answer.find("larger than 10 bytes"), std::string::npos) << answer;
 }
 
 TEST_F(HttpServerTest, RefusesAHugeHeader) {

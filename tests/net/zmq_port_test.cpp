@@ -210,6 +210,74 @@ TEST(ZmqPort, MessagesOfSeveralPartsAreDropped) {
   EXPECT_EQ(seen, std::vector<std::string>{"whole"});
 }
 
+TEST(ZmqPort, WhoGoesOnSendingSeveralPartsIsNotHeardUntilItConnectsAnew) {
+  Loop loop;
+  const Watch limit = deadline(loop);
+  std::vector<std::string> seen;
+  auto router = RouterPort::bind(loop, "tcp://127.0.0.1:0", 1024, [&](const Peer&, auto frame) {
+    seen.push_back(text(frame));
+    if (seen.back() == "anew") {
+      loop.stop();
+    }
+  });
+  ASSERT_TRUE(router);
+  zmq::context_t context;
+  zmq::socket_t socket(context, zmq::socket_type::dealer);
+  socket.set(zmq::sockopt::linger, 0);
+  socket.connect((*router)->endpoint());
+  const auto send_parts = [&socket] {
+    socket.send(zmq::str_buffer("part"), zmq::send_flags::sndmore);
+    socket.send(zmq::str_buffer("part"), zmq::send_flags::none);
+  };
+  for (int i = 0; i < 7; ++i) {
+    send_parts();
+  }
+  socket.send(zmq::str_buffer("still heard"), zmq::send_flags::none);
+  send_parts();
+  socket.send(zmq::str_buffer("not heard"), zmq::send_flags::none);
+  const Watch later = loop.after(200ms, [&] {
+    socket = zmq::socket_t(context, zmq::socket_type::dealer);
+    socket.connect((*router)->endpoint());
+    socket.send(zmq::str_buffer("anew"), zmq::send_flags::none);
+  });
+  loop.run();
+  EXPECT_EQ(seen, (std::vector<std::string>{"still heard", "anew"}));
+}
+
+// What libzmq leaves open by default: frames of any size, silence that is noticed after minutes, an end that waits.
+TEST(ZmqPort, OptionsAreThoseTheProtocolRestsOn) {
+  Loop loop;
+  auto router = RouterPort::bind(loop, "tcp://127.0.0.1:0", 4096, [](const Peer&, auto) {});
+  ASSERT_TRUE(router);
+  auto dealer = DealerPort::connect(loop, (*router)->endpoint(), 4096, [](auto) {});
+  ASSERT_TRUE(dealer);
+  SocketOptions both{{"linger", 0},
+                     {"maxmsgsize", 4096},
+                     {"heartbeat_ivl", 5'000},
+                     {"heartbeat_timeout", 15'000},
+                     {"heartbeat_ttl", 15'000},
+                     {"handshake_ivl", 15'000},
+                     {"tcp_keepalive", 1},
+                     {"tcp_keepalive_idle", 30},
+                     {"tcp_keepalive_intvl", 10},
+                     {"tcp_keepalive_cnt", 3}};
+  const auto expect = [](const SocketOptions& has, const SocketOptions& wanted) {
+    for (const auto& [name, value] : wanted) {
+      ASSERT_TRUE(has.contains(name)) << name;
+      EXPECT_EQ(has.at(name), value) << name;
+    }
+  };
+  expect((*router)->options(), both);
+  expect((*router)->options(), {{"rcvhwm", 256}, {"sndhwm", 4'096}, {"backlog", 4'096}});
+  expect((*dealer)->options(), both);
+  expect((*dealer)->options(), {{"rcvhwm", 4'096},
+                                {"sndhwm", 256},
+                                {"immediate", 1},
+                                {"reconnect_ivl", 500},
+                                {"reconnect_ivl_max", 30'000},
+                                {"connect_timeout", 5'000}});
+}
+
 TEST(ZmqPort, FramesAboveTheLimitAreDropped) {
   Loop loop;
   const Watch limit = deadline(loop);

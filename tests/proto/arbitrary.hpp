@@ -27,7 +27,7 @@ template <>
 inline constexpr int last_of<engine::Directive> = static_cast<int>(engine::Directive::kill);
 template <>
 inline constexpr int last_of<engine::ExitReport::Cause> =
-    static_cast<int>(engine::ExitReport::Cause::lost);
+    static_cast<int>(engine::ExitReport::Cause::no_progress);
 template <>
 inline constexpr int last_of<engine::WelcomeWorker::Fate> =
     static_cast<int>(engine::WelcomeWorker::Fate::hold);
@@ -90,6 +90,9 @@ inline void fill(engine::Units& x) {
   std::uint64_t number = 0;
   fill(number);
   x = engine::Units{number};
+}
+inline void fill(engine::Duration& x) {  // As it is written: in milliseconds.
+  x = engine::Duration::millis(*rc::gen::inRange<std::int64_t>(0, std::int64_t{1} << 50));
 }
 
 inline engine::Value arbitrary_value(int depth) {

@@ -194,7 +194,18 @@ TEST(ClientApi, AWorker) {
   EXPECT_EQ(
       compact_json(proto::worker_value(worker())),
       R"({"attempts":[{"attempt":1,"experiment":3,"trial":2}],"id":7,"incarnation":2,"name":"gpu-7","present":true,)"
-      R"("quarantined":null,"slot_kind":"gpu","slots":4,"slots_held":1,"uid":"u"})");
+      R"("quarantined":null,"remains":[],"slot_kind":"gpu","slots":4,"slots_held":1,"slots_quarantined":0,"uid":"u"})");
+}
+
+TEST(ClientApi, SlotsOfTheUnkillableAreNotUnderLease) {
+  WorkerRecord record = worker();
+  const AttemptKey ended{ExperimentId{3}, TrialNumber{1}, AttemptNumber{2}, LeaseId{5}};
+  record.slots.take({SlotIndex{2}}, ended.lease);
+  record.remains[ended] = SlotQuarantine{{SlotIndex{2}}};
+  const Value value = proto::worker_value(record);
+  EXPECT_EQ(at(value, "slots_held"), "1");
+  EXPECT_EQ(at(value, "slots_quarantined"), "1");
+  EXPECT_EQ(at(value, "remains"), R"([{"attempt":2,"experiment":3,"released":false,"slots":[2],"trial":1}])");
 }
 
 TEST(ClientApi, APreview) {

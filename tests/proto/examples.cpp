@@ -38,6 +38,9 @@ Report note_report() {
 Report unstarted_report() {
   return ExitReport{ExitReport::Cause::could_not_start, -1, "no program \"trian.py\"", "none"};
 }
+Report unkillable_report() {
+  return ExitReport{ExitReport::Cause::no_progress, 9, "process 4711 survives SIGKILL", "epoch 3\n", true};
+}
 
 LaunchSpec launch_spec(Entrypoint entrypoint) {
   LaunchSpec spec;
@@ -61,8 +64,15 @@ LaunchSpec launch_spec(Entrypoint entrypoint) {
   return spec;
 }
 
+LaunchSpec impatient_spec() {
+  LaunchSpec spec = launch_spec({std::vector<std::string>{"python3", "train.py", "{args}"}});
+  spec.progress_timeout = Duration::seconds(600);
+  spec.despite_remains = true;
+  return spec;
+}
+
 LaunchSpec remote_spec() {
-  LaunchSpec spec = launch_spec({std::string("python3 train.py")});
+  LaunchSpec spec = impatient_spec();
   spec.checkpoint_root = "s3://models/digits";
   spec.storage_environment = {{"RCLONE_CONFIG_HPSEARCH_TYPE", "s3"}};
   return spec;
@@ -80,24 +90,43 @@ proto::Envelope example_envelope() {
 
 const std::vector<Example<proto::FromWorker>>& examples_from_worker() {
   static const std::vector<Example<proto::FromWorker>> examples = {
-      {"hello", proto::Hello{1,
-                             1,
-                             "0f8fad5b-d9cb-469f-a165-70867728950e",
-                             "gpu-7",
-                             12,
-                             "b6b0f3a2",
-                             4'711,
-                             8,
-                             "gpu",
-                             {{key(), true, 31, Lsn{70'001}, 30, {SlotIndex{0}, SlotIndex{3}}, Units{81}},
-                              {key(), true, 1, Lsn{5}, 2, {SlotIndex{1}}, Units{9}}}}},
-      {"beat", proto::Beat{}},
+      {"hello",
+       proto::Hello{1,
+                    1,
+                    "0f8fad5b-d9cb-469f-a165-70867728950e",
+                    "gpu-7",
+                    12,
+                    "b6b0f3a2",
+                    4'711,
+                    8,
+                    "gpu",
+                    {{key(), true, 31, Lsn{70'001}, 30, {SlotIndex{0}, SlotIndex{3}}, Units{81}},
+                     {key(), true, 1, Lsn{5}, 2, {SlotIndex{1}}, Units{9}}}},
+       false},
+      {"hello_with_remains",
+       proto::Hello{1,
+                    1,
+                    "0f8fad5b-d9cb-469f-a165-70867728950e",
+                    "gpu-7",
+                    12,
+                    "b6b0f3a2",
+                    4'711,
+                    8,
+                    "gpu",
+                    {{key(), true, 31, Lsn{70'001}, 30, {SlotIndex{0}, SlotIndex{3}}, Units{81}, true}},
+                    "process table"}},
+      {"beat", proto::Beat{}, false},
+      {"beat_with_progress",
+       proto::Beat{{{key(), Units{27}, 4'200}}, {{key(), {SlotIndex{0}, SlotIndex{3}}}}}},
       {"started", proto::Started{key()}},
       {"reports", proto::Reports{key(),
                                  28,
                                  {metrics_report(), checkpoint_report(), invalid_report(), exit_report(),
-                                  unstarted_report()}}},
+                                  unstarted_report()}},
+       false},
       {"reports_note", proto::Reports{key(), 33, {note_report()}}},
+      {"reports_of_the_unkillable",
+       proto::Reports{key(), 28, {metrics_report(), checkpoint_report(), invalid_report(), unkillable_report()}}},
       {"decision_ack", proto::DecisionAck{key(), Lsn{70'002}}},
       {"log_part", proto::LogPart{3, 4'096, 9'999, std::string("epoch 3\n\xC3\x00\xFF", 11), "log was cut"}},
       {"goodbye", proto::Goodbye{"told to end"}},
@@ -114,9 +143,10 @@ const std::vector<Example<proto::FromDaemon>>& examples_from_daemon() {
                       {{key(), Fate::go_on, 31, LeaseId{70'010}},
                        {key(), Fate::fenced, 1, LeaseId{1}},
                        {key(), Fate::hold, 2, LeaseId{1}}}}},
-      {"lease", proto::Lease{launch_spec({std::vector<std::string>{"python3", "train.py", "{args}"}})}},
+      {"lease", proto::Lease{launch_spec({std::vector<std::string>{"python3", "train.py", "{args}"}})}, false},
       {"lease_of_a_shell_line",
-       proto::Lease{launch_spec({std::string("python3 train.py --lr {optimizer.lr}")})}},
+       proto::Lease{launch_spec({std::string("python3 train.py --lr {optimizer.lr}")})}, false},
+      {"lease_with_progress_timeout", proto::Lease{impatient_spec()}, false},
       {"lease_with_remote_storage", proto::Lease{remote_spec()}},
       {"ack", proto::Ack{key(), 31}},
       {"nack", proto::Nack{key(), 29}},
@@ -165,8 +195,9 @@ const std::vector<Example<EventBody>>& example_events() {
       {"report_taken_metrics", ReportTaken{key(), 28, metrics_report()}},
       {"report_taken_checkpoint", ReportTaken{key(), 29, checkpoint_report()}},
       {"report_taken_invalid_hyperparameters", ReportTaken{key(), 30, invalid_report()}},
-      {"report_taken_exit", ReportTaken{key(), 31, exit_report()}},
+      {"report_taken_exit", ReportTaken{key(), 31, exit_report()}, false},
       {"report_taken_note", ReportTaken{key(), 32, note_report()}},
+      {"report_taken_unkillable", ReportTaken{key(), 31, unkillable_report()}},
       {"attempt_lost", AttemptLost{key(), "gpu-7 was silent for 300 s", true}},
       {"worker_joined",
        WorkerJoined{WorkerId{4}, "0f8fad5b-d9cb-469f-a165-70867728950e", "gpu-7", 12, 8, "gpu"}},
@@ -179,6 +210,8 @@ const std::vector<Example<EventBody>>& example_events() {
       {"checkpoints_collected",
        CheckpointsCollected{experiment, trial, {"/data/checkpoints/7/300/1-9", "/data/checkpoints/7/300/2-27"}}},
       {"checkpoints_deleted", CheckpointsDeleted{experiment, {"/data/checkpoints/7/300/1-9"}}},
+      {"slots_quarantined", SlotsQuarantined{WorkerId{4}, key(), {SlotIndex{0}, SlotIndex{3}}}},
+      {"slots_released", SlotsReleased{WorkerId{4}, key(), true}},
   };
   return examples;
 }

@@ -14,6 +14,7 @@ template <class T>
 struct Example {
   std::string name;
   T value;
+  bool whole = true;  ///< Else as it was before it got more fields: golden bytes that are read for ever.
 };
 
 /// The envelope around the messages.

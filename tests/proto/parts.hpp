@@ -34,8 +34,8 @@ auto parts(Is<engine::InvalidHparamsReport> auto& x) {
   return std::tie(why);
 }
 auto parts(Is<engine::ExitReport> auto& x) {
-  auto& [cause, code, message, log_tail] = x;
-  return std::tie(cause, code, message, log_tail);
+  auto& [cause, code, message, log_tail, unkillable] = x;
+  return std::tie(cause, code, message, log_tail, unkillable);
 }
 auto parts(Is<engine::NoteReport> auto& x) {
   auto& [about, text] = x;
@@ -51,13 +51,17 @@ auto parts(Is<engine::Entrypoint> auto& x) {
 }
 auto parts(Is<engine::LaunchSpec> auto& x) {
   auto& [key, trial_id, name, slots, entrypoint, hparams, length, unit, seed, metric, context, root,
-         storage, checkpoint, step, environment, patterns, data] = x;
+         storage, checkpoint, step, environment, patterns, data, timeout, despite] = x;
   return std::tie(key, trial_id, name, slots, entrypoint, hparams, length, unit, seed, metric, context, root,
-                  storage, checkpoint, step, environment, patterns, data);
+                  storage, checkpoint, step, environment, patterns, data, timeout, despite);
 }
 auto parts(Is<engine::HeldAttempt> auto& x) {
-  auto& [key, exited, last_seq, last_decision, first_seq, slots, length] = x;
-  return std::tie(key, exited, last_seq, last_decision, first_seq, slots, length);
+  auto& [key, exited, last_seq, last_decision, first_seq, slots, length, unkillable] = x;
+  return std::tie(key, exited, last_seq, last_decision, first_seq, slots, length, unkillable);
+}
+auto parts(Is<engine::Remains> auto& x) {
+  auto& [key, slots] = x;
+  return std::tie(key, slots);
 }
 auto parts(Is<engine::WelcomeWorker::Attempt> auto& x) {
   auto& [key, fate, upto, lease] = x;
@@ -75,11 +79,16 @@ auto parts(Is<proto::Envelope> auto& x) {
   return std::tie(cluster, daemon_epoch, session_epoch, msg_no);
 }
 auto parts(Is<proto::Hello> auto& x) {
-  auto& [from, to, uid, name, incarnation, boot_id, pid, slots, slot_kind, held] = x;
-  return std::tie(from, to, uid, name, incarnation, boot_id, pid, slots, slot_kind, held);
+  auto& [from, to, uid, name, incarnation, boot_id, pid, slots, slot_kind, held, kills_by] = x;
+  return std::tie(from, to, uid, name, incarnation, boot_id, pid, slots, slot_kind, held, kills_by);
 }
-auto parts(Is<proto::Beat> auto& /*x*/) {
-  return std::tuple<>();
+auto parts(Is<proto::Progress> auto& x) {
+  auto& [key, step, silent] = x;
+  return std::tie(key, step, silent);
+}
+auto parts(Is<proto::Beat> auto& x) {
+  auto& [progress, remains] = x;
+  return std::tie(progress, remains);
 }
 auto parts(Is<proto::Started> auto& x) {
   auto& [key] = x;
@@ -234,6 +243,14 @@ auto parts(Is<engine::CheckpointsDeleted> auto& x) {
 auto parts(Is<engine::WorkerReleased> auto& x) {
   auto& [worker] = x;
   return std::tie(worker);
+}
+auto parts(Is<engine::SlotsQuarantined> auto& x) {
+  auto& [worker, key, slots] = x;
+  return std::tie(worker, key, slots);
+}
+auto parts(Is<engine::SlotsReleased> auto& x) {
+  auto& [worker, key, gone] = x;
+  return std::tie(worker, key, gone);
 }
 auto parts(Is<engine::WorkerJoined> auto& x) {
   auto& [worker, uid, name, incarnation, slots, slot_kind] = x;

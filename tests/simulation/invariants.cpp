@@ -145,6 +145,11 @@ std::string broken_invariant(const Engine& engine) {
     }
   }
   for (const auto& [id, worker] : engine.workers()) {
+    for (const auto& [key, remains] : worker.remains) {
+      for (const SlotIndex slot : remains.slots) {
+        held[id] += !remains.released && slot.number() < worker.slots.total() ? 1U : 0U;
+      }
+    }
     if (worker.slots.held() != held[id]) {
       return "worker " + worker.name + ": ledger and leases differ";
     }

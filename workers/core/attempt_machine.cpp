@@ -8,6 +8,7 @@
 #include "hpsearch/engine/base/check.hpp"
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/engine/base/value.hpp"
+#include "hpsearch/engine/experiment/checkpoint_signal.hpp"
 #include "hpsearch/workers/core/log_text.hpp"
 
 namespace hpsearch::workers {
@@ -31,6 +32,9 @@ namespace {
 // takes as elements of one list.
 constexpr std::size_t batch_bytes = 64 * 1024;
 constexpr std::size_t batch_reports = 512;
+// Batches of one attempt that are not acknowledged: what comes meanwhile waits for fewer, larger ones. A queue at the
+// daemon holds 256 of a worker.
+constexpr std::size_t batches_in_flight = 64;
 // One lost frame makes the daemon ask once per frame behind it; they all mean the same.
 constexpr Duration one_nack_per = Duration::millis(200);
 // As much is spooled at once even when nothing of it decides.
@@ -38,6 +42,8 @@ constexpr std::size_t spool_burst = 64 * 1024;
 // A spool is written anew when it is larger than this and most of it was acknowledged.
 constexpr std::size_t small_spool = 1024 * 1024;
 constexpr Duration spool_again_after = Duration::seconds(1);
+// A look that comes later than this finds unread what the program said while we stood still.
+constexpr Duration own_delay = Duration::seconds(5);
 
 /// About what a report takes encoded; never much less.
 struct EncodedSize {
@@ -116,6 +122,8 @@ AttemptMachine::AttemptMachine(SpooledAttempt found, AttemptRules rules)
   length_reported_ = state.length_reported;
   said_checkpoint_ = state.said_checkpoint;
   said_invalid_ = state.said_invalid;
+  no_progress_ = state.no_progress;
+  remains_ = state.unkillable;
   lost_checkpoint_ = state.lost_checkpoint;
   to_publish_.assign(state.checkpoints.begin(), state.checkpoints.end());
   position_ = state.position;
@@ -135,13 +143,17 @@ engine::HeldAttempt AttemptMachine::held() const {
           .last_decision = last_decision_,
           .first_seq = acked_ + 1,
           .slots = spec_.slots,
-          .length = spec_.length};
+          .length = spec_.length,
+          .unkillable = remains_};
 }
 
 std::optional<Instant> AttemptMachine::next_wake() const noexcept {
   std::optional<Instant> wake = resend_at_;
   if (may_force()) {
     wake = wake ? std::min(*wake, *force_at_) : *force_at_;
+  }
+  if (const auto due = progress_due()) {
+    wake = wake ? std::min(*wake, *due) : *due;
   }
   const bool spools = !writing_ && !finished_ && !fenced_ && !never_ran_;  // As in spool(), or we would spin.
   if (spools && (spool_at_once_ || spool_soon_)) {
@@ -166,7 +178,7 @@ void AttemptMachine::start() {
 
 void AttemptMachine::attach(AttemptOutput& out) {
   HPSEARCH_CHECK(found_, "only a found attempt has a program to attach to");
-  if (phase_ == Phase::starting) {
+  if (phase_ == Phase::starting || remains_) {
     out.effects.emplace_back(AttachProgram{spec_.key, position_});
   }
 }
@@ -180,6 +192,7 @@ void AttemptMachine::started(Instant now, AttemptOutput& out) {
     return;
   }
   phase_ = Phase::running;
+  silent_since_ = now;
   was_started_ = true;
   if (!fenced_) {
     out.messages.emplace_back(proto::Started{spec_.key});
@@ -200,6 +213,8 @@ void AttemptMachine::obey_stored(Instant now, AttemptOutput& out) {
   publish_next(out);
   if (kill_decided_) {
     kill_now(out);
+  } else if (no_progress_) {
+    terminate(now, out);
   } else if (end_as_) {
     ask_to_end(now, out);
   }
@@ -227,6 +242,7 @@ void AttemptMachine::said(const ProgramSaid& said, Instant now, AttemptOutput& o
     note(Flaw::misunderstood, "a message of the program was not understood: " + message.error().message, out);
     return;
   }
+  silent_since_ = now;
   if (said.question) {
     speaks_ = Speaks::socket;
   } else if (speaks_ == Speaks::unknown) {
@@ -403,6 +419,10 @@ void AttemptMachine::not_published(bool was_empty, const std::string& why, Insta
 }
 
 void AttemptMachine::ended(const ProgramEnded& end, AttemptOutput& out) {
+  if (remains_) {
+    no_more_remains(out);
+    return;
+  }
   if (phase_ != Phase::running) {
     return;
   }
@@ -427,7 +447,41 @@ void AttemptMachine::ended(const ProgramEnded& end, AttemptOutput& out) {
   make_exit_report();
 }
 
+/// Its trial goes on elsewhere; its slots do not.
+void AttemptMachine::stuck(const std::string& why, AttemptOutput& out) {
+  if (!alive()) {
+    return;
+  }
+  phase_ = Phase::ended;
+  remains_ = true;
+  stuck_because_ = why;
+  force_at_.reset();
+  asking_.clear();
+  to_publish_.clear();  // Whether it is whole nobody can say.
+  notice(Notice::Level::error, why + "; its slots stay out of use until that is gone", out);
+  if (publishing_) {
+    return;
+  }
+  if (fenced_) {
+    phase_ = Phase::exited;
+  } else {
+    make_exit_report();
+  }
+}
+
+void AttemptMachine::no_more_remains(AttemptOutput& out) {
+  remains_ = false;
+  notice(Notice::Level::info, "nothing of it is left any more", out);
+  if (phase_ == Phase::exited && (fenced_ || kept_.empty())) {
+    finish(!fenced_, out);
+  }
+}
+
 void AttemptMachine::lost(const std::string& why, AttemptOutput& out) {
+  if (remains_) {
+    no_more_remains(out);
+    return;
+  }
   if (!alive()) {
     return;
   }
@@ -534,6 +588,8 @@ SpooledState AttemptMachine::state_to_spool() const {
   state.length_reported = length_reported_;
   state.said_checkpoint = said_checkpoint_;
   state.said_invalid = said_invalid_;
+  state.no_progress = no_progress_;
+  state.unkillable = remains_;
   state.lost_checkpoint = lost_checkpoint_;
   state.asking = asking_;
   // The one that a silent program leaves by ending well comes back with the journal's last line.
@@ -613,7 +669,7 @@ void AttemptMachine::fenced(AttemptOutput& out) {
   forget_sent();
   if (alive()) {
     kill_now(out);
-  } else if (!publishing_) {
+  } else if (!publishing_ && !remains_) {
     finish(false, out);
   }
 }
@@ -653,7 +709,10 @@ void AttemptMachine::acknowledged(std::uint64_t upto, AttemptOutput& out) {
     kept_.pop_front();
   }
   sent_ = std::max(sent_, acked_);
-  if (phase_ == Phase::exited && kept_.empty()) {
+  while (!batches_.empty() && batches_.front() <= acked_) {
+    batches_.pop_front();
+  }
+  if (phase_ == Phase::exited && kept_.empty() && !remains_) {
     finish(true, out);
   }
 }
@@ -666,6 +725,9 @@ void AttemptMachine::resend_from(std::uint64_t expect, Instant now) noexcept {
   last_nack_at_ = now;
   sent_ = acked_;
   in_flight_bytes_ = 0;
+  while (!batches_.empty() && batches_.back() >= expect) {
+    batches_.pop_back();
+  }
   for (std::uint64_t seq = acked_ + 1; seq < expect; ++seq) {
     in_flight_bytes_ += kept_[static_cast<std::size_t>(seq - acked_ - 1)].bytes;
     sent_ = seq;
@@ -679,6 +741,7 @@ void AttemptMachine::session_lost() noexcept {
 void AttemptMachine::forget_sent() noexcept {
   sent_ = acked_;
   in_flight_bytes_ = 0;
+  batches_.clear();
   resend_at_.reset();
   resend_after_ = rules_.first_resend;
   last_nack_at_.reset();
@@ -689,7 +752,7 @@ void AttemptMachine::send(Instant now, std::size_t window, AttemptOutput& out) {
   if (on_hold_ || fenced_ || finished_) {
     return;
   }
-  while (sent_ < spooled_ && in_flight_bytes_ < window) {
+  while (sent_ < spooled_ && in_flight_bytes_ < window && batches_.size() < batches_in_flight) {
     proto::Reports batch{.key = spec_.key, .first_seq = sent_ + 1, .reports = {}};
     std::size_t bytes = 0;
     while (sent_ < spooled_ && batch.reports.size() < batch_reports) {
@@ -702,6 +765,7 @@ void AttemptMachine::send(Instant now, std::size_t window, AttemptOutput& out) {
       ++sent_;
     }
     in_flight_bytes_ += bytes;
+    batches_.push_back(sent_);
     out.messages.emplace_back(std::move(batch));
   }
   if (sent_ > acked_ && !resend_at_) {
@@ -714,6 +778,8 @@ void AttemptMachine::send(Instant now, std::size_t window, AttemptOutput& out) {
 void AttemptMachine::end_now(Instant now, AttemptOutput& out) {
   if (phase_ == Phase::waiting || phase_ == Phase::preparing) {
     never_ran(ExitReport::Cause::ended_by_agent, "the worker ended before it started", out);
+  } else if (alive() && forcing_ == Forcing::none && wants_checkpoint_signal()) {
+    ask_by_signal(now, out);
   } else if (alive() && forcing_ < Forcing::terminated) {
     terminate(now, out);
   }
@@ -749,9 +815,11 @@ void AttemptMachine::look_at_clock(Instant now, AttemptOutput& out) {
       kill_now(out);
     }
   }
+  look_for_progress(now, out);
   if (resend_at_ && now >= *resend_at_) {
     sent_ = acked_;
     in_flight_bytes_ = 0;
+    batches_.clear();
     resend_at_.reset();
     resend_after_ = std::min(rules_.longest_resend, resend_after_ + resend_after_);
     ++unanswered_;
@@ -760,7 +828,32 @@ void AttemptMachine::look_at_clock(Instant now, AttemptOutput& out) {
 
 // --- inside ---
 
+/// When it will have said nothing for too long; nothing while it is us who let it wait, or while it is being ended.
+std::optional<Instant> AttemptMachine::progress_due() const noexcept {
+  const bool watched = spec_.progress_timeout > Duration{} && phase_ == Phase::running && forcing_ == Forcing::none &&
+                       asking_.empty() && !publishing_;
+  return watched ? std::optional(silent_since_ + spec_.progress_timeout) : std::nullopt;
+}
+
+void AttemptMachine::look_for_progress(Instant now, AttemptOutput& out) {
+  const std::optional<Instant> due = progress_due();
+  if (!due || now < *due) {
+    return;
+  }
+  if (now - *due > own_delay) {
+    silent_since_ = silent_since_ + (now - *due) + own_delay;
+    return;
+  }
+  no_progress_ = true;
+  spool_at_once_ = true;
+  notice(Notice::Level::warning,
+         "it said nothing for " + std::to_string(spec_.progress_timeout.in_micros() / 1'000'000) + " s and is ended",
+         out);
+  terminate(now, out);
+}
+
 void AttemptMachine::answer(QuestionId question, Instant now, AttemptOutput& out) {
+  silent_since_ = now;
   const char* directive = "continue";
   if (end_as_) {
     directive = *end_as_ == Directive::pause ? "pause" : "stop";
@@ -812,8 +905,13 @@ void AttemptMachine::publish_next(AttemptOutput& out) {
 
 void AttemptMachine::checkpoint_settled(Instant now, AttemptOutput& out) {
   publishing_.reset();
+  silent_since_ = now;
   if (phase_ == Phase::ended && fenced_) {
-    finish(false, out);
+    if (remains_) {
+      phase_ = Phase::exited;
+    } else {
+      finish(false, out);
+    }
     return;
   }
   if (!to_publish_.empty()) {
@@ -835,6 +933,10 @@ void AttemptMachine::ask_to_end(Instant now, AttemptOutput& out) {
     }
     return;
   }
+  if (speaks_ != Speaks::socket && wants_checkpoint_signal()) {
+    ask_by_signal(now, out);
+    return;
+  }
   if (speaks_ != Speaks::lines) {
     expect_end_within(rules_.grace, now);  // It hears at its next report, if it makes one.
     return;
@@ -851,6 +953,19 @@ void AttemptMachine::expect_end_within(Duration patience, Instant now) noexcept 
   if (forcing_ < Forcing::terminated) {
     forcing_ = Forcing::asked;
     force_at_ = now + patience;
+  }
+}
+
+bool AttemptMachine::wants_checkpoint_signal() const {
+  return spec_.environment_variables.contains(engine::checkpoint_signal_variable);
+}
+
+/// For who does not hear answers, or will not ask in time.
+void AttemptMachine::ask_by_signal(Instant now, AttemptOutput& out) {
+  expect_end_within(rules_.grace, now);
+  signaled_by_us_ = true;  // That it ends then is no decision of its own.
+  if (phase_ == Phase::running) {
+    out.effects.emplace_back(SignalProgram{spec_.key, false, true});
   }
 }
 
@@ -882,8 +997,16 @@ void AttemptMachine::make_exit_report() {
   ExitReport report;
   report.code = end_ ? end_->code : 0;
   const bool failed = end_ && (end_->by_signal || end_->code != 0);
-  if (signaled_by_us_ || (lost_because_ && kill_decided_)) {
+  report.unkillable = remains_;
+  if (no_progress_) {
+    report.cause = ExitReport::Cause::no_progress;
+    report.message = "ended: it said nothing for " +
+                     std::to_string(spec_.progress_timeout.in_micros() / 1'000'000) + " s (progress_timeout)";
+    report.log_tail = end_ ? end_->log_tail : "";
+  } else if (signaled_by_us_ || (lost_because_ && kill_decided_)) {
     report.cause = ExitReport::Cause::ended_by_agent;
+  } else if (!end_ && !lost_because_) {
+    report.cause = ExitReport::Cause::lost;  // How its first process ended was not told before the rest is gone.
   } else if (lost_because_) {
     report.cause = ExitReport::Cause::lost;
     report.message = *lost_because_;
@@ -895,6 +1018,9 @@ void AttemptMachine::make_exit_report() {
     report.cause = end_->by_signal ? ExitReport::Cause::signaled : ExitReport::Cause::exited;
     report.message = end_->by_signal ? signal_text(end_->code) : status_text(end_->code);
     report.log_tail = failed ? end_->log_tail : "";
+  }
+  if (remains_) {
+    report.message.append(report.message.empty() ? "" : "; ").append(stuck_because_);
   }
   if (!lost_checkpoint_.empty()) {
     report.message.append(report.message.empty() ? "" : "; ")

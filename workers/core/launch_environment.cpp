@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "hpsearch/engine/base/text.hpp"
+#include "hpsearch/workers/core/determined_launch.hpp"
 
 namespace hpsearch::workers {
 
@@ -285,7 +286,10 @@ std::string shell_word(std::string_view text) {
 Result<Launch> plan_launch(const LaunchSpec& spec, const AttemptPlaces& places, const LentMachine& machine) {
   Launch launch;
   const Expansion expansion(spec, places);
-  if (const std::string* line = std::get_if<std::string>(&spec.entrypoint.command)) {
+  const bool harness = wants_determined_harness(spec);
+  if (harness) {
+    // The harness starts the entrypoint itself, word for word.
+  } else if (const std::string* line = std::get_if<std::string>(&spec.entrypoint.command)) {
     Result<std::string> expanded = expansion.line(*line);
     if (!expanded) {
       return expanded.error();
@@ -343,6 +347,11 @@ Result<Launch> plan_launch(const LaunchSpec& spec, const AttemptPlaces& places, 
   environment["HPSEARCH_PARAMS_FILE"] = places.params_file;
   environment["HPSEARCH_DATA"] = spec.data.is_null() ? "{}" : engine::compact_json(spec.data);
   lend_slots(spec, machine, environment);
+  if (harness) {
+    if (const Status hosted = launch_in_determined_harness(spec, places, machine, launch); !hosted) {
+      return hosted.error();
+    }
+  }
   return launch;
 }
 

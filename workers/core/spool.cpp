@@ -111,6 +111,12 @@ std::string state_text(const SpooledState& state) {
   }
   map["said_checkpoint"] = state.said_checkpoint;
   map["said_invalid"] = state.said_invalid;
+  if (state.no_progress) {
+    map["no_progress"] = true;
+  }
+  if (state.unkillable) {
+    map["unkillable"] = true;
+  }
   map["lost_checkpoint"] = state.lost_checkpoint;
   Value::List asking;
   for (const QuestionId question : state.asking) {
@@ -181,6 +187,8 @@ std::optional<SpooledState> state_from(std::string_view text) {
   state.length_reported = units_in(map, "length_reported");
   state.said_checkpoint = is_true(map, "said_checkpoint");
   state.said_invalid = is_true(map, "said_invalid");
+  state.no_progress = is_true(map, "no_progress");
+  state.unkillable = is_true(map, "unkillable");
   state.lost_checkpoint = text_in(map, "lost_checkpoint");
   for (const Value& question : list_in(map, "asking")) {
     if (question.as_integer() != nullptr) {

@@ -25,6 +25,8 @@ constexpr std::size_t window_of_all = std::size_t{4} * 1024 * 1024;
 constexpr std::size_t window_of_one = std::size_t{1} * 1024 * 1024;
 constexpr std::uint64_t longest_retry_after_ms = 60'000;
 constexpr Duration shortest_beat = Duration::millis(50);
+// A beat stays far below the largest frame.
+constexpr std::size_t most_in_a_beat = 512;
 
 bool overlap(const std::vector<SlotIndex>& a, const std::vector<SlotIndex>& b) {
   return std::any_of(a.begin(), a.end(),
@@ -161,19 +163,38 @@ void WorkerMachine::hear(const CheckpointNotPublished& not_published, Instant no
   }
 }
 
-void WorkerMachine::hear(const ProgramEnded& ended, Instant /*now*/) {
+void WorkerMachine::hear(const ProgramEnded& ended, Instant now) {
   if (AttemptMachine* attempt = find(ended.key)) {
     AttemptOutput out;
+    const bool remained = attempt->leaves_remains();
     attempt->ended(ended, out);
     carry_out(std::move(out));
+    if (remained && beat_at_) {
+      beat_at_ = now;
+    }
   }
 }
 
-void WorkerMachine::hear(const ProgramLost& lost, Instant /*now*/) {
+void WorkerMachine::hear(const ProgramStuck& stuck, Instant now) {
+  if (AttemptMachine* attempt = find(stuck.key)) {
+    AttemptOutput out;
+    attempt->stuck(stuck.why, out);
+    carry_out(std::move(out));
+    if (beat_at_) {
+      beat_at_ = now;
+    }
+  }
+}
+
+void WorkerMachine::hear(const ProgramLost& lost, Instant now) {
   if (AttemptMachine* attempt = find(lost.key)) {
     AttemptOutput out;
+    const bool remained = attempt->leaves_remains();
     attempt->lost(lost.why, out);
     carry_out(std::move(out));
+    if (remained && beat_at_) {
+      beat_at_ = now;
+    }
   }
 }
 
@@ -229,7 +250,7 @@ void WorkerMachine::hear(const TimePassed& /*passed*/, Instant now) {
   }
   if (session_ == Session::ready && beat_at_ && now >= *beat_at_) {
     beat_at_ = now + backoff_.about(beat_every_);
-    say(proto::Beat{});
+    say_beat(now);
   }
   if (session_ == Session::hello && hello_at_ && now >= *hello_at_) {
     if (hello_said_) {
@@ -422,6 +443,7 @@ void WorkerMachine::say_hello(Instant now) {
   hello.pid = identity_.pid;
   hello.slots = identity_.slots;
   hello.slot_kind = identity_.slot_kind;
+  hello.kills_by = identity_.kills_by;
   for (const auto& [key, attempt] : attempts_) {
     hello.held.push_back(attempt.held());
   }
@@ -431,6 +453,20 @@ void WorkerMachine::say_hello(Instant now) {
   effects_.emplace_back(SendMessage{envelope, std::move(hello)});
   hello_said_ = true;
   hello_at_ = now + backoff_.about(rules_.welcome_within);
+}
+
+void WorkerMachine::say_beat(Instant now) {
+  proto::Beat beat;
+  for (const auto& [key, attempt] : attempts_) {
+    if (attempt.runs() && beat.progress.size() < most_in_a_beat) {
+      const std::int64_t silent = std::max<std::int64_t>(0, (now - attempt.silent_since()).in_micros() / 1'000);
+      beat.progress.push_back({spoken(key), attempt.last_step(), static_cast<std::uint64_t>(silent)});
+    }
+    if (attempt.leaves_remains()) {
+      beat.remains.push_back({key, attempt.spec().slots});
+    }
+  }
+  say(std::move(beat));
 }
 
 void WorkerMachine::say(proto::FromWorker message) {
@@ -502,8 +538,10 @@ bool WorkerMachine::must_wait(const AttemptMachine& attempt) const {
     const AttemptKey& a = attempt.key();
     const AttemptKey& b = other.key();
     const bool same_place = a.experiment == b.experiment && a.trial == b.trial && a.attempt == b.attempt;
-    return &other != &attempt && !other.waits() && !other.exited() &&
-           (same_place || overlap(other.spec().slots, attempt.spec().slots));
+    const bool same_slots = overlap(other.spec().slots, attempt.spec().slots);
+    const bool remains = other.leaves_remains() && !attempt.spec().despite_remains;
+    const bool uses_them = !other.waits() && !other.exited() && !other.leaves_remains();
+    return &other != &attempt && ((uses_them && (same_place || same_slots)) || (remains && same_slots));
   });
 }
 

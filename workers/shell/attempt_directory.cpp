@@ -241,6 +241,7 @@ void AttemptDirectory::remove_working_files() const {
   remove_tree(checkpoint());
   remove_tree(staging());
   remove_tree(fetched());
+  remove_tree(harness());
   fs::remove(output(), error);  // Only when nothing is in it.
   for (const fs::path& path : {process(), journal(), launch(), root_ / "agent.socket", root_ / "socket"}) {
     fs::remove(path, error);

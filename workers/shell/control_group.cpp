@@ -76,6 +76,14 @@ std::optional<ControlGroup> ControlGroup::make(const std::string& name) {
   return ControlGroup(directory);
 }
 
+bool ControlGroup::may_be_made() {
+  const std::optional<ControlGroup> tried = make("hpsearch-try-" + std::to_string(::getpid()));
+  if (tried) {
+    tried->remove();
+  }
+  return tried.has_value();
+}
+
 bool ControlGroup::take(pid_t pid) const {
   return write_to(directory_ / "cgroup.procs", std::to_string(pid));
 }

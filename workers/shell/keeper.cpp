@@ -1,6 +1,7 @@
 #include "hpsearch/workers/shell/keeper.hpp"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -14,6 +15,7 @@
 #include <utility>
 #include <variant>
 
+#include "hpsearch/engine/experiment/checkpoint_signal.hpp"
 #include "hpsearch/net/log.hpp"
 #include "hpsearch/workers/core/program_message.hpp"
 #include "hpsearch/workers/shell/local_socket.hpp"
@@ -60,6 +62,14 @@ std::optional<std::uint64_t> number(std::string_view text) {
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   return error == std::errc() && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
+}
+
+int checkpoint_signal_of(const ProgramStart& program) {
+  const auto name = program.environment.find(engine::checkpoint_signal_variable);
+  if (name == program.environment.end()) {
+    return 0;
+  }
+  return name->second == "SIGUSR1" ? SIGUSR1 : name->second == "SIGUSR2" ? SIGUSR2 : 0;
 }
 
 }  // namespace
@@ -143,6 +153,7 @@ Status Keeper::launch(LaunchOrder order) {
     scanner_.emplace(*std::move(scanner));
   }
   pid_ = running->pid;
+  checkpoint_signal_ = checkpoint_signal_of(order.program);
   followed_by_ = running->group.empty() ? "process table" : "cgroup";
   out_.pipe = std::move(running->out);
   err_.pipe = std::move(running->err);
@@ -218,6 +229,8 @@ void Keeper::obey(std::string_view line) {
     asked_ = true;
     if (line == "KILL") {
       programs_.kill(pid_);
+    } else if (line == "CHECKPOINT") {
+      programs_.notify(pid_, checkpoint_signal_);
     } else {
       programs_.terminate(pid_);
     }

@@ -103,8 +103,18 @@ void KeeperLink::answer_ahead(std::uint64_t below, std::string_view line) {
   send("ahead " + std::to_string(below) + " " + std::string(line));
 }
 
-void KeeperLink::signal(bool kill) {
-  send(kill ? "signal KILL" : "signal TERM");
+void KeeperLink::signal(Signal signal) {
+  switch (signal) {
+    case Signal::checkpoint:
+      send("signal CHECKPOINT");
+      break;
+    case Signal::terminate:
+      send("signal TERM");
+      break;
+    case Signal::kill:
+      send("signal KILL");
+      break;
+  }
 }
 
 void KeeperLink::drop_before(std::uint64_t position) {

@@ -276,6 +276,16 @@ Result<RunningProgram> ProgramKeeper::start(const ProgramStart& what, const Befo
   return running;
 }
 
+void ProgramKeeper::notify(pid_t pid, int signal) {
+  const auto found = programs_.find(pid);
+  if (found == programs_.end() || found->second.exited || found->second.killing) {
+    return;
+  }
+  if (const auto process = process_info(pid)) {
+    signal_exactly(*process, signal);
+  }
+}
+
 void ProgramKeeper::terminate(pid_t pid) {
   const auto found = programs_.find(pid);
   if (found == programs_.end() || found->second.killing || found->second.exited) {

@@ -49,7 +49,8 @@ WorkerIdentity identity_of(const WorkerState& state, const WorkerOptions& option
           .boot_id = boot_id(),
           .pid = static_cast<std::uint64_t>(::getpid()),
           .slots = options.machine.slots,
-          .slot_kind = options.slot_kind};
+          .slot_kind = options.slot_kind,
+          .kills_by = options.kills_by};
 }
 
 }  // namespace
@@ -236,7 +237,8 @@ Result<LaunchOrder> WorkerLoop::order_for(const LaunchSpec& spec, std::string& p
                              .checkpoint_directory = directory.checkpoint().string(),
                              .output_directory = directory.output().string(),
                              .params_file = directory.params().string(),
-                             .socket = *report_socket};
+                             .socket = *report_socket,
+                             .harness_directory = directory.harness().string()};
   Result<Launch> plan = plan_launch(spec, places, options_.machine);
   if (!plan) {
     return plan.error();
@@ -265,10 +267,8 @@ KeeperLink& WorkerLoop::link(const AttemptKey& key) {
     push(ProgramSaid{key, question, said.line, position, said.answered});
   };
   handlers.on_stuck = [this, key](const JournalStuck& stuck) {
-    net::log(net::Level::warning, "process " + std::to_string(stuck.pid) + " of " +
-                                      state_.attempt(key).root().string() +
-                                      " survives SIGKILL, probably stuck in the kernel; its slots stay taken "
-                                      "until it is gone");
+    push(ProgramStuck{key, "process " + std::to_string(stuck.pid) +
+                               " survives SIGKILL, probably stuck in the kernel"});
   };
   handlers.on_ended = [this, key](const JournalEnded& ended) {
     push(ProgramEnded{key, ended.by_signal, ended.code, ended.log_tail, ended.asked, ended.out_of_memory});
@@ -319,7 +319,9 @@ void WorkerLoop::carry_out(const WriteSpool& write) {
 
 void WorkerLoop::carry_out(const SignalProgram& signal) {
   if (KeeperLink* keeper = find(signal.key)) {
-    keeper->signal(signal.kill);
+    keeper->signal(signal.kill         ? KeeperLink::Signal::kill
+                   : signal.checkpoint ? KeeperLink::Signal::checkpoint
+                                       : KeeperLink::Signal::terminate);
   }
 }
 

@@ -71,6 +71,7 @@ Status release_worker(Step& step, const ReleaseWorker& command) {
   if (!found->second.quarantined.empty()) {
     step.happened(WorkerReleased{command.worker});
   }
+  release_slots(step, command.worker);
   return Done{};
 }
 

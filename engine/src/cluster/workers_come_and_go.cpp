@@ -48,6 +48,16 @@ void give_up_missing(Step& step, const WorkerRecord& worker, const JoinWorker& c
   }
 }
 
+std::vector<Remains> remains_among(const std::vector<HeldAttempt>& held) {
+  std::vector<Remains> remains;
+  for (const HeldAttempt& attempt : held) {
+    if (attempt.unkillable) {
+      remains.push_back({attempt.key, attempt.slots});
+    }
+  }
+  return remains;
+}
+
 /// Whether this store can have granted it. If not, it comes from the future of an older copy.
 bool in_the_log(const World& world, const TrialRecord& trial, const AttemptKey& key) {
   return key.attempt.number() <= trial.attempts && key.lease.number() <= world.last_lsn.number();
@@ -120,6 +130,7 @@ Status join_worker(Step& step, const JoinWorker& command) {
         WorkerJoined{id, command.uid, command.name, command.incarnation, command.slots, command.slot_kind});
   }
   adopt_returned(step, id, command.held);
+  static_cast<void>(note_remains(step, NoteRemains{id, remains_among(command.held)}));
   step.effects().joined = id;
   step.effects().orders.emplace_back(welcome(world, id, command));
   repeat_outstanding(step, id, command);

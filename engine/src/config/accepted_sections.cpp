@@ -27,6 +27,12 @@ void keep(Section& top, std::string_view key, std::string_view why, Value::Map& 
   }
 }
 
+void keep_silently(Section& top, std::string_view key, Value::Map& accepted) {
+  if (const Value* value = top.any(key)) {
+    accepted[key] = *value;
+  }
+}
+
 void read_bind_mounts(Section& top) {
   const Value::List* mounts = top.list("bind_mounts");
   for (std::size_t i = 0; mounts != nullptr && i < mounts->size(); ++i) {
@@ -70,8 +76,8 @@ void read_channels(Section& top, std::string_view key) {
 }
 
 void read_launch(Section& top) {
-  static constexpr std::array<std::string_view, 6> kinds = {"process", "pytorch",       "tensorflow",
-                                                            "xgboost", "elastic_batch", "mpi"};
+  static constexpr std::array<std::string_view, 7> kinds = {
+      "process", "pytorch", "tensorflow", "xgboost", "elastic_batch", "mpi", "determined"};
   static constexpr std::array<std::string_view, 2> ranks = {"node", "process"};
   Section launch = top.section("launch");
   launch.text_in("kind", kinds);
@@ -81,27 +87,32 @@ void read_launch(Section& top) {
 
 }  // namespace
 
-void read_accepted_sections(Section& top, Value::Map& accepted) {
+void read_accepted_sections(Section& top, bool harness, Value::Map& accepted) {
   static constexpr std::array<std::string_view, 3> policies = {"best", "all", "none"};
-  constexpr std::string_view only_harness = "has no effect here yet: it speaks to the Determined harness";
   constexpr std::string_view no_container = "has no effect here: programs run without a container";
   constexpr std::string_view not_yet = "has no effect here yet";
 
+  const auto keep_for_harness = [&](std::string_view key) {
+    if (harness) {
+      keep_silently(top, key, accepted);
+    } else {
+      keep(top, key, only_harness, accepted);
+    }
+  };
   top.boolean("perform_initial_validation");
-  keep(top, "perform_initial_validation", only_harness, accepted);
+  keep_for_harness("perform_initial_validation");
   top.text_in("checkpoint_policy", policies);
-  keep(top, "checkpoint_policy", only_harness, accepted);
-
+  keep_for_harness("checkpoint_policy");
   for (const char* key : {"profiling", "optimizations"}) {
     top.map(key);
-    keep(top, key, only_harness, accepted);
+    keep_for_harness(key);
   }
   for (const char* key : {"slurm", "pbs"}) {
     top.map(key);
     keep(top, key, "has no effect here: programs are started by this program's own workers", accepted);
   }
   top.boolean("debug");
-  keep(top, "debug", only_harness, accepted);
+  keep_for_harness("debug");
   for (const char* key : {"tensorboard_storage", "data_layer", "security", "internal"}) {
     top.map(key);
     keep(top, key, "has no effect here", accepted);
@@ -113,7 +124,11 @@ void read_accepted_sections(Section& top, Value::Map& accepted) {
     keep(top, key, not_yet, accepted);
   }
   read_launch(top);
-  keep(top, "launch", "has no effect here yet: each trial is one process on one worker", accepted);
+  if (harness) {
+    keep_silently(top, "launch", accepted);
+  } else {
+    keep(top, "launch", "has no effect here yet: each trial is one process on one worker", accepted);
+  }
 }
 
 }  // namespace hpsearch::engine

@@ -152,6 +152,7 @@ Value to_value(const ExperimentConfig& config) {
       {"min_checkpoint_period", length_of(config.min_checkpoint_period.value_or(Units{0}), config.unit)},
       {"max_restarts", number(config.max_restarts)},
       {"lost_after", config.lost_after ? Value(config.lost_after->in_seconds()) : Value()},
+      {"progress_timeout", config.progress_timeout ? Value(config.progress_timeout->in_seconds()) : Value()},
       {"resources", resources_value(config.resources)},
       {"budget", budget_value(config.budget)},
       {"checkpoint_storage", storage_value(config.checkpoint_storage)},

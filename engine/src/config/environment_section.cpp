@@ -141,6 +141,10 @@ void read_environment(Section section, std::map<std::string, std::string>& varia
   section.list("drop_capabilities");
 
   Value::Map kept;
+  static constexpr std::array<std::string_view, 2> checkpoint_signals = {"SIGUSR1", "SIGUSR2"};
+  if (const auto signal = section.text_in("checkpoint_signal", checkpoint_signals)) {
+    kept["checkpoint_signal"] = *signal;
+  }
   static constexpr std::array<std::string_view, 7> containers = {
       "add_capabilities", "drop_capabilities", "force_pull_image", "image", "pod_spec", "ports",
       "proxy_ports",

@@ -3,6 +3,7 @@
 
 #include "base/shown.hpp"
 #include "config/sections.hpp"
+#include "hpsearch/engine/config/determined.hpp"
 
 namespace hpsearch::engine {
 
@@ -36,19 +37,6 @@ void read_names(Section& top, std::string_view fallback_name, ExperimentConfig& 
   config.data = data != nullptr ? *data : Value::Map();
 }
 
-// A Trial class, as the Determined harness takes it: dotted names on both sides of one colon.
-bool names_trial_class(std::string_view text) {
-  const std::size_t colon = text.find(':');
-  const auto is_dotted = [](std::string_view name) {
-    return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
-      return c == '_' || c == '.' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-             (c >= '0' && c <= '9');
-    });
-  };
-  return colon != std::string_view::npos && is_dotted(text.substr(0, colon)) &&
-         is_dotted(text.substr(colon + 1));
-}
-
 void read_entrypoint(Section& top, Entrypoint& entrypoint) {
   const Value* value = top.any("entrypoint");
   if (value == nullptr) {
@@ -59,10 +47,6 @@ void read_entrypoint(Section& top, Entrypoint& entrypoint) {
   if (const std::string* line = value->as_text()) {
     if (line->find_first_not_of(" \t\r\n") == std::string::npos || is_bad_word(*line)) {
       top.problem("entrypoint", "is " + shown(*value), "a shell command");
-    }
-    if (names_trial_class(*line)) {
-      top.note("entrypoint",
-               "names a Trial class, which needs the Determined harness; here it is run as a shell command");
     }
     entrypoint.command = *line;
     return;
@@ -179,6 +163,7 @@ void read_all(const Value& tree, SearcherRegistry registry, std::string_view fal
 
   read_names(top, fallback_name, config);
   read_entrypoint(top, config.entrypoint);
+  const bool harness = wants_determined_harness(config.entrypoint, tree.at_path("launch"));
 
   const Value* hyperparameters = top.any("hyperparameters");
   const std::size_t problems_before = findings.problems.size();
@@ -212,7 +197,9 @@ void read_all(const Value& tree, SearcherRegistry registry, std::string_view fal
     if (!period || period->amount == 0) {
       return std::nullopt;
     }
-    top.note(key, "has no effect here yet: the program decides when it validates and checkpoints");
+    if (!harness) {
+      top.note(key, "has no effect here: the program decides when it validates and checkpoints");
+    }
     return in_unit(*period, config.unit, rates, findings);
   };
   config.min_validation_period = read_period("min_validation_period");
@@ -220,10 +207,13 @@ void read_all(const Value& tree, SearcherRegistry registry, std::string_view fal
 
   if (const auto batches = top.integer("scheduling_unit", 1); batches && *batches != config.scheduling_unit) {
     config.scheduling_unit = *batches;
-    top.note("scheduling_unit", "has no effect here yet: it speaks to the Determined harness");
+    if (!harness) {
+      top.note("scheduling_unit", std::string(only_harness));
+    }
   }
   config.max_restarts = top.integer("max_restarts", 0, most_seed).value_or(config.max_restarts);
   config.lost_after = read_duration(top, "lost_after");
+  config.progress_timeout = read_duration(top, "progress_timeout");
 
   std::string_view resources_key;
   const Value* resources = top.any("resources", "resource", resources_key);
@@ -234,7 +224,7 @@ void read_all(const Value& tree, SearcherRegistry registry, std::string_view fal
   read_seed(top, environment, seed, config);
   read_environment(std::move(environment), config.environment_variables, accepted);
   read_metrics(top, config.metrics);
-  read_accepted_sections(top, accepted);
+  read_accepted_sections(top, harness, accepted);
   top.finish();
   config.accepted = std::move(accepted);
   check_searcher(config, registry, findings);

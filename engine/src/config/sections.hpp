@@ -31,8 +31,12 @@ void read_checkpoint_storage(Section section, CheckpointStorageConfig& storage, 
 /// Leaves `experiment_seed`, which users write here too, to the caller: give it a section that knows the key.
 void read_environment(Section section, std::map<std::string, std::string>& variables, Value::Map& accepted);
 
-/// The sections that mean nothing to the engine: profiling, slurm, launch and so on.
-void read_accepted_sections(Section& top, Value::Map& accepted);
+/// What a field comes to that only the Determined harness reads, in an experiment without it.
+inline constexpr std::string_view only_harness = "has no effect here: only the Determined harness reads it";
+
+/// The sections that mean nothing to the engine: profiling, slurm, launch and so on. `harness`: the program
+/// runs under the Determined harness, which reads some of them.
+void read_accepted_sections(Section& top, bool harness, Value::Map& accepted);
 
 /// Fields that every searcher reads, whatever its kind.
 inline constexpr std::string_view common_searcher_fields[] = {

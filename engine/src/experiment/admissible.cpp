@@ -108,6 +108,29 @@ struct Reader {
   std::string operator()(const WorkerLost& event) const { return worker(event.worker); }
   std::string operator()(const WorkerQuarantined& event) const { return worker(event.worker); }
   std::string operator()(const WorkerReleased& event) const { return worker(event.worker); }
+  std::string operator()(const SlotsQuarantined& event) const {
+    const auto found = world.workers.find(event.worker);
+    if (found == world.workers.end()) {
+      return worker(event.worker);
+    }
+    SlotLedger slots = found->second.slots;
+    for (const SlotIndex slot : event.slots) {
+      if (slot.number() < slots.total() && !slots.is_free(slot)) {
+        return "slot " + std::to_string(slot.number()) + " is held";
+      }
+      if (slot.number() < slots.total()) {
+        slots.take({slot}, event.key.lease);  // None stands there twice.
+      }
+    }
+    return found->second.remains.contains(event.key) ? "its slots are in quarantine already" : "";
+  }
+  std::string operator()(const SlotsReleased& event) const {
+    const auto found = world.workers.find(event.worker);
+    if (found == world.workers.end()) {
+      return worker(event.worker);
+    }
+    return found->second.remains.contains(event.key) ? "" : "its slots are in no quarantine";
+  }
 };
 
 }  // namespace

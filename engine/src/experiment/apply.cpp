@@ -353,6 +353,11 @@ struct Applier {
     for (const AttemptKey& key : worker.attempts) {  // Kept ones only: the others were given up before.
       worker.slots.take(trial_of(world, key.experiment, key.trial).live->slots, key.lease);
     }
+    for (const auto& [key, remains] : worker.remains) {
+      if (!remains.released) {
+        take_those_there(worker.slots, remains.slots, key.lease);
+      }
+    }
     world.worker_by_uid[joined.uid] = joined.worker;
     world.present_slots += joined.slots;
     note_vacancy(world, worker);
@@ -380,6 +385,27 @@ struct Applier {
     note_vacancy(world, worker);
   }
 
+  void operator()(const SlotsQuarantined& quarantined) const {
+    WorkerRecord& worker = world.workers.at(quarantined.worker);
+    worker.remains[quarantined.key] = SlotQuarantine{quarantined.slots};
+    take_those_there(worker.slots, quarantined.slots, quarantined.key.lease);
+    note_vacancy(world, worker);
+    touch_all();
+  }
+
+  void operator()(const SlotsReleased& released) const {
+    WorkerRecord& worker = world.workers.at(released.worker);
+    const auto remains = worker.remains.find(released.key);
+    worker.slots.release(remains->second.slots, released.key.lease);
+    if (released.gone) {
+      worker.remains.erase(remains);
+    } else {
+      remains->second.released = true;
+    }
+    note_vacancy(world, worker);
+    touch_all();
+  }
+
   void operator()(const WorkerReleased& released) const {
     WorkerRecord& worker = world.workers.at(released.worker);
     worker.quarantined.clear();
@@ -389,6 +415,15 @@ struct Applier {
   }
 
  private:
+  /// A worker may have come back with fewer slots.
+  static void take_those_there(SlotLedger& ledger, const std::vector<SlotIndex>& slots, LeaseId lease) {
+    for (const SlotIndex slot : slots) {
+      if (slot.number() < ledger.total()) {
+        ledger.take({slot}, lease);
+      }
+    }
+  }
+
   /// The trial is its attempt's from now on.
   void hold(ExperimentRecord& record, TrialRecord& trial, LiveAttempt live) const {
     const TrialNumber number = live.key.trial;
@@ -597,6 +632,7 @@ bool is_failure(const TrialRecord& trial, const ExitReport& exit) noexcept {
     case ExitReport::Cause::signaled:
     case ExitReport::Cause::could_not_start:
     case ExitReport::Cause::out_of_memory:
+    case ExitReport::Cause::no_progress:
       return true;
     case ExitReport::Cause::ended_by_agent:
     case ExitReport::Cause::lost:

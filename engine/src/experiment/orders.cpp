@@ -2,11 +2,19 @@
 #include <utility>
 #include <vector>
 
+#include "hpsearch/engine/base/text.hpp"
+#include "hpsearch/engine/config/determined.hpp"
+#include "hpsearch/engine/experiment/checkpoint_signal.hpp"
 #include "step.hpp"
 #include "hpsearch/engine/config/remote_storage.hpp"
 
 namespace hpsearch::engine {
 namespace {
+
+bool overlap(const std::vector<SlotIndex>& a, const std::vector<SlotIndex>& b) {
+  return std::any_of(a.begin(), a.end(),
+                     [&b](SlotIndex slot) { return std::find(b.begin(), b.end(), slot) != b.end(); });
+}
 
 using TrialPlace = std::pair<ExperimentId, TrialNumber>;
 
@@ -69,8 +77,20 @@ LaunchSpec launch_spec_of(const World& world, const AttemptKey& key) {
     spec.latest_step = trial.checkpoints->latest_step;
   }
   spec.environment_variables = config.environment_variables;
+  // Among the variables, so that the program knows too: who does not expect the signal ends by it.
+  const Value* signal = config.accepted.at_path("environment.checkpoint_signal");
+  if (signal != nullptr && signal->as_text() != nullptr) {
+    spec.environment_variables[checkpoint_signal_variable] = *signal->as_text();
+  }
+  if (wants_determined_harness(config)) {
+    spec.environment_variables[determined_config_variable] = compact_json(to_value(config));
+  }
   spec.metric_patterns = config.metrics;
   spec.data = config.data;
+  spec.progress_timeout = config.progress_timeout.value_or(Duration{});
+  for (const auto& [ended, remains] : world.workers.at(trial.live->worker).remains) {
+    spec.despite_remains = spec.despite_remains || (remains.released && overlap(remains.slots, spec.slots));
+  }
   return spec;
 }
 

@@ -59,7 +59,12 @@ bool take(Step& step, const AttemptKey& key, std::uint64_t seq, Report report) {
     const Units granted = trial.live->granted_length;
     const Units reached = trial.live->reached;
     const WorkerId worker = trial.live->worker;
+    const AttemptKey as_known = trial.live->known_as();
+    const std::vector<SlotIndex> slots = trial.live->slots;
     step.happened(ReportTaken{key, seq, std::move(report)});
+    if (copy.unkillable) {
+      quarantine_slots(step, worker, as_known, slots);
+    }
     if (failed) {
       judge_worker(step, worker);  // First: what a bad worker did is not the trial's failure.
     }

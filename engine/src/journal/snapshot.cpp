@@ -46,6 +46,58 @@ class SavedTexts {
   bool good_ = true;
 };
 
+std::string save_remains(const WorkerRecord& worker) {
+  DigitWriter numbers;
+  for (const auto& [key, remains] : worker.remains) {
+    numbers.flag(true);  // One more.
+    numbers.count(key.experiment.number());
+    numbers.count(key.trial.number());
+    numbers.count(key.attempt.number());
+    numbers.count(key.lease.number());
+    numbers.flag(remains.released);
+    numbers.count(remains.slots.size());
+    for (const SlotIndex slot : remains.slots) {
+      numbers.count(slot.number());
+    }
+  }
+  numbers.flag(false);
+  return numbers.take();
+}
+
+/// Takes the slots that are in quarantine.
+bool load_remains(const Value& saved, WorkerRecord& worker) {
+  const Value* held = saved.at_path("remains");
+  if (held == nullptr) {
+    return true;  // Of a build that did not know of them.
+  }
+  if (held->as_text() == nullptr) {
+    return false;
+  }
+  DigitReader numbers(*held->as_text());
+  while (numbers.flag() && numbers.good()) {
+    AttemptKey key;
+    key.experiment = ExperimentId(numbers.count());
+    key.trial = TrialNumber(numbers.count());
+    key.attempt = AttemptNumber(numbers.count());
+    key.lease = LeaseId(numbers.count());
+    SlotQuarantine remains;
+    remains.released = numbers.flag();
+    for (std::uint64_t left = numbers.count(); left > 0 && numbers.good(); --left) {
+      const SlotIndex slot(numbers.count());
+      const bool there = slot.number() < worker.slots.total();
+      if (there && !remains.released && !worker.slots.is_free(slot)) {
+        return false;
+      }
+      if (there && !remains.released) {
+        worker.slots.take({slot}, key.lease);
+      }
+      remains.slots.push_back(slot);
+    }
+    worker.remains.emplace(key, std::move(remains));
+  }
+  return numbers.finished();
+}
+
 Value save_worker(const WorkerRecord& worker) {
   DigitWriter numbers;
   numbers.count(worker.id.number());
@@ -61,6 +113,7 @@ Value save_worker(const WorkerRecord& worker) {
                     {"name", worker.name},
                     {"slot_kind", worker.slot_kind},
                     {"quarantined", worker.quarantined},
+                    {"remains", save_remains(worker)},
                     {"numbers", numbers.take()}};
 }
 
@@ -81,7 +134,7 @@ bool load_worker(const Value& saved, World& world) {
     const ExperimentId experiment(numbers.count());
     worker.quick_failures.emplace_back(experiment, TrialNumber(numbers.count()));
   }
-  if (!texts.good() || !numbers.finished()) {
+  if (!texts.good() || !numbers.finished() || !load_remains(saved, worker)) {
     return false;
   }
   world.worker_by_uid[worker.uid] = worker.id;

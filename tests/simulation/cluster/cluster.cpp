@@ -268,8 +268,11 @@ class Cluster {
       return false;
     }
     const engine::Engine* live = daemon_.settled();
-    return live != nullptr && std::all_of(live->experiments().begin(), live->experiments().end(),
-                                          [](const auto& entry) { return engine::is_ended(entry.second.state); });
+    return live != nullptr &&
+           std::all_of(live->experiments().begin(), live->experiments().end(),
+                       [](const auto& entry) { return engine::is_ended(entry.second.state); }) &&
+           std::all_of(live->workers().begin(), live->workers().end(),
+                       [](const auto& entry) { return entry.second.remains.empty(); });
   }
   std::string what_is_left() const {
     std::string text;
@@ -285,6 +288,11 @@ class Cluster {
           }
         }
         text += "; ";
+      }
+    }
+    for (const auto& [id, worker] : promises_.fold().workers()) {
+      if (!worker.remains.empty()) {
+        text += "slots of worker " + std::to_string(id.number()) + " are in quarantine; ";
       }
     }
     return text.empty() ? "a user has no answer" : text;

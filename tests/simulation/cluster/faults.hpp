@@ -81,8 +81,10 @@ enum class Fault : std::uint8_t {
   user_changes_limits,
   user_quarantines_worker,
   user_submits_twice,
+  // What came later stands last: each seed keeps the rates it had.
+  program_survives_sigkill,
 };
-inline constexpr std::size_t fault_count = static_cast<std::size_t>(Fault::user_submits_twice) + 1;
+inline constexpr std::size_t fault_count = static_cast<std::size_t>(Fault::program_survives_sigkill) + 1;
 
 /// How a fault's rate is to be read.
 enum class Rate : std::uint8_t {

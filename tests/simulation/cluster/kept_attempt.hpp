@@ -38,6 +38,9 @@ struct KeptAttempt {
   std::unique_ptr<Training> training;
   bool children = false;           ///< The program is gone, something it started is not.
   bool terminated = false;
+  bool killed = false;
+  bool stuck = false;              ///< It survives SIGKILL, says its keeper.
+  engine::Instant said_at;         ///< It said or heard something then, or began.
   std::uint64_t questions = 0;
   std::optional<workers::QuestionId> open_question;
   engine::Units ahead_below{};
@@ -46,6 +49,7 @@ struct KeptAttempt {
   // Of the present agent.
   bool mine = false;               ///< It has started or found it.
   std::uint64_t handed_in = 0;     ///< Lines before this position.
+  bool stuck_told = false;
   bool end_told = false;
   std::optional<workers::WriteSpool> writing;
 

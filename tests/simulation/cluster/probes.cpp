@@ -49,6 +49,12 @@ std::string_view name_of(Probe probe) noexcept {
       return "killed_after_its_grace";
     case Probe::stopped_worker_said_goodbye:
       return "stopped_worker_said_goodbye";
+    case Probe::ended_for_saying_nothing:
+      return "ended_for_saying_nothing";
+    case Probe::slots_quarantined:
+      return "slots_quarantined";
+    case Probe::slots_of_the_unkillable_given_back:
+      return "slots_of_the_unkillable_given_back";
   }
   return "";
 }

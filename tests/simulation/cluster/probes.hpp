@@ -30,8 +30,11 @@ enum class Probe : std::uint8_t {
   silence_while_the_daemon_stood_still,
   killed_after_its_grace,
   stopped_worker_said_goodbye,
+  ended_for_saying_nothing,
+  slots_quarantined,
+  slots_of_the_unkillable_given_back,
 };
-inline constexpr std::size_t probe_count = static_cast<std::size_t>(Probe::stopped_worker_said_goodbye) + 1;
+inline constexpr std::size_t probe_count = static_cast<std::size_t>(Probe::slots_of_the_unkillable_given_back) + 1;
 
 /// How often each was reached by the runs of this thread.
 [[nodiscard]] std::array<std::uint64_t, probe_count>& probe_counts() noexcept;

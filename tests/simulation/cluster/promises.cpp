@@ -1,5 +1,6 @@
 #include "simulation/cluster/promises.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <utility>
@@ -123,6 +124,15 @@ void Promises::note(const engine::Event& event) {
     if (lost_workers_.erase(joined->worker) > 0) {
       reached(Probe::worker_back_after_it_was_lost);
     }
+  } else if (std::holds_alternative<engine::SlotsQuarantined>(event.body)) {
+    reached(Probe::slots_quarantined);
+  } else if (const auto* freed = std::get_if<engine::SlotsReleased>(&event.body)) {
+    if (freed->gone) {
+      reached(Probe::slots_of_the_unkillable_given_back);
+    }
+    if (freed->gone && witness_.running(freed->key)) {
+      break_because("I6: slots of " + spelled(freed->key) + " are given back, and it runs");
+    }
   } else if (const auto* quarantined = std::get_if<engine::WorkerQuarantined>(&event.body)) {
     quarantined_.insert(quarantined->worker);
   } else if (const auto* released = std::get_if<engine::WorkerReleased>(&event.body)) {
@@ -166,6 +176,16 @@ void Promises::note(const engine::LeaseGranted& granted, Lsn lsn) {
         if (slot == wanted) {
           break_because("I6: " + spelled(key) + " gets slot " + std::to_string(slot.number()) + ", which " +
                         spelled(other) + " holds");
+        }
+      }
+    }
+  }
+  if (const auto worker = fold_.workers().find(granted.worker); worker != fold_.workers().end()) {
+    for (const auto& [ended, remains] : worker->second.remains) {
+      for (const engine::SlotIndex slot : granted.slots) {
+        if (!remains.released && std::find(remains.slots.begin(), remains.slots.end(), slot) != remains.slots.end()) {
+          break_because("I6: " + spelled(key) + " gets slot " + std::to_string(slot.number()) + ", where something of " +
+                        spelled(ended) + " survives");
         }
       }
     }
@@ -225,7 +245,8 @@ void Promises::note(const engine::ReportTaken& taken) {
   check_measured(taken, attempt);
   if (const auto* exit = std::get_if<engine::ExitReport>(&taken.report)) {
     attempt.exited = true;
-    if (exit->cause != engine::ExitReport::Cause::could_not_start && witness_.running(attempt.origin)) {
+    const bool over = exit->cause != engine::ExitReport::Cause::could_not_start && !exit->unkillable;
+    if (over && witness_.running(attempt.origin)) {
       break_because("I6: " + spelled(taken.key) + " is said to have ended, and runs");
     }
     if (exit->cause == engine::ExitReport::Cause::lost) {

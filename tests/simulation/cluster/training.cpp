@@ -57,7 +57,7 @@ Training::Training(VirtualTime& time, Faults& faults, const engine::LaunchSpec& 
 
 void Training::after(Duration wait, std::function<void()> task) {
   time_.after(wait, [state = state_, task = std::move(task)] {
-    if (state->alive) {
+    if (state->alive && !state->stuck) {
       task();
     }
   });
@@ -114,7 +114,7 @@ void Training::report() {
 }
 
 void Training::hear(const std::string& line) {
-  if (!state_->alive || !state_->waits) {
+  if (!state_->alive || !state_->waits || state_->stuck) {
     return;
   }
   state_->waits = false;
@@ -161,8 +161,18 @@ void Training::terminate() {
 void Training::kill() {
   if (state_->alive) {
     leaves_children_ = false;  // They are killed with it.
-    // Now and then it is stuck in the kernel for a while.
-    after(millis(1 + draw_.below(draw_.below(4) == 0 ? 5'000 : 20)), [this] { end(true, 9); });
+    if (state_->stuck) {
+      return;
+    }
+    // Now and then it is stuck in the kernel for a while, or for long.
+    const std::uint64_t time = 1 + draw_.below(draw_.below(4) == 0 ? 5'000 : 20);
+    const bool for_long = faults_.strikes(Fault::program_survives_sigkill);
+    state_->stuck = for_long;
+    time_.after(millis(for_long ? 61'000 + draw_.below(7'200'000) : time), [this, state = state_] {
+      if (state->alive) {
+        end(true, 9);
+      }
+    });
   }
 }
 

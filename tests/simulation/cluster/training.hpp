@@ -41,6 +41,7 @@ class Training {
     bool alive = true;
     bool waits = false;  ///< For an answer.
     bool saving = false;
+    bool stuck = false;  ///< In the kernel, where no signal reaches it: it does nothing any more.
     std::uint64_t hung_until = 0;
   };
   enum class Voice : std::uint8_t { socket, stdout_lines };

@@ -25,7 +25,8 @@ Users::Users(VirtualTime& time, Faults& faults, DaemonNode& daemon, Promises& pr
       faults_(faults),
       daemon_(daemon),
       promises_(promises),
-      draw_(seed, engine::TrialNumber(0), "users") {
+      draw_(seed, engine::TrialNumber(0), "users"),
+      patience_(seed, engine::TrialNumber(0), "patience") {
 }
 
 Value Users::search() {
@@ -66,6 +67,9 @@ Value Users::search() {
   }
   config["searcher"] = std::move(searcher);
   config["max_restarts"] = number(0, 4);
+  if (patience_.below(2) == 0) {  // Longer than any step takes.
+    config["progress_timeout"] = static_cast<std::int64_t>(1'200 + patience_.below(3'600));
+  }
   return Value(std::move(config));
 }
 

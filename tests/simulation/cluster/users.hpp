@@ -37,6 +37,7 @@ class Users {
   DaemonNode& daemon_;
   Promises& promises_;
   engine::Draw draw_;
+  engine::Draw patience_;
   std::uint64_t submitted_ = 0;
   std::uint64_t unanswered_ = 0;
 };

@@ -70,6 +70,7 @@ std::vector<SpooledAttempt> WorkerNode::read_spools() {
     if (spooled) {
       reached(Probe::attempt_taken_over_by_the_next_agent);
       attempt.mine = false;
+      attempt.stuck_told = false;
       attempt.end_told = false;
       found.push_back(*std::move(spooled));
       ++at;
@@ -265,7 +266,8 @@ void WorkerNode::launch(const engine::LaunchSpec& spec) {
   }
   for (const auto& [key, other] : attempts_) {
     for (const engine::SlotIndex slot : other->spec.slots) {
-      if (other->runs() && std::find(spec.slots.begin(), spec.slots.end(), slot) != spec.slots.end()) {
+      const bool taken = std::find(spec.slots.begin(), spec.slots.end(), slot) != spec.slots.end();
+      if (other->runs() && taken && !spec.despite_remains) {
         promises_.break_because("I6: two programs on slot " + std::to_string(slot.number()) + " of " + uid_);
       }
     }
@@ -288,6 +290,7 @@ void WorkerNode::launch(const engine::LaunchSpec& spec) {
   };
   kept->launched = true;
   kept->kept = true;
+  kept->said_at = time_.now();
   kept->training = std::make_unique<Training>(time_, faults_, spec, seed_, std::move(world));
   kept->training->start();
   push(ProgramStarted{spec.key});
@@ -295,6 +298,7 @@ void WorkerNode::launch(const engine::LaunchSpec& spec) {
 
 void WorkerNode::program_said(const Kept& kept, bool by_socket, const std::string& line,
                               std::optional<engine::Units> step) {
+  kept->said_at = time_.now();
   KeptAttempt::Line said{std::nullopt, line, false};
   if (by_socket) {
     said.question = QuestionId{++kept->questions};
@@ -323,6 +327,9 @@ void WorkerNode::hand_in(const Kept& kept) {
     while (agent_.alive() && kept->mine && kept->handed_in < kept->journal.size()) {
       const KeptAttempt::Line line = kept->journal[kept->handed_in++];
       push(ProgramSaid{kept->spec.key, line.question, line.text, kept->handed_in, line.answered});
+    }
+    if (agent_.alive() && kept->mine && kept->stuck && !std::exchange(kept->stuck_told, true)) {
+      push(ProgramStuck{kept->spec.key, "process 1 survives SIGKILL"});
     }
     if (!agent_.alive() || !kept->mine || kept->end_told || kept->kept || !kept->launched) {
       return;
@@ -400,7 +407,12 @@ void WorkerNode::carry_out(const SignalProgram& signal) {
   if (!kept || !kept->kept) {
     return;
   }
-  promises_.program_signalled(signal.key, asked_to_stop_);
+  const Duration timeout = kept->spec.progress_timeout;
+  const bool silent = timeout > Duration{} && time_.now() - kept->said_at >= timeout;
+  if (silent && !kept->terminated) {
+    reached(Probe::ended_for_saying_nothing);
+  }
+  promises_.program_signalled(signal.key, asked_to_stop_ || silent);
   kept->asked = true;
   if (!kept->training->alive()) {
     if (signal.kill && kept->children) {
@@ -411,6 +423,14 @@ void WorkerNode::carry_out(const SignalProgram& signal) {
       reached(Probe::killed_after_its_grace);
     }
     kept->training->kill();
+    if (!std::exchange(kept->killed, true)) {
+      time_.after(Duration::seconds(60), [this, kept] {
+        if (kept->kept && kept->training && kept->training->alive()) {
+          kept->stuck = true;
+          hand_in(kept);
+        }
+      });
+    }
   } else {
     kept->terminated = true;
     kept->training->terminate();
@@ -421,6 +441,7 @@ void WorkerNode::carry_out(const AnswerProgram& answer) {
   const Kept kept = find(answer.key);
   if (kept && kept->kept && kept->open_question == answer.question) {
     kept->open_question.reset();
+    kept->said_at = time_.now();
     time_.at(time_.now(), [kept, line = answer.line] {
       if (kept->training) {
         kept->training->hear(line);

@@ -34,7 +34,8 @@ constexpr QuestionId second{2};
 /// An attempt of length 3 with the metric "acc" in a session, and all it wanted so far.
 class Conversation {
  public:
-  explicit Conversation(AttemptRules rules = {}) : attempt_(spec(), at_once(rules)) {}
+  explicit Conversation(AttemptRules rules = {}, LaunchSpec wanted = spec())
+      : attempt_(std::move(wanted), at_once(rules)) {}
 
   /// Nothing here is about waiting for the disk.
   static AttemptRules at_once(AttemptRules rules) {
@@ -51,8 +52,15 @@ class Conversation {
     return spec;
   }
 
-  static Conversation running(AttemptRules rules = {}) {
-    Conversation talk(rules);
+  /// One whose experiment says `environment.checkpoint_signal: SIGUSR1`.
+  static LaunchSpec signaled_spec() {
+    LaunchSpec signaled = spec();
+    signaled.environment_variables["HPSEARCH_CHECKPOINT_SIGNAL"] = "SIGUSR1";
+    return signaled;
+  }
+
+  static Conversation running(AttemptRules rules = {}, LaunchSpec wanted = spec()) {
+    Conversation talk(rules, std::move(wanted));
     talk.attempt().start();
     talk.spool();
     talk.attempt().started(talk.now_, talk.out_);
@@ -116,12 +124,12 @@ class Conversation {
     return lines;
   }
 
-  /// "TERM" and "KILL" since the last look.
+  /// "CHECKPOINT", "TERM" and "KILL" since the last look.
   std::vector<std::string> signals() {
     std::vector<std::string> names;
     for (const Effect& effect : out_.effects) {
       if (const auto* signal = std::get_if<SignalProgram>(&effect)) {
-        names.emplace_back(signal->kill ? "KILL" : "TERM");
+        names.emplace_back(signal->kill ? "KILL" : signal->checkpoint ? "CHECKPOINT" : "TERM");
       }
     }
     std::erase_if(out_.effects,
@@ -421,6 +429,47 @@ TEST(Ending, AProgramThatOnlyPrintsIsTerminatedAtOnceInMidLength) {
   EXPECT_EQ(talk.exit_report().cause, ExitReport::Cause::ended_by_agent);
 }
 
+TEST(Ending, WhoWantsACheckpointSignalGetsItFirstAndTheGrace) {
+  for (const bool prints : {true, false}) {
+    Conversation talk = Conversation::running({}, Conversation::signaled_spec());
+    if (prints) {
+      talk.report(std::nullopt, 1);
+    }
+    talk.decide(50, Directive::pause);
+    EXPECT_EQ(talk.signals(), (Lines{"CHECKPOINT"}));
+    talk.pass(Duration::seconds(29));
+    EXPECT_EQ(talk.signals(), Lines{});
+    talk.pass(Duration::seconds(1));
+    EXPECT_EQ(talk.signals(), (Lines{"TERM"}));
+    talk.pass(Duration::seconds(30));
+    EXPECT_EQ(talk.signals(), (Lines{"KILL"}));
+    talk.end(true, 9);
+    EXPECT_EQ(talk.exit_report().cause, ExitReport::Cause::ended_by_agent);
+  }
+}
+
+TEST(Ending, WhoHearsAnswersNeedsNoCheckpointSignalUnlessTheWorkerEnds) {
+  Conversation talk = Conversation::running({}, Conversation::signaled_spec());
+  talk.report(first, 1);
+  talk.decide(50, Directive::pause);
+  EXPECT_EQ(talk.signals(), Lines{});
+  Conversation other = Conversation::running({}, Conversation::signaled_spec());
+  other.report(first, 1);
+  other.attempt().end_now(other.now(), other.out());
+  EXPECT_EQ(other.signals(), (Lines{"CHECKPOINT"}));
+  other.pass(Duration::seconds(30));
+  EXPECT_EQ(other.signals(), (Lines{"TERM"}));
+}
+
+TEST(Ending, AfterACheckpointSignalEndingWellIsNoDecisionOfTheProgram) {
+  Conversation talk = Conversation::running({}, Conversation::signaled_spec());
+  talk.attempt().end_now(talk.now(), talk.out());
+  talk.end(false, 0);
+  ASSERT_EQ(talk.effects<PublishCheckpoint>().size(), 1U);
+  talk.publish(2);
+  EXPECT_EQ(talk.exit_report().cause, ExitReport::Cause::ended_by_agent);
+}
+
 TEST(Ending, AProgramThatOnlyPrintsMayEndByItselfAtItsLength) {
   Conversation talk = Conversation::running();
   talk.report(std::nullopt, 3);
@@ -710,6 +759,20 @@ TEST(Reports, AWindowBoundsWhatIsUnderWay) {
   EXPECT_EQ(more[0].first_seq, upto + 1);
 }
 
+TEST(Reports, ManySmallBatchesUnderWayAreBoundedToo) {
+  Conversation talk = Conversation::running();
+  std::size_t batches = 0;
+  for (int i = 0; i < 200; ++i) {
+    talk.report(std::nullopt, 1);
+    batches += talk.sent().size();
+  }
+  EXPECT_EQ(batches, 64U);
+  talk.attempt().acknowledged(1, talk.out());
+  const auto more = talk.sent();
+  ASSERT_EQ(more.size(), 1U) << "one was acknowledged";
+  EXPECT_EQ(more[0].reports.size(), 136U) << "and what waited goes together";
+}
+
 TEST(Reports, ASilentDaemonCostsBoundedMemory) {
   AttemptRules rules;
   rules.kept_bytes = 10'000;
@@ -818,6 +881,198 @@ TEST(Exits, AfterASignalThatAnEarlierAgentSentAreNotTheProgramsFault) {
   Conversation talk = Conversation::running();
   talk.attempt().ended({talk.attempt().key(), true, 15, "", true, false}, talk.out());
   EXPECT_EQ(talk.exit_report().cause, ExitReport::Cause::ended_by_agent);
+}
+
+// --- what survives SIGKILL ---
+
+TEST(Unkillable, ItsTrialIsGivenBackAndItsSlotsAreNot) {
+  Conversation talk = Conversation::running();
+  talk.decide(50, Directive::kill);
+  EXPECT_EQ(talk.signals(), (Lines{"KILL"}));
+  talk.attempt().stuck("process 7 survives SIGKILL", talk.out());
+  const ExitReport report = talk.exit_report();
+  EXPECT_EQ(report.cause, ExitReport::Cause::ended_by_agent);
+  EXPECT_TRUE(report.unkillable);
+  EXPECT_EQ(report.message, "process 7 survives SIGKILL");
+  EXPECT_TRUE(talk.attempt().held().unkillable);
+  talk.attempt().acknowledged(1, talk.out());
+  EXPECT_FALSE(talk.attempt().finished()) << "it is not forgotten while something of it is there";
+  EXPECT_TRUE(talk.attempt().leaves_remains());
+  talk.end(true, 9);
+  EXPECT_TRUE(talk.attempt().finished());
+  EXPECT_FALSE(talk.attempt().leaves_remains());
+}
+
+TEST(Unkillable, GoneBeforeItsExitIsAcknowledgedItStillReportsIt) {
+  Conversation talk = Conversation::running();
+  talk.attempt().stuck("process 7 survives SIGKILL", talk.out());
+  EXPECT_EQ(talk.exit_report().cause, ExitReport::Cause::lost) << "nobody saw how its first process ended";
+  talk.attempt().lost("its keeper is gone", talk.out());
+  EXPECT_FALSE(talk.attempt().finished());
+  talk.attempt().acknowledged(1, talk.out());
+  EXPECT_TRUE(talk.attempt().finished());
+}
+
+TEST(Unkillable, AFencedOneIsForgottenWhenItIsGone) {
+  Conversation talk = Conversation::running();
+  talk.attempt().fenced(talk.out());
+  talk.attempt().stuck("process 7 survives SIGKILL", talk.out());
+  EXPECT_TRUE(talk.attempt().exited());
+  EXPECT_FALSE(talk.attempt().finished());
+  EXPECT_TRUE(talk.sent().empty());
+  talk.end(true, 9);
+  EXPECT_TRUE(talk.attempt().finished());
+}
+
+TEST(Unkillable, WaitsForTheCheckpointThatIsOnItsWay) {
+  Conversation talk = Conversation::running();
+  talk.say(R"({"type":"checkpoint","step":2})");
+  talk.attempt().stuck("process 7 survives SIGKILL", talk.out());
+  EXPECT_FALSE(talk.attempt().exited());
+  talk.publish(2);
+  EXPECT_TRUE(talk.exit_report().unkillable);
+}
+
+TEST(Unkillable, TheNextAgentLooksForItAgain) {
+  AttemptMachine attempt(Conversation::spec(), AttemptRules{});
+  AttemptOutput out;
+  std::string spool;
+  const Instant now = Instant::from_micros(1);
+  const auto write = [&] {
+    AttemptOutput wanted;
+    attempt.spool(now, wanted);
+    for (const Effect& effect : wanted.effects) {
+      if (const auto* one = std::get_if<WriteSpool>(&effect)) {
+        spool = one->anew ? one->bytes : spool + one->bytes;
+        attempt.spool_written(one->write, out);
+      }
+    }
+  };
+  attempt.start();
+  write();
+  attempt.started(now, out);
+  attempt.stuck("process 7 survives SIGKILL", out);
+  write();
+  auto found = read_spool(spool);
+  ASSERT_TRUE(found);
+  AttemptMachine next(*std::move(found), AttemptRules{});
+  EXPECT_TRUE(next.held().unkillable);
+  AttemptOutput wanted;
+  next.attach(wanted);
+  ASSERT_EQ(wanted.effects.size(), 1U);
+  EXPECT_TRUE(std::holds_alternative<AttachProgram>(wanted.effects[0]));
+  next.acknowledged(1, wanted);
+  EXPECT_FALSE(next.finished());
+  next.lost("the machine was restarted while it ran", wanted);
+  EXPECT_TRUE(next.finished());
+}
+
+// --- programs that say nothing ---
+
+class Impatient {
+ public:
+  Impatient() : attempt(impatient(), Conversation::at_once({})) {
+    attempt.start();
+    spool();
+    attempt.started(now, out);
+  }
+  static LaunchSpec impatient() {
+    LaunchSpec spec = Conversation::spec();
+    spec.progress_timeout = Duration::seconds(600);
+    return spec;
+  }
+  void spool() {
+    AttemptOutput wanted;
+    attempt.spool(now, wanted);
+    for (const Effect& effect : wanted.effects) {
+      if (const auto* write = std::get_if<WriteSpool>(&effect)) {
+        attempt.spool_written(write->write, out);
+      }
+    }
+  }
+  /// As its shell would: wakes it when it wants to be woken.
+  void pass(Duration time) {
+    const Instant end = now + time;
+    while (attempt.next_wake() && *attempt.next_wake() <= end) {
+      now = std::max(now, *attempt.next_wake());
+      attempt.look_at_clock(now, out);
+      spool();
+    }
+    now = end;
+  }
+  void say(const std::string& line) {
+    attempt.said({attempt.key(), first, line}, now, out);
+    spool();
+  }
+  [[nodiscard]] std::size_t signals() const {
+    return static_cast<std::size_t>(std::count_if(out.effects.begin(), out.effects.end(), [](const Effect& effect) {
+      return std::holds_alternative<SignalProgram>(effect);
+    }));
+  }
+
+  AttemptMachine attempt;
+  AttemptOutput out;
+  Instant now = Instant::from_micros(1'000'000'000);
+};
+
+TEST(NoProgress, EndsTheProgramWithItsCause) {
+  Impatient talk;
+  talk.pass(Duration::seconds(599));
+  EXPECT_EQ(talk.signals(), 0U);
+  talk.pass(Duration::seconds(1));
+  ASSERT_EQ(talk.signals(), 1U) << "SIGTERM first";
+  talk.pass(Duration::seconds(30));
+  EXPECT_EQ(talk.signals(), 2U) << "then SIGKILL";
+  talk.attempt.ended({talk.attempt.key(), true, 9, "epoch 3"}, talk.out);
+  talk.spool();
+  AttemptOutput out;
+  talk.attempt.send(talk.now, 1024 * 1024, out);
+  ASSERT_EQ(out.messages.size(), 1U);
+  const auto& report = std::get<ExitReport>(std::get<proto::Reports>(out.messages[0]).reports.back());
+  EXPECT_EQ(report.cause, ExitReport::Cause::no_progress);
+  EXPECT_EQ(report.message, "ended: it said nothing for 600 s (progress_timeout)");
+  EXPECT_EQ(report.log_tail, "epoch 3");
+}
+
+TEST(NoProgress, WhateverTheProgramSaysIsProgress) {
+  Impatient talk;
+  for (int i = 0; i < 10; ++i) {
+    talk.pass(Duration::seconds(500));
+    talk.say(R"({"type":"report","step":1,"metrics":{"loss":1}})");
+  }
+  EXPECT_EQ(talk.signals(), 0U);
+  EXPECT_EQ(talk.attempt.last_step(), Units{1});
+  EXPECT_EQ(talk.attempt.silent_since(), talk.now);
+}
+
+TEST(NoProgress, WhoWaitsForAnAnswerIsNotSilent) {
+  Impatient talk;
+  talk.say(R"({"type":"report","step":3,"metrics":{"acc":1}})");
+  talk.pass(Duration::seconds(5'000));
+  EXPECT_EQ(talk.signals(), 0U);
+  talk.attempt.decided(Decision{Lsn{50}, Directive::train_on, Units{9}}, talk.now, talk.out);
+  talk.spool();
+  talk.pass(Duration::seconds(599));
+  EXPECT_EQ(talk.signals(), 0U) << "its time begins with the answer";
+  talk.pass(Duration::seconds(1));
+  EXPECT_EQ(talk.signals(), 1U);
+}
+
+TEST(NoProgress, ALateLookFindsNothingOut) {
+  Impatient talk;
+  talk.now = talk.now + Duration::seconds(4'000);  // The agent was stopped; what the program said lies unread.
+  talk.attempt.look_at_clock(talk.now, talk.out);
+  EXPECT_EQ(talk.signals(), 0U);
+  talk.say(R"({"type":"report","step":1,"metrics":{"loss":1}})");
+  talk.pass(Duration::seconds(599));
+  EXPECT_EQ(talk.signals(), 0U);
+}
+
+TEST(NoProgress, OffByDefault) {
+  Conversation talk = Conversation::running();
+  talk.pass(Duration::seconds(1'000'000));
+  EXPECT_EQ(talk.signals(), Lines{});
+  EXPECT_EQ(talk.attempt().next_wake(), std::nullopt);
 }
 
 }  // namespace

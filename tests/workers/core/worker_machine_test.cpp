@@ -533,5 +533,64 @@ TEST(Drain, AnAbsentDaemonIsWaitedForOnlyShortly) {
   EXPECT_EQ(stage.wanted<EndAgent>().size(), 1U);
 }
 
+// --- how its programs are ---
+
+TEST(Beats, SayHowFarEachProgramIsAndSinceWhenItIsSilent) {
+  Stage stage;
+  stage.welcome();
+  stage.run(key_of(1, 10), 0);
+  stage.step(ProgramSaid{key_of(1, 10), QuestionId{1}, R"({"type":"report","step":2,"metrics":{"loss":1}})"});
+  stage.clear();
+  stage.pass(Duration::seconds(13));
+  const auto beats = stage.said<proto::Beat>();
+  ASSERT_FALSE(beats.empty());
+  ASSERT_EQ(beats[0].progress.size(), 1U);
+  EXPECT_EQ(beats[0].progress[0].key, key_of(1, 10));
+  EXPECT_EQ(beats[0].progress[0].step, Units{2});
+  EXPECT_GE(beats[0].progress[0].silent_ms, 8'000U);
+  EXPECT_LE(beats[0].progress[0].silent_ms, 13'000U);
+  EXPECT_TRUE(beats[0].remains.empty());
+}
+
+TEST(Beats, SayAtOnceWhatSurvivesSigkillAndThatItIsGone) {
+  Stage stage;
+  stage.welcome();
+  stage.run(key_of(1, 10), 1);
+  stage.clear();
+  stage.step(ProgramStuck{key_of(1, 10), "process 7 survives SIGKILL"});
+  stage.pass(Duration::millis(1));
+  auto beats = stage.said<proto::Beat>();
+  ASSERT_EQ(beats.size(), 1U);
+  ASSERT_EQ(beats[0].remains.size(), 1U);
+  EXPECT_EQ(beats[0].remains[0].key, key_of(1, 10));
+  EXPECT_EQ(beats[0].remains[0].slots, std::vector{SlotIndex{1}});
+  const auto reports = stage.said<proto::Reports>();
+  ASSERT_EQ(reports.size(), 1U);
+  EXPECT_TRUE(std::get<engine::ExitReport>(reports[0].reports.back()).unkillable);
+  stage.say(proto::Ack{key_of(1, 10), 1});
+  stage.clear();
+  stage.step(ProgramEnded{key_of(1, 10), true, 9, ""});
+  EXPECT_EQ(stage.wanted<DeleteAttempt>().size(), 1U);
+  stage.pass(Duration::millis(1));
+  beats = stage.said<proto::Beat>();
+  ASSERT_EQ(beats.size(), 1U);
+  EXPECT_TRUE(beats[0].remains.empty());
+}
+
+TEST(Slots, OfTheUnkillableAreUsedOnlyByWhomTheDaemonLets) {
+  Stage stage;
+  stage.welcome();
+  stage.run(key_of(1, 10), 0);
+  stage.step(ProgramStuck{key_of(1, 10), "process 7 survives SIGKILL"});
+  stage.clear();
+  stage.say(lease_of(key_of(2, 20), 0));
+  EXPECT_TRUE(stage.wanted<StartProgram>().empty());
+  proto::Lease knowing = lease_of(key_of(3, 30), 0);
+  knowing.spec.despite_remains = true;
+  stage.say(knowing);
+  ASSERT_EQ(stage.wanted<StartProgram>().size(), 1U);
+  EXPECT_EQ(stage.wanted<StartProgram>()[0].spec.key, key_of(3, 30));
+}
+
 }  // namespace
 }  // namespace hpsearch::workers

@@ -35,8 +35,16 @@ struct HttpResponse {
   std::string body;
 };
 
-/// An HTTP/1.1 server in a Loop, keep-alive, with deadlines and size limits (header 8 KiB, body 1 MiB, 5 s
-/// for a header, 15 s for a body, 30 s idle, 64 connections per address).
+/// What differs between servers.
+struct HttpRules {
+  std::size_t most_body_bytes = std::size_t{1024} * 1024;
+  /// Bodies must say that they are JSON, which no page of another site can say. Only a server whose requests
+  /// carry a secret may do without.
+  bool only_json = true;
+};
+
+/// An HTTP/1.1 server in a Loop, keep-alive, with deadlines and size limits (header 8 KiB, 5 s for a header, 15 s
+/// for a body, 30 s idle, 64 connections per address).
 class HttpServer {
  public:
   /// Answers by calling `reply` once, now or later (after a commit), on the loop.
@@ -47,7 +55,8 @@ class HttpServer {
   /// localhost are refused (DNS rebinding). unavailable: the port is in use.
   [[nodiscard]] static engine::Result<std::unique_ptr<HttpServer>> listen(Loop& loop,
                                                                           const std::string& address,
-                                                                          Handler handler);
+                                                                          Handler handler,
+                                                                          HttpRules rules = {});
   ~HttpServer();
   [[nodiscard]] std::string address() const;  ///< "127.0.0.1:8080", with the real port.
 

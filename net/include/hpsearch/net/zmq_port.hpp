@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -14,7 +15,11 @@
 
 namespace hpsearch::net {
 
-/// A ZeroMQ ROUTER in a Loop. Messages of several frames and frames above the limit are dropped.
+/// A socket's options as it has them, by libzmq's names in lower case.
+using SocketOptions = std::map<std::string, std::int64_t>;
+
+/// A ZeroMQ ROUTER in a Loop. Messages of several frames and frames above the limit are dropped; who goes on
+/// sending such messages is not heard any more until it connects anew.
 class RouterPort final : public PeerPort {
  public:
   /// Binds "tcp://127.0.0.1:5555"; port 0 or * takes a free one. unavailable: the address is in use or not
@@ -26,6 +31,7 @@ class RouterPort final : public PeerPort {
   ~RouterPort() override;
   [[nodiscard]] std::string endpoint() const override;  ///< With the real port.
   bool send(const Peer& peer, std::span<const std::byte> frame) override;
+  [[nodiscard]] SocketOptions options() const;
 
   struct Impl;
   explicit RouterPort(std::unique_ptr<Impl> impl);
@@ -48,6 +54,7 @@ class DealerPort {
   /// False when there is no connection to take it (nothing is queued for an absent peer) or the queue is
   /// full.
   bool send(std::span<const std::byte> frame);
+  [[nodiscard]] SocketOptions options() const;
 
   struct Impl;
   explicit DealerPort(std::unique_ptr<Impl> impl);

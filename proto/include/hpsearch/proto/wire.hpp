@@ -43,8 +43,18 @@ struct Hello {
   std::uint64_t slots = 0;
   std::string slot_kind;  ///< "gpu" or "cpu"
   std::vector<engine::HeldAttempt> held;
+  std::string kills_by{};  ///< How it finds what belongs to a program: "cgroup" or "process table"; "" = not said.
 };
-struct Beat {};
+/// How far a running program is, by what it said last.
+struct Progress {
+  engine::AttemptKey key;
+  engine::Units step{};
+  std::uint64_t silent_ms = 0;  ///< It said nothing since.
+};
+struct Beat {
+  std::vector<Progress> progress{};
+  std::vector<engine::Remains> remains{};  ///< All there are.
+};
 struct Started {
   engine::AttemptKey key;
 };

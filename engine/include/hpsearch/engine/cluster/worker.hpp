@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <set>
 #include <string>
 #include <utility>
@@ -11,6 +12,12 @@
 #include "hpsearch/engine/experiment/attempt.hpp"
 
 namespace hpsearch::engine {
+
+/// What of an attempt survives SIGKILL on its worker.
+struct SlotQuarantine {
+  std::vector<SlotIndex> slots;
+  bool released = false;  ///< By an operator: they are leased although it is not gone.
+};
 
 /// A worker as the log knows it. Whether it was heard of lately is Liveness's, and not in the log.
 struct WorkerRecord {
@@ -25,6 +32,8 @@ struct WorkerRecord {
   std::string quarantined{};      ///< Why it gets no new leases; "" = it may get some.
   /// Trials that failed here soon after their start and without a report, one after another.
   std::vector<std::pair<ExperimentId, TrialNumber>> quick_failures{};
+  /// By attempts that are over, as the worker knows them. Those that are not released hold their slots.
+  std::map<AttemptKey, SlotQuarantine> remains{};
 };
 
 }  // namespace hpsearch::engine

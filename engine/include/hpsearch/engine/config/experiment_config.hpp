@@ -104,6 +104,9 @@ struct ExperimentConfig {
   /// How long a worker may be silent before its attempts run elsewhere. Nothing: the longer an attempt's last
   /// checkpoint lies back, the longer (lease_patience).
   std::optional<Duration> lost_after;
+  /// How long a running program may say nothing (no metrics, no checkpoint, no progress) before its worker ends it
+  /// as failed. Nothing: for ever. While it waits for an answer its time stands still.
+  std::optional<Duration> progress_timeout;
   ResourcesConfig resources;
   BudgetConfig budget;
   CheckpointStorageConfig checkpoint_storage;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "hpsearch/engine/base/id.hpp"
+#include "hpsearch/engine/base/instant.hpp"
 #include "hpsearch/engine/base/units.hpp"
 #include "hpsearch/engine/base/value.hpp"
 #include "hpsearch/engine/config/experiment_config.hpp"
@@ -47,7 +48,7 @@ struct InvalidHparamsReport {
   std::string why;
 };
 
-/// The program has ended, nothing of it is left. Always the last report of an attempt.
+/// The program has ended, nothing of it is left unless `unkillable`. Always the last report of an attempt.
 struct ExitReport {
   enum class Cause : std::uint8_t {
     exited,          ///< By itself; `code` is its exit status.
@@ -56,11 +57,13 @@ struct ExitReport {
     could_not_start, ///< `message` says why: missing program, missing context directory, full disk.
     out_of_memory,   ///< The kernel ended it because its memory was used up; `code` is the signal's number.
     lost,            ///< Nobody saw its end: the machine was restarted, say. Not the program's failure.
+    no_progress,     ///< The worker ended it because it said nothing for LaunchSpec::progress_timeout.
   };
   Cause cause = Cause::exited;
   int code = 0;
   std::string message;   ///< One sentence for people, or "".
   std::string log_tail;  ///< The last lines of its output when it failed, at most 4 KiB.
+  bool unkillable = false;  ///< Something of it survives SIGKILL: its slots are in use until its worker says otherwise.
 };
 
 /// Something about the way a program reports that its author should know. It changes nothing.
@@ -108,6 +111,8 @@ struct LaunchSpec {
   std::map<std::string, std::string> environment_variables;
   std::map<std::string, std::string> metric_patterns;
   Value data;
+  Duration progress_timeout{};  ///< It is ended when it says nothing for so long; 0 = never.
+  bool despite_remains = false; ///< What survives of earlier programs in these slots is known, and no reason to wait.
 };
 
 }  // namespace hpsearch::engine

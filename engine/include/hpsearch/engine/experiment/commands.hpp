@@ -75,6 +75,13 @@ struct HeldAttempt {
   std::uint64_t first_seq = 0;     ///< Of the first report it still keeps, or would make next; 0 = not said.
   std::vector<SlotIndex> slots{};  ///< Those its program uses.
   Units length{};                  ///< What its program was started for.
+  bool unkillable = false;         ///< It has exited, and something of it survives SIGKILL still.
+};
+
+/// What of an attempt that is over survives SIGKILL on its worker.
+struct Remains {
+  AttemptKey key;  ///< With the lease it was started under.
+  std::vector<SlotIndex> slots;
 };
 
 /// A worker introduces itself, for the first time or again.
@@ -104,8 +111,15 @@ struct QuarantineWorker {
   WorkerId worker;
   std::string why;
 };
+/// Ends its quarantine, and that of each of its slots: they are leased again although something of an earlier
+/// program survives there.
 struct ReleaseWorker {
   WorkerId worker;
+};
+/// A worker says what survives SIGKILL there now: all of it. Slots of what is gone are leased again.
+struct NoteRemains {
+  WorkerId worker;
+  std::vector<Remains> remains;
 };
 /// A user's answer to an attempt that a worker holds and the log does not know (an older store was brought
 /// back): its trial has it from now on.
@@ -133,6 +147,6 @@ struct LookAtClock {};
 using Command = std::variant<CreateExperiment, PauseExperiment, ResumeExperiment, CancelExperiment, KillExperiment,
                              ChangeExperiment, EndTrial, JoinWorker, LoseWorker, ExpireLeases,
                              QuarantineWorker, ReleaseWorker, AdoptAttempt, ConfirmStart, TakeReports, LookAtClock,
-                             DeleteCheckpoints, ConfirmDeleted>;
+                             NoteRemains, DeleteCheckpoints, ConfirmDeleted>;
 
 }  // namespace hpsearch::engine

@@ -162,12 +162,25 @@ struct WorkerQuarantined {
 struct WorkerReleased {
   WorkerId worker;
 };
+/// Something of an attempt that is over survives SIGKILL: these slots of its worker get no leases.
+struct SlotsQuarantined {
+  WorkerId worker;
+  AttemptKey key;  ///< As its worker knows it: with the lease it was started under.
+  std::vector<SlotIndex> slots;
+};
+/// They may be leased again.
+struct SlotsReleased {
+  WorkerId worker;
+  AttemptKey key;
+  bool gone = false;  ///< Nothing of the attempt is left; else an operator wants them used nevertheless.
+};
 
 using EventBody = std::variant<ExperimentCreated, ExperimentPaused, ExperimentResumed, ExperimentStopping,
                                ExperimentEnded, TrialCreated, TrialPromoted, LengthReached, TrialPaused, TrialQueued,
                                TrialExitedEarly, TrialEnded, LeaseGranted, AttemptStarted, ReportTaken, AttemptLost,
                                WorkerJoined, WorkerLost, LimitsChanged, AttemptAdopted, WorkerQuarantined,
-                               WorkerReleased, CheckpointsCollected, CheckpointsDeleted>;
+                               WorkerReleased, SlotsQuarantined, SlotsReleased, CheckpointsCollected,
+                               CheckpointsDeleted>;
 
 struct Event {
   Lsn lsn;     ///< From 1 without gaps.

@@ -47,7 +47,7 @@ struct AttemptOutput {
 /// again and gives it the same numbers.
 ///
 /// The exit report is the last one and is made only when nothing of the program is left, so whoever reads it
-/// may use the slots again. A program that reports by its socket is asked before it is forced; a kill, a
+/// may use the slots again; or when something of it survives SIGKILL, which it then says. A program that reports by its socket is asked before it is forced; a kill, a
 /// fence or the end of someone's patience forces it.
 ///
 /// Owns:    values only; no process, file, socket or clock.
@@ -72,6 +72,12 @@ class AttemptMachine {
   [[nodiscard]] bool finished() const noexcept { return finished_; }
   /// Nothing of it is running or being published any more.
   [[nodiscard]] bool exited() const noexcept { return phase_ == Phase::exited; }
+  /// It is over, and something of its program survives SIGKILL in its slots.
+  [[nodiscard]] bool leaves_remains() const noexcept { return remains_; }
+  /// Its program runs: the highest step it reported, and since when it says nothing.
+  [[nodiscard]] bool runs() const noexcept { return phase_ == Phase::running; }
+  [[nodiscard]] engine::Units last_step() const noexcept { return last_step_.value_or(engine::Units{}); }
+  [[nodiscard]] engine::Instant silent_since() const noexcept { return silent_since_; }
   /// How often reports were sent again without any acknowledgement in between.
   [[nodiscard]] unsigned unanswered_resends() const noexcept { return unanswered_; }
   [[nodiscard]] std::optional<engine::Instant> next_wake() const noexcept;
@@ -86,6 +92,7 @@ class AttemptMachine {
   void published(const engine::CheckpointReport& report, engine::Instant now, AttemptOutput& out);
   void not_published(bool was_empty, const std::string& why, engine::Instant now, AttemptOutput& out);
   void ended(const ProgramEnded& end, AttemptOutput& out);
+  void stuck(const std::string& why, AttemptOutput& out);
   void lost(const std::string& why, AttemptOutput& out);
 
   // --- its spool ---
@@ -104,8 +111,8 @@ class AttemptMachine {
   void acknowledged(std::uint64_t upto, AttemptOutput& out);
   void resend_from(std::uint64_t expect, engine::Instant now) noexcept;
   void session_lost() noexcept;
-  /// Says every spooled report that was not said in this session yet, while less than `window` bytes of them are
-  /// unacknowledged.
+  /// Says every spooled report that was not said in this session yet, while less than `window` bytes of them and
+  /// less than 64 batches are unacknowledged.
   void send(engine::Instant now, std::size_t window, AttemptOutput& out);
 
   // --- the worker ---
@@ -156,6 +163,11 @@ class AttemptMachine {
   void expect_end_within(engine::Duration patience, engine::Instant now) noexcept;
   [[nodiscard]] bool may_force() const noexcept;
   void terminate(engine::Instant now, AttemptOutput& out);
+  [[nodiscard]] std::optional<engine::Instant> progress_due() const noexcept;
+  void look_for_progress(engine::Instant now, AttemptOutput& out);
+  void no_more_remains(AttemptOutput& out);
+  [[nodiscard]] bool wants_checkpoint_signal() const;
+  void ask_by_signal(engine::Instant now, AttemptOutput& out);
   void never_ran(engine::ExitReport::Cause cause, const std::string& message, AttemptOutput& out);
   void make_exit_report();
   void keep(engine::Report report, bool decisive);
@@ -191,8 +203,12 @@ class AttemptMachine {
   bool told_ = false;                        ///< The program heard end_as_.
   bool waited_for_checkpoint_ = false;       ///< Its patience was renewed once, after a checkpoint.
   bool signaled_by_us_ = false;
+  bool no_progress_ = false;                 ///< It is ended for saying nothing.
+  bool remains_ = false;                     ///< It is over, and something of it is not.
+  std::string stuck_because_;
 
   // What it reported.
+  engine::Instant silent_since_;  ///< Since it said anything, or we let it wait.
   std::optional<engine::Units> last_step_;
   std::optional<engine::Units> length_reported_;  ///< Step of the last report that asked for a decision.
   bool said_checkpoint_ = false;
@@ -231,6 +247,7 @@ class AttemptMachine {
   std::uint64_t acked_ = 0;
   std::uint64_t sent_ = 0;
   std::size_t in_flight_bytes_ = 0;
+  std::deque<std::uint64_t> batches_;  ///< Of each that is in flight, the last report.
   bool on_hold_ = false;  ///< The daemon does not want to hear of it (now).
   engine::Duration resend_after_;
   std::optional<engine::Instant> resend_at_;

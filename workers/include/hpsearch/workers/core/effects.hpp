@@ -59,6 +59,11 @@ struct ProgramEnded {
   bool asked = false;          ///< An agent had signaled it before.
   bool out_of_memory = false;  ///< The kernel ended it for that.
 };
+/// Something of the program survives SIGKILL for a minute. ProgramEnded or ProgramLost follows when it is gone.
+struct ProgramStuck {
+  engine::AttemptKey key;
+  std::string why;  ///< One sentence naming a process.
+};
 /// Nobody saw the program's end and nothing of it is left: the machine was restarted, its keeper was killed,
 /// or it never began. Instead of ProgramEnded, or the answer to AttachProgram.
 struct ProgramLost {
@@ -87,8 +92,8 @@ struct LeaveAsked {};
 struct TimePassed {};
 
 using Input = std::variant<FrameReceived, SendRefused, ProgramStarted, ProgramNotStarted, ProgramSaid,
-                           CheckpointPublished, CheckpointNotPublished, ProgramEnded, ProgramLost, SpoolWritten,
-                           SpoolNotWritten, LogWasRead, StopAsked, LeaveAsked, TimePassed>;
+                           CheckpointPublished, CheckpointNotPublished, ProgramEnded, ProgramStuck, ProgramLost,
+                           SpoolWritten, SpoolNotWritten, LogWasRead, StopAsked, LeaveAsked, TimePassed>;
 
 // --- what to do about it: the effects, carried out in order ---
 
@@ -119,7 +124,8 @@ struct WriteSpool {
 /// Signal the program and everything it started.
 struct SignalProgram {
   engine::AttemptKey key;
-  bool kill = false;  ///< SIGKILL instead of SIGTERM.
+  bool kill = false;        ///< SIGKILL instead of SIGTERM.
+  bool checkpoint = false;  ///< Only its first process, with its experiment's checkpoint signal.
 };
 /// A line of JSON for whoever asked. One that was answered before, or has hung up, hears nothing; that is
 /// fine.

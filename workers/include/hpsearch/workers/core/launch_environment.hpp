@@ -18,6 +18,7 @@ struct AttemptPlaces {
   std::string output_directory;      ///< HPSEARCH_OUTPUT_DIR
   std::string params_file;           ///< HPSEARCH_PARAMS_FILE
   std::string socket;                ///< HPSEARCH_SOCKET
+  std::string harness_directory = {};  ///< What a hosted harness needs while it runs.
 };
 
 /// What the worker's machine lends to programs.
@@ -26,6 +27,7 @@ struct LentMachine {
   std::uint64_t cores = 1;
   std::vector<std::string> devices;  ///< CUDA names by slot; empty when slots are shares of the processors.
   std::map<std::string, std::string> environment;  ///< The worker's own, as it was started.
+  std::string determined_host = {};  ///< The program hpsearch-determined; "" = there is none.
 };
 
 /// How a program is started.

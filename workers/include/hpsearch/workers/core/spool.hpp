@@ -38,6 +38,8 @@ struct SpooledState {
   std::optional<engine::Units> length_reported;
   bool said_checkpoint = false;
   bool said_invalid = false;
+  bool no_progress = false;                    ///< It is ended for saying nothing.
+  bool unkillable = false;                     ///< It has exited, and something of it survives SIGKILL.
   std::string lost_checkpoint;
   std::vector<QuestionId> asking;
   std::vector<WantedCheckpoint> checkpoints;

@@ -24,6 +24,7 @@ struct WorkerIdentity {
   std::uint64_t pid = 0;  ///< Of the agent.
   std::uint64_t slots = 1;
   std::string slot_kind;  ///< "gpu" or "cpu"
+  std::string kills_by{};  ///< "cgroup" or "process table"
 };
 
 struct WorkerRules {
@@ -78,6 +79,7 @@ class WorkerMachine {
   void hear(const CheckpointPublished& published, engine::Instant now);
   void hear(const CheckpointNotPublished& not_published, engine::Instant now);
   void hear(const ProgramEnded& ended, engine::Instant now);
+  void hear(const ProgramStuck& stuck, engine::Instant now);
   void hear(const ProgramLost& lost, engine::Instant now);
   void hear(const SpoolWritten& written, engine::Instant now);
   void hear(const SpoolNotWritten& not_written, engine::Instant now);
@@ -103,6 +105,7 @@ class WorkerMachine {
   void lose_session(engine::Instant now);
   void say_hello(engine::Instant now);
   void say(proto::FromWorker message);
+  void say_beat(engine::Instant now);
   void carry_out(AttemptOutput out);
   void settle(engine::Instant now);
   void start_what_fits(engine::Instant now);

@@ -31,7 +31,7 @@ struct ProcessRecord {
 /// One attempt's directory:
 ///
 ///   spool  journal  launch  shim.log  agent.socket
-///   work/  checkpoint/  output/  stdout.log  stderr.log  params.json  process.json  [socket]
+///   work/  checkpoint/  output/  stdout.log  stderr.log  params.json  process.json  [socket]  [harness/]
 ///
 /// work/ is a private copy of the experiment's context directory and the program's current directory. While
 /// there is a spool, the attempt is not over.
@@ -51,6 +51,7 @@ class AttemptDirectory {
   [[nodiscard]] std::filesystem::path output() const { return root_ / "output"; }
   [[nodiscard]] std::filesystem::path params() const { return root_ / "params.json"; }
   [[nodiscard]] std::filesystem::path process() const { return root_ / "process.json"; }
+  [[nodiscard]] std::filesystem::path harness() const { return root_ / "harness"; }
   [[nodiscard]] std::filesystem::path log(std::string_view stream) const;
 
   /// Makes it anew around the spool, with a copy of `context` ("" = nothing) in work/. Copies no .git, .hpsearch and

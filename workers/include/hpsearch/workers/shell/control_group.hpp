@@ -16,6 +16,8 @@ class ControlGroup {
  public:
   /// Makes one of that name below this process's own; nothing where that is not allowed or there is no v2.
   [[nodiscard]] static std::optional<ControlGroup> make(const std::string& name);
+  /// make() would give one here and now.
+  [[nodiscard]] static bool may_be_made();
   /// One that was made before.
   explicit ControlGroup(std::filesystem::path directory) : directory_(std::move(directory)) {}
 

@@ -31,7 +31,7 @@ namespace hpsearch::workers {
 ///
 ///   answer QUESTION LINE    to whoever asked
 ///   ahead STEP LINE         to every report of a lower step, and every remark, from now on; 0 = to none
-///   signal TERM | signal KILL
+///   signal CHECKPOINT | signal TERM | signal KILL
 ///   drop POSITION           what the journal holds before it is not needed any more
 ///
 /// and hear "upto POSITION" when the journal has grown. The newest connection counts.
@@ -107,6 +107,7 @@ class Keeper {
   Output err_;
   std::optional<MetricScanner> scanner_;
   pid_t pid_ = 0;
+  int checkpoint_signal_ = 0;  ///< 0 = the experiment wants none.
   std::string followed_by_;
   bool asked_ = false;
   ProgramKeeper programs_;

@@ -50,7 +50,8 @@ class KeeperLink {
 
   void answer(std::uint64_t question, std::string_view line);
   void answer_ahead(std::uint64_t below, std::string_view line);
-  void signal(bool kill);
+  enum class Signal : std::uint8_t { checkpoint, terminate, kill };
+  void signal(Signal signal);
   void drop_before(std::uint64_t position);
 
  private:

@@ -71,6 +71,8 @@ class ProgramKeeper {
   [[nodiscard]] engine::Result<RunningProgram> start(const ProgramStart& what, const BeforeRun& before_run,
                                                      OnEnd on_end);
 
+  /// Signals the program's first process only; nothing happens when it is gone.
+  void notify(pid_t pid, int signal);
   /// Signals everything of the program that began as `pid`; nothing happens when it is gone.
   void terminate(pid_t pid);
   void kill(pid_t pid);

@@ -28,6 +28,7 @@ struct WorkerOptions {
   std::string daemon;  ///< "tcp://127.0.0.1:8078"
   std::string name;
   std::string slot_kind = "cpu";
+  std::string kills_by;  ///< ControlGroup::may_be_made() tells: "cgroup" or "process table".
   LentMachine machine;
   WorkerRules rules;
   std::filesystem::path shim;  ///< The program hpsearch-shim.

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string_view>
+
+#include "hpsearch/engine/config/experiment_config.hpp"
+
+namespace hpsearch::engine {
+
+/// Name of the variable in which the trials of such an experiment get their whole experiment, as JSON.
+inline constexpr const char* determined_config_variable = "DET_EXPERIMENT_CONFIG";
+
+/// A Trial class, "model_def:MnistTrial": dotted names on both sides of one colon, nothing else.
+[[nodiscard]] bool names_trial_class(std::string_view entrypoint) noexcept;
+
+/// The program is written for the Determined Python harness: it is a Trial class, is started by one of the
+/// harness's own modules ("python3 -m determined.launch…"), or `launch.kind` is "determined".
+[[nodiscard]] bool wants_determined_harness(const Entrypoint& entrypoint, const Value* launch) noexcept;
+[[nodiscard]] bool wants_determined_harness(const ExperimentConfig& config) noexcept;
+
+}  // namespace hpsearch::engine

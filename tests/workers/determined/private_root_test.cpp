@@ -1,0 +1,61 @@
+#include "hpsearch/workers/determined/private_root.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <functional>
+
+#include "scratch.hpp"
+
+namespace hpsearch::workers {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int refused = 99;
+
+/// The exit status of a child that does `what` in a private root; `refused` when it may have none.
+int in_private_root(const Scratch& scratch, const std::map<fs::path, fs::path>& places,
+                    const std::function<int()>& what) {
+  fs::create_directories(scratch.path("root"));
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const engine::Status entered = enter_private_root(scratch.path("root"), places);
+    ::_exit(entered ? what() : refused);
+  }
+  int status = 0;
+  EXPECT_EQ(::waitpid(child, &status, 0), child);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+TEST(PrivateRoot, HasItsPlacesAndTheMachine) {
+  const Scratch scratch;
+  scratch.write("run/inside", "r");
+  scratch.write("storage/inside", "s");
+  const int status = in_private_root(
+      scratch, {{"/run/hpsearch-test", scratch.path("run")}, {"/hpsearch-test", scratch.path("storage")}}, [&] {
+        const bool seen = text_of("/run/hpsearch-test/inside") == "r" && text_of("/hpsearch-test/inside") == "s" &&
+                          text_of(scratch.path("run/inside")) == "r" && fs::exists("/bin/sh") &&
+                          fs::exists("/dev/null") && fs::exists("/proc/self");
+        write_text("/hpsearch-test/new", "n");
+        return seen ? 0 : 1;
+      });
+  if (status == refused) {
+    GTEST_SKIP() << "this machine allows no private mount namespace";
+  }
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(scratch.read("storage/new"), "n");
+  EXPECT_FALSE(fs::exists("/hpsearch-test"));
+  EXPECT_FALSE(fs::exists("/run/hpsearch-test"));
+  EXPECT_TRUE(fs::is_empty(scratch.path("root"))) << "nothing of it may be seen outside";
+}
+
+TEST(PrivateRoot, AnswersWithoutAPlaceToStandOn) {
+  const Scratch scratch;
+  EXPECT_EQ(in_private_root(scratch, {{"/hpsearch-test", scratch.path("nowhere")}}, [] { return 0; }), refused);
+}
+
+}  // namespace
+}  // namespace hpsearch::workers

@@ -1,0 +1,56 @@
+#include "hpsearch/workers/core/determined_launch.hpp"
+
+#include <cstddef>
+#include <string>
+
+#include "hpsearch/engine/base/text.hpp"
+#include "hpsearch/engine/config/determined.hpp"
+#include "hpsearch/proto/json.hpp"
+#include "hpsearch/workers/core/determined_config.hpp"
+
+namespace hpsearch::workers {
+
+using engine::Errc;
+using engine::Error;
+using engine::LaunchSpec;
+using engine::Result;
+using engine::Status;
+using engine::Value;
+
+namespace {
+
+// The kernel takes no longer variable (MAX_ARG_STRLEN), and its answer, "argument list too long", helps nobody.
+constexpr std::size_t longest_variable = 128UL * 1024 - 64;
+
+}  // namespace
+
+bool wants_determined_harness(const LaunchSpec& spec) {
+  return spec.environment_variables.contains(engine::determined_config_variable);
+}
+
+Status launch_in_determined_harness(const LaunchSpec& spec, const AttemptPlaces& places,
+                                    const LentMachine& machine, Launch& launch) {
+  if (machine.determined_host.empty()) {
+    return Error{Errc::bad_request,
+                 "entrypoint: it needs the Determined harness, but this worker has no program "
+                 "hpsearch-determined beside it"};
+  }
+  const Result<Value> effective =
+      proto::parse_json(spec.environment_variables.at(engine::determined_config_variable));
+  if (!effective) {
+    return Error{Errc::bad_request, std::string(engine::determined_config_variable) +
+                                        " is unreadable: " + effective.error().message};
+  }
+  std::string config = engine::compact_json(determined_config(*effective));
+  if (config.size() > longest_variable) {
+    return Error{Errc::bad_request, "the experiment has " + std::to_string(config.size()) +
+                                        " bytes as JSON; the Determined harness gets it in one variable of at most " +
+                                        std::to_string(longest_variable)};
+  }
+  launch.argv = {machine.determined_host};
+  launch.environment[engine::determined_config_variable] = std::move(config);
+  launch.environment["HPSEARCH_HARNESS_DIR"] = places.harness_directory;
+  return engine::Done{};
+}
+
+}  // namespace hpsearch::workers

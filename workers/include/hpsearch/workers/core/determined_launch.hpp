@@ -1,0 +1,19 @@
+#pragma once
+
+#include "hpsearch/engine/base/result.hpp"
+#include "hpsearch/engine/experiment/attempt.hpp"
+#include "hpsearch/workers/core/launch_environment.hpp"
+
+namespace hpsearch::workers {
+
+/// The trial's program is written for the Determined harness; hpsearch-determined runs it.
+[[nodiscard]] bool wants_determined_harness(const engine::LaunchSpec& spec);
+
+/// Makes hpsearch-determined the program of a planned launch: it then starts the harness, and the harness
+/// the trial's own entrypoint. bad_request: this machine has no hpsearch-determined, or the experiment that
+/// came along is unreadable.
+[[nodiscard]] engine::Status launch_in_determined_harness(const engine::LaunchSpec& spec,
+                                                          const AttemptPlaces& places,
+                                                          const LentMachine& machine, Launch& launch);
+
+}  // namespace hpsearch::workers

@@ -1,0 +1,169 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "hpsearch/engine/base/id.hpp"
+#include "hpsearch/engine/base/instant.hpp"
+#include "hpsearch/engine/base/result.hpp"
+#include "hpsearch/engine/base/units.hpp"
+#include "hpsearch/engine/base/value.hpp"
+#include "hpsearch/workers/core/determined_steps.hpp"
+
+namespace hpsearch::workers {
+
+/// The attempt as a Determined harness knows it.
+struct DeterminedTrial {
+  std::uint64_t experiment = 0;
+  std::uint64_t trial = 0;
+  std::uint64_t run = 1;        ///< The attempt.
+  std::string allocation;       ///< Names the attempt in paths.
+  std::string token;            ///< Who does not show it is refused.
+  engine::Value config;         ///< determined_config()
+  engine::Value hparams;
+  engine::Units length{1};      ///< Where to train first, in the experiment's unit.
+  std::string unit = "batches";
+  std::uint64_t slots = 0;      ///< As the harness counts: devices, or processes to start on the processors.
+  engine::Value latest_checkpoint;  ///< As CheckpointToTake::record once was; null on a fresh start.
+};
+
+/// One request of a harness, on its connection until it is replied to.
+using DeterminedRequestId = engine::Id<struct DeterminedRequestKind>;
+
+struct DeterminedRequest {
+  DeterminedRequestId id;
+  std::string method;
+  std::string path;
+  std::string timeout_seconds;  ///< Of the query; "" = absent.
+  std::string authorization;  ///< "Bearer TOKEN"
+  std::string body;
+};
+
+struct DeterminedReply {
+  DeterminedRequestId request;
+  unsigned status = 200;
+  std::string body;
+};
+/// A line for the attempt's report socket; nothing more is said until answered() brings what it answers.
+struct SayToWorker {
+  std::string line;
+};
+/// What lies below the storage's directory `uuid` becomes the attempt's checkpoint, with `record` beside it;
+/// then taken().
+struct CheckpointToTake {
+  std::string uuid;
+  engine::Value record;
+};
+/// Reply with the context directory, a gzipped tar in base64: {"b64Tgz": …}.
+struct ModelToPack {
+  DeterminedRequestId request;
+};
+/// A request that is not served; somebody should know.
+struct UnknownRequest {
+  std::string what;
+};
+using DeterminedEffect =
+    std::variant<DeterminedReply, SayToWorker, CheckpointToTake, ModelToPack, UnknownRequest>;
+
+/// Speaks the REST interface of Determined 0.24 with the genuine harness of one attempt, and the line protocol
+/// of the attempt's report socket with the worker (docs/adr/0008): whatever the harness reports takes the way of
+/// every program's reports, and whatever the searcher decides comes back as an answer.
+///
+/// The searcher's operations are lengths: completing one is the report at that length, which is answered when
+/// the searcher has decided; "continue" makes the next operation, "pause" and "stop" say that there is none.
+/// Both also preempt: the worker is asked once a second whether it wants the harness to leave.
+///
+/// Units:   operations are in the experiment's unit, the harness's own steps in batches (DeterminedSteps).
+/// Owns:    values only; no socket, file or clock.
+/// Threads: none of its own; callers take turns.
+/// Cost:    O(size of the body) per request.
+class DeterminedSession {
+ public:
+  using Effects = std::vector<DeterminedEffect>;
+
+  explicit DeterminedSession(DeterminedTrial trial);
+
+  void asked(const DeterminedRequest& request, engine::Instant now, Effects& out);
+  /// The worker's answer to the line that was said last.
+  void answered(std::string_view line, engine::Instant now, Effects& out);
+  void taken(const engine::Status& taken, Effects& out);
+  void look_at_clock(engine::Instant now, Effects& out);
+  [[nodiscard]] std::optional<engine::Instant> next_wake() const noexcept;
+
+  /// The harness is gone: what it left unsaid.
+  void ended(Effects& out);
+  /// What the attempt's program should exit with when the harness exited with `status`: one that left early
+  /// because somebody preempted it asks to be run again.
+  [[nodiscard]] int exit_status(int status) const noexcept;
+
+ private:
+  enum class About : std::uint8_t { poll, remark, metrics, operation, checkpoint, invalid };
+  struct Question {
+    About about = About::poll;
+    std::optional<DeterminedRequestId> request;
+    std::string line;
+  };
+  struct LongPoll {
+    DeterminedRequestId request;
+    engine::Instant until;
+  };
+  struct Measured {
+    std::uint64_t steps = 0;
+    engine::Value metrics;
+    bool decisive = false;  ///< The searcher's metric is among them.
+  };
+
+  void about_trial(std::string_view what, const DeterminedRequest& request, Effects& out);
+  void about_allocation(std::string_view what, const DeterminedRequest& request, engine::Instant now,
+                        Effects& out);
+  void about_experiment(std::string_view what, const DeterminedRequest& request, Effects& out);
+  void about_checkpoints(std::string_view what, const DeterminedRequest& request, Effects& out);
+
+  void report(Measured measured, std::optional<DeterminedRequestId> request, Effects& out);
+  void learn(double position, Effects& out);
+  void take_metrics(const DeterminedRequest& request, Effects& out);
+  void complete_operation(const DeterminedRequest& request, Effects& out);
+  void take_progress(const DeterminedRequest& request, Effects& out);
+  void exit_early(const DeterminedRequest& request, Effects& out);
+  void take_checkpoint(const DeterminedRequest& request, Effects& out);
+  void wait_for_preemption(const DeterminedRequest& request, engine::Instant now, Effects& out);
+  [[nodiscard]] std::string trial_text() const;
+
+  void ask(Question question, Effects& out);
+  void ask_next(Effects& out);
+  void hear_directive(const engine::Value& answer, Effects& out);
+  void end_polls(Effects& out);
+  [[nodiscard]] std::string report_line(engine::Units step, engine::Value metrics) const;
+  [[nodiscard]] bool leaves() const noexcept { return told_ || preempted_; }
+
+  DeterminedTrial trial_;
+  std::string metric_;
+  bool smaller_is_better_ = true;
+  DeterminedSteps steps_;
+  engine::Units length_{};
+  bool told_ = false;       ///< The worker said pause or stop.
+  bool preempted_ = false;  ///< The batch system under the harness said so.
+  bool leaving_ = false;    ///< The harness says that it leaves for that.
+  bool invalid_ = false;
+
+  std::deque<Question> questions_;  ///< The first one is said when `open_`.
+  bool open_ = false;
+  std::optional<engine::Instant> poll_at_;
+  std::vector<LongPoll> polls_;
+
+  std::optional<std::uint64_t> last_steps_;  ///< Of the last metrics.
+  std::deque<Measured> unplaced_;          ///< Before it is known which step of the experiment's this is.
+  std::optional<Measured> at_length_;        ///< Said with the operation's completion.
+  std::optional<Measured> last_;             ///< Validation.
+  std::optional<double> best_;
+  std::optional<Question> taking_;                    ///< Waits for its files.
+  std::map<std::string, engine::Value> checkpoints_;  ///< By uuid.
+};
+
+}  // namespace hpsearch::workers
