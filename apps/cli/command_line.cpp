@@ -101,6 +101,7 @@ struct Arguments {
   LogsOptions logs;
   SetOptions set;
   ExplainOptions explain;
+  CheckpointOptions checkpoint;
   StoreOptions store;
   WorkerOptions worker;
   std::optional<std::uint64_t> trial;
@@ -130,6 +131,7 @@ class CommandLine {
     add_simulate();
     add_reading_verbs();
     add_control_verbs();
+    add_checkpoint_verbs();
     add_store_verbs();
     add_worker_verbs();
     add_component_verbs();
@@ -389,6 +391,33 @@ class CommandLine {
                     "none takes a limit away")
         ->required();
     add_server(verb);
+  }
+
+  void add_checkpoint_verbs() {
+    CLI::App& group = *app_.add_subcommand("checkpoints", "List, fetch and delete what trials have saved");
+    group.set_help_flag("-h,--help", "Print this help");
+    group.require_subcommand(1);
+    const auto add_verb = [&](const char* name, const char* about,
+                              int (*verb)(const CheckpointOptions&, const Output&)) -> CLI::App& {
+      CLI::App& added = add_to(group, name, about, [this, verb](const Output& output) {
+        given_.checkpoint.experiment = experiment();
+        return verb(given_.checkpoint, output);
+      });
+      added.add_option("--experiment", given_.experiment.experiment, "Which; may be left out while there is only one");
+      add_server(added);
+      return added;
+    };
+    CheckpointOptions& given = given_.checkpoint;
+    add_verb("list", "List checkpoints", list_checkpoints).add_option("TRIAL", given.trial, "Only this trial's");
+    CLI::App& download = add_verb("download", "Copy a checkpoint and check every file of it", download_checkpoint);
+    download.add_option("TRIAL", given.trial, "Whose")->required();
+    download.add_option("--step", given.step, "Which (default: the best, or else the latest)");
+    download.add_flag("--latest", given.latest, "The latest one");
+    download.add_option("--to", given.to, "The directory to make")->required();
+    CLI::App& remove = add_verb("delete", "Delete checkpoints that no trial needs", delete_checkpoints);
+    remove.add_option("TRIAL", given.trial, "Whose")->required();
+    CLI::Option* step = remove.add_option("--step", given.step, "Which");
+    remove.add_flag("--all", given.all, "All of the trial")->excludes(step);
   }
 
   void add_store_verbs() {

@@ -135,6 +135,8 @@ EventStory::Line EventStory::tell(const Value& event) {
              text_at(member(event, "report"), "type") == "invalid_hyperparameters") {
     line.text = trial + " says its hyperparameters cannot work" +
                 with_reason(printable(text_at(member(event, "report"), "why")));
+  } else if (type == "checkpoints_collected") {
+    line.text = trial + ": " + counted(list_at(event, "paths").size(), "checkpoint") + " no longer needed";
   } else if (type == "attempt_lost") {
     line = {trial + " lost its attempt " + std::to_string(count_at(event, "attempt")) +
                 with_reason(printable(text_at(event, "why"))),

@@ -115,6 +115,18 @@ struct LogsOptions {
 };
 [[nodiscard]] int logs(const LogsOptions& options, const Output& output);
 
+struct CheckpointOptions {
+  ExperimentOptions experiment;
+  std::string trial;               ///< Only its; a number.
+  std::optional<std::uint64_t> step;
+  bool latest = false;             ///< For download: instead of the best.
+  bool all = false;                ///< For delete: every one of the trial.
+  std::string to;                  ///< For download: the directory to make.
+};
+[[nodiscard]] int list_checkpoints(const CheckpointOptions& options, const Output& output);
+[[nodiscard]] int download_checkpoint(const CheckpointOptions& options, const Output& output);
+[[nodiscard]] int delete_checkpoints(const CheckpointOptions& options, const Output& output);
+
 /// For the verbs about a daemon's store itself. STORE is a daemon's state directory, that of a run, or a backup.
 struct StoreOptions {
   std::string store;

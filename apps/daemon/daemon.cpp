@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "daemon/backups.hpp"
+#include "daemon/checkpoint_remover.hpp"
 #include "daemon/http_routes.hpp"
 #include "daemon/runtime.hpp"
 #include "daemon/state_directory.hpp"
@@ -162,11 +163,21 @@ class Daemon {
     }
     http_ = std::move(http).value();
     signals_ = loop_.on_signals({SIGTERM, SIGINT}, [this](int) { begin_to_end(); });
-    runtime_->start([this](const engine::Order& order) { gate_->carry_out(order); },
+    remover_.emplace(*runtime_);
+    runtime_->start([this](const engine::Order& order) { carry_out(order); },
                     [this](const Error& error) { storage_failed(error); },
                     [this](const Error& error) { storage_->found_no_room(error); });
     storage_.emplace(*runtime_, directory_->path());
+    remover_->remove_condemned();
     return Done{};
+  }
+
+  void carry_out(const engine::Order& order) {
+    if (const auto* discard = std::get_if<engine::DiscardCheckpoints>(&order)) {
+      remover_->remove(*discard);
+    } else {
+      gate_->carry_out(order);
+    }
   }
 
   static Error other_address(Error error, const std::string& free_one) {
@@ -213,6 +224,7 @@ class Daemon {
   std::unique_ptr<Runtime> runtime_;
   std::unique_ptr<WorkerGate> gate_;
   std::optional<Backups> backups_;
+  std::optional<CheckpointRemover> remover_;
   std::optional<StorageWatch> storage_;
   std::unique_ptr<net::HttpServer> http_;
   net::Watch signals_;

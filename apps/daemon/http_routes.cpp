@@ -243,7 +243,7 @@ class Routes {
     std::string_view path;  ///< # stands for a number.
     void (Routes::*handler)(Call call);
   };
-  static const std::array<Route, 27> table;
+  static const std::array<Route, 29> table;
 
   static bool match(std::string_view pattern, std::string_view path, std::vector<std::uint64_t>& numbers) {
     while (!pattern.empty() && !path.empty()) {
@@ -396,6 +396,34 @@ class Routes {
     }
     map["on_hold"] = std::move(on_hold);
     return value;
+  }
+
+  void checkpoints(Call call) {
+    const auto record = experiment(call);
+    answer(call, record ? Result<Value>(proto::checkpoints_value(**record)) : Result<Value>(record.error()));
+  }
+
+  void delete_checkpoints(Call call) {
+    const auto body = proto::parse_json(call.request.body.empty() ? "{}" : call.request.body);
+    if (!body) {
+      call.reply(failure(body.error()));
+      return;
+    }
+    engine::DeleteCheckpoints command{call.experiment(), call.trial(), {}};
+    const Value* paths = body->at_path("paths");
+    const Value::List* list = paths != nullptr ? paths->as_list() : nullptr;
+    bool good = list != nullptr && !list->empty();
+    for (std::size_t i = 0; good && i < list->size(); ++i) {
+      good = (*list)[i].as_text() != nullptr;
+      command.paths.push_back(good ? *(*list)[i].as_text() : "");
+    }
+    if (!good) {
+      call.reply(failure(Error{Errc::bad_request, "paths has to be a list of checkpoints, as GET .../checkpoints has them"}));
+      return;
+    }
+    perform(call, std::move(command), [this, id = call.experiment()] {
+      return with(200, proto::checkpoints_value(*runtime_.engine().find(id)));
+    });
   }
 
   void quarantine(Call call) {
@@ -783,7 +811,7 @@ class Routes {
   AboutDaemon about_;
 };
 
-const std::array<Routes::Route, 27> Routes::table{{
+const std::array<Routes::Route, 29> Routes::table{{
     {"GET", "/healthz", &Routes::health},
     {"GET", "/version", &Routes::version},
     {"GET", "/api/v1/status", &Routes::status},
@@ -800,6 +828,8 @@ const std::array<Routes::Route, 27> Routes::table{{
     {"PATCH", "/api/v1/experiments/#", &Routes::set_limits},
     {"GET", "/api/v1/experiments/#/config", &Routes::config},
     {"GET", "/api/v1/experiments/#/best", &Routes::best},
+    {"GET", "/api/v1/experiments/#/checkpoints", &Routes::checkpoints},
+    {"POST", "/api/v1/experiments/#/trials/#/checkpoints/delete", &Routes::delete_checkpoints},
     {"POST", "/api/v1/experiments/#/pause", &Routes::pause},
     {"POST", "/api/v1/experiments/#/resume", &Routes::resume},
     {"POST", "/api/v1/experiments/#/cancel", &Routes::cancel},

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <utility>
 
+#include "hpsearch/engine/config/remote_storage.hpp"
 #include "hpsearch/net/log.hpp"
 
 namespace hpsearch::daemon {
@@ -346,7 +347,7 @@ void WorkerGate::carry_out(const engine::Order& order) {
     engine::LaunchSpec spec = launch->spec;
     if (spec.checkpoint_root.empty()) {
       spec.checkpoint_root = settings_.checkpoint_root;
-    } else if (spec.checkpoint_root.front() != '/') {
+    } else if (spec.checkpoint_root.front() != '/' && !engine::is_remote(spec.checkpoint_root)) {
       spec.checkpoint_root = settings_.checkpoint_root + "/" + spec.checkpoint_root;
     }
     if (send(launch->worker, proto::Lease{spec})) {

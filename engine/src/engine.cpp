@@ -34,6 +34,8 @@ struct Dispatch {
   Status operator()(const AdoptAttempt& command) const { return adopt_attempt(step, command); }
   Status operator()(const ConfirmStart& command) const { return confirm_start(step, command); }
   Status operator()(TakeReports& command) const { return take_reports(step, std::move(command)); }
+  Status operator()(const DeleteCheckpoints& command) const { return delete_checkpoints(step, command); }
+  Status operator()(const ConfirmDeleted& command) const { return confirm_deleted(step, command); }
   Status operator()(const LookAtClock&) const { return Done{}; }
 };
 

@@ -26,6 +26,10 @@ class Step {
     record.on_agenda = false;
     record.asked_in_vain = false;
   }
+  /// Its trials whose checkpoints are to be looked at, which they then were.
+  [[nodiscard]] std::set<TrialNumber> take_uncollected(ExperimentId experiment) {
+    return std::exchange(world_.experiments.at(experiment).uncollected, {});
+  }
   void look_after(ExperimentId experiment) { touch(world_, world_.experiments.at(experiment)); }
 
   /// The first Lsn this step can have given.
@@ -64,6 +68,8 @@ Status note_remains(Step& step, const NoteRemains& command);
 Status adopt_attempt(Step& step, const AdoptAttempt& command);
 Status confirm_start(Step& step, const ConfirmStart& command);
 Status take_reports(Step& step, TakeReports command);
+Status delete_checkpoints(Step& step, const DeleteCheckpoints& command);
+Status confirm_deleted(Step& step, const ConfirmDeleted& command);
 
 // --- what follows ---
 
@@ -105,6 +111,9 @@ void judge_worker(Step& step, WorkerId worker);
 
 /// No more of this experiment: what is not running ends now, the rest as it exits.
 void stop_experiment(Step& step, ExperimentId id, ExperimentState target, bool at_once, const std::string& reason);
+
+/// Collects what its retention does not keep of trials that were settled.
+void collect_checkpoints(Step& step, ExperimentId id);
 
 /// Closes what can be closed, ends what is over, fills free slots: until nothing more follows.
 void settle(Step& step);

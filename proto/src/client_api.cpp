@@ -183,6 +183,26 @@ Value experiment_detail(const ExperimentRecord& experiment, Instant now) {
   return value;
 }
 
+Value checkpoints_value(const ExperimentRecord& experiment) {
+  Value::List list;
+  std::uint64_t number = 0;
+  for (const TrialRecord& trial : experiment.trials) {
+    for (std::size_t i = 0; trial.checkpoints && i < trial.checkpoints->kept.size(); ++i) {
+      const engine::KnownCheckpoint& checkpoint = trial.checkpoints->kept[i];
+      list.push_back(Value::Map{{"trial", count_value(number)},
+                                {"step", units_value(checkpoint.step)},
+                                {"metric", checkpoint.metric ? Value(*checkpoint.metric) : Value{}},
+                                {"path", checkpoint.path},
+                                {"files", count_value(checkpoint.files)},
+                                {"bytes", count_value(checkpoint.bytes)},
+                                {"latest", checkpoint.path == trial.checkpoints->latest},
+                                {"best", checkpoint.path == trial.checkpoints->best}});
+    }
+    ++number;
+  }
+  return Value::Map{{"checkpoints", std::move(list)}, {"being_deleted", count_value(experiment.condemned.size())}};
+}
+
 Value trial_value(const ExperimentRecord& experiment, engine::TrialNumber number, Instant now) {
   const TrialRecord& trial = experiment.trials[number.number()];
   const engine::KnownCheckpoints checkpoints = trial.checkpoints ? *trial.checkpoints : engine::KnownCheckpoints{};

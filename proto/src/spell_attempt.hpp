@@ -172,6 +172,7 @@ void spell(auto& fields, Is<engine::LaunchSpec> auto& spec) {
   fields("metric", spec.metric);
   fields.maybe("context_directory", spec.context_directory);
   fields.maybe("checkpoint_root", spec.checkpoint_root);
+  fields.maybe("storage_environment", spec.storage_environment);
   fields.maybe("latest_checkpoint", spec.latest_checkpoint);
   fields.maybe("latest_step", spec.latest_step);
   fields.maybe("environment_variables", spec.environment_variables);

@@ -206,6 +206,21 @@ void spell(auto& fields, Is<engine::AttemptAdopted> auto& event) {
   fields.maybe("upto", event.upto);
 }
 
+template <>
+inline constexpr const char* tag_of<engine::CheckpointsCollected> = "checkpoints_collected";
+void spell(auto& fields, Is<engine::CheckpointsCollected> auto& event) {
+  fields("experiment", event.experiment);
+  fields("trial", event.trial);
+  fields("paths", event.paths);
+}
+
+template <>
+inline constexpr const char* tag_of<engine::CheckpointsDeleted> = "checkpoints_deleted";
+void spell(auto& fields, Is<engine::CheckpointsDeleted> auto& event) {
+  fields("experiment", event.experiment);
+  fields("paths", event.paths);
+}
+
 // --- workers ---
 
 template <>

@@ -177,6 +177,20 @@ class DeterminedHarness(harness.Case):
         self.assertTrue((checkpoint / "state_dict.pth").exists(), list(checkpoint.iterdir()))
 
     @unittest.skipUnless(PYTHON and has_torch(), "this Python has no PyTorch")
+    def test_pytorch_trial_on_several_slots(self):
+        self.cluster.start_worker(2)
+        tree = self.pytorch({"name": "single", "max_length": {"batches": 16}}, resources={"slots_per_trial": 2},
+                            max_restarts=0)
+        # PyTorch before 2.0 does not understand its own defaults of these two on Python 3.11.
+        tree["entrypoint"] = ("python3 -m determined.launch.torch_distributed --redirects 0:1 --tee 0:1 -- "
+                              "--trial model_def:DigitsTrial")
+        experiment = self.submit(tree)
+        trial, = self.expect_over(experiment)
+        self.assertEqual((trial["state"], trial["reached"]), ("COMPLETED", 16), trial)
+        last = {name: value for report in self.metrics(experiment, 0) for name, value in report["metrics"].items()}
+        self.assertEqual(last["processes"], 2)
+
+    @unittest.skipUnless(PYTHON and has_torch(), "this Python has no PyTorch")
     def test_pytorch_trials_in_a_search(self):
         self.cluster.start_worker(2)
         experiment = self.submit(self.pytorch({"name": "adaptive_asha", "max_length": {"batches": 72}, "divisor": 3,

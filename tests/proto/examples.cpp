@@ -81,6 +81,13 @@ LaunchSpec spec_with_a_contract() {
   return spec;
 }
 
+LaunchSpec remote_spec() {
+  LaunchSpec spec = spec_with_a_contract();
+  spec.checkpoint_root = "s3://models/digits";
+  spec.storage_environment = {{"RCLONE_CONFIG_HPSEARCH_TYPE", "s3"}};
+  return spec;
+}
+
 Reason rung_reason(Reason::Why why) {
   return {why, 1U, 2U, 3U, 17U, 4U, 0.912, "of its rung"};
 }
@@ -150,7 +157,8 @@ const std::vector<Example<proto::FromDaemon>>& examples_from_daemon() {
       {"lease_of_a_shell_line",
        proto::Lease{launch_spec({std::string("python3 train.py --lr {optimizer.lr}")})}, false},
       {"lease_with_progress_timeout", proto::Lease{impatient_spec()}, false},
-      {"lease_with_a_contract", proto::Lease{spec_with_a_contract()}},
+      {"lease_with_a_contract", proto::Lease{spec_with_a_contract()}, false},
+      {"lease_with_remote_storage", proto::Lease{remote_spec()}},
       {"ack", proto::Ack{key(), 31}},
       {"nack", proto::Nack{key(), 29}},
       {"decision", proto::Decide{key(), {Lsn{70'002}, Directive::train_on, Units{81}}}},
@@ -212,6 +220,9 @@ const std::vector<Example<EventBody>>& example_events() {
       {"worker_released", WorkerReleased{WorkerId{4}}},
       {"slots_quarantined", SlotsQuarantined{WorkerId{4}, key(), {SlotIndex{0}, SlotIndex{3}}}},
       {"slots_released", SlotsReleased{WorkerId{4}, key(), true}},
+      {"checkpoints_collected",
+       CheckpointsCollected{experiment, trial, {"/data/checkpoints/7/300/1-9", "/data/checkpoints/7/300/2-27"}}},
+      {"checkpoints_deleted", CheckpointsDeleted{experiment, {"/data/checkpoints/7/300/1-9"}}},
   };
   return examples;
 }

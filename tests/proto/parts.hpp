@@ -63,9 +63,9 @@ auto parts(Is<engine::JobContract> auto& x) {
 }
 auto parts(Is<engine::LaunchSpec> auto& x) {
   auto& [key, trial_id, name, slots, entrypoint, hparams, length, unit, seed, metric, context, root,
-         checkpoint, step, environment, patterns, data, timeout, despite, contract] = x;
+         storage, checkpoint, step, environment, patterns, data, timeout, despite, contract] = x;
   return std::tie(key, trial_id, name, slots, entrypoint, hparams, length, unit, seed, metric, context, root,
-                  checkpoint, step, environment, patterns, data, timeout, despite, contract);
+                  storage, checkpoint, step, environment, patterns, data, timeout, despite, contract);
 }
 auto parts(Is<engine::HeldAttempt> auto& x) {
   auto& [key, exited, last_seq, last_decision, first_seq, slots, length, unkillable] = x;
@@ -243,6 +243,14 @@ auto parts(Is<engine::AttemptAdopted> auto& x) {
 auto parts(Is<engine::WorkerQuarantined> auto& x) {
   auto& [worker, why] = x;
   return std::tie(worker, why);
+}
+auto parts(Is<engine::CheckpointsCollected> auto& x) {
+  auto& [experiment, trial, paths] = x;
+  return std::tie(experiment, trial, paths);
+}
+auto parts(Is<engine::CheckpointsDeleted> auto& x) {
+  auto& [experiment, paths] = x;
+  return std::tie(experiment, paths);
 }
 auto parts(Is<engine::WorkerReleased> auto& x) {
   auto& [worker] = x;

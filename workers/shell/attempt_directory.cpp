@@ -290,7 +290,7 @@ void AttemptDirectory::remove_working_files() const {
   std::error_code error;
   fs::remove(spool(), error);  // First: without it, the rest is litter that the next start takes away.
   for (const fs::path& path : {ml() / "usercode", ml() / "input", ml() / "output" / "checkpoints",
-                               root_ / "work", root_ / "checkpoint", harness()}) {
+                               root_ / "work", root_ / "checkpoint", staging(), fetched(), harness()}) {
     remove_tree(path);
   }
   remove_empty_channels(output());

@@ -4,12 +4,15 @@
 #include <optional>
 #include <utility>
 
+#include "hpsearch/engine/config/remote_storage.hpp"
+#include "hpsearch/net/rclone.hpp"
 #include "hpsearch/workers/core/determined_launch.hpp"
 #include "hpsearch/workers/shell/channels.hpp"
 #include "hpsearch/workers/shell/files.hpp"
 #include "hpsearch/workers/shell/launch_order.hpp"
 #include "hpsearch/workers/shell/ml_mount.hpp"
 #include "hpsearch/workers/shell/node_setup.hpp"
+#include "hpsearch/workers/shell/object_storage.hpp"
 
 namespace hpsearch::workers {
 
@@ -21,11 +24,35 @@ using engine::Status;
 
 namespace {
 
-Status prepare(const LaunchSpec& spec, const AttemptDirectory& directory, const LentMachine& machine,
+/// With what an object store keeps brought here: the checkpoint that the program starts from.
+Result<LaunchSpec> with_checkpoint_here(const LaunchSpec& asked, const AttemptDirectory& directory) {
+  LaunchSpec spec = asked;
+  const bool fetch = engine::is_remote(asked.latest_checkpoint);
+  if (fetch || engine::is_remote(asked.checkpoint_root)) {
+    if (const Status found = net::find_rclone(); !found) {
+      return Error{found.error().code, "checkpoint storage " + asked.checkpoint_root + ": " + found.error().message};
+    }
+  }
+  if (fetch) {
+    spec.latest_checkpoint = directory.fetched().string();
+    const Status fetched = download_checkpoint(asked.latest_checkpoint, directory.fetched(), asked.storage_environment);
+    if (!fetched) {
+      return fetched.error();
+    }
+  }
+  return spec;
+}
+
+Status prepare(const LaunchSpec& asked, const AttemptDirectory& directory, const LentMachine& machine,
                const AttemptSockets& sockets, const std::filesystem::path& setups) {
-  if (const Status made = directory.make(spec.context_directory); !made) {
+  if (const Status made = directory.make(asked.context_directory); !made) {
     return made;
   }
+  const Result<LaunchSpec> here = with_checkpoint_here(asked, directory);
+  if (!here) {
+    return here.error();
+  }
+  const LaunchSpec& spec = *here;
   const bool at_ml = spec.contract.ml_layout && can_mount_ml();
   const std::string ml = at_ml ? std::string(ml_mount_point) : directory.ml().string();
   Result<ChannelPlaces> channels = make_channels(spec, directory, ml);

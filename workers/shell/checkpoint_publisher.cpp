@@ -280,6 +280,33 @@ fs::path checkpoint_place(const fs::path& root, const AttemptKey& key, Units ste
          (std::to_string(key.attempt.number()) + "-" + std::to_string(count(step)));
 }
 
+Status verify_checkpoint(const fs::path& place) {
+  const Result<std::string> text = read_file(place / manifest_name, largest_manifest);
+  if (!text) {
+    return Error{Errc::not_found, "it has no " + std::string(manifest_name)};
+  }
+  const Result<Value> manifest =
+      proto::parse_json(*text, {.bytes = largest_manifest, .depth = 8, .nodes = largest_manifest});
+  const Value* files = manifest ? manifest->at_path("files") : nullptr;
+  if (files == nullptr || files->as_list() == nullptr) {
+    return Error{Errc::corrupt, "its " + std::string(manifest_name) + " is damaged"};
+  }
+  for (const Value& entry : *files->as_list()) {
+    const Value* name = entry.at_path("path");
+    const Value* bytes = entry.at_path("bytes");
+    const Value* crc = entry.at_path("crc32c");
+    if (name == nullptr || name->as_text() == nullptr || bytes == nullptr || crc == nullptr) {
+      continue;  // A link: object stores have none.
+    }
+    const auto sealed = seal(place / *name->as_text());
+    if (!sealed || Value(static_cast<std::int64_t>(sealed->first)) != *bytes ||
+        Value(static_cast<std::int64_t>(sealed->second)) != *crc) {
+      return Error{Errc::corrupt, *name->as_text() + " is missing or damaged"};
+    }
+  }
+  return engine::Done{};
+}
+
 Result<std::optional<CheckpointReport>> publish_checkpoint(const fs::path& from, const fs::path& root,
                                                            const AttemptKey& key, Units step) {
   try {

@@ -9,9 +9,11 @@
 #include <utility>
 #include <variant>
 
+#include "hpsearch/engine/config/remote_storage.hpp"
 #include "hpsearch/net/log.hpp"
 #include "hpsearch/workers/shell/attempt_preparation.hpp"
 #include "hpsearch/workers/shell/checkpoint_publisher.hpp"
+#include "hpsearch/workers/shell/object_storage.hpp"
 #include "hpsearch/workers/shell/program_log.hpp"
 #include "hpsearch/workers/shell/process_table.hpp"
 
@@ -284,11 +286,13 @@ void WorkerLoop::carry_out(const AnswerProgram& answer) {
 
 void WorkerLoop::carry_out(const PublishCheckpoint& publish) {
   const AttemptKey key = publish.key;
-  const std::filesystem::path root =
-      publish.root.empty() ? state_.checkpoints() : std::filesystem::path(publish.root);
-  background_.run([this, key, root, step = publish.step,
-                   from = state_.attempt(key).checkpoint()]() -> Background::Afterwards {
-    auto published = publish_checkpoint(from, root, key, step);
+  background_.run([this, key, publish, own_root = state_.checkpoints(),
+                   directory = state_.attempt(key)]() -> Background::Afterwards {
+    const std::filesystem::path from = directory.checkpoint();
+    auto published = engine::is_remote(publish.root)
+                         ? upload_checkpoint(from, directory.staging(), publish)
+                         : publish_checkpoint(from, publish.root.empty() ? own_root : std::filesystem::path(publish.root),
+                                              key, publish.step);
     return [this, key, from, published = std::move(published)] {
       if (!published) {
         push(CheckpointNotPublished{key, false, published.error().message});

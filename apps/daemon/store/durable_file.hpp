@@ -4,7 +4,6 @@
 #include <span>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "hpsearch/engine/base/result.hpp"
 
@@ -37,13 +36,5 @@ class Descriptor {
 
 /// Makes the names in a directory durable.
 [[nodiscard]] engine::Status sync_directory(const std::string& path);
-
-/// Puts a file with this content at `path`, in the place of what was there: whole and durable on return, or as
-/// it was before. unavailable: why not.
-[[nodiscard]] engine::Status write_file_durably(const std::string& path,
-                                                std::span<const std::span<const std::byte>> parts);
-
-/// The whole content. not_found, unavailable: why not.
-[[nodiscard]] engine::Result<std::vector<std::byte>> read_file(const std::string& path);
 
 }  // namespace hpsearch::daemon

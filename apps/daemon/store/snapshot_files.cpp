@@ -1,18 +1,12 @@
 #include "daemon/store/snapshot_files.hpp"
 
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <charconv>
-#include <filesystem>
 #include <functional>
 #include <span>
 #include <string_view>
 
-#include "daemon/store/durable_file.hpp"
 #include "hpsearch/proto/stored.hpp"
 #include "hpsearch/proto/value.hpp"
 
@@ -83,9 +77,7 @@ std::string SnapshotFiles::path_of(Lsn lsn) const {
 
 std::vector<Lsn> SnapshotFiles::list() const {
   std::vector<Lsn> found;
-  std::error_code ignored;
-  for (const auto& entry : std::filesystem::directory_iterator(directory_, ignored)) {
-    const std::string name = entry.path().filename().string();
+  for (const std::string& name : files_->names_in(directory_)) {
     std::uint64_t number = 0;
     const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
     if (error == std::errc{} && std::string_view(end) == suffix) {
@@ -97,12 +89,14 @@ std::vector<Lsn> SnapshotFiles::list() const {
 }
 
 Status SnapshotFiles::keep(const Snapshot& snapshot) const {
-  if (::mkdir(directory_.c_str(), 0700) == 0) {
-    if (auto synced = sync_directory(directory_.substr(0, directory_.rfind('/') + 1)); !synced) {
+  const auto made = files_->make_directory(directory_);
+  if (!made) {
+    return made.error();
+  }
+  if (*made) {
+    if (auto synced = files_->sync_directory(directory_.substr(0, directory_.rfind('/') + 1)); !synced) {
       return synced;
     }
-  } else if (errno != EEXIST) {
-    return system_error("cannot make the directory " + directory_);
   }
   const proto::Bytes body = proto::encode_value(snapshot.state);
   Header header{magic | version, snapshot.cluster, snapshot.lsn.number(), snapshot.chain,
@@ -110,14 +104,14 @@ Status SnapshotFiles::keep(const Snapshot& snapshot) const {
   header.back() = checksum(header, body);
   const auto head = spelled(header);
   const std::array<std::span<const std::byte>, 2> parts{std::span<const std::byte>(head), body};
-  if (auto written = write_file_durably(path_of(snapshot.lsn), parts); !written) {
+  if (auto written = write_file_durably(*files_, path_of(snapshot.lsn), parts); !written) {
     return written;
   }
   // What claims to be newer is of another history: this one was just made at the end of the log.
   std::size_t good = 0;
   for (const Lsn lsn : list()) {
     if (lsn > snapshot.lsn || ++good > kept) {
-      ::unlink(path_of(lsn).c_str());
+      files_->remove(path_of(lsn));
     }
   }
   return Done{};
@@ -125,7 +119,7 @@ Status SnapshotFiles::keep(const Snapshot& snapshot) const {
 
 Result<SnapshotFiles::Read> SnapshotFiles::read(Lsn lsn) const {
   const std::string path = path_of(lsn);
-  const auto bytes = read_file(path);
+  const auto bytes = files_->read(path);
   if (!bytes) {
     return bytes.error();
   }

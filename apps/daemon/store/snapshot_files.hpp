@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "daemon/store/file_system.hpp"
 #include "hpsearch/engine/base/id.hpp"
 #include "hpsearch/engine/base/result.hpp"
 #include "hpsearch/engine/base/value.hpp"
@@ -34,7 +35,9 @@ class SnapshotFiles {
   /// So many are kept: when the newest cannot be read, the one before it still can.
   static constexpr std::size_t kept = 2;
 
-  explicit SnapshotFiles(std::string directory) : directory_(std::move(directory)) {}
+  /// The file system must outlive this.
+  explicit SnapshotFiles(std::string directory, FileSystem& files = kernel_files())
+      : directory_(std::move(directory)), files_(&files) {}
 
   [[nodiscard]] const std::string& directory() const noexcept { return directory_; }
 
@@ -57,6 +60,7 @@ class SnapshotFiles {
 
  private:
   std::string directory_;
+  FileSystem* files_;
 };
 
 }  // namespace hpsearch::daemon

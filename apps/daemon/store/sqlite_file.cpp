@@ -30,9 +30,6 @@ bool lack_of_room(int code, int error) noexcept {
   return (code & 0xff) == SQLITE_FULL || (code == SQLITE_IOERR_WRITE && is_lack_of_room(error));
 }
 
-// As SQLite's default: 4 MB, little to read at a start and much to move at once.
-constexpr int most_pages_to_move = 1'000;
-
 }  // namespace
 
 using engine::Done;
@@ -88,8 +85,8 @@ SqliteFile::~SqliteFile() {
   }
 }
 
-Status SqliteFile::open(const std::string& path) {
-  return open_with(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
+Status SqliteFile::open(const std::string& path, const char* files) {
+  return open_with(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, files);
 }
 
 Status SqliteFile::open_untouched(const std::string& path) {
@@ -99,7 +96,7 @@ Status SqliteFile::open_untouched(const std::string& path) {
   // Reading a write-ahead log takes either shared memory, which is a file beside it, or the exclusive lock, which
   // takes a descriptor that could write. Nothing here does, and closing leaves the log where it is.
   const bool has_log = ::access((path + "-wal").c_str(), F_OK) == 0;
-  if (auto opened = open_with(path, SQLITE_OPEN_READWRITE); !opened) {
+  if (auto opened = open_with(path, SQLITE_OPEN_READWRITE, nullptr); !opened) {
     return opened;
   }
   sqlite3_db_config(database_.get(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
@@ -113,11 +110,11 @@ Status SqliteFile::open_untouched(const std::string& path) {
   return Done{};
 }
 
-Status SqliteFile::open_with(const std::string& path, int how) {
+Status SqliteFile::open_with(const std::string& path, int how, const char* files) {
   path_ = path;
   sqlite3* database = nullptr;
   const int flags = how | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
-  const int opened = sqlite3_open_v2(path.c_str(), &database, flags, nullptr);
+  const int opened = sqlite3_open_v2(path.c_str(), &database, flags, files);
   database_.reset(database);
   if (opened == SQLITE_OK) {
     // In the place of SQLite's own hook, which would checkpoint.
@@ -188,12 +185,17 @@ SqliteFile::Copy::~Copy() { sqlite3_backup_finish(backup_); }
 
 bool SqliteFile::in_transaction() const noexcept { return sqlite3_get_autocommit(database_.get()) == 0; }
 
-Status SqliteFile::checkpoint_if_due() {
-  if (pages_to_move_ < most_pages_to_move) {
+Status SqliteFile::checkpoint_if_due(int pages) {
+  if (pages_to_move_ < pages) {
     return Done{};
   }
-  const int code =
-      sqlite3_wal_checkpoint_v2(database_.get(), nullptr, SQLITE_CHECKPOINT_PASSIVE, nullptr, nullptr);
+  return checkpoint(SQLITE_CHECKPOINT_PASSIVE);
+}
+
+Status SqliteFile::empty_log() { return checkpoint(SQLITE_CHECKPOINT_TRUNCATE); }
+
+Status SqliteFile::checkpoint(int mode) {
+  const int code = sqlite3_wal_checkpoint_v2(database_.get(), nullptr, mode, nullptr, nullptr);
   if (code == SQLITE_OK || code == SQLITE_BUSY || code == SQLITE_LOCKED ||
       lack_of_room(code, last_errno(database_.get(), database_itself))) {
     return Done{};

@@ -68,7 +68,8 @@ class SqliteFile {
   ~SqliteFile();
 
   /// Opens or makes the file. unavailable: the file system refuses.
-  engine::Status open(const std::string& path);
+  /// `files` is a FileSystem's sqlite_name().
+  engine::Status open(const std::string& path, const char* files = nullptr);
 
   /// Opens a file to read it, and leaves every byte of it and of its write-ahead log as it is; nobody else gets in
   /// meanwhile. not_found: it is not there; wrong_state: somebody has it open; corrupt: it is no database.
@@ -102,9 +103,13 @@ class SqliteFile {
   void roll_back() noexcept;
   [[nodiscard]] bool in_transaction() const noexcept;
 
-  /// Moves what has gathered in the write-ahead log into the database, when it is much; to be called where no
-  /// statement is in use. Lack of room is no failure: what was committed stays where it is. corrupt: the disk failed.
-  [[nodiscard]] engine::Status checkpoint_if_due();
+  /// Moves what has gathered in the write-ahead log into the database, when it is `pages` or more; to be called where
+  /// no statement is in use. Lack of room is no failure: what was committed stays where it is. corrupt: the disk failed.
+  [[nodiscard]] engine::Status checkpoint_if_due(int pages);
+
+  /// The same with all of it, after which the log is empty. To be called before anything is written: a log that an
+  /// earlier process left behind may be in the kernel's memory only.
+  [[nodiscard]] engine::Status empty_log();
 
   /// Whether a transaction failed just now for lack of room: then nothing was written that counts.
   [[nodiscard]] bool lacks_room() const noexcept;
@@ -118,7 +123,8 @@ class SqliteFile {
     void operator()(sqlite3* database) const noexcept;
   };
 
-  engine::Status open_with(const std::string& path, int flags);
+  [[nodiscard]] engine::Status checkpoint(int mode);
+  engine::Status open_with(const std::string& path, int flags, const char* files);
 
   std::string path_;
   bool made_log_ = false;  // An empty write-ahead log, by looking at a file that had none.

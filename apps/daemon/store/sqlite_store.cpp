@@ -52,6 +52,8 @@ struct SqliteStore::Impl {
   engine::Lsn last;
   std::uint32_t chain = 0;
   bool recovered = false;
+  FileSystem* files = nullptr;
+  int pages_per_checkpoint = 0;
   std::optional<Error> broken;  ///< The failed append; SQLite might let the next one through, we do not.
 
   Status configure() {
@@ -64,7 +66,16 @@ struct SqliteStore::Impl {
         return done;
       }
     }
-    return migrate(file);
+    if (auto migrated = migrate(file); !migrated) {
+      return migrated;
+    }
+    // A process that died over a failed sync leaves in the kernel's memory what is not on the disk and what no later
+    // sync will put there: written and synced anew, it is.
+    if (auto emptied = file.empty_log(); !emptied) {
+      return emptied;
+    }
+    const std::size_t slash = file.path().rfind('/');
+    return files->sync_directory(slash == std::string::npos ? "." : file.path().substr(0, slash + 1));
   }
 
   Status begin_epoch() {
@@ -193,9 +204,11 @@ SqliteStore::SqliteStore(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {
 }
 SqliteStore::~SqliteStore() = default;
 
-Result<std::unique_ptr<SqliteStore>> SqliteStore::open(const std::string& path) {
+Result<std::unique_ptr<SqliteStore>> SqliteStore::open(const std::string& path, const StorePlace& place) {
   auto impl = std::make_unique<Impl>();
-  if (auto opened = impl->file.open(path); !opened) {
+  impl->files = &place.files;
+  impl->pages_per_checkpoint = place.pages_per_checkpoint;
+  if (auto opened = impl->file.open(path, place.files.sqlite_name()); !opened) {
     return opened.error();
   }
   for (const auto step : {&Impl::configure, &Impl::begin_epoch, &Impl::prepare_all}) {
@@ -292,7 +305,7 @@ Status SqliteStore::append(std::span<const engine::Event> group) {
   }
   impl.chain = chain;
   impl.last = group.back().lsn;
-  if (auto moved = impl.file.checkpoint_if_due(); !moved) {
+  if (auto moved = impl.file.checkpoint_if_due(impl.pages_per_checkpoint); !moved) {
     return impl.give_up(moved.error());
   }
   return Done{};

@@ -96,9 +96,6 @@ void read_cloud(Section& section, std::string_view type, Value::Map& kept) {
       kept[key] = *section.any(key);
     }
   }
-  section.note("type",
-               "is " + std::string(type) +
-                   ", which does not exist here yet: checkpoints go to the daemon's own directory instead");
 }
 
 }  // namespace
@@ -122,10 +119,7 @@ void read_checkpoint_storage(Section section, CheckpointStorageConfig& storage, 
       {"save_trial_latest", &storage.retention.save_trial_latest},
   };
   for (const auto& [key, place] : counts) {
-    if (const auto count = section.integer(key, 0); count && *count != *place) {
-      *place = *count;
-      section.note(key, "has no effect here yet: every checkpoint is kept");
-    }
+    *place = section.integer(key, 0).value_or(*place);
   }
 
   const bool has_type = section.has("type");

@@ -102,6 +102,8 @@ struct Reader {
   std::string operator()(const AttemptStarted& event) const { return live(event.key); }
   std::string operator()(const ReportTaken& event) const { return live(event.key); }
   std::string operator()(const AttemptLost& event) const { return live(event.key); }
+  std::string operator()(const CheckpointsCollected& event) const { return trial(event.experiment, event.trial); }
+  std::string operator()(const CheckpointsDeleted& event) const { return experiment(event.experiment); }
   std::string operator()(const WorkerJoined&) const { return ""; }
   std::string operator()(const WorkerLost& event) const { return worker(event.worker); }
   std::string operator()(const WorkerQuarantined& event) const { return worker(event.worker); }

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "report_digest.hpp"
+#include "retention.hpp"
 #include "world.hpp"
 
 namespace hpsearch::engine {
@@ -47,10 +48,17 @@ bool better(double a, double b, Goal goal) { return goal == Goal::minimize ? a <
 
 /// The trial's latest checkpoint was measured at its exact step.
 void rate_checkpoint(KnownCheckpoints& checkpoints, double metric, Goal goal) {
-  if (std::isfinite(metric) && (!checkpoints.best_metric || better(metric, *checkpoints.best_metric, goal))) {
-    checkpoints.best = checkpoints.latest;
-    checkpoints.best_step = checkpoints.latest_step;
-    checkpoints.best_metric = metric;
+  if (!checkpoints.kept.empty() && std::isfinite(metric)) {
+    checkpoints.kept.back().metric = metric;
+    name_checkpoints(checkpoints, goal);
+  }
+}
+
+/// Its checkpoints may be looked at, now that nobody can need more of them than its experiment's retention says.
+void note_settled(ExperimentRecord& record, TrialNumber number) {
+  const TrialRecord& trial = record.trials[number.number()];
+  if (is_settled(trial) && trial.checkpoints && !trial.checkpoints->kept.empty()) {
+    record.uncollected.insert(number);
   }
 }
 
@@ -131,6 +139,11 @@ struct Applier {
     record.reason = ended.reason;
     record.ended_at = event.at;
     world.going.erase(ended.experiment);
+    // What was among the experiment's best for a while may be so no more.
+    const bool anew = record.config.checkpoint_storage.retention.save_experiment_best > 0;
+    for (std::uint64_t number = 0; anew && number < record.trials.size(); ++number) {
+      note_settled(record, TrialNumber(number));
+    }
   }
 
   void operator()(const TrialCreated& created) const {
@@ -217,6 +230,7 @@ struct Applier {
     trial.reason = ended.reason;
     trial.ended_at = event.at;
     trial.mishaps.reset();
+    note_settled(record, ended.trial);
     decide(trial, event.lsn, record.stop_at_once ? Directive::kill : Directive::stop, trial.length);
     const Reason::Why why = ended.reason.why;
     if (why != Reason::Why::early_exit && why != Reason::Why::user && why != Reason::Why::experiment_end) {
@@ -291,6 +305,7 @@ struct Applier {
       }
       trial.exited = true;
       release(world, record, taken.key.trial, event.at);
+      note_settled(record, taken.key.trial);
     } else if (const auto* note = std::get_if<NoteReport>(&taken.report)) {
       take_note(record, taken.key, *note);
     }
@@ -303,6 +318,26 @@ struct Applier {
       trial.mishaps.ensure().lost = *trial.live;
     }
     release(world, record, lost.key.trial, event.at);
+    note_settled(record, lost.key.trial);
+  }
+
+  void operator()(const CheckpointsCollected& collected) const {
+    ExperimentRecord& record = experiment(collected.experiment);
+    TrialRecord& trial = record.trials[collected.trial.number()];
+    record.condemned.insert(record.condemned.end(), collected.paths.begin(), collected.paths.end());
+    if (!trial.checkpoints) {
+      return;
+    }
+    std::erase_if(trial.checkpoints->kept, [&collected](const KnownCheckpoint& checkpoint) {
+      return std::find(collected.paths.begin(), collected.paths.end(), checkpoint.path) != collected.paths.end();
+    });
+    name_checkpoints(*trial.checkpoints, record.config.searcher.goal());
+  }
+
+  void operator()(const CheckpointsDeleted& deleted) const {
+    std::erase_if(world.experiments.at(deleted.experiment).condemned, [&deleted](const std::string& path) {
+      return std::find(deleted.paths.begin(), deleted.paths.end(), path) != deleted.paths.end();
+    });
   }
 
   void operator()(const WorkerJoined& joined) const {
@@ -552,8 +587,10 @@ struct Applier {
 
   static void take_checkpoint(TrialRecord& trial, const CheckpointReport& checkpoint, Goal goal) {
     KnownCheckpoints& checkpoints = trial.checkpoints.ensure();
-    checkpoints.latest = checkpoint.path;
-    checkpoints.latest_step = checkpoint.step;
+    // Saved once more at the same step, it lies at the same place.
+    std::erase_if(checkpoints.kept, [&](const KnownCheckpoint& old) { return old.path == checkpoint.path; });
+    checkpoints.kept.push_back({checkpoint.path, checkpoint.step, std::nullopt, checkpoint.files, checkpoint.bytes});
+    name_checkpoints(checkpoints, goal);
     if (trial.latest && trial.latest->step == checkpoint.step) {
       rate_checkpoint(checkpoints, trial.latest->metric, goal);
     }

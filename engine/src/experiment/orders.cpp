@@ -6,6 +6,7 @@
 #include "hpsearch/engine/config/determined.hpp"
 #include "hpsearch/engine/experiment/checkpoint_signal.hpp"
 #include "step.hpp"
+#include "hpsearch/engine/config/remote_storage.hpp"
 
 namespace hpsearch::engine {
 namespace {
@@ -67,6 +68,10 @@ LaunchSpec launch_spec_of(const World& world, const AttemptKey& key) {
   if (!config.checkpoint_storage.storage_path.empty()) {
     spec.checkpoint_root += "/" + config.checkpoint_storage.storage_path;
   }
+  if (std::optional<RemoteStorage> remote = remote_storage(config)) {
+    spec.checkpoint_root = std::move(remote->root);
+    spec.storage_environment = std::move(remote->environment);
+  }
   if (trial.checkpoints) {
     spec.latest_checkpoint = trial.checkpoints->latest;
     spec.latest_step = trial.checkpoints->latest_step;
@@ -100,6 +105,9 @@ void give_orders(Step& step) {
     }
   }
   for (const Event& event : step.effects().events) {
+    if (const auto* collected = std::get_if<CheckpointsCollected>(&event.body)) {
+      orders.emplace_back(DiscardCheckpoints{collected->experiment, collected->paths});
+    }
     const auto* granted = std::get_if<LeaseGranted>(&event.body);
     if (granted != nullptr) {
       const AttemptKey key{granted->experiment, granted->trial, granted->attempt, LeaseId(event.lsn.number())};

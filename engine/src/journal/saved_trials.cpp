@@ -207,6 +207,57 @@ bool load_mishaps(const std::string& saved, ExperimentId experiment, TrialNumber
   return in.finished();
 }
 
+Value save_kept(const std::vector<KnownCheckpoint>& kept) {
+  Value::List list;
+  for (const KnownCheckpoint& checkpoint : kept) {
+    DigitWriter numbers;
+    numbers.count(count(checkpoint.step));
+    numbers.count(checkpoint.files);
+    numbers.count(checkpoint.bytes);
+    numbers.flag(checkpoint.metric.has_value());
+    numbers.real(checkpoint.metric.value_or(0));
+    list.push_back(Value::List{checkpoint.path, numbers.take()});
+  }
+  return list;
+}
+
+bool load_kept(const Value::List& saved, std::vector<KnownCheckpoint>& kept) {
+  for (const Value& value : saved) {
+    const Value::List* parts = value.as_list();
+    if (parts == nullptr || parts->size() != 2 || parts->front().as_text() == nullptr ||
+        parts->back().as_text() == nullptr) {
+      return false;
+    }
+    KnownCheckpoint checkpoint;
+    checkpoint.path = *parts->front().as_text();
+    DigitReader numbers(*parts->back().as_text());
+    checkpoint.step = Units{numbers.count()};
+    checkpoint.files = numbers.count();
+    checkpoint.bytes = numbers.count();
+    const bool measured = numbers.flag();
+    const double metric = numbers.real();
+    if (measured) {
+      checkpoint.metric = metric;
+    }
+    if (!numbers.finished()) {
+      return false;
+    }
+    kept.push_back(std::move(checkpoint));
+  }
+  return true;
+}
+
+/// Snapshots of older builds name the best and the latest only; the others stay where they are.
+void recall_kept(KnownCheckpoints& known) {
+  if (!known.best.empty() && known.best != known.latest) {
+    known.kept.push_back({known.best, known.best_step, known.best_metric, 0, 0});
+  }
+  if (!known.latest.empty()) {
+    known.kept.push_back({known.latest, known.latest_step,
+                          known.best == known.latest ? known.best_metric : std::nullopt, 0, 0});
+  }
+}
+
 /// What few trials have, by name; empty for most.
 Value::Map save_rarities(const TrialRecord& trial, const std::string& detail) {
   Value::Map rare;
@@ -229,6 +280,7 @@ Value::Map save_rarities(const TrialRecord& trial, const std::string& detail) {
     steps.flag(known.best_metric.has_value());
     steps.real(known.best_metric.value_or(0));
     rare["checkpoints"] = Value::List{known.latest, known.best, steps.take()};
+    rare["kept_checkpoints"] = save_kept(known.kept);
   }
   return rare;
 }
@@ -270,6 +322,13 @@ bool load_rarities(const Value::Map& rare, ExperimentId experiment, TrialNumber 
   const double metric = steps.real();
   if (has_metric) {
     known.best_metric = metric;
+  }
+  if (const Value* kept = rare.find("kept_checkpoints"); kept != nullptr) {
+    if (kept->as_list() == nullptr || !load_kept(*kept->as_list(), known.kept)) {
+      return false;
+    }
+  } else {
+    recall_kept(known);
   }
   trial.checkpoints = std::move(known);
   return steps.finished();

@@ -192,6 +192,7 @@ Value save_experiment(const ExperimentRecord& record) {
                     {"context_directory", record.context_directory},
                     {"idempotency_key", record.idempotency_key},
                     {"reason", record.reason},
+                    {"condemned", Value::List(record.condemned.begin(), record.condemned.end())},
                     {"notes", save_notes(record.notes)},
                     {"searcher", record.searcher->save()},
                     {"trials", save_trials(record)}};
@@ -241,6 +242,11 @@ Status load_experiment(const Value& saved, World& world) {
   record.reason = texts.text("reason");
   const Value& searcher = texts.value("searcher");
   const Value& trials = texts.value("trials");
+  if (const Value* condemned = saved.at_path("condemned"); condemned != nullptr && condemned->as_list() != nullptr) {
+    for (const Value& path : *condemned->as_list()) {
+      record.condemned.push_back(path.as_text() != nullptr ? *path.as_text() : "");
+    }
+  }
   const Value* notes = saved.at_path("notes");  // Missing in snapshots of older builds.
   if (notes != nullptr && (notes->as_list() == nullptr || !load_notes(*notes->as_list(), record.notes))) {
     return corrupt(which + ": its notes are malformed");

@@ -224,6 +224,7 @@ void look_after(Step& step, ExperimentId id) {
     }
     end_if_over(step, record);
   }
+  collect_checkpoints(step, id);
   const bool may_be_spent = record.state == ExperimentState::active || record.state == ExperimentState::paused;
   step.agenda().set_deadline(id, may_be_spent ? next_deadline(record) : std::nullopt);
   update_claim(step, record);

@@ -42,4 +42,5 @@ class DigitsTrial(pytorch.PyTorchTrial):
         images, labels = batch
         output = self.model(images)
         return {"validation_loss": nn.functional.cross_entropy(output, labels).item(),
-                "accuracy": (output.argmax(dim=1) == labels).float().mean().item()}
+                "accuracy": (output.argmax(dim=1) == labels).float().mean().item(),
+                "processes": float(self.context.distributed.size)}

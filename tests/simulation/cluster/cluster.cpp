@@ -27,6 +27,9 @@ class Cluster {
         faults_(faults),
         hours_(options.hours > 0 ? options.hours : 1 + 7.2 * draw_.unit()),
         workers_wanted_(1 + draw_.below(4)),
+        store_(options.store.value_or(engine::Draw(options.seed, engine::TrialNumber(0), "store").below(4) == 0
+                                          ? StoreKind::sqlite
+                                          : StoreKind::model)),
         lost_after_(Duration::seconds(static_cast<std::int64_t>(60 + draw_.below(600)))),
         network_(time_, faults_, seed_, workers_wanted_ + 1,
                  {[this](const net::Peer& peer, std::size_t worker, const Frame& frame) {
@@ -35,7 +38,7 @@ class Cluster {
                   [this](std::size_t worker, const Frame& frame) { hear(worker, frame); }}),
         promises_(time_),
         daemon_(time_, faults_, network_, promises_,
-                engine::Patience{std::min(Duration::seconds(45), lost_after_), lost_after_}, seed_),
+                engine::Patience{std::min(Duration::seconds(45), lost_after_), lost_after_}, store_, seed_),
         users_(time_, faults_, daemon_, promises_, seed_),
         stranger_(time_, faults_, network_, promises_, workers_wanted_, seed_) {
     for (std::size_t number = 0; number < workers_wanted_; ++number) {
@@ -309,7 +312,8 @@ class Cluster {
     result.faults = faults_.counts();
     result.kinds = promises_.kinds();
     result.options = "hours=" + std::to_string(hours_) + " workers=" + std::to_string(workers_wanted_) +
-                     " lost_after=" + std::to_string(lost_after_.in_micros() / 1'000'000) + "s " + faults_.describe();
+                     " lost_after=" + std::to_string(lost_after_.in_micros() / 1'000'000) + "s store=" +
+                     (store_ == StoreKind::sqlite ? "sqlite " : "model ") + faults_.describe();
     return result;
   }
 
@@ -319,6 +323,7 @@ class Cluster {
   Faults faults_;
   double hours_;
   std::size_t workers_wanted_;
+  StoreKind store_;
   Duration lost_after_;
   Network network_;
   Promises promises_;

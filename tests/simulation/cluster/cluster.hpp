@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,6 +24,7 @@ struct RunOptions {
   std::uint64_t seed = 1;
   double hours = 0;  ///< Of the first phase; 0: drawn from the seed.
   std::vector<std::pair<std::string, double>> rates;  ///< Instead of those drawn from the seed.
+  std::optional<StoreKind> store;  ///< nullopt: drawn from the seed.
   bool trace = false;  ///< Write what happens to stderr.
 };
 

@@ -1,15 +1,29 @@
 #include "simulation/cluster/daemon_node.hpp"
 
+#include <cerrno>
 #include <chrono>
+#include <string>
 #include <utility>
 #include <variant>
+#include <vector>
 
+#include "daemon/store/memory_store.hpp"
+#include "daemon/store/sqlite_store.hpp"
 #include "hpsearch/searchers/registry.hpp"
 #include "simulation/cluster/probes.hpp"
 
 namespace hpsearch::simulation {
 
 using engine::Duration;
+
+namespace {
+
+// Lives are short: small numbers, so that there are checkpoints and snapshots in them.
+constexpr int pages_per_checkpoint = 60;
+constexpr std::uint64_t events_per_snapshot = 40;
+constexpr const char* snapshot_directory = "/state/snapshots";
+
+}  // namespace
 
 class DaemonNode::Port final : public net::PeerPort {
  public:
@@ -22,7 +36,7 @@ class DaemonNode::Port final : public net::PeerPort {
 };
 
 DaemonNode::DaemonNode(VirtualTime& time, Faults& faults, Network& network, Promises& promises,
-                       engine::Patience patience, std::uint64_t seed)
+                       engine::Patience patience, StoreKind store, std::uint64_t seed)
     : time_(time),
       faults_(faults),
       network_(network),
@@ -30,6 +44,7 @@ DaemonNode::DaemonNode(VirtualTime& time, Faults& faults, Network& network, Prom
       patience_(patience),
       draw_(seed, engine::TrialNumber(0), "daemon"),
       process_(time) {
+  disk_.kind = store;
 }
 
 DaemonNode::~DaemonNode() = default;
@@ -47,12 +62,12 @@ void DaemonNode::boot() {
                              ? Duration::seconds(static_cast<std::int64_t>(draw_.below(2 * ten_years)) - ten_years)
                              : Duration{};
   process_.begin(time_.now() + Duration::seconds(2 * ten_years) + wrong);
-  store_ = std::make_unique<SimulatedStore>(
-      disk_, SimulatedStore::World{time_, faults_, promises_, [this] { crash(); }});
-  runtime_ = std::make_unique<daemon::Runtime>(process_, *store_, searchers::registry(), patience_,
-                                               on_a_slow_disk(process_, faults_, draw_));
-  if (const engine::Status recovered = runtime_->recover(); !recovered) {
-    promises_.break_because("I1: the daemon does not recover: " + recovered.error().message);
+  disk_failed_ = false;
+  if (const engine::Status recovered = recover(); !recovered) {
+    if (!disk_failed_) {
+      promises_.break_because("I1: the daemon does not recover: " + recovered.error().message);
+    }
+    crash();
     return;
   }
   promises_.recovered(runtime_->engine());
@@ -69,6 +84,84 @@ void DaemonNode::boot() {
   network_.daemon_listens();
 }
 
+engine::Result<std::unique_ptr<daemon::EventStore>> DaemonNode::open_store() {
+  if (disk_.kind == StoreKind::model) {
+    return std::unique_ptr<daemon::EventStore>(std::make_unique<daemon::MemoryStore>(disk_.log));
+  }
+  mount_ = std::make_unique<MountedDisk>(disk_.files);
+  damage_newest_snapshot();
+  mount_->before = [this](DiskCall call, const std::string&) { return before_storage_call(call); };
+  auto opened = daemon::SqliteStore::open("/state/events.db", {*mount_, pages_per_checkpoint});
+  if (!opened) {
+    return opened.error();
+  }
+  return std::unique_ptr<daemon::EventStore>(std::move(opened).value());
+}
+
+engine::Status DaemonNode::recover() {
+  auto opened = open_store();
+  if (!opened) {
+    return opened.error();
+  }
+  store_ = std::make_unique<SimulatedStore>(
+      std::move(opened).value(), disk_, SimulatedStore::World{time_, faults_, promises_, [this] { crash(); }});
+  runtime_ = std::make_unique<daemon::Runtime>(process_, *store_, searchers::registry(), patience_,
+                                               on_a_slow_disk(process_, faults_, draw_));
+  if (mount_) {
+    snapshots_.emplace(snapshot_directory, *mount_);
+    runtime_->keep_snapshots(*snapshots_, events_per_snapshot);
+  }
+  if (engine::Status recovered = runtime_->recover(); !recovered) {
+    return recovered;
+  }
+  if (!process_.alive()) {
+    return engine::Error{engine::Errc::unavailable, "the machine died"};
+  }
+  const std::vector<engine::Event> in_doubt = std::exchange(disk_.in_doubt, {});
+  if (!in_doubt.empty()) {
+    const bool there = runtime_->engine().last_lsn() >= in_doubt.back().lsn;
+    reached(there ? Probe::recovered_a_group_in_doubt : Probe::lost_a_group_in_doubt);
+    if (there) {
+      promises_.committed(in_doubt);
+    }
+  }
+  return engine::Done{};
+}
+
+void DaemonNode::damage_newest_snapshot() {
+  const auto kept = daemon::SnapshotFiles(snapshot_directory, *mount_).list();
+  if (kept.empty()) {
+    return;
+  }
+  if (!faults_.strikes(Fault::snapshot_damaged)) {
+    reached(Probe::recovered_beside_a_snapshot);
+    return;
+  }
+  reached(Probe::recovered_beside_a_damaged_snapshot);
+  const std::string path = daemon::SnapshotFiles(snapshot_directory, *mount_).path_of(kept.front());
+  const std::size_t size = disk_.files.content(*disk_.files.find(path)).size();
+  disk_.files.flip(path, draw_.below(8 * size));
+}
+
+int DaemonNode::before_storage_call(DiskCall call) {
+  if (faults_.strikes(Fault::crash_at_a_storage_call)) {
+    disk_failed_ = true;
+    crash();
+    return EIO;
+  }
+  // Most calls are writes: one that fails is rarer than a sync that does.
+  if ((call != DiskCall::write || mount_->calls() % 8 == 0) && faults_.strikes(Fault::disk_error)) {
+    disk_failed_ = true;
+    return EIO;
+  }
+  const bool needs_room = call == DiskCall::write || call == DiskCall::create || call == DiskCall::make_directory;
+  if (needs_room && disk_.full_until > time_.now()) {
+    disk_failed_ = true;
+    return ENOSPC;
+  }
+  return 0;
+}
+
 Duration DaemonNode::usual_absence() {
   if (faults_.strikes(Fault::daemon_away_long)) {
     return Duration::seconds(static_cast<std::int64_t>(60 + draw_.below(draw_.below(10) == 0 ? 86'400 : 1'800)));
@@ -77,6 +170,10 @@ Duration DaemonNode::usual_absence() {
 }
 
 void DaemonNode::crash() {
+  end(false);
+}
+
+void DaemonNode::end(bool cleanly) {
   if (!process_.alive()) {
     return;
   }
@@ -85,13 +182,24 @@ void DaemonNode::crash() {
   told_leases_.clear();
   told_decisions_.clear();
   network_.daemon_is_gone();
+  if (mount_ && !cleanly) {
+    mount_->die();
+    if (faults_.strikes(Fault::power_lost)) {
+      disk_.files.lose_power(draw_);
+    }
+  }
   // We may be deep inside its own code.
   time_.at(time_.now(), [this, start = starts_] {
     if (start == starts_) {
       draining_ = net::Watch{};
       gate_.reset();
       runtime_.reset();
+      if (mount_) {
+        mount_->before = {};  // A clean end closes the store, and nothing goes wrong any more.
+      }
       store_.reset();
+      snapshots_.reset();
+      mount_.reset();
     }
   });
   start_again_after(usual_absence());
@@ -108,7 +216,7 @@ void DaemonNode::upgrade() {
     draining_ = process_.every(std::chrono::milliseconds(5), [this] {
       if (runtime_->idle()) {
         promises_.settled(runtime_->engine());
-        crash();
+        end(true);
       }
     });
   });

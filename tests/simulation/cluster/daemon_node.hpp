@@ -6,11 +6,14 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <string>
 
 #include "daemon/runtime.hpp"
+#include "daemon/store/snapshot_files.hpp"
 #include "daemon/worker_gate.hpp"
 #include "simulation/cluster/network.hpp"
 #include "simulation/cluster/simulated_store.hpp"
+#include "simulation/disk/mounted_disk.hpp"
 
 namespace hpsearch::simulation {
 
@@ -18,7 +21,7 @@ namespace hpsearch::simulation {
 class DaemonNode {
  public:
   DaemonNode(VirtualTime& time, Faults& faults, Network& network, Promises& promises, engine::Patience patience,
-             std::uint64_t seed);
+             StoreKind store, std::uint64_t seed);
   DaemonNode(const DaemonNode&) = delete;
   DaemonNode& operator=(const DaemonNode&) = delete;
   ~DaemonNode();
@@ -42,6 +45,12 @@ class DaemonNode {
  private:
   class Port;
 
+  /// What its disk says to a call: 0, or an errno.
+  int before_storage_call(DiskCall call);
+  [[nodiscard]] engine::Result<std::unique_ptr<daemon::EventStore>> open_store();
+  [[nodiscard]] engine::Status recover();
+  void damage_newest_snapshot();
+  void end(bool cleanly);
   void start_again_after(engine::Duration away);
   [[nodiscard]] engine::Duration usual_absence();
   bool send(const net::Peer& peer, std::span<const std::byte> frame);
@@ -58,11 +67,14 @@ class DaemonNode {
   std::uint64_t starts_ = 0;
   engine::Instant began_;
   bool ending_ = false;
+  bool disk_failed_ = false;  // In this life of it.
   net::PeerPort::OnFrame on_frame_;
   std::set<engine::Lsn> told_leases_;     // By this life of it.
   std::set<engine::Lsn> told_decisions_;
   std::map<net::Peer, std::uint64_t> welcomed_;  // Newest sessions.
   // In the order they are made; they go in the reverse one.
+  std::unique_ptr<MountedDisk> mount_;
+  std::optional<daemon::SnapshotFiles> snapshots_;
   std::unique_ptr<SimulatedStore> store_;
   std::unique_ptr<daemon::Runtime> runtime_;
   std::unique_ptr<daemon::WorkerGate> gate_;

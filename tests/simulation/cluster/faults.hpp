@@ -25,9 +25,12 @@ enum class Fault : std::uint8_t {
   daemon_pause,
   daemon_suspend,
   daemon_away_long,
+  power_lost,
   wall_clock_jump,
   // Its disk.
   disk_error,
+  crash_at_a_storage_call,
+  snapshot_damaged,
   disk_full,
   disk_slow,
   // The network.

@@ -24,6 +24,8 @@ constexpr std::string_view usage = R"(hpsearch-sim: a whole cluster on virtual t
   --seeds A..B           run seeds A to B (default 1..100)
   --hours H              of trouble per seed, in simulated time (default: drawn from the seed, 1 to 8.2)
   --option NAME=RATE     this rate for a fault instead of the one drawn from the seed; may be given again
+  --store KIND           model or sqlite: the daemon's real store on a simulated disk (default: drawn from the seed,
+                         sqlite for one in four)
   --options              list the faults and how their rates are read
   --twice EVERY          run every EVERYth seed twice and demand the same digest (default 100; 0: none)
   --jobs N               threads; each runs its own seeds (default: one per processor)
@@ -111,6 +113,12 @@ Settings read(int argc, char** argv) {
         wrong("--option is \"" + given + "\"; it must be NAME=RATE");
       }
       settings.run.rates.emplace_back(given.substr(0, equals), number(option, given.substr(equals + 1)));
+    } else if (option == "--store") {
+      const std::string kind = value();
+      if (kind != "model" && kind != "sqlite") {
+        wrong("--store is \"" + kind + "\"; it must be model or sqlite");
+      }
+      settings.run.store = kind == "sqlite" ? StoreKind::sqlite : StoreKind::model;
     } else if (option == "--twice") {
       settings.twice = whole(option, value());
     } else if (option == "--jobs") {
@@ -140,6 +148,9 @@ std::string replay_command(const Settings& settings, std::uint64_t seed) {
   std::string command = "hpsearch-sim --seeds " + std::to_string(seed);
   if (settings.run.hours > 0) {
     command += " --hours " + std::to_string(settings.run.hours);
+  }
+  if (settings.run.store) {
+    command += *settings.run.store == StoreKind::sqlite ? " --store sqlite" : " --store model";
   }
   for (const auto& [name, rate] : settings.run.rates) {
     command += " --option " + name + "=" + std::to_string(rate);

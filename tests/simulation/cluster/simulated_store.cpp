@@ -42,7 +42,14 @@ class SlowDisk final : public daemon::StoreExecutor {
 
 }  // namespace
 
-SimulatedStore::SimulatedStore(Disk& disk, World world) : disk_(disk), world_(std::move(world)), log_(disk.log) {
+engine::Status SimulatedStore::append_to_model(std::span<const engine::Event> group) {
+  if (disk_.full_until > world_.time.now()) {
+    return Error{Errc::unavailable, "the disk is full"};
+  }
+  if (world_.faults.strikes(Fault::disk_error)) {
+    return Error{Errc::corrupt, "input/output error"};
+  }
+  return PassingStore::append(group);
 }
 
 engine::Status SimulatedStore::append(std::span<const engine::Event> group) {
@@ -51,13 +58,16 @@ engine::Status SimulatedStore::append(std::span<const engine::Event> group) {
     world_.die();
     return Error{Errc::corrupt, "the machine died"};
   }
-  if (disk_.full_until > world_.time.now()) {
-    return Error{Errc::unavailable, "the disk is full"};
+  engine::Status stored = engine::Done{};
+  if (disk_.kind == StoreKind::model) {
+    stored = append_to_model(group);
+  } else {
+    disk_.in_doubt.assign(group.begin(), group.end());
+    stored = PassingStore::append(group);
+    if (stored || stored.error().code == Errc::unavailable) {
+      disk_.in_doubt.clear();
+    }
   }
-  if (world_.faults.strikes(Fault::disk_error)) {
-    return Error{Errc::corrupt, "input/output error"};
-  }
-  engine::Status stored = log_.append(group);
   if (stored) {
     world_.promises.committed(group);
   }

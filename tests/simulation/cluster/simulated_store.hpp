@@ -1,24 +1,36 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
+#include <utility>
+#include <vector>
 
 #include "daemon/store/memory_store.hpp"
 #include "daemon/store_executor.hpp"
 #include "simulation/cluster/faults.hpp"
 #include "simulation/cluster/process.hpp"
 #include "simulation/cluster/promises.hpp"
+#include "simulation/disk/disk_image.hpp"
+#include "simulation/disk/passing_store.hpp"
 
 namespace hpsearch::simulation {
 
+/// Which store a simulated daemon has: a model of one, or the real one on a simulated disk.
+enum class StoreKind : std::uint8_t { model, sqlite };
+
 /// The disk of the daemon's machine: it outlives the daemon.
 struct Disk {
-  std::shared_ptr<daemon::MemoryDisk> log = std::make_shared<daemon::MemoryDisk>();
+  StoreKind kind = StoreKind::model;
+  std::shared_ptr<daemon::MemoryDisk> log = std::make_shared<daemon::MemoryDisk>();  ///< Of the model.
+  DiskImage files{"/state"};                                                         ///< Of the real store.
   engine::Instant full_until;
+  /// A group that was given to the real store and not answered: it is there wholly or not at all.
+  std::vector<engine::Event> in_doubt;
 };
 
-/// A store on that disk. A group is written whole or not at all; the machine may die right before or right after.
-class SimulatedStore final : public daemon::EventStore {
+/// A store on that disk, whose daemon may die right before or right after a group is written.
+class SimulatedStore final : public PassingStore {
  public:
   struct World {
     VirtualTime& time;
@@ -26,31 +38,18 @@ class SimulatedStore final : public daemon::EventStore {
     Promises& promises;
     std::function<void()> die;  ///< kill -9 of the daemon, now.
   };
-  SimulatedStore(Disk& disk, World world);
+  SimulatedStore(std::unique_ptr<daemon::EventStore> inner, Disk& disk, World world)
+      : PassingStore(std::move(inner)), disk_(disk), world_(std::move(world)) {}
 
-  [[nodiscard]] std::uint64_t cluster() const noexcept override { return log_.cluster(); }
-  [[nodiscard]] std::uint64_t daemon_epoch() const noexcept override { return log_.daemon_epoch(); }
-  [[nodiscard]] engine::Result<std::uint32_t> chain_at(engine::Lsn lsn) override { return log_.chain_at(lsn); }
-  using EventStore::recover;
-  engine::Status recover(engine::Lsn after, const Visit& visit) override { return log_.recover(after, visit); }
+  /// The same in every run of a seed, other than a real store's.
+  [[nodiscard]] std::uint64_t cluster() const noexcept override { return 0x73696d756c61746f; }
   engine::Status append(std::span<const engine::Event> group) override;
-  [[nodiscard]] engine::Lsn last_lsn() const noexcept override { return log_.last_lsn(); }
-  [[nodiscard]] engine::Result<std::vector<engine::Event>> read(engine::Lsn after, std::size_t limit) override {
-    return log_.read(after, limit);
-  }
-  [[nodiscard]] engine::Result<std::vector<engine::Event>> history(engine::ExperimentId experiment,
-                                                                   engine::TrialNumber trial) override {
-    return log_.history(experiment, trial);
-  }
-  [[nodiscard]] engine::Result<std::vector<daemon::MetricPoint>> metrics(engine::ExperimentId experiment,
-                                                                         engine::TrialNumber trial) override {
-    return log_.metrics(experiment, trial);
-  }
 
  private:
+  engine::Status append_to_model(std::span<const engine::Event> group);
+
   Disk& disk_;
   World world_;
-  daemon::MemoryStore log_;
 };
 
 /// The daemon's second thread on virtual time: the disk takes a while for each piece of work.

@@ -105,6 +105,7 @@ struct LaunchSpec {
   std::string metric;             ///< The searcher's, so the worker knows which report completes a length.
   std::string context_directory;  ///< "" = none.
   std::string checkpoint_root;    ///< Published checkpoints go below it; "" = the worker's own default.
+  std::map<std::string, std::string> storage_environment;  ///< For rclone, when that is remote (remote_storage).
   std::string latest_checkpoint;  ///< "" on a fresh start.
   Units latest_step{};            ///< Length that checkpoint stands for.
   std::map<std::string, std::string> environment_variables;

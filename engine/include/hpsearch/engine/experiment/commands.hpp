@@ -53,6 +53,19 @@ struct EndTrial {
   ExitReason reason = ExitReason::user_canceled;
 };
 
+/// A user wants room: these checkpoints of a trial go, whatever the retention says. wrong_state: the trial may
+/// still go on from one of them.
+struct DeleteCheckpoints {
+  ExperimentId experiment;
+  TrialNumber trial;
+  std::vector<std::string> paths;
+};
+/// Collected checkpoints are gone from their storage.
+struct ConfirmDeleted {
+  ExperimentId experiment;
+  std::vector<std::string> paths;
+};
+
 /// An attempt as its worker knows it.
 struct HeldAttempt {
   AttemptKey key;                  ///< With the lease it was started under, whatever happened to that since.
@@ -134,6 +147,6 @@ struct LookAtClock {};
 using Command = std::variant<CreateExperiment, PauseExperiment, ResumeExperiment, CancelExperiment, KillExperiment,
                              ChangeExperiment, EndTrial, JoinWorker, LoseWorker, ExpireLeases,
                              QuarantineWorker, ReleaseWorker, AdoptAttempt, ConfirmStart, TakeReports, LookAtClock,
-                             NoteRemains>;
+                             NoteRemains, DeleteCheckpoints, ConfirmDeleted>;
 
 }  // namespace hpsearch::engine

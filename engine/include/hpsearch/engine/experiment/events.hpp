@@ -130,6 +130,18 @@ struct AttemptAdopted {
   std::uint64_t upto = 0;  ///< Its next report is the one after this.
 };
 
+/// Checkpoints that nobody may rely on any more: they will be deleted.
+struct CheckpointsCollected {
+  ExperimentId experiment;
+  TrialNumber trial;
+  std::vector<std::string> paths;
+};
+/// They are gone.
+struct CheckpointsDeleted {
+  ExperimentId experiment;
+  std::vector<std::string> paths;
+};
+
 struct WorkerJoined {
   WorkerId worker;
   std::string uid;
@@ -167,7 +179,8 @@ using EventBody = std::variant<ExperimentCreated, ExperimentPaused, ExperimentRe
                                ExperimentEnded, TrialCreated, TrialPromoted, LengthReached, TrialPaused, TrialQueued,
                                TrialExitedEarly, TrialEnded, LeaseGranted, AttemptStarted, ReportTaken, AttemptLost,
                                WorkerJoined, WorkerLost, LimitsChanged, AttemptAdopted, WorkerQuarantined,
-                               WorkerReleased, SlotsQuarantined, SlotsReleased>;
+                               WorkerReleased, SlotsQuarantined, SlotsReleased, CheckpointsCollected,
+                               CheckpointsDeleted>;
 
 struct Event {
   Lsn lsn;     ///< From 1 without gaps.

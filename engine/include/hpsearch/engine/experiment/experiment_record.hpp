@@ -78,8 +78,10 @@ struct ExperimentRecord {
   Instant first_lease_at;
   Instant last_release_at;
   SlotTime slot_time;
+  std::vector<std::string> condemned;  ///< Checkpoints that were collected and may still be there.
 
   // The scheduler's own marks; they follow from the rest.
+  std::set<TrialNumber> uncollected;  ///< Settled trials whose checkpoints were not looked at since.
   bool on_agenda = false;      ///< It will be looked after before this step ends.
   bool asked_in_vain = false;  ///< Its searcher wanted nothing, and nothing happened since.
 };

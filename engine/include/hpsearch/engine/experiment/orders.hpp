@@ -67,7 +67,13 @@ struct GreetAgain {
   WorkerId worker;
 };
 
+/// Delete these checkpoints, which were collected; then ConfirmDeleted. For the shell, not for a worker.
+struct DiscardCheckpoints {
+  ExperimentId experiment;
+  std::vector<std::string> paths;
+};
+
 using Order = std::variant<WelcomeWorker, LaunchAttempt, DecideAttempt, AckReports, ResendReports, FenceAttempt,
-                           HoldAttempt, GreetAgain>;
+                           HoldAttempt, GreetAgain, DiscardCheckpoints>;
 
 }  // namespace hpsearch::engine

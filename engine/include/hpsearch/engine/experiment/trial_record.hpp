@@ -64,8 +64,18 @@ struct Mishaps {
   bool crashed_elsewhere = false;   ///< Not all of them on one worker.
 };
 
+/// A complete checkpoint in the store's checkpoint storage.
+struct KnownCheckpoint {
+  std::string path;              ///< As it was reported.
+  Units step{};
+  std::optional<double> metric;  ///< The searcher's, finite, measured at that very step.
+  std::uint64_t files = 0;
+  std::uint64_t bytes = 0;
+};
+
 /// The complete checkpoints that the engine knows of one trial.
 struct KnownCheckpoints {
+  std::vector<KnownCheckpoint> kept;  ///< Those that were not collected, in the order they came; what follows names two of them.
   std::string latest;  ///< Directory; "" = none.
   Units latest_step{};
   std::string best;    ///< Of those measured at their exact step, the best; "" = none.

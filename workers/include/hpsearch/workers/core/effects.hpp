@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <variant>
@@ -145,7 +146,8 @@ struct AnswerAhead {
 struct PublishCheckpoint {
   engine::AttemptKey key;
   engine::Units step{};
-  std::string root;  ///< "" = the worker's own.
+  std::string root;  ///< "" = the worker's own; an address when it is in an object store.
+  std::map<std::string, std::string> storage_environment = {};  ///< For rclone then.
 };
 /// Forget the attempt: its spool and journal first.
 struct DeleteAttempt {

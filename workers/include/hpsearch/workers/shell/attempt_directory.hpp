@@ -53,6 +53,8 @@ class AttemptDirectory {
   [[nodiscard]] std::filesystem::path output() const { return ml() / "output"; }
   /// By its link: in an attempt that an older worker began it is the directory itself.
   [[nodiscard]] std::filesystem::path checkpoint() const { return root_ / "checkpoint"; }
+  [[nodiscard]] std::filesystem::path staging() const { return root_ / "staging"; }  ///< Checkpoints to be uploaded.
+  [[nodiscard]] std::filesystem::path fetched() const { return root_ / "fetched"; }  ///< The one it starts from.
   [[nodiscard]] std::filesystem::path params() const { return root_ / "params.json"; }
   [[nodiscard]] std::filesystem::path process() const { return root_ / "process.json"; }
   [[nodiscard]] std::filesystem::path harness() const { return root_ / "harness"; }

@@ -25,7 +25,9 @@ struct AttemptSockets {
 /// The context's requirements.txt and startup-hook.sh run first, in the program's own process and once for each
 /// content on this machine; what they leave lies below `setups`.
 ///
-/// not_found: the context or an input is not there. wrong_state: an output's place belongs to another search.
+/// A checkpoint in an object store is fetched first.
+///
+/// not_found: the context, the checkpoint or an input is not there. unavailable: the object store is not reached. wrong_state: an output's place belongs to another search.
 /// Cost: a copy of the context and of what outputs are filled with; call it off the loop.
 [[nodiscard]] engine::Status prepare_attempt(const engine::LaunchSpec& spec, const AttemptDirectory& directory,
                                              const LentMachine& machine, const AttemptSockets& sockets,

@@ -32,4 +32,8 @@ inline constexpr const char* manifest_name = "manifest.json";
     const std::filesystem::path& from, const std::filesystem::path& root, const engine::AttemptKey& key,
     engine::Units step);
 
+/// Compares a checkpoint's files with its manifest. not_found: there is no manifest. corrupt: a file is missing, or
+/// is another one.
+[[nodiscard]] engine::Status verify_checkpoint(const std::filesystem::path& place);
+
 }  // namespace hpsearch::workers

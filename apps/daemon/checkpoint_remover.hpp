@@ -1,0 +1,50 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "daemon/runtime.hpp"
+#include "daemon/store_executor.hpp"
+#include "hpsearch/engine/experiment/orders.hpp"
+#include "hpsearch/net/timeline.hpp"
+
+namespace hpsearch::daemon {
+
+/// Why a path must not be removed as a checkpoint of that experiment, or nothing: paths come from workers. It must
+/// be ROOT/EXPERIMENT/TRIAL/ATTEMPT-STEP; where ROOT is a directory, it must hold a manifest, or not exist.
+[[nodiscard]] std::optional<std::string> not_removable(const std::string& path, engine::ExperimentId experiment);
+
+/// Removes what the engine has collected (engine: CheckpointsCollected), on a thread of its own, and says so to the
+/// engine when it is gone. What a restart or a failing disk left is tried again, every minute.
+///
+/// Threads: all calls on the runtime's; it must outlive this.
+class CheckpointRemover {
+ public:
+  explicit CheckpointRemover(Runtime& runtime, EmployStoreExecutor employ = on_a_thread_of_its_own);
+  ~CheckpointRemover();
+  CheckpointRemover(const CheckpointRemover&) = delete;
+  CheckpointRemover& operator=(const CheckpointRemover&) = delete;
+
+  /// Everything that is condemned now.
+  void remove_condemned();
+  void remove(const engine::DiscardCheckpoints& order);
+
+ private:
+  struct Shared;
+  struct Wanted {
+    engine::DiscardCheckpoints order;
+    std::map<std::string, std::string> storage_environment;  ///< For rclone, when they are not in directories.
+  };
+  bool work();
+  void removed(engine::ExperimentId experiment, std::vector<std::string> paths, const std::string& complaint);
+
+  Runtime& runtime_;
+  std::shared_ptr<Shared> shared_;  ///< With the thread, and with what it posts to the loop.
+  net::Watch again_;
+  std::unique_ptr<StoreExecutor> thread_;
+};
+
+}  // namespace hpsearch::daemon

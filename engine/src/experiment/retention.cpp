@@ -1,0 +1,168 @@
+#include "experiment/retention.hpp"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "step.hpp"
+
+namespace hpsearch::engine {
+namespace {
+
+struct Ranked {
+  double metric;
+  TrialNumber trial;
+  std::size_t place;
+};
+
+/// The `count` best places, ties to who comes first in `ranked`.
+void take_best(std::vector<Ranked> ranked, std::uint64_t count, Goal goal, CheckpointPlaces& to) {
+  std::stable_sort(ranked.begin(), ranked.end(), [goal](const Ranked& a, const Ranked& b) {
+    return goal == Goal::minimize ? a.metric < b.metric : a.metric > b.metric;
+  });
+  for (std::size_t i = 0; i < ranked.size() && i < count; ++i) {
+    to.emplace(ranked[i].trial, ranked[i].place);
+  }
+}
+
+void add_measured(const TrialRecord& trial, TrialNumber number, std::vector<Ranked>& to) {
+  for (std::size_t place = 0; trial.checkpoints && place < trial.checkpoints->kept.size(); ++place) {
+    if (const std::optional<double>& metric = trial.checkpoints->kept[place].metric) {
+      to.push_back({*metric, number, place});
+    }
+  }
+}
+
+}  // namespace
+
+CheckpointPlaces best_of_experiment(const ExperimentRecord& record) {
+  CheckpointPlaces best;
+  const std::uint64_t count = record.config.checkpoint_storage.retention.save_experiment_best;
+  if (count == 0) {
+    return best;
+  }
+  std::vector<Ranked> all;
+  std::uint64_t number = 0;
+  for (const TrialRecord& trial : record.trials) {
+    add_measured(trial, TrialNumber(number++), all);
+  }
+  take_best(std::move(all), count, record.config.searcher.goal(), best);
+  return best;
+}
+
+std::vector<std::string> surplus_checkpoints(const ExperimentRecord& record, TrialNumber number,
+                                             const CheckpointPlaces& experiment_best) {
+  const TrialRecord& trial = record.trials[number.number()];
+  std::vector<std::string> surplus;
+  if (!trial.checkpoints) {
+    return surplus;
+  }
+  const CheckpointRetention& retention = record.config.checkpoint_storage.retention;
+  const std::vector<KnownCheckpoint>& kept = trial.checkpoints->kept;
+  std::vector<Ranked> measured;
+  add_measured(trial, number, measured);
+  CheckpointPlaces saved = experiment_best;
+  take_best(std::move(measured), retention.save_trial_best, record.config.searcher.goal(), saved);
+  for (std::size_t place = 0; place < kept.size(); ++place) {
+    const bool late = kept.size() - place <= retention.save_trial_latest;
+    if (!late && !saved.contains({number, place})) {
+      surplus.push_back(kept[place].path);
+    }
+  }
+  return surplus;
+}
+
+bool is_settled(const TrialRecord& trial) noexcept {
+  return is_closed(trial.state) && !trial.live;
+}
+
+void name_checkpoints(KnownCheckpoints& checkpoints, Goal goal) {
+  const std::vector<KnownCheckpoint> kept = std::move(checkpoints.kept);
+  checkpoints = {};
+  for (const KnownCheckpoint& checkpoint : kept) {
+    checkpoints.latest = checkpoint.path;
+    checkpoints.latest_step = checkpoint.step;
+    const bool best = checkpoint.metric && (!checkpoints.best_metric ||
+                                            (goal == Goal::minimize ? *checkpoint.metric < *checkpoints.best_metric
+                                                                    : *checkpoint.metric > *checkpoints.best_metric));
+    if (best) {
+      checkpoints.best = checkpoint.path;
+      checkpoints.best_step = checkpoint.step;
+      checkpoints.best_metric = checkpoint.metric;
+    }
+  }
+  checkpoints.kept = kept;
+}
+
+void collect_checkpoints(Step& step, ExperimentId id) {
+  const ExperimentRecord& record = step.world().experiments.at(id);
+  if (record.uncollected.empty()) {
+    return;
+  }
+  const std::set<TrialNumber> trials = step.take_uncollected(id);
+  const CheckpointPlaces best = best_of_experiment(record);
+  std::vector<CheckpointsCollected> events;
+  for (const TrialNumber number : trials) {
+    std::vector<std::string> surplus = surplus_checkpoints(record, number, best);
+    if (!surplus.empty()) {
+      events.push_back({id, number, std::move(surplus)});
+    }
+  }
+  for (CheckpointsCollected& event : events) {  // Now, since each moves the places of its trial.
+    step.happened(std::move(event));
+  }
+}
+
+Status delete_checkpoints(Step& step, const DeleteCheckpoints& command) {
+  const auto found = step.world().experiments.find(command.experiment);
+  if (found == step.world().experiments.end()) {
+    return Error{Errc::not_found, "there is no experiment " + std::to_string(command.experiment.number())};
+  }
+  const ExperimentRecord& record = found->second;
+  if (command.trial.number() >= record.trials.size()) {
+    return Error{Errc::not_found, "experiment " + std::to_string(record.id.number()) + " has no trial " +
+                                      std::to_string(command.trial.number())};
+  }
+  const TrialRecord& trial = record.trials[command.trial.number()];
+  const std::string which = "trial " + std::to_string(command.trial.number());
+  for (const std::string& path : command.paths) {
+    const bool condemned = std::find(record.condemned.begin(), record.condemned.end(), path) != record.condemned.end();
+    const bool known = trial.checkpoints &&
+                       std::any_of(trial.checkpoints->kept.begin(), trial.checkpoints->kept.end(),
+                                   [&path](const KnownCheckpoint& checkpoint) { return checkpoint.path == path; });
+    if (!known && !condemned) {
+      return Error{Errc::not_found, which + " has no checkpoint " + path};
+    }
+    if (!is_settled(trial) && trial.checkpoints->latest == path) {
+      return Error{Errc::wrong_state, which + " may go on from " + path + "; end the trial first"};
+    }
+  }
+  CheckpointsCollected event{record.id, command.trial, {}};
+  for (const KnownCheckpoint& checkpoint : trial.checkpoints ? trial.checkpoints->kept : std::vector<KnownCheckpoint>{}) {
+    if (std::find(command.paths.begin(), command.paths.end(), checkpoint.path) != command.paths.end()) {
+      event.paths.push_back(checkpoint.path);
+    }
+  }
+  if (!event.paths.empty()) {  // Asking twice is not an error.
+    step.happened(std::move(event));
+  }
+  return Done{};
+}
+
+Status confirm_deleted(Step& step, const ConfirmDeleted& command) {
+  const auto found = step.world().experiments.find(command.experiment);
+  if (found == step.world().experiments.end()) {
+    return Error{Errc::not_found, "there is no experiment " + std::to_string(command.experiment.number())};
+  }
+  CheckpointsDeleted event{command.experiment, {}};
+  for (const std::string& path : found->second.condemned) {
+    if (std::find(command.paths.begin(), command.paths.end(), path) != command.paths.end()) {
+      event.paths.push_back(path);
+    }
+  }
+  if (!event.paths.empty()) {
+    step.happened(std::move(event));
+  }
+  return Done{};
+}
+
+}  // namespace hpsearch::engine

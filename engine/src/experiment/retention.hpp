@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstddef>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "hpsearch/engine/experiment/experiment_record.hpp"
+
+namespace hpsearch::engine {
+
+/// Checkpoints of one experiment by trial and place in KnownCheckpoints::kept.
+using CheckpointPlaces = std::set<std::pair<TrialNumber, std::size_t>>;
+
+/// The experiment's save_experiment_best best: by the searcher's metric, ties to the older trial and checkpoint.
+/// O(checkpoints), and nothing when none are to be saved.
+[[nodiscard]] CheckpointPlaces best_of_experiment(const ExperimentRecord& record);
+
+/// What of a trial's checkpoints its experiment's retention does not keep, in the order they came: all but the
+/// best save_trial_best, the latest save_trial_latest and the experiment's best. Checkpoints that were not measured
+/// at their very step count only as latest.
+[[nodiscard]] std::vector<std::string> surplus_checkpoints(const ExperimentRecord& record, TrialNumber trial,
+                                                           const CheckpointPlaces& experiment_best);
+
+/// Nothing of it can be promoted, resumed or reported any more.
+[[nodiscard]] bool is_settled(const TrialRecord& trial) noexcept;
+
+/// Its checkpoint `path` came, was measured, or is gone: latest and best are said anew.
+void name_checkpoints(KnownCheckpoints& checkpoints, Goal goal);
+
+}  // namespace hpsearch::engine

@@ -1,0 +1,107 @@
+"""Checkpoints of a real search: what outlives it, what is listed, fetched and deleted."""
+
+import json
+import pathlib
+import unittest
+
+import harness
+
+TRAINING = """
+import json, sys
+sys.path.insert(0, {package!r})
+import hpsearch
+
+epoch = 0
+if hpsearch.latest_checkpoint():
+    epoch = json.loads((hpsearch.latest_checkpoint() / "state.json").read_text())["epoch"]
+directive = hpsearch.CONTINUE
+while directive is hpsearch.CONTINUE:
+    if epoch < hpsearch.length():
+        epoch += 1
+    (hpsearch.checkpoint_dir() / "state.json").write_text(json.dumps({{"epoch": epoch}}))
+    hpsearch.checkpoint(step=epoch)
+    directive = hpsearch.report(epoch, loss=abs(epoch - 2) + hpsearch.params()["x"])
+"""
+
+
+class Checkpoints(harness.Case):
+    def search(self, searcher, **storage):
+        """Runs it to its end; its state directory."""
+        (self.folder / "train.py").write_text(TRAINING.format(package=str(harness.ROOT / "clients" / "python")))
+        tree = {"name": "kept", "entrypoint": ["/usr/bin/python3", "-B", "train.py"],
+                "hyperparameters": {"x": {"type": "double", "minval": 0, "maxval": 0.1}},
+                "searcher": {"metric": "loss", "max_length": {"epochs": 4}} | searcher, "checkpoint_storage": storage}
+        self.run_cli("run", self.write_experiment(tree), "--slots", 2)
+        return self.folder / ".hpsearch" / "experiment"
+
+    def listed(self, state, *more):
+        return self.run_cli("checkpoints", "list", *more, "--state-dir", state, "--output", "json")["checkpoints"]
+
+    def on_disk(self, state):
+        return {str(path.parent) for path in pathlib.Path(state).rglob("manifest.json") if "deleted" not in str(path)}
+
+    def wait_until_only(self, state, listed):
+        """Deleting is done behind the search's end; a reading command's own daemon goes on with it."""
+        wanted = {checkpoint["path"] for checkpoint in listed}
+        harness.wait_for(lambda: self.listed(state) and self.on_disk(state) == wanted, "the others to be deleted",
+                         lambda: f"{self.on_disk(state)}\n{wanted}")
+
+    def test_the_best_and_the_latest_of_each_trial_outlive_the_search(self):
+        state = self.search({"name": "random", "max_trials": 2})
+        listed = self.listed(state)
+        self.assertEqual([(checkpoint["trial"], checkpoint["step"], checkpoint["best"], checkpoint["latest"])
+                          for checkpoint in listed],
+                         [(0, 2, True, False), (0, 4, False, True), (1, 2, True, False), (1, 4, False, True)])
+        self.wait_until_only(state, listed)
+
+        target = self.folder / "fetched"
+        self.run_cli("checkpoints", "download", 1, "--to", target, "--state-dir", state)
+        self.assertEqual(json.loads((target / "state.json").read_text()), {"epoch": 2})
+        again = self.run_cli("checkpoints", "download", 1, "--to", target, "--state-dir", state, expect=4)
+        self.assertIn("exists already", again.stderr)
+        pathlib.Path(listed[3]["path"], "state.json").write_text('{"epoch": 9}')
+        damaged = self.run_cli("checkpoints", "download", 1, "--latest", "--to", self.folder / "bad", "--state-dir",
+                               state, expect=1)
+        self.assertIn("state.json is damaged", damaged.stderr)
+        self.assertFalse((self.folder / "bad").exists())
+        self.assertEqual(len(self.listed(state, 1)), 2)
+
+    def test_only_the_best_of_the_experiment(self):
+        state = self.search({"name": "random", "max_trials": 3}, save_experiment_best=1, save_trial_best=0,
+                            save_trial_latest=0)
+        listed = self.listed(state)
+        self.assertEqual([checkpoint["step"] for checkpoint in listed], [2])
+        self.assertEqual(listed[0]["trial"], self.run_cli("best", "--state-dir", state, "--output", "json")["trial"])
+        self.wait_until_only(state, listed)
+
+    def test_a_halving_search_resumes_with_nothing_to_keep(self):
+        state = self.search({"name": "async_halving", "max_length": {"epochs": 9}, "max_trials": 9, "num_rungs": 3,
+                             "divisor": 3}, save_trial_best=0, save_trial_latest=0)
+        self.assertEqual(self.listed(state), [])
+        harness.wait_for(lambda: not self.listed(state) and not self.on_disk(state), "all to be deleted")
+
+    def test_a_user_deletes_one(self):
+        cluster = harness.Cluster(self)
+        cluster.start_daemon()
+        cluster.wait_until_up()
+        cluster.start_worker(1)
+        (self.folder / "train.py").write_text(TRAINING.format(package=str(harness.ROOT / "clients" / "python")))
+        experiment = cluster.submit({"entrypoint": ["/usr/bin/python3", "-B", str(self.folder / "train.py")],
+                                     "hyperparameters": {"x": 0}, "searcher": {
+                                         "name": "single", "metric": "loss", "max_length": {"epochs": 3}}})
+        self.assertEqual(cluster.wait_until_over(experiment), "COMPLETED")
+        server = ("--server", cluster.http)
+        text = self.run_cli("checkpoints", "list", *server).stdout
+        self.assertRegex(text, r"0 +2 +0 +\d+ +best +/")
+        none = self.run_cli("checkpoints", "delete", 0, "--step", 7, *server, expect=3)
+        self.assertIn("trial 0 has no checkpoint of step 7", none.stderr)
+        self.run_cli("checkpoints", "delete", 0, "--step", 2, *server)
+        left = self.run_cli("checkpoints", "list", *server, "--output", "json")
+        self.assertEqual([checkpoint["step"] for checkpoint in left["checkpoints"]], [3])
+        harness.wait_for(lambda: len(self.on_disk(cluster.state)) == 1, "it to be deleted")
+        harness.wait_for(lambda: cluster.get(f"/api/v1/experiments/{experiment}/checkpoints")["being_deleted"] == 0,
+                         "the daemon to know it")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,136 @@
+"""Checkpoints in a real S3 server, carried by rclone: resumed from, kept as the rule says, refused without rclone."""
+
+import http.client
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import unittest
+
+import harness
+from checkpoints_test import TRAINING
+
+SECRET = "a-secret-that-nobody-prints"
+
+
+def moto():
+    """How to start the S3 server of the moto package, or None."""
+    program = shutil.which("moto_server")
+    candidates = [[program]] if program else []
+    candidates += [[sys.executable, "-m", "moto.server"]]
+    for command in candidates:
+        try:
+            if subprocess.run([*command, "--help"], capture_output=True, timeout=60).returncode == 0:
+                return command
+        except (OSError, subprocess.TimeoutExpired):
+            continue
+    return None
+
+
+class ObjectStorage(harness.Case):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        if shutil.which("rclone") is None:
+            raise unittest.SkipTest("rclone is not installed (Debian: rclone): S3 was not tested")
+        cls.server_command = moto()
+        if cls.server_command is None:
+            raise unittest.SkipTest("there is no S3 server (pip install 'moto[server]'): S3 was not tested")
+
+    def start_server(self):
+        """An S3 server with a bucket `models`; its address."""
+        port = harness.free_port()
+        server = subprocess.Popen([*self.server_command, "-H", "127.0.0.1", "-p", str(port)], stdin=subprocess.DEVNULL,
+                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.addCleanup(server.wait)
+        self.addCleanup(server.kill)
+
+        def has_bucket():
+            try:
+                connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+                connection.request("PUT", "/models")
+                return connection.getresponse().status == 200
+            except OSError:
+                return False
+
+        harness.wait_for(has_bucket, "the S3 server")
+        return f"http://127.0.0.1:{port}"
+
+    def tree(self, address, searcher):
+        (self.folder / "train.py").write_text(TRAINING.format(package=str(harness.ROOT / "clients" / "python")))
+        return {"name": "kept", "entrypoint": ["/usr/bin/python3", "-B", "train.py"],
+                "hyperparameters": {"x": {"type": "double", "minval": 0, "maxval": 0.1}},
+                "searcher": {"metric": "loss", "max_length": {"epochs": 4}} | searcher,
+                "checkpoint_storage": {"type": "s3", "bucket": "models", "prefix": "digits", "endpoint_url": address,
+                                       "access_key": "anybody", "secret_key": SECRET}}
+
+    def objects(self, address):
+        """The manifests in the bucket, by the checkpoint's place."""
+        keys = {"RCLONE_CONFIG_T_TYPE": "s3", "RCLONE_CONFIG_T_PROVIDER": "Other", "RCLONE_CONFIG_T_ENDPOINT": address,
+                "RCLONE_CONFIG_T_ACCESS_KEY_ID": "anybody", "RCLONE_CONFIG_T_SECRET_ACCESS_KEY": SECRET}
+        environment = {name: value for name, value in os.environ.items() if name != "AWS_CA_BUNDLE"}
+        done = subprocess.run(["rclone", "--config=/dev/null", "lsf", "-R", "--files-only", "t:models"],
+                              env=environment | keys, capture_output=True, text=True, timeout=60, check=True)
+        return sorted(done.stdout.split())
+
+    def test_a_search_keeps_and_resumes_its_checkpoints_there(self):
+        address = self.start_server()
+        searcher = {"name": "async_halving", "max_trials": 4, "num_rungs": 2, "divisor": 4}
+        self.run_cli("run", self.write_experiment(self.tree(address, searcher)), "--slots", 2)
+        state = self.folder / ".hpsearch" / "experiment"
+        trials = self.run_cli("trials", "--state-dir", state, "--output", "json")["trials"]
+        self.assertEqual(max(trial["reached"] for trial in trials), 4)
+        self.assertTrue(all(trial["restarts"] == 0 for trial in trials), trials)
+        listed = self.run_cli("checkpoints", "list", "--state-dir", state, "--output", "json")["checkpoints"]
+        self.assertTrue(listed)
+        self.assertTrue(all(checkpoint["path"].startswith("s3://models/digits/1/") for checkpoint in listed), listed)
+        wanted = sorted(checkpoint["path"].removeprefix("s3://models/") + "/" + name for checkpoint in listed
+                        for name in ("manifest.json", "state.json"))
+        harness.wait_for(lambda: self.run_cli("checkpoints", "list", "--state-dir", state) and
+                         self.objects(address) == wanted, "what is not kept to be deleted",
+                         lambda: f"{self.objects(address)}\n{wanted}")
+        for path in pathlib.Path(state).rglob("*.log"):
+            self.assertNotIn(SECRET, path.read_text(errors="replace"), path)
+
+    def test_a_paused_trial_goes_on_from_there(self):
+        address = self.start_server()
+        searcher = {"name": "adaptive_asha", "max_trials": 9, "divisor": 3, "mode": "aggressive",
+                    "max_length": {"epochs": 9}}
+        self.run_cli("run", self.write_experiment(self.tree(address, searcher)), "--slots", 2)
+        state = self.folder / ".hpsearch" / "experiment"
+        trials = self.run_cli("trials", "--state-dir", state, "--output", "json")["trials"]
+        self.assertTrue(any(trial["attempts"] > 1 for trial in trials), "no trial was resumed")
+        shown = self.run_cli("show", "--state-dir", state, "--output", "json")
+        self.assertEqual((shown["state"], shown["notes"]), ("COMPLETED", []))
+
+    def test_a_server_that_is_away_is_named(self):
+        tree = self.tree(f"http://127.0.0.1:{harness.free_port()}", {"name": "single"}) | {"max_restarts": 0}
+        tree["hyperparameters"] = {"x": 0}
+        tree["checkpoint_storage"]["endpoint_url"] += "/"
+        os.environ.update(RCLONE_RETRIES="1", RCLONE_LOW_LEVEL_RETRIES="1")  # Else it tries for minutes.
+        self.addCleanup(os.environ.pop, "RCLONE_RETRIES")
+        self.addCleanup(os.environ.pop, "RCLONE_LOW_LEVEL_RETRIES")
+        done = self.run_cli("run", self.write_experiment(tree), "--slots", 1, expect=None)
+        self.assertIn("cannot store a checkpoint at s3://models/digits/1/0/1-1", done.stdout + done.stderr)
+        self.assertNotIn(SECRET, done.stdout + done.stderr)
+
+
+class WithoutRclone(harness.Case):
+    def test_a_node_without_rclone_refuses(self):
+        folder = self.folder / "bin"
+        folder.mkdir()
+        for name in ("sh", "env", "python3"):
+            (folder / name).symlink_to(shutil.which(name, path="/usr/bin:/bin"))
+        tree = {"name": "kept", "entrypoint": "true", "max_restarts": 0, "hyperparameters": {"x": 0},
+                "searcher": {"name": "single", "metric": "loss", "max_length": {"epochs": 1}},
+                "checkpoint_storage": {"type": "s3", "bucket": "models"}}
+        done = subprocess.run([str(harness.BIN / "hpsearch"), "run", str(self.write_experiment(tree))],
+                              capture_output=True, text=True, timeout=harness.PATIENCE, cwd=self.folder,
+                              env=harness.environment() | {"PATH": str(folder)}, stdin=subprocess.DEVNULL)
+        self.assertEqual(done.returncode, 7, done.stderr)
+        self.assertIn("rclone is not on the PATH of this machine; install it", done.stdout + done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
