@@ -69,6 +69,7 @@ std::string with_nearest_file(const std::string& path) {
 struct InlinedComponent {
   std::string file;  ///< "" when there is none.
   LineMap lines;
+  bool unread = false;  ///< It is named, and not to be had: what it would have brought is not missed besides.
 };
 
 InlinedComponent inline_component(const std::string& experiment, Value& tree, const LineMap& lines,
@@ -84,7 +85,7 @@ InlinedComponent inline_component(const std::string& experiment, Value& tree, co
     problems.push_back(
         {lines.line_of("component"), {"component", "is \"" + *name + "\": " + loaded.problem, "a component file"}});
     tree.as_map()->erase("component");
-    return {};
+    return {.file = "", .lines = {}, .unread = true};
   }
   ReadText read = read_experiment_text(loaded.text);
   for (FileProblem& problem : read.problems) {
@@ -92,7 +93,7 @@ InlinedComponent inline_component(const std::string& experiment, Value& tree, co
     problems.push_back(std::move(problem));
   }
   *component = read.tree ? *std::move(read.tree) : Value(Value::Map{});
-  return {file.string(), std::move(read.lines)};
+  return {.file = file.string(), .lines = std::move(read.lines)};
 }
 
 }  // namespace
@@ -166,6 +167,9 @@ ExperimentFile open_experiment_file(const std::string& path, const Overrides& ov
   const auto place = [&](engine::Problems& from, std::vector<FileProblem>& to) {
     for (engine::Problem& problem : from) {
       constexpr std::string_view below = "component.";
+      if (component.unread && problem.path == "entrypoint") {
+        continue;
+      }
       if (!component.file.empty() && problem.path.starts_with(below)) {
         problem.path.erase(0, below.size());
         const std::size_t line = component.lines.line_of(problem.path);

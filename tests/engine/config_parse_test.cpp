@@ -673,7 +673,7 @@ TEST(SectionsWithoutEffect, AreKeptAndListed) {
     EXPECT_NE(note.what.find("has no effect here"), std::string::npos) << describe(note);
   }
   EXPECT_EQ(listed,
-            "checkpoint_storage.save_trial_best launch min_checkpoint_period "
+            "launch min_checkpoint_period "
             "resources.resource_pool "
             "resources.shm_size searcher.source_trial_id ");
   EXPECT_EQ(*parsed.config->accepted.at_path("launch.kind"), Value("pytorch"));

@@ -11,7 +11,7 @@
 
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/proto/json.hpp"
-#include "hpsearch/workers/core/launch_environment.hpp"
+#include "hpsearch/workers/core/hyperparameter_forms.hpp"
 #include "hpsearch/workers/shell/files.hpp"
 
 namespace hpsearch::workers {
