@@ -9,6 +9,7 @@ class HungTraining(harness.Case):
     def test_it_is_ended_and_runs_again(self):
         cluster = harness.Cluster(self)
         cluster.start_daemon()
+        cluster.wait_until_up()
         cluster.start_worker(1)
         searcher = {"name": "random", "max_length": 4, "max_trials": 1, "max_concurrent_trials": 1}
         experiment = cluster.submit(harness.experiment(self.ledger_path, searcher, fake={"MODE": "hangs"},
