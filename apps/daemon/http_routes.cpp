@@ -15,6 +15,7 @@
 #include "hpsearch/engine/base/check.hpp"
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/engine/config/experiment_config.hpp"
+#include "hpsearch/engine/config/secrets.hpp"
 #include "hpsearch/proto/client_api.hpp"
 #include "hpsearch/proto/json.hpp"
 #include "hpsearch/proto/stored.hpp"
@@ -577,7 +578,7 @@ class Routes {
 
   void config(Call call) {
     const auto record = experiment(call);
-    answer(call, record ? Result<Value>((*record)->effective) : record.error());
+    answer(call, record ? Result<Value>(engine::without_secrets((*record)->effective)) : record.error());
   }
 
   void best(Call call) {

@@ -4,6 +4,7 @@
 
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/engine/config/determined.hpp"
+#include "hpsearch/engine/config/secrets.hpp"
 #include "hpsearch/engine/experiment/checkpoint_signal.hpp"
 #include "step.hpp"
 #include "hpsearch/engine/config/remote_storage.hpp"
@@ -83,7 +84,7 @@ LaunchSpec launch_spec_of(const World& world, const AttemptKey& key) {
     spec.environment_variables[checkpoint_signal_variable] = *signal->as_text();
   }
   if (wants_determined_harness(config)) {
-    spec.environment_variables[determined_config_variable] = compact_json(to_value(config));
+    spec.environment_variables[determined_config_variable] = compact_json(without_secrets(to_value(config)));
   }
   spec.metric_patterns = config.metrics;
   spec.data = config.data;
