@@ -16,7 +16,6 @@ import urllib.request
 import harness
 
 PROGRAMS = harness.HERE / "determined_programs"
-SKIPPED = 77
 
 
 def find_python():
@@ -204,6 +203,5 @@ class DeterminedHarness(harness.Case):
 
 if __name__ == "__main__":
     if PYTHON is None:
-        print("skipped: no Python here has the package determined (scripts/setup determined)", file=sys.stderr)
-        sys.exit(SKIPPED)
+        sys.exit(harness.skipped("no Python here has the package determined (scripts/setup determined)"))
     unittest.main()

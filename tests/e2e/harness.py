@@ -260,6 +260,12 @@ def start_time(pid):
     return None if fields[0] in "ZX" else int(fields[19])
 
 
+def skipped(why):
+    """Says why nothing was tested; the exit status that CTest counts as skipped."""
+    print(f"skipped: {why}", file=sys.stderr)
+    return 77
+
+
 def wait_for(holds, what, describe=lambda: ""):
     deadline = time.monotonic() + PATIENCE
     while not holds():

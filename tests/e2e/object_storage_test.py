@@ -28,20 +28,14 @@ def moto():
     return None
 
 
-class ObjectStorage(harness.Case):
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        if shutil.which("rclone") is None:
-            raise unittest.SkipTest("rclone is not installed (Debian: rclone): S3 was not tested")
-        cls.server_command = moto()
-        if cls.server_command is None:
-            raise unittest.SkipTest("there is no S3 server (pip install 'moto[server]'): S3 was not tested")
+SERVER = moto()
 
+
+class ObjectStorage(harness.Case):
     def start_server(self):
         """An S3 server with a bucket `models`; its address."""
         port = harness.free_port()
-        server = subprocess.Popen([*self.server_command, "-H", "127.0.0.1", "-p", str(port)], stdin=subprocess.DEVNULL,
+        server = subprocess.Popen([*SERVER, "-H", "127.0.0.1", "-p", str(port)], stdin=subprocess.DEVNULL,
                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.addCleanup(server.wait)
         self.addCleanup(server.kill)
@@ -133,4 +127,8 @@ class WithoutRclone(harness.Case):
 
 
 if __name__ == "__main__":
+    if shutil.which("rclone") is None:
+        sys.exit(harness.skipped("S3 was not tested: rclone is not installed (Debian: rclone)"))
+    if SERVER is None:
+        sys.exit(harness.skipped("S3 was not tested: there is no S3 server (pip install 'moto[server]')"))
     unittest.main()
