@@ -220,6 +220,25 @@ INSTANTIATE_TEST_SUITE_P(
                     ReturnCase{"FinishedExited", ReturnCase::Replacement::finished, true, Fate::fenced}),
     [](const auto& tested) { return std::string(tested.param.name); });
 
+TEST(Return, WhoIsOverAndHasNothingToReportIsNotGivenBack) {
+  TestCluster cluster;
+  const WorkerId worker = cluster.join("a", 2);
+  const ExperimentId id = cluster.create(random_config(1, 1));
+  const AttemptKey first = cluster.live(id, 0);
+  cluster.step(ConfirmStart{worker, first});
+  cluster.engine.set_suspect(worker, true);
+  cluster.step(silence(cluster, worker, 300));
+  cluster.engine.set_suspect(worker, false);
+  HeldAttempt remains = held(first, 1);
+  remains.exited = true;
+  remains.unkillable = true;
+  const Effects back = cluster.step(JoinWorker{"a", "a", 1, 2, "cpu", {remains}});
+  EXPECT_EQ(welcome_in(back).attempts[0].fate, Fate::fenced) << "it was once already, and its reports went with it";
+  EXPECT_EQ(cluster.live(id, 0).attempt, AttemptNumber(2)) << "nobody waits for an exit that was never to come";
+  EXPECT_TRUE(cluster.engine.workers().at(worker).remains.contains(first));
+  expect_replay_stands_where_the_writer_stands(cluster);
+}
+
 TEST(Return, WelcomeThatWasLostIsGivenAgain) {
   TestCluster cluster;
   const WorkerId worker = cluster.join("a", 1);

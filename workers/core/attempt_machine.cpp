@@ -123,7 +123,7 @@ AttemptMachine::AttemptMachine(SpooledAttempt found, AttemptRules rules)
   said_checkpoint_ = state.said_checkpoint;
   said_invalid_ = state.said_invalid;
   no_progress_ = state.no_progress;
-  remains_ = state.unkillable;
+  remains_ = spooled_remains_ = state.unkillable;
   lost_checkpoint_ = state.lost_checkpoint;
   to_publish_.assign(state.checkpoints.begin(), state.checkpoints.end());
   position_ = state.position;
@@ -144,7 +144,7 @@ engine::HeldAttempt AttemptMachine::held() const {
           .first_seq = acked_ + 1,
           .slots = spec_.slots,
           .length = spec_.length,
-          .unkillable = remains_};
+          .unkillable = tells_remains()};
 }
 
 std::optional<Instant> AttemptMachine::next_wake() const noexcept {
@@ -155,8 +155,7 @@ std::optional<Instant> AttemptMachine::next_wake() const noexcept {
   if (const auto due = progress_due()) {
     wake = wake ? std::min(*wake, *due) : *due;
   }
-  const bool spools = !writing_ && !finished_ && !fenced_ && !never_ran_;  // As in spool(), or we would spin.
-  if (spools && (spool_at_once_ || spool_soon_)) {
+  if (may_spool() && (spool_at_once_ || spool_soon_)) {
     std::optional<Instant> due = spool_at_once_ ? spool_not_before_ : spool_at_;
     if (due && spool_not_before_) {
       due = std::max(*due, *spool_not_before_);
@@ -463,10 +462,16 @@ void AttemptMachine::stuck(const std::string& why, AttemptOutput& out) {
     return;
   }
   if (fenced_) {
-    phase_ = Phase::exited;
+    stay_with_remains();
   } else {
     make_exit_report();
   }
+}
+
+/// A fenced attempt reports nothing more. But the agent after this one has to know what is in its slots.
+void AttemptMachine::stay_with_remains() noexcept {
+  phase_ = Phase::exited;
+  spool_at_once_ = true;
 }
 
 void AttemptMachine::no_more_remains(AttemptOutput& out) {
@@ -502,8 +507,13 @@ void AttemptMachine::lost(const std::string& why, AttemptOutput& out) {
 
 // --- its spool ---
 
+bool AttemptMachine::may_spool() const noexcept {
+  const bool is_wanted = !fenced_ || (remains_ && phase_ == Phase::exited);
+  return is_wanted && !writing_ && !finished_ && !never_ran_;
+}
+
 void AttemptMachine::spool(Instant now, AttemptOutput& out) {
-  if (writing_ || finished_ || fenced_ || never_ran_ || !(spool_at_once_ || spool_soon_)) {
+  if (!may_spool() || !(spool_at_once_ || spool_soon_)) {
     return;
   }
   if (!spool_at_) {
@@ -520,12 +530,14 @@ void AttemptMachine::spool(Instant now, AttemptOutput& out) {
   for (std::uint64_t seq = before + 1; seq <= last_seq(); ++seq) {
     reports.push_back(kept_[static_cast<std::size_t>(seq - acked_ - 1)].report);
   }
-  std::string bytes = anew_ ? spool_anew(spec_, state_to_spool(), before + 1, reports)
-                            : spool_more(spec_.key, state_to_spool(), before + 1, reports);
+  const SpooledState state = state_to_spool();
+  std::string bytes = anew_ ? spool_anew(spec_, state, before + 1, reports)
+                            : spool_more(spec_.key, state, before + 1, reports);
   spool_bytes_ = (anew_ ? 0 : spool_bytes_) + bytes.size();
   writing_ = true;
   writing_upto_ = last_seq();
   writing_decision_ = last_decision_;
+  writing_remains_ = state.unkillable;
   unspooled_bytes_ = 0;
   spool_at_once_ = spool_soon_ = false;
   spool_at_.reset();
@@ -542,6 +554,7 @@ void AttemptMachine::spool_written(std::uint64_t write, AttemptOutput& out) {
   noticed_no_spool_ = false;
   spooled_ = std::max(spooled_, writing_upto_);
   spooled_decision_ = writing_decision_;
+  spooled_remains_ = writing_remains_;
   std::erase_if(unacked_decisions_, [&](Lsn decision) {
     const bool durable = decision <= spooled_decision_;
     if (durable) {
@@ -589,7 +602,7 @@ SpooledState AttemptMachine::state_to_spool() const {
   state.said_checkpoint = said_checkpoint_;
   state.said_invalid = said_invalid_;
   state.no_progress = no_progress_;
-  state.unkillable = remains_;
+  state.unkillable = remains_ && phase_ == Phase::exited;  // Before that, the next agent finds it stuck by itself.
   state.lost_checkpoint = lost_checkpoint_;
   state.asking = asking_;
   // The one that a silent program leaves by ending well comes back with the journal's last line.
@@ -908,7 +921,7 @@ void AttemptMachine::checkpoint_settled(Instant now, AttemptOutput& out) {
   silent_since_ = now;
   if (phase_ == Phase::ended && fenced_) {
     if (remains_) {
-      phase_ = Phase::exited;
+      stay_with_remains();
     } else {
       finish(false, out);
     }

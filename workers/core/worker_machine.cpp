@@ -175,14 +175,11 @@ void WorkerMachine::hear(const ProgramEnded& ended, Instant now) {
   }
 }
 
-void WorkerMachine::hear(const ProgramStuck& stuck, Instant now) {
+void WorkerMachine::hear(const ProgramStuck& stuck, Instant /*now*/) {
   if (AttemptMachine* attempt = find(stuck.key)) {
     AttemptOutput out;
     attempt->stuck(stuck.why, out);
     carry_out(std::move(out));
-    if (beat_at_) {
-      beat_at_ = now;
-    }
   }
 }
 
@@ -198,11 +195,15 @@ void WorkerMachine::hear(const ProgramLost& lost, Instant now) {
   }
 }
 
-void WorkerMachine::hear(const SpoolWritten& written, Instant /*now*/) {
+void WorkerMachine::hear(const SpoolWritten& written, Instant now) {
   if (AttemptMachine* attempt = find(written.key)) {
     AttemptOutput out;
+    const bool told_remains = attempt->tells_remains();
     attempt->spool_written(written.write, out);
     carry_out(std::move(out));
+    if (attempt->tells_remains() && !told_remains && beat_at_) {
+      beat_at_ = now;
+    }
   }
 }
 
@@ -462,7 +463,7 @@ void WorkerMachine::say_beat(Instant now) {
       const std::int64_t silent = std::max<std::int64_t>(0, (now - attempt.silent_since()).in_micros() / 1'000);
       beat.progress.push_back({spoken(key), attempt.last_step(), static_cast<std::uint64_t>(silent)});
     }
-    if (attempt.leaves_remains()) {
+    if (attempt.tells_remains()) {
       beat.remains.push_back({key, attempt.spec().slots});
     }
   }

@@ -50,6 +50,12 @@ std::string obstacle(const World& world, const ExperimentRecord& record, const T
   return "";
 }
 
+/// It is over and has no report left to hand in, not even of its exit: it was fenced, and what survives of it is all
+/// that it is held for. Adopted, it would never end.
+bool has_nothing_to_say(const HeldAttempt& held) {
+  return held.exited && held.first_seq > held.last_seq;
+}
+
 }  // namespace
 
 void adopt_returned(Step& step, WorkerId id, const std::vector<HeldAttempt>& held) {
@@ -64,7 +70,7 @@ void adopt_returned(Step& step, WorkerId id, const std::vector<HeldAttempt>& hel
       continue;
     }
     const LiveAttempt lost = *trial.mishaps->lost;
-    if (lost.worker != id || lost.known_as() != attempt.key ||
+    if (lost.worker != id || lost.known_as() != attempt.key || has_nothing_to_say(attempt) ||
         !obstacle(world, found->second, trial, world.workers.at(id), lost.slots).empty()) {
       continue;
     }

@@ -933,38 +933,108 @@ TEST(Unkillable, WaitsForTheCheckpointThatIsOnItsWay) {
   EXPECT_TRUE(talk.exit_report().unkillable);
 }
 
-TEST(Unkillable, TheNextAgentLooksForItAgain) {
-  AttemptMachine attempt(Conversation::spec(), AttemptRules{});
-  AttemptOutput out;
-  std::string spool;
-  const Instant now = Instant::from_micros(1);
-  const auto write = [&] {
+/// An attempt that runs, and its disk, from which the next agent takes it over.
+class Spooling {
+ public:
+  Spooling() : attempt(Conversation::spec(), AttemptRules{}) {
+    attempt.start();
+    write();
+    attempt.started(now, out);
+  }
+  /// What is wanted written, begun and, if the disk is not slow, done.
+  void write(bool slow = false) {
     AttemptOutput wanted;
     attempt.spool(now, wanted);
     for (const Effect& effect : wanted.effects) {
       if (const auto* one = std::get_if<WriteSpool>(&effect)) {
         spool = one->anew ? one->bytes : spool + one->bytes;
-        attempt.spool_written(one->write, out);
+        under_way = one->write;
+        if (!slow) {
+          attempt.spool_written(under_way, out);
+        }
       }
     }
-  };
-  attempt.start();
-  write();
-  attempt.started(now, out);
-  attempt.stuck("process 7 survives SIGKILL", out);
-  write();
-  auto found = read_spool(spool);
-  ASSERT_TRUE(found);
-  AttemptMachine next(*std::move(found), AttemptRules{});
-  EXPECT_TRUE(next.held().unkillable);
+  }
+  [[nodiscard]] AttemptMachine next() const {
+    auto found = read_spool(spool);
+    EXPECT_TRUE(found);
+    return {found ? *std::move(found) : SpooledAttempt{}, AttemptRules{}};
+  }
+
+  AttemptMachine attempt;
+  AttemptOutput out;
+  std::string spool;
+  std::uint64_t under_way = 0;
+  Instant now = Instant::from_micros(1);
+};
+
+/// It looks for what is left, and goes when that has gone.
+void expect_to_wait_for_its_remains(AttemptMachine attempt) {
+  EXPECT_TRUE(attempt.held().exited);
+  EXPECT_TRUE(attempt.held().unkillable);
   AttemptOutput wanted;
-  next.attach(wanted);
+  attempt.attach(wanted);
   ASSERT_EQ(wanted.effects.size(), 1U);
   EXPECT_TRUE(std::holds_alternative<AttachProgram>(wanted.effects[0]));
-  next.acknowledged(1, wanted);
-  EXPECT_FALSE(next.finished());
-  next.lost("the machine was restarted while it ran", wanted);
-  EXPECT_TRUE(next.finished());
+  attempt.acknowledged(1, wanted);
+  EXPECT_FALSE(attempt.finished());
+  attempt.lost("the machine was restarted while it ran", wanted);
+  EXPECT_TRUE(attempt.finished());
+}
+
+TEST(Unkillable, TheNextAgentLooksForItAgain) {
+  Spooling disk;
+  disk.attempt.stuck("process 7 survives SIGKILL", disk.out);
+  disk.write();
+  expect_to_wait_for_its_remains(disk.next());
+}
+
+TEST(Unkillable, TheNextAgentLooksForAFencedOneToo) {
+  Spooling disk;
+  disk.attempt.fenced(disk.out);
+  disk.write();
+  EXPECT_FALSE(disk.next().held().exited) << "fenced, it is killed, and the next agent may have to do that again";
+  disk.attempt.stuck("process 7 survives SIGKILL", disk.out);
+  disk.write();
+  EXPECT_EQ(disk.next().held().first_seq, disk.next().held().last_seq + 1) << "it has nothing to report";
+  expect_to_wait_for_its_remains(disk.next());
+}
+
+TEST(Unkillable, FencedAfterwardsItIsStillWrittenDown) {
+  Spooling disk;
+  disk.attempt.stuck("process 7 survives SIGKILL", disk.out);
+  disk.attempt.fenced(disk.out);
+  disk.write();
+  expect_to_wait_for_its_remains(disk.next());
+}
+
+TEST(Unkillable, IsToldWhenTheNextAgentWouldTellItToo) {
+  Spooling disk;
+  disk.attempt.fenced(disk.out);
+  disk.attempt.stuck("process 7 survives SIGKILL", disk.out);
+  disk.write(true);
+  EXPECT_TRUE(disk.attempt.leaves_remains());
+  EXPECT_FALSE(disk.attempt.tells_remains());
+  EXPECT_FALSE(disk.attempt.held().unkillable);
+  disk.attempt.spool_written(disk.under_way, disk.out);
+  EXPECT_TRUE(disk.attempt.tells_remains());
+  EXPECT_TRUE(disk.attempt.held().unkillable);
+  EXPECT_TRUE(disk.next().tells_remains());
+}
+
+TEST(Unkillable, WhileACheckpointIsOnItsWayTheNextAgentFindsOutByItself) {
+  Spooling disk;
+  disk.attempt.said({Conversation::spec().key, QuestionId{1}, R"({"type":"checkpoint","step":2})", 1, false}, disk.now,
+                    disk.out);
+  disk.attempt.stuck("process 7 survives SIGKILL", disk.out);
+  disk.attempt.decided({Lsn{9}, Directive::kill, Units{}}, disk.now, disk.out);
+  disk.write();
+  AttemptMachine next = disk.next();
+  EXPECT_FALSE(next.leaves_remains()) << "its exit is still to be reported";
+  next.started(disk.now, disk.out);
+  next.ended({Conversation::spec().key, true, 9, "", true, false}, disk.out);
+  next.not_published(false, "the disk is full", disk.now, disk.out);
+  EXPECT_TRUE(next.exited());
 }
 
 // --- programs that say nothing ---

@@ -81,6 +81,8 @@ class Stage {
     step(ProgramStarted{key});
   }
   proto::Envelope& envelope() { return envelope_; }
+  /// What is wanted written is, from now on, not written before the test says so.
+  void slow_disk() { slow_disk_ = true; }
 
   template <class Wanted>
   std::vector<Wanted> said() {
@@ -111,7 +113,9 @@ class Stage {
     std::vector<SpoolWritten> written;
     for (Effect& effect : effects) {
       if (const auto* write = std::get_if<WriteSpool>(&effect)) {
-        written.push_back({write->key, write->write});  // A disk that takes everything at once.
+        if (!slow_disk_) {
+          written.push_back({write->key, write->write});  // A disk that takes everything at once.
+        }
       }
       effects_.push_back(std::move(effect));
     }
@@ -123,6 +127,7 @@ class Stage {
   WorkerMachine machine_;
   std::vector<Effect> effects_;
   Instant now_ = Instant::from_micros(1'000'000'000);
+  bool slow_disk_ = false;
   proto::Envelope envelope_{.cluster = 77, .daemon_epoch = 5, .session_epoch = 1, .msg_no = 1};
 };
 
@@ -575,6 +580,28 @@ TEST(Beats, SayAtOnceWhatSurvivesSigkillAndThatItIsGone) {
   beats = stage.said<proto::Beat>();
   ASSERT_EQ(beats.size(), 1U);
   EXPECT_TRUE(beats[0].remains.empty());
+}
+
+TEST(Beats, SayOfWhatSurvivesSigkillWhenAnAgentAfterThisOneWouldSayItToo) {
+  Stage stage;
+  stage.welcome();
+  stage.run(key_of(1, 10), 1);
+  stage.say(proto::Fenced{key_of(1, 10)});
+  stage.slow_disk();
+  stage.clear();
+  stage.step(ProgramStuck{key_of(1, 10), "process 7 survives SIGKILL"});
+  const auto writes = stage.wanted<WriteSpool>();
+  ASSERT_EQ(writes.size(), 1U) << "fenced or not, who starts next must know of it";
+  stage.pass(Duration::seconds(13));
+  auto beats = stage.said<proto::Beat>();
+  ASSERT_FALSE(beats.empty());
+  EXPECT_TRUE(beats[0].remains.empty());
+  stage.clear();
+  stage.step(SpoolWritten{writes[0].key, writes[0].write});
+  stage.pass(Duration::millis(1));
+  beats = stage.said<proto::Beat>();
+  ASSERT_EQ(beats.size(), 1U);
+  EXPECT_EQ(beats[0].remains.size(), 1U);
 }
 
 TEST(Slots, OfTheUnkillableAreUsedOnlyByWhomTheDaemonLets) {

@@ -74,6 +74,8 @@ class AttemptMachine {
   [[nodiscard]] bool exited() const noexcept { return phase_ == Phase::exited; }
   /// It is over, and something of its program survives SIGKILL in its slots.
   [[nodiscard]] bool leaves_remains() const noexcept { return remains_; }
+  /// And that is written down: the daemon may count on hearing it until they are gone, also from the next agent.
+  [[nodiscard]] bool tells_remains() const noexcept { return remains_ && spooled_remains_; }
   /// Its program runs: the highest step it reported, and since when it says nothing.
   [[nodiscard]] bool runs() const noexcept { return phase_ == Phase::running; }
   [[nodiscard]] engine::Units last_step() const noexcept { return last_step_.value_or(engine::Units{}); }
@@ -165,6 +167,7 @@ class AttemptMachine {
   void terminate(engine::Instant now, AttemptOutput& out);
   [[nodiscard]] std::optional<engine::Instant> progress_due() const noexcept;
   void look_for_progress(engine::Instant now, AttemptOutput& out);
+  void stay_with_remains() noexcept;
   void no_more_remains(AttemptOutput& out);
   [[nodiscard]] bool wants_checkpoint_signal() const;
   void ask_by_signal(engine::Instant now, AttemptOutput& out);
@@ -172,6 +175,7 @@ class AttemptMachine {
   void make_exit_report();
   void keep(engine::Report report, bool decisive);
   [[nodiscard]] SpooledState state_to_spool() const;
+  [[nodiscard]] bool may_spool() const noexcept;
   void forget_sent() noexcept;
   void finish(bool keep_logs, AttemptOutput& out);
   void notice(Notice::Level level, const std::string& text, AttemptOutput& out) const;
@@ -227,11 +231,13 @@ class AttemptMachine {
   std::uint64_t position_ = 0;     ///< Of the journal; what the program said before it is dealt with.
   std::uint64_t spooled_ = 0;      ///< Reports up to here are in the spool.
   engine::Lsn spooled_decision_;   ///< This one and those before it are.
+  bool spooled_remains_ = false;   ///< So is that something of it is left.
   std::vector<engine::Lsn> unacked_decisions_;  ///< To be acknowledged when they are.
   std::uint64_t writes_ = 0;       ///< Counts writes.
   bool writing_ = false;           ///< The last one is not answered.
   std::uint64_t writing_upto_ = 0;
   engine::Lsn writing_decision_;
+  bool writing_remains_ = false;
   bool anew_ = true;               ///< The next write replaces what is there.
   std::size_t spool_bytes_ = 0;    ///< Size of the spool after that.
   std::size_t unspooled_bytes_ = 0;
