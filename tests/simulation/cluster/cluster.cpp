@@ -33,14 +33,15 @@ class Cluster {
         lost_after_(Duration::seconds(static_cast<std::int64_t>(60 + draw_.below(600)))),
         network_(time_, faults_, seed_, workers_wanted_ + 1,
                  {[this](const net::Peer& peer, std::size_t worker, const Frame& frame) {
-                    daemon_.hear(peer, frame, [this, worker] { heard_[worker] = time_.now(); });
+                    daemon_.hear(peer, frame, [this, worker] { heard_[worker].push_back(time_.now()); });
                   },
                   [this](std::size_t worker, const Frame& frame) { hear(worker, frame); }}),
         promises_(time_),
         daemon_(time_, faults_, network_, promises_,
                 engine::Patience{std::min(Duration::seconds(45), lost_after_), lost_after_}, store_, seed_),
         users_(time_, faults_, daemon_, promises_, seed_),
-        stranger_(time_, faults_, network_, promises_, workers_wanted_, seed_) {
+        stranger_(time_, faults_, network_, promises_, workers_wanted_, seed_),
+        heard_(workers_wanted_ + 1) {
     for (std::size_t number = 0; number < workers_wanted_; ++number) {
       workers_.push_back(std::make_unique<WorkerNode>(time_, faults_, network_, promises_, number,
                                                       1 + draw_.below(3), seed_));
@@ -51,7 +52,7 @@ class Cluster {
       promises_.watch([this](const std::string& line) { trace(line); });
     }
     promises_.ask({[this](const engine::AttemptKey& key) { return runs(key); },
-                   [this](const engine::AttemptKey& key, engine::WorkerId) { return held_and_heard(key); }});
+                   [this](const engine::AttemptKey& key, Instant at) { return held_and_heard(key, at); }});
   }
 
   RunResult run() {
@@ -109,12 +110,13 @@ class Cluster {
   bool runs(const engine::AttemptKey& key) const {
     return std::any_of(workers_.begin(), workers_.end(), [&](const auto& worker) { return worker->runs(key); });
   }
-  bool held_and_heard(const engine::AttemptKey& key) const {
+  bool held_and_heard(const engine::AttemptKey& key, Instant at) const {
     for (std::size_t number = 0; number < workers_.size(); ++number) {
       if (workers_[number]->holds(key)) {
-        const auto heard = heard_.find(number);
-        const Instant last = std::max(daemon_.began(), heard == heard_.end() ? Instant{} : heard->second);
-        return time_.now() - last < lost_after_;
+        const std::vector<Instant>& heard = heard_[number];
+        const auto later = std::upper_bound(heard.begin(), heard.end(), at);
+        const Instant last = std::max(daemon_.began(), later == heard.begin() ? Instant{} : *std::prev(later));
+        return at - last < lost_after_;
       }
     }
     return false;
@@ -331,7 +333,7 @@ class Cluster {
   std::vector<std::unique_ptr<WorkerNode>> workers_;
   Users users_;
   Stranger stranger_;
-  std::map<std::size_t, Instant> heard_;
+  std::vector<std::vector<Instant>> heard_;  // Of each worker: when.
   bool healed_ = false;
   bool traced_ = false;
 };

@@ -104,7 +104,8 @@ engine::Status DaemonNode::recover() {
     return opened.error();
   }
   store_ = std::make_unique<SimulatedStore>(
-      std::move(opened).value(), disk_, SimulatedStore::World{time_, faults_, promises_, [this] { crash(); }});
+      std::move(opened).value(), disk_,
+      SimulatedStore::World{time_, process_, faults_, promises_, [this] { crash(); }});
   runtime_ = std::make_unique<daemon::Runtime>(process_, *store_, searchers::registry(), patience_,
                                                on_a_slow_disk(process_, faults_, draw_));
   if (mount_) {

@@ -60,6 +60,29 @@ bool Promises::over(const AttemptKey& key) const {
   return found->second.lost || found->second.exited || (current != current_.end() && current->second != key);
 }
 
+void Promises::offered(std::span<const engine::Event> events, engine::Instant clock) {
+  held_and_heard_.clear();
+  std::map<AttemptKey, AttemptKey> adopted_here;
+  for (const engine::Event& event : events) {
+    if (const auto* adopted = std::get_if<engine::AttemptAdopted>(&event.body)) {
+      AttemptKey key = adopted->key;
+      key.lease = engine::LeaseId(event.lsn.number());
+      adopted_here[key] = adopted->key;
+    } else if (const auto* lost = std::get_if<engine::AttemptLost>(&event.body)) {
+      const auto here = adopted_here.find(lost->key);
+      const auto known = attempts_.find(lost->key);
+      const AttemptKey& origin = here != adopted_here.end()  ? here->second
+                                 : known != attempts_.end() ? known->second.origin
+                                                            : lost->key;
+      // The disk may have been slow, and what was heard meanwhile came too late.
+      const engine::Duration since = clock - event.at;
+      if (witness_.held_and_heard(origin, engine::Instant::from_micros(time_.now().micros() - since.in_micros()))) {
+        held_and_heard_.insert(lost->key);
+      }
+    }
+  }
+}
+
 void Promises::committed(std::span<const engine::Event> events) {
   for (const engine::Event& event : events) {
     if (event.lsn.number() != durable_.number() + 1) {
@@ -285,7 +308,7 @@ void Promises::note(const engine::AttemptLost& lost) {
     return;
   }
   // One that has not said that it started gives way to an older attempt that is back.
-  if (found->second.started && witness_.held_and_heard(found->second.origin, found->second.worker)) {
+  if (found->second.started && held_and_heard_.contains(lost.key)) {
     break_because("I5: " + spelled(lost.key) + " is given up (" + lost.why + "), but its worker has it and was heard");
   }
   found->second.lost = true;

@@ -32,6 +32,9 @@ class Promises {
 
   // --- the daemon ---
 
+  /// A group goes to the disk, and `clock` is what the daemon's clock shows. Whether the leases it ends had to end is
+  /// found out now: perhaps only the next daemon finds the group there, and everybody counts as heard at its start.
+  void offered(std::span<const engine::Event> events, engine::Instant clock);
   /// A group is on disk.
   void committed(std::span<const engine::Event> events);
   [[nodiscard]] engine::Lsn durable() const noexcept { return durable_; }
@@ -49,8 +52,8 @@ class Promises {
   /// Where the truth about attempts on the workers is asked for.
   struct Witness {
     std::function<bool(const engine::AttemptKey&)> running;  ///< A program, or a child of it, is alive.
-    /// Its agent has been in touch with the daemon that runs now, and has it, and since when nothing was heard.
-    std::function<bool(const engine::AttemptKey&, engine::WorkerId)> held_and_heard;
+    /// Its agent has it, and was heard, or the daemon that runs now began, less than lost_after before `at`.
+    std::function<bool(const engine::AttemptKey& origin, engine::Instant at)> held_and_heard;
   };
   void ask(Witness witness) { witness_ = std::move(witness); }
 
@@ -110,6 +113,7 @@ class Promises {
   std::map<Place, engine::Lsn> trial_told_to_end_;                    // The last event that could.
   std::map<engine::ExperimentId, engine::Lsn> experiment_told_to_end_;
   std::set<std::string> idempotency_keys_;
+  std::set<engine::AttemptKey> held_and_heard_;  // When the group that was offered last gave them up.
   std::set<engine::WorkerId> lost_workers_;
   std::set<engine::WorkerId> quarantined_;
   std::map<engine::AttemptKey, std::vector<std::pair<engine::Units, double>>> ledger_;

@@ -58,6 +58,7 @@ engine::Status SimulatedStore::append(std::span<const engine::Event> group) {
     world_.die();
     return Error{Errc::corrupt, "the machine died"};
   }
+  world_.promises.offered(group, world_.daemon.now());
   engine::Status stored = engine::Done{};
   if (disk_.kind == StoreKind::model) {
     stored = append_to_model(group);

@@ -34,6 +34,7 @@ class SimulatedStore final : public PassingStore {
  public:
   struct World {
     VirtualTime& time;
+    const Process& daemon;
     Faults& faults;
     Promises& promises;
     std::function<void()> die;  ///< kill -9 of the daemon, now.
