@@ -84,7 +84,8 @@ class LimitsAndExplain(harness.Case):
         for trial in cluster.trials(experiment):
             explained = self.hpsearch(cluster, "explain", experiment, trial["trial"], "--output", "json")
             self.assertTrue(explained["now"].startswith("has ended as " + trial["state"]), explained["now"])
-            decisions = [entry["type"] for entry in explained["history"] if entry["type"] != "checkpoints_collected"]
+            told = {"report_taken", "checkpoints_collected"}  # What may follow: its exit, and what is not kept of it.
+            decisions = [entry["type"] for entry in explained["history"] if entry["type"] not in told]
             self.assertEqual(decisions[-1], "trial_ended")
         self.assertEqual(cluster.trials(experiment)[ended]["reached"], 1)
         unknown = self.hpsearch(cluster, "explain", experiment, 99, expect=3)
