@@ -10,6 +10,8 @@ of the build; the object is linked first into the test programs that must notice
 the libraries hold. A mutant is caught when a test fails, aborts or does not end; unchanged, the same tests must pass.
 
 HPSEARCH_MUTANT_JOBS=N: how many at once (default: one per processor).
+HPSEARCH_MUTANT_SHARE=I/N: of the list every Nth, from the Ith on (default 1/1: all). scripts/test takes one half or the
+other, as the commit has it, so that two changes see them all.
 """
 
 import argparse
@@ -212,6 +214,10 @@ def main():
     mutants = [mutant for mutant in mutants
                if (not asked.names or mutant.name in asked.names)
                and (not asked.by or set(asked.by) & set(mutant.tests)) and not set(asked.not_by) & set(mutant.tests)]
+    first, of = (int(number) for number in os.environ.get("HPSEARCH_MUTANT_SHARE", "1/1").split("/"))
+    if not 1 <= first <= of:
+        raise SystemExit(f"HPSEARCH_MUTANT_SHARE is {first}/{of}; it must be I/N with 1 <= I <= N")
+    mutants = mutants if asked.names else mutants[first - 1::of]
     if not mutants:
         raise SystemExit("no mutant is left to be checked")
 
