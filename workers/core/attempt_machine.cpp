@@ -648,10 +648,10 @@ void AttemptMachine::decided(const Decision& decision, Instant now, AttemptOutpu
         forcing_ = Forcing::none;
         force_at_.reset();
       }
+      answer_ahead(out);  // First: after the answer, no later one may name the length of before.
       for (const QuestionId question : std::exchange(asking_, {})) {
         answer(question, now, out);
       }
-      answer_ahead(out);
       break;
     }
     case Directive::pause:

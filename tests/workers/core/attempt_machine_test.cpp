@@ -124,6 +124,19 @@ class Conversation {
     return lines;
   }
 
+  /// What the program is told, in order: "answer", and "ahead" for what its keeper answers from then on.
+  std::vector<std::string> told() {
+    std::vector<std::string> order;
+    for (const Effect& effect : out_.effects) {
+      if (std::holds_alternative<AnswerProgram>(effect)) {
+        order.emplace_back("answer");
+      } else if (std::holds_alternative<AnswerAhead>(effect)) {
+        order.emplace_back("ahead");
+      }
+    }
+    return order;
+  }
+
   /// "CHECKPOINT", "TERM" and "KILL" since the last look.
   std::vector<std::string> signals() {
     std::vector<std::string> names;
@@ -212,6 +225,14 @@ TEST(Answers, AtTheLengthTheProgramWaitsForTheDecision) {
   EXPECT_EQ(talk.answers(), (Lines{R"(1 {"directive":"continue","length":9})"}));
   talk.report(first, 4);
   EXPECT_EQ(talk.answers(), (Lines{R"(1 {"directive":"continue","length":9})"}));
+}
+
+TEST(Answers, AreNewForTheKeeperBeforeTheProgramHearsOfTheNewLength) {
+  Conversation talk = Conversation::running();
+  talk.effects<AnswerAhead>();
+  talk.report(first, 3);
+  talk.decide(50, Directive::train_on, 9);
+  EXPECT_EQ(talk.told(), (Lines{"ahead", "answer"}));
 }
 
 TEST(Answers, AtTheLengthWithoutTheMetricTheProgramGoesOn) {
