@@ -1,0 +1,288 @@
+// AttemptMachine: how its program ends, by itself or with help.
+
+#include "hpsearch/workers/core/attempt_machine.hpp"
+
+#include <array>
+#include <utility>
+
+#include "hpsearch/engine/experiment/checkpoint_signal.hpp"
+#include "hpsearch/workers/core/log_text.hpp"
+
+namespace hpsearch::workers {
+
+using engine::Duration;
+using engine::ExitReport;
+using engine::Instant;
+using engine::Lsn;
+
+namespace {
+
+std::string signal_text(int number) {
+  constexpr std::array<std::pair<int, std::string_view>, 9> names{
+      {{2, "SIGINT"},
+       {4, "SIGILL"},
+       {6, "SIGABRT"},
+       {7, "SIGBUS"},
+       {8, "SIGFPE"},
+       {9, "SIGKILL; perhaps the machine ran out of memory"},
+       {11, "SIGSEGV"},
+       {13, "SIGPIPE"},
+       {15, "SIGTERM"}}};
+  std::string text = "ended by signal " + std::to_string(number);
+  for (const auto& [known, name] : names) {
+    if (known == number) {
+      text.append(" (").append(name).append(")");
+    }
+  }
+  return text;
+}
+
+std::string status_text(int code) {
+  switch (code) {
+    case 0:
+      return "";
+    case 75:
+      return "exit status 75: it asks to be run again";
+    case 126:
+      return "exit status 126: the command is not executable";
+    case 127:
+      return "exit status 127: the command was not found";
+    default:
+      return "exit status " + std::to_string(code);
+  }
+}
+
+}  // namespace
+
+void AttemptMachine::ask_to_end(Instant now, AttemptOutput& out) {
+  if (!asking_.empty()) {
+    for (const QuestionId question : std::exchange(asking_, {})) {
+      answer(question, now, out);
+    }
+    return;
+  }
+  if (speaks_ != Speaks::socket && wants_checkpoint_signal()) {
+    ask_by_signal(now, out);
+    return;
+  }
+  if (speaks_ != Speaks::lines) {
+    expect_end_within(rules_.grace, now);  // It hears at its next report, if it makes one.
+    return;
+  }
+  const bool at_length = length_reported_ && *length_reported_ >= length_;
+  if (at_length) {
+    expect_end_within(rules_.quiet_end, now);  // Most end there by themselves.
+  } else if (forcing_ < Forcing::terminated) {
+    terminate(now, out);
+  }
+}
+
+bool AttemptMachine::wants_checkpoint_signal() const {
+  return spec_.environment_variables.contains(engine::checkpoint_signal_variable);
+}
+
+/// For who does not hear answers, or will not ask in time.
+void AttemptMachine::ask_by_signal(Instant now, AttemptOutput& out) {
+  expect_end_within(rules_.grace, now);
+  signaled_by_us_ = true;  // That it ends then is no decision of its own.
+  if (phase_ == Phase::running) {
+    out.effects.emplace_back(SignalProgram{spec_.key, false, true});
+  }
+}
+
+void AttemptMachine::expect_end_within(Duration patience, Instant now) noexcept {
+  if (forcing_ < Forcing::terminated) {
+    forcing_ = Forcing::asked;
+    force_at_ = now + patience;
+  }
+}
+
+void AttemptMachine::terminate(Instant now, AttemptOutput& out) {
+  forcing_ = Forcing::terminated;
+  force_at_ = now + rules_.grace;
+  signaled_by_us_ = true;
+  if (phase_ == Phase::running) {
+    out.effects.emplace_back(SignalProgram{spec_.key, false});
+  }
+}
+
+void AttemptMachine::end_now(Instant now, AttemptOutput& out) {
+  if (phase_ == Phase::waiting || phase_ == Phase::preparing) {
+    never_ran(ExitReport::Cause::ended_by_agent, "the worker ended before it started", out);
+  } else if (alive() && forcing_ == Forcing::none && wants_checkpoint_signal()) {
+    ask_by_signal(now, out);
+  } else if (alive() && forcing_ < Forcing::terminated) {
+    terminate(now, out);
+  }
+}
+
+/// Not while the checkpoint it was asked for is on its way, and not when there is nothing left to force.
+bool AttemptMachine::may_force() const noexcept {
+  const bool suspended = forcing_ == Forcing::asked && publishing_;
+  return force_at_ && !suspended && phase_ != Phase::ended && phase_ != Phase::exited;
+}
+
+void AttemptMachine::kill_now(AttemptOutput& out) {
+  force_at_.reset();
+  if (phase_ == Phase::waiting || phase_ == Phase::preparing) {
+    never_ran(ExitReport::Cause::ended_by_agent, "it was told to end before it started", out);
+    return;
+  }
+  if (!alive() || forcing_ == Forcing::killed) {
+    return;
+  }
+  forcing_ = Forcing::killed;
+  signaled_by_us_ = true;
+  if (phase_ == Phase::running) {
+    out.effects.emplace_back(SignalProgram{spec_.key, true});
+  }
+}
+
+void AttemptMachine::ended(const ProgramEnded& end, AttemptOutput& out) {
+  if (remains_) {
+    no_more_remains(out);
+    return;
+  }
+  if (phase_ != Phase::running) {
+    return;
+  }
+  phase_ = Phase::ended;
+  end_ = end;
+  signaled_by_us_ = signaled_by_us_ || end.asked;
+  force_at_.reset();
+  asking_.clear();
+  if (publishing_) {
+    return;
+  }
+  if (fenced_) {
+    finish(false, out);
+    return;
+  }
+  if (!end.by_signal && end.code == 0 && !said_checkpoint_) {
+    // Whoever reports nothing may still leave a checkpoint: ending well says that it is complete.
+    to_publish_.push_back({.step = last_step_.value_or(length_), .question = std::nullopt});
+    publish_next(out);
+    return;
+  }
+  make_exit_report();
+}
+
+/// Its trial goes on elsewhere; its slots do not.
+void AttemptMachine::stuck(const std::string& why, AttemptOutput& out) {
+  if (!alive()) {
+    return;
+  }
+  phase_ = Phase::ended;
+  remains_ = true;
+  stuck_because_ = why;
+  force_at_.reset();
+  asking_.clear();
+  to_publish_.clear();  // Whether it is whole nobody can say.
+  notice(Notice::Level::error, why + "; its slots stay out of use until that is gone", out);
+  if (publishing_) {
+    return;
+  }
+  if (fenced_) {
+    stay_with_remains();
+  } else {
+    make_exit_report();
+  }
+}
+
+/// A fenced attempt reports nothing more. But the agent after this one has to know what is in its slots.
+void AttemptMachine::stay_with_remains() noexcept {
+  phase_ = Phase::exited;
+  spool_at_once_ = true;
+}
+
+void AttemptMachine::no_more_remains(AttemptOutput& out) {
+  remains_ = false;
+  notice(Notice::Level::info, "nothing of it is left any more", out);
+  if (phase_ == Phase::exited && (fenced_ || kept_.empty())) {
+    finish(!fenced_, out);
+  }
+}
+
+void AttemptMachine::lost(const std::string& why, AttemptOutput& out) {
+  if (remains_) {
+    no_more_remains(out);
+    return;
+  }
+  if (!alive()) {
+    return;
+  }
+  phase_ = Phase::ended;
+  lost_because_ = why;
+  force_at_.reset();
+  asking_.clear();
+  to_publish_.clear();  // Whether it is whole nobody can say.
+  if (publishing_) {
+    return;
+  }
+  if (fenced_) {
+    finish(false, out);
+  } else {
+    make_exit_report();
+  }
+}
+
+void AttemptMachine::never_ran(ExitReport::Cause cause, const std::string& message, AttemptOutput& out) {
+  phase_ = Phase::exited;
+  never_ran_ = true;
+  force_at_.reset();
+  if (fenced_) {
+    finish(false, out);
+    return;
+  }
+  for (const Lsn decision : std::exchange(unacked_decisions_, {})) {
+    out.messages.emplace_back(proto::DecisionAck{spec_.key, decision});
+  }
+  keep(ExitReport{.cause = cause, .code = 0, .message = message, .log_tail = ""}, true);
+}
+
+void AttemptMachine::make_exit_report() {
+  phase_ = Phase::exited;
+  ExitReport report;
+  report.code = end_ ? end_->code : 0;
+  const bool failed = end_ && (end_->by_signal || end_->code != 0);
+  report.unkillable = remains_;
+  if (no_progress_) {
+    report.cause = ExitReport::Cause::no_progress;
+    report.message = "ended: it said nothing for " +
+                     std::to_string(spec_.progress_timeout.in_micros() / 1'000'000) + " s (progress_timeout)";
+    report.log_tail = end_ ? end_->log_tail : "";
+  } else if (signaled_by_us_ || (lost_because_ && kill_decided_)) {
+    report.cause = ExitReport::Cause::ended_by_agent;
+  } else if (!end_ && !lost_because_) {
+    report.cause = ExitReport::Cause::lost;  // How its first process ended was not told before the rest is gone.
+  } else if (lost_because_) {
+    report.cause = ExitReport::Cause::lost;
+    report.message = *lost_because_;
+  } else if (failed && end_->out_of_memory) {
+    report.cause = ExitReport::Cause::out_of_memory;
+    report.message = "ended by the kernel: its memory limit was reached";
+    report.log_tail = end_->log_tail;
+  } else {
+    report.cause = end_->by_signal ? ExitReport::Cause::signaled : ExitReport::Cause::exited;
+    report.message = end_->by_signal ? signal_text(end_->code) : status_text(end_->code);
+    report.log_tail = failed ? end_->log_tail : "";
+  }
+  if (remains_) {
+    report.message.append(report.message.empty() ? "" : "; ").append(stuck_because_);
+  }
+  if (!lost_checkpoint_.empty()) {
+    report.message.append(report.message.empty() ? "" : "; ")
+        .append("a checkpoint was not taken: " + lost_checkpoint_);
+  }
+  keep(std::move(report), true);
+}
+
+void AttemptMachine::finish(bool keep_logs, AttemptOutput& out) {
+  phase_ = Phase::exited;
+  finished_ = true;
+  resend_at_.reset();
+  force_at_.reset();
+  out.effects.emplace_back(DeleteAttempt{spec_.key, keep_logs});
+}
+
+}  // namespace hpsearch::workers

@@ -1,0 +1,330 @@
+// AttemptMachine: what its program says, and what it is told.
+
+#include "hpsearch/workers/core/attempt_machine.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+#include <variant>
+
+#include "hpsearch/engine/base/text.hpp"
+#include "hpsearch/engine/base/value.hpp"
+#include "hpsearch/workers/core/log_text.hpp"
+
+namespace hpsearch::workers {
+
+using engine::CheckpointReport;
+using engine::Directive;
+using engine::Duration;
+using engine::Instant;
+using engine::InvalidHparamsReport;
+using engine::MetricsReport;
+using engine::Units;
+using engine::Value;
+
+namespace {
+
+// A look that comes later than this finds unread what the program said while we stood still.
+constexpr Duration own_delay = Duration::seconds(5);
+
+}  // namespace
+
+void AttemptMachine::said(const ProgramSaid& said, Instant now, AttemptOutput& out) {
+  if (phase_ != Phase::running) {
+    return;
+  }
+  position_ = std::max(position_, said.position);
+  const engine::Result<ProgramMessage> message =
+      said.question ? parse_socket_line(said.line) : parse_stdout_payload(said.line);
+  const std::optional<QuestionId> question = said.answered ? std::nullopt : said.question;
+  if (!message) {
+    if (question) {
+      answer_error(*question, message.error().message, out);
+    }
+    note(Flaw::misunderstood, "a message of the program was not understood: " + message.error().message, out);
+    return;
+  }
+  silent_since_ = now;
+  if (said.question) {
+    speaks_ = Speaks::socket;
+  } else if (speaks_ == Speaks::unknown) {
+    speaks_ = Speaks::lines;
+  }
+  std::visit([&](const auto& known) { take(known, question, now, out); }, *message);
+}
+
+void AttemptMachine::take(const SaidMetrics& said, std::optional<QuestionId> question, Instant now,
+                          AttemptOutput& out) {
+  MetricsReport report{.step = said.step, .metrics = said.metrics};
+  judge_step(said.step, out);
+  judge_passing(report, out);
+  last_step_ = std::max(last_step_.value_or(Units{}), said.step);
+  if (!said.ignored.empty()) {
+    note(Flaw::no_number, "the program reports \"" + said.ignored.front() + "\", which is no number; left out", out);
+  }
+  const bool asks = decides(report);
+  if (asks && question && !asking_.empty() && length_reported_ == said.step) {
+    asking_.push_back(*question);  // The same question on another connection.
+    return;
+  }
+  if (asks) {
+    length_reported_ = said.step;
+  }
+  if (asks || kept_bytes_ < rules_.kept_bytes) {
+    keep(std::move(report), asks);
+  } else if (!std::exchange(noticed_thinning_, true)) {
+    notice(Notice::Level::warning,
+           "the daemon is silent and too many reports wait for it; values between lengths are left out from "
+           "now on",
+           out);
+  }
+  if (!question) {
+    return;
+  }
+  if (asks && !end_as_) {
+    asking_.push_back(*question);
+  } else {
+    answer(*question, now, out);
+  }
+}
+
+void AttemptMachine::take(const SaidCheckpoint& said, std::optional<QuestionId> question, Instant /*now*/,
+                          AttemptOutput& out) {
+  said_checkpoint_ = true;
+  const Units step = said.step.value_or(last_step_.value_or(spec_.latest_step));
+  to_publish_.push_back({.step = step, .question = question});
+  publish_next(out);
+}
+
+void AttemptMachine::take(const SaidRemark& /*said*/, std::optional<QuestionId> question, Instant now,
+                          AttemptOutput& out) {
+  if (question) {
+    answer(*question, now, out);
+  }
+}
+
+void AttemptMachine::take(const SaidInvalid& said, std::optional<QuestionId> question, Instant now,
+                          AttemptOutput& out) {
+  if (!std::exchange(said_invalid_, true)) {
+    keep(InvalidHparamsReport{said.why}, true);
+  }
+  end_as_ = Directive::stop;
+  answer_ahead(out);
+  if (question) {
+    answer(*question, now, out);
+  }
+}
+
+void AttemptMachine::take(const SaidUnreadable& said, std::optional<QuestionId> question, Instant now,
+                          AttemptOutput& out) {
+  note(Flaw::unreadable,
+       "the pattern of metrics." + said.metric + " found " + engine::compact_json(Value(said.text)) +
+           ", in which there is no number; such lines are left out",
+       out);
+  if (question) {
+    answer(*question, now, out);
+  }
+}
+
+void AttemptMachine::note(Flaw flaw, const std::string& text, AttemptOutput& out) {
+  constexpr std::array<const char*, 6> names{"backward", "sparse", "missing", "unreadable", "no_number",
+                                             "misunderstood"};
+  constexpr std::size_t most = 1024;
+  const auto which = static_cast<std::size_t>(flaw);
+  if (std::exchange(noted_[which], true)) {
+    return;
+  }
+  notice(Notice::Level::warning, text, out);
+  const std::string_view piece = std::string_view(text).substr(0, most);
+  keep(engine::NoteReport{.about = names[which],
+                          .text = std::string(piece.substr(0, piece.size() - cut_character_at_end(piece)))},
+       false);
+}
+
+void AttemptMachine::judge_step(Units step, AttemptOutput& out) {
+  const auto at = [this](Units units) { return std::to_string(count(units)) + " " + spec_.unit; };
+  if (last_step_ && step < *last_step_) {
+    note(Flaw::backward,
+         "it reports " + at(step) + " after " + at(*last_step_) + "; steps count what was trained in all and never fall",
+         out);
+  } else if (!last_step_ && step < spec_.latest_step) {
+    note(Flaw::backward,
+         "it was given a checkpoint of " + at(spec_.latest_step) + " and begins again at " + at(step) +
+             "; it should load HPSEARCH_LATEST_CHECKPOINT and count on from there",
+         out);
+  }
+}
+
+/// Whether the report passes the asked length without, or long after, the value that the searcher waits for.
+void AttemptMachine::judge_passing(const MetricsReport& report, AttemptOutput& out) {
+  const auto at = [this](Units units) { return std::to_string(count(units)) + " " + spec_.unit; };
+  if (names_metric(report)) {
+    const bool passed = report.step > length_ && last_measured_.value_or(spec_.latest_step) < length_;
+    if (passed) {
+      note(Flaw::sparse,
+           "it was asked for " + at(length_) + " and reports " + spec_.metric + " at " +
+               at(last_measured_.value_or(spec_.latest_step)) + " and then at " + at(report.step) +
+               "; the search decides late, on a later value: report more often",
+           out);
+    }
+    last_measured_ = std::max(last_measured_.value_or(Units{}), report.step);
+    return;
+  }
+  if (report.step < length_ || (last_measured_ && *last_measured_ >= length_)) {
+    return;
+  }
+  if (!at_length_without_ || *at_length_without_ < length_) {
+    at_length_without_ = report.step;  // Its metric may come in another report of this step.
+    return;
+  }
+  if (report.step <= *at_length_without_) {
+    return;
+  }
+  std::vector<std::string_view> names;
+  for (const auto& [name, value] : report.metrics) {
+    names.push_back(name);
+  }
+  const std::string_view near = engine::nearest(spec_.metric, names);
+  note(Flaw::missing,
+       "it has passed " + at(length_) + ", its asked length, without reporting \"" + spec_.metric +
+           "\", the searcher's metric" +
+           (names.empty() ? std::string() : "; it reports \"" + std::string(near.empty() ? names.front() : near) + "\""),
+       out);
+}
+
+void AttemptMachine::published(const CheckpointReport& report, Instant now, AttemptOutput& out) {
+  if (!publishing_) {
+    return;
+  }
+  const std::optional<QuestionId> question = publishing_->question;
+  keep(report, true);
+  if (question) {
+    answer(*question, now, out);
+  }
+  checkpoint_settled(now, out);
+}
+
+void AttemptMachine::not_published(bool was_empty, const std::string& why, Instant now, AttemptOutput& out) {
+  if (!publishing_) {
+    return;
+  }
+  const std::optional<QuestionId> question = publishing_->question;
+  const bool nobody_asked = phase_ == Phase::ended && !said_checkpoint_;
+  if (question) {
+    answer_error(*question, why, out);
+  }
+  if (!(nobody_asked && was_empty)) {
+    notice(Notice::Level::warning, "a checkpoint was not taken: " + why, out);
+    lost_checkpoint_ = why;
+  }
+  checkpoint_settled(now, out);
+}
+
+void AttemptMachine::publish_next(AttemptOutput& out) {
+  if (publishing_ || to_publish_.empty()) {
+    return;
+  }
+  publishing_ = to_publish_.front();
+  to_publish_.pop_front();
+  out.effects.emplace_back(
+      PublishCheckpoint{spec_.key, publishing_->step, spec_.checkpoint_root, spec_.storage_environment});
+}
+
+void AttemptMachine::checkpoint_settled(Instant now, AttemptOutput& out) {
+  publishing_.reset();
+  silent_since_ = now;
+  if (phase_ == Phase::ended && fenced_) {
+    if (remains_) {
+      stay_with_remains();
+    } else {
+      finish(false, out);
+    }
+    return;
+  }
+  if (!to_publish_.empty()) {
+    publish_next(out);
+    return;
+  }
+  if (phase_ == Phase::ended) {
+    make_exit_report();
+  } else if (forcing_ == Forcing::asked && !waited_for_checkpoint_) {
+    waited_for_checkpoint_ = true;         // Once: a program that saves for ever is ended too.
+    expect_end_within(rules_.grace, now);  // It could not end while it waited for us.
+  }
+}
+
+void AttemptMachine::answer(QuestionId question, Instant now, AttemptOutput& out) {
+  silent_since_ = now;
+  const char* directive = "continue";
+  if (end_as_) {
+    directive = *end_as_ == Directive::pause ? "pause" : "stop";
+    if (!told_) {  // Asking again and again does not buy time.
+      expect_end_within(rules_.grace, now);
+    }
+    told_ = true;
+  }
+  Value::Map line;
+  line["directive"] = directive;
+  line["length"] = static_cast<std::int64_t>(count(length_));
+  out.effects.emplace_back(
+      AnswerProgram{spec_.key, question, engine::compact_json(Value(std::move(line)))});
+}
+
+/// Only what needs no thought: below the length nothing is decided.
+void AttemptMachine::answer_ahead(AttemptOutput& out) {
+  if (phase_ != Phase::running) {
+    return;
+  }
+  const Units below = end_as_ || kill_decided_ || fenced_ ? Units{} : length_;
+  if (answered_ahead_ == below) {
+    return;
+  }
+  answered_ahead_ = below;
+  Value::Map line;
+  line["directive"] = "continue";
+  line["length"] = static_cast<std::int64_t>(count(length_));
+  out.effects.emplace_back(AnswerAhead{spec_.key, below, engine::compact_json(Value(std::move(line)))});
+}
+
+void AttemptMachine::answer_error(QuestionId question, const std::string& what,
+                                  AttemptOutput& out) const {
+  Value::Map line;
+  line["error"] = what;
+  out.effects.emplace_back(
+      AnswerProgram{spec_.key, question, engine::compact_json(Value(std::move(line)))});
+}
+
+/// When it will have said nothing for too long; nothing while it is us who let it wait, or while it is being ended.
+std::optional<Instant> AttemptMachine::progress_due() const noexcept {
+  const bool watched = spec_.progress_timeout > Duration{} && phase_ == Phase::running && forcing_ == Forcing::none &&
+                       asking_.empty() && !publishing_;
+  return watched ? std::optional(silent_since_ + spec_.progress_timeout) : std::nullopt;
+}
+
+void AttemptMachine::look_for_progress(Instant now, AttemptOutput& out) {
+  const std::optional<Instant> due = progress_due();
+  if (!due || now < *due) {
+    return;
+  }
+  if (now - *due > own_delay) {
+    silent_since_ = silent_since_ + (now - *due) + own_delay;
+    return;
+  }
+  no_progress_ = true;
+  spool_at_once_ = true;
+  notice(Notice::Level::warning,
+         "it said nothing for " + std::to_string(spec_.progress_timeout.in_micros() / 1'000'000) + " s and is ended",
+         out);
+  terminate(now, out);
+}
+
+bool AttemptMachine::names_metric(const MetricsReport& report) const {
+  return std::any_of(report.metrics.begin(), report.metrics.end(),
+                     [this](const auto& named) { return named.first == spec_.metric; });
+}
+
+bool AttemptMachine::decides(const MetricsReport& report) const {
+  return report.step >= length_ && names_metric(report);
+}
+
+}  // namespace hpsearch::workers

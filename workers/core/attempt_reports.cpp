@@ -1,0 +1,297 @@
+// AttemptMachine: what is kept for the daemon: in memory, in the spool, under way.
+
+#include "hpsearch/workers/core/attempt_machine.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+#include "hpsearch/workers/core/log_text.hpp"
+
+namespace hpsearch::workers {
+
+using engine::CheckpointReport;
+using engine::Directive;
+using engine::Duration;
+using engine::ExitReport;
+using engine::Instant;
+using engine::InvalidHparamsReport;
+using engine::Lsn;
+using engine::MetricsReport;
+using engine::Report;
+
+namespace {
+
+// A batch stays well below proto::max_frame_bytes whatever one report adds to it, and below what the decoder
+// takes as elements of one list.
+constexpr std::size_t batch_bytes = 64 * 1024;
+constexpr std::size_t batch_reports = 512;
+// Batches of one attempt that are not acknowledged: what comes meanwhile waits for fewer, larger ones. A queue at the
+// daemon holds 256 of a worker.
+constexpr std::size_t batches_in_flight = 64;
+// One lost frame makes the daemon ask once per frame behind it; they all mean the same.
+constexpr Duration one_nack_per = Duration::millis(200);
+// As much is spooled at once even when nothing of it decides.
+constexpr std::size_t spool_burst = 64 * 1024;
+// A spool is written anew when it is larger than this and most of it was acknowledged.
+constexpr std::size_t small_spool = 1024 * 1024;
+constexpr Duration spool_again_after = Duration::seconds(1);
+
+/// About what a report takes encoded; never much less.
+struct EncodedSize {
+  std::size_t operator()(const MetricsReport& report) const {
+    std::size_t bytes = 48;
+    for (const auto& [name, value] : report.metrics) {
+      bytes += name.size() + 16;
+    }
+    return bytes;
+  }
+  std::size_t operator()(const CheckpointReport& report) const { return 96 + report.path.size(); }
+  std::size_t operator()(const InvalidHparamsReport& report) const { return 48 + report.why.size(); }
+  std::size_t operator()(const engine::NoteReport& report) const {
+    return 48 + report.about.size() + report.text.size();
+  }
+  std::size_t operator()(const ExitReport& report) const {
+    return 96 + report.message.size() + report.log_tail.size();
+  }
+};
+
+}  // namespace
+
+AttemptMachine::AttemptMachine(SpooledAttempt found, AttemptRules rules)
+    : AttemptMachine(std::move(found.spec), rules) {
+  const SpooledState& state = found.state;
+  phase_ = state.exited ? Phase::exited : Phase::starting;
+  found_ = true;
+  last_decision_ = spooled_decision_ = state.last_decision;
+  length_ = std::max(length_, state.length);
+  kill_decided_ = state.told == Directive::kill;
+  if (!kill_decided_) {
+    end_as_ = state.told;
+  }
+  asking_ = state.asking;
+  speaks_ = state.speaks_socket ? Speaks::socket : state.speaks_lines ? Speaks::lines : Speaks::unknown;
+  last_step_ = last_measured_ = state.last_step;
+  length_reported_ = state.length_reported;
+  said_checkpoint_ = state.said_checkpoint;
+  said_invalid_ = state.said_invalid;
+  no_progress_ = state.no_progress;
+  remains_ = spooled_remains_ = state.unkillable;
+  lost_checkpoint_ = state.lost_checkpoint;
+  to_publish_.assign(state.checkpoints.begin(), state.checkpoints.end());
+  position_ = state.position;
+  acked_ = sent_ = state.acked;
+  for (Report& report : found.reports) {
+    const std::size_t bytes = std::visit(EncodedSize{}, report);
+    kept_bytes_ += bytes;
+    kept_.push_back({std::move(report), bytes});
+  }
+  spooled_ = last_seq();
+}
+
+void AttemptMachine::keep(Report report, bool decisive) {
+  if (fenced_) {
+    return;
+  }
+  spool_at_once_ = spool_at_once_ || decisive;
+  spool_soon_ = true;
+  const std::size_t bytes = std::visit(EncodedSize{}, report);
+  kept_bytes_ += bytes;
+  unspooled_bytes_ += bytes;
+  kept_.push_back({std::move(report), bytes});
+  if (never_ran_) {
+    spooled_ = last_seq();
+  }
+}
+
+bool AttemptMachine::may_spool() const noexcept {
+  const bool is_wanted = !fenced_ || (remains_ && phase_ == Phase::exited);
+  return is_wanted && !writing_ && !finished_ && !never_ran_;
+}
+
+void AttemptMachine::spool(Instant now, AttemptOutput& out) {
+  if (!may_spool() || !(spool_at_once_ || spool_soon_)) {
+    return;
+  }
+  if (!spool_at_) {
+    spool_at_ = now + rules_.spool_within;
+  }
+  const bool due = spool_at_once_ || unspooled_bytes_ >= spool_burst || now >= *spool_at_;
+  if (!due || (spool_not_before_ && now < *spool_not_before_)) {
+    return;
+  }
+  anew_ = anew_ || (spool_bytes_ > small_spool && kept_bytes_ < spool_bytes_ / 2);
+  const std::uint64_t before = anew_ ? acked_ : spooled_;
+  std::vector<Report> reports;
+  reports.reserve(static_cast<std::size_t>(last_seq() - before));
+  for (std::uint64_t seq = before + 1; seq <= last_seq(); ++seq) {
+    reports.push_back(kept_[static_cast<std::size_t>(seq - acked_ - 1)].report);
+  }
+  const SpooledState state = state_to_spool();
+  std::string bytes = anew_ ? spool_anew(spec_, state, before + 1, reports)
+                            : spool_more(spec_.key, state, before + 1, reports);
+  spool_bytes_ = (anew_ ? 0 : spool_bytes_) + bytes.size();
+  writing_ = true;
+  writing_upto_ = last_seq();
+  writing_decision_ = last_decision_;
+  writing_remains_ = state.unkillable;
+  unspooled_bytes_ = 0;
+  spool_at_once_ = spool_soon_ = false;
+  spool_at_.reset();
+  spool_not_before_.reset();
+  out.effects.emplace_back(
+      WriteSpool{spec_.key, ++writes_, std::move(bytes), std::exchange(anew_, false), position_});
+}
+
+void AttemptMachine::spool_written(std::uint64_t write, AttemptOutput& out) {
+  if (!writing_ || write != writes_) {
+    return;
+  }
+  writing_ = false;
+  noticed_no_spool_ = false;
+  spooled_ = std::max(spooled_, writing_upto_);
+  spooled_decision_ = writing_decision_;
+  spooled_remains_ = writing_remains_;
+  std::erase_if(unacked_decisions_, [&](Lsn decision) {
+    const bool durable = decision <= spooled_decision_;
+    if (durable) {
+      out.messages.emplace_back(proto::DecisionAck{spec_.key, decision});
+    }
+    return durable;
+  });
+  if (phase_ == Phase::preparing) {
+    phase_ = Phase::starting;
+    out.effects.emplace_back(StartProgram{spec_});
+  }
+}
+
+void AttemptMachine::spool_not_written(std::uint64_t write, const std::string& why, Instant now,
+                                       AttemptOutput& out) {
+  if (!writing_ || write != writes_) {
+    return;
+  }
+  writing_ = false;
+  if (phase_ == Phase::preparing) {
+    never_ran(ExitReport::Cause::could_not_start, why, out);
+    return;
+  }
+  // What a failed write has left is unknown, and what a failed sync has left too: all of it once more.
+  anew_ = true;
+  spool_at_once_ = true;
+  spool_not_before_ = now + spool_again_after;
+  if (!std::exchange(noticed_no_spool_, true)) {
+    notice(Notice::Level::warning, "its reports wait until they can be written down here: " + why, out);
+  }
+}
+
+SpooledState AttemptMachine::state_to_spool() const {
+  SpooledState state;
+  state.exited = phase_ == Phase::exited;
+  state.position = position_;
+  state.acked = acked_;
+  state.last_decision = last_decision_;
+  state.told = kill_decided_ ? std::optional(Directive::kill) : end_as_;
+  state.length = length_;
+  state.speaks_lines = speaks_ == Speaks::lines;
+  state.speaks_socket = speaks_ == Speaks::socket;
+  state.last_step = last_step_;
+  state.length_reported = length_reported_;
+  state.said_checkpoint = said_checkpoint_;
+  state.said_invalid = said_invalid_;
+  state.no_progress = no_progress_;
+  state.unkillable = remains_ && phase_ == Phase::exited;  // Before that, the next agent finds it stuck by itself.
+  state.lost_checkpoint = lost_checkpoint_;
+  state.asking = asking_;
+  // The one that a silent program leaves by ending well comes back with the journal's last line.
+  if (phase_ != Phase::ended || said_checkpoint_) {
+    if (publishing_) {
+      state.checkpoints.push_back(*publishing_);
+    }
+    state.checkpoints.insert(state.checkpoints.end(), to_publish_.begin(), to_publish_.end());
+  }
+  return state;
+}
+
+void AttemptMachine::acknowledged(std::uint64_t upto, AttemptOutput& out) {
+  if (fenced_ || finished_) {
+    return;
+  }
+  const std::uint64_t last = std::min(upto, last_seq());
+  if (last > acked_) {
+    unanswered_ = 0;
+    resend_after_ = rules_.first_resend;
+    resend_at_.reset();
+  }
+  for (; acked_ < last; ++acked_) {
+    kept_bytes_ -= kept_.front().bytes;
+    if (acked_ < sent_) {
+      in_flight_bytes_ -= kept_.front().bytes;
+    }
+    kept_.pop_front();
+  }
+  sent_ = std::max(sent_, acked_);
+  while (!batches_.empty() && batches_.front() <= acked_) {
+    batches_.pop_front();
+  }
+  if (phase_ == Phase::exited && kept_.empty() && !remains_) {
+    finish(true, out);
+  }
+}
+
+void AttemptMachine::resend_from(std::uint64_t expect, Instant now) noexcept {
+  const bool again = last_nack_at_ && now - *last_nack_at_ < one_nack_per;
+  if (again || expect > sent_) {
+    return;
+  }
+  last_nack_at_ = now;
+  sent_ = acked_;
+  in_flight_bytes_ = 0;
+  while (!batches_.empty() && batches_.back() >= expect) {
+    batches_.pop_back();
+  }
+  for (std::uint64_t seq = acked_ + 1; seq < expect; ++seq) {
+    in_flight_bytes_ += kept_[static_cast<std::size_t>(seq - acked_ - 1)].bytes;
+    sent_ = seq;
+  }
+}
+
+void AttemptMachine::session_lost() noexcept {
+  forget_sent();
+}
+
+void AttemptMachine::forget_sent() noexcept {
+  sent_ = acked_;
+  in_flight_bytes_ = 0;
+  batches_.clear();
+  resend_at_.reset();
+  resend_after_ = rules_.first_resend;
+  last_nack_at_.reset();
+  unanswered_ = 0;
+}
+
+void AttemptMachine::send(Instant now, std::size_t window, AttemptOutput& out) {
+  if (on_hold_ || fenced_ || finished_) {
+    return;
+  }
+  while (sent_ < spooled_ && in_flight_bytes_ < window && batches_.size() < batches_in_flight) {
+    proto::Reports batch{.key = spec_.key, .first_seq = sent_ + 1, .reports = {}};
+    std::size_t bytes = 0;
+    while (sent_ < spooled_ && batch.reports.size() < batch_reports) {
+      const Kept& next = kept_[static_cast<std::size_t>(sent_ - acked_)];
+      if (!batch.reports.empty() && bytes + next.bytes > batch_bytes) {
+        break;
+      }
+      bytes += next.bytes;
+      batch.reports.push_back(next.report);
+      ++sent_;
+    }
+    in_flight_bytes_ += bytes;
+    batches_.push_back(sent_);
+    out.messages.emplace_back(std::move(batch));
+  }
+  if (sent_ > acked_ && !resend_at_) {
+    resend_at_ = now + resend_after_;
+  }
+}
+
+}  // namespace hpsearch::workers
