@@ -81,6 +81,8 @@ class DoubleStart(harness.Case):
 
         refused = self.rounds(start, running, 4, [str(self.folder / "worker"), "in use"])
         print(f"{refused} agents refused in {ROUNDS} rounds", file=sys.stderr)
+        # The agent may only now be in session: its rounds began with its lock.
+        harness.wait_for(lambda: cluster.get("/api/v1/workers")["workers"], "the agent to be known")
         workers = cluster.get("/api/v1/workers")["workers"]
         self.assertEqual([worker["name"] for worker in workers], ["worker"])
 

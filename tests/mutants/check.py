@@ -1,17 +1,16 @@
 """Plants the faults of mutants.txt one by one and demands that the tests notice every one of them.
 
-    python3 tests/mutants/check.py BUILD [--by PROGRAM ... | --not-by PROGRAM ...] [ID ...]
+    python3 tests/mutants/check.py BUILD [ID ...]
 
-All mutants, or those named, in a configured and built folder; --by: those that one of these test programs must
-notice.
+All mutants, or those named, in a configured and built folder.
 
 Production code knows nothing of this. For each mutant a copy of its source is changed and compiled with the flags
 of the build; the object is linked first into the test programs that must notice, so that it takes the place of what
 the libraries hold. A mutant is caught when a test fails, aborts or does not end; unchanged, the same tests must pass.
 
 HPSEARCH_MUTANT_JOBS=N: how many at once (default: one per processor).
-HPSEARCH_MUTANT_SHARE=I/N: of the list every Nth, from the Ith on (default 1/1: all). scripts/test takes one half or the
-other, as the commit has it, so that two changes see them all.
+HPSEARCH_MUTANT_SHARE=I/N: of the list every Nth, from the Ith on (default 1/1: all). scripts/test takes a third, as
+the commit has it.
 """
 
 import argparse
@@ -198,9 +197,6 @@ def verdict_on(build, mutant):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("build", type=pathlib.Path)
-    programs = parser.add_mutually_exclusive_group()
-    programs.add_argument("--by", metavar="PROGRAM", action="append", default=[])
-    programs.add_argument("--not-by", metavar="PROGRAM", action="append", default=[])
     parser.add_argument("names", nargs="*", metavar="ID")
     asked = parser.parse_args()
     if not (asked.build / "build.ninja").exists():
@@ -211,13 +207,10 @@ def main():
     unknown = set(asked.names) - {mutant.name for mutant in mutants}
     if unknown:
         raise SystemExit(f"no such mutant: {', '.join(sorted(unknown))}")
-    mutants = [mutant for mutant in mutants
-               if (not asked.names or mutant.name in asked.names)
-               and (not asked.by or set(asked.by) & set(mutant.tests)) and not set(asked.not_by) & set(mutant.tests)]
     first, of = (int(number) for number in os.environ.get("HPSEARCH_MUTANT_SHARE", "1/1").split("/"))
     if not 1 <= first <= of:
         raise SystemExit(f"HPSEARCH_MUTANT_SHARE is {first}/{of}; it must be I/N with 1 <= I <= N")
-    mutants = mutants if asked.names else mutants[first - 1::of]
+    mutants = [mutant for mutant in mutants if mutant.name in asked.names] if asked.names else mutants[first - 1::of]
     if not mutants:
         raise SystemExit("no mutant is left to be checked")
 
