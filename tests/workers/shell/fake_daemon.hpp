@@ -52,7 +52,18 @@ class FakeDaemon {
       }
     });
     loop_.run();
-    ASSERT_TRUE(ok) << "waited in vain for: " << what;
+    ASSERT_TRUE(ok) << "waited in vain for: " << what << "; until then " << heard();
+  }
+
+  /// For the reader of a failure: how far it came.
+  std::string heard() const {
+    std::string text = std::to_string(hellos.size()) + " HELLO, " + std::to_string(frames_) + " frames, " +
+                       std::to_string(stale_frames_) + " of them of another session, " +
+                       std::to_string(started.size()) + " STARTED";
+    for (const auto& [key, reports] : reports_) {
+      text += ", " + std::to_string(reports.size()) + " reports of trial " + std::to_string(key.trial.number());
+    }
+    return text;
   }
 
   std::vector<engine::Report>& reports(const engine::AttemptKey& key) { return reports_[key]; }
@@ -97,6 +108,7 @@ class FakeDaemon {
     auto decoded = proto::decode_from_worker(frame);
     ASSERT_TRUE(decoded.has_value()) << decoded.error().message;
     peer_ = peer;
+    ++frames_;
     const proto::Envelope& envelope = decoded->envelope;
     if (const auto* hello = std::get_if<proto::Hello>(&decoded->message)) {
       hellos.push_back(*hello);
@@ -111,6 +123,7 @@ class FakeDaemon {
       return;
     }
     if (envelope.session_epoch != session_) {
+      ++stale_frames_;
       say(proto::Resync{});
       return;
     }
@@ -141,6 +154,8 @@ class FakeDaemon {
   std::uint64_t epoch_ = 1;
   std::uint64_t session_ = 0;
   std::uint64_t msg_no_ = 0;
+  std::uint64_t frames_ = 0;
+  std::uint64_t stale_frames_ = 0;
   std::map<engine::AttemptKey, std::vector<engine::Report>> reports_;
 };
 
