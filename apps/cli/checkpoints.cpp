@@ -1,31 +1,25 @@
-#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
-#include <span>
+#include <map>
+#include <optional>
 #include <string>
-#include <system_error>
-#include <vector>
+#include <utility>
 
+#include "cli/checkpoint_copy.hpp"
 #include "cli/server.hpp"
 #include "cli/shapes.hpp"
 #include "cli/table.hpp"
 #include "cli/text.hpp"
 #include "cli/verbs.hpp"
+#include "hpsearch/engine/config/experiment_config.hpp"
 #include "hpsearch/engine/config/remote_storage.hpp"
-#include "hpsearch/proto/json.hpp"
-#include "hpsearch/proto/stored.hpp"
+#include "hpsearch/engine/config/secrets.hpp"
+#include "hpsearch/searchers/registry.hpp"
 
 namespace hpsearch::cli {
 namespace {
 
-namespace fs = std::filesystem;
 using engine::Value;
-
-constexpr const char* manifest_name = "manifest.json";
-constexpr std::size_t largest_manifest = std::size_t{64} * 1024 * 1024;
 
 struct Found {
   std::uint64_t experiment = 0;
@@ -38,14 +32,27 @@ bool is_set(const Value& checkpoint, std::string_view name) {
   return held != nullptr && *held;
 }
 
-/// Those of the experiment, or of one trial.
+/// Whether the checkpoint is named itself, as EXPERIMENT/TRIAL/ATTEMPT-STEP, and not its trial.
+bool names_one(const CheckpointOptions& options) {
+  return options.trial.find('/') != std::string::npos;
+}
+
+/// Those of the experiment, of one trial, or the one that is named.
 Outcome<Found> find_checkpoints(const Server& server, const CheckpointOptions& options) {
-  const Outcome<std::uint64_t> experiment = server.experiment(options.experiment.experiment);
+  std::optional<std::string> named = options.experiment.experiment;
+  if (names_one(options)) {
+    const std::string of = options.trial.substr(0, options.trial.find('/'));
+    if (named && *named != of) {
+      return usage_failure("checkpoint " + options.trial + " is none of experiment " + *named);
+    }
+    named = of;
+  }
+  const Outcome<std::uint64_t> experiment = server.experiment(named);
   if (!experiment) {
     return experiment.failure();
   }
   std::optional<std::uint64_t> trial;
-  if (!options.trial.empty()) {
+  if (!options.trial.empty() && !names_one(options)) {
     const Outcome<std::uint64_t> number = read_number(options.trial, "TRIAL");
     if (!number) {
       return number.failure();
@@ -58,7 +65,8 @@ Outcome<Found> find_checkpoints(const Server& server, const CheckpointOptions& o
   }
   Found found{*experiment, {}, *answer};
   for (const Value& checkpoint : list_at(*answer, "checkpoints")) {
-    if (!trial || count_at(checkpoint, "trial") == *trial) {
+    if (names_one(options) ? text_at(checkpoint, "id") == options.trial
+                           : !trial || count_at(checkpoint, "trial") == *trial) {
       found.checkpoints.push_back(checkpoint);
     }
   }
@@ -69,7 +77,8 @@ Outcome<Found> find_checkpoints(const Server& server, const CheckpointOptions& o
 const Value* choose(const Value::List& checkpoints, const CheckpointOptions& options) {
   const Value* chosen = nullptr;
   for (const Value& checkpoint : checkpoints) {
-    const bool better = options.step     ? count_at(checkpoint, "step") == *options.step
+    const bool better = names_one(options) ? true
+                        : options.step     ? count_at(checkpoint, "step") == *options.step
                         : options.latest ? is_set(checkpoint, "latest")
                                          : is_set(checkpoint, "best") || (chosen == nullptr && is_set(checkpoint, "latest"));
     chosen = better ? &checkpoint : chosen;
@@ -78,71 +87,37 @@ const Value* choose(const Value::List& checkpoints, const CheckpointOptions& opt
 }
 
 Failure none_of(const CheckpointOptions& options) {
+  if (names_one(options)) {
+    return not_found_failure("there is no checkpoint " + options.trial + "; hpsearch checkpoints list shows them");
+  }
   return not_found_failure("trial " + options.trial + " has no checkpoint" +
                            (options.step ? " of step " + std::to_string(*options.step) : std::string()) +
                            "; hpsearch checkpoints list shows them");
 }
 
-/// Compares a copied file with what the manifest says of it; the complaint, or "".
-std::string difference(const fs::path& file, const Value& entry) {
-  std::ifstream in(file, std::ios::binary);
-  std::array<char, 256 * 1024> piece;  // Filled by read().
-  std::uint64_t size = 0;
-  std::uint32_t crc = 0;
-  while (in.read(piece.data(), static_cast<std::streamsize>(piece.size())) || in.gcount() > 0) {
-    const auto got = static_cast<std::size_t>(in.gcount());
-    crc = proto::crc32c(crc, std::as_bytes(std::span(piece.data(), got)));
-    size += got;
+/// What tells rclone on this machine where the experiment's checkpoints are. The daemon does not show keys: where
+/// the experiment has its own, those of this machine count.
+Outcome<std::map<std::string, std::string>> storage_environment(const Server& server, std::uint64_t experiment) {
+  const Outcome<Value> answer = server.client().get(experiment_target(experiment, "/config"));
+  if (!answer) {
+    return answer.failure();
   }
-  if (size != count_at(entry, "bytes")) {
-    return "has " + std::to_string(size) + " bytes instead of " + std::to_string(count_at(entry, "bytes"));
+  const engine::ParsedConfig parsed = engine::parse_config(*answer, searchers::registry(), "", 0);
+  const auto remote = parsed.config ? engine::remote_storage(*parsed.config) : std::nullopt;
+  if (!remote) {
+    return plain_failure("the daemon does not say where experiment " + std::to_string(experiment) +
+                         " keeps its checkpoints, or in words of another version");
   }
-  return crc == count_at(entry, "crc32c") ? "" : "is damaged: its checksum is another one";
-}
-
-/// Copies a checkpoint to a directory that is not there yet; what could not be copied or is damaged is a failure,
-/// and nothing is left then.
-Outcome<Value> fetch(const fs::path& from, const fs::path& to) {
-  std::error_code error;
-  if (engine::is_remote(from.string())) {
-    return plain_failure("the checkpoint is in an object store; fetch it there: " + from.string());
+  std::map<std::string, std::string> environment = remote->environment;
+  const std::string own = "RCLONE_CONFIG_HPSEARCH_";
+  const bool hidden = std::erase_if(environment, [](const auto& entry) { return entry.second == engine::hidden_secret; }) > 0;
+  if (hidden) {
+    environment.erase(own + "ACCESS_KEY_ID");  // Half of a pair is of no use.
   }
-  if (fs::exists(fs::symlink_status(to, error))) {
-    return conflict_failure(to.string() + " exists already; name a directory to make");
+  if (hidden || text_at(member(*answer, "checkpoint_storage"), "connection_string") == engine::hidden_secret) {
+    environment[own + "ENV_AUTH"] = "true";
   }
-  if (!fs::is_regular_file(from / manifest_name, error)) {
-    return plain_failure("the checkpoint " + from.string() +
-                         " cannot be read on this machine; run this on one that shares the file system with the workers");
-  }
-  const fs::path unfinished = to.string() + ".unfinished";
-  fs::remove_all(unfinished, error);
-  fs::copy(from, unfinished, fs::copy_options::recursive | fs::copy_options::copy_symlinks, error);
-  std::string complaint = error ? "cannot copy to " + unfinished.string() + ": " + error.message() : "";
-  std::ifstream in(unfinished / manifest_name, std::ios::binary);
-  const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
-  const auto manifest =
-      proto::parse_json(text, {.bytes = largest_manifest, .depth = 8, .nodes = largest_manifest});
-  if (complaint.empty() && !manifest) {
-    complaint = "the manifest of " + from.string() + " is damaged: " + manifest.error().message;
-  }
-  std::uint64_t files = 0;
-  for (const Value& entry : complaint.empty() ? list_at(*manifest, "files") : Value::List{}) {
-    if (member(entry, "link").is_null()) {
-      const std::string name = text_at(entry, "path");
-      const std::string wrong = difference(unfinished / name, entry);
-      complaint = complaint.empty() && !wrong.empty() ? from.string() + ": " + name + " " + wrong : complaint;
-      ++files;
-    }
-  }
-  if (complaint.empty()) {
-    fs::rename(unfinished, to, error);
-    complaint = error ? "cannot make " + to.string() + ": " + error.message() : "";
-  }
-  if (!complaint.empty()) {
-    fs::remove_all(unfinished, error);
-    return plain_failure(complaint);
-  }
-  return Value(Value::Map{{"path", to.string()}, {"from", from.string()}, {"files", static_cast<std::int64_t>(files)}});
+  return environment;
 }
 
 }  // namespace
@@ -162,11 +137,11 @@ int list_checkpoints(const CheckpointOptions& options, const Output& output) {
     return 0;
   }
   using Align = Table::Align;
-  Table table({{"TRIAL", Align::right}, {"STEP", Align::right}, {"METRIC", Align::right}, {"BYTES", Align::right}, {"IS"}, {"PATH"}});
+  Table table({{"ID"}, {"TRIAL", Align::right}, {"STEP", Align::right}, {"METRIC", Align::right}, {"BYTES", Align::right}, {"IS"}, {"PATH"}});
   for (const Value& checkpoint : found->checkpoints) {
     const bool best = is_set(checkpoint, "best");
     const bool latest = is_set(checkpoint, "latest");
-    table.add({std::to_string(count_at(checkpoint, "trial")), std::to_string(count_at(checkpoint, "step")),
+    table.add({text_at(checkpoint, "id"), std::to_string(count_at(checkpoint, "trial")), std::to_string(count_at(checkpoint, "step")),
                metric_or_dash(member(checkpoint, "metric")), std::to_string(count_at(checkpoint, "bytes")),
                best && latest ? "best, latest" : best ? "best" : latest ? "latest" : "",
                text_at(checkpoint, "path")});
@@ -188,22 +163,31 @@ int download_checkpoint(const CheckpointOptions& options, const Output& output) 
   if (chosen == nullptr) {
     return output.fail(none_of(options));
   }
-  const Outcome<Value> fetched = fetch(text_at(*chosen, "path"), options.to);
+  const std::string from = text_at(*chosen, "path");
+  std::map<std::string, std::string> environment;
+  if (engine::is_remote(from)) {
+    Outcome<std::map<std::string, std::string>> found_keys = storage_environment(*server, found->experiment);
+    if (!found_keys) {
+      return output.fail(found_keys.failure());
+    }
+    environment = std::move(*found_keys);
+  }
+  const Outcome<Value> fetched = copy_checkpoint(from, options.to, environment);
   if (!fetched) {
     return output.fail(fetched.failure());
   }
   if (output.json()) {
     output.data(*fetched);
   } else {
-    output.print("step " + std::to_string(count_at(*chosen, "step")) + " of trial " + options.trial + " is in " +
-                 options.to + ", every file checked\n");
+    output.print("step " + std::to_string(count_at(*chosen, "step")) + " of trial " +
+                 std::to_string(count_at(*chosen, "trial")) + " is in " + options.to + ", every file checked\n");
   }
   return 0;
 }
 
 int delete_checkpoints(const CheckpointOptions& options, const Output& output) {
-  if (!options.step && !options.all) {
-    return output.fail(usage_failure("say which: --step STEP or --all"));
+  if (!options.step && !options.all && !names_one(options)) {
+    return output.fail(usage_failure("say which: --step STEP or --all, or its ID"));
   }
   const Outcome<Server> server = Server::reach(options.experiment.server, Server::Need::running, output);
   if (!server) {
@@ -215,7 +199,7 @@ int delete_checkpoints(const CheckpointOptions& options, const Output& output) {
   }
   Value::List paths;
   for (const Value& checkpoint : found->checkpoints) {
-    if (options.all || count_at(checkpoint, "step") == *options.step) {
+    if (options.all || names_one(options) || count_at(checkpoint, "step") == *options.step) {
       paths.emplace_back(text_at(checkpoint, "path"));
     }
   }
@@ -223,8 +207,9 @@ int delete_checkpoints(const CheckpointOptions& options, const Output& output) {
     return output.fail(none_of(options));
   }
   const std::size_t count = paths.size();
+  const std::string trial = std::to_string(count_at(found->checkpoints.front(), "trial"));
   const Outcome<Value> answer = server->client().post(
-      experiment_target(found->experiment, "/trials/" + options.trial + "/checkpoints/delete"),
+      experiment_target(found->experiment, "/trials/" + trial + "/checkpoints/delete"),
       Value::Map{{"paths", std::move(paths)}});
   if (!answer) {
     return output.fail(answer.failure());
@@ -232,7 +217,7 @@ int delete_checkpoints(const CheckpointOptions& options, const Output& output) {
   if (output.json()) {
     output.data(*answer);
   } else {
-    output.print(std::to_string(count) + (count == 1 ? " checkpoint" : " checkpoints") + " of trial " + options.trial +
+    output.print(std::to_string(count) + (count == 1 ? " checkpoint" : " checkpoints") + " of trial " + trial +
                  " will be deleted\n");
   }
   return 0;

@@ -410,12 +410,12 @@ class CommandLine {
     CheckpointOptions& given = given_.checkpoint;
     add_verb("list", "List checkpoints", list_checkpoints).add_option("TRIAL", given.trial, "Only this trial's");
     CLI::App& download = add_verb("download", "Copy a checkpoint and check every file of it", download_checkpoint);
-    download.add_option("TRIAL", given.trial, "Whose")->required();
+    download.add_option("CHECKPOINT", given.trial, "Its ID, or its TRIAL's number")->required();
     download.add_option("--step", given.step, "Which (default: the best, or else the latest)");
     download.add_flag("--latest", given.latest, "The latest one");
-    download.add_option("--to", given.to, "The directory to make")->required();
+    download.add_option("DIR,--to", given.to, "The directory to make")->required();
     CLI::App& remove = add_verb("delete", "Delete checkpoints that no trial needs", delete_checkpoints);
-    remove.add_option("TRIAL", given.trial, "Whose")->required();
+    remove.add_option("CHECKPOINT", given.trial, "Its ID, or its TRIAL's number")->required();
     CLI::Option* step = remove.add_option("--step", given.step, "Which");
     remove.add_flag("--all", given.all, "All of the trial")->excludes(step);
   }

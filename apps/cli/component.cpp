@@ -115,10 +115,15 @@ int component_check(const std::string& path, const Output& output) {
       const std::size_t line = read.lines.line_of(problem.path);
       file.problems.push_back({line, std::move(problem)});
     }
+    for (engine::Problem& note : parsed.notes) {
+      const std::size_t line = read.lines.line_of(note.path);
+      file.notes.push_back({line, std::move(note)});
+    }
   }
   if (!file.problems.empty() || !parsed.component) {
     return report_problems(file, output);
   }
+  report_notes(file, output);
   if (output.json()) {
     output.data(Value::Map{{"valid", true},
                            {"name", parsed.component->name},

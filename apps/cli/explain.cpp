@@ -13,6 +13,9 @@ std::string explanation_text(const Value& explanation, const Output& output) {
   std::string text = "trial " + std::to_string(count_at(explanation, "trial")) + " of experiment " +
                      std::to_string(count_at(explanation, "experiment")) + " is " +
                      output.paint_state(text_at(explanation, "state")) + "\n";
+  if (const Value& source = member(explanation, "source"); !source.is_null()) {
+    text += "  it begins from " + source_text(source) + "\n";
+  }
   EventStory story(text_at(explanation, "unit"), text_at(explanation, "metric"));
   for (const Value& event : list_at(explanation, "history")) {
     if (const EventStory::Line line = story.tell(event); !line.text.empty()) {

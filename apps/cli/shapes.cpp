@@ -68,6 +68,12 @@ TakenCheckpoint checkpoint_of(const Value& trial) {
   return taken;
 }
 
+std::string source_text(const Value& source) {
+  return "checkpoint " + printable(text_at(source, "id")) + " of trial " + std::to_string(count_at(source, "trial")) +
+         " of experiment " + std::to_string(count_at(source, "experiment")) + ", trained to " +
+         std::to_string(count_at(source, "step")) + " (" + printable(text_at(source, "path")) + ")";
+}
+
 std::string metric_or_dash(const Value& metric) {
   return metric.is_number() ? metric_text(metric.number_or(0)) : "-";
 }

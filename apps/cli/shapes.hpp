@@ -27,6 +27,9 @@ struct TakenCheckpoint {
 };
 [[nodiscard]] TakenCheckpoint checkpoint_of(const engine::Value& trial);
 
+/// "checkpoint 3/0/1-9 of trial 0 of experiment 3, trained to 9 (PATH)": what an experiment's trials begin from.
+[[nodiscard]] std::string source_text(const engine::Value& source);
+
 /// The members of a map of length → count, in order of length. Maps sort their keys as text, people do not.
 [[nodiscard]] std::vector<std::pair<std::uint64_t, std::uint64_t>> by_length(const engine::Value& counts);
 

@@ -15,7 +15,7 @@ std::string show_text(const Value& detail, const Output& output) {
   std::string out;
   const auto line = [&out](const std::string& name, const std::string& text) {
     if (!text.empty()) {
-      out += name + std::string(name.size() < 12 ? 12 - name.size() : 1, ' ') + text + "\n";
+      out += name + std::string(name.size() < 13 ? 13 - name.size() : 1, ' ') + text + "\n";
     }
   };
   line("experiment", std::to_string(count_at(detail, "id")) + ", " + printable(text_at(detail, "name")));
@@ -34,6 +34,9 @@ std::string show_text(const Value& detail, const Output& output) {
   line("training", std::to_string(count_at(detail, "length_trained")) + " of " +
                        std::to_string(count_at(detail, "length_full")) + " " + unit);
   line("slot time", duration_text(number_at(detail, "slot_seconds")));
+  if (const Value& source = member(detail, "source"); !source.is_null()) {
+    line("begins from", source_text(source));
+  }
   line("context", printable(text_at(detail, "context_directory")));
   line("created", time_text(number_at(detail, "created_at")));
   line("ended", time_text(number_at(detail, "ended_at")));

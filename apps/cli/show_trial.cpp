@@ -120,7 +120,8 @@ std::string text_of(const Shown& shown, std::uint64_t experiment, const Output& 
       out += name + std::string(name.size() < 17 ? 17 - name.size() : 1, ' ') + text + "\n";
     }
   };
-  line("trial", std::to_string(count_at(trial, "trial")) + " of experiment " + std::to_string(experiment));
+  line("trial", std::to_string(count_at(trial, "trial")) + " of experiment " + std::to_string(experiment) + ", id " +
+                    std::to_string(count_at(trial, "id")));
   const std::string reason = reason_text(member(trial, "reason"));
   line("state", output.paint_state(text_at(trial, "state")) + (reason.empty() ? "" : ": " + reason));
   line("hyperparameters", printable(flat_text(member(trial, "hparams"))));

@@ -129,6 +129,9 @@ int simulate(const SimulateOptions& given, const Output& output) {
     }
   }
   report_notes(file, output);
+  if (file.config->searcher.source_trial_id || file.config->searcher.source_checkpoint_uuid) {
+    output.message("note: trials of a simulation begin from scratch; the checkpoint that searcher names is not looked at");
+  }
   return 0;
 }
 

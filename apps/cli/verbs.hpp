@@ -117,7 +117,7 @@ struct LogsOptions {
 
 struct CheckpointOptions {
   ExperimentOptions experiment;
-  std::string trial;               ///< Only its; a number.
+  std::string trial;               ///< Only its, a number; or one checkpoint's id.
   std::optional<std::uint64_t> step;
   bool latest = false;             ///< For download: instead of the best.
   bool all = false;                ///< For delete: every one of the trial.

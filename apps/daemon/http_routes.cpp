@@ -16,6 +16,7 @@
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/engine/config/experiment_config.hpp"
 #include "hpsearch/engine/config/secrets.hpp"
+#include "hpsearch/engine/experiment/warm_start.hpp"
 #include "hpsearch/proto/client_api.hpp"
 #include "hpsearch/proto/json.hpp"
 #include "hpsearch/proto/stored.hpp"
@@ -557,9 +558,14 @@ class Routes {
     command.seed = submission.seed;
     command.context_directory = std::move(submission.context_directory);
     command.idempotency_key = key;
-    perform(command, [reply = call.reply](const Result<Runtime::Outcome>& outcome) {
-      reply(outcome ? with(201, Value::Map{{"experiment", integer(outcome->created->number())}})
-                    : failure(outcome.error()));
+    perform(command, [this, reply = call.reply, searcher = parsed.config->searcher](const Result<Runtime::Outcome>& outcome) {
+      engine::Problems no_source;  // Looked for again, so that its place in the file can be named.
+      if (!outcome) {
+        static_cast<void>(engine::find_source(runtime_.engine().experiments(), searcher, no_source).has_value());
+      }
+      reply(outcome               ? with(201, Value::Map{{"experiment", integer(outcome->created->number())}})
+            : no_source.empty() ? failure(outcome.error())
+                                : failure("the configuration is wrong", no_source));
     });
   }
 

@@ -205,7 +205,7 @@ void Runtime::when_durable(std::function<void()> then) {
 void Runtime::connected(engine::WorkerId worker) {
   connected_.insert(worker);
   liveness_.heard(worker, now());
-  engine_.set_suspect(worker, false);
+  engine_.set_suspect(worker, draining_.contains(worker));
 }
 
 void Runtime::disconnected(engine::WorkerId worker) {
@@ -217,10 +217,20 @@ void Runtime::heard(engine::WorkerId worker) {
   const engine::Instant present = now();
   const bool back = connected_.contains(worker) && liveness_.suspect(worker, present);
   liveness_.heard(worker, present);
-  if (back) {
+  if (back && !draining_.contains(worker)) {
     engine_.set_suspect(worker, false);
     static_cast<void>(perform(engine::LookAtClock{}));  // Its free slots are offered again.
   }
+}
+
+void Runtime::set_draining(engine::WorkerId worker, bool draining) {
+  if (draining ? draining_.insert(worker).second : draining_.erase(worker) > 0) {
+    engine_.set_suspect(worker, is_unfit(worker, now()));
+  }
+}
+
+bool Runtime::is_unfit(engine::WorkerId worker, engine::Instant present) const {
+  return !connected_.contains(worker) || draining_.contains(worker) || liveness_.suspect(worker, present);
 }
 
 std::optional<engine::WorkerId> Runtime::worker_with_uid(const std::string& uid) const {
@@ -283,7 +293,7 @@ void Runtime::expire(const engine::Silence& silence) {
 void Runtime::update_suspicion(engine::Instant present) {
   for (const auto& [id, worker] : engine_.workers()) {
     if (worker.present) {
-      engine_.set_suspect(id, !connected_.contains(id) || liveness_.suspect(id, present));
+      engine_.set_suspect(id, is_unfit(id, present));
     }
   }
 }

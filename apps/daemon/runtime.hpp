@@ -94,6 +94,7 @@ class Runtime {
   void connected(engine::WorkerId worker);  ///< It may get new leases from the next step on.
   void disconnected(engine::WorkerId worker);
   void heard(engine::WorkerId worker);
+  void set_draining(engine::WorkerId worker, bool draining);  ///< It takes no leases any more, connected or not.
   [[nodiscard]] bool suspect(engine::WorkerId worker) const;
 
   // --- queries ---
@@ -121,6 +122,8 @@ class Runtime {
   /// Ends the leases of a silent worker whose time is up.
   void expire(const engine::Silence& silence);
   void update_suspicion(engine::Instant now);
+  /// It is to get nothing new: silent, away or about to leave.
+  [[nodiscard]] bool is_unfit(engine::WorkerId worker, engine::Instant now) const;
 
   net::Timeline& loop_;
   EventStore& store_;
@@ -130,6 +133,7 @@ class Runtime {
   engine::Liveness liveness_;
   std::map<std::string, engine::WorkerId> worker_by_uid_;
   std::set<engine::WorkerId> connected_;
+  std::set<engine::WorkerId> draining_;  ///< Those that said so.
   std::uint64_t cluster_;
   std::uint64_t daemon_epoch_;
   double engine_seconds_ = 0;

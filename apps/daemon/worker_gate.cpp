@@ -63,7 +63,7 @@ void WorkerGate::take_frame(const net::Peer& peer, std::span<const std::byte> fr
   const auto framed = proto::decode_from_worker(frame);
   if (!framed) {
     if (framed.error().code == Errc::version_mismatch) {
-      refuse(peer, framed.error().message);
+      refuse(peer, framed.error().message, 0);
     }
     net::log(net::Level::debug, "dropped a worker's frame: " + framed.error().message);
     return;
@@ -153,12 +153,12 @@ bool WorkerGate::is_clone(const net::Peer& peer, const proto::Hello& hello) {
                          "again";
     net::log(net::Level::error, counterpart.cloned);
     if (const net::Peer older = counterpart.peer; !older.empty()) {
-      refuse(older, counterpart.cloned);
+      refuse(older, counterpart.cloned, 0);
       end_session(older);
     }
     static_cast<void>(runtime_.perform(engine::QuarantineWorker{*id, counterpart.cloned}));
   }
-  refuse(peer, counterpart.cloned);
+  refuse(peer, counterpart.cloned, hello.incarnation);
   return true;
 }
 
@@ -166,23 +166,23 @@ void WorkerGate::greet(const net::Peer& peer, const proto::Envelope& envelope, c
   if (hello.speaks_from > proto::wire_version || hello.speaks_to < proto::wire_version) {
     refuse(peer, "this daemon speaks version " + std::to_string(proto::wire_version) +
                      " of the worker protocol, the worker " + std::to_string(hello.speaks_from) + " to " +
-                     std::to_string(hello.speaks_to) + "; install the same release on both");
+                     std::to_string(hello.speaks_to) + "; install the same release on both", hello.incarnation);
     return;
   }
   if (envelope.cluster != 0 && envelope.cluster != runtime_.cluster()) {
-    refuse(peer, "the worker's state directory belongs to another daemon's store; give the worker a new one");
+    refuse(peer, "the worker's state directory belongs to another daemon's store; give the worker a new one", hello.incarnation);
     return;
   }
   if (envelope.daemon_epoch > runtime_.daemon_epoch()) {
     refuse(peer, "the worker has seen a later start of this store (" + std::to_string(envelope.daemon_epoch) +
                      " > " + std::to_string(runtime_.daemon_epoch()) +
-                     "); this daemon runs on an old copy of it");
+                     "); this daemon runs on an old copy of it", hello.incarnation);
     return;
   }
   if (hello.uid.empty() || hello.slots > most_slots) {
     refuse(peer, hello.uid.empty() ? "the worker does not say who it is"
                                    : "the worker offers " + std::to_string(hello.slots) + " slots; at most " +
-                                         std::to_string(most_slots) + " are possible");
+                                         std::to_string(most_slots) + " are possible", hello.incarnation);
     return;
   }
   if (is_clone(peer, hello)) {
@@ -193,6 +193,9 @@ void WorkerGate::greet(const net::Peer& peer, const proto::Envelope& envelope, c
     const Counterpart& counterpart = counterparts_[*known];
     if (hello.incarnation == counterpart.agent.incarnation && envelope.msg_no <= counterpart.hello) {
       return;  // It was overtaken by a later one on another connection; what it holds is what was held then.
+    }
+    if (hello.incarnation > counterpart.agent.incarnation) {
+      runtime_.set_draining(*known, false);  // That was the agent before.
     }
   }
   engine::JoinWorker join;
@@ -207,9 +210,9 @@ void WorkerGate::greet(const net::Peer& peer, const proto::Envelope& envelope, c
   if (known) {
     runtime_.connected(*known);
   }
-  const auto joined = runtime_.perform(join, [this, peer](const engine::Result<Runtime::Outcome>& outcome) {
+  const auto joined = runtime_.perform(join, [this, peer, incarnation = hello.incarnation](const engine::Result<Runtime::Outcome>& outcome) {
     if (!outcome) {
-      refuse(peer, outcome.error().message);
+      refuse(peer, outcome.error().message, incarnation);
     }
   });
   if (!joined) {
@@ -227,7 +230,7 @@ void WorkerGate::greet(const net::Peer& peer, const proto::Envelope& envelope, c
       older->second.superseded = true;
       older->second.superseded_at = runtime_.now();
       if (hello.incarnation > counterpart.agent.incarnation) {
-        refuse(older->first, "a later start of worker \"" + hello.name + "\" has taken its place");
+        refuse(older->first, "a later start of worker \"" + hello.name + "\" has taken its place", 0);
       }
     }
   }
@@ -287,6 +290,7 @@ void WorkerGate::take(const net::Peer& peer, WorkerId worker, const proto::FromW
 }
 
 void WorkerGate::take_beat(WorkerId worker, const proto::Beat& beat) {
+  runtime_.set_draining(worker, beat.draining);
   Counterpart& counterpart = counterparts_[worker];
   counterpart.progress.clear();
   for (const proto::Progress& progress : beat.progress) {
@@ -415,9 +419,9 @@ bool WorkerGate::connected(WorkerId worker) const {
   return found != counterparts_.end() && !found->second.peer.empty();
 }
 
-void WorkerGate::refuse(const net::Peer& peer, const std::string& why) {
+void WorkerGate::refuse(const net::Peer& peer, const std::string& why, std::uint64_t incarnation) {
   net::log(net::Level::warning, "refused a worker: " + why);
-  send_to(peer, 0, 0, proto::Refused{why});
+  send_to(peer, 0, 0, proto::Refused{why, incarnation});
 }
 
 /// False when it could not be sent; the session is over then, and the next one repeats what is outstanding.

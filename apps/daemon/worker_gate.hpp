@@ -134,7 +134,8 @@ class WorkerGate {
   void take(const net::Peer& peer, engine::WorkerId worker, const proto::FromWorker& message);
   void take_beat(engine::WorkerId worker, const proto::Beat& beat);
   void end_session(const net::Peer& peer);
-  void refuse(const net::Peer& peer, const std::string& why);
+  /// `incarnation` is that of the HELLO which this answers; 0 when it answers none.
+  void refuse(const net::Peer& peer, const std::string& why, std::uint64_t incarnation);
 
   bool send(engine::WorkerId worker, const proto::FromDaemon& message);
   bool send_to(const net::Peer& peer, std::uint64_t session_epoch, std::uint64_t number,

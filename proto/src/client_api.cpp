@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "hpsearch/engine/base/text.hpp"
+#include "hpsearch/engine/experiment/source_checkpoint.hpp"
 #include "spell_event.hpp"
 #include "value_writer.hpp"
 
@@ -55,6 +56,19 @@ Value best_of(const ExperimentRecord& experiment) {
   return Value::Map{{"trial", count_value(experiment.best->number())},
                     {"metric", trial.best->metric},
                     {"step", units_value(trial.best->step)}};
+}
+
+/// What its trials begin from, or null.
+Value source_of(const ExperimentRecord& experiment) {
+  if (!experiment.source) {
+    return {};
+  }
+  const engine::SourceCheckpoint& source = *experiment.source;
+  return Value::Map{{"id", engine::checkpoint_id(source.experiment, source.trial, source.path)},
+                    {"experiment", count_value(source.experiment.number())},
+                    {"trial", count_value(source.trial.number())},
+                    {"step", units_value(source.step)},
+                    {"path", source.path}};
 }
 
 /// A search that ended well is over, also when a budget ended it before its searcher would have.
@@ -172,6 +186,7 @@ Value experiment_detail(const ExperimentRecord& experiment, Instant now) {
   Value value = experiment_summary(experiment);
   Value::Map& detail = *value.as_map();
   detail["context_directory"] = experiment.context_directory;
+  detail["source"] = source_of(experiment);
   detail["notes"] = notes_of(experiment);
   detail["rungs"] = rungs_of(experiment, lengths);
   detail["final_counts"] = final_counts_of(experiment, lengths);
@@ -189,7 +204,8 @@ Value checkpoints_value(const ExperimentRecord& experiment) {
   for (const TrialRecord& trial : experiment.trials) {
     for (std::size_t i = 0; trial.checkpoints && i < trial.checkpoints->kept.size(); ++i) {
       const engine::KnownCheckpoint& checkpoint = trial.checkpoints->kept[i];
-      list.push_back(Value::Map{{"trial", count_value(number)},
+      list.push_back(Value::Map{{"id", engine::checkpoint_id(experiment.id, engine::TrialNumber(number), checkpoint.path)},
+                                {"trial", count_value(number)},
                                 {"step", units_value(checkpoint.step)},
                                 {"metric", checkpoint.metric ? Value(*checkpoint.metric) : Value{}},
                                 {"path", checkpoint.path},
@@ -243,6 +259,7 @@ Value explanation_value(const ExperimentRecord& experiment, engine::TrialNumber 
       {"unit", experiment.config.unit},
       {"now", explanation.now},
       {"next", explanation.next},
+      {"source", source_of(experiment)},
       {"results_needed", explanation.results_needed ? count_value(*explanation.results_needed) : Value{}},
       {"reason", to_value(explanation.reason)},
       {"history", std::move(history)},

@@ -175,6 +175,8 @@ void spell(auto& fields, Is<engine::LaunchSpec> auto& spec) {
   fields.maybe("storage_environment", spec.storage_environment);
   fields.maybe("latest_checkpoint", spec.latest_checkpoint);
   fields.maybe("latest_step", spec.latest_step);
+  fields.maybe("warm_start", spec.warm_start);
+  fields.maybe("source_environment", spec.source_environment);
   fields.maybe("environment_variables", spec.environment_variables);
   fields.maybe("metric_patterns", spec.metric_patterns);
   fields.maybe("data", spec.data);

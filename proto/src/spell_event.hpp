@@ -50,6 +50,13 @@ void spell(auto& fields, Is<engine::Reason> auto& reason) {
 
 // --- experiments ---
 
+void spell(auto& fields, Is<engine::SourceCheckpoint> auto& source) {
+  fields("experiment", source.experiment);
+  fields("trial", source.trial);
+  fields.maybe("step", source.step);
+  fields("path", source.path);
+}
+
 template <>
 inline constexpr const char* tag_of<engine::ExperimentCreated> = "experiment_created";
 void spell(auto& fields, Is<engine::ExperimentCreated> auto& event) {
@@ -57,6 +64,7 @@ void spell(auto& fields, Is<engine::ExperimentCreated> auto& event) {
   fields("config", event.config);
   fields.maybe("context_directory", event.context_directory);
   fields.maybe("idempotency_key", event.idempotency_key);
+  fields.maybe("source", event.source);
 }
 
 template <>

@@ -36,6 +36,7 @@ inline constexpr const char* tag_of<Beat> = "BEAT";
 void spell(auto& fields, Is<Beat> auto& beat) {
   fields.maybe("progress", beat.progress);
   fields.maybe("remains", beat.remains);
+  fields.maybe("draining", beat.draining);
 }
 
 template <>
@@ -150,6 +151,7 @@ template <>
 inline constexpr const char* tag_of<Refused> = "REFUSED";
 void spell(auto& fields, Is<Refused> auto& refused) {
   fields.maybe("why", refused.why);
+  fields.maybe("incarnation", refused.incarnation);
 }
 
 }  // namespace hpsearch::proto

@@ -412,6 +412,27 @@ TEST(WorkerGate, BeatsSayHowFarProgramsAreAndNothingOfThatIsStored) {
   EXPECT_NE(house.ask("GET", "/api/v1/workers").text.find(R"("kills_by":"process table")"), std::string::npos);
 }
 
+TEST(WorkerGate, ADrainingWorkerIsNotLeasedWhatItGaveBack) {
+  House house;
+  ScriptedWorker worker(house);
+  worker.join();
+  house.submit(small_search(1));
+  const auto key = worker.wait_for<proto::Lease>().spec.key;
+  worker.send(proto::Started{key});
+  worker.send(proto::Beat{{}, {}, true});
+  engine::ExitReport ended;
+  ended.cause = engine::ExitReport::Cause::ended_by_agent;
+  worker.send(proto::Reports{key, 1, {ended}});
+  worker.wait_for<proto::Ack>();
+  const auto* trial = house.runtime->engine().find(key.experiment, key.trial);
+  EXPECT_EQ(trial->state, engine::TrialState::pending);
+  EXPECT_FALSE(trial->live) << "it would wait for its goodbye";
+  ScriptedWorker next(house);
+  next.incarnation = worker.incarnation + 1;
+  next.join();
+  EXPECT_EQ(next.wait_for<proto::Lease>().spec.key.attempt, engine::AttemptNumber(2));
+}
+
 TEST(WorkerGate, GoodbyeEndsTheSession) {
   House house;
   ScriptedWorker worker(house);

@@ -103,5 +103,51 @@ class Checkpoints(harness.Case):
                          "the daemon to know it")
 
 
+class WarmStart(harness.Case):
+    def test_trials_begin_from_another_experiments_checkpoint(self):
+        cluster = harness.Cluster(self)
+        cluster.start_daemon()
+        cluster.wait_until_up()
+        cluster.start_worker(1)
+        server = ("--server", cluster.http)
+        (self.folder / "train.py").write_text(TRAINING.format(package=str(harness.ROOT / "clients" / "python")))
+        (self.folder / "warm.py").write_text(
+            "import os, sys\n"
+            f"sys.path.insert(0, {str(harness.ROOT / 'clients' / 'python')!r})\n"
+            "import hpsearch\n"
+            "content = (hpsearch.latest_checkpoint() / 'state.json').read_text()\n"
+            "print('WARM', os.environ.get('HPSEARCH_WARM_START'), os.environ['DET_LATEST_CHECKPOINT'], content)\n"
+            "hpsearch.report(1, loss=1.0)\n")
+        searcher = {"name": "single", "metric": "loss", "max_length": {"epochs": 3}}
+        first = cluster.submit({"entrypoint": ["/usr/bin/python3", "-B", str(self.folder / "train.py")],
+                                "hyperparameters": {"x": 0}, "searcher": searcher})
+        self.assertEqual(cluster.wait_until_over(first), "COMPLETED")
+        listed = self.run_cli("checkpoints", "list", *server, "--output", "json")["checkpoints"]
+        self.assertEqual([checkpoint["id"] for checkpoint in listed], ["1/0/1-2", "1/0/1-3"])
+
+        fetched = self.folder / "fetched"
+        self.run_cli("checkpoints", "download", "1/0/1-2", fetched, *server)
+        self.assertEqual(json.loads((fetched / "state.json").read_text()), {"epoch": 2})
+        none = self.run_cli("checkpoints", "download", "1/0/1-9", self.folder / "none", *server, expect=3)
+        self.assertIn("there is no checkpoint 1/0/1-9", none.stderr)
+
+        tree = {"entrypoint": ["/usr/bin/python3", "-B", str(self.folder / "warm.py")], "hyperparameters": {"x": 0},
+                "searcher": searcher | {"max_length": {"epochs": 1}, "source_checkpoint_uuid": "1/0/1-2"}}
+        unknown = self.write_experiment(tree | {"searcher": tree["searcher"] | {"source_checkpoint_uuid": "1/0/1-9"}})
+        refused = self.run_cli("submit", unknown, *server, expect=2)
+        self.assertIn("it was deleted, or its upload never finished", refused.stderr)
+        second = cluster.submit(tree)
+        held = self.run_cli("checkpoints", "delete", "1/0/1-2", *server, expect=None)
+        self.assertEqual(cluster.wait_until_over(second), "COMPLETED")
+        log = self.run_cli("logs", second, 0, *server).stdout
+        self.assertIn(f"WARM 1 {listed[0]['path']} {{\"epoch\": 2}}", log)
+        self.assertEqual(held.returncode, 4, held.stderr)
+        self.assertIn(f"experiment {second} begins its trials from", held.stderr)
+        self.assertIn("begins from  checkpoint 1/0/1-2 of trial 0 of experiment 1, trained to 2",
+                      self.run_cli("show", second, *server).stdout)
+        self.assertIn("begins from checkpoint 1/0/1-2", self.run_cli("explain", second, 0, *server).stdout)
+        self.run_cli("checkpoints", "delete", "1/0/1-2", *server)
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -84,8 +84,43 @@ class ObjectStorage(harness.Case):
         harness.wait_for(lambda: self.run_cli("checkpoints", "list", "--state-dir", state) and
                          self.objects(address) == wanted, "what is not kept to be deleted",
                          lambda: f"{self.objects(address)}\n{wanted}")
+        self.download(state, listed[0])
         for path in pathlib.Path(state).rglob("*.log"):
             self.assertNotIn(SECRET, path.read_text(errors="replace"), path)
+
+    def download(self, state, checkpoint):
+        """With the keys of whoever asks: the daemon shows none."""
+        target = self.folder / "fetched"
+        asked = ("checkpoints", "download", checkpoint["id"], target, "--state-dir", state)
+        os.environ.update(RCLONE_RETRIES="1", RCLONE_LOW_LEVEL_RETRIES="1", AWS_ACCESS_KEY_ID="anybody",
+                          AWS_SECRET_ACCESS_KEY=SECRET)
+        try:
+            self.run_cli(*asked)
+            (target / "state.json").unlink()
+            shutil.move(target, str(target) + ".unfinished")  # As if it had broken off.
+            self.run_cli(*asked)
+        finally:
+            for name in ("RCLONE_RETRIES", "RCLONE_LOW_LEVEL_RETRIES", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+                del os.environ[name]
+        self.assertEqual(sorted(path.name for path in target.iterdir()), ["manifest.json", "state.json"])
+        self.assertFalse(pathlib.Path(str(target) + ".unfinished").exists())
+
+    def test_trials_begin_from_a_checkpoint_there(self):
+        address = self.start_server()
+        cluster = harness.Cluster(self)
+        cluster.start_daemon()
+        cluster.wait_until_up()
+        cluster.start_worker(1)
+        tree = self.tree(address, {"name": "single"}) | {"hyperparameters": {"x": 0}}
+        tree["entrypoint"][-1] = str(self.folder / "train.py")
+        first = cluster.submit(tree)
+        self.assertEqual(cluster.wait_until_over(first), "COMPLETED")
+        second = cluster.submit({"entrypoint": "cat $HPSEARCH_LATEST_CHECKPOINT/state.json; echo; echo 'HPSEARCH {\"step\": 1, \"loss\": 1}'",
+                                 "hyperparameters": {"x": 0}, "searcher": {
+                                     "name": "single", "metric": "loss", "max_length": {"epochs": 1},
+                                     "source_checkpoint_uuid": f"{first}/0/1-4"}})
+        self.assertEqual(cluster.wait_until_over(second), "COMPLETED")
+        self.assertIn('{"epoch": 4}', self.run_cli("logs", second, 0, "--server", cluster.http).stdout)
 
     def test_a_paused_trial_goes_on_from_there(self):
         address = self.start_server()

@@ -135,6 +135,25 @@ TEST(ExpireLeases, NothingIsLostBeforeTheGraceAfterAStart) {
   EXPECT_FALSE(cluster.trial(id, 0).live);
 }
 
+TEST(Adoption, KeepsWhatTheProgramHasNotHeardYet) {
+  TestCluster cluster;
+  const WorkerId silent = cluster.join("silent", 1);
+  const ExperimentId id = cluster.create(random_config(1, 1));
+  const AttemptKey first = cluster.live(id, 0);
+  cluster.step(ConfirmStart{silent, first});
+  cluster.step(PauseExperiment{id});
+  const Lsn told = cluster.trial(id, 0).live->decision->id;
+  cluster.engine.set_suspect(silent, true);
+  cluster.step(silence(cluster, silent, 300));
+  cluster.step(ResumeExperiment{id});
+  const Effects back = cluster.step(JoinWorker{"silent", "silent", 1, 1, "cpu", {held(first, 0)}});
+  const auto& live = cluster.trial(id, 0).live;
+  ASSERT_TRUE(live && live->decision) << "it may have heard, and exit because of it";
+  EXPECT_EQ(live->decision->id, told);
+  EXPECT_EQ(count_of<DecideAttempt>(back), 1U);
+  expect_replay_stands_where_the_writer_stands(cluster);
+}
+
 // --- the return: {queued, starting, running, finished} replacement × {running, exited} attempt ---
 
 struct ReturnCase {

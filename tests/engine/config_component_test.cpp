@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "engine/test_registry.hpp"
 #include "hpsearch/engine/base/text.hpp"
@@ -133,6 +135,72 @@ TEST(Component, TellsEverythingWrongAtOnce) {
             "parameters.optimizer.enum: stands beside range (one of them)\n"
             "outputs.train_url: and parameters.train-url have one name but for capitals and punctuation "
             "(different names for parameters, inputs and outputs)\n");
+}
+
+/// As PAI's public documents spell an algorithm.
+Value algorithm() {
+  const auto parameter = [](const char* name, const char* type, Value::Map more) {
+    more["Name"] = name;
+    more["Type"] = type;
+    return Value(std::move(more));
+  };
+  return Value::Map{
+      {"AlgorithmName", "trainer"},
+      {"AlgorithmSpec",
+       Value::Map{{"Command", Value::List{"python train.py $PAI_USER_ARGS"}},
+                  {"Image", "registry/torch:2"},
+                  {"HyperParameters",
+                   Value::List{
+                       parameter("lr", "Float", {{"DefaultValue", "0.01"}, {"Required", true},
+                                                 {"Range", Value::Map{{"Minimum", "0"}, {"ExclusiveMinimum", true}, {"Maximum", "1"}}}}),
+                       parameter("epochs", "Int", {{"Required", true}, {"Range", Value::Map{{"Minimum", "0"}, {"ExclusiveMinimum", "true"}}}}),
+                       parameter("optimizer", "String", {{"DefaultValue", "sgd"}, {"Range", Value::Map{{"Enum", Value::List{"sgd", "adam"}}}}}),
+                       parameter("bias", "Bool", {{"DefaultValue", "True"}})}},
+                  {"InputChannels", Value::List{Value::Map{{"Name", "train"}, {"Required", true}}}},
+                  {"OutputChannels", Value::List{Value::Map{{"Name", "model"}}}},
+                  {"MetricDefinitions", Value::List{Value::Map{{"Name", "acc"}, {"Regex", "acc=([0-9.]+)"}}}}}}};
+}
+
+TEST(AlgorithmSpec, IsReadAsAComponent) {
+  const ParsedComponent parsed = parse_component(algorithm(), "");
+  ASSERT_TRUE(parsed.component) << lines(parsed.problems);
+  const Component& component = *parsed.component;
+  EXPECT_EQ(component.name, "trainer");
+  EXPECT_EQ(component.entrypoint, Value("python train.py $PAI_USER_ARGS"));
+  ASSERT_EQ(component.parameters.size(), 4U);
+  const ComponentParameter& bias = component.parameters[0];
+  EXPECT_EQ(bias.default_value, Value(true));
+  const ComponentParameter& epochs = component.parameters[1];
+  EXPECT_TRUE(epochs.required);
+  EXPECT_EQ(epochs.least, 1.0) << "0 is excluded";
+  const ComponentParameter& lr = component.parameters[2];
+  EXPECT_EQ(lr.default_value, Value(0.01));
+  EXPECT_FALSE(lr.required) << "what has a default need not be given";
+  EXPECT_GT(lr.least.value_or(0), 0.0);
+  EXPECT_EQ(lr.greatest, 1.0);
+  EXPECT_EQ(component.parameters[3].choices, (std::vector<Value>{"sgd", "adam"}));
+  ASSERT_EQ(component.inputs.size(), 1U);
+  EXPECT_TRUE(component.inputs[0].required);
+  EXPECT_EQ(component.metrics.at("acc"), "acc=([0-9.]+)");
+  EXPECT_EQ(lines(parsed.notes), "AlgorithmSpec.Image: has no effect here\n");
+}
+
+TEST(AlgorithmSpec, AloneHasTheSameMeaning) {
+  const ParsedComponent parsed = parse_component(*algorithm().as_map()->find("AlgorithmSpec"), "");
+  ASSERT_TRUE(parsed.component) << lines(parsed.problems);
+  EXPECT_EQ(parsed.component->parameters.size(), 4U);
+}
+
+TEST(AlgorithmSpec, MistakesAreNamedWhereTheyStand) {
+  Value tree = algorithm();
+  Value::Map& spec = *(*tree.as_map())["AlgorithmSpec"].as_map();
+  spec["Comand"] = "x";
+  spec["InputChannels"] = Value::List{Value::Map{{"Required", true}}};
+  spec["OutputChannels"] = Value::Map{};
+  EXPECT_EQ(lines(parse_component(tree, "").problems),
+            "AlgorithmSpec.InputChannels[0]: has no Name (a map with a Name)\n"
+            "AlgorithmSpec.OutputChannels: is {} (a list of maps, each with a Name)\n"
+            "AlgorithmSpec.Comand: is not known (did you mean `Command`?)\n");
 }
 
 }  // namespace

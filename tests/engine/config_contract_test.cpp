@@ -50,6 +50,25 @@ TEST(JobContract, IsReadWithItsChannelsAndStyles) {
   EXPECT_EQ(lines(parsed.notes), "");
 }
 
+TEST(JobContract, APlaceholderThatNamesNothingIsRefusedAtSubmission) {
+  Value tree = with_hyperparameters({{"lr", 0.1}, {"optimizer", Value::Map{{"momentum", 0.9}}},
+                                     {"net", Value::Map{{"type", "categorical"}, {"vals", Value::List{Value::Map{{"depth", 3}}}}}}});
+  tree = with(std::move(tree), "inputs", Value::Map{{"train", "/data"}});
+  for (const char* good :
+       {"p {lr} {optimizer.momentum} {optimizer} {net} {net.depth} {args} {args_eq}", "p {{word}} ${HOME} {} {1} { x }",
+        "p {checkpoint_dir} {output_dir} {trial_id} {inputs.train} {outputs.model}", "awk '{print $1}'"}) {
+    EXPECT_EQ(problems_of(with(tree, "entrypoint", good)), "") << good;
+  }
+  EXPECT_EQ(problems_of(with(tree, "entrypoint", "p {rl}")),
+            "entrypoint: says {rl}, which is neither a hyperparameter nor a known word (did you mean {lr}? braces meant "
+            "literally are written {{ and }})\n");
+  EXPECT_EQ(problems_of(with(tree, "entrypoint", Value::List{"p", "--in={inputs.test}"})),
+            "entrypoint[1]: says {inputs.test}, which is neither a hyperparameter nor a known word (did you mean "
+            "{inputs.train}? braces meant literally are written {{ and }})\n");
+  EXPECT_EQ(problems_of(with(tree, "entrypoint", Value::List{"p", "-- {args}"})),
+            "entrypoint[1]: has {args} inside \"-- {args}\" (an item of its own: it becomes several)\n");
+}
+
 TEST(JobContract, TwoNamesOfOneVariableAreRefusedByName) {
   EXPECT_EQ(problems_of(with_hyperparameters({{"test-model", 1}, {"test_model", 2}})),
             "hyperparameters.test_model: and hyperparameters.test-model would share the variable "

@@ -664,7 +664,6 @@ TEST(SectionsWithoutEffect, AreKeptAndListed) {
   tree = with(std::move(tree), "resources", Value::Map{{"shm_size", "1G"}, {"resource_pool", "big"}});
   tree = with(std::move(tree), "min_checkpoint_period", 5);
   tree = with(std::move(tree), "checkpoint_storage", Value::Map{{"save_trial_best", 2}});
-  tree = with(std::move(tree), "searcher.source_trial_id", 4);
   const ParsedConfig parsed = read_config(tree);
   ASSERT_TRUE(parsed.config) << lines(parsed.problems);
   std::string listed;
@@ -675,7 +674,7 @@ TEST(SectionsWithoutEffect, AreKeptAndListed) {
   EXPECT_EQ(listed,
             "launch min_checkpoint_period "
             "resources.resource_pool "
-            "resources.shm_size searcher.source_trial_id ");
+            "resources.shm_size ");
   EXPECT_EQ(*parsed.config->accepted.at_path("launch.kind"), Value("pytorch"));
   EXPECT_EQ(*parsed.config->accepted.at_path("resources.shm_size"), Value("1G"));
 }

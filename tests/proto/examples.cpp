@@ -88,6 +88,14 @@ LaunchSpec remote_spec() {
   return spec;
 }
 
+LaunchSpec warm_spec() {
+  LaunchSpec spec = remote_spec();
+  spec.latest_checkpoint = "s3://models/letters/3/0/1-9";
+  spec.warm_start = true;
+  spec.source_environment = {{"RCLONE_CONFIG_HPSEARCH_TYPE", "s3"}};
+  return spec;
+}
+
 Reason rung_reason(Reason::Why why) {
   return {why, 1U, 2U, 3U, 17U, 4U, 0.912, "of its rung"};
 }
@@ -126,8 +134,10 @@ const std::vector<Example<proto::FromWorker>>& examples_from_worker() {
                     {{key(), true, 31, Lsn{70'001}, 30, {SlotIndex{0}, SlotIndex{3}}, Units{81}, true}},
                     "process table"}},
       {"beat", proto::Beat{}, false},
+      {"beat_of_a_draining_worker",
+       proto::Beat{{{key(), Units{27}, 4'200}}, {{key(), {SlotIndex{0}, SlotIndex{3}}}}, true}},
       {"beat_with_progress",
-       proto::Beat{{{key(), Units{27}, 4'200}}, {{key(), {SlotIndex{0}, SlotIndex{3}}}}}},
+       proto::Beat{{{key(), Units{27}, 4'200}}, {{key(), {SlotIndex{0}, SlotIndex{3}}}}}, false},
       {"started", proto::Started{key()}},
       {"reports", proto::Reports{key(),
                                  28,
@@ -158,7 +168,8 @@ const std::vector<Example<proto::FromDaemon>>& examples_from_daemon() {
        proto::Lease{launch_spec({std::string("python3 train.py --lr {optimizer.lr}")})}, false},
       {"lease_with_progress_timeout", proto::Lease{impatient_spec()}, false},
       {"lease_with_a_contract", proto::Lease{spec_with_a_contract()}, false},
-      {"lease_with_remote_storage", proto::Lease{remote_spec()}},
+      {"lease_with_remote_storage", proto::Lease{remote_spec()}, false},
+      {"lease_with_a_warm_start", proto::Lease{warm_spec()}},
       {"ack", proto::Ack{key(), 31}},
       {"nack", proto::Nack{key(), 29}},
       {"decision", proto::Decide{key(), {Lsn{70'002}, Directive::train_on, Units{81}}}},
@@ -167,7 +178,8 @@ const std::vector<Example<proto::FromDaemon>>& examples_from_daemon() {
       {"resync", proto::Resync{}},
       {"read_log", proto::ReadLog{3, key(), "stdout", 4'096, 65'536, true}},
       {"retry_after", proto::RetryAfter{2'500}},
-      {"refused", proto::Refused{"this daemon speaks version 1 only"}},
+      {"refused", proto::Refused{"this daemon speaks version 1 only"}, false},
+      {"refused_start", proto::Refused{"a copy", 12}},
   };
   return examples;
 }
@@ -178,7 +190,10 @@ const std::vector<Example<EventBody>>& example_events() {
   static const std::vector<Example<EventBody>> examples = {
       {"experiment_created",
        ExperimentCreated{experiment, Value::Map{{"hyperparameters", hparams()}, {"name", "digits"}},
-                         "/home/ann/digits", "5f7c1f0e"}},
+                         "/home/ann/digits", "5f7c1f0e"}, false},
+      {"experiment_created_from_a_checkpoint",
+       ExperimentCreated{experiment, Value::Map{{"name", "digits"}}, "/home/ann/digits", "5f7c1f0e",
+                         SourceCheckpoint{ExperimentId{3}, TrialNumber{12}, Units{27}, "/data/checkpoints/3/12/2-27"}}},
       {"experiment_paused", ExperimentPaused{experiment}},
       {"experiment_resumed", ExperimentResumed{experiment}},
       {"experiment_stopping",

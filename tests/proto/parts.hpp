@@ -63,9 +63,9 @@ auto parts(Is<engine::JobContract> auto& x) {
 }
 auto parts(Is<engine::LaunchSpec> auto& x) {
   auto& [key, trial_id, name, slots, entrypoint, hparams, length, unit, seed, metric, context, root,
-         storage, checkpoint, step, environment, patterns, data, timeout, despite, contract] = x;
+         storage, checkpoint, step, warm, source, environment, patterns, data, timeout, despite, contract] = x;
   return std::tie(key, trial_id, name, slots, entrypoint, hparams, length, unit, seed, metric, context, root,
-                  storage, checkpoint, step, environment, patterns, data, timeout, despite, contract);
+                  storage, checkpoint, step, warm, source, environment, patterns, data, timeout, despite, contract);
 }
 auto parts(Is<engine::HeldAttempt> auto& x) {
   auto& [key, exited, last_seq, last_decision, first_seq, slots, length, unkillable] = x;
@@ -99,8 +99,8 @@ auto parts(Is<proto::Progress> auto& x) {
   return std::tie(key, step, silent);
 }
 auto parts(Is<proto::Beat> auto& x) {
-  auto& [progress, remains] = x;
-  return std::tie(progress, remains);
+  auto& [progress, remains, draining] = x;
+  return std::tie(progress, remains, draining);
 }
 auto parts(Is<proto::Started> auto& x) {
   auto& [key] = x;
@@ -162,15 +162,19 @@ auto parts(Is<proto::RetryAfter> auto& x) {
   return std::tie(after_ms);
 }
 auto parts(Is<proto::Refused> auto& x) {
-  auto& [why] = x;
-  return std::tie(why);
+  auto& [why, incarnation] = x;
+  return std::tie(why, incarnation);
 }
 
 // --- events ---
 
+auto parts(Is<engine::SourceCheckpoint> auto& x) {
+  auto& [experiment, trial, step, path] = x;
+  return std::tie(experiment, trial, step, path);
+}
 auto parts(Is<engine::ExperimentCreated> auto& x) {
-  auto& [experiment, config, context, key] = x;
-  return std::tie(experiment, config, context, key);
+  auto& [experiment, config, context, key, source] = x;
+  return std::tie(experiment, config, context, key, source);
 }
 auto parts(Is<engine::ExperimentPaused> auto& x) {
   auto& [experiment] = x;

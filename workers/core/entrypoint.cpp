@@ -1,10 +1,10 @@
 #include "hpsearch/workers/core/entrypoint.hpp"
 
-#include <cstddef>
 #include <utility>
 #include <variant>
 
 #include "hpsearch/engine/base/text.hpp"
+#include "hpsearch/engine/config/placeholders.hpp"
 
 namespace hpsearch::workers {
 
@@ -16,13 +16,6 @@ using engine::Status;
 using engine::Value;
 
 namespace {
-
-bool starts_name(char c) noexcept {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
-bool continues_name(char c) noexcept {
-  return starts_name(c) || (c >= '0' && c <= '9') || c == '.' || c == '-';
-}
 
 /// Replaces placeholders of an entrypoint.
 class Expansion {
@@ -85,38 +78,15 @@ class Expansion {
   }
 
  private:
-  /// Copies `text` to `out`, calling `replace` for each {name}. Braces around anything that is no name, and
-  /// those of ${name}, belong to the program's own language.
+  /// Copies `text` to `out`, calling `replace` for each {name}.
   template <class Replace>
   static Status walk(std::string_view text, std::string& out, const Replace& replace) {
-    for (std::size_t at = 0; at < text.size();) {
-      const char c = text[at];
-      const bool doubled = at + 1 < text.size() && text[at + 1] == c;
-      if ((c == '{' || c == '}') && doubled) {
-        out.push_back(c);
-        at += 2;
-        continue;
-      }
-      if (c != '{' || (at > 0 && text[at - 1] == '$')) {
-        out.push_back(c);
-        ++at;
-        continue;
-      }
-      std::size_t end = at + 1;
-      if (end < text.size() && starts_name(text[end])) {
-        while (end < text.size() && continues_name(text[end])) {
-          ++end;
-        }
-      }
-      if (end == at + 1 || end >= text.size() || text[end] != '}') {
-        out.push_back(c);
-        ++at;
-        continue;
-      }
-      if (const Status done = replace(text.substr(at + 1, end - at - 1)); !done) {
+    for (const engine::EntrypointPiece& piece : engine::pieces_of(text)) {
+      if (!piece.is_name) {
+        out.append(piece.text);
+      } else if (const Status done = replace(piece.text); !done) {
         return done;
       }
-      at = end + 1;
     }
     return engine::Done{};
   }

@@ -105,6 +105,10 @@ void say_identity(const LaunchSpec& spec, const AttemptPlaces& places, Variables
   if (!spec.latest_checkpoint.empty()) {
     environment["DET_LATEST_CHECKPOINT"] = spec.latest_checkpoint;
   }
+  environment.erase("HPSEARCH_WARM_START");
+  if (spec.warm_start) {
+    environment["HPSEARCH_WARM_START"] = "1";
+  }
   environment["HPSEARCH_SOCKET"] = places.socket;
   environment["HPSEARCH_PARAMS_FILE"] = places.params_file;
   environment["HPSEARCH_DATA"] = spec.data.is_null() ? "{}" : engine::compact_json(spec.data);

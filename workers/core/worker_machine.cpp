@@ -63,6 +63,7 @@ std::vector<Effect> WorkerMachine::start(Instant now, std::vector<SpooledAttempt
     attempts_.emplace(key, AttemptMachine(std::move(attempt), rules_.attempt)).first->second.attach(out);
   }
   carry_out(std::move(out));
+  alone_since_ = now;
   effects_.emplace_back(NewConnection{});
   say_hello(now);
   return std::exchange(effects_, {});
@@ -84,6 +85,7 @@ std::optional<Instant> WorkerMachine::next_wake() const noexcept {
   for (const auto& [key, attempt] : attempts_) {
     wake = earlier(wake, attempt.next_wake());
   }
+  wake = earlier(wake, orphans_due());
   return wake;
 }
 
@@ -229,6 +231,9 @@ void WorkerMachine::hear(const StopAsked& /*asked*/, Instant now) {
       attempt.end_now(now, out);
     }
   }
+  if (!again && session_ == Session::ready) {
+    say_beat(now);  // Before the exits: or the daemon gives their trials back to this very worker.
+  }
   carry_out(std::move(out));
 }
 
@@ -245,6 +250,7 @@ void WorkerMachine::hear(const TimePassed& /*passed*/, Instant now) {
     unheard = unheard || attempt.unanswered_resends() > resends_before_new_session;
   }
   carry_out(std::move(out));
+  end_orphans(now);
   if (session_ == Session::ready && unheard) {
     notice(Notice::Level::warning, "the daemon does not acknowledge reports; starting a new session");
     lose_session(now);
@@ -303,12 +309,13 @@ void WorkerMachine::obey(const proto::Welcome& welcome, const proto::Envelope& e
   session_epoch_ = envelope.session_epoch;
   session_ = Session::ready;
   ready_since_ = now;
+  orphans_ended_ = false;
   hello_at_.reset();
   hello_said_ = false;
   beat_every_ = std::max(
       shortest_beat,
       Duration::millis(static_cast<std::int64_t>(std::min<std::uint64_t>(welcome.beat_every_ms, 3'600'000))));
-  beat_at_ = now + backoff_.about(beat_every_);
+  beat_at_ = draining_ ? now : now + backoff_.about(beat_every_);
   notice(Notice::Level::info, "in session as worker " + std::to_string(welcome.worker.number()));
 
   AttemptOutput out;
@@ -408,7 +415,11 @@ void WorkerMachine::obey(const proto::RetryAfter& retry, Instant now) {
                         static_cast<std::int64_t>(std::min<std::uint64_t>(retry.after_ms, longest_retry_after_ms))));
 }
 
-void WorkerMachine::obey(const proto::Refused& refused, Instant /*now*/) {
+void WorkerMachine::obey(const proto::Refused& refused, Instant now) {
+  if (refused.incarnation != 0 && refused.incarnation != identity_.incarnation) {
+    return;  // Another start of this agent was meant.
+  }
+  alone_since_ = session_ == Session::ready ? now : alone_since_;
   session_ = Session::refused;
   refused_because_ = refused.why;
   hello_at_.reset();
@@ -422,6 +433,7 @@ void WorkerMachine::obey(const proto::Refused& refused, Instant /*now*/) {
 // --- inside ---
 
 void WorkerMachine::lose_session(Instant now) {
+  alone_since_ = session_ == Session::ready ? now : alone_since_;
   session_ = Session::hello;
   beat_at_.reset();
   hello_said_ = false;
@@ -446,7 +458,10 @@ void WorkerMachine::say_hello(Instant now) {
   hello.slot_kind = identity_.slot_kind;
   hello.kills_by = identity_.kills_by;
   for (const auto& [key, attempt] : attempts_) {
-    hello.held.push_back(attempt.held());
+    // Fenced, it is being ended: the daemon must not take it for one that could go on.
+    if (!attempt.is_fenced() || attempt.tells_remains()) {
+      hello.held.push_back(attempt.held());
+    }
   }
   msg_no_ = 0;
   const proto::Envelope envelope{
@@ -458,6 +473,7 @@ void WorkerMachine::say_hello(Instant now) {
 
 void WorkerMachine::say_beat(Instant now) {
   proto::Beat beat;
+  beat.draining = draining_;
   for (const auto& [key, attempt] : attempts_) {
     if (attempt.runs() && beat.progress.size() < most_in_a_beat) {
       const std::int64_t silent = std::max<std::int64_t>(0, (now - attempt.silent_since()).in_micros() / 1'000);
@@ -577,6 +593,28 @@ void WorkerMachine::end_when_done(Instant now) {
   }
   over_ = true;
   effects_.emplace_back(EndAgent{refused && !draining_, refused ? refused_because_ : "asked to stop"});
+}
+
+std::optional<Instant> WorkerMachine::orphans_due() const noexcept {
+  const bool waits = rules_.orphans_end_after > Duration{} && !orphans_ended_ && session_ != Session::ready;
+  return waits && !attempts_.empty() ? std::optional(alone_since_ + rules_.orphans_end_after) : std::nullopt;
+}
+
+/// Their trials run again, from their last checkpoints, once a daemon hears of it. Nothing says that they would not
+/// have been wanted: this is for machines whose time costs more than training again.
+void WorkerMachine::end_orphans(Instant now) {
+  const std::optional<Instant> due = orphans_due();
+  if (!due || now < *due) {
+    return;
+  }
+  orphans_ended_ = true;
+  notice(Notice::Level::warning, "no daemon for " + std::to_string(rules_.orphans_end_after.in_micros() / 1'000'000) +
+                                     " s: its programs are ended (--orphan-policy)");
+  AttemptOutput out;
+  for (auto& [key, attempt] : attempts_) {
+    attempt.end_now(now, out);
+  }
+  carry_out(std::move(out));
 }
 
 void WorkerMachine::notice(Notice::Level level, std::string text) {

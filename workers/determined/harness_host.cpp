@@ -287,7 +287,9 @@ HarnessHost::Environment HarnessHost::harness_environment() const {
   if (const Value* uuid = trial_.latest_checkpoint.at_path("uuid")) {
     variables["DET_LATEST_CHECKPOINT"] = *uuid->as_text();
     const Value* steps = trial_.latest_checkpoint.at_path("steps_completed");
-    variables["DET_STEPS_COMPLETED"] = steps == nullptr ? "0" : engine::compact_json(*steps);
+    // Another trial's steps are not this one's.
+    variables["DET_STEPS_COMPLETED"] =
+        steps == nullptr || !variable("HPSEARCH_WARM_START").empty() ? "0" : engine::compact_json(*steps);
   }
   // Trials of several processes on one machine must not meet on the harness's built-in ports.
   const std::array<const char*, 3> port_variables{"C10D_PORT", "INTER_TRAIN_PROCESS_COMM_PORT_1",

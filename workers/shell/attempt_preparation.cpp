@@ -30,12 +30,14 @@ Result<LaunchSpec> with_checkpoint_here(const LaunchSpec& asked, const AttemptDi
   const bool fetch = engine::is_remote(asked.latest_checkpoint);
   if (fetch || engine::is_remote(asked.checkpoint_root)) {
     if (const Status found = net::find_rclone(); !found) {
-      return Error{found.error().code, "checkpoint storage " + asked.checkpoint_root + ": " + found.error().message};
+      return Error{found.error().code, "checkpoint storage " + (fetch ? asked.latest_checkpoint : asked.checkpoint_root) + ": " + found.error().message};
     }
   }
   if (fetch) {
     spec.latest_checkpoint = directory.fetched().string();
-    const Status fetched = download_checkpoint(asked.latest_checkpoint, directory.fetched(), asked.storage_environment);
+    const Status fetched =
+        download_checkpoint(asked.latest_checkpoint, directory.fetched(),
+                            asked.warm_start ? asked.source_environment : asked.storage_environment);
     if (!fetched) {
       return fetched.error();
     }

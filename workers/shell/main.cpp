@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstdint>
 #include <cstdlib>
 #include <exception>
@@ -45,6 +46,7 @@ struct Arguments {
   std::string log_level = "info";
   std::uint64_t slots = 0;  ///< 0 = as many as there are GPUs, else cores.
   double grace = 30;
+  std::string orphan_policy = "continue";
 };
 
 int fail(int status, const std::string& message) {
@@ -110,12 +112,34 @@ void raise_descriptor_limit() {
   }
 }
 
+/// "continue" or "stop_after=SECONDS"; how long programs run on without a daemon, 0 for ever.
+engine::Result<engine::Duration> orphans_end_after(const std::string& policy) {
+  constexpr std::string_view stop_after = "stop_after=";
+  constexpr double longest = 10 * 365 * 86'400.0;
+  if (policy == "continue") {
+    return engine::Duration{};
+  }
+  const std::string number = policy.starts_with(stop_after) ? policy.substr(stop_after.size()) : "";
+  double seconds = 0;
+  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), seconds);
+  if (error != std::errc{} || end != number.data() + number.size() || !(seconds >= 1 && seconds <= longest)) {
+    return engine::Error{engine::Errc::bad_request, "--orphan-policy is \"" + policy +
+                                                        "\"; it must be continue or stop_after=SECONDS, at least 1"};
+  }
+  return engine::Duration::micros(static_cast<std::int64_t>(seconds * 1'000'000));
+}
+
 engine::Result<WorkerOptions> options_from(const Arguments& arguments) {
   WorkerOptions options;
   options.daemon = arguments.daemon;
   options.name = arguments.name.empty() ? host_name() : arguments.name;
   options.rules.attempt.grace =
       engine::Duration::micros(static_cast<std::int64_t>(arguments.grace * 1'000'000));
+  const engine::Result<engine::Duration> orphans = orphans_end_after(arguments.orphan_policy);
+  if (!orphans) {
+    return orphans.error();
+  }
+  options.rules.orphans_end_after = *orphans;
   options.shim = own_directory() / "hpsearch-shim";
   options.kills_by = ControlGroup::may_be_made() ? "cgroup" : "process table";
   const std::filesystem::path determined_host = own_directory() / "hpsearch-determined";
@@ -219,6 +243,8 @@ int main_of(int argc, char** argv) {
   app.add_option("--name", arguments.name, "Name for people; by default the machine's");
   app.add_option("--grace", arguments.grace, "Seconds a program has to end before it is killed (30)")
       ->check(CLI::Range(0.0, 86'400.0));
+  app.add_option("--orphan-policy", arguments.orphan_policy,
+                 "What becomes of programs while no daemon answers: continue (they run on), or stop_after=SECONDS");
   app.add_option("--log-level", arguments.log_level, "debug, info, warning or error (info)");
   try {
     app.parse(argc, argv);

@@ -5,6 +5,7 @@
 #include "base/shown.hpp"
 #include "config/sections.hpp"
 #include "hpsearch/engine/base/text.hpp"
+#include "hpsearch/engine/config/placeholders.hpp"
 
 namespace hpsearch::engine {
 
@@ -66,6 +67,7 @@ class ContractCheck {
 
   void all() {
     hyperparameters();
+    placeholders();
     channels(config_.contract.inputs, "inputs");
     channels(config_.contract.outputs, "outputs");
     shared_variables();
@@ -158,6 +160,59 @@ class ContractCheck {
                               "\"... $PAI_USER_ARGS\", or {args}",
                           ""});
         return;
+      }
+    }
+  }
+
+  /// The worker would refuse them at the start of each attempt.
+  void placeholders() {
+    if (const std::string* line = std::get_if<std::string>(&config_.entrypoint.command)) {
+      check_names(*line, "entrypoint");
+      return;
+    }
+    const auto& items = std::get<std::vector<std::string>>(config_.entrypoint.command);
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      const std::string at = "entrypoint[" + std::to_string(i) + "]";
+      check_names(items[i], at);
+      for (const char* all : {"{args}", "{args_eq}"}) {
+        const std::vector<EntrypointPiece> pieces = pieces_of(items[i]);
+        const bool among = std::any_of(pieces.begin(), pieces.end(), [all](const EntrypointPiece& piece) {
+          return piece.is_name && "{" + piece.text + "}" == all;
+        });
+        if (among && items[i] != all) {
+          problem(at, "has " + std::string(all) + " inside " + shown(Value(items[i])), "an item of its own: it becomes several");
+        }
+      }
+    }
+  }
+
+  void check_names(const std::string& text, const std::string& at) {
+    std::vector<std::string> known{"args", "args_eq", "checkpoint_dir", "output_dir", "trial_id"};
+    for (const Space::Leaf& leaf : config_.space.leaves()) {
+      known.push_back(leaf.path);
+    }
+    for (const Channel& channel : config_.contract.inputs) {
+      known.push_back("inputs." + channel.name);
+    }
+    for (const char* channel : {"checkpoints", "logs", "model", "tensorboard"}) {
+      known.push_back(std::string("outputs.") + channel);
+    }
+    for (const Channel& channel : config_.contract.outputs) {
+      known.push_back("outputs." + channel.name);
+    }
+    for (const EntrypointPiece& piece : pieces_of(text)) {
+      const std::string& name = piece.text;
+      // Also a group of hyperparameters, and a member of one that is a map.
+      const auto belongs = [&name](const Space::Leaf& leaf) {
+        return leaf.path.starts_with(name + ".") || name.starts_with(leaf.path + ".");
+      };
+      const bool is_known = std::find(known.begin(), known.end(), name) != known.end() ||
+                            std::any_of(config_.space.leaves().begin(), config_.space.leaves().end(), belongs);
+      if (piece.is_name && !is_known) {
+        const std::string near(nearest(name, known));
+        problem(at, "says {" + name + "}, which is neither a hyperparameter nor a known word",
+                (near.empty() ? "" : "did you mean {" + near + "}? ") +
+                    std::string("braces meant literally are written {{ and }}"));
       }
     }
   }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/shown.hpp"
+#include "config/algorithm_spec.hpp"
 #include "config/component_section.hpp"
 #include "config/sections.hpp"
 #include "hpsearch/engine/base/text.hpp"
@@ -502,7 +503,9 @@ ParsedComponent parse_component(const Value& tree, std::string_view at) {
     findings.problems.push_back({std::string(at), "is " + shown(tree),
                                  "a map: name, entrypoint or boot_file, parameters, inputs, outputs, metrics"});
   } else {
-    parsed.component = ComponentReader(tree, at, findings).read();
+    const bool of_pai = is_algorithm_spec(tree);
+    const Value spelled = of_pai ? from_algorithm_spec(tree, at, findings) : Value();
+    parsed.component = ComponentReader(of_pai ? spelled : tree, at, findings).read();
   }
   if (!findings.problems.empty()) {
     parsed.component.reset();

@@ -227,11 +227,6 @@ void read_searcher(Section section, SearcherRegistry registry, const Space* spac
   if (searcher.source_trial_id && searcher.source_checkpoint_uuid) {
     section.problem("source_checkpoint_uuid", "stands beside source_trial_id", "one of them");
   }
-  for (const char* key : {"source_trial_id", "source_checkpoint_uuid"}) {
-    if (section.has(key)) {
-      section.note(key, "has no effect here yet: trials start from scratch");
-    }
-  }
 
   read_fields_of_some_kinds(section, space, searcher);
   if (kind != nullptr) {

@@ -52,6 +52,9 @@ struct Reader {
     if (world.experiments.contains(event.experiment)) {
       return "experiment " + std::to_string(event.experiment.number()) + " exists already";
     }
+    if (event.source && find(event.source->experiment, event.source->trial) == nullptr) {
+      return trial(event.source->experiment, event.source->trial);
+    }
     const ParsedConfig parsed = parse_config(event.config, world.registry, "", 0);
     return parsed.config ? "" : "its config does not read here: " + describe(parsed.problems.front());
   }

@@ -83,6 +83,7 @@ struct Applier {
     record.effective = created.config;
     record.context_directory = created.context_directory;
     record.idempotency_key = created.idempotency_key;
+    record.source = created.source;
     record.searcher = find_kind(world.registry, record.config.searcher.name)->make(record.config);
     record.hparams = HparamTable(record.config.space);
     record.created_at = event.at;
@@ -143,6 +144,9 @@ struct Applier {
     const bool anew = record.config.checkpoint_storage.retention.save_experiment_best > 0;
     for (std::uint64_t number = 0; anew && number < record.trials.size(); ++number) {
       note_settled(record, TrialNumber(number));
+    }
+    if (record.source) {  // It may be surplus where it came from.
+      note_settled(experiment(record.source->experiment), record.source->trial);
     }
   }
 

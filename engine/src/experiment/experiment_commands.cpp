@@ -1,6 +1,9 @@
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "experiment/change_limits.hpp"
+#include "hpsearch/engine/experiment/warm_start.hpp"
 #include "step.hpp"
 
 namespace hpsearch::engine {
@@ -13,6 +16,14 @@ Error no_experiment(ExperimentId id) {
 Error wrong_state(const ExperimentRecord& record, const std::string& wish) {
   return Error{Errc::wrong_state, "experiment " + std::to_string(record.id.number()) + " is " +
                                       std::string(name_of(record.state)) + " and cannot be " + wish};
+}
+
+Error wrong_config(const Problems& problems) {
+  std::string all;
+  for (const Problem& problem : problems) {
+    all += (all.empty() ? "" : "\n") + describe(problem);
+  }
+  return Error{Errc::bad_request, all};
 }
 
 const ExperimentRecord* find(const Step& step, ExperimentId id) {
@@ -31,11 +42,7 @@ Status create_experiment(Step& step, const CreateExperiment& command) {
       repeated ? world.experiments.at(known->second).config.experiment_seed : command.seed;
   const ParsedConfig parsed = parse_submission(command.config, world.registry, command.fallback_name, seed);
   if (!parsed.config) {
-    std::string all;
-    for (const Problem& problem : parsed.problems) {
-      all += (all.empty() ? "" : "\n") + describe(problem);
-    }
-    return Error{Errc::bad_request, all};
+    return wrong_config(parsed.problems);
   }
   Value effective = to_value(*parsed.config);
   if (repeated) {
@@ -48,9 +55,15 @@ Status create_experiment(Step& step, const CreateExperiment& command) {
     step.effects().created = known->second;
     return Done{};
   }
+  Problems problems;
+  std::optional<SourceCheckpoint> source = find_source(world.experiments, parsed.config->searcher, problems);
+  if (!problems.empty()) {
+    return wrong_config(problems);
+  }
   const std::uint64_t last = world.experiments.empty() ? 0 : world.experiments.rbegin()->first.number();
   const ExperimentId id(last + 1);
-  step.happened(ExperimentCreated{id, std::move(effective), command.context_directory, command.idempotency_key});
+  step.happened(ExperimentCreated{id, std::move(effective), command.context_directory, command.idempotency_key,
+                                  std::move(source)});
   step.effects().created = id;
   return Done{};
 }

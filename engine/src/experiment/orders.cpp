@@ -77,6 +77,13 @@ LaunchSpec launch_spec_of(const World& world, const AttemptKey& key) {
     spec.latest_checkpoint = trial.checkpoints->latest;
     spec.latest_step = trial.checkpoints->latest_step;
   }
+  if (spec.latest_checkpoint.empty() && record.source) {
+    spec.latest_checkpoint = record.source->path;
+    spec.warm_start = true;
+    if (std::optional<RemoteStorage> remote = remote_storage(world.experiments.at(record.source->experiment).config)) {
+      spec.source_environment = std::move(remote->environment);
+    }
+  }
   spec.environment_variables = config.environment_variables;
   // Among the variables, so that the program knows too: who does not expect the signal ends by it.
   const Value* signal = config.accepted.at_path("environment.checkpoint_signal");

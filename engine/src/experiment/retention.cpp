@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 
 #include "step.hpp"
 
@@ -30,6 +31,18 @@ void add_measured(const TrialRecord& trial, TrialNumber number, std::vector<Rank
       to.push_back({*metric, number, place});
     }
   }
+}
+
+/// Checkpoints that living experiments begin their trials from, each with the first of those experiments.
+/// O(living experiments).
+std::map<std::string, ExperimentId> sources_in_use(const World& world) {
+  std::map<std::string, ExperimentId> sources;
+  for (const ExperimentId id : world.going) {
+    if (const auto& source = world.experiments.at(id).source) {
+      sources.emplace(source->path, id);
+    }
+  }
+  return sources;
 }
 
 }  // namespace
@@ -100,9 +113,11 @@ void collect_checkpoints(Step& step, ExperimentId id) {
   }
   const std::set<TrialNumber> trials = step.take_uncollected(id);
   const CheckpointPlaces best = best_of_experiment(record);
+  const std::map<std::string, ExperimentId> in_use = sources_in_use(step.world());
   std::vector<CheckpointsCollected> events;
   for (const TrialNumber number : trials) {
     std::vector<std::string> surplus = surplus_checkpoints(record, number, best);
+    std::erase_if(surplus, [&in_use](const std::string& path) { return in_use.contains(path); });
     if (!surplus.empty()) {
       events.push_back({id, number, std::move(surplus)});
     }
@@ -124,6 +139,7 @@ Status delete_checkpoints(Step& step, const DeleteCheckpoints& command) {
   }
   const TrialRecord& trial = record.trials[command.trial.number()];
   const std::string which = "trial " + std::to_string(command.trial.number());
+  const std::map<std::string, ExperimentId> in_use = sources_in_use(step.world());
   for (const std::string& path : command.paths) {
     const bool condemned = std::find(record.condemned.begin(), record.condemned.end(), path) != record.condemned.end();
     const bool known = trial.checkpoints &&
@@ -134,6 +150,10 @@ Status delete_checkpoints(Step& step, const DeleteCheckpoints& command) {
     }
     if (!is_settled(trial) && trial.checkpoints->latest == path) {
       return Error{Errc::wrong_state, which + " may go on from " + path + "; end the trial first"};
+    }
+    if (const auto user = in_use.find(path); user != in_use.end()) {
+      return Error{Errc::wrong_state, "experiment " + std::to_string(user->second.number()) +
+                                          " begins its trials from " + path + "; end that experiment first"};
     }
   }
   CheckpointsCollected event{record.id, command.trial, {}};

@@ -172,6 +172,31 @@ bool load_notes(const Value::List& saved, std::vector<ExperimentNote>& notes) {
   return true;
 }
 
+Value save_source(const std::optional<SourceCheckpoint>& source) {
+  if (!source) {
+    return Value();
+  }
+  DigitWriter numbers;
+  numbers.count(source->experiment.number());
+  numbers.count(source->trial.number());
+  numbers.count(count(source->step));
+  return Value::Map{{"path", source->path}, {"numbers", numbers.take()}};
+}
+
+bool load_source(const Value* saved, std::optional<SourceCheckpoint>& source) {
+  if (saved == nullptr || saved->is_null()) {
+    return true;
+  }
+  SavedTexts texts(*saved);
+  SourceCheckpoint& loaded = source.emplace();
+  loaded.path = texts.text("path");
+  DigitReader numbers(texts.text("numbers"));
+  loaded.experiment = ExperimentId(numbers.count());
+  loaded.trial = TrialNumber(numbers.count());
+  loaded.step = Units{numbers.count()};
+  return texts.good() && numbers.finished();
+}
+
 Value save_experiment(const ExperimentRecord& record) {
   DigitWriter numbers;
   numbers.count(record.id.number());
@@ -194,6 +219,7 @@ Value save_experiment(const ExperimentRecord& record) {
                     {"reason", record.reason},
                     {"condemned", Value::List(record.condemned.begin(), record.condemned.end())},
                     {"notes", save_notes(record.notes)},
+                    {"source", save_source(record.source)},
                     {"searcher", record.searcher->save()},
                     {"trials", save_trials(record)}};
 }
@@ -250,6 +276,9 @@ Status load_experiment(const Value& saved, World& world) {
   const Value* notes = saved.at_path("notes");  // Missing in snapshots of older builds.
   if (notes != nullptr && (notes->as_list() == nullptr || !load_notes(*notes->as_list(), record.notes))) {
     return corrupt(which + ": its notes are malformed");
+  }
+  if (!load_source(saved.at_path("source"), record.source)) {  // Missing in snapshots of older builds.
+    return corrupt(which + ": what its trials begin from is malformed");
   }
   if (!texts.good() || !numbers.finished()) {
     return corrupt(which + " is malformed");
@@ -343,6 +372,12 @@ Status load_world(const Value& saved, World& world) {
   for (const Value& experiment : experiments) {
     if (Status loaded = load_experiment(experiment, world); !loaded) {
       return loaded;
+    }
+  }
+  for (const auto& [id, record] : world.experiments) {
+    const auto from = record.source ? world.experiments.find(record.source->experiment) : world.experiments.end();
+    if (record.source && (from == world.experiments.end() || record.source->trial.number() >= from->second.trials.size())) {
+      return corrupt("experiment " + std::to_string(id.number()) + " begins from a trial that is not there");
     }
   }
   for (const auto& [id, worker] : world.workers) {

@@ -478,6 +478,12 @@ Result<Simulated> Simulator::run(const Value& config) {
   CreateExperiment create;
   create.config = config;
   create.fallback_name = "simulation";
+  Value::Map* searcher = create.config.as_map() != nullptr ? (*create.config.as_map())["searcher"].as_map() : nullptr;
+  for (const char* source : {"source_trial_id", "source_checkpoint_uuid"}) {
+    if (searcher != nullptr) {
+      searcher->erase(source);  // There are no other experiments here, and curves know no weights.
+    }
+  }
   Status done = command(create);
   if (done) {
     done = carry_out_orders();

@@ -44,9 +44,9 @@ proto::Lease lease_of(const AttemptKey& key, std::uint64_t slot) {
 /// A worker of two slots, a daemon that says what the test wants, and a clock.
 class Stage {
  public:
-  Stage()
+  explicit Stage(WorkerRules rules = Stage::rules())
       : machine_({.uid = "u", .name = "w", .incarnation = 4, .boot_id = "b", .slots = 2, .slot_kind = "cpu"},
-                 rules(), Draw(1, TrialNumber{0}, "retry")) {
+                 rules, Draw(1, TrialNumber{0}, "retry")) {
     take(machine_.start(now_));
   }
 
@@ -602,6 +602,97 @@ TEST(Beats, SayOfWhatSurvivesSigkillWhenAnAgentAfterThisOneWouldSayItToo) {
   beats = stage.said<proto::Beat>();
   ASSERT_EQ(beats.size(), 1U);
   EXPECT_EQ(beats[0].remains.size(), 1U);
+}
+
+TEST(Session, AFencedProgramThatStillLivesIsNotSpokenOf) {
+  Stage stage;
+  stage.welcome();
+  stage.run(key_of(1, 10), 0);
+  stage.run(key_of(2, 11), 1);
+  stage.say(proto::Fenced{key_of(1, 10)});
+  ASSERT_FALSE(stage.wanted<SignalProgram>().empty());
+  stage.clear();
+  stage.step(SendRefused{});
+  stage.pass(Duration::seconds(1));
+  const auto hellos = stage.said<proto::Hello>();
+  ASSERT_FALSE(hellos.empty());
+  ASSERT_EQ(hellos.back().held.size(), 1U) << "or the daemon may give the trial back to what is being killed";
+  EXPECT_EQ(hellos.back().held[0].key, key_of(2, 11));
+}
+
+TEST(Session, AnotherStartsRefusalIsNotHeeded) {
+  Stage stage;
+  stage.clear();
+  const proto::Refused refused{"an old copy", 5};  // This one is the fourth.
+  stage.say(refused, proto::Envelope{.cluster = 77, .daemon_epoch = 5});
+  stage.welcome();
+  EXPECT_EQ(stage.machine().state(), WorkerMachine::State::ready);
+}
+
+class Orphans : public testing::Test {
+ protected:
+  static WorkerRules rules(Duration end_after) {
+    WorkerRules rules = Stage::rules();
+    rules.orphans_end_after = end_after;
+    return rules;
+  }
+};
+
+TEST_F(Orphans, RunOnForEverUnlessTheOperatorSaysOtherwise) {
+  Stage stage(rules(Duration()));
+  stage.welcome();
+  stage.run(key_of(1, 10), 0);
+  stage.step(SendRefused{});
+  stage.clear();
+  stage.pass(Duration::seconds(30L * 86'400));
+  EXPECT_TRUE(stage.wanted<SignalProgram>().empty());
+}
+
+TEST_F(Orphans, AreEndedOnceWhenNoDaemonCameBackInTime) {
+  Stage stage(rules(Duration::seconds(600)));
+  stage.welcome();
+  stage.run(key_of(1, 10), 0);
+  stage.pass(Duration::seconds(3'600));
+  EXPECT_TRUE(stage.wanted<SignalProgram>().empty()) << "time in a session does not count";
+  stage.step(SendRefused{});
+  stage.clear();
+  stage.pass(Duration::seconds(599));
+  EXPECT_TRUE(stage.wanted<SignalProgram>().empty());
+  stage.pass(Duration::seconds(2));
+  const auto signals = stage.wanted<SignalProgram>();
+  ASSERT_EQ(signals.size(), 1U);
+  EXPECT_FALSE(signals[0].kill) << "gently first";
+}
+
+TEST_F(Orphans, ADaemonThatComesBackStartsTheTimeAnew) {
+  Stage stage(rules(Duration::seconds(600)));
+  stage.welcome();
+  stage.run(key_of(1, 10), 0);
+  for (std::uint64_t session = 2; session < 5; ++session) {
+    stage.step(SendRefused{});
+    stage.pass(Duration::seconds(500));
+    stage.welcome({{key_of(1, 10), Fate::go_on, 0}}, session);
+  }
+  EXPECT_TRUE(stage.wanted<SignalProgram>().empty());
+}
+
+TEST(Drain, IsToldBeforeTheExitsOfItsPrograms) {
+  Stage stage;
+  stage.welcome();
+  stage.run(key_of(1, 10), 0);
+  stage.clear();
+  stage.step(StopAsked{});
+  auto beats = stage.said<proto::Beat>();
+  ASSERT_EQ(beats.size(), 1U);
+  EXPECT_TRUE(beats[0].draining);
+  stage.step(SendRefused{});
+  stage.pass(Duration::seconds(1));
+  stage.clear();
+  stage.welcome({{key_of(1, 10), Fate::go_on, 0}}, 2);
+  stage.pass(Duration::millis(1));
+  beats = stage.said<proto::Beat>();
+  ASSERT_EQ(beats.size(), 1U) << "a new session must not be leased anything either";
+  EXPECT_TRUE(beats[0].draining);
 }
 
 TEST(Slots, OfTheUnkillableAreUsedOnlyByWhomTheDaemonLets) {

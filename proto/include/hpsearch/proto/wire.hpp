@@ -54,6 +54,7 @@ struct Progress {
 struct Beat {
   std::vector<Progress> progress{};
   std::vector<engine::Remains> remains{};  ///< All there are.
+  bool draining = false;                   ///< It takes no more work and will say goodbye.
 };
 struct Started {
   engine::AttemptKey key;
@@ -127,6 +128,7 @@ struct RetryAfter {
 /// Why the daemon will not talk to this worker; it must not come back unchanged.
 struct Refused {
   std::string why;
+  std::uint64_t incarnation = 0;  ///< Of the HELLO that this answers; 0 = whoever listens.
 };
 using FromDaemon = std::variant<Welcome, Lease, Ack, Nack, Decide, Fenced, Hold, Resync, ReadLog, RetryAfter, Refused>;
 

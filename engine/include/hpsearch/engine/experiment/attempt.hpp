@@ -108,6 +108,8 @@ struct LaunchSpec {
   std::map<std::string, std::string> storage_environment;  ///< For rclone, when that is remote (remote_storage).
   std::string latest_checkpoint;  ///< "" on a fresh start.
   Units latest_step{};            ///< Length that checkpoint stands for.
+  bool warm_start = false;        ///< It is another trial's: its weights count, not its length.
+  std::map<std::string, std::string> source_environment;  ///< storage_environment of that other trial.
   std::map<std::string, std::string> environment_variables;
   std::map<std::string, std::string> metric_patterns;
   Value data;

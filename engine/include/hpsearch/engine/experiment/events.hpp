@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -11,6 +12,7 @@
 #include "hpsearch/engine/base/value.hpp"
 #include "hpsearch/engine/experiment/attempt.hpp"
 #include "hpsearch/engine/experiment/experiment_state.hpp"
+#include "hpsearch/engine/experiment/source_checkpoint.hpp"
 #include "hpsearch/engine/searcher.hpp"
 #include "hpsearch/engine/trial/trial_state.hpp"
 
@@ -24,6 +26,7 @@ struct ExperimentCreated {
   Value config;  ///< Effective: every default and the seed filled in.
   std::string context_directory;
   std::string idempotency_key;
+  std::optional<SourceCheckpoint> source{};  ///< What its trials begin from.
 };
 struct ExperimentPaused {
   ExperimentId experiment;

@@ -14,6 +14,7 @@
 #include "hpsearch/engine/base/instant.hpp"
 #include "hpsearch/engine/config/experiment_config.hpp"
 #include "hpsearch/engine/experiment/experiment_state.hpp"
+#include "hpsearch/engine/experiment/source_checkpoint.hpp"
 #include "hpsearch/engine/experiment/trial_record.hpp"
 #include "hpsearch/engine/space/hparam_table.hpp"
 
@@ -62,6 +63,7 @@ struct ExperimentRecord {
   Box<Value> created_with;  ///< The first one, which its searcher was made from, once limits were changed.
   std::string context_directory;
   std::string idempotency_key;
+  std::optional<SourceCheckpoint> source;  ///< What its trials begin from; not deleted while it lives.
   std::unique_ptr<Searcher> searcher;
   ChunkedVector<TrialRecord> trials;              ///< Indexed by TrialNumber.
   HparamTable hparams;                      ///< Of the same trials.

@@ -76,6 +76,8 @@ class AttemptMachine {
   [[nodiscard]] bool leaves_remains() const noexcept { return remains_; }
   /// And that is written down: the daemon may count on hearing it until they are gone, also from the next agent.
   [[nodiscard]] bool tells_remains() const noexcept { return remains_ && spooled_remains_; }
+  /// The daemon has disowned it: it is ended, and reports nothing.
+  [[nodiscard]] bool is_fenced() const noexcept { return fenced_; }
   /// Its program runs: the highest step it reported, and since when it says nothing.
   [[nodiscard]] bool runs() const noexcept { return phase_ == Phase::running; }
   [[nodiscard]] engine::Units last_step() const noexcept { return last_step_.value_or(engine::Units{}); }

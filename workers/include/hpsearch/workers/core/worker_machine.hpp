@@ -33,6 +33,7 @@ struct WorkerRules {
   engine::Duration longest_retry = engine::Duration::seconds(5);
   engine::Duration welcome_within = engine::Duration::seconds(5);  ///< Then the HELLO is taken as lost.
   engine::Duration farewell = engine::Duration::seconds(5);  ///< For the last acknowledgements when ending.
+  engine::Duration orphans_end_after{};  ///< Programs are ended after so long without a session; 0 = they run on.
 };
 
 /// The worker as values: what it hears goes in, what it wants done comes out. It keeps the session with the
@@ -40,7 +41,8 @@ struct WorkerRules {
 ///
 /// A silent daemon changes nothing for programs: they run on, their reports are kept, and the machine knocks
 /// until it is let in. Programs are ended only by a decision, a fence or because this worker is asked to
-/// stop; never because something is unknown.
+/// stop, or, where its operator wants that, because no daemon came back in time (orphans_end_after); never
+/// because something is unknown.
 ///
 /// Owns:    values only; no process, file, socket or clock.
 /// Threads: callers take turns.
@@ -112,6 +114,8 @@ class WorkerMachine {
   [[nodiscard]] bool must_wait(const AttemptMachine& attempt) const;
   [[nodiscard]] std::string why_not_here(const engine::LaunchSpec& spec) const;
   void end_when_done(engine::Instant now);
+  void end_orphans(engine::Instant now);
+  [[nodiscard]] std::optional<engine::Instant> orphans_due() const noexcept;
   void notice(Notice::Level level, std::string text);
   /// By the lease it was started under, or the one it has now.
   [[nodiscard]] AttemptMachine* find(const engine::AttemptKey& key);
@@ -132,6 +136,8 @@ class WorkerMachine {
   bool hello_said_ = false;                  ///< On this connection, and taken.
   std::optional<engine::Instant> hello_at_;  ///< When to say HELLO (again).
   engine::Instant ready_since_;
+  engine::Instant alone_since_;  ///< Without a session.
+  bool orphans_ended_ = false;
   engine::Duration beat_every_ = engine::Duration::seconds(10);
   std::optional<engine::Instant> beat_at_;
   std::string refused_because_;

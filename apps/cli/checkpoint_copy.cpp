@@ -1,0 +1,128 @@
+#include "cli/checkpoint_copy.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <fstream>
+#include <iterator>
+#include <span>
+#include <system_error>
+#include <utility>
+
+#include "cli/text.hpp"
+#include "hpsearch/engine/config/remote_storage.hpp"
+#include "hpsearch/net/rclone.hpp"
+#include "hpsearch/proto/json.hpp"
+#include "hpsearch/proto/stored.hpp"
+
+namespace hpsearch::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using engine::Value;
+
+constexpr const char* manifest_name = "manifest.json";
+constexpr std::size_t largest_manifest = std::size_t{64} * 1024 * 1024;
+
+/// Compares a copied file with what the manifest says of it; the complaint, or "".
+std::string difference(const fs::path& file, const Value& entry) {
+  std::ifstream in(file, std::ios::binary);
+  std::array<char, 256 * 1024> piece;  // Filled by read().
+  std::uint64_t size = 0;
+  std::uint32_t crc = 0;
+  while (in.read(piece.data(), static_cast<std::streamsize>(piece.size())) || in.gcount() > 0) {
+    const auto got = static_cast<std::size_t>(in.gcount());
+    crc = proto::crc32c(crc, std::as_bytes(std::span(piece.data(), got)));
+    size += got;
+  }
+  if (size != count_at(entry, "bytes")) {
+    return "has " + std::to_string(size) + " bytes instead of " + std::to_string(count_at(entry, "bytes"));
+  }
+  return crc == count_at(entry, "crc32c") ? "" : "is damaged: its checksum is another one";
+}
+
+/// Everything that lies at `from`; the complaint, or "".
+std::string bring_from_directory(const fs::path& from, const fs::path& to) {
+  std::error_code error;
+  fs::remove_all(to, error);
+  fs::copy(from, to, fs::copy_options::recursive | fs::copy_options::copy_symlinks, error);
+  return error ? "cannot copy to " + to.string() + ": " + error.message() : "";
+}
+
+/// Files that are there already, of the same size and time, are not fetched again.
+std::string bring_from_store(const std::string& from, const fs::path& to,
+                             const std::map<std::string, std::string>& environment) {
+  const engine::Status fetched =
+      net::run_rclone({"sync", "--links", engine::rclone_place(from), to.string()}, environment);
+  return fetched ? "" : "cannot fetch " + from + ": " + fetched.error().message;
+}
+
+struct Checked {
+  std::uint64_t files = 0;
+  std::string complaint;  ///< About the first file that is not what the manifest says.
+};
+
+Checked compare_with_manifest(const std::string& from, const fs::path& place) {
+  Checked checked;
+  std::ifstream in(place / manifest_name, std::ios::binary);
+  if (!in) {
+    checked.complaint = from + " holds no " + manifest_name + ": it is no checkpoint, or being deleted";
+    return checked;
+  }
+  const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+  const auto manifest = proto::parse_json(text, {.bytes = largest_manifest, .depth = 8, .nodes = largest_manifest});
+  if (!manifest) {
+    checked.complaint = "the manifest of " + from + " is damaged: " + manifest.error().message;
+    return checked;
+  }
+  for (const Value& entry : list_at(*manifest, "files")) {
+    if (!member(entry, "link").is_null()) {
+      continue;
+    }
+    const std::string name = text_at(entry, "path");
+    if (const std::string wrong = difference(place / name, entry); !wrong.empty()) {
+      checked.complaint = from + ": " + name + " " + wrong;
+      return checked;
+    }
+    ++checked.files;
+  }
+  return checked;
+}
+
+}  // namespace
+
+Outcome<Value> copy_checkpoint(const std::string& from, const fs::path& to,
+                               const std::map<std::string, std::string>& environment) {
+  const bool remote = engine::is_remote(from);
+  std::error_code error;
+  if (fs::exists(fs::symlink_status(to, error))) {
+    return conflict_failure(to.string() + " exists already; name a directory to make");
+  }
+  if (remote) {
+    if (const engine::Status found = net::find_rclone(); !found) {
+      return plain_failure("the checkpoint is in an object store: " + from + "; " + found.error().message);
+    }
+  } else if (!fs::is_regular_file(fs::path(from) / manifest_name, error)) {
+    return plain_failure("the checkpoint " + from +
+                         " cannot be read on this machine; run this on one that shares the file system with the workers");
+  }
+  const fs::path unfinished = to.string() + ".unfinished";
+  const std::string broken_off = remote ? bring_from_store(from, unfinished, environment) : bring_from_directory(from, unfinished);
+  if (!broken_off.empty() && remote) {
+    return plain_failure(broken_off + "; the same command goes on with what came (" + unfinished.string() + ")");
+  }
+  const Checked checked = broken_off.empty() ? compare_with_manifest(from, unfinished) : Checked{0, broken_off};
+  if (!checked.complaint.empty()) {
+    fs::remove_all(unfinished, error);
+    return plain_failure(checked.complaint);
+  }
+  fs::rename(unfinished, to, error);
+  if (error) {
+    const std::string why = "cannot make " + to.string() + ": " + error.message();
+    fs::remove_all(unfinished, error);
+    return plain_failure(why);
+  }
+  return Value(Value::Map{{"path", to.string()}, {"from", from}, {"files", static_cast<std::int64_t>(checked.files)}});
+}
+
+}  // namespace hpsearch::cli

@@ -1,0 +1,239 @@
+// PAI's AlgorithmSpec, as its public API documents it: members begin with capitals, lists of named things instead of
+// maps, and every value of a parameter as text.
+
+#include "config/algorithm_spec.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "base/shown.hpp"
+
+namespace hpsearch::engine {
+namespace {
+
+constexpr std::array<std::string_view, 9> without_effect = {
+    "CodeDir",        "ComputeResource",      "Customization",          "Image",
+    "JobType",        "ProgressDefinitions",  "ResourceRequirements",   "SupportedInstanceTypes",
+    "SupportsDistributedTraining"};
+constexpr std::array<std::string_view, 5> members = {"Command", "HyperParameters", "InputChannels", "MetricDefinitions",
+                                                     "OutputChannels"};
+constexpr std::array<std::string_view, 8> around = {"AlgorithmDescription", "AlgorithmName", "AlgorithmProvider", "AlgorithmSpec",
+                                                    "AlgorithmVersion",     "Description",   "DisplayName",       "Name"};
+
+const Value& member(const Value& map, std::string_view key) {
+  static const Value none;
+  const Value* found = map.as_map() != nullptr ? map.as_map()->find(key) : nullptr;
+  return found != nullptr ? *found : none;
+}
+
+bool is_true(const Value& value) {
+  return value == Value(true) || value == Value("true") || value == Value("True");
+}
+
+std::optional<double> number_in(const Value& value) {
+  const std::string* text = value.as_text();
+  if (text == nullptr) {
+    return value.is_number() ? std::optional(value.number_or(0)) : std::nullopt;
+  }
+  double number = 0;
+  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), number);
+  return error == std::errc{} && end == text->data() + text->size() ? std::optional(number) : std::nullopt;
+}
+
+enum class Kind : std::uint8_t { integer, real, boolean, text };
+
+Kind kind_of(const Value& type) {
+  std::string word = type.as_text() != nullptr ? *type.as_text() : "";
+  std::transform(word.begin(), word.end(), word.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  return word.starts_with("int")     ? Kind::integer
+         : word == "float"           ? Kind::real
+         : word.starts_with("bool")  ? Kind::boolean
+                                     : Kind::text;
+}
+
+/// "0.1" of a Float is 0.1. What is no value of its kind stays text, and the reader refuses it.
+Value typed(const Value& value, Kind kind) {
+  const std::optional<double> number = number_in(value);
+  if (kind == Kind::boolean && value.as_text() != nullptr) {
+    return is_true(value) ? Value(true) : value == Value("false") || value == Value("False") ? Value(false) : value;
+  }
+  if (kind == Kind::integer && number && *number == std::floor(*number) && std::abs(*number) < 9e15) {
+    return static_cast<std::int64_t>(*number);
+  }
+  return kind == Kind::real && number ? Value(*number) : value;
+}
+
+class AlgorithmReader {
+ public:
+  AlgorithmReader(std::string_view at, Findings& findings) : at_(at), findings_(findings) {}
+
+  Value read(const Value& tree) {
+    const Value& inner = member(tree, "AlgorithmSpec");
+    const Value& spec = inner.is_null() ? tree : inner;
+    const std::string prefix = inner.is_null() ? "" : "AlgorithmSpec.";
+    Value::Map out;
+    for (const char* key : {"AlgorithmName", "Name", "DisplayName"}) {
+      take(out, "name", member(tree, key));
+    }
+    take(out, "name", "algorithm");  // An AlgorithmSpec alone has none.
+    for (const char* key : {"AlgorithmDescription", "Description"}) {
+      take(out, "description", member(tree, key));
+    }
+    take(out, "entrypoint", command(member(spec, "Command")));
+    out["parameters"] = named(spec, prefix, "HyperParameters", [this](const Value& given, const std::string& at) { return parameter(given, at); });
+    out["inputs"] = named(spec, prefix, "InputChannels", channel);
+    out["outputs"] = named(spec, prefix, "OutputChannels", channel);
+    out["metrics"] = named(spec, prefix, "MetricDefinitions", [](const Value& given, const std::string&) { return member(given, "Regex"); });
+    look_at_the_rest(tree, spec, prefix);
+    return out;
+  }
+
+ private:
+  static void take(Value::Map& out, const char* key, const Value& value) {
+    if (!value.is_null() && !out.contains(key)) {
+      out[key] = value;
+    }
+  }
+
+  /// A list of one line is a line for the shell, as PAI's console writes it.
+  static Value command(const Value& given) {
+    const Value::List* words = given.as_list();
+    const bool line = words != nullptr && words->size() == 1 && words->front().as_text() != nullptr &&
+                      words->front().as_text()->find(' ') != std::string::npos;
+    return line ? words->front() : given;
+  }
+
+  static Value channel(const Value& given, const std::string& /*at*/) {
+    Value::Map out;
+    take(out, "description", member(given, "Description"));
+    if (!member(given, "Required").is_null()) {
+      out["required"] = is_true(member(given, "Required"));
+    }
+    return out;
+  }
+
+  Value parameter(const Value& given, const std::string& at) {
+    const Kind kind = kind_of(member(given, "Type"));
+    Value::Map out;
+    take(out, "type", member(given, "Type"));
+    take(out, "description", member(given, "Description"));
+    const Value& otherwise = member(given, "DefaultValue");
+    const bool has_default = !otherwise.is_null() && (kind == Kind::text || !(otherwise == Value("")));
+    if (has_default) {
+      out["default"] = typed(otherwise, kind);
+    }
+    out["required"] = is_true(member(given, "Required")) && !has_default;
+    const Value& range = member(given, "Range");
+    if (const Value::List* choices = member(range, "Enum").as_list(); choices != nullptr && !choices->empty()) {
+      Value::List values;
+      for (const Value& choice : *choices) {
+        values.push_back(typed(choice, kind));
+      }
+      out["enum"] = std::move(values);
+    }
+    Value::Map bounds;
+    const bool text = kind == Kind::text;
+    bound(bounds, "min", member(range, text ? "MinLength" : "Minimum"), !text && is_true(member(range, "ExclusiveMinimum")), kind);
+    bound(bounds, "max", member(range, text ? "MaxLength" : "Maximum"), !text && is_true(member(range, "ExclusiveMaximum")), kind);
+    if (!bounds.empty()) {
+      out["range"] = std::move(bounds);
+    }
+    if (const std::string* pattern = member(range, "Pattern").as_text(); pattern != nullptr && !pattern->empty()) {
+      note(at + ".Range.Pattern", "is not checked here");
+    }
+    return out;
+  }
+
+  /// Ranges hold their ends: an end that is excluded is the next number inside.
+  static void bound(Value::Map& out, const char* key, const Value& given, bool excluded, Kind kind) {
+    if (given.is_null() || given == Value("")) {
+      return;
+    }
+    const std::optional<double> number = number_in(given);
+    if (!number) {
+      out[key] = given;  // The reader says what is wrong with it.
+      return;
+    }
+    const double inside = *key == 'm' && key[1] == 'i' ? 1 : -1;
+    out[key] = !excluded ? *number : kind == Kind::integer ? *number + inside : std::nextafter(*number, inside * HUGE_VAL);
+  }
+
+  template <class Read>
+  Value named(const Value& spec, const std::string& prefix, std::string_view key, const Read& read) {
+    const Value& given = member(spec, key);
+    const std::string path = prefix + std::string(key);
+    Value::Map out;
+    if (given.is_null()) {
+      return out;
+    }
+    if (given.as_list() == nullptr) {
+      problem(path, "is " + shown(given), "a list of maps, each with a Name");
+      return out;
+    }
+    for (std::size_t i = 0; i < given.as_list()->size(); ++i) {
+      const Value& one = (*given.as_list())[i];
+      const std::string at = path + "[" + std::to_string(i) + "]";
+      const std::string* name = member(one, "Name").as_text();
+      if (name == nullptr || name->empty()) {
+        problem(at, "has no Name", "a map with a Name");
+      } else if (out.contains(*name)) {
+        problem(at, "has the Name " + shown(Value(*name)) + " of one before it", "different names");
+      } else {
+        out[*name] = read(one, at);
+      }
+    }
+    return out;
+  }
+
+  void look_at_the_rest(const Value& tree, const Value& spec, const std::string& prefix) {
+    const auto is_in = [](const auto& names, const std::string& key) { return std::find(names.begin(), names.end(), key) != names.end(); };
+    for (const auto& [key, value] : *spec.as_map()) {
+      if (is_in(without_effect, key)) {
+        note(prefix + key, "has no effect here");
+      } else if (!is_in(members, key) && (!prefix.empty() || !is_in(around, key))) {
+        unknown(prefix + key, key, members);
+      }
+    }
+    for (const auto& [key, value] : *tree.as_map()) {
+      if (!prefix.empty() && !is_in(around, key)) {
+        unknown(key, key, around);
+      }
+    }
+  }
+
+  template <class Names>
+  void unknown(const std::string& path, const std::string& key, const Names& names) {
+    const std::string near(nearest(key, names));
+    problem(path, "is not known", near.empty() ? "leave it out" : "did you mean `" + near + "`?");
+  }
+  void problem(const std::string& path, std::string what, std::string allowed) {
+    findings_.problems.push_back({path_below(at_, path), std::move(what), std::move(allowed)});
+  }
+  void note(const std::string& path, std::string what) { findings_.notes.push_back({path_below(at_, path), std::move(what), ""}); }
+
+  std::string at_;
+  Findings& findings_;
+};
+
+}  // namespace
+
+bool is_algorithm_spec(const Value& tree) noexcept {
+  return !member(tree, "AlgorithmSpec").is_null() ||
+         std::any_of(members.begin(), members.end(), [&tree](std::string_view key) { return !member(tree, key).is_null(); });
+}
+
+Value from_algorithm_spec(const Value& tree, std::string_view at, Findings& findings) {
+  const Value& inner = member(tree, "AlgorithmSpec");
+  if (!inner.is_null() && inner.as_map() == nullptr) {
+    findings.problems.push_back({path_below(at, "AlgorithmSpec"), "is " + shown(inner), "a map"});
+    return Value::Map{};
+  }
+  return AlgorithmReader(at, findings).read(tree);
+}
+
+}  // namespace hpsearch::engine
