@@ -18,13 +18,15 @@ ROOMS = {
     "surrogates": ({"engine", "proto"}, r"Eigen/", True),
     "workers/core": ({"engine", "proto"}, "", True),
     "net": ({"engine/base"}, r"boost/|zmq", False),
-    "workers/shell": ({"engine", "proto", "net", "workers/core"}, r"re2/|CLI/", False),
+    "context": ({"engine/base"}, r"archive", False),
+    "workers/shell": ({"engine", "proto", "net", "context", "workers/core"}, r"re2/|CLI/", False),
     "workers/determined": ({"engine", "proto", "net", "workers/core", "workers/shell"}, "", False),
     "apps/daemon/store": ({"engine", "proto"}, r"sqlite3\.h", False),
-    "apps/daemon": ({"engine", "searchers", "proto", "net", "apps/daemon/store"}, r"CLI/", False),
+    "apps/daemon": ({"engine", "searchers", "proto", "net", "context", "apps/daemon/store"}, r"CLI/", False),
     # preview, validate and simulate run offline, so the command line needs the searchers themselves; the store's
     # tools are for when no daemon runs, so it needs the store.
-    "apps/cli": ({"engine", "searchers", "surrogates", "proto", "net", "apps/daemon/store"}, r"yaml-cpp/|CLI/|re2/", False),
+    "apps/cli": ({"engine", "searchers", "surrogates", "proto", "net", "context", "apps/daemon/store"},
+                 r"yaml-cpp/|CLI/|re2/", False),
 }
 
 # Inside the engine, from the ground up: each sub-room may include itself and what stands before it.
@@ -43,7 +45,7 @@ STANDARD = set("""algorithm any array atomic barrier bit bitset cassert cctype c
     string string_view syncstream system_error thread tuple type_traits typeindex typeinfo unordered_map
     unordered_set utility valarray variant vector version""".split())
 THIRD_PARTY = re.compile(
-    r"boost/|zmq|msgpack|nlohmann/|sqlite3\.h|yaml-cpp/|CLI/|re2/|gtest/|gmock/|benchmark/|Eigen/|rapidcheck")
+    r"boost/|zmq|msgpack|nlohmann/|sqlite3\.h|yaml-cpp/|CLI/|re2/|archive|gtest/|gmock/|benchmark/|Eigen/|rapidcheck")
 # What a pure room has no business with: clocks, threads, files, the environment, sockets, the library's chance.
 IMPURE_HEADERS = set("""atomic barrier chrono condition_variable csetjmp csignal ctime filesystem fstream future
     iostream latch mutex random semaphore shared_mutex stop_token syncstream thread""".split())

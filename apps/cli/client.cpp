@@ -77,15 +77,38 @@ Outcome<Value> Client::ask(const std::string& method, const std::string& target,
   }
   const engine::Result<net::HttpResponse> response =
       net::http_request(address_, method, target, body, timeout_, headers);
-  if (!response) {
-    if (response.error().code == Errc::unavailable) {
-      return unreachable_failure(
-          response.error().message +
-          "; start hpsearchd there, or name another daemon with --server or --state-dir");
-    }
-    return Failure{Exit::failed, response.error().code, address_ + ": " + response.error().message};
+  return response ? read_answer(response->status, response->body, address_) : failure_of(response.error());
+}
+
+Failure Client::failure_of(const engine::Error& error) const {
+  if (error.code == Errc::unavailable) {
+    return unreachable_failure(error.message +
+                               "; start hpsearchd there, or name another daemon with --server or --state-dir");
   }
-  return read_answer(response->status, response->body, address_);
+  return Failure{Exit::failed, error.code, address_ + ": " + error.message};
+}
+
+Outcome<bool> Client::has(const std::string& target) const {
+  const auto response = net::http_request(address_, "HEAD", target, "", timeout_);
+  if (!response) {
+    return failure_of(response.error());
+  }
+  if (response->status != 200 && response->status != 404) {
+    return Failure{Exit::failed, Errc::unavailable,
+                   "the daemon answered with status " + std::to_string(response->status)};
+  }
+  return response->status == 200;
+}
+
+Outcome<engine::Done> Client::put_archive(const std::string& target, const std::string& bytes) const {
+  const std::chrono::seconds more(bytes.size() / 1'000'000);
+  const auto response =
+      net::http_request(address_, "PUT", target, bytes, timeout_ + more, {{"Content-Type", "application/x-tar"}});
+  if (!response) {
+    return failure_of(response.error());
+  }
+  const Outcome<Value> answer = read_answer(response->status, response->body, address_);
+  return answer ? Outcome<engine::Done>(engine::Done{}) : answer.failure();
 }
 
 Outcome<Value> Client::get(const std::string& target) const {

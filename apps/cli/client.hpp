@@ -24,11 +24,17 @@ class Client {
                                             const std::string& idempotency_key = "") const;
   [[nodiscard]] Outcome<engine::Value> patch(const std::string& target, const engine::Value& body) const;
 
+  /// Whether something is there.
+  [[nodiscard]] Outcome<bool> has(const std::string& target) const;
+  /// Puts a tar archive there; waits longer the larger it is.
+  [[nodiscard]] Outcome<engine::Done> put_archive(const std::string& target, const std::string& bytes) const;
+
   void set_timeout(std::chrono::milliseconds timeout) noexcept { timeout_ = timeout; }
 
  private:
   [[nodiscard]] Outcome<engine::Value> ask(const std::string& method, const std::string& target,
                                            const std::string& body, const std::string& idempotency_key) const;
+  [[nodiscard]] Failure failure_of(const engine::Error& error) const;
 
   std::string address_;
   std::chrono::milliseconds timeout_ = std::chrono::seconds(10);

@@ -104,6 +104,7 @@ struct Arguments {
   CheckpointOptions checkpoint;
   StoreOptions store;
   WorkerOptions worker;
+  bool devices = false;
   std::optional<std::uint64_t> trial;
   std::optional<std::string> context_directory;
 };
@@ -355,8 +356,10 @@ class CommandLine {
   }
 
   void add_worker_verbs() {
-    add_server(add("workers", "List workers, and what is wrong with them",
-                   [this](const Output& output) { return workers(given_.server, output); }));
+    CLI::App& list = add("workers", "List workers, and what is wrong with them",
+                         [this](const Output& output) { return workers(given_.server, given_.devices, output); });
+    list.add_flag("--devices", given_.devices, "Name each GPU: its slots, number, memory and UUID");
+    add_server(list);
     const std::pair<const char*, const char*> verbs[] = {
         {"quarantine", "Give a worker no new trials; what it runs, runs on"},
         {"release", "Give a worker in quarantine trials again"},

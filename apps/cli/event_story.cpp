@@ -150,6 +150,16 @@ EventStory::Line EventStory::tell(const Value& event) {
             true};
   } else if (type == "worker_released") {
     line.text = "worker " + std::to_string(count_at(event, "worker")) + " is out of quarantine";
+  } else if (type == "slot_withdrawn") {
+    line = {"slot " + std::to_string(count_at(event, "slot")) + " of worker " +
+                std::to_string(count_at(event, "worker")) + " is out of use" +
+                with_reason(printable(text_at(event, "why"))),
+            true};
+  } else if (type == "slot_restored") {
+    const bool* healthy = member(event, "healthy").as_bool();
+    line.text = "slot " + std::to_string(count_at(event, "slot")) + " of worker " +
+                std::to_string(count_at(event, "worker")) +
+                (healthy != nullptr && *healthy ? " is well again" : " is released: it is used nevertheless");
   } else if (type == "slots_quarantined") {
     line = {slots_are(event) + " out of use: something of " + trial + ", attempt " + std::to_string(count_at(event, "attempt")) +
                 ", survives SIGKILL",

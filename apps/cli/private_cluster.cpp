@@ -143,6 +143,8 @@ Outcome<PrivateCluster> PrivateCluster::start(const StateDirectory& state, const
   out.daemon_.argv = {
       find_program("hpsearchd"), "--state-dir", state.daemon().string(), "--http", "127.0.0.1:0", "--workers",
       "tcp://127.0.0.1:0"};
+  // The command that starts it has looked at the context already, with its own limit.
+  out.daemon_.argv.insert(out.daemon_.argv.begin() + 1, {"--context-limit", "1000000"});
   if (const auto launched = launch(out.daemon_); !launched) {
     return launched.failure();
   }

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <optional>
 
+#include "cli/context_upload.hpp"
 #include "cli/event_story.hpp"
 #include "cli/file_report.hpp"
 #include "cli/interrupts.hpp"
@@ -174,8 +175,10 @@ class Run {
       }
       context_ = *context;
     }
-    if (const auto fits = check_context_size(context_, options_.context_limit); !fits) {
-      return fits.failure();
+    if (wants_packed_context(file_.tree)) {
+      if (const auto fits = look_at_context(context_, options_.context_limit); !fits) {
+        return fits.failure();
+      }
     }
     std::error_code ignored;
     record_ = RunRecord{};
@@ -222,7 +225,11 @@ class Run {
       }
     }
     if (!record_.experiment) {
-      const auto submitted = submit_experiment(client(), file_.tree, file_.stem, record_.context_directory,
+      const auto digest = hand_over_context();
+      if (!digest) {
+        return digest.failure();
+      }
+      const auto submitted = submit_experiment(client(), file_.tree, file_.stem, record_.context_directory, *digest,
                                                record_.idempotency_key);
       if (!submitted) {
         return submitted.failure();
@@ -242,7 +249,8 @@ class Run {
       return tell_again();
     }
     std::error_code ignored;
-    if (!std::filesystem::is_directory(record_.context_directory, ignored)) {
+    if (text_at(detail_, "context_digest").empty() &&
+        !std::filesystem::is_directory(record_.context_directory, ignored)) {
       return usage_failure("the context directory " + record_.context_directory +
                            " is gone; the trials need it");
     }
@@ -250,6 +258,15 @@ class Run {
       return going.failure();
     }
     return follow();
+  }
+
+  /// The digest of the context as it is now, which the daemon has then; "" when it is not packed.
+  [[nodiscard]] Outcome<std::string> hand_over_context() const {
+    if (!wants_packed_context(file_.tree)) {
+      return std::string();
+    }
+    const auto files = look_at_context(record_.context_directory, options_.context_limit);
+    return files ? upload_context(client(), record_.context_directory, *files) : Outcome<std::string>(files.failure());
   }
 
   /// A second run on the directory: is it the same search?

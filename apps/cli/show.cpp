@@ -4,11 +4,20 @@
 #include "cli/table.hpp"
 #include "cli/text.hpp"
 #include "cli/verbs.hpp"
+#include "hpsearch/engine/base/text.hpp"
 
 namespace hpsearch::cli {
 namespace {
 
 using engine::Value;
+
+/// What the directory held when it was submitted: begins of long digests are told apart well enough.
+std::string context_identity(const Value& detail) {
+  const std::string digest = text_at(detail, "context_digest");
+  return digest.empty() ? ""
+                        : " (sha256 " + printable(digest.substr(0, 12)) + ", " +
+                              engine::short_number(static_cast<double>(count_at(detail, "context_bytes"))) + " bytes)";
+}
 
 std::string show_text(const Value& detail, const Output& output) {
   const std::string unit = printable(text_at(detail, "unit"));
@@ -37,7 +46,8 @@ std::string show_text(const Value& detail, const Output& output) {
   if (const Value& source = member(detail, "source"); !source.is_null()) {
     line("begins from", source_text(source));
   }
-  line("context", printable(text_at(detail, "context_directory")));
+  line("context", printable(text_at(detail, "context_directory")) + context_identity(detail));
+  line("waits", printable(text_at(detail, "waits_for")));
   line("created", time_text(number_at(detail, "created_at")));
   line("ended", time_text(number_at(detail, "ended_at")));
   for (const Value& note : list_at(detail, "notes")) {

@@ -1,11 +1,30 @@
+#include <utility>
+#include <vector>
+
+#include "cli/context_upload.hpp"
 #include "cli/file_report.hpp"
 #include "cli/server.hpp"
 #include "cli/submission.hpp"
+#include "cli/text.hpp"
 #include "cli/verbs.hpp"
 
 namespace hpsearch::cli {
 
 using engine::Value;
+
+namespace {
+
+void report_links(const std::vector<context::ContextFile>& files, const Output& output) {
+  for (const context::ContextFile& file : files) {
+    if (file.leads_out()) {
+      output.message(printable(file.path + " is a link out of the context directory, to " + file.target +
+                               ": that has to be there on every worker") +
+                     " [note]");
+    }
+  }
+}
+
+}  // namespace
 
 int submit(const SubmitOptions& options, const Output& output) {
   const ExperimentFile file = open_experiment_file(options.file.file, {options.file.seed, options.file.name});
@@ -17,8 +36,15 @@ int submit(const SubmitOptions& options, const Output& output) {
   if (!context) {
     return output.fail(context.failure());
   }
-  if (const auto fits = check_context_size(*context, options.context_limit); !fits) {
-    return output.fail(fits.failure());
+  const bool packed = wants_packed_context(file.tree);
+  std::vector<context::ContextFile> files;
+  if (packed) {
+    auto found = look_at_context(*context, options.context_limit);
+    if (!found) {
+      return output.fail(found.failure());
+    }
+    files = *std::move(found);
+    report_links(files, output);
   }
   ServerOptions target = options.server;
   if (!target.server && !target.state_dir) {
@@ -28,8 +54,16 @@ int submit(const SubmitOptions& options, const Output& output) {
   if (!server) {
     return output.fail(server.failure());
   }
+  std::string digest;
+  if (packed) {
+    const Outcome<std::string> uploaded = upload_context(server->client(), *context, files);
+    if (!uploaded) {
+      return output.fail(uploaded.failure());
+    }
+    digest = *uploaded;
+  }
   const Outcome<std::uint64_t> experiment =
-      submit_experiment(server->client(), file.tree, file.stem, *context, fresh_key());
+      submit_experiment(server->client(), file.tree, file.stem, *context, digest, fresh_key());
   if (!experiment) {
     return output.fail(experiment.failure());
   }

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "cli/context_size.hpp"
 #include "cli/output.hpp"
+#include "hpsearch/context/context_files.hpp"
 
 namespace hpsearch::cli {
 
@@ -25,7 +25,7 @@ struct RunOptions {
   std::optional<std::uint64_t> slots;
   std::optional<std::uint64_t> seed;
   std::optional<std::string> name;
-  std::uint64_t context_limit = default_context_megabytes;
+  std::uint64_t context_limit = context::default_limit_megabytes;
   bool fresh = false;
   std::vector<std::string> command;  ///< As it was typed; what goes on after an interruption.
 };
@@ -60,7 +60,7 @@ struct SubmitOptions {
   FileOptions file;
   std::optional<std::string> context_directory;
   ServerOptions server;
-  std::uint64_t context_limit = default_context_megabytes;
+  std::uint64_t context_limit = context::default_limit_megabytes;
 };
 [[nodiscard]] int submit(const SubmitOptions& options, const Output& output);
 
@@ -142,7 +142,7 @@ struct StoreOptions {
 [[nodiscard]] int component_check(const std::string& file, const Output& output);
 
 /// What workers there are, and what is wrong with them.
-[[nodiscard]] int workers(const ServerOptions& server, const Output& output);
+[[nodiscard]] int workers(const ServerOptions& server, bool devices, const Output& output);
 
 struct WorkerOptions {
   std::string worker;   ///< Its number or name.

@@ -1,3 +1,8 @@
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
 #include "cli/server.hpp"
 #include "cli/shapes.hpp"
 #include "cli/table.hpp"
@@ -41,10 +46,73 @@ std::string slots_text(const Value::List& slots) {
   return text;
 }
 
+/// "2 x NVIDIA H200, 4 slots each", or "" where slots are shares of the processors.
+std::string devices_text(const Value& worker) {
+  std::map<std::string, std::set<std::string>> by_name;
+  std::size_t slots = 0;
+  std::size_t devices = 0;
+  for (const Value& device : list_at(worker, "devices")) {
+    devices += by_name[text_at(device, "name")].insert(text_at(device, "uuid")).second ? 1U : 0U;
+    ++slots;
+  }
+  std::string text;
+  for (const auto& [name, uuids] : by_name) {
+    text += (text.empty() ? "" : ", ") + std::to_string(uuids.size()) + " x " + printable(name);
+  }
+  if (devices > 0 && slots > devices) {
+    text += slots % devices == 0 ? ", " + std::to_string(slots / devices) + " slots each" : ", shared";
+  }
+  return text;
+}
+
+/// One line per device, with its slots.
+std::string device_lines(const Value& worker) {
+  struct Line {
+    std::string slots;
+    std::string rest;
+  };
+  std::map<std::string, Line> lines;
+  std::vector<std::string> order;
+  std::uint64_t slot = 0;
+  for (const Value& device : list_at(worker, "devices")) {
+    const std::string uuid = text_at(device, "uuid");
+    Line& line = lines[uuid];
+    if (line.slots.empty()) {
+      order.push_back(uuid);
+      line.rest = " is GPU " + std::to_string(count_at(device, "index")) + ", " + printable(text_at(device, "name")) +
+                  ", " + std::to_string(count_at(device, "memory_bytes") >> 20U) + " MiB, " + printable(uuid) + "\n";
+    }
+    line.slots += (line.slots.empty() ? " " : ", ") + std::to_string(slot++);
+  }
+  std::string text;
+  for (const std::string& uuid : order) {
+    const Line& line = lines.at(uuid);
+    text += "worker " + printable(text_at(worker, "name")) + ": slot" + line.slots + line.rest;
+  }
+  return text;
+}
+
+/// "pool" or "pool, zone=b"
+std::string pool_text(const Value& worker) {
+  std::string text = text_at(worker, "pool");
+  if (const Value::Map* labels = member(worker, "labels").as_map()) {
+    for (const auto& [key, value] : *labels) {
+      text += ", " + key + "=" + (value.as_text() != nullptr ? *value.as_text() : "");
+    }
+  }
+  return printable(text);
+}
+
 std::string remarks_on(const Value& worker) {
   std::string text;
   if (const std::string why = text_at(worker, "quarantined"); !why.empty()) {
     text += "worker " + printable(text_at(worker, "name")) + " is in quarantine: " + printable(why) + "\n";
+  }
+  for (const Value& slot : list_at(worker, "withdrawn")) {
+    text += "worker " + printable(text_at(worker, "name")) + ": slot " + std::to_string(count_at(slot, "slot")) + ": " +
+            printable(text_at(slot, "why")) +
+            (is_set(slot, "released") ? "; released, it is used nevertheless\n"
+                                      : "; out of use until it is well, or hpsearch release\n");
   }
   for (const Value& remains : list_at(worker, "remains")) {
     text += "worker " + printable(text_at(worker, "name")) + ": something of " + attempt_text(remains) +
@@ -104,7 +172,7 @@ Outcome<Value::List> meant(const Value& worker, const std::string& which) {
 
 }  // namespace
 
-int workers(const ServerOptions& options, const Output& output) {
+int workers(const ServerOptions& options, bool devices, const Output& output) {
   const Outcome<Server> server = Server::reach(options, Server::Need::readable, output);
   if (!server) {
     return output.fail(server.failure());
@@ -118,13 +186,14 @@ int workers(const ServerOptions& options, const Output& output) {
     return 0;
   }
   using Align = Table::Align;
-  Table table({{"ID", Align::right}, {"STATE"}, {"SLOTS", Align::right}, {"IN USE", Align::right}, {"KIND"}, {"KILLS BY"}, {"NAME"}});
+  Table table({{"ID", Align::right}, {"STATE"}, {"SLOTS", Align::right}, {"IN USE", Align::right}, {"KIND"}, {"DEVICES"}, {"POOL"}, {"KILLS BY"}, {"NAME"}});
   std::string remarks;
   for (const Value& worker : list_at(*answer, "workers")) {
     table.add({std::to_string(count_at(worker, "id")), state_text(worker), std::to_string(count_at(worker, "slots")),
-               std::to_string(count_at(worker, "slots_held")), text_at(worker, "slot_kind"), text_at(worker, "kills_by"),
+               std::to_string(count_at(worker, "slots_held")), text_at(worker, "slot_kind"), devices_text(worker), pool_text(worker),
+               text_at(worker, "kills_by"),
                text_at(worker, "name")});
-    remarks += remarks_on(worker);
+    remarks += (devices ? device_lines(worker) : "") + remarks_on(worker);
   }
   output.print(table.empty() ? std::string("no workers yet\n") : table.text(output.width()) + remarks);
   return 0;

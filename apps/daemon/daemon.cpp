@@ -8,11 +8,13 @@
 #include <csignal>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 
 #include "daemon/backups.hpp"
 #include "daemon/checkpoint_remover.hpp"
+#include "daemon/contexts.hpp"
 #include "daemon/http_routes.hpp"
 #include "daemon/runtime.hpp"
 #include "daemon/state_directory.hpp"
@@ -73,6 +75,10 @@ class Daemon {
                                             store_->daemon_epoch()};
     if (auto announced = directory_->announce(here); !announced) {
       return end(announced.error(), Exit::storage);
+    }
+    if (is_loopback(here.http) && !is_loopback(here.workers)) {
+      net::log(Level::warning, "workers of other machines cannot fetch contexts from " + here.http +
+                                   ": give --http an address that they reach");
     }
     for (const std::string& address : {here.http, here.workers}) {
       if (!is_loopback(address)) {
@@ -156,12 +162,16 @@ class Daemon {
     }
     gate_ = std::move(gate).value();
     backups_.emplace(*runtime_, *store_, directory_->backups());
-    const AboutDaemon about{HPSEARCH_VERSION, directory_->path(), loop_.now(), &*backups_};
-    auto http = net::HttpServer::listen(loop_, options_.http, http_routes(*runtime_, *gate_, about));
+    contexts_.emplace(loop_, kernel_files(), directory_->contexts(), options_.context_limit);
+    contexts_->keep_only(contexts_of_experiments());
+    const AboutDaemon about{HPSEARCH_VERSION, directory_->path(), loop_.now(), &*backups_, &*contexts_};
+    const net::HttpRules rules{.archives_below = "/api/v1/contexts/", .most_archive_bytes = contexts_->most_bytes()};
+    auto http = net::HttpServer::listen(loop_, options_.http, http_routes(*runtime_, *gate_, about), rules);
     if (!http) {
       return other_address(http.error(), "--http 127.0.0.1:0");
     }
     http_ = std::move(http).value();
+    gate_->say_http(http_->address());
     signals_ = loop_.on_signals({SIGTERM, SIGINT}, [this](int) { begin_to_end(); });
     remover_.emplace(*runtime_);
     runtime_->start([this](const engine::Order& order) { carry_out(order); },
@@ -170,6 +180,14 @@ class Daemon {
     storage_.emplace(*runtime_, directory_->path());
     remover_->remove_condemned();
     return Done{};
+  }
+
+  [[nodiscard]] std::set<std::string> contexts_of_experiments() const {
+    std::set<std::string> digests;
+    for (const auto& [id, record] : runtime_->engine().experiments()) {
+      digests.insert(record.context_digest);
+    }
+    return digests;
   }
 
   void carry_out(const engine::Order& order) {
@@ -224,6 +242,7 @@ class Daemon {
   std::unique_ptr<Runtime> runtime_;
   std::unique_ptr<WorkerGate> gate_;
   std::optional<Backups> backups_;
+  std::optional<Contexts> contexts_;
   std::optional<CheckpointRemover> remover_;
   std::optional<StorageWatch> storage_;
   std::unique_ptr<net::HttpServer> http_;

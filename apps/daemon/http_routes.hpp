@@ -3,6 +3,7 @@
 #include <string>
 
 #include "daemon/backups.hpp"
+#include "daemon/contexts.hpp"
 #include "daemon/runtime.hpp"
 #include "daemon/worker_gate.hpp"
 #include "hpsearch/net/http.hpp"
@@ -14,7 +15,8 @@ struct AboutDaemon {
   std::string version;
   std::string state_dir;
   engine::Instant started;
-  Backups* backups = nullptr;  ///< None where the store is not in a file.
+  Backups* backups = nullptr;    ///< None where the store is not in a file.
+  Contexts* contexts = nullptr;  ///< None where nothing is kept but the store.
 };
 
 /// The HTTP interface: one table from method and path to a handler. Runtime and gate must outlive it.

@@ -28,6 +28,10 @@ std::variant<Options, Exit> read_options(int argc, const char* const* argv) {
                  "Events after which the state is saved, so that a start replays fewer of them; 0 never")
       ->capture_default_str()
       ->type_name("EVENTS");
+  app.add_option("--context-limit", options.context_limit, "Largest context of an experiment that is taken")
+      ->capture_default_str()
+      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1'000'000}))
+      ->type_name("MB");
   app.add_flag("--allow-network-filesystem", options.allow_network_filesystem,
                "Accept a state directory on NFS, SMB, FUSE and the like, at your own risk");
   app.add_option("--log-level", options.log_level, "Lowest level that is logged")

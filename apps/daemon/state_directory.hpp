@@ -27,6 +27,7 @@ class StateDirectory {
   [[nodiscard]] std::string database() const { return path_ + "/events.db"; }
   [[nodiscard]] std::string snapshots() const { return path_ + "/snapshots"; }
   [[nodiscard]] std::string backups() const { return path_ + "/backups"; }
+  [[nodiscard]] std::string contexts() const { return path_ + "/contexts"; }
   [[nodiscard]] std::string checkpoints() const { return path_ + "/checkpoints"; }
 
   /// What daemon.json says.

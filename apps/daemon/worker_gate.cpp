@@ -205,6 +205,10 @@ void WorkerGate::greet(const net::Peer& peer, const proto::Envelope& envelope, c
   join.slots = hello.slots;
   join.slot_kind = hello.slot_kind;
   join.held = hello.held;
+  join.devices = hello.devices;
+  join.pool = hello.pool;
+  join.labels = hello.labels;
+  join.troubles = hello.troubles;
   // Before the step, so that it may give the worker work at once.
   const bool was_connected = known && connected(*known);
   if (known) {
@@ -306,6 +310,13 @@ void WorkerGate::take_beat(WorkerId worker, const proto::Beat& beat) {
   if (!same) {
     static_cast<void>(runtime_.perform(engine::NoteRemains{worker, beat.remains}));
   }
+  const auto& withdrawn = runtime_.engine().workers().at(worker).withdrawn;
+  const bool no_news = beat.troubles.size() == withdrawn.size() &&
+                       std::all_of(beat.troubles.begin(), beat.troubles.end(),
+                                   [&withdrawn](const engine::SlotTrouble& trouble) { return withdrawn.contains(trouble.slot); });
+  if (!no_news) {
+    static_cast<void>(runtime_.perform(engine::NoteTroubles{worker, beat.troubles}));
+  }
 }
 
 void WorkerGate::end_session(const net::Peer& peer) {
@@ -346,7 +357,7 @@ void WorkerGate::carry_out(const engine::Order& order) {
                                         " attempts that this store does not know; they run on until hpsearch adopt "
                                         "or hpsearch disown says what shall become of them");
     }
-    send(welcome->worker, proto::Welcome{welcome->worker, beat_every_ms(), welcome->attempts});
+    send(welcome->worker, proto::Welcome{welcome->worker, beat_every_ms(), welcome->attempts, http_});
   } else if (const auto* launch = std::get_if<engine::LaunchAttempt>(&order)) {
     engine::LaunchSpec spec = launch->spec;
     if (spec.checkpoint_root.empty()) {

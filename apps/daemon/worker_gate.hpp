@@ -44,6 +44,9 @@ class WorkerGate {
 
   [[nodiscard]] std::string endpoint() const { return port_->endpoint(); }
 
+  /// Workers are told from now on that the daemon serves contexts there.
+  void say_http(std::string address) { http_ = std::move(address); }
+
   /// Carries out one order of the engine.
   void carry_out(const engine::Order& order);
 
@@ -153,6 +156,7 @@ class WorkerGate {
   std::uint64_t admitted_ = 0;
   std::uint64_t turned_away_ = 0;
   std::uint64_t late_reports_ = 0;
+  std::string http_;
   std::uint64_t sessions_made_ = 0;
   std::map<net::Peer, Session> sessions_;
   std::map<engine::WorkerId, Counterpart> counterparts_;

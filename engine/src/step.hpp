@@ -65,6 +65,7 @@ Status expire_leases(Step& step, const ExpireLeases& command);
 Status quarantine_worker(Step& step, const QuarantineWorker& command);
 Status release_worker(Step& step, const ReleaseWorker& command);
 Status note_remains(Step& step, const NoteRemains& command);
+Status note_troubles(Step& step, const NoteTroubles& command);
 Status adopt_attempt(Step& step, const AdoptAttempt& command);
 Status confirm_start(Step& step, const ConfirmStart& command);
 Status take_reports(Step& step, TakeReports command);
@@ -99,6 +100,9 @@ void quarantine_slots(Step& step, WorkerId worker, const AttemptKey& as_known, c
 
 /// An operator wants all slots of the worker used, whatever survives there.
 void release_slots(Step& step, WorkerId worker);
+
+/// An operator wants the worker's slots used, whatever it says of their devices.
+void release_troubles(Step& step, WorkerId worker);
 
 /// Something failed there: the worker may be the reason.
 void judge_worker(Step& step, WorkerId worker);

@@ -74,12 +74,13 @@ engine::Result<HttpResponse> http_request(const std::string& address, const std:
     exchange.question.target(target);
     exchange.question.set(http::field::host, address);
     exchange.question.set(http::field::connection, "close");
-    for (const auto& [name, value] : headers) {
-      exchange.question.set(name, value);
-    }
     if (!body.empty()) {
       exchange.question.set(http::field::content_type, "application/json");
     }
+    for (const auto& [name, value] : headers) {
+      exchange.question.set(name, value);
+    }
+    exchange.answer.skip(method == "HEAD");
     exchange.question.body() = body;
     exchange.question.prepare_payload();
     exchange.stream.expires_after(timeout);

@@ -30,7 +30,13 @@ constexpr seconds body_deadline{15};
 constexpr seconds idle_deadline{30};
 constexpr seconds write_deadline{30};
 
-constexpr std::array<std::string_view, 6> methods{"GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"};
+constexpr std::size_t bytes_per_second = 250'000;  // Who is slower than this does not get a large body across.
+
+constexpr std::array<std::string_view, 7> methods{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"};
+
+seconds time_for(std::uint64_t bytes) {
+  return seconds(static_cast<std::int64_t>(bytes / bytes_per_second));
+}
 
 HttpResponse refusal(unsigned status, std::string_view code, const std::string& message) {
   HttpResponse response;
@@ -52,7 +58,7 @@ struct Shared {
         acceptor(io_context),
         retry(io_context),
         handler(std::move(handle)),
-        rules(its_rules) {}
+        rules(std::move(its_rules)) {}
 
   asio::io_context& io;
   tcp::acceptor acceptor;
@@ -100,9 +106,10 @@ class Session : public std::enable_shared_from_this<Session> {
       close();
       return;
     }
+    is_head_ = false;
     parser_.emplace();
     parser_->header_limit(most_header_bytes);
-    parser_->body_limit(shared_->rules.most_body_bytes);
+    parser_->body_limit(std::max(shared_->rules.most_body_bytes, shared_->rules.most_archive_bytes));
     if (buffer_.size() > 0) {
       read_header();  // The next request came along with the last one.
       return;
@@ -132,6 +139,16 @@ class Session : public std::enable_shared_from_this<Session> {
   }
 
   void read_body() {
+    const HttpRules& rules = shared_->rules;
+    const std::string_view target = view_of((*parser_).get().target());
+    takes_archive_ = !rules.archives_below.empty() && target.starts_with(rules.archives_below);
+    if (!takes_archive_ && parser_->content_length().value_or(0) > rules.most_body_bytes) {
+      reading_failed(http::make_error_code(http::error::body_limit));
+      return;
+    }
+    if (!takes_archive_) {
+      parser_->body_limit(rules.most_body_bytes);
+    }
     // Whoever asks first whether the body is wanted may send it: limits hold in any case.
     if (equal_ignoring_case(view_of((*parser_).get()[http::field::expect]), "100-continue") &&
         !parser_->is_done()) {
@@ -150,7 +167,7 @@ class Session : public std::enable_shared_from_this<Session> {
   }
 
   void read_rest() {
-    stream_.expires_after(body_deadline);
+    stream_.expires_after(body_deadline + time_for(parser_->content_length().value_or(0)));
     http::async_read(stream_, buffer_, *parser_, [self = shared_from_this()](AsioError error, std::size_t) {
       if (error) {
         self->reading_failed(error);
@@ -164,8 +181,10 @@ class Session : public std::enable_shared_from_this<Session> {
     if (error == http::error::header_limit || error == http::error::buffer_overflow) {
       refuse(refusal(431, "bad_request", "the header is larger than 8 KiB"));
     } else if (error == http::error::body_limit) {
-      refuse(refusal(413, "bad_request", "the body is larger than " + std::to_string(shared_->rules.most_body_bytes) +
-                                            " bytes"));
+      refuse(refusal(413, "bad_request", "the body is larger than " +
+                                              std::to_string(takes_archive_ ? shared_->rules.most_archive_bytes
+                                                                            : shared_->rules.most_body_bytes) +
+                                              " bytes"));
     } else if (error == beast::error::timeout) {
       close();  // The stream has closed itself.
     } else if (error != http::error::end_of_stream && error != http::error::partial_message &&
@@ -183,6 +202,7 @@ class Session : public std::enable_shared_from_this<Session> {
     }
     auto message = parser_->release();
     keep_alive_ = message.keep_alive();
+    is_head_ = message.method() == http::verb::head;
     HttpRequest request;
     request.method = std::string(message.method_string());
     for (const auto& field : message) {
@@ -200,12 +220,13 @@ class Session : public std::enable_shared_from_this<Session> {
       refuse(refusal(403, "bad_request", "the Host of the request is not this server"));
       return;
     }
-    if (request.method != "GET") {
+    if (request.method != "GET" && request.method != "HEAD") {
       if (!origin_allowed(request)) {
         refuse(refusal(403, "bad_request", "requests from other sites are refused"));
         return;
       }
-      if (shared_->rules.only_json && !message.body().empty() && !is_json(request.header("Content-Type"))) {
+      if (shared_->rules.only_json && !message.body().empty() && !is_json(request.header("Content-Type")) &&
+          !(takes_archive_ && equal_ignoring_case(request.header("Content-Type"), "application/x-tar"))) {
         refuse(refusal(415, "bad_request", "the body has to be application/json"));
         return;
       }
@@ -261,28 +282,61 @@ class Session : public std::enable_shared_from_this<Session> {
   }
 
   void send(HttpResponse response) {
-    response_ = {};
-    response_.version(11);
-    response_.result(response.status);
-    response_.set(http::field::content_type, response.content_type);
-    response_.set(http::field::cache_control, "no-store");
-    response_.set("X-Content-Type-Options", "nosniff");
-    response_.set("Referrer-Policy", "no-referrer");
-    response_.set("Cross-Origin-Resource-Policy", "same-origin");
-    response_.set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'");
-    keep_alive_ = keep_alive_ && !shared_->closing;
-    response_.keep_alive(keep_alive_);
-    response_.body() = std::move(response.body);
-    response_.prepare_payload();
-    stream_.expires_after(write_deadline);
-    http::async_write(stream_, response_, [self = shared_from_this()](AsioError error, std::size_t) {
-      self->set_answering(false);
-      if (error || !self->keep_alive_) {
-        self->finish();
+    if (!response.file.empty()) {
+      http::file_body::value_type file;
+      AsioError error;
+      file.open(response.file.c_str(), beast::file_mode::scan, error);
+      if (!error) {
+        const std::uint64_t size = file.size();
+        file_response_ = head_of(response, http::response<http::file_body>{});
+        file_response_.body() = std::move(file);
+        write(file_response_, size);
         return;
       }
-      self->wait_for_request();
-    });
+      response = refusal(404, "not_found", "it is not there any more");
+    }
+    const std::size_t size = response.body.size();
+    response_ = head_of(response, http::response<http::string_body>{});
+    response_.body() = std::move(response.body);
+    write(response_, size);
+  }
+
+  template <class Message>
+  Message head_of(const HttpResponse& response, Message message) {
+    message.version(11);
+    message.result(response.status);
+    message.set(http::field::content_type, response.content_type);
+    message.set(http::field::cache_control, "no-store");
+    message.set("X-Content-Type-Options", "nosniff");
+    message.set("Referrer-Policy", "no-referrer");
+    message.set("Cross-Origin-Resource-Policy", "same-origin");
+    message.set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'");
+    keep_alive_ = keep_alive_ && !shared_->closing;
+    message.keep_alive(keep_alive_);
+    return message;
+  }
+
+  template <class Message>
+  void write(Message& message, std::uint64_t size) {
+    message.prepare_payload();
+    const auto then = [self = shared_from_this()](AsioError error, std::size_t) { self->written(error); };
+    if (is_head_) {
+      head_ = http::response<http::empty_body>(message.base());
+      stream_.expires_after(write_deadline);
+      http::async_write(stream_, head_, then);
+    } else {
+      stream_.expires_after(write_deadline + time_for(size));
+      http::async_write(stream_, message, then);
+    }
+  }
+
+  void written(AsioError error) {
+    set_answering(false);
+    if (error || !keep_alive_) {
+      finish();
+      return;
+    }
+    wait_for_request();
   }
 
   /// Ends the connection so that the answer arrives: closing with bytes unread would reset it on the way.
@@ -324,6 +378,10 @@ class Session : public std::enable_shared_from_this<Session> {
   std::optional<http::request_parser<http::string_body>> parser_;
   http::response<http::empty_body> interim_;
   http::response<http::string_body> response_;
+  http::response<http::file_body> file_response_;
+  http::response<http::empty_body> head_;
+  bool is_head_ = false;
+  bool takes_archive_ = false;
   bool keep_alive_ = true;
   bool answering_ = false;
 };

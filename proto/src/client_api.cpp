@@ -186,6 +186,8 @@ Value experiment_detail(const ExperimentRecord& experiment, Instant now) {
   Value value = experiment_summary(experiment);
   Value::Map& detail = *value.as_map();
   detail["context_directory"] = experiment.context_directory;
+  detail["context_digest"] = experiment.context_digest;
+  detail["context_bytes"] = count_value(experiment.context_bytes);
   detail["source"] = source_of(experiment);
   detail["notes"] = notes_of(experiment);
   detail["rungs"] = rungs_of(experiment, lengths);
@@ -291,6 +293,24 @@ Value worker_value(const engine::WorkerRecord& worker) {
                                  {"slots", std::move(slots)},
                                  {"released", quarantine.released}});
   }
+  Value::List devices;
+  for (const engine::SlotDevice& device : worker.devices) {
+    devices.push_back(Value::Map{{"uuid", device.uuid},
+                                 {"name", device.name},
+                                 {"index", count_value(device.index)},
+                                 {"memory_bytes", count_value(device.memory_bytes)}});
+  }
+  Value::Map labels;
+  for (const auto& [key, label] : worker.labels) {
+    labels[key] = label;
+  }
+  Value::List withdrawn;
+  std::uint64_t in_trouble = 0;
+  for (const auto& [slot, state] : worker.withdrawn) {
+    withdrawn.push_back(Value::Map{
+        {"slot", count_value(slot.number())}, {"why", state.why}, {"released", state.released}});
+    in_trouble += state.released ? 0U : 1U;
+  }
   return Value::Map{
       {"id", count_value(worker.id.number())},
       {"uid", worker.uid},
@@ -302,6 +322,11 @@ Value worker_value(const engine::WorkerRecord& worker) {
       {"slots_held", count_value(worker.slots.held() - unusable)},
       {"slots_quarantined", count_value(unusable)},
       {"remains", std::move(remains)},
+      {"slots_withdrawn", count_value(in_trouble)},
+      {"devices", std::move(devices)},
+      {"pool", std::string(engine::pool_named(worker.pool))},
+      {"labels", std::move(labels)},
+      {"withdrawn", std::move(withdrawn)},
       {"quarantined", worker.quarantined.empty() ? Value() : Value(worker.quarantined)},
       {"attempts", std::move(attempts)},
   };

@@ -127,6 +127,18 @@ void spell(auto& fields, Is<engine::HeldAttempt> auto& held) {
   fields.maybe("unkillable", held.unkillable);
 }
 
+void spell(auto& fields, Is<engine::SlotDevice> auto& device) {
+  fields("uuid", device.uuid);
+  fields.maybe("name", device.name);
+  fields.maybe("index", device.index);
+  fields.maybe("memory_bytes", device.memory_bytes);
+}
+
+void spell(auto& fields, Is<engine::SlotTrouble> auto& trouble) {
+  fields("slot", trouble.slot);
+  fields.maybe("why", trouble.why);
+}
+
 void spell(auto& fields, Is<engine::Remains> auto& remains) {
   spell(fields, remains.key);
   fields("slots", remains.slots);
@@ -146,6 +158,12 @@ void spell(auto& fields, Is<engine::Channel> auto& channel) {
   fields.maybe("pre_download", channel.pre_download);
 }
 
+void spell(auto& fields, Is<engine::BindMount> auto& mount) {
+  fields("host_path", mount.host_path);
+  fields("container_path", mount.container_path);
+  fields.maybe("read_only", mount.read_only);
+}
+
 void spell(auto& fields, Is<engine::NamedBoolStyle> auto& named) {
   fields("name", named.name);
   fields("style", named.style);
@@ -157,6 +175,11 @@ void spell(auto& fields, Is<engine::JobContract> auto& contract) {
   fields.maybe("bool_styles", contract.bool_styles);
   fields.maybe("pai_hps_strings", contract.pai_hps_strings);
   fields.maybe("ml_layout", contract.ml_layout);
+  fields.maybe("in_place", contract.in_place);
+  fields.maybe("image", contract.image);
+  fields.maybe("gpu_image", contract.gpu_image);
+  fields.maybe("pull_image", contract.pull_image);
+  fields.maybe("bind_mounts", contract.bind_mounts);
 }
 
 void spell(auto& fields, Is<engine::LaunchSpec> auto& spec) {
@@ -171,6 +194,7 @@ void spell(auto& fields, Is<engine::LaunchSpec> auto& spec) {
   fields("trial_seed", spec.trial_seed);
   fields("metric", spec.metric);
   fields.maybe("context_directory", spec.context_directory);
+  fields.maybe("context_digest", spec.context_digest);
   fields.maybe("checkpoint_root", spec.checkpoint_root);
   fields.maybe("storage_environment", spec.storage_environment);
   fields.maybe("latest_checkpoint", spec.latest_checkpoint);

@@ -64,6 +64,8 @@ void spell(auto& fields, Is<engine::ExperimentCreated> auto& event) {
   fields("config", event.config);
   fields.maybe("context_directory", event.context_directory);
   fields.maybe("idempotency_key", event.idempotency_key);
+  fields.maybe("context_digest", event.context_digest);
+  fields.maybe("context_bytes", event.context_bytes);
   fields.maybe("source", event.source);
 }
 
@@ -240,6 +242,9 @@ void spell(auto& fields, Is<engine::WorkerJoined> auto& event) {
   fields("incarnation", event.incarnation);
   fields("slots", event.slots);
   fields("slot_kind", event.slot_kind);
+  fields.maybe("devices", event.devices);
+  fields.maybe("pool", event.pool);
+  fields.maybe("labels", event.labels);
 }
 
 template <>
@@ -276,6 +281,22 @@ void spell(auto& fields, Is<engine::SlotsReleased> auto& event) {
   fields("worker", event.worker);
   spell(fields, event.key);
   fields.maybe("gone", event.gone);
+}
+
+template <>
+inline constexpr const char* tag_of<engine::SlotWithdrawn> = "slot_withdrawn";
+void spell(auto& fields, Is<engine::SlotWithdrawn> auto& event) {
+  fields("worker", event.worker);
+  fields("slot", event.slot);
+  fields.maybe("why", event.why);
+}
+
+template <>
+inline constexpr const char* tag_of<engine::SlotRestored> = "slot_restored";
+void spell(auto& fields, Is<engine::SlotRestored> auto& event) {
+  fields("worker", event.worker);
+  fields("slot", event.slot);
+  fields.maybe("healthy", event.healthy);
 }
 
 }  // namespace hpsearch::proto

@@ -23,6 +23,10 @@ void spell(auto& fields, Is<Hello> auto& hello) {
   fields("slot_kind", hello.slot_kind);
   fields.maybe("held", hello.held);
   fields.maybe("kills_by", hello.kills_by);
+  fields.maybe("devices", hello.devices);
+  fields.maybe("pool", hello.pool);
+  fields.maybe("labels", hello.labels);
+  fields.maybe("troubles", hello.troubles);
 }
 
 void spell(auto& fields, Is<Progress> auto& progress) {
@@ -37,6 +41,7 @@ void spell(auto& fields, Is<Beat> auto& beat) {
   fields.maybe("progress", beat.progress);
   fields.maybe("remains", beat.remains);
   fields.maybe("draining", beat.draining);
+  fields.maybe("troubles", beat.troubles);
 }
 
 template <>
@@ -84,6 +89,7 @@ void spell(auto& fields, Is<Welcome> auto& welcome) {
   fields("worker", welcome.worker);
   fields("beat_every_ms", welcome.beat_every_ms);
   fields.maybe("attempts", welcome.attempts);
+  fields.maybe("http", welcome.http);
 }
 
 template <>

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -163,6 +164,22 @@ class StraightReader {
         return false;
       }
       out.emplace_back(name, value);
+    }
+    return true;
+  }
+  [[nodiscard]] bool read(std::map<std::string, std::string>& out) {
+    std::uint32_t size = 0;
+    if (!take_size(0x80, 16, 0xDE, size)) {
+      return false;
+    }
+    out.clear();
+    for (; size > 0; --size) {
+      std::string name;
+      std::string value;
+      if (!read(name) || !read(value) || (!out.empty() && name <= out.rbegin()->first)) {
+        return false;
+      }
+      out.emplace_hint(out.end(), std::move(name), std::move(value));
     }
     return true;
   }

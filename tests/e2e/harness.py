@@ -78,12 +78,12 @@ class Ledger:
 class Process:
     """One of our programs, its messages in a file."""
 
-    def __init__(self, arguments, log):
+    def __init__(self, arguments, log, extra=None):
         self.arguments = [str(argument) for argument in arguments]
         self.log = log
         with open(log, "ab") as file:
             self.popen = subprocess.Popen([str(BIN / self.arguments[0]), *self.arguments[1:]], stdin=subprocess.DEVNULL,
-                                          stdout=file, stderr=file, env=environment())
+                                          stdout=file, stderr=file, env=environment() | (extra or {}))
 
     def end(self, how=signal.SIGTERM, patience=60):
         if self.popen.poll() is None:
@@ -121,8 +121,9 @@ class Case(unittest.TestCase):
         result = getattr(self._outcome, "result", None)
         return bool(result) and any(test is self for test, _ in result.failures + result.errors)
 
-    def start(self, *arguments, log):
-        process = Process(arguments, self.folder / log)
+    def start(self, *arguments, log, extra=None):
+        """`extra` are variables of its environment."""
+        process = Process(arguments, self.folder / log, extra)
         self.processes.append(process)
         return process
 

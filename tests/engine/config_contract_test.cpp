@@ -69,6 +69,35 @@ TEST(JobContract, APlaceholderThatNamesNothingIsRefusedAtSubmission) {
             "entrypoint[1]: has {args} inside \"-- {args}\" (an item of its own: it becomes several)\n");
 }
 
+TEST(JobContract, SaysWhereProgramsRun) {
+  Value tree = with(small_experiment(), "source", "in_place");
+  tree = with(std::move(tree), "environment",
+              Value::Map{{"image", Value::Map{{"cpu", "python:3.11"}, {"cuda", "pytorch:2.1"}}}, {"force_pull_image", true}});
+  tree = with(std::move(tree), "bind_mounts",
+              Value::List{Value::Map{{"host_path", "/data"}, {"container_path", "data"}, {"read_only", true}}});
+  const ParsedConfig parsed = submit(tree);
+  ASSERT_TRUE(parsed.config) << lines(parsed.problems);
+  EXPECT_EQ(lines(parsed.notes), "");
+  JobContract wanted;
+  wanted.in_place = true;
+  wanted.image = "python:3.11";
+  wanted.gpu_image = "pytorch:2.1";
+  wanted.pull_image = true;
+  wanted.bind_mounts = {{"/data", "data", true}};
+  EXPECT_EQ(parsed.config->contract, wanted);
+  const ParsedConfig again = submit(to_value(*parsed.config));
+  ASSERT_TRUE(again.config) << lines(again.problems);
+  EXPECT_EQ(again.config->contract, parsed.config->contract);
+  for (const Value& image : {Value("python:3.11"), Value(Value::Map{{"cuda", "python:3.11"}})}) {
+    const ParsedConfig one = submit(with(small_experiment(), "environment", Value::Map{{"image", image}}));
+    ASSERT_TRUE(one.config) << lines(one.problems);
+    EXPECT_EQ(one.config->contract.image, "python:3.11");
+    EXPECT_EQ(one.config->contract.gpu_image, "python:3.11");
+  }
+  EXPECT_NE(problems_of(with(small_experiment(), "environment", Value::Map{{"image", "--privileged"}})), "");
+  EXPECT_NE(problems_of(with(small_experiment(), "source", "elsewhere")), "");
+}
+
 TEST(JobContract, TwoNamesOfOneVariableAreRefusedByName) {
   EXPECT_EQ(problems_of(with_hyperparameters({{"test-model", 1}, {"test_model", 2}})),
             "hyperparameters.test_model: and hyperparameters.test-model would share the variable "

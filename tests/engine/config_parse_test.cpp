@@ -403,7 +403,7 @@ TEST(Confusions, AreUnderstoodAndNoted) {
   EXPECT_EQ(lines(parsed.notes),
             "environment.experiment_seed: read as `reproducibility.experiment_seed`\n"
             "environment.registrt_auth: read as `registry_auth`\n"
-            "environment.registrt_auth: has no effect here: programs run without a container\n"
+            "environment.registrt_auth: has no effect here: the container runtime's own login on each worker counts\n"
             "hyperparameters.opt.val: read as `vals`\n"
             "resource: read as `resources`\n"
             "searcher.mode: read as `aggressive`\n");
@@ -659,9 +659,25 @@ TEST(Budget, ReadsLengthsOfTimeAsPeopleWriteThem) {
   }
 }
 
+TEST(Resources, NameThePoolAndTheLabelsOfTheirWorkers) {
+  Value tree = with(small_experiment(), "resources",
+                    Value::Map{{"resource_pool", "big"}, {"labels", Value::Map{{"zone", "b"}, {"disk", "fast"}}}});
+  const ParsedConfig parsed = read_config(tree);
+  ASSERT_TRUE(parsed.config) << lines(parsed.problems);
+  EXPECT_TRUE(parsed.notes.empty()) << lines(parsed.notes);
+  EXPECT_EQ(parsed.config->resources.resource_pool, "big");
+  EXPECT_EQ(parsed.config->resources.labels, (std::map<std::string, std::string>{{"disk", "fast"}, {"zone", "b"}}));
+  const ParsedConfig again = read_config(to_value(*parsed.config));
+  ASSERT_TRUE(again.config) << lines(again.problems);
+  EXPECT_EQ(again.config->resources.labels, parsed.config->resources.labels);
+  tree = with(small_experiment(), "resources", Value::Map{{"labels", Value::Map{{"zone", 3}}}});
+  EXPECT_NE(lines(read_config(tree).problems).find("resources.labels.zone: is 3"), std::string::npos)
+      << lines(read_config(tree).problems);
+}
+
 TEST(SectionsWithoutEffect, AreKeptAndListed) {
   Value tree = with(small_experiment(), "launch", Value::Map{{"kind", "pytorch"}});
-  tree = with(std::move(tree), "resources", Value::Map{{"shm_size", "1G"}, {"resource_pool", "big"}});
+  tree = with(std::move(tree), "resources", Value::Map{{"shm_size", "1G"}, {"agent_label", "big"}});
   tree = with(std::move(tree), "min_checkpoint_period", 5);
   tree = with(std::move(tree), "checkpoint_storage", Value::Map{{"save_trial_best", 2}});
   const ParsedConfig parsed = read_config(tree);
@@ -673,7 +689,7 @@ TEST(SectionsWithoutEffect, AreKeptAndListed) {
   }
   EXPECT_EQ(listed,
             "launch min_checkpoint_period "
-            "resources.resource_pool "
+            "resources.agent_label "
             "resources.shm_size ");
   EXPECT_EQ(*parsed.config->accepted.at_path("launch.kind"), Value("pytorch"));
   EXPECT_EQ(*parsed.config->accepted.at_path("resources.shm_size"), Value("1G"));

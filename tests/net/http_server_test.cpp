@@ -177,7 +177,7 @@ TEST_F(HttpServerTest, RefusesABodyThatIsNotJson) {
 }
 
 TEST_F(HttpServerTest, RefusesAnUnknownMethod) {
-  for (const char* method : {"BREW", "HEAD", "TRACE", "CONNECT", "PROPFIND"}) {
+  for (const char* method : {"BREW", "TRACE", "CONNECT", "PROPFIND"}) {
     const std::string answer = exchange(std::string(method) + " / HTTP/1.1\r\n" + host() + "\r\n");
     EXPECT_EQ(status_of(answer), "HTTP/1.1 405") << method;
   }
@@ -198,6 +198,39 @@ TEST_F(HttpServerOfSecrets, HasALimitOfItsOwn) {
   const std::string answer = exchange("POST / HTTP/1.1\r\n" + host() + "Content-Length: 11\r\n\r\n0123456789a");
   EXPECT_EQ(status_of(answer), "HTTP/1.1 413");
   EXPECT_NE(answer.find("larger than 10 bytes"), std::string::npos) << answer;
+}
+
+class HttpServerOfArchives : public HttpServerTest {
+ protected:
+  [[nodiscard]] HttpRules rules() const override {
+    return {.most_body_bytes = 10, .archives_below = "/archives/", .most_archive_bytes = 20};
+  }
+  /// The status line of the answer to so many bytes put there.
+  std::string put(const std::string& path, std::size_t bytes, const std::string& more = "") {
+    return status_of(exchange("PUT " + path + " HTTP/1.1\r\n" + host() +
+                              "Content-Type: application/x-tar\r\nConnection: close\r\n" + more + "Content-Length: " +
+                              std::to_string(bytes) + "\r\n\r\n" + std::string(bytes, 'x')));
+  }
+};
+
+TEST_F(HttpServerOfArchives, TakesLargerBodiesInTheirPlaceOnly) {
+  EXPECT_EQ(put("/archives/1", 20), "HTTP/1.1 200");
+  EXPECT_EQ(put("/archives/1", 21), "HTTP/1.1 413");
+  EXPECT_EQ(put("/elsewhere", 11), "HTTP/1.1 413");
+  EXPECT_EQ(put("/elsewhere", 5), "HTTP/1.1 415") << "an archive is wanted in its place only";
+  const std::string chunked = "Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nb\r\n0123456789a\r\n0\r\n\r\n";
+  EXPECT_EQ(status_of(exchange("POST /elsewhere HTTP/1.1\r\n" + host() + chunked)), "HTTP/1.1 413");
+  EXPECT_EQ(put("/archives/1", 5, "Origin: http://example.com\r\n"), "HTTP/1.1 403");
+}
+
+TEST_F(HttpServerTest, AnswersAHeadWithoutTheBody) {
+  const std::string answer = exchange("HEAD /x HTTP/1.1\r\n" + host() + "Connection: close\r\n\r\n");
+  EXPECT_EQ(status_of(answer), "HTTP/1.1 200");
+  EXPECT_NE(answer.find("Content-Length: 10\r\n"), std::string::npos) << answer;
+  EXPECT_TRUE(answer.ends_with("\r\n\r\n")) << answer;
+  const auto asked = http_request(address_, "HEAD", "/x", "", 10s);
+  ASSERT_TRUE(asked) << asked.error().message;
+  EXPECT_EQ(asked->status, 200U);
 }
 
 TEST_F(HttpServerTest, RefusesAHugeHeader) {

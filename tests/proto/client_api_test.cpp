@@ -194,8 +194,9 @@ TEST(ClientApi, TheBestTrialOrNull) {
 TEST(ClientApi, AWorker) {
   EXPECT_EQ(
       compact_json(proto::worker_value(worker())),
-      R"({"attempts":[{"attempt":1,"experiment":3,"trial":2}],"id":7,"incarnation":2,"name":"gpu-7","present":true,)"
-      R"("quarantined":null,"remains":[],"slot_kind":"gpu","slots":4,"slots_held":1,"slots_quarantined":0,"uid":"u"})");
+      R"({"attempts":[{"attempt":1,"experiment":3,"trial":2}],"devices":[],"id":7,"incarnation":2,"labels":{},"name":"gpu-7",)"
+      R"("pool":"default","present":true,"quarantined":null,"remains":[],"slot_kind":"gpu","slots":4,"slots_held":1,)"
+      R"("slots_quarantined":0,"slots_withdrawn":0,"uid":"u","withdrawn":[]})");
 }
 
 TEST(ClientApi, SlotsOfTheUnkillableAreNotUnderLease) {
@@ -207,6 +208,22 @@ TEST(ClientApi, SlotsOfTheUnkillableAreNotUnderLease) {
   EXPECT_EQ(at(value, "slots_held"), "1");
   EXPECT_EQ(at(value, "slots_quarantined"), "1");
   EXPECT_EQ(at(value, "remains"), R"([{"attempt":2,"experiment":3,"released":false,"slots":[2],"trial":1}])");
+}
+
+TEST(ClientApi, AWorkersDevicesPoolAndTroubles) {
+  WorkerRecord record = worker();
+  record.devices = {{"GPU-1", "Fake", 2, 4096}};
+  record.pool = "big";
+  record.labels = {{"zone", "b"}};
+  record.withdrawn[SlotIndex{3}] = WithdrawnSlot{"is lost"};
+  record.withdrawn[SlotIndex{1}] = WithdrawnSlot{"is lost", true};
+  const Value value = proto::worker_value(record);
+  EXPECT_EQ(at(value, "devices"), R"([{"index":2,"memory_bytes":4096,"name":"Fake","uuid":"GPU-1"}])");
+  EXPECT_EQ(at(value, "pool"), "\"big\"");
+  EXPECT_EQ(at(value, "labels"), R"({"zone":"b"})");
+  EXPECT_EQ(at(value, "withdrawn"),
+            R"([{"released":true,"slot":1,"why":"is lost"},{"released":false,"slot":3,"why":"is lost"}])");
+  EXPECT_EQ(at(value, "slots_withdrawn"), "1");
 }
 
 TEST(ClientApi, APreview) {

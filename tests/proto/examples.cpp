@@ -88,12 +88,29 @@ LaunchSpec remote_spec() {
   return spec;
 }
 
-LaunchSpec warm_spec() {
+LaunchSpec packed_spec() {
   LaunchSpec spec = remote_spec();
+  spec.context_digest = std::string(64, 'd');
+  spec.contract.in_place = true;
+  spec.contract.image = "docker.io/library/python:3.11";
+  spec.contract.gpu_image = "docker.io/pytorch/pytorch:2.1.0";
+  spec.contract.pull_image = true;
+  spec.contract.bind_mounts = {{"/data/digits", "/data", true}};
+  return spec;
+}
+
+LaunchSpec warm_spec() {
+  LaunchSpec spec = packed_spec();
   spec.latest_checkpoint = "s3://models/letters/3/0/1-9";
   spec.warm_start = true;
   spec.source_environment = {{"RCLONE_CONFIG_HPSEARCH_TYPE", "s3"}};
   return spec;
+  return spec;
+}
+
+std::vector<SlotDevice> devices() {
+  return {{"GPU-5a1c3f60-0000-4000-8000-000000000000", "NVIDIA H200", 1, 150'754'820'096},
+          {"GPU-5a1c3f60-0000-4000-8000-000000000001", "NVIDIA H200", 3, 150'754'820'096}};
 }
 
 Reason rung_reason(Reason::Why why) {
@@ -132,12 +149,34 @@ const std::vector<Example<proto::FromWorker>>& examples_from_worker() {
                     8,
                     "gpu",
                     {{key(), true, 31, Lsn{70'001}, 30, {SlotIndex{0}, SlotIndex{3}}, Units{81}, true}},
-                    "process table"}},
+                    "process table"},
+       false},
+      {"hello_with_devices",
+       proto::Hello{1,
+                    1,
+                    "0f8fad5b-d9cb-469f-a165-70867728950e",
+                    "gpu-7",
+                    12,
+                    "b6b0f3a2",
+                    4'711,
+                    2,
+                    "gpu",
+                    {{key(), true, 31, Lsn{70'001}, 30, {SlotIndex{0}, SlotIndex{3}}, Units{81}, true}},
+                    "cgroup",
+                    devices(),
+                    "big",
+                    {{"zone", "b"}},
+                    {{SlotIndex{1}, "GPU 1 is lost"}}}},
       {"beat", proto::Beat{}, false},
       {"beat_of_a_draining_worker",
-       proto::Beat{{{key(), Units{27}, 4'200}}, {{key(), {SlotIndex{0}, SlotIndex{3}}}}, true}},
+       proto::Beat{{{key(), Units{27}, 4'200}}, {{key(), {SlotIndex{0}, SlotIndex{3}}}}, true}, false},
       {"beat_with_progress",
        proto::Beat{{{key(), Units{27}, 4'200}}, {{key(), {SlotIndex{0}, SlotIndex{3}}}}}, false},
+      {"beat_with_troubles",
+       proto::Beat{{{key(), Units{27}, 4'200}},
+                   {{key(), {SlotIndex{0}, SlotIndex{3}}}},
+                   true,
+                   {{SlotIndex{1}, "GPU 1 is lost"}}}},
       {"started", proto::Started{key()}},
       {"reports", proto::Reports{key(),
                                  28,
@@ -162,13 +201,17 @@ const std::vector<Example<proto::FromDaemon>>& examples_from_daemon() {
                       10'000,
                       {{key(), Fate::go_on, 31, LeaseId{70'010}},
                        {key(), Fate::fenced, 1, LeaseId{1}},
-                       {key(), Fate::hold, 2, LeaseId{1}}}}},
+                       {key(), Fate::hold, 2, LeaseId{1}}}},
+       false},
+      {"welcome_with_http",
+       proto::Welcome{WorkerId{4}, 10'000, {{key(), Fate::fenced, 31, LeaseId{70'010}}}, "127.0.0.1:8077"}},
       {"lease", proto::Lease{launch_spec({std::vector<std::string>{"python3", "train.py", "{args}"}})}, false},
       {"lease_of_a_shell_line",
        proto::Lease{launch_spec({std::string("python3 train.py --lr {optimizer.lr}")})}, false},
       {"lease_with_progress_timeout", proto::Lease{impatient_spec()}, false},
       {"lease_with_a_contract", proto::Lease{spec_with_a_contract()}, false},
       {"lease_with_remote_storage", proto::Lease{remote_spec()}, false},
+      {"lease_with_a_packed_context", proto::Lease{packed_spec()}, false},
       {"lease_with_a_warm_start", proto::Lease{warm_spec()}},
       {"ack", proto::Ack{key(), 31}},
       {"nack", proto::Nack{key(), 29}},
@@ -190,9 +233,15 @@ const std::vector<Example<EventBody>>& example_events() {
   static const std::vector<Example<EventBody>> examples = {
       {"experiment_created",
        ExperimentCreated{experiment, Value::Map{{"hyperparameters", hparams()}, {"name", "digits"}},
-                         "/home/ann/digits", "5f7c1f0e"}, false},
+                         "/home/ann/digits", "5f7c1f0e"},
+       false},
+      {"experiment_created_packed",
+       ExperimentCreated{experiment, Value::Map{{"hyperparameters", hparams()}, {"name", "digits"}},
+                         "/home/ann/digits", "5f7c1f0e", std::string(64, 'd'), 12'800},
+       false},
       {"experiment_created_from_a_checkpoint",
        ExperimentCreated{experiment, Value::Map{{"name", "digits"}}, "/home/ann/digits", "5f7c1f0e",
+                         std::string(64, 'd'), 12'800,
                          SourceCheckpoint{ExperimentId{3}, TrialNumber{12}, Units{27}, "/data/checkpoints/3/12/2-27"}}},
       {"experiment_paused", ExperimentPaused{experiment}},
       {"experiment_resumed", ExperimentResumed{experiment}},
@@ -226,7 +275,19 @@ const std::vector<Example<EventBody>>& example_events() {
       {"report_taken_unkillable", ReportTaken{key(), 31, unkillable_report()}},
       {"attempt_lost", AttemptLost{key(), "gpu-7 was silent for 300 s", true}},
       {"worker_joined",
-       WorkerJoined{WorkerId{4}, "0f8fad5b-d9cb-469f-a165-70867728950e", "gpu-7", 12, 8, "gpu"}},
+       WorkerJoined{WorkerId{4}, "0f8fad5b-d9cb-469f-a165-70867728950e", "gpu-7", 12, 8, "gpu"}, false},
+      {"worker_joined_with_devices",
+       WorkerJoined{WorkerId{4},
+                    "0f8fad5b-d9cb-469f-a165-70867728950e",
+                    "gpu-7",
+                    12,
+                    2,
+                    "gpu",
+                    devices(),
+                    "big",
+                    {{"zone", "b"}}}},
+      {"slot_withdrawn", SlotWithdrawn{WorkerId{4}, SlotIndex{1}, "GPU 1 is lost"}},
+      {"slot_restored", SlotRestored{WorkerId{4}, SlotIndex{1}, true}},
       {"limits_changed", LimitsChanged{ExperimentId{3}, Value::Map{{"name", "digits"}}}},
       {"worker_lost", WorkerLost{WorkerId{4}, "told to end"}},
       {"attempt_adopted",

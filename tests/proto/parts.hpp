@@ -53,23 +53,36 @@ auto parts(Is<engine::Channel> auto& x) {
   auto& [name, path, passed_as, pre_download] = x;
   return std::tie(name, path, passed_as, pre_download);
 }
+auto parts(Is<engine::BindMount> auto& x) {
+  auto& [host_path, container_path, read_only] = x;
+  return std::tie(host_path, container_path, read_only);
+}
 auto parts(Is<engine::NamedBoolStyle> auto& x) {
   auto& [name, style] = x;
   return std::tie(name, style);
 }
 auto parts(Is<engine::JobContract> auto& x) {
-  auto& [inputs, outputs, bool_styles, pai_hps_strings, ml_layout] = x;
-  return std::tie(inputs, outputs, bool_styles, pai_hps_strings, ml_layout);
+  auto& [inputs, outputs, bool_styles, pai_hps_strings, ml_layout, in_place, image, gpu_image, pull_image, mounts] = x;
+  return std::tie(inputs, outputs, bool_styles, pai_hps_strings, ml_layout, in_place, image, gpu_image, pull_image,
+                  mounts);
 }
 auto parts(Is<engine::LaunchSpec> auto& x) {
-  auto& [key, trial_id, name, slots, entrypoint, hparams, length, unit, seed, metric, context, root,
+  auto& [key, trial_id, name, slots, entrypoint, hparams, length, unit, seed, metric, context, digest, root,
          storage, checkpoint, step, warm, source, environment, patterns, data, timeout, despite, contract] = x;
-  return std::tie(key, trial_id, name, slots, entrypoint, hparams, length, unit, seed, metric, context, root,
+  return std::tie(key, trial_id, name, slots, entrypoint, hparams, length, unit, seed, metric, context, digest, root,
                   storage, checkpoint, step, warm, source, environment, patterns, data, timeout, despite, contract);
 }
 auto parts(Is<engine::HeldAttempt> auto& x) {
   auto& [key, exited, last_seq, last_decision, first_seq, slots, length, unkillable] = x;
   return std::tie(key, exited, last_seq, last_decision, first_seq, slots, length, unkillable);
+}
+auto parts(Is<engine::SlotDevice> auto& x) {
+  auto& [uuid, name, index, memory] = x;
+  return std::tie(uuid, name, index, memory);
+}
+auto parts(Is<engine::SlotTrouble> auto& x) {
+  auto& [slot, why] = x;
+  return std::tie(slot, why);
 }
 auto parts(Is<engine::Remains> auto& x) {
   auto& [key, slots] = x;
@@ -91,16 +104,18 @@ auto parts(Is<proto::Envelope> auto& x) {
   return std::tie(cluster, daemon_epoch, session_epoch, msg_no);
 }
 auto parts(Is<proto::Hello> auto& x) {
-  auto& [from, to, uid, name, incarnation, boot_id, pid, slots, slot_kind, held, kills_by] = x;
-  return std::tie(from, to, uid, name, incarnation, boot_id, pid, slots, slot_kind, held, kills_by);
+  auto& [from, to, uid, name, incarnation, boot_id, pid, slots, slot_kind, held, kills_by, devices, pool, labels,
+         troubles] = x;
+  return std::tie(from, to, uid, name, incarnation, boot_id, pid, slots, slot_kind, held, kills_by, devices, pool,
+                  labels, troubles);
 }
 auto parts(Is<proto::Progress> auto& x) {
   auto& [key, step, silent] = x;
   return std::tie(key, step, silent);
 }
 auto parts(Is<proto::Beat> auto& x) {
-  auto& [progress, remains, draining] = x;
-  return std::tie(progress, remains, draining);
+  auto& [progress, remains, draining, troubles] = x;
+  return std::tie(progress, remains, draining, troubles);
 }
 auto parts(Is<proto::Started> auto& x) {
   auto& [key] = x;
@@ -123,8 +138,8 @@ auto parts(Is<proto::Goodbye> auto& x) {
   return std::tie(why);
 }
 auto parts(Is<proto::Welcome> auto& x) {
-  auto& [worker, beat, attempts] = x;
-  return std::tie(worker, beat, attempts);
+  auto& [worker, beat, attempts, http] = x;
+  return std::tie(worker, beat, attempts, http);
 }
 auto parts(Is<proto::Lease> auto& x) {
   auto& [spec] = x;
@@ -173,8 +188,8 @@ auto parts(Is<engine::SourceCheckpoint> auto& x) {
   return std::tie(experiment, trial, step, path);
 }
 auto parts(Is<engine::ExperimentCreated> auto& x) {
-  auto& [experiment, config, context, key, source] = x;
-  return std::tie(experiment, config, context, key, source);
+  auto& [experiment, config, context, key, digest, bytes, source] = x;
+  return std::tie(experiment, config, context, key, digest, bytes, source);
 }
 auto parts(Is<engine::ExperimentPaused> auto& x) {
   auto& [experiment] = x;
@@ -268,9 +283,17 @@ auto parts(Is<engine::SlotsReleased> auto& x) {
   auto& [worker, key, gone] = x;
   return std::tie(worker, key, gone);
 }
+auto parts(Is<engine::SlotWithdrawn> auto& x) {
+  auto& [worker, slot, why] = x;
+  return std::tie(worker, slot, why);
+}
+auto parts(Is<engine::SlotRestored> auto& x) {
+  auto& [worker, slot, healthy] = x;
+  return std::tie(worker, slot, healthy);
+}
 auto parts(Is<engine::WorkerJoined> auto& x) {
-  auto& [worker, uid, name, incarnation, slots, slot_kind] = x;
-  return std::tie(worker, uid, name, incarnation, slots, slot_kind);
+  auto& [worker, uid, name, incarnation, slots, slot_kind, devices, pool, labels] = x;
+  return std::tie(worker, uid, name, incarnation, slots, slot_kind, devices, pool, labels);
 }
 auto parts(Is<engine::WorkerLost> auto& x) {
   auto& [worker, why] = x;

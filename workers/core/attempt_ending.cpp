@@ -146,12 +146,21 @@ void AttemptMachine::ended(const ProgramEnded& end, AttemptOutput& out) {
   if (phase_ != Phase::running) {
     return;
   }
+  over(end, out);
+}
+
+/// How its program ended is known.
+void AttemptMachine::over(const ProgramEnded& end, AttemptOutput& out) {
   phase_ = Phase::ended;
   end_ = end;
   signaled_by_us_ = signaled_by_us_ || end.asked;
   force_at_.reset();
   asking_.clear();
   if (publishing_) {
+    return;
+  }
+  if (fenced_ && remains_) {
+    stay_with_remains();
     return;
   }
   if (fenced_) {
@@ -168,17 +177,21 @@ void AttemptMachine::ended(const ProgramEnded& end, AttemptOutput& out) {
 }
 
 /// Its trial goes on elsewhere; its slots do not.
-void AttemptMachine::stuck(const std::string& why, AttemptOutput& out) {
+void AttemptMachine::stuck(const std::string& why, AttemptOutput& out, const std::optional<ProgramEnded>& end) {
   if (!alive()) {
     return;
   }
-  phase_ = Phase::ended;
   remains_ = true;
   stuck_because_ = why;
+  notice(Notice::Level::error, why + "; its slots stay out of use until that is gone", out);
+  if (end) {
+    over(*end, out);
+    return;
+  }
+  phase_ = Phase::ended;
   force_at_.reset();
   asking_.clear();
   to_publish_.clear();  // Whether it is whole nobody can say.
-  notice(Notice::Level::error, why + "; its slots stay out of use until that is gone", out);
   if (publishing_) {
     return;
   }
@@ -186,6 +199,16 @@ void AttemptMachine::stuck(const std::string& why, AttemptOutput& out) {
     stay_with_remains();
   } else {
     make_exit_report();
+  }
+}
+
+void AttemptMachine::node_failed(const std::string& why, AttemptOutput& out) {
+  if (phase_ == Phase::waiting || phase_ == Phase::preparing) {
+    never_ran(ExitReport::Cause::lost, why, out);
+  } else if (alive() && node_failure_.empty()) {
+    node_failure_ = why;
+    notice(Notice::Level::error, why + "; it is ended, and runs again where it can", out);
+    kill_now(out);
   }
 }
 
@@ -246,7 +269,11 @@ void AttemptMachine::make_exit_report() {
   report.code = end_ ? end_->code : 0;
   const bool failed = end_ && (end_->by_signal || end_->code != 0);
   report.unkillable = remains_;
-  if (no_progress_) {
+  if (!node_failure_.empty() && (failed || !end_)) {
+    report.cause = ExitReport::Cause::lost;
+    report.message = node_failure_;
+    report.log_tail = end_ ? end_->log_tail : "";
+  } else if (no_progress_) {
     report.cause = ExitReport::Cause::no_progress;
     report.message = "ended: it said nothing for " +
                      std::to_string(spec_.progress_timeout.in_micros() / 1'000'000) + " s (progress_timeout)";

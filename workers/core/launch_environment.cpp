@@ -67,12 +67,22 @@ std::vector<std::size_t> devices_of(const LaunchSpec& spec, const LentMachine& m
   return numbers;
 }
 
+/// Those devices' names, each once: several slots may share one.
+std::vector<std::string> device_names(const LaunchSpec& spec, const LentMachine& machine) {
+  std::vector<std::string> names;
+  for (const std::size_t slot : devices_of(spec, machine)) {
+    if (std::find(names.begin(), names.end(), machine.devices[slot]) == names.end()) {
+      names.push_back(machine.devices[slot]);
+    }
+  }
+  return names;
+}
+
 /// The slot variables of programs (job contract §3): device names on a GPU worker, nothing on the processors.
 void lend_slots(const LaunchSpec& spec, const LentMachine& machine, Variables& environment) {
-  std::vector<std::string> devices;
+  const std::vector<std::string> devices = device_names(spec, machine);
   std::vector<std::string> ids;
   for (const std::size_t slot : devices_of(spec, machine)) {
-    devices.push_back(machine.devices[slot]);
     ids.push_back(std::to_string(slot));
   }
   environment["HPSEARCH_SLOT_IDS"] = joined(ids);
@@ -137,7 +147,7 @@ void say_as_modelarts(const LaunchSpec& spec, const AttemptPlaces& places, const
   environment["MA_MOUNT_PATH"] = places.ml;
   environment["MA_LOG_DIR"] = places.ml + "/output/logs";
   environment["MA_CURRENT_IP"] = "127.0.0.1";
-  environment["MA_NUM_GPUS"] = std::to_string(devices_of(spec, machine).size());
+  environment["MA_NUM_GPUS"] = std::to_string(device_names(spec, machine).size());
   environment["MA_TASK_NAME"] = "worker";
   environment["MA_NUM_HOSTS"] = "1";
   environment["VC_TASK_INDEX"] = "0";
@@ -176,8 +186,8 @@ std::string training_job(const LaunchSpec& spec, const AttemptPlaces& places, co
   for (const SlotIndex slot : spec.slots) {
     slots.push_back(integer(slot.number()));
   }
-  for (const std::size_t device : devices_of(spec, machine)) {
-    devices.emplace_back(machine.devices[device]);
+  for (const std::string& device : device_names(spec, machine)) {
+    devices.emplace_back(device);
   }
   for (const std::string& word : argv) {
     command.emplace_back(word);
@@ -190,6 +200,7 @@ std::string training_job(const LaunchSpec& spec, const AttemptPlaces& places, co
                            {"attempt", integer(spec.key.attempt.number())},
                            {"seed", integer(spec.trial_seed)}}},
       {"command", std::move(command)},
+      {"context", Value::Map{{"directory", spec.context_directory}, {"sha256", spec.context_digest}}},
       {"hyperparameters", hparams},
       {"length", Value::Map{{"unit", spec.unit},
                             {"until", integer(count(spec.length))},
@@ -226,6 +237,14 @@ Status check_lengths(const Launch& launch) {
 }
 
 }  // namespace
+
+std::vector<std::string> devices_lent(const LaunchSpec& spec, const LentMachine& machine) {
+  std::vector<std::string> devices;
+  for (const std::size_t device : devices_of(spec, machine)) {
+    devices.push_back(machine.devices[device]);
+  }
+  return devices;
+}
 
 Result<Launch> plan_launch(const LaunchSpec& spec, const AttemptPlaces& places, const LentMachine& machine) {
   Launch launch;

@@ -62,6 +62,7 @@ std::vector<Effect> WorkerMachine::start(Instant now, std::vector<SpooledAttempt
     const AttemptKey key = attempt.spec.key;
     attempts_.emplace(key, AttemptMachine(std::move(attempt), rules_.attempt)).first->second.attach(out);
   }
+  end_what_is_broken(out);
   carry_out(std::move(out));
   alone_since_ = now;
   effects_.emplace_back(NewConnection{});
@@ -136,7 +137,7 @@ void WorkerMachine::hear(const ProgramStarted& started, Instant now) {
 void WorkerMachine::hear(const ProgramNotStarted& not_started, Instant /*now*/) {
   if (AttemptMachine* attempt = find(not_started.key)) {
     AttemptOutput out;
-    attempt->not_started(not_started.why, out);
+    attempt->not_started(not_started.why, not_started.not_its_fault, out);
     carry_out(std::move(out));
   }
 }
@@ -180,7 +181,7 @@ void WorkerMachine::hear(const ProgramEnded& ended, Instant now) {
 void WorkerMachine::hear(const ProgramStuck& stuck, Instant /*now*/) {
   if (AttemptMachine* attempt = find(stuck.key)) {
     AttemptOutput out;
-    attempt->stuck(stuck.why, out);
+    attempt->stuck(stuck.why, out, stuck.end);
     carry_out(std::move(out));
   }
 }
@@ -240,6 +241,31 @@ void WorkerMachine::hear(const StopAsked& /*asked*/, Instant now) {
 void WorkerMachine::hear(const LeaveAsked& /*asked*/, Instant /*now*/) {
   over_ = true;  // Without a GOODBYE, which would say that the programs are gone.
   effects_.emplace_back(EndAgent{false, "asked to leave its programs to the next worker"});
+}
+
+void WorkerMachine::hear(const DevicesJudged& judged, Instant now) {
+  if (identity_.ailing == judged.ailing) {
+    return;
+  }
+  for (const AilingSlot& ailing : judged.ailing) {
+    if (std::find(identity_.ailing.begin(), identity_.ailing.end(), ailing) == identity_.ailing.end()) {
+      notice(Notice::Level::error, "slot " + std::to_string(ailing.slot.number()) + " is out of use: " + ailing.why);
+    }
+  }
+  for (const AilingSlot& before : identity_.ailing) {
+    const bool still = std::any_of(judged.ailing.begin(), judged.ailing.end(),
+                                   [&before](const AilingSlot& ailing) { return ailing.slot == before.slot; });
+    if (!still) {
+      notice(Notice::Level::info, "slot " + std::to_string(before.slot.number()) + " is well again");
+    }
+  }
+  identity_.ailing = judged.ailing;
+  AttemptOutput out;
+  end_what_is_broken(out);
+  carry_out(std::move(out));
+  if (beat_at_) {
+    beat_at_ = now;  // Before the daemon leases them again.
+  }
 }
 
 void WorkerMachine::hear(const TimePassed& /*passed*/, Instant now) {
@@ -316,6 +342,7 @@ void WorkerMachine::obey(const proto::Welcome& welcome, const proto::Envelope& e
       shortest_beat,
       Duration::millis(static_cast<std::int64_t>(std::min<std::uint64_t>(welcome.beat_every_ms, 3'600'000))));
   beat_at_ = draining_ ? now : now + backoff_.about(beat_every_);
+  effects_.emplace_back(ContextsServed{welcome.http});
   notice(Notice::Level::info, "in session as worker " + std::to_string(welcome.worker.number()));
 
   AttemptOutput out;
@@ -353,6 +380,8 @@ void WorkerMachine::obey(const proto::Lease& lease, Instant now) {
     AttemptMachine& fresh = attempts_.emplace(key, AttemptMachine(lease.spec, rules_.attempt)).first->second;
     if (const std::string why = why_not_here(lease.spec); !why.empty()) {
       fresh.refuse(why, out);
+    } else if (const std::string ailment = ailment_of(lease.spec, false); !ailment.empty()) {
+      fresh.node_failed(ailment, out);  // Leased before the daemon heard of it.
     }
   }
   carry_out(std::move(out));
@@ -457,6 +486,10 @@ void WorkerMachine::say_hello(Instant now) {
   hello.slots = identity_.slots;
   hello.slot_kind = identity_.slot_kind;
   hello.kills_by = identity_.kills_by;
+  hello.devices = identity_.devices;
+  hello.pool = identity_.pool;
+  hello.labels = identity_.labels;
+  hello.troubles = troubles();
   for (const auto& [key, attempt] : attempts_) {
     // Fenced, it is being ended: the daemon must not take it for one that could go on.
     if (!attempt.is_fenced() || attempt.tells_remains()) {
@@ -483,6 +516,7 @@ void WorkerMachine::say_beat(Instant now) {
       beat.remains.push_back({key, attempt.spec().slots});
     }
   }
+  beat.troubles = troubles();
   say(std::move(beat));
 }
 
@@ -560,6 +594,35 @@ bool WorkerMachine::must_wait(const AttemptMachine& attempt) const {
     const bool uses_them = !other.waits() && !other.exited() && !other.leaves_remains();
     return &other != &attempt && ((uses_them && (same_place || same_slots)) || (remains && same_slots));
   });
+}
+
+void WorkerMachine::end_what_is_broken(AttemptOutput& out) {
+  for (auto& [key, attempt] : attempts_) {
+    if (const std::string why = ailment_of(attempt.spec(), true); !why.empty()) {
+      attempt.node_failed(why, out);
+    }
+  }
+}
+
+std::string WorkerMachine::ailment_of(const engine::LaunchSpec& spec, bool broken_only) const {
+  if (spec.despite_remains) {
+    return "";  // An operator has decided.
+  }
+  for (const AilingSlot& ailing : identity_.ailing) {
+    const bool named = std::find(spec.slots.begin(), spec.slots.end(), ailing.slot) != spec.slots.end();
+    if (named && (ailing.broken || !broken_only)) {
+      return "its node failed: " + ailing.why;
+    }
+  }
+  return "";
+}
+
+std::vector<engine::SlotTrouble> WorkerMachine::troubles() const {
+  std::vector<engine::SlotTrouble> all;
+  for (const AilingSlot& ailing : identity_.ailing) {
+    all.push_back({ailing.slot, ailing.why});
+  }
+  return all;
 }
 
 std::string WorkerMachine::why_not_here(const engine::LaunchSpec& spec) const {

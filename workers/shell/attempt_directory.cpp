@@ -4,13 +4,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <exception>
 #include <system_error>
 #include <utility>
 
-#include "hpsearch/engine/base/ignore_rules.hpp"
+#include "hpsearch/context/context_files.hpp"
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/engine/base/value.hpp"
 #include "hpsearch/proto/json.hpp"
@@ -29,122 +28,36 @@ using engine::Value;
 
 namespace {
 
-constexpr std::array<std::string_view, 3> never_copied{".git", ".hpsearch", "__pycache__"};
-
-/// A daemon's, a worker's or a run's state may lie inside the context; copying it would copy every trial into
-/// every trial.
-bool is_state_directory(const fs::path& directory) {
-  std::error_code error;
-  const auto has = [&](const char* name) { return fs::exists(directory / name, error); };
-  const bool locked = has("lock") && (has("worker.json") || has("events.db"));
-  return locked || (has("run.json") && has("worker"));
-}
-
-bool leads_out_of(const fs::path& context, const fs::path& target) {
-  const fs::path relative = target.lexically_relative(context);
-  return relative.empty() || *relative.begin() == "..";
-}
-
-class ContextCopy {
- public:
-  ContextCopy(fs::path context, engine::IgnoreRules ignored)
-      : context_(std::move(context)), ignored_(std::move(ignored)) {}
-
-  Status directory(const fs::path& from, const fs::path& to) const {
+Status copy_context(const fs::path& context, const fs::path& work) {
+  const auto files = context::context_files(context);
+  if (!files) {
+    return files.error().code != Errc::not_found
+               ? files.error()
+               : Error{Errc::not_found, "the context directory " + context.string() +
+                                            " is not there (any more) on this worker's machine; bring it back, or "
+                                            "submit the experiment from where it lies now"};
+  }
+  for (const context::ContextFile& file : *files) {
+    const fs::path place = work / file.path;
     std::error_code error;
-    fs::directory_iterator at(from, error);
+    switch (file.kind) {
+      case context::ContextFile::Kind::directory:
+        fs::create_directory(place, error);
+        break;
+      case context::ContextFile::Kind::link:
+        fs::create_symlink(file.target, place, error);
+        break;
+      case context::ContextFile::Kind::file:
+        if (const Status copied = copy_one_file(context / file.path, place); !copied) {
+          return copied;
+        }
+        break;
+    }
     if (error) {
-      return file_error("cannot read the context directory", from, error);
-    }
-    for (const fs::directory_iterator end; at != end;) {
-      if (const Status done = entry(*at, to / at->path().filename()); !done) {
-        return done;
-      }
-      at.increment(error);
-      if (error) {
-        return file_error("cannot read the context directory", from, error);
-      }
-    }
-    return Done{};
-  }
-
- private:
-  Status entry(const fs::directory_entry& from, const fs::path& to) const {
-    const std::string name = from.path().filename().string();
-    for (const std::string_view skipped : never_copied) {
-      if (name == skipped) {
-        return Done{};
-      }
-    }
-    std::error_code error;
-    const bool is_directory = from.is_directory(error) && !from.is_symlink(error);
-    if (ignored_.ignores(from.path().lexically_relative(context_).generic_string(), is_directory)) {
-      return Done{};
-    }
-    if (from.is_symlink(error)) {
-      return link(from.path(), to);
-    }
-    if (from.is_directory(error)) {
-      if (is_state_directory(from.path())) {
-        return Done{};
-      }
-      fs::create_directory(to, from.path(), error);
-      if (error) {
-        return file_error("cannot make directory", to, error);
-      }
-      fs::permissions(to, fs::perms::owner_all, fs::perm_options::add, error);
-      return directory(from.path(), to);
-    }
-    if (from.is_regular_file(error)) {
-      return copy_one_file(from.path(), to);
-    }
-    return Done{};  // Sockets, pipes and devices are nobody's source code.
-  }
-
-  Status link(const fs::path& from, const fs::path& to) const {
-    std::error_code error;
-    fs::path target = fs::read_symlink(from, error);
-    if (target.is_relative()) {
-      const fs::path meant = (from.parent_path() / target).lexically_normal();
-      target = leads_out_of(context_, meant) ? meant : target;
-    }
-    fs::create_symlink(target, to, error);
-    if (error) {
-      return file_error("cannot make link", to, error);
-    }
-    return Done{};
-  }
-
-  fs::path context_;
-  engine::IgnoreRules ignored_;
-};
-
-/// What the context's owner wants left out; the second name is the one that Determined's users know.
-Result<engine::IgnoreRules> ignore_rules_of(const fs::path& context) {
-  constexpr std::size_t longest = 64 * 1024;
-  for (const char* name : {".hpsearchignore", ".detignore"}) {
-    const Result<std::string> text = read_file(context / name, longest);
-    if (text) {
-      return engine::IgnoreRules(*text);
-    }
-    if (text.error().code != Errc::not_found) {
-      return text.error();
+      return file_error("cannot make", place, error);
     }
   }
-  return engine::IgnoreRules();
-}
-
-Status copy_context(const std::string& context, const fs::path& work) {
-  std::error_code error;
-  const fs::path from = fs::path(context).lexically_normal();
-  if (!fs::is_directory(from, error)) {
-    return Error{Errc::not_found,
-                 "the context directory " + context +
-                     " is not there (any more) on this worker's machine; bring it back, or submit "
-                     "the experiment from where it lies now"};
-  }
-  Result<engine::IgnoreRules> ignored = ignore_rules_of(from);
-  return ignored ? ContextCopy(from, *std::move(ignored)).directory(from, work) : Status(ignored.error());
+  return Done{};
 }
 
 /// Output channels in which nothing is, and those that only lead elsewhere.
@@ -167,7 +80,20 @@ void remove_empty_channels(const fs::path& output) {
   }
 }
 
-Status make_anew(const AttemptDirectory& directory, const std::string& context) {
+/// The context itself in the place of a copy.
+Status link_context(const fs::path& context, const fs::path& work) {
+  std::error_code error;
+  if (!fs::is_directory(context, error)) {
+    return Error{Errc::not_found, "the context directory " + context.string() +
+                                      " is not there on this worker's machine; source: in_place needs one file "
+                                      "system for all workers"};
+  }
+  fs::remove(work, error);
+  fs::create_directory_symlink(context, work, error);
+  return error ? Status(file_error("cannot make link", work, error)) : Status(Done{});
+}
+
+Status make_anew(const AttemptDirectory& directory, const std::string& context, bool in_place) {
   // Of the same lease, before this worker died on the way to its first report.
   std::error_code error;
   for (fs::directory_iterator at(directory.root(), error), end; !error && at != end; at.increment(error)) {
@@ -189,7 +115,10 @@ Status make_anew(const AttemptDirectory& directory, const std::string& context) 
       return file_error("cannot make link", directory.root() / name, error);
     }
   }
-  return context.empty() ? Status(Done{}) : copy_context(context, directory.work());
+  if (context.empty()) {
+    return Done{};
+  }
+  return in_place ? link_context(context, directory.work()) : copy_context(context, directory.work());
 }
 
 }  // namespace
@@ -228,9 +157,9 @@ fs::path AttemptDirectory::log(std::string_view stream) const {
   return root_ / (std::string(stream) + ".log");
 }
 
-Status AttemptDirectory::make(const std::string& context) const {
+Status AttemptDirectory::make(const std::string& context, bool in_place) const {
   try {
-    return make_anew(*this, context);
+    return make_anew(*this, context, in_place);
   } catch (const std::exception& error) {  // The file system library throws when memory is short.
     return Error{Errc::unavailable, "cannot prepare " + root_.string() + ": " + error.what()};
   }

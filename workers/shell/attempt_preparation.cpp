@@ -1,13 +1,17 @@
 #include "hpsearch/workers/shell/attempt_preparation.hpp"
 
+#include <unistd.h>
+
 #include <exception>
 #include <optional>
 #include <utility>
 
+#include "hpsearch/engine/base/sha256.hpp"
 #include "hpsearch/engine/config/remote_storage.hpp"
 #include "hpsearch/net/rclone.hpp"
 #include "hpsearch/workers/core/determined_launch.hpp"
 #include "hpsearch/workers/shell/channels.hpp"
+#include "hpsearch/workers/shell/container_runtime.hpp"
 #include "hpsearch/workers/shell/files.hpp"
 #include "hpsearch/workers/shell/launch_order.hpp"
 #include "hpsearch/workers/shell/ml_mount.hpp"
@@ -45,9 +49,112 @@ Result<LaunchSpec> with_checkpoint_here(const LaunchSpec& asked, const AttemptDi
   return spec;
 }
 
+/// Of the container that the program wants, or "".
+std::string image_of(const LaunchSpec& spec, const LentMachine& machine) {
+  return devices_lent(spec, machine).empty() ? spec.contract.image : spec.contract.gpu_image;
+}
+
+/// What one image has made of a context means nothing to another.
+std::string setup_name(const LaunchSpec& spec, const std::string& image) {
+  return engine::sha256_of(spec.context_digest + "\n" + image);
+}
+
+/// The plan's program in its container. What it is told by paths is there under the same ones.
+Result<ContainerCommand> in_container(const LaunchSpec& spec, const std::string& image,
+                                      const AttemptDirectory& directory, const LentMachine& machine,
+                                      const AttemptSockets& sockets, const std::filesystem::path& setups,
+                                      const Launch& launch, bool at_ml) {
+  Result<FoundRuntime> runtime = find_container_runtime(machine.environment);
+  if (!runtime) {
+    return runtime.error();
+  }
+  ContainerPlan plan;
+  plan.runtime = runtime->kind;
+  plan.program = std::move(runtime->program);
+  plan.image = image;
+  plan.pull = spec.contract.pull_image;
+  plan.name = "hpsearch-" + directory.root().filename().string() + "-" + engine::sha256_of(sockets.report).substr(0, 12);
+  plan.user = ::geteuid();
+  plan.group = ::getegid();
+  plan.shared = {directory.root().string()};
+  if (const std::string at = std::filesystem::path(sockets.report).parent_path().string(); at != directory.root()) {
+    plan.shared.push_back(at);
+  }
+  if (std::filesystem::exists(setups)) {
+    plan.shared.push_back(setups.string());
+  }
+  if (spec.contract.in_place) {
+    plan.shared.push_back(spec.context_directory);
+  }
+  for (const engine::Channel& channel : spec.contract.outputs) {
+    if (!channel.path.empty()) {
+      plan.shared.push_back(channel.path);
+    }
+  }
+  for (const engine::Channel& channel : spec.contract.inputs) {
+    if (channel.path.starts_with('/')) {
+      plan.shown.push_back(channel.path);
+    }
+  }
+  if (!spec.latest_checkpoint.empty() && spec.latest_checkpoint != directory.fetched()) {
+    plan.shown.push_back(spec.latest_checkpoint);
+  }
+  plan.mounts = spec.contract.bind_mounts;
+  plan.ml = at_ml ? directory.ml().string() : "";
+  plan.directory = at_ml ? std::string(ml_mount_point) + "/usercode" : directory.work().string();
+  plan.devices = devices_lent(spec, machine);
+  plan.argv = launch.argv;
+  for (const auto& [name, value] : launch.environment) {
+    // The machine's own variables say nothing about the image; the image's PATH is better than ours.
+    const auto own = machine.environment.find(name);
+    const bool inherited = name == "PATH" || (own != machine.environment.end() && own->second == value);
+    if (!inherited || spec.environment_variables.contains(name)) {
+      plan.environment[name] = value;
+    }
+  }
+  plan.worker_environment = machine.environment;
+  return container_command(plan);
+}
+
+/// bind_mounts without a container.
+Status mount_for(const LaunchSpec& spec, const AttemptDirectory& directory, Launch& launch) {
+  if (spec.contract.bind_mounts.empty() || wants_determined_harness(spec)) {
+    return engine::Done{};
+  }
+  if (!can_mount()) {
+    return Error{Errc::unavailable,
+                 "bind_mounts: this worker may not mount (it is not root, or the kernel refuses), and the experiment "
+                 "names no environment.image"};
+  }
+  std::vector<engine::BindMount> mounts = spec.contract.bind_mounts;
+  for (engine::BindMount& mount : mounts) {
+    std::error_code error;
+    const auto status = std::filesystem::status(mount.host_path, error);
+    if (!std::filesystem::exists(status)) {
+      return Error{Errc::not_found, "bind_mounts: there is no " + mount.host_path + " on this worker's machine"};
+    }
+    if (!mount.container_path.starts_with('/')) {
+      const std::filesystem::path place = directory.work() / mount.container_path;
+      const bool is_directory = std::filesystem::is_directory(status);
+      const Status made = make_directories(is_directory ? place : place.parent_path());
+      if (!made || (!is_directory && !write_file(place, "", false))) {
+        return Error{Errc::unavailable, "bind_mounts: cannot make " + place.string()};
+      }
+      mount.container_path = place.string();
+    } else if (!std::filesystem::exists(mount.container_path, error)) {
+      return Error{Errc::not_found, "bind_mounts: there is no " + mount.container_path +
+                                        " on this worker's machine to mount at; make it, or name an environment.image"};
+    }
+  }
+  launch.argv = under_mounts(mounts, std::move(launch.argv));
+  return engine::Done{};
+}
+
 Status prepare(const LaunchSpec& asked, const AttemptDirectory& directory, const LentMachine& machine,
-               const AttemptSockets& sockets, const std::filesystem::path& setups) {
-  if (const Status made = directory.make(asked.context_directory); !made) {
+               const AttemptSockets& sockets, const std::filesystem::path& setups,
+               const std::filesystem::path* unpacked) {
+  const std::string context = unpacked != nullptr ? unpacked->string() : asked.context_directory;
+  if (const Status made = directory.make(context, asked.contract.in_place); !made) {
     return made;
   }
   const Result<LaunchSpec> here = with_checkpoint_here(asked, directory);
@@ -55,7 +162,8 @@ Status prepare(const LaunchSpec& asked, const AttemptDirectory& directory, const
     return here.error();
   }
   const LaunchSpec& spec = *here;
-  const bool at_ml = spec.contract.ml_layout && can_mount_ml();
+  const std::string image = image_of(spec, machine);
+  const bool at_ml = spec.contract.ml_layout && (!image.empty() || can_mount_ml());
   const std::string ml = at_ml ? std::string(ml_mount_point) : directory.ml().string();
   Result<ChannelPlaces> channels = make_channels(spec, directory, ml);
   if (!channels) {
@@ -85,15 +193,32 @@ Status prepare(const LaunchSpec& asked, const AttemptDirectory& directory, const
     }
   }
   // The Determined harness sources the hook itself, in every attempt.
-  if (const auto setup = wants_determined_harness(spec) ? std::nullopt : setup_of(directory.work(), setups)) {
+  const auto setup = wants_determined_harness(spec)
+                         ? std::nullopt
+                         : setup_of(directory.work(), image.empty() ? spec.context_digest : setup_name(spec, image), setups);
+  if (setup) {
     if (const Status made = make_directories(setup->directory); !made) {
       return made;
     }
     plan->argv = after_setup(*setup, std::move(plan->argv), plan->environment);
   }
+  if (!image.empty()) {
+    Result<ContainerCommand> contained = in_container(spec, image, directory, machine, sockets, setups, *plan, at_ml);
+    if (!contained) {
+      return contained.error();
+    }
+    plan->argv = std::move(contained->argv);
+    plan->environment = std::move(contained->environment);
+  } else {
+    if (const Status mounted = mount_for(spec, directory, *plan); !mounted) {
+      return mounted;
+    }
+    if (at_ml) {
+      plan->argv = under_ml(directory.ml().string(), std::move(plan->argv));
+    }
+  }
   const LaunchOrder order{
-      .program = {.argv = at_ml ? under_ml(directory.ml().string(), std::move(plan->argv))
-                                : std::move(plan->argv),
+      .program = {.argv = std::move(plan->argv),
                   .environment = std::move(plan->environment),
                   .directory = places.work_directory,
                   .token = "HPSEARCH_SOCKET=" + sockets.report},
@@ -107,9 +232,10 @@ Status prepare(const LaunchSpec& asked, const AttemptDirectory& directory, const
 }  // namespace
 
 Status prepare_attempt(const LaunchSpec& spec, const AttemptDirectory& directory, const LentMachine& machine,
-                       const AttemptSockets& sockets, const std::filesystem::path& setups) {
+                       const AttemptSockets& sockets, const std::filesystem::path& setups,
+                       const std::filesystem::path* unpacked) {
   try {
-    return prepare(spec, directory, machine, sockets, setups);
+    return prepare(spec, directory, machine, sockets, setups, unpacked);
   } catch (const std::exception& error) {  // The file system library throws when memory is short.
     return Error{Errc::unavailable,
                  "cannot prepare " + directory.root().string() + ": " + std::string(error.what())};

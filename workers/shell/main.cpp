@@ -1,4 +1,5 @@
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -7,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <chrono>
 #include <cstdint>
 #include <cstdlib>
 #include <exception>
@@ -22,8 +24,11 @@
 
 #include "hpsearch/net/log.hpp"
 #include "hpsearch/net/loop.hpp"
+#include "hpsearch/proto/json.hpp"
+#include "hpsearch/workers/core/devices.hpp"
 #include "hpsearch/workers/shell/control_group.hpp"
-#include "hpsearch/workers/shell/gpu_probe.hpp"
+#include "hpsearch/workers/shell/device_watch.hpp"
+#include "hpsearch/workers/shell/nvml.hpp"
 #include "hpsearch/workers/shell/worker_loop.hpp"
 #include "hpsearch/workers/shell/worker_state.hpp"
 
@@ -44,8 +49,13 @@ struct Arguments {
   std::string state_directory;
   std::string name;
   std::string log_level = "info";
-  std::uint64_t slots = 0;  ///< 0 = as many as there are GPUs, else cores.
+  std::string slots = "auto";
+  std::string pool;
+  std::vector<std::string> labels;
   double grace = 30;
+  double look_every = 15;
+  double look_deadline = 20;
+  bool list_gpus = false;
   std::string orphan_policy = "continue";
 };
 
@@ -129,6 +139,79 @@ engine::Result<engine::Duration> orphans_end_after(const std::string& policy) {
   return engine::Duration::micros(static_cast<std::int64_t>(seconds * 1'000'000));
 }
 
+/// Processors this process may run on, at least 1.
+std::uint64_t usable_cores() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (::sched_getaffinity(0, sizeof set, &set) != 0) {
+    return 1;
+  }
+  return static_cast<std::uint64_t>(std::max(1, CPU_COUNT(&set)));
+}
+
+std::chrono::milliseconds millis(double seconds) {
+  return std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1'000));
+}
+
+engine::Result<std::map<std::string, std::string>> labels_from(const std::vector<std::string>& given) {
+  std::map<std::string, std::string> labels;
+  for (const std::string& label : given) {
+    const std::size_t equals = label.find('=');
+    if (equals == std::string::npos || equals == 0) {
+      return engine::Error{engine::Errc::bad_request, "--label is \"" + label + "\"; it must be KEY=VALUE"};
+    }
+    if (!labels.emplace(label.substr(0, equals), label.substr(equals + 1)).second) {
+      return engine::Error{engine::Errc::bad_request, "--label names \"" + label.substr(0, equals) + "\" twice"};
+    }
+  }
+  return labels;
+}
+
+/// The slots, and the devices behind them.
+engine::Status find_slots(const Arguments& arguments, WorkerOptions& options) {
+  const bool on_processors = arguments.slots.starts_with("cpu");
+  DeviceReport seen;
+  if (!on_processors) {
+    options.look.command = {"/proc/self/exe", "--list-gpus"};
+    options.look.every = millis(arguments.look_every);
+    options.look.deadline = millis(arguments.look_deadline);
+    seen = look_once(options.look);
+  }
+  if (!seen.problem.empty() && has_gpu_files()) {
+    return engine::Error{engine::Errc::unavailable,
+                         "this machine has GPUs, but they cannot be asked: " + seen.problem +
+                             ". Mend the driver, or say --slots cpu to use the processors only"};
+  }
+  if (!seen.problem.empty() || seen.devices.empty()) {
+    net::log(net::Level::debug, "no GPUs" + (seen.problem.empty() ? "" : ": " + seen.problem));
+  }
+  for (const std::string& unknown : seen.unknown) {
+    net::log(net::Level::warning, "a GPU is left out: " + unknown);
+  }
+  const std::vector<Device> usable = usable_devices(seen, std::getenv("CUDA_VISIBLE_DEVICES"));
+  const engine::Result<SlotPlan> plan = plan_slots(arguments.slots, usable, options.machine.cores);
+  if (!plan) {
+    return plan.error();
+  }
+  options.machine.slots = plan->slots;
+  options.slot_kind = plan->devices.empty() ? "cpu" : "gpu";
+  for (const std::size_t device : plan->devices) {
+    options.machine.devices.push_back(cuda_name(usable[device]));
+    options.devices.push_back(slot_device(usable[device]));
+  }
+  options.ailing = ailing_slots(options.devices, seen);
+  for (std::size_t i = 0; i < usable.size() && !plan->devices.empty(); ++i) {
+    const Device& device = usable[i];
+    const auto slots = std::count(plan->devices.begin(), plan->devices.end(), i);
+    net::log(device.trouble.empty() && device.remark.empty() ? net::Level::info : net::Level::warning,
+             "GPU " + std::to_string(device.index) + " is " + device.name + ", " + device.uuid + ", " +
+                 std::to_string(device.memory_bytes >> 20U) + " MiB, with " + std::to_string(slots) + " slots" +
+                 (device.trouble.empty() ? "" : "; it " + device.trouble) +
+                 (device.remark.empty() ? "" : "; it " + device.remark));
+  }
+  return engine::Done{};
+}
+
 engine::Result<WorkerOptions> options_from(const Arguments& arguments) {
   WorkerOptions options;
   options.daemon = arguments.daemon;
@@ -147,27 +230,28 @@ engine::Result<WorkerOptions> options_from(const Arguments& arguments) {
     options.machine.determined_host = determined_host.string();
   }
   options.machine.cores = usable_cores();
+  options.pool = arguments.pool;
+  engine::Result<std::map<std::string, std::string>> labels = labels_from(arguments.labels);
+  if (!labels) {
+    return labels.error();
+  }
+  options.labels = *std::move(labels);
   options.machine.environment = own_environment();
   add_own_directory(options.machine.environment);
-  std::vector<std::string> devices = probe_gpus();
-  if (arguments.slots > devices.size() && !devices.empty()) {
-    return engine::Error{
-        engine::Errc::bad_request,
-        "--slots is " + std::to_string(arguments.slots) + ", but this machine has " +
-            std::to_string(devices.size()) +
-            " GPUs; a slot is a whole GPU (CUDA_VISIBLE_DEVICES= makes slots of processors)"};
+  if (const engine::Status found = find_slots(arguments, options); !found) {
+    return found.error();
   }
-  options.slot_kind = devices.empty() ? "cpu" : "gpu";
-  const std::uint64_t found = devices.empty() ? options.machine.cores : devices.size();
-  options.machine.slots = arguments.slots == 0 ? found : arguments.slots;
-  if (!devices.empty()) {
-    devices.resize(options.machine.slots);
-  }
-  options.machine.devices = std::move(devices);
   return options;
 }
 
 int run(const Arguments& arguments) {
+  if (arguments.list_gpus) {
+    std::cout << proto::pretty_json(to_value(ask_nvml(nvml_library()))) << std::endl;
+    ::_exit(exit_ok);  // What a driver does when its library is unloaded is not waited for.
+  }
+  if (arguments.daemon.empty() || arguments.state_directory.empty()) {
+    return fail(exit_usage, std::string(arguments.daemon.empty() ? "--daemon" : "--state-dir") + " is required");
+  }
   if (!net::set_log_level(arguments.log_level)) {
     return fail(exit_usage,
                 "--log-level is \"" + arguments.log_level + "\"; it must be debug, info, warning or error");
@@ -234,12 +318,20 @@ int main_of(int argc, char** argv) {
   app.name("hpsearch-worker");
   app.set_version_flag("--version", std::string("hpsearch-worker ") + HPSEARCH_VERSION);
   Arguments arguments;
-  app.add_option("--daemon", arguments.daemon, "Where hpsearchd listens for workers: tcp://HOST:PORT")
-      ->required();
-  app.add_option("--state-dir", arguments.state_directory, "What this worker keeps: identity, attempts, logs")
-      ->required();
-  app.add_option("--slots", arguments.slots, "Trials' slots; by default one per GPU, else one per core")
-      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{4096}));
+  app.add_option("--daemon", arguments.daemon, "Where hpsearchd listens for workers: tcp://HOST:PORT (required)");
+  app.add_option("--state-dir", arguments.state_directory,
+                 "What this worker keeps: identity, attempts, logs (required)");
+  app.add_option("--slots", arguments.slots,
+                 "Trials' slots: auto (one per GPU, else one per core), N (the first N GPUs, else N of the processors), "
+                 "0,2 or GPU-UUID,… (these GPUs), cpu or cpu:N; …*K makes K slots of each GPU (auto)");
+  app.add_option("--pool", arguments.pool, "The pool it is in; experiments choose by resources.resource_pool (default)");
+  app.add_option("--label", arguments.labels, "KEY=VALUE; experiments choose by resources.labels. May be repeated");
+  app.add_option("--gpu-check", arguments.look_every, "Seconds between two looks at the GPUs' health (15)")
+      ->check(CLI::Range(0.05, 86'400.0));
+  app.add_option("--gpu-deadline", arguments.look_deadline,
+                 "Seconds after which a driver that has not answered is taken to hang (20)")
+      ->check(CLI::Range(0.05, 3'600.0));
+  app.add_flag("--list-gpus", arguments.list_gpus, "Print what NVML says of the GPUs, as JSON, and end");
   app.add_option("--name", arguments.name, "Name for people; by default the machine's");
   app.add_option("--grace", arguments.grace, "Seconds a program has to end before it is killed (30)")
       ->check(CLI::Range(0.0, 86'400.0));

@@ -33,20 +33,50 @@ bool may_have_own_mounts() {
 
 bool ask() {
   std::error_code error;
-  if (::geteuid() != 0 || !std::filesystem::exists(unshare_program, error) ||
-      !std::filesystem::exists(mount_program, error)) {
-    return false;
-  }
+  return ::geteuid() == 0 && std::filesystem::exists(unshare_program, error) &&
+         std::filesystem::exists(mount_program, error) && may_have_own_mounts();
+}
+
+bool make_ml() {
+  std::error_code error;
   const std::filesystem::path ml(ml_mount_point);
   std::filesystem::create_directory(ml, error);
-  return std::filesystem::is_directory(ml, error) && may_have_own_mounts();
+  return std::filesystem::is_directory(ml, error);
 }
 
 }  // namespace
 
-bool can_mount_ml() {
+bool can_mount() {
   static const bool can = ask();
   return can;
+}
+
+bool can_mount_ml() {
+  static const bool can = can_mount() && make_ml();
+  return can;
+}
+
+std::vector<std::string> under_mounts(const std::vector<engine::BindMount>& mounts, std::vector<std::string> argv) {
+  constexpr const char* script = R"sh(
+while [ "$1" != -- ]; do
+  /usr/bin/mount --bind "$1" "$2" && { [ "$3" = rw ] || /usr/bin/mount -o remount,bind,ro "$2"; } || {
+    echo "hpsearch: cannot mount $1 at $2" >&2
+    exit 1
+  }
+  shift 3
+done
+shift
+exec "$@")sh";
+  std::vector<std::string> all{unshare_program, "--mount", "--propagation", "private", "--", "/bin/sh", "-c",
+                               script, "hpsearch"};
+  for (const engine::BindMount& mount : mounts) {
+    all.insert(all.end(), {mount.host_path, mount.container_path, mount.read_only ? "ro" : "rw"});
+  }
+  all.emplace_back("--");
+  for (std::string& item : argv) {
+    all.push_back(std::move(item));
+  }
+  return all;
 }
 
 std::vector<std::string> under_ml(const std::string& tree, std::vector<std::string> argv) {

@@ -60,14 +60,14 @@ void put_first(std::map<std::string, std::string>& environment, const std::strin
 
 }  // namespace
 
-std::optional<NodeSetup> setup_of(const fs::path& work, const fs::path& setups) {
+std::optional<NodeSetup> setup_of(const fs::path& work, const std::string& digest, const fs::path& setups) {
   NodeSetup setup;
   const std::string requirements = name_of(work / "requirements.txt", setup.has_requirements);
   const std::string hook = name_of(work / "startup-hook.sh", setup.has_hook);
   if (!setup.has_requirements && !setup.has_hook) {
     return std::nullopt;
   }
-  setup.directory = setups / (requirements + "_" + hook);
+  setup.directory = setups / (digest.empty() ? requirements + "_" + hook : digest);
   return setup;
 }
 

@@ -33,12 +33,19 @@ namespace {
 constexpr std::uint64_t longest_log_part = 128 * 1024;
 // libzmq drops what it has not sent when the connection goes, and does not say when it has.
 constexpr std::chrono::milliseconds farewell_time = 200ms;
+// While a device has not let go of a program that has ended.
+constexpr std::chrono::milliseconds next_device_look = 500ms;
 
 std::uint64_t chance() {
   std::uint64_t seed = 0;
   // Only for waiting times: without random bytes all workers wait alike.
   static_cast<void>(::getrandom(&seed, sizeof seed, 0));
   return seed;
+}
+
+std::string attempt_text(const AttemptKey& key) {
+  return "experiment " + std::to_string(key.experiment.number()) + " trial " + std::to_string(key.trial.number()) +
+         " attempt " + std::to_string(key.attempt.number());
 }
 
 WorkerIdentity identity_of(const WorkerState& state, const WorkerOptions& options) {
@@ -49,7 +56,11 @@ WorkerIdentity identity_of(const WorkerState& state, const WorkerOptions& option
           .pid = static_cast<std::uint64_t>(::getpid()),
           .slots = options.machine.slots,
           .slot_kind = options.slot_kind,
-          .kills_by = options.kills_by};
+          .kills_by = options.kills_by,
+          .devices = options.devices,
+          .pool = options.pool,
+          .labels = options.labels,
+          .ailing = options.ailing};
 }
 
 }  // namespace
@@ -61,7 +72,13 @@ WorkerLoop::WorkerLoop(net::Loop& loop, const WorkerState& state, WorkerOptions 
       on_end_(std::move(on_end)),
       machine_(identity_of(state, options_), options_.rules,
                engine::Draw(chance(), engine::TrialNumber{}, "retry")),
+      contexts_(state.contexts(), boot_id(), options_.most_context_bytes),
+      use_(options_.devices),
       background_(loop) {
+  if (!options_.look.command.empty() && !options_.devices.empty()) {
+    devices_ = std::make_unique<DeviceWatch>(loop_, options_.look);
+    look_again_ = loop_.every(options_.look.every, [this] { look_at_devices(); });
+  }
   child_signals_ = loop_.on_signals({SIGCHLD}, [this](int) { reap_keepers(); });
 }
 
@@ -77,6 +94,9 @@ Status WorkerLoop::start(std::vector<SpooledAttempt> found) {
   }
   port_.reset();
   working_ = true;
+  for (const SpooledAttempt& attempt : found) {
+    hold_devices(attempt.spec);
+  }
   for (const Effect& effect : machine_.start(loop_.now(), std::move(found))) {
     std::visit([this](const auto& known) { carry_out(known); }, effect);
   }
@@ -161,6 +181,73 @@ void WorkerLoop::receive(std::span<const std::byte> frame) {
   push(FrameReceived{*std::move(decoded)});
 }
 
+// --- devices ---
+
+void WorkerLoop::look_at_devices() {
+  devices_->ask([this](const DeviceReport& report) { take(report); });
+}
+
+void WorkerLoop::take(const DeviceReport& report) {
+  use_.look(report);
+  for (std::size_t slot = 0; slot < options_.devices.size() && slot < options_.machine.devices.size(); ++slot) {
+    for (const Device& device : report.devices) {
+      if (device.uuid == options_.devices[slot].uuid) {
+        options_.machine.devices[slot] = cuda_name(device);  // Numbers move when a GPU is gone.
+      }
+    }
+  }
+  push(DevicesJudged{ailing_slots(options_.devices, report)});
+  if (!report.problem.empty()) {
+    return;
+  }
+  const std::map<AttemptKey, ProgramEnded> lingering = lingering_;
+  for (const auto& [key, end] : lingering) {
+    if (use_.of(key, report).empty()) {
+      let_go(end);
+    }
+  }
+}
+
+void WorkerLoop::hold_devices(const engine::LaunchSpec& spec) {
+  if (const Result<std::string> socket = state_.socket_path(spec.key, "socket"); devices_ && socket) {
+    use_.began(spec.key, spec.slots, "HPSEARCH_SOCKET=" + *socket);
+  }
+}
+
+void WorkerLoop::settle_devices(const ProgramEnded& end, Instant until) {
+  if (!devices_ || !use_.on_devices(end.key)) {
+    push(end);
+    return;
+  }
+  devices_->ask([this, end, until](const DeviceReport& report) {
+    const AttemptKey& key = end.key;
+    take(report);  // First: a program that fails because its device did is not to blame.
+    if (!use_.on_devices(key) || lingering_.contains(key)) {
+      return;
+    }
+    const std::vector<pid_t> left = use_.of(key, report);
+    if (left.empty()) {
+      const std::string memory = report.problem.empty() ? use_.memory(key, report) : report.problem;
+      net::log(net::Level::info, attempt_text(key) + " has left its devices: " + memory);
+      let_go(end);
+    } else if (loop_.now() < until) {
+      settling_[key] = loop_.after(next_device_look, [this, end, until] { settle_devices(end, until); });
+    } else {
+      lingering_.emplace(key, end);
+      push(ProgramStuck{key, "its process " + std::to_string(left.front()) + " has ended, and its GPU still lists it",
+                        end});
+    }
+  });
+}
+
+void WorkerLoop::let_go(const ProgramEnded& end) {
+  const ProgramEnded told = end;  // It may be the one that is erased.
+  lingering_.erase(told.key);
+  settling_.erase(told.key);
+  use_.over(told.key);
+  push(told);
+}
+
 // --- effects ---
 
 void WorkerLoop::carry_out(const SendMessage& send) {
@@ -192,11 +279,26 @@ void WorkerLoop::carry_out(const StartProgram& start) {
         ProgramNotStarted{key, (report_socket ? agent_socket : report_socket).error().message});
     return;
   }
-  background_.run([this, spec = start.spec, machine = options_.machine, directory = state_.attempt(key),
-                   setups = state_.setups(), sockets = AttemptSockets{*std::move(report_socket), *std::move(agent_socket)}]()
-                      -> Background::Afterwards {
-    Status made = prepare_attempt(spec, directory, machine, sockets, setups);
+  hold_devices(start.spec);
+  preparing_[key] = Preparing{start.spec, {*std::move(report_socket), *std::move(agent_socket)}, 0, {}};
+  prepare(key);
+}
+
+void WorkerLoop::prepare(const AttemptKey& key) {
+  Preparing& preparing = preparing_.at(key);
+  ++preparing.tries;
+  background_.run([this, spec = preparing.spec, machine = options_.machine, directory = state_.attempt(key),
+                   setups = state_.setups(), sockets = preparing.sockets]() -> Background::Afterwards {
+    Result<ContextCache::Tree> tree = ContextCache::Tree();
+    if (!spec.context_digest.empty()) {
+      tree = contexts_.provide(spec.context_digest);
+      if (!tree) {
+        return [this, key = spec.key, why = tree.error()] { not_prepared(key, why); };
+      }
+    }
+    Status made = prepare_attempt(spec, directory, machine, sockets, setups, tree->get());
     return [this, key = spec.key, made = std::move(made)] {
+      preparing_.erase(key);
       const Result<pid_t> keeper = made ? link(key).start(options_.shim) : Result<pid_t>(made.error());
       if (keeper) {
         keepers_.insert(*keeper);
@@ -207,12 +309,37 @@ void WorkerLoop::carry_out(const StartProgram& start) {
   });
 }
 
+/// Its context could not be had. Tries again for a while: a daemon may be starting, a disk be tidied.
+void WorkerLoop::not_prepared(const AttemptKey& key, const Error& why) {
+  Preparing& preparing = preparing_.at(key);
+  const bool may_help = why.code == Errc::unavailable;
+  if (may_help && preparing.tries < options_.context_tries) {
+    net::log(net::Level::warning, why.message + "; trying again");
+    preparing.again = loop_.after(options_.context_wait * (1U << (preparing.tries - 1)), [this, key] { prepare(key); });
+    return;
+  }
+  preparing_.erase(key);
+  push(ProgramNotStarted{key, why.message, may_help});
+}
+
+void WorkerLoop::carry_out(const ContextsServed& served) {
+  contexts_.fetch_from(contexts_address(served.http, options_.daemon));
+}
+
 /// The attempt's, made now.
 KeeperLink& WorkerLoop::link(const AttemptKey& key) {
   KeeperLink::Handlers handlers;
   handlers.on_started = [this, key](const JournalStarted& started) {
     net::log(net::Level::debug, state_.attempt(key).root().string() + " is kept by its " + started.means);
     push(ProgramStarted{key});
+    if (devices_ && use_.on_devices(key)) {
+      devices_->ask([this, key](const DeviceReport& report) {
+        take(report);
+        if (const std::string strangers = use_.strangers(key, report); !strangers.empty()) {
+          net::log(net::Level::warning, attempt_text(key) + " does not have its devices for itself: " + strangers);
+        }
+      });
+    }
   };
   handlers.on_not_started = [this, key](const std::string& why) { push(ProgramNotStarted{key, why}); };
   handlers.on_said = [this, key](const JournalSaid& said, std::uint64_t position) {
@@ -224,7 +351,8 @@ KeeperLink& WorkerLoop::link(const AttemptKey& key) {
                                " survives SIGKILL, probably stuck in the kernel"});
   };
   handlers.on_ended = [this, key](const JournalEnded& ended) {
-    push(ProgramEnded{key, ended.by_signal, ended.code, ended.log_tail, ended.asked, ended.out_of_memory});
+    settle_devices(ProgramEnded{key, ended.by_signal, ended.code, ended.log_tail, ended.asked, ended.out_of_memory},
+                   loop_.now() + engine::Duration::millis(options_.look.settle.count()));
   };
   handlers.on_lost = [this, key](const std::string& why) { push(ProgramLost{key, why}); };
   auto& made = links_[key];
@@ -314,6 +442,9 @@ void WorkerLoop::carry_out(const DeleteAttempt& remove) {
     loop_.post([link = std::shared_ptr<KeeperLink>(std::move(found->second))] { static_cast<void>(link); });
     links_.erase(found);
   }
+  use_.over(remove.key);
+  settling_.erase(remove.key);
+  lingering_.erase(remove.key);
   const auto spooling = spooling_.find(remove.key);
   if (spooling != spooling_.end()) {
     spooling->second = remove;

@@ -14,12 +14,14 @@ std::string attempt_text(const AttemptKey& key) {
          " of experiment " + std::to_string(key.experiment.number());
 }
 
-/// The slots are there, and free or held by `but`, which is about to go.
+/// The slots are there, well, and free or held by `but`, which is about to go.
 bool can_take(const WorkerRecord& worker, const std::vector<SlotIndex>& slots, const LiveAttempt* but) {
   return std::all_of(slots.begin(), slots.end(), [&](SlotIndex slot) {
     const bool goes = but != nullptr && but->worker == worker.id &&
                       std::find(but->slots.begin(), but->slots.end(), slot) != but->slots.end();
-    return slot.number() < worker.slots.total() && (goes || worker.slots.is_free(slot));
+    const auto withdrawn = worker.withdrawn.find(slot);
+    const bool well = withdrawn == worker.withdrawn.end() || withdrawn->second.released;
+    return slot.number() < worker.slots.total() && well && (goes || worker.slots.is_free(slot));
   });
 }
 

@@ -72,6 +72,7 @@ Status release_worker(Step& step, const ReleaseWorker& command) {
     step.happened(WorkerReleased{command.worker});
   }
   release_slots(step, command.worker);
+  release_troubles(step, command.worker);
   return Done{};
 }
 

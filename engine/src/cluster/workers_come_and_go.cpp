@@ -109,6 +109,11 @@ Status join_worker(Step& step, const JoinWorker& command) {
   const auto known = world.worker_by_uid.find(command.uid);
   WorkerId id;
   bool changed = true;
+  if (!command.devices.empty() && command.devices.size() != command.slots) {
+    return Error{Errc::bad_request, "worker \"" + command.name + "\" names " + std::to_string(command.devices.size()) +
+                                        " devices for its " + std::to_string(command.slots) +
+                                        " slots; it must name one for each, or none"};
+  }
   if (known != world.worker_by_uid.end()) {
     id = known->second;
     const WorkerRecord& worker = world.workers.at(id);
@@ -120,15 +125,18 @@ Status join_worker(Step& step, const JoinWorker& command) {
     }
     give_up_missing(step, worker, command);
     changed = !worker.present || worker.incarnation != command.incarnation ||
-              worker.slots.total() != command.slots || worker.name != command.name;
+              worker.slots.total() != command.slots || worker.name != command.name ||
+              worker.devices != command.devices || worker.pool != command.pool || worker.labels != command.labels;
   } else {
     const std::uint64_t last = world.workers.empty() ? 0 : world.workers.rbegin()->first.number();
     id = WorkerId(last + 1);
   }
   if (changed) {
     step.happened(
-        WorkerJoined{id, command.uid, command.name, command.incarnation, command.slots, command.slot_kind});
+        WorkerJoined{id, command.uid, command.name, command.incarnation, command.slots, command.slot_kind,
+                     command.devices, command.pool, command.labels});
   }
+  static_cast<void>(note_troubles(step, NoteTroubles{id, command.troubles}));
   adopt_returned(step, id, command.held);
   static_cast<void>(note_remains(step, NoteRemains{id, remains_among(command.held)}));
   step.effects().joined = id;

@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <array>
+#include <utility>
+#include <vector>
 
 #include "base/shown.hpp"
 #include "config/sections.hpp"
@@ -33,7 +35,8 @@ void keep_silently(Section& top, std::string_view key, Value::Map& accepted) {
   }
 }
 
-void read_bind_mounts(Section& top) {
+std::vector<BindMount> read_bind_mounts(Section& top) {
+  std::vector<BindMount> read;
   const Value::List* mounts = top.list("bind_mounts");
   for (std::size_t i = 0; mounts != nullptr && i < mounts->size(); ++i) {
     Section mount(&(*mounts)[i], top.path_of("bind_mounts[" + std::to_string(i) + "]"), top.findings());
@@ -57,10 +60,17 @@ void read_bind_mounts(Section& top) {
       mount.problem("container_path", "is " + shown(Value(*container_path)),
                     "a path other than the working directory");
     }
-    mount.boolean("read_only");
-    mount.text("propagation");
+    const bool read_only = mount.boolean("read_only").value_or(false);
+    const auto propagation = mount.text("propagation");
+    if (propagation && *propagation != "rprivate" && *propagation != "private") {
+      mount.note("propagation", "has no effect here: mounts are private");
+    }
     mount.finish();
+    if (host_path && container_path && !container_path->empty()) {
+      read.push_back({*host_path, *container_path, read_only});
+    }
   }
+  return read;
 }
 
 void read_launch(Section& top) {
@@ -75,10 +85,8 @@ void read_launch(Section& top) {
 
 }  // namespace
 
-void read_accepted_sections(Section& top, bool harness, Value::Map& accepted) {
+void read_accepted_sections(Section& top, bool harness, JobContract& contract, Value::Map& accepted) {
   static constexpr std::array<std::string_view, 3> policies = {"best", "all", "none"};
-  constexpr std::string_view no_container = "has no effect here: programs run without a container";
-
   const auto keep_for_harness = [&](std::string_view key) {
     if (harness) {
       keep_silently(top, key, accepted);
@@ -104,8 +112,13 @@ void read_accepted_sections(Section& top, bool harness, Value::Map& accepted) {
     top.map(key);
     keep(top, key, "has no effect here", accepted);
   }
-  read_bind_mounts(top);
-  keep(top, "bind_mounts", no_container, accepted);
+  std::vector<BindMount> mounts = read_bind_mounts(top);
+  if (harness) {
+    keep(top, "bind_mounts", no_harness_container, accepted);
+  } else {
+    contract.bind_mounts = std::move(mounts);
+    keep_silently(top, "bind_mounts", accepted);
+  }
   read_launch(top);
   if (harness) {
     keep_silently(top, "launch", accepted);

@@ -55,15 +55,16 @@ std::vector<Channel> read_channels(Section& top, std::string_view key, bool is_o
 
 }  // namespace
 
-JobContract read_contract(Section& top, const Space& space, Value::Map& accepted) {
+void read_contract(Section& top, const Space& space, JobContract& contract, Value::Map& accepted) {
   static constexpr std::array<std::string_view, 2> json_values = {"typed", "string"};
   static constexpr std::array<std::string_view, 1> layouts = {"/ml"};
-  JobContract contract;
+  static constexpr std::array<std::string_view, 2> sources = {"packed", "in_place"};
   contract.inputs = read_channels(top, "inputs", false);
   contract.outputs = read_channels(top, "outputs", true);
   Section pai = top.section("pai");
   contract.pai_hps_strings = pai.text_in("hps_json_values", json_values).value_or("typed") == "string";
   pai.finish();
+  contract.in_place = top.text_in("source", sources).value_or("packed") == "in_place";
   contract.ml_layout = top.text_in("layout", layouts).has_value();
   for (const Space::Leaf& leaf : space.leaves()) {
     if (leaf.bool_style) {
@@ -72,12 +73,11 @@ JobContract read_contract(Section& top, const Space& space, Value::Map& accepted
   }
   std::sort(contract.bool_styles.begin(), contract.bool_styles.end(),
             [](const NamedBoolStyle& a, const NamedBoolStyle& b) { return a.name < b.name; });
-  for (const char* key : {"inputs", "layout", "outputs", "pai"}) {
+  for (const char* key : {"inputs", "layout", "outputs", "pai", "source"}) {
     if (const Value* value = top.any(key)) {
       accepted[key] = *value;
     }
   }
-  return contract;
 }
 
 }  // namespace hpsearch::engine

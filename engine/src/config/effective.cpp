@@ -88,13 +88,17 @@ Value searcher_value(const SearcherConfig& searcher, const std::string& unit) {
 }
 
 Value resources_value(const ResourcesConfig& resources) {
-  return Value::Map{
+  Value::Map map{
       {"slots_per_trial", number(resources.slots_per_trial)},
       {"max_slots", resources.max_slots ? number(*resources.max_slots) : Value()},
       {"weight", resources.weight},
       {"priority", number(resources.priority)},
       {"resource_pool", resources.resource_pool},
   };
+  if (!resources.labels.empty()) {  // Files of before have none, and their effective form stays what it was.
+    map["labels"] = text_map(resources.labels);
+  }
+  return map;
 }
 
 Value budget_value(const BudgetConfig& budget) {

@@ -107,6 +107,39 @@ bool is_idle(const Value& value) {
   return value.is_null() || value == Value(false) || value == Value("");
 }
 
+/// One name for all devices, or a map of kinds of devices.
+void read_image(Section& section, JobContract& images) {
+  const Value* image = section.any("image");
+  if (image == nullptr || image->is_null()) {
+    return;
+  }
+  const auto check = [&section](const std::string& name) {
+    if (!name.empty() && (name.front() == '-' || name.find_first_of(" \t\n") != std::string::npos)) {
+      section.problem("image", "is " + shown(Value(name)), "the name of an image");
+    }
+    return name;
+  };
+  if (const std::string* name = image->as_text()) {
+    images.image = images.gpu_image = check(*name);
+    return;
+  }
+  if (image->as_map() == nullptr) {
+    section.problem("image", "is " + shown(*image), "the name of an image, or a map of names");
+    return;
+  }
+  for (const auto& [kind, value] : *image->as_map()) {
+    const std::string* name = value.as_text();
+    if (name != nullptr && kind == "cpu") {
+      images.image = check(*name);
+    } else if (name != nullptr && (kind == "cuda" || kind == "gpu")) {
+      images.gpu_image = check(*name);
+    }
+  }
+  // Who names one only means it wherever the program runs.
+  images.image = images.image.empty() ? images.gpu_image : images.image;
+  images.gpu_image = images.gpu_image.empty() ? images.image : images.gpu_image;
+}
+
 }  // namespace
 
 bool is_variable_name(std::string_view name) noexcept {
@@ -125,15 +158,19 @@ bool is_reserved_variable(std::string_view name) noexcept {
          std::find(std::begin(names), std::end(names), name) != std::end(names);
 }
 
-void read_environment(Section section, std::map<std::string, std::string>& variables, Value::Map& accepted) {
+void read_environment(Section section, bool harness, std::map<std::string, std::string>& variables,
+                      JobContract& contract, Value::Map& accepted) {
   if (const Value* value = section.any("environment_variables")) {
     VariablesReader(section.path_of("environment_variables"), section.findings(), variables).read(*value);
   }
 
-  section.boolean("force_pull_image");
-  if (const Value* image = section.any("image");
-      image != nullptr && image->as_text() == nullptr && image->as_map() == nullptr) {
-    section.problem("image", "is " + shown(*image), "the name of an image, or a map of names");
+  const bool pull = section.boolean("force_pull_image").value_or(false);
+  JobContract images;
+  read_image(section, images);
+  if (!harness) {
+    contract.image = std::move(images.image);
+    contract.gpu_image = std::move(images.gpu_image);
+    contract.pull_image = pull;
   }
   section.map("pod_spec");
   section.list("add_capabilities");
@@ -151,8 +188,9 @@ void read_environment(Section section, std::map<std::string, std::string>& varia
   for (const std::string_view key : containers) {
     if (const Value* value = section.any(key)) {
       kept[key] = *value;
-      if (!is_idle(*value)) {
-        section.note(key, "has no effect here: programs run without a container");
+      const bool is_meant = !harness && (key == "image" || key == "force_pull_image");
+      if (!is_meant && !is_idle(*value)) {
+        section.note(key, harness ? std::string(no_harness_container) : "has no effect here: containers run with the worker's rights, in its network");
       }
     }
   }
@@ -162,7 +200,7 @@ void read_environment(Section section, std::map<std::string, std::string>& varia
       section.problem(used, "is " + shown(*auth), "a map");
     }
     kept["registry_auth"] = *auth;
-    section.note(used, "has no effect here: programs run without a container");
+    section.note(used, "has no effect here: the container runtime's own login on each worker counts");
   }
   if (!kept.empty()) {
     accepted["environment"] = std::move(kept);

@@ -230,10 +230,10 @@ void read_all(Value tree, SearcherRegistry registry, std::string_view fallback_n
   read_checkpoint_storage(top.section("checkpoint_storage"), config.checkpoint_storage, accepted);
   Section environment = top.section("environment");
   read_seed(top, environment, seed, config);
-  read_environment(std::move(environment), config.environment_variables, accepted);
+  read_environment(std::move(environment), harness, config.environment_variables, config.contract, accepted);
   read_metrics(top, config.metrics);
-  config.contract = read_contract(top, config.space, accepted);
-  read_accepted_sections(top, harness, accepted);
+  read_contract(top, config.space, config.contract, accepted);
+  read_accepted_sections(top, harness, config.contract, accepted);
   top.finish();
   config.accepted = std::move(accepted);
   check_searcher(config, registry, findings);

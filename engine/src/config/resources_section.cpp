@@ -43,6 +43,20 @@ void read_devices(Section& section) {
   }
 }
 
+/// Labels that a worker must have.
+void read_labels(Section& section, std::map<std::string, std::string>& labels) {
+  static const Value::Map none;
+  const Value::Map* wanted = section.map("labels");
+  for (const auto& [key, value] : wanted != nullptr ? *wanted : none) {
+    const std::string* text = value.as_text();
+    if (key.empty() || text == nullptr) {
+      section.problem("labels." + key, "is " + shown(value), "text, as a worker's --label KEY=VALUE says it");
+    } else {
+      labels[key] = *text;
+    }
+  }
+}
+
 }  // namespace
 
 void read_resources(Section section, ResourcesConfig& resources, Value::Map& accepted) {
@@ -58,10 +72,8 @@ void read_resources(Section section, ResourcesConfig& resources, Value::Map& acc
   }
   if (const auto pool = section.text("resource_pool")) {
     resources.resource_pool = *pool;
-    if (!pool->empty() && *pool != "default") {
-      section.note("resource_pool", "has no effect here yet: all workers are one pool");
-    }
   }
+  read_labels(section, resources.labels);
 
   Value::Map kept;
   const auto keep = [&](std::string_view key, bool says_something, std::string_view why) {
@@ -84,7 +96,7 @@ void read_resources(Section section, ResourcesConfig& resources, Value::Map& acc
   keep("devices", devices != nullptr && devices->as_list() != nullptr && !devices->as_list()->empty(),
        needs_containers);
   keep("native_parallel", native_parallel, "has no effect here");
-  keep("agent_label", labelled, "has no effect here yet: all workers are one pool");
+  keep("agent_label", labelled, "has no effect here: resources.labels chooses workers by their labels");
   keep("is_single_node", single_node, "is always so here: a trial runs on one worker");
   if (!kept.empty()) {
     accepted["resources"] = std::move(kept);

@@ -28,22 +28,26 @@ void read_budget(Section section, BudgetConfig& budget);
 
 void read_checkpoint_storage(Section section, CheckpointStorageConfig& storage, Value::Map& accepted);
 
-/// Leaves `experiment_seed`, which users write here too, to the caller: give it a section that knows the key.
-void read_environment(Section section, std::map<std::string, std::string>& variables, Value::Map& accepted);
+/// Leaves `experiment_seed`, which users write here too, to the caller: give it a section that knows the key. The
+/// images go into the contract, unless the program runs under the Determined `harness`, which has no containers here.
+void read_environment(Section section, bool harness, std::map<std::string, std::string>& variables,
+                      JobContract& contract, Value::Map& accepted);
 
 [[nodiscard]] bool is_variable_name(std::string_view name) noexcept;
 /// Names that the dynamic loader obeys, and those by which a worker tells a program who it is.
 [[nodiscard]] bool is_reserved_variable(std::string_view name) noexcept;
 
-/// inputs, outputs, pai and layout, and the bool styles of the space.
-[[nodiscard]] JobContract read_contract(Section& top, const Space& space, Value::Map& accepted);
+/// inputs, outputs, pai, layout and source, and the bool styles of the space.
+void read_contract(Section& top, const Space& space, JobContract& contract, Value::Map& accepted);
 
 /// What a field comes to that only the Determined harness reads, in an experiment without it.
+inline constexpr std::string_view no_harness_container =
+    "has no effect here: the Determined harness runs without a container";
 inline constexpr std::string_view only_harness = "has no effect here: only the Determined harness reads it";
 
-/// The sections that mean nothing to the engine: profiling, slurm, launch and so on. `harness`: the program
-/// runs under the Determined harness, which reads some of them.
-void read_accepted_sections(Section& top, bool harness, Value::Map& accepted);
+/// bind_mounts, and the sections that mean nothing to the engine: profiling, slurm, launch and so on. `harness`: the
+/// program runs under the Determined harness, which reads some of them.
+void read_accepted_sections(Section& top, bool harness, JobContract& contract, Value::Map& accepted);
 
 /// Fields that every searcher reads, whatever its kind.
 inline constexpr std::string_view common_searcher_fields[] = {

@@ -107,7 +107,9 @@ struct Reader {
   std::string operator()(const AttemptLost& event) const { return live(event.key); }
   std::string operator()(const CheckpointsCollected& event) const { return trial(event.experiment, event.trial); }
   std::string operator()(const CheckpointsDeleted& event) const { return experiment(event.experiment); }
-  std::string operator()(const WorkerJoined&) const { return ""; }
+  std::string operator()(const WorkerJoined& event) const {
+    return event.devices.empty() || event.devices.size() == event.slots ? "" : "its slots and devices differ in number";
+  }
   std::string operator()(const WorkerLost& event) const { return worker(event.worker); }
   std::string operator()(const WorkerQuarantined& event) const { return worker(event.worker); }
   std::string operator()(const WorkerReleased& event) const { return worker(event.worker); }
@@ -133,6 +135,15 @@ struct Reader {
       return worker(event.worker);
     }
     return found->second.remains.contains(event.key) ? "" : "its slots are in no quarantine";
+  }
+  std::string operator()(const SlotWithdrawn& event) const { return worker(event.worker); }
+  std::string operator()(const SlotRestored& event) const {
+    const auto found = world.workers.find(event.worker);
+    if (found == world.workers.end()) {
+      return worker(event.worker);
+    }
+    return found->second.withdrawn.contains(event.slot) ? ""
+                                                        : "slot " + std::to_string(event.slot.number()) + " is in no trouble";
   }
 };
 

@@ -82,6 +82,8 @@ struct Applier {
     record.config = std::move(*parsed.config);
     record.effective = created.config;
     record.context_directory = created.context_directory;
+    record.context_digest = created.context_digest;
+    record.context_bytes = created.context_bytes;
     record.idempotency_key = created.idempotency_key;
     record.source = created.source;
     record.searcher = find_kind(world.registry, record.config.searcher.name)->make(record.config);
@@ -346,14 +348,17 @@ struct Applier {
 
   void operator()(const WorkerJoined& joined) const {
     WorkerRecord& worker = world.workers[joined.worker];
-    world.present_slots -= worker.present ? worker.slots.total() : 0;  // None, if it is new.
+    world.present_slots[worker.pool] -= worker.present ? worker.slots.total() : 0;  // None, if it is new.
     worker.id = joined.worker;
     worker.uid = joined.uid;
     worker.name = joined.name;
     worker.incarnation = joined.incarnation;
     worker.slot_kind = joined.slot_kind;
     worker.present = true;
-    worker.slots = SlotLedger(joined.slots);
+    worker.devices = joined.devices;
+    worker.pool = joined.pool;
+    worker.labels = joined.labels;
+    worker.slots = SlotLedger(joined.slots, shares_of(joined.devices));
     for (const AttemptKey& key : worker.attempts) {  // Kept ones only: the others were given up before.
       worker.slots.take(trial_of(world, key.experiment, key.trial).live->slots, key.lease);
     }
@@ -362,15 +367,16 @@ struct Applier {
         take_those_there(worker.slots, remains.slots, key.lease);
       }
     }
+    withdraw_those(worker);
     world.worker_by_uid[joined.uid] = joined.worker;
-    world.present_slots += joined.slots;
+    world.present_slots[worker.pool] += joined.slots;
     note_vacancy(world, worker);
     touch_all();
   }
 
   void operator()(const WorkerLost& lost) const {
     WorkerRecord& worker = world.workers.at(lost.worker);
-    world.present_slots -= worker.present ? worker.slots.total() : 0;
+    world.present_slots[worker.pool] -= worker.present ? worker.slots.total() : 0;
     worker.present = false;
     note_vacancy(world, worker);
     touch_all();
@@ -405,6 +411,25 @@ struct Applier {
       worker.remains.erase(remains);
     } else {
       remains->second.released = true;
+    }
+    note_vacancy(world, worker);
+    touch_all();
+  }
+
+  void operator()(const SlotWithdrawn& withdrawn) const {
+    WorkerRecord& worker = world.workers.at(withdrawn.worker);
+    worker.withdrawn[withdrawn.slot] = WithdrawnSlot{withdrawn.why};
+    worker.slots.withdraw(withdrawn.slot);
+    note_vacancy(world, worker);
+  }
+
+  void operator()(const SlotRestored& restored) const {
+    WorkerRecord& worker = world.workers.at(restored.worker);
+    worker.slots.restore(restored.slot);
+    if (restored.healthy) {
+      worker.withdrawn.erase(restored.slot);
+    } else {
+      worker.withdrawn.at(restored.slot).released = true;
     }
     note_vacancy(world, worker);
     touch_all();
@@ -607,6 +632,14 @@ void touch(World& world, ExperimentRecord& record) {
   if (!record.on_agenda) {
     record.on_agenda = true;
     world.agenda.touched.push_back(record.id);
+  }
+}
+
+void withdraw_those(WorkerRecord& worker) {
+  for (const auto& [slot, withdrawn] : worker.withdrawn) {
+    if (!withdrawn.released) {
+      worker.slots.withdraw(slot);
+    }
   }
 }
 

@@ -63,7 +63,7 @@ Status create_experiment(Step& step, const CreateExperiment& command) {
   const std::uint64_t last = world.experiments.empty() ? 0 : world.experiments.rbegin()->first.number();
   const ExperimentId id(last + 1);
   step.happened(ExperimentCreated{id, std::move(effective), command.context_directory, command.idempotency_key,
-                                  std::move(source)});
+                                  command.context_digest, command.context_bytes, std::move(source)});
   step.effects().created = id;
   return Done{};
 }

@@ -65,6 +65,7 @@ LaunchSpec launch_spec_of(const World& world, const AttemptKey& key) {
   spec.trial_seed = trial_seed(config.experiment_seed, key.trial);
   spec.metric = config.searcher.metric;
   spec.context_directory = record.context_directory;
+  spec.context_digest = record.context_digest;
   spec.checkpoint_root = config.checkpoint_storage.host_path;
   if (!config.checkpoint_storage.storage_path.empty()) {
     spec.checkpoint_root += "/" + config.checkpoint_storage.storage_path;
@@ -98,6 +99,9 @@ LaunchSpec launch_spec_of(const World& world, const AttemptKey& key) {
   spec.progress_timeout = config.progress_timeout.value_or(Duration{});
   for (const auto& [ended, remains] : world.workers.at(trial.live->worker).remains) {
     spec.despite_remains = spec.despite_remains || (remains.released && overlap(remains.slots, spec.slots));
+  }
+  for (const auto& [slot, withdrawn] : world.workers.at(trial.live->worker).withdrawn) {
+    spec.despite_remains = spec.despite_remains || (withdrawn.released && overlap({slot}, spec.slots));
   }
   spec.contract = config.contract;
   return spec;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -26,7 +27,7 @@ struct World {
   std::set<WorkerId> suspects;  ///< Told by the shell, not journaled.
   bool trusts_workers = false;  ///< The same.
   Vacancies vacancies;          ///< Of the workers that are present and not suspect.
-  std::uint64_t present_slots = 0;
+  std::map<std::string, std::uint64_t, std::less<>> present_slots;  ///< By pool, as its workers name it.
   Agenda agenda;
   std::uint64_t last_trial_id = 0;
   Lsn last_lsn;
@@ -42,6 +43,9 @@ struct World {
 
 /// Marks the experiment as one the scheduler must look after.
 void touch(World& world, ExperimentRecord& record);
+
+/// Takes the slots in trouble out of its ledger, which is new.
+void withdraw_those(WorkerRecord& worker);
 
 /// How full a worker is may have changed.
 void note_vacancy(World& world, const WorkerRecord& worker);

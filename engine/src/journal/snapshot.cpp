@@ -98,6 +98,87 @@ bool load_remains(const Value& saved, WorkerRecord& worker) {
   return numbers.finished();
 }
 
+/// Devices, pool, labels and troubles; nothing where there are none, as builds before them wrote it.
+void save_offer(const WorkerRecord& worker, Value::Map& saved) {
+  Value::List devices;
+  for (const SlotDevice& device : worker.devices) {
+    DigitWriter numbers;
+    numbers.count(device.index);
+    numbers.count(device.memory_bytes);
+    devices.push_back(Value::Map{{"uuid", device.uuid}, {"name", device.name}, {"numbers", numbers.take()}});
+  }
+  Value::Map labels;
+  for (const auto& [key, value] : worker.labels) {
+    labels[key] = value;
+  }
+  Value::List withdrawn;
+  for (const auto& [slot, state] : worker.withdrawn) {
+    DigitWriter numbers;
+    numbers.count(slot.number());
+    numbers.flag(state.released);
+    withdrawn.push_back(Value::Map{{"why", state.why}, {"numbers", numbers.take()}});
+  }
+  if (!devices.empty()) {
+    saved["devices"] = std::move(devices);
+  }
+  if (!worker.pool.empty()) {
+    saved["pool"] = worker.pool;
+  }
+  if (!labels.empty()) {
+    saved["labels"] = std::move(labels);
+  }
+  if (!withdrawn.empty()) {
+    saved["withdrawn"] = std::move(withdrawn);
+  }
+}
+
+/// Makes the ledger, with `slots` slots.
+bool load_offer(const Value& saved, std::uint64_t slots, WorkerRecord& worker) {
+  static const Value::List none;
+  const auto list = [&saved](std::string_view name) -> const Value::List* {
+    const Value* held = saved.at_path(name);
+    return held == nullptr ? &none : held->as_list();
+  };
+  const Value::List* devices = list("devices");
+  const Value::List* withdrawn = list("withdrawn");
+  if (devices == nullptr || withdrawn == nullptr || (!devices->empty() && devices->size() != slots)) {
+    return false;
+  }
+  for (const Value& one : *devices) {
+    SavedTexts texts(one);
+    SlotDevice device{texts.text("uuid"), texts.text("name")};
+    DigitReader numbers(texts.text("numbers"));
+    device.index = numbers.count();
+    device.memory_bytes = numbers.count();
+    if (!texts.good() || !numbers.finished()) {
+      return false;
+    }
+    worker.devices.push_back(std::move(device));
+  }
+  if (const Value* pool = saved.at_path("pool")) {
+    worker.pool = pool->as_text() != nullptr ? *pool->as_text() : "";
+  }
+  if (const Value* labels = saved.at_path("labels"); labels != nullptr && labels->as_map() != nullptr) {
+    for (const auto& [key, value] : *labels->as_map()) {
+      worker.labels[key] = value.as_text() != nullptr ? *value.as_text() : "";
+    }
+  }
+  for (const Value& one : *withdrawn) {
+    SavedTexts texts(one);
+    WithdrawnSlot state{texts.text("why")};
+    DigitReader numbers(texts.text("numbers"));
+    const SlotIndex slot(numbers.count());
+    state.released = numbers.flag();
+    if (!texts.good() || !numbers.finished()) {
+      return false;
+    }
+    worker.withdrawn.emplace(slot, std::move(state));
+  }
+  worker.slots = SlotLedger(slots, shares_of(worker.devices));
+  withdraw_those(worker);
+  return true;
+}
+
 Value save_worker(const WorkerRecord& worker) {
   DigitWriter numbers;
   numbers.count(worker.id.number());
@@ -109,12 +190,14 @@ Value save_worker(const WorkerRecord& worker) {
     numbers.count(experiment.number());
     numbers.count(trial.number());
   }
-  return Value::Map{{"uid", worker.uid},
-                    {"name", worker.name},
-                    {"slot_kind", worker.slot_kind},
-                    {"quarantined", worker.quarantined},
-                    {"remains", save_remains(worker)},
-                    {"numbers", numbers.take()}};
+  Value::Map saved{{"uid", worker.uid},
+                   {"name", worker.name},
+                   {"slot_kind", worker.slot_kind},
+                   {"quarantined", worker.quarantined},
+                   {"remains", save_remains(worker)},
+                   {"numbers", numbers.take()}};
+  save_offer(worker, saved);
+  return saved;
 }
 
 bool load_worker(const Value& saved, World& world) {
@@ -128,17 +211,17 @@ bool load_worker(const Value& saved, World& world) {
   worker.incarnation = numbers.count();
   worker.present = numbers.flag();
   constexpr std::uint64_t most_slots = 1U << 20U;
-  worker.slots = SlotLedger(numbers.count_below(most_slots));
+  const std::uint64_t slots = numbers.count_below(most_slots);
   worker.quarantined = texts.text("quarantined");
   for (std::uint64_t left = numbers.count(); left > 0 && numbers.good(); --left) {
     const ExperimentId experiment(numbers.count());
     worker.quick_failures.emplace_back(experiment, TrialNumber(numbers.count()));
   }
-  if (!texts.good() || !numbers.finished() || !load_remains(saved, worker)) {
+  if (!texts.good() || !numbers.finished() || !load_offer(saved, slots, worker) || !load_remains(saved, worker)) {
     return false;
   }
   world.worker_by_uid[worker.uid] = worker.id;
-  world.present_slots += worker.present ? worker.slots.total() : 0;
+  world.present_slots[worker.pool] += worker.present ? worker.slots.total() : 0;
   return world.workers.emplace(worker.id, std::move(worker)).second;
 }
 
@@ -215,6 +298,8 @@ Value save_experiment(const ExperimentRecord& record) {
                     {"config", record.effective},
                     {"created_with", record.created_with ? *record.created_with : Value()},
                     {"context_directory", record.context_directory},
+                    {"context_digest", record.context_digest},
+                    {"context_bytes", static_cast<std::int64_t>(record.context_bytes)},
                     {"idempotency_key", record.idempotency_key},
                     {"reason", record.reason},
                     {"condemned", Value::List(record.condemned.begin(), record.condemned.end())},
@@ -273,6 +358,13 @@ Status load_experiment(const Value& saved, World& world) {
       record.condemned.push_back(path.as_text() != nullptr ? *path.as_text() : "");
     }
   }
+  // Missing in snapshots of older builds.
+  const Value* digest = saved.at_path("context_digest");
+  record.context_digest = digest != nullptr && digest->as_text() != nullptr ? *digest->as_text() : "";
+  const Value* bytes = saved.at_path("context_bytes");
+  record.context_bytes = bytes != nullptr && bytes->as_integer() != nullptr
+                             ? static_cast<std::uint64_t>(*bytes->as_integer())
+                             : 0;
   const Value* notes = saved.at_path("notes");  // Missing in snapshots of older builds.
   if (notes != nullptr && (notes->as_list() == nullptr || !load_notes(*notes->as_list(), record.notes))) {
     return corrupt(which + ": its notes are malformed");

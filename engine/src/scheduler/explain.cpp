@@ -1,5 +1,6 @@
 #include "hpsearch/engine/scheduler/explain.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace hpsearch::engine {
@@ -28,6 +29,22 @@ void explain_running(const ExperimentRecord& record, const TrialRecord& trial,
   }
 }
 
+/// "resource pool \"big\" and label gpu=h200".
+std::string wanted_text(const ResourcesConfig& wanted) {
+  std::string text = "resource pool \"" + std::string(pool_named(wanted.resource_pool)) + "\"";
+  for (const auto& [key, value] : wanted.labels) {
+    text += " and label " + key + "=" + value;
+  }
+  return text;
+}
+
+/// Whether the question of the right workers arises at all.
+bool is_choosy(const ResourcesConfig& wanted, const std::map<WorkerId, WorkerRecord>& workers) {
+  return pool_named(wanted.resource_pool) != default_pool || !wanted.labels.empty() ||
+         std::any_of(workers.begin(), workers.end(),
+                     [&wanted](const auto& entry) { return entry.second.present && !serves(entry.second, wanted); });
+}
+
 /// Why a trial that is ready gets no slot.
 std::string lack_of_slots(const ExperimentRecord& record, const std::map<WorkerId, WorkerRecord>& workers) {
   const SearcherConfig& searcher = record.config.searcher;
@@ -48,22 +65,44 @@ std::string lack_of_slots(const ExperimentRecord& record, const std::map<WorkerI
   std::uint64_t free = 0;
   std::uint64_t most = 0;
   std::uint64_t quarantined = 0;
+  std::uint64_t withdrawn = 0;
+  const bool choosy = is_choosy(resources, workers);
   for (const auto& [id, worker] : workers) {
+    if (!serves(worker, resources)) {
+      continue;
+    }
     if (worker.present && !worker.quarantined.empty()) {
       ++quarantined;
     } else if (worker.present) {
       total += worker.slots.total();
       free += worker.slots.free();
       most = std::max(most, worker.slots.free());
+      withdrawn += static_cast<std::uint64_t>(std::count_if(worker.withdrawn.begin(), worker.withdrawn.end(),
+                                                            [](const auto& slot) { return !slot.second.released; }));
     }
+  }
+  const std::string there = choosy ? " of " + wanted_text(resources) : "";
+  if (total == 0 && quarantined == 0 && choosy) {
+    return "no worker" + there + " is connected (hpsearch workers shows what there is)";
   }
   if (total == 0) {
     return quarantined == 0 ? "no worker is connected"
                             : "every worker is in quarantine (hpsearch workers says why, hpsearch release ends it)";
   }
   if (most < resources.slots_per_trial) {
-    return std::to_string(free) + " of " + counted(total, "slot") + " are free, at most " + std::to_string(most) +
+    const std::string out_of_use =
+        withdrawn == 0 ? "" : ", " + std::to_string(withdrawn) + " out of use (hpsearch workers says why)";
+    return std::to_string(free) + " of " + counted(total, "slot") + there + " are free" + out_of_use + ", at most " + std::to_string(most) +
            " on one worker, and a trial needs " + std::to_string(resources.slots_per_trial);
+  }
+  const bool fits = std::any_of(workers.begin(), workers.end(), [&resources](const auto& entry) {
+    const WorkerRecord& worker = entry.second;
+    return worker.present && worker.quarantined.empty() && serves(worker, resources) &&
+           worker.slots.find_free(resources.slots_per_trial).has_value();
+  });
+  if (!fits) {
+    return std::to_string(free) + " of " + counted(total, "slot") + there + " are free, but a trial needs " +
+           std::to_string(resources.slots_per_trial) + " on different devices of one worker";
   }
   return "the free slots go to experiments that come first (priority " + std::to_string(resources.priority) +
          ", weight " + std::to_string(resources.weight) + "), or their workers are silent";
@@ -116,6 +155,10 @@ std::uint64_t results_needed(std::uint64_t rank, std::uint64_t size, double divi
     ++enough;
   }
   return enough > size ? enough - size : 0;
+}
+
+std::string waits_for(const ExperimentRecord& record, const std::map<WorkerId, WorkerRecord>& workers) {
+  return record.state == ExperimentState::active && record.running.empty() ? lack_of_slots(record, workers) : "";
 }
 
 Explanation explain(const ExperimentRecord& record, TrialNumber number,

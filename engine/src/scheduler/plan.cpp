@@ -59,14 +59,6 @@ void Vacancies::remove(WorkerId worker) {
   entries_.erase(entry);
 }
 
-std::optional<WorkerId> Vacancies::find(std::uint64_t slots) const {
-  if (slots == 0) {
-    return by_attempts_.empty() ? std::nullopt : std::optional(by_attempts_.begin()->second);
-  }
-  const auto found = by_free_slots_.lower_bound({slots, WorkerId{}});
-  return found == by_free_slots_.end() ? std::nullopt : std::optional(found->second);
-}
-
 void Vacancies::move(Ordered& ordered, std::uint64_t from, std::uint64_t to, WorkerId worker) {
   if (from != to) {
     auto node = ordered.extract({from, worker});

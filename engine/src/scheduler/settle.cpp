@@ -10,12 +10,27 @@
 namespace hpsearch::engine {
 namespace {
 
+/// Slots of the workers that may run trials with these resources, used or not. With labels O(workers).
+std::uint64_t slots_for(const World& world, const ResourcesConfig& wanted) {
+  std::uint64_t slots = 0;
+  if (!wanted.labels.empty()) {
+    for (const auto& [id, worker] : world.workers) {
+      slots += worker.present && serves(worker, wanted) ? worker.slots.total() : 0;
+    }
+    return slots;
+  }
+  for (const auto& [pool, present] : world.present_slots) {
+    slots += pool_named(pool) == pool_named(wanted.resource_pool) ? present : 0;
+  }
+  return slots;
+}
+
 /// How many trials of it may run at once, exactly.
 std::uint64_t concurrency_limit(const World& world, const ExperimentConfig& config) {
   if (config.searcher.max_concurrent_trials > 0) {
     return config.searcher.max_concurrent_trials;
   }
-  return std::max<std::uint64_t>(1, world.present_slots / std::max<std::uint64_t>(1, config.resources.slots_per_trial));
+  return std::max<std::uint64_t>(1, slots_for(world, config.resources) / std::max<std::uint64_t>(1, config.resources.slots_per_trial));
 }
 
 std::uint64_t slots_in_use(const ExperimentRecord& record) {
@@ -81,20 +96,27 @@ void promote(Step& step, const ExperimentRecord& record, PromoteTrial next, cons
   }
 }
 
-/// Where so many slots fit on one worker.
-std::optional<Placement> find_place(const World& world, std::uint64_t slots) {
-  const std::optional<WorkerId> worker = world.vacancies.find(slots);
-  if (!worker) {
-    return std::nullopt;
-  }
-  return Placement{*worker, *world.workers.at(*worker).slots.find_free(slots)};
+/// Where a trial fits on one worker.
+std::optional<Placement> find_place(const World& world, const ResourcesConfig& wanted) {
+  std::optional<Placement> place;
+  static_cast<void>(world.vacancies.find(wanted.slots_per_trial, [&](WorkerId id) {
+    const WorkerRecord& worker = world.workers.at(id);
+    if (serves(worker, wanted)) {
+      if (auto slots = worker.slots.find_free(wanted.slots_per_trial)) {
+        place = Placement{id, *std::move(slots)};
+      }
+    }
+    return place.has_value();
+  }));
+  return place;
 }
 
-/// Another worker than `besides` with so many free slots. Only for trials that crashed there: O(workers).
-std::optional<Placement> find_place_besides(const World& world, std::uint64_t slots, WorkerId besides) {
+/// The same on another worker than `besides`. Only for trials that crashed there: O(workers).
+std::optional<Placement> find_place_besides(const World& world, const ResourcesConfig& wanted, WorkerId besides) {
   for (const auto& [id, worker] : world.workers) {
-    const bool usable = worker.present && worker.quarantined.empty() && !world.suspects.contains(id) && id != besides;
-    if (auto found = usable ? worker.slots.find_free(slots) : std::nullopt) {
+    const bool usable = worker.present && worker.quarantined.empty() && !world.suspects.contains(id) && id != besides &&
+                        serves(worker, wanted);
+    if (auto found = usable ? worker.slots.find_free(wanted.slots_per_trial) : std::nullopt) {
       return Placement{id, std::move(*found)};
     }
   }
@@ -109,7 +131,7 @@ bool fill(Step& step, const ExperimentRecord& record, const Placement& place) {
     return true;
   }
   if (ready.last_resort) {
-    if (const auto other = find_place_besides(step.world(), place.slots.size(), place.worker)) {
+    if (const auto other = find_place_besides(step.world(), record.config.resources, place.worker)) {
       lease(step, record, *ready.last_resort, *other);
       return true;
     }
@@ -181,16 +203,20 @@ void end_if_over(Step& step, const ExperimentRecord& record) {
 
 /// Gives one free slot, or as many as a trial needs, to the first in line that can use it.
 bool fill_one(Step& step) {
-  std::optional<std::uint64_t> does_not_fit;  // Nor does anything larger.
+  std::vector<const ResourcesConfig*> do_not_fit;  // Few: most experiments want the same.
   for (const Claim& claim : step.agenda().hungry) {
     const ExperimentRecord& record = step.world().experiments.at(claim.experiment);
-    const std::uint64_t slots = record.config.resources.slots_per_trial;
-    if (record.asked_in_vain || (does_not_fit && slots >= *does_not_fit)) {
+    const ResourcesConfig& wanted = record.config.resources;
+    const bool in_vain = std::any_of(do_not_fit.begin(), do_not_fit.end(), [&wanted](const ResourcesConfig* other) {
+      return other->slots_per_trial == wanted.slots_per_trial && other->labels == wanted.labels &&
+             pool_named(other->resource_pool) == pool_named(wanted.resource_pool);
+    });
+    if (record.asked_in_vain || in_vain) {
       continue;
     }
-    const std::optional<Placement> place = find_place(step.world(), slots);
+    const std::optional<Placement> place = find_place(step.world(), wanted);
     if (!place) {
-      does_not_fit = slots;
+      do_not_fit.push_back(&wanted);
     } else if (fill(step, record, *place)) {
       return true;  // The order of the claims may be another now.
     } else {

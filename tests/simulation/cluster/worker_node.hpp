@@ -73,6 +73,7 @@ class WorkerNode {
   void carry_out(const workers::ReadLogPart& read);
   void carry_out(const workers::Notice& notice);
   void carry_out(const workers::EndAgent& end);
+  void carry_out(const workers::ContextsServed& /*served*/) {}  // Its programs have no files.
 
   VirtualTime& time_;
   Faults& faults_;

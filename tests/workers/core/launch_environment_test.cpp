@@ -199,7 +199,8 @@ TEST(Environment, TheWholeJobIsInOneFile) {
   const LentMachine machine{.slots = 2, .cores = 8, .devices = {"2", "5"}, .environment = {}};
   EXPECT_EQ(
       plan(spec, machine).training_job_json,
-      R"({"command":["p","-0.00001"],"data":{},"experiment":{"id":3,"name":"digits"},"hyperparameters":)"
+      R"({"command":["p","-0.00001"],"context":{"directory":")" + spec.context_directory +
+          R"(","sha256":""},"data":{},"experiment":{"id":3,"name":"digits"},"hyperparameters":)"
       R"({"lr":-1e-05,"name":"it's a $test","optimizer":{"momentum":0.9,"nesterov":true},"units":64},)"
       R"("inputs":{"data_url":"/a/ml/input/data/data_url/","test":"/a/ml/input/data/test/test.csv"},)"
       R"("length":{"done":3,"unit":"epochs","until":9},"metric":"val_acc","outputs":{"model":)"

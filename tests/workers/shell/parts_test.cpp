@@ -13,7 +13,6 @@
 #include "hpsearch/workers/shell/attempt_directory.hpp"
 #include "hpsearch/workers/shell/checkpoint_publisher.hpp"
 #include "hpsearch/workers/shell/files.hpp"
-#include "hpsearch/workers/shell/gpu_probe.hpp"
 #include "hpsearch/workers/shell/metric_scanner.hpp"
 #include "hpsearch/workers/shell/worker_state.hpp"
 #include "scratch.hpp"
@@ -262,19 +261,7 @@ TEST(States, OfADeadMachineKillNobody) {
   EXPECT_FALSE(fs::exists(directory.process()));
 }
 
-// --- devices and patterns ---
-
-TEST(Gpus, AreAllUnlessTheEnvironmentSaysWhich) {
-  using Names = std::vector<std::string>;
-  EXPECT_EQ(usable_gpus(0, nullptr), Names{});
-  EXPECT_EQ(usable_gpus(0, "0,1"), Names{});
-  EXPECT_EQ(usable_gpus(2, nullptr), (Names{"0", "1"}));
-  EXPECT_EQ(usable_gpus(4, "2, 3"), (Names{"2", "3"}));
-  EXPECT_EQ(usable_gpus(4, "GPU-8f,MIG-1"), (Names{"GPU-8f", "MIG-1"}));
-  EXPECT_EQ(usable_gpus(4, "1,-1,2"), (Names{"1"}));
-  EXPECT_EQ(usable_gpus(4, ""), Names{});
-  EXPECT_GE(usable_cores(), 1U);
-}
+// --- patterns ---
 
 TEST(Scanner, TakesStepAndValueFromNamedGroups) {
   auto scanner =

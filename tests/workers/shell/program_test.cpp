@@ -51,6 +51,7 @@ class Programs : public testing::Test {
         .slots = 4, .cores = 8, .devices = {}, .environment = {{"PATH", "/usr/bin:/bin"}, {"HOME", "/tmp"}}};
     options.rules.attempt.grace = grace;
     options.shim = HPSEARCH_SHIM_BINARY;
+    options.context_wait = std::chrono::milliseconds(1);
     worker_ = std::make_unique<WorkerLoop>(loop_, *state_, options,
                                            [this](bool failed, const std::string&) { ended_ = !failed; });
     ASSERT_TRUE(worker_->start().has_value());
@@ -136,6 +137,34 @@ TEST_F(Programs, TheContextsIgnoreFileIsObeyed) {
   lease(spec);
   EXPECT_EQ(daemon_.wait_for_exit(key).code, 0);
   EXPECT_EQ(read_log(key, "stdout").text, "./.hpsearchignore\n./best.ckpt\n./src/data/small\n./train.py\n");
+}
+
+TEST_F(Programs, AContextThatCannotBeFetchedIsNotTheTrialsFault) {
+  begin();
+  const AttemptKey key = key_of(0);
+  LaunchSpec spec = spec_of(key, shell("true"));
+  spec.context_digest = std::string(64, 'd');
+  lease(spec);
+  const ExitReport exit = daemon_.wait_for_exit(key);
+  EXPECT_EQ(exit.cause, Cause::lost);
+  EXPECT_NE(exit.message.find("cannot fetch the context dddddddddddd"), std::string::npos) << exit.message;
+}
+
+TEST_F(Programs, RunInTheContextItselfWhenAskedTo) {
+  begin();
+  const AttemptKey key = key_of(0);
+  const fs::path context = scratch_.path() / "context";
+  write_text(context / "train.py", "x");
+  LaunchSpec spec = spec_of(key, shell("pwd -P; echo mine > result"));
+  spec.context_directory = context.string();
+  spec.contract.in_place = true;
+  lease(spec);
+  EXPECT_EQ(daemon_.wait_for_exit(key).code, 0);
+  EXPECT_EQ(read_log(key, "stdout").text, fs::canonical(context).string() + "\n");
+  daemon_.say(proto::Ack{key, daemon_.reports(key).size()});
+  daemon_.until("the attempt's end", [&] { return !fs::exists(directory_of(key) / "spool"); });
+  EXPECT_EQ(text_of(context / "result"), "mine\n");
+  EXPECT_EQ(text_of(context / "train.py"), "x") << "what goes with the attempt is not the context";
 }
 
 TEST_F(Programs, TheContextsHookRunsOnceForAllItsPrograms) {

@@ -33,6 +33,7 @@ struct HttpResponse {
   unsigned status = 200;
   std::string content_type = "application/json";
   std::string body;
+  std::string file{};  ///< Its content is the body, when this is not "". 404 when it is gone.
 };
 
 /// What differs between servers.
@@ -41,10 +42,15 @@ struct HttpRules {
   /// Bodies must say that they are JSON, which no page of another site can say. Only a server whose requests
   /// carry a secret may do without.
   bool only_json = true;
+  /// Below this path bodies may be larger, and tar archives too (application/x-tar, which no page can say either);
+  /// "" = nowhere.
+  std::string archives_below{};
+  std::size_t most_archive_bytes = 0;
 };
 
 /// An HTTP/1.1 server in a Loop, keep-alive, with deadlines and size limits (header 8 KiB, 5 s for a header, 15 s
-/// for a body, 30 s idle, 64 connections per address).
+/// for a body and 1 s more for each 250 kB of it, 30 s idle, 64 connections per address). A HEAD is answered as its GET
+/// without the body.
 class HttpServer {
  public:
   /// Answers by calling `reply` once, now or later (after a commit), on the loop.
@@ -72,7 +78,7 @@ class HttpServer {
 };
 
 /// One request on a fresh connection, waiting for the answer; for command lines. `address` is "host:port". A
-/// body goes as application/json. unavailable: nobody answers there within `timeout`.
+/// body goes as application/json, unless `headers` say otherwise. unavailable: nobody answers there within `timeout`.
 [[nodiscard]] engine::Result<HttpResponse> http_request(const std::string& address, const std::string& method,
                                                         const std::string& target, const std::string& body,
                                                         std::chrono::milliseconds timeout,

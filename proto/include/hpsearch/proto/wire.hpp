@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
 #include <variant>
@@ -44,6 +45,10 @@ struct Hello {
   std::string slot_kind;  ///< "gpu" or "cpu"
   std::vector<engine::HeldAttempt> held;
   std::string kills_by{};  ///< How it finds what belongs to a program: "cgroup" or "process table"; "" = not said.
+  std::vector<engine::SlotDevice> devices{};  ///< One per slot, or none.
+  std::string pool{};                         ///< "" = the default one.
+  std::map<std::string, std::string> labels{};
+  std::vector<engine::SlotTrouble> troubles{};  ///< Slots that cannot be used: all there are.
 };
 /// How far a running program is, by what it said last.
 struct Progress {
@@ -53,8 +58,9 @@ struct Progress {
 };
 struct Beat {
   std::vector<Progress> progress{};
-  std::vector<engine::Remains> remains{};  ///< All there are.
-  bool draining = false;                   ///< It takes no more work and will say goodbye.
+  std::vector<engine::Remains> remains{};       ///< All there are.
+  bool draining = false;                        ///< It takes no more work and will say goodbye.
+  std::vector<engine::SlotTrouble> troubles{};  ///< All there are.
 };
 struct Started {
   engine::AttemptKey key;
@@ -88,6 +94,7 @@ struct Welcome {
   engine::WorkerId worker;
   std::uint64_t beat_every_ms = 10'000;
   std::vector<engine::WelcomeWorker::Attempt> attempts;
+  std::string http{};  ///< Where the daemon serves contexts, as it was told to listen: "0.0.0.0:8077"; "" = nowhere.
 };
 struct Lease {
   engine::LaunchSpec spec;

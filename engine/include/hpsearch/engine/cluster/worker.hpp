@@ -9,7 +9,9 @@
 
 #include "hpsearch/engine/base/id.hpp"
 #include "hpsearch/engine/cluster/slot_ledger.hpp"
+#include "hpsearch/engine/config/experiment_config.hpp"
 #include "hpsearch/engine/experiment/attempt.hpp"
+#include "hpsearch/engine/experiment/slot_device.hpp"
 
 namespace hpsearch::engine {
 
@@ -17,6 +19,12 @@ namespace hpsearch::engine {
 struct SlotQuarantine {
   std::vector<SlotIndex> slots;
   bool released = false;  ///< By an operator: they are leased although it is not gone.
+};
+
+/// Why a slot is out of use, although nobody holds it.
+struct WithdrawnSlot {
+  std::string why;
+  bool released = false;  ///< By an operator: it is leased although its worker still says so.
 };
 
 /// A worker as the log knows it. Whether it was heard of lately is Liveness's, and not in the log.
@@ -34,6 +42,17 @@ struct WorkerRecord {
   std::vector<std::pair<ExperimentId, TrialNumber>> quick_failures{};
   /// By attempts that are over, as the worker knows them. Those that are not released hold their slots.
   std::map<AttemptKey, SlotQuarantine> remains{};
+  std::vector<SlotDevice> devices{};  ///< By slot; none where slots are shares of the processors.
+  std::string pool{};                 ///< "" = the default one.
+  std::map<std::string, std::string> labels{};
+  std::map<SlotIndex, WithdrawnSlot> withdrawn{};  ///< Slots in trouble. Those not released get no leases.
 };
+
+/// Trials that want these resources may run there: it is in their pool and has every label they name.
+[[nodiscard]] bool serves(const WorkerRecord& worker, const ResourcesConfig& wanted) noexcept;
+
+/// Which slots share a device, for the ledger: a number per slot, equal where the device is; none where every slot is
+/// on its own.
+[[nodiscard]] std::vector<std::uint32_t> shares_of(const std::vector<SlotDevice>& devices);
 
 }  // namespace hpsearch::engine

@@ -57,7 +57,8 @@ struct ResourcesConfig {
   std::optional<std::uint64_t> max_slots;
   double weight = 1;            ///< Above 0; share among experiments of one priority.
   std::uint64_t priority = 50;  ///< 1 … 99, 1 first.
-  std::string resource_pool;
+  std::string resource_pool;    ///< Of workers that may run it; "" = the default one.
+  std::map<std::string, std::string> labels = {};  ///< That such a worker must have, each with this value.
 };
 
 /// `budget`: whatever is spent first ends the search, gracefully: as completed, or as failed

@@ -40,6 +40,14 @@ struct NamedBoolStyle {
   friend bool operator==(const NamedBoolStyle&, const NamedBoolStyle&) = default;
 };
 
+/// A file or directory of a worker's machine that a program sees elsewhere.
+struct BindMount {
+  std::string host_path;       ///< Absolute.
+  std::string container_path;  ///< Absolute, or below the program's current directory.
+  bool read_only = false;
+  friend bool operator==(const BindMount&, const BindMount&) = default;
+};
+
 /// What a program asks of the way it is started (docs/job-contract.md), beyond what every program gets.
 struct JobContract {
   std::vector<Channel> inputs;              ///< Sorted by name.
@@ -47,6 +55,11 @@ struct JobContract {
   std::vector<NamedBoolStyle> bool_styles;  ///< Sorted by name; others are `python`.
   bool pai_hps_strings = false;             ///< PAI_HPS holds texts, as PAI's local runner writes it.
   bool ml_layout = false;                   ///< The attempt's tree is to be seen at /ml, where that can be.
+  bool in_place = false;                    ///< Programs run in the context directory itself.
+  std::string image{};                      ///< Container image of programs without GPUs; "" = no container.
+  std::string gpu_image{};                  ///< Of those with GPUs; "" = no container.
+  bool pull_image = false;                  ///< Fetched anew for every attempt, not only when it is not there.
+  std::vector<BindMount> bind_mounts{};     ///< In the experiment's order.
   friend bool operator==(const JobContract&, const JobContract&) = default;
 };
 

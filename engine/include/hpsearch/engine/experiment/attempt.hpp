@@ -104,6 +104,7 @@ struct LaunchSpec {
   std::uint32_t trial_seed = 0;
   std::string metric;             ///< The searcher's, so the worker knows which report completes a length.
   std::string context_directory;  ///< "" = none.
+  std::string context_digest;     ///< SHA-256 of the packed context, which the daemon has; "" = it is not packed.
   std::string checkpoint_root;    ///< Published checkpoints go below it; "" = the worker's own default.
   std::map<std::string, std::string> storage_environment;  ///< For rclone, when that is remote (remote_storage).
   std::string latest_checkpoint;  ///< "" on a fresh start.
@@ -114,7 +115,7 @@ struct LaunchSpec {
   std::map<std::string, std::string> metric_patterns;
   Value data;
   Duration progress_timeout{};  ///< It is ended when it says nothing for so long; 0 = never.
-  bool despite_remains = false; ///< What survives of earlier programs in these slots is known, and no reason to wait.
+  bool despite_remains = false; ///< What survives in these slots, or ails them, is known, and no reason to wait.
   JobContract contract;
 };
 

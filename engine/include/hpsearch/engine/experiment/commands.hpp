@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <variant>
 #include <vector>
@@ -8,6 +9,7 @@
 #include "hpsearch/engine/base/id.hpp"
 #include "hpsearch/engine/base/value.hpp"
 #include "hpsearch/engine/experiment/attempt.hpp"
+#include "hpsearch/engine/experiment/slot_device.hpp"
 #include "hpsearch/engine/searcher.hpp"
 
 namespace hpsearch::engine {
@@ -20,6 +22,8 @@ struct CreateExperiment {
   std::string fallback_name;      ///< Name when the config has none.
   std::uint64_t seed = 0;         ///< Seed when the config has none, 0 … 2^31-1.
   std::string context_directory;  ///< Absolute, or "".
+  std::string context_digest{};   ///< SHA-256 of the packed context; "" = it is read where it lies.
+  std::uint64_t context_bytes = 0;  ///< Of the packed context.
   std::string idempotency_key;    ///< The same key again gives the first answer again; "" = none.
 };
 struct PauseExperiment {
@@ -92,6 +96,10 @@ struct JoinWorker {
   std::uint64_t slots = 0;
   std::string slot_kind;          ///< "gpu" or "cpu".
   std::vector<HeldAttempt> held;
+  std::vector<SlotDevice> devices{};  ///< One per slot, or none.
+  std::string pool{};                 ///< "" = the default one.
+  std::map<std::string, std::string> labels{};
+  std::vector<SlotTrouble> troubles{};
 };
 /// A worker said goodbye: its programs are gone, and nothing of it comes back.
 struct LoseWorker {
@@ -121,6 +129,11 @@ struct NoteRemains {
   WorkerId worker;
   std::vector<Remains> remains;
 };
+/// A worker says which of its slots cannot be used now: all of them. The others are leased again.
+struct NoteTroubles {
+  WorkerId worker;
+  std::vector<SlotTrouble> troubles;
+};
 /// A user's answer to an attempt that a worker holds and the log does not know (an older store was brought
 /// back): its trial has it from now on.
 struct AdoptAttempt {
@@ -147,6 +160,6 @@ struct LookAtClock {};
 using Command = std::variant<CreateExperiment, PauseExperiment, ResumeExperiment, CancelExperiment, KillExperiment,
                              ChangeExperiment, EndTrial, JoinWorker, LoseWorker, ExpireLeases,
                              QuarantineWorker, ReleaseWorker, AdoptAttempt, ConfirmStart, TakeReports, LookAtClock,
-                             NoteRemains, DeleteCheckpoints, ConfirmDeleted>;
+                             NoteRemains, DeleteCheckpoints, ConfirmDeleted, NoteTroubles>;
 
 }  // namespace hpsearch::engine

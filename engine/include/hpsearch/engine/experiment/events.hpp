@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,6 +13,7 @@
 #include "hpsearch/engine/base/value.hpp"
 #include "hpsearch/engine/experiment/attempt.hpp"
 #include "hpsearch/engine/experiment/experiment_state.hpp"
+#include "hpsearch/engine/experiment/slot_device.hpp"
 #include "hpsearch/engine/experiment/source_checkpoint.hpp"
 #include "hpsearch/engine/searcher.hpp"
 #include "hpsearch/engine/trial/trial_state.hpp"
@@ -26,6 +28,8 @@ struct ExperimentCreated {
   Value config;  ///< Effective: every default and the seed filled in.
   std::string context_directory;
   std::string idempotency_key;
+  std::string context_digest{};     ///< SHA-256 of the packed context; "" = it is read where it lies.
+  std::uint64_t context_bytes = 0;  ///< Of the packed context.
   std::optional<SourceCheckpoint> source{};  ///< What its trials begin from.
 };
 struct ExperimentPaused {
@@ -152,6 +156,9 @@ struct WorkerJoined {
   std::uint64_t incarnation = 0;
   std::uint64_t slots = 0;
   std::string slot_kind;
+  std::vector<SlotDevice> devices{};  ///< One per slot, or none.
+  std::string pool{};                 ///< "" = the default one.
+  std::map<std::string, std::string> labels{};
 };
 struct WorkerLost {
   WorkerId worker;
@@ -178,12 +185,25 @@ struct SlotsReleased {
   bool gone = false;  ///< Nothing of the attempt is left; else an operator wants them used nevertheless.
 };
 
+/// The device behind a slot is broken, or cannot be asked: no leases. What runs there is its worker's to end.
+struct SlotWithdrawn {
+  WorkerId worker;
+  SlotIndex slot;
+  std::string why;
+};
+/// It may be leased again.
+struct SlotRestored {
+  WorkerId worker;
+  SlotIndex slot;
+  bool healthy = false;  ///< Its worker says so; else an operator wants it used nevertheless.
+};
+
 using EventBody = std::variant<ExperimentCreated, ExperimentPaused, ExperimentResumed, ExperimentStopping,
                                ExperimentEnded, TrialCreated, TrialPromoted, LengthReached, TrialPaused, TrialQueued,
                                TrialExitedEarly, TrialEnded, LeaseGranted, AttemptStarted, ReportTaken, AttemptLost,
                                WorkerJoined, WorkerLost, LimitsChanged, AttemptAdopted, WorkerQuarantined,
                                WorkerReleased, SlotsQuarantined, SlotsReleased, CheckpointsCollected,
-                               CheckpointsDeleted>;
+                               CheckpointsDeleted, SlotWithdrawn, SlotRestored>;
 
 struct Event {
   Lsn lsn;     ///< From 1 without gaps.

@@ -62,6 +62,8 @@ struct ExperimentRecord {
   Value effective;    ///< The config as the events have it: defaults filled in, limits as last changed.
   Box<Value> created_with;  ///< The first one, which its searcher was made from, once limits were changed.
   std::string context_directory;
+  std::string context_digest;       ///< SHA-256 of the packed context; "" = it is read where it lies.
+  std::uint64_t context_bytes = 0;  ///< Of the packed context.
   std::string idempotency_key;
   std::optional<SourceCheckpoint> source;  ///< What its trials begin from; not deleted while it lives.
   std::unique_ptr<Searcher> searcher;

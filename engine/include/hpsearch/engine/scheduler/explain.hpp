@@ -25,6 +25,9 @@ struct Explanation {
 [[nodiscard]] Explanation explain(const ExperimentRecord& record, TrialNumber trial,
                                   const std::map<WorkerId, WorkerRecord>& workers);
 
+/// Why nothing of an active experiment runs, or "" when something does or it is not active. Cost: O(workers).
+[[nodiscard]] std::string waits_for(const ExperimentRecord& record, const std::map<WorkerId, WorkerRecord>& workers);
+
 /// The fewest further results, all behind a result of this rank (from 0), after which a rung of `size` results
 /// keeps it: floor(n / divisor) > rank.
 [[nodiscard]] std::uint64_t results_needed(std::uint64_t rank, std::uint64_t size, double divisor) noexcept;

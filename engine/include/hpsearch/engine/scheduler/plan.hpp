@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <set>
@@ -52,7 +53,17 @@ class Vacancies {
   /// Where `slots` slots fit on one worker: the one with the fewest free slots that suffice, so that large gaps
   /// stay for large trials; ties to the older worker. `slots` 0 goes to the worker with the fewest attempts.
   /// O(log workers).
-  [[nodiscard]] std::optional<WorkerId> find(std::uint64_t slots) const;
+  [[nodiscard]] std::optional<WorkerId> find(std::uint64_t slots) const {
+    return find(slots, [](WorkerId) { return true; });
+  }
+  /// The same among the workers that `suits` takes. O(log workers + those that do not suit).
+  template <class Suits>
+  [[nodiscard]] std::optional<WorkerId> find(std::uint64_t slots, Suits suits) const {
+    const Ordered& order = slots == 0 ? by_attempts_ : by_free_slots_;
+    const auto first = slots == 0 ? order.begin() : order.lower_bound({slots, WorkerId{}});
+    const auto found = std::find_if(first, order.end(), [&suits](const auto& entry) { return suits(entry.second); });
+    return found == order.end() ? std::nullopt : std::optional(found->second);
+  }
 
  private:
   using Ordered = std::set<std::pair<std::uint64_t, WorkerId>>;

@@ -91,12 +91,15 @@ class AttemptMachine {
   void attach(AttemptOutput& out);
   void refuse(const std::string& why, AttemptOutput& out);  ///< It waits, and cannot run here at all.
   void started(engine::Instant now, AttemptOutput& out);
-  void not_started(const std::string& why, AttemptOutput& out);
+  void not_started(const std::string& why, bool not_its_fault, AttemptOutput& out);
   void said(const ProgramSaid& said, engine::Instant now, AttemptOutput& out);
   void published(const engine::CheckpointReport& report, engine::Instant now, AttemptOutput& out);
   void not_published(bool was_empty, const std::string& why, engine::Instant now, AttemptOutput& out);
   void ended(const ProgramEnded& end, AttemptOutput& out);
-  void stuck(const std::string& why, AttemptOutput& out);
+  /// `end` is how its program ended, when that is known.
+  void stuck(const std::string& why, AttemptOutput& out, const std::optional<ProgramEnded>& end = std::nullopt);
+  /// A device it has is broken: it is ended, and that is no failure of its own. Once it has ended, too late.
+  void node_failed(const std::string& why, AttemptOutput& out);
   void lost(const std::string& why, AttemptOutput& out);
 
   // --- its spool ---
@@ -169,6 +172,7 @@ class AttemptMachine {
   void terminate(engine::Instant now, AttemptOutput& out);
   [[nodiscard]] std::optional<engine::Instant> progress_due() const noexcept;
   void look_for_progress(engine::Instant now, AttemptOutput& out);
+  void over(const ProgramEnded& end, AttemptOutput& out);
   void stay_with_remains() noexcept;
   void no_more_remains(AttemptOutput& out);
   [[nodiscard]] bool wants_checkpoint_signal() const;
@@ -212,6 +216,7 @@ class AttemptMachine {
   bool no_progress_ = false;                 ///< It is ended for saying nothing.
   bool remains_ = false;                     ///< It is over, and something of it is not.
   std::string stuck_because_;
+  std::string node_failure_;                 ///< Why the machine is to blame for its end, or "".
 
   // What it reported.
   engine::Instant silent_since_;  ///< Since it said anything, or we let it wait.

@@ -17,6 +17,14 @@ namespace hpsearch::workers {
 /// either, so that an answer given twice is known as such.
 using QuestionId = engine::Id<struct QuestionKind>;
 
+/// A slot that cannot be used now.
+struct AilingSlot {
+  engine::SlotIndex slot;
+  std::string why;      ///< One sentence for people.
+  bool broken = false;  ///< Its device is; else it only cannot be asked.
+  friend bool operator==(const AilingSlot&, const AilingSlot&) = default;
+};
+
 // --- what happened: the inputs of WorkerMachine ---
 
 /// The daemon said something on the present connection.
@@ -31,6 +39,7 @@ struct ProgramStarted {
 struct ProgramNotStarted {
   engine::AttemptKey key;
   std::string why;  ///< One sentence naming what is missing.
+  bool not_its_fault = false;  ///< Nothing that the experiment could do better: not counted against the trial.
 };
 /// One line of a program: on its socket, or on stdout when it is no question.
 struct ProgramSaid {
@@ -63,12 +72,17 @@ struct ProgramEnded {
 struct ProgramStuck {
   engine::AttemptKey key;
   std::string why;  ///< One sentence naming a process.
+  std::optional<ProgramEnded> end{};  ///< How its program ended, when that is known: what is left is in a device.
 };
 /// Nobody saw the program's end and nothing of it is left: the machine was restarted, its keeper was killed,
 /// or it never began. Instead of ProgramEnded, or the answer to AttachProgram.
 struct ProgramLost {
   engine::AttemptKey key;
   std::string why;  ///< One sentence for people.
+};
+/// How the worker's devices are: all slots in trouble. What runs in a broken one is ended.
+struct DevicesJudged {
+  std::vector<AilingSlot> ailing;
 };
 /// The answers to WriteSpool.
 struct SpoolWritten {
@@ -93,13 +107,17 @@ struct TimePassed {};
 
 using Input = std::variant<FrameReceived, SendRefused, ProgramStarted, ProgramNotStarted, ProgramSaid,
                            CheckpointPublished, CheckpointNotPublished, ProgramEnded, ProgramStuck, ProgramLost,
-                           SpoolWritten, SpoolNotWritten, LogWasRead, StopAsked, LeaveAsked, TimePassed>;
+                           SpoolWritten, SpoolNotWritten, LogWasRead, StopAsked, LeaveAsked, TimePassed, DevicesJudged>;
 
 // --- what to do about it: the effects, carried out in order ---
 
 struct SendMessage {
   proto::Envelope envelope;
   proto::FromWorker message;
+};
+/// The daemon serves contexts there, as it was told to listen: "0.0.0.0:8077"; "" = nowhere.
+struct ContextsServed {
+  std::string http;
 };
 /// Make the attempt's directory and start the program. Answered by ProgramStarted or ProgramNotStarted, and
 /// after ProgramStarted some time by ProgramEnded.
@@ -173,6 +191,7 @@ struct EndAgent {
 
 using Effect =
     std::variant<SendMessage, StartProgram, AttachProgram, WriteSpool, SignalProgram, AnswerProgram,
-                 AnswerAhead, PublishCheckpoint, DeleteAttempt, NewConnection, ReadLogPart, Notice, EndAgent>;
+                 AnswerAhead, PublishCheckpoint, DeleteAttempt, NewConnection, ReadLogPart, Notice, EndAgent,
+                 ContextsServed>;
 
 }  // namespace hpsearch::workers

@@ -29,6 +29,9 @@ struct Launch {
   std::string training_job_json;     ///< ml/input/config/training_job.json
 };
 
+/// The devices that the lease's slots are, by CUDA's names; none where slots are shares of the processors.
+[[nodiscard]] std::vector<std::string> devices_lent(const engine::LaunchSpec& spec, const LentMachine& machine);
+
 /// Turns a lease into argv, environment and files. Later ones win: the worker's own environment (without what
 /// tells a program who it is), thread counts, the experiment's variables, the job contract's
 /// (docs/job-contract.md).

@@ -25,6 +25,10 @@ struct WorkerIdentity {
   std::uint64_t slots = 1;
   std::string slot_kind;  ///< "gpu" or "cpu"
   std::string kills_by{};  ///< "cgroup" or "process table"
+  std::vector<engine::SlotDevice> devices{};  ///< One per slot, or none.
+  std::string pool{};                         ///< "" = the default one.
+  std::map<std::string, std::string> labels{};
+  std::vector<AilingSlot> ailing{};  ///< As found at the start; DevicesJudged tells what changes.
 };
 
 struct WorkerRules {
@@ -89,6 +93,7 @@ class WorkerMachine {
   void hear(const StopAsked& asked, engine::Instant now);
   void hear(const LeaveAsked& asked, engine::Instant now);
   void hear(const TimePassed& passed, engine::Instant now);
+  void hear(const DevicesJudged& judged, engine::Instant now);
 
   void obey(const proto::Welcome& welcome, const proto::Envelope& envelope, engine::Instant now);
   void obey(const proto::Lease& lease, engine::Instant now);
@@ -112,6 +117,10 @@ class WorkerMachine {
   void settle(engine::Instant now);
   void start_what_fits(engine::Instant now);
   [[nodiscard]] bool must_wait(const AttemptMachine& attempt) const;
+  /// Why a program in these slots cannot be trusted, or "".
+  [[nodiscard]] std::string ailment_of(const engine::LaunchSpec& spec, bool broken_only) const;
+  [[nodiscard]] std::vector<engine::SlotTrouble> troubles() const;
+  void end_what_is_broken(AttemptOutput& out);
   [[nodiscard]] std::string why_not_here(const engine::LaunchSpec& spec) const;
   void end_when_done(engine::Instant now);
   void end_orphans(engine::Instant now);

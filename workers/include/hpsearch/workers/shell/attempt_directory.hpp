@@ -60,10 +60,10 @@ class AttemptDirectory {
   [[nodiscard]] std::filesystem::path harness() const { return root_ / "harness"; }
   [[nodiscard]] std::filesystem::path log(std::string_view stream) const;
 
-  /// Makes it anew around the spool, with a copy of `context` ("" = nothing) as its usercode. Copies no .git, .hpsearch and
-  /// __pycache__, no state directory of hpsearch, and nothing that its .hpsearchignore or .detignore names; links that lead out of the context keep leading there.
-  /// not_found: there is no such context. Cost: a copy of the context; call it off the loop.
-  [[nodiscard]] engine::Status make(const std::string& context) const;
+  /// Makes it anew around the spool, with a copy of what context_files() lists of `context` ("" = nothing) as its
+  /// usercode, or `in_place` with a link to the context itself. not_found: there is no such context.
+  /// Cost: a copy of the context; call it off the loop.
+  [[nodiscard]] engine::Status make(const std::string& context, bool in_place = false) const;
 
   /// Appends to the spool or replaces it; durable when it returns. unavailable: the disk said no, and what
   /// an append has left at the end is unknown.

@@ -22,8 +22,9 @@ struct AttemptSockets {
 /// An output channel with a path lies in PATH/EXPERIMENT/TRIAL/ATTEMPT, and is seen through a link. Filled
 /// beforehand, it begins as a copy of what the trial's last attempt before this one left there.
 ///
-/// The context's requirements.txt and startup-hook.sh run first, in the program's own process and once for each
-/// content on this machine; what they leave lies below `setups`.
+/// The context is what ContextCache has `unpacked`, or lies at spec.context_directory. Its requirements.txt and
+/// startup-hook.sh run first, in the program's own process and once for each context on this machine; what they leave
+/// lies below `setups`.
 ///
 /// A checkpoint in an object store is fetched first.
 ///
@@ -31,6 +32,7 @@ struct AttemptSockets {
 /// Cost: a copy of the context and of what outputs are filled with; call it off the loop.
 [[nodiscard]] engine::Status prepare_attempt(const engine::LaunchSpec& spec, const AttemptDirectory& directory,
                                              const LentMachine& machine, const AttemptSockets& sockets,
-                                             const std::filesystem::path& setups);
+                                             const std::filesystem::path& setups,
+                                             const std::filesystem::path* unpacked = nullptr);
 
 }  // namespace hpsearch::workers

@@ -9,15 +9,16 @@
 namespace hpsearch::workers {
 
 /// What a context wants done on a machine before its programs run: Python packages (requirements.txt), and
-/// anything (startup-hook.sh). Each content is done once per machine.
+/// anything (startup-hook.sh). Each context is done once per machine.
 struct NodeSetup {
   std::filesystem::path directory;  ///< Of this content alone: a lock, the packages, the mark that it is done.
   bool has_requirements = false;
   bool has_hook = false;
 };
 
-/// The setup of the context copied to `work`; its directory lies below `setups`. Nothing when there is none.
-[[nodiscard]] std::optional<NodeSetup> setup_of(const std::filesystem::path& work,
+/// The setup of the context at `work`; its directory lies below `setups` and is named by the context's digest. Without
+/// one ("": the context is not packed), by what the two files hold. Nothing when there is none.
+[[nodiscard]] std::optional<NodeSetup> setup_of(const std::filesystem::path& work, const std::string& digest,
                                                 const std::filesystem::path& setups);
 
 /// A command that does the setup, unless it was done, and then becomes `argv`. Others with the same setup wait

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <filesystem>
@@ -17,7 +18,11 @@
 #include "hpsearch/net/zmq_port.hpp"
 #include "hpsearch/workers/core/launch_environment.hpp"
 #include "hpsearch/workers/core/worker_machine.hpp"
+#include "hpsearch/workers/shell/attempt_preparation.hpp"
 #include "hpsearch/workers/shell/background.hpp"
+#include "hpsearch/workers/shell/context_cache.hpp"
+#include "hpsearch/workers/shell/device_use.hpp"
+#include "hpsearch/workers/shell/device_watch.hpp"
 #include "hpsearch/workers/shell/keeper_link.hpp"
 #include "hpsearch/workers/shell/launch_order.hpp"
 #include "hpsearch/workers/shell/worker_state.hpp"
@@ -32,6 +37,15 @@ struct WorkerOptions {
   LentMachine machine;
   WorkerRules rules;
   std::filesystem::path shim;  ///< The program hpsearch-shim.
+  std::uint64_t most_context_bytes = 2'000'000'000;  ///< Of contexts kept for later attempts.
+  /// Between the tries to fetch a context; each is twice the one before. After `context_tries` the attempt is lost.
+  std::chrono::milliseconds context_wait{1000};
+  unsigned context_tries = 5;
+  std::string pool{};          ///< "" = the default one.
+  std::map<std::string, std::string> labels{};
+  std::vector<engine::SlotDevice> devices{};  ///< One per slot, or none.
+  std::vector<AilingSlot> ailing{};           ///< As found at the start.
+  DeviceLook look{};                          ///< How to look at them again.
 };
 
 /// Carries out what WorkerMachine wants, and tells it what happened: the only place where the worker's parts
@@ -73,6 +87,16 @@ class WorkerLoop {
   void carry_out(const ReadLogPart& read);
   void carry_out(const Notice& notice);
   void carry_out(const EndAgent& end);
+  void carry_out(const ContextsServed& served);
+
+  void prepare(const engine::AttemptKey& key);
+  void not_prepared(const engine::AttemptKey& key, const engine::Error& why);
+  void look_at_devices();
+  void take(const DeviceReport& report);
+  void hold_devices(const engine::LaunchSpec& spec);
+  /// The program has ended; when its devices have let go of it too, the machine hears of it.
+  void settle_devices(const ProgramEnded& end, engine::Instant until);
+  void let_go(const ProgramEnded& end);
 
   [[nodiscard]] engine::Status connect();
   void receive(std::span<const std::byte> frame);
@@ -97,10 +121,24 @@ class WorkerLoop {
   std::uint64_t connection_ =
       0;  ///< Counts connections, so that a late frame of an old one is known as such.
   std::map<engine::AttemptKey, std::unique_ptr<KeeperLink>> links_;
+  /// Attempts whose programs are not started yet.
+  struct Preparing {
+    engine::LaunchSpec spec;
+    AttemptSockets sockets;
+    unsigned tries = 0;
+    net::Watch again;
+  };
+  std::map<engine::AttemptKey, Preparing> preparing_;
+  ContextCache contexts_;
   std::set<pid_t> keepers_;  ///< Children of this process that are not reaped yet.
   net::Watch child_signals_;
   /// Attempts whose spool is being written, and what is wanted of them afterwards.
   std::map<engine::AttemptKey, std::optional<DeleteAttempt>> spooling_;
+  DeviceUse use_;
+  std::unique_ptr<DeviceWatch> devices_;  ///< None where slots are shares of the processors.
+  net::Watch look_again_;
+  std::map<engine::AttemptKey, net::Watch> settling_;
+  std::map<engine::AttemptKey, ProgramEnded> lingering_;  ///< Told to be stuck: its devices do not let go.
   std::shared_ptr<bool> present_ = std::make_shared<bool>(true);
   Background background_;
 };

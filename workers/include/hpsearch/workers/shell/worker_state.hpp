@@ -13,7 +13,7 @@
 
 namespace hpsearch::workers {
 
-/// A worker's state directory, held for life: lock, worker.json, attempts/, checkpoints/, setups/.
+/// A worker's state directory, held for life: lock, worker.json, attempts/, checkpoints/, contexts/, setups/.
 class WorkerState {
  public:
   /// Locks the directory (making it first), reads or makes the worker's identity, and counts this start,
@@ -24,6 +24,7 @@ class WorkerState {
   [[nodiscard]] std::uint64_t incarnation() const noexcept { return incarnation_; }
   [[nodiscard]] std::filesystem::path attempts() const { return directory_ / "attempts"; }
   [[nodiscard]] std::filesystem::path checkpoints() const { return directory_ / "checkpoints"; }
+  [[nodiscard]] std::filesystem::path contexts() const { return directory_ / "contexts"; }
   [[nodiscard]] std::filesystem::path setups() const { return directory_ / "setups"; }
   [[nodiscard]] AttemptDirectory attempt(const engine::AttemptKey& key) const { return {attempts(), key}; }
 

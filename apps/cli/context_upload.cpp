@@ -1,0 +1,55 @@
+#include "cli/context_upload.hpp"
+
+#include <chrono>
+#include <utility>
+
+#include "cli/interrupts.hpp"
+#include "hpsearch/context/context_archive.hpp"
+#include "hpsearch/engine/base/sha256.hpp"
+
+namespace hpsearch::cli {
+
+using engine::Value;
+
+bool wants_packed_context(const Value& tree) {
+  const Value* source = tree.at_path("source");
+  return source == nullptr || !(*source == Value("in_place"));
+}
+
+Outcome<std::vector<context::ContextFile>> look_at_context(const std::string& directory, std::uint64_t megabytes) {
+  auto files = context::context_files(directory);
+  if (!files) {
+    return usage_failure(files.error().message);
+  }
+  if (const auto fits = context::check_size("the context directory " + directory, *files, megabytes); !fits) {
+    return usage_failure(fits.error().message);
+  }
+  return *std::move(files);
+}
+
+Outcome<std::string> upload_context(const Client& client, const std::string& directory,
+                                    const std::vector<context::ContextFile>& files) {
+  const auto packed = context::pack(directory, files);
+  if (!packed) {
+    return plain_failure(packed.error().message);
+  }
+  const std::string digest = engine::sha256_of(*packed);
+  const std::string target = "/api/v1/contexts/" + digest;
+  // Taking it twice is the same, so whatever got lost may be asked for again.
+  constexpr int most_tries = 3;
+  for (int attempt = 1;; ++attempt) {
+    const Outcome<bool> known = client.has(target);
+    const Outcome<engine::Done> there = !known  ? Outcome<engine::Done>(known.failure())
+                                        : *known ? Outcome<engine::Done>(engine::Done{})
+                                                 : client.put_archive(target, *packed);
+    if (there) {
+      return digest;
+    }
+    if (there.failure().exit != Exit::unreachable || attempt == most_tries) {
+      return there.failure();
+    }
+    nap(std::chrono::milliseconds(200 * attempt));
+  }
+}
+
+}  // namespace hpsearch::cli

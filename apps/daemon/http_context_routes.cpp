@@ -1,0 +1,56 @@
+#include "daemon/http_desk.hpp"
+
+#include <utility>
+
+namespace hpsearch::daemon {
+namespace {
+
+using engine::Errc;
+using engine::Error;
+using engine::Value;
+using net::HttpResponse;
+
+Error not_here(const std::string& digest) {
+  return Error{Errc::not_found, "the daemon does not have the context " + digest};
+}
+
+void fetch(Desk& desk, Call call) {
+  if (desk.about.contexts == nullptr || !desk.about.contexts->find(call.digest)) {
+    call.reply(failure(not_here(call.digest)));
+    return;
+  }
+  HttpResponse response;
+  response.content_type = "application/x-tar";
+  response.file = desk.about.contexts->path(call.digest);
+  call.reply(std::move(response));
+}
+
+void take(Desk& desk, Call call) {
+  if (desk.about.contexts == nullptr) {
+    call.reply(failure(not_here(call.digest)));
+    return;
+  }
+  if (desk.runtime.storage().intake != Intake::everything) {
+    call.reply(no_room(desk.runtime.storage()));
+    return;
+  }
+  Value shown = Value::Map{{"context", call.digest}, {"bytes", integer(call.request.body.size())}};
+  desk.about.contexts->take(call.digest, std::move(call.request.body),
+                            [reply = call.reply, shown = std::move(shown)](const engine::Status& taken) {
+                              reply(taken ? with(201, shown) : failure(taken.error()));
+                            });
+}
+
+constexpr Route table[] = {
+    {"GET", "/api/v1/contexts/*", &fetch},
+    {"HEAD", "/api/v1/contexts/*", &fetch},
+    {"PUT", "/api/v1/contexts/*", &take},
+};
+
+}  // namespace
+
+std::span<const Route> context_routes() noexcept {
+  return table;
+}
+
+}  // namespace hpsearch::daemon

@@ -1,0 +1,167 @@
+#include "daemon/http_desk.hpp"
+#include "daemon/http_submission.hpp"
+
+#include <string>
+#include <utility>
+
+#include "hpsearch/engine/config/secrets.hpp"
+#include "hpsearch/engine/experiment/warm_start.hpp"
+#include "hpsearch/engine/scheduler/explain.hpp"
+#include "hpsearch/proto/client_api.hpp"
+#include "hpsearch/proto/json.hpp"
+#include "hpsearch/proto/wire.hpp"
+
+namespace hpsearch::daemon {
+namespace {
+
+using engine::Errc;
+using engine::Error;
+using engine::Result;
+using engine::Value;
+
+constexpr std::size_t most_key_bytes = 200;
+
+void submit(Desk& desk, Call call) {
+  if (desk.runtime.storage().intake != Intake::everything) {
+    call.reply(no_room(desk.runtime.storage()));
+    return;
+  }
+  const auto body = proto::parse_json(call.request.body);
+  if (!body || body->as_map() == nullptr) {
+    call.reply(failure(
+        Error{Errc::bad_request, body ? "the body has to be a JSON object" : body.error().message}));
+    return;
+  }
+  const std::string key(call.request.header("Idempotency-Key"));
+  if (key.size() > most_key_bytes) {
+    call.reply(failure(Error{Errc::bad_request, "the Idempotency-Key is longer than 200 bytes"}));
+    return;
+  }
+  engine::Problems problems;
+  Submission submission = read_submission(*body->as_map(), problems);
+  if (!problems.empty()) {
+    call.reply(failure("the request is wrong", problems));
+    return;
+  }
+  const auto parsed =
+      engine::parse_submission(submission.config, desk.runtime.registry(), submission.name, submission.seed);
+  if (!parsed.config) {
+    call.reply(failure("the configuration is wrong", parsed.problems));
+    return;
+  }
+  // Half a frame is left to checkpoint paths and whatever else a trial adds.
+  const std::size_t bytes = lease_bytes(*parsed.config, submission);
+  if (bytes > proto::max_frame_bytes / 2) {
+    call.reply(failure(Error{Errc::bad_request, "the configuration takes " + std::to_string(bytes) +
+                                                    " bytes on its way to a worker; at most " +
+                                                    std::to_string(proto::max_frame_bytes / 2) + " fit"}));
+    return;
+  }
+  std::uint64_t context_bytes = 0;
+  if (!submission.context_digest.empty()) {
+    const auto known = desk.about.contexts != nullptr ? desk.about.contexts->find(submission.context_digest) : std::nullopt;
+    if (!known) {
+      call.reply(failure(Error{Errc::wrong_state, "the daemon does not have the context " + submission.context_digest +
+                                                      "; PUT it to /api/v1/contexts/ first"}));
+      return;
+    }
+    context_bytes = *known;
+  }
+  engine::CreateExperiment command;
+  command.config = std::move(submission.config);
+  command.fallback_name = std::move(submission.name);
+  command.seed = submission.seed;
+  command.context_directory = std::move(submission.context_directory);
+  command.context_digest = std::move(submission.context_digest);
+  command.context_bytes = context_bytes;
+  command.idempotency_key = key;
+  desk.perform(command, [&runtime = desk.runtime, reply = call.reply,
+                         searcher = parsed.config->searcher](const Result<Runtime::Outcome>& outcome) {
+    engine::Problems source;  // Again, for their places in the file.
+    if (!outcome) {
+      static_cast<void>(engine::find_source(runtime.engine().experiments(), searcher, source).has_value());
+    }
+    reply(outcome           ? with(201, Value::Map{{"experiment", integer(outcome->created->number())}})
+          : source.empty() ? failure(outcome.error())
+                            : failure("the configuration is wrong", source));
+  });
+}
+
+void list(Desk& desk, Call call) {
+  Value::List list;
+  for (const auto& [id, record] : desk.runtime.engine().experiments()) {
+    list.push_back(proto::experiment_summary(record));
+  }
+  desk.answer(call, with(200, Value::Map{{"experiments", std::move(list)}}));
+}
+
+void show(Desk& desk, Call call) {
+  const auto record = desk.experiment(call);
+  if (!record) {
+    desk.answer(call, failure(record.error()));
+    return;
+  }
+  Value detail = proto::experiment_detail(**record, desk.runtime.now());
+  (*detail.as_map())["waits_for"] = engine::waits_for(**record, desk.runtime.engine().workers());
+  desk.answer(call, Result<Value>(std::move(detail)));
+}
+
+void config(Desk& desk, Call call) {
+  const auto record = desk.experiment(call);
+  desk.answer(call, record ? Result<Value>(engine::without_secrets((*record)->effective)) : record.error());
+}
+
+void best(Desk& desk, Call call) {
+  const auto record = desk.experiment(call);
+  desk.answer(call, record ? Result<Value>(proto::best_trial(**record, desk.runtime.now())) : record.error());
+}
+
+void checkpoints(Desk& desk, Call call) {
+  const auto record = desk.experiment(call);
+  desk.answer(call, record ? Result<Value>(proto::checkpoints_value(**record)) : Result<Value>(record.error()));
+}
+
+void change(Desk& desk, const Call& call, engine::Command command) {
+  desk.perform(call, std::move(command), [&desk, id = call.experiment()] {
+    return with(200, proto::experiment_summary(*desk.runtime.engine().find(id)));
+  });
+}
+
+void pause(Desk& desk, Call call) { change(desk, call, engine::PauseExperiment{call.experiment()}); }
+
+void resume(Desk& desk, Call call) { change(desk, call, engine::ResumeExperiment{call.experiment()}); }
+
+void cancel(Desk& desk, Call call) { change(desk, call, engine::CancelExperiment{call.experiment()}); }
+
+void kill(Desk& desk, Call call) { change(desk, call, engine::KillExperiment{call.experiment()}); }
+
+void set_limits(Desk& desk, Call call) {
+  auto changes = proto::parse_json(call.request.body);
+  if (!changes) {
+    call.reply(failure(changes.error()));
+    return;
+  }
+  change(desk, call, engine::ChangeExperiment{call.experiment(), std::move(*changes)});
+}
+
+constexpr Route table[] = {
+    {"POST", "/api/v1/experiments", &submit},
+    {"GET", "/api/v1/experiments", &list},
+    {"GET", "/api/v1/experiments/#", &show},
+    {"PATCH", "/api/v1/experiments/#", &set_limits},
+    {"GET", "/api/v1/experiments/#/config", &config},
+    {"GET", "/api/v1/experiments/#/best", &best},
+    {"GET", "/api/v1/experiments/#/checkpoints", &checkpoints},
+    {"POST", "/api/v1/experiments/#/pause", &pause},
+    {"POST", "/api/v1/experiments/#/resume", &resume},
+    {"POST", "/api/v1/experiments/#/cancel", &cancel},
+    {"POST", "/api/v1/experiments/#/kill", &kill},
+};
+
+}  // namespace
+
+std::span<const Route> experiment_routes() noexcept {
+  return table;
+}
+
+}  // namespace hpsearch::daemon

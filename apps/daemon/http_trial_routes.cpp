@@ -1,0 +1,244 @@
+#include "daemon/http_desk.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "hpsearch/proto/client_api.hpp"
+#include "hpsearch/proto/json.hpp"
+#include "hpsearch/proto/stored.hpp"
+
+namespace hpsearch::daemon {
+namespace {
+
+using engine::Errc;
+using engine::Error;
+using engine::ExperimentId;
+using engine::Result;
+using engine::TrialNumber;
+using engine::Value;
+using net::HttpResponse;
+
+constexpr std::uint64_t most_log_bytes = 128 * 1024;
+
+/// The trial, and what is known of it beyond the log.
+Value trial_now(Desk& desk, const engine::ExperimentRecord& record, TrialNumber number) {
+  Value value = proto::trial_value(record, number, desk.runtime.now());
+  const auto& live = record.trials[number.number()].live;
+  const auto heard = live ? desk.gate.heard_of(live->worker, live->key) : std::nullopt;
+  Value::Map& map = *value.as_map();
+  map["heard_at"] = heard ? Value(static_cast<double>(heard->at.micros()) / 1e6) : Value();
+  map["heard_step"] = heard ? integer(engine::count(heard->step)) : Value();
+  return value;
+}
+
+void trials(Desk& desk, Call call) {
+  const auto record = desk.experiment(call);
+  if (!record) {
+    desk.answer(call, failure(record.error()));
+    return;
+  }
+  Value::List list;
+  for (std::uint64_t number = 0; number < (*record)->trials.size(); ++number) {
+    list.push_back(trial_now(desk, **record, TrialNumber(number)));
+  }
+  desk.answer(call, with(200, Value::Map{{"trials", std::move(list)}}));
+}
+
+void trial(Desk& desk, Call call) {
+  const auto record = desk.experiment_with_trial(call);
+  desk.answer(call, record ? Result<Value>(trial_now(desk, **record, call.trial())) : record.error());
+}
+
+void delete_checkpoints(Desk& desk, Call call) {
+  const auto body = proto::parse_json(call.request.body.empty() ? "{}" : call.request.body);
+  if (!body) {
+    call.reply(failure(body.error()));
+    return;
+  }
+  engine::DeleteCheckpoints command{call.experiment(), call.trial(), {}};
+  const Value* paths = body->at_path("paths");
+  const Value::List* list = paths != nullptr ? paths->as_list() : nullptr;
+  bool good = list != nullptr && !list->empty();
+  for (std::size_t i = 0; good && i < list->size(); ++i) {
+    good = (*list)[i].as_text() != nullptr;
+    command.paths.push_back(good ? *(*list)[i].as_text() : "");
+  }
+  if (!good) {
+    call.reply(failure(Error{Errc::bad_request, "paths has to be a list of checkpoints, as GET .../checkpoints has them"}));
+    return;
+  }
+  desk.perform(call, std::move(command), [&desk, id = call.experiment()] {
+    return with(200, proto::checkpoints_value(*desk.runtime.engine().find(id)));
+  });
+}
+
+void end_trial(Desk& desk, const Call& call, engine::ExitReason reason) {
+  desk.perform(call, engine::EndTrial{call.experiment(), call.trial(), reason}, [&desk, call] {
+    return with(200, trial_now(desk, *desk.runtime.engine().find(call.experiment()), call.trial()));
+  });
+}
+
+void cancel_trial(Desk& desk, Call call) { end_trial(desk, call, engine::ExitReason::user_canceled); }
+
+void stop_trial(Desk& desk, Call call) { end_trial(desk, call, engine::ExitReason::user_stopped); }
+
+void explain(Desk& desk, Call call) {
+  const auto record = desk.experiment_with_trial(call);
+  if (!record) {
+    desk.answer(call, failure(record.error()));
+    return;
+  }
+  // The engine's view of now and the store's of the past are both of this moment: what is committed after it
+  // is in neither.
+  const engine::Explanation explanation = engine::explain(**record, call.trial(), desk.runtime.engine().workers());
+  const Value now = proto::explanation_value(**record, call.trial(), explanation, {});
+  desk.read(call, [reply = call.reply, now, id = call.experiment(),
+                 number = call.trial()](EventStore& store) -> Committer::Then {
+    const auto events = store.history(id, number);
+    if (!events) {
+      return [reply, error = events.error()] { reply(failure(error)); };
+    }
+    Value::List history;
+    for (const engine::Event& event : *events) {
+      history.push_back(proto::to_value(event));
+    }
+    Value answer = now;
+    (*answer.as_map())["history"] = std::move(history);
+    HttpResponse response = with(200, answer);
+    return [reply, response = std::move(response)] { reply(response); };
+  });
+}
+
+void metrics(Desk& desk, Call call) {
+  const auto record = desk.experiment_with_trial(call);
+  if (!record) {
+    desk.answer(call, failure(record.error()));
+    return;
+  }
+  desk.read(call, [reply = call.reply, id = call.experiment(),
+                 number = call.trial()](EventStore& store) -> Committer::Then {
+    const auto points = store.metrics(id, number);
+    if (!points) {
+      return [reply, error = points.error()] { reply(failure(error)); };
+    }
+    Value::List list;
+    for (const MetricPoint& point : *points) {
+      Value::Map metrics;
+      for (const auto& [name, value] : point.metrics) {
+        metrics[name] = value;
+      }
+      list.emplace_back(Value::Map{{"attempt", integer(point.attempt.number())},
+                                   {"step", integer(engine::count(point.step))},
+                                   {"metrics", std::move(metrics)}});
+    }
+    HttpResponse response = with(200, Value::Map{{"metrics", std::move(list)}});
+    return [reply, response = std::move(response)] { reply(response); };
+  });
+}
+
+/// Which worker ran an attempt (0: the last one), present or past: whom to ask for its log.
+struct AttemptPlace {
+  engine::AttemptKey key;
+  engine::WorkerId worker;
+};
+Result<AttemptPlace> place_of(EventStore& store, ExperimentId experiment, TrialNumber trial,
+                                     std::uint64_t attempt) {
+  const auto events = store.history(experiment, trial);
+  if (!events) {
+    return events.error();
+  }
+  std::optional<AttemptPlace> place;
+  for (const engine::Event& event : *events) {
+    const auto* granted = std::get_if<engine::LeaseGranted>(&event.body);
+    const auto* adopted = std::get_if<engine::AttemptAdopted>(&event.body);
+    if (adopted != nullptr && (attempt == 0 || adopted->key.attempt.number() == attempt)) {
+      place = AttemptPlace{adopted->key, adopted->worker};
+    }
+    if (granted != nullptr && (attempt == 0 || granted->attempt.number() == attempt)) {
+      place = AttemptPlace{
+          {experiment, trial, granted->attempt, engine::LeaseId(event.lsn.number())}, granted->worker};
+    }
+  }
+  if (!place) {
+    return Error{Errc::not_found, "trial " + std::to_string(trial.number()) +
+                                      (attempt == 0 ? " has not run yet"
+                                                    : " has no attempt " + std::to_string(attempt))};
+  }
+  return *place;
+}
+
+void read_log(Desk& desk, const Call& call, const WorkerGate::LogQuestion& question) {
+  desk.gate.read_log(question, [&desk, call, shown = question.key.attempt](const Result<proto::LogPart>& part) {
+    if (!part) {
+      desk.answer(call, failure(part.error()));
+    } else if (!part->problem.empty()) {
+      desk.answer(call, failure(Error{Errc::not_found, part->problem}));
+    } else {
+      desk.answer(call, with(200, Value::Map{{"attempt", integer(shown.number())},
+                                        {"offset", integer(part->offset)},
+                                        {"size", integer(part->size)},
+                                        {"text", part->text}}));
+    }
+  });
+}
+
+void log(Desk& desk, Call call) {
+  const auto record = desk.experiment_with_trial(call);
+  const auto attempt = number_of(call.request, "attempt", 0);
+  const auto offset = number_of(call.request, "offset", 0);
+  const auto limit = number_of(call.request, "limit", 64 * 1024);
+  if (!record) {
+    desk.answer(call, failure(record.error()));
+    return;
+  }
+  for (const auto* number : {&attempt, &offset, &limit}) {
+    if (!*number) {
+      call.reply(failure(number->error()));
+      return;
+    }
+  }
+  WorkerGate::LogQuestion question;
+  question.stream = call.request.query_or("stream", "stdout");
+  if (question.stream != "stdout" && question.stream != "stderr") {
+    call.reply(failure(Error{Errc::bad_request, "stream has to be stdout or stderr"}));
+    return;
+  }
+  question.offset = *offset;
+  question.limit = std::min(*limit, most_log_bytes);
+  const std::string_view from_end = call.request.query_or("from_end", "0");
+  question.from_end = from_end == "1" || from_end == "true";
+  desk.read(call, [&desk, call, question, wanted = *attempt](EventStore& store) -> Committer::Then {
+    const auto place = place_of(store, call.experiment(), call.trial(), wanted);
+    return [&desk, call, question, place] {
+      if (!place) {
+        call.reply(failure(place.error()));
+        return;
+      }
+      WorkerGate::LogQuestion asked = question;
+      asked.worker = place->worker;
+      asked.key = place->key;
+      read_log(desk, call, asked);
+    };
+  });
+}
+
+constexpr Route table[] = {
+    {"POST", "/api/v1/experiments/#/trials/#/checkpoints/delete", &delete_checkpoints},
+    {"GET", "/api/v1/experiments/#/trials", &trials},
+    {"GET", "/api/v1/experiments/#/trials/#", &trial},
+    {"POST", "/api/v1/experiments/#/trials/#/cancel", &cancel_trial},
+    {"POST", "/api/v1/experiments/#/trials/#/stop", &stop_trial},
+    {"GET", "/api/v1/experiments/#/trials/#/explain", &explain},
+    {"GET", "/api/v1/experiments/#/trials/#/metrics", &metrics},
+    {"GET", "/api/v1/experiments/#/trials/#/log", &log},
+};
+
+}  // namespace
+
+std::span<const Route> trial_routes() noexcept {
+  return table;
+}
+
+}  // namespace hpsearch::daemon

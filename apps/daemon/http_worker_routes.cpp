@@ -1,0 +1,105 @@
+#include "daemon/http_desk.hpp"
+
+#include <string>
+
+#include "hpsearch/proto/client_api.hpp"
+#include "hpsearch/proto/json.hpp"
+
+namespace hpsearch::daemon {
+namespace {
+
+using engine::Errc;
+using engine::Error;
+using engine::Result;
+using engine::Value;
+
+/// The worker, and what is known of it beyond the log.
+Value worker_now(Desk& desk, const engine::WorkerRecord& worker) {
+  Value value = proto::worker_value(worker);
+  Value::Map& map = *value.as_map();
+  map["connected"] = worker.present && desk.gate.connected(worker.id);
+  map["suspect"] = worker.present && desk.runtime.suspect(worker.id);
+  map["kills_by"] = desk.gate.kills_by(worker.id);
+  Value::List on_hold;
+  for (const engine::HeldAttempt& held : desk.gate.on_hold(worker.id)) {
+    on_hold.push_back(Value::Map{{"experiment", integer(held.key.experiment.number())},
+                                 {"trial", integer(held.key.trial.number())},
+                                 {"attempt", integer(held.key.attempt.number())},
+                                 {"exited", held.exited}});
+  }
+  map["on_hold"] = std::move(on_hold);
+  return value;
+}
+
+void workers(Desk& desk, Call call) {
+  Value::List list;
+  for (const auto& [id, worker] : desk.runtime.engine().workers()) {
+    list.push_back(worker_now(desk, worker));
+  }
+  desk.answer(call, with(200, Value::Map{{"workers", std::move(list)}}));
+}
+
+void change_worker(Desk& desk, const Call& call, engine::Command command) {
+  desk.perform(call, std::move(command), [&desk, worker = call.worker()] {
+    return with(200, worker_now(desk, desk.runtime.engine().workers().at(worker)));
+  });
+}
+
+void quarantine(Desk& desk, Call call) {
+  const auto body = proto::parse_json(call.request.body.empty() ? "{}" : call.request.body);
+  if (!body) {
+    call.reply(failure(body.error()));
+    return;
+  }
+  const Value* why = body->at_path("why");
+  const std::string* text = why != nullptr ? why->as_text() : nullptr;
+  if (why != nullptr && text == nullptr) {
+    call.reply(failure(Error{Errc::bad_request, "why has to be a text: what is wrong with the worker"}));
+    return;
+  }
+  change_worker(desk, call, engine::QuarantineWorker{call.worker(), text != nullptr ? *text : ""});
+}
+
+void release(Desk& desk, Call call) { change_worker(desk, call, engine::ReleaseWorker{call.worker()}); }
+
+/// The attempt on hold that the path names.
+Result<engine::HeldAttempt> on_hold(Desk& desk, const Call& call) {
+  for (const engine::HeldAttempt& held : desk.gate.on_hold(call.worker())) {
+    if (held.key.experiment.number() == call.numbers.at(1) && held.key.trial.number() == call.numbers.at(2) &&
+        held.key.attempt.number() == call.numbers.at(3)) {
+      return held;
+    }
+  }
+  return Error{Errc::not_found, "worker " + std::to_string(call.worker().number()) + " has no such attempt on hold"};
+}
+
+void adopt(Desk& desk, Call call) {
+  const auto held = on_hold(desk, call);
+  if (!held) {
+    desk.answer(call, failure(held.error()));
+    return;
+  }
+  change_worker(desk, call, engine::AdoptAttempt{call.worker(), *held});
+}
+
+void disown(Desk& desk, Call call) {
+  const auto held = on_hold(desk, call);
+  const engine::Status done = held ? desk.gate.disown(call.worker(), held->key) : engine::Status(held.error());
+  desk.answer(call, done ? with(200, worker_now(desk, desk.runtime.engine().workers().at(call.worker()))) : failure(done.error()));
+}
+
+constexpr Route table[] = {
+    {"GET", "/api/v1/workers", &workers},
+    {"POST", "/api/v1/workers/#/quarantine", &quarantine},
+    {"POST", "/api/v1/workers/#/release", &release},
+    {"POST", "/api/v1/workers/#/attempts/#/#/#/adopt", &adopt},
+    {"POST", "/api/v1/workers/#/attempts/#/#/#/disown", &disown},
+};
+
+}  // namespace
+
+std::span<const Route> worker_routes() noexcept {
+  return table;
+}
+
+}  // namespace hpsearch::daemon

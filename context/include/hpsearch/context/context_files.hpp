@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hpsearch/engine/base/result.hpp"
+
+namespace hpsearch::context {
+
+/// One thing in a context directory that its trials get.
+struct ContextFile {
+  enum class Kind : std::uint8_t { directory, file, link };
+  Kind kind = Kind::file;
+  std::string path;         ///< Below the context, with / between names.
+  std::uint64_t bytes = 0;  ///< Of a file.
+  bool executable = false;  ///< A file its owner may run.
+  /// Of a link: as it stands when it leads to something inside, absolute when it leads out.
+  std::string target = {};
+  [[nodiscard]] bool leads_out() const noexcept { return !target.empty() && target.front() == '/'; }
+};
+
+/// What of a context directory its trials get, sorted by path, so that directories come before what is in them:
+/// everything but .git, .hpsearch, __pycache__, the state directories of hpsearch, what .hpsearchignore (or else
+/// .detignore) names, and what is no directory, file or link.
+///
+/// not_found: it is no directory. unavailable: something in it cannot be read.
+[[nodiscard]] engine::Result<std::vector<ContextFile>> context_files(const std::filesystem::path& context);
+
+/// As users of Determined know it.
+inline constexpr std::uint64_t default_limit_megabytes = 95;
+
+/// bad_request, naming the largest files, when all of them hold more than `megabytes` (of 10^6 bytes). `whose` begins
+/// the sentence: "the context directory /home/ann/digits".
+[[nodiscard]] engine::Status check_size(std::string_view whose, std::vector<ContextFile> files,
+                                        std::uint64_t megabytes);
+
+}  // namespace hpsearch::context

@@ -1,0 +1,299 @@
+#include "hpsearch/context/context_archive.hpp"
+
+#include <archive.h>
+#include <archive_entry.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <functional>
+#include <memory>
+#include <set>
+#include <system_error>
+#include <utility>
+
+namespace hpsearch::context {
+
+namespace fs = std::filesystem;
+using engine::Done;
+using engine::Errc;
+using engine::Error;
+using engine::Result;
+using engine::Status;
+
+namespace {
+
+struct FreeEntry {
+  void operator()(archive_entry* entry) const noexcept { archive_entry_free(entry); }
+};
+struct FreeReader {
+  void operator()(archive* reader) const noexcept { archive_read_free(reader); }
+};
+struct FreeWriter {
+  void operator()(archive* writer) const noexcept { archive_write_free(writer); }
+};
+using Entry = std::unique_ptr<archive_entry, FreeEntry>;
+using Reader = std::unique_ptr<archive, FreeReader>;
+using Writer = std::unique_ptr<archive, FreeWriter>;
+
+std::string complaint_of(archive* from) {
+  const char* text = archive_error_string(from);
+  return text != nullptr ? text : "unknown error";
+}
+
+/// A descriptor that is closed when it goes.
+class OpenFile {
+ public:
+  explicit OpenFile(int number) noexcept : number_(number) {}
+  OpenFile(const OpenFile&) = delete;
+  OpenFile& operator=(const OpenFile&) = delete;
+  ~OpenFile() {
+    if (number_ >= 0) {
+      ::close(number_);
+    }
+  }
+  [[nodiscard]] int number() const noexcept { return number_; }
+
+ private:
+  int number_;
+};
+
+Status copy_content(const fs::path& from, std::uint64_t bytes, archive* to) {
+  const OpenFile file(::open(from.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  const auto failed = [&from](const std::string& why) {
+    return Error{Errc::unavailable, "cannot pack " + from.string() + ": " + why};
+  };
+  if (file.number() < 0) {
+    return failed(std::generic_category().message(errno));
+  }
+  std::array<char, 64 * 1024> piece{};
+  std::uint64_t done = 0;
+  while (true) {
+    const ssize_t got = ::read(file.number(), piece.data(), piece.size());
+    if (got < 0 && errno == EINTR) {
+      continue;
+    }
+    if (got < 0) {
+      return failed(std::generic_category().message(errno));
+    }
+    if (got == 0) {
+      break;
+    }
+    done += static_cast<std::uint64_t>(got);
+    if (done > bytes) {
+      break;
+    }
+    if (archive_write_data(to, piece.data(), static_cast<std::size_t>(got)) != got) {
+      return failed(complaint_of(to));
+    }
+  }
+  return done == bytes ? Status(Done{}) : failed("it changes while it is read");
+}
+
+la_ssize_t append(archive* /*writer*/, void* to, const void* bytes, std::size_t size) {
+  static_cast<std::string*>(to)->append(static_cast<const char*>(bytes), size);
+  return static_cast<la_ssize_t>(size);
+}
+
+/// Not a name that leads out, is spelled in more than one way, or means the directory itself.
+bool is_plain(const std::string& path) {
+  if (path.empty() || path.front() == '/') {
+    return false;
+  }
+  for (std::size_t at = 0; at <= path.size();) {
+    const std::size_t end = std::min(path.find('/', at), path.size());
+    const std::string name = path.substr(at, end - at);
+    if (name.empty() || name == "." || name == "..") {
+      return false;
+    }
+    at = end + 1;
+  }
+  return true;
+}
+
+/// Whether a relative target of the link `path` stays inside; absolute ones name a place on whatever machine.
+bool stays_inside(const std::string& path, const std::string& target) {
+  if (target.front() == '/') {
+    return true;
+  }
+  const fs::path meant = (fs::path(path).parent_path() / target).lexically_normal();
+  return !meant.empty() && *meant.begin() != "..";
+}
+
+/// Reads an archive entry by entry, and takes none that pack() would not have written.
+class Contents {
+ public:
+  explicit Contents(std::string_view bytes) : bytes_(bytes.size()), reader_(archive_read_new()) {
+    archive_read_support_format_tar(reader_.get());
+    opened_ = archive_read_open_memory(reader_.get(), bytes.data(), bytes.size()) == ARCHIVE_OK;
+  }
+
+  using Take = std::function<Status(const ContextFile& file, archive* reader)>;
+  Status each(const Take& take) {
+    if (!opened_) {
+      return Error{Errc::bad_request, "the context is no tar archive: " + complaint_of(reader_.get())};
+    }
+    while (true) {
+      archive_entry* entry = nullptr;
+      const int read = archive_read_next_header(reader_.get(), &entry);
+      if (read == ARCHIVE_EOF) {
+        return Done{};
+      }
+      if (read != ARCHIVE_OK) {
+        return Error{Errc::bad_request, "the context cannot be read: " + complaint_of(reader_.get())};
+      }
+      const Result<ContextFile> file = check(entry);
+      if (!file) {
+        return file.error();
+      }
+      if (const Status taken = take(*file, reader_.get()); !taken) {
+        return taken;
+      }
+    }
+  }
+
+ private:
+  Result<ContextFile> check(archive_entry* entry) {
+    ContextFile file;
+    const char* path = archive_entry_pathname(entry);
+    file.path = path != nullptr ? path : "";
+    const auto refused = [&file](const std::string& why) {
+      return Error{Errc::bad_request, "the context holds \"" + file.path + "\", which " + why};
+    };
+    const auto type = archive_entry_filetype(entry);
+    if (type == AE_IFDIR && file.path.size() > 1 && file.path.back() == '/') {
+      file.path.pop_back();
+    }
+    if (!is_plain(file.path)) {
+      return refused("is no name inside it");
+    }
+    const std::size_t slash = file.path.rfind('/');
+    if (slash != std::string::npos && !directories_.contains(file.path.substr(0, slash))) {
+      return refused("lies in no directory that came before");
+    }
+    if (!names_.insert(file.path).second) {
+      return refused("is there twice");
+    }
+    const char* target = archive_entry_symlink(entry);
+    if (archive_entry_hardlink(entry) != nullptr) {
+      return refused("is a hard link");
+    }
+    if (type == AE_IFDIR) {
+      file.kind = ContextFile::Kind::directory;
+      directories_.insert(file.path);
+    } else if (type == AE_IFLNK && target != nullptr && *target != '\0') {
+      file.kind = ContextFile::Kind::link;
+      file.target = target;
+      if (!stays_inside(file.path, file.target)) {
+        return refused("is a link that leads out of it");
+      }
+    } else if (type == AE_IFREG) {
+      const la_int64_t size = archive_entry_size(entry);
+      // Without holes and compression no file is larger than the archive.
+      if (size < 0 || static_cast<std::uint64_t>(size) > bytes_ || archive_entry_sparse_count(entry) > 0) {
+        return refused("is a file with holes");
+      }
+      file.bytes = static_cast<std::uint64_t>(size);
+      file.executable = (archive_entry_perm(entry) & S_IXUSR) != 0;
+    } else {
+      return refused("is no directory, file or link");
+    }
+    return file;
+  }
+
+  std::uint64_t bytes_;
+  Reader reader_;
+  bool opened_ = false;
+  std::set<std::string> directories_;
+  std::set<std::string> names_;
+};
+
+Status write_file(const ContextFile& file, const fs::path& place, archive* reader) {
+  const auto failed = [&place](const std::string& why) {
+    return Error{Errc::unavailable, "cannot write " + place.string() + ": " + why};
+  };
+  const OpenFile out(::open(place.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+                            file.executable ? 0755 : 0644));
+  if (out.number() < 0) {
+    return failed(std::generic_category().message(errno));
+  }
+  if (archive_read_data_into_fd(reader, out.number()) != ARCHIVE_OK) {
+    return failed(complaint_of(reader));
+  }
+  return Done{};
+}
+
+}  // namespace
+
+Result<std::string> pack(const fs::path& context, const std::vector<ContextFile>& files) {
+  std::string bytes;
+  const Writer writer(archive_write_new());
+  archive_write_set_format_gnutar(writer.get());
+  archive_write_add_filter_none(writer.get());
+  archive_write_set_bytes_in_last_block(writer.get(), 1);
+  if (archive_write_open(writer.get(), &bytes, nullptr, &append, nullptr) != ARCHIVE_OK) {
+    return Error{Errc::unavailable, "cannot pack " + context.string() + ": " + complaint_of(writer.get())};
+  }
+  for (const ContextFile& file : files) {
+    const Entry entry(archive_entry_new());
+    archive_entry_set_pathname(entry.get(), file.path.c_str());
+    archive_entry_set_mtime(entry.get(), 0, 0);
+    switch (file.kind) {
+      case ContextFile::Kind::directory:
+        archive_entry_set_filetype(entry.get(), AE_IFDIR);
+        archive_entry_set_perm(entry.get(), 0755);
+        break;
+      case ContextFile::Kind::link:
+        archive_entry_set_filetype(entry.get(), AE_IFLNK);
+        archive_entry_set_perm(entry.get(), 0777);
+        archive_entry_set_symlink(entry.get(), file.target.c_str());
+        break;
+      case ContextFile::Kind::file:
+        archive_entry_set_filetype(entry.get(), AE_IFREG);
+        archive_entry_set_perm(entry.get(), file.executable ? 0755 : 0644);
+        archive_entry_set_size(entry.get(), static_cast<la_int64_t>(file.bytes));
+        break;
+    }
+    if (archive_write_header(writer.get(), entry.get()) != ARCHIVE_OK) {
+      return Error{Errc::unavailable, "cannot pack " + (context / file.path).string() + ": " +
+                                          complaint_of(writer.get())};
+    }
+    if (file.kind == ContextFile::Kind::file) {
+      if (const Status copied = copy_content(context / file.path, file.bytes, writer.get()); !copied) {
+        return copied.error();
+      }
+    }
+  }
+  if (archive_write_close(writer.get()) != ARCHIVE_OK) {
+    return Error{Errc::unavailable, "cannot pack " + context.string() + ": " + complaint_of(writer.get())};
+  }
+  return bytes;
+}
+
+Result<std::vector<ContextFile>> contents_of(std::string_view archive) {
+  std::vector<ContextFile> files;
+  const Status read = Contents(archive).each([&files](const ContextFile& file, ::archive* /*reader*/) {
+    files.push_back(file);
+    return Status(Done{});
+  });
+  return read ? Result<std::vector<ContextFile>>(std::move(files)) : read.error();
+}
+
+Status unpack(std::string_view archive, const fs::path& directory) {
+  return Contents(archive).each([&directory](const ContextFile& file, ::archive* reader) -> Status {
+    const fs::path place = directory / file.path;
+    if (file.kind == ContextFile::Kind::file) {
+      return write_file(file, place, reader);
+    }
+    const bool made = file.kind == ContextFile::Kind::directory ? ::mkdir(place.c_str(), 0755) == 0
+                                                                : ::symlink(file.target.c_str(), place.c_str()) == 0;
+    return made ? Status(Done{})
+                : Error{Errc::unavailable,
+                        "cannot make " + place.string() + ": " + std::generic_category().message(errno)};
+  });
+}
+
+}  // namespace hpsearch::context

@@ -1,0 +1,32 @@
+// Which workers an experiment may run on.
+
+#include <algorithm>
+#include <map>
+#include <string>
+
+#include "hpsearch/engine/cluster/worker.hpp"
+
+namespace hpsearch::engine {
+
+bool serves(const WorkerRecord& worker, const ResourcesConfig& wanted) noexcept {
+  return pool_named(worker.pool) == pool_named(wanted.resource_pool) &&
+         std::all_of(wanted.labels.begin(), wanted.labels.end(), [&worker](const auto& label) {
+           const auto found = worker.labels.find(label.first);
+           return found != worker.labels.end() && found->second == label.second;
+         });
+}
+
+std::vector<std::uint32_t> shares_of(const std::vector<SlotDevice>& devices) {
+  std::map<std::string, std::uint32_t> numbers;
+  std::vector<std::uint32_t> shares;
+  for (const SlotDevice& device : devices) {
+    const auto number = static_cast<std::uint32_t>(numbers.size());
+    shares.push_back(numbers.try_emplace(device.uuid, number).first->second);
+  }
+  if (numbers.size() == devices.size()) {
+    shares.clear();
+  }
+  return shares;
+}
+
+}  // namespace hpsearch::engine

@@ -1,0 +1,133 @@
+"""The context directory: packed at submission, kept once by its digest, fetched by workers that do not see it."""
+
+import hashlib
+import http.client
+import io
+import shutil
+import tarfile
+import unittest
+
+import harness
+
+PROGRAM = """test "$(cat data.txt)" = one || exit 9
+echo two > data.txt
+echo 'HPSEARCH {"step": 1, "loss": 0.5}'
+"""
+
+
+class Context(harness.Case):
+    def setUp(self):
+        super().setUp()
+        self.cluster = harness.Cluster(self)
+        self.context = self.folder / "context"
+        self.context.mkdir()
+        (self.context / "data.txt").write_text("one")
+        (self.context / "train.sh").write_text(PROGRAM)
+
+    def begin(self, *arguments):
+        self.cluster.daemon = self.start("hpsearchd", "--state-dir", self.cluster.state, "--http", self.cluster.http,
+                                         "--workers", self.cluster.workers, *arguments, log="daemon.log")
+        self.cluster.wait_until_up()
+
+    def submit(self, expect=0, **more):
+        tree = {"entrypoint": ["sh", "train.sh"],
+                "hyperparameters": {"x": {"type": "double", "minval": 0, "maxval": 1}},
+                "searcher": {"name": "random", "metric": "loss", "max_length": {"epochs": 1}, "max_trials": 4},
+                "max_restarts": 0, "reproducibility": {"experiment_seed": 7}} | more
+        return self.run_cli("submit", self.write_experiment(tree), self.context, "--server", self.cluster.http, "-o",
+                            "json", expect=expect)
+
+    def kept(self):
+        return sorted(path.name for path in (self.cluster.state / "contexts").glob("*"))
+
+    def put(self, digest, body):
+        connection = http.client.HTTPConnection(self.cluster.http, timeout=30)
+        connection.request("PUT", f"/api/v1/contexts/{digest}", body, {"Content-Type": "application/x-tar"})
+        response = connection.getresponse()
+        return response.status, response.read().decode()
+
+    def test_workers_need_not_see_the_directory(self):
+        self.begin()
+        first = self.submit()["experiment"]
+        digest = self.cluster.get(f"/api/v1/experiments/{first}")["context_digest"]
+        self.assertEqual(self.kept(), [f"{digest}.tar"])
+        packed = (self.cluster.state / "contexts" / f"{digest}.tar").read_bytes()
+        self.assertEqual(hashlib.sha256(packed).hexdigest(), digest)
+        again = self.submit()["experiment"]
+        self.assertEqual(self.cluster.get(f"/api/v1/experiments/{again}")["context_digest"], digest)
+        self.assertEqual(self.kept(), [f"{digest}.tar"], "the same content is kept once")
+        shutil.rmtree(self.context)
+        self.cluster.kill_daemon()  # What was acknowledged is durable.
+        self.begin()
+        for name in ("one", "other"):
+            self.cluster.start_worker(2, name)
+        for experiment in (first, again):
+            self.assertEqual(self.cluster.wait_until_over(experiment), "COMPLETED")
+            self.assertEqual({trial["attempts"] for trial in self.cluster.trials(experiment)}, {1},
+                             "a program saw what another had written")
+        shown = self.run_cli("show", first, "--server", self.cluster.http).stdout
+        self.assertIn(f"(sha256 {digest[:12]}, {len(packed)} bytes)", shown)
+
+    def test_a_worker_without_room_tries_again(self):
+        self.begin()
+        experiment = self.submit()["experiment"]
+        in_the_way = self.folder / "worker" / "contexts"
+        in_the_way.parent.mkdir()
+        in_the_way.write_text("")
+        worker = self.cluster.start_worker(1)
+        harness.wait_for(lambda: "trying again" in worker.said(), "the first try to fail", worker.said)
+        in_the_way.unlink()
+        self.assertEqual(self.cluster.wait_until_over(experiment), "COMPLETED")
+        self.assertEqual({trial["restarts"] for trial in self.cluster.trials(experiment)}, {0})
+
+    def test_what_the_daemon_does_not_have_any_more_fails_the_trial(self):
+        self.begin()
+        experiment = self.submit()["experiment"]
+        for path in (self.cluster.state / "contexts").glob("*"):
+            path.unlink()
+        self.cluster.start_worker(1)
+        self.assertEqual(self.cluster.wait_until_over(experiment), "FAILED")
+        self.assertIn("cannot fetch the context", self.cluster.trials(experiment)[0]["last_failure"])
+
+    def test_the_daemon_has_a_limit_of_its_own(self):
+        self.begin("--context-limit", "1")
+        (self.context / "weights.bin").write_bytes(bytes(1_500_000))
+        done = self.submit(expect=2)
+        self.assertIn("at most 1 MB", done.stdout)
+        self.assertIn("weights.bin (1.5 MB)", done.stdout)
+        self.assertEqual(self.kept() if (self.cluster.state / "contexts").exists() else [], [])
+        (self.context / ".hpsearchignore").write_text("*.bin\n")
+        self.submit()
+
+    def test_what_is_no_context_is_not_taken(self):
+        self.begin()
+        self.submit()
+        kept = self.kept()
+        out = io.BytesIO()
+        with tarfile.open(fileobj=out, mode="w") as archive:
+            archive.addfile(tarfile.TarInfo("../evil"))
+        hostile = out.getvalue()
+        for digest, body, why in ((hashlib.sha256(hostile).hexdigest(), hostile, "../evil"),
+                                  ("a" * 64, hostile, "it was changed on its way"),
+                                  (hashlib.sha256(b"x" * 2000).hexdigest(), b"x" * 2000, "context")):
+            status, said = self.put(digest, body)
+            self.assertEqual(status, 400, said)
+            self.assertIn(why, said)
+        self.assertEqual(self.put("nonsense", b"")[0], 404)
+        self.assertEqual(self.kept(), kept)
+        status, said = self.cluster.call("POST", "/api/v1/experiments", {"config": {}, "context_digest": "a" * 64})
+        self.assertIn(status, (400, 409), said)
+
+    def test_in_place_is_the_directory_itself(self):
+        self.begin()
+        self.cluster.start_worker(1)
+        experiment = self.submit(source="in_place", searcher={"name": "random", "metric": "loss", "max_trials": 1,
+                                                              "max_length": {"epochs": 1}})["experiment"]
+        self.assertEqual(self.cluster.wait_until_over(experiment), "COMPLETED")
+        self.assertEqual((self.context / "data.txt").read_text(), "two\n")
+        self.assertEqual(self.kept() if (self.cluster.state / "contexts").exists() else [], [])
+        self.assertEqual(self.cluster.get(f"/api/v1/experiments/{experiment}")["context_digest"], "")
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

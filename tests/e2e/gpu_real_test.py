@@ -1,0 +1,130 @@
+"""On a machine with NVIDIA GPUs: eight trials train with CUDA, four at a time on shares of one GPU and then one after the
+other, and after each the GPU's memory is free again. Without one it is skipped.
+
+    GPU_RECORD=FILE python3 tests/e2e/gpu_real_test.py      also writes what was seen, in Markdown, for docs/operating/gpu.md
+"""
+
+import ctypes
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import unittest
+
+import harness
+
+# With torch a small network learns on the GPU; without, memory is taken through the driver's own library and a kernel of
+# its (memset) runs over it.
+PROGRAM = """
+import ctypes, json, os, sys, time
+started = time.monotonic()
+try:
+    import torch
+    assert torch.cuda.is_available()
+except (ImportError, AssertionError):
+    torch = None
+epochs = 3
+if torch:
+    model = torch.nn.Sequential(torch.nn.Linear(512, 2048), torch.nn.ReLU(), torch.nn.Linear(2048, 1)).cuda()
+    data = torch.randn(8192, 512, device="cuda")
+    target = data.sum(1, keepdim=True)
+    optimizer = torch.optim.Adam(model.parameters(), lr=float(os.environ["PAI_HPS_LR"]))
+    def epoch():
+        for _ in range(50):
+            optimizer.zero_grad()
+            loss = torch.nn.functional.mse_loss(model(data), target)
+            loss.backward()
+            optimizer.step()
+        return float(loss)
+    how = f"torch {torch.__version__}, {torch.cuda.get_device_name()}, {torch.cuda.device_count()} visible"
+else:
+    cuda = ctypes.CDLL("libcuda.so.1")
+    def check(code, what):
+        if code != 0:
+            sys.exit(f"{what} gives {code}")
+    check(cuda.cuInit(0), "cuInit")
+    number, device, context, memory = ctypes.c_int(), ctypes.c_int(), ctypes.c_void_p(), ctypes.c_uint64()
+    check(cuda.cuDeviceGetCount(ctypes.byref(number)), "cuDeviceGetCount")
+    check(cuda.cuDeviceGet(ctypes.byref(device), 0), "cuDeviceGet")
+    check(cuda.cuCtxCreate_v2(ctypes.byref(context), 0, device), "cuCtxCreate")
+    size = 512 << 20
+    check(cuda.cuMemAlloc_v2(ctypes.byref(memory), ctypes.c_size_t(size)), "cuMemAlloc")
+    def epoch():
+        for value in range(200):
+            check(cuda.cuMemsetD32_v2(memory, value, ctypes.c_size_t(size // 4)), "cuMemsetD32")
+        check(cuda.cuCtxSynchronize(), "cuCtxSynchronize")
+        return 1.0
+    how = f"libcuda, {size >> 20} MiB, {number.value} visible"
+with open(sys.argv[1], "a") as ledger:
+    ledger.write(json.dumps({"device": os.environ["CUDA_VISIBLE_DEVICES"], "how": how, "what": "start", "at": started}) + "\\n")
+for step in range(1, epochs + 1):
+    print("HPSEARCH " + json.dumps({"step": step, "loss": epoch()}), flush=True)
+with open(sys.argv[1], "a") as ledger:
+    ledger.write(json.dumps({"what": "end", "at": time.monotonic()}) + "\\n")
+"""
+
+
+def driver():
+    """What the driver says, or None."""
+    done = subprocess.run([str(harness.BIN / "hpsearch-worker"), "--list-gpus"], capture_output=True, text=True, timeout=120)
+    seen = json.loads(done.stdout)
+    return seen if not seen["problem"] and seen["devices"] else None
+
+
+class RealGpu(harness.Case):
+    def train_eight(self, slots, at_once):
+        self.ledger_path.unlink(missing_ok=True)
+        before = driver()["devices"][0]
+        cluster = harness.Cluster(self)
+        cluster.state = self.folder / f"daemon-{at_once}"
+        cluster.start_daemon()
+        cluster.wait_until_up()
+        worker = self.start("hpsearch-worker", "--daemon", cluster.workers, "--state-dir", self.folder / f"worker-{at_once}",
+                            "--slots", slots, "--gpu-check", 1, log=f"worker-{at_once}.log")
+        program = self.folder / "program.py"
+        program.write_text(PROGRAM)
+        tree = harness.experiment(self.ledger_path, {"name": "random", "max_length": {"epochs": 3}, "max_trials": 8,
+                                                     "max_concurrent_trials": 0}, max_restarts=0,
+                                  hyperparameters={"lr": {"type": "double", "minval": 0.0001, "maxval": 0.001}})
+        tree["entrypoint"] = [sys.executable, str(program), str(self.ledger_path)]
+        experiment = cluster.submit(tree)
+        self.assertEqual(cluster.wait_until_over(experiment), "COMPLETED", worker.said())
+        said = (self.folder / f"worker-{at_once}.log").read_text()
+        left = re.findall(r"has left its devices: GPU \d+: (\d+) of (\d+) MiB free", said)
+        self.assertEqual(len(left), 8, said)
+        self.assertLessEqual(self.ledger.most_at_once(), at_once)
+        after = driver()["devices"][0]
+        # Others may use the GPU too; a training's own 512 MiB and more would show.
+        self.assertGreater(after["free_bytes"], before["free_bytes"] - (256 << 20), said)
+        if at_once == 1:
+            for free, _ in left:
+                self.assertGreater(int(free) << 20, before["free_bytes"] - (256 << 20), said)
+        worker.end()
+        cluster.daemon.end()
+        starts = self.ledger.of("start")
+        return {"slots": slots, "at once": self.ledger.most_at_once(), "program": starts[0]["how"],
+                "CUDA_VISIBLE_DEVICES": starts[0]["device"], "MiB free before": before["free_bytes"] >> 20,
+                "MiB free after each": ", ".join(free for free, _ in left), "MiB free at the end": after["free_bytes"] >> 20}
+
+    def test_eight_trials_on_shares_and_one_after_the_other(self):
+        seen = driver()
+        first = seen["devices"][0]["uuid"]
+        runs = [self.train_eight(f"{first}*4", 4), self.train_eight(first, 1)]
+        lines = [f"GPU {device['index']}: {device['name']}, {device['memory_bytes'] >> 20} MiB, driver {seen['driver']}"
+                 for device in seen["devices"]]
+        lines += [""] + [f"- {name}: {value}" for run in runs for name, value in run.items()]
+        print("\n".join(lines))
+        if os.environ.get("GPU_RECORD"):
+            pathlib.Path(os.environ["GPU_RECORD"]).write_text("\n".join(lines) + "\n")
+
+
+if __name__ == "__main__":
+    try:
+        ctypes.CDLL("libcuda.so.1")
+    except OSError:
+        sys.exit(harness.skipped("no CUDA driver on this machine (libcuda.so.1); nothing was tested on a GPU"))
+    if driver() is None:
+        sys.exit(harness.skipped("no GPU answers on this machine; nothing was tested on one"))
+    unittest.main()

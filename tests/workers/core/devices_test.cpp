@@ -1,0 +1,146 @@
+#include "hpsearch/workers/core/devices.hpp"
+
+#include <gtest/gtest.h>
+
+namespace hpsearch::workers {
+namespace {
+
+using engine::SlotIndex;
+
+Device gpu(std::uint64_t index, const std::string& uuid) {
+  Device device;
+  device.uuid = uuid;
+  device.name = "Fake GPU";
+  device.index = index;
+  device.memory_bytes = 1000;
+  return device;
+}
+
+std::vector<Device> four() {
+  return {gpu(0, "GPU-aaaa-1"), gpu(1, "GPU-aaaa-2"), gpu(2, "GPU-bbbb-3"), gpu(3, "GPU-cccc-4")};
+}
+
+using Places = std::vector<std::size_t>;
+
+Places devices_of(std::string_view wanted, const std::vector<Device>& usable = four()) {
+  const auto plan = plan_slots(wanted, usable, 16);
+  EXPECT_TRUE(plan) << (plan ? "" : plan.error().message);
+  return plan ? plan->devices : Places{99};
+}
+
+std::string refusal(std::string_view wanted, const std::vector<Device>& usable = four()) {
+  const auto plan = plan_slots(wanted, usable, 16);
+  EXPECT_FALSE(plan) << wanted << " is taken";
+  return plan ? "" : plan.error().message;
+}
+
+TEST(SlotPlan, IsOneSlotPerGpuUnlessToldOtherwise) {
+  EXPECT_EQ(devices_of("auto"), (Places{0, 1, 2, 3}));
+  EXPECT_EQ(devices_of("2"), (Places{0, 1}));
+  EXPECT_EQ(devices_of("0,2"), (Places{0, 2}));
+  EXPECT_EQ(devices_of("gpu3"), (Places{3}));
+  EXPECT_EQ(devices_of("GPU-bbbb, 0"), (Places{2, 0}));
+}
+
+TEST(SlotPlan, SharesGpusOneAfterAnother) {
+  EXPECT_EQ(devices_of("0,2*2"), (Places{0, 2, 0, 2}));
+  EXPECT_EQ(devices_of("0,0,1"), (Places{0, 0, 1}));
+  EXPECT_EQ(devices_of("1*3"), (Places{0, 0, 0}));
+  EXPECT_EQ(devices_of("auto*2"), (Places{0, 1, 2, 3, 0, 1, 2, 3}));
+}
+
+TEST(SlotPlan, IsOfProcessorsWithoutGpusOrOnRequest) {
+  for (const auto& [wanted, slots] : std::vector<std::pair<std::string, std::uint64_t>>{{"cpu", 16}, {"cpu:3", 3}}) {
+    const auto plan = plan_slots(wanted, four(), 16);
+    ASSERT_TRUE(plan) << wanted;
+    EXPECT_EQ(plan->slots, slots);
+    EXPECT_TRUE(plan->devices.empty());
+  }
+  EXPECT_EQ(plan_slots("auto", {}, 16)->slots, 16U);
+  EXPECT_EQ(plan_slots("20", {}, 16)->slots, 20U);
+}
+
+TEST(SlotPlan, RefusesWhatIsNotThereAndSaysWhatIs) {
+  EXPECT_NE(refusal("5").find("this machine has 4 GPUs"), std::string::npos) << refusal("5");
+  EXPECT_NE(refusal("0,7").find("\"7\" names no GPU of this worker (0 = GPU-aaaa-1"), std::string::npos);
+  EXPECT_NE(refusal("GPU-aaaa").find("names 2 GPUs"), std::string::npos);
+  EXPECT_NE(refusal("auto*2", {}).find("no GPUs to share"), std::string::npos);
+  for (const char* wrong : {"", "0", "auto*0", "auto*", "auto*2*2", "4097", "cpu:0", "cpu*2", "many", "0,,1", "-1", "cpu:x",
+                            "1.5", "auto*9999999999999999999999"}) {
+    EXPECT_NE(refusal(wrong).find("--slots is \""), std::string::npos) << wrong;
+  }
+}
+
+TEST(UsableDevices, AreThoseTheEnvironmentLists) {
+  DeviceReport report;
+  report.devices = four();
+  const auto indices = [&](const char* visible) {
+    Places found;
+    for (const Device& device : usable_devices(report, visible)) {
+      found.push_back(device.index);
+    }
+    return found;
+  };
+  EXPECT_EQ(indices(nullptr), (Places{0, 1, 2, 3}));
+  EXPECT_EQ(indices("2, 3"), (Places{2, 3}));
+  EXPECT_EQ(indices("GPU-bbbb,1"), (Places{2, 1}));
+  EXPECT_EQ(indices("1,-1,2"), (Places{1}));
+  EXPECT_EQ(indices(""), Places{});
+}
+
+TEST(CudaName, IsTheNumberUnlessItIsPartOfAGpu) {
+  Device device = gpu(3, "MIG-1");
+  EXPECT_EQ(cuda_name(device), "3");
+  device.instance = true;
+  EXPECT_EQ(cuda_name(device), "MIG-1");
+}
+
+TEST(AilingSlots, AreThoseWhoseDeviceIsBrokenOrGone) {
+  std::vector<engine::SlotDevice> slots;
+  for (const Device& device : four()) {
+    slots.push_back(slot_device(device));
+  }
+  slots.push_back(slots[1]);
+  DeviceReport report;
+  report.devices = four();
+  EXPECT_TRUE(ailing_slots(slots, report).empty());
+  report.devices[1].trouble = "is lost";
+  report.devices.pop_back();
+  report.unknown = {"number 3 does not answer"};
+  const std::vector<AilingSlot> ailing = ailing_slots(slots, report);
+  ASSERT_EQ(ailing.size(), 3U);
+  EXPECT_EQ(ailing[0], (AilingSlot{SlotIndex{1}, "GPU 1 (GPU-aaaa-2) is lost", true}));
+  EXPECT_EQ(ailing[1].slot, SlotIndex{3});
+  EXPECT_NE(ailing[1].why.find("number 3 does not answer"), std::string::npos);
+  EXPECT_EQ(ailing[2].slot, SlotIndex{4}) << "both slots of a shared device";
+}
+
+TEST(AilingSlots, AreAllWhenTheDriverIsSilentAndNoneIsBroken) {
+  DeviceReport report;
+  report.problem = "the driver did not answer";
+  const std::vector<AilingSlot> ailing = ailing_slots({slot_device(gpu(0, "GPU-a")), slot_device(gpu(1, "GPU-b"))}, report);
+  ASSERT_EQ(ailing.size(), 2U);
+  EXPECT_FALSE(ailing[0].broken || ailing[1].broken);
+}
+
+TEST(DeviceReport, ReadsWhatItWroteAndNothingElse) {
+  DeviceReport report;
+  report.driver = "550";
+  report.devices = four();
+  report.devices[0].temperature = 50;
+  report.devices[0].processes = {{7, 8}};
+  report.devices[1].instance = true;
+  report.devices[2].whole_in_mig_mode = true;
+  report.devices[3].trouble = "is lost";
+  report.devices[3].remark = "hot";
+  report.unknown = {"one more"};
+  const engine::Value value = to_value(report);
+  const auto read = device_report_from(value);
+  ASSERT_TRUE(read);
+  EXPECT_EQ(to_value(*read), value);
+  EXPECT_FALSE(device_report_from(engine::Value(3)));
+  EXPECT_FALSE(device_report_from(engine::Value::Map{{"devices", engine::Value::List{engine::Value::Map{{"index", -1}}}}}));
+}
+
+}  // namespace
+}  // namespace hpsearch::workers

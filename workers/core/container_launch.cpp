@@ -1,0 +1,158 @@
+#include "hpsearch/workers/core/container_launch.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace hpsearch::workers {
+
+using engine::BindMount;
+using engine::Errc;
+using engine::Error;
+using engine::Result;
+
+namespace {
+
+/// What the runtime itself obeys: it must not get the program's.
+bool steers_the_runtime(std::string_view name) {
+  constexpr std::array<std::string_view, 7> names{"HOME",    "LOGNAME", "PATH",           "TMPDIR",
+                                                  "USER",    "SHELL",   "XDG_RUNTIME_DIR"};
+  constexpr std::array<std::string_view, 9> prefixes{"APPTAINER", "BUILDAH_",  "CONTAINER",   "DBUS_", "DOCKER_",
+                                                     "PODMAN",    "REGISTRY_", "SINGULARITY", "XDG_"};
+  return std::find(names.begin(), names.end(), name) != names.end() ||
+         std::any_of(prefixes.begin(), prefixes.end(), [&](std::string_view prefix) { return name.starts_with(prefix); });
+}
+
+/// CUDA's lasting names. Numbers mean other devices where only some are to be seen.
+bool are_lasting(const std::vector<std::string>& devices) {
+  return std::all_of(devices.begin(), devices.end(), [](const std::string& device) {
+    return device.starts_with("GPU-") || device.starts_with("MIG-");
+  });
+}
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string all;
+  for (const std::string& word : words) {
+    all.append(all.empty() ? "" : ",").append(word);
+  }
+  return all;
+}
+
+std::vector<BindMount> mounts_of(const ContainerPlan& plan) {
+  std::vector<BindMount> mounts;
+  for (const std::string& path : plan.shared) {
+    mounts.push_back({path, path, false});
+  }
+  for (const std::string& path : plan.shown) {
+    mounts.push_back({path, path, true});
+  }
+  if (!plan.ml.empty()) {
+    mounts.push_back({plan.ml, "/ml", false});
+  }
+  for (BindMount mount : plan.mounts) {
+    if (mount.container_path.front() != '/') {
+      mount.container_path = plan.directory + "/" + mount.container_path;
+    }
+    mounts.push_back(std::move(mount));
+  }
+  return mounts;
+}
+
+const std::string* unspeakable(const std::vector<BindMount>& mounts, std::string_view letters) {
+  for (const BindMount& mount : mounts) {
+    for (const std::string* path : {&mount.host_path, &mount.container_path}) {
+      if (path->find_first_of(letters) != std::string::npos) {
+        return path;
+      }
+    }
+  }
+  return nullptr;
+}
+
+using Words = std::vector<std::string>;
+
+Words apptainer_words(const ContainerPlan& plan, const std::vector<BindMount>& mounts) {
+  // Nothing of the node that was not asked for: no home, no current directory, no variables.
+  Words words{"exec", "--cleanenv", "--no-home", "--contain", "--pwd", plan.directory};
+  for (const BindMount& mount : mounts) {
+    words.insert(words.end(), {"--bind", mount.host_path + ":" + mount.container_path + (mount.read_only ? ":ro" : ":rw")});
+  }
+  if (!plan.devices.empty()) {
+    words.emplace_back("--nv");
+  }
+  const bool is_place = plan.image.find("://") != std::string::npos || plan.image.front() == '/' ||
+                        plan.image.ends_with(".sif");
+  words.push_back(is_place ? plan.image : "docker://" + plan.image);
+  return words;
+}
+
+void add_devices(const ContainerPlan& plan, Words& words) {
+  const bool lasting = are_lasting(plan.devices);
+  if (plan.runtime == ContainerRuntime::docker) {
+    words.insert(words.end(), {"--gpus", lasting ? "\"device=" + joined(plan.devices) + "\"" : "all"});
+    return;
+  }
+  for (const std::string& device : lasting ? plan.devices : Words{"all"}) {
+    words.insert(words.end(), {"--device", "nvidia.com/gpu=" + device});
+  }
+}
+
+/// Docker's words, which are Podman's.
+Words docker_words(const ContainerPlan& plan, const std::vector<BindMount>& mounts) {
+  Words words{"run", "--rm", "--name", plan.name, plan.pull ? "--pull=always" : "--pull=missing",
+              "--network=host", "--ipc=host", "--pid=host", "--workdir", plan.directory, "--entrypoint", ""};
+  const std::string user = std::to_string(plan.user) + ":" + std::to_string(plan.group);
+  if (plan.runtime == ContainerRuntime::docker) {
+    words.insert(words.end(), {"--user", user});
+  } else if (plan.user == 0) {
+    words.insert(words.end(), {"--user", user, "--security-opt", "label=disable"});
+  } else {
+    words.insert(words.end(), {"--userns=keep-id", "--security-opt", "label=disable"});
+  }
+  for (const BindMount& mount : mounts) {
+    words.insert(words.end(), {"--mount", "type=bind,source=" + mount.host_path + ",target=" + mount.container_path +
+                                              (mount.read_only ? ",readonly" : "")});
+  }
+  if (!plan.devices.empty()) {
+    add_devices(plan, words);
+  }
+  for (const auto& [name, value] : plan.environment) {
+    words.insert(words.end(), {"--env", steers_the_runtime(name) ? name + "=" + value : name});
+  }
+  words.push_back(plan.image);
+  return words;
+}
+
+}  // namespace
+
+std::string_view name_of(ContainerRuntime runtime) noexcept {
+  return container_runtime_names[static_cast<std::size_t>(runtime)];
+}
+
+Result<ContainerCommand> container_command(const ContainerPlan& plan) {
+  const bool apptainer = plan.runtime == ContainerRuntime::apptainer;
+  const std::vector<BindMount> mounts = mounts_of(plan);
+  if (const std::string* path = unspeakable(mounts, apptainer ? std::string_view(",:\"\n\\") : std::string_view(",\"\n"))) {
+    return Error{Errc::bad_request, "the path " + *path + " cannot be shown in a container: " +
+                                        std::string(name_of(plan.runtime)) + " has no way to spell it"};
+  }
+  ContainerCommand command;
+  command.environment = plan.worker_environment;
+  for (const auto& [name, value] : plan.environment) {
+    if (apptainer) {
+      command.environment["APPTAINERENV_" + name] = value;
+      command.environment["SINGULARITYENV_" + name] = value;
+    } else if (!steers_the_runtime(name)) {
+      command.environment[name] = value;
+    }
+  }
+  // By its mark, whoever looks for this attempt's processes finds the runtime too.
+  if (const auto socket = plan.environment.find("HPSEARCH_SOCKET"); socket != plan.environment.end()) {
+    command.environment[socket->first] = socket->second;
+  }
+  command.argv = apptainer ? apptainer_words(plan, mounts) : docker_words(plan, mounts);
+  command.argv.insert(command.argv.begin(), plan.program);
+  command.argv.insert(command.argv.end(), plan.argv.begin(), plan.argv.end());
+  return command;
+}
+
+}  // namespace hpsearch::workers

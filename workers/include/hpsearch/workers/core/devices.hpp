@@ -1,0 +1,82 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hpsearch/engine/base/result.hpp"
+#include "hpsearch/engine/base/value.hpp"
+#include "hpsearch/engine/experiment/slot_device.hpp"
+#include "hpsearch/workers/core/effects.hpp"
+
+namespace hpsearch::workers {
+
+/// A process that has a context on a device.
+struct DeviceProcess {
+  std::int64_t pid = 0;
+  std::uint64_t memory_bytes = 0;  ///< 0 = not told.
+};
+
+/// A GPU, or an instance of one in MIG mode, as the driver tells of it now.
+struct Device {
+  std::string uuid;
+  std::string name;
+  std::uint64_t index = 0;         ///< Of the GPU, in the order of the PCI bus.
+  bool instance = false;           ///< Part of a GPU in MIG mode; CUDA knows it by its UUID only.
+  bool whole_in_mig_mode = false;  ///< The GPU of such parts; CUDA cannot use it as a whole.
+  std::uint64_t memory_bytes = 0;
+  std::uint64_t free_bytes = 0;
+  std::optional<std::int64_t> temperature;  ///< Degrees Celsius.
+  std::string trouble;                      ///< Why it is broken, or "".
+  std::string remark;                       ///< What its operator should know, or "".
+  std::vector<DeviceProcess> processes;
+};
+
+/// What the driver says of all of them.
+struct DeviceReport {
+  std::string problem;  ///< Why it says nothing, or "".
+  std::string driver;   ///< Its version.
+  std::vector<Device> devices;
+  std::vector<std::string> unknown;  ///< GPUs that do not tell their UUID, each with what is wrong.
+};
+
+[[nodiscard]] engine::Value to_value(const DeviceReport& report);
+/// corrupt: not what to_value() makes.
+[[nodiscard]] engine::Result<DeviceReport> device_report_from(const engine::Value& value);
+
+/// Those that CUDA programs can be given, in this order: GPUs without those in MIG mode, and the latter's instances; of
+/// these the ones `cuda_visible_devices` lists, or all when it is nullptr.
+[[nodiscard]] std::vector<Device> usable_devices(const DeviceReport& report, const char* cuda_visible_devices);
+
+/// The slots a worker offers.
+struct SlotPlan {
+  std::uint64_t slots = 0;
+  std::vector<std::size_t> devices;  ///< By slot: which of the usable devices; empty: shares of the processors.
+};
+
+/// Reads --slots:
+///
+///     auto           one slot per GPU, or, without GPUs, one per core
+///     N              the first N GPUs, or, without GPUs, N slots of the processors
+///     0,2,GPU-5a1c   these GPUs, by number or by the beginning of their UUID; one named twice has two slots
+///     cpu, cpu:N     slots of the processors, one per core or N, GPUs or not
+///     …*K            each of these GPUs has K slots
+///
+/// bad_request: anything else, or GPUs that are not there. At most 4096 slots.
+[[nodiscard]] engine::Result<SlotPlan> plan_slots(std::string_view wanted, const std::vector<Device>& usable,
+                                                  std::uint64_t cores);
+
+/// How CUDA_VISIBLE_DEVICES names it, with CUDA_DEVICE_ORDER=PCI_BUS_ID.
+[[nodiscard]] std::string cuda_name(const Device& device);
+
+[[nodiscard]] engine::SlotDevice slot_device(const Device& device);
+
+/// Which slots are in trouble by this report: all whose device is broken or gone. When the driver says nothing, all of
+/// them, none as broken.
+[[nodiscard]] std::vector<AilingSlot> ailing_slots(const std::vector<engine::SlotDevice>& slots,
+                                                   const DeviceReport& report);
+
+}  // namespace hpsearch::workers

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "hpsearch/engine/experiment/attempt.hpp"
+#include "hpsearch/engine/experiment/slot_device.hpp"
+#include "hpsearch/workers/core/devices.hpp"
+
+namespace hpsearch::workers {
+
+/// Which processes on the devices belong to which attempt of this worker.
+///
+/// A process is an attempt's when it, or one it descends from, was started with the attempt's HPSEARCH_SOCKET; and
+/// stays so while its number means the same process, also when the process table has lost it and only the driver
+/// still lists it. What was never seen so is somebody else's: it is told, and hinders nobody.
+///
+/// Threads: none of its own; callers take turns.
+class DeviceUse {
+ public:
+  /// `slots` says what is behind each slot.
+  explicit DeviceUse(std::vector<engine::SlotDevice> slots) : slots_(std::move(slots)) {}
+
+  /// The attempt has these slots; `mark` is the assignment that its programs were started with.
+  void began(const engine::AttemptKey& key, const std::vector<engine::SlotIndex>& slots, std::string mark);
+  void over(const engine::AttemptKey& key);
+  [[nodiscard]] bool on_devices(const engine::AttemptKey& key) const { return attempts_.contains(key); }
+
+  /// Learns whose the processes are.
+  void look(const DeviceReport& report);
+
+  /// The attempt's processes that its devices still list.
+  [[nodiscard]] std::vector<pid_t> of(const engine::AttemptKey& key, const DeviceReport& report) const;
+
+  /// "GPU 0: process 123 (python3), 512 MiB": those of nobody here on the attempt's devices; or "".
+  [[nodiscard]] std::string strangers(const engine::AttemptKey& key, const DeviceReport& report) const;
+
+  /// "GPU 0: 143000 of 143771 MiB free"; or "".
+  [[nodiscard]] std::string memory(const engine::AttemptKey& key, const DeviceReport& report) const;
+
+ private:
+  struct Attempt {
+    std::set<std::string> uuids;
+    std::string mark;
+    std::map<pid_t, std::uint64_t> processes;  ///< With their start times.
+  };
+  [[nodiscard]] std::vector<const Device*> devices_of(const Attempt& attempt, const DeviceReport& report) const;
+  [[nodiscard]] bool is_of(const Attempt& attempt, pid_t pid) const;
+
+  std::vector<engine::SlotDevice> slots_;
+  std::map<engine::AttemptKey, Attempt> attempts_;
+};
+
+}  // namespace hpsearch::workers

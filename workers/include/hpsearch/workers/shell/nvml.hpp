@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+
+#include "hpsearch/workers/core/devices.hpp"
+
+namespace hpsearch::workers {
+
+/// The library that NVIDIA's driver installs; HPSEARCH_NVML_LIBRARY names another file.
+[[nodiscard]] std::string nvml_library();
+
+/// Loads NVML, asks it about every GPU, and unloads it. What an older driver does not know is left out.
+///
+/// May hang, crash or end the process, as a broken driver pleases: for a process of its own (DeviceWatch).
+[[nodiscard]] DeviceReport ask_nvml(const std::string& library);
+
+/// Whether the machine has device files of NVIDIA's driver, and so should have NVML.
+[[nodiscard]] bool has_gpu_files();
+
+}  // namespace hpsearch::workers

@@ -1,0 +1,228 @@
+#include "hpsearch/workers/shell/context_cache.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <chrono>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "hpsearch/context/context_archive.hpp"
+#include "hpsearch/engine/base/sha256.hpp"
+#include "hpsearch/net/http.hpp"
+#include "hpsearch/net/log.hpp"
+#include "hpsearch/workers/shell/files.hpp"
+
+namespace hpsearch::workers {
+
+namespace fs = std::filesystem;
+using engine::Done;
+using engine::Errc;
+using engine::Error;
+using engine::Result;
+using engine::Status;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr std::chrono::seconds patience_with_knocking = 10s;
+constexpr std::chrono::seconds patience_with_content = 300s;
+
+/// The digest and the bytes that a tree's name tells; no digest when it is none.
+std::pair<std::string, std::uint64_t> read_name(const std::string& name) {
+  std::uint64_t bytes = 0;
+  const std::string digest = name.substr(0, 64);
+  if (!engine::is_sha256(digest) || name.size() < 66 || name[64] != '-') {
+    return {};
+  }
+  const auto [end, error] = std::from_chars(name.data() + 65, name.data() + name.size(), bytes);
+  return error == std::errc{} && end == name.data() + name.size() ? std::pair(digest, bytes)
+                                                                  : std::pair<std::string, std::uint64_t>();
+}
+
+void touch(const fs::path& path) noexcept {
+  ::utimensat(AT_FDCWD, path.c_str(), nullptr, 0);
+}
+
+}  // namespace
+
+std::string contexts_address(const std::string& http, const std::string& endpoint) {
+  const std::size_t scheme = endpoint.find("://");
+  const std::size_t port = http.rfind(':');
+  const std::size_t end = endpoint.rfind(':');
+  if (scheme == std::string::npos || port == std::string::npos || end <= scheme) {
+    return "";
+  }
+  const std::string host = http.substr(0, port);
+  const bool everywhere = host == "0.0.0.0" || host == "[::]" || host == "*";
+  return everywhere ? endpoint.substr(scheme + 3, end - scheme - 3) + http.substr(port) : http;
+}
+
+ContextCache::ContextCache(fs::path directory, std::string boot, std::uint64_t most_bytes)
+    : directory_(directory / (boot.empty() ? "boot" : boot)), most_bytes_(most_bytes) {
+  std::error_code error;
+  for (fs::directory_iterator at(directory, error), end; !error && at != end; at.increment(error)) {
+    if (at->path() != directory_) {
+      remove_tree(at->path());
+    }
+  }
+  std::multimap<fs::file_time_type, std::pair<std::string, Entry>> found;
+  for (fs::directory_iterator at(directory_, error), end; !error && at != end; at.increment(error)) {
+    auto [digest, bytes] = read_name(at->path().filename().string());
+    if (digest.empty()) {
+      remove_tree(at->path());  // Half unpacked when an earlier agent died.
+    } else {
+      std::error_code ignored;
+      found.emplace(at->last_write_time(ignored),
+                    std::pair(std::move(digest), Entry{at->path(), bytes, 0, {}}));
+    }
+  }
+  for (auto& [when, entry] : found) {
+    entry.second.used = ++uses_;
+    entries_.insert(std::move(entry));
+  }
+}
+
+void ContextCache::fetch_from(std::string address) {
+  const std::scoped_lock lock(mutex_);
+  address_ = std::move(address);
+}
+
+Result<ContextCache::Tree> ContextCache::provide(const std::string& digest) {
+  if (Tree tree = find(digest)) {
+    return tree;
+  }
+  const std::scoped_lock one_at_a_time(fetching_);
+  if (Tree tree = find(digest)) {
+    return tree;
+  }
+  const Result<std::string> archive = fetch(digest);
+  if (!archive) {
+    return archive.error();
+  }
+  if (const Status put_there = put(digest, *archive); !put_there) {
+    return put_there.error();
+  }
+  Tree tree = find(digest);
+  make_room(digest);
+  return tree;
+}
+
+ContextCache::Tree ContextCache::find(const std::string& digest) {
+  const std::scoped_lock lock(mutex_);
+  const auto found = entries_.find(digest);
+  std::error_code error;
+  if (found == entries_.end()) {
+    return nullptr;
+  }
+  Entry& entry = found->second;
+  if (!fs::is_directory(entry.path, error)) {
+    entries_.erase(found);  // Somebody tidied up.
+    return nullptr;
+  }
+  entry.used = ++uses_;
+  touch(entry.path);
+  Tree tree = entry.user.lock();
+  if (tree == nullptr) {
+    tree = std::make_shared<const fs::path>(entry.path);
+    entry.user = tree;
+  }
+  return tree;
+}
+
+Result<std::string> ContextCache::fetch(const std::string& digest) const {
+  std::string address;
+  {
+    const std::scoped_lock lock(mutex_);
+    address = address_;
+  }
+  const auto failed = [&](Errc code, const std::string& why) {
+    return Error{code, "cannot fetch the context " + digest.substr(0, 12) + " from the daemon: " + why};
+  };
+  if (address.empty()) {
+    return failed(Errc::unavailable, "it has not said where it serves contexts; it may be an older one");
+  }
+  const std::string target = "/api/v1/contexts/" + digest;
+  // By whatever name we found it: that check is for browsers, which other people's pages tell where to go.
+  const net::HttpHeaders headers{{"Host", "localhost"}};
+  // A knock first: a daemon that is away is known soon, while a large context may take its time.
+  const auto there = net::http_request(address, "HEAD", target, "", patience_with_knocking, headers);
+  if (!there) {
+    return failed(Errc::unavailable,
+                  there.error().message +
+                      ". It has to run, and its --http to be an address that this machine reaches");
+  }
+  if (there->status == 404) {
+    return failed(Errc::not_found, "it does not have it (any more); bring " + digest +
+                                       ".tar back into contexts/ of its state directory, or submit anew");
+  }
+  auto got = net::http_request(address, "GET", target, "", patience_with_content, headers);
+  if (!got) {
+    return failed(Errc::unavailable, got.error().message);
+  }
+  if (got->status != 200) {
+    return failed(Errc::unavailable, "it answered with status " + std::to_string(got->status));
+  }
+  if (engine::sha256_of(got->body) != digest) {
+    return failed(Errc::unavailable, "what came has another digest");
+  }
+  return std::move(got->body);
+}
+
+Status ContextCache::put(const std::string& digest, const std::string& archive) {
+  const fs::path place = directory_ / (digest + "-" + std::to_string(archive.size()));
+  const fs::path draft = directory_ / ("draft-" + std::to_string(::getpid()) + "-" + std::to_string(++drafts_));
+  Status done = make_directories(draft);
+  if (done) {
+    done = context::unpack(archive, draft);
+  }
+  if (done && ::rename(draft.c_str(), place.c_str()) != 0 && errno != EEXIST && errno != ENOTEMPTY) {
+    done = file_error("cannot keep the context", place, errno);
+  }
+  if (!done || fs::exists(draft)) {  // Or somebody else has put it there meanwhile.
+    remove_tree(draft);
+  }
+  if (!done) {
+    return Error{Errc::unavailable, done.error().message};
+  }
+  const std::scoped_lock lock(mutex_);
+  entries_[digest] = Entry{place, archive.size(), ++uses_, {}};
+  return Done{};
+}
+
+void ContextCache::make_room(const std::string& besides) {
+  std::vector<fs::path> gone;
+  {
+    const std::scoped_lock lock(mutex_);
+    std::uint64_t bytes = 0;
+    std::map<std::uint64_t, std::string> by_use;
+    for (const auto& [digest, entry] : entries_) {
+      bytes += entry.bytes;
+      if (digest != besides && entry.user.expired()) {
+        by_use.emplace(entry.used, digest);
+      }
+    }
+    for (const auto& [used, digest] : by_use) {
+      if (bytes <= most_bytes_) {
+        break;
+      }
+      const auto found = entries_.find(digest);
+      bytes -= found->second.bytes;
+      gone.push_back(found->second.path);
+      entries_.erase(found);
+    }
+  }
+  for (const fs::path& path : gone) {
+    fs::path aside = path;
+    aside += ".gone";  // At once: half of it must not be taken for the whole.
+    std::error_code error;
+    fs::rename(path, aside, error);
+    remove_tree(error ? path : aside);
+  }
+}
+
+}  // namespace hpsearch::workers
