@@ -448,9 +448,17 @@ void PromotionAsha::pass_up_the_dead() {
   }
 }
 
-engine::Status PromotionAsha::load_own(const Value& /*saved*/,
-                                       const engine::ChunkedVector<Trial>& /*trials*/) {
-  closed_out_ = 0;
+Value PromotionAsha::save_own() const {
+  return Value::List{saved_count(closed_out_)};
+}
+
+engine::Status PromotionAsha::load_own(const Value& saved, const engine::ChunkedVector<Trial>& /*trials*/) {
+  SavedRow row(saved, 1);
+  const auto closed_out = static_cast<std::size_t>(row.count_below(rungs_.size()));
+  if (!row.good()) {
+    return corrupt("how many rungs are closed out is missing");
+  }
+  closed_out_ = closed_out;
   return engine::Done{};
 }
 

@@ -12,6 +12,7 @@
 #include <variant>
 #include <vector>
 
+#include "hpsearch/engine/base/text.hpp"
 #include "settings.hpp"
 
 namespace hpsearch::searchers {
@@ -406,6 +407,21 @@ TEST(StoppingAsha, AnEarlyExitIsTheWorstOfItsRung) {
   const Verdict verdict = report(asha, t1, 0.9);
   EXPECT_EQ(verdict.action, Action::train_on);
   EXPECT_EQ(verdict.reason.size, 2U);
+}
+
+TEST(PromotionAsha, WhoEndsInAClosedRungHasTheSameFateAfterASave) {
+  const AshaSettings settings = bracket({1, 4}, 2, 4);
+  PromotionAsha asha(settings);
+  create(asha, 4);
+  for (const TrialNumber trial : {t0, t1, t2, t3}) {
+    asha.hear_validated(trial, score(0.1 * static_cast<double>(trial.number())));
+  }
+  PromotionAsha loaded(settings);
+  ASSERT_TRUE(loaded.load(asha.save()).has_value());
+  for (Schedule* one : {static_cast<Schedule*>(&asha), static_cast<Schedule*>(&loaded)}) {
+    one->hear_exited(t0, ExitReason::user_canceled);  // It waited, and was to be promoted.
+  }
+  EXPECT_EQ(engine::compact_json(loaded.save()), engine::compact_json(asha.save()));
 }
 
 TEST(StoppingAsha, TheDecisionOutlastsASave) {

@@ -134,12 +134,13 @@ class PromotionAsha final : public Asha {
   void reopen() override { closed_out_ = 0; }
   void settle(std::optional<engine::TrialNumber> reporter) override;
   [[nodiscard]] std::string_view kind() const noexcept override { return "asha/promotion"; }
-  [[nodiscard]] engine::Value save_own() const override { return {}; }
+  [[nodiscard]] engine::Value save_own() const override;
   engine::Status load_own(const engine::Value& saved, const engine::ChunkedVector<Trial>& trials) override;
 
   void pass_up_the_dead();
 
-  // Rungs below this one are closed out. Not saved: closing a rung out again finds nothing to do.
+  // Rungs below this one are closed out. Who ends early in one of them afterwards may still be passed up, and would
+  // not be if it were closed out again.
   std::size_t closed_out_ = 0;
 };
 
