@@ -61,6 +61,7 @@ class OpenFile {
   int number_;
 };
 
+/// So many bytes, though there be more by now: somebody may be writing a log there.
 Status copy_content(const fs::path& from, std::uint64_t bytes, archive* to) {
   const OpenFile file(::open(from.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
   const auto failed = [&from](const std::string& why) {
@@ -71,8 +72,8 @@ Status copy_content(const fs::path& from, std::uint64_t bytes, archive* to) {
   }
   std::array<char, 64 * 1024> piece{};
   std::uint64_t done = 0;
-  while (true) {
-    const ssize_t got = ::read(file.number(), piece.data(), piece.size());
+  while (done < bytes) {
+    const ssize_t got = ::read(file.number(), piece.data(), std::min<std::uint64_t>(piece.size(), bytes - done));
     if (got < 0 && errno == EINTR) {
       continue;
     }
@@ -80,17 +81,14 @@ Status copy_content(const fs::path& from, std::uint64_t bytes, archive* to) {
       return failed(std::generic_category().message(errno));
     }
     if (got == 0) {
-      break;
+      return failed("it becomes shorter while it is read");
     }
     done += static_cast<std::uint64_t>(got);
-    if (done > bytes) {
-      break;
-    }
     if (archive_write_data(to, piece.data(), static_cast<std::size_t>(got)) != got) {
       return failed(complaint_of(to));
     }
   }
-  return done == bytes ? Status(Done{}) : failed("it changes while it is read");
+  return Done{};
 }
 
 la_ssize_t append(archive* /*writer*/, void* to, const void* bytes, std::size_t size) {

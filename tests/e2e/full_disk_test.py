@@ -64,7 +64,7 @@ class FullDisk(harness.Case):
         cluster.start_daemon()
         cluster.wait_until_up()
         cluster.start_worker(2)
-        searcher = {"name": "random", "max_length": 40, "max_trials": 6}
+        searcher = {"name": "random", "max_length": 100, "max_trials": 4}
         tree = harness.experiment(self.ledger_path, searcher, fake={"STEP_SECONDS": 0.1})
         experiment = cluster.submit(tree)
         harness.wait_for(lambda: len(self.ledger.of("step")) > 5, "the search to get going", cluster.daemon.said)
@@ -91,12 +91,12 @@ class FullDisk(harness.Case):
 
         ledger = self.ledger
         starts = harness.count((line["trial"], line["attempt"]) for line in ledger.of("start"))
-        self.assertEqual(starts, {(trial, 1): 1 for trial in range(6)}, "a training was disturbed")
+        self.assertEqual(starts, {(trial, 1): 1 for trial in range(4)}, "a training was disturbed")
         final = ledger.final_lengths()
-        self.assertEqual(final, dict.fromkeys(range(6), 40))
-        for trial in range(6):
+        self.assertEqual(final, dict.fromkeys(range(4), 100))
+        for trial in range(4):
             metrics = cluster.get(f"/api/v1/experiments/{experiment}/trials/{trial}/metrics")["metrics"]
-            self.assertEqual([report["step"] for report in metrics], list(range(1, 41)), f"reports of trial {trial}")
+            self.assertEqual([report["step"] for report in metrics], list(range(1, 101)), f"reports of trial {trial}")
         self.assertEqual(len(cluster.get("/api/v1/experiments")["experiments"]), 1, "a refused experiment came to be")
 
 

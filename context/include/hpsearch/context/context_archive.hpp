@@ -14,7 +14,8 @@ namespace hpsearch::context {
 /// A context as bytes: a tar archive of what context_files() lists, in that order, without times and owners, files
 /// either 0644 or 0755: equal contents give equal bytes. The SHA-256 of the bytes is the context's name.
 ///
-/// unavailable: a file cannot be read, or changes while it is.
+/// A file that grows meanwhile is packed as long as it was when `files` were listed. unavailable: a file cannot be
+/// read, or becomes shorter while it is.
 /// Cost: as much memory as the context is large.
 [[nodiscard]] engine::Result<std::string> pack(const std::filesystem::path& context,
                                                const std::vector<ContextFile>& files);
