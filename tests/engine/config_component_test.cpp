@@ -109,6 +109,12 @@ TEST(Component, ABoundOfADecimalPowerIsMet) {
             "");
 }
 
+TEST(Component, APowerAboveItsBoundIsRefused) {
+  EXPECT_EQ(problems_of(experiment_of(trainer(), {{"batch_size", 1},
+                                                  {"lr", Value::Map{{"type", "log"}, {"minval", -4}, {"maxval", 0.01}}}})),
+            "hyperparameters.lr: can be what the component trainer does not take (Float from 0.0001 to 1)\n");
+}
+
 TEST(Component, AFileNameHasToBeReadByTheCommandLine) {
   EXPECT_EQ(problems_of(experiment_of("trainer.yaml", {})),
             "component: is \"trainer.yaml\" (the component itself, as a map: its file is read by the command line)\n"
