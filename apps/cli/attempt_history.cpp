@@ -78,8 +78,25 @@ std::vector<AttemptHistory> attempts_in(const Value::List& history, const Value:
       attempt.message = text_at(event, "why");
       attempt.ended_at = at;
       attempt.failed = true;
+    } else if (type == "member_lost" && !attempts[number].failed) {
+      AttemptHistory& attempt = attempts[number];
+      attempt.cause = "lost";
+      attempt.message = text_at(event, "why");
+      attempt.ended_at = at;
+      attempt.failed = true;
+    } else if (type == "member_exited" && !attempts[number].failed) {
+      AttemptHistory ended = attempts[number];
+      ended.ended_at = at;
+      end_by(member(event, "exit"), true, ended);
+      if (ended.failed) {
+        ended.worker = count_at(event, "worker");
+        attempts[number] = std::move(ended);
+      }
     } else if (type == "report_taken" && text_at(member(event, "report"), "type") == "exit") {
       AttemptHistory& attempt = attempts[number];
+      if (attempt.failed) {
+        continue;  // Another of its members ended it before.
+      }
       attempt.ended_at = at;
       end_by(member(event, "report"), measured.contains(number), attempt);
     }

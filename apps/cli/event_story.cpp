@@ -60,12 +60,18 @@ void EventStory::keep_time(const std::string& type, const Value& event) {
   };
   if (type == "lease_granted") {
     live_.insert(count_at(event, "lsn"));  // A lease is named by its own place in the log.
+    if (!list_at(event, "others").empty()) {
+      gangs_.insert(count_at(event, "lsn"));  // Over when its last member is gone.
+    }
     if (idle_from_) {
       idle_seconds_ += std::max(0.0, at - *idle_from_);
       idle_from_.reset();
     }
+  } else if (type == "gang_ended") {
+    gangs_.erase(count_at(event, "lease"));
+    attempt_is_over();
   } else if (type == "attempt_lost" ||
-             (type == "report_taken" && text_at(member(event, "report"), "type") == "exit")) {
+             (!gangs_.contains(count_at(event, "lease")) && type == "report_taken" && text_at(member(event, "report"), "type") == "exit")) {
     attempt_is_over();
   } else if (type == "experiment_paused") {
     paused_ = true;
@@ -79,8 +85,8 @@ void EventStory::keep_time(const std::string& type, const Value& event) {
   }
 }
 
-EventStory::Line EventStory::tell_exit(const Value& event, const std::string& trial) const {
-  const Value& report = member(event, "report");
+EventStory::Line EventStory::tell_exit(const Value& event, const char* name, const std::string& trial) const {
+  const Value& report = member(event, name);
   const std::string cause = text_at(report, "cause");
   const std::uint64_t code = count_at(report, "code");
   if (cause == "ended_by_agent" || (cause == "exited" && code == 0)) {
@@ -110,6 +116,9 @@ EventStory::Line EventStory::tell(const Value& event) {
         trial + " created, to train to " + length + ": " + printable(flat_text(member(event, "hparams")));
   } else if (type == "attempt_started") {
     const std::uint64_t attempt = count_at(event, "attempt");
+    if (count_at(event, "member") > 0) {
+      return {};  // Its rank 0 says it for all.
+    }
     line.text = trial + " started" + (attempt > 1 ? " (attempt " + std::to_string(attempt) + ")" : "");
   } else if (type == "length_reached") {
     Reached& reached = reached_[number];
@@ -130,7 +139,7 @@ EventStory::Line EventStory::tell(const Value& event) {
     const std::string state = text_at(event, "state");
     line = {trial + " " + lower(state) + where(number) + with_reason(reason), state == "FAILED"};
   } else if (type == "report_taken" && text_at(member(event, "report"), "type") == "exit") {
-    line = tell_exit(event, trial);
+    line = tell_exit(event, "report", trial);
   } else if (type == "report_taken" &&
              text_at(member(event, "report"), "type") == "invalid_hyperparameters") {
     line.text = trial + " says its hyperparameters cannot work" +
@@ -141,6 +150,12 @@ EventStory::Line EventStory::tell(const Value& event) {
     line = {trial + " lost its attempt " + std::to_string(count_at(event, "attempt")) +
                 with_reason(printable(text_at(event, "why"))),
             true};
+  } else if (type == "member_lost") {
+    line = {trial + " lost the part of attempt " + std::to_string(count_at(event, "attempt")) + " on worker " +
+                std::to_string(count_at(event, "worker")) + with_reason(printable(text_at(event, "why"))),
+            true};
+  } else if (type == "member_exited") {
+    line = tell_exit(event, "exit", trial + ", on worker " + std::to_string(count_at(event, "worker")));
   } else if (type == "attempt_adopted") {
     line.text = trial + " has its attempt " + std::to_string(count_at(event, "attempt")) + " back, on worker " +
                 std::to_string(count_at(event, "worker"));

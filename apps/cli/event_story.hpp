@@ -32,7 +32,7 @@ class EventStory {
 
  private:
   void keep_time(const std::string& type, const engine::Value& event);
-  Line tell_exit(const engine::Value& event, const std::string& trial) const;
+  Line tell_exit(const engine::Value& event, const char* name, const std::string& trial) const;
   [[nodiscard]] std::string where(
       std::uint64_t trial);  ///< " at 4 epochs with val_acc 0.91", of its last length.
 
@@ -44,6 +44,7 @@ class EventStory {
   std::string metric_;
   std::map<std::uint64_t, Reached> reached_;  // Lengths reached and not told yet.
   std::set<std::uint64_t> live_;              // Leases.
+  std::set<std::uint64_t> gangs_;             // Those of them on several workers.
   bool paused_ = false;
   std::optional<double> idle_from_;
   double idle_seconds_ = 0;

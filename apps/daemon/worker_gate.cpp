@@ -209,6 +209,7 @@ void WorkerGate::greet(const net::Peer& peer, const proto::Envelope& envelope, c
   join.pool = hello.pool;
   join.labels = hello.labels;
   join.troubles = hello.troubles;
+  join.address = hello.address;
   // Before the step, so that it may give the worker work at once.
   const bool was_connected = known && connected(*known);
   if (known) {
@@ -521,19 +522,31 @@ void WorkerGate::tick() {
 
 /// Tells again what the worker has not shown to know; what no longer holds is forgotten.
 void WorkerGate::repeat(WorkerId worker, Counterpart& counterpart, engine::Instant now) {
-  std::erase_if(counterpart.launches, [this](const auto& entry) {
-    const engine::LiveAttempt* attempt = live(entry.first);
-    return attempt == nullptr || attempt->started;
+  const auto part_here = [this, worker](const engine::AttemptKey& key) {
+    const engine::LiveAttempt* attempt = live(key);
+    return attempt == nullptr ? std::nullopt : attempt->part_on(worker);
+  };
+  std::erase_if(counterpart.launches, [&part_here](const auto& entry) {
+    const std::optional<engine::AttemptPart> part = part_here(entry.first);
+    return !part || part->started;
   });
-  std::erase_if(counterpart.decisions, [this](const auto& entry) {
+  std::erase_if(counterpart.decisions, [this, &part_here](const auto& entry) {
     const engine::LiveAttempt* attempt = live(entry.first);
-    return attempt == nullptr || !attempt->decision || attempt->decision->id != entry.second.decision.id;
+    return !part_here(entry.first) || !attempt->decision || attempt->decision->id != entry.second.decision.id;
   });
   for (auto& [key, launch] : counterpart.launches) {
     if (now - launch.told >= settings_.repeat_after) {
       launch.told = now;
       if (!send(worker, proto::Lease{launch.spec})) {
         return;  // The session has ended, and with it these lists.
+      }
+      // Who did not have the lease has acknowledged what was decided about it as over; now it would begin.
+      const engine::LiveAttempt* attempt = live(key);
+      if (attempt->decision && attempt->decision->directive != engine::Directive::train_on) {
+        counterpart.decisions[key] = Told{*attempt->decision, now};
+        if (!send(worker, proto::Decide{key, *attempt->decision})) {
+          return;
+        }
       }
     }
   }

@@ -87,8 +87,14 @@ enum class Exit : std::uint8_t {
 /// Its attempt is over, with an exit report: what becomes of the trial.
 void after_exit(Step& step, const AttemptKey& key, Units granted, Units reached, const ExitReport& report, Exit exit);
 
-/// Its attempt is over without an exit report.
-void lose_attempt(Step& step, const AttemptKey& key, const std::string& why, bool may_return = false);
+/// Its attempt is over on this worker without an exit report; an attempt on several ends everywhere with it.
+void lose_attempt(Step& step, const AttemptKey& key, WorkerId worker, const std::string& why, bool may_return = false);
+
+/// Reports of a rank above 0: its exit is all that counts.
+void take_member_reports(Step& step, const TakeReports& command);
+
+/// One of its members is gone: if it was the last, what becomes of the trial.
+void end_gang(Step& step, const AttemptKey& key);
 
 /// Attempts that were lost while their worker was silent, which has them still: each gets a new lease unless
 /// another has taken its place.
@@ -122,8 +128,8 @@ void collect_checkpoints(Step& step, ExperimentId id);
 /// Closes what can be closed, ends what is over, fills free slots: until nothing more follows.
 void settle(Step& step);
 
-/// What an attempt is told to run.
-[[nodiscard]] LaunchSpec launch_spec_of(const World& world, const AttemptKey& key);
+/// What an attempt is told to run on one of its workers.
+[[nodiscard]] LaunchSpec launch_spec_of(const World& world, const AttemptKey& key, WorkerId worker);
 
 /// The orders for leases granted and decisions made in this step.
 void give_orders(Step& step);

@@ -49,6 +49,18 @@ struct Words<engine::BoolStyle> {
 };
 
 template <>
+struct Words<engine::LaunchKind> {
+  static std::string_view of(engine::LaunchKind kind) { return engine::name_of(kind); }
+  static std::optional<engine::LaunchKind> find(std::string_view word) { return engine::launch_kind_named(word); }
+};
+
+template <>
+struct Words<engine::RankLevel> {
+  static std::string_view of(engine::RankLevel level) { return engine::name_of(level); }
+  static std::optional<engine::RankLevel> find(std::string_view word) { return engine::rank_level_named(word); }
+};
+
+template <>
 struct Words<engine::ExitReport::Cause> {
   static constexpr WordList<engine::ExitReport::Cause, 7> list{
       {"exited", "signaled", "ended_by_agent", "could_not_start", "out_of_memory", "lost", "no_progress"}};
@@ -182,6 +194,17 @@ void spell(auto& fields, Is<engine::JobContract> auto& contract) {
   fields.maybe("bind_mounts", contract.bind_mounts);
 }
 
+void spell(auto& fields, Is<engine::LaunchConfig> auto& launch) {
+  fields.maybe("kind", launch.kind);
+  fields.maybe("rank", launch.rank);
+}
+
+void spell(auto& fields, Is<engine::Rendezvous> auto& rendezvous) {
+  fields.maybe("rank", rendezvous.rank);
+  fields.maybe("addresses", rendezvous.addresses);
+  fields.maybe("port", rendezvous.port);
+}
+
 void spell(auto& fields, Is<engine::LaunchSpec> auto& spec) {
   spell(fields, spec.key);
   fields("trial_id", spec.trial_id);
@@ -207,6 +230,8 @@ void spell(auto& fields, Is<engine::LaunchSpec> auto& spec) {
   fields.maybe("progress_timeout_ms", spec.progress_timeout);
   fields.maybe("despite_remains", spec.despite_remains);
   fields.maybe("contract", spec.contract);
+  fields.maybe("launch", spec.launch);
+  fields.maybe("rendezvous", spec.rendezvous);
 }
 
 }  // namespace hpsearch::proto

@@ -173,6 +173,11 @@ void spell(auto& fields, Is<engine::TrialEnded> auto& event) {
 
 // --- attempts ---
 
+void spell(auto& fields, Is<engine::Place> auto& place) {
+  fields("worker", place.worker);
+  fields("slots", place.slots);
+}
+
 template <>
 inline constexpr const char* tag_of<engine::LeaseGranted> = "lease_granted";
 void spell(auto& fields, Is<engine::LeaseGranted> auto& event) {
@@ -182,11 +187,36 @@ void spell(auto& fields, Is<engine::LeaseGranted> auto& event) {
   fields("worker", event.worker);
   fields("slots", event.slots);
   fields("length", event.length);
+  fields.maybe("others", event.others);
+  fields.maybe("port", event.port);
 }
 
 template <>
 inline constexpr const char* tag_of<engine::AttemptStarted> = "attempt_started";
 void spell(auto& fields, Is<engine::AttemptStarted> auto& event) {
+  spell(fields, event.key);
+  fields.maybe("member", event.member);
+}
+
+template <>
+inline constexpr const char* tag_of<engine::MemberExited> = "member_exited";
+void spell(auto& fields, Is<engine::MemberExited> auto& event) {
+  spell(fields, event.key);
+  fields("worker", event.worker);
+  fields("exit", event.exit);
+}
+
+template <>
+inline constexpr const char* tag_of<engine::MemberLost> = "member_lost";
+void spell(auto& fields, Is<engine::MemberLost> auto& event) {
+  spell(fields, event.key);
+  fields("worker", event.worker);
+  fields.maybe("why", event.why);
+}
+
+template <>
+inline constexpr const char* tag_of<engine::GangEnded> = "gang_ended";
+void spell(auto& fields, Is<engine::GangEnded> auto& event) {
   spell(fields, event.key);
 }
 
@@ -245,6 +275,7 @@ void spell(auto& fields, Is<engine::WorkerJoined> auto& event) {
   fields.maybe("devices", event.devices);
   fields.maybe("pool", event.pool);
   fields.maybe("labels", event.labels);
+  fields.maybe("address", event.address);
 }
 
 template <>

@@ -27,6 +27,7 @@ void spell(auto& fields, Is<Hello> auto& hello) {
   fields.maybe("pool", hello.pool);
   fields.maybe("labels", hello.labels);
   fields.maybe("troubles", hello.troubles);
+  fields.maybe("address", hello.address);
 }
 
 void spell(auto& fields, Is<Progress> auto& progress) {

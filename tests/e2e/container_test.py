@@ -33,7 +33,7 @@ os.execvpe(program[0], program, given)
 
 
 class Containers(harness.Case):
-    def begin(self, version=0):
+    def begin(self, version=0, variables=()):
         self.cluster = harness.Cluster(self)
         self.cluster.start_daemon()
         self.cluster.wait_until_up()
@@ -46,7 +46,7 @@ class Containers(harness.Case):
             fake.write_text(FAKE_PODMAN % {"folder": self.folder, "version": version})
             fake.chmod(0o755)
         worker = harness.BIN / "hpsearch-worker"
-        self.start("/usr/bin/env", f"PATH={tools}", "HOME=/home/of-the-worker", worker, "--daemon",
+        self.start("/usr/bin/env", f"PATH={tools}", "HOME=/home/of-the-worker", *variables, worker, "--daemon",
                    self.cluster.workers, "--state-dir", self.folder / "worker", "--slots", 1, log="worker.log")
 
     def submit(self, script, environment=None, **more):
@@ -91,6 +91,14 @@ class Containers(harness.Case):
         self.assertEqual(self.cluster.wait_until_over(experiment), "COMPLETED", self.trial(experiment)["last_failure"])
         sleeper = int((self.folder / "sleeper").read_text())
         harness.wait_for(lambda: harness.start_time(sleeper) is None, "what it left to be gone")
+
+    def test_a_launch_kind_says_in_the_container_what_it_says_without(self):
+        self.begin(variables=("RANK=0", "WORLD_SIZE=4"))  # The worker may itself be somebody's job.
+        experiment = self.submit('test "$RANK/$WORLD_SIZE/$NPROC_PER_NODE" = 0/1/1 || exit 9; '
+                                 'test "$MASTER_ADDR" = 127.0.0.1 || exit 8; test "$MASTER_PORT" -gt 0 || exit 7; '
+                                 'test "$HPSEARCH_ATTEMPT_MARK" = "$HPSEARCH_SOCKET" || exit 6',
+                                 {"image": "python:3.11"}, launch={"kind": "pytorch"})
+        self.assertEqual(self.cluster.wait_until_over(experiment), "COMPLETED", self.trial(experiment)["last_failure"])
 
     def check_refusal(self, version, why):
         self.begin(version)

@@ -203,6 +203,19 @@ TEST(JobContract, BoolStylesBelongToBooleans) {
             "hyperparameters.x.bool_style: stands at a hyperparameter that is never true or false (no bool_style)\n");
 }
 
+TEST(JobContract, OneProcessPerSlotIsStartedForPytorchAndWithoutAContainer) {
+  const auto launched = [](const char* kind) {
+    return with(small_experiment(), "launch", Value::Map{{"kind", kind}, {"rank", "process"}});
+  };
+  EXPECT_EQ(problems_of(launched("pytorch")), "");
+  EXPECT_EQ(problems_of(launched("mpi")),
+            "launch.rank: is \"process\" and launch.kind is \"mpi\" (node; one process per slot is started for pytorch "
+            "only)\n");
+  EXPECT_EQ(problems_of(with(launched("pytorch"), "environment", Value::Map{{"image", "python:3.11"}})),
+            "launch.rank: is \"process\" and environment.image is \"python:3.11\" (node; in a container one process is "
+            "started, which may be torchrun)\n");
+}
+
 TEST(JobContract, TheWorkersOwnModelArtsVariablesCannotBeSet) {
   EXPECT_NE(problems_of(with(small_experiment(), "environment.environment_variables", Value::Map{{"MA_NUM_HOSTS", "4"}}))
                 .find("sets MA_NUM_HOSTS"),

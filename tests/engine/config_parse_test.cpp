@@ -688,7 +688,7 @@ TEST(SectionsWithoutEffect, AreKeptAndListed) {
     EXPECT_NE(note.what.find("has no effect here"), std::string::npos) << describe(note);
   }
   EXPECT_EQ(listed,
-            "launch min_checkpoint_period "
+            "min_checkpoint_period "
             "resources.agent_label "
             "resources.shm_size ");
   EXPECT_EQ(*parsed.config->accepted.at_path("launch.kind"), Value("pytorch"));

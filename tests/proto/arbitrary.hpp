@@ -43,6 +43,10 @@ inline constexpr int last_of<engine::ExitReason> = static_cast<int>(engine::Exit
 template <>
 inline constexpr int last_of<engine::PassedAs> = static_cast<int>(engine::PassedAs::variable);
 template <>
+inline constexpr int last_of<engine::LaunchKind> = static_cast<int>(engine::LaunchKind::determined);
+template <>
+inline constexpr int last_of<engine::RankLevel> = static_cast<int>(engine::RankLevel::process);
+template <>
 inline constexpr int last_of<engine::BoolStyle> = static_cast<int>(engine::BoolStyle::empty_false);
 
 template <HasParts T>

@@ -82,7 +82,7 @@ ExperimentRecord experiment() {
 }
 
 WorkerRecord worker() {
-  WorkerRecord record{WorkerId{7}, "u", "gpu-7", 2, "gpu", true, SlotLedger(4), {}};
+  WorkerRecord record{WorkerId{7}, "u", "gpu-7", 2, "gpu", "", true, SlotLedger(4), {}};
   record.slots.take({SlotIndex{0}}, LeaseId{9});
   record.attempts.insert({ExperimentId{3}, TrialNumber{2}, AttemptNumber{1}, LeaseId{9}});
   return record;

@@ -66,11 +66,21 @@ auto parts(Is<engine::JobContract> auto& x) {
   return std::tie(inputs, outputs, bool_styles, pai_hps_strings, ml_layout, in_place, image, gpu_image, pull_image,
                   mounts);
 }
+auto parts(Is<engine::LaunchConfig> auto& x) {
+  auto& [kind, rank] = x;
+  return std::tie(kind, rank);
+}
+auto parts(Is<engine::Rendezvous> auto& x) {
+  auto& [rank, addresses, port] = x;
+  return std::tie(rank, addresses, port);
+}
 auto parts(Is<engine::LaunchSpec> auto& x) {
   auto& [key, trial_id, name, slots, entrypoint, hparams, length, unit, seed, metric, context, digest, root,
-         storage, checkpoint, step, warm, source, environment, patterns, data, timeout, despite, contract] = x;
+         storage, checkpoint, step, warm, source, environment, patterns, data, timeout, despite, contract, launch,
+         rendezvous] = x;
   return std::tie(key, trial_id, name, slots, entrypoint, hparams, length, unit, seed, metric, context, digest, root,
-                  storage, checkpoint, step, warm, source, environment, patterns, data, timeout, despite, contract);
+                  storage, checkpoint, step, warm, source, environment, patterns, data, timeout, despite, contract,
+                  launch, rendezvous);
 }
 auto parts(Is<engine::HeldAttempt> auto& x) {
   auto& [key, exited, last_seq, last_decision, first_seq, slots, length, unkillable] = x;
@@ -105,9 +115,9 @@ auto parts(Is<proto::Envelope> auto& x) {
 }
 auto parts(Is<proto::Hello> auto& x) {
   auto& [from, to, uid, name, incarnation, boot_id, pid, slots, slot_kind, held, kills_by, devices, pool, labels,
-         troubles] = x;
+         troubles, address] = x;
   return std::tie(from, to, uid, name, incarnation, boot_id, pid, slots, slot_kind, held, kills_by, devices, pool,
-                  labels, troubles);
+                  labels, troubles, address);
 }
 auto parts(Is<proto::Progress> auto& x) {
   auto& [key, step, silent] = x;
@@ -239,11 +249,27 @@ auto parts(Is<engine::TrialEnded> auto& x) {
   auto& [experiment, trial, state, reason] = x;
   return std::tie(experiment, trial, state, reason);
 }
+auto parts(Is<engine::Place> auto& x) {
+  auto& [worker, slots] = x;
+  return std::tie(worker, slots);
+}
 auto parts(Is<engine::LeaseGranted> auto& x) {
-  auto& [experiment, trial, attempt, worker, slots, length] = x;
-  return std::tie(experiment, trial, attempt, worker, slots, length);
+  auto& [experiment, trial, attempt, worker, slots, length, others, port] = x;
+  return std::tie(experiment, trial, attempt, worker, slots, length, others, port);
 }
 auto parts(Is<engine::AttemptStarted> auto& x) {
+  auto& [key, member] = x;
+  return std::tie(key, member);
+}
+auto parts(Is<engine::MemberExited> auto& x) {
+  auto& [key, worker, exit] = x;
+  return std::tie(key, worker, exit);
+}
+auto parts(Is<engine::MemberLost> auto& x) {
+  auto& [key, worker, why] = x;
+  return std::tie(key, worker, why);
+}
+auto parts(Is<engine::GangEnded> auto& x) {
   auto& [key] = x;
   return std::tie(key);
 }
@@ -292,8 +318,8 @@ auto parts(Is<engine::SlotRestored> auto& x) {
   return std::tie(worker, slot, healthy);
 }
 auto parts(Is<engine::WorkerJoined> auto& x) {
-  auto& [worker, uid, name, incarnation, slots, slot_kind, devices, pool, labels] = x;
-  return std::tie(worker, uid, name, incarnation, slots, slot_kind, devices, pool, labels);
+  auto& [worker, uid, name, incarnation, slots, slot_kind, devices, pool, labels, address] = x;
+  return std::tie(worker, uid, name, incarnation, slots, slot_kind, devices, pool, labels, address);
 }
 auto parts(Is<engine::WorkerLost> auto& x) {
   auto& [worker, why] = x;

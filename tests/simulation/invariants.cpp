@@ -4,11 +4,51 @@
 #include <array>
 #include <set>
 #include <sstream>
+#include <utility>
+#include <vector>
 
 #include "hpsearch/engine/base/text.hpp"
 
 namespace hpsearch::engine {
 namespace {
+
+/// The slots that an attempt has now, by worker.
+std::vector<std::pair<WorkerId, std::uint64_t>> places_of(const LiveAttempt& live) {
+  if (!live.gang) {
+    return {{live.worker, live.slots.size()}};
+  }
+  std::vector<std::pair<WorkerId, std::uint64_t>> places;
+  for (const Gang::Member& member : live.gang->members) {
+    if (!member.gone) {
+      places.emplace_back(member.worker, member.slots.size());
+    }
+  }
+  return places;
+}
+
+/// All or none, and what ends one member ends all.
+std::string broken_gang(const ExperimentRecord& record, const LiveAttempt& live) {
+  const Gang& gang = *live.gang;
+  std::set<WorkerId> workers;
+  std::uint64_t slots = 0;
+  bool one_is_lost = false;
+  for (const Gang::Member& member : gang.members) {
+    workers.insert(member.worker);
+    slots += member.slots.size();
+    one_is_lost = one_is_lost || (member.gone && !member.exited);
+  }
+  if (gang.members.size() < 2 || workers.size() != gang.members.size()) {
+    return "has fewer workers than members";
+  }
+  if (slots != record.config.resources.slots_per_trial) {
+    return "has part of its slots";
+  }
+  if (gang.all_gone()) {
+    return "lives, and its members are gone";
+  }
+  const bool told_to_end = live.decision && live.decision->directive != Directive::train_on;
+  return (one_is_lost || gang.members.front().gone) && !told_to_end ? "lost a member, and the others train on" : "";
+}
 
 std::string broken_trial(const Engine& engine, const ExperimentRecord& record, std::size_t number) {
   const TrialRecord& trial = record.trials[number];
@@ -26,12 +66,17 @@ std::string broken_trial(const Engine& engine, const ExperimentRecord& record, s
   if (!trial.live) {
     return "";
   }
-  const auto worker = engine.workers().find(trial.live->worker);
-  if (worker == engine.workers().end() || !worker->second.present) {
-    return who + "is leased to a worker that is not there";
+  for (const auto& [where, slots] : places_of(*trial.live)) {
+    const auto worker = engine.workers().find(where);
+    if (worker == engine.workers().end() || !worker->second.present) {
+      return who + "is leased to a worker that is not there";
+    }
+    if (!worker->second.attempts.contains(trial.live->key)) {
+      return who + "is not known to its worker";
+    }
   }
-  if (!worker->second.attempts.contains(trial.live->key)) {
-    return who + "is not known to its worker";
+  if (const std::string broken = trial.live->gang ? broken_gang(record, *trial.live) : ""; !broken.empty()) {
+    return who + broken;
   }
   return trial.live->key.lease == trial.last_lease ? "" : who + "has two leases";
 }
@@ -57,7 +102,9 @@ std::string broken_limit(const Engine& engine, const Event* last) {
       const bool stays = !live.decision || live.decision->directive == Directive::train_on;
       if (stays || leased) {
         ++running;
-        slots += live.slots.size();
+        for (const auto& [worker, held] : places_of(live)) {
+          slots += held;
+        }
       }
     }
     if (searcher.max_concurrent_trials > 0 && running > searcher.max_concurrent_trials) {
@@ -120,7 +167,9 @@ std::string broken_invariant(const Engine& engine) {
       }
       ++by_state[static_cast<std::size_t>(record.trials[i].state)];
       if (record.trials[i].live) {
-        held[record.trials[i].live->worker] += record.trials[i].live->slots.size();
+        for (const auto& [worker, slots] : places_of(*record.trials[i].live)) {
+          held[worker] += slots;
+        }
       }
     }
     if (by_state != record.by_state) {
@@ -174,6 +223,11 @@ std::string fingerprint(const Engine& engine) {
       if (trial.live) {
         out << " live " << trial.live->worker.number() << ' ' << trial.live->started << ' '
             << trial.live->applied_seq << ' ' << (trial.live->decision ? trial.live->decision->id.number() : 0);
+        for (std::size_t rank = 0; trial.live->gang && rank < trial.live->gang->members.size(); ++rank) {
+          const Gang::Member& member = trial.live->gang->members[rank];
+          out << " rank " << rank << ' ' << member.worker.number() << ' ' << member.started << ' ' << member.gone << ' '
+              << member.exited << ' ' << static_cast<int>(trial.live->gang->ending);
+        }
       }
       out << '\n';
     }

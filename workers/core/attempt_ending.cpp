@@ -55,6 +55,14 @@ std::string status_text(int code) {
 }  // namespace
 
 void AttemptMachine::ask_to_end(Instant now, AttemptOutput& out) {
+  if (!speaks_for_attempt()) {
+    if (spec_.launch.kind == engine::LaunchKind::mpi) {
+      terminate(now, out);  // What it runs only keeps the slots.
+    } else {
+      expect_end_within(rules_.grace, now);  // It ends with rank 0, which was asked.
+    }
+    return;
+  }
   if (!asking_.empty()) {
     for (const QuestionId question : std::exchange(asking_, {})) {
       answer(question, now, out);
@@ -167,7 +175,7 @@ void AttemptMachine::over(const ProgramEnded& end, AttemptOutput& out) {
     finish(false, out);
     return;
   }
-  if (!end.by_signal && end.code == 0 && !said_checkpoint_) {
+  if (!end.by_signal && end.code == 0 && !said_checkpoint_ && speaks_for_attempt()) {
     // Whoever reports nothing may still leave a checkpoint: ending well says that it is complete.
     to_publish_.push_back({.step = last_step_.value_or(length_), .question = std::nullopt});
     publish_next(out);

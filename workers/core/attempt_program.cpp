@@ -34,6 +34,12 @@ void AttemptMachine::said(const ProgramSaid& said, Instant now, AttemptOutput& o
     return;
   }
   position_ = std::max(position_, said.position);
+  if (!speaks_for_attempt()) {
+    if (said.question && !said.answered) {
+      answer(*said.question, now, out);
+    }
+    return;
+  }
   const engine::Result<ProgramMessage> message =
       said.question ? parse_socket_line(said.line) : parse_stdout_payload(said.line);
   const std::optional<QuestionId> question = said.answered ? std::nullopt : said.question;
@@ -296,7 +302,7 @@ void AttemptMachine::answer_error(QuestionId question, const std::string& what,
 
 /// When it will have said nothing for too long; nothing while it is us who let it wait, or while it is being ended.
 std::optional<Instant> AttemptMachine::progress_due() const noexcept {
-  const bool watched = spec_.progress_timeout > Duration{} && phase_ == Phase::running && forcing_ == Forcing::none &&
+  const bool watched = speaks_for_attempt() && spec_.progress_timeout > Duration{} && phase_ == Phase::running && forcing_ == Forcing::none &&
                        asking_.empty() && !publishing_;
   return watched ? std::optional(silent_since_ + spec_.progress_timeout) : std::nullopt;
 }

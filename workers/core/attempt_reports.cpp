@@ -90,7 +90,7 @@ AttemptMachine::AttemptMachine(SpooledAttempt found, AttemptRules rules)
 }
 
 void AttemptMachine::keep(Report report, bool decisive) {
-  if (fenced_) {
+  if (fenced_ || (!speaks_for_attempt() && !std::holds_alternative<ExitReport>(report))) {
     return;
   }
   spool_at_once_ = spool_at_once_ || decisive;

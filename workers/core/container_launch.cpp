@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "hpsearch/workers/core/attempt_places.hpp"
+
 namespace hpsearch::workers {
 
 using engine::BindMount;
@@ -146,8 +148,8 @@ Result<ContainerCommand> container_command(const ContainerPlan& plan) {
     }
   }
   // By its mark, whoever looks for this attempt's processes finds the runtime too.
-  if (const auto socket = plan.environment.find("HPSEARCH_SOCKET"); socket != plan.environment.end()) {
-    command.environment[socket->first] = socket->second;
+  if (const auto mark = plan.environment.find(std::string(attempt_mark)); mark != plan.environment.end()) {
+    command.environment[mark->first] = mark->second;
   }
   command.argv = apptainer ? apptainer_words(plan, mounts) : docker_words(plan, mounts);
   command.argv.insert(command.argv.begin(), plan.program);

@@ -10,6 +10,7 @@
 #include "hpsearch/workers/core/determined_launch.hpp"
 #include "hpsearch/workers/core/entrypoint.hpp"
 #include "hpsearch/workers/core/hyperparameter_forms.hpp"
+#include "hpsearch/workers/core/launch_kind.hpp"
 
 namespace hpsearch::workers {
 
@@ -29,20 +30,6 @@ using Variables = std::map<std::string, std::string>;
 
 // The kernel's limit for one argument or one NAME=VALUE, its zero included (MAX_ARG_STRLEN).
 constexpr std::size_t longest_string = std::size_t{128} * 1024;
-
-/// Whether a variable of the worker's own environment would tell a program that it is somebody else: the
-/// worker may itself be somebody's job.
-bool speaks_of_identity(std::string_view name) {
-  constexpr std::array<std::string_view, 5> prefixes{"DET_", "HPSEARCH_", "MA_", "PAI_", "VC_"};
-  constexpr std::array<std::string_view, 13> names{
-      "ELASTICBATCH_CONFIG", "GROUP_RANK",       "LOCAL_RANK",  "LOCAL_WORLD_SIZE", "MASTER_ADDR",
-      "MASTER_PORT",         "NPROC_PER_NODE",   "RANK",        "TF_CONFIG",        "VK_TASK_INDEX",
-      "WORKER_ADDRS",        "WORKER_PORT",      "WORLD_SIZE",
-  };
-  return std::any_of(prefixes.begin(), prefixes.end(),
-                     [&](std::string_view prefix) { return name.starts_with(prefix); }) ||
-         std::find(names.begin(), names.end(), name) != names.end();
-}
 
 std::string joined(const std::vector<std::string>& words) {
   std::string all;
@@ -119,7 +106,9 @@ void say_identity(const LaunchSpec& spec, const AttemptPlaces& places, Variables
   if (spec.warm_start) {
     environment["HPSEARCH_WARM_START"] = "1";
   }
-  environment["HPSEARCH_SOCKET"] = places.socket;
+  if (spec.rendezvous.rank == 0) {  // Only rank 0 reports.
+    environment["HPSEARCH_SOCKET"] = places.socket;
+  }
   environment["HPSEARCH_PARAMS_FILE"] = places.params_file;
   environment["HPSEARCH_DATA"] = spec.data.is_null() ? "{}" : engine::compact_json(spec.data);
 }
@@ -140,19 +129,19 @@ void say_as_pai(const LaunchSpec& spec, const HyperparameterForms& forms, const 
   }
 }
 
-/// ModelArts' containers: one worker on one host.
+/// ModelArts' containers: one task, "worker", on as many hosts as the attempt has workers.
 void say_as_modelarts(const LaunchSpec& spec, const AttemptPlaces& places, const LentMachine& machine,
                       Variables& environment) {
   environment["MA_JOB_DIR"] = places.ml;  // The code lies in one directory of it.
   environment["MA_MOUNT_PATH"] = places.ml;
   environment["MA_LOG_DIR"] = places.ml + "/output/logs";
-  environment["MA_CURRENT_IP"] = "127.0.0.1";
+  const std::vector<std::string> nodes = addresses_of(spec);
+  environment["MA_CURRENT_IP"] = nodes[spec.rendezvous.rank];
   environment["MA_NUM_GPUS"] = std::to_string(device_names(spec, machine).size());
   environment["MA_TASK_NAME"] = "worker";
-  environment["MA_NUM_HOSTS"] = "1";
-  environment["VC_TASK_INDEX"] = "0";
-  environment["VC_WORKER_NUM"] = "1";
-  environment["VC_WORKER_HOSTS"] = "127.0.0.1";
+  environment["MA_NUM_HOSTS"] = environment["VC_WORKER_NUM"] = std::to_string(nodes.size());
+  environment["VC_TASK_INDEX"] = std::to_string(spec.rendezvous.rank);
+  environment["VC_WORKER_HOSTS"] = joined(nodes);
   const auto pass = [&](const std::vector<Channel>& channels, const Variables& where) {
     for (const Channel& channel : channels) {
       const auto place = where.find(channel.name);
@@ -210,10 +199,32 @@ std::string training_job(const LaunchSpec& spec, const AttemptPlaces& places, co
       {"outputs", texts(places.outputs)},
       {"resources", Value::Map{{"slots", std::move(slots)},
                                {"devices", std::move(devices)},
-                               {"instance_count", 1},
-                               {"instance_index", 0}}},
+                               {"instance_count", integer(addresses_of(spec).size())},
+                               {"instance_index", integer(spec.rendezvous.rank)}}},
       {"data", spec.data.is_null() ? Value(Value::Map{}) : spec.data},
   });
+}
+
+/// The variables of its launch kind, and more processes than one where that asks for them.
+Status start_processes(const LaunchSpec& spec, const AttemptPlaces& places, const LentMachine& machine, Launch& launch) {
+  LaunchForm form = launch_form(spec, {.port = places.free_port, .hostfile = places.hostfile});
+  for (auto& [name, value] : form.variables) {
+    launch.environment[name] = std::move(value);
+  }
+  launch.hostfile = std::move(form.hostfile);
+  if (only_lends_slots(spec)) {
+    launch.argv = {"sleep", "infinity"};
+  } else if (form.processes > 1 || spec.launch.rank == engine::RankLevel::process) {
+    if (machine.ranks_host.empty()) {
+      return Error{Errc::bad_request,
+                   "launch.rank is process, but this worker has no program hpsearch-ranks beside it"};
+    }
+    std::vector<std::string> argv = {machine.ranks_host, std::to_string(form.processes),
+                                     std::to_string(form.first_rank), places.log_directory, "--"};
+    argv.insert(argv.end(), launch.argv.begin(), launch.argv.end());
+    launch.argv = std::move(argv);
+  }
+  return engine::Done{};
 }
 
 Status check_lengths(const Launch& launch) {
@@ -237,6 +248,18 @@ Status check_lengths(const Launch& launch) {
 }
 
 }  // namespace
+
+bool speaks_of_identity(std::string_view name) noexcept {
+  constexpr std::array<std::string_view, 5> prefixes{"DET_", "HPSEARCH_", "MA_", "PAI_", "VC_"};
+  constexpr std::array<std::string_view, 14> names{
+      "ELASTICBATCH_CONFIG", "ElASTICBATCH_CONFIG", "GROUP_RANK",   "LOCAL_RANK",  "LOCAL_WORLD_SIZE",
+      "MASTER_ADDR",         "MASTER_PORT",         "NPROC_PER_NODE", "RANK",        "TF_CONFIG",
+      "VK_TASK_INDEX",       "WORKER_ADDRS",        "WORKER_PORT",  "WORLD_SIZE",
+  };
+  return std::any_of(prefixes.begin(), prefixes.end(),
+                     [&](std::string_view prefix) { return name.starts_with(prefix); }) ||
+         std::find(names.begin(), names.end(), name) != names.end();
+}
 
 std::vector<std::string> devices_lent(const LaunchSpec& spec, const LentMachine& machine) {
   std::vector<std::string> devices;
@@ -280,6 +303,9 @@ Result<Launch> plan_launch(const LaunchSpec& spec, const AttemptPlaces& places, 
   say_as_pai(spec, forms, places, environment);
   say_as_modelarts(spec, places, machine, environment);
   lend_slots(spec, machine, environment);
+  if (const Status placed = start_processes(spec, places, machine, launch); !placed) {
+    return placed.error();
+  }
   if (harness) {
     if (const Status hosted = launch_in_determined_harness(spec, places, machine, launch); !hosted) {
       return hosted.error();

@@ -13,6 +13,7 @@
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/engine/base/value.hpp"
 #include "hpsearch/proto/json.hpp"
+#include "hpsearch/workers/core/attempt_places.hpp"
 #include "hpsearch/workers/shell/control_group.hpp"
 #include "hpsearch/workers/shell/files.hpp"
 
@@ -123,6 +124,10 @@ Status make_anew(const AttemptDirectory& directory, const std::string& context, 
 
 }  // namespace
 
+std::vector<std::string> marks_of(const std::string& socket) {
+  return {std::string(attempt_mark) + "=" + socket, "HPSEARCH_SOCKET=" + socket};
+}
+
 std::vector<ProcessInfo> remains_of(const ProcessRecord& record, const std::vector<ProcessInfo>& all) {
   std::vector<ProcessInfo> remains;
   if (record.boot_id != boot_id()) {
@@ -132,7 +137,12 @@ std::vector<ProcessInfo> remains_of(const ProcessRecord& record, const std::vect
   if (!record.group.empty()) {
     members = ControlGroup(record.group).processes();
   }
-  const std::string mark = "HPSEARCH_SOCKET=" + record.socket;
+  const std::vector<std::string> marks = marks_of(record.socket);
+  const auto is_marked = [&marks](const ProcessInfo& process) {
+    return std::any_of(marks.begin(), marks.end(), [&process](const std::string& mark) {
+      return started_with(process.pid, mark);
+    });
+  };
   const auto pid = static_cast<pid_t>(record.pid);
   bool leader_is_ours = false;
   for (const ProcessInfo& process : all) {
@@ -141,7 +151,7 @@ std::vector<ProcessInfo> remains_of(const ProcessRecord& record, const std::vect
   for (const ProcessInfo& process : all) {
     const bool in_session = leader_is_ours && process.session == pid;
     const bool in_group = std::find(members.begin(), members.end(), process.pid) != members.end();
-    if (!process.dead() && (in_session || in_group || started_with(process.pid, mark))) {
+    if (!process.dead() && (in_session || in_group || is_marked(process))) {
       remains.push_back(process);
     }
   }

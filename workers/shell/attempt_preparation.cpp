@@ -1,5 +1,7 @@
 #include "hpsearch/workers/shell/attempt_preparation.hpp"
 
+#include <netinet/in.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <exception>
@@ -9,7 +11,9 @@
 #include "hpsearch/engine/base/sha256.hpp"
 #include "hpsearch/engine/config/remote_storage.hpp"
 #include "hpsearch/net/rclone.hpp"
+#include "hpsearch/workers/core/attempt_places.hpp"
 #include "hpsearch/workers/core/determined_launch.hpp"
+#include "hpsearch/workers/core/launch_kind.hpp"
 #include "hpsearch/workers/shell/channels.hpp"
 #include "hpsearch/workers/shell/container_runtime.hpp"
 #include "hpsearch/workers/shell/files.hpp"
@@ -49,8 +53,24 @@ Result<LaunchSpec> with_checkpoint_here(const LaunchSpec& asked, const AttemptDi
   return spec;
 }
 
+/// A port that nobody listens at now, for the processes of an attempt on this machine; 0 when none can be had.
+std::uint64_t free_port() {
+  const Descriptor probe(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in any{};
+  any.sin_family = AF_INET;
+  socklen_t size = sizeof any;
+  auto* address = reinterpret_cast<sockaddr*>(&any);
+  if (!probe || ::bind(probe.get(), address, size) != 0 || ::getsockname(probe.get(), address, &size) != 0) {
+    return 0;
+  }
+  return ntohs(any.sin_port);
+}
+
 /// Of the container that the program wants, or "".
 std::string image_of(const LaunchSpec& spec, const LentMachine& machine) {
+  if (only_lends_slots(spec)) {
+    return "";  // What waits there is ours.
+  }
   return devices_lent(spec, machine).empty() ? spec.contract.image : spec.contract.gpu_image;
 }
 
@@ -107,7 +127,8 @@ Result<ContainerCommand> in_container(const LaunchSpec& spec, const std::string&
   for (const auto& [name, value] : launch.environment) {
     // The machine's own variables say nothing about the image; the image's PATH is better than ours.
     const auto own = machine.environment.find(name);
-    const bool inherited = name == "PATH" || (own != machine.environment.end() && own->second == value);
+    const bool inherited = name == "PATH" || (own != machine.environment.end() && own->second == value &&
+                                              !speaks_of_identity(name));
     if (!inherited || spec.environment_variables.contains(name)) {
       plan.environment[name] = value;
     }
@@ -118,7 +139,7 @@ Result<ContainerCommand> in_container(const LaunchSpec& spec, const std::string&
 
 /// bind_mounts without a container.
 Status mount_for(const LaunchSpec& spec, const AttemptDirectory& directory, Launch& launch) {
-  if (spec.contract.bind_mounts.empty() || wants_determined_harness(spec)) {
+  if (spec.contract.bind_mounts.empty() || wants_determined_harness(spec) || only_lends_slots(spec)) {
     return engine::Done{};
   }
   if (!can_mount()) {
@@ -163,6 +184,11 @@ Status prepare(const LaunchSpec& asked, const AttemptDirectory& directory, const
   }
   const LaunchSpec& spec = *here;
   const std::string image = image_of(spec, machine);
+  if (!image.empty() && spec.launch.rank == engine::RankLevel::process) {
+    return Error{Errc::bad_request,
+                 "launch.rank is process, and environment.image is " + image +
+                     ": in a container one process is started, which may be torchrun (launch.rank: node)"};
+  }
   const bool at_ml = spec.contract.ml_layout && (!image.empty() || can_mount_ml());
   const std::string ml = at_ml ? std::string(ml_mount_point) : directory.ml().string();
   Result<ChannelPlaces> channels = make_channels(spec, directory, ml);
@@ -175,6 +201,9 @@ Status prepare(const LaunchSpec& asked, const AttemptDirectory& directory, const
                              .params_file = directory.params().string(),
                              .socket = sockets.report,
                              .ml = ml,
+                             .log_directory = directory.root().string(),
+                             .hostfile = ml + "/input/config/hostfile",
+                             .free_port = spec.launch.kind == engine::LaunchKind::process ? 0 : free_port(),
                              .harness_directory = directory.harness().string(),
                              .inputs = std::move(channels->inputs),
                              .outputs = std::move(channels->outputs)};
@@ -192,6 +221,12 @@ Status prepare(const LaunchSpec& asked, const AttemptDirectory& directory, const
       return written;
     }
   }
+  if (!plan->hostfile.empty()) {
+    if (const Status written = write_file(directory.config() / "hostfile", plan->hostfile, false); !written) {
+      return written;
+    }
+  }
+  plan->environment[std::string(attempt_mark)] = sockets.report;
   // The Determined harness sources the hook itself, in every attempt.
   const auto setup = wants_determined_harness(spec)
                          ? std::nullopt
@@ -221,7 +256,7 @@ Status prepare(const LaunchSpec& asked, const AttemptDirectory& directory, const
       .program = {.argv = std::move(plan->argv),
                   .environment = std::move(plan->environment),
                   .directory = places.work_directory,
-                  .token = "HPSEARCH_SOCKET=" + sockets.report},
+                  .token = marks_of(sockets.report).front()},
       .report_socket = sockets.report,
       .agent_socket = sockets.agent,
       .metric_patterns = spec.metric_patterns,

@@ -15,11 +15,11 @@ namespace {
 
 constexpr std::uint64_t mebibyte = 1024UL * 1024;
 
-/// It, or one it descends from, was started with `mark`.
-bool descends(pid_t pid, const std::string& mark) {
+/// It, or one it descends from, was started with one of `marks`.
+bool descends(pid_t pid, const std::vector<std::string>& marks) {
   constexpr int deepest = 64;
   for (int depth = 0; depth < deepest && pid > 1; ++depth) {
-    if (started_with(pid, mark)) {
+    if (std::any_of(marks.begin(), marks.end(), [pid](const std::string& mark) { return started_with(pid, mark); })) {
       return true;
     }
     const std::optional<ProcessInfo> info = process_info(pid);
@@ -37,8 +37,8 @@ std::string name_of_process(std::int64_t pid) {
 
 }  // namespace
 
-void DeviceUse::began(const AttemptKey& key, const std::vector<SlotIndex>& slots, std::string mark) {
-  Attempt attempt{.uuids = {}, .mark = std::move(mark), .processes = {}};
+void DeviceUse::began(const AttemptKey& key, const std::vector<SlotIndex>& slots, std::vector<std::string> marks) {
+  Attempt attempt{.uuids = {}, .marks = std::move(marks), .processes = {}};
   for (const SlotIndex slot : slots) {
     if (slot.number() < slots_.size()) {
       attempt.uuids.insert(slots_[slot.number()].uuid);
@@ -69,7 +69,7 @@ bool DeviceUse::is_of(const Attempt& attempt, pid_t pid) const {
     const std::optional<ProcessInfo> info = process_info(pid);
     return !info || info->start_time == known->second;
   }
-  return descends(pid, attempt.mark);
+  return descends(pid, attempt.marks);
 }
 
 void DeviceUse::look(const DeviceReport& report) {
@@ -78,7 +78,7 @@ void DeviceUse::look(const DeviceReport& report) {
       for (const DeviceProcess& process : device->processes) {
         const auto pid = static_cast<pid_t>(process.pid);
         const std::optional<ProcessInfo> info = process_info(pid);
-        if (info && descends(pid, attempt.mark)) {
+        if (info && descends(pid, attempt.marks)) {
           attempt.processes[pid] = info->start_time;
         }
       }

@@ -29,6 +29,7 @@
 #include "hpsearch/workers/shell/control_group.hpp"
 #include "hpsearch/workers/shell/device_watch.hpp"
 #include "hpsearch/workers/shell/nvml.hpp"
+#include "hpsearch/workers/shell/own_address.hpp"
 #include "hpsearch/workers/shell/worker_loop.hpp"
 #include "hpsearch/workers/shell/worker_state.hpp"
 
@@ -48,6 +49,7 @@ struct Arguments {
   std::string daemon;
   std::string state_directory;
   std::string name;
+  std::string address;
   std::string log_level = "info";
   std::string slots = "auto";
   std::string pool;
@@ -216,6 +218,7 @@ engine::Result<WorkerOptions> options_from(const Arguments& arguments) {
   WorkerOptions options;
   options.daemon = arguments.daemon;
   options.name = arguments.name.empty() ? host_name() : arguments.name;
+  options.address = arguments.address.empty() ? own_address(arguments.daemon) : arguments.address;
   options.rules.attempt.grace =
       engine::Duration::micros(static_cast<std::int64_t>(arguments.grace * 1'000'000));
   const engine::Result<engine::Duration> orphans = orphans_end_after(arguments.orphan_policy);
@@ -228,6 +231,10 @@ engine::Result<WorkerOptions> options_from(const Arguments& arguments) {
   const std::filesystem::path determined_host = own_directory() / "hpsearch-determined";
   if (::access(determined_host.c_str(), X_OK) == 0) {
     options.machine.determined_host = determined_host.string();
+  }
+  const std::filesystem::path ranks_host = own_directory() / "hpsearch-ranks";
+  if (::access(ranks_host.c_str(), X_OK) == 0) {
+    options.machine.ranks_host = ranks_host.string();
   }
   options.machine.cores = usable_cores();
   options.pool = arguments.pool;
@@ -333,6 +340,8 @@ int main_of(int argc, char** argv) {
       ->check(CLI::Range(0.05, 3'600.0));
   app.add_flag("--list-gpus", arguments.list_gpus, "Print what NVML says of the GPUs, as JSON, and end");
   app.add_option("--name", arguments.name, "Name for people; by default the machine's");
+  app.add_option("--address", arguments.address,
+                 "By which other workers reach this machine; by default the one its route to the daemon leaves from");
   app.add_option("--grace", arguments.grace, "Seconds a program has to end before it is killed (30)")
       ->check(CLI::Range(0.0, 86'400.0));
   app.add_option("--orphan-policy", arguments.orphan_policy,

@@ -11,6 +11,7 @@
 
 #include "hpsearch/engine/config/remote_storage.hpp"
 #include "hpsearch/net/log.hpp"
+#include "hpsearch/workers/shell/attempt_directory.hpp"
 #include "hpsearch/workers/shell/attempt_preparation.hpp"
 #include "hpsearch/workers/shell/checkpoint_publisher.hpp"
 #include "hpsearch/workers/shell/object_storage.hpp"
@@ -60,7 +61,8 @@ WorkerIdentity identity_of(const WorkerState& state, const WorkerOptions& option
           .devices = options.devices,
           .pool = options.pool,
           .labels = options.labels,
-          .ailing = options.ailing};
+          .ailing = options.ailing,
+          .address = options.address};
 }
 
 }  // namespace
@@ -210,7 +212,7 @@ void WorkerLoop::take(const DeviceReport& report) {
 
 void WorkerLoop::hold_devices(const engine::LaunchSpec& spec) {
   if (const Result<std::string> socket = state_.socket_path(spec.key, "socket"); devices_ && socket) {
-    use_.began(spec.key, spec.slots, "HPSEARCH_SOCKET=" + *socket);
+    use_.began(spec.key, spec.slots, marks_of(*socket));
   }
 }
 

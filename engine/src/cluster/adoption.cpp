@@ -28,7 +28,7 @@ bool can_take(const WorkerRecord& worker, const std::vector<SlotIndex>& slots, c
 /// Takes the lease back from an attempt that has not begun.
 void revoke(Step& step, AttemptKey key, WorkerId worker) {
   step.effects().orders.emplace_back(FenceAttempt{worker, key});
-  lose_attempt(step, key, "revoked before it started: the attempt before it came back");
+  lose_attempt(step, key, worker, "revoked before it started: the attempt before it came back");
 }
 
 /// Why the trial cannot have another attempt back, or "".
@@ -39,6 +39,9 @@ std::string obstacle(const World& world, const ExperimentRecord& record, const T
   }
   if (trial.live && trial.live->started) {
     return attempt_text(trial.live->key) + " has started on worker " + std::to_string(trial.live->worker.number());
+  }
+  if (trial.live && trial.live->gang) {
+    return attempt_text(trial.live->key) + " has slots on several workers";
   }
   if (trial.live ? trial.state != TrialState::running : trial.state != TrialState::pending) {
     return "the trial is " + std::string(name_of(trial.state));

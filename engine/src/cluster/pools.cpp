@@ -1,4 +1,4 @@
-// Which workers an experiment may run on.
+// Which workers an experiment may run on, and how much of it they could hold.
 
 #include <algorithm>
 #include <map>
@@ -14,6 +14,24 @@ bool serves(const WorkerRecord& worker, const ResourcesConfig& wanted) noexcept 
            const auto found = worker.labels.find(label.first);
            return found != worker.labels.end() && found->second == label.second;
          });
+}
+
+bool could_hold(const WorkerRecord& worker, std::uint64_t slots) {
+  if (slots > worker.slots.total() || (worker.withdrawn.empty() && worker.remains.empty())) {
+    return slots <= worker.slots.total();
+  }
+  SlotLedger vacant(worker.slots.total(), shares_of(worker.devices));
+  for (const auto& [slot, state] : worker.withdrawn) {
+    if (!state.released) {
+      vacant.withdraw(slot);
+    }
+  }
+  for (const auto& [key, remains] : worker.remains) {
+    for (std::size_t i = 0; !remains.released && i < remains.slots.size(); ++i) {
+      vacant.withdraw(remains.slots[i]);
+    }
+  }
+  return vacant.find_free(slots).has_value();
 }
 
 std::vector<std::uint32_t> shares_of(const std::vector<SlotDevice>& devices) {

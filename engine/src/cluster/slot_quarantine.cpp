@@ -31,13 +31,13 @@ void clear_slots(Step& step, const WorkerRecord& worker, const Remains& remains)
   const World& world = step.world();
   const std::vector<AttemptKey> attempts(worker.attempts.begin(), worker.attempts.end());
   for (const AttemptKey& key : attempts) {
-    const LiveAttempt& live = *trial_of(world, key.experiment, key.trial).live;
-    const bool there = std::any_of(live.slots.begin(), live.slots.end(), [&remains](SlotIndex slot) {
+    const AttemptPart part = *trial_of(world, key.experiment, key.trial).live->part_on(worker.id);
+    const bool there = std::any_of(part.slots->begin(), part.slots->end(), [&remains](SlotIndex slot) {
       return std::find(remains.slots.begin(), remains.slots.end(), slot) != remains.slots.end();
     });
-    if (there && !live.started) {
+    if (there && !part.started) {
       step.effects().orders.emplace_back(FenceAttempt{worker.id, key});
-      lose_attempt(step, key, "something of an earlier attempt survives in its slots");
+      lose_attempt(step, key, worker.id, "something of an earlier attempt survives in its slots");
     }
   }
   std::vector<SlotIndex> free;

@@ -25,25 +25,26 @@ void give_up_missing(Step& step, const WorkerRecord& worker, const JoinWorker& c
   const std::vector<AttemptKey> keys(worker.attempts.begin(), worker.attempts.end());
   for (const AttemptKey& key : keys) {
     const LiveAttempt& live = *trial_of(step.world(), key.experiment, key.trial).live;
-    const bool fits = live.slots.empty() || live.slots.back().number() < command.slots;
+    const AttemptPart part = *live.part_on(worker.id);
+    const bool fits = part.slots->empty() || part.slots->back().number() < command.slots;
     const HeldAttempt* held = find_held(command, live.known_as());
-    if (held != nullptr && fits && held->first_seq > live.applied_seq + 1) {
+    if (held != nullptr && fits && held->first_seq > part.applied_seq + 1) {
       // Acknowledged once and forgotten by us: an older store was brought back. They cannot come again.
-      lose_attempt(step, key, "this store is older than what its worker has reported", true);
+      lose_attempt(step, key, worker.id, "this store is older than what its worker has reported", true);
       continue;
     }
     if (held != nullptr && fits) {
-      if (!live.started) {
-        step.happened(AttemptStarted{key});  // The message that said so was lost.
+      if (!part.started) {
+        step.happened(AttemptStarted{key, part.rank > 0 ? worker.id : WorkerId{}});  // The message that said so was lost.
       }
       continue;
     }
     if (!fits) {
-      lose_attempt(step, key, "its worker came back with fewer slots");
-    } else if (!same_agent || live.started) {
-      lose_attempt(step, key, "its worker was restarted and does not run it any more");
+      lose_attempt(step, key, worker.id, "its worker came back with fewer slots");
+    } else if (!same_agent || part.started) {
+      lose_attempt(step, key, worker.id, "its worker was restarted and does not run it any more");
     } else if (is_ending(live)) {
-      lose_attempt(step, key, "it was ended before its worker started it");
+      lose_attempt(step, key, worker.id, "it was ended before its worker started it");
     }
   }
 }
@@ -73,11 +74,18 @@ WelcomeWorker welcome(const World& world, WorkerId id, const JoinWorker& command
     const TrialRecord* trial = found != world.experiments.end() && held.key.trial.number() < found->second.trials.size()
                                    ? &found->second.trials[held.key.trial.number()]
                                    : nullptr;
-    const bool live = trial != nullptr && trial->live && trial->live->known_as() == held.key && trial->live->worker == id;
+    const std::optional<AttemptPart> part = trial != nullptr && trial->live && trial->live->known_as() == held.key
+                                                ? trial->live->part_on(id)
+                                                : std::nullopt;
+    const bool live = part.has_value();
     if (live || (trial != nullptr && in_the_log(world, *trial, held.key))) {
-      const bool over = !trial->live && trial->exited && trial->last_lease == held.key.lease;
+      // Of an attempt on several workers, one may come back that was given up before the others exited.
+      const Gang::Member* member =
+          trial->live && trial->live->gang ? trial->live->gang->member_on(id) : nullptr;
+      const bool has_exited = trial->live ? member != nullptr && member->exited : trial->exited;
+      const bool over = has_exited && held.exited && trial->last_lease == held.key.lease;
       attempt.fate = live || over ? WelcomeWorker::Fate::go_on : WelcomeWorker::Fate::fenced;
-      attempt.upto = live ? trial->live->applied_seq : trial->last_seq;
+      attempt.upto = live ? part->applied_seq : over ? std::max(trial->last_seq, held.last_seq) : trial->last_seq;
       if (live && trial->live->key.lease != held.key.lease) {
         attempt.lease = trial->live->key.lease;
       }
@@ -95,7 +103,7 @@ void repeat_outstanding(Step& step, WorkerId id, const JoinWorker& command) {
     const LiveAttempt& live = *trial_of(world, key.experiment, key.trial).live;
     const HeldAttempt* held = find_held(command, live.known_as());
     if (held == nullptr) {
-      orders.emplace_back(LaunchAttempt{id, launch_spec_of(world, key)});
+      orders.emplace_back(LaunchAttempt{id, launch_spec_of(world, key, id)});
     } else if (live.decision && live.decision->id > held->last_decision) {
       orders.emplace_back(DecideAttempt{id, key, *live.decision});
     }
@@ -126,7 +134,8 @@ Status join_worker(Step& step, const JoinWorker& command) {
     give_up_missing(step, worker, command);
     changed = !worker.present || worker.incarnation != command.incarnation ||
               worker.slots.total() != command.slots || worker.name != command.name ||
-              worker.devices != command.devices || worker.pool != command.pool || worker.labels != command.labels;
+              worker.devices != command.devices || worker.pool != command.pool || worker.labels != command.labels ||
+              worker.address != command.address;
   } else {
     const std::uint64_t last = world.workers.empty() ? 0 : world.workers.rbegin()->first.number();
     id = WorkerId(last + 1);
@@ -134,7 +143,7 @@ Status join_worker(Step& step, const JoinWorker& command) {
   if (changed) {
     step.happened(
         WorkerJoined{id, command.uid, command.name, command.incarnation, command.slots, command.slot_kind,
-                     command.devices, command.pool, command.labels});
+                     command.devices, command.pool, command.labels, command.address});
   }
   static_cast<void>(note_troubles(step, NoteTroubles{id, command.troubles}));
   adopt_returned(step, id, command.held);
@@ -156,7 +165,7 @@ Status lose_worker(Step& step, const LoseWorker& command) {
   }
   const std::vector<AttemptKey> keys(found->second.attempts.begin(), found->second.attempts.end());
   for (const AttemptKey& key : keys) {
-    lose_attempt(step, key, "its worker \"" + found->second.name + "\" is gone: " + command.why);
+    lose_attempt(step, key, command.worker, "its worker \"" + found->second.name + "\" is gone: " + command.why);
   }
   step.happened(WorkerLost{command.worker, command.why});
   return Done{};
@@ -182,7 +191,7 @@ Status expire_leases(Step& step, const ExpireLeases& command) {
     const Duration patience =
         lease_patience(command.lost_after, record.config.lost_after, step.now() - live.checkpoint_at);
     if (silent >= std::max(patience, command.at_least)) {
-      lose_attempt(step, key, why, true);
+      lose_attempt(step, key, command.worker, why, true);
     }
   }
   if (worker.attempts.empty() && silent >= std::max(command.lost_after, command.at_least)) {

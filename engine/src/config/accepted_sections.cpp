@@ -73,19 +73,22 @@ std::vector<BindMount> read_bind_mounts(Section& top) {
   return read;
 }
 
-void read_launch(Section& top) {
-  static constexpr std::array<std::string_view, 7> kinds = {
-      "process", "pytorch", "tensorflow", "xgboost", "elastic_batch", "mpi", "determined"};
-  static constexpr std::array<std::string_view, 2> ranks = {"node", "process"};
+LaunchConfig read_launch(Section& top) {
+  LaunchConfig config;
   Section launch = top.section("launch");
-  launch.text_in("kind", kinds);
-  launch.text_in("rank", ranks);
+  if (const auto kind = launch.text_in("kind", launch_kind_names)) {
+    config.kind = launch_kind_named(*kind).value_or(config.kind);
+  }
+  if (const auto rank = launch.text_in("rank", rank_level_names)) {
+    config.rank = rank_level_named(*rank).value_or(config.rank);
+  }
   launch.finish();
+  return config;
 }
 
 }  // namespace
 
-void read_accepted_sections(Section& top, bool harness, JobContract& contract, Value::Map& accepted) {
+LaunchConfig read_accepted_sections(Section& top, bool harness, JobContract& contract, Value::Map& accepted) {
   static constexpr std::array<std::string_view, 3> policies = {"best", "all", "none"};
   const auto keep_for_harness = [&](std::string_view key) {
     if (harness) {
@@ -119,12 +122,8 @@ void read_accepted_sections(Section& top, bool harness, JobContract& contract, V
     contract.bind_mounts = std::move(mounts);
     keep_silently(top, "bind_mounts", accepted);
   }
-  read_launch(top);
-  if (harness) {
-    keep_silently(top, "launch", accepted);
-  } else {
-    keep(top, "launch", "has no effect here yet: each trial is one process on one worker", accepted);
-  }
+  keep_silently(top, "launch", accepted);
+  return read_launch(top);
 }
 
 }  // namespace hpsearch::engine

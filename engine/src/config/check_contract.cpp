@@ -72,6 +72,7 @@ class ContractCheck {
     channels(config_.contract.outputs, "outputs");
     shared_variables();
     variables();
+    launch();
   }
 
  private:
@@ -300,6 +301,21 @@ class ContractCheck {
         problem("environment.environment_variables", "sets " + name,
                 "any name but those of ModelArts (MA_…, VC_…), which the worker sets");
       }
+    }
+  }
+
+  void launch() {
+    const LaunchConfig& launch = config_.launch;
+    if (launch.rank == RankLevel::process && launch.kind != LaunchKind::pytorch) {
+      problem("launch.rank", "is \"process\" and launch.kind is \"" + std::string(name_of(launch.kind)) + "\"",
+              "node; one process per slot is started for pytorch only");
+    }
+    if (launch.rank == RankLevel::process && config_.resources.slots_per_trial == 0) {
+      problem("launch.rank", "is \"process\" and resources.slots_per_trial is 0", "slots for the processes");
+    }
+    if (launch.rank == RankLevel::process && !config_.contract.image.empty()) {
+      problem("launch.rank", "is \"process\" and environment.image is " + shown(Value(config_.contract.image)),
+              "node; in a container one process is started, which may be torchrun");
     }
   }
 

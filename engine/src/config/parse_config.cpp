@@ -233,7 +233,7 @@ void read_all(Value tree, SearcherRegistry registry, std::string_view fallback_n
   read_environment(std::move(environment), harness, config.environment_variables, config.contract, accepted);
   read_metrics(top, config.metrics);
   read_contract(top, config.space, config.contract, accepted);
-  read_accepted_sections(top, harness, config.contract, accepted);
+  config.launch = read_accepted_sections(top, harness, config.contract, accepted);
   top.finish();
   config.accepted = std::move(accepted);
   check_searcher(config, registry, findings);

@@ -97,7 +97,8 @@ void read_resources(Section section, ResourcesConfig& resources, Value::Map& acc
        needs_containers);
   keep("native_parallel", native_parallel, "has no effect here");
   keep("agent_label", labelled, "has no effect here: resources.labels chooses workers by their labels");
-  keep("is_single_node", single_node, "is always so here: a trial runs on one worker");
+  keep("is_single_node", false, "");
+  resources.single_node = single_node;
   if (!kept.empty()) {
     accepted["resources"] = std::move(kept);
   }

@@ -45,9 +45,10 @@ inline constexpr std::string_view no_harness_container =
     "has no effect here: the Determined harness runs without a container";
 inline constexpr std::string_view only_harness = "has no effect here: only the Determined harness reads it";
 
-/// bind_mounts, and the sections that mean nothing to the engine: profiling, slurm, launch and so on. `harness`: the
-/// program runs under the Determined harness, which reads some of them.
-void read_accepted_sections(Section& top, bool harness, JobContract& contract, Value::Map& accepted);
+/// bind_mounts, and the sections that mean nothing to the engine: profiling, slurm and so on; and `launch`, which the
+/// harness reads too. `harness`: the program runs under the Determined harness, which reads some of them.
+[[nodiscard]] LaunchConfig read_accepted_sections(Section& top, bool harness, JobContract& contract,
+                                                  Value::Map& accepted);
 
 /// Fields that every searcher reads, whatever its kind.
 inline constexpr std::string_view common_searcher_fields[] = {

@@ -44,6 +44,16 @@ struct Reader {
     return record->live && record->live->key == key ? "" : "lease " + std::to_string(key.lease.number()) + " is not live";
   }
 
+  std::string member(const AttemptKey& key, WorkerId where) const {
+    const std::string missing = live(key);
+    if (!missing.empty()) {
+      return missing;
+    }
+    const LiveAttempt& attempt = *find(key.experiment, key.trial)->live;
+    return attempt.gang && attempt.part_on(where) ? ""
+                                                  : "nothing of it is on worker " + std::to_string(where.number());
+  }
+
   std::string worker(WorkerId id) const {
     return world.workers.contains(id) ? "" : "no worker " + std::to_string(id.number());
   }
@@ -72,6 +82,11 @@ struct Reader {
     }
     if (record->live || record->state != TrialState::pending) {
       return "trial " + std::to_string(event.trial.number()) + " does not wait for a slot";
+    }
+    for (const Place& other : event.others) {
+      if (const std::string missing = worker(other.worker); !missing.empty()) {
+        return missing;
+      }
     }
     return worker(event.worker);
   }
@@ -102,7 +117,19 @@ struct Reader {
   std::string operator()(const TrialQueued& event) const { return trial(event.experiment, event.trial); }
   std::string operator()(const TrialExitedEarly& event) const { return trial(event.experiment, event.trial); }
   std::string operator()(const TrialEnded& event) const { return trial(event.experiment, event.trial); }
-  std::string operator()(const AttemptStarted& event) const { return live(event.key); }
+  std::string operator()(const AttemptStarted& event) const {
+    return event.member == WorkerId{} ? live(event.key) : member(event.key, event.member);
+  }
+  std::string operator()(const MemberExited& event) const { return member(event.key, event.worker); }
+  std::string operator()(const MemberLost& event) const { return member(event.key, event.worker); }
+  std::string operator()(const GangEnded& event) const {
+    const std::string missing = live(event.key);
+    if (!missing.empty()) {
+      return missing;
+    }
+    const LiveAttempt& attempt = *find(event.key.experiment, event.key.trial)->live;
+    return attempt.gang && attempt.gang->all_gone() ? "" : "not all of its members are gone";
+  }
   std::string operator()(const ReportTaken& event) const { return live(event.key); }
   std::string operator()(const AttemptLost& event) const { return live(event.key); }
   std::string operator()(const CheckpointsCollected& event) const { return trial(event.experiment, event.trial); }

@@ -29,19 +29,51 @@ void decide(TrialRecord& trial, Lsn id, Directive directive, Units length) {
   trial.live->decision = Decision{id, directive, length};
 }
 
-void release(World& world, ExperimentRecord& experiment, TrialNumber number, Instant at) {
-  TrialRecord& trial = experiment.trials[number.number()];
+/// Gives back what the trial's attempt has on one worker.
+void release_slots(World& world, ExperimentRecord& experiment, TrialRecord& trial, WorkerId where,
+                   const std::vector<SlotIndex>& slots, Instant at) {
   const LiveAttempt& live = *trial.live;
-  WorkerRecord& worker = world.workers.at(live.worker);
-  worker.slots.release(live.slots, live.key.lease);
+  WorkerRecord& worker = world.workers.at(where);
+  worker.slots.release(slots, live.key.lease);
   worker.attempts.erase(live.key);
   note_vacancy(world, worker);
-  experiment.slot_time.change(-static_cast<std::int64_t>(live.slots.size()), at);
-  trial.busy = trial.busy + Duration::micros((at - live.leased_at).in_micros() *
-                                             static_cast<std::int64_t>(live.slots.size()));
+  experiment.slot_time.change(-static_cast<std::int64_t>(slots.size()), at);
+  trial.busy =
+      trial.busy + Duration::micros((at - live.leased_at).in_micros() * static_cast<std::int64_t>(slots.size()));
   experiment.last_release_at = at;
+}
+
+void release(World& world, ExperimentRecord& experiment, TrialNumber number, Instant at) {
+  TrialRecord& trial = experiment.trials[number.number()];
+  release_slots(world, experiment, trial, trial.live->worker, trial.live->slots, at);
   experiment.running.erase(number);
   trial.live.reset();
+}
+
+bool is_ending(const LiveAttempt& live) {
+  return live.decision && live.decision->directive != Directive::train_on;
+}
+
+/// One more failure of its program.
+void count_failure(TrialRecord& trial, const ExitReport& exit, const std::string& where = "") {
+  ++trial.restarts;
+  trial.last_failure = where + exit.message + (exit.log_tail.empty() ? "" : "\n" + exit.log_tail);
+}
+
+/// What ends an attempt on several workers first ends it everywhere: the others are told to follow.
+void end_everywhere(TrialRecord& trial, Lsn id, Gang::Ending ending, const ExitReport& exit) {
+  Gang& gang = *trial.live->gang;
+  if (gang.ending != Gang::Ending::none) {
+    return;
+  }
+  gang.ending = ending;
+  gang.exit = exit;
+  gang.exit.log_tail.clear();
+  // Without one of them the others can only wait for it; but who was told to pause may be saving what it has.
+  const bool in_vain = ending == Gang::Ending::failed || ending == Gang::Ending::lost;
+  if (!is_ending(*trial.live)) {
+    decide(trial, id, in_vain ? Directive::kill : Directive::stop, trial.length);
+  }
 }
 
 bool better(double a, double b, Goal goal) { return goal == Goal::minimize ? a < b : a > b; }
@@ -258,6 +290,14 @@ struct Applier {
     live.leased_at = event.at;
     live.checkpoint_at = event.at;
     live.origin = lease;
+    if (!granted.others.empty()) {
+      Gang& gang = live.gang.ensure();
+      gang.port = granted.port;
+      gang.members.push_back({granted.worker, granted.slots});
+      for (const Place& other : granted.others) {
+        gang.members.push_back({other.worker, other.slots});
+      }
+    }
     trial.attempts = static_cast<std::uint32_t>(granted.attempt.number());
     hold(record, trial, std::move(live));
   }
@@ -288,7 +328,11 @@ struct Applier {
 
   void operator()(const AttemptStarted& started) const {
     TrialRecord& trial = trial_of(world, started.key.experiment, started.key.trial);
-    trial.live->started = true;
+    if (started.member == WorkerId{}) {
+      trial.live->started = true;
+    } else {
+      trial.live->gang->member_on(started.member)->started = true;
+    }
     forget_lost(trial);
   }
 
@@ -305,9 +349,20 @@ struct Applier {
       take_checkpoint(trial, *checkpoint, record.config.searcher.goal());
       trial.live->checkpoint_at = event.at;
     } else if (const auto* exit = std::get_if<ExitReport>(&taken.report)) {
-      if (is_failure(trial, *exit)) {
-        ++trial.restarts;
-        trial.last_failure = exit->message + (exit->log_tail.empty() ? "" : "\n" + exit->log_tail);
+      const bool failed = is_failure(trial, *exit);
+      if (failed) {
+        count_failure(trial, *exit);
+      }
+      if (trial.live->gang) {
+        const bool asked = is_ending(*trial.live);
+        end_everywhere(trial, event.lsn,
+                       failed                                   ? Gang::Ending::failed
+                       : asked                                  ? Gang::Ending::asked_for
+                       : exit->cause == ExitReport::Cause::lost ? Gang::Ending::lost
+                                                                : Gang::Ending::by_itself,
+                       *exit);
+        leave_gang(record, trial, trial.live->worker, true);
+        return;
       }
       trial.exited = true;
       release(world, record, taken.key.trial, event.at);
@@ -315,6 +370,40 @@ struct Applier {
     } else if (const auto* note = std::get_if<NoteReport>(&taken.report)) {
       take_note(record, taken.key, *note);
     }
+  }
+
+  void operator()(const MemberExited& exited) const {
+    ExperimentRecord& record = experiment(exited.key.experiment);
+    TrialRecord& trial = record.trials[exited.key.trial.number()];
+    const bool well = exited.exit.cause == ExitReport::Cause::exited && exited.exit.code == 0;
+    if (is_failure(trial, exited.exit)) {
+      if (trial.live->applied_seq == 0) {
+        note_crash(trial, exited.key, exited.worker);
+      }
+      const auto rank = trial.live->part_on(exited.worker)->rank;
+      count_failure(trial, exited.exit, "rank " + std::to_string(rank) + ": ");
+      end_everywhere(trial, event.lsn, Gang::Ending::failed, exited.exit);
+    } else if (!well && !is_ending(*trial.live)) {  // It was interrupted, or its machine failed.
+      const bool lost = exited.exit.cause == ExitReport::Cause::lost;
+      end_everywhere(trial, event.lsn, lost ? Gang::Ending::lost : Gang::Ending::asked_for, exited.exit);
+    }
+    leave_gang(record, trial, exited.worker, true);
+  }
+
+  void operator()(const MemberLost& lost) const {
+    ExperimentRecord& record = experiment(lost.key.experiment);
+    TrialRecord& trial = record.trials[lost.key.trial.number()];
+    end_everywhere(trial, event.lsn, Gang::Ending::lost, {});
+    leave_gang(record, trial, lost.worker, false);
+  }
+
+  void operator()(const GangEnded& ended) const {
+    ExperimentRecord& record = experiment(ended.key.experiment);
+    TrialRecord& trial = record.trials[ended.key.trial.number()];
+    trial.exited = trial.live->gang->members.front().exited;
+    record.running.erase(ended.key.trial);
+    trial.live.reset();
+    note_settled(record, ended.key.trial);
   }
 
   void operator()(const AttemptLost& lost) const {
@@ -354,13 +443,14 @@ struct Applier {
     worker.name = joined.name;
     worker.incarnation = joined.incarnation;
     worker.slot_kind = joined.slot_kind;
+    worker.address = joined.address;
     worker.present = true;
     worker.devices = joined.devices;
     worker.pool = joined.pool;
     worker.labels = joined.labels;
     worker.slots = SlotLedger(joined.slots, shares_of(joined.devices));
     for (const AttemptKey& key : worker.attempts) {  // Kept ones only: the others were given up before.
-      worker.slots.take(trial_of(world, key.experiment, key.trial).live->slots, key.lease);
+      worker.slots.take(*trial_of(world, key.experiment, key.trial).live->part_on(joined.worker)->slots, key.lease);
     }
     for (const auto& [key, remains] : worker.remains) {
       if (!remains.released) {
@@ -465,12 +555,31 @@ struct Applier {
     if (record.first_lease_at == Instant{}) {
       record.first_lease_at = event.at;
     }
-    WorkerRecord& worker = world.workers.at(live.worker);
-    worker.slots.take(live.slots, live.key.lease);
-    worker.attempts.insert(live.key);
-    note_vacancy(world, worker);
-    record.slot_time.change(static_cast<std::int64_t>(live.slots.size()), event.at);
+    if (live.gang) {
+      for (const Gang::Member& member : live.gang->members) {
+        take_slots(record, live.key, member.worker, member.slots);
+      }
+    } else {
+      take_slots(record, live.key, live.worker, live.slots);
+    }
     trial.live = std::move(live);
+  }
+
+  void take_slots(ExperimentRecord& record, const AttemptKey& key, WorkerId where,
+                  const std::vector<SlotIndex>& slots) const {
+    WorkerRecord& worker = world.workers.at(where);
+    worker.slots.take(slots, key.lease);
+    worker.attempts.insert(key);
+    note_vacancy(world, worker);
+    record.slot_time.change(static_cast<std::int64_t>(slots.size()), event.at);
+  }
+
+  /// One member is gone: what it has goes back, the attempt's others stay.
+  void leave_gang(ExperimentRecord& record, TrialRecord& trial, WorkerId where, bool exited) const {
+    Gang::Member& member = *trial.live->gang->member_on(where);
+    member.gone = true;
+    member.exited = exited;
+    release_slots(world, record, trial, where, member.slots, event.at);
   }
 
   /// Another attempt has its place.
@@ -499,12 +608,18 @@ struct Applier {
       }
       return;
     }
-    if (taken.seq != 1 || !is_failure(trial, *exit)) {
-      return;
+    if (taken.seq == 1 && is_failure(trial, *exit)) {
+      note_crash(trial, taken.key, live.worker);
     }
+  }
+
+  /// It failed there without a single report.
+  void note_crash(TrialRecord& trial, const AttemptKey& key, WorkerId where) const {
+    const LiveAttempt& live = *trial.live;
+    WorkerRecord& worker = world.workers.at(where);
     Mishaps& mishaps = trial.mishaps.ensure();
-    mishaps.crashed_elsewhere = mishaps.crashed_elsewhere || (mishaps.crashes > 0 && mishaps.crashed_on != live.worker);
-    mishaps.crashed_on = live.worker;
+    mishaps.crashed_elsewhere = mishaps.crashed_elsewhere || (mishaps.crashes > 0 && mishaps.crashed_on != where);
+    mishaps.crashed_on = where;
     ++mishaps.crashes;
     constexpr Duration soon = Duration::seconds(60);
     constexpr std::size_t most = 64;
@@ -512,7 +627,7 @@ struct Applier {
       if (worker.quick_failures.size() == most) {
         worker.quick_failures.erase(worker.quick_failures.begin());
       }
-      worker.quick_failures.emplace_back(taken.key.experiment, taken.key.trial);
+      worker.quick_failures.emplace_back(key.experiment, key.trial);
     }
   }
 

@@ -171,10 +171,43 @@ Status end_trial(Step& step, const EndTrial& command) {
   return Done{};
 }
 
-void lose_attempt(Step& step, const AttemptKey& key, const std::string& why, bool may_return) {
+void lose_attempt(Step& step, const AttemptKey& key, WorkerId worker, const std::string& why, bool may_return) {
+  if (trial_of(step.world(), key.experiment, key.trial).live->gang) {
+    step.happened(MemberLost{key, worker, why});
+    end_gang(step, key);
+    return;
+  }
   step.happened(AttemptLost{key, why, may_return});
   if (trial_of(step.world(), key.experiment, key.trial).state == TrialState::running) {
     run_again(step, key.experiment, key.trial);
+  }
+}
+
+void end_gang(Step& step, const AttemptKey& key) {
+  const TrialRecord& trial = trial_of(step.world(), key.experiment, key.trial);
+  if (!trial.live->gang->all_gone()) {
+    return;
+  }
+  const Gang gang = *trial.live->gang;
+  const Units granted = trial.live->granted_length;
+  const Units reached = trial.live->reached;
+  step.happened(GangEnded{key});
+  switch (gang.ending) {
+    case Gang::Ending::none:
+    case Gang::Ending::lost:
+      if (trial.state == TrialState::running) {
+        run_again(step, key.experiment, key.trial);
+      }
+      return;
+    case Gang::Ending::by_itself:
+      after_exit(step, key, granted, reached, gang.exit, Exit::by_itself);
+      return;
+    case Gang::Ending::asked_for:
+      after_exit(step, key, granted, reached, gang.exit, Exit::asked_for);
+      return;
+    case Gang::Ending::failed:
+      after_exit(step, key, granted, reached, gang.exit, Exit::failed);
+      return;
   }
 }
 

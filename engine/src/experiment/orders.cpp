@@ -40,6 +40,13 @@ std::vector<TrialPlace> touched_by(const World& world, const std::vector<Event>&
       all_running(changed->experiment);
     } else if (const auto* stopping = std::get_if<ExperimentStopping>(&event.body)) {
       all_running(stopping->experiment);
+    } else if (const auto* exited = std::get_if<MemberExited>(&event.body)) {
+      touched.emplace_back(exited->key.experiment, exited->key.trial);
+    } else if (const auto* lost = std::get_if<MemberLost>(&event.body)) {
+      touched.emplace_back(lost->key.experiment, lost->key.trial);
+    } else if (const auto* taken = std::get_if<ReportTaken>(&event.body);
+               taken != nullptr && std::holds_alternative<ExitReport>(taken->report)) {
+      touched.emplace_back(taken->key.experiment, taken->key.trial);  // Of a gang's first, it ends the others.
     }
   }
   std::sort(touched.begin(), touched.end());
@@ -49,7 +56,7 @@ std::vector<TrialPlace> touched_by(const World& world, const std::vector<Event>&
 
 }  // namespace
 
-LaunchSpec launch_spec_of(const World& world, const AttemptKey& key) {
+LaunchSpec launch_spec_of(const World& world, const AttemptKey& key, WorkerId worker) {
   const ExperimentRecord& record = world.experiments.at(key.experiment);
   const TrialRecord& trial = record.trials[key.trial.number()];
   const ExperimentConfig& config = record.config;
@@ -57,7 +64,7 @@ LaunchSpec launch_spec_of(const World& world, const AttemptKey& key) {
   spec.key = key;
   spec.trial_id = trial.id;
   spec.experiment_name = config.name;
-  spec.slots = trial.live->slots;
+  spec.slots = *trial.live->part_on(worker)->slots;
   spec.entrypoint = config.entrypoint;
   spec.hparams = record.hparams[key.trial.number()];
   spec.length = trial.live->granted_length;
@@ -97,13 +104,22 @@ LaunchSpec launch_spec_of(const World& world, const AttemptKey& key) {
   spec.metric_patterns = config.metrics;
   spec.data = config.data;
   spec.progress_timeout = config.progress_timeout.value_or(Duration{});
-  for (const auto& [ended, remains] : world.workers.at(trial.live->worker).remains) {
+  for (const auto& [ended, remains] : world.workers.at(worker).remains) {
     spec.despite_remains = spec.despite_remains || (remains.released && overlap(remains.slots, spec.slots));
   }
-  for (const auto& [slot, withdrawn] : world.workers.at(trial.live->worker).withdrawn) {
+  for (const auto& [slot, withdrawn] : world.workers.at(worker).withdrawn) {
     spec.despite_remains = spec.despite_remains || (withdrawn.released && overlap({slot}, spec.slots));
   }
   spec.contract = config.contract;
+  spec.launch = config.launch;
+  if (trial.live->gang) {
+    const Gang& gang = *trial.live->gang;
+    spec.rendezvous.rank = trial.live->part_on(worker)->rank;
+    spec.rendezvous.port = gang.port;
+    for (const Gang::Member& member : gang.members) {
+      spec.rendezvous.addresses.push_back(world.workers.at(member.worker).address);
+    }
+  }
   return spec;
 }
 
@@ -112,8 +128,18 @@ void give_orders(Step& step) {
   auto& orders = step.effects().orders;
   for (const auto& [experiment, number] : touched_by(world, step.effects().events)) {
     const TrialRecord& trial = trial_of(world, experiment, number);
-    if (trial.live && trial.live->decision && trial.live->decision->id >= step.first()) {
-      orders.emplace_back(DecideAttempt{trial.live->worker, trial.live->key, *trial.live->decision});
+    if (!trial.live || !trial.live->decision || trial.live->decision->id < step.first()) {
+      continue;
+    }
+    const LiveAttempt& live = *trial.live;
+    if (!live.gang) {
+      orders.emplace_back(DecideAttempt{live.worker, live.key, *live.decision});
+      continue;
+    }
+    for (const Gang::Member& member : live.gang->members) {
+      if (!member.gone) {
+        orders.emplace_back(DecideAttempt{member.worker, live.key, *live.decision});
+      }
     }
   }
   for (const Event& event : step.effects().events) {
@@ -123,7 +149,10 @@ void give_orders(Step& step) {
     const auto* granted = std::get_if<LeaseGranted>(&event.body);
     if (granted != nullptr) {
       const AttemptKey key{granted->experiment, granted->trial, granted->attempt, LeaseId(event.lsn.number())};
-      orders.emplace_back(LaunchAttempt{granted->worker, launch_spec_of(world, key)});
+      orders.emplace_back(LaunchAttempt{granted->worker, launch_spec_of(world, key, granted->worker)});
+      for (const Place& other : granted->others) {
+        orders.emplace_back(LaunchAttempt{other.worker, launch_spec_of(world, key, other.worker)});
+      }
     }
   }
 }

@@ -16,6 +16,12 @@ enum class Standing {
   unknown,
 };
 
+/// The sender's part of an attempt on several workers is over; others' are not.
+Standing standing_in_gang(const Gang& gang, WorkerId worker) {
+  const Gang::Member* member = gang.member_on(worker);
+  return member != nullptr && member->exited ? Standing::over : Standing::superseded;
+}
+
 /// What the sender of `key` is to its trial.
 Standing standing_of(const World& world, const AttemptKey& key, WorkerId worker) {
   const auto found = world.experiments.find(key.experiment);
@@ -26,8 +32,13 @@ Standing standing_of(const World& world, const AttemptKey& key, WorkerId worker)
   if (key.lease.number() > world.last_lsn.number() || key.attempt.number() > trial.attempts) {
     return Standing::unknown;
   }
-  if (trial.live && trial.live->key == key && trial.live->worker == worker) {
-    return Standing::live;
+  if (trial.live && trial.live->key == key) {
+    if (trial.live->part_on(worker)) {
+      return Standing::live;
+    }
+    if (trial.live->gang) {
+      return standing_in_gang(*trial.live->gang, worker);
+    }
   }
   if (trial.mishaps && trial.mishaps->lost && trial.mishaps->lost->key == key && trial.mishaps->lost->worker == worker) {
     return Standing::lost;
@@ -61,12 +72,17 @@ bool take(Step& step, const AttemptKey& key, std::uint64_t seq, Report report) {
     const WorkerId worker = trial.live->worker;
     const AttemptKey as_known = trial.live->known_as();
     const std::vector<SlotIndex> slots = trial.live->slots;
+    const bool in_gang = trial.live->gang.has_value();
     step.happened(ReportTaken{key, seq, std::move(report)});
     if (copy.unkillable) {
       quarantine_slots(step, worker, as_known, slots);
     }
     if (failed) {
       judge_worker(step, worker);  // First: what a bad worker did is not the trial's failure.
+    }
+    if (in_gang) {
+      end_gang(step, key);
+      return false;
     }
     after_exit(step, key, granted, reached, copy, failed ? Exit::failed : asked ? Exit::asked_for : Exit::by_itself);
     return false;
@@ -110,8 +126,10 @@ bool contradicts(const LiveAttempt& live, TakeReports& command) {
 Status confirm_start(Step& step, const ConfirmStart& command) {
   switch (standing_of(step.world(), command.key, command.worker)) {
     case Standing::live:
-      if (!trial_of(step.world(), command.key.experiment, command.key.trial).live->started) {
-        step.happened(AttemptStarted{command.key});
+      if (const AttemptPart part =
+              *trial_of(step.world(), command.key.experiment, command.key.trial).live->part_on(command.worker);
+          !part.started) {
+        step.happened(AttemptStarted{command.key, part.rank > 0 ? command.worker : WorkerId{}});
       }
       break;
     case Standing::over:
@@ -136,7 +154,10 @@ Status take_reports(Step& step, TakeReports command) {
     case Standing::live:
       break;
     case Standing::over:
-      orders.emplace_back(AckReports{command.worker, key, trial_of(step.world(), key.experiment, key.trial).last_seq});
+      // Its exit was taken, which is the last report: of a rank above 0, another number than its trial's.
+      orders.emplace_back(AckReports{command.worker, key,
+                                     std::max(trial_of(step.world(), key.experiment, key.trial).last_seq,
+                                              command.first_seq + command.reports.size() - 1)});
       return Done{};
     case Standing::lost:
       orders.emplace_back(GreetAgain{command.worker});  // What it holds is looked at as a whole.
@@ -149,10 +170,14 @@ Status take_reports(Step& step, TakeReports command) {
       return Done{};
   }
   const LiveAttempt& live = *trial_of(step.world(), key.experiment, key.trial).live;
+  if (live.part_on(command.worker)->rank > 0) {
+    take_member_reports(step, command);
+    return Done{};
+  }
   const std::uint64_t applied = live.applied_seq;
   if (contradicts(live, command)) {
     orders.emplace_back(FenceAttempt{command.worker, key, command.reports.size()});
-    lose_attempt(step, key, "its worker sent two different reports as number " + std::to_string(applied));
+    lose_attempt(step, key, command.worker, "its worker sent two different reports as number " + std::to_string(applied));
     return Done{};
   }
   if (command.first_seq > applied + 1) {

@@ -247,6 +247,55 @@ bool load_kept(const Value::List& saved, std::vector<KnownCheckpoint>& kept) {
   return true;
 }
 
+Value save_gang(const Gang& gang) {
+  DigitWriter numbers;
+  numbers.count(gang.port);
+  numbers.count(static_cast<std::uint64_t>(gang.ending));
+  numbers.count(static_cast<std::uint64_t>(gang.exit.cause));
+  numbers.integer(gang.exit.code);
+  numbers.count(gang.members.size());
+  for (const Gang::Member& member : gang.members) {
+    numbers.count(member.worker.number());
+    numbers.flag(member.started);
+    numbers.flag(member.gone);
+    numbers.flag(member.exited);
+    numbers.count(member.slots.size());
+    for (const SlotIndex slot : member.slots) {
+      numbers.count(slot.number());
+    }
+  }
+  return Value::List{numbers.take(), gang.exit.message};
+}
+
+bool load_gang(const Value& saved, TrialRecord& trial) {
+  const Value::List* parts = saved.as_list();
+  if (parts == nullptr || parts->size() != 2 || parts->front().as_text() == nullptr ||
+      parts->back().as_text() == nullptr || !trial.live) {
+    return false;
+  }
+  DigitReader numbers(*parts->front().as_text());
+  Gang gang;
+  gang.port = numbers.count();
+  gang.ending = static_cast<Gang::Ending>(numbers.count_below(static_cast<std::uint64_t>(Gang::Ending::lost) + 1));
+  gang.exit.cause =
+      static_cast<ExitReport::Cause>(numbers.count_below(static_cast<std::uint64_t>(ExitReport::Cause::no_progress) + 1));
+  gang.exit.code = static_cast<int>(numbers.integer());
+  gang.exit.message = *parts->back().as_text();
+  for (std::uint64_t left = numbers.count(); left > 0 && numbers.good(); --left) {
+    Gang::Member& member = gang.members.emplace_back();
+    member.worker = WorkerId(numbers.count());
+    member.started = numbers.flag();
+    member.gone = numbers.flag();
+    member.exited = numbers.flag();
+    for (std::uint64_t slots = numbers.count(); slots > 0 && numbers.good(); --slots) {
+      member.slots.emplace_back(numbers.count());
+    }
+  }
+  const bool whole = numbers.finished() && gang.members.size() > 1;
+  trial.live->gang = std::move(gang);
+  return whole;
+}
+
 /// Snapshots of older builds name the best and the latest only; the others stay where they are.
 void recall_kept(KnownCheckpoints& known) {
   if (!known.best.empty() && known.best != known.latest) {
@@ -271,6 +320,9 @@ Value::Map save_rarities(const TrialRecord& trial, const std::string& detail) {
   text("last_failure", trial.last_failure ? *trial.last_failure : "");
   if (trial.mishaps) {
     rare["mishaps"] = save_mishaps(*trial.mishaps);
+  }
+  if (trial.live && trial.live->gang) {
+    rare["gang"] = save_gang(*trial.live->gang);
   }
   if (trial.checkpoints) {
     const KnownCheckpoints& known = *trial.checkpoints;
@@ -421,6 +473,13 @@ bool load_trials(const Value& saved, ExperimentRecord& record) {
     TrialRecord& trial = record.trials[number.number()];
     trial.live = load_live(live, record.id, number);
     record.running.insert(number);
+  }
+  for (const Value& mine : rarities) {
+    const Value* gang = mine.at_path("gang");
+    const std::int64_t* whose = mine.at_path("trial")->as_integer();  // Each was found by it above.
+    if (gang != nullptr && !load_gang(*gang, record.trials[static_cast<std::size_t>(*whose)])) {
+      return false;
+    }
   }
   return live.finished();
 }

@@ -193,6 +193,7 @@ Value save_worker(const WorkerRecord& worker) {
   Value::Map saved{{"uid", worker.uid},
                    {"name", worker.name},
                    {"slot_kind", worker.slot_kind},
+                   {"address", worker.address},
                    {"quarantined", worker.quarantined},
                    {"remains", save_remains(worker)},
                    {"numbers", numbers.take()}};
@@ -206,6 +207,9 @@ bool load_worker(const Value& saved, World& world) {
   worker.uid = texts.text("uid");
   worker.name = texts.text("name");
   worker.slot_kind = texts.text("slot_kind");
+  if (const Value* address = saved.at_path("address"); address != nullptr && address->as_text() != nullptr) {
+    worker.address = *address->as_text();
+  }
   DigitReader numbers(texts.text("numbers"));
   worker.id = WorkerId(numbers.count());
   worker.incarnation = numbers.count();
@@ -309,21 +313,34 @@ Value save_experiment(const ExperimentRecord& record) {
                     {"trials", save_trials(record)}};
 }
 
+bool take_slots(World& world, const AttemptKey& key, WorkerId where, const std::vector<SlotIndex>& slots) {
+  const auto worker = world.workers.find(where);
+  if (worker == world.workers.end()) {
+    return false;
+  }
+  for (const SlotIndex slot : slots) {
+    if (!worker->second.slots.is_free(slot)) {
+      return false;
+    }
+    worker->second.slots.take({slot}, key.lease);
+  }
+  worker->second.attempts.insert(key);
+  return true;
+}
+
 /// Its live attempts hold their slots again.
 bool take_slots(World& world, const ExperimentRecord& record) {
   for (const TrialNumber number : record.running) {
     const LiveAttempt& live = *record.trials[number.number()].live;
-    const auto worker = world.workers.find(live.worker);
-    if (worker == world.workers.end()) {
+    if (!live.gang && !take_slots(world, live.key, live.worker, live.slots)) {
       return false;
     }
-    for (const SlotIndex slot : live.slots) {
-      if (!worker->second.slots.is_free(slot)) {
+    for (std::size_t rank = 0; live.gang && rank < live.gang->members.size(); ++rank) {
+      const Gang::Member& member = live.gang->members[rank];
+      if (!member.gone && !take_slots(world, live.key, member.worker, member.slots)) {
         return false;
       }
-      worker->second.slots.take({slot}, live.key.lease);
     }
-    worker->second.attempts.insert(live.key);
   }
   return true;
 }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "scheduler/gang_plan.hpp"
+
 namespace hpsearch::engine {
 namespace {
 
@@ -17,9 +19,19 @@ std::string amount(const ExperimentRecord& record, Units units) {
 void explain_running(const ExperimentRecord& record, const TrialRecord& trial,
                      const std::map<WorkerId, WorkerRecord>& workers, Explanation& out) {
   const LiveAttempt& live = *trial.live;
-  const auto worker = workers.find(live.worker);
-  out.now = "attempt " + std::to_string(live.key.attempt.number()) + " trains on worker \"" +
-            (worker == workers.end() ? std::to_string(live.worker.number()) : worker->second.name) + "\", " +
+  const auto name_of_worker = [&workers](WorkerId id) {
+    const auto worker = workers.find(id);
+    return "\"" + (worker == workers.end() ? std::to_string(id.number()) : worker->second.name) + "\"";
+  };
+  std::string where = "worker " + name_of_worker(live.worker);
+  if (live.gang) {
+    where = "workers";
+    for (std::size_t rank = 0; rank < live.gang->members.size(); ++rank) {
+      const Gang::Member& member = live.gang->members[rank];
+      where += (rank == 0 ? " " : ", ") + name_of_worker(member.worker) + (member.gone ? " (gone)" : "");
+    }
+  }
+  out.now = "attempt " + std::to_string(live.key.attempt.number()) + " trains on " + where + ", " +
             amount(record, trial.reached) + " of " + amount(record, trial.length);
   if (live.decision && live.decision->directive != Directive::train_on) {
     out.next = "it was told to " + std::string(name_of(live.decision->directive)) + " and has not exited yet";
@@ -45,6 +57,34 @@ bool is_choosy(const ResourcesConfig& wanted, const std::map<WorkerId, WorkerRec
                      [&wanted](const auto& entry) { return entry.second.present && !serves(entry.second, wanted); });
 }
 
+/// Why a trial that no worker there is could hold gets no slots. `there` says of which workers there is talk, `largest`
+/// how many slots any of them has, used or not.
+std::string lack_of_workers(const ExperimentRecord& record, const std::map<WorkerId, WorkerRecord>& workers,
+                            const std::string& there, std::uint64_t largest) {
+  const ResourcesConfig& wanted = record.config.resources;
+  const std::string need =
+      "a trial needs " + counted(wanted.slots_per_trial, "slot") + ", and no worker" + there +
+      (largest < wanted.slots_per_trial ? " has more than " + std::to_string(largest)
+                                        : " has so many that are not out of use (hpsearch workers says why)");
+  if (wanted.single_node) {
+    return need + "; resources.is_single_node keeps it on one";
+  }
+  if (!spans_workers(record.config.launch)) {
+    return need + "; it can have several workers when launch.kind says how its processes find each other (it is " +
+           std::string(name_of(record.config.launch.kind)) + ")";
+  }
+  const GangShape shape = gang_shape(workers, wanted);
+  if (shape.workers == 0) {
+    return need + "; there are no workers on which it can be spread in equal parts, or they do not say their address";
+  }
+  const auto ready = std::count_if(workers.begin(), workers.end(), [&](const auto& entry) {
+    return may_take_part(entry.second, wanted) && entry.second.slots.find_free(shape.slots_each).has_value();
+  });
+  return need + "; it waits for " + std::to_string(shape.workers) + " workers with " +
+         counted(shape.slots_each, "free slot") + " each at the same time, and " + std::to_string(ready) +
+         (ready == 1 ? " has" : " have") + " them now; experiments behind it get no slots of those it will have";
+}
+
 /// Why a trial that is ready gets no slot.
 std::string lack_of_slots(const ExperimentRecord& record, const std::map<WorkerId, WorkerRecord>& workers) {
   const SearcherConfig& searcher = record.config.searcher;
@@ -64,6 +104,7 @@ std::string lack_of_slots(const ExperimentRecord& record, const std::map<WorkerI
   std::uint64_t total = 0;
   std::uint64_t free = 0;
   std::uint64_t most = 0;
+  std::uint64_t largest = 0;
   std::uint64_t quarantined = 0;
   std::uint64_t withdrawn = 0;
   const bool choosy = is_choosy(resources, workers);
@@ -77,6 +118,7 @@ std::string lack_of_slots(const ExperimentRecord& record, const std::map<WorkerI
       total += worker.slots.total();
       free += worker.slots.free();
       most = std::max(most, worker.slots.free());
+      largest = std::max(largest, worker.slots.total());
       withdrawn += static_cast<std::uint64_t>(std::count_if(worker.withdrawn.begin(), worker.withdrawn.end(),
                                                             [](const auto& slot) { return !slot.second.released; }));
     }
@@ -88,6 +130,10 @@ std::string lack_of_slots(const ExperimentRecord& record, const std::map<WorkerI
   if (total == 0) {
     return quarantined == 0 ? "no worker is connected"
                             : "every worker is in quarantine (hpsearch workers says why, hpsearch release ends it)";
+  }
+  const bool spread = may_span_workers(record.config) && !fits_on_one(workers, resources);
+  if (spread || largest < resources.slots_per_trial) {
+    return lack_of_workers(record, workers, there, largest);
   }
   if (most < resources.slots_per_trial) {
     const std::string out_of_use =

@@ -11,6 +11,9 @@ bool goes_first(const Claim& a, const Claim& b) noexcept {
   if (a_used < b_used || b_used < a_used) {
     return a_used < b_used;
   }
+  if (a.slots_per_trial != b.slots_per_trial) {
+    return a.slots_per_trial > b.slots_per_trial;
+  }
   return a.experiment < b.experiment;
 }
 

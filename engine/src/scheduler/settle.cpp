@@ -1,10 +1,12 @@
 #include <algorithm>
 #include <cstddef>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "experiment/budget.hpp"
+#include "scheduler/gang_plan.hpp"
 #include "step.hpp"
 
 namespace hpsearch::engine {
@@ -68,14 +70,24 @@ Ready find_ready(const World& world, const ExperimentRecord& record, WorkerId wo
 }
 
 struct Placement {
-  WorkerId worker;
+  WorkerId worker;  ///< Of rank 0.
   std::vector<SlotIndex> slots;
+  std::vector<Place> others{};  ///< Of the ranks after it.
 };
+
+/// Where the processes of an attempt on several workers meet. Below the ports that systems give out by themselves, and
+/// different for attempts that run at the same time, so that two of them may share a machine.
+std::uint64_t meeting_port(Lsn lease) {
+  constexpr std::uint64_t first = 23'456;  // PyTorchJob's.
+  constexpr std::uint64_t ports = 4'000;
+  return first + lease.number() % ports;
+}
 
 void lease(Step& step, const ExperimentRecord& record, TrialNumber number, const Placement& place) {
   const TrialRecord& trial = record.trials[number.number()];
+  const Lsn lease(step.world().last_lsn.number() + 1);
   step.happened(LeaseGranted{record.id, number, AttemptNumber(trial.attempts + std::uint64_t{1}), place.worker, place.slots,
-                             trial.length});
+                             trial.length, place.others, place.others.empty() ? 0 : meeting_port(lease)});
 }
 
 void create(Step& step, const ExperimentRecord& record, CreateTrial next, const Placement& place) {
@@ -96,12 +108,15 @@ void promote(Step& step, const ExperimentRecord& record, PromoteTrial next, cons
   }
 }
 
-/// Where a trial fits on one worker.
-std::optional<Placement> find_place(const World& world, const ResourcesConfig& wanted) {
+/// Workers that are kept for an attempt on several of them until enough slots are free there.
+using Reserved = std::set<WorkerId>;
+
+/// Where a trial fits on one worker. One without slots takes nothing from those that are kept.
+std::optional<Placement> find_place(const World& world, const ResourcesConfig& wanted, const Reserved& reserved) {
   std::optional<Placement> place;
   static_cast<void>(world.vacancies.find(wanted.slots_per_trial, [&](WorkerId id) {
     const WorkerRecord& worker = world.workers.at(id);
-    if (serves(worker, wanted)) {
+    if (serves(worker, wanted) && (wanted.slots_per_trial == 0 || !reserved.contains(id))) {
       if (auto slots = worker.slots.find_free(wanted.slots_per_trial)) {
         place = Placement{id, *std::move(slots)};
       }
@@ -112,10 +127,11 @@ std::optional<Placement> find_place(const World& world, const ResourcesConfig& w
 }
 
 /// The same on another worker than `besides`. Only for trials that crashed there: O(workers).
-std::optional<Placement> find_place_besides(const World& world, const ResourcesConfig& wanted, WorkerId besides) {
+std::optional<Placement> find_place_besides(const World& world, const ResourcesConfig& wanted, WorkerId besides,
+                                            const Reserved& reserved) {
   for (const auto& [id, worker] : world.workers) {
-    const bool usable = worker.present && worker.quarantined.empty() && !world.suspects.contains(id) && id != besides &&
-                        serves(worker, wanted);
+    const bool usable = worker.present && worker.quarantined.empty() && !world.suspects.contains(id) &&
+                        id != besides && !reserved.contains(id) && serves(worker, wanted);
     if (auto found = usable ? worker.slots.find_free(wanted.slots_per_trial) : std::nullopt) {
       return Placement{id, std::move(*found)};
     }
@@ -123,15 +139,54 @@ std::optional<Placement> find_place_besides(const World& world, const ResourcesC
   return std::nullopt;
 }
 
+/// Its trials do not fit on any worker there is, silent ones included, and its programs know how to be on several.
+/// O(workers) for the latter only.
+bool needs_several(const World& world, const ExperimentRecord& record) {
+  const ResourcesConfig& wanted = record.config.resources;
+  return wanted.slots_per_trial > 1 && may_span_workers(record.config) && !fits_on_one(world.workers, wanted);
+}
+
+/// Something of it waits for slots, or its searcher wants something that needs some.
+bool wants_slots(const ExperimentRecord& record) {
+  const bool waits = std::any_of(record.pending.begin(), record.pending.end(), [&record](TrialNumber number) {
+    return !record.trials[number.number()].live;
+  });
+  if (waits) {
+    return true;
+  }
+  const Next next = record.searcher->next();
+  return std::holds_alternative<CreateTrial>(next) || std::holds_alternative<PromoteTrial>(next);
+}
+
+/// All slots of an attempt on several workers, or nothing; then the workers that are to be kept for it.
+std::optional<Placement> find_places(const World& world, const ResourcesConfig& wanted, Reserved& reserved) {
+  const GangPlan plan = plan_gang(world.workers, world.suspects, reserved, wanted);
+  if (!plan.complete) {
+    reserved.insert(plan.workers.begin(), plan.workers.end());
+    return std::nullopt;
+  }
+  std::optional<Placement> placement;
+  for (const WorkerId id : plan.workers) {
+    std::vector<SlotIndex> free = *world.workers.at(id).slots.find_free(plan.slots_each);
+    if (!placement) {
+      placement = Placement{id, std::move(free)};
+    } else {
+      placement->others.push_back({id, std::move(free)});
+    }
+  }
+  return placement;
+}
+
 /// Gives the place to the experiment. False when it cannot use it now.
-bool fill(Step& step, const ExperimentRecord& record, const Placement& place) {
-  const Ready ready = find_ready(step.world(), record, place.worker);
+bool fill(Step& step, const ExperimentRecord& record, const Placement& place, const Reserved& reserved) {
+  const bool several = !place.others.empty();
+  const Ready ready = find_ready(step.world(), record, several ? WorkerId{} : place.worker);
   if (ready.first) {
     lease(step, record, *ready.first, place);
     return true;
   }
   if (ready.last_resort) {
-    if (const auto other = find_place_besides(step.world(), record.config.resources, place.worker)) {
+    if (const auto other = find_place_besides(step.world(), record.config.resources, place.worker, reserved)) {
       lease(step, record, *ready.last_resort, *other);
       return true;
     }
@@ -202,22 +257,40 @@ void end_if_over(Step& step, const ExperimentRecord& record) {
 }
 
 /// Gives one free slot, or as many as a trial needs, to the first in line that can use it.
+///
+/// An attempt on several workers takes all its slots at once or none. While it waits, it keeps the workers it will
+/// have from whoever stands behind it in line, or small trials would take each slot as it becomes free.
 bool fill_one(Step& step) {
   std::vector<const ResourcesConfig*> do_not_fit;  // Few: most experiments want the same.
+  Reserved reserved;
   for (const Claim& claim : step.agenda().hungry) {
     const ExperimentRecord& record = step.world().experiments.at(claim.experiment);
+    if (record.asked_in_vain) {
+      continue;
+    }
     const ResourcesConfig& wanted = record.config.resources;
+    if (needs_several(step.world(), record)) {
+      if (!wants_slots(record)) {
+        step.asked_in_vain(record.id);
+      } else if (const auto places = find_places(step.world(), wanted, reserved)) {
+        if (fill(step, record, *places, reserved)) {
+          return true;
+        }
+        step.asked_in_vain(record.id);
+      }
+      continue;
+    }
     const bool in_vain = std::any_of(do_not_fit.begin(), do_not_fit.end(), [&wanted](const ResourcesConfig* other) {
       return other->slots_per_trial == wanted.slots_per_trial && other->labels == wanted.labels &&
              pool_named(other->resource_pool) == pool_named(wanted.resource_pool);
     });
-    if (record.asked_in_vain || in_vain) {
+    if (in_vain) {
       continue;
     }
-    const std::optional<Placement> place = find_place(step.world(), wanted);
+    const std::optional<Placement> place = find_place(step.world(), wanted, reserved);
     if (!place) {
       do_not_fit.push_back(&wanted);
-    } else if (fill(step, record, *place)) {
+    } else if (fill(step, record, *place, reserved)) {
       return true;  // The order of the claims may be another now.
     } else {
       step.asked_in_vain(record.id);
@@ -229,7 +302,8 @@ bool fill_one(Step& step) {
 void update_claim(Step& step, const ExperimentRecord& record) {
   if (may_run_more(step.world(), record)) {
     const ResourcesConfig& resources = record.config.resources;
-    step.agenda().hungry.put(Claim{record.id, resources.priority, resources.weight, slots_in_use(record)});
+    step.agenda().hungry.put(Claim{record.id, resources.priority, resources.weight, slots_in_use(record),
+                                     resources.slots_per_trial});
   } else {
     step.agenda().hungry.remove(record.id);
   }

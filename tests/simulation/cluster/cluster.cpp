@@ -51,8 +51,11 @@ class Cluster {
       network_.watch([this](const std::string& line) { trace(line); });
       promises_.watch([this](const std::string& line) { trace(line); });
     }
-    promises_.ask({[this](const engine::AttemptKey& key) { return runs(key); },
-                   [this](const engine::AttemptKey& key, Instant at) { return held_and_heard(key, at); }});
+    promises_.ask({[this](const engine::AttemptKey& key, const std::string& uid) { return runs(key, uid); },
+                   [this](const engine::AttemptKey& key, const std::string& uid, Instant at) {
+                     return held_and_heard(key, uid, at);
+                   }});
+    users_.may_ask_for(slots_of_a_gang());
   }
 
   RunResult run() {
@@ -107,12 +110,23 @@ class Cluster {
 
   // --- witnesses ---
 
-  bool runs(const engine::AttemptKey& key) const {
-    return std::any_of(workers_.begin(), workers_.end(), [&](const auto& worker) { return worker->runs(key); });
+  bool runs(const engine::AttemptKey& key, const std::string& uid) const {
+    return std::any_of(workers_.begin(), workers_.end(), [&](const auto& worker) {
+      return (uid.empty() || worker->uid() == uid) && worker->runs(key);
+    });
   }
-  bool held_and_heard(const engine::AttemptKey& key, Instant at) const {
+  /// Twice what the second largest worker has: it fits on the largest, or on these two, and on no other.
+  std::uint64_t slots_of_a_gang() const {
+    std::vector<std::uint64_t> sizes;
+    for (const auto& worker : workers_) {
+      sizes.push_back(worker->slots());
+    }
+    std::sort(sizes.rbegin(), sizes.rend());
+    return sizes.size() < 2 ? 0 : 2 * sizes[1];
+  }
+  bool held_and_heard(const engine::AttemptKey& key, const std::string& uid, Instant at) const {
     for (std::size_t number = 0; number < workers_.size(); ++number) {
-      if (workers_[number]->holds(key)) {
+      if ((uid.empty() || workers_[number]->uid() == uid) && workers_[number]->holds(key)) {
         const std::vector<Instant>& heard = heard_[number];
         const auto later = std::upper_bound(heard.begin(), heard.end(), at);
         const Instant last = std::max(daemon_.began(), later == heard.begin() ? Instant{} : *std::prev(later));

@@ -63,6 +63,10 @@ std::string_view name_of(Probe probe) noexcept {
       return "slots_quarantined";
     case Probe::slots_of_the_unkillable_given_back:
       return "slots_of_the_unkillable_given_back";
+    case Probe::attempt_on_several_workers:
+      return "attempt_on_several_workers";
+    case Probe::member_lost:
+      return "member_lost";
   }
   return "";
 }

@@ -37,8 +37,10 @@ enum class Probe : std::uint8_t {
   ended_for_saying_nothing,
   slots_quarantined,
   slots_of_the_unkillable_given_back,
+  attempt_on_several_workers,
+  member_lost,
 };
-inline constexpr std::size_t probe_count = static_cast<std::size_t>(Probe::slots_of_the_unkillable_given_back) + 1;
+inline constexpr std::size_t probe_count = static_cast<std::size_t>(Probe::member_lost) + 1;
 
 /// How often each was reached by the runs of this thread.
 [[nodiscard]] std::array<std::uint64_t, probe_count>& probe_counts() noexcept;

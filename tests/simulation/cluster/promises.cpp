@@ -62,6 +62,7 @@ bool Promises::over(const AttemptKey& key) const {
 
 void Promises::offered(std::span<const engine::Event> events, engine::Instant clock) {
   held_and_heard_.clear();
+  members_held_and_heard_.clear();
   std::map<AttemptKey, AttemptKey> adopted_here;
   for (const engine::Event& event : events) {
     if (const auto* adopted = std::get_if<engine::AttemptAdopted>(&event.body)) {
@@ -76,8 +77,14 @@ void Promises::offered(std::span<const engine::Event> events, engine::Instant cl
                                                             : lost->key;
       // The disk may have been slow, and what was heard meanwhile came too late.
       const engine::Duration since = clock - event.at;
-      if (witness_.held_and_heard(origin, engine::Instant::from_micros(time_.now().micros() - since.in_micros()))) {
+      if (witness_.held_and_heard(origin, "", engine::Instant::from_micros(time_.now().micros() - since.in_micros()))) {
         held_and_heard_.insert(lost->key);
+      }
+    } else if (const auto* member = std::get_if<engine::MemberLost>(&event.body)) {
+      const engine::Duration since = clock - event.at;
+      if (witness_.held_and_heard(member->key, uid_of(member->worker),
+                                  engine::Instant::from_micros(time_.now().micros() - since.in_micros()))) {
+        members_held_and_heard_.insert({member->key, member->worker});
       }
     }
   }
@@ -132,11 +139,22 @@ void Promises::note(const engine::Event& event) {
     note(*taken);
   } else if (const auto* lost = std::get_if<engine::AttemptLost>(&event.body)) {
     note(*lost);
+  } else if (const auto* exited = std::get_if<engine::MemberExited>(&event.body)) {
+    note(*exited);
+  } else if (const auto* member = std::get_if<engine::MemberLost>(&event.body)) {
+    note(*member);
+  } else if (const auto* gang = std::get_if<engine::GangEnded>(&event.body)) {
+    note(*gang);
   } else if (const auto* adopted = std::get_if<engine::AttemptAdopted>(&event.body)) {
     note(*adopted, event.lsn);
   } else if (const auto* started = std::get_if<engine::AttemptStarted>(&event.body)) {
     if (const auto found = attempts_.find(started->key); found != attempts_.end()) {
-      found->second.started = true;
+      if (started->member == engine::WorkerId{}) {
+        found->second.started = true;
+      }
+      for (Attempt::Member& other : found->second.others) {
+        other.started = other.started || other.worker == started->member;
+      }
     }
   } else if (const auto* gone = std::get_if<engine::WorkerLost>(&event.body)) {
     lost_workers_.insert(gone->worker);
@@ -153,7 +171,7 @@ void Promises::note(const engine::Event& event) {
     if (freed->gone) {
       reached(Probe::slots_of_the_unkillable_given_back);
     }
-    if (freed->gone && witness_.running(freed->key)) {
+    if (freed->gone && witness_.running(freed->key, uid_of(freed->worker))) {
       break_because("I6: slots of " + spelled(freed->key) + " are given back, and it runs");
     }
   } else if (const auto* quarantined = std::get_if<engine::WorkerQuarantined>(&event.body)) {
@@ -189,23 +207,55 @@ void Promises::note(const engine::LeaseGranted& granted, Lsn lsn) {
       break_because("I3: " + spelled(key) + " is leased while " + spelled(before->second) + " is not over");
     }
   }
+  check_place(key, granted.worker, granted.slots);
+  for (const engine::Place& other : granted.others) {
+    check_place(key, other.worker, other.slots);
+  }
+  current_[place] = key;
+  Attempt attempt;
+  attempt.worker = granted.worker;
+  attempt.slots = granted.slots;
+  attempt.origin = key;
+  for (const engine::Place& other : granted.others) {
+    reached(Probe::attempt_on_several_workers);
+    attempt.others.push_back({other.worker, other.slots});
+  }
+  attempts_[key] = std::move(attempt);
+}
+
+std::string Promises::uid_of(engine::WorkerId worker) const {
+  const auto found = fold_.workers().find(worker);
+  return found == fold_.workers().end() ? "" : found->second.uid;
+}
+
+/// Nobody else has these slots, and nothing survives in them.
+void Promises::check_place(const AttemptKey& key, engine::WorkerId where,
+                           const std::vector<engine::SlotIndex>& wanted_slots) {
+  const auto overlaps = [&](const AttemptKey& holder, const std::vector<engine::SlotIndex>& slots) {
+    for (const engine::SlotIndex slot : slots) {
+      if (std::find(wanted_slots.begin(), wanted_slots.end(), slot) != wanted_slots.end()) {
+        break_because("I6: " + spelled(key) + " gets slot " + std::to_string(slot.number()) + ", which " +
+                      spelled(holder) + " holds");
+      }
+    }
+  };
   for (const auto& [at, other] : current_) {
     const Attempt& held = attempts_.at(other);
-    if (held.worker != granted.worker || held.lost || held.exited) {
+    if (held.lost || held.exited) {
       continue;
     }
-    for (const engine::SlotIndex slot : held.slots) {
-      for (const engine::SlotIndex wanted : granted.slots) {
-        if (slot == wanted) {
-          break_because("I6: " + spelled(key) + " gets slot " + std::to_string(slot.number()) + ", which " +
-                        spelled(other) + " holds");
-        }
+    if (held.worker == where && !held.first_gone) {
+      overlaps(other, held.slots);
+    }
+    for (const Attempt::Member& member : held.others) {
+      if (member.worker == where && !member.gone) {
+        overlaps(other, member.slots);
       }
     }
   }
-  if (const auto worker = fold_.workers().find(granted.worker); worker != fold_.workers().end()) {
+  if (const auto worker = fold_.workers().find(where); worker != fold_.workers().end()) {
     for (const auto& [ended, remains] : worker->second.remains) {
-      for (const engine::SlotIndex slot : granted.slots) {
+      for (const engine::SlotIndex slot : wanted_slots) {
         if (!remains.released && std::find(remains.slots.begin(), remains.slots.end(), slot) != remains.slots.end()) {
           break_because("I6: " + spelled(key) + " gets slot " + std::to_string(slot.number()) + ", where something of " +
                         spelled(ended) + " survives");
@@ -213,15 +263,64 @@ void Promises::note(const engine::LeaseGranted& granted, Lsn lsn) {
       }
     }
   }
-  if (quarantined_.contains(granted.worker)) {
+  if (quarantined_.contains(where)) {
     break_because("I3: " + spelled(key) + " is leased to a worker in quarantine");
   }
-  current_[place] = key;
-  Attempt attempt;
-  attempt.worker = granted.worker;
-  attempt.slots = granted.slots;
-  attempt.origin = key;
-  attempts_[key] = std::move(attempt);
+}
+
+void Promises::note(const engine::MemberExited& exited) {
+  const auto found = attempts_.find(exited.key);
+  if (found == attempts_.end() || over(exited.key)) {
+    break_because("I3: a member's exit of " + spelled(exited.key) + " took effect, which speaks for nothing");
+    return;
+  }
+  told_to_end(exited.key);
+  const bool over = exited.exit.cause != engine::ExitReport::Cause::could_not_start && !exited.exit.unkillable;
+  for (Attempt::Member& member : found->second.others) {
+    if (member.worker == exited.worker && std::exchange(member.gone, true)) {
+      break_because("I2: a member of " + spelled(exited.key) + " exits twice");
+    }
+  }
+  if (over && witness_.running(exited.key, uid_of(exited.worker))) {
+    break_because("I6: a member of " + spelled(exited.key) + " is said to have ended, and runs");
+  }
+}
+
+void Promises::note(const engine::MemberLost& lost) {
+  const auto found = attempts_.find(lost.key);
+  if (found == attempts_.end() || over(lost.key)) {
+    break_because("I3: a member of " + spelled(lost.key) + " is lost, which speaks for nothing");
+    return;
+  }
+  reached(Probe::member_lost);
+  told_to_end(lost.key);
+  Attempt& attempt = found->second;
+  bool started = attempt.started;
+  if (lost.worker == attempt.worker) {
+    attempt.first_gone = true;
+  }
+  for (Attempt::Member& member : attempt.others) {
+    if (member.worker == lost.worker) {
+      member.gone = true;
+      started = member.started;
+    }
+  }
+  if (started && members_held_and_heard_.contains({lost.key, lost.worker})) {
+    break_because("I5: a member of " + spelled(lost.key) + " is given up (" + lost.why +
+                  "), but its worker has it and was heard");
+  }
+}
+
+void Promises::note(const engine::GangEnded& ended) {
+  const auto found = attempts_.find(ended.key);
+  const bool all_gone = found != attempts_.end() && found->second.first_gone &&
+                        std::all_of(found->second.others.begin(), found->second.others.end(),
+                                    [](const Attempt::Member& member) { return member.gone; });
+  if (!all_gone) {
+    break_because("I3: " + spelled(ended.key) + " has ended, and members of it have not");
+    return;
+  }
+  found->second.exited = true;
 }
 
 void Promises::note(const engine::AttemptAdopted& adopted, Lsn lsn) {
@@ -260,6 +359,9 @@ void Promises::note(const engine::ReportTaken& taken) {
     return;
   }
   Attempt& attempt = found->second;
+  if (attempt.first_gone) {
+    break_because("I3: a report of " + spelled(taken.key) + " took effect behind its end");
+  }
   if (taken.seq != attempt.seq + 1) {
     break_because("I2: report " + std::to_string(taken.seq) + " of " + spelled(taken.key) + " follows report " +
                   std::to_string(attempt.seq));
@@ -267,9 +369,13 @@ void Promises::note(const engine::ReportTaken& taken) {
   attempt.seq = taken.seq;
   check_measured(taken, attempt);
   if (const auto* exit = std::get_if<engine::ExitReport>(&taken.report)) {
-    attempt.exited = true;
+    attempt.exited = attempt.others.empty();
+    attempt.first_gone = true;
+    if (!attempt.others.empty()) {
+      told_to_end(taken.key);
+    }
     const bool over = exit->cause != engine::ExitReport::Cause::could_not_start && !exit->unkillable;
-    if (over && witness_.running(attempt.origin)) {
+    if (over && witness_.running(attempt.origin, uid_of(attempt.worker))) {
       break_because("I6: " + spelled(taken.key) + " is said to have ended, and runs");
     }
     if (exit->cause == engine::ExitReport::Cause::lost) {
@@ -314,6 +420,19 @@ void Promises::note(const engine::AttemptLost& lost) {
   found->second.lost = true;
 }
 
+/// Members above rank 0 count their own reports; their exit is the first.
+std::uint64_t Promises::most_to_acknowledge(const Attempt& attempt) {
+  return std::max<std::uint64_t>(attempt.seq, attempt.others.empty() ? 0 : 1);
+}
+
+/// Whose part of an attempt on several workers was given up is fenced when it comes back.
+bool Promises::has_lost_a_member(const AttemptKey& key) const {
+  const auto found = attempts_.find(key);
+  return found != attempts_.end() && !found->second.others.empty() &&
+         (found->second.first_gone || std::any_of(found->second.others.begin(), found->second.others.end(),
+                                                  [](const Attempt::Member& member) { return member.gone; }));
+}
+
 const std::string& Promises::durable_state() {
   if (std::exchange(state_of_, durable_) != durable_ || state_.empty()) {
     state_ = engine::fingerprint(fold_);
@@ -350,7 +469,7 @@ void Promises::settled(const engine::Engine& live) {
 void Promises::said(const proto::FromDaemon& message) {
   if (const auto* ack = std::get_if<proto::Ack>(&message)) {
     const auto found = attempts_.find(ack->key);
-    if (found == attempts_.end() || ack->upto > found->second.seq) {
+    if (found == attempts_.end() || ack->upto > most_to_acknowledge(found->second)) {
       break_because("I1: report " + std::to_string(ack->upto) + " of " + spelled(ack->key) +
                     " is acknowledged and not durable");
     }
@@ -363,17 +482,18 @@ void Promises::said(const proto::FromDaemon& message) {
       break_because("I1: a decision about " + spelled(decide->key) + " is told, and is not durable");
     }
   } else if (const auto* fenced = std::get_if<proto::Fenced>(&message)) {
-    if (!over(fenced->key)) {
+    if (!over(fenced->key) && !has_lost_a_member(fenced->key)) {
       break_because("I5: " + spelled(fenced->key) + " is fenced, and nothing in the log says so");
     }
   } else if (const auto* welcome = std::get_if<proto::Welcome>(&message)) {
     for (const engine::WelcomeWorker::Attempt& attempt : welcome->attempts) {
       const auto found = attempts_.find(present(attempt.key));
-      if (attempt.fate == engine::WelcomeWorker::Fate::fenced && !over(present(attempt.key))) {
+      if (attempt.fate == engine::WelcomeWorker::Fate::fenced && !over(present(attempt.key)) &&
+          !has_lost_a_member(attempt.key)) {
         break_because("I5: " + spelled(attempt.key) + " is fenced, and nothing in the log says so");
       }
       if (attempt.fate == engine::WelcomeWorker::Fate::go_on &&
-          (found == attempts_.end() || attempt.upto > found->second.seq)) {
+          (found == attempts_.end() || attempt.upto > most_to_acknowledge(found->second))) {
         break_because("I1: reports of " + spelled(attempt.key) + " are acknowledged and not durable");
       }
     }

@@ -51,9 +51,11 @@ class Promises {
 
   /// Where the truth about attempts on the workers is asked for.
   struct Witness {
-    std::function<bool(const engine::AttemptKey&)> running;  ///< A program, or a child of it, is alive.
-    /// Its agent has it, and was heard, or the daemon that runs now began, less than lost_after before `at`.
-    std::function<bool(const engine::AttemptKey& origin, engine::Instant at)> held_and_heard;
+    /// A program, or a child of it, is alive on the worker with this uid; "" = on any.
+    std::function<bool(const engine::AttemptKey&, const std::string& uid)> running;
+    /// Its agent has it, and was heard, or the daemon that runs now began, less than lost_after before `at`. The
+    /// agent with this uid; "" = any.
+    std::function<bool(const engine::AttemptKey& origin, const std::string& uid, engine::Instant at)> held_and_heard;
   };
   void ask(Witness witness) { witness_ = std::move(witness); }
 
@@ -72,6 +74,15 @@ class Promises {
     bool started = false;
     bool lost = false;
     bool exited = false;
+    /// On other workers, by rank from 1.
+    struct Member {
+      engine::WorkerId worker;
+      std::vector<engine::SlotIndex> slots;
+      bool started = false;
+      bool gone = false;
+    };
+    std::vector<Member> others;
+    bool first_gone = false;    ///< Of an attempt on several workers: rank 0 is, with or without an exit.
     engine::AttemptKey origin;  ///< As its worker names it: with the lease its program was started under.
   };
   [[nodiscard]] const std::map<engine::AttemptKey, Attempt>& attempts() const noexcept { return attempts_; }
@@ -88,6 +99,16 @@ class Promises {
   void note(const engine::LeaseGranted& granted, engine::Lsn lsn);
   void note(const engine::ReportTaken& taken);
   void note(const engine::AttemptLost& lost);
+  void note(const engine::MemberExited& exited);
+  void note(const engine::MemberLost& lost);
+  void note(const engine::GangEnded& ended);
+  void check_place(const engine::AttemptKey& key, engine::WorkerId worker, const std::vector<engine::SlotIndex>& slots);
+  /// What ends one member of it ends all: whoever is signalled from now on is signalled rightly.
+  void told_to_end(const engine::AttemptKey& key) { trial_told_to_end_[{key.experiment, key.trial}] = durable_; }
+  [[nodiscard]] static std::uint64_t most_to_acknowledge(const Attempt& attempt);
+  [[nodiscard]] bool has_lost_a_member(const engine::AttemptKey& key) const;
+  /// "" when nobody knows the worker.
+  [[nodiscard]] std::string uid_of(engine::WorkerId worker) const;
   void note(const engine::AttemptAdopted& adopted, engine::Lsn lsn);
   void check_measured(const engine::ReportTaken& taken, Attempt& attempt);
   /// The fold's fingerprint.
@@ -113,6 +134,7 @@ class Promises {
   std::map<Place, engine::Lsn> trial_told_to_end_;                    // The last event that could.
   std::map<engine::ExperimentId, engine::Lsn> experiment_told_to_end_;
   std::set<std::string> idempotency_keys_;
+  std::set<std::pair<engine::AttemptKey, engine::WorkerId>> members_held_and_heard_;  // The same, of gangs.
   std::set<engine::AttemptKey> held_and_heard_;  // When the group that was offered last gave them up.
   std::set<engine::WorkerId> lost_workers_;
   std::set<engine::WorkerId> quarantined_;

@@ -19,8 +19,8 @@ struct GivenUp {
     const engine::WorkerId worker = cluster.join("a", 1);
     const engine::ExperimentId experiment = cluster.create(engine::random_config(1, 1));
     cluster.step(engine::ConfirmStart{worker, cluster.live(experiment, 0)});
-    promises.ask({[](const engine::AttemptKey&) { return false; },
-                  [this](const engine::AttemptKey&, Instant at) {
+    promises.ask({[](const engine::AttemptKey&, const std::string&) { return false; },
+                  [this](const engine::AttemptKey&, const std::string&, Instant at) {
                     asked_about = at;
                     return heard;
                   }});

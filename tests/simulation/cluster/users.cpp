@@ -26,7 +26,8 @@ Users::Users(VirtualTime& time, Faults& faults, DaemonNode& daemon, Promises& pr
       daemon_(daemon),
       promises_(promises),
       draw_(seed, engine::TrialNumber(0), "users"),
-      patience_(seed, engine::TrialNumber(0), "patience") {
+      patience_(seed, engine::TrialNumber(0), "patience"),
+      gangs_(seed, engine::TrialNumber(0), "gangs") {
 }
 
 Value Users::search() {
@@ -69,6 +70,10 @@ Value Users::search() {
   config["max_restarts"] = number(0, 4);
   if (patience_.below(2) == 0) {  // Longer than any step takes.
     config["progress_timeout"] = static_cast<std::int64_t>(1'200 + patience_.below(3'600));
+  }
+  if (gangs_.below(4) == 0 && gang_slots_ > 0) {
+    config["launch"] = Value::Map{{"kind", "pytorch"}};
+    config["resources"] = Value::Map{{"slots_per_trial", static_cast<std::int64_t>(gang_slots_)}};
   }
   return Value(std::move(config));
 }

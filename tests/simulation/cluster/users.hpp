@@ -16,6 +16,8 @@ class Users {
  public:
   Users(VirtualTime& time, Faults& faults, DaemonNode& daemon, Promises& promises, std::uint64_t seed);
 
+  /// Some searches want so many slots for each trial, on several workers if need be; 0 = none does.
+  void may_ask_for(std::uint64_t slots) { gang_slots_ = slots; }
   void submit();
   /// One change of mind of the given kind, about some experiment.
   void act(Fault kind);
@@ -38,6 +40,8 @@ class Users {
   Promises& promises_;
   engine::Draw draw_;
   engine::Draw patience_;
+  engine::Draw gangs_;
+  std::uint64_t gang_slots_ = 0;
   std::uint64_t submitted_ = 0;
   std::uint64_t unanswered_ = 0;
 };

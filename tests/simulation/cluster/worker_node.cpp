@@ -54,6 +54,7 @@ void WorkerNode::boot() {
   identity.boot_id = "boot " + std::to_string(boots_);
   identity.slots = slots_;
   identity.slot_kind = "gpu";
+  identity.address = uid_;
   machine_.emplace(identity, WorkerRules{}, engine::Draw(seed_ + incarnation_, engine::TrialNumber(number_), "retry"));
   working_ = true;
   for (const Effect& effect : machine_->start(agent_.now(), read_spools())) {
@@ -279,10 +280,17 @@ void WorkerNode::launch(const engine::LaunchSpec& spec) {
       program_said(said, by_socket, line, step);
     }
   };
-  world.measured = [this, key = spec.key](engine::Units step, double score) {
-    promises_.program_said(key, step, score);
+  const bool speaks = spec.rendezvous.rank == 0;  // Of the others nothing but their end counts.
+  world.measured = [this, key = spec.key, speaks](engine::Units step, double score) {
+    if (speaks) {
+      promises_.program_said(key, step, score);
+    }
   };
-  world.said_invalid = [this, key = spec.key] { promises_.program_said_invalid(key); };
+  world.said_invalid = [this, key = spec.key, speaks] {
+    if (speaks) {
+      promises_.program_said_invalid(key);
+    }
+  };
   world.ended = [this, weak](bool by_signal, int code, Duration children) {
     if (const Kept ended = weak.lock()) {
       program_ended(ended, by_signal, code, children);

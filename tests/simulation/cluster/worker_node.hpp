@@ -35,6 +35,7 @@ class WorkerNode {
   void hear(const Frame& frame);
 
   [[nodiscard]] const std::string& uid() const noexcept { return uid_; }
+  [[nodiscard]] std::uint64_t slots() const noexcept { return slots_; }
   [[nodiscard]] bool runs(const engine::AttemptKey& key) const;
   /// Its agent is up and has the attempt on its disk, and the program runs.
   [[nodiscard]] bool holds(const engine::AttemptKey& key) const;

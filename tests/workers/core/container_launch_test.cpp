@@ -20,7 +20,7 @@ ContainerPlan plan_for(ContainerRuntime runtime) {
   plan.mounts = {{"/host/data", "/data", true}, {"/host/out", "out", false}};
   plan.directory = "/a/ml/usercode";
   plan.argv = {"sh", "-c", "echo $HOME"};
-  plan.environment = {{"HOME", "/root"}, {"HPSEARCH_SOCKET", "/a/socket"}, {"TOKEN", "se\ncret"}};
+  plan.environment = {{"HOME", "/root"}, {"HPSEARCH_ATTEMPT_MARK", "/a/socket"}, {"TOKEN", "se\ncret"}};
   plan.worker_environment = {{"HOME", "/home/ann"}, {"PATH", "/usr/bin"}, {"WORKER_ONLY", "1"}};
   return plan;
 }
@@ -40,7 +40,7 @@ TEST(ContainerCommand, OfDockerIsThis) {
                    "--mount", "type=bind,source=/data/mnist,target=/data/mnist,readonly",  //
                    "--mount", "type=bind,source=/host/data,target=/data,readonly",         //
                    "--mount", "type=bind,source=/host/out,target=/a/ml/usercode/out",      //
-                   "--env", "HOME=/root", "--env", "HPSEARCH_SOCKET", "--env", "TOKEN",    //
+                   "--env", "HOME=/root", "--env", "HPSEARCH_ATTEMPT_MARK", "--env", "TOKEN",    //
                    "python:3.11", "sh", "-c", "echo $HOME"}));
 }
 
@@ -90,7 +90,7 @@ TEST(ContainerCommand, NoSecretStandsAmongTheArguments) {
       EXPECT_EQ(word.find("cret"), std::string::npos) << word;
       EXPECT_EQ(word.find("WORKER_ONLY"), std::string::npos) << word;
     }
-    EXPECT_EQ(command.environment.at("HPSEARCH_SOCKET"), "/a/socket") << "the mark by which it is found";
+    EXPECT_EQ(command.environment.at("HPSEARCH_ATTEMPT_MARK"), "/a/socket") << "the mark by which it is found";
     EXPECT_EQ(command.environment.at("HOME"), "/home/ann") << "the runtime's own";
     EXPECT_EQ(command.environment.at("PATH"), "/usr/bin");
   }

@@ -187,7 +187,7 @@ TEST(DeviceUse, KnowsItsOwnByTheirMarkAndNamesStrangers) {
   char byte = 0;
   ASSERT_EQ(::read(ready[0], &byte, 1), 1);
   DeviceUse use({{"GPU-aaaa", "Fake", 0, 0}, {"GPU-bbbb", "Fake", 1, 0}});
-  use.began(key, {SlotIndex{1}}, mark);
+  use.began(key, {SlotIndex{1}}, {"HPSEARCH_ATTEMPT_MARK=/device/use/test", mark});
   DeviceReport report;
   report.devices.resize(2);
   report.devices[0].uuid = "GPU-aaaa";

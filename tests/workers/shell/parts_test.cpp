@@ -14,6 +14,7 @@
 #include "hpsearch/workers/shell/checkpoint_publisher.hpp"
 #include "hpsearch/workers/shell/files.hpp"
 #include "hpsearch/workers/shell/metric_scanner.hpp"
+#include "hpsearch/workers/shell/own_address.hpp"
 #include "hpsearch/workers/shell/worker_state.hpp"
 #include "scratch.hpp"
 #include "workers/shell/fake_daemon.hpp"
@@ -25,6 +26,19 @@ namespace fs = std::filesystem;
 using engine::Errc;
 using engine::Units;
 using engine::Value;
+
+// --- how others reach this machine ---
+
+TEST(OwnAddress, IsTheOneOfTheRouteToTheDaemon) {
+  EXPECT_EQ(own_address("tcp://127.0.0.1:8078"), "127.0.0.1");
+  EXPECT_EQ(own_address("tcp://127.0.0.9:8078"), "127.0.0.1") << "not the daemon's, but ours on the way there";
+}
+
+TEST(OwnAddress, OfWhatIsNoAddressIsThisMachine) {
+  for (const char* endpoint : {"", "tcp://", "tcp://:8078", "ipc:///a/socket"}) {
+    EXPECT_EQ(own_address(endpoint), "127.0.0.1") << endpoint;
+  }
+}
 
 // --- files ---
 

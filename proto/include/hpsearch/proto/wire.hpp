@@ -49,6 +49,7 @@ struct Hello {
   std::string pool{};                         ///< "" = the default one.
   std::map<std::string, std::string> labels{};
   std::vector<engine::SlotTrouble> troubles{};  ///< Slots that cannot be used: all there are.
+  std::string address{};   ///< By which other workers reach it; "" = not said.
 };
 /// How far a running program is, by what it said last.
 struct Progress {

@@ -34,6 +34,7 @@ struct WorkerRecord {
   std::string name;
   std::uint64_t incarnation = 0;
   std::string slot_kind;
+  std::string address{};  ///< By which other workers reach it; "" = not said.
   bool present = true;  ///< False once lost; its leases are over then.
   SlotLedger slots;
   std::set<AttemptKey> attempts;  ///< Live ones, those without slots included.
@@ -50,6 +51,10 @@ struct WorkerRecord {
 
 /// Trials that want these resources may run there: it is in their pool and has every label they name.
 [[nodiscard]] bool serves(const WorkerRecord& worker, const ResourcesConfig& wanted) noexcept;
+
+/// So many of its slots could be one trial's if nothing else held any: enough are not out of use, and on different
+/// devices where that is asked for. O(slots), where slots share devices O(slots × slots wanted).
+[[nodiscard]] bool could_hold(const WorkerRecord& worker, std::uint64_t slots);
 
 /// Which slots share a device, for the ledger: a number per slot, equal where the device is; none where every slot is
 /// on its own.

@@ -14,6 +14,7 @@
 #include "hpsearch/engine/base/units.hpp"
 #include "hpsearch/engine/base/value.hpp"
 #include "hpsearch/engine/config/job_contract.hpp"
+#include "hpsearch/engine/config/launch.hpp"
 #include "hpsearch/engine/searcher.hpp"
 #include "hpsearch/engine/space/space.hpp"
 
@@ -59,6 +60,7 @@ struct ResourcesConfig {
   std::uint64_t priority = 50;  ///< 1 … 99, 1 first.
   std::string resource_pool;    ///< Of workers that may run it; "" = the default one.
   std::map<std::string, std::string> labels = {};  ///< That such a worker must have, each with this value.
+  bool single_node = false;  ///< Never on several workers, whatever `launch` says.
 };
 
 /// `budget`: whatever is spent first ends the search, gracefully: as completed, or as failed
@@ -116,6 +118,7 @@ struct ExperimentConfig {
   std::uint64_t experiment_seed = 0;           ///< 0 … 2^31-1
   std::map<std::string, std::string> metrics;  ///< Metric name → regular expression over the output.
   JobContract contract;                        ///< How the program wants to be started.
+  LaunchConfig launch;                         ///< How its processes find each other.
   Value accepted;  ///< Sections that are kept but mean nothing to the engine yet, verbatim.
 };
 

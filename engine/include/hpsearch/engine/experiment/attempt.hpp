@@ -91,6 +91,14 @@ struct Decision {
   Units length{};
 };
 
+/// The workers of an attempt that has several, and which of them this is. Every one has as many slots of it.
+struct Rendezvous {
+  std::uint64_t rank = 0;              ///< Of this worker's part, from 0. Rank 0 speaks for the attempt.
+  std::vector<std::string> addresses;  ///< Of all parts, by rank; empty: there is one.
+  std::uint64_t port = 0;              ///< For rank 0 to listen at, chosen when the slots were given.
+  friend bool operator==(const Rendezvous&, const Rendezvous&) = default;
+};
+
 /// Everything a worker needs to run one attempt.
 struct LaunchSpec {
   AttemptKey key;
@@ -117,6 +125,8 @@ struct LaunchSpec {
   Duration progress_timeout{};  ///< It is ended when it says nothing for so long; 0 = never.
   bool despite_remains = false; ///< What survives in these slots, or ails them, is known, and no reason to wait.
   JobContract contract;
+  LaunchConfig launch;
+  Rendezvous rendezvous;
 };
 
 }  // namespace hpsearch::engine

@@ -100,6 +100,7 @@ struct JoinWorker {
   std::string pool{};                 ///< "" = the default one.
   std::map<std::string, std::string> labels{};
   std::vector<SlotTrouble> troubles{};
+  std::string address{};          ///< By which other workers reach it; "" = it takes part in no attempt on several.
 };
 /// A worker said goodbye: its programs are gone, and nothing of it comes back.
 struct LoseWorker {

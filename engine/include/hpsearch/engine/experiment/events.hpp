@@ -103,6 +103,13 @@ struct TrialEnded {
   Reason reason;
 };
 
+/// Slots of one worker.
+struct Place {
+  WorkerId worker;
+  std::vector<SlotIndex> slots;
+  friend bool operator==(const Place&, const Place&) = default;
+};
+
 /// Its own Lsn is the lease.
 struct LeaseGranted {
   ExperimentId experiment;
@@ -111,9 +118,12 @@ struct LeaseGranted {
   WorkerId worker;
   std::vector<SlotIndex> slots;
   Units length{};
+  std::vector<Place> others{};  ///< Of ranks 1, 2, …, when it has several workers: all of them at once, or none.
+  std::uint64_t port = 0;       ///< For its processes to meet at; only then.
 };
 struct AttemptStarted {
   AttemptKey key;
+  WorkerId member{};  ///< Of a rank above 0: where. 0 = rank 0, or the attempt has one worker.
 };
 /// One report, as it came; `seq` is its number within the attempt.
 struct ReportTaken {
@@ -126,6 +136,22 @@ struct AttemptLost {
   AttemptKey key;
   std::string why;
   bool may_return = false;  ///< Its worker only went silent and may come back with it.
+};
+/// The program of a rank above 0 has ended; the attempt has other members.
+struct MemberExited {
+  AttemptKey key;
+  WorkerId worker;
+  ExitReport exit;
+};
+/// A member of an attempt on several workers is over without an exit report. Not the program's failure.
+struct MemberLost {
+  AttemptKey key;
+  WorkerId worker;
+  std::string why;
+};
+/// The last member of an attempt on several workers is gone.
+struct GangEnded {
+  AttemptKey key;
 };
 /// A worker has an attempt that no lease covered any more, and the trial is given back to it. Its own Lsn is
 /// the new lease.
@@ -159,6 +185,7 @@ struct WorkerJoined {
   std::vector<SlotDevice> devices{};  ///< One per slot, or none.
   std::string pool{};                 ///< "" = the default one.
   std::map<std::string, std::string> labels{};
+  std::string address{};  ///< By which other workers reach it; "" = not said.
 };
 struct WorkerLost {
   WorkerId worker;
@@ -203,7 +230,7 @@ using EventBody = std::variant<ExperimentCreated, ExperimentPaused, ExperimentRe
                                TrialExitedEarly, TrialEnded, LeaseGranted, AttemptStarted, ReportTaken, AttemptLost,
                                WorkerJoined, WorkerLost, LimitsChanged, AttemptAdopted, WorkerQuarantined,
                                WorkerReleased, SlotsQuarantined, SlotsReleased, CheckpointsCollected,
-                               CheckpointsDeleted, SlotWithdrawn, SlotRestored>;
+                               CheckpointsDeleted, SlotWithdrawn, SlotRestored, MemberExited, MemberLost, GangEnded>;
 
 struct Event {
   Lsn lsn;     ///< From 1 without gaps.

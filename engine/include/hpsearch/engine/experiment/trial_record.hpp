@@ -37,6 +37,42 @@ class MaybeMeasurement {
   Measurement held_{none, 0};
 };
 
+/// An attempt on several workers. It lives until the last of its members is gone; whatever ends it first ends it
+/// everywhere and says what it came to.
+struct Gang {
+  struct Member {
+    WorkerId worker;
+    std::vector<SlotIndex> slots;  ///< Given back when it is gone.
+    bool started = false;
+    bool gone = false;    ///< It has exited, or its worker does not have it any more.
+    bool exited = false;  ///< With an exit report.
+  };
+  /// What ended it, as far as its trial is concerned.
+  enum class Ending : std::uint8_t {
+    none,       ///< Nothing so far.
+    by_itself,  ///< The program of rank 0 exited.
+    asked_for,  ///< The same, because it was told to, or some member was interrupted.
+    failed,     ///< A member's program failed: once, however many follow it.
+    lost,       ///< A member's worker is gone, or its machine failed it.
+  };
+  std::vector<Member> members;  ///< By rank; the first speaks for the attempt.
+  std::uint64_t port = 0;
+  Ending ending = Ending::none;
+  ExitReport exit;  ///< Of whoever ended it; without the log's tail.
+
+  [[nodiscard]] Member* member_on(WorkerId worker) noexcept;
+  [[nodiscard]] const Member* member_on(WorkerId worker) const noexcept;
+  [[nodiscard]] bool all_gone() const noexcept;
+};
+
+/// What of an attempt runs on one worker.
+struct AttemptPart {
+  const std::vector<SlotIndex>* slots = nullptr;  ///< Never nullptr; lives as long as the attempt does.
+  std::uint64_t rank = 0;
+  bool started = false;
+  std::uint64_t applied_seq = 0;  ///< Of its last report that counts.
+};
+
 /// The attempt that holds a trial's lease.
 struct LiveAttempt {
   AttemptKey key;
@@ -51,9 +87,12 @@ struct LiveAttempt {
   Instant checkpoint_at;      ///< When its last checkpoint was taken; before the first one, leased_at.
   LeaseId origin;             ///< The lease it was started under: after an adoption not its present one.
   std::uint64_t last_digest = 0;  ///< Of report applied_seq.
+  Box<Gang> gang;                 ///< When it has several workers; `worker`, `slots`, `started` are rank 0's then.
 
   /// How its worker names it when it introduces itself.
   [[nodiscard]] AttemptKey known_as() const { return {key.experiment, key.trial, key.attempt, origin}; }
+  /// What of it is on this worker still, or nothing.
+  [[nodiscard]] std::optional<AttemptPart> part_on(WorkerId where) const noexcept;
 };
 
 /// What went wrong with a trial lately; gone once it goes well again.

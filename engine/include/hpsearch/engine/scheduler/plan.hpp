@@ -18,10 +18,13 @@ struct Claim {
   std::uint64_t priority = 50;     ///< 1 first.
   double weight = 1;               ///< Share among claims of one priority.
   std::uint64_t slots_in_use = 0;
+  std::uint64_t slots_per_trial = 1;
 };
 
 /// True when `a` gets the next free slot before `b`: by priority, then by slots in use per weight (the one
-/// furthest below its fair share), then the older experiment. A strict order over different experiments.
+/// furthest below its fair share), then the larger trial, which finds room less often (or a small one would take the
+/// first slot of the room that a large one has waited for), then the older experiment. A strict order over different
+/// experiments.
 [[nodiscard]] bool goes_first(const Claim& a, const Claim& b) noexcept;
 
 /// Claims in the order in which they are served.

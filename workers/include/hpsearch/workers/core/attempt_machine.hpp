@@ -176,6 +176,8 @@ class AttemptMachine {
   void stay_with_remains() noexcept;
   void no_more_remains(AttemptOutput& out);
   [[nodiscard]] bool wants_checkpoint_signal() const;
+  /// Of an attempt on several workers only the first part reports; the others tell of their end.
+  [[nodiscard]] bool speaks_for_attempt() const noexcept { return spec_.rendezvous.rank == 0; }
   void ask_by_signal(engine::Instant now, AttemptOutput& out);
   void never_ran(engine::ExitReport::Cause cause, const std::string& message, AttemptOutput& out);
   void make_exit_report();

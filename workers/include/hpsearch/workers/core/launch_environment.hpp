@@ -18,6 +18,7 @@ struct LentMachine {
   std::vector<std::string> devices;  ///< CUDA names by slot; empty when slots are shares of the processors.
   std::map<std::string, std::string> environment;  ///< The worker's own, as it was started.
   std::string determined_host = {};  ///< The program hpsearch-determined; "" = there is none.
+  std::string ranks_host = {};  ///< The program hpsearch-ranks.
 };
 
 /// How a program is started, and the files it may read.
@@ -27,7 +28,12 @@ struct Launch {
   std::string params_json;           ///< The parameters file.
   std::string hyperparameters_json;  ///< ml/input/config/hyperparameters.json
   std::string training_job_json;     ///< ml/input/config/training_job.json
+  std::string hostfile;              ///< AttemptPlaces::hostfile; "" = none.
 };
+
+/// A variable of this name tells a program who it is: the worker's own ones of these names, which may itself be
+/// somebody's job, are not its programs'.
+[[nodiscard]] bool speaks_of_identity(std::string_view name) noexcept;
 
 /// The devices that the lease's slots are, by CUDA's names; none where slots are shares of the processors.
 [[nodiscard]] std::vector<std::string> devices_lent(const engine::LaunchSpec& spec, const LentMachine& machine);

@@ -29,6 +29,7 @@ struct WorkerIdentity {
   std::string pool{};                         ///< "" = the default one.
   std::map<std::string, std::string> labels{};
   std::vector<AilingSlot> ailing{};  ///< As found at the start; DevicesJudged tells what changes.
+  std::string address{};   ///< By which other workers reach this one.
 };
 
 struct WorkerRules {

@@ -23,6 +23,10 @@ struct ProcessRecord {
   std::string group = {};  ///< Directory of its cgroup, or "".
 };
 
+/// The assignments by which programs with this report socket are known as an attempt's: attempt_mark's, and the one
+/// that programs have which older workers started.
+[[nodiscard]] std::vector<std::string> marks_of(const std::string& socket);
+
 /// Everything that still runs of a recorded program, of those that run: its session, and whoever carries its
 /// mark. Nothing when the machine was restarted since; whoever has that pid now is somebody else.
 [[nodiscard]] std::vector<ProcessInfo> remains_of(const ProcessRecord& record,

@@ -17,7 +17,7 @@ namespace hpsearch::workers {
 
 /// Which processes on the devices belong to which attempt of this worker.
 ///
-/// A process is an attempt's when it, or one it descends from, was started with the attempt's HPSEARCH_SOCKET; and
+/// A process is an attempt's when it, or one it descends from, was started with one of the attempt's marks; and
 /// stays so while its number means the same process, also when the process table has lost it and only the driver
 /// still lists it. What was never seen so is somebody else's: it is told, and hinders nobody.
 ///
@@ -27,8 +27,9 @@ class DeviceUse {
   /// `slots` says what is behind each slot.
   explicit DeviceUse(std::vector<engine::SlotDevice> slots) : slots_(std::move(slots)) {}
 
-  /// The attempt has these slots; `mark` is the assignment that its programs were started with.
-  void began(const engine::AttemptKey& key, const std::vector<engine::SlotIndex>& slots, std::string mark);
+  /// The attempt has these slots; its programs were started with one of the assignments `marks`.
+  void began(const engine::AttemptKey& key, const std::vector<engine::SlotIndex>& slots,
+             std::vector<std::string> marks);
   void over(const engine::AttemptKey& key);
   [[nodiscard]] bool on_devices(const engine::AttemptKey& key) const { return attempts_.contains(key); }
 
@@ -47,7 +48,7 @@ class DeviceUse {
  private:
   struct Attempt {
     std::set<std::string> uuids;
-    std::string mark;
+    std::vector<std::string> marks;
     std::map<pid_t, std::uint64_t> processes;  ///< With their start times.
   };
   [[nodiscard]] std::vector<const Device*> devices_of(const Attempt& attempt, const DeviceReport& report) const;

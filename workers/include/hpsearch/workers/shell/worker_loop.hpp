@@ -34,6 +34,7 @@ struct WorkerOptions {
   std::string name;
   std::string slot_kind = "cpu";
   std::string kills_by;  ///< ControlGroup::may_be_made() tells: "cgroup" or "process table".
+  std::string address;  ///< By which other workers reach this one.
   LentMachine machine;
   WorkerRules rules;
   std::filesystem::path shim;  ///< The program hpsearch-shim.

@@ -1,0 +1,69 @@
+// Attempts on several workers: who is where, and what a rank above 0 has to say.
+
+#include <algorithm>
+#include <string>
+#include <variant>
+
+#include "step.hpp"
+
+namespace hpsearch::engine {
+
+Gang::Member* Gang::member_on(WorkerId worker) noexcept {
+  const auto found = std::find_if(members.begin(), members.end(),
+                                  [worker](const Member& member) { return member.worker == worker; });
+  return found == members.end() ? nullptr : &*found;
+}
+
+const Gang::Member* Gang::member_on(WorkerId worker) const noexcept {
+  const auto found = std::find_if(members.begin(), members.end(),
+                                  [worker](const Member& member) { return member.worker == worker; });
+  return found == members.end() ? nullptr : &*found;
+}
+
+bool Gang::all_gone() const noexcept {
+  return std::all_of(members.begin(), members.end(), [](const Member& member) { return member.gone; });
+}
+
+std::optional<AttemptPart> LiveAttempt::part_on(WorkerId where) const noexcept {
+  if (!gang) {
+    return where == worker ? std::optional(AttemptPart{&slots, 0, started, applied_seq}) : std::nullopt;
+  }
+  const Gang::Member* member = gang->member_on(where);
+  if (member == nullptr || member->gone) {
+    return std::nullopt;
+  }
+  const bool first = member == gang->members.data();
+  return AttemptPart{&member->slots, static_cast<std::uint64_t>(member - gang->members.data()),
+                     first ? started : member->started, first ? applied_seq : 0};
+}
+
+void take_member_reports(Step& step, const TakeReports& command) {
+  const AttemptKey& key = command.key;
+  const std::uint64_t upto = command.first_seq + command.reports.size() - 1;
+  const auto last = std::find_if(command.reports.begin(), command.reports.end(), [](const Report& report) {
+    return std::holds_alternative<ExitReport>(report);
+  });
+  step.effects().orders.emplace_back(AckReports{command.worker, key, upto});
+  if (last == command.reports.end()) {
+    return;  // Nothing else of it counts.
+  }
+  const ExitReport& exit = std::get<ExitReport>(*last);
+  const LiveAttempt& live = *trial_of(step.world(), key.experiment, key.trial).live;
+  const AttemptKey as_known = live.known_as();
+  const AttemptPart part = *live.part_on(command.worker);
+  const std::vector<SlotIndex> slots = *part.slots;
+  if (!part.started && exit.cause != ExitReport::Cause::could_not_start) {
+    step.happened(AttemptStarted{key, command.worker});  // Its own message was lost; this one says it too.
+  }
+  const bool failed = is_failure(trial_of(step.world(), key.experiment, key.trial), exit);
+  step.happened(MemberExited{key, command.worker, exit});
+  if (exit.unkillable) {
+    quarantine_slots(step, command.worker, as_known, slots);
+  }
+  if (failed) {
+    judge_worker(step, command.worker);
+  }
+  end_gang(step, key);
+}
+
+}  // namespace hpsearch::engine

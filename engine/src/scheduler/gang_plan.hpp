@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <vector>
+
+#include "hpsearch/engine/cluster/worker.hpp"
+#include "hpsearch/engine/config/experiment_config.hpp"
+
+namespace hpsearch::engine {
+
+/// How an attempt is spread over several workers: the same number of slots on each, on as few as there can be.
+struct GangShape {
+  std::uint64_t workers = 0;  ///< 0 = it cannot be spread over those there are.
+  std::uint64_t slots_each = 0;
+};
+
+/// Which workers an attempt on several would have now.
+struct GangPlan {
+  std::vector<WorkerId> workers;  ///< By rank; none when it cannot be spread.
+  std::uint64_t slots_each = 0;
+  bool complete = false;  ///< Each of them has these slots free now.
+};
+
+/// Trials of this experiment may have slots on several workers.
+[[nodiscard]] bool may_span_workers(const ExperimentConfig& config) noexcept;
+
+/// Some worker that is present, not in quarantine and in the right pool could hold a whole trial.
+[[nodiscard]] bool fits_on_one(const std::map<WorkerId, WorkerRecord>& workers, const ResourcesConfig& wanted);
+
+/// It may be one of a trial's workers: as above, and the others can reach it.
+[[nodiscard]] bool may_take_part(const WorkerRecord& worker, const ResourcesConfig& wanted) noexcept;
+
+/// The fewest workers, at least two, that could hold equal parts. O(workers × divisors of the slots).
+[[nodiscard]] GangShape gang_shape(const std::map<WorkerId, WorkerRecord>& workers, const ResourcesConfig& wanted);
+
+/// Those with enough free slots, fullest first, so that large gaps stay for large trials; when they are too few, those
+/// that are nearest to it and could come so far. Older workers first among equals. Pure; O(workers log workers) and
+/// gang_shape().
+[[nodiscard]] GangPlan plan_gang(const std::map<WorkerId, WorkerRecord>& workers, const std::set<WorkerId>& suspects,
+                                 const std::set<WorkerId>& reserved, const ResourcesConfig& wanted);
+
+}  // namespace hpsearch::engine

@@ -1,0 +1,148 @@
+#include "hpsearch/workers/core/launch_kind.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+#include "hpsearch/engine/base/text.hpp"
+
+namespace hpsearch::workers {
+
+using engine::LaunchKind;
+using engine::LaunchSpec;
+using engine::RankLevel;
+using engine::Value;
+
+namespace {
+
+constexpr std::string_view here = "127.0.0.1";
+
+/// What the kinds say in their own words.
+struct Nodes {
+  std::vector<std::string> addresses;  ///< By rank, at least one.
+  std::uint64_t rank = 0;
+  std::uint64_t port = 0;
+  std::uint64_t slots = 1;  ///< Of each.
+};
+
+Nodes nodes_of(const LaunchSpec& spec, const MeetingPoint& meeting) {
+  const bool alone = spec.rendezvous.addresses.empty();
+  return {.addresses = addresses_of(spec),
+          .rank = spec.rendezvous.rank,
+          .port = alone ? meeting.port : spec.rendezvous.port,
+          .slots = std::max<std::uint64_t>(1, spec.slots.size())};
+}
+
+std::string at_port(const std::string& address, std::uint64_t port) {
+  const bool bare_ipv6 = address.find(':') != std::string::npos;
+  return (bare_ipv6 ? "[" + address + "]" : address) + ":" + std::to_string(port);
+}
+
+void say_meeting(const Nodes& nodes, LaunchForm& form) {
+  form.variables["MASTER_ADDR"] = nodes.addresses.front();
+  form.variables["MASTER_PORT"] = std::to_string(nodes.port);
+}
+
+void say_nodes(const Nodes& nodes, LaunchForm& form) {
+  say_meeting(nodes, form);
+  form.variables["RANK"] = std::to_string(nodes.rank);
+  form.variables["WORLD_SIZE"] = std::to_string(nodes.addresses.size());
+}
+
+void say_as_pytorch(const Nodes& nodes, RankLevel level, LaunchForm& form) {
+  if (level == RankLevel::node) {
+    say_nodes(nodes, form);
+    form.variables["NPROC_PER_NODE"] = std::to_string(nodes.slots);
+    return;
+  }
+  say_meeting(nodes, form);
+  form.variables["WORLD_SIZE"] = std::to_string(nodes.addresses.size() * nodes.slots);
+  form.variables["LOCAL_WORLD_SIZE"] = std::to_string(nodes.slots);
+  form.variables["GROUP_RANK"] = std::to_string(nodes.rank);
+  form.processes = nodes.slots;
+  form.first_rank = nodes.rank * nodes.slots;
+}
+
+/// Keras and TensorFlow take its absence for training alone.
+void say_as_tensorflow(const Nodes& nodes, LaunchForm& form) {
+  if (nodes.addresses.size() == 1) {
+    return;
+  }
+  Value::List workers;
+  for (std::size_t rank = 1; rank < nodes.addresses.size(); ++rank) {
+    workers.emplace_back(at_port(nodes.addresses[rank], nodes.port));
+  }
+  const bool leads = nodes.rank == 0;
+  const auto index = static_cast<std::int64_t>(leads ? 0 : nodes.rank - 1);
+  form.variables["TF_CONFIG"] = engine::compact_json(Value::Map{
+      {"cluster", Value::Map{{"chief", Value::List{at_port(nodes.addresses.front(), nodes.port)}},
+                             {"worker", std::move(workers)}}},
+      {"task", Value::Map{{"type", leads ? "chief" : "worker"}, {"index", index}}},
+      {"environment", "cloud"}});
+}
+
+void say_as_xgboost(const Nodes& nodes, LaunchForm& form) {
+  say_nodes(nodes, form);
+  if (nodes.addresses.size() == 1) {
+    return;
+  }
+  std::string workers;
+  for (std::size_t rank = 1; rank < nodes.addresses.size(); ++rank) {
+    workers.append(workers.empty() ? "" : ",").append(nodes.addresses[rank]);
+  }
+  form.variables["WORKER_ADDRS"] = workers;
+  form.variables["WORKER_PORT"] = std::to_string(nodes.port);
+}
+
+void say_as_elastic_batch(const Nodes& nodes, LaunchForm& form) {
+  const std::string config = engine::compact_json(Value::Map{
+      {"task", Value::Map{{"type", "worker"}, {"index", static_cast<std::int64_t>(nodes.rank)}}},
+      {"environment", "cloud"}});
+  form.variables["ELASTICBATCH_CONFIG"] = config;
+  form.variables["ElASTICBATCH_CONFIG"] = config;  // As KubeDL's source spells it.
+}
+
+void say_as_mpi(const Nodes& nodes, const MeetingPoint& meeting, LaunchForm& form) {
+  for (const std::string& address : nodes.addresses) {
+    form.hostfile += address + " slots=" + std::to_string(nodes.slots) + "\n";
+  }
+  form.variables["HPSEARCH_HOSTFILE"] = meeting.hostfile;
+}
+
+}  // namespace
+
+bool only_lends_slots(const LaunchSpec& spec) noexcept {
+  return spec.launch.kind == LaunchKind::mpi && spec.rendezvous.rank > 0;
+}
+
+std::vector<std::string> addresses_of(const LaunchSpec& spec) {
+  const std::vector<std::string>& all = spec.rendezvous.addresses;
+  return all.empty() ? std::vector<std::string>{std::string(here)} : all;
+}
+
+LaunchForm launch_form(const LaunchSpec& spec, const MeetingPoint& meeting) {
+  LaunchForm form;
+  const Nodes nodes = nodes_of(spec, meeting);
+  switch (spec.launch.kind) {
+    case LaunchKind::process:
+    case LaunchKind::determined:
+      break;
+    case LaunchKind::pytorch:
+      say_as_pytorch(nodes, spec.launch.rank, form);
+      break;
+    case LaunchKind::tensorflow:
+      say_as_tensorflow(nodes, form);
+      break;
+    case LaunchKind::xgboost:
+      say_as_xgboost(nodes, form);
+      break;
+    case LaunchKind::elastic_batch:
+      say_as_elastic_batch(nodes, form);
+      break;
+    case LaunchKind::mpi:
+      say_as_mpi(nodes, meeting, form);
+      break;
+  }
+  return form;
+}
+
+}  // namespace hpsearch::workers
