@@ -4,6 +4,7 @@
 #include "cli/text.hpp"
 #include "cli/verbs.hpp"
 #include "hpsearch/engine/base/text.hpp"
+#include "hpsearch/patterns/pattern_check.hpp"
 
 namespace hpsearch::cli {
 
@@ -111,6 +112,9 @@ int component_check(const std::string& path, const Output& output) {
   engine::ParsedComponent parsed;
   if (read.tree) {
     parsed = engine::parse_component(*read.tree, "");
+    for (engine::Problem& problem : patterns::problems_of(parsed.patterns)) {
+      parsed.problems.push_back(std::move(problem));
+    }
     for (engine::Problem& problem : parsed.problems) {
       const std::size_t line = read.lines.line_of(problem.path);
       file.problems.push_back({line, std::move(problem)});

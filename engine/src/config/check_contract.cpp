@@ -3,6 +3,7 @@
 #include <map>
 
 #include "base/shown.hpp"
+#include "config/component_section.hpp"
 #include "config/sections.hpp"
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/engine/config/placeholders.hpp"
@@ -84,6 +85,7 @@ class ContractCheck {
 
   void hyperparameters() {
     const bool by_pai = says("PAI_HPS") || says("PAI_USER_ARGS");
+    const bool by_modelarts = says("{args_eq}");
     std::size_t bytes = 2;
     std::vector<std::string> unfit;
     for (const Space::Leaf& leaf : config_.space.leaves()) {
@@ -111,6 +113,10 @@ class ContractCheck {
         } else {
           unfit.push_back(leaf.path);
         }
+      }
+      if (by_modelarts && !by_pai && odd != values.end()) {
+        problem(at, "can be " + shown(**odd),
+                "numbers, texts and booleans: {args_eq} is ModelArts' form, which carries nothing else; {args} does");
       }
       booleans(leaf, at, values);
       unsafe_words(leaf, at, values);
@@ -330,7 +336,7 @@ class ContractCheck {
 
 ParsedConfig parse_submission(const Value& tree, SearcherRegistry registry, std::string_view fallback_name,
                               std::uint64_t seed) {
-  ParsedConfig parsed = parse_config(tree, registry, fallback_name, seed);
+  ParsedConfig parsed = read_config(tree, registry, fallback_name, seed, Reading::submitted);
   if (!parsed.config) {
     return parsed;
   }

@@ -9,6 +9,7 @@
 #include "hpsearch/engine/base/problem.hpp"
 #include "hpsearch/engine/base/value.hpp"
 #include "hpsearch/engine/config/job_contract.hpp"
+#include "hpsearch/engine/config/patterns.hpp"
 
 namespace hpsearch::engine {
 
@@ -23,9 +24,10 @@ struct ComponentParameter {
   std::string description;
   bool required = false;  ///< An experiment has to give it; without a default.
   std::optional<Value> default_value;
-  std::optional<double> least;     ///< Of numbers the value, of texts the length in bytes.
+  std::optional<double> least;     ///< Of numbers the value, of texts the length in characters.
   std::optional<double> greatest;  ///< Included.
   std::vector<Value> choices;      ///< Nothing but these, when there are any.
+  std::optional<std::string> pattern;  ///< A regular expression that texts have to fit.
   std::optional<BoolStyle> bool_style;
 };
 
@@ -55,6 +57,7 @@ struct ParsedComponent {
   std::optional<Component> component;
   Problems problems;
   Problems notes;
+  std::vector<PatternUse> patterns;  ///< Also when there are problems; whether RE2 takes them is not asked here.
 };
 
 /// Reads a component from a tree; paths of problems begin below `at`. Pure; all problems at once.
