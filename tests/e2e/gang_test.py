@@ -1,28 +1,17 @@
 """A trial of four processes on two workers with two slots each: they find each other, lose a node, and finish.
 
 The program is its own rendezvous: rank 0 listens at MASTER_ADDR and MASTER_PORT, the others connect, and each step is
-taken by all of them together or by none. Where PyTorch can be imported, the same is done with torch.distributed (gloo).
+taken by all of them together or by none. gang_torch_test.py does the same with torch.distributed (gloo).
 """
 
 import os
 import pathlib
 import signal
-import subprocess
-import sys
 import unittest
 
 import harness
 
 PROGRAM = harness.HERE / "programs" / "gang_training.py"
-
-
-def torch_python():
-    """A Python that has PyTorch with gloo, or None."""
-    for python in (os.environ.get("HPSEARCH_TORCH_PYTHON"), "/usr/bin/python3", sys.executable):
-        if python and subprocess.run([python, "-c", "import torch.distributed as d; assert d.is_gloo_available()"],
-                                     capture_output=True).returncode == 0:
-            return python
-    return None
 
 
 def kill_with_ancestors(pid):
@@ -39,7 +28,7 @@ def kill_with_ancestors(pid):
         pid = int(fields[1])
 
 
-class Gang(harness.Case):
+class GangCase(harness.Case):
     def setUp(self):
         super().setUp()
         self.cluster = harness.Cluster(self)
@@ -116,14 +105,10 @@ class Gang(harness.Case):
         self.assertEqual([sorted(attempt["workers"]) for attempt in shown["attempts_made"]], [["first", "second"]] * 2)
         self.assertEqual(shown["attempts_made"][0]["cause"], "lost")
 
+
+class Gang(GangCase):
     def test_four_processes_lose_a_node_and_finish_from_their_checkpoint(self):
         self.lose_a_node_and_finish("sockets")
-
-    def test_the_same_with_torch_and_gloo(self):
-        python = torch_python()
-        if python is None:
-            self.skipTest("no Python here can import torch with gloo: NOT tested with PyTorch")
-        self.lose_a_node_and_finish("torch", python)
 
     def test_half_the_slots_start_nothing(self):
         self.worker("first")
