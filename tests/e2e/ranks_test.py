@@ -25,6 +25,17 @@ class Ranks(harness.Case):
         self.assertEqual(running.returncode, expect, err)
         return out, err
 
+    def end_and_kill_the_rest(self, running, *numbers):
+        """Its exit status and what came to stderr. What it leaves behind its parent would end, and still has its pipes."""
+        running.wait(harness.PATIENCE)
+        for number in numbers:
+            try:
+                os.kill(int((self.folder / f"pid.{number}").read_text()), signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+        _, err = running.communicate(timeout=harness.PATIENCE)
+        return running.returncode, err
+
     def log(self, stream, number):
         return (self.folder / f"{stream}.{number}.log").read_text()
 
@@ -46,9 +57,8 @@ class Ranks(harness.Case):
     def test_one_that_fails_ends_it_and_shows_its_last_words(self):
         script = 'if [ $LOCAL_RANK = 1 ]; then echo "Traceback: too bad" >&2; exit 7; fi; exec sleep 1000'
         running = self.begin(2, 4, "echo $$ >$FOLDER/pid.$LOCAL_RANK; " + script)
-        _, err = running.communicate(timeout=harness.PATIENCE)
-        os.kill(int((self.folder / "pid.0").read_text()), signal.SIGKILL)  # Else our parent's affair.
-        self.assertEqual(running.returncode, 7)
+        status, err = self.end_and_kill_the_rest(running, 0)
+        self.assertEqual(status, 7)
         self.assertEqual(err, "hpsearch-ranks: rank 5 ended with status 7\n"
                               "hpsearch-ranks: the end of its stderr:\nTraceback: too bad\n")
 
@@ -59,13 +69,7 @@ class Ranks(harness.Case):
     def test_one_that_writes_without_end_hides_no_failure(self):
         running = self.begin(3, 0, "echo $$ >$FOLDER/pid.$LOCAL_RANK; case $LOCAL_RANK in "
                                    "1) exec yes;; 2) sleep 1; exit 5;; esac; exec sleep 1000")
-        running.communicate(timeout=harness.PATIENCE)
-        for number in (0, 1):
-            try:
-                os.kill(int((self.folder / f"pid.{number}").read_text()), signal.SIGKILL)
-            except ProcessLookupError:
-                pass  # Nobody reads it any more.
-        self.assertEqual(running.returncode, 5)
+        self.assertEqual(self.end_and_kill_the_rest(running, 0, 1)[0], 5)
 
     def test_a_checkpoint_signal_reaches_all_of_them(self):
         running = self.begin(2, 0, "trap 'echo saved; exit 0' USR1; touch $FOLDER/ready.$LOCAL_RANK; "
