@@ -12,7 +12,7 @@ import harness
 
 PROGRAMS = harness.HERE / "programs"
 EXAMPLES = harness.ROOT / "examples"
-OURS = ("HPSEARCH_", "PAI_", "DET_", "MA_", "VC_", "CUDA_", "NVIDIA_")
+OURS = ("HPSEARCH_", "PAI_", "DET_", "MA_", "VC_", "VK_", "CUDA_", "NVIDIA_")
 MORE = ("PYTHONUNBUFFERED", "OMP_NUM_THREADS", "data_url", "MY_OWN")
 HYPERPARAMETERS = {
     "batch-size": 32,
@@ -97,9 +97,9 @@ class JobContract(harness.Case):
             "PAI_USER_ARGS": " ".join(f"--{name} {shlex.quote(argument(value))}" for name, value in values.items()),
             "PAI_INPUT_TRAIN": f"{ml}/input/data/train/", "PAI_INPUT_TEST": f"{ml}/input/data/test/test.csv",
             "PAI_INPUT_DATA_URL": f"{ml}/input/data/data_url/", "data_url": f"{ml}/input/data/data_url/",
-            "MA_JOB_DIR": f"{ml}", "MA_MOUNT_PATH": f"{ml}", "MA_LOG_DIR": f"{ml}/output/logs",
-            "MA_CURRENT_IP": "127.0.0.1", "MA_NUM_GPUS": "0", "MA_TASK_NAME": "worker", "MA_NUM_HOSTS": "1",
-            "VC_TASK_INDEX": "0", "VC_WORKER_NUM": "1", "VC_WORKER_HOSTS": "127.0.0.1",
+            "MA_HOME": f"{ml}", "MA_JOB_DIR": f"{ml}", "MA_MOUNT_PATH": f"{ml}", "MA_LOG_DIR": f"{ml}/output/logs",
+            "MA_CURRENT_IP": "127.0.0.1", "MA_NUM_GPUS": "0", "MA_TASK_NAME": "worker", "MA_NUM_HOSTS": "1", "MA_SCRIPT_INTERPRETER": "",
+            "VC_TASK_INDEX": "0", "VK_TASK_INDEX": "0", "VC_WORKER_NUM": "1", "VC_WORKER_HOSTS": "127.0.0.1",
         }
         for channel in ("model", "checkpoints", "tensorboard", "logs", "results", "own-channel"):
             variable = channel.upper().replace("-", "_")
