@@ -65,11 +65,16 @@ std::vector<AttemptHistory> attempts_in(const Value::List& history, const Value:
       AttemptHistory& attempt = attempts[number];
       attempt.number = number;
       attempt.worker = count_at(event, "worker");
+      attempt.workers = {attempt.worker};
+      for (const Value& other : list_at(event, "others")) {
+        attempt.workers.push_back(count_at(other, "worker"));
+      }
       attempt.granted_at = at;
     } else if (type == "attempt_adopted") {  // It was lost and is not any more.
       AttemptHistory found;
       found.number = number;
       found.worker = count_at(event, "worker");
+      found.workers = {found.worker};
       found.granted_at = attempts[number].granted_at;
       attempts[number] = std::move(found);
     } else if (type == "attempt_lost") {

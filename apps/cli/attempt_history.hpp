@@ -11,7 +11,8 @@ namespace hpsearch::cli {
 /// One attempt of a trial, as the log tells it.
 struct AttemptHistory {
   std::uint64_t number = 0;
-  std::uint64_t worker = 0;
+  std::uint64_t worker = 0;            ///< Where it ended first, or that of rank 0.
+  std::vector<std::uint64_t> workers;  ///< Of all its ranks.
   double granted_at = 0;  ///< Seconds since the epoch.
   double ended_at = 0;    ///< 0 = it has not ended.
   /// "exit code 3", "signal 11 (SIGSEGV)", "out-of-memory", "missing metric", "lost", "preempted", "could not start";

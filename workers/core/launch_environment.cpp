@@ -207,6 +207,13 @@ std::string training_job(const LaunchSpec& spec, const AttemptPlaces& places, co
   });
 }
 
+/// What each process has of the attempt's share of the machine's cores.
+std::uint64_t threads_of(const LaunchSpec& spec, const LentMachine& machine, std::uint64_t processes) {
+  const std::uint64_t slots = std::max<std::uint64_t>(1, spec.slots.size());
+  const std::uint64_t all = std::max<std::uint64_t>(1, machine.slots) * processes;
+  return std::max<std::uint64_t>(1, machine.cores * slots / all);
+}
+
 /// The variables of its launch kind, and more processes than one where that asks for them.
 Status start_processes(const LaunchSpec& spec, const AttemptPlaces& places, const LentMachine& machine, Launch& launch) {
   LaunchForm form = launch_form(spec, {.port = places.free_port, .hostfile = places.hostfile});
@@ -225,6 +232,9 @@ Status start_processes(const LaunchSpec& spec, const AttemptPlaces& places, cons
                                      std::to_string(form.first_rank), places.log_directory, "--"};
     argv.insert(argv.end(), launch.argv.begin(), launch.argv.end());
     launch.argv = std::move(argv);
+    if (!spec.environment_variables.contains("OMP_NUM_THREADS")) {
+      launch.environment["OMP_NUM_THREADS"] = std::to_string(threads_of(spec, machine, form.processes));
+    }
   }
   return engine::Done{};
 }
@@ -293,9 +303,7 @@ Result<Launch> plan_launch(const LaunchSpec& spec, const AttemptPlaces& places, 
       environment[name] = value;
     }
   }
-  const std::uint64_t share = machine.cores * std::max<std::uint64_t>(1, spec.slots.size());
-  environment["OMP_NUM_THREADS"] =
-      std::to_string(std::max<std::uint64_t>(1, share / std::max<std::uint64_t>(1, machine.slots)));
+  environment["OMP_NUM_THREADS"] = std::to_string(threads_of(spec, machine, 1));
   for (const auto& [name, value] : spec.environment_variables) {
     environment[name] = value;
   }

@@ -123,6 +123,8 @@ Launch plan(LaunchSpec spec) {
   places.log_directory = "/a";
   LentMachine machine;
   machine.ranks_host = "/usr/bin/hpsearch-ranks";
+  machine.slots = 4;
+  machine.cores = 16;
   const auto launch = plan_launch(spec, places, machine);
   EXPECT_TRUE(launch.has_value()) << launch.error().message;
   return launch ? *launch : Launch{};
@@ -137,6 +139,14 @@ TEST(LaunchKind, PutsTheProgramThatStartsOneProcessPerSlotBefore) {
   EXPECT_EQ(plan(second_of(LaunchKind::pytorch, RankLevel::process)).argv,
             (std::vector<std::string>{"/usr/bin/hpsearch-ranks", "2", "2", "/a", "--", "python3", "train.py"}));
   EXPECT_EQ(plan(second_of(LaunchKind::pytorch)).argv, (std::vector<std::string>{"python3", "train.py"}));
+}
+
+TEST(LaunchKind, SharesTheAttemptsThreadsAmongItsProcesses) {
+  EXPECT_EQ(plan(second_of(LaunchKind::pytorch)).environment.at("OMP_NUM_THREADS"), "8");
+  EXPECT_EQ(plan(second_of(LaunchKind::pytorch, RankLevel::process)).environment.at("OMP_NUM_THREADS"), "4");
+  LaunchSpec asked = second_of(LaunchKind::pytorch, RankLevel::process);
+  asked.environment_variables["OMP_NUM_THREADS"] = "3";
+  EXPECT_EQ(plan(asked).environment.at("OMP_NUM_THREADS"), "3");
 }
 
 TEST(LaunchKind, TellsModelArtsProgramsOfAllHosts) {
