@@ -270,7 +270,102 @@ TEST(AlgorithmSpec, IsReadAsAComponent) {
   ASSERT_EQ(component.inputs.size(), 1U);
   EXPECT_TRUE(component.inputs[0].required);
   EXPECT_EQ(component.metrics.at("acc"), "acc=([0-9.]+)");
-  EXPECT_EQ(lines(parsed.notes), "AlgorithmSpec.Image: has no effect here\n");
+  EXPECT_EQ(component.image, "registry/torch:2");
+  EXPECT_EQ(lines(parsed.notes), "");
+}
+
+/// What an experiment of the algorithm with this member comes to.
+ParsedConfig with_member(const char* key, Value value, Value::Map more = {}) {
+  Value tree = algorithm();
+  Value::Map& spec = *(*tree.as_map())["AlgorithmSpec"].as_map();
+  spec.erase("Image");
+  spec[key] = std::move(value);
+  Value experiment = with(small_experiment(), "component", tree);
+  experiment = with(std::move(experiment), "hyperparameters", Value::Map{{"epochs", 3}});
+  experiment = with(std::move(experiment), "inputs", Value::Map{{"train", "/data"}});
+  for (const auto& [field, given] : more) {
+    experiment = with(std::move(experiment), field, given);
+  }
+  return parse_submission(experiment, test_registry(), "stem", 11);
+}
+
+TEST(AlgorithmSpec, ItsJobTypeIsTheLaunchKind) {
+  const std::pair<const char*, LaunchKind> table[] = {
+      {"PyTorchJob", LaunchKind::pytorch},     {"TFJob", LaunchKind::tensorflow},
+      {"Tensorflow", LaunchKind::tensorflow},  {"XGBoostJob", LaunchKind::xgboost},
+      {"MPIJob", LaunchKind::mpi},             {"ElasticBatch", LaunchKind::elastic_batch},
+  };
+  for (const auto& [job_type, kind] : table) {
+    const ParsedConfig parsed = with_member("JobType", job_type);
+    ASSERT_TRUE(parsed.config) << lines(parsed.problems);
+    EXPECT_EQ(parsed.config->launch.kind, kind) << job_type;
+    const ParsedConfig again = parse_config(to_value(*parsed.config), test_registry(), "", 0);
+    ASSERT_TRUE(again.config);
+    EXPECT_EQ(again.config->launch.kind, kind);
+  }
+  EXPECT_EQ(with_member("JobType", "PyTorchJob", {{"launch", Value::Map{{"kind", "process"}}}}).config->launch.kind,
+            LaunchKind::process)
+      << "the experiment's own word stands";
+  EXPECT_EQ(lines(with_member("JobType", "PyTorchJobs").problems),
+            "component.AlgorithmSpec.JobType: is \"PyTorchJobs\" (did you mean `PyTorchJob`?)\n");
+  const ParsedConfig other = with_member("JobType", "SlurmJob");
+  EXPECT_TRUE(other.config) << lines(other.problems);
+  EXPECT_NE(lines(other.notes).find("component.AlgorithmSpec.JobType: is \"SlurmJob\", which has no effect here"),
+            std::string::npos);
+}
+
+TEST(AlgorithmSpec, ItsImageIsWhereProgramsRunUnlessTheExperimentSaysAnother) {
+  const ParsedConfig parsed = with_member("Image", "registry/torch:2");
+  ASSERT_TRUE(parsed.config) << lines(parsed.problems);
+  EXPECT_EQ(parsed.config->contract.image, "registry/torch:2");
+  EXPECT_EQ(lines(parsed.notes),
+            "environment.image: is the component's, \"registry/torch:2\"; an empty one runs programs without a "
+            "container\n");
+  const ParsedConfig other = with_member("Image", "registry/torch:2", {{"environment", Value::Map{{"image", ""}}}});
+  ASSERT_TRUE(other.config) << lines(other.problems);
+  EXPECT_EQ(other.config->contract.image, "");
+  EXPECT_EQ(lines(other.notes), "");
+}
+
+TEST(AlgorithmSpec, ExperimentsOfBeforeKeepRunningAsTheyDid) {
+  Value tree = algorithm();
+  Value::Map& spec = *(*tree.as_map())["AlgorithmSpec"].as_map();
+  spec["JobType"] = "PyTorchJob";
+  spec["SupportsDistributedTraining"] = false;
+  Value experiment = with(small_experiment(), "component", tree);
+  experiment = with(std::move(experiment), "hyperparameters", Value::Map{{"epochs", 3}});
+  experiment = with(std::move(experiment), "inputs", Value::Map{{"train", "/data"}});
+  const ParsedConfig stored = parse_config(experiment, test_registry(), "stem", 11);
+  ASSERT_TRUE(stored.config) << lines(stored.problems);
+  EXPECT_EQ(stored.config->launch.kind, LaunchKind::process);
+  EXPECT_EQ(stored.config->contract.image, "");
+  EXPECT_FALSE(stored.config->resources.single_node);
+}
+
+TEST(AlgorithmSpec, WithoutDistributedTrainingItsTrialsStayOnOneWorker) {
+  const ParsedConfig parsed = with_member("SupportsDistributedTraining", false);
+  ASSERT_TRUE(parsed.config) << lines(parsed.problems);
+  EXPECT_TRUE(parsed.config->resources.single_node);
+  EXPECT_EQ(lines(with_member("SupportsDistributedTraining", false,
+                              {{"resources", Value::Map{{"is_single_node", false}}}})
+                      .problems),
+            "resources.is_single_node: is false (true: the component trainer trains on one node)\n");
+  EXPECT_FALSE(with_member("SupportsDistributedTraining", true).config->resources.single_node);
+}
+
+TEST(Component, ItsConstraintsBindTheResources) {
+  const auto problems = [](Value::Map constraints, Value::Map resources) {
+    Value tree = experiment_of(with(trainer(), "constraints", std::move(constraints)), {{"batch_size", 1}});
+    return problems_of(with(std::move(tree), "resources", std::move(resources)));
+  };
+  EXPECT_EQ(problems({{"machine", "gpu"}, {"multi_card", false}}, {{"slots_per_trial", 1}}), "");
+  EXPECT_EQ(problems({{"machine", "gpu"}}, {{"slots_per_trial", 0}}),
+            "resources.slots_per_trial: is 0 (at least 1: the component trainer trains on GPUs)\n");
+  EXPECT_EQ(problems({{"multi_card", false}}, {{"slots_per_trial", 2}}),
+            "resources.slots_per_trial: is 2 (at most 1: the component trainer trains on one card)\n");
+  EXPECT_EQ(problems({{"multi_card", true}, {"multi_node", true}}, {{"slots_per_trial", 2}}), "");
+  EXPECT_EQ(component_problems(with(trainer(), "constraints", Value::Map{{"machine", "tpu"}})),
+            "constraints.machine: is \"tpu\" (did you mean `cpu`? cpu or gpu)\n");
 }
 
 TEST(AlgorithmSpec, AloneHasTheSameMeaning) {
@@ -334,7 +429,7 @@ TEST(AlgorithmSpec, WhatItsValuesGetWrongIsNamedInItsOwnWords) {
             "component.AlgorithmSpec.HyperParameters[2].Range.MinLength: is \"one\" (a number)\n");
   EXPECT_EQ(lines(parsed.notes),
             "component.AlgorithmSpec.HyperParameters[4].Range.Maximum: has no effect at a String: MinLength and "
-            "MaxLength count\ncomponent.AlgorithmSpec.Image: has no effect here\n");
+            "MaxLength count\n");
   ASSERT_EQ(parsed.patterns.size(), 2U);
   EXPECT_EQ(parsed.patterns[0].path, "component.AlgorithmSpec.HyperParameters[4].Range.Pattern");
   EXPECT_EQ(parsed.patterns[0].texts.at(0).path, "component.AlgorithmSpec.HyperParameters[4].DefaultValue");

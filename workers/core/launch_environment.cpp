@@ -132,15 +132,17 @@ void say_as_pai(const LaunchSpec& spec, const HyperparameterForms& forms, const 
 /// ModelArts' containers: one task, "worker", on as many hosts as the attempt has workers.
 void say_as_modelarts(const LaunchSpec& spec, const AttemptPlaces& places, const LentMachine& machine,
                       Variables& environment) {
+  environment["MA_HOME"] = places.ml;     // The job's own, as everything below.
   environment["MA_JOB_DIR"] = places.ml;  // The code lies in one directory of it.
   environment["MA_MOUNT_PATH"] = places.ml;
   environment["MA_LOG_DIR"] = places.ml + "/output/logs";
   const std::vector<std::string> nodes = addresses_of(spec);
   environment["MA_CURRENT_IP"] = nodes[spec.rendezvous.rank];
   environment["MA_NUM_GPUS"] = std::to_string(device_names(spec, machine).size());
+  environment["MA_SCRIPT_INTERPRETER"] = "";  // As there: no other than the program's own.
   environment["MA_TASK_NAME"] = "worker";
   environment["MA_NUM_HOSTS"] = environment["VC_WORKER_NUM"] = std::to_string(nodes.size());
-  environment["VC_TASK_INDEX"] = std::to_string(spec.rendezvous.rank);
+  environment["VC_TASK_INDEX"] = environment["VK_TASK_INDEX"] = std::to_string(spec.rendezvous.rank);
   environment["VC_WORKER_HOSTS"] = joined(nodes);
   const auto pass = [&](const std::vector<Channel>& channels, const Variables& where) {
     for (const Channel& channel : channels) {

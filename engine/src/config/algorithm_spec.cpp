@@ -16,12 +16,20 @@
 namespace hpsearch::engine {
 namespace {
 
-constexpr std::array<std::string_view, 9> without_effect = {
-    "CodeDir",        "ComputeResource",      "Customization",          "Image",
-    "JobType",        "ProgressDefinitions",  "ResourceRequirements",   "SupportedInstanceTypes",
-    "SupportsDistributedTraining"};
+constexpr std::array<std::string_view, 7> without_effect = {
+    "CodeDir",
+    "ComputeResource",
+    "Customization",
+    "ProgressDefinitions",
+    "ResourceRequirements",
+    "SupportedChannelTypes",
+    "SupportedInstanceTypes",
+};
 constexpr std::array<std::string_view, 5> members = {"Command", "HyperParameters", "InputChannels", "MetricDefinitions",
                                                      "OutputChannels"};
+constexpr std::array<std::string_view, 8> with_effect = {
+    "Command", "HyperParameters", "Image",          "InputChannels",
+    "JobType", "MetricDefinitions", "OutputChannels", "SupportsDistributedTraining"};
 constexpr std::array<std::string_view, 8> around = {"AlgorithmDescription", "AlgorithmName", "AlgorithmProvider", "AlgorithmSpec",
                                                     "AlgorithmVersion",     "Description",   "DisplayName",       "Name"};
 constexpr std::array<std::string_view, 7> of_parameter = {"DefaultValue", "Description", "DisplayName", "Name",
@@ -52,11 +60,37 @@ std::optional<double> number_in(const Value& value) {
   return error == std::errc{} && end == text->data() + text->size() ? std::optional(number) : std::nullopt;
 }
 
+std::string in_small_letters(std::string word) {
+  std::transform(word.begin(), word.end(), word.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  return word;
+}
+
+/// PAI's kinds of jobs, with and without the word Job, in any capitals.
+std::string_view launch_kind_of(const std::string& job_type) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kinds = {{{"elasticbatch", "elastic_batch"},
+                                                                                   {"mpi", "mpi"},
+                                                                                   {"pytorch", "pytorch"},
+                                                                                   {"tensorflow", "tensorflow"},
+                                                                                   {"tf", "tensorflow"},
+                                                                                   {"xgboost", "xgboost"}}};
+  std::string word = in_small_letters(job_type);
+  if (word.ends_with("job")) {
+    word.resize(word.size() - 3);
+  }
+  const auto found = std::find_if(kinds.begin(), kinds.end(), [&](const auto& kind) { return kind.first == word; });
+  return found == kinds.end() ? std::string_view() : found->second;
+}
+
+bool says_nothing(const Value& value) {
+  return value.is_null() || (value.as_list() != nullptr && value.as_list()->empty()) ||
+         (value.as_map() != nullptr && value.as_map()->empty());
+}
+
 enum class Kind : std::uint8_t { integer, real, boolean, text };
 
 Kind kind_of(const Value& type) {
-  std::string word = type.as_text() != nullptr ? *type.as_text() : "";
-  std::transform(word.begin(), word.end(), word.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  const std::string word = in_small_letters(type.as_text() != nullptr ? *type.as_text() : "");
   return word.starts_with("int")     ? Kind::integer
          : word == "float"           ? Kind::real
          : word.starts_with("bool")  ? Kind::boolean
@@ -109,6 +143,9 @@ class AlgorithmReader {
                              places_[here] = at + ".Regex";
                              return member(given, "Regex");
                            });
+    if (reading_ == Reading::submitted) {
+      how_it_runs(spec, prefix, out);
+    }
     look_at_the_rest(tree, spec, prefix);
     return {std::move(out), std::move(places_)};
   }
@@ -126,6 +163,32 @@ class AlgorithmReader {
     const bool line = words != nullptr && words->size() == 1 && words->front().as_text() != nullptr &&
                       words->front().as_text()->find(' ') != std::string::npos;
     return line ? words->front() : given;
+  }
+
+  void how_it_runs(const Value& spec, const std::string& prefix, Value::Map& out) {
+    const Value& job_type = member(spec, "JobType");
+    if (const std::string* name = job_type.as_text()) {
+      const std::string_view kind = launch_kind_of(*name);
+      if (!kind.empty()) {
+        out["launch"] = Value::Map{{"kind", kind}};
+      } else {
+        static constexpr std::array<std::string_view, 5> known = {"TFJob", "PyTorchJob", "XGBoostJob", "MPIJob",
+                                                                  "ElasticBatchJob"};
+        if (const std::string_view near = nearest(*name, known); !near.empty()) {
+          problem(prefix + "JobType", "is " + shown(job_type), "did you mean `" + std::string(near) + "`?");
+        } else {
+          note(prefix + "JobType", "is " + shown(job_type) + ", which has no effect here; known are " + any_of(known));
+        }
+      }
+    } else if (!job_type.is_null()) {
+      problem(prefix + "JobType", "is " + shown(job_type), "a string");
+    }
+    places_["launch.kind"] = prefix + "JobType";
+    take(out, "image", member(spec, "Image"));
+    places_["image"] = prefix + "Image";
+    if (member(spec, "SupportsDistributedTraining") == Value(false)) {
+      out["constraints"] = Value::Map{{"multi_node", false}};
+    }
   }
 
   Value channel(const Value& given, const std::string& at) {
@@ -197,7 +260,7 @@ class AlgorithmReader {
         out["pattern"] = pattern;
         places_[here + ".pattern"] = at + ".Pattern";
       } else {
-        note(at + ".Pattern", "is not checked here");
+        note(at + ".Pattern", "has no effect: only Strings have to fit one");
       }
     }
   }
@@ -257,9 +320,11 @@ class AlgorithmReader {
     const auto is_in = [](const auto& names, const std::string& key) { return std::find(names.begin(), names.end(), key) != names.end(); };
     for (const auto& [key, value] : *spec.as_map()) {
       if (is_in(without_effect, key)) {
-        note(prefix + key, "has no effect here");
-      } else if (!is_in(members, key) && (!prefix.empty() || !is_in(around, key))) {
-        unknown(prefix + key, key, members);
+        if (!says_nothing(value)) {
+          note(prefix + key, "has no effect here");
+        }
+      } else if (!is_in(with_effect, key) && (!prefix.empty() || !is_in(around, key))) {
+        unknown(prefix + key, key, with_effect);
       }
     }
     for (const auto& [key, value] : *tree.as_map()) {

@@ -379,9 +379,9 @@ class ContractCheck {
 
   void variables() {
     for (const auto& [name, value] : config_.environment_variables) {
-      if (name.starts_with("MA_") || name.starts_with("VC_")) {
+      if (name.starts_with("MA_") || name.starts_with("VC_") || name == "VK_TASK_INDEX") {
         problem("environment.environment_variables", "sets " + name,
-                "any name but those of ModelArts (MA_…, VC_…), which the worker sets");
+                "any name but those of ModelArts (MA_…, VC_…, VK_TASK_INDEX), which the worker sets");
       }
     }
   }

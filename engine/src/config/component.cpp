@@ -192,6 +192,9 @@ class ComponentReader {
         }
       }
     }
+    read_launch(top_.section("launch"), component);
+    component.image = top_.text("image").value_or("");
+    read_constraints(top_.section("constraints"), component.constraints);
     top_.finish();
     return component;
   }
@@ -209,6 +212,29 @@ class ComponentReader {
       }
       component.entrypoint = Value::List{"python3", *boot_file, "{args_eq}"};
     }
+  }
+
+  static void read_launch(Section launch, Component& component) {
+    if (const auto kind = launch.text_in("kind", launch_kind_names)) {
+      component.launch_kind = launch_kind_named(*kind);
+    }
+    if (const auto rank = launch.text_in("rank", rank_level_names)) {
+      component.rank_level = rank_level_named(*rank);
+    }
+    launch.finish();
+  }
+
+  static void read_constraints(Section given, TrainingConstraints& constraints) {
+    static constexpr std::array<std::string_view, 2> machines = {"cpu", "gpu"};
+    if (const auto machine = given.text_in("machine", machines)) {
+      constraints.machine = *machine == "gpu" ? ComponentMachine::gpu : ComponentMachine::cpu;
+    }
+    if (constraints.machine == ComponentMachine::cpu) {
+      given.note("machine", "has no effect here: resource_pool and labels of an experiment choose its workers");
+    }
+    constraints.multi_node = given.boolean("multi_node").value_or(true);
+    constraints.multi_card = given.boolean("multi_card").value_or(true);
+    given.finish();
   }
 
   template <class Take>

@@ -27,6 +27,9 @@ enum class Reading : std::uint8_t { stored, submitted };
 /// Values of a submission are brought to the types and bool styles that the component declares for them.
 [[nodiscard]] std::optional<Component> use_component(Value& tree, Reading reading, Findings& findings);
 
+/// The resources of a submission have to be what the component can train on.
+void check_resources(const Component& component, const ResourcesConfig& resources, Findings& findings);
+
 /// What the space of a submission holds has to be what the component takes.
 void check_component(const Component& component, const Space& space, Findings& findings);
 

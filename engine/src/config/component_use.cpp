@@ -65,6 +65,9 @@ class ComponentUse {
         }
       }
     }
+    if (reading_ == Reading::submitted) {  // Older versions knew nothing of it.
+      how_it_runs();
+    }
   }
 
  private:
@@ -75,6 +78,35 @@ class ComponentUse {
       value = Value::Map{};
     }
     return value.as_map();
+  }
+
+  void fill_in(std::string_view section, std::string_view key, const Value& value) {
+    if (Value::Map* map = map_at(section)) {
+      fill(*map, key, value);
+    }
+  }
+
+  void how_it_runs() {
+    if (component_.launch_kind) {
+      fill_in("launch", "kind", name_of(*component_.launch_kind));
+    }
+    if (component_.rank_level) {
+      fill_in("launch", "rank", name_of(*component_.rank_level));
+    }
+    if (!component_.image.empty()) {
+      const Value* environment = tree_.as_map()->find("environment");
+      if (environment == nullptr || environment->as_map() == nullptr || !environment->as_map()->contains("image")) {
+        fill_in("environment", "image", component_.image);
+        findings_.notes.push_back({"environment.image",
+                                   "is the component's, " + shown(Value(component_.image)) +
+                                       "; an empty one runs programs without a container",
+                                   ""});
+      }
+    }
+    if (!component_.constraints.multi_node) {
+      const bool misspelled = tree_.as_map()->contains("resource");  // As users write it; noted by its reader.
+      fill_in(misspelled ? "resource" : "resources", "is_single_node", true);
+    }
   }
 
   void problem(std::string path, std::string what, std::string allowed) {
@@ -263,10 +295,31 @@ std::optional<Component> use_component(Value& tree, Reading reading, Findings& f
   for (Problem& problem : parsed.problems) {
     findings.problems.push_back(std::move(problem));
   }
+  for (Problem& note : parsed.notes) {
+    findings.notes.push_back(std::move(note));
+  }
   if (parsed.component) {
     ComponentUse(*parsed.component, reading, tree, findings).all();
   }
   return std::move(parsed.component);
+}
+
+void check_resources(const Component& component, const ResourcesConfig& resources, Findings& findings) {
+  const TrainingConstraints& constraints = component.constraints;
+  const std::uint64_t slots = resources.slots_per_trial;
+  const auto problem = [&](const char* key, std::string what, const std::string& allowed) {
+    findings.problems.push_back({"resources." + std::string(key), std::move(what), allowed});
+  };
+  const std::string program = "the component " + component.name;
+  if (constraints.machine == ComponentMachine::gpu && slots == 0) {
+    problem("slots_per_trial", "is 0", "at least 1: " + program + " trains on GPUs");
+  }
+  if (!constraints.multi_card && slots > 1) {
+    problem("slots_per_trial", "is " + std::to_string(slots), "at most 1: " + program + " trains on one card");
+  }
+  if (!constraints.multi_node && !resources.single_node) {
+    problem("is_single_node", "is false", "true: " + program + " trains on one node");
+  }
 }
 
 void check_component(const Component& component, const Space& space, Findings& findings) {

@@ -226,6 +226,9 @@ void read_all(Value tree, SearcherRegistry registry, std::string_view fallback_n
   std::string_view resources_key;
   const Value* resources = top.any("resources", "resource", resources_key);
   read_resources(Section(resources, std::string(resources_key), findings), config.resources, accepted);
+  if (component && reading == Reading::submitted) {
+    check_resources(*component, config.resources, findings);
+  }
   read_budget(top.section("budget"), config.budget);
   read_checkpoint_storage(top.section("checkpoint_storage"), config.checkpoint_storage, accepted);
   Section environment = top.section("environment");

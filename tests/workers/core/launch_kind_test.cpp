@@ -155,6 +155,7 @@ TEST(LaunchKind, TellsModelArtsProgramsOfAllHosts) {
   EXPECT_EQ(launch.environment.at("VC_WORKER_NUM"), "3");
   EXPECT_EQ(launch.environment.at("MA_NUM_HOSTS"), "3");
   EXPECT_EQ(launch.environment.at("VC_TASK_INDEX"), "1");
+  EXPECT_EQ(launch.environment.at("VK_TASK_INDEX"), "1");
   EXPECT_EQ(launch.environment.at("MA_CURRENT_IP"), "10.0.0.2");
 }
 
