@@ -65,9 +65,7 @@ class ComponentUse {
         }
       }
     }
-    if (reading_ == Reading::submitted) {  // Older versions knew nothing of it.
-      how_it_runs();
-    }
+    how_it_runs();
   }
 
  private:
