@@ -368,6 +368,17 @@ TEST(Component, ItsConstraintsBindTheResources) {
             "constraints.machine: is \"tpu\" (did you mean `cpu`? cpu or gpu)\n");
 }
 
+TEST(AlgorithmSpec, RequiredOutputsThatAlwaysAreNeedNoPath) {
+  const auto required = [](const char* name) {
+    return Value(Value::List{Value::Map{{"Name", name}, {"Required", true}}});
+  };
+  for (const char* name : {"model", "checkpoints", "logs", "tensorboard"}) {
+    EXPECT_EQ(lines(with_member("OutputChannels", required(name)).problems), "");
+  }
+  EXPECT_EQ(lines(with_member("OutputChannels", required("plots")).problems),
+            "outputs.plots: is missing (a path; the component trainer requires it)\n");
+}
+
 TEST(AlgorithmSpec, AloneHasTheSameMeaning) {
   const ParsedComponent parsed = parse_component(*algorithm().as_map()->find("AlgorithmSpec"), "");
   ASSERT_TRUE(parsed.component) << lines(parsed.problems);

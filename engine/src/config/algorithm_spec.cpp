@@ -143,7 +143,7 @@ class AlgorithmReader {
                              places_[here] = at + ".Regex";
                              return member(given, "Regex");
                            });
-    if (reading_ == Reading::submitted) {
+    if (reading_ == Reading::submitted) {  // Older versions let it have no effect.
       how_it_runs(spec, prefix, out);
     }
     look_at_the_rest(tree, spec, prefix);

@@ -45,6 +45,11 @@ std::string_view nearest_name(std::string_view given, const Items& items) {
   return nearest(given, names);
 }
 
+/// An output that every attempt has, whether an experiment names it or not.
+bool always_is(std::string_view output) {
+  return output == "checkpoints" || output == "logs" || output == "model" || output == "tensorboard";
+}
+
 class ComponentUse {
  public:
   ComponentUse(const Component& component, Reading reading, Value& tree, Findings& findings)
@@ -65,9 +70,7 @@ class ComponentUse {
         }
       }
     }
-    if (reading_ == Reading::submitted) {  // Older versions knew nothing of it.
-      how_it_runs();
-    }
+    how_it_runs();
   }
 
  private:
@@ -219,7 +222,7 @@ class ComponentUse {
       const std::string path = section + "." + channel.name;
       const Value* value = given->find(channel.name);
       const bool is_absent = value == nullptr || value->is_null();
-      if (is_absent && channel.required) {
+      if (is_absent && channel.required && !(section == "outputs" && always_is(channel.name))) {
         problem(path, "is missing", "a path; the component " + component_.name + " requires it");
       } else if (!is_absent || section == "outputs") {
         (*given)[channel.name] = merged(is_absent ? Value() : *value, channel);
