@@ -31,6 +31,11 @@ using Variables = std::map<std::string, std::string>;
 // The kernel's limit for one argument or one NAME=VALUE, its zero included (MAX_ARG_STRLEN).
 constexpr std::size_t longest_string = std::size_t{128} * 1024;
 
+/// What NAME=VALUE takes.
+std::size_t string_of(const std::string& name, const std::string& value) {
+  return name.size() + 1 + value.size() + 1;
+}
+
 std::string joined(const std::vector<std::string>& words) {
   std::string all;
   for (const std::string& word : words) {
@@ -118,9 +123,12 @@ void say_as_pai(const LaunchSpec& spec, const HyperparameterForms& forms, const 
                 Variables& environment) {
   environment["PAI_WORKING_DIR"] = places.ml + "/usercode";
   environment["PAI_CONFIG_DIR"] = places.ml + "/input/config/";
-  environment["PAI_HPS"] = forms.pai_hps(spec.contract.pai_hps_strings);
-  environment["PAI_USER_ARGS"] = forms.pai_user_args();
-  environment.merge(forms.pai_variables());
+  Variables hyperparameters = forms.pai_variables();
+  hyperparameters["PAI_HPS"] = forms.pai_hps(spec.contract.pai_hps_strings);
+  hyperparameters["PAI_USER_ARGS"] = forms.pai_user_args();
+  // A program that does not read them shall not fail for them; submission has told of it.
+  std::erase_if(hyperparameters, [](const auto& one) { return string_of(one.first, one.second) > longest_string; });
+  environment.merge(std::move(hyperparameters));
   for (const auto& [name, place] : places.inputs) {
     environment["PAI_INPUT_" + engine::variable_part(name)] = place;
   }
@@ -252,7 +260,7 @@ Status check_lengths(const Launch& launch) {
     }
   }
   for (const auto& [name, value] : launch.environment) {
-    if (name.size() + 1 + value.size() >= longest_string) {
+    if (string_of(name, value) > longest_string) {
       return too_long("the variable " + name, name.size() + 1 + value.size());
     }
   }

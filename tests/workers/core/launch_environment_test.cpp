@@ -80,6 +80,12 @@ TEST(Entrypoints, ArgsBecomeItemsOfTheirOwn) {
                   "--optimizer.nesterov=True", "--units=64"}));
 }
 
+TEST(Entrypoints, GroupsAreFoundUnderNamesWithDots) {
+  LaunchSpec spec = spec_of({Argv{"p", "{a.b}", "{a.b.c}", "{a.d}", "{a}"}});
+  spec.hparams = Value::Map{{"a", Value::Map{{"d", 1}}}, {"a.b", Value::Map{{"c", Value::Map{}}}}};
+  EXPECT_EQ(plan(spec).argv, (Argv{"p", R"({"c":{}})", "{}", "1", R"({"d":1})"}));
+}
+
 TEST(Entrypoints, LineRunsInAShellWithOneWordPerValue) {
   const Launch launch =
       plan(spec_of({std::string("python3 train.py --name {name} {args_eq} && echo {{done}}")}));
@@ -218,6 +224,20 @@ TEST(Environment, WhatIsLongerThanTheKernelTakesIsRefusedByName) {
   EXPECT_NE(problem_of(spec).find("would take 200"), std::string::npos);
   spec.entrypoint = {Argv{"p", "{prompt}"}};
   EXPECT_NE(problem_of(spec).find("argument 1 would take 200000 bytes"), std::string::npos);
+}
+
+TEST(Environment, PaisVariablesAreLeftOutRatherThanTooLong) {
+  LaunchSpec spec = spec_of({Argv{"p", "{quotes}"}});
+  spec.hparams = Value::Map{{"quotes", std::string(60'000, '\'')}, {"lr", 0.1}};
+  auto environment = plan(spec).environment;
+  EXPECT_FALSE(environment.contains("PAI_USER_ARGS"));
+  EXPECT_EQ(environment.at("PAI_HPS_QUOTES").size(), 60'000U);
+  EXPECT_EQ(environment.at("PAI_HPS_LR"), "0.1");
+  // 131,072 bytes with `PAI_USER_ARGS=--quotes ''` and the zero behind it; a quote takes five.
+  spec.hparams = Value::Map{{"quotes", std::string(26'209, '\'') + " "}};
+  EXPECT_EQ(plan(spec).environment.at("PAI_USER_ARGS").size(), 131'072U - 15);
+  spec.hparams = Value::Map{{"quotes", std::string(26'209, '\'') + "  "}};
+  EXPECT_FALSE(plan(spec).environment.contains("PAI_USER_ARGS"));
 }
 
 TEST(Environment, AFreshStartHasNoCheckpoint) {
