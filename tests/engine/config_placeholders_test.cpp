@@ -48,6 +48,8 @@ TEST(Placeholders, EachStateOfTheShellIsFollowed) {
            "python3 train.py -c {q}", "p -c {q}", "grep -e {q} f", "f() { p {q}; }", "sh -c 'p \"$1\"' sh {q}",
            "bash run.sh -c {q}", "sed -i s/a/b/ {q}", "eval \"$(conda shell.bash hook)\"; p {q}",
            "eval \"python3 train.py $PAI_USER_ARGS\"; p {q}", "test {q} && echo {{q}}", "p $'a' {q}", "[[ a ]] && p {q}",
+           "p {q} | tee log", "p {q} 2>&1 | python3 parse.py", "p {q} --out $DIR | cat", "p {q} <in || exit", "[ {q} = a ] && p",
+           ". ./env.sh; p {q} <in", "p {q} | awk '{{print $1}}'", "p {q} > >(tee log)", "python3 a.py | p {q}",
        }) {
     EXPECT_EQ(place_in(line), ShellPlace::word) << line;
   }
@@ -72,6 +74,9 @@ TEST(Placeholders, WhereATextIsEvaluatedOnlyHarmlessOnesAreSafe) {
            "X=\"{q}\"; bash -c \"p $X\"", "f() { eval \"$1\"; }; f {q}", "X=$(echo {q}); eval $X",
            "for x in {q}; do eval $x; done", "p ${X:-{q}}", "p \"${X:-{q}}\"", "$SHELL -c {q}", "bash 2>log -c {q}",
            "sh -c \"$(echo {q})\"", "cat <<EOF\nlr: {q}\nEOF", "cat <<'EOF'\nlr: {q}\nEOF", "xargs -n1 sh -c 'p {q}'",
+           "echo \"p {q}\" | sh", "printf %s {q} | bash -s", "bash <<< \"p {q}\"", "bash <(echo {q})", ". <(echo {q})",
+           "echo {q} | while read x; do eval \"$x\"; done", "echo {q} | { bash; }", "echo {q} | xargs -I% sh -c '%'",
+           ". /dev/stdin <<< {q}", "p {q} | tee >(sh)", "[ -v {q} ]", "sbatch --wrap=\"p {q}\"", "x=$(echo {q} | sh)",
            "[[ a && ( {q} -eq 1 ) ]]", "while [[ a || {q} -eq 1 ]]; do p; done",
        }) {
     EXPECT_EQ(place_in(line), ShellPlace::evaluated) << line;

@@ -28,8 +28,9 @@ constexpr std::array<std::string_view, 18> interpreters{
     "R",    "Rscript", "csh", "fish", "ipython", "julia", "ksh",  "lua", "mksh",
     "node", "nodejs",  "octave", "perl", "php",   "pypy",  "python", "ruby", "zsh"};
 // These join their words and evaluate them, or evaluate one by one what looks like a text.
-constexpr std::array<std::string_view, 14> evaluators{
-    "[[", "alias", "declare", "eval", "let", "parallel", "rsh", "runuser", "script", "ssh", "su", "trap", "typeset", "watch"};
+constexpr std::array<std::string_view, 22> evaluators{
+    "[[",   "alias", "bsub",    "declare", "eval", "let",    "mapfile", "parallel", "qsub", "read", "readarray",
+    "rsh", "runuser", "sbatch", "script",  "ssh",  "su",     "tmux",    "trap",     "typeset", "unset", "watch"};
 // A command begins behind them.
 constexpr std::array<std::string_view, 11> before_commands{
     "!", "builtin", "command", "do", "elif", "else", "if", "then", "until", "while", "{"};
@@ -65,6 +66,7 @@ void CommandWords::add(std::string_view word) {
       option(word);
       return;
     }
+    evaluates_input_ = evaluates_input_ || word == "/dev/stdin";
     interpreter_ = code_next_ = shell_ = false;  // Its program; what follows are that one's arguments.
     return;
   }
@@ -76,7 +78,12 @@ void CommandWords::add(std::string_view word) {
   }
   runs_ = first || wrapped_;
   shell_ = is_among(shells, program);
-  interpreter_ = shell_ || unknown || is_among(interpreters, program);
+  known_ = shell_ || is_among(interpreters, program) || (runs_ && (unknown || word == "." || word == "source"));
+  interpreter_ = known_ || unknown;
+  calls_with_input_ = calls_with_input_ || word == "xargs";
+  checks_ = checks_ || (runs_ && (word == "[" || word == "test" || word == "printf"));
+  evaluates_all_ = evaluates_all_ || (checks_ && word == "-v");
+  evaluates_input_ = evaluates_input_ || (calls_with_input_ && interpreter_);
   evaluates_all_ = evaluates_all_ || (runs_ && is_among(evaluators, program));
   evaluates_quoted_ = evaluates_quoted_ || (runs_ && is_among(small_languages, program));
 }

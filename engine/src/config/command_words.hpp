@@ -23,6 +23,9 @@ class CommandWords {
   [[nodiscard]] WordRole role(std::string_view begun, bool quoted) const noexcept;
   void add(std::string_view word);
 
+  /// It runs what it reads: an interpreter that has been given no program so far, or xargs with one.
+  [[nodiscard]] bool evaluates_input() const noexcept { return (interpreter_ && known_) || evaluates_input_; }
+
  private:
   void option(std::string_view word);
 
@@ -31,7 +34,11 @@ class CommandWords {
   bool runs_ = false;              // The interpreter is certainly run, and not an argument that has its name.
   bool evaluates_all_ = false;     // eval, ssh
   bool evaluates_quoted_ = false;  // awk, sed
+  bool evaluates_input_ = false;
+  bool calls_with_input_ = false;  // xargs
+  bool checks_ = false;            // [, test and printf, whose -v evaluates a name.
   bool interpreter_ = false;       // Its options are being read.
+  bool known_ = false;             // It is one for certain.
   bool shell_ = false;             // It is one whose quoting is that of sh.
   bool code_next_ = false;
   bool skips_next_ = false;        // It is an option's value.

@@ -44,12 +44,13 @@ class ShellLine {
     while (at_ < symbols_.size()) {
       step();
     }
-    if (keeps_value_ && evaluates_variable_) {
+    end_command();
+    if ((keeps_value_ && evaluates_variable_) || (hands_over_ && evaluates_input_)) {
       for (const Symbol& symbol : symbols_) {
         if (symbol.name != nullptr && symbol.name->place < ShellPlace::evaluated &&
             symbol.name->place != ShellPlace::comment) {
           symbol.name->place = ShellPlace::evaluated;
-          symbol.name->around = "a line that keeps a value in a variable and evaluates variables";
+          symbol.name->around = "a line that evaluates a variable, or what a command prints";
         }
       }
     }
@@ -214,6 +215,7 @@ class ShellLine {
 
   void end_command() {
     end_word();
+    evaluates_input_ = evaluates_input_ || command_.words.evaluates_input();
     if (!command_.tests) {
       command_ = Command();
     }
@@ -477,6 +479,9 @@ class ShellLine {
       end_word();
     } else {
       end_command();
+      const bool pipe = c == '|' && at(at_ + 1) != '|' && (left == 0 || at(left - 1) != '|');
+      hands_over_ = hands_over_ || pipe;
+      keeps_value_ = keeps_value_ || pipe;  // | while read x
     }
   }
 
@@ -522,7 +527,14 @@ class ShellLine {
     while (at(at_) == '<' || at(at_) == '>') {
       ++at_;
     }
-    command_.redirection = at(at_) != '(';
+    hands_over_ = hands_over_ || c == '<' || at(at_) == '(';
+    if (at(at_) == '(') {  // bash <(…), tee >(…)
+      evaluates_input_ = evaluates_input_ || command_.words.evaluates_input();
+      ++at_;
+      push(Inside::substitution, false);
+    } else {
+      command_.redirection = true;
+    }
   }
 
   /// Behind <<.
@@ -608,8 +620,10 @@ class ShellLine {
   Command command_;
   std::vector<Heredoc> heredocs_;  // Begun in this line; their texts follow it.
   std::string_view lost_;          // Why nothing can be told any more.
-  bool keeps_value_ = false;
+  bool keeps_value_ = false;         // In a variable, or it may be.
   bool evaluates_variable_ = false;
+  bool hands_over_ = false;          // What one command prints is what another reads.
+  bool evaluates_input_ = false;     // Some command runs what it reads.
 };
 
 }  // namespace

@@ -51,7 +51,7 @@ class Quoting : public testing::Test {
     };
     static const Texts whole = {
         "", "0.001", "-1e-05", "2", "adam", "A=b", "if", "-rf", "~", "*", "it's", "\\", "\n", "$(touch canary)",
-        "a; touch canary #", "\"; touch canary; \"", "'; touch canary; '", "\ntouch canary\n", "EOF\ntouch canary\n",
+        "a; touch canary #", "EOF", "\"; touch canary; \"", "'; touch canary; '", "\ntouch canary\n", "EOF\ntouch canary\n",
         "';touch canary;'\";touch canary;\"$(touch canary)`touch canary`\nEOF\ntouch canary\n}touch canary)touch canary\n",
         "a[$(touch canary)]", "\\';touch canary #", "\\\";touch canary #",
     };
@@ -210,6 +210,8 @@ TEST_F(Quoting, WhereValuesAreEvaluatedAgainHarmlessOnesAreIntactAndOthersRefuse
       "x=$(cat <<EOF\n_ {q}\nEOF\n); /usr/bin/printf '%s\\0' \"${x#_ }\" >got",
       "tr -d '_\\n' >got <<EOF\n_{q}\nEOF\n/usr/bin/printf '\\0' >>got",
       "tr -d '_\\n' >got <<'EOF'\n_{q}\nEOF\n/usr/bin/printf '\\0' >>got",
+      "tr -d '\\n' >got <<EOF\n{q}\nEOF\n/usr/bin/printf '\\0' >>got",
+      "echo '" + print + " {q} >got' | sh",
       "awk 'BEGIN {{ printf \"%s%c\", \"{q}\", 0 }}' >got",
       "python3 -c 'import sys; sys.stdout.write(\"{q}\" + chr(0))' >got",
       "/usr/bin/printf '%s\\0' $(( {q} )) >got",
@@ -242,7 +244,8 @@ TEST_F(Quoting, NothingIsRunFromLinesOfAnyKind) {
       " ", " ", " ", "#", "# ", "<<EOF\n", "\nEOF\n", "<<-'EOF'", "<<\"E2\"\n", "\nE2\n", "<", ">f", "<<", "$((", "((", "))", "$'", "$\"",
       "$", "$V", "$[", "]", ";", ";;", "&", "|", "&&", "case a in", "esac", " a) ", "if true; then ", "; fi", "{{ ", "; }}",
       "eval ", "sh -c ", "sh -c '", "bash -c \"", "awk ", "X=", "; eval \"$X\"", "; eval $X", "echo ", "echo a", ": ", "a", "=", "~", "!",
-      "[[ ", " -eq 1 ]]", "for x in ", "; do eval $x; done", "f() {{ eval \"$1\"; }}; f ", "x\\\ny", "\\'", "\\\"", "\\`", "\t",
+      "[[ ", " -eq 1 ]]", "for x in ", "; do eval $x; done", " | sh", " | bash -s", "bash <<< ", "bash <(echo ", " | while read x; ", "<<<", "<(", ">(sh)", "sh ", "xargs ",
+      "[ -v ", ". ", "echo a >s; ", "command ", "then ", "f() {{ eval \"$1\"; }}; f ", "x\\\ny", "\\'", "\\\"", "\\`", "\t",
   };
   const int rounds = 500 * test_effort();
   int ran = 0;
