@@ -23,7 +23,7 @@ bool may_take_part(const WorkerRecord& worker, const ResourcesConfig& wanted) no
 
 GangShape gang_shape(const std::map<WorkerId, WorkerRecord>& workers, const ResourcesConfig& wanted) {
   const std::uint64_t slots = wanted.slots_per_trial;
-  for (std::uint64_t parts = 2; parts <= workers.size() && parts <= slots; ++parts) {
+  for (std::uint64_t parts = wanted.least_workers; parts <= workers.size() && parts <= slots; ++parts) {
     if (slots % parts != 0) {
       continue;
     }

@@ -32,7 +32,7 @@ struct GangPlan {
 /// It may be one of a trial's workers: as above, and the others can reach it.
 [[nodiscard]] bool may_take_part(const WorkerRecord& worker, const ResourcesConfig& wanted) noexcept;
 
-/// The fewest workers, at least two, that could hold equal parts. O(workers × divisors of the slots).
+/// The fewest workers, at least two and as many as it has roles, that could hold equal parts. O(workers × divisors of the slots).
 [[nodiscard]] GangShape gang_shape(const std::map<WorkerId, WorkerRecord>& workers, const ResourcesConfig& wanted);
 
 /// Those with enough free slots, fullest first, so that large gaps stay for large trials; when they are too few, those
