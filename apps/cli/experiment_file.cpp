@@ -9,6 +9,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "cli/determined_script.hpp"
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/patterns/pattern_check.hpp"
 #include "hpsearch/searchers/registry.hpp"
@@ -163,8 +164,21 @@ ExperimentFile open_experiment_file(const std::string& path, const Overrides& ov
   const InlinedComponent component = inline_component(path, out.original, read.lines, out.problems);
   out.tree = out.original;
   override_tree(out.tree, overrides);
+  const std::filesystem::path context = overrides.context_directory
+                                            ? std::filesystem::path(*overrides.context_directory)
+                                            : std::filesystem::path(path == "-" ? "." : path).parent_path();
+  const std::optional<std::string> script = determined_script(out.tree, context);
+  if (script) {
+    (*out.tree.as_map())["launch"] = Value::Map{{"kind", "determined"}};
+  }
   engine::ParsedConfig parsed =
       engine::parse_submission(out.tree, searchers::registry(), out.stem, overrides.seed.value_or(0));
+  if (script) {
+    parsed.notes.push_back({"entrypoint",
+                            "starts " + *script + ", which imports determined: it runs on the Determined harness, as with "
+                                                  "launch.kind: determined",
+                            "launch.kind: process, to run it without"});
+  }
   for (engine::Problem& problem : patterns::problems_of(engine::patterns_of(out.tree))) {
     parsed.problems.push_back(std::move(problem));
   }

@@ -22,13 +22,14 @@ struct LoadedText {
 struct Overrides {
   std::optional<std::uint64_t> seed;
   std::optional<std::string> name;
+  std::optional<std::string> context_directory = {};  ///< Instead of the file's own directory.
 };
 
 /// An experiment file, looked at as a whole. `config` is set exactly when `problems` is empty.
 struct ExperimentFile {
   std::string path;        ///< As the user gave it.
   std::string stem;        ///< Names the experiment when the file does not.
-  engine::Value tree;      ///< With the overrides.
+  engine::Value tree;      ///< With the overrides, and with `launch.kind` where the program shows it.
   engine::Value original;  ///< Without.
   std::optional<engine::ExperimentConfig> config;
   std::vector<FileProblem> problems;  ///< In order of their lines.

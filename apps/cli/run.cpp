@@ -58,7 +58,7 @@ class Run {
 
   int go() {
     ::signal(SIGPIPE, SIG_IGN);  // Whoever reads our output may leave; the search goes on.
-    file_ = open_experiment_file(options_.file, {options_.seed, options_.name});
+    file_ = open_experiment_file(options_.file, {options_.seed, options_.name, options_.context_directory});
     if (!file_.problems.empty()) {
       return report_problems(file_, output_);
     }

@@ -194,9 +194,15 @@ void spell(auto& fields, Is<engine::JobContract> auto& contract) {
   fields.maybe("bind_mounts", contract.bind_mounts);
 }
 
+void spell(auto& fields, Is<engine::LaunchRoles> auto& roles) {
+  fields.maybe("ps", roles.ps);
+  fields.maybe("evaluator", roles.evaluator);
+}
+
 void spell(auto& fields, Is<engine::LaunchConfig> auto& launch) {
   fields.maybe("kind", launch.kind);
   fields.maybe("rank", launch.rank);
+  fields.maybe("roles", launch.roles);
 }
 
 void spell(auto& fields, Is<engine::Rendezvous> auto& rendezvous) {

@@ -311,6 +311,38 @@ TEST(ExperimentFile, TakesOverridesInPlaceOfWhatStandsThere) {
   EXPECT_EQ(changed.original, plain.tree);
 }
 
+TEST(ExperimentFile, ShowsAScriptOfDeterminedsByWhatItImports) {
+  const Scratch scratch;
+  scratch.write("core.py", "import os\nimport determined as det\n");
+  scratch.write("from.py", "from determined import core\n");
+  scratch.write("perhaps.py", "try:\n    import determined\nexcept ImportError:\n    determined = None\n");
+  scratch.write("other.py", "import determined_people\n# import determined\n");
+  scratch.write("both.py", "import determined\nimport hpsearch\n");
+  const auto kind_of = [&](const std::string& entrypoint, const std::string& more = "") {
+    const ExperimentFile file = open_experiment_file(scratch.write(
+        "e.yaml", "entrypoint: " + entrypoint + "\nsearcher: {name: single, metric: loss, max_length: 3}\n" + more));
+    EXPECT_TRUE(file.config) << to_text(file.path, file.problems.at(0));
+    EXPECT_EQ(file.original.at_path("launch") == nullptr, more.find("launch") == std::string::npos);
+    const Value* kind = file.tree.at_path("launch.kind");
+    const bool noted = std::any_of(file.notes.begin(), file.notes.end(), [](const FileProblem& note) {
+      return note.problem.path == "entrypoint" && note.problem.what.find("imports determined") != std::string::npos;
+    });
+    return (kind == nullptr ? "none" : *kind->as_text()) + std::string(noted ? ", noted" : "");
+  };
+  EXPECT_EQ(kind_of("python3 core.py --x {trial_id}"), "determined, noted");
+  EXPECT_EQ(kind_of("[python3, from.py]"), "determined, noted");
+  EXPECT_EQ(kind_of("python3 perhaps.py"), "none");
+  EXPECT_EQ(kind_of("python3 other.py"), "none");
+  EXPECT_EQ(kind_of("python3 both.py"), "none");
+  EXPECT_EQ(kind_of("python3 absent.py"), "none");
+  EXPECT_EQ(kind_of("python3 core.py", "launch: {kind: process}\n"), "process");
+  EXPECT_EQ(kind_of("python3 core.py", "metrics: {loss: 'loss (\\S+)'}\n"), "none");
+
+  const std::string elsewhere =
+      scratch.write("f.yaml", "entrypoint: python3 core.py\nsearcher: {name: single, metric: loss, max_length: 3}\n");
+  EXPECT_EQ(open_experiment_file(elsewhere, {std::nullopt, std::nullopt, "/"}).tree.at_path("launch"), nullptr);
+}
+
 TEST(ExperimentFile, NamesTheFileThatWasMeant) {
   const Scratch scratch;
   scratch.write("digits.yaml", "");

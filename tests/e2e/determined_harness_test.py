@@ -68,7 +68,7 @@ class DeterminedHarness(DeterminedCase):
     def core_api(self, searcher, hyperparameters=None, **more):
         start = 3.0 if searcher["name"] == "single" else {"type": "double", "minval": 1, "maxval": 9}
         return self.tree("python3 core_api.py", {"metric": "loss"} | searcher, {"start": start} | (hyperparameters or {}),
-                         launch={"kind": "determined"}, **more)
+                         **more)
 
     def test_core_api_script(self):
         self.cluster.start_worker(1)

@@ -40,6 +40,15 @@ def tensorflow(nodes, rank, local, port):
     return {"TF_CONFIG": witness.compact(config)}
 
 
+def tensorflow_roles(role):
+    """A chief, and that one beside it."""
+    def adds(nodes, rank, local, port):
+        config = {"cluster": {"chief": [f"{nodes[0]}:{port}"], role: [f"{nodes[1]}:{port}"]},
+                  "task": {"type": role if rank else "chief", "index": 0}, "environment": "cloud"}
+        return {"TF_CONFIG": witness.compact(config)}
+    return adds
+
+
 def xgboost(nodes, rank, local, port):
     alone = {"RANK": rank, "WORLD_SIZE": len(nodes), "MASTER_ADDR": nodes[0], "MASTER_PORT": port}
     return alone if len(nodes) == 1 else alone | {"WORKER_ADDRS": ",".join(nodes[1:]), "WORKER_PORT": port}
@@ -63,6 +72,8 @@ ROWS = [
     ({"kind": "pytorch", "rank": "process"}, pytorch_processes, 2, SLOTS),
     ({"kind": "tensorflow"}, tensorflow, 1, 1),
     ({"kind": "tensorflow"}, tensorflow, 2, 1),
+    ({"kind": "tensorflow", "roles": {"ps": 1}}, tensorflow_roles("ps"), 2, 1),
+    ({"kind": "tensorflow", "roles": {"evaluator": 1}}, tensorflow_roles("evaluator"), 2, 1),
     ({"kind": "xgboost"}, xgboost, 1, 1),
     ({"kind": "xgboost"}, xgboost, 2, 1),
     ({"kind": "elastic_batch"}, elastic_batch, 1, 1),
@@ -84,7 +95,7 @@ class LaunchKinds(harness.Case):
         harness.wait_for(lambda: len(self.cluster.get("/api/v1/workers")["workers"]) == 2, "both workers")
 
     def submit(self, launch, workers, processes):
-        row = self.folder / f"row-{launch['kind']}-{launch.get('rank', '')}-{workers}"
+        row = self.folder / f"row-{'-'.join(map(str, launch.values()))}-{workers}"
         row.mkdir()
         # mpi's program starts the others itself.
         together = 1 if launch["kind"] == "mpi" else workers * processes

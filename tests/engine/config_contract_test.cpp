@@ -277,6 +277,26 @@ TEST(JobContract, OneProcessPerSlotIsStartedForPytorchAndWithoutAContainer) {
             "started, which may be torchrun)\n");
 }
 
+TEST(JobContract, RolesAreTensorflowsAndEachIsAWorkerOfItsOwn) {
+  const auto with_roles = [](const char* kind, int slots, bool single_node = false) {
+    return with(with(small_experiment(), "resources",
+                     Value::Map{{"slots_per_trial", slots}, {"is_single_node", single_node}}),
+                "launch", Value::Map{{"kind", kind}, {"roles", Value::Map{{"ps", 2}, {"evaluator", 1}}}});
+  };
+  EXPECT_EQ(problems_of(with_roles("tensorflow", 4)), "");
+  EXPECT_EQ(problems_of(with_roles("tensorflow", 3)),
+            "launch.roles: needs 4 workers with its chief, and resources.slots_per_trial is 3 (at least a slot for each "
+            "of them)\n");
+  EXPECT_EQ(problems_of(with_roles("tensorflow", 4, true)),
+            "launch.roles: is set and resources.is_single_node is true (several workers: one for each role)\n");
+  EXPECT_EQ(problems_of(with_roles("pytorch", 4)),
+            "launch.roles: is set and launch.kind is \"pytorch\" (nothing; roles are tensorflow's)\n");
+  EXPECT_NE(problems_of(with(small_experiment(), "launch",
+                             Value::Map{{"kind", "tensorflow"}, {"roles", Value::Map{{"worker", 1}}}}))
+                .find("launch.roles.worker"),
+            std::string::npos);
+}
+
 TEST(JobContract, TheWorkersOwnModelArtsVariablesCannotBeSet) {
   EXPECT_NE(problems_of(with(small_experiment(), "environment.environment_variables", Value::Map{{"MA_NUM_HOSTS", "4"}}))
                 .find("sets MA_NUM_HOSTS"),

@@ -122,7 +122,6 @@ TEST(DeterminedFile, HearsOfEverySectionThatDoesNothingHere) {
     listed += note.path + "\n";
   }
   EXPECT_EQ(listed,
-            "bind_mounts\n"
             "checkpoint_storage.propagation\n"
             "environment.environment_variables.cpu\n"
             "environment.environment_variables.cuda\n"

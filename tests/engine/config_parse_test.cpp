@@ -131,8 +131,10 @@ TEST(ParseConfig, SaysWhatOnlyTheHarnessReads) {
   Value tree = with(small_experiment(), "scheduling_unit", 7);
   tree = with(std::move(tree), "optimizations", Value::Map{{"aggregation_frequency", 2}});
   EXPECT_EQ(lines(read_config(tree).notes),
-            "optimizations: has no effect here: only the Determined harness reads it\n"
-            "scheduling_unit: has no effect here: only the Determined harness reads it\n");
+            "optimizations: has no effect here: only the Determined harness reads it, and it is started for launch.kind: "
+            "determined\n"
+            "scheduling_unit: has no effect here: only the Determined harness reads it, and it is started for "
+            "launch.kind: determined\n");
   EXPECT_EQ(lines(read_config(with(tree, "entrypoint", "model_def:MNistTrial")).notes), "");
 }
 

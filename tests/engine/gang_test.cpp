@@ -29,6 +29,25 @@ TEST_F(Gangs, TakeEqualPartsOfTwoWorkersInOneEvent) {
   expect_replayable();
 }
 
+TEST_F(Gangs, HaveAWorkerForEachRoleThoughFewerWouldDo) {
+  std::vector<WorkerId> workers;
+  for (const char* name : {"1", "2", "3"}) {
+    workers.push_back(join(name, 2));
+  }
+  const Value launch = Value::Map{{"kind", "tensorflow"}, {"roles", Value::Map{{"ps", 1}, {"evaluator", 2}}}};
+  experiment = cluster.create(gang_config(4, 1, 1, {{"launch", launch}}));
+  step(LookAtClock{});
+  EXPECT_TRUE(launched.empty()) << "four are needed";
+  workers.push_back(join("4", 2));
+  step(LookAtClock{});
+  for (std::uint64_t rank = 0; rank < workers.size(); ++rank) {
+    EXPECT_EQ(launched.at(workers[rank]).slots.size(), 1U);
+    EXPECT_EQ(launched.at(workers[rank]).rendezvous.addresses.size(), 4U);
+    EXPECT_EQ(launched.at(workers[rank]).launch.roles, (LaunchRoles{1, 2}));
+  }
+  expect_replayable();
+}
+
 TEST_F(Gangs, TellEachWorkerItsRankAndWhereTheOthersAre) {
   const WorkerId a = join("1", 2);
   const WorkerId b = join("2", 2);

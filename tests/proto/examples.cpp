@@ -114,6 +114,12 @@ LaunchSpec gang_spec() {
   return spec;
 }
 
+LaunchSpec gang_spec_with_roles() {
+  LaunchSpec spec = gang_spec();
+  spec.launch = {LaunchKind::tensorflow, RankLevel::process, {1, 2}};
+  return spec;
+}
+
 std::vector<SlotDevice> devices() {
   return {{"GPU-5a1c3f60-0000-4000-8000-000000000000", "NVIDIA H200", 1, 150'754'820'096},
           {"GPU-5a1c3f60-0000-4000-8000-000000000001", "NVIDIA H200", 3, 150'754'820'096}};
@@ -237,7 +243,8 @@ const std::vector<Example<proto::FromDaemon>>& examples_from_daemon() {
       {"lease_with_remote_storage", proto::Lease{remote_spec()}, false},
       {"lease_with_a_packed_context", proto::Lease{packed_spec()}, false},
       {"lease_with_a_warm_start", proto::Lease{warm_spec()}, false},
-      {"lease_of_a_gang", proto::Lease{gang_spec()}},
+      {"lease_of_a_gang", proto::Lease{gang_spec()}, false},
+      {"lease_of_a_gang_with_roles", proto::Lease{gang_spec_with_roles()}},
       {"ack", proto::Ack{key(), 31}},
       {"nack", proto::Nack{key(), 29}},
       {"decision", proto::Decide{key(), {Lsn{70'002}, Directive::train_on, Units{81}}}},

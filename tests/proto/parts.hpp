@@ -66,9 +66,13 @@ auto parts(Is<engine::JobContract> auto& x) {
   return std::tie(inputs, outputs, bool_styles, pai_hps_strings, ml_layout, in_place, image, gpu_image, pull_image,
                   mounts);
 }
+auto parts(Is<engine::LaunchRoles> auto& x) {
+  auto& [ps, evaluator] = x;
+  return std::tie(ps, evaluator);
+}
 auto parts(Is<engine::LaunchConfig> auto& x) {
-  auto& [kind, rank] = x;
-  return std::tie(kind, rank);
+  auto& [kind, rank, roles] = x;
+  return std::tie(kind, rank, roles);
 }
 auto parts(Is<engine::Rendezvous> auto& x) {
   auto& [rank, addresses, port] = x;

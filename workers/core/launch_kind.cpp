@@ -1,13 +1,16 @@
 #include "hpsearch/workers/core/launch_kind.hpp"
 
 #include <algorithm>
+#include <map>
 #include <string_view>
+#include <utility>
 
 #include "hpsearch/engine/base/text.hpp"
 
 namespace hpsearch::workers {
 
 using engine::LaunchKind;
+using engine::LaunchRoles;
 using engine::LaunchSpec;
 using engine::RankLevel;
 using engine::Value;
@@ -62,22 +65,39 @@ void say_as_pytorch(const Nodes& nodes, RankLevel level, LaunchForm& form) {
   form.first_rank = nodes.rank * nodes.slots;
 }
 
+/// What TensorFlow calls the worker of that rank.
+std::string_view role_of(std::uint64_t rank, std::uint64_t nodes, const LaunchRoles& roles) {
+  if (rank == 0) {
+    return "chief";
+  }
+  const std::uint64_t behind = nodes - rank;  // Itself among them.
+  if (behind <= roles.evaluator) {
+    return "evaluator";
+  }
+  return behind <= roles.evaluator + roles.ps ? "ps" : "worker";
+}
+
 /// Keras and TensorFlow take its absence for training alone.
-void say_as_tensorflow(const Nodes& nodes, LaunchForm& form) {
+void say_as_tensorflow(const Nodes& nodes, const LaunchRoles& roles, LaunchForm& form) {
   if (nodes.addresses.size() == 1) {
     return;
   }
-  Value::List workers;
-  for (std::size_t rank = 1; rank < nodes.addresses.size(); ++rank) {
-    workers.emplace_back(at_port(nodes.addresses[rank], nodes.port));
+  std::map<std::string, Value::List> cluster;
+  Value task;
+  for (std::uint64_t rank = 0; rank < nodes.addresses.size(); ++rank) {
+    const std::string role(role_of(rank, nodes.addresses.size(), roles));
+    Value::List& members = cluster[role];
+    if (rank == nodes.rank) {
+      task = Value::Map{{"type", role}, {"index", static_cast<std::int64_t>(members.size())}};
+    }
+    members.emplace_back(at_port(nodes.addresses[rank], nodes.port));
   }
-  const bool leads = nodes.rank == 0;
-  const auto index = static_cast<std::int64_t>(leads ? 0 : nodes.rank - 1);
-  form.variables["TF_CONFIG"] = engine::compact_json(Value::Map{
-      {"cluster", Value::Map{{"chief", Value::List{at_port(nodes.addresses.front(), nodes.port)}},
-                             {"worker", std::move(workers)}}},
-      {"task", Value::Map{{"type", leads ? "chief" : "worker"}, {"index", index}}},
-      {"environment", "cloud"}});
+  Value::Map by_role;
+  for (auto& [role, members] : cluster) {
+    by_role[role] = std::move(members);
+  }
+  form.variables["TF_CONFIG"] = engine::compact_json(
+      Value::Map{{"cluster", std::move(by_role)}, {"task", std::move(task)}, {"environment", "cloud"}});
 }
 
 void say_as_xgboost(const Nodes& nodes, LaunchForm& form) {
@@ -130,7 +150,7 @@ LaunchForm launch_form(const LaunchSpec& spec, const MeetingPoint& meeting) {
       say_as_pytorch(nodes, spec.launch.rank, form);
       break;
     case LaunchKind::tensorflow:
-      say_as_tensorflow(nodes, form);
+      say_as_tensorflow(nodes, spec.launch.roles, form);
       break;
     case LaunchKind::xgboost:
       say_as_xgboost(nodes, form);

@@ -24,6 +24,7 @@
 #include "hpsearch/proto/json.hpp"
 #include "hpsearch/workers/core/determined_config.hpp"
 #include "hpsearch/workers/core/program_message.hpp"
+#include "hpsearch/workers/determined/bind_mounts.hpp"
 #include "hpsearch/workers/determined/private_root.hpp"
 #include "hpsearch/workers/shell/local_socket.hpp"
 
@@ -234,6 +235,12 @@ void HarnessHost::become_harness() const {
     say("the Determined harness writes to /run/determined and " + std::string(determined_storage_path) +
         ", which it needs for itself alone, in a private mount namespace; " + entered.error().message);
     ::_exit(exit_failed);
+  }
+  if (const Value* mounts = trial_.config.at_path("bind_mounts")) {
+    if (const Status made = make_bind_mounts(*mounts, directory); !made) {
+      say(made.error().message);
+      ::_exit(exit_failed);
+    }
   }
   if (::chdir(directory.c_str()) != 0) {
     say("cannot enter " + directory + ": " + error_text(errno));

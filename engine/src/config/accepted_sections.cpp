@@ -73,6 +73,8 @@ std::vector<BindMount> read_bind_mounts(Section& top) {
   return read;
 }
 
+constexpr std::uint64_t most_of_a_role = 4096;
+
 LaunchConfig read_launch(Section& top) {
   LaunchConfig config;
   Section launch = top.section("launch");
@@ -82,6 +84,10 @@ LaunchConfig read_launch(Section& top) {
   if (const auto rank = launch.text_in("rank", rank_level_names)) {
     config.rank = rank_level_named(*rank).value_or(config.rank);
   }
+  Section roles = launch.section("roles");
+  config.roles.ps = roles.integer("ps", 0, most_of_a_role).value_or(0);
+  config.roles.evaluator = roles.integer("evaluator", 0, most_of_a_role).value_or(0);
+  roles.finish();
   launch.finish();
   return config;
 }
@@ -116,11 +122,9 @@ LaunchConfig read_accepted_sections(Section& top, bool harness, JobContract& con
     keep(top, key, "has no effect here", accepted);
   }
   std::vector<BindMount> mounts = read_bind_mounts(top);
-  if (harness) {
-    keep(top, "bind_mounts", no_harness_container, accepted);
-  } else {
+  keep_silently(top, "bind_mounts", accepted);  // There the harness's own host makes them, of the experiment as it stands.
+  if (!harness) {
     contract.bind_mounts = std::move(mounts);
-    keep_silently(top, "bind_mounts", accepted);
   }
   keep_silently(top, "launch", accepted);
   return read_launch(top);

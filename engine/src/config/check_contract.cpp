@@ -539,6 +539,26 @@ class ContractCheck {
       problem("launch.rank", "is \"process\" and environment.image is " + shown(Value(config_.contract.image)),
               "node; in a container one process is started, which may be torchrun");
     }
+    if (launch.roles != LaunchRoles{}) {
+      roles();
+    }
+  }
+
+  /// Each is a worker of its own, with at least one slot.
+  void roles() {
+    const LaunchConfig& launch = config_.launch;
+    const std::uint64_t slots = config_.resources.slots_per_trial;
+    if (launch.kind != LaunchKind::tensorflow) {
+      problem("launch.roles", "is set and launch.kind is \"" + std::string(name_of(launch.kind)) + "\"",
+              "nothing; roles are tensorflow's");
+    } else if (config_.resources.single_node) {
+      problem("launch.roles", "is set and resources.is_single_node is true", "several workers: one for each role");
+    } else if (slots < least_workers(launch)) {
+      problem("launch.roles",
+              "needs " + std::to_string(least_workers(launch)) + " workers with its chief, and resources.slots_per_trial is " +
+                  std::to_string(slots),
+              "at least a slot for each of them");
+    }
   }
 
   const ExperimentConfig& config_;

@@ -21,6 +21,10 @@ std::optional<RankLevel> rank_level_named(std::string_view name) noexcept {
                                          : std::optional(static_cast<RankLevel>(found - rank_level_names.begin()));
 }
 
+std::uint64_t least_workers(const LaunchConfig& launch) noexcept {
+  return std::max<std::uint64_t>(2, 1 + launch.roles.ps + launch.roles.evaluator);
+}
+
 bool spans_workers(const LaunchConfig& launch) noexcept {
   switch (launch.kind) {
     case LaunchKind::process:

@@ -237,6 +237,7 @@ void read_all(Value tree, SearcherRegistry registry, std::string_view fallback_n
   read_metrics(top, config.metrics);
   read_contract(top, config.space, config.contract, accepted);
   config.launch = read_accepted_sections(top, harness, config.contract, accepted);
+  config.resources.least_workers = least_workers(config.launch);
   top.finish();
   config.accepted = std::move(accepted);
   check_searcher(config, registry, findings);

@@ -43,7 +43,8 @@ void read_contract(Section& top, const Space& space, JobContract& contract, Valu
 /// What a field comes to that only the Determined harness reads, in an experiment without it.
 inline constexpr std::string_view no_harness_container =
     "has no effect here: the Determined harness runs without a container";
-inline constexpr std::string_view only_harness = "has no effect here: only the Determined harness reads it";
+inline constexpr std::string_view only_harness = 
+    "has no effect here: only the Determined harness reads it, and it is started for launch.kind: determined";
 
 /// bind_mounts, and the sections that mean nothing to the engine: profiling, slurm and so on; and `launch`, which the
 /// harness reads too. `harness`: the program runs under the Determined harness, which reads some of them.

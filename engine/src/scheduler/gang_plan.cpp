@@ -41,8 +41,9 @@ Workers candidates(const std::map<WorkerId, WorkerRecord>& workers, const Resour
   return found;
 }
 
-GangShape shape_among(const Workers& workers, std::uint64_t slots) {
-  for (std::uint64_t parts = 2; parts <= workers.size() && parts <= slots; ++parts) {
+GangShape shape_among(const Workers& workers, const ResourcesConfig& wanted) {
+  const std::uint64_t slots = wanted.slots_per_trial;
+  for (std::uint64_t parts = wanted.least_workers; parts <= workers.size() && parts <= slots; ++parts) {
     if (slots % parts != 0) {
       continue;
     }
@@ -57,8 +58,8 @@ GangShape shape_among(const Workers& workers, std::uint64_t slots) {
 }
 
 GangPlan plan_among(const Workers& workers, const std::set<WorkerId>& suspects, const std::set<WorkerId>& reserved,
-                    std::uint64_t slots, WorkerId avoided) {
-  const GangShape shape = shape_among(workers, slots);
+                    const ResourcesConfig& wanted, WorkerId avoided) {
+  const GangShape shape = shape_among(workers, wanted);
   GangPlan plan;
   plan.slots_each = shape.slots_each;
   std::vector<std::tuple<bool, std::uint64_t, WorkerId>> enough;
@@ -95,7 +96,7 @@ GangPlan plan_among(const Workers& workers, const std::set<WorkerId>& suspects, 
 
 GangShape gang_shape(const std::map<WorkerId, WorkerRecord>& workers, const ResourcesConfig& wanted) {
   for (const bool on_one_machine : {false, true}) {
-    GangShape shape = shape_among(candidates(workers, wanted, on_one_machine), wanted.slots_per_trial);
+    GangShape shape = shape_among(candidates(workers, wanted, on_one_machine), wanted);
     if (shape.workers > 0) {
       shape.on_one_machine = on_one_machine;
       return shape;
@@ -108,8 +109,7 @@ GangPlan plan_gang(const std::map<WorkerId, WorkerRecord>& workers, const std::s
                    const std::set<WorkerId>& reserved, const ResourcesConfig& wanted, WorkerId avoided) {
   GangPlan first;
   for (const bool on_one_machine : {false, true}) {
-    GangPlan plan = plan_among(candidates(workers, wanted, on_one_machine), suspects, reserved, wanted.slots_per_trial,
-                               avoided);
+    GangPlan plan = plan_among(candidates(workers, wanted, on_one_machine), suspects, reserved, wanted, avoided);
     if (plan.complete) {
       return plan;
     }

@@ -37,8 +37,8 @@ struct GangPlan {
 /// Who has it can be reached from its own machine only.
 [[nodiscard]] bool is_loopback(const std::string& address) noexcept;
 
-/// The fewest workers, at least two, that could hold equal parts and can all reach each other.
-/// O(workers × divisors of the slots).
+/// The fewest workers, at least two and as many as it has roles, that could hold equal parts and can all reach each
+/// other. O(workers × divisors of the slots).
 [[nodiscard]] GangShape gang_shape(const std::map<WorkerId, WorkerRecord>& workers, const ResourcesConfig& wanted);
 
 /// Those with enough free slots, fullest first, so that large gaps stay for large trials; when they are too few, those

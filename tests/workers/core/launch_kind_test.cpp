@@ -101,6 +101,26 @@ TEST(LaunchKind, TheFirstOfSeveralIsTensorflowsChief) {
   EXPECT_NE(config.find(R"("task":{"index":0,"type":"chief"})"), std::string::npos) << config;
 }
 
+TEST(LaunchKind, TensorflowsRolesAreGivenByRank) {
+  LaunchSpec spec = spec_of(LaunchKind::tensorflow);
+  spec.rendezvous = {0, {"a", "b", "c", "d", "e", "f"}, 23'500};
+  spec.launch.roles = {2, 1};
+  const char* const tasks[] = {"0,\"type\":\"chief\"", "0,\"type\":\"worker\"", "1,\"type\":\"worker\"",
+                               "0,\"type\":\"ps\"",    "1,\"type\":\"ps\"",     "0,\"type\":\"evaluator\""};
+  for (const char* const task : tasks) {
+    EXPECT_EQ(launch_form(spec, {}).variables.at("TF_CONFIG"),
+              R"({"cluster":{"chief":["a:23500"],"evaluator":["f:23500"],"ps":["d:23500","e:23500"],)"
+              R"("worker":["b:23500","c:23500"]},"environment":"cloud","task":{"index":)" +
+                  std::string(task) + "}}");
+    ++spec.rendezvous.rank;
+  }
+  spec.rendezvous = {1, {"a", "b"}, 23'500};
+  spec.launch.roles = {1, 0};
+  EXPECT_EQ(launch_form(spec, {}).variables.at("TF_CONFIG"),
+            R"({"cluster":{"chief":["a:23500"],"ps":["b:23500"]},"environment":"cloud",)"
+            R"("task":{"index":0,"type":"ps"}})");
+}
+
 TEST(LaunchKind, MpiListsHostsAndStartsOnTheFirst) {
   LaunchSpec spec = second_of(LaunchKind::mpi);
   EXPECT_EQ(launch_form(spec, {}).hostfile, "10.0.0.1 slots=2\n10.0.0.2 slots=2\nfd00::3 slots=2\n");

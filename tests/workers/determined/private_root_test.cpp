@@ -4,9 +4,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <filesystem>
 #include <functional>
 
+#include "hpsearch/workers/determined/bind_mounts.hpp"
 #include "scratch.hpp"
 
 namespace hpsearch::workers {
@@ -50,6 +52,47 @@ TEST(PrivateRoot, HasItsPlacesAndTheMachine) {
   EXPECT_FALSE(fs::exists("/hpsearch-test"));
   EXPECT_FALSE(fs::exists("/run/hpsearch-test"));
   EXPECT_TRUE(fs::is_empty(scratch.path("root"))) << "nothing of it may be seen outside";
+}
+
+TEST(PrivateRoot, HasTheExperimentsBindMounts) {
+  using engine::Value;
+  const Scratch scratch;
+  scratch.write("data/inside", "d");
+  scratch.write("labels", "l");
+  fs::create_directories(scratch.path("work"));
+  fs::create_directories(scratch.path("there"));
+  const auto mount = [&](const char* from, const std::string& to, bool read_only) {
+    return Value(Value::Map{
+        {"host_path", scratch.path(from)}, {"container_path", to}, {"read_only", read_only}});
+  };
+  const Value mounts = Value::List{mount("data", "/hpsearch-test/data", true), mount("data", "linked", false),
+                                   mount("labels", "/hpsearch-test/labels.csv", false),
+                                   mount("data", scratch.path("there"), false)};
+  const int status = in_private_root(scratch, {}, [&] {
+    const engine::Status made = make_bind_mounts(mounts, scratch.path("work"));
+    if (!made) {
+      std::fprintf(stderr, "%s\n", made.error().message.c_str());
+      return 2;
+    }
+    const bool seen = text_of("/hpsearch-test/data/inside") == "d" && text_of("/hpsearch-test/labels.csv") == "l" &&
+                      text_of(scratch.path("work/linked/inside")) == "d" && text_of(scratch.path("there/inside")) == "d";
+    write_text("/hpsearch-test/data/forbidden", "f");
+    write_text(scratch.path("there/allowed"), "a");
+    const engine::Status nowhere =
+        make_bind_mounts(Value(Value::List{mount("absent", "/hpsearch-test", false)}), scratch.path("work"));
+    const engine::Status on_the_machine =
+        make_bind_mounts(Value(Value::List{mount("data", scratch.path("new"), false)}), scratch.path("work"));
+    return seen && !nowhere && !on_the_machine ? 0 : 1;
+  });
+  if (status == refused) {
+    GTEST_SKIP() << "this machine allows no private mount namespace";
+  }
+  EXPECT_EQ(status, 0);
+  EXPECT_FALSE(fs::exists("/hpsearch-test"));
+  EXPECT_FALSE(fs::exists(scratch.path("data/forbidden")));
+  EXPECT_EQ(scratch.read("data/allowed"), "a");
+  EXPECT_FALSE(fs::exists(scratch.path("new")));
+  EXPECT_TRUE(fs::is_empty(scratch.path("there")));
 }
 
 TEST(PrivateRoot, AnswersWithoutAPlaceToStandOn) {

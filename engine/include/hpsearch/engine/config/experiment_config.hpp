@@ -61,6 +61,7 @@ struct ResourcesConfig {
   std::string resource_pool;    ///< Of workers that may run it; "" = the default one.
   std::map<std::string, std::string> labels = {};  ///< That such a worker must have, each with this value.
   bool single_node = false;  ///< Never on several workers, whatever `launch` says.
+  std::uint64_t least_workers = 2;  ///< When it runs on several: `launch.roles` may ask for more.
 };
 
 /// `budget`: whatever is spent first ends the search, gracefully: as completed, or as failed

@@ -31,12 +31,24 @@ inline constexpr std::array<std::string_view, 2> rank_level_names = {"node", "pr
 [[nodiscard]] std::string_view name_of(RankLevel level) noexcept;
 [[nodiscard]] std::optional<RankLevel> rank_level_named(std::string_view name) noexcept;
 
+/// Workers of a tensorflow gang that are neither its chief, which is rank 0, nor its workers. Evaluators have the last
+/// ranks, parameter servers those before them.
+struct LaunchRoles {
+  std::uint64_t ps = 0;
+  std::uint64_t evaluator = 0;
+  friend bool operator==(const LaunchRoles&, const LaunchRoles&) = default;
+};
+
 /// The `launch` section.
 struct LaunchConfig {
   LaunchKind kind = LaunchKind::process;
   RankLevel rank = RankLevel::node;
+  LaunchRoles roles = {};
   friend bool operator==(const LaunchConfig&, const LaunchConfig&) = default;
 };
+
+/// On how many workers they run at least when they run on several: one for each role that was asked for.
+[[nodiscard]] std::uint64_t least_workers(const LaunchConfig& launch) noexcept;
 
 /// Whether programs started so know how to be one of several on different workers.
 [[nodiscard]] bool spans_workers(const LaunchConfig& launch) noexcept;

@@ -1,0 +1,110 @@
+#include "hpsearch/workers/determined/bind_mounts.hpp"
+
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+
+#include <cerrno>
+#include <string>
+#include <system_error>
+
+#include "hpsearch/workers/shell/files.hpp"
+
+namespace hpsearch::workers {
+
+using engine::Done;
+using engine::Errc;
+using engine::Error;
+using engine::Status;
+using engine::Value;
+namespace fs = std::filesystem;
+
+namespace {
+
+std::string text_at(const Value& mount, const char* key) {
+  const Value* value = mount.at_path(key);
+  return value == nullptr || value->as_text() == nullptr ? "" : *value->as_text();
+}
+
+/// The first part of an absolute path that is not there; "" when all are.
+fs::path first_missing(const fs::path& path) {
+  fs::path at;
+  for (const fs::path& part : path) {
+    at /= part;
+    std::error_code error;
+    if (!fs::exists(at, error)) {
+      return at;
+    }
+  }
+  return {};
+}
+
+/// A directory of the private root itself, which is a file system of its own; those of the machine are on others.
+bool is_private(const fs::path& directory) {
+  struct stat root {};
+  struct stat here {};
+  return ::stat("/", &root) == 0 && ::stat(directory.c_str(), &here) == 0 && root.st_dev == here.st_dev;
+}
+
+Status make_place(const fs::path& place, bool is_directory) {
+  std::error_code error;
+  fs::create_directories(is_directory ? place : place.parent_path(), error);
+  if (error) {
+    return Error{Errc::unavailable, "bind_mounts: cannot make " + place.string() + ": " + error.message()};
+  }
+  if (!is_directory) {
+    return write_file(place, "", false);
+  }
+  return Done{};
+}
+
+Status mount_one(const std::string& from, const std::string& to, bool read_only) {
+  bool done = ::mount(from.c_str(), to.c_str(), nullptr, MS_BIND | MS_REC, nullptr) == 0;
+  if (done && read_only) {
+    struct statvfs now {};
+    done = ::statvfs(to.c_str(), &now) == 0;
+    // What the machine's mount forbids cannot be allowed on the way. The two name their flags alike.
+    static_assert(int{ST_NOSUID} == int{MS_NOSUID} && int{ST_NODEV} == int{MS_NODEV} && int{ST_NOEXEC} == int{MS_NOEXEC});
+    const unsigned long forbidden = now.f_flag & static_cast<unsigned long>(ST_NOSUID | ST_NODEV | ST_NOEXEC);
+    done = done &&
+           ::mount(nullptr, to.c_str(), nullptr, static_cast<unsigned long>(MS_BIND | MS_REMOUNT | MS_RDONLY) | forbidden, nullptr) == 0;
+  }
+  return done ? Status(Done{})
+              : Error{Errc::unavailable, "bind_mounts: cannot mount " + from + " at " + to + ": " + error_text(errno)};
+}
+
+}  // namespace
+
+Status make_bind_mounts(const Value& mounts, const fs::path& directory) {
+  const Value::List* list = mounts.as_list();
+  if (list == nullptr) {
+    return Done{};
+  }
+  for (const Value& mount : *list) {
+    const fs::path from = text_at(mount, "host_path");
+    const fs::path given = text_at(mount, "container_path");
+    const fs::path to = (given.is_absolute() ? given : directory / given).lexically_normal();
+    std::error_code error;
+    const fs::file_status status = fs::status(from, error);
+    if (!fs::exists(status)) {
+      return Error{Errc::not_found, "bind_mounts: there is no " + from.string() + " on this worker's machine"};
+    }
+    if (const fs::path missing = first_missing(to); !missing.empty()) {
+      if (given.is_absolute() && !is_private(missing.parent_path())) {
+        return Error{Errc::not_found, "bind_mounts: there is no " + to.string() + " on this worker's machine to mount at; "
+                                          "make it, or mount below a directory that the root does not have"};
+      }
+      if (const Status made = make_place(to, fs::is_directory(status)); !made) {
+        return made;
+      }
+    }
+    const Value* read_only = mount.at_path("read_only");
+    const bool only = read_only != nullptr && read_only->as_bool() != nullptr && *read_only->as_bool();
+    if (const Status mounted = mount_one(from.string(), to.string(), only); !mounted) {
+      return mounted;
+    }
+  }
+  return Done{};
+}
+
+}  // namespace hpsearch::workers
