@@ -134,6 +134,19 @@ class DeterminedHarness(DeterminedCase):
         self.assertEqual({line["why"] for line in ledger.of("end")} - {"preempted"}, {"out of operations"})
         self.assertEqual({trial["restarts"] for trial in trials}, {0})
 
+    def test_bind_mounts(self):
+        (self.folder / "data").mkdir()
+        (self.folder / "data" / "inside").write_text("")
+        self.cluster.start_worker(1)
+        tree = self.core_api({"name": "single", "max_length": 2}, max_restarts=0, bind_mounts=[
+            {"host_path": str(self.folder / "data"), "container_path": "/hpsearch-e2e/data", "read_only": True},
+            {"host_path": str(self.folder / "data"), "container_path": "here"}])
+        tree["entrypoint"] = ("test -f /hpsearch-e2e/data/inside && touch here/written && "
+                              "! touch /hpsearch-e2e/data/refused && python3 core_api.py")
+        trial, = self.expect_over(self.submit(tree))
+        self.assertEqual(trial["reached"], 2, trial)
+        self.assertEqual(sorted(path.name for path in (self.folder / "data").iterdir()), ["inside", "written"])
+
     def test_strangers_are_refused(self):
         self.cluster.start_worker(1)
         experiment = self.submit(self.core_api({"name": "single", "max_length": 30},
