@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "experiment/world.hpp"
+#include "world.hpp"
 
 namespace hpsearch::engine {
 

@@ -1,4 +1,4 @@
-#include "experiment/applier.hpp"
+#include "applier.hpp"
 
 namespace hpsearch::engine {
 

@@ -2,7 +2,7 @@
 #include <utility>
 #include <vector>
 
-#include "experiment/applier.hpp"
+#include "applier.hpp"
 
 namespace hpsearch::engine {
 namespace {

@@ -1,6 +1,6 @@
 #include <string>
 
-#include "experiment/applier.hpp"
+#include "applier.hpp"
 
 namespace hpsearch::engine {
 

@@ -4,7 +4,7 @@
 #include <utility>
 #include <variant>
 
-#include "experiment/applier.hpp"
+#include "applier.hpp"
 #include "report_digest.hpp"
 #include "retention.hpp"
 

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "experiment/applier.hpp"
+#include "applier.hpp"
 #include "retention.hpp"
 
 namespace hpsearch::engine {
