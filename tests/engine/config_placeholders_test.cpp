@@ -76,7 +76,7 @@ TEST(Placeholders, WhereATextIsEvaluatedOnlyHarmlessOnesAreSafe) {
            "sh -c \"$(echo {q})\"", "cat <<EOF\nlr: {q}\nEOF", "cat <<'EOF'\nlr: {q}\nEOF", "xargs -n1 sh -c 'p {q}'",
            "echo \"p {q}\" | sh", "printf %s {q} | bash -s", "bash <<< \"p {q}\"", "bash <(echo {q})", ". <(echo {q})",
            "echo {q} | while read x; do eval \"$x\"; done", "echo {q} | { bash; }", "echo {q} | xargs -I% sh -c '%'",
-           ". /dev/stdin <<< {q}", "p {q} | tee >(sh)", "[ -v {q} ]", "sbatch --wrap=\"p {q}\"", "x=$(echo {q} | sh)",
+           ". /dev/stdin <<< {q}", "p {q} | tee >(sh)", "[ -v {q} ]", "sbatch --wrap=\"p {q}\"", "x=$(echo {q} | sh)", "X={q}; p $[1]; eval \"$X\"",
            "[[ a && ( {q} -eq 1 ) ]]", "while [[ a || {q} -eq 1 ]]; do p; done",
        }) {
     EXPECT_EQ(place_in(line), ShellPlace::evaluated) << line;
@@ -103,6 +103,15 @@ TEST(Placeholders, WhereNothingIsSafeEveryValueIsRefused) {
     EXPECT_EQ(place_in(line), ShellPlace::unsafe) << line;
     EXPECT_EQ(with_value(line, "1"), "refused") << line;
   }
+}
+
+TEST(Placeholders, DeepNestingIsGivenUp) {
+  std::string line;
+  for (int i = 0; i < 100'000; ++i) {
+    line += "$(p ";
+  }
+  EXPECT_EQ(place_in(line + "{q}"), ShellPlace::unsafe);
+  EXPECT_EQ(place_in("p {q} " + line), ShellPlace::evaluated);  // By what has not been read, perhaps.
 }
 
 TEST(Placeholders, ValuesAreQuotedForTheirPlace) {

@@ -42,21 +42,29 @@ class ShellLine {
 
   void follow() {
     while (at_ < symbols_.size()) {
-      step();
+      if (lost_.empty()) {
+        step();
+      } else {
+        give_up();
+      }
     }
     end_command();
-    if ((keeps_value_ && evaluates_variable_) || (hands_over_ && evaluates_input_)) {
+    // What has not been read may evaluate anything.
+    if ((keeps_value_ && evaluates_variable_) || (hands_over_ && evaluates_input_) || !lost_.empty()) {
       for (const Symbol& symbol : symbols_) {
         if (symbol.name != nullptr && symbol.name->place < ShellPlace::evaluated &&
             symbol.name->place != ShellPlace::comment) {
           symbol.name->place = ShellPlace::evaluated;
-          symbol.name->around = "a line that evaluates a variable, or what a command prints";
+          symbol.name->around = lost_.empty() ? "a line that evaluates a variable, or what a command prints" : lost_;
         }
       }
     }
   }
 
  private:
+  // Nobody writes so many; each placeholder looks at all of them.
+  static constexpr std::size_t most_frames = 50;
+
   enum class Inside : std::uint8_t { substitution, subshell, arithmetic, parameter, double_quotes };
 
   /// One command, as far as it has been read.
@@ -135,7 +143,7 @@ class ShellLine {
   }
 
   /// Whether the word that is being read is a program, by the innermost command or by one that this one stands in.
-  [[nodiscard]] bool is_program(bool quoted, std::string& begun) const {
+  [[nodiscard]] bool is_program(bool quoted, std::string_view& begun) const {
     const auto runs = [&begun](const Command& command, bool in_quotes) {
       begun = command.word;
       return command.words.role(command.word, in_quotes) != WordRole::plain;
@@ -165,10 +173,9 @@ class ShellLine {
     keeps_value_ = keeps_value_ || std::any_of(frames_.begin(), frames_.end(), [](const Frame& frame) {
       return frame.inside == Inside::substitution;  // What it prints may go into a variable.
     });
-    std::string begun;
+    std::string_view begun;
     if (is_program(in_single_quotes || in_double_quotes, begun)) {
-      const bool computes = begun.find("((") != std::string::npos || begun.find("[") != std::string::npos ||
-                            begun.find("let ") != std::string::npos;
+      const bool computes = begun.find("((") != begun.npos || begun.find('[') != begun.npos || begun.find("let ") != begun.npos;
       return put(index, computes ? ShellPlace::number : ShellPlace::evaluated, "a text that is evaluated as a program");
     }
     if (in_single_quotes) {
@@ -232,7 +239,7 @@ class ShellLine {
     }
     const bool positional = variable.empty() ? (at(index) == '@' || at(index) == '*')
                                              : (variable.front() >= '0' && variable.front() <= '9');
-    std::string begun;
+    std::string_view begun;
     if (!is_program(true, begun)) {
       return;
     }
@@ -244,6 +251,9 @@ class ShellLine {
   }
 
   void push(Inside inside, bool quoted) {
+    if (frames_.size() >= most_frames) {
+      lose("a line that is nested too deep");
+    }
     frames_.push_back({inside, quoted, {}});
     if (inside == Inside::substitution || inside == Inside::subshell) {
       std::swap(frames_.back().outer, command_);
@@ -252,6 +262,16 @@ class ShellLine {
   }
 
   // --- reading ---
+
+  /// What follows is not read.
+  void give_up() {
+    for (; at_ < symbols_.size(); ++at_) {
+      if (symbols_[at_].name != nullptr) {
+        put(at_, ShellPlace::unsafe, lost_);
+      }
+    }
+    heredocs_.clear();
+  }
 
   void step() {
     const Symbol& symbol = symbols_[at_];

@@ -68,6 +68,9 @@ class Quoting : public testing::Test {
   /// What would run; nothing when a value is refused.
   Texts planned(const std::string& line) {
     LaunchSpec spec = spec_of(key_of(0), {line});
+    if (chance_() % 2 == 0) {
+      spec.entrypoint.command = Texts{"/bin/sh", "-c", line};  // Which is the same.
+    }
     spec.hparams = Value::Map{{"q", q_}, {"r.s", r_}};
     const auto argv = expand_entrypoint(spec, HyperparameterForms(spec.hparams, {}), {});
     if (!argv) {
@@ -165,7 +168,7 @@ TEST_F(Quoting, EveryValueReachesTheProgramFromEveryStateOfTheShell) {
       {"eval \"$(echo 'V=v')\"; ", ""},
       {"sh -c 'exit 0' x {q} \"{r.s}\"; ", ""},
   };
-  for (int round = 0; round < 400 * test_effort(); ++round) {
+  for (int round = 0; round < 300 * test_effort(); ++round) {
     q_ = hostile();
     r_ = hostile();
     const auto& [before, after] = one_of(around);
@@ -218,7 +221,7 @@ TEST_F(Quoting, WhereValuesAreEvaluatedAgainHarmlessOnesAreIntactAndOthersRefuse
   };
   int intact = 0;
   int refused = 0;
-  for (int round = 0; round < 300 * test_effort(); ++round) {
+  for (int round = 0; round < 200 * test_effort(); ++round) {
     q_ = chance_() % 3 == 0 ? std::to_string(chance_() % 1000) : hostile();
     const std::string& line = one_of(lines);
     const Texts argv = planned(line);
@@ -234,8 +237,8 @@ TEST_F(Quoting, WhereValuesAreEvaluatedAgainHarmlessOnesAreIntactAndOthersRefuse
     ++intact;
     ASSERT_EQ(got(), Texts{q_}) << "seed " << first_seed << ", round " << round << ": " << engine::compact_json(argv[2]);
   }
-  EXPECT_GT(intact, 80);
-  EXPECT_GT(refused, 80);
+  EXPECT_GT(intact, 40);
+  EXPECT_GT(refused, 40);
 }
 
 TEST_F(Quoting, NothingIsRunFromLinesOfAnyKind) {
@@ -247,7 +250,7 @@ TEST_F(Quoting, NothingIsRunFromLinesOfAnyKind) {
       "[[ ", " -eq 1 ]]", "for x in ", "; do eval $x; done", " | sh", " | bash -s", "bash <<< ", "bash <(echo ", " | while read x; ", "<<<", "<(", ">(sh)", "sh ", "xargs ",
       "[ -v ", ". ", "echo a >s; ", "command ", "then ", "f() {{ eval \"$1\"; }}; f ", "x\\\ny", "\\'", "\\\"", "\\`", "\t",
   };
-  const int rounds = 500 * test_effort();
+  const int rounds = 400 * test_effort();
   int ran = 0;
   for (int round = 0; round < rounds; ++round) {
     q_ = hostile();
