@@ -6,6 +6,8 @@
 #include "config/component_section.hpp"
 #include "config/sections.hpp"
 #include "hpsearch/engine/base/text.hpp"
+#include "hpsearch/engine/config/argument_text.hpp"
+#include "hpsearch/engine/config/determined.hpp"
 #include "hpsearch/engine/config/placeholders.hpp"
 
 namespace hpsearch::engine {
@@ -174,26 +176,100 @@ class ContractCheck {
   /// The worker would refuse them at the start of each attempt.
   void placeholders() {
     if (const std::string* line = std::get_if<std::string>(&config_.entrypoint.command)) {
-      check_names(*line, "entrypoint");
+      check_pieces(line_pieces(*line), "entrypoint");
       return;
     }
     const auto& items = std::get<std::vector<std::string>>(config_.entrypoint.command);
+    const std::vector<std::vector<EntrypointPiece>> all = item_pieces(items);
     for (std::size_t i = 0; i < items.size(); ++i) {
       const std::string at = "entrypoint[" + std::to_string(i) + "]";
-      check_names(items[i], at);
-      for (const char* all : {"{args}", "{args_eq}"}) {
-        const std::vector<EntrypointPiece> pieces = pieces_of(items[i]);
-        const bool among = std::any_of(pieces.begin(), pieces.end(), [all](const EntrypointPiece& piece) {
-          return piece.is_name && "{" + piece.text + "}" == all;
-        });
-        if (among && items[i] != all) {
-          problem(at, "has " + std::string(all) + " inside " + shown(Value(items[i])), "an item of its own: it becomes several");
+      check_pieces(all[i], at);
+      for (const EntrypointPiece& piece : all[i]) {
+        if (piece.place == ShellPlace::item && is_all(piece) && all[i].size() > 1) {
+          problem(at, "has {" + piece.text + "} inside " + shown(Value(items[i])), allowed_at(piece));
         }
       }
     }
   }
 
-  void check_names(const std::string& text, const std::string& at) {
+  static bool is_all(const EntrypointPiece& piece) {
+    return piece.is_name && (piece.text == "args" || piece.text == "args_eq");
+  }
+
+  void check_pieces(const std::vector<EntrypointPiece>& pieces, const std::string& at) {
+    check_names(pieces, at);
+    if (wants_determined_harness(config_)) {
+      return;  // It gets the entrypoint word for word.
+    }
+    for (const EntrypointPiece& piece : pieces) {
+      if (piece.is_name && piece.place != ShellPlace::item && piece.place != ShellPlace::comment) {
+        check_place(piece, at);
+      }
+    }
+  }
+
+  /// Whether every value that a trial can have is safe where the placeholder stands.
+  void check_place(const EntrypointPiece& piece, const std::string& at) {
+    if (is_all(piece)) {
+      if (piece.place != ShellPlace::word && piece.place != ShellPlace::evaluated) {
+        problem(at, "has " + described(piece), allowed_at(piece));
+        return;
+      }
+      for (const Space::Leaf& leaf : config_.space.leaves()) {
+        for (const std::string& text : texts_of(leaf)) {
+          const std::vector<std::string> words = piece.text == "args" ? std::vector{"--" + leaf.path, text}
+                                                                      : std::vector{"--" + leaf.path + "=" + text};
+          if (!written(piece, words)) {
+            return unwritable(piece, at, words.back());
+          }
+        }
+      }
+      return;
+    }
+    std::vector<std::string> texts = {"1"};  // For {trial_id}; a path shows itself when there is one.
+    for (const Space::Leaf& leaf : config_.space.leaves()) {
+      if (leaf.path == piece.text) {
+        texts = texts_of(leaf);
+      } else if (leaf.path.starts_with(piece.text + ".")) {
+        texts = {"{}"};
+      } else if (piece.text.starts_with(leaf.path + ".")) {
+        texts = member_texts(leaf, piece.text.substr(leaf.path.size() + 1));
+      }
+    }
+    for (const std::string& text : texts) {
+      if (!written(piece, text)) {
+        return unwritable(piece, at, text);
+      }
+    }
+  }
+
+  void unwritable(const EntrypointPiece& piece, const std::string& at, const std::string& text) {
+    problem(at, piece.place == ShellPlace::unsafe || !piece.bare
+                    ? "has " + described(piece)
+                    : "can put " + shown(Value(text)) + " in the place of " + described(piece),
+            allowed_at(piece));
+  }
+
+  /// As arguments; one number stands for all numbers.
+  static std::vector<std::string> texts_of(const Space::Leaf& leaf) {
+    std::vector<std::string> texts;
+    for (const Value* value : named_values(leaf)) {
+      texts.push_back(argument_text(*value, leaf.bool_style.value_or(BoolStyle::python)));
+    }
+    return texts.empty() ? std::vector<std::string>{"1"} : texts;
+  }
+
+  static std::vector<std::string> member_texts(const Space::Leaf& leaf, const std::string& path) {
+    std::vector<std::string> texts;
+    for (const Value* value : named_values(leaf)) {
+      if (const Value* member = value->at_path(path)) {
+        texts.push_back(argument_text(*member));
+      }
+    }
+    return texts;
+  }
+
+  void check_names(const std::vector<EntrypointPiece>& pieces, const std::string& at) {
     std::vector<std::string> known{"args", "args_eq", "checkpoint_dir", "output_dir", "trial_id"};
     for (const Space::Leaf& leaf : config_.space.leaves()) {
       known.push_back(leaf.path);
@@ -207,7 +283,7 @@ class ContractCheck {
     for (const Channel& channel : config_.contract.outputs) {
       known.push_back("outputs." + channel.name);
     }
-    for (const EntrypointPiece& piece : pieces_of(text)) {
+    for (const EntrypointPiece& piece : pieces) {
       const std::string& name = piece.text;
       // Also a group of hyperparameters, and a member of one that is a map.
       const auto belongs = [&name](const Space::Leaf& leaf) {
@@ -215,7 +291,7 @@ class ContractCheck {
       };
       const bool is_known = std::find(known.begin(), known.end(), name) != known.end() ||
                             std::any_of(config_.space.leaves().begin(), config_.space.leaves().end(), belongs);
-      if (piece.is_name && !is_known) {
+      if (piece.is_name && !is_known && piece.place != ShellPlace::comment) {
         const std::string near(nearest(name, known));
         problem(at, "says {" + name + "}, which is neither a hyperparameter nor a known word",
                 (near.empty() ? "" : "did you mean {" + near + "}? ") +
