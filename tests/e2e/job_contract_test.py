@@ -191,6 +191,20 @@ class JobContract(harness.Case):
         self.assertEqual(sorted(model["learning_rate"] for model in models),
                          sorted(trial["hparams"]["learning_rate"] for trial in trials))
 
+    def test_components_give_values_in_their_types(self):
+        component = {"name": "typed", "parameters": {
+            "lr": {"type": "Float"}, "rate": {"type": "Float"}, "n": {"type": "Int"}, "sizes": {"type": "Int"},
+            "loud": {"type": "Bool", "bool_style": "lower"}, "word": {"type": "String", "pattern": "^[0-9]+$"}}}
+        account, _ = self.run_witness(
+            ["/usr/bin/python3", "witness.py", "{args_eq}"], component=component, inputs={}, outputs={},
+            searcher={"name": "grid", "metric": "loss", "max_length": {"epochs": 1}},
+            hyperparameters={"lr": 1, "rate": {"type": "categorical", "vals": [2]}, "n": 32.0, "word": "010",
+                             "sizes": {"type": "const", "val": 1e3}, "loud": {"type": "categorical", "vals": [True]}})
+        self.assertEqual(account.arguments,
+                         ["--loud=true", "--lr=1.0", "--n=32", "--rate=2.0", "--sizes=1000", "--word=010"])
+        self.assertEqual(account.environment["PAI_HPS"],
+                         '{"loud": true, "lr": 1.0, "n": 32, "rate": 2.0, "sizes": 1000, "word": "010"}')
+
     def test_pai_component(self):
         checked = self.run_cli("component", "check", EXAMPLES / "component/component.yaml")
         self.assertIn("is a valid component: count-words", checked.stdout)

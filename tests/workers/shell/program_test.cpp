@@ -247,6 +247,20 @@ print(say(type="log", text="more to come"))
             "more to come\n{'directive': 'continue', 'length': 9}\n");
 }
 
+TEST_F(Programs, ProgressIsALineOfTheLogWheneverItIsAnotherPercent) {
+  begin();
+  const AttemptKey key = key_of(0);
+  lease(spec_of(key, python(R"(
+for fraction in 0.1, 0.101, None, 0.5, 7, 1:
+    say(type="progress", fraction=fraction)
+say(type="progress")
+print("ends")
+)")));
+  const ExitReport exit = daemon_.wait_for_exit(key);
+  EXPECT_EQ(exit.code, 0) << exit.log_tail;
+  EXPECT_EQ(read_log(key, "stdout").text, "progress 10%\nprogress 50%\nprogress 100%\nends\n");
+}
+
 TEST_F(Programs, ReportByLinesOnStdout) {
   begin();
   const AttemptKey key = key_of(0);
