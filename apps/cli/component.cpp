@@ -61,7 +61,7 @@ std::string values_of(const ComponentParameter& parameter) {
   if (!parameter.least && !parameter.greatest) {
     return "any";
   }
-  const auto end = [](const std::optional<double>& bound) { return bound ? engine::short_number(*bound) : ""; };
+  const auto end = [](const std::optional<double>& bound) { return bound ? engine::bound_text(*bound) : ""; };
   const std::string range = end(parameter.least) + " ... " + end(parameter.greatest);
   return parameter.type == engine::ComponentType::text ? "length " + range : range;
 }

@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "metric_groups.hpp"
+
 namespace hpsearch::patterns {
 
 using engine::Errc;
@@ -15,8 +17,7 @@ using engine::Result;
 struct MetricPattern::Compiled {
   explicit Compiled(const std::string& text) : expression(text, re2::RE2::Quiet) {}
   re2::RE2 expression;
-  int value_group = 1;
-  int step_group = 0;  ///< 0 = none.
+  MetricGroups groups;
 };
 
 MetricPattern::MetricPattern(std::unique_ptr<const Compiled> compiled) noexcept : compiled_(std::move(compiled)) {}
@@ -24,24 +25,33 @@ MetricPattern::MetricPattern(MetricPattern&&) noexcept = default;
 MetricPattern& MetricPattern::operator=(MetricPattern&&) noexcept = default;
 MetricPattern::~MetricPattern() = default;
 
-Result<MetricPattern> MetricPattern::compile(const std::string& text) {
-  auto compiled = std::make_unique<Compiled>(text);
-  const re2::RE2& expression = compiled->expression;
+Result<MetricGroups> metric_groups(const re2::RE2& expression) {
   if (!expression.ok()) {
     return Error{Errc::bad_request, "cannot be used: " + expression.error()};
   }
+  MetricGroups groups;
   const std::map<std::string, int>& names = expression.NamedCapturingGroups();
   if (const auto step = names.find("step"); step != names.end()) {
-    compiled->step_group = step->second;
+    groups.step = step->second;
   }
   if (const auto value = names.find("value"); value != names.end()) {
-    compiled->value_group = value->second;
+    groups.value = value->second;
   } else {
-    compiled->value_group = compiled->step_group == 1 ? 2 : 1;
+    groups.value = groups.step == 1 ? 2 : 1;
   }
-  if (expression.NumberOfCapturingGroups() < compiled->value_group) {
+  if (expression.NumberOfCapturingGroups() < groups.value) {
     return Error{Errc::bad_request, "has no group around the number; write for example (?P<value>[-+0-9.eE]+)"};
   }
+  return groups;
+}
+
+Result<MetricPattern> MetricPattern::compile(const std::string& text) {
+  auto compiled = std::make_unique<Compiled>(text);
+  const Result<MetricGroups> groups = metric_groups(compiled->expression);
+  if (!groups) {
+    return groups.error();
+  }
+  compiled->groups = *groups;
   return MetricPattern(std::move(compiled));
 }
 
@@ -56,9 +66,9 @@ std::optional<MetricPattern::Found> MetricPattern::find(std::string_view line) c
     const re2::StringPiece& piece = groups[static_cast<std::size_t>(group)];
     return std::string_view(piece.data(), piece.size());
   };
-  Found found{.value = text_of(compiled_->value_group), .step = std::nullopt};
-  if (compiled_->step_group != 0) {
-    found.step = text_of(compiled_->step_group);
+  Found found{.value = text_of(compiled_->groups.value), .step = std::nullopt};
+  if (compiled_->groups.step != 0) {
+    found.step = text_of(compiled_->groups.step);
   }
   return found;
 }

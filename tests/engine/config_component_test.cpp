@@ -265,6 +265,7 @@ TEST(AlgorithmSpec, IsReadAsAComponent) {
   EXPECT_EQ(lr.default_value, Value(0.01));
   EXPECT_FALSE(lr.required) << "what has a default need not be given";
   EXPECT_GT(lr.least.value_or(0), 0.0);
+  EXPECT_EQ(bound_text(*lr.least), "above 0");
   EXPECT_EQ(lr.greatest, 1.0);
   EXPECT_EQ(component.parameters[3].choices, (std::vector<Value>{"sgd", "adam"}));
   ASSERT_EQ(component.inputs.size(), 1U);

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace hpsearch::patterns {
 namespace {
 
@@ -35,6 +37,16 @@ TEST(PatternCheck, TextsHaveToFitTheirParametersPattern) {
             "parameters.tag.default: is \"12\" (a text in which the pattern \"^v[0-9]+$\" is found)\n");
   EXPECT_EQ(told({{.path = "parameters.tag.pattern", .pattern = "[", .purpose = PatternPurpose::value}}),
             "parameters.tag.pattern: is \"[\", which cannot be used: missing ]: [ (a regular expression (RE2))\n");
+}
+
+TEST(PatternCheck, AFewSecondsOfPatternsAreNotRead) {
+  const PatternUse large{.path = "metrics.large", .pattern = R"((\pL{300}))"};
+  EXPECT_EQ(told({large}), "");
+  EXPECT_EQ(told(std::vector(20, large)),
+            "metrics.large: stands after patterns that take too long to read together (simpler patterns)\n");
+  const std::string refused = told(std::vector(20, PatternUse{.path = "metrics.x", .pattern = R"((\pL{1000}))"}));
+  EXPECT_LT(std::count(refused.begin(), refused.end(), '\n'), 10) << "those that RE2 gives up on cost time too";
+  EXPECT_EQ(told(std::vector(1000, PatternUse{.path = "metrics.loss", .pattern = "loss=([0-9.]+)"})), "");
 }
 
 /// The engine lists what there is to check.

@@ -1,6 +1,7 @@
 #include "config/component_values.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "base/shown.hpp"
 #include "hpsearch/engine/base/text.hpp"
@@ -56,6 +57,10 @@ bool allows(const ComponentParameter& parameter, const Value& value) {
          (!parameter.greatest || measure(*typed) <= *parameter.greatest);
 }
 
+std::string bound_text(double bound) {
+  return bound == std::numeric_limits<double>::denorm_min() ? "above 0" : short_number(bound);
+}
+
 std::string described(const ComponentParameter& parameter) {
   std::string text(name_of(parameter.type));
   if (!parameter.choices.empty()) {
@@ -70,7 +75,7 @@ std::string described(const ComponentParameter& parameter) {
     text += of;
   }
   if (parameter.least) {
-    text += " from " + short_number(*parameter.least);
+    text += " from " + bound_text(*parameter.least);
   }
   if (parameter.greatest) {
     text += (parameter.least ? " to " : " up to ") + short_number(*parameter.greatest);

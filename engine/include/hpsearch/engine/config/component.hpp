@@ -32,6 +32,9 @@ struct ComponentParameter {
   std::optional<BoolStyle> bool_style;
 };
 
+/// An end of a range for people: "0.5"; "above 0" for the least number above it, which stands for an excluded 0.
+[[nodiscard]] std::string bound_text(double bound);
+
 /// One channel that a program declares.
 struct ComponentChannel {
   std::string name;
