@@ -10,6 +10,7 @@
 #include <filesystem>
 
 #include "hpsearch/engine/base/text.hpp"
+#include "hpsearch/patterns/pattern_check.hpp"
 #include "hpsearch/searchers/registry.hpp"
 
 namespace hpsearch::cli {
@@ -164,6 +165,9 @@ ExperimentFile open_experiment_file(const std::string& path, const Overrides& ov
   override_tree(out.tree, overrides);
   engine::ParsedConfig parsed =
       engine::parse_submission(out.tree, searchers::registry(), out.stem, overrides.seed.value_or(0));
+  for (engine::Problem& problem : patterns::problems_of(engine::patterns_of(out.tree))) {
+    parsed.problems.push_back(std::move(problem));
+  }
   const auto place = [&](engine::Problems& from, std::vector<FileProblem>& to) {
     for (engine::Problem& problem : from) {
       constexpr std::string_view below = "component.";

@@ -4,6 +4,7 @@ import contextlib
 import io
 import os
 import pathlib
+import shutil
 import types
 import unittest
 
@@ -121,49 +122,112 @@ class LightningStandInTest(CallbackTest):
         self.fit(fresh("LightningCallback")(), trainer)
         self.assertEqual((worker.heard, trainer.should_stop), ([], True))
 
+    def test_all_processes_save_when_the_first_one_does(self):
+        self.decide()
+        del os.environ["HPSEARCH_SOCKET"]  # As the worker's own processes but the first have none.
+        self.forget_trial()
+        strategy = types.SimpleNamespace(broadcast=lambda value: "stop" if isinstance(value, str) else True)
+        self.fit(fresh("LightningCallback")(), self.trainer(is_global_zero=False, world_size=2, strategy=strategy))
+        self.assertTrue((self.folder / "checkpoint" / "lightning.ckpt").exists())
+
 
 class TransformersStandInTest(CallbackTest):
-    """transformers.TrainerCallback as documented: on_log, on_evaluate, on_save and the control's wishes."""
+    """transformers.TrainerCallback as documented, in the order in which the Trainer calls it: after a step, and at an
+    epoch's end, on_log, on_evaluate, and on_save where the control wishes it; then it looks whether to stop.
+    """
 
     def setUp(self):
         super().setUp()
         transformers = types.ModuleType("transformers")
-        transformers.TrainerCallback = type("TrainerCallback", (), {})
+        transformers.TrainerCallback = type("TrainerCallback", (), {
+            name: lambda callback, args, state, control, **more: None
+            for name in ("on_train_begin", "on_train_end", "on_epoch_begin", "on_epoch_end", "on_step_begin", "on_log",
+                         "on_evaluate", "on_save")})
         self.stand_in(transformers=transformers)
 
-    def train(self, callback, epochs=10, first=True):
+    def train(self, callback, epochs=10, steps=10, first=True, evaluate_every=None, saves=True, max_steps=-1, rest=0):
+        """`evaluate_every`: steps, instead of epochs. `rest`: batches that gradient accumulation leaves of an epoch."""
         args = types.SimpleNamespace(output_dir=str(self.folder / "out"), train_batch_size=8, world_size=1,
-                                     gradient_accumulation_steps=1)
+                                     gradient_accumulation_steps=1, max_steps=max_steps)
         state = types.SimpleNamespace(epoch=0.0, global_step=0, is_world_process_zero=first)
         control = types.SimpleNamespace(should_training_stop=False, should_save=False)
-        while state.epoch < epochs and not control.should_training_stop:
-            state.epoch += 1.0
-            state.global_step += 10
+
+        def look_around():
             callback.on_log(args, state, control, logs={"loss": 1.0, "epoch": state.epoch})
             callback.on_evaluate(args, state, control, metrics={"eval_acc": 0.5, "epoch": state.epoch})
-            if control.should_save:
-                control.should_save = False
+            if control.should_save and saves:
                 folder = self.folder / "out" / "checkpoint-{}".format(state.global_step)
                 folder.mkdir(parents=True)
                 (folder / "model").write_text("weights")
                 callback.on_save(args, state, control)
+            control.should_save = False
+
+        callback.on_train_begin(args, state, control)
+        for epoch in range(epochs):
+            callback.on_epoch_begin(args, state, control)
+            for step in range(steps):
+                callback.on_step_begin(args, state, control)
+                state.global_step += 1
+                state.epoch = epoch + (step + 1) / (steps + rest)
+                control.should_training_stop = control.should_training_stop or state.global_step == max_steps
+                if evaluate_every and state.global_step % evaluate_every == 0:
+                    look_around()
+                if control.should_training_stop:
+                    break
+            callback.on_epoch_end(args, state, control)
+            if not evaluate_every:
+                look_around()
+            if control.should_training_stop:
+                break
+        callback.on_train_end(args, state, control)
         return state
 
-    def test_it_reports_and_stops(self):
+    def test_it_reports_saves_before_decisions_and_stops(self):
         worker = self.decide("continue", "stop")
         self.assertEqual(self.train(fresh("TransformersCallback")()).epoch, 4)
-        self.assertEqual(self.handed_over(worker), [("report", 1), ("report", 2), ("report", 3), ("report", 4)])
+        self.assertEqual(self.handed_over(worker), [("report", 1), ("checkpoint", 2), ("report", 2), ("report", 3),
+                                                    ("checkpoint", 4), ("report", 4)])
         self.assertEqual(worker.said("report")[0], {"type": "report", "step": 1, "group": "training",
                                                     "metrics": {"loss": 1.0}})
 
-    def test_a_pause_saves_and_the_next_attempt_finds_it(self):
+    def test_a_pause_ends_it_and_the_next_attempt_finds_the_checkpoint(self):
         worker = self.decide("pause")
         self.train(fresh("TransformersCallback")())
-        self.assertEqual(self.handed_over(worker), [("report", 1), ("report", 2), ("checkpoint", 2)])
+        self.assertEqual(self.handed_over(worker), [("report", 1), ("checkpoint", 2), ("report", 2)])
         os.environ["HPSEARCH_LATEST_CHECKPOINT"] = str(self.folder / "checkpoint")
         resume = fresh("TransformersCallback")().resume_from_checkpoint
         self.assertEqual((os.path.basename(resume), pathlib.Path(resume, "model").read_text()),
                          ("checkpoint-20", "weights"))
+
+    def test_a_pause_before_the_length_saves_after_it(self):
+        worker = self.in_trial(lambda message: {"directive": "pause" if "group" not in message else "continue", "length": 5},
+                               LENGTH="5")
+        self.train(fresh("TransformersCallback")())
+        self.assertEqual(self.handed_over(worker), [("report", 1), ("checkpoint", 1)])
+
+    def test_without_checkpoints_it_only_reports(self):
+        worker = self.decide("stop")
+        self.train(fresh("TransformersCallback")(checkpoints=False))
+        self.assertEqual(self.handed_over(worker), [("report", 1), ("report", 2)])
+
+    def test_an_evaluation_that_no_save_follows_is_reported_all_the_same(self):
+        worker = self.decide("stop")
+        self.train(fresh("TransformersCallback")(), saves=False)
+        self.assertEqual(self.handed_over(worker), [("report", 1), ("report", 2)])
+        worker.heard.clear()
+        worker.answer = lambda message: {"directive": "stop", "length": 2}
+        state = types.SimpleNamespace(epoch=2.0, global_step=20, is_world_process_zero=True)
+        fresh("TransformersCallback")().on_evaluate(None, state, types.SimpleNamespace(), metrics={"eval_acc": 0.5})
+        self.assertEqual(self.handed_over(worker), [("report", 2)], "one by hand, outside train()")
+
+    def test_an_epoch_counts_when_it_is_over(self):
+        for evaluate_every, rest, max_steps, steps in ((5, 0, -1, [0, 1, 1, 2]), (None, 3, -1, [1, 2]), (None, 0, 15, [1, 1])):
+            worker = self.decide("stop")
+            self.train(fresh("TransformersCallback")(), epochs=2, evaluate_every=evaluate_every, rest=rest, max_steps=max_steps)
+            self.assertEqual([message["step"] for message in worker.said("report") if "group" not in message], steps)
+            worker.close()
+            pathlib.Path(worker.address).unlink()
+            shutil.rmtree(self.folder / "out", ignore_errors=True)
 
     def test_other_processes_say_nothing(self):
         worker = self.decide()

@@ -1,5 +1,5 @@
-"""Programs written for Determined run on the genuine 0.24 harness, unmodified: a Core API script and a PyTorchTrial,
-through single and adaptive_asha, pauses, promotions, restarts and invalid hyperparameters.
+"""Core API scripts written for Determined run on the genuine 0.24 harness, unmodified, through single and adaptive_asha,
+pauses, promotions, restarts and invalid hyperparameters. determined_pytorch_test.py does so with a PyTorchTrial.
 
 Needs a Python with the package determined (scripts/setup determined makes one); without it the test is skipped.
 """
@@ -31,11 +31,7 @@ def find_python():
 PYTHON = find_python()
 
 
-def has_torch():
-    return not subprocess.run([str(PYTHON), "-c", "import determined.pytorch"], capture_output=True).returncode
-
-
-class DeterminedHarness(harness.Case):
+class DeterminedCase(harness.Case):
     def setUp(self):
         super().setUp()
         self.cluster = harness.Cluster(self)
@@ -58,11 +54,6 @@ class DeterminedHarness(harness.Case):
                             self.cluster.http, "--output", "json")
         return done["experiment"]
 
-    def core_api(self, searcher, hyperparameters=None, **more):
-        start = 3.0 if searcher["name"] == "single" else {"type": "double", "minval": 1, "maxval": 9}
-        return self.tree("python3 core_api.py", {"metric": "loss"} | searcher, {"start": start} | (hyperparameters or {}),
-                         launch={"kind": "determined"}, **more)
-
     def metrics(self, experiment, trial):
         return self.cluster.get(f"/api/v1/experiments/{experiment}/trials/{trial}/metrics")["metrics"]
 
@@ -71,6 +62,13 @@ class DeterminedHarness(harness.Case):
         trials = self.cluster.trials(experiment)
         self.assertEqual(over, state, json.dumps(trials, indent=1)[:6000])
         return trials
+
+
+class DeterminedHarness(DeterminedCase):
+    def core_api(self, searcher, hyperparameters=None, **more):
+        start = 3.0 if searcher["name"] == "single" else {"type": "double", "minval": 1, "maxval": 9}
+        return self.tree("python3 core_api.py", {"metric": "loss"} | searcher, {"start": start} | (hyperparameters or {}),
+                         launch={"kind": "determined"}, **more)
 
     def test_core_api_script(self):
         self.cluster.start_worker(1)
@@ -150,55 +148,6 @@ class DeterminedHarness(harness.Case):
             self.assertEqual(refused.exception.code, 401)
         self.run_cli("kill", experiment, "--server", self.cluster.http)
         self.expect_over(experiment, "CANCELED")
-
-    def pytorch(self, searcher, **more):
-        rate = 0.1 if searcher["name"] == "single" else {"type": "log", "base": 10, "minval": -3, "maxval": 0}
-        return self.tree("model_def:DigitsTrial", {"metric": "validation_loss"} | searcher,
-                         {"learning_rate": rate, "hidden": 16, "global_batch_size": 32}, **more)
-
-    @unittest.skipUnless(PYTHON and has_torch(), "this Python has no PyTorch")
-    def test_pytorch_trial(self):
-        self.cluster.start_worker(1)
-        experiment = self.submit(self.pytorch({"name": "single", "max_length": {"epochs": 3}},
-                                              min_validation_period={"epochs": 1}, scheduling_unit=4))
-        trial, = self.expect_over(experiment)
-        self.assertEqual((trial["state"], trial["reached"], trial["attempts"]), ("COMPLETED", 3, 1), trial)
-        reports = self.metrics(experiment, 0)
-        losses = [report["metrics"]["validation_loss"] for report in reports if "validation_loss" in report["metrics"]]
-        validated = [report["step"] for report in reports if "validation_loss" in report["metrics"]]
-        self.assertEqual(validated, [1, 2, 3])
-        self.assertLess(losses[-1], losses[0], "nothing was learned")
-        self.assertIn("accuracy", reports[-1]["metrics"])
-        self.assertTrue(any("training.loss" in report["metrics"] for report in reports))
-        checkpoint = pathlib.Path(trial["checkpoint"])
-        self.assertEqual(trial["checkpoint_step"], 3)
-        self.assertEqual(json.loads((checkpoint / "determined.json").read_text())["steps_completed"], 24)
-        self.assertTrue((checkpoint / "state_dict.pth").exists(), list(checkpoint.iterdir()))
-
-    @unittest.skipUnless(PYTHON and has_torch(), "this Python has no PyTorch")
-    def test_pytorch_trial_on_several_slots(self):
-        self.cluster.start_worker(2)
-        tree = self.pytorch({"name": "single", "max_length": {"batches": 16}}, resources={"slots_per_trial": 2},
-                            max_restarts=0)
-        # PyTorch before 2.0 does not understand its own defaults of these two on Python 3.11.
-        tree["entrypoint"] = ("python3 -m determined.launch.torch_distributed --redirects 0:1 --tee 0:1 -- "
-                              "--trial model_def:DigitsTrial")
-        experiment = self.submit(tree)
-        trial, = self.expect_over(experiment)
-        self.assertEqual((trial["state"], trial["reached"]), ("COMPLETED", 16), trial)
-        last = {name: value for report in self.metrics(experiment, 0) for name, value in report["metrics"].items()}
-        self.assertEqual(last["processes"], 2)
-
-    @unittest.skipUnless(PYTHON and has_torch(), "this Python has no PyTorch")
-    def test_pytorch_trials_in_a_search(self):
-        self.cluster.start_worker(2)
-        experiment = self.submit(self.pytorch({"name": "adaptive_asha", "max_length": {"batches": 72}, "divisor": 3,
-                                               "max_trials": 4, "max_rungs": 3, "max_concurrent_trials": 2}))
-        trials = self.expect_over(experiment)
-        self.assertEqual(len(trials), 4)
-        self.assertEqual({trial["restarts"] for trial in trials}, {0})
-        reached = sorted(trial["reached"] for trial in trials)
-        self.assertLess(reached[0], reached[-1], "nothing was stopped early, or nothing was promoted")
 
 
 if __name__ == "__main__":

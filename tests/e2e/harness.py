@@ -203,9 +203,9 @@ class Cluster:
         wait_for(lambda: self.try_call("GET", "/healthz") is not None or self.case.assertIsNone(
             self.daemon.popen.poll(), f"the daemon has ended:\n{self.daemon.said()}"), "the daemon to answer")
 
-    def start_worker(self, slots, name="worker"):
+    def start_worker(self, slots, name="worker", *more, extra=None):
         return self.case.start("hpsearch-worker", "--daemon", self.workers, "--state-dir", self.case.folder / name,
-                               "--slots", slots, "--name", name, log=f"{name}.log")
+                               "--slots", slots, "--name", name, *more, log=f"{name}.log", extra=extra)
 
     def call(self, method, path, body=None, headers=None):
         """(status, parsed answer); ConnectionError while nobody listens."""

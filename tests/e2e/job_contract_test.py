@@ -1,19 +1,16 @@
 """Programs written to the platforms' contracts find what those promise, byte for byte; the examples run unmodified."""
 
+import hashlib
 import json
 import os
 import pathlib
-import shlex
 import shutil
-import subprocess
 import unittest
 
 import harness
+from witness import CPP, PROGRAMS, STRANGER, Attempt, accounts, argument, compact, flat
 
-PROGRAMS = harness.HERE / "programs"
 EXAMPLES = harness.ROOT / "examples"
-OURS = ("HPSEARCH_", "PAI_", "DET_", "MA_", "VC_", "CUDA_", "NVIDIA_")
-MORE = ("PYTHONUNBUFFERED", "OMP_NUM_THREADS", "data_url", "MY_OWN")
 HYPERPARAMETERS = {
     "batch-size": 32,
     "big": 100000.0,
@@ -22,42 +19,35 @@ HYPERPARAMETERS = {
     "optimizer": {"momentum": 0.9, "nesterov": True},
     "text": "it's a \"$(touch canary)\"\n漢😀",
 }
-
-
-def flat(tree, prefix=""):
-    """Name → value, nested names joined by dots, sorted."""
-    out = {}
-    for name, value in sorted(tree.items()):
-        out |= flat(value, f"{prefix}{name}.") if isinstance(value, dict) else {prefix + name: value}
-    return out
-
-
-def argument(value):
-    """Python's str(), but a negative real without exponent."""
-    return "-0.00001" if value == -1e-05 else str(value)
-
-
-def compact(tree):
-    return json.dumps(tree, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+PAIRS = [(f"--{name}", argument(value)) for name, value in flat(HYPERPARAMETERS).items()]
+WORDS = [word for pair in PAIRS for word in pair]
+# bool_style → true and false as text, and as arguments: each with its name before it, or a bare name, or nothing.
+BOOL_STYLES = {
+    "python": ("True", "False", "--{}=True", "--{}=False"),
+    "lower": ("true", "false", "--{}=true", "--{}=false"),
+    "int": ("1", "0", "--{}=1", "--{}=0"),
+    "flag": ("True", "False", "--{}", None),
+    "empty_false": ("True", "", "--{}=True", "--{}="),
+}
 
 
 class JobContract(harness.Case):
     def setUp(self):
         super().setUp()
-        # Paths of sockets have to be short; those of the programs are what the test compares.
+        self.maxDiff = None
         self.context = self.folder / "context"
         shutil.copytree(PROGRAMS, self.context)
         self.witness = self.folder / "witness"
-        self.witness.mkdir()
         (self.folder / "train").mkdir()
         (self.folder / "test.csv").write_text("1,2\n")
 
-    def run_witness(self, entrypoint):
-        """Runs one trial of it; returns its attempt directory."""
+    def run_witness(self, entrypoint, hyperparameters=HYPERPARAMETERS, **more):
+        """Runs one trial of it; (what it wrote down, its attempt's directory)."""
+        self.witness.mkdir()
         tree = {
             "name": "witness",
             "entrypoint": entrypoint,
-            "hyperparameters": HYPERPARAMETERS,
+            "hyperparameters": hyperparameters,
             "searcher": {"name": "single", "metric": "loss", "max_length": {"epochs": 1}},
             "environment": {"environment_variables": {"WITNESS_DIR": str(self.witness), "MY_OWN": "a b"}},
             "inputs": {"train": str(self.folder / "train") + "/", "test": str(self.folder / "test.csv"),
@@ -66,91 +56,103 @@ class JobContract(harness.Case):
             "data": {"url": "x"},
             "reproducibility": {"experiment_seed": 5},
             "max_restarts": 0,
-        }
+        } | more
         file = self.folder / "experiment.yaml"
         file.write_text(json.dumps(tree, ensure_ascii=False))
-        state = self.folder / "state"
-        # Only for the worker to leave out: it may itself be somebody's job.
-        os.environ |= {"RANK": "3", "WORLD_SIZE": "4", "TF_CONFIG": "{}", "PAI_HPS_STRANGER": "1"}
-        self.run_cli("run", file, self.context, "--slots", 1, "--state-dir", state)
-        return next(state.glob("**/attempts")) / "1-0-1"
+        os.environ |= STRANGER
+        self.run_cli("run", file, self.context, "--slots", 1, "--state-dir", self.folder / "state")
+        account, = accounts(self.witness)
+        return account, next((self.folder / "state").glob("**/attempts")) / "1-0-1"
 
-    def expected(self, attempt, found):
-        """The environment, as the specification says it."""
-        ml = attempt / "ml"
-        params = compact(HYPERPARAMETERS)
-        values = flat(HYPERPARAMETERS)
-        expected = {
-            "HPSEARCH_EXPERIMENT_ID": "1", "DET_EXPERIMENT_ID": "1", "HPSEARCH_EXPERIMENT_NAME": "witness",
-            "HPSEARCH_TRIAL_ID": "1", "DET_TRIAL_ID": "1", "HPSEARCH_TRIAL_NUMBER": "0",
-            "HPSEARCH_ATTEMPT": "1", "DET_TRIAL_RUN_ID": "1",
-            "HPSEARCH_TRIAL_SEED": found["HPSEARCH_TRIAL_SEED"], "DET_TRIAL_SEED": found["HPSEARCH_TRIAL_SEED"],
-            "HPSEARCH_LENGTH": "1", "HPSEARCH_UNIT": "epochs", "HPSEARCH_METRIC": "loss",
-            "HPSEARCH_CHECKPOINT_DIR": f"{ml}/output/checkpoints", "HPSEARCH_OUTPUT_DIR": f"{ml}/output",
-            "HPSEARCH_LATEST_CHECKPOINT": "", "HPSEARCH_SOCKET": found["HPSEARCH_SOCKET"],
-            "HPSEARCH_PARAMS": params, "DET_HPARAMS": params, "HPSEARCH_PARAMS_FILE": f"{attempt}/params.json",
-            "HPSEARCH_DATA": '{"url":"x"}', "HPSEARCH_SLOT_IDS": "", "DET_SLOT_IDS": "[]",
-            "CUDA_VISIBLE_DEVICES": "", "CUDA_DEVICE_ORDER": "PCI_BUS_ID",
-            "PYTHONUNBUFFERED": "1", "OMP_NUM_THREADS": found["OMP_NUM_THREADS"], "MY_OWN": "a b",
-            "PAI_WORKING_DIR": f"{ml}/usercode", "PAI_CONFIG_DIR": f"{ml}/input/config/",
-            "PAI_HPS": json.dumps(values),
-            "PAI_USER_ARGS": " ".join(f"--{name} {shlex.quote(argument(value))}" for name, value in values.items()),
-            "PAI_INPUT_TRAIN": f"{ml}/input/data/train/", "PAI_INPUT_TEST": f"{ml}/input/data/test/test.csv",
-            "PAI_INPUT_DATA_URL": f"{ml}/input/data/data_url/", "data_url": f"{ml}/input/data/data_url/",
-            "MA_JOB_DIR": f"{ml}", "MA_MOUNT_PATH": f"{ml}", "MA_LOG_DIR": f"{ml}/output/logs",
-            "MA_CURRENT_IP": "127.0.0.1", "MA_NUM_GPUS": "0", "MA_TASK_NAME": "worker", "MA_NUM_HOSTS": "1",
-            "VC_TASK_INDEX": "0", "VC_WORKER_NUM": "1", "VC_WORKER_HOSTS": "127.0.0.1",
-        }
-        for channel in ("model", "checkpoints", "tensorboard", "logs", "results", "own-channel"):
-            variable = channel.upper().replace("-", "_")
-            expected[f"PAI_OUTPUT_{variable}"] = f"{ml}/output/{channel}/"
-        for name, value in values.items():
-            variable = name.upper().replace("-", "_").replace(".", "_")
-            expected[f"PAI_HPS_{variable}"] = str(value)
-        return expected
-
-    def check_witness(self, language, entrypoint, arguments):
-        attempt = self.run_witness(entrypoint)
-        seen = self.witness / language
-        read = lambda name: [os.fsdecode(piece) for piece in (seen / name).read_bytes().split(b"\0")[:-1]]
-        found = dict(variable.split("=", 1) for variable in read("environment"))
-        said = {name: value for name, value in found.items() if name.startswith(OURS) or name in MORE}
-        self.maxDiff = None
-        self.assertEqual(said, self.expected(attempt, found))
-        for stranger in ("RANK", "WORLD_SIZE", "TF_CONFIG"):
-            self.assertNotIn(stranger, found)
-        self.assertEqual(read("arguments"), arguments)
-        self.assertEqual(read("directory"), [found["PAI_WORKING_DIR"]])
-        self.assertEqual((seen / "params.json").read_text(), compact(HYPERPARAMETERS) + "\n")
+    def check_witness(self, entrypoint, command, arguments):
+        """`command` and `arguments`: what becomes of the entrypoint, and what its program is given of it."""
+        account, root = self.run_witness(entrypoint)
+        inputs = {"train": f"{root}/ml/input/data/train/", "test": f"{root}/ml/input/data/test/test.csv",
+                  "data_url": f"{root}/ml/input/data/data_url/"}
+        attempt = Attempt(root, HYPERPARAMETERS, seed=int(account.environment["HPSEARCH_TRIAL_SEED"]), inputs=inputs,
+                          outputs=["results", "own-channel"], data={"url": "x"}, threads=len(os.sched_getaffinity(0)),
+                          own={"WITNESS_DIR": self.witness, "MY_OWN": "a b", "data_url": inputs["data_url"]},
+                          command=command, context=str(self.context), digest=account.job()["context"]["sha256"])
+        self.assertEqual(account.was_given(), attempt.environment(account.environment))
+        self.assertEqual(account.job(), attempt.training_job())
+        self.assertEqual(account.arguments, arguments)
+        self.assertEqual(account.directory, f"{root}/ml/usercode")
+        self.assertEqual(account.text("params.json"), compact(HYPERPARAMETERS) + "\n")
         strings = {name: str(value) for name, value in flat(HYPERPARAMETERS).items()}
-        self.assertEqual((seen / "hyperparameters.json").read_text(), json.dumps(strings) + "\n")
-        job = json.loads((seen / "training_job.json").read_text())
-        self.assertEqual(job["hyperparameters"], HYPERPARAMETERS)
-        self.assertEqual(job["experiment"], {"id": 1, "name": "witness"})
-        self.assertEqual(job["trial"], {"id": 1, "number": 0, "attempt": 1, "seed": int(found["HPSEARCH_TRIAL_SEED"])})
-        self.assertEqual(job["length"], {"unit": "epochs", "until": 1, "done": 0})
-        self.assertEqual(job["inputs"]["test"], found["PAI_INPUT_TEST"])
-        self.assertEqual(job["outputs"]["own-channel"], found["PAI_OUTPUT_OWN_CHANNEL"])
-        self.assertEqual(job["resources"], {"slots": [0], "devices": [], "instance_count": 1, "instance_index": 0})
+        self.assertEqual(account.text("hyperparameters.json"), json.dumps(strings) + "\n")
+        digests = {hashlib.sha256(file.read_bytes()).hexdigest() for file in (self.folder / "state").rglob("*")
+                   if file.is_file()}
+        self.assertIn(attempt.digest, digests, "the context is known by the SHA-256 of what was packed")
         self.assertFalse(list(self.folder.glob("**/canary")), "a value was executed")
 
-    def pairs(self):
-        return [(f"--{name}", argument(value)) for name, value in flat(HYPERPARAMETERS).items()]
-
     def test_python_by_a_list(self):
-        self.check_witness("python", ["python3", "witness.py", "{args}", "{text}", "{outputs.model}x"],
-                           [word for pair in self.pairs() for word in pair] +
-                           [HYPERPARAMETERS["text"],
-                            str(self.folder / "state/worker/attempts/1-0-1/ml/output/model/x")])
+        self.check_witness(["/usr/bin/python3", "witness.py", "{args}"], ["/usr/bin/python3", "witness.py", *WORDS], WORDS)
 
     def test_shell_by_a_line(self):
-        self.check_witness("shell", "eval \"sh witness.sh $PAI_USER_ARGS\" && true",
-                           [word for pair in self.pairs() for word in pair])
+        line = "eval \"sh witness.sh $PAI_USER_ARGS\" && true"
+        self.check_witness(line, ["/bin/sh", "-c", line], WORDS)
 
-    @unittest.skipUnless(shutil.which("c++"), "there is no C++ compiler here")
     def test_cpp_by_equals(self):
-        subprocess.run(["c++", "-std=c++17", "-o", self.context / "witness", self.context / "witness.cpp"], check=True)
-        self.check_witness("cpp", ["./witness", "{args_eq}"], [f"{name}={value}" for name, value in self.pairs()])
+        words = [f"{name}={value}" for name, value in PAIRS]
+        self.check_witness([*CPP, "{args_eq}"], [*CPP, *words], words)
+
+    def test_placeholders(self):
+        root = self.folder / "state/worker/attempts/1-0-1"
+        ml = root / "ml"
+        places = {
+            "{checkpoint_dir}/model": f"{ml}/output/checkpoints/model",
+            "{output_dir}": f"{ml}/output",
+            "{trial_id}": "1",
+            "{inputs.train}": f"{ml}/input/data/train/",
+            "{inputs.test}": f"{ml}/input/data/test/test.csv",
+            "{outputs.own-channel}x": f"{ml}/output/own-channel/x",
+            "{lr}{low}": "1e-05-0.00001",
+            "{optimizer.momentum}": "0.9",
+            "{optimizer}": '{"momentum":0.9,"nesterov":true}',
+            "{text}": HYPERPARAMETERS["text"],
+            "{{lr}}": "{lr}",
+        }
+        account, found = self.run_witness(["/usr/bin/python3", "witness.py", *places])
+        self.assertEqual(found, root)
+        self.assertEqual(account.arguments, list(places.values()))
+        shutil.rmtree(self.folder / "state")
+        shutil.rmtree(self.witness)
+        account, _ = self.run_witness("sh witness.sh " + " ".join(places))
+        self.assertEqual(account.arguments, list(places.values()))
+        self.assertFalse(list(self.folder.glob("**/canary")), "a value was executed")
+
+    def test_each_style_of_booleans(self):
+        values = {f"{style}-{value}".lower(): value for style in BOOL_STYLES for value in (True, False)}
+        asked = {name: {"type": "const", "val": value, "bool_style": name.partition("-")[0]}
+                 for name, value in values.items()}
+        texts, words = {}, []
+        for name, value in sorted(values.items()):
+            style = BOOL_STYLES[name.partition("-")[0]]
+            texts[name] = style[0 if value else 1]
+            words += [word.format(name) for word in [style[2 if value else 3]] if word is not None]
+        apart = [piece for word in words for piece in word.split("=")]
+        for form, expected in (("typed", values), ("string", texts)):
+            account, _ = self.run_witness(["/usr/bin/python3", "witness.py", "{args_eq}", "|", "{args}", "|",
+                                           *(f"{{{name}}}" for name in texts)],
+                                          hyperparameters=asked, pai={"hps_json_values": form})
+            found = account.environment
+            self.assertEqual(account.arguments, [*words, "|", *apart, "|", *texts.values()])
+            self.assertEqual(found["PAI_USER_ARGS"], " ".join(piece or "''" for piece in apart))
+            self.assertEqual({name: value for name, value in found.items() if name.startswith("PAI_HPS_")},
+                             {f"PAI_HPS_{name.upper().replace('-', '_')}": text for name, text in texts.items()})
+            self.assertEqual(found["PAI_HPS"], json.dumps(expected, sort_keys=True))
+            for native in ("HPSEARCH_PARAMS", "DET_HPARAMS"):
+                self.assertEqual(found[native], compact(values))
+            self.assertEqual(account.text("hyperparameters.json"), json.dumps(texts) + "\n")
+            self.assertEqual(account.job()["hyperparameters"], values)
+            shutil.rmtree(self.folder / "state")
+            shutil.rmtree(self.witness)
+
+    def test_texts_instead_of_types(self):
+        account, _ = self.run_witness(["/usr/bin/python3", "witness.py"], pai={"hps_json_values": "string"})
+        self.assertEqual(account.environment["PAI_HPS"],
+                         json.dumps({name: str(value) for name, value in flat(HYPERPARAMETERS).items()}))
+        self.assertEqual(account.environment["HPSEARCH_PARAMS"], compact(HYPERPARAMETERS))
 
     def test_a_missing_input_is_named(self):
         tree = {"entrypoint": ["true"], "searcher": {"name": "single", "metric": "loss", "max_length": 1},
@@ -174,10 +176,10 @@ class JobContract(harness.Case):
 
     # --- the platforms' examples ---
 
-    def run_example(self, name):
-        """Runs it where it lies, all but its state; returns (best trial, attempt directories)."""
+    def run_example(self, name, folder=EXAMPLES):
+        """Runs it where it lies, all but its state; returns (trials, attempt directories)."""
         state = self.folder / name
-        self.run_cli("run", EXAMPLES / name / "experiment.yaml", "--slots", 2, "--state-dir", state)
+        self.run_cli("run", folder / name / "experiment.yaml", "--slots", 2, "--state-dir", state)
         trials = self.run_cli("trials", "--state-dir", state, "--output", "json")["trials"]
         self.assertEqual({trial["state"] for trial in trials} - {"COMPLETED", "STOPPED"}, set())
         return trials, sorted(next(state.glob("**/attempts")).iterdir())
@@ -199,6 +201,52 @@ class JobContract(harness.Case):
             self.assertEqual((attempt / "stdout.log").read_text(),
                              f"input {attempt}/ml/input/data/texts/\noutput {attempt}/ml/output/report/\n"
                              f"distinct={len(words)}\n")
+
+    def custom_component_prints(self, ml, trial):
+        """Everything that examples/custom_component prints, when its tree is seen at `ml`."""
+        given = trial["hparams"]
+        self.assertEqual([type(given[f"param{number}"]) for number in (1, 2, 3, 4)], [int, float, str, bool])
+        texts = {name: str(value) for name, value in given.items()}
+        self.assertEqual((texts["param3"], texts["param4"]), ("mean", "True"))
+        inputs = {"test": f"{ml}/input/data/test/test.csv", "train": f"{ml}/input/data/train/"}
+        outputs = {name: f"{ml}/output/{name}/" for name in ("checkpoints", "logs", "model", "tensorboard")}
+        arguments = texts | inputs | {name: outputs[name] for name in ("checkpoints", "model")}
+        environment = {
+            "MASTER_ADDR": "127.0.0.1", "NPROC_PER_NODE": "1", "RANK": "0", "WORLD_SIZE": "1",
+            "PAI_CONFIG_DIR": f"{ml}/input/config/", "PAI_HPS": json.dumps(given), "PAI_WORKING_DIR": f"{ml}/usercode",
+            "PAI_USER_ARGS": " ".join(f"--{name} {text}" for name, text in texts.items()),
+        }
+        environment |= {f"PAI_HPS_{name.upper()}": text for name, text in texts.items()}
+        environment |= {f"PAI_INPUT_{name.upper()}": place for name, place in inputs.items()}
+        environment |= {f"PAI_OUTPUT_{name.upper()}": place for name, place in outputs.items()}
+        listed = lambda values: [f"  {name}={value}" for name, value in sorted(values.items())]
+        return "\n".join([
+            "arguments:", *listed(arguments), "environment:", *listed(environment),
+            "hyperparameters.json:", *listed({name: repr(text) for name, text in texts.items()}),
+            "channels:", f"  {ml}/input/data/train/a.csv: 2 points", f"  {ml}/input/data/train/b.csv: 1 points",
+            f"  {ml}/input/data/test/test.csv: 1 points", f"mse={trial['metric']}", "job finished", ""])
+
+    def test_pai_custom_component(self):
+        trials, attempts = self.run_example("custom_component")
+        self.assertEqual(len(trials), 2)
+        for attempt in attempts:
+            trial, = (trial for trial in trials if attempt.name == f"1-{trial['trial']}-1")
+            self.assertEqual((attempt / "stdout.log").read_text(), self.custom_component_prints(attempt / "ml", trial))
+            slope = json.loads((attempt / "output/model/model.json").read_text())["slope"]
+            steps = [json.loads(file.read_text()) for file in pathlib.Path(trial["checkpoint"]).glob("*.json")]
+            self.assertIn({"step": trial["hparams"]["param1"], "slope": slope}, steps)
+
+    def test_pai_custom_component_at_ml(self):
+        shutil.copytree(EXAMPLES / "custom_component", self.folder / "copies/custom_component")
+        with open(self.folder / "copies/custom_component/experiment.yaml", "a") as file:
+            file.write("layout: /ml\n")
+        trials, attempts = self.run_example("custom_component", self.folder / "copies")
+        for attempt in attempts:
+            trial, = (trial for trial in trials if attempt.name == f"1-{trial['trial']}-1")
+            printed = (attempt / "stdout.log").read_text()
+            # Where the worker may not mount, the tree stays where it is.
+            ml = "/ml" if "PAI_WORKING_DIR=/ml/usercode" in printed else attempt / "ml"
+            self.assertEqual(printed, self.custom_component_prints(ml, trial))
 
     def test_modelarts_boot_file(self):
         trials, attempts = self.run_example("modelarts")

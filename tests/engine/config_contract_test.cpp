@@ -55,7 +55,7 @@ TEST(JobContract, APlaceholderThatNamesNothingIsRefusedAtSubmission) {
                                      {"net", Value::Map{{"type", "categorical"}, {"vals", Value::List{Value::Map{{"depth", 3}}}}}}});
   tree = with(std::move(tree), "inputs", Value::Map{{"train", "/data"}});
   for (const char* good :
-       {"p {lr} {optimizer.momentum} {optimizer} {net} {net.depth} {args} {args_eq}", "p {{word}} ${HOME} {} {1} { x }",
+       {"p {lr} {optimizer.momentum} {optimizer} {net} {net.depth} {args}", "p {{word}} ${HOME} {} {1} { x }",
         "p {checkpoint_dir} {output_dir} {trial_id} {inputs.train} {outputs.model}", "awk '{print $1}'"}) {
     EXPECT_EQ(problems_of(with(tree, "entrypoint", good)), "") << good;
   }
@@ -165,6 +165,16 @@ TEST(JobContract, PaisFormsRefuseWhatTheyCannotCarryOnlyWhereTheyAreUsed) {
             "variables, which carry nothing else)\n"
             "hyperparameters.two words: has a name that PAI's forms cannot carry (1 to 64 of letters, digits, "
             "`_`, `-` and `.`, not beginning with `_`: the entrypoint reads PAI's variables)\n");
+}
+
+TEST(JobContract, ModelArtsFormRefusesListsAndMaps) {
+  const Value tree = with_hyperparameters({{"layers", Value::List{64, 32}}, {"lr", 0.1}});
+  EXPECT_EQ(problems_of(with(tree, "entrypoint", "python train.py {args}")), "");
+  for (const Value& entrypoint : {Value("python train.py {args_eq}"), Value(Value::List{"train", "{args_eq}"})}) {
+    EXPECT_EQ(problems_of(with(tree, "entrypoint", entrypoint)),
+              "hyperparameters.layers: can be [64,32] (numbers, texts and booleans: {args_eq} is ModelArts' form, "
+              "which carries nothing else; {args} does)\n");
+  }
 }
 
 TEST(JobContract, ZeroBytesAreRefusedWhereverTheyStand) {

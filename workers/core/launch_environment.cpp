@@ -140,15 +140,17 @@ void say_as_pai(const LaunchSpec& spec, const HyperparameterForms& forms, const 
 /// ModelArts' containers: one task, "worker", on as many hosts as the attempt has workers.
 void say_as_modelarts(const LaunchSpec& spec, const AttemptPlaces& places, const LentMachine& machine,
                       Variables& environment) {
+  environment["MA_HOME"] = places.ml;     // The job's own, as everything below.
   environment["MA_JOB_DIR"] = places.ml;  // The code lies in one directory of it.
   environment["MA_MOUNT_PATH"] = places.ml;
   environment["MA_LOG_DIR"] = places.ml + "/output/logs";
   const std::vector<std::string> nodes = addresses_of(spec);
   environment["MA_CURRENT_IP"] = nodes[spec.rendezvous.rank];
   environment["MA_NUM_GPUS"] = std::to_string(device_names(spec, machine).size());
+  environment["MA_SCRIPT_INTERPRETER"] = "";  // As there: no other than the program's own.
   environment["MA_TASK_NAME"] = "worker";
   environment["MA_NUM_HOSTS"] = environment["VC_WORKER_NUM"] = std::to_string(nodes.size());
-  environment["VC_TASK_INDEX"] = std::to_string(spec.rendezvous.rank);
+  environment["VC_TASK_INDEX"] = environment["VK_TASK_INDEX"] = std::to_string(spec.rendezvous.rank);
   environment["VC_WORKER_HOSTS"] = joined(nodes);
   const auto pass = [&](const std::vector<Channel>& channels, const Variables& where) {
     for (const Channel& channel : channels) {
@@ -213,6 +215,13 @@ std::string training_job(const LaunchSpec& spec, const AttemptPlaces& places, co
   });
 }
 
+/// What each process has of the attempt's share of the machine's cores.
+std::uint64_t threads_of(const LaunchSpec& spec, const LentMachine& machine, std::uint64_t processes) {
+  const std::uint64_t slots = std::max<std::uint64_t>(1, spec.slots.size());
+  const std::uint64_t all = std::max<std::uint64_t>(1, machine.slots) * processes;
+  return std::max<std::uint64_t>(1, machine.cores * slots / all);
+}
+
 /// The variables of its launch kind, and more processes than one where that asks for them.
 Status start_processes(const LaunchSpec& spec, const AttemptPlaces& places, const LentMachine& machine, Launch& launch) {
   LaunchForm form = launch_form(spec, {.port = places.free_port, .hostfile = places.hostfile});
@@ -231,6 +240,9 @@ Status start_processes(const LaunchSpec& spec, const AttemptPlaces& places, cons
                                      std::to_string(form.first_rank), places.log_directory, "--"};
     argv.insert(argv.end(), launch.argv.begin(), launch.argv.end());
     launch.argv = std::move(argv);
+    if (!spec.environment_variables.contains("OMP_NUM_THREADS")) {
+      launch.environment["OMP_NUM_THREADS"] = std::to_string(threads_of(spec, machine, form.processes));
+    }
   }
   return engine::Done{};
 }
@@ -299,9 +311,7 @@ Result<Launch> plan_launch(const LaunchSpec& spec, const AttemptPlaces& places, 
       environment[name] = value;
     }
   }
-  const std::uint64_t share = machine.cores * std::max<std::uint64_t>(1, spec.slots.size());
-  environment["OMP_NUM_THREADS"] =
-      std::to_string(std::max<std::uint64_t>(1, share / std::max<std::uint64_t>(1, machine.slots)));
+  environment["OMP_NUM_THREADS"] = std::to_string(threads_of(spec, machine, 1));
   for (const auto& [name, value] : spec.environment_variables) {
     environment[name] = value;
   }

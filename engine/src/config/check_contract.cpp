@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "base/shown.hpp"
+#include "config/component_section.hpp"
 #include "config/reader.hpp"
 #include "config/sections.hpp"
 #include "hpsearch/engine/base/text.hpp"
@@ -118,6 +119,7 @@ class ContractCheck {
 
   void hyperparameters() {
     const bool by_pai = says("PAI_HPS") || says("PAI_USER_ARGS");
+    const bool by_modelarts = says("{args_eq}");
     std::vector<std::string> unfit;
     for (const Space::Leaf& leaf : config_.space.leaves()) {
       const std::string at = "hyperparameters." + leaf.path;
@@ -134,6 +136,10 @@ class ContractCheck {
         } else {
           unfit.push_back(leaf.path);
         }
+      }
+      if (by_modelarts && !by_pai && odd != values.end()) {
+        problem(at, "can be " + shown(**odd),
+                "numbers, texts and booleans: {args_eq} is ModelArts' form, which carries nothing else; {args} does");
       }
       booleans(leaf, at, values);
       unsafe_words(leaf, at, values);
@@ -513,9 +519,9 @@ class ContractCheck {
 
   void variables() {
     for (const auto& [name, value] : config_.environment_variables) {
-      if (name.starts_with("MA_") || name.starts_with("VC_")) {
+      if (name.starts_with("MA_") || name.starts_with("VC_") || name == "VK_TASK_INDEX") {
         problem("environment.environment_variables", "sets " + name,
-                "any name but those of ModelArts (MA_…, VC_…), which the worker sets");
+                "any name but those of ModelArts (MA_…, VC_…, VK_TASK_INDEX), which the worker sets");
       }
     }
   }
@@ -546,7 +552,7 @@ class ContractCheck {
 
 ParsedConfig parse_submission(const Value& tree, SearcherRegistry registry, std::string_view fallback_name,
                               std::uint64_t seed) {
-  ParsedConfig parsed = parse_config(tree, registry, fallback_name, seed);
+  ParsedConfig parsed = read_config(tree, registry, fallback_name, seed, Reading::submitted);
   ZeroBytes(parsed.problems).look(tree, "");
   if (fallback_name.find('\0') != std::string_view::npos) {
     parsed.problems.push_back({"name", "is " + shown(Value(std::string(fallback_name))), "one line of text"});

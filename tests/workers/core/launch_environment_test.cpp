@@ -190,12 +190,15 @@ TEST(Environment, SpeaksAsPai) {
 TEST(Environment, SpeaksAsModelArts) {
   const LentMachine machine{.slots = 2, .cores = 8, .devices = {"2", "5"}, .environment = {}};
   const auto environment = plan(spec_of({Argv{"p"}}), machine).environment;
+  EXPECT_EQ(environment.at("MA_HOME"), "/a/ml");
   EXPECT_EQ(environment.at("MA_JOB_DIR"), "/a/ml");
+  EXPECT_EQ(environment.at("MA_SCRIPT_INTERPRETER"), "");
   EXPECT_EQ(environment.at("MA_LOG_DIR"), "/a/ml/output/logs");
   EXPECT_EQ(environment.at("MA_NUM_GPUS"), "1");
   EXPECT_EQ(environment.at("MA_NUM_HOSTS"), "1");
   EXPECT_EQ(environment.at("MA_TASK_NAME"), "worker");
   EXPECT_EQ(environment.at("VC_TASK_INDEX"), "0");
+  EXPECT_EQ(environment.at("VK_TASK_INDEX"), "0");
   EXPECT_EQ(environment.at("VC_WORKER_HOSTS"), "127.0.0.1");
 }
 

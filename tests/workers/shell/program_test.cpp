@@ -124,6 +124,20 @@ TEST_F(Programs, CheckpointsCanBeginWithTheLatest) {
   EXPECT_EQ(read_log(key, "stdout").text, "trained\n");
 }
 
+// Else it would train from the beginning, as if nothing had been.
+TEST_F(Programs, AreNotStartedWithoutTheCheckpointTheyGoOnFrom) {
+  begin();
+  const AttemptKey key = key_of(0);
+  LaunchSpec spec = spec_of(key, shell("touch started"));
+  spec.latest_checkpoint = "/nowhere/at/all/1/2/3-9";
+  lease(spec);
+  const ExitReport exit = daemon_.wait_for_exit(key);
+  EXPECT_EQ(exit.cause, Cause::could_not_start);
+  EXPECT_NE(exit.message.find("its latest checkpoint /nowhere/at/all/1/2/3-9 is not on this worker's machine"),
+            std::string::npos)
+      << exit.message;
+}
+
 TEST_F(Programs, TheContextsIgnoreFileIsObeyed) {
   begin();
   const AttemptKey key = key_of(0);

@@ -60,9 +60,10 @@ class LightningCallback(Callback):  # type: ignore[misc, valid-type]
         training = {name: value for name, value in numbers.items() if name.startswith("train")}
         validation = {name: value for name, value in numbers.items() if not name.startswith("train")}
         first = bool(trainer.is_global_zero)
-        # Writing a checkpoint of several processes needs all of them, so all must know whether one is due.
-        asks = bool(_shared(trainer, _common.at_length(step)))
-        if asks and self._checkpoints and hpsearch.in_trial():
+        # Writing a checkpoint of several processes needs all of them, so all must know whether one is due: only the
+        # first one speaks for the trial, and knows.
+        asks = bool(_shared(trainer, hpsearch.in_trial() and _common.at_length(step)))
+        if asks and self._checkpoints:
             self._save(trainer, step, first)
         directive = hpsearch.CONTINUE
         if first:

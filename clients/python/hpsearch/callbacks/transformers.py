@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import os
 import shutil
-from typing import Any, Dict, Optional
+from typing import Any, Dict, Optional, Tuple
 
 from transformers import TrainerCallback
 
@@ -23,12 +24,16 @@ class TransformersCallback(TrainerCallback):  # type: ignore[misc]
     What evaluate() returns goes to the searcher under its own names (eval_loss, …); what the Trainer logs while
     it trains is training.NAME. Steps are epochs, or optimizer steps where the experiment counts batches. Give
     num_train_epochs more than the search will ask for: it says when it is enough. The Trainer's own checkpoints
-    are handed over as they are written, and one more is asked for where a decision may need it. With several
-    processes the first one reports, and all obey.
+    are handed over as they are written, and one more is asked for where a decision may need it: an evaluation at
+    the asked length is reported when that is safe. With several processes the first one reports, and all obey.
     """
 
     def __init__(self, checkpoints: bool = True) -> None:
         self._checkpoints = checkpoints
+        self._training = False
+        self._ended = False  # By a directive.
+        self._epoch_over = False
+        self._waiting: Optional[Tuple[int, Dict[str, float]]] = None  # What is reported after the save.
 
     @property
     def resume_from_checkpoint(self) -> Optional[str]:
@@ -37,14 +42,25 @@ class TransformersCallback(TrainerCallback):  # type: ignore[misc]
         folders = sorted(directory.glob("checkpoint-*")) if directory else []
         return str(folders[-1]) if folders else None
 
-    @staticmethod
-    def _step(args: Any, state: Any) -> int:
+    def _step(self, args: Any, state: Any) -> int:
         if hpsearch.unit() == "batches":
             return int(state.global_step)
         if hpsearch.unit() == "records":
             return int(state.global_step) * int(args.train_batch_size) * int(args.world_size) * int(
                 args.gradient_accumulation_steps)
-        return int(round(state.epoch or 0))
+        epochs = float(state.epoch or 0)
+        # An epoch may end below its number, when gradient accumulation leaves a rest of its batches to the next one.
+        return math.ceil(epochs) if self._epoch_over else math.floor(epochs)
+
+    def on_train_begin(self, args: Any, state: Any, control: Any, **more: Any) -> None:
+        self._training, self._ended = True, False
+
+    def on_epoch_begin(self, args: Any, state: Any, control: Any, **more: Any) -> None:
+        self._epoch_over = False
+
+    def on_epoch_end(self, args: Any, state: Any, control: Any, **more: Any) -> None:
+        cut_short = 0 < args.max_steps <= state.global_step
+        self._epoch_over = not cut_short
 
     def on_log(self, args: Any, state: Any, control: Any, logs: Optional[Dict[str, Any]] = None,
                **more: Any) -> None:
@@ -55,37 +71,59 @@ class TransformersCallback(TrainerCallback):  # type: ignore[misc]
 
     def on_evaluate(self, args: Any, state: Any, control: Any, metrics: Optional[Dict[str, Any]] = None,
                     **more: Any) -> None:
+        if self._ended:
+            return
         step = self._step(args, state)
         numbers = {name: value for name, value in _common.numbers_of(metrics).items() if name != "epoch"}
+        # All processes save together, so all must know whether that is due; only the first speaks for the trial.
+        asks = _shared(bool(numbers) and hpsearch.in_trial() and _common.at_length(step))
+        if asks and self._checkpoints and self._training:
+            self._waiting = step, numbers
+            control.should_save = True  # The Trainer saves right after evaluating.
+            return
+        if self._report(step, numbers, state, control) is hpsearch.PAUSE and self._checkpoints:
+            control.should_save = True
+
+    def on_save(self, args: Any, state: Any, control: Any, **more: Any) -> None:
+        folder = os.path.join(args.output_dir, "checkpoint-{}".format(state.global_step))
+        if self._checkpoints and state.is_world_process_zero and os.path.isdir(folder):
+            # With its folder's name: the Trainer reads from it how far it was.
+            target = hpsearch.checkpoint_dir() / os.path.basename(folder)
+            shutil.rmtree(target, ignore_errors=True)
+            shutil.copytree(folder, target)
+            hpsearch.checkpoint(step=self._step(args, state))
+        self._report_waiting(state, control)
+
+    def on_step_begin(self, args: Any, state: Any, control: Any, **more: Any) -> None:
+        self._report_waiting(state, control)  # Where the Trainer did not save (save_strategy "best").
+
+    def on_train_end(self, args: Any, state: Any, control: Any, **more: Any) -> None:
+        self._report_waiting(state, control)
+        self._training = False
+
+    def _report_waiting(self, state: Any, control: Any) -> None:
+        waiting, self._waiting = self._waiting, None
+        if waiting is not None:
+            self._report(*waiting, state, control)
+
+    def _report(self, step: int, numbers: Dict[str, float], state: Any, control: Any) -> hpsearch.Directive:
         directive = hpsearch.CONTINUE
         if state.is_world_process_zero and numbers:
             directive = hpsearch.report(step, numbers)
         directive = hpsearch.Directive(_shared(directive.value))
-        if directive is hpsearch.CONTINUE:
-            return
-        control.should_training_stop = True
-        if directive is hpsearch.PAUSE and self._checkpoints:
-            control.should_save = True  # The Trainer saves right after evaluating.
-
-    def on_save(self, args: Any, state: Any, control: Any, **more: Any) -> None:
-        folder = os.path.join(args.output_dir, "checkpoint-{}".format(state.global_step))
-        if not (self._checkpoints and state.is_world_process_zero and os.path.isdir(folder)):
-            return
-        # With its folder's name: the Trainer reads from it how far it was.
-        target = hpsearch.checkpoint_dir() / os.path.basename(folder)
-        shutil.rmtree(target, ignore_errors=True)
-        shutil.copytree(folder, target)
-        hpsearch.checkpoint(step=self._step(args, state))
+        if directive is not hpsearch.CONTINUE:
+            self._ended = control.should_training_stop = True
+        return directive
 
 
-def _shared(word: str) -> str:
+def _shared(value: Any) -> Any:
     """What the first process has, in all of them."""
     try:
         import torch.distributed as distributed
     except ImportError:
-        return word
+        return value
     if not (distributed.is_available() and distributed.is_initialized() and distributed.get_world_size() > 1):
-        return word
-    box = [word]
+        return value
+    box = [value]
     distributed.broadcast_object_list(box, src=0)
     return box[0]
