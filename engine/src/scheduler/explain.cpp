@@ -75,7 +75,11 @@ std::string lack_of_workers(const ExperimentRecord& record, const std::map<Worke
   }
   const GangShape shape = gang_shape(workers, wanted);
   if (shape.workers == 0) {
-    return need + "; there are no workers on which it can be spread in equal parts, or they do not say their address";
+    const std::string each = wanted.least_workers > 2 ? " (on " + std::to_string(wanted.least_workers) +
+                                                            " at least, for each of launch.roles)"
+                                                      : "";
+    return need + "; there are no workers on which it can be spread in equal parts" + each +
+           ", or they do not say their address";
   }
   const auto ready = std::count_if(workers.begin(), workers.end(), [&](const auto& entry) {
     return may_take_part(entry.second, wanted) && entry.second.slots.find_free(shape.slots_each).has_value();
