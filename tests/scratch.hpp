@@ -51,4 +51,11 @@ class Scratch {
   std::filesystem::path path_;
 };
 
+/// How many times as long random tests take as they usually do: HPSEARCH_TEST_EFFORT, 1 unless it says more.
+inline int test_effort() {
+  const char* text = std::getenv("HPSEARCH_TEST_EFFORT");
+  const long effort = text == nullptr ? 1 : std::strtol(text, nullptr, 10);
+  return effort < 1 ? 1 : static_cast<int>(effort > 1000 ? 1000 : effort);
+}
+
 }  // namespace hpsearch

@@ -19,13 +19,14 @@ ROOMS = {
     "workers/core": ({"engine", "proto"}, "", True),
     "net": ({"engine/base"}, r"boost/|zmq", False),
     "context": ({"engine/base"}, r"archive", False),
-    "workers/shell": ({"engine", "proto", "net", "context", "workers/core"}, r"re2/|CLI/", False),
+    "patterns": ({"engine"}, r"re2/", True),
+    "workers/shell": ({"engine", "proto", "net", "context", "patterns", "workers/core"}, r"CLI/", False),
     "workers/determined": ({"engine", "proto", "net", "workers/core", "workers/shell"}, "", False),
     "apps/daemon/store": ({"engine", "proto"}, r"sqlite3\.h", False),
-    "apps/daemon": ({"engine", "searchers", "proto", "net", "context", "apps/daemon/store"}, r"CLI/", False),
+    "apps/daemon": ({"engine", "searchers", "proto", "net", "context", "patterns", "apps/daemon/store"}, r"CLI/", False),
     # preview, validate and simulate run offline, so the command line needs the searchers themselves; the store's
     # tools are for when no daemon runs, so it needs the store.
-    "apps/cli": ({"engine", "searchers", "surrogates", "proto", "net", "context", "apps/daemon/store"},
+    "apps/cli": ({"engine", "searchers", "surrogates", "proto", "net", "context", "patterns", "apps/daemon/store"},
                  r"yaml-cpp/|CLI/|re2/", False),
 }
 

@@ -11,11 +11,12 @@ namespace hpsearch::cli {
 /// One attempt of a trial, as the log tells it.
 struct AttemptHistory {
   std::uint64_t number = 0;
-  std::uint64_t worker = 0;
+  std::uint64_t worker = 0;            ///< Where it ended first, or that of rank 0.
+  std::vector<std::uint64_t> workers;  ///< Of all its ranks.
   double granted_at = 0;  ///< Seconds since the epoch.
   double ended_at = 0;    ///< 0 = it has not ended.
-  /// "exit code 3", "signal 11 (SIGSEGV)", "out-of-memory", "missing metric", "lost", "preempted", "could not start";
-  /// "" while it runs.
+  /// "exit code 3", "signal 11 (SIGSEGV)", "out-of-memory", "missing metric", "lost", "could not start";
+  /// "stopped" when it was ended because its trial was over, "preempted" when that is to go on; "" while it runs.
   std::string cause;
   std::string message;   ///< One sentence of the worker or of the daemon, or "".
   std::string log_tail;  ///< The last lines of its output that came with its exit.

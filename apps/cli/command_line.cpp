@@ -319,6 +319,7 @@ class CommandLine {
     verb.add_flag("-f,--follow", given_.logs.follow, "Go on printing until the trial has ended");
     verb.add_flag("--stderr", given_.logs.standard_error, "Standard error instead of standard output");
     verb.add_option("--attempt", given_.logs.attempt, "Which run of the trial, from 1 (default: the last)");
+    verb.add_option("--rank", given_.logs.rank, "Which of its processes, as RANK numbers them (default: 0, the first)");
     verb.add_option("-n,--tail", given_.logs.tail, "Only the last so many lines");
     CLI::Option* grep = verb.add_option("--grep", given_.logs.grep,
                                         "Only lines in which this regular expression (RE2) is found");

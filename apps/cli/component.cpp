@@ -4,6 +4,7 @@
 #include "cli/text.hpp"
 #include "cli/verbs.hpp"
 #include "hpsearch/engine/base/text.hpp"
+#include "hpsearch/patterns/pattern_check.hpp"
 
 namespace hpsearch::cli {
 
@@ -72,6 +73,28 @@ std::string given_of(const ComponentParameter& parameter) {
   return parameter.default_value ? "default " + engine::python_text(*parameter.default_value) : "optional";
 }
 
+std::vector<std::string> limits_of(const engine::TrainingConstraints& constraints) {
+  std::vector<std::string> limits;
+  if (constraints.machine != engine::ComponentMachine::any) {
+    limits.emplace_back(constraints.machine == engine::ComponentMachine::gpu ? "GPUs" : "CPUs");
+  }
+  if (!constraints.multi_node) {
+    limits.emplace_back("one node");
+  }
+  if (!constraints.multi_card) {
+    limits.emplace_back("one card");
+  }
+  return limits;
+}
+
+Value metrics_value(const Component& component) {
+  Value::Map map;
+  for (const auto& [name, pattern] : component.metrics) {
+    map[name] = pattern;
+  }
+  return map;
+}
+
 void print(const Component& component, const std::string& path, const Output& output) {
   output.print(path + " is a valid component: " + printable(component.name) + "\n");
   for (const ComponentParameter& parameter : component.parameters) {
@@ -94,6 +117,15 @@ void print(const Component& component, const std::string& path, const Output& ou
   for (const auto& [name, pattern] : component.metrics) {
     output.print("  metric     " + printable(name + "  " + pattern) + "\n");
   }
+  if (component.launch_kind) {
+    output.print("  launch     " + std::string(engine::name_of(*component.launch_kind)) + "\n");
+  }
+  if (!component.image.empty()) {
+    output.print("  image      " + printable(component.image) + "\n");
+  }
+  for (const std::string& limit : limits_of(component.constraints)) {
+    output.print("  trains on  " + limit + "\n");
+  }
 }
 
 }  // namespace
@@ -111,6 +143,9 @@ int component_check(const std::string& path, const Output& output) {
   engine::ParsedComponent parsed;
   if (read.tree) {
     parsed = engine::parse_component(*read.tree, "");
+    for (engine::Problem& problem : patterns::problems_of(parsed.patterns)) {
+      parsed.problems.push_back(std::move(problem));
+    }
     for (engine::Problem& problem : parsed.problems) {
       const std::size_t line = read.lines.line_of(problem.path);
       file.problems.push_back({line, std::move(problem)});
@@ -129,7 +164,14 @@ int component_check(const std::string& path, const Output& output) {
                            {"name", parsed.component->name},
                            {"parameters", to_values(parsed.component->parameters)},
                            {"inputs", to_values(parsed.component->inputs)},
-                           {"outputs", to_values(parsed.component->outputs)}});
+                           {"outputs", to_values(parsed.component->outputs)},
+                           {"metrics", metrics_value(*parsed.component)},
+                           {"launch_kind", parsed.component->launch_kind
+                                               ? Value(engine::name_of(*parsed.component->launch_kind))
+                                               : Value()},
+                           {"image", parsed.component->image},
+                           {"multi_node", parsed.component->constraints.multi_node},
+                           {"multi_card", parsed.component->constraints.multi_card}});
     return 0;
   }
   print(*parsed.component, file.path, output);

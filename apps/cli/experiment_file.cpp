@@ -11,6 +11,7 @@
 
 #include "cli/determined_script.hpp"
 #include "hpsearch/engine/base/text.hpp"
+#include "hpsearch/patterns/pattern_check.hpp"
 #include "hpsearch/searchers/registry.hpp"
 
 namespace hpsearch::cli {
@@ -177,6 +178,9 @@ ExperimentFile open_experiment_file(const std::string& path, const Overrides& ov
                             "starts " + *script + ", which imports determined: it runs on the Determined harness, as with "
                                                   "launch.kind: determined",
                             "launch.kind: process, to run it without"});
+  }
+  for (engine::Problem& problem : patterns::problems_of(engine::patterns_of(out.tree))) {
+    parsed.problems.push_back(std::move(problem));
   }
   const auto place = [&](engine::Problems& from, std::vector<FileProblem>& to) {
     for (engine::Problem& problem : from) {

@@ -17,14 +17,17 @@ namespace hpsearch::cli {
 namespace fs = std::filesystem;
 using engine::Value;
 
-DaemonLogs::DaemonLogs(const Client& client, std::uint64_t experiment, std::uint64_t trial, std::string stream)
+DaemonLogs::DaemonLogs(const Client& client, std::uint64_t experiment, std::uint64_t trial, const LogStream& stream)
     : client_(client),
       target_(experiment_target(experiment, "/trials/" + std::to_string(trial))),
-      stream_(std::move(stream)) {
+      whose_("stream=" + stream.name +
+             (stream.worker != 0 ? "&worker=" + std::to_string(stream.worker)
+              : stream.rank != 0 ? "&rank=" + std::to_string(stream.rank)
+                                 : "")) {
 }
 
 Outcome<LogPart> DaemonLogs::read(std::uint64_t attempt, std::uint64_t offset, bool from_end) const {
-  std::string target = target_ + "/log?stream=" + stream_ + "&attempt=" + std::to_string(attempt) +
+  std::string target = target_ + "/log?" + whose_ + "&attempt=" + std::to_string(attempt) +
                        "&limit=" + std::to_string(log_part_bytes);
   target += from_end ? "&from_end=1" : "&offset=" + std::to_string(offset);
   const Outcome<Value> answer = client_.get(target);
@@ -90,17 +93,17 @@ std::string read_piece(const Piece& piece, std::uint64_t offset, std::uint64_t l
 
 }  // namespace
 
-LeftLogs::LeftLogs(fs::path attempts, std::uint64_t experiment, std::uint64_t trial, std::string stream)
+LeftLogs::LeftLogs(fs::path attempts, std::uint64_t experiment, std::uint64_t trial, const LogStream& stream)
     : attempts_(std::move(attempts)),
       prefix_(std::to_string(experiment) + "-" + std::to_string(trial) + "-"),
-      stream_(std::move(stream)) {
+      name_(stream.name + (stream.rank == 0 ? "" : "." + std::to_string(stream.rank)) + ".log") {
 }
 
 Outcome<LogPart> LeftLogs::read(std::uint64_t attempt, std::uint64_t offset, bool from_end) const {
   const fs::path directory = attempts_ / (prefix_ + std::to_string(attempt));
-  const std::vector<Piece> pieces = pieces_of(directory, stream_ + ".log");
+  const std::vector<Piece> pieces = pieces_of(directory, name_);
   if (pieces.empty()) {
-    return not_found_failure("there is no log " + (directory / (stream_ + ".log")).string());
+    return not_found_failure("there is no log " + (directory / name_).string());
   }
   LogPart part;
   part.size = pieces.back().end();

@@ -21,6 +21,13 @@ struct LogPart {
   [[nodiscard]] std::uint64_t end() const noexcept { return offset + text.size(); }
 };
 
+/// Whose output of an attempt.
+struct LogStream {
+  std::string name = "stdout";  ///< Or "stderr".
+  std::uint64_t rank = 0;       ///< Which of its processes, as RANK numbers them.
+  std::uint64_t worker = 0;     ///< The first of them on that worker instead; 0 = by rank. Only a daemon knows.
+};
+
 /// Where the logs of one stream of one trial come from.
 class LogSource {
  public:
@@ -40,29 +47,29 @@ class LogSource {
 /// Asks the daemon, which asks the worker.
 class DaemonLogs final : public LogSource {
  public:
-  /// `client` must outlive it; `stream` is "stdout" or "stderr".
-  DaemonLogs(const Client& client, std::uint64_t experiment, std::uint64_t trial, std::string stream);
+  /// `client` must outlive it.
+  DaemonLogs(const Client& client, std::uint64_t experiment, std::uint64_t trial, const LogStream& stream);
   [[nodiscard]] Outcome<LogPart> read(std::uint64_t attempt, std::uint64_t offset, bool from_end) const override;
   [[nodiscard]] Outcome<Course> course() const override;
 
  private:
   const Client& client_;
   std::string target_;
-  std::string stream_;
+  std::string whose_;  ///< As the query says it.
 };
 
 /// Reads the files that the worker of a run has left, when no run is using its directory: nothing grows then,
 /// and no worker need be started, which would go on training.
 class LeftLogs final : public LogSource {
  public:
-  LeftLogs(std::filesystem::path attempts, std::uint64_t experiment, std::uint64_t trial, std::string stream);
+  LeftLogs(std::filesystem::path attempts, std::uint64_t experiment, std::uint64_t trial, const LogStream& stream);
   [[nodiscard]] Outcome<LogPart> read(std::uint64_t attempt, std::uint64_t offset, bool from_end) const override;
   [[nodiscard]] Outcome<Course> course() const override;
 
  private:
   std::filesystem::path attempts_;
   std::string prefix_;
-  std::string stream_;
+  std::string name_;  ///< Of the log's file.
 };
 
 }  // namespace hpsearch::cli

@@ -189,6 +189,7 @@ class LogPrinter {
     emit(lines_.finish());
     if (output_.json() && !options_.follow) {
       output_.data(Value::Map{{"attempt", static_cast<std::int64_t>(attempt_)},
+                              {"rank", static_cast<std::int64_t>(options_.rank)},
                               {"stream", options_.standard_error ? "stderr" : "stdout"},
                               {"text", proto::to_utf8(collected_)}});
     }
@@ -226,7 +227,7 @@ int logs(const LogsOptions& options, const Output& output) {
   if (options.which.size() == 2) {
     named = options.which.front();
   }
-  const std::string stream = options.standard_error ? "stderr" : "stdout";
+  const LogStream stream{options.standard_error ? "stderr" : "stdout", options.rank};
   if (options.server.state_dir) {
     const StateDirectory state(*options.server.state_dir);
     if (state.has_store() && !lock_holder(state.daemon() / "lock")) {

@@ -40,7 +40,8 @@ std::string end_of(std::string text) {
 FailedLog failed_log(const Client& client, std::uint64_t experiment, std::uint64_t trial,
                      const AttemptHistory& attempt) {
   for (const char* stream : {"stderr", "stdout"}) {
-    const Outcome<LogPart> part = DaemonLogs(client, experiment, trial, stream).read(attempt.number, 0, true);
+    const LogStream whose{stream, 0, attempt.worker};
+    const Outcome<LogPart> part = DaemonLogs(client, experiment, trial, whose).read(attempt.number, 0, true);
     if (!part) {
       break;  // Its worker is away; asking once more takes as long again.
     }
@@ -70,9 +71,16 @@ struct Shown {
   const AttemptHistory* failed = nullptr;  ///< The last one that did.
   FailedLog log;
 
-  [[nodiscard]] std::string worker_of(const AttemptHistory& attempt) const {
-    const auto found = workers.find(attempt.worker);
-    return found == workers.end() ? std::to_string(attempt.worker) : found->second;
+  [[nodiscard]] std::string name_of(std::uint64_t worker) const {
+    const auto found = workers.find(worker);
+    return found == workers.end() ? std::to_string(worker) : found->second;
+  }
+  [[nodiscard]] std::string workers_of(const AttemptHistory& attempt) const {
+    std::string names;
+    for (const std::uint64_t worker : attempt.workers) {
+      names += (names.empty() ? "" : ", ") + name_of(worker);
+    }
+    return names;
   }
 };
 
@@ -80,8 +88,13 @@ Value json_of(const Shown& shown) {
   Value value = shown.trial;
   Value::List attempts;
   for (const AttemptHistory& attempt : shown.attempts) {
+    Value::List workers;
+    for (const std::uint64_t worker : attempt.workers) {
+      workers.emplace_back(shown.name_of(worker));
+    }
     attempts.push_back(Value::Map{{"attempt", static_cast<std::int64_t>(attempt.number)},
-                                  {"worker", shown.worker_of(attempt)},
+                                  {"worker", shown.name_of(attempt.worker)},
+                                  {"workers", std::move(workers)},
                                   {"granted_at", attempt.granted_at},
                                   {"ended_at", attempt.ended_at > 0 ? Value(attempt.ended_at) : Value{}},
                                   {"cause", attempt.cause},
@@ -106,7 +119,7 @@ std::string steps_text(const Value& trial, const std::string& metric, const std:
 std::string attempts_text(const Shown& shown, const Output& output) {
   Table table({{"ATTEMPT", Table::Align::right}, {"WORKER"}, {"BEGAN"}, {"ENDED"}, {"CAUSE"}, {"MESSAGE"}});
   for (const AttemptHistory& attempt : shown.attempts) {
-    table.add({std::to_string(attempt.number), shown.worker_of(attempt), time_text(attempt.granted_at),
+    table.add({std::to_string(attempt.number), shown.workers_of(attempt), time_text(attempt.granted_at),
                time_text(attempt.ended_at), attempt.cause.empty() ? "running" : attempt.cause, attempt.message});
   }
   return table.empty() ? "" : "\n" + table.text(output.width());
@@ -134,7 +147,7 @@ std::string text_of(const Shown& shown, std::uint64_t experiment, const Output& 
   out += attempts_text(shown, output);
   if (shown.failed != nullptr) {
     const bool kept = !shown.log.from.empty();
-    out += "\nattempt " + std::to_string(shown.failed->number) + " on " + printable(shown.worker_of(*shown.failed)) + ": " +
+    out += "\nattempt " + std::to_string(shown.failed->number) + " on " + printable(shown.name_of(shown.failed->worker)) + ": " +
            shown.failed->cause + "; " +
            (shown.log.text.empty() ? "it wrote nothing\n"
                                    : (kept ? "the end of its " + shown.log.from

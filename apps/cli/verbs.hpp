@@ -108,6 +108,7 @@ struct LogsOptions {
   bool follow = false;
   bool standard_error = false;
   std::optional<std::uint64_t> attempt;
+  std::uint64_t rank = 0;             ///< Of an attempt of several processes.
   std::optional<std::uint64_t> tail;  ///< Only the last lines.
   std::optional<std::string> grep;    ///< Only lines in which this regular expression (RE2) is found.
   bool raw = false;                   ///< As it was written: lines that were drawn over, escape sequences and all.

@@ -7,6 +7,7 @@
 #include "hpsearch/engine/config/secrets.hpp"
 #include "hpsearch/engine/experiment/warm_start.hpp"
 #include "hpsearch/engine/scheduler/explain.hpp"
+#include "hpsearch/patterns/pattern_check.hpp"
 #include "hpsearch/proto/client_api.hpp"
 #include "hpsearch/proto/json.hpp"
 #include "hpsearch/proto/wire.hpp"
@@ -43,9 +44,12 @@ void submit(Desk& desk, Call call) {
     call.reply(failure("the request is wrong", problems));
     return;
   }
-  const auto parsed =
+  auto parsed =
       engine::parse_submission(submission.config, desk.runtime.registry(), submission.name, submission.seed);
-  if (!parsed.config) {
+  for (engine::Problem& problem : patterns::problems_of(engine::patterns_of(submission.config))) {
+    parsed.problems.push_back(std::move(problem));
+  }
+  if (!parsed.config || !parsed.problems.empty()) {
     call.reply(failure("the configuration is wrong", parsed.problems));
     return;
   }

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "hpsearch/proto/client_api.hpp"
 #include "hpsearch/proto/json.hpp"
@@ -138,35 +139,67 @@ void metrics(Desk& desk, Call call) {
   });
 }
 
-/// Which worker ran an attempt (0: the last one), present or past: whom to ask for its log.
-struct AttemptPlace {
+/// Where an attempt ran or runs: whom to ask for its logs.
+struct AttemptPlaces {
   engine::AttemptKey key;
-  engine::WorkerId worker;
+  std::vector<engine::Place> nodes;  ///< By rank; never none.
 };
-Result<AttemptPlace> place_of(EventStore& store, ExperimentId experiment, TrialNumber trial,
-                                     std::uint64_t attempt) {
+
+/// `attempt` 0: the last one.
+Result<AttemptPlaces> places_of(EventStore& store, ExperimentId experiment, TrialNumber trial, std::uint64_t attempt) {
   const auto events = store.history(experiment, trial);
   if (!events) {
     return events.error();
   }
-  std::optional<AttemptPlace> place;
+  std::optional<AttemptPlaces> places;
   for (const engine::Event& event : *events) {
     const auto* granted = std::get_if<engine::LeaseGranted>(&event.body);
     const auto* adopted = std::get_if<engine::AttemptAdopted>(&event.body);
     if (adopted != nullptr && (attempt == 0 || adopted->key.attempt.number() == attempt)) {
-      place = AttemptPlace{adopted->key, adopted->worker};
+      places = AttemptPlaces{adopted->key, {{adopted->worker, adopted->slots}}};
     }
     if (granted != nullptr && (attempt == 0 || granted->attempt.number() == attempt)) {
-      place = AttemptPlace{
-          {experiment, trial, granted->attempt, engine::LeaseId(event.lsn.number())}, granted->worker};
+      places = AttemptPlaces{{experiment, trial, granted->attempt, engine::LeaseId(event.lsn.number())},
+                             {{granted->worker, granted->slots}}};
+      places->nodes.insert(places->nodes.end(), granted->others.begin(), granted->others.end());
     }
   }
-  if (!place) {
+  if (!places) {
     return Error{Errc::not_found, "trial " + std::to_string(trial.number()) +
                                       (attempt == 0 ? " has not run yet"
                                                     : " has no attempt " + std::to_string(attempt))};
   }
-  return *place;
+  return *places;
+}
+
+/// Which process a question about logs means; no rank and no worker: the first.
+struct WantedProcess {
+  std::uint64_t rank = 0;
+  std::uint64_t worker = 0;  ///< The first on that worker, whatever its rank; 0 = by rank.
+};
+
+/// Puts the worker and its process into the question.
+engine::Status ask_for(const AttemptPlaces& places, engine::RankLevel level, const WantedProcess& wanted,
+                       WorkerGate::LogQuestion& question) {
+  question.key = places.key;
+  const std::string attempt = "attempt " + std::to_string(places.key.attempt.number());
+  if (wanted.worker != 0) {
+    question.worker = engine::WorkerId(wanted.worker);
+    const bool there = std::any_of(places.nodes.begin(), places.nodes.end(),
+                                   [&question](const engine::Place& node) { return node.worker == question.worker; });
+    return there ? engine::Status(engine::Done{})
+                 : Error{Errc::not_found, attempt + " had nothing on worker " + std::to_string(wanted.worker)};
+  }
+  const std::uint64_t on_each =
+      level == engine::RankLevel::process ? std::max<std::uint64_t>(places.nodes.front().slots.size(), 1) : 1;
+  const std::uint64_t ranks = on_each * places.nodes.size();
+  if (wanted.rank >= ranks) {
+    return Error{Errc::not_found, attempt + " has " + (ranks == 1 ? "rank 0 only" : "ranks 0 to " + std::to_string(ranks - 1)) +
+                                      ", no rank " + std::to_string(wanted.rank)};
+  }
+  question.worker = places.nodes[wanted.rank / on_each].worker;
+  question.process = wanted.rank % on_each;
+  return engine::Done{};
 }
 
 void read_log(Desk& desk, const Call& call, const WorkerGate::LogQuestion& question) {
@@ -189,11 +222,13 @@ void log(Desk& desk, Call call) {
   const auto attempt = number_of(call.request, "attempt", 0);
   const auto offset = number_of(call.request, "offset", 0);
   const auto limit = number_of(call.request, "limit", 64 * 1024);
+  const auto rank = number_of(call.request, "rank", 0);
+  const auto worker = number_of(call.request, "worker", 0);
   if (!record) {
     desk.answer(call, failure(record.error()));
     return;
   }
-  for (const auto* number : {&attempt, &offset, &limit}) {
+  for (const auto* number : {&attempt, &offset, &limit, &rank, &worker}) {
     if (!*number) {
       call.reply(failure(number->error()));
       return;
@@ -209,17 +244,18 @@ void log(Desk& desk, Call call) {
   question.limit = std::min(*limit, most_log_bytes);
   const std::string_view from_end = call.request.query_or("from_end", "0");
   question.from_end = from_end == "1" || from_end == "true";
-  desk.read(call, [&desk, call, question, wanted = *attempt](EventStore& store) -> Committer::Then {
-    const auto place = place_of(store, call.experiment(), call.trial(), wanted);
-    return [&desk, call, question, place] {
-      if (!place) {
-        call.reply(failure(place.error()));
-        return;
+  const WantedProcess wanted{*rank, *worker};
+  desk.read(call, [&desk, call, question, wanted, number = *attempt,
+                   level = (*record)->config.launch.rank](EventStore& store) -> Committer::Then {
+    const auto places = places_of(store, call.experiment(), call.trial(), number);
+    WorkerGate::LogQuestion asked = question;
+    const engine::Status found = places ? ask_for(*places, level, wanted, asked) : engine::Status(places.error());
+    return [&desk, call, asked, found] {
+      if (found) {
+        read_log(desk, call, asked);
+      } else {
+        call.reply(failure(found.error()));
       }
-      WorkerGate::LogQuestion asked = question;
-      asked.worker = place->worker;
-      asked.key = place->key;
-      read_log(desk, call, asked);
     };
   });
 }

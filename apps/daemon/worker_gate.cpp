@@ -482,7 +482,7 @@ void WorkerGate::read_log(const LogQuestion& question, LogAnswer answer) {
   }
   const std::uint64_t request = ++logs_asked_;
   if (!send(question.worker, proto::ReadLog{request, question.key, question.stream, question.offset,
-                                            question.limit, question.from_end})) {
+                                            question.limit, question.from_end, question.process})) {
     answer(Error{Errc::unavailable, away});
     return;
   }

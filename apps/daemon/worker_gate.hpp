@@ -77,6 +77,7 @@ class WorkerGate {
     std::uint64_t offset = 0;
     std::uint64_t limit = 0;
     bool from_end = false;
+    std::uint64_t process = 0;  ///< Of those on that worker.
   };
   using LogAnswer = std::function<void(const engine::Result<proto::LogPart>&)>;
   void read_log(const LogQuestion& question, LogAnswer answer);

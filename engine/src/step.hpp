@@ -93,6 +93,10 @@ void lose_attempt(Step& step, const AttemptKey& key, WorkerId worker, const std:
 /// Reports of a rank above 0: its exit is all that counts.
 void take_member_reports(Step& step, const TakeReports& command);
 
+/// As what a member's exit counts: one that its worker ended while that was going away, after another member had failed,
+/// explains that failure.
+[[nodiscard]] ExitReport blamed_on_its_end(const World& world, const LiveAttempt& live, WorkerId worker, ExitReport exit);
+
 /// One of its members is gone: if it was the last, what becomes of the trial.
 void end_gang(Step& step, const AttemptKey& key);
 

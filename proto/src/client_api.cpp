@@ -221,6 +221,23 @@ Value checkpoints_value(const ExperimentRecord& experiment) {
   return Value::Map{{"checkpoints", std::move(list)}, {"being_deleted", count_value(experiment.condemned.size())}};
 }
 
+namespace {
+
+/// Where its attempt runs, by rank.
+Value::List workers_of(const TrialRecord& trial) {
+  Value::List workers;
+  if (trial.live && trial.live->gang) {
+    for (const engine::Gang::Member& member : trial.live->gang->members) {
+      workers.push_back(count_value(member.worker.number()));
+    }
+  } else if (trial.live) {
+    workers.push_back(count_value(trial.live->worker.number()));
+  }
+  return workers;
+}
+
+}  // namespace
+
 Value trial_value(const ExperimentRecord& experiment, engine::TrialNumber number, Instant now) {
   const TrialRecord& trial = experiment.trials[number.number()];
   const engine::KnownCheckpoints checkpoints = trial.checkpoints ? *trial.checkpoints : engine::KnownCheckpoints{};
@@ -237,6 +254,7 @@ Value trial_value(const ExperimentRecord& experiment, engine::TrialNumber number
       {"restarts", count_value(trial.restarts)},
       {"attempts", count_value(trial.attempts)},
       {"worker", trial.live ? count_value(trial.live->worker.number()) : Value{}},
+      {"workers", workers_of(trial)},
       {"checkpoint", checkpoints.latest},
       {"checkpoint_step", units_value(checkpoints.latest_step)},
       {"best_checkpoint", checkpoints.best},

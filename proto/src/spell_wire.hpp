@@ -146,6 +146,7 @@ void spell(auto& fields, Is<ReadLog> auto& read) {
   fields.maybe("offset", read.offset);
   fields("limit", read.limit);
   fields.maybe("from_end", read.from_end);
+  fields.maybe("process", read.process);
 }
 
 template <>

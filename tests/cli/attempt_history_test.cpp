@@ -4,6 +4,7 @@
 
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace hpsearch::cli {
 namespace {
@@ -65,6 +66,36 @@ TEST(AttemptHistory, EndingWellWithoutTheMetricIsAFailure) {
   EXPECT_EQ(attempts[0].cause, "missing metric");
   EXPECT_TRUE(attempts[0].failed);
   EXPECT_EQ(attempts[1].cause, "exit code 0");
+}
+
+TEST(AttemptHistory, WhatIsEndedBecauseItsTrialIsOverIsNotPreempted) {
+  const Value ended = Value::Map{{"type", "trial_ended"}, {"at", 19.0}, {"state", "STOPPED"}};
+  const auto attempts = attempts_in({granted(1, 1), exit_of(1, "ended_by_agent", 0), granted(2, 1), ended,
+                                     exit_of(2, "ended_by_agent", 0)},
+                                    {}, "loss");
+  EXPECT_EQ(attempts[0].cause, "preempted");
+  EXPECT_EQ(attempts[1].cause, "stopped");
+  const auto ended_at = [](double at) { return Value::Map{{"type", "trial_ended"}, {"at", at}, {"state", "CANCELED"}}; };
+  EXPECT_EQ(attempts_in({granted(1, 1), exit_of(1, "ended_by_agent", 0), ended_at(20.0)}, {}, "loss")[0].cause, "stopped");
+  EXPECT_EQ(attempts_in({granted(1, 1), exit_of(1, "ended_by_agent", 0), ended_at(25.0)}, {}, "loss")[0].cause, "preempted");
+}
+
+TEST(AttemptHistory, NamesTheWorkersOfAllRanksAndWhereItEnded) {
+  Value::Map grant = *granted(1, 4).as_map();
+  grant["others"] = Value::List{Value::Map{{"worker", 7}}};
+  const Value member = Value::Map{{"type", "member_exited"},
+                                  {"attempt", 1},
+                                  {"at", 20.0},
+                                  {"worker", 7},
+                                  {"exit", Value::Map{{"cause", "exited"}, {"code", 3}, {"message", "why"}}}};
+  const auto attempts = attempts_in({grant, member, exit_of(1, "ended_by_agent", 0)}, {}, "loss");
+  EXPECT_EQ(attempts[0].workers, (std::vector<std::uint64_t>{4, 7}));
+  EXPECT_EQ(attempts[0].worker, 7U);
+  EXPECT_EQ(attempts[0].cause, "exit code 3");
+  const Value lost = Value::Map{{"type", "member_lost"}, {"attempt", 1}, {"at", 90.0}, {"worker", 7}, {"why", "silent"}};
+  const auto explained = attempts_in({grant, exit_of(1, "exited", 1), lost}, {}, "loss");
+  EXPECT_EQ(explained[0].cause, "lost") << "who lost it failed of that";
+  EXPECT_EQ(explained[0].worker, 7U);
 }
 
 TEST(AttemptHistory, AnAttemptThatIsGivenBackIsNotLost) {

@@ -388,6 +388,21 @@ TEST(Components, ProblemsNameTheirFileAndLine) {
   EXPECT_FALSE(file.config.has_value());
 }
 
+TEST(Components, PatternsThatCannotFindANumberAreNamedInTheirFile) {
+  const Scratch scratch;
+  const std::string component = scratch.write(
+      "trainer.yaml", "name: trainer\nboot_file: train.py\nmetrics:\n  acc: 'acc=([0-9.]+)'\n  loss: 'loss'\n");
+  const std::string experiment = scratch.write("e.yaml",
+                                               "searcher: {name: single, metric: f1, max_length: 1}\n"
+                                               "component: trainer.yaml\nmetrics:\n  f1: '(unclosed'\n");
+  const ExperimentFile file = open_experiment_file(experiment);
+  ASSERT_EQ(file.problems.size(), 2U);
+  const std::string all = to_text(file.path, file.problems[0]) + "\n" + to_text(file.path, file.problems[1]);
+  EXPECT_THAT(all, HasSubstr(experiment + ":4: metrics.f1: is \"(unclosed\", which cannot be used: missing )"));
+  EXPECT_THAT(all, HasSubstr(component + ":5: metrics.loss: is \"loss\", which has no group around the number"));
+  EXPECT_FALSE(file.config.has_value());
+}
+
 TEST(Components, AFileThatIsNotThereIsNamedWithTheNearest) {
   const Scratch scratch;
   scratch.write("trainer.yaml", "name: trainer\n");

@@ -31,7 +31,7 @@ TEST(LeftLogs, AreReadOverTheirPieces) {
   write_text(scratch.path() / "1-7-2" / "stdout.log.900000", last);
   write_text(scratch.path() / "1-7-2" / "stdout.log.1050000", "the end\n");
   write_text(scratch.path() / "1-7-2" / "stdout.log.old", "not a piece");
-  const LeftLogs logs(scratch.path(), 1, 7, "stdout");
+  const LeftLogs logs(scratch.path(), 1, 7, {"stdout"});
   EXPECT_EQ(read_all(logs), first + "|" + last + "the end\n");
   const auto end = logs.read(2, 0, true);
   ASSERT_TRUE(end);
@@ -45,7 +45,7 @@ TEST(LeftLogs, KnowTheirAttempts) {
   for (const char* attempt : {"1-7-1", "1-7-12", "1-77-99", "2-7-100"}) {
     write_text(scratch.path() / attempt / "stderr.log", "x");
   }
-  const LeftLogs logs(scratch.path(), 1, 7, "stderr");
+  const LeftLogs logs(scratch.path(), 1, 7, {"stderr"});
   EXPECT_EQ(logs.course()->attempts, 12U);
   EXPECT_TRUE(logs.course()->over);
   EXPECT_FALSE(logs.read(3, 0, false));

@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 import unittest
+import unittest.mock
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "clients" / "python"))
 
@@ -211,6 +212,33 @@ class InATrialTest(TrialTest):
     def test_an_unknown_directive_stops(self):
         self.in_trial(lambda message: {"directive": "checkpoint_and_migrate"})
         self.assertIs(hpsearch.report(1, acc=1), hpsearch.STOP)
+
+
+class AmongSeveralProcessesTest(TrialTest):
+    def test_only_the_first_speaks(self):
+        worker = self.in_trial()
+        for name in ("RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK"):
+            with self.subTest(name), unittest.mock.patch.dict(os.environ, {name: "1"}):
+                self.forget_trial()
+                self.assert_has_no_voice()
+        self.assertEqual(worker.heard, [])
+        os.environ["RANK"] = "0"
+        self.forget_trial()
+        hpsearch.report(1, loss=1)
+        self.assertEqual(len(worker.said("report")), 1)
+
+    def test_on_another_worker_there_is_no_socket(self):
+        os.environ.update({"HPSEARCH_TRIAL_ID": "7", "HPSEARCH_LENGTH": "3", "RANK": "2"})
+        self.assert_has_no_voice()
+
+    def assert_has_no_voice(self):
+        """It never ends by itself what the first may train on with, and prints nothing."""
+        self.assertTrue(hpsearch.in_trial())
+        self.assertEqual(hpsearch.length(), 3)
+        self.assertEqual(spoken(hpsearch.report, 3, loss=1), ("", hpsearch.CONTINUE))
+        self.assertEqual(spoken(hpsearch.checkpoint, None, 3), ("", hpsearch.CONTINUE))
+        self.assertEqual(spoken(hpsearch.log, "hello")[0], "")
+        self.assertFalse(hpsearch.should_stop())
 
 
 class OutsideATrialTest(TrialTest):

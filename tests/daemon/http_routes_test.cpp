@@ -121,6 +121,16 @@ TEST_F(HttpRoutes, SubmissionIsTakenAndShown) {
   EXPECT_EQ(house_.runtime->engine().find(engine::ExperimentId(1))->context_directory, "/work here");
 }
 
+TEST_F(HttpRoutes, APatternThatCannotFindANumberIsRefused) {
+  engine::Value config = small_search(2);
+  (*config.as_map())["metrics"] = engine::Value::Map{{"loss", "(unclosed"}};
+  const auto refused = post("/api/v1/experiments", R"({"config":)" + engine::compact_json(config) + "}");
+  EXPECT_EQ(refused.status, 400U) << refused.text;
+  EXPECT_NE(refused.text.find("metrics.loss"), std::string::npos) << refused.text;
+  EXPECT_NE(refused.text.find("missing )"), std::string::npos) << refused.text;
+  EXPECT_EQ(get("/api/v1/experiments").count("experiments"), 0U);
+}
+
 TEST_F(HttpRoutes, SubmissionIsAnsweredOnlyWhenItIsDurable) {
   house_.store->hold();
   std::optional<engine::Result<net::HttpResponse>> response;

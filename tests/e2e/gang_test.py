@@ -46,6 +46,7 @@ class GangCase(harness.Case):
             "launch": {"kind": "pytorch", "rank": "process"},
             "resources": {"slots_per_trial": 4},
             "hyperparameters": {"x": 0.5},
+            "max_restarts": 0,
             "searcher": {"name": "single", "metric": "loss", "max_length": {"batches": 6}},
             "environment": {"environment_variables": {"GANG_LEDGER": str(self.ledger_path), "GANG_GATE": str(self.gate)}},
         })
@@ -60,8 +61,9 @@ class GangCase(harness.Case):
     def lose_a_node_and_finish(self, means, python="/usr/bin/python3"):
         first, second = self.worker("first"), self.worker("second")
         experiment = self.submit(means, python)
-        # The third step is taken by nobody before the test says so: it holds still in mid-training.
-        self.wait_for_lines("holds", 1, 4)
+        # In the third step three ranks wait for the last one: they will fail of its end, as trainings do, and are heard
+        # long before its node is known to be lost. That costs the trial nothing: it may not be restarted once.
+        self.wait_for_lines("meets", 1, 4)
         starts = self.lines("start", 1)
         self.assertEqual(sorted((line["rank"], line["local_rank"], line["node"]) for line in starts),
                          [(0, 0, 0), (1, 1, 0), (2, 0, 1), (3, 1, 1)])
@@ -74,7 +76,9 @@ class GangCase(harness.Case):
         lost.popen.wait()
         for line in there:
             kill_with_ancestors(line["pid"])
-        # Nothing was said of the end; only that the node starts again without the attempt tells the daemon.
+        harness.wait_for(lambda: not any(harness.start_time(line["pid"]) == line["began"] for line in starts),
+                         "the other ranks to fail")
+        # Nothing was said of the node's end; only that it starts again without the attempt tells the daemon.
         self.worker(name)
         self.wait_for_lines("start", 2, 4)
         for entry in starts:
@@ -85,10 +89,21 @@ class GangCase(harness.Case):
         self.assertEqual(resumed, {2}, "it goes on from its checkpoint")
         trial, = self.cluster.trials(experiment)
         self.assertEqual((trial["restarts"], trial["attempts"], trial["reached"]), (0, 2, 6))
+        self.assert_logs_by_rank(experiment)
         # Only rank 0 was given a socket.
         self.assertEqual({line["rank"] for line in starts if line["socket"]}, {0})
         for entry in self.ledger.of("start"):
             self.assertNotEqual(harness.start_time(entry["pid"]), entry["began"], f"rank {entry['rank']} survives")
+
+    def assert_logs_by_rank(self, experiment):
+        for rank in range(4):
+            said = self.run_cli("logs", experiment, "0", "--rank", rank, "--server", self.cluster.http).stdout
+            self.assertEqual(said, f"rank {rank} of 4\n")
+        beyond = self.run_cli("logs", experiment, "0", "--rank", "4", "--server", self.cluster.http, expect=None)
+        self.assertIn("attempt 2 has ranks 0 to 3, no rank 4", beyond.stderr)
+        shown = self.run_cli("show", experiment, "--trial", "0", "--server", self.cluster.http, "--output", "json")
+        self.assertEqual([sorted(attempt["workers"]) for attempt in shown["attempts_made"]], [["first", "second"]] * 2)
+        self.assertEqual(shown["attempts_made"][0]["cause"], "lost")
 
 
 class Gang(GangCase):
@@ -98,7 +113,8 @@ class Gang(GangCase):
     def test_half_the_slots_start_nothing(self):
         self.worker("first")
         experiment = self.submit("sockets")
-        harness.wait_for(lambda: self.cluster.get("/api/v1/workers")["workers"], "the worker")
+        harness.wait_for(lambda: "no worker has more than 2" in (self.cluster.get(f"/api/v1/experiments/{experiment}")["waits_for"] or ""),
+                         "the experiment to say what it waits for")
         self.assertEqual(self.ledger.of("start"), [])
         self.worker("second")
         (self.gate / "open").write_text("")

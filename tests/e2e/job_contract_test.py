@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import pathlib
 import shutil
 import unittest
 
@@ -175,10 +176,10 @@ class JobContract(harness.Case):
 
     # --- the platforms' examples ---
 
-    def run_example(self, name):
-        """Runs it where it lies, all but its state; returns (best trial, attempt directories)."""
+    def run_example(self, name, folder=EXAMPLES):
+        """Runs it where it lies, all but its state; returns (trials, attempt directories)."""
         state = self.folder / name
-        self.run_cli("run", EXAMPLES / name / "experiment.yaml", "--slots", 2, "--state-dir", state)
+        self.run_cli("run", folder / name / "experiment.yaml", "--slots", 2, "--state-dir", state)
         trials = self.run_cli("trials", "--state-dir", state, "--output", "json")["trials"]
         self.assertEqual({trial["state"] for trial in trials} - {"COMPLETED", "STOPPED"}, set())
         return trials, sorted(next(state.glob("**/attempts")).iterdir())
@@ -190,6 +191,20 @@ class JobContract(harness.Case):
         self.assertEqual(sorted(model["learning_rate"] for model in models),
                          sorted(trial["hparams"]["learning_rate"] for trial in trials))
 
+    def test_components_give_values_in_their_types(self):
+        component = {"name": "typed", "parameters": {
+            "lr": {"type": "Float"}, "rate": {"type": "Float"}, "n": {"type": "Int"}, "sizes": {"type": "Int"},
+            "loud": {"type": "Bool", "bool_style": "lower"}, "word": {"type": "String", "pattern": "^[0-9]+$"}}}
+        account, _ = self.run_witness(
+            ["/usr/bin/python3", "witness.py", "{args_eq}"], component=component, inputs={}, outputs={},
+            searcher={"name": "grid", "metric": "loss", "max_length": {"epochs": 1}},
+            hyperparameters={"lr": 1, "rate": {"type": "categorical", "vals": [2]}, "n": 32.0, "word": "010",
+                             "sizes": {"type": "const", "val": 1e3}, "loud": {"type": "categorical", "vals": [True]}})
+        self.assertEqual(account.arguments,
+                         ["--loud=true", "--lr=1.0", "--n=32", "--rate=2.0", "--sizes=1000", "--word=010"])
+        self.assertEqual(account.environment["PAI_HPS"],
+                         '{"loud": true, "lr": 1.0, "n": 32, "rate": 2.0, "sizes": 1000, "word": "010"}')
+
     def test_pai_component(self):
         checked = self.run_cli("component", "check", EXAMPLES / "component/component.yaml")
         self.assertIn("is a valid component: count-words", checked.stdout)
@@ -200,6 +215,52 @@ class JobContract(harness.Case):
             self.assertEqual((attempt / "stdout.log").read_text(),
                              f"input {attempt}/ml/input/data/texts/\noutput {attempt}/ml/output/report/\n"
                              f"distinct={len(words)}\n")
+
+    def custom_component_prints(self, ml, trial):
+        """Everything that examples/custom_component prints, when its tree is seen at `ml`."""
+        given = trial["hparams"]
+        self.assertEqual([type(given[f"param{number}"]) for number in (1, 2, 3, 4)], [int, float, str, bool])
+        texts = {name: str(value) for name, value in given.items()}
+        self.assertEqual((texts["param3"], texts["param4"]), ("mean", "True"))
+        inputs = {"test": f"{ml}/input/data/test/test.csv", "train": f"{ml}/input/data/train/"}
+        outputs = {name: f"{ml}/output/{name}/" for name in ("checkpoints", "logs", "model", "tensorboard")}
+        arguments = texts | inputs | {name: outputs[name] for name in ("checkpoints", "model")}
+        environment = {
+            "MASTER_ADDR": "127.0.0.1", "NPROC_PER_NODE": "1", "RANK": "0", "WORLD_SIZE": "1",
+            "PAI_CONFIG_DIR": f"{ml}/input/config/", "PAI_HPS": json.dumps(given), "PAI_WORKING_DIR": f"{ml}/usercode",
+            "PAI_USER_ARGS": " ".join(f"--{name} {text}" for name, text in texts.items()),
+        }
+        environment |= {f"PAI_HPS_{name.upper()}": text for name, text in texts.items()}
+        environment |= {f"PAI_INPUT_{name.upper()}": place for name, place in inputs.items()}
+        environment |= {f"PAI_OUTPUT_{name.upper()}": place for name, place in outputs.items()}
+        listed = lambda values: [f"  {name}={value}" for name, value in sorted(values.items())]
+        return "\n".join([
+            "arguments:", *listed(arguments), "environment:", *listed(environment),
+            "hyperparameters.json:", *listed({name: repr(text) for name, text in texts.items()}),
+            "channels:", f"  {ml}/input/data/train/a.csv: 2 points", f"  {ml}/input/data/train/b.csv: 1 points",
+            f"  {ml}/input/data/test/test.csv: 1 points", f"mse={trial['metric']}", "job finished", ""])
+
+    def test_pai_custom_component(self):
+        trials, attempts = self.run_example("custom_component")
+        self.assertEqual(len(trials), 2)
+        for attempt in attempts:
+            trial, = (trial for trial in trials if attempt.name == f"1-{trial['trial']}-1")
+            self.assertEqual((attempt / "stdout.log").read_text(), self.custom_component_prints(attempt / "ml", trial))
+            slope = json.loads((attempt / "output/model/model.json").read_text())["slope"]
+            steps = [json.loads(file.read_text()) for file in pathlib.Path(trial["checkpoint"]).glob("*.json")]
+            self.assertIn({"step": trial["hparams"]["param1"], "slope": slope}, steps)
+
+    def test_pai_custom_component_at_ml(self):
+        shutil.copytree(EXAMPLES / "custom_component", self.folder / "copies/custom_component")
+        with open(self.folder / "copies/custom_component/experiment.yaml", "a") as file:
+            file.write("layout: /ml\n")
+        trials, attempts = self.run_example("custom_component", self.folder / "copies")
+        for attempt in attempts:
+            trial, = (trial for trial in trials if attempt.name == f"1-{trial['trial']}-1")
+            printed = (attempt / "stdout.log").read_text()
+            # Where the worker may not mount, the tree stays where it is.
+            ml = "/ml" if "PAI_WORKING_DIR=/ml/usercode" in printed else attempt / "ml"
+            self.assertEqual(printed, self.custom_component_prints(ml, trial))
 
     def test_modelarts_boot_file(self):
         trials, attempts = self.run_example("modelarts")

@@ -104,7 +104,7 @@ class KillLadder(harness.Case):
         self.assertEqual([line["pid"] for line in ledger.of("start") + ledger.of("child")
                           if harness.start_time(line["pid"]) is not None], [])
         cause = self.run_cli("show", "--trial", "0", "--server", self.cluster.http, "--output", "json")["attempts_made"][0]["cause"]
-        self.assertEqual(cause, "preempted")
+        self.assertEqual(cause, "stopped")
 
 
 if __name__ == "__main__":

@@ -145,7 +145,7 @@ class LaunchKinds(harness.Case):
             attempt = witness.Attempt(
                 places[rank], HYPERPARAMETERS, experiment=experiment, trial=trial["id"], length=2,
                 seed=int(found["HPSEARCH_TRIAL_SEED"]), nodes=nodes, rank=rank, reports=(rank, local) == (0, 0),
-                slots=list(range(SLOTS)), threads=witness.threads(SLOTS, SLOTS),
+                slots=list(range(SLOTS)), threads=witness.threads(SLOTS, SLOTS * int(own.get("LOCAL_WORLD_SIZE", 1))),
                 own=own | {"WITNESS_DIR": found["WITNESS_DIR"], "WITNESS_COUNT": together},
                 command=COMMAND)
             self.assertEqual(account.was_given(), attempt.environment(found))

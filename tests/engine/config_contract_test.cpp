@@ -55,7 +55,7 @@ TEST(JobContract, APlaceholderThatNamesNothingIsRefusedAtSubmission) {
                                      {"net", Value::Map{{"type", "categorical"}, {"vals", Value::List{Value::Map{{"depth", 3}}}}}}});
   tree = with(std::move(tree), "inputs", Value::Map{{"train", "/data"}});
   for (const char* good :
-       {"p {lr} {optimizer.momentum} {optimizer} {net} {net.depth} {args} {args_eq}", "p {{word}} ${HOME} {} {1} { x }",
+       {"p {lr} {optimizer.momentum} {optimizer} {net} {net.depth} {args}", "p {{word}} ${HOME} {} {1} { x }",
         "p {checkpoint_dir} {output_dir} {trial_id} {inputs.train} {outputs.model}", "awk '{print $1}'"}) {
     EXPECT_EQ(problems_of(with(tree, "entrypoint", good)), "") << good;
   }
@@ -167,11 +167,72 @@ TEST(JobContract, PaisFormsRefuseWhatTheyCannotCarryOnlyWhereTheyAreUsed) {
             "`_`, `-` and `.`, not beginning with `_`: the entrypoint reads PAI's variables)\n");
 }
 
-TEST(JobContract, ZeroBytesAndHugeValuesAreRefused) {
-  EXPECT_EQ(problems_of(with_hyperparameters({{"x", std::string("a\0b", 3)}})),
-            "hyperparameters.x: holds a zero byte (text without one: no argument and no variable can hold it)\n");
+TEST(JobContract, ModelArtsFormRefusesListsAndMaps) {
+  const Value tree = with_hyperparameters({{"layers", Value::List{64, 32}}, {"lr", 0.1}});
+  EXPECT_EQ(problems_of(with(tree, "entrypoint", "python train.py {args}")), "");
+  for (const Value& entrypoint : {Value("python train.py {args_eq}"), Value(Value::List{"train", "{args_eq}"})}) {
+    EXPECT_EQ(problems_of(with(tree, "entrypoint", entrypoint)),
+              "hyperparameters.layers: can be [64,32] (numbers, texts and booleans: {args_eq} is ModelArts' form, "
+              "which carries nothing else; {args} does)\n");
+  }
+}
+
+TEST(JobContract, ZeroBytesAreRefusedWhereverTheyStand) {
+  const std::string zero("a\0b", 3);
+  const std::string allowed = " (text without one: no argument and no variable can hold it)\n";
+  EXPECT_EQ(problems_of(with_hyperparameters({{"x", zero}})), "hyperparameters.x: holds a zero byte" + allowed);
+  EXPECT_EQ(problems_of(with_hyperparameters({{zero, 1}})),
+            "hyperparameters: has the name \"a\\u0000b\", which holds a zero byte" + allowed);
+  EXPECT_EQ(problems_of(with_hyperparameters({{"x", Value::Map{{"type", "categorical"}, {"vals", Value::List{1, zero}}}}})),
+            "hyperparameters.x.vals[1]: holds a zero byte" + allowed);
+  EXPECT_EQ(problems_of(with(small_experiment(), "searcher.metric", zero)), "searcher.metric: holds a zero byte" + allowed);
+  EXPECT_EQ(problems_of(with(small_experiment(), "metrics", Value::Map{{"acc", "acc=(.*)" + zero}})),
+            "metrics.acc: holds a zero byte" + allowed);
+  EXPECT_EQ(problems_of(with(small_experiment(), "metrics", Value::Map{{zero, "acc=(.*)"}})),
+            "metrics: has the name \"a\\u0000b\", which holds a zero byte" + allowed);
+  EXPECT_EQ(problems_of(with(small_experiment(), "inputs", Value::Map{{"train", "/data/" + zero}})),
+            "inputs.train: holds a zero byte" + allowed);
+  EXPECT_EQ(problems_of(with(small_experiment(), "labels", Value::List{zero})), "labels[0]: holds a zero byte" + allowed);
+  EXPECT_EQ(problems_of(with(small_experiment(), "resources", Value::Map{{"resource_pool", zero}})),
+            "resources.resource_pool: holds a zero byte" + allowed);
+  EXPECT_NE(problems_of(with(small_experiment(), "entrypoint", zero)), "");
+  EXPECT_EQ(problems_of(with(small_experiment(), "data", Value::Map{{"note", zero}})), "");
+  EXPECT_EQ(lines(parse_submission(small_experiment(), test_registry(), zero, 11).problems),
+            "name: is \"a\\u0000b\" (one line of text)\n");
+}
+
+TEST(JobContract, WhatOneStringCannotHoldIsRefused) {
   EXPECT_EQ(problems_of(with_hyperparameters({{"x", std::string(1'000'000, 'x')}})),
-            "hyperparameters: can take 1000011 bytes as JSON (at most 130816: one variable has to hold it)\n");
+            "hyperparameters: can take 1000011 bytes as JSON (at most 131055: one variable has to hold it)\n");
+  const std::string long_text(131'072, 'x');
+  for (const char* at : {"name", "searcher.metric", "environment.environment_variables.LONG", "data.note"}) {
+    EXPECT_NE(problems_of(with(small_experiment(), at, long_text)).find(" bytes in the variable "), std::string::npos) << at;
+  }
+  EXPECT_NE(problems_of(with(small_experiment(), "entrypoint", "p " + long_text)).find("can take 131074 bytes with its values"),
+            std::string::npos);
+}
+
+TEST(JobContract, QuotesCountWhereAValueIsQuoted) {
+  Value tree = with_hyperparameters({{"x", std::string(60'000, '\'')}});
+  EXPECT_EQ(notes_of(tree),
+            "hyperparameters: can take 300007 bytes in the variable PAI_USER_ARGS, which holds 131057: trials whose values "
+            "take more do not get it. hyperparameters.json has them\n");
+  EXPECT_EQ(problems_of(with(tree, "entrypoint", Value::List{"p", "{args}"})), "");
+  EXPECT_EQ(problems_of(with(tree, "entrypoint", "p {x}")),
+            "entrypoint: can take 300004 bytes with its values (at most 131071: one argument has to hold it. Programs find long "
+            "values in hyperparameters.json)\n");
+  EXPECT_NE(problems_of(with(tree, "entrypoint", "p {args}")).find("entrypoint: can take 300"), std::string::npos);
+  EXPECT_NE(problems_of(with(tree, "entrypoint", "eval \"p $PAI_USER_ARGS\"")).find("the entrypoint reads it"),
+            std::string::npos);
+  // Each character takes six bytes in ASCII.
+  tree = with_hyperparameters({{"x", std::string(120'000, '\x7f')}});
+  EXPECT_EQ(notes_of(tree), "");
+  std::string wide;
+  for (int i = 0; i < 40'000; ++i) {
+    wide += "漢";
+  }
+  EXPECT_NE(notes_of(with_hyperparameters({{"x", wide}})).find("in the variable PAI_HPS,"), std::string::npos);
+  EXPECT_NE(problems_of(with(with_hyperparameters({{"x", wide}}), "entrypoint", "p \"$PAI_HPS\"")), "");
 }
 
 TEST(JobContract, SearchedBooleansInArgumentsAreWarnedOf) {

@@ -1,109 +1,16 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <map>
 #include <string>
 #include <vector>
 
-#include "engine/test_cluster.hpp"
-#include "hpsearch/engine/base/text.hpp"
+#include "engine/gangs.hpp"
 #include "hpsearch/engine/scheduler/explain.hpp"
 
-// Attempts on several workers: all of them or none, and whatever ends one ends all.
+// Attempts on several workers: where they run, all of them or none, and what each is told.
 
 namespace hpsearch::engine {
 namespace {
-
-Value gang_config(int slots, int trials, int concurrent = 1, Value::Map others = {}) {
-  others["resources"] = Value::Map{{"slots_per_trial", slots}};
-  if (!others.contains("launch")) {
-    others["launch"] = Value::Map{{"kind", "pytorch"}};
-  }
-  return random_config(trials, concurrent, std::move(others));
-}
-
-/// Workers with addresses, and what each of them was told of each attempt.
-class Gangs : public testing::Test {
- protected:
-  WorkerId join(const std::string& name, std::uint64_t slots, std::vector<HeldAttempt> held = {},
-                std::uint64_t incarnation = 1) {
-    JoinWorker worker = offer(name, slots);
-    worker.incarnation = incarnation;
-    worker.held = std::move(held);
-    return *step(worker).joined;
-  }
-
-  static CreateExperiment submit(Value config) {
-    CreateExperiment create;
-    create.config = std::move(config);
-    return create;
-  }
-
-  static JoinWorker offer(const std::string& name, std::uint64_t slots) {
-    JoinWorker worker{name, name, 1, slots, "cpu", {}};
-    worker.address = "10.0.0." + name;
-    return worker;
-  }
-
-  Effects step(const Command& command) {
-    Effects effects = cluster.step(command);
-    for (const Order& order : effects.orders) {
-      if (const auto* launch = std::get_if<LaunchAttempt>(&order)) {
-        launched[launch->worker] = launch->spec;
-      } else if (const auto* decide = std::get_if<DecideAttempt>(&order)) {
-        told[decide->worker] = decide->decision.directive;
-      } else if (const auto* ack = std::get_if<AckReports>(&order)) {
-        acked[ack->worker] = ack->upto;
-      }
-    }
-    return effects;
-  }
-
-  Effects exits(WorkerId worker, int code, std::uint64_t seq = 1) {
-    ExitReport exit;
-    exit.code = code;
-    exit.message = code == 0 ? "" : "exit status " + std::to_string(code);
-    return step(TakeReports{worker, launched.at(worker).key, seq, {exit}});
-  }
-  Effects ends_as_told(WorkerId worker, std::uint64_t seq = 1) {
-    ExitReport exit;
-    exit.cause = ExitReport::Cause::ended_by_agent;
-    return step(TakeReports{worker, launched.at(worker).key, seq, {exit}});
-  }
-  void starts(WorkerId worker) { step(ConfirmStart{worker, launched.at(worker).key}); }
-
-  /// Three slots on two devices: two on x, one on y.
-  static JoinWorker sharing(const std::string& name, std::vector<SlotTrouble> troubles) {
-    JoinWorker worker = offer(name, 3);
-    for (const char* device : {"GPU-x", "GPU-x", "GPU-y"}) {
-      worker.devices.push_back({device, "Fake GPU", 0, 0});
-    }
-    worker.troubles = std::move(troubles);
-    return worker;
-  }
-
-  const TrialRecord& trial(std::uint64_t number = 0) const { return cluster.trial(experiment, number); }
-  std::uint64_t free_slots(WorkerId worker) const { return cluster.engine.workers().at(worker).slots.free(); }
-
-  /// The log folds to what lives, also through a snapshot.
-  void expect_replayable() const {
-    Engine folded(searchers::registry());
-    for (const Event& event : cluster.log) {
-      ASSERT_TRUE(folded.replay(event)) << event.lsn.number();
-    }
-    EXPECT_EQ(compact_json(folded.save()), compact_json(cluster.engine.save()));
-    Engine loaded(searchers::registry());
-    const Status done = loaded.load(cluster.engine.save());
-    ASSERT_TRUE(done) << done.error().message;
-    EXPECT_EQ(compact_json(loaded.save()), compact_json(cluster.engine.save()));
-  }
-
-  TestCluster cluster;
-  ExperimentId experiment;
-  std::map<WorkerId, LaunchSpec> launched;
-  std::map<WorkerId, Directive> told;
-  std::map<WorkerId, std::uint64_t> acked;
-};
 
 TEST_F(Gangs, TakeEqualPartsOfTwoWorkersInOneEvent) {
   const WorkerId a = join("1", 2);
@@ -131,7 +38,7 @@ TEST_F(Gangs, HaveAWorkerForEachRoleThoughFewerWouldDo) {
   experiment = cluster.create(gang_config(4, 1, 1, {{"launch", launch}}));
   step(LookAtClock{});
   EXPECT_TRUE(launched.empty()) << "four are needed";
-  EXPECT_NE(explain(*cluster.engine.find(experiment), TrialNumber(0), cluster.engine.workers()).now.find("in equal parts (on 4 at least, for each of launch.roles)"), std::string::npos);
+  EXPECT_NE(explain(*cluster.engine.find(experiment), TrialNumber(0), cluster.engine.workers()).now.find("in equal parts, 4 at least for launch.roles, and"), std::string::npos);
   workers.push_back(join("4", 2));
   step(LookAtClock{});
   for (std::uint64_t rank = 0; rank < workers.size(); ++rank) {
@@ -157,129 +64,6 @@ TEST_F(Gangs, TellEachWorkerItsRankAndWhereTheOthersAre) {
   EXPECT_LT(launched.at(a).rendezvous.port, 27'456U);
 }
 
-/// One trial of four slots on two workers, started on both.
-class RunningGang : public Gangs {
- protected:
-  void SetUp() override {
-    a = join("1", 2);
-    b = join("2", 2);
-    CreateExperiment create;
-    create.config = gang_config(4, 1);
-    experiment = *step(create).created;
-    starts(a);
-    starts(b);
-  }
-  WorkerId a;
-  WorkerId b;
-};
-
-TEST_F(RunningGang, EndsWhenItsLastMemberIsGone) {
-  step(TakeReports{a, launched.at(a).key, 1, {MetricsReport{Units{9}, {{"score", 0.5}}}}});
-  exits(a, 0, 2);
-  EXPECT_TRUE(trial().live.has_value());
-  EXPECT_EQ(free_slots(a), 2U);
-  EXPECT_EQ(free_slots(b), 0U);
-  EXPECT_EQ(told.at(b), Directive::stop);
-  expect_replayable();
-  exits(b, 0);
-  EXPECT_EQ(acked.at(b), 1U);
-  EXPECT_FALSE(trial().live.has_value());
-  EXPECT_EQ(free_slots(b), 2U);
-  EXPECT_EQ(trial().state, TrialState::completed);
-  EXPECT_EQ(trial().restarts, 0U);
-  expect_replayable();
-}
-
-TEST_F(RunningGang, WaitsForRank0WhenAnotherEndsWellFirst) {
-  exits(b, 0);
-  EXPECT_FALSE(told.contains(a));
-  EXPECT_TRUE(trial().live.has_value());
-  EXPECT_EQ(free_slots(b), 2U);
-}
-
-TEST_F(RunningGang, CountsAFailureOnceWhoeverHasIt) {
-  exits(b, 1);
-  EXPECT_EQ(told.at(a), Directive::kill);
-  EXPECT_EQ(trial().restarts, 1U);
-  EXPECT_TRUE(trial().live.has_value());
-  expect_replayable();
-  exits(a, 1);
-  EXPECT_EQ(trial().restarts, 1U);
-  EXPECT_EQ(trial().attempts, 2U);
-  EXPECT_TRUE(trial().live.has_value());  // It runs again, on both.
-  EXPECT_NE(trial().last_failure->find("rank 1"), std::string::npos);
-  expect_replayable();
-}
-
-TEST_F(RunningGang, EndsEverywhereUncountedWhenAWorkerIsGone) {
-  step(LoseWorker{b, "it says goodbye"});
-  EXPECT_EQ(told.at(a), Directive::kill);
-  EXPECT_TRUE(trial().live.has_value());
-  EXPECT_EQ(free_slots(a), 0U);  // Until its processes are gone.
-  expect_replayable();
-  ends_as_told(a);
-  EXPECT_EQ(free_slots(a), 2U);
-  EXPECT_EQ(trial().restarts, 0U);
-  EXPECT_EQ(trial().state, TrialState::pending);
-  EXPECT_FALSE(trial().live.has_value());
-  launched.clear();
-  join("2", 2, {}, 2);
-  EXPECT_EQ(trial().attempts, 2U);
-  EXPECT_EQ(launched.size(), 2U);
-  expect_replayable();
-}
-
-TEST_F(RunningGang, IsKilledUncountedWhenADeviceOfAnyMemberBreaks) {
-  ExitReport broken;
-  broken.cause = ExitReport::Cause::lost;
-  broken.code = 9;
-  broken.message = "its node failed: GPU 1 is lost";
-  step(TakeReports{b, launched.at(b).key, 1, {broken}});
-  EXPECT_EQ(told.at(a), Directive::kill) << "without the other it can only wait";
-  ends_as_told(a);
-  EXPECT_EQ(trial().restarts, 0U);
-  EXPECT_EQ(trial().attempts, 2U);
-  told.clear();
-  step(TakeReports{a, launched.at(a).key, 1, {broken}});
-  EXPECT_EQ(told.at(b), Directive::kill);
-  ends_as_told(b);
-  EXPECT_EQ(trial().restarts, 0U);
-  EXPECT_EQ(trial().attempts, 3U);
-  expect_replayable();
-}
-
-TEST_F(RunningGang, GoesOnFromTheCheckpointOfRank0) {
-  const AttemptKey key = launched.at(a).key;
-  step(TakeReports{a, key, 1, {MetricsReport{Units{4}, {{"score", 0.5}}}, CheckpointReport{Units{4}, "/c/4", 1, 1}}});
-  step(LoseWorker{b, "its machine burns"});
-  ends_as_told(a, 3);
-  join("2", 2, {}, 2);
-  EXPECT_EQ(launched.at(a).latest_checkpoint, "/c/4");
-  EXPECT_EQ(launched.at(b).latest_checkpoint, "/c/4");
-}
-
-TEST_F(RunningGang, FencesAMemberThatComesBackTooLate) {
-  const AttemptKey key = launched.at(b).key;
-  cluster.now = cluster.now + Duration::seconds(4'000);
-  step(ExpireLeases{b, Instant::from_micros(1'000'000), Duration::seconds(300), Duration{}});
-  EXPECT_EQ(told.at(a), Directive::kill);
-  HeldAttempt held;
-  held.key = key;
-  held.first_seq = 1;
-  held.slots = {SlotIndex{0}, SlotIndex{1}};
-  JoinWorker again = offer("2", 2);
-  again.held = {held};
-  const Effects effects = step(again);
-  const auto welcome = std::find_if(effects.orders.begin(), effects.orders.end(), [](const Order& order) {
-    return std::holds_alternative<WelcomeWorker>(order);
-  });
-  ASSERT_NE(welcome, effects.orders.end());
-  EXPECT_EQ(std::get<WelcomeWorker>(*welcome).attempts.at(0).fate, WelcomeWorker::Fate::fenced);
-  EXPECT_TRUE(trial().live.has_value());
-  ends_as_told(a);
-  EXPECT_EQ(trial().attempts, 2U);
-}
-
 TEST_F(Gangs, AreRepeatedToAWorkerThatNeverHeardOfThem) {
   join("1", 2);
   const WorkerId b = join("2", 2);
@@ -290,27 +74,6 @@ TEST_F(Gangs, AreRepeatedToAWorkerThatNeverHeardOfThem) {
   join("2", 2);
   EXPECT_EQ(launched.size(), 1U);
   EXPECT_EQ(launched.at(b).rendezvous.rank, 1U);
-}
-
-TEST_F(RunningGang, IsPausedAndEndedEverywhere) {
-  step(PauseExperiment{experiment});
-  EXPECT_EQ(told.at(a), Directive::pause);
-  EXPECT_EQ(told.at(b), Directive::pause);
-  exits(b, 0);
-  exits(a, 0);
-  EXPECT_EQ(trial().state, TrialState::paused);
-  EXPECT_EQ(trial().restarts, 0U);
-  step(ResumeExperiment{experiment});
-  EXPECT_EQ(trial().attempts, 2U);
-  told.clear();
-  step(KillExperiment{experiment});
-  EXPECT_EQ(told.at(a), Directive::kill);
-  EXPECT_EQ(told.at(b), Directive::kill);
-  ends_as_told(a);
-  EXPECT_FALSE(is_ended(cluster.engine.find(experiment)->state));
-  ends_as_told(b);
-  EXPECT_TRUE(is_ended(cluster.engine.find(experiment)->state));
-  expect_replayable();
 }
 
 TEST_F(Gangs, TakeNothingWhileOneWorkerIsTooFull) {
@@ -394,6 +157,63 @@ TEST_F(Gangs, NeedWorkersThatSayTheirAddress) {
   create.config = gang_config(4, 1);
   experiment = *step(create).created;
   EXPECT_TRUE(launched.empty());
+}
+
+TEST_F(Gangs, AreNotMadeOfAddressesThatReachNobodyElse) {
+  JoinWorker beside_the_daemon = offer("1", 2);
+  beside_the_daemon.address = "127.0.0.1";
+  const WorkerId a = *step(beside_the_daemon).joined;
+  const WorkerId b = join("2", 2);
+  experiment = *step(submit(gang_config(4, 1))).created;
+  EXPECT_TRUE(launched.empty());
+  join("3", 2);
+  EXPECT_FALSE(launched.contains(a));
+  EXPECT_EQ(launched.at(b).rendezvous.addresses, (std::vector<std::string>{"10.0.0.2", "10.0.0.3"}));
+}
+
+TEST_F(Gangs, AreMadeOfWorkersOfOneMachine) {
+  for (const char* name : {"1", "2"}) {
+    JoinWorker local = offer(name, 2);
+    local.address = "127.0.0.1";
+    step(local);
+  }
+  experiment = *step(submit(gang_config(4, 1))).created;
+  EXPECT_EQ(launched.size(), 2U);
+}
+
+TEST_F(Gangs, ThatRunAtTheSameTimeMeetAtDifferentPorts) {
+  constexpr std::uint64_t ports = 4'000;
+  const WorkerId a = join("1", 3);
+  join("2", 3);
+  const WorkerId c = join("3", 3);
+  join("4", 3);
+  experiment = *step(submit(gang_config(6, 1))).created;
+  const std::uint64_t first = launched.at(a).rendezvous.port;
+  const std::uint64_t lease = launched.at(a).key.lease.number();
+  const ExperimentId other = *step(submit(gang_config(99, 1, 1, Value::Map{{"name", "idle"}}))).created;
+  step(PauseExperiment{other});
+  step(LookAtClock{});
+  // As many events later as there are ports, a lease would have the same.
+  for (bool paused = true; (cluster.log.back().lsn.number() + 3 - lease) % ports != 0; paused = !paused) {
+    if (paused) {
+      step(ResumeExperiment{other});
+    } else {
+      step(PauseExperiment{other});
+    }
+  }
+  step(submit(gang_config(6, 1, 1, Value::Map{{"name", "second"}})));
+  ASSERT_EQ((launched.at(c).key.lease.number() - lease) % ports, 0U);
+  EXPECT_EQ(launched.at(c).rendezvous.port, first + 1);
+}
+
+TEST_F(Gangs, KeepNoWorkerWhileAnotherIsSilent) {
+  const WorkerId a = join("1", 2);
+  const WorkerId b = join("2", 2);
+  cluster.engine.set_suspect(b, true);
+  experiment = *step(submit(gang_config(4, 1))).created;
+  EXPECT_TRUE(launched.empty());
+  step(submit(random_config(2, 2, Value::Map{{"name", "small"}})));
+  EXPECT_EQ(free_slots(a), 0U) << "what cannot start now keeps nothing from others";
 }
 
 TEST_F(Gangs, SayWhatTheyWaitFor) {

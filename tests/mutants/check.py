@@ -210,6 +210,11 @@ def main():
     first, of = (int(number) for number in os.environ.get("HPSEARCH_MUTANT_SHARE", "1/1").split("/"))
     if not 1 <= first <= of:
         raise SystemExit(f"HPSEARCH_MUTANT_SHARE is {first}/{of}; it must be I/N with 1 <= I <= N")
+    for mutant in mutants:  # All of them: a share would notice text that has moved only on its day.
+        try:
+            mutated(mutant)
+        except (ValueError, OSError) as error:
+            raise SystemExit(f"mutant {mutant.name}: {error}") from error
     mutants = [mutant for mutant in mutants if mutant.name in asked.names] if asked.names else mutants[first - 1::of]
     if not mutants:
         raise SystemExit("no mutant is left to be checked")

@@ -170,12 +170,13 @@ TEST(ClientApi, ATrialThatEnded) {
       R"("last_failure":"exit code 1","length":16,"metric":{"class":"nan"},"reached":17,)"
       R"("reason":{"bracket":0,"rung":2,"text":)" +
           compact_json(describe(experiment().trials[0].reason)) +
-          R"(,"why":"max_length"},"restarts":1,"slot_seconds":4.0,"state":"COMPLETED","trial":0,"worker":null})");
+          R"(,"why":"max_length"},"restarts":1,"slot_seconds":4.0,"state":"COMPLETED","trial":0,"worker":null,"workers":[]})");
 }
 
 TEST(ClientApi, ATrialThatRuns) {
   const Value value = proto::trial_value(experiment(), TrialNumber{2}, now);
   EXPECT_EQ(at(value, "worker"), "7");
+  EXPECT_EQ(at(value, "workers"), "[7]");
   EXPECT_EQ(at(value, "slot_seconds"), "6.0");
   EXPECT_EQ(at(value, "metric"), "null");
   EXPECT_EQ(at(value, "best_metric"), "null");

@@ -183,8 +183,8 @@ auto parts(Is<proto::Resync> auto& /*x*/) {
   return std::tuple<>();
 }
 auto parts(Is<proto::ReadLog> auto& x) {
-  auto& [request, key, stream, offset, limit, from_end] = x;
-  return std::tie(request, key, stream, offset, limit, from_end);
+  auto& [request, key, stream, offset, limit, from_end, process] = x;
+  return std::tie(request, key, stream, offset, limit, from_end, process);
 }
 auto parts(Is<proto::RetryAfter> auto& x) {
   auto& [after_ms] = x;

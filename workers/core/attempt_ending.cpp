@@ -58,6 +58,8 @@ void AttemptMachine::ask_to_end(Instant now, AttemptOutput& out) {
   if (!speaks_for_attempt()) {
     if (spec_.launch.kind == engine::LaunchKind::mpi) {
       terminate(now, out);  // What it runs only keeps the slots.
+    } else if (wants_checkpoint_signal()) {
+      ask_by_signal(now, out);
     } else {
       expect_end_within(rules_.grace, now);  // It ends with rank 0, which was asked.
     }

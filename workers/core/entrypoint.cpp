@@ -1,5 +1,6 @@
 #include "hpsearch/workers/core/entrypoint.hpp"
 
+#include <optional>
 #include <utility>
 #include <variant>
 
@@ -8,6 +9,7 @@
 
 namespace hpsearch::workers {
 
+using engine::EntrypointPiece;
 using engine::Errc;
 using engine::Error;
 using engine::LaunchSpec;
@@ -17,78 +19,93 @@ using engine::Value;
 
 namespace {
 
+/// A value for a message, not longer than eyes want it.
+std::string shown(const std::string& value) {
+  constexpr std::size_t longest = 60;
+  return value.size() <= longest ? engine::compact_json(value)
+                                 : "a text of " + std::to_string(value.size()) + " bytes";
+}
+
+/// The member at a dotted path, whose keys may hold dots themselves; nullptr when there is none.
+const Value* member_at(const Value& value, std::string_view path) {
+  const Value::Map* map = value.as_map();
+  if (map == nullptr) {
+    return nullptr;
+  }
+  for (const auto& [key, member] : *map) {
+    if (key == path) {
+      return &member;
+    }
+    if (path.size() > key.size() && path.starts_with(key) && path[key.size()] == '.') {
+      if (const Value* found = member_at(member, path.substr(key.size() + 1))) {
+        return found;
+      }
+    }
+  }
+  return nullptr;
+}
+
 /// Replaces placeholders of an entrypoint.
 class Expansion {
  public:
   Expansion(const LaunchSpec& spec, const HyperparameterForms& forms, const AttemptPlaces& places)
       : spec_(spec), forms_(forms), places_(places) {}
 
-  /// For `sh -c`: every value becomes exactly one word, whatever is in it.
-  [[nodiscard]] Result<std::string> line(std::string_view text) const {
-    std::string out;
-    const Status done = walk(text, out, [this, &out](std::string_view name) -> Status {
-      if (name == "args" || name == "args_eq") {
-        std::string_view gap;
-        for (const std::string& argument : arguments(name == "args_eq")) {
-          out.append(gap).append(shell_word(argument));
-          gap = " ";
-        }
-        return engine::Done{};
-      }
-      const Result<std::string> value = lookup(name);
-      if (!value) {
-        return value.error();
-      }
-      out.append(shell_word(*value));
-      return engine::Done{};
-    });
-    if (!done) {
-      return done.error();
-    }
-    return out;
-  }
+  /// For `sh -c`: every value is a word or a part of one, whatever is in it and wherever it stands.
+  [[nodiscard]] Result<std::string> line(std::string_view text) const { return put(engine::line_pieces(text)); }
 
   /// For an argv item; {args} as a whole item becomes as many items as there are arguments.
-  [[nodiscard]] Status item(std::string_view text, std::vector<std::string>& argv) const {
-    if (text == "{args}" || text == "{args_eq}") {
-      for (std::string& argument : arguments(text == "{args_eq}")) {
+  [[nodiscard]] Status item(const std::vector<EntrypointPiece>& pieces, std::vector<std::string>& argv) const {
+    if (pieces.size() == 1 && pieces[0].place == engine::ShellPlace::item && is_all(pieces[0])) {
+      for (std::string& argument : arguments(pieces[0].text == "args_eq")) {
         argv.push_back(std::move(argument));
       }
       return engine::Done{};
     }
-    std::string out;
-    const Status done = walk(text, out, [this, &out, text](std::string_view name) -> Status {
-      if (name == "args" || name == "args_eq") {
-        return Error{Errc::bad_request, "entrypoint: {" + std::string(name) + "} stands inside the item " +
-                                            engine::compact_json(std::string(text)) +
-                                            "; in a list it must be an item of its own"};
-      }
-      const Result<std::string> value = lookup(name);
-      if (!value) {
-        return value.error();
-      }
-      out.append(*value);
-      return engine::Done{};
-    });
-    if (!done) {
-      return done;
+    Result<std::string> out = put(pieces);
+    if (!out) {
+      return out.error();
     }
-    argv.push_back(std::move(out));
+    argv.push_back(*std::move(out));
     return engine::Done{};
   }
 
  private:
-  /// Copies `text` to `out`, calling `replace` for each {name}.
-  template <class Replace>
-  static Status walk(std::string_view text, std::string& out, const Replace& replace) {
-    for (const engine::EntrypointPiece& piece : engine::pieces_of(text)) {
+  [[nodiscard]] static bool is_all(const EntrypointPiece& piece) {
+    return piece.is_name && (piece.text == "args" || piece.text == "args_eq");
+  }
+
+  /// The pieces with every name replaced.
+  [[nodiscard]] Result<std::string> put(const std::vector<EntrypointPiece>& pieces) const {
+    std::string out;
+    for (const EntrypointPiece& piece : pieces) {
       if (!piece.is_name) {
         out.append(piece.text);
-      } else if (const Status done = replace(piece.text); !done) {
-        return done;
+        continue;
       }
+      std::optional<std::string> text;
+      std::string value;
+      if (is_all(piece)) {
+        text = engine::written(piece, arguments(piece.text == "args_eq"));
+      } else if (piece.place == engine::ShellPlace::comment) {
+        text = engine::written(piece, value);
+      } else {
+        Result<std::string> found = lookup(piece.text);
+        if (!found) {
+          return found.error();
+        }
+        value = *std::move(found);
+        text = engine::written(piece, value);
+      }
+      if (!text) {
+        return Error{Errc::bad_request, "entrypoint: cannot put " +
+                                            (is_all(piece) ? "the arguments" : shown(value)) +
+                                            " in the place of " + engine::described(piece) + "; allowed: " +
+                                            engine::allowed_at(piece)};
+      }
+      out.append(*text);
     }
-    return engine::Done{};
+    return out;
   }
 
   /// The hyperparameters, and behind them the channels that are passed as arguments.
@@ -118,7 +135,7 @@ class Expansion {
     if (const HyperparameterForms::Hyperparameter* one = forms_.find(name)) {
       return argument_text(*one->value, one->style);
     }
-    if (const Value* nested = spec_.hparams.at_path(name)) {
+    if (const Value* nested = member_at(spec_.hparams, name)) {
       return argument_text(*nested);
     }
     if (name == "checkpoint_dir") {
@@ -170,8 +187,9 @@ Result<std::vector<std::string>> expand_entrypoint(const LaunchSpec& spec, const
     return std::vector<std::string>{"/bin/sh", "-c", *std::move(expanded)};
   }
   std::vector<std::string> argv;
-  for (const std::string& item : std::get<std::vector<std::string>>(spec.entrypoint.command)) {
-    if (const Status done = expansion.item(item, argv); !done) {
+  for (const std::vector<EntrypointPiece>& pieces :
+       engine::item_pieces(std::get<std::vector<std::string>>(spec.entrypoint.command))) {
+    if (const Status done = expansion.item(pieces, argv); !done) {
       return done.error();
     }
   }

@@ -1,9 +1,6 @@
 #include "hpsearch/workers/core/hyperparameter_forms.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <cstddef>
-#include <cstdlib>
 #include <utility>
 
 #include "hpsearch/engine/base/text.hpp"
@@ -15,53 +12,6 @@ using engine::NamedBoolStyle;
 using engine::Value;
 
 namespace {
-
-/// The digits of a decimal with an exponent, laid out without one: "-1.5e-05" → "-0.000015".
-std::string without_exponent(const std::string& text) {
-  const std::size_t e = text.find('e');
-  if (e == std::string::npos) {
-    return text;
-  }
-  const bool negative = text.front() == '-';
-  const std::string mantissa = text.substr(negative ? 1 : 0, e - (negative ? 1 : 0));
-  const std::size_t point = std::min(mantissa.find('.'), mantissa.size());
-  std::string digits = mantissa.substr(0, point);
-  if (point < mantissa.size()) {
-    digits += mantissa.substr(point + 1);
-  }
-  const long places = static_cast<long>(point) + std::strtol(text.c_str() + e + 1, nullptr, 10);
-  std::string fixed;
-  if (places <= 0) {
-    fixed = "0." + std::string(static_cast<std::size_t>(-places), '0') + digits;
-  } else if (static_cast<std::size_t>(places) >= digits.size()) {
-    fixed = digits + std::string(static_cast<std::size_t>(places) - digits.size(), '0') + ".0";
-  } else {
-    fixed = digits.substr(0, static_cast<std::size_t>(places)) + "." +
-            digits.substr(static_cast<std::size_t>(places));
-  }
-  return (negative ? "-" : "") + fixed;
-}
-
-std::string bool_text(bool value, BoolStyle style) {
-  switch (style) {
-    case BoolStyle::lower:
-      return value ? "true" : "false";
-    case BoolStyle::integer:
-      return value ? "1" : "0";
-    case BoolStyle::empty_false:
-      return value ? "True" : "";
-    case BoolStyle::python:
-    case BoolStyle::flag:
-      break;
-  }
-  return value ? "True" : "False";
-}
-
-/// What the platforms' own kits make of a value: Python's str().
-std::string text_of(const Value& value, BoolStyle style) {
-  const bool* boolean = value.as_bool();
-  return boolean != nullptr ? bool_text(*boolean, style) : engine::python_text(value);
-}
 
 bool fits_pai(const HyperparameterForms::Hyperparameter& one) {
   return engine::is_pai_name(one.name) && engine::is_pai_value(*one.value);
@@ -104,30 +54,6 @@ void flatten(const std::string& prefix, const Value::Map& members, const std::ve
 
 }  // namespace
 
-std::string argument_text(const Value& value, BoolStyle style) {
-  std::string text = text_of(value, style);
-  if (const double* real = value.as_real(); real != nullptr && *real < 0 && std::isfinite(*real)) {
-    return without_exponent(text);
-  }
-  return text;
-}
-
-std::string shell_word(std::string_view text) {
-  if (engine::is_shell_safe(text)) {
-    return std::string(text);
-  }
-  std::string quoted = "'";
-  for (const char c : text) {
-    if (c == '\'') {
-      quoted.append("'\"'\"'");
-    } else {
-      quoted.push_back(c);
-    }
-  }
-  quoted.push_back('\'');
-  return quoted;
-}
-
 HyperparameterForms::HyperparameterForms(const Value& hparams, const std::vector<NamedBoolStyle>& styles) {
   if (const Value::Map* members = hparams.as_map()) {
     flatten("", *members, styles, all_);
@@ -165,7 +91,7 @@ std::string HyperparameterForms::pai_hps(bool as_strings) const {
   Value::Map map;
   for (const Hyperparameter& one : all_) {
     if (fits_pai(one)) {
-      map[one.name] = as_strings ? Value(text_of(*one.value, one.style)) : *one.value;
+      map[one.name] = as_strings ? Value(engine::styled_text(*one.value, one.style)) : *one.value;
     }
   }
   return engine::python_json(Value(std::move(map)));
@@ -175,7 +101,7 @@ std::map<std::string, std::string> HyperparameterForms::pai_variables() const {
   std::map<std::string, std::string> variables;
   for (const Hyperparameter& one : all_) {
     if (fits_pai(one)) {
-      variables["PAI_HPS_" + engine::variable_part(one.name)] = text_of(*one.value, one.style);
+      variables["PAI_HPS_" + engine::variable_part(one.name)] = engine::styled_text(*one.value, one.style);
     }
   }
   return variables;

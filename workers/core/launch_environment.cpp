@@ -31,6 +31,11 @@ using Variables = std::map<std::string, std::string>;
 // The kernel's limit for one argument or one NAME=VALUE, its zero included (MAX_ARG_STRLEN).
 constexpr std::size_t longest_string = std::size_t{128} * 1024;
 
+/// What NAME=VALUE takes.
+std::size_t string_of(const std::string& name, const std::string& value) {
+  return name.size() + 1 + value.size() + 1;
+}
+
 std::string joined(const std::vector<std::string>& words) {
   std::string all;
   for (const std::string& word : words) {
@@ -118,9 +123,12 @@ void say_as_pai(const LaunchSpec& spec, const HyperparameterForms& forms, const 
                 Variables& environment) {
   environment["PAI_WORKING_DIR"] = places.ml + "/usercode";
   environment["PAI_CONFIG_DIR"] = places.ml + "/input/config/";
-  environment["PAI_HPS"] = forms.pai_hps(spec.contract.pai_hps_strings);
-  environment["PAI_USER_ARGS"] = forms.pai_user_args();
-  environment.merge(forms.pai_variables());
+  Variables hyperparameters = forms.pai_variables();
+  hyperparameters["PAI_HPS"] = forms.pai_hps(spec.contract.pai_hps_strings);
+  hyperparameters["PAI_USER_ARGS"] = forms.pai_user_args();
+  // A program that does not read them shall not fail for them; submission has told of it.
+  std::erase_if(hyperparameters, [](const auto& one) { return string_of(one.first, one.second) > longest_string; });
+  environment.merge(std::move(hyperparameters));
   for (const auto& [name, place] : places.inputs) {
     environment["PAI_INPUT_" + engine::variable_part(name)] = place;
   }
@@ -132,15 +140,17 @@ void say_as_pai(const LaunchSpec& spec, const HyperparameterForms& forms, const 
 /// ModelArts' containers: one task, "worker", on as many hosts as the attempt has workers.
 void say_as_modelarts(const LaunchSpec& spec, const AttemptPlaces& places, const LentMachine& machine,
                       Variables& environment) {
+  environment["MA_HOME"] = places.ml;     // The job's own, as everything below.
   environment["MA_JOB_DIR"] = places.ml;  // The code lies in one directory of it.
   environment["MA_MOUNT_PATH"] = places.ml;
   environment["MA_LOG_DIR"] = places.ml + "/output/logs";
   const std::vector<std::string> nodes = addresses_of(spec);
   environment["MA_CURRENT_IP"] = nodes[spec.rendezvous.rank];
   environment["MA_NUM_GPUS"] = std::to_string(device_names(spec, machine).size());
+  environment["MA_SCRIPT_INTERPRETER"] = "";  // As there: no other than the program's own.
   environment["MA_TASK_NAME"] = "worker";
   environment["MA_NUM_HOSTS"] = environment["VC_WORKER_NUM"] = std::to_string(nodes.size());
-  environment["VC_TASK_INDEX"] = std::to_string(spec.rendezvous.rank);
+  environment["VC_TASK_INDEX"] = environment["VK_TASK_INDEX"] = std::to_string(spec.rendezvous.rank);
   environment["VC_WORKER_HOSTS"] = joined(nodes);
   const auto pass = [&](const std::vector<Channel>& channels, const Variables& where) {
     for (const Channel& channel : channels) {
@@ -205,6 +215,13 @@ std::string training_job(const LaunchSpec& spec, const AttemptPlaces& places, co
   });
 }
 
+/// What each process has of the attempt's share of the machine's cores.
+std::uint64_t threads_of(const LaunchSpec& spec, const LentMachine& machine, std::uint64_t processes) {
+  const std::uint64_t slots = std::max<std::uint64_t>(1, spec.slots.size());
+  const std::uint64_t all = std::max<std::uint64_t>(1, machine.slots) * processes;
+  return std::max<std::uint64_t>(1, machine.cores * slots / all);
+}
+
 /// The variables of its launch kind, and more processes than one where that asks for them.
 Status start_processes(const LaunchSpec& spec, const AttemptPlaces& places, const LentMachine& machine, Launch& launch) {
   LaunchForm form = launch_form(spec, {.port = places.free_port, .hostfile = places.hostfile});
@@ -223,6 +240,9 @@ Status start_processes(const LaunchSpec& spec, const AttemptPlaces& places, cons
                                      std::to_string(form.first_rank), places.log_directory, "--"};
     argv.insert(argv.end(), launch.argv.begin(), launch.argv.end());
     launch.argv = std::move(argv);
+    if (!spec.environment_variables.contains("OMP_NUM_THREADS")) {
+      launch.environment["OMP_NUM_THREADS"] = std::to_string(threads_of(spec, machine, form.processes));
+    }
   }
   return engine::Done{};
 }
@@ -240,7 +260,7 @@ Status check_lengths(const Launch& launch) {
     }
   }
   for (const auto& [name, value] : launch.environment) {
-    if (name.size() + 1 + value.size() >= longest_string) {
+    if (string_of(name, value) > longest_string) {
       return too_long("the variable " + name, name.size() + 1 + value.size());
     }
   }
@@ -291,9 +311,7 @@ Result<Launch> plan_launch(const LaunchSpec& spec, const AttemptPlaces& places, 
       environment[name] = value;
     }
   }
-  const std::uint64_t share = machine.cores * std::max<std::uint64_t>(1, spec.slots.size());
-  environment["OMP_NUM_THREADS"] =
-      std::to_string(std::max<std::uint64_t>(1, share / std::max<std::uint64_t>(1, machine.slots)));
+  environment["OMP_NUM_THREADS"] = std::to_string(threads_of(spec, machine, 1));
   for (const auto& [name, value] : spec.environment_variables) {
     environment[name] = value;
   }

@@ -212,6 +212,16 @@ Result<ProgramMessage> read_log(const Value::Map& message) {
   return ProgramMessage{SaidRemark{}};
 }
 
+Result<ProgramMessage> read_progress(const Value::Map& message) {
+  SaidRemark said;
+  const Value* fraction = message.find("fraction");
+  const double share = fraction != nullptr ? fraction->number_or(-1) : -1;
+  if (share >= 0 && share <= 1) {  // Anything else says nothing; it always went by in silence.
+    said.percent = static_cast<int>(share * 100 + 1e-9);  // 0.29 is 29.
+  }
+  return ProgramMessage{said};
+}
+
 Result<ProgramMessage> read_checkpoint(const Value::Map& message) {
   SaidCheckpoint said;
   if (const Value* step = message.find("step"); step != nullptr && !step->is_null()) {
@@ -254,7 +264,7 @@ Result<ProgramMessage> parse_socket_line(std::string_view line) {
     return read_checkpoint(message);
   }
   if (name == "progress") {
-    return ProgramMessage{SaidRemark{}};
+    return read_progress(message);
   }
   if (name == "log") {
     return read_log(message);

@@ -163,8 +163,8 @@ AttemptDirectory::AttemptDirectory(const fs::path& attempts, const engine::Attem
                         "-" + std::to_string(key.attempt.number()))) {
 }
 
-fs::path AttemptDirectory::log(std::string_view stream) const {
-  return root_ / (std::string(stream) + ".log");
+fs::path AttemptDirectory::log(std::string_view stream, std::uint64_t process) const {
+  return root_ / (std::string(stream) + (process == 0 ? "" : "." + std::to_string(process)) + ".log");
 }
 
 Status AttemptDirectory::make(const std::string& context, bool in_place) const {

@@ -4,6 +4,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <exception>
 #include <optional>
 #include <utility>
@@ -51,6 +52,17 @@ Result<LaunchSpec> with_checkpoint_here(const LaunchSpec& asked, const AttemptDi
     }
   }
   return spec;
+}
+
+/// The one it starts from is where this machine sees it: without it a program would begin anew, and say nothing.
+Status checkpoint_is_here(const LaunchSpec& spec) {
+  std::error_code error;
+  if (spec.latest_checkpoint.empty() || only_lends_slots(spec) || std::filesystem::exists(spec.latest_checkpoint, error)) {
+    return engine::Done{};
+  }
+  return Error{Errc::not_found, "its latest checkpoint " + spec.latest_checkpoint +
+                                    " is not on this worker's machine; checkpoint_storage has to be where every worker "
+                                    "that may run the trial sees it"};
 }
 
 /// A port that nobody listens at now, for the processes of an attempt on this machine; 0 when none can be had.
@@ -183,6 +195,9 @@ Status prepare(const LaunchSpec& asked, const AttemptDirectory& directory, const
     return here.error();
   }
   const LaunchSpec& spec = *here;
+  if (const Status found = checkpoint_is_here(spec); !found) {
+    return found;
+  }
   const std::string image = image_of(spec, machine);
   if (!image.empty() && spec.launch.rank == engine::RankLevel::process) {
     return Error{Errc::bad_request,
@@ -265,6 +280,26 @@ Status prepare(const LaunchSpec& asked, const AttemptDirectory& directory, const
 }
 
 }  // namespace
+
+Status meeting_port_is_free(const LaunchSpec& spec) {
+  using engine::LaunchKind;
+  const LaunchKind kind = spec.launch.kind;
+  const bool listens = (spec.rendezvous.rank == 0 && (kind == LaunchKind::pytorch || kind == LaunchKind::xgboost)) ||
+                       kind == LaunchKind::tensorflow;
+  if (spec.rendezvous.addresses.empty() || !listens) {
+    return engine::Done{};
+  }
+  const Descriptor probe(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const int reuse = 1;  // Connections that ended a moment ago are in nobody's way.
+  sockaddr_in at{};
+  at.sin_family = AF_INET;
+  at.sin_port = htons(static_cast<std::uint16_t>(spec.rendezvous.port));
+  const bool is_free = !probe || ::setsockopt(probe.get(), SOL_SOCKET, SO_REUSEADDR, &reuse, sizeof reuse) != 0 ||
+                       ::bind(probe.get(), reinterpret_cast<const sockaddr*>(&at), sizeof at) == 0 || errno != EADDRINUSE;
+  return is_free ? Status(engine::Done{})
+                 : Status(Error{Errc::unavailable, "port " + std::to_string(spec.rendezvous.port) +
+                                                       ", at which its processes were to meet, is in use on this machine"});
+}
 
 Status prepare_attempt(const LaunchSpec& spec, const AttemptDirectory& directory, const LentMachine& machine,
                        const AttemptSockets& sockets, const std::filesystem::path& setups,

@@ -263,9 +263,8 @@ void Keeper::heard(ConnectionId connection, std::string_view line) {
   const std::uint64_t question = ++last_question_;
   const Result<ProgramMessage> message = parse_socket_line(line);
   const auto* remark = message ? std::get_if<SaidRemark>(&*message) : nullptr;
-  if (remark != nullptr && !remark->log.empty()) {
-    read_output(out_);  // What was printed before comes before it.
-    out_.log->append(remark->log + "\n");
+  if (remark != nullptr) {
+    show(*remark);
   }
   const bool below = ahead_below_ != Units{} && (remark != nullptr || is_below_length(message));
   // One after the other: an answer must not overtake that to an earlier question.
@@ -276,6 +275,19 @@ void Keeper::heard(ConnectionId connection, std::string_view line) {
   record(JournalSaid{question, answered, std::string(line)}, answered);
   if (answered) {
     socket_->answer(connection, ahead_line_);
+  }
+}
+
+/// Remarks are lines of the log; progress is one whenever it has come to another percent.
+void Keeper::show(const SaidRemark& remark) {
+  std::string line = remark.log;
+  if (remark.percent && remark.percent != shown_percent_) {
+    shown_percent_ = remark.percent;
+    line = "progress " + std::to_string(*remark.percent) + "%";
+  }
+  if (!line.empty()) {
+    read_output(out_);  // What was printed before comes before it.
+    out_.log->append(line + "\n");
   }
 }
 

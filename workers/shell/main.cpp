@@ -219,6 +219,10 @@ engine::Result<WorkerOptions> options_from(const Arguments& arguments) {
   options.daemon = arguments.daemon;
   options.name = arguments.name.empty() ? host_name() : arguments.name;
   options.address = arguments.address.empty() ? own_address(arguments.daemon) : arguments.address;
+  if (options.address.empty()) {
+    net::log(net::Level::warning, "no route to " + arguments.daemon + " says which address this machine has: trials of several "
+                                  "workers will not run here. Name it with --address");
+  }
   options.rules.attempt.grace =
       engine::Duration::micros(static_cast<std::int64_t>(arguments.grace * 1'000'000));
   const engine::Result<engine::Duration> orphans = orphans_end_after(arguments.orphan_policy);

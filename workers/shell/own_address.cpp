@@ -16,6 +16,7 @@ namespace hpsearch::workers {
 namespace {
 
 constexpr std::string_view scheme = "tcp://";
+constexpr std::string_view local_scheme = "ipc://";
 constexpr const char* this_machine = "127.0.0.1";
 
 struct FreeAddresses {
@@ -27,7 +28,7 @@ std::string text_of(const sockaddr_storage& address) {
   const void* bytes = address.ss_family == AF_INET6
                           ? static_cast<const void*>(&reinterpret_cast<const sockaddr_in6&>(address).sin6_addr)
                           : static_cast<const void*>(&reinterpret_cast<const sockaddr_in&>(address).sin_addr);
-  return ::inet_ntop(address.ss_family, bytes, text.data(), text.size()) != nullptr ? text.data() : this_machine;
+  return ::inet_ntop(address.ss_family, bytes, text.data(), text.size()) != nullptr ? text.data() : "";
 }
 
 }  // namespace
@@ -35,7 +36,7 @@ std::string text_of(const sockaddr_storage& address) {
 std::string own_address(const std::string& endpoint) {
   const std::size_t colon = endpoint.rfind(':');
   if (!endpoint.starts_with(scheme) || colon == std::string::npos || colon <= scheme.size()) {
-    return this_machine;
+    return endpoint.starts_with(local_scheme) ? this_machine : "";
   }
   std::string host = endpoint.substr(scheme.size(), colon - scheme.size());
   if (host.front() == '[' && host.back() == ']') {
@@ -45,7 +46,7 @@ std::string own_address(const std::string& endpoint) {
   wanted.ai_socktype = SOCK_DGRAM;
   addrinfo* found = nullptr;
   if (::getaddrinfo(host.c_str(), endpoint.substr(colon + 1).c_str(), &wanted, &found) != 0) {
-    return this_machine;
+    return "";
   }
   const std::unique_ptr<addrinfo, FreeAddresses> addresses(found);
   for (const addrinfo* at = found; at != nullptr; at = at->ai_next) {
@@ -58,7 +59,7 @@ std::string own_address(const std::string& endpoint) {
       return text_of(own);
     }
   }
-  return this_machine;
+  return "";
 }
 
 }  // namespace hpsearch::workers

@@ -1,8 +1,5 @@
 #include <fcntl.h>
-#include <linux/prctl.h>
 #include <poll.h>
-#include <signal.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,19 +10,22 @@
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
-#include <memory>
+#include <csignal>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <utility>
 #include <vector>
 
+#include "hpsearch/workers/shell/attempt_directory.hpp"
 #include "hpsearch/workers/shell/files.hpp"
 #include "hpsearch/workers/shell/program_log.hpp"
 
 // hpsearch-ranks COUNT FIRST-RANK LOG-DIRECTORY -- PROGRAM [ARGUMENT …]: the processes of one attempt on one worker,
 // one per slot. The first is the attempt's voice: its output is ours. What the others print goes to
-// LOG-DIRECTORY/stdout.N.log and stderr.N.log, N being their number here. Started by hpsearch-shim; it has no signals
-// of its own to send: whoever ends the attempt signals every process of it.
+// LOG-DIRECTORY/stdout.N.log and stderr.N.log, N being their number here. Started by hpsearch-shim. Whoever ends the
+// attempt signals every process of it; only a checkpoint signal comes to us alone, and is passed on.
 
 namespace hpsearch::workers {
 namespace {
@@ -64,8 +64,9 @@ Ends make_pipe() {
 }
 
 [[noreturn]] void become(char** argv, std::uint64_t number, std::uint64_t first_rank, const Ends& out, const Ends& err) {
-  ::signal(SIGTERM, SIG_DFL);
-  ::signal(SIGPIPE, SIG_DFL);
+  for (const int signal : {SIGTERM, SIGPIPE, SIGUSR1, SIGUSR2}) {
+    ::signal(signal, SIG_DFL);
+  }
   if (number > 0) {
     ::dup2(out.write_end.get(), STDOUT_FILENO);
     ::dup2(err.write_end.get(), STDERR_FILENO);
@@ -81,24 +82,44 @@ Ends make_pipe() {
   ::_exit(why == ENOENT ? 127 : 126);
 }
 
-void read_some(Stream& stream, int timeout_ms) {
-  pollfd look{stream.pipe.get(), POLLIN, 0};
-  while (::poll(&look, 1, timeout_ms) > 0) {
+/// What is there, but not without end: a process that writes as fast as it is read is not to hide the end of another.
+void read_some(Stream& stream) {
+  constexpr int most_pieces = 64;
+  for (int pieces = 0; stream.pipe && pieces < most_pieces; ++pieces) {
     std::array<char, 64 * 1024> piece;  // Filled by read().
     const ssize_t got = ::read(stream.pipe.get(), piece.data(), piece.size());
-    if (got <= 0) {
-      if (got == 0) {
-        stream.pipe.reset();
-      }
-      return;
+    if (got > 0) {
+      stream.log.append({piece.data(), static_cast<std::size_t>(got)});
+      continue;
     }
-    stream.log.append({piece.data(), static_cast<std::size_t>(got)});
-    timeout_ms = 0;
+    if (got == 0) {
+      stream.pipe.reset();
+    }
+    return;
   }
 }
 
-/// Exit status of the whole, or nothing while all is well and something runs.
-std::optional<int> reap(std::vector<Process>& processes, std::uint64_t first_rank) {
+/// Written to our own standard error, which is the attempt's: the end of what a failed process said.
+void show_end(const std::filesystem::path& logs, std::uint64_t number) {
+  constexpr std::uint64_t most_shown = 16 * 1024;
+  for (const char* stream : {"stderr", "stdout"}) {
+    const auto end = read_log(AttemptDirectory(logs).log(stream, number), 0, most_shown, true);
+    if (end && !end->text.empty()) {
+      std::fprintf(stderr, "hpsearch-ranks: the end of its %s:\n%s%s", stream, end->text.c_str(),
+                   end->text.ends_with('\n') ? "" : "\n");
+      return;
+    }
+  }
+}
+
+/// How the whole has ended.
+struct Ending {
+  int status = 0;
+  std::optional<std::uint64_t> failed{};  ///< Whose failure that is.
+};
+
+/// Nothing while all is well and something runs.
+std::optional<Ending> reap(std::vector<Process>& processes, std::uint64_t first_rank) {
   for (std::uint64_t number = 0; number < processes.size(); ++number) {
     Process& process = processes[number];
     int status = 0;
@@ -108,12 +129,9 @@ std::optional<int> reap(std::vector<Process>& processes, std::uint64_t first_ran
     process.ended = true;
     const int code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
     if (code != 0) {  // The rest could only wait for it; our parent ends what we leave behind.
-      const std::string where = number == 0 ? "" : "; its output is in stdout." + std::to_string(number) +
-                                                       ".log and stderr." + std::to_string(number) + ".log";
-      return fail(code, "rank " + std::to_string(first_rank + number) + " ended with " +
-                            (WIFSIGNALED(status) ? "signal " + std::to_string(WTERMSIG(status))
-                                                 : "status " + std::to_string(code)) +
-                            where);
+      fail(code, "rank " + std::to_string(first_rank + number) + " ended with " +
+                     (WIFSIGNALED(status) ? "signal " + std::to_string(WTERMSIG(status)) : "status " + std::to_string(code)));
+      return Ending{code, number};
     }
   }
   for (const Process& process : processes) {
@@ -121,12 +139,17 @@ std::optional<int> reap(std::vector<Process>& processes, std::uint64_t first_ran
       return std::nullopt;
     }
   }
-  return 0;
+  return Ending{};
 }
+
+volatile std::sig_atomic_t checkpoint_signal = 0;
 
 int run(std::uint64_t count, std::uint64_t first_rank, const std::filesystem::path& logs, char** argv) {
   // Asked to end, it waits for its processes, which were asked too.
   ::signal(SIGTERM, SIG_IGN);
+  for (const int signal : {SIGUSR1, SIGUSR2}) {
+    ::signal(signal, [](int came) { checkpoint_signal = came; });
+  }
   std::vector<Process> processes;
   std::vector<Stream> streams;
   for (std::uint64_t number = 0; number < count; ++number) {
@@ -135,8 +158,8 @@ int run(std::uint64_t count, std::uint64_t first_rank, const std::filesystem::pa
     if (number > 0) {
       out = make_pipe();
       err = make_pipe();
-      auto out_log = ProgramLog::create(logs / ("stdout." + std::to_string(number) + ".log"));
-      auto err_log = ProgramLog::create(logs / ("stderr." + std::to_string(number) + ".log"));
+      auto out_log = ProgramLog::create(AttemptDirectory(logs).log("stdout", number));
+      auto err_log = ProgramLog::create(AttemptDirectory(logs).log("stderr", number));
       if (!out.read_end || !err.read_end || !out_log || !err_log) {
         return fail(exit_failed, !out_log ? out_log.error().message : !err_log ? err_log.error().message : "no more pipes");
       }
@@ -163,18 +186,26 @@ int run(std::uint64_t count, std::uint64_t first_rank, const std::filesystem::pa
     }
     constexpr int look_again_ms = 50;
     ::poll(looks.data(), looks.size(), look_again_ms);
-    for (Stream& stream : streams) {
-      if (stream.pipe) {
-        read_some(stream, 0);
-      }
-    }
-    if (const auto status = reap(processes, first_rank)) {
-      for (Stream& stream : streams) {
-        if (stream.pipe) {
-          read_some(stream, 0);
+    if (const int signal = checkpoint_signal; signal != 0) {
+      checkpoint_signal = 0;
+      for (const Process& process : processes) {
+        if (!process.ended) {
+          ::kill(process.pid, signal);
         }
       }
-      return *status;
+    }
+    for (Stream& stream : streams) {
+      read_some(stream);
+    }
+    if (const auto ending = reap(processes, first_rank)) {
+      for (Stream& stream : streams) {
+        read_some(stream);
+      }
+      streams.clear();  // Their logs are whole now.
+      if (ending->failed.value_or(0) > 0) {
+        show_end(logs, *ending->failed);
+      }
+      return ending->status;
     }
   }
 }

@@ -298,9 +298,14 @@ void WorkerLoop::prepare(const AttemptKey& key) {
         return [this, key = spec.key, why = tree.error()] { not_prepared(key, why); };
       }
     }
-    Status made = prepare_attempt(spec, directory, machine, sockets, setups, tree->get());
-    return [this, key = spec.key, made = std::move(made)] {
+    const Status can_meet = meeting_port_is_free(spec);
+    Status made = can_meet ? prepare_attempt(spec, directory, machine, sockets, setups, tree->get()) : can_meet;
+    return [this, key = spec.key, made = std::move(made), can_meet] {
       preparing_.erase(key);
+      if (!can_meet) {
+        push(ProgramNotStarted{key, can_meet.error().message, true});  // The next lease names another port.
+        return;
+      }
       const Result<pid_t> keeper = made ? link(key).start(options_.shim) : Result<pid_t>(made.error());
       if (keeper) {
         keepers_.insert(*keeper);
@@ -476,14 +481,14 @@ void WorkerLoop::carry_out(const ReadLogPart& read) {
     const std::uint64_t limit =
         request.limit == 0 ? longest_log_part : std::min(request.limit, longest_log_part);
     Result<LogPiece> piece =
-        read_log(state_.attempt(request.key).log(request.stream), request.offset, limit, request.from_end);
+        read_log(state_.attempt(request.key).log(request.stream, request.process), request.offset, limit, request.from_end);
     if (piece) {
       part.offset = piece->offset;
       part.size = piece->size;
       part.text = std::move(piece->text);
     } else if (piece.error().code == Errc::not_found) {
       part.problem = "worker " + options_.name + " has no " + request.stream + " of " + attempt +
-                     "; its program was never started there";
+                     "; what would have written it was never started there";
     } else {
       part.problem = piece.error().message;
     }

@@ -40,7 +40,7 @@ class InvalidHyperparameters(SystemExit):
 class TrialInfo(NamedTuple):
     """Who a program is."""
 
-    in_trial: bool
+    in_trial: bool  #: Also of a process that has no voice, as all but the first of several.
     experiment_id: int
     experiment_name: str
     trial_id: int  #: Of all trials of the daemon.
@@ -48,6 +48,15 @@ class TrialInfo(NamedTuple):
     attempt: int  #: From 1; grows each time the trial runs again.
     seed: int  #: Of the trial; the same in every attempt.
     slots: List[int]  #: GPU slots of this attempt; empty on processors.
+
+
+def _rank() -> int:
+    """Which of a trial's processes this is; the first, 0, speaks for all."""
+    for name in ("RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK"):
+        rank = os.environ.get(name, "")
+        if rank.isdigit():
+            return int(rank)
+    return 0
 
 
 def _merged(below: Mapping[str, Any], above: Mapping[str, Any]) -> Dict[str, Any]:
@@ -98,7 +107,9 @@ class Trial:
 
     def __init__(self) -> None:
         address = os.environ.get("HPSEARCH_SOCKET")
-        self._connection = Connection(address) if address else None
+        self._in_trial = bool(address or os.environ.get("HPSEARCH_TRIAL_ID"))
+        # Processes that the program started itself inherit the socket of the first.
+        self._connection = Connection(address) if address and _rank() == 0 else None
         self._lock = threading.RLock()
         self._length: Optional[int] = _environment_int("HPSEARCH_LENGTH", 0) or None
         self._directive = Directive.CONTINUE
@@ -137,7 +148,7 @@ class Trial:
     def info(self) -> TrialInfo:
         slots = os.environ.get("HPSEARCH_SLOT_IDS") or ""
         return TrialInfo(
-            in_trial=self._connection is not None,
+            in_trial=self._in_trial,
             experiment_id=_environment_int("HPSEARCH_EXPERIMENT_ID", 0),
             experiment_name=os.environ.get("HPSEARCH_EXPERIMENT_NAME") or "",
             trial_id=_environment_int("HPSEARCH_TRIAL_ID", 0),
@@ -154,7 +165,7 @@ class Trial:
         if not numbers:
             raise ValueError("a report at step {} without metrics; give at least one".format(at))
         if self._connection is None:
-            return self._report_locally(at, numbers, group)
+            return Directive.CONTINUE if self._in_trial else self._report_locally(at, numbers, group)
         message: Dict[str, Any] = {"type": "report", "step": at, "metrics": numbers}
         if group != "validation":
             message["group"] = group
@@ -167,6 +178,8 @@ class Trial:
             message["step"] = _whole(step)
         if path is not None and not os.path.exists(path):
             raise FileNotFoundError("the checkpoint {} does not exist".format(os.fspath(path)))
+        if self._connection is None and self._in_trial:
+            return Directive.CONTINUE
         if self._connection is None:
             where = "" if path is None else " " + os.fspath(path)
             print("hpsearch: checkpoint{} at step {}".format(where, step), flush=True)
@@ -188,7 +201,8 @@ class Trial:
 
     def remark(self, message: Dict[str, Any], shown: str) -> None:
         if self._connection is None:
-            print("hpsearch: " + shown, flush=True)
+            if not self._in_trial:
+                print("hpsearch: " + shown, flush=True)
             return
         try:
             self._connection.tell(message)
@@ -199,7 +213,7 @@ class Trial:
         text = "invalid hyperparameters: {}".format(why)
         print("hpsearch: " + text, file=sys.stderr, flush=True)
         if self._connection is None:
-            raise InvalidHyperparameters(1)
+            raise InvalidHyperparameters(0 if self._in_trial else 1)
         self._connection.ask({"type": "invalid_hyperparameters", "why": str(why)}, None)
         raise InvalidHyperparameters(0)
 

@@ -1,5 +1,7 @@
 #include "hpsearch/engine/base/problem.hpp"
 
+#include <algorithm>
+
 namespace hpsearch::engine {
 
 std::string describe(const Problem& problem) {
@@ -14,6 +16,9 @@ std::string describe(const Problem& problem) {
     text += problem.allowed;
     text += ')';
   }
+  // Names come from users; a message is one line, and no terminal obeys it.
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }, '?');
   return text;
 }
 

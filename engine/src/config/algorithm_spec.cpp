@@ -16,14 +16,29 @@
 namespace hpsearch::engine {
 namespace {
 
-constexpr std::array<std::string_view, 9> without_effect = {
-    "CodeDir",        "ComputeResource",      "Customization",          "Image",
-    "JobType",        "ProgressDefinitions",  "ResourceRequirements",   "SupportedInstanceTypes",
-    "SupportsDistributedTraining"};
+constexpr std::array<std::string_view, 7> without_effect = {
+    "CodeDir",
+    "ComputeResource",
+    "Customization",
+    "ProgressDefinitions",
+    "ResourceRequirements",
+    "SupportedChannelTypes",
+    "SupportedInstanceTypes",
+};
 constexpr std::array<std::string_view, 5> members = {"Command", "HyperParameters", "InputChannels", "MetricDefinitions",
                                                      "OutputChannels"};
+constexpr std::array<std::string_view, 8> with_effect = {
+    "Command", "HyperParameters", "Image",          "InputChannels",
+    "JobType", "MetricDefinitions", "OutputChannels", "SupportsDistributedTraining"};
 constexpr std::array<std::string_view, 8> around = {"AlgorithmDescription", "AlgorithmName", "AlgorithmProvider", "AlgorithmSpec",
                                                     "AlgorithmVersion",     "Description",   "DisplayName",       "Name"};
+constexpr std::array<std::string_view, 7> of_parameter = {"DefaultValue", "Description", "DisplayName", "Name",
+                                                          "Range",        "Required",    "Type"};
+constexpr std::array<std::string_view, 8> of_range = {"Enum",      "ExclusiveMaximum", "ExclusiveMinimum", "MaxLength",
+                                                      "Maximum",   "MinLength",        "Minimum",          "Pattern"};
+constexpr std::array<std::string_view, 5> of_channel = {"Description", "Name", "Properties", "Required",
+                                                        "SupportedChannelTypes"};
+constexpr std::array<std::string_view, 3> of_metric = {"Description", "Name", "Regex"};
 
 const Value& member(const Value& map, std::string_view key) {
   static const Value none;
@@ -45,11 +60,37 @@ std::optional<double> number_in(const Value& value) {
   return error == std::errc{} && end == text->data() + text->size() ? std::optional(number) : std::nullopt;
 }
 
+std::string in_small_letters(std::string word) {
+  std::transform(word.begin(), word.end(), word.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  return word;
+}
+
+/// PAI's kinds of jobs, with and without the word Job, in any capitals.
+std::string_view launch_kind_of(const std::string& job_type) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kinds = {{{"elasticbatch", "elastic_batch"},
+                                                                                   {"mpi", "mpi"},
+                                                                                   {"pytorch", "pytorch"},
+                                                                                   {"tensorflow", "tensorflow"},
+                                                                                   {"tf", "tensorflow"},
+                                                                                   {"xgboost", "xgboost"}}};
+  std::string word = in_small_letters(job_type);
+  if (word.ends_with("job")) {
+    word.resize(word.size() - 3);
+  }
+  const auto found = std::find_if(kinds.begin(), kinds.end(), [&](const auto& kind) { return kind.first == word; });
+  return found == kinds.end() ? std::string_view() : found->second;
+}
+
+bool says_nothing(const Value& value) {
+  return value.is_null() || (value.as_list() != nullptr && value.as_list()->empty()) ||
+         (value.as_map() != nullptr && value.as_map()->empty());
+}
+
 enum class Kind : std::uint8_t { integer, real, boolean, text };
 
 Kind kind_of(const Value& type) {
-  std::string word = type.as_text() != nullptr ? *type.as_text() : "";
-  std::transform(word.begin(), word.end(), word.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  const std::string word = in_small_letters(type.as_text() != nullptr ? *type.as_text() : "");
   return word.starts_with("int")     ? Kind::integer
          : word == "float"           ? Kind::real
          : word.starts_with("bool")  ? Kind::boolean
@@ -70,9 +111,10 @@ Value typed(const Value& value, Kind kind) {
 
 class AlgorithmReader {
  public:
-  AlgorithmReader(std::string_view at, Findings& findings) : at_(at), findings_(findings) {}
+  AlgorithmReader(std::string_view at, Reading reading, Findings& findings)
+      : at_(at), reading_(reading), findings_(findings) {}
 
-  Value read(const Value& tree) {
+  AlgorithmTree read(const Value& tree) {
     const Value& inner = member(tree, "AlgorithmSpec");
     const Value& spec = inner.is_null() ? tree : inner;
     const std::string prefix = inner.is_null() ? "" : "AlgorithmSpec.";
@@ -85,12 +127,27 @@ class AlgorithmReader {
       take(out, "description", member(tree, key));
     }
     take(out, "entrypoint", command(member(spec, "Command")));
-    out["parameters"] = named(spec, prefix, "HyperParameters", [this](const Value& given, const std::string& at) { return parameter(given, at); });
-    out["inputs"] = named(spec, prefix, "InputChannels", channel);
-    out["outputs"] = named(spec, prefix, "OutputChannels", channel);
-    out["metrics"] = named(spec, prefix, "MetricDefinitions", [](const Value& given, const std::string&) { return member(given, "Regex"); });
+    places_["entrypoint"] = prefix + "Command";
+    const auto read_channel = [this](const Value& given, const std::string& at, const std::string& /*here*/) {
+      return channel(given, at);
+    };
+    out["parameters"] = named(spec, prefix, {"HyperParameters", "parameters"},
+                              [this](const Value& given, const std::string& at, const std::string& here) {
+                                return parameter(given, at, here);
+                              });
+    out["inputs"] = named(spec, prefix, {"InputChannels", "inputs"}, read_channel);
+    out["outputs"] = named(spec, prefix, {"OutputChannels", "outputs"}, read_channel);
+    out["metrics"] = named(spec, prefix, {"MetricDefinitions", "metrics"},
+                           [this](const Value& given, const std::string& at, const std::string& here) {
+                             refuse_others(given, at, of_metric);
+                             places_[here] = at + ".Regex";
+                             return member(given, "Regex");
+                           });
+    if (reading_ == Reading::submitted) {  // Older versions let it have no effect.
+      how_it_runs(spec, prefix, out);
+    }
     look_at_the_rest(tree, spec, prefix);
-    return out;
+    return {std::move(out), std::move(places_)};
   }
 
  private:
@@ -108,7 +165,39 @@ class AlgorithmReader {
     return line ? words->front() : given;
   }
 
-  static Value channel(const Value& given, const std::string& /*at*/) {
+  void how_it_runs(const Value& spec, const std::string& prefix, Value::Map& out) {
+    const Value& job_type = member(spec, "JobType");
+    if (const std::string* name = job_type.as_text()) {
+      const std::string_view kind = launch_kind_of(*name);
+      if (!kind.empty()) {
+        out["launch"] = Value::Map{{"kind", kind}};
+      } else {
+        static constexpr std::array<std::string_view, 5> known = {"TFJob", "PyTorchJob", "XGBoostJob", "MPIJob",
+                                                                  "ElasticBatchJob"};
+        if (const std::string_view near = nearest(*name, known); !near.empty()) {
+          problem(prefix + "JobType", "is " + shown(job_type), "did you mean `" + std::string(near) + "`?");
+        } else {
+          note(prefix + "JobType", "is " + shown(job_type) + ", which has no effect here; known are " + any_of(known));
+        }
+      }
+    } else if (!job_type.is_null()) {
+      problem(prefix + "JobType", "is " + shown(job_type), "a string");
+    }
+    places_["launch.kind"] = prefix + "JobType";
+    take(out, "image", member(spec, "Image"));
+    places_["image"] = prefix + "Image";
+    if (member(spec, "SupportsDistributedTraining") == Value(false)) {
+      out["constraints"] = Value::Map{{"multi_node", false}};
+    }
+  }
+
+  Value channel(const Value& given, const std::string& at) {
+    refuse_others(given, at, of_channel);
+    for (const char* key : {"Properties", "SupportedChannelTypes"}) {
+      if (!member(given, key).is_null()) {
+        note(at + "." + key, "has no effect here");
+      }
+    }
     Value::Map out;
     take(out, "description", member(given, "Description"));
     if (!member(given, "Required").is_null()) {
@@ -117,41 +206,70 @@ class AlgorithmReader {
     return out;
   }
 
-  Value parameter(const Value& given, const std::string& at) {
+  Value parameter(const Value& given, const std::string& at, const std::string& here) {
+    refuse_others(given, at, of_parameter);
     const Kind kind = kind_of(member(given, "Type"));
     Value::Map out;
     take(out, "type", member(given, "Type"));
     take(out, "description", member(given, "Description"));
+    places_[here + ".type"] = at + ".Type";
+    places_[here + ".default"] = at + ".DefaultValue";
+    places_[here + ".required"] = at + ".Required";
     const Value& otherwise = member(given, "DefaultValue");
     const bool has_default = !otherwise.is_null() && (kind == Kind::text || !(otherwise == Value("")));
     if (has_default) {
       out["default"] = typed(otherwise, kind);
     }
     out["required"] = is_true(member(given, "Required")) && !has_default;
-    const Value& range = member(given, "Range");
-    if (const Value::List* choices = member(range, "Enum").as_list(); choices != nullptr && !choices->empty()) {
+    range(member(given, "Range"), kind, at + ".Range", here, out);
+    return out;
+  }
+
+  void range(const Value& given, Kind kind, const std::string& at, const std::string& here, Value::Map& out) {
+    refuse_others(given, at, of_range);
+    if (const Value::List* choices = member(given, "Enum").as_list(); choices != nullptr && !choices->empty()) {
       Value::List values;
       for (const Value& choice : *choices) {
         values.push_back(typed(choice, kind));
       }
       out["enum"] = std::move(values);
     }
-    Value::Map bounds;
+    places_[here + ".enum"] = at + ".Enum";
+    places_[here + ".range"] = at;
     const bool text = kind == Kind::text;
-    bound(bounds, "min", member(range, text ? "MinLength" : "Minimum"), !text && is_true(member(range, "ExclusiveMinimum")), kind);
-    bound(bounds, "max", member(range, text ? "MaxLength" : "Maximum"), !text && is_true(member(range, "ExclusiveMaximum")), kind);
+    const char* least = text ? "MinLength" : "Minimum";
+    const char* greatest = text ? "MaxLength" : "Maximum";
+    places_[here + ".range.min"] = at + "." + least;
+    places_[here + ".range.max"] = at + "." + greatest;
+    Value::Map bounds;
+    bound(bounds, "min", member(given, least), !text && is_true(member(given, "ExclusiveMinimum")), kind);
+    bound(bounds, "max", member(given, greatest), !text && is_true(member(given, "ExclusiveMaximum")), kind);
     if (!bounds.empty()) {
       out["range"] = std::move(bounds);
     }
-    if (const std::string* pattern = member(range, "Pattern").as_text(); pattern != nullptr && !pattern->empty()) {
-      note(at + ".Range.Pattern", "is not checked here");
+    const std::array<const char*, 2> lengths = {"MinLength", "MaxLength"};
+    const std::array<const char*, 2> numbers = {"Minimum", "Maximum"};
+    for (const char* key : text ? numbers : lengths) {
+      if (!is_absent(member(given, key))) {
+        note(at + "." + key, text ? "has no effect at a String: MinLength and MaxLength count"
+                                  : "has no effect: only Strings have a length");
+      }
     }
-    return out;
+    if (const Value& pattern = member(given, "Pattern"); !is_absent(pattern)) {
+      if (reading_ == Reading::submitted && text) {
+        out["pattern"] = pattern;
+        places_[here + ".pattern"] = at + ".Pattern";
+      } else {
+        note(at + ".Pattern", "has no effect: only Strings have to fit one");
+      }
+    }
   }
+
+  static bool is_absent(const Value& value) { return value.is_null() || value == Value(""); }
 
   /// Ranges hold their ends: an end that is excluded is the next number inside.
   static void bound(Value::Map& out, const char* key, const Value& given, bool excluded, Kind kind) {
-    if (given.is_null() || given == Value("")) {
+    if (is_absent(given)) {
       return;
     }
     const std::optional<double> number = number_in(given);
@@ -163,10 +281,16 @@ class AlgorithmReader {
     out[key] = !excluded ? *number : kind == Kind::integer ? *number + inside : std::nextafter(*number, inside * HUGE_VAL);
   }
 
+  /// A list of the AlgorithmSpec and the map of a component that it becomes.
+  struct Names {
+    std::string there;
+    std::string here;
+  };
+
   template <class Read>
-  Value named(const Value& spec, const std::string& prefix, std::string_view key, const Read& read) {
-    const Value& given = member(spec, key);
-    const std::string path = prefix + std::string(key);
+  Value named(const Value& spec, const std::string& prefix, const Names& names, const Read& read) {
+    const Value& given = member(spec, names.there);
+    const std::string path = prefix + names.there;
     Value::Map out;
     if (given.is_null()) {
       return out;
@@ -184,7 +308,9 @@ class AlgorithmReader {
       } else if (out.contains(*name)) {
         problem(at, "has the Name " + shown(Value(*name)) + " of one before it", "different names");
       } else {
-        out[*name] = read(one, at);
+        const std::string here = names.here + "." + *name;
+        places_[here] = at;
+        out[*name] = read(one, at, here);
       }
     }
     return out;
@@ -194,9 +320,11 @@ class AlgorithmReader {
     const auto is_in = [](const auto& names, const std::string& key) { return std::find(names.begin(), names.end(), key) != names.end(); };
     for (const auto& [key, value] : *spec.as_map()) {
       if (is_in(without_effect, key)) {
-        note(prefix + key, "has no effect here");
-      } else if (!is_in(members, key) && (!prefix.empty() || !is_in(around, key))) {
-        unknown(prefix + key, key, members);
+        if (!says_nothing(value)) {
+          note(prefix + key, "has no effect here");
+        }
+      } else if (!is_in(with_effect, key) && (!prefix.empty() || !is_in(around, key))) {
+        unknown(prefix + key, key, with_effect);
       }
     }
     for (const auto& [key, value] : *tree.as_map()) {
@@ -206,8 +334,21 @@ class AlgorithmReader {
     }
   }
 
-  template <class Names>
-  void unknown(const std::string& path, const std::string& key, const Names& names) {
+  /// A submission only: older versions skipped them.
+  template <class Known>
+  void refuse_others(const Value& given, const std::string& at, const Known& known) {
+    if (given.as_map() == nullptr || reading_ == Reading::stored) {
+      return;
+    }
+    for (const auto& [key, value] : *given.as_map()) {
+      if (std::find(known.begin(), known.end(), key) == known.end()) {
+        unknown(at + "." + key, key, known);
+      }
+    }
+  }
+
+  template <class Known>
+  void unknown(const std::string& path, const std::string& key, const Known& names) {
     const std::string near(nearest(key, names));
     problem(path, "is not known", near.empty() ? "leave it out" : "did you mean `" + near + "`?");
   }
@@ -217,7 +358,9 @@ class AlgorithmReader {
   void note(const std::string& path, std::string what) { findings_.notes.push_back({path_below(at_, path), std::move(what), ""}); }
 
   std::string at_;
+  Reading reading_;
   Findings& findings_;
+  std::map<std::string, std::string> places_;
 };
 
 }  // namespace
@@ -227,13 +370,29 @@ bool is_algorithm_spec(const Value& tree) noexcept {
          std::any_of(members.begin(), members.end(), [&tree](std::string_view key) { return !member(tree, key).is_null(); });
 }
 
-Value from_algorithm_spec(const Value& tree, std::string_view at, Findings& findings) {
+std::string AlgorithmTree::place_of(std::string_view at, const std::string& path) const {
+  const std::string prefix = at.empty() ? "" : std::string(at) + ".";
+  if (!path.starts_with(prefix)) {
+    return path;
+  }
+  const std::string here = path.substr(prefix.size());
+  // The longest known beginning; the rest stands below it by the same name.
+  for (std::size_t length = here.size(); length != 0 && length != std::string::npos;
+       length = here.find_last_of(".[", length - 1)) {
+    if (const auto place = places.find(here.substr(0, length)); place != places.end()) {
+      return prefix + place->second + here.substr(length);
+    }
+  }
+  return path;
+}
+
+AlgorithmTree from_algorithm_spec(const Value& tree, std::string_view at, Reading reading, Findings& findings) {
   const Value& inner = member(tree, "AlgorithmSpec");
   if (!inner.is_null() && inner.as_map() == nullptr) {
     findings.problems.push_back({path_below(at, "AlgorithmSpec"), "is " + shown(inner), "a map"});
-    return Value::Map{};
+    return {Value::Map{}, {}};
   }
-  return AlgorithmReader(at, findings).read(tree);
+  return AlgorithmReader(at, reading, findings).read(tree);
 }
 
 }  // namespace hpsearch::engine

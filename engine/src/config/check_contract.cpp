@@ -1,31 +1,65 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <optional>
 
 #include "base/shown.hpp"
+#include "config/component_section.hpp"
+#include "config/reader.hpp"
 #include "config/sections.hpp"
 #include "hpsearch/engine/base/text.hpp"
+#include "hpsearch/engine/config/argument_text.hpp"
+#include "hpsearch/engine/config/determined.hpp"
 #include "hpsearch/engine/config/placeholders.hpp"
 
 namespace hpsearch::engine {
 
 namespace {
 
-// The kernel takes no longer string for an argument or a variable (MAX_ARG_STRLEN); a little is left to names.
-constexpr std::size_t longest_json = std::size_t{128} * 1024 - 256;
+// The kernel takes no longer string for an argument or for NAME=VALUE, the zero behind it included (MAX_ARG_STRLEN).
+constexpr std::size_t longest_string = std::size_t{128} * 1024 - 1;
+constexpr std::size_t longest_number = 24;
 
-bool holds_zero_byte(const Value& value) {
-  if (const std::string* text = value.as_text()) {
-    return text->find('\0') != std::string::npos;
+/// Texts become arguments, variables and lines of files; none of them holds a zero byte. `data` travels as JSON,
+/// which can spell one.
+class ZeroBytes {
+ public:
+  explicit ZeroBytes(Problems& problems) : problems_(problems), known_(problems) {}
+
+  void look(const Value& value, const std::string& at) {
+    if (const std::string* text = value.as_text()) {
+      if (text->find('\0') != std::string::npos) {
+        problem(at, "holds a zero byte");
+      }
+    } else if (const Value::List* list = value.as_list()) {
+      for (std::size_t i = 0; i < list->size(); ++i) {
+        look((*list)[i], at + "[" + std::to_string(i) + "]");
+      }
+    } else if (const Value::Map* map = value.as_map()) {
+      for (const auto& [key, member] : *map) {
+        if (key.find('\0') != std::string::npos) {
+          problem(at, "has the name " + shown(Value(key)) + ", which holds a zero byte");
+        } else if (!at.empty() || key != "data") {
+          look(member, path_below(at, key));
+        }
+      }
+    }
   }
-  if (const Value::List* list = value.as_list()) {
-    return std::any_of(list->begin(), list->end(), holds_zero_byte);
+
+ private:
+  void problem(const std::string& at, const char* what) { problem(at, std::string(what)); }
+  void problem(const std::string& at, std::string what) {
+    const bool is_known = std::any_of(known_.begin(), known_.end(), [&at](const Problem& known) {
+      return known.path.starts_with(at) || at.starts_with(known.path);
+    });
+    if (!is_known) {
+      problems_.push_back({at, std::move(what), "text without one: no argument and no variable can hold it"});
+    }
   }
-  const Value::Map* map = value.as_map();
-  return map != nullptr && std::any_of(map->begin(), map->end(), [](const auto& member) {
-           return member.first.find('\0') != std::string::npos || holds_zero_byte(member.second);
-         });
-}
+
+  Problems& problems_;
+  const Problems known_;
+};
 
 /// The values a leaf is given by name: all there are, but for ranges of numbers.
 std::vector<const Value*> named_values(const Space::Leaf& leaf) {
@@ -67,6 +101,7 @@ class ContractCheck {
 
   void all() {
     hyperparameters();
+    lengths();
     placeholders();
     channels(config_.contract.inputs, "inputs");
     channels(config_.contract.outputs, "outputs");
@@ -84,21 +119,11 @@ class ContractCheck {
 
   void hyperparameters() {
     const bool by_pai = says("PAI_HPS") || says("PAI_USER_ARGS");
-    std::size_t bytes = 2;
+    const bool by_modelarts = says("{args_eq}");
     std::vector<std::string> unfit;
     for (const Space::Leaf& leaf : config_.space.leaves()) {
       const std::string at = "hyperparameters." + leaf.path;
       const std::vector<const Value*> values = named_values(leaf);
-      if (leaf.path.find('\0') != std::string::npos ||
-          std::any_of(values.begin(), values.end(), [](const Value* value) { return holds_zero_byte(*value); })) {
-        problem(at, "holds a zero byte", "text without one: no argument and no variable can hold it");
-        continue;
-      }
-      std::size_t largest = 24;  // A number's.
-      for (const Value* value : values) {
-        largest = std::max(largest, python_json(*value).size());
-      }
-      bytes += python_json(Value(leaf.path)).size() + largest + 4;
       const bool named = is_pai_name(leaf.path);
       const auto odd = std::find_if(values.begin(), values.end(),
                                     [](const Value* value) { return !is_pai_value(*value); });
@@ -111,6 +136,10 @@ class ContractCheck {
         } else {
           unfit.push_back(leaf.path);
         }
+      }
+      if (by_modelarts && !by_pai && odd != values.end()) {
+        problem(at, "can be " + shown(**odd),
+                "numbers, texts and booleans: {args_eq} is ModelArts' form, which carries nothing else; {args} does");
       }
       booleans(leaf, at, values);
       unsafe_words(leaf, at, values);
@@ -126,9 +155,92 @@ class ContractCheck {
                             "; HPSEARCH_PARAMS has them",
                         ""});
     }
-    if (bytes > longest_json) {
+    json_forms();
+    pai_forms();
+  }
+
+  /// The most bytes that a form of one hyperparameter takes.
+  template <class Form>
+  static std::size_t most(const Space::Leaf& leaf, std::size_t number, const Form& form) {
+    std::size_t bytes = 0;
+    const std::vector<const Value*> values = named_values(leaf);
+    for (const Value* value : values) {
+      bytes = std::max<std::size_t>(bytes, form(*value));
+    }
+    return values.empty() ? number : bytes;
+  }
+
+  void json_forms() {
+    std::size_t bytes = 2;
+    for (const Space::Leaf& leaf : config_.space.leaves()) {
+      bytes += compact_json(Value(leaf.path)).size() + 4 +
+               most(leaf, longest_number, [](const Value& value) { return compact_json(value).size(); });
+    }
+    const std::size_t allowed = longest_string - std::string_view("HPSEARCH_PARAMS=").size();
+    if (bytes > allowed) {
       problem("hyperparameters", "can take " + std::to_string(bytes) + " bytes as JSON",
-              "at most " + std::to_string(longest_json) + ": one variable has to hold it");
+              "at most " + std::to_string(allowed) + ": one variable has to hold it");
+    }
+  }
+
+  /// Programs that do not read them are not refused for what only these cannot hold.
+  void pai_forms() {
+    std::size_t json = 2;
+    std::size_t arguments = 0;
+    for (const Space::Leaf& leaf : config_.space.leaves()) {
+      if (!is_pai_name(leaf.path)) {
+        continue;
+      }
+      const BoolStyle style = leaf.bool_style.value_or(BoolStyle::python);
+      const bool as_texts = config_.contract.pai_hps_strings;
+      json += leaf.path.size() + 6 + most(leaf, longest_number + 2, [&](const Value& value) {
+        return python_json(as_texts ? Value(styled_text(value, style)) : value).size();
+      });
+      arguments += leaf.path.size() + 4 + most(leaf, longest_number, [&](const Value& value) {
+        return shell_word(argument_text(value, style)).size();
+      });
+      pai_form("PAI_HPS_" + variable_part(leaf.path), "hyperparameters." + leaf.path,
+               most(leaf, longest_number, [&](const Value& value) { return styled_text(value, style).size(); }));
+    }
+    pai_form("PAI_HPS", "hyperparameters", json);
+    pai_form("PAI_USER_ARGS", "hyperparameters", arguments);
+  }
+
+  void pai_form(const std::string& variable, const std::string& at, std::size_t bytes) {
+    const std::size_t allowed = longest_string - variable.size() - 1;
+    if (bytes <= allowed) {
+      return;
+    }
+    const std::string what = std::to_string(bytes) + " bytes in the variable " + variable;
+    if (says("$" + variable) || says("${" + variable) || says("\"" + variable + "\"")) {
+      problem(at, "can take " + what,
+              "at most " + std::to_string(allowed) + ": the entrypoint reads it; {args} and hyperparameters.json hold more");
+    } else {
+      notes_.push_back({at,
+                        "can take " + what + ", which holds " + std::to_string(allowed) +
+                            ": trials whose values take more do not get it. hyperparameters.json has them",
+                        ""});
+    }
+  }
+
+  /// What else is put into one string.
+  void lengths() {
+    const auto variable = [this](const std::string& name, std::size_t bytes, const std::string& at) {
+      const std::size_t allowed = longest_string - name.size() - 1;
+      if (bytes > allowed) {
+        problem(at, "takes " + std::to_string(bytes) + " bytes in the variable " + name,
+                "at most " + std::to_string(allowed));
+      }
+    };
+    variable("HPSEARCH_EXPERIMENT_NAME", config_.name.size(), "name");
+    variable("HPSEARCH_METRIC", config_.searcher.metric.size(), "searcher.metric");
+    variable("HPSEARCH_DATA", compact_json(config_.data).size(), "data");
+    for (const auto& [name, value] : config_.environment_variables) {
+      variable(name, value.size(), "environment.environment_variables");
+    }
+    if (wants_determined_harness(config_)) {
+      // Its whole configuration is one variable.
+      variable(determined_config_variable, compact_json(to_value(config_)).size(), "hyperparameters");
     }
   }
 
@@ -168,26 +280,138 @@ class ContractCheck {
   /// The worker would refuse them at the start of each attempt.
   void placeholders() {
     if (const std::string* line = std::get_if<std::string>(&config_.entrypoint.command)) {
-      check_names(*line, "entrypoint");
+      check_pieces(line_pieces(*line), "entrypoint");
       return;
     }
     const auto& items = std::get<std::vector<std::string>>(config_.entrypoint.command);
+    const std::vector<std::vector<EntrypointPiece>> all = item_pieces(items);
     for (std::size_t i = 0; i < items.size(); ++i) {
       const std::string at = "entrypoint[" + std::to_string(i) + "]";
-      check_names(items[i], at);
-      for (const char* all : {"{args}", "{args_eq}"}) {
-        const std::vector<EntrypointPiece> pieces = pieces_of(items[i]);
-        const bool among = std::any_of(pieces.begin(), pieces.end(), [all](const EntrypointPiece& piece) {
-          return piece.is_name && "{" + piece.text + "}" == all;
-        });
-        if (among && items[i] != all) {
-          problem(at, "has " + std::string(all) + " inside " + shown(Value(items[i])), "an item of its own: it becomes several");
+      check_pieces(all[i], at);
+      for (const EntrypointPiece& piece : all[i]) {
+        if (piece.place == ShellPlace::item && is_all(piece) && all[i].size() > 1) {
+          problem(at, "has {" + piece.text + "} inside " + shown(Value(items[i])), allowed_at(piece));
         }
       }
     }
   }
 
-  void check_names(const std::string& text, const std::string& at) {
+  static bool is_all(const EntrypointPiece& piece) {
+    return piece.is_name && (piece.text == "args" || piece.text == "args_eq");
+  }
+
+  void check_pieces(const std::vector<EntrypointPiece>& pieces, const std::string& at) {
+    check_names(pieces, at);
+    if (wants_determined_harness(config_)) {
+      return;  // It gets the entrypoint word for word.
+    }
+    std::size_t bytes = 0;
+    for (const EntrypointPiece& piece : pieces) {
+      if (!piece.is_name) {
+        bytes += piece.text.size();
+      } else if (is_all(piece) && piece.place == ShellPlace::item) {
+        all_items(piece, at);
+      } else {
+        bytes += check_place(piece, at);
+      }
+    }
+    if (bytes > longest_string) {
+      problem(at, "can take " + std::to_string(bytes) + " bytes with its values",
+              "at most " + std::to_string(longest_string) +
+                  ": one argument has to hold it. Programs find long values in hyperparameters.json");
+    }
+  }
+
+  /// Each hyperparameter is an argument of its own.
+  void all_items(const EntrypointPiece& piece, const std::string& at) {
+    for (const Space::Leaf& leaf : config_.space.leaves()) {
+      for (const std::string& text : texts_of(leaf)) {
+        const std::size_t bytes = text.size() + (piece.text == "args" ? 0 : leaf.path.size() + 3);
+        if (std::max(bytes, leaf.path.size() + 2) > longest_string) {
+          return problem(at, "would make an argument of " + std::to_string(bytes) + " bytes of hyperparameters." + leaf.path,
+                         "at most " + std::to_string(longest_string));
+        }
+      }
+    }
+  }
+
+  /// Refuses what could not be put there; the most bytes that it takes, as far as they are known here.
+  std::size_t check_place(const EntrypointPiece& piece, const std::string& at) {
+    if (is_all(piece)) {
+      return check_arguments(piece, at);
+    }
+    std::vector<std::string> texts = {"1"};  // For {trial_id}; a path shows itself when there is one.
+    for (const Space::Leaf& leaf : config_.space.leaves()) {
+      if (leaf.path == piece.text) {
+        texts = texts_of(leaf);
+      } else if (leaf.path.starts_with(piece.text + ".")) {
+        texts = {"{}"};
+      } else if (piece.text.starts_with(leaf.path + ".")) {
+        texts = member_texts(leaf, piece.text.substr(leaf.path.size() + 1));
+      }
+    }
+    std::size_t bytes = 0;
+    for (const std::string& text : texts) {
+      const std::optional<std::string> put = written(piece, text);
+      if (!put) {
+        unwritable(piece, at, text);
+        return 0;
+      }
+      bytes = std::max(bytes, put->size());
+    }
+    return bytes;
+  }
+
+  std::size_t check_arguments(const EntrypointPiece& piece, const std::string& at) {
+    if (piece.place != ShellPlace::word && piece.place != ShellPlace::evaluated && piece.place != ShellPlace::comment) {
+      problem(at, "has " + described(piece), allowed_at(piece));
+      return 0;
+    }
+    std::size_t all = 0;
+    for (const Space::Leaf& leaf : config_.space.leaves()) {
+      std::size_t bytes = 0;
+      for (const std::string& text : texts_of(leaf)) {
+        const std::vector<std::string> words = piece.text == "args" ? std::vector{"--" + leaf.path, text}
+                                                                    : std::vector{"--" + leaf.path + "=" + text};
+        const std::optional<std::string> put = written(piece, words);
+        if (!put) {
+          unwritable(piece, at, words.back());
+          return 0;
+        }
+        bytes = std::max(bytes, put->size());
+      }
+      all += bytes + 1;
+    }
+    return all;
+  }
+
+  void unwritable(const EntrypointPiece& piece, const std::string& at, const std::string& text) {
+    problem(at, piece.place == ShellPlace::unsafe || !piece.bare
+                    ? "has " + described(piece)
+                    : "can put " + shown(Value(text)) + " in the place of " + described(piece),
+            allowed_at(piece));
+  }
+
+  /// As arguments; one number stands for all numbers.
+  static std::vector<std::string> texts_of(const Space::Leaf& leaf) {
+    std::vector<std::string> texts;
+    for (const Value* value : named_values(leaf)) {
+      texts.push_back(argument_text(*value, leaf.bool_style.value_or(BoolStyle::python)));
+    }
+    return texts.empty() ? std::vector<std::string>{"1"} : texts;
+  }
+
+  static std::vector<std::string> member_texts(const Space::Leaf& leaf, const std::string& path) {
+    std::vector<std::string> texts;
+    for (const Value* value : named_values(leaf)) {
+      if (const Value* member = value->at_path(path)) {
+        texts.push_back(argument_text(*member));
+      }
+    }
+    return texts;
+  }
+
+  void check_names(const std::vector<EntrypointPiece>& pieces, const std::string& at) {
     std::vector<std::string> known{"args", "args_eq", "checkpoint_dir", "output_dir", "trial_id"};
     for (const Space::Leaf& leaf : config_.space.leaves()) {
       known.push_back(leaf.path);
@@ -201,7 +425,7 @@ class ContractCheck {
     for (const Channel& channel : config_.contract.outputs) {
       known.push_back("outputs." + channel.name);
     }
-    for (const EntrypointPiece& piece : pieces_of(text)) {
+    for (const EntrypointPiece& piece : pieces) {
       const std::string& name = piece.text;
       // Also a group of hyperparameters, and a member of one that is a map.
       const auto belongs = [&name](const Space::Leaf& leaf) {
@@ -209,7 +433,7 @@ class ContractCheck {
       };
       const bool is_known = std::find(known.begin(), known.end(), name) != known.end() ||
                             std::any_of(config_.space.leaves().begin(), config_.space.leaves().end(), belongs);
-      if (piece.is_name && !is_known) {
+      if (piece.is_name && !is_known && piece.place != ShellPlace::comment) {
         const std::string near(nearest(name, known));
         problem(at, "says {" + name + "}, which is neither a hyperparameter nor a known word",
                 (near.empty() ? "" : "did you mean {" + near + "}? ") +
@@ -234,8 +458,6 @@ class ContractCheck {
                 std::string(is_output ? "an absolute path on the workers"
                                       : "an absolute path on the workers, or one below the context directory") +
                     ", without `..`; remote storage is mounted there first");
-      } else if (channel.path.find('\0') != std::string::npos) {
-        problem(at, "holds a zero byte", "a path");
       } else if (channel.pre_download && channel.path.empty() && !is_checkpoints) {
         problem(at, "is to be filled from the attempt before, but has no path",
                 "a path that all workers see, where attempts leave it");
@@ -297,9 +519,9 @@ class ContractCheck {
 
   void variables() {
     for (const auto& [name, value] : config_.environment_variables) {
-      if (name.starts_with("MA_") || name.starts_with("VC_")) {
+      if (name.starts_with("MA_") || name.starts_with("VC_") || name == "VK_TASK_INDEX") {
         problem("environment.environment_variables", "sets " + name,
-                "any name but those of ModelArts (MA_…, VC_…), which the worker sets");
+                "any name but those of ModelArts (MA_…, VC_…, VK_TASK_INDEX), which the worker sets");
       }
     }
   }
@@ -350,11 +572,14 @@ class ContractCheck {
 
 ParsedConfig parse_submission(const Value& tree, SearcherRegistry registry, std::string_view fallback_name,
                               std::uint64_t seed) {
-  ParsedConfig parsed = parse_config(tree, registry, fallback_name, seed);
-  if (!parsed.config) {
-    return parsed;
+  ParsedConfig parsed = read_config(tree, registry, fallback_name, seed, Reading::submitted);
+  ZeroBytes(parsed.problems).look(tree, "");
+  if (fallback_name.find('\0') != std::string_view::npos) {
+    parsed.problems.push_back({"name", "is " + shown(Value(std::string(fallback_name))), "one line of text"});
   }
-  ContractCheck(*parsed.config, parsed.problems, parsed.notes).all();
+  if (parsed.config && parsed.problems.empty()) {
+    ContractCheck(*parsed.config, parsed.problems, parsed.notes).all();
+  }
   const auto by_path = [](const Problem& a, const Problem& b) { return a.path < b.path; };
   std::stable_sort(parsed.problems.begin(), parsed.problems.end(), by_path);
   std::stable_sort(parsed.notes.begin(), parsed.notes.end(), by_path);

@@ -3,16 +3,14 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <utility>
 
 #include "base/shown.hpp"
 #include "config/algorithm_spec.hpp"
 #include "config/component_section.hpp"
-#include "config/sections.hpp"
+#include "config/component_values.hpp"
 #include "hpsearch/engine/base/text.hpp"
-#include "space/numbers.hpp"
 
 namespace hpsearch::engine {
 
@@ -39,68 +37,6 @@ std::optional<ComponentType> type_named(std::string_view name) {
     return ComponentType::boolean;
   }
   return std::nullopt;
-}
-
-/// The value in the parameter's type; nothing when it is of another.
-std::optional<Value> as_type(const Value& value, ComponentType type) {
-  switch (type) {
-    case ComponentType::integer:
-      if (const auto whole = whole_number(value)) {
-        return Value(*whole);
-      }
-      return std::nullopt;
-    case ComponentType::real:
-      if (const auto number = finite_number(value)) {
-        return Value(*number);
-      }
-      return std::nullopt;
-    case ComponentType::text:
-      return value.as_text() != nullptr ? std::optional(value) : std::nullopt;
-    case ComponentType::boolean:
-      return value.as_bool() != nullptr ? std::optional(value) : std::nullopt;
-  }
-  return std::nullopt;
-}
-
-/// What a value is measured by against `least` and `greatest`.
-double measure(const Value& value) {
-  const std::string* text = value.as_text();
-  return text != nullptr ? static_cast<double>(text->size()) : value.number_or(0);
-}
-
-bool allows(const ComponentParameter& parameter, const Value& value) {
-  const std::optional<Value> typed = as_type(value, parameter.type);
-  if (!typed) {
-    return false;
-  }
-  if (!parameter.choices.empty()) {
-    return std::find(parameter.choices.begin(), parameter.choices.end(), *typed) != parameter.choices.end();
-  }
-  return (!parameter.least || measure(*typed) >= *parameter.least) &&
-         (!parameter.greatest || measure(*typed) <= *parameter.greatest);
-}
-
-/// "Float from 0.0001 to 1", "String: one of "sgd", "adam"".
-std::string described(const ComponentParameter& parameter) {
-  std::string text(name_of(parameter.type));
-  if (!parameter.choices.empty()) {
-    text += ": one of ";
-    for (std::size_t i = 0; i < parameter.choices.size(); ++i) {
-      text += (i == 0 ? "" : ", ") + shown(parameter.choices[i]);
-    }
-    return text;
-  }
-  const char* of = parameter.type == ComponentType::text ? " of a length" : "";
-  if (parameter.least || parameter.greatest) {
-    text += of;
-  }
-  if (parameter.least) {
-    text += " from " + short_number(*parameter.least);
-  }
-  if (parameter.greatest) {
-    text += (parameter.least ? " to " : " up to ") + short_number(*parameter.greatest);
-  }
-  return text;
 }
 
 void read_range(Section& fields, ComponentParameter& parameter) {
@@ -144,7 +80,31 @@ void read_choices(Section& fields, ComponentParameter& parameter) {
   }
 }
 
-ComponentParameter read_parameter(Section fields, const std::string& name) {
+/// A pattern that values have to fit, with those that the component itself names.
+void read_pattern(Section& fields, ComponentParameter& parameter, std::vector<PatternUse>& patterns) {
+  parameter.pattern = fields.text("pattern");
+  if (!parameter.pattern) {
+    return;
+  }
+  if (parameter.type != ComponentType::text) {
+    fields.problem("pattern", "stands at a parameter that is no String", "no pattern");
+    return;
+  }
+  PatternUse use{.path = fields.path_of("pattern"),
+                 .pattern = *parameter.pattern,
+                 .purpose = PatternPurpose::value,
+                 .parameter = parameter.name};
+  if (const Value* otherwise = fields.any("default"); otherwise != nullptr && otherwise->as_text() != nullptr) {
+    use.texts.push_back({fields.path_of("default"), *otherwise->as_text()});
+  }
+  for (std::size_t i = 0; i < parameter.choices.size(); ++i) {
+    use.texts.push_back({fields.path_of("enum[" + std::to_string(i) + "]"), *parameter.choices[i].as_text()});
+  }
+  patterns.push_back(std::move(use));
+}
+
+ComponentParameter read_parameter(Section fields, const std::string& name, Reading reading,
+                                  std::vector<PatternUse>& patterns) {
   ComponentParameter parameter;
   parameter.name = name;
   const std::size_t problems = fields.findings().problems.size();
@@ -161,6 +121,7 @@ ComponentParameter read_parameter(Section fields, const std::string& name) {
   parameter.required = fields.boolean("required").value_or(false);
   read_range(fields, parameter);
   read_choices(fields, parameter);
+  read_pattern(fields, parameter, patterns);
   if (const auto style = fields.text_in("bool_style", bool_style_names)) {
     if (parameter.type == ComponentType::boolean) {
       parameter.bool_style = bool_style_named(*style);
@@ -171,7 +132,7 @@ ComponentParameter read_parameter(Section fields, const std::string& name) {
   if (const Value* value = fields.any("default")) {
     parameter.default_value = as_type(*value, parameter.type);
     const bool is_sound = fields.findings().problems.size() == problems;
-    if (is_sound && !allows(parameter, *value)) {
+    if (is_sound && reading == Reading::submitted && !allows(parameter, *value)) {
       fields.problem("default", "is " + shown(*value), described(parameter));
     }
     if (parameter.required) {
@@ -199,8 +160,8 @@ ComponentChannel read_channel(Section fields, const std::string& name, bool is_o
 
 class ComponentReader {
  public:
-  ComponentReader(const Value& tree, std::string_view at, Findings& findings)
-      : top_(&tree, std::string(at), findings) {}
+  ComponentReader(const Value& tree, std::string_view at, Reading reading, Findings& findings)
+      : top_(&tree, std::string(at), findings), reading_(reading) {}
 
   Component read() {
     Component component;
@@ -212,7 +173,7 @@ class ComponentReader {
     read_entrypoint(component);
     each("parameters", [&](Section fields, const std::string& name) {
       take_name("PAI_HPS_", name, "parameters");
-      component.parameters.push_back(read_parameter(std::move(fields), name));
+      component.parameters.push_back(read_parameter(std::move(fields), name, reading_, patterns_));
     });
     each("inputs", [&](Section fields, const std::string& name) {
       take_name("PAI_INPUT_", name, "inputs");
@@ -227,12 +188,18 @@ class ComponentReader {
       for (const auto& [name, pattern] : *patterns) {
         if (const auto text = metrics.text(name)) {
           component.metrics.emplace(name, *text);
+          patterns_.push_back({.path = metrics.path_of(name), .pattern = *text});
         }
       }
     }
+    read_launch(top_.section("launch"), component);
+    component.image = top_.text("image").value_or("");
+    read_constraints(top_.section("constraints"), component.constraints);
     top_.finish();
     return component;
   }
+
+  [[nodiscard]] std::vector<PatternUse> patterns() && { return std::move(patterns_); }
 
  private:
   void read_entrypoint(Component& component) {
@@ -245,6 +212,29 @@ class ComponentReader {
       }
       component.entrypoint = Value::List{"python3", *boot_file, "{args_eq}"};
     }
+  }
+
+  static void read_launch(Section launch, Component& component) {
+    if (const auto kind = launch.text_in("kind", launch_kind_names)) {
+      component.launch_kind = launch_kind_named(*kind);
+    }
+    if (const auto rank = launch.text_in("rank", rank_level_names)) {
+      component.rank_level = rank_level_named(*rank);
+    }
+    launch.finish();
+  }
+
+  static void read_constraints(Section given, TrainingConstraints& constraints) {
+    static constexpr std::array<std::string_view, 2> machines = {"cpu", "gpu"};
+    if (const auto machine = given.text_in("machine", machines)) {
+      constraints.machine = *machine == "gpu" ? ComponentMachine::gpu : ComponentMachine::cpu;
+    }
+    if (constraints.machine == ComponentMachine::cpu) {
+      given.note("machine", "has no effect here: resource_pool and labels of an experiment choose its workers");
+    }
+    constraints.multi_node = given.boolean("multi_node").value_or(true);
+    constraints.multi_card = given.boolean("multi_card").value_or(true);
+    given.finish();
   }
 
   template <class Take>
@@ -276,192 +266,10 @@ class ComponentReader {
   }
 
   Section top_;
+  Reading reading_;
   std::map<std::string, std::string> taken_;
+  std::vector<PatternUse> patterns_;
 };
-
-/// Fills a map's member unless the experiment has it already.
-void fill(Value::Map& map, std::string_view key, const Value& value) {
-  if (const Value* given = map.find(key); given == nullptr || given->is_null()) {
-    map[key] = value;
-  }
-}
-
-bool is_declared(const Value& value) {
-  const Value* type = value.as_map() != nullptr ? value.as_map()->find("type") : nullptr;
-  return type != nullptr && *type == Value("declared");
-}
-
-template <class Items>
-std::string_view nearest_name(std::string_view given, const Items& items) {
-  std::vector<std::string_view> names;
-  for (const auto& item : items) {
-    names.push_back(item.name);
-  }
-  return nearest(given, names);
-}
-
-class ComponentUse {
- public:
-  ComponentUse(const Component& component, Value& tree, Findings& findings)
-      : component_(component), tree_(tree), findings_(findings) {}
-
-  void all() {
-    Value::Map& top = *tree_.as_map();
-    if (!component_.entrypoint.is_null()) {
-      fill(top, "entrypoint", component_.entrypoint);
-    }
-    parameters(map_at("hyperparameters"));
-    channels(map_at("inputs"), component_.inputs, "inputs");
-    channels(map_at("outputs"), component_.outputs, "outputs");
-    if (!component_.metrics.empty()) {
-      if (Value::Map* metrics = map_at("metrics")) {
-        for (const auto& [name, pattern] : component_.metrics) {
-          fill(*metrics, name, pattern);
-        }
-      }
-    }
-  }
-
- private:
-  /// Nothing when something else stands there: the section's own reader says so.
-  Value::Map* map_at(std::string_view key) {
-    Value& value = (*tree_.as_map())[key];
-    if (value.is_null()) {
-      value = Value::Map{};
-    }
-    return value.as_map();
-  }
-
-  void problem(std::string path, std::string what, std::string allowed) {
-    findings_.problems.push_back({std::move(path), std::move(what), std::move(allowed)});
-  }
-
-  template <class Items>
-  void refuse_others(const Value::Map& given, const Items& known, const std::string& section) {
-    for (const auto& [name, value] : given) {
-      const std::string& here = name;
-      if (std::any_of(known.begin(), known.end(), [&](const auto& item) { return item.name == here; })) {
-        continue;
-      }
-      const std::string_view near = nearest_name(name, known);
-      problem(section + "." + name, "is not declared by the component " + component_.name,
-              near.empty() ? "what its " + std::string(section == "hyperparameters" ? "parameters" : section) +
-                                 " name"
-                           : "did you mean `" + std::string(near) + "`?");
-    }
-  }
-
-  void parameters(Value::Map* given) {
-    if (given == nullptr) {
-      return;
-    }
-    refuse_others(*given, component_.parameters, "hyperparameters");
-    for (const ComponentParameter& parameter : component_.parameters) {
-      Value* value = given->find(parameter.name);
-      const std::string path = "hyperparameters." + parameter.name;
-      if (value == nullptr) {
-        if (parameter.default_value) {
-          (*given)[parameter.name] = with_style(*parameter.default_value, parameter);
-        } else if (parameter.required) {
-          problem(path, "is missing", described(parameter) + "; the component " + component_.name + " requires it");
-        }
-      } else if (is_declared(*value)) {
-        declared(path, *value, parameter);
-      } else if (value->as_bool() != nullptr) {
-        *value = with_style(*value, parameter);
-      }
-    }
-  }
-
-  static Value with_style(const Value& value, const ComponentParameter& parameter) {
-    if (!parameter.bool_style) {
-      return value;
-    }
-    return Value::Map{{"type", "const"}, {"val", value}, {"bool_style", name_of(*parameter.bool_style)}};
-  }
-
-  void declared(const std::string& path, Value& value, const ComponentParameter& parameter) {
-    Value range = declared_range(parameter);
-    if (range.is_null()) {
-      problem(path, "is declared without an end: " + described(parameter),
-              "a range or an enum in the component, or a range here");
-      return;
-    }
-    for (const auto& [key, member] : *value.as_map()) {
-      if (key != "type") {
-        (*range.as_map())[key] = member;
-      }
-    }
-    value = std::move(range);
-  }
-
-  void channels(Value::Map* given, const std::vector<ComponentChannel>& declared, const std::string& section) {
-    if (given == nullptr) {
-      return;
-    }
-    refuse_others(*given, declared, section);
-    for (const ComponentChannel& channel : declared) {
-      const std::string path = section + "." + channel.name;
-      const Value* value = given->find(channel.name);
-      const bool is_absent = value == nullptr || value->is_null();
-      if (is_absent && channel.required) {
-        problem(path, "is missing", "a path; the component " + component_.name + " requires it");
-      } else if (!is_absent || section == "outputs") {
-        (*given)[channel.name] = merged(is_absent ? Value() : *value, channel);
-      }
-    }
-  }
-
-  static Value merged(const Value& value, const ComponentChannel& channel) {
-    Value::Map map = value.as_map() != nullptr ? *value.as_map() : Value::Map{};
-    if (value.as_text() != nullptr) {
-      map["path"] = value;
-    } else if (!value.is_null() && value.as_map() == nullptr) {
-      return value;  // Neither; the section's own reader says so.
-    }
-    if (channel.passed_as != PassedAs::channel) {
-      fill(map, "passed_as", name_of(channel.passed_as));
-    }
-    if (channel.pre_download) {
-      fill(map, "pre_download", true);
-    }
-    return map;
-  }
-
-  const Component& component_;
-  Value& tree_;
-  Findings& findings_;
-};
-
-/// Whether every value of a leaf is one that the parameter may have.
-bool lies_within(const ComponentParameter& parameter, const Parameter& given) {
-  const auto ends = [&](const Value& low, const Value& high) {
-    return parameter.choices.empty() && allows(parameter, low) && allows(parameter, high);
-  };
-  if (const auto* constant = std::get_if<ConstParameter>(&given)) {
-    return allows(parameter, constant->val);
-  }
-  if (const auto* categorical = std::get_if<CategoricalParameter>(&given)) {
-    return std::all_of(categorical->vals.begin(), categorical->vals.end(),
-                       [&](const Value& value) { return allows(parameter, value); });
-  }
-  if (const auto* range = std::get_if<IntParameter>(&given)) {
-    return ends(range->minval, range->maxval);
-  }
-  if (parameter.type != ComponentType::real) {
-    return false;  // A real is no Int.
-  }
-  if (const auto* range = std::get_if<DoubleParameter>(&given)) {
-    return ends(range->minval, range->maxval);
-  }
-  const auto& log = std::get<LogParameter>(given);
-  const double low = std::pow(log.base, log.minval);
-  const double high = std::pow(log.base, log.maxval);
-  // A power need not meet a decimal bound to the last bit.
-  constexpr double slack = 1e-12;
-  return parameter.choices.empty() && (!parameter.least || low >= *parameter.least * (1 - slack)) &&
-         (!parameter.greatest || high <= *parameter.greatest * (1 + slack));
-}
 
 }  // namespace
 
@@ -496,16 +304,35 @@ Value declared_range(const ComponentParameter& parameter) {
   return Value::Map{{"type", "double"}, {"minval", *parameter.least}, {"maxval", *parameter.greatest}};
 }
 
-ParsedComponent parse_component(const Value& tree, std::string_view at) {
+ParsedComponent read_component(const Value& tree, std::string_view at, Reading reading) {
   ParsedComponent parsed;
   Findings findings;
   if (tree.as_map() == nullptr) {
     findings.problems.push_back({std::string(at), "is " + shown(tree),
                                  "a map: name, entrypoint or boot_file, parameters, inputs, outputs, metrics"});
+  } else if (is_algorithm_spec(tree)) {
+    const AlgorithmTree spelled = from_algorithm_spec(tree, at, reading, findings);
+    Findings inner;
+    ComponentReader reader(spelled.tree, at, reading, inner);
+    parsed.component = reader.read();
+    parsed.patterns = std::move(reader).patterns();
+    const auto place = [&](std::string& path) { path = spelled.place_of(at, path); };
+    for (PatternUse& use : parsed.patterns) {
+      place(use.path);
+      for (PatternUse::Text& text : use.texts) {
+        place(text.path);
+      }
+    }
+    for (auto [from, to] : {std::pair(&inner.problems, &findings.problems), {&inner.notes, &findings.notes}}) {
+      for (Problem& one : *from) {
+        place(one.path);
+        to->push_back(std::move(one));
+      }
+    }
   } else {
-    const bool of_pai = is_algorithm_spec(tree);
-    const Value spelled = of_pai ? from_algorithm_spec(tree, at, findings) : Value();
-    parsed.component = ComponentReader(of_pai ? spelled : tree, at, findings).read();
+    ComponentReader reader(tree, at, reading, findings);
+    parsed.component = reader.read();
+    parsed.patterns = std::move(reader).patterns();
   }
   if (!findings.problems.empty()) {
     parsed.component.reset();
@@ -515,36 +342,8 @@ ParsedComponent parse_component(const Value& tree, std::string_view at) {
   return parsed;
 }
 
-std::optional<Component> use_component(Value& tree, Findings& findings) {
-  const Value* given = tree.as_map()->find("component");
-  if (given == nullptr || given->is_null()) {
-    return std::nullopt;
-  }
-  if (given->as_text() != nullptr) {
-    findings.problems.push_back({"component", "is " + shown(*given),
-                                 "the component itself, as a map: its file is read by the command line"});
-    return std::nullopt;
-  }
-  ParsedComponent parsed = parse_component(*given, "component");
-  for (Problem& problem : parsed.problems) {
-    findings.problems.push_back(std::move(problem));
-  }
-  if (parsed.component) {
-    ComponentUse(*parsed.component, tree, findings).all();
-  }
-  return std::move(parsed.component);
-}
-
-void check_component(const Component& component, const Space& space, Findings& findings) {
-  for (const Space::Leaf& leaf : space.leaves()) {
-    const auto parameter = std::find_if(component.parameters.begin(), component.parameters.end(),
-                                        [&](const auto& one) { return one.name == leaf.path; });
-    if (parameter != component.parameters.end() && !lies_within(*parameter, leaf.parameter)) {
-      findings.problems.push_back({"hyperparameters." + leaf.path,
-                                   "can be what the component " + component.name + " does not take",
-                                   described(*parameter)});
-    }
-  }
+ParsedComponent parse_component(const Value& tree, std::string_view at) {
+  return read_component(tree, at, Reading::submitted);
 }
 
 }  // namespace hpsearch::engine

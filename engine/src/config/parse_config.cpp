@@ -158,8 +158,8 @@ void check_searcher(const ExperimentConfig& config, SearcherRegistry registry, F
 }
 
 void read_all(Value tree, SearcherRegistry registry, std::string_view fallback_name,
-              std::uint64_t seed, ExperimentConfig& config, Findings& findings) {
-  const std::optional<Component> component = use_component(tree, findings);
+              std::uint64_t seed, Reading reading, ExperimentConfig& config, Findings& findings) {
+  const std::optional<Component> component = use_component(tree, reading, findings);
   Section top(&tree, "", findings);
   Value::Map accepted;
   if (const Value* kept = top.any("component")) {
@@ -179,7 +179,7 @@ void read_all(Value tree, SearcherRegistry registry, std::string_view fallback_n
     config.hyperparameters = Value::Map();
   }
   const bool has_space = findings.problems.size() == problems_before;
-  if (component && has_space) {
+  if (component && has_space && reading == Reading::submitted) {
     check_component(*component, config.space, findings);
   }
 
@@ -226,6 +226,9 @@ void read_all(Value tree, SearcherRegistry registry, std::string_view fallback_n
   std::string_view resources_key;
   const Value* resources = top.any("resources", "resource", resources_key);
   read_resources(Section(resources, std::string(resources_key), findings), config.resources, accepted);
+  if (component && reading == Reading::submitted) {
+    check_resources(*component, config.resources, findings);
+  }
   read_budget(top.section("budget"), config.budget);
   read_checkpoint_storage(top.section("checkpoint_storage"), config.checkpoint_storage, accepted);
   Section environment = top.section("environment");
@@ -242,15 +245,15 @@ void read_all(Value tree, SearcherRegistry registry, std::string_view fallback_n
 
 }  // namespace
 
-ParsedConfig parse_config(const Value& tree, SearcherRegistry registry, std::string_view fallback_name,
-                          std::uint64_t seed) {
+ParsedConfig read_config(const Value& tree, SearcherRegistry registry, std::string_view fallback_name,
+                         std::uint64_t seed, Reading reading) {
   ParsedConfig parsed;
   Findings findings;
   if (tree.as_map() == nullptr) {
     findings.problems.push_back({"", "is " + shown(tree), "a map: the fields of an experiment"});
   } else {
     parsed.config.emplace();
-    read_all(tree, registry, fallback_name, seed, *parsed.config, findings);
+    read_all(tree, registry, fallback_name, seed, reading, *parsed.config, findings);
   }
   const auto by_path = [](const Problem& a, const Problem& b) { return a.path < b.path; };
   std::stable_sort(findings.problems.begin(), findings.problems.end(), by_path);
@@ -261,6 +264,11 @@ ParsedConfig parse_config(const Value& tree, SearcherRegistry registry, std::str
   parsed.problems = std::move(findings.problems);
   parsed.notes = std::move(findings.notes);
   return parsed;
+}
+
+ParsedConfig parse_config(const Value& tree, SearcherRegistry registry, std::string_view fallback_name,
+                          std::uint64_t seed) {
+  return read_config(tree, registry, fallback_name, seed, Reading::stored);
 }
 
 }  // namespace hpsearch::engine

@@ -1,6 +1,10 @@
 #include "hpsearch/engine/config/placeholders.hpp"
 
+#include <algorithm>
 #include <cstddef>
+
+#include "hpsearch/engine/config/argument_text.hpp"
+#include "hpsearch/engine/config/job_contract.hpp"
 
 namespace hpsearch::engine {
 namespace {
@@ -21,6 +25,21 @@ std::size_t end_of_name(std::string_view text, std::size_t at) {
     }
   }
   return end;
+}
+
+bool is_number(std::string_view text) noexcept {
+  return text.find_first_of("0123456789") != std::string_view::npos &&
+         text.find_first_not_of("0123456789+-.eE") == std::string_view::npos;
+}
+
+/// A text that stays one word however often a shell reads it: A=B in front of a command would be no argument.
+bool is_harmless(std::string_view text) noexcept {
+  return is_shell_safe(text) && (text.front() == '-' || text.find('=') == std::string_view::npos);
+}
+
+/// Such a text can stand where a command begins, and is neither `if` nor A=B.
+bool is_plain_word(std::string_view text) noexcept {
+  return is_shell_safe(text) && std::string_view("0123456789-./").find(text.front()) != std::string_view::npos;
 }
 
 }  // namespace
@@ -47,10 +66,82 @@ std::vector<EntrypointPiece> pieces_of(std::string_view text) {
       ++at;
       continue;
     }
-    pieces.push_back({std::string(text.substr(at + 1, end - at - 1)), true});
+    pieces.emplace_back();
+    pieces.back().text = text.substr(at + 1, end - at - 1);
+    pieces.back().is_name = true;
     at = end + 1;
   }
   return pieces;
+}
+
+std::optional<std::string> written(const EntrypointPiece& name, std::string_view value) {
+  switch (name.place) {
+    case ShellPlace::item:
+      return std::string(value);
+    case ShellPlace::word:
+      return name.bare && is_plain_word(value) ? std::string(value) : quoted_word(value);
+    case ShellPlace::double_quotes:
+      // Out of the quotes, quoted, and in again: no list of what has a meaning inside "…" has to be complete.
+      return name.bare && is_shell_safe(value) ? std::string(value) : '"' + quoted_word(value) + '"';
+    case ShellPlace::single_quotes:
+      return is_shell_safe(value) ? std::string(value) : '\'' + quoted_word(value) + '\'';
+    case ShellPlace::comment:
+      return "{" + name.text + "}";
+    case ShellPlace::evaluated:
+      return name.bare && is_harmless(value) ? std::optional(std::string(value)) : std::nullopt;
+    case ShellPlace::number:
+      return is_number(value) ? std::optional(std::string(value)) : std::nullopt;
+    case ShellPlace::unsafe:
+      break;
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> written(const EntrypointPiece& name, const std::vector<std::string>& words) {
+  const bool harmless = name.bare && std::all_of(words.begin(), words.end(),
+                                                 [](const std::string& word) { return is_harmless(word); });
+  if (name.place == ShellPlace::comment) {
+    return written(name, std::string_view());
+  }
+  if (name.place != ShellPlace::word && (name.place != ShellPlace::evaluated || !harmless)) {
+    return std::nullopt;
+  }
+  std::string all;
+  for (const std::string& word : words) {
+    all.append(all.empty() ? "" : " ").append(name.bare ? shell_word(word) : quoted_word(word));
+  }
+  return all;
+}
+
+std::string described(const EntrypointPiece& name) {
+  return "{" + name.text + "} in line " + std::to_string(name.line) +
+         (name.around.empty() ? "" : ", inside " + std::string(name.around));
+}
+
+std::string allowed_at(const EntrypointPiece& name) {
+  const bool several = name.text == "args" || name.text == "args_eq";
+  const std::string all = "{" + name.text + "}";
+  switch (name.place) {
+    case ShellPlace::item:
+      return "an item of its own: it becomes several";
+    case ShellPlace::word:
+    case ShellPlace::comment:
+      break;
+    case ShellPlace::double_quotes:
+    case ShellPlace::single_quotes:
+      return all + " outside quotes: it becomes several words";
+    case ShellPlace::evaluated:
+      if (!name.bare) {
+        return "a blank on both sides of it, or the variable before it in braces";
+      }
+      return "texts of letters, digits and @%+:,./_- there; others as an argument of their own: sh -c '... \"" +
+             std::string(several ? "$@" : "$1") + "\"' sh " + all + ", or from a variable that the program reads";
+    case ShellPlace::number:
+      return "numbers there; others outside of it, or from a variable that the program reads: $HPSEARCH_PARAMS, $PAI_HPS_…";
+    case ShellPlace::unsafe:
+      return "a place outside of it; a quoted \"" + all + "\" is exact, and so is " + all + " on its own";
+  }
+  return "another place";
 }
 
 }  // namespace hpsearch::engine

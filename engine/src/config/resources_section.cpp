@@ -9,7 +9,6 @@ namespace hpsearch::engine {
 
 namespace {
 
-constexpr std::string_view needs_containers = "has no effect here: programs run without a container";
 
 // "128M", "1.5G", "64k", "512b" as Docker reads them.
 bool is_memory_size(const Value& value) {
@@ -91,10 +90,10 @@ void read_resources(Section section, ResourcesConfig& resources, Value::Map& acc
   const bool native_parallel = section.boolean("native_parallel").value_or(false);
   const bool labelled = !section.text("agent_label").value_or("").empty();
   const bool single_node = section.boolean("is_single_node").value_or(false);
-  keep("shm_size", true, needs_containers);
+  keep("shm_size", true, "has no effect here: programs have the machine's own shared memory, in containers too");
   const Value* devices = section.any("devices");
   keep("devices", devices != nullptr && devices->as_list() != nullptr && !devices->as_list()->empty(),
-       needs_containers);
+       "has no effect here: programs have the devices of their slots");
   keep("native_parallel", native_parallel, "has no effect here");
   keep("agent_label", labelled, "has no effect here: resources.labels chooses workers by their labels");
   keep("is_single_node", false, "");

@@ -206,6 +206,7 @@ void end_gang(Step& step, const AttemptKey& key) {
       after_exit(step, key, granted, reached, gang.exit, Exit::asked_for);
       return;
     case Gang::Ending::failed:
+      judge_worker(step, gang.ended_by);  // First: what a bad worker did is not the trial's failure.
       after_exit(step, key, granted, reached, gang.exit, Exit::failed);
       return;
   }

@@ -37,6 +37,14 @@ std::optional<AttemptPart> LiveAttempt::part_on(WorkerId where) const noexcept {
                      first ? started : member->started, first ? applied_seq : 0};
 }
 
+ExitReport blamed_on_its_end(const World& world, const LiveAttempt& live, WorkerId worker, ExitReport exit) {
+  if (exit.cause == ExitReport::Cause::ended_by_agent && live.gang && live.gang->ending == Gang::Ending::failed &&
+      world.suspects.contains(worker)) {
+    exit.cause = ExitReport::Cause::lost;
+  }
+  return exit;
+}
+
 void take_member_reports(Step& step, const TakeReports& command) {
   const AttemptKey& key = command.key;
   const std::uint64_t upto = command.first_seq + command.reports.size() - 1;
@@ -47,21 +55,17 @@ void take_member_reports(Step& step, const TakeReports& command) {
   if (last == command.reports.end()) {
     return;  // Nothing else of it counts.
   }
-  const ExitReport& exit = std::get<ExitReport>(*last);
   const LiveAttempt& live = *trial_of(step.world(), key.experiment, key.trial).live;
+  const ExitReport exit = blamed_on_its_end(step.world(), live, command.worker, std::get<ExitReport>(*last));
   const AttemptKey as_known = live.known_as();
   const AttemptPart part = *live.part_on(command.worker);
   const std::vector<SlotIndex> slots = *part.slots;
   if (!part.started && exit.cause != ExitReport::Cause::could_not_start) {
     step.happened(AttemptStarted{key, command.worker});  // Its own message was lost; this one says it too.
   }
-  const bool failed = is_failure(trial_of(step.world(), key.experiment, key.trial), exit);
   step.happened(MemberExited{key, command.worker, exit});
   if (exit.unkillable) {
     quarantine_slots(step, command.worker, as_known, slots);
-  }
-  if (failed) {
-    judge_worker(step, command.worker);
   }
   end_gang(step, key);
 }

@@ -64,7 +64,7 @@ bool take(Step& step, const AttemptKey& key, std::uint64_t seq, Report report) {
     step.happened(AttemptStarted{key});  // Its own message was lost; this one says it too.
   }
   if (exit != nullptr) {
-    const ExitReport copy = *exit;
+    const ExitReport copy = blamed_on_its_end(step.world(), *trial.live, trial.live->worker, *exit);
     const bool failed = is_failure(trial, copy);
     const bool asked = trial.live->decision && trial.live->decision->directive != Directive::train_on;
     const Units granted = trial.live->granted_length;
@@ -73,16 +73,16 @@ bool take(Step& step, const AttemptKey& key, std::uint64_t seq, Report report) {
     const AttemptKey as_known = trial.live->known_as();
     const std::vector<SlotIndex> slots = trial.live->slots;
     const bool in_gang = trial.live->gang.has_value();
-    step.happened(ReportTaken{key, seq, std::move(report)});
+    step.happened(ReportTaken{key, seq, copy});
     if (copy.unkillable) {
       quarantine_slots(step, worker, as_known, slots);
-    }
-    if (failed) {
-      judge_worker(step, worker);  // First: what a bad worker did is not the trial's failure.
     }
     if (in_gang) {
       end_gang(step, key);
       return false;
+    }
+    if (failed) {
+      judge_worker(step, worker);  // First: what a bad worker did is not the trial's failure.
     }
     after_exit(step, key, granted, reached, copy, failed ? Exit::failed : asked ? Exit::asked_for : Exit::by_itself);
     return false;

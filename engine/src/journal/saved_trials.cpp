@@ -253,6 +253,7 @@ Value save_gang(const Gang& gang) {
   numbers.count(static_cast<std::uint64_t>(gang.ending));
   numbers.count(static_cast<std::uint64_t>(gang.exit.cause));
   numbers.integer(gang.exit.code);
+  numbers.count(gang.ended_by.number());
   numbers.count(gang.members.size());
   for (const Gang::Member& member : gang.members) {
     numbers.count(member.worker.number());
@@ -264,13 +265,14 @@ Value save_gang(const Gang& gang) {
       numbers.count(slot.number());
     }
   }
-  return Value::List{numbers.take(), gang.exit.message};
+  return Value::List{numbers.take(), gang.exit.message, gang.exit.log_tail};
 }
 
 bool load_gang(const Value& saved, TrialRecord& trial) {
   const Value::List* parts = saved.as_list();
-  if (parts == nullptr || parts->size() != 2 || parts->front().as_text() == nullptr ||
-      parts->back().as_text() == nullptr || !trial.live) {
+  const bool texts = parts != nullptr && parts->size() == 3 &&
+                     std::all_of(parts->begin(), parts->end(), [](const Value& part) { return part.as_text() != nullptr; });
+  if (!texts || !trial.live) {
     return false;
   }
   DigitReader numbers(*parts->front().as_text());
@@ -280,7 +282,9 @@ bool load_gang(const Value& saved, TrialRecord& trial) {
   gang.exit.cause =
       static_cast<ExitReport::Cause>(numbers.count_below(static_cast<std::uint64_t>(ExitReport::Cause::no_progress) + 1));
   gang.exit.code = static_cast<int>(numbers.integer());
-  gang.exit.message = *parts->back().as_text();
+  gang.exit.message = *(*parts)[1].as_text();
+  gang.exit.log_tail = *(*parts)[2].as_text();
+  gang.ended_by = WorkerId(numbers.count());
   for (std::uint64_t left = numbers.count(); left > 0 && numbers.good(); --left) {
     Gang::Member& member = gang.members.emplace_back();
     member.worker = WorkerId(numbers.count());

@@ -75,14 +75,15 @@ std::string lack_of_workers(const ExperimentRecord& record, const std::map<Worke
   }
   const GangShape shape = gang_shape(workers, wanted);
   if (shape.workers == 0) {
-    const std::string each = wanted.least_workers > 2 ? " (on " + std::to_string(wanted.least_workers) +
-                                                            " at least, for each of launch.roles)"
-                                                      : "";
+    const std::string each = wanted.least_workers > 2
+                                 ? ", " + std::to_string(wanted.least_workers) + " at least for launch.roles,"
+                                 : "";
     return need + "; there are no workers on which it can be spread in equal parts" + each +
-           ", or they do not say their address";
+           " and which can reach each other by the addresses they say (hpsearch-worker --address)";
   }
   const auto ready = std::count_if(workers.begin(), workers.end(), [&](const auto& entry) {
-    return may_take_part(entry.second, wanted) && entry.second.slots.find_free(shape.slots_each).has_value();
+    return may_take_part(entry.second, wanted) &&
+           is_loopback(entry.second.address) == shape.on_one_machine && entry.second.slots.find_free(shape.slots_each).has_value();
   });
   return need + "; it waits for " + std::to_string(shape.workers) + " workers with " +
          counted(shape.slots_each, "free slot") + " each at the same time, and " + std::to_string(ready) +

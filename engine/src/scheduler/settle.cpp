@@ -75,19 +75,42 @@ struct Placement {
   std::vector<Place> others{};  ///< Of the ranks after it.
 };
 
+/// Those of all attempts on several workers. O(trials that run of experiments with such).
+std::set<std::uint64_t> ports_in_use(const World& world) {
+  std::set<std::uint64_t> ports;
+  for (const ExperimentId id : world.going) {
+    const ExperimentRecord& record = world.experiments.at(id);
+    if (!may_span_workers(record.config)) {
+      continue;
+    }
+    for (const TrialNumber number : record.running) {
+      if (const auto& live = record.trials[number.number()].live; live && live->gang) {
+        ports.insert(live->gang->port);
+      }
+    }
+  }
+  return ports;
+}
+
 /// Where the processes of an attempt on several workers meet. Below the ports that systems give out by themselves, and
-/// different for attempts that run at the same time, so that two of them may share a machine.
-std::uint64_t meeting_port(Lsn lease) {
+/// different for attempts that run at the same time, so that two of them may share a machine; another one at the next
+/// try, should somebody else have this one.
+std::uint64_t meeting_port(const World& world, Lsn lease) {
   constexpr std::uint64_t first = 23'456;  // PyTorchJob's.
   constexpr std::uint64_t ports = 4'000;
-  return first + lease.number() % ports;
+  const std::set<std::uint64_t> taken = ports_in_use(world);
+  std::uint64_t offset = lease.number() % ports;
+  for (std::uint64_t tries = 0; tries < ports && taken.contains(first + offset); ++tries) {
+    offset = (offset + 1) % ports;
+  }
+  return first + offset;
 }
 
 void lease(Step& step, const ExperimentRecord& record, TrialNumber number, const Placement& place) {
   const TrialRecord& trial = record.trials[number.number()];
   const Lsn lease(step.world().last_lsn.number() + 1);
   step.happened(LeaseGranted{record.id, number, AttemptNumber(trial.attempts + std::uint64_t{1}), place.worker, place.slots,
-                             trial.length, place.others, place.others.empty() ? 0 : meeting_port(lease)});
+                             trial.length, place.others, place.others.empty() ? 0 : meeting_port(step.world(), lease)});
 }
 
 void create(Step& step, const ExperimentRecord& record, CreateTrial next, const Placement& place) {
@@ -158,9 +181,18 @@ bool wants_slots(const ExperimentRecord& record) {
   return std::holds_alternative<CreateTrial>(next) || std::holds_alternative<PromoteTrial>(next);
 }
 
+/// Where the oldest of its trials that wait crashed, if others could tell whose fault that was.
+WorkerId crashed_on(const World& world, const ExperimentRecord& record) {
+  const Ready ready = find_ready(world, record, WorkerId{});
+  const Box<Mishaps>* mishaps = ready.first ? &record.trials[ready.first->number()].mishaps : nullptr;
+  const bool crashed = mishaps != nullptr && *mishaps && (*mishaps)->crashes > 0 && !world.trusts_workers;
+  return crashed ? (*mishaps)->crashed_on : WorkerId{};
+}
+
 /// All slots of an attempt on several workers, or nothing; then the workers that are to be kept for it.
-std::optional<Placement> find_places(const World& world, const ResourcesConfig& wanted, Reserved& reserved) {
-  const GangPlan plan = plan_gang(world.workers, world.suspects, reserved, wanted);
+std::optional<Placement> find_places(const World& world, const ExperimentRecord& record, Reserved& reserved) {
+  const GangPlan plan =
+      plan_gang(world.workers, world.suspects, reserved, record.config.resources, crashed_on(world, record));
   if (!plan.complete) {
     reserved.insert(plan.workers.begin(), plan.workers.end());
     return std::nullopt;
@@ -272,7 +304,7 @@ bool fill_one(Step& step) {
     if (needs_several(step.world(), record)) {
       if (!wants_slots(record)) {
         step.asked_in_vain(record.id);
-      } else if (const auto places = find_places(step.world(), wanted, reserved)) {
+      } else if (const auto places = find_places(step.world(), record, reserved)) {
         if (fill(step, record, *places, reserved)) {
           return true;
         }

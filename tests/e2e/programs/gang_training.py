@@ -1,8 +1,8 @@
 """One process of a training on several workers: every step is taken by all of them together.
 
 gang_training.py sockets: rank 0 is the meeting point itself. gang_training.py torch: torch.distributed with gloo.
-What it did stands in the ledger GANG_LEDGER. Before step 3 of its first attempt it waits until GANG_GATE holds a file
-"open", as a training waits that is in the middle of its work.
+What it did stands in the ledger GANG_LEDGER. Before step 3 of its first attempt the last rank waits until GANG_GATE holds
+a file "open"; the others are in the middle of that step then, and wait for it.
 """
 
 import json
@@ -90,8 +90,8 @@ def main():
     group = Torch() if sys.argv[1] == "torch" else Sockets()
     for step in range(done + 1, LENGTH + 1):
         if ATTEMPT == 1 and step == HELD_STEP:
-            note("holds")
-            while not pathlib.Path(ENV["GANG_GATE"], "open").exists():
+            note("meets")
+            while RANK == WORLD - 1 and not pathlib.Path(ENV["GANG_GATE"], "open").exists():
                 time.sleep(0.05)
         total = group.add(step * (RANK + 1))
         assert total == step * WORLD * (WORLD + 1) / 2, total

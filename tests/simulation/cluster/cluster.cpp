@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iostream>
+#include <set>
 
 #include "simulation/invariants.hpp"
 
@@ -43,7 +44,7 @@ class Cluster {
         stranger_(time_, faults_, network_, promises_, workers_wanted_, seed_),
         heard_(workers_wanted_ + 1) {
     for (std::size_t number = 0; number < workers_wanted_; ++number) {
-      workers_.push_back(std::make_unique<WorkerNode>(time_, faults_, network_, promises_, number,
+      workers_.push_back(std::make_unique<WorkerNode>(time_, faults_, network_, promises_, bereaved_, number,
                                                       1 + draw_.below(3), seed_));
     }
     if (options.trace) {
@@ -344,6 +345,7 @@ class Cluster {
   Network network_;
   Promises promises_;
   DaemonNode daemon_;
+  std::set<engine::AttemptKey> bereaved_;
   std::vector<std::unique_ptr<WorkerNode>> workers_;
   Users users_;
   Stranger stranger_;

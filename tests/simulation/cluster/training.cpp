@@ -78,7 +78,9 @@ void Training::start() {
 void Training::train_one_step() {
   after(step_time_, [this] {
     ++step_;
-    if (fails_at_ == step_) {
+    if (world_.peer_is_gone()) {
+      end(false, 1);  // As trainings fail of a connection that breaks: long before anybody else knows.
+    } else if (fails_at_ == step_) {
       end(exit_code_ < 0, std::abs(exit_code_));
     } else if (leaves_at_ == step_) {
       end(false, 0);

@@ -21,6 +21,7 @@ class Training {
     std::function<void(bool by_socket, const std::string& line, std::optional<engine::Units> step)> say;
     std::function<void(engine::Units step, double score)> measured;  ///< Before it is said: for the ledger.
     std::function<void()> said_invalid;
+    std::function<bool()> peer_is_gone;  ///< Of its attempt's processes on other workers one has ended, and not well.
     /// It has ended by itself or by a signal; children of it may live on for `children`.
     std::function<void(bool by_signal, int code, engine::Duration children)> ended;
   };

@@ -23,12 +23,13 @@ Duration millis(std::uint64_t count) {
 
 }  // namespace
 
-WorkerNode::WorkerNode(VirtualTime& time, Faults& faults, Network& network, Promises& promises, std::size_t number,
-                       std::uint64_t slots, std::uint64_t seed)
+WorkerNode::WorkerNode(VirtualTime& time, Faults& faults, Network& network, Promises& promises,
+                       std::set<engine::AttemptKey>& bereaved, std::size_t number, std::uint64_t slots, std::uint64_t seed)
     : time_(time),
       faults_(faults),
       network_(network),
       promises_(promises),
+      bereaved_(bereaved),
       number_(number),
       slots_(slots),
       seed_(seed),
@@ -291,6 +292,7 @@ void WorkerNode::launch(const engine::LaunchSpec& spec) {
       promises_.program_said_invalid(key);
     }
   };
+  world.peer_is_gone = [this, key = spec.key] { return bereaved_.contains(key); };
   world.ended = [this, weak](bool by_signal, int code, Duration children) {
     if (const Kept ended = weak.lock()) {
       program_ended(ended, by_signal, code, children);
@@ -355,6 +357,9 @@ void WorkerNode::hand_in(const Kept& kept) {
 void WorkerNode::program_ended(const Kept& kept, bool by_signal, int code, Duration children) {
   kept->by_signal = by_signal;
   kept->code = code;
+  if (by_signal || code != 0) {
+    bereave(kept);
+  }
   kept->children = true;
   // The keeper waits until the children are gone too, and ends them after a while.
   time_.after(children, [this, kept] {
@@ -362,6 +367,13 @@ void WorkerNode::program_ended(const Kept& kept, bool by_signal, int code, Durat
       all_gone(kept);
     }
   });
+}
+
+/// Its attempt's processes on other workers have lost a peer.
+void WorkerNode::bereave(const Kept& kept) {
+  if (!kept->spec.rendezvous.addresses.empty()) {
+    bereaved_.insert(kept->spec.key);
+  }
 }
 
 void WorkerNode::all_gone(const Kept& kept) {
@@ -373,6 +385,9 @@ void WorkerNode::all_gone(const Kept& kept) {
 
 /// The keeper dies, and its program is ended with it.
 void WorkerNode::lose_program(const Kept& kept) {
+  if (kept->training && kept->training->alive()) {
+    bereave(kept);
+  }
   kept->training.reset();
   kept->children = false;
   kept->kept = false;

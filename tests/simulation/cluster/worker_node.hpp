@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "hpsearch/workers/core/worker_machine.hpp"
@@ -20,8 +21,9 @@ namespace hpsearch::simulation {
 /// agent dies, keepers with programs and the files of their attempts.
 class WorkerNode {
  public:
-  WorkerNode(VirtualTime& time, Faults& faults, Network& network, Promises& promises, std::size_t number,
-             std::uint64_t slots, std::uint64_t seed);
+  /// `bereaved`: of all workers, the attempts of several of which a process has ended, and not well.
+  WorkerNode(VirtualTime& time, Faults& faults, Network& network, Promises& promises,
+             std::set<engine::AttemptKey>& bereaved, std::size_t number, std::uint64_t slots, std::uint64_t seed);
 
   void boot();                               ///< The agent starts and goes on with what it finds.
   void crash_agent(engine::Duration away);   ///< kill -9; starts again later. Programs run on.
@@ -58,6 +60,7 @@ class WorkerNode {
   void program_ended(const Kept& kept, bool by_signal, int code, engine::Duration children);
   void all_gone(const Kept& kept);
   void lose_program(const Kept& kept);
+  void bereave(const Kept& kept);
   void hand_in(const Kept& kept);
   [[nodiscard]] Kept find(const engine::AttemptKey& key) const;
 
@@ -80,6 +83,7 @@ class WorkerNode {
   Faults& faults_;
   Network& network_;
   Promises& promises_;
+  std::set<engine::AttemptKey>& bereaved_;
   std::size_t number_;
   std::uint64_t slots_;
   std::uint64_t seed_;

@@ -80,6 +80,12 @@ TEST(Entrypoints, ArgsBecomeItemsOfTheirOwn) {
                   "--optimizer.nesterov=True", "--units=64"}));
 }
 
+TEST(Entrypoints, GroupsAreFoundUnderNamesWithDots) {
+  LaunchSpec spec = spec_of({Argv{"p", "{a.b}", "{a.b.c}", "{a.d}", "{a}"}});
+  spec.hparams = Value::Map{{"a", Value::Map{{"d", 1}}}, {"a.b", Value::Map{{"c", Value::Map{}}}}};
+  EXPECT_EQ(plan(spec).argv, (Argv{"p", R"({"c":{}})", "{}", "1", R"({"d":1})"}));
+}
+
 TEST(Entrypoints, LineRunsInAShellWithOneWordPerValue) {
   const Launch launch =
       plan(spec_of({std::string("python3 train.py --name {name} {args_eq} && echo {{done}}")}));
@@ -184,12 +190,15 @@ TEST(Environment, SpeaksAsPai) {
 TEST(Environment, SpeaksAsModelArts) {
   const LentMachine machine{.slots = 2, .cores = 8, .devices = {"2", "5"}, .environment = {}};
   const auto environment = plan(spec_of({Argv{"p"}}), machine).environment;
+  EXPECT_EQ(environment.at("MA_HOME"), "/a/ml");
   EXPECT_EQ(environment.at("MA_JOB_DIR"), "/a/ml");
+  EXPECT_EQ(environment.at("MA_SCRIPT_INTERPRETER"), "");
   EXPECT_EQ(environment.at("MA_LOG_DIR"), "/a/ml/output/logs");
   EXPECT_EQ(environment.at("MA_NUM_GPUS"), "1");
   EXPECT_EQ(environment.at("MA_NUM_HOSTS"), "1");
   EXPECT_EQ(environment.at("MA_TASK_NAME"), "worker");
   EXPECT_EQ(environment.at("VC_TASK_INDEX"), "0");
+  EXPECT_EQ(environment.at("VK_TASK_INDEX"), "0");
   EXPECT_EQ(environment.at("VC_WORKER_HOSTS"), "127.0.0.1");
 }
 
@@ -215,6 +224,20 @@ TEST(Environment, WhatIsLongerThanTheKernelTakesIsRefusedByName) {
   EXPECT_NE(problem_of(spec).find("would take 200"), std::string::npos);
   spec.entrypoint = {Argv{"p", "{prompt}"}};
   EXPECT_NE(problem_of(spec).find("argument 1 would take 200000 bytes"), std::string::npos);
+}
+
+TEST(Environment, PaisVariablesAreLeftOutRatherThanTooLong) {
+  LaunchSpec spec = spec_of({Argv{"p", "{quotes}"}});
+  spec.hparams = Value::Map{{"quotes", std::string(60'000, '\'')}, {"lr", 0.1}};
+  auto environment = plan(spec).environment;
+  EXPECT_FALSE(environment.contains("PAI_USER_ARGS"));
+  EXPECT_EQ(environment.at("PAI_HPS_QUOTES").size(), 60'000U);
+  EXPECT_EQ(environment.at("PAI_HPS_LR"), "0.1");
+  // 131,072 bytes with `PAI_USER_ARGS=--quotes ''` and the zero behind it; a quote takes five.
+  spec.hparams = Value::Map{{"quotes", std::string(26'209, '\'') + " "}};
+  EXPECT_EQ(plan(spec).environment.at("PAI_USER_ARGS").size(), 131'072U - 15);
+  spec.hparams = Value::Map{{"quotes", std::string(26'209, '\'') + "  "}};
+  EXPECT_FALSE(plan(spec).environment.contains("PAI_USER_ARGS"));
 }
 
 TEST(Environment, AFreshStartHasNoCheckpoint) {

@@ -143,6 +143,8 @@ Launch plan(LaunchSpec spec) {
   places.log_directory = "/a";
   LentMachine machine;
   machine.ranks_host = "/usr/bin/hpsearch-ranks";
+  machine.slots = 4;
+  machine.cores = 16;
   const auto launch = plan_launch(spec, places, machine);
   EXPECT_TRUE(launch.has_value()) << launch.error().message;
   return launch ? *launch : Launch{};
@@ -159,12 +161,21 @@ TEST(LaunchKind, PutsTheProgramThatStartsOneProcessPerSlotBefore) {
   EXPECT_EQ(plan(second_of(LaunchKind::pytorch)).argv, (std::vector<std::string>{"python3", "train.py"}));
 }
 
+TEST(LaunchKind, SharesTheAttemptsThreadsAmongItsProcesses) {
+  EXPECT_EQ(plan(second_of(LaunchKind::pytorch)).environment.at("OMP_NUM_THREADS"), "8");
+  EXPECT_EQ(plan(second_of(LaunchKind::pytorch, RankLevel::process)).environment.at("OMP_NUM_THREADS"), "4");
+  LaunchSpec asked = second_of(LaunchKind::pytorch, RankLevel::process);
+  asked.environment_variables["OMP_NUM_THREADS"] = "3";
+  EXPECT_EQ(plan(asked).environment.at("OMP_NUM_THREADS"), "3");
+}
+
 TEST(LaunchKind, TellsModelArtsProgramsOfAllHosts) {
   const Launch launch = plan(second_of(LaunchKind::pytorch));
   EXPECT_EQ(launch.environment.at("VC_WORKER_HOSTS"), "10.0.0.1,10.0.0.2,fd00::3");
   EXPECT_EQ(launch.environment.at("VC_WORKER_NUM"), "3");
   EXPECT_EQ(launch.environment.at("MA_NUM_HOSTS"), "3");
   EXPECT_EQ(launch.environment.at("VC_TASK_INDEX"), "1");
+  EXPECT_EQ(launch.environment.at("VK_TASK_INDEX"), "1");
   EXPECT_EQ(launch.environment.at("MA_CURRENT_IP"), "10.0.0.2");
 }
 

@@ -121,6 +121,17 @@ TEST(SocketLine, CheckpointMayNameItsStep) {
 TEST(SocketLine, ProgressAndLogAreRemarks) {
   EXPECT_EQ(expect_said<SaidRemark>(parse_socket_line(R"({"type":"progress","fraction":0.5})")).log, "");
   EXPECT_EQ(expect_said<SaidRemark>(parse_socket_line(R"({"type":"log","text":"hello"})")).log, "hello");
+  const auto percent = [](const char* fraction) {
+    return expect_said<SaidRemark>(parse_socket_line(R"({"type":"progress","fraction":)" + std::string(fraction) + "}"))
+        .percent;
+  };
+  EXPECT_EQ(percent("0"), 0);
+  EXPECT_EQ(percent("0.29"), 29);
+  EXPECT_EQ(percent("0.999"), 99);
+  EXPECT_EQ(percent("1"), 100);
+  for (const char* nothing : {"-0.1", "1.1", "NaN", "null", "\"0.5\""}) {
+    EXPECT_FALSE(percent(nothing)) << nothing;
+  }
 }
 
 TEST(SocketLine, AGroupKeepsItsMetricsApart) {

@@ -1,17 +1,12 @@
 // Hyperparameters as real programs read them: a real shell, a real argv, a real Python.
 
-#include <fcntl.h>
 #include <gtest/gtest.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <bit>
 #include <cmath>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <map>
 #include <random>
 #include <sstream>
@@ -23,6 +18,7 @@
 #include "hpsearch/workers/core/launch_environment.hpp"
 #include "scratch.hpp"
 #include "workers/shell/fake_daemon.hpp"
+#include "workers/shell/run_program.hpp"
 
 namespace hpsearch::workers::test {
 namespace {
@@ -34,39 +30,11 @@ using Argv = std::vector<std::string>;
 
 constexpr std::uint64_t seed = 20'260'214;
 
-std::vector<char*> pointers(std::vector<std::string>& texts) {
-  std::vector<char*> all;
-  for (std::string& text : texts) {
-    all.push_back(text.data());
-  }
-  all.push_back(nullptr);
-  return all;
-}
-
 /// What a program prints; it has to end well.
 std::string output_of(const Launch& launch, const fs::path& directory) {
-  std::vector<std::string> argv = launch.argv;
-  std::vector<std::string> environment;
-  for (const auto& [name, value] : launch.environment) {
-    environment.push_back(name + "=" + value);
-  }
-  const fs::path out = directory / "printed";
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, 1, out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-  posix_spawn_file_actions_addchdir_np(&actions, directory.c_str());
-  pid_t child = 0;
-  const int error = posix_spawnp(&child, argv[0].c_str(), &actions, nullptr, pointers(argv).data(),
-                                 pointers(environment).data());
-  posix_spawn_file_actions_destroy(&actions);
-  EXPECT_EQ(error, 0);
-  int status = 1;
-  if (error == 0) {
-    ::waitpid(child, &status, 0);
-  }
-  EXPECT_EQ(status, 0);
-  std::ifstream in(out, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  const Ran ran = run_program(launch.argv, launch.environment, directory);
+  EXPECT_EQ(ran.status, 0) << text_of(directory / "complaints");
+  return ran.printed;
 }
 
 std::string hex(std::string_view bytes) {
@@ -194,7 +162,8 @@ TEST(Numbers, AreWrittenAsPythonWritesThem) {
   const Scratch scratch;
   std::mt19937_64 chance(seed);
   std::vector<double> numbers = {0.0, 1.0, 1e16, 1e-4, 9.999e-5, 1e22, 5e-324, 1.7976931348623157e308, 0.1, 1e5};
-  while (numbers.size() < 50'000) {
+  const std::size_t wanted = std::size_t{50'000} * static_cast<std::size_t>(test_effort());
+  while (numbers.size() < wanted) {
     const double any = std::bit_cast<double>(chance());
     const double decimal = static_cast<double>(chance() % 1'000'000) * std::pow(10, static_cast<int>(chance() % 44) - 22);
     for (const double number : {any, decimal, std::ldexp(1.0, static_cast<int>(chance() % 2000) - 1000)}) {

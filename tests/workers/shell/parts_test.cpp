@@ -1,6 +1,8 @@
 // The shell's parts that need files but neither a network nor programs.
 
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -11,6 +13,7 @@
 #include "hpsearch/engine/base/value.hpp"
 #include "hpsearch/proto/json.hpp"
 #include "hpsearch/workers/shell/attempt_directory.hpp"
+#include "hpsearch/workers/shell/attempt_preparation.hpp"
 #include "hpsearch/workers/shell/checkpoint_publisher.hpp"
 #include "hpsearch/workers/shell/files.hpp"
 #include "hpsearch/workers/shell/metric_scanner.hpp"
@@ -34,10 +37,38 @@ TEST(OwnAddress, IsTheOneOfTheRouteToTheDaemon) {
   EXPECT_EQ(own_address("tcp://127.0.0.9:8078"), "127.0.0.1") << "not the daemon's, but ours on the way there";
 }
 
-TEST(OwnAddress, OfWhatIsNoAddressIsThisMachine) {
-  for (const char* endpoint : {"", "tcp://", "tcp://:8078", "ipc:///a/socket"}) {
-    EXPECT_EQ(own_address(endpoint), "127.0.0.1") << endpoint;
+TEST(OwnAddress, OfALocalSocketIsThisMachine) { EXPECT_EQ(own_address("ipc:///a/socket"), "127.0.0.1"); }
+
+TEST(OwnAddress, IsNotGuessed) {
+  for (const char* endpoint : {"", "tcp://", "tcp://:8078", "tcp://no.such.host.invalid:8078"}) {
+    EXPECT_EQ(own_address(endpoint), "") << endpoint;
   }
+}
+
+// --- the port of an attempt on several workers ---
+
+TEST(MeetingPort, IsFreeWhileNobodyListensThere) {
+  const Descriptor taken(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in any{};
+  any.sin_family = AF_INET;
+  socklen_t size = sizeof any;
+  ASSERT_EQ(::bind(taken.get(), reinterpret_cast<sockaddr*>(&any), size), 0);
+  ASSERT_EQ(::listen(taken.get(), 1), 0);
+  ASSERT_EQ(::getsockname(taken.get(), reinterpret_cast<sockaddr*>(&any), &size), 0);
+  engine::LaunchSpec spec;
+  spec.launch.kind = engine::LaunchKind::pytorch;
+  spec.rendezvous.port = ntohs(any.sin_port);
+  EXPECT_TRUE(meeting_port_is_free(spec)) << "on one worker another port is used";
+  spec.rendezvous.addresses = {"10.0.0.1", "10.0.0.2"};
+  const engine::Status told = meeting_port_is_free(spec);
+  ASSERT_FALSE(told);
+  EXPECT_EQ(told.error().code, Errc::unavailable);
+  EXPECT_EQ(told.error().message, "port " + std::to_string(spec.rendezvous.port) +
+                                      ", at which its processes were to meet, is in use on this machine");
+  spec.rendezvous.rank = 1;
+  EXPECT_TRUE(meeting_port_is_free(spec)) << "it meets the others elsewhere";
+  spec.launch.kind = engine::LaunchKind::tensorflow;
+  EXPECT_FALSE(meeting_port_is_free(spec)) << "there every worker listens";
 }
 
 // --- files ---

@@ -124,6 +124,20 @@ TEST_F(Programs, CheckpointsCanBeginWithTheLatest) {
   EXPECT_EQ(read_log(key, "stdout").text, "trained\n");
 }
 
+// Else it would train from the beginning, as if nothing had been.
+TEST_F(Programs, AreNotStartedWithoutTheCheckpointTheyGoOnFrom) {
+  begin();
+  const AttemptKey key = key_of(0);
+  LaunchSpec spec = spec_of(key, shell("touch started"));
+  spec.latest_checkpoint = "/nowhere/at/all/1/2/3-9";
+  lease(spec);
+  const ExitReport exit = daemon_.wait_for_exit(key);
+  EXPECT_EQ(exit.cause, Cause::could_not_start);
+  EXPECT_NE(exit.message.find("its latest checkpoint /nowhere/at/all/1/2/3-9 is not on this worker's machine"),
+            std::string::npos)
+      << exit.message;
+}
+
 TEST_F(Programs, TheContextsIgnoreFileIsObeyed) {
   begin();
   const AttemptKey key = key_of(0);
@@ -231,6 +245,20 @@ print(say(type="log", text="more to come"))
   EXPECT_EQ(read_log(key, "stdout").text,
             "{'directive': 'continue', 'length': 3}\n{'directive': 'continue', 'length': 9}\n"
             "more to come\n{'directive': 'continue', 'length': 9}\n");
+}
+
+TEST_F(Programs, ProgressIsALineOfTheLogWheneverItIsAnotherPercent) {
+  begin();
+  const AttemptKey key = key_of(0);
+  lease(spec_of(key, python(R"(
+for fraction in 0.1, 0.101, None, 0.5, 7, 1:
+    say(type="progress", fraction=fraction)
+say(type="progress")
+print("ends")
+)")));
+  const ExitReport exit = daemon_.wait_for_exit(key);
+  EXPECT_EQ(exit.code, 0) << exit.log_tail;
+  EXPECT_EQ(read_log(key, "stdout").text, "progress 10%\nprogress 50%\nprogress 100%\nends\n");
 }
 
 TEST_F(Programs, ReportByLinesOnStdout) {

@@ -127,6 +127,7 @@ struct ReadLog {
   std::uint64_t offset = 0;
   std::uint64_t limit = 0;  ///< Bytes, at most 128 KiB.
   bool from_end = false;    ///< The last `limit` bytes instead of those from `offset`.
+  std::uint64_t process = 0;  ///< Which of the attempt's processes on this worker, from 0; see RankLevel::process.
 };
 /// Too many workers introduce themselves at once: say HELLO again after a time drawn between nothing and
 /// this.

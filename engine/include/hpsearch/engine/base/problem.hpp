@@ -15,7 +15,7 @@ struct Problem {
 
 using Problems = std::vector<Problem>;
 
-/// "path: what (allowed)".
+/// "path: what (allowed)", one line: control characters are shown as "?".
 [[nodiscard]] std::string describe(const Problem& problem);
 
 }  // namespace hpsearch::engine

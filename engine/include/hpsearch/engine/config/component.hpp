@@ -9,6 +9,8 @@
 #include "hpsearch/engine/base/problem.hpp"
 #include "hpsearch/engine/base/value.hpp"
 #include "hpsearch/engine/config/job_contract.hpp"
+#include "hpsearch/engine/config/launch.hpp"
+#include "hpsearch/engine/config/patterns.hpp"
 
 namespace hpsearch::engine {
 
@@ -23,9 +25,10 @@ struct ComponentParameter {
   std::string description;
   bool required = false;  ///< An experiment has to give it; without a default.
   std::optional<Value> default_value;
-  std::optional<double> least;     ///< Of numbers the value, of texts the length in bytes.
+  std::optional<double> least;     ///< Of numbers the value, of texts the length in characters.
   std::optional<double> greatest;  ///< Included.
   std::vector<Value> choices;      ///< Nothing but these, when there are any.
+  std::optional<std::string> pattern;  ///< A regular expression that texts have to fit.
   std::optional<BoolStyle> bool_style;
 };
 
@@ -38,6 +41,16 @@ struct ComponentChannel {
   bool pre_download = false;
 };
 
+/// What a program trains on.
+enum class ComponentMachine : std::uint8_t { any, cpu, gpu };
+
+/// On what resources a program can train; what is not declared is allowed.
+struct TrainingConstraints {
+  ComponentMachine machine = ComponentMachine::any;
+  bool multi_node = true;  ///< On more than one worker.
+  bool multi_card = true;  ///< On more than one slot.
+};
+
 /// A program that declares what it reads, writes and can be tuned by, as PAI's components and ModelArts'
 /// algorithms do (docs/components.md).
 struct Component {
@@ -48,6 +61,10 @@ struct Component {
   std::vector<ComponentChannel> inputs;
   std::vector<ComponentChannel> outputs;
   std::map<std::string, std::string> metrics;  ///< Name → regular expression over the output.
+  std::optional<LaunchKind> launch_kind;       ///< How its processes find each other, unless the experiment says it.
+  std::optional<RankLevel> rank_level;
+  std::string image;  ///< The container image it runs in, unless the experiment names one; "" = none.
+  TrainingConstraints constraints;
 };
 
 /// What reading a component came to. `component` is set exactly when `problems` is empty.
@@ -55,6 +72,7 @@ struct ParsedComponent {
   std::optional<Component> component;
   Problems problems;
   Problems notes;
+  std::vector<PatternUse> patterns;  ///< Also when there are problems; whether RE2 takes them is not asked here.
 };
 
 /// Reads a component from a tree; paths of problems begin below `at`. Pure; all problems at once.

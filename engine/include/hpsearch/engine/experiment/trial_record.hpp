@@ -52,13 +52,15 @@ struct Gang {
     none,       ///< Nothing so far.
     by_itself,  ///< The program of rank 0 exited.
     asked_for,  ///< The same, because it was told to, or some member was interrupted.
-    failed,     ///< A member's program failed: once, however many follow it.
-    lost,       ///< A member's worker is gone, or its machine failed it.
+    failed,     ///< A member's program failed: once, however many follow it. What it costs is known at the end of all:
+                ///< who loses a peer fails, and is heard before the peer's machine is known to be gone.
+    lost,       ///< A member's worker is gone, or its machine failed it: also when another had failed of it before.
   };
   std::vector<Member> members;  ///< By rank; the first speaks for the attempt.
   std::uint64_t port = 0;
   Ending ending = Ending::none;
-  ExitReport exit;  ///< Of whoever ended it; without the log's tail.
+  ExitReport exit;  ///< Of whoever ended it.
+  WorkerId ended_by;  ///< Where that was.
 
   [[nodiscard]] Member* member_on(WorkerId worker) noexcept;
   [[nodiscard]] const Member* member_on(WorkerId worker) const noexcept;

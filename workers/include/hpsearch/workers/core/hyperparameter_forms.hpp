@@ -6,17 +6,13 @@
 #include <vector>
 
 #include "hpsearch/engine/base/value.hpp"
+#include "hpsearch/engine/config/argument_text.hpp"
 #include "hpsearch/engine/config/job_contract.hpp"
 
 namespace hpsearch::workers {
 
-/// A hyperparameter as one argument: Python's str(), but a negative real without exponent, since argparse
-/// takes -1e-05 for an option.
-[[nodiscard]] std::string argument_text(const engine::Value& value,
-                                        engine::BoolStyle style = engine::BoolStyle::python);
-
-/// One word for sh, in single quotes unless every character is harmless: what Python's shlex.quote() gives.
-[[nodiscard]] std::string shell_word(std::string_view text);
+using engine::argument_text;
+using engine::shell_word;
 
 /// The hyperparameters of one trial, in the forms that programs of other platforms read (docs/job-contract.md).
 /// Nested names are joined by dots. A name or value that PAI's forms cannot carry is left out of them.

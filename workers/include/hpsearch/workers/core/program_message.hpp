@@ -30,6 +30,7 @@ struct SaidCheckpoint {
 /// Progress or a log line: for people only.
 struct SaidRemark {
   std::string log;  ///< The line; "" for progress.
+  std::optional<int> percent{};  ///< What is done of the present work, 0 ... 100, when it said so.
 };
 /// What a pattern of the experiment found where a number should be is none.
 struct SaidUnreadable {

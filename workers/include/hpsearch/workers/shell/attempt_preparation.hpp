@@ -28,11 +28,16 @@ struct AttemptSockets {
 ///
 /// A checkpoint in an object store is fetched first.
 ///
-/// not_found: the context, the checkpoint or an input is not there. unavailable: the object store is not reached. wrong_state: an output's place belongs to another search.
+/// not_found: the context, the checkpoint or an input is not there. unavailable: the object store is not reached.
+/// wrong_state: an output's place belongs to another search.
 /// Cost: a copy of the context and of what outputs are filled with; call it off the loop.
 [[nodiscard]] engine::Status prepare_attempt(const engine::LaunchSpec& spec, const AttemptDirectory& directory,
                                              const LentMachine& machine, const AttemptSockets& sockets,
                                              const std::filesystem::path& setups,
                                              const std::filesystem::path* unpacked = nullptr);
+
+/// unavailable: somebody listens where the attempt's processes would meet, and this machine is where they do. Says
+/// nothing of attempts on one worker, which are given a port that is free.
+[[nodiscard]] engine::Status meeting_port_is_free(const engine::LaunchSpec& spec);
 
 }  // namespace hpsearch::workers

@@ -69,6 +69,7 @@ class Keeper {
   void obey(std::string_view line);
 
   void heard(ConnectionId connection, std::string_view line);
+  void show(const SaidRemark& remark);
   bool read_output(Output& output);
   void look_for_lines(Output& output, std::string_view bytes);
   void catch_up_soon(Output& output);
@@ -103,6 +104,7 @@ class Keeper {
   std::map<std::uint64_t, ConnectionId> open_;  ///< Questions without an answer.
   engine::Units ahead_below_{};
   std::string ahead_line_;
+  std::optional<int> shown_percent_;  ///< The last one in the log.
   Output out_;
   Output err_;
   std::optional<MetricScanner> scanner_;

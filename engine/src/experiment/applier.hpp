@@ -1,0 +1,102 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "world.hpp"
+
+namespace hpsearch::engine {
+
+/// Makes one event so: an overload for each kind, in the file of what it is about (apply_trials.cpp, …).
+struct Applier {
+  World& world;
+  const Event& event;  ///< The envelope of what is applied.
+
+  void operator()(const ExperimentCreated& created) const;
+  void operator()(const ExperimentPaused& paused) const;
+  void operator()(const ExperimentResumed& resumed) const;
+  void operator()(const LimitsChanged& changed) const;
+  void operator()(const ExperimentStopping& stopping) const;
+  void operator()(const ExperimentEnded& ended) const;
+
+  void operator()(const TrialCreated& created) const;
+  void operator()(const TrialPromoted& promoted) const;
+  void operator()(const LengthReached& reached) const;
+  void operator()(const TrialPaused& paused) const;
+  void operator()(const TrialQueued& queued) const;
+  void operator()(const TrialExitedEarly& exited) const;
+  void operator()(const TrialEnded& ended) const;
+
+  void operator()(const LeaseGranted& granted) const;
+  void operator()(const AttemptAdopted& adopted) const;
+  void operator()(const AttemptStarted& started) const;
+  void operator()(const AttemptLost& lost) const;
+
+  void operator()(const MemberExited& exited) const;
+  void operator()(const MemberLost& lost) const;
+  void operator()(const GangEnded& ended) const;
+
+  void operator()(const ReportTaken& taken) const;
+  void operator()(const CheckpointsCollected& collected) const;
+  void operator()(const CheckpointsDeleted& deleted) const;
+
+  void operator()(const WorkerJoined& joined) const;
+  void operator()(const WorkerLost& lost) const;
+  void operator()(const WorkerQuarantined& quarantined) const;
+  void operator()(const WorkerReleased& released) const;
+  void operator()(const SlotsQuarantined& quarantined) const;
+  void operator()(const SlotsReleased& released) const;
+  void operator()(const SlotWithdrawn& withdrawn) const;
+  void operator()(const SlotRestored& restored) const;
+
+ private:
+  /// Whatever happens to an experiment goes through here, so that the scheduler looks after it.
+  ExperimentRecord& experiment(ExperimentId id) const;
+  /// With max_concurrent_trials 0, the slots there are bound every experiment.
+  void touch_all() const;
+  /// Lower limits take hold at once: the trials leased last give their slots back, from a checkpoint if their
+  /// programs write one, and wait.
+  void pause_excess(ExperimentRecord& record) const;
+
+  /// The trial is its attempt's from now on.
+  void hold(ExperimentRecord& record, TrialRecord& trial, LiveAttempt live) const;
+  void take_slots(ExperimentRecord& record, const AttemptKey& key, WorkerId where,
+                  const std::vector<SlotIndex>& slots) const;
+  /// Gives back what the trial's attempt has on one worker.
+  void release_slots(ExperimentRecord& record, TrialRecord& trial, WorkerId where,
+                     const std::vector<SlotIndex>& slots) const;
+  /// Gives back all that the attempt on one worker has; the trial has none any more.
+  void release(ExperimentRecord& record, TrialNumber number) const;
+
+  void take_exit(ExperimentRecord& record, TrialNumber number, const ExitReport& exit) const;
+
+  /// What ends an attempt on several workers first ends it everywhere: the others are told to follow.
+  void end_everywhere(TrialRecord& trial, WorkerId where, Gang::Ending ending, const ExitReport& exit) const;
+  void end_by_first_rank(TrialRecord& trial, const ExitReport& exit, bool failed) const;
+  /// One member is gone: what it has goes back, the attempt's others stay.
+  void leave_gang(ExperimentRecord& record, TrialRecord& trial, WorkerId where, bool exited) const;
+
+  void take_metrics(ExperimentRecord& record, TrialNumber number, TrialRecord& trial, const MetricsReport& report) const;
+  /// What a report says of its trial's and its worker's health. Before an exit releases them.
+  void note_health(TrialRecord& trial, const ReportTaken& taken) const;
+  /// It failed there without a single report.
+  void note_crash(TrialRecord& trial, const AttemptKey& key, WorkerId where) const;
+};
+
+// --- what events of several kinds do to a trial ---
+
+void move(ExperimentRecord& experiment, TrialRecord& trial, TrialMove step);
+
+/// Tells its attempt, if there is one. A pause or stop that was already told is not weakened by a later "train on".
+void decide(TrialRecord& trial, Lsn id, Directive directive, Units length);
+
+/// It was told to pause, stop or die.
+[[nodiscard]] bool is_ending(const LiveAttempt& live) noexcept;
+
+/// One more failure of its program.
+void count_failure(TrialRecord& trial, const ExitReport& exit, const std::string& where = "");
+
+/// Its checkpoints may be looked at, now that nobody can need more of them than its experiment's retention says.
+void note_settled(ExperimentRecord& record, TrialNumber number);
+
+}  // namespace hpsearch::engine

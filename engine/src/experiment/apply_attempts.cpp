@@ -1,0 +1,185 @@
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "applier.hpp"
+
+namespace hpsearch::engine {
+namespace {
+
+/// Another attempt has its place.
+void forget_lost(TrialRecord& trial) {
+  if (!trial.mishaps) {
+    return;
+  }
+  trial.mishaps->lost.reset();
+  if (trial.mishaps->crashes == 0) {
+    trial.mishaps.reset();
+  }
+}
+
+}  // namespace
+
+bool is_failure(const TrialRecord& trial, const ExitReport& exit) noexcept {
+  constexpr int interrupted = 75;  // EX_TEMPFAIL of sysexits.h
+  if ((trial.live && is_ending(*trial.live)) || trial.state != TrialState::running) {
+    return false;
+  }
+  switch (exit.cause) {
+    case ExitReport::Cause::exited:
+      return exit.code != 0 && exit.code != interrupted;
+    case ExitReport::Cause::signaled:
+    case ExitReport::Cause::could_not_start:
+    case ExitReport::Cause::out_of_memory:
+    case ExitReport::Cause::no_progress:
+      return true;
+    case ExitReport::Cause::ended_by_agent:
+    case ExitReport::Cause::lost:
+      return false;
+  }
+  return false;
+}
+
+void count_failure(TrialRecord& trial, const ExitReport& exit, const std::string& where) {
+  ++trial.restarts;
+  trial.last_failure = where + exit.message + (exit.log_tail.empty() ? "" : "\n" + exit.log_tail);
+}
+
+void Applier::operator()(const LeaseGranted& granted) const {
+  ExperimentRecord& record = experiment(granted.experiment);
+  TrialRecord& trial = record.trials[granted.trial.number()];
+  const LeaseId lease(event.lsn.number());
+  const AttemptKey key{granted.experiment, granted.trial, granted.attempt, lease};
+  move(record, trial, TrialMove::lease);
+  LiveAttempt live;
+  live.key = key;
+  live.worker = granted.worker;
+  live.slots = granted.slots;
+  live.granted_length = granted.length;
+  live.leased_at = event.at;
+  live.checkpoint_at = event.at;
+  live.origin = lease;
+  if (!granted.others.empty()) {
+    Gang& gang = live.gang.ensure();
+    gang.port = granted.port;
+    gang.members.push_back({granted.worker, granted.slots});
+    for (const Place& other : granted.others) {
+      gang.members.push_back({other.worker, other.slots});
+    }
+  }
+  trial.attempts = static_cast<std::uint32_t>(granted.attempt.number());
+  hold(record, trial, std::move(live));
+}
+
+void Applier::operator()(const AttemptAdopted& adopted) const {
+  ExperimentRecord& record = experiment(adopted.key.experiment);
+  TrialRecord& trial = record.trials[adopted.key.trial.number()];
+  move(record, trial, TrialMove::lease);
+  LiveAttempt live;
+  if (trial.mishaps && trial.mishaps->lost && trial.mishaps->lost->known_as() == adopted.key) {
+    live = std::move(*trial.mishaps->lost);
+  } else {
+    live.checkpoint_at = event.at;
+  }
+  live.key = adopted.key;
+  live.key.lease = LeaseId(event.lsn.number());
+  live.origin = adopted.key.lease;
+  live.worker = adopted.worker;
+  live.slots = adopted.slots;
+  live.granted_length = adopted.length;
+  live.applied_seq = adopted.upto;
+  live.started = true;
+  live.leased_at = event.at;
+  trial.attempts = std::max(trial.attempts, static_cast<std::uint32_t>(adopted.key.attempt.number()));
+  forget_lost(trial);
+  hold(record, trial, std::move(live));
+}
+
+void Applier::operator()(const AttemptStarted& started) const {
+  TrialRecord& trial = trial_of(world, started.key.experiment, started.key.trial);
+  if (started.member == WorkerId{}) {
+    trial.live->started = true;
+  } else {
+    trial.live->gang->member_on(started.member)->started = true;
+  }
+  forget_lost(trial);
+}
+
+void Applier::operator()(const AttemptLost& lost) const {
+  ExperimentRecord& record = experiment(lost.key.experiment);
+  TrialRecord& trial = record.trials[lost.key.trial.number()];
+  if (lost.may_return && !(trial.mishaps && trial.mishaps->lost)) {
+    trial.mishaps.ensure().lost = *trial.live;
+  }
+  release(record, lost.key.trial);
+  note_settled(record, lost.key.trial);
+}
+
+void Applier::take_exit(ExperimentRecord& record, TrialNumber number, const ExitReport& exit) const {
+  TrialRecord& trial = record.trials[number.number()];
+  const bool failed = is_failure(trial, exit);
+  if (trial.live->gang) {
+    end_by_first_rank(trial, exit, failed);
+    leave_gang(record, trial, trial.live->worker, true);
+    return;
+  }
+  if (failed) {
+    count_failure(trial, exit);
+  }
+  trial.exited = true;
+  release(record, number);
+  note_settled(record, number);
+}
+
+void Applier::hold(ExperimentRecord& record, TrialRecord& trial, LiveAttempt live) const {
+  const TrialNumber number = live.key.trial;
+  trial.last_lease = live.key.lease;
+  trial.last_seq = live.applied_seq;
+  trial.exited = false;
+  auto waiting = record.pending.extract(number);  // Its node goes along.
+  HPSEARCH_CHECK(!waiting.empty(), "what is leased was waiting");
+  record.running.insert(std::move(waiting));
+  if (record.first_lease_at == Instant{}) {
+    record.first_lease_at = event.at;
+  }
+  if (live.gang) {
+    for (const Gang::Member& member : live.gang->members) {
+      take_slots(record, live.key, member.worker, member.slots);
+    }
+  } else {
+    take_slots(record, live.key, live.worker, live.slots);
+  }
+  trial.live = std::move(live);
+}
+
+void Applier::take_slots(ExperimentRecord& record, const AttemptKey& key, WorkerId where,
+                const std::vector<SlotIndex>& slots) const {
+  WorkerRecord& worker = world.workers.at(where);
+  worker.slots.take(slots, key.lease);
+  worker.attempts.insert(key);
+  note_vacancy(world, worker);
+  record.slot_time.change(static_cast<std::int64_t>(slots.size()), event.at);
+}
+
+void Applier::release_slots(ExperimentRecord& record, TrialRecord& trial, WorkerId where,
+                            const std::vector<SlotIndex>& slots) const {
+  const LiveAttempt& live = *trial.live;
+  WorkerRecord& worker = world.workers.at(where);
+  worker.slots.release(slots, live.key.lease);
+  worker.attempts.erase(live.key);
+  note_vacancy(world, worker);
+  record.slot_time.change(-static_cast<std::int64_t>(slots.size()), event.at);
+  trial.busy =
+      trial.busy + Duration::micros((event.at - live.leased_at).in_micros() * static_cast<std::int64_t>(slots.size()));
+  record.last_release_at = event.at;
+}
+
+void Applier::release(ExperimentRecord& record, TrialNumber number) const {
+  TrialRecord& trial = record.trials[number.number()];
+  release_slots(record, trial, trial.live->worker, trial.live->slots);
+  record.running.erase(number);
+  trial.live.reset();
+}
+
+}  // namespace hpsearch::engine

@@ -1,0 +1,134 @@
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "applier.hpp"
+
+namespace hpsearch::engine {
+namespace {
+
+void tell_changes(ExperimentRecord& record, const SearcherConfig& before) {
+  const SearcherConfig& now = record.config.searcher;
+  Searcher& searcher = *record.searcher;
+  if (now.on_duplicate != before.on_duplicate) {
+    DuplicatesChanged changed;
+    changed.reject = now.on_duplicate == OnDuplicate::reject;
+    for (std::size_t trial = 0; changed.reject && trial < record.hparams.size(); ++trial) {
+      changed.started.push_back(record.hparams[trial]);
+    }
+    searcher.hear(changed);
+  }
+  if (!(now.points_to_evaluate == before.points_to_evaluate)) {
+    searcher.hear(PointsChanged{now.points_to_evaluate});
+  }
+  if (now.max_trials != before.max_trials) {
+    searcher.hear(MaxTrialsChanged{now.max_trials});
+  }
+  if (now.max_concurrent_trials != before.max_concurrent_trials) {
+    searcher.hear(MaxConcurrentTrialsChanged{now.max_concurrent_trials});
+  }
+}
+
+}  // namespace
+
+void Applier::operator()(const ExperimentCreated& created) const {
+  ParsedConfig parsed = parse_config(created.config, world.registry, "", 0);
+  HPSEARCH_CHECK(parsed.config.has_value(), "a created experiment's config was checked");
+  ExperimentRecord record;
+  record.id = created.experiment;
+  record.config = std::move(*parsed.config);
+  record.effective = created.config;
+  record.context_directory = created.context_directory;
+  record.context_digest = created.context_digest;
+  record.context_bytes = created.context_bytes;
+  record.idempotency_key = created.idempotency_key;
+  record.source = created.source;
+  record.searcher = find_kind(world.registry, record.config.searcher.name)->make(record.config);
+  record.hparams = HparamTable(record.config.space);
+  record.created_at = event.at;
+  if (!created.idempotency_key.empty()) {
+    world.by_idempotency_key[created.idempotency_key] = created.experiment;
+  }
+  world.experiments.emplace(created.experiment, std::move(record));
+  world.going.insert(created.experiment);
+  experiment(created.experiment);
+}
+
+void Applier::operator()(const ExperimentPaused& paused) const {
+  ExperimentRecord& record = experiment(paused.experiment);
+  record.state = ExperimentState::paused;
+  for (const TrialNumber number : record.running) {
+    TrialRecord& trial = record.trials[number.number()];
+    decide(trial, event.lsn, Directive::pause, trial.length);
+  }
+}
+
+void Applier::operator()(const ExperimentResumed& resumed) const {
+  experiment(resumed.experiment).state = ExperimentState::active;
+}
+
+void Applier::operator()(const LimitsChanged& changed) const {
+  ExperimentRecord& record = experiment(changed.experiment);
+  const SearcherConfig before = record.config.searcher;
+  ParsedConfig parsed = parse_config(changed.config, world.registry, "", 0);
+  HPSEARCH_CHECK(parsed.config.has_value(), "changed limits were checked");
+  record.config = std::move(*parsed.config);
+  if (!record.created_with) {
+    record.created_with = std::move(record.effective);
+  }
+  record.effective = changed.config;
+  tell_changes(record, before);
+  pause_excess(record);
+}
+
+void Applier::operator()(const ExperimentStopping& stopping) const {
+  ExperimentRecord& record = experiment(stopping.experiment);
+  record.state = ExperimentState::stopping;
+  record.stopping_as = stopping.target;
+  record.stop_at_once = stopping.at_once;
+  record.reason = stopping.reason;
+  for (const TrialNumber number : record.running) {
+    TrialRecord& trial = record.trials[number.number()];
+    decide(trial, event.lsn, stopping.at_once ? Directive::kill : Directive::stop, trial.length);
+  }
+}
+
+void Applier::operator()(const ExperimentEnded& ended) const {
+  ExperimentRecord& record = experiment(ended.experiment);
+  record.state = ended.state;
+  record.reason = ended.reason;
+  record.ended_at = event.at;
+  world.going.erase(ended.experiment);
+  // What was among the experiment's best for a while may be so no more.
+  const bool anew = record.config.checkpoint_storage.retention.save_experiment_best > 0;
+  for (std::uint64_t number = 0; anew && number < record.trials.size(); ++number) {
+    note_settled(record, TrialNumber(number));
+  }
+  if (record.source) {  // It may be surplus where it came from.
+    note_settled(experiment(record.source->experiment), record.source->trial);
+  }
+}
+
+void Applier::pause_excess(ExperimentRecord& record) const {
+  const SearcherConfig& searcher = record.config.searcher;
+  const ResourcesConfig& resources = record.config.resources;
+  std::uint64_t allowed = searcher.max_concurrent_trials > 0 ? searcher.max_concurrent_trials : UINT64_MAX;
+  if (resources.max_slots && resources.slots_per_trial > 0) {
+    allowed = std::min(allowed, *resources.max_slots / resources.slots_per_trial);
+  }
+  std::vector<TrialNumber> staying;
+  for (const TrialNumber number : record.running) {
+    if (!is_ending(*record.trials[number.number()].live)) {
+      staying.push_back(number);
+    }
+  }
+  std::sort(staying.begin(), staying.end(), [&record](TrialNumber a, TrialNumber b) {
+    return record.trials[a.number()].last_lease < record.trials[b.number()].last_lease;
+  });
+  for (std::size_t i = staying.size(); i > allowed; --i) {
+    TrialRecord& trial = record.trials[staying[i - 1].number()];
+    decide(trial, event.lsn, Directive::pause, trial.length);
+  }
+}
+
+}  // namespace hpsearch::engine

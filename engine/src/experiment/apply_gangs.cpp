@@ -1,0 +1,79 @@
+#include <string>
+
+#include "applier.hpp"
+
+namespace hpsearch::engine {
+
+void Applier::end_everywhere(TrialRecord& trial, WorkerId where, Gang::Ending ending, const ExitReport& exit) const {
+  Gang& gang = *trial.live->gang;
+  const bool explains = ending == Gang::Ending::lost && gang.ending == Gang::Ending::failed;
+  if (gang.ending != Gang::Ending::none && !explains) {
+    return;
+  }
+  gang.ending = ending;
+  gang.exit = exit;
+  gang.ended_by = where;
+  // Without one of them the others can only wait for it; but who was told to pause may be saving what it has.
+  const bool in_vain = ending == Gang::Ending::failed || ending == Gang::Ending::lost;
+  if (!is_ending(*trial.live)) {
+    decide(trial, event.lsn, in_vain ? Directive::kill : Directive::stop, trial.length);
+  }
+}
+
+void Applier::end_by_first_rank(TrialRecord& trial, const ExitReport& exit, bool failed) const {
+  const bool asked = is_ending(*trial.live);
+  end_everywhere(trial, trial.live->worker,
+                 failed                                  ? Gang::Ending::failed
+                 : exit.cause == ExitReport::Cause::lost ? Gang::Ending::lost
+                 : asked                                 ? Gang::Ending::asked_for
+                                                         : Gang::Ending::by_itself,
+                 exit);
+}
+
+void Applier::leave_gang(ExperimentRecord& record, TrialRecord& trial, WorkerId where, bool exited) const {
+  Gang::Member& member = *trial.live->gang->member_on(where);
+  member.gone = true;
+  member.exited = exited;
+  release_slots(record, trial, where, member.slots);
+}
+
+void Applier::operator()(const MemberExited& exited) const {
+  ExperimentRecord& record = experiment(exited.key.experiment);
+  TrialRecord& trial = record.trials[exited.key.trial.number()];
+  const bool well = exited.exit.cause == ExitReport::Cause::exited && exited.exit.code == 0;
+  if (is_failure(trial, exited.exit)) {
+    end_everywhere(trial, exited.worker, Gang::Ending::failed, exited.exit);
+  } else if (exited.exit.cause == ExitReport::Cause::lost) {
+    end_everywhere(trial, exited.worker, Gang::Ending::lost, exited.exit);
+  } else if (!well && !is_ending(*trial.live)) {  // It was interrupted.
+    end_everywhere(trial, exited.worker, Gang::Ending::asked_for, exited.exit);
+  }
+  leave_gang(record, trial, exited.worker, true);
+}
+
+void Applier::operator()(const MemberLost& lost) const {
+  ExperimentRecord& record = experiment(lost.key.experiment);
+  TrialRecord& trial = record.trials[lost.key.trial.number()];
+  end_everywhere(trial, lost.worker, Gang::Ending::lost, {});
+  leave_gang(record, trial, lost.worker, false);
+}
+
+void Applier::operator()(const GangEnded& ended) const {
+  ExperimentRecord& record = experiment(ended.key.experiment);
+  TrialRecord& trial = record.trials[ended.key.trial.number()];
+  const Gang& gang = *trial.live->gang;
+  if (gang.ending == Gang::Ending::failed) {
+    const auto rank = static_cast<std::size_t>(gang.member_on(gang.ended_by) - gang.members.data());
+    count_failure(trial, gang.exit, rank == 0 ? "" : "rank " + std::to_string(rank) + ": ");
+    const std::uint64_t exits = gang.members.front().exited ? 1 : 0;
+    if (trial.live->applied_seq == exits) {
+      note_crash(trial, ended.key, gang.ended_by);
+    }
+  }
+  trial.exited = gang.members.front().exited;
+  record.running.erase(ended.key.trial);
+  trial.live.reset();
+  note_settled(record, ended.key.trial);
+}
+
+}  // namespace hpsearch::engine

@@ -1,0 +1,164 @@
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+#include <variant>
+
+#include "applier.hpp"
+#include "report_digest.hpp"
+#include "retention.hpp"
+
+namespace hpsearch::engine {
+namespace {
+
+bool better(double a, double b, Goal goal) { return goal == Goal::minimize ? a < b : a > b; }
+
+/// The trial's latest checkpoint was measured at its exact step.
+void rate_checkpoint(KnownCheckpoints& checkpoints, double metric, Goal goal) {
+  if (!checkpoints.kept.empty() && std::isfinite(metric)) {
+    checkpoints.kept.back().metric = metric;
+    name_checkpoints(checkpoints, goal);
+  }
+}
+
+/// Kinds are a worker's words, so their number is bounded here.
+void take_note(ExperimentRecord& record, const AttemptKey& key, const NoteReport& note) {
+  constexpr std::size_t most = 16;
+  const auto known = std::find_if(record.notes.begin(), record.notes.end(),
+                                  [&note](const ExperimentNote& old) { return old.about == note.about; });
+  if (known != record.notes.end()) {
+    ++known->attempts;
+  } else if (record.notes.size() < most) {
+    record.notes.push_back({note.about, note.text, key.trial, key.attempt});
+  }
+}
+
+void take_checkpoint(TrialRecord& trial, const CheckpointReport& checkpoint, Goal goal) {
+  KnownCheckpoints& checkpoints = trial.checkpoints.ensure();
+  // Saved once more at the same step, it lies at the same place.
+  std::erase_if(checkpoints.kept, [&](const KnownCheckpoint& old) { return old.path == checkpoint.path; });
+  checkpoints.kept.push_back({checkpoint.path, checkpoint.step, std::nullopt, checkpoint.files, checkpoint.bytes});
+  name_checkpoints(checkpoints, goal);
+  if (trial.latest && trial.latest->step == checkpoint.step) {
+    rate_checkpoint(checkpoints, trial.latest->metric, goal);
+  }
+}
+
+}  // namespace
+
+const double* find_metric(const Metrics& metrics, const std::string& name) noexcept {
+  const auto found = std::lower_bound(metrics.begin(), metrics.end(), name,
+                                      [](const auto& metric, const std::string& wanted) { return metric.first < wanted; });
+  return found != metrics.end() && found->first == name ? &found->second : nullptr;
+}
+
+void Applier::operator()(const ReportTaken& taken) const {
+  ExperimentRecord& record = experiment(taken.key.experiment);
+  TrialRecord& trial = record.trials[taken.key.trial.number()];
+  trial.live->applied_seq = taken.seq;
+  trial.live->last_digest = digest_of(taken.report);
+  trial.last_seq = taken.seq;
+  note_health(trial, taken);
+  if (const auto* metrics = std::get_if<MetricsReport>(&taken.report)) {
+    take_metrics(record, taken.key.trial, trial, *metrics);
+  } else if (const auto* checkpoint = std::get_if<CheckpointReport>(&taken.report)) {
+    take_checkpoint(trial, *checkpoint, record.config.searcher.goal());
+    trial.live->checkpoint_at = event.at;
+  } else if (const auto* exit = std::get_if<ExitReport>(&taken.report)) {
+    take_exit(record, taken.key.trial, *exit);
+  } else if (const auto* note = std::get_if<NoteReport>(&taken.report)) {
+    take_note(record, taken.key, *note);
+  }
+}
+
+void Applier::note_health(TrialRecord& trial, const ReportTaken& taken) const {
+  const LiveAttempt& live = *trial.live;
+  WorkerRecord& worker = world.workers.at(live.worker);
+  const auto* exit = std::get_if<ExitReport>(&taken.report);
+  if (std::holds_alternative<NoteReport>(taken.report)) {
+    return;  // Garbled output is no sign of health.
+  }
+  if (exit == nullptr) {
+    worker.quick_failures.clear();
+    for (std::size_t rank = 1; live.gang && rank < live.gang->members.size(); ++rank) {
+      world.workers.at(live.gang->members[rank].worker).quick_failures.clear();
+    }
+    if (trial.mishaps) {
+      trial.mishaps.reset();
+    }
+    return;
+  }
+  if (!live.gang && taken.seq == 1 && is_failure(trial, *exit)) {
+    note_crash(trial, taken.key, live.worker);
+  }
+}
+
+void Applier::note_crash(TrialRecord& trial, const AttemptKey& key, WorkerId where) const {
+  const LiveAttempt& live = *trial.live;
+  WorkerRecord& worker = world.workers.at(where);
+  Mishaps& mishaps = trial.mishaps.ensure();
+  mishaps.crashed_elsewhere = mishaps.crashed_elsewhere || (mishaps.crashes > 0 && mishaps.crashed_on != where);
+  mishaps.crashed_on = where;
+  ++mishaps.crashes;
+  constexpr Duration soon = Duration::seconds(60);
+  constexpr std::size_t most = 64;
+  if (event.at - live.leased_at <= soon && worker.quarantined.empty()) {
+    if (worker.quick_failures.size() == most) {
+      worker.quick_failures.erase(worker.quick_failures.begin());
+    }
+    worker.quick_failures.emplace_back(key.experiment, key.trial);
+  }
+}
+
+void Applier::take_metrics(ExperimentRecord& record, TrialNumber number, TrialRecord& trial,
+                  const MetricsReport& report) const {
+  trial.reached = std::max(trial.reached, report.step);
+  trial.live->reached = std::max(trial.live->reached, report.step);
+  const double* metric = find_metric(report.metrics, record.config.searcher.metric);
+  if (metric == nullptr) {
+    if (!trial.latest && !trial.other_metrics && !report.metrics.empty()) {
+      std::string& names = trial.other_metrics.ensure();
+      for (const auto& [name, value] : report.metrics) {
+        names += (names.empty() ? "" : ", ") + name;
+      }
+    }
+    return;
+  }
+  const Goal goal = record.config.searcher.goal();
+  trial.other_metrics.reset();
+  trial.latest = Measurement{report.step, *metric};
+  if (std::isfinite(*metric) && (!trial.best || better(*metric, trial.best->metric, goal))) {
+    trial.best = trial.latest;
+    if (!record.best || *record.best == number ||
+        better(*metric, record.trials[record.best->number()].best->metric, goal)) {
+      record.best = number;
+    }
+  }
+  if (trial.checkpoints && trial.checkpoints->latest_step == report.step) {
+    rate_checkpoint(*trial.checkpoints, *metric, goal);
+  }
+  if (report.step < trial.length && trial.state == TrialState::running) {
+    record.searcher->hear(TrialReported{number, report.step, Score::from_metric(*metric, goal)});
+  }
+}
+
+void Applier::operator()(const CheckpointsCollected& collected) const {
+  ExperimentRecord& record = experiment(collected.experiment);
+  TrialRecord& trial = record.trials[collected.trial.number()];
+  record.condemned.insert(record.condemned.end(), collected.paths.begin(), collected.paths.end());
+  if (!trial.checkpoints) {
+    return;
+  }
+  std::erase_if(trial.checkpoints->kept, [&collected](const KnownCheckpoint& checkpoint) {
+    return std::find(collected.paths.begin(), collected.paths.end(), checkpoint.path) != collected.paths.end();
+  });
+  name_checkpoints(*trial.checkpoints, record.config.searcher.goal());
+}
+
+void Applier::operator()(const CheckpointsDeleted& deleted) const {
+  std::erase_if(world.experiments.at(deleted.experiment).condemned, [&deleted](const std::string& path) {
+    return std::find(deleted.paths.begin(), deleted.paths.end(), path) != deleted.paths.end();
+  });
+}
+
+}  // namespace hpsearch::engine

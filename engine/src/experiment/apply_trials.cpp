@@ -1,0 +1,130 @@
+#include <algorithm>
+#include <utility>
+
+#include "applier.hpp"
+#include "retention.hpp"
+
+namespace hpsearch::engine {
+
+void move(ExperimentRecord& experiment, TrialRecord& trial, TrialMove step) {
+  const Result<TrialState> next = next_state(trial.state, step);
+  HPSEARCH_CHECK(next.has_value(), "events move trials only where they can go");
+  --experiment.by_state[static_cast<std::size_t>(trial.state)];
+  trial.state = next.value();
+  ++experiment.by_state[static_cast<std::size_t>(trial.state)];
+}
+
+bool is_ending(const LiveAttempt& live) noexcept {
+  return live.decision && live.decision->directive != Directive::train_on;
+}
+
+void decide(TrialRecord& trial, Lsn id, Directive directive, Units length) {
+  if (!trial.live) {
+    return;
+  }
+  if (is_ending(*trial.live) && directive <= trial.live->decision->directive) {
+    return;
+  }
+  trial.live->decision = Decision{id, directive, length};
+}
+
+void note_settled(ExperimentRecord& record, TrialNumber number) {
+  const TrialRecord& trial = record.trials[number.number()];
+  if (is_settled(trial) && trial.checkpoints && !trial.checkpoints->kept.empty()) {
+    record.uncollected.insert(number);
+  }
+}
+
+void Applier::operator()(const TrialCreated& created) const {
+  ExperimentRecord& record = experiment(created.experiment);
+  TrialRecord trial;
+  trial.id = created.id;
+  trial.length = created.length;
+  trial.reason = created.reason;
+  trial.created_at = event.at;
+  record.trials.push_back(std::move(trial));
+  record.hparams.push_back(created.hparams);
+  record.pending.insert(created.trial);
+  ++record.by_state[static_cast<std::size_t>(TrialState::pending)];
+  world.last_trial_id = std::max(world.last_trial_id, created.id.number());
+  record.searcher->hear(TrialWasCreated{created.trial, created.hparams, created.length});
+}
+
+void Applier::operator()(const TrialPromoted& promoted) const {
+  ExperimentRecord& record = experiment(promoted.experiment);
+  TrialRecord& trial = record.trials[promoted.trial.number()];
+  const bool goes_back = !promoted.in_place && trial.state == TrialState::running;
+  move(record, trial, goes_back ? TrialMove::run_again : TrialMove::promote);
+  trial.length = promoted.length;
+  trial.reason = promoted.reason;
+  if (promoted.in_place) {
+    decide(trial, event.lsn, Directive::train_on, promoted.length);
+  } else {
+    record.pending.insert(promoted.trial);
+  }
+  record.searcher->hear(TrialWasPromoted{promoted.trial, promoted.length});
+}
+
+void Applier::operator()(const LengthReached& reached) const {
+  ExperimentRecord& record = experiment(reached.experiment);
+  record.searcher->hear(TrialValidated{reached.trial, reached.length,
+                                       Score::from_metric(reached.metric, record.config.searcher.goal())});
+}
+
+void Applier::operator()(const TrialPaused& paused) const {
+  ExperimentRecord& record = experiment(paused.experiment);
+  TrialRecord& trial = record.trials[paused.trial.number()];
+  move(record, trial, TrialMove::pause);
+  record.pending.erase(paused.trial);
+  trial.reason = paused.reason;
+  trial.awaits_resume = paused.reason.why == Reason::Why::user;
+  if (!trial.awaits_resume) {
+    decide(trial, event.lsn, Directive::pause, trial.length);
+  }
+}
+
+void Applier::operator()(const TrialQueued& queued) const {
+  ExperimentRecord& record = experiment(queued.experiment);
+  TrialRecord& trial = record.trials[queued.trial.number()];
+  move(record, trial, TrialMove::run_again);
+  trial.awaits_resume = false;
+  record.pending.insert(queued.trial);
+}
+
+void Applier::operator()(const TrialExitedEarly& exited) const {
+  experiment(exited.experiment).searcher->hear(TrialExited{exited.trial, exited.exit});
+}
+
+void Applier::operator()(const TrialEnded& ended) const {
+  ExperimentRecord& record = experiment(ended.experiment);
+  TrialRecord& trial = record.trials[ended.trial.number()];
+  switch (ended.state) {
+    case TrialState::completed:
+      move(record, trial, TrialMove::complete);
+      break;
+    case TrialState::failed:
+      move(record, trial, TrialMove::fail);
+      break;
+    case TrialState::canceled:
+      move(record, trial, TrialMove::cancel);
+      break;
+    case TrialState::stopped:
+    case TrialState::pending:
+    case TrialState::running:
+    case TrialState::paused:
+      move(record, trial, TrialMove::stop);
+      break;
+  }
+  record.pending.erase(ended.trial);
+  trial.reason = ended.reason;
+  trial.ended_at = event.at;
+  trial.mishaps.reset();
+  note_settled(record, ended.trial);
+  decide(trial, event.lsn, record.stop_at_once ? Directive::kill : Directive::stop, trial.length);
+  const Reason::Why why = ended.reason.why;
+  if (why != Reason::Why::early_exit && why != Reason::Why::user && why != Reason::Why::experiment_end) {
+    record.searcher->hear(TrialWasClosed{ended.trial});
+  }
+}
+
+}  // namespace hpsearch::engine

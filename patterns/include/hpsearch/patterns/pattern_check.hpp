@@ -1,0 +1,15 @@
+#pragma once
+
+#include <span>
+
+#include "hpsearch/engine/base/problem.hpp"
+#include "hpsearch/engine/config/patterns.hpp"
+
+namespace hpsearch::patterns {
+
+/// What is wrong with the regular expressions of an experiment or a component: those that RE2 does not take, those of
+/// metrics without a group around the number, and texts in which their parameter's pattern is not found. A pattern
+/// may be found anywhere in a text; `^` and `$` hold it to the ends. Pure; all problems at once.
+[[nodiscard]] engine::Problems problems_of(std::span<const engine::PatternUse> uses);
+
+}  // namespace hpsearch::patterns

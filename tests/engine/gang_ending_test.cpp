@@ -1,0 +1,223 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <variant>
+
+#include "engine/gangs.hpp"
+
+// Whatever ends one member of an attempt on several workers ends all, and counts once or not at all.
+
+namespace hpsearch::engine {
+namespace {
+
+TEST_F(RunningGang, EndsWhenItsLastMemberIsGone) {
+  step(TakeReports{a, launched.at(a).key, 1, {MetricsReport{Units{9}, {{"score", 0.5}}}}});
+  exits(a, 0, 2);
+  EXPECT_TRUE(trial().live.has_value());
+  EXPECT_EQ(free_slots(a), 2U);
+  EXPECT_EQ(free_slots(b), 0U);
+  EXPECT_EQ(told.at(b), Directive::stop);
+  expect_replayable();
+  exits(b, 0);
+  EXPECT_EQ(acked.at(b), 1U);
+  EXPECT_FALSE(trial().live.has_value());
+  EXPECT_EQ(free_slots(b), 2U);
+  EXPECT_EQ(trial().state, TrialState::completed);
+  EXPECT_EQ(trial().restarts, 0U);
+  expect_replayable();
+}
+
+TEST_F(RunningGang, WaitsForRank0WhenAnotherEndsWellFirst) {
+  exits(b, 0);
+  EXPECT_FALSE(told.contains(a));
+  EXPECT_TRUE(trial().live.has_value());
+  EXPECT_EQ(free_slots(b), 2U);
+}
+
+TEST_F(RunningGang, CountsAFailureOnceWhoeverHasIt) {
+  exits(b, 1);
+  EXPECT_EQ(told.at(a), Directive::kill);
+  EXPECT_EQ(trial().restarts, 0U) << "what ended it is not known before all are gone";
+  EXPECT_TRUE(trial().live.has_value());
+  expect_replayable();
+  exits(a, 1);
+  EXPECT_EQ(trial().restarts, 1U);
+  EXPECT_EQ(trial().attempts, 2U);
+  EXPECT_TRUE(trial().live.has_value());  // It runs again, on both.
+  EXPECT_NE(trial().last_failure->find("rank 1"), std::string::npos);
+  expect_replayable();
+}
+
+TEST_F(RunningGang, EndsEverywhereUncountedWhenAWorkerIsGone) {
+  step(LoseWorker{b, "it says goodbye"});
+  EXPECT_EQ(told.at(a), Directive::kill);
+  EXPECT_TRUE(trial().live.has_value());
+  EXPECT_EQ(free_slots(a), 0U);  // Until its processes are gone.
+  expect_replayable();
+  ends_as_told(a);
+  EXPECT_EQ(free_slots(a), 2U);
+  EXPECT_EQ(trial().restarts, 0U);
+  EXPECT_EQ(trial().state, TrialState::pending);
+  EXPECT_FALSE(trial().live.has_value());
+  launched.clear();
+  join("2", 2, {}, 2);
+  EXPECT_EQ(trial().attempts, 2U);
+  EXPECT_EQ(launched.size(), 2U);
+  expect_replayable();
+}
+
+TEST_F(RunningGang, IsKilledUncountedWhenADeviceOfAnyMemberBreaks) {
+  ExitReport broken;
+  broken.cause = ExitReport::Cause::lost;
+  broken.code = 9;
+  broken.message = "its node failed: GPU 1 is lost";
+  step(TakeReports{b, launched.at(b).key, 1, {broken}});
+  EXPECT_EQ(told.at(a), Directive::kill) << "without the other it can only wait";
+  ends_as_told(a);
+  EXPECT_EQ(trial().restarts, 0U);
+  EXPECT_EQ(trial().attempts, 2U);
+  told.clear();
+  step(TakeReports{a, launched.at(a).key, 1, {broken}});
+  EXPECT_EQ(told.at(b), Directive::kill);
+  ends_as_told(b);
+  EXPECT_EQ(trial().restarts, 0U);
+  EXPECT_EQ(trial().attempts, 3U);
+  expect_replayable();
+}
+
+TEST_F(RunningGang, GoesOnFromTheCheckpointOfRank0) {
+  const AttemptKey key = launched.at(a).key;
+  step(TakeReports{a, key, 1, {MetricsReport{Units{4}, {{"score", 0.5}}}, CheckpointReport{Units{4}, "/c/4", 1, 1}}});
+  step(LoseWorker{b, "its machine burns"});
+  ends_as_told(a, 3);
+  join("2", 2, {}, 2);
+  EXPECT_EQ(launched.at(a).latest_checkpoint, "/c/4");
+  EXPECT_EQ(launched.at(b).latest_checkpoint, "/c/4");
+}
+
+TEST_F(RunningGang, FencesAMemberThatComesBackTooLate) {
+  const AttemptKey key = launched.at(b).key;
+  cluster.now = cluster.now + Duration::seconds(4'000);
+  step(ExpireLeases{b, Instant::from_micros(1'000'000), Duration::seconds(300), Duration{}});
+  EXPECT_EQ(told.at(a), Directive::kill);
+  HeldAttempt held;
+  held.key = key;
+  held.first_seq = 1;
+  held.slots = {SlotIndex{0}, SlotIndex{1}};
+  JoinWorker again = offer("2", 2);
+  again.held = {held};
+  const Effects effects = step(again);
+  const auto welcome = std::find_if(effects.orders.begin(), effects.orders.end(), [](const Order& order) {
+    return std::holds_alternative<WelcomeWorker>(order);
+  });
+  ASSERT_NE(welcome, effects.orders.end());
+  EXPECT_EQ(std::get<WelcomeWorker>(*welcome).attempts.at(0).fate, WelcomeWorker::Fate::fenced);
+  EXPECT_TRUE(trial().live.has_value());
+  ends_as_told(a);
+  EXPECT_EQ(trial().attempts, 2U);
+}
+
+TEST_F(RunningGang, IsPausedAndEndedEverywhere) {
+  step(PauseExperiment{experiment});
+  EXPECT_EQ(told.at(a), Directive::pause);
+  EXPECT_EQ(told.at(b), Directive::pause);
+  exits(b, 0);
+  exits(a, 0);
+  EXPECT_EQ(trial().state, TrialState::paused);
+  EXPECT_EQ(trial().restarts, 0U);
+  step(ResumeExperiment{experiment});
+  EXPECT_EQ(trial().attempts, 2U);
+  told.clear();
+  step(KillExperiment{experiment});
+  EXPECT_EQ(told.at(a), Directive::kill);
+  EXPECT_EQ(told.at(b), Directive::kill);
+  ends_as_told(a);
+  EXPECT_FALSE(is_ended(cluster.engine.find(experiment)->state));
+  ends_as_told(b);
+  EXPECT_TRUE(is_ended(cluster.engine.find(experiment)->state));
+  expect_replayable();
+}
+
+
+// Whoever loses a peer fails at once, and is heard long before the peer's machine is known to be gone.
+TEST_F(RunningGang, CountsNoFailureOfWhoHasLostAPeer) {
+  exits(a, 1);
+  EXPECT_EQ(told.at(b), Directive::kill);
+  expect_replayable();
+  step(LoseWorker{b, "its lease has expired"});
+  EXPECT_FALSE(trial().live.has_value());
+  EXPECT_EQ(trial().restarts, 0U);
+  EXPECT_FALSE(trial().last_failure.has_value());
+  EXPECT_FALSE(trial().mishaps.has_value());
+  EXPECT_TRUE(cluster.engine.workers().at(a).quick_failures.empty());
+  expect_replayable();
+  launched.clear();
+  join("2", 2, {}, 2);
+  EXPECT_EQ(launched.size(), 2U);
+}
+
+TEST_F(RunningGang, CountsNoFailureBesideABrokenDevice) {
+  exits(b, 1);
+  ExitReport broken;
+  broken.cause = ExitReport::Cause::lost;
+  broken.message = "its node failed: GPU 1 is lost";
+  step(TakeReports{a, launched.at(a).key, 1, {broken}});
+  EXPECT_EQ(trial().restarts, 0U);
+  EXPECT_EQ(trial().attempts, 2U);
+  expect_replayable();
+}
+
+TEST_F(RunningGang, CountsNoFailureBesideAWorkerThatIsGoingAway) {
+  exits(a, 1);
+  cluster.engine.set_suspect(b, true);  // As one that says it is draining.
+  ends_as_told(b);
+  EXPECT_EQ(trial().restarts, 0U);
+  EXPECT_EQ(trial().state, TrialState::pending);
+  expect_replayable();
+}
+
+TEST_F(RunningGang, CountsAFailureWhoseOthersEndedAsTold) {
+  exits(a, 1);
+  ends_as_told(b);
+  EXPECT_EQ(trial().restarts, 1U);
+  EXPECT_EQ(*trial().last_failure, "exit status 1");
+  EXPECT_EQ(trial().mishaps->crashes, 1U);
+  EXPECT_EQ(trial().mishaps->crashed_on, a);
+  expect_replayable();
+}
+
+TEST_F(RunningGang, IsNoCrashOnceItHasReported) {
+  step(TakeReports{a, launched.at(a).key, 1, {MetricsReport{Units{2}, {{"score", 0.5}}}}});
+  exits(b, 1);
+  exits(a, 1, 2);
+  EXPECT_EQ(trial().restarts, 1U);
+  EXPECT_FALSE(trial().mishaps.has_value());
+}
+
+TEST_F(RunningGang, AvoidsWhereItCrashed) {
+  const WorkerId c = join("3", 2);
+  exits(b, 1);
+  const AttemptKey key = launched.at(a).key;
+  launched.clear();
+  ExitReport told_to;
+  told_to.cause = ExitReport::Cause::ended_by_agent;
+  step(TakeReports{a, key, 1, {told_to}});
+  EXPECT_EQ(trial().attempts, 2U);
+  EXPECT_TRUE(launched.contains(a));
+  EXPECT_TRUE(launched.contains(c));
+  EXPECT_FALSE(launched.contains(b));
+}
+
+TEST_F(RunningGang, SpeaksWellOfAllItsWorkersByItsReports) {
+  exits(b, 1);
+  exits(a, 1);
+  EXPECT_EQ(cluster.engine.workers().at(b).quick_failures.size(), 1U);
+  starts(a);
+  starts(b);
+  step(TakeReports{a, launched.at(a).key, 1, {MetricsReport{Units{2}, {{"score", 0.5}}}}});
+  EXPECT_TRUE(cluster.engine.workers().at(b).quick_failures.empty());
+}
+
+}  // namespace
+}  // namespace hpsearch::engine

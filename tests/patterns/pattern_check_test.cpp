@@ -1,0 +1,68 @@
+#include "hpsearch/patterns/pattern_check.hpp"
+
+#include <gtest/gtest.h>
+
+namespace hpsearch::patterns {
+namespace {
+
+using engine::PatternPurpose;
+using engine::PatternUse;
+using engine::Value;
+
+std::string told(const std::vector<PatternUse>& uses) {
+  std::string all;
+  for (const engine::Problem& problem : problems_of(uses)) {
+    all += describe(problem) + "\n";
+  }
+  return all;
+}
+
+TEST(PatternCheck, TellsWhatIsWrongWithEachMetric) {
+  EXPECT_EQ(told({{.path = "metrics.acc", .pattern = "(unclosed"},
+                  {.path = "metrics.f1", .pattern = "f1=(.*)"},
+                  {.path = "metrics.loss", .pattern = "loss"}}),
+            "metrics.acc: is \"(unclosed\", which cannot be used: missing ): (unclosed (a regular expression (RE2) "
+            "with a group around the number)\n"
+            "metrics.loss: is \"loss\", which has no group around the number; write for example "
+            "(?P<value>[-+0-9.eE]+) (a regular expression (RE2) with a group around the number)\n");
+}
+
+TEST(PatternCheck, TextsHaveToFitTheirParametersPattern) {
+  EXPECT_EQ(told({{.path = "parameters.tag.pattern",
+                   .pattern = "^v[0-9]+$",
+                   .purpose = PatternPurpose::value,
+                   .texts = {{"hyperparameters.tag", "v12"}, {"parameters.tag.default", "12"}}}}),
+            "parameters.tag.default: is \"12\" (a text in which the pattern \"^v[0-9]+$\" is found)\n");
+  EXPECT_EQ(told({{.path = "parameters.tag.pattern", .pattern = "[", .purpose = PatternPurpose::value}}),
+            "parameters.tag.pattern: is \"[\", which cannot be used: missing ]: [ (a regular expression (RE2))\n");
+}
+
+/// The engine lists what there is to check.
+TEST(PatternCheck, LooksAtAllThatAnExperimentNames) {
+  const Value component = Value::Map{
+      {"name", "trainer"},
+      {"parameters", Value::Map{{"tag", Value::Map{{"type", "String"}, {"pattern", "^v"}, {"default", "v1"}}}}},
+      {"metrics", Value::Map{{"acc", "acc"}}}};
+  const auto experiment = [&](Value tag) {
+    return Value(Value::Map{{"component", component},
+                            {"hyperparameters", Value::Map{{"tag", std::move(tag)}}},
+                            {"metrics", Value::Map{{"loss", "("}}}});
+  };
+  const auto paths = [&](Value tag) {
+    std::string all;
+    for (const engine::Problem& problem : problems_of(engine::patterns_of(experiment(std::move(tag))))) {
+      all += problem.path + " ";
+    }
+    return all;
+  };
+  EXPECT_EQ(paths("v2"), "component.metrics.acc metrics.loss ");
+  EXPECT_EQ(paths("w2"), "hyperparameters.tag component.metrics.acc metrics.loss ");
+  EXPECT_EQ(paths(Value::Map{{"type", "const"}, {"val", "w"}}),
+            "hyperparameters.tag.val component.metrics.acc metrics.loss ");
+  EXPECT_EQ(paths(Value::Map{{"type", "categorical"}, {"vals", Value::List{"v1", "w"}}}),
+            "hyperparameters.tag.vals[1] component.metrics.acc metrics.loss ");
+  EXPECT_TRUE(engine::patterns_of(Value("no experiment")).empty());
+}
+
+}  // namespace
+}  // namespace hpsearch::patterns

@@ -1,0 +1,420 @@
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "workers/core/conversation.hpp"
+
+// How a program is brought to its end, and what is left of an attempt then.
+
+namespace hpsearch::workers::test {
+namespace {
+
+using Lines = std::vector<std::string>;
+
+// --- decisions ---
+
+TEST(Decisions, AreAcknowledgedAlwaysAndObeyedOnce) {
+  Conversation talk = Conversation::running();
+  talk.report(first, 3);
+  talk.decide(50, Directive::train_on, 9);
+  talk.decide(50, Directive::train_on, 9);
+  talk.decide(49, Directive::kill);
+  ASSERT_EQ(talk.out().messages.size(), 3U);
+  EXPECT_EQ(std::get<proto::DecisionAck>(talk.out().messages[2]).decision, Lsn{49});
+  EXPECT_EQ(talk.answers().size(), 1U);
+  EXPECT_EQ(talk.signals(), Lines{});
+  EXPECT_EQ(talk.attempt().held().last_decision, Lsn{50});
+}
+
+TEST(Decisions, KillIsAtOnce) {
+  Conversation talk = Conversation::running();
+  talk.decide(50, Directive::kill);
+  EXPECT_EQ(talk.signals(), (Lines{"KILL"}));
+  talk.end(true, 9);
+  EXPECT_EQ(talk.exit_report().cause, ExitReport::Cause::ended_by_agent);
+}
+
+// --- ending a program ---
+
+TEST(Ending, WhoDoesNotEndAfterItsAnswerIsTerminatedThenKilled) {
+  Conversation talk = Conversation::running();
+  talk.report(first, 3);
+  talk.decide(50, Directive::pause);
+  EXPECT_EQ(talk.attempt().next_wake(), talk.now() + Duration::seconds(30));
+  talk.pass(Duration::seconds(29));
+  EXPECT_EQ(talk.signals(), Lines{});
+  talk.pass(Duration::seconds(1));
+  EXPECT_EQ(talk.signals(), (Lines{"TERM"}));
+  talk.pass(Duration::seconds(29));
+  EXPECT_EQ(talk.signals(), Lines{});
+  talk.pass(Duration::seconds(1));
+  EXPECT_EQ(talk.signals(), (Lines{"KILL"}));
+  talk.pass(Duration::seconds(1000));
+  EXPECT_EQ(talk.signals(), Lines{});
+}
+
+TEST(Ending, TheGraceBeginsWithTheAnswer) {
+  Conversation talk = Conversation::running();
+  talk.report(first, 1);
+  talk.decide(50, Directive::stop);
+  talk.pass(Duration::seconds(20));
+  talk.report(first, 2);
+  talk.pass(Duration::seconds(29));
+  EXPECT_EQ(talk.signals(), Lines{});
+  talk.pass(Duration::seconds(1));
+  EXPECT_EQ(talk.signals(), (Lines{"TERM"}));
+}
+
+TEST(Ending, ReportingAndSavingForEverDoesNotBuyTime) {
+  Conversation talk = Conversation::running();
+  talk.report(first, 3);
+  talk.decide(50, Directive::stop);
+  Lines signals;
+  for (int turn = 0; turn < 100 && signals.empty(); ++turn) {
+    talk.say(R"({"type":"checkpoint","step":3})");
+    talk.publish(3);
+    talk.report(first, 4 + turn);
+    talk.pass(Duration::seconds(1));
+    signals = talk.signals();
+  }
+  EXPECT_EQ(signals, (Lines{"TERM"}));
+}
+
+TEST(Ending, AProgramThatOnlyPrintsIsTerminatedAtOnceInMidLength) {
+  Conversation talk = Conversation::running();
+  talk.report(std::nullopt, 1);
+  talk.decide(50, Directive::pause);
+  EXPECT_EQ(talk.signals(), (Lines{"TERM"}));
+  talk.end(true, 15);
+  EXPECT_EQ(talk.exit_report().cause, ExitReport::Cause::ended_by_agent);
+}
+
+TEST(Ending, WhoWantsACheckpointSignalGetsItFirstAndTheGrace) {
+  for (const bool prints : {true, false}) {
+    Conversation talk = Conversation::running({}, Conversation::signaled_spec());
+    if (prints) {
+      talk.report(std::nullopt, 1);
+    }
+    talk.decide(50, Directive::pause);
+    EXPECT_EQ(talk.signals(), (Lines{"CHECKPOINT"}));
+    talk.pass(Duration::seconds(29));
+    EXPECT_EQ(talk.signals(), Lines{});
+    talk.pass(Duration::seconds(1));
+    EXPECT_EQ(talk.signals(), (Lines{"TERM"}));
+    talk.pass(Duration::seconds(30));
+    EXPECT_EQ(talk.signals(), (Lines{"KILL"}));
+    talk.end(true, 9);
+    EXPECT_EQ(talk.exit_report().cause, ExitReport::Cause::ended_by_agent);
+  }
+}
+
+TEST(Ending, WhoHearsAnswersNeedsNoCheckpointSignalUnlessTheWorkerEnds) {
+  Conversation talk = Conversation::running({}, Conversation::signaled_spec());
+  talk.report(first, 1);
+  talk.decide(50, Directive::pause);
+  EXPECT_EQ(talk.signals(), Lines{});
+  Conversation other = Conversation::running({}, Conversation::signaled_spec());
+  other.report(first, 1);
+  other.attempt().end_now(other.now(), other.out());
+  EXPECT_EQ(other.signals(), (Lines{"CHECKPOINT"}));
+  other.pass(Duration::seconds(30));
+  EXPECT_EQ(other.signals(), (Lines{"TERM"}));
+}
+
+TEST(Ending, AfterACheckpointSignalEndingWellIsNoDecisionOfTheProgram) {
+  Conversation talk = Conversation::running({}, Conversation::signaled_spec());
+  talk.attempt().end_now(talk.now(), talk.out());
+  talk.end(false, 0);
+  ASSERT_EQ(talk.effects<PublishCheckpoint>().size(), 1U);
+  talk.publish(2);
+  EXPECT_EQ(talk.exit_report().cause, ExitReport::Cause::ended_by_agent);
+}
+
+TEST(Ending, AProgramThatOnlyPrintsMayEndByItselfAtItsLength) {
+  Conversation talk = Conversation::running();
+  talk.report(std::nullopt, 3);
+  talk.decide(50, Directive::stop);
+  EXPECT_EQ(talk.signals(), Lines{});
+  talk.pass(Duration::seconds(9));
+  EXPECT_EQ(talk.signals(), Lines{});
+  talk.pass(Duration::seconds(1));
+  EXPECT_EQ(talk.signals(), (Lines{"TERM"}));
+}
+
+TEST(Ending, AProgramThatOnlyPrintsTrainsOnInSilence) {
+  Conversation talk = Conversation::running();
+  talk.report(std::nullopt, 3);
+  talk.decide(50, Directive::train_on, 9);
+  EXPECT_EQ(talk.answers(), Lines{});
+  talk.pass(Duration::seconds(100));
+  EXPECT_EQ(talk.signals(), Lines{});
+}
+
+TEST(Ending, AProgramNobodyHeardOfYetGetsTheGrace) {
+  Conversation talk = Conversation::running();
+  talk.decide(50, Directive::stop);
+  EXPECT_EQ(talk.signals(), Lines{});
+  talk.pass(Duration::seconds(30));
+  EXPECT_EQ(talk.signals(), (Lines{"TERM"}));
+}
+
+TEST(Ending, PatienceRestsWhileACheckpointIsPublished) {
+  Conversation talk = Conversation::running();
+  talk.report(first, 3);
+  talk.decide(50, Directive::pause);
+  talk.say(R"({"type":"checkpoint","step":3})");
+  talk.answers();
+  talk.pass(Duration::seconds(500));
+  EXPECT_EQ(talk.signals(), Lines{});
+  EXPECT_FALSE(talk.attempt().next_wake() == talk.now());
+  talk.publish(3);
+  EXPECT_EQ(talk.answers(), (Lines{R"(1 {"directive":"pause","length":3})"}));
+  talk.pass(Duration::seconds(29));
+  EXPECT_EQ(talk.signals(), Lines{});
+  talk.pass(Duration::seconds(1));
+  EXPECT_EQ(talk.signals(), (Lines{"TERM"}));
+}
+
+TEST(Ending, AStopWhileStartingWaitsForTheStart) {
+  Conversation talk;
+  talk.attempt().start();
+  talk.spool();
+  talk.attempt().end_now(talk.now(), talk.out());
+  EXPECT_EQ(talk.signals(), Lines{});
+  talk.attempt().started(talk.now(), talk.out());
+  EXPECT_EQ(talk.signals(), (Lines{"TERM"}));
+}
+
+TEST(Ending, WhoNeverStartedNeedsNoSignal) {
+  Conversation talk;
+  talk.decide(50, Directive::stop);
+  EXPECT_EQ(talk.signals(), Lines{});
+  EXPECT_EQ(talk.exit_report().cause, ExitReport::Cause::ended_by_agent);
+}
+
+// --- the end of an attempt ---
+
+TEST(Finish, AnAcknowledgedExitLeavesItsLogs) {
+  Conversation talk = Conversation::running();
+  talk.end(false, 1);
+  talk.sent();
+  EXPECT_FALSE(talk.attempt().finished());
+  talk.attempt().acknowledged(1, talk.out());
+  EXPECT_TRUE(talk.attempt().finished());
+  const auto deleted = talk.effects<DeleteAttempt>();
+  ASSERT_EQ(deleted.size(), 1U);
+  EXPECT_TRUE(deleted[0].keep_logs);
+}
+
+TEST(Finish, AFencedProgramIsKilledAndLeavesNothing) {
+  Conversation talk = Conversation::running();
+  talk.report(first, 1);
+  talk.attempt().fenced(talk.out());
+  EXPECT_EQ(talk.signals(), (Lines{"KILL"}));
+  EXPECT_FALSE(talk.attempt().finished());
+  EXPECT_TRUE(talk.sent().empty());
+  talk.end(true, 9);
+  EXPECT_TRUE(talk.attempt().finished());
+  const auto deleted = talk.effects<DeleteAttempt>();
+  ASSERT_EQ(deleted.size(), 1U);
+  EXPECT_FALSE(deleted[0].keep_logs);
+}
+
+// Found by hpsearch-sim: the agent woke up for a write that a fenced attempt does not make, again and again.
+TEST(Finish, AFencedAttemptAsksNotToBeWokenForItsSpool) {
+  Conversation talk = Conversation::running();
+  talk.attempt().said({talk.attempt().key(), first, R"({"type":"report","step":3,"metrics":{"acc":0.5}})"}, talk.now(),
+                      talk.out());
+  talk.attempt().spool(talk.now(), talk.out());
+  const auto writes = talk.effects<WriteSpool>();
+  ASSERT_EQ(writes.size(), 1U);
+  talk.attempt().spool_not_written(writes[0].write, "no space left on device", talk.now(), talk.out());
+  ASSERT_TRUE(talk.attempt().next_wake().has_value());
+  talk.attempt().fenced(talk.out());
+  EXPECT_EQ(talk.attempt().next_wake(), std::nullopt);
+}
+
+TEST(Finish, AFenceWhileStartingKillsTheProgramWhenItIsThere) {
+  Conversation talk;
+  talk.attempt().start();
+  talk.spool();
+  talk.attempt().fenced(talk.out());
+  EXPECT_EQ(talk.signals(), Lines{});
+  talk.attempt().started(talk.now(), talk.out());
+  EXPECT_EQ(talk.signals(), (Lines{"KILL"}));
+  EXPECT_TRUE(talk.out().messages.empty());
+}
+
+TEST(Finish, AFencedExitIsDroppedAtOnce) {
+  Conversation talk = Conversation::running();
+  talk.end(false, 1);
+  talk.attempt().fenced(talk.out());
+  EXPECT_TRUE(talk.attempt().finished());
+}
+
+TEST(Finish, TheSameLeaseAgainIsOnlyAnsweredStarted) {
+  Conversation talk = Conversation::running();
+  talk.attempt().lease_again(talk.out());
+  ASSERT_EQ(talk.out().messages.size(), 1U);
+  EXPECT_TRUE(std::holds_alternative<proto::Started>(talk.out().messages[0]));
+  EXPECT_TRUE(talk.effects<StartProgram>().empty());
+}
+
+// --- what survives SIGKILL ---
+
+TEST(Unkillable, ItsTrialIsGivenBackAndItsSlotsAreNot) {
+  Conversation talk = Conversation::running();
+  talk.decide(50, Directive::kill);
+  EXPECT_EQ(talk.signals(), (Lines{"KILL"}));
+  talk.attempt().stuck("process 7 survives SIGKILL", talk.out());
+  const ExitReport report = talk.exit_report();
+  EXPECT_EQ(report.cause, ExitReport::Cause::ended_by_agent);
+  EXPECT_TRUE(report.unkillable);
+  EXPECT_EQ(report.message, "process 7 survives SIGKILL");
+  EXPECT_TRUE(talk.attempt().held().unkillable);
+  talk.attempt().acknowledged(1, talk.out());
+  EXPECT_FALSE(talk.attempt().finished()) << "it is not forgotten while something of it is there";
+  EXPECT_TRUE(talk.attempt().leaves_remains());
+  talk.end(true, 9);
+  EXPECT_TRUE(talk.attempt().finished());
+  EXPECT_FALSE(talk.attempt().leaves_remains());
+}
+
+TEST(Unkillable, GoneBeforeItsExitIsAcknowledgedItStillReportsIt) {
+  Conversation talk = Conversation::running();
+  talk.attempt().stuck("process 7 survives SIGKILL", talk.out());
+  EXPECT_EQ(talk.exit_report().cause, ExitReport::Cause::lost) << "nobody saw how its first process ended";
+  talk.attempt().lost("its keeper is gone", talk.out());
+  EXPECT_FALSE(talk.attempt().finished());
+  talk.attempt().acknowledged(1, talk.out());
+  EXPECT_TRUE(talk.attempt().finished());
+}
+
+TEST(Unkillable, AFencedOneIsForgottenWhenItIsGone) {
+  Conversation talk = Conversation::running();
+  talk.attempt().fenced(talk.out());
+  talk.attempt().stuck("process 7 survives SIGKILL", talk.out());
+  EXPECT_TRUE(talk.attempt().exited());
+  EXPECT_FALSE(talk.attempt().finished());
+  EXPECT_TRUE(talk.sent().empty());
+  talk.end(true, 9);
+  EXPECT_TRUE(talk.attempt().finished());
+}
+
+TEST(Unkillable, WaitsForTheCheckpointThatIsOnItsWay) {
+  Conversation talk = Conversation::running();
+  talk.say(R"({"type":"checkpoint","step":2})");
+  talk.attempt().stuck("process 7 survives SIGKILL", talk.out());
+  EXPECT_FALSE(talk.attempt().exited());
+  talk.publish(2);
+  EXPECT_TRUE(talk.exit_report().unkillable);
+}
+
+/// An attempt that runs, and its disk, from which the next agent takes it over.
+class Spooling {
+ public:
+  Spooling() : attempt(Conversation::spec(), AttemptRules{}) {
+    attempt.start();
+    write();
+    attempt.started(now, out);
+  }
+  /// What is wanted written, begun and, if the disk is not slow, done.
+  void write(bool slow = false) {
+    AttemptOutput wanted;
+    attempt.spool(now, wanted);
+    for (const Effect& effect : wanted.effects) {
+      if (const auto* one = std::get_if<WriteSpool>(&effect)) {
+        spool = one->anew ? one->bytes : spool + one->bytes;
+        under_way = one->write;
+        if (!slow) {
+          attempt.spool_written(under_way, out);
+        }
+      }
+    }
+  }
+  [[nodiscard]] AttemptMachine next() const {
+    auto found = read_spool(spool);
+    EXPECT_TRUE(found);
+    return {found ? *std::move(found) : SpooledAttempt{}, AttemptRules{}};
+  }
+
+  AttemptMachine attempt;
+  AttemptOutput out;
+  std::string spool;
+  std::uint64_t under_way = 0;
+  Instant now = Instant::from_micros(1);
+};
+
+/// It looks for what is left, and goes when that has gone.
+void expect_to_wait_for_its_remains(AttemptMachine attempt) {
+  EXPECT_TRUE(attempt.held().exited);
+  EXPECT_TRUE(attempt.held().unkillable);
+  AttemptOutput wanted;
+  attempt.attach(wanted);
+  ASSERT_EQ(wanted.effects.size(), 1U);
+  EXPECT_TRUE(std::holds_alternative<AttachProgram>(wanted.effects[0]));
+  attempt.acknowledged(1, wanted);
+  EXPECT_FALSE(attempt.finished());
+  attempt.lost("the machine was restarted while it ran", wanted);
+  EXPECT_TRUE(attempt.finished());
+}
+
+TEST(Unkillable, TheNextAgentLooksForItAgain) {
+  Spooling disk;
+  disk.attempt.stuck("process 7 survives SIGKILL", disk.out);
+  disk.write();
+  expect_to_wait_for_its_remains(disk.next());
+}
+
+TEST(Unkillable, TheNextAgentLooksForAFencedOneToo) {
+  Spooling disk;
+  disk.attempt.fenced(disk.out);
+  disk.write();
+  EXPECT_FALSE(disk.next().held().exited) << "fenced, it is killed, and the next agent may have to do that again";
+  disk.attempt.stuck("process 7 survives SIGKILL", disk.out);
+  disk.write();
+  EXPECT_EQ(disk.next().held().first_seq, disk.next().held().last_seq + 1) << "it has nothing to report";
+  expect_to_wait_for_its_remains(disk.next());
+}
+
+TEST(Unkillable, FencedAfterwardsItIsStillWrittenDown) {
+  Spooling disk;
+  disk.attempt.stuck("process 7 survives SIGKILL", disk.out);
+  disk.attempt.fenced(disk.out);
+  disk.write();
+  expect_to_wait_for_its_remains(disk.next());
+}
+
+TEST(Unkillable, IsToldWhenTheNextAgentWouldTellItToo) {
+  Spooling disk;
+  disk.attempt.fenced(disk.out);
+  disk.attempt.stuck("process 7 survives SIGKILL", disk.out);
+  disk.write(true);
+  EXPECT_TRUE(disk.attempt.leaves_remains());
+  EXPECT_FALSE(disk.attempt.tells_remains());
+  EXPECT_FALSE(disk.attempt.held().unkillable);
+  disk.attempt.spool_written(disk.under_way, disk.out);
+  EXPECT_TRUE(disk.attempt.tells_remains());
+  EXPECT_TRUE(disk.attempt.held().unkillable);
+  EXPECT_TRUE(disk.next().tells_remains());
+}
+
+TEST(Unkillable, WhileACheckpointIsOnItsWayTheNextAgentFindsOutByItself) {
+  Spooling disk;
+  disk.attempt.said({Conversation::spec().key, QuestionId{1}, R"({"type":"checkpoint","step":2})", 1, false}, disk.now,
+                    disk.out);
+  disk.attempt.stuck("process 7 survives SIGKILL", disk.out);
+  disk.attempt.decided({Lsn{9}, Directive::kill, Units{}}, disk.now, disk.out);
+  disk.write();
+  AttemptMachine next = disk.next();
+  EXPECT_FALSE(next.leaves_remains()) << "its exit is still to be reported";
+  next.started(disk.now, disk.out);
+  next.ended({Conversation::spec().key, true, 9, "", true, false}, disk.out);
+  next.not_published(false, "the disk is full", disk.now, disk.out);
+  EXPECT_TRUE(next.exited());
+}
+
+}  // namespace
+}  // namespace hpsearch::workers::test

@@ -1,0 +1,321 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "workers/core/conversation.hpp"
+
+// What a program says: answered, noted, numbered, and sent until the daemon has it.
+
+namespace hpsearch::workers::test {
+namespace {
+
+using Lines = std::vector<std::string>;
+
+// --- answers ---
+
+TEST(Answers, BeforeTheLengthTheProgramGoesOnAtOnce) {
+  Conversation talk = Conversation::running();
+  talk.report(first, 1);
+  talk.report(first, 2, R"("loss":1)");
+  EXPECT_EQ(talk.answers(),
+            (Lines{R"(1 {"directive":"continue","length":3})", R"(1 {"directive":"continue","length":3})"}));
+}
+
+TEST(Answers, AtTheLengthTheProgramWaitsForTheDecision) {
+  Conversation talk = Conversation::running();
+  talk.report(first, 3);
+  EXPECT_EQ(talk.answers(), Lines{});
+  talk.decide(50, Directive::train_on, 9);
+  EXPECT_EQ(talk.answers(), (Lines{R"(1 {"directive":"continue","length":9})"}));
+  talk.report(first, 4);
+  EXPECT_EQ(talk.answers(), (Lines{R"(1 {"directive":"continue","length":9})"}));
+}
+
+TEST(Answers, AreNewForTheKeeperBeforeTheProgramHearsOfTheNewLength) {
+  Conversation talk = Conversation::running();
+  talk.effects<AnswerAhead>();
+  talk.report(first, 3);
+  talk.decide(50, Directive::train_on, 9);
+  EXPECT_EQ(talk.told(), (Lines{"ahead", "answer"}));
+}
+
+TEST(Answers, AtTheLengthWithoutTheMetricTheProgramGoesOn) {
+  Conversation talk = Conversation::running();
+  talk.report(first, 3, R"("loss":1)");
+  EXPECT_EQ(talk.answers(), (Lines{R"(1 {"directive":"continue","length":3})"}));
+}
+
+TEST(Answers, AMetricThatIsNotANumberStillAsks) {
+  Conversation talk = Conversation::running();
+  talk.report(first, 3, R"("acc":NaN)");
+  EXPECT_EQ(talk.answers(), Lines{});
+  talk.decide(50, Directive::stop);
+  EXPECT_EQ(talk.answers(), (Lines{R"(1 {"directive":"stop","length":3})"}));
+}
+
+TEST(Answers, PauseThatWaitsIsHeardAtTheNextReport) {
+  Conversation talk = Conversation::running();
+  talk.report(first, 1);
+  talk.answers();
+  talk.decide(50, Directive::pause);
+  EXPECT_EQ(talk.answers(), Lines{});
+  talk.report(first, 2);
+  EXPECT_EQ(talk.answers(), (Lines{R"(1 {"directive":"pause","length":3})"}));
+}
+
+TEST(Answers, ADecisionTakenBackBeforeItWasHeardIsForgotten) {
+  Conversation talk = Conversation::running();
+  talk.report(first, 1);
+  talk.answers();
+  talk.decide(50, Directive::pause);
+  talk.decide(51, Directive::train_on, 3);
+  talk.report(first, 2);
+  EXPECT_EQ(talk.answers(), (Lines{R"(1 {"directive":"continue","length":3})"}));
+  talk.pass(Duration::seconds(100));
+  EXPECT_EQ(talk.signals(), Lines{});
+}
+
+TEST(Answers, TheSameQuestionTwiceIsOneReportAndTwoAnswers) {
+  Conversation talk = Conversation::running();
+  talk.report(first, 3);
+  talk.report(second, 3);
+  talk.decide(50, Directive::train_on, 9);
+  EXPECT_EQ(talk.answers().size(), 2U);
+  EXPECT_EQ(talk.attempt().held().last_seq, 1U);
+}
+
+TEST(Answers, ABadLineIsNamedToTheProgramAndOnceToTheOperator) {
+  Conversation talk = Conversation::running();
+  talk.say("hello");
+  talk.say("hello");
+  const Lines answers = talk.answers();
+  ASSERT_EQ(answers.size(), 2U);
+  EXPECT_NE(answers[0].find(R"({"error":"not a JSON object)"), std::string::npos) << answers[0];
+  EXPECT_EQ(talk.effects<Notice>().size(), 1U);
+  EXPECT_EQ(talk.notes(), Lines{"misunderstood"});
+}
+
+TEST(Notes, GoodReportsHaveNone) {
+  Conversation talk = Conversation::running();
+  talk.report(first, 1);
+  talk.report(first, 2, R"("training.loss":1)");
+  talk.report(first, 2);
+  talk.report(first, 3, R"("training.loss":1)");
+  talk.report(first, 3);
+  talk.decide(50, Directive::train_on, 9);
+  talk.report(first, 6, R"("training.loss":1)");
+  talk.report(first, 9);
+  EXPECT_EQ(talk.notes(), Lines{});
+}
+
+TEST(Notes, AStepThatFallsIsToldOnce) {
+  Conversation talk = Conversation::running();
+  talk.report(first, 2);
+  talk.report(first, 1);
+  talk.report(first, 0);
+  EXPECT_EQ(talk.notes(), Lines{"backward"});
+  EXPECT_EQ(talk.effects<Notice>().size(), 1U);
+}
+
+TEST(Notes, BeginningAgainInsteadOfResumingIsTold) {
+  LaunchSpec spec = Conversation::spec();
+  spec.latest_step = Units{2};
+  AttemptMachine attempt(spec, Conversation::at_once({}));
+  AttemptOutput out;
+  const Instant now = Instant::from_micros(1);
+  attempt.start();
+  attempt.spool(now, out);
+  attempt.spool_written(1, out);
+  attempt.started(now, out);
+  attempt.said({attempt.key(), first, R"({"type":"report","step":1,"metrics":{"acc":1}})"}, now, out);
+  const auto told = [](const Effect& effect) {
+    const auto* notice = std::get_if<Notice>(&effect);
+    return notice != nullptr && notice->text.find("HPSEARCH_LATEST_CHECKPOINT") != std::string::npos;
+  };
+  EXPECT_EQ(std::count_if(out.effects.begin(), out.effects.end(), told), 1);
+}
+
+TEST(Notes, ReportsTooFarApartAreToldAtTheFirst) {
+  Conversation talk = Conversation::running();
+  talk.report(first, 2);
+  talk.report(first, 4);
+  EXPECT_EQ(talk.notes(), Lines{"sparse"});
+}
+
+TEST(Notes, PassingTheLengthWithoutTheMetricIsTold) {
+  Conversation talk = Conversation::running();
+  talk.report(first, 3, R"("accuracy":1)");
+  EXPECT_EQ(talk.notes(), Lines{});  // It may still come in a second report of the same step.
+  talk.report(first, 4, R"("accuracy":1)");
+  EXPECT_EQ(talk.notes(), Lines{"missing"});
+}
+
+TEST(Notes, WhatIsNoNumberIsTold) {
+  Conversation talk = Conversation::running();
+  talk.report(first, 1, R"("acc":1,"name":"x")");
+  talk.tell(std::nullopt, unreadable_payload("acc", "n/a"));
+  EXPECT_EQ(talk.notes(), (Lines{"no_number", "unreadable"}));
+}
+
+TEST(Answers, InvalidHyperparametersAreReportedOnceAndStopTheProgram) {
+  Conversation talk = Conversation::running();
+  talk.say(R"({"type":"invalid_hyperparameters","why":"too many layers"})");
+  talk.say(R"({"type":"invalid_hyperparameters","why":"too many layers"})");
+  EXPECT_EQ(talk.answers(),
+            (Lines{R"(1 {"directive":"stop","length":3})", R"(1 {"directive":"stop","length":3})"}));
+  const auto batches = talk.sent();
+  ASSERT_EQ(batches.size(), 1U);
+  ASSERT_EQ(batches[0].reports.size(), 1U);
+  EXPECT_EQ(std::get<InvalidHparamsReport>(batches[0].reports[0]).why, "too many layers");
+}
+
+TEST(Answers, RemarksAreAnsweredAndNotReported) {
+  Conversation talk = Conversation::running();
+  talk.say(R"({"type":"progress","fraction":0.5})");
+  EXPECT_EQ(talk.answers(), (Lines{R"(1 {"directive":"continue","length":3})"}));
+  EXPECT_EQ(talk.attempt().held().last_seq, 0U);
+}
+
+// --- reports and acknowledgements ---
+
+TEST(Reports, AreNumberedAndSentOnce) {
+  Conversation talk = Conversation::running();
+  talk.report(first, 1);
+  auto batches = talk.sent();
+  ASSERT_EQ(batches.size(), 1U);
+  EXPECT_EQ(batches[0].first_seq, 1U);
+  EXPECT_TRUE(talk.sent().empty());
+  talk.report(first, 2);
+  batches = talk.sent();
+  ASSERT_EQ(batches.size(), 1U);
+  EXPECT_EQ(batches[0].first_seq, 2U);
+}
+
+TEST(Reports, AreSentAgainUntilAcknowledgedLessAndLessOften) {
+  Conversation talk = Conversation::running();
+  talk.report(first, 1);
+  talk.sent();
+  for (const int seconds : {1, 2, 4, 8, 16, 30, 30}) {
+    EXPECT_EQ(talk.attempt().next_wake(), talk.now() + Duration::seconds(seconds));
+    talk.pass(Duration::seconds(seconds));
+    const auto batches = talk.sent();
+    ASSERT_EQ(batches.size(), 1U);
+    EXPECT_EQ(batches[0].first_seq, 1U);
+  }
+  EXPECT_EQ(talk.attempt().unanswered_resends(), 7U);
+  talk.attempt().acknowledged(1, talk.out());
+  EXPECT_EQ(talk.attempt().unanswered_resends(), 0U);
+  EXPECT_EQ(talk.attempt().next_wake(), std::nullopt);
+  EXPECT_TRUE(talk.sent().empty());
+}
+
+TEST(Reports, AfterAWelcomeGoOnBehindWhatIsDurable) {
+  Conversation talk = Conversation::running();
+  for (const int step : {1, 2}) {
+    talk.report(first, step);
+  }
+  talk.sent();
+  talk.attempt().session_lost();
+  talk.attempt().go_on(1, talk.out());
+  const auto batches = talk.sent();
+  ASSERT_EQ(batches.size(), 1U);
+  EXPECT_EQ(batches[0].first_seq, 2U);
+  EXPECT_EQ(batches[0].reports.size(), 1U);
+}
+
+TEST(Reports, AGapIsFilledFromWhereItBegins) {
+  Conversation talk = Conversation::running();
+  for (const int step : {1, 2, 2, 2}) {
+    talk.report(first, step);
+  }
+  talk.sent();
+  talk.attempt().resend_from(3, talk.now());
+  talk.attempt().resend_from(3, talk.now());
+  const auto batches = talk.sent();
+  ASSERT_EQ(batches.size(), 1U);
+  EXPECT_EQ(batches[0].first_seq, 3U);
+  EXPECT_EQ(batches[0].reports.size(), 2U);
+  talk.attempt().resend_from(3, talk.now());
+  EXPECT_TRUE(talk.sent().empty()) << "one lost frame makes many NACKs";
+}
+
+TEST(Reports, FitTheirFrames) {
+  Conversation talk = Conversation::running();
+  std::string metrics;
+  for (int i = 0; i < 200; ++i) {
+    metrics += (i == 0 ? "\"" : ",\"") + std::string(100, 'm') + std::to_string(i) + "\":1";
+  }
+  for (int step = 0; step < 30; ++step) {
+    talk.report(std::nullopt, 1, metrics);
+  }
+  const auto batches = talk.sent();
+  EXPECT_GT(batches.size(), 5U);
+  std::uint64_t next = 1;
+  for (const proto::Reports& batch : batches) {
+    EXPECT_EQ(batch.first_seq, next);
+    next += batch.reports.size();
+    EXPECT_LT(proto::encode(proto::Envelope{}, proto::FromWorker{batch}).size(), proto::max_frame_bytes / 2);
+  }
+  EXPECT_EQ(next, 31U);
+}
+
+TEST(Reports, AWindowBoundsWhatIsUnderWay) {
+  Conversation talk = Conversation::running();
+  const std::string name(200, 'n');
+  for (int i = 0; i < 6000; ++i) {
+    talk.report(std::nullopt, 1, "\"" + name + "\":1");
+  }
+  std::uint64_t upto = 0;
+  for (const proto::Reports& batch : talk.sent()) {
+    upto += batch.reports.size();
+  }
+  EXPECT_LT(upto, 5000U);
+  EXPECT_TRUE(talk.sent().empty());
+  talk.attempt().acknowledged(upto, talk.out());
+  const auto more = talk.sent();
+  ASSERT_FALSE(more.empty());
+  EXPECT_EQ(more[0].first_seq, upto + 1);
+}
+
+TEST(Reports, ManySmallBatchesUnderWayAreBoundedToo) {
+  Conversation talk = Conversation::running();
+  std::size_t batches = 0;
+  for (int i = 0; i < 200; ++i) {
+    talk.report(std::nullopt, 1);
+    batches += talk.sent().size();
+  }
+  EXPECT_EQ(batches, 64U);
+  talk.attempt().acknowledged(1, talk.out());
+  const auto more = talk.sent();
+  ASSERT_EQ(more.size(), 1U) << "one was acknowledged";
+  EXPECT_EQ(more[0].reports.size(), 136U) << "and what waited goes together";
+}
+
+TEST(Reports, ASilentDaemonCostsBoundedMemory) {
+  AttemptRules rules;
+  rules.kept_bytes = 10'000;
+  Conversation talk = Conversation::running(rules);
+  for (int i = 0; i < 1000; ++i) {
+    talk.report(std::nullopt, 1);
+  }
+  EXPECT_LT(talk.attempt().held().last_seq, 200U);
+  EXPECT_EQ(talk.effects<Notice>().size(), 1U);
+  const std::uint64_t before = talk.attempt().held().last_seq;
+  talk.report(std::nullopt, 3);
+  EXPECT_EQ(talk.attempt().held().last_seq, before + 1) << "what decides is always kept";
+}
+
+TEST(Reports, HoldMeansSilence) {
+  Conversation talk = Conversation::running();
+  talk.attempt().hold();
+  talk.report(first, 1);
+  EXPECT_EQ(talk.answers().size(), 1U);
+  EXPECT_TRUE(talk.sent().empty());
+  talk.attempt().go_on(0, talk.out());
+  EXPECT_EQ(talk.sent().size(), 1U);
+}
+
+}  // namespace
+}  // namespace hpsearch::workers::test

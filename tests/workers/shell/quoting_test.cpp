@@ -1,0 +1,275 @@
+// Placeholders in a line for sh, in real shells: every value reaches the program as it is, or is refused; none is run.
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "hpsearch/engine/base/text.hpp"
+#include "hpsearch/engine/config/placeholders.hpp"
+#include "hpsearch/workers/core/entrypoint.hpp"
+#include "scratch.hpp"
+#include "workers/shell/fake_daemon.hpp"
+#include "workers/shell/run_program.hpp"
+
+namespace hpsearch::workers::test {
+namespace {
+
+namespace fs = std::filesystem;
+using engine::LaunchSpec;
+using engine::Value;
+using Texts = std::vector<std::string>;
+
+constexpr std::uint64_t first_seed = 20'261'122;
+
+class Quoting : public testing::Test {
+ protected:
+  Quoting() : chance_(first_seed) {
+    RecordProperty("seed", std::to_string(first_seed));
+    for (const char* bash : {"/bin/bash", "/usr/bin/bash"}) {
+      if (bash_.empty() && fs::exists(bash)) {
+        bash_ = bash;  // sh on many machines.
+      }
+    }
+  }
+
+  template <class T>
+  const T& one_of(const std::vector<T>& all) {
+    return all[chance_() % all.size()];
+  }
+
+  std::string hostile() {
+    static const Texts pieces = {
+        "'", "\"", "\n", "\t", "$(touch canary)", "`touch canary`", "; touch canary;", "-rf", "*", "?", "\\", " ",
+        "&touch canary&", "|touch canary", ">canary", "é漢😀", "\x7f", "\x01", "{x}", "{{", "}}", "${HOME}", "$V", "!", "!!",
+        "#", "~", "=", "a", "2", "\nEOF\ntouch canary\n", ")touch canary", "}", "'\"'\"'", "\\\n", "$'", "\r",
+    };
+    static const Texts whole = {
+        "", "0.001", "-1e-05", "2", "adam", "A=b", "if", "-rf", "~", "*", "it's", "\\", "\n", "$(touch canary)",
+        "a; touch canary #", "EOF", "\"; touch canary; \"", "'; touch canary; '", "\ntouch canary\n", "EOF\ntouch canary\n",
+        "';touch canary;'\";touch canary;\"$(touch canary)`touch canary`\nEOF\ntouch canary\n}touch canary)touch canary\n",
+        "a[$(touch canary)]", "\\';touch canary #", "\\\";touch canary #",
+    };
+    if (chance_() % 2 == 0) {
+      return one_of(whole);
+    }
+    std::string text;
+    for (std::uint64_t left = chance_() % 8; left > 0; --left) {
+      text += one_of(pieces);
+    }
+    return chance_() % 16 == 0 ? text + std::string(1'000, '\'') : text;
+  }
+
+  /// What would run; nothing when a value is refused.
+  Texts planned(const std::string& line) {
+    LaunchSpec spec = spec_of(key_of(0), {line});
+    if (chance_() % 2 == 0) {
+      spec.entrypoint.command = Texts{"/bin/sh", "-c", line};  // Which is the same.
+    }
+    spec.hparams = Value::Map{{"q", q_}, {"r.s", r_}};
+    const auto argv = expand_entrypoint(spec, HyperparameterForms(spec.hparams, {}), {});
+    if (!argv) {
+      EXPECT_NE(argv.error().message.find("entrypoint: cannot put"), std::string::npos) << argv.error().message;
+    }
+    return argv ? *argv : Texts();
+  }
+
+  /// In dash, or whatever sh is, and every other time in bash as sh.
+  void run(Texts argv) {
+    fs::remove(scratch_.path() / "got");
+    if (!bash_.empty() && chance_() % 2 == 0) {
+      argv[0] = bash_;
+      argv.insert(argv.begin() + 1, "--posix");
+    }
+    const Texts limited = {"/usr/bin/timeout", "-s", "KILL", "20"};
+    argv.insert(argv.begin(), limited.begin(), limited.end());
+    run_program(std::move(argv), {{"PATH", "/usr/bin:/bin"}, {"V", "v"}, {"HOME", "/h"}, {"F", "%s\\0"}}, scratch_.path());
+  }
+
+  void expect_not_run(const std::string& line) {
+    ASSERT_FALSE(fs::exists(scratch_.path() / "canary"))
+        << "seed " << first_seed << ": " << engine::compact_json(line) << " with q " << engine::compact_json(q_)
+        << " and r.s " << engine::compact_json(r_);
+  }
+
+  /// The arguments that a program was given.
+  [[nodiscard]] Texts got() const {
+    Texts words;
+    std::string word;
+    for (const char c : text_of(scratch_.path() / "got")) {
+      if (c == '\0') {
+        words.push_back(std::exchange(word, {}));
+      } else {
+        word.push_back(c);
+      }
+    }
+    return words;
+  }
+
+  Scratch scratch_;
+  std::mt19937_64 chance_;
+  std::string bash_;
+  std::string q_;
+  std::string r_;
+};
+
+/// A part of a word, and what the program has to get for it, $V being "v".
+struct Part {
+  std::string line;
+  std::function<std::string(const std::string& q, const std::string& r)> means;
+};
+
+TEST_F(Quoting, EveryValueReachesTheProgramFromEveryStateOfTheShell) {
+  using Text = const std::string&;
+  const std::vector<Part> parts = {
+      {"{q}", [](Text q, Text) { return q; }},
+      {"\"{q}\"", [](Text q, Text) { return q; }},
+      {"'{q}'", [](Text q, Text) { return q; }},
+      {"\"<{q}> $V\"", [](Text q, Text) { return "<" + q + "> v"; }},
+      {"'<{q}> $V'", [](Text q, Text) { return "<" + q + "> $V"; }},
+      {"\"$V{q}\"", [](Text q, Text) { return "v" + q; }},
+      {"x$V{q}", [](Text q, Text) { return "xv" + q; }},
+      {"\"it's {r.s}\"", [](Text, Text r) { return "it's " + r; }},
+      {"'say \"{r.s}\"'", [](Text, Text r) { return "say \"" + r + "\""; }},
+      {"\"\\\"{q}\\\"\"", [](Text q, Text) { return "\"" + q + "\""; }},
+      {"\\\"{q}", [](Text q, Text) { return "\"" + q; }},
+      {"a#{q}", [](Text q, Text) { return "a#" + q; }},
+      {"'\\{q}'", [](Text q, Text) { return "\\" + q; }},
+      {"\"$(echo 'x)\"')\"{q}", [](Text q, Text) { return "x)\"" + q; }},
+      {"\"`echo x`{q}\"", [](Text q, Text) { return "x" + q; }},
+      {"\"${V}{q}{r.s}\"", [](Text q, Text r) { return "v" + q + r; }},
+      {"{{{q}}}", [](Text q, Text) { return "{" + q + "}"; }},
+      {"$((1 + (2))){q}", [](Text q, Text) { return "3" + q; }},
+      {"\\\n{q}", [](Text q, Text) { return q; }},
+      {"\"\\\n{q}\"", [](Text q, Text) { return q; }},
+      {"${N:-\"n'n\"}{q}", [](Text q, Text) { return "n'n" + q; }},
+      {"${V}", [](Text, Text) { return std::string("v"); }},
+  };
+  // Around the command; each is read differently by a shell, and must be by us.
+  const std::vector<std::pair<std::string, std::string>> around = {
+      {"", ""},
+      {": \"it's\" 'a \"b' \\' ; ", " # it's {q}"},
+      {"# it's \"a comment `$(\n", ""},
+      {"cat <<EOF >/dev/null\nit's \"open `date`\nEOF\n", ""},
+      {"cat <<-'EOF' <<\"E2\" >/dev/null\n\tit's `$(\n\tEOF\n\"\nE2\n", "\n: 'it' \"s\""},
+      {"(", ")"},
+      {"x=$(", ")"},
+      {"echo \"$(", ")\" '' \"\""},
+      {"if true; then ", "; fi"},
+      {"case a in b) : \"'\";; a) ", ";; esac"},
+      {"f() { ", "; }; f"},
+      {"false || { : 2>&1 >/dev/null; ", "; } # '"},
+      {": $# ${#V} a#b; ", ""},
+      {"eval \"$(echo 'V=v')\"; ", ""},
+      {"sh -c 'exit 0' x {q} \"{r.s}\"; ", ""},
+  };
+  for (int round = 0; round < 300 * test_effort(); ++round) {
+    q_ = hostile();
+    r_ = hostile();
+    const auto& [before, after] = one_of(around);
+    std::string line = before + "/usr/bin/printf '%s\\0' begin";
+    Texts expected = {"begin"};
+    for (std::uint64_t words = 1 + chance_() % 3; words > 0; --words) {
+      line += ' ';
+      expected.emplace_back();
+      for (std::uint64_t left = 1 + chance_() % 3; left > 0; --left) {
+        const Part& part = one_of(parts);
+        line += part.line;
+        expected.back() += part.means(q_, r_);
+      }
+    }
+    line += " >>got" + after;
+    const Texts argv = planned(line);
+    ASSERT_FALSE(argv.empty()) << "seed " << first_seed << ", round " << round << ": " << engine::compact_json(line);
+    run(argv);
+    ASSERT_EQ(got(), expected) << "seed " << first_seed << ", round " << round << ": "
+                               << engine::compact_json(argv[2]).substr(0, 2'000) << "\n"
+                               << text_of(scratch_.path() / "complaints");
+    expect_not_run(line);
+  }
+}
+
+TEST_F(Quoting, WhereValuesAreEvaluatedAgainHarmlessOnesAreIntactAndOthersRefused) {
+  const std::string print = "/usr/bin/printf $F";
+  const std::string in_quotes = "/usr/bin/printf \\$F";
+  const Texts lines = {
+      "sh -c '" + print + " {q} >got'",
+      "sh -c \"" + in_quotes + " {q} >got\"",
+      "timeout 9 sh -e -c \"" + in_quotes + " '{q}' >got\"",
+      "eval " + in_quotes + " {q} '>' got",
+      "eval \"" + in_quotes + " \\\"{q}\\\" >got\"",
+      "X='{q}'; eval \"" + in_quotes + " $X >got\"",
+      "X={q}; sh -c \"" + in_quotes + " $X >got\"",
+      "f() { eval \"$1\"; }; f '" + print + " {q} >got'",
+      "trap '" + print + " {q} >got' EXIT",
+      "/usr/bin/printf '%s\\0' ${N:-{q}} >got",
+      "/usr/bin/printf '%s\\0' \"${N:-{q}}\" >got",
+      "/usr/bin/printf '%s\\0' `echo {q}` >got",
+      "x=$(cat <<EOF\n_ {q}\nEOF\n); /usr/bin/printf '%s\\0' \"${x#_ }\" >got",
+      "tr -d '_\\n' >got <<EOF\n_{q}\nEOF\n/usr/bin/printf '\\0' >>got",
+      "tr -d '_\\n' >got <<'EOF'\n_{q}\nEOF\n/usr/bin/printf '\\0' >>got",
+      "tr -d '\\n' >got <<EOF\n{q}\nEOF\n/usr/bin/printf '\\0' >>got",
+      "echo '" + print + " {q} >got' | sh",
+      "awk 'BEGIN {{ printf \"%s%c\", \"{q}\", 0 }}' >got",
+      "python3 -c 'import sys; sys.stdout.write(\"{q}\" + chr(0))' >got",
+      "/usr/bin/printf '%s\\0' $(( {q} )) >got",
+  };
+  int intact = 0;
+  int refused = 0;
+  for (int round = 0; round < 200 * test_effort(); ++round) {
+    q_ = chance_() % 3 == 0 ? std::to_string(chance_() % 1000) : hostile();
+    const std::string& line = one_of(lines);
+    const Texts argv = planned(line);
+    if (argv.empty()) {
+      ++refused;
+      continue;
+    }
+    run(argv);
+    expect_not_run(line);
+    if (line.find("$((") != std::string::npos && q_.find_first_not_of("0123456789") != std::string::npos) {
+      continue;  // Shells count in integers.
+    }
+    ++intact;
+    ASSERT_EQ(got(), Texts{q_}) << "seed " << first_seed << ", round " << round << ": " << engine::compact_json(argv[2]);
+  }
+  EXPECT_GT(intact, 40);
+  EXPECT_GT(refused, 40);
+}
+
+TEST_F(Quoting, NothingIsRunFromLinesOfAnyKind) {
+  const Texts fragments = {
+      "{q}", "{q}", "{q}", "{q}", "{r.s}", "'", "'", "\"", "\"", "`", "$(", "(", ")", "${V:-", "${V", "}", "\\", "\n", "\n",
+      " ", " ", " ", "#", "# ", "<<EOF\n", "\nEOF\n", "<<-'EOF'", "<<\"E2\"\n", "\nE2\n", "<", ">f", "<<", "$((", "((", "))", "$'", "$\"",
+      "$", "$V", "$[", "]", ";", ";;", "&", "|", "&&", "case a in", "esac", " a) ", "if true; then ", "; fi", "{{ ", "; }}",
+      "eval ", "sh -c ", "sh -c '", "bash -c \"", "awk ", "X=", "; eval \"$X\"", "; eval $X", "echo ", "echo a", ": ", "a", "=", "~", "!",
+      "[[ ", " -eq 1 ]]", "for x in ", "; do eval $x; done", " | sh", " | bash -s", "bash <<< ", "bash <(echo ", " | while read x; ", "<<<", "<(", ">(sh)", "sh ", "xargs ",
+      "[ -v ", ". ", "echo a >s; ", "command ", "then ", "f() {{ eval \"$1\"; }}; f ", "x\\\ny", "\\'", "\\\"", "\\`", "\t",
+  };
+  const int rounds = 400 * test_effort();
+  int ran = 0;
+  for (int round = 0; round < rounds; ++round) {
+    q_ = hostile();
+    r_ = hostile();
+    std::string line = chance_() % 2 == 0 ? "echo " : "";
+    for (std::uint64_t left = 2 + chance_() % 10; left > 0; --left) {
+      line += one_of(fragments);
+    }
+    LaunchSpec spec = spec_of(key_of(0), {line});
+    spec.hparams = Value::Map{{"q", q_}, {"r.s", r_}};
+    const auto argv = expand_entrypoint(spec, HyperparameterForms(spec.hparams, {}), {});
+    if (argv) {
+      ++ran;
+      run(*argv);
+      expect_not_run(line);
+    }
+  }
+  EXPECT_GT(ran, rounds / 10);
+}
+
+}  // namespace
+}  // namespace hpsearch::workers::test
