@@ -75,8 +75,11 @@ std::string lack_of_workers(const ExperimentRecord& record, const std::map<Worke
   }
   const GangShape shape = gang_shape(workers, wanted);
   if (shape.workers == 0) {
-    return need + "; there are no workers on which it can be spread in equal parts and which can reach each other by the addresses they "
-           "say (hpsearch-worker --address)";
+    const std::string each = wanted.least_workers > 2
+                                 ? ", " + std::to_string(wanted.least_workers) + " at least for launch.roles,"
+                                 : "";
+    return need + "; there are no workers on which it can be spread in equal parts" + each +
+           " and which can reach each other by the addresses they say (hpsearch-worker --address)";
   }
   const auto ready = std::count_if(workers.begin(), workers.end(), [&](const auto& entry) {
     return may_take_part(entry.second, wanted) &&
