@@ -68,7 +68,7 @@ class Logs(harness.Case):
         self.finish()
         self.assertTrue(self.logs().endswith('HPSEARCH {"step": 1, "loss": 1}\nthe last line\n'))
         document = self.run_cli("logs", "0", "--server", self.cluster.http, "--grep", "last", "--output", "json")
-        self.assertEqual(document, {"attempt": 2, "stream": "stdout", "text": "the last line\n"})
+        self.assertEqual(document, {"attempt": 2, "rank": 0, "stream": "stdout", "text": "the last line\n"})
 
     def test_is_followed_while_it_grows(self):
         follower = subprocess.Popen([str(harness.BIN / "hpsearch"), "logs", "0", "-f", "--server", self.cluster.http],

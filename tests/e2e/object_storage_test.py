@@ -126,7 +126,12 @@ class ObjectStorage(harness.Case):
         address = self.start_server()
         searcher = {"name": "adaptive_asha", "max_trials": 9, "divisor": 3, "mode": "aggressive",
                     "max_length": {"epochs": 9}}
-        self.run_cli("run", self.write_experiment(self.tree(address, searcher)), "--slots", 2)
+        experiment = self.write_experiment(self.tree(address, searcher))
+        # Later trials are worse, whoever is first: so one that was paused is promoted.
+        program = self.folder / "train.py"
+        program.write_text(program.read_text().replace("import json, sys", "import json, os, sys").replace(
+            'hpsearch.params()["x"]', 'int(os.environ["HPSEARCH_TRIAL_NUMBER"])'))
+        self.run_cli("run", experiment, "--slots", 2)
         state = self.folder / ".hpsearch" / "experiment"
         trials = self.run_cli("trials", "--state-dir", state, "--output", "json")["trials"]
         self.assertTrue(any(trial["attempts"] > 1 for trial in trials), "no trial was resumed")
