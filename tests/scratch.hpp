@@ -58,4 +58,10 @@ inline int test_effort() {
   return effort < 1 ? 1 : static_cast<int>(effort > 1000 ? 1000 : effort);
 }
 
+/// The seed of a random test: `usual`, unless HPSEARCH_TEST_SEED says another.
+inline unsigned long long test_seed(unsigned long long usual) {
+  const char* text = std::getenv("HPSEARCH_TEST_SEED");
+  return text == nullptr ? usual : std::strtoull(text, nullptr, 10);
+}
+
 }  // namespace hpsearch

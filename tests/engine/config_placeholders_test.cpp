@@ -50,6 +50,7 @@ TEST(Placeholders, EachStateOfTheShellIsFollowed) {
            "eval \"python3 train.py $PAI_USER_ARGS\"; p {q}", "test {q} && echo {{q}}", "p $'a' {q}", "[[ a ]] && p {q}",
            "p {q} | tee log", "p {q} 2>&1 | python3 parse.py", "p {q} --out $DIR | cat", "p {q} <in || exit", "[ {q} = a ] && p",
            ". ./env.sh; p {q} <in", "p {q} | awk '{{print $1}}'", "p {q} > >(tee log)", "python3 a.py | p {q}",
+           "for x in 1 2; do p {q}; done", "f() { p \"$1\"; }; f {q}", "flock f p {q}", "read x; p {q}",
        }) {
     EXPECT_EQ(place_in(line), ShellPlace::word) << line;
   }
@@ -76,7 +77,8 @@ TEST(Placeholders, WhereATextIsEvaluatedOnlyHarmlessOnesAreSafe) {
            "sh -c \"$(echo {q})\"", "cat <<EOF\nlr: {q}\nEOF", "cat <<'EOF'\nlr: {q}\nEOF", "xargs -n1 sh -c 'p {q}'",
            "echo \"p {q}\" | sh", "printf %s {q} | bash -s", "bash <<< \"p {q}\"", "bash <(echo {q})", ". <(echo {q})",
            "echo {q} | while read x; do eval \"$x\"; done", "echo {q} | { bash; }", "echo {q} | xargs -I% sh -c '%'",
-           ". /dev/stdin <<< {q}", "p {q} | tee >(sh)", "[ -v {q} ]", "sbatch --wrap=\"p {q}\"", "x=$(echo {q} | sh)", "X={q}; p $[1]; eval \"$X\"",
+           ". /dev/stdin <<< {q}", "p {q} | tee >(sh)", "[ -v {q} ]", "sbatch --wrap=\"p {q}\"", "x=$(echo {q} | sh)", "f() { X=$1; eval \"$X\"; }; f {q}", "f() { for x; do eval \"$x\"; done; }; f {q}", "X[0]={q}; eval \"${X[0]}\"",
+           "read x <<< {q}; eval \"$x\"", "flock f -c \"p {q}\"", "X={q}; p $[1]; eval \"$X\"",
            "[[ a && ( {q} -eq 1 ) ]]", "while [[ a || {q} -eq 1 ]]; do p; done",
        }) {
     EXPECT_EQ(place_in(line), ShellPlace::evaluated) << line;

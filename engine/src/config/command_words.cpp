@@ -81,8 +81,8 @@ void CommandWords::add(std::string_view word) {
   known_ = shell_ || is_among(interpreters, program) || (runs_ && (unknown || word == "." || word == "source"));
   interpreter_ = known_ || unknown;
   calls_with_input_ = calls_with_input_ || word == "xargs";
-  checks_ = checks_ || (runs_ && (word == "[" || word == "test" || word == "printf"));
-  evaluates_all_ = evaluates_all_ || (checks_ && word == "-v");
+  checks_ = checks_ || (runs_ && (word == "[" || word == "test" || word == "printf" || program == "flock"));
+  evaluates_all_ = evaluates_all_ || (checks_ && (word == "-v" || word == "-c"));
   evaluates_input_ = evaluates_input_ || (calls_with_input_ && interpreter_);
   evaluates_all_ = evaluates_all_ || (runs_ && is_among(evaluators, program));
   evaluates_quoted_ = evaluates_quoted_ || (runs_ && is_among(small_languages, program));

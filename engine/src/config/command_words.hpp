@@ -36,7 +36,7 @@ class CommandWords {
   bool evaluates_quoted_ = false;  // awk, sed
   bool evaluates_input_ = false;
   bool calls_with_input_ = false;  // xargs
-  bool checks_ = false;            // [, test and printf, whose -v evaluates a name.
+  bool checks_ = false;            // [, test and printf, whose -v evaluates a name; flock, whose -c a command.
   bool interpreter_ = false;       // Its options are being read.
   bool known_ = false;             // It is one for certain.
   bool shell_ = false;             // It is one whose quoting is that of sh.

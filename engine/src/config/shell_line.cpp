@@ -73,7 +73,7 @@ class ShellLine {
     std::string word;          // The one that is being read.
     bool begun = false;        // There is one: it may be empty.
     bool redirection = false;  // It names a file.
-    bool loops = false;        // `for` and `set` keep values in variables.
+    bool sets = false;         // It is `set`, which keeps values in $1 and its kin.
     bool tests = false;        // Between [[ and ]], where ( ) & | separate nothing.
   };
   struct Frame {
@@ -208,9 +208,10 @@ class ShellLine {
       const bool holds_value = word.find(unknown_part) != std::string::npos;
       const bool assigns = equals != std::string::npos && equals > 0 &&
                            std::all_of(word.begin(), word.begin() + static_cast<std::ptrdiff_t>(equals),
-                                       [](char c) { return is_name_character(c) || c == '+'; });
-      command_.loops = command_.loops || word == "for" || word == "set" || word == "read";
-      keeps_value_ = keeps_value_ || (holds_value && (assigns || command_.loops));
+                                       [](char c) { return is_name_character(c) || c == '+' || c == '[' || c == ']'; });
+      command_.sets = command_.sets || word == "set";
+      keeps_value_ = keeps_value_ || word == "for" || word == "read" || word == "getopts" ||
+                     (holds_value && (assigns || command_.sets));
       command_.tests = word == "[[" || (command_.tests && word != "]]");
       if (!assigns) {
         command_.words.add(word);
@@ -239,12 +240,13 @@ class ShellLine {
     }
     const bool positional = variable.empty() ? (at(index) == '@' || at(index) == '*')
                                              : (variable.front() >= '0' && variable.front() <= '9');
+    keeps_value_ = keeps_value_ || positional;  // A function's arguments.
     std::string_view begun;
     if (!is_program(true, begun)) {
       return;
     }
     if (positional) {
-      keeps_value_ = evaluates_variable_ = true;  // A function's arguments.
+      evaluates_variable_ = true;
     } else if (!variable.empty() && !variable.starts_with("HPSEARCH_") && !variable.starts_with("PAI_")) {
       evaluates_variable_ = true;
     }
@@ -548,6 +550,7 @@ class ShellLine {
       ++at_;
     }
     hands_over_ = hands_over_ || c == '<' || at(at_) == '(';
+    keeps_value_ = keeps_value_ || c == '<';  // read x <<< VALUE
     if (at(at_) == '(') {  // bash <(…), tee >(…)
       evaluates_input_ = evaluates_input_ || command_.words.evaluates_input();
       ++at_;

@@ -31,7 +31,7 @@ using engine::ExperimentConfig;
 using engine::LaunchSpec;
 using engine::Value;
 
-constexpr std::uint64_t first_seed = 20'261'123;
+const std::uint64_t first_seed = test_seed(20'261'123);
 
 class HostileNames : public testing::Test {
  protected:

@@ -25,7 +25,7 @@ using engine::LaunchSpec;
 using engine::Value;
 using Texts = std::vector<std::string>;
 
-constexpr std::uint64_t first_seed = 20'261'122;
+const std::uint64_t first_seed = test_seed(20'261'122);
 
 class Quoting : public testing::Test {
  protected:
