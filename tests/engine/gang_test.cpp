@@ -38,7 +38,6 @@ TEST_F(Gangs, HaveAWorkerForEachRoleThoughFewerWouldDo) {
   experiment = cluster.create(gang_config(4, 1, 1, {{"launch", launch}}));
   step(LookAtClock{});
   EXPECT_TRUE(launched.empty()) << "four are needed";
-  EXPECT_NE(explain(*cluster.engine.find(experiment), TrialNumber(0), cluster.engine.workers()).now.find("in equal parts, 4 at least for launch.roles, and"), std::string::npos);
   workers.push_back(join("4", 2));
   step(LookAtClock{});
   for (std::uint64_t rank = 0; rank < workers.size(); ++rank) {
