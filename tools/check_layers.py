@@ -33,8 +33,8 @@ ROOMS = {
 # Inside the engine, from the ground up: each sub-room may include itself and what stands before it.
 ENGINE_ORDER = ["base", "space", "searcher", "config", "trial", "experiment", "cluster", "scheduler", "world",
                 "journal", "engine", "step", "search", "sim"]
-# These two private headers are the desk at which the sources of several sub-rooms work on one step.
-DESK = {"experiment/world.hpp": "world", "step.hpp": "step"}
+# These private headers are the desk at which the sources of several sub-rooms work on one step.
+DESK = {"experiment/world.hpp": "world", "applier.hpp": "step", "step.hpp": "step"}
 AT_THE_DESK = {"experiment", "cluster", "scheduler", "journal", "engine"}
 
 STANDARD = set("""algorithm any array atomic barrier bit bitset cassert cctype cerrno cfenv cfloat charconv chrono

@@ -1,5 +1,6 @@
 #include "cli/determined_script.hpp"
 
+#include <algorithm>
 #include <fstream>
 #include <sstream>
 #include <string_view>
@@ -64,7 +65,12 @@ std::optional<std::string> determined_script(const Value& tree, const std::files
   if (entrypoint == nullptr || tree.at_path("launch") != nullptr || tree.at_path("metrics") != nullptr) {
     return std::nullopt;
   }
-  for (const std::string& word : words_of(*entrypoint)) {
+  const std::vector<std::string> words = words_of(*entrypoint);
+  // The harness starts its entrypoint word for word: whoever has placeholders in it wants values there.
+  if (std::any_of(words.begin(), words.end(), [](const std::string& word) { return word.find('{') != std::string::npos; })) {
+    return std::nullopt;
+  }
+  for (const std::string& word : words) {
     if (word.ends_with(".py") && std::filesystem::path(word).is_relative() && is_written_for_determined(context / word)) {
       return word;
     }

@@ -189,6 +189,10 @@ void WorkerGate::greet(const net::Peer& peer, const proto::Envelope& envelope, c
     return;
   }
   const auto known = runtime_.worker_with_uid(hello.uid);
+  // A connection is one worker's: whoever speaks as another on it is not that one any more.
+  if (const auto before = sessions_.find(peer); before != sessions_.end() && before->second.worker != known) {
+    end_session(peer);
+  }
   if (known) {
     const Counterpart& counterpart = counterparts_[*known];
     if (hello.incarnation == counterpart.agent.incarnation && envelope.msg_no <= counterpart.hello) {
@@ -540,9 +544,11 @@ void WorkerGate::repeat(WorkerId worker, Counterpart& counterpart, engine::Insta
       if (!send(worker, proto::Lease{launch.spec})) {
         return;  // The session has ended, and with it these lists.
       }
-      // Who did not have the lease has acknowledged what was decided about it as over; now it would begin.
+      // Who did not have the lease has acknowledged what was decided about it as over; now it would begin. What is not
+      // durable is told when it is.
       const engine::LiveAttempt* attempt = live(key);
-      if (attempt->decision && attempt->decision->directive != engine::Directive::train_on) {
+      if (attempt->decision && attempt->decision->directive != engine::Directive::train_on &&
+          attempt->decision->id <= runtime_.store_counters().durable) {
         counterpart.decisions[key] = Told{*attempt->decision, now};
         if (!send(worker, proto::Decide{key, *attempt->decision})) {
           return;

@@ -2,6 +2,8 @@
 
 #include <re2/re2.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <string>
 
 #include "hpsearch/engine/base/text.hpp"
@@ -24,6 +26,9 @@ std::string quoted(const std::string& text) {
 constexpr int most_instructions = 500'000;
 constexpr int instructions_of_too_large = 150'000;
 
+// And finding costs some nanoseconds for each instruction and byte.
+constexpr std::size_t most_steps = 50'000'000;
+
 int instructions(const re2::RE2& expression) {
   if (expression.ok()) {
     return expression.ProgramSize();
@@ -38,13 +43,21 @@ void check_metric(const PatternUse& use, const re2::RE2& expression, Problems& p
   }
 }
 
-void check_values(const PatternUse& use, const re2::RE2& expression, Problems& problems) {
+/// `left`: steps of most_steps.
+void check_values(const PatternUse& use, const re2::RE2& expression, std::size_t& left, Problems& problems) {
   if (!expression.ok()) {
     problems.push_back({use.path, "is " + quoted(use.pattern) + ", which cannot be used: " + expression.error(),
                         "a regular expression (RE2)"});
     return;
   }
   for (const PatternUse::Text& one : use.texts) {
+    const std::size_t steps = static_cast<std::size_t>(std::max(expression.ProgramSize(), 1)) * (one.text.size() + 1);
+    if (steps > left) {
+      problems.push_back({one.path, "takes too long to be looked at with the pattern " + quoted(use.pattern),
+                          "a simpler pattern, or a shorter text"});
+      return;
+    }
+    left -= steps;
     if (!re2::RE2::PartialMatch(one.text, expression)) {
       problems.push_back({one.path, "is " + quoted(one.text),
                           "a text in which the pattern " + quoted(use.pattern) + " is found"});
@@ -57,6 +70,7 @@ void check_values(const PatternUse& use, const re2::RE2& expression, Problems& p
 Problems problems_of(std::span<const PatternUse> uses) {
   Problems problems;
   int left = most_instructions;
+  std::size_t steps_left = most_steps;
   for (const PatternUse& use : uses) {
     if (left < 0) {
       problems.push_back({use.path, "stands after patterns that take too long to read together", "simpler patterns"});
@@ -69,7 +83,7 @@ Problems problems_of(std::span<const PatternUse> uses) {
         check_metric(use, expression, problems);
         break;
       case engine::PatternPurpose::value:
-        check_values(use, expression, problems);
+        check_values(use, expression, steps_left, problems);
         break;
     }
   }

@@ -329,7 +329,8 @@ TEST(ExperimentFile, ShowsAScriptOfDeterminedsByWhatItImports) {
     });
     return (kind == nullptr ? "none" : *kind->as_text()) + std::string(noted ? ", noted" : "");
   };
-  EXPECT_EQ(kind_of("python3 core.py --x {trial_id}"), "determined, noted");
+  EXPECT_EQ(kind_of("python3 core.py --x 1"), "determined, noted");
+  EXPECT_EQ(kind_of("python3 core.py --x {trial_id}"), "none") << "the harness would not put a value there";
   EXPECT_EQ(kind_of("[python3, from.py]"), "determined, noted");
   EXPECT_EQ(kind_of("python3 perhaps.py"), "none");
   EXPECT_EQ(kind_of("python3 other.py"), "none");

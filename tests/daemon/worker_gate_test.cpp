@@ -120,6 +120,22 @@ TEST(WorkerGate, NewestSessionWinsAndTheOlderOneIsNotHeard) {
 
 // Found by hpsearch-sim: a HELLO delayed on a closed connection says that nothing is held, and so gave up what had
 // been leased since.
+TEST(WorkerGate, AConnectionIsOneWorkers) {
+  House house;
+  ScriptedWorker worker(house);
+  worker.join();
+  auto other = worker.greeting();
+  other.uid = "somebody-else";
+  worker.forget();
+  worker.send(other);
+  EXPECT_EQ(worker.wait_for<proto::Welcome>().worker, engine::WorkerId(2));
+  EXPECT_FALSE(house.gate->connected(engine::WorkerId(1))) << "nobody speaks as the first any more";
+  worker.send(proto::Goodbye{""});
+  house.pump_until([&] { return !house.gate->connected(engine::WorkerId(2)); });
+  house.submit(small_search(1));  // What is for either of them finds nobody.
+  EXPECT_FALSE(house.gate->connected(engine::WorkerId(1)));
+}
+
 TEST(WorkerGate, HelloThatWasOvertakenByALaterOneIsDropped) {
   House house;
   house.submit(small_search(1));

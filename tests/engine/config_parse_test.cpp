@@ -620,7 +620,7 @@ INSTANTIATE_TEST_SUITE_P(
               "bind_mounts[0].host_path: is missing (an absolute path)\n"},
         Shape{"MountOverTheWorkingDirectory", "bind_mounts",
               Value::List{Value::Map{{"host_path", "/x"}, {"container_path", "."}}},
-              "bind_mounts[0].container_path: is \".\" (a path other than the working directory)\n"},
+              "bind_mounts[0].container_path: is \".\" (a path other than the working directory, without ..)\n"},
         Shape{"MountThatIsNoMap", "bind_mounts", Value::List{"x", nullptr},
               "bind_mounts[0]: is \"x\" (a map)\nbind_mounts[1]: is null (a map of host_path and "
               "container_path)\n"},

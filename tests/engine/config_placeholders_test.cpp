@@ -46,7 +46,7 @@ TEST(Placeholders, EachStateOfTheShellIsFollowed) {
            "p $((1 + (2))) {q}", "x=$(p {q})", "echo \"$(p {q})\"", "(cd a; p {q})", "case a in a) p {q};; esac",
            "cat <<EOF\nit's\nEOF\np {q}", "cat <<-'EOF' >f\n\tit's\n\tEOF\np {q}", "p 2>&1 {q}", "p \\\n{q}",
            "python3 train.py -c {q}", "p -c {q}", "grep -e {q} f", "f() { p {q}; }", "sh -c 'p \"$1\"' sh {q}",
-           "bash run.sh -c {q}", "sed -i s/a/b/ {q}", "eval \"$(conda shell.bash hook)\"; p {q}",
+           "bash run.sh -c {q}", "eval \"$(conda shell.bash hook)\"; p {q}",
            "eval \"python3 train.py $PAI_USER_ARGS\"; p {q}", "test {q} && echo {{q}}", "p $'a' {q}", "[[ a ]] && p {q}",
            "p {q} | tee log", "p {q} 2>&1 | python3 parse.py", "p {q} --out $DIR | cat", "p {q} <in || exit", "[ {q} = a ] && p",
            ". ./env.sh; p {q} <in", "p {q} | awk '{{print $1}}'", "p {q} > >(tee log)", "python3 a.py | p {q}",
@@ -79,6 +79,11 @@ TEST(Placeholders, WhereATextIsEvaluatedOnlyHarmlessOnesAreSafe) {
            "echo {q} | while read x; do eval \"$x\"; done", "echo {q} | { bash; }", "echo {q} | xargs -I% sh -c '%'",
            ". /dev/stdin <<< {q}", "p {q} | tee >(sh)", "[ -v {q} ]", "sbatch --wrap=\"p {q}\"", "x=$(echo {q} | sh)", "f() { X=$1; eval \"$X\"; }; f {q}", "f() { for x; do eval \"$x\"; done; }; f {q}", "X[0]={q}; eval \"${X[0]}\"",
            "read x <<< {q}; eval \"$x\"", "flock f -c \"p {q}\"", "X={q}; p $[1]; eval \"$X\"",
+           "bash -euo pipefail -c \"p {q}\"", "perl -w -e 'p {q}'", "Rscript -e 1 -e 'f({q})'", "php -d x -r 'f({q});'",
+           "echo \"p {q}\" | python3 -", "echo \"p {q}\" | bash -", "echo {q} | bash -s -- x", "echo {q} | ssh host",
+           "sbatch <<< \"p {q}\"", "sed -i s/LR/{q}/ f", "sed -i s/a/b/ {q}", "find . -exec sed -i s/LR/{q}/ f \\;",
+           "N={q}; p $((N*100))", "declare -i N; N={q}", "export X={q}; sh -c 'eval \"$X\"'", "scl enable x \"p {q}\"",
+           "sg g -c \"p {q}\"", "coproc eval {q}",
            "[[ a && ( {q} -eq 1 ) ]]", "while [[ a || {q} -eq 1 ]]; do p; done",
        }) {
     EXPECT_EQ(place_in(line), ShellPlace::evaluated) << line;

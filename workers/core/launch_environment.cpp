@@ -271,10 +271,13 @@ Status check_lengths(const Launch& launch) {
 
 bool speaks_of_identity(std::string_view name) noexcept {
   constexpr std::array<std::string_view, 5> prefixes{"DET_", "HPSEARCH_", "MA_", "PAI_", "VC_"};
-  constexpr std::array<std::string_view, 14> names{
+  // The last two lines: of the job that this worker itself may be a part of.
+  constexpr std::array<std::string_view, 24> names{
       "ELASTICBATCH_CONFIG", "ElASTICBATCH_CONFIG", "GROUP_RANK",   "LOCAL_RANK",  "LOCAL_WORLD_SIZE",
       "MASTER_ADDR",         "MASTER_PORT",         "NPROC_PER_NODE", "RANK",        "TF_CONFIG",
       "VK_TASK_INDEX",       "WORKER_ADDRS",        "WORKER_PORT",  "WORLD_SIZE",
+      "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK", "PMI_SIZE",
+      "SLURM_LOCALID", "SLURM_NPROCS", "SLURM_NTASKS", "SLURM_PROCID",
   };
   return std::any_of(prefixes.begin(), prefixes.end(),
                      [&](std::string_view prefix) { return name.starts_with(prefix); }) ||

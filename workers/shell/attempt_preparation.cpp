@@ -170,7 +170,7 @@ Status mount_for(const LaunchSpec& spec, const AttemptDirectory& directory, Laun
       const std::filesystem::path place = directory.work() / mount.container_path;
       const bool is_directory = std::filesystem::is_directory(status);
       const Status made = make_directories(is_directory ? place : place.parent_path());
-      if (!made || (!is_directory && !write_file(place, "", false))) {
+      if (!made || (!is_directory && !std::filesystem::exists(place, error) && !write_file(place, "", false))) {
         return Error{Errc::unavailable, "bind_mounts: cannot make " + place.string()};
       }
       mount.container_path = place.string();

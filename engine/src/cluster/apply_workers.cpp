@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "experiment/applier.hpp"
+#include "applier.hpp"
 
 namespace hpsearch::engine {
 namespace {

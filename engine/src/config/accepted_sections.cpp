@@ -56,9 +56,9 @@ std::vector<BindMount> read_bind_mounts(Section& top) {
     const auto container_path = mount.text("container_path");
     if (!mount.has("container_path")) {
       mount.missing("container_path", "a path inside the container");
-    } else if (container_path && (container_path->empty() || *container_path == ".")) {
+    } else if (container_path && (container_path->empty() || *container_path == "." || climbs(*container_path))) {
       mount.problem("container_path", "is " + shown(Value(*container_path)),
-                    "a path other than the working directory");
+                    "a path other than the working directory, without ..");
     }
     const bool read_only = mount.boolean("read_only").value_or(false);
     const auto propagation = mount.text("propagation");

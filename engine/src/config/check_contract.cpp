@@ -279,6 +279,9 @@ class ContractCheck {
 
   /// The worker would refuse them at the start of each attempt.
   void placeholders() {
+    if (is_too_long()) {
+      return;
+    }
     if (const std::string* line = std::get_if<std::string>(&config_.entrypoint.command)) {
       check_pieces(line_pieces(*line), "entrypoint");
       return;
@@ -294,6 +297,33 @@ class ContractCheck {
         }
       }
     }
+  }
+
+  /// More than could be followed in a moment: each placeholder is asked for every value that it can have.
+  bool is_too_long() {
+    constexpr std::int64_t most_placeholders = 1'000;
+    std::size_t longest = 0;
+    std::int64_t braces = 0;
+    const auto look = [&](const std::string& text) {
+      longest = std::max(longest, text.size());
+      braces += std::count(text.begin(), text.end(), '{');
+    };
+    if (const std::string* line = std::get_if<std::string>(&config_.entrypoint.command)) {
+      look(*line);
+    } else {
+      for (const std::string& item : std::get<std::vector<std::string>>(config_.entrypoint.command)) {
+        look(item);
+      }
+    }
+    if (longest > longest_string) {
+      problem("entrypoint", "can take " + std::to_string(longest) + " bytes with its values",
+              "at most " + std::to_string(longest_string) +
+                  ": one argument has to hold it. Programs find long values in hyperparameters.json");
+    } else if (braces > most_placeholders) {
+      problem("entrypoint", "has " + std::to_string(braces) + " times {",
+              "at most " + std::to_string(most_placeholders) + "; {args} stands for all hyperparameters");
+    }
+    return longest > longest_string || braces > most_placeholders;
   }
 
   static bool is_all(const EntrypointPiece& piece) {
@@ -538,6 +568,10 @@ class ContractCheck {
     if (launch.rank == RankLevel::process && !config_.contract.image.empty()) {
       problem("launch.rank", "is \"process\" and environment.image is " + shown(Value(config_.contract.image)),
               "node; in a container one process is started, which may be torchrun");
+    }
+    if (launch.kind != LaunchKind::process && launch.kind != LaunchKind::determined && wants_determined_harness(config_)) {
+      problem("launch.kind", "is \"" + std::string(name_of(launch.kind)) + "\", and the entrypoint runs on the Determined harness",
+              "determined, or no launch section: the harness starts the processes of a node itself");
     }
     if (launch.roles != LaunchRoles{}) {
       roles();

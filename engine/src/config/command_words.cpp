@@ -24,16 +24,23 @@ std::string_view program_of(std::string_view word) {
 }
 
 constexpr std::array<std::string_view, 4> shells{"ash", "bash", "dash", "sh"};
-constexpr std::array<std::string_view, 18> interpreters{
-    "R",    "Rscript", "csh", "fish", "ipython", "julia", "ksh",  "lua", "mksh",
-    "node", "nodejs",  "octave", "perl", "php",   "pypy",  "python", "ruby", "zsh"};
+constexpr std::array<std::string_view, 20> interpreters{
+    "R",    "Rscript", "csh",    "fish", "ipython", "julia", "ksh",  "lua",  "matlab", "mksh",
+    "mysql", "node",   "nodejs", "octave", "perl",  "php",   "psql", "ruby", "tcsh",   "zsh"};
+// Of these it is known which options have values.
+constexpr std::array<std::string_view, 2> pythons{"pypy", "python"};
 // These join their words and evaluate them, or evaluate one by one what looks like a text.
-constexpr std::array<std::string_view, 22> evaluators{
-    "[[",   "alias", "bsub",    "declare", "eval", "let",    "mapfile", "parallel", "qsub", "read", "readarray",
-    "rsh", "runuser", "sbatch", "script",  "ssh",  "su",     "tmux",    "trap",     "typeset", "unset", "watch"};
+constexpr std::array<std::string_view, 12> evaluators{"[[",      "alias", "declare",   "eval", "let",     "local",
+                                                      "mapfile", "read",  "readarray", "trap", "typeset", "unset"};
+// And these run what they read, too.
+constexpr std::array<std::string_view, 20> runners{
+    "at",   "batch",   "bsub",   "doas", "nix-shell", "parallel", "pdsh", "qsub", "rsh",  "runuser",
+    "sbatch", "scl",   "screen", "script", "sg",      "ssh",      "sshpass", "su", "tmux", "watch"};
 // A command begins behind them.
-constexpr std::array<std::string_view, 11> before_commands{
-    "!", "builtin", "command", "do", "elif", "else", "if", "then", "until", "while", "{"};
+constexpr std::array<std::string_view, 12> before_commands{
+    "!", "builtin", "command", "coproc", "do", "elif", "else", "if", "then", "until", "while", "{"};
+// Of find: a command begins behind them too.
+constexpr std::array<std::string_view, 4> runs_a_command{"-exec", "-execdir", "-ok", "-okdir"};
 constexpr std::array<std::string_view, 6> small_languages{"awk", "gawk", "mawk", "nawk", "original-awk", "sed"};
 constexpr std::array<std::string_view, 9> options_with_value{
     "+O", "+o", "--init-file", "--rcfile", "-I", "-O", "-W", "-X", "-o"};
@@ -43,9 +50,9 @@ constexpr std::array<std::string_view, 15> wrappers{
 
 }  // namespace
 
-WordRole CommandWords::role(std::string_view begun, bool quoted) const noexcept {
+WordRole CommandWords::role(std::string_view begun) const noexcept {
   const bool option_with_code = interpreter_ && !code_next_ && !skips_next_ && begun.starts_with('-');
-  if (evaluates_all_ || (evaluates_quoted_ && quoted) || option_with_code) {
+  if (evaluates_all_ || small_language_ || option_with_code) {
     return WordRole::code;
   }
   if (interpreter_ && code_next_ && !skips_next_) {
@@ -56,7 +63,11 @@ WordRole CommandWords::role(std::string_view begun, bool quoted) const noexcept 
 
 void CommandWords::add(std::string_view word) {
   const bool first = first_;
-  first_ = first && is_among(before_commands, word);
+  first_ = (first && is_among(before_commands, word)) || is_among(runs_a_command, word);
+  if (first_) {
+    interpreter_ = code_next_ = shell_ = false;
+    return;
+  }
   if (interpreter_) {
     if (skips_next_) {
       skips_next_ = false;
@@ -66,7 +77,7 @@ void CommandWords::add(std::string_view word) {
       option(word);
       return;
     }
-    evaluates_input_ = evaluates_input_ || word == "/dev/stdin";
+    evaluates_input_ = evaluates_input_ || word == "/dev/stdin" || word == "-";
     interpreter_ = code_next_ = shell_ = false;  // Its program; what follows are that one's arguments.
     return;
   }
@@ -78,26 +89,34 @@ void CommandWords::add(std::string_view word) {
   }
   runs_ = first || wrapped_;
   shell_ = is_among(shells, program);
-  known_ = shell_ || is_among(interpreters, program) || (runs_ && (unknown || word == "." || word == "source"));
+  loose_ = is_among(interpreters, program);
+  known_ = shell_ || loose_ || is_among(pythons, program) || (runs_ && (unknown || word == "." || word == "source"));
   interpreter_ = known_ || unknown;
   calls_with_input_ = calls_with_input_ || word == "xargs";
   checks_ = checks_ || (runs_ && (word == "[" || word == "test" || word == "printf" || program == "flock"));
   evaluates_all_ = evaluates_all_ || (checks_ && (word == "-v" || word == "-c"));
   evaluates_input_ = evaluates_input_ || (calls_with_input_ && interpreter_);
-  evaluates_all_ = evaluates_all_ || (runs_ && is_among(evaluators, program));
-  evaluates_quoted_ = evaluates_quoted_ || (runs_ && is_among(small_languages, program));
+  const bool is_runner = is_among(runners, program);
+  evaluates_all_ = evaluates_all_ || (runs_ && (is_runner || is_among(evaluators, program)));
+  small_language_ = small_language_ || (runs_ && is_among(small_languages, program));
+  evaluates_input_ = evaluates_input_ || (runs_ && is_runner);
 }
 
 void CommandWords::option(std::string_view word) {
+  const bool letters = word.front() == '+' || word[1] != '-';
   if (shell_) {
-    code_next_ = code_next_ || (word.front() == '-' && word[1] != '-' && word.find('c') != std::string_view::npos);
+    code_next_ = code_next_ || (word.front() == '-' && letters && word.find('c') != std::string_view::npos);
+    evaluates_input_ = evaluates_input_ || (letters && word.find('s') != std::string_view::npos);
+  } else if (loose_ && runs_) {
+    evaluates_all_ = true;  // Which words are its options' values, and so what is the program, differs among them.
   } else if (word.starts_with("--")) {
     code_next_ = code_next_ || word == "--eval" || word == "--command" || word == "--execute" || word == "--print";
   } else if (word.front() == '-') {
     // -c, -lc, -e, -pe, -E, -r (php), -p (node).
     code_next_ = code_next_ || word.find_first_of("ceEpr") != std::string_view::npos;
   }
-  skips_next_ = is_among(options_with_value, word);
+  // `-euo pipefail`: the last of several letters has a value too.
+  skips_next_ = is_among(options_with_value, word) || (shell_ && letters && word.find_first_of("oO") != std::string_view::npos);
 }
 
 }  // namespace hpsearch::engine

@@ -19,9 +19,12 @@ enum class WordRole : std::uint8_t {
 /// It errs towards `code`: such a word takes fewer values, but a text that is evaluated is never called plain.
 class CommandWords {
  public:
-  /// Of the word that begins with `begun`, in quotes or not.
-  [[nodiscard]] WordRole role(std::string_view begun, bool quoted) const noexcept;
+  /// Of the word that begins with `begun`.
+  [[nodiscard]] WordRole role(std::string_view begun) const noexcept;
   void add(std::string_view word);
+
+  /// The word that comes next is a program of a shell, which sees the line's variables.
+  [[nodiscard]] bool is_shell_next() const noexcept { return evaluates_all_ || (interpreter_ && shell_ && code_next_); }
 
   /// It runs what it reads: an interpreter that has been given no program so far, or xargs with one.
   [[nodiscard]] bool evaluates_input() const noexcept { return (interpreter_ && known_) || evaluates_input_; }
@@ -33,12 +36,13 @@ class CommandWords {
   bool wrapped_ = false;           // The first is timeout, env or another that runs the command behind it.
   bool runs_ = false;              // The interpreter is certainly run, and not an argument that has its name.
   bool evaluates_all_ = false;     // eval, ssh
-  bool evaluates_quoted_ = false;  // awk, sed
+  bool small_language_ = false;    // awk, sed
   bool evaluates_input_ = false;
   bool calls_with_input_ = false;  // xargs
   bool checks_ = false;            // [, test and printf, whose -v evaluates a name; flock, whose -c a command.
   bool interpreter_ = false;       // Its options are being read.
   bool known_ = false;             // It is one for certain.
+  bool loose_ = false;             // Which of its options have values is not known here.
   bool shell_ = false;             // It is one whose quoting is that of sh.
   bool code_next_ = false;
   bool skips_next_ = false;        // It is an option's value.

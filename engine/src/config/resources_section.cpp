@@ -9,7 +9,6 @@ namespace hpsearch::engine {
 
 namespace {
 
-
 // "128M", "1.5G", "64k", "512b" as Docker reads them.
 bool is_memory_size(const Value& value) {
   if (const std::optional<std::int64_t> bytes = whole_number(value)) {

@@ -143,16 +143,16 @@ class ShellLine {
   }
 
   /// Whether the word that is being read is a program, by the innermost command or by one that this one stands in.
-  [[nodiscard]] bool is_program(bool quoted, std::string_view& begun) const {
-    const auto runs = [&begun](const Command& command, bool in_quotes) {
+  [[nodiscard]] bool is_program(std::string_view& begun) const {
+    const auto runs = [&begun](const Command& command) {
       begun = command.word;
-      return command.words.role(command.word, in_quotes) != WordRole::plain;
+      return command.words.role(command.word) != WordRole::plain;
     };
-    if (!command_.redirection && runs(command_, quoted)) {
+    if (!command_.redirection && runs(command_)) {
       return true;
     }
     return std::any_of(frames_.begin(), frames_.end(), [&runs](const Frame& frame) {
-      return frame.inside == Inside::substitution && runs(frame.outer, true);
+      return frame.inside == Inside::substitution && runs(frame.outer);
     });
   }
 
@@ -174,7 +174,7 @@ class ShellLine {
       return frame.inside == Inside::substitution;  // What it prints may go into a variable.
     });
     std::string_view begun;
-    if (is_program(in_single_quotes || in_double_quotes, begun)) {
+    if (is_program(begun)) {
       const bool computes = begun.find("((") != begun.npos || begun.find('[') != begun.npos || begun.find("let ") != begun.npos;
       return put(index, computes ? ShellPlace::number : ShellPlace::evaluated, "a text that is evaluated as a program");
     }
@@ -210,6 +210,7 @@ class ShellLine {
                            std::all_of(word.begin(), word.begin() + static_cast<std::ptrdiff_t>(equals),
                                        [](char c) { return is_name_character(c) || c == '+' || c == '[' || c == ']'; });
       command_.sets = command_.sets || word == "set";
+      evaluates_variable_ = evaluates_variable_ || word == "declare" || word == "typeset" || word == "local";  // -i
       keeps_value_ = keeps_value_ || word == "for" || word == "read" || word == "getopts" ||
                      (holds_value && (assigns || command_.sets));
       command_.tests = word == "[[" || (command_.tests && word != "]]");
@@ -242,7 +243,7 @@ class ShellLine {
                                              : (variable.front() >= '0' && variable.front() <= '9');
     keeps_value_ = keeps_value_ || positional;  // A function's arguments.
     std::string_view begun;
-    if (!is_program(true, begun)) {
+    if (!is_program(begun)) {
       return;
     }
     if (positional) {
@@ -253,6 +254,8 @@ class ShellLine {
   }
 
   void push(Inside inside, bool quoted) {
+    // Some shells evaluate what a variable holds that is to be a number.
+    evaluates_variable_ = evaluates_variable_ || inside == Inside::arithmetic;
     if (frames_.size() >= most_frames) {
       lose("a line that is nested too deep");
     }
@@ -384,11 +387,14 @@ class ShellLine {
 
   void single_quotes() {
     command_.begun = true;
+    const bool shell = command_.words.is_shell_next();
     for (++at_; at_ < symbols_.size() && at(at_) != '\''; ++at_) {
       if (symbols_[at_].name != nullptr) {
         place(at_, true);
       } else if (at(at_) == '\n') {
         quoted_newline();
+      } else if (at(at_) == '$' || at(at_) == '`' || at(at_) == '(') {
+        evaluates_variable_ = evaluates_variable_ || shell;  // A shell in a shell: nothing of it is followed.
       }
       command_.word.push_back(at(at_));
     }
@@ -666,7 +672,7 @@ std::vector<std::vector<EntrypointPiece>> item_pieces(const std::vector<std::str
     for (const EntrypointPiece& piece : pieces) {
       word += piece.is_name ? std::string(1, unknown_part) : piece.text;
     }
-    const WordRole role = words.role(word, true);
+    const WordRole role = words.role(word);
     words.add(word);
     if (role == WordRole::shell_code) {
       pieces = line_pieces(item);

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "world.hpp"
+#include "experiment/world.hpp"
 
 namespace hpsearch::engine {
 
