@@ -82,7 +82,7 @@ TEST(Placeholders, WhereATextIsEvaluatedOnlyHarmlessOnesAreSafe) {
            "bash -euo pipefail -c \"p {q}\"", "perl -w -e 'p {q}'", "Rscript -e 1 -e 'f({q})'", "php -d x -r 'f({q});'",
            "echo \"p {q}\" | python3 -", "echo \"p {q}\" | bash -", "echo {q} | bash -s -- x", "echo {q} | ssh host",
            "sbatch <<< \"p {q}\"", "sed -i s/LR/{q}/ f", "sed -i s/a/b/ {q}", "find . -exec sed -i s/LR/{q}/ f \\;",
-           "N={q}; p $((N*100))", "declare -i N; N={q}", "export X={q}; sh -c 'eval \"$X\"'", "scl enable x \"p {q}\"",
+           "N={q}; p $((N*100))", "N={q}; p $(($N + 1))", "p $(( $(echo {q}) ))", "declare -i N; N={q}", "export X={q}; sh -c 'eval \"$X\"'", "scl enable x \"p {q}\"",
            "sg g -c \"p {q}\"", "coproc eval {q}",
            "[[ a && ( {q} -eq 1 ) ]]", "while [[ a || {q} -eq 1 ]]; do p; done",
        }) {

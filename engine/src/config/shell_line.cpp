@@ -254,8 +254,6 @@ class ShellLine {
   }
 
   void push(Inside inside, bool quoted) {
-    // Some shells evaluate what a variable holds that is to be a number.
-    evaluates_variable_ = evaluates_variable_ || inside == Inside::arithmetic;
     if (frames_.size() >= most_frames) {
       lose("a line that is nested too deep");
     }
@@ -337,6 +335,7 @@ class ShellLine {
   void dollar() {
     const bool quoted = !frames_.empty() && frames_.back().quoted;
     const char next = at(at_ + 1);
+    evaluates_variable_ = evaluates_variable_ || is(Inside::arithmetic);
     if (next == '\\' && at(at_ + 2) == '\n') {
       lose("a line that is broken behind a $");
     }
@@ -433,6 +432,8 @@ class ShellLine {
   }
 
   void in_arithmetic(char c) {
+    // Some shells evaluate what a variable holds that is to be a number.
+    evaluates_variable_ = evaluates_variable_ || (is_name_character(c) && (c < '0' || c > '9'));
     if (c == '(') {
       push(Inside::arithmetic, frames_.back().quoted);
     } else if (c == ')') {
