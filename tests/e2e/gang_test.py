@@ -15,17 +15,23 @@ PROGRAM = harness.HERE / "programs" / "gang_training.py"
 
 
 def kill_with_ancestors(pid):
-    """The process, what started it, and the keeper of them all."""
+    """The keeper, what it started, and the process, in this order: none is left to see the next one's end."""
+    chain = []
     for _ in range(3):
         try:
-            fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2].split()
-            if b"hpsearch" not in pathlib.Path(f"/proc/{pid}/cmdline").read_bytes() and PROGRAM.name.encode() not in \
-                    pathlib.Path(f"/proc/{pid}/cmdline").read_bytes():
-                return
-            os.kill(pid, signal.SIGKILL)
+            parent = int(pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2].split()[1])
+            command = pathlib.Path(f"/proc/{pid}/cmdline").read_bytes()
         except (FileNotFoundError, ProcessLookupError):
-            return
-        pid = int(fields[1])
+            break
+        if b"hpsearch" not in command and PROGRAM.name.encode() not in command:
+            break
+        chain.insert(0, pid)
+        pid = parent
+    for each in chain:
+        try:
+            os.kill(each, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
 
 
 class GangCase(harness.Case):
