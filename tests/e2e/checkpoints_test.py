@@ -112,11 +112,13 @@ class WarmStart(harness.Case):
         server = ("--server", cluster.http)
         (self.folder / "train.py").write_text(TRAINING.format(package=str(harness.ROOT / "clients" / "python")))
         (self.folder / "warm.py").write_text(
-            "import os, sys\n"
+            "import os, sys, time\n"
             f"sys.path.insert(0, {str(harness.ROOT / 'clients' / 'python')!r})\n"
             "import hpsearch\n"
             "content = (hpsearch.latest_checkpoint() / 'state.json').read_text()\n"
             "print('WARM', os.environ.get('HPSEARCH_WARM_START'), os.environ['DET_LATEST_CHECKPOINT'], content)\n"
+            f"while not os.path.exists({str(self.folder / 'go')!r}):\n"
+            "    time.sleep(0.02)\n"
             "hpsearch.report(1, loss=1.0)\n")
         searcher = {"name": "single", "metric": "loss", "max_length": {"epochs": 3}}
         first = cluster.submit({"entrypoint": ["/usr/bin/python3", "-B", str(self.folder / "train.py")],
@@ -138,6 +140,7 @@ class WarmStart(harness.Case):
         self.assertIn("it was deleted, or its upload never finished", refused.stderr)
         second = cluster.submit(tree)
         held = self.run_cli("checkpoints", "delete", "1/0/1-2", *server, expect=None)
+        (self.folder / "go").touch()
         self.assertEqual(cluster.wait_until_over(second), "COMPLETED")
         log = self.run_cli("logs", second, 0, *server).stdout
         self.assertIn(f"WARM 1 {listed[0]['path']} {{\"epoch\": 2}}", log)
