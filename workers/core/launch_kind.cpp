@@ -77,6 +77,12 @@ std::string_view role_of(std::uint64_t rank, std::uint64_t nodes, const LaunchRo
   return behind <= roles.evaluator + roles.ps ? "ps" : "worker";
 }
 
+/// How many ranks before this one say its address: each of them listens there.
+std::uint64_t neighbours_before(const std::vector<std::string>& addresses, std::uint64_t rank) {
+  const auto end = addresses.begin() + static_cast<std::ptrdiff_t>(rank);
+  return static_cast<std::uint64_t>(std::count(addresses.begin(), end, addresses[rank]));
+}
+
 /// Keras and TensorFlow take its absence for training alone.
 void say_as_tensorflow(const Nodes& nodes, const LaunchRoles& roles, LaunchForm& form) {
   if (nodes.addresses.size() == 1) {
@@ -90,7 +96,7 @@ void say_as_tensorflow(const Nodes& nodes, const LaunchRoles& roles, LaunchForm&
     if (rank == nodes.rank) {
       task = Value::Map{{"type", role}, {"index", static_cast<std::int64_t>(members.size())}};
     }
-    members.emplace_back(at_port(nodes.addresses[rank], nodes.port));
+    members.emplace_back(at_port(nodes.addresses[rank], nodes.port + neighbours_before(nodes.addresses, rank)));
   }
   Value::Map by_role;
   for (auto& [role, members] : cluster) {
@@ -132,6 +138,27 @@ void say_as_mpi(const Nodes& nodes, const MeetingPoint& meeting, LaunchForm& for
 
 bool only_lends_slots(const LaunchSpec& spec) noexcept {
   return spec.launch.kind == LaunchKind::mpi && spec.rendezvous.rank > 0;
+}
+
+std::optional<std::uint64_t> port_to_listen_at(const LaunchSpec& spec) {
+  const std::vector<std::string>& addresses = spec.rendezvous.addresses;
+  const std::uint64_t rank = spec.rendezvous.rank;
+  if (rank >= addresses.size()) {
+    return std::nullopt;
+  }
+  switch (spec.launch.kind) {
+    case LaunchKind::tensorflow:
+      return spec.rendezvous.port + neighbours_before(addresses, rank);
+    case LaunchKind::pytorch:
+    case LaunchKind::xgboost:
+      return rank == 0 ? std::optional(spec.rendezvous.port) : std::nullopt;
+    case LaunchKind::process:
+    case LaunchKind::elastic_batch:
+    case LaunchKind::mpi:
+    case LaunchKind::determined:
+      break;
+  }
+  return std::nullopt;
 }
 
 std::vector<std::string> addresses_of(const LaunchSpec& spec) {

@@ -282,22 +282,19 @@ Status prepare(const LaunchSpec& asked, const AttemptDirectory& directory, const
 }  // namespace
 
 Status meeting_port_is_free(const LaunchSpec& spec) {
-  using engine::LaunchKind;
-  const LaunchKind kind = spec.launch.kind;
-  const bool listens = (spec.rendezvous.rank == 0 && (kind == LaunchKind::pytorch || kind == LaunchKind::xgboost)) ||
-                       kind == LaunchKind::tensorflow;
-  if (spec.rendezvous.addresses.empty() || !listens) {
+  const std::optional<std::uint64_t> port = port_to_listen_at(spec);
+  if (!port) {
     return engine::Done{};
   }
   const Descriptor probe(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   const int reuse = 1;  // Connections that ended a moment ago are in nobody's way.
   sockaddr_in at{};
   at.sin_family = AF_INET;
-  at.sin_port = htons(static_cast<std::uint16_t>(spec.rendezvous.port));
+  at.sin_port = htons(static_cast<std::uint16_t>(*port));
   const bool is_free = !probe || ::setsockopt(probe.get(), SOL_SOCKET, SO_REUSEADDR, &reuse, sizeof reuse) != 0 ||
                        ::bind(probe.get(), reinterpret_cast<const sockaddr*>(&at), sizeof at) == 0 || errno != EADDRINUSE;
   return is_free ? Status(engine::Done{})
-                 : Status(Error{Errc::unavailable, "port " + std::to_string(spec.rendezvous.port) +
+                 : Status(Error{Errc::unavailable, "port " + std::to_string(*port) +
                                                        ", at which its processes were to meet, is in use on this machine"});
 }
 

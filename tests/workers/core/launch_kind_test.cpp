@@ -161,6 +161,22 @@ TEST(LaunchKind, PutsTheProgramThatStartsOneProcessPerSlotBefore) {
   EXPECT_EQ(plan(second_of(LaunchKind::pytorch)).argv, (std::vector<std::string>{"python3", "train.py"}));
 }
 
+TEST(LaunchKind, TensorflowsTasksThatShareAnAddressListenAtDifferentPorts) {
+  LaunchSpec spec = second_of(LaunchKind::tensorflow);
+  spec.rendezvous.addresses = {"10.0.0.1", "10.0.0.1", "10.0.0.2"};
+  spec.rendezvous.port = 23'500;
+  EXPECT_NE(plan(spec).environment.at("TF_CONFIG").find(
+                R"({"chief":["10.0.0.1:23500"],"worker":["10.0.0.1:23501","10.0.0.2:23500"]})"),
+            std::string::npos);
+  EXPECT_EQ(port_to_listen_at(spec), 23'501U);
+  spec.launch.kind = LaunchKind::pytorch;
+  EXPECT_EQ(port_to_listen_at(spec), std::nullopt) << "rank 0 does";
+  spec.rendezvous.rank = 0;
+  EXPECT_EQ(port_to_listen_at(spec), 23'500U);
+  spec.rendezvous.addresses.clear();
+  EXPECT_EQ(port_to_listen_at(spec), std::nullopt);
+}
+
 TEST(LaunchKind, SharesTheAttemptsThreadsAmongItsProcesses) {
   EXPECT_EQ(plan(second_of(LaunchKind::pytorch)).environment.at("OMP_NUM_THREADS"), "8");
   EXPECT_EQ(plan(second_of(LaunchKind::pytorch, RankLevel::process)).environment.at("OMP_NUM_THREADS"), "4");

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,9 @@ struct LaunchForm {
 
 /// Nothing of the experiment is started on this worker: of `mpi` beside rank 0, whose mpirun does that.
 [[nodiscard]] bool only_lends_slots(const engine::LaunchSpec& spec) noexcept;
+
+/// Where a process of an attempt on several workers will listen on this one; nothing when none does, or none of us knows.
+[[nodiscard]] std::optional<std::uint64_t> port_to_listen_at(const engine::LaunchSpec& spec);
 
 /// The parts of an attempt as other contracts count them: how many workers, and their addresses by rank.
 [[nodiscard]] std::vector<std::string> addresses_of(const engine::LaunchSpec& spec);
