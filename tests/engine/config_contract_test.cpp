@@ -212,6 +212,29 @@ TEST(JobContract, WhatOneStringCannotHoldIsRefused) {
             std::string::npos);
 }
 
+TEST(JobContract, MorePlacesThanCanBeFollowedAreRefused) {
+  std::string line = "p";
+  for (int i = 0; i < 1'001; ++i) {
+    line += " {trial_id}";
+  }
+  EXPECT_EQ(problems_of(with(small_experiment(), "entrypoint", line)),
+            "entrypoint: has 1001 times { (at most 1000; {args} stands for all hyperparameters)\n");
+}
+
+TEST(JobContract, TheHarnessIsNoGangOfAnotherKind) {
+  const Value harness = with(small_experiment(), "entrypoint", "python3 -m determined.launch.torch_distributed model_def:Trial");
+  EXPECT_EQ(problems_of(harness).find("launch.kind"), std::string::npos);
+  EXPECT_NE(problems_of(with(harness, "launch", Value::Map{{"kind", "pytorch"}}))
+                .find("launch.kind: is \"pytorch\", and the entrypoint runs on the Determined harness"),
+            std::string::npos);
+}
+
+TEST(JobContract, BindMountsDoNotClimb) {
+  const Value mount = Value::Map{{"host_path", "/data"}, {"container_path", "../../data"}};
+  EXPECT_EQ(problems_of(with(small_experiment(), "bind_mounts", Value::List{mount})),
+            "bind_mounts[0].container_path: is \"../../data\" (a path other than the working directory, without ..)\n");
+}
+
 TEST(JobContract, QuotesCountWhereAValueIsQuoted) {
   Value tree = with_hyperparameters({{"x", std::string(60'000, '\'')}});
   EXPECT_EQ(notes_of(tree),

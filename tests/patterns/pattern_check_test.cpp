@@ -29,6 +29,15 @@ TEST(PatternCheck, TellsWhatIsWrongWithEachMetric) {
             "(?P<value>[-+0-9.eE]+) (a regular expression (RE2) with a group around the number)\n");
 }
 
+TEST(PatternCheck, LongTextsAreNotSearchedWithoutEnd) {
+  const std::string all = told({{.path = "parameters.tag.pattern",
+                                 .pattern = "(a|b)+c",
+                                 .purpose = PatternPurpose::value,
+                                 .texts = {{"parameters.tag.default", std::string(20'000'000, 'a')}}}});
+  EXPECT_EQ(all, "parameters.tag.default: takes too long to be looked at with the pattern \"(a|b)+c\" (a simpler pattern, or a "
+                 "shorter text)\n");
+}
+
 TEST(PatternCheck, TextsHaveToFitTheirParametersPattern) {
   EXPECT_EQ(told({{.path = "parameters.tag.pattern",
                    .pattern = "^v[0-9]+$",

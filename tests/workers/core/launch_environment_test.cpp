@@ -267,6 +267,19 @@ TEST(Environment, TheWorkersOwnVariablesDoNotLeak) {
   EXPECT_FALSE(environment.contains("PAI_HPS_OLD"));
 }
 
+// A worker started by srun or mpirun is a rank of that job; its programs are not.
+TEST(Environment, TheWorkersOwnRankIsNotItsPrograms) {
+  LentMachine machine;
+  machine.slots = 1;
+  machine.cores = 1;
+  machine.environment = {{"PMI_RANK", "3"}, {"OMPI_COMM_WORLD_RANK", "3"}, {"SLURM_PROCID", "3"}, {"SLURM_JOB_ID", "9"}};
+  const auto environment = plan(spec_of({Argv{"p"}}), machine).environment;
+  EXPECT_FALSE(environment.contains("PMI_RANK"));
+  EXPECT_FALSE(environment.contains("OMPI_COMM_WORLD_RANK"));
+  EXPECT_FALSE(environment.contains("SLURM_PROCID"));
+  EXPECT_EQ(environment.at("SLURM_JOB_ID"), "9");
+}
+
 TEST(Environment, ThreadsAreTheSlotsShareUnlessTheExperimentSaysSo) {
   LentMachine machine{.slots = 4, .cores = 16, .devices = {}, .environment = {{"OMP_NUM_THREADS", "99"}}};
   LaunchSpec spec = spec_of({Argv{"p"}});
