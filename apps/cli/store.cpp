@@ -302,8 +302,10 @@ int store_salvage(const StoreOptions& options, const Output& output) {
     output.print("nothing is lost: the log is whole\n");
   } else {
     output.print(printable(saved->damage) + "\n");
-    output.print("lost: events " + std::to_string(saved->kept.number() + 1) + " to " +
-                 std::to_string(saved->stored.number()) + " (" + std::to_string(lost) + ")" +
+    output.print("lost: " +
+                 (lost > 0 ? "events " + std::to_string(saved->kept.number() + 1) + " to " +
+                                 std::to_string(saved->stored.number()) + " (" + std::to_string(lost) + ")"
+                           : "what was stored after event " + std::to_string(saved->kept.number())) +
                  (saved->kept.number() == 0 ? "" : "; the last one kept is of " + time_text(static_cast<double>(saved->kept_at.micros()) / 1e6)) +
                  "\n");
   }

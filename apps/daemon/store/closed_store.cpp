@@ -7,6 +7,7 @@
 #include "daemon/store/log_writer.hpp"
 #include "daemon/store/new_store_file.hpp"
 #include "daemon/store/sqlite_schema.hpp"
+#include "daemon/store/write_ahead_log.hpp"
 
 namespace hpsearch::daemon {
 namespace {
@@ -25,6 +26,7 @@ constexpr int pages_per_step = 4'096;
 Result<std::unique_ptr<ClosedStore>> ClosedStore::open(const std::string& path) {
   std::unique_ptr<ClosedStore> store(new ClosedStore);
   SqliteFile& file = store->file_;
+  store->write_ahead_log_ = check_log_of(kernel_files(), path);
   if (auto opened = file.open_untouched(path); !opened) {
     return opened.error();
   }
@@ -86,6 +88,9 @@ Status ClosedStore::read(const Visit& visit) {
   }
   if (came_to == Use::Step::failed) {
     return damaged(Lsn(last.number() + 1), "cannot be read (" + file_.problem("cannot read").message + ")");
+  }
+  if (!write_ahead_log_) {
+    return write_ahead_log_;
   }
   if (last != last_lsn_) {
     return damaged(Lsn(last.number() + 1), "is missing, and so is every one up to " +
@@ -152,6 +157,9 @@ Status ClosedStore::check_table_sizes(std::uint64_t metrics, std::uint64_t trial
 }
 
 Status ClosedStore::copy_to(const std::string& path) {
+  if (!write_ahead_log_) {
+    return Error{write_ahead_log_.error().code, file_.path() + ": " + write_ahead_log_.error().message};
+  }
   auto made = NewStoreFile::begin(path);
   if (!made) {
     return made.error();

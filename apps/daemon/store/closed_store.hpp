@@ -27,7 +27,8 @@ class ClosedStore {
   [[nodiscard]] engine::Lsn last_lsn() const noexcept { return last_lsn_; }
 
   /// Hands out every record and the event in it, checked against the chain, until the log ends, is damaged, or
-  /// `visit` says no. corrupt, version_mismatch: naming the event where it is not as it was written.
+  /// `visit` says no. corrupt, version_mismatch: naming the event where it is not as it was written, or the place in
+  /// the write-ahead log behind which more was stored.
   using Visit = std::function<engine::Status(const RecordView& record, const engine::Event& event)>;
   engine::Status read(const Visit& visit);
 
@@ -40,7 +41,7 @@ class ClosedStore {
   engine::Status check_table_sizes(std::uint64_t metrics, std::uint64_t trial_events);
 
   /// Copies the store as it is now into a new file, whole and durable on return.
-  /// wrong_state: something is at that path; unavailable: it cannot be written.
+  /// wrong_state: something is at that path; unavailable: it cannot be written; corrupt: the write-ahead log is damaged.
   engine::Status copy_to(const std::string& path);
 
  private:
@@ -53,6 +54,7 @@ class ClosedStore {
   std::uint64_t cluster_ = 0;
   std::uint64_t daemon_epoch_ = 0;
   engine::Lsn last_lsn_;
+  engine::Status write_ahead_log_ = engine::Done{};
 };
 
 }  // namespace hpsearch::daemon

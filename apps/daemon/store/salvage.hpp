@@ -10,7 +10,8 @@ namespace hpsearch::daemon {
 struct Salvage {
   engine::Lsn kept;        ///< The last event of the copy.
   engine::Instant kept_at;
-  engine::Lsn stored;      ///< The last event that the old store says it had.
+  engine::Lsn stored;      ///< The last event that the old store says it had; of what a damaged write-ahead log hides,
+                           ///< it does not know.
   std::string damage;      ///< What the log ended with; "" when it is whole.
 };
 

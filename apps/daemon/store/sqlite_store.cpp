@@ -7,6 +7,7 @@
 #include "daemon/store/read_ahead.hpp"
 #include "daemon/store/sqlite_file.hpp"
 #include "daemon/store/sqlite_schema.hpp"
+#include "daemon/store/write_ahead_log.hpp"
 #include "hpsearch/engine/base/check.hpp"
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/proto/json.hpp"
@@ -208,6 +209,10 @@ Result<std::unique_ptr<SqliteStore>> SqliteStore::open(const std::string& path, 
   auto impl = std::make_unique<Impl>();
   impl->files = &place.files;
   impl->pages_per_checkpoint = place.pages_per_checkpoint;
+  // SQLite would end the log where it is damaged, and remove what is behind.
+  if (auto whole = check_log_of(place.files, path); !whole) {
+    return whole.error();
+  }
   if (auto opened = impl->file.open(path, place.files.sqlite_name()); !opened) {
     return opened.error();
   }
