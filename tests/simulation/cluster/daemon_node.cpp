@@ -236,6 +236,9 @@ void DaemonNode::hear(const net::Peer& peer, const Frame& frame, const std::func
   const auto session = welcomed_.find(peer);
   if (session != welcomed_.end() && frame.session == session->second) {
     arrived();
+  } else if (frame.session == 0) {
+    // A HELLO ends the session before it at once; that it is answered waits for the disk.
+    end_sessions_of(peer);
   }
   process_.deliver([this, peer, frame] { on_frame_(peer, *frame); });
 }
@@ -255,11 +258,19 @@ void DaemonNode::pause(Duration time) {
   process_.stop_for(time);
 }
 
+void DaemonNode::end_sessions_of(const net::Peer& peer) {
+  if (std::erase_if(welcomed_, [&](const auto& other) { return network_.same_worker(other.first, peer); }) > 0) {
+    reached(Probe::session_superseded);
+  }
+}
+
 void DaemonNode::observe(const net::Peer& peer, std::uint64_t session, const proto::FromDaemon& message) {
+  if (session != 0 && !welcomed_.contains(peer)) {
+    // It listens to the session it speaks in; the HELLO since then came too late to begin another.
+    end_sessions_of(peer);
+    welcomed_[peer] = session;
+  }
   if (std::holds_alternative<proto::Welcome>(message)) {
-    if (std::erase_if(welcomed_, [&](const auto& other) { return network_.same_worker(other.first, peer); }) > 0) {
-      reached(Probe::session_superseded);
-    }
     welcomed_[peer] = session;
   } else if (std::holds_alternative<proto::Resync>(message)) {
     welcomed_.erase(peer);  // Whoever is there has to say HELLO first.

@@ -54,6 +54,7 @@ class DaemonNode {
   void start_again_after(engine::Duration away);
   [[nodiscard]] engine::Duration usual_absence();
   bool send(const net::Peer& peer, std::span<const std::byte> frame);
+  void end_sessions_of(const net::Peer& peer);
   void observe(const net::Peer& peer, std::uint64_t session, const proto::FromDaemon& message);
 
   VirtualTime& time_;

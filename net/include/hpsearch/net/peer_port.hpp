@@ -23,6 +23,10 @@ class PeerPort {
 
   [[nodiscard]] virtual std::string endpoint() const = 0;  ///< What peers connect to.
 
+  /// The public key with which the sender of the frame that is being delivered was let in (curve.hpp); "" when this port
+  /// lets in everybody.
+  [[nodiscard]] virtual std::string sender_key() const { return {}; }
+
   /// False when the peer is gone or its queue is full: its session is over then.
   virtual bool send(const Peer& peer, std::span<const std::byte> frame) = 0;
 };

@@ -5,11 +5,13 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "hpsearch/engine/base/result.hpp"
+#include "hpsearch/net/curve.hpp"
 #include "hpsearch/net/loop.hpp"
 #include "hpsearch/net/peer_port.hpp"
 
@@ -22,14 +24,15 @@ using SocketOptions = std::map<std::string, std::int64_t>;
 /// sending such messages is not heard any more until it connects anew.
 class RouterPort final : public PeerPort {
  public:
-  /// Binds "tcp://127.0.0.1:5555"; port 0 or * takes a free one. unavailable: the address is in use or not
-  /// ours.
-  [[nodiscard]] static engine::Result<std::unique_ptr<RouterPort>> bind(Loop& loop,
-                                                                        const std::string& endpoint,
-                                                                        std::size_t max_frame_bytes,
-                                                                        OnFrame on_frame);
+  /// Binds "tcp://127.0.0.1:5555"; port 0 or * takes a free one. With `curve` everything is encrypted, and only who
+  /// has an admitted key is heard; whether a stranger is kept out is tried before this returns.
+  /// unavailable: the address is in use or not ours, or strangers are not kept out.
+  [[nodiscard]] static engine::Result<std::unique_ptr<RouterPort>> bind(Loop& loop, const std::string& endpoint,
+                                                                        std::size_t max_frame_bytes, OnFrame on_frame,
+                                                                        std::optional<CurveServer> curve = {});
   ~RouterPort() override;
   [[nodiscard]] std::string endpoint() const override;  ///< With the real port.
+  [[nodiscard]] std::string sender_key() const override;
   bool send(const Peer& peer, std::span<const std::byte> frame) override;
   [[nodiscard]] SocketOptions options() const;
 
@@ -45,11 +48,19 @@ class RouterPort final : public PeerPort {
 class DealerPort {
  public:
   using OnFrame = std::function<void(std::span<const std::byte> frame)>;
+  /// Why the two do not come together, as far as it can be told.
+  enum class Refusal {
+    key,       ///< Our key is not admitted.
+    security,  ///< One speaks CURVE and the other does not, or its key is another than we were told.
+  };
+  /// Called whenever an attempt to connect ends so; it is tried again, ever more seldom.
+  using OnRefused = std::function<void(Refusal)>;
 
-  [[nodiscard]] static engine::Result<std::unique_ptr<DealerPort>> connect(Loop& loop,
-                                                                           const std::string& endpoint,
+  [[nodiscard]] static engine::Result<std::unique_ptr<DealerPort>> connect(Loop& loop, const std::string& endpoint,
                                                                            std::size_t max_frame_bytes,
-                                                                           OnFrame on_frame);
+                                                                           OnFrame on_frame,
+                                                                           std::optional<CurveClient> curve = {},
+                                                                           OnRefused on_refused = nullptr);
   ~DealerPort();
   /// False when there is no connection to take it (nothing is queued for an absent peer) or the queue is
   /// full.

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "hpsearch/engine/base/result.hpp"
+
+namespace hpsearch::net {
+
+/// A pair of CURVE keys in Z85: 40 printable characters each.
+struct CurveKeys {
+  std::string public_key;
+  std::string secret_key;
+};
+
+/// Those of the file DIRECTORY/curve.key, which holds the secret one; at the first call it is made, for its owner only.
+/// wrong_state: others may read it, or it is not ours; corrupt: it holds no key; unavailable: it cannot be read or made.
+[[nodiscard]] engine::Result<CurveKeys> curve_keys_in(const std::string& directory);
+
+/// Whether this may be a key: 40 characters of Z85 that stand for 32 bytes.
+[[nodiscard]] bool is_curve_key(std::string_view text) noexcept;
+
+/// What a port needs that lets in only whom it knows.
+struct CurveServer {
+  CurveKeys keys;
+  /// Whether the owner of this public key may connect. Called on a thread of the port's own; must not wait.
+  std::function<bool(const std::string& public_key)> admits;
+};
+
+/// What whoever connects to such a port needs.
+struct CurveClient {
+  std::string server_key;  ///< The port's public key: nobody else can take its place.
+  CurveKeys keys;
+};
+
+}  // namespace hpsearch::net

@@ -1,0 +1,142 @@
+#include "hpsearch/net/curve.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zmq.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+
+namespace hpsearch::net {
+namespace {
+
+using engine::Errc;
+using engine::Error;
+using engine::Result;
+using engine::Status;
+
+constexpr std::size_t key_chars = 40;
+using Key = std::array<char, key_chars + 1>;
+
+Error system_error(const std::string& doing, const std::string& path) {
+  return {Errc::unavailable, "cannot " + doing + " " + path + ": " + std::strerror(errno)};
+}
+
+class File {
+ public:
+  explicit File(int number) : number_(number) {}
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+  ~File() {
+    if (number_ >= 0) {
+      ::close(number_);
+    }
+  }
+  [[nodiscard]] int number() const { return number_; }
+
+ private:
+  int number_;
+};
+
+Result<std::string> read_secret(int file, const std::string& path) {
+  struct stat found {};
+  if (::fstat(file, &found) != 0) {
+    return system_error("read", path);
+  }
+  if ((found.st_mode & 077U) != 0 || found.st_uid != ::geteuid()) {
+    return Error{Errc::wrong_state,
+                 path + " is a secret key that others may read or that belongs to somebody else; give it to this "
+                        "program's user and say chmod 600, or make a new one by removing it"};
+  }
+  std::array<char, 2 * key_chars> text{};
+  const ssize_t got = ::read(file, text.data(), text.size());
+  if (got < 0) {
+    return system_error("read", path);
+  }
+  std::string secret(text.data(), static_cast<std::size_t>(got));
+  secret.erase(std::min(secret.find_last_not_of(" \n\r\t") + 1, secret.size()));
+  if (!is_curve_key(secret)) {
+    return Error{Errc::corrupt, path + " holds no CURVE key (40 characters of Z85); remove it to make a new one"};
+  }
+  return secret;
+}
+
+/// Whole or not at all under its name, and durable: who was allowed by its public half stays so.
+Status write_secret(const std::string& directory, const std::string& path, const std::string& secret) {
+  const std::string draft = path + ".new";
+  ::unlink(draft.c_str());
+  const File file(::open(draft.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  const std::string text = secret + "\n";
+  if (file.number() < 0 || ::write(file.number(), text.data(), text.size()) != static_cast<ssize_t>(text.size()) ||
+      ::fsync(file.number()) != 0 || ::rename(draft.c_str(), path.c_str()) != 0) {
+    return system_error("make", path);
+  }
+  const File names(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (names.number() < 0 || ::fsync(names.number()) != 0) {
+    return system_error("make", path);
+  }
+  return engine::Done{};
+}
+
+}  // namespace
+
+bool is_curve_key(std::string_view text) noexcept {
+  // zmq_z85_decode() demands a terminated text and takes any character for a digit.
+  constexpr std::string_view digits =
+      "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!/*?&<>()[]{}@%$#";
+  if (text.size() != key_chars) {
+    return false;
+  }
+  for (std::size_t group = 0; group < key_chars; group += 5) {
+    std::uint64_t word = 0;
+    for (const char digit : text.substr(group, 5)) {
+      const std::size_t value = digits.find(digit);
+      if (value == std::string_view::npos) {
+        return false;
+      }
+      word = word * digits.size() + value;
+    }
+    if (word > UINT32_MAX) {
+      return false;
+    }
+  }
+  return true;
+}
+
+Result<CurveKeys> curve_keys_in(const std::string& directory) {
+  const std::string path = directory + "/curve.key";
+  CurveKeys keys;
+  const File file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  if (file.number() >= 0) {
+    auto secret = read_secret(file.number(), path);
+    if (!secret) {
+      return secret.error();
+    }
+    keys.secret_key = *std::move(secret);
+    Key derived{};
+    if (::zmq_curve_public(derived.data(), keys.secret_key.c_str()) != 0) {
+      return Error{Errc::unavailable, "libzmq was built without CURVE"};
+    }
+    keys.public_key = derived.data();
+    return keys;
+  }
+  if (errno != ENOENT) {
+    return system_error("read", path);
+  }
+  Key made_public{};
+  Key made_secret{};
+  if (::zmq_curve_keypair(made_public.data(), made_secret.data()) != 0) {
+    return Error{Errc::unavailable, "libzmq was built without CURVE"};
+  }
+  keys = {made_public.data(), made_secret.data()};
+  if (auto written = write_secret(directory, path, keys.secret_key); !written) {
+    return written.error();
+  }
+  return keys;
+}
+
+}  // namespace hpsearch::net

@@ -1,0 +1,97 @@
+#include "handshake.hpp"
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <cstring>
+#include <utility>
+
+#include "uninterrupted.hpp"
+
+namespace hpsearch::net {
+namespace {
+
+using engine::Errc;
+using engine::Error;
+using engine::Status;
+
+constexpr const char* events_at = "inproc://handshakes";
+constexpr int all_events = ZMQ_EVENT_HANDSHAKE_SUCCEEDED | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH |
+                           ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL | ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL;
+constexpr std::chrono::seconds longest_trial{15};
+
+/// Where a port that listens everywhere can be reached from here.
+std::string reachable(std::string endpoint) {
+  for (const auto& [everywhere, here] : {std::pair("://0.0.0.0:", "://127.0.0.1:"), std::pair("://[::]:", "://[::1]:")}) {
+    if (const std::size_t at = endpoint.find(everywhere); at != std::string::npos) {
+      endpoint.replace(at, std::strlen(everywhere), here);
+    }
+  }
+  return endpoint;
+}
+
+}  // namespace
+
+Handshakes::Handshakes(zmq::context_t& context, zmq::socket_t& socket) : events_(context, zmq::socket_type::pair) {
+  events_.set(zmq::sockopt::linger, 0);
+  if (::zmq_socket_monitor(socket.handle(), events_at, all_events) != 0) {
+    throw zmq::error_t();
+  }
+  events_.connect(events_at);
+  static_cast<void>(next());  // libzmq wakes only who has looked and found nothing.
+}
+
+int Handshakes::descriptor() { return events_.get(zmq::sockopt::fd); }
+
+std::optional<Handshake> Handshakes::next() { return receive(zmq::recv_flags::dontwait); }
+
+std::optional<Handshake> Handshakes::wait(std::chrono::milliseconds patience) {
+  events_.set(zmq::sockopt::rcvtimeo, static_cast<int>(patience.count()));
+  return receive(zmq::recv_flags::none);
+}
+
+std::optional<Handshake> Handshakes::receive(zmq::recv_flags flags) {
+  // Two bytes say what happened, four more its details; a second part says where.
+  zmq::message_t event;
+  if (!uninterrupted([&] { return events_.recv(event, flags); })) {
+    return std::nullopt;
+  }
+  std::uint16_t kind = 0;
+  if (event.size() >= sizeof kind) {
+    std::memcpy(&kind, event.data(), sizeof kind);
+  }
+  zmq::message_t place;
+  bool more = event.more();
+  while (more) {
+    uninterrupted([&] { return events_.recv(place, zmq::recv_flags::none); });
+    more = place.more();
+  }
+  return kind == ZMQ_EVENT_HANDSHAKE_SUCCEEDED     ? Handshake::succeeded
+         : kind == ZMQ_EVENT_HANDSHAKE_FAILED_AUTH ? Handshake::key_refused
+                                                   : Handshake::failed;
+}
+
+Status strangers_are_kept_out(const std::string& endpoint, const std::string& server_key) {
+  std::array<char, 41> key{};
+  std::array<char, 41> secret{};
+  if (::zmq_curve_keypair(key.data(), secret.data()) != 0) {
+    return Error{Errc::unavailable, "libzmq was built without CURVE"};
+  }
+  zmq::context_t context{1};
+  zmq::socket_t stranger(context, zmq::socket_type::dealer);
+  stranger.set(zmq::sockopt::linger, 0);
+  stranger.set(zmq::sockopt::curve_serverkey, server_key);
+  stranger.set(zmq::sockopt::curve_publickey, std::string(key.data()));
+  stranger.set(zmq::sockopt::curve_secretkey, std::string(secret.data()));
+  Handshakes handshakes(context, stranger);
+  stranger.connect(reachable(endpoint));
+  const std::optional<Handshake> ended = handshakes.wait(longest_trial);
+  if (ended == Handshake::key_refused) {
+    return engine::Done{};
+  }
+  return Error{Errc::unavailable, ended ? "a key that nobody allowed is let in at " + endpoint +
+                                              ": this libzmq does not authenticate as it should"
+                                        : "nobody answers at " + endpoint + ", so whether strangers are kept out could not be tried"};
+}
+
+}  // namespace hpsearch::net

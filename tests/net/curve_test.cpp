@@ -1,0 +1,180 @@
+#include "hpsearch/net/curve.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <atomic>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+#include <zmq.hpp>
+
+#include "handshake.hpp"
+#include "hpsearch/net/zmq_port.hpp"
+#include "scratch.hpp"
+
+namespace hpsearch::net {
+namespace {
+
+using namespace std::chrono_literals;
+using engine::Errc;
+
+CurveKeys made_in(const Scratch& scratch, const std::string& name) {
+  std::filesystem::create_directories(scratch.path(name));
+  auto keys = curve_keys_in(scratch.path(name));
+  EXPECT_TRUE(keys) << keys.error().message;
+  return keys ? *keys : CurveKeys{};
+}
+
+TEST(CurveKeys, AreMadeOnceAndForTheirOwnerOnly) {
+  const Scratch scratch;
+  const CurveKeys made = made_in(scratch, "state");
+  EXPECT_TRUE(is_curve_key(made.public_key));
+  EXPECT_TRUE(is_curve_key(made.secret_key));
+  struct stat found {};
+  ASSERT_EQ(::stat(scratch.path("state/curve.key").c_str(), &found), 0);
+  EXPECT_EQ(found.st_mode & 0777U, 0600U);
+  const CurveKeys again = made_in(scratch, "state");
+  EXPECT_EQ(again.public_key, made.public_key);
+  EXPECT_EQ(again.secret_key, made.secret_key);
+  EXPECT_NE(made_in(scratch, "other").public_key, made.public_key);
+}
+
+TEST(CurveKeys, ThatOthersMayReadAreRefused) {
+  const Scratch scratch;
+  made_in(scratch, "state");
+  const std::string path = scratch.path("state/curve.key");
+  ASSERT_EQ(::chmod(path.c_str(), 0640), 0);
+  const auto read = curve_keys_in(scratch.path("state"));
+  ASSERT_FALSE(read);
+  EXPECT_EQ(read.error().code, Errc::wrong_state);
+  EXPECT_NE(read.error().message.find(path), std::string::npos);
+}
+
+TEST(CurveKeys, DamagedOnesAreNamed) {
+  const Scratch scratch;
+  made_in(scratch, "state");
+  const std::string path = scratch.path("state/curve.key");
+  write_text(path, "not a key\n");
+  const auto read = curve_keys_in(scratch.path("state"));
+  ASSERT_FALSE(read);
+  EXPECT_EQ(read.error().code, Errc::corrupt);
+  EXPECT_NE(read.error().message.find(path), std::string::npos);
+}
+
+TEST(CurveKeys, AreFortyDigitsOfZ85) {
+  EXPECT_TRUE(is_curve_key("rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7"));
+  EXPECT_FALSE(is_curve_key(""));
+  EXPECT_FALSE(is_curve_key("rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf"));
+  EXPECT_FALSE(is_curve_key("rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf77"));
+  EXPECT_FALSE(is_curve_key("rq rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7"));
+  EXPECT_FALSE(is_curve_key("#####>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7")) << "a group above 2^32 - 1";
+}
+
+/// A router that admits some keys, and dealers of every kind that ask it.
+class GuardedPort : public testing::Test {
+ protected:
+  void SetUp() override {
+    limit = loop.after(60s, [this] {
+      ADD_FAILURE() << "the loop did not end in time";
+      loop.stop();
+    });
+    auto bound = RouterPort::bind(
+        loop, "tcp://127.0.0.1:0", 1'024,
+        [this](const Peer& peer, auto frame) {
+          senders.push_back(router->sender_key());
+          EXPECT_TRUE(router->send(peer, frame));
+        },
+        CurveServer{server, [this](const std::string& key) {
+                      ++asked;
+                      return key == worker.public_key;
+                    }});
+    ASSERT_TRUE(bound) << bound.error().message;
+    router = *std::move(bound);
+  }
+
+  void connect(std::optional<CurveClient> curve) {
+    auto connected = DealerPort::connect(
+        loop, router->endpoint(), 1'024,
+        [this](auto) {
+          answered = true;
+          loop.stop();
+        },
+        std::move(curve),
+        [this](DealerPort::Refusal refusal) {
+          refused = refusal;
+          loop.stop();
+        });
+    ASSERT_TRUE(connected) << connected.error().message;
+    dealer = *std::move(connected);
+    knock = loop.every(5ms, [this] {
+      if (!sent) {
+        sent = dealer->send(std::vector<std::byte>(7));
+      }
+    });
+    loop.run();
+  }
+
+  Scratch scratch;
+  CurveKeys server = made_in(scratch, "server");
+  CurveKeys worker = made_in(scratch, "worker");
+  CurveKeys stranger = made_in(scratch, "stranger");
+  std::atomic<int> asked = 0;
+  Loop loop;
+  Watch limit;
+  std::unique_ptr<RouterPort> router;
+  std::unique_ptr<DealerPort> dealer;
+  Watch knock;
+  bool sent = false;
+  bool answered = false;
+  std::optional<DealerPort::Refusal> refused;
+  std::vector<std::string> senders;
+};
+
+TEST_F(GuardedPort, IsTriedWithAKeyThatNobodyAllowedBeforeItOpens) {
+  EXPECT_EQ(asked, 1);
+  EXPECT_TRUE(senders.empty());
+}
+
+TEST_F(GuardedPort, HearsWhomItAdmitsAndTellsTheKey) {
+  connect(CurveClient{server.public_key, worker});
+  EXPECT_TRUE(answered);
+  EXPECT_EQ(senders, std::vector{worker.public_key});
+}
+
+TEST_F(GuardedPort, HearsNoOtherKey) {
+  connect(CurveClient{server.public_key, stranger});
+  EXPECT_EQ(refused, DealerPort::Refusal::key);
+  EXPECT_TRUE(senders.empty());
+}
+
+TEST_F(GuardedPort, HearsNobodyWithoutKeys) {
+  connect(std::nullopt);
+  EXPECT_EQ(refused, DealerPort::Refusal::security);
+  EXPECT_TRUE(senders.empty());
+}
+
+TEST_F(GuardedPort, IsNotTakenForAnother) {
+  connect(CurveClient{stranger.public_key, worker});
+  EXPECT_EQ(refused, DealerPort::Refusal::security);
+  EXPECT_TRUE(senders.empty());
+}
+
+TEST(OpenPort, IsFoundToLetInStrangers) {
+  // A port with keys but nobody who asks for them, as a library that does not call the handler would make it.
+  const Scratch scratch;
+  const CurveKeys server = made_in(scratch, "server");
+  zmq::context_t context;
+  zmq::socket_t router(context, zmq::socket_type::router);
+  router.set(zmq::sockopt::linger, 0);
+  router.set(zmq::sockopt::curve_server, true);
+  router.set(zmq::sockopt::curve_secretkey, server.secret_key);
+  router.bind("tcp://127.0.0.1:*");
+  const engine::Status tried = strangers_are_kept_out(router.get(zmq::sockopt::last_endpoint), server.public_key);
+  ASSERT_FALSE(tried);
+  EXPECT_NE(tried.error().message.find("let in"), std::string::npos) << tried.error().message;
+}
+
+}  // namespace
+}  // namespace hpsearch::net
