@@ -21,6 +21,7 @@
 #include "daemon/storage_watch.hpp"
 #include "daemon/store/snapshot_files.hpp"
 #include "daemon/store/sqlite_store.hpp"
+#include "daemon/store/worker_keys.hpp"
 #include "daemon/worker_gate.hpp"
 #include "daemon/worker_port.hpp"
 #include "hpsearch/net/http.hpp"
@@ -81,9 +82,9 @@ class Daemon {
                                    ": give --http an address that they reach");
     }
     for (const std::string& address : {here.http, here.workers}) {
-      if (!is_loopback(address)) {
-        net::log(Level::warning,
-                 "whoever reaches " + address + " can run programs on the workers: keep it private");
+      if (!is_loopback(address) && !(options_.curve && address == here.workers)) {
+        net::log(Level::warning, "whoever reaches " + address + " can run programs on the workers: keep it private" +
+                                     (address == here.workers ? ", or let in only those you allow (--curve)" : ""));
       }
     }
     net::log(Level::info, "ready: http " + here.http + ", workers " + here.workers + ", state in " +
@@ -155,8 +156,21 @@ class Daemon {
   }
 
   Status listen() {
-    auto gate = WorkerGate::open(*runtime_, router_port(loop_, options_.workers),
-                                 {.checkpoint_root = directory_->checkpoints()});
+    WorkerGate::Settings settings{.checkpoint_root = directory_->checkpoints()};
+    std::optional<net::CurveServer> curve;
+    if (options_.curve) {
+      auto keys = net::curve_keys_in(directory_->path());
+      if (!keys) {
+        return keys.error();
+      }
+      worker_keys_.emplace(directory_->path());
+      net::log(Level::info, "only workers of " + worker_keys_->path() + " are heard; they need --server-key '" +
+                                keys->public_key + "'");
+      settings.worker_of_key = [this](const std::string& key) { return worker_keys_->name_of(key); };
+      curve = net::CurveServer{*std::move(keys),
+                               [this](const std::string& key) { return worker_keys_->name_of(key).has_value(); }};
+    }
+    auto gate = WorkerGate::open(*runtime_, router_port(loop_, options_.workers, std::move(curve)), std::move(settings));
     if (!gate) {
       return other_address(gate.error(), "--workers tcp://127.0.0.1:0");
     }
@@ -240,6 +254,7 @@ class Daemon {
   std::unique_ptr<SqliteStore> store_;
   std::optional<SnapshotFiles> snapshots_;
   std::unique_ptr<Runtime> runtime_;
+  std::optional<WorkerKeys> worker_keys_;  // Before the gate, whose port asks for them on a thread of its own.
   std::unique_ptr<WorkerGate> gate_;
   std::optional<Backups> backups_;
   std::optional<Contexts> contexts_;

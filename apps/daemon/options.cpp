@@ -19,6 +19,8 @@ std::variant<Options, Exit> read_options(int argc, const char* const* argv) {
   app.add_option("--workers", options.workers, "Endpoint for workers; port 0 takes a free one")
       ->capture_default_str()
       ->type_name("tcp://HOST:PORT");
+  app.add_flag("--curve", options.curve,
+               "Encrypt what is said with workers, and hear only those whose keys were allowed (hpsearch keys)");
   app.add_option("--lost-after", options.lost_after_seconds,
                  "How long a worker may be silent before its trials are given to others")
       ->capture_default_str()

@@ -60,7 +60,7 @@ void WorkerGate::take_frame(const net::Peer& peer, std::span<const std::byte> fr
   if (stopped_) {
     return;
   }
-  const auto framed = proto::decode_from_worker(frame);
+  auto framed = proto::decode_from_worker(frame);
   if (!framed) {
     if (framed.error().code == Errc::version_mismatch) {
       refuse(peer, framed.error().message, 0);
@@ -68,13 +68,15 @@ void WorkerGate::take_frame(const net::Peer& peer, std::span<const std::byte> fr
     net::log(net::Level::debug, "dropped a worker's frame: " + framed.error().message);
     return;
   }
-  if (const auto* hello = std::get_if<proto::Hello>(&framed->message)) {
+  if (auto* hello = std::get_if<proto::Hello>(&framed->message)) {
     if (!admits_one_more()) {
       const std::uint64_t seconds = 2 * (1 + turned_away_ / std::max<std::uint64_t>(1, settings_.hellos_per_second));
       send_to(peer, 0, 0, proto::RetryAfter{std::min(longest_retry_ms, 1'000 * seconds)});
       return;
     }
-    greet(peer, framed->envelope, *hello);
+    if (is_allowed(peer, *hello)) {
+      greet(peer, framed->envelope, *hello);
+    }
     return;
   }
   const auto found = sessions_.find(peer);
@@ -124,6 +126,49 @@ bool WorkerGate::admits_one_more() {
   }
   ++admitted_;
   return true;
+}
+
+/// Gives the worker the name of its key. Whose it is, its key says and not the frame: nobody with a key of his own speaks
+/// for another worker.
+bool WorkerGate::is_allowed(const net::Peer& peer, proto::Hello& hello) {
+  if (!settings_.worker_of_key) {
+    return true;
+  }
+  const std::string key = port_->sender_key();
+  const auto name = settings_.worker_of_key(key);
+  if (!name) {
+    refuse(peer, "the key " + key + " is not allowed any more", hello.incarnation);
+    return false;
+  }
+  const auto known = runtime_.worker_with_uid(hello.uid);
+  if (known && name_of(*known) != *name) {
+    const std::string why = "the state directory of worker \"" + name_of(*known) + "\" is spoken for with the key of \"" +
+                            *name + "\": give the worker a new directory, or allow its key under the former name";
+    net::log(net::Level::warning, why);
+    refuse(peer, why, hello.incarnation);
+    return false;
+  }
+  hello.name = *name;
+  return true;
+}
+
+/// libzmq cannot close one connection, but nobody has to listen to it.
+void WorkerGate::end_what_is_not_allowed() {
+  if (!settings_.worker_of_key) {
+    return;
+  }
+  std::vector<net::Peer> denied;
+  for (const auto& [peer, session] : sessions_) {
+    if (!settings_.worker_of_key(session.key)) {
+      denied.push_back(peer);
+    }
+  }
+  for (const net::Peer& peer : denied) {
+    const Session& session = sessions_.at(peer);
+    net::log(net::Level::warning, "worker \"" + name_of(session.worker) + "\" is not heard any more: its key is not allowed");
+    refuse(peer, "the key " + session.key + " is not allowed any more", 0);
+    end_session(peer);
+  }
 }
 
 /// Two agents run on copies of one state directory. Which is the real one cannot be told, so neither gets a
@@ -258,7 +303,7 @@ void WorkerGate::greet(const net::Peer& peer, const proto::Envelope& envelope, c
   // The order to welcome it repeats what it does not know; what was told to the session before is void.
   counterpart.launches.clear();
   counterpart.decisions.clear();
-  sessions_[peer] = Session{worker, (runtime_.daemon_epoch() << 32U) | ++sessions_made_, 0, 0, false, {}};
+  sessions_[peer] = Session{worker, (runtime_.daemon_epoch() << 32U) | ++sessions_made_, 0, 0, false, {}, port_->sender_key()};
   net::log(net::Level::info, "worker \"" + hello.name + "\" is connected with " +
                                  std::to_string(hello.slots) + " " + hello.slot_kind + " slots, holding " +
                                  std::to_string(hello.held.size()) + " attempts");
@@ -498,6 +543,7 @@ void WorkerGate::read_log(const LogQuestion& question, LogAnswer answer) {
 
 void WorkerGate::tick() {
   const engine::Instant now = runtime_.now();
+  end_what_is_not_allowed();
   std::vector<WorkerId> workers;
   for (const auto& [worker, counterpart] : counterparts_) {
     if (counterpart.welcomed && (!counterpart.launches.empty() || !counterpart.decisions.empty())) {

@@ -28,6 +28,9 @@ class WorkerGate {
         engine::Duration::seconds(3);  ///< What is not acknowledged is told again.
     engine::Duration log_patience =
         engine::Duration::seconds(10);  ///< How long a worker may take to read a log.
+    /// The name of the worker that has this key; nothing: it is not allowed, or not any more. Not set: everybody is
+    /// heard, under whatever name.
+    std::function<std::optional<std::string>(const std::string& key)> worker_of_key{};
     std::uint64_t hellos_per_second = 500;  ///< Whoever comes on top of that is told to come later.
   };
 
@@ -93,6 +96,7 @@ class WorkerGate {
     std::uint64_t newest = 0;  ///< Highest number of a message heard.
     bool superseded = false;
     engine::Instant superseded_at;
+    std::string key;  ///< With which it was let in; "" where nobody asks.
   };
   /// What a worker was told and has not shown to know.
   struct Launch {
@@ -133,6 +137,8 @@ class WorkerGate {
 
   void take_frame(const net::Peer& peer, std::span<const std::byte> frame);
   [[nodiscard]] bool admits_one_more();
+  [[nodiscard]] bool is_allowed(const net::Peer& peer, proto::Hello& hello);
+  void end_what_is_not_allowed();
   [[nodiscard]] bool is_clone(const net::Peer& peer, const proto::Hello& hello);
   void greet(const net::Peer& peer, const proto::Envelope& envelope, const proto::Hello& hello);
   void take(const net::Peer& peer, engine::WorkerId worker, const proto::FromWorker& message);

@@ -8,10 +8,10 @@
 
 namespace hpsearch::daemon {
 
-WorkerGate::OpenPort router_port(net::Loop& loop, std::string endpoint) {
-  return [&loop, endpoint = std::move(endpoint)](
+WorkerGate::OpenPort router_port(net::Loop& loop, std::string endpoint, std::optional<net::CurveServer> curve) {
+  return [&loop, endpoint = std::move(endpoint), curve = std::move(curve)](
              net::PeerPort::OnFrame on_frame) -> engine::Result<std::unique_ptr<net::PeerPort>> {
-    auto bound = net::RouterPort::bind(loop, endpoint, proto::max_frame_bytes, std::move(on_frame));
+    auto bound = net::RouterPort::bind(loop, endpoint, proto::max_frame_bytes, std::move(on_frame), curve);
     if (!bound) {
       return bound.error();
     }

@@ -1,14 +1,17 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "daemon/worker_gate.hpp"
+#include "hpsearch/net/curve.hpp"
 #include "hpsearch/net/loop.hpp"
 
 namespace hpsearch::daemon {
 
-/// Opens a ZeroMQ port at `endpoint`, "tcp://127.0.0.1:8078"; port 0 takes a free one. unavailable: the address
-/// is in use.
-[[nodiscard]] WorkerGate::OpenPort router_port(net::Loop& loop, std::string endpoint);
+/// Opens a ZeroMQ port at `endpoint`, "tcp://127.0.0.1:8078"; port 0 takes a free one; with `curve`
+/// for workers with an admitted key only. unavailable: the address is in use.
+[[nodiscard]] WorkerGate::OpenPort router_port(net::Loop& loop, std::string endpoint,
+                                               std::optional<net::CurveServer> curve = {});
 
 }  // namespace hpsearch::daemon

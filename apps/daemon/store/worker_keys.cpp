@@ -1,0 +1,181 @@
+#include "daemon/store/worker_keys.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <array>
+#include <span>
+#include <string_view>
+#include <utility>
+
+#include "daemon/store/durable_file.hpp"
+#include "daemon/store/file_system.hpp"
+#include "hpsearch/net/curve.hpp"
+#include "hpsearch/net/log.hpp"
+
+namespace hpsearch::daemon {
+namespace {
+
+using engine::Done;
+using engine::Errc;
+using engine::Error;
+using engine::Result;
+using engine::Status;
+
+constexpr std::size_t most_name_chars = 64;
+
+bool is_name(std::string_view name) {
+  constexpr std::string_view allowed = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+  return !name.empty() && name.size() <= most_name_chars && name.find_first_not_of(allowed) == std::string_view::npos;
+}
+
+struct Line {
+  std::size_t number = 0;
+  std::optional<WorkerKey> worker;  ///< Nothing: it cannot be read.
+};
+
+/// Those that say something.
+std::vector<Line> lines_of(std::string_view text) {
+  constexpr std::string_view blank = " \t\r";
+  std::vector<Line> lines;
+  for (std::size_t number = 1; !text.empty(); ++number) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    std::string_view line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    line.remove_prefix(std::min(line.find_first_not_of(blank), line.size()));
+    line = line.substr(0, line.find_last_not_of(blank) + 1);
+    if (line.empty() || line.front() == '#') {
+      continue;
+    }
+    const std::string_view name = line.substr(0, line.find_first_of(blank));
+    std::string_view key = line.substr(name.size());
+    key.remove_prefix(std::min(key.find_first_not_of(blank), key.size()));
+    Line& added = lines.emplace_back(Line{number, std::nullopt});
+    if (is_name(name) && net::is_curve_key(key)) {
+      added.worker = WorkerKey{std::string(name), std::string(key)};
+    }
+  }
+  return lines;
+}
+
+Result<std::string> text_at(const std::string& path) {
+  const auto bytes = kernel_files().read(path);
+  if (!bytes) {
+    return bytes.error().code == Errc::not_found ? Result<std::string>(std::string()) : bytes.error();
+  }
+  return std::string(reinterpret_cast<const char*>(bytes->data()), bytes->size());
+}
+
+Error unreadable(const std::string& path, std::size_t line) {
+  return {Errc::corrupt, path + ":" + std::to_string(line) +
+                             ": is not \"NAME KEY\": a name of letters, digits, '.', '_' and '-', and a key of 40 "
+                             "characters, as hpsearch-worker --show-key prints it"};
+}
+
+}  // namespace
+
+WorkerKeys::WorkerKeys(std::string state_directory) : path_(std::move(state_directory) + "/worker_keys") {}
+
+std::optional<std::string> WorkerKeys::name_of(const std::string& key) {
+  const std::scoped_lock lock(mutex_);
+  if (const Stamp now = stamp(); now != read_) {
+    names_.clear();
+    if (const auto text = text_at(path_)) {
+      read_ = now;
+      for (const Line& line : lines_of(*text)) {
+        if (line.worker) {
+          names_.emplace(line.worker->key, line.worker->name);
+        } else {
+          net::log(net::Level::error, unreadable(path_, line.number).message + "; it allows nobody");
+        }
+      }
+    } else {
+      net::log(net::Level::error, text.error().message + ": no worker is allowed");
+    }
+  }
+  const auto found = names_.find(key);
+  return found == names_.end() ? std::nullopt : std::optional(found->second);
+}
+
+Result<std::vector<WorkerKey>> WorkerKeys::list() const {
+  const auto text = text_at(path_);
+  if (!text) {
+    return text.error();
+  }
+  std::vector<WorkerKey> all;
+  for (Line& line : lines_of(*text)) {
+    if (!line.worker) {
+      return unreadable(path_, line.number);
+    }
+    all.push_back(*std::move(line.worker));
+  }
+  return all;
+}
+
+Status WorkerKeys::allow(const WorkerKey& worker) {
+  if (!is_name(worker.name)) {
+    return Error{Errc::bad_request, "the worker's name is \"" + worker.name +
+                                        "\"; it must be 1 to 64 letters, digits, '.', '_' and '-'"};
+  }
+  if (!net::is_curve_key(worker.key)) {
+    return Error{Errc::bad_request, "the key is \"" + worker.key +
+                                        "\"; it must be the 40 characters that hpsearch-worker --show-key prints"};
+  }
+  const Descriptor lock(::open((path_ + ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  if (!lock || ::flock(lock.number(), LOCK_EX) != 0) {
+    return system_error("cannot lock " + path_);
+  }
+  auto all = list();
+  if (!all) {
+    return all.error();
+  }
+  const auto known = std::find_if(all->begin(), all->end(), [&](const WorkerKey& one) { return one.key == worker.key; });
+  if (known != all->end()) {
+    return known->name == worker.name
+               ? Status(Done{})
+               : Status(Error{Errc::wrong_state, "this key is worker " + known->name + "'s; deny it first"});
+  }
+  all->push_back(worker);
+  return write(*all);
+}
+
+Result<std::size_t> WorkerKeys::deny(const std::string& name_or_key) {
+  const Descriptor lock(::open((path_ + ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  if (!lock || ::flock(lock.number(), LOCK_EX) != 0) {
+    return system_error("cannot lock " + path_);
+  }
+  auto all = list();
+  if (!all) {
+    return all.error();
+  }
+  const std::size_t gone = std::erase_if(
+      *all, [&](const WorkerKey& one) { return one.name == name_or_key || one.key == name_or_key; });
+  if (gone == 0) {
+    return Error{Errc::not_found, "no worker of " + path_ + " has the name or the key \"" + name_or_key + "\""};
+  }
+  if (auto written = write(*all); !written) {
+    return written.error();
+  }
+  return gone;
+}
+
+WorkerKeys::Stamp WorkerKeys::stamp() const noexcept {
+  struct stat found {};
+  if (::stat(path_.c_str(), &found) != 0) {
+    return {};
+  }
+  return {found.st_ino, found.st_size, found.st_mtim.tv_sec, found.st_mtim.tv_nsec};
+}
+
+Status WorkerKeys::write(const std::vector<WorkerKey>& all) const {
+  std::string text = "# Workers that may speak to this daemon: NAME KEY (hpsearch keys)\n";
+  for (const WorkerKey& one : all) {
+    text += one.name + " " + one.key + "\n";
+  }
+  const std::array parts{std::as_bytes(std::span(text))};
+  return write_file_durably(kernel_files(), path_, parts);
+}
+
+}  // namespace hpsearch::daemon
