@@ -88,8 +88,10 @@ enum class Fault : std::uint8_t {
   program_survives_sigkill,
   foreign_store,
   worker_disk_full,
+  wall_clock_set,
+  frame_of_an_earlier_daemon,
 };
-inline constexpr std::size_t fault_count = static_cast<std::size_t>(Fault::worker_disk_full) + 1;
+inline constexpr std::size_t fault_count = static_cast<std::size_t>(Fault::frame_of_an_earlier_daemon) + 1;
 
 /// How a fault's rate is to be read.
 enum class Rate : std::uint8_t {
