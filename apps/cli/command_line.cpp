@@ -103,6 +103,7 @@ struct Arguments {
   ExplainOptions explain;
   CheckpointOptions checkpoint;
   StoreOptions store;
+  KeyOptions key;
   WorkerOptions worker;
   bool devices = false;
   std::optional<std::uint64_t> trial;
@@ -134,6 +135,7 @@ class CommandLine {
     add_control_verbs();
     add_checkpoint_verbs();
     add_store_verbs();
+    add_key_verbs();
     add_worker_verbs();
     add_component_verbs();
     CLI::App& version_verb =
@@ -444,6 +446,24 @@ class CommandLine {
     add_verb("salvage", "Make a state directory of what is good in a damaged store", store_salvage,
              "The state directory to make");
     add_verb("export", "Print every event as a line of JSON", store_export, nullptr);
+  }
+
+  void add_key_verbs() {
+    CLI::App& group = *app_.add_subcommand("keys", "Say which workers may speak to a daemon (hpsearchd --curve)");
+    group.set_help_flag("-h,--help", "Print this help");
+    group.require_subcommand(1);
+    const auto add_verb = [&](const char* name, const char* about, int (*verb)(const KeyOptions&, const Output&)) -> CLI::App& {
+      CLI::App& added = add_to(group, name, about, [this, verb](const Output& output) { return verb(given_.key, output); });
+      added.add_option("STATE_DIR", given_.key.state_dir, "The daemon's state directory")->required();
+      return added;
+    };
+    add_verb("list", "List the daemon's own key and those of its workers", keys_list);
+    CLI::App& allow = add_verb("allow", "Allow a worker's key; a running daemon goes by it at once", keys_allow);
+    allow.add_option("NAME", given_.key.name, "What the worker is called")->required();
+    allow.add_option("KEY", given_.key.key, "Its public key, as hpsearch-worker --show-key prints it")->required();
+    add_verb("deny", "Take a worker's keys away, or one of them", keys_deny)
+        .add_option("NAME_OR_KEY", given_.key.name, "The worker's name, or a key")
+        ->required();
   }
 
   void add_component_verbs() {

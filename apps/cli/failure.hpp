@@ -48,6 +48,9 @@ struct Failure {
   return Failure{Exit::failed, engine::Errc::unavailable, std::move(message)};
 }
 
+/// Of what a part of the daemon's directory says; printable.
+[[nodiscard]] Failure failure_of(const engine::Error& error);
+
 /// A T, or the Failure that explains why there is none. Result with an exit status.
 template <class T>
 class [[nodiscard]] Outcome {

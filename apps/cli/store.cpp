@@ -32,28 +32,6 @@ constexpr const char* file_name = "events.db";
 // A backup is copied as fast as the disk takes it, and the daemon answers when it is done.
 constexpr std::chrono::minutes backup_patience{60};
 
-Failure failure_of(const engine::Error& error) {
-  Exit exit = Exit::failed;
-  switch (error.code) {
-    case Errc::bad_request:
-      exit = Exit::usage;
-      break;
-    case Errc::not_found:
-      exit = Exit::not_found;
-      break;
-    case Errc::wrong_state:
-      exit = Exit::conflict;
-      break;
-    case Errc::corrupt:
-    case Errc::unavailable:
-      exit = Exit::storage;
-      break;
-    case Errc::version_mismatch:
-      break;
-  }
-  return Failure{exit, error.code, printable(error.message)};  // A damaged file says what it likes.
-}
-
 /// Where a store is: in a daemon's directory, or a file of its own.
 struct Place {
   fs::path file;

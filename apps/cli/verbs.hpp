@@ -139,6 +139,16 @@ struct StoreOptions {
 [[nodiscard]] int store_restore(const StoreOptions& options, const Output& output);
 [[nodiscard]] int store_salvage(const StoreOptions& options, const Output& output);
 
+/// Who may speak to a daemon that runs with --curve.
+struct KeyOptions {
+  std::string state_dir;  ///< The daemon's.
+  std::string name;       ///< Of a worker; for deny its name or a key.
+  std::string key;        ///< For allow.
+};
+[[nodiscard]] int keys_list(const KeyOptions& options, const Output& output);
+[[nodiscard]] int keys_allow(const KeyOptions& options, const Output& output);
+[[nodiscard]] int keys_deny(const KeyOptions& options, const Output& output);
+
 /// Checks a component file and shows what it declares.
 [[nodiscard]] int component_check(const std::string& file, const Output& output);
 

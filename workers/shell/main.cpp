@@ -22,6 +22,7 @@
 #include <utility>
 #include <vector>
 
+#include "hpsearch/net/curve.hpp"
 #include "hpsearch/net/log.hpp"
 #include "hpsearch/net/loop.hpp"
 #include "hpsearch/proto/json.hpp"
@@ -59,6 +60,8 @@ struct Arguments {
   double look_deadline = 20;
   bool list_gpus = false;
   std::string orphan_policy = "continue";
+  std::string server_key;
+  bool show_key = false;
 };
 
 int fail(int status, const std::string& message) {
@@ -255,13 +258,32 @@ engine::Result<WorkerOptions> options_from(const Arguments& arguments) {
   return options;
 }
 
+/// Works beside a running worker: the key is made once.
+int show_key(const std::string& state_directory) {
+  std::error_code error;
+  std::filesystem::create_directories(state_directory, error);
+  const engine::Result<net::CurveKeys> keys = net::curve_keys_in(state_directory);
+  if (!keys) {
+    return fail(exit_storage, keys.error().message);
+  }
+  std::cout << keys->public_key << std::endl;
+  return exit_ok;
+}
+
 int run(const Arguments& arguments) {
   if (arguments.list_gpus) {
     std::cout << proto::pretty_json(to_value(ask_nvml(nvml_library()))) << std::endl;
     ::_exit(exit_ok);  // What a driver does when its library is unloaded is not waited for.
   }
+  if (arguments.show_key && !arguments.state_directory.empty()) {
+    return show_key(arguments.state_directory);
+  }
   if (arguments.daemon.empty() || arguments.state_directory.empty()) {
     return fail(exit_usage, std::string(arguments.daemon.empty() ? "--daemon" : "--state-dir") + " is required");
+  }
+  if (!arguments.server_key.empty() && !net::is_curve_key(arguments.server_key)) {
+    return fail(exit_usage, "--server-key is \"" + arguments.server_key +
+                                "\"; it must be the 40 characters of the daemon's public key (hpsearch keys list)");
   }
   if (!net::set_log_level(arguments.log_level)) {
     return fail(exit_usage,
@@ -295,6 +317,13 @@ int run(const Arguments& arguments) {
   }
   if (!found->empty()) {
     net::log(net::Level::info, "taking over " + std::to_string(found->size()) + " attempts of an earlier run");
+  }
+  if (!arguments.server_key.empty()) {
+    engine::Result<net::CurveKeys> keys = net::curve_keys_in(arguments.state_directory);
+    if (!keys) {
+      return fail(exit_storage, keys.error().message);
+    }
+    options->curve = net::CurveClient{arguments.server_key, *std::move(keys)};
   }
   net::Loop loop;
   int status = exit_ok;
@@ -350,6 +379,10 @@ int main_of(int argc, char** argv) {
       ->check(CLI::Range(0.0, 86'400.0));
   app.add_option("--orphan-policy", arguments.orphan_policy,
                  "What becomes of programs while no daemon answers: continue (they run on), or stop_after=SECONDS");
+  app.add_option("--server-key", arguments.server_key,
+                 "The daemon's public key, when it runs with --curve: speak with nobody else, and only encrypted");
+  app.add_flag("--show-key", arguments.show_key,
+               "Print the public key of --state-dir, for hpsearch keys allow, and end");
   app.add_option("--log-level", arguments.log_level, "debug, info, warning or error (info)");
   try {
     app.parse(argc, argv);

@@ -35,6 +35,8 @@ namespace {
 constexpr std::uint64_t longest_log_part = 128 * 1024;
 // libzmq drops what it has not sent when the connection goes, and does not say when it has.
 constexpr std::chrono::milliseconds farewell_time = 200ms;
+// Where our key is not allowed, or theirs is not what we were told.
+constexpr std::chrono::milliseconds knock_again_after = 3s;
 // While a device has not let go of a program that has ended.
 constexpr std::chrono::milliseconds next_device_look = 500ms;
 
@@ -155,6 +157,7 @@ void WorkerLoop::work_off() {
 }
 
 Status WorkerLoop::connect() {
+  knock_again_ = net::Watch{};
   const std::uint64_t number = ++connection_;
   auto port = net::DealerPort::connect(
       loop_, options_.daemon, proto::max_frame_bytes, [this, number](std::span<const std::byte> frame) {
@@ -164,7 +167,8 @@ Status WorkerLoop::connect() {
             receive(bytes);
           }
         });
-      });
+      },
+      options_.curve, [this](net::DealerPort::Refusal refusal) { notice_refusal(refusal); });
   if (!port) {
     return port.error();
   }
@@ -173,7 +177,29 @@ Status WorkerLoop::connect() {
   return Done{};
 }
 
+/// Said once until the daemon is heard again. libzmq gives such a connection up; the key may be allowed any time, so
+/// another one is made for as long as the worker lives.
+void WorkerLoop::notice_refusal(net::DealerPort::Refusal refusal) {
+  knock_again_ = loop_.after(knock_again_after, [this] {
+    if (const Status connected = connect(); !connected) {
+      net::log(net::Level::warning, connected.error().message);
+    }
+  });
+  if (std::exchange(door_shut_, refusal) == refusal) {
+    return;
+  }
+  const std::string whose = "the daemon at " + options_.daemon;
+  if (refusal == net::DealerPort::Refusal::key) {
+    net::log(net::Level::warning, whose + " does not allow this worker's key; on its machine: hpsearch keys allow STATE_DIR " +
+                                      options_.name + " '" + options_.curve->keys.public_key + "'");
+  } else {
+    net::log(net::Level::warning, whose + (options_.curve ? " has another key than --server-key says, or runs without --curve"
+                                                          : " demands keys: give --server-key (hpsearch keys list)"));
+  }
+}
+
 void WorkerLoop::receive(std::span<const std::byte> frame) {
+  door_shut_.reset();
   Result<proto::Framed<proto::FromDaemon>> decoded = proto::decode_from_daemon(frame);
   if (!decoded) {
     if (!std::exchange(noticed_bad_frame_, true)) {

@@ -308,6 +308,7 @@ class Cluster {
     });
     return true;
   }
+
   /// Of a worker's machine, or of the daemon's: by a second to ten years, forwards or back.
   void set_wall_clock(WorkerNode* worker) {
     const Duration by = between(1'000, 315'360'000'000);

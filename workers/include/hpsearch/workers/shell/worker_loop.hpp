@@ -31,6 +31,7 @@ namespace hpsearch::workers {
 
 struct WorkerOptions {
   std::string daemon;  ///< "tcp://127.0.0.1:8078"
+  std::optional<net::CurveClient> curve{};  ///< For a daemon that demands keys.
   std::string name;
   std::string slot_kind = "cpu";
   std::string kills_by;  ///< ControlGroup::may_be_made() tells: "cgroup" or "process table".
@@ -104,6 +105,7 @@ class WorkerLoop {
 
   [[nodiscard]] engine::Status connect();
   void receive(std::span<const std::byte> frame);
+  void notice_refusal(net::DealerPort::Refusal refusal);
   KeeperLink& link(const engine::AttemptKey& key);
   [[nodiscard]] KeeperLink* find(const engine::AttemptKey& key);
   void reap_keepers();
@@ -117,6 +119,8 @@ class WorkerLoop {
   bool working_ = false;
   bool refused_ = false;
   bool noticed_bad_frame_ = false;
+  net::Watch knock_again_;
+  std::optional<net::DealerPort::Refusal> door_shut_;  ///< What was said of it last; nothing since it was heard.
   net::Watch end_;
   net::Watch wake_;
   std::optional<engine::Instant> wake_at_;
