@@ -86,6 +86,8 @@ enum class Fault : std::uint8_t {
   user_submits_twice,
   // What came later stands last: each seed keeps the rates it had.
   program_survives_sigkill,
+  foreign_store,
+  worker_disk_full,
   wall_clock_set,
   frame_of_an_earlier_daemon,
 };
