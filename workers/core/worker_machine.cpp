@@ -473,9 +473,15 @@ void WorkerMachine::end_when_done(Instant now) {
     return;
   }
   if (!refused && !attempts_.empty()) {
-    // The exits are worth a moment's wait: told now, their trials run elsewhere at once.
+    // The exits are worth a moment's wait: told now, their trials run elsewhere at once. What is not written down yet
+    // cannot be told, and takes its time on a slow disk.
     if (!leave_at_) {
-      leave_at_ = now + rules_.farewell;
+      leave_at_ = now + rules_.longest_farewell;
+    }
+    if (!farewell_ && std::all_of(attempts_.begin(), attempts_.end(),
+                                  [](const auto& entry) { return entry.second.all_written(); })) {
+      farewell_ = true;
+      leave_at_ = std::min(*leave_at_, now + rules_.farewell);
     }
     if (now < *leave_at_) {
       return;

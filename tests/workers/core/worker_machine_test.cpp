@@ -406,6 +406,32 @@ TEST(Drain, AskedTwiceKillsAtOnce) {
   EXPECT_TRUE(signals[1].kill);
 }
 
+TEST(Drain, AnExitThatIsNotOnTheDiskYetIsWaitedForLonger) {
+  Stage stage;
+  stage.welcome();
+  stage.run(key_of(1, 10), 0);
+  stage.step(StopAsked{});
+  stage.bad_disk("cannot write /state/spool: Input/output error");
+  stage.step(ProgramEnded{key_of(1, 10), true, 15, ""});
+  stage.pass(Duration::seconds(20));
+  EXPECT_TRUE(stage.wanted<EndAgent>().empty()) << "its trial would count as lost with its worker";
+  stage.bad_disk("");
+  stage.pass(Duration::seconds(20));
+  EXPECT_FALSE(stage.said<proto::Reports>().empty());
+  EXPECT_EQ(stage.wanted<EndAgent>().size(), 1U);
+}
+
+TEST(Drain, AnExitThatNeverGetsToTheDiskIsNotWaitedForForEver) {
+  Stage stage;
+  stage.welcome();
+  stage.run(key_of(1, 10), 0);
+  stage.step(StopAsked{});
+  stage.bad_disk("cannot write /state/spool: Input/output error");
+  stage.step(ProgramEnded{key_of(1, 10), true, 15, ""});
+  stage.pass(Duration::seconds(61));
+  EXPECT_EQ(stage.wanted<EndAgent>().size(), 1U);
+}
+
 TEST(Drain, AnAbsentDaemonIsWaitedForOnlyShortly) {
   Stage stage;
   stage.welcome();

@@ -72,6 +72,8 @@ class AttemptMachine {
   [[nodiscard]] bool finished() const noexcept { return finished_; }
   /// Nothing of it is running or being published any more.
   [[nodiscard]] bool exited() const noexcept { return phase_ == Phase::exited; }
+  /// All it has to report is on the disk, and may be told.
+  [[nodiscard]] bool all_written() const noexcept { return spooled_ >= last_seq(); }
   /// It is over, and something of its program survives SIGKILL in its slots.
   [[nodiscard]] bool leaves_remains() const noexcept { return remains_; }
   /// And that is written down: the daemon may count on hearing it until they are gone, also from the next agent.

@@ -38,6 +38,7 @@ struct WorkerRules {
   engine::Duration longest_retry = engine::Duration::seconds(5);
   engine::Duration welcome_within = engine::Duration::seconds(5);  ///< Then the HELLO is taken as lost.
   engine::Duration farewell = engine::Duration::seconds(5);  ///< For the last acknowledgements when ending.
+  engine::Duration longest_farewell = engine::Duration::seconds(60);  ///< The same, while exits are not on the disk.
   engine::Duration first_probe = engine::Duration::seconds(5);  ///< Of a disk that takes nothing; then ever later …
   engine::Duration longest_probe = engine::Duration::seconds(300);  ///< … when it fails again soon, up to this.
   engine::Duration orphans_end_after{};  ///< Programs are ended after so long without a session; 0 = they run on.
@@ -179,6 +180,7 @@ class WorkerMachine {
 
   bool draining_ = false;
   bool over_ = false;
+  bool farewell_ = false;  ///< Every exit is on the disk.
   std::optional<engine::Instant>
       leave_at_;  ///< When ending: programs are gone, acknowledgements may still come.
 };
