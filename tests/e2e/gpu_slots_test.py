@@ -5,6 +5,7 @@ one, a device that breaks under a training, one that does not let go of a progra
 import json
 import os
 import pathlib
+import signal
 import sys
 import unittest
 
@@ -40,6 +41,9 @@ class GpuSlots(harness.Case):
         self.cluster = harness.Cluster(self)
         self.cluster.start_daemon()
         self.cluster.wait_until_up()
+        self.start_worker(slots, *more, deadline=deadline)
+
+    def start_worker(self, slots, *more, deadline=20):
         self.worker = self.start("hpsearch-worker", "--daemon", self.cluster.workers, "--state-dir", self.folder / "worker",
                                  "--slots", slots, "--name", "worker", "--gpu-check", 0.1, "--gpu-deadline", deadline, *more,
                                  log="worker.log",
@@ -134,6 +138,41 @@ class GpuSlots(harness.Case):
         self.assertEqual(self.cluster.wait_until_over(experiment), "COMPLETED", "a stranger's process hinders nobody")
         self.assertIn("990 of 1000 MiB free", self.worker.said())
         self.assertIn(f"process {os.getpid()} (", self.worker.said())
+
+    def test_a_slot_waits_for_its_device_also_when_the_shim_has_died(self):
+        self.driver_says("uuid=GPU-aaaa bus=1")
+        self.begin("auto")
+        experiment = self.submit(1, wait=True)
+        pid = self.wait_for_starts(1)[0]["pid"]
+        self.driver_says(f"uuid=GPU-aaaa bus=1 process={pid}:300")
+        self.wait_for_looks()
+        shim = int(pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2].split()[1])
+        os.kill(shim, signal.SIGKILL)
+        harness.wait_for(lambda: harness.start_time(pid) is None, "its program to end with it")
+        self.go.touch()
+        self.wait_for_looks()
+        self.assertEqual(len(self.lines()), 1, "the driver lists its process still")
+        self.driver_says("uuid=GPU-aaaa bus=1")
+        self.assertEqual(self.cluster.wait_until_over(experiment), "COMPLETED")
+
+    def test_slots_keep_their_devices_when_the_agent_is_started_again(self):
+        self.driver_says("uuid=GPU-aaaa bus=1", "uuid=GPU-bbbb bus=2")
+        self.begin("auto")
+        experiment = self.submit(2, wait=True)
+        pids = {line["CUDA_VISIBLE_DEVICES"]: line["pid"] for line in self.wait_for_starts(2)}
+        started = harness.start_time(pids["1"])
+        self.worker.end(signal.SIGKILL)
+        self.driver_says("uuid=GPU-bbbb bus=2")
+        self.start_worker("auto")
+        harness.wait_for(lambda: harness.start_time(pids["0"]) is None, "the one whose device is gone to end",
+                         self.worker.said)
+        harness.wait_for(lambda: self.shown()["slots_withdrawn"] == 1, "its slot to be out of use", self.worker.said)
+        self.assertEqual([device["uuid"] for device in self.shown()["devices"]], ["GPU-aaaa", "GPU-bbbb"])
+        self.assertEqual(harness.start_time(pids["1"]), started, "what trains on the other device trains on")
+        self.go.touch()
+        self.assertEqual(self.cluster.wait_until_over(experiment), "COMPLETED", "the other device trains both, max_restarts 0")
+        self.assertEqual(len(self.lines()), 3)
+        self.assertEqual(self.lines()[2]["HPSEARCH_SLOT_IDS"], "1")
 
     def looks(self):
         """How often the driver was asked: its library notes it."""

@@ -26,6 +26,8 @@ namespace {
 
 // A look that comes later than this finds unread what the program said while we stood still.
 constexpr Duration own_delay = Duration::seconds(5);
+// When reports are left out, nothing else asks for the journal's space to be given back.
+constexpr std::uint64_t unspooled_journal = std::uint64_t{16} * 1024 * 1024;
 
 }  // namespace
 
@@ -68,26 +70,34 @@ void AttemptMachine::take(const SaidMetrics& said, std::optional<QuestionId> que
   if (!said.ignored.empty()) {
     note(Flaw::no_number, "the program reports \"" + said.ignored.front() + "\", which is no number; left out", out);
   }
-  const bool asks = decides(report);
-  if (asks && question && !asking_.empty() && length_reported_ == said.step) {
+  const bool at_length = decides(report);
+  if (at_length && question && !asking_.empty() && length_reported_ == said.step) {
     asking_.push_back(*question);  // The same question on another connection.
     return;
   }
-  if (asks) {
+  // Each length is asked about once: who trains on beyond it while nobody decides is not kept report by report.
+  const bool asks = at_length && asked_at_ < length_;
+  if (at_length) {
     length_reported_ = said.step;
+  }
+  if (asks) {
+    asked_at_ = length_;
   }
   if (asks || kept_bytes_ < rules_.kept_bytes) {
     keep(std::move(report), asks);
-  } else if (!std::exchange(noticed_thinning_, true)) {
-    notice(Notice::Level::warning,
-           "the daemon is silent and too many reports wait for it; values between lengths are left out from "
-           "now on",
-           out);
+  } else {
+    spool_soon_ = spool_soon_ || position_ > spooled_position_ + unspooled_journal;
+    if (!std::exchange(noticed_thinning_, true)) {
+      notice(Notice::Level::warning,
+             "the daemon is silent and too many reports wait for it; values between lengths are left out from "
+             "now on",
+             out);
+    }
   }
   if (!question) {
     return;
   }
-  if (asks && !end_as_) {
+  if (at_length && !end_as_) {
     asking_.push_back(*question);
   } else {
     answer(*question, now, out);

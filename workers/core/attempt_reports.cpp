@@ -79,7 +79,7 @@ AttemptMachine::AttemptMachine(SpooledAttempt found, AttemptRules rules)
   remains_ = spooled_remains_ = state.unkillable;
   lost_checkpoint_ = state.lost_checkpoint;
   to_publish_.assign(state.checkpoints.begin(), state.checkpoints.end());
-  position_ = state.position;
+  position_ = spooled_position_ = state.position;
   acked_ = sent_ = state.acked;
   for (Report& report : found.reports) {
     const std::size_t bytes = std::visit(EncodedSize{}, report);
@@ -132,6 +132,7 @@ void AttemptMachine::spool(Instant now, AttemptOutput& out) {
                             : spool_more(spec_.key, state, before + 1, reports);
   spool_bytes_ = (anew_ ? 0 : spool_bytes_) + bytes.size();
   writing_ = true;
+  spooled_position_ = position_;
   writing_upto_ = last_seq();
   writing_decision_ = last_decision_;
   writing_remains_ = state.unkillable;
@@ -230,6 +231,11 @@ void AttemptMachine::acknowledged(std::uint64_t upto, AttemptOutput& out) {
     kept_.pop_front();
   }
   sent_ = std::max(sent_, acked_);
+  if (acked_ > spooled_) {
+    // The daemon knows more than this spool, which is a copy of an older one: it goes on behind that.
+    spooled_ = acked_;
+    anew_ = true;
+  }
   while (!batches_.empty() && batches_.front() <= acked_) {
     batches_.pop_front();
   }

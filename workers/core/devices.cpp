@@ -308,4 +308,63 @@ std::vector<AilingSlot> ailing_slots(const std::vector<SlotDevice>& slots, const
   return ailing;
 }
 
+std::vector<AilingSlot> with_withheld(std::vector<AilingSlot> ailing, const std::vector<AilingSlot>& withheld) {
+  for (const AilingSlot& one : withheld) {
+    const bool known = std::any_of(ailing.begin(), ailing.end(), [&one](const AilingSlot& a) { return a.slot == one.slot; });
+    if (!known) {
+      ailing.push_back(one);
+    }
+  }
+  return ailing;
+}
+
+KeptSlots keep_slots(const std::vector<SlotDevice>& before, const std::vector<SlotDevice>& now) {
+  KeptSlots kept;
+  std::vector<SlotDevice> left = now;
+  for (const SlotDevice& had : before) {
+    const auto found = std::find_if(left.begin(), left.end(), [&had](const SlotDevice& has) { return has.uuid == had.uuid; });
+    if (found != left.end()) {
+      kept.devices.push_back(*found);
+      left.erase(found);
+    } else {
+      const SlotIndex slot(kept.devices.size());
+      kept.withheld.push_back({slot, "GPU " + std::to_string(had.index) + " (" + had.uuid + ") is not among this "
+                                     "worker's slots any more, and the slot is kept for what was begun in it", false});
+      kept.devices.push_back(had);
+    }
+  }
+  kept.devices.insert(kept.devices.end(), left.begin(), left.end());
+  return kept;
+}
+
+Value slots_value(const std::vector<SlotDevice>& slots) {
+  Value::List list;
+  for (const SlotDevice& slot : slots) {
+    list.emplace_back(Value::Map{{"uuid", slot.uuid},
+                                 {"name", slot.name},
+                                 {"index", static_cast<std::int64_t>(slot.index)},
+                                 {"memory_bytes", static_cast<std::int64_t>(slot.memory_bytes)}});
+  }
+  return Value(Value::Map{{"slots", Value(std::move(list))}});
+}
+
+Result<std::vector<SlotDevice>> slots_from(const Value& value) {
+  std::vector<SlotDevice> slots;
+  Members members(value);
+  bool good = true;
+  for (const Value& one : members.list("slots")) {
+    SlotDevice& slot = slots.emplace_back();
+    Members of_slot(one);
+    of_slot.read("uuid", slot.uuid);
+    of_slot.read("name", slot.name);
+    of_slot.read("index", slot.index);
+    of_slot.read("memory_bytes", slot.memory_bytes);
+    good = good && of_slot.good() && !slot.uuid.empty();
+  }
+  if (!good || !members.good() || slots.size() > most_slots) {
+    return Error{Errc::corrupt, "it does not say which devices are behind which slots"};
+  }
+  return slots;
+}
+
 }  // namespace hpsearch::workers

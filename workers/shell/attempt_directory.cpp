@@ -29,6 +29,8 @@ using engine::Value;
 
 namespace {
 
+constexpr std::size_t longest_record = 64 * 1024;
+
 Status copy_context(const fs::path& context, const fs::path& work) {
   const auto files = context::context_files(context);
   if (!files) {
@@ -197,8 +199,13 @@ Status AttemptDirectory::write_process(const ProcessRecord& record) const {
   return write_file(process(), engine::compact_json(Value(std::move(map))) + "\n", false);
 }
 
+Status AttemptDirectory::process_can_be_read() const {
+  const Result<std::string> text = read_file(process(), longest_record);
+  return text || text.error().code == Errc::not_found ? Status(Done{}) : Status(text.error());
+}
+
 std::optional<ProcessRecord> AttemptDirectory::read_process() const {
-  const Result<std::string> text = read_file(process(), 64 * 1024);
+  const Result<std::string> text = read_file(process(), longest_record);
   if (!text) {
     return std::nullopt;
   }

@@ -37,8 +37,9 @@ std::string name_of_process(std::int64_t pid) {
 
 }  // namespace
 
-void DeviceUse::began(const AttemptKey& key, const std::vector<SlotIndex>& slots, std::vector<std::string> marks) {
-  Attempt attempt{.uuids = {}, .marks = std::move(marks), .processes = {}};
+void DeviceUse::began(const AttemptKey& key, const std::vector<SlotIndex>& slots, std::vector<std::string> marks,
+                      bool had_remains) {
+  Attempt attempt{.uuids = {}, .marks = std::move(marks), .had_remains = had_remains, .processes = {}};
   for (const SlotIndex slot : slots) {
     if (slot.number() < slots_.size()) {
       attempt.uuids.insert(slots_[slot.number()].uuid);
@@ -69,7 +70,8 @@ bool DeviceUse::is_of(const Attempt& attempt, pid_t pid) const {
     const std::optional<ProcessInfo> info = process_info(pid);
     return !info || info->start_time == known->second;
   }
-  return descends(pid, attempt.marks);
+  // Which of the dead are its own died with the agent that saw them alive.
+  return (attempt.had_remains && !process_info(pid)) || descends(pid, attempt.marks);
 }
 
 void DeviceUse::look(const DeviceReport& report) {

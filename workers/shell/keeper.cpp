@@ -44,7 +44,15 @@ constexpr std::size_t log_tail_bytes = 4 * 1024;
 constexpr std::size_t longest_order = 4 * max_message_bytes;
 // Beyond it, only what decides is written: the agent has been away for long.
 constexpr std::uint64_t largest_journal = std::uint64_t{256} * 1024 * 1024;
+// Of lines that a disk does not take.
+constexpr std::size_t most_unwritten = std::size_t{16} * 1024 * 1024;
 constexpr std::chrono::milliseconds again_after = 500ms;
+
+/// About what a record takes in memory while it is not written.
+std::size_t size_of(const JournalRecord& record) {
+  const auto* said = std::get_if<JournalSaid>(&record);
+  return sizeof(JournalRecord) + (said == nullptr ? 0 : said->line.size());
+}
 
 bool blank(std::string_view text) {
   return text.find_first_not_of(" \t\r\n") == std::string_view::npos;
@@ -224,6 +232,7 @@ void Keeper::obey(std::string_view line) {
     }
   } else if (what == "ahead") {
     ahead_below_ = Units{number(word(line)).value_or(0)};
+    thinning_.decides_from(ahead_below_);
     ahead_line_ = line;
   } else if (what == "signal") {
     asked_ = true;
@@ -338,13 +347,13 @@ void Keeper::catch_up_soon(Output& output) {
 void Keeper::take_line(const Output& output, std::string_view line) {
   if (&output == &out_) {
     if (const auto payload = stdout_payload(line)) {
-      record(JournalSaid{0, false, std::string(*payload)}, is_below_length(parse_stdout_payload(*payload)));
+      record(JournalSaid{0, false, std::string(*payload)}, thinning_.spares(parse_stdout_payload(*payload)));
       return;
     }
   }
   if (scanner_) {
     for (std::string& payload : scanner_->scan(line)) {
-      const bool droppable = is_below_length(parse_stdout_payload(payload));
+      const bool droppable = thinning_.spares(parse_stdout_payload(payload));
       record(JournalSaid{0, false, std::move(payload)}, droppable);
     }
   }
@@ -377,13 +386,27 @@ void Keeper::program_ended(const ProgramEnd& end) {
 
 // --- the journal ---
 
-/// In order; what is `droppable` is left out rather than kept waiting.
+/// In order; what is `droppable` is left out rather than kept waiting, and any line that is no question rather than
+/// kept for ever.
 void Keeper::record(JournalRecord record, bool droppable) {
   if (droppable && (!unwritten_.empty() || journal_->held() > largest_journal)) {
     return;
   }
+  const auto* said = std::get_if<JournalSaid>(&record);
+  const bool is_endless = unwritten_bytes_ > most_unwritten || journal_->held() > 2 * largest_journal;
+  if (said != nullptr && said->question == 0 && is_endless) {
+    return;
+  }
+  unwritten_bytes_ += size_of(record);
   unwritten_.push_back(std::move(record));
   write_down();
+}
+
+/// Who asks waits for its answer anyway, and is read again when the disk has taken what was said.
+void Keeper::hold_questions() {
+  if (socket_) {
+    socket_->hold(unwritten_bytes_ > most_unwritten);
+  }
 }
 
 void Keeper::write_down() {
@@ -393,15 +416,18 @@ void Keeper::write_down() {
     const bool durable = !std::holds_alternative<JournalSaid>(unwritten_.front());
     if (!journal_->append(unwritten_.front(), durable)) {
       net::log(net::Level::warning, "the journal cannot be written: " + error_text(errno));
+      hold_questions();
       write_again_ = loop_.after(again_after, [this] {
         write_down();
         end_if_done();
       });
       return;
     }
+    unwritten_bytes_ -= size_of(unwritten_.front());
     unwritten_.pop_front();
     tell_agent();
   }
+  hold_questions();
 }
 
 void Keeper::end_if_done() {

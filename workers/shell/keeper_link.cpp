@@ -28,12 +28,14 @@ namespace hpsearch::workers {
 using engine::Errc;
 using engine::Error;
 using engine::Result;
+using engine::Status;
 using namespace std::chrono_literals;
 
 namespace {
 
 constexpr int records_per_turn = 256;
 constexpr std::chrono::milliseconds next_look = 20ms;
+constexpr std::int64_t looks_before_warning = 250;
 // The keeper always reads; only a stopped one makes us wait, and then the next writable moment is soon enough.
 constexpr int longest_send_ms = 200;
 constexpr std::int64_t sweeps_before_warning = 3000;
@@ -84,13 +86,18 @@ Result<pid_t> KeeperLink::start(const std::filesystem::path& shim) {
 void KeeperLink::attach(std::uint64_t position) {
   attached_ = true;
   position_ = position;
-  if (position > 0 && open_journal()) {
-    std::uint64_t beginning = 0;
-    if (const auto first = journal_->next(beginning)) {
-      take(*first);
-    }
-  }
   look_for_keeper();
+}
+
+/// That it was started stands before what is still to be read.
+void KeeperLink::read_beginning() {
+  std::uint64_t beginning = 0;
+  if (position_ == 0 || started_ || !journal_) {
+    return;
+  }
+  if (const auto first = journal_->next(beginning)) {
+    take(*first);
+  }
 }
 
 // --- to the keeper ---
@@ -112,6 +119,7 @@ void KeeperLink::signal(Signal signal) {
       send("signal TERM");
       break;
     case Signal::kill:
+      kill_wanted_ = true;
       send("signal KILL");
       break;
   }
@@ -178,6 +186,7 @@ bool KeeperLink::open_journal() {
     if (journal) {
       journal_ = *std::move(journal);
     }
+    unreadable_ = journal || journal.error().code == Errc::not_found ? "" : journal.error().message;
   }
   return journal_.has_value();
 }
@@ -238,7 +247,16 @@ void KeeperLink::look_for_keeper() {
   if (over_) {
     return;
   }
-  if (open_journal() && journal_->kept()) {
+  if (!open_journal() && !unreadable_.empty()) {
+    look_again(unreadable_);  // It may be kept, and running.
+    return;
+  }
+  const std::shared_ptr<bool> present = present_;
+  read_beginning();
+  if (!*present || over_) {
+    return;
+  }
+  if (journal_ && journal_->kept()) {
     const Result<LaunchOrder> order = read_launch_order(directory_.launch());
     Result<Descriptor> connection =
         order ? connect_locally(order->agent_socket) : Result<Descriptor>(order.error());
@@ -247,12 +265,17 @@ void KeeperLink::look_for_keeper() {
       read_journal();
       return;
     }
-    again_ = loop_.after(next_look, [this] { look_for_keeper(); });  // It is just beginning, or ending.
+    // It is just beginning, or ending; or its socket is gone, and then the journal is all that is heard of it.
+    const std::string why = connection ? "somebody else listens there" : connection.error().message;
+    read_journal();
+    if (*present && !over_) {
+      kill_unheard();
+      look_again(why);
+    }
     return;
   }
   // Nobody keeps it, or writes any more: what the journal says is all.
-  if (open_journal()) {
-    const std::shared_ptr<bool> present = present_;
+  if (journal_) {
     while (std::optional<JournalRecord> record = journal_->next(position_)) {
       if (!take(*record)) {
         return;
@@ -262,15 +285,30 @@ void KeeperLink::look_for_keeper() {
   give_up();
 }
 
+void KeeperLink::look_again(const std::string& why) {
+  if (++looks_ == looks_before_warning) {
+    net::log(net::Level::warning, directory_.root().string() + ": its hpsearch-shim is not reached: " + why);
+  }
+  again_ = loop_.after(next_look, [this] { look_for_keeper(); });
+}
+
+/// The keeper lives and cannot be told: what has to end now is ended as the process record names it.
+void KeeperLink::kill_unheard() {
+  const std::optional<ProcessRecord> program = kill_wanted_ ? directory_.read_process() : std::nullopt;
+  if (program) {
+    for (const ProcessInfo& process : remains_of(*program, all_processes())) {
+      signal_exactly(process, SIGKILL);
+    }
+  }
+}
+
 void KeeperLink::give_up() {
   if (!started_) {
     // A keeper that was started and has not begun yet must find that it came too late.
     Result<JournalWriter> journal = JournalWriter::open(directory_.journal());
     if (!journal) {
-      if (journal.error().code == Errc::wrong_state) {
-        again_ = loop_.after(next_look, [this] { look_for_keeper(); });
-        return;
-      }
+      look_again(journal.error().message);  // It begins after all, or that it came too late cannot be put down.
+      return;
     } else if (journal->size() == 0) {
       const JournalNotStarted record{attached_ ? "the worker was ended before it could start the program"
                                                : "hpsearch-shim has died before it could start the program"};
@@ -285,10 +323,15 @@ void KeeperLink::give_up() {
 
 /// The keeper is dead. What of its program is alive holds a slot and reports to nobody.
 void KeeperLink::sweep() {
+  const Status readable = directory_.process_can_be_read();
+  const std::vector<ProcessInfo> all = readable ? all_processes() : std::vector<ProcessInfo>();
+  if (all.empty()) {  // Not even ourselves: what is left cannot be told.
+    look_again(readable ? "/proc cannot be read" : readable.error().message);
+    return;
+  }
   const std::optional<ProcessRecord> program = directory_.read_process();
   const bool restarted = program && program->boot_id != boot_id();
-  const std::vector<ProcessInfo> left =
-      program ? remains_of(*program, all_processes()) : std::vector<ProcessInfo>();
+  const std::vector<ProcessInfo> left = program ? remains_of(*program, all) : std::vector<ProcessInfo>();
   if (!left.empty()) {
     for (const ProcessInfo& process : left) {
       signal_exactly(process, SIGKILL);

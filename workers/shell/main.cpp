@@ -217,6 +217,34 @@ engine::Status find_slots(const Arguments& arguments, WorkerOptions& options) {
   return engine::Done{};
 }
 
+/// While attempts of an earlier run are held, slots are what they were for it: a lease names a slot by its number.
+engine::Status keep_slots_of(const WorkerState& state, const Arguments& arguments, bool holds, WorkerOptions& options) {
+  const bool by_device = !arguments.slots.starts_with("cpu");
+  const engine::Result<std::vector<engine::SlotDevice>> before = state.devices();
+  if (holds && !before) {
+    return before.error();
+  }
+  if (holds && by_device && !before->empty()) {
+    KeptSlots kept = keep_slots(*before, options.devices);
+    const DeviceReport seen = look_once(options.look);
+    options.devices = std::move(kept.devices);
+    options.withheld = std::move(kept.withheld);
+    options.machine.slots = options.devices.size();
+    options.slot_kind = "gpu";
+    options.machine.devices.clear();
+    for (const engine::SlotDevice& slot : options.devices) {
+      const auto device = std::find_if(seen.devices.begin(), seen.devices.end(),
+                                       [&slot](const Device& one) { return one.uuid == slot.uuid; });
+      options.machine.devices.push_back(device == seen.devices.end() ? slot.uuid : cuda_name(*device));
+    }
+    options.ailing = with_withheld(ailing_slots(options.devices, seen), options.withheld);
+    for (const AilingSlot& slot : options.ailing) {
+      net::log(net::Level::warning, "slot " + std::to_string(slot.slot.number()) + " is out of use: " + slot.why);
+    }
+  }
+  return before && *before == options.devices ? engine::Status(engine::Done{}) : state.keep_devices(options.devices);
+}
+
 engine::Result<WorkerOptions> options_from(const Arguments& arguments) {
   WorkerOptions options;
   options.daemon = arguments.daemon;
@@ -314,6 +342,9 @@ int run(const Arguments& arguments) {
   engine::Result<std::vector<SpooledAttempt>> found = state->take_over();
   if (!found) {
     return fail(found.error().code == engine::Errc::unavailable ? exit_storage : exit_failed, found.error().message);
+  }
+  if (const engine::Status kept = keep_slots_of(*state, arguments, !found->empty(), *options); !kept) {
+    return fail(kept.error().code == engine::Errc::unavailable ? exit_storage : exit_failed, kept.error().message);
   }
   if (!found->empty()) {
     net::log(net::Level::info, "taking over " + std::to_string(found->size()) + " attempts of an earlier run");

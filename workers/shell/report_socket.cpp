@@ -61,7 +61,24 @@ void ReportSocket::accept_all() {
     }
     const ConnectionId id(++last_id_);
     Connection& connection = connections_.try_emplace(id, number).first->second;
-    connection.watch = loop_.when_readable(number, [this, id] { read_from(id); });
+    listen_to(id, connection);
+  }
+}
+
+void ReportSocket::listen_to(ConnectionId id, Connection& connection) {
+  if (!held_ && !connection.ended) {
+    connection.watch = loop_.when_readable(connection.socket.get(), [this, id] { read_from(id); });
+  }
+}
+
+void ReportSocket::hold(bool held) {
+  if (held == held_) {
+    return;
+  }
+  held_ = held;
+  for (auto& [id, connection] : connections_) {
+    connection.watch = net::Watch();
+    listen_to(id, connection);
   }
 }
 

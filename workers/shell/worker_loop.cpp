@@ -100,7 +100,7 @@ Status WorkerLoop::start(std::vector<SpooledAttempt> found) {
   port_.reset();
   working_ = true;
   for (const SpooledAttempt& attempt : found) {
-    hold_devices(attempt.spec);
+    hold_devices(attempt.spec, attempt.state.unkillable);
   }
   for (const Effect& effect : machine_.start(loop_.now(), std::move(found), state_.known())) {
     std::visit([this](const auto& known) { carry_out(known); }, effect);
@@ -225,25 +225,31 @@ void WorkerLoop::take(const DeviceReport& report) {
       }
     }
   }
-  push(DevicesJudged{ailing_slots(options_.devices, report)});
+  push(DevicesJudged{with_withheld(ailing_slots(options_.devices, report), options_.withheld)});
   if (!report.problem.empty()) {
     return;
   }
-  const std::map<AttemptKey, ProgramEnded> lingering = lingering_;
+  const std::map<AttemptKey, Input> lingering = lingering_;
   for (const auto& [key, end] : lingering) {
     if (use_.of(key, report).empty()) {
-      let_go(end);
+      let_go(key, end);
     }
   }
 }
 
-void WorkerLoop::hold_devices(const engine::LaunchSpec& spec) {
+void WorkerLoop::hold_devices(const engine::LaunchSpec& spec, bool had_remains) {
   if (const Result<std::string> socket = state_.socket_path(spec.key, "socket"); devices_ && socket) {
-    use_.began(spec.key, spec.slots, marks_of(*socket));
+    use_.began(spec.key, spec.slots, marks_of(*socket), had_remains);
   }
 }
 
-void WorkerLoop::settle_devices(const ProgramEnded& end, Instant until) {
+template <class End>
+void WorkerLoop::settle_devices(const End& end) {
+  settle_devices_until(end, loop_.now() + engine::Duration::millis(options_.look.settle.count()));
+}
+
+template <class End>
+void WorkerLoop::settle_devices_until(const End& end, Instant until) {
   if (!devices_ || !use_.on_devices(end.key)) {
     push(end);
     return;
@@ -258,23 +264,25 @@ void WorkerLoop::settle_devices(const ProgramEnded& end, Instant until) {
     if (left.empty()) {
       const std::string memory = report.problem.empty() ? use_.memory(key, report) : report.problem;
       net::log(net::Level::info, attempt_text(key) + " has left its devices: " + memory);
-      let_go(end);
+      let_go(key, end);
     } else if (loop_.now() < until) {
-      settling_[key] = loop_.after(next_device_look, [this, end, until] { settle_devices(end, until); });
+      settling_[key] = loop_.after(next_device_look, [this, end, until] { settle_devices_until(end, until); });
     } else {
       lingering_.emplace(key, end);
-      push(ProgramStuck{key, "its process " + std::to_string(left.front()) + " has ended, and its GPU still lists it",
-                        end});
+      ProgramStuck stuck{key, "its process " + std::to_string(left.front()) + " has ended, and its GPU still lists it"};
+      if constexpr (std::is_same_v<End, ProgramEnded>) {
+        stuck.end = end;
+      }
+      push(std::move(stuck));
     }
   });
 }
 
-void WorkerLoop::let_go(const ProgramEnded& end) {
-  const ProgramEnded told = end;  // It may be the one that is erased.
-  lingering_.erase(told.key);
-  settling_.erase(told.key);
-  use_.over(told.key);
-  push(told);
+void WorkerLoop::let_go(const AttemptKey& key, const Input& end) {
+  lingering_.erase(key);
+  settling_.erase(key);
+  use_.over(key);
+  push(end);
 }
 
 // --- effects ---
@@ -388,10 +396,9 @@ KeeperLink& WorkerLoop::link(const AttemptKey& key) {
                                " survives SIGKILL, probably stuck in the kernel"});
   };
   handlers.on_ended = [this, key](const JournalEnded& ended) {
-    settle_devices(ProgramEnded{key, ended.by_signal, ended.code, ended.log_tail, ended.asked, ended.out_of_memory},
-                   loop_.now() + engine::Duration::millis(options_.look.settle.count()));
+    settle_devices(ProgramEnded{key, ended.by_signal, ended.code, ended.log_tail, ended.asked, ended.out_of_memory});
   };
-  handlers.on_lost = [this, key](const std::string& why) { push(ProgramLost{key, why}); };
+  handlers.on_lost = [this, key](const std::string& why) { settle_devices(ProgramLost{key, why}); };
   auto& made = links_[key];
   made = std::make_unique<KeeperLink>(loop_, state_.attempt(key), std::move(handlers));
   return *made;

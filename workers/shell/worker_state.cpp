@@ -27,6 +27,7 @@
 #include "hpsearch/net/log.hpp"
 #include "hpsearch/proto/json.hpp"
 #include "hpsearch/proto/stored.hpp"
+#include "hpsearch/workers/core/devices.hpp"
 #include "hpsearch/workers/shell/process_table.hpp"
 #include "hpsearch/workers/shell/local_socket.hpp"
 
@@ -45,10 +46,10 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr std::chrono::seconds longest_dying = 10s;
+constexpr std::size_t longest_slots = std::size_t{4} * 1024 * 1024;
 // No spool is that long: an attempt keeps 256 MiB that are not acknowledged, and about as much again that was
 // acknowledged since it was last written anew.
 constexpr std::size_t longest_spool = std::size_t{2} * 1024 * 1024 * 1024;
-constexpr std::size_t longest_record = 64 * 1024;
 
 Result<std::string> random_uid() {
   std::array<unsigned char, 16> bytes{};
@@ -272,6 +273,28 @@ Status WorkerState::remember(const KnownDaemon& daemon) const {
   return write_file(identity(), engine::compact_json(Value(std::move(map))) + "\n", true);
 }
 
+Result<std::vector<engine::SlotDevice>> WorkerState::devices() const {
+  const fs::path path = directory_ / "slots.json";
+  const Result<std::string> text = read_file(path, longest_slots);
+  if (!text && text.error().code == Errc::not_found) {
+    return std::vector<engine::SlotDevice>();
+  }
+  if (!text) {
+    return text.error();
+  }
+  const Result<Value> value = proto::parse_json(*text);
+  Result<std::vector<engine::SlotDevice>> devices =
+      value ? slots_from(*value) : Result<std::vector<engine::SlotDevice>>(value.error());
+  if (!devices) {
+    return Error{Errc::corrupt, path.string() + ": " + devices.error().message};
+  }
+  return devices;
+}
+
+Status WorkerState::keep_devices(const std::vector<engine::SlotDevice>& devices) const {
+  return write_file(directory_ / "slots.json", engine::compact_json(slots_value(devices)) + "\n", true);
+}
+
 Result<std::string> WorkerState::socket_path(const AttemptKey& key, std::string_view name) const {
   const AttemptDirectory directory = attempt(key);
   std::string path = (directory.root() / name).string();
@@ -312,8 +335,7 @@ Result<std::vector<SpooledAttempt>> WorkerState::take_over() const {
       found.push_back(*std::move(spooled));
       continue;
     }
-    const Result<std::string> record = read_file(directory.process(), longest_record);
-    if (!record && record.error().code != Errc::not_found) {
+    if (const Status record = directory.process_can_be_read(); !record) {
       return cannot_tell_what_runs(record.error());
     }
     if (text) {

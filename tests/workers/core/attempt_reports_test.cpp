@@ -307,6 +307,74 @@ TEST(Reports, ASilentDaemonCostsBoundedMemory) {
   EXPECT_EQ(talk.attempt().held().last_seq, before + 1) << "what decides is always kept";
 }
 
+TEST(Reports, OfAProgramThatTrainsOnBeyondItsLengthAreBoundedToo) {
+  AttemptRules rules;
+  rules.kept_bytes = 10'000;
+  Conversation talk = Conversation::running(rules);
+  for (int step = 3; step < 1000; ++step) {
+    talk.report(std::nullopt, step);
+  }
+  EXPECT_LT(talk.attempt().held().last_seq, 200U) << "the first of them has asked";
+  const std::uint64_t before = talk.attempt().held().last_seq;
+  talk.decide(5, Directive::train_on, 2000);
+  talk.report(std::nullopt, 1999);
+  EXPECT_EQ(talk.attempt().held().last_seq, before);
+  talk.report(std::nullopt, 2000);
+  EXPECT_EQ(talk.attempt().held().last_seq, before + 1) << "and the next length is asked about";
+}
+
+TEST(Reports, ThatAskWaitForTheDecisionAlsoWhenTheyAreNotKept) {
+  AttemptRules rules;
+  rules.kept_bytes = 1;
+  Conversation talk = Conversation::running(rules);
+  talk.report(first, 3);
+  talk.report(second, 4);
+  EXPECT_EQ(talk.attempt().held().last_seq, 1U);
+  EXPECT_TRUE(talk.answers().empty());
+  talk.decide(5, Directive::stop);
+  EXPECT_EQ(talk.answers().size(), 2U);
+}
+
+TEST(Reports, LeftOutGiveTheJournalsSpaceBackAllTheSame) {
+  AttemptRules rules;
+  rules.kept_bytes = 1;
+  Conversation talk = Conversation::running(rules);
+  talk.report(std::nullopt, 1);
+  talk.spool();
+  talk.clear();
+  ProgramSaid said{talk.attempt().key(), std::nullopt, R"({"step":1,"acc":0.5})", 1'000, false};
+  talk.attempt().said(said, talk.now(), talk.out());
+  AttemptOutput out;
+  talk.attempt().spool(talk.now(), out);
+  EXPECT_TRUE(out.effects.empty()) << "nothing is new";
+  said.position = 32'000'000;
+  talk.attempt().said(said, talk.now(), talk.out());
+  talk.attempt().spool(talk.now(), out);
+  ASSERT_EQ(out.effects.size(), 1U);
+  EXPECT_EQ(std::get<WriteSpool>(out.effects[0]).position, 32'000'000U);
+}
+
+TEST(Reports, ThatTheDaemonKnowsAndTheSpoolDoesNotAreLeftBehind) {
+  Conversation talk = Conversation::running();
+  const auto say = [&talk](int step) {
+    const std::string line = R"({"step":)" + std::to_string(step) + R"(,"acc":0.5})";
+    talk.attempt().said({talk.attempt().key(), std::nullopt, line}, talk.now(), talk.out());
+  };
+  say(1);
+  say(2);
+  talk.attempt().go_on(1, talk.out());  // Before any of it is in this spool: a copy of the state directory.
+  AttemptOutput out;
+  talk.attempt().spool(talk.now(), out);
+  ASSERT_EQ(out.effects.size(), 1U);
+  const auto& write = std::get<WriteSpool>(out.effects[0]);
+  EXPECT_TRUE(write.anew) << "what stands there does not lead up to it";
+  const auto read = read_spool(write.bytes);
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->state.acked, 1U);
+  ASSERT_EQ(read->reports.size(), 1U);
+  EXPECT_EQ(std::get<MetricsReport>(read->reports[0]).step, Units{2});
+}
+
 TEST(Reports, HoldMeansSilence) {
   Conversation talk = Conversation::running();
   talk.attempt().hold();

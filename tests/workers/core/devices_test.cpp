@@ -142,5 +142,65 @@ TEST(DeviceReport, ReadsWhatItWroteAndNothingElse) {
   EXPECT_FALSE(device_report_from(engine::Value::Map{{"devices", engine::Value::List{engine::Value::Map{{"index", -1}}}}}));
 }
 
+// --- slots of a worker that is started again ---
+
+using Slots = std::vector<engine::SlotDevice>;
+
+Slots slots_of(const std::vector<std::string>& uuids) {
+  Slots slots;
+  for (std::size_t i = 0; i < uuids.size(); ++i) {
+    slots.push_back({.uuid = uuids[i], .name = "Fake", .index = i, .memory_bytes = 7});
+  }
+  return slots;
+}
+
+std::string uuids_of(const Slots& slots) {
+  std::string text;
+  for (const engine::SlotDevice& slot : slots) {
+    text += slot.uuid;
+  }
+  return text;
+}
+
+TEST(KeptSlots, KeepTheirDevicesWhateverTheOrderIsNow) {
+  const KeptSlots kept = keep_slots(slots_of({"A", "B"}), slots_of({"B", "A"}));
+  EXPECT_EQ(uuids_of(kept.devices), "AB");
+  EXPECT_EQ(kept.devices[0].index, 1U) << "as it is numbered now";
+  EXPECT_TRUE(kept.withheld.empty());
+}
+
+TEST(KeptSlots, OfADeviceThatIsGoneStayAndGetNothingNew) {
+  const KeptSlots kept = keep_slots(slots_of({"A", "B"}), slots_of({"B", "C"}));
+  EXPECT_EQ(uuids_of(kept.devices), "ABC");
+  ASSERT_EQ(kept.withheld.size(), 1U);
+  EXPECT_EQ(kept.withheld[0].slot, SlotIndex{0});
+  EXPECT_FALSE(kept.withheld[0].broken) << "whether it is, its device tells";
+}
+
+TEST(KeptSlots, CountTheSharesOfADevice) {
+  const KeptSlots kept = keep_slots(slots_of({"A", "A", "A"}), slots_of({"A", "A"}));
+  EXPECT_EQ(uuids_of(kept.devices), "AAA");
+  ASSERT_EQ(kept.withheld.size(), 1U);
+  EXPECT_EQ(kept.withheld[0].slot, SlotIndex{2});
+  EXPECT_EQ(uuids_of(keep_slots(slots_of({"A"}), slots_of({"A", "A"})).devices), "AA");
+}
+
+TEST(KeptSlots, AreWithheldUnlessWorseIsKnown) {
+  const std::vector<AilingSlot> all =
+      with_withheld({{SlotIndex{0}, "gone", true}}, {{SlotIndex{0}, "kept", false}, {SlotIndex{1}, "kept", false}});
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_EQ(all[0].why, "gone");
+  EXPECT_EQ(all[1].slot, SlotIndex{1});
+}
+
+TEST(KeptSlots, AreReadBackAsTheyWereWritten) {
+  const Slots slots = slots_of({"A", "B"});
+  const auto read = slots_from(slots_value(slots));
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(*read, slots);
+  EXPECT_EQ(slots_from(engine::Value(7)).error().code, engine::Errc::corrupt);
+  EXPECT_EQ(slots_from(slots_value(slots_of({""}))).error().code, engine::Errc::corrupt);
+}
+
 }  // namespace
 }  // namespace hpsearch::workers

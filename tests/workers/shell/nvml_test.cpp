@@ -206,8 +206,14 @@ TEST(DeviceUse, KnowsItsOwnByTheirMarkAndNamesStrangers) {
   ::kill(child, SIGKILL);
   ::waitpid(child, nullptr, 0);
   EXPECT_EQ(use.of(key, report), std::vector{child}) << "the driver lists it still";
+  DeviceUse of_the_next_agent({{"GPU-aaaa", "Fake", 0, 0}, {"GPU-bbbb", "Fake", 1, 0}});
+  of_the_next_agent.began(key, {SlotIndex{1}}, {mark});
+  EXPECT_TRUE(of_the_next_agent.of(key, report).empty()) << "whose it was it cannot know";
+  of_the_next_agent.began(key, {SlotIndex{1}}, {mark}, true);
+  EXPECT_EQ(of_the_next_agent.of(key, report), std::vector{child}) << "but that something is left was told";
   report.devices[1].processes = {{::getpid(), 0}};
   EXPECT_TRUE(use.of(key, report).empty());
+  EXPECT_TRUE(of_the_next_agent.of(key, report).empty());
   use.over(key);
   EXPECT_FALSE(use.on_devices(key));
   for (const int end : {ready[0], ready[1], silent[0], silent[1]}) {

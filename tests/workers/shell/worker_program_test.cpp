@@ -260,6 +260,34 @@ TEST_F(TakenOver, ASpoolThatCannotBeReadCostsNothing) {
   expect_the_rest();
 }
 
+TEST_F(TakenOver, AShimWhoseSocketIsGoneIsHeardAndItsProgramCanBeEnded) {
+  const pid_t pid = begin();
+  ::kill(pid, SIGKILL);
+  wait_for_end(pid);
+  fs::remove(directory_ / "agent.socket");
+  begin_again();
+  write_text(output_ / "go", "");
+  daemon_.until("the question", [&] { return daemon_.reports(key_).size() >= 3; });
+  EXPECT_TRUE(runs(program_));
+  daemon_.say(proto::Decide{key_, {engine::Lsn{5}, engine::Directive::kill, engine::Units{3}}});
+  EXPECT_EQ(daemon_.wait_for_exit(key_).cause, engine::ExitReport::Cause::ended_by_agent);
+  EXPECT_FALSE(runs(program_));
+}
+
+TEST_F(TakenOver, AJournalThatCannotBeReadKillsNobody) {
+  const pid_t pid = begin();
+  ::kill(pid, SIGKILL);
+  wait_for_end(pid);
+  fs::rename(directory_ / "journal", scratch_.path() / "journal");
+  fs::create_directory(directory_ / "journal");  // Reading it fails also for root.
+  begin_again();
+  daemon_.until("it to be told", [this] { return output().find("its hpsearch-shim is not reached") != std::string::npos; });
+  EXPECT_TRUE(runs(program_));
+  fs::remove(directory_ / "journal");
+  fs::rename(scratch_.path() / "journal", directory_ / "journal");
+  expect_the_rest();
+}
+
 TEST_F(TakenOver, WhomItObeyedIsKnownToTheNext) {
   const pid_t pid = begin();
   ::kill(pid, SIGKILL);

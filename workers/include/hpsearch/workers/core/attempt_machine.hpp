@@ -27,7 +27,7 @@ struct AttemptRules {
   engine::Duration first_resend = engine::Duration::seconds(1);
   engine::Duration longest_resend = engine::Duration::seconds(30);
   std::size_t kept_bytes =
-      std::size_t{16} * 1024 * 1024;  ///< Of unacknowledged reports; then only those that decide.
+      std::size_t{256} * 1024 * 1024;  ///< Of unacknowledged reports; then only those that decide.
   engine::Duration spool_within = engine::Duration::seconds(1);  ///< For reports that decide nothing.
 };
 
@@ -225,7 +225,8 @@ class AttemptMachine {
   // What it reported.
   engine::Instant silent_since_;  ///< Since it said anything, or we let it wait.
   std::optional<engine::Units> last_step_;
-  std::optional<engine::Units> length_reported_;  ///< Step of the last report that asked for a decision.
+  std::optional<engine::Units> length_reported_;  ///< Step of the last report that reached its length.
+  std::optional<engine::Units> asked_at_;         ///< The last length about which a report was kept to ask.
   bool said_checkpoint_ = false;
   std::optional<WantedCheckpoint> publishing_;
   std::deque<WantedCheckpoint> to_publish_;
@@ -241,6 +242,7 @@ class AttemptMachine {
   // What of it is on the worker's disk.
   std::uint64_t position_ = 0;     ///< Of the journal; what the program said before it is dealt with.
   std::uint64_t spooled_ = 0;      ///< Reports up to here are in the spool.
+  std::uint64_t spooled_position_ = 0;  ///< Of the journal, as the last write names it.
   engine::Lsn spooled_decision_;   ///< This one and those before it are.
   bool spooled_remains_ = false;   ///< So is that something of it is left.
   std::vector<engine::Lsn> unacked_decisions_;  ///< To be acknowledged when they are.

@@ -69,6 +69,21 @@ struct SlotPlan {
 [[nodiscard]] engine::Result<SlotPlan> plan_slots(std::string_view wanted, const std::vector<Device>& usable,
                                                   std::uint64_t cores);
 
+/// The devices by slot of a worker that holds attempts in the slots it had before.
+struct KeptSlots {
+  std::vector<engine::SlotDevice> devices;
+  std::vector<AilingSlot> withheld;  ///< Kept for what runs in them; not among those it offers now, so not broken.
+};
+
+/// Slots keep their numbers and devices: those of `before` stay in their order, whatever became of the devices, and
+/// what `now` has beyond them follows. A slot that is not in `now` is withheld.
+[[nodiscard]] KeptSlots keep_slots(const std::vector<engine::SlotDevice>& before,
+                                   const std::vector<engine::SlotDevice>& now);
+
+/// As the worker's files have them. corrupt: not what slots_value() makes.
+[[nodiscard]] engine::Value slots_value(const std::vector<engine::SlotDevice>& slots);
+[[nodiscard]] engine::Result<std::vector<engine::SlotDevice>> slots_from(const engine::Value& value);
+
 /// How CUDA_VISIBLE_DEVICES names it, with CUDA_DEVICE_ORDER=PCI_BUS_ID.
 [[nodiscard]] std::string cuda_name(const Device& device);
 
@@ -78,5 +93,8 @@ struct SlotPlan {
 /// them, none as broken.
 [[nodiscard]] std::vector<AilingSlot> ailing_slots(const std::vector<engine::SlotDevice>& slots,
                                                    const DeviceReport& report);
+/// And those that are withheld, where nothing worse is known of them.
+[[nodiscard]] std::vector<AilingSlot> with_withheld(std::vector<AilingSlot> ailing,
+                                                    const std::vector<AilingSlot>& withheld);
 
 }  // namespace hpsearch::workers

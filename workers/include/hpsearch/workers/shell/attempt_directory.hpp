@@ -75,6 +75,8 @@ class AttemptDirectory {
   engine::Status write_spool(std::string_view bytes, bool anew) const;
 
   engine::Status write_process(const ProcessRecord& record) const;
+  /// Whether read_process() finds nothing only where nothing is.
+  [[nodiscard]] engine::Status process_can_be_read() const;
   [[nodiscard]] std::optional<ProcessRecord> read_process()
       const;  ///< Nothing when no program ran or all is over.
 

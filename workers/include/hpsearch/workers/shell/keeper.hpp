@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "hpsearch/net/loop.hpp"
+#include "hpsearch/workers/core/line_thinning.hpp"
 #include "hpsearch/workers/core/log_text.hpp"
 #include "hpsearch/workers/core/program_message.hpp"
 #include "hpsearch/workers/shell/attempt_directory.hpp"
@@ -78,6 +79,7 @@ class Keeper {
   void program_ended(const ProgramEnd& end);
 
   void record(JournalRecord record, bool droppable);
+  void hold_questions();
   void write_down();
   void tell_agent();
   void end_if_done();
@@ -87,6 +89,8 @@ class Keeper {
   OnEnd on_end_;
   std::optional<JournalWriter> journal_;
   std::deque<JournalRecord> unwritten_;  ///< The disk did not take them yet.
+  std::size_t unwritten_bytes_ = 0;      ///< About so much of it are lines.
+  LineThinning thinning_;
   net::Watch write_again_;
   bool ended_ = false;
 

@@ -19,7 +19,8 @@ namespace hpsearch::workers {
 
 /// An agent's end of one attempt's keeper (hpsearch-shim): reads the journal as it grows, and sends answers and
 /// signals. When the keeper has died without a word about the program's end, what is left of the program is
-/// killed, and when nothing is left, it is lost.
+/// killed, and when nothing is left, it is lost. While the keeper's death is not known, because something cannot
+/// be read or its socket is gone, its journal is all that is listened to.
 ///
 /// Going away leaves keeper and program alone.
 ///
@@ -63,6 +64,9 @@ class KeeperLink {
   bool take(const JournalRecord& record);
   void connection_lost();
   void look_for_keeper();
+  void read_beginning();
+  void look_again(const std::string& why);
+  void kill_unheard();
   void give_up();
   void sweep();
   [[nodiscard]] bool open_journal();
@@ -80,6 +84,9 @@ class KeeperLink {
   net::Watch again_;
   std::string unsent_;
   std::int64_t sweeps_ = 0;
+  std::int64_t looks_ = 0;    ///< That found no way to the keeper.
+  bool kill_wanted_ = false;
+  std::string unreadable_;    ///< Why a journal that is there cannot be opened, or "".
   std::shared_ptr<bool> present_ = std::make_shared<bool>(true);
 };
 

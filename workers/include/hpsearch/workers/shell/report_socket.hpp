@@ -44,6 +44,9 @@ class ReportSocket {
   /// Reads everything that was said up to now.
   void drain();
 
+  /// Reads nothing more, or again: whoever speaks then waits.
+  void hold(bool held);
+
  private:
   struct Connection {
     explicit Connection(int number);
@@ -57,6 +60,7 @@ class ReportSocket {
 
   ReportSocket(net::Loop& loop, std::string path, Descriptor listener, OnLine on_line);
   void accept_all();
+  void listen_to(ConnectionId id, Connection& connection);
   bool read_from(ConnectionId id);  ///< True when it stopped before everything was read.
   void write_to(Connection& connection, std::string_view line);
   void close_if_done(ConnectionId id);
@@ -68,6 +72,7 @@ class ReportSocket {
   net::Watch watch_;
   std::map<ConnectionId, Connection> connections_;
   std::uint64_t last_id_ = 0;
+  bool held_ = false;
 };
 
 }  // namespace hpsearch::workers

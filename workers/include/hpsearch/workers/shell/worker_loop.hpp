@@ -47,6 +47,7 @@ struct WorkerOptions {
   std::map<std::string, std::string> labels{};
   std::vector<engine::SlotDevice> devices{};  ///< One per slot, or none.
   std::vector<AilingSlot> ailing{};           ///< As found at the start.
+  std::vector<AilingSlot> withheld{};         ///< Whatever their devices say.
   DeviceLook look{};                          ///< How to look at them again.
 };
 
@@ -98,10 +99,13 @@ class WorkerLoop {
   void not_prepared(const engine::AttemptKey& key, const engine::Error& why);
   void look_at_devices();
   void take(const DeviceReport& report);
-  void hold_devices(const engine::LaunchSpec& spec);
-  /// The program has ended; when its devices have let go of it too, the machine hears of it.
-  void settle_devices(const ProgramEnded& end, engine::Instant until);
-  void let_go(const ProgramEnded& end);
+  void hold_devices(const engine::LaunchSpec& spec, bool had_remains = false);
+  /// The program has ended, or is lost; when its devices have let go of it too, the machine hears of it.
+  template <class End>
+  void settle_devices(const End& end);
+  template <class End>
+  void settle_devices_until(const End& end, engine::Instant until);
+  void let_go(const engine::AttemptKey& key, const Input& end);
 
   [[nodiscard]] engine::Status connect();
   void receive(std::span<const std::byte> frame);
@@ -147,7 +151,7 @@ class WorkerLoop {
   std::unique_ptr<DeviceWatch> devices_;  ///< None where slots are shares of the processors.
   net::Watch look_again_;
   std::map<engine::AttemptKey, net::Watch> settling_;
-  std::map<engine::AttemptKey, ProgramEnded> lingering_;  ///< Told to be stuck: its devices do not let go.
+  std::map<engine::AttemptKey, Input> lingering_;  ///< Told to be stuck: its devices do not let go. How it ended.
   std::shared_ptr<bool> present_ = std::make_shared<bool>(true);
   Background background_;
 };

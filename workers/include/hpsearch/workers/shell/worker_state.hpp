@@ -26,6 +26,10 @@ class WorkerState {
   [[nodiscard]] const KnownDaemon& known() const noexcept { return known_; }
   /// For the next run, durably.
   [[nodiscard]] engine::Status remember(const KnownDaemon& daemon) const;
+  /// The devices behind its slots, as keep_devices() was told last; none where it never was. unavailable, corrupt:
+  /// what is there cannot be read.
+  [[nodiscard]] engine::Result<std::vector<engine::SlotDevice>> devices() const;
+  [[nodiscard]] engine::Status keep_devices(const std::vector<engine::SlotDevice>& devices) const;
   [[nodiscard]] std::filesystem::path attempts() const { return directory_ / "attempts"; }
   [[nodiscard]] std::filesystem::path checkpoints() const { return directory_ / "checkpoints"; }
   [[nodiscard]] std::filesystem::path contexts() const { return directory_ / "contexts"; }
