@@ -227,7 +227,7 @@ class StorageFaults(harness.Case):
         print(f"killed at {dict(killed)} in {self.lives} lives of {stores} stores; {requests} requests and {reports} "
               f"reports acknowledged; {len(undisturbed)} searchers decided as undisturbed", file=sys.stderr)
         for call in ("pwrite64", "fdatasync", "fsync", "rename"):
-            self.assertGreater(killed[call], 10, f"{call} was hardly reached")
+            self.assertGreater(killed[call], KILLS // 30, f"{call} was hardly reached")
 
     def test_a_disk_that_fails_ends_the_daemon_and_loses_nothing_acknowledged(self):
         undisturbed = self.undisturbed()

@@ -152,6 +152,9 @@ TEST_F(HostileNames, AreRefusedByFieldOrReachTheProgramIntact) {
     LentMachine machine;
     machine.environment = {{"PATH", "/usr/bin:/bin"}};
     auto launch = plan_launch(spec, places, machine);
+    if (!launch && launch.error().message.find("in one piece") != std::string::npos) {
+      continue;  // Longer than a kernel hands to any program, which is said.
+    }
     ASSERT_TRUE(launch) << where << "\n" << launch.error().message;
 
     // What the keeper is told, and a program's own view of it.
