@@ -1,0 +1,111 @@
+#include "daemon/store/worker_keys.hpp"
+
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <string>
+
+#include "daemon/house.hpp"
+#include "scratch.hpp"
+
+namespace hpsearch::daemon {
+namespace {
+
+using engine::Errc;
+
+const std::string one = "rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7";
+const std::string two = "Yne@$w-vo<fVvi]a<NY6T1ed:M$fCG*[IaLV{hID";
+
+TEST(WorkerKeys, NobodyIsAllowedBeforeSomebodyIs) {
+  const Scratch scratch;
+  WorkerKeys keys(scratch.path(""));
+  EXPECT_EQ(keys.name_of(one), std::nullopt);
+  const auto all = keys.list();
+  ASSERT_TRUE(all);
+  EXPECT_TRUE(all->empty());
+}
+
+TEST(WorkerKeys, WhoIsAllowedOrDeniedMeanwhileIsSeen) {
+  const Scratch scratch;
+  WorkerKeys reading(scratch.path(""));
+  WorkerKeys writing(scratch.path(""));
+  EXPECT_EQ(reading.name_of(one), std::nullopt);
+  ASSERT_TRUE(writing.allow({"node-1", one}));
+  EXPECT_EQ(reading.name_of(one), "node-1");
+  EXPECT_EQ(reading.name_of(two), std::nullopt);
+  ASSERT_TRUE(writing.allow({"node-1", two})) << "a second key, to change over";
+  EXPECT_EQ(reading.name_of(two), "node-1");
+  const auto denied = writing.deny(one);
+  ASSERT_TRUE(denied);
+  EXPECT_EQ(*denied, 1U);
+  EXPECT_EQ(reading.name_of(one), std::nullopt);
+  EXPECT_EQ(reading.name_of(two), "node-1");
+}
+
+TEST(WorkerKeys, AKeyIsOneWorkers) {
+  const Scratch scratch;
+  WorkerKeys keys(scratch.path(""));
+  ASSERT_TRUE(keys.allow({"node-1", one}));
+  EXPECT_TRUE(keys.allow({"node-1", one})) << "said twice";
+  const auto again = keys.allow({"node-2", one});
+  ASSERT_FALSE(again);
+  EXPECT_EQ(again.error().code, Errc::wrong_state);
+  EXPECT_EQ(keys.list()->size(), 1U);
+}
+
+TEST(WorkerKeys, ALineThatCannotBeReadAllowsNobodyAndIsNamed) {
+  const Scratch scratch;
+  WorkerKeys keys(scratch.path(""));
+  write_text(scratch.path("worker_keys"), "# by hand\n\nnode-1 " + one + "\r\nnode-2 " + two + " more\n  node-3\t" + two + "\n");
+  EXPECT_EQ(keys.name_of(one), "node-1");
+  EXPECT_EQ(keys.name_of(two), "node-3");
+  const auto all = keys.list();
+  ASSERT_FALSE(all);
+  EXPECT_EQ(all.error().code, Errc::corrupt);
+  EXPECT_NE(all.error().message.find("worker_keys:4"), std::string::npos) << all.error().message;
+  EXPECT_FALSE(keys.allow({"node-4", two}));
+  EXPECT_NE(text_of(scratch.path("worker_keys")).find("more"), std::string::npos) << "it is left as it is";
+}
+
+/// A door that asks for keys; what it is told instead is up to the test.
+class GuardedGate : public testing::Test {
+ protected:
+  GuardedGate() {
+    WorkerGate::Settings settings;
+    settings.worker_of_key = [this](const std::string&) { return name; };
+    house.reopen_gate(std::move(settings));
+  }
+
+  House house;
+  std::optional<std::string> name = "node-1";
+};
+
+TEST_F(GuardedGate, CallsAWorkerWhatItsKeySays) {
+  ScriptedWorker worker(house);
+  const auto welcome = worker.join();
+  EXPECT_EQ(house.runtime->engine().workers().at(welcome.worker).name, "node-1");
+}
+
+TEST_F(GuardedGate, LetsNobodySpeakForAnother) {
+  {
+    ScriptedWorker worker(house);
+    worker.join();
+  }
+  name = "node-2";
+  ScriptedWorker worker(house);
+  worker.say_hello();
+  EXPECT_NE(worker.wait_for<proto::Refused>().why.find("node-1"), std::string::npos);
+}
+
+TEST_F(GuardedGate, HearsNobodyWhoseKeyWasTakenAway) {
+  ScriptedWorker worker(house);
+  const auto welcome = worker.join();
+  name.reset();
+  EXPECT_NE(worker.wait_for<proto::Refused>().why.find("not allowed"), std::string::npos);
+  EXPECT_FALSE(house.gate->connected(welcome.worker));
+  worker.say_hello();
+  EXPECT_NE(worker.wait_for<proto::Refused>().why.find("not allowed"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace hpsearch::daemon
