@@ -42,6 +42,7 @@ Failure failure_of(const engine::Error& error) {
       exit = Exit::not_found;
       break;
     case Errc::wrong_state:
+    case Errc::conflict:
       exit = Exit::conflict;
       break;
     case Errc::corrupt:

@@ -132,6 +132,7 @@ class WorkerGate {
   WorkerGate(Runtime& runtime, Settings settings);
 
   void take_frame(const net::Peer& peer, std::span<const std::byte> frame);
+  [[nodiscard]] bool has_room_for(const proto::Reports& reports) const;
   [[nodiscard]] bool admits_one_more();
   [[nodiscard]] bool is_clone(const net::Peer& peer, const proto::Hello& hello);
   void greet(const net::Peer& peer, const proto::Envelope& envelope, const proto::Hello& hello);

@@ -102,8 +102,10 @@ void WorkerMachine::hear(const FrameReceived& received, Instant now) {
         using Message = std::decay_t<decltype(message)>;
         if constexpr (std::is_same_v<Message, proto::Welcome>) {
           obey(message, envelope, now);
-        } else if constexpr (std::is_same_v<Message, proto::Refused> || std::is_same_v<Message, proto::RetryAfter>) {
+        } else if constexpr (std::is_same_v<Message, proto::Refused>) {
           obey(message, now);
+        } else if constexpr (std::is_same_v<Message, proto::RetryAfter>) {
+          obey(message, envelope, now);
         } else if (session_ == Session::ready && envelope.cluster == cluster_ &&
                    envelope.session_epoch >= session_epoch_) {
           obey(message, now);
@@ -435,13 +437,18 @@ void WorkerMachine::obey(const proto::ReadLog& request, Instant /*now*/) {
   effects_.emplace_back(ReadLogPart{request});
 }
 
-void WorkerMachine::obey(const proto::RetryAfter& retry, Instant now) {
-  if (session_ != Session::hello) {
-    return;
+void WorkerMachine::obey(const proto::RetryAfter& retry, const proto::Envelope& envelope, Instant now) {
+  const auto wait = Duration::millis(
+      static_cast<std::int64_t>(std::min<std::uint64_t>(retry.after_ms, longest_retry_after_ms)));
+  if (session_ == Session::hello) {
+    hello_said_ = false;  // It was heard; the connection is good.
+    hello_at_ = now + backoff_.within(wait);
+  } else if (session_ == Session::ready && envelope.cluster == cluster_ && envelope.session_epoch == session_epoch_) {
+    // It hears the reports and has no room to store them: that is neither silence nor an acknowledgement.
+    for (auto& [key, attempt] : attempts_) {
+      attempt.told_to_wait(now + backoff_.about(wait));
+    }
   }
-  hello_said_ = false;  // It was heard; the connection is good.
-  hello_at_ = now + backoff_.within(Duration::millis(
-                        static_cast<std::int64_t>(std::min<std::uint64_t>(retry.after_ms, longest_retry_after_ms))));
 }
 
 void WorkerMachine::obey(const proto::Refused& refused, Instant now) {
