@@ -31,6 +31,18 @@ def mount_small_disk(image, point):
     return None
 
 
+def fill(disk):
+    """Takes what room is left, to the last block."""
+    with open(disk / "filler", "ab", buffering=0) as file:
+        for size in (2**20, 4096):
+            try:
+                while True:
+                    file.write(b"x" * size)
+                    os.fsync(file.fileno())
+            except OSError:
+                pass
+
+
 class FullDisk(harness.Case):
     def setUp(self):
         super().setUp()
@@ -47,17 +59,6 @@ class FullDisk(harness.Case):
         subprocess.run(["umount", str(self.disk)], capture_output=True)
         super().clean_up()
 
-    def fill(self):
-        """Takes what room is left, to the last block."""
-        with open(self.disk / "filler", "ab", buffering=0) as file:
-            for size in (2**20, 4096):
-                try:
-                    while True:
-                        file.write(b"x" * size)
-                        os.fsync(file.fileno())
-                except OSError:
-                    pass
-
     def test_everything_is_there_when_there_is_room_again(self):
         cluster = harness.Cluster(self)
         cluster.state = self.disk / "daemon"
@@ -69,7 +70,7 @@ class FullDisk(harness.Case):
         experiment = cluster.submit(tree)
         harness.wait_for(lambda: len(self.ledger.of("step")) > 5, "the search to get going", cluster.daemon.said)
         for round_number in range(2):
-            self.fill()
+            fill(self.disk)
             health = lambda: cluster.try_call("GET", "/healthz")
             harness.wait_for(lambda: health()["status"] == "degraded", "the daemon to notice", cluster.daemon.said)
             status, answer = cluster.call("POST", "/api/v1/experiments", {"config": tree, "name": "late"})

@@ -172,7 +172,7 @@ void AttemptMachine::spool_not_written(std::uint64_t write, const std::string& w
   }
   writing_ = false;
   if (phase_ == Phase::preparing) {
-    never_ran(ExitReport::Cause::could_not_start, why, out);
+    never_ran(ExitReport::Cause::lost, why, out);  // The worker's disk is to blame, not the program.
     return;
   }
   // What a failed write has left is unknown, and what a failed sync has left too: all of it once more.

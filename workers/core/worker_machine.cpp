@@ -15,18 +15,12 @@ namespace {
 
 // An acknowledged exit is final; a lease that arrives after it can only be an old repetition.
 constexpr std::size_t remembered_attempts = 4096;
-// A session that ends sooner than this did not really work, so the waits go on growing.
-constexpr Duration settled_session = Duration::seconds(2);
 // 1 + 2 + 4 + 8 seconds of silence about reports on an open connection: whoever is there does not know us.
 constexpr unsigned resends_before_new_session = 4;
 // Sent and not acknowledged, by all attempts together and by one: enough to keep a slow line busy, little
 // enough that a daemon's return does not overflow the connection's queue with what was kept for it.
 constexpr std::size_t window_of_all = std::size_t{4} * 1024 * 1024;
 constexpr std::size_t window_of_one = std::size_t{1} * 1024 * 1024;
-constexpr std::uint64_t longest_retry_after_ms = 60'000;
-constexpr Duration shortest_beat = Duration::millis(50);
-// A beat stays far below the largest frame.
-constexpr std::size_t most_in_a_beat = 512;
 
 bool overlap(const std::vector<SlotIndex>& a, const std::vector<SlotIndex>& b) {
   return std::any_of(a.begin(), a.end(),
@@ -43,7 +37,7 @@ std::optional<Instant> earlier(std::optional<Instant> a, std::optional<Instant> 
 }  // namespace
 
 WorkerMachine::WorkerMachine(WorkerIdentity identity, WorkerRules rules, engine::Draw draw)
-    : identity_(std::move(identity)), rules_(rules), backoff_(rules.first_retry, rules.longest_retry, draw) {
+    : identity_(std::move(identity)), rules_(rules), backoff_(rules.first_retry, rules.longest_retry, draw), probe_wait_(rules.first_probe) {
 }
 
 WorkerMachine::State WorkerMachine::state() const noexcept {
@@ -56,7 +50,9 @@ WorkerMachine::State WorkerMachine::state() const noexcept {
   return session_ == Session::ready ? State::ready : State::hello;
 }
 
-std::vector<Effect> WorkerMachine::start(Instant now, std::vector<SpooledAttempt> found) {
+std::vector<Effect> WorkerMachine::start(Instant now, std::vector<SpooledAttempt> found, KnownDaemon known) {
+  known_ = known;
+  names_known_ = !found.empty();
   AttemptOutput out;
   for (SpooledAttempt& attempt : found) {
     const AttemptKey key = attempt.spec.key;
@@ -86,47 +82,10 @@ std::optional<Instant> WorkerMachine::next_wake() const noexcept {
   for (const auto& [key, attempt] : attempts_) {
     wake = earlier(wake, attempt.next_wake());
   }
-  wake = earlier(wake, orphans_due());
-  return wake;
+  return earlier(earlier(wake, probe_at_), orphans_due());
 }
 
 // --- what happened ---
-
-void WorkerMachine::hear(const FrameReceived& received, Instant now) {
-  const proto::Envelope& envelope = received.frame.envelope;
-  if (session_ == Session::refused || stale(envelope)) {
-    return;
-  }
-  std::visit(
-      [&](const auto& message) {
-        using Message = std::decay_t<decltype(message)>;
-        if constexpr (std::is_same_v<Message, proto::Welcome>) {
-          obey(message, envelope, now);
-        } else if constexpr (std::is_same_v<Message, proto::Refused>) {
-          obey(message, now);
-        } else if constexpr (std::is_same_v<Message, proto::RetryAfter>) {
-          obey(message, envelope, now);
-        } else if (session_ == Session::ready && envelope.cluster == cluster_ &&
-                   envelope.session_epoch >= session_epoch_) {
-          obey(message, now);
-        } else if constexpr (std::is_same_v<Message, proto::Resync>) {
-          // A daemon that does not know the session cannot know its number.
-          if (session_ == Session::ready) {
-            obey(message, now);
-          }
-        }
-      },
-      received.frame.message);
-}
-
-void WorkerMachine::hear(const SendRefused& /*refused*/, Instant now) {
-  if (session_ == Session::ready) {
-    lose_session(now);
-  } else if (session_ == Session::hello) {
-    hello_said_ = false;
-    hello_at_ = now + backoff_.next();
-  }
-}
 
 void WorkerMachine::hear(const ProgramStarted& started, Instant now) {
   if (AttemptMachine* attempt = find(started.key)) {
@@ -136,10 +95,13 @@ void WorkerMachine::hear(const ProgramStarted& started, Instant now) {
   }
 }
 
-void WorkerMachine::hear(const ProgramNotStarted& not_started, Instant /*now*/) {
+void WorkerMachine::hear(const ProgramNotStarted& not_started, Instant now) {
   if (AttemptMachine* attempt = find(not_started.key)) {
     AttemptOutput out;
-    attempt->not_started(not_started.why, not_started.not_its_fault, out);
+    attempt->not_started(not_started.why, not_started.not_its_fault || not_started.disk_fails, out);
+    if (not_started.disk_fails) {
+      disk_fails(not_started.why, now);  // Before the exit: or its trial comes back at once.
+    }
     carry_out(std::move(out));
   }
 }
@@ -216,7 +178,41 @@ void WorkerMachine::hear(const SpoolNotWritten& not_written, Instant now) {
   if (AttemptMachine* attempt = find(not_written.key)) {
     AttemptOutput out;
     attempt->spool_not_written(not_written.write, not_written.why, now, out);
+    disk_fails(not_written.why, now);  // Before an exit: or its trial comes back at once.
     carry_out(std::move(out));
+  }
+}
+
+void WorkerMachine::hear(const DiskProbed& probed, Instant now) {
+  if (disk_trouble_.empty()) {
+    return;
+  }
+  if (!probed.why.empty()) {
+    probe_at_ = now + backoff_.about(probe_wait_);
+    return;
+  }
+  notice(Notice::Level::info, "the state directory can be written again");
+  disk_trouble_.clear();
+  probe_at_.reset();
+  disk_well_since_ = now;
+  if (beat_at_) {
+    beat_at_ = now;
+  }
+}
+
+/// What runs here runs on; what comes is not begun.
+void WorkerMachine::disk_fails(const std::string& why, Instant now) {
+  if (!disk_trouble_.empty()) {
+    return;
+  }
+  // One that a probe finds well and work does not is asked ever later: each time costs a trial a start.
+  const bool soon = disk_well_since_ && now - *disk_well_since_ < rules_.longest_probe;
+  probe_wait_ = soon ? std::min(rules_.longest_probe, probe_wait_ + probe_wait_) : rules_.first_probe;
+  probe_at_ = now + backoff_.about(probe_wait_);
+  disk_trouble_ = why;
+  notice(Notice::Level::error, "no trial is begun here until the state directory can be written again: " + why);
+  if (session_ == Session::ready) {
+    say_beat(now);
   }
 }
 
@@ -279,6 +275,10 @@ void WorkerMachine::hear(const TimePassed& /*passed*/, Instant now) {
   }
   carry_out(std::move(out));
   end_orphans(now);
+  if (probe_at_ && now >= *probe_at_) {
+    probe_at_.reset();
+    effects_.emplace_back(ProbeDisk{});
+  }
   if (session_ == Session::ready && unheard) {
     notice(Notice::Level::warning, "the daemon does not acknowledge reports; starting a new session");
     lose_session(now);
@@ -293,84 +293,6 @@ void WorkerMachine::hear(const TimePassed& /*passed*/, Instant now) {
     }
     say_hello(now);
   }
-}
-
-// --- what the daemon says ---
-
-bool WorkerMachine::stale(const proto::Envelope& envelope) const noexcept {
-  return envelope.cluster == cluster_ && envelope.daemon_epoch < daemon_epoch_;
-}
-
-/// Another store answers at the daemon's address. Its word counts once nothing of the old one's runs here.
-bool WorkerMachine::listens_to(const proto::Envelope& envelope, Instant now) {
-  if (cluster_ == 0 || envelope.cluster == cluster_) {
-    return true;
-  }
-  if (attempts_.empty()) {
-    daemon_epoch_ = 0;
-    session_epoch_ = 0;
-    done_.clear();
-    adopted_.clear();
-    return true;
-  }
-  if (!std::exchange(noticed_foreign_, true)) {
-    notice(Notice::Level::error,
-           "another daemon, with another store, answers at this address, but attempts of the first one are "
-           "still "
-           "held here; bring the first one back, or restart this worker to give them up");
-  }
-  hello_at_ = now + backoff_.about(rules_.longest_retry);
-  hello_said_ = true;
-  return false;
-}
-
-void WorkerMachine::obey(const proto::Welcome& welcome, const proto::Envelope& envelope, Instant now) {
-  if (!listens_to(envelope, now)) {
-    return;
-  }
-  if (session_ == Session::ready && envelope.cluster == cluster_ && envelope.session_epoch <= session_epoch_) {
-    return;  // Late, or a second time: leases since then are not in it.
-  }
-  noticed_foreign_ = false;
-  cluster_ = envelope.cluster;
-  daemon_epoch_ = envelope.daemon_epoch;
-  session_epoch_ = envelope.session_epoch;
-  session_ = Session::ready;
-  ready_since_ = now;
-  orphans_ended_ = false;
-  hello_at_.reset();
-  hello_said_ = false;
-  beat_every_ = std::max(
-      shortest_beat,
-      Duration::millis(static_cast<std::int64_t>(std::min<std::uint64_t>(welcome.beat_every_ms, 3'600'000))));
-  beat_at_ = draining_ ? now : now + backoff_.about(beat_every_);
-  effects_.emplace_back(ContextsServed{welcome.http});
-  notice(Notice::Level::info, "in session as worker " + std::to_string(welcome.worker.number()));
-
-  AttemptOutput out;
-  for (auto& [key, attempt] : attempts_) {
-    attempt.hold();  // Unless the daemon names it: never act on ignorance.
-  }
-  for (const engine::WelcomeWorker::Attempt& said : welcome.attempts) {
-    AttemptMachine* attempt = find(said.key);
-    if (attempt == nullptr) {
-      continue;
-    }
-    switch (said.fate) {
-      case engine::WelcomeWorker::Fate::go_on:
-        if (said.lease != engine::LeaseId{}) {
-          adopted_[attempt->key()] = said.lease;
-        }
-        attempt->go_on(said.upto, out);
-        break;
-      case engine::WelcomeWorker::Fate::fenced:
-        attempt->fenced(out);
-        break;
-      case engine::WelcomeWorker::Fate::hold:
-        break;
-    }
-  }
-  carry_out(std::move(out));
 }
 
 void WorkerMachine::obey(const proto::Lease& lease, Instant now) {
@@ -429,121 +351,11 @@ void WorkerMachine::obey(const proto::Hold& hold, Instant /*now*/) {
   }
 }
 
-void WorkerMachine::obey(const proto::Resync& /*resync*/, Instant now) {
-  lose_session(now);
-}
-
 void WorkerMachine::obey(const proto::ReadLog& request, Instant /*now*/) {
   effects_.emplace_back(ReadLogPart{request});
 }
 
-void WorkerMachine::obey(const proto::RetryAfter& retry, const proto::Envelope& envelope, Instant now) {
-  const auto wait = Duration::millis(
-      static_cast<std::int64_t>(std::min<std::uint64_t>(retry.after_ms, longest_retry_after_ms)));
-  if (session_ == Session::hello) {
-    hello_said_ = false;  // It was heard; the connection is good.
-    hello_at_ = now + backoff_.within(wait);
-  } else if (session_ == Session::ready && envelope.cluster == cluster_ && envelope.session_epoch == session_epoch_) {
-    // It hears the reports and has no room to store them: that is neither silence nor an acknowledgement.
-    for (auto& [key, attempt] : attempts_) {
-      attempt.told_to_wait(now + backoff_.about(wait));
-    }
-  }
-}
-
-void WorkerMachine::obey(const proto::Refused& refused, Instant now) {
-  if (refused.incarnation != 0 && refused.incarnation != identity_.incarnation) {
-    return;  // Another start of this agent was meant.
-  }
-  alone_since_ = session_ == Session::ready ? now : alone_since_;
-  session_ = Session::refused;
-  refused_because_ = refused.why;
-  hello_at_.reset();
-  beat_at_.reset();
-  for (auto& [key, attempt] : attempts_) {
-    attempt.session_lost();
-  }
-  notice(Notice::Level::error, "the daemon refuses this worker: " + refused.why);
-}
-
 // --- inside ---
-
-void WorkerMachine::lose_session(Instant now) {
-  alone_since_ = session_ == Session::ready ? now : alone_since_;
-  session_ = Session::hello;
-  beat_at_.reset();
-  hello_said_ = false;
-  if (now - ready_since_ >= settled_session) {
-    backoff_.reset();
-  }
-  for (auto& [key, attempt] : attempts_) {
-    attempt.session_lost();
-  }
-  effects_.emplace_back(NewConnection{});
-  hello_at_ = now + backoff_.next();
-}
-
-void WorkerMachine::say_hello(Instant now) {
-  proto::Hello hello;
-  hello.uid = identity_.uid;
-  hello.name = identity_.name;
-  hello.incarnation = identity_.incarnation;
-  hello.boot_id = identity_.boot_id;
-  hello.pid = identity_.pid;
-  hello.slots = identity_.slots;
-  hello.slot_kind = identity_.slot_kind;
-  hello.kills_by = identity_.kills_by;
-  hello.devices = identity_.devices;
-  hello.pool = identity_.pool;
-  hello.labels = identity_.labels;
-  hello.troubles = troubles();
-  hello.address = identity_.address;
-  for (const auto& [key, attempt] : attempts_) {
-    // Fenced, it is being ended: the daemon must not take it for one that could go on.
-    if (!attempt.is_fenced() || attempt.tells_remains()) {
-      hello.held.push_back(attempt.held());
-    }
-  }
-  msg_no_ = 0;
-  const proto::Envelope envelope{
-      .cluster = cluster_, .daemon_epoch = daemon_epoch_, .session_epoch = 0, .msg_no = ++hellos_};
-  effects_.emplace_back(SendMessage{envelope, std::move(hello)});
-  hello_said_ = true;
-  hello_at_ = now + backoff_.about(rules_.welcome_within);
-}
-
-void WorkerMachine::say_beat(Instant now) {
-  proto::Beat beat;
-  beat.draining = draining_;
-  for (const auto& [key, attempt] : attempts_) {
-    if (attempt.runs() && beat.progress.size() < most_in_a_beat) {
-      const std::int64_t silent = std::max<std::int64_t>(0, (now - attempt.silent_since()).in_micros() / 1'000);
-      beat.progress.push_back({spoken(key), attempt.last_step(), static_cast<std::uint64_t>(silent)});
-    }
-    if (attempt.tells_remains()) {
-      beat.remains.push_back({key, attempt.spec().slots});
-    }
-  }
-  beat.troubles = troubles();
-  say(std::move(beat));
-}
-
-void WorkerMachine::say(proto::FromWorker message) {
-  if (session_ != Session::ready) {
-    return;
-  }
-  const proto::Envelope envelope{.cluster = cluster_,
-                                 .daemon_epoch = daemon_epoch_,
-                                 .session_epoch = session_epoch_,
-                                 .msg_no = ++msg_no_};
-  const auto rename = [this](auto& said) {
-    if constexpr (requires { said.key; }) {
-      said.key = spoken(said.key);
-    }
-  };
-  std::visit(rename, message);
-  effects_.emplace_back(SendMessage{envelope, std::move(message)});
-}
 
 void WorkerMachine::carry_out(AttemptOutput out) {
   for (Effect& effect : out.effects) {
@@ -616,6 +428,9 @@ std::string WorkerMachine::ailment_of(const engine::LaunchSpec& spec, bool broke
   if (spec.despite_remains) {
     return "";  // An operator has decided.
   }
+  if (!disk_trouble_.empty() && !broken_only) {
+    return "its worker's disk failed: " + disk_trouble_;
+  }
   for (const AilingSlot& ailing : identity_.ailing) {
     const bool named = std::find(spec.slots.begin(), spec.slots.end(), ailing.slot) != spec.slots.end();
     if (named && (ailing.broken || !broken_only)) {
@@ -629,6 +444,13 @@ std::vector<engine::SlotTrouble> WorkerMachine::troubles() const {
   std::vector<engine::SlotTrouble> all;
   for (const AilingSlot& ailing : identity_.ailing) {
     all.push_back({ailing.slot, ailing.why});
+  }
+  for (std::uint64_t number = 0; number < identity_.slots && !disk_trouble_.empty(); ++number) {
+    const SlotIndex slot(number);
+    const bool told = std::any_of(all.begin(), all.end(), [slot](const auto& trouble) { return trouble.slot == slot; });
+    if (!told) {
+      all.push_back({slot, number == 0 ? disk_trouble_ : "its worker's disk takes nothing"});  // A beat stays short.
+    }
   }
   return all;
 }

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <exception>
@@ -17,6 +18,14 @@ using engine::Errc;
 using engine::Error;
 using engine::Result;
 using engine::Status;
+
+namespace {
+
+constexpr std::array bad_disk_errors{ENOSPC, EDQUOT, EIO, EROFS};
+// More than a directory entry, so that a full disk cannot take it in what is left of its last block.
+constexpr std::size_t probe_bytes = std::size_t{1} << 20U;
+
+}  // namespace
 
 Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
   if (this != &other) {
@@ -42,6 +51,21 @@ Error file_error(std::string_view doing, const fs::path& path, int error) {
     text += "; free some space there, or give the worker a --state-dir on another disk";
   }
   return Error{error == ENOENT ? Errc::not_found : Errc::unavailable, std::move(text)};
+}
+
+bool tells_of_a_bad_disk(std::string_view sentence) {
+  return std::any_of(bad_disk_errors.begin(), bad_disk_errors.end(), [sentence](int error) {
+    return sentence.find(": " + error_text(error)) != std::string_view::npos;
+  });
+}
+
+Status try_to_write_in(const fs::path& directory) {
+  const fs::path probe = directory / "probe";
+  const Status written = write_file(probe, std::string(probe_bytes, '\0'), true);
+  std::error_code ignored;
+  fs::remove(probe, ignored);
+  fs::remove(directory / "probe.new", ignored);
+  return written;
 }
 
 Error file_error(std::string_view doing, const fs::path& path, const std::error_code& error) {

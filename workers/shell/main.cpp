@@ -291,7 +291,7 @@ int run(const Arguments& arguments) {
   }
   engine::Result<std::vector<SpooledAttempt>> found = state->take_over();
   if (!found) {
-    return fail(exit_failed, found.error().message);
+    return fail(found.error().code == engine::Errc::unavailable ? exit_storage : exit_failed, found.error().message);
   }
   if (!found->empty()) {
     net::log(net::Level::info, "taking over " + std::to_string(found->size()) + " attempts of an earlier run");

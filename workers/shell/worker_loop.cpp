@@ -14,6 +14,7 @@
 #include "hpsearch/workers/shell/attempt_directory.hpp"
 #include "hpsearch/workers/shell/attempt_preparation.hpp"
 #include "hpsearch/workers/shell/checkpoint_publisher.hpp"
+#include "hpsearch/workers/shell/files.hpp"
 #include "hpsearch/workers/shell/object_storage.hpp"
 #include "hpsearch/workers/shell/program_log.hpp"
 #include "hpsearch/workers/shell/process_table.hpp"
@@ -99,7 +100,7 @@ Status WorkerLoop::start(std::vector<SpooledAttempt> found) {
   for (const SpooledAttempt& attempt : found) {
     hold_devices(attempt.spec);
   }
-  for (const Effect& effect : machine_.start(loop_.now(), std::move(found))) {
+  for (const Effect& effect : machine_.start(loop_.now(), std::move(found), state_.known())) {
     std::visit([this](const auto& known) { carry_out(known); }, effect);
   }
   work_off();
@@ -277,8 +278,8 @@ void WorkerLoop::carry_out(const StartProgram& start) {
   Result<std::string> report_socket = state_.socket_path(key, "socket");
   Result<std::string> agent_socket = state_.socket_path(key, "agent.socket");
   if (!report_socket || !agent_socket) {
-    inputs_.emplace_back(
-        ProgramNotStarted{key, (report_socket ? agent_socket : report_socket).error().message});
+    const std::string why = (report_socket ? agent_socket : report_socket).error().message;
+    inputs_.emplace_back(ProgramNotStarted{key, why, false, tells_of_a_bad_disk(why)});
     return;
   }
   hold_devices(start.spec);
@@ -310,7 +311,8 @@ void WorkerLoop::prepare(const AttemptKey& key) {
       if (keeper) {
         keepers_.insert(*keeper);
       } else {
-        push(ProgramNotStarted{key, keeper.error().message});
+        const std::string& why = keeper.error().message;
+        push(ProgramNotStarted{key, why, false, tells_of_a_bad_disk(why)});
       }
     };
   });
@@ -326,7 +328,7 @@ void WorkerLoop::not_prepared(const AttemptKey& key, const Error& why) {
     return;
   }
   preparing_.erase(key);
-  push(ProgramNotStarted{key, why.message, may_help});
+  push(ProgramNotStarted{key, why.message, may_help, tells_of_a_bad_disk(why.message)});
 }
 
 void WorkerLoop::carry_out(const ContextsServed& served) {
@@ -348,7 +350,9 @@ KeeperLink& WorkerLoop::link(const AttemptKey& key) {
       });
     }
   };
-  handlers.on_not_started = [this, key](const std::string& why) { push(ProgramNotStarted{key, why}); };
+  handlers.on_not_started = [this, key](const std::string& why) {
+    push(ProgramNotStarted{key, why, false, tells_of_a_bad_disk(why)});
+  };
   handlers.on_said = [this, key](const JournalSaid& said, std::uint64_t position) {
     const auto question = said.question == 0 ? std::nullopt : std::optional(QuestionId{said.question});
     push(ProgramSaid{key, question, said.line, position, said.answered});
@@ -382,8 +386,36 @@ void WorkerLoop::carry_out(const AnswerAhead& ahead) {
   }
 }
 
+void WorkerLoop::carry_out(const RememberDaemon& remember_daemon) {
+  unremembered_ = remember_daemon.daemon;
+  if (const Status done = remember(); !done) {
+    net::log(net::Level::warning, done.error().message + "; no spool is written before this is");
+  }
+}
+
+/// Here and now: it happens once in a session at most, and nothing may overtake it.
+Status WorkerLoop::remember() {
+  Status done = unremembered_ ? state_.remember(*unremembered_) : Status(Done{});
+  if (done) {
+    unremembered_.reset();
+  }
+  return done;
+}
+
+void WorkerLoop::carry_out(const ProbeDisk& /*probe*/) {
+  background_.run([this, directory = state_.attempts()]() -> Background::Afterwards {
+    const Status tried = try_to_write_in(directory);
+    return [this, tried] { push(DiskProbed{tried ? "" : tried.error().message}); };
+  });
+}
+
 void WorkerLoop::carry_out(const WriteSpool& write) {
   const AttemptKey key = write.key;
+  if (const Status first = remember(); !first) {
+    // A spool of a store nobody knows of would be another store's for the next agent.
+    inputs_.emplace_back(SpoolNotWritten{key, write.write, first.error().message});
+    return;
+  }
   spooling_[key].reset();
   background_.run([this, write, directory = state_.attempt(key)]() -> Background::Afterwards {
     const Status written = directory.write_spool(write.bytes, write.anew);

@@ -6,12 +6,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <charconv>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <system_error>
@@ -42,8 +45,10 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr std::chrono::seconds longest_dying = 10s;
-// What an attempt may keep unacknowledged, and as much again that was acknowledged since the last cleaning.
-constexpr std::size_t longest_spool = std::size_t{256} * 1024 * 1024;
+// No spool is that long: an attempt keeps 256 MiB that are not acknowledged, and about as much again that was
+// acknowledged since it was last written anew.
+constexpr std::size_t longest_spool = std::size_t{2} * 1024 * 1024 * 1024;
+constexpr std::size_t longest_record = 64 * 1024;
 
 Result<std::string> random_uid() {
   std::array<unsigned char, 16> bytes{};
@@ -116,6 +121,45 @@ Result<fs::path> short_directory(const fs::path& state_directory) {
   return directory;
 }
 
+std::string spelled(std::uint64_t cluster) {
+  std::array<char, 17> digits{};
+  std::snprintf(digits.data(), digits.size(), "%016llx", static_cast<unsigned long long>(cluster));
+  return digits.data();
+}
+
+std::optional<std::uint64_t> cluster_from(const std::string* text) {
+  std::uint64_t cluster = 0;
+  if (text == nullptr) {
+    return std::nullopt;
+  }
+  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), cluster, 16);
+  return error == std::errc() && end == text->data() + text->size() ? std::optional(cluster) : std::nullopt;
+}
+
+/// The directories that are named as attempts are; what else lies there is not ours.
+Result<std::vector<fs::path>> attempt_paths(const fs::path& attempts) {
+  std::vector<fs::path> paths;
+  std::error_code error;
+  for (fs::directory_iterator at(attempts, error), end; !error && at != end; at.increment(error)) {
+    const std::string name = at->path().filename().string();
+    const bool ours = std::count(name.begin(), name.end(), '-') == 2 &&
+                      name.find_first_not_of("0123456789-") == std::string::npos;
+    if (ours) {
+      paths.push_back(at->path());
+    }
+  }
+  if (error) {
+    return file_error("cannot read", attempts, error);
+  }
+  return paths;
+}
+
+/// Programs may be running there, and slots be in use.
+Error cannot_tell_what_runs(const Error& why) {
+  return Error{Errc::unavailable, why.message + "; what this worker's programs are doing cannot be told without it, so "
+                                                "they are left alone and the worker does not start"};
+}
+
 /// Kills what runs of these attempts, waits until it is gone, and removes what only running programs need.
 Status end_all(const std::vector<AttemptDirectory>& directories) {
   std::vector<ProcessRecord> left;
@@ -144,7 +188,7 @@ Status end_all(const std::vector<AttemptDirectory>& directories) {
                                      " processes that an earlier run of this worker has left behind");
     }
     if (std::chrono::steady_clock::now() > deadline) {
-      return Error{Errc::unavailable,
+      return Error{Errc::wrong_state,
                    "process " + std::to_string(example) +
                        ", left by an earlier run of this worker, survives SIGKILL; it probably "
                        "hangs in the kernel, and restarting the machine helps"};
@@ -176,19 +220,10 @@ Result<WorkerState> WorkerState::open(const fs::path& directory) {
     return lock.error();
   }
   WorkerState state(absolute, std::move(*lock));
-  const fs::path identity = absolute / "worker.json";
-  if (const Result<std::string> text = read_file(identity, 64 * 1024)) {
-    const Result<Value> value = proto::parse_json(*text);
-    const Value* uid = value ? value->at_path("uid") : nullptr;
-    const Value* incarnation = value ? value->at_path("incarnation") : nullptr;
-    if (uid == nullptr || uid->as_text() == nullptr || uid->as_text()->empty() || incarnation == nullptr ||
-        incarnation->as_integer() == nullptr || *incarnation->as_integer() < 0) {
-      return Error{Errc::corrupt, identity.string() +
-                                      " does not say who this worker is; remove the state directory "
-                                      "to begin anew as another worker"};
+  if (const Result<std::string> text = read_file(state.identity(), 64 * 1024)) {
+    if (const Status read = state.read_identity(*text); !read) {
+      return read.error();
     }
-    state.uid_ = *uid->as_text();
-    state.incarnation_ = static_cast<std::uint64_t>(*incarnation->as_integer());
   } else if (text.error().code == Errc::not_found) {
     Result<std::string> uid = random_uid();
     if (!uid) {
@@ -199,14 +234,42 @@ Result<WorkerState> WorkerState::open(const fs::path& directory) {
     return text.error();
   }
   ++state.incarnation_;
-  Value::Map map;
-  map["uid"] = state.uid_;
-  map["incarnation"] = static_cast<std::int64_t>(state.incarnation_);
-  if (const Status written = write_file(identity, engine::compact_json(Value(std::move(map))) + "\n", true);
-      !written) {
+  if (const Status written = state.remember(state.known_); !written) {
     return written.error();
   }
   return state;
+}
+
+Status WorkerState::read_identity(const std::string& text) {
+  const Result<Value> value = proto::parse_json(text);
+  const Value* uid = value ? value->at_path("uid") : nullptr;
+  const Value* incarnation = value ? value->at_path("incarnation") : nullptr;
+  // Written since workers know whom they obey; before, they took whoever answered.
+  const Value* store = value ? value->at_path("store") : nullptr;
+  const Value* daemon_start = value ? value->at_path("daemon_start") : nullptr;
+  const std::optional<std::uint64_t> cluster = store == nullptr ? 0 : cluster_from(store->as_text());
+  const std::int64_t epoch = daemon_start == nullptr || daemon_start->as_integer() == nullptr ? 0 : *daemon_start->as_integer();
+  if (uid == nullptr || uid->as_text() == nullptr || uid->as_text()->empty() || incarnation == nullptr ||
+      incarnation->as_integer() == nullptr || *incarnation->as_integer() < 0 || !cluster || epoch < 0) {
+    return Error{Errc::corrupt, identity().string() +
+                                    " does not say who this worker is; remove the state directory "
+                                    "to begin anew as another worker"};
+  }
+  uid_ = *uid->as_text();
+  incarnation_ = static_cast<std::uint64_t>(*incarnation->as_integer());
+  known_ = {*cluster, static_cast<std::uint64_t>(epoch)};
+  return Done{};
+}
+
+Status WorkerState::remember(const KnownDaemon& daemon) const {
+  Value::Map map;
+  map["uid"] = uid_;
+  map["incarnation"] = static_cast<std::int64_t>(incarnation_);
+  if (daemon.cluster != 0) {
+    map["store"] = spelled(daemon.cluster);
+    map["daemon_start"] = static_cast<std::int64_t>(daemon.epoch);
+  }
+  return write_file(identity(), engine::compact_json(Value(std::move(map))) + "\n", true);
 }
 
 Result<std::string> WorkerState::socket_path(const AttemptKey& key, std::string_view name) const {
@@ -233,21 +296,38 @@ void WorkerState::tidy_sockets() const noexcept {
 Result<std::vector<SpooledAttempt>> WorkerState::take_over() const {
   std::vector<SpooledAttempt> found;
   std::vector<AttemptDirectory> given_up;
-  std::error_code error;
-  for (fs::directory_iterator at(attempts(), error), end; !error && at != end; at.increment(error)) {
-    const AttemptDirectory directory(at->path());
+  std::vector<std::pair<AttemptDirectory, std::string>> damaged;
+  const Result<std::vector<fs::path>> paths = attempt_paths(attempts());
+  if (!paths) {
+    return cannot_tell_what_runs(paths.error());
+  }
+  for (const fs::path& path : *paths) {
+    const AttemptDirectory directory(path);
     const Result<std::string> text = read_file(directory.spool(), longest_spool);
+    if (!text && text.error().code != Errc::not_found) {
+      return cannot_tell_what_runs(text.error());
+    }
     Result<SpooledAttempt> spooled = text ? read_spool(*text) : Result<SpooledAttempt>(text.error());
     if (spooled && attempt(spooled->spec.key).root() == directory.root()) {
       found.push_back(*std::move(spooled));
       continue;
     }
+    const Result<std::string> record = read_file(directory.process(), longest_record);
+    if (!record && record.error().code != Errc::not_found) {
+      return cannot_tell_what_runs(record.error());
+    }
     if (text) {
-      net::log(net::Level::error, directory.root().string() + " is given up and kept as it is: " +
-                                      (spooled ? "it is another attempt's" : spooled.error().message));
-      fs::rename(directory.spool(), directory.root() / "spool.broken", error);
+      damaged.emplace_back(directory, spooled ? "it is another attempt's" : spooled.error().message);
     }
     given_up.push_back(directory);
+  }
+  for (const auto& [directory, why] : damaged) {
+    net::log(net::Level::error, directory.root().string() + " is given up and kept as it is: " + why);
+    std::error_code error;
+    fs::rename(directory.spool(), directory.root() / "spool.broken", error);
+    if (error) {
+      return file_error("cannot set aside", directory.spool(), error);
+    }
   }
   if (const Status ended = end_all(given_up); !ended) {
     return ended.error();

@@ -5,6 +5,7 @@
 #include <iostream>
 #include <set>
 
+#include "simulation/cluster/foreign_store.hpp"
 #include "simulation/invariants.hpp"
 
 namespace hpsearch::simulation {
@@ -34,6 +35,13 @@ class Cluster {
         lost_after_(Duration::seconds(static_cast<std::int64_t>(60 + draw_.below(600)))),
         network_(time_, faults_, seed_, workers_wanted_ + 1,
                  {[this](const net::Peer& peer, std::size_t worker, const Frame& frame) {
+                    if (foreign_answers_) {
+                      if (worker < workers_.size()) {
+                        workers_[worker]->meets_a_foreign_store();
+                      }
+                      foreign_.hear(peer, frame);
+                      return;
+                    }
                     daemon_.hear(peer, frame, [this, worker] { heard_[worker].push_back(time_.now()); });
                   },
                   [this](std::size_t worker, const Frame& frame) { hear(worker, frame); }}),
@@ -42,6 +50,7 @@ class Cluster {
                 engine::Patience{std::min(Duration::seconds(45), lost_after_), lost_after_}, store_, seed_),
         users_(time_, faults_, daemon_, promises_, seed_),
         stranger_(time_, faults_, network_, promises_, workers_wanted_, seed_),
+        foreign_(network_),
         heard_(workers_wanted_ + 1) {
     for (std::size_t number = 0; number < workers_wanted_; ++number) {
       workers_.push_back(std::make_unique<WorkerNode>(time_, faults_, network_, promises_, bereaved_, number,
@@ -193,6 +202,14 @@ class Cluster {
       case Fault::disk_full:
         daemon_.fill_disk(between(1'000, 1'800'000));
         break;
+      case Fault::foreign_store:
+        if (!let_another_store_answer(between(1'000, 900'000))) {
+          return;
+        }
+        break;
+      case Fault::worker_disk_full:
+        worker.fill_disk(between(1'000, 1'800'000));
+        break;
       case Fault::connection_reset:
         network_.reset(cable);
         break;
@@ -267,6 +284,23 @@ class Cluster {
       trace("fault " + std::string(fault_kinds()[static_cast<std::size_t>(fault)].name) + " (worker " + worker.uid() +
             ", cable " + std::to_string(cable) + ")");
     }
+  }
+
+  /// While the daemon is down. False when it is down already.
+  bool let_another_store_answer(Duration time) {
+    if (daemon_.listening() == nullptr) {
+      return false;
+    }
+    daemon_.stay_away(time + Duration::millis(200));
+    time_.after(Duration::millis(100), [this] {
+      foreign_answers_ = true;
+      network_.daemon_listens();
+    });
+    time_.after(time, [this] {
+      foreign_answers_ = false;
+      network_.daemon_is_gone();
+    });
+    return true;
   }
 
   // --- the second phase ---
@@ -349,6 +383,8 @@ class Cluster {
   std::vector<std::unique_ptr<WorkerNode>> workers_;
   Users users_;
   Stranger stranger_;
+  ForeignStore foreign_;
+  bool foreign_answers_ = false;
   std::vector<std::vector<Instant>> heard_;  // Of each worker: when.
   bool healed_ = false;
   bool traced_ = false;

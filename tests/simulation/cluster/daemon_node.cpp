@@ -174,7 +174,11 @@ void DaemonNode::crash() {
   end(false);
 }
 
-void DaemonNode::end(bool cleanly) {
+void DaemonNode::stay_away(Duration away) {
+  end(false, away);
+}
+
+void DaemonNode::end(bool cleanly, std::optional<Duration> away) {
   if (!process_.alive()) {
     return;
   }
@@ -203,7 +207,7 @@ void DaemonNode::end(bool cleanly) {
       mount_.reset();
     }
   });
-  start_again_after(usual_absence());
+  start_again_after(away ? *away : usual_absence());
 }
 
 void DaemonNode::upgrade() {

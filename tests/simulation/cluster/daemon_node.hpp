@@ -28,6 +28,7 @@ class DaemonNode {
 
   void boot();
   void crash();    ///< kill -9, now; starts again later.
+  void stay_away(engine::Duration time);  ///< kill -9; starts again after that time.
   void upgrade();  ///< A clean stop; starts again soon.
   void pause(engine::Duration time);
   void suspend(engine::Duration time) { process_.suspend_for(time); }
@@ -50,7 +51,7 @@ class DaemonNode {
   [[nodiscard]] engine::Result<std::unique_ptr<daemon::EventStore>> open_store();
   [[nodiscard]] engine::Status recover();
   void damage_newest_snapshot();
-  void end(bool cleanly);
+  void end(bool cleanly, std::optional<engine::Duration> away = std::nullopt);
   void start_again_after(engine::Duration away);
   [[nodiscard]] engine::Duration usual_absence();
   bool send(const net::Peer& peer, std::span<const std::byte> frame);

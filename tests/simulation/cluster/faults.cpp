@@ -72,6 +72,8 @@ constexpr std::array<FaultKind, fault_count> kinds{{
     {Fault::user_quarantines_worker, "user_quarantines_worker", per_hour, 0.05, 2},
     {Fault::user_submits_twice, "user_submits_twice", share, 0.1, 0.9},
     {Fault::program_survives_sigkill, "program_survives_sigkill", share, 0.05, 0.9},
+    {Fault::foreign_store, "foreign_store", per_hour, 0.05, 2},
+    {Fault::worker_disk_full, "worker_disk_full", per_hour, 0.05, 2},
 }};
 
 std::string short_number(double value) {

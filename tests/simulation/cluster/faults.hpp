@@ -86,8 +86,10 @@ enum class Fault : std::uint8_t {
   user_submits_twice,
   // What came later stands last: each seed keeps the rates it had.
   program_survives_sigkill,
+  foreign_store,
+  worker_disk_full,
 };
-inline constexpr std::size_t fault_count = static_cast<std::size_t>(Fault::program_survives_sigkill) + 1;
+inline constexpr std::size_t fault_count = static_cast<std::size_t>(Fault::worker_disk_full) + 1;
 
 /// How a fault's rate is to be read.
 enum class Rate : std::uint8_t {

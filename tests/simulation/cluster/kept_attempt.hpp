@@ -48,6 +48,7 @@ struct KeptAttempt {
 
   // Of the present agent.
   bool mine = false;               ///< It has started or found it.
+  bool deleted = false;            ///< It wants it forgotten.
   std::uint64_t handed_in = 0;     ///< Lines before this position.
   bool stuck_told = false;
   bool end_told = false;

@@ -67,6 +67,12 @@ std::string_view name_of(Probe probe) noexcept {
       return "attempt_on_several_workers";
     case Probe::member_lost:
       return "member_lost";
+    case Probe::refused_by_another_store:
+      return "refused_by_another_store";
+    case Probe::welcomed_by_another_store:
+      return "welcomed_by_another_store";
+    case Probe::start_failed_by_the_workers_disk:
+      return "start_failed_by_the_workers_disk";
   }
   return "";
 }

@@ -39,8 +39,11 @@ enum class Probe : std::uint8_t {
   slots_of_the_unkillable_given_back,
   attempt_on_several_workers,
   member_lost,
+  refused_by_another_store,
+  welcomed_by_another_store,
+  start_failed_by_the_workers_disk,
 };
-inline constexpr std::size_t probe_count = static_cast<std::size_t>(Probe::member_lost) + 1;
+inline constexpr std::size_t probe_count = static_cast<std::size_t>(Probe::start_failed_by_the_workers_disk) + 1;
 
 /// How often each was reached by the runs of this thread.
 [[nodiscard]] std::array<std::uint64_t, probe_count>& probe_counts() noexcept;

@@ -17,6 +17,8 @@ using namespace workers;
 
 namespace {
 
+constexpr const char* disk_is_full_text = "no space left on device";
+
 Duration millis(std::uint64_t count) {
   return Duration::millis(static_cast<std::int64_t>(count));
 }
@@ -58,7 +60,7 @@ void WorkerNode::boot() {
   identity.address = uid_;
   machine_.emplace(identity, WorkerRules{}, engine::Draw(seed_ + incarnation_, engine::TrialNumber(number_), "retry"));
   working_ = true;
-  for (const Effect& effect : machine_->start(agent_.now(), read_spools())) {
+  for (const Effect& effect : machine_->start(agent_.now(), read_spools(), known_)) {
     std::visit([this](const auto& known) { carry_out(known); }, effect);
   }
   work_off();
@@ -262,6 +264,11 @@ void WorkerNode::launch(const engine::LaunchSpec& spec) {
     return;
   }
   kept->mine = true;
+  if (disk_is_full() || faults_.strikes(Fault::spool_write_fails)) {  // There it puts down what is to be run.
+    reached(Probe::start_failed_by_the_workers_disk);
+    push(ProgramNotStarted{spec.key, disk_is_full_text, false, true});
+    return;
+  }
   if (faults_.strikes(Fault::program_cannot_start)) {
     push(ProgramNotStarted{spec.key, "there is no such program"});
     return;
@@ -501,14 +508,22 @@ void WorkerNode::carry_out(const WriteSpool& write) {
       return;
     }
     const WriteSpool written = *std::exchange(kept->writing, std::nullopt);
-    if (faults_.strikes(Fault::spool_write_fails)) {
-      push(SpoolNotWritten{written.key, written.write, "no space left on device"});
+    if (disk_is_full() || faults_.strikes(Fault::spool_write_fails)) {
+      push(SpoolNotWritten{written.key, written.write, disk_is_full_text});
       return;
     }
     kept->spool = written.anew ? written.bytes : kept->spool + written.bytes;
     kept->dropped = std::max(kept->dropped, written.position);
     push(SpoolWritten{written.key, written.write});
   });
+}
+
+void WorkerNode::fill_disk(Duration time) {
+  disk_full_until_ = std::max(disk_full_until_, time_.now() + time);
+}
+
+void WorkerNode::carry_out(const ProbeDisk& /*probe*/) {
+  in_agent_after(50, [this] { push(DiskProbed{disk_is_full() ? disk_is_full_text : ""}); });
 }
 
 void WorkerNode::carry_out(const DeleteAttempt& remove) {
@@ -520,6 +535,7 @@ void WorkerNode::carry_out(const DeleteAttempt& remove) {
     promises_.break_because("I6: an attempt is forgotten while its program runs on " + uid_);
   }
   kept->mine = false;
+  kept->deleted = true;
   kept->writing.reset();
   in_agent_after(50, [this, kept] {
     const auto found = attempts_.find(kept->spec.key);
@@ -545,6 +561,15 @@ void WorkerNode::carry_out(const PublishCheckpoint& publish) {
 // --- the daemon ---
 
 void WorkerNode::carry_out(const SendMessage& send) {
+  if (const auto* told = std::get_if<proto::Reports>(&send.message)) {
+    for (const engine::Report& report : told->reports) {
+      const auto* exit = std::get_if<engine::ExitReport>(&report);
+      const bool blamed = exit != nullptr && exit->cause == engine::ExitReport::Cause::could_not_start;
+      if (blamed && exit->message.find(disk_is_full_text) != std::string::npos) {
+        promises_.break_because("I7: a program is to blame for the disk of " + uid_);
+      }
+    }
+  }
   Frame frame(proto::encode(send.envelope, send.message), send.envelope.session_epoch);
   if (!network_.send_to_daemon(number_, std::move(frame))) {
     refused_ = true;
@@ -570,9 +595,11 @@ void WorkerNode::carry_out(const Notice& notice) {
 }
 
 void WorkerNode::carry_out(const EndAgent& end) {
-  if (end.failed) {
+  const bool held = std::any_of(attempts_.begin(), attempts_.end(), [](const auto& entry) { return !entry.second->deleted; });
+  if (end.failed && (held || !met_a_foreign_store_)) {
     promises_.break_because("I7: " + uid_ + " is refused for good: " + end.why);
   }
+  met_a_foreign_store_ = met_a_foreign_store_ && !end.failed;
   time_.after(Duration::millis(200), [this, life = starts_] {
     if (life == starts_) {
       die();

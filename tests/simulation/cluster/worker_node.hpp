@@ -34,6 +34,11 @@ class WorkerNode {
   void pause(engine::Duration time) { agent_.stop_for(time); }
   void suspend(engine::Duration time) { agent_.suspend_for(time); }
 
+  /// Nothing can be written where the agent keeps its files.
+  void fill_disk(engine::Duration time);
+  /// Another store answers it: to be refused for good is no broken promise then, while nothing runs here.
+  void meets_a_foreign_store() noexcept { met_a_foreign_store_ = true; }
+
   void hear(const Frame& frame);
 
   [[nodiscard]] const std::string& uid() const noexcept { return uid_; }
@@ -78,6 +83,9 @@ class WorkerNode {
   void carry_out(const workers::Notice& notice);
   void carry_out(const workers::EndAgent& end);
   void carry_out(const workers::ContextsServed& /*served*/) {}  // Its programs have no files.
+  void carry_out(const workers::RememberDaemon& remember) { known_ = remember.daemon; }
+  void carry_out(const workers::ProbeDisk& probe);
+  [[nodiscard]] bool disk_is_full() const { return time_.now() < disk_full_until_; }
 
   VirtualTime& time_;
   Faults& faults_;
@@ -92,6 +100,9 @@ class WorkerNode {
   Process agent_;
   std::optional<workers::WorkerMachine> machine_;
   std::uint64_t incarnation_ = 0;  // On the disk.
+  workers::KnownDaemon known_;     // There too.
+  engine::Instant disk_full_until_;
+  bool met_a_foreign_store_ = false;
   std::uint64_t boots_ = 1;
   std::uint64_t starts_ = 0;
   bool asked_to_stop_ = false;

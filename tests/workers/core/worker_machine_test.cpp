@@ -7,129 +7,10 @@
 #include <utility>
 #include <vector>
 
-namespace hpsearch::workers {
+#include "workers/core/stage.hpp"
+
+namespace hpsearch::workers::test {
 namespace {
-
-using engine::AttemptKey;
-using engine::AttemptNumber;
-using engine::Decision;
-using engine::Directive;
-using engine::Draw;
-using engine::Duration;
-using engine::ExperimentId;
-using engine::Instant;
-using engine::LaunchSpec;
-using engine::LeaseId;
-using engine::Lsn;
-using engine::SlotIndex;
-using engine::TrialNumber;
-using engine::Units;
-using engine::WelcomeWorker;
-using engine::WorkerId;
-using Fate = engine::WelcomeWorker::Fate;
-
-AttemptKey key_of(std::uint64_t trial, std::uint64_t lease) {
-  return AttemptKey{ExperimentId{1}, TrialNumber{trial}, AttemptNumber{1}, LeaseId{lease}};
-}
-
-proto::Lease lease_of(const AttemptKey& key, std::uint64_t slot) {
-  LaunchSpec spec;
-  spec.key = key;
-  spec.slots = {SlotIndex{slot}};
-  spec.length = Units{3};
-  spec.metric = "acc";
-  return {spec};
-}
-
-/// A worker of two slots, a daemon that says what the test wants, and a clock.
-class Stage {
- public:
-  explicit Stage(WorkerRules rules = Stage::rules())
-      : machine_({.uid = "u", .name = "w", .incarnation = 4, .boot_id = "b", .slots = 2, .slot_kind = "cpu"},
-                 rules, Draw(1, TrialNumber{0}, "retry")) {
-    take(machine_.start(now_));
-  }
-
-  static WorkerRules rules() {
-    WorkerRules rules;
-    rules.attempt.spool_within = Duration::seconds(0);
-    return rules;
-  }
-
-  WorkerMachine& machine() { return machine_; }
-  [[nodiscard]] Instant now() const { return now_; }
-
-  void step(const Input& input) { take(machine_.step(input, now_)); }
-  void say(proto::FromDaemon message, std::optional<proto::Envelope> envelope = std::nullopt) {
-    step(FrameReceived{{envelope.value_or(envelope_), std::move(message)}});
-  }
-  /// Wakes the machine until the time is over, as its shell would.
-  void pass(Duration time) {
-    const Instant end = now_ + time;
-    while (machine_.next_wake() && *machine_.next_wake() <= end) {
-      now_ = std::max(now_, *machine_.next_wake());
-      step(TimePassed{});
-    }
-    now_ = end;
-  }
-  void welcome(std::vector<WelcomeWorker::Attempt> attempts = {}, std::uint64_t session = 1) {
-    envelope_.session_epoch = session;
-    say(proto::Welcome{WorkerId{7}, 10'000, std::move(attempts)});
-  }
-  void run(const AttemptKey& key, std::uint64_t slot) {
-    say(lease_of(key, slot));
-    step(ProgramStarted{key});
-  }
-  proto::Envelope& envelope() { return envelope_; }
-  /// What is wanted written is, from now on, not written before the test says so.
-  void slow_disk() { slow_disk_ = true; }
-
-  template <class Wanted>
-  std::vector<Wanted> said() {
-    std::vector<Wanted> found;
-    for (const Effect& effect : effects_) {
-      const auto* send = std::get_if<SendMessage>(&effect);
-      if (send != nullptr && std::holds_alternative<Wanted>(send->message)) {
-        found.push_back(std::get<Wanted>(send->message));
-      }
-    }
-    return found;
-  }
-  template <class Wanted>
-  std::vector<Wanted> wanted() {
-    std::vector<Wanted> found;
-    for (const Effect& effect : effects_) {
-      if (const auto* one = std::get_if<Wanted>(&effect)) {
-        found.push_back(*one);
-      }
-    }
-    return found;
-  }
-  std::vector<SendMessage> sends() { return wanted<SendMessage>(); }
-  void clear() { effects_.clear(); }
-
- private:
-  void take(std::vector<Effect> effects) {
-    std::vector<SpoolWritten> written;
-    for (Effect& effect : effects) {
-      if (const auto* write = std::get_if<WriteSpool>(&effect)) {
-        if (!slow_disk_) {
-          written.push_back({write->key, write->write});  // A disk that takes everything at once.
-        }
-      }
-      effects_.push_back(std::move(effect));
-    }
-    for (const SpoolWritten& one : written) {
-      take(machine_.step(one, now_));
-    }
-  }
-
-  WorkerMachine machine_;
-  std::vector<Effect> effects_;
-  Instant now_ = Instant::from_micros(1'000'000'000);
-  bool slow_disk_ = false;
-  proto::Envelope envelope_{.cluster = 77, .daemon_epoch = 5, .session_epoch = 1, .msg_no = 1};
-};
 
 // --- the session ---
 
@@ -819,4 +700,4 @@ TEST(Devices, OfAFencedProgramAreWaitedForToo) {
 }
 
 }  // namespace
-}  // namespace hpsearch::workers
+}  // namespace hpsearch::workers::test

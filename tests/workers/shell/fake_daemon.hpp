@@ -88,6 +88,7 @@ class FakeDaemon {
   }
 
   std::vector<proto::Hello> hellos;
+  std::vector<proto::Envelope> hello_envelopes;
   std::vector<proto::LogPart> parts;
   std::vector<engine::AttemptKey> started;
   std::vector<engine::Lsn> decision_acks;
@@ -112,6 +113,7 @@ class FakeDaemon {
     const proto::Envelope& envelope = decoded->envelope;
     if (const auto* hello = std::get_if<proto::Hello>(&decoded->message)) {
       hellos.push_back(*hello);
+      hello_envelopes.push_back(envelope);
       session_ = epoch_ * 1000 + hellos.size();
       proto::Welcome welcome;
       welcome.worker = engine::WorkerId{1};

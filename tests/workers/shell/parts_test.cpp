@@ -83,6 +83,22 @@ TEST(Files, AFullDiskIsSaidWithItsRemedy) {
   EXPECT_NE(copied.error().message.find("--state-dir"), std::string::npos) << copied.error().message;
 }
 
+TEST(Files, ABadDiskIsKnownByItsWords) {
+  for (const int error : {ENOSPC, EDQUOT, EIO, EROFS}) {
+    EXPECT_TRUE(tells_of_a_bad_disk(file_error("cannot write", "/state/spool", error).message)) << error;
+  }
+  for (const int error : {ENOENT, EACCES, ENOTDIR, ENAMETOOLONG}) {
+    EXPECT_FALSE(tells_of_a_bad_disk(file_error("cannot write", "/state/spool", error).message)) << error;
+  }
+}
+
+TEST(Files, TryingToWriteLeavesNothing) {
+  const Scratch scratch;
+  EXPECT_TRUE(try_to_write_in(scratch.path()));
+  EXPECT_TRUE(fs::is_empty(scratch.path()));
+  EXPECT_FALSE(try_to_write_in(scratch.path() / "nowhere"));
+}
+
 TEST(Files, CopiesKeepContentAndMode) {
   const Scratch scratch;
   const std::string large(1'000'000, 'x');
@@ -290,6 +306,79 @@ TEST(States, ADamagedIdentityIsNotReplacedInSilence) {
   ASSERT_FALSE(state.has_value());
   EXPECT_EQ(state.error().code, Errc::corrupt);
   EXPECT_EQ(text_of(scratch.path() / "worker.json"), "garbage");
+}
+
+TEST(States, RememberWhomTheyObey) {
+  const Scratch scratch;
+  const KnownDaemon daemon{0xFEDC'BA98'7654'3210, (std::uint64_t{1} << 20U) + 3};
+  {
+    const auto state = WorkerState::open(scratch.path());
+    ASSERT_TRUE(state.has_value()) << state.error().message;
+    EXPECT_EQ(state->known(), KnownDaemon{});
+    ASSERT_TRUE(state->remember(daemon));
+  }
+  for (std::uint64_t start = 2; start < 4; ++start) {
+    const auto state = WorkerState::open(scratch.path());
+    ASSERT_TRUE(state.has_value()) << state.error().message;
+    EXPECT_EQ(state->known(), daemon);
+    EXPECT_EQ(state->incarnation(), start);
+  }
+}
+
+TEST(States, OfOlderWorkersAreRead) {
+  const Scratch scratch;
+  write_text(scratch.path() / "worker.json", R"({"uid":"u","incarnation":4})");
+  const auto state = WorkerState::open(scratch.path());
+  ASSERT_TRUE(state.has_value()) << state.error().message;
+  EXPECT_EQ(state->uid(), "u");
+  EXPECT_EQ(state->incarnation(), 5U);
+  EXPECT_EQ(state->known(), KnownDaemon{});
+}
+
+TEST(States, WithASpoolThatCannotBeReadAreNotTakenOver) {
+  const Scratch scratch;
+  const auto state = WorkerState::open(scratch.path());
+  const AttemptDirectory directory = state->attempt(key_of(0));
+  ASSERT_TRUE(directory.make("").has_value());
+  fs::create_directory(directory.spool());  // Reading it fails also for root.
+  const auto found = state->take_over();
+  ASSERT_FALSE(found.has_value());
+  EXPECT_EQ(found.error().code, Errc::unavailable);
+  EXPECT_NE(found.error().message.find(directory.spool().string()), std::string::npos) << found.error().message;
+  EXPECT_TRUE(fs::exists(directory.spool()));
+  EXPECT_TRUE(fs::exists(directory.work())) << "nothing of it is taken away";
+}
+
+TEST(States, WhoseProcessesCannotBeToldAreNotTakenOver) {
+  const Scratch scratch;
+  const auto state = WorkerState::open(scratch.path());
+  const AttemptDirectory directory = state->attempt(key_of(0));
+  ASSERT_TRUE(directory.make("").has_value());
+  write_text(directory.spool(), "damaged");
+  fs::create_directory(directory.process());
+  EXPECT_EQ(state->take_over().error().code, Errc::unavailable);
+  EXPECT_TRUE(fs::exists(directory.spool()));
+}
+
+TEST(States, WhoseAttemptsCannotBeListedAreNotTakenOver) {
+  const Scratch scratch;
+  const auto state = WorkerState::open(scratch.path());
+  fs::remove(state->attempts());
+  write_text(state->attempts(), "");
+  const auto found = state->take_over();
+  ASSERT_FALSE(found.has_value());
+  EXPECT_EQ(found.error().code, Errc::unavailable);
+}
+
+TEST(States, LeaveAloneWhatIsNoAttempt) {
+  const Scratch scratch;
+  const auto state = WorkerState::open(scratch.path());
+  fs::create_directories(state->attempts() / "lost+found" / "spool");
+  write_text(state->attempts() / "probe", "");
+  const auto found = state->take_over();
+  ASSERT_TRUE(found.has_value()) << found.error().message;
+  EXPECT_TRUE(found->empty());
+  EXPECT_TRUE(fs::exists(state->attempts() / "lost+found"));
 }
 
 TEST(States, OfADeadMachineKillNobody) {

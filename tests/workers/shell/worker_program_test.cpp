@@ -242,6 +242,35 @@ TEST_F(TakenOver, AnotherBootOfTheMachineIsSaid) {
   EXPECT_NE(exit.message.find("restarted"), std::string::npos) << exit.message;
 }
 
+TEST_F(TakenOver, ASpoolThatCannotBeReadCostsNothing) {
+  const pid_t pid = begin();
+  ::kill(pid, SIGKILL);
+  wait_for_end(pid);
+  fs::rename(directory_ / "spool", scratch_.path() / "spool");
+  fs::create_directory(directory_ / "spool");  // Reading it fails also for root.
+  const int status = wait_for_end(spawn_worker());
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 74);
+  EXPECT_NE(output().find((directory_ / "spool").string()), std::string::npos) << output();
+  EXPECT_TRUE(daemon_.hellos.empty());
+  EXPECT_TRUE(runs(program_));
+  fs::remove(directory_ / "spool");
+  fs::rename(scratch_.path() / "spool", directory_ / "spool");
+  begin_again();
+  expect_the_rest();
+}
+
+TEST_F(TakenOver, WhomItObeyedIsKnownToTheNext) {
+  const pid_t pid = begin();
+  ::kill(pid, SIGKILL);
+  wait_for_end(pid);
+  const std::string identity = text_of(scratch_.path() / "state/worker.json");
+  EXPECT_NE(identity.find(R"("store":"0000000000000063")"), std::string::npos) << identity;
+  begin_again();
+  EXPECT_EQ(daemon_.hello_envelopes.back().cluster, 99U);
+  EXPECT_GE(daemon_.hello_envelopes.back().daemon_epoch, 1U);
+}
+
 TEST_F(TakenOver, ADamagedSpoolIsNamedKeptAndItsProgramEnded) {
   const pid_t pid = begin();
   ::kill(pid, SIGKILL);

@@ -17,6 +17,13 @@ namespace hpsearch::workers {
 /// either, so that an answer given twice is known as such.
 using QuestionId = engine::Id<struct QuestionKind>;
 
+/// The store whose daemon a worker obeys, and the latest start of that daemon it knows of.
+struct KnownDaemon {
+  std::uint64_t cluster = 0;  ///< 0 = none yet.
+  std::uint64_t epoch = 0;
+  friend bool operator==(const KnownDaemon&, const KnownDaemon&) = default;
+};
+
 /// A slot that cannot be used now.
 struct AilingSlot {
   engine::SlotIndex slot;
@@ -40,6 +47,7 @@ struct ProgramNotStarted {
   engine::AttemptKey key;
   std::string why;  ///< One sentence naming what is missing.
   bool not_its_fault = false;  ///< Nothing that the experiment could do better: not counted against the trial.
+  bool disk_fails = false;     ///< The worker's own files could not be written.
 };
 /// One line of a program: on its socket, or on stdout when it is no question.
 struct ProgramSaid {
@@ -84,6 +92,10 @@ struct ProgramLost {
 struct DevicesJudged {
   std::vector<AilingSlot> ailing;
 };
+/// The answer to ProbeDisk: why the worker's files cannot be written, or "".
+struct DiskProbed {
+  std::string why;
+};
 /// The answers to WriteSpool.
 struct SpoolWritten {
   engine::AttemptKey key;
@@ -107,7 +119,8 @@ struct TimePassed {};
 
 using Input = std::variant<FrameReceived, SendRefused, ProgramStarted, ProgramNotStarted, ProgramSaid,
                            CheckpointPublished, CheckpointNotPublished, ProgramEnded, ProgramStuck, ProgramLost,
-                           SpoolWritten, SpoolNotWritten, LogWasRead, StopAsked, LeaveAsked, TimePassed, DevicesJudged>;
+                           SpoolWritten, SpoolNotWritten, LogWasRead, StopAsked, LeaveAsked, TimePassed, DevicesJudged,
+                           DiskProbed>;
 
 // --- what to do about it: the effects, carried out in order ---
 
@@ -177,6 +190,13 @@ struct NewConnection {};
 struct ReadLogPart {
   proto::ReadLog request;
 };
+/// Put down durably whom the next agent on this state directory obeys, before anything that follows is done: what
+/// is asked of the disk later waits for it too.
+struct RememberDaemon {
+  KnownDaemon daemon;
+};
+/// Try to write where the worker keeps its files. Answered by DiskProbed.
+struct ProbeDisk {};
 /// Something the operator wants to know.
 struct Notice {
   enum class Level : std::uint8_t { info, warning, error };
@@ -192,6 +212,6 @@ struct EndAgent {
 using Effect =
     std::variant<SendMessage, StartProgram, AttachProgram, WriteSpool, SignalProgram, AnswerProgram,
                  AnswerAhead, PublishCheckpoint, DeleteAttempt, NewConnection, ReadLogPart, Notice, EndAgent,
-                 ContextsServed>;
+                 ContextsServed, RememberDaemon, ProbeDisk>;
 
 }  // namespace hpsearch::workers

@@ -38,6 +38,8 @@ struct WorkerRules {
   engine::Duration longest_retry = engine::Duration::seconds(5);
   engine::Duration welcome_within = engine::Duration::seconds(5);  ///< Then the HELLO is taken as lost.
   engine::Duration farewell = engine::Duration::seconds(5);  ///< For the last acknowledgements when ending.
+  engine::Duration first_probe = engine::Duration::seconds(5);  ///< Of a disk that takes nothing; then ever later …
+  engine::Duration longest_probe = engine::Duration::seconds(300);  ///< … when it fails again soon, up to this.
   engine::Duration orphans_end_after{};  ///< Programs are ended after so long without a session; 0 = they run on.
 };
 
@@ -48,6 +50,13 @@ struct WorkerRules {
 /// until it is let in. Programs are ended only by a decision, a fence or because this worker is asked to
 /// stop, or, where its operator wants that, because no daemon came back in time (orphans_end_after); never
 /// because something is unknown.
+///
+/// While it holds attempts it obeys only the store that gave them, and no start of its daemon older than the
+/// latest it knows; whom it knows outlives the agent. A refusal then is no end either: who refuses may be the
+/// wrong one, and the right one may come back.
+///
+/// A disk that does not take the worker's files is nobody's failure but its own: no lease is taken until a probe
+/// works, which all slots are said to be in trouble for.
 ///
 /// Owns:    values only; no process, file, socket or clock.
 /// Threads: callers take turns.
@@ -64,8 +73,9 @@ class WorkerMachine {
   WorkerMachine(WorkerIdentity identity, WorkerRules rules, engine::Draw draw);
 
   /// The first effects; once, before the first step. `found` is what the spools of an earlier run of this
-  /// worker hold: those attempts go on where they were.
-  [[nodiscard]] std::vector<Effect> start(engine::Instant now, std::vector<SpooledAttempt> found = {});
+  /// worker hold: those attempts go on where they were. `known` is what the last RememberDaemon said.
+  [[nodiscard]] std::vector<Effect> start(engine::Instant now, std::vector<SpooledAttempt> found = {},
+                                          KnownDaemon known = {});
 
   /// `now` never goes back.
   [[nodiscard]] std::vector<Effect> step(const Input& input, engine::Instant now);
@@ -95,6 +105,7 @@ class WorkerMachine {
   void hear(const LeaveAsked& asked, engine::Instant now);
   void hear(const TimePassed& passed, engine::Instant now);
   void hear(const DevicesJudged& judged, engine::Instant now);
+  void hear(const DiskProbed& probed, engine::Instant now);
 
   void obey(const proto::Welcome& welcome, const proto::Envelope& envelope, engine::Instant now);
   void obey(const proto::Lease& lease, engine::Instant now);
@@ -106,10 +117,12 @@ class WorkerMachine {
   void obey(const proto::Resync& resync, engine::Instant now);
   void obey(const proto::ReadLog& request, engine::Instant now);
   void obey(const proto::RetryAfter& retry, const proto::Envelope& envelope, engine::Instant now);
-  void obey(const proto::Refused& refused, engine::Instant now);
+  void obey(const proto::Refused& refused, const proto::Envelope& envelope, engine::Instant now);
 
   [[nodiscard]] bool stale(const proto::Envelope& envelope) const noexcept;
+  void notice_stale(const proto::Envelope& envelope);
   [[nodiscard]] bool listens_to(const proto::Envelope& envelope, engine::Instant now);
+  void knock_again_later(engine::Instant now);
   void lose_session(engine::Instant now);
   void say_hello(engine::Instant now);
   void say(proto::FromWorker message);
@@ -122,6 +135,7 @@ class WorkerMachine {
   [[nodiscard]] std::string ailment_of(const engine::LaunchSpec& spec, bool broken_only) const;
   [[nodiscard]] std::vector<engine::SlotTrouble> troubles() const;
   void end_what_is_broken(AttemptOutput& out);
+  void disk_fails(const std::string& why, engine::Instant now);
   [[nodiscard]] std::string why_not_here(const engine::LaunchSpec& spec) const;
   void end_when_done(engine::Instant now);
   void end_orphans(engine::Instant now);
@@ -138,8 +152,8 @@ class WorkerMachine {
   std::vector<Effect> effects_;  ///< Of the step that is being made.
 
   Session session_ = Session::hello;
-  std::uint64_t cluster_ = 0;
-  std::uint64_t daemon_epoch_ = 0;
+  KnownDaemon known_;
+  bool names_known_ = false;  ///< HELLO says whom it knows; not so an agent that begins with nothing.
   std::uint64_t session_epoch_ = 0;
   std::uint64_t msg_no_ = 0;
   std::uint64_t hellos_ = 0;  ///< In this agent's life: the daemon tells late ones by it.
@@ -152,6 +166,12 @@ class WorkerMachine {
   std::optional<engine::Instant> beat_at_;
   std::string refused_because_;
   bool noticed_foreign_ = false;
+  bool noticed_stale_ = false;
+
+  std::string disk_trouble_;  ///< Why nothing can be written here, or "".
+  engine::Duration probe_wait_;
+  std::optional<engine::Instant> probe_at_;
+  std::optional<engine::Instant> disk_well_since_;
 
   std::map<engine::AttemptKey, AttemptMachine> attempts_;
   std::map<engine::AttemptKey, engine::LeaseId> adopted_;  ///< Attempts that were given another lease, and which.

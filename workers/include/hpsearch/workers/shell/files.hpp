@@ -35,6 +35,13 @@ class Descriptor {
 [[nodiscard]] engine::Error file_error(std::string_view doing, const std::filesystem::path& path,
                                        const std::error_code& error);
 
+/// Whether a sentence of file_error() tells that a disk takes nothing: it is full, broken or read-only. Told by its
+/// words, since they are what comes through a keeper's journal.
+[[nodiscard]] bool tells_of_a_bad_disk(std::string_view sentence);
+
+/// Writes a little below `directory`, for good, and takes it away again.
+engine::Status try_to_write_in(const std::filesystem::path& directory);
+
 /// Whole content; not_found when there is no such file, corrupt when it is larger than `limit`.
 [[nodiscard]] engine::Result<std::string> read_file(const std::filesystem::path& path, std::size_t limit);
 

@@ -89,6 +89,9 @@ class WorkerLoop {
   void carry_out(const Notice& notice);
   void carry_out(const EndAgent& end);
   void carry_out(const ContextsServed& served);
+  void carry_out(const RememberDaemon& remember);
+  void carry_out(const ProbeDisk& probe);
+  [[nodiscard]] engine::Status remember();
 
   void prepare(const engine::AttemptKey& key);
   void not_prepared(const engine::AttemptKey& key, const engine::Error& why);
@@ -135,6 +138,7 @@ class WorkerLoop {
   net::Watch child_signals_;
   /// Attempts whose spool is being written, and what is wanted of them afterwards.
   std::map<engine::AttemptKey, std::optional<DeleteAttempt>> spooling_;
+  std::optional<KnownDaemon> unremembered_;  ///< To be put down before anything else is.
   DeviceUse use_;
   std::unique_ptr<DeviceWatch> devices_;  ///< None where slots are shares of the processors.
   net::Watch look_again_;

@@ -22,6 +22,10 @@ class WorkerState {
 
   [[nodiscard]] const std::string& uid() const noexcept { return uid_; }
   [[nodiscard]] std::uint64_t incarnation() const noexcept { return incarnation_; }
+  /// Whom the run of this worker before this one obeyed.
+  [[nodiscard]] const KnownDaemon& known() const noexcept { return known_; }
+  /// For the next run, durably.
+  [[nodiscard]] engine::Status remember(const KnownDaemon& daemon) const;
   [[nodiscard]] std::filesystem::path attempts() const { return directory_ / "attempts"; }
   [[nodiscard]] std::filesystem::path checkpoints() const { return directory_ / "checkpoints"; }
   [[nodiscard]] std::filesystem::path contexts() const { return directory_ / "contexts"; }
@@ -38,19 +42,22 @@ class WorkerState {
   void tidy_sockets() const noexcept;
 
   /// The attempts that an earlier run of this worker has left, as their spools tell. What runs of attempts
-  /// without a spool that can be read is killed first, its end awaited, and what only running programs need
-  /// is removed; a damaged spool is named in the log and stays as spool.broken. unavailable: something does
-  /// not die.
+  /// without a spool, or with a damaged one, is killed first, its end awaited, and what only running programs need
+  /// is removed; a damaged spool is named in the log and stays as spool.broken. unavailable: something cannot be
+  /// read, and then nothing is killed, removed or forgotten. wrong_state: something does not die.
   [[nodiscard]] engine::Result<std::vector<SpooledAttempt>> take_over() const;
 
  private:
   WorkerState(std::filesystem::path directory, Descriptor lock)
       : directory_(std::move(directory)), lock_(std::move(lock)) {}
+  [[nodiscard]] std::filesystem::path identity() const { return directory_ / "worker.json"; }
+  [[nodiscard]] engine::Status read_identity(const std::string& text);
 
   std::filesystem::path directory_;
   Descriptor lock_;
   std::string uid_;
   std::uint64_t incarnation_ = 0;
+  KnownDaemon known_;
 };
 
 }  // namespace hpsearch::workers

@@ -1,0 +1,293 @@
+// WorkerMachine: its session with the daemon, and whom it takes for the daemon.
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+#include "hpsearch/workers/core/worker_machine.hpp"
+
+namespace hpsearch::workers {
+
+using engine::Duration;
+using engine::Instant;
+
+namespace {
+
+// A session that ends sooner than this did not really work, so the waits go on growing.
+constexpr Duration settled_session = Duration::seconds(2);
+constexpr std::uint64_t longest_retry_after_ms = 60'000;
+constexpr Duration shortest_beat = Duration::millis(50);
+// A beat stays far below the largest frame.
+constexpr std::size_t most_in_a_beat = 512;
+
+}  // namespace
+
+void WorkerMachine::hear(const FrameReceived& received, Instant now) {
+  const proto::Envelope& envelope = received.frame.envelope;
+  if (session_ == Session::refused) {
+    return;
+  }
+  if (stale(envelope)) {
+    notice_stale(envelope);
+    return;
+  }
+  std::visit(
+      [&](const auto& message) {
+        using Message = std::decay_t<decltype(message)>;
+        if constexpr (std::is_same_v<Message, proto::Welcome> || std::is_same_v<Message, proto::Refused>) {
+          obey(message, envelope, now);
+        } else if constexpr (std::is_same_v<Message, proto::RetryAfter>) {
+          obey(message, envelope, now);
+        } else if (session_ == Session::ready && envelope.cluster == known_.cluster &&
+                   envelope.session_epoch >= session_epoch_) {
+          obey(message, now);
+        } else if constexpr (std::is_same_v<Message, proto::Resync>) {
+          // A daemon that does not know the session cannot know its number.
+          if (session_ == Session::ready) {
+            obey(message, now);
+          }
+        }
+      },
+      received.frame.message);
+}
+
+void WorkerMachine::hear(const SendRefused& /*refused*/, Instant now) {
+  if (session_ == Session::ready) {
+    lose_session(now);
+  } else if (session_ == Session::hello) {
+    hello_said_ = false;
+    hello_at_ = now + backoff_.next();
+  }
+}
+
+// --- who answers ---
+
+bool WorkerMachine::stale(const proto::Envelope& envelope) const noexcept {
+  return envelope.cluster == known_.cluster && envelope.daemon_epoch < known_.epoch;
+}
+
+/// Late frames of a daemon that was started again are stale too; without a session it is a daemon on an old copy.
+void WorkerMachine::notice_stale(const proto::Envelope& envelope) {
+  names_known_ = true;  // So that it hears why it is not obeyed.
+  if (session_ == Session::ready || std::exchange(noticed_stale_, true)) {
+    return;
+  }
+  notice(Notice::Level::warning,
+         "start " + std::to_string(envelope.daemon_epoch) + " of this store's daemon answers, but this worker knows "
+         "of start " + std::to_string(known_.epoch) + ", and does not obey an older one; if the daemon runs on an old "
+         "copy of its state directory, bring the copy back with hpsearch store restore");
+}
+
+/// Another store answers at the daemon's address. Its word counts once nothing of the old one's runs here.
+bool WorkerMachine::listens_to(const proto::Envelope& envelope, Instant now) {
+  if (known_.cluster == 0 || envelope.cluster == known_.cluster) {
+    return true;
+  }
+  if (attempts_.empty()) {
+    known_ = {};
+    session_epoch_ = 0;
+    done_.clear();
+    adopted_.clear();
+    return true;
+  }
+  if (!std::exchange(noticed_foreign_, true)) {
+    notice(Notice::Level::error,
+           "another daemon, with another store, answers at this address, but attempts of the first one are still "
+           "held here; bring the first one back, or end this worker and remove its state directory to give them up");
+  }
+  knock_again_later(now);
+  hello_said_ = true;
+  return false;
+}
+
+void WorkerMachine::knock_again_later(Instant now) {
+  hello_at_ = now + backoff_.about(rules_.longest_retry);
+}
+
+// --- what the daemon says about the session ---
+
+void WorkerMachine::obey(const proto::Welcome& welcome, const proto::Envelope& envelope, Instant now) {
+  if (!listens_to(envelope, now)) {
+    return;
+  }
+  if (session_ == Session::ready && envelope.cluster == known_.cluster && envelope.session_epoch <= session_epoch_) {
+    return;  // Late, or a second time: leases since then are not in it.
+  }
+  const KnownDaemon now_known{envelope.cluster, envelope.daemon_epoch};
+  if (known_ != now_known) {
+    known_ = now_known;
+    effects_.emplace_back(RememberDaemon{known_});
+  }
+  names_known_ = true;
+  noticed_foreign_ = noticed_stale_ = false;
+  refused_because_.clear();
+  session_epoch_ = envelope.session_epoch;
+  session_ = Session::ready;
+  ready_since_ = now;
+  orphans_ended_ = false;
+  hello_at_.reset();
+  hello_said_ = false;
+  beat_every_ = std::max(
+      shortest_beat,
+      Duration::millis(static_cast<std::int64_t>(std::min<std::uint64_t>(welcome.beat_every_ms, 3'600'000))));
+  beat_at_ = draining_ ? now : now + backoff_.about(beat_every_);
+  effects_.emplace_back(ContextsServed{welcome.http});
+  notice(Notice::Level::info, "in session as worker " + std::to_string(welcome.worker.number()));
+
+  AttemptOutput out;
+  for (auto& [key, attempt] : attempts_) {
+    attempt.hold();  // Unless the daemon names it: never act on ignorance.
+  }
+  for (const engine::WelcomeWorker::Attempt& said : welcome.attempts) {
+    AttemptMachine* attempt = find(said.key);
+    if (attempt == nullptr) {
+      continue;
+    }
+    switch (said.fate) {
+      case engine::WelcomeWorker::Fate::go_on:
+        if (said.lease != engine::LeaseId{}) {
+          adopted_[attempt->key()] = said.lease;
+        }
+        attempt->go_on(said.upto, out);
+        break;
+      case engine::WelcomeWorker::Fate::fenced:
+        attempt->fenced(out);
+        break;
+      case engine::WelcomeWorker::Fate::hold:
+        break;
+    }
+  }
+  carry_out(std::move(out));
+}
+
+void WorkerMachine::obey(const proto::Resync& /*resync*/, Instant now) {
+  lose_session(now);
+}
+
+void WorkerMachine::obey(const proto::RetryAfter& retry, const proto::Envelope& envelope, Instant now) {
+  const auto wait = Duration::millis(
+      static_cast<std::int64_t>(std::min<std::uint64_t>(retry.after_ms, longest_retry_after_ms)));
+  if (session_ == Session::hello) {
+    hello_said_ = false;  // It was heard; the connection is good.
+    hello_at_ = now + backoff_.within(wait);
+  } else if (session_ == Session::ready && envelope.cluster == known_.cluster &&
+             envelope.session_epoch == session_epoch_) {
+    // It hears the reports and has no room to store them: that is neither silence nor an acknowledgement.
+    for (auto& [key, attempt] : attempts_) {
+      attempt.told_to_wait(now + backoff_.about(wait));
+    }
+  }
+}
+
+/// Final for who holds nothing. Who does is not turned away by another store, or by an answer to its HELLO: the
+/// daemon may be the wrong one, or of another release, for the time being. Only told that another has its place it
+/// goes when its programs have ended.
+void WorkerMachine::obey(const proto::Refused& refused, const proto::Envelope& envelope, Instant now) {
+  if (refused.incarnation != 0 && refused.incarnation != identity_.incarnation) {
+    return;  // Another start of this agent was meant.
+  }
+  const bool foreign = known_.cluster != 0 && envelope.cluster != known_.cluster;
+  const bool goes_on = !attempts_.empty() && (foreign || refused.incarnation == identity_.incarnation);
+  alone_since_ = session_ == Session::ready ? now : alone_since_;
+  session_ = goes_on ? Session::hello : Session::refused;
+  hello_at_.reset();
+  beat_at_.reset();
+  for (auto& [key, attempt] : attempts_) {
+    attempt.session_lost();
+  }
+  const bool again = std::exchange(refused_because_, refused.why) == refused.why;
+  if (goes_on) {
+    hello_said_ = false;  // It was heard; the connection is good.
+    knock_again_later(now);
+  }
+  if (!goes_on || !again) {
+    notice(Notice::Level::error,
+           "the daemon refuses this worker: " + refused.why +
+               (goes_on ? "; attempts are held here, so it goes on knocking until it is let in" : ""));
+  }
+}
+
+// --- what it says ---
+
+void WorkerMachine::lose_session(Instant now) {
+  alone_since_ = session_ == Session::ready ? now : alone_since_;
+  session_ = Session::hello;
+  beat_at_.reset();
+  hello_said_ = false;
+  if (now - ready_since_ >= settled_session) {
+    backoff_.reset();
+  }
+  for (auto& [key, attempt] : attempts_) {
+    attempt.session_lost();
+  }
+  effects_.emplace_back(NewConnection{});
+  hello_at_ = now + backoff_.next();
+}
+
+void WorkerMachine::say_hello(Instant now) {
+  proto::Hello hello;
+  hello.uid = identity_.uid;
+  hello.name = identity_.name;
+  hello.incarnation = identity_.incarnation;
+  hello.boot_id = identity_.boot_id;
+  hello.pid = identity_.pid;
+  hello.slots = identity_.slots;
+  hello.slot_kind = identity_.slot_kind;
+  hello.kills_by = identity_.kills_by;
+  hello.devices = identity_.devices;
+  hello.pool = identity_.pool;
+  hello.labels = identity_.labels;
+  hello.troubles = troubles();
+  hello.address = identity_.address;
+  for (const auto& [key, attempt] : attempts_) {
+    // Fenced, it is being ended: the daemon must not take it for one that could go on.
+    if (!attempt.is_fenced() || attempt.tells_remains()) {
+      hello.held.push_back(attempt.held());
+    }
+  }
+  msg_no_ = 0;
+  proto::Envelope envelope;
+  envelope.msg_no = ++hellos_;
+  if (names_known_) {
+    envelope.cluster = known_.cluster;
+    envelope.daemon_epoch = known_.epoch;
+  }
+  effects_.emplace_back(SendMessage{envelope, std::move(hello)});
+  hello_said_ = true;
+  hello_at_ = now + backoff_.about(rules_.welcome_within);
+}
+
+void WorkerMachine::say_beat(Instant now) {
+  proto::Beat beat;
+  beat.draining = draining_;
+  for (const auto& [key, attempt] : attempts_) {
+    if (attempt.runs() && beat.progress.size() < most_in_a_beat) {
+      const std::int64_t silent = std::max<std::int64_t>(0, (now - attempt.silent_since()).in_micros() / 1'000);
+      beat.progress.push_back({spoken(key), attempt.last_step(), static_cast<std::uint64_t>(silent)});
+    }
+    if (attempt.tells_remains()) {
+      beat.remains.push_back({key, attempt.spec().slots});
+    }
+  }
+  beat.troubles = troubles();
+  say(std::move(beat));
+}
+
+void WorkerMachine::say(proto::FromWorker message) {
+  if (session_ != Session::ready) {
+    return;
+  }
+  const proto::Envelope envelope{.cluster = known_.cluster,
+                                 .daemon_epoch = known_.epoch,
+                                 .session_epoch = session_epoch_,
+                                 .msg_no = ++msg_no_};
+  const auto rename = [this](auto& said) {
+    if constexpr (requires { said.key; }) {
+      said.key = spoken(said.key);
+    }
+  };
+  std::visit(rename, message);
+  effects_.emplace_back(SendMessage{envelope, std::move(message)});
+}
+
+}  // namespace hpsearch::workers
