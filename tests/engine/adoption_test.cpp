@@ -190,6 +190,26 @@ TEST(Adoption, WhatWasHeardOrHasExitedKeepsWhatItWasTold) {
   }
 }
 
+TEST(Adoption, IsNotRefusedBecauseAnotherTrialGotItsPlace) {
+  TestCluster cluster;
+  const WorkerId silent = cluster.join("silent", 1);
+  const ExperimentId id = cluster.create(random_config(3, 2));
+  const AttemptKey first = cluster.live(id, 0);
+  cluster.step(ConfirmStart{silent, first});
+  cluster.join("other", 1);
+  ASSERT_TRUE(cluster.trial(id, 1).live);
+  cluster.engine.set_suspect(silent, true);
+  cluster.step(silence(cluster, silent, 300));
+  cluster.step(ChangeExperiment{id, Value(Value::Map{{"searcher", Value::Map{{"max_concurrent_trials", 1}}}})});
+  ASSERT_FALSE(cluster.trial(id, 0).live);
+  const Effects back = cluster.step(JoinWorker{"silent", "silent", 1, 1, "cpu", {held(first, 0)}});
+  EXPECT_EQ(welcome_in(back).attempts[0].fate, Fate::go_on) << "it runs anyway";
+  EXPECT_TRUE(cluster.trial(id, 0).live && cluster.trial(id, 1).live);
+  cluster.join("third", 1);
+  EXPECT_EQ(cluster.engine.find(id)->trials.size(), 2U) << "nothing new begins above the limit";
+  expect_replay_stands_where_the_writer_stands(cluster);
+}
+
 TEST(Adoption, OfWhatTrainsOnAGpuThatCannotBeAsked) {
   TestCluster cluster;
   const WorkerId silent = cluster.join("silent", 1);

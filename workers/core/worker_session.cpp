@@ -34,9 +34,8 @@ void WorkerMachine::hear(const FrameReceived& received, Instant now) {
   std::visit(
       [&](const auto& message) {
         using Message = std::decay_t<decltype(message)>;
-        if constexpr (std::is_same_v<Message, proto::Welcome> || std::is_same_v<Message, proto::Refused>) {
-          obey(message, envelope, now);
-        } else if constexpr (std::is_same_v<Message, proto::RetryAfter>) {
+        if constexpr (std::is_same_v<Message, proto::Welcome> || std::is_same_v<Message, proto::Refused> ||
+                      std::is_same_v<Message, proto::RetryAfter>) {
           obey(message, envelope, now);
         } else if (session_ == Session::ready && envelope.cluster == known_.cluster &&
                    envelope.session_epoch >= session_epoch_) {

@@ -193,7 +193,7 @@ std::string lack_of_slots(const ExperimentRecord& record, const std::map<WorkerI
            std::to_string(resources.slots_per_trial) + " on different devices of one worker";
   }
   return "the free slots go to experiments that come first (priority " + std::to_string(resources.priority) +
-         ", weight " + std::to_string(resources.weight) + "), or their workers are silent";
+         ", weight " + std::to_string(resources.weight) + "), or their workers are silent or rest";
 }
 
 void explain_pending(const ExperimentRecord& record, const TrialRecord& trial,

@@ -88,8 +88,12 @@ enum class Fault : std::uint8_t {
   program_survives_sigkill,
   foreign_store,
   worker_disk_full,
+  keepers_die_at_once,
+  devices_in_trouble,
+  second_name,
+  orphans_are_ended,
 };
-inline constexpr std::size_t fault_count = static_cast<std::size_t>(Fault::worker_disk_full) + 1;
+inline constexpr std::size_t fault_count = static_cast<std::size_t>(Fault::orphans_are_ended) + 1;
 
 /// How a fault's rate is to be read.
 enum class Rate : std::uint8_t {
