@@ -10,6 +10,7 @@
 #include <boost/asio/steady_timer.hpp>
 #include <utility>
 
+#include "hpsearch/net/engine_clock.hpp"
 #include "hpsearch/net/loop.hpp"
 
 namespace hpsearch::net {
@@ -17,9 +18,16 @@ namespace hpsearch::net {
 namespace asio = boost::asio;
 using AsioError = boost::system::error_code;
 
+class SystemClocks final : public Clocks {
+ public:
+  [[nodiscard]] engine::Instant wall() const noexcept override;
+  [[nodiscard]] engine::Instant steady() const noexcept override;
+};
+
 struct Loop::Impl {
   asio::io_context io{1};
-  std::int64_t clock_offset_micros = 0;  // Engine time minus CLOCK_BOOTTIME.
+  SystemClocks clocks;
+  EngineClock clock{clocks};
 };
 
 }  // namespace hpsearch::net

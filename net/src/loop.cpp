@@ -9,10 +9,10 @@
 namespace hpsearch::net {
 namespace {
 
-std::int64_t micros_of(clockid_t clock) noexcept {
+engine::Instant read(clockid_t clock) noexcept {
   timespec time{};
   clock_gettime(clock, &time);
-  return static_cast<std::int64_t>(time.tv_sec) * 1'000'000 + time.tv_nsec / 1'000;
+  return engine::Instant::from_micros(static_cast<std::int64_t>(time.tv_sec) * 1'000'000 + time.tv_nsec / 1'000);
 }
 
 // Every Watch shares its state with the operation in flight: the Watch may go while its handler runs, and the
@@ -121,9 +121,15 @@ struct Signals : std::enable_shared_from_this<Signals> {
 
 }  // namespace
 
-Loop::Loop() : impl_(std::make_unique<Impl>()) {
-  impl_->clock_offset_micros = micros_of(CLOCK_REALTIME) - micros_of(CLOCK_BOOTTIME);
+engine::Instant SystemClocks::wall() const noexcept {
+  return read(CLOCK_REALTIME);
 }
+
+engine::Instant SystemClocks::steady() const noexcept {
+  return read(CLOCK_BOOTTIME);
+}
+
+Loop::Loop() : impl_(std::make_unique<Impl>()) {}
 
 Loop::~Loop() = default;
 
@@ -166,14 +172,11 @@ Watch Loop::on_signals(std::initializer_list<int> signals, std::function<void(in
 }
 
 engine::Instant Loop::now() const noexcept {
-  return engine::Instant::from_micros(micros_of(CLOCK_BOOTTIME) + impl_->clock_offset_micros);
+  return impl_->clock.now();
 }
 
 void Loop::start_clock_at_least(engine::Instant at_least) noexcept {
-  const engine::Instant present = now();
-  if (present < at_least) {
-    impl_->clock_offset_micros += (at_least - present).in_micros();
-  }
+  impl_->clock.start_at_least(at_least);
 }
 
 }  // namespace hpsearch::net

@@ -1,8 +1,9 @@
-"""A training that prints without end: what is kept is bounded, no metric in it is missed, and printing costs no more than
-writing to a file does.
+"""A training that prints without end: what is kept is bounded, no metric in it is missed, and printing costs at most a
+tenth more than writing to a file does.
 
-E2E_FLOOD_BYTES (256 MiB; `scripts/soak` takes 2 GB). The times are printed, not judged: they are those of a machine
-that does other things beside.
+E2E_FLOOD_BYTES (256 MiB; `scripts/soak` takes 2 GB). The training prints and writes to a file by turns, and what is judged
+is the median of the ratios of neighbours: both meet the same machine. Below 2 GB the ratio is printed only. It is that of
+a program without `metrics` in its experiment; with them each line is matched against patterns, which a pipe waits for.
 """
 
 import json
@@ -15,7 +16,9 @@ import harness
 
 BYTES = int(os.environ.get("E2E_FLOOD_BYTES", str(256 * 1024 * 1024)))
 KEPT = 5 * 10 * 1024 * 1024  # docs/operating/worker.md
-ROUNDS = 3
+ROUNDS = int(os.environ.get("E2E_FLOOD_ROUNDS", "3"))
+MOST_SLOWED = 1.10
+JUDGED_FROM = 2_000_000_000  # Bytes; less is over before it means anything.
 METRICS = 25  # Of each round, in the thick of it.
 
 FLOOD = """
@@ -65,10 +68,13 @@ class LogFlood(harness.Case):
         kept = sum(path.stat().st_size for path in logs)
         measured = json.loads(times.read_text())
         medians = {name: statistics.median(values) for name, values in measured.items()}
+        ratio = statistics.median(log / file for log, file in zip(measured["log"], measured["file"]))
         print(f"{BYTES / 1e6:.0f} MB, medians of {ROUNDS}: printed in {medians['log']:.2f} s, written to a file in "
-              f"{medians['file']:.2f} s, ratio {medians['log'] / medians['file']:.2f} (each: {measured}); "
+              f"{medians['file']:.2f} s, ratio of neighbours {ratio:.2f} (each: {measured}); "
               f"{kept / 1e6:.1f} MB kept in {len(logs)} files; load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores",
               file=sys.stderr)
+        if BYTES >= JUDGED_FROM:
+            self.assertLessEqual(ratio, MOST_SLOWED, f"printing slows a training down: {measured}")
         self.assertLessEqual(kept, KEPT + 1024 * 1024)
         self.assertGreaterEqual(kept, min(BYTES, 10 * 1024 * 1024))
 

@@ -1,3 +1,4 @@
+#include "hpsearch/net/engine_clock.hpp"
 #include "hpsearch/net/loop.hpp"
 
 #include <gtest/gtest.h>
@@ -224,6 +225,24 @@ TEST(Loop, ClockGoesOnFromAnInstantAheadOfTheWallClock) {
   const auto present = loop.now();
   EXPECT_GE(present, ahead);
   EXPECT_LT(present - ahead, engine::Duration::seconds(10));
+}
+
+struct SetClocks final : Clocks {
+  [[nodiscard]] engine::Instant wall() const noexcept override { return date; }
+  [[nodiscard]] engine::Instant steady() const noexcept override { return since_boot; }
+  engine::Instant date = engine::Instant::from_micros(1'000'000'000);
+  engine::Instant since_boot = engine::Instant::from_micros(5);
+};
+
+TEST(EngineClock, IgnoresTheWallClockAfterTheStart) {
+  SetClocks clocks;
+  const EngineClock clock(clocks);
+  EXPECT_EQ(clock.now(), engine::Instant::from_micros(1'000'000'000));
+  clocks.since_boot = clocks.since_boot + engine::Duration::seconds(1);
+  for (const std::int64_t date : {0L, 7L, 9'000'000'000'000L}) {
+    clocks.date = engine::Instant::from_micros(date);
+    EXPECT_EQ(clock.now(), engine::Instant::from_micros(1'001'000'000));
+  }
 }
 
 TEST(Loop, ClockIgnoresAnInstantOfThePast) {

@@ -246,6 +246,12 @@ class Cluster {
       case Fault::frame_replayed:
         network_.replay(cable);
         return;  // Counted where it happens.
+      case Fault::frame_of_an_earlier_daemon:
+        network_.speak_as_before(cable);
+        return;
+      case Fault::wall_clock_set:
+        set_wall_clock(draw_.below(2) == 0 ? nullptr : &worker);
+        break;
       case Fault::agent_crash:
         worker.crash_agent(between(100, 600'000));
         break;
@@ -308,6 +314,16 @@ class Cluster {
       network_.daemon_is_gone();
     });
     return true;
+  }
+  /// Of a worker's machine, or of the daemon's: by a second to ten years, forwards or back.
+  void set_wall_clock(WorkerNode* worker) {
+    const Duration by = between(1'000, 315'360'000'000);
+    const Duration set = draw_.below(2) == 0 ? by : Duration::micros(-by.in_micros());
+    if (worker != nullptr) {
+      worker->set_wall_clock(set);
+    } else {
+      daemon_.set_wall_clock(set);
+    }
   }
 
   // --- the second phase ---

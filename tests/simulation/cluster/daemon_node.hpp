@@ -32,6 +32,7 @@ class DaemonNode {
   void upgrade();  ///< A clean stop; starts again soon.
   void pause(engine::Duration time);
   void suspend(engine::Duration time) { process_.suspend_for(time); }
+  void set_wall_clock(engine::Duration by) { process_.set_wall_clock(by); }
   void fill_disk(engine::Duration time) { disk_.full_until = time_.now() + time; }
   void heal() noexcept { disk_.full_until = engine::Instant{}; }
 

@@ -88,6 +88,8 @@ enum class Fault : std::uint8_t {
   program_survives_sigkill,
   foreign_store,
   worker_disk_full,
+  wall_clock_set,
+  frame_of_an_earlier_daemon,
   keepers_die_at_once,
   devices_in_trouble,
   second_name,

@@ -61,6 +61,9 @@ void Network::daemon_is_gone() {
   listening_ = false;
   for (Cable& cable : cables_) {
     cable.past.clear();  // Connections to the next daemon are new ones, with new keys.
+    if (!cable.said.empty()) {
+      cable.said_before = std::exchange(cable.said, {});
+    }
     if (cable.connection) {
       break_off(Held(cable.connection));
     }
@@ -93,6 +96,8 @@ void Network::disconnect(std::size_t worker) {
 void Network::worker_is_gone(std::size_t worker) {
   disconnect(worker);
   cables_[worker].past.clear();
+  cables_[worker].said.clear();
+  cables_[worker].said_before.clear();
 }
 
 void Network::establish(const Held& connection) {
@@ -152,10 +157,7 @@ bool Network::send_to_daemon(std::size_t worker, Frame frame) {
   if (!connection || !connection->established || faults_.strikes(Fault::queue_full)) {
     return false;
   }
-  cable.past.push_back(frame);
-  if (cable.past.size() > remembered_frames) {
-    cable.past.pop_front();
-  }
+  remember(cable.past, frame);
   if (cable.up_blocked_until > time_.now()) {
     connection->held_up.push_back(std::move(frame));
   } else {
@@ -170,6 +172,7 @@ bool Network::send_to_worker(const net::Peer& peer, Frame frame) {
     return false;
   }
   const Held connection = found->second;
+  remember(cables_[connection->worker].said, frame);
   if (cables_[connection->worker].down_blocked_until > time_.now()) {
     connection->held_down.push_back(std::move(frame));
   } else {
@@ -192,6 +195,13 @@ void Network::carry_up(const Held& connection, const Frame& frame) {
   });
   if (twice) {
     time_.at(due + delay() + delay(), [this, connection, frame] { arrive_up(connection, frame); });
+  }
+}
+
+void Network::remember(std::deque<Frame>& past, const Frame& frame) {
+  past.push_back(frame);
+  if (past.size() > remembered_frames) {
+    past.pop_front();
   }
 }
 
@@ -284,6 +294,14 @@ void Network::replay(std::size_t worker) {
   if (cable.connection && cable.connection->established && !cable.past.empty()) {
     carry_up(cable.connection, cable.past[draw_.below(cable.past.size())]);
     faults_.struck(Fault::frame_replayed);
+  }
+}
+
+void Network::speak_as_before(std::size_t worker) {
+  const Cable& cable = cables_[worker];
+  if (cable.connection && cable.connection->established && !cable.said_before.empty()) {
+    carry_down(cable.connection, cable.said_before[draw_.below(cable.said_before.size())]);
+    faults_.struck(Fault::frame_of_an_earlier_daemon);
   }
 }
 

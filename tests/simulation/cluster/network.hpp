@@ -64,6 +64,8 @@ class Network {
   void lose_silently(std::size_t worker);
   void block(std::size_t worker, bool to_daemon, bool to_worker, engine::Duration time);
   void replay(std::size_t worker);
+  /// Something a daemon that has ended had said to this worker arrives once more.
+  void speak_as_before(std::size_t worker);
   void heal();
 
   [[nodiscard]] std::uint64_t frames() const noexcept { return frames_; }
@@ -89,9 +91,12 @@ class Network {
     engine::Instant up_blocked_until;
     engine::Instant down_blocked_until;
     std::deque<Frame> past;  // Frames to the daemon, of whatever session.
+    std::deque<Frame> said;  // By the daemon.
+    std::deque<Frame> said_before;  // By the one before it.
   };
 
   [[nodiscard]] engine::Duration delay();
+  static void remember(std::deque<Frame>& past, const Frame& frame);
   void establish(const Held& connection);
   void open(const Held& connection);
   void break_off(const Held& connection);

@@ -33,7 +33,8 @@ void Process::begin(Instant wall) {
   stopped_ = false;
   ++stops_;
   waiting_.clear();
-  offset_ = wall - time_.now();
+  clocks_.offset = wall - time_.now();
+  clock_ = net::EngineClock(clocks_);
 }
 
 void Process::kill() {
@@ -125,13 +126,11 @@ net::Watch Process::every(std::chrono::microseconds period, Task task) {
 }
 
 Instant Process::now() const noexcept {
-  return time_.now() + offset_;
+  return clock_.now();
 }
 
 void Process::start_clock_at_least(Instant at_least) noexcept {
-  if (now() < at_least) {
-    offset_ = offset_ + (at_least - now());
-  }
+  clock_.start_at_least(at_least);
 }
 
 }  // namespace hpsearch::simulation

@@ -7,6 +7,7 @@
 #include <memory>
 #include <utility>
 
+#include "hpsearch/net/engine_clock.hpp"
 #include "hpsearch/net/timeline.hpp"
 #include "simulation/cluster/virtual_time.hpp"
 
@@ -19,9 +20,9 @@ class Process final : public net::Timeline {
  public:
   using Task = std::function<void()>;
 
-  explicit Process(VirtualTime& time) : time_(time) {}
+  explicit Process(VirtualTime& time) : time_(time), clocks_(time), clock_(clocks_) {}
 
-  /// A new life. Its clock says `wall` now and never goes back in this life.
+  /// A new life, on a machine whose wall clock says `wall` now.
   void begin(engine::Instant wall);
   void kill();
   [[nodiscard]] bool alive() const noexcept { return alive_; }
@@ -29,6 +30,7 @@ class Process final : public net::Timeline {
 
   void stop_for(engine::Duration time);     ///< SIGSTOP, then SIGCONT.
   void suspend_for(engine::Duration time);  ///< The whole machine sleeps.
+  void set_wall_clock(engine::Duration by) noexcept { clocks_.offset = clocks_.offset + by; }
 
   /// Something reaches the process: it happens now, when it goes on, or never.
   template <class Deed>
@@ -50,6 +52,13 @@ class Process final : public net::Timeline {
  private:
   struct Timer;
   class Handle;
+  struct MachineClocks final : net::Clocks {
+    explicit MachineClocks(const VirtualTime& virtual_time) : time(virtual_time) {}
+    [[nodiscard]] engine::Instant wall() const noexcept override { return time.now() + offset; }
+    [[nodiscard]] engine::Instant steady() const noexcept override { return time.now(); }
+    const VirtualTime& time;
+    engine::Duration offset;  ///< Of the wall clock.
+  };
 
   void go_on();
   void fire(const std::shared_ptr<Timer>& timer);
@@ -61,7 +70,8 @@ class Process final : public net::Timeline {
   bool stopped_ = false;
   std::uint64_t stops_ = 0;
   std::deque<Task> waiting_;
-  engine::Duration offset_;
+  MachineClocks clocks_;
+  net::EngineClock clock_;
   engine::Duration slept_;  // In all, in suspension.
 };
 

@@ -98,6 +98,11 @@ void Promises::committed(std::span<const engine::Event> events) {
       return;
     }
     durable_ = event.lsn;
+    if (event.at < newest_) {
+      break_because("I4: event " + std::to_string(event.lsn.number()) + " is older than the one before it");
+      return;
+    }
+    newest_ = event.at;
     note(event);
     if (const engine::Status taken = fold_.replay(event); !taken) {
       break_because("I4: the log does not fold: " + taken.error().message);
@@ -178,6 +183,9 @@ void Promises::note(const engine::Event& event) {
   } else if (const auto* joined = std::get_if<engine::WorkerJoined>(&event.body)) {
     if (lost_workers_.erase(joined->worker) > 0) {
       reached(Probe::worker_back_after_it_was_lost);
+    }
+    if (joined->uid == who_has_seen_a_later_daemon) {
+      break_because("I3: a worker that has seen a later start of the daemon is welcome");
     }
   } else if (std::holds_alternative<engine::SlotsQuarantined>(event.body)) {
     reached(Probe::slots_quarantined);

@@ -8,6 +8,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -16,6 +17,9 @@
 #include "simulation/cluster/virtual_time.hpp"
 
 namespace hpsearch::simulation {
+
+/// By this uid a stranger says that it has seen a later start of the daemon.
+inline constexpr std::string_view who_has_seen_a_later_daemon = "who has seen a later daemon";
 
 /// What the cluster promises, checked from outside: told what became durable, what left the daemon, and what
 /// happened to programs, it says which promise was broken first.
@@ -126,6 +130,7 @@ class Promises {
   std::string broken_;
   engine::Engine fold_;
   engine::Lsn durable_;
+  engine::Instant newest_;  // Of the events.
   engine::Lsn settled_at_;
   std::string state_;  // As of state_of_.
   engine::Lsn state_of_;

@@ -111,7 +111,7 @@ void Stranger::act(Fault kind, const std::string& some_uid) {
         envelope_.session_epoch += 1 + draw_.below(1'000);
       }
       say(proto::Beat{});
-      introduce("stranger", 1);
+      introduce(std::string(who_has_seen_a_later_daemon), 1);
       envelope_ = known;
       break;
     }

@@ -34,6 +34,7 @@ class WorkerNode {
   void kill_keeper();                        ///< kill -9 of some attempt's keeper.
   void pause(engine::Duration time) { agent_.stop_for(time); }
   void suspend(engine::Duration time) { agent_.suspend_for(time); }
+  void set_wall_clock(engine::Duration by) { agent_.set_wall_clock(by); }
 
   /// Nothing can be written where the agent keeps its files.
   void fill_disk(engine::Duration time);
