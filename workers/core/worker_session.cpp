@@ -109,8 +109,8 @@ void WorkerMachine::obey(const proto::Welcome& welcome, const proto::Envelope& e
   if (!listens_to(envelope, now)) {
     return;
   }
-  if (session_ == Session::ready && envelope.cluster == known_.cluster && envelope.session_epoch <= session_epoch_) {
-    return;  // Late, or a second time: leases since then are not in it.
+  if (envelope.cluster == known_.cluster && envelope.session_epoch <= session_epoch_) {
+    return;  // Late, or a second time, and perhaps of a session that is over: what happened since is not in it.
   }
   const KnownDaemon now_known{envelope.cluster, envelope.daemon_epoch};
   if (known_ != now_known) {
