@@ -109,12 +109,12 @@ void WorkerMachine::obey(const proto::Welcome& welcome, const proto::Envelope& e
   if (!listens_to(envelope, now)) {
     return;
   }
-  if (envelope.cluster == known_.cluster && envelope.session_epoch <= session_epoch_) {
+  const KnownDaemon speaker{envelope.cluster, envelope.daemon_epoch};
+  if (speaker == known_ && envelope.session_epoch <= session_epoch_) {
     return;  // Late, or a second time, and perhaps of a session that is over: what happened since is not in it.
   }
-  const KnownDaemon now_known{envelope.cluster, envelope.daemon_epoch};
-  if (known_ != now_known) {
-    known_ = now_known;
+  if (known_ != speaker) {
+    known_ = speaker;
     effects_.emplace_back(RememberDaemon{known_});
   }
   names_known_ = true;

@@ -118,6 +118,16 @@ TEST(Session, AStaleDaemonIsNotHeard) {
   EXPECT_TRUE(stage.wanted<NewConnection>().empty());
 }
 
+TEST(Session, AWelcomeOfASessionThatIsOverIsNotHeard) {
+  Stage stage;
+  stage.welcome({}, 3);
+  stage.step(SendRefused{});
+  stage.welcome({}, 3);
+  EXPECT_EQ(stage.machine().state(), WorkerMachine::State::hello) << "it comes once more, and answers no HELLO of now";
+  stage.welcome({}, 4);
+  EXPECT_EQ(stage.machine().state(), WorkerMachine::State::ready);
+}
+
 TEST(Session, FramesOfAnOlderSessionAreNotHeard) {
   Stage stage;
   stage.welcome({}, 3);
