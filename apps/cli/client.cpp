@@ -26,7 +26,6 @@ Failure failure_of(unsigned status, const Value& error) {
   switch (status) {
     case 400:
     case 413:
-    case 422:
       out.exit = Exit::usage;
       out.code = Errc::bad_request;
       break;
@@ -37,6 +36,10 @@ Failure failure_of(unsigned status, const Value& error) {
     case 409:
       out.exit = Exit::conflict;
       out.code = Errc::wrong_state;
+      break;
+    case 422:
+      out.exit = Exit::conflict;
+      out.code = Errc::conflict;
       break;
     case 507:
       out.exit = Exit::storage;

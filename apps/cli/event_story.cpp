@@ -150,6 +150,15 @@ EventStory::Line EventStory::tell(const Value& event) {
     line = {trial + " lost its attempt " + std::to_string(count_at(event, "attempt")) +
                 with_reason(printable(text_at(event, "why"))),
             true};
+  } else if (type == "start_put_off") {
+    const std::uint64_t wait = count_at(event, "wait_ms") / 1'000;
+    if (wait == 0) {
+      return {};  // It goes on at once, which the next line says.
+    }
+    line = {trial + " is tried again in " + std::to_string(wait) + " s: its last " +
+                counted(count_at(event, "times"), "attempt") + " came to nothing" +
+                with_reason(printable(text_at(event, "why"))),
+            true};
   } else if (type == "member_lost") {
     line = {trial + " lost the part of attempt " + std::to_string(count_at(event, "attempt")) + " on worker " +
                 std::to_string(count_at(event, "worker")) + with_reason(printable(text_at(event, "why"))),

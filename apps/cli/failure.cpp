@@ -14,6 +14,7 @@ Failure failure_of(const engine::Error& error) {
       exit = Exit::not_found;
       break;
     case engine::Errc::wrong_state:
+    case engine::Errc::conflict:
       exit = Exit::conflict;
       break;
     case engine::Errc::corrupt:

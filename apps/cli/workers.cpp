@@ -30,7 +30,10 @@ std::string state_text(const Value& worker) {
   if (!is_set(worker, "connected")) {
     return "away";
   }
-  return is_set(worker, "suspect") ? "suspect" : "ready";
+  if (is_set(worker, "suspect")) {
+    return "suspect";
+  }
+  return text_at(worker, "resting").empty() ? "ready" : "resting";
 }
 
 std::string attempt_text(const Value& attempt) {
@@ -107,6 +110,10 @@ std::string remarks_on(const Value& worker) {
   std::string text;
   if (const std::string why = text_at(worker, "quarantined"); !why.empty()) {
     text += "worker " + printable(text_at(worker, "name")) + " is in quarantine: " + printable(why) + "\n";
+  }
+  if (const std::string why = text_at(worker, "resting"); !why.empty()) {
+    text += "worker " + printable(text_at(worker, "name")) + " gets no leases now: " + printable(why) +
+            ", or after hpsearch release\n";
   }
   for (const Value& slot : list_at(worker, "withdrawn")) {
     text += "worker " + printable(text_at(worker, "name")) + ": slot " + std::to_string(count_at(slot, "slot")) + ": " +

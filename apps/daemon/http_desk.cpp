@@ -26,6 +26,8 @@ unsigned status_of(Errc code) {
       return 404;
     case Errc::wrong_state:
       return 409;
+    case Errc::conflict:
+      return 422;
     case Errc::unavailable:
       return 503;
     case Errc::version_mismatch:

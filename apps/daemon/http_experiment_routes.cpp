@@ -106,7 +106,8 @@ void show(Desk& desk, Call call) {
     return;
   }
   Value detail = proto::experiment_detail(**record, desk.runtime.now());
-  (*detail.as_map())["waits_for"] = engine::waits_for(**record, desk.runtime.engine().workers());
+  (*detail.as_map())["waits_for"] = engine::waits_for(**record, desk.runtime.engine().workers(),
+                                                                desk.runtime.now());
   desk.answer(call, Result<Value>(std::move(detail)));
 }
 

@@ -93,7 +93,8 @@ void explain(Desk& desk, Call call) {
   }
   // The engine's view of now and the store's of the past are both of this moment: what is committed after it
   // is in neither.
-  const engine::Explanation explanation = engine::explain(**record, call.trial(), desk.runtime.engine().workers());
+  const engine::Explanation explanation = engine::explain(
+      **record, call.trial(), desk.runtime.engine().workers(), desk.runtime.now());
   const Value now = proto::explanation_value(**record, call.trial(), explanation, {});
   desk.read(call, [reply = call.reply, now, id = call.experiment(),
                  number = call.trial()](EventStore& store) -> Committer::Then {

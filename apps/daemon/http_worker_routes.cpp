@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "hpsearch/engine/scheduler/explain.hpp"
 #include "hpsearch/proto/client_api.hpp"
 #include "hpsearch/proto/json.hpp"
 
@@ -19,6 +20,8 @@ Value worker_now(Desk& desk, const engine::WorkerRecord& worker) {
   Value::Map& map = *value.as_map();
   map["connected"] = worker.present && desk.gate.connected(worker.id);
   map["suspect"] = worker.present && desk.runtime.suspect(worker.id);
+  const std::string rests = engine::rest_of(worker, desk.runtime.now());
+  map["resting"] = rests.empty() ? Value() : Value(rests);
   map["kills_by"] = desk.gate.kills_by(worker.id);
   Value::List on_hold;
   for (const engine::HeldAttempt& held : desk.gate.on_hold(worker.id)) {

@@ -16,8 +16,10 @@ using engine::Status;
 constexpr std::chrono::seconds look_every{1};
 
 // Looks are a second apart. If it was much longer, it was we who stood still (stopped, swapped out,
-// suspended), and then the silence of others says nothing: what they sent meanwhile lies unread before us.
-constexpr Duration own_silence = Duration::seconds(15);
+// suspended), and then the silence of others says nothing: what they sent meanwhile lies unread before us. Long is
+// half of what anybody's silence may last, or this; but looks that are late by their own length are no standstill.
+constexpr Duration longest_own_silence = Duration::seconds(15);
+constexpr Duration shortest_own_silence = Duration::seconds(2);
 
 // A snapshot costs as much as there are trials, and there are never more of those than events: one for every
 // sixteenth that the log has grown by costs a constant for each event, however long the log.
@@ -250,15 +252,11 @@ bool Runtime::suspect(engine::WorkerId worker) const {
 
 void Runtime::look_at_clock() {
   const engine::Instant present = now();
-  if (present - last_look_ > own_silence) {
+  if (present - last_look_ > shortest_own_silence && present - last_look_ > own_silence()) {
     net::log(net::Level::warning, "this daemon stood still for " +
                                       std::to_string((present - last_look_).in_micros() / 1'000'000) +
                                       " s; every worker counts as heard now");
-    for (const auto& [id, worker] : engine_.workers()) {
-      if (worker.present) {
-        liveness_.heard(id, present);
-      }
-    }
+    liveness_.did_not_listen(present);
   }
   last_look_ = present;
   for (const engine::Silence& silence : liveness_.silent(present)) {
@@ -266,6 +264,18 @@ void Runtime::look_at_clock() {
   }
   update_suspicion(present);
   static_cast<void>(perform(engine::LookAtClock{}));
+}
+
+/// O(experiments).
+Duration Runtime::own_silence() const {
+  const engine::Patience& patience = liveness_.patience();
+  Duration shortest = std::min(patience.suspect_after, patience.lost_after);
+  for (const auto& [id, record] : engine_.experiments()) {
+    if (!engine::is_ended(record.state)) {
+      shortest = std::min(shortest, record.config.lost_after.value_or(shortest));
+    }
+  }
+  return std::min(longest_own_silence, Duration::micros(shortest.in_micros() / 2));
 }
 
 void Runtime::expire(const engine::Silence& silence) {

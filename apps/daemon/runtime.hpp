@@ -23,7 +23,7 @@ namespace hpsearch::daemon {
 enum class Intake : std::uint8_t {
   everything,
   no_experiments,  ///< No new ones.
-  what_ends,       ///< No reports of workers either: they keep them.
+  what_ends,       ///< No reports of workers either, which keep them, but of programs that were told to end.
   nothing,         ///< Not even what makes room: it could not be stored.
 };
 
@@ -119,6 +119,8 @@ class Runtime {
   void look_at_clock();
   /// Budgets of time end to the moment, not at the next look.
   void arm_deadline();
+  /// Looks further apart than this mean that we stood still.
+  [[nodiscard]] engine::Duration own_silence() const;
   /// Ends the leases of a silent worker whose time is up.
   void expire(const engine::Silence& silence);
   void update_suspicion(engine::Instant now);

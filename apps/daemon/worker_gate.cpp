@@ -21,6 +21,8 @@ constexpr std::chrono::seconds tick_every{1};
 constexpr Duration superseded_for = Duration::seconds(60);
 // Told to come later, a crowd spreads itself over this at most.
 constexpr std::uint64_t longest_retry_ms = 30'000;
+// Who is told that there is no room for its reports sends them again after this.
+constexpr std::uint64_t busy_ms = 4'000;
 constexpr std::uint64_t most_log_requests = 1'000;
 // Memory is set aside per slot: what a stranger claims to have is bounded.
 constexpr std::uint64_t most_slots = 4'096;
@@ -105,10 +107,31 @@ void WorkerGate::take_frame(const net::Peer& peer, std::span<const std::byte> fr
     }
     return;
   }
-  if (runtime_.storage().intake >= Intake::what_ends && std::holds_alternative<proto::Reports>(framed->message)) {
-    return;  // There is no room for it. Unacknowledged, it stays with the worker and is sent again.
+  if (const auto* reports = std::get_if<proto::Reports>(&framed->message); reports != nullptr && !has_room_for(*reports)) {
+    // Unacknowledged, it stays with the worker, which is to know that it was heard: it would try another connection.
+    send(id, proto::RetryAfter{busy_ms});
+    return;
   }
   take(peer, id, framed->message);
+}
+
+/// Of the last room, what ends makes more: reports of programs that were told to end are taken, with their exits.
+bool WorkerGate::has_room_for(const proto::Reports& reports) const {
+  switch (runtime_.storage().intake) {
+    case Intake::everything:
+    case Intake::no_experiments:
+      return true;
+    case Intake::what_ends: {
+      const engine::LiveAttempt* attempt = live(reports.key);
+      if (attempt == nullptr) {
+        return true;  // Answered from what is known, nothing of it is stored.
+      }
+      return attempt->decision && attempt->decision->directive != engine::Directive::train_on;
+    }
+    case Intake::nothing:
+      return false;
+  }
+  return true;
 }
 
 /// Greeting costs a step and a commit. A crowd that comes back together is let in as fast as that goes, and the

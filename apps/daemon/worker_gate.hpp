@@ -136,6 +136,7 @@ class WorkerGate {
   WorkerGate(Runtime& runtime, Settings settings);
 
   void take_frame(const net::Peer& peer, std::span<const std::byte> frame);
+  [[nodiscard]] bool has_room_for(const proto::Reports& reports) const;
   [[nodiscard]] bool admits_one_more();
   [[nodiscard]] bool is_allowed(const net::Peer& peer, proto::Hello& hello);
   void end_what_is_not_allowed();

@@ -36,6 +36,8 @@ struct Applier {
   void operator()(const MemberLost& lost) const;
   void operator()(const GangEnded& ended) const;
 
+  void operator()(const StartPutOff& put_off) const;
+
   void operator()(const ReportTaken& taken) const;
   void operator()(const CheckpointsCollected& collected) const;
   void operator()(const CheckpointsDeleted& deleted) const;
@@ -79,6 +81,8 @@ struct Applier {
   void take_metrics(ExperimentRecord& record, TrialNumber number, TrialRecord& trial, const MetricsReport& report) const;
   /// What a report says of its trial's and its worker's health. Before an exit releases them.
   void note_health(TrialRecord& trial, const ReportTaken& taken) const;
+  /// Whatever of an attempt on this worker goes well, what went wrong at the start of earlier ones is over.
+  void note_good_start(WorkerId where, const LiveAttempt& live) const;
   /// It failed there without a single report.
   void note_crash(TrialRecord& trial, const AttemptKey& key, WorkerId where) const;
 };
@@ -89,6 +93,12 @@ void move(ExperimentRecord& experiment, TrialRecord& trial, TrialMove step);
 
 /// Tells its attempt, if there is one. A pause or stop that was already told is not weakened by a later "train on".
 void decide(TrialRecord& trial, Lsn id, Directive directive, Units length);
+
+/// It waits for a slot; if its time has not come, not for every slot.
+void wait_for_slot(World& world, ExperimentRecord& record, TrialNumber number, Instant now);
+
+/// It does not wait for a slot any more.
+void stop_waiting(ExperimentRecord& record, TrialNumber number);
 
 /// It was told to pause, stop or die.
 [[nodiscard]] bool is_ending(const LiveAttempt& live) noexcept;

@@ -92,8 +92,15 @@ Status Engine::load(const Value& saved) {
 }
 
 std::optional<Instant> Engine::next_deadline() const noexcept {
-  const auto& deadlines = state_->world.agenda.deadlines;
-  return deadlines.empty() ? std::nullopt : std::optional(deadlines.begin()->first);
+  const Agenda& agenda = state_->world.agenda;
+  std::optional<Instant> next;
+  if (!agenda.deadlines.empty()) {
+    next = agenda.deadlines.begin()->first;
+  }
+  if (!agenda.put_off.empty()) {
+    next = std::min(next.value_or(agenda.put_off.begin()->until), agenda.put_off.begin()->until);
+  }
+  return next;
 }
 
 Lsn Engine::last_lsn() const noexcept { return state_->world.last_lsn; }

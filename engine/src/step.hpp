@@ -32,6 +32,9 @@ class Step {
   }
   void look_after(ExperimentId experiment) { touch(world_, world_.experiments.at(experiment)); }
 
+  /// Whose time has come is leased again, or gets leases.
+  void end_putting_off() { engine::end_putting_off(world_, now_); }
+
   /// The first Lsn this step can have given.
   [[nodiscard]] Lsn first() const noexcept { return first_; }
 
@@ -90,6 +93,16 @@ void after_exit(Step& step, const AttemptKey& key, Units granted, Units reached,
 /// Its attempt is over on this worker without an exit report; an attempt on several ends everywhere with it.
 void lose_attempt(Step& step, const AttemptKey& key, WorkerId worker, const std::string& why, bool may_return = false);
 
+/// The same where the attempt may have been over before it really began, and its worker is to blame then.
+void lose_attempt_there(Step& step, const AttemptKey& key, WorkerId worker, const std::string& why);
+
+/// It was over as soon as it was leased: nothing was heard of a program.
+[[nodiscard]] bool is_false_start(const LiveAttempt& live, Instant now);
+
+/// That is nobody's failure, so nothing else bounds how often it happens: what is leased again at once may be lost at
+/// once. `worker` is to blame; 0: the program. To be called when the attempt is over.
+void put_off(Step& step, const AttemptKey& key, Instant leased_at, WorkerId worker, const std::string& why);
+
 /// Reports of a rank above 0: its exit is all that counts.
 void take_member_reports(Step& step, const TakeReports& command);
 
@@ -119,9 +132,6 @@ void judge_worker(Step& step, WorkerId worker);
 
 /// There is another worker that may get leases.
 [[nodiscard]] bool others_remain(const World& world, WorkerId without);
-
-/// One more attempt would be within the experiment's limits.
-[[nodiscard]] bool may_run_more(const World& world, const ExperimentRecord& record);
 
 /// No more of this experiment: what is not running ends now, the rest as it exits.
 void stop_experiment(Step& step, ExperimentId id, ExperimentState target, bool at_once, const std::string& reason);

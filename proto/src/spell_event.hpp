@@ -221,6 +221,19 @@ void spell(auto& fields, Is<engine::GangEnded> auto& event) {
 }
 
 template <>
+inline constexpr const char* tag_of<engine::StartPutOff> = "start_put_off";
+void spell(auto& fields, Is<engine::StartPutOff> auto& event) {
+  fields("experiment", event.experiment);
+  fields("trial", event.trial);
+  fields("times", event.times);
+  fields("wait_ms", event.wait);
+  fields.maybe("worker", event.worker);
+  fields.maybe("worker_times", event.worker_times);
+  fields.maybe("worker_wait_ms", event.worker_wait);
+  fields.maybe("why", event.why);
+}
+
+template <>
 inline constexpr const char* tag_of<engine::ReportTaken> = "report_taken";
 void spell(auto& fields, Is<engine::ReportTaken> auto& event) {
   spell(fields, event.key);
@@ -244,6 +257,7 @@ void spell(auto& fields, Is<engine::AttemptAdopted> auto& event) {
   fields("slots", event.slots);
   fields("length", event.length);
   fields.maybe("upto", event.upto);
+  fields.maybe("trains_on", event.trains_on);
 }
 
 template <>

@@ -109,6 +109,13 @@ class StraightReader {
     out = engine::Units{units};
     return natural;
   }
+  [[nodiscard]] bool read(engine::Duration& out) noexcept {
+    constexpr std::uint64_t longest_ms = std::uint64_t{1} << 52U;  // In microseconds it still fits.
+    std::uint64_t millis = 0;
+    const bool natural = read(millis) && millis <= longest_ms;
+    out = engine::Duration::millis(natural ? static_cast<std::int64_t>(millis) : 0);
+    return natural;
+  }
   template <class Kind>
   [[nodiscard]] bool read(engine::Id<Kind>& out) noexcept {
     std::uint64_t number = 0;

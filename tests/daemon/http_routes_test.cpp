@@ -199,7 +199,7 @@ TEST_F(HttpRoutes, SameIdempotencyKeyGivesTheSameExperiment) {
   EXPECT_EQ(house_.ask("POST", "/api/v1/experiments", submission(1), key).at("experiment"), "1");
   house_.restart();
   EXPECT_EQ(house_.ask("POST", "/api/v1/experiments", submission(1), key).at("experiment"), "1");
-  EXPECT_EQ(house_.ask("POST", "/api/v1/experiments", submission(2), key).status, 400U);
+  EXPECT_EQ(house_.ask("POST", "/api/v1/experiments", submission(2), key).status, 422U);
   EXPECT_EQ(house_.ask("POST", "/api/v1/experiments", submission(1), {{"Idempotency-Key", "key-2"}})
                 .at("experiment"),
             "2");

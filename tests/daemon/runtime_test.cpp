@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <thread>
+
 #include "daemon/house.hpp"
 
 namespace hpsearch::daemon {
@@ -207,6 +209,19 @@ TEST(Runtime, RestoreBarrierLeasesNothingOfWorkersThatAreNotBack) {
   for (const proto::Lease& lease : other.all<proto::Lease>()) {
     EXPECT_NE(lease.spec.key.trial, key.trial);
   }
+}
+
+TEST(Runtime, AShortStandstillExpiresNoShortLease) {
+  House house(engine::Patience{Duration::seconds(2), Duration::seconds(3)});
+  house.submit(small_search(1));
+  ScriptedWorker worker(house);
+  worker.join();
+  const auto key = worker.wait_for<proto::Lease>().spec.key;
+  worker.send(proto::Started{key});
+  house.pump_until([&] { return house.runtime->engine().find(key.experiment, key.trial)->live->started; });
+  std::this_thread::sleep_for(3'500ms);  // The loop does not run: whatever is sent lies unread.
+  pump_for(house.loop, 1'200ms);         // A look at the clock.
+  EXPECT_EQ(only_experiment(house).running.size(), 1U);
 }
 
 TEST(Runtime, BeatsKeepAWorkerAlive) {

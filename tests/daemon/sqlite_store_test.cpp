@@ -11,6 +11,8 @@
 #include <iterator>
 #include <utility>
 
+#include "daemon/store/log_writer.hpp"
+#include "daemon/store/sqlite_schema.hpp"
 #include "hpsearch/proto/stored.hpp"
 #include "scratch.hpp"
 
@@ -126,6 +128,21 @@ class SqliteStoreTest : public testing::Test {
 
   Scratch scratch_;
 };
+
+TEST_F(SqliteStoreTest, ALaterStartEndsTheEarlierOnesCommits) {
+  SqliteFile file;
+  ASSERT_TRUE(file.open(path()));
+  ASSERT_TRUE(migrate(file));
+  ASSERT_TRUE(file.run("UPDATE meta SET value = 4 WHERE name = 'daemon_epoch'", "cannot write"));
+  LogWriter writer;
+  ASSERT_TRUE(writer.open(file, 4));
+  EXPECT_TRUE(writer.finish());
+  ASSERT_TRUE(file.run("UPDATE meta SET value = 5 WHERE name = 'daemon_epoch'", "cannot write"));
+  const engine::Status refused = writer.finish();
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, engine::Errc::wrong_state);
+  EXPECT_NE(refused.error().message.find("another daemon has started"), std::string::npos) << refused.error().message;
+}
 
 TEST_F(SqliteStoreTest, AnyFlippedByteOfAnEventIsFoundAndNamed) {
   make_group();

@@ -238,10 +238,29 @@ TEST(WorkerGate, WithoutRoomReportsStayWithTheWorkerUntilThereIsSome) {
   worker.send_bytes(proto::encode(worker.envelope, proto::FromWorker(proto::Beat{})));
   pump_for(house.loop, std::chrono::milliseconds(50));
   EXPECT_EQ(worker.all<proto::Ack>().size(), 1U);
+  EXPECT_EQ(worker.all<proto::RetryAfter>().size(), 1U) << "it was heard, and is to know";
   EXPECT_EQ(house.runtime->engine().last_lsn(), before);
   house.runtime->set_storage({});
   worker.send(proto::Reports{key, 2, {metrics_report(2, 0.25)}});
   EXPECT_EQ(worker.wait_for<proto::Ack>(2).upto, 2U);
+}
+
+TEST(WorkerGate, WithoutRoomWhatWasToldToEndEndsAndMakesSome) {
+  House house;
+  const engine::ExperimentId id = house.submit(small_search(1));
+  ScriptedWorker worker(house);
+  worker.join();
+  const engine::AttemptKey key = worker.wait_for<proto::Lease>().spec.key;
+  worker.send(proto::Started{key});
+  pump_for(house.loop, std::chrono::milliseconds(50));
+  house.runtime->set_storage({.state = "exhausted", .intake = Intake::what_ends, .why = "no room"});
+  static_cast<void>(house.runtime->perform(engine::CancelExperiment{id}));
+  worker.wait_for<proto::Decide>();
+  worker.send(proto::Reports{key, 1, {metrics_report(1, 0.5), engine::ExitReport{}}});
+  EXPECT_EQ(worker.wait_for<proto::Ack>().upto, 2U);
+  EXPECT_EQ(house.runtime->engine().find(id)->state, engine::ExperimentState::canceled);
+  worker.send(proto::Reports{key, 1, {metrics_report(1, 0.5), engine::ExitReport{}}});
+  EXPECT_EQ(worker.wait_for<proto::Ack>(2).upto, 2U) << "what is over is acknowledged again, which stores nothing";
 }
 
 TEST(WorkerGate, GapInReportsIsAskedFor) {

@@ -135,22 +135,95 @@ TEST(ExpireLeases, NothingIsLostBeforeTheGraceAfterAStart) {
   EXPECT_FALSE(cluster.trial(id, 0).live);
 }
 
-TEST(Adoption, KeepsWhatTheProgramHasNotHeardYet) {
+TEST(Liveness, OurOwnStandstillTakesNoPromiseBack) {
+  Liveness liveness({Duration::seconds(45), Duration::seconds(2), Duration::seconds(300)});
+  const Instant start = Instant::from_micros(1'000'000);
+  liveness.restored(WorkerId(1), start);
+  liveness.heard(WorkerId(2), start);
+  liveness.did_not_listen(start + Duration::seconds(50));
+  EXPECT_TRUE(liveness.silent(start + Duration::seconds(94)).empty());
+  const auto silent = liveness.silent(start + Duration::seconds(95));
+  ASSERT_EQ(silent.size(), 2U);
+  EXPECT_EQ(silent[0].at_least, Duration::seconds(300)) << "it was promised at the start and has not come yet";
+  EXPECT_EQ(silent[1].at_least, Duration());
+}
+
+/// The trial of a worker that went silent, which was told to pause and goes on: its experiment was resumed.
+struct ToldToPause {
+  ToldToPause() {
+    cluster.step(ConfirmStart{silent, first});
+    cluster.step(PauseExperiment{id});
+    told = cluster.trial(id, 0).live->decision->id;
+    cluster.engine.set_suspect(silent, true);
+    cluster.step(silence(cluster, silent, 300));
+    cluster.step(ResumeExperiment{id});
+  }
+  TestCluster cluster;
+  WorkerId silent = cluster.join("silent", 1);
+  ExperimentId id = cluster.create(random_config(1, 1));
+  AttemptKey first = cluster.live(id, 0);
+  Lsn told;
+};
+
+TEST(Adoption, WhatWasDecidedBeforeAndNotHeardIsVoid) {
+  ToldToPause it;
+  const Effects back = it.cluster.step(JoinWorker{"silent", "silent", 1, 1, "cpu", {held(it.first, 0)}});
+  const auto& live = it.cluster.trial(it.id, 0).live;
+  ASSERT_TRUE(live && live->decision);
+  EXPECT_EQ(live->decision->directive, Directive::train_on);
+  EXPECT_EQ(live->decision->length, it.cluster.trial(it.id, 0).length);
+  EXPECT_GT(live->decision->id, it.told);
+  EXPECT_EQ(count_of<DecideAttempt>(back), 1U);
+  expect_replay_stands_where_the_writer_stands(it.cluster);
+}
+
+TEST(Adoption, WhatWasHeardOrHasExitedKeepsWhatItWasTold) {
+  for (const bool exited : {false, true}) {
+    ToldToPause it;
+    HeldAttempt attempt = held(it.first, 0, exited);
+    attempt.last_decision = exited ? Lsn{} : it.told;
+    it.cluster.step(JoinWorker{"silent", "silent", 1, 1, "cpu", {attempt}});
+    const auto& live = it.cluster.trial(it.id, 0).live;
+    ASSERT_TRUE(live && live->decision) << "it may exit because of it";
+    EXPECT_EQ(live->decision->id, it.told);
+    expect_replay_stands_where_the_writer_stands(it.cluster);
+  }
+}
+
+TEST(Adoption, IsNotRefusedBecauseAnotherTrialGotItsPlace) {
+  TestCluster cluster;
+  const WorkerId silent = cluster.join("silent", 1);
+  const ExperimentId id = cluster.create(random_config(3, 2));
+  const AttemptKey first = cluster.live(id, 0);
+  cluster.step(ConfirmStart{silent, first});
+  cluster.join("other", 1);
+  ASSERT_TRUE(cluster.trial(id, 1).live);
+  cluster.engine.set_suspect(silent, true);
+  cluster.step(silence(cluster, silent, 300));
+  cluster.step(ChangeExperiment{id, Value(Value::Map{{"searcher", Value::Map{{"max_concurrent_trials", 1}}}})});
+  ASSERT_FALSE(cluster.trial(id, 0).live);
+  const Effects back = cluster.step(JoinWorker{"silent", "silent", 1, 1, "cpu", {held(first, 0)}});
+  EXPECT_EQ(welcome_in(back).attempts[0].fate, Fate::go_on) << "it runs anyway";
+  EXPECT_TRUE(cluster.trial(id, 0).live && cluster.trial(id, 1).live);
+  cluster.join("third", 1);
+  EXPECT_EQ(cluster.engine.find(id)->trials.size(), 2U) << "nothing new begins above the limit";
+  expect_replay_stands_where_the_writer_stands(cluster);
+}
+
+TEST(Adoption, OfWhatTrainsOnAGpuThatCannotBeAsked) {
   TestCluster cluster;
   const WorkerId silent = cluster.join("silent", 1);
   const ExperimentId id = cluster.create(random_config(1, 1));
   const AttemptKey first = cluster.live(id, 0);
   cluster.step(ConfirmStart{silent, first});
-  cluster.step(PauseExperiment{id});
-  const Lsn told = cluster.trial(id, 0).live->decision->id;
   cluster.engine.set_suspect(silent, true);
   cluster.step(silence(cluster, silent, 300));
-  cluster.step(ResumeExperiment{id});
-  const Effects back = cluster.step(JoinWorker{"silent", "silent", 1, 1, "cpu", {held(first, 0)}});
-  const auto& live = cluster.trial(id, 0).live;
-  ASSERT_TRUE(live && live->decision) << "it may have heard, and exit because of it";
-  EXPECT_EQ(live->decision->id, told);
-  EXPECT_EQ(count_of<DecideAttempt>(back), 1U);
+  JoinWorker join{"silent", "silent", 1, 1, "cpu", {held(first, 0)}};
+  join.troubles = {{SlotIndex{0}, "nvidia-smi does not answer"}};
+  const Effects back = cluster.step(join);
+  EXPECT_EQ(welcome_in(back).attempts[0].fate, Fate::go_on) << "what trains, trains on";
+  ASSERT_TRUE(cluster.trial(id, 0).live);
+  EXPECT_EQ(cluster.trial(id, 0).live->key.attempt, first.attempt);
   expect_replay_stands_where_the_writer_stands(cluster);
 }
 
@@ -335,6 +408,23 @@ TEST(AdoptAttempt, TakesTheTrialFromAnAttemptThatHasNotStarted) {
   EXPECT_EQ(welcome_in(back).attempts[0].fate, Fate::go_on);
   EXPECT_EQ(welcome_in(back).attempts[0].lease, now.lease);
   expect_replay_stands_where_the_writer_stands(cluster);
+}
+
+TEST(AdoptAttempt, IsRefusedWhenItSaysASlotTwice) {
+  TestCluster cluster;
+  const WorkerId holder = cluster.join("holder", 2);
+  cluster.engine.set_suspect(holder, true);
+  const ExperimentId id =
+      cluster.create(random_config(1, 1, Value::Map{{"resources", Value::Map{{"slots_per_trial", 2}}}}));
+  cluster.join("other", 2);
+  HeldAttempt twice = held(AttemptKey{id, TrialNumber(0), AttemptNumber(7), LeaseId(90'000)}, 4);
+  twice.slots = {SlotIndex{0}, SlotIndex{0}};
+  EXPECT_EQ(cluster.refused(AdoptAttempt{holder, twice}).code, Errc::bad_request);
+  twice.slots = {SlotIndex{0}, SlotIndex{2}};
+  EXPECT_EQ(cluster.refused(AdoptAttempt{holder, twice}).code, Errc::wrong_state) << "there is no such slot";
+  twice.slots = {SlotIndex{1}, SlotIndex{0}};
+  cluster.step(AdoptAttempt{holder, twice});
+  EXPECT_EQ(cluster.live(id, 0).attempt, AttemptNumber(7));
 }
 
 // --- reports that contradict each other ---

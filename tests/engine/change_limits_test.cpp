@@ -67,7 +67,7 @@ TEST(ChangeLimits, SubmissionThatIsRepeatedAfterwardsIsStillTheSame) {
   cluster.step(ChangeExperiment{id, searcher({{"max_concurrent_trials", 2}})});
   EXPECT_EQ(cluster.step(command).created, id) << "the answer to the first one was lost";
   command.config = random_config(5, 2);
-  EXPECT_EQ(cluster.refused(command).code, Errc::bad_request) << "as it is now, it was never submitted";
+  EXPECT_EQ(cluster.refused(command).code, Errc::conflict) << "as it is now, it was never submitted";
 }
 
 TEST(ChangeLimits, MaxSlotsCountsSlotsNotTrials) {

@@ -51,8 +51,20 @@ TEST(Experiment, SameIdempotencyKeyGivesSameExperiment) {
   const Effects again = cluster.step(command);
   EXPECT_EQ(again.created, first);
   EXPECT_TRUE(again.events.empty());
-  command.config = random_config(2, 1);
-  EXPECT_EQ(cluster.refused(command).code, Errc::bad_request);
+  CreateExperiment other = command;
+  other.config = random_config(2, 1);
+  EXPECT_EQ(cluster.refused(other).code, Errc::conflict);
+  EXPECT_EQ(cluster.refused(other).message,
+            "the idempotency key \"k\" stands for experiment 1 already, which has another configuration: "
+            "searcher.max_trials");
+  other = command;
+  other.context_digest = "0f";
+  EXPECT_EQ(cluster.refused(other).message,
+            "the idempotency key \"k\" stands for experiment 1 already, which has another context: none");
+  other = command;
+  other.context_directory = "/elsewhere";
+  EXPECT_EQ(cluster.refused(other).message,
+            "the idempotency key \"k\" stands for experiment 1 already, which has another context directory: none");
 }
 
 TEST(Experiment, ConcurrencyIsExactAndNeverAboveSlots) {
@@ -243,6 +255,7 @@ TEST(Experiment, InterruptionsAndLostWorkersAreFree) {
   EXPECT_EQ(cluster.trial(id, 0).state, TrialState::running);
   cluster.step(LoseWorker{worker, "silent for 300 s"});
   EXPECT_EQ(cluster.trial(id, 0).state, TrialState::pending);
+  cluster.now = cluster.now + Duration::seconds(1);  // It was over as soon as it was leased, twice in a row.
   cluster.join("b", 1);
   EXPECT_EQ(cluster.trial(id, 0).state, TrialState::running);
   EXPECT_EQ(cluster.trial(id, 0).restarts, 0U);

@@ -9,7 +9,7 @@ namespace hpsearch::engine {
 namespace {
 
 Explanation why(const TestCluster& cluster, ExperimentId id, std::uint64_t trial) {
-  return explain(*cluster.engine.find(id), TrialNumber(trial), cluster.engine.workers());
+  return explain(*cluster.engine.find(id), TrialNumber(trial), cluster.engine.workers(), cluster.now);
 }
 
 TEST(Explain, NeedsTheFewestResultsThatKeepARank) {

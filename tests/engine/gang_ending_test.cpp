@@ -82,6 +82,9 @@ TEST_F(RunningGang, IsKilledUncountedWhenADeviceOfAnyMemberBreaks) {
   EXPECT_EQ(told.at(b), Directive::kill);
   ends_as_told(b);
   EXPECT_EQ(trial().restarts, 0U);
+  EXPECT_EQ(trial().attempts, 2U) << "twice in a row as soon as it was leased: it is put off";
+  cluster.now = cluster.now + Duration::seconds(1);
+  step(LookAtClock{});
   EXPECT_EQ(trial().attempts, 3U);
   expect_replayable();
 }
@@ -149,7 +152,8 @@ TEST_F(RunningGang, CountsNoFailureOfWhoHasLostAPeer) {
   EXPECT_FALSE(trial().live.has_value());
   EXPECT_EQ(trial().restarts, 0U);
   EXPECT_FALSE(trial().last_failure.has_value());
-  EXPECT_FALSE(trial().mishaps.has_value());
+  ASSERT_TRUE(trial().mishaps.has_value());
+  EXPECT_EQ(trial().mishaps->crashes, 0U);
   EXPECT_TRUE(cluster.engine.workers().at(a).quick_failures.empty());
   expect_replayable();
   launched.clear();

@@ -223,7 +223,7 @@ TEST_F(Gangs, SayWhatTheyWaitFor) {
   experiment = *step(create).created;
   starts(a);
   const auto explain_trial = [&](std::uint64_t number) {
-    return explain(*cluster.engine.find(experiment), TrialNumber(number), cluster.engine.workers());
+    return explain(*cluster.engine.find(experiment), TrialNumber(number), cluster.engine.workers(), cluster.now);
   };
   EXPECT_NE(explain_trial(0).now.find("trains on workers \"1\", \"2\""), std::string::npos) << explain_trial(0).now;
   step(PauseExperiment{experiment});
@@ -272,7 +272,7 @@ TEST_F(Gangs, TakeNoSlotThatIsOutOfUse) {
   step(NoteTroubles{a, {{SlotIndex{1}, "GPU 1 is lost"}}});
   experiment = *step(submit(gang_config(4, 2))).created;
   EXPECT_TRUE(launched.empty());
-  const std::string next = waits_for(*cluster.engine.find(experiment), cluster.engine.workers());
+  const std::string next = waits_for(*cluster.engine.find(experiment), cluster.engine.workers(), cluster.now);
   EXPECT_NE(next.find("there are no workers on which it can be spread"), std::string::npos) << next;
   // Nothing is kept for what cannot be: small trials behind it run.
   CreateExperiment small;

@@ -45,7 +45,7 @@ void expect_replay_and_snapshot_stand_here(const TestCluster& cluster) {
 }
 
 std::string why(const TestCluster& cluster, ExperimentId id, std::uint64_t trial) {
-  return explain(*cluster.engine.find(id), TrialNumber(trial), cluster.engine.workers()).next;
+  return explain(*cluster.engine.find(id), TrialNumber(trial), cluster.engine.workers(), cluster.now).next;
 }
 
 Value with_resources(int trials, Value::Map resources) {
@@ -218,7 +218,7 @@ TEST(SharedDevices, AnExperimentSaysThatItWaitsForAnotherDevice) {
   cluster.exit(cluster.live(single, 0));
   const ExperimentId pair = cluster.create(with_resources(1, Value::Map{{"slots_per_trial", 2}}));
   EXPECT_TRUE(cluster.engine.find(pair)->running.empty()) << "slots 0 and 1 are free, of one device";
-  EXPECT_EQ(waits_for(*cluster.engine.find(pair), cluster.engine.workers()),
+  EXPECT_EQ(waits_for(*cluster.engine.find(pair), cluster.engine.workers(), cluster.now),
             "2 of 4 slots are free, but a trial needs 2 on different devices of one worker");
 }
 

@@ -273,6 +273,10 @@ auto parts(Is<engine::MemberLost> auto& x) {
   auto& [key, worker, why] = x;
   return std::tie(key, worker, why);
 }
+auto parts(Is<engine::StartPutOff> auto& x) {
+  auto& [experiment, trial, times, wait, worker, worker_times, worker_wait, why] = x;
+  return std::tie(experiment, trial, times, wait, worker, worker_times, worker_wait, why);
+}
 auto parts(Is<engine::GangEnded> auto& x) {
   auto& [key] = x;
   return std::tie(key);
@@ -286,8 +290,8 @@ auto parts(Is<engine::AttemptLost> auto& x) {
   return std::tie(key, why, may_return);
 }
 auto parts(Is<engine::AttemptAdopted> auto& x) {
-  auto& [key, worker, slots, length, upto] = x;
-  return std::tie(key, worker, slots, length, upto);
+  auto& [key, worker, slots, length, upto, trains_on] = x;
+  return std::tie(key, worker, slots, length, upto, trains_on);
 }
 auto parts(Is<engine::WorkerQuarantined> auto& x) {
   auto& [worker, why] = x;

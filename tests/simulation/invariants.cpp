@@ -100,7 +100,8 @@ std::string broken_limit(const Engine& engine, const Event* last) {
     for (const TrialNumber number : record.running) {
       const LiveAttempt& live = *record.trials[number.number()].live;
       const bool stays = !live.decision || live.decision->directive == Directive::train_on;
-      if (stays || leased) {
+      const bool came_back = live.origin != live.key.lease;  // It ran anyway.
+      if ((stays && !came_back) || leased) {
         ++running;
         for (const auto& [worker, held] : places_of(live)) {
           slots += held;

@@ -261,6 +261,14 @@ void AttemptMachine::resend_from(std::uint64_t expect, Instant now) noexcept {
   }
 }
 
+void AttemptMachine::told_to_wait(Instant until) noexcept {
+  unanswered_ = 0;
+  if (resend_at_) {
+    resend_at_ = until;
+    resend_after_ = rules_.first_resend;
+  }
+}
+
 void AttemptMachine::session_lost() noexcept {
   forget_sent();
 }

@@ -34,10 +34,9 @@ void WorkerMachine::hear(const FrameReceived& received, Instant now) {
   std::visit(
       [&](const auto& message) {
         using Message = std::decay_t<decltype(message)>;
-        if constexpr (std::is_same_v<Message, proto::Welcome> || std::is_same_v<Message, proto::Refused>) {
+        if constexpr (std::is_same_v<Message, proto::Welcome> || std::is_same_v<Message, proto::Refused> ||
+                      std::is_same_v<Message, proto::RetryAfter>) {
           obey(message, envelope, now);
-        } else if constexpr (std::is_same_v<Message, proto::RetryAfter>) {
-          obey(message, now);
         } else if (session_ == Session::ready && envelope.cluster == known_.cluster &&
                    envelope.session_epoch >= session_epoch_) {
           obey(message, now);
@@ -110,12 +109,12 @@ void WorkerMachine::obey(const proto::Welcome& welcome, const proto::Envelope& e
   if (!listens_to(envelope, now)) {
     return;
   }
-  if (session_ == Session::ready && envelope.cluster == known_.cluster && envelope.session_epoch <= session_epoch_) {
-    return;  // Late, or a second time: leases since then are not in it.
+  const KnownDaemon speaker{envelope.cluster, envelope.daemon_epoch};
+  if (speaker == known_ && envelope.session_epoch <= session_epoch_) {
+    return;  // Late, or a second time, and perhaps of a session that is over: what happened since is not in it.
   }
-  const KnownDaemon now_known{envelope.cluster, envelope.daemon_epoch};
-  if (known_ != now_known) {
-    known_ = now_known;
+  if (known_ != speaker) {
+    known_ = speaker;
     effects_.emplace_back(RememberDaemon{known_});
   }
   names_known_ = true;
@@ -164,13 +163,19 @@ void WorkerMachine::obey(const proto::Resync& /*resync*/, Instant now) {
   lose_session(now);
 }
 
-void WorkerMachine::obey(const proto::RetryAfter& retry, Instant now) {
-  if (session_ != Session::hello) {
-    return;
+void WorkerMachine::obey(const proto::RetryAfter& retry, const proto::Envelope& envelope, Instant now) {
+  const auto wait = Duration::millis(
+      static_cast<std::int64_t>(std::min<std::uint64_t>(retry.after_ms, longest_retry_after_ms)));
+  if (session_ == Session::hello) {
+    hello_said_ = false;  // It was heard; the connection is good.
+    hello_at_ = now + backoff_.within(wait);
+  } else if (session_ == Session::ready && envelope.cluster == known_.cluster &&
+             envelope.session_epoch == session_epoch_) {
+    // It hears the reports and has no room to store them: that is neither silence nor an acknowledgement.
+    for (auto& [key, attempt] : attempts_) {
+      attempt.told_to_wait(now + backoff_.about(wait));
+    }
   }
-  hello_said_ = false;  // It was heard; the connection is good.
-  hello_at_ = now + backoff_.within(Duration::millis(
-                        static_cast<std::int64_t>(std::min<std::uint64_t>(retry.after_ms, longest_retry_after_ms))));
 }
 
 /// Final for who holds nothing. Who does is not turned away by another store, or by an answer to its HELLO: the

@@ -19,14 +19,17 @@ std::string metrics_text(const engine::Metrics& metrics) {
   return engine::compact_json(map);
 }
 
-Status LogWriter::open(SqliteFile& file) {
+Status LogWriter::open(SqliteFile& file, std::uint64_t daemon_epoch) {
   file_ = &file;
+  daemon_epoch_ = daemon_epoch;
   const std::pair<Statement*, const char*> wanted[] = {
       {&add_group_, "INSERT INTO event_group (first, count, epoch, events) VALUES (?, ?, ?, ?)"},
       {&add_metric_,
        "INSERT INTO metric (experiment, trial, attempt, seq, step, metrics) VALUES (?, ?, ?, ?, ?, ?)"},
       {&add_to_history_, "INSERT INTO trial_event (experiment, trial, lsn) VALUES (?, ?, ?)"},
-      {&set_head_, "UPDATE meta SET value = ? WHERE name = 'last_lsn'"},
+      {&set_head_,
+       "UPDATE meta SET value = ? WHERE name = 'last_lsn' AND "
+       "(SELECT value FROM meta WHERE name = 'daemon_epoch') = ? RETURNING value"},
   };
   for (const auto& [place, sql] : wanted) {
     auto statement = file.prepare(sql);
@@ -83,7 +86,18 @@ Status LogWriter::finish() {
   }
   Use head(set_head_);
   head.bind(1, last_.number());
-  return done(head, "cannot store events in");
+  head.bind(2, daemon_epoch_);
+  switch (head.step()) {
+    case Use::Step::row:
+      return Done{};
+    case Use::Step::done:
+      return engine::Error{engine::Errc::wrong_state,
+                           "another daemon has started on " + file_->path() + " since start " +
+                               std::to_string(daemon_epoch_) + ", which this one is; it stores nothing more"};
+    case Use::Step::failed:
+      break;
+  }
+  return file_->problem("cannot store events in");
 }
 
 Status LogWriter::add_row() {

@@ -14,12 +14,13 @@ namespace hpsearch::daemon {
 /// Fails:   as SqliteFile::problem() says; the transaction is to be given up then.
 class LogWriter {
  public:
-  /// The file must outlive this.
-  engine::Status open(SqliteFile& file);
+  /// The file must outlive this. `daemon_epoch`: of the start on whose behalf it writes.
+  engine::Status open(SqliteFile& file, std::uint64_t daemon_epoch);
 
   /// The record follows the last one, and holds the event.
   engine::Status add(const RecordView& record, const engine::Event& event);
-  /// Writes the row that is not full yet, and what the log ends with.
+  /// Writes the row that is not full yet, and what the log ends with. wrong_state: another start has begun on this
+  /// store meanwhile, and the log is that one's.
   engine::Status finish();
   /// Forgets what was added since finish(): its transaction was given up.
   void forget() noexcept { row_.clear(); }
@@ -36,6 +37,7 @@ class LogWriter {
   Statement set_head_;
   GroupWriter row_;
   engine::Lsn last_;
+  std::uint64_t daemon_epoch_ = 0;
 };
 
 /// A report's metrics as the store keeps them beside the log: JSON that reads back as the same doubles.

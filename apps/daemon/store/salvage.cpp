@@ -61,7 +61,7 @@ class Copying {
         !identified) {
       return identified;
     }
-    if (auto opened = writer_.open(to_); !opened) {
+    if (auto opened = writer_.open(to_, starts); !opened) {
       return opened;
     }
     return to_.run("BEGIN", "cannot write");

@@ -116,7 +116,7 @@ struct SqliteStore::Impl {
       }
       *place = std::move(statement).value();
     }
-    return writer.open(file);
+    return writer.open(file, epoch);
   }
 
   /// What the first four columns hold; SQLite's own memory, until the next step.

@@ -16,6 +16,8 @@ const char* name_of(Errc code) noexcept {
       return "corrupt";
     case Errc::unavailable:
       return "unavailable";
+    case Errc::conflict:
+      return "conflict";
   }
   return "unknown";
 }

@@ -14,14 +14,13 @@ std::string attempt_text(const AttemptKey& key) {
          " of experiment " + std::to_string(key.experiment.number());
 }
 
-/// The slots are there, well, and free or held by `but`, which is about to go.
+/// The slots are there, and free or held by `but`, which is about to go. Slots in trouble get no new leases, but these
+/// are not new: what trains there, trains on, and its worker ends it when its device is broken.
 bool can_take(const WorkerRecord& worker, const std::vector<SlotIndex>& slots, const LiveAttempt* but) {
   return std::all_of(slots.begin(), slots.end(), [&](SlotIndex slot) {
     const bool goes = but != nullptr && but->worker == worker.id &&
                       std::find(but->slots.begin(), but->slots.end(), slot) != but->slots.end();
-    const auto withdrawn = worker.withdrawn.find(slot);
-    const bool well = withdrawn == worker.withdrawn.end() || withdrawn->second.released;
-    return slot.number() < worker.slots.total() && well && (goes || worker.slots.is_free(slot));
+    return slot.number() < worker.slots.total() && (goes || worker.slots.is_free(slot));
   });
 }
 
@@ -31,9 +30,10 @@ void revoke(Step& step, AttemptKey key, WorkerId worker) {
   lose_attempt(step, key, worker, "revoked before it started: the attempt before it came back");
 }
 
-/// Why the trial cannot have another attempt back, or "".
-std::string obstacle(const World& world, const ExperimentRecord& record, const TrialRecord& trial,
-                     const WorkerRecord& worker, const std::vector<SlotIndex>& slots) {
+/// Why the trial cannot have another attempt back, or "". That as many trials run as may run at once is none: this one
+/// runs anyway, and ending it would cost what it has trained. Nothing new begins before the experiment is below again.
+std::string obstacle(const ExperimentRecord& record, const TrialRecord& trial, const WorkerRecord& worker,
+                     const std::vector<SlotIndex>& slots) {
   if (record.state != ExperimentState::active) {
     return "the experiment is " + std::string(name_of(record.state));
   }
@@ -46,13 +46,29 @@ std::string obstacle(const World& world, const ExperimentRecord& record, const T
   if (trial.live ? trial.state != TrialState::running : trial.state != TrialState::pending) {
     return "the trial is " + std::string(name_of(trial.state));
   }
-  if (!trial.live && !may_run_more(world, record)) {
-    return "as many trials run as may run at once";
-  }
   if (!can_take(worker, slots, trial.live ? &*trial.live : nullptr)) {
     return "its slots are taken or gone";
   }
   return "";
+}
+
+/// What it is to hear now. It may have been told to pause before its trial was queued again, and never heard that; or
+/// its trial was promoted meanwhile. What it did hear stands: it may be about to exit because of it.
+bool has_to_train_on(const TrialRecord& trial, const LiveAttempt& lost, const HeldAttempt& held) {
+  if (held.exited) {
+    return false;  // Its reports say what it came to.
+  }
+  if (!lost.decision) {
+    return lost.granted_length < trial.length;
+  }
+  const bool heard = held.last_decision >= lost.decision->id;
+  const bool ending = lost.decision->directive != Directive::train_on;
+  return ending ? !heard : lost.decision->length < trial.length;
+}
+
+bool names_one_twice(std::vector<SlotIndex> slots) {
+  std::sort(slots.begin(), slots.end());
+  return std::adjacent_find(slots.begin(), slots.end()) != slots.end();
 }
 
 /// It is over and has no report left to hand in, not even of its exit: it was fenced, and what survives of it is all
@@ -76,14 +92,15 @@ void adopt_returned(Step& step, WorkerId id, const std::vector<HeldAttempt>& hel
     }
     const LiveAttempt lost = *trial.mishaps->lost;
     if (lost.worker != id || lost.known_as() != attempt.key || has_nothing_to_say(attempt) ||
-        !obstacle(world, found->second, trial, world.workers.at(id), lost.slots).empty()) {
+        !obstacle(found->second, trial, world.workers.at(id), lost.slots).empty()) {
       continue;
     }
     if (trial.live) {
       revoke(step, trial.live->key, trial.live->worker);
     }
     step.happened(AttemptAdopted{attempt.key, id, lost.slots, lost.granted_length,
-                                std::max(lost.applied_seq, attempt.first_seq > 0 ? attempt.first_seq - 1 : 0)});
+                                std::max(lost.applied_seq, attempt.first_seq > 0 ? attempt.first_seq - 1 : 0),
+                                has_to_train_on(trial, lost, attempt)});
   }
 }
 
@@ -99,16 +116,20 @@ Status adopt_attempt(Step& step, const AdoptAttempt& command) {
     return Error{Errc::not_found, "this store has no trial for " + attempt_text(held.key) + "; it can only be killed"};
   }
   const TrialRecord& trial = found->second.trials[held.key.trial.number()];
-  if (const std::string why = obstacle(world, found->second, trial, worker->second, held.slots); !why.empty()) {
+  if (const std::string why = obstacle(found->second, trial, worker->second, held.slots); !why.empty()) {
     return Error{Errc::wrong_state, attempt_text(held.key) + " cannot be adopted: " + why};
   }
   if (held.slots.size() != found->second.config.resources.slots_per_trial || held.first_seq == 0) {
     return Error{Errc::bad_request, attempt_text(held.key) + " does not say what it uses and what it has reported"};
   }
+  if (names_one_twice(held.slots)) {
+    return Error{Errc::bad_request, attempt_text(held.key) + " says that it uses one slot twice; each can be its once"};
+  }
   if (trial.live) {
     revoke(step, trial.live->key, trial.live->worker);
   }
-  step.happened(AttemptAdopted{held.key, command.worker, held.slots, held.length, held.first_seq - 1});
+  step.happened(AttemptAdopted{held.key, command.worker, held.slots, held.length, held.first_seq - 1,
+                              !held.exited && held.length < trial.length});
   step.effects().orders.emplace_back(GreetAgain{command.worker});
   return Done{};
 }

@@ -111,6 +111,7 @@ void Applier::operator()(const WorkerReleased& released) const {
   WorkerRecord& worker = world.workers.at(released.worker);
   worker.quarantined.clear();
   worker.quick_failures.clear();
+  forget_false_starts(world, worker);
   note_vacancy(world, worker);
   touch_all();
 }
@@ -124,7 +125,8 @@ void withdraw_those(WorkerRecord& worker) {
 }
 
 void note_vacancy(World& world, const WorkerRecord& worker) {
-  if (worker.present && worker.quarantined.empty() && !world.suspects.contains(worker.id)) {
+  if (worker.present && worker.quarantined.empty() && !world.suspects.contains(worker.id) &&
+      !world.agenda.resting.contains(worker.id)) {
     world.vacancies.put(worker.id, worker.slots.free(), worker.attempts.size());
   } else {
     world.vacancies.remove(worker.id);

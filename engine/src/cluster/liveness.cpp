@@ -16,6 +16,12 @@ void Liveness::heard(WorkerId worker, Instant now) { last_heard_[worker] = Heard
 
 void Liveness::restored(WorkerId worker, Instant now) { last_heard_[worker] = Heard{now, true}; }
 
+void Liveness::did_not_listen(Instant now) noexcept {
+  for (auto& [worker, heard] : last_heard_) {
+    heard.at = now;
+  }
+}
+
 void Liveness::forget(WorkerId worker) noexcept { last_heard_.erase(worker); }
 
 bool Liveness::suspect(WorkerId worker, Instant now) const noexcept {

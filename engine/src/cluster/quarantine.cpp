@@ -68,7 +68,7 @@ Status release_worker(Step& step, const ReleaseWorker& command) {
   if (found == step.world().workers.end()) {
     return no_worker(command.worker);
   }
-  if (!found->second.quarantined.empty()) {
+  if (!found->second.quarantined.empty() || found->second.false_starts > 0) {
     step.happened(WorkerReleased{command.worker});
   }
   release_slots(step, command.worker);

@@ -71,7 +71,8 @@ Status note_remains(Step& step, const NoteRemains& command) {
     }
   }
   for (const Remains& remains : command.remains) {
-    if (!worker.remains.contains(remains.key) && !exits_yet(world, worker, remains.key)) {
+    const bool of_a_lease = remains.key.lease != LeaseId{};  // It holds the slots; and there is none without a number.
+    if (of_a_lease && !worker.remains.contains(remains.key) && !exits_yet(world, worker, remains.key)) {
       clear_slots(step, worker, remains);
     }
   }

@@ -42,7 +42,7 @@ void give_up_missing(Step& step, const WorkerRecord& worker, const JoinWorker& c
     if (!fits) {
       lose_attempt(step, key, worker.id, "its worker came back with fewer slots");
     } else if (!same_agent || part.started) {
-      lose_attempt(step, key, worker.id, "its worker was restarted and does not run it any more");
+      lose_attempt_there(step, key, worker.id, "its worker was restarted and does not run it any more");
     } else if (is_ending(live)) {
       lose_attempt(step, key, worker.id, "it was ended before its worker started it");
     }
@@ -165,7 +165,7 @@ Status lose_worker(Step& step, const LoseWorker& command) {
   }
   const std::vector<AttemptKey> keys(found->second.attempts.begin(), found->second.attempts.end());
   for (const AttemptKey& key : keys) {
-    lose_attempt(step, key, command.worker, "its worker \"" + found->second.name + "\" is gone: " + command.why);
+    lose_attempt_there(step, key, command.worker, "its worker \"" + found->second.name + "\" is gone: " + command.why);
   }
   step.happened(WorkerLost{command.worker, command.why});
   return Done{};

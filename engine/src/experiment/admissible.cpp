@@ -132,6 +132,10 @@ struct Reader {
   }
   std::string operator()(const ReportTaken& event) const { return live(event.key); }
   std::string operator()(const AttemptLost& event) const { return live(event.key); }
+  std::string operator()(const StartPutOff& event) const {
+    const std::string missing = trial(event.experiment, event.trial);
+    return !missing.empty() || event.worker == WorkerId{} ? missing : worker(event.worker);
+  }
   std::string operator()(const CheckpointsCollected& event) const { return trial(event.experiment, event.trial); }
   std::string operator()(const CheckpointsDeleted& event) const { return experiment(event.experiment); }
   std::string operator()(const WorkerJoined& event) const {

@@ -14,7 +14,7 @@ void forget_lost(TrialRecord& trial) {
     return;
   }
   trial.mishaps->lost.reset();
-  if (trial.mishaps->crashes == 0) {
+  if (trial.mishaps->crashes == 0 && trial.mishaps->false_starts == 0) {
     trial.mishaps.reset();
   }
 }
@@ -91,6 +91,9 @@ void Applier::operator()(const AttemptAdopted& adopted) const {
   live.applied_seq = adopted.upto;
   live.started = true;
   live.leased_at = event.at;
+  if (adopted.trains_on) {
+    live.decision = Decision{event.lsn, Directive::train_on, trial.length};
+  }
   trial.attempts = std::max(trial.attempts, static_cast<std::uint32_t>(adopted.key.attempt.number()));
   forget_lost(trial);
   hold(record, trial, std::move(live));
@@ -139,6 +142,7 @@ void Applier::hold(ExperimentRecord& record, TrialRecord& trial, LiveAttempt liv
   trial.exited = false;
   auto waiting = record.pending.extract(number);  // Its node goes along.
   HPSEARCH_CHECK(!waiting.empty(), "what is leased was waiting");
+  record.put_off.erase(number);
   record.running.insert(std::move(waiting));
   if (record.first_lease_at == Instant{}) {
     record.first_lease_at = event.at;

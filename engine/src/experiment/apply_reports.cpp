@@ -80,8 +80,10 @@ void Applier::note_health(TrialRecord& trial, const ReportTaken& taken) const {
   }
   if (exit == nullptr) {
     worker.quick_failures.clear();
+    note_good_start(live.worker, live);
     for (std::size_t rank = 1; live.gang && rank < live.gang->members.size(); ++rank) {
       world.workers.at(live.gang->members[rank].worker).quick_failures.clear();
+      note_good_start(live.gang->members[rank].worker, live);
     }
     if (trial.mishaps) {
       trial.mishaps.reset();

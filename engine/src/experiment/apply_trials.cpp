@@ -75,7 +75,7 @@ void Applier::operator()(const TrialPaused& paused) const {
   ExperimentRecord& record = experiment(paused.experiment);
   TrialRecord& trial = record.trials[paused.trial.number()];
   move(record, trial, TrialMove::pause);
-  record.pending.erase(paused.trial);
+  stop_waiting(record, paused.trial);
   trial.reason = paused.reason;
   trial.awaits_resume = paused.reason.why == Reason::Why::user;
   if (!trial.awaits_resume) {
@@ -88,7 +88,7 @@ void Applier::operator()(const TrialQueued& queued) const {
   TrialRecord& trial = record.trials[queued.trial.number()];
   move(record, trial, TrialMove::run_again);
   trial.awaits_resume = false;
-  record.pending.insert(queued.trial);
+  wait_for_slot(world, record, queued.trial, event.at);
 }
 
 void Applier::operator()(const TrialExitedEarly& exited) const {
@@ -115,7 +115,7 @@ void Applier::operator()(const TrialEnded& ended) const {
       move(record, trial, TrialMove::stop);
       break;
   }
-  record.pending.erase(ended.trial);
+  stop_waiting(record, ended.trial);
   trial.reason = ended.reason;
   trial.ended_at = event.at;
   trial.mishaps.reset();

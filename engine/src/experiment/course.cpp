@@ -183,6 +183,15 @@ void lose_attempt(Step& step, const AttemptKey& key, WorkerId worker, const std:
   }
 }
 
+namespace {
+
+bool was_interrupted(const ExitReport& exit) {
+  constexpr int interrupted = 75;  // EX_TEMPFAIL of sysexits.h
+  return exit.cause == ExitReport::Cause::exited && exit.code == interrupted;
+}
+
+}  // namespace
+
 void end_gang(Step& step, const AttemptKey& key) {
   const TrialRecord& trial = trial_of(step.world(), key.experiment, key.trial);
   if (!trial.live->gang->all_gone()) {
@@ -191,6 +200,8 @@ void end_gang(Step& step, const AttemptKey& key) {
   const Gang gang = *trial.live->gang;
   const Units granted = trial.live->granted_length;
   const Units reached = trial.live->reached;
+  const Instant leased_at = trial.live->leased_at;
+  const bool in_vain = is_false_start(*trial.live, step.now());
   step.happened(GangEnded{key});
   switch (gang.ending) {
     case Gang::Ending::none:
@@ -198,12 +209,18 @@ void end_gang(Step& step, const AttemptKey& key) {
       if (trial.state == TrialState::running) {
         run_again(step, key.experiment, key.trial);
       }
+      if (in_vain) {
+        const std::string why = gang.exit.message.empty() ? "a part of it was lost" : gang.exit.message;
+        put_off(step, key, leased_at, gang.ended_by, why);
+      }
       return;
     case Gang::Ending::by_itself:
-      after_exit(step, key, granted, reached, gang.exit, Exit::by_itself);
-      return;
     case Gang::Ending::asked_for:
-      after_exit(step, key, granted, reached, gang.exit, Exit::asked_for);
+      after_exit(step, key, granted, reached, gang.exit,
+                 gang.ending == Gang::Ending::by_itself ? Exit::by_itself : Exit::asked_for);
+      if (in_vain && was_interrupted(gang.exit)) {
+        put_off(step, key, leased_at, WorkerId{}, gang.exit.message);
+      }
       return;
     case Gang::Ending::failed:
       judge_worker(step, gang.ended_by);  // First: what a bad worker did is not the trial's failure.

@@ -31,6 +31,46 @@ const ExperimentRecord* find(const Step& step, ExperimentId id) {
   return found == step.world().experiments.end() ? nullptr : &found->second;
 }
 
+/// The first place at which two configurations differ, as users write it; "" when they do not.
+std::string first_difference(const Value& a, const Value& b) {
+  const Value::Map* left = a.as_map();
+  const Value::Map* right = b.as_map();
+  if (left == nullptr || right == nullptr) {
+    return "";
+  }
+  const auto deeper = [](const std::string& name, const Value* mine, const Value* theirs) {
+    const std::string below = mine != nullptr && theirs != nullptr ? first_difference(*mine, *theirs) : "";
+    return below.empty() ? name : name + "." + below;
+  };
+  for (const auto& [name, value] : *left) {
+    const Value* other = right->find(name);
+    if (other == nullptr || !(value == *other)) {
+      return deeper(name, &value, other);
+    }
+  }
+  for (const auto& [name, value] : *right) {
+    if (left->find(name) == nullptr) {
+      return name;
+    }
+  }
+  return "";
+}
+
+/// What the request asks for otherwise than the one that made the experiment, or "".
+std::string difference(const ExperimentRecord& record, const CreateExperiment& command, const Value& effective) {
+  const Value& first = record.created_with ? *record.created_with : record.effective;
+  if (!(first == effective)) {
+    return "configuration: " + first_difference(first, effective);
+  }
+  if (record.context_digest != command.context_digest) {
+    return "context: " + (record.context_digest.empty() ? "none" : record.context_digest);
+  }
+  if (record.context_directory != command.context_directory) {
+    return "context directory: " + (record.context_directory.empty() ? "none" : record.context_directory);
+  }
+  return "";
+}
+
 }  // namespace
 
 Status create_experiment(Step& step, const CreateExperiment& command) {
@@ -48,9 +88,9 @@ Status create_experiment(Step& step, const CreateExperiment& command) {
   if (repeated) {
     // As it was submitted: its limits may have been changed since.
     const ExperimentRecord& record = world.experiments.at(known->second);
-    if (!((record.created_with ? *record.created_with : record.effective) == effective)) {
-      return Error{Errc::bad_request, "the idempotency key \"" + command.idempotency_key +
-                                          "\" already stands for another experiment"};
+    if (const std::string other = difference(record, command, effective); !other.empty()) {
+      return Error{Errc::conflict, "the idempotency key \"" + command.idempotency_key + "\" stands for experiment " +
+                                       std::to_string(record.id.number()) + " already, which has another " + other};
     }
     step.effects().created = known->second;
     return Done{};

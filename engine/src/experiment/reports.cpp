@@ -73,6 +73,8 @@ bool take(Step& step, const AttemptKey& key, std::uint64_t seq, Report report) {
     const AttemptKey as_known = trial.live->known_as();
     const std::vector<SlotIndex> slots = trial.live->slots;
     const bool in_gang = trial.live->gang.has_value();
+    const Instant leased_at = trial.live->leased_at;
+    const bool in_vain = !failed && !asked && is_false_start(*trial.live, step.now());
     step.happened(ReportTaken{key, seq, copy});
     if (copy.unkillable) {
       quarantine_slots(step, worker, as_known, slots);
@@ -85,6 +87,10 @@ bool take(Step& step, const AttemptKey& key, std::uint64_t seq, Report report) {
       judge_worker(step, worker);  // First: what a bad worker did is not the trial's failure.
     }
     after_exit(step, key, granted, reached, copy, failed ? Exit::failed : asked ? Exit::asked_for : Exit::by_itself);
+    if (in_vain) {
+      const bool programs_own = copy.cause == ExitReport::Cause::exited;
+      put_off(step, key, leased_at, programs_own ? WorkerId{} : worker, copy.message);
+    }
     return false;
   }
   const auto* invalid = std::get_if<InvalidHparamsReport>(&report);

@@ -47,6 +47,15 @@ void touch(World& world, ExperimentRecord& record);
 /// Takes the slots in trouble out of its ledger, which is new.
 void withdraw_those(WorkerRecord& worker);
 
+/// Its attempts begin well again, as far as is known.
+void forget_false_starts(World& world, WorkerRecord& worker);
+
+/// What is put off at `now`, by what the records say of it. For a world that was loaded.
+void note_put_off(World& world, Instant now);
+
+/// Whose time has come by `now`.
+void end_putting_off(World& world, Instant now);
+
 /// How full a worker is may have changed.
 void note_vacancy(World& world, const WorkerRecord& worker);
 

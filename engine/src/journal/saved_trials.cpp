@@ -194,6 +194,23 @@ std::string save_mishaps(const Mishaps& mishaps) {
   return out.take();
 }
 
+std::string save_false_starts(const Mishaps& mishaps) {
+  DigitWriter out;
+  out.count(mishaps.false_starts);
+  out.count(mishaps.last_false_start.number());
+  out.integer(mishaps.not_before.micros());
+  return out.take();
+}
+
+bool load_false_starts(const std::string& saved, const std::string& why, Mishaps& mishaps) {
+  DigitReader in(saved);
+  mishaps.false_starts = in.count();
+  mishaps.last_false_start = WorkerId(in.count());
+  mishaps.not_before = Instant::from_micros(in.integer());
+  mishaps.why_false = why;
+  return in.finished();
+}
+
 bool load_mishaps(const std::string& saved, ExperimentId experiment, TrialNumber number, TrialRecord& trial) {
   DigitReader in(saved);
   Mishaps mishaps;
@@ -324,6 +341,10 @@ Value::Map save_rarities(const TrialRecord& trial, const std::string& detail) {
   text("last_failure", trial.last_failure ? *trial.last_failure : "");
   if (trial.mishaps) {
     rare["mishaps"] = save_mishaps(*trial.mishaps);
+    if (trial.mishaps->false_starts > 0) {
+      rare["false_starts"] = save_false_starts(*trial.mishaps);
+      rare["why_false"] = trial.mishaps->why_false;
+    }
   }
   if (trial.live && trial.live->gang) {
     rare["gang"] = save_gang(*trial.live->gang);
@@ -354,6 +375,12 @@ bool load_rarities(const Value::Map& rare, ExperimentId experiment, TrialNumber 
   }
   if (const std::string* mishaps = text("mishaps"); mishaps != nullptr && !load_mishaps(*mishaps, experiment, number, trial)) {
     return false;
+  }
+  if (const std::string* starts = text("false_starts")) {
+    const std::string* why = text("why_false");
+    if (!load_false_starts(*starts, why != nullptr ? *why : "", trial.mishaps.ensure())) {
+      return false;
+    }
   }
   const Value* checkpoints = rare.find("checkpoints");
   if (checkpoints == nullptr) {

@@ -198,7 +198,29 @@ Value save_worker(const WorkerRecord& worker) {
                    {"remains", save_remains(worker)},
                    {"numbers", numbers.take()}};
   save_offer(worker, saved);
+  if (worker.false_starts > 0) {
+    DigitWriter starts;
+    starts.count(worker.false_starts);
+    starts.integer(worker.last_false_start.micros());
+    starts.integer(worker.rests_until.micros());
+    saved["false_starts"] = starts.take();
+  }
   return saved;
+}
+
+bool load_false_starts(const Value& saved, WorkerRecord& worker) {
+  const Value* held = saved.at_path("false_starts");
+  if (held == nullptr) {
+    return true;
+  }
+  if (held->as_text() == nullptr) {
+    return false;
+  }
+  DigitReader numbers(*held->as_text());
+  worker.false_starts = numbers.count();
+  worker.last_false_start = Instant::from_micros(numbers.integer());
+  worker.rests_until = Instant::from_micros(numbers.integer());
+  return numbers.finished();
 }
 
 bool load_worker(const Value& saved, World& world) {
@@ -221,7 +243,8 @@ bool load_worker(const Value& saved, World& world) {
     const ExperimentId experiment(numbers.count());
     worker.quick_failures.emplace_back(experiment, TrialNumber(numbers.count()));
   }
-  if (!texts.good() || !numbers.finished() || !load_offer(saved, slots, worker) || !load_remains(saved, worker)) {
+  if (!texts.good() || !numbers.finished() || !load_offer(saved, slots, worker) || !load_remains(saved, worker) ||
+      !load_false_starts(saved, worker)) {
     return false;
   }
   world.worker_by_uid[worker.uid] = worker.id;
@@ -489,6 +512,7 @@ Status load_world(const Value& saved, World& world) {
       return corrupt("experiment " + std::to_string(id.number()) + " begins from a trial that is not there");
     }
   }
+  note_put_off(world, world.last_instant);
   for (const auto& [id, worker] : world.workers) {
     note_vacancy(world, worker);
   }

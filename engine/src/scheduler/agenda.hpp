@@ -19,6 +19,16 @@ struct Agenda {
   ClaimQueue hungry;                  ///< Active, and below their own limits.
   std::set<std::pair<Instant, ExperimentId>> deadlines;  ///< When a budget of time will be spent.
   std::map<ExperimentId, Instant> deadline_of;
+  /// What is put off, until when: a trial, or a worker.
+  struct PutOff {
+    Instant until;
+    ExperimentId experiment;
+    TrialNumber trial;
+    WorkerId worker;  ///< 0 = it is the trial.
+    friend auto operator<=>(const PutOff&, const PutOff&) = default;
+  };
+  std::set<PutOff> put_off;
+  std::set<WorkerId> resting;  ///< Workers among them.
 
   void set_deadline(ExperimentId experiment, std::optional<Instant> deadline) {
     const auto known = deadline_of.find(experiment);

@@ -90,8 +90,40 @@ std::string lack_of_workers(const ExperimentRecord& record, const std::map<Worke
          (ready == 1 ? " has" : " have") + " them now; experiments behind it get no slots of those it will have";
 }
 
+/// "in 8 s", rounded up.
+std::string in_seconds(Duration wait) {
+  return "in " + std::to_string((wait.in_micros() + 999'999) / 1'000'000) + " s";
+}
+
+/// Why a trial is not tried again at once.
+std::string put_off_text(const Mishaps& mishaps, const std::map<WorkerId, WorkerRecord>& workers, Instant now) {
+  const auto worker = workers.find(mishaps.last_false_start);
+  return (mishaps.false_starts == 1 ? "its last attempt was"
+                                    : "its last " + std::to_string(mishaps.false_starts) + " attempts were") +
+         std::string(" over before anything was heard of a program") +
+         (worker == workers.end() ? "" : ", the last on worker \"" + worker->second.name + "\"") +
+         (mishaps.why_false.empty() ? "" : ": " + mishaps.why_false) + "; it is tried again " +
+         in_seconds(mishaps.not_before - now);
+}
+
+/// When the first of the workers that rest gets leases again; nothing when one of them does now.
+std::optional<Instant> first_back(const std::map<WorkerId, WorkerRecord>& workers, const ResourcesConfig& wanted,
+                                  Instant now) {
+  std::optional<Instant> first;
+  for (const auto& [id, worker] : workers) {
+    if (!worker.present || !worker.quarantined.empty() || !serves(worker, wanted)) {
+      continue;
+    }
+    if (worker.rests_until <= now) {
+      return std::nullopt;
+    }
+    first = std::min(first.value_or(worker.rests_until), worker.rests_until);
+  }
+  return first;
+}
+
 /// Why a trial that is ready gets no slot.
-std::string lack_of_slots(const ExperimentRecord& record, const std::map<WorkerId, WorkerRecord>& workers) {
+std::string lack_of_slots(const ExperimentRecord& record, const std::map<WorkerId, WorkerRecord>& workers, Instant now) {
   const SearcherConfig& searcher = record.config.searcher;
   const ResourcesConfig& resources = record.config.resources;
   const std::uint64_t running = record.running.size();
@@ -105,6 +137,11 @@ std::string lack_of_slots(const ExperimentRecord& record, const std::map<WorkerI
   if (resources.max_slots && (running + 1) * resources.slots_per_trial > *resources.max_slots) {
     return counted(running * resources.slots_per_trial, "slot") + " are in use by this experiment, and max_slots is " +
            std::to_string(*resources.max_slots);
+  }
+  if (const auto back = first_back(workers, resources, now)) {
+    return "attempts were over before anything was heard of a program, on every worker (hpsearch workers says more); "
+           "the next is tried " +
+           in_seconds(*back - now);
   }
   std::uint64_t total = 0;
   std::uint64_t free = 0;
@@ -156,17 +193,19 @@ std::string lack_of_slots(const ExperimentRecord& record, const std::map<WorkerI
            std::to_string(resources.slots_per_trial) + " on different devices of one worker";
   }
   return "the free slots go to experiments that come first (priority " + std::to_string(resources.priority) +
-         ", weight " + std::to_string(resources.weight) + "), or their workers are silent";
+         ", weight " + std::to_string(resources.weight) + "), or their workers are silent or rest";
 }
 
 void explain_pending(const ExperimentRecord& record, const TrialRecord& trial,
-                     const std::map<WorkerId, WorkerRecord>& workers, Explanation& out) {
+                     const std::map<WorkerId, WorkerRecord>& workers, Instant now, Explanation& out) {
   out.now = "waits for " + counted(record.config.resources.slots_per_trial, "slot") + " to train from " +
             amount(record, trial.reached) + " to " + amount(record, trial.length);
   if (trial.live) {
     out.next = "its last attempt has not exited yet";
+  } else if (trial.mishaps && trial.mishaps->not_before > now) {
+    out.next = put_off_text(*trial.mishaps, workers, now);
   } else {
-    out.next = lack_of_slots(record, workers);
+    out.next = lack_of_slots(record, workers, now);
   }
 }
 
@@ -208,12 +247,31 @@ std::uint64_t results_needed(std::uint64_t rank, std::uint64_t size, double divi
   return enough > size ? enough - size : 0;
 }
 
-std::string waits_for(const ExperimentRecord& record, const std::map<WorkerId, WorkerRecord>& workers) {
-  return record.state == ExperimentState::active && record.running.empty() ? lack_of_slots(record, workers) : "";
+std::string waits_for(const ExperimentRecord& record, const std::map<WorkerId, WorkerRecord>& workers, Instant now) {
+  if (record.state != ExperimentState::active || !record.running.empty()) {
+    return "";
+  }
+  if (!record.put_off.empty() && record.put_off.size() == record.pending.size()) {
+    const TrialNumber first = *record.put_off.begin();
+    const Box<Mishaps>& mishaps = record.trials[first.number()].mishaps;
+    if (mishaps && mishaps->not_before > now) {
+      return "trial " + std::to_string(first.number()) + ": " + put_off_text(*mishaps, workers, now);
+    }
+  }
+  return lack_of_slots(record, workers, now);
+}
+
+std::string rest_of(const WorkerRecord& worker, Instant now) {
+  if (!worker.present || worker.rests_until <= now) {
+    return "";
+  }
+  return std::to_string(worker.false_starts) +
+         " attempts in a row were over there before anything was heard of a program; the next is leased " +
+         in_seconds(worker.rests_until - now);
 }
 
 Explanation explain(const ExperimentRecord& record, TrialNumber number,
-                    const std::map<WorkerId, WorkerRecord>& workers) {
+                    const std::map<WorkerId, WorkerRecord>& workers, Instant now) {
   const TrialRecord& trial = record.trials[number.number()];
   Explanation out;
   out.reason = trial.reason;
@@ -222,7 +280,7 @@ Explanation explain(const ExperimentRecord& record, TrialNumber number,
       explain_running(record, trial, workers, out);
       break;
     case TrialState::pending:
-      explain_pending(record, trial, workers, out);
+      explain_pending(record, trial, workers, now, out);
       break;
     case TrialState::paused:
       explain_paused(record, number, trial, out);

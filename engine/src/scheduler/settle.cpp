@@ -39,6 +39,13 @@ std::uint64_t slots_in_use(const ExperimentRecord& record) {
   return record.running.size() * record.config.resources.slots_per_trial;
 }
 
+/// Trials of it that are put off keep their places: a new one in place of each would only share their fate, and so
+/// would the next, until all that it may ever try have begun.
+bool keep_places(const World& world, const ExperimentRecord& record) {
+  return !record.put_off.empty() &&
+         record.running.size() + record.put_off.size() >= concurrency_limit(world, record.config);
+}
+
 /// Its last attempt failed on this worker without a single report, and others might tell whose fault that is.
 bool should_avoid(const World& world, const TrialRecord& trial, WorkerId worker) {
   return !world.trusts_workers && trial.mishaps && trial.mishaps->crashes > 0 && trial.mishaps->crashed_on == worker &&
@@ -55,7 +62,7 @@ Ready find_ready(const World& world, const ExperimentRecord& record, WorkerId wo
   Ready ready;
   for (const TrialNumber number : record.pending) {
     const TrialRecord& trial = record.trials[number.number()];
-    if (trial.live) {
+    if (trial.live || record.put_off.contains(number)) {
       continue;
     }
     if (!should_avoid(world, trial, worker)) {
@@ -154,7 +161,8 @@ std::optional<Placement> find_place_besides(const World& world, const ResourcesC
                                             const Reserved& reserved) {
   for (const auto& [id, worker] : world.workers) {
     const bool usable = worker.present && worker.quarantined.empty() && !world.suspects.contains(id) &&
-                        id != besides && !reserved.contains(id) && serves(worker, wanted);
+                        !world.agenda.resting.contains(id) && id != besides && !reserved.contains(id) &&
+                        serves(worker, wanted);
     if (auto found = usable ? worker.slots.find_free(wanted.slots_per_trial) : std::nullopt) {
       return Placement{id, std::move(*found)};
     }
@@ -170,12 +178,12 @@ bool needs_several(const World& world, const ExperimentRecord& record) {
 }
 
 /// Something of it waits for slots, or its searcher wants something that needs some.
-bool wants_slots(const ExperimentRecord& record) {
+bool wants_slots(const World& world, const ExperimentRecord& record) {
   const bool waits = std::any_of(record.pending.begin(), record.pending.end(), [&record](TrialNumber number) {
-    return !record.trials[number.number()].live;
+    return !record.trials[number.number()].live && !record.put_off.contains(number);
   });
-  if (waits) {
-    return true;
+  if (waits || keep_places(world, record)) {
+    return waits;
   }
   const Next next = record.searcher->next();
   return std::holds_alternative<CreateTrial>(next) || std::holds_alternative<PromoteTrial>(next);
@@ -189,10 +197,17 @@ WorkerId crashed_on(const World& world, const ExperimentRecord& record) {
   return crashed ? (*mishaps)->crashed_on : WorkerId{};
 }
 
+/// Workers that get nothing now, though they are there.
+std::set<WorkerId> unfit(const World& world) {
+  std::set<WorkerId> unfit = world.suspects;
+  unfit.insert(world.agenda.resting.begin(), world.agenda.resting.end());
+  return unfit;
+}
+
 /// All slots of an attempt on several workers, or nothing; then the workers that are to be kept for it.
 std::optional<Placement> find_places(const World& world, const ExperimentRecord& record, Reserved& reserved) {
   const GangPlan plan =
-      plan_gang(world.workers, world.suspects, reserved, record.config.resources, crashed_on(world, record));
+      plan_gang(world.workers, unfit(world), reserved, record.config.resources, crashed_on(world, record));
   if (!plan.complete) {
     reserved.insert(plan.workers.begin(), plan.workers.end());
     return std::nullopt;
@@ -223,7 +238,7 @@ bool fill(Step& step, const ExperimentRecord& record, const Placement& place, co
       return true;
     }
   }
-  Next next = record.searcher->next();
+  Next next = keep_places(step.world(), record) ? Next(NothingNow{}) : record.searcher->next();
   if (auto* wanted = std::get_if<CreateTrial>(&next)) {
     create(step, record, std::move(*wanted), place);
     return true;
@@ -302,7 +317,7 @@ bool fill_one(Step& step) {
     }
     const ResourcesConfig& wanted = record.config.resources;
     if (needs_several(step.world(), record)) {
-      if (!wants_slots(record)) {
+      if (!wants_slots(step.world(), record)) {
         step.asked_in_vain(record.id);
       } else if (const auto places = find_places(step.world(), record, reserved)) {
         if (fill(step, record, *places, reserved)) {
@@ -329,6 +344,14 @@ bool fill_one(Step& step) {
     }
   }
   return false;
+}
+
+/// One more attempt would be within the experiment's limits.
+bool may_run_more(const World& world, const ExperimentRecord& record) {
+  const ResourcesConfig& resources = record.config.resources;
+  return record.state == ExperimentState::active &&
+         record.running.size() < concurrency_limit(world, record.config) &&
+         (!resources.max_slots || slots_in_use(record) + resources.slots_per_trial <= *resources.max_slots);
 }
 
 void update_claim(Step& step, const ExperimentRecord& record) {
@@ -383,15 +406,9 @@ void touch_overdue(Step& step) {
 
 }  // namespace
 
-bool may_run_more(const World& world, const ExperimentRecord& record) {
-  const ResourcesConfig& resources = record.config.resources;
-  return record.state == ExperimentState::active &&
-         record.running.size() < concurrency_limit(world, record.config) &&
-         (!resources.max_slots || slots_in_use(record) + resources.slots_per_trial <= *resources.max_slots);
-}
-
 void settle(Step& step) {
   touch_overdue(step);
+  step.end_putting_off();
   do {
     look_after_touched(step);
   } while (fill_one(step));

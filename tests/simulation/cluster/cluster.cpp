@@ -207,6 +207,12 @@ class Cluster {
           return;
         }
         break;
+      case Fault::keepers_die_at_once:
+        worker.break_keepers(between(1'000, 7'200'000));
+        break;
+      case Fault::devices_in_trouble:
+        worker.trouble_devices(between(1'000, 7'200'000));
+        break;
       case Fault::worker_disk_full:
         worker.fill_disk(between(1'000, 1'800'000));
         break;
@@ -272,6 +278,7 @@ class Cluster {
       case Fault::forged_lease:
       case Fault::raised_epoch:
       case Fault::stolen_name:
+      case Fault::second_name:
         stranger_.act(fault, worker.uid());
         return;
       case Fault::user_pause:

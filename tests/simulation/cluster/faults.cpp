@@ -76,6 +76,10 @@ constexpr std::array<FaultKind, fault_count> kinds{{
     {Fault::worker_disk_full, "worker_disk_full", per_hour, 0.05, 2},
     {Fault::wall_clock_set, "wall_clock_set", per_hour, 0.1, 10},
     {Fault::frame_of_an_earlier_daemon, "frame_of_an_earlier_daemon", per_hour, 0.5, 60},
+    {Fault::keepers_die_at_once, "keepers_die_at_once", per_hour, 0.05, 2},
+    {Fault::devices_in_trouble, "devices_in_trouble", per_hour, 0.05, 4},
+    {Fault::second_name, "second_name", per_hour, 0.5, 10},
+    {Fault::orphans_are_ended, "orphans_are_ended", share, 0.05, 0.9},
 }};
 
 std::string short_number(double value) {

@@ -90,8 +90,12 @@ enum class Fault : std::uint8_t {
   worker_disk_full,
   wall_clock_set,
   frame_of_an_earlier_daemon,
+  keepers_die_at_once,
+  devices_in_trouble,
+  second_name,
+  orphans_are_ended,
 };
-inline constexpr std::size_t fault_count = static_cast<std::size_t>(Fault::frame_of_an_earlier_daemon) + 1;
+inline constexpr std::size_t fault_count = static_cast<std::size_t>(Fault::orphans_are_ended) + 1;
 
 /// How a fault's rate is to be read.
 enum class Rate : std::uint8_t {

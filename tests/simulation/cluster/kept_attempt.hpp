@@ -49,6 +49,7 @@ struct KeptAttempt {
   // Of the present agent.
   bool mine = false;               ///< It has started or found it.
   bool deleted = false;            ///< It wants it forgotten.
+  bool own = false;                ///< Ended for reasons of its worker's own.
   std::uint64_t handed_in = 0;     ///< Lines before this position.
   bool stuck_told = false;
   bool end_told = false;

@@ -73,6 +73,20 @@ std::string_view name_of(Probe probe) noexcept {
       return "welcomed_by_another_store";
     case Probe::start_failed_by_the_workers_disk:
       return "start_failed_by_the_workers_disk";
+    case Probe::trial_put_off:
+      return "trial_put_off";
+    case Probe::worker_rests:
+      return "worker_rests";
+    case Probe::slot_withdrawn:
+      return "slot_withdrawn";
+    case Probe::slot_well_again:
+      return "slot_well_again";
+    case Probe::adopted_on_a_slot_in_trouble:
+      return "adopted_on_a_slot_in_trouble";
+    case Probe::two_names_on_one_connection:
+      return "two_names_on_one_connection";
+    case Probe::orphan_ended:
+      return "orphan_ended";
   }
   return "";
 }

@@ -42,8 +42,15 @@ enum class Probe : std::uint8_t {
   refused_by_another_store,
   welcomed_by_another_store,
   start_failed_by_the_workers_disk,
+  trial_put_off,
+  worker_rests,
+  slot_withdrawn,
+  slot_well_again,
+  adopted_on_a_slot_in_trouble,
+  two_names_on_one_connection,
+  orphan_ended,
 };
-inline constexpr std::size_t probe_count = static_cast<std::size_t>(Probe::start_failed_by_the_workers_disk) + 1;
+inline constexpr std::size_t probe_count = static_cast<std::size_t>(Probe::orphan_ended) + 1;
 
 /// How often each was reached by the runs of this thread.
 [[nodiscard]] std::array<std::uint64_t, probe_count>& probe_counts() noexcept;

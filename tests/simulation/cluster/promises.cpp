@@ -138,6 +138,7 @@ void Promises::note(const engine::Event& event) {
   mix(event.body.index());
   if (const auto* granted = std::get_if<engine::LeaseGranted>(&event.body)) {
     note(*granted, event.lsn);
+    check_time(*granted, event.at);
   } else if (const auto* taken = std::get_if<engine::ReportTaken>(&event.body)) {
     mix(taken->seq);
     mix(taken->key.lease.number());
@@ -148,6 +149,19 @@ void Promises::note(const engine::Event& event) {
     note(*exited);
   } else if (const auto* member = std::get_if<engine::MemberLost>(&event.body)) {
     note(*member);
+  } else if (const auto* put_off = std::get_if<engine::StartPutOff>(&event.body)) {
+    if (put_off->wait > engine::Duration{}) {
+      reached(Probe::trial_put_off);
+    }
+    if (put_off->worker_wait > engine::Duration{}) {
+      reached(Probe::worker_rests);
+    }
+  } else if (std::holds_alternative<engine::SlotWithdrawn>(event.body)) {
+    reached(Probe::slot_withdrawn);
+  } else if (const auto* restored = std::get_if<engine::SlotRestored>(&event.body)) {
+    if (restored->healthy) {
+      reached(Probe::slot_well_again);
+    }
   } else if (const auto* gang = std::get_if<engine::GangEnded>(&event.body)) {
     note(*gang);
   } else if (const auto* adopted = std::get_if<engine::AttemptAdopted>(&event.body)) {
@@ -229,6 +243,43 @@ void Promises::note(const engine::LeaseGranted& granted, Lsn lsn) {
     attempt.others.push_back({other.worker, other.slots});
   }
   attempts_[key] = std::move(attempt);
+}
+
+void Promises::check_time(const engine::LeaseGranted& granted, engine::Instant at) {
+  constexpr std::size_t most_in_a_minute = 40;
+  const std::string what =
+      "experiment " + std::to_string(granted.experiment.number()) + " trial " + std::to_string(granted.trial.number());
+  const engine::TrialRecord* trial = fold_.find(granted.experiment, granted.trial);
+  if (trial != nullptr && trial->mishaps && trial->mishaps->not_before > at) {
+    break_because("I8: " + what + " is leased before its time");
+  }
+  const auto well = [&](engine::WorkerId id, const std::vector<engine::SlotIndex>& slots) {
+    const auto worker = fold_.workers().find(id);
+    if (worker == fold_.workers().end()) {
+      return;
+    }
+    if (worker->second.rests_until > at) {
+      break_because("I8: " + what + " is leased to a worker that rests");
+    }
+    for (const engine::SlotIndex slot : slots) {
+      const auto withdrawn = worker->second.withdrawn.find(slot);
+      if (withdrawn != worker->second.withdrawn.end() && !withdrawn->second.released) {
+        break_because("I6: " + what + " gets a slot that is in trouble");
+      }
+    }
+  };
+  well(granted.worker, granted.slots);
+  for (const engine::Place& other : granted.others) {
+    well(other.worker, other.slots);
+  }
+  std::deque<engine::Instant>& lately = leased_lately_[{granted.experiment, granted.trial}];
+  lately.push_back(at);
+  while (at - lately.front() > engine::Duration::seconds(60)) {
+    lately.pop_front();
+  }
+  if (lately.size() > most_in_a_minute) {
+    break_because("I8: " + what + " is leased " + std::to_string(lately.size()) + " times within a minute");
+  }
 }
 
 std::string Promises::uid_of(engine::WorkerId worker) const {
@@ -332,6 +383,13 @@ void Promises::note(const engine::GangEnded& ended) {
 }
 
 void Promises::note(const engine::AttemptAdopted& adopted, Lsn lsn) {
+  if (const auto where = fold_.workers().find(adopted.worker); where != fold_.workers().end()) {
+    for (const engine::SlotIndex slot : adopted.slots) {
+      if (where->second.withdrawn.contains(slot)) {
+        reached(Probe::adopted_on_a_slot_in_trouble);
+      }
+    }
+  }
   const AttemptKey before = present(adopted.key);
   const auto found = attempts_.find(before);
   const Place place{adopted.key.experiment, adopted.key.trial};

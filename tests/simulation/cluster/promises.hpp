@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <optional>
@@ -106,6 +107,8 @@ class Promises {
   void note(const engine::MemberExited& exited);
   void note(const engine::MemberLost& lost);
   void note(const engine::GangEnded& ended);
+  /// What was put off, rests or is in trouble gets no lease, and nothing gets one lease after the other.
+  void check_time(const engine::LeaseGranted& granted, engine::Instant at);
   void check_place(const engine::AttemptKey& key, engine::WorkerId worker, const std::vector<engine::SlotIndex>& slots);
   /// What ends one member of it ends all: whoever is signalled from now on is signalled rightly.
   void told_to_end(const engine::AttemptKey& key) { trial_told_to_end_[{key.experiment, key.trial}] = durable_; }
@@ -135,6 +138,7 @@ class Promises {
   std::map<std::string, std::uint64_t> kinds_;
   std::map<engine::AttemptKey, Attempt> attempts_;
   std::map<Place, engine::AttemptKey> current_;
+  std::map<Place, std::deque<engine::Instant>> leased_lately_;
   std::map<engine::AttemptKey, engine::AttemptKey> adopted_as_;
   std::map<Place, engine::Lsn> trial_told_to_end_;                    // The last event that could.
   std::map<engine::ExperimentId, engine::Lsn> experiment_told_to_end_;

@@ -2,7 +2,10 @@
 
 #include <limits>
 #include <memory>
+#include <string>
 #include <variant>
+
+#include "simulation/cluster/probes.hpp"
 
 namespace hpsearch::simulation {
 
@@ -41,6 +44,9 @@ void Stranger::introduce(const std::string& uid, std::uint64_t incarnation) {
 void Stranger::hear(const Frame& frame) {
   const auto framed = proto::decode_from_daemon(*frame);
   if (framed && std::holds_alternative<proto::Welcome>(framed->message)) {
+    if (names_ > 1) {
+      reached(Probe::two_names_on_one_connection);
+    }
     envelope_ = framed->envelope;
   } else if (framed && std::holds_alternative<proto::Resync>(framed->message)) {
     introduce("stranger", 1);
@@ -111,6 +117,13 @@ void Stranger::act(Fault kind, const std::string& some_uid) {
     }
     case Fault::stolen_name:
       introduce(some_uid, 0);  // From an old copy of its state directory.
+      break;
+    case Fault::second_name:
+      names_ += draw_.below(2);
+      introduce("stranger-" + std::to_string(1 + draw_.below(1 + names_)), 1);
+      if (draw_.below(3) == 0) {
+        time_.after(engine::Duration::millis(500), [this] { say(proto::Goodbye{"it was somebody else"}); });
+      }
       break;
     default:
       break;

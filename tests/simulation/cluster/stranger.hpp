@@ -32,6 +32,7 @@ class Stranger {
   engine::Draw draw_;
   proto::Envelope envelope_;
   bool connected_ = false;
+  std::uint64_t names_ = 0;  // It goes by so many more on its one connection.
 };
 
 }  // namespace hpsearch::simulation

@@ -38,6 +38,9 @@ WorkerNode::WorkerNode(VirtualTime& time, Faults& faults, Network& network, Prom
       uid_("worker-" + std::to_string(number)),
       draw_(seed, engine::TrialNumber(number), "node"),
       agent_(time) {
+  if (faults_.strikes(Fault::orphans_are_ended)) {
+    orphans_end_after_ = Duration::seconds(static_cast<std::int64_t>(60 + draw_.below(3'600)));
+  }
 }
 
 // --- life and death of the agent ---
@@ -58,7 +61,11 @@ void WorkerNode::boot() {
   identity.slots = slots_;
   identity.slot_kind = "gpu";
   identity.address = uid_;
-  machine_.emplace(identity, WorkerRules{}, engine::Draw(seed_ + incarnation_, engine::TrialNumber(number_), "retry"));
+  identity.ailing = ailing_;
+  WorkerRules rules;
+  rules.orphans_end_after = orphans_end_after_;
+  welcomed_at_ = time_.now();
+  machine_.emplace(identity, rules, engine::Draw(seed_ + incarnation_, engine::TrialNumber(number_), "retry"));
   working_ = true;
   for (const Effect& effect : machine_->start(agent_.now(), read_spools(), known_)) {
     std::visit([this](const auto& known) { carry_out(known); }, effect);
@@ -205,6 +212,9 @@ void WorkerNode::hear(const Frame& frame) {
   agent_.deliver([this, frame] {
     auto decoded = proto::decode_from_daemon(*frame);
     if (decoded) {
+      if (std::holds_alternative<proto::Welcome>(decoded->message)) {
+        welcomed_at_ = time_.now();
+      }
       push(FrameReceived{*std::move(decoded)});
     }
   });
@@ -267,6 +277,10 @@ void WorkerNode::launch(const engine::LaunchSpec& spec) {
   if (disk_is_full() || faults_.strikes(Fault::spool_write_fails)) {  // There it puts down what is to be run.
     reached(Probe::start_failed_by_the_workers_disk);
     push(ProgramNotStarted{spec.key, disk_is_full_text, false, true});
+    return;
+  }
+  if (time_.now() < keepers_die_until_) {
+    push(ProgramLost{spec.key, "its keeper has died before it could start"});
     return;
   }
   if (faults_.strikes(Fault::program_cannot_start)) {
@@ -400,6 +414,28 @@ void WorkerNode::lose_program(const Kept& kept) {
   kept->kept = false;
 }
 
+void WorkerNode::break_keepers(Duration time) {
+  keepers_die_until_ = std::max(keepers_die_until_, time_.now() + time);
+}
+
+void WorkerNode::trouble_devices(Duration time) {
+  const bool broken = draw_.below(2) == 0;
+  ailing_.clear();
+  for (std::uint64_t slot = 0; slot < slots_; ++slot) {
+    if (draw_.below(2) == 0) {
+      ailing_.push_back({engine::SlotIndex(slot), broken ? "its device is lost" : "its device cannot be asked", broken});
+    }
+  }
+  const auto tell = [this] { agent_.deliver([this] { push(DevicesJudged{ailing_}); }); };
+  tell();
+  time_.after(time, [this, tell, number = ++troubles_] {
+    if (number == troubles_) {
+      ailing_.clear();
+      tell();
+    }
+  });
+}
+
 void WorkerNode::kill_keeper() {
   for (const auto& [key, attempt] : attempts_) {
     if (attempt->kept && draw_.below(2) == 0) {
@@ -442,7 +478,16 @@ void WorkerNode::carry_out(const SignalProgram& signal) {
   if (silent && !kept->terminated) {
     reached(Probe::ended_for_saying_nothing);
   }
-  promises_.program_signalled(signal.key, asked_to_stop_ || silent);
+  const bool orphaned = orphans_end_after_ > Duration{} && time_.now() - welcomed_at_ >= orphans_end_after_;
+  const bool broken = std::any_of(ailing_.begin(), ailing_.end(), [&kept](const AilingSlot& ailing) {
+    const auto& slots = kept->spec.slots;
+    return ailing.broken && std::find(slots.begin(), slots.end(), ailing.slot) != slots.end();
+  });
+  if (orphaned) {
+    reached(Probe::orphan_ended);
+  }
+  kept->own = kept->own || orphaned || broken;
+  promises_.program_signalled(signal.key, asked_to_stop_ || silent || kept->own);
   kept->asked = true;
   if (!kept->training->alive()) {
     if (signal.kill && kept->children) {

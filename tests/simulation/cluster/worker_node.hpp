@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "hpsearch/workers/core/worker_machine.hpp"
 #include "simulation/cluster/faults.hpp"
@@ -39,6 +40,10 @@ class WorkerNode {
   void fill_disk(engine::Duration time);
   /// Another store answers it: to be refused for good is no broken promise then, while nothing runs here.
   void meets_a_foreign_store() noexcept { met_a_foreign_store_ = true; }
+
+  void break_keepers(engine::Duration time);  ///< Until then every keeper dies before it has started its program.
+  /// Some of its slots are in trouble for that long: their devices are broken, or cannot be asked.
+  void trouble_devices(engine::Duration time);
 
   void hear(const Frame& frame);
 
@@ -109,6 +114,11 @@ class WorkerNode {
   bool asked_to_stop_ = false;
   bool leaving_ = false;
   engine::Duration away_;
+  engine::Instant keepers_die_until_;
+  std::vector<workers::AilingSlot> ailing_;
+  std::uint64_t troubles_ = 0;
+  engine::Duration orphans_end_after_{};  // 0: they run on.
+  engine::Instant welcomed_at_;
   std::deque<workers::Input> inputs_;
   bool working_ = false;
   bool refused_ = false;

@@ -193,6 +193,25 @@ TEST(Reports, AreNumberedAndSentOnce) {
   EXPECT_EQ(batches[0].first_seq, 2U);
 }
 
+TEST(Reports, WaitAsLongAsTheDaemonSaysWhichIsNoSilence) {
+  Conversation talk = Conversation::running();
+  talk.attempt().told_to_wait(talk.now() + Duration::seconds(4));
+  EXPECT_EQ(talk.attempt().next_wake(), std::nullopt) << "nothing of it waits for an answer";
+  talk.report(first, 1);
+  talk.sent();
+  for (const int seconds : {1, 2}) {
+    talk.pass(Duration::seconds(seconds));
+    EXPECT_EQ(talk.sent().size(), 1U);
+  }
+  EXPECT_EQ(talk.attempt().unanswered_resends(), 2U);
+  talk.attempt().told_to_wait(talk.now() + Duration::millis(2'500));
+  EXPECT_EQ(talk.attempt().unanswered_resends(), 0U);
+  EXPECT_EQ(talk.attempt().next_wake(), talk.now() + Duration::millis(2'500));
+  talk.pass(Duration::millis(2'500));
+  EXPECT_EQ(talk.sent().size(), 1U);
+  EXPECT_EQ(talk.attempt().next_wake(), talk.now() + Duration::seconds(2)) << "the waits begin anew";
+}
+
 TEST(Reports, AreSentAgainUntilAcknowledgedLessAndLessOften) {
   Conversation talk = Conversation::running();
   talk.report(first, 1);

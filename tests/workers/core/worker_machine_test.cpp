@@ -118,6 +118,16 @@ TEST(Session, AStaleDaemonIsNotHeard) {
   EXPECT_TRUE(stage.wanted<NewConnection>().empty());
 }
 
+TEST(Session, AWelcomeOfASessionThatIsOverIsNotHeard) {
+  Stage stage;
+  stage.welcome({}, 3);
+  stage.step(SendRefused{});
+  stage.welcome({}, 3);
+  EXPECT_EQ(stage.machine().state(), WorkerMachine::State::hello) << "it comes once more, and answers no HELLO of now";
+  stage.welcome({}, 4);
+  EXPECT_EQ(stage.machine().state(), WorkerMachine::State::ready);
+}
+
 TEST(Session, FramesOfAnOlderSessionAreNotHeard) {
   Stage stage;
   stage.welcome({}, 3);
@@ -327,6 +337,28 @@ TEST(Attempts, ADaemonThatNeverAcknowledgesGetsANewSession) {
   stage.pass(Duration::seconds(40));
   EXPECT_GE(stage.wanted<NewConnection>().size(), 1U);
   EXPECT_GE(stage.said<proto::Hello>().size(), 1U);
+}
+
+TEST(Attempts, ADaemonThatSaysItHasNoRoomIsNotLeft) {
+  Stage stage;
+  stage.welcome();
+  stage.run(key_of(1, 10), 0);
+  stage.step(ProgramSaid{key_of(1, 10), std::nullopt, R"({"step":1,"acc":0.1})"});
+  proto::Envelope older = stage.envelope();
+  older.session_epoch = 0;
+  for (int times = 0; times < 60; ++times) {
+    stage.clear();
+    stage.pass(Duration::seconds(6));
+    EXPECT_GE(stage.said<proto::Reports>().size(), 1U) << "it is sent again as often as that";
+    stage.say(proto::RetryAfter{4'000});
+  }
+  EXPECT_EQ(stage.machine().state(), WorkerMachine::State::ready);
+  stage.clear();
+  for (int times = 0; times < 60; ++times) {
+    stage.pass(Duration::seconds(6));
+    stage.say(proto::RetryAfter{4'000}, older);
+  }
+  EXPECT_FALSE(stage.wanted<NewConnection>().empty()) << "that answers a HELLO, not reports";
 }
 
 TEST(Attempts, ADecisionAboutNobodyIsAcknowledged) {

@@ -70,7 +70,8 @@ class Engine {
 
   // --- queries; pointers hold until the next step ---
 
-  /// When a budget of time will be spent: a step must be made then (LookAtClock), if none is made anyway.
+  /// When a budget of time will be spent, or what was put off is due: a step must be made then (LookAtClock), if none
+  /// is made anyway.
   [[nodiscard]] std::optional<Instant> next_deadline() const noexcept;
   [[nodiscard]] Lsn last_lsn() const noexcept;
   [[nodiscard]] Instant last_instant() const noexcept;

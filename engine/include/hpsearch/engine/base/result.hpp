@@ -16,6 +16,7 @@ enum class Errc {
   version_mismatch,  ///< Written by a peer or a build we cannot read.
   corrupt,           ///< Bytes that fail their own checks.
   unavailable,       ///< The outside world refused; may work later.
+  conflict,          ///< Its name stands for something else already; ask under another.
 };
 
 /// The code's name as it stands in JSON and logs, for example "bad_request".

@@ -40,6 +40,8 @@ class Liveness {
 
   void heard(WorkerId worker, Instant now);
   void restored(WorkerId worker, Instant now);  ///< The log knows it, and the daemon has just started.
+  /// We did not listen until now, so nobody's silence before says anything. Promises made by restored() stand.
+  void did_not_listen(Instant now) noexcept;
   void forget(WorkerId worker) noexcept;
   [[nodiscard]] const Patience& patience() const noexcept { return patience_; }
   [[nodiscard]] bool suspect(WorkerId worker, Instant now) const noexcept;  ///< Unknown ones are suspect.

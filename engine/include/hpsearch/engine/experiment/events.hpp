@@ -161,6 +161,7 @@ struct AttemptAdopted {
   std::vector<SlotIndex> slots;
   Units length{};
   std::uint64_t upto = 0;  ///< Its next report is the one after this.
+  bool trains_on = false;  ///< It is told to, to its trial's length, whatever it was told before and has not heard.
 };
 
 /// Checkpoints that nobody may rely on any more: they will be deleted.
@@ -225,12 +226,26 @@ struct SlotRestored {
   bool healthy = false;  ///< Its worker says so; else an operator wants it used nevertheless.
 };
 
+/// An attempt was over as soon as it was leased, by nobody's failure: its trial, and its worker where that is to blame,
+/// are tried again later, and each time later than before.
+struct StartPutOff {
+  ExperimentId experiment;
+  TrialNumber trial;
+  std::uint64_t times = 0;  ///< In a row, for this trial.
+  Duration wait;            ///< It is not leased before so much time has passed.
+  WorkerId worker{};        ///< Whose doing it was; 0 = the program's own.
+  std::uint64_t worker_times = 0;  ///< In a row, for this worker.
+  Duration worker_wait{};          ///< It gets no leases before so much time has passed.
+  std::string why{};
+};
+
 using EventBody = std::variant<ExperimentCreated, ExperimentPaused, ExperimentResumed, ExperimentStopping,
                                ExperimentEnded, TrialCreated, TrialPromoted, LengthReached, TrialPaused, TrialQueued,
                                TrialExitedEarly, TrialEnded, LeaseGranted, AttemptStarted, ReportTaken, AttemptLost,
                                WorkerJoined, WorkerLost, LimitsChanged, AttemptAdopted, WorkerQuarantined,
                                WorkerReleased, SlotsQuarantined, SlotsReleased, CheckpointsCollected,
-                               CheckpointsDeleted, SlotWithdrawn, SlotRestored, MemberExited, MemberLost, GangEnded>;
+                               CheckpointsDeleted, SlotWithdrawn, SlotRestored, MemberExited, MemberLost, GangEnded,
+                               StartPutOff>;
 
 struct Event {
   Lsn lsn;     ///< From 1 without gaps.

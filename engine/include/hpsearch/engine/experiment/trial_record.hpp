@@ -103,6 +103,10 @@ struct Mishaps {
   std::uint32_t crashes = 0;        ///< Attempts in a row that failed without a single report.
   WorkerId crashed_on;              ///< The last of them.
   bool crashed_elsewhere = false;   ///< Not all of them on one worker.
+  std::uint64_t false_starts = 0;   ///< Attempts in a row that were over at once, by nobody's failure …
+  WorkerId last_false_start;        ///< … the last of them by this worker's doing; 0 = by none's …
+  std::string why_false;            ///< … and why.
+  Instant not_before;               ///< When it is tried again, therefore.
 };
 
 /// A complete checkpoint in the store's checkpoint storage.

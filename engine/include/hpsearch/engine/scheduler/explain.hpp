@@ -6,6 +6,7 @@
 #include <string>
 
 #include "hpsearch/engine/base/id.hpp"
+#include "hpsearch/engine/base/instant.hpp"
 #include "hpsearch/engine/cluster/worker.hpp"
 #include "hpsearch/engine/experiment/experiment_record.hpp"
 
@@ -23,10 +24,14 @@ struct Explanation {
 
 /// `trial` exists in `record`. Cost: O(log trials + workers).
 [[nodiscard]] Explanation explain(const ExperimentRecord& record, TrialNumber trial,
-                                  const std::map<WorkerId, WorkerRecord>& workers);
+                                  const std::map<WorkerId, WorkerRecord>& workers, Instant now);
 
 /// Why nothing of an active experiment runs, or "" when something does or it is not active. Cost: O(workers).
-[[nodiscard]] std::string waits_for(const ExperimentRecord& record, const std::map<WorkerId, WorkerRecord>& workers);
+[[nodiscard]] std::string waits_for(const ExperimentRecord& record, const std::map<WorkerId, WorkerRecord>& workers,
+                                    Instant now);
+
+/// Why the worker gets no leases for a while although it is there, and for how long; "" when it gets some.
+[[nodiscard]] std::string rest_of(const WorkerRecord& worker, Instant now);
 
 /// The fewest further results, all behind a result of this rank (from 0), after which a rung of `size` results
 /// keeps it: floor(n / divisor) > rank.

@@ -117,7 +117,7 @@ class WorkerMachine {
   void obey(const proto::Hold& hold, engine::Instant now);
   void obey(const proto::Resync& resync, engine::Instant now);
   void obey(const proto::ReadLog& request, engine::Instant now);
-  void obey(const proto::RetryAfter& retry, engine::Instant now);
+  void obey(const proto::RetryAfter& retry, const proto::Envelope& envelope, engine::Instant now);
   void obey(const proto::Refused& refused, const proto::Envelope& envelope, engine::Instant now);
 
   [[nodiscard]] bool stale(const proto::Envelope& envelope) const noexcept;
