@@ -163,9 +163,11 @@ TEST_F(FalseStarts, APausedTrialWaitsOnWhenItIsResumed) {
   cluster.join("w", 2);
   const ExperimentId id = cluster.create(random_config(1, 1));
   end_all(interrupted());
+  wait();
   cluster.step(PauseExperiment{id});
+  cluster.join("w", 2, 2);  // Its agent was restarted, and has not got it any more.
   cluster.step(ResumeExperiment{id});
-  EXPECT_FALSE(cluster.trial(id, 0).live);
+  EXPECT_FALSE(cluster.trial(id, 0).live) << "three in a row";
   wait();
   EXPECT_TRUE(cluster.trial(id, 0).live);
 }

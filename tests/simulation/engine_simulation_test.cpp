@@ -237,7 +237,16 @@ class Life {
       }
     }
     cluster_.step(LookAtClock{});
-    for (int turn = 0; turn < 10'000 && !cluster_.attempts.empty() && !testing::Test::HasFailure(); ++turn) {
+    for (int turn = 0; turn < 10'000 && !testing::Test::HasFailure(); ++turn) {
+      if (cluster_.attempts.empty()) {
+        const auto due = cluster_.engine.next_deadline();
+        if (!due) {
+          break;
+        }
+        cluster_.now = std::max(cluster_.now, *due);  // What is put off is waited for.
+        cluster_.step(LookAtClock{});
+        continue;
+      }
       const AttemptKey key = cluster_.attempts.begin()->first;
       const TestAttempt& attempt = cluster_.attempts.begin()->second;
       if (attempt.decision && attempt.decision->directive != Directive::train_on) {

@@ -133,14 +133,15 @@ std::string idle_slot(const Engine& engine) {
   std::uint64_t free = 0;
   for (const auto& [id, worker] : engine.workers()) {
     total += worker.present ? worker.slots.total() : 0;
-    free += worker.present ? worker.slots.free() : 0;
+    const bool rests = worker.rests_until > engine.last_instant();
+    free += worker.present && !rests ? worker.slots.free() : 0;
   }
   for (const auto& [id, record] : engine.experiments()) {
     const std::uint64_t asked = record.config.searcher.max_concurrent_trials;
     // Every trial here holds one slot, so both limits count the same.
     const std::uint64_t limit =
         std::min(asked == 0 ? total : asked, record.config.resources.max_slots.value_or(total));
-    const bool may_run_more = record.running.size() < limit;
+    const bool may_run_more = record.running.size() + record.put_off.size() < limit;  // Those keep their places.
     if (free == 0 || record.state != ExperimentState::active || !may_run_more ||
         record.config.resources.slots_per_trial != 1) {
       continue;
