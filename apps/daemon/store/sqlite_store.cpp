@@ -70,8 +70,8 @@ struct SqliteStore::Impl {
     if (auto migrated = migrate(file); !migrated) {
       return migrated;
     }
-    // A process that died over a failed sync leaves in the kernel's memory what is not on the disk and what no later
-    // sync will put there: written and synced anew, it is.
+    // Of the database, too, a failed sync may have left in the kernel's memory what no later sync puts on the disk: moved
+    // there anew from the log, it is.
     if (auto emptied = file.empty_log(); !emptied) {
       return emptied;
     }
@@ -210,8 +210,8 @@ Result<std::unique_ptr<SqliteStore>> SqliteStore::open(const std::string& path, 
   impl->files = &place.files;
   impl->pages_per_checkpoint = place.pages_per_checkpoint;
   // SQLite would end the log where it is damaged, and remove what is behind.
-  if (auto whole = check_log_of(place.files, path); !whole) {
-    return whole.error();
+  if (auto renewed = renew_log_of(place.files, path); !renewed) {
+    return renewed.error();
   }
   if (auto opened = impl->file.open(path, place.files.sqlite_name()); !opened) {
     return opened.error();

@@ -1,7 +1,7 @@
 #include "daemon/store/write_ahead_log.hpp"
 
+#include <array>
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 namespace hpsearch::daemon {
@@ -10,6 +10,7 @@ namespace {
 using engine::Done;
 using engine::Errc;
 using engine::Error;
+using engine::Result;
 using engine::Status;
 
 constexpr std::size_t header_bytes = 32;
@@ -117,6 +118,20 @@ Error damaged(const std::string& what, std::size_t place) {
                              ") is damaged: it was stored before what lies behind it, which is whole"};
 }
 
+std::string log_of(const std::string& path) { return path + "-wal"; }
+
+/// Empty when there is none.
+Result<std::vector<std::byte>> checked_log(FileSystem& files, const std::string& name) {
+  auto log = files.read(name);
+  if (!log) {
+    return log.error().code == Errc::not_found ? Result(std::vector<std::byte>()) : log;
+  }
+  if (auto checked = check_write_ahead_log(*log); !checked) {
+    return Error{checked.error().code, "the write-ahead log " + name + ": " + checked.error().message};
+  }
+  return log;
+}
+
 }  // namespace
 
 Status check_write_ahead_log(std::span<const std::byte> log) {
@@ -150,15 +165,18 @@ Status check_write_ahead_log(std::span<const std::byte> log) {
 }
 
 Status check_log_of(FileSystem& files, const std::string& path) {
-  const std::string name = path + "-wal";
-  const auto log = files.read(name);
+  const auto log = checked_log(files, log_of(path));
+  return log ? Status(Done{}) : Status(log.error());
+}
+
+Status renew_log_of(FileSystem& files, const std::string& path) {
+  const std::string name = log_of(path);
+  const auto log = checked_log(files, name);
   if (!log) {
-    return log.error().code == Errc::not_found ? Status(Done{}) : Status(log.error());
+    return log.error();
   }
-  if (auto checked = check_write_ahead_log(*log); !checked) {
-    return Error{checked.error().code, "the write-ahead log " + name + ": " + checked.error().message};
-  }
-  return Done{};
+  const std::array parts{std::span<const std::byte>(*log)};
+  return log->empty() ? Status(Done{}) : write_file_durably(files, name, parts);
 }
 
 }  // namespace hpsearch::daemon

@@ -29,4 +29,12 @@ namespace hpsearch::daemon {
 /// The same of the log of the database at `path`; fine when it has none.
 [[nodiscard]] engine::Status check_log_of(FileSystem& files, const std::string& path);
 
+/// Checks it, and puts a copy in its place that is on the disk for certain.
+///
+/// A process that died over a failed sync leaves commits that only the kernel's memory holds; it may call them clean, and
+/// then no later sync writes them. Read back they look like all others. Were they moved into the database before they are
+/// durable themselves, a power failure in the middle of that would leave a part of them there and nothing to mend it with.
+/// Fails:   as check_write_ahead_log(); unavailable: the copy cannot be written.
+[[nodiscard]] engine::Status renew_log_of(FileSystem& files, const std::string& path);
+
 }  // namespace hpsearch::daemon

@@ -532,6 +532,35 @@ std::vector<std::string> decisions_on(DiskImage image) {
   return decided;
 }
 
+/// Power fails before each storage call of a start: the one after it finds everything.
+void lose_power_while_starting(const DiskImage& image, const SteadyWorker& worker, engine::Lsn acknowledged,
+                               engine::Draw& draw) {
+  bool died = true;
+  for (std::uint64_t last = 1; died; ++last) {
+    SCOPED_TRACE("power fails before storage call " + std::to_string(last) + " of the next start");
+    DiskImage left = image;
+    {
+      SteadyWorker same = worker;
+      Life life(left, same);
+      died = false;
+      static_cast<void>(life.open([&](DiskCall, const std::string&) {
+        if (life.disk().calls() != last) {
+          return 0;
+        }
+        died = true;
+        life.disk().die();
+        return EIO;
+      }));
+    }
+    left.lose_power(draw);
+    SteadyWorker same = worker;
+    Life life(left, same);
+    const engine::Status opened = life.open();
+    ASSERT_TRUE(opened) << opened.error().message;
+    ASSERT_GE(life.engine().last_lsn(), acknowledged) << "an acknowledged event is lost";
+  }
+}
+
 /// A search one of whose storage calls fails: what the store says holds, whatever the kernel did with what it could
 /// not write, and also when power fails later.
 void fail_one_call(const Value& search, const std::vector<std::string>& decided, std::uint64_t failing, int error) {
@@ -555,6 +584,10 @@ void fail_one_call(const Value& search, const std::vector<std::string>& decided,
       }
     }
   }
+  engine::Draw draw(failing, engine::TrialNumber(0), "power");
+  if (error == EIO) {
+    ASSERT_NO_FATAL_FAILURE(lose_power_while_starting(image, worker, acknowledged, draw));
+  }
   {
     Life life(image, worker);
     const engine::Status opened = life.open();
@@ -564,7 +597,6 @@ void fail_one_call(const Value& search, const std::vector<std::string>& decided,
     life.live(12);
     acknowledged = life.store()->taken;
   }
-  engine::Draw draw(failing, engine::TrialNumber(0), "power");
   for (int way = 0; way < 4; ++way) {
     DiskImage left = image;
     left.lose_power(draw);
