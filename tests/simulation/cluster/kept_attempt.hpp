@@ -38,7 +38,6 @@ struct KeptAttempt {
   std::unique_ptr<Training> training;
   bool children = false;           ///< The program is gone, something it started is not.
   bool terminated = false;
-  bool ended_for_silence = false;
   bool killed = false;
   bool stuck = false;              ///< It survives SIGKILL, says its keeper.
   engine::Instant said_at;         ///< It said or heard something then, or began.

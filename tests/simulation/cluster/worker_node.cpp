@@ -477,7 +477,6 @@ void WorkerNode::carry_out(const SignalProgram& signal) {
   const bool silent = timeout > Duration{} && time_.now() - kept->said_at >= timeout;
   if (silent && !kept->terminated) {
     reached(Probe::ended_for_saying_nothing);
-    kept->ended_for_silence = true;  // Also when it says something after all.
   }
   const bool orphaned = orphans_end_after_ > Duration{} && time_.now() - welcomed_at_ >= orphans_end_after_;
   const bool broken = std::any_of(ailing_.begin(), ailing_.end(), [&kept](const AilingSlot& ailing) {
@@ -487,8 +486,8 @@ void WorkerNode::carry_out(const SignalProgram& signal) {
   if (orphaned) {
     reached(Probe::orphan_ended);
   }
-  kept->own = kept->own || orphaned || broken;
-  promises_.program_signalled(signal.key, asked_to_stop_ || kept->ended_for_silence || kept->own);
+  kept->own = kept->own || silent || orphaned || broken;  // Also when it says something after all.
+  promises_.program_signalled(signal.key, asked_to_stop_ || kept->own);
   kept->asked = true;
   if (!kept->training->alive()) {
     if (signal.kill && kept->children) {
