@@ -22,11 +22,14 @@ ROOMS = {
     "patterns": ({"engine"}, r"re2/", True),
     "workers/shell": ({"engine", "proto", "net", "context", "patterns", "workers/core"}, r"CLI/", False),
     "workers/determined": ({"engine", "proto", "net", "workers/core", "workers/shell"}, "", False),
-    "apps/daemon/store": ({"engine", "proto", "net"}, r"sqlite3\.h", False),
-    "apps/daemon": ({"engine", "searchers", "proto", "net", "context", "patterns", "apps/daemon/store"}, r"CLI/", False),
+    "apps/daemon/store": ({"engine", "proto"}, r"sqlite3\.h", False),
+    "apps/daemon/keys": ({"engine", "net", "apps/daemon/store"}, "", False),
+    "apps/daemon": ({"engine", "searchers", "proto", "net", "context", "patterns", "apps/daemon/store",
+                     "apps/daemon/keys"}, r"CLI/", False),
     # preview, validate and simulate run offline, so the command line needs the searchers themselves; the store's
     # tools are for when no daemon runs, so it needs the store.
-    "apps/cli": ({"engine", "searchers", "surrogates", "proto", "net", "context", "patterns", "apps/daemon/store"},
+    "apps/cli": ({"engine", "searchers", "surrogates", "proto", "net", "context", "patterns", "apps/daemon/store",
+                  "apps/daemon/keys"},
                  r"yaml-cpp/|CLI/|re2/", False),
 }
 

@@ -5,7 +5,7 @@
 #include "cli/table.hpp"
 #include "cli/text.hpp"
 #include "cli/verbs.hpp"
-#include "daemon/store/worker_keys.hpp"
+#include "daemon/keys/worker_keys.hpp"
 #include "hpsearch/net/curve.hpp"
 
 namespace hpsearch::cli {

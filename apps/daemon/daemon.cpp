@@ -21,7 +21,7 @@
 #include "daemon/storage_watch.hpp"
 #include "daemon/store/snapshot_files.hpp"
 #include "daemon/store/sqlite_store.hpp"
-#include "daemon/store/worker_keys.hpp"
+#include "daemon/keys/worker_keys.hpp"
 #include "daemon/worker_gate.hpp"
 #include "daemon/worker_port.hpp"
 #include "hpsearch/net/http.hpp"

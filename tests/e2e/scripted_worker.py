@@ -277,6 +277,8 @@ class ScriptedWorker(threading.Thread):
                 self.problem = f"leased twice: {attempt.key}, then {body['lease']}"
                 return False
             self.say(wire, "STARTED", attempt.key)
+        elif kind == "RETRY_AFTER" and session:
+            pass  # A full disk takes no reports; what is not acknowledged is said again.
         elif kind in ("FENCED", "HOLD", "REFUSED", "RETRY_AFTER"):
             self.problem = f"{kind} {body}"
             return False

@@ -1,4 +1,4 @@
-#include "daemon/store/worker_keys.hpp"
+#include "daemon/keys/worker_keys.hpp"
 
 #include <fcntl.h>
 #include <sys/file.h>
