@@ -189,7 +189,8 @@ void WorkerGate::end_what_is_not_allowed() {
   for (const net::Peer& peer : denied) {
     const Session& session = sessions_.at(peer);
     net::log(net::Level::warning, "worker \"" + name_of(session.worker) + "\" is not heard any more: its key is not allowed");
-    refuse(peer, "the key " + session.key + " is not allowed any more", 0);
+    // As an answer to its HELLO: while it holds attempts it goes on knocking, in case that was a mistake.
+    refuse(peer, "the key " + session.key + " is not allowed any more", counterparts_[session.worker].agent.incarnation);
     end_session(peer);
   }
 }

@@ -64,7 +64,7 @@ void WorkerNode::boot() {
   identity.ailing = ailing_;
   WorkerRules rules;
   rules.orphans_end_after = orphans_end_after_;
-  welcomed_at_ = time_.now();
+  in_session_at_ = time_.now();
   machine_.emplace(identity, rules, engine::Draw(seed_ + incarnation_, engine::TrialNumber(number_), "retry"));
   working_ = true;
   for (const Effect& effect : machine_->start(agent_.now(), read_spools(), known_)) {
@@ -212,9 +212,6 @@ void WorkerNode::hear(const Frame& frame) {
   agent_.deliver([this, frame] {
     auto decoded = proto::decode_from_daemon(*frame);
     if (decoded) {
-      if (std::holds_alternative<proto::Welcome>(decoded->message)) {
-        welcomed_at_ = time_.now();
-      }
       push(FrameReceived{*std::move(decoded)});
     }
   });
@@ -478,7 +475,7 @@ void WorkerNode::carry_out(const SignalProgram& signal) {
   if (silent && !kept->terminated) {
     reached(Probe::ended_for_saying_nothing);
   }
-  const bool orphaned = orphans_end_after_ > Duration{} && time_.now() - welcomed_at_ >= orphans_end_after_;
+  const bool orphaned = was_alone_too_long();
   const bool broken = std::any_of(ailing_.begin(), ailing_.end(), [&kept](const AilingSlot& ailing) {
     const auto& slots = kept->spec.slots;
     return ailing.broken && std::find(slots.begin(), slots.end(), ailing.slot) != slots.end();
@@ -605,7 +602,20 @@ void WorkerNode::carry_out(const PublishCheckpoint& publish) {
 
 // --- the daemon ---
 
+/// By what it said in a session last; it may have been alone for less.
+bool WorkerNode::was_alone_too_long() const {
+  return orphans_end_after_ > Duration{} && time_.now() - in_session_at_ >= orphans_end_after_;
+}
+
 void WorkerNode::carry_out(const SendMessage& send) {
+  if (send.envelope.session_epoch != 0) {
+    if (was_alone_too_long()) {  // They were asked to end, and are signalled when they do not.
+      for (auto& [key, kept] : attempts_) {
+        kept->own = true;
+      }
+    }
+    in_session_at_ = time_.now();
+  }
   if (const auto* told = std::get_if<proto::Reports>(&send.message)) {
     for (const engine::Report& report : told->reports) {
       const auto* exit = std::get_if<engine::ExitReport>(&report);

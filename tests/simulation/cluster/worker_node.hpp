@@ -75,6 +75,7 @@ class WorkerNode {
   void hand_in(const Kept& kept);
   [[nodiscard]] Kept find(const engine::AttemptKey& key) const;
 
+  [[nodiscard]] bool was_alone_too_long() const;
   void carry_out(const workers::SendMessage& send);
   void carry_out(const workers::StartProgram& start);
   void carry_out(const workers::AttachProgram& attach);
@@ -118,7 +119,7 @@ class WorkerNode {
   std::vector<workers::AilingSlot> ailing_;
   std::uint64_t troubles_ = 0;
   engine::Duration orphans_end_after_{};  // 0: they run on.
-  engine::Instant welcomed_at_;
+  engine::Instant in_session_at_;  ///< When it said something in a session.
   std::deque<workers::Input> inputs_;
   bool working_ = false;
   bool refused_ = false;
