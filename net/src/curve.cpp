@@ -129,9 +129,11 @@ Result<CurveKeys> curve_keys_in(const std::string& directory) {
   }
   Key made_public{};
   Key made_secret{};
-  if (::zmq_curve_keypair(made_public.data(), made_secret.data()) != 0) {
-    return Error{Errc::unavailable, "libzmq was built without CURVE"};
-  }
+  do {
+    if (::zmq_curve_keypair(made_public.data(), made_secret.data()) != 0) {
+      return Error{Errc::unavailable, "libzmq was built without CURVE"};
+    }
+  } while (made_public.front() == '-');  // On a command line it would be an option.
   keys = {made_public.data(), made_secret.data()};
   if (auto written = write_secret(directory, path, keys.secret_key); !written) {
     return written.error();

@@ -108,7 +108,8 @@ class Traced:
         """The exit status; strace hands on how its child ended."""
         if self.popen.poll() is None:
             children = pathlib.Path(f"/proc/{self.popen.pid}/task/{self.popen.pid}/children").read_text().split()
-            for child in children or [self.popen.pid]:
+            # A child that is gone has ended by its fault, which strace is about to say.
+            for child in children or ([self.popen.pid] if how == signal.SIGKILL else []):
                 try:
                     os.kill(int(child), how)
                 except ProcessLookupError:

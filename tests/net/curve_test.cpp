@@ -41,6 +41,13 @@ TEST(CurveKeys, AreMadeOnceAndForTheirOwnerOnly) {
   EXPECT_NE(made_in(scratch, "other").public_key, made.public_key);
 }
 
+TEST(CurveKeys, MayStandOnACommandLine) {
+  const Scratch scratch;
+  for (int i = 0; i < 400; ++i) {
+    ASSERT_NE(made_in(scratch, std::to_string(i)).public_key.front(), '-');
+  }
+}
+
 TEST(CurveKeys, ThatOthersMayReadAreRefused) {
   const Scratch scratch;
   made_in(scratch, "state");
