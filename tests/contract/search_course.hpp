@@ -146,6 +146,7 @@ class Course {
       if (finished_) {
         break;
       }
+      close_what_can_be();  // As the engine does: before anything else happens, which might change a rank.
       ASSERT_FALSE(running_.empty()) << "nothing runs, nothing is wanted, and the search is not finished";
       ASSERT_GT(turns_left--, 0U) << "the search does not end";
       if (happens(weather_.cancel_waiting)) {
