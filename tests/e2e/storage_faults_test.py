@@ -64,6 +64,7 @@ class Traced:
 
     def __init__(self, case, number, fault, *options):
         self.log = case.folder / f"life-{number}.log"
+        self.traced = bool(fault)
         self.port = harness.free_port()
         call = fault.split(":")[0]
         command = [*(["strace", "-f", "-o", "/dev/null", "-e", f"trace={call}", "-e",
@@ -108,8 +109,9 @@ class Traced:
         """The exit status; strace hands on how its child ended."""
         if self.popen.poll() is None:
             children = pathlib.Path(f"/proc/{self.popen.pid}/task/{self.popen.pid}/children").read_text().split()
-            # A child that is gone has ended by its fault, which strace is about to say.
-            for child in children or ([self.popen.pid] if how == signal.SIGKILL else []):
+            # Where strace has no child any more, its fault has ended it, and strace is about to say how.
+            is_over = self.traced and how != signal.SIGKILL
+            for child in children or ([] if is_over else [self.popen.pid]):
                 try:
                     os.kill(int(child), how)
                 except ProcessLookupError:
