@@ -308,7 +308,9 @@ void WorkerGate::greet(const net::Peer& peer, const proto::Envelope& envelope, c
       older->second.superseded = true;
       older->second.superseded_at = runtime_.now();
       if (hello.incarnation > counterpart.agent.incarnation) {
-        refuse(older->first, "a later start of worker \"" + hello.name + "\" has taken its place", 0);
+        // To that start by its number: a HELLO of it that was played back may have come over the later one's connection.
+        refuse(older->first, "a later start of worker \"" + hello.name + "\" has taken its place",
+               counterpart.agent.incarnation);
       }
     }
   }
