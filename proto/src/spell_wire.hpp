@@ -91,6 +91,7 @@ void spell(auto& fields, Is<Welcome> auto& welcome) {
   fields("beat_every_ms", welcome.beat_every_ms);
   fields.maybe("attempts", welcome.attempts);
   fields.maybe("http", welcome.http);
+  fields.maybe("credit", welcome.credit);
 }
 
 template <>
@@ -104,6 +105,7 @@ inline constexpr const char* tag_of<Ack> = "ACK";
 void spell(auto& fields, Is<Ack> auto& ack) {
   spell(fields, ack.key);
   fields("upto", ack.upto);
+  fields.maybe("credit", ack.credit);
 }
 
 template <>
