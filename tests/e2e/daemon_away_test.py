@@ -105,6 +105,25 @@ class DaemonAway(harness.Case):
             print(f"daemon {scene.name}: {len(scene.processes)} of {len(scene.processes)} trainings kept their process, "
                   f"{len(CODES)} of {len(CODES)} exits arrived", file=sys.stderr)
 
+    def test_who_waits_at_its_length_is_paused_where_the_operator_wants_it(self):
+        cluster = harness.Cluster(self)
+        cluster.start_daemon()
+        cluster.wait_until_up()
+        cluster.start_worker(4, "worker", "--orphan-policy", "pause_at_rung=1")
+        searcher = {"name": "async_halving", "max_trials": 9, "num_rungs": 3, "divisor": 3, "max_length": 45}
+        experiment = cluster.submit(harness.experiment(self.ledger_path, searcher, fake={"STEP_SECONDS": 0.05}, max_restarts=0))
+        harness.wait_for(lambda: len({line["trial"] for line in self.ledger.of("step")}) >= 4, "four trainings to run")
+        cluster.kill_daemon()
+
+        def nobody_runs():
+            return len(self.ledger.of("end")) == len(self.ledger.of("start"))
+        harness.wait_for(nobody_runs, "every training to reach its length and leave")
+        self.assertIn("pause", {line["why"] for line in self.ledger.of("end")})
+        cluster.start_daemon()
+        self.assertEqual(cluster.wait_until_over(experiment), "COMPLETED")
+        self.judge(cluster, experiment, 4)  # Who went on did so from its checkpoint: no step was trained twice.
+        self.assertEqual({trial["restarts"] for trial in cluster.trials(experiment)}, {0})
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -120,6 +120,38 @@ TEST(Experiment, LargerMetricsWinWhereTheUserSaysSo) {
   EXPECT_EQ(cluster.engine.find(id)->best, TrialNumber(1));
 }
 
+TEST(Experiment, PausedByItsWorkerAtItsLengthIsDecidedByItsReport) {
+  for (const double metric : {0.1, 0.9}) {
+    TestCluster cluster;
+    const WorkerId worker = cluster.join("a", 1);
+    const ExperimentId id = cluster.create(asha_config(9, 1));
+    for (const double before : {0.5, 0.6}) {  // Neither is among the best third of so few.
+      const AttemptKey key = cluster.attempts.begin()->first;
+      cluster.report(key, 1, before);
+      cluster.exit(key);
+    }
+    const AttemptKey key = cluster.live(id, 2);
+    ExitReport paused;
+    paused.cause = ExitReport::Cause::ended_by_agent;
+    cluster.attempts.erase(key);
+    cluster.step(TakeReports{worker, key, 1,
+                             {MetricsReport{Units{1}, {{"score", metric}}}, CheckpointReport{Units{1}, "/c/2", 1, 1},
+                              paused}});
+    const TrialRecord& trial = cluster.trial(id, 2);
+    EXPECT_EQ(trial.restarts, 0U);
+    if (metric > 0.5) {
+      EXPECT_EQ(trial.state, TrialState::paused);
+      EXPECT_FALSE(trial.live.has_value());
+      continue;
+    }
+    EXPECT_EQ(trial.length, Units{3});
+    EXPECT_EQ(trial.attempts, 2U);
+    const TestAttempt& next = cluster.attempts.at(cluster.live(id, 2));
+    EXPECT_EQ(next.spec.latest_checkpoint, "/c/2");
+    EXPECT_EQ(next.spec.length, Units{3});
+  }
+}
+
 TEST(Experiment, PromotedReporterKeepsItsSlotAndProcess) {
   TestCluster cluster;
   cluster.join("a", 1);

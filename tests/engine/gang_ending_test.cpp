@@ -223,5 +223,32 @@ TEST_F(RunningGang, SpeaksWellOfAllItsWorkersByItsReports) {
   EXPECT_TRUE(cluster.engine.workers().at(b).quick_failures.empty());
 }
 
+TEST_F(Gangs, PausedByTheWorkerOfRank0GoesOnWithoutACountedRestart) {
+  const WorkerId a = join("1", 2);
+  const WorkerId b = join("2", 2);
+  Value::Map others{{"resources", Value::Map{{"slots_per_trial", 4}}}, {"launch", Value::Map{{"kind", "pytorch"}}}};
+  experiment = *step(submit(asha_config(9, 1, false, std::move(others)))).created;
+  for (const double metric : {0.5, 0.6}) {  // Neither is among the best third of so few.
+    step(TakeReports{a, launched.at(a).key, 1, {MetricsReport{Units{1}, {{"score", metric}}}}});
+    exits(a, 0, 2);
+    exits(b, 0);
+  }
+  starts(a);
+  starts(b);
+  const std::uint64_t number = launched.at(a).key.trial.number();
+  ASSERT_EQ(number, 2U);
+  exits(b, 0);  // It followed rank 0, and its worker was back first.
+  ExitReport paused;
+  paused.cause = ExitReport::Cause::ended_by_agent;
+  step(TakeReports{a, launched.at(a).key, 1,
+                   {MetricsReport{Units{1}, {{"score", 0.1}}}, CheckpointReport{Units{1}, "/c/2", 1, 1}, paused}});
+  EXPECT_EQ(trial(number).length, Units{3}) << "promoted by the report, whatever came of its program";
+  EXPECT_EQ(trial(number).attempts, 2U);
+  EXPECT_EQ(launched.at(a).latest_checkpoint, "/c/2");
+  EXPECT_EQ(launched.at(a).key.trial, TrialNumber(number));
+  EXPECT_EQ(trial(number).restarts, 0U);
+  expect_replayable();
+}
+
 }  // namespace
 }  // namespace hpsearch::engine

@@ -126,6 +126,25 @@ void AttemptMachine::end_now(Instant now, AttemptOutput& out) {
   }
 }
 
+bool AttemptMachine::waits_at_length() const {
+  const bool at_length = length_reported_ && *length_reported_ >= length_;
+  const bool to_end = end_as_ || kill_decided_ || fenced_ || forcing_ != Forcing::none;
+  // Other ranks would not be signalled, and who loses a peer fails; an answer is shared with them.
+  const bool hears_signal = speaks_ != Speaks::socket && wants_checkpoint_signal() && spec_.rendezvous.addresses.empty();
+  return phase_ == Phase::running && speaks_for_attempt() && at_length && !to_end && (!asking_.empty() || hears_signal);
+}
+
+void AttemptMachine::pause_alone(Instant now, AttemptOutput& out) {
+  end_as_ = engine::Directive::pause;
+  paused_alone_ = true;
+  spool_at_once_ = true;
+  notice(Notice::Level::warning, "it has trained what it was asked for and no daemon is there to decide: it is paused "
+                                 "(--orphan-policy)",
+         out);
+  answer_ahead(out);
+  ask_to_end(now, out);
+}
+
 /// Not while the checkpoint it was asked for is on its way, and not when there is nothing left to force.
 bool AttemptMachine::may_force() const noexcept {
   const bool suspended = forcing_ == Forcing::asked && publishing_;
@@ -282,6 +301,7 @@ void AttemptMachine::make_exit_report() {
   // was lost: what went before the kill could reach it must not look as if the kill had ended it.
   const bool lost_part = lost_because_ && kill_decided_ && !spec_.rendezvous.addresses.empty();
   report.unkillable = remains_;
+  const char* alone = paused_alone_ && !kill_decided_ ? "paused by its worker: at its length, and no daemon to decide" : "";
   if (!node_failure_.empty() && (failed || !end_)) {
     report.cause = ExitReport::Cause::lost;
     report.message = node_failure_;
@@ -293,11 +313,16 @@ void AttemptMachine::make_exit_report() {
     report.log_tail = end_ ? end_->log_tail : "";
   } else if (!lost_part && (signaled_by_us_ || (lost_because_ && kill_decided_))) {
     report.cause = ExitReport::Cause::ended_by_agent;
+    report.message = alone;
   } else if (!end_ && !lost_because_) {
     report.cause = ExitReport::Cause::lost;  // How its first process ended was not told before the rest is gone.
   } else if (lost_because_) {
     report.cause = ExitReport::Cause::lost;
     report.message = *lost_because_;
+  } else if (paused_alone_) {
+    // However it ended: nobody had decided, so the exit says neither that it failed nor that it was done.
+    report.cause = ExitReport::Cause::ended_by_agent;
+    report.message = alone;
   } else if (failed && end_->out_of_memory) {
     report.cause = ExitReport::Cause::out_of_memory;
     report.message = "ended by the kernel: its memory limit was reached";

@@ -76,6 +76,7 @@ AttemptMachine::AttemptMachine(SpooledAttempt found, AttemptRules rules)
   said_checkpoint_ = state.said_checkpoint;
   said_invalid_ = state.said_invalid;
   no_progress_ = state.no_progress;
+  paused_alone_ = state.paused_alone;
   remains_ = spooled_remains_ = state.unkillable;
   lost_checkpoint_ = state.lost_checkpoint;
   to_publish_.assign(state.checkpoints.begin(), state.checkpoints.end());
@@ -200,6 +201,7 @@ SpooledState AttemptMachine::state_to_spool() const {
   state.said_checkpoint = said_checkpoint_;
   state.said_invalid = said_invalid_;
   state.no_progress = no_progress_;
+  state.paused_alone = paused_alone_;
   state.unkillable = remains_ && phase_ == Phase::exited;  // Before that, the next agent finds it stuck by itself.
   state.lost_checkpoint = lost_checkpoint_;
   state.asking = asking_;

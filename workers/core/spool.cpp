@@ -114,6 +114,9 @@ std::string state_text(const SpooledState& state) {
   if (state.no_progress) {
     map["no_progress"] = true;
   }
+  if (state.paused_alone) {
+    map["paused_alone"] = true;
+  }
   if (state.unkillable) {
     map["unkillable"] = true;
   }
@@ -188,6 +191,7 @@ std::optional<SpooledState> state_from(std::string_view text) {
   state.said_checkpoint = is_true(map, "said_checkpoint");
   state.said_invalid = is_true(map, "said_invalid");
   state.no_progress = is_true(map, "no_progress");
+  state.paused_alone = is_true(map, "paused_alone");
   state.unkillable = is_true(map, "unkillable");
   state.lost_checkpoint = text_in(map, "lost_checkpoint");
   for (const Value& question : list_in(map, "asking")) {

@@ -82,7 +82,9 @@ std::optional<Instant> WorkerMachine::next_wake() const noexcept {
   for (const auto& [key, attempt] : attempts_) {
     wake = earlier(wake, attempt.next_wake());
   }
-  return earlier(earlier(wake, probe_at_), orphans_due());
+  const bool waits = std::any_of(attempts_.begin(), attempts_.end(),
+                                 [](const auto& entry) { return entry.second.waits_at_length(); });
+  return earlier(earlier(earlier(wake, probe_at_), orphans_due()), waits ? pauses_due() : std::nullopt);
 }
 
 // --- what happened ---
@@ -371,12 +373,16 @@ void WorkerMachine::settle(Instant now) {
   AttemptOutput out;
   const std::size_t window =
       std::min(window_of_one, window_of_all / std::max<std::size_t>(1, attempts_.size()));
+  const std::optional<Instant> pauses = pauses_due();
   for (auto at = attempts_.begin(); at != attempts_.end();) {
     if (at->second.finished()) {
       done_.insert(at->first);
       adopted_.erase(at->first);
       at = attempts_.erase(at);
       continue;
+    }
+    if (pauses && now >= *pauses && at->second.waits_at_length()) {
+      at->second.pause_alone(now, out);
     }
     at->second.spool(now, out);
     if (session_ == Session::ready) {
@@ -497,6 +503,13 @@ void WorkerMachine::end_when_done(Instant now) {
 std::optional<Instant> WorkerMachine::orphans_due() const noexcept {
   const bool waits = rules_.orphans_end_after > Duration{} && !orphans_ended_ && session_ != Session::ready;
   return waits && !attempts_.empty() ? std::optional(alone_since_ + rules_.orphans_end_after) : std::nullopt;
+}
+
+/// Nobody decides about them before a daemon is back, and then they go on from what they leave here. Those below their
+/// lengths have work to do.
+std::optional<Instant> WorkerMachine::pauses_due() const noexcept {
+  const bool alone = rules_.orphans_pause_after > Duration{} && session_ != Session::ready;
+  return alone ? std::optional(alone_since_ + rules_.orphans_pause_after) : std::nullopt;
 }
 
 /// Their trials run again, from their last checkpoints, once a daemon hears of it. Nothing says that they would not

@@ -127,21 +127,36 @@ void raise_descriptor_limit() {
   }
 }
 
-/// "continue" or "stop_after=SECONDS"; how long programs run on without a daemon, 0 for ever.
-engine::Result<engine::Duration> orphans_end_after(const std::string& policy) {
+/// What becomes of programs without a daemon: "continue", "pause_at_rung", "pause_at_rung=SECONDS" or
+/// "stop_after=SECONDS".
+engine::Status take_orphan_policy(const std::string& policy, WorkerRules& rules) {
   constexpr std::string_view stop_after = "stop_after=";
+  constexpr std::string_view pause_at_rung = "pause_at_rung=";
+  // A daemon's restart, also with its machine, is shorter: a program that was paused has to be started again.
+  constexpr engine::Duration patience = engine::Duration::seconds(120);
   constexpr double longest = 10 * 365 * 86'400.0;
   if (policy == "continue") {
-    return engine::Duration{};
+    return engine::Done{};
   }
-  const std::string number = policy.starts_with(stop_after) ? policy.substr(stop_after.size()) : "";
+  if (policy == "pause_at_rung") {
+    rules.orphans_pause_after = patience;
+    return engine::Done{};
+  }
+  const bool pauses = policy.starts_with(pause_at_rung);
+  const std::string number = pauses                          ? policy.substr(pause_at_rung.size())
+                             : policy.starts_with(stop_after) ? policy.substr(stop_after.size())
+                                                              : "";
   double seconds = 0;
   const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), seconds);
   if (error != std::errc{} || end != number.data() + number.size() || !(seconds >= 1 && seconds <= longest)) {
-    return engine::Error{engine::Errc::bad_request, "--orphan-policy is \"" + policy +
-                                                        "\"; it must be continue or stop_after=SECONDS, at least 1"};
+    return engine::Error{engine::Errc::bad_request,
+                         "--orphan-policy is \"" + policy +
+                             "\"; it must be continue, pause_at_rung, pause_at_rung=SECONDS or stop_after=SECONDS, "
+                             "at least 1"};
   }
-  return engine::Duration::micros(static_cast<std::int64_t>(seconds * 1'000'000));
+  (pauses ? rules.orphans_pause_after : rules.orphans_end_after) =
+      engine::Duration::micros(static_cast<std::int64_t>(seconds * 1'000'000));
+  return engine::Done{};
 }
 
 /// Processors this process may run on, at least 1.
@@ -256,11 +271,9 @@ engine::Result<WorkerOptions> options_from(const Arguments& arguments) {
   }
   options.rules.attempt.grace =
       engine::Duration::micros(static_cast<std::int64_t>(arguments.grace * 1'000'000));
-  const engine::Result<engine::Duration> orphans = orphans_end_after(arguments.orphan_policy);
-  if (!orphans) {
-    return orphans.error();
+  if (const engine::Status taken = take_orphan_policy(arguments.orphan_policy, options.rules); !taken) {
+    return taken.error();
   }
-  options.rules.orphans_end_after = *orphans;
   options.shim = own_directory() / "hpsearch-shim";
   options.kills_by = ControlGroup::may_be_made() ? "cgroup" : "process table";
   const std::filesystem::path determined_host = own_directory() / "hpsearch-determined";
@@ -409,7 +422,8 @@ int main_of(int argc, char** argv) {
   app.add_option("--grace", arguments.grace, "Seconds a program has to end before it is killed (30)")
       ->check(CLI::Range(0.0, 86'400.0));
   app.add_option("--orphan-policy", arguments.orphan_policy,
-                 "What becomes of programs while no daemon answers: continue (they run on), or stop_after=SECONDS");
+                 "What becomes of programs while no daemon answers: continue (they run on), pause_at_rung[=SECONDS] "
+                 "(those that wait for a decision leave a checkpoint and end; 120), or stop_after=SECONDS");
   app.add_option("--server-key", arguments.server_key,
                  "The daemon's public key, when it runs with --curve: speak with nobody else, and only encrypted");
   app.add_flag("--show-key", arguments.show_key,

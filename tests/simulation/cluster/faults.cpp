@@ -80,6 +80,7 @@ constexpr std::array<FaultKind, fault_count> kinds{{
     {Fault::devices_in_trouble, "devices_in_trouble", per_hour, 0.05, 4},
     {Fault::second_name, "second_name", per_hour, 0.5, 10},
     {Fault::orphans_are_ended, "orphans_are_ended", share, 0.05, 0.9},
+    {Fault::orphans_pause_at_their_rung, "orphans_pause_at_their_rung", share, 0.05, 0.9},
 }};
 
 std::string short_number(double value) {

@@ -87,6 +87,8 @@ std::string_view name_of(Probe probe) noexcept {
       return "two_names_on_one_connection";
     case Probe::orphan_ended:
       return "orphan_ended";
+    case Probe::paused_at_its_rung_by_its_worker:
+      return "paused_at_its_rung_by_its_worker";
   }
   return "";
 }

@@ -49,8 +49,9 @@ enum class Probe : std::uint8_t {
   adopted_on_a_slot_in_trouble,
   two_names_on_one_connection,
   orphan_ended,
+  paused_at_its_rung_by_its_worker,
 };
-inline constexpr std::size_t probe_count = static_cast<std::size_t>(Probe::orphan_ended) + 1;
+inline constexpr std::size_t probe_count = static_cast<std::size_t>(Probe::paused_at_its_rung_by_its_worker) + 1;
 
 /// How often each was reached by the runs of this thread.
 [[nodiscard]] std::array<std::uint64_t, probe_count>& probe_counts() noexcept;

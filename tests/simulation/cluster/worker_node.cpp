@@ -40,6 +40,8 @@ WorkerNode::WorkerNode(VirtualTime& time, Faults& faults, Network& network, Prom
       agent_(time) {
   if (faults_.strikes(Fault::orphans_are_ended)) {
     orphans_end_after_ = Duration::seconds(static_cast<std::int64_t>(60 + draw_.below(3'600)));
+  } else if (faults_.strikes(Fault::orphans_pause_at_their_rung)) {
+    orphans_pause_after_ = Duration::seconds(static_cast<std::int64_t>(20 + draw_.below(600)));
   }
 }
 
@@ -64,6 +66,7 @@ void WorkerNode::boot() {
   identity.ailing = ailing_;
   WorkerRules rules;
   rules.orphans_end_after = orphans_end_after_;
+  rules.orphans_pause_after = orphans_pause_after_;
   in_session_at_ = time_.now();
   machine_.emplace(identity, rules, engine::Draw(seed_ + incarnation_, engine::TrialNumber(number_), "retry"));
   working_ = true;
@@ -513,6 +516,9 @@ void WorkerNode::carry_out(const AnswerProgram& answer) {
   const Kept kept = find(answer.key);
   if (kept && kept->kept && kept->open_question == answer.question) {
     kept->open_question.reset();
+    if (answer.line.find(R"("directive":"continue")") == std::string::npos && answer.line.find("error") == std::string::npos) {
+      told_to_end(*kept, answer.line);
+    }
     kept->said_at = time_.now();
     time_.at(time_.now(), [kept, line = answer.line] {
       if (kept->training) {
@@ -520,6 +526,16 @@ void WorkerNode::carry_out(const AnswerProgram& answer) {
       }
     });
   }
+}
+
+/// By its own worker only where that may, and once no daemon was there for long.
+void WorkerNode::told_to_end(KeptAttempt& kept, const std::string& line) {
+  const bool alone = orphans_pause_after_ > Duration{} && time_.now() - in_session_at_ >= orphans_pause_after_;
+  if (alone && !kept.own && line.find(R"("pause")") != std::string::npos) {
+    kept.own = true;
+    reached(Probe::paused_at_its_rung_by_its_worker);
+  }
+  promises_.program_signalled(kept.spec.key, asked_to_stop_ || kept.own);
 }
 
 void WorkerNode::carry_out(const AnswerAhead& ahead) {

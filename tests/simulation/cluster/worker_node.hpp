@@ -76,6 +76,7 @@ class WorkerNode {
   [[nodiscard]] Kept find(const engine::AttemptKey& key) const;
 
   [[nodiscard]] bool was_alone_too_long() const;
+  void told_to_end(KeptAttempt& kept, const std::string& line);
   void carry_out(const workers::SendMessage& send);
   void carry_out(const workers::StartProgram& start);
   void carry_out(const workers::AttachProgram& attach);
@@ -119,6 +120,7 @@ class WorkerNode {
   std::vector<workers::AilingSlot> ailing_;
   std::uint64_t troubles_ = 0;
   engine::Duration orphans_end_after_{};  // 0: they run on.
+  engine::Duration orphans_pause_after_{};  // 0: they wait on at their lengths.
   engine::Instant in_session_at_;  ///< When it said something in a session.
   std::deque<workers::Input> inputs_;
   bool working_ = false;

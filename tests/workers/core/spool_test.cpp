@@ -50,6 +50,7 @@ SpooledState full_state() {
   state.last_step = Units{4};
   state.length_reported = Units{3};
   state.said_checkpoint = true;
+  state.paused_alone = true;
   state.lost_checkpoint = "no \"room\"";
   state.asking = {QuestionId{5}, QuestionId{6}};
   state.checkpoints = {{.step = Units{4}, .question = QuestionId{7}}, {.step = Units{4}, .question = {}}};

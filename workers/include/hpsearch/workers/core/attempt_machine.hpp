@@ -127,6 +127,11 @@ class AttemptMachine {
   void send(engine::Instant now, std::size_t window, AttemptOutput& out);
 
   // --- the worker ---
+  /// It has done what it was asked for, and waits to hear what comes next or would hear a checkpoint signal. Who only
+  /// prints is asked by neither: it ends by itself, or would lose what it trained.
+  [[nodiscard]] bool waits_at_length() const;
+  /// No daemon is there to decide: it is asked to leave a checkpoint and end, as Directive::pause asks it.
+  void pause_alone(engine::Instant now, AttemptOutput& out);
   void end_now(engine::Instant now, AttemptOutput& out);  ///< SIGTERM, grace, SIGKILL.
   void kill_now(AttemptOutput& out);
   void look_at_clock(engine::Instant now, AttemptOutput& out);
@@ -219,6 +224,7 @@ class AttemptMachine {
   bool told_ = false;                        ///< The program heard end_as_.
   bool waited_for_checkpoint_ = false;       ///< Its patience was renewed once, after a checkpoint.
   bool signaled_by_us_ = false;
+  bool paused_alone_ = false;                ///< It was told to pause while no daemon was there.
   bool no_progress_ = false;                 ///< It is ended for saying nothing.
   bool remains_ = false;                     ///< It is over, and something of it is not.
   std::string stuck_because_;

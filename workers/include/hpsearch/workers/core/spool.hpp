@@ -39,6 +39,7 @@ struct SpooledState {
   bool said_checkpoint = false;
   bool said_invalid = false;
   bool no_progress = false;                    ///< It is ended for saying nothing.
+  bool paused_alone = false;                   ///< `told` is its worker's word, said while no daemon was there.
   bool unkillable = false;                     ///< It has exited, and something of it survives SIGKILL.
   std::string lost_checkpoint;
   std::vector<QuestionId> asking;

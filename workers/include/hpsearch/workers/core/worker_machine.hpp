@@ -42,6 +42,7 @@ struct WorkerRules {
   engine::Duration first_probe = engine::Duration::seconds(5);  ///< Of a disk that takes nothing; then ever later …
   engine::Duration longest_probe = engine::Duration::seconds(300);  ///< … when it fails again soon, up to this.
   engine::Duration orphans_end_after{};  ///< Programs are ended after so long without a session; 0 = they run on.
+  engine::Duration orphans_pause_after{};  ///< So are, resumable, only those that wait at their length; 0 = they wait on.
 };
 
 /// The worker as values: what it hears goes in, what it wants done comes out. It keeps the session with the
@@ -49,8 +50,8 @@ struct WorkerRules {
 ///
 /// A silent daemon changes nothing for programs: they run on, their reports are kept, and the machine knocks
 /// until it is let in. Programs are ended only by a decision, a fence or because this worker is asked to
-/// stop, or, where its operator wants that, because no daemon came back in time (orphans_end_after); never
-/// because something is unknown.
+/// stop, or, where its operator wants that, because no daemon came back in time (orphans_end_after, and for those
+/// that have nothing left to do until somebody decides, orphans_pause_after); never because something is unknown.
 ///
 /// While it holds attempts it obeys only the store that gave them, and no start of its daemon older than the
 /// latest it knows; whom it knows outlives the agent. A refusal then is no end either: who refuses may be the
@@ -141,6 +142,8 @@ class WorkerMachine {
   void end_when_done(engine::Instant now);
   void end_orphans(engine::Instant now);
   [[nodiscard]] std::optional<engine::Instant> orphans_due() const noexcept;
+  /// When those that wait at their lengths are paused; nothing while a daemon is there, or where they wait on.
+  [[nodiscard]] std::optional<engine::Instant> pauses_due() const noexcept;
   void notice(Notice::Level level, std::string text);
   /// By the lease it was started under, or the one it has now.
   [[nodiscard]] AttemptMachine* find(const engine::AttemptKey& key);
