@@ -99,6 +99,10 @@ void WorkerGate::take_frame(const net::Peer& peer, std::span<const std::byte> fr
   }
   const WorkerId id = session.worker;
   runtime_.heard(id);
+  if (Counterpart& counterpart = counterparts_[id]; !counterpart.in_doubt.empty()) {
+    // It answers to the WELCOME of its HELLO: what was not named there it does not have.
+    static_cast<void>(runtime_.perform(engine::DisclaimAttempts{id, std::exchange(counterpart.in_doubt, {})}));
+  }
   const bool newest = framed->envelope.msg_no > session.newest;
   session.newest = std::max(session.newest, framed->envelope.msg_no);
   if (const auto* beat = std::get_if<proto::Beat>(&framed->message)) {
@@ -322,6 +326,7 @@ void WorkerGate::greet(const net::Peer& peer, const proto::Envelope& envelope, c
     counterpart.held.emplace(held.key, held);
   }
   counterpart.on_hold.clear();
+  counterpart.in_doubt.clear();
   counterpart.peer = peer;
   counterpart.hello = envelope.msg_no;
   counterpart.welcomed = false;
@@ -421,6 +426,7 @@ void WorkerGate::carry_out(const engine::Order& order) {
       return;  // It has said HELLO again meanwhile, and the later answer counts; or it is gone.
     }
     found->second.welcomed = true;
+    found->second.in_doubt = welcome->in_doubt;
     for (const auto& attempt : welcome->attempts) {
       const auto held = found->second.held.find(attempt.key);
       if (attempt.fate == engine::WelcomeWorker::Fate::hold && held != found->second.held.end()) {
@@ -433,7 +439,8 @@ void WorkerGate::carry_out(const engine::Order& order) {
                                         " attempts that this store does not know; they run on until hpsearch adopt "
                                         "or hpsearch disown says what shall become of them");
     }
-    send(welcome->worker, proto::Welcome{welcome->worker, beat_every_ms(), welcome->attempts, http_, credit()});
+    send(welcome->worker, proto::Welcome{welcome->worker, beat_every_ms(), welcome->attempts, http_, found->second.hello,
+                                         credit()});
   } else if (const auto* launch = std::get_if<engine::LaunchAttempt>(&order)) {
     engine::LaunchSpec spec = launch->spec;
     if (spec.checkpoint_root.empty()) {

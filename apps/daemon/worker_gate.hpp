@@ -123,6 +123,7 @@ class WorkerGate {
     std::string cloned;              ///< Why this incarnation of it is refused, or "".
     std::map<engine::AttemptKey, engine::HeldAttempt> held;  ///< As it said in its last HELLO.
     std::map<engine::AttemptKey, engine::HeldAttempt> on_hold;
+    std::vector<engine::AttemptKey> in_doubt;  ///< Its HELLO did not name them, and it has not spoken since.
     std::uint64_t hello = 0;         ///< Number of its newest HELLO, among those of its agent.
     std::uint32_t welcomes_due = 0;  ///< HELLOs of it whose answers are on their way.
     bool welcomed = false;

@@ -31,6 +31,7 @@ struct Dispatch {
   Status operator()(const QuarantineWorker& command) const { return quarantine_worker(step, command); }
   Status operator()(const ReleaseWorker& command) const { return release_worker(step, command); }
   Status operator()(const NoteRemains& command) const { return note_remains(step, command); }
+  Status operator()(const DisclaimAttempts& command) const { return disclaim_attempts(step, command); }
   Status operator()(const NoteTroubles& command) const { return note_troubles(step, command); }
   Status operator()(const AdoptAttempt& command) const { return adopt_attempt(step, command); }
   Status operator()(const ConfirmStart& command) const { return confirm_start(step, command); }

@@ -63,6 +63,7 @@ Status end_experiment(Step& step, ExperimentId id, bool at_once);
 Status change_experiment(Step& step, const ChangeExperiment& command);
 Status end_trial(Step& step, const EndTrial& command);
 Status join_worker(Step& step, const JoinWorker& command);
+Status disclaim_attempts(Step& step, const DisclaimAttempts& command);
 Status lose_worker(Step& step, const LoseWorker& command);
 Status expire_leases(Step& step, const ExpireLeases& command);
 Status quarantine_worker(Step& step, const QuarantineWorker& command);

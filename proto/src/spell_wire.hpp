@@ -91,6 +91,7 @@ void spell(auto& fields, Is<Welcome> auto& welcome) {
   fields("beat_every_ms", welcome.beat_every_ms);
   fields.maybe("attempts", welcome.attempts);
   fields.maybe("http", welcome.http);
+  fields.maybe("hello", welcome.hello);
   fields.maybe("credit", welcome.credit);
 }
 

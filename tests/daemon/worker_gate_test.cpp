@@ -154,6 +154,39 @@ TEST(WorkerGate, HelloThatWasOvertakenByALaterOneIsDropped) {
   EXPECT_TRUE(house.runtime->engine().find(key.experiment, key.trial)->live.has_value());
 }
 
+// Found by hpsearch-sim: the daemon that is started again does not know which HELLO was the last.
+TEST(WorkerGate, AHelloThatIsPlayedBackToTheNextDaemonGivesUpNothing) {
+  House house;
+  house.submit(small_search(1));
+  engine::AttemptKey key;
+  {
+    ScriptedWorker worker(house);
+    worker.join();
+    key = worker.wait_for<proto::Lease>().spec.key;
+    worker.send(proto::Started{key});
+    house.pump_until([&] { return house.runtime->engine().find(key.experiment, key.trial)->live->started; });
+  }
+  house.restart();
+  ScriptedWorker played_back(house);
+  EXPECT_EQ(played_back.join().hello, played_back.envelope.msg_no);
+  EXPECT_EQ(house.runtime->engine().find(key.experiment, key.trial)->live->key, key);
+  // Whoever speaks in that session has it, and really holds nothing.
+  played_back.send(proto::Beat{});
+  house.pump_until([&] { return house.runtime->engine().find(key.experiment, key.trial)->attempts == 2; });
+}
+
+TEST(WorkerGate, AnEarlierStartIsRefusedByItsOwnNumber) {
+  House house;
+  ScriptedWorker worker(house);
+  worker.incarnation = 4;
+  worker.join();  // Played back over the connection of the start after it.
+  worker.forget();
+  ScriptedWorker later(house);
+  later.incarnation = 5;
+  later.join();
+  EXPECT_EQ(worker.wait_for<proto::Refused>().incarnation, 4U) << "the later start, if that hears it, is not meant";
+}
+
 TEST(WorkerGate, FramesOfAnEarlierSessionOfTheConnectionAreDropped) {
   House house;
   house.submit(small_search(1));

@@ -493,6 +493,37 @@ TEST(Workers, RestartedAgentLosesWhatItDoesNotHold) {
   EXPECT_EQ(cluster.trial(id, 0).restarts, 0U);
 }
 
+TEST(Workers, WhatAHelloOfTheSameAgentDoesNotNameIsLostOnlyWhenItSpeaksInThatSession) {
+  TestCluster cluster;
+  const WorkerId worker = cluster.join("a", 1);
+  const ExperimentId id = cluster.create(random_config(1, 1));
+  const AttemptKey first = cluster.live(id, 0);
+  cluster.step(ConfirmStart{worker, first});
+  const Effects late = cluster.step(JoinWorker{"a", "a", 1, 1, "cpu", {}});
+  EXPECT_TRUE(late.events.empty()) << "it may be late, and know nothing of the lease";
+  EXPECT_EQ(find_order<LaunchAttempt>(late), nullptr) << "it may have been there and be over";
+  ASSERT_NE(find_order<WelcomeWorker>(late), nullptr);
+  EXPECT_EQ(find_order<WelcomeWorker>(late)->in_doubt, std::vector{first});
+  const Effects spoken = cluster.step(DisclaimAttempts{worker, {first}});
+  EXPECT_EQ(all<AttemptLost>(spoken.events).size(), 1U);
+  EXPECT_EQ(cluster.live(id, 0).attempt, AttemptNumber(2));
+  EXPECT_TRUE(all<AttemptLost>(cluster.step(DisclaimAttempts{worker, {first}}).events).empty());
+  EXPECT_EQ(cluster.refused(DisclaimAttempts{WorkerId(9), {first}}).code, Errc::not_found);
+}
+
+TEST(Workers, AnUnstartedLeaseThatWasEndedIsInDoubtToo) {
+  TestCluster cluster;
+  const WorkerId worker = cluster.join("a", 1);
+  const ExperimentId id = cluster.create(random_config(1, 1));
+  const AttemptKey first = cluster.live(id, 0);
+  cluster.step(CancelExperiment{id});
+  const Effects back = cluster.step(JoinWorker{"a", "a", 1, 1, "cpu", {}});
+  EXPECT_TRUE(back.events.empty());
+  EXPECT_EQ(find_order<LaunchAttempt>(back), nullptr);
+  ASSERT_EQ(find_order<WelcomeWorker>(back)->in_doubt, std::vector{first});
+  EXPECT_EQ(all<AttemptLost>(cluster.step(DisclaimAttempts{worker, {first}}).events).size(), 1U);
+}
+
 TEST(Workers, AnOlderCopyOfAWorkerIsRefused) {
   TestCluster cluster;
   cluster.join("a", 1, 5);

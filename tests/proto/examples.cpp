@@ -236,9 +236,12 @@ const std::vector<Example<proto::FromDaemon>>& examples_from_daemon() {
       {"welcome_with_http",
        proto::Welcome{WorkerId{4}, 10'000, {{key(), Fate::fenced, 31, LeaseId{70'010}}}, "127.0.0.1:8077"},
        false},
+      {"welcome_to_a_numbered_hello",
+       proto::Welcome{WorkerId{4}, 10'000, {{key(), Fate::fenced, 31, LeaseId{70'010}}}, "127.0.0.1:8077", 3},
+       false},
       {"welcome_with_credit",
        proto::Welcome{
-           WorkerId{4}, 10'000, {{key(), Fate::fenced, 31, LeaseId{70'010}}}, "127.0.0.1:8077", 262'144}},
+           WorkerId{4}, 10'000, {{key(), Fate::fenced, 31, LeaseId{70'010}}}, "127.0.0.1:8077", 3, 262'144}},
       {"lease", proto::Lease{launch_spec({std::vector<std::string>{"python3", "train.py", "{args}"}})}, false},
       {"lease_of_a_shell_line",
        proto::Lease{launch_spec({std::string("python3 train.py --lr {optimizer.lr}")})}, false},

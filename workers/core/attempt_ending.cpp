@@ -297,6 +297,9 @@ void AttemptMachine::make_exit_report() {
   ExitReport report;
   report.code = end_ ? end_->code : 0;
   const bool failed = end_ && (end_->by_signal || end_->code != 0);
+  // A part of an attempt is killed because another part failed, and that failure does not count where a machine
+  // was lost: what went before the kill could reach it must not look as if the kill had ended it.
+  const bool lost_part = lost_because_ && kill_decided_ && !spec_.rendezvous.addresses.empty();
   report.unkillable = remains_;
   const char* alone = paused_alone_ && !kill_decided_ ? "paused by its worker: at its length, and no daemon to decide" : "";
   if (!node_failure_.empty() && (failed || !end_)) {
@@ -308,7 +311,7 @@ void AttemptMachine::make_exit_report() {
     report.message = "ended: it said nothing for " +
                      std::to_string(spec_.progress_timeout.in_micros() / 1'000'000) + " s (progress_timeout)";
     report.log_tail = end_ ? end_->log_tail : "";
-  } else if (signaled_by_us_ || (lost_because_ && kill_decided_)) {
+  } else if (!lost_part && (signaled_by_us_ || (lost_because_ && kill_decided_))) {
     report.cause = ExitReport::Cause::ended_by_agent;
     report.message = alone;
   } else if (!end_ && !lost_because_) {

@@ -113,6 +113,14 @@ void WorkerMachine::obey(const proto::Welcome& welcome, const proto::Envelope& e
   if (speaker == known_ && envelope.session_epoch <= session_epoch_) {
     return;  // Late, or a second time, and perhaps of a session that is over: what happened since is not in it.
   }
+  if (welcome.hello != 0 && welcome.hello <= void_hellos_) {
+    // One of before the present session came again, and ended it. The daemon knows nothing of what was leased since.
+    if (session_ == Session::ready) {
+      lose_session(now);
+    }
+    return;
+  }
+  void_hellos_ = hellos_;
   if (known_ != speaker) {
     known_ = speaker;
     effects_.emplace_back(RememberDaemon{known_});

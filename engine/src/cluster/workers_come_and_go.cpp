@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "hpsearch/engine/cluster/liveness.hpp"
@@ -19,9 +20,11 @@ bool is_ending(const LiveAttempt& live) {
   return live.decision && live.decision->directive != Directive::train_on;
 }
 
-/// Leases the log gives this worker but which it cannot be running: gone, each with the reason.
-void give_up_missing(Step& step, const WorkerRecord& worker, const JoinWorker& command) {
+/// Leases the log gives this worker but which it cannot be running: gone, each with the reason. Those of which only the
+/// HELLO of an agent that was known before knows nothing are in doubt.
+std::vector<AttemptKey> give_up_missing(Step& step, const WorkerRecord& worker, const JoinWorker& command) {
   const bool same_agent = worker.incarnation == command.incarnation;
+  std::vector<AttemptKey> in_doubt;
   const std::vector<AttemptKey> keys(worker.attempts.begin(), worker.attempts.end());
   for (const AttemptKey& key : keys) {
     const LiveAttempt& live = *trial_of(step.world(), key.experiment, key.trial).live;
@@ -41,12 +44,13 @@ void give_up_missing(Step& step, const WorkerRecord& worker, const JoinWorker& c
     }
     if (!fits) {
       lose_attempt(step, key, worker.id, "its worker came back with fewer slots");
-    } else if (!same_agent || part.started) {
+    } else if (!same_agent) {
       lose_attempt_there(step, key, worker.id, "its worker was restarted and does not run it any more");
-    } else if (is_ending(live)) {
-      lose_attempt(step, key, worker.id, "it was ended before its worker started it");
+    } else if (part.started || is_ending(live)) {
+      in_doubt.push_back(key);
     }
   }
+  return in_doubt;
 }
 
 std::vector<Remains> remains_among(const std::vector<HeldAttempt>& held) {
@@ -96,12 +100,15 @@ WelcomeWorker welcome(const World& world, WorkerId id, const JoinWorker& command
 }
 
 /// What the log says this worker was told and, by its own account, has not heard.
-void repeat_outstanding(Step& step, WorkerId id, const JoinWorker& command) {
+void repeat_outstanding(Step& step, WorkerId id, const JoinWorker& command, const std::vector<AttemptKey>& in_doubt) {
   const World& world = step.world();
   auto& orders = step.effects().orders;
   for (const AttemptKey& key : world.workers.at(id).attempts) {
     const LiveAttempt& live = *trial_of(world, key.experiment, key.trial).live;
     const HeldAttempt* held = find_held(command, live.known_as());
+    if (held == nullptr && std::find(in_doubt.begin(), in_doubt.end(), key) != in_doubt.end()) {
+      continue;  // Leased again, it would begin again.
+    }
     if (held == nullptr) {
       orders.emplace_back(LaunchAttempt{id, launch_spec_of(world, key, id)});
     } else if (live.decision && live.decision->id > held->last_decision) {
@@ -117,6 +124,7 @@ Status join_worker(Step& step, const JoinWorker& command) {
   const auto known = world.worker_by_uid.find(command.uid);
   WorkerId id;
   bool changed = true;
+  std::vector<AttemptKey> in_doubt;
   if (!command.devices.empty() && command.devices.size() != command.slots) {
     return Error{Errc::bad_request, "worker \"" + command.name + "\" names " + std::to_string(command.devices.size()) +
                                         " devices for its " + std::to_string(command.slots) +
@@ -131,7 +139,7 @@ Status join_worker(Step& step, const JoinWorker& command) {
                                           std::to_string(command.incarnation) +
                                           "): this one runs on an old copy of its state directory"};
     }
-    give_up_missing(step, worker, command);
+    in_doubt = give_up_missing(step, worker, command);
     changed = !worker.present || worker.incarnation != command.incarnation ||
               worker.slots.total() != command.slots || worker.name != command.name ||
               worker.devices != command.devices || worker.pool != command.pool || worker.labels != command.labels ||
@@ -149,8 +157,30 @@ Status join_worker(Step& step, const JoinWorker& command) {
   adopt_returned(step, id, command.held);
   static_cast<void>(note_remains(step, NoteRemains{id, remains_among(command.held)}));
   step.effects().joined = id;
-  step.effects().orders.emplace_back(welcome(world, id, command));
-  repeat_outstanding(step, id, command);
+  WelcomeWorker answer = welcome(world, id, command);
+  answer.in_doubt = in_doubt;
+  step.effects().orders.emplace_back(std::move(answer));
+  repeat_outstanding(step, id, command, in_doubt);
+  return Done{};
+}
+
+Status disclaim_attempts(Step& step, const DisclaimAttempts& command) {
+  const World& world = step.world();
+  const auto worker = world.workers.find(command.worker);
+  if (worker == world.workers.end()) {
+    return Error{Errc::not_found, "there is no worker " + std::to_string(command.worker.number())};
+  }
+  for (const AttemptKey& key : command.keys) {
+    if (!worker->second.attempts.contains(key)) {
+      continue;  // Lost for another reason meanwhile.
+    }
+    const LiveAttempt& live = *trial_of(world, key.experiment, key.trial).live;
+    if (live.part_on(command.worker)->started) {
+      lose_attempt_there(step, key, command.worker, "its worker does not have it any more");
+    } else {
+      lose_attempt(step, key, command.worker, "it was ended before its worker started it");
+    }
+  }
   return Done{};
 }
 

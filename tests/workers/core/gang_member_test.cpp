@@ -143,5 +143,13 @@ TEST(GangMember, IsKilledWhenAnotherIsLost) {
   EXPECT_EQ(std::get<ExitReport>(member.reports().at(0)).cause, ExitReport::Cause::ended_by_agent);
 }
 
+TEST(GangMember, ThatIsLostBeforeAKillCouldReachItIsNotSaidToHaveBeenKilled) {
+  // That another part failed counts for nothing then: it may have failed because this one was lost.
+  Member member;
+  member.tell(Directive::kill);
+  member.attempt.lost("the machine was started anew", member.out);
+  EXPECT_EQ(std::get<ExitReport>(member.reports().at(0)).cause, ExitReport::Cause::lost);
+}
+
 }  // namespace
 }  // namespace hpsearch::workers

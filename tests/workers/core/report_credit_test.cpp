@@ -36,7 +36,7 @@ class Credit : public testing::Test {
     return count;
   }
   void begin(std::uint64_t credit) {
-    stage.say(proto::Welcome{WorkerId{7}, 10'000, {}, "", credit});
+    stage.say(proto::Welcome{WorkerId{7}, 10'000, {}, "", 0, credit});
     stage.run(key, 0);
   }
 
@@ -94,7 +94,7 @@ TEST_F(Credit, BeyondTheWorkersOwnLimitIsNotUsed) {
   stage.pass(Duration::seconds(1));
   stage.clear();
   stage.envelope().session_epoch = 2;
-  stage.say(proto::Welcome{WorkerId{7}, 10'000, {{key, Fate::go_on, 0}}, "", std::uint64_t{1} << 40U});
+  stage.say(proto::Welcome{WorkerId{7}, 10'000, {{key, Fate::go_on, 0}}, "", 0, std::uint64_t{1} << 40U});
   EXPECT_EQ(sent(key), 32 * kib / 244) << "a 128th of 4 MiB";
 }
 
@@ -123,7 +123,7 @@ TEST_F(Credit, BoundsWhatIsSentAgainToo) {
   stage.pass(Duration::seconds(1));
   stage.clear();
   stage.envelope().session_epoch = 2;
-  stage.say(proto::Welcome{WorkerId{7}, 10'000, {{key, Fate::go_on, 0}}, "", kib});
+  stage.say(proto::Welcome{WorkerId{7}, 10'000, {{key, Fate::go_on, 0}}, "", 0, kib});
   EXPECT_EQ(sent(key), 4U) << "one batch";
 }
 

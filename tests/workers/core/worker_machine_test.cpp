@@ -128,6 +128,26 @@ TEST(Session, AWelcomeOfASessionThatIsOverIsNotHeard) {
   EXPECT_EQ(stage.machine().state(), WorkerMachine::State::ready);
 }
 
+// Found by hpsearch-sim: a HELLO that was played back made a session in which nothing was known of the leases since.
+TEST(Session, TheAnswerToAHelloOfBeforeItEndsItAndIsNotObeyed) {
+  Stage stage;
+  stage.welcome({}, 3);  // To its first HELLO.
+  stage.run(key_of(1, 10), 0);
+  stage.clear();
+  stage.envelope().session_epoch = 4;
+  stage.say(proto::Welcome{WorkerId{7}, 10'000, {{key_of(1, 10), Fate::fenced, 0}}, "", 1});
+  EXPECT_EQ(stage.machine().state(), WorkerMachine::State::hello);
+  EXPECT_EQ(stage.wanted<NewConnection>().size(), 1U);
+  EXPECT_TRUE(stage.wanted<SignalProgram>().empty());
+  stage.pass(Duration::seconds(10));
+  ASSERT_GE(stage.said<proto::Hello>().size(), 1U);
+  EXPECT_EQ(stage.said<proto::Hello>().back().held.size(), 1U);
+  stage.say(proto::Welcome{WorkerId{7}, 10'000, {}, "", 1});
+  EXPECT_EQ(stage.machine().state(), WorkerMachine::State::hello);
+  stage.say(proto::Welcome{WorkerId{7}, 10'000, {{key_of(1, 10), Fate::go_on, 0}}, "", 2});
+  EXPECT_EQ(stage.machine().state(), WorkerMachine::State::ready);
+}
+
 TEST(Session, FramesOfAnOlderSessionAreNotHeard) {
   Stage stage;
   stage.welcome({}, 3);

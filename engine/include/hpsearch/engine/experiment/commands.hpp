@@ -102,6 +102,12 @@ struct JoinWorker {
   std::vector<SlotTrouble> troubles{};
   std::string address{};          ///< By which other workers reach it; "" = it takes part in no attempt on several.
 };
+/// A worker did not name these when it introduced itself, and has spoken in that session since: it does not have them.
+/// Those of them that are its own still are lost.
+struct DisclaimAttempts {
+  WorkerId worker;
+  std::vector<AttemptKey> keys;
+};
 /// A worker said goodbye: its programs are gone, and nothing of it comes back.
 struct LoseWorker {
   WorkerId worker;
@@ -161,6 +167,6 @@ struct LookAtClock {};
 using Command = std::variant<CreateExperiment, PauseExperiment, ResumeExperiment, CancelExperiment, KillExperiment,
                              ChangeExperiment, EndTrial, JoinWorker, LoseWorker, ExpireLeases,
                              QuarantineWorker, ReleaseWorker, AdoptAttempt, ConfirmStart, TakeReports, LookAtClock,
-                             NoteRemains, DeleteCheckpoints, ConfirmDeleted, NoteTroubles>;
+                             NoteRemains, DeleteCheckpoints, ConfirmDeleted, NoteTroubles, DisclaimAttempts>;
 
 }  // namespace hpsearch::engine

@@ -28,6 +28,9 @@ struct WelcomeWorker {
   };
   WorkerId worker;
   std::vector<Attempt> attempts;
+  /// What the log says it has and its HELLO does not name. Lost once it speaks in this session (DisclaimAttempts), not
+  /// before: a HELLO that came late, or again, does not know what was leased since.
+  std::vector<AttemptKey> in_doubt{};
 };
 struct LaunchAttempt {
   WorkerId worker;

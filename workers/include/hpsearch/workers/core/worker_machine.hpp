@@ -162,6 +162,7 @@ class WorkerMachine {
   std::uint64_t session_epoch_ = 0;
   std::uint64_t msg_no_ = 0;
   std::uint64_t hellos_ = 0;  ///< In this agent's life: the daemon tells late ones by it.
+  std::uint64_t void_hellos_ = 0;  ///< So many of them are of sessions that are over, or of the present one.
   bool hello_said_ = false;                  ///< On this connection, and taken.
   std::optional<engine::Instant> hello_at_;  ///< When to say HELLO (again).
   engine::Instant ready_since_;
