@@ -439,7 +439,8 @@ void WorkerGate::carry_out(const engine::Order& order) {
                                         " attempts that this store does not know; they run on until hpsearch adopt "
                                         "or hpsearch disown says what shall become of them");
     }
-    send(welcome->worker, proto::Welcome{welcome->worker, beat_every_ms(), welcome->attempts, http_, found->second.hello});
+    send(welcome->worker,
+         proto::Welcome{welcome->worker, beat_every_ms(), welcome->attempts, http_, found->second.hello, credit()});
   } else if (const auto* launch = std::get_if<engine::LaunchAttempt>(&order)) {
     engine::LaunchSpec spec = launch->spec;
     if (spec.checkpoint_root.empty()) {
@@ -455,7 +456,7 @@ void WorkerGate::carry_out(const engine::Order& order) {
       counterparts_[decide->worker].decisions[decide->key] = Told{decide->decision, runtime_.now()};
     }
   } else if (const auto* ack = std::get_if<engine::AckReports>(&order)) {
-    send(ack->worker, proto::Ack{ack->key, ack->upto});
+    send(ack->worker, proto::Ack{ack->key, ack->upto, credit()});
   } else if (const auto* resend = std::get_if<engine::ResendReports>(&order)) {
     send(resend->worker, proto::Nack{resend->key, resend->expect});
   } else if (const auto* fence = std::get_if<engine::FenceAttempt>(&order)) {
@@ -658,6 +659,16 @@ std::string WorkerGate::name_of(WorkerId worker) const {
 /// together send at most a thousand a second.
 std::uint64_t WorkerGate::beat_every_ms() const {
   return std::clamp<std::uint64_t>(sessions_.size(), 1'000, 10'000);
+}
+
+/// Each grant says how it is now: one that is lost or late is made good by the next.
+std::uint64_t WorkerGate::credit() const {
+  const Intake intake = runtime_.storage().intake;
+  Load load;
+  load.sessions = sessions_.size();
+  load.unstored = runtime_.engine().last_lsn().number() - runtime_.store_counters().durable.number();
+  load.takes_reports = intake == Intake::everything || intake == Intake::no_experiments;
+  return report_credit(load, settings_.credit);
 }
 
 }  // namespace hpsearch::daemon

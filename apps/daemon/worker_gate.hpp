@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "daemon/report_credit.hpp"
 #include "daemon/runtime.hpp"
 #include "hpsearch/net/peer_port.hpp"
 #include "hpsearch/net/timeline.hpp"
@@ -32,6 +33,7 @@ class WorkerGate {
     /// heard, under whatever name.
     std::function<std::optional<std::string>(const std::string& key)> worker_of_key{};
     std::uint64_t hellos_per_second = 500;  ///< Whoever comes on top of that is told to come later.
+    CreditRules credit{};
   };
 
   /// Opens a port that hands what it hears to `on_frame`.
@@ -158,6 +160,7 @@ class WorkerGate {
   [[nodiscard]] const engine::LiveAttempt* live(const engine::AttemptKey& key) const;
   [[nodiscard]] std::string name_of(engine::WorkerId worker) const;
   [[nodiscard]] std::uint64_t beat_every_ms() const;
+  [[nodiscard]] std::uint64_t credit() const;
 
   Runtime& runtime_;
   Settings settings_;

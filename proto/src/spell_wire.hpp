@@ -92,6 +92,7 @@ void spell(auto& fields, Is<Welcome> auto& welcome) {
   fields.maybe("attempts", welcome.attempts);
   fields.maybe("http", welcome.http);
   fields.maybe("hello", welcome.hello);
+  fields.maybe("credit", welcome.credit);
 }
 
 template <>
@@ -105,6 +106,7 @@ inline constexpr const char* tag_of<Ack> = "ACK";
 void spell(auto& fields, Is<Ack> auto& ack) {
   spell(fields, ack.key);
   fields("upto", ack.upto);
+  fields.maybe("credit", ack.credit);
 }
 
 template <>

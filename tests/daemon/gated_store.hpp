@@ -29,6 +29,14 @@ class GatedStore final : public EventStore {
     }
     changed_.notify_all();
   }
+  /// The next one behind it is held again.
+  void let_one_go() {
+    {
+      const std::scoped_lock lock(mutex_);
+      ++passes_;
+    }
+    changed_.notify_all();
+  }
   void wait_until_one_waits() {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [this] { return waiting_; });
@@ -55,7 +63,8 @@ class GatedStore final : public EventStore {
     std::unique_lock lock(mutex_);
     waiting_ = true;
     changed_.notify_all();
-    changed_.wait(lock, [this] { return !held_; });
+    changed_.wait(lock, [this] { return !held_ || passes_ > 0; });
+    passes_ -= held_ ? 1 : 0;
     waiting_ = false;
     if (failure_) {
       return *failure_;
@@ -86,6 +95,7 @@ class GatedStore final : public EventStore {
   MemoryStore inner_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
+  int passes_ = 0;
   bool held_ = false;
   bool waiting_ = false;
   std::optional<engine::Error> failure_;

@@ -296,6 +296,50 @@ TEST(WorkerGate, WithoutRoomWhatWasToldToEndEndsAndMakesSome) {
   EXPECT_EQ(worker.wait_for<proto::Ack>(2).upto, 2U) << "what is over is acknowledged again, which stores nothing";
 }
 
+TEST(WorkerGate, GrantsLessWhileMuchWaitsForTheDiskAndMoreAgainAfterwards) {
+  House house;
+  house.submit(small_search(1));
+  house.reopen_gate({.checkpoint_root = "/checkpoints", .credit = {.calm_events = 2}});
+  ScriptedWorker worker(house);
+  EXPECT_EQ(worker.join().credit, 0U) << "as much as it likes";
+  const engine::AttemptKey key = worker.wait_for<proto::Lease>().spec.key;
+  const auto live = [&]() -> const engine::LiveAttempt& {
+    return *house.runtime->engine().find(key.experiment, key.trial)->live;
+  };
+  worker.send(proto::Started{key});
+  house.pump_until([&] { return live().started && house.runtime->idle(); });
+  house.store->hold();
+  worker.send(proto::Reports{key, 1, {metrics_report(1, 0.5)}});
+  house.pump_until([&] { return live().applied_seq == 1; });
+  house.store->wait_until_one_waits();
+  worker.send(proto::Reports{key, 2, {metrics_report(2, 0.5), metrics_report(2, 0.4), metrics_report(3, 0.3)}});
+  house.pump_until([&] { return live().applied_seq == 4; });
+  house.store->let_one_go();
+  EXPECT_EQ(worker.wait_for<proto::Ack>().credit, CreditRules{}.most / 2) << "three events are not on disk, and two are calm";
+  house.store->let_go();
+  EXPECT_EQ(worker.wait_for<proto::Ack>(2).credit, 0U);
+}
+
+TEST(WorkerGate, GrantsOneBatchWhileItTakesNoReports) {
+  House house;
+  ScriptedWorker worker(house);
+  house.runtime->set_storage({.state = "low", .intake = Intake::no_experiments, .why = "little room"});
+  EXPECT_EQ(worker.join().credit, 0U) << "reports are taken";
+  house.runtime->set_storage({.state = "exhausted", .intake = Intake::what_ends, .why = "no room"});
+  EXPECT_EQ(worker.join().credit, CreditRules{}.least);
+  house.runtime->set_storage({});
+  EXPECT_EQ(worker.join().credit, 0U);
+}
+
+TEST(WorkerGate, GrantsEachOfManyWorkersItsShare) {
+  House house;
+  house.reopen_gate({.checkpoint_root = "/checkpoints", .credit = {.under_way_bytes = CreditRules{}.most}});
+  ScriptedWorker first(house, "uid-1");
+  EXPECT_EQ(first.join().credit, 0U);
+  ScriptedWorker second(house, "uid-2");
+  EXPECT_EQ(second.join().credit, CreditRules{}.most / 2);
+}
+
 TEST(WorkerGate, GapInReportsIsAskedFor) {
   House house;
   house.submit(small_search(1));

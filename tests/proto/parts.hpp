@@ -152,16 +152,16 @@ auto parts(Is<proto::Goodbye> auto& x) {
   return std::tie(why);
 }
 auto parts(Is<proto::Welcome> auto& x) {
-  auto& [worker, beat, attempts, http, hello] = x;
-  return std::tie(worker, beat, attempts, http, hello);
+  auto& [worker, beat, attempts, http, hello, credit] = x;
+  return std::tie(worker, beat, attempts, http, hello, credit);
 }
 auto parts(Is<proto::Lease> auto& x) {
   auto& [spec] = x;
   return std::tie(spec);
 }
 auto parts(Is<proto::Ack> auto& x) {
-  auto& [key, upto] = x;
-  return std::tie(key, upto);
+  auto& [key, upto, credit] = x;
+  return std::tie(key, upto, credit);
 }
 auto parts(Is<proto::Nack> auto& x) {
   auto& [key, expect] = x;

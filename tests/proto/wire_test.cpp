@@ -127,6 +127,18 @@ TEST(Wire, ErrorsNameTheField) {
   EXPECT_EQ(decoded.error().message, "REPORTS: reports[0].step is a text, not an integer of at least 0");
 }
 
+TEST(Wire, CreditThatIsNoAmountIsRefusedWithItsMessage) {
+  Apart apart = take_apart(encode({}, FromDaemon(proto::Ack{{}, 1, 65'536})));
+  ASSERT_EQ(apart.body.back().first, "credit");
+  for (const Bytes& wrong : {raw_text("much"), bytes_of("\xff")}) {  // -1
+    apart.body.back().second = wrong;
+    const auto decoded = decode_from_daemon(put_together(apart));
+    ASSERT_FALSE(decoded);
+    EXPECT_EQ(decoded.error().code, Errc::corrupt);
+    EXPECT_NE(decoded.error().message.find("credit"), std::string::npos) << decoded.error().message;
+  }
+}
+
 TEST(Wire, TextThatIsNotUtf8IsRepairedBeforeItIsSent) {
   engine::ExitReport exit;
   exit.log_tail = "caf\xC3";  // Cut in the middle of a character.

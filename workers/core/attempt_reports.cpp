@@ -22,9 +22,7 @@ using engine::Report;
 
 namespace {
 
-// A batch stays well below proto::max_frame_bytes whatever one report adds to it, and below what the decoder
-// takes as elements of one list.
-constexpr std::size_t batch_bytes = 64 * 1024;
+// A batch stays below what the decoder takes as elements of one list.
 constexpr std::size_t batch_reports = 512;
 // Batches of one attempt that are not acknowledged: what comes meanwhile waits for fewer, larger ones. A queue at the
 // daemon holds 256 of a worker.
@@ -289,12 +287,17 @@ void AttemptMachine::send(Instant now, std::size_t window, AttemptOutput& out) {
   if (on_hold_ || fenced_ || finished_) {
     return;
   }
-  while (sent_ < spooled_ && in_flight_bytes_ < window && batches_.size() < batches_in_flight) {
+  const auto has_room = [this, window] {
+    const std::size_t next = kept_[static_cast<std::size_t>(sent_ - acked_)].bytes;
+    return batches_.size() < batches_in_flight && (in_flight_bytes_ == 0 || in_flight_bytes_ + next <= window);
+  };
+  while (sent_ < spooled_ && has_room()) {
     proto::Reports batch{.key = spec_.key, .first_seq = sent_ + 1, .reports = {}};
     std::size_t bytes = 0;
+    const std::size_t most = std::min(rules_.batch_bytes, window - std::min(window, in_flight_bytes_));
     while (sent_ < spooled_ && batch.reports.size() < batch_reports) {
       const Kept& next = kept_[static_cast<std::size_t>(sent_ - acked_)];
-      if (!batch.reports.empty() && bytes + next.bytes > batch_bytes) {
+      if (!batch.reports.empty() && bytes + next.bytes > most) {
         break;
       }
       bytes += next.bytes;

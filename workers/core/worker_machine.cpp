@@ -18,7 +18,8 @@ constexpr std::size_t remembered_attempts = 4096;
 // 1 + 2 + 4 + 8 seconds of silence about reports on an open connection: whoever is there does not know us.
 constexpr unsigned resends_before_new_session = 4;
 // Sent and not acknowledged, by all attempts together and by one: enough to keep a slow line busy, little
-// enough that a daemon's return does not overflow the connection's queue with what was kept for it.
+// enough that a daemon's return does not overflow the connection's queue with what was kept for it. A daemon that has
+// much before it grants less (take_credit).
 constexpr std::size_t window_of_all = std::size_t{4} * 1024 * 1024;
 constexpr std::size_t window_of_one = std::size_t{1} * 1024 * 1024;
 
@@ -38,6 +39,7 @@ std::optional<Instant> earlier(std::optional<Instant> a, std::optional<Instant> 
 
 WorkerMachine::WorkerMachine(WorkerIdentity identity, WorkerRules rules, engine::Draw draw)
     : identity_(std::move(identity)), rules_(rules), backoff_(rules.first_retry, rules.longest_retry, draw), probe_wait_(rules.first_probe) {
+  take_credit(0);
 }
 
 WorkerMachine::State WorkerMachine::state() const noexcept {
@@ -314,7 +316,14 @@ void WorkerMachine::obey(const proto::Lease& lease, Instant now) {
   start_what_fits(now);
 }
 
+/// However little it is, each attempt may have one batch under way (settle): that is acknowledged, and with it comes the
+/// next grant. So no grant has to be sent for its own sake, and no report waits for one for ever.
+void WorkerMachine::take_credit(std::uint64_t granted) noexcept {
+  credit_ = granted == 0 ? window_of_all : std::min<std::uint64_t>(granted, window_of_all);
+}
+
 void WorkerMachine::obey(const proto::Ack& ack, Instant /*now*/) {
+  take_credit(ack.credit);
   if (AttemptMachine* attempt = find(ack.key)) {
     AttemptOutput out;
     attempt->acknowledged(ack.upto, out);
@@ -372,7 +381,7 @@ void WorkerMachine::settle(Instant now) {
   start_what_fits(now);
   AttemptOutput out;
   const std::size_t window =
-      std::min(window_of_one, window_of_all / std::max<std::size_t>(1, attempts_.size()));
+      std::clamp(credit_ / std::max<std::size_t>(1, attempts_.size()), rules_.attempt.batch_bytes, window_of_one);
   const std::optional<Instant> pauses = pauses_due();
   for (auto at = attempts_.begin(); at != attempts_.end();) {
     if (at->second.finished()) {

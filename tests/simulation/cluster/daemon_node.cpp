@@ -77,11 +77,23 @@ void DaemonNode::boot() {
         on_frame_ = std::move(on_frame);
         return std::unique_ptr<net::PeerPort>(std::make_unique<Port>(*this));
       },
-      {.checkpoint_root = "/checkpoints"});
+      {.checkpoint_root = "/checkpoints", .credit = credit_rules()});
   gate_ = std::move(gate).value();
   runtime_->start([this](const engine::Order& order) { gate_->carry_out(order); },
                   [this](const engine::Error&) { crash(); });
   network_.daemon_listens();
+}
+
+/// Lives are short, and so are queues: what counts as long and as little fits them.
+daemon::CreditRules DaemonNode::credit_rules() {
+  daemon::CreditRules rules;
+  if (faults_.strikes(Fault::daemon_under_load)) {
+    rules.calm_events = draw_.below(4);
+    rules.most = 400 + draw_.below(4'000);
+    rules.least = 1 + draw_.below(rules.most);
+    rules.under_way_bytes = draw_.below(3 * rules.most);
+  }
+  return rules;
 }
 
 engine::Result<std::unique_ptr<daemon::EventStore>> DaemonNode::open_store() {

@@ -57,6 +57,7 @@ class DaemonNode {
   [[nodiscard]] engine::Duration usual_absence();
   bool send(const net::Peer& peer, std::span<const std::byte> frame);
   void end_sessions_of(const net::Peer& peer);
+  [[nodiscard]] daemon::CreditRules credit_rules();
   void observe(const net::Peer& peer, std::uint64_t session, const proto::FromDaemon& message);
 
   VirtualTime& time_;

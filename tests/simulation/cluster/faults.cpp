@@ -81,6 +81,7 @@ constexpr std::array<FaultKind, fault_count> kinds{{
     {Fault::second_name, "second_name", per_hour, 0.5, 10},
     {Fault::orphans_are_ended, "orphans_are_ended", share, 0.05, 0.9},
     {Fault::orphans_pause_at_their_rung, "orphans_pause_at_their_rung", share, 0.05, 0.9},
+    {Fault::daemon_under_load, "daemon_under_load", share, 0.05, 0.9},
 }};
 
 std::string short_number(double value) {

@@ -95,8 +95,9 @@ enum class Fault : std::uint8_t {
   second_name,
   orphans_are_ended,
   orphans_pause_at_their_rung,
+  daemon_under_load,
 };
-inline constexpr std::size_t fault_count = static_cast<std::size_t>(Fault::orphans_pause_at_their_rung) + 1;
+inline constexpr std::size_t fault_count = static_cast<std::size_t>(Fault::daemon_under_load) + 1;
 
 /// How a fault's rate is to be read.
 enum class Rate : std::uint8_t {

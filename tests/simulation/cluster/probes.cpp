@@ -89,6 +89,10 @@ std::string_view name_of(Probe probe) noexcept {
       return "orphan_ended";
     case Probe::paused_at_its_rung_by_its_worker:
       return "paused_at_its_rung_by_its_worker";
+    case Probe::granted_less_credit:
+      return "granted_less_credit";
+    case Probe::granted_more_credit_again:
+      return "granted_more_credit_again";
   }
   return "";
 }

@@ -50,8 +50,10 @@ enum class Probe : std::uint8_t {
   two_names_on_one_connection,
   orphan_ended,
   paused_at_its_rung_by_its_worker,
+  granted_less_credit,
+  granted_more_credit_again,
 };
-inline constexpr std::size_t probe_count = static_cast<std::size_t>(Probe::paused_at_its_rung_by_its_worker) + 1;
+inline constexpr std::size_t probe_count = static_cast<std::size_t>(Probe::granted_more_credit_again) + 1;
 
 /// How often each was reached by the runs of this thread.
 [[nodiscard]] std::array<std::uint64_t, probe_count>& probe_counts() noexcept;

@@ -43,6 +43,9 @@ WorkerNode::WorkerNode(VirtualTime& time, Faults& faults, Network& network, Prom
   } else if (faults_.strikes(Fault::orphans_pause_at_their_rung)) {
     orphans_pause_after_ = Duration::seconds(static_cast<std::int64_t>(20 + draw_.below(600)));
   }
+  if (faults_.strikes(Fault::daemon_under_load)) {
+    batch_bytes_ = 100 + draw_.below(500);
+  }
 }
 
 // --- life and death of the agent ---
@@ -67,6 +70,9 @@ void WorkerNode::boot() {
   WorkerRules rules;
   rules.orphans_end_after = orphans_end_after_;
   rules.orphans_pause_after = orphans_pause_after_;
+  if (batch_bytes_ > 0) {
+    rules.attempt.batch_bytes = batch_bytes_;
+  }
   in_session_at_ = time_.now();
   machine_.emplace(identity, rules, engine::Draw(seed_ + incarnation_, engine::TrialNumber(number_), "retry"));
   working_ = true;
@@ -215,9 +221,26 @@ void WorkerNode::hear(const Frame& frame) {
   agent_.deliver([this, frame] {
     auto decoded = proto::decode_from_daemon(*frame);
     if (decoded) {
+      note_credit(decoded->message);
       push(FrameReceived{*std::move(decoded)});
     }
   });
+}
+
+void WorkerNode::note_credit(const proto::FromDaemon& message) {
+  const auto* welcome = std::get_if<proto::Welcome>(&message);
+  const auto* ack = std::get_if<proto::Ack>(&message);
+  if (welcome == nullptr && ack == nullptr) {
+    return;
+  }
+  const std::uint64_t now = welcome != nullptr ? welcome->credit : ack->credit;
+  if (now > 0) {
+    reached(Probe::granted_less_credit);
+  }
+  if (credit_ > 0 && (now == 0 || now > credit_)) {
+    reached(Probe::granted_more_credit_again);
+  }
+  credit_ = now;
 }
 
 void WorkerNode::push(Input input) {

@@ -76,6 +76,7 @@ class WorkerNode {
   [[nodiscard]] Kept find(const engine::AttemptKey& key) const;
 
   [[nodiscard]] bool was_alone_too_long() const;
+  void note_credit(const proto::FromDaemon& message);
   void told_to_end(KeptAttempt& kept, const std::string& line);
   void carry_out(const workers::SendMessage& send);
   void carry_out(const workers::StartProgram& start);
@@ -121,6 +122,8 @@ class WorkerNode {
   std::uint64_t troubles_ = 0;
   engine::Duration orphans_end_after_{};  // 0: they run on.
   engine::Duration orphans_pause_after_{};  // 0: they wait on at their lengths.
+  std::size_t batch_bytes_ = 0;  ///< 0: as it is by default.
+  std::uint64_t credit_ = 0;     ///< As the daemon granted last.
   engine::Instant in_session_at_;  ///< When it said something in a session.
   std::deque<workers::Input> inputs_;
   bool working_ = false;

@@ -97,6 +97,7 @@ struct Welcome {
   std::vector<engine::WelcomeWorker::Attempt> attempts;
   std::string http{};  ///< Where the daemon serves contexts, as it was told to listen: "0.0.0.0:8077"; "" = nowhere.
   std::uint64_t hello = 0;  ///< The number of the HELLO that this answers; 0 = not said.
+  std::uint64_t credit = 0;  ///< Bytes of reports the worker may have under way, all attempts together; 0 = its own limit.
 };
 struct Lease {
   engine::LaunchSpec spec;
@@ -104,6 +105,7 @@ struct Lease {
 struct Ack {
   engine::AttemptKey key;
   std::uint64_t upto = 0;
+  std::uint64_t credit = 0;  ///< As in Welcome, from now on.
 };
 struct Nack {
   engine::AttemptKey key;

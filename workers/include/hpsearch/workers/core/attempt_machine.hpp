@@ -29,6 +29,8 @@ struct AttemptRules {
   std::size_t kept_bytes =
       std::size_t{256} * 1024 * 1024;  ///< Of unacknowledged reports; then only those that decide.
   engine::Duration spool_within = engine::Duration::seconds(1);  ///< For reports that decide nothing.
+  /// Of reports in one message: well below proto::max_frame_bytes, whatever one report adds to it.
+  std::size_t batch_bytes = std::size_t{64} * 1024;
 };
 
 /// What an attempt wants done, and said to the daemon. Messages may be dropped while there is no session:
@@ -122,8 +124,8 @@ class AttemptMachine {
   void acknowledged(std::uint64_t upto, AttemptOutput& out);
   void resend_from(std::uint64_t expect, engine::Instant now) noexcept;
   void session_lost() noexcept;
-  /// Says every spooled report that was not said in this session yet, while less than `window` bytes of them and
-  /// less than 64 batches are unacknowledged.
+  /// Says every spooled report that was not said in this session yet, while no more than `window` bytes of them (or
+  /// one that is larger) and less than 64 batches are unacknowledged.
   void send(engine::Instant now, std::size_t window, AttemptOutput& out);
 
   // --- the worker ---

@@ -110,6 +110,7 @@ class WorkerMachine {
   void hear(const DiskProbed& probed, engine::Instant now);
 
   void obey(const proto::Welcome& welcome, const proto::Envelope& envelope, engine::Instant now);
+  void take_credit(std::uint64_t granted) noexcept;
   void obey(const proto::Lease& lease, engine::Instant now);
   void obey(const proto::Ack& ack, engine::Instant now);
   void obey(const proto::Nack& nack, engine::Instant now);
@@ -172,6 +173,7 @@ class WorkerMachine {
   std::string refused_because_;
   bool noticed_foreign_ = false;
   bool noticed_stale_ = false;
+  std::size_t credit_ = 0;  ///< Bytes of reports that may be under way; each attempt may have a batch in any case.
 
   std::string disk_trouble_;  ///< Why nothing can be written here, or "".
   engine::Duration probe_wait_;
