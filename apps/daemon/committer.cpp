@@ -48,20 +48,30 @@ Committer::Counters Committer::counters() const {
 }
 
 void Committer::push(Entry entry) {
+  const bool alone = idle() && !entry.job;
   ++waiting_;
   {
     const std::scoped_lock lock(mutex_);
     queue_.push_back(std::move(entry));
   }
-  executor_->wake();
+  if (!alone || !executor_->may_be_spared()) {
+    executor_->wake();
+    return;
+  }
+  // What comes before this is run wakes the executor, which then takes all.
+  loop_.post([this, alive = std::weak_ptr<bool>(alive_)] {
+    if (!alive.expired() && !executor_->spare()) {
+      executor_->wake();
+    }
+  });
 }
 
-/// On the executor. False when there is nothing left to do for now.
+/// By who stores. False when there is nothing left to do for now.
 bool Committer::store_next_group() {
   return !failed_once_ && take_group() && store_group();
 }
 
-/// On the executor. False when there is no group, or not yet time to try the one that waits for room.
+/// By who stores. False when there is no group, or not yet time to try the one that waits for room.
 bool Committer::take_group() {
   const std::scoped_lock lock(mutex_);
   if (waiting_for_room_) {
@@ -77,7 +87,7 @@ bool Committer::take_group() {
   return !group_.entries.empty();
 }
 
-/// On the executor. False when the group was not stored: then nothing of it, and nothing after it, is run.
+/// By who stores. False when the group was not stored: then nothing of it, and nothing after it, is run.
 bool Committer::store_group() {
   if (!group_.events.empty()) {
     const auto start = std::chrono::steady_clock::now();

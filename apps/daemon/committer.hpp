@@ -15,9 +15,9 @@ namespace hpsearch::daemon {
 
 /// What has to wait for the disk. Groups of events are made durable in the order they came; what comes while
 /// one commit is in flight makes up the next. What has to wait for a commit is run on the loop afterwards, in
-/// the order it came.
+/// the order it came. One that comes alone is stored on the loop where the executor may be spared.
 ///
-/// Threads: its executor's has the store; everything here is called on the loop.
+/// Threads: its executor's has the store, or the loop's while that does nothing; everything here is called on the loop.
 /// Fails:   a failed commit is told once; from then on nothing is stored and nothing that waits is run. Where only
 ///          room is lacking, everything waits, and the same group is tried again until there is some.
 class Committer {
@@ -82,7 +82,7 @@ class Committer {
   std::deque<Entry> queue_;
   Counters counters_;
   bool try_again_ = false;
-  // Of the executor:
+  // Of who stores:
   Group group_;  // Being stored; stays while there is no room for it.
   bool waiting_for_room_ = false;
   bool failed_once_ = false;

@@ -2,6 +2,8 @@
 
 #include <pthread.h>
 
+#include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <csignal>
 #include <mutex>
@@ -44,7 +46,33 @@ class StoreThread final : public StoreExecutor {
     changed_.notify_one();
   }
 
+  [[nodiscard]] bool may_be_spared() const noexcept override { return quick_ >= quick_enough; }
+
+  [[nodiscard]] bool spare() override {
+    const std::unique_lock lock(working_, std::try_to_lock);
+    if (!lock || !may_be_spared()) {
+      return false;
+    }
+    timed();
+    return true;
+  }
+
  private:
+  bool work() {
+    const std::scoped_lock lock(working_);
+    return timed();
+  }
+
+  bool timed() {
+    const auto start = std::chrono::steady_clock::now();
+    const bool done = work_();
+    const bool slow = std::chrono::steady_clock::now() - start > quick;
+    if (slow || (done && quick_ < quick_enough)) {
+      quick_ = slow ? 0 : quick_ + 1;
+    }
+    return done;
+  }
+
   void run() {
     std::unique_lock lock(mutex_);
     while (!stopping_) {
@@ -53,13 +81,18 @@ class StoreThread final : public StoreExecutor {
         continue;
       }
       lock.unlock();
-      const bool more = work_();
+      const bool more = work();
       lock.lock();
       woken_ = woken_ || more;
     }
   }
 
+  static constexpr std::chrono::milliseconds quick{1};
+  static constexpr int quick_enough = 64;
+
   std::function<bool()> work_;
+  std::mutex working_;  ///< Held by who does a piece.
+  std::atomic<int> quick_ = 0;  ///< Pieces in a row that took no longer than that.
   std::mutex mutex_;
   std::condition_variable changed_;
   bool woken_ = false;

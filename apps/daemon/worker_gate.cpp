@@ -439,8 +439,8 @@ void WorkerGate::carry_out(const engine::Order& order) {
                                         " attempts that this store does not know; they run on until hpsearch adopt "
                                         "or hpsearch disown says what shall become of them");
     }
-    send(welcome->worker, proto::Welcome{welcome->worker, beat_every_ms(), welcome->attempts, http_, found->second.hello,
-                                         credit()});
+    send(welcome->worker,
+         proto::Welcome{welcome->worker, beat_every_ms(), welcome->attempts, http_, found->second.hello, credit()});
   } else if (const auto* launch = std::get_if<engine::LaunchAttempt>(&order)) {
     engine::LaunchSpec spec = launch->spec;
     if (spec.checkpoint_root.empty()) {

@@ -181,5 +181,97 @@ TEST_F(CommitterTest, EndsWithACommitInFlight) {
   EXPECT_TRUE(done_.empty());
 }
 
+/// Works when the loop comes to it, and may be spared when the test says so.
+class ScriptedExecutor final : public StoreExecutor {
+ public:
+  struct Script {
+    bool may_be_spared = true;
+    bool spares = true;  ///< When it comes to it.
+    int woken = 0;
+    int spared = 0;
+  };
+  ScriptedExecutor(net::Timeline& loop, Script& script, std::function<bool()> work)
+      : loop_(loop), script_(script), work_(std::move(work)) {}
+
+  void wake() override {
+    ++script_.woken;
+    loop_.post([this] {
+      while (work_()) {
+      }
+    });
+  }
+  [[nodiscard]] bool may_be_spared() const noexcept override { return script_.may_be_spared; }
+  [[nodiscard]] bool spare() override {
+    if (!script_.spares) {
+      return false;
+    }
+    ++script_.spared;
+    work_();
+    return true;
+  }
+
+ private:
+  net::Timeline& loop_;
+  Script& script_;
+  std::function<bool()> work_;
+};
+
+class SparedExecutor : public CommitterTest {
+ protected:
+  SparedExecutor() {
+    committer_.emplace(
+        loop_, store_, [this](const engine::Error& error) { failure_ = error; }, [](const engine::Error&) {},
+        [this](std::function<bool()> work) -> std::unique_ptr<StoreExecutor> {
+          return std::make_unique<ScriptedExecutor>(loop_, script_, std::move(work));
+        });
+  }
+
+  ScriptedExecutor::Script script_;
+};
+
+TEST_F(SparedExecutor, WhatComesAloneIsStoredWithoutIt) {
+  for (int i = 0; i < 3; ++i) {
+    commit(1, i);
+    EXPECT_EQ(done_.size(), static_cast<std::size_t>(i)) << "never from within the call";
+    pump_until_idle();
+  }
+  EXPECT_EQ(done_, (std::vector<int>{0, 1, 2}));
+  EXPECT_EQ(script_.woken, 0);
+  EXPECT_EQ(script_.spared, 3);
+  EXPECT_EQ(store_.last_lsn(), engine::Lsn(3));
+}
+
+TEST_F(SparedExecutor, IsWokenForWhatComesTogether) {
+  commit(1, 1);
+  commit(1, 2);
+  pump_until_idle();
+  EXPECT_EQ(script_.woken, 1);
+  EXPECT_EQ(done_, (std::vector<int>{1, 2}));
+  EXPECT_EQ(store_.group_sizes(), std::vector<std::size_t>{2});
+}
+
+TEST_F(SparedExecutor, IsWokenForWhatItWantsToDoAfterAll) {
+  script_.spares = false;
+  commit(1, 1);
+  pump_until_idle();
+  EXPECT_EQ(script_.woken, 1);
+  EXPECT_EQ(done_, std::vector<int>{1});
+}
+
+TEST_F(SparedExecutor, IsWokenToRead) {
+  committer_->read([this](EventStore&) -> Committer::Then { return [this] { done_.push_back(1); }; });
+  pump_until_idle();
+  EXPECT_EQ(script_.woken, 1);
+  EXPECT_EQ(script_.spared, 0);
+}
+
+TEST_F(SparedExecutor, ThatIsNotToBeSparedIsWoken) {
+  script_.may_be_spared = false;
+  commit(1, 1);
+  pump_until_idle();
+  EXPECT_EQ(script_.woken, 1);
+  EXPECT_EQ(script_.spared, 0);
+}
+
 }  // namespace
 }  // namespace hpsearch::daemon

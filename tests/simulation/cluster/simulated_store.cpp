@@ -31,6 +31,18 @@ class SlowDisk final : public daemon::StoreExecutor {
     });
   }
 
+  /// As a disk that has been quick: now and then nobody is woken.
+  [[nodiscard]] bool may_be_spared() const noexcept override { return !busy_ && draw_.below(2) == 0; }
+  [[nodiscard]] bool spare() override {
+    if (busy_) {
+      return false;
+    }
+    if (work_() && process_.alive()) {
+      wake();
+    }
+    return true;
+  }
+
  private:
   Process& process_;
   Faults& faults_;
