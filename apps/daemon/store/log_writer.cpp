@@ -27,9 +27,8 @@ Status LogWriter::open(SqliteFile& file, std::uint64_t daemon_epoch) {
       {&add_metric_,
        "INSERT INTO metric (experiment, trial, attempt, seq, step, metrics) VALUES (?, ?, ?, ?, ?, ?)"},
       {&add_to_history_, "INSERT INTO trial_event (experiment, trial, lsn) VALUES (?, ?, ?)"},
-      {&set_head_,
-       "UPDATE meta SET value = ? WHERE name = 'last_lsn' AND "
-       "(SELECT value FROM meta WHERE name = 'daemon_epoch') = ? RETURNING value"},
+      {&read_epoch_, "SELECT value FROM meta WHERE name = 'daemon_epoch'"},
+      {&set_head_, "UPDATE meta SET value = ? WHERE name = 'last_lsn'"},
   };
   for (const auto& [place, sql] : wanted) {
     auto statement = file.prepare(sql);
@@ -84,20 +83,27 @@ Status LogWriter::finish() {
       return added;
     }
   }
+  if (auto ours = check_epoch(); !ours) {
+    return ours;
+  }
   Use head(set_head_);
   head.bind(1, last_.number());
-  head.bind(2, daemon_epoch_);
-  switch (head.step()) {
-    case Use::Step::row:
-      return Done{};
-    case Use::Step::done:
-      return engine::Error{engine::Errc::wrong_state,
-                           "another daemon has started on " + file_->path() + " since start " +
-                               std::to_string(daemon_epoch_) + ", which this one is; it stores nothing more"};
-    case Use::Step::failed:
-      break;
+  return done(head, "cannot store events in");
+}
+
+/// In the transaction that writes: nobody can begin to write this log between this look and the commit.
+Status LogWriter::check_epoch() {
+  Use epoch(read_epoch_);
+  const Use::Step step = epoch.step();
+  if (step == Use::Step::failed) {
+    return file_->problem("cannot store events in");
   }
-  return file_->problem("cannot store events in");
+  if (step == Use::Step::done || epoch.number_at(0) != daemon_epoch_) {
+    return engine::Error{engine::Errc::wrong_state,
+                         "another daemon has started on " + file_->path() + " since start " +
+                             std::to_string(daemon_epoch_) + ", which this one is; it stores nothing more"};
+  }
+  return Done{};
 }
 
 Status LogWriter::add_row() {

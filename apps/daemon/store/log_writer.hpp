@@ -27,6 +27,7 @@ class LogWriter {
 
  private:
   engine::Status add_row();
+  engine::Status check_epoch();
   engine::Status add_metrics(const engine::Event& event);
   [[nodiscard]] engine::Status done(Use& use, const char* doing) const;
 
@@ -34,6 +35,7 @@ class LogWriter {
   Statement add_group_;
   Statement add_metric_;
   Statement add_to_history_;
+  Statement read_epoch_;
   Statement set_head_;
   GroupWriter row_;
   engine::Lsn last_;
