@@ -1,5 +1,6 @@
 #include "daemon/daemon.hpp"
 
+#include <pthread.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 
@@ -92,6 +93,9 @@ class Daemon {
                               std::to_string(runtime_->engine().experiments().size()) + " experiments, " +
                               std::to_string(runtime_->engine().last_lsn().number()) + " events");
     loop_.run();
+    if (exit_ != Exit::ok) {
+      leave_signals();
+    }
     if (runtime_->stalled()) {
       return end(Error{Errc::unavailable, "ended before there was room: what was not acknowledged is not stored"},
                  Exit::storage);
@@ -102,6 +106,15 @@ class Daemon {
   }
 
  private:
+  /// It is ending, and its status says why: being told to end meanwhile is not to take that away.
+  static void leave_signals() {
+    sigset_t told;
+    sigemptyset(&told);
+    sigaddset(&told, SIGTERM);
+    sigaddset(&told, SIGINT);
+    pthread_sigmask(SIG_BLOCK, &told, nullptr);
+  }
+
   static Exit end(const Error& error, Exit code) {
     net::log(Level::error, error.message);
     return code;
