@@ -212,7 +212,8 @@ bool WorkerNode::runs(const AttemptKey& key) const {
 
 bool WorkerNode::holds(const AttemptKey& key) const {
   const Kept kept = find(key);
-  return agent_.alive() && kept != nullptr && kept->runs();
+  // What survives SIGKILL is held by nobody: its worker has ended it, and on a full disk cannot say so before it leaves.
+  return agent_.alive() && kept != nullptr && kept->runs() && !kept->stuck;
 }
 
 // --- what reaches the agent ---

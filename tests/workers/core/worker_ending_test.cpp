@@ -1,0 +1,174 @@
+#include "hpsearch/workers/core/worker_machine.hpp"
+
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "workers/core/stage.hpp"
+
+namespace hpsearch::workers::test {
+namespace {
+
+TEST(Drain, AnIdleWorkerSaysGoodbyeAndEnds) {
+  Stage stage;
+  stage.welcome();
+  stage.step(StopAsked{});
+  EXPECT_EQ(stage.said<proto::Goodbye>().size(), 1U);
+  ASSERT_EQ(stage.wanted<EndAgent>().size(), 1U);
+  EXPECT_FALSE(stage.wanted<EndAgent>()[0].failed);
+  EXPECT_EQ(stage.machine().next_wake(), std::nullopt);
+}
+
+TEST(Drain, ProgramsEndTheirExitsAreToldThenGoodbye) {
+  Stage stage;
+  stage.welcome();
+  stage.run(key_of(1, 10), 0);
+  stage.step(StopAsked{});
+  EXPECT_EQ(stage.machine().state(), WorkerMachine::State::draining);
+  ASSERT_EQ(stage.wanted<SignalProgram>().size(), 1U);
+  EXPECT_FALSE(stage.wanted<SignalProgram>()[0].kill);
+  stage.say(lease_of(key_of(2, 11), 1));
+  EXPECT_EQ(stage.wanted<StartProgram>().size(), 1U) << "nothing new";
+  stage.step(ProgramEnded{key_of(1, 10), true, 15, ""});
+  const auto reports = stage.said<proto::Reports>();
+  ASSERT_EQ(reports.size(), 1U);
+  EXPECT_EQ(std::get<engine::ExitReport>(reports[0].reports[0]).cause,
+            engine::ExitReport::Cause::ended_by_agent);
+  EXPECT_TRUE(stage.said<proto::Goodbye>().empty());
+  stage.say(proto::Ack{key_of(1, 10), 1});
+  EXPECT_EQ(stage.said<proto::Goodbye>().size(), 1U);
+  EXPECT_EQ(stage.wanted<EndAgent>().size(), 1U);
+}
+
+TEST(Drain, IgnoringSigtermCostsTheGrace) {
+  Stage stage;
+  stage.welcome();
+  stage.run(key_of(1, 10), 0);
+  stage.step(StopAsked{});
+  stage.pass(Duration::seconds(30));
+  const auto signals = stage.wanted<SignalProgram>();
+  ASSERT_EQ(signals.size(), 2U);
+  EXPECT_TRUE(signals[1].kill);
+}
+
+TEST(Drain, AskedTwiceKillsAtOnce) {
+  Stage stage;
+  stage.welcome();
+  stage.run(key_of(1, 10), 0);
+  stage.step(StopAsked{});
+  stage.step(StopAsked{});
+  const auto signals = stage.wanted<SignalProgram>();
+  ASSERT_EQ(signals.size(), 2U);
+  EXPECT_TRUE(signals[1].kill);
+}
+
+TEST(Drain, AnExitThatIsNotOnTheDiskYetIsWaitedForLonger) {
+  Stage stage;
+  stage.welcome();
+  stage.run(key_of(1, 10), 0);
+  stage.step(StopAsked{});
+  stage.bad_disk("cannot write /state/spool: Input/output error");
+  stage.step(ProgramEnded{key_of(1, 10), true, 15, ""});
+  stage.pass(Duration::seconds(20));
+  EXPECT_TRUE(stage.wanted<EndAgent>().empty()) << "its trial would count as lost with its worker";
+  stage.bad_disk("");
+  stage.pass(Duration::seconds(20));
+  EXPECT_FALSE(stage.said<proto::Reports>().empty());
+  EXPECT_EQ(stage.wanted<EndAgent>().size(), 1U);
+}
+
+TEST(Drain, AnExitThatNeverGetsToTheDiskIsNotWaitedForForEver) {
+  Stage stage;
+  stage.welcome();
+  stage.run(key_of(1, 10), 0);
+  stage.step(StopAsked{});
+  stage.bad_disk("cannot write /state/spool: Input/output error");
+  stage.step(ProgramEnded{key_of(1, 10), true, 15, ""});
+  stage.pass(Duration::seconds(61));
+  EXPECT_EQ(stage.wanted<EndAgent>().size(), 1U);
+}
+
+TEST(Drain, AnAbsentDaemonIsWaitedForOnlyShortly) {
+  Stage stage;
+  stage.welcome();
+  stage.run(key_of(1, 10), 0);
+  stage.step(SendRefused{});
+  stage.step(StopAsked{});
+  stage.step(ProgramEnded{key_of(1, 10), true, 15, ""});
+  stage.pass(Duration::seconds(4));
+  EXPECT_TRUE(stage.wanted<EndAgent>().empty());
+  stage.pass(Duration::seconds(2));
+  EXPECT_EQ(stage.wanted<EndAgent>().size(), 1U);
+}
+
+TEST(Drain, IsToldBeforeTheExitsOfItsPrograms) {
+  Stage stage;
+  stage.welcome();
+  stage.run(key_of(1, 10), 0);
+  stage.clear();
+  stage.step(StopAsked{});
+  auto beats = stage.said<proto::Beat>();
+  ASSERT_EQ(beats.size(), 1U);
+  EXPECT_TRUE(beats[0].draining);
+  stage.step(SendRefused{});
+  stage.pass(Duration::seconds(1));
+  stage.clear();
+  stage.welcome({{key_of(1, 10), Fate::go_on, 0}}, 2);
+  stage.pass(Duration::millis(1));
+  beats = stage.said<proto::Beat>();
+  ASSERT_EQ(beats.size(), 1U) << "a new session must not be leased anything either";
+  EXPECT_TRUE(beats[0].draining);
+}
+
+class Orphans : public testing::Test {
+ protected:
+  static WorkerRules rules(Duration end_after) {
+    WorkerRules rules = Stage::rules();
+    rules.orphans_end_after = end_after;
+    return rules;
+  }
+};
+
+TEST_F(Orphans, RunOnForEverUnlessTheOperatorSaysOtherwise) {
+  Stage stage(rules(Duration()));
+  stage.welcome();
+  stage.run(key_of(1, 10), 0);
+  stage.step(SendRefused{});
+  stage.clear();
+  stage.pass(Duration::seconds(30L * 86'400));
+  EXPECT_TRUE(stage.wanted<SignalProgram>().empty());
+}
+
+TEST_F(Orphans, AreEndedOnceWhenNoDaemonCameBackInTime) {
+  Stage stage(rules(Duration::seconds(600)));
+  stage.welcome();
+  stage.run(key_of(1, 10), 0);
+  stage.pass(Duration::seconds(3'600));
+  EXPECT_TRUE(stage.wanted<SignalProgram>().empty()) << "time in a session does not count";
+  stage.step(SendRefused{});
+  stage.clear();
+  stage.pass(Duration::seconds(599));
+  EXPECT_TRUE(stage.wanted<SignalProgram>().empty());
+  stage.pass(Duration::seconds(2));
+  const auto signals = stage.wanted<SignalProgram>();
+  ASSERT_EQ(signals.size(), 1U);
+  EXPECT_FALSE(signals[0].kill) << "gently first";
+}
+
+TEST_F(Orphans, ADaemonThatComesBackStartsTheTimeAnew) {
+  Stage stage(rules(Duration::seconds(600)));
+  stage.welcome();
+  stage.run(key_of(1, 10), 0);
+  for (std::uint64_t session = 2; session < 5; ++session) {
+    stage.step(SendRefused{});
+    stage.pass(Duration::seconds(500));
+    stage.welcome({{key_of(1, 10), Fate::go_on, 0}}, session);
+  }
+  EXPECT_TRUE(stage.wanted<SignalProgram>().empty());
+}
+
+}  // namespace
+}  // namespace hpsearch::workers::test
