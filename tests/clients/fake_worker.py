@@ -23,7 +23,8 @@ class FakeWorker:
         self.listener.bind(self.address)
         self.listener.listen()
         self.connections = []
-        threading.Thread(target=self.serve, daemon=True).start()
+        self.server = threading.Thread(target=self.serve, daemon=True)
+        self.server.start()
 
     def serve(self):
         while True:
@@ -47,7 +48,12 @@ class FakeWorker:
                         return  # The program is gone.
 
     def close(self):
-        self.listener.close()
+        # Its thread first: one that comes to accept() late would take the next worker's connections, whose listener gets
+        # the same descriptor.
+        if self.server.is_alive():
+            self.listener.shutdown(socket.SHUT_RDWR)
+            self.server.join()
+            self.listener.close()
         for connection in self.connections:
             try:
                 connection.shutdown(socket.SHUT_RDWR)
