@@ -54,13 +54,13 @@ void Committer::push(Entry entry) {
     const std::scoped_lock lock(mutex_);
     queue_.push_back(std::move(entry));
   }
-  if (!alone || !executor_->may_be_spared()) {
-    executor_->wake();
+  to_spare_ = alone && executor_->may_be_spared();
+  if (!to_spare_) {
+    executor_->wake();  // It takes all, also what came alone before.
     return;
   }
-  // What comes before this is run wakes the executor, which then takes all.
   loop_.post([this, alive = std::weak_ptr<bool>(alive_)] {
-    if (!alive.expired() && !executor_->spare()) {
+    if (!alive.expired() && std::exchange(to_spare_, false) && !executor_->spare()) {
       executor_->wake();
     }
   });

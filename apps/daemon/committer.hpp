@@ -76,6 +76,7 @@ class Committer {
   Failed full_;
   net::Watch retry_;  // Set while a group waits for room.
   std::size_t waiting_ = 0;                                     // Of the loop: given, but not finished.
+  bool to_spare_ = false;  // What is queued came alone, nothing came since, and nobody was woken for it.
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // What was posted may outlive us.
 
   mutable std::mutex mutex_;

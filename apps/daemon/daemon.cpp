@@ -93,7 +93,7 @@ class Daemon {
                               std::to_string(runtime_->engine().experiments().size()) + " experiments, " +
                               std::to_string(runtime_->engine().last_lsn().number()) + " events");
     loop_.run();
-    if (exit_ != Exit::ok) {
+    if (exit_ != Exit::ok || runtime_->stalled()) {
       leave_signals();
     }
     if (runtime_->stalled()) {

@@ -39,6 +39,7 @@ std::optional<Instant> earlier(std::optional<Instant> a, std::optional<Instant> 
 
 WorkerMachine::WorkerMachine(WorkerIdentity identity, WorkerRules rules, engine::Draw draw)
     : identity_(std::move(identity)), rules_(rules), backoff_(rules.first_retry, rules.longest_retry, draw), probe_wait_(rules.first_probe) {
+  hellos_ = void_hellos_ = identity_.incarnation << 32U;
   take_credit(0);
 }
 

@@ -129,20 +129,31 @@ TEST(Session, AWelcomeOfASessionThatIsOverIsNotHeard) {
 // Found by hpsearch-sim: a HELLO that was played back made a session in which nothing was known of the leases since.
 TEST(Session, TheAnswerToAHelloOfBeforeItEndsItAndIsNotObeyed) {
   Stage stage;
-  stage.welcome({}, 3);  // To its first HELLO.
+  const std::uint64_t first = stage.sends()[0].envelope.msg_no;
+  stage.welcome({}, 3);
   stage.run(key_of(1, 10), 0);
   stage.clear();
   stage.envelope().session_epoch = 4;
-  stage.say(proto::Welcome{WorkerId{7}, 10'000, {{key_of(1, 10), Fate::fenced, 0}}, "", 1});
+  stage.say(proto::Welcome{WorkerId{7}, 10'000, {{key_of(1, 10), Fate::fenced, 0}}, "", first});
   EXPECT_EQ(stage.machine().state(), WorkerMachine::State::hello);
   EXPECT_EQ(stage.wanted<NewConnection>().size(), 1U);
   EXPECT_TRUE(stage.wanted<SignalProgram>().empty());
   stage.pass(Duration::seconds(10));
   ASSERT_GE(stage.said<proto::Hello>().size(), 1U);
   EXPECT_EQ(stage.said<proto::Hello>().back().held.size(), 1U);
-  stage.say(proto::Welcome{WorkerId{7}, 10'000, {}, "", 1});
+  stage.say(proto::Welcome{WorkerId{7}, 10'000, {}, "", first});
   EXPECT_EQ(stage.machine().state(), WorkerMachine::State::hello);
-  stage.say(proto::Welcome{WorkerId{7}, 10'000, {{key_of(1, 10), Fate::go_on, 0}}, "", 2});
+  stage.say(proto::Welcome{WorkerId{7}, 10'000, {{key_of(1, 10), Fate::go_on, 0}}, "", first + 1});
+  EXPECT_EQ(stage.machine().state(), WorkerMachine::State::ready);
+}
+
+TEST(Session, TheAnswerToAHelloOfTheAgentBeforeIsNotObeyed) {
+  Stage stage;
+  const std::uint64_t first = stage.sends()[0].envelope.msg_no;
+  stage.envelope().session_epoch = 4;
+  stage.say(proto::Welcome{WorkerId{7}, 10'000, {}, "", first - 1});
+  EXPECT_EQ(stage.machine().state(), WorkerMachine::State::hello);
+  stage.say(proto::Welcome{WorkerId{7}, 10'000, {}, "", first});
   EXPECT_EQ(stage.machine().state(), WorkerMachine::State::ready);
 }
 

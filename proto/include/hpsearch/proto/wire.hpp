@@ -28,7 +28,7 @@ struct Envelope {
   std::uint64_t cluster = 0;        ///< First 8 bytes of the store's identity; 0 in a first HELLO.
   std::uint64_t daemon_epoch = 0;   ///< Counts daemon starts; a lower one than seen is a stale daemon. 0 in a first HELLO.
   std::uint64_t session_epoch = 0;  ///< From WELCOME; 0 in HELLO.
-  std::uint64_t msg_no = 0;         ///< Counts the sender's messages of this session; in HELLO, the HELLOs of this agent's life.
+  std::uint64_t msg_no = 0;         ///< Counts the sender's messages of this session; in HELLO, see SCHEMA.md.
 };
 
 // --- worker → daemon ---

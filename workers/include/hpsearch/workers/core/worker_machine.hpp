@@ -161,8 +161,8 @@ class WorkerMachine {
   bool names_known_ = false;  ///< HELLO says whom it knows; not so an agent that begins with nothing.
   std::uint64_t session_epoch_ = 0;
   std::uint64_t msg_no_ = 0;
-  std::uint64_t hellos_ = 0;  ///< In this agent's life: the daemon tells late ones by it.
-  std::uint64_t void_hellos_ = 0;  ///< So many of them are of sessions that are over, or of the present one.
+  std::uint64_t hellos_ = 0;  ///< Number of the last one; each is higher than those of earlier agents too.
+  std::uint64_t void_hellos_ = 0;  ///< Up to here they are of earlier agents, of sessions that are over or of the present one.
   bool hello_said_ = false;                  ///< On this connection, and taken.
   std::optional<engine::Instant> hello_at_;  ///< When to say HELLO (again).
   engine::Instant ready_since_;
