@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <charconv>
 #include <chrono>
 #include <set>
 #include <string_view>
@@ -31,7 +32,12 @@ namespace {
 // Between two looks at whether everything is gone; a killed process needs about one of the first.
 constexpr std::chrono::milliseconds first_look = 5ms;
 constexpr std::chrono::milliseconds longest_look = 100ms;
-constexpr std::int64_t looks_before_warning = 600;
+constexpr std::chrono::seconds patience_with_the_killed = 60s;
+
+constexpr const char* oom_score_file = "/proc/self/oom_score_adj";
+constexpr int highest_oom_score = 1000;
+// More than its keeper's and its agent's, by a tenth of the machine's memory: who loses them gains nothing.
+constexpr int oom_score_above_ours = 100;
 
 struct Pipe {
   Descriptor read_end;
@@ -59,6 +65,7 @@ struct ChildPlan {
   char* const* argv = nullptr;
   char* const* environment = nullptr;
   const char* directory = nullptr;
+  std::string_view oom_score;
   int null = -1;
   int out = -1;
   int err = -1;
@@ -94,6 +101,9 @@ struct ChildPlan {
   }
   const rlimit no_core{0, 0};
   ::setrlimit(RLIMIT_CORE, &no_core);
+  if (const int file = ::open(oom_score_file, O_WRONLY | O_CLOEXEC); file >= 0) {
+    [[maybe_unused]] const ssize_t refused = ::write(file, plan.oom_score.data(), plan.oom_score.size());
+  }
   if (::chdir(plan.directory) != 0) {
     give_up(plan, Failure::Step::directory);
   }
@@ -117,6 +127,26 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts) {
   }
   pointers.push_back(nullptr);
   return pointers;
+}
+
+std::vector<ProcessInfo> marked_with(const std::string& token) {
+  std::vector<ProcessInfo> marked;
+  for (const ProcessInfo& process : all_processes()) {
+    if (!token.empty() && !process.dead() && process.pid != ::getpid() && started_with(process.pid, token)) {
+      marked.push_back(process);
+    }
+  }
+  return marked;
+}
+
+/// What a program gets for oom_score_adj; "" when ours cannot be read, and then it keeps ours.
+std::string oom_score_of_programs() {
+  const auto text = read_file(oom_score_file, 64);
+  int ours = 0;
+  if (!text || std::from_chars(text->data(), text->data() + text->size(), ours).ec != std::errc()) {
+    return "";
+  }
+  return std::to_string(std::min(ours + oom_score_above_ours, highest_oom_score));
 }
 
 void wait_for(pid_t pid) {
@@ -209,6 +239,8 @@ Result<RunningProgram> ProgramKeeper::start(const ProgramStart& what, const Befo
   plan.argv = argv_pointers.data();
   plan.environment = environment_pointers.data();
   plan.directory = what.directory.c_str();
+  const std::string oom_score = oom_score_of_programs();
+  plan.oom_score = oom_score;
   plan.null = null.get();
   plan.out = out->write_end.get();
   plan.err = err->write_end.get();
@@ -303,19 +335,25 @@ void ProgramKeeper::kill(pid_t pid) {
     return;
   }
   found->second.killing = true;
-  if (found->second.exited) {
-    sweep(pid);
-    return;
-  }
-  force(found->second, left_of(pid));
+  sweep(pid);
 }
 
-void ProgramKeeper::force(const Kept& kept, const std::vector<ProcessInfo>& left) {
+void ProgramKeeper::force(Kept& kept, const std::vector<ProcessInfo>& left) {
   if (kept.group) {
     kept.group->kill();
   }
   for (const ProcessInfo& process : left) {
     signal_exactly(process, SIGKILL);
+  }
+  const auto now = std::chrono::steady_clock::now();
+  if (!kept.killed_at) {
+    kept.killed_at = now;
+  }
+  if (!kept.told_stuck && !left.empty() && now - *kept.killed_at >= patience_with_the_killed) {
+    kept.told_stuck = true;
+    if (on_stuck_) {
+      on_stuck_(left.front().pid);
+    }
   }
 }
 
@@ -345,38 +383,43 @@ void ProgramKeeper::reap() {
 
 void ProgramKeeper::sweep(pid_t pid) {
   const auto found = programs_.find(pid);
-  if (found == programs_.end() || !found->second.exited) {
+  if (found == programs_.end()) {
     return;
   }
   Kept& kept = found->second;
-  const std::vector<ProcessInfo> left = left_of(pid);
-  if (left.empty()) {
-    const Kept ended = std::move(kept);
-    programs_.erase(found);
-    ProgramEnd end;
-    end.by_signal = WIFSIGNALED(ended.status);
-    end.code = end.by_signal ? WTERMSIG(ended.status) : WEXITSTATUS(ended.status);
-    if (ended.group) {
-      end.out_of_memory = ended.group->ran_out_of_memory();
-      ended.group->remove();
-    }
-    // A group that does not count memory says nothing; what this process is in may. A shell hands on what its
-    // command was ended by as 128 + signal.
-    const bool killed = end.code == (end.by_signal ? SIGKILL : 128 + SIGKILL) && !ended.killing;
-    end.out_of_memory = end.out_of_memory || (killed && oom_kills() > ended.oom_kills_before);
-    ended.on_end(end);
+  std::vector<ProcessInfo> left = left_of(pid);
+  if (kept.exited && left.empty()) {
+    // Only now: it costs a look into every process, and who was asked to end hears of it from those above.
+    left = marked_with(kept.token);
+  }
+  if (kept.exited && left.empty()) {
+    end(found);
     return;
   }
-  const bool forced = kept.killing || !kept.asked;
-  if (forced) {
+  ++kept.sweeps;
+  if (kept.killing || !kept.asked) {
     force(kept, left);
-  }
-  if (++kept.sweeps == looks_before_warning && forced && on_stuck_) {
-    on_stuck_(left.front().pid);
   }
   const auto wait =
       std::min<std::chrono::milliseconds>(first_look * std::min<std::int64_t>(kept.sweeps, 20), longest_look);
   kept.again = loop_.after(wait, [this, pid] { sweep(pid); });
+}
+
+void ProgramKeeper::end(std::map<pid_t, Kept>::iterator program) {
+  const Kept ended = std::move(program->second);
+  programs_.erase(program);
+  ProgramEnd end;
+  end.by_signal = WIFSIGNALED(ended.status);
+  end.code = end.by_signal ? WTERMSIG(ended.status) : WEXITSTATUS(ended.status);
+  if (ended.group) {
+    end.out_of_memory = ended.group->ran_out_of_memory();
+    ended.group->remove();
+  }
+  // A group that does not count memory says nothing; what this process is in may. A shell hands on what its
+  // command was ended by as 128 + signal.
+  const bool killed = end.code == (end.by_signal ? SIGKILL : 128 + SIGKILL) && !ended.killing;
+  end.out_of_memory = end.out_of_memory || (killed && oom_kills() > ended.oom_kills_before);
+  ended.on_end(end);
 }
 
 std::vector<ProcessInfo> ProgramKeeper::left_of(pid_t pid) const {

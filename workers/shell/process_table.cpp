@@ -61,6 +61,7 @@ std::optional<ProcessInfo> process_info(pid_t pid) {
   info.parent = number_in<pid_t>(fields[1]);
   info.group = number_in<pid_t>(fields[2]);
   info.session = number_in<pid_t>(fields[3]);
+  info.threads = number_in<std::uint64_t>(fields[17]);
   info.start_time = number_in<std::uint64_t>(fields[19]);
   return info;
 }

@@ -21,6 +21,9 @@ namespace {
 constexpr std::size_t most_connections = 64;
 // Then other descriptors want a turn.
 constexpr std::size_t lines_per_turn = 256;
+constexpr std::size_t most_behind = std::size_t{256} * 1024;
+constexpr std::chrono::milliseconds first_look_for_room{1};
+constexpr std::chrono::milliseconds last_look_for_room{1000};
 
 }  // namespace
 
@@ -107,7 +110,7 @@ bool ReportSocket::read_from(ConnectionId id) {
       break;
     }
     if (connection.lines.feed({piece.data(), static_cast<std::size_t>(got)}, keep)) {
-      write_to(connection,
+      write_to(id, connection,
                R"({"error":"a message is longer than )" + std::to_string(max_message_bytes) + R"( bytes"})");
     }
     if (lines.size() > lines_per_turn) {
@@ -128,7 +131,7 @@ void ReportSocket::answer(ConnectionId id, std::string_view line) {
   if (found == connections_.end()) {
     return;
   }
-  write_to(found->second, line);
+  write_to(id, found->second, line);
   found->second.unanswered -= std::min<std::uint64_t>(1, found->second.unanswered);
   close_if_done(id);
 }
@@ -138,21 +141,47 @@ std::uint64_t ReportSocket::unanswered(ConnectionId id) const {
   return found == connections_.end() ? 0 : found->second.unanswered;
 }
 
-void ReportSocket::write_to(Connection& connection, std::string_view line) {
+void ReportSocket::write_to(ConnectionId id, Connection& connection, std::string_view line) {
   if (connection.mute) {
     return;
   }
-  const std::string whole = std::string(line) + "\n";
-  const ssize_t put =
-      ::send(connection.socket.get(), whole.data(), whole.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
-  if (put >= 0 && static_cast<std::size_t>(put) < whole.size()) {
-    connection.mute = true;  // Anything more would be read as the rest of this line.
+  if (connection.behind.size() + line.size() >= most_behind) {
+    connection.mute = true;
+  } else {
+    connection.behind.append(line).push_back('\n');
+  }
+  flush(id, connection);
+}
+
+void ReportSocket::flush(ConnectionId id, Connection& connection) {
+  std::string& behind = connection.behind;
+  while (!behind.empty()) {
+    const ssize_t put = ::send(connection.socket.get(), behind.data(), behind.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (put >= 0) {
+      behind.erase(0, static_cast<std::size_t>(put));
+      connection.patience = {};
+    } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
+      connection.patience = std::clamp(2 * connection.patience, first_look_for_room, last_look_for_room);
+      connection.catch_up = loop_.after(connection.patience, [this, id] {
+        flush(id, connections_.at(id));
+        close_if_done(id);
+      });
+      return;
+    } else if (errno != EINTR) {  // Nobody is there.
+      connection.mute = true;
+      behind.clear();
+    }
+  }
+  connection.catch_up = net::Watch();
+  if (connection.mute) {
+    ::shutdown(connection.socket.get(), SHUT_WR);
   }
 }
 
 void ReportSocket::close_if_done(ConnectionId id) {
   const auto found = connections_.find(id);
-  if (found != connections_.end() && found->second.ended && found->second.unanswered == 0) {
+  if (found != connections_.end() && found->second.ended && found->second.unanswered == 0 &&
+      found->second.behind.empty()) {
     connections_.erase(found);
   }
 }

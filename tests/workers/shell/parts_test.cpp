@@ -19,9 +19,7 @@
 #include "hpsearch/workers/shell/checkpoint_publisher.hpp"
 #include "hpsearch/workers/shell/files.hpp"
 #include "hpsearch/workers/shell/metric_scanner.hpp"
-#include "hpsearch/workers/shell/local_socket.hpp"
 #include "hpsearch/workers/shell/own_address.hpp"
-#include "hpsearch/workers/shell/report_socket.hpp"
 #include "hpsearch/workers/shell/worker_state.hpp"
 #include "scratch.hpp"
 #include "workers/shell/fake_daemon.hpp"
@@ -383,38 +381,6 @@ TEST(States, KnowTheirSlotsDevices) {
   EXPECT_EQ(*state->devices(), devices);
   write_text(scratch.path() / "slots.json", "garbage");
   EXPECT_EQ(state->devices().error().code, Errc::corrupt);
-}
-
-// --- the report socket ---
-
-TEST(Sockets, ThatAreHeldAreReadWhenTheyAreLetGo) {
-  const Scratch scratch;
-  net::Loop loop;
-  const std::string path = (scratch.path() / "s").string();
-  std::vector<std::string> heard;
-  auto socket = ReportSocket::listen(loop, path, [&](ConnectionId, std::string_view line) {
-    heard.emplace_back(line);
-    loop.stop();
-  });
-  ASSERT_TRUE(socket) << socket.error().message;
-  const auto before = connect_locally(path);
-  const auto say = [](const auto& connection, std::string_view line) {
-    return ::send(connection->get(), line.data(), line.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(line.size());
-  };
-  ASSERT_TRUE(say(before, "one\n"));
-  loop.run();
-  (*socket)->hold(true);
-  const auto meanwhile = connect_locally(path);
-  ASSERT_TRUE(say(before, "two\n") && say(meanwhile, "three\n"));
-  const net::Watch enough = loop.after(std::chrono::milliseconds(20), [&loop] { loop.stop(); });
-  loop.run();
-  EXPECT_EQ(heard, (std::vector<std::string>{"one"}));
-  (*socket)->hold(false);
-  while (heard.size() < 3) {
-    loop.run();
-  }
-  std::sort(heard.begin(), heard.end());
-  EXPECT_EQ(heard, (std::vector<std::string>{"one", "three", "two"}));
 }
 
 TEST(States, LeaveAloneWhatIsNoAttempt) {

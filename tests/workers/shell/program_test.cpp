@@ -1,22 +1,15 @@
-// Real programs under a real worker loop, with a daemon of our own on the other side of a real connection.
+// What programs find, say and hear.
 
 #include <gtest/gtest.h>
-#include <signal.h>
 
-#include <chrono>
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "hpsearch/workers/shell/ml_mount.hpp"
-#include "hpsearch/workers/shell/process_table.hpp"
-#include "hpsearch/workers/shell/worker_loop.hpp"
-#include "hpsearch/workers/shell/worker_state.hpp"
-#include "scratch.hpp"
-#include "workers/shell/fake_daemon.hpp"
+#include "workers/shell/programs.hpp"
 
 namespace hpsearch::workers::test {
 namespace {
@@ -24,7 +17,6 @@ namespace {
 namespace fs = std::filesystem;
 using engine::AttemptKey;
 using engine::CheckpointReport;
-using engine::Decision;
 using engine::Directive;
 using engine::Duration;
 using engine::ExitReport;
@@ -34,53 +26,6 @@ using engine::Lsn;
 using engine::MetricsReport;
 using engine::Units;
 using Cause = engine::ExitReport::Cause;
-
-class Programs : public testing::Test {
- protected:
-  Programs() : daemon_(loop_) {}
-
-  /// Brings the worker up and waits until it is in session.
-  void begin(Duration grace = Duration::seconds(30), const fs::path& state_directory = {}) {
-    auto state = WorkerState::open(state_directory.empty() ? scratch_.path() / "state" : state_directory);
-    ASSERT_TRUE(state.has_value()) << state.error().message;
-    state_ = std::make_unique<WorkerState>(*std::move(state));
-    WorkerOptions options;
-    options.daemon = daemon_.endpoint();
-    options.name = "tester";
-    options.machine = {
-        .slots = 4, .cores = 8, .devices = {}, .environment = {{"PATH", "/usr/bin:/bin"}, {"HOME", "/tmp"}}};
-    options.rules.attempt.grace = grace;
-    options.shim = HPSEARCH_SHIM_BINARY;
-    options.context_wait = std::chrono::milliseconds(1);
-    worker_ = std::make_unique<WorkerLoop>(loop_, *state_, options,
-                                           [this](bool failed, const std::string&) { ended_ = !failed; });
-    ASSERT_TRUE(worker_->start().has_value());
-    daemon_.until("a session", [this] { return !daemon_.hellos.empty(); });
-  }
-
-  void lease(const LaunchSpec& spec) { daemon_.say(proto::Lease{spec}); }
-  void decide(const AttemptKey& key, std::uint64_t id, Directive directive, std::uint64_t length = 0) {
-    daemon_.say(proto::Decide{key, Decision{Lsn{id}, directive, Units{length}}});
-  }
-  void wait_for_reports(const AttemptKey& key, std::size_t count) {
-    daemon_.until("reports", [&] { return daemon_.reports(key).size() >= count; });
-  }
-  proto::LogPart read_log(const AttemptKey& key, const std::string& stream, std::uint64_t offset = 0,
-                          std::uint64_t limit = 0, bool from_end = false) {
-    daemon_.parts.clear();
-    daemon_.say(proto::ReadLog{7, key, stream, offset, limit, from_end});
-    daemon_.until("a part of the log", [this] { return !daemon_.parts.empty(); });
-    return daemon_.parts.empty() ? proto::LogPart{} : daemon_.parts.front();
-  }
-  fs::path directory_of(const AttemptKey& key) { return state_->attempt(key).root(); }
-
-  Scratch scratch_;
-  net::Loop loop_;
-  FakeDaemon daemon_;
-  std::unique_ptr<WorkerState> state_;
-  std::unique_ptr<WorkerLoop> worker_;
-  std::optional<bool> ended_;
-};
 
 // --- what a program finds ---
 
@@ -418,101 +363,7 @@ TEST_F(Programs, AnEmptyCheckpointIsToldToThem) {
   EXPECT_NE(read_log(key, "stdout").text.find("is empty"), std::string::npos);
 }
 
-// --- how programs end ---
-
-TEST_F(Programs, ThatFailShowTheirLastWords) {
-  begin();
-  const AttemptKey key = key_of(0);
-  lease(spec_of(key, shell("echo fine; echo 'Traceback: no such layer' >&2; exit 3")));
-  const ExitReport exit = daemon_.wait_for_exit(key);
-  EXPECT_EQ(exit.cause, Cause::exited);
-  EXPECT_EQ(exit.code, 3);
-  EXPECT_EQ(exit.log_tail, "Traceback: no such layer\n");
-  EXPECT_EQ(exit.message, "exit status 3");
-}
-
-TEST_F(Programs, KilledBySomebodySayBySignal) {
-  begin();
-  const AttemptKey key = key_of(0);
-  lease(spec_of(key, shell("kill -SEGV $$")));
-  const ExitReport exit = daemon_.wait_for_exit(key);
-  EXPECT_EQ(exit.cause, Cause::signaled);
-  EXPECT_EQ(exit.code, SIGSEGV);
-}
-
-TEST_F(Programs, ThatIgnoreSigtermAreKilled) {
-  begin(Duration::millis(300));
-  const AttemptKey key = key_of(0);
-  lease(spec_of(
-      key, shell(R"(trap '' TERM; echo 'HPSEARCH {{"step":1,"acc":0}}'; while :; do sleep 0.05; done)")));
-  wait_for_reports(key, 1);
-  decide(key, 50, Directive::stop);
-  const ExitReport exit = daemon_.wait_for_exit(key);
-  EXPECT_EQ(exit.cause, Cause::ended_by_agent);
-  EXPECT_EQ(exit.code, SIGKILL);
-}
-
-TEST_F(Programs, BehindAShellGetTheirWholeGrace) {
-  begin();
-  const AttemptKey key = key_of(0);
-  // The shell dies of SIGTERM at once; what it ran still wants to tidy up.
-  lease(spec_of(key, shell(R"(/usr/bin/python3 -c '
-import os, signal, sys, time
-def tidy(*_):
-    time.sleep(0.3)
-    open("../output/tidied", "w").write("yes")
-    sys.exit(0)
-signal.signal(signal.SIGTERM, tidy)
-print("HPSEARCH {{\"step\":1,\"acc\":0}}", flush=True)
-time.sleep(1000)'; echo never)")));
-  wait_for_reports(key, 1);
-  decide(key, 50, Directive::stop);
-  EXPECT_EQ(daemon_.wait_for_exit(key).cause, Cause::ended_by_agent);
-  EXPECT_EQ(text_of(directory_of(key) / "output/tidied"), "yes");
-}
-
-TEST_F(Programs, LeaveNothingRunningBehind) {
-  begin();
-  const AttemptKey key = key_of(0);
-  // One in the background, one in a session of its own, one forked twice that also forgot its environment.
-  lease(spec_of(key, shell(R"(sleep 1000 & echo $! > ../output/a
-setsid sleep 1000 & echo $! > ../output/b
-/usr/bin/python3 -c '
-import os
-if os.fork() == 0:
-    os.setsid()
-    if os.fork() == 0:
-        open("../output/c", "w").write(str(os.getpid()))
-        os.close(0); os.close(1); os.close(2)
-        os.execve("/bin/sleep", ["sleep", "1000"], {{}})
-    os._exit(0)
-os.wait()'
-until [ -s ../output/b ] && [ -s ../output/c ]; do sleep 0.01; done)")));
-  EXPECT_EQ(daemon_.wait_for_exit(key).code, 0);
-  for (const char* name : {"a", "b", "c"}) {
-    const pid_t pid = std::stoi(text_of(directory_of(key) / "output" / name));
-    EXPECT_FALSE(runs(pid)) << name;
-  }
-}
-
-TEST_F(Programs, OneProgramsEndLeavesAnothersDaemonsAlone) {
-  begin();
-  const AttemptKey stays = key_of(0);
-  LaunchSpec first = spec_of(stays, shell(R"(setsid sleep 1000 & sleep 0.01; echo $! > ../output/b; )"
-                                          R"(echo 'HPSEARCH {{"step":1,"acc":0}}'; exec sleep 1000)"));
-  lease(first);
-  wait_for_reports(stays, 1);
-  const AttemptKey goes = key_of(1);
-  LaunchSpec second = spec_of(goes, shell("true"));
-  second.slots = {engine::SlotIndex{1}};
-  lease(second);
-  EXPECT_EQ(daemon_.wait_for_exit(goes).code, 0);
-  const pid_t pid = std::stoi(text_of(directory_of(stays) / "output/b"));
-  EXPECT_TRUE(runs(pid));
-  decide(stays, 60, Directive::kill);
-  EXPECT_EQ(daemon_.wait_for_exit(stays).cause, Cause::ended_by_agent);
-  EXPECT_FALSE(runs(pid));
-}
+// --- what programs hear ---
 
 TEST_F(Programs, ThatArePausedInMidLengthHearItAtTheNextReport) {
   begin();
@@ -618,6 +469,17 @@ TEST_F(Programs, InheritNothingButTheirThreeStreams) {
 
 // --- logs ---
 
+// A dead shim would take its program along; the kernel gains nothing by it.
+TEST_F(Programs, AreEndedForMemoryBeforeTheirShims) {
+  begin();
+  const AttemptKey key = key_of(0);
+  lease(spec_of(key, shell("cat /proc/self/oom_score_adj /proc/$PPID/oom_score_adj")));
+  EXPECT_EQ(daemon_.wait_for_exit(key).code, 0);
+  const int ours = std::stoi(text_of("/proc/self/oom_score_adj"));
+  EXPECT_EQ(read_log(key, "stdout").text,
+            std::to_string(std::min(ours + 100, 1000)) + "\n" + std::to_string(ours) + "\n");
+}
+
 TEST_F(Programs, MayPrintWithoutEnd) {
   begin();
   const AttemptKey key = key_of(0);
@@ -666,18 +528,6 @@ TEST_F(Programs, RunOnWhileTheDaemonIsAway) {
   ASSERT_GE(daemon_.hellos.size(), 2U);
   ASSERT_EQ(daemon_.hellos.back().held.size(), 1U);
   EXPECT_EQ(daemon_.hellos.back().held[0].last_seq, 3U);
-}
-
-TEST_F(Programs, EndWithTheWorker) {
-  begin();
-  const AttemptKey key = key_of(0);
-  lease(spec_of(key, shell(R"(echo 'HPSEARCH {{"step":1,"acc":0}}'; exec sleep 1000)")));
-  wait_for_reports(key, 1);
-  worker_->stop();
-  EXPECT_EQ(daemon_.wait_for_exit(key).cause, Cause::ended_by_agent);
-  daemon_.until("the worker's end", [this] { return ended_.has_value(); });
-  EXPECT_TRUE(*ended_);
-  EXPECT_TRUE(daemon_.goodbye);
 }
 
 TEST_F(Programs, SpeakThroughAShortSocketWhenTheStateDirectoryIsDeep) {

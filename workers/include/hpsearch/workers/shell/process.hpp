@@ -2,6 +2,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -47,9 +48,9 @@ struct ProgramEnd {
 /// and everything it started, detached daemons included.
 ///
 /// Where it may, it gives each a cgroup of its own. In any case this process adopts orphans of its
-/// descendants, so nothing escapes by a double fork. When a program's
-/// first process ends, what is left of it is killed; unless it was asked to end, then the rest has as long as
-/// the caller lets it.
+/// descendants, so nothing escapes by a double fork, and what somebody else started for the program (the daemon
+/// behind `docker run`) is found by its mark. When a program's first process ends, what is left of it is killed;
+/// unless it was asked to end, then the rest has as long as the caller lets it. Killing goes on until nothing is left.
 ///
 /// Threads: the loop's. One per process: it reaps every child.
 class ProgramKeeper {
@@ -59,7 +60,7 @@ class ProgramKeeper {
 
   using OnStuck = std::function<void(pid_t pid)>;
 
-  /// `on_stuck` is called once per program of which something outlives SIGKILL by a minute.
+  /// `on_stuck` is called once per program of which something outlives the first SIGKILL by a minute.
   explicit ProgramKeeper(net::Loop& loop, OnStuck on_stuck = {});
   ~ProgramKeeper();
   ProgramKeeper(const ProgramKeeper&) = delete;
@@ -87,13 +88,16 @@ class ProgramKeeper {
     bool asked = false;  ///< SIGTERM was sent: let the rest end by itself.
     bool killing = false;
     std::int64_t sweeps = 0;
+    std::optional<std::chrono::steady_clock::time_point> killed_at;  ///< When SIGKILL was sent first.
+    bool told_stuck = false;
     std::uint64_t oom_kills_before = 0;
     net::Watch again;
   };
 
   void reap();
   void sweep(pid_t pid);
-  static void force(const Kept& kept, const std::vector<ProcessInfo>& left);
+  void end(std::map<pid_t, Kept>::iterator program);
+  void force(Kept& kept, const std::vector<ProcessInfo>& left);
   [[nodiscard]] std::vector<ProcessInfo> left_of(pid_t pid) const;
 
   net::Loop& loop_;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -20,8 +21,9 @@ using ConnectionId = engine::Id<struct ConnectionKind>;
 
 /// The Unix socket on which one program reports: lines of JSON in, lines of JSON out.
 ///
-/// A program that does not read its answers is not waited for; it misses them. One that ends its side after a
-/// question still gets the answer.
+/// A program that does not read its answers is not waited for: 256 KiB of them are kept for it, then it gets no more,
+/// and its reading side ends behind the last one, so that none is ever taken for another's. What it says counts all
+/// the same. One that ends its side after a question still gets the answer.
 ///
 /// Threads: the loop's. Limits: 64 connections at a time, 64 KiB a line.
 class ReportSocket {
@@ -55,14 +57,18 @@ class ReportSocket {
     net::Watch watch;
     std::uint64_t unanswered = 0;
     bool ended = false;  ///< The program says no more.
-    bool mute = false;   ///< It does not read: half an answer was taken.
+    bool mute = false;   ///< It does not read, and gets no more than what is behind.
+    std::string behind;  ///< Answers that its socket had no room for.
+    std::chrono::milliseconds patience{};  ///< Until the next look for room.
+    net::Watch catch_up;
   };
 
   ReportSocket(net::Loop& loop, std::string path, Descriptor listener, OnLine on_line);
   void accept_all();
   void listen_to(ConnectionId id, Connection& connection);
   bool read_from(ConnectionId id);  ///< True when it stopped before everything was read.
-  void write_to(Connection& connection, std::string_view line);
+  void write_to(ConnectionId id, Connection& connection, std::string_view line);
+  void flush(ConnectionId id, Connection& connection);
   void close_if_done(ConnectionId id);
 
   net::Loop& loop_;

@@ -1,0 +1,82 @@
+#include "hpsearch/workers/shell/process.hpp"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <optional>
+#include <string>
+
+#include "hpsearch/net/loop.hpp"
+#include "hpsearch/workers/shell/process_table.hpp"
+#include "workers/shell/fake_daemon.hpp"
+
+namespace hpsearch::workers::test {
+namespace {
+
+const std::string mark = "HPSEARCH_ATTEMPT_MARK=a place of its own";
+
+/// A process of our own with the program's mark, as a container's daemon would start it.
+pid_t started_elsewhere() {
+  const pid_t pid = ::fork();
+  if (pid == 0) {
+    ::setsid();
+    ::close(STDOUT_FILENO);  // Whoever reads what this test says need not wait for it.
+    ::close(STDERR_FILENO);
+    ::execl("/usr/bin/env", "env", mark.c_str(), "sleep", "1000", nullptr);
+    ::_exit(127);
+  }
+  while (!started_with(pid, mark)) {
+    ::usleep(1000);
+  }
+  return pid;
+}
+
+class ProgramKeepers : public testing::Test {
+ protected:
+  ~ProgramKeepers() override { ::kill(before_, SIGKILL); }
+
+  RunningProgram start(const std::string& line) {
+    auto running = keeper_.start({.argv = {"/bin/sh", "-c", line},
+                                  .environment = {{"PATH", "/usr/bin:/bin"}},
+                                  .directory = "/",
+                                  .token = mark},
+                                 [](const RunningProgram&) { return engine::Done{}; },
+                                 [this](const ProgramEnd& end) {
+                                   end_ = end;
+                                   loop_.stop();
+                                 });
+    EXPECT_TRUE(running);
+    return *std::move(running);
+  }
+
+  net::Loop loop_;
+  const pid_t before_ = started_elsewhere();  // A child from before, which the keeper takes for nobody's.
+  ProgramKeeper keeper_{loop_};
+  std::optional<ProgramEnd> end_;
+};
+
+TEST_F(ProgramKeepers, KillWhatOthersStartedForAProgramBeforeItCountsAsGone) {
+  const RunningProgram running = start("exec sleep 1000");
+  EXPECT_TRUE(runs(before_));
+  keeper_.kill(running.pid);
+  loop_.run();
+  EXPECT_TRUE(end_->by_signal);
+  EXPECT_FALSE(runs(before_));
+}
+
+TEST_F(ProgramKeepers, LeaveAloneWhatOthersStartedWhileAProgramThatWasAskedToEndMayEnd) {
+  const RunningProgram running = start("trap 'sleep 0.3; exit 3' TERM; while :; do sleep 0.01; done");
+  const net::Watch soon = loop_.after(std::chrono::milliseconds(100), [&] { keeper_.terminate(running.pid); });
+  const net::Watch later = loop_.after(std::chrono::milliseconds(1500), [&] {
+    EXPECT_TRUE(runs(before_)) << "it has the program's grace";
+    keeper_.kill(running.pid);
+  });
+  loop_.run();
+  EXPECT_EQ(end_->code, 3);
+  EXPECT_FALSE(runs(before_));
+}
+
+}  // namespace
+}  // namespace hpsearch::workers::test
