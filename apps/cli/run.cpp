@@ -355,21 +355,22 @@ class Run {
   /// Takes in what happened since the last call. A daemon that does not answer is no failure here.
   [[nodiscard]] Outcome<Done> take_events(bool tell) {
     while (true) {
-      const auto page = client().get("/api/v1/events?after=" + std::to_string(last_lsn_) +
+      const std::uint64_t before = last_lsn_;
+      const auto page = client().get("/api/v1/events?after=" + std::to_string(before) +
                                      "&limit=" + std::to_string(events_per_page) +
                                      "&experiment=" + std::to_string(*record_.experiment));
       if (!page) {
         return page.failure();
       }
-      const Value::List& events = list_at(*page, "events");
-      for (const Value& event : events) {
-        last_lsn_ = std::max(last_lsn_, count_at(event, "lsn"));
+      for (const Value& event : list_at(*page, "events")) {
         const EventStory::Line line = story_->tell(event);
         if (tell && !line.text.empty()) {
           view_.say(line.trouble ? output_.paint(Output::Color::yellow, line.text) : line.text, line.trouble);
         }
       }
-      if (events.size() < events_per_page) {
+      // A page without events is not the last one: a daemon looks at only so many of others at a time.
+      last_lsn_ = std::max(before, count_at(*page, "last_lsn"));
+      if (last_lsn_ == before) {
         return Done{};
       }
     }

@@ -105,7 +105,10 @@ class RandomProposer final : public Proposer {
 
   [[nodiscard]] Proposal propose(TrialNumber trial) const override {
     if (trial.number() >= first_ && trial.number() - first_ < points_.size()) {
-      return {points_[trial.number() - first_], true};
+      const Value& point = points_[trial.number() - first_];
+      if (!started_ || !started_->has(point)) {  // It was when it was given late, or duplicates are refused since.
+        return {point, true};
+      }
     }
     Value drawn = space_.sample(seed_, trial);
     if (started_ && started_->has(drawn)) {

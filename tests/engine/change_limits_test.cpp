@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <optional>
+#include <set>
 #include <string>
 
 #include "test_cluster.hpp"
@@ -171,6 +173,38 @@ TEST(ChangeLimits, RejectingDuplicatesCountsWhatWasStartedBeforeAndExhaustsTheSp
     ASSERT_TRUE(replayed.replay(event));
   }
   EXPECT_TRUE(replayed.save() == cluster.engine.save());
+}
+
+TEST(ChangeLimits, APointThatWasStartedAlreadyIsNotStartedAgainWhereDuplicatesAreRejected) {
+  TestCluster cluster;
+  cluster.join("a", 1);
+  Value config = random_config(4, 1, *colours().as_map());
+  const auto point = [](const char* colour) { return Value(Value::Map{{"x", colour}}); };
+  Value::Map& settings = *config.as_map()->find("searcher")->as_map();
+  settings["points_to_evaluate"] = Value::List{point("r")};
+  settings["on_duplicate"] = "reject";
+  const ExperimentId id = cluster.create(config);
+  cluster.step(ChangeExperiment{id, searcher({{"points_to_evaluate", Value::List{point("r"), point("g")}}})});
+  cluster.run_all([](TrialNumber) { return 0.5; });
+  const ExperimentRecord& record = *cluster.engine.find(id);
+  std::set<std::string> started;
+  for (std::size_t i = 0; i < record.trials.size(); ++i) {
+    started.insert(*record.hparams[i].at_path("x")->as_text());
+  }
+  EXPECT_EQ(started, (std::set<std::string>{"b", "g", "r", "w"}));
+  EXPECT_EQ(record.trials.size(), 4U);
+}
+
+TEST(ChangeLimits, SlotHoursBeyondAllClocksAreNoLimit) {
+  for (const double hours : {1e7, 1e10, 1e300}) {
+    TestCluster cluster;
+    cluster.join("a", 1);
+    const ExperimentId id = cluster.create(random_config(2, 1));
+    cluster.step(ChangeExperiment{id, Value::Map{{"budget", Value::Map{{"max_slot_hours", hours}}}}});
+    EXPECT_EQ(cluster.engine.next_deadline(), std::nullopt) << hours;
+    cluster.run_all([](TrialNumber) { return 0.5; });
+    EXPECT_EQ(cluster.engine.find(id)->trials.size(), 2U) << hours;
+  }
 }
 
 TEST(ChangeLimits, ReplayGivesTheSameLimits) {

@@ -9,7 +9,12 @@
 namespace hpsearch::engine {
 namespace {
 
-std::int64_t micros_of_hours(double hours) { return std::llround(hours * 3'600e6); }
+// More is as good as no limit: 100,000 years of a slot.
+constexpr double most_hours = 1e9;
+// Clocks can wait for no more than some hundred years.
+constexpr std::int64_t longest_wait = 1'000'000'000'000'000;
+
+std::int64_t micros_of_hours(double hours) { return std::llround(std::min(hours, most_hours) * 3'600e6); }
 
 }  // namespace
 
@@ -48,8 +53,10 @@ std::optional<Instant> next_deadline(const ExperimentRecord& record) {
     const std::int64_t slots = record.slot_time.slots();
     const std::int64_t left = std::max<std::int64_t>(
         0, micros_of_hours(*budget.max_slot_hours) - record.slot_time.until(record.slot_time.since()).in_micros());
-    const Instant at = record.slot_time.since() + Duration::micros((left + slots - 1) / slots);
-    deadline = deadline ? std::min(*deadline, at) : at;
+    if (const std::int64_t wait = (left + slots - 1) / slots; wait <= longest_wait) {
+      const Instant at = record.slot_time.since() + Duration::micros(wait);
+      deadline = deadline ? std::min(*deadline, at) : at;
+    }
   }
   return deadline;
 }
