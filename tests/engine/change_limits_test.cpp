@@ -195,6 +195,23 @@ TEST(ChangeLimits, APointThatWasStartedAlreadyIsNotStartedAgainWhereDuplicatesAr
   EXPECT_EQ(record.trials.size(), 4U);
 }
 
+TEST(ChangeLimits, NothingOfASearchThatIsOverChangesAlthoughItsExperimentIsPaused) {
+  TestCluster cluster;
+  cluster.join("a", 1);
+  const ExperimentId id = cluster.create(random_config(1, 1));
+  cluster.step(PauseExperiment{id});
+  const AttemptKey last = cluster.live(id, 0);
+  cluster.report(last, 9, 0.5);
+  cluster.exit(last);
+  ASSERT_EQ(cluster.engine.find(id)->state, ExperimentState::paused);
+  const Error refused = cluster.refused(ChangeExperiment{id, searcher({{"max_trials", 3}})});
+  EXPECT_EQ(refused.code, Errc::wrong_state);
+  EXPECT_NE(refused.message.find("its search is over"), std::string::npos) << refused.message;
+  cluster.step(ChangeExperiment{id, Value::Map{{"budget", Value::Map{{"max_failed_trials", 5}}}}});
+  cluster.step(ResumeExperiment{id});
+  EXPECT_EQ(cluster.engine.find(id)->state, ExperimentState::completed);
+}
+
 TEST(ChangeLimits, SlotHoursBeyondAllClocksAreNoLimit) {
   for (const double hours : {1e7, 1e10, 1e300}) {
     TestCluster cluster;

@@ -1,6 +1,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <variant>
 
 #include "experiment/change_limits.hpp"
 #include "hpsearch/engine/experiment/warm_start.hpp"
@@ -29,6 +30,11 @@ Error wrong_config(const Problems& problems) {
 const ExperimentRecord* find(const Step& step, ExperimentId id) {
   const auto found = step.world().experiments.find(id);
   return found == step.world().experiments.end() ? nullptr : &found->second;
+}
+
+/// While it is paused an experiment lives on although its searcher has nothing left to do.
+bool search_is_over(const ExperimentRecord& record) {
+  return std::holds_alternative<Finished>(record.searcher->next());
 }
 
 /// The first place at which two configurations differ, as users write it; "" when they do not.
@@ -155,6 +161,12 @@ Status change_experiment(Step& step, const ChangeExperiment& command) {
   const Result<Value> config = changed_config(record->effective, command.changes, step.world().registry);
   if (!config) {
     return config.error();
+  }
+  if (!(*config->at_path("searcher") == *record->effective.at_path("searcher")) && search_is_over(*record)) {
+    return Error{Errc::wrong_state, "experiment " + std::to_string(record->id.number()) + " is " +
+                                        std::string(name_of(record->state)) +
+                                        ", and its search is over: every trial has ended, and nothing of searcher can "
+                                        "change any more"};
   }
   if (!(*config == record->effective)) {
     step.happened(LimitsChanged{command.experiment, *config});
