@@ -109,6 +109,25 @@ class StoreTools(harness.Case):
         self.processes.append(cluster.start_worker(2))
         self.assertEqual(cluster.wait_until_over(3), "COMPLETED")
 
+    def test_no_store_is_made_beside_the_write_ahead_log_of_another(self):
+        cluster = self.live_a_little(2)
+        self.end_all(cluster, signal.SIGKILL)
+        moved = self.folder / "moved.db"
+        backup = self.folder / "backup.db"
+        self.run_store("backup", cluster.state, "--to", backup)
+        (cluster.state / "events.db").rename(moved)
+        left = cluster.state / "events.db-wal"
+        before = digests(cluster.state)
+        self.assertIn("events.db-wal", before)
+        for verb in ("restore", "salvage"):
+            done = self.run_store(verb, backup, "--to", cluster.state, expect=4)
+            self.assertIn(str(left), done.stderr)
+            self.assertEqual(digests(cluster.state), before)
+        left.rename(self.folder / "moved.db-wal")
+        self.run_store("restore", backup, "--to", cluster.state)
+        self.assertIn("sound", self.run_store("verify", cluster.state).stdout)
+        self.assertIn("sound", self.run_store("verify", moved).stdout)
+
     def test_trainings_that_a_restored_store_does_not_know_run_on(self):
         cluster = self.live_a_little(0)
         self.run_store("backup", cluster.state, "--to", self.folder / "old.db")
