@@ -154,8 +154,9 @@ class Daemon {
   [[nodiscard]] Error remedy(Error error) const {
     switch (error.code) {
       case Errc::corrupt:
-        error.message += ". Nothing was changed. Put a copy of " + directory_->path() +
-                         " from before the damage in its place, or begin with an empty state directory";
+        error.message += ". No event was changed. hpsearch store verify " + directory_->path() +
+                         " names all that is damaged; hpsearch store restore BACKUP --to NEW, or hpsearch store salvage " +
+                         directory_->path() + " --to NEW, makes a state directory to go on with";
         break;
       case Errc::version_mismatch:
         error.message += ". Start the newer release on this state directory again";

@@ -186,6 +186,7 @@ TEST_F(DaemonProcess, DamagedStoreIsRefusedAndLeftAsItIs) {
   Process process(scratch_, words(state()));
   EXPECT_EQ(process.wait(), 74);
   EXPECT_NE(process.log().find("events.db"), std::string::npos) << process.log();
+  EXPECT_NE(process.log().find("hpsearch store verify " + state()), std::string::npos) << process.log();
   EXPECT_EQ(text_of(state() + "/events.db"), noise);
 }
 
