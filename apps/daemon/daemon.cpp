@@ -146,7 +146,8 @@ class Daemon {
     switch (error.code) {
       case Errc::corrupt:
         error.message += ". No event was changed. hpsearch store verify " + directory_->path() +
-                         " names all that is damaged; hpsearch store restore BACKUP --to NEW, or hpsearch store salvage " +
+                         " names all that is damaged; hpsearch store restore BACKUP --to NEW, or hpsearch store "
+                         "salvage " +
                          directory_->path() + " --to NEW, makes a state directory to go on with";
         break;
       case Errc::version_mismatch:

@@ -85,8 +85,8 @@ struct AnswerLimit {
 };
 
 /// One request on a fresh connection, waiting for the answer; for command lines. `address` is "host:port". A
-/// body goes as application/json, unless `headers` say otherwise. unavailable: nobody answers there within `timeout`, or
-/// with more than `limit`.
+/// body goes as application/json, unless `headers` say otherwise. unavailable: nobody answers there within
+/// `timeout`, or with more than `limit`.
 [[nodiscard]] engine::Result<HttpResponse> http_request(const std::string& address, const std::string& method,
                                                         const std::string& target, const std::string& body,
                                                         std::chrono::milliseconds timeout,
