@@ -203,7 +203,7 @@ class CommandLine {
     to.add_option("CONTEXT_DIR", given_.context_directory,
                   "Directory each trial gets a copy of (default: the one FILE is in)");
     to.add_option("--context-limit", given_.run.context_limit, "Largest context that is taken, in MB")
-        ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1'000'000}));
+        ->check(CLI::Range(std::uint64_t{1}, context::largest_limit_megabytes));
   }
 
   void add_experiment(CLI::App& to) {

@@ -7,6 +7,7 @@
 
 #include "cli/interrupts.hpp"
 #include "cli/text.hpp"
+#include "hpsearch/context/context_files.hpp"
 
 namespace hpsearch::cli {
 namespace {
@@ -144,7 +145,8 @@ Outcome<PrivateCluster> PrivateCluster::start(const StateDirectory& state, const
       find_program("hpsearchd"), "--state-dir", state.daemon().string(), "--http", "127.0.0.1:0", "--workers",
       "tcp://127.0.0.1:0"};
   // The command that starts it has looked at the context already, with its own limit.
-  out.daemon_.argv.insert(out.daemon_.argv.begin() + 1, {"--context-limit", "1000000"});
+  out.daemon_.argv.insert(out.daemon_.argv.begin() + 1,
+                          {"--context-limit", std::to_string(context::largest_limit_megabytes)});
   if (const auto launched = launch(out.daemon_); !launched) {
     return launched.failure();
   }

@@ -40,22 +40,21 @@ std::string remove_remote(const std::string& address, const std::map<std::string
 }
 
 /// The complaint, or "". Under another name first, so that nobody takes half of it for a checkpoint.
-std::string remove_one(const std::string& path, engine::ExperimentId experiment,
-                       const std::map<std::string, std::string>& environment) {
-  if (const auto why = not_removable(path, experiment)) {
-    return *why;
-  }
-  if (engine::is_remote(path)) {
-    return remove_remote(path, environment);
-  }
-  const fs::path place(path);
+std::string remove_directory(const fs::path& place) {
   const fs::path aside = place.parent_path() / ("." + place.filename().string() + ".deleted");
   std::error_code error;
-  fs::rename(place, aside, error);
-  error.clear();
-  fs::remove_all(aside, error);
+  fs::remove_all(aside, error);  // What an earlier try left, which would be in the way.
+  if (!error) {
+    fs::rename(place, aside, error);
+  }
+  if (error == std::errc::no_such_file_or_directory) {
+    error.clear();  // Removed already. After anything else it is still there.
+  }
+  if (!error) {
+    fs::remove_all(aside, error);
+  }
   if (error) {
-    return "cannot remove the checkpoint " + path + ": " + error.message();
+    return "cannot remove the checkpoint " + place.string() + ": " + error.message();
   }
   fs::remove(place.parent_path(), error);  // Only when nothing is left in it.
   return "";
@@ -91,6 +90,14 @@ std::optional<std::string> not_removable(const std::string& path, engine::Experi
     return path + " is not removed: it holds no checkpoint";
   }
   return std::nullopt;
+}
+
+std::string remove_checkpoint(const std::string& path, engine::ExperimentId experiment,
+                              const std::map<std::string, std::string>& environment) {
+  if (const auto why = not_removable(path, experiment)) {
+    return *why;
+  }
+  return engine::is_remote(path) ? remove_remote(path, environment) : remove_directory(path);
 }
 
 struct CheckpointRemover::Shared {
@@ -150,7 +157,7 @@ bool CheckpointRemover::work() {
   std::vector<std::string> gone;
   std::string complaint;
   for (const std::string& path : wanted.order.paths) {
-    const std::string failed = remove_one(path, wanted.order.experiment, wanted.storage_environment);
+    const std::string failed = remove_checkpoint(path, wanted.order.experiment, wanted.storage_environment);
     if (failed.empty()) {
       gone.push_back(path);
     } else if (complaint.empty()) {

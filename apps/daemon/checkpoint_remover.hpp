@@ -17,6 +17,10 @@ namespace hpsearch::daemon {
 /// be ROOT/EXPERIMENT/TRIAL/ATTEMPT-STEP; where ROOT is a directory, it must hold a manifest, or not exist.
 [[nodiscard]] std::optional<std::string> not_removable(const std::string& path, engine::ExperimentId experiment);
 
+/// Removes it: nothing is left of it, or the complaint is not "". The environment is for rclone.
+[[nodiscard]] std::string remove_checkpoint(const std::string& path, engine::ExperimentId experiment,
+                                            const std::map<std::string, std::string>& environment = {});
+
 /// Removes what the engine has collected (engine: CheckpointsCollected), on a thread of its own, and says so to the
 /// engine when it is gone. What a restart or a failing disk left is tried again, every minute.
 ///

@@ -139,8 +139,7 @@ void Contexts::keep_only(const std::set<std::string>& named) {
 }
 
 std::uint64_t Contexts::most_bytes() const noexcept {
-  constexpr std::uint64_t names = 16'000'000;
-  return 2 * limit_megabytes_ * 1'000'000 + names;
+  return context::most_archive_bytes(limit_megabytes_);
 }
 
 }  // namespace hpsearch::daemon

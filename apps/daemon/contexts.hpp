@@ -40,7 +40,7 @@ class Contexts {
   /// Removes those that came more than a week ago and that none of `named` is, and what an interrupted take() left.
   void keep_only(const std::set<std::string>& named);
 
-  /// No request for a larger one need be read to its end: files are rounded up to blocks, and names take room.
+  /// No request for a larger one need be read to its end.
   [[nodiscard]] std::uint64_t most_bytes() const noexcept;
 
  private:

@@ -1,7 +1,6 @@
 #include "daemon/daemon.hpp"
 
 #include <pthread.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -25,6 +24,7 @@
 #include "daemon/keys/worker_keys.hpp"
 #include "daemon/worker_gate.hpp"
 #include "daemon/worker_port.hpp"
+#include "hpsearch/net/descriptor_limit.hpp"
 #include "hpsearch/net/http.hpp"
 #include "hpsearch/net/log.hpp"
 #include "hpsearch/searchers/registry.hpp"
@@ -41,15 +41,6 @@ using net::Level;
 
 constexpr std::chrono::milliseconds drain_look_every{5};
 constexpr Duration drain_patience = Duration::seconds(10);
-
-/// Peers are descriptors: as many as the system lets us have.
-void raise_descriptor_limit() {
-  rlimit limit{};
-  if (::getrlimit(RLIMIT_NOFILE, &limit) == 0) {
-    limit.rlim_cur = std::min<rlim_t>(limit.rlim_max, 65'536);
-    ::setrlimit(RLIMIT_NOFILE, &limit);
-  }
-}
 
 bool is_loopback(std::string_view address) {
   const std::size_t scheme = address.find("//");
@@ -154,8 +145,10 @@ class Daemon {
   [[nodiscard]] Error remedy(Error error) const {
     switch (error.code) {
       case Errc::corrupt:
-        error.message += ". Nothing was changed. Put a copy of " + directory_->path() +
-                         " from before the damage in its place, or begin with an empty state directory";
+        error.message += ". No event was changed. hpsearch store verify " + directory_->path() +
+                         " names all that is damaged; hpsearch store restore BACKUP --to NEW, or hpsearch store "
+                         "salvage " +
+                         directory_->path() + " --to NEW, makes a state directory to go on with";
         break;
       case Errc::version_mismatch:
         error.message += ". Start the newer release on this state directory again";
@@ -286,7 +279,7 @@ Exit run_daemon(const Options& options) {
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);
   ::umask(0077);  // Configurations and logs may hold secrets: they are for their owner.
-  raise_descriptor_limit();
+  net::raise_descriptor_limit();  // Peers are descriptors.
   return Daemon(options).run();
 }
 

@@ -2,6 +2,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include "hpsearch/context/context_files.hpp"
+
 namespace hpsearch::daemon {
 
 std::variant<Options, Exit> read_options(int argc, const char* const* argv) {
@@ -32,7 +34,7 @@ std::variant<Options, Exit> read_options(int argc, const char* const* argv) {
       ->type_name("EVENTS");
   app.add_option("--context-limit", options.context_limit, "Largest context of an experiment that is taken")
       ->capture_default_str()
-      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1'000'000}))
+      ->check(CLI::Range(std::uint64_t{1}, context::largest_limit_megabytes))
       ->type_name("MB");
   app.add_flag("--allow-network-filesystem", options.allow_network_filesystem,
                "Accept a state directory on NFS, SMB, FUSE and the like, at your own risk");

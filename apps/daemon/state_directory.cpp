@@ -95,32 +95,32 @@ std::string holder_of(int lock) {
   return "";
 }
 
-/// Where neither locks nor fsync keep their word on every server and mount option; nullptr for a local one.
-const char* network_file_system(const std::string& path) {
+}  // namespace
+
+std::uint32_t file_system_magic(const std::string& path) noexcept {
+  struct statfs found {};
+  return ::statfs(path.c_str(), &found) == 0 ? static_cast<std::uint32_t>(found.f_type) : 0;
+}
+
+std::string_view network_file_system(std::uint32_t magic) noexcept {
   // From the manual page of statfs(2) and the kernel's magic.h.
-  static constexpr std::pair<std::uint32_t, const char*> known[] = {
+  static constexpr std::pair<std::uint32_t, std::string_view> known[] = {
       {0x6969, "NFS"},         {0x517B, "SMB"},        {0xFF534D42, "CIFS"},   {0xFE534D42, "SMB"},
       {0x65735546, "FUSE"},    {0x5346414F, "AFS"},    {0x6B414653, "AFS"},    {0x73757245, "Coda"},
       {0x01021997, "9P"},      {0x00C36400, "Ceph"},   {0x0BD00BD0, "Lustre"}, {0x47504653, "GPFS"},
       {0x7461636F, "OCFS2"},   {0x01161970, "GFS2"},   {0x19830326, "BeeGFS"}, {0x20030528, "OrangeFS"},
       {0x013111A8, "IBRIX"},   {0x564C, "NCP"},
   };
-  struct statfs found {};
-  if (::statfs(path.c_str(), &found) != 0) {
-    return nullptr;
-  }
-  for (const auto& [magic, name] : known) {
-    if (static_cast<std::uint32_t>(found.f_type) == magic) {
+  for (const auto& [number, name] : known) {
+    if (number == magic) {
       return name;
     }
   }
-  return nullptr;
+  return "";
 }
 
-}  // namespace
-
 Result<std::unique_ptr<StateDirectory>> StateDirectory::open(const std::string& given,
-                                                             NetworkFileSystems network) {
+                                                             NetworkFileSystems network, FileSystemMagic magic_of) {
   auto path = absolute(given);
   if (!path) {
     return path.error();
@@ -128,8 +128,8 @@ Result<std::unique_ptr<StateDirectory>> StateDirectory::open(const std::string& 
   if (auto made = make_directory(*path); !made) {
     return made.error();
   }
-  const char* const remote = network_file_system(*path);
-  if (remote != nullptr && network == NetworkFileSystems::refused) {
+  const std::string remote(network_file_system(magic_of(*path)));
+  if (!remote.empty() && network == NetworkFileSystems::refused) {
     return Error{Errc::bad_request, "the state directory " + *path + " is on a network file system (" + remote +
                                         "), which may lose what it said is durable; give --state-dir a local "
                                         "disk, or take the risk with --allow-network-filesystem"};

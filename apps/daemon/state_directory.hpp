@@ -3,10 +3,18 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "hpsearch/engine/base/result.hpp"
 
 namespace hpsearch::daemon {
+
+/// What statfs(2) calls the type of the file system there; 0 when it cannot say.
+[[nodiscard]] std::uint32_t file_system_magic(const std::string& path) noexcept;
+using FileSystemMagic = std::uint32_t (*)(const std::string& path);
+
+/// Its name, where neither locks nor fsync keep their word on every server and mount option; "" for a local one.
+[[nodiscard]] std::string_view network_file_system(std::uint32_t magic) noexcept;
 
 /// The directory of one daemon: its lock, its store, the file that says where it listens.
 ///
@@ -18,7 +26,8 @@ class StateDirectory {
   /// Makes the directory if need be (0700) and locks it. wrong_state: another process has it, named by its
   /// pid; bad_request: it is on a network file system; unavailable: the file system refuses.
   [[nodiscard]] static engine::Result<std::unique_ptr<StateDirectory>> open(
-      const std::string& path, NetworkFileSystems network = NetworkFileSystems::refused);
+      const std::string& path, NetworkFileSystems network = NetworkFileSystems::refused,
+      FileSystemMagic magic_of = file_system_magic);
   StateDirectory(const StateDirectory&) = delete;
   StateDirectory& operator=(const StateDirectory&) = delete;
   ~StateDirectory();

@@ -15,11 +15,9 @@ using asio::ip::tcp;
 using engine::Errc;
 using engine::Error;
 
-constexpr std::uint64_t most_answer_bytes = 256ULL * 1024 * 1024;
-
 /// One exchange: connect, write, read, each starting the next; the stream's deadline covers them all.
 struct Exchange {
-  explicit Exchange(asio::io_context& io) : stream(io) { answer.body_limit(most_answer_bytes); }
+  Exchange(asio::io_context& io, AnswerLimit limit) : stream(io) { answer.body_limit(limit.bytes); }
 
   void start(const tcp::resolver::results_type& places) {
     stream.async_connect(places, [this](AsioError error, const tcp::endpoint&) {
@@ -30,10 +28,13 @@ struct Exchange {
         if (failed(write_error)) {
           return;
         }
-        http::async_read(stream, buffer, answer, [this](AsioError read_error, std::size_t) {
-          if (!failed(read_error)) {
-            done = true;
+        // The header alone first: Beast 1.74 forgets that a body is too long when it begins in the same packet.
+        http::async_read_header(stream, buffer, answer, [this](AsioError header_error, std::size_t) {
+          if (failed(header_error)) {
+            return;
           }
+          http::async_read(stream, buffer, answer,
+                           [this](AsioError read_error, std::size_t) { done = !failed(read_error); });
         });
       });
     });
@@ -56,7 +57,8 @@ struct Exchange {
 
 engine::Result<HttpResponse> http_request(const std::string& address, const std::string& method,
                                           const std::string& target, const std::string& body,
-                                          std::chrono::milliseconds timeout, const HttpHeaders& headers) {
+                                          std::chrono::milliseconds timeout, const HttpHeaders& headers,
+                                          AnswerLimit limit) {
   const auto host_port = read_host_port(address);
   if (!host_port || host_port->port.empty()) {
     return Error{Errc::bad_request, "'" + address + "' is not an address (one looks like 127.0.0.1:8077)"};
@@ -68,7 +70,7 @@ engine::Result<HttpResponse> http_request(const std::string& address, const std:
     if (error) {
       return Error{Errc::unavailable, "cannot find " + address + ": " + error.message()};
     }
-    Exchange exchange(io);
+    Exchange exchange(io, limit);
     exchange.question.version(11);
     exchange.question.method_string(method);
     exchange.question.target(target);
@@ -86,13 +88,20 @@ engine::Result<HttpResponse> http_request(const std::string& address, const std:
     exchange.stream.expires_after(timeout);
     exchange.start(places);
     io.run();
+    if (exchange.problem == http::error::body_limit) {
+      return Error{Errc::unavailable,
+                   "the answer from " + address + " is longer than " + std::to_string(limit.bytes) + " bytes"};
+    }
     if (!exchange.done) {
       const bool late = exchange.problem == beast::error::timeout;
       return Error{Errc::unavailable,
                    "no answer from " + address + (late ? " in time" : ": " + exchange.problem.message())};
     }
-    auto message = exchange.answer.release();
     HttpResponse response;
+    if (const auto length = exchange.answer.content_length()) {
+      response.content_length = *length;
+    }
+    auto message = exchange.answer.release();
     response.status = message.result_int();
     response.content_type = std::string(message[http::field::content_type]);
     response.body = std::move(message.body());

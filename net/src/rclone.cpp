@@ -103,6 +103,8 @@ Status run_rclone(const std::vector<std::string>& arguments, const std::map<std:
   ::posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   ::posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
   ::posix_spawn_file_actions_adddup2(&files, errors[1], STDERR_FILENO);
+  // Asio's sockets outlive an exec: an rclone that outlives us would keep our port.
+  ::posix_spawn_file_actions_addclosefrom_np(&files, STDERR_FILENO + 1);
   posix_spawnattr_t attributes;
   ::posix_spawnattr_init(&attributes);
   sigset_t none;

@@ -29,6 +29,12 @@ std::string spelled(const zmq::message_t& key) {
 
 }  // namespace
 
+std::optional<std::string> admitted_key(const zmq::message_t& message) {
+  // Not message_t::gets(), which throws where there is none.
+  const char* key = ::zmq_msg_gets(message.handle(), "User-Id");
+  return key == nullptr || *key == '\0' ? std::nullopt : std::optional<std::string>(key);
+}
+
 Zap::Zap(zmq::context_t& context, std::function<bool(const std::string&)> admits)
     : admits_(std::move(admits)),
       questions_(context, zmq::socket_type::rep),

@@ -189,8 +189,11 @@ class Router final : public Port {
       return true;
     }
     if (zap_) {
-      const char* key = payload.gets("User-Id");
-      sender_key_ = key == nullptr ? "" : key;
+      std::optional<std::string> key = admitted_key(payload);
+      if (!key) {
+        return true;  // Nobody that we let in.
+      }
+      sender_key_ = *std::move(key);
     }
     on_frame_(peer, bytes_of(payload));
     return true;

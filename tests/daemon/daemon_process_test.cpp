@@ -5,10 +5,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <optional>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -21,12 +23,14 @@ namespace {
 
 using namespace std::chrono_literals;
 
+struct Limits {
+  std::optional<rlim_t> file_bytes{};
+  std::optional<rlim_t> open_files{};
+};
+
 /// One hpsearchd; killed when the test ends before it does.
 class Process {
  public:
-  struct Limits {
-    std::optional<rlim_t> file_bytes;
-  };
   Process(const Scratch& scratch, std::vector<std::string> words, Limits limits = {})
       : log_path_(scratch.path("log-" + std::to_string(++started_))) {
     pid_ = ::fork();
@@ -37,6 +41,10 @@ class Process {
       if (limits.file_bytes) {
         const rlimit limit{*limits.file_bytes, RLIM_INFINITY};
         ::setrlimit(RLIMIT_FSIZE, &limit);
+      }
+      if (limits.open_files) {
+        const rlimit limit{std::min<rlim_t>(256, *limits.open_files), *limits.open_files};
+        ::setrlimit(RLIMIT_NOFILE, &limit);
       }
       std::vector<char*> arguments{const_cast<char*>(HPSEARCHD)};
       for (std::string& word : words) {
@@ -186,7 +194,22 @@ TEST_F(DaemonProcess, DamagedStoreIsRefusedAndLeftAsItIs) {
   Process process(scratch_, words(state()));
   EXPECT_EQ(process.wait(), 74);
   EXPECT_NE(process.log().find("events.db"), std::string::npos) << process.log();
+  EXPECT_NE(process.log().find("hpsearch store verify " + state()), std::string::npos) << process.log();
   EXPECT_EQ(text_of(state() + "/events.db"), noise);
+}
+
+TEST_F(DaemonProcess, TakesAllDescriptorsItMayHaveAndSaysWhenTheyAreFew) {
+  rlimit ours{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &ours), 0);
+  for (const rlim_t allowed : {rlim_t{1'000}, std::min<rlim_t>(ours.rlim_max, 65'536)}) {
+    Process process(scratch_, words(state()), {.open_files = allowed});
+    address_of(process);
+    rlimit its{};
+    ASSERT_EQ(::prlimit(process.pid(), RLIMIT_NOFILE, nullptr, &its), 0);
+    EXPECT_EQ(its.rlim_cur, allowed);
+    const std::string warning = "warning hpsearchd: only " + std::to_string(allowed) + " files may be open";
+    EXPECT_EQ(process.log().find(warning) != std::string::npos, allowed < 65'536) << process.log();
+  }
 }
 
 TEST_F(DaemonProcess, WrongUseIsSaid) {

@@ -1,11 +1,14 @@
 #include "daemon/state_directory.hpp"
 
 #include <gtest/gtest.h>
+#include <linux/magic.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
+#include <string>
+#include <vector>
 
 #include "hpsearch/proto/json.hpp"
 #include "scratch.hpp"
@@ -25,6 +28,46 @@ TEST(StateDirectory, IsMadeForItsOwnerOnly) {
   EXPECT_EQ(found.st_mode & 0777U, 0700U);
   EXPECT_TRUE(std::filesystem::is_directory((*directory)->checkpoints()));
   EXPECT_EQ(text_of(scratch.path("a/b/c/lock")), std::to_string(::getpid()) + "\n");
+}
+
+std::uint32_t nfs(const std::string& /*path*/) {
+  return NFS_SUPER_MAGIC;
+}
+
+TEST(StateDirectory, OnANetworkFileSystemIsRefusedUnlessThatIsAllowed) {
+  using Network = StateDirectory::NetworkFileSystems;
+  const Scratch scratch;
+  const auto refused = StateDirectory::open(scratch.path("state"), Network::refused, nfs);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Errc::bad_request);
+  const std::vector<std::string> names{scratch.path("state"), "(NFS)", "--allow-network-filesystem"};
+  for (const std::string& said : names) {
+    EXPECT_NE(refused.error().message.find(said), std::string::npos) << refused.error().message;
+  }
+  EXPECT_FALSE(std::filesystem::exists(scratch.path("state/lock")));
+  const auto allowed = StateDirectory::open(scratch.path("state"), Network::allowed, nfs);
+  EXPECT_TRUE(allowed) << allowed.error().message;
+}
+
+TEST(StateDirectory, KnowsNetworkFileSystemsFromLocalOnes) {
+  EXPECT_EQ(network_file_system(NFS_SUPER_MAGIC), "NFS");
+  EXPECT_EQ(network_file_system(SMB_SUPER_MAGIC), "SMB");
+  EXPECT_EQ(network_file_system(CODA_SUPER_MAGIC), "Coda");
+  EXPECT_EQ(network_file_system(AFS_SUPER_MAGIC), "AFS");
+  EXPECT_EQ(network_file_system(AFS_FS_MAGIC), "AFS");
+  EXPECT_EQ(network_file_system(OCFS2_SUPER_MAGIC), "OCFS2");
+  EXPECT_EQ(network_file_system(V9FS_MAGIC), "9P");
+  EXPECT_EQ(network_file_system(0xFF534D42), "CIFS");
+  EXPECT_EQ(network_file_system(0x65735546), "FUSE");
+  for (const std::uint32_t local : std::initializer_list<std::uint32_t>{
+           EXT4_SUPER_MAGIC, BTRFS_SUPER_MAGIC, XFS_SUPER_MAGIC, TMPFS_MAGIC, OVERLAYFS_SUPER_MAGIC, 0}) {
+    EXPECT_EQ(network_file_system(local), "") << local;
+  }
+}
+
+TEST(StateDirectory, AsksTheSystemWhatItIsOn) {
+  EXPECT_EQ(file_system_magic("/proc"), PROC_SUPER_MAGIC);
+  EXPECT_EQ(file_system_magic("/nowhere/at/all"), 0U);
 }
 
 TEST(StateDirectory, SecondHolderIsRefusedWithThePidOfTheFirst) {

@@ -109,6 +109,25 @@ class StoreTools(harness.Case):
         self.processes.append(cluster.start_worker(2))
         self.assertEqual(cluster.wait_until_over(3), "COMPLETED")
 
+    def test_no_store_is_made_beside_the_write_ahead_log_of_another(self):
+        cluster = self.live_a_little(2)
+        self.end_all(cluster, signal.SIGKILL)
+        moved = self.folder / "moved.db"
+        backup = self.folder / "backup.db"
+        self.run_store("backup", cluster.state, "--to", backup)
+        (cluster.state / "events.db").rename(moved)
+        left = cluster.state / "events.db-wal"
+        before = digests(cluster.state)
+        self.assertIn("events.db-wal", before)
+        for verb in ("restore", "salvage"):
+            done = self.run_store(verb, backup, "--to", cluster.state, expect=4)
+            self.assertIn(str(left), done.stderr)
+            self.assertEqual(digests(cluster.state), before)
+        left.rename(self.folder / "moved.db-wal")
+        self.run_store("restore", backup, "--to", cluster.state)
+        self.assertIn("sound", self.run_store("verify", cluster.state).stdout)
+        self.assertIn("sound", self.run_store("verify", moved).stdout)
+
     def test_trainings_that_a_restored_store_does_not_know_run_on(self):
         cluster = self.live_a_little(0)
         self.run_store("backup", cluster.state, "--to", self.folder / "old.db")
@@ -165,6 +184,30 @@ class StoreTools(harness.Case):
                 self.assertIn(said, done.stdout)
                 self.assertIn("DAMAGED", done.stdout)
                 self.assertEqual(digests(copy), before)
+
+    def test_a_daemon_on_a_damaged_log_says_how_to_go_on(self):
+        cluster = self.live_a_little()
+        self.end_all(cluster, signal.SIGKILL)
+        shutil.rmtree(cluster.state / "snapshots", ignore_errors=True)  # What lies before one is not read at a start.
+        events = self.run_store("export", cluster.state).stdout
+        self.damage(cluster.state, "UPDATE event_group SET events = zeroblob(length(events)) "
+                                   "WHERE first = (SELECT max(first) FROM event_group)")
+        cluster.start_daemon()
+        self.assertEqual(cluster.daemon.popen.wait(60), 74)
+        said = cluster.daemon.said()
+        new = self.folder / "new"
+        self.assertIn("No event was changed", said)
+        for command in (f"hpsearch store verify {cluster.state} names",
+                        "hpsearch store restore BACKUP --to NEW,",
+                        f"hpsearch store salvage {cluster.state} --to NEW,"):
+            self.assertIn(command, said)
+        self.run_store("verify", cluster.state, expect=74)
+        self.run_store("salvage", cluster.state, "--to", new)
+        kept = self.run_store("export", new).stdout
+        self.assertTrue(kept and events.startswith(kept) and kept != events)
+        cluster.state = new
+        cluster.start_daemon()
+        cluster.wait_until_up()
 
     def test_a_snapshot_that_is_not_the_logs_state_is_found(self):
         cluster = self.live_a_little(2)

@@ -13,6 +13,7 @@
 #include "handshake.hpp"
 #include "hpsearch/net/zmq_port.hpp"
 #include "scratch.hpp"
+#include "zap.hpp"
 
 namespace hpsearch::net {
 namespace {
@@ -68,6 +69,11 @@ TEST(CurveKeys, DamagedOnesAreNamed) {
   ASSERT_FALSE(read);
   EXPECT_EQ(read.error().code, Errc::corrupt);
   EXPECT_NE(read.error().message.find(path), std::string::npos);
+}
+
+TEST(AdmittedKey, IsNothingForAMessageThatNobodyAskedAbout) {
+  const zmq::message_t message(std::string("hello"));
+  EXPECT_EQ(admitted_key(message), std::nullopt);
 }
 
 TEST(CurveKeys, AreFortyDigitsOfZ85) {

@@ -233,6 +233,24 @@ TEST_F(HttpServerTest, AnswersAHeadWithoutTheBody) {
   EXPECT_EQ(asked->status, 200U);
 }
 
+TEST_F(HttpServerTest, ClientTakesAnAnswerAsLongAsItWasToldAndNoLonger) {
+  const auto fits = http_request(address_, "GET", "/x", "", 10s, {}, AnswerLimit{9});
+  ASSERT_TRUE(fits) << fits.error().message;
+  EXPECT_EQ(fits->body, "GET /x 0 ");
+  EXPECT_EQ(fits->content_length, 9U);
+  const auto too_long = http_request(address_, "GET", "/x", "", 10s, {}, AnswerLimit{8});
+  ASSERT_FALSE(too_long);
+  EXPECT_EQ(too_long.error().code, engine::Errc::unavailable);
+  EXPECT_EQ(too_long.error().message, "the answer from " + address_ + " is longer than 8 bytes");
+}
+
+TEST_F(HttpServerTest, ClientIsToldTheLengthByAHeadWithoutTakingTheBody) {
+  const auto asked = http_request(address_, "HEAD", "/x", "", 10s, {}, AnswerLimit{1});
+  ASSERT_TRUE(asked) << asked.error().message;
+  EXPECT_EQ(asked->content_length, 10U);
+  EXPECT_EQ(asked->body, "");
+}
+
 TEST_F(HttpServerTest, RefusesAHugeHeader) {
   const std::string answer =
       exchange("GET / HTTP/1.1\r\n" + host() + "X: " + std::string(9'000, 'x') + "\r\n\r\n");

@@ -55,6 +55,7 @@ bool answers(const std::string& program, const Variables& environment) {
   ::posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   ::posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
   ::posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+  ::posix_spawn_file_actions_addclosefrom_np(&files, STDERR_FILENO + 1);  // One that hangs may outlive us.
   pid_t pid = 0;
   const int started = ::posix_spawnp(&pid, "timeout", &files, nullptr, pointers_to(words).data(),
                                      pointers_to(variables).data());

@@ -31,6 +31,9 @@ namespace {
 
 constexpr std::chrono::seconds patience_with_knocking = 10s;
 constexpr std::chrono::seconds patience_with_content = 300s;
+constexpr std::uint64_t bytes_per_more_second = 250'000;  // As patient as the daemon is.
+// However large the daemon may take them.
+constexpr std::uint64_t largest_archive = context::most_archive_bytes(context::largest_limit_megabytes);
 
 /// The digest and the bytes that a tree's name tells; no digest when it is none.
 std::pair<std::string, std::uint64_t> read_name(const std::string& name) {
@@ -160,7 +163,12 @@ Result<std::string> ContextCache::fetch(const std::string& digest) const {
     return failed(Errc::not_found, "it does not have it (any more); bring " + digest +
                                        ".tar back into contexts/ of its state directory, or submit anew");
   }
-  auto got = net::http_request(address, "GET", target, "", patience_with_content, headers);
+  const std::uint64_t bytes = there->content_length.value_or(net::AnswerLimit{}.bytes);
+  if (bytes > largest_archive) {
+    return failed(Errc::unavailable, "it says that it has " + std::to_string(bytes) + " bytes, which no context has");
+  }
+  const std::chrono::seconds patience = patience_with_content + std::chrono::seconds(bytes / bytes_per_more_second);
+  auto got = net::http_request(address, "GET", target, "", patience, headers, net::AnswerLimit{bytes});
   if (!got) {
     return failed(Errc::unavailable, got.error().message);
   }

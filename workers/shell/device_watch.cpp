@@ -40,6 +40,7 @@ pid_t spawn(const std::vector<std::string>& command, int out) {
   ::posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   ::posix_spawn_file_actions_adddup2(&files, out, STDOUT_FILENO);
   ::posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+  ::posix_spawn_file_actions_addclosefrom_np(&files, STDERR_FILENO + 1);  // One that hangs may outlive us.
   posix_spawnattr_t attributes;
   ::posix_spawnattr_init(&attributes);
   // A session of its own: what a terminal sends to the worker is not for it.

@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "hpsearch/net/curve.hpp"
+#include "hpsearch/net/descriptor_limit.hpp"
 #include "hpsearch/net/log.hpp"
 #include "hpsearch/net/loop.hpp"
 #include "hpsearch/proto/json.hpp"
@@ -116,15 +117,6 @@ void open_standard_streams() {
 bool ignores(int number) {
   struct sigaction action {};
   return ::sigaction(number, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
-}
-
-/// Every program costs a handful of descriptors here.
-void raise_descriptor_limit() {
-  rlimit limit{};
-  if (::getrlimit(RLIMIT_NOFILE, &limit) == 0) {
-    limit.rlim_cur = limit.rlim_max;
-    ::setrlimit(RLIMIT_NOFILE, &limit);
-  }
 }
 
 /// What becomes of programs without a daemon: "continue", "pause_at_rung", "pause_at_rung=SECONDS" or
@@ -331,7 +323,7 @@ int run(const Arguments& arguments) {
                 "--log-level is \"" + arguments.log_level + "\"; it must be debug, info, warning or error");
   }
   open_standard_streams();
-  raise_descriptor_limit();
+  net::raise_descriptor_limit(RLIM_INFINITY);  // Every program costs a handful here, and opens its own.
   ::signal(SIGPIPE, SIG_IGN);
   engine::Result<WorkerOptions> options = options_from(arguments);
   if (!options) {

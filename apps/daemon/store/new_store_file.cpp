@@ -10,6 +10,7 @@
 namespace hpsearch::daemon {
 namespace {
 
+using engine::Done;
 using engine::Errc;
 using engine::Error;
 using engine::Result;
@@ -19,11 +20,27 @@ Error taken(const std::string& path) {
   return Error{Errc::wrong_state, path + " exists already, and is left as it is; name another place"};
 }
 
+/// Nothing is there, nor what SQLite would take for a part of the new file and lay its old pages over it.
+Status nothing_at(const std::string& path) {
+  if (::access(path.c_str(), F_OK) == 0) {
+    return taken(path);
+  }
+  for (const char* const ending : {"-wal", "-journal", "-shm"}) {
+    if (::access((path + ending).c_str(), F_OK) == 0) {
+      return Error{Errc::wrong_state,
+                   path + ending +
+                       " is left of a store that was here before, and would be taken for a part of the new one; "
+                       "move it to where that store is now, or name another place"};
+    }
+  }
+  return Done{};
+}
+
 }  // namespace
 
 Result<std::unique_ptr<NewStoreFile>> NewStoreFile::begin(const std::string& path) {
-  if (::access(path.c_str(), F_OK) == 0) {
-    return taken(path);
+  if (const Status nothing = nothing_at(path); !nothing) {
+    return nothing.error();
   }
   std::unique_ptr<NewStoreFile> made(new NewStoreFile(path));
   made->remove_draft();
@@ -47,6 +64,9 @@ Status NewStoreFile::finish() {
   const Descriptor draft(::open(draft_.c_str(), O_RDONLY | O_CLOEXEC));
   if (!draft || ::fsync(draft.number()) != 0) {
     return system_error("cannot make " + draft_ + " durable");
+  }
+  if (const Status nothing = nothing_at(path_); !nothing) {
+    return nothing;
   }
   // Unlike rename, it refuses where something is already.
   if (::link(draft_.c_str(), path_.c_str()) != 0) {

@@ -15,7 +15,8 @@ namespace hpsearch::daemon {
 /// Threads: one at a time.
 class NewStoreFile {
  public:
-  /// wrong_state: something is at that path, which is left alone; unavailable: the file system refuses.
+  /// wrong_state: something is at that path, or the write-ahead log or journal of a store that was; it is left alone.
+  /// unavailable: the file system refuses.
   [[nodiscard]] static engine::Result<std::unique_ptr<NewStoreFile>> begin(const std::string& path);
   NewStoreFile(const NewStoreFile&) = delete;
   NewStoreFile& operator=(const NewStoreFile&) = delete;

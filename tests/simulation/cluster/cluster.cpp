@@ -5,6 +5,7 @@
 #include <iostream>
 #include <set>
 
+#include "hpsearch/engine/base/text.hpp"
 #include "simulation/cluster/foreign_store.hpp"
 #include "simulation/invariants.hpp"
 
@@ -424,6 +425,20 @@ engine::Result<RunResult> run_cluster(const RunOptions& options) {
     }
   }
   return Cluster(options, faults).run();
+}
+
+std::string replay_command(const RunOptions& options) {
+  std::string command = "hpsearch-sim --seeds " + std::to_string(options.seed);
+  if (options.hours > 0) {
+    command += " --hours " + engine::python_float(options.hours);
+  }
+  if (options.store) {
+    command += *options.store == StoreKind::sqlite ? " --store sqlite" : " --store model";
+  }
+  for (const auto& [name, rate] : options.rates) {
+    command += " --option " + name + "=" + engine::python_float(rate);
+  }
+  return command;
 }
 
 }  // namespace hpsearch::simulation

@@ -47,4 +47,7 @@ struct RunResult {
 /// The result is a function of the options alone. bad_request: an option that does not exist.
 [[nodiscard]] engine::Result<RunResult> run_cluster(const RunOptions& options);
 
+/// The command line that runs the same life again.
+[[nodiscard]] std::string replay_command(const RunOptions& options);
+
 }  // namespace hpsearch::simulation

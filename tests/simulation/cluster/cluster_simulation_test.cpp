@@ -37,6 +37,18 @@ TEST(ClusterSimulation, KeepsItsPromisesForEverySeed) {
   }
 }
 
+TEST(ReplayCommand, SaysEveryNumberToItsLastDigit) {
+  RunOptions options;
+  options.seed = 18'446'744'073'709'551'615U;
+  EXPECT_EQ(replay_command(options), "hpsearch-sim --seeds 18446744073709551615");
+  options.hours = 3.1234567;
+  options.store = StoreKind::sqlite;
+  options.rates = {{"frame_lost", 0.0000001}, {"daemon_crash", 1.0 / 3}, {"partition_both_ways", 0}};
+  EXPECT_EQ(replay_command(options),
+            "hpsearch-sim --seeds 18446744073709551615 --hours 3.1234567 --store sqlite --option frame_lost=1e-07 "
+            "--option daemon_crash=0.3333333333333333 --option partition_both_ways=0.0");
+}
+
 TEST(ClusterSimulation, SameSeedIsTheSameLife) {
   net::set_log_level("error");
   RunOptions options;

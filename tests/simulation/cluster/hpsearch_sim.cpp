@@ -144,20 +144,6 @@ Settings read(int argc, char** argv) {
   return settings;
 }
 
-std::string replay_command(const Settings& settings, std::uint64_t seed) {
-  std::string command = "hpsearch-sim --seeds " + std::to_string(seed);
-  if (settings.run.hours > 0) {
-    command += " --hours " + std::to_string(settings.run.hours);
-  }
-  if (settings.run.store) {
-    command += *settings.run.store == StoreKind::sqlite ? " --store sqlite" : " --store model";
-  }
-  for (const auto& [name, rate] : settings.run.rates) {
-    command += " --option " + name + "=" + std::to_string(rate);
-  }
-  return command;
-}
-
 class Runs {
  public:
   explicit Runs(Settings settings) : settings_(std::move(settings)), next_(settings_.first) {}
@@ -220,8 +206,10 @@ class Runs {
     }
     if (!result.broken.empty()) {
       ++total_.failed;
+      RunOptions options = settings_.run;
+      options.seed = seed;
       std::cout << "seed " << seed << ": " << result.broken << "\n  " << result.options << "\n  replay: "
-                << replay_command(settings_, seed) << std::endl;
+                << replay_command(options) << std::endl;
     }
   }
 

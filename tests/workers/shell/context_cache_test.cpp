@@ -37,6 +37,10 @@ class Contexts : public testing::Test {
         net::HttpServer::listen(loop_, "127.0.0.1:0", [this](net::HttpRequest request, net::HttpServer::Reply reply) {
           const std::scoped_lock lock(mutex_);
           asked_ += request.method == "GET" ? 1U : 0U;
+          if (request.method == "HEAD" && announced_) {
+            reply({200, "application/x-tar", *announced_, ""});
+            return;
+          }
           const auto found = shelf_.find(request.path.substr(request.path.rfind('/') + 1));
           reply(found == shelf_.end() ? net::HttpResponse{404, "text/plain", "", ""}
                                       : net::HttpResponse{200, "application/x-tar", found->second, ""});
@@ -81,6 +85,7 @@ class Contexts : public testing::Test {
   std::thread thread_;
   std::mutex mutex_;
   std::map<std::string, std::string> shelf_;
+  std::optional<std::string> announced_;  ///< To a HEAD, instead of what is there.
   std::atomic<unsigned> asked_ = 0;
 };
 
@@ -105,6 +110,16 @@ TEST_F(Contexts, AreFetchedAndUnpackedOnceForAll) {
   }
   EXPECT_EQ(text_of(*trees.front() / "src/train.py"), "print(1)\n");
   EXPECT_EQ(asked_, 1U);
+}
+
+TEST_F(Contexts, AreTakenAsLongAsTheyWereAnnounced) {
+  const std::string digest = shelve("print(1)\n");
+  announced_ = "short";
+  const auto longer = open()->provide(digest);
+  ASSERT_FALSE(longer);
+  EXPECT_NE(longer.error().message.find("is longer than 5 bytes"), std::string::npos) << longer.error().message;
+  announced_ = shelf_.at(digest);
+  EXPECT_TRUE(open()->provide(digest));
 }
 
 TEST_F(Contexts, OutliveTheAgentButNotTheMachine) {

@@ -31,6 +31,14 @@ struct ContextFile {
 
 /// As users of Determined know it.
 inline constexpr std::uint64_t default_limit_megabytes = 95;
+/// The most that --context-limit may be.
+inline constexpr std::uint64_t largest_limit_megabytes = 1'000'000;
+
+/// No archive of a context within that limit is larger: files are rounded up to blocks, and names take room.
+[[nodiscard]] constexpr std::uint64_t most_archive_bytes(std::uint64_t limit_megabytes) noexcept {
+  constexpr std::uint64_t names = 16'000'000;
+  return 2 * limit_megabytes * 1'000'000 + names;
+}
 
 /// bad_request, naming the largest files, when all of them hold more than `megabytes` (of 10^6 bytes). `whose` begins
 /// the sentence: "the context directory /home/ann/digits".

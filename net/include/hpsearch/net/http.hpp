@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -34,6 +35,7 @@ struct HttpResponse {
   std::string content_type = "application/json";
   std::string body;
   std::string file{};  ///< Its content is the body, when this is not "". 404 when it is gone.
+  std::optional<std::uint64_t> content_length{};  ///< As an answer says it, also that to a HEAD, which has no body.
 };
 
 /// What differs between servers.
@@ -77,12 +79,18 @@ class HttpServer {
   std::unique_ptr<Impl> impl_;
 };
 
+/// The longest body that is taken as an answer; all of it is held in memory.
+struct AnswerLimit {
+  std::uint64_t bytes = 256ULL * 1024 * 1024;
+};
+
 /// One request on a fresh connection, waiting for the answer; for command lines. `address` is "host:port". A
-/// body goes as application/json, unless `headers` say otherwise. unavailable: nobody answers there within `timeout`.
+/// body goes as application/json, unless `headers` say otherwise. unavailable: nobody answers there within
+/// `timeout`, or with more than `limit`.
 [[nodiscard]] engine::Result<HttpResponse> http_request(const std::string& address, const std::string& method,
                                                         const std::string& target, const std::string& body,
                                                         std::chrono::milliseconds timeout,
-                                                        const HttpHeaders& headers = {});
+                                                        const HttpHeaders& headers = {}, AnswerLimit limit = {});
 
 /// `text` as one segment of a path or one value of a query: everything but letters, digits and -._~ as %XX.
 [[nodiscard]] std::string percent_encoded(std::string_view text);
