@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <utility>
 #include <variant>
 
@@ -28,6 +29,14 @@ namespace {
 constexpr Duration own_delay = Duration::seconds(5);
 // When reports are left out, nothing else asks for the journal's space to be given back.
 constexpr std::uint64_t unspooled_journal = std::uint64_t{16} * 1024 * 1024;
+
+bool are_same(const MetricsReport& a, const MetricsReport& b) {
+  const auto same_value = [](const auto& one, const auto& other) {
+    return one.first == other.first &&
+           (one.second == other.second || (std::isnan(one.second) && std::isnan(other.second)));
+  };
+  return a.step == b.step && std::equal(a.metrics.begin(), a.metrics.end(), b.metrics.begin(), b.metrics.end(), same_value);
+}
 
 }  // namespace
 
@@ -71,7 +80,7 @@ void AttemptMachine::take(const SaidMetrics& said, std::optional<QuestionId> que
     note(Flaw::no_number, "the program reports \"" + said.ignored.front() + "\", which is no number; left out", out);
   }
   const bool at_length = decides(report);
-  if (at_length && question && !asking_.empty() && length_reported_ == said.step) {
+  if (at_length && question && !asking_.empty() && asked_with_ && are_same(*asked_with_, report)) {
     asking_.push_back(*question);  // The same question on another connection.
     return;
   }
@@ -79,6 +88,7 @@ void AttemptMachine::take(const SaidMetrics& said, std::optional<QuestionId> que
   const bool asks = at_length && asked_at_ < length_;
   if (at_length) {
     length_reported_ = said.step;
+    asked_with_ = report;
   }
   if (asks) {
     asked_at_ = length_;

@@ -86,6 +86,15 @@ TEST(Answers, TheSameQuestionTwiceIsOneReportAndTwoAnswers) {
   EXPECT_EQ(talk.attempt().held().last_seq, 1U);
 }
 
+TEST(Answers, AnotherValueOfTheSameStepIsAReportOfItsOwn) {
+  Conversation talk = Conversation::running();
+  talk.report(first, 3);
+  talk.report(second, 3, R"("acc":0.25)");
+  talk.decide(50, Directive::train_on, 9);
+  EXPECT_EQ(talk.answers().size(), 2U);
+  EXPECT_EQ(talk.attempt().held().last_seq, 2U);
+}
+
 TEST(Answers, ABadLineIsNamedToTheProgramAndOnceToTheOperator) {
   Conversation talk = Conversation::running();
   talk.say("hello");

@@ -235,6 +235,7 @@ class AttemptMachine {
   // What it reported.
   engine::Instant silent_since_;  ///< Since it said anything, or we let it wait.
   std::optional<engine::Units> last_step_;
+  std::optional<engine::MetricsReport> asked_with_;  ///< What asking_ was begun with; none after a takeover.
   std::optional<engine::Units> length_reported_;  ///< Step of the last report that reached its length.
   std::optional<engine::Units> asked_at_;         ///< The last length about which a report was kept to ask.
   bool said_checkpoint_ = false;
