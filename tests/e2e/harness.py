@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import random
+import select
 import shutil
 import signal
 import socket
@@ -259,6 +260,28 @@ def start_time(pid):
     except OSError:
         return None
     return None if fields[0] in "ZX" else int(fields[19])
+
+
+def kill_exactly(pid, is_it):
+    """SIGKILL to this process, which is_it() looks at once more: a number may be somebody else's by now. Returns when it is
+    gone: the moment of the kill, or None if it had ended by itself."""
+    try:
+        process = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return None
+    try:
+        if not is_it():
+            return None
+        at = time.monotonic()
+        signal.pidfd_send_signal(process, signal.SIGKILL)
+    except OSError:
+        return None
+    else:
+        if not select.select([process], [], [], PATIENCE)[0]:
+            raise AssertionError(f"process {pid} does not end after SIGKILL")
+        return at
+    finally:
+        os.close(process)
 
 
 def skipped(why):

@@ -7,8 +7,6 @@ E2E_KILLS kills (20; `scripts/soak` 100), while the search goes on. Judged by th
 import json
 import os
 import pathlib
-import select
-import signal
 import sys
 import time
 import unittest
@@ -79,21 +77,10 @@ class KillTraining(harness.Case):
 
     def kill(self, line):
         """Kills the process of this start; whether it was in the middle of its training."""
-        try:
-            process = os.pidfd_open(line["pid"])
-        except ProcessLookupError:
+        at = harness.kill_exactly(line["pid"], lambda: os.fsencode(self.ledger_path) in
+                                  pathlib.Path(f"/proc/{line['pid']}/environ").read_bytes())
+        if at is None:
             return False
-        try:
-            # A number may be somebody else's by now; the descriptor stays with who has it here.
-            if os.fsencode(self.ledger_path) not in pathlib.Path(f"/proc/{line['pid']}/environ").read_bytes():
-                return False
-            at = time.monotonic()
-            signal.pidfd_send_signal(process, signal.SIGKILL)
-            self.assertTrue(select.select([process], [], [], harness.PATIENCE)[0], f"{line} does not end")
-        except OSError:  # It has ended by itself meanwhile.
-            return False
-        finally:
-            os.close(process)
         if key(line) in map(key, self.ledger.of("end")):
             self.leaving.add(key(line))
             return False
@@ -117,6 +104,7 @@ class KillTraining(harness.Case):
         self.begin(KILLS, searcher, {"STEP_SECONDS": 0.05, "CHECKPOINT_EVERY": CHECKPOINT_EVERY})
         kills = 0
         while kills < KILLS:
+            harness.wait_for(self.running, "a training to start")
             time.sleep(rng.choice([rng.uniform(0, 0.1), rng.uniform(0.1, 0.5)]))
             self.assertEqual(self.cluster.state_of(self.experiment), "ACTIVE")
             if running := self.running():
