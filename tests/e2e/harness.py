@@ -19,6 +19,7 @@ import unittest
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 BIN = pathlib.Path(os.environ.get("E2E_BIN_DIR", ROOT / "build" / "dev" / "bin"))
+PROGRAMS = ("hpsearch", "hpsearchd", "hpsearch-worker", "hpsearch-shim")
 FAKE_TRAINING = HERE / "fake_training.py"
 # No test asserts how long anything takes; this only keeps a hanging one from hanging for ever.
 PATIENCE = float(os.environ.get("E2E_PATIENCE_SECONDS", "240"))
@@ -102,6 +103,13 @@ class Process:
 
 class Case(unittest.TestCase):
     """A test with a folder of its own, that leaves no process behind."""
+
+    @classmethod
+    def setUpClass(cls):
+        missing = [name for name in PROGRAMS if not (BIN / name).exists()]
+        if missing:
+            raise SystemExit(f"{BIN} has no {', '.join(missing)}; to build them: "
+                             "cmake --preset dev && cmake --build --preset dev (or E2E_BIN_DIR=where they are)")
 
     def setUp(self):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="hpsearch-e2e-"))
