@@ -212,8 +212,9 @@ class Cluster:
         wait_for(lambda: self.try_call("GET", "/healthz") is not None or self.case.assertIsNone(
             self.daemon.popen.poll(), f"the daemon has ended:\n{self.daemon.said()}"), "the daemon to answer")
 
-    def start_worker(self, slots, name="worker", *more, extra=None):
-        return self.case.start("hpsearch-worker", "--daemon", self.workers, "--state-dir", self.case.folder / name,
+    def start_worker(self, slots, name="worker", *more, extra=None, launcher=()):
+        """`launcher` are words before its command."""
+        return self.case.start(*launcher, BIN / "hpsearch-worker", "--daemon", self.workers, "--state-dir", self.case.folder / name,
                                "--slots", slots, "--name", name, *more, log=f"{name}.log", extra=extra)
 
     def call(self, method, path, body=None, headers=None):
@@ -257,6 +258,13 @@ class Cluster:
                  lambda: json.dumps(self.try_call("GET", f"/api/v1/experiments/{experiment_id}"))[:3000])
         return self.state_of(experiment_id)
 
+    def wait_until_kills_by(self, way):
+        """The one worker has introduced itself and says that it finds so what belongs to a program."""
+        told = lambda: [worker["kills_by"] for worker in self.get("/api/v1/workers")["workers"] if worker["connected"]]
+        wait_for(told, "the worker to introduce itself")
+        self.case.assertEqual(told(), [way])
+        print(f"kills by {way}", file=sys.stderr)
+
     def trials(self, experiment_id):
         return self.get(f"/api/v1/experiments/{experiment_id}/trials")["trials"]
 
@@ -292,17 +300,56 @@ def kill_exactly(pid, is_it):
         os.close(process)
 
 
+def own_cgroup():
+    """Where cgroups of version 2 are mounted first, which is where a worker looks, and this process's one there; or None."""
+    mounts = [line.split()[1:3] for line in pathlib.Path("/proc/self/mounts").read_text().splitlines()]
+    groups = [line.split(":", 2) for line in pathlib.Path("/proc/self/cgroup").read_text().splitlines()]
+    place = next((place for place, kind in mounts if kind == "cgroup2"), None)
+    own = next((path for number, _, path in groups if number == "0"), None)
+    return (pathlib.Path(place), pathlib.Path(place + own)) if place and own else None
+
+
+def without_cgroups(case):
+    """What to put before a worker's command so that it can make no cgroup and goes by the process table."""
+    found = own_cgroup()
+    if found is None:
+        return []
+    # A tmpfs over the mount point, for it alone.
+    hidden = ["/usr/bin/unshare", "--mount", "/bin/sh", "-c", 'mount -t tmpfs tmpfs "$0" && exec "$@"', str(found[0])]
+    tried = subprocess.run([*hidden, "/bin/true"], capture_output=True, text=True)
+    if tried.returncode != 0:
+        case.skipTest(f"cgroups are here and cannot be hidden: {tried.stderr.strip()}")
+    return hidden
+
+
+def in_a_cgroup(case):
+    """What to put before a worker's command so that it is in a cgroup of its own and can make more there: and that cgroup."""
+    found = own_cgroup()
+    if found is None:
+        case.skipTest("no cgroup of version 2 is mounted here")
+    group = found[1] / f"hpsearch-e2e-{os.getpid()}"
+    try:
+        group.mkdir()
+    except OSError as error:
+        case.skipTest(f"no cgroup may be made here: {error}")
+    case.addCleanup(lambda: [each.rmdir() for each in [*group.glob("*/"), group]])
+    case.addCleanup(case.clean_up)  # The worker is in it.
+    if not (group / "cgroup.kill").exists():
+        case.skipTest("cgroups of this kernel cannot be killed: it is older than 5.14")
+    return ["/bin/sh", "-c", 'echo $$ > "$0/cgroup.procs" && exec "$@"', str(group)], group
+
+
 def skipped(why):
     """Says why nothing was tested; the exit status that CTest counts as skipped."""
     print(f"skipped: {why}", file=sys.stderr)
     return 77
 
 
-def wait_for(holds, what, describe=lambda: ""):
-    deadline = time.monotonic() + PATIENCE
+def wait_for(holds, what, describe=lambda: "", patience=PATIENCE):
+    deadline = time.monotonic() + patience
     while not holds():
         if time.monotonic() > deadline:
-            raise AssertionError(f"waited {PATIENCE:.0f} s for {what}\n{describe()}")
+            raise AssertionError(f"waited {patience:.0f} s for {what}\n{describe()}")
         time.sleep(0.02)
 
 
