@@ -18,7 +18,7 @@ import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-BIN = pathlib.Path(os.environ.get("E2E_BIN_DIR", ROOT / "build" / "dev" / "bin"))
+BIN = pathlib.Path(os.environ.get("E2E_BIN_DIR", ROOT / "build" / "dev" / "bin")).resolve()
 PROGRAMS = ("hpsearch", "hpsearchd", "hpsearch-worker", "hpsearch-shim")
 FAKE_TRAINING = HERE / "fake_training.py"
 # No test asserts how long anything takes; this only keeps a hanging one from hanging for ever.
@@ -214,8 +214,8 @@ class Cluster:
 
     def start_worker(self, slots, name="worker", *more, extra=None, launcher=()):
         """`launcher` are words before its command."""
-        return self.case.start(*launcher, BIN / "hpsearch-worker", "--daemon", self.workers, "--state-dir", self.case.folder / name,
-                               "--slots", slots, "--name", name, *more, log=f"{name}.log", extra=extra)
+        return self.case.start(*launcher, BIN / "hpsearch-worker", "--daemon", self.workers, "--state-dir",
+                               self.case.folder / name, "--slots", slots, "--name", name, *more, log=f"{name}.log", extra=extra)
 
     def call(self, method, path, body=None, headers=None):
         """(status, parsed answer); ConnectionError while nobody listens."""
