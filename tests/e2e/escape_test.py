@@ -1,6 +1,7 @@
-"""Nothing of a training outlives it, whatever it starts, and no slot is used by two.
+"""Nothing of a training outlives it, whatever it starts, and no slot is used by two, in both ways in which a worker finds what
+belongs to a program: by a cgroup of version 2, and by the process table where none may be made.
 
-E2E_CYCLES trainings (120; `scripts/soak` runs 1,000), with the agent killed now and then.
+E2E_CYCLES trainings (120; `scripts/soak` runs 1,000) each way, with the agent killed now and then.
 """
 
 import os
@@ -31,6 +32,17 @@ def survivors(marks):
 
 class Escape(harness.Case):
     def test_nothing_survives_and_no_slot_is_double_booked(self):
+        self.escape("process table", harness.without_cgroups(self))
+
+    def test_nothing_survives_in_a_cgroup(self):
+        launcher, group = harness.in_a_cgroup(self)
+        self.escape("cgroup", launcher)
+        # What a dead agent tried at its start is no program's.
+        left = lambda: [each for each in group.glob("hpsearch-*/") if not each.name.startswith("hpsearch-try-")]
+        harness.wait_for(lambda: not left(), "the cgroups of all programs to be removed", lambda: str(left()), patience=20)
+
+    def escape(self, kills_by, launcher):
+        """With a worker that `launcher` starts and that has to say it kills in this way."""
         rng = harness.seeded()
         locks = self.folder / "locks"
         locks.mkdir()
@@ -39,10 +51,10 @@ class Escape(harness.Case):
         cluster.wait_until_up()
 
         def start_worker():
-            return self.start("hpsearch-worker", "--daemon", cluster.workers, "--state-dir", self.folder / "worker",
-                              "--slots", SLOTS, "--name", "worker", "--grace", "0.1", log="worker.log")
+            return cluster.start_worker(SLOTS, "worker", "--grace", "0.1", launcher=launcher)
 
         worker = start_worker()
+        cluster.wait_until_kills_by(kills_by)
         tree = harness.experiment(self.ledger_path, {"name": "random", "max_length": 1, "max_trials": CYCLES,
                                                      "max_concurrent_trials": SLOTS}, max_restarts=3)
         tree["entrypoint"] = ["/usr/bin/python3", "-IS", str(harness.HERE / "escaping_training.py")]

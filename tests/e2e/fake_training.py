@@ -18,6 +18,7 @@ ATTEMPT = int(ENV["HPSEARCH_ATTEMPT"])
 HPARAMS = json.loads(ENV["HPSEARCH_PARAMS"])
 MODE = ENV.get("FAKE_MODE", "good")
 STEP_SECONDS = float(ENV.get("FAKE_STEP_SECONDS", "0"))
+CHECKPOINT_EVERY = int(ENV.get("FAKE_CHECKPOINT_EVERY", "0"))  # Steps; 0 = at its lengths only.
 
 
 def note(what, **more):
@@ -86,10 +87,10 @@ def main():
             time.sleep(STEP_SECONDS)
             end_if_told()
             step += 1
-            note("step", step=step)
+            note("step", step=step, length=length)
         if MODE == "hangs" and ATTEMPT == 1 and step == 2:
             time.sleep(3600)
-        if step >= length:
+        if step >= length or (CHECKPOINT_EVERY and step % CHECKPOINT_EVERY == 0):
             checkpoint()
         answer = tell(type="report", step=step, metrics={"loss": metric(max(step, 1))})
         if "error" in answer:

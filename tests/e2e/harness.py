@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import random
+import select
 import shutil
 import signal
 import socket
@@ -17,7 +18,8 @@ import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-BIN = pathlib.Path(os.environ.get("E2E_BIN_DIR", ROOT / "build" / "dev" / "bin"))
+BIN = pathlib.Path(os.environ.get("E2E_BIN_DIR", ROOT / "build" / "dev" / "bin")).resolve()
+PROGRAMS = ("hpsearch", "hpsearchd", "hpsearch-worker", "hpsearch-shim")
 FAKE_TRAINING = HERE / "fake_training.py"
 # No test asserts how long anything takes; this only keeps a hanging one from hanging for ever.
 PATIENCE = float(os.environ.get("E2E_PATIENCE_SECONDS", "240"))
@@ -101,6 +103,13 @@ class Process:
 
 class Case(unittest.TestCase):
     """A test with a folder of its own, that leaves no process behind."""
+
+    @classmethod
+    def setUpClass(cls):
+        missing = [name for name in PROGRAMS if not (BIN / name).exists()]
+        if missing:
+            raise SystemExit(f"{BIN} has no {', '.join(missing)}; to build them: "
+                             "cmake --preset dev && cmake --build --preset dev (or E2E_BIN_DIR=where they are)")
 
     def setUp(self):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="hpsearch-e2e-"))
@@ -203,9 +212,10 @@ class Cluster:
         wait_for(lambda: self.try_call("GET", "/healthz") is not None or self.case.assertIsNone(
             self.daemon.popen.poll(), f"the daemon has ended:\n{self.daemon.said()}"), "the daemon to answer")
 
-    def start_worker(self, slots, name="worker", *more, extra=None):
-        return self.case.start("hpsearch-worker", "--daemon", self.workers, "--state-dir", self.case.folder / name,
-                               "--slots", slots, "--name", name, *more, log=f"{name}.log", extra=extra)
+    def start_worker(self, slots, name="worker", *more, extra=None, launcher=()):
+        """`launcher` are words before its command."""
+        return self.case.start(*launcher, BIN / "hpsearch-worker", "--daemon", self.workers, "--state-dir",
+                               self.case.folder / name, "--slots", slots, "--name", name, *more, log=f"{name}.log", extra=extra)
 
     def call(self, method, path, body=None, headers=None):
         """(status, parsed answer); ConnectionError while nobody listens."""
@@ -248,6 +258,13 @@ class Cluster:
                  lambda: json.dumps(self.try_call("GET", f"/api/v1/experiments/{experiment_id}"))[:3000])
         return self.state_of(experiment_id)
 
+    def wait_until_kills_by(self, way):
+        """The one worker has introduced itself and says that it finds so what belongs to a program."""
+        told = lambda: [worker["kills_by"] for worker in self.get("/api/v1/workers")["workers"] if worker["connected"]]
+        wait_for(told, "the worker to introduce itself")
+        self.case.assertEqual(told(), [way])
+        print(f"kills by {way}", file=sys.stderr)
+
     def trials(self, experiment_id):
         return self.get(f"/api/v1/experiments/{experiment_id}/trials")["trials"]
 
@@ -261,17 +278,78 @@ def start_time(pid):
     return None if fields[0] in "ZX" else int(fields[19])
 
 
+def kill_exactly(pid, is_it):
+    """SIGKILL to this process, which is_it() looks at once more: a number may be somebody else's by now. Returns when it is
+    gone: the moment of the kill, or None if it had ended by itself."""
+    try:
+        process = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return None
+    try:
+        if not is_it():
+            return None
+        at = time.monotonic()
+        signal.pidfd_send_signal(process, signal.SIGKILL)
+    except OSError:
+        return None
+    else:
+        if not select.select([process], [], [], PATIENCE)[0]:
+            raise AssertionError(f"process {pid} does not end after SIGKILL")
+        return at
+    finally:
+        os.close(process)
+
+
+def own_cgroup():
+    """Where cgroups of version 2 are mounted first, which is where a worker looks, and this process's one there; or None."""
+    mounts = [line.split()[1:3] for line in pathlib.Path("/proc/self/mounts").read_text().splitlines()]
+    groups = [line.split(":", 2) for line in pathlib.Path("/proc/self/cgroup").read_text().splitlines()]
+    place = next((place for place, kind in mounts if kind == "cgroup2"), None)
+    own = next((path for number, _, path in groups if number == "0"), None)
+    return (pathlib.Path(place), pathlib.Path(place + own)) if place and own else None
+
+
+def without_cgroups(case):
+    """What to put before a worker's command so that it can make no cgroup and goes by the process table."""
+    found = own_cgroup()
+    if found is None:
+        return []
+    # A tmpfs over the mount point, for it alone.
+    hidden = ["/usr/bin/unshare", "--mount", "/bin/sh", "-c", 'mount -t tmpfs tmpfs "$0" && exec "$@"', str(found[0])]
+    tried = subprocess.run([*hidden, "/bin/true"], capture_output=True, text=True)
+    if tried.returncode != 0:
+        case.skipTest(f"cgroups are here and cannot be hidden: {tried.stderr.strip()}")
+    return hidden
+
+
+def in_a_cgroup(case):
+    """What to put before a worker's command so that it is in a cgroup of its own and can make more there: and that cgroup."""
+    found = own_cgroup()
+    if found is None:
+        case.skipTest("no cgroup of version 2 is mounted here")
+    group = found[1] / f"hpsearch-e2e-{os.getpid()}"
+    try:
+        group.mkdir()
+    except OSError as error:
+        case.skipTest(f"no cgroup may be made here: {error}")
+    case.addCleanup(lambda: [each.rmdir() for each in [*group.glob("*/"), group]])
+    case.addCleanup(case.clean_up)  # The worker is in it.
+    if not (group / "cgroup.kill").exists():
+        case.skipTest("cgroups of this kernel cannot be killed: it is older than 5.14")
+    return ["/bin/sh", "-c", 'echo $$ > "$0/cgroup.procs" && exec "$@"', str(group)], group
+
+
 def skipped(why):
     """Says why nothing was tested; the exit status that CTest counts as skipped."""
     print(f"skipped: {why}", file=sys.stderr)
     return 77
 
 
-def wait_for(holds, what, describe=lambda: ""):
-    deadline = time.monotonic() + PATIENCE
+def wait_for(holds, what, describe=lambda: "", patience=PATIENCE):
+    deadline = time.monotonic() + patience
     while not holds():
         if time.monotonic() > deadline:
-            raise AssertionError(f"waited {PATIENCE:.0f} s for {what}\n{describe()}")
+            raise AssertionError(f"waited {patience:.0f} s for {what}\n{describe()}")
         time.sleep(0.02)
 
 

@@ -199,6 +199,8 @@ def main():
     parser.add_argument("build", type=pathlib.Path)
     parser.add_argument("names", nargs="*", metavar="ID")
     asked = parser.parse_args()
+    if not (asked.build / "CMakeCache.txt").exists():
+        raise SystemExit(f"{asked.build} is no build; to make one: cmake --preset dev && cmake --build --preset dev")
     if not (asked.build / "build.ninja").exists():
         print("skipped: mutants are linked as Ninja would, and this is no Ninja build")
         raise SystemExit(SKIPPED)
