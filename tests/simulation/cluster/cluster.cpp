@@ -43,7 +43,7 @@ class Cluster {
                       foreign_.hear(peer, frame);
                       return;
                     }
-                    daemon_.hear(peer, frame, [this, worker] { heard_[worker].push_back(time_.now()); });
+                    daemon_.hear(peer, frame, heard_[worker]);
                   },
                   [this](std::size_t worker, const Frame& frame) { hear(worker, frame); }}),
         promises_(time_),

@@ -18,6 +18,9 @@ using engine::Duration;
 
 namespace {
 
+// The most that a daemon does not notice of its own standing still.
+constexpr Duration own_silence = Duration::seconds(15);
+
 // Lives are short: small numbers, so that there are checkpoints and snapshots in them.
 constexpr int pages_per_checkpoint = 60;
 constexpr std::uint64_t events_per_snapshot = 40;
@@ -247,16 +250,25 @@ void DaemonNode::start_again_after(Duration away) {
   });
 }
 
-void DaemonNode::hear(const net::Peer& peer, const Frame& frame, const std::function<void()>& arrived) {
+void DaemonNode::hear(const net::Peer& peer, const Frame& frame, std::vector<engine::Instant>& heard) {
   // What it takes from a session that is over says nothing of who is there now.
   const auto session = welcomed_.find(peer);
-  if (session != welcomed_.end() && frame.session == session->second) {
-    arrived();
+  const bool is_there = session != welcomed_.end() && frame.session == session->second;
+  const engine::Instant arrived = time_.now();
+  if (is_there) {
+    heard.push_back(arrived);
   } else if (frame.session == 0) {
     // A HELLO ends the session before it at once; that it is answered waits for the disk.
     end_sessions_of(peer);
   }
-  process_.deliver([this, peer, frame] { on_frame_(peer, *frame); });
+  process_.deliver([this, peer, frame, is_there, arrived, &heard] {
+    // It came while the daemon stood still for a moment, over a connection that ended meanwhile: it is of no session any
+    // more. A longer standstill is noticed, and then everybody counts as heard.
+    if (is_there && !network_.knows(peer) && time_.now() - arrived <= own_silence) {
+      std::erase(heard, arrived);
+    }
+    on_frame_(peer, *frame);
+  });
 }
 
 daemon::Runtime* DaemonNode::listening() noexcept {
@@ -268,7 +280,7 @@ const engine::Engine* DaemonNode::settled() const noexcept {
 }
 
 void DaemonNode::pause(Duration time) {
-  if (time > Duration::seconds(15) && process_.alive()) {
+  if (time > own_silence && process_.alive()) {
     reached(Probe::silence_while_the_daemon_stood_still);
   }
   process_.stop_for(time);

@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "daemon/runtime.hpp"
 #include "daemon/store/snapshot_files.hpp"
@@ -36,9 +37,9 @@ class DaemonNode {
   void fill_disk(engine::Duration time) { disk_.full_until = time_.now() + time; }
   void heal() noexcept { disk_.full_until = engine::Instant{}; }
 
-  /// `arrived` is called when it is a frame of the worker's newest session: a daemon that stands still must read it
-  /// before it calls the worker silent.
-  void hear(const net::Peer& peer, const Frame& frame, const std::function<void()>& arrived);
+  /// `heard` is when frames of the worker's newest session arrived: a daemon that stands still must read them before it
+  /// calls the worker silent. Those that it cannot read any more when it goes on are taken out again.
+  void hear(const net::Peer& peer, const Frame& frame, std::vector<engine::Instant>& heard);
   /// nullptr while it is down, stopped or ending.
   [[nodiscard]] daemon::Runtime* listening() noexcept;
   [[nodiscard]] const engine::Engine* settled() const noexcept;  ///< nullptr while something is on its way to the disk.

@@ -47,6 +47,9 @@ class Network {
   /// Connections that broke belong to nobody's worker any more, so to the same as all others.
   [[nodiscard]] bool same_worker(const net::Peer& a, const net::Peer& b) const;
 
+  /// The connection is there, as the daemon's end sees it.
+  [[nodiscard]] bool knows(const net::Peer& peer) const { return by_peer_.contains(peer); }
+
   /// Tells what arrives, for people.
   void watch(std::function<void(const std::string&)> tell) { tell_ = std::move(tell); }
 
