@@ -156,7 +156,11 @@ class Life {
     if (chance(3)) {
       resources["max_slots"] = chance(2) ? Value() : Value(static_cast<std::int64_t>(1 + draw_.below(4)));
     }
-    cluster_.step(ChangeExperiment{record.id, Value::Map{{"searcher", searcher}, {"resources", resources}}});
+    Value::Map changes{{"resources", resources}};
+    if (!std::holds_alternative<Finished>(record.searcher->next())) {  // Else only a pause keeps it from its end.
+      changes["searcher"] = searcher;
+    }
+    cluster_.step(ChangeExperiment{record.id, changes});
   }
 
   void user() {
