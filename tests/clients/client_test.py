@@ -193,6 +193,24 @@ class InATrialTest(TrialTest):
         with self.assertRaises(FileNotFoundError):
             hpsearch.checkpoint(self.folder / "none", 3)
 
+    def test_what_lies_in_the_checkpoint_directory_stays_as_it_is(self):
+        worker = self.in_trial()
+        target = self.folder / "checkpoint"
+        self.lay_out_checkpoint(target)
+        before = sorted(target.rglob("*"))
+        os.chdir(target)
+        paths = [target / "model.pt", target / "deep", target / "deep" / ".." / "deep" / "weights",
+                 target / "deep" / "..", str(target / "deep") + "/", "model.pt", ".",
+                 self.folder / "way" / "model.pt", self.folder / "one.pt", target / "out", str(target / "out") + "/"]
+        for path in paths:
+            with self.subTest(path):
+                hpsearch.checkpoint(path, 2)
+                self.assertEqual(sorted(target.rglob("*")), before)
+                self.assertEqual((target / "model.pt").read_bytes(), b"1")
+        self.assertEqual(worker.heard, [{"type": "checkpoint", "step": 2}] * len(paths))
+        hpsearch.checkpoint(target / ".." / "mine", 2)  # Beside it, not in it.
+        self.assertEqual([path.name for path in target.iterdir()], ["kept"])
+
     def test_the_latest_checkpoint_is_where_to_start(self):
         self.in_trial(LATEST_CHECKPOINT="")
         self.assertIsNone(hpsearch.latest_checkpoint())

@@ -95,8 +95,9 @@ def _joined(mappings: Any, metrics: Dict[str, Any]) -> Dict[str, Any]:
 def checkpoint(path: Optional[AnyPath] = None, step: Optional[int] = None) -> Directive:
     """Hands over a complete checkpoint: a file, or a directory's content. Returns when nothing can tear it.
 
-    It is copied, unless it was written to checkpoint_dir(), which is the cheaper way (`path` may then be left
-    out). `step` is the last reported one if not given. Before a report at length(), save first, report then.
+    It is copied, in place of all that lies in checkpoint_dir(). What was written there is not copied, which is the
+    cheaper way: with checkpoint_dir() as `path`, or anything in it, or none, all that lies there is the checkpoint,
+    as it is. `step` is the last reported one if not given. Before a report at length(), save first, report then.
     """
     return _current().checkpoint(path, step)
 

@@ -185,7 +185,7 @@ class Trial:
             print("hpsearch: checkpoint{} at step {}".format(where, step), flush=True)
             return self._directive
         target = self.directory("HPSEARCH_CHECKPOINT_DIR", "checkpoint")
-        if path is not None and os.path.realpath(path) != os.path.realpath(target):
+        if path is not None and not _lies_in(pathlib.Path(path), target):
             _copy_into(pathlib.Path(path), target)
         return self._hear(self._connection.ask(message, None))
 
@@ -246,6 +246,13 @@ def _flat(prefix: str, metrics: Mapping[str, Any]) -> Any:
             yield from _flat(prefix + name + ".", value)
         else:
             yield prefix + name, value
+
+
+def _lies_in(path: pathlib.Path, directory: pathlib.Path) -> bool:
+    """Whether it is the directory, or an entry at any depth below it: also by links, and also a link that leads out."""
+    entries = [path] if path.name in ("", "..") else [path, path.parent]
+    places = [pathlib.Path(os.path.realpath(entry)) for entry in entries]
+    return any(os.path.samefile(above, directory) for place in places for above in (place, *place.parents))
 
 
 def _copy_into(source: pathlib.Path, target: pathlib.Path) -> None:
