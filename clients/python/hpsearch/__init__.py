@@ -46,6 +46,17 @@ def _current() -> Trial:
         return _trial
 
 
+def _renew() -> None:
+    global _making
+    _making = threading.Lock()
+    if _trial is not None:
+        _trial.renew()
+
+
+if hasattr(os, "register_at_fork"):  # Where there is no fork, the package still serves outside a trial.
+    os.register_at_fork(after_in_child=_renew)
+
+
 def params(defaults: Optional[Mapping[str, Any]] = None) -> Dict[str, Any]:
     """The trial's hyperparameters, nested as configured, over `defaults` for what the search does not set."""
     return _current().params(defaults)

@@ -194,10 +194,12 @@ class Trial:
         with self._lock:
             now = time.monotonic()
             due = now - self._asked_at >= _ASKS_AT_MOST_EVERY
-            if connection is not None and due and self._directive is Directive.CONTINUE:
+            asks = connection is not None and due and self._directive is Directive.CONTINUE
+            if asks:
                 self._asked_at = now
-                self._hear(connection.ask({"type": "progress"}, _ASKS_AT_MOST_EVERY))
-            return self._directive is not Directive.CONTINUE
+        if connection is not None and asks:
+            self._hear(connection.ask_at_once({"type": "progress"}, _ASKS_AT_MOST_EVERY))
+        return self._directive is not Directive.CONTINUE
 
     def remark(self, message: Dict[str, Any], shown: str) -> None:
         if self._connection is None:
@@ -218,6 +220,12 @@ class Trial:
         raise InvalidHyperparameters(0)
 
     # --- inside ---
+
+    def renew(self) -> None:
+        """For a forked child: the threads that held the locks are not there."""
+        self._lock = threading.RLock()
+        if self._connection is not None:
+            self._connection.renew()
 
     def _hear(self, answer: Optional[Dict[str, Any]]) -> Directive:
         if answer is None:
