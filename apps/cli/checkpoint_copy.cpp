@@ -91,8 +91,9 @@ Checked compare_with_manifest(const std::string& from, const fs::path& place) {
 
 }  // namespace
 
-Outcome<Value> copy_checkpoint(const std::string& from, const fs::path& to,
+Outcome<Value> copy_checkpoint(const std::string& from, const fs::path& named,
                                const std::map<std::string, std::string>& environment) {
+  const fs::path to = named.has_filename() ? named : named.parent_path();  // Without a slash at its end.
   const bool remote = engine::is_remote(from);
   std::error_code error;
   if (fs::exists(fs::symlink_status(to, error))) {

@@ -199,6 +199,14 @@ class TransformersStandInTest(CallbackTest):
         self.assertEqual((os.path.basename(resume), pathlib.Path(resume, "model").read_text()),
                          ("checkpoint-20", "weights"))
 
+    def test_of_several_checkpoints_the_last_is_that_of_the_most_steps(self):
+        for name in ("checkpoint-900", "checkpoint-1000", "checkpoint-best"):
+            (self.folder / "given" / name).mkdir(parents=True)
+        os.environ["HPSEARCH_LATEST_CHECKPOINT"] = str(self.folder / "given")
+        self.forget_trial()
+        resume = fresh("TransformersCallback")().resume_from_checkpoint
+        self.assertEqual(os.path.basename(resume), "checkpoint-1000")
+
     def test_a_pause_before_the_length_saves_after_it(self):
         worker = self.in_trial(lambda message: {"directive": "pause" if "group" not in message else "continue", "length": 5},
                                LENGTH="5")

@@ -5,6 +5,7 @@ import io
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 import threading
@@ -156,6 +157,60 @@ class InATrialTest(TrialTest):
             thread.join()
         self.assertEqual(wrong, [])
 
+    def waiting_at_the_length(self):
+        """A worker that has not decided yet, and the thread that waits for it."""
+        decided = threading.Event()
+
+        def answer(message):
+            if message["type"] == "report":
+                decided.wait(20)
+            return {"directive": "pause" if message["type"] == "progress" else "stop"}
+
+        worker = self.in_trial(answer)
+        waiter = threading.Thread(target=hpsearch.report, args=(3,), kwargs={"val_acc": 1})
+        waiter.start()
+        self.addCleanup(waiter.join)
+        self.addCleanup(decided.set)
+        while not worker.said("report"):
+            time.sleep(0.001)
+        return worker, decided, waiter
+
+    def test_remarks_and_should_stop_do_not_wait_for_another_threads_decision(self):
+        worker, decided, waiter = self.waiting_at_the_length()
+        begun = time.monotonic()
+        for number in range(100):
+            hpsearch.log("line {}".format(number))
+        self.assertLess(time.monotonic() - begun, 1)
+        self.assertTrue(hpsearch.should_stop(), "what the worker said meanwhile")
+        self.assertLess(time.monotonic() - begun, 2)
+        self.assertEqual([message["text"] for message in worker.said("log")],
+                         ["line {}".format(number) for number in range(100)])
+        self.assertTrue(waiter.is_alive())
+        self.assertEqual(len(worker.connections), 2)
+        decided.set()
+        waiter.join(20)
+        hpsearch.log("the first one is free again")
+        hpsearch.report(2, val_acc=1)
+        self.assertEqual(len(worker.connections), 2)
+
+    def test_a_report_below_the_length_does_not_wait_for_another_threads_decision(self):
+        worker, _, waiter = self.waiting_at_the_length()
+        hpsearch._trial._patience = 0.05
+        begun = time.monotonic()
+        hpsearch.report_training(2, loss=1)
+        self.assertLess(time.monotonic() - begun, 5)
+        self.assertEqual([message["step"] for message in worker.said("report")], [3, 2])
+        self.assertTrue(waiter.is_alive())
+
+    def test_a_child_that_is_forked_while_another_thread_waits_can_speak(self):
+        _, _, waiter = self.waiting_at_the_length()
+        child = os.fork()
+        if child == 0:
+            signal.alarm(10)
+            os._exit(0 if hpsearch.checkpoint() is hpsearch.STOP else 1)
+        self.assertEqual(os.waitpid(child, 0)[1], 0)
+        self.assertTrue(waiter.is_alive())
+
     def test_a_forked_child_has_a_connection_of_its_own(self):
         worker = self.in_trial()
         hpsearch.report(1, acc=1)
@@ -192,6 +247,24 @@ class InATrialTest(TrialTest):
         self.assertEqual([path.name for path in target.iterdir()], ["one.pt"])
         with self.assertRaises(FileNotFoundError):
             hpsearch.checkpoint(self.folder / "none", 3)
+
+    def test_what_lies_in_the_checkpoint_directory_stays_as_it_is(self):
+        worker = self.in_trial()
+        target = self.folder / "checkpoint"
+        self.lay_out_checkpoint(target)
+        before = sorted(target.rglob("*"))
+        os.chdir(target)
+        paths = [target / "model.pt", target / "deep", target / "deep" / ".." / "deep" / "weights",
+                 target / "deep" / "..", str(target / "deep") + "/", "model.pt", ".",
+                 self.folder / "way" / "model.pt", self.folder / "one.pt", target / "out", str(target / "out") + "/"]
+        for path in paths:
+            with self.subTest(path):
+                hpsearch.checkpoint(path, 2)
+                self.assertEqual(sorted(target.rglob("*")), before)
+                self.assertEqual((target / "model.pt").read_bytes(), b"1")
+        self.assertEqual(worker.heard, [{"type": "checkpoint", "step": 2}] * len(paths))
+        hpsearch.checkpoint(target / ".." / "mine", 2)  # Beside it, not in it.
+        self.assertEqual([path.name for path in target.iterdir()], ["kept"])
 
     def test_the_latest_checkpoint_is_where_to_start(self):
         self.in_trial(LATEST_CHECKPOINT="")

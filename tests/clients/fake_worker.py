@@ -81,6 +81,17 @@ class TrialTest(unittest.TestCase):
         self.forget_trial()
         self.addCleanup(self.forget_trial)
 
+    def lay_out_checkpoint(self, target):
+        """A file and a folder in it, and links that lead in and out."""
+        (target / "deep").mkdir()
+        (target / "deep" / "weights").write_bytes(b"2")
+        (target / "model.pt").write_bytes(b"1")
+        (self.folder / "mine").mkdir()
+        (self.folder / "mine" / "kept").write_bytes(b"3")
+        (self.folder / "way").symlink_to(target)
+        (self.folder / "one.pt").symlink_to(target / "model.pt")
+        (target / "out").symlink_to(self.folder / "mine")
+
     def restore_environment(self):
         os.environ.clear()
         os.environ.update(self.before)

@@ -57,6 +57,24 @@ class ReportProgramTest(TrialTest):
         self.assertEqual(status, 1)
         self.assertIn("none does not exist", complaint)
 
+    def test_what_lies_in_the_checkpoint_directory_stays_as_it_is(self):
+        worker = self.in_trial()
+        target = self.folder / "checkpoint"
+        self.lay_out_checkpoint(target)
+        before = sorted(target.rglob("*"))
+        os.chdir(target)
+        paths = [target / "model.pt", target / "deep", target / "deep" / ".." / "deep" / "weights",
+                 target / "deep" / "..", str(target / "deep") + "/", "model.pt", ".", "./",
+                 self.folder / "way" / "model.pt", self.folder / "one.pt", target / "out", str(target / "out") + "/"]
+        for path in paths:
+            with self.subTest(path):
+                self.assertEqual(self.say("checkpoint", path)[0], 0)
+                self.assertEqual(sorted(target.rglob("*")), before)
+                self.assertEqual((target / "model.pt").read_bytes(), b"1")
+        self.assertEqual(worker.heard, [{"type": "checkpoint"}] * len(paths))
+        self.assertEqual(self.say("checkpoint", target / ".." / "mine")[0], 0)  # Beside it, not in it.
+        self.assertEqual([path.name for path in target.iterdir()], ["kept"])
+
     def test_invalid_hyperparameters(self):
         worker = self.in_trial(lambda message: {"directive": "stop", "length": 3})
         self.assertEqual(self.say("invalid", "too", "many")[:2], (11, "stop\n"))

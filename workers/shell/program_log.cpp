@@ -244,7 +244,10 @@ Result<LogPiece> read_log(const fs::path& path, std::uint64_t offset, std::uint6
     bytes.erase(0, cut);
     piece.offset += cut;
   }
-  if (piece.offset + bytes.size() < piece.size) {
+  const std::uint64_t end = piece.offset + bytes.size();
+  const bool goes_on =
+      std::ranges::any_of(pieces, [end](const Piece& kept) { return kept.begin <= end && end < kept.end(); });
+  if (goes_on) {  // At a gap it does not: the rest of a character that is cut there will never come.
     bytes.resize(bytes.size() - cut_character_at_end(bytes));  // The next piece begins with it.
   }
   piece.text = clean_utf8(bytes);

@@ -106,6 +106,27 @@ Result<Value> metrics_from(const std::vector<std::string>& assignments) {
   return Value(std::move(metrics));
 }
 
+/// Whether it is the directory, or an entry at any depth below it: also by links, and also a link that leads out.
+bool lies_in(const fs::path& path, const fs::path& directory) {
+  const fs::path entry = path.has_filename() ? path : path.parent_path();  // Without a slash at its end.
+  std::vector<fs::path> places = {entry};
+  if (entry.filename() != "." && entry.filename() != "..") {
+    places.push_back(entry.has_parent_path() ? entry.parent_path() : ".");
+  }
+  for (const fs::path& place : places) {
+    std::error_code error;
+    for (fs::path above = fs::canonical(place, error); !above.empty(); above = above.parent_path()) {
+      if (fs::equivalent(above, directory, error)) {
+        return true;
+      }
+      if (above == above.root_path()) {
+        break;
+      }
+    }
+  }
+  return false;
+}
+
 /// The checkpoint's files where the worker takes them from, and nothing else there.
 Status hand_over(const fs::path& path) {
   const std::string directory = variable("HPSEARCH_CHECKPOINT_DIR");
@@ -116,8 +137,8 @@ Status hand_over(const fs::path& path) {
   if (directory.empty()) {
     return Error{Errc::wrong_state, "HPSEARCH_CHECKPOINT_DIR is not set, though HPSEARCH_SOCKET is"};
   }
-  if (fs::equivalent(path, directory, error)) {
-    return Done{};
+  if (lies_in(path, directory)) {
+    return Done{};  // It was written there already, with all that lies beside it.
   }
   for (fs::directory_iterator at(directory, error), end; !error && at != end; at.increment(error)) {
     remove_tree(at->path());
@@ -283,7 +304,7 @@ int parse_and_run(int argc, char** argv) {
   app.add_option("metric", arguments.metrics, "NAME=NUMBER")->type_name("");
   app.fallthrough();
   CLI::App* checkpoint = app.add_subcommand("checkpoint", "hand over a complete checkpoint: a file or a directory");
-  checkpoint->add_option("path", arguments.checkpoint, "copied, unless it is HPSEARCH_CHECKPOINT_DIR itself")
+  checkpoint->add_option("path", arguments.checkpoint, "copied, unless it lies in HPSEARCH_CHECKPOINT_DIR already")
       ->required()
       ->type_name("PATH");
   CLI::App* progress = app.add_subcommand("progress", "for people; also asks whether to go on");

@@ -46,6 +46,17 @@ def _current() -> Trial:
         return _trial
 
 
+def _renew() -> None:
+    global _making
+    _making = threading.Lock()
+    if _trial is not None:
+        _trial.renew()
+
+
+if hasattr(os, "register_at_fork"):  # Where there is no fork, the package still serves outside a trial.
+    os.register_at_fork(after_in_child=_renew)
+
+
 def params(defaults: Optional[Mapping[str, Any]] = None) -> Dict[str, Any]:
     """The trial's hyperparameters, nested as configured, over `defaults` for what the search does not set."""
     return _current().params(defaults)
@@ -95,8 +106,9 @@ def _joined(mappings: Any, metrics: Dict[str, Any]) -> Dict[str, Any]:
 def checkpoint(path: Optional[AnyPath] = None, step: Optional[int] = None) -> Directive:
     """Hands over a complete checkpoint: a file, or a directory's content. Returns when nothing can tear it.
 
-    It is copied, unless it was written to checkpoint_dir(), which is the cheaper way (`path` may then be left
-    out). `step` is the last reported one if not given. Before a report at length(), save first, report then.
+    It is copied, in place of all that lies in checkpoint_dir(). What was written there is not copied, which is the
+    cheaper way: with checkpoint_dir() as `path`, or anything in it, or none, all that lies there is the checkpoint,
+    as it is. `step` is the last reported one if not given. Before a report at length(), save first, report then.
     """
     return _current().checkpoint(path, step)
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import socket
 import threading
 import time
-from typing import Any, Dict, Optional
+from typing import Any, Dict, Iterator, Optional
+
+_MOMENT = 0.02  # Seconds; much longer than another thread needs to say something that it waits for no answer to.
 
 
 class Disconnected(ConnectionError):
@@ -22,21 +25,74 @@ class Connection:
     """Any thread may ask; a forked child gets a connection of its own with its first question.
 
     An answer that came too late for its question is dropped when it comes: answers are counted, never guessed.
+    Answers come in order, so who may not wait as long as another thread does speaks on a connection beside this one.
     """
 
     def __init__(self, address: str) -> None:
         self._address = address
-        self._lock = threading.RLock()
-        self._owner = -1
         self._socket: Optional[socket.socket] = None
-        self._received = b""
-        self._unanswered = 0  # Questions, the present one included, whose answers have not come.
+        self._beside: Optional[Connection] = None
+        self.renew()
+
+    def renew(self) -> None:
+        """For a forked child: the threads that held this are not there."""
+        self._lock = threading.Lock()
+        self._beside_lock = threading.Lock()
+        self._waits_for_ever = False
+        self._forget()
+        if self._beside is not None:
+            self._beside.renew()
 
     def ask(self, message: Dict[str, Any], timeout: Optional[float]) -> Optional[Dict[str, Any]]:
         """The answer, or None when none came within `timeout` seconds (None: as long as it takes)."""
         line = json.dumps(message).encode() + b"\n"
+        with self._free(timeout) as connection:
+            answer = connection._answer_to(line, timeout)
+        return None if answer is None else _taken(answer)
+
+    def ask_at_once(self, message: Dict[str, Any], timeout: float) -> Optional[Dict[str, Any]]:
+        """The same, and does not wait for what other threads have asked."""
+        line = json.dumps(message).encode() + b"\n"
+        with self._free(_MOMENT) as connection:
+            answer = connection._answer_to(line, timeout)
+        return None if answer is None else _taken(answer)
+
+    def close(self) -> None:
+        """The next question opens another one."""
         with self._lock:
-            deadline = None if timeout is None else time.monotonic() + timeout
+            self._forget()
+        if self._beside is not None:
+            self._beside.close()
+
+    def tell(self, message: Dict[str, Any]) -> None:
+        """Says it and does not wait."""
+        with self._free(_MOMENT) as connection:
+            connection._say(json.dumps(message).encode() + b"\n")
+            connection._drop_answers()
+
+    @contextlib.contextmanager
+    def _free(self, patience: Optional[float]) -> Iterator[Connection]:
+        """This connection, held; or one beside it if it is not free within `patience` seconds (None: it will be)."""
+        connection = self
+        while not connection._hold(patience):
+            with connection._beside_lock:
+                if connection._beside is None:
+                    connection._beside = Connection(self._address)
+            connection = connection._beside
+        try:
+            yield connection
+        finally:
+            connection._lock.release()
+
+    def _hold(self, patience: Optional[float]) -> bool:
+        if patience is None:
+            return self._lock.acquire()
+        return not self._waits_for_ever and self._lock.acquire(timeout=patience)
+
+    def _answer_to(self, line: bytes, timeout: Optional[float]) -> Optional[bytes]:
+        deadline = None if timeout is None else time.monotonic() + timeout
+        self._waits_for_ever = timeout is None
+        try:
             self._say(line)
             answer: Optional[bytes] = None
             while self._unanswered > 0:
@@ -44,24 +100,17 @@ class Connection:
                 if answer is None:
                     return None
                 self._unanswered -= 1
-        heard = json.loads(answer or b"{}")
-        if "error" in heard:
-            raise Refused(heard["error"])
-        return heard
+            return answer
+        finally:
+            self._waits_for_ever = False
 
-    def close(self) -> None:
-        """The next question opens another one."""
-        with self._lock:
-            if self._socket is not None:
-                self._socket.close()
-            self._socket = None
-            self._owner = -1
-
-    def tell(self, message: Dict[str, Any]) -> None:
-        """Says it and does not wait."""
-        with self._lock:
-            self._say(json.dumps(message).encode() + b"\n")
-            self._drop_answers()
+    def _forget(self) -> None:
+        if self._socket is not None:
+            self._socket.close()  # In a child this leaves the parent's as it is.
+        self._socket = None
+        self._owner = -1
+        self._received = b""
+        self._unanswered = 0  # Questions, the present one included, whose answers have not come.
 
     def _drop_answers(self) -> None:
         """Takes what has come: nobody waits for a program that does not read its answers."""
@@ -80,15 +129,11 @@ class Connection:
         self._unanswered += 1
 
     def _connect(self) -> None:
-        if self._socket is not None:
-            self._socket.close()  # In a child this leaves the parent's as it is.
+        self._forget()
         self._socket = socket.socket(socket.AF_UNIX)
-        self._received = b""
-        self._unanswered = 0
         try:
             self._socket.connect(self._address)
         except OSError as error:
-            self._owner = -1
             raise self._gone(error) from error
         self._owner = os.getpid()
 
@@ -112,3 +157,10 @@ class Connection:
     def _gone(self, why: object) -> Disconnected:
         self._owner = -1  # The next question tries again.
         return Disconnected("the worker does not listen on {}: {}".format(self._address, why))
+
+
+def _taken(answer: bytes) -> Dict[str, Any]:
+    heard: Dict[str, Any] = json.loads(answer)
+    if "error" in heard:
+        raise Refused(heard["error"])
+    return heard

@@ -185,7 +185,7 @@ class Trial:
             print("hpsearch: checkpoint{} at step {}".format(where, step), flush=True)
             return self._directive
         target = self.directory("HPSEARCH_CHECKPOINT_DIR", "checkpoint")
-        if path is not None and os.path.realpath(path) != os.path.realpath(target):
+        if path is not None and not _lies_in(pathlib.Path(path), target):
             _copy_into(pathlib.Path(path), target)
         return self._hear(self._connection.ask(message, None))
 
@@ -194,10 +194,12 @@ class Trial:
         with self._lock:
             now = time.monotonic()
             due = now - self._asked_at >= _ASKS_AT_MOST_EVERY
-            if connection is not None and due and self._directive is Directive.CONTINUE:
+            asks = connection is not None and due and self._directive is Directive.CONTINUE
+            if asks:
                 self._asked_at = now
-                self._hear(connection.ask({"type": "progress"}, _ASKS_AT_MOST_EVERY))
-            return self._directive is not Directive.CONTINUE
+        if connection is not None and asks:
+            self._hear(connection.ask_at_once({"type": "progress"}, _ASKS_AT_MOST_EVERY))
+        return self._directive is not Directive.CONTINUE
 
     def remark(self, message: Dict[str, Any], shown: str) -> None:
         if self._connection is None:
@@ -218,6 +220,12 @@ class Trial:
         raise InvalidHyperparameters(0)
 
     # --- inside ---
+
+    def renew(self) -> None:
+        """For a forked child: the threads that held the locks are not there."""
+        self._lock = threading.RLock()
+        if self._connection is not None:
+            self._connection.renew()
 
     def _hear(self, answer: Optional[Dict[str, Any]]) -> Directive:
         if answer is None:
@@ -246,6 +254,13 @@ def _flat(prefix: str, metrics: Mapping[str, Any]) -> Any:
             yield from _flat(prefix + name + ".", value)
         else:
             yield prefix + name, value
+
+
+def _lies_in(path: pathlib.Path, directory: pathlib.Path) -> bool:
+    """Whether it is the directory, or an entry at any depth below it: also by links, and also a link that leads out."""
+    entries = [path] if path.name in ("", "..") else [path, path.parent]
+    places = [pathlib.Path(os.path.realpath(entry)) for entry in entries]
+    return any(os.path.samefile(above, directory) for place in places for above in (place, *place.parents))
 
 
 def _copy_into(source: pathlib.Path, target: pathlib.Path) -> None:

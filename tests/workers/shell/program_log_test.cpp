@@ -69,6 +69,25 @@ TEST(ProgramLog, KeepsItsBeginningAndItsEnd) {
   EXPECT_EQ(last->offset, whole.size() - 10);
 }
 
+TEST(ProgramLog, ACharacterThatIsCutAtAGapDoesNotEndTheLog) {
+  const Scratch scratch;
+  const fs::path path = scratch.path() / "x.log";
+  write_text(path, "one\xC3\xA4\xE2\x82");  // The rest of the last character was in a piece that is left out.
+  write_text(scratch.path() / "x.log.20", "\xC3\xA4 two\n");
+  EXPECT_EQ(read_all(path, 100), "one\xC3\xA4??|\xC3\xA4 two\n");
+  EXPECT_EQ(read_all(path, 4), "one\xC3\xA4??|\xC3\xA4 two\n");
+  EXPECT_EQ(read_log(path, 5, 100, false)->text, "??");
+}
+
+TEST(ProgramLog, ACharacterThatIsCutBetweenPiecesIsWhole) {
+  const Scratch scratch;
+  const fs::path path = scratch.path() / "x.log";
+  write_text(path, "one\xE2\x82");
+  write_text(scratch.path() / "x.log.5", "\xAC two\n");
+  EXPECT_EQ(read_all(path, 5), "one\xE2\x82\xAC two\n");
+  EXPECT_EQ(read_all(path, 100), "one\xE2\x82\xAC two\n");
+}
+
 TEST(ProgramLog, IsOneFileWhileItIsShort) {
   const Scratch scratch;
   const fs::path path = scratch.path() / "stdout.log";

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import pathlib
 import shutil
 from typing import Any, Dict, Optional, Tuple
 
@@ -39,8 +40,8 @@ class TransformersCallback(TrainerCallback):  # type: ignore[misc]
     def resume_from_checkpoint(self) -> Optional[str]:
         """For Trainer.train(); None on a fresh start."""
         directory = hpsearch.latest_checkpoint()
-        folders = sorted(directory.glob("checkpoint-*")) if directory else []
-        return str(folders[-1]) if folders else None
+        folders = list(directory.glob("checkpoint-*")) if directory else []
+        return str(max(folders, key=_steps_of)) if folders else None
 
     def _step(self, args: Any, state: Any) -> int:
         if hpsearch.unit() == "batches":
@@ -114,6 +115,12 @@ class TransformersCallback(TrainerCallback):  # type: ignore[misc]
         if directive is not hpsearch.CONTINUE:
             self._ended = control.should_training_stop = True
         return directive
+
+
+def _steps_of(folder: pathlib.Path) -> int:
+    """By its name, as the Trainer reads it."""
+    steps = folder.name[len("checkpoint-"):]
+    return int(steps) if steps.isdecimal() else -1
 
 
 def _shared(value: Any) -> Any:
