@@ -337,6 +337,18 @@ TEST(States, OfOlderWorkersAreRead) {
   EXPECT_EQ(state->known(), KnownDaemon{});
 }
 
+TEST(Spools, AreForTheWorkersOwnUserOnly) {
+  const Scratch scratch;
+  const auto state = WorkerState::open(scratch.path());
+  const AttemptDirectory directory = state->attempt(key_of(0));
+  ASSERT_TRUE(directory.make("").has_value());
+  write_text(directory.spool().string() + ".new", "of an older worker, which let all read it");
+  ASSERT_TRUE(directory.write_spool("a lease with a storage key", true).has_value());
+  ASSERT_TRUE(directory.write_spool(" and a report", false).has_value());
+  EXPECT_EQ(fs::status(directory.spool()).permissions(), fs::perms::owner_read | fs::perms::owner_write);
+  EXPECT_EQ(text_of(directory.spool()), "a lease with a storage key and a report");
+}
+
 TEST(States, WithASpoolThatCannotBeReadAreNotTakenOver) {
   const Scratch scratch;
   const auto state = WorkerState::open(scratch.path());
