@@ -95,7 +95,8 @@ std::optional<std::string> not_removable(const std::string& path, engine::Experi
   const fs::path owner = place.parent_path().parent_path() / proto::checkpoint_owner_name;
   std::string found;
   if (fs::exists(fs::symlink_status(owner, error)) &&
-      (!std::getline(std::ifstream(owner, std::ios::binary), found) || found + "\n" != proto::checkpoint_owner(store))) {
+      (!std::getline(std::ifstream(owner, std::ios::binary), found) ||
+       found + "\n" != proto::checkpoint_owner(store))) {
     return path + " is not removed: " + owner.parent_path().string() + proto::of_another_owner(found, store);
   }
   return std::nullopt;

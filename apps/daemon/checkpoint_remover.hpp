@@ -21,7 +21,8 @@ namespace hpsearch::daemon {
                                                        std::uint64_t store);
 
 /// Removes it: nothing is left of it, or the complaint is not "". The environment is for rclone.
-[[nodiscard]] std::string remove_checkpoint(const std::string& path, engine::ExperimentId experiment, std::uint64_t store,
+[[nodiscard]] std::string remove_checkpoint(const std::string& path, engine::ExperimentId experiment,
+                                            std::uint64_t store,
                                             const std::map<std::string, std::string>& environment = {});
 
 /// Removes what the engine has collected (engine: CheckpointsCollected), on a thread of its own, and says so to the

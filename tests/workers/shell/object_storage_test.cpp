@@ -18,21 +18,26 @@ using engine::Units;
 /// A script is what is found as rclone; its storage is the directory `remote`.
 class ObjectStorage : public testing::Test {
  protected:
-  ObjectStorage() : path_(std::getenv("PATH")) { ::setenv("PATH", (scratch_.path().string() + ":" + path_).c_str(), 1); }
+  ObjectStorage() : path_(std::getenv("PATH")) {
+    ::setenv("PATH", (scratch_.path().string() + ":" + path_).c_str(), 1);
+  }
   ~ObjectStorage() override { ::setenv("PATH", path_.c_str(), 1); }
 
   void rclone_does(const std::string& at_sync) {
-    fs::permissions(scratch_.write("rclone", "#!/bin/sh\nshift 2\n"
-                                             "at() { echo '" + (scratch_.path() / "remote/").string() + "'\"${1#hpsearch:}\"; }\n"
-                                             "case \"$1 $3\" in\n"
-                                             "'delete --include=/manifest.json')\n"
-                                             "  [ -d \"$(at \"$2\")\" ] || { echo 'ERROR : directory not found' >&2; exit 3; }\n"
-                                             "  rm -f \"$(at \"$2\")/manifest.json\" ;;\n"
-                                             "sync*) from=\"$3\"; to=\"$(at \"$4\")\"; mkdir -p \"$to\"; " + at_sync + " ;;\n"
-                                             "copyto*) cp \"$2\" \"$(at \"$3\")\" ;;\n"
-                                             "*) echo \"ERROR : what is $*\" >&2; exit 1 ;;\n"
-                                             "esac\n"),
-                    fs::perms::owner_all);
+    const std::string remote = (scratch_.path() / "remote/").string();
+    const fs::path script = scratch_.write(
+        "rclone", "#!/bin/sh\n"
+                  "shift 2\n"
+                  "at() { echo '" + remote + "'\"${1#hpsearch:}\"; }\n"
+                  "case \"$1 $3\" in\n"
+                  "'delete --include=/manifest.json')\n"
+                  "  [ -d \"$(at \"$2\")\" ] || { echo 'ERROR : directory not found' >&2; exit 3; }\n"
+                  "  rm -f \"$(at \"$2\")/manifest.json\" ;;\n"
+                  "sync*) from=\"$3\"; to=\"$(at \"$4\")\"; mkdir -p \"$to\"; " + at_sync + " ;;\n"
+                  "copyto*) cp \"$2\" \"$(at \"$3\")\" ;;\n"
+                  "*) echo \"ERROR : what is $*\" >&2; exit 1 ;;\n"
+                  "esac\n");
+    fs::permissions(script, fs::perms::owner_all);
   }
 
   bool saved(const std::string& text) {

@@ -227,9 +227,8 @@ TEST(Publisher, LeavesAnExperimentsDirectoryToTheStoreThatHasIt) {
     const auto refused = publish_checkpoint(from, scratch.path() / "store", key_of(trial), Units{1}, 12);
     ASSERT_FALSE(refused.has_value());
     EXPECT_EQ(refused.error().code, Errc::wrong_state);
-    EXPECT_NE(refused.error().message.find((scratch.path() / "store/1").string() + " holds checkpoints of another store"),
-              std::string::npos)
-        << refused.error().message;
+    const std::string said = (scratch.path() / "store/1").string() + " holds checkpoints of another store";
+    EXPECT_NE(refused.error().message.find(said), std::string::npos) << refused.error().message;
   }
   EXPECT_EQ(text_of(scratch.path() / "store/1/0/1-1/w"), "of store 11");
   EXPECT_EQ(text_of(from / "w"), "of store 12");

@@ -24,10 +24,10 @@ inline constexpr const char* manifest_name = "manifest.json";
 /// Goes on where an earlier call was cut off: with nothing in `from` and a checkpoint of that step in its
 /// place, it tells of that one.
 ///
-/// `store` is the one whose experiment it is; its name is left in <root>/<experiment>. 0: nobody else writes below root.
+/// `store` is the one whose experiment it is; its number is left in <root>/<experiment>. 0: only one writes below root.
 ///
-/// Durable when it returns. wrong_state: that directory is another store's, and is left as it is. Nothing: `from` is empty. unavailable: the disk said no; what was not moved is
-/// still in `from`, and what was moved is put back.
+/// Durable when it returns. Nothing: `from` is empty. unavailable: the disk said no; what was not moved is still in
+/// `from`, and what was moved is put back. wrong_state: <root>/<experiment> is another store's, and left as it is.
 ///
 /// Threads: touches only these directories; call it on any.
 /// Cost:    reads every file once, for its checksum; moving itself is a rename on the same file system.
