@@ -4,6 +4,7 @@
 #include <chrono>
 #include <deque>
 #include <filesystem>
+#include <fstream>
 #include <mutex>
 #include <string_view>
 #include <system_error>
@@ -12,6 +13,7 @@
 #include "hpsearch/engine/config/remote_storage.hpp"
 #include "hpsearch/net/log.hpp"
 #include "hpsearch/net/rclone.hpp"
+#include "hpsearch/proto/checkpoint_owner.hpp"
 
 namespace hpsearch::daemon {
 namespace {
@@ -62,7 +64,8 @@ std::string remove_directory(const fs::path& place) {
 
 }  // namespace
 
-std::optional<std::string> not_removable(const std::string& path, engine::ExperimentId experiment) {
+std::optional<std::string> not_removable(const std::string& path, engine::ExperimentId experiment,
+                                         std::uint64_t store) {
   const fs::path place(path);
   const std::string name = place.filename().string();
   const std::size_t dash = name.find('-');
@@ -89,12 +92,19 @@ std::optional<std::string> not_removable(const std::string& path, engine::Experi
   if (!fs::is_directory(status) || !fs::exists(fs::symlink_status(place / manifest_name, error))) {
     return path + " is not removed: it holds no checkpoint";
   }
+  const fs::path owner = place.parent_path().parent_path() / proto::checkpoint_owner_name;
+  std::string found;
+  if (fs::exists(fs::symlink_status(owner, error)) &&
+      (!std::getline(std::ifstream(owner, std::ios::binary), found) ||
+       found + "\n" != proto::checkpoint_owner(store))) {
+    return path + " is not removed: " + owner.parent_path().string() + proto::of_another_owner(found, store);
+  }
   return std::nullopt;
 }
 
-std::string remove_checkpoint(const std::string& path, engine::ExperimentId experiment,
+std::string remove_checkpoint(const std::string& path, engine::ExperimentId experiment, std::uint64_t store,
                               const std::map<std::string, std::string>& environment) {
-  if (const auto why = not_removable(path, experiment)) {
+  if (const auto why = not_removable(path, experiment, store)) {
     return *why;
   }
   return engine::is_remote(path) ? remove_remote(path, environment) : remove_directory(path);
@@ -107,7 +117,7 @@ struct CheckpointRemover::Shared {
 };
 
 CheckpointRemover::CheckpointRemover(Runtime& runtime, EmployStoreExecutor employ)
-    : runtime_(runtime), shared_(std::make_shared<Shared>()) {
+    : runtime_(runtime), store_(runtime.cluster()), shared_(std::make_shared<Shared>()) {
   thread_ = employ([this] { return work(); });
   again_ = runtime_.loop().every(again_after, [this] { remove_condemned(); });
 }
@@ -157,7 +167,7 @@ bool CheckpointRemover::work() {
   std::vector<std::string> gone;
   std::string complaint;
   for (const std::string& path : wanted.order.paths) {
-    const std::string failed = remove_checkpoint(path, wanted.order.experiment, wanted.storage_environment);
+    const std::string failed = remove_checkpoint(path, wanted.order.experiment, store_, wanted.storage_environment);
     if (failed.empty()) {
       gone.push_back(path);
     } else if (complaint.empty()) {

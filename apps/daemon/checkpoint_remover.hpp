@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
@@ -14,11 +15,14 @@
 namespace hpsearch::daemon {
 
 /// Why a path must not be removed as a checkpoint of that experiment, or nothing: paths come from workers. It must
-/// be ROOT/EXPERIMENT/TRIAL/ATTEMPT-STEP; where ROOT is a directory, it must hold a manifest, or not exist.
-[[nodiscard]] std::optional<std::string> not_removable(const std::string& path, engine::ExperimentId experiment);
+/// be ROOT/EXPERIMENT/TRIAL/ATTEMPT-STEP; where ROOT is a directory, it must hold a manifest, or not exist, and
+/// ROOT/EXPERIMENT must not be another store's.
+[[nodiscard]] std::optional<std::string> not_removable(const std::string& path, engine::ExperimentId experiment,
+                                                       std::uint64_t store);
 
 /// Removes it: nothing is left of it, or the complaint is not "". The environment is for rclone.
 [[nodiscard]] std::string remove_checkpoint(const std::string& path, engine::ExperimentId experiment,
+                                            std::uint64_t store,
                                             const std::map<std::string, std::string>& environment = {});
 
 /// Removes what the engine has collected (engine: CheckpointsCollected), on a thread of its own, and says so to the
@@ -46,6 +50,7 @@ class CheckpointRemover {
   void removed(engine::ExperimentId experiment, std::vector<std::string> paths, const std::string& complaint);
 
   Runtime& runtime_;
+  const std::uint64_t store_;       ///< For the thread, too.
   std::shared_ptr<Shared> shared_;  ///< With the thread, and with what it posts to the loop.
   net::Watch again_;
   std::unique_ptr<StoreExecutor> thread_;

@@ -4,8 +4,11 @@
 #include <sys/fsuid.h>
 #include <unistd.h>
 
+#include <cstdint>
 #include <filesystem>
+#include <string>
 
+#include "hpsearch/proto/checkpoint_owner.hpp"
 #include "scratch.hpp"
 
 namespace hpsearch::daemon {
@@ -13,6 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 const engine::ExperimentId experiment(7);
+constexpr std::uint64_t store = 11;
 
 /// Root may do everything to a directory; while this lives, this thread is nobody to file systems.
 class AsNobody {
@@ -41,20 +45,20 @@ class CheckpointRemoval : public testing::Test {
 };
 
 TEST_F(CheckpointRemoval, LeavesNothingOfIt) {
-  EXPECT_EQ(remove_checkpoint(checkpoint(), experiment), "");
+  EXPECT_EQ(remove_checkpoint(checkpoint(), experiment, store), "");
   EXPECT_FALSE(fs::exists(trial()));
-  EXPECT_EQ(remove_checkpoint(checkpoint(), experiment), "") << "what is gone is removed";
+  EXPECT_EQ(remove_checkpoint(checkpoint(), experiment, store), "") << "what is gone is removed";
 }
 
 TEST_F(CheckpointRemoval, GoesOnWhereAnEarlierTryBroke) {
   fs::rename(checkpoint(), trial() / ".1-20.deleted");
-  EXPECT_EQ(remove_checkpoint(checkpoint(), experiment), "");
+  EXPECT_EQ(remove_checkpoint(checkpoint(), experiment, store), "");
   EXPECT_FALSE(fs::exists(trial()));
 }
 
 TEST_F(CheckpointRemoval, OfOneThatWasWrittenAgainAfterAnEarlierTryBroke) {
   scratch_.write("7/3/.1-20.deleted/files/weights", "w");
-  EXPECT_EQ(remove_checkpoint(checkpoint(), experiment), "");
+  EXPECT_EQ(remove_checkpoint(checkpoint(), experiment, store), "");
   EXPECT_FALSE(fs::exists(trial()));
 }
 
@@ -62,18 +66,28 @@ TEST_F(CheckpointRemoval, ThatTheFileSystemRefusesIsNotSaidToBeDone) {
   fs::permissions(trial(), fs::perms(0555));
   {
     const AsNobody nobody;
-    EXPECT_EQ(remove_checkpoint(checkpoint(), experiment),
+    EXPECT_EQ(remove_checkpoint(checkpoint(), experiment, store),
               "cannot remove the checkpoint " + checkpoint() + ": Permission denied");
   }
   fs::permissions(trial(), fs::perms(0755));
   EXPECT_TRUE(fs::exists(checkpoint() + "/manifest.json"));
-  EXPECT_EQ(remove_checkpoint(checkpoint(), experiment), "");
+  EXPECT_EQ(remove_checkpoint(checkpoint(), experiment, store), "");
   EXPECT_FALSE(fs::exists(trial()));
 }
 
 TEST_F(CheckpointRemoval, OfAnotherExperimentsPlaceIsRefused) {
-  EXPECT_NE(remove_checkpoint(checkpoint(), engine::ExperimentId(8)), "");
+  EXPECT_NE(remove_checkpoint(checkpoint(), engine::ExperimentId(8), store), "");
   EXPECT_TRUE(fs::exists(checkpoint() + "/manifest.json"));
+}
+
+TEST_F(CheckpointRemoval, OfAnotherStoresPlaceIsRefused) {
+  scratch_.write("7/.hpsearch-store.json", proto::checkpoint_owner(12));
+  const std::string complaint = remove_checkpoint(checkpoint(), experiment, store);
+  EXPECT_NE(complaint.find(scratch_.path("7") + " holds checkpoints of another store"), std::string::npos) << complaint;
+  EXPECT_TRUE(fs::exists(checkpoint() + "/manifest.json"));
+  scratch_.write("7/.hpsearch-store.json", proto::checkpoint_owner(store));
+  EXPECT_EQ(remove_checkpoint(checkpoint(), experiment, store), "");
+  EXPECT_FALSE(fs::exists(trial()));
 }
 
 }  // namespace

@@ -180,7 +180,7 @@ Status AttemptDirectory::make(const std::string& context, bool in_place) const {
 Status AttemptDirectory::write_spool(std::string_view bytes, bool anew) const {
   if (anew) {
     const Status made = make_directories(root_);
-    return made ? write_file(spool(), bytes, true) : made;
+    return made ? write_file(spool(), bytes, true, Readers::owner) : made;  // A lease holds secrets.
   }
   const Descriptor file(::open(spool().c_str(), O_WRONLY | O_APPEND | O_CLOEXEC));
   if (!file || !write_all(file.get(), bytes) || ::fdatasync(file.get()) != 0) {

@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "hpsearch/engine/base/text.hpp"
+#include "hpsearch/workers/core/launch_kind.hpp"
 #include "hpsearch/workers/shell/files.hpp"
 
 namespace hpsearch::workers {
@@ -112,6 +113,11 @@ Status lay_output(const Channel& channel, const LaunchSpec& spec, const fs::path
   const fs::path trial = fs::path(channel.path) / std::to_string(spec.key.experiment.number()) /
                          std::to_string(spec.key.trial.number());
   const fs::path place = trial / std::to_string(spec.key.attempt.number());
+  if (spec.rendezvous.rank > 0) {
+    // Rank 0 lays it for all. Where they share it, this one may come when the others have written there.
+    const Status made = make_directories(place);
+    return made ? make_link(place, link) : made;
+  }
   if (const Status ours = claim(trial, spec, channel.name); !ours) {
     return ours;
   }
@@ -161,11 +167,13 @@ Result<ChannelPlaces> make_channels(const LaunchSpec& spec, const AttemptDirecto
   }
   for (const Channel& channel : spec.contract.outputs) {
     const fs::path place = directory.output() / channel.name;
-    const Status made = channel.path.empty() ? make_directories(place) : lay_output(channel, spec, place);
+    const bool lends = only_lends_slots(spec);  // No program here writes to any.
+    const Status made = channel.path.empty() || lends ? make_directories(place) : lay_output(channel, spec, place);
     if (!made) {
       return made.error();
     }
-    if (channel.name == "checkpoints" && channel.pre_download && !spec.latest_checkpoint.empty()) {
+    const bool shared = !channel.path.empty() && spec.rendezvous.rank > 0;
+    if (!lends && !shared && channel.name == "checkpoints" && channel.pre_download && !spec.latest_checkpoint.empty()) {
       if (const Status copied = copy_content(spec.latest_checkpoint, place); !copied) {
         return copied.error();
       }

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "hpsearch/engine/base/value.hpp"
+#include "hpsearch/proto/checkpoint_owner.hpp"
 #include "hpsearch/proto/json.hpp"
 #include "hpsearch/proto/stored.hpp"
 #include "hpsearch/proto/utf8.hpp"
@@ -218,8 +219,44 @@ std::optional<CheckpointReport> published_before(const fs::path& place, Units st
   return report;
 }
 
-Result<std::optional<CheckpointReport>> publish(const fs::path& from, const fs::path& root,
-                                                const AttemptKey& key, Units step) {
+Status not_anothers(const fs::path& experiment, std::uint64_t store) {
+  if (store == 0) {
+    return Done{};
+  }
+  const Result<std::string> found = read_file(experiment / proto::checkpoint_owner_name, 64 * 1024);
+  if (!found) {
+    return found.error().code == Errc::not_found ? Status(Done{}) : Status(found.error());
+  }
+  if (*found == proto::checkpoint_owner(store)) {
+    return Done{};
+  }
+  return Error{Errc::wrong_state, experiment.string() + proto::of_another_owner(*found, store) +
+                                      "; give this one's checkpoint_storage another host_path or storage_path, or "
+                                      "remove that directory if nobody needs it"};
+}
+
+/// Of two stores that claim it at once, one is refused.
+Status claim(const fs::path& experiment, const AttemptKey& key, std::uint64_t store) {
+  const fs::path owner = experiment / proto::checkpoint_owner_name;
+  std::error_code error;
+  if (store == 0 || fs::exists(owner, error)) {
+    return not_anothers(experiment, store);
+  }
+  // No other worker's of this name.
+  const fs::path own = owner.string() + "." + std::to_string(store) + "-" + std::to_string(key.trial.number()) + "-" +
+                       std::to_string(key.attempt.number());
+  if (const Status written = write_file(own, proto::checkpoint_owner(store), true); !written) {
+    return written;
+  }
+  if (::link(own.c_str(), owner.c_str()) != 0 && errno != EEXIST) {
+    fs::rename(own, owner, error);  // Some file systems have no links.
+  }
+  fs::remove(own, error);
+  return not_anothers(experiment, store);
+}
+
+Result<std::optional<CheckpointReport>> publish(const fs::path& from, const fs::path& root, const AttemptKey& key,
+                                                Units step, std::uint64_t store) {
   if (!root.is_absolute()) {
     return Error{Errc::bad_request, "checkpoint storage " + root.string() + " is no absolute path"};
   }
@@ -227,6 +264,10 @@ Result<std::optional<CheckpointReport>> publish(const fs::path& from, const fs::
     return usable.error();
   }
   const fs::path place = checkpoint_place(root, key, step);
+  const fs::path experiment = place.parent_path().parent_path();
+  if (const Status ours = not_anothers(experiment, store); !ours) {
+    return ours.error();
+  }
   const fs::path unfinished = place.parent_path() / ("." + place.filename().string() + ".unfinished");
   const fs::path replaced = place.parent_path() / ("." + place.filename().string() + ".replaced");
   put_back(unfinished, from);  // A worker died while it moved them.
@@ -241,6 +282,9 @@ Result<std::optional<CheckpointReport>> publish(const fs::path& from, const fs::
   }
   if (const Status made = make_directories(place.parent_path()); !made) {
     return made.error();
+  }
+  if (const Status claimed = claim(experiment, key, store); !claimed) {
+    return claimed.error();
   }
   remove_tree(unfinished);
   if (const Status made = make_directories(unfinished); !made) {
@@ -308,9 +352,10 @@ Status verify_checkpoint(const fs::path& place) {
 }
 
 Result<std::optional<CheckpointReport>> publish_checkpoint(const fs::path& from, const fs::path& root,
-                                                           const AttemptKey& key, Units step) {
+                                                           const AttemptKey& key, Units step,
+                                                           std::uint64_t store) {
   try {
-    return publish(from, root, key, step);
+    return publish(from, root, key, step, store);
   } catch (const std::exception& error) {  // The file system library throws when memory is short.
     return Error{Errc::unavailable, std::string("cannot take a checkpoint: ") + error.what()};
   }

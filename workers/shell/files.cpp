@@ -111,11 +111,12 @@ bool write_all(int file, std::string_view bytes) {
   return true;
 }
 
-Status write_file(const fs::path& path, std::string_view text, bool durable) {
+Status write_file(const fs::path& path, std::string_view text, bool durable, Readers readers) {
   fs::path fresh = path;
   fresh += ".new";
-  Descriptor file(::open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
-  if (!file) {
+  const bool hidden = readers == Readers::owner;
+  Descriptor file(::open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, hidden ? 0600 : 0644));
+  if (!file || (hidden && ::fchmod(file.get(), 0600) != 0)) {  // One that was left there has its old mode.
     return file_error("cannot write", fresh, errno);
   }
   if (!write_all(file.get(), text)) {

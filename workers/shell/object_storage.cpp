@@ -22,6 +22,11 @@ namespace {
 Status carry(const fs::path& from, const std::string& address,
              const std::map<std::string, std::string>& environment) {
   const std::string to = engine::rclone_place(address);
+  // An earlier save of this step may be there whole: its manifest says nothing of what is to come.
+  const Status bare = net::run_rclone({"delete", to, std::string("--include=/") + manifest_name}, environment);
+  if (!bare && bare.error().message.find("directory not found") == std::string::npos) {
+    return bare;
+  }
   // Whole or not there: what is left of an earlier try without a manifest is overwritten, file by file.
   const Status content = net::run_rclone({"sync", "--links", from.string(), to, std::string("--exclude=/") + manifest_name}, environment);
   return content ? net::run_rclone({"copyto", (from / manifest_name).string(), to + "/" + manifest_name}, environment)

@@ -487,12 +487,12 @@ void WorkerLoop::carry_out(const AnswerProgram& answer) {
 void WorkerLoop::carry_out(const PublishCheckpoint& publish) {
   const AttemptKey key = publish.key;
   background_.run([this, key, publish, own_root = state_.checkpoints(),
-                   directory = state_.attempt(key)]() -> Background::Afterwards {
+                   directory = state_.attempt(key), store = machine_.store()]() -> Background::Afterwards {
     const std::filesystem::path from = directory.checkpoint();
     auto published = engine::is_remote(publish.root)
                          ? upload_checkpoint(from, directory.staging(), publish)
                          : publish_checkpoint(from, publish.root.empty() ? own_root : std::filesystem::path(publish.root),
-                                              key, publish.step);
+                                              key, publish.step, store);
     return [this, key, from, published = std::move(published)] {
       if (!published) {
         push(CheckpointNotPublished{key, false, published.error().message});

@@ -215,6 +215,40 @@ TEST(Publisher, PutsEverythingBackWhenItCannot) {
   EXPECT_TRUE(fs::is_empty(scratch.path() / "store/1/0"));
 }
 
+TEST(Publisher, LeavesAnExperimentsDirectoryToTheStoreThatHasIt) {
+  const Scratch scratch;
+  const fs::path from = scratch.path() / "checkpoint";
+  write_text(from / "w", "of store 11");
+  ASSERT_TRUE(publish_checkpoint(from, scratch.path() / "store", key_of(0), Units{1}, 11).has_value());
+  const auto untold = publish_checkpoint(from, scratch.path() / "store", key_of(0), Units{1}, 12);
+  ASSERT_FALSE(untold.has_value()) << "the other's is not taken for one's own";
+  write_text(from / "w", "of store 12");
+  for (const std::uint64_t trial : {0U, 1U}) {
+    const auto refused = publish_checkpoint(from, scratch.path() / "store", key_of(trial), Units{1}, 12);
+    ASSERT_FALSE(refused.has_value());
+    EXPECT_EQ(refused.error().code, Errc::wrong_state);
+    const std::string said = (scratch.path() / "store/1").string() + " holds checkpoints of another store";
+    EXPECT_NE(refused.error().message.find(said), std::string::npos) << refused.error().message;
+  }
+  EXPECT_EQ(text_of(scratch.path() / "store/1/0/1-1/w"), "of store 11");
+  EXPECT_EQ(text_of(from / "w"), "of store 12");
+  EXPECT_TRUE(publish_checkpoint(from, scratch.path() / "store", key_of(0), Units{2}, 11).has_value());
+}
+
+TEST(Publisher, TakesADirectoryThatNoStoreHasClaimed) {
+  const Scratch scratch;
+  const fs::path from = scratch.path() / "checkpoint";
+  write_text(from / "w", "of an older worker");
+  ASSERT_TRUE(publish_checkpoint(from, scratch.path() / "store", key_of(0), Units{1}).has_value());
+  const auto told = publish_checkpoint(from, scratch.path() / "store", key_of(0), Units{1}, 12);
+  EXPECT_TRUE(told.has_value() && told->has_value());
+  write_text(from / "w", "now");
+  ASSERT_TRUE(publish_checkpoint(from, scratch.path() / "store", key_of(0), Units{2}, 12).has_value());
+  EXPECT_EQ(std::distance(fs::directory_iterator(scratch.path() / "store/1"), fs::directory_iterator()), 2)
+      << "the trial, and whose it is";
+  EXPECT_FALSE(publish_checkpoint(from, scratch.path() / "store", key_of(0), Units{3}, 11).has_value());
+}
+
 TEST(Publisher, MovesAcrossFileSystems) {
   const Scratch scratch;
   std::error_code error;
@@ -335,6 +369,18 @@ TEST(States, OfOlderWorkersAreRead) {
   EXPECT_EQ(state->uid(), "u");
   EXPECT_EQ(state->incarnation(), 5U);
   EXPECT_EQ(state->known(), KnownDaemon{});
+}
+
+TEST(Spools, AreForTheWorkersOwnUserOnly) {
+  const Scratch scratch;
+  const auto state = WorkerState::open(scratch.path());
+  const AttemptDirectory directory = state->attempt(key_of(0));
+  ASSERT_TRUE(directory.make("").has_value());
+  write_text(directory.spool().string() + ".new", "of an older worker, which let all read it");
+  ASSERT_TRUE(directory.write_spool("a lease with a storage key", true).has_value());
+  ASSERT_TRUE(directory.write_spool(" and a report", false).has_value());
+  EXPECT_EQ(fs::status(directory.spool()).permissions(), fs::perms::owner_read | fs::perms::owner_write);
+  EXPECT_EQ(text_of(directory.spool()), "a lease with a storage key and a report");
 }
 
 TEST(States, WithASpoolThatCannotBeReadAreNotTakenOver) {

@@ -87,6 +87,9 @@ class WorkerMachine {
 
   [[nodiscard]] State state() const noexcept;
 
+  /// The one whose daemon it obeys; 0 = none yet.
+  [[nodiscard]] std::uint64_t store() const noexcept { return known_.cluster; }
+
  private:
   enum class Session : std::uint8_t { hello, ready, refused };
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -23,14 +24,16 @@ inline constexpr const char* manifest_name = "manifest.json";
 /// Goes on where an earlier call was cut off: with nothing in `from` and a checkpoint of that step in its
 /// place, it tells of that one.
 ///
-/// Durable when it returns. Nothing: `from` is empty. unavailable: the disk said no; what was not moved is
-/// still in `from`, and what was moved is put back.
+/// `store` is the one whose experiment it is; its number is left in <root>/<experiment>. 0: only one writes below root.
+///
+/// Durable when it returns. Nothing: `from` is empty. unavailable: the disk said no; what was not moved is still in
+/// `from`, and what was moved is put back. wrong_state: <root>/<experiment> is another store's, and left as it is.
 ///
 /// Threads: touches only these directories; call it on any.
 /// Cost:    reads every file once, for its checksum; moving itself is a rename on the same file system.
 [[nodiscard]] engine::Result<std::optional<engine::CheckpointReport>> publish_checkpoint(
     const std::filesystem::path& from, const std::filesystem::path& root, const engine::AttemptKey& key,
-    engine::Units step);
+    engine::Units step, std::uint64_t store = 0);
 
 /// Compares a checkpoint's files with its manifest. not_found: there is no manifest. corrupt: a file is missing, or
 /// is another one.

@@ -48,8 +48,11 @@ engine::Status try_to_write_in(const std::filesystem::path& directory);
 /// False, with errno set, when not everything could be written.
 bool write_all(int file, std::string_view bytes);
 
+enum class Readers { as_the_umask_says, owner };
+
 /// The new content or the old one, never a mixture; `durable` survives a power failure.
-engine::Status write_file(const std::filesystem::path& path, std::string_view text, bool durable);
+engine::Status write_file(const std::filesystem::path& path, std::string_view text, bool durable,
+                          Readers readers = Readers::as_the_umask_says);
 
 /// Copies one file with its mode. Unlike the standard library's, it tells a full disk from a broken one.
 engine::Status copy_one_file(const std::filesystem::path& from, const std::filesystem::path& to);

@@ -1,0 +1,73 @@
+// The channels of an attempt's members, which may all lead to one directory.
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <string>
+
+#include "hpsearch/workers/shell/attempt_directory.hpp"
+#include "hpsearch/workers/shell/channels.hpp"
+#include "scratch.hpp"
+#include "workers/shell/fake_daemon.hpp"
+
+namespace hpsearch::workers::test {
+namespace {
+
+namespace fs = std::filesystem;
+using engine::LaunchSpec;
+
+class ChannelsOfAGang : public testing::Test {
+ protected:
+  LaunchSpec member(std::uint64_t rank) const {
+    LaunchSpec spec;
+    spec.key = key_of(3);
+    spec.experiment_name = "digits";
+    spec.contract.outputs = {{.name = "train_url", .path = results().string(), .pre_download = true}};
+    spec.rendezvous = {.rank = rank, .addresses = {"10.0.0.1", "10.0.0.2"}, .port = 7000};
+    return spec;
+  }
+
+  /// The place of the attempt's results, as that member finds it.
+  fs::path lay(const LaunchSpec& spec) {
+    const AttemptDirectory directory(scratch_.path() / std::to_string(spec.rendezvous.rank), spec.key);
+    EXPECT_TRUE(directory.make("").has_value());
+    const auto places = make_channels(spec, directory, directory.ml().string());
+    EXPECT_TRUE(places.has_value()) << places.error().message;
+    return directory.output() / "train_url";
+  }
+
+  fs::path results() const { return scratch_.path() / "results"; }
+
+ private:
+  Scratch scratch_;
+};
+
+TEST_F(ChannelsOfAGang, LeaveWhatAnotherMemberHasWritten) {
+  write_text(lay(member(0)) / "metrics.json", "of rank 0");
+  write_text(lay(member(1)) / "shard-1", "of rank 1");
+  const fs::path seen = lay(member(1));
+  EXPECT_EQ(text_of(seen / "metrics.json"), "of rank 0");
+  EXPECT_EQ(text_of(seen / "shard-1"), "of rank 1");
+}
+
+TEST_F(ChannelsOfAGang, AreMadeByWhoeverComesFirst) {
+  EXPECT_TRUE(fs::is_directory(lay(member(1))));
+  EXPECT_TRUE(fs::is_directory(lay(member(0))));
+}
+
+TEST_F(ChannelsOfAGang, AreLaidAnewByRank0) {
+  write_text(lay(member(0)) / "half", "of a worker that died before the attempt began");
+  EXPECT_FALSE(fs::exists(lay(member(0)) / "half"));
+}
+
+TEST_F(ChannelsOfAGang, AreNotSharedByMembersThatOnlyLendSlots) {
+  LaunchSpec lender = member(1);
+  lender.launch.kind = engine::LaunchKind::mpi;
+  lender.contract.outputs.push_back({.name = "checkpoints", .path = "", .pre_download = true});
+  lender.latest_checkpoint = (results() / "not" / "here").string();  // Nor need it be: nothing starts from it there.
+  EXPECT_TRUE(fs::is_directory(fs::symlink_status(lay(lender))));
+  EXPECT_FALSE(fs::exists(results()));
+}
+
+}  // namespace
+}  // namespace hpsearch::workers::test

@@ -1,0 +1,73 @@
+#include "hpsearch/workers/shell/object_storage.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+
+#include "scratch.hpp"
+#include "workers/shell/fake_daemon.hpp"
+
+namespace hpsearch::workers::test {
+namespace {
+
+namespace fs = std::filesystem;
+using engine::Units;
+
+/// A script is what is found as rclone; its storage is the directory `remote`.
+class ObjectStorage : public testing::Test {
+ protected:
+  ObjectStorage() : path_(std::getenv("PATH")) {
+    ::setenv("PATH", (scratch_.path().string() + ":" + path_).c_str(), 1);
+  }
+  ~ObjectStorage() override { ::setenv("PATH", path_.c_str(), 1); }
+
+  void rclone_does(const std::string& at_sync) {
+    const std::string remote = (scratch_.path() / "remote/").string();
+    const fs::path script = scratch_.write(
+        "rclone", "#!/bin/sh\n"
+                  "shift 2\n"
+                  "at() { echo '" + remote + "'\"${1#hpsearch:}\"; }\n"
+                  "case \"$1 $3\" in\n"
+                  "'delete --include=/manifest.json')\n"
+                  "  [ -d \"$(at \"$2\")\" ] || { echo 'ERROR : directory not found' >&2; exit 3; }\n"
+                  "  rm -f \"$(at \"$2\")/manifest.json\" ;;\n"
+                  "sync*) from=\"$3\"; to=\"$(at \"$4\")\"; mkdir -p \"$to\"; " + at_sync + " ;;\n"
+                  "copyto*) cp \"$2\" \"$(at \"$3\")\" ;;\n"
+                  "*) echo \"ERROR : what is $*\" >&2; exit 1 ;;\n"
+                  "esac\n");
+    fs::permissions(script, fs::perms::owner_all);
+  }
+
+  bool saved(const std::string& text) {
+    write_text(scratch_.path() / "from" / "state", text);
+    return upload_checkpoint(scratch_.path() / "from", scratch_.path() / "staging",
+                             {.key = key_of(0), .step = Units{4}, .root = "s3://models/digits"})
+        .has_value();
+  }
+
+  fs::path remote() const { return scratch_.path() / "remote/models/digits/1/0/1-4"; }
+
+  Scratch scratch_;
+
+ private:
+  std::string path_;
+};
+
+TEST_F(ObjectStorage, HasNoManifestBesideOtherFilesThanItsOwn) {
+  fs::create_directories(scratch_.path() / "from");
+  rclone_does("cp \"$from\"/state \"$to\"");
+  ASSERT_TRUE(saved("first"));
+  ASSERT_TRUE(fs::exists(remote() / "manifest.json"));
+  rclone_does("cp \"$from\"/state \"$to\"; exit 1");  // The connection breaks when some of it is there.
+  ASSERT_FALSE(saved("second"));
+  EXPECT_EQ(text_of(remote() / "state"), "second");
+  EXPECT_FALSE(fs::exists(remote() / "manifest.json")) << "it is the first one's";
+  rclone_does("cp \"$from\"/state \"$to\"");
+  ASSERT_TRUE(saved("third"));
+  EXPECT_TRUE(fs::exists(remote() / "manifest.json"));
+}
+
+}  // namespace
+}  // namespace hpsearch::workers::test
