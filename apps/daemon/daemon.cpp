@@ -123,6 +123,7 @@ class Daemon {
       return error;
     }
     directory_ = std::move(directory).value();
+    net::raise_descriptor_limit();  // Peers are descriptors. Not before: who is refused has one thing to say.
     auto store = SqliteStore::open(directory_->database());
     if (!store) {
       return remedy(store.error());
@@ -279,7 +280,6 @@ Exit run_daemon(const Options& options) {
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);
   ::umask(0077);  // Configurations and logs may hold secrets: they are for their owner.
-  net::raise_descriptor_limit();  // Peers are descriptors.
   return Daemon(options).run();
 }
 

@@ -323,7 +323,6 @@ int run(const Arguments& arguments) {
                 "--log-level is \"" + arguments.log_level + "\"; it must be debug, info, warning or error");
   }
   open_standard_streams();
-  net::raise_descriptor_limit(RLIM_INFINITY);  // Every program costs a handful here, and opens its own.
   ::signal(SIGPIPE, SIG_IGN);
   engine::Result<WorkerOptions> options = options_from(arguments);
   if (!options) {
@@ -344,6 +343,7 @@ int run(const Arguments& arguments) {
         return fail(exit_storage, state.error().message);
     }
   }
+  net::raise_descriptor_limit(RLIM_INFINITY);  // Every program costs a handful here, and opens its own.
   engine::Result<std::vector<SpooledAttempt>> found = state->take_over();
   if (!found) {
     return fail(found.error().code == engine::Errc::unavailable ? exit_storage : exit_failed, found.error().message);
