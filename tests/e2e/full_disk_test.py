@@ -31,10 +31,10 @@ def mount_small_disk(image, point):
     return None
 
 
-def fill(disk):
-    """Takes what room is left, to the last block."""
+def fill(disk, smallest=4096):
+    """Takes what room is left, in pieces down to `smallest`; blocks of a small disk have 1,024 bytes."""
     with open(disk / "filler", "ab", buffering=0) as file:
-        for size in (2**20, 4096):
+        for size in (2**20, 4096, smallest):
             try:
                 while True:
                     file.write(b"x" * size)
