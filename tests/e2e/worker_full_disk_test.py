@@ -20,7 +20,11 @@ class WorkerFullDisk(harness.Case):
             self.skipTest("no small disk can be mounted here (root, and a loop device or tmpfs, are needed)")
         print(f"the disk is {kind}, {full_disk_test.SIZE_MIB} MiB", flush=True)
 
+    def make_room(self):
+        (self.disk / "filler").unlink(missing_ok=True)
+
     def clean_up(self):
+        self.make_room()  # A worker waits with the ends of its programs until they can be written down.
         for process in reversed(self.processes):
             if process.popen.poll() is None:
                 process.end()
@@ -41,25 +45,26 @@ class WorkerFullDisk(harness.Case):
         self.worker = cluster.start_worker(2, "disk/worker")
         harness.wait_for(lambda: len(cluster.get("/api/v1/workers")["workers"]) == 1, "the worker", self.worker.said)
         full_disk_test.fill(self.disk, 1024)  # Else the spool of one trial may still have room, and it starts.
-        searcher = {"name": "random", "max_length": 60, "max_trials": 4}
-        tree = harness.experiment(self.ledger_path, searcher, fake={"STEP_SECONDS": 0.1}, max_restarts=0)
+        # Long enough that what is reported does not fit into the last blocks of files.
+        searcher = {"name": "random", "max_length": 400, "max_trials": 4}
+        tree = harness.experiment(self.ledger_path, searcher, fake={"STEP_SECONDS": 0.03}, max_restarts=0)
         experiment = cluster.submit(tree)
         self.wait_for_withdrawn(2)
         self.assertEqual(self.ledger.of("start"), [])
-        (self.disk / "filler").unlink()
+        self.make_room()
         harness.wait_for(lambda: len(self.ledger.of("step")) > 5, "the search to get going", self.worker.said)
         self.assertEqual(self.withdrawn(), 0)
 
         full_disk_test.fill(self.disk)
         self.wait_for_withdrawn(2)
         self.assertEqual(self.ledger.of("end"), [], "a training that runs was ended; all it does is wait with its reports")
-        (self.disk / "filler").unlink()
+        self.make_room()
         self.wait_for_withdrawn(0)
         self.assertEqual(cluster.wait_until_over(experiment), "COMPLETED")
         self.assertEqual({trial["state"] for trial in cluster.trials(experiment)}, {"COMPLETED"})
         starts = harness.count(line["trial"] for line in self.ledger.of("start"))
         self.assertEqual(starts, dict.fromkeys(range(4), 1), "a training was disturbed")
-        self.assertEqual(self.ledger.final_lengths(), dict.fromkeys(range(4), 60))
+        self.assertEqual(self.ledger.final_lengths(), dict.fromkeys(range(4), 400))
 
 
 if __name__ == "__main__":

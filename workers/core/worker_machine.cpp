@@ -188,6 +188,10 @@ void WorkerMachine::hear(const SpoolNotWritten& not_written, Instant now) {
   }
 }
 
+void WorkerMachine::hear(const JournalNotWritten& not_written, Instant now) {
+  disk_fails(not_written.why, now);
+}
+
 void WorkerMachine::hear(const DiskProbed& probed, Instant now) {
   if (disk_trouble_.empty()) {
     return;

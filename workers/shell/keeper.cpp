@@ -266,6 +266,17 @@ void Keeper::tell_agent() {
   });
 }
 
+/// The agent's own files may have a place left where the journal has none, and then nobody else would say it.
+void Keeper::tell_agent_why(const std::string& why) {
+  if (std::exchange(unwritten_because_, why) != why) {
+    net::log(net::Level::warning, why);
+  }
+  if (agent_) {  // One that does not read hears it the next time.
+    const std::string text = "unwritten " + why + "\n";
+    static_cast<void>(::send(agent_.get(), text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT));
+  }
+}
+
 // --- the program ---
 
 void Keeper::heard(ConnectionId connection, std::string_view line) {
@@ -415,7 +426,7 @@ void Keeper::write_down() {
     // hears of it only when it is in the agent's spool.
     const bool durable = !std::holds_alternative<JournalSaid>(unwritten_.front());
     if (!journal_->append(unwritten_.front(), durable)) {
-      net::log(net::Level::warning, "the journal cannot be written: " + error_text(errno));
+      tell_agent_why(file_error("cannot write", directory_.journal(), errno).message);
       hold_questions();
       write_again_ = loop_.after(again_after, [this] {
         write_down();
@@ -423,6 +434,7 @@ void Keeper::write_down() {
       });
       return;
     }
+    unwritten_because_.clear();
     unwritten_bytes_ -= size_of(unwritten_.front());
     unwritten_.pop_front();
     tell_agent();

@@ -39,11 +39,13 @@ constexpr std::int64_t looks_before_warning = 250;
 // The keeper always reads; only a stopped one makes us wait, and then the next writable moment is soon enough.
 constexpr int longest_send_ms = 200;
 constexpr std::int64_t sweeps_before_warning = 3000;
+constexpr std::size_t longest_word = 16 * 1024;
+constexpr std::string_view unwritten = "unwritten ";
 
 }  // namespace
 
 KeeperLink::KeeperLink(net::Loop& loop, AttemptDirectory directory, Handlers handlers)
-    : loop_(loop), directory_(std::move(directory)), handlers_(std::move(handlers)) {
+    : loop_(loop), directory_(std::move(directory)), handlers_(std::move(handlers)), words_(longest_word) {
 }
 
 KeeperLink::~KeeperLink() {
@@ -163,13 +165,14 @@ void KeeperLink::flush() {
 
 void KeeperLink::serve(Descriptor connection) {
   connection_ = std::move(connection);
+  words_ = LineSplitter(longest_word);
   watch_ = loop_.when_readable(connection_.get(), [this] { read_connection(); });
   flush();
 }
 
 void KeeperLink::read_connection() {
-  std::array<char, 4096> words;  // Filled by recv(); what they say the journal says itself.
-  const ssize_t got = ::recv(connection_.get(), words.data(), words.size(), MSG_DONTWAIT);
+  std::array<char, 4096> piece;  // Filled by recv().
+  const ssize_t got = ::recv(connection_.get(), piece.data(), piece.size(), MSG_DONTWAIT);
   if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)) {
     return;
   }
@@ -177,7 +180,12 @@ void KeeperLink::read_connection() {
     connection_lost();
     return;
   }
-  read_journal();
+  words_.feed({piece.data(), static_cast<std::size_t>(got)}, [this](std::string_view word) {
+    if (word.starts_with(unwritten)) {
+      handlers_.on_unwritten(std::string(word.substr(unwritten.size())));
+    }
+  });
+  read_journal();  // How far it has grown it says itself.
 }
 
 bool KeeperLink::open_journal() {

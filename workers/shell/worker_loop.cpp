@@ -391,6 +391,7 @@ KeeperLink& WorkerLoop::link(const AttemptKey& key) {
     const auto question = said.question == 0 ? std::nullopt : std::optional(QuestionId{said.question});
     push(ProgramSaid{key, question, said.line, position, said.answered});
   };
+  handlers.on_unwritten = [this](const std::string& why) { push(JournalNotWritten{why}); };
   handlers.on_stuck = [this, key](const JournalStuck& stuck) {
     push(ProgramStuck{key, "process " + std::to_string(stuck.pid) +
                                " survives SIGKILL, probably stuck in the kernel"});

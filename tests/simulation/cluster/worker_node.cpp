@@ -67,6 +67,7 @@ void WorkerNode::boot() {
   identity.slot_kind = "gpu";
   identity.address = uid_;
   identity.ailing = ailing_;
+  note_broken_devices();
   WorkerRules rules;
   rules.orphans_end_after = orphans_end_after_;
   rules.orphans_pause_after = orphans_pause_after_;
@@ -450,7 +451,12 @@ void WorkerNode::trouble_devices(Duration time) {
       ailing_.push_back({engine::SlotIndex(slot), broken ? "its device is lost" : "its device cannot be asked", broken});
     }
   }
-  const auto tell = [this] { agent_.deliver([this] { push(DevicesJudged{ailing_}); }); };
+  const auto tell = [this] {
+    agent_.deliver([this] {
+      note_broken_devices();
+      push(DevicesJudged{ailing_});
+    });
+  };
   tell();
   time_.after(time, [this, tell, number = ++troubles_] {
     if (number == troubles_) {
@@ -458,6 +464,16 @@ void WorkerNode::trouble_devices(Duration time) {
       tell();
     }
   });
+}
+
+/// What is in a broken device now is ended, though the device may be well again by the time it is signalled.
+void WorkerNode::note_broken_devices() {
+  for (const auto& [key, kept] : attempts_) {
+    const auto& slots = kept->spec.slots;
+    kept->own = kept->own || std::any_of(ailing_.begin(), ailing_.end(), [&slots](const AilingSlot& ailing) {
+                  return ailing.broken && std::find(slots.begin(), slots.end(), ailing.slot) != slots.end();
+                });
+  }
 }
 
 void WorkerNode::kill_keeper() {
@@ -503,14 +519,11 @@ void WorkerNode::carry_out(const SignalProgram& signal) {
     reached(Probe::ended_for_saying_nothing);
   }
   const bool orphaned = was_alone_too_long();
-  const bool broken = std::any_of(ailing_.begin(), ailing_.end(), [&kept](const AilingSlot& ailing) {
-    const auto& slots = kept->spec.slots;
-    return ailing.broken && std::find(slots.begin(), slots.end(), ailing.slot) != slots.end();
-  });
   if (orphaned) {
     reached(Probe::orphan_ended);
   }
-  kept->own = kept->own || silent || orphaned || broken;  // Also when it says something after all.
+  note_broken_devices();
+  kept->own = kept->own || silent || orphaned;  // Also when it says something after all.
   promises_.program_signalled(signal.key, asked_to_stop_ || kept->own);
   kept->asked = true;
   if (!kept->training->alive()) {

@@ -76,6 +76,7 @@ class WorkerNode {
   [[nodiscard]] Kept find(const engine::AttemptKey& key) const;
 
   [[nodiscard]] bool was_alone_too_long() const;
+  void note_broken_devices();
   void note_credit(const proto::FromDaemon& message);
   void told_to_end(KeptAttempt& kept, const std::string& line);
   void carry_out(const workers::SendMessage& send);

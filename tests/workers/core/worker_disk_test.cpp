@@ -96,6 +96,19 @@ TEST_F(Disk, ThatIsWellAgainIsFoundAndTold) {
   EXPECT_EQ(stage_.wanted<StartProgram>().size(), 1U);
 }
 
+TEST_F(Disk, ThatAJournalFindsFullTakesNoMoreTrials) {
+  stage_.say(lease_of(key_of(1, 10), 0));
+  stage_.step(JournalNotWritten{full});
+  EXPECT_EQ(troubles_told(), 2U);
+  const std::size_t starts = stage_.wanted<StartProgram>().size();
+  EXPECT_EQ(stage_.wanted<SignalProgram>().size(), 0U) << "what runs runs on";
+  stage_.step(JournalNotWritten{full});
+  stage_.say(lease_of(key_of(2, 20), 0));
+  EXPECT_EQ(stage_.wanted<StartProgram>().size(), starts);
+  stage_.pass(Duration::seconds(7));
+  EXPECT_EQ(troubles_told(), 0U);
+}
+
 TEST_F(Disk, ThatOnlyProbesFindWellIsTriedEverLater) {
   std::vector<Duration> waits;
   for (std::uint64_t trial = 0; trial < 10; ++trial) {

@@ -44,6 +44,7 @@ class UnreachableKeeper : public testing::Test {
     handlers.on_started = [this](const JournalStarted&) { note("started"); };
     handlers.on_not_started = [this](const std::string& why) { note("not started: " + why); };
     handlers.on_said = [this](const JournalSaid& said, std::uint64_t) { note(said.line); };
+    handlers.on_unwritten = [this](const std::string& why) { note("unwritten: " + why); };
     handlers.on_stuck = [this](const JournalStuck&) { note("stuck"); };
     handlers.on_ended = [this](const JournalEnded&) { note("ended"); };
     handlers.on_lost = [this](const std::string& why) { note("lost: " + why); };

@@ -15,7 +15,8 @@
 namespace hpsearch::workers::test {
 namespace {
 
-const std::string mark = "HPSEARCH_ATTEMPT_MARK=a place of its own";
+// Of this process alone: what carries it is killed, and other tests run beside this one.
+const std::string mark = "HPSEARCH_ATTEMPT_MARK=process test " + std::to_string(::getpid());
 
 /// A process of our own with the program's mark, as a container's daemon would start it.
 pid_t started_elsewhere() {

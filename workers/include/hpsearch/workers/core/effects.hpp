@@ -106,6 +106,10 @@ struct SpoolNotWritten {
   std::uint64_t write = 0;
   std::string why;
 };
+/// What a program says cannot be kept: why. Again and again while it lasts.
+struct JournalNotWritten {
+  std::string why;
+};
 /// The answer to ReadLogPart.
 struct LogWasRead {
   proto::LogPart part;
@@ -119,8 +123,8 @@ struct TimePassed {};
 
 using Input = std::variant<FrameReceived, SendRefused, ProgramStarted, ProgramNotStarted, ProgramSaid,
                            CheckpointPublished, CheckpointNotPublished, ProgramEnded, ProgramStuck, ProgramLost,
-                           SpoolWritten, SpoolNotWritten, LogWasRead, StopAsked, LeaveAsked, TimePassed, DevicesJudged,
-                           DiskProbed>;
+                           SpoolWritten, SpoolNotWritten, JournalNotWritten, LogWasRead, StopAsked, LeaveAsked, TimePassed,
+                           DevicesJudged, DiskProbed>;
 
 // --- what to do about it: the effects, carried out in order ---
 

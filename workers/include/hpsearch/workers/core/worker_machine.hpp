@@ -105,6 +105,7 @@ class WorkerMachine {
   void hear(const ProgramLost& lost, engine::Instant now);
   void hear(const SpoolWritten& written, engine::Instant now);
   void hear(const SpoolNotWritten& not_written, engine::Instant now);
+  void hear(const JournalNotWritten& not_written, engine::Instant now);
   void hear(const LogWasRead& read, engine::Instant now);
   void hear(const StopAsked& asked, engine::Instant now);
   void hear(const LeaveAsked& asked, engine::Instant now);

@@ -35,7 +35,8 @@ namespace hpsearch::workers {
 ///   signal CHECKPOINT | signal TERM | signal KILL
 ///   drop POSITION           what the journal holds before it is not needed any more
 ///
-/// and hear "upto POSITION" when the journal has grown. The newest connection counts.
+/// and hear "upto POSITION" when the journal has grown, and "unwritten WHY" again and again while the disk does not
+/// take it. The newest connection counts.
 ///
 /// Without an agent it goes on; it ends when everything of the program is gone and the journal says so.
 ///
@@ -82,6 +83,7 @@ class Keeper {
   void hold_questions();
   void write_down();
   void tell_agent();
+  void tell_agent_why(const std::string& why);
   void end_if_done();
 
   net::Loop& loop_;
@@ -90,6 +92,7 @@ class Keeper {
   std::optional<JournalWriter> journal_;
   std::deque<JournalRecord> unwritten_;  ///< The disk did not take them yet.
   std::size_t unwritten_bytes_ = 0;      ///< About so much of it are lines.
+  std::string unwritten_because_;        ///< The last reason, or "".
   LineThinning thinning_;
   net::Watch write_again_;
   bool ended_ = false;

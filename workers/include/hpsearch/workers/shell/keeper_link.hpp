@@ -32,6 +32,7 @@ class KeeperLink {
     std::function<void(const JournalStarted&)> on_started;
     std::function<void(const std::string& why)> on_not_started;
     std::function<void(const JournalSaid&, std::uint64_t position)> on_said;
+    std::function<void(const std::string& why)> on_unwritten;  ///< Again and again while the journal waits for the disk.
     std::function<void(const JournalStuck&)> on_stuck;
     std::function<void(const JournalEnded&)> on_ended;
     std::function<void(const std::string& why)> on_lost;
@@ -82,6 +83,7 @@ class KeeperLink {
   Descriptor connection_;
   net::Watch watch_;
   net::Watch again_;
+  LineSplitter words_;  ///< The keeper's.
   std::string unsent_;
   std::int64_t sweeps_ = 0;
   std::int64_t looks_ = 0;    ///< That found no way to the keeper.

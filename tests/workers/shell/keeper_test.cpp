@@ -1,0 +1,91 @@
+// A keeper and its agent's end of it, with a real program.
+
+#include "hpsearch/workers/shell/keeper.hpp"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/resource.h>
+
+#include <chrono>
+#include <filesystem>
+#include <string>
+
+#include "hpsearch/workers/shell/keeper_link.hpp"
+#include "hpsearch/workers/shell/launch_order.hpp"
+#include "scratch.hpp"
+#include "workers/shell/fake_daemon.hpp"
+
+namespace hpsearch::workers::test {
+namespace {
+
+/// No file grows while it lives: a disk that is full for this process alone.
+class FullDisk {
+ public:
+  FullDisk() {
+    ::signal(SIGXFSZ, SIG_IGN);
+    ::getrlimit(RLIMIT_FSIZE, &before_);
+    const rlimit nothing{.rlim_cur = 0, .rlim_max = before_.rlim_max};
+    ::setrlimit(RLIMIT_FSIZE, &nothing);
+  }
+  ~FullDisk() { ::setrlimit(RLIMIT_FSIZE, &before_); }
+  FullDisk(const FullDisk&) = delete;
+  FullDisk& operator=(const FullDisk&) = delete;
+
+ private:
+  rlimit before_{};
+};
+
+TEST(Keepers, WhoseJournalIsNotTakenTellTheirAgentUntilItIs) {
+  const Scratch scratch;
+  net::Loop loop;
+  const AttemptDirectory directory(scratch.path(), key_of(0));
+  std::filesystem::create_directories(directory.root());
+  LaunchOrder order;
+  order.agent_socket = (scratch.path() / "agent").string();
+  order.report_socket = (scratch.path() / "report").string();
+  order.program = {.argv = {"/bin/sh", "-c", "sleep 0.3; exit 5"},
+                   .environment = {{"PATH", "/usr/bin:/bin"}},
+                   .directory = "/",
+                   .token = "KEEPER_TEST=" + scratch.path().string()};
+  ASSERT_TRUE(write_launch_order(directory.launch(), order));
+  bool kept_over = false;
+  Keeper keeper(loop, directory, [&] { kept_over = true; });
+  ASSERT_TRUE(keeper.start(Descriptor()));
+
+  std::vector<std::string> unwritten;
+  std::optional<JournalEnded> ended;
+  KeeperLink::Handlers handlers;
+  handlers.on_started = [](const JournalStarted&) {};
+  handlers.on_not_started = [&](const std::string& why) { FAIL() << why; };
+  handlers.on_said = [](const JournalSaid&, std::uint64_t) {};
+  handlers.on_unwritten = [&](const std::string& why) {
+    unwritten.push_back(why);
+    loop.stop();
+  };
+  handlers.on_stuck = [](const JournalStuck&) {};
+  handlers.on_ended = [&](const JournalEnded& how) {
+    ended = how;
+    loop.stop();
+  };
+  handlers.on_lost = [&](const std::string& why) { FAIL() << why; };
+  KeeperLink link(loop, directory, std::move(handlers));
+  link.attach(0);
+  {
+    const FullDisk full;
+    while (unwritten.size() < 2 && !ended) {
+      loop.run();
+    }
+  }
+  ASSERT_FALSE(ended);
+  EXPECT_NE(unwritten.front().find(directory.journal().string()), std::string::npos) << unwritten.front();
+  EXPECT_NE(unwritten.front().find("File too large"), std::string::npos) << unwritten.front();
+  EXPECT_EQ(unwritten.front(), unwritten.back());
+  EXPECT_FALSE(kept_over);
+  while (!ended) {
+    loop.run();
+  }
+  EXPECT_EQ(ended->code, 5);
+}
+
+}  // namespace
+}  // namespace hpsearch::workers::test
