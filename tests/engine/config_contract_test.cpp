@@ -62,11 +62,28 @@ TEST(JobContract, APlaceholderThatNamesNothingIsRefusedAtSubmission) {
   EXPECT_EQ(problems_of(with(tree, "entrypoint", "p {rl}")),
             "entrypoint: says {rl}, which is neither a hyperparameter nor a known word (did you mean {lr}? braces meant "
             "literally are written {{ and }})\n");
+  EXPECT_EQ(problems_of(with(tree, "entrypoint", "p {net.width}")),
+            "entrypoint: says {net.width}, which is neither a hyperparameter nor a known word (braces meant literally are "
+            "written {{ and }})\n");
+  EXPECT_EQ(problems_of(with(tree, "entrypoint", Value::List{"p", "{lr.min}"})),
+            "entrypoint[1]: says {lr.min}, which is neither a hyperparameter nor a known word (braces meant literally are "
+            "written {{ and }})\n");
   EXPECT_EQ(problems_of(with(tree, "entrypoint", Value::List{"p", "--in={inputs.test}"})),
             "entrypoint[1]: says {inputs.test}, which is neither a hyperparameter nor a known word (did you mean "
             "{inputs.train}? braces meant literally are written {{ and }})\n");
   EXPECT_EQ(problems_of(with(tree, "entrypoint", Value::List{"p", "-- {args}"})),
             "entrypoint[1]: has {args} inside \"-- {args}\" (an item of its own: it becomes several)\n");
+}
+
+TEST(JobContract, AMemberThatOnlySomeValuesHaveIsRefusedAtSubmission) {
+  const auto net = [](Value::Map other) {
+    return with(with_hyperparameters({{"net", Value::Map{{"type", "categorical"},
+                                                         {"vals", Value::List{Value::Map{{"a.b", 3}}, std::move(other)}}}}}),
+                "entrypoint", "p {net.a.b}");
+  };
+  EXPECT_EQ(problems_of(net({{"a", Value::Map{{"b", 4}}}})), "");
+  EXPECT_EQ(problems_of(net({{"depth", 3}})),
+            "entrypoint: says {net.a.b}, which not all values of net have (members of each of them, or {net})\n");
 }
 
 TEST(JobContract, SaysWhereProgramsRun) {

@@ -26,25 +26,6 @@ std::string shown(const std::string& value) {
                                  : "a text of " + std::to_string(value.size()) + " bytes";
 }
 
-/// The member at a dotted path, whose keys may hold dots themselves; nullptr when there is none.
-const Value* member_at(const Value& value, std::string_view path) {
-  const Value::Map* map = value.as_map();
-  if (map == nullptr) {
-    return nullptr;
-  }
-  for (const auto& [key, member] : *map) {
-    if (key == path) {
-      return &member;
-    }
-    if (path.size() > key.size() && path.starts_with(key) && path[key.size()] == '.') {
-      if (const Value* found = member_at(member, path.substr(key.size() + 1))) {
-        return found;
-      }
-    }
-  }
-  return nullptr;
-}
-
 /// Replaces placeholders of an entrypoint.
 class Expansion {
  public:
@@ -135,7 +116,7 @@ class Expansion {
     if (const HyperparameterForms::Hyperparameter* one = forms_.find(name)) {
       return argument_text(*one->value, one->style);
     }
-    if (const Value* nested = member_at(spec_.hparams, name)) {
+    if (const Value* nested = engine::member_at(spec_.hparams, name)) {
       return argument_text(*nested);
     }
     if (name == "checkpoint_dir") {

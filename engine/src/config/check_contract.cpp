@@ -434,7 +434,7 @@ class ContractCheck {
   static std::vector<std::string> member_texts(const Space::Leaf& leaf, const std::string& path) {
     std::vector<std::string> texts;
     for (const Value* value : named_values(leaf)) {
-      if (const Value* member = value->at_path(path)) {
+      if (const Value* member = member_at(*value, path)) {
         texts.push_back(argument_text(*member));
       }
     }
@@ -457,13 +457,22 @@ class ContractCheck {
     }
     for (const EntrypointPiece& piece : pieces) {
       const std::string& name = piece.text;
+      if (!piece.is_name || piece.place == ShellPlace::comment ||
+          std::find(known.begin(), known.end(), name) != known.end()) {
+        continue;
+      }
       // Also a group of hyperparameters, and a member of one that is a map.
-      const auto belongs = [&name](const Space::Leaf& leaf) {
-        return leaf.path.starts_with(name + ".") || name.starts_with(leaf.path + ".");
-      };
-      const bool is_known = std::find(known.begin(), known.end(), name) != known.end() ||
-                            std::any_of(config_.space.leaves().begin(), config_.space.leaves().end(), belongs);
-      if (piece.is_name && !is_known && piece.place != ShellPlace::comment) {
+      bool is_known = false;
+      for (const Space::Leaf& leaf : config_.space.leaves()) {
+        const bool inside = name.starts_with(leaf.path + ".");
+        const std::size_t having = inside ? member_texts(leaf, name.substr(leaf.path.size() + 1)).size() : 0;
+        is_known = is_known || having > 0 || leaf.path.starts_with(name + ".");
+        if (having > 0 && having < named_values(leaf).size()) {
+          problem(at, "says {" + name + "}, which not all values of " + leaf.path + " have",
+                  "members of each of them, or {" + leaf.path + "}");
+        }
+      }
+      if (!is_known) {
         const std::string near(nearest(name, known));
         problem(at, "says {" + name + "}, which is neither a hyperparameter nor a known word",
                 (near.empty() ? "" : "did you mean {" + near + "}? ") +

@@ -44,6 +44,24 @@ bool is_plain_word(std::string_view text) noexcept {
 
 }  // namespace
 
+const Value* member_at(const Value& map, std::string_view path) noexcept {
+  const Value::Map* members = map.as_map();
+  if (members == nullptr) {
+    return nullptr;
+  }
+  for (const auto& [key, member] : *members) {
+    if (key == path) {
+      return &member;
+    }
+    if (path.size() > key.size() && path.starts_with(key) && path[key.size()] == '.') {
+      if (const Value* found = member_at(member, path.substr(key.size() + 1))) {
+        return found;
+      }
+    }
+  }
+  return nullptr;
+}
+
 std::vector<EntrypointPiece> pieces_of(std::string_view text) {
   std::vector<EntrypointPiece> pieces;
   const auto add = [&pieces](char c) {

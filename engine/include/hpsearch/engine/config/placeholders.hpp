@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "hpsearch/engine/base/value.hpp"
+
 namespace hpsearch::engine {
 
 /// How a value has to be written where a placeholder stands, for the program to get it as it is.
@@ -43,6 +45,10 @@ struct EntrypointPiece {
 /// A list's items in pieces. The item that is a shell's program (sh -c PROGRAM) is a line for sh; that of another
 /// interpreter is evaluated.
 [[nodiscard]] std::vector<std::vector<EntrypointPiece>> item_pieces(const std::vector<std::string>& items);
+
+/// What a name inside a map of hyperparameters stands for: its member at the dotted path, whose keys may hold dots
+/// themselves; nullptr when there is none.
+[[nodiscard]] const Value* member_at(const Value& map, std::string_view path) noexcept;
 
 /// The value as it has to stand in the name's place; nothing when none is safe there for this value.
 [[nodiscard]] std::optional<std::string> written(const EntrypointPiece& name, std::string_view value);
