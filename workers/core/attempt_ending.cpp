@@ -162,7 +162,7 @@ void AttemptMachine::kill_now(AttemptOutput& out) {
   }
   forcing_ = Forcing::killed;
   signaled_by_us_ = true;
-  if (phase_ == Phase::running) {
+  if (alive()) {  // Also one of which nobody has heard yet that it runs, because its disk is full.
     out.effects.emplace_back(SignalProgram{spec_.key, true});
   }
 }

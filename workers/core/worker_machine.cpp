@@ -81,7 +81,7 @@ std::optional<Instant> WorkerMachine::next_wake() const noexcept {
   if (over_) {
     return std::nullopt;
   }
-  std::optional<Instant> wake = earlier(leave_at_, session_ == Session::ready ? beat_at_ : hello_at_);
+  std::optional<Instant> wake = earlier(earlier(leave_at_, abandon_at_), session_ == Session::ready ? beat_at_ : hello_at_);
   for (const auto& [key, attempt] : attempts_) {
     wake = earlier(wake, attempt.next_wake());
   }
@@ -486,10 +486,12 @@ std::string WorkerMachine::why_not_here(const engine::LaunchSpec& spec) const {
 }
 
 void WorkerMachine::end_when_done(Instant now) {
-  const bool unfinished = std::any_of(attempts_.begin(), attempts_.end(),
-                                      [](const auto& entry) { return !entry.second.exited(); });
   const bool refused = session_ == Session::refused;
-  if (unfinished || !(draining_ || refused)) {
+  if (!(draining_ || refused)) {
+    return;
+  }
+  if (std::any_of(attempts_.begin(), attempts_.end(), [](const auto& entry) { return !entry.second.exited(); })) {
+    leave_what_is_not_heard_of(now);
     return;
   }
   if (!refused && !attempts_.empty()) {
@@ -512,6 +514,25 @@ void WorkerMachine::end_when_done(Instant now) {
   }
   over_ = true;
   effects_.emplace_back(EndAgent{refused && !draining_, refused ? refused_because_ : "asked to stop"});
+}
+
+/// How a program ended is heard when its shim can write it down. Once all are killed, a disk that takes nothing is not
+/// waited for for ever: the next agent hears of it.
+void WorkerMachine::leave_what_is_not_heard_of(Instant now) {
+  const bool killed = std::all_of(attempts_.begin(), attempts_.end(), [](const auto& entry) {
+    return entry.second.exited() || entry.second.was_killed();
+  });
+  if (!draining_ || !killed || disk_trouble_.empty()) {
+    abandon_at_.reset();
+    return;
+  }
+  if (!abandon_at_) {
+    abandon_at_ = now + rules_.longest_farewell;
+  }
+  if (now >= *abandon_at_) {
+    over_ = true;  // Without a GOODBYE: some programs' ends are still to be told.
+    effects_.emplace_back(EndAgent{false, "asked to stop; how its programs ended cannot be written down: " + disk_trouble_});
+  }
 }
 
 std::optional<Instant> WorkerMachine::orphans_due() const noexcept {

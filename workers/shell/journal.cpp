@@ -158,7 +158,18 @@ Result<JournalWriter> JournalWriter::open(const fs::path& path) {
   return JournalWriter(std::move(file), static_cast<std::uint64_t>(info.st_size));
 }
 
+/// What follows bytes of a record that is not whole could not be read.
+bool JournalWriter::cut_off_torn() {
+  if (torn_ && ::ftruncate(file_.get(), static_cast<off_t>(size_)) == 0) {
+    torn_ = false;
+  }
+  return !torn_;
+}
+
 bool JournalWriter::append(const JournalRecord& record, bool durable) {
+  if (!cut_off_torn()) {
+    return false;
+  }
   const std::string body = std::visit(Spell{}, record);
   std::string bytes;
   bytes.reserve(head_bytes + body.size());
@@ -167,8 +178,8 @@ bool JournalWriter::append(const JournalRecord& record, bool durable) {
   bytes.append(body);
   if (!write_all(file_.get(), bytes)) {
     const int error = errno;
-    const int ignored = ::ftruncate(file_.get(), static_cast<off_t>(size_));
-    static_cast<void>(ignored);
+    torn_ = true;
+    cut_off_torn();
     errno = error;
     return false;
   }
@@ -178,7 +189,8 @@ bool JournalWriter::append(const JournalRecord& record, bool durable) {
 }
 
 void JournalWriter::drop_before(std::uint64_t position) {
-  const std::uint64_t end = std::min(position, size_) / block * block;
+  wanted_from_ = std::max(wanted_from_, std::min(position, size_));
+  const std::uint64_t end = wanted_from_ / block * block;
   const std::uint64_t begin = std::max(dropped_, block);
   if (end < begin + least_hole) {
     return;
@@ -199,7 +211,8 @@ Result<JournalReader> JournalReader::open(const fs::path& path) {
 
 bool JournalReader::kept() const noexcept {
   struct flock lock = whole_file(F_WRLCK);
-  return ::fcntl(file_.get(), F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+  // When that cannot be told, it is: nobody is killed for it.
+  return ::fcntl(file_.get(), F_OFD_GETLK, &lock) != 0 || lock.l_type != F_UNLCK;
 }
 
 bool JournalReader::fill(std::uint64_t from, std::size_t bytes) {
@@ -216,6 +229,9 @@ bool JournalReader::fill(std::uint64_t from, std::size_t bytes) {
     if (got < 0 && errno == EINTR) {
       continue;
     }
+    if (got < 0) {
+      unreadable_ = "cannot read the journal: " + error_text(errno);
+    }
     if (got <= 0) {
       break;
     }
@@ -226,6 +242,7 @@ bool JournalReader::fill(std::uint64_t from, std::size_t bytes) {
 }
 
 std::optional<JournalRecord> JournalReader::next(std::uint64_t& position) {
+  unreadable_.clear();
   if (!fill(position, head_bytes)) {
     return std::nullopt;
   }

@@ -400,11 +400,11 @@ void Keeper::program_ended(const ProgramEnd& end) {
 /// In order; what is `droppable` is left out rather than kept waiting, and any line that is no question rather than
 /// kept for ever.
 void Keeper::record(JournalRecord record, bool droppable) {
-  if (droppable && (!unwritten_.empty() || journal_->held() > largest_journal)) {
+  if (droppable && (!unwritten_.empty() || journal_->wanted() > largest_journal)) {
     return;
   }
   const auto* said = std::get_if<JournalSaid>(&record);
-  const bool is_endless = unwritten_bytes_ > most_unwritten || journal_->held() > 2 * largest_journal;
+  const bool is_endless = unwritten_bytes_ > most_unwritten || journal_->wanted() > 2 * largest_journal;
   if (said != nullptr && said->question == 0 && is_endless) {
     return;
   }

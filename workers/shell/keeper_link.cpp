@@ -200,12 +200,21 @@ bool KeeperLink::open_journal() {
 }
 
 void KeeperLink::read_journal() {
-  if (over_ || !open_journal()) {
+  if (over_) {
+    return;
+  }
+  if (!open_journal()) {
+    if (!unreadable_.empty()) {  // For now: short of files, or memory.
+      read_again_ = loop_.after(next_look, [this] { read_journal(); });
+    }
     return;
   }
   for (int count = 0; count < records_per_turn; ++count) {
     const std::optional<JournalRecord> record = journal_->next(position_);
     if (!record) {
+      if (!journal_->unreadable().empty()) {
+        read_again_ = loop_.after(next_look, [this] { read_journal(); });
+      }
       return;
     }
     if (!take(*record)) {
@@ -289,6 +298,10 @@ void KeeperLink::look_for_keeper() {
         return;
       }
     }
+    if (!journal_->unreadable().empty()) {
+      look_again(journal_->unreadable());  // What it says of the end may be there.
+      return;
+    }
   }
   give_up();
 }
@@ -303,8 +316,9 @@ void KeeperLink::look_again(const std::string& why) {
 /// The keeper lives and cannot be told: what has to end now is ended as the process record names it.
 void KeeperLink::kill_unheard() {
   const std::optional<ProcessRecord> program = kill_wanted_ ? directory_.read_process() : std::nullopt;
-  if (program) {
-    for (const ProcessInfo& process : remains_of(*program, all_processes())) {
+  const auto all = program ? all_processes() : std::nullopt;
+  if (all) {
+    for (const ProcessInfo& process : remains_of(*program, *all)) {
       signal_exactly(process, SIGKILL);
     }
   }
@@ -315,9 +329,25 @@ void KeeperLink::give_up() {
     // A keeper that was started and has not begun yet must find that it came too late.
     Result<JournalWriter> journal = JournalWriter::open(directory_.journal());
     if (!journal) {
-      look_again(journal.error().message);  // It begins after all, or that it came too late cannot be put down.
+      const Error why = journal.error();
+      const std::shared_ptr<bool> present = present_;
+      if (tells_of_a_bad_disk(why.message)) {
+        handlers_.on_unwritten(why.message);  // First: or its trial comes back at once.
+      }
+      if (!*present) {
+        return;
+      }
+      // Another agent's may begin after all, and could not be told that it comes too late. Ours has ended, and starts
+      // nothing before it has a journal.
+      if (why.code == Errc::wrong_state || (attached_ && why.code != Errc::not_found)) {
+        look_again(why.message);
+        return;
+      }
+      over_ = true;
+      handlers_.on_lost(why.message);
       return;
-    } else if (journal->size() == 0) {
+    }
+    if (journal->size() == 0) {
       const JournalNotStarted record{attached_ ? "the worker was ended before it could start the program"
                                                : "hpsearch-shim has died before it could start the program"};
       static_cast<void>(journal->append(record, true));
@@ -332,14 +362,14 @@ void KeeperLink::give_up() {
 /// The keeper is dead. What of its program is alive holds a slot and reports to nobody.
 void KeeperLink::sweep() {
   const Status readable = directory_.process_can_be_read();
-  const std::vector<ProcessInfo> all = readable ? all_processes() : std::vector<ProcessInfo>();
-  if (all.empty()) {  // Not even ourselves: what is left cannot be told.
+  const auto all = readable ? all_processes() : std::nullopt;
+  if (!all) {  // What is left cannot be told.
     look_again(readable ? "/proc cannot be read" : readable.error().message);
     return;
   }
   const std::optional<ProcessRecord> program = directory_.read_process();
   const bool restarted = program && program->boot_id != boot_id();
-  const std::vector<ProcessInfo> left = program ? remains_of(*program, all) : std::vector<ProcessInfo>();
+  const std::vector<ProcessInfo> left = program ? remains_of(*program, *all) : std::vector<ProcessInfo>();
   if (!left.empty()) {
     for (const ProcessInfo& process : left) {
       signal_exactly(process, SIGKILL);

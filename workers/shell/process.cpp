@@ -129,9 +129,9 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts) {
   return pointers;
 }
 
-std::vector<ProcessInfo> marked_with(const std::string& token) {
+std::vector<ProcessInfo> marked_with(const std::string& token, const std::vector<ProcessInfo>& all) {
   std::vector<ProcessInfo> marked;
-  for (const ProcessInfo& process : all_processes()) {
+  for (const ProcessInfo& process : all) {
     if (!token.empty() && !process.dead() && process.pid != ::getpid() && started_with(process.pid, token)) {
       marked.push_back(process);
     }
@@ -194,7 +194,7 @@ Result<std::string> find_program(const ProgramStart& what) {
 }
 
 ProgramKeeper::ProgramKeeper(net::Loop& loop, OnStuck on_stuck) : loop_(loop), on_stuck_(std::move(on_stuck)) {
-  for (const ProcessInfo& process : all_processes()) {
+  for (const ProcessInfo& process : all_processes().value_or(std::vector<ProcessInfo>())) {
     if (process.parent == ::getpid()) {
       before_us_.insert(process.pid);
     }
@@ -324,7 +324,12 @@ void ProgramKeeper::terminate(pid_t pid) {
     return;
   }
   found->second.asked = true;
-  for (const ProcessInfo& process : left_of(pid)) {
+  const auto all = all_processes();
+  if (!all) {
+    ::kill(pid, SIGTERM);  // A child that was not reaped; those it began hear of it from it, or are killed.
+    return;
+  }
+  for (const ProcessInfo& process : left_of(pid, *all)) {
     signal_exactly(process, SIGTERM);
   }
 }
@@ -387,14 +392,19 @@ void ProgramKeeper::sweep(pid_t pid) {
     return;
   }
   Kept& kept = found->second;
-  std::vector<ProcessInfo> left = left_of(pid);
-  if (kept.exited && left.empty()) {
+  auto all = all_processes();
+  std::vector<ProcessInfo> left = all ? left_of(pid, *all) : std::vector<ProcessInfo>();
+  if (all && kept.exited && left.empty()) {
     // Only now: it costs a look into every process, and who was asked to end hears of it from those above.
-    left = marked_with(kept.token);
+    all = all_processes();
+    left = all ? marked_with(kept.token, *all) : std::vector<ProcessInfo>();
+    if (all && left.empty()) {
+      end(found);
+      return;
+    }
   }
-  if (kept.exited && left.empty()) {
-    end(found);
-    return;
+  if (!all && kept.killing && !kept.exited) {
+    ::kill(pid, SIGKILL);  // The others when they can be seen.
   }
   ++kept.sweeps;
   if (kept.killing || !kept.asked) {
@@ -422,8 +432,7 @@ void ProgramKeeper::end(std::map<pid_t, Kept>::iterator program) {
   ended.on_end(end);
 }
 
-std::vector<ProcessInfo> ProgramKeeper::left_of(pid_t pid) const {
-  const std::vector<ProcessInfo> all = all_processes();
+std::vector<ProcessInfo> ProgramKeeper::left_of(pid_t pid, const std::vector<ProcessInfo>& all) const {
   const pid_t self = ::getpid();
   const pid_t own_session = ::getsid(0);
   std::set<pid_t> ours;

@@ -1,14 +1,17 @@
 #include "hpsearch/workers/shell/process_table.hpp"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <charconv>
 #include <memory>
 #include <string_view>
+#include <utility>
 
 #include "hpsearch/workers/shell/files.hpp"
 
@@ -33,19 +36,14 @@ struct CloseDirectory {
   void operator()(DIR* directory) const noexcept { ::closedir(directory); }
 };
 
-}  // namespace
-
-std::optional<ProcessInfo> process_info(pid_t pid) {
-  const auto text = read_file(proc_path(pid, "stat"), 16 * 1024);
-  if (!text) {
-    return std::nullopt;
-  }
+/// Nothing when that is no line of the table.
+std::optional<ProcessInfo> parse_stat(pid_t pid, const std::string& text) {
   // "pid (name) state ppid pgrp session …"; the name may hold anything, so count from its last parenthesis.
-  const std::size_t name_end = text->rfind(") ");
+  const std::size_t name_end = text.rfind(") ");
   if (name_end == std::string::npos) {
     return std::nullopt;
   }
-  std::string_view rest = std::string_view(*text).substr(name_end + 2);
+  std::string_view rest = std::string_view(text).substr(name_end + 2);
   std::vector<std::string_view> fields;
   while (!rest.empty() && fields.size() < 20) {
     const std::size_t gap = rest.find(' ');
@@ -66,22 +64,43 @@ std::optional<ProcessInfo> process_info(pid_t pid) {
   return info;
 }
 
-std::vector<ProcessInfo> all_processes() {
+}  // namespace
+
+std::optional<ProcessInfo> process_info(pid_t pid) {
+  const auto text = read_file(proc_path(pid, "stat"), 16 * 1024);
+  return text ? parse_stat(pid, *text) : std::nullopt;
+}
+
+std::optional<std::vector<ProcessInfo>> all_processes() {
   std::vector<ProcessInfo> all;
   const std::unique_ptr<DIR, CloseDirectory> proc(::opendir("/proc"));
   if (!proc) {
-    return all;
+    return std::nullopt;
   }
+  bool ourselves = false;
   while (const dirent* entry = ::readdir(proc.get())) {
     const pid_t pid = number_in<pid_t>(entry->d_name);
     if (pid <= 0) {
       continue;
     }
-    if (auto info = process_info(pid)) {
+    const Descriptor file(::open(proc_path(pid, "stat").c_str(), O_RDONLY | O_CLOEXEC));
+    if (!file && (errno == EMFILE || errno == ENFILE || errno == ENOMEM)) {
+      return std::nullopt;  // It may be there.
+    }
+    std::array<char, 4096> text;  // Filled by read().
+    const ssize_t got = file ? ::read(file.get(), text.data(), text.size()) : 0;
+    if (got < 0 && errno != ESRCH) {
+      return std::nullopt;
+    }
+    if (got <= 0) {
+      continue;  // Gone by now, or hidden from us.
+    }
+    if (auto info = parse_stat(pid, std::string(text.data(), static_cast<std::size_t>(got)))) {
+      ourselves = ourselves || pid == ::getpid();
       all.push_back(*info);
     }
   }
-  return all;
+  return ourselves ? std::optional(std::move(all)) : std::nullopt;
 }
 
 bool started_with(pid_t pid, const std::string& assignment) {

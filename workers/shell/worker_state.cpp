@@ -171,11 +171,15 @@ Status end_all(const std::vector<AttemptDirectory>& directories) {
   }
   const auto deadline = std::chrono::steady_clock::now() + longest_dying;
   for (bool first = true;; first = false) {
-    const std::vector<ProcessInfo> all = left.empty() ? std::vector<ProcessInfo>() : all_processes();
+    const auto all = left.empty() ? std::optional(std::vector<ProcessInfo>()) : all_processes();
+    if (!all) {
+      return Error{Errc::unavailable, "/proc cannot be read, so what an earlier run of this worker has left behind "
+                                      "cannot be ended"};
+    }
     std::size_t alive = 0;
     std::int64_t example = 0;
     for (const ProcessRecord& record : left) {
-      for (const ProcessInfo& process : remains_of(record, all)) {
+      for (const ProcessInfo& process : remains_of(record, *all)) {
         signal_exactly(process, SIGKILL);
         ++alive;
         example = process.pid;

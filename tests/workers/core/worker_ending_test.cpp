@@ -91,6 +91,34 @@ TEST(Drain, AnExitThatNeverGetsToTheDiskIsNotWaitedForForEver) {
   EXPECT_EQ(stage.wanted<EndAgent>().size(), 1U);
 }
 
+TEST(Drain, AnEndThatItsShimCannotWriteDownIsNotWaitedForForEver) {
+  Stage stage;
+  stage.welcome();
+  stage.run(key_of(1, 10), 0);
+  stage.step(JournalNotWritten{"cannot write /state/journal: Read-only file system"});
+  stage.step(StopAsked{});
+  stage.step(StopAsked{});
+  stage.bad_disk("Read-only file system");
+  stage.pass(Duration::seconds(59));
+  EXPECT_TRUE(stage.wanted<EndAgent>().empty());
+  stage.step(JournalNotWritten{"cannot write /state/journal: Read-only file system"});
+  stage.pass(Duration::seconds(2));
+  EXPECT_EQ(stage.wanted<EndAgent>().size(), 1U);
+  EXPECT_TRUE(stage.said<proto::Goodbye>().empty()) << "what they hold may still be in use";
+}
+
+TEST(Drain, WhatIsNotKnownToHaveStartedIsKilledToo) {
+  Stage stage;
+  stage.welcome();
+  stage.say(lease_of(key_of(1, 10), 0));
+  ASSERT_EQ(stage.wanted<StartProgram>().size(), 1U);
+  stage.step(StopAsked{});
+  stage.step(StopAsked{});
+  const auto signals = stage.wanted<SignalProgram>();
+  ASSERT_EQ(signals.size(), 1U);
+  EXPECT_TRUE(signals.front().kill);
+}
+
 TEST(Drain, AnAbsentDaemonIsWaitedForOnlyShortly) {
   Stage stage;
   stage.welcome();

@@ -101,5 +101,49 @@ TEST_F(UnreachableKeeper, DoesNotKeepItsProgramFromBeingKilled) {
   EXPECT_EQ(heard_.size(), 1U) << "the keeper tells how it ended";
 }
 
+/// An agent's own shim, that ends before it has a journal.
+class MissingJournal : public testing::Test {
+ protected:
+  MissingJournal() : directory_(scratch_.path(), key_of(0)) {
+    std::filesystem::create_directories(directory_.root());
+    KeeperLink::Handlers handlers;
+    handlers.on_started = [](const JournalStarted&) { ADD_FAILURE(); };
+    handlers.on_not_started = [this](const std::string& why) { note("not started: " + why); };
+    handlers.on_said = [](const JournalSaid&, std::uint64_t) { ADD_FAILURE(); };
+    handlers.on_unwritten = [this](const std::string& why) { note("unwritten: " + why); };
+    handlers.on_stuck = [](const JournalStuck&) { ADD_FAILURE(); };
+    handlers.on_ended = [](const JournalEnded&) { ADD_FAILURE(); };
+    handlers.on_lost = [this](const std::string& why) { note("lost: " + why); };
+    link_ = std::make_unique<KeeperLink>(loop_, directory_, std::move(handlers));
+  }
+  void note(const std::string& what) {
+    heard_.push_back(what);
+    loop_.stop();
+  }
+
+  Scratch scratch_;
+  net::Loop loop_;
+  AttemptDirectory directory_;
+  std::vector<std::string> heard_;
+  std::unique_ptr<KeeperLink> link_;
+};
+
+TEST_F(MissingJournal, OfOurOwnShimIsTheEndOfTheAttempt) {
+  ASSERT_TRUE(link_->start("/bin/false"));
+  std::filesystem::remove_all(directory_.root());
+  std::filesystem::create_symlink("/sys", directory_.root());  // Where nobody makes files.
+  loop_.run();
+  ASSERT_EQ(heard_.size(), 1U);
+  EXPECT_TRUE(heard_[0].starts_with("lost: cannot write")) << heard_[0];
+}
+
+TEST_F(MissingJournal, WithItsDirectoryIsTheEndOfTheAttempt) {
+  std::filesystem::remove_all(directory_.root());
+  link_->attach(0);
+  loop_.run();
+  ASSERT_EQ(heard_.size(), 1U);
+  EXPECT_TRUE(heard_[0].starts_with("lost: ")) << heard_[0];
+}
+
 }  // namespace
 }  // namespace hpsearch::workers::test

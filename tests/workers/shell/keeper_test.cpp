@@ -3,8 +3,6 @@
 #include "hpsearch/workers/shell/keeper.hpp"
 
 #include <gtest/gtest.h>
-#include <signal.h>
-#include <sys/resource.h>
 
 #include <chrono>
 #include <filesystem>
@@ -14,26 +12,10 @@
 #include "hpsearch/workers/shell/launch_order.hpp"
 #include "scratch.hpp"
 #include "workers/shell/fake_daemon.hpp"
+#include "workers/shell/scarcity.hpp"
 
 namespace hpsearch::workers::test {
 namespace {
-
-/// No file grows while it lives: a disk that is full for this process alone.
-class FullDisk {
- public:
-  FullDisk() {
-    ::signal(SIGXFSZ, SIG_IGN);
-    ::getrlimit(RLIMIT_FSIZE, &before_);
-    const rlimit nothing{.rlim_cur = 0, .rlim_max = before_.rlim_max};
-    ::setrlimit(RLIMIT_FSIZE, &nothing);
-  }
-  ~FullDisk() { ::setrlimit(RLIMIT_FSIZE, &before_); }
-  FullDisk(const FullDisk&) = delete;
-  FullDisk& operator=(const FullDisk&) = delete;
-
- private:
-  rlimit before_{};
-};
 
 TEST(Keepers, WhoseJournalIsNotTakenTellTheirAgentUntilItIs) {
   const Scratch scratch;

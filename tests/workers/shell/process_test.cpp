@@ -11,6 +11,7 @@
 #include "hpsearch/net/loop.hpp"
 #include "hpsearch/workers/shell/process_table.hpp"
 #include "workers/shell/fake_daemon.hpp"
+#include "workers/shell/scarcity.hpp"
 
 namespace hpsearch::workers::test {
 namespace {
@@ -79,6 +80,22 @@ TEST_F(ProgramKeepers, LeaveAloneWhatOthersStartedWhileAProgramThatWasAskedToEnd
   EXPECT_TRUE(waited) << "it has the program's grace";
   EXPECT_EQ(end_->code, 3);
   EXPECT_FALSE(runs(before_));
+}
+
+TEST_F(ProgramKeepers, DoNotTakeForGoneWhatTheyCannotSee) {
+  start("(trap '' TERM; exec sleep 1000) & exit 0");
+  std::optional<NoMoreFiles> blind;
+  const net::Watch soon = loop_.after(std::chrono::milliseconds(1), [&] { blind.emplace(); });
+  const net::Watch later = loop_.after(std::chrono::milliseconds(400), [&] { blind.reset(); });
+  loop_.run();
+  EXPECT_FALSE(blind) << "what it left behind ran";
+  EXPECT_EQ(end_->code, 0);
+}
+
+TEST(ProcessTables, ThatCannotBeReadAreNotEmpty) {
+  ASSERT_TRUE(all_processes());
+  const NoMoreFiles blind;
+  EXPECT_FALSE(all_processes());
 }
 
 }  // namespace

@@ -74,6 +74,8 @@ class AttemptMachine {
   [[nodiscard]] bool finished() const noexcept { return finished_; }
   /// Nothing of it is running or being published any more.
   [[nodiscard]] bool exited() const noexcept { return phase_ == Phase::exited; }
+  /// SIGKILL was sent; that its program is gone was not heard.
+  [[nodiscard]] bool was_killed() const noexcept { return alive() && forcing_ == Forcing::killed; }
   /// All it has to report is on the disk, and may be told.
   [[nodiscard]] bool all_written() const noexcept { return spooled_ >= last_seq(); }
   /// It is over, and something of its program survives SIGKILL in its slots.

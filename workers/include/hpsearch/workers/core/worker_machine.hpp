@@ -145,6 +145,7 @@ class WorkerMachine {
   void disk_fails(const std::string& why, engine::Instant now);
   [[nodiscard]] std::string why_not_here(const engine::LaunchSpec& spec) const;
   void end_when_done(engine::Instant now);
+  void leave_what_is_not_heard_of(engine::Instant now);
   void end_orphans(engine::Instant now);
   [[nodiscard]] std::optional<engine::Instant> orphans_due() const noexcept;
   /// When those that wait at their lengths are paused; nothing while a daemon is there, or where they wait on.
@@ -193,6 +194,7 @@ class WorkerMachine {
   bool farewell_ = false;  ///< Every exit is on the disk.
   std::optional<engine::Instant>
       leave_at_;  ///< When ending: programs are gone, acknowledgements may still come.
+  std::optional<engine::Instant> abandon_at_;  ///< When ending: programs are killed, and their ends not written down.
 };
 
 }  // namespace hpsearch::workers

@@ -49,8 +49,8 @@ class JournalWriter {
   [[nodiscard]] static engine::Result<JournalWriter> open(const std::filesystem::path& path);
 
   [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
-  /// What it takes of the disk, at most.
-  [[nodiscard]] std::uint64_t held() const noexcept { return size_ - dropped_; }
+  /// How much of it somebody still wants.
+  [[nodiscard]] std::uint64_t wanted() const noexcept { return size_ - wanted_from_; }
 
   /// All of the record or, with errno set, nothing. `durable` survives a power failure.
   bool append(const JournalRecord& record, bool durable);
@@ -61,9 +61,12 @@ class JournalWriter {
 
  private:
   JournalWriter(Descriptor file, std::uint64_t size) : file_(std::move(file)), size_(size) {}
+  bool cut_off_torn();
   Descriptor file_;
   std::uint64_t size_ = 0;
-  std::uint64_t dropped_ = 0;
+  std::uint64_t wanted_from_ = 0;
+  std::uint64_t dropped_ = 0;  ///< Before it the file has holes.
+  bool torn_ = false;          ///< Behind size_ there is a part of a record.
 };
 
 /// Reads a journal while it grows.
@@ -75,8 +78,11 @@ class JournalReader {
   /// A keeper holds it.
   [[nodiscard]] bool kept() const noexcept;
 
-  /// The record at `position`, which moves behind it; nothing at the end, also where a record is not whole.
+  /// The record at `position`, which moves behind it; nothing at the end, also where a record is not whole, and when
+  /// the file could not be read.
   [[nodiscard]] std::optional<JournalRecord> next(std::uint64_t& position);
+  /// Why the last next() could not read, or "".
+  [[nodiscard]] const std::string& unreadable() const noexcept { return unreadable_; }
 
  private:
   explicit JournalReader(Descriptor file) : file_(std::move(file)) {}
@@ -84,6 +90,7 @@ class JournalReader {
   Descriptor file_;
   std::uint64_t held_from_ = 0;
   std::string held_;  ///< A piece of the file.
+  std::string unreadable_;
 };
 
 }  // namespace hpsearch::workers

@@ -83,6 +83,7 @@ class KeeperLink {
   Descriptor connection_;
   net::Watch watch_;
   net::Watch again_;
+  net::Watch read_again_;
   LineSplitter words_;  ///< The keeper's.
   std::string unsent_;
   std::int64_t sweeps_ = 0;

@@ -98,7 +98,7 @@ class ProgramKeeper {
   void sweep(pid_t pid);
   void end(std::map<pid_t, Kept>::iterator program);
   void force(Kept& kept, const std::vector<ProcessInfo>& left);
-  [[nodiscard]] std::vector<ProcessInfo> left_of(pid_t pid) const;
+  [[nodiscard]] std::vector<ProcessInfo> left_of(pid_t pid, const std::vector<ProcessInfo>& all) const;
 
   net::Loop& loop_;
   OnStuck on_stuck_;

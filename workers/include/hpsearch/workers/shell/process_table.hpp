@@ -24,7 +24,8 @@ struct ProcessInfo {
   [[nodiscard]] bool dead() const noexcept { return state == 'X' || state == 'x' || (state == 'Z' && threads <= 1); }
 };
 
-[[nodiscard]] std::vector<ProcessInfo> all_processes();
+/// All that this process may see; nothing when some of them could not be read, which is not known to be gone.
+[[nodiscard]] std::optional<std::vector<ProcessInfo>> all_processes();
 [[nodiscard]] std::optional<ProcessInfo> process_info(pid_t pid);
 
 /// Whether the process was started with "NAME=value" in its environment; false when that cannot be read.
