@@ -52,20 +52,27 @@ TEST(Keepers, WhoseJournalIsNotTakenTellTheirAgentUntilItIs) {
   handlers.on_lost = [&](const std::string& why) { FAIL() << why; };
   KeeperLink link(loop, directory, std::move(handlers));
   link.attach(0);
+  bool late = false;
+  const net::Watch patience = loop.after(std::chrono::seconds(30), [&] {
+    late = true;
+    loop.stop();
+  });
   {
     const FullDisk full;
-    while (unwritten.size() < 2 && !ended) {
+    while (unwritten.size() < 2 && !ended && !late) {
       loop.run();
     }
   }
   ASSERT_FALSE(ended);
+  ASSERT_FALSE(late) << "the agent hears nothing of it";
   EXPECT_NE(unwritten.front().find(directory.journal().string()), std::string::npos) << unwritten.front();
   EXPECT_NE(unwritten.front().find("File too large"), std::string::npos) << unwritten.front();
   EXPECT_EQ(unwritten.front(), unwritten.back());
   EXPECT_FALSE(kept_over);
-  while (!ended) {
+  while (!ended && !late) {
     loop.run();
   }
+  ASSERT_TRUE(ended);
   EXPECT_EQ(ended->code, 5);
 }
 
