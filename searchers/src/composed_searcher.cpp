@@ -60,6 +60,7 @@ struct ComposedSearcher::Listener {
       return;
     }
     self.proposer_->hear_duplicates(changed.reject, changed.started);
+    self.schedule_->hear_more_configurations();
     self.limits_.supply = self.proposer_->remaining();
     if (self.limits_.supply) {
       *self.limits_.supply += self.schedule_->created_so_far() - self.invalid_;

@@ -194,6 +194,12 @@ void Tournament::hear_no_more_trials() {
   update_progress();
 }
 
+void Tournament::hear_more_configurations() {
+  for (Bracket& bracket : brackets_) {
+    bracket.schedule->hear_more_configurations();
+  }
+}
+
 void Tournament::hear_max_concurrent_trials(std::uint64_t slots) {
   slots_ = slots;
   for (std::size_t bracket = 0; bracket < brackets_.size(); ++bracket) {

@@ -197,6 +197,26 @@ TEST(RejectingDuplicates, MoreTrialsDoNotMakeAnExhaustedSpaceLarger) {
             "the space is exhausted: all 2 configurations were tried, 10 were asked for");
 }
 
+TEST(RejectingDuplicates, AnExhaustedSearchGoesOnOnceDuplicatesAreAllowed) {
+  for (const char* kind : {"random", "async_halving", "adaptive_asha"}) {
+    ExperimentConfig config = settings(kind, 9, 3);
+    config.searcher.num_rungs = 2;
+    config.space = test::space_of({{"x", categorical({"a", "b"})}});
+    config.searcher.on_duplicate = engine::OnDuplicate::reject;
+    const auto searcher = kind_of(config).make(config);
+    const Value first = start(*searcher).hparams;
+    const Value second = start(*searcher).hparams;
+    EXPECT_TRUE(std::holds_alternative<engine::NothingNow>(searcher->next())) << kind << ": there are two";
+    searcher->hear(engine::DuplicatesChanged{false, {}});
+    const Value third = start(*searcher).hparams;
+    EXPECT_TRUE(third == first || third == second) << kind;
+    EXPECT_TRUE(std::holds_alternative<engine::NothingNow>(searcher->next())) << kind << ": three were asked for";
+    searcher->hear(engine::MaxTrialsChanged{4});
+    searcher->hear(engine::DuplicatesChanged{true, {first, second, third}});
+    EXPECT_TRUE(std::holds_alternative<engine::NothingNow>(searcher->next())) << kind << ": none is left";
+  }
+}
+
 TEST(RejectingDuplicates, ASpaceTooLargeToCountNeverRunsOut) {
   ExperimentConfig config = settings("random", 1, 3);
   Value::Map axes;

@@ -42,6 +42,7 @@ class Asha : public Schedule {
   bool hear_exited(engine::TrialNumber trial, engine::ExitReason reason) final;
   void hear_closed(engine::TrialNumber trial) final;
   void hear_no_more_trials() final;
+  void hear_more_configurations() final { quota_.open(); }
   void hear_max_trials(engine::Cardinality trials) final;
   [[nodiscard]] std::uint64_t created_so_far() const noexcept final { return quota_.created_so_far(); }
   [[nodiscard]] std::uint64_t counting() const noexcept final { return quota_.counting(); }

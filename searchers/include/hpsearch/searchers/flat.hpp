@@ -24,6 +24,7 @@ class Flat final : public Schedule {
   bool hear_exited(engine::TrialNumber trial, engine::ExitReason reason) override;
   void hear_closed(engine::TrialNumber trial) override;
   void hear_no_more_trials() override;
+  void hear_more_configurations() override { quota_.open(); }
   void hear_max_trials(engine::Cardinality trials) override;
   [[nodiscard]] std::uint64_t created_so_far() const noexcept override { return quota_.created_so_far(); }
   [[nodiscard]] std::uint64_t counting() const noexcept override { return quota_.counting(); }

@@ -53,6 +53,8 @@ class Schedule {
   virtual void hear_closed(engine::TrialNumber trial) = 0;
   /// No further configuration exists: make do with the trials there are.
   virtual void hear_no_more_trials() = 0;
+  /// There are some again; hear_max_trials() follows.
+  virtual void hear_more_configurations() = 0;
   /// From now on so many trials are wanted in all, those that exist and count included; these stay, also when
   /// they are more. Not told when it is over.
   virtual void hear_max_trials(engine::Cardinality trials) = 0;
@@ -89,6 +91,7 @@ class Quota {
   void created() noexcept;
   void invalid() noexcept;
   void close() noexcept { closed_ = true; }
+  void open() noexcept { closed_ = false; }
   /// What exists already stays, and once closed it stays closed.
   void change_limit(engine::Cardinality limit) noexcept { limit_ = limit; }
 

@@ -59,6 +59,7 @@ class Tournament final : public Schedule {
   bool hear_exited(engine::TrialNumber trial, engine::ExitReason reason) override;
   void hear_closed(engine::TrialNumber trial) override;
   void hear_no_more_trials() override;
+  void hear_more_configurations() override;
   void hear_max_trials(engine::Cardinality trials) override;
   void hear_max_concurrent_trials(std::uint64_t slots) override;
   [[nodiscard]] std::uint64_t created_so_far() const noexcept override { return members_.size(); }
