@@ -107,6 +107,8 @@ struct Arguments {
   WorkerOptions worker;
   bool devices = false;
   std::optional<std::uint64_t> trial;
+  std::optional<std::uint64_t> after;
+  std::optional<std::uint64_t> limit;
   std::optional<std::string> context_directory;
 };
 
@@ -296,7 +298,12 @@ class CommandLine {
     });
     add_experiment(show_verb);
     show_verb.add_option("--trial", given_.trial, "This trial: its attempts, how each ended, the end of the last failed one's log");
-    add_experiment(add("trials", "List an experiment's trials", about_one(trials)));
+    CLI::App& trials_verb = add("trials", "List an experiment's trials", [this](const Output& output) {
+      return trials(TrialsOptions{experiment(), given_.after, given_.limit}, output);
+    });
+    add_experiment(trials_verb);
+    trials_verb.add_option("--after", given_.after, "Only trials with higher numbers than this one");
+    trials_verb.add_option("--limit", given_.limit, "No more than so many")->check(CLI::PositiveNumber);
     add_experiment(add("best", "Show the best trial", about_one(best)));
     add_experiment(add("config", "Print the experiment with every default filled in", about_one(config)));
 

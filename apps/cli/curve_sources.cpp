@@ -12,6 +12,7 @@
 #include "cli/experiment_file.hpp"
 #include "cli/server.hpp"
 #include "cli/text.hpp"
+#include "cli/trial_pages.hpp"
 #include "hpsearch/engine/sim/curve_table.hpp"
 #include "hpsearch/engine/sim/expression.hpp"
 #include "hpsearch/surrogates/lcbench.hpp"
@@ -65,13 +66,14 @@ Outcome<CurveSource> open_experiment(const std::string& id, const SimulateOption
   }
   const Value* metric = config->at_path("searcher.metric");
   const std::string name = metric != nullptr && metric->as_text() != nullptr ? *metric->as_text() : "";
-  const Outcome<Value> trials = server->client().get(experiment_target(*experiment, "/trials"));
-  if (!trials) {
-    return trials.failure();
+  std::vector<std::uint64_t> trials;
+  const auto told = each_trial([&server](const std::string& target) { return server->client().get(target); }, *experiment, {},
+                               [&trials](const Value& trial) { trials.push_back(count_at(trial, "trial")); });
+  if (!told) {
+    return told.failure();
   }
   std::vector<CurveTable::Point> points;
-  for (const Value& trial : list_at(*trials, "trials")) {
-    const std::uint64_t number = count_at(trial, "trial");
+  for (const std::uint64_t number : trials) {
     const Outcome<Value> history =
         server->client().get(experiment_target(*experiment, "/trials/" + std::to_string(number) + "/metrics"));
     if (!history) {

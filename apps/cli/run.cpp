@@ -17,6 +17,7 @@
 #include "cli/summary.hpp"
 #include "cli/text.hpp"
 #include "cli/tree_difference.hpp"
+#include "cli/trial_pages.hpp"
 #include "cli/verbs.hpp"
 #include "hpsearch/engine/experiment/experiment_state.hpp"
 
@@ -493,13 +494,13 @@ class Run {
   }
 
   [[nodiscard]] Outcome<Done> tell_summary() {
-    const auto trials = client().get(experiment_target(*record_.experiment, "/trials"));
-    if (!trials) {
-      return trials.failure();
-    }
     SummaryInput input;
     input.detail = detail_;
-    input.trials = list_at(*trials, "trials");
+    const auto told = each_trial([this](const std::string& target) { return client().get(target); }, *record_.experiment, {},
+                                 [&input](const Value& trial) { input.take(trial); });
+    if (!told) {
+      return told.failure();
+    }
     input.slots = record_.slots;
     input.idle_seconds = story_->idle_seconds();
     // A search that ended in an earlier run took what it took then.

@@ -10,6 +10,9 @@ namespace {
 
 using engine::Value;
 
+// Of a search that came to nothing, whose failures may be shown.
+constexpr std::size_t most_examples = 100;
+
 const Value* find_trial(const Value::List& trials, std::uint64_t number) {
   // Trials come in order of their numbers, but nobody has promised that.
   const auto found = std::find_if(trials.begin(), trials.end(), [number](const Value& trial) {
@@ -91,6 +94,19 @@ Value share_of(const std::optional<double>& share) {
 }
 
 }  // namespace
+
+void SummaryInput::take(const Value& trial) {
+  const std::uint64_t number = count_at(trial, "trial");
+  const Value& best = member(detail, "best");
+  const bool told = (!best.is_null() && count_at(best, "trial") == number) ||
+                    (text_at(trial, "state") == "FAILED" && trials.size() < most_examples);
+  if (told) {
+    trials.push_back(trial);
+  } else {
+    trials.emplace_back(Value::Map{
+        {"trial", member(trial, "trial")}, {"state", member(trial, "state")}, {"reached", member(trial, "reached")}});
+  }
+}
 
 Summary summarize(const SummaryInput& input) {
   const Value& detail = input.detail;

@@ -15,12 +15,15 @@ namespace hpsearch::cli {
 /// What a run ends with: pure arithmetic over the daemon's answers and what the run itself measured.
 struct SummaryInput {
   engine::Value detail;        ///< GET .../experiments/ID
-  engine::Value::List trials;  ///< GET .../experiments/ID/trials
+  engine::Value::List trials;  ///< GET .../experiments/ID/trials, by take()
   std::uint64_t slots = 0;     ///< Of all workers.
   double idle_seconds = 0;     ///< EventStory::idle_seconds
   double wall_seconds = 0;     ///< Of all runs of this search.
   double engine_seconds = 0;   ///< Of these, in the engine.
   std::string go_on;           ///< The command that goes on with the search.
+
+  /// One more trial, once `detail` is there; what no summary tells of it is left out, since there may be millions.
+  void take(const engine::Value& trial);
 };
 
 struct Summary {

@@ -8,6 +8,7 @@
 #include "cli/shapes.hpp"
 #include "cli/table.hpp"
 #include "cli/text.hpp"
+#include "cli/trial_pages.hpp"
 #include "cli/verbs.hpp"
 
 namespace hpsearch::cli {
@@ -30,21 +31,24 @@ std::string failure_text(const Value& trial) {
 
 }  // namespace
 
-int trials(const ExperimentOptions& options, const Output& output) {
-  const Outcome<Server> server = Server::reach(options.server, Server::Need::readable, output);
+int trials(const TrialsOptions& options, const Output& output) {
+  const Outcome<Server> server = Server::reach(options.experiment.server, Server::Need::readable, output);
   if (!server) {
     return output.fail(server.failure());
   }
-  const Outcome<std::uint64_t> experiment = server->experiment(options.experiment);
+  const Outcome<std::uint64_t> experiment = server->experiment(options.experiment.experiment);
   if (!experiment) {
     return output.fail(experiment.failure());
   }
-  const Outcome<Value> answer = server->client().get(experiment_target(*experiment, "/trials"));
-  if (!answer) {
-    return output.fail(answer.failure());
+  Value::List list;
+  const auto next = each_trial([&server](const std::string& target) { return server->client().get(target); }, *experiment,
+                               {options.after, options.limit}, [&list](const Value& trial) { list.push_back(trial); });
+  if (!next) {
+    return output.fail(next.failure());
   }
   if (output.json()) {
-    output.data(*answer);
+    const Value more = *next ? Value(static_cast<std::int64_t>(**next)) : Value();
+    output.data(Value::Map{{"next", more}, {"trials", std::move(list)}});
     return 0;
   }
   const double now = static_cast<double>(std::chrono::duration_cast<std::chrono::milliseconds>(
@@ -52,7 +56,6 @@ int trials(const ExperimentOptions& options, const Output& output) {
                                              .count()) /
                      1e3;
   using Align = Table::Align;
-  const Value::List& list = list_at(*answer, "trials");
   const bool any_failed =
       std::any_of(list.begin(), list.end(), [](const Value& trial) { return !failure_text(trial).empty(); });
   std::vector<Table::Column> columns{{"TRIAL", Align::right},
@@ -88,7 +91,11 @@ int trials(const ExperimentOptions& options, const Output& output) {
     cells.push_back(flat_text(member(trial, "hparams")));
     table.add(std::move(cells));
   }
-  output.print(table.empty() ? std::string("no trials yet\n") : table.text(output.width()));
+  const char* none = options.after ? "no more trials\n" : "no trials yet\n";
+  output.print(table.empty() ? std::string(none) : table.text(output.width()));
+  if (*next) {
+    output.message("there are more: --after " + std::to_string(**next));
+  }
   return 0;
 }
 

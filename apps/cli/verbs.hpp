@@ -76,7 +76,12 @@ struct ShowOptions {
   std::optional<std::uint64_t> trial;  ///< This one of it only, with its attempts.
 };
 [[nodiscard]] int show(const ShowOptions& options, const Output& output);
-[[nodiscard]] int trials(const ExperimentOptions& options, const Output& output);
+struct TrialsOptions {
+  ExperimentOptions experiment;
+  std::optional<std::uint64_t> after;  ///< Only those with higher numbers.
+  std::optional<std::uint64_t> limit;  ///< No more than so many.
+};
+[[nodiscard]] int trials(const TrialsOptions& options, const Output& output);
 [[nodiscard]] int best(const ExperimentOptions& options, const Output& output);
 [[nodiscard]] int config(const ExperimentOptions& options, const Output& output);
 

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/proto/client_api.hpp"
 #include "hpsearch/proto/json.hpp"
 #include "hpsearch/proto/stored.hpp"
@@ -22,6 +23,9 @@ using engine::Value;
 using net::HttpResponse;
 
 constexpr std::uint64_t most_log_bytes = 128 * 1024;
+// A page is made between two decisions, which it must not hold up.
+constexpr std::uint64_t most_trials_at_once = 500;
+constexpr std::size_t enough_bytes_of_trials = std::size_t{1} << 20;
 
 /// The trial, and what is known of it beyond the log.
 Value trial_now(Desk& desk, const engine::ExperimentRecord& record, TrialNumber number) {
@@ -34,17 +38,36 @@ Value trial_now(Desk& desk, const engine::ExperimentRecord& record, TrialNumber 
   return value;
 }
 
+/// A page of them: numbers have no gaps, and no trial is ever removed.
 void trials(Desk& desk, Call call) {
   const auto record = desk.experiment(call);
-  if (!record) {
-    desk.answer(call, failure(record.error()));
+  const auto after = number_of(call.request, "after", 0);
+  const auto limit = number_of(call.request, "limit", most_trials_at_once);
+  for (const Error* error : {record ? nullptr : &record.error(), after ? nullptr : &after.error(),
+                             limit ? nullptr : &limit.error()}) {
+    if (error != nullptr) {
+      desk.answer(call, failure(*error));
+      return;
+    }
+  }
+  if (*limit == 0) {
+    desk.answer(call, failure(Error{Errc::bad_request, "limit is 0; it must be at least 1"}));
     return;
   }
-  Value::List list;
-  for (std::uint64_t number = 0; number < (*record)->trials.size(); ++number) {
-    list.push_back(trial_now(desk, **record, TrialNumber(number)));
+  const std::uint64_t total = (*record)->trials.size();
+  const bool from_start = call.request.query_or("after", {}).empty();
+  const std::uint64_t first = from_start ? 0 : *after < total ? *after + 1 : total;
+  const std::uint64_t end = first + std::min({total - first, *limit, most_trials_at_once});
+  std::string list;
+  std::uint64_t number = first;
+  for (; number < end && list.size() < enough_bytes_of_trials; ++number) {
+    list.append(list.empty() ? "" : ",").append(engine::compact_json(trial_now(desk, **record, TrialNumber(number))));
   }
-  desk.answer(call, with(200, Value::Map{{"trials", std::move(list)}}));
+  const std::string next = number < total ? std::to_string(number - 1) : "null";
+  HttpResponse page;
+  page.status = 200;
+  page.body = "{\"next\":" + next + ",\"total\":" + std::to_string(total) + ",\"trials\":[" + list + "]}\n";
+  desk.answer(call, std::move(page));
 }
 
 void trial(Desk& desk, Call call) {

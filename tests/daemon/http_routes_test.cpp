@@ -229,6 +229,34 @@ TEST_F(HttpRoutes, RunningTrialIsShown) {
   EXPECT_NE(workers.text.find("\"suspect\":false"), std::string::npos) << workers.text;
 }
 
+TEST_F(HttpRoutes, TrialsAreShownPageByPage) {
+  begin_a_search();
+  worker_->send(proto::Reports{key_, 3, {engine::ExitReport{}}});
+  worker_->wait_for<proto::Lease>();
+  const std::string trials = "/api/v1/experiments/1/trials";
+  const auto all = get(trials);
+  const std::size_t total = all.count("trials");
+  ASSERT_GE(total, 2U);
+  EXPECT_EQ(all.at("next"), "null");
+  EXPECT_EQ(all.at("total"), std::to_string(total));
+  const auto first = get(trials + "?limit=1");
+  EXPECT_EQ(first.count("trials"), 1U);
+  EXPECT_EQ(first.at("next"), "0");
+  EXPECT_EQ(first.at("total"), std::to_string(total));
+  const auto rest = get(trials + "?after=0");
+  EXPECT_EQ(rest.count("trials"), total - 1);
+  EXPECT_NE(rest.text.find("\"trial\":1"), std::string::npos) << rest.text;
+  EXPECT_EQ(rest.text.find("\"trial\":0"), std::string::npos) << rest.text;
+  for (const char* end : {"?after=1000", "?after=18446744073709551615"}) {
+    EXPECT_EQ(get(trials + end).count("trials"), 0U) << end;
+    EXPECT_EQ(get(trials + end).at("next"), "null") << end;
+  }
+  EXPECT_EQ(get(trials + "?limit=1000000").count("trials"), total);
+  for (const char* bad : {"?limit=0", "?limit=x", "?after=-1"}) {
+    EXPECT_EQ(get(trials + bad).status, 400U) << bad;
+  }
+}
+
 TEST_F(HttpRoutes, MetricsAreReadFromTheStore) {
   begin_a_search();
   const auto answer = get("/api/v1/experiments/1/trials/0/metrics");

@@ -266,7 +266,13 @@ class Cluster:
         print(f"kills by {way}", file=sys.stderr)
 
     def trials(self, experiment_id):
-        return self.get(f"/api/v1/experiments/{experiment_id}/trials")["trials"]
+        trials, query = [], ""
+        while True:
+            page = self.get(f"/api/v1/experiments/{experiment_id}/trials{query}")
+            trials += page["trials"]
+            if page["next"] is None:
+                return trials
+            query = f"?after={page['next']}"
 
 
 def start_time(pid):

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "cli/failure.hpp"
+#include "hpsearch/engine/base/value.hpp"
+
+namespace hpsearch::cli {
+
+/// Some of an experiment's trials, in order of their numbers.
+struct TrialRange {
+  std::optional<std::uint64_t> after;  ///< Only those with higher numbers.
+  std::optional<std::uint64_t> most;   ///< No more than so many.
+};
+
+/// The answer to a request for one page: GET on this target.
+using GetPage = std::function<Outcome<engine::Value>(const std::string& target)>;
+
+/// Hands over the experiment's trials one by one, while it asks for them page by page. Trials that change meanwhile are
+/// shown as they were when their page was. The last one's number when there are more, else nothing.
+[[nodiscard]] Outcome<std::optional<std::uint64_t>> each_trial(const GetPage& get, std::uint64_t experiment,
+                                                              const TrialRange& range,
+                                                              const std::function<void(const engine::Value&)>& show);
+
+}  // namespace hpsearch::cli
