@@ -180,7 +180,18 @@ TEST_P(CrashPoints, RecoveredDaemonDecidesWhatTheUninterruptedOneDid) {
             << " times more while recovering; " << crashes.followed << " recovered states went on, "
             << crashes.to_the_end << " of them to the end" << std::endl;
 }
+Value adaptive(int trials, const char* mode, bool stop_once) {
+  return engine::test_config(Value::Map{{"name", "adaptive_asha"},
+                                        {"max_trials", trials},
+                                        {"max_concurrent_trials", 1},
+                                        {"divisor", 3},
+                                        {"mode", mode},
+                                        {"stop_once", stop_once}});
+}
+
 const Search searches[] = {
+    {"single", [](int /*trials*/) { return engine::test_config(Value::Map{{"name", "single"}},
+                                                               Value::Map{{"hyperparameters", Value::Map{{"x", 0.5}}}}); }},
     {"random", [](int trials) { return engine::random_config(trials, 1); }},
     {"grid",
      [](int trials) {
@@ -192,13 +203,10 @@ const Search searches[] = {
      }},
     {"asha_promotion", [](int trials) { return engine::asha_config(trials, 1, false); }},
     {"asha_stopping", [](int trials) { return engine::asha_config(trials, 1, true); }},
-    {"adaptive_asha",
-     [](int trials) {
-       return engine::test_config(Value::Map{{"name", "adaptive_asha"},
-                                             {"max_trials", trials},
-                                             {"max_concurrent_trials", 1},
-                                             {"divisor", 3}});
-     }},
+    {"adaptive_asha", [](int trials) { return adaptive(trials, "standard", false); }},
+    {"adaptive_asha_aggressive", [](int trials) { return adaptive(trials, "aggressive", false); }},
+    {"adaptive_asha_conservative", [](int trials) { return adaptive(trials, "conservative", false); }},
+    {"adaptive_asha_stopping", [](int trials) { return adaptive(trials, "standard", true); }},
 };
 INSTANTIATE_TEST_SUITE_P(Searchers, CrashPoints, testing::ValuesIn(searches),
                          [](const auto& tested) { return std::string(tested.param.name); });
