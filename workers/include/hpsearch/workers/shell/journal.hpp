@@ -52,7 +52,7 @@ class JournalWriter {
   /// How much of it somebody still wants.
   [[nodiscard]] std::uint64_t wanted() const noexcept { return size_ - wanted_from_; }
 
-  /// All of the record or, with errno set, nothing. `durable` survives a power failure.
+  /// All of the record or, with errno set, nothing. `durable` survives a power failure, on a disk that can be synced.
   bool append(const JournalRecord& record, bool durable);
 
   /// Gives back the disk space of what lies before `position`; the first record stays. Does nothing on file
