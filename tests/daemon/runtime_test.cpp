@@ -224,6 +224,18 @@ TEST(Runtime, AShortStandstillExpiresNoShortLease) {
   EXPECT_EQ(only_experiment(house).running.size(), 1U);
 }
 
+TEST(Runtime, WhoSaysNothingGetsNoLeaseBeforeItIsHeardAgain) {
+  House house(engine::Patience{Duration::seconds(1), Duration::seconds(600)});
+  ScriptedWorker worker(house);
+  worker.join();
+  pump_for(house.loop, 3000ms);
+  house.submit(small_search(1));
+  pump_for(house.loop, 500ms);
+  EXPECT_TRUE(worker.all<proto::Lease>().empty());
+  worker.send(proto::Beat{});
+  worker.wait_for<proto::Lease>();
+}
+
 TEST(Runtime, BeatsKeepAWorkerAlive) {
   House house(engine::Patience{Duration::seconds(1), Duration::seconds(3)});
   house.submit(small_search(1));

@@ -2,7 +2,8 @@
 
     python3 tests/docs/check_promises.py TESTS_DIR PAGE ...
 
-A name is `Suite.Name` of a C++ test or `file_test.test_name` of a Python one, in backticks. A page without names fails,
+A name is `Suite.Name` of a C++ test or `file_test.test_name` of a Python one, in backticks, or a fault of the simulation as
+`hpsearch-sim` (fault, fault). A page without names fails,
 too: then it is this check that does not work.
 """
 
@@ -11,6 +12,8 @@ import re
 import sys
 
 NAMED = re.compile(r"`([A-Z]\w*\.[A-Z]\w*|\w+_test\.test_\w+)`")
+FAULTS = re.compile(r"`hpsearch-sim` \(([a-z_, ]+)\)")
+FAULT = re.compile(r'\{Fault::(\w+), "\1"')
 CPP = re.compile(r"^(?:TYPED_)?TEST(?:_F|_P)?\(\s*(\w+)\s*,\s*(\w+)\s*\)", re.MULTILINE)
 PYTHON = re.compile(r"^ +def (test_\w+)\(", re.MULTILINE)
 
@@ -21,7 +24,7 @@ def existing(tests):
         names |= {f"{suite}.{name}" for suite, name in CPP.findall(source.read_text())}
     for source in tests.rglob("*_test.py"):
         names |= {f"{source.stem}.{name}" for name in PYTHON.findall(source.read_text())}
-    return names
+    return names | set(FAULT.findall((tests / "simulation" / "cluster" / "faults.cpp").read_text()))
 
 
 def main():
@@ -30,6 +33,7 @@ def main():
     wrong = 0
     for page in pages:
         named = NAMED.findall(page.read_text())
+        named += [fault for faults in FAULTS.findall(page.read_text()) for fault in faults.split(", ")]
         missing = [name for name in dict.fromkeys(named) if name not in known]
         for name in missing:
             print(f"{page}: there is no test {name}")

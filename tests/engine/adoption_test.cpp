@@ -135,6 +135,18 @@ TEST(ExpireLeases, NothingIsLostBeforeTheGraceAfterAStart) {
   EXPECT_FALSE(cluster.trial(id, 0).live);
 }
 
+TEST(Liveness, WhoIsSilentFor45SecondsIsSuspectUntilItIsHeard) {
+  Liveness liveness{Patience{}};
+  const Instant start = Instant::from_micros(1'000'000);
+  liveness.heard(WorkerId(1), start);
+  EXPECT_FALSE(liveness.suspect(WorkerId(1), start + Duration::millis(44'999)));
+  EXPECT_TRUE(liveness.silent(start + Duration::millis(44'999)).empty());
+  EXPECT_TRUE(liveness.suspect(WorkerId(1), start + Duration::seconds(45)));
+  EXPECT_EQ(liveness.silent(start + Duration::seconds(45)).size(), 1U);
+  liveness.heard(WorkerId(1), start + Duration::seconds(46));
+  EXPECT_FALSE(liveness.suspect(WorkerId(1), start + Duration::seconds(90)));
+}
+
 TEST(Liveness, OurOwnStandstillTakesNoPromiseBack) {
   Liveness liveness({Duration::seconds(45), Duration::seconds(2), Duration::seconds(300)});
   const Instant start = Instant::from_micros(1'000'000);
