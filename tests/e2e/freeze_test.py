@@ -1,10 +1,12 @@
-"""SIGSTOP of a daemon and of a worker's agent: who stands still is not dead, and nobody else pays for it."""
+"""SIGSTOP of a daemon, of a worker's agent, of shims and of trainings: who stands still is not dead, and nobody else pays for it."""
 
+import os
 import signal
 import time
 import unittest
 
 import harness
+import kill_shim_test
 
 FROZEN_SECONDS = 18  # Longer than the daemon's patience below, and than ZeroMQ's heartbeats.
 LENGTH = 90
@@ -41,6 +43,32 @@ class Freeze(harness.Case):
             self.assertEqual(self.reports_of(trial), list(range(1, LENGTH + 1)))
         self.assertEqual(len(self.ledger.of("start")), 2)
         self.assertEqual({line["why"] for line in self.ledger.of("end")}, {"stop"})
+
+    def stand_still(self, pids):
+        for pid in pids:
+            os.kill(pid, signal.SIGSTOP)
+        time.sleep(FROZEN_SECONDS)
+        for pid in pids:
+            os.kill(pid, signal.SIGCONT)
+
+    def judge_undisturbed(self):
+        self.assertEqual(self.cluster.wait_until_over(self.experiment), "COMPLETED")
+        for trial in self.cluster.trials(self.experiment):
+            self.assertEqual((trial["state"], trial["attempts"], trial["restarts"]), ("COMPLETED", 1, 0))
+            self.assertEqual(self.reports_of(trial), list(range(1, LENGTH + 1)))
+        self.assertEqual({line["why"] for line in self.ledger.of("end")}, {"stop"})
+
+    def test_frozen_shims_cost_nothing_but_time(self):
+        self.begin(2)
+        frozen = kill_shim_test.shims(self.folder)
+        self.assertEqual(len(frozen), 2)
+        self.stand_still(frozen)
+        self.judge_undisturbed()
+
+    def test_frozen_trainings_cost_nothing_but_time(self):
+        self.begin(2)
+        self.stand_still([line["pid"] for line in self.ledger.of("start")])
+        self.judge_undisturbed()
 
     def test_frozen_agent_is_fenced_when_its_trial_went_on_elsewhere(self):
         self.begin(1)

@@ -190,6 +190,32 @@ class Case(unittest.TestCase):
                              f"reports of trial {number}")
 
 
+    def judge_reports(self, cluster, experiment):
+        """Of attempts that may have been cut off: each report that was answered is there, once and in order; the last one of
+        who was cut off may be."""
+        ledger = self.ledger
+        told, ended = {}, set()
+        for line in ledger.lines:
+            key = line["trial"], line["attempt"]
+            if line["what"] == "start":
+                # Who begins at its length has nothing to train and reports where it is.
+                told[key] = [line["step"]] if line["step"] >= line["length"] else []
+            elif line["what"] == "step":
+                told[key].append(line["step"])
+            elif line["why"] in ("stop", "pause"):
+                ended.add(key)
+        for trial in cluster.trials(experiment):
+            number = trial["trial"]
+            stored = {}
+            for report in cluster.get(f"/api/v1/experiments/{experiment}/trials/{number}/metrics")["metrics"]:
+                stored.setdefault((number, report["attempt"]), []).append(report["step"])
+            for attempt in range(1, trial["attempts"] + 1):
+                whole = told.get((number, attempt), [])
+                allowed = [whole] if (number, attempt) in ended else [whole, whole[:-1]]
+                self.assertIn(stored.pop((number, attempt), []), allowed, f"reports of attempt {attempt} of trial {number}")
+            self.assertEqual(stored, {}, "reports of attempts that never were")
+
+
 class Cluster:
     """A daemon that may be killed and started again on the same ports, and its workers."""
 

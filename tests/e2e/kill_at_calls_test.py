@@ -104,6 +104,7 @@ class KillAtCalls(harness.Case):
             orders.settle()
         trials = self.let_end()
         worker.end()
+        self.judge_reports(self.cluster, self.experiment)
         lost = sum(trial["attempts"] - 1 for trial in trials)
         print(f"shims killed: {dict(orders.killed)}; {len(trials)} trials, {lost} attempts lost", file=sys.stderr)
         ledger = self.ledger

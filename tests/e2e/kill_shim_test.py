@@ -64,6 +64,7 @@ class KillShim(harness.Case):
         self.assertEqual({(trial["state"], trial["restarts"], trial["reached"]) for trial in trials}, {("COMPLETED", 0, 8)},
                          [trial["last_failure"] for trial in trials if trial["last_failure"]])
         worker.end()
+        self.judge_reports(cluster, experiment)
         ledger = self.ledger
         # A shim's sockets close a moment before the kernel ends its program, which may just see it.
         self.assertLessEqual({line["why"] for line in ledger.of("end")}, {"stop", "socket closed"},
