@@ -191,7 +191,8 @@ Status ContextCache::put(const std::string& digest, const std::string& archive) 
   if (done && ::rename(draft.c_str(), place.c_str()) != 0 && errno != EEXIST && errno != ENOTEMPTY) {
     done = file_error("cannot keep the context", place, errno);
   }
-  if (!done || fs::exists(draft)) {  // Or somebody else has put it there meanwhile.
+  std::error_code unknown;
+  if (!done || fs::exists(draft, unknown)) {  // Or somebody else has put it there meanwhile.
     remove_tree(draft);
   }
   if (!done) {

@@ -30,8 +30,10 @@
 #include "hpsearch/workers/core/devices.hpp"
 #include "hpsearch/workers/shell/control_group.hpp"
 #include "hpsearch/workers/shell/device_watch.hpp"
+#include "hpsearch/workers/shell/ml_mount.hpp"
 #include "hpsearch/workers/shell/nvml.hpp"
 #include "hpsearch/workers/shell/own_address.hpp"
+#include "hpsearch/workers/shell/process_table.hpp"
 #include "hpsearch/workers/shell/worker_loop.hpp"
 #include "hpsearch/workers/shell/worker_state.hpp"
 
@@ -344,6 +346,11 @@ int run(const Arguments& arguments) {
     }
   }
   net::raise_descriptor_limit(RLIM_INFINITY);  // Every program costs a handful here, and opens its own.
+  if (!all_processes()) {
+    return fail(exit_failed, "/proc does not show this worker's own process; without it what programs leave behind cannot be "
+                             "found and ended");
+  }
+  static_cast<void>(can_mount());  // Asked while a process can be made: the answer is remembered.
   engine::Result<std::vector<SpooledAttempt>> found = state->take_over();
   if (!found) {
     return fail(found.error().code == engine::Errc::unavailable ? exit_storage : exit_failed, found.error().message);

@@ -177,14 +177,19 @@ Status WorkerLoop::connect() {
   return Done{};
 }
 
-/// Said once until the daemon is heard again. libzmq gives such a connection up; the key may be allowed any time, so
-/// another one is made for as long as the worker lives.
-void WorkerLoop::notice_refusal(net::DealerPort::Refusal refusal) {
+void WorkerLoop::knock_again() {
   knock_again_ = loop_.after(knock_again_after, [this] {
     if (const Status connected = connect(); !connected) {
       net::log(net::Level::warning, connected.error().message);
+      knock_again();
     }
   });
+}
+
+/// Said once until the daemon is heard again. libzmq gives such a connection up; the key may be allowed any time, so
+/// another one is made for as long as the worker lives.
+void WorkerLoop::notice_refusal(net::DealerPort::Refusal refusal) {
+  knock_again();
   if (std::exchange(door_shut_, refusal) == refusal) {
     return;
   }
@@ -294,7 +299,11 @@ void WorkerLoop::carry_out(const SendMessage& send) {
                                     std::to_string(frame.size()) + " bytes is too large to send");
     return;
   }
-  if (!port_ || !port_->send(frame)) {
+  if (!port_ && !connect()) {  // Short of files when it was wanted, and still.
+    refused_ = true;
+    return;
+  }
+  if (!port_->send(frame)) {
     refused_ = true;
   }
 }

@@ -24,13 +24,16 @@ class Background {
   Background(const Background&) = delete;
   Background& operator=(const Background&) = delete;
 
-  /// Runs `task` on a thread of its own, then what it returns on the loop.
+  /// Runs `task` on a thread of its own, then what it returns on the loop. Waits while no thread can be begun.
   void run(Task task);
 
  private:
+  void begin(std::uint64_t number, const std::shared_ptr<Task>& task);
+
   net::Loop& loop_;
   std::shared_ptr<bool> present_;  ///< Touched on the loop's thread only.
   std::map<std::uint64_t, std::thread> threads_;
+  std::map<std::uint64_t, net::Watch> waiting_;  ///< For a thread.
   std::uint64_t last_ = 0;
 };
 

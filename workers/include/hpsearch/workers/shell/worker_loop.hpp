@@ -110,6 +110,7 @@ class WorkerLoop {
   [[nodiscard]] engine::Status connect();
   void receive(std::span<const std::byte> frame);
   void notice_refusal(net::DealerPort::Refusal refusal);
+  void knock_again();
   KeeperLink& link(const engine::AttemptKey& key);
   [[nodiscard]] KeeperLink* find(const engine::AttemptKey& key);
   void reap_keepers();

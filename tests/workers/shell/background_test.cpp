@@ -1,0 +1,79 @@
+#include "hpsearch/workers/shell/background.hpp"
+
+#include <gtest/gtest.h>
+#include <pthread.h>
+
+#include <chrono>
+#include <cstddef>
+#include <thread>
+
+#include "hpsearch/net/loop.hpp"
+
+namespace hpsearch::workers::test {
+namespace {
+
+/// While it lives no thread can be begun.
+class NoMoreThreads {
+ public:
+  NoMoreThreads() {
+    ::pthread_getattr_default_np(&before_);
+    pthread_attr_t vast;
+    ::pthread_attr_init(&vast);
+    ::pthread_attr_setstacksize(&vast, std::size_t{1} << 46);
+    ::pthread_setattr_default_np(&vast);
+    ::pthread_attr_destroy(&vast);
+  }
+  ~NoMoreThreads() {
+    ::pthread_setattr_default_np(&before_);
+    ::pthread_attr_destroy(&before_);
+  }
+  NoMoreThreads(const NoMoreThreads&) = delete;
+  NoMoreThreads& operator=(const NoMoreThreads&) = delete;
+
+ private:
+  pthread_attr_t before_{};
+};
+
+TEST(Background, WaitsForAThread) {
+  net::Loop loop;
+  Background background(loop);
+  int ran = 0;
+  int told = 0;
+  const auto task = [&] {
+    ++ran;
+    return [&] {
+      if (++told == 2) {
+        loop.stop();
+      }
+    };
+  };
+  {
+    const NoMoreThreads scarcity;
+    ASSERT_THROW(std::thread([] {}).join(), std::system_error) << "the test takes no threads away";
+    background.run(task);
+    background.run(task);
+    const net::Watch soon = loop.after(std::chrono::milliseconds(50), [&] { loop.stop(); });
+    loop.run();
+    EXPECT_EQ(ran, 0);
+  }
+  loop.run();
+  EXPECT_EQ(ran, 2);
+  EXPECT_EQ(told, 2);
+}
+
+TEST(Background, ThatEndsDoesNotWaitForThreads) {
+  net::Loop loop;
+  bool ran = false;
+  const NoMoreThreads scarcity;
+  {
+    Background background(loop);
+    background.run([&] {
+      ran = true;
+      return [] {};
+    });
+  }
+  EXPECT_FALSE(ran);
+}
+
+}  // namespace
+}  // namespace hpsearch::workers::test
