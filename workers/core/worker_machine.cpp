@@ -494,6 +494,7 @@ void WorkerMachine::end_when_done(Instant now) {
     leave_what_is_not_heard_of(now);
     return;
   }
+  abandon_at_.reset();
   if (!refused && !attempts_.empty()) {
     // The exits are worth a moment's wait: told now, their trials run elsewhere at once. What is not written down yet
     // cannot be told, and takes its time on a slow disk.

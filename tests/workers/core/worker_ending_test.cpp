@@ -107,6 +107,23 @@ TEST(Drain, AnEndThatItsShimCannotWriteDownIsNotWaitedForForEver) {
   EXPECT_TRUE(stage.said<proto::Goodbye>().empty()) << "what they hold may still be in use";
 }
 
+// Found by hpsearch-sim: the agent woke up at once, again and again, and time stood still.
+TEST(Drain, AnEndThatIsHeardAfterAllHasItsOwnTimeToBeWrittenDown) {
+  Stage stage;
+  stage.welcome();
+  stage.run(key_of(1, 10), 0);
+  stage.step(JournalNotWritten{"cannot write /state/journal: No space left on device"});
+  stage.step(StopAsked{});
+  stage.step(StopAsked{});
+  stage.bad_disk("No space left on device");
+  stage.pass(Duration::seconds(20));
+  stage.step(ProgramEnded{key_of(1, 10), true, 9, ""});
+  stage.pass(Duration::seconds(59));
+  EXPECT_TRUE(stage.wanted<EndAgent>().empty());
+  stage.pass(Duration::seconds(2));
+  EXPECT_EQ(stage.wanted<EndAgent>().size(), 1U);
+}
+
 TEST(Drain, WhatIsNotKnownToHaveStartedIsKilledToo) {
   Stage stage;
   stage.welcome();

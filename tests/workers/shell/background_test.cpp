@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <pthread.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <thread>
@@ -37,7 +38,7 @@ class NoMoreThreads {
 TEST(Background, WaitsForAThread) {
   net::Loop loop;
   Background background(loop);
-  int ran = 0;
+  std::atomic<int> ran = 0;
   int told = 0;
   const auto task = [&] {
     ++ran;
@@ -56,6 +57,7 @@ TEST(Background, WaitsForAThread) {
     loop.run();
     EXPECT_EQ(ran, 0);
   }
+  const net::Watch patience = loop.after(std::chrono::seconds(30), [&] { loop.stop(); });
   loop.run();
   EXPECT_EQ(ran, 2);
   EXPECT_EQ(told, 2);
