@@ -4,6 +4,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 
 #include "hpsearch/workers/shell/attempt_directory.hpp"
@@ -13,8 +14,8 @@
 
 namespace {
 
-int syncs = 0;
-bool disk_fails = false;
+std::atomic<int> syncs = 0;
+std::atomic<bool> disk_fails = false;
 
 int sync_by(long call, int file) {
   ++syncs;

@@ -83,6 +83,9 @@ TEST_F(ProgramKeepers, LeaveAloneWhatOthersStartedWhileAProgramThatWasAskedToEnd
 }
 
 TEST_F(ProgramKeepers, DoNotTakeForGoneWhatTheyCannotSee) {
+#ifdef __SANITIZE_ADDRESS__
+  GTEST_SKIP() << "the sanitizer looks at objects through a pipe, which is a file too";
+#endif
   start("(trap '' TERM; exec sleep 1000) & exit 0");
   std::optional<NoMoreFiles> blind;
   const net::Watch soon = loop_.after(std::chrono::milliseconds(1), [&] { blind.emplace(); });
