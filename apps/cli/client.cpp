@@ -11,7 +11,7 @@ namespace {
 using engine::Errc;
 using engine::Value;
 
-/// Lists of thousands of trials are long; this is still a limit.
+/// A page of trials with long configurations is long; this is still a limit.
 constexpr proto::JsonLimits answer_limits{256UL * 1024 * 1024, 64, 20'000'000};
 
 Failure failure_of(unsigned status, const Value& error) {

@@ -1,7 +1,5 @@
 #include "cli/trial_pages.hpp"
 
-#include <algorithm>
-
 #include "cli/client.hpp"
 #include "cli/text.hpp"
 

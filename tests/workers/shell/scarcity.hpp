@@ -6,39 +6,40 @@
 
 namespace hpsearch::workers::test {
 
-/// While it lives no file grows beyond `bytes`: a disk that is full for this process alone.
-class FullDisk {
+/// While it lives this process has no more of something than so much.
+class Limited {
  public:
-  explicit FullDisk(rlim_t bytes = 0) {
-    ::signal(SIGXFSZ, SIG_IGN);
-    ::getrlimit(RLIMIT_FSIZE, &before_);
-    const rlimit full{.rlim_cur = bytes, .rlim_max = before_.rlim_max};
-    ::setrlimit(RLIMIT_FSIZE, &full);
+  Limited(__rlimit_resource resource, rlim_t most) : resource_(resource) {
+    ::getrlimit(resource_, &before_);
+    const rlimit limit{.rlim_cur = most, .rlim_max = before_.rlim_max};
+    ::setrlimit(resource_, &limit);
   }
-  ~FullDisk() { ::setrlimit(RLIMIT_FSIZE, &before_); }
-  FullDisk(const FullDisk&) = delete;
-  FullDisk& operator=(const FullDisk&) = delete;
+  ~Limited() { ::setrlimit(resource_, &before_); }
+  Limited(const Limited&) = delete;
+  Limited& operator=(const Limited&) = delete;
 
  private:
+  __rlimit_resource resource_;
   rlimit before_{};
 };
 
-/// While it lives this process opens no more files.
-class NoMoreFiles {
+/// No file grows beyond `bytes`: a disk that is full for this process alone.
+class FullDisk : Limited {
  public:
-  NoMoreFiles() {
-    ::getrlimit(RLIMIT_NOFILE, &before_);
-    const int first_free = ::dup(STDOUT_FILENO);
-    ::close(first_free);
-    const rlimit none{.rlim_cur = static_cast<rlim_t>(first_free), .rlim_max = before_.rlim_max};
-    ::setrlimit(RLIMIT_NOFILE, &none);
-  }
-  ~NoMoreFiles() { ::setrlimit(RLIMIT_NOFILE, &before_); }
-  NoMoreFiles(const NoMoreFiles&) = delete;
-  NoMoreFiles& operator=(const NoMoreFiles&) = delete;
+  explicit FullDisk(rlim_t bytes = 0) : Limited(RLIMIT_FSIZE, bytes) { ::signal(SIGXFSZ, SIG_IGN); }
+};
+
+/// This process opens no more files.
+class NoMoreFiles : Limited {
+ public:
+  NoMoreFiles() : Limited(RLIMIT_NOFILE, static_cast<rlim_t>(first_free())) {}
 
  private:
-  rlimit before_{};
+  static int first_free() {
+    const int file = ::dup(STDOUT_FILENO);
+    ::close(file);
+    return file;
+  }
 };
 
 }  // namespace hpsearch::workers::test
