@@ -223,6 +223,15 @@ int store_backup(const StoreOptions& options, const Output& output) {
   return tell_copy("backup", to, *checked, output);
 }
 
+namespace {
+
+engine::Instant wall_clock() {
+  using namespace std::chrono;
+  return engine::Instant::from_micros(duration_cast<microseconds>(system_clock::now().time_since_epoch()).count());
+}
+
+}  // namespace
+
 int store_restore(const StoreOptions& options, const Output& output) {
   const auto place = find_store(options.store);
   if (!place) {
@@ -236,7 +245,7 @@ int store_restore(const StoreOptions& options, const Output& output) {
   if (!to) {
     return output.fail(to.failure());
   }
-  const auto copied = daemon::salvage(**store, *to);
+  const auto copied = daemon::salvage(**store, *to, wall_clock());
   if (!copied) {
     return output.fail(failure_of(copied.error()));
   }
@@ -262,7 +271,7 @@ int store_salvage(const StoreOptions& options, const Output& output) {
   if (!to) {
     return output.fail(to.failure());
   }
-  const auto saved = daemon::salvage(**store, *to);
+  const auto saved = daemon::salvage(**store, *to, wall_clock());
   if (!saved) {
     return output.fail(failure_of(saved.error()));
   }

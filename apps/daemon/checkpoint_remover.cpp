@@ -73,7 +73,7 @@ std::optional<std::string> not_removable(const std::string& path, engine::Experi
   const bool plain = remote ? path.find("/../") == std::string::npos
                             : place.is_absolute() && place == place.lexically_normal();
   const bool fits = plain && dash != std::string::npos &&
-                    is_number(std::string_view(name).substr(0, dash)) &&
+                    engine::read_attempt_label(std::string_view(name).substr(0, dash)) &&
                     is_number(std::string_view(name).substr(dash + 1)) &&
                     is_number(place.parent_path().filename().string()) &&
                     place.parent_path().parent_path().filename() == std::to_string(experiment.number());

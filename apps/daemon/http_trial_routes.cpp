@@ -170,7 +170,8 @@ struct AttemptPlaces {
 };
 
 /// `attempt` 0: the last one.
-Result<AttemptPlaces> places_of(EventStore& store, ExperimentId experiment, TrialNumber trial, std::uint64_t attempt) {
+Result<AttemptPlaces> places_of(EventStore& store, const engine::Numbering& numbering, ExperimentId experiment,
+                                TrialNumber trial, std::uint64_t attempt) {
   const auto events = store.history(experiment, trial);
   if (!events) {
     return events.error();
@@ -183,7 +184,7 @@ Result<AttemptPlaces> places_of(EventStore& store, ExperimentId experiment, Tria
       places = AttemptPlaces{adopted->key, {{adopted->worker, adopted->slots}}};
     }
     if (granted != nullptr && (attempt == 0 || granted->attempt.number() == attempt)) {
-      places = AttemptPlaces{{experiment, trial, granted->attempt, engine::LeaseId(event.lsn.number())},
+      places = AttemptPlaces{{experiment, trial, granted->attempt, numbering.lease_of(event.lsn)},
                              {{granted->worker, granted->slots}}};
       places->nodes.insert(places->nodes.end(), granted->others.begin(), granted->others.end());
     }
@@ -269,9 +270,9 @@ void log(Desk& desk, Call call) {
   const std::string_view from_end = call.request.query_or("from_end", "0");
   question.from_end = from_end == "1" || from_end == "true";
   const WantedProcess wanted{*rank, *worker};
-  desk.read(call, [&desk, call, question, wanted, number = *attempt,
+  desk.read(call, [&desk, call, question, wanted, number = *attempt, numbering = desk.runtime.engine().numbering(),
                    level = (*record)->config.launch.rank](EventStore& store) -> Committer::Then {
-    const auto places = places_of(store, call.experiment(), call.trial(), number);
+    const auto places = places_of(store, numbering, call.experiment(), call.trial(), number);
     WorkerGate::LogQuestion asked = question;
     const engine::Status found = places ? ask_for(*places, level, wanted, asked) : engine::Status(places.error());
     return [&desk, call, asked, found] {

@@ -627,7 +627,7 @@ void WorkerGate::repeat(WorkerId worker, Counterpart& counterpart, engine::Insta
       // durable is told when it is.
       const engine::LiveAttempt* attempt = live(key);
       if (attempt->decision && attempt->decision->directive != engine::Directive::train_on &&
-          attempt->decision->id <= runtime_.store_counters().durable) {
+          attempt->decision->id.number() <= runtime_.engine().numbering().of(runtime_.store_counters().durable)) {
         counterpart.decisions[key] = Told{*attempt->decision, now};
         if (!send(worker, proto::Decide{key, *attempt->decision})) {
           return;

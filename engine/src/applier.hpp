@@ -51,7 +51,12 @@ struct Applier {
   void operator()(const SlotWithdrawn& withdrawn) const;
   void operator()(const SlotRestored& restored) const;
 
+  void operator()(const StoreRestored& restored) const;
+
  private:
+  /// What a decision that follows from this event is called.
+  [[nodiscard]] Lsn decision_id() const noexcept { return Lsn(world.numbering.of(event.lsn)); }
+  [[nodiscard]] LeaseId lease_id() const noexcept { return world.numbering.lease_of(event.lsn); }
   /// Whatever happens to an experiment goes through here, so that the scheduler looks after it.
   ExperimentRecord& experiment(ExperimentId id) const;
   /// With max_concurrent_trials 0, the slots there are bound every experiment.

@@ -106,6 +106,7 @@ std::optional<Instant> Engine::next_deadline() const noexcept {
 
 Lsn Engine::last_lsn() const noexcept { return state_->world.last_lsn; }
 Instant Engine::last_instant() const noexcept { return state_->world.last_instant; }
+const Numbering& Engine::numbering() const noexcept { return state_->world.numbering; }
 const std::map<ExperimentId, ExperimentRecord>& Engine::experiments() const noexcept {
   return state_->world.experiments;
 }

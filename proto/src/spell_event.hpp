@@ -234,6 +234,12 @@ void spell(auto& fields, Is<engine::StartPutOff> auto& event) {
 }
 
 template <>
+inline constexpr const char* tag_of<engine::StoreRestored> = "store_restored";
+void spell(auto& fields, Is<engine::StoreRestored> auto& event) {
+  fields("numbers_from", event.numbers_from);
+}
+
+template <>
 inline constexpr const char* tag_of<engine::ReportTaken> = "report_taken";
 void spell(auto& fields, Is<engine::ReportTaken> auto& event) {
   spell(fields, event.key);

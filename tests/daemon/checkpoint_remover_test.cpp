@@ -50,6 +50,13 @@ TEST_F(CheckpointRemoval, LeavesNothingOfIt) {
   EXPECT_EQ(remove_checkpoint(checkpoint(), experiment, store), "") << "what is gone is removed";
 }
 
+TEST_F(CheckpointRemoval, KnowsThoseOfAttemptsThatWereLeasedAfterARestore) {
+  scratch_.write("7/3/1.230584300921369-20/manifest.json", "{}");
+  EXPECT_EQ(remove_checkpoint(scratch_.path("7/3/1.230584300921369-20"), experiment, store), "");
+  EXPECT_FALSE(fs::exists(scratch_.path("7/3/1.230584300921369-20")));
+  EXPECT_TRUE(fs::exists(checkpoint()));
+}
+
 TEST_F(CheckpointRemoval, GoesOnWhereAnEarlierTryBroke) {
   fs::rename(checkpoint(), trial() / ".1-20.deleted");
   EXPECT_EQ(remove_checkpoint(checkpoint(), experiment, store), "");

@@ -183,7 +183,7 @@ TEST_F(KilledStore, ClosedItTellsWhatIsBeforeTheDamageAndSalvageTakesIt) {
     EXPECT_EQ(read.error().code, Errc::corrupt);
     EXPECT_EQ(told, 12U);
     EXPECT_FALSE((*store)->copy_to(path() + ".copy"));
-    const auto saved = salvage(**store, path() + ".saved");
+    const auto saved = salvage(**store, path() + ".saved", engine::Instant{});
     ASSERT_TRUE(saved) << saved.error().message;
     EXPECT_EQ(saved->kept.number(), 12U);
     EXPECT_NE(saved->damage.find("-wal"), std::string::npos) << saved->damage;

@@ -3,7 +3,6 @@
 import contextlib
 import hashlib
 import json
-import os
 import random
 import shutil
 import signal
@@ -128,26 +127,98 @@ class StoreTools(harness.Case):
         self.assertIn("sound", self.run_store("verify", cluster.state).stdout)
         self.assertIn("sound", self.run_store("verify", moved).stdout)
 
-    def test_trainings_that_a_restored_store_does_not_know_run_on(self):
-        cluster = self.live_a_little(0)
-        self.run_store("backup", cluster.state, "--to", self.folder / "old.db")
-        tree = harness.experiment(self.folder / "later", {"name": "random", "max_length": 10_000, "max_trials": 1},
-                                  fake={"STEP_SECONDS": 0.05})
-        cluster.submit(tree)
-        later = lambda: harness.Ledger(self.folder / "later")
-        harness.wait_for(lambda: later().of("step"), "the training to begin")
-        pid = later().of("start")[0]["pid"]
+    def go_back_to(self, cluster, backup):
+        """The daemon is killed, and the next one has an older copy of its store."""
         cluster.daemon.end(signal.SIGKILL)
-        self.run_store("restore", self.folder / "old.db", "--to", self.folder / "restored")
+        self.run_store("restore", backup, "--to", self.folder / "restored")
         cluster.state = self.folder / "restored"
         cluster.start_daemon()
         cluster.wait_until_up()
-        harness.wait_for(lambda: any(worker["connected"] for worker in cluster.get("/api/v1/workers")["workers"]),
-                         "the worker to come back", lambda: cluster.daemon.said())
-        steps = len(later().of("step"))
-        harness.wait_for(lambda: len(later().of("step")) > steps + 10, "the training to go on", cluster.daemon.said)
-        self.assertEqual(later().of("end"), [], "a training was ended for being unknown")
-        os.kill(pid, 0)
+
+    def start_a_long_training(self, cluster, length=400):
+        tree = harness.experiment(self.folder / "later", {"name": "random", "max_length": length, "max_trials": 1},
+                                  fake={"STEP_SECONDS": 0.02})
+        return cluster.submit(tree)
+
+    @property
+    def later(self):
+        return harness.Ledger(self.folder / "later")
+
+    def wait_for_steps(self, count):
+        harness.wait_for(lambda: len(self.later.of("step")) >= count, f"{count} steps")
+
+    def attempts_on_hold(self, cluster):
+        return [attempt for worker in cluster.get("/api/v1/workers")["workers"] for attempt in worker["on_hold"]]
+
+    def judge_one_training(self, cluster, experiment, length, gone):
+        """It was started once and ran to its end; of its reports none is doubled, and those of the steps `gone` may lack."""
+        self.assertEqual([line["attempt"] for line in self.later.of("start")], [1], "it was started more than once")
+        self.assertEqual([line["step"] for line in self.later.of("step")], list(range(1, length + 1)))
+        self.assertEqual([line["why"] for line in self.later.of("end")], ["stop"])
+        metrics = cluster.get(f"/api/v1/experiments/{experiment}/trials/0/metrics")["metrics"]
+        stored = [report["step"] for report in metrics]
+        self.assertEqual(stored, sorted(set(stored)))
+        self.assertLessEqual(set(range(1, length + 1)) - set(stored), set(gone))
+        self.assertEqual(len(cluster.trials(experiment)), 1)
+        self.assertIn("sound", self.run_store("verify", self.backed_up(cluster)).stdout)
+
+    def backed_up(self, cluster):
+        copy = self.folder / "at the end.db"
+        self.run_store("backup", cluster.state, "--to", copy)
+        return copy
+
+    def test_an_attempt_whose_later_reports_are_gone_goes_on_behind_them(self):
+        cluster = self.live_a_little(0)
+        experiment = self.start_a_long_training(cluster)
+        stored = lambda: cluster.get(f"/api/v1/experiments/{experiment}/trials/0/metrics")["metrics"]
+        harness.wait_for(lambda: len(stored()) >= 5, "reports in the store")
+        self.run_store("backup", cluster.state, "--to", self.folder / "old.db")
+        known = len(self.later.of("step"))
+        self.wait_for_steps(known + 100)  # Acknowledged, so forgotten by the worker, and not in the copy.
+        self.go_back_to(cluster, self.folder / "old.db")
+        forgotten = len(self.later.of("step"))
+        self.assertEqual(cluster.wait_until_over(experiment), "COMPLETED")
+        self.judge_one_training(cluster, experiment, 400, gone=range(1, forgotten + 1))
+        self.assertLess(len(stored()), 400, "nothing was gone: the copy was not older")
+        self.assertEqual([report["step"] for report in stored()][:5], [1, 2, 3, 4, 5])
+
+    def test_what_is_adopted_runs_to_the_end_of_its_search(self):
+        cluster = self.live_a_little(0)
+        for process in self.processes[1:]:
+            process.end()
+        experiment = self.start_a_long_training(cluster)
+        self.run_store("backup", cluster.state, "--to", self.folder / "old.db")  # The trial waits: it has no attempt yet.
+        cluster.start_worker(1, "other")
+        self.wait_for_steps(30)
+        self.go_back_to(cluster, self.folder / "old.db")
+        harness.wait_for(lambda: self.attempts_on_hold(cluster), "the attempt to be on hold", cluster.daemon.said)
+        forgotten = len(self.later.of("step"))
+        self.assertIn("hpsearch adopt or hpsearch disown decides",
+                      self.run_cli("workers", "--server", cluster.http).stdout)
+        self.run_cli("adopt", "other", f"{experiment}/0/1", "--server", cluster.http)
+        self.assertEqual(cluster.wait_until_over(experiment), "COMPLETED")
+        self.judge_one_training(cluster, experiment, 400, gone=range(1, forgotten + 1))
+        self.assertEqual(self.attempts_on_hold(cluster), [])
+
+    def test_what_is_disowned_ends_and_its_slot_is_free(self):
+        cluster = self.live_a_little(0)
+        self.run_store("backup", cluster.state, "--to", self.folder / "old.db")
+        self.start_a_long_training(cluster, length=100_000)
+        self.wait_for_steps(5)
+        pid = self.later.of("start")[0]["pid"]
+        self.go_back_to(cluster, self.folder / "old.db")
+        harness.wait_for(lambda: self.attempts_on_hold(cluster), "the attempt to be on hold", cluster.daemon.said)
+        steps = len(self.later.of("step"))
+        self.wait_for_steps(steps + 20)
+        self.assertEqual(self.later.of("end"), [], "a training was ended for being unknown")
+        began = harness.start_time(pid)
+        self.assertIsNotNone(began)
+        self.run_cli("disown", "worker", "all", "--server", cluster.http)
+        harness.wait_for(lambda: harness.start_time(pid) != began, "the training to end", cluster.daemon.said)
+        harness.wait_for(lambda: not self.attempts_on_hold(cluster), "it to be forgotten", cluster.daemon.said)
+        wide = harness.experiment(self.ledger_path, {"name": "random", "max_length": 2, "max_trials": 2},
+                                  resources={"slots_per_trial": 2})
+        self.assertEqual(cluster.wait_until_over(cluster.submit(wide)), "COMPLETED")
 
     def test_a_backup_of_a_stopped_store_is_the_same(self):
         cluster = self.live_a_little(2)
@@ -203,8 +274,9 @@ class StoreTools(harness.Case):
             self.assertIn(command, said)
         self.run_store("verify", cluster.state, expect=74)
         self.run_store("salvage", cluster.state, "--to", new)
-        kept = self.run_store("export", new).stdout
-        self.assertTrue(kept and events.startswith(kept) and kept != events)
+        *kept, last = self.run_store("export", new).stdout.splitlines(keepends=True)
+        self.assertTrue(kept and events.startswith("".join(kept)) and "".join(kept) != events)
+        self.assertEqual(json.loads(last)["type"], "store_restored")
         cluster.state = new
         cluster.start_daemon()
         cluster.wait_until_up()
@@ -253,7 +325,9 @@ class StoreTools(harness.Case):
         self.assertEqual(told["last_lsn"], first - 1)
         self.assertEqual(told["lost_events"], len(whole) - first + 1)
         self.assertIn(f"event {first} of the log", told["damage"])
-        self.assertEqual(self.run_store("export", self.folder / "salvaged").stdout.splitlines(), whole[:first - 1])
+        *kept, last = self.run_store("export", self.folder / "salvaged").stdout.splitlines()
+        self.assertEqual(kept, whole[:first - 1])
+        self.assertEqual(json.loads(last)["type"], "store_restored")
         self.assertIn("sound", self.run_store("verify", self.folder / "salvaged").stdout)
         self.assertEqual(digests(cluster.state), before)
         cluster.state = self.folder / "salvaged"

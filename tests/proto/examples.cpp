@@ -325,6 +325,7 @@ const std::vector<Example<EventBody>>& example_events() {
       {"start_put_off",
        StartPutOff{ExperimentId{3}, TrialNumber{17}, 3, Duration::seconds(2), WorkerId{5}, 2, Duration::seconds(1),
                    "hpsearch-shim has died before it could start"}},
+      {"store_restored", StoreRestored{std::uint64_t{217'000'000} << 20U}},
       {"report_taken_metrics", ReportTaken{key(), 28, metrics_report()}},
       {"report_taken_checkpoint", ReportTaken{key(), 29, checkpoint_report()}},
       {"report_taken_invalid_hyperparameters", ReportTaken{key(), 30, invalid_report()}},

@@ -277,6 +277,10 @@ auto parts(Is<engine::StartPutOff> auto& x) {
   auto& [experiment, trial, times, wait, worker, worker_times, worker_wait, why] = x;
   return std::tie(experiment, trial, times, wait, worker, worker_times, worker_wait, why);
 }
+auto parts(Is<engine::StoreRestored> auto& x) {
+  auto& [numbers_from] = x;
+  return std::tie(numbers_from);
+}
 auto parts(Is<engine::GangEnded> auto& x) {
   auto& [key] = x;
   return std::tie(key);

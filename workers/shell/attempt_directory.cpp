@@ -162,7 +162,7 @@ std::vector<ProcessInfo> remains_of(const ProcessRecord& record, const std::vect
 
 AttemptDirectory::AttemptDirectory(const fs::path& attempts, const engine::AttemptKey& key)
     : root_(attempts / (std::to_string(key.experiment.number()) + "-" + std::to_string(key.trial.number()) +
-                        "-" + std::to_string(key.attempt.number()))) {
+                        "-" + engine::label_of(key))) {
 }
 
 fs::path AttemptDirectory::log(std::string_view stream, std::uint64_t process) const {

@@ -1,7 +1,6 @@
 #include "hpsearch/workers/shell/channels.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -84,19 +83,19 @@ Status claim(const fs::path& trial, const LaunchSpec& spec, const std::string& c
 }
 
 /// The highest attempt before this one that left anything.
-std::optional<fs::path> attempt_before(const fs::path& trial, std::uint64_t attempt) {
-  std::optional<std::uint64_t> highest;
+std::optional<fs::path> attempt_before(const fs::path& trial, engine::AttemptNumber attempt) {
+  std::pair<engine::AttemptNumber, engine::LeaseId> highest;
+  std::optional<fs::path> found;
   std::error_code error;
   for (fs::directory_iterator at(trial, error), end; !error && at != end; at.increment(error)) {
     const std::string name = at->path().filename().string();
-    std::uint64_t number = 0;
-    const auto [rest, wrong] = std::from_chars(name.data(), name.data() + name.size(), number);
-    const bool is_number = wrong == std::errc() && rest == name.data() + name.size();
-    if (is_number && number < attempt && number >= highest.value_or(0)) {
-      highest = number;
+    const auto label = engine::read_attempt_label(name);
+    if (label && label->first < attempt && (!found || *label > highest)) {
+      highest = *label;
+      found = trial / name;
     }
   }
-  return highest ? std::optional(trial / std::to_string(*highest)) : std::nullopt;
+  return found;
 }
 
 Status copy_content(const fs::path& from, const fs::path& to) {
@@ -112,7 +111,7 @@ Status copy_content(const fs::path& from, const fs::path& to) {
 Status lay_output(const Channel& channel, const LaunchSpec& spec, const fs::path& link) {
   const fs::path trial = fs::path(channel.path) / std::to_string(spec.key.experiment.number()) /
                          std::to_string(spec.key.trial.number());
-  const fs::path place = trial / std::to_string(spec.key.attempt.number());
+  const fs::path place = trial / engine::label_of(spec.key);
   if (spec.rendezvous.rank > 0) {
     // Rank 0 lays it for all. Where they share it, this one may come when the others have written there.
     const Status made = make_directories(place);
@@ -126,7 +125,7 @@ Status lay_output(const Channel& channel, const LaunchSpec& spec, const fs::path
     return made;
   }
   if (channel.pre_download) {
-    if (const auto before = attempt_before(trial, spec.key.attempt.number())) {
+    if (const auto before = attempt_before(trial, spec.key.attempt)) {
       if (const Status copied = copy_content(*before, place); !copied) {
         return copied;
       }

@@ -244,7 +244,7 @@ Status claim(const fs::path& experiment, const AttemptKey& key, std::uint64_t st
   }
   // No other worker's of this name.
   const fs::path own = owner.string() + "." + std::to_string(store) + "-" + std::to_string(key.trial.number()) + "-" +
-                       std::to_string(key.attempt.number());
+                       engine::label_of(key);
   if (const Status written = write_file(own, proto::checkpoint_owner(store), true); !written) {
     return written;
   }
@@ -321,7 +321,7 @@ Result<std::optional<CheckpointReport>> publish(const fs::path& from, const fs::
 
 fs::path checkpoint_place(const fs::path& root, const AttemptKey& key, Units step) {
   return root / std::to_string(key.experiment.number()) / std::to_string(key.trial.number()) /
-         (std::to_string(key.attempt.number()) + "-" + std::to_string(count(step)));
+         (engine::label_of(key) + "-" + std::to_string(count(step)));
 }
 
 Status verify_checkpoint(const fs::path& place) {

@@ -144,7 +144,8 @@ Result<std::vector<fs::path>> attempt_paths(const fs::path& attempts) {
   for (fs::directory_iterator at(attempts, error), end; !error && at != end; at.increment(error)) {
     const std::string name = at->path().filename().string();
     const bool ours = std::count(name.begin(), name.end(), '-') == 2 &&
-                      name.find_first_not_of("0123456789-") == std::string::npos;
+                      name.find_first_not_of("0123456789-.") == std::string::npos &&
+                      engine::read_attempt_label(std::string_view(name).substr(name.rfind('-') + 1));
     if (ours) {
       paths.push_back(at->path());
     }

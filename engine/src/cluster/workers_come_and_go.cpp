@@ -65,7 +65,7 @@ std::vector<Remains> remains_among(const std::vector<HeldAttempt>& held) {
 
 /// Whether this store can have granted it. If not, it comes from the future of an older copy.
 bool in_the_log(const World& world, const TrialRecord& trial, const AttemptKey& key) {
-  return key.attempt.number() <= trial.attempts && key.lease.number() <= world.last_lsn.number();
+  return key.attempt.number() <= trial.attempts && world.numbering.has_given(key.lease.number(), world.last_lsn);
 }
 
 WelcomeWorker welcome(const World& world, WorkerId id, const JoinWorker& command) {

@@ -136,6 +136,11 @@ struct Reader {
     const std::string missing = trial(event.experiment, event.trial);
     return !missing.empty() || event.worker == WorkerId{} ? missing : worker(event.worker);
   }
+  std::string operator()(const StoreRestored& event) const {
+    return world.numbering.may_begin_anew(world.last_lsn, event.numbers_from)
+               ? ""
+               : "the numbers from " + std::to_string(event.numbers_from) + " on are given out already";
+  }
   std::string operator()(const CheckpointsCollected& event) const { return trial(event.experiment, event.trial); }
   std::string operator()(const CheckpointsDeleted& event) const { return experiment(event.experiment); }
   std::string operator()(const WorkerJoined& event) const {

@@ -14,6 +14,11 @@ void Applier::touch_all() const {
   }
 }
 
+void Applier::operator()(const StoreRestored& restored) const {
+  // This event's own Lsn may have been a lease's in what is lost.
+  world.numbering.begin_anew(Lsn(event.lsn.number() - 1), restored.numbers_from);
+}
+
 void touch(World& world, ExperimentRecord& record) {
   if (!record.on_agenda) {
     record.on_agenda = true;

@@ -49,7 +49,7 @@ void count_failure(TrialRecord& trial, const ExitReport& exit, const std::string
 void Applier::operator()(const LeaseGranted& granted) const {
   ExperimentRecord& record = experiment(granted.experiment);
   TrialRecord& trial = record.trials[granted.trial.number()];
-  const LeaseId lease(event.lsn.number());
+  const LeaseId lease = lease_id();
   const AttemptKey key{granted.experiment, granted.trial, granted.attempt, lease};
   move(record, trial, TrialMove::lease);
   LiveAttempt live;
@@ -83,7 +83,7 @@ void Applier::operator()(const AttemptAdopted& adopted) const {
     live.checkpoint_at = event.at;
   }
   live.key = adopted.key;
-  live.key.lease = LeaseId(event.lsn.number());
+  live.key.lease = lease_id();
   live.origin = adopted.key.lease;
   live.worker = adopted.worker;
   live.slots = adopted.slots;
@@ -92,7 +92,7 @@ void Applier::operator()(const AttemptAdopted& adopted) const {
   live.started = true;
   live.leased_at = event.at;
   if (adopted.trains_on) {
-    live.decision = Decision{event.lsn, Directive::train_on, trial.length};
+    live.decision = Decision{decision_id(), Directive::train_on, trial.length};
   }
   trial.attempts = std::max(trial.attempts, static_cast<std::uint32_t>(adopted.key.attempt.number()));
   forget_lost(trial);

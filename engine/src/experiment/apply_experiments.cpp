@@ -59,7 +59,7 @@ void Applier::operator()(const ExperimentPaused& paused) const {
   record.state = ExperimentState::paused;
   for (const TrialNumber number : record.running) {
     TrialRecord& trial = record.trials[number.number()];
-    decide(trial, event.lsn, Directive::pause, trial.length);
+    decide(trial, decision_id(), Directive::pause, trial.length);
   }
 }
 
@@ -89,7 +89,7 @@ void Applier::operator()(const ExperimentStopping& stopping) const {
   record.reason = stopping.reason;
   for (const TrialNumber number : record.running) {
     TrialRecord& trial = record.trials[number.number()];
-    decide(trial, event.lsn, stopping.at_once ? Directive::kill : Directive::stop, trial.length);
+    decide(trial, decision_id(), stopping.at_once ? Directive::kill : Directive::stop, trial.length);
   }
 }
 
@@ -127,7 +127,7 @@ void Applier::pause_excess(ExperimentRecord& record) const {
   });
   for (std::size_t i = staying.size(); i > allowed; --i) {
     TrialRecord& trial = record.trials[staying[i - 1].number()];
-    decide(trial, event.lsn, Directive::pause, trial.length);
+    decide(trial, decision_id(), Directive::pause, trial.length);
   }
 }
 

@@ -58,7 +58,7 @@ void Applier::operator()(const TrialPromoted& promoted) const {
   trial.length = promoted.length;
   trial.reason = promoted.reason;
   if (promoted.in_place) {
-    decide(trial, event.lsn, Directive::train_on, promoted.length);
+    decide(trial, decision_id(), Directive::train_on, promoted.length);
   } else {
     record.pending.insert(promoted.trial);
   }
@@ -79,7 +79,7 @@ void Applier::operator()(const TrialPaused& paused) const {
   trial.reason = paused.reason;
   trial.awaits_resume = paused.reason.why == Reason::Why::user;
   if (!trial.awaits_resume) {
-    decide(trial, event.lsn, Directive::pause, trial.length);
+    decide(trial, decision_id(), Directive::pause, trial.length);
   }
 }
 
@@ -120,7 +120,7 @@ void Applier::operator()(const TrialEnded& ended) const {
   trial.ended_at = event.at;
   trial.mishaps.reset();
   note_settled(record, ended.trial);
-  decide(trial, event.lsn, record.stop_at_once ? Directive::kill : Directive::stop, trial.length);
+  decide(trial, decision_id(), record.stop_at_once ? Directive::kill : Directive::stop, trial.length);
   const Reason::Why why = ended.reason.why;
   if (why != Reason::Why::early_exit && why != Reason::Why::user && why != Reason::Why::experiment_end) {
     record.searcher->hear(TrialWasClosed{ended.trial});

@@ -128,7 +128,7 @@ void give_orders(Step& step) {
   auto& orders = step.effects().orders;
   for (const auto& [experiment, number] : touched_by(world, step.effects().events)) {
     const TrialRecord& trial = trial_of(world, experiment, number);
-    if (!trial.live || !trial.live->decision || trial.live->decision->id < step.first()) {
+    if (!trial.live || !trial.live->decision || trial.live->decision->id.number() < world.numbering.of(step.first())) {
       continue;
     }
     const LiveAttempt& live = *trial.live;
@@ -148,7 +148,7 @@ void give_orders(Step& step) {
     }
     const auto* granted = std::get_if<LeaseGranted>(&event.body);
     if (granted != nullptr) {
-      const AttemptKey key{granted->experiment, granted->trial, granted->attempt, LeaseId(event.lsn.number())};
+      const AttemptKey key{granted->experiment, granted->trial, granted->attempt, world.numbering.lease_of(event.lsn)};
       orders.emplace_back(LaunchAttempt{granted->worker, launch_spec_of(world, key, granted->worker)});
       for (const Place& other : granted->others) {
         orders.emplace_back(LaunchAttempt{other.worker, launch_spec_of(world, key, other.worker)});

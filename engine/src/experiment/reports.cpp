@@ -29,7 +29,7 @@ Standing standing_of(const World& world, const AttemptKey& key, WorkerId worker)
     return Standing::unknown;
   }
   const TrialRecord& trial = found->second.trials[key.trial.number()];
-  if (key.lease.number() > world.last_lsn.number() || key.attempt.number() > trial.attempts) {
+  if (!world.numbering.has_given(key.lease.number(), world.last_lsn) || key.attempt.number() > trial.attempts) {
     return Standing::unknown;
   }
   if (trial.live && trial.live->key == key) {

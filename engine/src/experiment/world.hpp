@@ -10,6 +10,7 @@
 #include "hpsearch/engine/cluster/worker.hpp"
 #include "hpsearch/engine/experiment/events.hpp"
 #include "hpsearch/engine/experiment/experiment_record.hpp"
+#include "hpsearch/engine/experiment/numbering.hpp"
 #include "hpsearch/engine/scheduler/plan.hpp"
 #include "hpsearch/engine/searcher.hpp"
 #include "scheduler/agenda.hpp"
@@ -32,6 +33,7 @@ struct World {
   std::uint64_t last_trial_id = 0;
   Lsn last_lsn;
   Instant last_instant;
+  Numbering numbering;
 };
 
 [[nodiscard]] inline TrialRecord& trial_of(World& world, ExperimentId experiment, TrialNumber trial) {

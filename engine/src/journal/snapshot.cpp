@@ -456,6 +456,36 @@ Status load_experiment(const Value& saved, World& world) {
   return Done{};
 }
 
+std::string save_numbering(const Numbering& numbering) {
+  DigitWriter numbers;
+  numbers.count(numbering.spans().size());
+  for (const Numbering::Span& span : numbering.spans()) {
+    numbers.count(span.behind.number());
+    numbers.count(span.from);
+  }
+  return numbers.take();
+}
+
+/// `saved`: nullptr for a log that was never restored.
+bool load_numbering(const Value* saved, Numbering& numbering) {
+  if (saved == nullptr) {
+    return true;
+  }
+  if (saved->as_text() == nullptr) {
+    return false;
+  }
+  DigitReader numbers(*saved->as_text());
+  for (std::uint64_t left = numbers.count(); left > 0 && numbers.good(); --left) {
+    const Lsn behind(numbers.count());
+    const std::uint64_t from = numbers.count();
+    if (!numbering.may_begin_anew(behind, from)) {
+      return false;
+    }
+    numbering.begin_anew(behind, from);
+  }
+  return numbers.finished();
+}
+
 }  // namespace
 
 Value save_world(const World& world) {
@@ -471,10 +501,14 @@ Value save_world(const World& world) {
   for (const auto& [id, record] : world.experiments) {
     experiments.push_back(save_experiment(record));
   }
-  return Value::Map{{"format", format},
-                    {"numbers", numbers.take()},
-                    {"workers", std::move(workers)},
-                    {"experiments", std::move(experiments)}};
+  Value::Map saved{{"format", format},
+                   {"numbers", numbers.take()},
+                   {"workers", std::move(workers)},
+                   {"experiments", std::move(experiments)}};
+  if (!world.numbering.spans().empty()) {
+    saved["restored"] = save_numbering(world.numbering);
+  }
+  return saved;
 }
 
 Status load_world(const Value& saved, World& world) {
@@ -491,6 +525,9 @@ Status load_world(const Value& saved, World& world) {
   world.last_lsn = Lsn(numbers.count());
   world.last_instant = Instant::from_micros(numbers.integer());
   world.last_trial_id = numbers.count();
+  if (!load_numbering(saved.at_path("restored"), world.numbering)) {
+    return corrupt("how its leases are numbered is malformed");
+  }
   const Value::List& workers = texts.list("workers");
   const Value::List& experiments = texts.list("experiments");
   if (!texts.good() || !numbers.finished()) {

@@ -15,8 +15,9 @@ namespace {
 using engine::Duration;
 using engine::Instant;
 
-// Checks that look at everything are made so often, in things that happened.
+// Checks that look at everything are made so often, in things that happened; in one life of a hundred after each.
 constexpr std::uint64_t look_closely_every = 512;
+constexpr std::uint64_t lives_looked_at_closely = 100;
 // Healed, a search must end within this: every training left, one after the other, and the longest waits.
 constexpr Duration bounded_end = Duration::seconds(10LL * 24 * 3'600);
 // Two frames of the largest size per window: what one connection may have under way.
@@ -34,7 +35,7 @@ class Cluster {
                                           ? StoreKind::sqlite
                                           : StoreKind::model)),
         lost_after_(Duration::seconds(static_cast<std::int64_t>(60 + draw_.below(600)))),
-        network_(time_, faults_, seed_, workers_wanted_ + 1,
+        network_(time_, faults_, seed_, workers_wanted_ + 2, 2,
                  {[this](const net::Peer& peer, std::size_t worker, const Frame& frame) {
                     if (foreign_answers_) {
                       if (worker < workers_.size()) {
@@ -51,8 +52,9 @@ class Cluster {
                 engine::Patience{std::min(Duration::seconds(45), lost_after_), lost_after_}, store_, seed_),
         users_(time_, faults_, daemon_, promises_, seed_),
         stranger_(time_, faults_, network_, promises_, workers_wanted_, seed_),
+        liar_(time_, faults_, network_, promises_, workers_wanted_ + 1, seed_),
         foreign_(network_),
-        heard_(workers_wanted_ + 1) {
+        heard_(workers_wanted_ + 2) {
     for (std::size_t number = 0; number < workers_wanted_; ++number) {
       workers_.push_back(std::make_unique<WorkerNode>(time_, faults_, network_, promises_, bereaved_, number,
                                                       1 + draw_.below(3), seed_));
@@ -100,7 +102,7 @@ class Cluster {
       if (!time_.step()) {
         promises_.break_because("I7: nothing is left to happen");
       }
-      if (time_.happened() % look_closely_every == 0) {
+      if (seed_ % lives_looked_at_closely == 1 || time_.happened() % look_closely_every == 0) {
         look_closely();
       }
     }
@@ -149,6 +151,8 @@ class Cluster {
   void hear(std::size_t worker, const Frame& frame) {
     if (worker == workers_.size()) {
       stranger_.hear(frame);
+    } else if (worker > workers_.size()) {
+      liar_.hear(frame);
     } else {
       workers_[worker]->hear(frame);
     }
@@ -282,6 +286,9 @@ class Cluster {
       case Fault::second_name:
         stranger_.act(fault, worker.uid());
         return;
+      case Fault::lying_worker:
+        liar_.lie();
+        return;
       case Fault::user_pause:
       case Fault::user_cancel:
       case Fault::user_kill:
@@ -351,7 +358,7 @@ class Cluster {
            std::all_of(live->experiments().begin(), live->experiments().end(),
                        [](const auto& entry) { return engine::is_ended(entry.second.state); }) &&
            std::all_of(live->workers().begin(), live->workers().end(),
-                       [](const auto& entry) { return entry.second.remains.empty(); });
+                       [](const auto& entry) { return entry.second.remains.empty() || entry.second.uid == liar_uid; });
   }
   std::string what_is_left() const {
     std::string text;
@@ -370,7 +377,7 @@ class Cluster {
       }
     }
     for (const auto& [id, worker] : promises_.fold().workers()) {
-      if (!worker.remains.empty()) {
+      if (!worker.remains.empty() && worker.uid != liar_uid) {
         text += "slots of worker " + std::to_string(id.number()) + " are in quarantine; ";
       }
     }
@@ -408,6 +415,7 @@ class Cluster {
   std::vector<std::unique_ptr<WorkerNode>> workers_;
   Users users_;
   Stranger stranger_;
+  Liar liar_;
   ForeignStore foreign_;
   bool foreign_answers_ = false;
   std::vector<std::vector<Instant>> heard_;  // Of each worker: when.

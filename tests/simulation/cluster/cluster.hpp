@@ -11,6 +11,7 @@
 
 #include "simulation/cluster/daemon_node.hpp"
 #include "simulation/cluster/faults.hpp"
+#include "simulation/cluster/liar.hpp"
 #include "simulation/cluster/network.hpp"
 #include "simulation/cluster/promises.hpp"
 #include "simulation/cluster/stranger.hpp"

@@ -82,6 +82,8 @@ constexpr std::array<FaultKind, fault_count> kinds{{
     {Fault::orphans_are_ended, "orphans_are_ended", share, 0.05, 0.9},
     {Fault::orphans_pause_at_their_rung, "orphans_pause_at_their_rung", share, 0.05, 0.9},
     {Fault::daemon_under_load, "daemon_under_load", share, 0.05, 0.9},
+    {Fault::frame_overtaken, "frame_overtaken", share, 0.001, 0.1},
+    {Fault::lying_worker, "lying_worker", per_hour, 2, 240},
 }};
 
 std::string short_number(double value) {

@@ -96,8 +96,10 @@ enum class Fault : std::uint8_t {
   orphans_are_ended,
   orphans_pause_at_their_rung,
   daemon_under_load,
+  frame_overtaken,
+  lying_worker,
 };
-inline constexpr std::size_t fault_count = static_cast<std::size_t>(Fault::daemon_under_load) + 1;
+inline constexpr std::size_t fault_count = static_cast<std::size_t>(Fault::lying_worker) + 1;
 
 /// How a fault's rate is to be read.
 enum class Rate : std::uint8_t {

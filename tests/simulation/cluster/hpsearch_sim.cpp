@@ -31,8 +31,8 @@ constexpr std::string_view usage = R"(hpsearch-sim: a whole cluster on virtual t
   --jobs N               threads; each runs its own seeds (default: one per processor)
   --seconds S            begin no more seeds after S seconds
   --cold-is-failure      exit status 1 when a fault or a rare situation never came up
-  --digest               print each seed's digest
-  --trace                write what happens to stderr
+  --digest               print each seed's digest and the options drawn from it
+  --trace                write what happens to stderr, and the options too
 )";
 
 struct Settings {
@@ -203,6 +203,9 @@ class Runs {
     }
     if (settings_.digest) {
       std::cout << "seed " << seed << " digest " << std::hex << result.digest << std::dec << '\n';
+    }
+    if (settings_.digest || settings_.run.trace) {
+      std::cout << "  " << result.options << '\n';
     }
     if (!result.broken.empty()) {
       ++total_.failed;

@@ -40,6 +40,7 @@ struct KeptAttempt {
   bool terminated = false;
   bool killed = false;
   bool stuck = false;              ///< It survives SIGKILL, says its keeper.
+  engine::Instant began_at;        ///< The program did.
   engine::Instant said_at;         ///< It said or heard something then, or began.
   std::uint64_t questions = 0;
   std::optional<workers::QuestionId> open_question;

@@ -16,11 +16,13 @@ constexpr Duration try_again = Duration::seconds(2);
 
 }  // namespace
 
-Network::Network(VirtualTime& time, Faults& faults, std::uint64_t seed, std::size_t workers, Ends ends)
+Network::Network(VirtualTime& time, Faults& faults, std::uint64_t seed, std::size_t workers,
+                 std::size_t dishonest, Ends ends)
     : time_(time),
       faults_(faults),
       draw_(seed, engine::TrialNumber(0), "network"),
       ends_(std::move(ends)),
+      honest_(workers - dishonest),
       cables_(workers) {
 }
 
@@ -30,6 +32,14 @@ Duration Network::delay() {
     return usual + Duration::micros(static_cast<std::int64_t>(draw_.below(12'000'000)));
   }
   return usual;
+}
+
+Instant Network::due(Instant& last) {
+  const Instant in_order = std::max(last + Duration::micros(1), time_.now() + delay());
+  if (faults_.strikes(Fault::frame_overtaken)) {
+    return in_order + Duration::micros(static_cast<std::int64_t>(draw_.below(3'000'000)));
+  }
+  return last = in_order;
 }
 
 void Network::mix(const proto::Bytes& frame, std::uint64_t salt) {
@@ -44,7 +54,7 @@ void Network::mix(const proto::Bytes& frame, std::uint64_t salt) {
 
 bool Network::honest(const net::Peer& peer) const {
   const auto found = by_peer_.find(peer);
-  return found != by_peer_.end() && found->second->worker + 1 < cables_.size();
+  return found != by_peer_.end() && found->second->worker < honest_;
 }
 
 bool Network::same_worker(const net::Peer& a, const net::Peer& b) const {
@@ -185,8 +195,7 @@ void Network::carry_up(const Held& connection, const Frame& frame) {
   if (faults_.strikes(Fault::frame_lost)) {
     return;
   }
-  const Instant due = std::max(connection->last_up + Duration::micros(1), time_.now() + delay());
-  connection->last_up = due;
+  const Instant due = this->due(connection->last_up);
   most_under_way_ = std::max(most_under_way_, connection->under_way += frame->size());
   const bool twice = faults_.strikes(Fault::frame_duplicated);
   time_.at(due, [this, connection, frame] {
@@ -223,8 +232,7 @@ void Network::carry_down(const Held& connection, const Frame& frame) {
   if (faults_.strikes(Fault::frame_lost)) {
     return;
   }
-  const Instant due = std::max(connection->last_down + Duration::micros(1), time_.now() + delay());
-  connection->last_down = due;
+  const Instant due = this->due(connection->last_down);
   most_under_way_ = std::max(most_under_way_, connection->under_way += frame->size());
   const bool twice = faults_.strikes(Fault::frame_duplicated);
   time_.at(due, [this, connection, frame] {

@@ -33,7 +33,8 @@ struct Frame {
 /// arrive in order or, when it breaks, not at all; those of an old connection may arrive after those of a newer
 /// one; who sends into a broken one may not notice; the DEALER connects again by itself, as another peer.
 ///
-/// Beyond that, as TCP does not: single frames are lost or come twice, and frames of older sessions are played back.
+/// Beyond that, as TCP does not: single frames are lost, come twice or are overtaken by later ones, and frames of older
+/// sessions are played back.
 class Network {
  public:
   struct Ends {
@@ -41,8 +42,9 @@ class Network {
     std::function<void(std::size_t worker, const Frame& frame)> worker;
   };
 
-  /// The last of the `workers` is a stranger.
-  Network(VirtualTime& time, Faults& faults, std::uint64_t seed, std::size_t workers, Ends ends);
+  /// The last `dishonest` of the `workers` are strangers and liars.
+  Network(VirtualTime& time, Faults& faults, std::uint64_t seed, std::size_t workers,
+          std::size_t dishonest, Ends ends);
   [[nodiscard]] bool honest(const net::Peer& peer) const;
   /// Connections that broke belong to nobody's worker any more, so to the same as all others.
   [[nodiscard]] bool same_worker(const net::Peer& a, const net::Peer& b) const;
@@ -99,6 +101,8 @@ class Network {
   };
 
   [[nodiscard]] engine::Duration delay();
+  /// When what leaves now arrives: behind what left before it, as `last` says.
+  [[nodiscard]] engine::Instant due(engine::Instant& last);
   static void remember(std::deque<Frame>& past, const Frame& frame);
   void establish(const Held& connection);
   void open(const Held& connection);
@@ -116,6 +120,7 @@ class Network {
   Ends ends_;
   std::function<void(const std::string&)> tell_;
   bool listening_ = false;
+  std::size_t honest_;  // So many are, the first.
   std::uint64_t peers_ = 0;
   std::vector<Cable> cables_;
   std::map<net::Peer, Held> by_peer_;

@@ -93,6 +93,10 @@ std::string_view name_of(Probe probe) noexcept {
       return "granted_less_credit";
     case Probe::granted_more_credit_again:
       return "granted_more_credit_again";
+    case Probe::other_reports_under_used_numbers:
+      return "other_reports_under_used_numbers";
+    case Probe::programs_ran_on_for_a_day_without_a_daemon:
+      return "programs_ran_on_for_a_day_without_a_daemon";
   }
   return "";
 }

@@ -1,8 +1,6 @@
 #include "simulation/cluster/promises.hpp"
 
 #include <algorithm>
-#include <bit>
-#include <cmath>
 #include <utility>
 #include <variant>
 
@@ -20,10 +18,6 @@ using engine::Lsn;
 std::string spelled(const AttemptKey& key) {
   return "experiment " + std::to_string(key.experiment.number()) + " trial " + std::to_string(key.trial.number()) +
          " attempt " + std::to_string(key.attempt.number()) + " lease " + std::to_string(key.lease.number());
-}
-
-bool same_number(double a, double b) {
-  return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b) || (std::isnan(a) && std::isnan(b));
 }
 
 std::string first_difference(const std::string& a, const std::string& b) {
@@ -340,7 +334,13 @@ void Promises::note(const engine::MemberExited& exited) {
       break_because("I2: a member of " + spelled(exited.key) + " exits twice");
     }
   }
-  if (over && witness_.running(exited.key, uid_of(exited.worker))) {
+  const std::string uid = uid_of(exited.worker);
+  if (uid != liar_uid) {
+    if (const std::string wrong = ledger_.compare_end(exited.key, uid, exited.exit); !wrong.empty()) {
+      break_because("I2: a member of " + spelled(exited.key) + " " + wrong);
+    }
+  }
+  if (over && witness_.running(exited.key, uid)) {
     break_because("I6: a member of " + spelled(exited.key) + " is said to have ended, and runs");
   }
 }
@@ -401,7 +401,12 @@ void Promises::note(const engine::AttemptAdopted& adopted, Lsn lsn) {
   AttemptKey key = adopted.key;
   key.lease = engine::LeaseId(lsn.number());
   Attempt attempt = found->second;
-  if (adopted.upto != attempt.seq) {
+  if (adopted.worker != attempt.worker) {
+    break_because("I3: " + spelled(adopted.key) + " is given to a worker that never had it");
+  }
+  if (uid_of(adopted.worker) == liar_uid) {
+    attempt.seq = adopted.upto;  // It had forgotten some, says it.
+  } else if (adopted.upto != attempt.seq) {
     break_because("I2: " + spelled(adopted.key) + " is adopted behind report " + std::to_string(adopted.upto) +
                   ", and had report " + std::to_string(attempt.seq));
   }
@@ -433,7 +438,12 @@ void Promises::note(const engine::ReportTaken& taken) {
                   std::to_string(attempt.seq));
   }
   attempt.seq = taken.seq;
-  check_measured(taken, attempt);
+  const std::string uid = uid_of(attempt.worker);
+  if (uid != liar_uid) {
+    if (const std::string wrong = ledger_.compare(attempt.origin, uid, taken.report); !wrong.empty()) {
+      break_because("I2: " + spelled(taken.key) + " " + wrong);
+    }
+  }
   if (const auto* exit = std::get_if<engine::ExitReport>(&taken.report)) {
     attempt.exited = attempt.others.empty();
     attempt.first_gone = true;
@@ -441,35 +451,9 @@ void Promises::note(const engine::ReportTaken& taken) {
       told_to_end(taken.key);
     }
     const bool over = exit->cause != engine::ExitReport::Cause::could_not_start && !exit->unkillable;
-    if (over && witness_.running(attempt.origin, uid_of(attempt.worker))) {
+    if (over && witness_.running(attempt.origin, uid)) {
       break_because("I6: " + spelled(taken.key) + " is said to have ended, and runs");
     }
-    if (exit->cause == engine::ExitReport::Cause::lost) {
-      return;  // With whoever kept it went what it had not yet written down.
-    }
-    const auto said = ledger_.find(attempt.origin);
-    const std::size_t in_all = said == ledger_.end() ? 0 : said->second.size();
-    if (attempt.measured != in_all) {
-      break_because("I2: " + spelled(taken.key) + " measured " + std::to_string(in_all) + " values, and " +
-                    std::to_string(attempt.measured) + " are in the log");
-    }
-  }
-}
-
-void Promises::check_measured(const engine::ReportTaken& taken, Attempt& attempt) {
-  const auto* metrics = std::get_if<engine::MetricsReport>(&taken.report);
-  if (metrics == nullptr) {
-    return;
-  }
-  const auto said = ledger_.find(attempt.origin);
-  if (said == ledger_.end() || attempt.measured >= said->second.size()) {
-    break_because("I2: " + spelled(taken.key) + " has more values in the log than its program said");
-    return;
-  }
-  const auto& [step, score] = said->second[attempt.measured++];
-  if (metrics->step != step || metrics->metrics.size() != 1 || !same_number(metrics->metrics[0].second, score)) {
-    break_because("I2: value " + std::to_string(attempt.measured) + " of " + spelled(taken.key) +
-                  " is not what its program said");
   }
 }
 
@@ -566,24 +550,23 @@ void Promises::said(const proto::FromDaemon& message) {
   }
 }
 
+bool Promises::belongs_to_another(const AttemptKey& origin, std::string_view uid) const {
+  const auto found = attempts_.find(present(origin));
+  return found != attempts_.end() && !over(present(origin)) && uid_of(found->second.worker) != uid &&
+         std::none_of(found->second.others.begin(), found->second.others.end(),
+                      [&](const Attempt::Member& member) { return uid_of(member.worker) == uid; });
+}
+
 void Promises::answered(Lsn lsn) {
   if (lsn > durable_) {
     break_because("I1: a user was answered before event " + std::to_string(lsn.number()) + " was durable");
   }
 }
 
-void Promises::program_said(const AttemptKey& key, engine::Units step, double score) {
-  ledger_[key].emplace_back(step, score);
-}
-
-void Promises::program_said_invalid(const AttemptKey& key) {
-  said_invalid_.insert(key);
-}
-
 void Promises::program_signalled(const AttemptKey& origin, bool own) {
   const AttemptKey key = present(origin);
   const auto found = attempts_.find(key);
-  if (own || over(key) || said_invalid_.contains(origin)) {
+  if (own || over(key) || ledger_.has_said_invalid(origin)) {
     return;
   }
   if (found != attempts_.end()) {

@@ -14,17 +14,21 @@
 
 #include "hpsearch/engine/engine.hpp"
 #include "hpsearch/proto/wire.hpp"
+#include "simulation/cluster/ledger.hpp"
 #include "simulation/cluster/virtual_time.hpp"
 
 namespace hpsearch::simulation {
 
 /// By this uid a stranger says that it has seen a later start of the daemon.
 inline constexpr std::string_view who_has_seen_a_later_daemon = "who has seen a later daemon";
+/// By this one a worker goes that lies about its own work: of that nobody keeps a ledger.
+inline constexpr std::string_view liar_uid = "liar";
 
 /// What the cluster promises, checked from outside: told what became durable, what left the daemon, and what
 /// happened to programs, it says which promise was broken first.
 ///
-/// It keeps a second engine, the fold of what is durable, and a ledger of what the programs really said.
+/// It keeps a second engine, the fold of what is durable, and compares what takes effect with the ledger of what the
+/// programs really did.
 class Promises {
  public:
   explicit Promises(VirtualTime& time);
@@ -64,8 +68,7 @@ class Promises {
   };
   void ask(Witness witness) { witness_ = std::move(witness); }
 
-  void program_said(const engine::AttemptKey& key, engine::Units step, double score);
-  void program_said_invalid(const engine::AttemptKey& key);
+  [[nodiscard]] Ledger& ledger() noexcept { return ledger_; }
   /// `own`: the worker was asked to stop, or lost its own memory of the attempt.
   void program_signalled(const engine::AttemptKey& origin, bool own);
 
@@ -75,7 +78,6 @@ class Promises {
     engine::WorkerId worker;
     std::vector<engine::SlotIndex> slots;
     std::uint64_t seq = 0;
-    std::size_t measured = 0;
     bool started = false;
     bool lost = false;
     bool exited = false;
@@ -91,6 +93,8 @@ class Promises {
     engine::AttemptKey origin;  ///< As its worker names it: with the lease its program was started under.
   };
   [[nodiscard]] const std::map<engine::AttemptKey, Attempt>& attempts() const noexcept { return attempts_; }
+  /// It is not over, and the worker with this uid has no part of it.
+  [[nodiscard]] bool belongs_to_another(const engine::AttemptKey& origin, std::string_view uid) const;
   [[nodiscard]] const engine::Engine& fold() const noexcept { return fold_; }
   [[nodiscard]] std::uint64_t digest() const noexcept { return digest_; }
   [[nodiscard]] std::uint64_t events() const noexcept { return durable_.number(); }
@@ -117,7 +121,6 @@ class Promises {
   /// "" when nobody knows the worker.
   [[nodiscard]] std::string uid_of(engine::WorkerId worker) const;
   void note(const engine::AttemptAdopted& adopted, engine::Lsn lsn);
-  void check_measured(const engine::ReportTaken& taken, Attempt& attempt);
   /// The fold's fingerprint.
   const std::string& durable_state();
   [[nodiscard]] bool over(const engine::AttemptKey& key) const;
@@ -147,8 +150,7 @@ class Promises {
   std::set<engine::AttemptKey> held_and_heard_;  // When the group that was offered last gave them up.
   std::set<engine::WorkerId> lost_workers_;
   std::set<engine::WorkerId> quarantined_;
-  std::map<engine::AttemptKey, std::vector<std::pair<engine::Units, double>>> ledger_;
-  std::set<engine::AttemptKey> said_invalid_;
+  Ledger ledger_;
 };
 
 }  // namespace hpsearch::simulation

@@ -224,6 +224,9 @@ void WorkerNode::hear(const Frame& frame) {
     auto decoded = proto::decode_from_daemon(*frame);
     if (decoded) {
       note_credit(decoded->message);
+      if (std::holds_alternative<proto::Welcome>(decoded->message)) {
+        note_a_day_alone();
+      }
       push(FrameReceived{*std::move(decoded)});
     }
   });
@@ -243,6 +246,16 @@ void WorkerNode::note_credit(const proto::FromDaemon& message) {
     reached(Probe::granted_more_credit_again);
   }
   credit_ = now;
+}
+
+void WorkerNode::note_a_day_alone() {
+  constexpr Duration most_of_a_day = Duration::seconds(20LL * 3'600);
+  const bool ran_on = std::any_of(attempts_.begin(), attempts_.end(), [this](const auto& entry) {
+    return entry.second->runs() && entry.second->began_at < in_session_at_;
+  });
+  if (ran_on && time_.now() - in_session_at_ >= most_of_a_day) {
+    reached(Probe::programs_ran_on_for_a_day_without_a_daemon);
+  }
 }
 
 void WorkerNode::push(Input input) {
@@ -330,12 +343,12 @@ void WorkerNode::launch(const engine::LaunchSpec& spec) {
   const bool speaks = spec.rendezvous.rank == 0;  // Of the others nothing but their end counts.
   world.measured = [this, key = spec.key, speaks](engine::Units step, double score) {
     if (speaks) {
-      promises_.program_said(key, step, score);
+      promises_.ledger().measured(key, step, score);
     }
   };
   world.said_invalid = [this, key = spec.key, speaks] {
     if (speaks) {
-      promises_.program_said_invalid(key);
+      promises_.ledger().said_invalid(key);
     }
   };
   world.peer_is_gone = [this, key = spec.key] { return bereaved_.contains(key); };
@@ -346,6 +359,7 @@ void WorkerNode::launch(const engine::LaunchSpec& spec) {
   };
   kept->launched = true;
   kept->kept = true;
+  kept->began_at = time_.now();
   kept->said_at = time_.now();
   kept->training = std::make_unique<Training>(time_, faults_, spec, seed_, std::move(world));
   kept->training->start();
@@ -403,6 +417,7 @@ void WorkerNode::hand_in(const Kept& kept) {
 void WorkerNode::program_ended(const Kept& kept, bool by_signal, int code, Duration children) {
   kept->by_signal = by_signal;
   kept->code = code;
+  promises_.ledger().ended(kept->spec.key, uid_, by_signal, code);
   if (by_signal || code != 0) {
     bereave(kept);
   }
@@ -645,10 +660,12 @@ void WorkerNode::carry_out(const PublishCheckpoint& publish) {
     if (faults_.strikes(Fault::checkpoint_fails)) {
       push(CheckpointNotPublished{publish.key, number % 2 == 0, "the checkpoint could not be moved"});
     } else {
-      push(CheckpointPublished{publish.key,
-                               {publish.step, "/checkpoints/" + std::to_string(publish.key.lease.number()) + "/" +
-                                                  std::to_string(engine::count(publish.step)),
-                                1, number}});
+      const engine::CheckpointReport saved{publish.step,
+                                           "/checkpoints/" + std::to_string(publish.key.lease.number()) + "/" +
+                                               std::to_string(engine::count(publish.step)),
+                                           1, number};
+      promises_.ledger().saved(publish.key, saved);
+      push(CheckpointPublished{publish.key, saved});
     }
   });
 }

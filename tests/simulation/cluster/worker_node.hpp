@@ -78,6 +78,7 @@ class WorkerNode {
   [[nodiscard]] bool was_alone_too_long() const;
   void note_broken_devices();
   void note_credit(const proto::FromDaemon& message);
+  void note_a_day_alone();
   void told_to_end(KeptAttempt& kept, const std::string& line);
   void carry_out(const workers::SendMessage& send);
   void carry_out(const workers::StartProgram& start);

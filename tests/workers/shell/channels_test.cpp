@@ -50,6 +50,24 @@ TEST_F(ChannelsOfAGang, LeaveWhatAnotherMemberHasWritten) {
   EXPECT_EQ(text_of(seen / "shard-1"), "of rank 1");
 }
 
+TEST_F(ChannelsOfAGang, OfAnAttemptOfBeforeARestoreAreLeftAlone) {
+  write_text(lay(member(0)) / "metrics.json", "of the lost part of the log, and running still");
+  LaunchSpec again = member(0);
+  again.key = after_a_restore(again.key);
+  lay(again);
+  EXPECT_TRUE(fs::exists(results() / std::to_string(again.key.experiment.number()) / "3" / "1" / "metrics.json"));
+}
+
+TEST_F(ChannelsOfAGang, BeginWithTheOutputOfTheLastAttempt) {
+  LaunchSpec first = member(0);
+  write_text(lay(first) / "log", "of attempt 1");
+  first.key = after_a_restore(first.key);
+  write_text(lay(first) / "log", "of attempt 1, leased after a restore");
+  LaunchSpec second = member(0);
+  second.key = after_a_restore(key_of(3, 2));
+  EXPECT_EQ(text_of(lay(second) / "log"), "of attempt 1, leased after a restore");
+}
+
 TEST_F(ChannelsOfAGang, AreMadeByWhoeverComesFirst) {
   EXPECT_TRUE(fs::is_directory(lay(member(1))));
   EXPECT_TRUE(fs::is_directory(lay(member(0))));

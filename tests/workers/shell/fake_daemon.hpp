@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "hpsearch/engine/experiment/numbering.hpp"
 #include "hpsearch/net/loop.hpp"
 #include "hpsearch/net/zmq_port.hpp"
 #include "hpsearch/proto/wire.hpp"
@@ -160,6 +161,12 @@ class FakeDaemon {
   std::uint64_t stale_frames_ = 0;
   std::map<engine::AttemptKey, std::vector<engine::Report>> reports_;
 };
+
+/// One of the same number that was leased after the daemon's store was brought back from an older copy.
+inline engine::AttemptKey after_a_restore(engine::AttemptKey key) {
+  key.lease = engine::LeaseId(engine::Numbering::first_after_a_restore + key.lease.number());
+  return key;
+}
 
 inline engine::AttemptKey key_of(std::uint64_t trial, std::uint64_t attempt = 1) {
   return {engine::ExperimentId{1}, engine::TrialNumber{trial}, engine::AttemptNumber{attempt},

@@ -173,6 +173,19 @@ TEST(Publisher, TellsAgainOfOneThatWasPublishedAndNotTold) {
   EXPECT_TRUE(other.has_value() && !other->has_value());
 }
 
+TEST(Publisher, LeavesWhatAnAttemptOfBeforeARestoreHasSaved) {
+  const Scratch scratch;
+  const auto publish = [&](const engine::AttemptKey& key, const char* content) {
+    write_text(scratch.path() / "from/weights", content);
+    const auto published = publish_checkpoint(scratch.path() / "from", scratch.path() / "to", key, Units{4});
+    return published && *published ? fs::path((*published)->path) / "weights" : fs::path();
+  };
+  const fs::path before = publish(key_of(0), "before");
+  const fs::path after = publish(after_a_restore(key_of(0)), "after");
+  EXPECT_EQ(text_of(before), "before");
+  EXPECT_EQ(text_of(after), "after");
+}
+
 TEST(Publisher, GoesOnWhereOneWasCutOff) {
   const Scratch scratch;
   const fs::path place = checkpoint_place(scratch.path() / "to", key_of(0), Units{4});
@@ -419,6 +432,22 @@ TEST(States, WhoseAttemptsCannotBeListedAreNotTakenOver) {
   const auto found = state->take_over();
   ASSERT_FALSE(found.has_value());
   EXPECT_EQ(found.error().code, Errc::unavailable);
+}
+
+TEST(States, KeepAttemptsOfBeforeAndAfterARestoreApart) {
+  const Scratch scratch;
+  const auto state = WorkerState::open(scratch.path());
+  const AttemptDirectory before = state->attempt(key_of(0));
+  const AttemptDirectory after = state->attempt(after_a_restore(key_of(0)));
+  EXPECT_NE(before.root(), after.root());
+  for (const AttemptDirectory& directory : {before, after}) {
+    ASSERT_TRUE(directory.make("").has_value());
+    fs::create_directory(directory.spool());  // Whoever sees that it is an attempt cannot read it.
+    const auto found = state->take_over();
+    ASSERT_FALSE(found.has_value()) << "it was taken for something else";
+    EXPECT_NE(found.error().message.find(directory.spool().string()), std::string::npos) << found.error().message;
+    fs::remove(directory.spool());
+  }
 }
 
 TEST(States, KnowTheirSlotsDevices) {

@@ -13,6 +13,7 @@
 #include "hpsearch/engine/experiment/commands.hpp"
 #include "hpsearch/engine/experiment/events.hpp"
 #include "hpsearch/engine/experiment/experiment_record.hpp"
+#include "hpsearch/engine/experiment/numbering.hpp"
 #include "hpsearch/engine/experiment/orders.hpp"
 #include "hpsearch/engine/searcher.hpp"
 
@@ -75,6 +76,7 @@ class Engine {
   [[nodiscard]] std::optional<Instant> next_deadline() const noexcept;
   [[nodiscard]] Lsn last_lsn() const noexcept;
   [[nodiscard]] Instant last_instant() const noexcept;
+  [[nodiscard]] const Numbering& numbering() const noexcept;  ///< Of leases and decisions.
   [[nodiscard]] const std::map<ExperimentId, ExperimentRecord>& experiments() const noexcept;
   [[nodiscard]] const ExperimentRecord* find(ExperimentId experiment) const noexcept;
   [[nodiscard]] const TrialRecord* find(ExperimentId experiment, TrialNumber trial) const noexcept;

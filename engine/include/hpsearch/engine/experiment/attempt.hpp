@@ -26,6 +26,12 @@ struct AttemptKey {
   friend auto operator<=>(const AttemptKey&, const AttemptKey&) = default;
 };
 
+/// What it is called within its trial where files are kept: "2"; "2.LEASE" when it was leased after the store was restored
+/// (Numbering), for the lost part of the log may have had a second attempt too.
+[[nodiscard]] std::string label_of(const AttemptKey& key);
+/// Its attempt's number and lease; lease 0 when the label names none. nullopt: it is no label.
+[[nodiscard]] std::optional<std::pair<AttemptNumber, LeaseId>> read_attempt_label(std::string_view label) noexcept;
+
 /// Metric name (dotted path) → value, sorted by name. Values may be NaN or infinite.
 using Metrics = std::vector<std::pair<std::string, double>>;
 
@@ -86,7 +92,7 @@ enum class Directive : std::uint8_t {
 [[nodiscard]] std::optional<Directive> directive_named(std::string_view name) noexcept;
 
 struct Decision {
-  Lsn id;  ///< Of the event that decided; later decisions have higher ids.
+  Lsn id;  ///< The number (Numbering) of the event that decided; later decisions have higher ids.
   Directive directive = Directive::train_on;
   Units length{};
 };

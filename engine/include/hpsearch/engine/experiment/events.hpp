@@ -153,7 +153,7 @@ struct MemberLost {
 struct GangEnded {
   AttemptKey key;
 };
-/// A worker has an attempt that no lease covered any more, and the trial is given back to it. Its own Lsn is
+/// A worker has an attempt that no lease covered any more, and the trial is given back to it. Its own number is
 /// the new lease.
 struct AttemptAdopted {
   AttemptKey key;  ///< As its worker knows it: with the lease it was started under.
@@ -239,13 +239,19 @@ struct StartPutOff {
   std::string why{};
 };
 
+/// The log so far was copied from a store that may have gone on differently (hpsearch store restore, salvage): leases and
+/// decisions are numbered anew from here (Numbering).
+struct StoreRestored {
+  std::uint64_t numbers_from = 0;  ///< Number = this + Lsn.
+};
+
 using EventBody = std::variant<ExperimentCreated, ExperimentPaused, ExperimentResumed, ExperimentStopping,
                                ExperimentEnded, TrialCreated, TrialPromoted, LengthReached, TrialPaused, TrialQueued,
                                TrialExitedEarly, TrialEnded, LeaseGranted, AttemptStarted, ReportTaken, AttemptLost,
                                WorkerJoined, WorkerLost, LimitsChanged, AttemptAdopted, WorkerQuarantined,
                                WorkerReleased, SlotsQuarantined, SlotsReleased, CheckpointsCollected,
                                CheckpointsDeleted, SlotWithdrawn, SlotRestored, MemberExited, MemberLost, GangEnded,
-                               StartPutOff>;
+                               StartPutOff, StoreRestored>;
 
 struct Event {
   Lsn lsn;     ///< From 1 without gaps.

@@ -1,0 +1,168 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+
+#include "engine/test_cluster.hpp"
+#include "hpsearch/engine/experiment/numbering.hpp"
+
+// A store that was brought back from an older copy. Workers remember what the lost part of its log decided.
+
+namespace hpsearch::engine {
+namespace {
+
+using Fate = WelcomeWorker::Fate;
+
+constexpr std::uint64_t from = std::uint64_t{217'000'000} << 20U;
+
+TEST(Numbers, AreLsnsUntilTheStoreIsRestoredAndNoneIsGivenOutTwice) {
+  Numbering numbering;
+  EXPECT_EQ(numbering.of(Lsn(7)), 7U);
+  EXPECT_TRUE(numbering.has_given(7, Lsn(7)));
+  EXPECT_FALSE(numbering.has_given(8, Lsn(7)));
+  EXPECT_FALSE(numbering.may_begin_anew(Lsn(8), Numbering::first_after_a_restore - 1));
+  ASSERT_TRUE(numbering.may_begin_anew(Lsn(8), from));
+  numbering.begin_anew(Lsn(8), from);
+  EXPECT_EQ(numbering.of(Lsn(8)), 8U);
+  EXPECT_EQ(numbering.of(Lsn(9)), from + 9);
+  EXPECT_TRUE(numbering.has_given(8, Lsn(20)));
+  EXPECT_FALSE(numbering.has_given(9, Lsn(20))) << "the lost part gave that out";
+  EXPECT_FALSE(numbering.has_given(from + 8, Lsn(20)));
+  EXPECT_TRUE(numbering.has_given(from + 20, Lsn(20)));
+  EXPECT_FALSE(numbering.has_given(from + 21, Lsn(20)));
+  EXPECT_FALSE(numbering.may_begin_anew(Lsn(21), from + 21)) << "given out already";
+  ASSERT_TRUE(numbering.may_begin_anew(Lsn(21), 2 * from));
+  numbering.begin_anew(Lsn(21), 2 * from);
+  EXPECT_EQ(numbering.of(Lsn(22)), 2 * from + 22);
+  EXPECT_EQ(numbering.of(Lsn(15)), from + 15);
+  EXPECT_TRUE(numbering.has_given(from + 21, Lsn(30)));
+  EXPECT_FALSE(numbering.has_given(from + 22, Lsn(30)));
+}
+
+TEST(AttemptLabels, NameTheLeaseOfWhatWasLeasedAfterARestoreOnly) {
+  AttemptKey key{ExperimentId(2), TrialNumber(0), AttemptNumber(3), LeaseId(46)};
+  EXPECT_EQ(label_of(key), "3");
+  key.lease = LeaseId(from + 46);
+  EXPECT_EQ(label_of(key), "3." + std::to_string(from + 46));
+  const auto read = read_attempt_label(label_of(key));
+  ASSERT_TRUE(read);
+  EXPECT_EQ(*read, std::pair(key.attempt, key.lease));
+  EXPECT_EQ(read_attempt_label("3"), std::pair(AttemptNumber(3), LeaseId(0)));
+  for (const char* other : {"", ".", "3.", ".4", "x", "3.x", "-3", "3-1", "3.4.5", "18446744073709551616"}) {
+    EXPECT_FALSE(read_attempt_label(other)) << other;
+  }
+}
+
+/// The first `kept` events of a log, brought back, and the cluster that went on without knowing.
+TestCluster restored(const TestCluster& old, std::size_t kept) {
+  TestCluster copy;
+  copy.now = old.now;
+  copy.log.assign(old.log.begin(), old.log.begin() + static_cast<std::ptrdiff_t>(kept));
+  copy.log.push_back({Lsn(kept + 1), old.now, StoreRestored{from}});
+  for (const Event& event : copy.log) {
+    const Status replayed = copy.engine.replay(event);
+    EXPECT_TRUE(replayed) << replayed.error().message;
+  }
+  return copy;
+}
+
+HeldAttempt held(const AttemptKey& key, std::uint64_t reports, Lsn last_decision = Lsn{}) {
+  HeldAttempt attempt;
+  attempt.key = key;
+  attempt.last_seq = reports;
+  attempt.first_seq = reports + 1;
+  attempt.last_decision = last_decision;
+  attempt.slots = {SlotIndex{0}};
+  attempt.length = Units{9};
+  return attempt;
+}
+
+const WelcomeWorker& welcome_in(const Effects& effects) {
+  const auto found = std::find_if(effects.orders.begin(), effects.orders.end(), [](const Order& order) {
+    return std::holds_alternative<WelcomeWorker>(order);
+  });
+  return found != effects.orders.end() ? std::get<WelcomeWorker>(*found)
+                                       : throw std::logic_error("nobody was welcomed");
+}
+
+Fate fate_of(TestCluster& cluster, const std::string& uid, std::uint64_t slots, const HeldAttempt& attempt) {
+  return welcome_in(cluster.step(JoinWorker{uid, uid, 1, slots, "cpu", {attempt}})).attempts.at(0).fate;
+}
+
+struct LostPart : testing::Test {
+  LostPart() {
+    experiment = old.create(random_config(3, 3));
+    old.join("a", 1);
+    lost = old.live(experiment, 0);
+    kept = lost.lease.number() - 1;  // The trial is there, its first lease is not.
+  }
+
+  TestCluster old;
+  ExperimentId experiment;
+  std::size_t kept = 0;
+  AttemptKey lost;
+};
+
+TEST_F(LostPart, IsNotTakenForALeaseOfTheSameNumber) {
+  TestCluster copy = restored(old, kept);
+  copy.join("b", 3);
+  const AttemptKey again = copy.live(experiment, 0);
+  EXPECT_EQ(again.attempt, lost.attempt);
+  EXPECT_NE(again, lost);
+  EXPECT_GT(again.lease.number(), from);
+}
+
+TEST_F(LostPart, StaysOnHoldHoweverLongTheLogGrows) {
+  TestCluster copy = restored(old, kept);
+  EXPECT_EQ(fate_of(copy, "a", 1, held(lost, 4)), Fate::hold);
+  copy.join("b", 3);
+  copy.run_all([](TrialNumber trial) { return static_cast<double>(trial.number()); });
+  ASSERT_GT(copy.engine.last_lsn().number(), lost.lease.number() + 5);
+  EXPECT_EQ(fate_of(copy, "a", 1, held(lost, 4)), Fate::hold) << "its lease looks like one of this log now";
+  const WorkerId worker = copy.engine.workers().begin()->first;
+  const Effects told = copy.step(TakeReports{worker, lost, 5, {MetricsReport{Units{5}, {{"score", 1}}}}});
+  EXPECT_TRUE(std::any_of(told.orders.begin(), told.orders.end(),
+                          [](const Order& order) { return std::holds_alternative<HoldAttempt>(order); }));
+}
+
+TEST(Restored, DecisionsOverrideThoseOfTheLostPart) {
+  TestCluster old;
+  old.join("a", 1);
+  const ExperimentId experiment = old.create(random_config(1, 1));
+  const AttemptKey key = old.live(experiment, 0);
+  const std::size_t kept = old.log.size();
+  for (std::uint64_t length = 1; length < 9; ++length) {
+    old.report(key, length, 1);
+  }
+  old.step(PauseExperiment{experiment});
+  ASSERT_TRUE(old.trial(experiment, 0).live->decision);
+  const Lsn heard = old.trial(experiment, 0).live->decision->id;
+
+  TestCluster copy = restored(old, kept);
+  copy.join("a", 1, 1, {held(key, 8, heard)});
+  copy.step(CancelExperiment{experiment});
+  ASSERT_TRUE(copy.trial(experiment, 0).live && copy.trial(experiment, 0).live->decision);
+  EXPECT_GT(copy.trial(experiment, 0).live->decision->id, heard) << "its worker would not listen";
+}
+
+TEST_F(LostPart, NumbersAreKeptBySnapshots) {
+  TestCluster copy = restored(old, kept);
+  copy.join("b", 3);
+  Engine twin(searchers::registry());
+  const Status loaded = twin.load(copy.engine.save());
+  ASSERT_TRUE(loaded) << loaded.error().message;
+  EXPECT_EQ(twin.numbering().of(Lsn(kept + 5)), from + kept + 5);
+  EXPECT_EQ(twin.save(), copy.engine.save());
+}
+
+TEST_F(LostPart, NumbersThatWereGivenOutAreRefused) {
+  TestCluster copy = restored(old, kept);
+  const Lsn next(copy.engine.last_lsn().number() + 1);
+  const Status again = copy.engine.replay({next, copy.now, StoreRestored{from}});
+  ASSERT_FALSE(again);
+  EXPECT_EQ(again.error().code, Errc::corrupt);
+}
+
+}  // namespace
+}  // namespace hpsearch::engine
