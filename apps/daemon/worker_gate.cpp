@@ -355,10 +355,13 @@ void WorkerGate::take(const net::Peer& peer, WorkerId worker, const proto::FromW
     report_refusal(
         runtime_.perform(engine::TakeReports{worker, reports->key, reports->first_seq, reports->reports}));
   } else if (const auto* ack = std::get_if<proto::DecisionAck>(&message)) {
-    auto& decisions = counterparts_[worker].decisions;
-    const auto told = decisions.find(ack->key);
-    if (told != decisions.end() && told->second.decision.id <= ack->decision) {
-      decisions.erase(told);
+    Counterpart& counterpart = counterparts_[worker];
+    const auto told = counterpart.decisions.find(ack->key);
+    // Who does not have the lease takes what is decided about it for something that is over, and the lease may be on its
+    // way still.
+    const bool has_it = !counterpart.launches.contains(ack->key);
+    if (has_it && told != counterpart.decisions.end() && told->second.decision.id <= ack->decision) {
+      counterpart.decisions.erase(told);
     }
   } else if (const auto* part = std::get_if<proto::LogPart>(&message)) {
     const auto asked = logs_.find(part->request);

@@ -240,6 +240,26 @@ TEST(WorkerGate, DecisionIsToldAgainUntilItIsAcknowledged) {
   EXPECT_TRUE(worker.all<proto::Decide>().empty());
 }
 
+TEST(WorkerGate, DecisionIsNotKnownToWhoDoesNotHaveTheLease) {
+  House house;
+  const auto experiment = house.submit(small_search(1));
+  ScriptedWorker worker(house);
+  worker.join();
+  const auto key = worker.wait_for<proto::Lease>().spec.key;
+  static_cast<void>(house.runtime->perform(engine::CancelExperiment{experiment}));
+  const auto told = worker.wait_for<proto::Decide>();
+  worker.send(proto::DecisionAck{key, told.decision.id});  // It came before the lease: nothing is known of it here.
+  pump_for(house.loop, 100ms);
+  worker.forget();
+  EXPECT_EQ(worker.wait_for<proto::Decide>().decision.id, told.decision.id);
+  worker.send(proto::Started{key});
+  worker.send(proto::DecisionAck{key, told.decision.id});
+  pump_for(house.loop, 100ms);
+  worker.forget();
+  pump_for(house.loop, 2'100ms);
+  EXPECT_TRUE(worker.all<proto::Decide>().empty());
+}
+
 TEST(WorkerGate, NewSessionHearsTheDecisionItHasNotSeen) {
   House house;
   house.submit(small_search(1));

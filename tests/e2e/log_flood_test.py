@@ -10,12 +10,14 @@ import json
 import os
 import statistics
 import sys
+import threading
 import unittest
 
 import harness
 
 BYTES = int(os.environ.get("E2E_FLOOD_BYTES", str(256 * 1024 * 1024)))
 KEPT = 5 * 10 * 1024 * 1024  # docs/operating/worker.md
+BESIDE = 16 * 1024 * 1024  # Journal, spool, one log file more while they are rotated.
 ROUNDS = int(os.environ.get("E2E_FLOOD_ROUNDS", "3"))
 MOST_SLOWED = 1.10
 JUDGED_FROM = 2_000_000_000  # Bytes; less is over before it means anything.
@@ -51,6 +53,34 @@ with open(times, "w") as file:
 """
 
 
+class Size:
+    """What a directory takes on the disk, at most, while this is entered."""
+
+    def __init__(self, folder):
+        self.folder, self.most, self.looks = folder, 0, 0
+        self.over = threading.Event()
+        self.thread = threading.Thread(target=self.watch)
+
+    def watch(self):
+        while not self.over.wait(0.02):
+            taken = 0
+            for path in self.folder.rglob("*"):
+                try:
+                    taken += path.lstat().st_blocks * 512
+                except OSError:
+                    pass  # Rotated away.
+            self.most = max(self.most, taken)
+            self.looks += taken > 0
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *failure):
+        self.over.set()
+        self.thread.join()
+
+
 class LogFlood(harness.Case):
     def test_disk_is_bounded_and_no_metric_is_missed(self):
         cluster = harness.Cluster(self)
@@ -64,7 +94,8 @@ class LogFlood(harness.Case):
         tree = harness.experiment(self.ledger_path, {"name": "random", "max_length": length, "max_trials": 1})
         tree["entrypoint"] = ["/usr/bin/python3", "-IS", str(program), str(times), str(BYTES), str(ROUNDS), str(METRICS)]
         experiment = cluster.submit(tree)
-        self.assertEqual(cluster.wait_until_over(experiment), "COMPLETED")
+        with Size(self.folder / "worker" / "attempts" / "1-0-1") as size:
+            self.assertEqual(cluster.wait_until_over(experiment), "COMPLETED")
         metrics = cluster.get(f"/api/v1/experiments/{experiment}/trials/0/metrics")["metrics"]
         self.assertEqual([report["step"] for report in metrics], list(range(1, length + 1)))
         logs = list((self.folder / "worker" / "attempts" / "1-0-1").glob("stdout.log*"))
@@ -76,11 +107,14 @@ class LogFlood(harness.Case):
         print(f"{BYTES / 1e6:.0f} MB, medians of {ROUNDS}: printed in {medians['log']:.2f} s, written to a file in "
               f"{medians['file']:.2f} s, piped into cat in {medians['pipe']:.2f} s; printed compared with each: {ratios} "
               f"(all: {measured}); "
-              f"{kept / 1e6:.1f} MB kept in {len(logs)} files; load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores",
+              f"{kept / 1e6:.1f} MB kept in {len(logs)} files, {size.most / 1e6:.1f} MB at most in all files of the attempt in "
+              f"{size.looks} looks; load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores",
               file=sys.stderr)
         if BYTES >= JUDGED_FROM:
             self.assertLessEqual(ratios["file"], MOST_SLOWED, f"printing slows a training down: {measured}")
         self.assertLessEqual(kept, KEPT + 1024 * 1024)
+        self.assertGreater(size.looks, 10)
+        self.assertLessEqual(size.most, KEPT + BESIDE)
         self.assertGreaterEqual(kept, min(BYTES, 10 * 1024 * 1024))
 
 

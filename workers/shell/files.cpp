@@ -8,6 +8,7 @@
 #include <array>
 #include <cerrno>
 #include <exception>
+#include <span>
 #include <vector>
 
 namespace hpsearch::workers {
@@ -22,6 +23,8 @@ using engine::Status;
 namespace {
 
 constexpr std::array bad_disk_errors{ENOSPC, EDQUOT, EIO, EROFS};
+// Processes, threads, open files, memory.
+constexpr std::array scarcity_errors{EAGAIN, EMFILE, ENFILE, ENOMEM};
 // More than a directory entry, so that a full disk cannot take it in what is left of its last block.
 constexpr std::size_t probe_bytes = std::size_t{1} << 20U;
 
@@ -53,10 +56,22 @@ Error file_error(std::string_view doing, const fs::path& path, int error) {
   return Error{error == ENOENT ? Errc::not_found : Errc::unavailable, std::move(text)};
 }
 
-bool tells_of_a_bad_disk(std::string_view sentence) {
-  return std::any_of(bad_disk_errors.begin(), bad_disk_errors.end(), [sentence](int error) {
+namespace {
+
+bool tells_of_one(std::span<const int> errors, std::string_view sentence) {
+  return std::any_of(errors.begin(), errors.end(), [sentence](int error) {
     return sentence.find(": " + error_text(error)) != std::string_view::npos;
   });
+}
+
+}  // namespace
+
+bool tells_of_a_bad_disk(std::string_view sentence) {
+  return tells_of_one(bad_disk_errors, sentence);
+}
+
+bool tells_of_scarcity(std::string_view sentence) {
+  return tells_of_one(scarcity_errors, sentence);
 }
 
 Status try_to_write_in(const fs::path& directory) {

@@ -52,6 +52,10 @@ std::string attempt_text(const AttemptKey& key) {
          " attempt " + std::to_string(key.attempt.number());
 }
 
+ProgramNotStarted start_failure(const AttemptKey& key, const std::string& why, bool not_its_fault = false) {
+  return {key, why, not_its_fault || tells_of_scarcity(why), tells_of_a_bad_disk(why)};
+}
+
 WorkerIdentity identity_of(const WorkerState& state, const WorkerOptions& options) {
   return {.uid = state.uid(),
           .name = options.name,
@@ -322,7 +326,7 @@ void WorkerLoop::carry_out(const StartProgram& start) {
   Result<std::string> agent_socket = state_.socket_path(key, "agent.socket");
   if (!report_socket || !agent_socket) {
     const std::string why = (report_socket ? agent_socket : report_socket).error().message;
-    inputs_.emplace_back(ProgramNotStarted{key, why, false, tells_of_a_bad_disk(why)});
+    inputs_.emplace_back(start_failure(key, why));
     return;
   }
   hold_devices(start.spec);
@@ -355,7 +359,7 @@ void WorkerLoop::prepare(const AttemptKey& key) {
         keepers_.insert(*keeper);
       } else {
         const std::string& why = keeper.error().message;
-        push(ProgramNotStarted{key, why, false, tells_of_a_bad_disk(why)});
+        push(start_failure(key, why));
       }
     };
   });
@@ -371,7 +375,7 @@ void WorkerLoop::not_prepared(const AttemptKey& key, const Error& why) {
     return;
   }
   preparing_.erase(key);
-  push(ProgramNotStarted{key, why.message, may_help, tells_of_a_bad_disk(why.message)});
+  push(start_failure(key, why.message, may_help));
 }
 
 void WorkerLoop::carry_out(const ContextsServed& served) {
@@ -394,7 +398,7 @@ KeeperLink& WorkerLoop::link(const AttemptKey& key) {
     }
   };
   handlers.on_not_started = [this, key](const std::string& why) {
-    push(ProgramNotStarted{key, why, false, tells_of_a_bad_disk(why)});
+    push(start_failure(key, why));
   };
   handlers.on_said = [this, key](const JournalSaid& said, std::uint64_t position) {
     const auto question = said.question == 0 ? std::nullopt : std::optional(QuestionId{said.question});

@@ -10,11 +10,13 @@
 #include <string>
 #include <vector>
 
+#include "hpsearch/workers/shell/files.hpp"
 #include "hpsearch/workers/shell/journal.hpp"
 #include "hpsearch/workers/shell/launch_order.hpp"
 #include "hpsearch/workers/shell/process_table.hpp"
 #include "scratch.hpp"
 #include "workers/shell/fake_daemon.hpp"
+#include "workers/shell/scarcity.hpp"
 
 namespace hpsearch::workers::test {
 namespace {
@@ -73,6 +75,16 @@ class UnreachableKeeper : public testing::Test {
   std::vector<std::string> heard_;
   std::unique_ptr<KeeperLink> link_;
 };
+
+TEST(KeeperLinkStart, OnAMachineShortOfFilesIsTheMachinesFault) {
+  const Scratch scratch;
+  net::Loop loop;
+  KeeperLink link(loop, AttemptDirectory(scratch.path(), key_of(0)), {});
+  const NoMoreFiles none;
+  const auto started = link.start("/bin/true");
+  ASSERT_FALSE(started.has_value());
+  EXPECT_TRUE(tells_of_scarcity(started.error().message)) << started.error().message;
+}
 
 TEST_F(UnreachableKeeper, IsHeardByItsJournal) {
   link_->attach(0);

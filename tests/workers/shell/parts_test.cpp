@@ -97,6 +97,15 @@ TEST(Files, ABadDiskIsKnownByItsWords) {
   }
 }
 
+TEST(Files, AMachineThatIsShortOfSomethingIsKnownByItsWords) {
+  for (const int error : {EAGAIN, EMFILE, ENFILE, ENOMEM}) {
+    EXPECT_TRUE(tells_of_scarcity(file_error("cannot run", "/bin/hpsearch-shim", error).message)) << error;
+  }
+  for (const int error : {ENOENT, EACCES, ENOEXEC, ENOSPC}) {
+    EXPECT_FALSE(tells_of_scarcity(file_error("cannot run", "/bin/hpsearch-shim", error).message)) << error;
+  }
+}
+
 TEST(Files, TryingToWriteLeavesNothing) {
   const Scratch scratch;
   EXPECT_TRUE(try_to_write_in(scratch.path()));
