@@ -87,54 +87,22 @@ Value trials_by_state(const ExperimentRecord& experiment) {
   return counts;
 }
 
-/// The different lengths that trials were last asked for, ascending.
-std::vector<Units> lengths_of(const ExperimentRecord& experiment) {
-  std::vector<Units> lengths;
-  lengths.reserve(experiment.trials.size());
-  for (const TrialRecord& trial : experiment.trials) {
-    lengths.push_back(trial.length);
+/// For each length that trials are asked for, how many got at least that far.
+Value rungs_of(const std::vector<engine::TrialTally::Rung>& rungs) {
+  Value::List list;
+  for (const engine::TrialTally::Rung& rung : rungs) {
+    list.push_back(Value::Map{{"length", units_value(rung.length)}, {"reached", count_value(rung.reached)}});
   }
-  std::sort(lengths.begin(), lengths.end());
-  lengths.erase(std::unique(lengths.begin(), lengths.end()), lengths.end());
-  return lengths;
+  return list;
 }
 
-/// For each of `lengths`, how many of the trials got at least that far.
-Value rungs_of(const ExperimentRecord& experiment, const std::vector<Units>& lengths) {
-  std::vector<Units> reached;
-  reached.reserve(experiment.trials.size());
-  for (const TrialRecord& trial : experiment.trials) {
-    reached.push_back(trial.reached);
-  }
-  std::sort(reached.begin(), reached.end());
-  Value::List rungs;
-  for (const Units length : lengths) {
-    const auto first = std::lower_bound(reached.begin(), reached.end(), length);
-    rungs.push_back(Value::Map{{"length", units_value(length)},
-                               {"reached", count_value(static_cast<std::uint64_t>(reached.end() - first))}});
-  }
-  return rungs;
-}
-
-/// The longest of `lengths` that the trial was asked for and reached; nothing when it reached none.
-std::optional<Units> final_length(const TrialRecord& trial, const std::vector<Units>& lengths) {
-  const auto above = std::upper_bound(lengths.begin(), lengths.end(), std::min(trial.length, trial.reached));
-  if (above == lengths.begin()) {
-    return std::nullopt;
-  }
-  return *std::prev(above);
-}
-
-Value final_counts_of(const ExperimentRecord& experiment, const std::vector<Units>& lengths) {
-  std::map<Units, std::uint64_t> counts;
-  for (const TrialRecord& trial : experiment.trials) {
-    if (const auto length = engine::is_closed(trial.state) ? final_length(trial, lengths) : std::nullopt) {
-      ++counts[*length];
-    }
-  }
+/// Of how many closed trials each is the longest that they were asked for and reached.
+Value final_counts_of(const std::vector<engine::TrialTally::Rung>& rungs) {
   Value::Map by_length;
-  for (const auto& [length, trials] : counts) {
-    by_length[std::to_string(engine::count(length))] = count_value(trials);
+  for (const engine::TrialTally::Rung& rung : rungs) {
+    if (rung.final > 0) {
+      by_length[std::to_string(engine::count(rung.length))] = count_value(rung.final);
+    }
   }
   return by_length;
 }
@@ -175,14 +143,8 @@ Value experiment_summary(const ExperimentRecord& experiment) {
 }
 
 Value experiment_detail(const ExperimentRecord& experiment, Instant now) {
-  Cardinality trained = 0;
-  std::int64_t busy_micros = 0;
-  for (const TrialRecord& trial : experiment.trials) {
-    trained += engine::count(trial.reached);
-    busy_micros += slot_micros(trial, now);
-  }
   const Cardinality max_length = engine::count(experiment.config.searcher.max_length);
-  const std::vector<Units> lengths = lengths_of(experiment);
+  const std::vector<engine::TrialTally::Rung> rungs = experiment.tally.rungs();
   Value value = experiment_summary(experiment);
   Value::Map& detail = *value.as_map();
   detail["context_directory"] = experiment.context_directory;
@@ -190,11 +152,11 @@ Value experiment_detail(const ExperimentRecord& experiment, Instant now) {
   detail["context_bytes"] = count_value(experiment.context_bytes);
   detail["source"] = source_of(experiment);
   detail["notes"] = notes_of(experiment);
-  detail["rungs"] = rungs_of(experiment, lengths);
-  detail["final_counts"] = final_counts_of(experiment, lengths);
-  detail["length_trained"] = count_value(trained);
+  detail["rungs"] = rungs_of(rungs);
+  detail["final_counts"] = final_counts_of(rungs);
+  detail["length_trained"] = count_value(experiment.tally.trained());
   detail["length_full"] = count_value(max_length * experiment.trials.size());
-  detail["slot_seconds"] = static_cast<double>(busy_micros) / 1e6;
+  detail["slot_seconds"] = experiment.slot_time.until(std::max(now, experiment.slot_time.since())).in_seconds();
   detail["first_lease_at"] = seconds_or_null(experiment.first_lease_at);
   detail["last_release_at"] = seconds_or_null(experiment.last_release_at);
   return value;

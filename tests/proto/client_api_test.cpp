@@ -78,6 +78,8 @@ ExperimentRecord experiment() {
   record.trials[2].live = live;
   record.best = TrialNumber{0};
   record.by_state = {0, 1, 1, 1, 0, 1, 0};
+  record.tally.count_anew(record.trials);
+  record.slot_time = SlotTime(Duration::seconds(4), 2, live.leased_at);
   return record;
 }
 
@@ -149,6 +151,7 @@ TEST(ClientApi, DetailCountsSlotTimeOfLiveAttemptsToo) {
 TEST(ClientApi, DetailOfAnExperimentWithoutTrials) {
   ExperimentRecord record = experiment();
   record.trials.clear();
+  record.tally = TrialTally();
   record.best.reset();
   const Value detail = proto::experiment_detail(record, now);
   EXPECT_EQ(at(detail, "rungs"), "[]");

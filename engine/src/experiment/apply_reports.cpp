@@ -114,7 +114,8 @@ void Applier::note_crash(TrialRecord& trial, const AttemptKey& key, WorkerId whe
 
 void Applier::take_metrics(ExperimentRecord& record, TrialNumber number, TrialRecord& trial,
                   const MetricsReport& report) const {
-  trial.reached = std::max(trial.reached, report.step);
+  const Units before = std::exchange(trial.reached, std::max(trial.reached, report.step));
+  record.tally.got_to(trial, before);
   trial.live->reached = std::max(trial.live->reached, report.step);
   const double* metric = find_metric(report.metrics, record.config.searcher.metric);
   if (metric == nullptr) {

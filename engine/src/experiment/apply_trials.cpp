@@ -12,6 +12,9 @@ void move(ExperimentRecord& experiment, TrialRecord& trial, TrialMove step) {
   --experiment.by_state[static_cast<std::size_t>(trial.state)];
   trial.state = next.value();
   ++experiment.by_state[static_cast<std::size_t>(trial.state)];
+  if (is_closed(trial.state)) {
+    experiment.tally.closed(trial);
+  }
 }
 
 bool is_ending(const LiveAttempt& live) noexcept {
@@ -43,6 +46,7 @@ void Applier::operator()(const TrialCreated& created) const {
   trial.reason = created.reason;
   trial.created_at = event.at;
   record.trials.push_back(std::move(trial));
+  record.tally.created(record.trials, created.length);
   record.hparams.push_back(created.hparams);
   record.pending.insert(created.trial);
   ++record.by_state[static_cast<std::size_t>(TrialState::pending)];
@@ -55,7 +59,8 @@ void Applier::operator()(const TrialPromoted& promoted) const {
   TrialRecord& trial = record.trials[promoted.trial.number()];
   const bool goes_back = !promoted.in_place && trial.state == TrialState::running;
   move(record, trial, goes_back ? TrialMove::run_again : TrialMove::promote);
-  trial.length = promoted.length;
+  const Units before = std::exchange(trial.length, promoted.length);
+  record.tally.asked(record.trials, before, promoted.length);
   trial.reason = promoted.reason;
   if (promoted.in_place) {
     decide(trial, decision_id(), Directive::train_on, promoted.length);

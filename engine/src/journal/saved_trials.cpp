@@ -492,6 +492,7 @@ bool load_trials(const Value& saved, ExperimentRecord& record) {
     }
     record.trials.push_back(std::move(trial));
   }
+  record.tally.count_anew(record.trials);
   if (!in.finished() || next_rare != rarities.size()) {
     return false;
   }

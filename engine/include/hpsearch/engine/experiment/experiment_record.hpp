@@ -16,6 +16,7 @@
 #include "hpsearch/engine/experiment/experiment_state.hpp"
 #include "hpsearch/engine/experiment/source_checkpoint.hpp"
 #include "hpsearch/engine/experiment/trial_record.hpp"
+#include "hpsearch/engine/experiment/trial_tally.hpp"
 #include "hpsearch/engine/space/hparam_table.hpp"
 
 namespace hpsearch::engine {
@@ -72,6 +73,7 @@ struct ExperimentRecord {
   std::set<TrialNumber> pending;            ///< Trials that wait for a slot.
   std::set<TrialNumber> running;            ///< Trials with a live attempt.
   std::array<std::uint64_t, 7> by_state{};  ///< Indexed by TrialState.
+  TrialTally tally;                         ///< How far they are.
   std::optional<TrialNumber> best;          ///< With the best metric so far; ties go to the first that had it.
   ExperimentState stopping_as = ExperimentState::canceled;
   bool stop_at_once = false;

@@ -1,0 +1,88 @@
+#include "hpsearch/engine/experiment/trial_tally.hpp"
+
+#include <algorithm>
+
+namespace hpsearch::engine {
+namespace {
+
+Units asked_and_reached(const TrialRecord& trial) { return std::min(trial.length, trial.reached); }
+
+}  // namespace
+
+/// The first length beyond this one.
+std::vector<TrialTally::Length>::iterator TrialTally::above(Units length) {
+  return std::upper_bound(lengths_.begin(), lengths_.end(), length,
+                          [](Units wanted, const Length& entry) { return wanted < entry.length; });
+}
+
+TrialTally::Length& TrialTally::at(const Trials& trials, Units length) {
+  const auto next = above(length);
+  if (next != lengths_.begin() && std::prev(next)->length == length) {
+    return *std::prev(next);
+  }
+  Length added{length};
+  for (const TrialRecord& trial : trials) {
+    added.reached += trial.reached >= length ? 1U : 0U;
+    added.closed += is_closed(trial.state) && asked_and_reached(trial) >= length ? 1U : 0U;
+  }
+  return *lengths_.insert(next, added);
+}
+
+void TrialTally::pass(Units before, Units now, std::uint64_t Length::*count) {
+  for (auto passed = above(before); passed != lengths_.end() && passed->length <= now; ++passed) {
+    ++((*passed).*count);
+  }
+}
+
+void TrialTally::created(const Trials& trials, Units length) {
+  ++at(trials, length).asked;
+}
+
+void TrialTally::asked(const Trials& trials, Units before, Units length) {
+  --at(trials, before).asked;
+  ++at(trials, length).asked;
+}
+
+void TrialTally::got_to(const TrialRecord& trial, Units before) {
+  if (trial.reached == before) {
+    return;
+  }
+  trained_ += count(trial.reached) - count(before);
+  pass(before, trial.reached, &Length::reached);
+  if (is_closed(trial.state)) {  // Its program may go on for a while.
+    pass(std::min(trial.length, before), asked_and_reached(trial), &Length::closed);
+  }
+}
+
+void TrialTally::closed(const TrialRecord& trial) {
+  pass(Units{}, asked_and_reached(trial), &Length::closed);
+}
+
+void TrialTally::count_anew(const Trials& trials) {
+  *this = TrialTally();
+  for (const TrialRecord& trial : trials) {
+    const auto next = above(trial.length);
+    if (next == lengths_.begin() || std::prev(next)->length != trial.length) {
+      lengths_.insert(next, Length{trial.length});
+    }
+  }
+  for (const TrialRecord& trial : trials) {
+    ++std::prev(above(trial.length))->asked;
+    got_to(trial, Units{});  // Which counts the closed ones too.
+  }
+}
+
+std::vector<TrialTally::Rung> TrialTally::rungs() const {
+  std::vector<Rung> rungs;
+  std::uint64_t further = 0;  // Closed trials that got to the rung above.
+  for (auto entry = lengths_.rbegin(); entry != lengths_.rend(); ++entry) {
+    if (entry->asked > 0) {
+      rungs.push_back({entry->length, entry->reached, entry->closed - further});
+      further = entry->closed;
+    }
+  }
+  std::reverse(rungs.begin(), rungs.end());
+  return rungs;
+}
+
+}  // namespace hpsearch::engine
