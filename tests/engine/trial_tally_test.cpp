@@ -1,52 +1,15 @@
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <iostream>
 #include <iterator>
-#include <map>
-#include <set>
-#include <string>
-#include <vector>
 
+#include "engine/tally_twin.hpp"
 #include "engine/test_cluster.hpp"
 
 // What is counted as trials go, against a twin that looks at all of them.
 
 namespace hpsearch::engine {
 namespace {
-
-/// "4: 7 reached, 3 final; …"
-std::string told(const TrialTally& tally) {
-  std::string text;
-  for (const TrialTally::Rung& rung : tally.rungs()) {
-    text += std::to_string(count(rung.length)) + ": " + std::to_string(rung.reached) + " reached, " +
-            std::to_string(rung.final) + " final; ";
-  }
-  return text + std::to_string(static_cast<std::uint64_t>(tally.trained())) + " in all";
-}
-
-std::string told_by_looking_at_all(const ExperimentRecord& record) {
-  std::set<Units> lengths;
-  std::uint64_t trained = 0;
-  for (const TrialRecord& trial : record.trials) {
-    lengths.insert(trial.length);
-    trained += count(trial.reached);
-  }
-  std::string text;
-  for (auto length = lengths.begin(); length != lengths.end(); ++length) {
-    std::uint64_t reached = 0;
-    std::uint64_t final = 0;
-    for (const TrialRecord& trial : record.trials) {
-      const Units far = std::min(trial.length, trial.reached);
-      reached += trial.reached >= *length ? 1U : 0U;
-      const bool beyond = std::next(length) != lengths.end() && far >= *std::next(length);
-      final += is_closed(trial.state) && far >= *length && !beyond ? 1U : 0U;
-    }
-    text += std::to_string(count(*length)) + ": " + std::to_string(reached) + " reached, " + std::to_string(final) +
-            " final; ";
-  }
-  return text + std::to_string(trained) + " in all";
-}
 
 class Tally : public testing::TestWithParam<std::uint64_t> {};
 

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/tally_twin.hpp"
 #include "hpsearch/engine/base/text.hpp"
 
 namespace hpsearch::engine {
@@ -176,6 +177,9 @@ std::string broken_invariant(const Engine& engine) {
     }
     if (by_state != record.by_state) {
       return where + "by_state does not add up";
+    }
+    if (const std::string counted = told(record.tally), looked = told_by_looking_at_all(record); counted != looked) {
+      return where + "its tally says " + counted + ", and there is " + looked;
     }
     const double progress = record.searcher->progress();
     if (!(progress >= 0 && progress <= 1)) {
