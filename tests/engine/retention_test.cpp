@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <limits>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/test_cluster.hpp"
@@ -167,6 +170,68 @@ TEST_F(Retention, AUserDeletesWhatNoTrialNeeds) {
   EXPECT_TRUE(cluster_.step(DeleteCheckpoints{id, TrialNumber(0), {path_of(key, 3)}}).events.empty());
   EXPECT_EQ(cluster_.refused(DeleteCheckpoints{id, TrialNumber(0), {"/c/none"}}).code, Errc::not_found);
   EXPECT_EQ(cluster_.refused(DeleteCheckpoints{id, TrialNumber(5), {}}).code, Errc::not_found);
+}
+
+/// By sorting all there are.
+Paths best_by_looking_at_all(const ExperimentRecord& record, std::size_t most) {
+  std::vector<std::pair<double, std::string>> all;  // Older ones first.
+  for (const TrialRecord& trial : record.trials) {
+    for (std::size_t i = 0; trial.checkpoints && i < trial.checkpoints->kept.size(); ++i) {
+      if (const KnownCheckpoint& checkpoint = trial.checkpoints->kept[i]; checkpoint.metric) {
+        all.emplace_back(*checkpoint.metric, checkpoint.path);
+      }
+    }
+  }
+  std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  Paths paths;
+  for (std::size_t i = 0; i < all.size() && i < most; ++i) {
+    paths.push_back(all[i].second);
+  }
+  return paths;
+}
+
+Paths best_of(const ExperimentRecord& record) {
+  Paths paths;
+  for (const BestCheckpoints::Entry& entry : record.best_checkpoints.entries()) {
+    paths.push_back(entry.path);
+  }
+  return paths;
+}
+
+TEST_F(Retention, TheBestOfTheExperimentAreKnownWithoutLookingAtAll) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Draw draw(seed, TrialNumber(0), "best");
+    const ExperimentId id = cluster_.create(random_config(12, 4, storage(3, 1, 1)));
+    const ExperimentRecord& record = *cluster_.engine.find(id);
+    for (int i = 0; i < 300 && !record.running.empty(); ++i) {
+      const TrialNumber number = *std::next(record.running.begin(),
+                                            static_cast<std::ptrdiff_t>(draw.below(record.running.size())));
+      const AttemptKey key = cluster_.live(id, number.number());
+      const std::uint64_t step = 1 + draw.below(9);
+      const auto decision = cluster_.attempts.at(key).decision;
+      if (draw.below(8) == 0 || (decision && decision->directive != Directive::train_on)) {
+        cluster_.exit(key);
+      } else if (draw.below(2) == 0) {
+        save(key, step);  // At times once more.
+      } else {
+        // Few values, so that there are ties, and at times another one for the same step.
+        cluster_.report(key, draw.below(3) == 0 ? step : count(record.trials[number.number()].reached),
+                        static_cast<double>(draw.below(5)));
+      }
+      ASSERT_EQ(best_of(record), best_by_looking_at_all(record, 3)) << "after " << i;
+    }
+    Engine twin(searchers::registry());
+    const Status loaded = twin.load(cluster_.engine.save());
+    ASSERT_TRUE(loaded) << loaded.error().message;
+    EXPECT_EQ(best_of(*twin.find(id)), best_of(record));
+    if (!is_ended(record.state)) {
+      cluster_.step(KillExperiment{id});
+    }
+    for (const TrialNumber number : std::set<TrialNumber>(record.running)) {
+      cluster_.exit(cluster_.live(id, number.number()));
+    }
+  }
 }
 
 TEST_F(Retention, ReplayAndSnapshotKnowTheSameCheckpoints) {

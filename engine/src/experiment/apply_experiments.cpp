@@ -44,6 +44,8 @@ void Applier::operator()(const ExperimentCreated& created) const {
   record.idempotency_key = created.idempotency_key;
   record.source = created.source;
   record.searcher = find_kind(world.registry, record.config.searcher.name)->make(record.config);
+  record.best_checkpoints = BestCheckpoints(record.config.checkpoint_storage.retention.save_experiment_best,
+                                            record.config.searcher.goal());
   record.hparams = HparamTable(record.config.space);
   record.created_at = event.at;
   if (!created.idempotency_key.empty()) {

@@ -14,10 +14,12 @@ namespace {
 bool better(double a, double b, Goal goal) { return goal == Goal::minimize ? a < b : a > b; }
 
 /// The trial's latest checkpoint was measured at its exact step.
-void rate_checkpoint(KnownCheckpoints& checkpoints, double metric, Goal goal) {
+void rate_checkpoint(ExperimentRecord& record, TrialNumber number, double metric) {
+  KnownCheckpoints& checkpoints = *record.trials[number.number()].checkpoints;
   if (!checkpoints.kept.empty() && std::isfinite(metric)) {
     checkpoints.kept.back().metric = metric;
-    name_checkpoints(checkpoints, goal);
+    name_checkpoints(checkpoints, record.config.searcher.goal());
+    record.best_checkpoints.measured(record.trials, number);
   }
 }
 
@@ -33,14 +35,19 @@ void take_note(ExperimentRecord& record, const AttemptKey& key, const NoteReport
   }
 }
 
-void take_checkpoint(TrialRecord& trial, const CheckpointReport& checkpoint, Goal goal) {
+void take_checkpoint(ExperimentRecord& record, TrialNumber number, const CheckpointReport& checkpoint) {
+  TrialRecord& trial = record.trials[number.number()];
   KnownCheckpoints& checkpoints = trial.checkpoints.ensure();
   // Saved once more at the same step, it lies at the same place.
-  std::erase_if(checkpoints.kept, [&](const KnownCheckpoint& old) { return old.path == checkpoint.path; });
+  const std::size_t replaced =
+      std::erase_if(checkpoints.kept, [&](const KnownCheckpoint& old) { return old.path == checkpoint.path; });
+  if (replaced > 0) {
+    record.best_checkpoints.gone(record.trials, number, checkpoint.path);
+  }
   checkpoints.kept.push_back({checkpoint.path, checkpoint.step, std::nullopt, checkpoint.files, checkpoint.bytes});
-  name_checkpoints(checkpoints, goal);
+  name_checkpoints(checkpoints, record.config.searcher.goal());
   if (trial.latest && trial.latest->step == checkpoint.step) {
-    rate_checkpoint(checkpoints, trial.latest->metric, goal);
+    rate_checkpoint(record, number, trial.latest->metric);
   }
 }
 
@@ -62,7 +69,7 @@ void Applier::operator()(const ReportTaken& taken) const {
   if (const auto* metrics = std::get_if<MetricsReport>(&taken.report)) {
     take_metrics(record, taken.key.trial, trial, *metrics);
   } else if (const auto* checkpoint = std::get_if<CheckpointReport>(&taken.report)) {
-    take_checkpoint(trial, *checkpoint, record.config.searcher.goal());
+    take_checkpoint(record, taken.key.trial, *checkpoint);
     trial.live->checkpoint_at = event.at;
   } else if (const auto* exit = std::get_if<ExitReport>(&taken.report)) {
     take_exit(record, taken.key.trial, *exit);
@@ -138,7 +145,7 @@ void Applier::take_metrics(ExperimentRecord& record, TrialNumber number, TrialRe
     }
   }
   if (trial.checkpoints && trial.checkpoints->latest_step == report.step) {
-    rate_checkpoint(*trial.checkpoints, *metric, goal);
+    rate_checkpoint(record, number, *metric);
   }
   if (report.step < trial.length && trial.state == TrialState::running) {
     record.searcher->hear(TrialReported{number, report.step, Score::from_metric(*metric, goal)});
@@ -156,6 +163,9 @@ void Applier::operator()(const CheckpointsCollected& collected) const {
     return std::find(collected.paths.begin(), collected.paths.end(), checkpoint.path) != collected.paths.end();
   });
   name_checkpoints(*trial.checkpoints, record.config.searcher.goal());
+  for (const std::string& path : collected.paths) {
+    record.best_checkpoints.gone(record.trials, collected.trial, path);
+  }
 }
 
 void Applier::operator()(const CheckpointsDeleted& deleted) const {

@@ -49,16 +49,12 @@ std::map<std::string, ExperimentId> sources_in_use(const World& world) {
 
 CheckpointPlaces best_of_experiment(const ExperimentRecord& record) {
   CheckpointPlaces best;
-  const std::uint64_t count = record.config.checkpoint_storage.retention.save_experiment_best;
-  if (count == 0) {
-    return best;
+  for (const BestCheckpoints::Entry& entry : record.best_checkpoints.entries()) {
+    const std::vector<KnownCheckpoint>& kept = record.trials[entry.trial.number()].checkpoints->kept;
+    const auto place = std::find_if(kept.begin(), kept.end(),
+                                    [&entry](const KnownCheckpoint& one) { return one.path == entry.path; });
+    best.emplace(entry.trial, static_cast<std::size_t>(place - kept.begin()));
   }
-  std::vector<Ranked> all;
-  std::uint64_t number = 0;
-  for (const TrialRecord& trial : record.trials) {
-    add_measured(trial, TrialNumber(number++), all);
-  }
-  take_best(std::move(all), count, record.config.searcher.goal(), best);
   return best;
 }
 

@@ -440,6 +440,9 @@ Status load_experiment(const Value& saved, World& world) {
   if (has_best) {
     record.best = best;
   }
+  record.best_checkpoints = BestCheckpoints(record.config.checkpoint_storage.retention.save_experiment_best,
+                                            record.config.searcher.goal());
+  record.best_checkpoints.find_anew(record.trials);
   if (!take_slots(world, record)) {
     return corrupt(which + ": a trial runs where there is no such slot");
   }

@@ -13,6 +13,7 @@
 #include "hpsearch/engine/base/id.hpp"
 #include "hpsearch/engine/base/instant.hpp"
 #include "hpsearch/engine/config/experiment_config.hpp"
+#include "hpsearch/engine/experiment/best_checkpoints.hpp"
 #include "hpsearch/engine/experiment/experiment_state.hpp"
 #include "hpsearch/engine/experiment/source_checkpoint.hpp"
 #include "hpsearch/engine/experiment/trial_record.hpp"
@@ -74,6 +75,7 @@ struct ExperimentRecord {
   std::set<TrialNumber> running;            ///< Trials with a live attempt.
   std::array<std::uint64_t, 7> by_state{};  ///< Indexed by TrialState.
   TrialTally tally;                         ///< How far they are.
+  BestCheckpoints best_checkpoints;
   std::optional<TrialNumber> best;          ///< With the best metric so far; ties go to the first that had it.
   ExperimentState stopping_as = ExperimentState::canceled;
   bool stop_at_once = false;
