@@ -33,8 +33,8 @@ QUICK = {
     "HPSEARCH_SEEDS": "40",
 }
 # A fault of the protocol may need a rare moment.
-QUICK_OF = {"cluster_simulation_test": {"HPSEARCH_SEEDS": "150"}, "crash_points_test": {"HPSEARCH_CRASH_TRIALS": "25"}}
-TIMEOUT_S = 180
+QUICK_OF = {"cluster_simulation_test": {"HPSEARCH_SEEDS": "250"}, "crash_points_test": {"HPSEARCH_CRASH_TRIALS": "25"}}
+TIMEOUT_S = 300
 SKIPPED = 77
 
 
