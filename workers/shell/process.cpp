@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -305,7 +306,20 @@ Result<RunningProgram> ProgramKeeper::start(const ProgramStart& what, const Befo
   kept.group = std::move(group);
   kept.on_end = std::move(on_end);
   kept.oom_kills_before = oom_before;
+  watch_death(pid, kept);
   return running;
+}
+
+void ProgramKeeper::watch_death(pid_t pid, Kept& kept) {
+  kept.process = Descriptor(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+  if (kept.process) {
+    kept.death = loop_.when_readable(kept.process.get(), [this, pid] {
+      if (const auto found = programs_.find(pid); found != programs_.end()) {
+        found->second.death = net::Watch();  // It stays readable.
+      }
+      reap();
+    });
+  }
 }
 
 void ProgramKeeper::notify(pid_t pid, int signal) {

@@ -95,6 +95,20 @@ TEST_F(ProgramKeepers, DoNotTakeForGoneWhatTheyCannotSee) {
   EXPECT_EQ(end_->code, 0);
 }
 
+TEST_F(ProgramKeepers, SeeAnEndWhoseSignalIsLost) {
+  sigset_t children;
+  sigset_t before;
+  ::sigemptyset(&children);
+  ::sigaddset(&children, SIGCHLD);
+  ::sigprocmask(SIG_BLOCK, &children, &before);
+  start("exit 3");
+  const net::Watch in_vain = loop_.after(std::chrono::seconds(30), [this] { loop_.stop(); });
+  loop_.run();
+  ::sigprocmask(SIG_SETMASK, &before, nullptr);
+  ASSERT_TRUE(end_) << "waited for the signal";
+  EXPECT_EQ(end_->code, 3);
+}
+
 TEST(ProcessTables, ThatCannotBeReadAreNotEmpty) {
   ASSERT_TRUE(all_processes());
   const NoMoreFiles blind;

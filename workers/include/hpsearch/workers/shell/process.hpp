@@ -92,9 +92,12 @@ class ProgramKeeper {
     bool told_stuck = false;
     std::uint64_t oom_kills_before = 0;
     net::Watch again;
+    Descriptor process;  ///< A pidfd; none where the kernel has none.
+    net::Watch death;    ///< Of the first process, by that: a signal may be lost on its way.
   };
 
   void reap();
+  void watch_death(pid_t pid, Kept& kept);
   void sweep(pid_t pid);
   void end(std::map<pid_t, Kept>::iterator program);
   void force(Kept& kept, const std::vector<ProcessInfo>& left);
