@@ -146,6 +146,22 @@ TEST(Restored, DecisionsOverrideThoseOfTheLostPart) {
   EXPECT_GT(copy.trial(experiment, 0).live->decision->id, heard) << "its worker would not listen";
 }
 
+TEST_F(LostPart, IsNotAdoptedWhenAnotherAttemptOfItsNumberHasRun) {
+  TestCluster copy = restored(old, kept);
+  copy.step(JoinWorker{"a", "a", 1, 1, "cpu", {held(lost, 4)}});
+  const WorkerId worker = copy.engine.workers().begin()->first;
+  const AttemptKey again = copy.live(experiment, 0);
+  ASSERT_EQ(again.attempt, lost.attempt);
+  copy.step(ConfirmStart{copy.attempts.at(again).worker, again});
+  copy.report(again, 3, 1);
+  copy.exit(again, 1);  // The trial is to run again, and could be given to what is on hold.
+  copy.step(LoseWorker{worker, "away"});
+  copy.step(JoinWorker{"a", "a", 2, 1, "cpu", {held(lost, 4)}});
+  const Error refusal = copy.refused(AdoptAttempt{worker, held(lost, 4)});
+  EXPECT_EQ(refusal.code, Errc::wrong_state) << refusal.message;
+  EXPECT_NE(refusal.message.find("has had another one of that number"), std::string::npos) << refusal.message;
+}
+
 TEST_F(LostPart, NumbersAreKeptBySnapshots) {
   TestCluster copy = restored(old, kept);
   copy.join("b", 3);

@@ -428,7 +428,7 @@ bool WorkerMachine::must_wait(const AttemptMachine& attempt) const {
     const AttemptMachine& other = entry.second;
     const AttemptKey& a = attempt.key();
     const AttemptKey& b = other.key();
-    const bool same_place = a.experiment == b.experiment && a.trial == b.trial && a.attempt == b.attempt;
+    const bool same_place = a.experiment == b.experiment && a.trial == b.trial && engine::label_of(a) == engine::label_of(b);
     const bool same_slots = overlap(other.spec().slots, attempt.spec().slots);
     const bool remains = other.leaves_remains() && !attempt.spec().despite_remains;
     const bool uses_them = !other.waits() && !other.exited() && !other.leaves_remains();

@@ -104,6 +104,16 @@ void adopt_returned(Step& step, WorkerId id, const std::vector<HeldAttempt>& hel
   }
 }
 
+namespace {
+
+/// Reports are known by their attempt's number, and this log may have some of one with the same.
+bool number_is_taken(const TrialRecord& trial, const AttemptKey& key) {
+  const bool about_to_go = trial.live && !trial.live->started && trial.live->key.attempt == key.attempt;
+  return key.attempt.number() <= trial.attempts && !about_to_go;
+}
+
+}  // namespace
+
 Status adopt_attempt(Step& step, const AdoptAttempt& command) {
   const World& world = step.world();
   const HeldAttempt& held = command.held;
@@ -121,6 +131,10 @@ Status adopt_attempt(Step& step, const AdoptAttempt& command) {
   }
   if (held.slots.size() != found->second.config.resources.slots_per_trial || held.first_seq == 0) {
     return Error{Errc::bad_request, attempt_text(held.key) + " does not say what it uses and what it has reported"};
+  }
+  if (number_is_taken(trial, held.key)) {
+    return Error{Errc::wrong_state, attempt_text(held.key) + " cannot be adopted: this store has had another one of that "
+                                                             "number since; it can only be disowned"};
   }
   if (names_one_twice(held.slots)) {
     return Error{Errc::bad_request, attempt_text(held.key) + " says that it uses one slot twice; each can be its once"};
