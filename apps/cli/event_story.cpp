@@ -52,26 +52,27 @@ std::string EventStory::where(std::uint64_t trial) {
 
 void EventStory::keep_time(const std::string& type, const Value& event) {
   const double at = number_at(event, "at");
+  const Attempt attempt{count_at(event, "trial"), count_at(event, "attempt")};
   const auto attempt_is_over = [&] {
-    live_.erase(count_at(event, "lease"));
+    live_.erase(attempt);
     if (paused_ && live_.empty()) {
       idle_from_ = at;
     }
   };
-  if (type == "lease_granted") {
-    live_.insert(count_at(event, "lsn"));  // A lease is named by its own place in the log.
+  if (type == "lease_granted" || type == "attempt_adopted") {
+    live_.insert(attempt);
     if (!list_at(event, "others").empty()) {
-      gangs_.insert(count_at(event, "lsn"));  // Over when its last member is gone.
+      gangs_.insert(attempt);  // Over when its last member is gone.
     }
     if (idle_from_) {
       idle_seconds_ += std::max(0.0, at - *idle_from_);
       idle_from_.reset();
     }
   } else if (type == "gang_ended") {
-    gangs_.erase(count_at(event, "lease"));
+    gangs_.erase(attempt);
     attempt_is_over();
   } else if (type == "attempt_lost" ||
-             (!gangs_.contains(count_at(event, "lease")) && type == "report_taken" && text_at(member(event, "report"), "type") == "exit")) {
+             (!gangs_.contains(attempt) && type == "report_taken" && text_at(member(event, "report"), "type") == "exit")) {
     attempt_is_over();
   } else if (type == "experiment_paused") {
     paused_ = true;

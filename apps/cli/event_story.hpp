@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "hpsearch/engine/base/value.hpp"
 
@@ -43,8 +44,9 @@ class EventStory {
   std::string unit_;
   std::string metric_;
   std::map<std::uint64_t, Reached> reached_;  // Lengths reached and not told yet.
-  std::set<std::uint64_t> live_;              // Leases.
-  std::set<std::uint64_t> gangs_;             // Those of them on several workers.
+  using Attempt = std::pair<std::uint64_t, std::uint64_t>;  // Trial and number.
+  std::set<Attempt> live_;
+  std::set<Attempt> gangs_;  // Those of them on several workers.
   bool paused_ = false;
   std::optional<double> idle_from_;
   double idle_seconds_ = 0;

@@ -97,7 +97,7 @@ void lose_attempt(Step& step, const AttemptKey& key, WorkerId worker, const std:
 /// The same where the attempt may have been over before it really began, and its worker is to blame then.
 void lose_attempt_there(Step& step, const AttemptKey& key, WorkerId worker, const std::string& why);
 
-/// It was over as soon as it was leased: nothing was heard of a program.
+/// It was over as soon as it was leased, or its program never began: nothing was heard of one.
 [[nodiscard]] bool is_false_start(const LiveAttempt& live, Instant now);
 
 /// That is nobody's failure, so nothing else bounds how often it happens: what is leased again at once may be lost at

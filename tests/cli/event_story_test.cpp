@@ -59,10 +59,10 @@ TEST_F(Story, MakesNoTerminalObeyAProgram) {
 }
 
 TEST_F(Story, CountsPausesAsIdleFromTheLastAttemptToTheNextLease) {
-  tell("lease_granted", {{"trial", 0}}, 10);  // lsn 1 is the lease
+  tell("lease_granted", {{"trial", 0}, {"attempt", 1}}, 10);
   tell("experiment_paused", {}, 20);
   EXPECT_DOUBLE_EQ(story_.idle_seconds(), 0);
-  tell("report_taken", {{"lease", 1}, {"report", Value::Map{{"type", "exit"}, {"cause", "ended_by_agent"}}}},
+  tell("report_taken", {{"trial", 0}, {"attempt", 1}, {"report", Value::Map{{"type", "exit"}, {"cause", "ended_by_agent"}}}},
        25);
   tell("experiment_resumed", {}, 100);
   tell("lease_granted", {{"trial", 0}}, 101);
@@ -70,11 +70,39 @@ TEST_F(Story, CountsPausesAsIdleFromTheLastAttemptToTheNextLease) {
 }
 
 TEST_F(Story, CountsNoIdleTimeWhileTrialsJustChange) {
-  tell("lease_granted", {{"trial", 0}}, 10);
-  tell("attempt_lost", {{"lease", 1}}, 20);
-  tell("lease_granted", {{"trial", 0}}, 50);
+  tell("lease_granted", {{"trial", 0}, {"attempt", 1}}, 10);
+  tell("attempt_lost", {{"trial", 0}, {"attempt", 1}}, 20);
+  tell("lease_granted", {{"trial", 0}, {"attempt", 2}}, 50);
   EXPECT_DOUBLE_EQ(story_.idle_seconds(), 0);
   EXPECT_FALSE(story_.ended());
+}
+
+TEST_F(Story, CountsNoIdleTimeBehindAStoreThatWasRestored) {
+  const auto exited = [this](int trial, double at) {
+    tell("report_taken",
+         {{"trial", trial}, {"attempt", 1}, {"lease", 2.5e14}, {"report", Value::Map{{"type", "exit"}, {"cause", "exited"}}}},
+         at);
+  };
+  tell("lease_granted", {{"trial", 0}, {"attempt", 1}}, 10);  // Their leases are not their places in the log.
+  tell("lease_granted", {{"trial", 1}, {"attempt", 1}}, 10);
+  tell("experiment_paused", {}, 20);
+  exited(0, 25);
+  exited(1, 40);
+  tell("experiment_resumed", {}, 100);
+  tell("lease_granted", {{"trial", 2}, {"attempt", 1}}, 101);
+  EXPECT_DOUBLE_EQ(story_.idle_seconds(), 61);
+}
+
+TEST_F(Story, CountsNoIdleTimeWhileAnAttemptThatCameBackRuns) {
+  tell("lease_granted", {{"trial", 0}, {"attempt", 1}}, 10);
+  tell("lease_granted", {{"trial", 1}, {"attempt", 1}}, 10);
+  tell("attempt_lost", {{"trial", 0}, {"attempt", 1}}, 20);
+  tell("attempt_adopted", {{"trial", 0}, {"attempt", 1}}, 30);
+  tell("experiment_paused", {}, 40);
+  tell("attempt_lost", {{"trial", 1}, {"attempt", 1}}, 50);
+  tell("experiment_resumed", {}, 60);
+  tell("lease_granted", {{"trial", 1}, {"attempt", 2}}, 61);
+  EXPECT_DOUBLE_EQ(story_.idle_seconds(), 0) << "trial 0 was running";
 }
 
 }  // namespace

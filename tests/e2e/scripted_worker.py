@@ -353,7 +353,10 @@ class Account:
             if line["what"] == "acknowledged":
                 case.assertLessEqual(line["upto"], len(taken[self.of(line)]), f"acknowledged, then lost: {line}")
         acknowledged = sum({self.of(line): line["upto"] for line in self.ledger if line["what"] == "acknowledged"}.values())
-        stored = {event["lsn"]: event for event in self.events}
+        stored, numbers_from = {}, 0
+        for event in self.events:
+            numbers_from = event.get("numbers_from", numbers_from)  # A restored store numbers what follows anew.
+            stored[numbers_from + event["lsn"]] = event
         for line in self.ledger:
             if line["what"] == "start":
                 lease = stored.get(line["lease"], {})

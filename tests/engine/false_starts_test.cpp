@@ -97,6 +97,25 @@ TEST_F(FalseStarts, WaitLongerEachTimeAlsoOnTheOnlyWorker) {
   expect_replay_and_snapshot_stand_here();
 }
 
+TEST_F(FalseStarts, MayTakeLongAsLongAsNoProgramBegan) {
+  cluster.join("only", 1);
+  const ExperimentId id = cluster.create(random_config(1, 1));
+  for (const double expected : {0.0, 1.0, 2.0, 4.0}) {
+    const AttemptKey key = cluster.live(id, 0);
+    cluster.now = cluster.now + Duration::seconds(400);  // Making ready takes its time.
+    cluster.send(key, lost("no room for its process"));
+    if (expected > 0) {
+      ASSERT_FALSE(cluster.trial(id, 0).live) << "tried again without a pause";
+      EXPECT_EQ(std::round(wait()), expected);
+    }
+  }
+  const AttemptKey key = cluster.live(id, 0);
+  cluster.step(ConfirmStart{cluster.attempts.at(key).worker, key});
+  cluster.now = cluster.now + Duration::seconds(400);
+  cluster.send(key, lost("its machine was restarted"));
+  EXPECT_TRUE(cluster.trial(id, 0).live) << "a program ran: it goes on at once";
+}
+
 TEST_F(FalseStarts, AReportEndsThem) {
   const WorkerId only = cluster.join("only", 1);
   const ExperimentId id = cluster.create(random_config(1, 1));

@@ -148,7 +148,7 @@ TEST(Restored, DecisionsOverrideThoseOfTheLostPart) {
 
 TEST_F(LostPart, IsNotAdoptedWhenAnotherAttemptOfItsNumberHasRun) {
   TestCluster copy = restored(old, kept);
-  copy.step(JoinWorker{"a", "a", 1, 1, "cpu", {held(lost, 4)}});
+  copy.step(JoinWorker{"a", "a", 1, 2, "cpu", {held(lost, 4)}});
   const WorkerId worker = copy.engine.workers().begin()->first;
   const AttemptKey again = copy.live(experiment, 0);
   ASSERT_EQ(again.attempt, lost.attempt);
@@ -156,10 +156,42 @@ TEST_F(LostPart, IsNotAdoptedWhenAnotherAttemptOfItsNumberHasRun) {
   copy.report(again, 3, 1);
   copy.exit(again, 1);  // The trial is to run again, and could be given to what is on hold.
   copy.step(LoseWorker{worker, "away"});
-  copy.step(JoinWorker{"a", "a", 2, 1, "cpu", {held(lost, 4)}});
+  copy.step(JoinWorker{"a", "a", 2, 2, "cpu", {held(lost, 4)}});
   const Error refusal = copy.refused(AdoptAttempt{worker, held(lost, 4)});
   EXPECT_EQ(refusal.code, Errc::wrong_state) << refusal.message;
   EXPECT_NE(refusal.message.find("has had another one of that number"), std::string::npos) << refusal.message;
+}
+
+/// Leased before the copy was made, begun and ended behind it: its worker has acknowledged that and knows it no more.
+TEST(Restored, ALeaseThatWasOverInTheLostPartIsNotWaitedFor) {
+  TestCluster old;
+  old.join("a", 1);
+  const ExperimentId experiment = old.create(random_config(1, 1));
+  const AttemptKey key = old.live(experiment, 0);
+  TestCluster copy = restored(old, old.log.size());
+  const WorkerId worker = copy.engine.workers().begin()->first;
+  const Effects joined = copy.step(JoinWorker{"a", "a", 1, 1, "cpu", {}});
+  EXPECT_EQ(welcome_in(joined).in_doubt, std::vector{key}) << "leased again, its worker would not listen";
+  EXPECT_TRUE(std::none_of(joined.orders.begin(), joined.orders.end(),
+                           [](const Order& order) { return std::holds_alternative<LaunchAttempt>(order); }));
+  copy.step(DisclaimAttempts{worker, {key}});
+  const AttemptKey again = copy.live(experiment, 0);
+  EXPECT_GT(again.lease.number(), from) << "another lease, in a directory of its own";
+  copy.step(ConfirmStart{worker, again});
+  const Effects rejoined = copy.step(JoinWorker{"a", "a", 1, 1, "cpu", {held(again, 0)}});
+  EXPECT_TRUE(welcome_in(rejoined).in_doubt.empty());
+}
+
+TEST(Restored, ALeaseOfTheNewPartIsRepeatedAsEver) {
+  TestCluster old;
+  old.join("a", 1);
+  TestCluster copy = restored(old, old.log.size());
+  const ExperimentId experiment = copy.create(random_config(1, 1));
+  const Effects joined = copy.step(JoinWorker{"a", "a", 1, 1, "cpu", {}});
+  EXPECT_TRUE(welcome_in(joined).in_doubt.empty());
+  EXPECT_TRUE(std::any_of(joined.orders.begin(), joined.orders.end(),
+                          [](const Order& order) { return std::holds_alternative<LaunchAttempt>(order); }));
+  EXPECT_TRUE(copy.trial(experiment, 0).live);
 }
 
 TEST_F(LostPart, NumbersAreKeptBySnapshots) {

@@ -40,7 +40,7 @@ void let_rest(World& world, const WorkerRecord& worker) {
 
 bool is_false_start(const LiveAttempt& live, Instant now) {
   constexpr Duration soon = Duration::seconds(60);
-  return live.reached == Units{} && now - live.leased_at <= soon;
+  return live.reached == Units{} && (!live.started || now - live.leased_at <= soon);
 }
 
 void put_off(Step& step, const AttemptKey& key, Instant leased_at, WorkerId worker, const std::string& why) {

@@ -20,6 +20,11 @@ bool is_ending(const LiveAttempt& live) {
   return live.decision && live.decision->directive != Directive::train_on;
 }
 
+/// The part of the log that an older copy of the store lacks may have begun and ended it.
+bool may_be_over(const World& world, const AttemptKey& key) {
+  return world.numbering.precedes_a_restore(key.lease.number());
+}
+
 /// Leases the log gives this worker but which it cannot be running: gone, each with the reason. Those of which only the
 /// HELLO of an agent that was known before knows nothing are in doubt.
 std::vector<AttemptKey> give_up_missing(Step& step, const WorkerRecord& worker, const JoinWorker& command) {
@@ -46,7 +51,7 @@ std::vector<AttemptKey> give_up_missing(Step& step, const WorkerRecord& worker, 
       lose_attempt(step, key, worker.id, "its worker came back with fewer slots");
     } else if (!same_agent) {
       lose_attempt_there(step, key, worker.id, "its worker was restarted and does not run it any more");
-    } else if (part.started || is_ending(live)) {
+    } else if (part.started || is_ending(live) || may_be_over(step.world(), key)) {
       in_doubt.push_back(key);
     }
   }
@@ -68,16 +73,20 @@ bool in_the_log(const World& world, const TrialRecord& trial, const AttemptKey& 
   return key.attempt.number() <= trial.attempts && world.numbering.has_given(key.lease.number(), world.last_lsn);
 }
 
+const TrialRecord* find_trial(const World& world, const AttemptKey& key) {
+  const auto found = world.experiments.find(key.experiment);
+  return found != world.experiments.end() && key.trial.number() < found->second.trials.size()
+             ? &found->second.trials[key.trial.number()]
+             : nullptr;
+}
+
 WelcomeWorker welcome(const World& world, WorkerId id, const JoinWorker& command) {
   WelcomeWorker answer;
   answer.worker = id;
   for (const HeldAttempt& held : command.held) {
     WelcomeWorker::Attempt attempt;
     attempt.key = held.key;
-    const auto found = world.experiments.find(held.key.experiment);
-    const TrialRecord* trial = found != world.experiments.end() && held.key.trial.number() < found->second.trials.size()
-                                   ? &found->second.trials[held.key.trial.number()]
-                                   : nullptr;
+    const TrialRecord* trial = find_trial(world, held.key);
     const std::optional<AttemptPart> part = trial != nullptr && trial->live && trial->live->known_as() == held.key
                                                 ? trial->live->part_on(id)
                                                 : std::nullopt;
@@ -177,6 +186,8 @@ Status disclaim_attempts(Step& step, const DisclaimAttempts& command) {
     const LiveAttempt& live = *trial_of(world, key.experiment, key.trial).live;
     if (live.part_on(command.worker)->started) {
       lose_attempt_there(step, key, command.worker, "its worker does not have it any more");
+    } else if (!is_ending(live)) {
+      lose_attempt(step, key, command.worker, "leased before the store was brought back, and its worker does not have it");
     } else {
       lose_attempt(step, key, command.worker, "it was ended before its worker started it");
     }

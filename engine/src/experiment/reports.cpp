@@ -60,6 +60,7 @@ bool take(Step& step, const AttemptKey& key, std::uint64_t seq, Report report) {
   const TrialRecord& trial = record.trials[key.trial.number()];
   const auto* exit = std::get_if<ExitReport>(&report);
   const bool never_ran = exit != nullptr && exit->cause == ExitReport::Cause::could_not_start;
+  const bool false_start = is_false_start(*trial.live, step.now());
   if (!trial.live->started && !never_ran) {
     step.happened(AttemptStarted{key});  // Its own message was lost; this one says it too.
   }
@@ -74,7 +75,7 @@ bool take(Step& step, const AttemptKey& key, std::uint64_t seq, Report report) {
     const std::vector<SlotIndex> slots = trial.live->slots;
     const bool in_gang = trial.live->gang.has_value();
     const Instant leased_at = trial.live->leased_at;
-    const bool in_vain = !failed && !asked && is_false_start(*trial.live, step.now());
+    const bool in_vain = !failed && !asked && false_start;
     step.happened(ReportTaken{key, seq, copy});
     if (copy.unkillable) {
       quarantine_slots(step, worker, as_known, slots);

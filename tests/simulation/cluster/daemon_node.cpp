@@ -330,8 +330,9 @@ bool DaemonNode::send(const net::Peer& peer, std::span<const std::byte> frame) {
   std::uint64_t session = 0;
   if (const auto framed = proto::decode_from_daemon(frame)) {
     session = framed->envelope.session_epoch;
+    promises_.ordered(framed->message);
     if (network_.honest(peer)) {
-      promises_.said(framed->message);
+      promises_.told(framed->message);
     }
     observe(peer, session, framed->message);
   } else {

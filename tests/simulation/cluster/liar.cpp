@@ -15,19 +15,8 @@ using engine::ExitReport;
 
 Liar::Liar(VirtualTime& time, Faults& faults, Network& network, Promises& promises, std::size_t number,
            std::uint64_t seed)
-    : time_(time),
-      faults_(faults),
-      network_(network),
-      promises_(promises),
-      number_(number),
-      draw_(seed, engine::TrialNumber(number), "liar"),
+    : DishonestPeer(time, faults, network, promises, number, seed, "liar"),
       slots_(1 + draw_.below(2)) {
-}
-
-void Liar::say(const proto::FromWorker& message) {
-  ++envelope_.msg_no;
-  static_cast<void>(
-      network_.send_to_daemon(number_, Frame(proto::encode(envelope_, message), envelope_.session_epoch)));
 }
 
 void Liar::introduce() {
@@ -130,10 +119,7 @@ engine::Report Liar::some_report() {
 }
 
 void Liar::lie() {
-  if (!connected_) {
-    connected_ = true;
-    network_.connect(number_);
-    time_.after(engine::Duration::seconds(5), [this] { introduce(); });
+  if (!connected([this] { introduce(); })) {
     return;
   }
   faults_.struck(Fault::lying_worker);

@@ -404,7 +404,7 @@ void Promises::note(const engine::AttemptAdopted& adopted, Lsn lsn) {
   if (adopted.worker != attempt.worker) {
     break_because("I3: " + spelled(adopted.key) + " is given to a worker that never had it");
   }
-  if (uid_of(adopted.worker) == liar_uid) {
+  if (uid_of(adopted.worker) == liar_uid && adopted.upto > attempt.seq) {
     attempt.seq = adopted.upto;  // It had forgotten some, says it.
   } else if (adopted.upto != attempt.seq) {
     break_because("I2: " + spelled(adopted.key) + " is adopted behind report " + std::to_string(adopted.upto) +
@@ -516,20 +516,24 @@ void Promises::settled(const engine::Engine& live) {
   }
 }
 
-void Promises::said(const proto::FromDaemon& message) {
-  if (const auto* ack = std::get_if<proto::Ack>(&message)) {
-    const auto found = attempts_.find(ack->key);
-    if (found == attempts_.end() || ack->upto > most_to_acknowledge(found->second)) {
-      break_because("I1: report " + std::to_string(ack->upto) + " of " + spelled(ack->key) +
-                    " is acknowledged and not durable");
-    }
-  } else if (const auto* lease = std::get_if<proto::Lease>(&message)) {
+void Promises::ordered(const proto::FromDaemon& message) {
+  if (const auto* lease = std::get_if<proto::Lease>(&message)) {
     if (!attempts_.contains(lease->spec.key)) {
       break_because("I1: " + spelled(lease->spec.key) + " is leased, and that is not durable");
     }
   } else if (const auto* decide = std::get_if<proto::Decide>(&message)) {
     if (decide->decision.id > durable_) {
       break_because("I1: a decision about " + spelled(decide->key) + " is told, and is not durable");
+    }
+  }
+}
+
+void Promises::told(const proto::FromDaemon& message) {
+  if (const auto* ack = std::get_if<proto::Ack>(&message)) {
+    const auto found = attempts_.find(ack->key);
+    if (found == attempts_.end() || ack->upto > most_to_acknowledge(found->second)) {
+      break_because("I1: report " + std::to_string(ack->upto) + " of " + spelled(ack->key) +
+                    " is acknowledged and not durable");
     }
   } else if (const auto* fenced = std::get_if<proto::Fenced>(&message)) {
     if (!over(fenced->key) && !has_lost_a_member(fenced->key)) {

@@ -51,8 +51,10 @@ class Promises {
   void recovered(const engine::Engine& engine);
   /// Nothing is on its way to the disk: what lives is what is durable.
   void settled(const engine::Engine& live);
-  /// A frame leaves the daemon.
-  void said(const proto::FromDaemon& message);
+  /// A frame leaves the daemon, for whomever: what it has somebody do has to be durable.
+  void ordered(const proto::FromDaemon& message);
+  /// For a worker that does not lie: so has what it says about that one's reports and attempts.
+  void told(const proto::FromDaemon& message);
   /// A user was answered about a command that was carried out when the engine stood at `lsn`.
   void answered(engine::Lsn lsn);
 

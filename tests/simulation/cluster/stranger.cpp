@@ -13,18 +13,7 @@ using engine::AttemptKey;
 
 Stranger::Stranger(VirtualTime& time, Faults& faults, Network& network, Promises& promises, std::size_t number,
                    std::uint64_t seed)
-    : time_(time),
-      faults_(faults),
-      network_(network),
-      promises_(promises),
-      number_(number),
-      draw_(seed, engine::TrialNumber(number), "stranger") {
-}
-
-void Stranger::say(const proto::FromWorker& message) {
-  ++envelope_.msg_no;
-  static_cast<void>(
-      network_.send_to_daemon(number_, Frame(proto::encode(envelope_, message), envelope_.session_epoch)));
+    : DishonestPeer(time, faults, network, promises, number, seed, "stranger") {
 }
 
 void Stranger::introduce(const std::string& uid, std::uint64_t incarnation) {
@@ -69,10 +58,7 @@ AttemptKey Stranger::some_attempt(bool forged) {
 }
 
 void Stranger::act(Fault kind, const std::string& some_uid) {
-  if (!connected_) {
-    connected_ = true;
-    network_.connect(number_);
-    time_.after(engine::Duration::seconds(5), [this] { introduce("stranger", 1); });
+  if (!connected([this] { introduce("stranger", 1); })) {
     return;
   }
   faults_.struck(kind);

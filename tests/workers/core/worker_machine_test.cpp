@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "hpsearch/engine/experiment/numbering.hpp"
 #include "workers/core/stage.hpp"
 
 namespace hpsearch::workers::test {
@@ -266,6 +267,20 @@ TEST(Beats, SayOfWhatSurvivesSigkillWhenAnAgentAfterThisOneWouldSayItToo) {
   beats = stage.said<proto::Beat>();
   ASSERT_EQ(beats.size(), 1U);
   EXPECT_EQ(beats[0].remains.size(), 1U);
+}
+
+TEST(Slots, AnAttemptOnHoldOfTheSameNumberIsInNobodysWayElsewhere) {
+  Stage stage;
+  stage.welcome();
+  stage.run(key_of(1, 10), 0);
+  stage.say(proto::Hold{key_of(1, 10)});
+  stage.clear();
+  // The store was brought back from an older copy: the trial's first attempt, once more.
+  const AttemptKey again = key_of(1, engine::Numbering::first_after_a_restore + 30);
+  ASSERT_EQ(again.attempt, key_of(1, 10).attempt);
+  stage.say(lease_of(again, 1));
+  ASSERT_EQ(stage.wanted<StartProgram>().size(), 1U) << "in a directory of its own, so it need not wait";
+  EXPECT_EQ(stage.wanted<StartProgram>()[0].spec.key, again);
 }
 
 TEST(Slots, OfTheUnkillableAreUsedOnlyByWhomTheDaemonLets) {

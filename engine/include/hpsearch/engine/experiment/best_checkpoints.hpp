@@ -21,11 +21,12 @@ class BestCheckpoints {
   /// `most`: save_experiment_best.
   BestCheckpoints(std::uint64_t most, Goal goal) noexcept : most_(most), goal_(goal) {}
 
-  /// The trial's last checkpoint was measured, for the first time or once more. O(log most).
+  /// The trial's last checkpoint was measured, for the first time or once more. O(most); O(checkpoints) when it was
+  /// one of these with another value.
   void measured(const Trials& trials, TrialNumber trial);
   /// One of the trial's is not there any more. O(most), and O(checkpoints) when it was one of these: others move up.
   void gone(const Trials& trials, TrialNumber trial, std::string_view path);
-  /// Of records that were loaded. O(checkpoints × log most).
+  /// Of records that were loaded. O(checkpoints × most) at worst.
   void find_anew(const Trials& trials);
 
   struct Entry {

@@ -30,6 +30,11 @@ class Numbering {
   /// lost. O(restores).
   [[nodiscard]] bool has_given(std::uint64_t number, Lsn last) const noexcept;
 
+  /// Whether it was given out before the store was brought back (last): the lost part may have known more of it. O(1).
+  [[nodiscard]] bool precedes_a_restore(std::uint64_t number) const noexcept {
+    return !spans_.empty() && number <= spans_.back().from + spans_.back().behind.number();
+  }
+
   struct Span {
     Lsn behind;              ///< It begins with the event after this.
     std::uint64_t from = 0;  ///< Number = from + Lsn.

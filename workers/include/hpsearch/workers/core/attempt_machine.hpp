@@ -88,9 +88,9 @@ class AttemptMachine {
   [[nodiscard]] bool runs() const noexcept { return phase_ == Phase::running; }
   [[nodiscard]] engine::Units last_step() const noexcept { return last_step_.value_or(engine::Units{}); }
   [[nodiscard]] engine::Instant silent_since() const noexcept { return silent_since_; }
-  /// How often reports were sent again without any acknowledgement in between.
   /// The daemon hears its reports and cannot take them now: what is not acknowledged is sent again then.
   void told_to_wait(engine::Instant until) noexcept;
+  /// How often reports were sent again without any acknowledgement in between.
   [[nodiscard]] unsigned unanswered_resends() const noexcept { return unanswered_; }
   [[nodiscard]] std::optional<engine::Instant> next_wake() const noexcept;
 
