@@ -1,0 +1,169 @@
+#include <gtest/gtest.h>
+
+#include "engine/read_config.hpp"
+
+namespace hpsearch::engine {
+namespace {
+
+// --- searcher ---
+
+TEST(SearcherSection, ReadsTheFieldsOfItsKind) {
+  Value tree = small_experiment();
+  tree = with(std::move(tree), "searcher",
+              Value::Map{{"name", "adaptive_asha"},
+                         {"metric", "val.acc"},
+                         {"smaller_is_better", false},
+                         {"max_length", Value::Map{{"epochs", 81}}},
+                         {"max_trials", 50},
+                         {"max_concurrent_trials", 0},
+                         {"mode", "conservative"},
+                         {"divisor", 3},
+                         {"max_rungs", 4},
+                         {"bracket_rungs", Value::List{3, 1}},
+                         {"stop_once", true},
+                         {"on_duplicate", "reject"}});
+  const SearcherConfig searcher = accepted(tree).searcher;
+  EXPECT_EQ(searcher.goal(), Goal::maximize);
+  EXPECT_EQ(searcher.max_concurrent_trials, 0U);
+  EXPECT_EQ(searcher.mode, AshaMode::conservative);
+  EXPECT_EQ(searcher.divisor, 3.0);
+  EXPECT_EQ(searcher.max_rungs, 4U);
+  EXPECT_EQ(searcher.bracket_rungs, (std::vector<std::uint64_t>{3, 1}));
+  EXPECT_TRUE(searcher.stop_once);
+  EXPECT_EQ(searcher.on_duplicate, OnDuplicate::reject);
+}
+
+TEST(SearcherSection, WantsWhatItsKindNeedsAndNothingElse) {
+  EXPECT_EQ(problems_of(with(small_experiment(), "searcher.max_trials", Value())),
+            "searcher.max_trials: is missing (an integer of at least 1; random needs it)\n");
+  EXPECT_EQ(problems_of(with(with(small_experiment(), "searcher.name", "grid"), "searcher.divisor", 3)),
+            "searcher.divisor: means nothing to a grid search (leave it out)\n"
+            "searcher.max_trials: means nothing to a grid search (leave it out)\n");
+  EXPECT_EQ(problems_of(with(small_experiment(), "searcher.max_trails", 3)),
+            "searcher.max_trails: is not a known field (did you mean `max_trials`?)\n");
+}
+
+TEST(SearcherSection, RefusesBadNumbers) {
+  Value tree = with(small_experiment(), "searcher.name", "adaptive_asha");
+  tree = with(std::move(tree), "searcher.divisor", 1);
+  tree = with(std::move(tree), "searcher.bracket_rungs", Value::List{0, 2, 1'000'000'000});
+  tree = with(std::move(tree), "searcher.mode", "fast");
+  tree = with(std::move(tree), "searcher.on_duplicate", "rejct");
+  EXPECT_EQ(problems_of(tree),
+            "searcher.bracket_rungs[0]: is 0 (an integer from 1 to 1000)\n"
+            "searcher.bracket_rungs[2]: is 1000000000 (an integer from 1 to 1000)\n"
+            "searcher.divisor: is 1 (a number above 1)\n"
+            "searcher.mode: is \"fast\" (aggressive, conservative or standard)\n"
+            "searcher.on_duplicate: is \"rejct\" (did you mean `reject`? allow or reject)\n");
+}
+
+TEST(SearcherSection, NamesSuccessorsOfSearchersThatAreGone) {
+  const std::string rest = "; there are adaptive_asha, annealing, async_halving, grid, random or single)\n";
+  for (const char* gone : {"adaptive", "adaptive_simple"}) {
+    EXPECT_EQ(problems_of(with(small_experiment(), "searcher.name", gone)),
+              "searcher.name: is \"" + std::string(gone) +
+                  "\", which is not a searcher here (say adaptive_asha" + rest);
+  }
+  EXPECT_EQ(problems_of(with(small_experiment(), "searcher.name", "sync_halving")),
+            "searcher.name: is \"sync_halving\", which is not a searcher here (say async_halving" + rest);
+  EXPECT_EQ(problems_of(with(small_experiment(), "searcher.name", "randm")),
+            "searcher.name: is \"randm\", which is not a searcher here (did you mean `random`? there are "
+            "adaptive_asha, "
+            "annealing, async_halving, grid, random or single)\n");
+}
+
+TEST(SearcherSection, LetsTheKindHaveTheLastWord) {
+  Value tree = with(small_experiment(), "searcher",
+                    Value::Map{{"name", "single"}, {"metric", "loss"}, {"max_length", 10}});
+  EXPECT_EQ(problems_of(tree), "hyperparameters.lr: is a range (a constant)\n");
+  EXPECT_EQ(problems_of(with(tree, "name", 3)),
+            "hyperparameters.lr: is a range (a constant)\nname: is 3 (a string; put it in quotes)\n")
+      << "asked although something else is wrong";
+  EXPECT_EQ(accepted(with(tree, "hyperparameters.lr", 0.1)).searcher.name, "single");
+}
+
+TEST(SearcherSection, KeepsFieldsOnlyTheKindUnderstands) {
+  Value tree = with(small_experiment(), "searcher.name", "annealing");
+  tree = with(std::move(tree), "searcher.cooling", 0.9);
+  const ExperimentConfig config = accepted(tree);
+  ASSERT_NE(config.accepted.at_path("searcher.cooling"), nullptr);
+  EXPECT_EQ(*config.accepted.at_path("searcher.cooling"), Value(0.9));
+}
+
+TEST(SearcherSection, ChecksPointsAgainstTheSpace) {
+  const Value points =
+      Value::List{Value::Map{{"lr", 0.01}}, Value::Map{{"lr", 5}}, Value::Map{{"rate", 0.01}}, 3};
+  EXPECT_EQ(problems_of(with(small_experiment(), "searcher.points_to_evaluate", points)),
+            "searcher.points_to_evaluate[1].lr: is 5.0 (a number from 0.0001 to 0.1)\n"
+            "searcher.points_to_evaluate[2].lr: is missing (a value)\n"
+            "searcher.points_to_evaluate[2].rate: is not a hyperparameter of this experiment\n"
+            "searcher.points_to_evaluate[3]: is 3 (a map of hyperparameters)\n");
+}
+
+TEST(SearcherSection, CompletesPointsWithConstants) {
+  Value tree = with(small_experiment(), "hyperparameters.batch", 64);
+  tree = with(std::move(tree), "searcher.points_to_evaluate", Value::List{Value::Map{{"lr", 0.01}}});
+  EXPECT_EQ(accepted(tree).searcher.points_to_evaluate.at(0), Value(Value::Map{{"batch", 64}, {"lr", 0.01}}));
+}
+
+TEST(SearcherSection, IsNeeded) {
+  Value::Map tree = small_experiment();
+  tree.erase("searcher");
+  EXPECT_EQ(problems_of(tree),
+            "searcher: is missing (a map of name, metric, max_length and what the searcher needs)\n");
+  EXPECT_EQ(problems_of(with(tree, "searcher", "random")), "searcher: is \"random\" (a map)\n");
+}
+
+// --- spellings users are known to confuse ---
+
+TEST(Confusions, AreUnderstoodAndNoted) {
+  Value tree = with(small_experiment(), "hyperparameters.opt",
+                    Value::Map{{"type", "categorical"}, {"val", Value::List{"sgd", "adam"}}});
+  tree = with(std::move(tree), "searcher.name", "adaptive_asha");
+  tree = with(std::move(tree), "searcher.mode", "agressive");
+  tree = with(std::move(tree), "resource", Value::Map{{"slots_per_trial", 2}});
+  tree = with(std::move(tree), "environment",
+              Value::Map{{"experiment_seed", 5}, {"registrt_auth", Value::Map{}}});
+  const ParsedConfig parsed = read_config(tree);
+  ASSERT_TRUE(parsed.config) << lines(parsed.problems);
+  EXPECT_EQ(parsed.config->searcher.mode, AshaMode::aggressive);
+  EXPECT_EQ(parsed.config->resources.slots_per_trial, 2U);
+  EXPECT_EQ(parsed.config->experiment_seed, 5U);
+  EXPECT_EQ(lines(parsed.notes),
+            "environment.experiment_seed: read as `reproducibility.experiment_seed`\n"
+            "environment.registrt_auth: read as `registry_auth`\n"
+            "environment.registrt_auth: has no effect here: the container runtime's own login on each worker counts\n"
+            "hyperparameters.opt.val: read as `vals`\n"
+            "resource: read as `resources`\n"
+            "searcher.mode: read as `aggressive`\n");
+  EXPECT_EQ(*to_value(*parsed.config).at_path("hyperparameters.opt.vals"), Value(Value::List{"sgd", "adam"}));
+}
+
+TEST(Confusions, TakeASeedAtTopLevel) {
+  EXPECT_EQ(accepted(with(small_experiment(), "experiment_seed", 9)).experiment_seed, 9U);
+  Value tree = with(small_experiment(), "experiment_seed", 9);
+  EXPECT_EQ(accepted(with(tree, "reproducibility.experiment_seed", 9)).experiment_seed, 9U);
+  EXPECT_EQ(problems_of(with(tree, "reproducibility.experiment_seed", 8)),
+            "experiment_seed: is 9, but elsewhere 8 (one seed, at reproducibility.experiment_seed)\n");
+}
+
+TEST(Confusions, DoNotHideWhichOfTwoCounts) {
+  Value tree = with(small_experiment(), "resource", Value::Map{{"slots_per_trial", 2}});
+  tree = with(std::move(tree), "resources", Value::Map{{"slots_per_trial", 3}});
+  EXPECT_EQ(problems_of(tree), "resource: stands beside `resources`, which means the same (one of them)\n");
+}
+
+// --- seed ---
+
+TEST(Seed, IsTheGivenOneOrTheRecordedOne) {
+  EXPECT_EQ(accepted(with(small_experiment(), "reproducibility.experiment_seed", 2147483647)).experiment_seed,
+            2147483647U);
+  EXPECT_EQ(problems_of(
+                with(small_experiment(), "reproducibility.experiment_seed", Value(std::int64_t{2147483648}))),
+            "reproducibility.experiment_seed: is 2147483648 (an integer from 0 to 2147483647)\n");
+  const ParsedConfig wide = parse_config(small_experiment(), test_registry(), "", ~std::uint64_t{0});
+  EXPECT_EQ(wide.config->experiment_seed, 2147483647U);
+}
+
+}  // namespace
+}  // namespace hpsearch::engine
