@@ -41,6 +41,12 @@ std::string attempt_text(const Value& attempt) {
          std::to_string(count_at(attempt, "attempt"));
 }
 
+/// One on hold: there may be several of a number.
+std::string held_text(const Value& attempt) {
+  return std::to_string(count_at(attempt, "experiment")) + "/" + std::to_string(count_at(attempt, "trial")) + "/" +
+         printable(text_at(attempt, "label"));
+}
+
 std::string slots_text(const Value::List& slots) {
   std::string text = slots.size() == 1 ? "slot" : "slots";
   for (const Value& slot : slots) {
@@ -128,7 +134,7 @@ std::string remarks_on(const Value& worker) {
                                          : "; out of use until it is gone, or hpsearch release\n");
   }
   for (const Value& attempt : list_at(worker, "on_hold")) {
-    text += "worker " + printable(text_at(worker, "name")) + " holds " + attempt_text(attempt) +
+    text += "worker " + printable(text_at(worker, "name")) + " holds " + held_text(attempt) +
             (is_set(attempt, "exited") ? " (ended)" : " (running)") +
             ", which this store does not know: hpsearch adopt or hpsearch disown decides\n";
   }
@@ -165,9 +171,17 @@ Outcome<Value> find_worker(const Server& server, const std::string& wanted) {
 Outcome<Value::List> meant(const Value& worker, const std::string& which) {
   Value::List all;
   for (const Value& attempt : list_at(worker, "on_hold")) {
-    if (which == "all" || which == attempt_text(attempt)) {
+    if (which == "all" || which == attempt_text(attempt) || which == held_text(attempt)) {
       all.push_back(attempt);
     }
+  }
+  if (which != "all" && all.size() > 1) {
+    std::string names;
+    for (const Value& attempt : all) {
+      names += (names.empty() ? "" : ", ") + held_text(attempt);
+    }
+    return Failure{Exit::usage, engine::Errc::bad_request,
+                   "worker \"" + printable(text_at(worker, "name")) + "\" holds several attempts " + which + ": " + names};
   }
   if (all.empty()) {
     return Failure{Exit::not_found, engine::Errc::not_found,
@@ -223,13 +237,14 @@ int change_worker(const std::string& what, const WorkerOptions& options, const O
       return output.fail(attempts.failure());
     }
     for (const Value& attempt : *attempts) {
+      const std::string path = target + "attempts/" + attempt_text(attempt) + "/" + what;
       const Outcome<Value> one =
-          server->client().post(target + "attempts/" + attempt_text(attempt) + "/" + what, Value::Map{});
+          server->client().post(path + "?lease=" + std::to_string(count_at(attempt, "lease")), Value::Map{});
       if (!one) {
         return output.fail(one.failure());
       }
       if (!output.json()) {
-        output.print(attempt_text(attempt) + (what == "adopt" ? " has its trial again\n" : " is being ended\n"));
+        output.print(held_text(attempt) + (what == "adopt" ? " has its trial again\n" : " is being ended\n"));
       }
       answer = *one;
     }

@@ -1,6 +1,7 @@
 #include "daemon/http_desk.hpp"
 
 #include <string>
+#include <vector>
 
 #include "hpsearch/engine/scheduler/explain.hpp"
 #include "hpsearch/proto/client_api.hpp"
@@ -28,6 +29,8 @@ Value worker_now(Desk& desk, const engine::WorkerRecord& worker) {
     on_hold.push_back(Value::Map{{"experiment", integer(held.key.experiment.number())},
                                  {"trial", integer(held.key.trial.number())},
                                  {"attempt", integer(held.key.attempt.number())},
+                                 {"lease", integer(held.key.lease.number())},
+                                 {"label", engine::label_of(held.key)},
                                  {"exited", held.exited}});
   }
   map["on_hold"] = std::move(on_hold);
@@ -65,15 +68,31 @@ void quarantine(Desk& desk, Call call) {
 
 void release(Desk& desk, Call call) { change_worker(desk, call, engine::ReleaseWorker{call.worker()}); }
 
-/// The attempt on hold that the path names.
+/// The attempt on hold that the path names, with ?lease=N where it has several of one number: each time the store was
+/// brought back, its trial may have begun another.
 Result<engine::HeldAttempt> on_hold(Desk& desk, const Call& call) {
+  const Result<std::uint64_t> lease = number_of(call.request, "lease", 0);
+  if (!lease) {
+    return lease.error();
+  }
+  std::vector<engine::HeldAttempt> meant;
+  std::string leases;
   for (const engine::HeldAttempt& held : desk.gate.on_hold(call.worker())) {
-    if (held.key.experiment.number() == call.numbers.at(1) && held.key.trial.number() == call.numbers.at(2) &&
-        held.key.attempt.number() == call.numbers.at(3)) {
-      return held;
+    const bool named = held.key.experiment.number() == call.numbers.at(1) &&
+                       held.key.trial.number() == call.numbers.at(2) && held.key.attempt.number() == call.numbers.at(3);
+    if (named && (*lease == 0 || held.key.lease.number() == *lease)) {
+      leases += (meant.empty() ? "" : ", ") + std::to_string(held.key.lease.number());
+      meant.push_back(held);
     }
   }
-  return Error{Errc::not_found, "worker " + std::to_string(call.worker().number()) + " has no such attempt on hold"};
+  const std::string worker = "worker " + std::to_string(call.worker().number());
+  if (meant.empty()) {
+    return Error{Errc::not_found, worker + " has no such attempt on hold"};
+  }
+  if (meant.size() > 1) {
+    return Error{Errc::bad_request, worker + " has several attempts of that number on hold; lease has to say which: " + leases};
+  }
+  return meant.front();
 }
 
 void adopt(Desk& desk, Call call) {

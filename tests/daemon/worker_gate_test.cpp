@@ -417,6 +417,30 @@ TEST(WorkerGate, AttemptOnHoldIsAdoptedOrDisownedByAnOperator) {
   EXPECT_EQ(first.wait_for<proto::Fenced>().key.trial, engine::TrialNumber(0)) << "it had not started";
 }
 
+TEST(WorkerGate, OfSeveralAttemptsOnHoldOfOneNumberTheOperatorSaysWhich) {
+  House house;
+  ScriptedWorker worker(house);
+  constexpr std::uint64_t from = std::uint64_t{1} << 47U;
+  for (const std::uint64_t lease : {std::uint64_t{90'000}, from, from + 7}) {  // The store was brought back twice.
+    const engine::AttemptKey key{engine::ExperimentId(3), engine::TrialNumber(0), engine::AttemptNumber(1),
+                                 engine::LeaseId(lease)};
+    worker.held.push_back({key, false, 3, engine::Lsn(0), 4, {}, engine::Units{9}});
+  }
+  worker.join();
+  const std::string path = "/api/v1/workers/1/attempts/3/0/1/disown";
+  const auto refused = house.ask("POST", path, "{}");
+  EXPECT_EQ(refused.status, 400U);
+  EXPECT_NE(refused.text.find("which: 90000, " + std::to_string(from) + ", " + std::to_string(from + 7)), std::string::npos)
+      << refused.text;
+  EXPECT_EQ(house.ask("POST", path + "?lease=5", "{}").status, 404U);
+  EXPECT_EQ(house.ask("POST", path + "?lease=x", "{}").status, 400U);
+  const auto disowned = house.ask("POST", path + "?lease=" + std::to_string(from), "{}");
+  EXPECT_EQ(disowned.status, 200U) << disowned.text;
+  EXPECT_EQ(worker.wait_for<proto::Fenced>().key, worker.held[1].key);
+  EXPECT_NE(disowned.text.find("\"1." + std::to_string(from + 7) + "\""), std::string::npos) << disowned.text;
+  EXPECT_EQ(disowned.text.find("\"1." + std::to_string(from) + "\""), std::string::npos) << "it is nobody's question any more";
+}
+
 TEST(WorkerGate, CrowdIsToldToComeLater) {
   House house;
   house.reopen_gate({.checkpoint_root = "/checkpoints", .hellos_per_second = 3});
