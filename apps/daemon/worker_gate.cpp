@@ -215,7 +215,7 @@ bool WorkerGate::is_clone(const net::Peer& peer, const proto::Hello& hello) {
     }
     return false;
   }
-  const bool same = hello.boot_id == known.boot_id && hello.pid == known.pid;
+  const bool same = hello.boot_id == known.boot_id && hello.pid == known.pid && hello.nonce == known.nonce;
   if (counterpart.cloned.empty() && (same || hello.pid == 0 || known.pid == 0)) {
     return false;
   }
@@ -318,7 +318,7 @@ void WorkerGate::greet(const net::Peer& peer, const proto::Envelope& envelope, c
       }
     }
   }
-  counterpart.agent = Agent{hello.incarnation, hello.boot_id, hello.pid};
+  counterpart.agent = Agent{hello.incarnation, hello.boot_id, hello.pid, hello.nonce};
   counterpart.kills_by = hello.kills_by;
   counterpart.progress.clear();
   counterpart.held.clear();
@@ -504,10 +504,13 @@ std::string WorkerGate::kills_by(WorkerId worker) const {
 
 engine::Status WorkerGate::disown(WorkerId worker, const engine::AttemptKey& key) {
   const auto found = counterparts_.find(worker);
-  if (found == counterparts_.end() || found->second.on_hold.erase(key) == 0) {
+  if (found == counterparts_.end() || !found->second.on_hold.contains(key)) {
     return Error{Errc::not_found, "worker " + std::to_string(worker.number()) + " holds no such attempt"};
   }
-  send(worker, proto::Fenced{key});
+  if (!send(worker, proto::Fenced{key})) {
+    return Error{Errc::unavailable, "worker " + std::to_string(worker.number()) + " is away; try again when it is back"};
+  }
+  found->second.on_hold.erase(key);
   return engine::Done{};
 }
 

@@ -114,6 +114,7 @@ class WorkerGate {
     std::uint64_t incarnation = 0;
     std::string boot_id;
     std::uint64_t pid = 0;
+    std::uint64_t nonce = 0;
   };
   struct Counterpart {
     net::Peer peer;                  ///< Of its newest session.

@@ -137,6 +137,7 @@ void spell(auto& fields, Is<engine::HeldAttempt> auto& held) {
   fields.maybe("slots", held.slots);
   fields.maybe("length", held.length);
   fields.maybe("unkillable", held.unkillable);
+  fields.maybe("waits", held.waits);
 }
 
 void spell(auto& fields, Is<engine::SlotDevice> auto& device) {

@@ -28,6 +28,7 @@ void spell(auto& fields, Is<Hello> auto& hello) {
   fields.maybe("labels", hello.labels);
   fields.maybe("troubles", hello.troubles);
   fields.maybe("address", hello.address);
+  fields.maybe("nonce", hello.nonce);
 }
 
 void spell(auto& fields, Is<Progress> auto& progress) {

@@ -199,6 +199,7 @@ class ScriptedWorker {
     hello.slots = slots;
     hello.slot_kind = "cpu";
     hello.held = held;
+    hello.nonce = nonce;
     return hello;
   }
   void say_hello() {
@@ -234,6 +235,7 @@ class ScriptedWorker {
   proto::Envelope envelope;
   std::uint64_t incarnation = 1;
   std::uint64_t pid = 0;
+  std::uint64_t nonce = 0;
   std::uint64_t slots = 1;
   std::vector<engine::HeldAttempt> held;
   std::vector<proto::FromDaemon> heard;

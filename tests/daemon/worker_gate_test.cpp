@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <memory>
+
 #include "daemon/house.hpp"
 
 namespace hpsearch::daemon {
@@ -417,6 +420,22 @@ TEST(WorkerGate, AttemptOnHoldIsAdoptedOrDisownedByAnOperator) {
   EXPECT_EQ(first.wait_for<proto::Fenced>().key.trial, engine::TrialNumber(0)) << "it had not started";
 }
 
+TEST(WorkerGate, WhatIsDisownedWhileItsWorkerIsAwayStaysOnHold) {
+  House house;
+  ScriptedWorker worker(house);
+  const engine::AttemptKey foreign{engine::ExperimentId(77), engine::TrialNumber(0), engine::AttemptNumber(1),
+                                   engine::LeaseId(90'001)};
+  worker.held = {{foreign, false, 0, engine::Lsn(0), 1, {}, engine::Units{9}}};
+  worker.join();
+  worker.send(proto::Goodbye{"until later"});
+  house.pump_until([&] { return !house.gate->connected(engine::WorkerId(1)); });
+  const std::string path = "/api/v1/workers/1/attempts/77/0/1/disown";
+  EXPECT_EQ(house.ask("POST", path, "{}").status, 503U) << "nobody heard of it";
+  worker.join();
+  EXPECT_EQ(house.ask("POST", path, "{}").status, 200U);
+  EXPECT_EQ(worker.wait_for<proto::Fenced>().key, foreign);
+}
+
 TEST(WorkerGate, OfSeveralAttemptsOnHoldOfOneNumberTheOperatorSaysWhich) {
   House house;
   ScriptedWorker worker(house);
@@ -444,17 +463,44 @@ TEST(WorkerGate, OfSeveralAttemptsOnHoldOfOneNumberTheOperatorSaysWhich) {
 TEST(WorkerGate, CrowdIsToldToComeLater) {
   House house;
   house.reopen_gate({.checkpoint_root = "/checkpoints", .hellos_per_second = 3});
-  ScriptedWorker worker(house);
-  for (int i = 0; i < 10; ++i) {
-    worker.say_hello();
+  house.submit(small_search(1));
+  ScriptedWorker working(house, "working");
+  working.join();
+  const engine::AttemptKey key = working.wait_for<proto::Lease>().spec.key;
+  std::vector<std::unique_ptr<ScriptedWorker>> crowd;
+  for (int i = 0; i < 30; ++i) {
+    crowd.push_back(std::make_unique<ScriptedWorker>(house, "crowd-" + std::to_string(i)));
   }
-  const auto retry = worker.wait_for<proto::RetryAfter>();
-  EXPECT_GE(retry.after_ms, 1'000U);
-  EXPECT_LE(retry.after_ms, 30'000U);
-  worker.forget();
+  pump_for(house.loop, 100ms);  // Until they are connected.
+  for (const auto& peer : crowd) {
+    peer->say_hello();
+  }
+  working.send(proto::Reports{key, 1, {metrics_report(1, 0.5)}});
+  EXPECT_EQ(working.wait_for<proto::Ack>().upto, 1U) << "a session that exists goes on";
+  const auto welcomed = [&] {
+    return std::count_if(crowd.begin(), crowd.end(),
+                         [](const auto& peer) { return !peer->template all<proto::Welcome>().empty(); });
+  };
+  std::vector<std::uint64_t> waits;
   house.pump_until([&] {
-    worker.say_hello();
-    return !worker.all<proto::Welcome>().empty();
+    waits.clear();
+    for (const auto& peer : crowd) {
+      for (const proto::RetryAfter& retry : peer->all<proto::RetryAfter>()) {
+        waits.push_back(retry.after_ms);
+      }
+    }
+    return waits.size() + static_cast<std::size_t>(welcomed()) >= crowd.size();
+  });
+  EXPECT_LT(welcomed(), 15) << "3 a second";
+  ASSERT_FALSE(waits.empty());
+  const auto [least, most] = std::minmax_element(waits.begin(), waits.end());
+  EXPECT_EQ(*least, 2'000U);
+  EXPECT_GE(*most, 8'000U) << "it grows with the crowd";
+  EXPECT_LE(*most, 30'000U);
+  crowd.front()->forget();
+  house.pump_until([&] {
+    crowd.front()->say_hello();
+    return !crowd.front()->all<proto::Welcome>().empty();
   });
 }
 
@@ -475,6 +521,23 @@ TEST(WorkerGate, TwoAgentsOnCopiesOfOneStateDirectoryAreBothRefused) {
   restarted.incarnation = 2;
   restarted.join();
   EXPECT_TRUE(house.gate->connected(engine::WorkerId(1)));
+}
+
+TEST(WorkerGate, TwoAgentsOnCopiesInContainersAreBothRefused) {
+  House house;
+  ScriptedWorker original(house);  // Each is process 1 of its own container, on one machine.
+  original.pid = 1;
+  original.nonce = 5;
+  original.join();
+  original.join();
+  EXPECT_TRUE(house.gate->connected(engine::WorkerId(1))) << "it is itself";
+  ScriptedWorker copy(house);
+  copy.pid = 1;
+  copy.nonce = 6;
+  copy.say_hello();
+  EXPECT_NE(copy.wait_for<proto::Refused>().why.find("copies of one state directory"), std::string::npos);
+  original.wait_for<proto::Refused>();
+  EXPECT_FALSE(house.gate->connected(engine::WorkerId(1)));
 }
 
 TEST(WorkerGate, LaterStartOfAWorkerTakesThePlaceOfTheEarlier) {

@@ -239,11 +239,18 @@ TEST(Adoption, OfWhatTrainsOnAGpuThatCannotBeAsked) {
   expect_replay_stands_where_the_writer_stands(cluster);
 }
 
-// --- the return: {queued, starting, running, finished} replacement × {running, exited} attempt ---
+// --- the return: {queued, waiting, starting, running, finished} replacement × {running, exited} attempt ---
 
 struct ReturnCase {
   const char* name;
-  enum class Replacement { queued, starting, running, finished } replacement;
+  enum class Replacement {
+    queued,
+    waiting,  ///< For its slots, on a worker that has introduced itself since.
+    starting,
+    running,
+    finished
+  } replacement;
+  [[nodiscard]] bool gives_way() const { return replacement == Replacement::waiting || replacement == Replacement::starting; }
   bool exited;  ///< The returning attempt ended meanwhile, and its reports wait.
   Fate fate;
 };
@@ -268,7 +275,12 @@ TEST_P(Return, GivesTheTrialBackUnlessAnotherAttemptHasStarted) {
   if (other) {
     const AttemptKey second = cluster.live(id, 0);
     ASSERT_EQ(second.attempt, AttemptNumber(2));
-    if (wanted.replacement != Replacement::starting) {
+    if (wanted.replacement == Replacement::waiting) {
+      HeldAttempt waiting = held(second, 0);
+      waiting.waits = true;
+      const Effects effects = cluster.step(JoinWorker{"other", "other", 1, 1, "cpu", {waiting}});
+      EXPECT_EQ(count_of<LaunchAttempt>(effects), 1U) << "told until it says that it has begun";
+    } else if (!wanted.gives_way()) {
       cluster.step(ConfirmStart{*other, second});
     }
     if (wanted.replacement == Replacement::finished) {
@@ -290,7 +302,7 @@ TEST_P(Return, GivesTheTrialBackUnlessAnotherAttemptHasStarted) {
     EXPECT_EQ(now.attempt, first.attempt);
     EXPECT_GT(now.lease, first.lease) << "a new lease: the fencing token never goes back";
     EXPECT_EQ(told.lease, now.lease);
-    EXPECT_EQ(count_of<FenceAttempt>(back), wanted.replacement == Replacement::starting ? 1U : 0U);
+    EXPECT_EQ(count_of<FenceAttempt>(back), wanted.gives_way() ? 1U : 0U);
     // Under its old lease it speaks for nobody.
     const Effects stale = cluster.step(TakeReports{silent, first, 2, {MetricsReport{Units{9}, {{"score", 9.0}}}}});
     EXPECT_TRUE(stale.events.empty());
@@ -298,7 +310,7 @@ TEST_P(Return, GivesTheTrialBackUnlessAnotherAttemptHasStarted) {
     cluster.step(TakeReports{silent, now, 2, {MetricsReport{Units{9}, {{"score", 0.125}}}, ExitReport{}}});
     EXPECT_EQ(cluster.engine.find(id)->state, ExperimentState::completed);
     EXPECT_EQ(cluster.trial(id, 0).latest->metric, 0.125);
-    EXPECT_EQ(cluster.trial(id, 0).attempts, wanted.replacement == Replacement::starting ? 2U : 1U);
+    EXPECT_EQ(cluster.trial(id, 0).attempts, wanted.gives_way() ? 2U : 1U);
   } else {
     const double before = cluster.trial(id, 0).latest->metric;
     const Effects late = cluster.step(
@@ -316,6 +328,8 @@ INSTANTIATE_TEST_SUITE_P(
     Cases, Return,
     testing::Values(ReturnCase{"QueuedRunning", ReturnCase::Replacement::queued, false, Fate::go_on},
                     ReturnCase{"QueuedExited", ReturnCase::Replacement::queued, true, Fate::go_on},
+                    ReturnCase{"WaitingRunning", ReturnCase::Replacement::waiting, false, Fate::go_on},
+                    ReturnCase{"WaitingExited", ReturnCase::Replacement::waiting, true, Fate::go_on},
                     ReturnCase{"StartingRunning", ReturnCase::Replacement::starting, false, Fate::go_on},
                     ReturnCase{"StartingExited", ReturnCase::Replacement::starting, true, Fate::go_on},
                     ReturnCase{"RunningRunning", ReturnCase::Replacement::running, false, Fate::fenced},
@@ -437,6 +451,17 @@ TEST(AdoptAttempt, IsRefusedWhenItSaysASlotTwice) {
   twice.slots = {SlotIndex{1}, SlotIndex{0}};
   cluster.step(AdoptAttempt{holder, twice});
   EXPECT_EQ(cluster.live(id, 0).attempt, AttemptNumber(7));
+}
+
+TEST(AdoptAttempt, IsRefusedWhenNothingOfItIsLeftToReport) {
+  TestCluster cluster;
+  const WorkerId holder = cluster.join("holder", 1);
+  cluster.engine.set_suspect(holder, true);
+  cluster.join("other", 1);
+  const ExperimentId id = cluster.create(random_config(1, 1));
+  HeldAttempt over = held(AttemptKey{id, TrialNumber(0), AttemptNumber(7), LeaseId(90'000)}, 4);
+  over.exited = over.unkillable = true;  // Fenced: it would never say that it has ended.
+  EXPECT_EQ(cluster.refused(AdoptAttempt{holder, over}).code, Errc::wrong_state);
 }
 
 // --- reports that contradict each other ---

@@ -150,6 +150,26 @@ TEST_F(SlotQuarantineOf, AFencedAttemptSendsElsewhereWhoWaitsForItsSlot) {
   expect_replay_and_snapshot_stand_here();
 }
 
+TEST_F(SlotQuarantineOf, WhoWaitsForItsSlotIsSentElsewhereThoughItsWorkerNamesIt) {
+  cluster.step(EndTrial{id, TrialNumber(0), ExitReason::user_stopped});
+  ExpireLeases silence;
+  silence.worker = worker;
+  silence.heard = Instant::from_micros(cluster.now.micros() - 400'000'000);
+  silence.lost_after = Duration::seconds(300);
+  cluster.step(silence);
+  cluster.join("a", 2);
+  ASSERT_TRUE(on_slot_0());
+  HeldAttempt waiting;
+  waiting.key = *on_slot_0();
+  waiting.slots = {SlotIndex{0}};
+  waiting.first_seq = 1;
+  waiting.waits = true;
+  cluster.join("a", 2, 1, {held(), waiting});
+  EXPECT_FALSE(on_slot_0()) << "there it would wait for ever";
+  EXPECT_TRUE(record().remains.contains(stuck));
+  expect_replay_and_snapshot_stand_here();
+}
+
 TEST_F(SlotQuarantineOf, WhoHasNotExitedYetHasItsSlotStill) {
   EXPECT_TRUE(cluster.step(NoteRemains{worker, {{stuck, {SlotIndex{0}}}}}).events.empty());
   EXPECT_EQ(cluster.refused(NoteRemains{WorkerId(9), {}}).code, Errc::not_found);

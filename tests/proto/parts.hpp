@@ -87,8 +87,8 @@ auto parts(Is<engine::LaunchSpec> auto& x) {
                   launch, rendezvous);
 }
 auto parts(Is<engine::HeldAttempt> auto& x) {
-  auto& [key, exited, last_seq, last_decision, first_seq, slots, length, unkillable] = x;
-  return std::tie(key, exited, last_seq, last_decision, first_seq, slots, length, unkillable);
+  auto& [key, exited, last_seq, last_decision, first_seq, slots, length, unkillable, waits] = x;
+  return std::tie(key, exited, last_seq, last_decision, first_seq, slots, length, unkillable, waits);
 }
 auto parts(Is<engine::SlotDevice> auto& x) {
   auto& [uuid, name, index, memory] = x;
@@ -119,9 +119,9 @@ auto parts(Is<proto::Envelope> auto& x) {
 }
 auto parts(Is<proto::Hello> auto& x) {
   auto& [from, to, uid, name, incarnation, boot_id, pid, slots, slot_kind, held, kills_by, devices, pool, labels,
-         troubles, address] = x;
+         troubles, address, nonce] = x;
   return std::tie(from, to, uid, name, incarnation, boot_id, pid, slots, slot_kind, held, kills_by, devices, pool,
-                  labels, troubles, address);
+                  labels, troubles, address, nonce);
 }
 auto parts(Is<proto::Progress> auto& x) {
   auto& [key, step, silent] = x;

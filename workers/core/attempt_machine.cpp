@@ -14,7 +14,12 @@ using engine::ExitReport;
 using engine::Instant;
 
 AttemptMachine::AttemptMachine(engine::LaunchSpec spec, AttemptRules rules)
-    : spec_(std::move(spec)), rules_(rules), length_(spec_.length), resend_after_(rules.first_resend) {
+    : spec_(std::move(spec)),
+      rules_(rules),
+      length_(spec_.length),
+      resend_after_(rules.first_resend),
+      spread_(rules.first_resend, rules.longest_resend,
+              engine::Draw(spec_.key.lease.number(), spec_.key.trial, "resend")) {  // No two attempts alike.
 }
 
 engine::HeldAttempt AttemptMachine::held() const {
@@ -25,7 +30,8 @@ engine::HeldAttempt AttemptMachine::held() const {
           .first_seq = acked_ + 1,
           .slots = spec_.slots,
           .length = spec_.length,
-          .unkillable = tells_remains()};
+          .unkillable = tells_remains(),
+          .waits = phase_ == Phase::waiting || phase_ == Phase::preparing};
 }
 
 std::optional<Instant> AttemptMachine::next_wake() const noexcept {
@@ -171,7 +177,7 @@ void AttemptMachine::fenced(AttemptOutput& out) {
   if (alive()) {
     kill_now(out);
   } else if (!publishing_ && !remains_) {
-    finish(false, out);
+    finish(phase_ == Phase::exited, out);  // How it ended may be on record, and only its acknowledgement lost.
   }
 }
 
@@ -190,6 +196,9 @@ void AttemptMachine::go_on(std::uint64_t upto, AttemptOutput& out) {
            out);
   }
   acknowledged(upto, out);
+  if (was_started_ && acked_ == 0 && !finished_) {
+    out.messages.emplace_back(proto::Started{spec_.key});  // It may have begun behind the HELLO, before there was a session.
+  }
 }
 
 void AttemptMachine::look_at_clock(Instant now, AttemptOutput& out) {
@@ -206,6 +215,7 @@ void AttemptMachine::look_at_clock(Instant now, AttemptOutput& out) {
     in_flight_bytes_ = 0;
     batches_.clear();
     resend_at_.reset();
+    timed_.reset();
     resend_after_ = std::min(rules_.longest_resend, resend_after_ + resend_after_);
     ++unanswered_;
   }

@@ -220,7 +220,7 @@ void AttemptMachine::acknowledged(std::uint64_t upto, AttemptOutput& out) {
   const std::uint64_t last = std::min(upto, last_seq());
   if (last > acked_) {
     unanswered_ = 0;
-    resend_after_ = rules_.first_resend;
+    resend_after_ = first_resend();
     resend_at_.reset();
   }
   for (; acked_ < last; ++acked_) {
@@ -244,12 +244,27 @@ void AttemptMachine::acknowledged(std::uint64_t upto, AttemptOutput& out) {
   }
 }
 
+void AttemptMachine::answered(std::uint64_t upto, Instant now, AttemptOutput& out) {
+  if (timed_ && upto >= timed_->seq) {
+    const Duration took = now - timed_->sent;
+    answer_time_ = answer_time_ ? Duration::micros((7 * answer_time_->in_micros() + took.in_micros()) / 8) : took;
+    timed_.reset();
+  }
+  acknowledged(upto, out);
+}
+
+Duration AttemptMachine::first_resend() const noexcept {
+  const Duration patience = Duration::micros(answer_time_ ? 4 * answer_time_->in_micros() : 0);
+  return std::clamp(patience, rules_.first_resend, rules_.longest_resend);
+}
+
 void AttemptMachine::resend_from(std::uint64_t expect, Instant now) noexcept {
   const bool again = last_nack_at_ && now - *last_nack_at_ < one_nack_per;
   if (again || expect > sent_) {
     return;
   }
   last_nack_at_ = now;
+  timed_.reset();
   sent_ = acked_;
   in_flight_bytes_ = 0;
   while (!batches_.empty() && batches_.back() >= expect) {
@@ -265,7 +280,7 @@ void AttemptMachine::told_to_wait(Instant until) noexcept {
   unanswered_ = 0;
   if (resend_at_) {
     resend_at_ = until;
-    resend_after_ = rules_.first_resend;
+    resend_after_ = first_resend();
   }
 }
 
@@ -278,7 +293,8 @@ void AttemptMachine::forget_sent() noexcept {
   in_flight_bytes_ = 0;
   batches_.clear();
   resend_at_.reset();
-  resend_after_ = rules_.first_resend;
+  timed_.reset();
+  resend_after_ = first_resend();
   last_nack_at_.reset();
   unanswered_ = 0;
 }
@@ -306,10 +322,13 @@ void AttemptMachine::send(Instant now, std::size_t window, AttemptOutput& out) {
     }
     in_flight_bytes_ += bytes;
     batches_.push_back(sent_);
+    if (!timed_ && unanswered_ == 0) {
+      timed_ = Timed{sent_, now};
+    }
     out.messages.emplace_back(std::move(batch));
   }
   if (sent_ > acked_ && !resend_at_) {
-    resend_at_ = now + resend_after_;
+    resend_at_ = now + spread_.about(resend_after_);
   }
 }
 

@@ -327,11 +327,11 @@ void WorkerMachine::take_credit(std::uint64_t granted) noexcept {
   credit_ = granted == 0 ? window_of_all : std::min<std::uint64_t>(granted, window_of_all);
 }
 
-void WorkerMachine::obey(const proto::Ack& ack, Instant /*now*/) {
+void WorkerMachine::obey(const proto::Ack& ack, Instant now) {
   take_credit(ack.credit);
   if (AttemptMachine* attempt = find(ack.key)) {
     AttemptOutput out;
-    attempt->acknowledged(ack.upto, out);
+    attempt->answered(ack.upto, now, out);
     carry_out(std::move(out));
   }
 }

@@ -247,6 +247,7 @@ void WorkerMachine::say_hello(Instant now) {
   hello.labels = identity_.labels;
   hello.troubles = troubles();
   hello.address = identity_.address;
+  hello.nonce = identity_.nonce;
   for (const auto& [key, attempt] : attempts_) {
     // Fenced, it is being ended: the daemon must not take it for one that could go on.
     if (!attempt.is_fenced() || attempt.tells_remains()) {

@@ -69,7 +69,8 @@ WorkerIdentity identity_of(const WorkerState& state, const WorkerOptions& option
           .pool = options.pool,
           .labels = options.labels,
           .ailing = options.ailing,
-          .address = options.address};
+          .address = options.address,
+          .nonce = chance()};
 }
 
 }  // namespace

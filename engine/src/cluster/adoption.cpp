@@ -132,6 +132,10 @@ Status adopt_attempt(Step& step, const AdoptAttempt& command) {
   if (held.slots.size() != found->second.config.resources.slots_per_trial || held.first_seq == 0) {
     return Error{Errc::bad_request, attempt_text(held.key) + " does not say what it uses and what it has reported"};
   }
+  if (has_nothing_to_say(held)) {
+    return Error{Errc::wrong_state, attempt_text(held.key) + " cannot be adopted: it is over, and nothing of it is left to "
+                                                             "report; it can only be disowned"};
+  }
   if (number_is_taken(trial, held.key)) {
     return Error{Errc::wrong_state, attempt_text(held.key) + " cannot be adopted: this store has had another one of that "
                                                              "number since; it can only be disowned"};

@@ -42,7 +42,7 @@ std::vector<AttemptKey> give_up_missing(Step& step, const WorkerRecord& worker, 
       continue;
     }
     if (held != nullptr && fits) {
-      if (!part.started) {
+      if (!part.started && !held->waits) {
         step.happened(AttemptStarted{key, part.rank > 0 ? worker.id : WorkerId{}});  // The message that said so was lost.
       }
       continue;
@@ -118,9 +118,10 @@ void repeat_outstanding(Step& step, WorkerId id, const JoinWorker& command, cons
     if (held == nullptr && std::find(in_doubt.begin(), in_doubt.end(), key) != in_doubt.end()) {
       continue;  // Leased again, it would begin again.
     }
-    if (held == nullptr) {
-      orders.emplace_back(LaunchAttempt{id, launch_spec_of(world, key, id)});
-    } else if (live.decision && live.decision->id > held->last_decision) {
+    if (held == nullptr || held->waits) {
+      orders.emplace_back(LaunchAttempt{id, launch_spec_of(world, key, id)});  // Until it says that it has begun.
+    }
+    if (held != nullptr && live.decision && live.decision->id > held->last_decision) {
       orders.emplace_back(DecideAttempt{id, key, *live.decision});
     }
   }

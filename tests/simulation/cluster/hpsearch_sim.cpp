@@ -31,6 +31,7 @@ constexpr std::string_view usage = R"(hpsearch-sim: a whole cluster on virtual t
   --jobs N               threads; each runs its own seeds (default: one per processor)
   --seconds S            begin no more seeds after S seconds
   --cold-is-failure      exit status 1 when a fault or a rare situation never came up
+  --least-hours H        exit status 1 when all lives together were shorter, in simulated time
   --digest               print each seed's digest and the options drawn from it
   --trace                write what happens to stderr, and the options too
 )";
@@ -43,6 +44,7 @@ struct Settings {
   unsigned jobs = std::max(1U, std::thread::hardware_concurrency());
   double seconds = 0;
   bool cold_is_failure = false;
+  double least_hours = 0;
   bool digest = false;
 };
 
@@ -127,6 +129,8 @@ Settings read(int argc, char** argv) {
       settings.seconds = number(option, value());
     } else if (option == "--cold-is-failure") {
       settings.cold_is_failure = true;
+    } else if (option == "--least-hours") {
+      settings.least_hours = number(option, value());
     } else if (option == "--digest") {
       settings.digest = true;
     } else if (option == "--trace") {
@@ -269,7 +273,8 @@ int summarise(const Settings& settings, const Total& total, double seconds) {
     std::cout << (i == 0 ? "\"" : ", \"") << cold[i] << '"';
   }
   std::cout << "]\n}\n";
-  return total.failed > 0 || (settings.cold_is_failure && !cold.empty()) ? 1 : 0;
+  const bool too_little = total.hours < settings.least_hours || (settings.cold_is_failure && !cold.empty());
+  return total.failed > 0 || too_little ? 1 : 0;
 }
 
 }  // namespace

@@ -146,7 +146,7 @@ TEST(Attempts, ALostFrameIsSentAgain) {
   stage.run(key_of(1, 10), 0);
   stage.step(ProgramSaid{key_of(1, 10), std::nullopt, R"({"step":1,"acc":0.1})"});
   stage.clear();
-  stage.pass(Duration::seconds(1));
+  stage.pass(Duration::millis(1'250));
   EXPECT_EQ(stage.said<proto::Reports>().size(), 1U);
 }
 
@@ -267,6 +267,56 @@ TEST(Beats, SayOfWhatSurvivesSigkillWhenAnAgentAfterThisOneWouldSayItToo) {
   beats = stage.said<proto::Beat>();
   ASSERT_EQ(beats.size(), 1U);
   EXPECT_EQ(beats[0].remains.size(), 1U);
+}
+
+TEST(Inventory, SaysOfAnAttemptWhetherItsProgramHasBegun) {
+  Stage stage;
+  stage.welcome();
+  stage.run(key_of(1, 10), 0);
+  stage.say(lease_of(key_of(2, 20), 0));  // Its slot is not free here yet.
+  stage.say(lease_of(key_of(3, 30), 1));  // Asked for, and may have begun.
+  stage.clear();
+  stage.say(proto::Resync{});
+  stage.pass(Duration::millis(100));
+  const auto hellos = stage.said<proto::Hello>();
+  ASSERT_EQ(hellos.size(), 1U);
+  ASSERT_EQ(hellos[0].held.size(), 3U);
+  EXPECT_FALSE(hellos[0].held[0].waits);
+  EXPECT_TRUE(hellos[0].held[1].waits);
+  EXPECT_FALSE(hellos[0].held[2].waits);
+}
+
+TEST(Inventory, WhatBeganBehindItIsSaidInTheSession) {
+  Stage stage;
+  stage.welcome();
+  stage.run(key_of(1, 10), 0);
+  stage.say(lease_of(key_of(2, 20), 0));
+  stage.say(proto::Fenced{key_of(1, 10)});
+  stage.say(proto::Resync{});
+  stage.pass(Duration::millis(100));  // HELLO: it waits.
+  stage.step(ProgramEnded{key_of(1, 10), true, 9, ""});
+  stage.step(ProgramStarted{key_of(2, 20)});
+  stage.clear();
+  stage.welcome({{key_of(2, 20), Fate::go_on, 0}}, 2);
+  const auto started = stage.said<proto::Started>();
+  ASSERT_EQ(started.size(), 1U) << "or an older attempt of its trial could take its place";
+  EXPECT_EQ(started[0].key, key_of(2, 20));
+}
+
+TEST(Attempts, WhatHadEndedWhenItWasFencedKeepsItsLogs) {
+  Stage stage;
+  stage.welcome();
+  stage.run(key_of(1, 10), 0);
+  stage.run(key_of(2, 20), 1);
+  stage.step(ProgramEnded{key_of(1, 10), false, 3, "Traceback"});  // Taken, it is acknowledged by FENCED when its trial goes on.
+  stage.clear();
+  stage.say(proto::Fenced{key_of(1, 10)});
+  stage.say(proto::Fenced{key_of(2, 20)});
+  stage.step(ProgramEnded{key_of(2, 20), true, 9, ""});
+  const auto deleted = stage.wanted<DeleteAttempt>();
+  ASSERT_EQ(deleted.size(), 2U);
+  EXPECT_TRUE(deleted[0].keep_logs);
+  EXPECT_FALSE(deleted[1].keep_logs) << "nobody asked for what it did";
 }
 
 TEST(Slots, AnAttemptOnHoldOfTheSameNumberIsInNobodysWayElsewhere) {

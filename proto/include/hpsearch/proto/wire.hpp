@@ -50,6 +50,7 @@ struct Hello {
   std::map<std::string, std::string> labels{};
   std::vector<engine::SlotTrouble> troubles{};  ///< Slots that cannot be used: all there are.
   std::string address{};   ///< By which other workers reach it; "" = not said.
+  std::uint64_t nonce = 0;  ///< Random, of this run of the agent; 0 = not said.
 };
 /// How far a running program is, by what it said last.
 struct Progress {

@@ -80,6 +80,7 @@ struct HeldAttempt {
   std::vector<SlotIndex> slots{};  ///< Those its program uses.
   Units length{};                  ///< What its program was started for.
   bool unkillable = false;         ///< It has exited, and something of it survives SIGKILL still.
+  bool waits = false;              ///< Its program has not begun: its slots are not free on the worker, or it is made ready.
 };
 
 /// What of an attempt that is over survives SIGKILL on its worker.

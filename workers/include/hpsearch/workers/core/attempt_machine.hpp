@@ -15,6 +15,7 @@
 #include "hpsearch/proto/wire.hpp"
 #include "hpsearch/workers/core/effects.hpp"
 #include "hpsearch/workers/core/program_message.hpp"
+#include "hpsearch/workers/core/retry.hpp"
 #include "hpsearch/workers/core/spool.hpp"
 
 namespace hpsearch::workers {
@@ -24,6 +25,8 @@ struct AttemptRules {
   engine::Duration grace = engine::Duration::seconds(30);  ///< From an answer to SIGTERM, and on to SIGKILL.
   engine::Duration quiet_end =
       engine::Duration::seconds(10);  ///< For a program at its length that hears no answers.
+  /// Reports that are not acknowledged are sent again after four times as long as an acknowledgement takes, but no
+  /// sooner than this; each time in a row twice as late, give or take a fifth.
   engine::Duration first_resend = engine::Duration::seconds(1);
   engine::Duration longest_resend = engine::Duration::seconds(30);
   std::size_t kept_bytes =
@@ -124,6 +127,8 @@ class AttemptMachine {
   void hold() noexcept;
   void go_on(std::uint64_t upto, AttemptOutput& out);
   void acknowledged(std::uint64_t upto, AttemptOutput& out);
+  /// In answer to what was sent: it is also learnt how long answers take.
+  void answered(std::uint64_t upto, engine::Instant now, AttemptOutput& out);
   void resend_from(std::uint64_t expect, engine::Instant now) noexcept;
   void session_lost() noexcept;
   /// Says every spooled report that was not said in this session yet, while no more than `window` bytes of them (or
@@ -198,6 +203,7 @@ class AttemptMachine {
   [[nodiscard]] SpooledState state_to_spool() const;
   [[nodiscard]] bool may_spool() const noexcept;
   void forget_sent() noexcept;
+  [[nodiscard]] engine::Duration first_resend() const noexcept;
   void finish(bool keep_logs, AttemptOutput& out);
   void notice(Notice::Level level, const std::string& text, AttemptOutput& out) const;
   [[nodiscard]] bool names_metric(const engine::MetricsReport& report) const;
@@ -281,8 +287,17 @@ class AttemptMachine {
   std::size_t in_flight_bytes_ = 0;
   std::deque<std::uint64_t> batches_;  ///< Of each that is in flight, the last report.
   bool on_hold_ = false;  ///< The daemon does not want to hear of it (now).
+  /// A batch whose acknowledgement is waited for and that was not sent again, which would make its answer ambiguous
+  /// (P. Karn and C. Partridge, SIGCOMM 1987).
+  struct Timed {
+    std::uint64_t seq = 0;
+    engine::Instant sent;
+  };
+  std::optional<Timed> timed_;
+  std::optional<engine::Duration> answer_time_;  ///< Smoothed as in RFC 6298, section 2.
   engine::Duration resend_after_;
   std::optional<engine::Instant> resend_at_;
+  Backoff spread_;
   std::optional<engine::Instant> last_nack_at_;
   unsigned unanswered_ = 0;
 };

@@ -30,6 +30,7 @@ struct WorkerIdentity {
   std::map<std::string, std::string> labels{};
   std::vector<AilingSlot> ailing{};  ///< As found at the start; DevicesJudged tells what changes.
   std::string address{};   ///< By which other workers reach this one.
+  std::uint64_t nonce = 0;  ///< Random, of this run: copies of an agent may have the same pid, each in its container.
 };
 
 struct WorkerRules {
