@@ -10,6 +10,7 @@
 #include "cli/shapes.hpp"
 #include "cli/table.hpp"
 #include "cli/text.hpp"
+#include "cli/trial_pages.hpp"
 #include "cli/verbs.hpp"
 #include "hpsearch/engine/config/experiment_config.hpp"
 #include "hpsearch/engine/config/remote_storage.hpp"
@@ -24,7 +25,7 @@ using engine::Value;
 struct Found {
   std::uint64_t experiment = 0;
   Value::List checkpoints;
-  Value answer;
+  std::optional<std::uint64_t> being_deleted;  ///< Of the experiment; not known when one trial was asked for.
 };
 
 bool is_set(const Value& checkpoint, std::string_view name) {
@@ -52,21 +53,33 @@ Outcome<Found> find_checkpoints(const Server& server, const CheckpointOptions& o
     return experiment.failure();
   }
   std::optional<std::uint64_t> trial;
-  if (!options.trial.empty() && !names_one(options)) {
-    const Outcome<std::uint64_t> number = read_number(options.trial, "TRIAL");
+  if (!options.trial.empty()) {
+    const std::size_t from = names_one(options) ? options.trial.find('/') + 1 : 0;
+    const Outcome<std::uint64_t> number =
+        read_number(options.trial.substr(from, options.trial.find('/', from) - from), "TRIAL");
     if (!number) {
       return number.failure();
     }
     trial = *number;
   }
-  const Outcome<Value> answer = server.client().get(experiment_target(*experiment, "/checkpoints"));
+  Found found{*experiment, {}, {}};
+  if (!trial) {
+    const auto get = [&server](const std::string& target) { return server.client().get(target); };
+    const Outcome<std::uint64_t> being_deleted =
+        each_checkpoint(get, *experiment, [&found](const Value& one) { found.checkpoints.push_back(one); });
+    if (!being_deleted) {
+      return being_deleted.failure();
+    }
+    found.being_deleted = *being_deleted;
+    return found;
+  }
+  const Outcome<Value> answer =
+      server.client().get(experiment_target(*experiment, "/trials/" + std::to_string(*trial) + "/checkpoints"));
   if (!answer) {
     return answer.failure();
   }
-  Found found{*experiment, {}, *answer};
   for (const Value& checkpoint : list_at(*answer, "checkpoints")) {
-    if (names_one(options) ? text_at(checkpoint, "id") == options.trial
-                           : !trial || count_at(checkpoint, "trial") == *trial) {
+    if (!names_one(options) || text_at(checkpoint, "id") == options.trial) {
       found.checkpoints.push_back(checkpoint);
     }
   }
@@ -132,8 +145,11 @@ int list_checkpoints(const CheckpointOptions& options, const Output& output) {
     return output.fail(found.failure());
   }
   if (output.json()) {
-    (*found->answer.as_map())["checkpoints"] = std::move(found->checkpoints);
-    output.data(found->answer);
+    Value::Map data{{"checkpoints", std::move(found->checkpoints)}};
+    if (found->being_deleted) {
+      data["being_deleted"] = Value(static_cast<std::int64_t>(*found->being_deleted));
+    }
+    output.data(Value(std::move(data)));
     return 0;
   }
   using Align = Table::Align;

@@ -25,4 +25,8 @@ using GetPage = std::function<Outcome<engine::Value>(const std::string& target)>
                                                               const TrialRange& range,
                                                               const std::function<void(const engine::Value&)>& show);
 
+/// The same with the experiment's checkpoints, in order of their trials and of their coming. How many are being deleted.
+[[nodiscard]] Outcome<std::uint64_t> each_checkpoint(const GetPage& get, std::uint64_t experiment,
+                                                     const std::function<void(const engine::Value&)>& show);
+
 }  // namespace hpsearch::cli

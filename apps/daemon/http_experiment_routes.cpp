@@ -1,4 +1,5 @@
 #include "daemon/http_desk.hpp"
+#include "daemon/http_pages.hpp"
 #include "daemon/http_submission.hpp"
 
 #include <string>
@@ -122,8 +123,9 @@ void best(Desk& desk, Call call) {
 }
 
 void checkpoints(Desk& desk, Call call) {
-  const auto record = desk.experiment(call);
-  desk.answer(call, record ? Result<Value>(proto::checkpoints_value(**record)) : Result<Value>(record.error()));
+  answer_page(desk, call, {"checkpoints", &proto::checkpoints_of}, [](const engine::ExperimentRecord& record) {
+    return Value::Map{{"being_deleted", integer(record.condemned.size())}};
+  });
 }
 
 void change(Desk& desk, const Call& call, engine::Command command) {

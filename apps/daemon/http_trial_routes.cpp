@@ -1,4 +1,5 @@
 #include "daemon/http_desk.hpp"
+#include "daemon/http_pages.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -23,9 +24,6 @@ using engine::Value;
 using net::HttpResponse;
 
 constexpr std::uint64_t most_log_bytes = 128 * 1024;
-// A page is made between two decisions, which it must not hold up.
-constexpr std::uint64_t most_trials_at_once = 500;
-constexpr std::size_t enough_bytes_of_trials = std::size_t{1} << 20;
 
 /// The trial, and what is known of it beyond the log.
 Value trial_now(Desk& desk, const engine::ExperimentRecord& record, TrialNumber number) {
@@ -38,41 +36,24 @@ Value trial_now(Desk& desk, const engine::ExperimentRecord& record, TrialNumber 
   return value;
 }
 
-/// A page of them: numbers have no gaps, and no trial is ever removed.
 void trials(Desk& desk, Call call) {
-  const auto record = desk.experiment(call);
-  const auto after = number_of(call.request, "after", 0);
-  const auto limit = number_of(call.request, "limit", most_trials_at_once);
-  for (const Error* error : {record ? nullptr : &record.error(), after ? nullptr : &after.error(),
-                             limit ? nullptr : &limit.error()}) {
-    if (error != nullptr) {
-      desk.answer(call, failure(*error));
-      return;
-    }
-  }
-  if (*limit == 0) {
-    desk.answer(call, failure(Error{Errc::bad_request, "limit is 0; it must be at least 1"}));
-    return;
-  }
-  const std::uint64_t total = (*record)->trials.size();
-  const bool from_start = call.request.query_or("after", {}).empty();
-  const std::uint64_t first = from_start ? 0 : *after < total ? *after + 1 : total;
-  const std::uint64_t end = first + std::min({total - first, *limit, most_trials_at_once});
-  std::string list;
-  std::uint64_t number = first;
-  for (; number < end && list.size() < enough_bytes_of_trials; ++number) {
-    list.append(list.empty() ? "" : ",").append(engine::compact_json(trial_now(desk, **record, TrialNumber(number))));
-  }
-  const std::string next = number < total ? std::to_string(number - 1) : "null";
-  HttpResponse page;
-  page.status = 200;
-  page.body = "{\"next\":" + next + ",\"total\":" + std::to_string(total) + ",\"trials\":[" + list + "]}\n";
-  desk.answer(call, std::move(page));
+  answer_page(desk, call, {"trials", [&desk](const engine::ExperimentRecord& record, TrialNumber number) {
+                return Value::List{trial_now(desk, record, number)};
+              }});
 }
 
 void trial(Desk& desk, Call call) {
   const auto record = desk.experiment_with_trial(call);
   desk.answer(call, record ? Result<Value>(trial_now(desk, **record, call.trial())) : record.error());
+}
+
+Value checkpoints_now(const engine::ExperimentRecord& record, TrialNumber number) {
+  return Value::Map{{"checkpoints", proto::checkpoints_of(record, number)}};
+}
+
+void checkpoints(Desk& desk, Call call) {
+  const auto record = desk.experiment_with_trial(call);
+  desk.answer(call, record ? Result<Value>(checkpoints_now(**record, call.trial())) : record.error());
 }
 
 void delete_checkpoints(Desk& desk, Call call) {
@@ -93,8 +74,8 @@ void delete_checkpoints(Desk& desk, Call call) {
     call.reply(failure(Error{Errc::bad_request, "paths has to be a list of checkpoints, as GET .../checkpoints has them"}));
     return;
   }
-  desk.perform(call, std::move(command), [&desk, id = call.experiment()] {
-    return with(200, proto::checkpoints_value(*desk.runtime.engine().find(id)));
+  desk.perform(call, std::move(command), [&desk, id = call.experiment(), trial = call.trial()] {
+    return with(200, checkpoints_now(*desk.runtime.engine().find(id), trial));
   });
 }
 
@@ -286,6 +267,7 @@ void log(Desk& desk, Call call) {
 }
 
 constexpr Route table[] = {
+    {"GET", "/api/v1/experiments/#/trials/#/checkpoints", &checkpoints},
     {"POST", "/api/v1/experiments/#/trials/#/checkpoints/delete", &delete_checkpoints},
     {"GET", "/api/v1/experiments/#/trials", &trials},
     {"GET", "/api/v1/experiments/#/trials/#", &trial},

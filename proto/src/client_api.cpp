@@ -162,25 +162,22 @@ Value experiment_detail(const ExperimentRecord& experiment, Instant now) {
   return value;
 }
 
-Value checkpoints_value(const ExperimentRecord& experiment) {
+Value::List checkpoints_of(const ExperimentRecord& experiment, engine::TrialNumber number) {
+  const TrialRecord& trial = experiment.trials[number.number()];
   Value::List list;
-  std::uint64_t number = 0;
-  for (const TrialRecord& trial : experiment.trials) {
-    for (std::size_t i = 0; trial.checkpoints && i < trial.checkpoints->kept.size(); ++i) {
-      const engine::KnownCheckpoint& checkpoint = trial.checkpoints->kept[i];
-      list.push_back(Value::Map{{"id", engine::checkpoint_id(experiment.id, engine::TrialNumber(number), checkpoint.path)},
-                                {"trial", count_value(number)},
-                                {"step", units_value(checkpoint.step)},
-                                {"metric", checkpoint.metric ? Value(*checkpoint.metric) : Value{}},
-                                {"path", checkpoint.path},
-                                {"files", count_value(checkpoint.files)},
-                                {"bytes", count_value(checkpoint.bytes)},
-                                {"latest", checkpoint.path == trial.checkpoints->latest},
-                                {"best", checkpoint.path == trial.checkpoints->best}});
-    }
-    ++number;
+  for (std::size_t i = 0; trial.checkpoints && i < trial.checkpoints->kept.size(); ++i) {
+    const engine::KnownCheckpoint& checkpoint = trial.checkpoints->kept[i];
+    list.push_back(Value::Map{{"id", engine::checkpoint_id(experiment.id, number, checkpoint.path)},
+                              {"trial", count_value(number.number())},
+                              {"step", units_value(checkpoint.step)},
+                              {"metric", checkpoint.metric ? Value(*checkpoint.metric) : Value{}},
+                              {"path", checkpoint.path},
+                              {"files", count_value(checkpoint.files)},
+                              {"bytes", count_value(checkpoint.bytes)},
+                              {"latest", checkpoint.path == trial.checkpoints->latest},
+                              {"best", checkpoint.path == trial.checkpoints->best}});
   }
-  return Value::Map{{"checkpoints", std::move(list)}, {"being_deleted", count_value(experiment.condemned.size())}};
+  return list;
 }
 
 namespace {

@@ -73,6 +73,29 @@ TEST(TrialPages, EndWhereEnoughAreShown) {
   EXPECT_EQ(*last.next, std::nullopt) << "there are no more";
 }
 
+TEST(CheckpointPages, MayBeEmptyAndAreAllShown) {
+  std::vector<std::string> asked;
+  const auto get = [&asked](const std::string& target) -> Outcome<Value> {
+    asked.push_back(target);
+    const auto page = [](Value next, std::initializer_list<int> steps) {
+      Value::List list;
+      for (const int step : steps) {
+        list.emplace_back(Value::Map{{"step", step}});
+      }
+      return Value(Value::Map{{"being_deleted", 4}, {"checkpoints", std::move(list)}, {"next", std::move(next)}});
+    };
+    return asked.size() == 1 ? page(19'999, {}) : asked.size() == 2 ? page(20'004, {1, 2, 3}) : page({}, {4});
+  };
+  std::vector<std::uint64_t> steps;
+  const auto being_deleted =
+      each_checkpoint(get, 3, [&steps](const Value& checkpoint) { steps.push_back(count_at(checkpoint, "step")); });
+  ASSERT_TRUE(being_deleted);
+  EXPECT_EQ(*being_deleted, 4U);
+  EXPECT_EQ(steps, (Numbers{1, 2, 3, 4}));
+  EXPECT_EQ(asked, (std::vector<std::string>{"/api/v1/experiments/3/checkpoints", "/api/v1/experiments/3/checkpoints?after=19999",
+                                             "/api/v1/experiments/3/checkpoints?after=20004"}));
+}
+
 TEST(TrialPages, FailWithTheDaemon) {
   Pages pages;
   pages.fails_at = 2;

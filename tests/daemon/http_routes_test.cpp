@@ -257,6 +257,27 @@ TEST_F(HttpRoutes, TrialsAreShownPageByPage) {
   }
 }
 
+TEST_F(HttpRoutes, CheckpointsAreShownPageByPage) {
+  begin_a_search();
+  const auto checkpoint = [](std::uint64_t step) {
+    return engine::CheckpointReport{engine::Units{step}, "/checkpoints/1/0/1-" + std::to_string(step), 1, 10};
+  };
+  worker_->send(proto::Reports{key_, 3, {checkpoint(1), checkpoint(2)}});
+  worker_->wait_for<proto::Ack>(2);
+  const std::string all = "/api/v1/experiments/1/checkpoints";
+  const auto whole = get(all);
+  const std::size_t kept = whole.count("checkpoints");
+  ASSERT_GE(kept, 1U) << whole.text;
+  EXPECT_EQ(whole.at("next"), "null");
+  EXPECT_EQ(whole.at("being_deleted"), std::to_string(2 - kept));
+  EXPECT_EQ(get(all + "?limit=1").count("checkpoints"), kept) << "a page ends behind a whole trial";
+  EXPECT_EQ(get(all + "?after=0").count("checkpoints"), 0U);
+  EXPECT_EQ(get(all + "?limit=0").status, 400U);
+  EXPECT_EQ(get("/api/v1/experiments/9/checkpoints").status, 404U);
+  EXPECT_EQ(get("/api/v1/experiments/1/trials/0/checkpoints").count("checkpoints"), kept);
+  EXPECT_EQ(get("/api/v1/experiments/1/trials/99/checkpoints").status, 404U);
+}
+
 TEST_F(HttpRoutes, MetricsAreReadFromTheStore) {
   begin_a_search();
   const auto answer = get("/api/v1/experiments/1/trials/0/metrics");

@@ -23,9 +23,9 @@ namespace hpsearch::proto {
 /// reason, times.
 [[nodiscard]] engine::Value trial_value(const engine::ExperimentRecord& experiment, engine::TrialNumber trial,
                                         engine::Instant now);
-/// Its checkpoints in order of their trials and of their coming: trial, step, metric, path, files, bytes, latest, best;
-/// and how many are being deleted.
-[[nodiscard]] engine::Value checkpoints_value(const engine::ExperimentRecord& experiment);
+/// The trial's checkpoints in order of their coming: id, trial, step, metric, path, files, bytes, latest, best. The trial
+/// must exist.
+[[nodiscard]] engine::Value::List checkpoints_of(const engine::ExperimentRecord& experiment, engine::TrialNumber trial);
 /// The best trial as trial_value, or null.
 [[nodiscard]] engine::Value best_trial(const engine::ExperimentRecord& experiment, engine::Instant now);
 [[nodiscard]] engine::Value worker_value(const engine::WorkerRecord& worker);
