@@ -119,7 +119,12 @@ void AttemptMachine::terminate(Instant now, AttemptOutput& out) {
 void AttemptMachine::end_now(Instant now, AttemptOutput& out) {
   if (phase_ == Phase::waiting || phase_ == Phase::preparing) {
     never_ran(ExitReport::Cause::ended_by_agent, "the worker ended before it started", out);
-  } else if (alive() && forcing_ == Forcing::none && wants_checkpoint_signal()) {
+    return;
+  }
+  if (alive() && !ended_here_) {
+    ended_here_ = spool_at_once_ = true;  // Or the agent after this one would let live what survives SIGTERM.
+  }
+  if (alive() && forcing_ == Forcing::none && wants_checkpoint_signal()) {
     ask_by_signal(now, out);
   } else if (alive() && forcing_ < Forcing::terminated) {
     terminate(now, out);
@@ -251,7 +256,7 @@ void AttemptMachine::no_more_remains(AttemptOutput& out) {
   remains_ = false;
   notice(Notice::Level::info, "nothing of it is left any more", out);
   if (phase_ == Phase::exited && (fenced_ || kept_.empty())) {
-    finish(!fenced_, out);
+    finish(!fenced_ || had_exited_, out);
   }
 }
 

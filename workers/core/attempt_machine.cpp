@@ -94,10 +94,11 @@ void AttemptMachine::started(Instant now, AttemptOutput& out) {
 
 /// What was decided before the agent died and may not have been carried out.
 void AttemptMachine::obey_stored(Instant now, AttemptOutput& out) {
+  tell_of_checkpoints(now, out);  // Those who have heard of theirs have closed the question.
   publish_next(out);
   if (kill_decided_) {
     kill_now(out);
-  } else if (no_progress_) {
+  } else if (no_progress_ || ended_here_) {
     terminate(now, out);
   } else if (end_as_) {
     ask_to_end(now, out);
@@ -170,6 +171,7 @@ void AttemptMachine::fenced(AttemptOutput& out) {
     return;
   }
   fenced_ = true;
+  had_exited_ = phase_ == Phase::exited;
   spooled_ = acked_ = last_seq();
   kept_.clear();
   kept_bytes_ = 0;
@@ -177,7 +179,7 @@ void AttemptMachine::fenced(AttemptOutput& out) {
   if (alive()) {
     kill_now(out);
   } else if (!publishing_ && !remains_) {
-    finish(phase_ == Phase::exited, out);  // How it ended may be on record, and only its acknowledgement lost.
+    finish(had_exited_, out);
   }
 }
 

@@ -223,11 +223,24 @@ void AttemptMachine::published(const CheckpointReport& report, Instant now, Atte
     return;
   }
   const std::optional<QuestionId> question = publishing_->question;
+  const std::uint64_t before = last_seq();
   keep(report, true);
-  if (question) {
-    answer(*question, now, out);
+  if (question && last_seq() > spooled_ && last_seq() > before) {
+    unsaid_checkpoints_.emplace_back(last_seq(), *question);
+  } else if (question) {
+    answer(*question, now, out);  // Nobody is told of it.
   }
   checkpoint_settled(now, out);
+}
+
+void AttemptMachine::tell_of_checkpoints(Instant now, AttemptOutput& out) {
+  std::erase_if(unsaid_checkpoints_, [&](const auto& waiting) {
+    const auto& [seq, question] = waiting;
+    if (seq <= spooled_) {
+      answer(question, now, out);
+    }
+    return seq <= spooled_;
+  });
 }
 
 void AttemptMachine::not_published(bool was_empty, const std::string& why, Instant now, AttemptOutput& out) {

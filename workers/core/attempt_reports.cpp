@@ -68,12 +68,16 @@ AttemptMachine::AttemptMachine(SpooledAttempt found, AttemptRules rules)
     end_as_ = state.told;
   }
   asking_ = state.asking;
+  for (const QuestionId question : state.saved) {
+    unsaid_checkpoints_.emplace_back(0, question);
+  }
   speaks_ = state.speaks_socket ? Speaks::socket : state.speaks_lines ? Speaks::lines : Speaks::unknown;
   last_step_ = last_measured_ = state.last_step;
   length_reported_ = state.length_reported;
   said_checkpoint_ = state.said_checkpoint;
   said_invalid_ = state.said_invalid;
   no_progress_ = state.no_progress;
+  ended_here_ = state.ended_here;
   paused_alone_ = state.paused_alone;
   remains_ = spooled_remains_ = state.unkillable;
   lost_checkpoint_ = state.lost_checkpoint;
@@ -143,7 +147,7 @@ void AttemptMachine::spool(Instant now, AttemptOutput& out) {
       WriteSpool{spec_.key, ++writes_, std::move(bytes), std::exchange(anew_, false), position_});
 }
 
-void AttemptMachine::spool_written(std::uint64_t write, AttemptOutput& out) {
+void AttemptMachine::spool_written(std::uint64_t write, Instant now, AttemptOutput& out) {
   if (!writing_ || write != writes_) {
     return;
   }
@@ -159,6 +163,7 @@ void AttemptMachine::spool_written(std::uint64_t write, AttemptOutput& out) {
     }
     return durable;
   });
+  tell_of_checkpoints(now, out);
   if (phase_ == Phase::preparing) {
     phase_ = Phase::starting;
     out.effects.emplace_back(StartProgram{spec_});
@@ -199,10 +204,14 @@ SpooledState AttemptMachine::state_to_spool() const {
   state.said_checkpoint = said_checkpoint_;
   state.said_invalid = said_invalid_;
   state.no_progress = no_progress_;
+  state.ended_here = ended_here_;
   state.paused_alone = paused_alone_;
   state.unkillable = remains_ && phase_ == Phase::exited;  // Before that, the next agent finds it stuck by itself.
   state.lost_checkpoint = lost_checkpoint_;
   state.asking = asking_;
+  for (const auto& [seq, question] : unsaid_checkpoints_) {
+    state.saved.push_back(question);
+  }
   // The one that a silent program leaves by ending well comes back with the journal's last line.
   if (phase_ != Phase::ended || said_checkpoint_) {
     if (publishing_) {

@@ -91,6 +91,14 @@ Value::Map checkpoint_map(const WantedCheckpoint& wanted) {
   return map;
 }
 
+Value::List list_of(const std::vector<QuestionId>& questions) {
+  Value::List list;
+  for (const QuestionId question : questions) {
+    list.emplace_back(number(question.number()));
+  }
+  return list;
+}
+
 std::string state_text(const SpooledState& state) {
   Value::Map map;
   map["exited"] = state.exited;
@@ -117,15 +125,17 @@ std::string state_text(const SpooledState& state) {
   if (state.paused_alone) {
     map["paused_alone"] = true;
   }
+  if (state.ended_here) {
+    map["ended_here"] = true;
+  }
   if (state.unkillable) {
     map["unkillable"] = true;
   }
   map["lost_checkpoint"] = state.lost_checkpoint;
-  Value::List asking;
-  for (const QuestionId question : state.asking) {
-    asking.emplace_back(number(question.number()));
+  map["asking"] = list_of(state.asking);
+  if (!state.saved.empty()) {
+    map["saved"] = list_of(state.saved);
   }
-  map["asking"] = std::move(asking);
   Value::List checkpoints;
   for (const WantedCheckpoint& wanted : state.checkpoints) {
     checkpoints.emplace_back(checkpoint_map(wanted));
@@ -162,6 +172,16 @@ const Value::List& list_in(const Value::Map& map, std::string_view key) {
   return value != nullptr && value->as_list() != nullptr ? *value->as_list() : none;
 }
 
+std::vector<QuestionId> questions_in(const Value::Map& map, std::string_view key) {
+  std::vector<QuestionId> questions;
+  for (const Value& question : list_in(map, key)) {
+    if (question.as_integer() != nullptr) {
+      questions.emplace_back(static_cast<std::uint64_t>(*question.as_integer()));
+    }
+  }
+  return questions;
+}
+
 std::optional<SpooledState> state_from(std::string_view text) {
   const Result<Value> value = proto::parse_json(text);
   if (!value || value->as_map() == nullptr) {
@@ -192,13 +212,11 @@ std::optional<SpooledState> state_from(std::string_view text) {
   state.said_invalid = is_true(map, "said_invalid");
   state.no_progress = is_true(map, "no_progress");
   state.paused_alone = is_true(map, "paused_alone");
+  state.ended_here = is_true(map, "ended_here");
   state.unkillable = is_true(map, "unkillable");
   state.lost_checkpoint = text_in(map, "lost_checkpoint");
-  for (const Value& question : list_in(map, "asking")) {
-    if (question.as_integer() != nullptr) {
-      state.asking.emplace_back(static_cast<std::uint64_t>(*question.as_integer()));
-    }
-  }
+  state.asking = questions_in(map, "asking");
+  state.saved = questions_in(map, "saved");
   for (const Value& wanted : list_in(map, "checkpoints")) {
     if (wanted.as_map() == nullptr) {
       return std::nullopt;

@@ -171,7 +171,7 @@ void WorkerMachine::hear(const SpoolWritten& written, Instant now) {
   if (AttemptMachine* attempt = find(written.key)) {
     AttemptOutput out;
     const bool told_remains = attempt->tells_remains();
-    attempt->spool_written(written.write, out);
+    attempt->spool_written(written.write, now, out);
     carry_out(std::move(out));
     if (attempt->tells_remains() && !told_remains && beat_at_) {
       beat_at_ = now;

@@ -39,7 +39,7 @@ Result<LaunchSpec> with_checkpoint_here(const LaunchSpec& asked, const AttemptDi
   const bool fetch = engine::is_remote(asked.latest_checkpoint);
   if (fetch || engine::is_remote(asked.checkpoint_root)) {
     if (const Status found = net::find_rclone(); !found) {
-      return Error{found.error().code, "checkpoint storage " + (fetch ? asked.latest_checkpoint : asked.checkpoint_root) + ": " + found.error().message};
+      return Error{Errc::not_found, "checkpoint storage " + (fetch ? asked.latest_checkpoint : asked.checkpoint_root) + ": " + found.error().message};
     }
   }
   if (fetch) {
@@ -59,6 +59,9 @@ Status checkpoint_is_here(const LaunchSpec& spec) {
   std::error_code error;
   if (spec.latest_checkpoint.empty() || only_lends_slots(spec) || std::filesystem::exists(spec.latest_checkpoint, error)) {
     return engine::Done{};
+  }
+  if (error) {
+    return Error{Errc::unavailable, "its latest checkpoint " + spec.latest_checkpoint + " cannot be looked for: " + error.message()};
   }
   return Error{Errc::not_found, "its latest checkpoint " + spec.latest_checkpoint +
                                     " is not on this worker's machine; checkpoint_storage has to be where every worker "
@@ -185,19 +188,18 @@ Status mount_for(const LaunchSpec& spec, const AttemptDirectory& directory, Laun
 
 Status prepare(const LaunchSpec& asked, const AttemptDirectory& directory, const LentMachine& machine,
                const AttemptSockets& sockets, const std::filesystem::path& setups,
-               const std::filesystem::path* unpacked) {
+               const std::filesystem::path* unpacked, bool& outage) {
   const std::string context = unpacked != nullptr ? unpacked->string() : asked.context_directory;
   if (const Status made = directory.make(context, asked.contract.in_place); !made) {
     return made;
   }
   const Result<LaunchSpec> here = with_checkpoint_here(asked, directory);
-  if (!here) {
-    return here.error();
-  }
-  const LaunchSpec& spec = *here;
-  if (const Status found = checkpoint_is_here(spec); !found) {
+  const Status found = here ? checkpoint_is_here(*here) : Status(here.error());
+  if (!found) {
+    outage = found.error().code == Errc::unavailable;
     return found;
   }
+  const LaunchSpec& spec = *here;
   const std::string image = image_of(spec, machine);
   if (!image.empty() && spec.launch.rank == engine::RankLevel::process) {
     return Error{Errc::bad_request,
@@ -298,15 +300,17 @@ Status meeting_port_is_free(const LaunchSpec& spec) {
                                                        ", at which its processes were to meet, is in use on this machine"});
 }
 
-Status prepare_attempt(const LaunchSpec& spec, const AttemptDirectory& directory, const LentMachine& machine,
-                       const AttemptSockets& sockets, const std::filesystem::path& setups,
-                       const std::filesystem::path* unpacked) {
+Prepared prepare_attempt(const LaunchSpec& spec, const AttemptDirectory& directory, const LentMachine& machine,
+                         const AttemptSockets& sockets, const std::filesystem::path& setups,
+                         const std::filesystem::path* unpacked) {
+  Prepared prepared;
   try {
-    return prepare(spec, directory, machine, sockets, setups, unpacked);
+    prepared.made = prepare(spec, directory, machine, sockets, setups, unpacked, prepared.outage);
   } catch (const std::exception& error) {  // The file system library throws when memory is short.
-    return Error{Errc::unavailable,
-                 "cannot prepare " + directory.root().string() + ": " + std::string(error.what())};
+    prepared.made = Error{Errc::unavailable,
+                          "cannot prepare " + directory.root().string() + ": " + std::string(error.what())};
   }
+  return prepared;
 }
 
 }  // namespace hpsearch::workers

@@ -198,27 +198,6 @@ void put_back(const fs::path& from, const fs::path& to) {
   }
 }
 
-/// What was told of a checkpoint, read from its manifest; nothing when there is none.
-std::optional<CheckpointReport> published_before(const fs::path& place, Units step) {
-  const Result<std::string> text = read_file(place / manifest_name, largest_manifest);
-  const Result<Value> manifest = text ? proto::parse_json(*text, {.bytes = largest_manifest,
-                                                                  .depth = 8,
-                                                                  .nodes = largest_manifest})
-                                      : Result<Value>(text.error());
-  const Value* files = manifest ? manifest->at_path("files") : nullptr;
-  if (files == nullptr || files->as_list() == nullptr) {
-    return std::nullopt;
-  }
-  CheckpointReport report{.step = step, .path = place.string(), .files = files->as_list()->size(), .bytes = 0};
-  for (const Value& file : *files->as_list()) {
-    const Value* bytes = file.at_path("bytes");
-    if (bytes != nullptr && bytes->as_integer() != nullptr) {
-      report.bytes += static_cast<std::uint64_t>(*bytes->as_integer());
-    }
-  }
-  return report;
-}
-
 Status not_anothers(const fs::path& experiment, std::uint64_t store) {
   if (store == 0) {
     return Done{};
@@ -278,7 +257,7 @@ Result<std::optional<CheckpointReport>> publish(const fs::path& from, const fs::
   }
   if (names.empty()) {
     // A worker that died before it could tell has left it complete in its place.
-    return published_before(place, step);
+    return told_by(place / manifest_name, step);
   }
   if (const Status made = make_directories(place.parent_path()); !made) {
     return made.error();
@@ -322,6 +301,26 @@ Result<std::optional<CheckpointReport>> publish(const fs::path& from, const fs::
 fs::path checkpoint_place(const fs::path& root, const AttemptKey& key, Units step) {
   return root / std::to_string(key.experiment.number()) / std::to_string(key.trial.number()) /
          (engine::label_of(key) + "-" + std::to_string(count(step)));
+}
+
+std::optional<CheckpointReport> told_by(const fs::path& manifest_file, Units step) {
+  const Result<std::string> text = read_file(manifest_file, largest_manifest);
+  const Result<Value> manifest = text ? proto::parse_json(*text, {.bytes = largest_manifest,
+                                                                  .depth = 8,
+                                                                  .nodes = largest_manifest})
+                                      : Result<Value>(text.error());
+  const Value* files = manifest ? manifest->at_path("files") : nullptr;
+  if (files == nullptr || files->as_list() == nullptr) {
+    return std::nullopt;
+  }
+  CheckpointReport report{.step = step, .path = manifest_file.parent_path().string(), .files = files->as_list()->size(), .bytes = 0};
+  for (const Value& file : *files->as_list()) {
+    const Value* bytes = file.at_path("bytes");
+    if (bytes != nullptr && bytes->as_integer() != nullptr) {
+      report.bytes += static_cast<std::uint64_t>(*bytes->as_integer());
+    }
+  }
+  return report;
 }
 
 Status verify_checkpoint(const fs::path& place) {

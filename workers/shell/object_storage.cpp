@@ -1,5 +1,10 @@
 #include "hpsearch/workers/shell/object_storage.hpp"
 
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <iterator>
+#include <string_view>
 #include <utility>
 
 #include "hpsearch/engine/config/remote_storage.hpp"
@@ -19,6 +24,12 @@ using engine::Status;
 
 namespace {
 
+/// Where the manifest of a checkpoint lies on whose content is stored and not here any more: an agent that ends now could not
+/// tell, and the next one is asked for it again.
+fs::path receipt_of(const fs::path& place) {
+  return place.parent_path() / ("." + place.filename().string() + ".stored");
+}
+
 Status carry(const fs::path& from, const std::string& address,
              const std::map<std::string, std::string>& environment) {
   const std::string to = engine::rclone_place(address);
@@ -33,19 +44,43 @@ Status carry(const fs::path& from, const std::string& address,
                  : content;
 }
 
+/// Said by a store that is there: asking again would not help.
+bool is_final(std::string_view said) {
+  constexpr std::string_view refusals[] = {"not found",          "NoSuch",        "AccessDenied",          "Access Denied",
+                                           "Forbidden",          "Unauthorized",  "InvalidAccessKeyId",    "SignatureDoesNotMatch",
+                                           "AuthenticationFailed", "didn't find"};
+  return std::any_of(std::begin(refusals), std::end(refusals),
+                     [said](std::string_view refusal) { return said.find(refusal) != std::string_view::npos; });
+}
+
 }  // namespace
 
 Result<std::optional<CheckpointReport>> upload_checkpoint(const fs::path& from, const fs::path& staging,
                                                           const PublishCheckpoint& wanted) {
   Result<std::optional<CheckpointReport>> staged = publish_checkpoint(from, staging, wanted.key, wanted.step);
-  if (!staged || !staged.value()) {
+  if (!staged) {
     return staged;
   }
+  const fs::path place = checkpoint_place(staging, wanted.key, wanted.step);
+  const fs::path receipt = receipt_of(place);
+  const std::string address = checkpoint_place(wanted.root, wanted.key, wanted.step).string();
+  if (!staged.value()) {
+    std::optional<CheckpointReport> stored = told_by(receipt, wanted.step);
+    if (stored) {
+      stored->path = address;
+    }
+    return stored;
+  }
   CheckpointReport report = *std::move(staged.value());
-  const fs::path place = report.path;
-  report.path = checkpoint_place(wanted.root, wanted.key, wanted.step).string();
+  report.path = address;
   if (const Status carried = carry(place, report.path, wanted.storage_environment); !carried) {
     return Error{carried.error().code, "cannot store a checkpoint at " + report.path + ": " + carried.error().message};
+  }
+  if (::rename((place / manifest_name).c_str(), receipt.c_str()) != 0) {
+    return file_error("cannot keep what was stored in", receipt, errno);
+  }
+  if (const Status synced = sync_path(place.parent_path()); !synced) {
+    return synced.error();
   }
   remove_tree(place);
   return std::optional<CheckpointReport>(std::move(report));
@@ -60,7 +95,8 @@ Status download_checkpoint(const std::string& address, const fs::path& to,
   const Status carried =
       net::run_rclone({"copy", "--links", engine::rclone_place(address), to.string()}, storage_environment);
   if (!carried) {
-    return Error{carried.error().code, "cannot fetch the checkpoint " + address + ": " + carried.error().message};
+    const std::string& why = carried.error().message;
+    return Error{is_final(why) ? Errc::not_found : Errc::unavailable, "cannot fetch the checkpoint " + address + ": " + why};
   }
   if (const Status whole = verify_checkpoint(to); !whole) {
     return Error{whole.error().code, "the checkpoint " + address + ": " + whole.error().message};

@@ -19,6 +19,7 @@ using engine::Result;
 namespace {
 
 constexpr std::size_t most_connections = 64;
+constexpr std::size_t most_unanswered = 256;  // Those included that have ended.
 // Then other descriptors want a turn.
 constexpr std::size_t lines_per_turn = 256;
 constexpr std::size_t most_behind = std::size_t{256} * 1024;
@@ -58,9 +59,15 @@ void ReportSocket::accept_all() {
     if (number < 0) {
       return;
     }
-    if (connections_.size() >= most_connections) {
+    const auto open = std::count_if(connections_.begin(), connections_.end(),
+                                    [](const auto& entry) { return !entry.second.ended; });
+    if (static_cast<std::size_t>(open) >= most_connections) {
       ::close(number);
       continue;
+    }
+    if (connections_.size() >= most_unanswered) {  // Who asked and left is answered in vain.
+      connections_.erase(std::find_if(connections_.begin(), connections_.end(),
+                                      [](const auto& entry) { return entry.second.ended; }));
     }
     const ConnectionId id(++last_id_);
     Connection& connection = connections_.try_emplace(id, number).first->second;

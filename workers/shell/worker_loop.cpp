@@ -348,19 +348,22 @@ void WorkerLoop::prepare(const AttemptKey& key) {
       }
     }
     const Status can_meet = meeting_port_is_free(spec);
-    Status made = can_meet ? prepare_attempt(spec, directory, machine, sockets, setups, tree->get()) : can_meet;
-    return [this, key = spec.key, made = std::move(made), can_meet] {
+    Prepared prepared;
+    if (can_meet) {
+      prepared = prepare_attempt(spec, directory, machine, sockets, setups, tree->get());
+    }
+    return [this, key = spec.key, prepared = std::move(prepared), can_meet] {
       preparing_.erase(key);
       if (!can_meet) {
         push(ProgramNotStarted{key, can_meet.error().message, true});  // The next lease names another port.
         return;
       }
-      const Result<pid_t> keeper = made ? link(key).start(options_.shim) : Result<pid_t>(made.error());
+      const Result<pid_t> keeper =
+          prepared.made ? link(key).start(options_.shim) : Result<pid_t>(prepared.made.error());
       if (keeper) {
         keepers_.insert(*keeper);
       } else {
-        const std::string& why = keeper.error().message;
-        push(start_failure(key, why));
+        push(start_failure(key, keeper.error().message, prepared.outage));
       }
     };
   });

@@ -303,6 +303,20 @@ TEST(Unkillable, AFencedOneIsForgottenWhenItIsGone) {
   EXPECT_TRUE(talk.attempt().finished());
 }
 
+TEST(Unkillable, OneThatWasFencedBehindItsExitKeepsItsLogsWhenItIsGone) {
+  Conversation talk = Conversation::running();
+  talk.attempt().stuck("process 7 survives SIGKILL", talk.out());
+  talk.spool();
+  talk.attempt().acknowledged(1, talk.out());
+  talk.attempt().fenced(talk.out());  // Its trial goes on elsewhere.
+  EXPECT_FALSE(talk.attempt().finished());
+  talk.end(true, 9);
+  EXPECT_TRUE(talk.attempt().finished());
+  const auto deleted = talk.effects<DeleteAttempt>();
+  ASSERT_EQ(deleted.size(), 1U);
+  EXPECT_TRUE(deleted[0].keep_logs);
+}
+
 TEST(Unkillable, WaitsForTheCheckpointThatIsOnItsWay) {
   Conversation talk = Conversation::running();
   talk.say(R"({"type":"checkpoint","step":2})");
@@ -329,7 +343,7 @@ class Spooling {
         spool = one->anew ? one->bytes : spool + one->bytes;
         under_way = one->write;
         if (!slow) {
-          attempt.spool_written(under_way, out);
+          attempt.spool_written(under_way, now, out);
         }
       }
     }
@@ -387,6 +401,46 @@ TEST(Unkillable, FencedAfterwardsItIsStillWrittenDown) {
   expect_to_wait_for_its_remains(disk.next());
 }
 
+TEST(Ending, ByAWorkerThatIsKilledMeanwhileIsFinishedByTheNextAgent) {
+  Spooling disk;
+  disk.attempt.end_now(disk.now, disk.out);  // SIGTERM, which a child of the program survives.
+  disk.write();
+  AttemptMachine next = disk.next();
+  AttemptOutput out;
+  next.attach(out);
+  next.started(disk.now, out);
+  const auto signals = [&out] {
+    std::vector<bool> kills;
+    for (const Effect& effect : out.effects) {
+      if (const auto* signal = std::get_if<SignalProgram>(&effect)) {
+        kills.push_back(signal->kill);
+      }
+    }
+    return kills;
+  };
+  EXPECT_EQ(signals(), std::vector<bool>{false});
+  next.look_at_clock(disk.now + Duration::seconds(30), out);
+  EXPECT_EQ(signals(), (std::vector<bool>{false, true})) << "nobody else would ever end it";
+}
+
+/// Who trains on before may write over what the next agent would take for that checkpoint.
+TEST(Checkpoints, AreAnsweredWhenTheReportOfThemIsWrittenDown) {
+  Spooling disk;
+  const auto answered = [&disk] {
+    return std::count_if(disk.out.effects.begin(), disk.out.effects.end(),
+                         [](const Effect& effect) { return std::holds_alternative<AnswerProgram>(effect); });
+  };
+  disk.attempt.said({Conversation::spec().key, QuestionId{1}, R"({"type":"checkpoint","step":2})", 1, false}, disk.now,
+                    disk.out);
+  disk.write();
+  disk.attempt.published(CheckpointReport{Units{2}, "/c/1/2/3-2", 1, 10}, disk.now, disk.out);
+  EXPECT_EQ(answered(), 0);
+  disk.write(true);
+  EXPECT_EQ(answered(), 0);
+  disk.attempt.spool_written(disk.under_way, disk.now, disk.out);
+  EXPECT_EQ(answered(), 1);
+}
+
 TEST(Unkillable, IsToldWhenTheNextAgentWouldTellItToo) {
   Spooling disk;
   disk.attempt.fenced(disk.out);
@@ -395,7 +449,7 @@ TEST(Unkillable, IsToldWhenTheNextAgentWouldTellItToo) {
   EXPECT_TRUE(disk.attempt.leaves_remains());
   EXPECT_FALSE(disk.attempt.tells_remains());
   EXPECT_FALSE(disk.attempt.held().unkillable);
-  disk.attempt.spool_written(disk.under_way, disk.out);
+  disk.attempt.spool_written(disk.under_way, disk.now, disk.out);
   EXPECT_TRUE(disk.attempt.tells_remains());
   EXPECT_TRUE(disk.attempt.held().unkillable);
   EXPECT_TRUE(disk.next().tells_remains());

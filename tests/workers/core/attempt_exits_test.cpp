@@ -176,7 +176,7 @@ class Impatient {
     attempt.spool(now, wanted);
     for (const Effect& effect : wanted.effects) {
       if (const auto* write = std::get_if<WriteSpool>(&effect)) {
-        attempt.spool_written(write->write, out);
+        attempt.spool_written(write->write, now, out);
       }
     }
   }

@@ -137,7 +137,7 @@ TEST(Notes, BeginningAgainInsteadOfResumingIsTold) {
   const Instant now = Instant::from_micros(1);
   attempt.start();
   attempt.spool(now, out);
-  attempt.spool_written(1, out);
+  attempt.spool_written(1, now, out);
   attempt.started(now, out);
   attempt.said({attempt.key(), first, R"({"type":"report","step":1,"metrics":{"acc":1}})"}, now, out);
   const auto told = [](const Effect& effect) {

@@ -93,7 +93,7 @@ class Conversation {
     attempt_.spool(now_, out);
     for (const Effect& effect : out.effects) {
       if (const auto* write = std::get_if<WriteSpool>(&effect)) {
-        attempt_.spool_written(write->write, out_);
+        attempt_.spool_written(write->write, now_, out_);
       }
     }
   }

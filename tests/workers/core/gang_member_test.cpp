@@ -49,7 +49,7 @@ struct Member {
     attempt.spool(now, written);
     for (const Effect& effect : written.effects) {
       if (const auto* write = std::get_if<WriteSpool>(&effect)) {
-        attempt.spool_written(write->write, out);
+        attempt.spool_written(write->write, now, out);
       }
     }
   }

@@ -52,7 +52,9 @@ SpooledState full_state() {
   state.said_checkpoint = true;
   state.paused_alone = true;
   state.lost_checkpoint = "no \"room\"";
+  state.ended_here = true;
   state.asking = {QuestionId{5}, QuestionId{6}};
+  state.saved = {QuestionId{8}};
   state.checkpoints = {{.step = Units{4}, .question = QuestionId{7}}, {.step = Units{4}, .question = {}}};
   return state;
 }

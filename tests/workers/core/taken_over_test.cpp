@@ -127,7 +127,7 @@ class World {
   void carry_out(const WriteSpool& write) {
     spool_ = (write.anew ? std::string() : spool_) + write.bytes;
     if (alive()) {
-      attempt_->spool_written(write.write, out_);
+      attempt_->spool_written(write.write, Instant(), out_);
     }
   }
   void carry_out(const StartProgram& /*start*/) {
@@ -293,7 +293,7 @@ TEST(TakenOver, AnIntentWithoutAProgramIsLostAndNoFailure) {
   attempt.spool(Instant(), out);
   ASSERT_EQ(out.effects.size(), 1U);
   EXPECT_TRUE(std::get<WriteSpool>(out.effects[0]).anew);
-  attempt.spool_written(1, out);
+  attempt.spool_written(1, Instant(), out);
   attempt.send(Instant(), 1024, out);
   const auto& reports = std::get<proto::Reports>(out.messages.at(0)).reports;
   EXPECT_EQ(std::get<ExitReport>(reports.at(0)).cause, ExitReport::Cause::lost);
@@ -318,7 +318,7 @@ TEST(TakenOver, AReportIsNotSaidBeforeItIsSpooled) {
   AttemptOutput out;
   attempt.start();
   attempt.spool(Instant(), out);
-  attempt.spool_written(1, out);
+  attempt.spool_written(1, Instant(), out);
   attempt.started(Instant(), out);
   attempt.said({spec().key, QuestionId{1}, R"({"type":"report","step":2,"metrics":{"acc":1}})"}, Instant(),
                out);
@@ -327,7 +327,7 @@ TEST(TakenOver, AReportIsNotSaidBeforeItIsSpooled) {
   attempt.send(Instant(), 1024, out);
   ASSERT_EQ(out.effects.size(), 1U);
   EXPECT_TRUE(out.messages.empty());
-  attempt.spool_written(2, out);
+  attempt.spool_written(2, Instant(), out);
   attempt.send(Instant(), 1024, out);
   EXPECT_EQ(out.messages.size(), 1U);
 }
@@ -339,7 +339,7 @@ TEST(TakenOver, WhatDecidesNothingMayWaitForCompany) {
   AttemptOutput out;
   attempt.start();
   attempt.spool(Instant(), out);
-  attempt.spool_written(1, out);
+  attempt.spool_written(1, Instant(), out);
   attempt.started(Instant(), out);
   attempt.said({spec().key, QuestionId{1}, R"({"type":"report","step":1,"metrics":{"acc":1}})"}, Instant(),
                out);
@@ -356,7 +356,7 @@ TEST(TakenOver, AFullDiskIsAskedAgainForEverything) {
   AttemptOutput out;
   attempt.start();
   attempt.spool(Instant(), out);
-  attempt.spool_written(1, out);
+  attempt.spool_written(1, Instant(), out);
   attempt.started(Instant(), out);
   attempt.said({spec().key, QuestionId{1}, R"({"type":"report","step":2,"metrics":{"acc":1}})"}, Instant(),
                out);

@@ -69,5 +69,38 @@ TEST_F(ObjectStorage, HasNoManifestBesideOtherFilesThanItsOwn) {
   EXPECT_TRUE(fs::exists(remote() / "manifest.json"));
 }
 
+/// Its agent ended before it could tell: the next one is asked again, and the content is in the store only.
+TEST_F(ObjectStorage, TellsAgainOfWhatIsStoredAndNotHereAnyMore) {
+  fs::create_directories(scratch_.path() / "from");
+  rclone_does("cp \"$from\"/state \"$to\"");
+  ASSERT_TRUE(saved("first"));
+  EXPECT_FALSE(fs::exists(scratch_.path() / "from" / "state"));
+  rclone_does("exit 1");
+  const PublishCheckpoint wanted{.key = key_of(0), .step = Units{4}, .root = "s3://models/digits"};
+  for (int agent = 0; agent < 2; ++agent) {
+    const auto again = upload_checkpoint(scratch_.path() / "from", scratch_.path() / "staging", wanted);
+    ASSERT_TRUE(again) << again.error().message;
+    ASSERT_TRUE(again.value()) << "its program would hear that it saved nothing";
+    EXPECT_EQ((*again)->path, "s3://models/digits/1/0/1-4");
+    EXPECT_EQ((*again)->files, 1U);
+    EXPECT_EQ((*again)->bytes, 5U);
+  }
+  PublishCheckpoint other = wanted;
+  other.step = Units{5};
+  EXPECT_FALSE(upload_checkpoint(scratch_.path() / "from", scratch_.path() / "staging", other).value());
+}
+
+TEST_F(ObjectStorage, ThatCannotBeReachedIsAnOutageAndThatSaysNoIsNone) {
+  const auto code_of = [this](const std::string& said) {
+    const fs::path script = scratch_.write("rclone", "#!/bin/sh\necho \"ERROR : $0: " + said + "\" >&2; exit 1\n");
+    fs::permissions(script, fs::perms::owner_all);
+    return download_checkpoint("s3://models/digits/1/0/1-4", scratch_.path() / "to", {}).error().code;
+  };
+  EXPECT_EQ(code_of("Failed to copy: dial tcp 10.0.0.7:443: connect: connection refused"), engine::Errc::unavailable);
+  EXPECT_EQ(code_of("Failed to copy: InternalError: 500"), engine::Errc::unavailable);
+  EXPECT_EQ(code_of("Failed to copy: AccessDenied: Access Denied. status code: 403"), engine::Errc::not_found);
+  EXPECT_EQ(code_of("directory not found"), engine::Errc::not_found);
+}
+
 }  // namespace
 }  // namespace hpsearch::workers::test

@@ -83,6 +83,19 @@ TEST_F(Programs, AreNotStartedWithoutTheCheckpointTheyGoOnFrom) {
       << exit.message;
 }
 
+// A shared file system that is away, or an object store: the trial goes on when it is back.
+TEST_F(Programs, AnOutageOfWhereTheirCheckpointsAreIsNotTheTrialsFault) {
+  begin();
+  const AttemptKey key = key_of(0);
+  LaunchSpec spec = spec_of(key, shell("touch started"));
+  fs::create_symlink("loop", scratch_.path() / "loop");
+  spec.latest_checkpoint = (scratch_.path() / "loop" / "1/2/3-9").string();  // It cannot even be asked.
+  lease(spec);
+  const ExitReport exit = daemon_.wait_for_exit(key);
+  EXPECT_EQ(exit.cause, Cause::lost);
+  EXPECT_NE(exit.message.find("cannot be looked for"), std::string::npos) << exit.message;
+}
+
 TEST_F(Programs, TheContextsIgnoreFileIsObeyed) {
   begin();
   const AttemptKey key = key_of(0);

@@ -50,6 +50,28 @@ TEST(Sockets, ThatAreHeldAreReadWhenTheyAreLetGo) {
   EXPECT_EQ(heard, (std::vector<std::string>{"one", "three", "two"}));
 }
 
+TEST(Sockets, OfThoseWhoGaveUpWaitingAreInNobodysWay) {
+  const Scratch scratch;
+  net::Loop loop;
+  const std::string path = (scratch.path() / "s").string();
+  std::size_t heard = 0;
+  std::size_t wanted = 1;
+  auto socket = ReportSocket::listen(loop, path, [&](ConnectionId, std::string_view) {
+    if (++heard == wanted) {
+      loop.stop();
+    }
+  });
+  ASSERT_TRUE(socket) << socket.error().message;
+  for (; wanted <= 400; ++wanted) {  // Nobody answers them, for no agent is there.
+    const auto asks = connect_locally(path);
+    ASSERT_TRUE(asks) << wanted;
+    ASSERT_EQ(::send(asks->get(), "?\n", 2, MSG_NOSIGNAL), 2) << wanted;
+    const net::Watch too_long = loop.after(std::chrono::seconds(20), [&loop] { loop.stop(); });
+    loop.run();
+    ASSERT_EQ(heard, wanted) << "the connection was closed";
+  }
+}
+
 /// What a program hears that says `lines` lines before it reads, each answered with its number.
 std::string heard_after_saying(std::size_t lines) {
   const Scratch scratch;

@@ -116,7 +116,7 @@ class AttemptMachine {
   // --- its spool ---
   /// Wants written what changed, when it is due and no write is under way.
   void spool(engine::Instant now, AttemptOutput& out);
-  void spool_written(std::uint64_t write, AttemptOutput& out);
+  void spool_written(std::uint64_t write, engine::Instant now, AttemptOutput& out);
   void spool_not_written(std::uint64_t write, const std::string& why, engine::Instant now,
                          AttemptOutput& out);
 
@@ -183,6 +183,7 @@ class AttemptMachine {
   void obey_stored(engine::Instant now, AttemptOutput& out);
   void answer_error(QuestionId question, const std::string& what, AttemptOutput& out) const;
   void publish_next(AttemptOutput& out);
+  void tell_of_checkpoints(engine::Instant now, AttemptOutput& out);
   void checkpoint_settled(engine::Instant now, AttemptOutput& out);
   void ask_to_end(engine::Instant now, AttemptOutput& out);
   void expect_end_within(engine::Duration patience, engine::Instant now) noexcept;
@@ -214,6 +215,7 @@ class AttemptMachine {
   AttemptRules rules_;
   Phase phase_ = Phase::waiting;
   Speaks speaks_ = Speaks::unknown;
+  bool had_exited_ = false;  ///< When it was fenced: how it ended may be on record.
   bool fenced_ = false;
   bool finished_ = false;
   bool was_started_ = false;
@@ -236,6 +238,7 @@ class AttemptMachine {
   bool signaled_by_us_ = false;
   bool paused_alone_ = false;                ///< It was told to pause while no daemon was there.
   bool no_progress_ = false;                 ///< It is ended for saying nothing.
+  bool ended_here_ = false;  ///< Its worker ends it, of its own accord.
   bool remains_ = false;                     ///< It is over, and something of it is not.
   std::string stuck_because_;
   std::string node_failure_;                 ///< Why the machine is to blame for its end, or "".
@@ -264,6 +267,9 @@ class AttemptMachine {
   std::uint64_t spooled_position_ = 0;  ///< Of the journal, as the last write names it.
   engine::Lsn spooled_decision_;   ///< This one and those before it are.
   bool spooled_remains_ = false;   ///< So is that something of it is left.
+  /// Who asked for a checkpoint hears that it is safe when the report of it is written down, by its number: who trains on
+  /// before may write over what an agent after this one would take for it.
+  std::vector<std::pair<std::uint64_t, QuestionId>> unsaid_checkpoints_;
   std::vector<engine::Lsn> unacked_decisions_;  ///< To be acknowledged when they are.
   std::uint64_t writes_ = 0;       ///< Counts writes.
   bool writing_ = false;           ///< The last one is not answered.

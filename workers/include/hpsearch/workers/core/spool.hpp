@@ -40,9 +40,11 @@ struct SpooledState {
   bool said_invalid = false;
   bool no_progress = false;                    ///< It is ended for saying nothing.
   bool paused_alone = false;                   ///< `told` is its worker's word, said while no daemon was there.
+  bool ended_here = false;                     ///< Its worker ends it, of its own accord: it was stopped, say.
   bool unkillable = false;                     ///< It has exited, and something of it survives SIGKILL.
   std::string lost_checkpoint;
   std::vector<QuestionId> asking;
+  std::vector<QuestionId> saved;               ///< Their checkpoints are reported; they may not have heard of it.
   std::vector<WantedCheckpoint> checkpoints;
   friend bool operator==(const SpooledState&, const SpooledState&) = default;
 };

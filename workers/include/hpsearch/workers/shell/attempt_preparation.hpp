@@ -28,13 +28,17 @@ struct AttemptSockets {
 ///
 /// A checkpoint in an object store is fetched first.
 ///
-/// not_found: the context, the checkpoint or an input is not there. unavailable: the object store is not reached.
+/// not_found: the context, the checkpoint or an input is not there. unavailable: something of the machine is wanting.
 /// wrong_state: an output's place belongs to another search.
 /// Cost: a copy of the context and of what outputs are filled with; call it off the loop.
-[[nodiscard]] engine::Status prepare_attempt(const engine::LaunchSpec& spec, const AttemptDirectory& directory,
-                                             const LentMachine& machine, const AttemptSockets& sockets,
-                                             const std::filesystem::path& setups,
-                                             const std::filesystem::path* unpacked = nullptr);
+struct Prepared {
+  engine::Status made = engine::Done{};
+  bool outage = false;  ///< It was not, because the place of its checkpoints cannot be reached now: nobody's failure.
+};
+[[nodiscard]] Prepared prepare_attempt(const engine::LaunchSpec& spec, const AttemptDirectory& directory,
+                                       const LentMachine& machine, const AttemptSockets& sockets,
+                                       const std::filesystem::path& setups,
+                                       const std::filesystem::path* unpacked = nullptr);
 
 /// unavailable: somebody listens where the attempt's processes would meet, and this machine is where they do. Says
 /// nothing of attempts on one worker, which are given a port that is free.

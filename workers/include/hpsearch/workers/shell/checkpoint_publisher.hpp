@@ -35,6 +35,9 @@ inline constexpr const char* manifest_name = "manifest.json";
     const std::filesystem::path& from, const std::filesystem::path& root, const engine::AttemptKey& key,
     engine::Units step, std::uint64_t store = 0);
 
+/// What such a manifest tells of its checkpoint, which lies in its directory; nothing when there is none.
+[[nodiscard]] std::optional<engine::CheckpointReport> told_by(const std::filesystem::path& manifest, engine::Units step);
+
 /// Compares a checkpoint's files with its manifest. not_found: there is no manifest. corrupt: a file is missing, or
 /// is another one.
 [[nodiscard]] engine::Status verify_checkpoint(const std::filesystem::path& place);

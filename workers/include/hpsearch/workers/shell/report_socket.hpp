@@ -25,7 +25,7 @@ using ConnectionId = engine::Id<struct ConnectionKind>;
 /// and its reading side ends behind the last one, so that none is ever taken for another's. What it says counts all
 /// the same. One that ends its side after a question still gets the answer.
 ///
-/// Threads: the loop's. Limits: 64 connections at a time, 64 KiB a line.
+/// Threads: the loop's. Limits: 64 connections at a time, and 192 more that have ended their side and wait, 64 KiB a line.
 class ReportSocket {
  public:
   using OnLine = std::function<void(ConnectionId connection, std::string_view line)>;
