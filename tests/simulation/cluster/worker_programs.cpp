@@ -145,6 +145,9 @@ void WorkerNode::program_ended(const Kept& kept, bool by_signal, int code, Durat
     bereave(kept);
   }
   kept->children = true;
+  if (kept->terminated && children > Duration()) {
+    return;  // They survive SIGTERM, and the keeper leaves them to the agent's grace.
+  }
   // The keeper waits until the children are gone too, and ends them after a while.
   time_.after(children, [this, kept] {
     if (kept->children) {
