@@ -264,8 +264,9 @@ void WorkerNode::carry_out(const SignalProgram& signal) {
     reached(Probe::orphan_ended);
   }
   note_broken_devices();
-  kept->own = kept->own || silent || orphaned;  // Also when it says something after all.
-  promises_.program_signalled(signal.key, asked_to_stop_ || kept->own);
+  // Also when it says something after all, and by the agent after the one that was stopped.
+  kept->own = kept->own || silent || orphaned || asked_to_stop_;
+  promises_.program_signalled(signal.key, kept->own);
   kept->asked = true;
   if (!kept->training->alive()) {
     if (signal.kill && kept->children) {
