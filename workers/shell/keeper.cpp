@@ -36,7 +36,6 @@ constexpr std::size_t read_piece = 64 * 1024;
 constexpr int pieces_per_turn = 16;
 // What a program left in its pipe when it ended is at most the pipe's size; more means somebody still writes.
 constexpr int turns_at_end = 64;
-constexpr int pipe_bytes = 1024 * 1024;
 // Whoever follows a log that cannot keep up sees its end that often.
 constexpr std::chrono::milliseconds catch_up_after = 100ms;
 constexpr std::size_t log_tail_bytes = 4 * 1024;
@@ -163,10 +162,9 @@ Status Keeper::launch(LaunchOrder order) {
   pid_ = running->pid;
   checkpoint_signal_ = checkpoint_signal_of(order.program);
   followed_by_ = running->group.empty() ? "process table" : "cgroup";
-  out_.pipe = std::move(running->out);
-  err_.pipe = std::move(running->err);
+  out_.pipe = ProgramPipe(std::move(running->out));
+  err_.pipe = ProgramPipe(std::move(running->err));
   for (Output* output : {&out_, &err_}) {
-    ::fcntl(output->pipe.get(), F_SETPIPE_SZ, pipe_bytes);  // A flood then needs fewer turns.
     output->watch = loop_.when_readable(output->pipe.get(), [this, output] { read_output(*output); });
   }
   return Done{};
@@ -312,9 +310,9 @@ void Keeper::show(const SaidRemark& remark) {
 }
 
 bool Keeper::read_output(Output& output) {
-  for (int turn = 0; turn < pieces_per_turn && output.pipe; ++turn) {
+  for (int turn = 0; (turn < pieces_per_turn || output.pipe.holds()) && output.pipe; ++turn) {
     const std::span<char> room = output.log->room();
-    const ssize_t got = ::read(output.pipe.get(), room.data(), room.size());
+    const ssize_t got = output.pipe.read(room);
     if (got < 0 && errno == EINTR) {
       continue;
     }
@@ -325,7 +323,7 @@ bool Keeper::read_output(Output& output) {
     if (got <= 0) {
       output.log->catch_up();
       output.watch = net::Watch();
-      output.pipe.reset();
+      output.pipe = ProgramPipe();
       return false;
     }
     const auto size = static_cast<std::size_t>(got);

@@ -20,6 +20,7 @@
 #include "hpsearch/workers/shell/metric_scanner.hpp"
 #include "hpsearch/workers/shell/process.hpp"
 #include "hpsearch/workers/shell/program_log.hpp"
+#include "hpsearch/workers/shell/program_pipe.hpp"
 #include "hpsearch/workers/shell/report_socket.hpp"
 
 namespace hpsearch::workers {
@@ -56,7 +57,7 @@ class Keeper {
 
  private:
   struct Output {
-    Descriptor pipe;
+    ProgramPipe pipe;
     std::optional<ProgramLog> log;
     LineSplitter lines;
     net::Watch watch;
