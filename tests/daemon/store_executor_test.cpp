@@ -17,6 +17,7 @@ class StoreThreadTest : public testing::Test {
   /// One piece of work, which takes as long as the test wants.
   bool work() {
     if (to_do_ == 0) {
+      ++in_vain_;
       return false;
     }
     --to_do_;
@@ -38,22 +39,25 @@ class StoreThreadTest : public testing::Test {
       std::this_thread::yield();
     }
   }
+  /// The thread looks for more after the piece, finds nothing, and rests.
   void have_done(StoreExecutor& thread) {
     const int before = done_;
+    const int in_vain = in_vain_;
     ++to_do_;
     thread.wake();
-    wait_for([&] { return done_ > before; });
+    wait_for([&] { return done_ > before && in_vain_ > in_vain; });
   }
-  /// On a busy machine some pieces take long, and it begins anew.
+  /// On a busy machine some pieces take long, and it begins anew. That it is spared a look says that the last was over.
   void be_quick_for_long(StoreExecutor& thread) {
     wait_for([&] {
       have_done(thread);
-      return thread.may_be_spared();
+      return thread.spare();
     });
   }
 
   std::atomic<int> to_do_ = 0;
   std::atomic<int> done_ = 0;
+  std::atomic<int> in_vain_ = 0;  // It was looked for work, and there was none.
   std::atomic<bool> slow_ = false;
   std::atomic<bool> held_ = false;
   std::atomic<std::thread::id> done_by_;
@@ -74,9 +78,9 @@ TEST_F(StoreThreadTest, IsNotSparedBeforeItWasQuickForAWhile) {
 TEST_F(StoreThreadTest, IsSparedUntilAPieceTakesLong) {
   const auto thread = on_a_thread_of_its_own([this] { return work(); });
   be_quick_for_long(*thread);
-  to_do_ = 1;
   slow_ = true;
-  wait_for([&] { return thread->spare(); });  // It may still be looking for more.
+  to_do_ = 1;
+  EXPECT_TRUE(thread->spare());
   EXPECT_EQ(done_by_.load(), std::this_thread::get_id());
   EXPECT_FALSE(thread->may_be_spared());
   slow_ = false;

@@ -254,8 +254,9 @@ TEST(WorkerGate, DecisionIsNotKnownToWhoDoesNotHaveTheLease) {
   worker.send(proto::DecisionAck{key, told.decision.id});  // It came before the lease: nothing is known of it here.
   pump_for(house.loop, 100ms);
   worker.forget();
+  worker.send(proto::Started{key});  // The lease has come, and it is not told again.
   EXPECT_EQ(worker.wait_for<proto::Decide>().decision.id, told.decision.id);
-  worker.send(proto::Started{key});
+  EXPECT_TRUE(worker.all<proto::Lease>().empty());
   worker.send(proto::DecisionAck{key, told.decision.id});
   pump_for(house.loop, 100ms);
   worker.forget();

@@ -55,7 +55,8 @@ class Ledger:
 
     def __init__(self, path):
         text = path.read_text() if path.exists() else ""
-        self.lines = [json.loads(line) for line in text.splitlines()]
+        whole, _, _ = text.rpartition("\n")  # What follows is a line that is being written.
+        self.lines = [json.loads(line) for line in whole.splitlines()]
 
     def of(self, what):
         return [line for line in self.lines if line["what"] == what]
