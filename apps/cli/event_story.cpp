@@ -169,6 +169,10 @@ EventStory::Line EventStory::tell(const Value& event) {
   } else if (type == "attempt_adopted") {
     line.text = trial + " has its attempt " + std::to_string(count_at(event, "attempt")) + " back, on worker " +
                 std::to_string(count_at(event, "worker"));
+  } else if (type == "attempt_disowned") {
+    line.text = "worker " + std::to_string(count_at(event, "worker")) + " is to end its attempt " +
+                std::to_string(count_at(event, "attempt")) + " of " + trial +
+                ", which this store does not know, at an operator's word";
   } else if (type == "worker_quarantined") {
     line = {"worker " + std::to_string(count_at(event, "worker")) + " is in quarantine" +
                 with_reason(printable(text_at(event, "why"))),

@@ -96,18 +96,19 @@ Result<engine::HeldAttempt> on_hold(Desk& desk, const Call& call) {
 }
 
 void adopt(Desk& desk, Call call) {
-  const auto held = on_hold(desk, call);
-  if (!held) {
+  if (const auto held = on_hold(desk, call)) {
+    change_worker(desk, call, engine::AdoptAttempt{call.worker(), *held});
+  } else {
     desk.answer(call, failure(held.error()));
-    return;
   }
-  change_worker(desk, call, engine::AdoptAttempt{call.worker(), *held});
 }
 
 void disown(Desk& desk, Call call) {
-  const auto held = on_hold(desk, call);
-  const engine::Status done = held ? desk.gate.disown(call.worker(), held->key) : engine::Status(held.error());
-  desk.answer(call, done ? with(200, worker_now(desk, desk.runtime.engine().workers().at(call.worker()))) : failure(done.error()));
+  if (const auto held = on_hold(desk, call)) {
+    change_worker(desk, call, engine::DisownAttempt{call.worker(), held->key});
+  } else {
+    desk.answer(call, failure(held.error()));
+  }
 }
 
 constexpr Route table[] = {

@@ -464,6 +464,9 @@ void WorkerGate::carry_out(const engine::Order& order) {
     send(resend->worker, proto::Nack{resend->key, resend->expect});
   } else if (const auto* fence = std::get_if<engine::FenceAttempt>(&order)) {
     late_reports_ += fence->late_reports;
+    if (const auto found = counterparts_.find(fence->worker); found != counterparts_.end()) {
+      found->second.on_hold.erase(fence->key);
+    }
     send(fence->worker, proto::Fenced{fence->key});
   } else if (const auto* hold = std::get_if<engine::HoldAttempt>(&order)) {
     send(hold->worker, proto::Hold{hold->key});
@@ -500,18 +503,6 @@ std::optional<WorkerGate::Heard> WorkerGate::heard_of(WorkerId worker, const eng
 std::string WorkerGate::kills_by(WorkerId worker) const {
   const auto found = counterparts_.find(worker);
   return found == counterparts_.end() ? "" : found->second.kills_by;
-}
-
-engine::Status WorkerGate::disown(WorkerId worker, const engine::AttemptKey& key) {
-  const auto found = counterparts_.find(worker);
-  if (found == counterparts_.end() || !found->second.on_hold.contains(key)) {
-    return Error{Errc::not_found, "worker " + std::to_string(worker.number()) + " holds no such attempt"};
-  }
-  if (!send(worker, proto::Fenced{key})) {
-    return Error{Errc::unavailable, "worker " + std::to_string(worker.number()) + " is away; try again when it is back"};
-  }
-  found->second.on_hold.erase(key);
-  return engine::Done{};
 }
 
 bool WorkerGate::connected(WorkerId worker) const {

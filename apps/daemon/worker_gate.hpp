@@ -68,8 +68,6 @@ class WorkerGate {
   [[nodiscard]] std::optional<Heard> heard_of(engine::WorkerId worker, const engine::AttemptKey& key) const;
   /// How the worker finds what belongs to a program it kills: "cgroup", "process table", or "" = not said.
   [[nodiscard]] std::string kills_by(engine::WorkerId worker) const;
-  /// Ends an attempt that is on hold. not_found: it is not.
-  engine::Status disown(engine::WorkerId worker, const engine::AttemptKey& key);
   /// So many reports came for attempts whose trials others had, or nobody any more.
   [[nodiscard]] std::uint64_t late_reports() const noexcept { return late_reports_; }
 

@@ -46,6 +46,7 @@ struct Applier {
   void operator()(const WorkerLost& lost) const;
   void operator()(const WorkerQuarantined& quarantined) const;
   void operator()(const WorkerReleased& released) const;
+  void operator()(const AttemptDisowned& disowned) const;
   void operator()(const SlotsQuarantined& quarantined) const;
   void operator()(const SlotsReleased& released) const;
   void operator()(const SlotWithdrawn& withdrawn) const;

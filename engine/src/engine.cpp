@@ -34,6 +34,7 @@ struct Dispatch {
   Status operator()(const DisclaimAttempts& command) const { return disclaim_attempts(step, command); }
   Status operator()(const NoteTroubles& command) const { return note_troubles(step, command); }
   Status operator()(const AdoptAttempt& command) const { return adopt_attempt(step, command); }
+  Status operator()(const DisownAttempt& command) const { return disown_attempt(step, command); }
   Status operator()(const ConfirmStart& command) const { return confirm_start(step, command); }
   Status operator()(TakeReports& command) const { return take_reports(step, std::move(command)); }
   Status operator()(const DeleteCheckpoints& command) const { return delete_checkpoints(step, command); }

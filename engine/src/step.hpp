@@ -71,6 +71,7 @@ Status release_worker(Step& step, const ReleaseWorker& command);
 Status note_remains(Step& step, const NoteRemains& command);
 Status note_troubles(Step& step, const NoteTroubles& command);
 Status adopt_attempt(Step& step, const AdoptAttempt& command);
+Status disown_attempt(Step& step, const DisownAttempt& command);
 Status confirm_start(Step& step, const ConfirmStart& command);
 Status take_reports(Step& step, TakeReports command);
 Status delete_checkpoints(Step& step, const DeleteCheckpoints& command);

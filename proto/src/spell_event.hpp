@@ -319,6 +319,13 @@ void spell(auto& fields, Is<engine::WorkerReleased> auto& event) {
 }
 
 template <>
+inline constexpr const char* tag_of<engine::AttemptDisowned> = "attempt_disowned";
+void spell(auto& fields, Is<engine::AttemptDisowned> auto& event) {
+  fields("worker", event.worker);
+  spell(fields, event.key);
+}
+
+template <>
 inline constexpr const char* tag_of<engine::SlotsQuarantined> = "slots_quarantined";
 void spell(auto& fields, Is<engine::SlotsQuarantined> auto& event) {
   fields("worker", event.worker);

@@ -421,7 +421,7 @@ TEST(WorkerGate, AttemptOnHoldIsAdoptedOrDisownedByAnOperator) {
   EXPECT_EQ(first.wait_for<proto::Fenced>().key.trial, engine::TrialNumber(0)) << "it had not started";
 }
 
-TEST(WorkerGate, WhatIsDisownedWhileItsWorkerIsAwayStaysOnHold) {
+TEST(WorkerGate, WhatIsDisownedWhileItsWorkerIsAwayEndsWhenItIsBack) {
   House house;
   ScriptedWorker worker(house);
   const engine::AttemptKey foreign{engine::ExperimentId(77), engine::TrialNumber(0), engine::AttemptNumber(1),
@@ -431,10 +431,11 @@ TEST(WorkerGate, WhatIsDisownedWhileItsWorkerIsAwayStaysOnHold) {
   worker.send(proto::Goodbye{"until later"});
   house.pump_until([&] { return !house.gate->connected(engine::WorkerId(1)); });
   const std::string path = "/api/v1/workers/1/attempts/77/0/1/disown";
-  EXPECT_EQ(house.ask("POST", path, "{}").status, 503U) << "nobody heard of it";
-  worker.join();
   EXPECT_EQ(house.ask("POST", path, "{}").status, 200U);
-  EXPECT_EQ(worker.wait_for<proto::Fenced>().key, foreign);
+  EXPECT_EQ(house.ask("POST", path, "{}").status, 404U) << "it is nobody's question any more";
+  const auto welcome = worker.join();
+  ASSERT_EQ(welcome.attempts.size(), 1U);
+  EXPECT_EQ(welcome.attempts[0].fate, engine::WelcomeWorker::Fate::fenced);
 }
 
 TEST(WorkerGate, OfSeveralAttemptsOnHoldOfOneNumberTheOperatorSaysWhich) {

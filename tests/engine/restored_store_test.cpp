@@ -146,6 +146,47 @@ TEST(Restored, DecisionsOverrideThoseOfTheLostPart) {
   EXPECT_GT(copy.trial(experiment, 0).live->decision->id, heard) << "its worker would not listen";
 }
 
+bool fences(const Effects& effects, const AttemptKey& key) {
+  return std::any_of(effects.orders.begin(), effects.orders.end(), [&key](const Order& order) {
+    const auto* fence = std::get_if<FenceAttempt>(&order);
+    return fence != nullptr && fence->key == key;
+  });
+}
+
+TEST_F(LostPart, StaysDisownedOverRestartsOfAll) {
+  TestCluster copy = restored(old, kept);
+  EXPECT_EQ(fate_of(copy, "a", 1, held(lost, 4)), Fate::hold);
+  const WorkerId worker = copy.engine.workers().begin()->first;
+  EXPECT_TRUE(fences(copy.step(DisownAttempt{worker, lost}), lost));
+  const Effects again = copy.step(DisownAttempt{worker, lost});
+  EXPECT_TRUE(fences(again, lost)) << "it may not have been heard";
+  EXPECT_TRUE(again.events.empty()) << "asking twice leaves no trace";
+  copy.engine = Engine(searchers::registry());
+  for (const Event& event : copy.log) {
+    ASSERT_TRUE(copy.engine.replay(event));
+  }
+  Engine twin(searchers::registry());
+  ASSERT_TRUE(twin.load(copy.engine.save()));
+  EXPECT_EQ(twin.save(), copy.engine.save());
+  EXPECT_EQ(twin.workers().at(worker).disowned, std::set{lost});
+  copy.engine = std::move(twin);
+  EXPECT_TRUE(fences(copy.step(TakeReports{worker, lost, 5, {MetricsReport{Units{5}, {{"score", 1}}}}}), lost));
+  EXPECT_TRUE(fences(copy.step(ConfirmStart{worker, lost}), lost));
+  EXPECT_EQ(copy.refused(AdoptAttempt{worker, held(lost, 4)}).code, Errc::wrong_state);
+  EXPECT_EQ(fate_of(copy, "a", 1, held(lost, 4)), Fate::fenced);
+}
+
+TEST_F(LostPart, IsAllThatCanBeDisowned) {
+  TestCluster copy = restored(old, kept);
+  copy.step(JoinWorker{"a", "a", 1, 1, "cpu", {held(lost, 4)}});
+  const WorkerId worker = copy.engine.workers().begin()->first;
+  EXPECT_EQ(copy.refused(DisownAttempt{WorkerId(9), lost}).code, Errc::not_found);
+  const AttemptKey known = copy.live(experiment, 0);
+  EXPECT_EQ(copy.refused(DisownAttempt{worker, known}).code, Errc::wrong_state) << "its worker is told what the log says";
+  copy.step(AdoptAttempt{worker, held(lost, 4)});
+  EXPECT_EQ(copy.refused(DisownAttempt{worker, lost}).code, Errc::wrong_state) << "its trial has it";
+}
+
 TEST_F(LostPart, IsNotAdoptedWhenAnotherAttemptOfItsNumberHasRun) {
   TestCluster copy = restored(old, kept);
   copy.step(JoinWorker{"a", "a", 1, 2, "cpu", {held(lost, 4)}});

@@ -386,6 +386,7 @@ const std::vector<Example<EventBody>>& example_events() {
        AttemptAdopted{key(), WorkerId{4}, {SlotIndex{0}, SlotIndex{3}}, Units{81}, 31, true}},
       {"worker_quarantined", WorkerQuarantined{WorkerId{4}, "3 different trials failed there"}},
       {"worker_released", WorkerReleased{WorkerId{4}}},
+      {"attempt_disowned", AttemptDisowned{WorkerId{4}, key()}},
       {"slots_quarantined", SlotsQuarantined{WorkerId{4}, key(), {SlotIndex{0}, SlotIndex{3}}}},
       {"slots_released", SlotsReleased{WorkerId{4}, key(), true}},
       {"checkpoints_collected",

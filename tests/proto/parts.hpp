@@ -313,6 +313,10 @@ auto parts(Is<engine::WorkerReleased> auto& x) {
   auto& [worker] = x;
   return std::tie(worker);
 }
+auto parts(Is<engine::AttemptDisowned> auto& x) {
+  auto& [worker, key] = x;
+  return std::tie(worker, key);
+}
 auto parts(Is<engine::SlotsQuarantined> auto& x) {
   auto& [worker, key, slots] = x;
   return std::tie(worker, key, slots);

@@ -79,20 +79,31 @@ bool has_nothing_to_say(const HeldAttempt& held) {
 
 }  // namespace
 
+const TrialRecord* find_trial(const World& world, const AttemptKey& key) {
+  const auto found = world.experiments.find(key.experiment);
+  return found != world.experiments.end() && key.trial.number() < found->second.trials.size()
+             ? &found->second.trials[key.trial.number()]
+             : nullptr;
+}
+
+const TrialRecord* find_granted_trial(const World& world, const AttemptKey& key) {
+  const TrialRecord* trial = find_trial(world, key);
+  const bool granted = trial != nullptr && key.attempt.number() <= trial->attempts &&
+                       world.numbering.has_given(key.lease.number(), world.last_lsn);
+  return granted ? trial : nullptr;
+}
+
 void adopt_returned(Step& step, WorkerId id, const std::vector<HeldAttempt>& held) {
   const World& world = step.world();
   for (const HeldAttempt& attempt : held) {
-    const auto found = world.experiments.find(attempt.key.experiment);
-    if (found == world.experiments.end() || attempt.key.trial.number() >= found->second.trials.size()) {
+    const TrialRecord* known = find_trial(world, attempt.key);
+    if (known == nullptr || !known->mishaps || !known->mishaps->lost) {
       continue;
     }
-    const TrialRecord& trial = found->second.trials[attempt.key.trial.number()];
-    if (!trial.mishaps || !trial.mishaps->lost) {
-      continue;
-    }
+    const TrialRecord& trial = *known;
     const LiveAttempt lost = *trial.mishaps->lost;
     if (lost.worker != id || lost.known_as() != attempt.key || has_nothing_to_say(attempt) ||
-        !obstacle(found->second, trial, world.workers.at(id), lost.slots).empty()) {
+        !obstacle(world.experiments.at(attempt.key.experiment), trial, world.workers.at(id), lost.slots).empty()) {
       continue;
     }
     if (trial.live) {
@@ -121,15 +132,19 @@ Status adopt_attempt(Step& step, const AdoptAttempt& command) {
   if (worker == world.workers.end() || !worker->second.present) {
     return Error{Errc::not_found, "there is no worker " + std::to_string(command.worker.number())};
   }
-  const auto found = world.experiments.find(held.key.experiment);
-  if (found == world.experiments.end() || held.key.trial.number() >= found->second.trials.size()) {
+  const TrialRecord* known = find_trial(world, held.key);
+  if (known == nullptr) {
     return Error{Errc::not_found, "this store has no trial for " + attempt_text(held.key) + "; it can only be killed"};
   }
-  const TrialRecord& trial = found->second.trials[held.key.trial.number()];
-  if (const std::string why = obstacle(found->second, trial, worker->second, held.slots); !why.empty()) {
+  if (worker->second.disowned.contains(held.key)) {
+    return Error{Errc::wrong_state, attempt_text(held.key) + " cannot be adopted: it was disowned"};
+  }
+  const TrialRecord& trial = *known;
+  const ExperimentRecord& experiment = world.experiments.at(held.key.experiment);
+  if (const std::string why = obstacle(experiment, trial, worker->second, held.slots); !why.empty()) {
     return Error{Errc::wrong_state, attempt_text(held.key) + " cannot be adopted: " + why};
   }
-  if (held.slots.size() != found->second.config.resources.slots_per_trial || held.first_seq == 0) {
+  if (held.slots.size() != experiment.config.resources.slots_per_trial || held.first_seq == 0) {
     return Error{Errc::bad_request, attempt_text(held.key) + " does not say what it uses and what it has reported"};
   }
   if (has_nothing_to_say(held)) {
@@ -149,6 +164,24 @@ Status adopt_attempt(Step& step, const AdoptAttempt& command) {
   step.happened(AttemptAdopted{held.key, command.worker, held.slots, held.length, held.first_seq - 1,
                               !held.exited && held.length < trial.length});
   step.effects().orders.emplace_back(GreetAgain{command.worker});
+  return Done{};
+}
+
+Status disown_attempt(Step& step, const DisownAttempt& command) {
+  const World& world = step.world();
+  const auto worker = world.workers.find(command.worker);
+  if (worker == world.workers.end()) {
+    return Error{Errc::not_found, "there is no worker " + std::to_string(command.worker.number())};
+  }
+  const TrialRecord* trial = find_trial(world, command.key);
+  const bool adopted = trial != nullptr && trial->live && trial->live->known_as() == command.key;
+  if (adopted || find_granted_trial(world, command.key) != nullptr) {
+    return Error{Errc::wrong_state, attempt_text(command.key) + " cannot be disowned: this store knows it"};
+  }
+  if (!worker->second.disowned.contains(command.key)) {
+    step.happened(AttemptDisowned{command.worker, command.key});
+  }
+  step.effects().orders.emplace_back(FenceAttempt{command.worker, command.key});
   return Done{};
 }
 

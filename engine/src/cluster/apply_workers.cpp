@@ -116,6 +116,10 @@ void Applier::operator()(const WorkerReleased& released) const {
   touch_all();
 }
 
+void Applier::operator()(const AttemptDisowned& disowned) const {
+  world.workers.at(disowned.worker).disowned.insert(disowned.key);
+}
+
 void withdraw_those(WorkerRecord& worker) {
   for (const auto& [slot, withdrawn] : worker.withdrawn) {
     if (!withdrawn.released) {

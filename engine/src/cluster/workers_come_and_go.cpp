@@ -68,18 +68,6 @@ std::vector<Remains> remains_among(const std::vector<HeldAttempt>& held) {
   return remains;
 }
 
-/// Whether this store can have granted it. If not, it comes from the future of an older copy.
-bool in_the_log(const World& world, const TrialRecord& trial, const AttemptKey& key) {
-  return key.attempt.number() <= trial.attempts && world.numbering.has_given(key.lease.number(), world.last_lsn);
-}
-
-const TrialRecord* find_trial(const World& world, const AttemptKey& key) {
-  const auto found = world.experiments.find(key.experiment);
-  return found != world.experiments.end() && key.trial.number() < found->second.trials.size()
-             ? &found->second.trials[key.trial.number()]
-             : nullptr;
-}
-
 WelcomeWorker welcome(const World& world, WorkerId id, const JoinWorker& command) {
   WelcomeWorker answer;
   answer.worker = id;
@@ -91,7 +79,7 @@ WelcomeWorker welcome(const World& world, WorkerId id, const JoinWorker& command
                                                 ? trial->live->part_on(id)
                                                 : std::nullopt;
     const bool live = part.has_value();
-    if (live || (trial != nullptr && in_the_log(world, *trial, held.key))) {
+    if (live || find_granted_trial(world, held.key) != nullptr) {
       // Of an attempt on several workers, one may come back that was given up before the others exited.
       const Gang::Member* member =
           trial->live && trial->live->gang ? trial->live->gang->member_on(id) : nullptr;
@@ -102,6 +90,8 @@ WelcomeWorker welcome(const World& world, WorkerId id, const JoinWorker& command
       if (live && trial->live->key.lease != held.key.lease) {
         attempt.lease = trial->live->key.lease;
       }
+    } else if (world.workers.at(id).disowned.contains(held.key)) {
+      attempt.fate = WelcomeWorker::Fate::fenced;
     }
     answer.attempts.push_back(attempt);
   }

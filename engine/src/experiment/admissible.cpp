@@ -149,6 +149,7 @@ struct Reader {
   std::string operator()(const WorkerLost& event) const { return worker(event.worker); }
   std::string operator()(const WorkerQuarantined& event) const { return worker(event.worker); }
   std::string operator()(const WorkerReleased& event) const { return worker(event.worker); }
+  std::string operator()(const AttemptDisowned& event) const { return worker(event.worker); }
   std::string operator()(const SlotsQuarantined& event) const {
     const auto found = world.workers.find(event.worker);
     if (found == world.workers.end()) {

@@ -24,14 +24,13 @@ Standing standing_in_gang(const Gang& gang, WorkerId worker) {
 
 /// What the sender of `key` is to its trial.
 Standing standing_of(const World& world, const AttemptKey& key, WorkerId worker) {
-  const auto found = world.experiments.find(key.experiment);
-  if (found == world.experiments.end() || key.trial.number() >= found->second.trials.size()) {
-    return Standing::unknown;
+  const TrialRecord* known = find_granted_trial(world, key);
+  if (known == nullptr) {
+    const auto sender = world.workers.find(worker);
+    const bool disowned = sender != world.workers.end() && sender->second.disowned.contains(key);
+    return disowned ? Standing::superseded : Standing::unknown;
   }
-  const TrialRecord& trial = found->second.trials[key.trial.number()];
-  if (!world.numbering.has_given(key.lease.number(), world.last_lsn) || key.attempt.number() > trial.attempts) {
-    return Standing::unknown;
-  }
+  const TrialRecord& trial = *known;
   if (trial.live && trial.live->key == key) {
     if (trial.live->part_on(worker)) {
       return Standing::live;

@@ -179,6 +179,40 @@ bool load_offer(const Value& saved, std::uint64_t slots, WorkerRecord& worker) {
   return true;
 }
 
+/// Nothing where there are none, as builds before them wrote it.
+void save_disowned(const WorkerRecord& worker, Value::Map& saved) {
+  if (worker.disowned.empty()) {
+    return;
+  }
+  DigitWriter numbers;
+  numbers.count(worker.disowned.size());
+  for (const AttemptKey& key : worker.disowned) {
+    numbers.count(key.experiment.number());
+    numbers.count(key.trial.number());
+    numbers.count(key.attempt.number());
+    numbers.count(key.lease.number());
+  }
+  saved["disowned"] = numbers.take();
+}
+
+bool load_disowned(const Value& saved, WorkerRecord& worker) {
+  const Value* held = saved.at_path("disowned");
+  if (held == nullptr) {
+    return true;
+  }
+  if (held->as_text() == nullptr) {
+    return false;
+  }
+  DigitReader numbers(*held->as_text());
+  for (std::uint64_t left = numbers.count(); left > 0 && numbers.good(); --left) {
+    const ExperimentId experiment(numbers.count());
+    const TrialNumber trial(numbers.count());
+    const AttemptNumber attempt(numbers.count());
+    worker.disowned.insert({experiment, trial, attempt, LeaseId(numbers.count())});
+  }
+  return numbers.finished();
+}
+
 Value save_worker(const WorkerRecord& worker) {
   DigitWriter numbers;
   numbers.count(worker.id.number());
@@ -205,6 +239,7 @@ Value save_worker(const WorkerRecord& worker) {
     starts.integer(worker.rests_until.micros());
     saved["false_starts"] = starts.take();
   }
+  save_disowned(worker, saved);
   return saved;
 }
 
@@ -244,7 +279,7 @@ bool load_worker(const Value& saved, World& world) {
     worker.quick_failures.emplace_back(experiment, TrialNumber(numbers.count()));
   }
   if (!texts.good() || !numbers.finished() || !load_offer(saved, slots, worker) || !load_remains(saved, worker) ||
-      !load_false_starts(saved, worker)) {
+      !load_false_starts(saved, worker) || !load_disowned(saved, worker)) {
     return false;
   }
   world.worker_by_uid[worker.uid] = worker.id;

@@ -46,6 +46,7 @@ struct WorkerRecord {
   Instant rests_until{};           ///< When it gets leases again, therefore.
   /// By attempts that are over, as the worker knows them. Those that are not released hold their slots.
   std::map<AttemptKey, SlotQuarantine> remains{};
+  std::set<AttemptKey> disowned{};    ///< Unknown to the log, and by an operator's word to end wherever they turn up.
   std::vector<SlotDevice> devices{};  ///< By slot; none where slots are shares of the processors.
   std::string pool{};                 ///< "" = the default one.
   std::map<std::string, std::string> labels{};

@@ -148,6 +148,11 @@ struct AdoptAttempt {
   WorkerId worker;
   HeldAttempt held;
 };
+/// The other answer: it is ended, also when its worker is away and comes back with it. Refused for what the log knows.
+struct DisownAttempt {
+  WorkerId worker;
+  AttemptKey key;
+};
 
 /// The worker has the lease and has started the program.
 struct ConfirmStart {
@@ -168,6 +173,6 @@ struct LookAtClock {};
 using Command = std::variant<CreateExperiment, PauseExperiment, ResumeExperiment, CancelExperiment, KillExperiment,
                              ChangeExperiment, EndTrial, JoinWorker, LoseWorker, ExpireLeases,
                              QuarantineWorker, ReleaseWorker, AdoptAttempt, ConfirmStart, TakeReports, LookAtClock,
-                             NoteRemains, DeleteCheckpoints, ConfirmDeleted, NoteTroubles, DisclaimAttempts>;
+                             NoteRemains, DeleteCheckpoints, ConfirmDeleted, NoteTroubles, DisclaimAttempts, DisownAttempt>;
 
 }  // namespace hpsearch::engine

@@ -164,6 +164,12 @@ struct AttemptAdopted {
   bool trains_on = false;  ///< It is told to, to its trial's length, whatever it was told before and has not heard.
 };
 
+/// An operator wants an attempt that the log does not know, which a worker holds, to end there.
+struct AttemptDisowned {
+  WorkerId worker;
+  AttemptKey key;  ///< As its worker knows it; its experiment and trial need not exist here.
+};
+
 /// Checkpoints that nobody may rely on any more: they will be deleted.
 struct CheckpointsCollected {
   ExperimentId experiment;
@@ -251,7 +257,7 @@ using EventBody = std::variant<ExperimentCreated, ExperimentPaused, ExperimentRe
                                WorkerJoined, WorkerLost, LimitsChanged, AttemptAdopted, WorkerQuarantined,
                                WorkerReleased, SlotsQuarantined, SlotsReleased, CheckpointsCollected,
                                CheckpointsDeleted, SlotWithdrawn, SlotRestored, MemberExited, MemberLost, GangEnded,
-                               StartPutOff, StoreRestored>;
+                               StartPutOff, StoreRestored, AttemptDisowned>;
 
 struct Event {
   Lsn lsn;     ///< From 1 without gaps.
