@@ -42,6 +42,8 @@ void end_by(const Value& exit, bool measured, bool wanted, AttemptHistory& attem
     attempt.cause = wanted ? "preempted" : "stopped";
   } else if (cause == "no_progress") {
     attempt.cause = "no progress";
+  } else if (cause == "checkpoint_gone") {
+    attempt.cause = "checkpoint gone";
   } else if (cause == "could_not_start") {
     attempt.cause = "could not start";
   } else {

@@ -120,7 +120,7 @@ void events(Desk& desk, Call call) {
   desk.read(call, [reply = call.reply, filtered, start = *after, most = std::min(*limit, most_events_at_once),
                  wanted = ExperimentId(*only)](EventStore& store) -> Committer::Then {
     Value::List list;
-    std::uint64_t last = start;
+    std::uint64_t last = std::min(start, store.last_lsn().number());
     std::uint64_t looked_at = 0;
     while (list.size() < most && looked_at < most_events_looked_at) {
       const auto some = store.read(engine::Lsn(last), filtered ? most_events_at_once : most - list.size());

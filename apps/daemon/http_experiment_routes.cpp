@@ -2,6 +2,7 @@
 #include "daemon/http_pages.hpp"
 #include "daemon/http_submission.hpp"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -37,6 +38,10 @@ void submit(Desk& desk, Call call) {
   const std::string key(call.request.header("Idempotency-Key"));
   if (key.size() > most_key_bytes) {
     call.reply(failure(Error{Errc::bad_request, "the Idempotency-Key is longer than 200 bytes"}));
+    return;
+  }
+  if (!std::all_of(key.begin(), key.end(), [](char byte) { return byte >= ' ' && byte <= '~'; })) {
+    call.reply(failure(Error{Errc::bad_request, "the Idempotency-Key has bytes that are not printable ASCII"}));
     return;
   }
   engine::Problems problems;

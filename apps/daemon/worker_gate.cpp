@@ -266,15 +266,6 @@ void WorkerGate::greet(const net::Peer& peer, const proto::Envelope& envelope, c
   if (const auto before = sessions_.find(peer); before != sessions_.end() && before->second.worker != known) {
     end_session(peer);
   }
-  if (known) {
-    const Counterpart& counterpart = counterparts_[*known];
-    if (hello.incarnation == counterpart.agent.incarnation && envelope.msg_no <= counterpart.hello) {
-      return;  // It was overtaken by a later one on another connection; what it holds is what was held then.
-    }
-    if (hello.incarnation > counterpart.agent.incarnation) {
-      runtime_.set_draining(*known, false);  // That was the agent before.
-    }
-  }
   engine::JoinWorker join;
   join.uid = hello.uid;
   join.name = hello.name;
@@ -287,6 +278,19 @@ void WorkerGate::greet(const net::Peer& peer, const proto::Envelope& envelope, c
   join.labels = hello.labels;
   join.troubles = hello.troubles;
   join.address = hello.address;
+  if (const engine::Status may = runtime_.engine().may_join(join); !may) {
+    refuse(peer, may.error().message, hello.incarnation);  // As if nothing had been heard of the worker.
+    return;
+  }
+  if (known) {
+    const Counterpart& counterpart = counterparts_[*known];
+    if (hello.incarnation == counterpart.agent.incarnation && envelope.msg_no <= counterpart.hello) {
+      return;  // It was overtaken by a later one on another connection; what it holds is what was held then.
+    }
+    if (hello.incarnation > counterpart.agent.incarnation) {
+      runtime_.set_draining(*known, false);  // That was the agent before.
+    }
+  }
   // Before the step, so that it may give the worker work at once.
   const bool was_connected = known && connected(*known);
   if (known) {
@@ -583,6 +587,7 @@ void WorkerGate::tick() {
   for (const WorkerId worker : workers) {
     repeat(worker, counterparts_[worker], now);
   }
+  end_sessions_of_the_lost();
   std::erase_if(sessions_, [now](const auto& entry) {
     return entry.second.superseded && now - entry.second.superseded_at > superseded_for;
   });
@@ -597,6 +602,21 @@ void WorkerGate::tick() {
   for (const auto& [worker, answer] : late) {
     answer(
         Error{Errc::unavailable, "worker \"" + name_of(worker) + "\", which has this log, does not answer"});
+  }
+}
+
+/// They said nothing for so long that nothing of them counts any more. Who speaks after all is asked to introduce itself.
+void WorkerGate::end_sessions_of_the_lost() {
+  const auto& workers = runtime_.engine().workers();
+  std::vector<net::Peer> lost;
+  for (const auto& [peer, session] : sessions_) {
+    const auto worker = workers.find(session.worker);
+    if (!session.superseded && (worker == workers.end() || !worker->second.present)) {
+      lost.push_back(peer);
+    }
+  }
+  for (const net::Peer& peer : lost) {
+    end_session(peer);
   }
 }
 

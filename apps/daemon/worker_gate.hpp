@@ -147,6 +147,7 @@ class WorkerGate {
   void take(const net::Peer& peer, engine::WorkerId worker, const proto::FromWorker& message);
   void take_beat(engine::WorkerId worker, const proto::Beat& beat);
   void end_session(const net::Peer& peer);
+  void end_sessions_of_the_lost();
   /// `incarnation` is that of the HELLO which this answers; 0 when it answers none.
   void refuse(const net::Peer& peer, const std::string& why, std::uint64_t incarnation);
 

@@ -71,6 +71,8 @@ Status Engine::step(Command command, Instant now, Effects& effects) {
   return done;
 }
 
+Status Engine::may_join(const JoinWorker& command) const { return engine::may_join(state_->world, command); }
+
 Status Engine::replay(const Event& event) {
   const Status fits = admissible(state_->world, event);
   if (fits) {

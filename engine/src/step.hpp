@@ -62,6 +62,7 @@ Status resume_experiment(Step& step, ExperimentId id);
 Status end_experiment(Step& step, ExperimentId id, bool at_once);
 Status change_experiment(Step& step, const ChangeExperiment& command);
 Status end_trial(Step& step, const EndTrial& command);
+Status may_join(const World& world, const JoinWorker& command);
 Status join_worker(Step& step, const JoinWorker& command);
 Status disclaim_attempts(Step& step, const DisclaimAttempts& command);
 Status lose_worker(Step& step, const LoseWorker& command);
@@ -98,6 +99,9 @@ void lose_attempt(Step& step, const AttemptKey& key, WorkerId worker, const std:
 /// The same where the attempt may have been over before it really began, and its worker is to blame then.
 void lose_attempt_there(Step& step, const AttemptKey& key, WorkerId worker, const std::string& why);
 
+/// It is gone, as its worker found: the trial goes on from the one before, or afresh.
+void forget_latest_checkpoint(Step& step, ExperimentId id, TrialNumber number);
+
 /// It was over as soon as it was leased, or its program never began: nothing was heard of one.
 [[nodiscard]] bool is_false_start(const LiveAttempt& live, Instant now);
 
@@ -108,8 +112,8 @@ void put_off(Step& step, const AttemptKey& key, Instant leased_at, WorkerId work
 /// Reports of a rank above 0: its exit is all that counts.
 void take_member_reports(Step& step, const TakeReports& command);
 
-/// As what a member's exit counts: one that its worker ended while that was going away, after another member had failed,
-/// explains that failure.
+/// As what an exit counts. One that its worker ended while that was going away, after another member had failed, explains
+/// that failure; a checkpoint that cannot have been deleted behind this log's back is a start that failed.
 [[nodiscard]] ExitReport blamed_on_its_end(const World& world, const LiveAttempt& live, WorkerId worker, ExitReport exit);
 
 /// One of its members is gone: if it was the last, what becomes of the trial.

@@ -62,8 +62,8 @@ struct Words<engine::RankLevel> {
 
 template <>
 struct Words<engine::ExitReport::Cause> {
-  static constexpr WordList<engine::ExitReport::Cause, 7> list{
-      {"exited", "signaled", "ended_by_agent", "could_not_start", "out_of_memory", "lost", "no_progress"}};
+  static constexpr WordList<engine::ExitReport::Cause, 8> list{{"exited", "signaled", "ended_by_agent", "could_not_start", "out_of_memory",
+                                                                 "lost", "no_progress", "checkpoint_gone"}};
   static std::string_view of(engine::ExitReport::Cause cause) { return list.of(cause); }
   static std::optional<engine::ExitReport::Cause> find(std::string_view word) { return list.find(word); }
 };
@@ -229,6 +229,7 @@ void spell(auto& fields, Is<engine::LaunchSpec> auto& spec) {
   fields.maybe("storage_environment", spec.storage_environment);
   fields.maybe("latest_checkpoint", spec.latest_checkpoint);
   fields.maybe("latest_step", spec.latest_step);
+  fields.maybe("checkpoint_may_be_gone", spec.checkpoint_may_be_gone);
   fields.maybe("warm_start", spec.warm_start);
   fields.maybe("source_environment", spec.source_environment);
   fields.maybe("environment_variables", spec.environment_variables);

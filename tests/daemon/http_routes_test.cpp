@@ -203,6 +203,10 @@ TEST_F(HttpRoutes, SameIdempotencyKeyGivesTheSameExperiment) {
   EXPECT_EQ(house_.ask("POST", "/api/v1/experiments", submission(1), {{"Idempotency-Key", "key-2"}})
                 .at("experiment"),
             "2");
+  for (const char* other : {"k\xc3\xa9y", "k\xff", "k\ty"}) {
+    const auto refused = house_.ask("POST", "/api/v1/experiments", submission(1), {{"Idempotency-Key", other}});
+    EXPECT_EQ(refused.status, 400U) << "the log would not keep it as it came";
+  }
 }
 
 TEST_F(HttpRoutes, ExperimentIsPausedResumedAndEnded) {
@@ -302,7 +306,11 @@ TEST_F(HttpRoutes, EventsComeInPagesAndPerExperiment) {
   EXPECT_EQ(second.at("last_lsn"), std::to_string(count));
   const auto first = get("/api/v1/events?experiment=1&limit=1");
   EXPECT_EQ(first.at("last_lsn"), "1");
-  EXPECT_EQ(get("/api/v1/events?after=99999").count("events"), 0U);
+  for (const char* beyond : {"99999", "9223372036854775807", "18446744073709551615"}) {
+    const auto nothing = get("/api/v1/events?after=" + std::string(beyond));
+    EXPECT_EQ(nothing.count("events"), 0U) << beyond;
+    EXPECT_EQ(nothing.at("last_lsn"), std::to_string(house_.runtime->engine().last_lsn().number())) << beyond;
+  }
   EXPECT_EQ(get("/api/v1/events?after=x").status, 400U);
   EXPECT_EQ(get("/api/v1/events?limit=-1").status, 400U);
 }

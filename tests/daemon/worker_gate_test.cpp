@@ -101,6 +101,30 @@ TEST(WorkerGate, OldCopyOfAWorkerIsRefused) {
   EXPECT_TRUE(house.gate->connected(engine::WorkerId(1)));
 }
 
+// It holds programs, so it knocks for ever; what the worker itself had runs nowhere.
+TEST(WorkerGate, KnocksOfAnOldCopyAreNoSignsOfLife) {
+  House house({.suspect_after = engine::Duration::millis(500), .lost_after = engine::Duration::millis(1'500),
+               .after_start = {}});
+  house.submit(small_search(1));
+  ScriptedWorker worker(house);
+  worker.incarnation = 9;
+  worker.join();
+  const auto key = worker.wait_for<proto::Lease>().spec.key;
+  worker.send(proto::Started{key});
+  ScriptedWorker copy(house);
+  copy.incarnation = 8;
+  const auto end = std::chrono::steady_clock::now() + 6s;
+  const auto lost = [&house, &key] { return !house.runtime->engine().find(key.experiment, key.trial)->live.has_value(); };
+  while (!lost() && std::chrono::steady_clock::now() < end) {
+    copy.forget();
+    copy.say_hello();
+    copy.wait_for<proto::Refused>();
+    pump_for(house.loop, 200ms);
+  }
+  EXPECT_TRUE(lost());
+  house.pump_until([&house] { return !house.gate->connected(engine::WorkerId(1)); });  // Its session is over too.
+}
+
 TEST(WorkerGate, NewestSessionWinsAndTheOlderOneIsNotHeard) {
   House house;
   house.submit(small_search(1));

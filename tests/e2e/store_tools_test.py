@@ -182,6 +182,22 @@ class StoreTools(harness.Case):
         self.assertLess(len(stored()), 400, "nothing was gone: the copy was not older")
         self.assertEqual([report["step"] for report in stored()][:5], [1, 2, 3, 4, 5])
 
+    def test_a_checkpoint_that_was_deleted_after_the_backup_is_done_without(self):
+        cluster = self.live_a_little(0)
+        tree = harness.experiment(self.folder / "later", {"name": "random", "max_length": 60, "max_trials": 1},
+                                  fake={"STEP_SECONDS": 0.02, "CHECKPOINT_EVERY": 10}, max_restarts=0)
+        experiment = cluster.submit(tree)
+        saved = lambda: cluster.get(f"/api/v1/experiments/{experiment}/trials/0/checkpoints")["checkpoints"]
+        harness.wait_for(saved, "a checkpoint")
+        self.run_store("backup", cluster.state, "--to", self.folder / "old.db")
+        self.assertEqual(cluster.wait_until_over(experiment), "COMPLETED")
+        self.go_back_to(cluster, self.folder / "old.db")
+        for checkpoint in saved():  # As its retention has it, sooner or later.
+            shutil.rmtree(checkpoint["path"], ignore_errors=True)
+        self.assertEqual(cluster.wait_until_over(experiment), "COMPLETED")
+        self.assertEqual([line["step"] for line in self.later.of("start")], [0, 0])
+        self.assertIn("checkpoint gone", self.run_cli("show", experiment, "--trial", "0", "--server", cluster.http).stdout)
+
     def test_what_is_adopted_runs_to_the_end_of_its_search(self):
         cluster = self.live_a_little(0)
         for process in self.processes[1:]:

@@ -402,6 +402,30 @@ TEST(Return, OfAnOlderStoreGoesOnAfterWhatIsGone) {
   EXPECT_EQ(cluster.live(id, 0).attempt, first.attempt);
 }
 
+// The lost part may have told it to end, at a length that is not known here.
+TEST(Return, OfWhatMayHaveComeFurtherIsNotJudgedByItsExit) {
+  TestCluster cluster;
+  cluster.join("a", 1);
+  const ExperimentId id = cluster.create(random_config(1, 1));
+  const AttemptKey first = cluster.live(id, 0);
+  cluster.report(first, 1, 0.5);
+  HeldAttempt ahead = held(first, 5);
+  cluster.step(JoinWorker{"a", "a", 1, 1, "cpu", {ahead}});
+  Engine twin(searchers::registry());
+  ASSERT_TRUE(twin.load(cluster.engine.save()));
+  EXPECT_EQ(twin.save(), cluster.engine.save());
+  cluster.engine = std::move(twin);
+  const AttemptKey again = cluster.live(id, 0);
+  const WorkerId worker = cluster.trial(id, 0).live->worker;
+  cluster.step(TakeReports{worker, again, 6, {ExitReport{}}});
+  EXPECT_EQ(cluster.trial(id, 0).state, TrialState::running) << "it runs again";
+  EXPECT_EQ(cluster.trial(id, 0).restarts, 0U);
+  EXPECT_GT(cluster.live(id, 0).attempt, first.attempt);
+  cluster.report(cluster.live(id, 0), 1, 0.5);
+  cluster.exit(cluster.live(id, 0));
+  EXPECT_EQ(cluster.trial(id, 0).state, TrialState::stopped) << "by itself, and all of it is known";
+}
+
 // --- an operator's answer to attempts the log does not know ---
 
 TEST(AdoptAttempt, GivesAnUnknownAttemptItsTrial) {
@@ -451,6 +475,18 @@ TEST(AdoptAttempt, IsRefusedWhenItSaysASlotTwice) {
   twice.slots = {SlotIndex{1}, SlotIndex{0}};
   cluster.step(AdoptAttempt{holder, twice});
   EXPECT_EQ(cluster.live(id, 0).attempt, AttemptNumber(7));
+  cluster.join("holder", 1, 1, {twice});  // In whatever order it names them: one of these slots is gone.
+  EXPECT_FALSE(cluster.trial(id, 0).live && cluster.trial(id, 0).live->worker == holder);
+}
+
+TEST(AdoptAttempt, IsRefusedWhenItsNumberIsBeyondAllReason) {
+  TestCluster cluster;
+  const WorkerId holder = cluster.join("holder", 1);
+  cluster.engine.set_suspect(holder, true);
+  cluster.join("other", 1);
+  const ExperimentId id = cluster.create(random_config(1, 1));
+  const HeldAttempt mad = held(AttemptKey{id, TrialNumber(0), AttemptNumber(4'294'967'295), LeaseId(90'000)}, 4);
+  EXPECT_EQ(cluster.refused(AdoptAttempt{holder, mad}).code, Errc::bad_request) << "the next one would be number 0";
 }
 
 TEST(AdoptAttempt, IsRefusedWhenNothingOfItIsLeftToReport) {

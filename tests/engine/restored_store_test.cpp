@@ -223,6 +223,77 @@ TEST(Restored, ALeaseThatWasOverInTheLostPartIsNotWaitedFor) {
   EXPECT_TRUE(welcome_in(rejoined).in_doubt.empty());
 }
 
+/// A trial that has saved at 3 and at 6, in a store that is then brought back, and whose worker has nothing of it.
+struct SavedBefore : testing::Test {
+  SavedBefore() {
+    old.join("a", 1);
+    experiment = old.create(random_config(
+        1, 1, Value::Map{{"max_restarts", 0}, {"checkpoint_storage", Value::Map{{"save_trial_latest", 2}}}}));
+    const AttemptKey key = old.live(experiment, 0);
+    for (const std::uint64_t step : {3U, 6U}) {
+      old.report(key, step, 1);
+      old.send(key, CheckpointReport{Units{step}, "/c/1/0/1-" + std::to_string(step), 2, 100});
+    }
+  }
+  static Effects exit_without_checkpoint(TestCluster& cluster, const AttemptKey& key) {
+    ExitReport report;
+    report.cause = ExitReport::Cause::checkpoint_gone;
+    report.message = "its latest checkpoint is not on this worker's machine";
+    Effects effects = cluster.send(key, report);
+    cluster.attempts.erase(key);
+    return effects;
+  }
+  const LaunchSpec& spec(const TestCluster& cluster) const {
+    return cluster.attempts.at(cluster.live(experiment, 0)).spec;
+  }
+
+  TestCluster old;
+  ExperimentId experiment;
+};
+
+TEST_F(SavedBefore, WhatTheLostPartDeletedIsDoneWithout) {
+  TestCluster copy = restored(old, old.log.size());
+  const WorkerId worker = copy.join("a", 1, 2);
+  for (const char* latest : {"/c/1/0/1-6", "/c/1/0/1-3"}) {
+    EXPECT_EQ(spec(copy).latest_checkpoint, latest);
+    EXPECT_TRUE(spec(copy).checkpoint_may_be_gone);
+    exit_without_checkpoint(copy, copy.live(experiment, 0));
+    copy.now = copy.now + Duration::seconds(10);  // What came to nothing is put off a little.
+    copy.step(LookAtClock{});
+    EXPECT_EQ(copy.trial(experiment, 0).restarts, 0U);
+  }
+  EXPECT_EQ(spec(copy).latest_checkpoint, "") << "it begins afresh";
+  EXPECT_EQ(copy.engine.workers().at(worker).false_starts, 0U);
+  EXPECT_TRUE(copy.engine.find(experiment)->condemned.empty()) << "nothing is left to delete";
+  Engine twin(searchers::registry());
+  for (const Event& event : copy.log) {
+    ASSERT_TRUE(twin.replay(event));
+  }
+  EXPECT_EQ(twin.save(), copy.engine.save());
+  copy.run_all([](TrialNumber) { return 1.0; });
+  EXPECT_EQ(copy.trial(experiment, 0).state, TrialState::completed);
+}
+
+TEST_F(SavedBefore, WhatTheNewPartSavedMustBeThere) {
+  TestCluster copy = restored(old, old.log.size());
+  copy.join("a", 1, 2);
+  const AttemptKey key = copy.live(experiment, 0);
+  copy.send(key, CheckpointReport{Units{7}, "/c/1/0/" + label_of(key) + "-7", 2, 100});
+  copy.join("a", 1, 3);
+  EXPECT_EQ(spec(copy).latest_step, Units{7});
+  EXPECT_FALSE(spec(copy).checkpoint_may_be_gone);
+  exit_without_checkpoint(copy, copy.live(experiment, 0));
+  EXPECT_EQ(copy.trial(experiment, 0).state, TrialState::failed) << "as any start that fails";
+}
+
+TEST_F(SavedBefore, InALogThatWasNeverRestoredItMustBeThere) {
+  old.join("a", 1, 2);
+  EXPECT_EQ(spec(old).latest_step, Units{6});
+  EXPECT_FALSE(spec(old).checkpoint_may_be_gone);
+  exit_without_checkpoint(old, old.live(experiment, 0));
+  EXPECT_EQ(old.trial(experiment, 0).state, TrialState::failed);
+}
+
 TEST(Restored, ALeaseOfTheNewPartIsRepeatedAsEver) {
   TestCluster old;
   old.join("a", 1);

@@ -27,7 +27,7 @@ template <>
 inline constexpr int last_of<engine::Directive> = static_cast<int>(engine::Directive::kill);
 template <>
 inline constexpr int last_of<engine::ExitReport::Cause> =
-    static_cast<int>(engine::ExitReport::Cause::no_progress);
+    static_cast<int>(engine::ExitReport::Cause::checkpoint_gone);
 template <>
 inline constexpr int last_of<engine::WelcomeWorker::Fate> =
     static_cast<int>(engine::WelcomeWorker::Fate::hold);

@@ -120,6 +120,12 @@ LaunchSpec gang_spec_with_roles() {
   return spec;
 }
 
+LaunchSpec spec_after_a_restore() {
+  LaunchSpec spec = gang_spec_with_roles();
+  spec.checkpoint_may_be_gone = true;
+  return spec;
+}
+
 std::vector<SlotDevice> devices() {
   return {{"GPU-5a1c3f60-0000-4000-8000-000000000000", "NVIDIA H200", 1, 150'754'820'096},
           {"GPU-5a1c3f60-0000-4000-8000-000000000001", "NVIDIA H200", 3, 150'754'820'096}};
@@ -270,7 +276,8 @@ const std::vector<Example<proto::FromDaemon>>& examples_from_daemon() {
       {"lease_with_a_packed_context", proto::Lease{packed_spec()}, false},
       {"lease_with_a_warm_start", proto::Lease{warm_spec()}, false},
       {"lease_of_a_gang", proto::Lease{gang_spec()}, false},
-      {"lease_of_a_gang_with_roles", proto::Lease{gang_spec_with_roles()}},
+      {"lease_of_a_gang_with_roles", proto::Lease{gang_spec_with_roles()}, false},
+      {"lease_after_a_restore", proto::Lease{spec_after_a_restore()}},
       {"ack", proto::Ack{key(), 31}, false},
       {"ack_with_credit", proto::Ack{key(), 31, 131'072}},
       {"nack", proto::Nack{key(), 29}},

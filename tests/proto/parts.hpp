@@ -80,10 +80,10 @@ auto parts(Is<engine::Rendezvous> auto& x) {
 }
 auto parts(Is<engine::LaunchSpec> auto& x) {
   auto& [key, trial_id, name, slots, entrypoint, hparams, length, unit, seed, metric, context, digest, root,
-         storage, checkpoint, step, warm, source, environment, patterns, data, timeout, despite, contract, launch,
+         storage, checkpoint, step, gone, warm, source, environment, patterns, data, timeout, despite, contract, launch,
          rendezvous] = x;
   return std::tie(key, trial_id, name, slots, entrypoint, hparams, length, unit, seed, metric, context, digest, root,
-                  storage, checkpoint, step, warm, source, environment, patterns, data, timeout, despite, contract,
+                  storage, checkpoint, step, gone, warm, source, environment, patterns, data, timeout, despite, contract,
                   launch, rendezvous);
 }
 auto parts(Is<engine::HeldAttempt> auto& x) {

@@ -105,11 +105,11 @@ void AttemptMachine::obey_stored(Instant now, AttemptOutput& out) {
   }
 }
 
-void AttemptMachine::not_started(const std::string& why, bool not_its_fault, AttemptOutput& out) {
+void AttemptMachine::not_started(const std::string& why, ExitReport::Cause cause, AttemptOutput& out) {
   if (phase_ != Phase::starting) {
     return;
   }
-  never_ran(not_its_fault ? ExitReport::Cause::lost : ExitReport::Cause::could_not_start, why, out);
+  never_ran(cause, why, out);
 }
 
 void AttemptMachine::lease_again(AttemptOutput& out) {

@@ -103,7 +103,12 @@ void WorkerMachine::hear(const ProgramStarted& started, Instant now) {
 void WorkerMachine::hear(const ProgramNotStarted& not_started, Instant now) {
   if (AttemptMachine* attempt = find(not_started.key)) {
     AttemptOutput out;
-    attempt->not_started(not_started.why, not_started.not_its_fault || not_started.disk_fails, out);
+    using Cause = engine::ExitReport::Cause;
+    attempt->not_started(not_started.why,
+                         not_started.checkpoint_gone                              ? Cause::checkpoint_gone
+                         : not_started.not_its_fault || not_started.disk_fails ? Cause::lost
+                                                                               : Cause::could_not_start,
+                         out);
     if (not_started.disk_fails) {
       disk_fails(not_started.why, now);  // Before the exit: or its trial comes back at once.
     }

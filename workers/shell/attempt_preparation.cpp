@@ -33,13 +33,13 @@ using engine::Status;
 
 namespace {
 
-/// With what an object store keeps brought here: the checkpoint that the program starts from.
+/// With what an object store keeps brought here: the checkpoint that the program starts from. not_found: it is not there.
 Result<LaunchSpec> with_checkpoint_here(const LaunchSpec& asked, const AttemptDirectory& directory) {
   LaunchSpec spec = asked;
   const bool fetch = engine::is_remote(asked.latest_checkpoint);
   if (fetch || engine::is_remote(asked.checkpoint_root)) {
     if (const Status found = net::find_rclone(); !found) {
-      return Error{Errc::not_found, "checkpoint storage " + (fetch ? asked.latest_checkpoint : asked.checkpoint_root) + ": " + found.error().message};
+      return Error{Errc::wrong_state, "checkpoint storage " + (fetch ? asked.latest_checkpoint : asked.checkpoint_root) + ": " + found.error().message};
     }
   }
   if (fetch) {
@@ -55,6 +55,7 @@ Result<LaunchSpec> with_checkpoint_here(const LaunchSpec& asked, const AttemptDi
 }
 
 /// The one it starts from is where this machine sees it: without it a program would begin anew, and say nothing.
+/// not_found: it is not there.
 Status checkpoint_is_here(const LaunchSpec& spec) {
   std::error_code error;
   if (spec.latest_checkpoint.empty() || only_lends_slots(spec) || std::filesystem::exists(spec.latest_checkpoint, error)) {
@@ -188,7 +189,7 @@ Status mount_for(const LaunchSpec& spec, const AttemptDirectory& directory, Laun
 
 Status prepare(const LaunchSpec& asked, const AttemptDirectory& directory, const LentMachine& machine,
                const AttemptSockets& sockets, const std::filesystem::path& setups,
-               const std::filesystem::path* unpacked, bool& outage) {
+               const std::filesystem::path* unpacked, Prepared& prepared) {
   const std::string context = unpacked != nullptr ? unpacked->string() : asked.context_directory;
   if (const Status made = directory.make(context, asked.contract.in_place); !made) {
     return made;
@@ -196,7 +197,8 @@ Status prepare(const LaunchSpec& asked, const AttemptDirectory& directory, const
   const Result<LaunchSpec> here = with_checkpoint_here(asked, directory);
   const Status found = here ? checkpoint_is_here(*here) : Status(here.error());
   if (!found) {
-    outage = found.error().code == Errc::unavailable;
+    prepared.outage = found.error().code == Errc::unavailable;
+    prepared.checkpoint_gone = found.error().code == Errc::not_found && asked.checkpoint_may_be_gone;
     return found;
   }
   const LaunchSpec& spec = *here;
@@ -305,7 +307,7 @@ Prepared prepare_attempt(const LaunchSpec& spec, const AttemptDirectory& directo
                          const std::filesystem::path* unpacked) {
   Prepared prepared;
   try {
-    prepared.made = prepare(spec, directory, machine, sockets, setups, unpacked, prepared.outage);
+    prepared.made = prepare(spec, directory, machine, sockets, setups, unpacked, prepared);
   } catch (const std::exception& error) {  // The file system library throws when memory is short.
     prepared.made = Error{Errc::unavailable,
                           "cannot prepare " + directory.root().string() + ": " + std::string(error.what())};

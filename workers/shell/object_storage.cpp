@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
-#include <iterator>
+#include <initializer_list>
 #include <string_view>
 #include <utility>
 
@@ -44,13 +44,18 @@ Status carry(const fs::path& from, const std::string& address,
                  : content;
 }
 
-/// Said by a store that is there: asking again would not help.
-bool is_final(std::string_view said) {
-  constexpr std::string_view refusals[] = {"not found",          "NoSuch",        "AccessDenied",          "Access Denied",
-                                           "Forbidden",          "Unauthorized",  "InvalidAccessKeyId",    "SignatureDoesNotMatch",
-                                           "AuthenticationFailed", "didn't find"};
-  return std::any_of(std::begin(refusals), std::end(refusals),
-                     [said](std::string_view refusal) { return said.find(refusal) != std::string_view::npos; });
+bool names_one_of(std::string_view said, std::initializer_list<std::string_view> words) {
+  return std::any_of(words.begin(), words.end(), [said](std::string_view word) { return said.find(word) != std::string_view::npos; });
+}
+
+/// Of what rclone said of a store that is there, for which asking again would not help: not_found, the checkpoint is not;
+/// bad_request, it is refused. unavailable: anything else.
+Errc reason_of(std::string_view said) {
+  const bool refused = names_one_of(said, {"AccessDenied", "Access Denied", "Forbidden", "Unauthorized", "InvalidAccessKeyId",
+                                           "SignatureDoesNotMatch", "AuthenticationFailed", "didn't find", "NoSuchBucket"});
+  return refused                                        ? Errc::bad_request
+         : names_one_of(said, {"not found", "NoSuch"}) ? Errc::not_found
+                                                        : Errc::unavailable;
 }
 
 }  // namespace
@@ -96,7 +101,7 @@ Status download_checkpoint(const std::string& address, const fs::path& to,
       net::run_rclone({"copy", "--links", engine::rclone_place(address), to.string()}, storage_environment);
   if (!carried) {
     const std::string& why = carried.error().message;
-    return Error{is_final(why) ? Errc::not_found : Errc::unavailable, "cannot fetch the checkpoint " + address + ": " + why};
+    return Error{reason_of(why), "cannot fetch the checkpoint " + address + ": " + why};
   }
   if (const Status whole = verify_checkpoint(to); !whole) {
     return Error{whole.error().code, "the checkpoint " + address + ": " + whole.error().message};

@@ -363,7 +363,9 @@ void WorkerLoop::prepare(const AttemptKey& key) {
       if (keeper) {
         keepers_.insert(*keeper);
       } else {
-        push(start_failure(key, keeper.error().message, prepared.outage));
+        ProgramNotStarted failure = start_failure(key, keeper.error().message, prepared.outage);
+        failure.checkpoint_gone = prepared.checkpoint_gone;
+        push(std::move(failure));
       }
     };
   });

@@ -322,6 +322,9 @@ engine::Lsn SqliteStore::last_lsn() const noexcept {
 
 Result<std::vector<engine::Event>> SqliteStore::read(engine::Lsn after, std::size_t limit) {
   std::vector<engine::Event> events;
+  if (after >= last_lsn()) {
+    return events;  // Also where the number behind it is none of SQLite's.
+  }
   proto::EventDecoder decoder;
   Use rows(impl_->read_after);
   rows.bind(1, after.number() + 1);

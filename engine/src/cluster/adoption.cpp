@@ -2,6 +2,7 @@
 // replacement that has not begun.
 
 #include <algorithm>
+#include <cstdint>
 #include <string>
 
 #include "step.hpp"
@@ -65,6 +66,9 @@ bool has_to_train_on(const TrialRecord& trial, const LiveAttempt& lost, const He
   const bool ending = lost.decision->directive != Directive::train_on;
   return ending ? !heard : lost.decision->length < trial.length;
 }
+
+/// In the lost part of a log. Whatever says more is mistaken, and numbers are given on from there.
+constexpr std::uint64_t most_attempts_lost = 1'000'000;
 
 bool names_one_twice(std::vector<SlotIndex> slots) {
   std::sort(slots.begin(), slots.end());
@@ -157,6 +161,11 @@ Status adopt_attempt(Step& step, const AdoptAttempt& command) {
   }
   if (names_one_twice(held.slots)) {
     return Error{Errc::bad_request, attempt_text(held.key) + " says that it uses one slot twice; each can be its once"};
+  }
+  if (held.key.attempt.number() > trial.attempts + most_attempts_lost) {
+    return Error{Errc::bad_request, attempt_text(held.key) + " cannot be adopted: this store knows of " +
+                                        std::to_string(trial.attempts) + " attempts, and no backup is " +
+                                        std::to_string(most_attempts_lost) + " behind"};
   }
   if (trial.live) {
     revoke(step, trial.live->key, trial.live->worker);

@@ -34,7 +34,7 @@ std::vector<AttemptKey> give_up_missing(Step& step, const WorkerRecord& worker, 
   for (const AttemptKey& key : keys) {
     const LiveAttempt& live = *trial_of(step.world(), key.experiment, key.trial).live;
     const AttemptPart part = *live.part_on(worker.id);
-    const bool fits = part.slots->empty() || part.slots->back().number() < command.slots;
+    const bool fits = part.slots->empty() || std::max_element(part.slots->begin(), part.slots->end())->number() < command.slots;
     const HeldAttempt* held = find_held(command, live.known_as());
     if (held != nullptr && fits && held->first_seq > part.applied_seq + 1) {
       // Acknowledged once and forgotten by us: an older store was brought back. They cannot come again.
@@ -119,26 +119,34 @@ void repeat_outstanding(Step& step, WorkerId id, const JoinWorker& command, cons
 
 }  // namespace
 
-Status join_worker(Step& step, const JoinWorker& command) {
-  const World& world = step.world();
-  const auto known = world.worker_by_uid.find(command.uid);
-  WorkerId id;
-  bool changed = true;
-  std::vector<AttemptKey> in_doubt;
+Status may_join(const World& world, const JoinWorker& command) {
   if (!command.devices.empty() && command.devices.size() != command.slots) {
     return Error{Errc::bad_request, "worker \"" + command.name + "\" names " + std::to_string(command.devices.size()) +
                                         " devices for its " + std::to_string(command.slots) +
                                         " slots; it must name one for each, or none"};
   }
+  const auto known = world.worker_by_uid.find(command.uid);
+  const WorkerRecord* worker = known != world.worker_by_uid.end() ? &world.workers.at(known->second) : nullptr;
+  if (worker != nullptr && command.incarnation < worker->incarnation) {
+    return Error{Errc::wrong_state, "worker \"" + worker->name + "\" is known with a later start (" +
+                                        std::to_string(worker->incarnation) + " > " + std::to_string(command.incarnation) +
+                                        "): this one runs on an old copy of its state directory"};
+  }
+  return Done{};
+}
+
+Status join_worker(Step& step, const JoinWorker& command) {
+  const World& world = step.world();
+  if (const Status may = may_join(world, command); !may) {
+    return may;
+  }
+  const auto known = world.worker_by_uid.find(command.uid);
+  WorkerId id;
+  bool changed = true;
+  std::vector<AttemptKey> in_doubt;
   if (known != world.worker_by_uid.end()) {
     id = known->second;
     const WorkerRecord& worker = world.workers.at(id);
-    if (command.incarnation < worker.incarnation) {
-      return Error{Errc::wrong_state, "worker \"" + worker.name + "\" is known with a later start (" +
-                                          std::to_string(worker.incarnation) + " > " +
-                                          std::to_string(command.incarnation) +
-                                          "): this one runs on an old copy of its state directory"};
-    }
     in_doubt = give_up_missing(step, worker, command);
     changed = !worker.present || worker.incarnation != command.incarnation ||
               worker.slots.total() != command.slots || worker.name != command.name ||

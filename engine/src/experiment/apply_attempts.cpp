@@ -36,6 +36,7 @@ bool is_failure(const TrialRecord& trial, const ExitReport& exit) noexcept {
       return true;
     case ExitReport::Cause::ended_by_agent:
     case ExitReport::Cause::lost:
+    case ExitReport::Cause::checkpoint_gone:
       return false;
   }
   return false;
@@ -88,6 +89,7 @@ void Applier::operator()(const AttemptAdopted& adopted) const {
   live.worker = adopted.worker;
   live.slots = adopted.slots;
   live.granted_length = adopted.length;
+  live.misses_reports = live.misses_reports || adopted.upto > live.applied_seq;
   live.applied_seq = adopted.upto;
   live.started = true;
   live.leased_at = event.at;

@@ -203,6 +203,9 @@ void end_gang(Step& step, const AttemptKey& key) {
   const Instant leased_at = trial.live->leased_at;
   const bool in_vain = is_false_start(*trial.live, step.now());
   step.happened(GangEnded{key});
+  if (gang.exit.cause == ExitReport::Cause::checkpoint_gone) {
+    forget_latest_checkpoint(step, key.experiment, key.trial);
+  }
   switch (gang.ending) {
     case Gang::Ending::none:
     case Gang::Ending::lost:

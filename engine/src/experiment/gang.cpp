@@ -4,6 +4,7 @@
 #include <string>
 #include <variant>
 
+#include "experiment/retention.hpp"
 #include "step.hpp"
 
 namespace hpsearch::engine {
@@ -42,6 +43,10 @@ ExitReport blamed_on_its_end(const World& world, const LiveAttempt& live, Worker
       world.suspects.contains(worker)) {
     exit.cause = ExitReport::Cause::lost;
   }
+  const TrialRecord& trial = trial_of(world, live.key.experiment, live.key.trial);
+  if (exit.cause == ExitReport::Cause::checkpoint_gone && !latest_may_be_gone(world.numbering, trial)) {
+    exit.cause = ExitReport::Cause::could_not_start;
+  }
   return exit;
 }
 
@@ -60,7 +65,7 @@ void take_member_reports(Step& step, const TakeReports& command) {
   const AttemptKey as_known = live.known_as();
   const AttemptPart part = *live.part_on(command.worker);
   const std::vector<SlotIndex> slots = *part.slots;
-  if (!part.started && exit.cause != ExitReport::Cause::could_not_start) {
+  if (!part.started && !is_never_run(exit)) {
     step.happened(AttemptStarted{key, command.worker});  // Its own message was lost; this one says it too.
   }
   step.happened(MemberExited{key, command.worker, exit});

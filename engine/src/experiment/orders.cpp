@@ -6,6 +6,7 @@
 #include "hpsearch/engine/config/determined.hpp"
 #include "hpsearch/engine/config/secrets.hpp"
 #include "hpsearch/engine/experiment/checkpoint_signal.hpp"
+#include "experiment/retention.hpp"
 #include "step.hpp"
 #include "hpsearch/engine/config/remote_storage.hpp"
 
@@ -84,6 +85,7 @@ LaunchSpec launch_spec_of(const World& world, const AttemptKey& key, WorkerId wo
   if (trial.checkpoints) {
     spec.latest_checkpoint = trial.checkpoints->latest;
     spec.latest_step = trial.checkpoints->latest_step;
+    spec.checkpoint_may_be_gone = latest_may_be_gone(world.numbering, trial);
   }
   if (spec.latest_checkpoint.empty() && record.source) {
     spec.latest_checkpoint = record.source->path;

@@ -58,7 +58,7 @@ bool take(Step& step, const AttemptKey& key, std::uint64_t seq, Report report) {
   const ExperimentRecord& record = step.world().experiments.at(key.experiment);
   const TrialRecord& trial = record.trials[key.trial.number()];
   const auto* exit = std::get_if<ExitReport>(&report);
-  const bool never_ran = exit != nullptr && exit->cause == ExitReport::Cause::could_not_start;
+  const bool never_ran = exit != nullptr && is_never_run(*exit);
   const bool false_start = is_false_start(*trial.live, step.now());
   if (!trial.live->started && !never_ran) {
     step.happened(AttemptStarted{key});  // Its own message was lost; this one says it too.
@@ -66,7 +66,9 @@ bool take(Step& step, const AttemptKey& key, std::uint64_t seq, Report report) {
   if (exit != nullptr) {
     const ExitReport copy = blamed_on_its_end(step.world(), *trial.live, trial.live->worker, *exit);
     const bool failed = is_failure(trial, copy);
-    const bool asked = trial.live->decision && trial.live->decision->directive != Directive::train_on;
+    // Who may have come further than is known here ended for reasons that are not known here either.
+    const bool asked = trial.live->misses_reports ||
+                       (trial.live->decision && trial.live->decision->directive != Directive::train_on);
     const Units granted = trial.live->granted_length;
     const Units reached = trial.live->reached;
     const WorkerId worker = trial.live->worker;
@@ -83,13 +85,16 @@ bool take(Step& step, const AttemptKey& key, std::uint64_t seq, Report report) {
       end_gang(step, key);
       return false;
     }
+    if (copy.cause == ExitReport::Cause::checkpoint_gone) {
+      forget_latest_checkpoint(step, key.experiment, key.trial);
+    }
     if (failed) {
       judge_worker(step, worker);  // First: what a bad worker did is not the trial's failure.
     }
     after_exit(step, key, granted, reached, copy, failed ? Exit::failed : asked ? Exit::asked_for : Exit::by_itself);
     if (in_vain) {
-      const bool programs_own = copy.cause == ExitReport::Cause::exited;
-      put_off(step, key, leased_at, programs_own ? WorkerId{} : worker, copy.message);
+      const bool workers_own = copy.cause != ExitReport::Cause::exited && copy.cause != ExitReport::Cause::checkpoint_gone;
+      put_off(step, key, leased_at, workers_own ? worker : WorkerId{}, copy.message);
     }
     return false;
   }

@@ -123,6 +123,22 @@ void collect_checkpoints(Step& step, ExperimentId id) {
   }
 }
 
+bool latest_may_be_gone(const Numbering& numbering, const TrialRecord& trial) {
+  if (!trial.checkpoints || trial.checkpoints->latest.empty() || numbering.spans().empty()) {
+    return false;
+  }
+  const std::string& path = trial.checkpoints->latest;
+  const std::string name = path.substr(path.rfind('/') + 1);  // LABEL-STEP.
+  const auto label = read_attempt_label(std::string_view(name).substr(0, name.rfind('-')));
+  return !label || label->second == LeaseId{} || numbering.precedes_a_restore(label->second.number());
+}
+
+void forget_latest_checkpoint(Step& step, ExperimentId id, TrialNumber number) {
+  const std::vector<std::string> paths{trial_of(step.world(), id, number).checkpoints->latest};
+  step.happened(CheckpointsCollected{id, number, paths});
+  step.happened(CheckpointsDeleted{id, paths});  // Nothing is left to delete.
+}
+
 Status delete_checkpoints(Step& step, const DeleteCheckpoints& command) {
   const auto found = step.world().experiments.find(command.experiment);
   if (found == step.world().experiments.end()) {

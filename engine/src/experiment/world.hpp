@@ -70,6 +70,11 @@ void note_vacancy(World& world, const WorkerRecord& worker);
 /// The searcher's metric in a report, or nothing.
 [[nodiscard]] const double* find_metric(const Metrics& metrics, const std::string& name) noexcept;
 
+/// The exit of an attempt whose program never began.
+[[nodiscard]] inline bool is_never_run(const ExitReport& exit) noexcept {
+  return exit.cause == ExitReport::Cause::could_not_start || exit.cause == ExitReport::Cause::checkpoint_gone;
+}
+
 /// True when the exit is the program's own failure and counts against max_restarts: not code 0, not 75
 /// (EX_TEMPFAIL: interrupted, not broken), not asked for.
 [[nodiscard]] bool is_failure(const TrialRecord& trial, const ExitReport& exit) noexcept;

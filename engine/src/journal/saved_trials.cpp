@@ -143,7 +143,7 @@ void save_live(DigitWriter& out, const LiveAttempt& live) {
   }
   out.count(count(live.granted_length));
   out.count(count(live.reached));
-  out.flag(live.started);
+  out.count((live.started ? 1U : 0U) + (live.misses_reports ? 2U : 0U));
   out.count(live.applied_seq);
   out.flag(live.decision.has_value());
   if (live.decision) {
@@ -167,7 +167,9 @@ LiveAttempt load_live(DigitReader& in, ExperimentId experiment, TrialNumber numb
   }
   live.granted_length = Units{in.count()};
   live.reached = Units{in.count()};
-  live.started = in.flag();
+  const std::uint64_t said = in.count_below(4);
+  live.started = (said & 1U) != 0;
+  live.misses_reports = (said & 2U) != 0;
   live.applied_seq = in.count();
   if (in.flag()) {
     Decision decision;
@@ -297,7 +299,7 @@ bool load_gang(const Value& saved, TrialRecord& trial) {
   gang.port = numbers.count();
   gang.ending = static_cast<Gang::Ending>(numbers.count_below(static_cast<std::uint64_t>(Gang::Ending::lost) + 1));
   gang.exit.cause =
-      static_cast<ExitReport::Cause>(numbers.count_below(static_cast<std::uint64_t>(ExitReport::Cause::no_progress) + 1));
+      static_cast<ExitReport::Cause>(numbers.count_below(static_cast<std::uint64_t>(ExitReport::Cause::checkpoint_gone) + 1));
   gang.exit.code = static_cast<int>(numbers.integer());
   gang.exit.message = *(*parts)[1].as_text();
   gang.exit.log_tail = *(*parts)[2].as_text();

@@ -94,7 +94,7 @@ ExitReport Liar::some_exit() {
   static constexpr ExitReport::Cause causes[] = {
       ExitReport::Cause::exited,          ExitReport::Cause::signaled,      ExitReport::Cause::ended_by_agent,
       ExitReport::Cause::could_not_start, ExitReport::Cause::out_of_memory, ExitReport::Cause::lost,
-      ExitReport::Cause::no_progress};
+      ExitReport::Cause::no_progress,     ExitReport::Cause::checkpoint_gone};
   ExitReport exit;
   exit.cause = causes[draw_.below(std::size(causes))];
   exit.code = static_cast<int>(draw_.below(256));

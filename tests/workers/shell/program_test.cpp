@@ -83,6 +83,18 @@ TEST_F(Programs, AreNotStartedWithoutTheCheckpointTheyGoOnFrom) {
       << exit.message;
 }
 
+TEST_F(Programs, ACheckpointThatMayBeGoneIsNotTheirFailure) {
+  begin();
+  const AttemptKey key = key_of(0);
+  LaunchSpec spec = spec_of(key, shell("touch started"));
+  spec.latest_checkpoint = "/nowhere/at/all/1/2/3-9";
+  spec.checkpoint_may_be_gone = true;
+  lease(spec);
+  const ExitReport exit = daemon_.wait_for_exit(key);
+  EXPECT_EQ(exit.cause, Cause::checkpoint_gone);
+  EXPECT_NE(exit.message.find("3-9 is not on this worker's machine"), std::string::npos) << exit.message;
+}
+
 // A shared file system that is away, or an object store: the trial goes on when it is back.
 TEST_F(Programs, AnOutageOfWhereTheirCheckpointsAreIsNotTheTrialsFault) {
   begin();

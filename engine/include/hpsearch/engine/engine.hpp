@@ -82,6 +82,9 @@ class Engine {
   [[nodiscard]] const TrialRecord* find(ExperimentId experiment, TrialNumber trial) const noexcept;
   [[nodiscard]] const std::map<WorkerId, WorkerRecord>& workers() const noexcept;
 
+  /// Why JoinWorker would be refused now, or Done: who is refused was not heard of as that worker. O(log workers).
+  [[nodiscard]] Status may_join(const JoinWorker& command) const;
+
   /// A worker that is silent gets no new leases until it is heard of again. Not journaled.
   void set_suspect(WorkerId worker, bool suspect);
 

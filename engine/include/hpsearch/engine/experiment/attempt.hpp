@@ -64,6 +64,7 @@ struct ExitReport {
     out_of_memory,   ///< The kernel ended it because its memory was used up; `code` is the signal's number.
     lost,            ///< Nobody saw its end: the machine was restarted, say. Not the program's failure.
     no_progress,     ///< The worker ended it because it said nothing for LaunchSpec::progress_timeout.
+    checkpoint_gone, ///< It never ran: LaunchSpec::checkpoint_may_be_gone, and it is. Not the program's failure.
   };
   Cause cause = Cause::exited;
   int code = 0;
@@ -123,6 +124,7 @@ struct LaunchSpec {
   std::map<std::string, std::string> storage_environment;  ///< For rclone, when that is remote (remote_storage).
   std::string latest_checkpoint;  ///< "" on a fresh start.
   Units latest_step{};            ///< Length that checkpoint stands for.
+  bool checkpoint_may_be_gone = false;  ///< The part of the log that a restored store lacks may have deleted it.
   bool warm_start = false;        ///< It is another trial's: its weights count, not its length.
   std::map<std::string, std::string> source_environment;  ///< storage_environment of that other trial.
   std::map<std::string, std::string> environment_variables;

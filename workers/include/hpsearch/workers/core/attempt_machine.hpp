@@ -102,7 +102,7 @@ class AttemptMachine {
   void attach(AttemptOutput& out);
   void refuse(const std::string& why, AttemptOutput& out);  ///< It waits, and cannot run here at all.
   void started(engine::Instant now, AttemptOutput& out);
-  void not_started(const std::string& why, bool not_its_fault, AttemptOutput& out);
+  void not_started(const std::string& why, engine::ExitReport::Cause cause, AttemptOutput& out);
   void said(const ProgramSaid& said, engine::Instant now, AttemptOutput& out);
   void published(const engine::CheckpointReport& report, engine::Instant now, AttemptOutput& out);
   void not_published(bool was_empty, const std::string& why, engine::Instant now, AttemptOutput& out);

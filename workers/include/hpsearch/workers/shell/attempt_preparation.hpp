@@ -34,6 +34,7 @@ struct AttemptSockets {
 struct Prepared {
   engine::Status made = engine::Done{};
   bool outage = false;  ///< It was not, because the place of its checkpoints cannot be reached now: nobody's failure.
+  bool checkpoint_gone = false;  ///< It was not, because its checkpoint is not there, and may be gone.
 };
 [[nodiscard]] Prepared prepare_attempt(const engine::LaunchSpec& spec, const AttemptDirectory& directory,
                                        const LentMachine& machine, const AttemptSockets& sockets,
