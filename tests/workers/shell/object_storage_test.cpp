@@ -98,7 +98,10 @@ TEST_F(ObjectStorage, ThatCannotBeReachedIsAnOutageAndThatSaysNoIsNone) {
   };
   EXPECT_EQ(code_of("Failed to copy: dial tcp 10.0.0.7:443: connect: connection refused"), engine::Errc::unavailable);
   EXPECT_EQ(code_of("Failed to copy: InternalError: 500"), engine::Errc::unavailable);
-  EXPECT_EQ(code_of("Failed to copy: AccessDenied: Access Denied. status code: 403"), engine::Errc::not_found);
+  EXPECT_EQ(code_of("Failed to copy: AccessDenied: Access Denied. status code: 403"), engine::Errc::bad_request)
+      << "it may be there";
+  EXPECT_EQ(code_of("Failed to copy: NoSuchBucket: status code: 404"), engine::Errc::bad_request);
+  EXPECT_EQ(code_of("Failed to copy: NoSuchKey: status code: 404"), engine::Errc::not_found);
   EXPECT_EQ(code_of("directory not found"), engine::Errc::not_found);
 }
 

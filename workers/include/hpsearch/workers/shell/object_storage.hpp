@@ -20,7 +20,7 @@ namespace hpsearch::workers {
     const std::filesystem::path& from, const std::filesystem::path& staging, const PublishCheckpoint& wanted);
 
 /// Fetches the checkpoint at an address into the directory `to`, and compares every file with the manifest.
-/// not_found: there is none. corrupt: it is damaged.
+/// not_found: there is none. corrupt: it is damaged. bad_request: the store refuses. unavailable: it cannot be reached now.
 engine::Status download_checkpoint(const std::string& address, const std::filesystem::path& to,
                                    const std::map<std::string, std::string>& storage_environment);
 
