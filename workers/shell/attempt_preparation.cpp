@@ -1,3 +1,4 @@
+#include "hpsearch/proto/checkpoint_owner.hpp"
 #include "hpsearch/workers/shell/attempt_preparation.hpp"
 
 #include <netinet/in.h>
@@ -67,6 +68,13 @@ Status checkpoint_is_here(const LaunchSpec& spec) {
   return Error{Errc::not_found, "its latest checkpoint " + spec.latest_checkpoint +
                                     " is not on this worker's machine; checkpoint_storage has to be where every worker "
                                     "that may run the trial sees it"};
+}
+
+/// Who does not see where it was cannot say that it is gone: a file system that is not mounted looks like that.
+bool sees_the_storage_of(const std::string& checkpoint) {
+  std::error_code error;
+  const std::filesystem::path experiment = std::filesystem::path(checkpoint).parent_path().parent_path();
+  return engine::is_remote(checkpoint) || std::filesystem::exists(experiment / proto::checkpoint_owner_name, error);
 }
 
 /// A port that nobody listens at now, for the processes of an attempt on this machine; 0 when none can be had.
@@ -198,7 +206,8 @@ Status prepare(const LaunchSpec& asked, const AttemptDirectory& directory, const
   const Status found = here ? checkpoint_is_here(*here) : Status(here.error());
   if (!found) {
     prepared.outage = found.error().code == Errc::unavailable;
-    prepared.checkpoint_gone = found.error().code == Errc::not_found && asked.checkpoint_may_be_gone;
+    prepared.checkpoint_gone =
+        found.error().code == Errc::not_found && asked.checkpoint_may_be_gone && sees_the_storage_of(asked.latest_checkpoint);
     return found;
   }
   const LaunchSpec& spec = *here;

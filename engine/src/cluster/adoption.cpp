@@ -106,7 +106,7 @@ void adopt_returned(Step& step, WorkerId id, const std::vector<HeldAttempt>& hel
     }
     const TrialRecord& trial = *known;
     const LiveAttempt lost = *trial.mishaps->lost;
-    if (lost.worker != id || lost.known_as() != attempt.key || has_nothing_to_say(attempt) ||
+    if (lost.worker != id || lost.known_as() != attempt.key || world.workers.at(id).disowned.contains(attempt.key) || has_nothing_to_say(attempt) ||
         !obstacle(world.experiments.at(attempt.key.experiment), trial, world.workers.at(id), lost.slots).empty()) {
       continue;
     }

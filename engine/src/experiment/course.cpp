@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "experiment/retention.hpp"
 #include "step.hpp"
 
 namespace hpsearch::engine {
@@ -203,7 +204,8 @@ void end_gang(Step& step, const AttemptKey& key) {
   const Instant leased_at = trial.live->leased_at;
   const bool in_vain = is_false_start(*trial.live, step.now());
   step.happened(GangEnded{key});
-  if (gang.exit.cause == ExitReport::Cause::checkpoint_gone) {
+  // Not one that was saved since.
+  if (gang.exit.cause == ExitReport::Cause::checkpoint_gone && latest_may_be_gone(step.world().numbering, trial)) {
     forget_latest_checkpoint(step, key.experiment, key.trial);
   }
   switch (gang.ending) {

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -146,7 +147,14 @@ void give_orders(Step& step) {
   }
   for (const Event& event : step.effects().events) {
     if (const auto* collected = std::get_if<CheckpointsCollected>(&event.body)) {
-      orders.emplace_back(DiscardCheckpoints{collected->experiment, collected->paths});
+      std::vector<std::string> paths = collected->paths;
+      const std::vector<std::string>& condemned = world.experiments.at(collected->experiment).condemned;
+      std::erase_if(paths, [&condemned](const std::string& path) {  // Forgotten only: forget_latest_checkpoint().
+        return std::find(condemned.begin(), condemned.end(), path) == condemned.end();
+      });
+      if (!paths.empty()) {
+        orders.emplace_back(DiscardCheckpoints{collected->experiment, std::move(paths)});
+      }
     }
     const auto* granted = std::get_if<LeaseGranted>(&event.body);
     if (granted != nullptr) {

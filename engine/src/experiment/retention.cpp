@@ -136,7 +136,7 @@ bool latest_may_be_gone(const Numbering& numbering, const TrialRecord& trial) {
 void forget_latest_checkpoint(Step& step, ExperimentId id, TrialNumber number) {
   const std::vector<std::string> paths{trial_of(step.world(), id, number).checkpoints->latest};
   step.happened(CheckpointsCollected{id, number, paths});
-  step.happened(CheckpointsDeleted{id, paths});  // Nothing is left to delete.
+  step.happened(CheckpointsDeleted{id, paths});  // Nobody deletes it: should it be there after all, it stays.
 }
 
 Status delete_checkpoints(Step& step, const DeleteCheckpoints& command) {

@@ -87,12 +87,23 @@ TEST_F(Programs, ACheckpointThatMayBeGoneIsNotTheirFailure) {
   begin();
   const AttemptKey key = key_of(0);
   LaunchSpec spec = spec_of(key, shell("touch started"));
-  spec.latest_checkpoint = "/nowhere/at/all/1/2/3-9";
+  write_text(scratch_.path() / "checkpoints/1/.hpsearch-store.json", "{}");
+  spec.latest_checkpoint = (scratch_.path() / "checkpoints/1/2/3-9").string();
   spec.checkpoint_may_be_gone = true;
   lease(spec);
   const ExitReport exit = daemon_.wait_for_exit(key);
   EXPECT_EQ(exit.cause, Cause::checkpoint_gone);
   EXPECT_NE(exit.message.find("3-9 is not on this worker's machine"), std::string::npos) << exit.message;
+}
+
+TEST_F(Programs, WhoDoesNotSeeTheStorageDoesNotSayThatACheckpointIsGone) {
+  begin();
+  const AttemptKey key = key_of(0);
+  LaunchSpec spec = spec_of(key, shell("touch started"));
+  spec.latest_checkpoint = "/nowhere/at/all/1/2/3-9";  // Not mounted.
+  spec.checkpoint_may_be_gone = true;
+  lease(spec);
+  EXPECT_EQ(daemon_.wait_for_exit(key).cause, Cause::could_not_start);
 }
 
 // A shared file system that is away, or an object store: the trial goes on when it is back.
