@@ -176,6 +176,19 @@ TEST_F(LostPart, StaysDisownedOverRestartsOfAll) {
   EXPECT_EQ(fate_of(copy, "a", 1, held(lost, 4)), Fate::fenced);
 }
 
+TEST_F(LostPart, IsNotGivenBackOnceItIsDisowned) {
+  TestCluster copy = restored(old, kept);
+  copy.step(JoinWorker{"a", "a", 1, 1, "cpu", {held(lost, 4)}});
+  const WorkerId worker = copy.engine.workers().begin()->first;
+  copy.step(AdoptAttempt{worker, held(lost, 4)});
+  const Instant heard = copy.now;
+  copy.now = copy.now + Duration::seconds(4'000);
+  copy.step(ExpireLeases{worker, heard, Duration::seconds(300), Duration{}});
+  ASSERT_FALSE(copy.trial(experiment, 0).live.has_value()) << "its worker went silent with it";
+  copy.step(DisownAttempt{worker, lost});
+  EXPECT_EQ(fate_of(copy, "a", 1, held(lost, 4)), Fate::fenced);
+}
+
 TEST_F(LostPart, IsAllThatCanBeDisowned) {
   TestCluster copy = restored(old, kept);
   copy.step(JoinWorker{"a", "a", 1, 1, "cpu", {held(lost, 4)}});

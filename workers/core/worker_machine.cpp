@@ -105,7 +105,7 @@ void WorkerMachine::hear(const ProgramNotStarted& not_started, Instant now) {
     AttemptOutput out;
     using Cause = engine::ExitReport::Cause;
     attempt->not_started(not_started.why,
-                         not_started.checkpoint_gone                              ? Cause::checkpoint_gone
+                         not_started.checkpoint_gone                           ? Cause::checkpoint_gone
                          : not_started.not_its_fault || not_started.disk_fails ? Cause::lost
                                                                                : Cause::could_not_start,
                          out);
