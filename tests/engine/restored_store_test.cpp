@@ -196,6 +196,11 @@ TEST_F(LostPart, IsAllThatCanBeDisowned) {
   EXPECT_EQ(copy.refused(DisownAttempt{WorkerId(9), lost}).code, Errc::not_found);
   const AttemptKey known = copy.live(experiment, 0);
   EXPECT_EQ(copy.refused(DisownAttempt{worker, known}).code, Errc::wrong_state) << "its worker is told what the log says";
+  TestCluster other = restored(old, kept);
+  other.step(JoinWorker{"a", "a", 1, 1, "cpu", {}});
+  const AttemptKey over = other.live(experiment, 0);
+  other.exit(over, 1);
+  EXPECT_EQ(other.refused(DisownAttempt{worker, over}).code, Errc::wrong_state) << "the log knows what became of it";
   copy.step(AdoptAttempt{worker, held(lost, 4)});
   EXPECT_EQ(copy.refused(DisownAttempt{worker, lost}).code, Errc::wrong_state) << "its trial has it";
 }
