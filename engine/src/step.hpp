@@ -119,6 +119,9 @@ void take_member_reports(Step& step, const TakeReports& command);
 /// One of its members is gone: if it was the last, what becomes of the trial.
 void end_gang(Step& step, const AttemptKey& key);
 
+/// Its last decision was made in the future of an older copy.
+[[nodiscard]] bool heard_from_the_lost_part(const World& world, const HeldAttempt& held);
+
 /// Attempts that were lost while their worker was silent, which has them still: each gets a new lease unless
 /// another has taken its place.
 void adopt_returned(Step& step, WorkerId worker, const std::vector<HeldAttempt>& held);

@@ -264,6 +264,7 @@ void spell(auto& fields, Is<engine::AttemptAdopted> auto& event) {
   fields("length", event.length);
   fields.maybe("upto", event.upto);
   fields.maybe("trains_on", event.trains_on);
+  fields.maybe("knows_more", event.knows_more);
 }
 
 template <>

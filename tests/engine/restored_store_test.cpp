@@ -146,6 +146,31 @@ TEST(Restored, DecisionsOverrideThoseOfTheLostPart) {
   EXPECT_GT(copy.trial(experiment, 0).live->decision->id, heard) << "its worker would not listen";
 }
 
+TEST(Restored, WhatTheLostPartToldToEndIsNotJudgedByItsExit) {
+  TestCluster old;
+  old.join("a", 1);
+  const ExperimentId experiment = old.create(random_config(1, 1));
+  const AttemptKey key = old.live(experiment, 0);
+  old.report(key, 3, 1);
+  const std::size_t kept = old.log.size();
+  old.step(PauseExperiment{experiment});
+  const Lsn heard = old.trial(experiment, 0).live->decision->id;
+
+  TestCluster copy = restored(old, kept);
+  EXPECT_EQ(fate_of(copy, "a", 1, held(key, 1, heard)), Fate::go_on) << "all of its reports are known";
+  const AttemptKey now = copy.live(experiment, 0);
+  const std::size_t events = copy.log.size();
+  EXPECT_EQ(fate_of(copy, "a", 1, held(key, 1, heard)), Fate::go_on);
+  EXPECT_EQ(copy.log.size(), events) << "it is known once";
+  Engine twin(searchers::registry());
+  ASSERT_TRUE(twin.load(copy.engine.save()));
+  copy.engine = std::move(twin);
+  copy.step(TakeReports{copy.trial(experiment, 0).live->worker, now, 2, {ExitReport{}}});
+  EXPECT_EQ(copy.trial(experiment, 0).state, TrialState::running) << "nobody here wanted it to end";
+  EXPECT_EQ(copy.trial(experiment, 0).restarts, 0U);
+  EXPECT_GT(copy.live(experiment, 0).attempt, key.attempt);
+}
+
 bool fences(const Effects& effects, const AttemptKey& key) {
   return std::any_of(effects.orders.begin(), effects.orders.end(), [&key](const Order& order) {
     const auto* fence = std::get_if<FenceAttempt>(&order);
@@ -176,7 +201,7 @@ TEST_F(LostPart, StaysDisownedOverRestartsOfAll) {
   EXPECT_EQ(fate_of(copy, "a", 1, held(lost, 4)), Fate::fenced);
 }
 
-TEST_F(LostPart, IsNotGivenBackOnceItIsDisowned) {
+TEST_F(LostPart, AdoptedComesBackLikeAnyOther) {
   TestCluster copy = restored(old, kept);
   copy.step(JoinWorker{"a", "a", 1, 1, "cpu", {held(lost, 4)}});
   const WorkerId worker = copy.engine.workers().begin()->first;
@@ -185,8 +210,39 @@ TEST_F(LostPart, IsNotGivenBackOnceItIsDisowned) {
   copy.now = copy.now + Duration::seconds(4'000);
   copy.step(ExpireLeases{worker, heard, Duration::seconds(300), Duration{}});
   ASSERT_FALSE(copy.trial(experiment, 0).live.has_value()) << "its worker went silent with it";
-  copy.step(DisownAttempt{worker, lost});
-  EXPECT_EQ(fate_of(copy, "a", 1, held(lost, 4)), Fate::fenced);
+  EXPECT_EQ(copy.refused(DisownAttempt{worker, lost}).code, Errc::wrong_state);
+  EXPECT_EQ(fate_of(copy, "a", 1, held(lost, 4)), Fate::go_on);
+  EXPECT_EQ(copy.live(experiment, 0).attempt, lost.attempt);
+}
+
+TEST_F(LostPart, AdoptedKnowsWhatItWasToldThere) {
+  TestCluster copy = restored(old, kept);
+  copy.step(JoinWorker{"a", "a", 1, 1, "cpu", {held(lost, 0, Lsn(lost.lease.number() + 1))}});
+  const WorkerId worker = copy.engine.workers().begin()->first;
+  copy.step(AdoptAttempt{worker, held(lost, 0, Lsn(lost.lease.number() + 1))});
+  copy.step(TakeReports{worker, copy.live(experiment, 0), 1, {ExitReport{}}});
+  EXPECT_EQ(copy.trial(experiment, 0).state, TrialState::running);
+  EXPECT_EQ(copy.trial(experiment, 0).restarts, 0U);
+}
+
+TEST_F(LostPart, AdoptedIsKnownWhenItsTrialHasGoneOnWithoutIt) {
+  TestCluster copy = restored(old, kept);
+  copy.step(JoinWorker{"a", "a", 1, 1, "cpu", {held(lost, 4)}});
+  const WorkerId worker = copy.engine.workers().begin()->first;
+  copy.step(AdoptAttempt{worker, held(lost, 4)});
+  const AttemptKey adopted = copy.live(experiment, 0);
+  copy.step(TakeReports{worker, adopted, 5, {MetricsReport{Units{9}, {{"score", 1}}}, ExitReport{}}});
+  ASSERT_FALSE(copy.trial(experiment, 0).live.has_value());
+  Engine twin(searchers::registry());
+  ASSERT_TRUE(twin.load(copy.engine.save()));
+  EXPECT_EQ(twin.save(), copy.engine.save());
+  copy.engine = std::move(twin);
+  HeldAttempt over = held(lost, 6);
+  over.exited = true;
+  EXPECT_EQ(fate_of(copy, "a", 1, over), Fate::fenced) << "nobody has to be asked again";
+  EXPECT_EQ(copy.refused(DisownAttempt{worker, lost}).code, Errc::wrong_state);
+  EXPECT_TRUE(fences(copy.step(ConfirmStart{worker, lost}), lost));
+  EXPECT_EQ(fate_of(copy, "b", 1, held(lost, 4)), Fate::hold) << "what is another worker's was not adopted";
 }
 
 TEST_F(LostPart, IsAllThatCanBeDisowned) {

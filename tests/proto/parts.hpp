@@ -294,8 +294,8 @@ auto parts(Is<engine::AttemptLost> auto& x) {
   return std::tie(key, why, may_return);
 }
 auto parts(Is<engine::AttemptAdopted> auto& x) {
-  auto& [key, worker, slots, length, upto, trains_on] = x;
-  return std::tie(key, worker, slots, length, upto, trains_on);
+  auto& [key, worker, slots, length, upto, trains_on, knows_more] = x;
+  return std::tie(key, worker, slots, length, upto, trains_on, knows_more);
 }
 auto parts(Is<engine::WorkerQuarantined> auto& x) {
   auto& [worker, why] = x;

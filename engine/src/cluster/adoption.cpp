@@ -90,11 +90,19 @@ const TrialRecord* find_trial(const World& world, const AttemptKey& key) {
              : nullptr;
 }
 
-const TrialRecord* find_granted_trial(const World& world, const AttemptKey& key) {
+const TrialRecord* find_granted_trial(const World& world, WorkerId holder, const AttemptKey& key) {
   const TrialRecord* trial = find_trial(world, key);
-  const bool granted = trial != nullptr && key.attempt.number() <= trial->attempts &&
-                       world.numbering.has_given(key.lease.number(), world.last_lsn);
-  return granted ? trial : nullptr;
+  if (trial == nullptr || key.attempt.number() > trial->attempts) {
+    return nullptr;
+  }
+  const auto worker = world.workers.find(holder);
+  const bool adopted = worker != world.workers.end() && worker->second.adopted.contains(key);
+  return adopted || world.numbering.has_given(key.lease.number(), world.last_lsn) ? trial : nullptr;
+}
+
+bool heard_from_the_lost_part(const World& world, const HeldAttempt& held) {
+  return world.numbering.precedes_a_restore(held.key.lease.number()) && held.last_decision != Lsn{} &&
+         !world.numbering.has_given(held.last_decision.number(), world.last_lsn);
 }
 
 void adopt_returned(Step& step, WorkerId id, const std::vector<HeldAttempt>& held) {
@@ -106,8 +114,9 @@ void adopt_returned(Step& step, WorkerId id, const std::vector<HeldAttempt>& hel
     }
     const TrialRecord& trial = *known;
     const LiveAttempt lost = *trial.mishaps->lost;
-    if (lost.worker != id || lost.known_as() != attempt.key || world.workers.at(id).disowned.contains(attempt.key) || has_nothing_to_say(attempt) ||
-        !obstacle(world.experiments.at(attempt.key.experiment), trial, world.workers.at(id), lost.slots).empty()) {
+    const WorkerRecord& worker = world.workers.at(id);
+    if (lost.worker != id || lost.known_as() != attempt.key || has_nothing_to_say(attempt) ||
+        !obstacle(world.experiments.at(attempt.key.experiment), trial, worker, lost.slots).empty()) {
       continue;
     }
     if (trial.live) {
@@ -115,7 +124,7 @@ void adopt_returned(Step& step, WorkerId id, const std::vector<HeldAttempt>& hel
     }
     step.happened(AttemptAdopted{attempt.key, id, lost.slots, lost.granted_length,
                                 std::max(lost.applied_seq, attempt.first_seq > 0 ? attempt.first_seq - 1 : 0),
-                                has_to_train_on(trial, lost, attempt)});
+                                has_to_train_on(trial, lost, attempt), heard_from_the_lost_part(world, attempt)});
   }
 }
 
@@ -171,7 +180,7 @@ Status adopt_attempt(Step& step, const AdoptAttempt& command) {
     revoke(step, trial.live->key, trial.live->worker);
   }
   step.happened(AttemptAdopted{held.key, command.worker, held.slots, held.length, held.first_seq - 1,
-                              !held.exited && held.length < trial.length});
+                              !held.exited && held.length < trial.length, heard_from_the_lost_part(world, held)});
   step.effects().orders.emplace_back(GreetAgain{command.worker});
   return Done{};
 }
@@ -184,7 +193,7 @@ Status disown_attempt(Step& step, const DisownAttempt& command) {
   }
   const TrialRecord* trial = find_trial(world, command.key);
   const bool adopted = trial != nullptr && trial->live && trial->live->known_as() == command.key;
-  if (adopted || find_granted_trial(world, command.key) != nullptr) {
+  if (adopted || find_granted_trial(world, command.worker, command.key) != nullptr) {
     return Error{Errc::wrong_state, attempt_text(command.key) + " cannot be disowned: this store knows it"};
   }
   if (!worker->second.disowned.contains(command.key)) {

@@ -36,8 +36,9 @@ std::vector<AttemptKey> give_up_missing(Step& step, const WorkerRecord& worker, 
     const AttemptPart part = *live.part_on(worker.id);
     const bool fits = part.slots->empty() || std::max_element(part.slots->begin(), part.slots->end())->number() < command.slots;
     const HeldAttempt* held = find_held(command, live.known_as());
-    if (held != nullptr && fits && held->first_seq > part.applied_seq + 1) {
-      // Acknowledged once and forgotten by us: an older store was brought back. They cannot come again.
+    if (held != nullptr && fits &&
+        (held->first_seq > part.applied_seq + 1 || (!live.knows_more && heard_from_the_lost_part(step.world(), *held)))) {
+      // Acknowledged or told once and forgotten by us: an older store was brought back. It cannot come again.
       lose_attempt(step, key, worker.id, "this store is older than what its worker has reported", true);
       continue;
     }
@@ -79,7 +80,7 @@ WelcomeWorker welcome(const World& world, WorkerId id, const JoinWorker& command
                                                 ? trial->live->part_on(id)
                                                 : std::nullopt;
     const bool live = part.has_value();
-    if (live || find_granted_trial(world, held.key) != nullptr) {
+    if (live || find_granted_trial(world, id, held.key) != nullptr) {
       // Of an attempt on several workers, one may come back that was given up before the others exited.
       const Gang::Member* member =
           trial->live && trial->live->gang ? trial->live->gang->member_on(id) : nullptr;

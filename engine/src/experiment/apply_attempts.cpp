@@ -89,7 +89,7 @@ void Applier::operator()(const AttemptAdopted& adopted) const {
   live.worker = adopted.worker;
   live.slots = adopted.slots;
   live.granted_length = adopted.length;
-  live.misses_reports = live.misses_reports || adopted.upto > live.applied_seq;
+  live.knows_more = live.knows_more || adopted.knows_more || adopted.upto > live.applied_seq;
   live.applied_seq = adopted.upto;
   live.started = true;
   live.leased_at = event.at;
@@ -97,6 +97,9 @@ void Applier::operator()(const AttemptAdopted& adopted) const {
     live.decision = Decision{decision_id(), Directive::train_on, trial.length};
   }
   trial.attempts = std::max(trial.attempts, static_cast<std::uint32_t>(adopted.key.attempt.number()));
+  if (!world.numbering.has_given(adopted.key.lease.number(), world.last_lsn)) {
+    world.workers.at(adopted.worker).adopted.insert(adopted.key);
+  }
   forget_lost(trial);
   hold(record, trial, std::move(live));
 }

@@ -24,7 +24,7 @@ Standing standing_in_gang(const Gang& gang, WorkerId worker) {
 
 /// What the sender of `key` is to its trial.
 Standing standing_of(const World& world, const AttemptKey& key, WorkerId worker) {
-  const TrialRecord* known = find_granted_trial(world, key);
+  const TrialRecord* known = find_granted_trial(world, worker, key);
   if (known == nullptr) {
     const auto sender = world.workers.find(worker);
     const bool disowned = sender != world.workers.end() && sender->second.disowned.contains(key);
@@ -67,7 +67,7 @@ bool take(Step& step, const AttemptKey& key, std::uint64_t seq, Report report) {
     const ExitReport copy = blamed_on_its_end(step.world(), *trial.live, trial.live->worker, *exit);
     const bool failed = is_failure(trial, copy);
     // Who may have come further than is known here ended for reasons that are not known here either.
-    const bool asked = trial.live->misses_reports ||
+    const bool asked = trial.live->knows_more ||
                        (trial.live->decision && trial.live->decision->directive != Directive::train_on);
     const Units granted = trial.live->granted_length;
     const Units reached = trial.live->reached;

@@ -46,8 +46,9 @@ struct World {
 /// Of an attempt that a worker speaks of; nullptr: this log has no such trial.
 [[nodiscard]] const TrialRecord* find_trial(const World& world, const AttemptKey& key);
 
-/// The same, where this log may have granted that attempt. If not, it comes from the future of an older copy.
-[[nodiscard]] const TrialRecord* find_granted_trial(const World& world, const AttemptKey& key);
+/// The same, where this log may have granted that attempt, or gave it back to `holder`, who speaks of it. If not, it comes
+/// from the future of an older copy.
+[[nodiscard]] const TrialRecord* find_granted_trial(const World& world, WorkerId holder, const AttemptKey& key);
 
 /// Marks the experiment as one the scheduler must look after.
 void touch(World& world, ExperimentRecord& record);

@@ -143,7 +143,7 @@ void save_live(DigitWriter& out, const LiveAttempt& live) {
   }
   out.count(count(live.granted_length));
   out.count(count(live.reached));
-  out.count((live.started ? 1U : 0U) + (live.misses_reports ? 2U : 0U));
+  out.count((live.started ? 1U : 0U) + (live.knows_more ? 2U : 0U));
   out.count(live.applied_seq);
   out.flag(live.decision.has_value());
   if (live.decision) {
@@ -169,7 +169,7 @@ LiveAttempt load_live(DigitReader& in, ExperimentId experiment, TrialNumber numb
   live.reached = Units{in.count()};
   const std::uint64_t said = in.count_below(4);
   live.started = (said & 1U) != 0;
-  live.misses_reports = (said & 2U) != 0;
+  live.knows_more = (said & 2U) != 0;
   live.applied_seq = in.count();
   if (in.flag()) {
     Decision decision;

@@ -180,23 +180,23 @@ bool load_offer(const Value& saved, std::uint64_t slots, WorkerRecord& worker) {
 }
 
 /// Nothing where there are none, as builds before them wrote it.
-void save_disowned(const WorkerRecord& worker, Value::Map& saved) {
-  if (worker.disowned.empty()) {
+void save_keys(const std::set<AttemptKey>& keys, const char* name, Value::Map& saved) {
+  if (keys.empty()) {
     return;
   }
   DigitWriter numbers;
-  numbers.count(worker.disowned.size());
-  for (const AttemptKey& key : worker.disowned) {
+  numbers.count(keys.size());
+  for (const AttemptKey& key : keys) {
     numbers.count(key.experiment.number());
     numbers.count(key.trial.number());
     numbers.count(key.attempt.number());
     numbers.count(key.lease.number());
   }
-  saved["disowned"] = numbers.take();
+  saved[name] = numbers.take();
 }
 
-bool load_disowned(const Value& saved, WorkerRecord& worker) {
-  const Value* held = saved.at_path("disowned");
+bool load_keys(const Value& saved, const char* name, std::set<AttemptKey>& keys) {
+  const Value* held = saved.at_path(name);
   if (held == nullptr) {
     return true;
   }
@@ -208,7 +208,7 @@ bool load_disowned(const Value& saved, WorkerRecord& worker) {
     const ExperimentId experiment(numbers.count());
     const TrialNumber trial(numbers.count());
     const AttemptNumber attempt(numbers.count());
-    worker.disowned.insert({experiment, trial, attempt, LeaseId(numbers.count())});
+    keys.insert({experiment, trial, attempt, LeaseId(numbers.count())});
   }
   return numbers.finished();
 }
@@ -239,7 +239,8 @@ Value save_worker(const WorkerRecord& worker) {
     starts.integer(worker.rests_until.micros());
     saved["false_starts"] = starts.take();
   }
-  save_disowned(worker, saved);
+  save_keys(worker.adopted, "adopted", saved);
+  save_keys(worker.disowned, "disowned", saved);
   return saved;
 }
 
@@ -279,7 +280,8 @@ bool load_worker(const Value& saved, World& world) {
     worker.quick_failures.emplace_back(experiment, TrialNumber(numbers.count()));
   }
   if (!texts.good() || !numbers.finished() || !load_offer(saved, slots, worker) || !load_remains(saved, worker) ||
-      !load_false_starts(saved, worker) || !load_disowned(saved, worker)) {
+      !load_false_starts(saved, worker) || !load_keys(saved, "adopted", worker.adopted) ||
+      !load_keys(saved, "disowned", worker.disowned)) {
     return false;
   }
   world.worker_by_uid[worker.uid] = worker.id;

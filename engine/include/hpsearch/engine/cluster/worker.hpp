@@ -46,7 +46,9 @@ struct WorkerRecord {
   Instant rests_until{};           ///< When it gets leases again, therefore.
   /// By attempts that are over, as the worker knows them. Those that are not released hold their slots.
   std::map<AttemptKey, SlotQuarantine> remains{};
-  std::set<AttemptKey> disowned{};    ///< Unknown to the log, and by an operator's word to end wherever they turn up.
+  // Leased by the lost part of a restored log, and by an operator's word …
+  std::set<AttemptKey> adopted{};   ///< … attempts of their trials like others, live or not;
+  std::set<AttemptKey> disowned{};  ///< … to end wherever they turn up.
   std::vector<SlotDevice> devices{};  ///< By slot; none where slots are shares of the processors.
   std::string pool{};                 ///< "" = the default one.
   std::map<std::string, std::string> labels{};

@@ -162,6 +162,7 @@ struct AttemptAdopted {
   Units length{};
   std::uint64_t upto = 0;  ///< Its next report is the one after this.
   bool trains_on = false;  ///< It is told to, to its trial's length, whatever it was told before and has not heard.
+  bool knows_more = false;  ///< It heard a decision that is not in this log, and may end because of it.
 };
 
 /// An operator wants an attempt that the log does not know, which a worker holds, to end there.

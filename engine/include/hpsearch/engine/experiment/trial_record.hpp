@@ -83,7 +83,7 @@ struct LiveAttempt {
   Units granted_length{};  ///< What the program was started for; promotion in place does not change it.
   Units reached{};  ///< Highest step this attempt reported.
   bool started = false;
-  bool misses_reports = false;  ///< Some were acknowledged by the lost part of a restored log: it may have come further.
+  bool knows_more = false;  ///< The lost part of a restored log took reports of it or told it something: it may end by that.
   std::uint64_t applied_seq = 0;
   std::optional<Decision> decision;  ///< The latest.
   Instant leased_at;
