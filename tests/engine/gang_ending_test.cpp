@@ -99,6 +99,53 @@ TEST_F(RunningGang, GoesOnFromTheCheckpointOfRank0) {
   EXPECT_EQ(launched.at(b).latest_checkpoint, "/c/4");
 }
 
+/// The gang's trial saved at 4, its store was brought back, and it runs anew on both workers.
+class GangOfARestoredStore : public RunningGang {
+ protected:
+  void SetUp() override {
+    RunningGang::SetUp();
+    step(TakeReports{a, launched.at(a).key, 1, {MetricsReport{Units{4}, {{"score", 0.5}}},
+                                                CheckpointReport{Units{4}, "/c/1/0/1-4", 1, 1}}});
+    const Lsn next(cluster.engine.last_lsn().number() + 1);
+    cluster.log.push_back({next, cluster.now, StoreRestored{std::uint64_t{217'000'000} << 20U}});
+    ASSERT_TRUE(cluster.engine.replay(cluster.log.back()));
+    join("1", 2, {}, 2);
+    join("2", 2, {}, 2);
+    starts(a);
+    starts(b);
+  }
+  void misses_its_checkpoint(WorkerId worker) {
+    ExitReport exit;
+    exit.cause = ExitReport::Cause::checkpoint_gone;
+    exit.message = "its latest checkpoint is not on this worker's machine";
+    step(TakeReports{worker, launched.at(worker).key, 1, {exit}});
+  }
+  const LaunchSpec& next_launch() {
+    cluster.now = cluster.now + Duration::seconds(10);
+    step(LookAtClock{});
+    return launched.at(a);
+  }
+};
+
+TEST_F(GangOfARestoredStore, DoesWithoutACheckpointThatTheLostPartDeleted) {
+  ASSERT_EQ(launched.at(b).latest_checkpoint, "/c/1/0/1-4");
+  misses_its_checkpoint(b);
+  ends_as_told(a);
+  EXPECT_EQ(next_launch().latest_checkpoint, "");
+  EXPECT_EQ(trial().restarts, 0U);
+  expect_replayable();
+}
+
+TEST_F(GangOfARestoredStore, KeepsWhatRank0HasSavedSince) {
+  misses_its_checkpoint(b);
+  const std::string later = "/c/1/0/" + label_of(launched.at(a).key) + "-6";
+  step(TakeReports{a, launched.at(a).key, 1, {CheckpointReport{Units{6}, later, 1, 1}}});
+  ends_as_told(a, 2);
+  EXPECT_EQ(next_launch().latest_checkpoint, later);
+  EXPECT_EQ(trial().restarts, 0U);
+  expect_replayable();
+}
+
 TEST_F(RunningGang, FencesAMemberThatComesBackTooLate) {
   const AttemptKey key = launched.at(b).key;
   cluster.now = cluster.now + Duration::seconds(4'000);
