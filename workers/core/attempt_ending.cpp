@@ -112,7 +112,7 @@ void AttemptMachine::terminate(Instant now, AttemptOutput& out) {
   force_at_ = now + rules_.grace;
   signaled_by_us_ = true;
   if (phase_ == Phase::running) {
-    out.effects.emplace_back(SignalProgram{spec_.key, false});
+    out.effects.emplace_back(SignalProgram{.key = spec_.key, .grace = rules_.grace});
   }
 }
 

@@ -84,7 +84,7 @@ void AttemptMachine::started(Instant now, AttemptOutput& out) {
   if (forcing_ == Forcing::killed) {
     out.effects.emplace_back(SignalProgram{spec_.key, true});
   } else if (forcing_ == Forcing::terminated) {
-    out.effects.emplace_back(SignalProgram{spec_.key, false});
+    out.effects.emplace_back(SignalProgram{.key = spec_.key, .grace = rules_.grace});
     force_at_ = now + rules_.grace;
   } else if (found_) {
     obey_stored(now, out);

@@ -46,6 +46,9 @@ constexpr std::uint64_t largest_journal = std::uint64_t{256} * 1024 * 1024;
 // Of lines that a disk does not take.
 constexpr std::size_t most_unwritten = std::size_t{16} * 1024 * 1024;
 constexpr std::chrono::milliseconds again_after = 500ms;
+// Of agents that do not say it.
+constexpr std::uint64_t default_grace_ms = 30'000;
+constexpr std::uint64_t longest_grace_ms = 7ULL * 24 * 3'600 * 1'000;
 
 /// About what a record takes in memory while it is not written.
 std::size_t size_of(const JournalRecord& record) {
@@ -234,12 +237,14 @@ void Keeper::obey(std::string_view line) {
     ahead_line_ = line;
   } else if (what == "signal") {
     asked_ = true;
-    if (line == "KILL") {
+    const std::string_view which = word(line);
+    if (which == "KILL") {
       programs_.kill(pid_);
-    } else if (line == "CHECKPOINT") {
+    } else if (which == "CHECKPOINT") {
       programs_.notify(pid_, checkpoint_signal_);
     } else {
-      programs_.terminate(pid_);
+      const std::uint64_t grace = std::min(number(line).value_or(default_grace_ms), longest_grace_ms);
+      programs_.terminate(pid_, std::chrono::milliseconds(grace));
     }
   } else if (what == "drop") {
     journal_->drop_before(number(line).value_or(0));

@@ -112,13 +112,13 @@ void KeeperLink::answer_ahead(std::uint64_t below, std::string_view line) {
   send("ahead " + std::to_string(below) + " " + std::string(line));
 }
 
-void KeeperLink::signal(Signal signal) {
+void KeeperLink::signal(Signal signal, std::chrono::milliseconds grace) {
   switch (signal) {
     case Signal::checkpoint:
       send("signal CHECKPOINT");
       break;
     case Signal::terminate:
-      send("signal TERM");
+      send("signal TERM " + std::to_string(grace.count()));
       break;
     case Signal::kill:
       kill_wanted_ = true;

@@ -332,12 +332,14 @@ void ProgramKeeper::notify(pid_t pid, int signal) {
   }
 }
 
-void ProgramKeeper::terminate(pid_t pid) {
+void ProgramKeeper::terminate(pid_t pid, std::chrono::milliseconds grace) {
   const auto found = programs_.find(pid);
   if (found == programs_.end() || found->second.killing || found->second.exited) {
     return;
   }
-  found->second.asked = true;
+  if (!found->second.leave_until) {
+    found->second.leave_until = std::chrono::steady_clock::now() + grace;
+  }
   const auto all = all_processes();
   if (!all) {
     ::kill(pid, SIGTERM);  // A child that was not reaped; those it began hear of it from it, or are killed.
@@ -421,7 +423,7 @@ void ProgramKeeper::sweep(pid_t pid) {
     ::kill(pid, SIGKILL);  // The others when they can be seen.
   }
   ++kept.sweeps;
-  if (kept.killing || !kept.asked) {
+  if (kept.killing || !kept.leave_until || std::chrono::steady_clock::now() >= *kept.leave_until) {
     force(kept, left);
   }
   const auto wait =

@@ -494,7 +494,8 @@ void WorkerLoop::carry_out(const SignalProgram& signal) {
   if (KeeperLink* keeper = find(signal.key)) {
     keeper->signal(signal.kill         ? KeeperLink::Signal::kill
                    : signal.checkpoint ? KeeperLink::Signal::checkpoint
-                                       : KeeperLink::Signal::terminate);
+                                       : KeeperLink::Signal::terminate,
+                   std::chrono::milliseconds(signal.grace.in_micros() / 1'000));
   }
 }
 

@@ -19,6 +19,7 @@ struct KeptAttempt {
     std::optional<workers::QuestionId> question;
     std::string text;
     bool answered = false;
+    std::uint64_t measured = 0;  ///< So many values were up to here.
   };
 
   engine::LaunchSpec spec;
@@ -38,11 +39,13 @@ struct KeptAttempt {
   std::unique_ptr<Training> training;
   bool children = false;           ///< The program is gone, something it started is not.
   bool terminated = false;
+  engine::Instant leave_until;     ///< What outlives the terminated program may do so until then.
   bool killed = false;
   bool stuck = false;              ///< It survives SIGKILL, says its keeper.
   engine::Instant began_at;        ///< The program did.
   engine::Instant said_at;         ///< It said or heard something then, or began.
   std::uint64_t questions = 0;
+  std::uint64_t measured = 0;      ///< Values.
   std::optional<workers::QuestionId> open_question;
   engine::Units ahead_below{};
   std::string ahead_line;

@@ -1,5 +1,6 @@
 #include "simulation/cluster/ledger.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -23,6 +24,11 @@ std::string spelled(bool by_signal, int code) {
 
 void Ledger::measured(const AttemptKey& origin, engine::Units step, double score) {
   attempts_[origin].values.emplace_back(step, score);
+}
+
+void Ledger::forgot_behind(const AttemptKey& origin, std::uint64_t values) {
+  auto& measured = attempts_[origin].values;
+  measured.erase(measured.begin() + static_cast<std::ptrdiff_t>(std::min<std::uint64_t>(values, measured.size())), measured.end());
 }
 
 void Ledger::said_invalid(const AttemptKey& origin) {
@@ -59,8 +65,7 @@ std::string Ledger::compare(const AttemptKey& origin, const std::string& uid, co
   } else if (std::holds_alternative<engine::InvalidHparamsReport>(report)) {
     return attempt.invalid ? "" : "has invalid hyperparameters in the log, and its program did not say so";
   } else if (const auto* exit = std::get_if<ExitReport>(&report)) {
-    // With whoever kept it went what it had not yet written down.
-    if (exit->cause != ExitReport::Cause::lost && attempt.compared != attempt.values.size()) {
+    if (attempt.compared != attempt.values.size()) {
       return "measured " + std::to_string(attempt.values.size()) + " values, and " +
              std::to_string(attempt.compared) + " are in the log";
     }

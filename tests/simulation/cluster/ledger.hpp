@@ -18,6 +18,8 @@ namespace hpsearch::simulation {
 class Ledger {
  public:
   void measured(const engine::AttemptKey& origin, engine::Units step, double score);
+  /// Its machine lost power, and with it what it measured after so many values, which nobody had heard.
+  void forgot_behind(const engine::AttemptKey& origin, std::uint64_t values);
   void said_invalid(const engine::AttemptKey& origin);
   void saved(const engine::AttemptKey& origin, const engine::CheckpointReport& checkpoint);
   /// `uid`: of the worker, for an attempt has a program on each of its workers.

@@ -64,8 +64,9 @@ void WorkerNode::launch(const engine::LaunchSpec& spec) {
     }
   };
   const bool speaks = spec.rendezvous.rank == 0;  // Of the others nothing but their end counts.
-  world.measured = [this, key = spec.key, speaks](engine::Units step, double score) {
-    if (speaks) {
+  world.measured = [this, key = spec.key, weak, speaks](engine::Units step, double score) {
+    if (const Kept measured = weak.lock(); measured && speaks) {
+      ++measured->measured;
       promises_.ledger().measured(key, step, score);
     }
   };
@@ -92,7 +93,7 @@ void WorkerNode::launch(const engine::LaunchSpec& spec) {
 void WorkerNode::program_said(const Kept& kept, bool by_socket, const std::string& line,
                               std::optional<engine::Units> step) {
   kept->said_at = time_.now();
-  KeptAttempt::Line said{std::nullopt, line, false};
+  KeptAttempt::Line said{std::nullopt, line, false, kept->measured};
   if (by_socket) {
     said.question = QuestionId{++kept->questions};
     if (step && *step < kept->ahead_below) {
@@ -145,11 +146,10 @@ void WorkerNode::program_ended(const Kept& kept, bool by_signal, int code, Durat
     bereave(kept);
   }
   kept->children = true;
-  if (kept->terminated && children > Duration()) {
-    return;  // They survive SIGTERM, and the keeper leaves them to the agent's grace.
-  }
-  // The keeper waits until the children are gone too, and ends them after a while.
-  time_.after(children, [this, kept] {
+  // The keeper waits until the children are gone too, and ends them after a while: when they survive SIGTERM, after the
+  // grace that the agent gave them, which may itself not live to end them.
+  const bool survive = kept->terminated && children > Duration();
+  time_.after(survive ? std::max(kept->leave_until - time_.now(), Duration()) : children, [this, kept] {
     if (kept->children) {
       all_gone(kept);
     }
@@ -286,7 +286,9 @@ void WorkerNode::carry_out(const SignalProgram& signal) {
       });
     }
   } else {
-    kept->terminated = true;
+    if (!std::exchange(kept->terminated, true)) {
+      kept->leave_until = time_.now() + signal.grace;
+    }
     kept->training->terminate();
   }
 }

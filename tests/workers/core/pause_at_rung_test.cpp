@@ -139,6 +139,7 @@ TEST_F(PauseAtRung, WhoDoesNotFollowClimbsTheLadder) {
   stage.pass(patience + Stage::rules().attempt.grace);
   ASSERT_EQ(stage.wanted<SignalProgram>().size(), 1U);
   EXPECT_FALSE(stage.wanted<SignalProgram>()[0].kill);
+  EXPECT_EQ(stage.wanted<SignalProgram>()[0].grace, Stage::rules().attempt.grace) << "the shim has to know it too";
   stage.pass(Stage::rules().attempt.grace);
   ASSERT_EQ(stage.wanted<SignalProgram>().size(), 2U);
   EXPECT_TRUE(stage.wanted<SignalProgram>()[1].kill);

@@ -70,7 +70,7 @@ TEST_F(ProgramKeepers, KillWhatOthersStartedForAProgramBeforeItCountsAsGone) {
 
 TEST_F(ProgramKeepers, LeaveAloneWhatOthersStartedWhileAProgramThatWasAskedToEndMayEnd) {
   const RunningProgram running = start("trap 'sleep 0.3; exit 3' TERM; while :; do sleep 0.01; done");
-  const net::Watch soon = loop_.after(std::chrono::milliseconds(100), [&] { keeper_.terminate(running.pid); });
+  const net::Watch soon = loop_.after(std::chrono::milliseconds(100), [&] { keeper_.terminate(running.pid, std::chrono::seconds(30)); });
   bool waited = false;
   const net::Watch later = loop_.after(std::chrono::milliseconds(1500), [&] {
     waited = runs(before_);
@@ -79,6 +79,21 @@ TEST_F(ProgramKeepers, LeaveAloneWhatOthersStartedWhileAProgramThatWasAskedToEnd
   loop_.run();
   EXPECT_TRUE(waited) << "it has the program's grace";
   EXPECT_EQ(end_->code, 3);
+  EXPECT_FALSE(runs(before_));
+}
+
+// The agent that asked for its end was killed before it could write that down.
+TEST_F(ProgramKeepers, EndWhatOutlivesAProgramThatWasAskedToEndThoughNobodySaysSo) {
+  const RunningProgram running = start("(trap '' TERM; exec sleep 1000) & trap 'exit 3' TERM; while :; do sleep 0.01; done");
+  const net::Watch soon = loop_.after(std::chrono::milliseconds(100), [&] {
+    keeper_.terminate(running.pid, std::chrono::milliseconds(500));
+  });
+  const net::Watch in_vain = loop_.after(std::chrono::seconds(30), [this] { loop_.stop(); });
+  const auto began = std::chrono::steady_clock::now();
+  loop_.run();
+  ASSERT_TRUE(end_) << "it is left running";
+  EXPECT_EQ(end_->code, 3);
+  EXPECT_GE(std::chrono::steady_clock::now() - began, std::chrono::milliseconds(600)) << "it has its grace";
   EXPECT_FALSE(runs(before_));
 }
 

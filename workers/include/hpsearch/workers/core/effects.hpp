@@ -162,6 +162,8 @@ struct SignalProgram {
   engine::AttemptKey key;
   bool kill = false;        ///< SIGKILL instead of SIGTERM.
   bool checkpoint = false;  ///< Only its first process, with its experiment's checkpoint signal.
+  /// Of SIGTERM: what of it outlives its first process for longer is killed, also when nobody says so any more.
+  engine::Duration grace{};
 };
 /// A line of JSON for whoever asked. One that was answered before, or has hung up, hears nothing; that is
 /// fine.

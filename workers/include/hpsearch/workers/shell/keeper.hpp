@@ -33,7 +33,7 @@ namespace hpsearch::workers {
 ///
 ///   answer QUESTION LINE    to whoever asked
 ///   ahead STEP LINE         to every report of a lower step, and every remark, from now on; 0 = to none
-///   signal CHECKPOINT | signal TERM | signal KILL
+///   signal CHECKPOINT | signal TERM GRACE_MS | signal KILL
 ///   drop POSITION           what the journal holds before it is not needed any more
 ///
 /// and hear "upto POSITION" when the journal has grown, and "unwritten WHY" again and again while the disk does not

@@ -2,6 +2,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -53,7 +54,8 @@ class KeeperLink {
   void answer(std::uint64_t question, std::string_view line);
   void answer_ahead(std::uint64_t below, std::string_view line);
   enum class Signal : std::uint8_t { checkpoint, terminate, kill };
-  void signal(Signal signal);
+  /// `grace`: with Signal::terminate, as ProgramKeeper::terminate has it.
+  void signal(Signal signal, std::chrono::milliseconds grace = {});
   void drop_before(std::uint64_t position);
 
  private:

@@ -74,8 +74,10 @@ class ProgramKeeper {
 
   /// Signals the program's first process only; nothing happens when it is gone.
   void notify(pid_t pid, int signal);
-  /// Signals everything of the program that began as `pid`; nothing happens when it is gone.
-  void terminate(pid_t pid);
+  /// Signals everything of the program that began as `pid`; nothing happens when it is gone. What outlives its first
+  /// process may do so for `grace` from the first of these signals on, and is killed then: who asked for its end may be
+  /// gone, and without it nobody would.
+  void terminate(pid_t pid, std::chrono::milliseconds grace);
   void kill(pid_t pid);
 
  private:
@@ -85,7 +87,7 @@ class ProgramKeeper {
     OnEnd on_end;
     bool exited = false;  ///< The first process is gone.
     int status = 0;
-    bool asked = false;  ///< SIGTERM was sent: let the rest end by itself.
+    std::optional<std::chrono::steady_clock::time_point> leave_until;  ///< SIGTERM was sent: let the rest end by itself.
     bool killing = false;
     std::int64_t sweeps = 0;
     std::optional<std::chrono::steady_clock::time_point> killed_at;  ///< When SIGKILL was sent first.
