@@ -132,7 +132,9 @@ void WorkerNode::reboot(Duration away) {
     const std::uint64_t synced = std::max(attempt->handed_in, attempt->dropped);
     if (!attempt->ended && synced < attempt->journal.size()) {
       attempt->journal.resize(synced + draw_.below(attempt->journal.size() - synced + 1));
-      promises_.ledger().forgot_behind(key, attempt->journal.empty() ? 0 : attempt->journal.back().measured);
+      if (attempt->spec.rendezvous.rank == 0) {
+        promises_.ledger().forgot_behind(key, attempt->journal.empty() ? 0 : attempt->journal.back().measured);
+      }
     }
   }
   start_again_after(away);
