@@ -1,8 +1,11 @@
 #include <benchmark/benchmark.h>
 #include <malloc.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <utility>
+#include <variant>
 
 #include "engine_search.hpp"
 #include "hpsearch/engine/base/check.hpp"
@@ -48,12 +51,52 @@ void whole_search(benchmark::State& state, bool stop_once) {
   state.SetComplexityN(state.range(0));
 }
 
+enum class Deed { report, promote, create };
+
+std::int64_t created_by(const Effects& effects) {
+  return std::count_if(effects.events.begin(), effects.events.end(),
+                       [](const Event& event) { return std::holds_alternative<TrialCreated>(event.body); });
+}
+
+/// Of what a command brought about, what cost most.
+Deed deed_of(const Effects& effects) {
+  const auto promotes = [](const Event& event) { return std::holds_alternative<TrialPromoted>(event.body); };
+  if (created_by(effects) > 0) {
+    return Deed::create;
+  }
+  return std::any_of(effects.events.begin(), effects.events.end(), promotes) ? Deed::promote : Deed::report;
+}
+
+// The steps of a whole search in which trials are created (per trial), or one is promoted and none is created, or neither:
+// each with all the events and orders that come of it. Takes in two looks at the clock per step.
+void steps_of(benchmark::State& state, Deed deed) {
+  std::int64_t items = 0;
+  for (auto _ : state) {
+    std::chrono::nanoseconds took{};
+    Search search({.trials = state.range(0)}, [&](const Effects& effects, std::chrono::nanoseconds step_took) {
+      if (deed_of(effects) == deed) {
+        took += step_took;
+        items += deed == Deed::create ? created_by(effects) : 1;
+      }
+    });
+    while (!search.over()) {
+      search.advance();
+    }
+    state.SetIterationTime(std::chrono::duration<double>(took).count());
+  }
+  state.SetItemsProcessed(items);
+  state.SetComplexityN(state.range(0));
+}
+
 void hundred_to_million(benchmark::internal::Benchmark* bench) {
   bench->ArgName("trials")->RangeMultiplier(10)->Range(100, 1'000'000)->Unit(benchmark::kMillisecond)->Complexity(benchmark::oN);
 }
 
 BENCHMARK_CAPTURE(whole_search, promotion, false)->Name("engine/step/promotion_search")->Apply(hundred_to_million);
 BENCHMARK_CAPTURE(whole_search, stopping, true)->Name("engine/step/stopping_search")->Apply(hundred_to_million);
+BENCHMARK_CAPTURE(steps_of, create, Deed::create)->Name("engine/step/create")->Apply(hundred_to_million)->UseManualTime();
+BENCHMARK_CAPTURE(steps_of, report, Deed::report)->Name("engine/step/report")->Apply(hundred_to_million)->UseManualTime();
+BENCHMARK_CAPTURE(steps_of, promote, Deed::promote)->Name("engine/step/promote")->Apply(hundred_to_million)->UseManualTime();
 
 }  // namespace
 }  // namespace hpsearch

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -48,8 +49,10 @@ inline Value search_of(const SearchShape& shape) {
 /// One search while it runs: an engine and the programs it started.
 class Search {
  public:
-  /// `after_step` is given the effects of each command.
-  explicit Search(const SearchShape& shape, std::function<void(Effects&)> after_step = nullptr)
+  /// Is given the effects of each command, and how long the engine took.
+  using AfterStep = std::function<void(Effects&, std::chrono::nanoseconds)>;
+
+  explicit Search(const SearchShape& shape, AfterStep after_step = nullptr)
       : shape_(shape),
         after_step_(std::move(after_step)),
         engine_(searchers::registry()),
@@ -103,11 +106,12 @@ class Search {
   };
 
   void step(Command command) {
+    const auto begun = after_step_ ? std::chrono::steady_clock::now() : std::chrono::steady_clock::time_point();
     const Status done = engine_.step(std::move(command), Instant::from_micros(static_cast<std::int64_t>(++steps_)), effects_);
     HPSEARCH_CHECK(done.has_value(), "the bench asks for nothing wrong");
     events_ += effects_.events.size();
     if (after_step_) {
-      after_step_(effects_);
+      after_step_(effects_, std::chrono::steady_clock::now() - begun);
     }
     for (const Order& order : effects_.orders) {
       if (const auto* launch = std::get_if<LaunchAttempt>(&order)) {
@@ -125,7 +129,7 @@ class Search {
   }
 
   SearchShape shape_;
-  std::function<void(Effects&)> after_step_;
+  AfterStep after_step_;
   Engine engine_;
   Effects effects_;
   Draw metric_;

@@ -302,6 +302,20 @@ void searcher_next(benchmark::State& state) {
   state.SetComplexityN(state.range(0));
 }
 
+// Of a trial in the middle of the first rung, which so many have reached before it.
+void searcher_verdict(benchmark::State& state) {
+  Judged judged = judged_search(experiment("async_halving", state.range(0) + 1, false), drawn_metrics(state.range(0)));
+  const TrialNumber newest(static_cast<std::uint64_t>(state.range(0)));
+  while (judged.search.start() != newest) {
+  }
+  judged.search.report(newest, Score::from_metric(0.5, engine::Goal::minimize));
+  for (auto _ : state) {
+    engine::Verdict verdict = judged.search.searcher().verdict(newest);
+    benchmark::DoNotOptimize(&verdict);
+  }
+  state.SetComplexityN(state.range(0));
+}
+
 void searcher_standing(benchmark::State& state) {
   const Judged judged = judged_search(experiment("async_halving", state.range(0) + 1, false),
                                       drawn_metrics(state.range(0)));
@@ -408,6 +422,7 @@ void whole_states(benchmark::internal::Benchmark* bench) {
 }
 
 BENCHMARK(searcher_next)->Name("searchers/asha/next")->Apply(looks);
+BENCHMARK(searcher_verdict)->Name("searchers/asha/verdict")->Apply(looks);
 BENCHMARK(searcher_standing)->Name("searchers/asha/standing")->Apply(looks);
 BENCHMARK(searcher_save)->Name("searchers/asha/save")->Apply(whole_states);
 BENCHMARK(searcher_load)->Name("searchers/asha/load")->Apply(whole_states);

@@ -1,5 +1,6 @@
 #include <benchmark/benchmark.h>
 
+#include <chrono>
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
@@ -65,7 +66,7 @@ class StoredSearch {
       group.clear();
     };
     const SearchShape shape{.trials = trials, .max_length = 64, .rungs = 3, .every_unit = true};
-    Search search(shape, [&](engine::Effects& effects) {
+    Search search(shape, [&](engine::Effects& effects, std::chrono::nanoseconds) {
       for (engine::Event& event : effects.events) {
         group.push_back(std::move(event));
       }
@@ -85,6 +86,7 @@ class StoredSearch {
 
 /// What a log of so many events says about the speed of reading it.
 void count_events(benchmark::State& state, std::uint64_t events) {
+  state.SetComplexityN(state.range(0));
   state.SetItemsProcessed(static_cast<std::int64_t>(events) * state.iterations());
   state.counters["events_per_trial"] = static_cast<double>(events) / static_cast<double>(state.range(0));
 }
@@ -139,6 +141,7 @@ void save(benchmark::State& state) {
   for (auto _ : state) {
     bytes = snapshot_of(search).size();
   }
+  state.SetComplexityN(state.range(0));
   state.SetItemsProcessed(state.range(0) * state.iterations());
   state.counters["bytes_per_trial"] = static_cast<double>(bytes) / static_cast<double>(state.range(0));
 }
@@ -161,17 +164,18 @@ void load(benchmark::State& state) {
     }
     state.ResumeTiming();
   }
+  state.SetComplexityN(state.range(0));
   state.SetItemsProcessed(state.range(0) * state.iterations());
 }
 
-void ten_thousand_to_million(benchmark::internal::Benchmark* bench) {
-  bench->ArgName("trials")->RangeMultiplier(10)->Range(10'000, 1'000'000)->Unit(benchmark::kMillisecond);
+void hundred_to_million(benchmark::internal::Benchmark* bench) {
+  bench->ArgName("trials")->RangeMultiplier(10)->Range(100, 1'000'000)->Unit(benchmark::kMillisecond)->Complexity(benchmark::oN);
 }
 
-BENCHMARK(save)->Name("engine/snapshot/save")->Apply(ten_thousand_to_million);
-BENCHMARK(load)->Name("engine/snapshot/load")->Apply(ten_thousand_to_million);
-BENCHMARK(replay)->Name("store/replay")->ArgName("trials")->Arg(10'000)->Arg(100'000)->Arg(1'000'000)->Unit(benchmark::kMillisecond)->Iterations(1)->UseRealTime();
-BENCHMARK(scan)->Name("store/scan")->ArgName("trials")->Arg(10'000)->Arg(100'000)->Arg(1'000'000)->Unit(benchmark::kMillisecond)->Iterations(1)->UseRealTime();
+BENCHMARK(save)->Name("engine/snapshot/save")->Apply(hundred_to_million);
+BENCHMARK(load)->Name("engine/snapshot/load")->Apply(hundred_to_million);
+BENCHMARK(replay)->Name("store/replay")->Apply(hundred_to_million)->Iterations(1)->UseRealTime();
+BENCHMARK(scan)->Name("store/scan")->Apply(hundred_to_million)->Iterations(1)->UseRealTime();
 
 }  // namespace
 }  // namespace hpsearch
