@@ -11,6 +11,10 @@ FAKE_PODMAN = """#!/usr/bin/python3
 import json, os, sys
 if sys.argv[1] == "version":
     sys.exit(%(version)d)
+if sys.argv[1] == "rm":
+    with open("%(folder)s/removed", "a") as file:
+        file.write(" ".join(sys.argv[2:]) + "\\n")
+    sys.exit(0)
 words, given, mounts, place = sys.argv[2:], {"PATH": "/usr/bin:/bin"}, [], "/"
 while words[0].startswith("-"):
     word = words.pop(0)
@@ -91,6 +95,16 @@ class Containers(harness.Case):
         self.assertEqual(self.cluster.wait_until_over(experiment), "COMPLETED", self.trial(experiment)["last_failure"])
         sleeper = int((self.folder / "sleeper").read_text())
         harness.wait_for(lambda: harness.start_time(sleeper) is None, "what it left to be gone")
+
+    def test_a_container_whose_client_was_killed_is_removed(self):
+        self.begin()
+        self.cluster.wait_until_over(self.submit("true", {"image": "python:3.11"}))
+        experiment = self.submit('kill -9 $$', {"image": "python:3.11"})
+        self.assertEqual(self.cluster.wait_until_over(experiment), "FAILED")
+        self.assertIn("signal 9", self.trial(experiment)["last_failure"])
+        names = [json.loads(line)["argv"] for line in (self.folder / "asked").read_text().splitlines()]
+        name = names[-1][names[-1].index("--name") + 1]
+        self.assertEqual((self.folder / "removed").read_text(), f"--force {name}\n", "of those that ended well none is left")
 
     def test_a_launch_kind_says_in_the_container_what_it_says_without(self):
         self.begin(variables=("RANK=0", "WORLD_SIZE=4"))  # The worker may itself be somebody's job.

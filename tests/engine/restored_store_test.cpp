@@ -171,6 +171,46 @@ TEST(Restored, WhatTheLostPartToldToEndIsNotJudgedByItsExit) {
   EXPECT_GT(copy.live(experiment, 0).attempt, key.attempt);
 }
 
+/// It may be saving what it has, and its exit counts as asked for whichever word it obeys.
+TEST(Restored, WhatThisLogToldToEndIsLeftToDoSo) {
+  TestCluster old;
+  old.join("a", 1);
+  const ExperimentId experiment = old.create(random_config(1, 1));
+  const AttemptKey key = old.live(experiment, 0);
+  old.report(key, 3, 1);
+  old.step(PauseExperiment{experiment});
+  const Lsn paused = old.trial(experiment, 0).live->decision->id;
+  const std::size_t kept = old.log.size();
+  old.step(CancelExperiment{experiment});
+  const Lsn canceled = old.trial(experiment, 0).live->decision->id;
+  ASSERT_GT(canceled, paused);
+
+  TestCluster copy = restored(old, kept);
+  ASSERT_EQ(fate_of(copy, "a", 1, held(key, 1, canceled)), Fate::go_on);
+  EXPECT_EQ(copy.live(experiment, 0), key);
+  copy.step(TakeReports{copy.trial(experiment, 0).live->worker, key, 2,
+                        {CheckpointReport{Units{3}, "/c/1/0/1-3", 2, 100}, ExitReport{}}});
+  EXPECT_EQ(copy.trial(experiment, 0).state, TrialState::paused);
+  EXPECT_EQ(copy.trial(experiment, 0).checkpoints->latest, "/c/1/0/1-3");
+}
+
+/// The attempt before it may be what could still come back; it is not, once this one has begun.
+TEST(Restored, WhatBeganInTheLostPartComesBackBeforeWhatWasLostEarlier) {
+  TestCluster old;
+  const WorkerId silent = old.join("b", 1);
+  const ExperimentId experiment = old.create(random_config(1, 1));
+  const AttemptKey first = old.live(experiment, 0);
+  old.step(ConfirmStart{silent, first});
+  const Instant heard = old.now;
+  old.now = old.now + Duration::seconds(4'000);
+  old.step(ExpireLeases{silent, heard, Duration::seconds(300), Duration{}});
+  old.join("a", 1);
+  const AttemptKey second = old.live(experiment, 0);
+  ASSERT_NE(first, second);
+  TestCluster copy = restored(old, old.log.size());
+  EXPECT_EQ(fate_of(copy, "a", 1, held(second, 4)), Fate::go_on) << "what it reported is gone; it is not";
+}
+
 bool fences(const Effects& effects, const AttemptKey& key) {
   return std::any_of(effects.orders.begin(), effects.orders.end(), [&key](const Order& order) {
     const auto* fence = std::get_if<FenceAttempt>(&order);

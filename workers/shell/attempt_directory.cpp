@@ -246,7 +246,7 @@ void AttemptDirectory::remove_working_files() const {
   if (!fs::exists(link, error) || fs::is_directory(fs::symlink_status(link, error))) {
     fs::remove(link, error);
   }
-  for (const fs::path& path : {process(), journal(), launch(), root_ / "agent.socket", root_ / "socket"}) {
+  for (const fs::path& path : {process(), journal(), launch(), container(), root_ / "agent.socket", root_ / "socket"}) {
     fs::remove(path, error);
   }
 }

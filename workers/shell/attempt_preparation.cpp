@@ -158,6 +158,11 @@ Result<ContainerCommand> in_container(const LaunchSpec& spec, const std::string&
     }
   }
   plan.worker_environment = machine.environment;
+  if (plan.runtime != ContainerRuntime::apptainer) {  // Whose containers are processes and nothing else.
+    if (const Status written = write_container_record(directory.container(), {plan.program, plan.name}); !written) {
+      return written.error();
+    }
+  }
   return container_command(plan);
 }
 

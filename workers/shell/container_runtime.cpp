@@ -8,17 +8,28 @@
 #include <algorithm>
 #include <cerrno>
 #include <string_view>
+#include <utility>
 #include <vector>
+
+#include "hpsearch/engine/base/text.hpp"
+#include "hpsearch/engine/base/value.hpp"
+#include "hpsearch/proto/json.hpp"
+#include "hpsearch/workers/shell/files.hpp"
 
 namespace hpsearch::workers {
 
 using engine::Errc;
 using engine::Error;
 using engine::Result;
+using engine::Status;
+using engine::Value;
 
 namespace {
 
 using Variables = std::map<std::string, std::string>;
+
+constexpr std::size_t longest_record = 64 * 1024;
+constexpr int timed_out = 124;  // timeout(1)
 
 std::string on_path(std::string_view name, const Variables& environment) {
   const auto path = environment.find("PATH");
@@ -43,9 +54,9 @@ std::vector<char*> pointers_to(std::vector<std::string>& words) {
   return pointers;
 }
 
-/// A client whose daemon hangs is none that answers.
-bool answers(const std::string& program, const Variables& environment) {
-  std::vector<std::string> words{"timeout", "20", program, "version"};
+/// The exit status; -1 when it was none, or did not come in time: a client's daemon may hang.
+int status_of(std::vector<std::string> words, const char* seconds, const Variables& environment) {
+  words.insert(words.begin(), {"timeout", "--kill-after=5", seconds});
   std::vector<std::string> variables;
   for (const auto& [name, value] : environment) {
     variables.push_back(name + "=" + value);
@@ -63,7 +74,7 @@ bool answers(const std::string& program, const Variables& environment) {
   int status = -1;
   while (started == 0 && ::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
   }
-  return started == 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  return started == 0 && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
 }  // namespace
@@ -75,7 +86,7 @@ Result<FoundRuntime> find_container_runtime(const Variables& environment) {
     if (program.empty()) {
       continue;
     }
-    if (answers(program, environment)) {
+    if (status_of({program, "version"}, "20", environment) == 0) {
       return FoundRuntime{static_cast<ContainerRuntime>(i), program};
     }
     silent += (silent.empty() ? "" : ", ") + program;
@@ -84,6 +95,37 @@ Result<FoundRuntime> find_container_runtime(const Variables& environment) {
                "environment.image: this worker's machine has no container runtime that works: " +
                    (silent.empty() ? "none of apptainer, podman and docker is on its PATH"
                                    : "`version` fails for " + silent)};
+}
+
+Status write_container_record(const std::filesystem::path& path, const ContainerRecord& record) {
+  Value::Map map;
+  map["program"] = record.program;
+  map["name"] = record.name;
+  return write_file(path, engine::compact_json(Value(std::move(map))) + "\n", false);
+}
+
+std::optional<ContainerRecord> read_container_record(const std::filesystem::path& path) {
+  const Result<std::string> text = read_file(path, longest_record);
+  const Result<Value> value = text ? proto::parse_json(*text) : Result<Value>(text.error());
+  const Value::Map* map = value ? value->as_map() : nullptr;
+  const Value* program = map != nullptr ? map->find("program") : nullptr;
+  const Value* name = map != nullptr ? map->find("name") : nullptr;
+  if (program == nullptr || program->as_text() == nullptr || name == nullptr || name->as_text() == nullptr) {
+    return std::nullopt;
+  }
+  return ContainerRecord{*program->as_text(), *name->as_text()};
+}
+
+Status remove_container(const ContainerRecord& record, const Variables& environment) {
+  if (status_of({record.program, "rm", "--force", record.name}, "60", environment) == 0) {
+    return engine::Done{};
+  }
+  // That there is none is a failure to some releases.
+  const int known = status_of({record.program, "container", "inspect", record.name}, "20", environment);
+  if (known == 0 || known == -1 || known == timed_out) {
+    return Error{Errc::unavailable, "`" + record.program + " rm --force " + record.name + "` fails"};
+  }
+  return engine::Done{};
 }
 
 }  // namespace hpsearch::workers

@@ -46,8 +46,6 @@ constexpr std::uint64_t largest_journal = std::uint64_t{256} * 1024 * 1024;
 // Of lines that a disk does not take.
 constexpr std::size_t most_unwritten = std::size_t{16} * 1024 * 1024;
 constexpr std::chrono::milliseconds again_after = 500ms;
-// Of agents that do not say it.
-constexpr std::uint64_t default_grace_ms = 30'000;
 constexpr std::uint64_t longest_grace_ms = 7ULL * 24 * 3'600 * 1'000;
 
 /// About what a record takes in memory while it is not written.
@@ -243,7 +241,8 @@ void Keeper::obey(std::string_view line) {
     } else if (which == "CHECKPOINT") {
       programs_.notify(pid_, checkpoint_signal_);
     } else {
-      const std::uint64_t grace = std::min(number(line).value_or(default_grace_ms), longest_grace_ms);
+      // Agents that do not say it kill by themselves.
+      const std::uint64_t grace = std::min(number(line).value_or(longest_grace_ms), longest_grace_ms);
       programs_.terminate(pid_, std::chrono::milliseconds(grace));
     }
   } else if (what == "drop") {

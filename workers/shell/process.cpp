@@ -337,9 +337,7 @@ void ProgramKeeper::terminate(pid_t pid, std::chrono::milliseconds grace) {
   if (found == programs_.end() || found->second.killing || found->second.exited) {
     return;
   }
-  if (!found->second.leave_until) {
-    found->second.leave_until = std::chrono::steady_clock::now() + grace;
-  }
+  found->second.leave_until = std::chrono::steady_clock::now() + grace;
   const auto all = all_processes();
   if (!all) {
     ::kill(pid, SIGTERM);  // A child that was not reaped; those it began hear of it from it, or are killed.

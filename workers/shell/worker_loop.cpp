@@ -14,6 +14,7 @@
 #include "hpsearch/workers/shell/attempt_directory.hpp"
 #include "hpsearch/workers/shell/attempt_preparation.hpp"
 #include "hpsearch/workers/shell/checkpoint_publisher.hpp"
+#include "hpsearch/workers/shell/container_runtime.hpp"
 #include "hpsearch/workers/shell/files.hpp"
 #include "hpsearch/workers/shell/object_storage.hpp"
 #include "hpsearch/workers/shell/program_log.hpp"
@@ -254,6 +255,25 @@ void WorkerLoop::hold_devices(const engine::LaunchSpec& spec, bool had_remains) 
 }
 
 template <class End>
+void WorkerLoop::settle(const End& end, bool may_leave_a_container) {
+  const auto container =
+      may_leave_a_container ? read_container_record(state_.attempt(end.key).container()) : std::nullopt;
+  if (!container) {
+    settle_devices(end);
+    return;
+  }
+  background_.run([this, end, container, variables = options_.machine.environment]() -> Background::Afterwards {
+    const Status removed = remove_container(*container, variables);
+    return [this, end, removed] {
+      if (!removed) {
+        net::log(net::Level::warning, attempt_text(end.key) + " has left a container: " + removed.error().message);
+      }
+      settle_devices(end);
+    };
+  });
+}
+
+template <class End>
 void WorkerLoop::settle_devices(const End& end) {
   settle_devices_until(end, loop_.now() + engine::Duration::millis(options_.look.settle.count()));
 }
@@ -416,9 +436,11 @@ KeeperLink& WorkerLoop::link(const AttemptKey& key) {
                                " survives SIGKILL, probably stuck in the kernel"});
   };
   handlers.on_ended = [this, key](const JournalEnded& ended) {
-    settle_devices(ProgramEnded{key, ended.by_signal, ended.code, ended.log_tail, ended.asked, ended.out_of_memory});
+    // A runtime's client that ends well has seen its container go.
+    settle(ProgramEnded{key, ended.by_signal, ended.code, ended.log_tail, ended.asked, ended.out_of_memory},
+           ended.by_signal || ended.code != 0);
   };
-  handlers.on_lost = [this, key](const std::string& why) { settle_devices(ProgramLost{key, why}); };
+  handlers.on_lost = [this, key](const std::string& why) { settle(ProgramLost{key, why}, true); };
   auto& made = links_[key];
   made = std::make_unique<KeeperLink>(loop_, state_.attempt(key), std::move(handlers));
   return *made;

@@ -36,15 +36,15 @@ std::vector<AttemptKey> give_up_missing(Step& step, const WorkerRecord& worker, 
     const AttemptPart part = *live.part_on(worker.id);
     const bool fits = part.slots->empty() || std::max_element(part.slots->begin(), part.slots->end())->number() < command.slots;
     const HeldAttempt* held = find_held(command, live.known_as());
-    if (held != nullptr && fits &&
-        (held->first_seq > part.applied_seq + 1 || (!live.knows_more && heard_from_the_lost_part(step.world(), *held)))) {
-      // Acknowledged or told once and forgotten by us: an older store was brought back. It cannot come again.
-      lose_attempt(step, key, worker.id, "this store is older than what its worker has reported", true);
-      continue;
-    }
     if (held != nullptr && fits) {
       if (!part.started && !held->waits) {
         step.happened(AttemptStarted{key, part.rank > 0 ? worker.id : WorkerId{}});  // The message that said so was lost.
+      }
+      // Acknowledged or told once and forgotten by us: an older store was brought back. It cannot come again. Whose end is
+      // decided is not judged by its exit anyway, and may be saving what it has.
+      const bool may_know_more = !live.knows_more && !is_ending(live) && heard_from_the_lost_part(step.world(), *held);
+      if (held->first_seq > part.applied_seq + 1 || may_know_more) {
+        lose_attempt(step, key, worker.id, "this store is older than what its worker has reported", true);
       }
       continue;
     }

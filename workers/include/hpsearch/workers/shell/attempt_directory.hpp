@@ -36,7 +36,7 @@ struct ProcessRecord {
 ///
 ///   spool  journal  launch  shim.log  agent.socket
 ///   ml/usercode/  ml/input/config/  ml/input/data/  ml/output/<channel>/
-///   stdout.log  stderr.log  [stdout.N.log  stderr.N.log]  params.json  process.json  [socket]  [harness/]
+///   stdout.log  stderr.log  [stdout.N.log  stderr.N.log]  params.json  process.json  [container.json]  [socket]  [harness/]
 ///   work → ml/usercode  checkpoint → ml/output/checkpoints  output → ml/output
 ///
 /// ml/ is the tree that PAI's programs know as /ml. Its usercode is a private copy of the experiment's context
@@ -61,6 +61,7 @@ class AttemptDirectory {
   [[nodiscard]] std::filesystem::path fetched() const { return root_ / "fetched"; }  ///< The one it starts from.
   [[nodiscard]] std::filesystem::path params() const { return root_ / "params.json"; }
   [[nodiscard]] std::filesystem::path process() const { return root_ / "process.json"; }
+  [[nodiscard]] std::filesystem::path container() const { return root_ / "container.json"; }  ///< Of one that may be left.
   [[nodiscard]] std::filesystem::path harness() const { return root_ / "harness"; }
   /// `process`: of those that the attempt has here, where it has one per slot.
   [[nodiscard]] std::filesystem::path log(std::string_view stream, std::uint64_t process = 0) const;

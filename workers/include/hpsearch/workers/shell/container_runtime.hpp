@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "hpsearch/engine/base/result.hpp"
@@ -18,5 +19,23 @@ struct FoundRuntime {
 /// client may be there without its daemon. unavailable: there is none; the sentence says what was tried.
 /// Cost: starts programs; call it off the loop.
 [[nodiscard]] engine::Result<FoundRuntime> find_container_runtime(const std::map<std::string, std::string>& environment);
+
+/// A container that an attempt's program was started in; enough to be rid of it after this worker has died.
+struct ContainerRecord {
+  std::string program;  ///< The runtime's file.
+  std::string name;
+
+  friend bool operator==(const ContainerRecord&, const ContainerRecord&) = default;
+};
+
+engine::Status write_container_record(const std::filesystem::path& path, const ContainerRecord& record);
+[[nodiscard]] std::optional<ContainerRecord> read_container_record(const std::filesystem::path& path);
+
+/// Ends what still runs of it and gives its file system back. `--rm` does that only where the runtime's client ends
+/// by itself: a client that was killed leaves a dead container with Podman, a living one with Docker.
+/// unavailable: it is still there, or the runtime does not answer within a minute.
+/// Cost: starts programs; call it off the loop.
+[[nodiscard]] engine::Status remove_container(const ContainerRecord& record,
+                                              const std::map<std::string, std::string>& environment);
 
 }  // namespace hpsearch::workers

@@ -100,7 +100,10 @@ class WorkerLoop {
   void look_at_devices();
   void take(const DeviceReport& report);
   void hold_devices(const engine::LaunchSpec& spec, bool had_remains = false);
-  /// The program has ended, or is lost; when its devices have let go of it too, the machine hears of it.
+  /// The program has ended, or is lost; when its container is gone and its devices have let go of it too, the machine
+  /// hears of it.
+  template <class End>
+  void settle(const End& end, bool may_leave_a_container);
   template <class End>
   void settle_devices(const End& end);
   template <class End>
