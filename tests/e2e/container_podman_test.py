@@ -1,200 +1,37 @@
-"""Trainings in real containers, by a real Podman: what they are given, that they pause, go on and outlive their agent, and that
-nothing of them is left, neither processes nor containers.
+"""Trainings in real containers, by a real Podman (real_containers.py). Skipped where none can run a container."""
 
-Skipped where no Podman can run a container. Its image is empty: it is given this machine's /usr to read.
-"""
-
-import json
-import os
-import pathlib
 import shutil
-import subprocess
-import sys
-import tarfile
-import time
 import unittest
 
 import harness
-from escape_test import survivors
-from kill_shim_test import shims
-
-IMAGE = "localhost/hpsearch-e2e:1"
-SLOTS = 2
-# A shim of Podman's own (conmon) and the runtime take their time on a busy machine.
-GRACE = ["--grace", "2"]
+from real_containers import RealContainers, Runtime
 
 
-class Podman:
-    """A Podman whose images and containers are in a folder of their own, or why there is none."""
+class Podman(Runtime):
+    program = "podman"
 
     def __init__(self, folder):
-        self.folder = folder
+        super().__init__(folder)
+        if not shutil.which("podman"):
+            self.why_not = "Podman is not installed (scripts/setup test)"
+            return
         self.variables = {"CONTAINERS_CONF": str(folder / "containers.conf"),
                           "CONTAINERS_STORAGE_CONF": str(folder / "storage.conf")}
-        self.why_not = None if shutil.which("podman") else "Podman is not installed (scripts/setup test)"
-        if self.why_not is None:
-            self.prepare()
-
-    def run(self, *words, **more):
-        return subprocess.run(["podman", *words], capture_output=True, text=True, stdin=subprocess.DEVNULL,
-                              timeout=harness.PATIENCE, env=harness.environment() | self.variables, **more)
-
-    def prepare(self):
-        (self.folder / "storage.conf").write_text(
-            f'[storage]\ndriver = "vfs"\ngraphroot = "{self.folder}/graph"\nrunroot = "{self.folder}/run"\n')
-        archive = self.folder / "image.tar"
-        with tarfile.open(archive, "w") as image:
-            for name in ("usr", "etc", "tmp", "proc", "sys", "dev", "run"):
-                place = tarfile.TarInfo(name)
-                place.type, place.mode = tarfile.DIRTYPE, 0o755
-                image.addfile(place)
-            for name in ("bin", "sbin", "lib", "lib64"):
-                link = tarfile.TarInfo(name)
-                link.type, link.linkname = tarfile.SYMTYPE, f"usr/{name}"
-                image.addfile(link)
+        (folder / "storage.conf").write_text(
+            f'[storage]\ndriver = "vfs"\ngraphroot = "{folder}/graph"\nrunroot = "{folder}/run"\n')
+        archive = self.make_archive()
         # More files and processes than it may have itself, Podman may not promise; older cgroups need another runtime.
         limits = 'default_ulimits = ["nofile=1024:1024", "nproc=1024:1024"]\n'
         for runtime in ("", '[engine]\nruntime = "runc"\n', '[engine]\nruntime = "crun"\n'):
-            (self.folder / "containers.conf").write_text(f"[containers]\n{limits}{runtime}")
-            for words in (("import", str(archive), IMAGE),
-                          ("run", "--rm", "--network=host", "--pid=host", "--volume", "/usr:/usr:ro", IMAGE, "true")):
-                done = self.run(*words)
-                if done.returncode != 0:
-                    break
-            else:
-                self.why_not = None
+            (folder / "containers.conf").write_text(f"[containers]\n{limits}{runtime}")
+            self.why_not = self.try_out(archive)
+            if self.why_not is None:
                 return
-            self.why_not = f"podman {words[0]} fails: {done.stderr.strip()[-300:]}"
-
-    def containers(self):
-        return self.run("ps", "--all", "--quiet").stdout.split()
 
 
-class RealContainers(harness.Case):
-    def setUp(self):
-        super().setUp()
-        place = self.folder / "podman"
-        place.mkdir()
-        self.podman = Podman(place)
-        if self.podman.why_not:
-            self.skipTest(self.podman.why_not)
-        # What containers mounted must go before the folder does.
-        self.addCleanup(lambda: self.podman.run("rm", "--all", "--force"))
-        self.addCleanup(self.clean_up)
-        self.cluster = harness.Cluster(self)
-        self.cluster.start_daemon()
-        self.cluster.wait_until_up()
-        self.start_worker()
-
-    def start_worker(self):
-        self.worker = self.cluster.start_worker(SLOTS, "worker", *GRACE, extra=self.podman.variables)
-
-    def kill_worker(self):
-        self.worker.popen.kill()
-        self.worker.popen.wait()
-
-    def experiment(self, searcher, program=harness.FAKE_TRAINING, fake=None, **more):
-        tree = harness.experiment(self.ledger_path, searcher, fake=fake, **more)
-        tree["entrypoint"] = ["/usr/bin/python3", "-IS", str(program)]
-        tree["environment"]["image"] = IMAGE
-        tree["bind_mounts"] = [{"host_path": "/usr", "container_path": "/usr", "read_only": True},
-                               {"host_path": str(harness.HERE), "container_path": str(harness.HERE), "read_only": True},
-                               {"host_path": str(self.folder), "container_path": str(self.folder)}]
-        return tree
-
-    def check_nothing_is_left(self):
-        harness.wait_for(lambda: not self.podman.containers(), "containers to be gone", lambda: str(self.podman.containers()))
-        alive = [line["pid"] for line in self.ledger.of("start") if harness.start_time(line["pid"]) is not None]
-        self.assertEqual(alive, [], "trainings are left")
-
-    def test_a_search_pauses_and_goes_on_in_containers(self):
-        searcher = {"name": "async_halving", "num_rungs": 3, "divisor": 2, "max_length": 8, "max_trials": 6,
-                    "max_concurrent_trials": SLOTS}
-        experiment = self.cluster.submit(self.experiment(searcher))
-        self.assertEqual(self.cluster.wait_until_over(experiment), "COMPLETED", self.cluster.trials(experiment))
-        self.judge(self.cluster, experiment, SLOTS)
-        self.assertGreater(len([line for line in self.ledger.of("end") if line["why"] == "pause"]), 0)
-        self.check_nothing_is_left()
-
-    def test_what_a_program_is_given(self):
-        data = self.folder / "data"
-        data.mkdir()
-        (data / "seen").write_text("yes\n")
-        seen = self.folder / "seen.json"
-        witness = self.folder / "witness.py"
-        witness.write_text(f"""
-import json, os, sys
-try:
-    open("/data/written", "w")
-    wrote = True
-except OSError:
-    wrote = False
-with open({str(seen)!r}, "w") as file:
-    json.dump(dict(argv=sys.argv[1:], env=dict(os.environ), root=sorted(os.listdir("/")), uid=os.getuid(), wrote=wrote,
-                   data=open("/data/seen").read(), cwd=os.getcwd(),
-                   hps=open("/ml/input/config/hyperparameters.json").read()), file)
-print('HPSEARCH {{"step": 1, "loss": 0.5}}')
-""")
-        hostile = "a 'b' $(touch /tmp/no) \"c\"\n-rf ünïcode"
-        tree = self.experiment({"name": "single", "max_length": 1}, program=witness, layout="/ml",
-                               hyperparameters={"text": hostile, "lr": 0.25})
-        tree["entrypoint"] += ["--text={text}", "--lr={lr}"]
-        tree["environment"]["environment_variables"] |= {"HOME": "/the/program's", "TOKEN": "se cret"}
-        tree["bind_mounts"].append({"host_path": str(data), "container_path": "/data", "read_only": True})
-        experiment = self.cluster.submit(tree)
-        self.assertEqual(self.cluster.wait_until_over(experiment), "COMPLETED", self.cluster.trials(experiment))
-        told = json.loads(seen.read_text())
-        self.assertEqual(told["argv"], [f"--text={hostile}", "--lr=0.25"])
-        self.assertEqual((told["data"], told["wrote"], told["uid"]), ("yes\n", False, os.getuid()))
-        self.assertEqual(json.loads(told["hps"]), {"text": hostile, "lr": "0.25"})
-        self.assertEqual((told["env"]["HOME"], told["env"]["TOKEN"]), ("/the/program's", "se cret"))
-        self.assertEqual(json.loads(told["env"]["HPSEARCH_PARAMS"]), {"text": hostile, "lr": 0.25})
-        self.assertIn("ml", told["root"])
-        self.assertNotIn("root", told["root"], "this is the machine, not the image")
-        self.assertNotIn("CONTAINERS_CONF", told["env"], "what is the worker's is not the program's")
-
-    def test_agents_come_and_go(self):
-        fake = {"STEP_SECONDS": 0.1}
-        experiment = self.cluster.submit(self.experiment(
-            {"name": "random", "max_length": 40, "max_trials": 2 * SLOTS, "max_concurrent_trials": SLOTS}, fake=fake,
-            max_restarts=0))
-        for _ in range(4):
-            known = len(self.ledger.of("step"))
-            harness.wait_for(lambda: len(self.ledger.of("step")) > known + 5 or
-                             self.cluster.state_of(experiment) != "ACTIVE", "trainings to go on")
-            self.kill_worker()
-            time.sleep(0.5)
-            self.start_worker()
-        self.assertEqual(self.cluster.wait_until_over(experiment), "COMPLETED", self.cluster.trials(experiment))
-        self.judge(self.cluster, experiment, SLOTS)
-        self.check_nothing_is_left()
-
-    def test_a_dead_shim_takes_the_container_with_it(self):
-        experiment = self.cluster.submit(self.experiment(
-            {"name": "random", "max_length": 20, "max_trials": SLOTS, "max_concurrent_trials": SLOTS},
-            fake={"STEP_SECONDS": 0.1}, max_restarts=0))
-        harness.wait_for(lambda: len(self.ledger.of("step")) > 5, "trainings to report")
-        chosen = shims(self.folder)[0]
-        self.assertIsNotNone(harness.kill_exactly(chosen, lambda: chosen in shims(self.folder)))
-        self.assertEqual(self.cluster.wait_until_over(experiment), "COMPLETED", self.cluster.trials(experiment))
-        trials = self.cluster.trials(experiment)
-        self.assertEqual(sorted((trial["attempts"], trial["restarts"]) for trial in trials), [(1, 0), (2, 0)])
-        self.judge_reports(self.cluster, experiment)
-        self.check_nothing_is_left()
-
-    def test_what_wants_to_stay_does_not(self):
-        locks = self.folder / "locks"
-        locks.mkdir()
-        tree = self.experiment({"name": "random", "max_length": 1, "max_trials": 8, "max_concurrent_trials": SLOTS},
-                               program=harness.HERE / "escaping_training.py", max_restarts=3)
-        tree["environment"]["environment_variables"] |= {"FAKE_LOCKS": str(locks), "FAKE_SLOTS": str(SLOTS)}
-        experiment = self.cluster.submit(tree)
-        self.assertEqual(self.cluster.wait_until_over(experiment), "COMPLETED", self.cluster.trials(experiment))
-        self.assertEqual(self.ledger.of("double-booked"), [])
-        self.assertEqual(self.worker.end(), 0, self.worker.said())
-        self.assertEqual(survivors(str(locks)), [])
-        print(f"{len(self.ledger.of('start'))} trainings, {len(self.ledger.of('escaped'))} escapes", file=sys.stderr)
-        self.check_nothing_is_left()
+class WithPodman(RealContainers, harness.Case):
+    def make_runtime(self, folder):
+        return Podman(folder)
 
 
 if __name__ == "__main__":
