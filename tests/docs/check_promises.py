@@ -16,6 +16,7 @@ FAULTS = re.compile(r"`hpsearch-sim` \(([a-z_, ]+)\)")
 FAULT = re.compile(r'\{Fault::(\w+), "\1"')
 CPP = re.compile(r"^(?:TYPED_)?TEST(?:_F|_P)?\(\s*(\w+)\s*,\s*(\w+)\s*\)", re.MULTILINE)
 PYTHON = re.compile(r"^ +def (test_\w+)\(", re.MULTILINE)
+SHARED = re.compile(r"^from (\w+) import", re.MULTILINE)
 
 
 def existing(tests):
@@ -23,7 +24,10 @@ def existing(tests):
     for source in tests.rglob("*.[ch]pp"):
         names |= {f"{suite}.{name}" for suite, name in CPP.findall(source.read_text())}
     for source in tests.rglob("*_test.py"):
-        names |= {f"{source.stem}.{name}" for name in PYTHON.findall(source.read_text())}
+        text = source.read_text()
+        shared = [source.parent / f"{module}.py" for module in SHARED.findall(text) if not module.endswith("_test")]
+        texts = [text, *(module.read_text() for module in shared if module.exists())]
+        names |= {f"{source.stem}.{name}" for each in texts for name in PYTHON.findall(each)}
     return names | set(FAULT.findall((tests / "simulation" / "cluster" / "faults.cpp").read_text()))
 
 
