@@ -52,6 +52,25 @@ class DeterminedPyTorch(determined_harness_test.DeterminedCase):
         last = {name: value for report in self.metrics(experiment, 0) for name, value in report["metrics"].items()}
         self.assertEqual(last["processes"], 2)
 
+    def test_pytorch_trial_on_several_nodes(self):
+        for name in ("first", "second"):
+            self.cluster.start_worker(2, name)
+        tree = self.pytorch({"name": "single", "max_length": {"batches": 24}}, resources={"slots_per_trial": 4},
+                            max_restarts=0, min_validation_period={"batches": 8}, scheduling_unit=4)
+        tree["entrypoint"] = ("python3 -m determined.launch.torch_distributed --redirects 0:1 --tee 0:1 -- "
+                              "--trial model_def:DigitsTrial")
+        experiment = self.submit(tree)
+        harness.wait_for(lambda: any("validation_loss" in report["metrics"] for report in self.metrics(experiment, 0)),
+                         "a validation", lambda: str(self.cluster.trials(experiment)))
+        self.run_cli("pause", experiment, "--server", self.cluster.http)
+        harness.wait_for(lambda: self.cluster.trials(experiment)[0]["state"] in ("PAUSED", "COMPLETED"), "it to leave",
+                         lambda: str(self.cluster.trials(experiment)))
+        self.run_cli("resume", experiment, "--server", self.cluster.http, expect=None)
+        trial, = self.expect_over(experiment)
+        self.assertEqual((trial["state"], trial["reached"], trial["restarts"]), ("COMPLETED", 24, 0), trial)
+        last = {name: value for report in self.metrics(experiment, 0) for name, value in report["metrics"].items()}
+        self.assertEqual(last["processes"], 4)
+
     def test_pytorch_trials_in_a_search(self):
         self.cluster.start_worker(2)
         experiment = self.submit(self.pytorch({"name": "adaptive_asha", "max_length": {"batches": 72}, "divisor": 3,

@@ -149,6 +149,25 @@ TEST_F(Gangs, AreNotMadeOfProgramsThatKnowNothingOfOthers) {
   EXPECT_TRUE(launched.empty());
 }
 
+/// Its processes find each other through the launcher; a Trial class of several slots is started by way of ssh.
+TEST_F(Gangs, AreMadeOfDeterminedsTorchLauncher) {
+  join("1", 2);
+  join("2", 2);
+  const auto submit_entrypoint = [this](Value entrypoint) {
+    return *step(submit(gang_config(4, 1, 1, Value::Map{{"entrypoint", std::move(entrypoint)}, {"launch", Value::Map{}}})))
+                .created;
+  };
+  experiment = submit_entrypoint("model_def:Trial");
+  EXPECT_TRUE(launched.empty());
+  step(CancelExperiment{experiment});
+  experiment = submit_entrypoint("python3 -m determined.launch.torch_distributed --trial model_def:Trial");
+  EXPECT_EQ(launched.size(), 2U);
+  step(CancelExperiment{experiment, true});
+  launched.clear();
+  experiment = submit_entrypoint(Value::List{"python3", "-m", "determined.launch.torch_distributed", "python3", "train.py"});
+  EXPECT_EQ(launched.size(), 0U) << "the first one's programs have not ended yet";
+}
+
 TEST_F(Gangs, NeedWorkersThatSayTheirAddress) {
   join("1", 2);
   cluster.join("old", 2);

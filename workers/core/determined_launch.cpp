@@ -1,7 +1,9 @@
 #include "hpsearch/workers/core/determined_launch.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
+#include <utility>
 
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/engine/config/determined.hpp"
@@ -21,6 +23,8 @@ namespace {
 
 // The kernel takes no longer variable (MAX_ARG_STRLEN), and its answer, "argument list too long", helps nobody.
 constexpr std::size_t longest_variable = 128UL * 1024 - 64;
+// An attempt has one port for itself, out of so many; below them as many again, and again, are its too.
+constexpr std::int64_t port_range = 4'000;
 
 }  // namespace
 
@@ -50,6 +54,14 @@ Status launch_in_determined_harness(const LaunchSpec& spec, const AttemptPlaces&
   launch.argv = {machine.determined_host};
   launch.environment[engine::determined_config_variable] = std::move(config);
   launch.environment["HPSEARCH_HARNESS_DIR"] = places.harness_directory;
+  if (!spec.rendezvous.addresses.empty()) {
+    const auto port = static_cast<std::int64_t>(spec.rendezvous.port);
+    Value::List addresses(spec.rendezvous.addresses.begin(), spec.rendezvous.addresses.end());
+    launch.environment[harness_nodes_variable] = engine::compact_json(
+        Value::Map{{"addresses", std::move(addresses)},
+                   {"rank", static_cast<std::int64_t>(spec.rendezvous.rank)},
+                   {"ports", Value::List{port, port - port_range, port - 2 * port_range}}});
+  }
   return engine::Done{};
 }
 

@@ -164,7 +164,7 @@ void DeterminedSession::asked(const DeterminedRequest& request, Instant now, Eff
     out.emplace_back(refusal(request.id, 401, "this is not the session of allocation " + trial_.allocation));
     return;
   }
-  if (!poll_at_ && !leaves()) {
+  if (speaks() && !poll_at_ && !leaves()) {
     poll_at_ = now + poll_every;
   }
   std::string_view path = request.path;
@@ -235,13 +235,14 @@ void DeterminedSession::about_allocation(std::string_view what, const Determined
     end_polls(out);
     out.emplace_back(good(request.id));
   } else if (what.starts_with("resources/") && what.ends_with("/rendezvous") && get) {
-    Value::Map info{{"addresses", Value::List{"127.0.0.1"}},
-                    {"rank", 0},
-                    {"slots", Value::List{static_cast<std::int64_t>(trial_.slots)}}};
+    const Value slots(static_cast<std::int64_t>(trial_.slots));
+    Value::Map info{{"addresses", Value::List(trial_.addresses.begin(), trial_.addresses.end())},
+                    {"rank", static_cast<std::int64_t>(trial_.rank)},
+                    {"slots", Value::List(trial_.addresses.size(), slots)}};
     out.emplace_back(good(request.id, Value::Map{{"rendezvousInfo", std::move(info)}}));
   } else if (post && (what == "notify_container_running" || what == "proxy_address" || what == "all_gather" ||
                       (what.starts_with("resources/") && what.ends_with("/daemon")))) {
-    // One node: whoever gathers, gathers what it brought.
+    // Only Slurm's nodes find each other in this way: whoever gathers here, gathers what it brought.
     const Result<Value> body = proto::parse_json(request.body, body_limits);
     const Value* data = body ? body->at_path("data") : nullptr;
     Value::List all;
@@ -490,6 +491,12 @@ std::string DeterminedSession::trial_text() const {
 
 /// One question at a time: answers carry no name.
 void DeterminedSession::ask(Question question, Effects& out) {
+  if (!speaks()) {
+    if (question.request) {
+      out.emplace_back(good(*question.request));
+    }
+    return;
+  }
   questions_.push_back(std::move(question));
   ask_next(out);
 }
@@ -553,7 +560,7 @@ std::string DeterminedSession::report_line(Units step, Value metrics) const {
 }
 
 void DeterminedSession::ended(Effects& out) {
-  if (at_length_) {
+  if (at_length_ && speaks()) {
     // It measured at its length and left without completing the operation: that decides, too.
     out.emplace_back(SayToWorker{report_line(length_, std::move(at_length_->metrics))});
     at_length_.reset();

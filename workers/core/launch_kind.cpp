@@ -149,13 +149,13 @@ std::optional<std::uint64_t> port_to_listen_at(const LaunchSpec& spec) {
   switch (spec.launch.kind) {
     case LaunchKind::tensorflow:
       return spec.rendezvous.port + neighbours_before(addresses, rank);
+    case LaunchKind::process:     // On several nodes these two are under the Determined harness, which meets
+    case LaunchKind::determined:  // as PyTorch does.
     case LaunchKind::pytorch:
     case LaunchKind::xgboost:
       return rank == 0 ? std::optional(spec.rendezvous.port) : std::nullopt;
-    case LaunchKind::process:
     case LaunchKind::elastic_batch:
     case LaunchKind::mpi:
-    case LaunchKind::determined:
       break;
   }
   return std::nullopt;

@@ -68,6 +68,22 @@ Status share_tree(const fs::path& from, const fs::path& to) {
   return error ? Status(file_error("cannot take the checkpoint", from, error)) : Status(Done{});
 }
 
+/// Of what the record says that the checkpoint has, or "".
+std::string first_missing(const fs::path& directory, const Value& record) {
+  const Value* resources = record.at_path("resources");
+  const Value::Map* files = resources != nullptr ? resources->as_map() : nullptr;
+  if (files == nullptr) {
+    return "";
+  }
+  for (const auto& [name, size] : *files) {
+    std::error_code error;
+    if (!fs::exists(directory / name, error)) {
+      return name;
+    }
+  }
+  return "";
+}
+
 }  // namespace
 
 Status HarnessFiles::make(const std::string& cluster) const {
@@ -115,6 +131,10 @@ Status HarnessFiles::take(const std::string& uuid, const Value& record) {
   std::error_code error;
   if (!fs::is_directory(from, error)) {
     return Error{Errc::not_found, "there is no checkpoint " + uuid + " in the storage it was given"};
+  }
+  if (const std::string missing = first_missing(from, record); !missing.empty()) {
+    return Error{Errc::not_found, "the checkpoint " + uuid + " has no " + missing +
+                                      " on this node: what other nodes write (shard=True) does not come here"};
   }
   // What an earlier one left that the worker could not take.
   for (fs::directory_iterator at(checkpoint_, error), end; !error && at != end; at.increment(error)) {

@@ -23,6 +23,7 @@
 #include "hpsearch/engine/config/determined.hpp"
 #include "hpsearch/proto/json.hpp"
 #include "hpsearch/workers/core/determined_config.hpp"
+#include "hpsearch/workers/core/determined_launch.hpp"
 #include "hpsearch/workers/core/program_message.hpp"
 #include "hpsearch/workers/determined/bind_mounts.hpp"
 #include "hpsearch/workers/determined/private_root.hpp"
@@ -161,7 +162,13 @@ Status HarnessHost::read_trial() {
   }
   trial_.length = Units{length};
   trial_.unit = variable("HPSEARCH_UNIT");
+  if (const Status read = read_nodes(); !read) {
+    return read;
+  }
   trial_.allocation = "trial-" + std::to_string(trial_.trial) + "." + std::to_string(trial_.run);
+  if (trial_.rank > 0) {
+    trial_.allocation += "." + std::to_string(trial_.rank);  // The harness has files of that name in /tmp.
+  }
   trial_.token = random_token();
   if (trial_.token.empty()) {
     return Error{Errc::unavailable, "the kernel gives no random bytes"};
@@ -170,7 +177,7 @@ Status HarnessHost::read_trial() {
   trial_.slots = devices && devices->as_list() != nullptr ? devices->as_list()->size() : 0;
   const Value* wanted = trial_.config.at_path("resources.slots_per_trial");
   if (trial_.slots == 0 && wanted != nullptr && wanted->number_or(0) > 1) {
-    trial_.slots = static_cast<std::uint64_t>(wanted->number_or(0));  // Processes on the processors.
+    trial_.slots = static_cast<std::uint64_t>(wanted->number_or(0)) / trial_.addresses.size();  // Processes on the processors.
   }
 
   files_.emplace(variable("HPSEARCH_HARNESS_DIR"), variable("HPSEARCH_CHECKPOINT_DIR"),
@@ -187,7 +194,40 @@ Status HarnessHost::read_trial() {
   return Done{};
 }
 
+/// Where the attempt is, if on several nodes: equal parts on each.
+Status HarnessHost::read_nodes() {
+  if (variable(harness_nodes_variable).empty()) {
+    return Done{};
+  }
+  const Result<Value> nodes = proto::parse_json(variable(harness_nodes_variable));
+  const Value* addresses = nodes ? nodes->at_path("addresses") : nullptr;
+  const Value* rank = nodes ? nodes->at_path("rank") : nullptr;
+  const Value* ports = nodes ? nodes->at_path("ports") : nullptr;
+  const Value::List* list = addresses != nullptr ? addresses->as_list() : nullptr;
+  const Value::List* numbers = ports != nullptr ? ports->as_list() : nullptr;
+  const bool well = list != nullptr && numbers != nullptr && rank != nullptr && rank->as_integer() != nullptr &&
+                    *rank->as_integer() >= 0 && *rank->as_integer() < static_cast<std::int64_t>(list->size()) &&
+                    std::all_of(list->begin(), list->end(), [](const Value& each) { return each.as_text() != nullptr; }) &&
+                    std::all_of(numbers->begin(), numbers->end(), [](const Value& each) { return each.is_number(); });
+  if (!well) {
+    return Error{Errc::bad_request, std::string(harness_nodes_variable) + " is " + variable(harness_nodes_variable) +
+                                        "; it must name addresses, a rank among them and ports"};
+  }
+  trial_.addresses.clear();
+  for (const Value& address : *list) {
+    trial_.addresses.push_back(*address.as_text());
+  }
+  trial_.rank = static_cast<std::uint64_t>(*rank->as_integer());
+  for (const Value& port : *numbers) {
+    ports_.push_back(engine::compact_json(port));
+  }
+  return Done{};
+}
+
 Status HarnessHost::connect() {
+  if (trial_.rank > 0) {
+    return Done{};  // Nobody asks what is said there.
+  }
   Result<Descriptor> worker = connect_locally(variable("HPSEARCH_SOCKET"));
   if (!worker) {
     return Error{worker.error().code, "HPSEARCH_SOCKET: " + worker.error().message};
@@ -282,7 +322,7 @@ HarnessHost::Environment HarnessHost::harness_environment() const {
   variables["DET_SEGMENT_ENABLED"] = "false";
   variables["DET_SKIP_PIP_INSTALL"] = "1";
   variables["DET_WORKDIR"] = std::filesystem::current_path().string();
-  if (variables["DET_SLOT_IDS"] == "[]" && trial_.slots > 1) {
+  if (variables["DET_SLOT_IDS"] == "[]" && (trial_.slots > 1 || trial_.addresses.size() > 1)) {
     Value::List slots;
     for (std::uint64_t slot = 0; slot < trial_.slots; ++slot) {
       slots.emplace_back(static_cast<std::int64_t>(slot));
@@ -301,9 +341,9 @@ HarnessHost::Environment HarnessHost::harness_environment() const {
   // Trials of several processes on one machine must not meet on the harness's built-in ports.
   const std::array<const char*, 3> port_variables{"C10D_PORT", "INTER_TRAIN_PROCESS_COMM_PORT_1",
                                                   "INTER_TRAIN_PROCESS_COMM_PORT_2"};
-  if (trial_.slots > 1) {
-    const std::vector<std::string> ports = free_ports(port_variables.size());
-    for (std::size_t i = 0; i < ports.size(); ++i) {
+  if (trial_.addresses.size() > 1 || trial_.slots > 1) {
+    const std::vector<std::string> ports = trial_.addresses.size() > 1 ? ports_ : free_ports(port_variables.size());
+    for (std::size_t i = 0; i < std::min(ports.size(), port_variables.size()); ++i) {
       at_least(port_variables[i], ports[i]);
     }
   }

@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::string_view own_module = "-m determined.";
 constexpr std::string_view own_package = "determined.";
+constexpr std::string_view torch_launcher = "determined.launch.torch_distributed";
 
 }  // namespace
 
@@ -37,6 +38,16 @@ bool wants_determined_harness(const Entrypoint& entrypoint, const Value* launch)
   const auto& words = std::get<std::vector<std::string>>(entrypoint.command);
   const auto flag = std::find(words.begin(), words.end(), "-m");
   return flag != words.end() && flag + 1 != words.end() && (flag + 1)->starts_with(own_package);
+}
+
+bool meets_by_torch_distributed(const Entrypoint& entrypoint) noexcept {
+  if (const auto* line = std::get_if<std::string>(&entrypoint.command)) {
+    const std::size_t at = line->find(torch_launcher);
+    return at != std::string::npos && std::string_view(*line).substr(0, at).ends_with("-m ");
+  }
+  const auto& words = std::get<std::vector<std::string>>(entrypoint.command);
+  const auto flag = std::find(words.begin(), words.end(), "-m");
+  return flag != words.end() && flag + 1 != words.end() && *(flag + 1) == torch_launcher;
 }
 
 bool wants_determined_harness(const ExperimentConfig& config) noexcept {

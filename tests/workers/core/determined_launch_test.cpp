@@ -62,6 +62,18 @@ TEST(DeterminedLaunch, SaysWhatIsMissing) {
   EXPECT_NE(problem_of(spec_with(large), machine()).find("in one variable of at most 131008"), std::string::npos);
 }
 
+TEST(DeterminedLaunch, SaysWhereItsOtherNodesAre) {
+  LaunchSpec spec = spec_with("{}");
+  engine::Result<Launch> launch = plan_launch(spec, places(), machine());
+  ASSERT_TRUE(launch) << launch.error().message;
+  EXPECT_FALSE(launch->environment.contains(harness_nodes_variable));
+  spec.rendezvous = {1, {"10.0.0.1", "10.0.0.2"}, 23'500};
+  launch = plan_launch(spec, places(), machine());
+  ASSERT_TRUE(launch) << launch.error().message;
+  EXPECT_EQ(launch->environment.at(harness_nodes_variable),
+            R"({"addresses":["10.0.0.1","10.0.0.2"],"ports":[23500,19500,15500],"rank":1})");
+}
+
 TEST(DeterminedLaunch, LeavesOtherProgramsAlone) {
   LaunchSpec spec;
   spec.entrypoint.command = std::vector<std::string>{"train"};

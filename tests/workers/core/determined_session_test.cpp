@@ -110,6 +110,28 @@ std::string metrics_body(const std::string& group, int steps, const std::string&
          R"(,"batchMetrics":[{"loss":1}]},"stepsCompleted":)" + std::to_string(steps) + "}}";
 }
 
+/// On another node than the chief's, of two with two slots each.
+TEST(DeterminedMember, IsToldWhereEverybodyIsAndSaysNothing) {
+  DeterminedTrial trial = small_trial();
+  trial.addresses = {"10.0.0.1", "10.0.0.2"};
+  trial.rank = 1;
+  trial.slots = 2;
+  Conversation talk(trial);
+  talk.ask("GET", "allocations/trial-7.2/resources/r/rendezvous");
+  EXPECT_EQ(talk.happened(),
+            "reply 1: 200 {\"rendezvousInfo\":{\"addresses\":[\"10.0.0.1\",\"10.0.0.2\"],\"rank\":1,\"slots\":[2,2]}}\n");
+  talk.ask("POST", "trials/7/progress", "2");
+  talk.ask("POST", "trials/7/metrics", metrics_body("training", 2, R"({"loss":1})"));
+  EXPECT_EQ(talk.happened(), "reply 2: 200 {}\nreply 3: 200 {}\n");
+  talk.ask("GET", "allocations/trial-7.2/signals/preemption", "", "60");
+  talk.pass(Duration::seconds(59));
+  EXPECT_EQ(talk.happened(), "") << "its worker is not asked";
+  talk.pass(Duration::seconds(1));
+  EXPECT_EQ(talk.happened(), "reply 4: 200 {\"preempt\":false}\n");
+  talk.end();
+  EXPECT_EQ(talk.happened(), "");
+}
+
 TEST(DeterminedSession, CompletesAnOperationWhenTheSearcherHasDecided) {
   Conversation talk;
   talk.ask("GET", "trials/7/searcher/operation");

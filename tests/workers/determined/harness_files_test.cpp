@@ -54,6 +54,14 @@ TEST_F(HarnessFilesTest, KeepsOnlyTheNewestForTheHarness) {
   EXPECT_FALSE(files_.take("c", Value::Map{})) << "there is no such checkpoint";
 }
 
+TEST_F(HarnessFilesTest, TakesNoCheckpointOfWhichOtherNodesHaveAPart) {
+  scratch_.write("harness/storage/a/rank0/x", "1");
+  const Value::Map resources{{"rank0/", 0}, {"rank0/x", 1}, {"rank1/x", 1}};
+  const engine::Status taken = files_.take("a", Value::Map{{"uuid", "a"}, {"resources", resources}});
+  ASSERT_FALSE(taken);
+  EXPECT_NE(taken.error().message.find("a has no rank1/x on this node"), std::string::npos) << taken.error().message;
+}
+
 TEST_F(HarnessFilesTest, LendsWhatAnotherKindOfProgramLeft) {
   scratch_.write("published/weights", "w");
   const engine::Result<Value> lent = files_.lend(scratch_.path("published"));

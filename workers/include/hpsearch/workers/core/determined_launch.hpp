@@ -6,6 +6,10 @@
 
 namespace hpsearch::workers {
 
+/// In which an attempt on several workers says where its harnesses are: {"addresses": [by rank], "rank", "ports": [of
+/// PyTorch's store, and two for the harness itself]}, the ports on rank 0's machine.
+inline constexpr const char* harness_nodes_variable = "HPSEARCH_HARNESS_NODES";
+
 /// The trial's program is written for the Determined harness; hpsearch-determined runs it.
 [[nodiscard]] bool wants_determined_harness(const engine::LaunchSpec& spec);
 

@@ -29,7 +29,9 @@ struct DeterminedTrial {
   engine::Value hparams;
   engine::Units length{1};      ///< Where to train first, in the experiment's unit.
   std::string unit = "batches";
-  std::uint64_t slots = 0;      ///< As the harness counts: devices, or processes to start on the processors.
+  std::uint64_t slots = 0;      ///< As the harness counts: devices, or processes to start on the processors. Of each node.
+  std::vector<std::string> addresses{"127.0.0.1"};  ///< Of its nodes, by rank.
+  std::uint64_t rank = 0;       ///< This node's.
   engine::Value latest_checkpoint;  ///< As CheckpointToTake::record once was; null on a fresh start.
 };
 
@@ -78,6 +80,9 @@ using DeterminedEffect =
 /// The searcher's operations are lengths: completing one is the report at that length, which is answered when
 /// the searcher has decided; "continue" makes the next operation, "pause" and "stop" say that there is none.
 /// Both also preempt: the worker is asked once a second whether it wants the harness to leave.
+///
+/// Of a trial on several nodes there is one session on each. What is reported, asked and saved passes through the
+/// harness's chief, which is on the node with rank 0; the others are told where everybody is, and say nothing.
 ///
 /// Units:   operations are in the experiment's unit, the harness's own steps in batches (DeterminedSteps).
 /// Owns:    values only; no socket, file or clock.
@@ -141,6 +146,7 @@ class DeterminedSession {
   void end_polls(Effects& out);
   [[nodiscard]] std::string report_line(engine::Units step, engine::Value metrics) const;
   [[nodiscard]] bool leaves() const noexcept { return told_ || preempted_; }
+  [[nodiscard]] bool speaks() const noexcept { return trial_.rank == 0; }
 
   DeterminedTrial trial_;
   std::string metric_;

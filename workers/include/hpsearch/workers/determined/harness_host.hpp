@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "hpsearch/engine/base/result.hpp"
 #include "hpsearch/net/http.hpp"
@@ -43,6 +44,7 @@ class HarnessHost {
 
  private:
   [[nodiscard]] engine::Status read_trial();
+  [[nodiscard]] engine::Status read_nodes();
   [[nodiscard]] engine::Status connect();
   [[nodiscard]] engine::Status listen();
   [[nodiscard]] engine::Status launch();
@@ -65,6 +67,7 @@ class HarnessHost {
   Environment environment_;
   OnEnd on_end_;
   DeterminedTrial trial_;
+  std::vector<std::string> ports_;  ///< Where its nodes meet, if there are several.
   std::optional<HarnessFiles> files_;
   std::optional<DeterminedSession> session_;
   std::unique_ptr<net::HttpServer> server_;
