@@ -154,18 +154,20 @@ TEST_F(Gangs, AreMadeOfDeterminedsTorchLauncher) {
   join("1", 2);
   join("2", 2);
   const auto submit_entrypoint = [this](Value entrypoint) {
-    return *step(submit(gang_config(4, 1, 1, Value::Map{{"entrypoint", std::move(entrypoint)}, {"launch", Value::Map{}}})))
-                .created;
+    Value::Map config = *gang_config(4, 1, 1, Value::Map{{"launch", Value::Map{}}}).as_map();
+    config["entrypoint"] = std::move(entrypoint);
+    return *step(submit(Value(std::move(config)))).created;
   };
-  experiment = submit_entrypoint("model_def:Trial");
+  step(CancelExperiment{submit_entrypoint("model_def:Trial")});
   EXPECT_TRUE(launched.empty());
-  step(CancelExperiment{experiment});
-  experiment = submit_entrypoint("python3 -m determined.launch.torch_distributed --trial model_def:Trial");
-  EXPECT_EQ(launched.size(), 2U);
-  step(CancelExperiment{experiment, true});
-  launched.clear();
+  step(CancelExperiment{submit_entrypoint(Value::List{"python3", "-m", "determined.launch.horovod", "train.py"})});
+  EXPECT_TRUE(launched.empty());
   experiment = submit_entrypoint(Value::List{"python3", "-m", "determined.launch.torch_distributed", "python3", "train.py"});
-  EXPECT_EQ(launched.size(), 0U) << "the first one's programs have not ended yet";
+  EXPECT_EQ(launched.size(), 2U);
+  join("3", 2);
+  join("4", 2);
+  submit_entrypoint("python3 -m determined.launch.torch_distributed --trial model_def:Trial");
+  EXPECT_EQ(launched.size(), 4U);
 }
 
 TEST_F(Gangs, NeedWorkersThatSayTheirAddress) {
