@@ -43,6 +43,10 @@ class Docker(Runtime):
         if self.daemon is not None and self.daemon.poll() is None:
             self.daemon.terminate()
             self.daemon.wait(60)
+        mounted = [line.split()[1] for line in pathlib.Path("/proc/self/mounts").read_text().splitlines()]
+        for place in reversed(mounted):
+            if place.startswith(f"{self.folder}/"):
+                subprocess.run(["umount", "--lazy", place], check=False)
 
 
 class WithDocker(RealContainers, harness.Case):

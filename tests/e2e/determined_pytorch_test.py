@@ -56,18 +56,22 @@ class DeterminedPyTorch(determined_harness_test.DeterminedCase):
         for name in ("first", "second"):
             self.cluster.start_worker(2, name)
         tree = self.pytorch({"name": "single", "max_length": {"batches": 24}}, resources={"slots_per_trial": 4},
-                            max_restarts=0, min_validation_period={"batches": 8}, scheduling_unit=4)
+                            max_restarts=0, min_validation_period={"batches": 8}, scheduling_unit=4,
+                            variables={"TEST_BATCH_SECONDS": "0.5"})
         tree["entrypoint"] = ("python3 -m determined.launch.torch_distributed --redirects 0:1 --tee 0:1 -- "
                               "--trial model_def:DigitsTrial")
         experiment = self.submit(tree)
-        harness.wait_for(lambda: any("validation_loss" in report["metrics"] for report in self.metrics(experiment, 0)),
+        harness.wait_for(lambda: self.cluster.trials(experiment) and
+                         any("validation_loss" in report["metrics"] for report in self.metrics(experiment, 0)),
                          "a validation", lambda: str(self.cluster.trials(experiment)))
         self.run_cli("pause", experiment, "--server", self.cluster.http)
-        harness.wait_for(lambda: self.cluster.trials(experiment)[0]["state"] in ("PAUSED", "COMPLETED"), "it to leave",
+        harness.wait_for(lambda: self.cluster.trials(experiment)[0]["state"] == "PAUSED", "it to leave",
                          lambda: str(self.cluster.trials(experiment)))
-        self.run_cli("resume", experiment, "--server", self.cluster.http, expect=None)
+        self.assertGreater(self.cluster.trials(experiment)[0]["checkpoint_step"], 0)
+        self.run_cli("resume", experiment, "--server", self.cluster.http)
         trial, = self.expect_over(experiment)
-        self.assertEqual((trial["state"], trial["reached"], trial["restarts"]), ("COMPLETED", 24, 0), trial)
+        self.assertEqual((trial["state"], trial["reached"], trial["attempts"], trial["restarts"]), ("COMPLETED", 24, 2, 0),
+                         trial)
         last = {name: value for report in self.metrics(experiment, 0) for name, value in report["metrics"].items()}
         self.assertEqual(last["processes"], 4)
 

@@ -1,5 +1,8 @@
 """An MNIST-style PyTorchTrial on a few hundred made-up digits: four blobs in 8x8 pixels, told apart by a small net."""
 
+import os
+import time
+
 import torch
 from torch import nn
 
@@ -32,6 +35,7 @@ class DigitsTrial(pytorch.PyTorchTrial):
         return pytorch.DataLoader(digits(64, 2), batch_size=self.context.get_per_slot_batch_size())
 
     def train_batch(self, batch, epoch_idx, batch_idx):
+        time.sleep(float(os.environ.get("TEST_BATCH_SECONDS", "0")))
         images, labels = batch
         loss = nn.functional.cross_entropy(self.model(images), labels)
         self.context.backward(loss)
