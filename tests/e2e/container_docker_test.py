@@ -30,19 +30,25 @@ class Docker(Runtime):
                 ["dockerd", "--data-root", folder / "data", "--exec-root", folder / "exec", "--host",
                  self.variables["DOCKER_HOST"], "--pidfile", folder / "pid", "--iptables=false", "--bridge=none",
                  "--storage-driver=vfs"], stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+
+    def begin(self):
+        """Waits for the daemon and tries it out."""
         try:
             harness.wait_for(lambda: self.daemon.poll() is not None or self.run("version").returncode == 0,
                              "dockerd to answer", patience=60)
         except AssertionError as error:
             self.why_not = str(error)
             return
-        said = (folder / "log").read_text(errors="replace")[-300:]
+        said = (self.folder / "log").read_text(errors="replace")[-300:]
         self.why_not = f"dockerd has ended: {said}" if self.daemon.poll() is not None else self.try_out(self.make_archive())
 
     def end(self):
         if self.daemon is not None and self.daemon.poll() is None:
             self.daemon.terminate()
-            self.daemon.wait(60)
+            try:
+                self.daemon.wait(60)
+            except subprocess.TimeoutExpired:
+                self.daemon.kill()
         mounted = [line.split()[1] for line in pathlib.Path("/proc/self/mounts").read_text().splitlines()]
         for place in reversed(mounted):
             if place.startswith(f"{self.folder}/"):
@@ -53,6 +59,8 @@ class WithDocker(RealContainers, harness.Case):
     def make_runtime(self, folder):
         runtime = Docker(folder)
         self.addCleanup(runtime.end)
+        if runtime.why_not is None:
+            runtime.begin()
         return runtime
 
 

@@ -58,7 +58,10 @@ class Runtime:
         return None
 
     def containers(self):
-        return self.run("ps", "--all", "--quiet").stdout.split()
+        done = self.run("ps", "--all", "--quiet")
+        if done.returncode != 0:
+            raise AssertionError(f"{self.program} ps fails: {done.stderr}")
+        return done.stdout.split()
 
 
 class RealContainers:
@@ -169,7 +172,7 @@ print('HPSEARCH {{"step": 1, "loss": 0.5}}')
 
     def test_a_dead_shim_takes_the_container_with_it(self):
         experiment = self.cluster.submit(self.experiment(
-            {"name": "random", "max_length": 20, "max_trials": SLOTS, "max_concurrent_trials": SLOTS},
+            {"name": "random", "max_length": 60, "max_trials": SLOTS, "max_concurrent_trials": SLOTS},
             fake={"STEP_SECONDS": 0.1}, max_restarts=0))
         harness.wait_for(lambda: len(self.ledger.of("step")) > 5, "trainings to report")
         chosen = shims(self.folder)[0]

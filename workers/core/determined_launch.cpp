@@ -23,13 +23,18 @@ namespace {
 
 // The kernel takes no longer variable (MAX_ARG_STRLEN), and its answer, "argument list too long", helps nobody.
 constexpr std::size_t longest_variable = 128UL * 1024 - 64;
-// An attempt has one port for itself, out of so many; below them as many again, and again, are its too.
-constexpr std::int64_t port_range = 4'000;
+// An attempt has one port for itself, out of so many.
+constexpr std::uint64_t port_range = 4'000;
 
 }  // namespace
 
 bool wants_determined_harness(const LaunchSpec& spec) {
   return spec.environment_variables.contains(engine::determined_config_variable);
+}
+
+std::vector<std::uint64_t> harness_ports(const LaunchSpec& spec) {
+  const std::uint64_t port = spec.rendezvous.port;
+  return {port, port - port_range, port - 2 * port_range};
 }
 
 Status launch_in_determined_harness(const LaunchSpec& spec, const AttemptPlaces& places,
@@ -55,12 +60,15 @@ Status launch_in_determined_harness(const LaunchSpec& spec, const AttemptPlaces&
   launch.environment[engine::determined_config_variable] = std::move(config);
   launch.environment["HPSEARCH_HARNESS_DIR"] = places.harness_directory;
   if (!spec.rendezvous.addresses.empty()) {
-    const auto port = static_cast<std::int64_t>(spec.rendezvous.port);
+    Value::List ports;
+    for (const std::uint64_t port : harness_ports(spec)) {
+      ports.emplace_back(static_cast<std::int64_t>(port));
+    }
     Value::List addresses(spec.rendezvous.addresses.begin(), spec.rendezvous.addresses.end());
     launch.environment[harness_nodes_variable] = engine::compact_json(
         Value::Map{{"addresses", std::move(addresses)},
                    {"rank", static_cast<std::int64_t>(spec.rendezvous.rank)},
-                   {"ports", Value::List{port, port - port_range, port - 2 * port_range}}});
+                   {"ports", std::move(ports)}});
   }
   return engine::Done{};
 }

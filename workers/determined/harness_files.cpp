@@ -76,8 +76,10 @@ std::string first_missing(const fs::path& directory, const Value& record) {
     return "";
   }
   for (const auto& [name, size] : *files) {
+    // Links may lead to places that only the harness sees.
+    const std::string_view entry = std::string_view(name).substr(0, name.size() - (name.ends_with('/') ? 1 : 0));
     std::error_code error;
-    if (!fs::exists(directory / name, error)) {
+    if (fs::symlink_status(directory / entry, error).type() == fs::file_type::not_found) {
       return name;
     }
   }

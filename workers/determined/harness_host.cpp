@@ -276,6 +276,15 @@ void HarnessHost::become_harness() const {
         ", which it needs for itself alone, in a private mount namespace; " + entered.error().message);
     ::_exit(exit_failed);
   }
+  if (trial_.rank > 0) {
+    // What is written here no other node would see; a checkpoint of which each writes a part is refused so.
+    const Value::List only_read{Value::Map{
+        {"host_path", files_->storage().string()}, {"container_path", determined_storage_path}, {"read_only", true}}};
+    if (const Status made = make_bind_mounts(Value(only_read), directory); !made) {
+      say(made.error().message);
+      ::_exit(exit_failed);
+    }
+  }
   if (const Value* mounts = trial_.config.at_path("bind_mounts")) {
     if (const Status made = make_bind_mounts(*mounts, directory); !made) {
       say(made.error().message);

@@ -9,6 +9,7 @@
 #include <exception>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "hpsearch/engine/base/sha256.hpp"
 #include "hpsearch/engine/config/remote_storage.hpp"
@@ -300,20 +301,24 @@ Status prepare(const LaunchSpec& asked, const AttemptDirectory& directory, const
 }  // namespace
 
 Status meeting_port_is_free(const LaunchSpec& spec) {
-  const std::optional<std::uint64_t> port = port_to_listen_at(spec);
-  if (!port) {
+  const std::optional<std::uint64_t> meeting = port_to_listen_at(spec);
+  if (!meeting) {
     return engine::Done{};
   }
-  const Descriptor probe(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  const int reuse = 1;  // Connections that ended a moment ago are in nobody's way.
-  sockaddr_in at{};
-  at.sin_family = AF_INET;
-  at.sin_port = htons(static_cast<std::uint16_t>(*port));
-  const bool is_free = !probe || ::setsockopt(probe.get(), SOL_SOCKET, SO_REUSEADDR, &reuse, sizeof reuse) != 0 ||
-                       ::bind(probe.get(), reinterpret_cast<const sockaddr*>(&at), sizeof at) == 0 || errno != EADDRINUSE;
-  return is_free ? Status(engine::Done{})
-                 : Status(Error{Errc::unavailable, "port " + std::to_string(*port) +
-                                                       ", at which its processes were to meet, is in use on this machine"});
+  for (const std::uint64_t port : wants_determined_harness(spec) ? harness_ports(spec) : std::vector{*meeting}) {
+    const Descriptor probe(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    const int reuse = 1;  // Connections that ended a moment ago are in nobody's way.
+    sockaddr_in at{};
+    at.sin_family = AF_INET;
+    at.sin_port = htons(static_cast<std::uint16_t>(port));
+    const bool is_free = !probe || ::setsockopt(probe.get(), SOL_SOCKET, SO_REUSEADDR, &reuse, sizeof reuse) != 0 ||
+                         ::bind(probe.get(), reinterpret_cast<const sockaddr*>(&at), sizeof at) == 0 || errno != EADDRINUSE;
+    if (!is_free) {
+      return Error{Errc::unavailable,
+                   "port " + std::to_string(port) + ", at which its processes were to meet, is in use on this machine"};
+    }
+  }
+  return engine::Done{};
 }
 
 Prepared prepare_attempt(const LaunchSpec& spec, const AttemptDirectory& directory, const LentMachine& machine,

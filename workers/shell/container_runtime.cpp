@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <string_view>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -29,7 +30,7 @@ namespace {
 using Variables = std::map<std::string, std::string>;
 
 constexpr std::size_t longest_record = 64 * 1024;
-constexpr int timed_out = 124;  // timeout(1)
+constexpr std::chrono::milliseconds try_again_after{500};
 
 std::string on_path(std::string_view name, const Variables& environment) {
   const auto path = environment.find("PATH");
@@ -56,7 +57,7 @@ std::vector<char*> pointers_to(std::vector<std::string>& words) {
 
 /// The exit status; -1 when it was none, or did not come in time: a client's daemon may hang.
 int status_of(std::vector<std::string> words, const char* seconds, const Variables& environment) {
-  words.insert(words.begin(), {"timeout", "--kill-after=5", seconds});
+  words.insert(words.begin(), {"timeout", "-k", "5", seconds});
   std::vector<std::string> variables;
   for (const auto& [name, value] : environment) {
     variables.push_back(name + "=" + value);
@@ -116,16 +117,22 @@ std::optional<ContainerRecord> read_container_record(const std::filesystem::path
   return ContainerRecord{*program->as_text(), *name->as_text()};
 }
 
-Status remove_container(const ContainerRecord& record, const Variables& environment) {
-  if (status_of({record.program, "rm", "--force", record.name}, "60", environment) == 0) {
-    return engine::Done{};
+Status remove_container(const ContainerRecord& record, const Variables& environment, std::chrono::milliseconds patience) {
+  const auto until = std::chrono::steady_clock::now() + patience;
+  for (;;) {
+    if (status_of({record.program, "rm", "--force", record.name}, "60", environment) == 0) {
+      return engine::Done{};
+    }
+    // That there is none is a failure to some releases, and so is that it is being removed, or that nobody answers.
+    if (status_of({record.program, "container", "inspect", record.name}, "20", environment) != 0 &&
+        status_of({record.program, "version"}, "20", environment) == 0) {
+      return engine::Done{};
+    }
+    if (std::chrono::steady_clock::now() >= until) {
+      return Error{Errc::unavailable, "`" + record.program + " rm --force " + record.name + "` fails"};
+    }
+    std::this_thread::sleep_for(try_again_after);
   }
-  // That there is none is a failure to some releases.
-  const int known = status_of({record.program, "container", "inspect", record.name}, "20", environment);
-  if (known == 0 || known == -1 || known == timed_out) {
-    return Error{Errc::unavailable, "`" + record.program + " rm --force " + record.name + "` fails"};
-  }
-  return engine::Done{};
 }
 
 }  // namespace hpsearch::workers

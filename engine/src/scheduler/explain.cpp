@@ -69,7 +69,7 @@ std::string lack_of_workers(const ExperimentRecord& record, const std::map<Worke
   if (wanted.single_node) {
     return need + "; resources.is_single_node keeps it on one";
   }
-  if (!spans_workers(record.config.launch)) {
+  if (!may_span_workers(record.config)) {
     return need + "; it can have several workers when launch.kind says how its processes find each other (it is " +
            std::string(name_of(record.config.launch.kind)) + ")";
   }

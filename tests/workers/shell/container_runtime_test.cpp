@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <filesystem>
 #include <map>
 #include <string>
@@ -11,16 +12,27 @@
 namespace hpsearch::workers::test {
 namespace {
 
-/// A runtime that takes down what it is asked, and answers as it is told.
+/// A runtime that takes down what it is asked, and answers as it is told: with these statuses.
+struct Answers {
+  int rm = 0;
+  int inspect = 0;
+  int version = 0;
+  int rm_later = rm;  ///< From the second time on.
+};
+
 class FakeRuntime {
  public:
-  FakeRuntime(int rm, int inspect) {
-    write_text(program(), "#!/bin/sh\necho \"$WHOSE $*\" >> " + asked_file().string() + "\ncase $1 in rm) exit " +
-                              std::to_string(rm) + ";; *) exit " + std::to_string(inspect) + ";; esac\n");
+  explicit FakeRuntime(const Answers& answers) {
+    write_text(program(), "#!/bin/sh\necho \"$WHOSE $*\" >> " + asked_file().string() +
+                              "\ncase $1 in\nrm) test \"$(grep -c ' rm ' " + asked_file().string() + ")\" = 1 && exit " +
+                              std::to_string(answers.rm) + "; exit " + std::to_string(answers.rm_later) +
+                              ";;\nversion) exit " + std::to_string(answers.version) + ";;\n*) exit " +
+                              std::to_string(answers.inspect) + ";;\nesac\n");
     std::filesystem::permissions(program(), std::filesystem::perms::owner_all);
   }
-  [[nodiscard]] engine::Status remove(const std::string& name) const {
-    return remove_container({program().string(), name}, {{"PATH", "/usr/bin:/bin"}, {"WHOSE", "worker's"}});
+  [[nodiscard]] engine::Status remove(const std::string& name,
+                                      std::chrono::milliseconds patience = std::chrono::milliseconds(0)) const {
+    return remove_container({program().string(), name}, {{"PATH", "/usr/bin:/bin"}, {"WHOSE", "worker's"}}, patience);
   }
   [[nodiscard]] std::string asked() const { return text_of(asked_file()); }
 
@@ -32,19 +44,26 @@ class FakeRuntime {
 };
 
 TEST(ContainersThatAreLeft, AreRemovedByTheirNameInTheWorkersEnvironment) {
-  const FakeRuntime runtime(0, 0);
+  const FakeRuntime runtime({});
   EXPECT_TRUE(runtime.remove("hpsearch-1-2-3"));
   EXPECT_EQ(runtime.asked(), "worker's rm --force hpsearch-1-2-3\n");
 }
 
 TEST(ContainersThatAreLeft, AreNoneWhereTheRuntimeKnowsOfNone) {
-  const FakeRuntime runtime(1, 1);
+  const FakeRuntime runtime({.rm = 1, .inspect = 1});
   EXPECT_TRUE(runtime.remove("gone"));
-  EXPECT_EQ(runtime.asked(), "worker's rm --force gone\nworker's container inspect gone\n");
+  EXPECT_EQ(runtime.asked(), "worker's rm --force gone\nworker's container inspect gone\nworker's version\n");
+}
+
+/// Docker says so when its own --rm is at it.
+TEST(ContainersThatAreLeft, AreWaitedForWhileTheyAreBeingRemoved) {
+  const FakeRuntime runtime({.rm = 1, .rm_later = 0});
+  EXPECT_TRUE(runtime.remove("goes", std::chrono::seconds(60)));
+  EXPECT_EQ(runtime.asked(), "worker's rm --force goes\nworker's container inspect goes\nworker's rm --force goes\n");
 }
 
 TEST(ContainersThatAreLeft, AreToldWhenTheyStay) {
-  const FakeRuntime runtime(125, 0);
+  const FakeRuntime runtime({.rm = 125});
   const engine::Status removed = runtime.remove("stays");
   ASSERT_FALSE(removed);
   EXPECT_EQ(removed.error().code, engine::Errc::unavailable);
@@ -52,7 +71,7 @@ TEST(ContainersThatAreLeft, AreToldWhenTheyStay) {
 }
 
 TEST(ContainersThatAreLeft, AreNotSaidToBeGoneByARuntimeThatDoesNotAnswer) {
-  EXPECT_FALSE(FakeRuntime(124, 124).remove("unknown"));
+  EXPECT_FALSE(FakeRuntime({.rm = 1, .inspect = 1, .version = 1}).remove("unknown"));
 }
 
 TEST(ContainersThatAreLeft, AreKnownToTheNextAgent) {

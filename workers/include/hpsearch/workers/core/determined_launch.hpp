@@ -1,5 +1,8 @@
 #pragma once
 
+#include <cstdint>
+#include <vector>
+
 #include "hpsearch/engine/base/result.hpp"
 #include "hpsearch/engine/experiment/attempt.hpp"
 #include "hpsearch/workers/core/launch_environment.hpp"
@@ -9,6 +12,9 @@ namespace hpsearch::workers {
 /// In which an attempt on several workers says where its harnesses are: {"addresses": [by rank], "rank", "ports": [of
 /// PyTorch's store, and two for the harness itself]}, the ports on rank 0's machine.
 inline constexpr const char* harness_nodes_variable = "HPSEARCH_HARNESS_NODES";
+
+/// Those: the attempt's own and one of each range of as many ports below it.
+[[nodiscard]] std::vector<std::uint64_t> harness_ports(const engine::LaunchSpec& spec);
 
 /// The trial's program is written for the Determined harness; hpsearch-determined runs it.
 [[nodiscard]] bool wants_determined_harness(const engine::LaunchSpec& spec);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -33,9 +34,10 @@ engine::Status write_container_record(const std::filesystem::path& path, const C
 
 /// Ends what still runs of it and gives its file system back. `--rm` does that only where the runtime's client ends
 /// by itself: a client that was killed leaves a dead container with Podman, a living one with Docker.
-/// unavailable: it is still there, or the runtime does not answer within a minute.
+/// unavailable: it is still there, or the runtime does not answer, after `patience`.
 /// Cost: starts programs; call it off the loop.
 [[nodiscard]] engine::Status remove_container(const ContainerRecord& record,
-                                              const std::map<std::string, std::string>& environment);
+                                              const std::map<std::string, std::string>& environment,
+                                              std::chrono::milliseconds patience = std::chrono::seconds(60));
 
 }  // namespace hpsearch::workers
