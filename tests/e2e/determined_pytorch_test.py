@@ -75,6 +75,24 @@ class DeterminedPyTorch(determined_harness_test.DeterminedCase):
         last = {name: value for report in self.metrics(experiment, 0) for name, value in report["metrics"].items()}
         self.assertEqual(last["processes"], 4)
 
+    def test_checkpoints_in_parts_are_refused(self):
+        for name in ("first", "second"):
+            self.cluster.start_worker(1, name)
+        tree = self.pytorch({"name": "single", "max_length": {"batches": 1}}, resources={"slots_per_trial": 2}, max_restarts=0)
+        tree["entrypoint"] = ("python3 -m determined.launch.torch_distributed --redirects 0:1 --tee 0:1 -- "
+                              "python3 -m determined.launch.wrap_rank RANK -- python3 in_parts.py")
+        (self.context / "in_parts.py").write_text("""
+import os, time
+from determined import core
+with core.init(distributed=core.DistributedContext.from_torch_distributed()) as context:
+    with context.checkpoint.store_path({"steps_completed": 1}, shard=True) as (path, uuid):
+        (path / f"rank{os.environ['RANK']}").write_text("a part")
+    time.sleep(60)
+""")
+        experiment = self.submit(tree)
+        trial, = self.expect_over(experiment, "FAILED")
+        self.assertIn("has a part on this node", trial["last_failure"])
+
     def test_pytorch_trials_in_a_search(self):
         self.cluster.start_worker(2)
         experiment = self.submit(self.pytorch({"name": "adaptive_asha", "max_length": {"batches": 72}, "divisor": 3,

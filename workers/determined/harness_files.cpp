@@ -153,6 +153,18 @@ Status HarnessFiles::take(const std::string& uuid, const Value& record) {
   return taken;
 }
 
+std::string HarnessFiles::part_of_a_checkpoint() const {
+  std::error_code error;
+  for (fs::directory_iterator at(storage(), error), end; !error && at != end; at.increment(error)) {
+    std::error_code ignored;
+    const bool is_its_own = at->symlink_status(ignored).type() == fs::file_type::directory;  // Links lend.
+    if (is_its_own && !fs::is_empty(at->path(), ignored) && !ignored) {
+      return at->path().filename().string();
+    }
+  }
+  return "";
+}
+
 void HarnessFiles::tidy(const std::string& cluster) const {
   const fs::path top = storage() / cluster / "tensorboard";
   std::error_code error;

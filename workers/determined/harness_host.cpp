@@ -46,6 +46,7 @@ constexpr const char* cluster = "hpsearch";
 constexpr std::size_t most_body_bytes = 64UL * 1024 * 1024;  // Metrics of every batch come along.
 constexpr std::size_t longest_answer = 4 * max_message_bytes;
 constexpr int exit_failed = 1;
+constexpr std::chrono::seconds look_for_parts_every{2};
 
 // What Determined's own container entry point does, in its order.
 constexpr const char* sequence = R"(
@@ -260,6 +261,9 @@ Status HarnessHost::launch() {
   if (harness_ == 0) {
     become_harness();
   }
+  if (trial_.rank > 0) {
+    parts_ = loop_.every(look_for_parts_every, [this] { look_for_parts(); });
+  }
   return Done{};
 }
 
@@ -275,15 +279,6 @@ void HarnessHost::become_harness() const {
     say("the Determined harness writes to /run/determined and " + std::string(determined_storage_path) +
         ", which it needs for itself alone, in a private mount namespace; " + entered.error().message);
     ::_exit(exit_failed);
-  }
-  if (trial_.rank > 0) {
-    // What is written here no other node would see; a checkpoint of which each writes a part is refused so.
-    const Value::List only_read{Value::Map{
-        {"host_path", files_->storage().string()}, {"container_path", determined_storage_path}, {"read_only", true}}};
-    if (const Status made = make_bind_mounts(Value(only_read), directory); !made) {
-      say(made.error().message);
-      ::_exit(exit_failed);
-    }
   }
   if (const Value* mounts = trial_.config.at_path("bind_mounts")) {
     if (const Status made = make_bind_mounts(*mounts, directory); !made) {
@@ -403,17 +398,37 @@ void HarnessHost::read_answers() {
   });
 }
 
+/// Of a trial on several nodes, only what the chief's node has becomes a checkpoint. What is seen once may be what the
+/// harness writes to see whether it can, and removes in the same breath.
+void HarnessHost::look_for_parts() {
+  const std::string part = files_->part_of_a_checkpoint();
+  const bool stays = !part.empty() && part == part_seen_;
+  part_seen_ = part;
+  if ((stays || harness_ == 0) && !part.empty() && !std::exchange(wrote_a_part_, true)) {
+    say("the checkpoint " + part + " has a part on this node, which is not the chief's: checkpoints in parts (shard=True) "
+        "are not kept of trials on several nodes");
+    if (harness_ > 0) {
+      ::kill(harness_, SIGKILL);
+    }
+  }
+}
+
 void HarnessHost::reap() {
   int status = 0;
   if (harness_ <= 0 || ::waitpid(harness_, &status, WNOHANG) != harness_) {
     return;
   }
   harness_ = 0;
+  if (trial_.rank > 0) {
+    look_for_parts();
+  }
   DeterminedSession::Effects effects;
   session_->ended(effects);
   carry_out(std::move(effects));
   files_->tidy(cluster);
-  if (WIFSIGNALED(status)) {
+  if (wrote_a_part_) {
+    on_end_({.by_signal = false, .code = exit_failed});
+  } else if (WIFSIGNALED(status)) {
     on_end_({.by_signal = true, .code = WTERMSIG(status)});
   } else {
     on_end_({.by_signal = false, .code = session_->exit_status(WEXITSTATUS(status))});

@@ -62,6 +62,17 @@ TEST_F(HarnessFilesTest, TakesNoCheckpointOfWhichOtherNodesHaveAPart) {
   EXPECT_NE(taken.error().message.find("a has no rank1/x on this node"), std::string::npos) << taken.error().message;
 }
 
+TEST_F(HarnessFilesTest, KnowsOfPartsThatTheHarnessWrote) {
+  EXPECT_EQ(files_.part_of_a_checkpoint(), "") << "what leads to the outputs is none";
+  scratch_.write("published/weights", "w");
+  ASSERT_TRUE(files_.lend(scratch_.path("published")));
+  EXPECT_EQ(files_.part_of_a_checkpoint(), "") << "nor is what was lent";
+  fs::create_directories(scratch_.path("harness/storage/tried"));
+  EXPECT_EQ(files_.part_of_a_checkpoint(), "");
+  scratch_.write("harness/storage/b/rank1/x", "1");
+  EXPECT_EQ(files_.part_of_a_checkpoint(), "b");
+}
+
 TEST_F(HarnessFilesTest, LendsWhatAnotherKindOfProgramLeft) {
   scratch_.write("published/weights", "w");
   const engine::Result<Value> lent = files_.lend(scratch_.path("published"));

@@ -39,6 +39,9 @@ class HarnessFiles {
   /// keeps its view of the newest one; both share their bytes where the file system can.
   engine::Status take(const std::string& uuid, const engine::Value& record);
 
+  /// A checkpoint of the harness that has files here, or "".
+  [[nodiscard]] std::string part_of_a_checkpoint() const;
+
   /// Takes away what a harness that said nothing to TensorBoard left among the outputs.
   void tidy(const std::string& cluster) const;
 

@@ -55,6 +55,7 @@ class HarnessHost {
   void serve(net::HttpRequest request, net::HttpServer::Reply reply);
   void read_answers();
   void reap();
+  void look_for_parts();
   void carry_out(DeterminedSession::Effects effects);
   void carry_out(const DeterminedReply& reply);
   void carry_out(const SayToWorker& say);
@@ -79,6 +80,9 @@ class HarnessHost {
   net::Watch children_;
   net::Watch wake_;
   pid_t harness_ = 0;
+  net::Watch parts_;          ///< On other nodes than the chief's.
+  std::string part_seen_;
+  bool wrote_a_part_ = false;
 };
 
 }  // namespace hpsearch::workers
