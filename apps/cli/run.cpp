@@ -4,6 +4,8 @@
 #include <chrono>
 #include <filesystem>
 #include <optional>
+#include <set>
+#include <string>
 
 #include "cli/context_upload.hpp"
 #include "cli/event_story.hpp"
@@ -389,6 +391,7 @@ class Run {
     }
     engine_time_.note(count_at(*status, "daemon_epoch"), number_at(*status, "engine_seconds"));
     tell_storage(text_at(member(*status, "storage"), "why"));
+    tell_notes();
     const auto workers = client().get("/api/v1/workers");
     if (!workers) {
       return workers.failure();
@@ -399,6 +402,17 @@ class Run {
     }
     record_.slots = std::max(record_.slots, slots);
     return Done{};
+  }
+
+  /// What is odd about the programs' reports, each kind once.
+  void tell_notes() {
+    for (const Value& note : list_at(detail_, "notes")) {
+      if (notes_told_.insert(text_at(note, "about")).second) {
+        view_.say(output_.paint(Output::Color::yellow, "note: trial " + std::to_string(count_at(note, "trial")) + ": " +
+                                                           printable(text_at(note, "text"))),
+                  /*trouble=*/true);
+      }
+    }
   }
 
   /// Says why the daemon takes less than everything, once; nothing when it takes all of it again.
@@ -532,6 +546,7 @@ class Run {
   Value detail_;
   std::optional<EventStory> story_;
   std::uint64_t last_lsn_ = 0;
+  std::set<std::string> notes_told_;  // Kinds.
   std::string storage_told_;  // Why the daemon takes less than everything.
   EngineTime engine_time_;
   bool pause_asked_ = false;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -35,6 +36,9 @@ class Server {
   /// Nobody else's daemon ran there: it was started for this command, and no training goes on.
   [[nodiscard]] bool is_ours() const noexcept { return cluster_ != nullptr; }
 
+  /// Where the attempts of its worker lie, when it is ours: there is no worker then that could be asked for their logs.
+  [[nodiscard]] std::optional<std::filesystem::path> left_attempts() const { return left_attempts_; }
+
   Server(Server&&) noexcept = default;
   Server& operator=(Server&&) noexcept = default;
   ~Server();
@@ -43,6 +47,7 @@ class Server {
   explicit Server(Client client) : client_(std::move(client)) {}
   Client client_;
   std::unique_ptr<PrivateCluster> cluster_;
+  std::optional<std::filesystem::path> left_attempts_;
 };
 
 /// The daemon that runs on that directory now, if one does.

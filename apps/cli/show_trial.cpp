@@ -37,15 +37,17 @@ std::string end_of(std::string text) {
   return lines + view.finish();
 }
 
-FailedLog failed_log(const Client& client, std::uint64_t experiment, std::uint64_t trial,
-                     const AttemptHistory& attempt) {
+FailedLog failed_log(const Server& server, std::uint64_t experiment, std::uint64_t trial, const AttemptHistory& attempt) {
   for (const char* stream : {"stderr", "stdout"}) {
     const LogStream whose{stream, 0, attempt.worker};
-    const Outcome<LogPart> part = DaemonLogs(client, experiment, trial, whose).read(attempt.number, 0, true);
-    if (!part) {
+    const auto left = server.left_attempts();
+    const Outcome<LogPart> part =
+        left ? LeftLogs(*left, experiment, trial, whose).read(attempt.number, 0, true)
+             : DaemonLogs(server.client(), experiment, trial, whose).read(attempt.number, 0, true);
+    if (!part && !left) {
       break;  // Its worker is away; asking once more takes as long again.
     }
-    if (part->text.find_first_not_of(" \t\r\n") != std::string::npos) {
+    if (part && part->text.find_first_not_of(" \t\r\n") != std::string::npos) {
       return {stream, end_of(part->text)};
     }
   }
@@ -178,7 +180,7 @@ int show_trial(const Server& server, std::uint64_t experiment, std::uint64_t tri
                                    [](const AttemptHistory& attempt) { return attempt.failed; });
   if (failed != shown.attempts.rend()) {
     shown.failed = &*failed;
-    shown.log = failed_log(client, experiment, trial, *failed);
+    shown.log = failed_log(server, experiment, trial, *failed);
   }
   if (output.json()) {
     output.data(json_of(shown));

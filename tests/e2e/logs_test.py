@@ -100,5 +100,21 @@ class Logs(harness.Case):
         self.assertIn("its worker is away; what came with its exit:\na warning\nTraceback: something is wrong\n", show())
 
 
+class AfterARun(harness.Case):
+    def test_notes_are_told_and_the_end_of_a_failed_log_is_shown(self):
+        script = ("for line in $(seq 2000); do echo \"warning $line of many that a program writes\" >&2; done; "
+                  "echo 'HPSEARCH {\"step\": 2, \"loss\": 1}'; echo 'HPSEARCH {\"step\": 1, \"loss\": 1}'; exit 3")
+        file = self.write_experiment({
+            "entrypoint": ["/bin/sh", "-c", script], "hyperparameters": {"x": 1}, "max_restarts": 0,
+            "searcher": {"name": "single", "metric": "loss", "max_length": 9}})
+        state = self.folder / "state"
+        run = self.run_cli("run", file, "--state-dir", state, "--slots", 1, expect=7)
+        self.assertRegex(run.stdout + run.stderr, r"note: trial 0: it reports 1 batches after 2 batches")
+        shown = self.run_cli("show", "--trial", "0", "--state-dir", state).stdout
+        self.assertIn("the end of its stderr:\n", shown)
+        self.assertGreater(len(shown), 50_000)
+        self.assertIn("warning 2000 of many", shown)
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -194,6 +194,45 @@ TEST(JobContract, ModelArtsFormRefusesListsAndMaps) {
   }
 }
 
+/// What cannot be told anything cannot be told to pause and go on later.
+TEST(JobContract, ProgramsThatAreOnlyListenedToAreNotPausedByTheirSearcher) {
+  const auto parsed_with = [](const Value& searcher_says, Value::Map others) {
+    Value tree = small_experiment();
+    Value::Map searcher{{"name", "adaptive_asha"}, {"metric", "loss"}, {"max_length", 9}, {"max_trials", 9}};
+    if (!searcher_says.is_null()) {
+      searcher["stop_once"] = searcher_says;
+    }
+    tree = with(tree, "searcher", std::move(searcher));
+    for (auto& [name, value] : others) {
+      tree = with(tree, name, value);
+    }
+    const ParsedConfig parsed = submit(tree);
+    EXPECT_EQ(lines(parsed.problems), "");
+    const bool noted = lines(parsed.notes).find("searcher.stop_once: is taken as true") != std::string::npos;
+    EXPECT_TRUE(parsed.config && parsed.config->searcher.stop_once == (noted || searcher_says == Value(true)));
+    return noted;
+  };
+  const Value::Map listens{{"metrics", Value::Map{{"loss", "loss=(.*)"}}}};
+  const auto also = [&](const char* name, Value value) {
+    Value::Map all = listens;
+    all[name] = std::move(value);
+    return all;
+  };
+  EXPECT_TRUE(parsed_with(Value(), listens));
+  EXPECT_FALSE(parsed_with(Value(), {}));
+  EXPECT_FALSE(parsed_with(Value(false), listens)) << "it says that it goes on";
+  EXPECT_FALSE(parsed_with(Value(true), listens));
+  EXPECT_FALSE(parsed_with(Value(), also("min_checkpoint_period", 3)));
+  EXPECT_FALSE(parsed_with(Value(), also("environment", Value::Map{{"checkpoint_signal", "SIGUSR1"}})));
+}
+
+TEST(JobContract, ModelArtsFormRefusesNamesThatItWouldSplit) {
+  const Value tree = with_hyperparameters({{"a=b", 1}, {"lr", 0.1}});
+  EXPECT_EQ(problems_of(with(tree, "entrypoint", "python train.py {args}")), "");
+  EXPECT_EQ(problems_of(with(tree, "entrypoint", "python train.py {args_eq}")),
+            "hyperparameters.a=b: has a name with `=` (one without: {args_eq} passes name=value, and would pass another name)\n");
+}
+
 TEST(JobContract, ZeroBytesAreRefusedWhereverTheyStand) {
   const std::string zero("a\0b", 3);
   const std::string allowed = " (text without one: no argument and no variable can hold it)\n";

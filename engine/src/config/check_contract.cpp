@@ -137,6 +137,9 @@ class ContractCheck {
           unfit.push_back(leaf.path);
         }
       }
+      if (by_modelarts && leaf.path.find('=') != std::string::npos) {
+        problem(at, "has a name with `=`", "one without: {args_eq} passes name=value, and would pass another name");
+      }
       if (by_modelarts && !by_pai && odd != values.end()) {
         problem(at, "can be " + shown(**odd),
                 "numbers, texts and booleans: {args_eq} is ModelArts' form, which carries nothing else; {args} does");

@@ -157,6 +157,23 @@ void check_searcher(const ExperimentConfig& config, SearcherRegistry registry, F
   }
 }
 
+/// A program that is only listened to begins anew after a pause, unless its experiment says that it does not: then a
+/// searcher that may do without pauses does.
+void pause_only_who_can_go_on(const Value& tree, SearcherRegistry registry, ExperimentConfig& config, Findings& findings) {
+  const SearcherKind* kind = find_kind(registry, config.searcher.name);
+  const bool has_choice = kind != nullptr && std::find(kind->fields.begin(), kind->fields.end(), "stop_once") != kind->fields.end();
+  const bool goes_on = config.min_checkpoint_period || tree.at_path("environment.checkpoint_signal") != nullptr;
+  if (!has_choice || config.metrics.empty() || goes_on || tree.at_path("searcher.stop_once") != nullptr) {
+    return;
+  }
+  config.searcher.stop_once = true;
+  findings.notes.push_back({"searcher.stop_once",
+                            "is taken as true: metrics are read from the program's output, as if it knew nothing of us, and "
+                            "such a program begins anew after a pause. Say stop_once: false if it goes on from "
+                            "HPSEARCH_LATEST_CHECKPOINT",
+                            ""});
+}
+
 void read_all(Value tree, SearcherRegistry registry, std::string_view fallback_name,
               std::uint64_t seed, Reading reading, ExperimentConfig& config, Findings& findings) {
   const std::optional<Component> component = use_component(tree, reading, findings);
@@ -238,6 +255,9 @@ void read_all(Value tree, SearcherRegistry registry, std::string_view fallback_n
   read_contract(top, config.space, config.contract, accepted);
   config.launch = read_accepted_sections(top, harness, config.contract, accepted);
   config.resources.least_workers = least_workers(config.launch);
+  if (reading == Reading::submitted) {
+    pause_only_who_can_go_on(tree, registry, config, findings);
+  }
   top.finish();
   config.accepted = std::move(accepted);
   check_searcher(config, registry, findings);
