@@ -1,6 +1,7 @@
 """Programs written to the platforms' contracts find what those promise, byte for byte; the examples run unmodified."""
 
 import hashlib
+import itertools
 import json
 import os
 import pathlib
@@ -21,6 +22,7 @@ HYPERPARAMETERS = {
 }
 PAIRS = [(f"--{name}", argument(value)) for name, value in flat(HYPERPARAMETERS).items()]
 WORDS = [word for pair in PAIRS for word in pair]
+WITNESSES = {"python": ["/usr/bin/python3", "witness.py"], "shell": ["sh", "witness.sh"], "cpp": CPP}
 # bool_style → true and false as text, and as arguments: each with its name before it, or a bare name, or nothing.
 BOOL_STYLES = {
     "python": ("True", "False", "--{}=True", "--{}=False"),
@@ -40,6 +42,11 @@ class JobContract(harness.Case):
         self.witness = self.folder / "witness"
         (self.folder / "train").mkdir()
         (self.folder / "test.csv").write_text("1,2\n")
+
+    def clear(self):
+        """For another run_witness()."""
+        shutil.rmtree(self.folder / "state")
+        shutil.rmtree(self.witness)
 
     def run_witness(self, entrypoint, hyperparameters=HYPERPARAMETERS, **more):
         """Runs one trial of it; (what it wrote down, its attempt's directory)."""
@@ -112,11 +119,11 @@ class JobContract(harness.Case):
             "{text}": HYPERPARAMETERS["text"],
             "{{lr}}": "{lr}",
         }
-        account, found = self.run_witness(["/usr/bin/python3", "witness.py", *places])
-        self.assertEqual(found, root)
-        self.assertEqual(account.arguments, list(places.values()))
-        shutil.rmtree(self.folder / "state")
-        shutil.rmtree(self.witness)
+        for language in ("python", "cpp"):
+            account, found = self.run_witness([*WITNESSES[language], *places])
+            self.assertEqual(found, root)
+            self.assertEqual(account.arguments, list(places.values()), language)
+            self.clear()
         account, _ = self.run_witness("sh witness.sh " + " ".join(places))
         self.assertEqual(account.arguments, list(places.values()))
         self.assertFalse(list(self.folder.glob("**/canary")), "a value was executed")
@@ -141,9 +148,8 @@ class JobContract(harness.Case):
             texts[name] = style[0 if value else 1]
             words += [word.format(name) for word in [style[2 if value else 3]] if word is not None]
         apart = [piece for word in words for piece in word.split("=")]
-        for form, expected in (("typed", values), ("string", texts)):
-            account, _ = self.run_witness(["/usr/bin/python3", "witness.py", "{args_eq}", "|", "{args}", "|",
-                                           *(f"{{{name}}}" for name in texts)],
+        for program, (form, expected) in itertools.product(WITNESSES.values(), (("typed", values), ("string", texts))):
+            account, _ = self.run_witness([*program, "{args_eq}", "|", "{args}", "|", *(f"{{{name}}}" for name in texts)],
                                           hyperparameters=asked, pai={"hps_json_values": form})
             found = account.environment
             self.assertEqual(account.arguments, [*words, "|", *apart, "|", *texts.values()])
@@ -155,14 +161,26 @@ class JobContract(harness.Case):
                 self.assertEqual(found[native], compact(values))
             self.assertEqual(account.text("hyperparameters.json"), json.dumps(texts) + "\n")
             self.assertEqual(account.job()["hyperparameters"], values)
-            shutil.rmtree(self.folder / "state")
-            shutil.rmtree(self.witness)
+            self.clear()
 
     def test_texts_instead_of_types(self):
-        account, _ = self.run_witness(["/usr/bin/python3", "witness.py"], pai={"hps_json_values": "string"})
-        self.assertEqual(account.environment["PAI_HPS"],
-                         json.dumps({name: str(value) for name, value in flat(HYPERPARAMETERS).items()}))
-        self.assertEqual(account.environment["HPSEARCH_PARAMS"], compact(HYPERPARAMETERS))
+        for program in WITNESSES.values():
+            account, _ = self.run_witness(program, pai={"hps_json_values": "string"})
+            self.assertEqual(account.environment["PAI_HPS"],
+                             json.dumps({name: str(value) for name, value in flat(HYPERPARAMETERS).items()}))
+            self.assertEqual(account.environment["HPSEARCH_PARAMS"], compact(HYPERPARAMETERS))
+            self.clear()
+
+    def test_channels_by_argument(self):
+        channels = {"data_url": {"path": str(self.folder / "train"), "passed_as": "argument"}}
+        results = {"train_url": {"path": str(self.folder / "results"), "passed_as": "argument"}}
+        for program in WITNESSES.values():
+            account, root = self.run_witness([*program, "{args_eq}"], hyperparameters={"lr": 0.5}, inputs=channels,
+                                             outputs=results)
+            self.assertEqual(sorted(account.arguments),
+                             [f"--data_url={root}/ml/input/data/data_url/", "--lr=0.5",
+                              f"--train_url={root}/ml/output/train_url/"])
+            self.clear()
 
     def test_a_missing_input_is_named(self):
         tree = {"entrypoint": ["true"], "searcher": {"name": "single", "metric": "loss", "max_length": 1},
@@ -205,13 +223,15 @@ class JobContract(harness.Case):
         component = {"name": "typed", "parameters": {
             "lr": {"type": "Float"}, "rate": {"type": "Float"}, "n": {"type": "Int"}, "sizes": {"type": "Int"},
             "loud": {"type": "Bool", "bool_style": "lower"}, "word": {"type": "String", "pattern": "^[0-9]+$"}}}
-        account, _ = self.run_witness(
-            ["/usr/bin/python3", "witness.py", "{args_eq}"], component=component, inputs={}, outputs={},
-            searcher={"name": "grid", "metric": "loss", "max_length": {"epochs": 1}},
-            hyperparameters={"lr": 1, "rate": {"type": "categorical", "vals": [2]}, "n": 32.0, "word": "010",
-                             "sizes": {"type": "const", "val": 1e3}, "loud": {"type": "categorical", "vals": [True]}})
-        self.assertEqual(account.arguments,
-                         ["--loud=true", "--lr=1.0", "--n=32", "--rate=2.0", "--sizes=1000", "--word=010"])
+        for program in WITNESSES.values():
+            account, _ = self.run_witness(
+                [*program, "{args_eq}"], component=component, inputs={}, outputs={},
+                searcher={"name": "grid", "metric": "loss", "max_length": {"epochs": 1}},
+                hyperparameters={"lr": 1, "rate": {"type": "categorical", "vals": [2]}, "n": 32.0, "word": "010",
+                                 "sizes": {"type": "const", "val": 1e3}, "loud": {"type": "categorical", "vals": [True]}})
+            self.assertEqual(account.arguments,
+                             ["--loud=true", "--lr=1.0", "--n=32", "--rate=2.0", "--sizes=1000", "--word=010"])
+            self.clear()
         self.assertEqual(account.environment["PAI_HPS"],
                          '{"loud": true, "lr": 1.0, "n": 32, "rate": 2.0, "sizes": 1000, "word": "010"}')
 

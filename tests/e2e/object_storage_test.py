@@ -17,7 +17,8 @@ SECRET = "a-secret-that-nobody-prints"
 def moto():
     """How to start the S3 server of the moto package, or None."""
     program = shutil.which("moto_server")
-    candidates = [[program]] if program else []
+    candidates = [[str(harness.ROOT / "build" / "moto" / "bin" / "python3"), "-m", "moto.server"]]  # scripts/setup test
+    candidates += [[program]] if program else []
     candidates += [[sys.executable, "-m", "moto.server"]]
     for command in candidates:
         try:
