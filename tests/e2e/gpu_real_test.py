@@ -1,4 +1,4 @@
-"""On a machine with NVIDIA GPUs: eight trials train with CUDA, four at a time on shares of one GPU and then one after the
+"""On a machine with NVIDIA GPUs: eight trials train with CUDA, all at once on shares of one GPU and then one after the
 other, and after each the GPU's memory is free again. Without one it is skipped.
 
     GPU_RECORD=FILE python3 tests/e2e/gpu_real_test.py      also writes what was seen, in Markdown, for docs/operating/gpu.md
@@ -111,7 +111,7 @@ class RealGpu(harness.Case):
     def test_eight_trials_on_shares_and_one_after_the_other(self):
         seen = driver()
         first = seen["devices"][0]["uuid"]
-        runs = [self.train_eight(f"{first}*4", 4), self.train_eight(first, 1)]
+        runs = [self.train_eight(f"{first}*8", 8), self.train_eight(first, 1)]
         lines = [f"GPU {device['index']}: {device['name']}, {device['memory_bytes'] >> 20} MiB, driver {seen['driver']}"
                  for device in seen["devices"]]
         lines += [""] + [f"- {name}: {value}" for run in runs for name, value in run.items()]
