@@ -4,8 +4,10 @@ import hashlib
 import http.client
 import io
 import shutil
+import subprocess
 import tarfile
 import unittest
+import zipfile
 
 import harness
 
@@ -117,6 +119,27 @@ class Context(harness.Case):
         self.assertEqual(self.kept(), kept)
         status, said = self.cluster.call("POST", "/api/v1/experiments", {"config": {}, "context_digest": "a" * 64})
         self.assertIn(status, (400, 409), said)
+
+    def test_requirements_and_the_hook_prepare_a_node_once(self):
+        if subprocess.run(["python3", "-m", "pip", "--version"], capture_output=True).returncode:
+            self.skipTest("python3 has no pip")
+        facts = {"METADATA": "Metadata-Version: 2.1\nName: tiny\nVersion: 1.0\n",
+                 "WHEEL": "Wheel-Version: 1.0\nGenerator: a test\nRoot-Is-Purelib: true\nTag: py3-none-any\n", "RECORD": ""}
+        with zipfile.ZipFile(self.context / "tiny-1.0-py3-none-any.whl", "w") as wheel:
+            wheel.writestr("tiny.py", "WORD = 'from a requirement'\n")
+            for name, text in facts.items():
+                wheel.writestr(f"tiny-1.0.dist-info/{name}", text)
+        (self.context / "requirements.txt").write_text("./tiny-1.0-py3-none-any.whl\n")
+        (self.context / "startup-hook.sh").write_text(f"echo once >> {self.folder}/hook\n")
+        (self.context / "train.sh").write_text(
+            f"python3 -c 'import tiny; print(tiny.WORD)' >> {self.folder}/words || exit 9\n"
+            "echo 'HPSEARCH {\"step\": 1, \"loss\": 0.5}'\n")
+        self.begin()
+        self.cluster.start_worker(2)
+        experiment = self.submit()["experiment"]
+        self.assertEqual(self.cluster.wait_until_over(experiment), "COMPLETED", self.cluster.trials(experiment))
+        self.assertEqual((self.folder / "words").read_text(), "from a requirement\n" * 4)
+        self.assertEqual((self.folder / "hook").read_text(), "once\n")
 
     def test_in_place_is_the_directory_itself(self):
         self.begin()
