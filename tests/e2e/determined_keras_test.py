@@ -1,6 +1,6 @@
 """A TFKerasTrial written for Determined runs on the genuine 0.24 harness, unmodified: alone, and paused and resumed by a search.
 
-Needs a Python with the packages determined and tensorflow, 2.12 at most (HPSEARCH_DETERMINED_PYTHON); skipped without.
+Needs a Python with the packages determined and tensorflow, 2.12 at most (scripts/setup determined); skipped without.
 """
 
 import pathlib
@@ -45,5 +45,5 @@ class DeterminedKeras(determined_harness_test.DeterminedCase):
 
 if __name__ == "__main__":
     if PYTHON is None or subprocess.run([str(PYTHON), "-c", "import determined.keras"], capture_output=True).returncode:
-        sys.exit(harness.skipped("no Python here has the packages determined and tensorflow"))
+        sys.exit(harness.skipped("no Python here has the packages determined and tensorflow (scripts/setup determined)"))
     unittest.main()
