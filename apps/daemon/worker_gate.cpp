@@ -130,7 +130,7 @@ bool WorkerGate::has_room_for(const proto::Reports& reports) const {
       if (attempt == nullptr) {
         return true;  // Answered from what is known, nothing of it is stored.
       }
-      return attempt->decision && attempt->decision->directive != engine::Directive::train_on;
+      return attempt->is_ending();
     }
     case Intake::nothing:
       return false;
@@ -643,7 +643,7 @@ void WorkerGate::repeat(WorkerId worker, Counterpart& counterpart, engine::Insta
       // Who did not have the lease has acknowledged what was decided about it as over; now it would begin. What is not
       // durable is told when it is.
       const engine::LiveAttempt* attempt = live(key);
-      if (attempt->decision && attempt->decision->directive != engine::Directive::train_on &&
+      if (attempt->is_ending() &&
           attempt->decision->id.number() <= runtime_.engine().numbering().of(runtime_.store_counters().durable)) {
         counterpart.decisions[key] = Told{*attempt->decision, now};
         if (!send(worker, proto::Decide{key, *attempt->decision})) {

@@ -106,9 +106,6 @@ void wait_for_slot(World& world, ExperimentRecord& record, TrialNumber number, I
 /// It does not wait for a slot any more.
 void stop_waiting(ExperimentRecord& record, TrialNumber number);
 
-/// It was told to pause, stop or die.
-[[nodiscard]] bool is_ending(const LiveAttempt& live) noexcept;
-
 /// One more failure of its program.
 void count_failure(TrialRecord& trial, const ExitReport& exit, const std::string& where = "");
 

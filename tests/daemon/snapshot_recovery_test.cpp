@@ -85,7 +85,7 @@ class Life {
     const engine::LiveAttempt attempt = *live[chance() % live.size()];
     const engine::Units length =
         attempt.decision ? attempt.decision->length : engine::Units(attempt.granted_length);
-    const bool over = attempt.decision && attempt.decision->directive != engine::Directive::train_on;
+    const bool over = attempt.is_ending();
     engine::Report report = engine::ExitReport{};
     if (!attempt.started) {
       perform(engine::ConfirmStart{attempt.worker, attempt.key});

@@ -146,6 +146,37 @@ TEST(Restored, DecisionsOverrideThoseOfTheLostPart) {
   EXPECT_GT(copy.trial(experiment, 0).live->decision->id, heard) << "its worker would not listen";
 }
 
+TEST(Restored, AnEndThatTheLostPartTookBackIsDecidedAgain) {
+  TestCluster old;
+  old.join("a", 1);
+  const ExperimentId experiment = old.create(random_config(1, 1));
+  const AttemptKey key = old.live(experiment, 0);
+  old.report(key, 1, 1);
+  old.step(PauseExperiment{experiment});
+  const Lsn paused = old.trial(experiment, 0).live->decision->id;
+  const std::size_t kept = old.log.size();
+  const auto repeated = [](const Effects& joined) -> const DecideAttempt* {
+    for (const Order& order : joined.orders) {
+      if (const auto* decide = std::get_if<DecideAttempt>(&order)) {
+        return decide;
+      }
+    }
+    return nullptr;
+  };
+
+  TestCluster copy = restored(old, kept);
+  const Lsn lost(kept + 7);
+  const Effects joined = copy.step(JoinWorker{"a", "a", 1, 1, "cpu", {held(key, 1, lost)}});
+  const DecideAttempt* decide = repeated(joined);
+  ASSERT_NE(decide, nullptr) << "it was told to train on, and nobody else would ever tell it anything";
+  EXPECT_EQ(decide->decision.directive, Directive::pause);
+  EXPECT_GT(decide->decision.id, lost) << "its worker would not listen";
+  EXPECT_LT(decide->decision.id, Lsn(from)) << "what is decided from now on overrides it";
+
+  const Effects heard = restored(old, kept).step(JoinWorker{"a", "a", 1, 1, "cpu", {held(key, 1, paused)}});
+  EXPECT_EQ(repeated(heard), nullptr) << "it has heard what this log says";
+}
+
 TEST(Restored, WhatTheLostPartToldToEndIsNotJudgedByItsExit) {
   TestCluster old;
   old.join("a", 1);

@@ -47,8 +47,7 @@ std::string broken_gang(const ExperimentRecord& record, const LiveAttempt& live)
   if (gang.all_gone()) {
     return "lives, and its members are gone";
   }
-  const bool told_to_end = live.decision && live.decision->directive != Directive::train_on;
-  return (one_is_lost || gang.members.front().gone) && !told_to_end ? "lost a member, and the others train on" : "";
+  return (one_is_lost || gang.members.front().gone) && !live.is_ending() ? "lost a member, and the others train on" : "";
 }
 
 std::string broken_trial(const Engine& engine, const ExperimentRecord& record, std::size_t number) {

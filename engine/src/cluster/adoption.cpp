@@ -63,8 +63,7 @@ bool has_to_train_on(const TrialRecord& trial, const LiveAttempt& lost, const He
     return lost.granted_length < trial.length;
   }
   const bool heard = held.last_decision >= lost.decision->id;
-  const bool ending = lost.decision->directive != Directive::train_on;
-  return ending ? !heard : lost.decision->length < trial.length;
+  return lost.is_ending() ? !heard : lost.decision->length < trial.length;
 }
 
 /// In the lost part of a log. Whatever says more is mistaken, and numbers are given on from there.

@@ -16,10 +16,6 @@ const HeldAttempt* find_held(const JoinWorker& command, const AttemptKey& key) {
   return found == command.held.end() ? nullptr : &*found;
 }
 
-bool is_ending(const LiveAttempt& live) {
-  return live.decision && live.decision->directive != Directive::train_on;
-}
-
 /// The part of the log that an older copy of the store lacks may have begun and ended it.
 bool may_be_over(const World& world, const AttemptKey& key) {
   return world.numbering.precedes_a_restore(key.lease.number());
@@ -42,7 +38,7 @@ std::vector<AttemptKey> give_up_missing(Step& step, const WorkerRecord& worker, 
       }
       // Acknowledged or told once and forgotten by us: an older store was brought back. It cannot come again. Whose end is
       // decided is not judged by its exit anyway, and may be saving what it has.
-      const bool may_know_more = !live.knows_more && !is_ending(live) && heard_from_the_lost_part(step.world(), *held);
+      const bool may_know_more = !live.knows_more && !live.is_ending() && heard_from_the_lost_part(step.world(), *held);
       if (held->first_seq > part.applied_seq + 1 || may_know_more) {
         lose_attempt(step, key, worker.id, "this store is older than what its worker has reported", true);
       }
@@ -52,7 +48,7 @@ std::vector<AttemptKey> give_up_missing(Step& step, const WorkerRecord& worker, 
       lose_attempt(step, key, worker.id, "its worker came back with fewer slots");
     } else if (!same_agent) {
       lose_attempt_there(step, key, worker.id, "its worker was restarted and does not run it any more");
-    } else if (part.started || is_ending(live) || may_be_over(step.world(), key)) {
+    } else if (part.started || live.is_ending() || may_be_over(step.world(), key)) {
       in_doubt.push_back(key);
     }
   }
@@ -99,7 +95,8 @@ WelcomeWorker welcome(const World& world, WorkerId id, const JoinWorker& command
   return answer;
 }
 
-/// What the log says this worker was told and, by its own account, has not heard.
+/// What the log says this worker was told and, by its own account, has not heard. The lost part of a restored log may have
+/// taken an end back that this log has decided: that is told again.
 void repeat_outstanding(Step& step, WorkerId id, const JoinWorker& command, const std::vector<AttemptKey>& in_doubt) {
   const World& world = step.world();
   auto& orders = step.effects().orders;
@@ -112,8 +109,15 @@ void repeat_outstanding(Step& step, WorkerId id, const JoinWorker& command, cons
     if (held == nullptr || held->waits) {
       orders.emplace_back(LaunchAttempt{id, launch_spec_of(world, key, id)});  // Until it says that it has begun.
     }
-    if (held != nullptr && live.decision && live.decision->id > held->last_decision) {
-      orders.emplace_back(DecideAttempt{id, key, *live.decision});
+    if (held == nullptr || !live.decision) {
+      continue;
+    }
+    Decision decision = *live.decision;
+    if (live.is_ending() && heard_from_the_lost_part(world, *held)) {
+      decision.id = Lsn(held->last_decision.number() + 1);  // A worker listens to what is later than all that it heard.
+    }
+    if (decision.id > held->last_decision) {
+      orders.emplace_back(DecideAttempt{id, key, decision});
     }
   }
 }
@@ -186,7 +190,7 @@ Status disclaim_attempts(Step& step, const DisclaimAttempts& command) {
     const LiveAttempt& live = *trial_of(world, key.experiment, key.trial).live;
     if (live.part_on(command.worker)->started) {
       lose_attempt_there(step, key, command.worker, "its worker does not have it any more");
-    } else if (!is_ending(live)) {
+    } else if (!live.is_ending()) {
       lose_attempt(step, key, command.worker, "leased before the store was brought back, and its worker does not have it");
     } else {
       lose_attempt(step, key, command.worker, "it was ended before its worker started it");

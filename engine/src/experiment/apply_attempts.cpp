@@ -23,7 +23,7 @@ void forget_lost(TrialRecord& trial) {
 
 bool is_failure(const TrialRecord& trial, const ExitReport& exit) noexcept {
   constexpr int interrupted = 75;  // EX_TEMPFAIL of sysexits.h
-  if ((trial.live && is_ending(*trial.live)) || trial.state != TrialState::running) {
+  if ((trial.live && trial.live->is_ending()) || trial.state != TrialState::running) {
     return false;
   }
   switch (exit.cause) {

@@ -120,7 +120,7 @@ void Applier::pause_excess(ExperimentRecord& record) const {
   }
   std::vector<TrialNumber> staying;
   for (const TrialNumber number : record.running) {
-    if (!is_ending(*record.trials[number.number()].live)) {
+    if (!record.trials[number.number()].live->is_ending()) {
       staying.push_back(number);
     }
   }

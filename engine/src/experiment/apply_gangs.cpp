@@ -15,13 +15,13 @@ void Applier::end_everywhere(TrialRecord& trial, WorkerId where, Gang::Ending en
   gang.ended_by = where;
   // Without one of them the others can only wait for it; but who was told to pause may be saving what it has.
   const bool in_vain = ending == Gang::Ending::failed || ending == Gang::Ending::lost;
-  if (!is_ending(*trial.live)) {
+  if (!trial.live->is_ending()) {
     decide(trial, decision_id(), in_vain ? Directive::kill : Directive::stop, trial.length);
   }
 }
 
 void Applier::end_by_first_rank(TrialRecord& trial, const ExitReport& exit, bool failed) const {
-  const bool asked = is_ending(*trial.live);
+  const bool asked = trial.live->is_ending();
   end_everywhere(trial, trial.live->worker,
                  failed                                  ? Gang::Ending::failed
                  : exit.cause == ExitReport::Cause::lost ? Gang::Ending::lost
@@ -45,7 +45,7 @@ void Applier::operator()(const MemberExited& exited) const {
     end_everywhere(trial, exited.worker, Gang::Ending::failed, exited.exit);
   } else if (exited.exit.cause == ExitReport::Cause::lost) {
     end_everywhere(trial, exited.worker, Gang::Ending::lost, exited.exit);
-  } else if (!well && !is_ending(*trial.live)) {  // It was interrupted.
+  } else if (!well && !trial.live->is_ending()) {  // It was interrupted.
     end_everywhere(trial, exited.worker, Gang::Ending::asked_for, exited.exit);
   }
   leave_gang(record, trial, exited.worker, true);

@@ -17,15 +17,11 @@ void move(ExperimentRecord& experiment, TrialRecord& trial, TrialMove step) {
   }
 }
 
-bool is_ending(const LiveAttempt& live) noexcept {
-  return live.decision && live.decision->directive != Directive::train_on;
-}
-
 void decide(TrialRecord& trial, Lsn id, Directive directive, Units length) {
   if (!trial.live) {
     return;
   }
-  if (is_ending(*trial.live) && directive <= trial.live->decision->directive) {
+  if (trial.live->is_ending() && directive <= trial.live->decision->directive) {
     return;
   }
   trial.live->decision = Decision{id, directive, length};

@@ -67,8 +67,7 @@ bool take(Step& step, const AttemptKey& key, std::uint64_t seq, Report report) {
     const ExitReport copy = blamed_on_its_end(step.world(), *trial.live, trial.live->worker, *exit);
     const bool failed = is_failure(trial, copy);
     // Who may have come further than is known here ended for reasons that are not known here either.
-    const bool asked = trial.live->knows_more ||
-                       (trial.live->decision && trial.live->decision->directive != Directive::train_on);
+    const bool asked = trial.live->knows_more || trial.live->is_ending();
     const Units granted = trial.live->granted_length;
     const Units reached = trial.live->reached;
     const WorkerId worker = trial.live->worker;

@@ -33,7 +33,7 @@ void explain_running(const ExperimentRecord& record, const TrialRecord& trial,
   }
   out.now = "attempt " + std::to_string(live.key.attempt.number()) + " trains on " + where + ", " +
             amount(record, trial.reached) + " of " + amount(record, trial.length);
-  if (live.decision && live.decision->directive != Directive::train_on) {
+  if (live.is_ending()) {
     out.next = "it was told to " + std::string(name_of(live.decision->directive)) + " and has not exited yet";
   } else {
     out.next = "when it reports " + record.config.searcher.metric + " at " + amount(record, trial.length) +

@@ -94,6 +94,8 @@ struct LiveAttempt {
 
   /// How its worker names it when it introduces itself.
   [[nodiscard]] AttemptKey known_as() const { return {key.experiment, key.trial, key.attempt, origin}; }
+  /// Its end is decided; its program may have yet to hear of it, or be saving what it has.
+  [[nodiscard]] bool is_ending() const noexcept { return decision && decision->directive != Directive::train_on; }
   /// What of it is on this worker still, or nothing.
   [[nodiscard]] std::optional<AttemptPart> part_on(WorkerId where) const noexcept;
 };
