@@ -85,8 +85,10 @@ TEST_P(Spaces, AnswerAsTheTableSays) {
       const std::optional<Cardinality> values = space_.cardinality();
       EXPECT_EQ(values ? engine::to_text(*values) : "endless", *line.answer);
     } else if (asked == "point") {
-      // A sum and a quotient in doubles stand within a rounding of the exact fraction.
-      expect_configuration(space_.grid_point(cardinality_from(line.words.at(1))), line, /*exact=*/false);
+      // A sum and a quotient in doubles stand within a rounding of the exact fraction; the ends of axes are exact.
+      const Cardinality index = cardinality_from(line.words.at(1));
+      const bool corner = index == 0 || index + 1 == space_.grid_size().value();
+      expect_configuration(space_.grid_point(index), line, corner);
     } else if (asked == "draw") {
       const std::uint64_t seed = std::stoull(line.words.at(1));
       const engine::TrialNumber trial(std::stoull(line.words.at(2)));

@@ -160,6 +160,23 @@ RC_GTEST_PROP(SpaceProperty, IntAxesRiseFromEndToEnd, ()) {
   RC_ASSERT(last == maxval);
 }
 
+RC_GTEST_PROP(SpaceProperty, RealAxesRiseFromEndToEnd, ()) {
+  // Decimal fractions, which binary ones only come near to.
+  const double minval = *rc::gen::inRange(-1000, 1000) / 1000.0;
+  const double maxval = minval + *rc::gen::inRange(1, 1000) / 100.0;
+  const auto count = *rc::gen::inRange<std::int64_t>(2, 50);
+  const Space space = space_of(Value::Map{
+      {"a", Value::Map{{"type", "double"}, {"minval", minval}, {"maxval", maxval}, {"count", count}}}});
+  double last = minval;
+  for (Cardinality i = 0; i < space.grid_size().value(); ++i) {
+    const double here = *space.grid_point(i).at_path("a")->as_real();
+    const bool rises = i == 0 ? here == minval : here > last;
+    RC_ASSERT(rises);
+    last = here;
+  }
+  RC_ASSERT(last == maxval);
+}
+
 bool near(const Value& a, const Value& b) {
   if (a.as_real() != nullptr && b.as_real() != nullptr) {
     return std::abs(*a.as_real() - *b.as_real()) <= 1e-9 * (1 + std::abs(*b.as_real()));

@@ -34,15 +34,19 @@ struct AxisSize {
   }
 };
 
+// Both ends are what was asked for, to the last bit, and rounding leads nowhere beyond them.
 double real_point(double minval, double maxval, std::uint64_t index, std::uint64_t points) noexcept {
   if (points == 1) {
     const double sum = minval + maxval;
     return std::isfinite(sum) ? sum / 2 : minval / 2 + maxval / 2;
   }
+  if (index == points - 1) {
+    return maxval;
+  }
   const double place = static_cast<double>(index);
   const double steps = static_cast<double>(points - 1);
   const double product = place * (maxval - minval);
-  return minval + (std::isfinite(product) ? product / steps : place / steps * (maxval - minval));
+  return std::min(maxval, minval + (std::isfinite(product) ? product / steps : place / steps * (maxval - minval)));
 }
 
 // round(min + i·(max-min)/(k-1)), half away from zero, without ever leaving the integers.
