@@ -76,8 +76,17 @@ class Search {
   [[nodiscard]] std::uint64_t events() const { return events_; }
   [[nodiscard]] std::uint64_t trials() const { return engine_.find(ExperimentId(1))->trials.size(); }
 
-  /// The program that has waited longest for its turn reports, and exits if it is told to.
+  /// The program that has waited longest for its turn reports, and exits if it is told to; what one step may not do is done
+  /// by more of them.
   void advance() {
+    let_one_report();
+    while (engine_.next_deadline()) {
+      step(LookAtClock{});
+    }
+  }
+
+ private:
+  void let_one_report() {
     Program program = running_.front();
     running_.pop_front();
     told_ = Directive::kill;
@@ -97,7 +106,6 @@ class Search {
     step(std::move(exit));
   }
 
- private:
   struct Program {
     AttemptKey key;
     Units length{};

@@ -88,6 +88,7 @@ Status Engine::load(const Value& saved) {
   auto loaded = std::make_unique<State>();
   loaded->world.registry = state_->world.registry;
   loaded->world.trusts_workers = state_->world.trusts_workers;
+  loaded->world.most_ends = state_->world.most_ends;
   Status status = load_world(saved, loaded->world);
   if (status) {
     state_ = std::move(loaded);
@@ -97,6 +98,9 @@ Status Engine::load(const Value& saved) {
 
 std::optional<Instant> Engine::next_deadline() const noexcept {
   const Agenda& agenda = state_->world.agenda;
+  if (!agenda.unfinished.empty()) {
+    return last_instant();
+  }
   std::optional<Instant> next;
   if (!agenda.deadlines.empty()) {
     next = agenda.deadlines.begin()->first;
@@ -124,6 +128,8 @@ const TrialRecord* Engine::find(ExperimentId experiment, TrialNumber trial) cons
   const ExperimentRecord* record = find(experiment);
   return record != nullptr && trial.number() < record->trials.size() ? &record->trials[trial.number()] : nullptr;
 }
+
+void Engine::set_most_ends(std::uint64_t trials) noexcept { state_->world.most_ends = std::max<std::uint64_t>(1, trials); }
 
 void Engine::trust_workers() noexcept { state_->world.trusts_workers = true; }
 

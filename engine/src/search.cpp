@@ -49,6 +49,14 @@ Result<Search> Search::open(const Value& config, SearcherRegistry registry, std:
 }
 
 Result<Effects> Search::step(const Command& command) {
+  Result<Effects> effects = step_once(command);
+  while (effects && engine_.next_deadline() == engine_.last_instant()) {  // There was more to do than one step may.
+    HPSEARCH_CHECK(step_once(LookAtClock{}).has_value(), "looking at the clock is never wrong");
+  }
+  return effects;
+}
+
+Result<Effects> Search::step_once(const Command& command) {
   Result<Effects> effects = engine_.step(command, Instant::from_micros(++ticks_));
   if (effects) {
     for (const Order& order : effects->orders) {

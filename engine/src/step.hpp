@@ -1,8 +1,11 @@
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "experiment/world.hpp"
 #include "hpsearch/engine/engine.hpp"
@@ -13,7 +16,7 @@ namespace hpsearch::engine {
 class Step {
  public:
   Step(World& world, Effects& effects, Instant now)
-      : world_(world), effects_(effects), now_(now), first_(world.last_lsn.number() + 1) {}
+      : world_(world), effects_(effects), now_(now), first_(world.last_lsn.number() + 1), ends_left_(world.most_ends) {}
 
   [[nodiscard]] const World& world() const noexcept { return world_; }
   [[nodiscard]] Effects& effects() noexcept { return effects_; }
@@ -30,6 +33,18 @@ class Step {
   [[nodiscard]] std::set<TrialNumber> take_uncollected(ExperimentId experiment) {
     return std::exchange(world_.experiments.at(experiment).uncollected, {});
   }
+  /// Trials of it are left that end in the next step.
+  void goes_on_later(ExperimentId experiment) {
+    std::vector<ExperimentId>& unfinished = world_.agenda.unfinished;
+    if (std::find(unfinished.begin(), unfinished.end(), experiment) == unfinished.end()) {
+      unfinished.push_back(experiment);
+    }
+  }
+  [[nodiscard]] std::vector<ExperimentId> take_unfinished() { return std::exchange(world_.agenda.unfinished, {}); }
+  /// It is stopping, and all trials before this one have ended or run.
+  void ended_before(ExperimentId experiment, std::size_t trial) {
+    world_.experiments.at(experiment).ended_before = trial;
+  }
   void look_after(ExperimentId experiment) { touch(world_, world_.experiments.at(experiment)); }
 
   /// Whose time has come is leased again, or gets leases.
@@ -37,6 +52,10 @@ class Step {
 
   /// The first Lsn this step can have given.
   [[nodiscard]] Lsn first() const noexcept { return first_; }
+
+  /// A rung or an experiment may be over for a million trials at once, and others must not wait for their ends: so many
+  /// end in one step. False: no more in this one.
+  [[nodiscard]] bool takes_one_more_end() noexcept { return ends_left_ > 0 && ends_left_-- > 0; }
 
   template <class Body>
   void happened(Body body) {
@@ -52,6 +71,7 @@ class Step {
   Effects& effects_;
   Instant now_;
   Lsn first_;
+  std::uint64_t ends_left_;
 };
 
 // --- what commands make happen; each refuses before it changes anything ---
@@ -142,7 +162,11 @@ void judge_worker(Step& step, WorkerId worker);
 /// There is another worker that may get leases.
 [[nodiscard]] bool others_remain(const World& world, WorkerId without);
 
-/// No more of this experiment: what is not running ends now, the rest as it exits.
+/// Its searcher has named trials that need nothing more: they end before anything happens that could change their ranks.
+void close_all_that_can_be(Step& step, ExperimentId id);
+
+/// No more of this experiment: what is not running ends in this step and, if that is much, the next ones; the rest as it
+/// exits.
 void stop_experiment(Step& step, ExperimentId id, ExperimentState target, bool at_once, const std::string& reason);
 
 /// Collects what its retention does not keep of trials that were settled.

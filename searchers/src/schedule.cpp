@@ -63,7 +63,9 @@ std::span<const TrialNumber> ClosableList::view() const noexcept {
 }
 
 void ClosableList::add(std::vector<TrialNumber> trials) {
-  std::sort(trials.begin(), trials.end());
+  if (!std::is_sorted(trials.begin(), trials.end())) {  // Where trials report in order it is, and there may be a million.
+    std::sort(trials.begin(), trials.end());
+  }
   trials_.erase(trials_.begin(), trials_.begin() + static_cast<std::ptrdiff_t>(first_));
   first_ = 0;
   const auto middle = static_cast<std::ptrdiff_t>(trials_.size());
@@ -73,15 +75,15 @@ void ClosableList::add(std::vector<TrialNumber> trials) {
 
 bool ClosableList::remove(TrialNumber trial) {
   const auto begin = trials_.begin() + static_cast<std::ptrdiff_t>(first_);
+  if (begin != trials_.end() && *begin == trial) {  // As they are closed.
+    ++first_;
+    return true;
+  }
   const auto found = std::lower_bound(begin, trials_.end(), trial);
   if (found == trials_.end() || *found != trial) {
     return false;
   }
-  if (found == begin) {
-    ++first_;
-  } else {
-    trials_.erase(found);
-  }
+  trials_.erase(found);
   return true;
 }
 

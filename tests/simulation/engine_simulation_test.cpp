@@ -25,6 +25,7 @@ class Life {
   explicit Life(std::uint64_t seed) : draw_(seed, TrialNumber(0), "life") {}
 
   void run() {
+    cluster_.engine.set_most_ends(most_ends_);
     for (std::uint64_t i = 0; i < 1 + draw_.below(3); ++i) {
       create();
     }
@@ -211,6 +212,7 @@ class Life {
 
   void replay() {
     Engine twin(searchers::registry());
+    twin.set_most_ends(most_ends_);
     for (const Event& event : cluster_.log) {
       ASSERT_TRUE(twin.replay(event));
       ASSERT_EQ(broken_limit(twin, &event), "") << "after event " << twin.last_lsn().number();
@@ -219,6 +221,7 @@ class Life {
     const Value saved = cluster_.engine.save();
     ASSERT_TRUE(saved == twin.save());
     Engine loaded(searchers::registry());
+    loaded.set_most_ends(most_ends_);
     const Status status = loaded.load(saved);
     ASSERT_TRUE(status.has_value()) << status.error().message;
     ASSERT_EQ(fingerprint(loaded), fingerprint(cluster_.engine));
@@ -268,6 +271,7 @@ class Life {
   }
 
   Draw draw_;
+  std::uint64_t most_ends_ = chance(2) ? 512 : 1 + draw_.below(3);  // In one step; the rest in the next ones.
   TestCluster cluster_;
   std::map<std::string, std::uint64_t> incarnations_;
   std::map<WorkerId, std::string> uid_of_;

@@ -48,6 +48,7 @@ void run_again(Step& step, ExperimentId id, TrialNumber number) {
 
 void exit_early(Step& step, ExperimentId id, TrialNumber number, ExitReason exit, TrialState state,
                 const std::string& detail) {
+  close_all_that_can_be(step, id);
   step.happened(TrialExitedEarly{id, number, exit, detail});
   end(step, id, number, state, because(Reason::Why::early_exit, detail));
 }
@@ -165,6 +166,10 @@ Status end_trial(Step& step, const EndTrial& command) {
                ? Status(Done{})  // Asking twice is not an error.
                : Status(Error{Errc::wrong_state, "trial " + std::to_string(command.trial.number()) +
                                                      " has ended as " + std::string(name_of(state))});
+  }
+  close_all_that_can_be(step, record.id);
+  if (is_closed(record.trials[command.trial.number()].state)) {
+    return Done{};  // Its rung was over already.
   }
   exit_early(step, record.id, command.trial, command.reason,
              canceled ? TrialState::canceled : TrialState::stopped,

@@ -170,23 +170,14 @@ Status change_experiment(Step& step, const ChangeExperiment& command) {
   }
   if (!(*config == record->effective)) {
     step.happened(LimitsChanged{command.experiment, *config});
+    close_all_that_can_be(step, command.experiment);  // Before a trial that is wanted now can report.
   }
   return Done{};
 }
 
 void stop_experiment(Step& step, ExperimentId id, ExperimentState target, bool at_once, const std::string& reason) {
+  close_all_that_can_be(step, id);
   step.happened(ExperimentStopping{id, target, at_once, reason});
-  const ExperimentRecord& record = step.world().experiments.at(id);
-  const Reason::Why why = target == ExperimentState::canceled ? Reason::Why::user : Reason::Why::experiment_end;
-  for (std::size_t i = 0; i < record.trials.size(); ++i) {
-    const TrialRecord& trial = record.trials[i];
-    if (!is_closed(trial.state) && trial.state != TrialState::running) {  // Its attempt may still wind down.
-      Reason ended;
-      ended.why = why;
-      ended.detail = reason;
-      step.happened(TrialEnded{id, TrialNumber(i), TrialState::canceled, ended});
-    }
-  }
 }
 
 Status end_experiment(Step& step, ExperimentId id, bool at_once) {

@@ -108,6 +108,7 @@ bool take(Step& step, const AttemptKey& key, std::uint64_t seq, Report report) {
   }
   if (is_invalid && record.state != ExperimentState::stopping) {
     const std::string detail = "invalid hyperparameters" + (why.empty() ? std::string() : ": " + why);
+    close_all_that_can_be(step, key.experiment);
     step.happened(TrialExitedEarly{key.experiment, key.trial, ExitReason::invalid_hp, detail});
     Reason reason;
     reason.why = Reason::Why::early_exit;

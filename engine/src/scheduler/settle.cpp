@@ -224,6 +224,13 @@ std::optional<Placement> find_places(const World& world, const ExperimentRecord&
   return placement;
 }
 
+void close(Step& step, const ExperimentRecord& record, TrialNumber number) {
+  const TrialRecord& trial = record.trials[number.number()];
+  const bool full = trial.length >= record.config.searcher.max_length;
+  step.happened(TrialEnded{record.id, number, full ? TrialState::completed : TrialState::stopped,
+                           record.searcher->standing(number)});
+}
+
 /// Gives the place to the experiment. False when it cannot use it now.
 bool fill(Step& step, const ExperimentRecord& record, const Placement& place, const Reserved& reserved) {
   const bool several = !place.others.empty();
@@ -254,18 +261,36 @@ bool fill(Step& step, const ExperimentRecord& record, const Placement& place, co
   return false;
 }
 
-void close_what_can_be(Step& step, const ExperimentRecord& record) {
-  const auto named = record.searcher->closable();
-  const std::vector<TrialNumber> closable(named.begin(), named.end());
-  for (const TrialNumber number : closable) {
-    const TrialRecord& trial = record.trials[number.number()];
-    if (is_closed(trial.state)) {
+/// Trials that end because they need nothing more, or because their experiment is stopping, until no more may in this step.
+/// False: some are left for the next one.
+bool close_what_can_be(Step& step, const ExperimentRecord& record) {
+  for (auto named = record.searcher->closable(); !named.empty(); named = record.searcher->closable()) {
+    if (!step.takes_one_more_end()) {
+      return false;
+    }
+    close(step, record, named.front());
+  }
+  return true;
+}
+
+bool cancel_what_does_not_run(Step& step, const ExperimentRecord& record) {
+  const bool user = record.stopping_as == ExperimentState::canceled;
+  for (std::size_t i = record.ended_before; i < record.trials.size(); ++i) {
+    const TrialState state = record.trials[i].state;
+    if (is_closed(state) || state == TrialState::running) {  // Its attempt may still wind down.
       continue;
     }
-    const bool full = trial.length >= record.config.searcher.max_length;
-    step.happened(TrialEnded{record.id, number, full ? TrialState::completed : TrialState::stopped,
-                             record.searcher->standing(number)});
+    if (!step.takes_one_more_end()) {
+      step.ended_before(record.id, i);
+      return false;
+    }
+    Reason ended;
+    ended.why = user ? Reason::Why::user : Reason::Why::experiment_end;
+    ended.detail = record.reason;
+    step.happened(TrialEnded{record.id, TrialNumber(i), TrialState::canceled, std::move(ended)});
   }
+  step.ended_before(record.id, record.trials.size());
+  return true;
 }
 
 bool every_trial_failed(const ExperimentRecord& record) {
@@ -273,7 +298,7 @@ bool every_trial_failed(const ExperimentRecord& record) {
          record.by_state[static_cast<std::size_t>(TrialState::failed)] == record.trials.size();
 }
 
-/// Ends the experiment if nothing of it runs and nothing more is wanted.
+/// Ends the experiment if nothing of it runs and nothing more is wanted. All that can be closed is.
 void end_if_over(Step& step, const ExperimentRecord& record) {
   if (!record.running.empty()) {
     return;
@@ -292,7 +317,6 @@ void end_if_over(Step& step, const ExperimentRecord& record) {
   }
   if (finished->problem) {
     stop_experiment(step, record.id, ExperimentState::failed, false, *finished->problem);
-    step.happened(ExperimentEnded{record.id, ExperimentState::failed, *finished->problem});
   } else if (every_trial_failed(record)) {
     const TrialRecord& last = record.trials.back();
     const std::string detail = last.reason.detail();
@@ -374,10 +398,13 @@ void look_after(Step& step, ExperimentId id) {
         stop_experiment(step, id, in_vain ? ExperimentState::failed : ExperimentState::completed, false, *spent);
       }
     }
-    if (record.state != ExperimentState::stopping) {
-      close_what_can_be(step, record);
+    const bool all = record.state == ExperimentState::stopping ? cancel_what_does_not_run(step, record)
+                                                               : close_what_can_be(step, record);
+    if (all) {
+      end_if_over(step, record);
+    } else {
+      step.goes_on_later(id);
     }
-    end_if_over(step, record);
   }
   collect_checkpoints(step, id);
   const bool may_be_spent = record.state == ExperimentState::active || record.state == ExperimentState::paused;
@@ -395,6 +422,12 @@ void look_after_touched(Step& step) {
   touched.clear();
 }
 
+void touch_unfinished(Step& step) {
+  for (const ExperimentId id : step.take_unfinished()) {
+    step.look_after(id);
+  }
+}
+
 void touch_overdue(Step& step) {
   for (const auto& [deadline, id] : step.agenda().deadlines) {
     if (deadline > step.now()) {
@@ -406,7 +439,18 @@ void touch_overdue(Step& step) {
 
 }  // namespace
 
+void close_all_that_can_be(Step& step, ExperimentId id) {
+  const ExperimentRecord& record = step.world().experiments.at(id);
+  if (record.state == ExperimentState::stopping) {
+    return;  // Its searcher does not hear how its trials end.
+  }
+  for (auto named = record.searcher->closable(); !named.empty(); named = record.searcher->closable()) {
+    close(step, record, named.front());
+  }
+}
+
 void settle(Step& step) {
+  touch_unfinished(step);
   touch_overdue(step);
   step.end_putting_off();
   do {

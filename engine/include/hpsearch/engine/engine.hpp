@@ -37,7 +37,7 @@ struct Effects {
 /// Owns:    experiments, trials, leases and slots; no threads, clocks, files or sockets.
 /// Threads: callers take turns.
 /// Cost:    O(log trials + log workers + log experiments) per decision; a step makes as many decisions as it
-///          frees or fills slots.
+///          frees or fills slots, and ends a few hundred trials that do not run at most.
 /// Fails:   a refused command changes nothing and says why.
 class Engine {
  public:
@@ -72,7 +72,8 @@ class Engine {
   // --- queries; pointers hold until the next step ---
 
   /// When a budget of time will be spent, or what was put off is due: a step must be made then (LookAtClock), if none
-  /// is made anyway.
+  /// is made anyway. At once (last_instant()) when there was more to do than one step may: hundreds of thousands of trials
+  /// whose rung is over, or their experiment, end some hundred in each step.
   [[nodiscard]] std::optional<Instant> next_deadline() const noexcept;
   [[nodiscard]] Lsn last_lsn() const noexcept;
   [[nodiscard]] Instant last_instant() const noexcept;
@@ -87,6 +88,9 @@ class Engine {
 
   /// A worker that is silent gets no new leases until it is heard of again. Not journaled.
   void set_suspect(WorkerId worker, bool suspect);
+
+  /// So many trials that do not run end in one step (512 unless said; at least 1), others in the next. Not journaled.
+  void set_most_ends(std::uint64_t trials) noexcept;
 
   /// What fails is never a worker's fault: for workers that are only imagined. Not journaled.
   void trust_workers() noexcept;

@@ -55,7 +55,8 @@ class Search {
 
  private:
   Search(Engine engine, WorkerId worker, ExperimentId experiment);
-  Result<Effects> step(const Command& command);
+  Result<Effects> step(const Command& command);  ///< And what follows at once.
+  Result<Effects> step_once(const Command& command);
   Status end_attempt(const AttemptKey& key, std::uint64_t seq, ExitReport exit);
 
   Engine engine_;

@@ -149,7 +149,9 @@ using SearchEvent =
 ///
 /// How the engine drives it: after TrialValidated it asks verdict() for that trial and tells what it decided
 /// (TrialWasPromoted for train_on, TrialWasClosed for stop; a pause is told by silence). Then it closes what
-/// closable() names, then asks next() once per free slot, telling each answer before asking again.
+/// closable() names, then asks next() once per free slot, telling each answer before asking again. Where closable() names
+/// very many, it closes some of them then and the others little by little; trials may be created, promoted and validated
+/// meanwhile, but all are closed before a trial exits early or, once limits have changed, anything is reported.
 ///
 /// Owns:    its own memory only.
 /// Threads: one at a time; no locks, no waiting, no I/O, no clock.
