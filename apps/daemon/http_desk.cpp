@@ -39,6 +39,17 @@ unsigned status_of(Errc code) {
 
 }  // namespace
 
+Result<Value> Call::object() const {
+  Result<Value> body = proto::parse_json(request.body.empty() ? "{}" : request.body);
+  if (!body) {
+    return Error{Errc::bad_request, body.error().message};
+  }
+  if (body->as_map() == nullptr) {
+    return Error{Errc::bad_request, "the body has to be a JSON object"};
+  }
+  return body;
+}
+
 HttpResponse with(unsigned status, const Value& value) {
   HttpResponse response;
   response.status = status;

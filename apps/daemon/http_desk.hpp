@@ -26,6 +26,9 @@ struct Call {
   [[nodiscard]] engine::ExperimentId experiment() const { return engine::ExperimentId(numbers.at(0)); }
   [[nodiscard]] engine::WorkerId worker() const { return engine::WorkerId(numbers.at(0)); }
   [[nodiscard]] engine::TrialNumber trial() const { return engine::TrialNumber(numbers.at(1)); }
+
+  /// The body, a JSON object; {} when there is none. bad_request: it is something else.
+  [[nodiscard]] engine::Result<engine::Value> object() const;
 };
 
 /// Where handlers work. Nothing leaves it that a crash could take back.

@@ -29,10 +29,9 @@ void submit(Desk& desk, Call call) {
     call.reply(no_room(desk.runtime.storage()));
     return;
   }
-  const auto body = proto::parse_json(call.request.body);
-  if (!body || body->as_map() == nullptr) {
-    call.reply(failure(
-        Error{Errc::bad_request, body ? "the body has to be a JSON object" : body.error().message}));
+  const auto body = call.object();
+  if (!body) {
+    call.reply(failure(body.error()));
     return;
   }
   const std::string key(call.request.header("Idempotency-Key"));
@@ -148,7 +147,7 @@ void cancel(Desk& desk, Call call) { change(desk, call, engine::CancelExperiment
 void kill(Desk& desk, Call call) { change(desk, call, engine::KillExperiment{call.experiment()}); }
 
 void set_limits(Desk& desk, Call call) {
-  auto changes = proto::parse_json(call.request.body);
+  auto changes = call.object();
   if (!changes) {
     call.reply(failure(changes.error()));
     return;

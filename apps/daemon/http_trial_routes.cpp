@@ -57,7 +57,7 @@ void checkpoints(Desk& desk, Call call) {
 }
 
 void delete_checkpoints(Desk& desk, Call call) {
-  const auto body = proto::parse_json(call.request.body.empty() ? "{}" : call.request.body);
+  const auto body = call.object();
   if (!body) {
     call.reply(failure(body.error()));
     return;

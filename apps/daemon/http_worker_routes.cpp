@@ -52,7 +52,7 @@ void change_worker(Desk& desk, const Call& call, engine::Command command) {
 }
 
 void quarantine(Desk& desk, Call call) {
-  const auto body = proto::parse_json(call.request.body.empty() ? "{}" : call.request.body);
+  const auto body = call.object();
   if (!body) {
     call.reply(failure(body.error()));
     return;

@@ -183,6 +183,12 @@ TEST_F(HttpRoutes, BodyThatIsNotJsonIsRefused) {
   for (const char* body : {"", "{", "[]", "3", "{} {}", R"({"config":{},"config":{}})"}) {
     EXPECT_EQ(post("/api/v1/experiments", body).status, 400U) << body;
   }
+  begin_a_search();
+  for (const char* body : {"", "{", "[]", R"({"budget":{"target":NaN}})", R"({"budget":{},"budget":{}})"}) {
+    EXPECT_EQ(house_.ask("PATCH", "/api/v1/experiments/1", body).status, 400U) << body;
+  }
+  EXPECT_EQ(post("/api/v1/experiments/1/trials/0/checkpoints/delete", "{").status, 400U);
+  EXPECT_EQ(post("/api/v1/workers/1/quarantine", "[]").status, 400U);
 }
 
 TEST_F(HttpRoutes, ConfigurationTooLargeForAWorkerIsRefusedAtOnce) {
