@@ -32,6 +32,26 @@ TEST(Budget, TargetEndsTheSearchAsCompletedAndNamesWhoReachedIt) {
   EXPECT_EQ(record.trials.size(), 2U) << "no trial is started after the target";
 }
 
+TEST(Budget, WhatInvalidHyperparametersMeasuredReachesNoTargetAndIsNobodysBest) {
+  TestCluster cluster;
+  cluster.join("a", 2);
+  const ExperimentId id = cluster.create(random_config(4, 2));
+  cluster.report(cluster.live(id, 1), 1, 0.5);
+  const AttemptKey invalid = cluster.live(id, 0);
+  cluster.report(invalid, 1, 0.1);
+  EXPECT_EQ(cluster.engine.find(id)->best, TrialNumber(0));
+  cluster.send(invalid, InvalidHparamsReport{"too many layers"});
+  EXPECT_EQ(cluster.engine.find(id)->best, TrialNumber(1));
+  cluster.report(invalid, 2, 0.01);  // Its program has not heard yet.
+  EXPECT_EQ(cluster.engine.find(id)->best, TrialNumber(1));
+  cluster.step(ChangeExperiment{id, Value::Map{{"budget", Value::Map{{"target", 0.2}}}}});
+  EXPECT_EQ(cluster.engine.find(id)->state, ExperimentState::active);
+  Engine loaded(searchers::registry());
+  ASSERT_TRUE(loaded.load(cluster.engine.save()));
+  EXPECT_EQ(loaded.find(id)->best, TrialNumber(1));
+  EXPECT_TRUE(loaded.save() == cluster.engine.save());
+}
+
 TEST(Budget, TargetKnowsTheDirection) {
   TestCluster cluster;
   cluster.join("a", 1);

@@ -137,7 +137,7 @@ void Applier::take_metrics(ExperimentRecord& record, TrialNumber number, TrialRe
   const Goal goal = record.config.searcher.goal();
   trial.other_metrics.reset();
   trial.latest = Measurement{report.step, *metric};
-  if (std::isfinite(*metric) && (!trial.best || better(*metric, trial.best->metric, goal))) {
+  if (std::isfinite(*metric) && !trial.invalid && (!trial.best || better(*metric, trial.best->metric, goal))) {
     trial.best = trial.latest;
     if (!record.best || *record.best == number ||
         better(*metric, record.trials[record.best->number()].best->metric, goal)) {

@@ -34,6 +34,31 @@ void note_settled(ExperimentRecord& record, TrialNumber number) {
   }
 }
 
+namespace {
+
+/// O(trials) if it was the best of its experiment.
+void forget_best(ExperimentRecord& record, TrialNumber number) {
+  record.trials[number.number()].best = {};
+  if (record.best != number) {
+    return;
+  }
+  record.best.reset();
+  const bool smaller = record.config.searcher.smaller_is_better;
+  for (std::size_t i = 0; i < record.trials.size(); ++i) {
+    const MaybeMeasurement& held = record.trials[i].best;
+    if (!held) {
+      continue;
+    }
+    const double metric = held->metric;
+    const double best = record.best ? record.trials[record.best->number()].best->metric : metric;
+    if (!record.best || (smaller ? metric < best : metric > best)) {
+      record.best = TrialNumber(i);
+    }
+  }
+}
+
+}  // namespace
+
 void Applier::operator()(const TrialCreated& created) const {
   ExperimentRecord& record = experiment(created.experiment);
   TrialRecord trial;
@@ -93,7 +118,12 @@ void Applier::operator()(const TrialQueued& queued) const {
 }
 
 void Applier::operator()(const TrialExitedEarly& exited) const {
-  experiment(exited.experiment).searcher->hear(TrialExited{exited.trial, exited.exit});
+  ExperimentRecord& record = experiment(exited.experiment);
+  if (exited.exit == ExitReason::invalid_hp) {
+    record.trials[exited.trial.number()].invalid = true;
+    forget_best(record, exited.trial);
+  }
+  record.searcher->hear(TrialExited{exited.trial, exited.exit});
 }
 
 void Applier::operator()(const TrialEnded& ended) const {

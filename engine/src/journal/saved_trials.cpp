@@ -24,7 +24,8 @@ enum Present : std::uint64_t {
   size_present = 512,
   keep_present = 1024,
   cutoff_present = 2048,
-  row_bound = 4096,
+  is_invalid = 4096,
+  row_bound = 8192,
 };
 
 std::uint64_t bit(bool value, Present present) { return value ? static_cast<std::uint64_t>(present) : 0; }
@@ -47,7 +48,7 @@ void save_row(DigitWriter& out, const TrialRecord& trial, const Reason& reason, 
             bit(trial.ended_at != Instant{}, has_ended) | bit(reason.bracket.has_value(), bracket_present) |
             bit(reason.rung.has_value(), rung_present) | bit(reason.rank.has_value(), rank_present) |
             bit(reason.size.has_value(), size_present) | bit(reason.keep.has_value(), keep_present) |
-            bit(reason.cutoff.has_value(), cutoff_present));
+            bit(reason.cutoff.has_value(), cutoff_present) | bit(trial.invalid, is_invalid));
   out.count(static_cast<std::uint64_t>(trial.state));
   out.integer(static_cast<std::int64_t>(trial.id.number() - (before != nullptr ? before->id.number() : 0)));
   out.count(count(trial.length));
@@ -93,6 +94,7 @@ TrialRecord load_row(DigitReader& in, std::string detail, const TrialRecord* bef
   const std::uint64_t present = in.count_below(row_bound);
   trial.awaits_resume = (present & awaits_resume) != 0;
   trial.exited = (present & has_exited) != 0;
+  trial.invalid = (present & is_invalid) != 0;
   trial.state = static_cast<TrialState>(in.count_below(static_cast<std::uint64_t>(TrialState::canceled) + 1));
   trial.id = TrialId((before != nullptr ? before->id.number() : 0) + static_cast<std::uint64_t>(in.integer()));
   trial.length = Units{in.count()};

@@ -154,6 +154,7 @@ struct TrialRecord {
   std::uint32_t restarts = 0;  ///< Failures of the program so far.
   TrialState state = TrialState::pending;
   bool awaits_resume = false;  ///< Paused by the user, not at a rung.
+  bool invalid = false;        ///< Its hyperparameters were: nothing it measured is anybody's best.
   bool exited = false;         ///< The last attempt ended with an exit report (and was not lost).
 };
 
