@@ -165,6 +165,9 @@ void judge_worker(Step& step, WorkerId worker);
 /// Its searcher has named trials that need nothing more: they end before anything happens that could change their ranks.
 void close_all_that_can_be(Step& step, ExperimentId id);
 
+/// Its searcher may have had one configuration refused too many: the experiment fails, and what runs of it is told to end.
+void give_up_if_hopeless(Step& step, ExperimentId id);
+
 /// No more of this experiment: what is not running ends in this step and, if that is much, the next ones; the rest as it
 /// exits.
 void stop_experiment(Step& step, ExperimentId id, ExperimentState target, bool at_once, const std::string& reason);

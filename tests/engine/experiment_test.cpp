@@ -319,6 +319,26 @@ TEST(Experiment, InvalidHyperparametersAreReplaced) {
   EXPECT_EQ(cluster.engine.find(id)->state, ExperimentState::completed);
 }
 
+TEST(Experiment, OneInvalidConfigurationTooManyFailsItThoughOthersTrain) {
+  TestCluster cluster;
+  cluster.join("a", 2);
+  const ExperimentId id = cluster.create(random_config(2, 2));
+  const AttemptKey trains = cluster.live(id, 0);
+  for (std::uint64_t trial = 1; trial <= 3; ++trial) {  // Two are replaced.
+    const AttemptKey invalid = cluster.live(id, trial);
+    cluster.send(invalid, InvalidHparamsReport{"no"});
+    if (trial < 3) {
+      cluster.exit(invalid);
+    }
+  }
+  EXPECT_EQ(cluster.engine.find(id)->state, ExperimentState::stopping);
+  EXPECT_NE(cluster.engine.find(id)->reason, "");
+  EXPECT_EQ(cluster.attempts.at(trains).decision->directive, Directive::stop);
+  cluster.exit(trains);
+  cluster.exit(cluster.live(id, 3));
+  EXPECT_EQ(cluster.engine.find(id)->state, ExperimentState::failed);
+}
+
 TEST(Experiment, PauseReleasesSlotsAndResumeGoesOn) {
   TestCluster cluster;
   cluster.join("a", 2);

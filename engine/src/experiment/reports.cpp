@@ -114,6 +114,7 @@ bool take(Step& step, const AttemptKey& key, std::uint64_t seq, Report report) {
     reason.why = Reason::Why::early_exit;
     reason.detail = detail;
     step.happened(TrialEnded{key.experiment, key.trial, TrialState::stopped, reason});
+    give_up_if_hopeless(step, key.experiment);
   } else if (measured) {
     reach_lengths(step, key.experiment, key.trial);
   }

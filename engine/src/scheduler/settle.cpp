@@ -449,6 +449,13 @@ void close_all_that_can_be(Step& step, ExperimentId id) {
   }
 }
 
+void give_up_if_hopeless(Step& step, ExperimentId id) {
+  const Next next = step.world().experiments.at(id).searcher->next();
+  if (const auto* finished = std::get_if<Finished>(&next); finished != nullptr && finished->problem) {
+    stop_experiment(step, id, ExperimentState::failed, false, *finished->problem);
+  }
+}
+
 void settle(Step& step) {
   touch_unfinished(step);
   touch_overdue(step);
