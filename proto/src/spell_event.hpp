@@ -86,6 +86,7 @@ inline constexpr const char* tag_of<engine::LimitsChanged> = "limits_changed";
 void spell(auto& fields, Is<engine::LimitsChanged> auto& event) {
   fields("experiment", event.experiment);
   fields("config", event.config);
+  fields.maybe("points_given", event.points_given);
 }
 
 template <>

@@ -175,7 +175,6 @@ AshaSettings settings_of(const SearcherConfig& searcher, const BracketPlan& brac
 
 void check(const ExperimentConfig& config, engine::Problems& problems) {
   const SearcherConfig& searcher = config.searcher;
-  check_points(config, problems);
   if (searcher.bracket_rungs.size() > most_rungs) {
     problems.push_back({"searcher.bracket_rungs",
                         "asks for " + std::to_string(searcher.bracket_rungs.size()) + " brackets",

@@ -27,10 +27,6 @@ AshaSettings settings_of(const ExperimentConfig& config) {
           searcher.goal()};
 }
 
-void check(const ExperimentConfig& config, engine::Problems& problems) {
-  check_points(config, problems);
-}
-
 std::unique_ptr<engine::Searcher> make(const ExperimentConfig& config) {
   const engine::SearcherConfig& searcher = config.searcher;
   return std::make_unique<ComposedSearcher>(
@@ -50,7 +46,7 @@ engine::Preview preview(const ExperimentConfig& config) {
 }  // namespace
 
 engine::SearcherKind async_halving_kind() noexcept {
-  return {"async_halving", fields, required, check, make, preview};
+  return {"async_halving", fields, required, nullptr, make, preview};
 }
 
 }  // namespace hpsearch::searchers

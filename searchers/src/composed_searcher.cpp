@@ -120,7 +120,8 @@ std::string ComposedSearcher::farewell() const {
   if (!proposer_->exhausted() || created - invalid_ >= limits_.trials) {
     return {};
   }
-  return "the space is exhausted: all " + std::to_string(created) + " configurations were tried, " +
+  return "the space is exhausted: all " + std::to_string(created) + " configurations were tried" +
+         (invalid_ > 0 ? " (" + std::to_string(invalid_) + " of them invalid)" : std::string()) + ", " +
          engine::to_text(limits_.trials) + " were asked for";
 }
 

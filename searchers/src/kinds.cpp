@@ -54,26 +54,6 @@ ComposedSearcher::Limits changeable_limits(const ExperimentConfig& config) {
   return {config.searcher.max_trials, config.searcher.max_trials, supply_of(config)};
 }
 
-void check_points(const ExperimentConfig& config, engine::Problems& problems) {
-  const std::vector<engine::Value>& points = config.searcher.points_to_evaluate;
-  if (points.size() > config.searcher.max_trials) {
-    problems.push_back({"searcher.points_to_evaluate", "has " + std::to_string(points.size()) + " points",
-                        "at most max_trials, which is " + std::to_string(config.searcher.max_trials)});
-  }
-  if (config.searcher.on_duplicate != engine::OnDuplicate::reject) {
-    return;
-  }
-  std::map<std::string, std::size_t> seen;
-  for (std::size_t i = 0; i < points.size(); ++i) {
-    const auto [first, is_new] = seen.emplace(engine::compact_json(points[i]), i);
-    if (!is_new) {
-      problems.push_back({"searcher.points_to_evaluate[" + std::to_string(i) + "]",
-                          "is the same as points_to_evaluate[" + std::to_string(first->second) + "]",
-                          "each point once, or on_duplicate: allow"});
-    }
-  }
-}
-
 Preview preview_flat(Cardinality trials, Units max_length, std::uint64_t share) {
   Preview preview;
   preview.trials = trials;

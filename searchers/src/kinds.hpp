@@ -19,9 +19,6 @@ namespace hpsearch::searchers {
 /// The limits of a search whose max_trials may change.
 [[nodiscard]] ComposedSearcher::Limits changeable_limits(const engine::ExperimentConfig& config);
 
-/// points_to_evaluate must fit into max_trials, and under on_duplicate: reject each stands once.
-void check_points(const engine::ExperimentConfig& config, engine::Problems& problems);
-
 /// A preview of trials that all train to the full length.
 [[nodiscard]] engine::Preview preview_flat(engine::Cardinality trials, engine::Units max_length,
                                            std::uint64_t share);

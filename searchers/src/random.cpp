@@ -19,10 +19,6 @@ constexpr std::array<std::string_view, 4> fields = {"max_concurrent_trials", "ma
                                                     "points_to_evaluate"};
 constexpr std::array<std::string_view, 1> required = {"max_trials"};
 
-void check(const ExperimentConfig& config, engine::Problems& problems) {
-  check_points(config, problems);
-}
-
 std::unique_ptr<engine::Searcher> make(const ExperimentConfig& config) {
   return std::make_unique<ComposedSearcher>(
       std::make_unique<Flat>(trials_to_run(config), config.searcher.max_length,
@@ -40,7 +36,7 @@ engine::Preview preview(const ExperimentConfig& config) {
 }  // namespace
 
 engine::SearcherKind random_kind() noexcept {
-  return {"random", fields, required, check, make, preview};
+  return {"random", fields, required, nullptr, make, preview};
 }
 
 }  // namespace hpsearch::searchers

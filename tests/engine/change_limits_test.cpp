@@ -133,6 +133,51 @@ TEST(ChangeLimits, PointsComeNextInTheirOrderInsteadOfThoseNotStarted) {
   EXPECT_NE(cluster.refused(ChangeExperiment{id, searcher({{"points_to_evaluate", Value::List{point("w")}}})}).message, "");
 }
 
+TEST(ChangeLimits, TheSamePointsGivenAgainComeNextAgain) {
+  TestCluster cluster;
+  cluster.join("a", 1);
+  Value config = random_config(4, 1, *colours().as_map());
+  const Value::List points{Value::Map{{"x", "w"}}};
+  (*config.as_map()->find("searcher")->as_map())["points_to_evaluate"] = points;
+  const ExperimentId id = cluster.create(config);
+  cluster.step(ChangeExperiment{id, searcher({{"points_to_evaluate", points}})});  // To try again what failed, say.
+  cluster.exit(cluster.live(id, 0), 0);
+  cluster.step(ChangeExperiment{id, searcher({{"points_to_evaluate", points}})});
+  cluster.exit(cluster.live(id, 1), 0);
+  const ExperimentRecord& record = *cluster.engine.find(id);
+  for (std::size_t trial = 0; trial < 3; ++trial) {
+    EXPECT_TRUE(record.hparams[trial] == points.front()) << trial;
+  }
+  const Lsn before = cluster.engine.last_lsn();
+  cluster.step(ChangeExperiment{id, searcher({{"max_trials", 4}})});
+  EXPECT_EQ(cluster.engine.last_lsn(), before) << "what is so already leaves no trace";
+  Engine replayed(searchers::registry());
+  for (const Event& event : cluster.log) {
+    ASSERT_TRUE(replayed.replay(event));
+  }
+  EXPECT_TRUE(replayed.save() == cluster.engine.save());
+}
+
+TEST(ChangeLimits, PointsThatWereGivenLongAgoStandInNobodysWay) {
+  TestCluster cluster;
+  cluster.join("a", 1);
+  Value config = random_config(6, 1, *colours().as_map());
+  const Value::Map point{{"x", "w"}};
+  (*config.as_map()->find("searcher")->as_map())["points_to_evaluate"] = Value::List{point, point, point};
+  const ExperimentId id = cluster.create(config);
+  cluster.step(ChangeExperiment{id, searcher({{"max_trials", 2}})});
+  EXPECT_EQ(cluster.engine.find(id)->config.searcher.max_trials, 2U);
+  cluster.step(ChangeExperiment{id, searcher({{"on_duplicate", "reject"}})});
+  EXPECT_EQ(cluster.engine.find(id)->config.searcher.on_duplicate, OnDuplicate::reject);
+  EXPECT_NE(cluster.refused(ChangeExperiment{id, searcher({{"points_to_evaluate", Value::List{point, point, point}}})})
+                .message.find("at most max_trials, which is 2"),
+            std::string::npos)
+      << "those that are given now are looked at";
+  Engine loaded(searchers::registry());
+  ASSERT_TRUE(loaded.load(cluster.engine.save()));
+  EXPECT_TRUE(loaded.save() == cluster.engine.save());
+}
+
 TEST(ChangeLimits, APointOutsideTheSpaceIsRefused) {
   TestCluster cluster;
   const ExperimentId id = cluster.create(random_config(5, 1, *colours().as_map()));

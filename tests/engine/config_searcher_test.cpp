@@ -100,6 +100,18 @@ TEST(SearcherSection, ChecksPointsAgainstTheSpace) {
             "searcher.points_to_evaluate[3]: is 3 (a map of hyperparameters)\n");
 }
 
+TEST(SearcherSection, PointsOfASubmissionMustFitAndDiffer) {
+  const Value point = Value::Map{{"lr", 0.01}};
+  Value tree = with(small_experiment(), "searcher.points_to_evaluate", Value::List{point, point});
+  tree = with(std::move(tree), "searcher.max_trials", 1);
+  tree = with(std::move(tree), "searcher.on_duplicate", "reject");
+  EXPECT_EQ(lines(parse_submission(tree, test_registry(), "stem", 11).problems),
+            "searcher.points_to_evaluate: has 2 points (at most max_trials, which is 1)\n"
+            "searcher.points_to_evaluate[1]: is the same as points_to_evaluate[0] (each point once, or on_duplicate: "
+            "allow)\n");
+  EXPECT_EQ(problems_of(tree), "") << "what has run already may be more than is wanted now";
+}
+
 TEST(SearcherSection, CompletesPointsWithConstants) {
   Value tree = with(small_experiment(), "hyperparameters.batch", 64);
   tree = with(std::move(tree), "searcher.points_to_evaluate", Value::List{Value::Map{{"lr", 0.01}}});

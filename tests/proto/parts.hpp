@@ -214,8 +214,8 @@ auto parts(Is<engine::ExperimentResumed> auto& x) {
   return std::tie(experiment);
 }
 auto parts(Is<engine::LimitsChanged> auto& x) {
-  auto& [experiment, config] = x;
-  return std::tie(experiment, config);
+  auto& [experiment, config, points_given] = x;
+  return std::tie(experiment, config, points_given);
 }
 auto parts(Is<engine::ExperimentStopping> auto& x) {
   auto& [experiment, target, at_once, reason] = x;

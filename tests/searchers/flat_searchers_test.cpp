@@ -212,16 +212,6 @@ TEST(Random, FirstDrawsAreTheSameWhetherDuplicatesAreAllowedOrNot) {
   EXPECT_EQ(start(*searcher).hparams, config.space.sample(0, TrialNumber(0)));
 }
 
-TEST(Random, PointsMustFitAndDiffer) {
-  ExperimentConfig config = small_space(1);
-  const Value point = Value::Map{{"act", "gelu"}, {"layers", 3}};
-  config.searcher.points_to_evaluate = {point, point};
-  const Problems problems = problems_of(config);
-  ASSERT_EQ(problems.size(), 2U);
-  EXPECT_EQ(problems[0].path, "searcher.points_to_evaluate");
-  EXPECT_EQ(problems[1].path, "searcher.points_to_evaluate[1]");
-}
-
 // --- grid ---
 
 TEST(Grid, VisitsEveryPointInOrder) {

@@ -146,7 +146,7 @@ bool lies_in(const Problem& problem, std::string_view section) {
 }
 
 // What only the searcher knows: asked once its own sections are well-formed, whatever is wrong elsewhere.
-void check_searcher(const ExperimentConfig& config, SearcherRegistry registry, Findings& findings) {
+void check_searcher(const ExperimentConfig& config, SearcherRegistry registry, Reading reading, Findings& findings) {
   const SearcherKind* kind = find_kind(registry, config.searcher.name);
   const bool is_sound =
       std::none_of(findings.problems.begin(), findings.problems.end(), [](const Problem& problem) {
@@ -154,6 +154,9 @@ void check_searcher(const ExperimentConfig& config, SearcherRegistry registry, F
       });
   if (kind != nullptr && kind->check != nullptr && is_sound) {
     kind->check(config, findings.problems);
+  }
+  if (reading == Reading::submitted && is_sound && !config.searcher.points_to_evaluate.empty()) {
+    check_points(config.searcher, findings.problems);
   }
 }
 
@@ -247,6 +250,9 @@ void read_all(Value tree, SearcherRegistry registry, std::string_view fallback_n
     check_resources(*component, config.resources, findings);
   }
   read_budget(top.section("budget"), config.budget);
+  if (config.budget.max_slot_hours && config.resources.slots_per_trial == 0) {
+    findings.notes.push_back({"budget.max_slot_hours", "has no effect here: slots_per_trial is 0, so no slot is held", ""});
+  }
   read_checkpoint_storage(top.section("checkpoint_storage"), config.checkpoint_storage, accepted);
   Section environment = top.section("environment");
   read_seed(top, environment, seed, config);
@@ -260,7 +266,7 @@ void read_all(Value tree, SearcherRegistry registry, std::string_view fallback_n
   }
   top.finish();
   config.accepted = std::move(accepted);
-  check_searcher(config, registry, findings);
+  check_searcher(config, registry, reading, findings);
 }
 
 }  // namespace

@@ -1,9 +1,12 @@
 #include <algorithm>
 #include <array>
+#include <map>
+#include <string>
 #include <utility>
 
 #include "base/shown.hpp"
 #include "config/sections.hpp"
+#include "hpsearch/engine/base/text.hpp"
 #include "space/numbers.hpp"
 
 namespace hpsearch::engine {
@@ -233,6 +236,26 @@ void read_searcher(Section section, SearcherRegistry registry, const Space* spac
     compare_with_kind(section, *kind, searcher, accepted);
   }
   section.finish();
+}
+
+void check_points(const SearcherConfig& searcher, Problems& problems) {
+  const std::vector<Value>& points = searcher.points_to_evaluate;
+  if (points.size() > searcher.max_trials) {
+    problems.push_back({"searcher.points_to_evaluate", "has " + std::to_string(points.size()) + " points",
+                        "at most max_trials, which is " + std::to_string(searcher.max_trials)});
+  }
+  if (searcher.on_duplicate != OnDuplicate::reject) {
+    return;
+  }
+  std::map<std::string, std::size_t> seen;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const auto [first, is_new] = seen.emplace(compact_json(points[i]), i);
+    if (!is_new) {
+      problems.push_back({"searcher.points_to_evaluate[" + std::to_string(i) + "]",
+                          "is the same as points_to_evaluate[" + std::to_string(first->second) + "]",
+                          "each point once, or on_duplicate: allow"});
+    }
+  }
 }
 
 }  // namespace hpsearch::engine

@@ -19,6 +19,10 @@ namespace hpsearch::engine {
 void read_searcher(Section section, SearcherRegistry registry, const Space* space, SearcherConfig& searcher,
                    std::optional<Length>& max_length, Value::Map& accepted);
 
+/// Given points beside max_trials and the rule for duplicates: what is asked of a submission and of a change that gives new
+/// ones, not of points that a living experiment may have started long ago.
+void check_points(const SearcherConfig& searcher, Problems& problems);
+
 void read_resources(Section section, ResourcesConfig& resources, Value::Map& accepted);
 
 /// A length of time above 0; nothing when absent, or wrong and put among the problems.

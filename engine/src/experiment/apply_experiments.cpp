@@ -7,7 +7,7 @@
 namespace hpsearch::engine {
 namespace {
 
-void tell_changes(ExperimentRecord& record, const SearcherConfig& before) {
+void tell_changes(ExperimentRecord& record, const SearcherConfig& before, bool points_given) {
   const SearcherConfig& now = record.config.searcher;
   Searcher& searcher = *record.searcher;
   if (now.on_duplicate != before.on_duplicate) {
@@ -18,7 +18,7 @@ void tell_changes(ExperimentRecord& record, const SearcherConfig& before) {
     }
     searcher.hear(changed);
   }
-  if (!(now.points_to_evaluate == before.points_to_evaluate)) {
+  if (points_given || !(now.points_to_evaluate == before.points_to_evaluate)) {
     searcher.hear(PointsChanged{now.points_to_evaluate});
   }
   if (now.max_trials != before.max_trials) {
@@ -79,7 +79,7 @@ void Applier::operator()(const LimitsChanged& changed) const {
     record.created_with = std::move(record.effective);
   }
   record.effective = changed.config;
-  tell_changes(record, before);
+  tell_changes(record, before, changed.points_given);
   pause_excess(record);
 }
 

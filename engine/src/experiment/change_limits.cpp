@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/shown.hpp"
+#include "config/sections.hpp"
 #include "hpsearch/engine/config/experiment_config.hpp"
 
 namespace hpsearch::engine {
@@ -72,11 +73,14 @@ Result<Value> changed_config(const Value& effective, const Value& changes, Searc
   if (!problems.empty()) {
     return Error{Errc::bad_request, problems};
   }
-  const ParsedConfig parsed = parse_config(config, registry, "", 0);
+  ParsedConfig parsed = parse_config(config, registry, "", 0);
+  if (parsed.config && changes.at_path("searcher.points_to_evaluate") != nullptr) {
+    check_points(parsed.config->searcher, parsed.problems);
+  }
   for (const Problem& problem : parsed.problems) {
     problems += (problems.empty() ? "" : "\n") + describe(problem);
   }
-  if (!parsed.config) {
+  if (!problems.empty()) {
     return Error{Errc::bad_request, problems};
   }
   return to_value(*parsed.config);

@@ -168,8 +168,10 @@ Status change_experiment(Step& step, const ChangeExperiment& command) {
                                         ", and its search is over: every trial has ended, and nothing of searcher can "
                                         "change any more"};
   }
-  if (!(*config == record->effective)) {
-    step.happened(LimitsChanged{command.experiment, *config});
+  const Value* points = command.changes.at_path("searcher.points_to_evaluate");
+  const bool points_given = points != nullptr && points->as_list() != nullptr && !points->as_list()->empty();
+  if (points_given || !(*config == record->effective)) {
+    step.happened(LimitsChanged{command.experiment, *config, points_given});
     close_all_that_can_be(step, command.experiment);  // Before a trial that is wanted now can report.
   }
   return Done{};

@@ -210,7 +210,7 @@ struct SearcherKind {
   std::span<const std::string_view> fields;    ///< Keys under `searcher` it reads beyond the common ones.
   std::span<const std::string_view> required;  ///< Those of `fields` it cannot do without.
 
-  /// What only this searcher knows to be wrong with a config whose fields are well-formed each by itself.
+  /// What only this searcher knows to be wrong with a config whose fields are well-formed each by itself; or nullptr.
   void (*check)(const ExperimentConfig& config, Problems& problems);
 
   /// A fresh searcher; the config was checked. The config is copied where needed, not kept.

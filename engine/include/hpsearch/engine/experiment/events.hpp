@@ -42,6 +42,7 @@ struct ExperimentResumed {
 struct LimitsChanged {
   ExperimentId experiment;
   Value config;
+  bool points_given = false;  ///< Its points to evaluate come next, also if they are those that it had before.
 };
 /// From now on it only ends; `target` is what it will have become.
 struct ExperimentStopping {
