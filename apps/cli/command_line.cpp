@@ -400,8 +400,9 @@ class CommandLine {
     verb.add_option("ID", given_.set.experiment, "The experiment")->required();
     verb.add_option("LIMIT=VALUE", given_.set.assignments,
                     "max_trials, max_concurrent_trials, max_time, max_slot_hours, target, max_failed_trials,\n"
-                    "max_slots, weight, priority, on_duplicate or points_to_evaluate (a JSON list);\n"
-                    "none takes a limit away")
+                    "max_slots, weight, priority, on_duplicate or points_to_evaluate (a JSON list); none brings the\n"
+                    "default back: no limit for budgets and max_slots, 16 for max_concurrent_trials, whose 0 is\n"
+                    "as many as there are slots")
         ->required();
     add_server(verb);
   }

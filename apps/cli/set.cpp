@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <string_view>
 
@@ -82,6 +83,23 @@ Outcome<Value> changes_of(const std::vector<std::string>& assignments) {
   return Value(std::move(changes));
 }
 
+/// What holds of a limit for which `none` was asked: its default, as the changed experiment has it.
+std::string default_text(const Outcome<Value>& config, const std::string& path) {
+  if (!config) {
+    return "its default";  // It was changed all the same: the daemon has said so.
+  }
+  const Value* held = config->at_path(path);
+  return held == nullptr || held->is_null() ? "no limit" : engine::python_text(*held) + " (the default)";
+}
+
+bool any_none(const Value& changes) {
+  const auto& sections = *changes.as_map();
+  return std::any_of(sections.begin(), sections.end(), [](const auto& section) {
+    const auto& fields = *section.second.as_map();
+    return std::any_of(fields.begin(), fields.end(), [](const auto& field) { return field.second.is_null(); });
+  });
+}
+
 }  // namespace
 
 int set_limits(const SetOptions& options, const Output& output) {
@@ -109,10 +127,13 @@ int set_limits(const SetOptions& options, const Output& output) {
     output.data(*answer);
     return 0;
   }
+  const Outcome<Value> config =
+      any_none(*changes) ? server->client().get(experiment_target(*experiment, "/config")) : Outcome<Value>(Value());
   std::string text = "experiment " + std::to_string(*experiment) + " (" + text_at(*answer, "state") + "):";
   for (const auto& [section, fields] : *changes->as_map()) {
     for (const auto& [key, value] : *fields.as_map()) {
-      text += " " + section + "." + key + " is " + (value.is_null() ? "no limit" : engine::python_text(value)) + ";";
+      const std::string path = section + "." + key;
+      text += " " + path + " is " + (value.is_null() ? default_text(config, path) : engine::python_text(value)) + ";";
     }
   }
   text.pop_back();

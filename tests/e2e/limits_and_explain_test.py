@@ -38,6 +38,20 @@ class LimitsAndExplain(harness.Case):
         refused = self.hpsearch(cluster, "set", experiment, "max_trials", expect=2)
         self.assertIn("LIMIT=VALUE", refused.stderr)
 
+    def test_none_brings_the_default_back_and_says_what_holds(self):
+        cluster, experiment = self.begin({"name": "random", "max_length": 400, "max_trials": 50,
+                                          "max_concurrent_trials": 1, "on_duplicate": "reject"},
+                                         budget={"max_time": "1h"}, resources={"priority": 7, "max_slots": 2})
+        said = self.hpsearch(cluster, "set", experiment, "max_concurrent_trials=none", "on_duplicate=none",
+                             "max_time=none", "priority=none", "max_slots=none", "max_trials=60").stdout
+        for what in ("searcher.max_concurrent_trials is 16 (the default)",
+                     "searcher.on_duplicate is allow (the default)", "budget.max_time is no limit", "resources.priority is 50 (the default)",
+                     "resources.max_slots is no limit", "searcher.max_trials is 60"):
+            self.assertIn(what + ";", said.replace(" now\n", ";"))
+        config = self.hpsearch(cluster, "config", experiment, "--output", "json")
+        self.assertEqual(config["searcher"]["max_concurrent_trials"], 16)
+        self.assertEqual(config["resources"]["priority"], 50)
+
     def test_a_target_that_is_reached_ends_the_search_and_leaves_nothing_running(self):
         cluster, experiment = self.begin({"name": "random", "max_length": 400, "max_trials": 50})
         harness.wait_for(lambda: any(t["best_metric"] is not None for t in cluster.trials(experiment)), "a first metric")
