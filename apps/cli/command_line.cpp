@@ -2,8 +2,11 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 #include <cstdlib>
 #include <functional>
+#include <memory>
 #include <string_view>
 
 #include "cli/verbs.hpp"
@@ -51,6 +54,40 @@ std::pair<const CLI::App*, std::string> chosen_in(const CLI::App& app) {
   }
   return {chosen, called};
 }
+
+/// An integer of at least `least`. CLI11's own check would print the bounds of a double, with all their 309 digits.
+CLI::Validator integer_from(std::uint64_t least) {
+  return {[least](const std::string& text) {
+            std::uint64_t number = 0;
+            const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+            const bool is_whole = error == std::errc() && end == text.data() + text.size();
+            return is_whole && number >= least
+                       ? std::string()
+                       : in_quotes(text) + " is no integer of at least " + std::to_string(least);
+          },
+          ""};
+}
+
+/// Seconds: finite, and above 0 or at least 0.
+CLI::Validator seconds_above(bool zero_too) {
+  return {[zero_too](const std::string& text) {
+            double number = 0;
+            const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+            const bool is_number = error == std::errc() && end == text.data() + text.size() && std::isfinite(number);
+            return is_number && (zero_too ? number >= 0 : number > 0)
+                       ? std::string()
+                       : in_quotes(text) + " is no number of seconds" + (zero_too ? " of at least 0" : " above 0");
+          },
+          ""};
+}
+
+/// CLI11 writes "ID(1x)" where one word or two may stand.
+class UsageFormatter final : public CLI::Formatter {
+ public:
+  std::string make_option_usage(const CLI::Option* option) const override {
+    return option->get_expected_max() == 2 ? "[EXPERIMENT] TRIAL" : CLI::Formatter::make_option_usage(option);
+  }
+};
 
 /// CLI11 says an unknown word is "not expected"; people want to hear which word would be.
 std::string explain(const CLI::App& app, const CLI::ParseError& error) {
@@ -116,6 +153,7 @@ struct Arguments {
 class CommandLine {
  public:
   CommandLine() : app_("Asynchronous hyperparameter search.", "hpsearch") {
+    app_.formatter(std::make_shared<UsageFormatter>());
     app_.require_subcommand(1);
     app_.set_help_flag("-h,--help", "Print this help");
     app_.set_help_all_flag("");
@@ -274,9 +312,9 @@ class CommandLine {
         ->check(CLI::IsMember({"unit", "op", "curve"}));
     verb.add_option("--report-every", options.report_every,
                     "Report each so many units of length too (default: at the asked lengths only)")
-        ->check(CLI::PositiveNumber);
+        ->check(integer_from(1));
     verb.add_option("--until", options.until_seconds, "Stop the clock after so many simulated seconds")
-        ->check(CLI::NonNegativeNumber);
+        ->check(seconds_above(true));
     verb.add_option("--exit", options.exits,
                     "TRIAL:OP:REASON, again for each: that trial's piece of work number OP, from 0, ends early:\n"
                     "errored, user_canceled, user_stopped or invalid_hp")
@@ -303,7 +341,7 @@ class CommandLine {
     });
     add_experiment(trials_verb);
     trials_verb.add_option("--after", given_.after, "Only trials with higher numbers than this one");
-    trials_verb.add_option("--limit", given_.limit, "No more than so many")->check(CLI::PositiveNumber);
+    trials_verb.add_option("--limit", given_.limit, "No more than so many")->check(integer_from(1));
     add_experiment(add("best", "Show the best trial", about_one(best)));
     add_experiment(add("config", "Print the experiment with every default filled in", about_one(config)));
 
@@ -362,7 +400,7 @@ class CommandLine {
     });
     add_experiment(verb);
     verb.add_option("--timeout", given_.wait.timeout_seconds, "Give up after so many seconds")
-        ->check(CLI::PositiveNumber);
+        ->check(seconds_above(false));
   }
 
   void add_worker_verbs() {

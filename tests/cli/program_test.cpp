@@ -135,6 +135,29 @@ TEST_F(Program, RefusesWrongArguments) {
   }
 }
 
+TEST_F(Program, NamesOptionValueAndWhatIsAllowed) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"trials --limit 0", "--limit: \"0\" is no integer of at least 1; see hpsearch trials --help"},
+      {"trials --limit 1.5", "--limit: \"1.5\" is no integer of at least 1"},
+      {"wait --timeout 0", "--timeout: \"0\" is no number of seconds above 0"},
+      {"wait --timeout nan", "--timeout: \"nan\" is no number of seconds above 0"},
+      {"simulate e.yaml --report-every 0", "--report-every: \"0\" is no integer of at least 1"},
+      {"simulate e.yaml --until -1", "--until: \"-1\" is no number of seconds of at least 0"},
+      {"simulate e.yaml --until inf", "--until: \"inf\" is no number of seconds of at least 0"},
+  };
+  for (const auto& [arguments, said] : cases) {
+    const Ended ended = run(arguments);
+    EXPECT_EQ(ended.status, 2) << arguments;
+    EXPECT_THAT(ended.err, HasSubstr(said)) << arguments;
+    EXPECT_LT(ended.err.size(), 160U) << arguments;
+  }
+}
+
+TEST_F(Program, ShowsHowAnOptionalExperimentIsGiven) {
+  EXPECT_THAT(run("explain --help").out, HasSubstr("[OPTIONS] [EXPERIMENT] TRIAL\n"));
+  EXPECT_THAT(run("logs --help").out, HasSubstr("[OPTIONS] [EXPERIMENT] TRIAL\n"));
+}
+
 TEST_F(Program, TellsUsageErrorsInJsonToo) {
   const Ended ended = run("trails --output json");
   EXPECT_EQ(ended.status, 2);
