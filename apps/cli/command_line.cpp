@@ -304,7 +304,8 @@ class CommandLine {
                     "Directory of the surrogate's data (or HPSEARCH_LCBENCH_DIR)");
     verb.add_flag("--cycle", options.cycle, "Trials beyond the recorded ones take recorded curves in turn");
     verb.add_option("--workers", options.workers,
-                    "Trials that can train at once (default: max_concurrent_trials of FILE)")
+                    "Trials that can train at once (default: max_concurrent_trials of FILE, 16 where that is 0;\n"
+                    "1 for a single trial)")
         ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1'000'000}));
     verb.add_option("--duration", options.duration,
                     "A second per unit of length, or per piece of work (op), or the curves' own time\n"

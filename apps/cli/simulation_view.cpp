@@ -161,9 +161,13 @@ std::string regret_text(const Simulation& simulation) {
   }
   std::string text = table.text();
   if (simulation.yardstick) {
-    text += "regret is the distance to " + metric_text(simulation.yardstick->metric) + ", " +
-            (simulation.yardstick->known_optimum ? "the best any configuration can reach\n"
-                                                 : "the best of the created trials at full length\n");
+    const double best = simulation.yardstick->metric;
+    const double found = steps.back().metric;
+    const bool beyond = simulation.simulated.goal == engine::Goal::minimize ? found < best : found > best;
+    text += "regret is the distance to " + metric_text(best) +
+            (simulation.yardstick->known_optimum ? ", the best that is known"
+                                                 : ", the best of the created trials at full length") +
+            (beyond ? "; it is 0 for what noise lets appear better still\n" : "\n");
   }
   return text;
 }

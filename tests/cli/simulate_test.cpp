@@ -129,6 +129,20 @@ TEST_F(Simulate, MakesUpCurves) {
   }
 }
 
+TEST_F(Simulate, SaysWhatRegretIsWhereNoiseGoesBeyondTheOptimum) {
+  scratch_.write("easy.yaml",
+                 "entrypoint: 'true'\n"
+                 "hyperparameters: {x: {type: double, minval: 0, maxval: 1}}\n"
+                 "searcher: {name: random, metric: loss, max_length: {epochs: 81}, max_trials: 300}\n");
+  const Value simulation = run_json("easy.yaml --curves synthetic:power");
+  const Value& last = list_at(*simulation.at_path("regret"), "steps").back();
+  ASSERT_LT(number_at(last, "metric"), number_at(*simulation.at_path("regret.against"), "metric"));
+  EXPECT_EQ(number_at(last, "regret"), 0);
+  const Ended ended = run("easy.yaml --curves synthetic:power");
+  EXPECT_THAT(ended.out, HasSubstr("the best that is known; it is 0 for what noise lets appear better still\n"));
+  EXPECT_THAT(run("bracket.yaml --metric trial").out, HasSubstr("the best of the created trials at full length\n"));
+}
+
 TEST_F(Simulate, PrintsATable) {
   const Ended ended = run("bracket.yaml --metric '0.01*trial' --duration op");
   EXPECT_EQ(ended.status, 0);
