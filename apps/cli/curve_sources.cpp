@@ -92,8 +92,12 @@ Outcome<CurveSource> open_experiment(const std::string& id, const SimulateOption
     }
   }
   const std::string about = "experiment " + std::to_string(*experiment);
-  return source(CurveTable::from_points(std::move(points), missing(options)), "--curves: " + about,
-                "recorded curves of " + about);
+  Outcome<CurveSource> recorded = source(CurveTable::from_points(std::move(points), missing(options)),
+                                         "--curves: " + about, "recorded curves of " + about);
+  if (recorded && config->at_path("reproducibility.experiment_seed") != nullptr) {
+    recorded->seed = count_at(*config->at_path("reproducibility"), "experiment_seed");
+  }
+  return recorded;
 }
 
 std::string data_directory(const SimulateOptions& options) {

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "cli/failure.hpp"
@@ -15,6 +17,7 @@ namespace hpsearch::cli {
 struct CurveSource {
   std::unique_ptr<engine::sim::Curves> curves;
   std::string about;  ///< For people: "metric = 0.01*trial".
+  std::optional<std::uint64_t> seed = {};  ///< Of the experiment that was recorded.
 };
 
 /// Opens what the options name, for an experiment as `config` describes it. A usage failure says what is wrong with

@@ -96,13 +96,17 @@ engine::Status fits(const engine::ExperimentConfig& config, const sim::Options& 
 }  // namespace
 
 int simulate(const SimulateOptions& given, const Output& output) {
-  const ExperimentFile file = open_experiment_file(given.file.file, {given.file.seed, given.file.name});
+  ExperimentFile file = open_experiment_file(given.file.file, {given.file.seed, given.file.name});
   if (!file.problems.empty()) {
     return report_problems(file, output);
   }
   Outcome<CurveSource> source = open_curves(given, *file.config, output);
   if (!source) {
     return output.fail(source.failure());
+  }
+  if (source->seed) {
+    // Where neither the file nor --seed gives one, trials get the hyperparameters they had when they were recorded.
+    file.config = engine::parse_submission(file.tree, searchers::registry(), file.stem, *source->seed).config;
   }
   const Outcome<sim::Options> options = read_options(given, *file.config, *source->curves);
   if (!options) {
