@@ -10,7 +10,18 @@ import harness
 MARKED = re.compile(r"<!-- run -->\n```sh\n(.*?)```", re.DOTALL)
 
 
+SAMPLE = re.compile(r"```yaml\n(entrypoint:.*?)```", re.DOTALL)
+
+
 class RunReadme(harness.Case):
+    def test_the_files_that_people_copy_need_no_advice(self):
+        sample = self.folder / "sample.yaml"
+        sample.write_text(SAMPLE.search((harness.ROOT / "README.md").read_text())[1])
+        examples = sorted((harness.ROOT / "examples" / "digits").glob("*.yaml"))
+        self.assertTrue(examples)
+        for file in (sample, *examples):
+            self.assertNotIn("warning:", self.run_cli("preview", file).stderr, file)
+
     def test_every_marked_block_runs(self):
         blocks = MARKED.findall((harness.ROOT / "README.md").read_text())
         self.assertTrue(blocks)
