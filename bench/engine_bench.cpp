@@ -9,6 +9,8 @@
 
 #include "engine_search.hpp"
 #include "hpsearch/engine/base/check.hpp"
+#include "sizes.hpp"
+#include "two_heaps.hpp"
 
 // What a command costs as experiments grow: whole searches, every event and order included, from the first trial
 // to the last. The programs are played by a queue that reports at each length and obeys.
@@ -88,15 +90,18 @@ void steps_of(benchmark::State& state, Deed deed) {
   state.SetComplexityN(state.range(0));
 }
 
-void hundred_to_million(benchmark::internal::Benchmark* bench) {
-  bench->ArgName("trials")->RangeMultiplier(10)->Range(100, 1'000'000)->Unit(benchmark::kMillisecond)->Complexity(benchmark::oN);
+// Complexity is fitted to processor time, and theirs is that of the whole search.
+void steps_alone(benchmark::internal::Benchmark* bench) {
+  hundred_to_million(bench);
+  bench->UseManualTime()->Complexity(benchmark::oNone);
 }
 
+BENCHMARK(two_heaps)->Name("engine/floor/two_heaps")->Apply(hundred_to_million);
 BENCHMARK_CAPTURE(whole_search, promotion, false)->Name("engine/step/promotion_search")->Apply(hundred_to_million);
 BENCHMARK_CAPTURE(whole_search, stopping, true)->Name("engine/step/stopping_search")->Apply(hundred_to_million);
-BENCHMARK_CAPTURE(steps_of, create, Deed::create)->Name("engine/step/create")->Apply(hundred_to_million)->UseManualTime();
-BENCHMARK_CAPTURE(steps_of, report, Deed::report)->Name("engine/step/report")->Apply(hundred_to_million)->UseManualTime();
-BENCHMARK_CAPTURE(steps_of, promote, Deed::promote)->Name("engine/step/promote")->Apply(hundred_to_million)->UseManualTime();
+BENCHMARK_CAPTURE(steps_of, create, Deed::create)->Name("engine/step/create")->Apply(steps_alone);
+BENCHMARK_CAPTURE(steps_of, report, Deed::report)->Name("engine/step/report")->Apply(steps_alone);
+BENCHMARK_CAPTURE(steps_of, promote, Deed::promote)->Name("engine/step/promote")->Apply(steps_alone);
 
 }  // namespace
 }  // namespace hpsearch

@@ -1,11 +1,8 @@
 #include <benchmark/benchmark.h>
 
-#include <algorithm>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
-#include <queue>
 #include <span>
 #include <string>
 #include <utility>
@@ -20,10 +17,11 @@
 #include "hpsearch/searchers/asha.hpp"
 #include "hpsearch/searchers/registry.hpp"
 #include "hpsearch/searchers/rung.hpp"
+#include "sizes.hpp"
+#include "two_heaps.hpp"
 
 // What a decision costs as a search grows: the time per item stays nearly flat from a thousand trials to a
-// million. The floor does the least that knowing who may be promoted takes, without ranks, cut-offs or ties:
-// the ratio to it says more than times of a busy machine.
+// million. The ratio to the floor (two_heaps.hpp) says more than times of a busy machine.
 
 namespace hpsearch::searchers {
 namespace {
@@ -34,14 +32,9 @@ using engine::Score;
 using engine::TrialNumber;
 using engine::Units;
 
-constexpr std::uint64_t divisor = 4;
-
-std::vector<double> drawn_metrics(std::int64_t count) {
-  Draw draw(1, TrialNumber(0), "bench");
-  std::vector<double> metrics(static_cast<std::size_t>(count));
-  std::generate(metrics.begin(), metrics.end(), [&draw] { return draw.unit(); });
-  return metrics;
-}
+using bench::divisor;
+using bench::drawn_metrics;
+using bench::hundred_to_million;
 
 void count_items(benchmark::State& state, std::uint64_t items_per_iteration) {
   state.SetComplexityN(state.range(0));
@@ -63,33 +56,6 @@ void rung_report(benchmark::State& state) {
       benchmark::DoNotOptimize(rung.rank_of(arrival));
       while (const auto best = rung.promotable()) {
         rung.move_to(*best, Rung::Standing::promoted);
-        ++promoted;
-      }
-    }
-    benchmark::DoNotOptimize(promoted);
-  }
-  count_items(state, metrics.size());
-}
-
-// The same promotions from two heaps: the kept ones with the worst on top, the others with the best on top.
-void two_heaps(benchmark::State& state) {
-  const std::vector<double> metrics = drawn_metrics(state.range(0));
-  for (auto _ : state) {
-    std::priority_queue<double> kept;
-    std::priority_queue<double, std::vector<double>, std::greater<>> others;
-    std::uint64_t promoted = 0;
-    for (std::size_t i = 0; i < metrics.size(); ++i) {
-      if (!kept.empty() && metrics[i] < kept.top()) {
-        kept.push(metrics[i]);
-        others.push(kept.top());
-        kept.pop();
-        ++promoted;
-      } else {
-        others.push(metrics[i]);
-      }
-      if (kept.size() < (i + 1) / divisor) {
-        kept.push(others.top());
-        others.pop();
         ++promoted;
       }
     }
@@ -208,24 +174,29 @@ class WholeSearcher {
   std::unique_ptr<engine::Searcher> searcher_;
 };
 
-/// Four parameters, one of each kind that is drawn.
-engine::Space four_parameters() {
+/// So many parameters, one of each kind that is drawn and then the same again.
+engine::Space many_parameters(std::int64_t count) {
   using engine::Value;
+  const Value kinds[] = {
+      Value::Map{{"type", "categorical"}, {"vals", Value::List{32, 64, 128, 256}}},
+      Value::Map{{"type", "double"}, {"minval", 0.0}, {"maxval", 0.9}},
+      Value::Map{{"type", "int"}, {"minval", 1}, {"maxval", 12}},
+      Value::Map{{"type", "log"}, {"minval", -5.0}, {"maxval", -1.0}, {"base", 10.0}},
+  };
+  Value::Map map;
+  for (std::int64_t i = 0; i < count; ++i) {
+    map["x" + std::to_string(i)] = kinds[i % 4];
+  }
   engine::Problems problems;
   engine::Problems notes;
-  const Value::Map space = {
-      {"batch_size", Value::Map{{"type", "categorical"}, {"vals", Value::List{32, 64, 128, 256}}}},
-      {"dropout", Value::Map{{"type", "double"}, {"minval", 0.0}, {"maxval", 0.9}}},
-      {"layers", Value::Map{{"type", "int"}, {"minval", 1}, {"maxval", 12}}},
-      {"lr", Value::Map{{"type", "log"}, {"minval", -5.0}, {"maxval", -1.0}, {"base", 10.0}}}};
-  engine::Space parsed = engine::Space::parse(Value(space), "hyperparameters", problems, notes);
+  engine::Space space = engine::Space::parse(Value(map), "hyperparameters", problems, notes);
   HPSEARCH_CHECK(problems.empty(), "the space of the bench is well-formed");
-  return parsed;
+  return space;
 }
 
 ExperimentConfig experiment(const char* searcher, std::int64_t trials, bool stop_once) {
   ExperimentConfig config;
-  config.space = four_parameters();
+  config.space = many_parameters(4);
   config.searcher.name = searcher;
   config.searcher.max_length = Units{64};
   config.searcher.max_trials = static_cast<std::uint64_t>(trials);
@@ -299,6 +270,7 @@ void searcher_next(benchmark::State& state) {
     engine::Next next = judged.search.searcher().next();
     benchmark::DoNotOptimize(&next);
   }
+  state.SetItemsProcessed(state.iterations());
   state.SetComplexityN(state.range(0));
 }
 
@@ -313,6 +285,7 @@ void searcher_verdict(benchmark::State& state) {
     engine::Verdict verdict = judged.search.searcher().verdict(newest);
     benchmark::DoNotOptimize(&verdict);
   }
+  state.SetItemsProcessed(state.iterations());
   state.SetComplexityN(state.range(0));
 }
 
@@ -325,6 +298,7 @@ void searcher_standing(benchmark::State& state) {
     benchmark::DoNotOptimize(&reason);
     turn = (turn + 7919) % judged.waiting.size();  // A prime: all over the rung.
   }
+  state.SetItemsProcessed(state.iterations());
   state.SetComplexityN(state.range(0));
 }
 
@@ -354,12 +328,14 @@ void searcher_load(benchmark::State& state) {
 }
 
 void space_sample(benchmark::State& state) {
-  const engine::Space space = four_parameters();
+  const engine::Space space = many_parameters(state.range(0));
   std::uint64_t trial = 0;
   for (auto _ : state) {
     engine::Value configuration = space.sample(1, TrialNumber(trial++));
     benchmark::DoNotOptimize(&configuration);
   }
+  state.SetItemsProcessed(state.iterations());
+  state.SetComplexityN(state.range(0));
 }
 
 // The last point of a grid of 1000^axes.
@@ -378,18 +354,24 @@ void space_grid_point(benchmark::State& state) {
     engine::Value configuration = space.grid_point(last);
     benchmark::DoNotOptimize(&configuration);
   }
+  state.SetItemsProcessed(state.iterations());
   state.SetComplexityN(state.range(0));
 }
 
-void hundred_to_million(benchmark::internal::Benchmark* bench) {
-  bench->ArgName("trials")
-      ->RangeMultiplier(10)
-      ->Range(100, 1'000'000)
-      ->Unit(benchmark::kMillisecond)
-      ->Complexity(benchmark::oNLogN);
+// The floor of a configuration: one block of random bits for each of its values, without names, kinds or bounds.
+void philox_blocks(benchmark::State& state) {
+  std::uint32_t counter = 0;
+  for (auto _ : state) {
+    for (std::int64_t value = 0; value < state.range(0); ++value) {
+      engine::PhiloxBlock block = engine::philox4x32_10({{counter++, 0, 0, 0}}, 1, 2);
+      benchmark::DoNotOptimize(&block);
+    }
+  }
+  state.SetItemsProcessed(state.iterations());
+  state.SetComplexityN(state.range(0));
 }
 
-BENCHMARK(two_heaps)->Name("searchers/floor/two_heaps")->Apply(hundred_to_million);
+BENCHMARK(bench::two_heaps)->Name("searchers/floor/two_heaps")->Apply(hundred_to_million);
 BENCHMARK(rung_report)->Name("searchers/rung/report")->Apply(hundred_to_million);
 BENCHMARK_CAPTURE(schedule_event, promotion, false)
     ->Name("searchers/schedule/promotion/event")
@@ -411,27 +393,36 @@ BENCHMARK_CAPTURE(searcher_event, random, "random", false)
     ->Apply(hundred_to_million);
 
 void looks(benchmark::internal::Benchmark* bench) {
-  bench->ArgName("trials")->RangeMultiplier(10)->Range(100, 1'000'000)->Complexity(benchmark::oLogN);
-}
-void whole_states(benchmark::internal::Benchmark* bench) {
-  bench->ArgName("trials")
-      ->RangeMultiplier(10)
-      ->Range(100, 1'000'000)
-      ->Unit(benchmark::kMillisecond)
-      ->Complexity(benchmark::oN);
+  hundred_to_million(bench);
+  bench->Unit(benchmark::kNanosecond);
 }
 
 BENCHMARK(searcher_next)->Name("searchers/asha/next")->Apply(looks);
 BENCHMARK(searcher_verdict)->Name("searchers/asha/verdict")->Apply(looks);
 BENCHMARK(searcher_standing)->Name("searchers/asha/standing")->Apply(looks);
-BENCHMARK(searcher_save)->Name("searchers/asha/save")->Apply(whole_states);
-BENCHMARK(searcher_load)->Name("searchers/asha/load")->Apply(whole_states);
-BENCHMARK(space_sample)->Name("engine/space/sample");
+BENCHMARK(searcher_save)->Name("searchers/asha/save")->Apply(hundred_to_million);
+BENCHMARK(searcher_load)->Name("searchers/asha/load")->Apply(hundred_to_million);
+BENCHMARK(philox_blocks)
+    ->Name("engine/floor/philox_blocks")
+    ->ArgName("values")
+    ->Arg(1)
+    ->Arg(4)
+    ->Arg(5)
+    ->Arg(9)
+    ->Arg(16)
+    ->Arg(64)
+    ->Complexity();
+BENCHMARK(space_sample)
+    ->Name("engine/space/sample")
+    ->ArgName("parameters")
+    ->RangeMultiplier(4)
+    ->Range(4, 64)
+    ->Complexity();
 BENCHMARK(space_grid_point)
     ->Name("engine/space/grid_point")
     ->ArgName("axes")
     ->DenseRange(1, 9, 4)
-    ->Complexity(benchmark::oN);
+    ->Complexity();
 
 }  // namespace
 }  // namespace hpsearch::searchers

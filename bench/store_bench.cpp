@@ -3,7 +3,9 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -12,6 +14,7 @@
 #include "daemon/store/sqlite_store.hpp"
 #include "engine_search.hpp"
 #include "hpsearch/proto/value.hpp"
+#include "sizes.hpp"
 
 // Recovery: what the daemon does between its start and its first answer, from the log or from a snapshot.
 
@@ -22,8 +25,8 @@ using namespace bench;  // NOLINT(google-build-using-namespace)
 
 /// A finished search in a store: rungs at 4, 16 and 64, a report after each unit, ten reports a trial.
 ///
-/// The largest takes minutes to make. With HPSEARCH_BENCH_STORES naming a folder, stores are kept there and the
-/// next run takes them as they are.
+/// The largest takes minutes to make. With HPSEARCH_BENCH_STORES naming a folder, stores are kept there, and whatever
+/// asks for one of this size next takes it as it is.
 class StoredSearch {
  public:
   explicit StoredSearch(std::int64_t trials) {
@@ -135,9 +138,15 @@ Search finished_search(std::int64_t trials) {
   return search;
 }
 
+/// Bytes of each snapshot that was made: the floor needs no more of a search than that, and the largest takes long.
+std::map<std::int64_t, std::size_t>& snapshot_sizes() {
+  static std::map<std::int64_t, std::size_t> sizes;
+  return sizes;
+}
+
 void save(benchmark::State& state) {
   Search search = finished_search(state.range(0));
-  std::size_t bytes = 0;
+  std::size_t& bytes = snapshot_sizes()[state.range(0)];
   for (auto _ : state) {
     bytes = snapshot_of(search).size();
   }
@@ -168,12 +177,27 @@ void load(benchmark::State& state) {
   state.SetItemsProcessed(state.range(0) * state.iterations());
 }
 
-void hundred_to_million(benchmark::internal::Benchmark* bench) {
-  bench->ArgName("trials")->RangeMultiplier(10)->Range(100, 1'000'000)->Unit(benchmark::kMillisecond)->Complexity(benchmark::oN);
+// The floor of a snapshot: a copy of its bytes.
+void copy(benchmark::State& state) {
+  std::size_t& bytes = snapshot_sizes()[state.range(0)];
+  if (bytes == 0) {
+    Search search = finished_search(state.range(0));
+    bytes = snapshot_of(search).size();
+  }
+  const proto::Bytes snapshot(bytes, std::byte{1});
+  proto::Bytes copied(bytes);
+  for (auto _ : state) {
+    std::memcpy(copied.data(), snapshot.data(), bytes);
+    benchmark::DoNotOptimize(copied.data());
+    benchmark::ClobberMemory();
+  }
+  state.SetComplexityN(state.range(0));
+  state.SetItemsProcessed(state.range(0) * state.iterations());
 }
 
 BENCHMARK(save)->Name("engine/snapshot/save")->Apply(hundred_to_million);
 BENCHMARK(load)->Name("engine/snapshot/load")->Apply(hundred_to_million);
+BENCHMARK(copy)->Name("engine/snapshot/copy")->Apply(hundred_to_million);
 BENCHMARK(replay)->Name("store/replay")->Apply(hundred_to_million)->Iterations(1)->UseRealTime();
 BENCHMARK(scan)->Name("store/scan")->Apply(hundred_to_million)->Iterations(1)->UseRealTime();
 
