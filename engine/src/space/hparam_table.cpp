@@ -99,17 +99,22 @@ HparamTable::HparamTable(const Space& space) : space_(space) {
   }
 }
 
-bool HparamTable::fits(const Value& hparams) const {
+/// Into packed_, unless it is of another shape.
+bool HparamTable::pack(const Value& hparams) {
+  packed_.clear();
   std::size_t leaves = 0;
   for (const Space::Leaf& leaf : space_.leaves()) {
     const Value* value = leaf_value(hparams, leaf.keys);
     if (value == nullptr) {
       return false;
     }
-    const auto* constant = std::get_if<ConstParameter>(&leaf.parameter);
-    const bool same = constant != nullptr ? *value == constant->val
-                                          : std::visit(Packer{*value}, leaf.parameter).has_value();
-    if (!same) {
+    if (const auto* constant = std::get_if<ConstParameter>(&leaf.parameter)) {
+      if (!(*value == constant->val)) {
+        return false;
+      }
+    } else if (const std::optional<std::uint64_t> word = std::visit(Packer{*value}, leaf.parameter)) {
+      packed_.push_back(*word);
+    } else {
       return false;
     }
     leaves += leaves_below(*value);
@@ -119,14 +124,12 @@ bool HparamTable::fits(const Value& hparams) const {
 }
 
 void HparamTable::push_back(const Value& hparams) {
-  const bool packs = fits(hparams);
-  if (!packs) {
+  if (!pack(hparams)) {
     odd_.emplace(size_, hparams);
+    packed_.assign(width_, 0);
   }
-  for (const Space::Leaf& leaf : space_.leaves()) {
-    if (!is_constant(leaf.parameter)) {
-      words_.push_back(packs ? *std::visit(Packer{*leaf_value(hparams, leaf.keys)}, leaf.parameter) : 0);
-    }
+  for (const std::uint64_t word : packed_) {
+    words_.push_back(word);
   }
   ++size_;
 }

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <vector>
 
 #include "hpsearch/engine/base/chunked_vector.hpp"
 #include "hpsearch/engine/base/value.hpp"
@@ -32,13 +33,14 @@ class HparamTable {
   [[nodiscard]] bool load(const Value& saved);
 
  private:
-  [[nodiscard]] bool fits(const Value& hparams) const;
+  [[nodiscard]] bool pack(const Value& hparams);
   [[nodiscard]] Value unpacked(std::size_t trial) const;
 
   Space space_;
   std::size_t width_ = 0;  // Leaves that vary.
   std::size_t size_ = 0;
   ChunkedVector<std::uint64_t> words_;
+  std::vector<std::uint64_t> packed_;  // Of the one that is being added; kept for its room.
   std::map<std::size_t, Value> odd_;  // Those of another shape.
 };
 
