@@ -7,6 +7,7 @@
 
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/searchers/proposer.hpp"
+#include "passing.hpp"
 
 namespace hpsearch::searchers {
 
@@ -32,6 +33,23 @@ std::string percent(std::uint64_t part, std::uint64_t whole) {
           : rounded % 10 == 0       ? std::to_string(rounded / 10)
                                     : std::to_string(rounded / 10) + "." + std::to_string(rounded % 10)) +
          " %";
+}
+
+/// How many trials are expected to train to each length.
+std::vector<Cardinality> expected_reach(const AshaSettings& settings, bool stop_once) {
+  std::vector<Cardinality> reach{settings.trials};
+  auto expected = static_cast<double>(settings.trials);
+  std::uint64_t best = settings.trials;
+  while (reach.size() < settings.lengths.size()) {
+    if (stop_once) {
+      expected = expected_to_pass(expected, settings.divisor);
+      reach.push_back(std::min(reach.back(), static_cast<Cardinality>(std::round(expected))));
+    } else {
+      best = settings.divisor.part_of(best);
+      reach.push_back(best);
+    }
+  }
+  return reach;
 }
 
 }  // namespace
@@ -69,11 +87,7 @@ void preview_bracket(Preview& preview, const AshaSettings& settings, std::uint64
   const std::vector<Units>& lengths = settings.lengths;
   preview.trials = plus(preview.trials, settings.trials);
   preview.brackets.push_back({lengths, settings.trials, share, {}});
-  for (std::uint64_t reach = settings.trials; preview.brackets.back().reach.size() < lengths.size();) {
-    preview.brackets.back().reach.push_back(reach);
-    // The stopping type lets the first reporters pass whatever they report.
-    reach = std::max(settings.divisor.part_of(reach), std::uint64_t{stop_once && reach > 0 ? 1U : 0U});
-  }
+  preview.brackets.back().reach = expected_reach(settings, stop_once);
   preview.full_length = plus(preview.full_length, times(settings.trials, engine::count(lengths.back())));
   if (lengths.size() < rungs_asked) {
     preview.warnings.push_back(

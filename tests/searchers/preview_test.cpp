@@ -2,11 +2,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
+#include "hpsearch/engine/base/draw.hpp"
 #include "hpsearch/engine/space/space.hpp"
 #include "settings.hpp"
 
@@ -96,11 +99,90 @@ TEST(Preview, TellsWhoIsExpectedAtEachRung) {
   EXPECT_EQ(preview.brackets[2].reach, (std::vector<Cardinality>{8, 2}));
 }
 
-TEST(Preview, TheStoppingTypeLetsAtLeastOneReachTheTop) {
-  ExperimentConfig config = settings("async_halving", 16, 5);
-  config.searcher.num_rungs = 3;
+// --- how many the stopping type lets pass, results in random order ---
+
+ExperimentConfig stopping(std::uint64_t trials, double divisor, std::uint64_t rungs = 3) {
+  ExperimentConfig config = settings("async_halving", 1'000'000'000, trials);
+  config.searcher.num_rungs = rungs;
+  config.searcher.divisor = divisor;
   config.searcher.stop_once = true;
-  EXPECT_EQ(preview_of(config).brackets[0].reach, (std::vector<Cardinality>{5, 1, 1}));
+  return config;
+}
+
+TEST(Preview, TheStoppingTypeLetsAtLeastOneReachTheTop) {
+  EXPECT_EQ(preview_of(stopping(1, 4)).brackets[0].reach, (std::vector<Cardinality>{1, 1, 1}));
+  // 1 + 1/2 + 1/3 + 1/4 + 1/5 = 2.28 of five; of these 1 + 1/2 and 0.28 times 1/3 of a third, 1.59.
+  EXPECT_EQ(preview_of(stopping(5, 4)).brackets[0].reach, (std::vector<Cardinality>{5, 2, 2}));
+}
+
+TEST(Preview, TheStoppingTypePassesTheSumOfChances) {
+  for (const double divisor : {1.1, 1.5, 2.0, 2.5, 3.0, 4.0, 10.0, 300.0, 5000.0}) {
+    double sum = 0;
+    for (std::uint64_t m = 1; m <= 200'000; ++m) {
+      sum += std::max(std::floor(static_cast<double>(m) / divisor), 1.0) / static_cast<double>(m);
+      if (m < 40 || m == 599 || m == 600 || m == 7'777 || m == 200'000) {
+        const auto passed = static_cast<double>(preview_of(stopping(m, divisor, 2)).brackets[0].reach[1]);
+        EXPECT_NEAR(passed, sum, 0.5 + 0.001 * sum) << m << " trials, divisor " << divisor;
+      }
+    }
+  }
+}
+
+TEST(Preview, TheStoppingTypePassesOneInTheDivisorOfVeryMany) {
+  for (const double divisor : {1.5, 3.0, 4.0, 1e6}) {
+    const Preview preview = preview_of(stopping(1'000'000'000'000'000'000, divisor));
+    EXPECT_NEAR(static_cast<double>(preview.brackets[0].reach[1]), 1e18 / divisor, 1e10 / divisor);
+    EXPECT_NEAR(static_cast<double>(preview.brackets[0].reach[2]), 1e18 / divisor / divisor, 1e11 / divisor);
+  }
+}
+
+/// How many of a search's trials train to each length, one after the other, each result a new draw.
+std::vector<double> lived_reach(const ExperimentConfig& config, std::uint64_t seed) {
+  const std::vector<Units> lengths = preview_of(config).brackets[0].lengths;
+  const auto searcher = kind_of(config).make(config);
+  engine::Draw draw(seed, engine::TrialNumber(0), "lived reach");
+  std::vector<double> reach(lengths.size());
+  for (auto next = searcher->next(); std::holds_alternative<engine::CreateTrial>(next); next = searcher->next()) {
+    const auto& create = std::get<engine::CreateTrial>(next);
+    searcher->hear(engine::TrialWasCreated{create.trial, create.hparams, create.length});
+    engine::Verdict verdict{engine::Verdict::Action::train_on, create.length, {}};
+    for (std::size_t rung = 0; verdict.action == engine::Verdict::Action::train_on; ++rung) {
+      if (rung > 0) {
+        searcher->hear(engine::TrialWasPromoted{create.trial, verdict.length});
+      }
+      ++reach.at(rung);
+      searcher->hear(engine::TrialValidated{create.trial, verdict.length, test::score(draw.unit())});
+      verdict = searcher->verdict(create.trial);
+    }
+    searcher->hear(engine::TrialWasClosed{create.trial});
+  }
+  return reach;
+}
+
+// Sound searches fail this with a chance below 1e-5 for a new set of seeds: six means, each five standard errors off,
+// besides the half that rounding takes and the tenth that the spread of a rung's number adds at the rung above.
+TEST(Preview, TheStoppingTypePassesAsManyAsInLife) {
+  const std::pair<std::uint64_t, double> searches[] = {{6, 4}, {40, 10}, {60, 3}};
+  for (const auto& [trials, divisor] : searches) {
+    const ExperimentConfig config = stopping(trials, divisor);
+    constexpr std::uint64_t runs = 300;
+    std::vector<double> sum(3);
+    std::vector<double> squares(3);
+    for (std::uint64_t seed = 0; seed < runs; ++seed) {
+      const std::vector<double> reach = lived_reach(config, seed);
+      for (std::size_t rung = 0; rung < reach.size(); ++rung) {
+        sum[rung] += reach[rung];
+        squares[rung] += reach[rung] * reach[rung];
+      }
+    }
+    for (std::size_t rung = 1; rung < sum.size(); ++rung) {
+      const double mean = sum[rung] / runs;
+      const double error = std::sqrt((squares[rung] / runs - mean * mean) / runs);
+      const auto expected = static_cast<double>(preview_of(config).brackets[0].reach[rung]);
+      EXPECT_NEAR(mean, expected, 0.5 + (rung == 1 ? 0 : 0.1) + 5 * error)
+          << trials << " trials, divisor " << divisor << ", rung " << rung;
+    }
+  }
 }
 
 // --- warnings ---
