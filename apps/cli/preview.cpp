@@ -24,6 +24,10 @@ std::string reach_text(const engine::BracketPreview& bracket) {
   return out;
 }
 
+std::string length_text(Cardinality sum) {
+  return sum == engine::past_counting ? "more than 3.4 * 10^38" : engine::to_text(sum);
+}
+
 double expected_length(const Preview& preview) {
   double sum = 0;
   for (const engine::BracketPreview& bracket : preview.brackets) {
@@ -61,7 +65,7 @@ std::string preview_text(const Preview& preview, const engine::ExperimentConfig&
     out += brackets.text() + "\n";
   }
   out += finals.text();
-  out += "\ntraining in all: " + engine::to_text(preview.total_length) + " " + printable(config.unit);
+  out += "\ntraining in all: " + length_text(preview.total_length) + " " + printable(config.unit);
   if (preview.full_length > preview.total_length) {
     const double share = static_cast<double>(preview.total_length) / static_cast<double>(preview.full_length);
     out += ", " + percent_text(share) + " of the " + engine::to_text(preview.full_length) +

@@ -19,8 +19,6 @@ using engine::Value;
 
 namespace {
 
-constexpr Cardinality most = ~Cardinality{0};
-
 std::string shown(const Divisor& divisor) {
   return divisor.whole() != 0 ? std::to_string(divisor.whole()) : engine::python_float(divisor.value());
 }
@@ -55,11 +53,11 @@ std::vector<Cardinality> expected_reach(const AshaSettings& settings, bool stop_
 }  // namespace
 
 Cardinality plus(Cardinality a, Cardinality b) noexcept {
-  return a > most - b ? most : a + b;
+  return a > engine::past_counting - b ? engine::past_counting : a + b;
 }
 
 Cardinality times(Cardinality a, Cardinality b) noexcept {
-  return b != 0 && a > most / b ? most : a * b;
+  return b != 0 && a > engine::past_counting / b ? engine::past_counting : a * b;
 }
 
 std::uint64_t trials_to_run(const ExperimentConfig& config) {

@@ -34,7 +34,7 @@ void warn_of_rungs(engine::Preview& preview, const engine::ExperimentConfig& con
 /// Warns when a finite space has fewer configurations than trials were asked for.
 void warn_of_small_space(engine::Preview& preview, const engine::ExperimentConfig& config);
 
-/// Both saturate.
+/// Both stop at past_counting.
 [[nodiscard]] engine::Cardinality plus(engine::Cardinality a, engine::Cardinality b) noexcept;
 [[nodiscard]] engine::Cardinality times(engine::Cardinality a, engine::Cardinality b) noexcept;
 

@@ -110,6 +110,18 @@ TEST_F(Program, PreviewsAGridOf10ToThe30InExactIntegers) {
                                HasSubstr("\"total_length\": 3000000000000000000000000000000,")));
 }
 
+TEST_F(Program, PreviewsAGridThatTrainsLongerThanCanBeCounted) {
+  std::string axes;
+  for (int axis = 0; axis < 6; ++axis) {
+    axes += "  x" + std::to_string(axis) + ": {type: int, minval: 1, maxval: 1000000, count: 1000000}\n";
+  }
+  scratch_.write("e.yaml", "entrypoint: [python3, train.py]\nhyperparameters:\n" + axes +
+                               "searcher: {name: grid, metric: loss, max_length: {epochs: 1000}}\n");
+  EXPECT_THAT(run("preview e.yaml").out, HasSubstr("\ntraining in all: more than 3.4 * 10^38 epochs\n"));
+  EXPECT_THAT(run("preview e.yaml --output json").out,
+              AllOf(HasSubstr("\"total_length\": null,"), HasSubstr("\"full_length\": null,")));
+}
+
 TEST_F(Program, NamesTheVerbThatWasMeant) {
   const Ended ended = run("trails 1");
   EXPECT_EQ(ended.status, 2);

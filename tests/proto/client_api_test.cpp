@@ -256,6 +256,17 @@ TEST(ClientApi, APreview) {
 })");
 }
 
+TEST(ClientApi, APreviewOfLengthsPastCounting) {
+  Preview preview;
+  preview.full_length = preview.total_length = engine::past_counting;
+  const std::string json = proto::to_json(preview);
+  EXPECT_NE(json.find("\"total_length\": null,"), std::string::npos) << json;
+  EXPECT_NE(json.find("\"full_length\": null,"), std::string::npos) << json;
+  preview.total_length = engine::past_counting - 1;
+  EXPECT_NE(proto::to_json(preview).find("\"total_length\": 340282366920938463463374607431768211454,"),
+            std::string::npos);
+}
+
 TEST(ClientApi, AReasonSaysItsSentenceToo) {
   const Reason reason{Reason::Why::promoted, 0U, 1U, 3U, 17U, 4U, 0.912, ""};
   const Value value = proto::to_value(reason);

@@ -63,6 +63,16 @@ TEST(Preview, CountsAGridOf10ToThe30) {
   EXPECT_EQ(to_text(preview.full_length), "10000000000000000000000000000000");
 }
 
+TEST(Preview, AGridThatTrainsLongerThanCanBeCounted) {
+  ExperimentConfig config = huge_grid(12);
+  config.searcher.max_length = Units{100};
+  EXPECT_EQ(to_text(preview_of(config).total_length), "1" + std::string(38, '0'));
+  config.searcher.max_length = Units{1000};
+  EXPECT_EQ(to_text(preview_of(config).trials), "1" + std::string(36, '0'));
+  EXPECT_TRUE(preview_of(config).total_length == engine::past_counting);
+  EXPECT_TRUE(preview_of(config).full_length == engine::past_counting);
+}
+
 // O(axes) each: a loop over the points would outlast the house.
 TEST(Preview, AGridOf10ToThe30StartsAtOnce) {
   const ExperimentConfig config = huge_grid(10);

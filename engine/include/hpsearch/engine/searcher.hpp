@@ -194,12 +194,15 @@ struct BracketPreview {
   std::vector<Cardinality> reach;  ///< Trials expected to train to each length, results in random order.
 };
 
+/// A sum of a preview that is this or more, 2^128 - 1, which only a grid can come to: larger than can be counted.
+inline constexpr Cardinality past_counting = ~Cardinality{0};
+
 /// A search before any GPU time is spent; final counts and lengths are those of equal metrics.
 struct Preview {
   Cardinality trials = 0;
   std::vector<BracketPreview> brackets;
   std::map<Units, Cardinality> final_counts;  ///< Final length → trials.
-  Cardinality total_length = 0;               ///< Σ trained units over all trials.
+  Cardinality total_length = 0;               ///< Σ trained units over all trials; may be past_counting.
   Cardinality full_length = 0;                ///< The same if every trial trained to the maximum length.
   std::vector<std::string> warnings;
 };
