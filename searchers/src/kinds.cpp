@@ -125,8 +125,7 @@ std::string in_unit(Units length, const ExperimentConfig& config) {
   return std::to_string(engine::count(length)) + " " + config.unit;
 }
 
-/// Rungs that a program which reports once in min_validation_period never reports at. Only the Determined harness obeys
-/// the field; of other programs it is taken as what the file says about them.
+/// Rungs that a program which reports once in min_validation_period never reports at.
 void warn_of_sparse_reports(Preview& preview, const ExperimentConfig& config,
                             const std::vector<Units>& lengths) {
   const std::optional<Units> period = config.min_validation_period;
@@ -142,8 +141,7 @@ void warn_of_sparse_reports(Preview& preview, const ExperimentConfig& config,
       (first_seen - lengths.begin() == 1 ? "the rung at " : "the rungs at ") + missed + " " + config.unit +
       (first_seen - lengths.begin() == 1 ? " is" : " are") + " below min_validation_period, which is " +
       in_unit(*period, config) +
-      ": a program that reports no more often than that is judged there by what it reports later; let it report at "
-      "least every " +
+      ": trials are judged there by what they report later; let the program report at least every " +
       in_unit(lengths.front(), config) + ", or use fewer rungs");
 }
 
@@ -156,7 +154,7 @@ void warn_of_lost_training(Preview& preview, const ExperimentConfig& config) {
     return;
   }
   preview.warnings.push_back(
-      std::string(keeps_none ? "checkpoint_policy is none, as if the program saved no checkpoints"
+      std::string(keeps_none ? "checkpoint_policy is none"
                              : "metrics are read from the output, as if the program knew nothing of us") +
       ": a program that saves no checkpoints begins anew whenever it is promoted after a pause; if this one "
       "saves none, set stop_once: true, which never pauses a trial");

@@ -259,9 +259,7 @@ TEST(PreviewWarnings, RungsBelowTheReportingPeriod) {
   config.min_validation_period = Units{10};
   EXPECT_THAT(preview_of(config).warnings,
               Contains(AllOf(HasSubstr("the rung at 4 batches is below min_validation_period"),
-                             HasSubstr("which is 10 batches: a program that reports no more often than that is judged "
-                                       "there by what it reports later"))))
-      << "the field itself has no effect on most programs, and a note says so";
+                             HasSubstr("which is 10 batches"))));
   config.min_validation_period = Units{20};
   EXPECT_THAT(preview_of(config).warnings, Contains(HasSubstr("the rungs at 4, 16 batches are below")));
   config.min_validation_period = Units{4};
@@ -273,9 +271,7 @@ TEST(PreviewWarnings, StopOnceWhereNothingCanBeResumed) {
   config.searcher.num_rungs = 3;
   EXPECT_THAT(preview_of(config).warnings, IsEmpty());
   config.accepted = Value::Map{{"checkpoint_policy", "none"}};
-  EXPECT_THAT(preview_of(config).warnings,
-              Contains(AllOf(HasSubstr("is none, as if the program saved no checkpoints"),
-                             HasSubstr("stop_once: true"))));
+  EXPECT_THAT(preview_of(config).warnings, Contains(HasSubstr("stop_once: true")));
   config.searcher.stop_once = true;
   EXPECT_THAT(preview_of(config).warnings, IsEmpty());
 }
