@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "hpsearch/engine/base/text.hpp"
+#include "hpsearch/engine/config/determined.hpp"
 #include "hpsearch/searchers/proposer.hpp"
 #include "passing.hpp"
 
@@ -125,11 +126,12 @@ std::string in_unit(Units length, const ExperimentConfig& config) {
   return std::to_string(engine::count(length)) + " " + config.unit;
 }
 
-/// Rungs that a program which reports once in min_validation_period never reports at.
+/// Rungs that a program which reports once in min_validation_period never reports at. The Determined harness validates at
+/// every rung, and between them as often as that.
 void warn_of_sparse_reports(Preview& preview, const ExperimentConfig& config,
                             const std::vector<Units>& lengths) {
   const std::optional<Units> period = config.min_validation_period;
-  if (!period || lengths.front() >= *period) {
+  if (!period || lengths.front() >= *period || engine::wants_determined_harness(config)) {
     return;
   }
   const auto first_seen = std::lower_bound(lengths.begin(), lengths.end(), *period);
@@ -145,12 +147,14 @@ void warn_of_sparse_reports(Preview& preview, const ExperimentConfig& config,
       in_unit(lengths.front(), config) + ", or use fewer rungs");
 }
 
-/// Where nothing can be resumed, the promotion type trains every promoted trial from its start.
+/// Where nothing can be resumed, the promotion type trains every promoted trial from its start. The Determined harness
+/// checkpoints before every pause, under any checkpoint_policy.
 void warn_of_lost_training(Preview& preview, const ExperimentConfig& config) {
   const Value* policy = config.accepted.at_path("checkpoint_policy");
   const bool keeps_none = policy != nullptr && policy->as_text() != nullptr && *policy->as_text() == "none";
-  const bool is_foreign = !config.metrics.empty() && !config.min_checkpoint_period;
-  if (config.searcher.stop_once || (!keeps_none && !is_foreign)) {
+  const bool is_foreign = !config.metrics.empty() && !config.min_checkpoint_period &&
+                          config.accepted.at_path("environment.checkpoint_signal") == nullptr;
+  if (config.searcher.stop_once || (!keeps_none && !is_foreign) || engine::wants_determined_harness(config)) {
     return;
   }
   preview.warnings.push_back(

@@ -234,6 +234,24 @@ TEST(Resources, NameThePoolAndTheLabelsOfTheirWorkers) {
       << lines(read_config(tree).problems);
 }
 
+// The preview goes by these three, so a note that denied them every effect would contradict it.
+TEST(ParseConfig, SaysWhatFieldsOfTheHarnessComeToWithoutIt) {
+  Value tree = with(small_experiment(), "min_validation_period", 7);
+  tree = with(std::move(tree), "min_checkpoint_period", 7);
+  tree = with(std::move(tree), "checkpoint_policy", "none");
+  EXPECT_EQ(lines(read_config(tree).notes),
+            "min_validation_period: has no effect here on the program, which decides itself when it validates; preview "
+            "takes it for how often that is\n"
+            "min_checkpoint_period: has no effect here on the program, which decides itself when it checkpoints; it says "
+            "that the program does, and goes on from there after a pause\n"
+            "checkpoint_policy: has no effect here on the program, which decides itself whether it checkpoints; preview "
+            "takes it that it does not\n");
+  EXPECT_EQ(lines(read_config(with(tree, "entrypoint", "model_def:MNistTrial")).notes), "");
+  EXPECT_EQ(lines(read_config(with(small_experiment(), "checkpoint_policy", "all")).notes),
+            "checkpoint_policy: has no effect here: only the Determined harness reads it, and it is started for launch.kind: "
+            "determined\n");
+}
+
 TEST(SectionsWithoutEffect, AreKeptAndListed) {
   Value tree = with(small_experiment(), "launch", Value::Map{{"kind", "pytorch"}});
   tree = with(std::move(tree), "resources", Value::Map{{"shm_size", "1G"}, {"agent_label", "big"}});

@@ -276,6 +276,16 @@ TEST(PreviewWarnings, StopOnceWhereNothingCanBeResumed) {
   EXPECT_THAT(preview_of(config).warnings, IsEmpty());
 }
 
+TEST(PreviewWarnings, NoneOfWhatTheDeterminedHarnessDoesAtEveryRung) {
+  ExperimentConfig config = settings("async_halving", 64, 64);
+  config.searcher.num_rungs = 3;
+  config.min_validation_period = Units{10};
+  config.accepted = Value::Map{{"checkpoint_policy", "none"}};
+  EXPECT_EQ(preview_of(config).warnings.size(), 2U);
+  config.entrypoint.command = "model_def:MnistTrial";
+  EXPECT_THAT(preview_of(config).warnings, IsEmpty());
+}
+
 TEST(PreviewWarnings, StopOnceForAProgramThatKnowsNothingOfUs) {
   ExperimentConfig config = settings("async_halving", 64, 64);
   config.searcher.num_rungs = 3;
@@ -283,6 +293,9 @@ TEST(PreviewWarnings, StopOnceForAProgramThatKnowsNothingOfUs) {
   EXPECT_THAT(preview_of(config).warnings, Contains(HasSubstr("stop_once: true")));
   config.searcher.num_rungs = 1;
   EXPECT_THAT(preview_of(config).warnings, IsEmpty()) << "one rung pauses nobody";
+  config.searcher.num_rungs = 3;
+  config.accepted = Value::Map{{"environment", Value::Map{{"checkpoint_signal", "SIGUSR1"}}}};
+  EXPECT_THAT(preview_of(config).warnings, IsEmpty()) << "it checkpoints when it is told to";
 }
 
 TEST(PreviewWarnings, TooFewTrialsForTheDivisor) {

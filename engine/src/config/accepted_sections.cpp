@@ -105,8 +105,14 @@ LaunchConfig read_accepted_sections(Section& top, bool harness, JobContract& con
   };
   top.boolean("perform_initial_validation");
   keep_for_harness("perform_initial_validation");
-  top.text_in("checkpoint_policy", policies);
-  keep_for_harness("checkpoint_policy");
+  if (const auto policy = top.text_in("checkpoint_policy", policies); !harness && policy && *policy == "none") {
+    keep(top, "checkpoint_policy",
+         "has no effect here on the program, which decides itself whether it checkpoints; preview takes it that it does "
+         "not",
+         accepted);
+  } else {
+    keep_for_harness("checkpoint_policy");
+  }
   for (const char* key : {"profiling", "optimizations"}) {
     top.map(key);
     keep_for_harness(key);

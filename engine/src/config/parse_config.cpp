@@ -220,18 +220,24 @@ void read_all(Value tree, SearcherRegistry registry, std::string_view fallback_n
     }
     config.searcher.max_length = in_unit(*max_length, config.unit, rates, findings).value_or(Units{1});
   }
-  const auto read_period = [&](std::string_view key) -> std::optional<Units> {
+  const auto read_period = [&](std::string_view key, std::string_view why) -> std::optional<Units> {
     const std::optional<Length> period = read_length(top, key, 0);
     if (!period || period->amount == 0) {
       return std::nullopt;
     }
     if (!harness) {
-      top.note(key, "has no effect here: the program decides when it validates and checkpoints");
+      top.note(key, std::string(why));
     }
     return in_unit(*period, config.unit, rates, findings);
   };
-  config.min_validation_period = read_period("min_validation_period");
-  config.min_checkpoint_period = read_period("min_checkpoint_period");
+  config.min_validation_period =
+      read_period("min_validation_period",
+                  "has no effect here on the program, which decides itself when it validates; preview takes it for how "
+                  "often that is");
+  config.min_checkpoint_period =
+      read_period("min_checkpoint_period",
+                  "has no effect here on the program, which decides itself when it checkpoints; it says that the "
+                  "program does, and goes on from there after a pause");
 
   if (const auto batches = top.integer("scheduling_unit", 1); batches && *batches != config.scheduling_unit) {
     config.scheduling_unit = *batches;
