@@ -100,6 +100,9 @@ int preview(const FileOptions& options, const Output& output) {
     for (const std::string& warning : preview.warnings) {
       output.message("warning: " + printable(warning));
     }
+    for (const std::string& advice : preview.advice) {
+      output.message("advice: " + printable(advice));
+    }
   }
   report_notes(file, output);
   return 0;

@@ -326,14 +326,17 @@ std::string to_json(const engine::Preview& preview) {
   const auto final_count = [](const auto& it) {
     return "\"" + std::to_string(engine::count(it.first)) + "\": " + to_text(it.second);
   };
+  std::vector<std::string> remarks = preview.warnings;
+  for (const std::string& advice : preview.advice) {
+    remarks.push_back("advice: " + advice);
+  }
   const auto length = [](Cardinality sum) { return sum == engine::past_counting ? "null" : to_text(sum); };
   return "{\n  \"trials\": " + to_text(preview.trials) +
          ",\n  \"brackets\": [" + listed(preview.brackets, "\n    ", bracket) +
          "\n  ],\n  \"final_counts\": {" + listed(preview.final_counts, "\n    ", final_count) +
          "\n  },\n  \"total_length\": " + length(preview.total_length) +
          ",\n  \"full_length\": " + length(preview.full_length) + ",\n  \"warnings\": [" +
-         listed(preview.warnings, "\n    ",
-                [](const std::string& text) { return engine::compact_json(text); }) +
+         listed(remarks, "\n    ", [](const std::string& text) { return engine::compact_json(text); }) +
          "\n  ]\n}";
 }
 

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "advice.hpp"
 #include "hpsearch/engine/base/check.hpp"
 #include "hpsearch/searchers/asha.hpp"
 #include "hpsearch/searchers/composed_searcher.hpp"
@@ -222,6 +223,7 @@ engine::Preview preview(const ExperimentConfig& config) {
   }
   warn_of_rungs(preview, config);
   warn_of_small_space(preview, config);
+  advise_one_bracket(preview, config);
   return preview;
 }
 

@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "advice.hpp"
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/engine/config/determined.hpp"
 #include "hpsearch/searchers/proposer.hpp"
@@ -19,20 +20,6 @@ using engine::Units;
 using engine::Value;
 
 namespace {
-
-std::string shown(const Divisor& divisor) {
-  return divisor.whole() != 0 ? std::to_string(divisor.whole()) : engine::python_float(divisor.value());
-}
-
-/// "2 %", "0.4 %"
-std::string percent(std::uint64_t part, std::uint64_t whole) {
-  const double tenths = std::round(static_cast<double>(part) / static_cast<double>(whole) * 1000);
-  const auto rounded = static_cast<std::uint64_t>(tenths);
-  return (rounded == 0              ? "less than 0.1"
-          : rounded % 10 == 0       ? std::to_string(rounded / 10)
-                                    : std::to_string(rounded / 10) + "." + std::to_string(rounded % 10)) +
-         " %";
-}
 
 /// How many trials are expected to train to each length.
 std::vector<Cardinality> expected_reach(const AshaSettings& settings, bool stop_once) {
@@ -59,6 +46,14 @@ Cardinality plus(Cardinality a, Cardinality b) noexcept {
 
 Cardinality times(Cardinality a, Cardinality b) noexcept {
   return b != 0 && a > engine::past_counting / b ? engine::past_counting : a * b;
+}
+
+std::string shown(const Divisor& divisor) {
+  return divisor.whole() != 0 ? std::to_string(divisor.whole()) : engine::python_float(divisor.value());
+}
+
+std::string in_unit(Units length, const ExperimentConfig& config) {
+  return std::to_string(engine::count(length)) + " " + config.unit;
 }
 
 std::uint64_t trials_to_run(const ExperimentConfig& config) {
@@ -122,12 +117,8 @@ void preview_bracket(Preview& preview, const AshaSettings& settings, std::uint64
 
 namespace {
 
-std::string in_unit(Units length, const ExperimentConfig& config) {
-  return std::to_string(engine::count(length)) + " " + config.unit;
-}
-
-/// Rungs that a program which reports once in min_validation_period never reports at. The Determined harness validates at
-/// every rung, and between them as often as that.
+/// Rungs that a program which reports once in min_validation_period never reports at. The Determined harness validates
+/// at every rung, and between them as often as that.
 void warn_of_sparse_reports(Preview& preview, const ExperimentConfig& config,
                             const std::vector<Units>& lengths) {
   const std::optional<Units> period = config.min_validation_period;
@@ -147,64 +138,31 @@ void warn_of_sparse_reports(Preview& preview, const ExperimentConfig& config,
       in_unit(lengths.front(), config) + ", or use fewer rungs");
 }
 
-/// Where nothing can be resumed, the promotion type trains every promoted trial from its start. The Determined harness
-/// checkpoints before every pause, under any checkpoint_policy.
-void warn_of_lost_training(Preview& preview, const ExperimentConfig& config) {
+bool keeps_no_checkpoints(const ExperimentConfig& config) {
   const Value* policy = config.accepted.at_path("checkpoint_policy");
-  const bool keeps_none = policy != nullptr && policy->as_text() != nullptr && *policy->as_text() == "none";
-  const bool is_foreign = !config.metrics.empty() && !config.min_checkpoint_period &&
-                          config.accepted.at_path("environment.checkpoint_signal") == nullptr;
-  if (config.searcher.stop_once || (!keeps_none && !is_foreign) || engine::wants_determined_harness(config)) {
+  return policy != nullptr && policy->as_text() != nullptr && *policy->as_text() == "none";
+}
+
+/// Where nothing can be resumed, the promotion type trains every promoted trial from its start.
+void warn_of_lost_training(Preview& preview, const ExperimentConfig& config) {
+  if (config.searcher.stop_once || !begins_anew_after_pauses(config)) {
     return;
   }
   preview.warnings.push_back(
-      std::string(keeps_none ? "checkpoint_policy is none"
-                             : "metrics are read from the output, as if the program knew nothing of us") +
+      std::string(keeps_no_checkpoints(config)
+                      ? "checkpoint_policy is none"
+                      : "metrics are read from the output, as if the program knew nothing of us") +
       ": a program that saves no checkpoints begins anew whenever it is promoted after a pause; if this one "
       "saves none, set stop_once: true, which never pauses a trial");
 }
 
-/// Where the first results come from so little training that they say nothing about the last ones, halving is
-/// no better than chance. On learning curves of 52 epochs one bracket with divisor 4 and a first rung at 1
-/// epoch did as badly as random search, and one with divisor 3 and a first rung at 3 did clearly better.
-void warn_of_short_rung(Preview& preview, const ExperimentConfig& config, const std::vector<Units>& lengths) {
-  constexpr double gentle = 3;
-  const engine::SearcherConfig& searcher = config.searcher;
-  const auto is_too_short = [whole = engine::Cardinality{engine::count(lengths.back())}](Units length) {
-    return 20 * engine::Cardinality{engine::count(length)} < whole;
-  };
-  const std::uint64_t longest = engine::count(lengths.back());
-  const std::uint64_t first = engine::count(lengths.front());
-  if (!is_too_short(lengths.front())) {
-    return;
-  }
-  const Divisor divisor(std::min(searcher.divisor, gentle));
-  std::uint64_t rungs = 1;  // As many as leave the first long enough: one length of 1 is too short here.
-  while (!is_too_short(divisor.shorten(lengths.back(), rungs))) {
-    ++rungs;
-  }
-  std::string settings = "divisor: " + shown(divisor);
-  if (searcher.num_rungs > 0) {
-    settings += " and num_rungs: " + std::to_string(rungs);
-  } else if (!searcher.bracket_rungs.empty()) {
-    settings += " and bracket_rungs: [" + std::to_string(rungs) +
-                (searcher.bracket_rungs.size() > 1 && rungs > 1 ? ", " + std::to_string(rungs - 1) : "") +
-                "]";
-  } else {
-    settings += " and max_rungs: " + std::to_string(rungs);
-  }
-  std::string better;
-  for (const Units length : rung_lengths(lengths.back(), divisor, rungs)) {
-    better += (better.empty() ? "" : ", ") + std::to_string(engine::count(length));
-  }
-  preview.warnings.push_back(
-      "the first rung trains " + std::to_string(first) + " of " + in_unit(lengths.back(), config) + " (" +
-      percent(first, longest) +
-      "): so early, results often mislead, and halving may then be no better than random; consider " +
-      settings + ", whose longest bracket has rungs at " + better);
-}
-
 }  // namespace
+
+bool begins_anew_after_pauses(const ExperimentConfig& config) {
+  const bool is_foreign = !config.metrics.empty() && !config.min_checkpoint_period &&
+                          config.accepted.at_path("environment.checkpoint_signal") == nullptr;
+  return (keeps_no_checkpoints(config) || is_foreign) && !engine::wants_determined_harness(config);
+}
 
 void warn_of_rungs(Preview& preview, const ExperimentConfig& config) {
   // The longest bracket comes first, and has the rungs of all others and shorter ones.
@@ -212,7 +170,7 @@ void warn_of_rungs(Preview& preview, const ExperimentConfig& config) {
   if (lengths.size() > 1) {
     warn_of_sparse_reports(preview, config, lengths);
     warn_of_lost_training(preview, config);
-    warn_of_short_rung(preview, config, lengths);
+    warn_of_short_rung(preview, config);
   }
 }
 

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string_view>
 
+#include "advice.hpp"
 #include "hpsearch/engine/config/experiment_config.hpp"
 #include "hpsearch/searchers/composed_searcher.hpp"
 #include "hpsearch/searchers/flat.hpp"
@@ -30,6 +31,7 @@ engine::Preview preview(const ExperimentConfig& config) {
   engine::Preview preview =
       preview_flat(trials_to_run(config), config.searcher.max_length, config.searcher.max_concurrent_trials);
   warn_of_small_space(preview, config);
+  advise_halving(preview, config);
   return preview;
 }
 

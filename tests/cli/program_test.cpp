@@ -17,6 +17,7 @@ namespace {
 using engine::Value;
 using testing::AllOf;
 using testing::HasSubstr;
+using testing::Not;
 
 class Program : public testing::Test {
  protected:
@@ -95,6 +96,18 @@ TEST_F(Program, PreviewsForEyes) {
   const Ended ended = run("preview e.yaml");
   EXPECT_EQ(ended.status, 0);
   EXPECT_THAT(ended.out, AllOf(HasSubstr("5 trials"), HasSubstr("40 epochs"), HasSubstr("FINAL LENGTH")));
+}
+
+TEST_F(Program, PreviewTellsWarningsFromAdvice) {
+  scratch_.write("e.yaml",
+                 "entrypoint: [python3, train.py]\n"
+                 "hyperparameters: {lr: {type: double, minval: 0, maxval: 1}}\n"
+                 "searcher: {name: adaptive_asha, metric: loss, max_length: {epochs: 1000}, max_trials: 1000}\n");
+  const Ended ended = run("preview e.yaml");
+  EXPECT_THAT(ended.err, AllOf(HasSubstr("warning: the first rung trains 3 of 1000 epochs"),
+                               HasSubstr("\nadvice: 3 brackets insure"), Not(HasSubstr("warning: advice"))));
+  EXPECT_THAT(run("preview e.yaml --output json").out,
+              AllOf(HasSubstr("\"the first rung trains 3 of 1000"), HasSubstr("\"advice: 3 brackets insure")));
 }
 
 TEST_F(Program, PreviewsAGridOf10ToThe30InExactIntegers) {

@@ -238,6 +238,7 @@ TEST(ClientApi, APreview) {
   preview.total_length = 8;
   preview.full_length = static_cast<Cardinality>(1) << 100;
   preview.warnings = {"few \"trials\""};
+  preview.advice = {"more of them"};
   EXPECT_EQ(proto::to_json(preview), R"({
   "trials": 5,
   "brackets": [
@@ -251,7 +252,8 @@ TEST(ClientApi, APreview) {
   "total_length": 8,
   "full_length": 1267650600228229401496703205376,
   "warnings": [
-    "few \"trials\""
+    "few \"trials\"",
+    "advice: more of them"
   ]
 })");
 }

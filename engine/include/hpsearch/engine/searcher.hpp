@@ -204,7 +204,8 @@ struct Preview {
   std::map<Units, Cardinality> final_counts;  ///< Final length → trials.
   Cardinality total_length = 0;               ///< Σ trained units over all trials; may be past_counting.
   Cardinality full_length = 0;                ///< The same if every trial trained to the maximum length.
-  std::vector<std::string> warnings;
+  std::vector<std::string> warnings;          ///< Something is likely wrong.
+  std::vector<std::string> advice;            ///< Something else measured better.
 };
 
 /// One kind of searcher: its name in the experiment file, the fields it reads, and how to make one.

@@ -31,7 +31,7 @@ namespace hpsearch::proto {
 [[nodiscard]] engine::Value worker_value(const engine::WorkerRecord& worker);
 /// A preview as JSON text over several lines: trials, brackets (each lengths, trials, share), final_counts,
 /// total_length, full_length, warnings. Its numbers are JSON integers of any size: a grid may have more points
-/// than a Value can count. A length past counting is null.
+/// than a Value can count. A length past counting is null. Advice stands behind the warnings, after "advice: ".
 [[nodiscard]] std::string to_json(const engine::Preview& preview);
 /// Why a trial is where it is: experiment, trial, state, now, next, results_needed, reason, and its history,
 /// events as to_value(Event) spells them.

@@ -1,0 +1,256 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cctype>
+#include <cstdint>
+#include <fstream>
+#include <regex>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "hpsearch/engine/base/text.hpp"
+#include "settings.hpp"
+
+// What a preview advises, and what becomes of those who follow it.
+
+namespace hpsearch::searchers {
+namespace {
+
+using engine::Preview;
+using ::testing::AllOf;
+using ::testing::DoubleNear;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Pointwise;
+using test::ExperimentConfig;
+using test::kind_of;
+using test::settings;
+using test::Units;
+using test::Value;
+
+Preview preview_of(const ExperimentConfig& config) {
+  return kind_of(config).preview(config);
+}
+
+TEST(PreviewAdvice, OneBracketInsteadOfSeveral) {
+  ExperimentConfig config = settings("adaptive_asha", 52, 1000);
+  EXPECT_THAT(preview_of(config).warnings, IsEmpty());
+  EXPECT_THAT(preview_of(config).advice,
+              ElementsAre(AllOf(HasSubstr("2 brackets insure against early results that mislead"),
+                                HasSubstr("instead of 0.34, 0.28 and 0.22 of mode: standard with divisor 4"),
+                                HasSubstr("consider mode: aggressive, divisor: 2 and max_rungs: 5 (rungs at 3, 6, "))));
+  config.searcher.max_length = Units{81};
+  config.searcher.mode = engine::AshaMode::conservative;
+  EXPECT_THAT(preview_of(config).advice,
+              ElementsAre(AllOf(HasSubstr("4 brackets"), HasSubstr("0.35, 0.28 and 0.23 of mode: conservative"),
+                                HasSubstr("consider mode: aggressive, divisor: 3 and max_rungs: 4 (rungs at 3, 9, "))));
+  config.searcher.mode = engine::AshaMode::aggressive;
+  config.searcher.max_rungs = 3;
+  EXPECT_THAT(preview_of(config).advice, IsEmpty());
+}
+
+TEST(PreviewAdvice, HalvingInsteadOfRandomSearch) {
+  ExperimentConfig config = settings("random", 1000, 1000);
+  EXPECT_THAT(preview_of(config).warnings, IsEmpty());
+  EXPECT_THAT(preview_of(config).advice,
+              ElementsAre(AllOf(HasSubstr("0.33, 0.26 and 0.21"), HasSubstr("instead of 0.41, 0.33 and 0.27"),
+                                HasSubstr("consider name: async_halving, divisor: 3 and num_rungs: 4 (rungs at 37"))));
+  config.accepted = Value::Map{{"checkpoint_policy", "none"}};
+  EXPECT_THAT(preview_of(config).advice, ElementsAre(HasSubstr("async_halving, stop_once: true, divisor: 3 and")));
+}
+
+TEST(PreviewAdvice, NoneWhereThereIsNothingToHalve) {
+  EXPECT_THAT(preview_of(settings("random", 1000, 3)).advice, IsEmpty());
+  EXPECT_THAT(preview_of(settings("random", 1, 1000)).advice, IsEmpty());
+  EXPECT_THAT(preview_of(settings("adaptive_asha", 1000, 7)).advice, IsEmpty());
+  EXPECT_THAT(preview_of(settings("single", 1000)).advice, IsEmpty());
+}
+
+std::vector<double> decimals_in(const std::string& text) {
+  std::vector<double> found;
+  const std::regex decimal("\\d\\.\\d\\d+");
+  for (auto it = std::sregex_iterator(text.begin(), text.end(), decimal); it != std::sregex_iterator(); ++it) {
+    found.push_back(std::stod(it->str()));
+  }
+  return found;
+}
+
+/// Mean regrets of a method after 10, 30 and 100 full trainings, as docs/benchmarks.md has them.
+std::vector<double> regrets_of(const std::string& method) {
+  std::ifstream page(HPSEARCH_BENCHMARKS_FILE);
+  for (std::string line; std::getline(page, line);) {
+    if (line.starts_with("| `" + method + "` | ")) {
+      const std::vector<double> means_and_intervals = decimals_in(line);
+      EXPECT_EQ(means_and_intervals.size(), 9U) << line;
+      return {means_and_intervals.at(0), means_and_intervals.at(3), means_and_intervals.at(6)};
+    }
+  }
+  ADD_FAILURE() << "no method " << method << " in " HPSEARCH_BENCHMARKS_FILE;
+  return {};
+}
+
+TEST(PreviewAdvice, TellsTheFiguresThatWereMeasured) {
+  ExperimentConfig standard = settings("adaptive_asha", 81, 1000);
+  ExperimentConfig conservative = standard;
+  conservative.searcher.mode = engine::AshaMode::conservative;
+  struct Told {
+    ExperimentConfig config;
+    const char* better;
+    const char* instead;
+  };
+  const Told searches[] = {
+      {settings("random", 81, 1000), "asha_3_from_3", "random"},
+      {settings("random", 52, 1000), "asha_2_from_3", "random"},
+      {standard, "asha_3_from_3", "adaptive_standard"},
+      {conservative, "asha_3_from_3", "adaptive_conservative"},
+  };
+  for (const auto& [config, better, method] : searches) {
+    std::vector<double> expected = regrets_of(better);
+    const std::vector<double> instead = regrets_of(method);
+    expected.insert(expected.end(), instead.begin(), instead.end());
+    const std::vector<std::string> advice = preview_of(config).advice;
+    ASSERT_EQ(advice.size(), 1U) << method;
+    EXPECT_THAT(decimals_in(advice[0]), Pointwise(DoubleNear(0.0075), expected)) << advice[0];
+  }
+}
+
+// --- what is proposed, tried out ---
+
+std::string kind_of_remark(const std::string& remark) {
+  return remark.substr(0, remark.find_first_of("0123456789:.")) +
+         (remark.find("brackets insure") != std::string::npos ? "brackets" : "");
+}
+
+/// The fields after "consider ", up to the lengths in brackets; nothing where nothing is proposed.
+Value::Map proposal_of(const std::string& remark) {
+  Value::Map fields;
+  const std::size_t begin = remark.find("consider ");
+  if (begin == std::string::npos) {
+    return fields;
+  }
+  const std::string text = remark.substr(begin + 9, remark.rfind(" (rungs at ") - begin - 9);
+  const std::regex field("(\\w+): (\\[[^\\]]*\\]|[\\w.]+)");
+  for (auto it = std::sregex_iterator(text.begin(), text.end(), field); it != std::sregex_iterator(); ++it) {
+    const std::string value = (*it)[2].str();
+    if (value.front() == '[') {
+      Value::List rungs;
+      for (std::size_t at = 1; at < value.size(); at = value.find_first_of(" ]", at) + 1) {
+        rungs.push_back(static_cast<std::int64_t>(std::stoull(value.substr(at))));
+      }
+      fields[(*it)[1].str()] = std::move(rungs);
+    } else if (value.find('.') != std::string::npos) {
+      fields[(*it)[1].str()] = std::stod(value);
+    } else if (std::isdigit(static_cast<unsigned char>(value.front())) != 0) {
+      fields[(*it)[1].str()] = static_cast<std::int64_t>(std::stoull(value));
+    } else {
+      fields[(*it)[1].str()] = value == "true" ? Value(true) : Value(value);
+    }
+  }
+  return fields;
+}
+
+/// A search as a file would have it.
+Value experiment_of(const Value::Map& searcher) {
+  Value::Map whole = searcher;
+  whole["metric"] = "loss";
+  return Value::Map{{"entrypoint", Value::List{"python3", "train.py"}},
+                    {"hyperparameters", Value::Map{{"lr", test::double_range(0, 1)}}},
+                    {"searcher", std::move(whole)}};
+}
+
+std::vector<std::string> remarks_on(const Value::Map& searcher) {
+  const engine::ParsedConfig parsed = engine::parse_submission(experiment_of(searcher), registry(), "e", 0);
+  for (const engine::Problem& problem : parsed.problems) {
+    ADD_FAILURE() << engine::describe(problem) << " in " << engine::compact_json(searcher);
+  }
+  if (!parsed.config) {
+    return {};
+  }
+  const Preview preview = preview_of(*parsed.config);
+  std::vector<std::string> remarks = preview.warnings;
+  remarks.insert(remarks.end(), preview.advice.begin(), preview.advice.end());
+  return remarks;
+}
+
+/// Follows each proposal alone: it must be a valid experiment that has the rungs it says, and is not told so again.
+int follow_every_proposal(const Value::Map& searcher) {
+  int followed = 0;
+  std::set<std::string> subjects;
+  for (const std::string& remark : remarks_on(searcher)) {
+    const bool is_of_one_bracket = remark.starts_with("nobody in ") || remark.starts_with("bracket ");
+    EXPECT_TRUE(is_of_one_bracket || subjects.insert(kind_of_remark(remark)).second) << remark;
+    const Value::Map proposal = proposal_of(remark);
+    if (proposal.empty()) {
+      continue;
+    }
+    ++followed;
+    Value::Map changed = searcher;
+    for (const auto& [key, value] : proposal) {
+      changed[key] = value;
+    }
+    SCOPED_TRACE(engine::compact_json(searcher) + "\n" + remark);
+    const engine::ParsedConfig parsed = engine::parse_submission(experiment_of(changed), registry(), "e", 0);
+    if (!parsed.config) {
+      ADD_FAILURE() << "what is proposed is refused: " << engine::describe(parsed.problems.at(0));
+      continue;
+    }
+    const Preview preview = preview_of(*parsed.config);
+    std::string rungs;
+    for (const Units length : preview.brackets[0].lengths) {
+      rungs += (rungs.empty() ? "" : ", ") + std::to_string(engine::count(length));
+    }
+    EXPECT_THAT(remark, HasSubstr("(rungs at " + rungs));
+    for (const std::string& again : remarks_on(changed)) {
+      EXPECT_NE(kind_of_remark(again), kind_of_remark(remark)) << "\n" << again;
+      EXPECT_FALSE(again.starts_with("nobody in ")) << again;
+      if (!remark.starts_with("the first rung") && !remark.starts_with("there is only one rung")) {
+        EXPECT_EQ(proposal_of(again), Value::Map()) << "\n" << again;  // Advice leads to no proposal of any kind.
+      }
+    }
+  }
+  return followed;
+}
+
+TEST(PreviewAdvice, FollowedIsNotGivenAgain) {
+  int followed = 0;
+  for (const std::uint64_t length : {1U, 2U, 9U, 20U, 29U, 30U, 31U, 52U, 81U, 100U, 243U, 1000U, 12'345U}) {
+    for (const std::uint64_t trials : {1U, 2U, 3U, 4U, 9U, 16U, 27U, 50U, 100U, 1000U, 100'000U}) {
+      Value::Map base = {{"max_length", static_cast<std::int64_t>(length)},
+                         {"max_trials", static_cast<std::int64_t>(trials)}};
+      base["name"] = "random";
+      followed += follow_every_proposal(base);
+      for (const double divisor : {1.3, 2.0, 2.5, 3.0, 4.0, 10.0, 60.0}) {
+        base["divisor"] = divisor;
+        base["name"] = "async_halving";
+        for (const int rungs : {1, 2, 4, 7}) {
+          base["num_rungs"] = rungs;
+          followed += follow_every_proposal(base);
+        }
+        base.erase("num_rungs");
+        base["name"] = "adaptive_asha";
+        for (const char* mode : {"aggressive", "standard", "conservative"}) {
+          base["mode"] = mode;
+          for (const int rungs : {1, 3, 5, 12}) {
+            base["max_rungs"] = rungs;
+            followed += follow_every_proposal(base);
+          }
+          base.erase("max_rungs");
+        }
+        base.erase("mode");
+        for (const Value::List& rungs : {Value::List{5}, Value::List{6, 5, 1}}) {
+          base["bracket_rungs"] = rungs;
+          followed += follow_every_proposal(base);
+        }
+        base.erase("bracket_rungs");
+      }
+      base.erase("divisor");
+    }
+  }
+  EXPECT_GT(followed, 3000);
+}
+
+}  // namespace
+}  // namespace hpsearch::searchers
