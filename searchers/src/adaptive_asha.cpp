@@ -222,6 +222,7 @@ engine::Preview preview(const ExperimentConfig& config) {
                                " brackets exist, one for each trial; raise max_trials");
   }
   warn_of_rungs(preview, config);
+  warn_of_one_rung(preview, config);
   warn_of_small_space(preview, config);
   advise_one_bracket(preview, config);
   return preview;

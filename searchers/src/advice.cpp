@@ -202,6 +202,27 @@ void warn_of_short_rung(Preview& preview, const ExperimentConfig& config) {
       considering(config, preview.brackets.size()));
 }
 
+void warn_of_one_rung(Preview& preview, const ExperimentConfig& config) {
+  const SearcherConfig& searcher = config.searcher;
+  const std::uint64_t trials = trials_to_run(config);
+  if (!searcher.bracket_rungs.empty() || searcher.max_rungs == 1 || deepest_bracket(searcher, trials) > 1) {
+    return;
+  }
+  const Divisor divisor(searcher.divisor);
+  const bool has_few = divisor.log_of(trials) == 0;
+  const bool is_short = divisor.log_of(engine::count(searcher.max_length)) == 0;
+  const std::string few = (trials < searcher.max_trials ? "the number of configurations" : "max_trials") +
+                          std::string(", which is ") + std::to_string(trials) + ",";
+  const std::string brief = "max_length, which is " + in_unit(searcher.max_length, config) + ",";
+  preview.warnings.push_back(
+      "there is only one rung, so every trial trains to the end, as in random search: " +
+      (has_few && is_short ? few + " and " + brief + " are"
+       : has_few           ? few + " is"
+                           : brief + " is") +
+      " below the divisor of " + shown(divisor) + "; raise " + (has_few && is_short ? "both" : "it") +
+      " or lower the divisor" + considering(config, 1));
+}
+
 void advise_one_bracket(Preview& preview, const ExperimentConfig& config) {
   const std::optional<Proposal> proposal =
       preview.brackets.size() > 1 ? better(config, Brackets::one) : std::nullopt;

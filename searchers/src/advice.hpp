@@ -12,6 +12,9 @@ namespace hpsearch::searchers {
 /// Warns of a first rung that is too short to tell anything. The bracket with the most rungs is the preview's first.
 void warn_of_short_rung(engine::Preview& preview, const engine::ExperimentConfig& config);
 
+/// Warns when adaptive_asha is left with one rung, where more were allowed, by too few trials or too short ones.
+void warn_of_one_rung(engine::Preview& preview, const engine::ExperimentConfig& config);
+
 /// Advises one bracket instead of several.
 void advise_one_bracket(engine::Preview& preview, const engine::ExperimentConfig& config);
 

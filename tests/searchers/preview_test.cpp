@@ -268,6 +268,41 @@ TEST(PreviewWarnings, ProposalsHaveRungsThatReportsFallOn) {
   EXPECT_THAT(preview_of(config).warnings, Contains(HasSubstr("consider divisor: 2 and num_rungs: 5 (rungs at 62, ")));
 }
 
+TEST(PreviewWarnings, OneRungBecauseOfALimit) {
+  ExperimentConfig config = settings("adaptive_asha", 1000, 3);
+  EXPECT_THAT(preview_of(config).warnings,
+              ElementsAre(AllOf(HasSubstr("only one rung"),
+                                HasSubstr(": max_trials, which is 3, is below the divisor of 4; raise it"),
+                                HasSubstr("consider divisor: 2 and max_rungs: 2 (rungs at 500, 1000"))));
+  config = settings("adaptive_asha", 1000, 50);
+  config.searcher.divisor = 60;
+  EXPECT_THAT(preview_of(config).warnings,
+              ElementsAre(AllOf(HasSubstr(": max_trials, which is 50, is below the divisor of 60; raise it"),
+                                HasSubstr("consider divisor: 3 and max_rungs: "))));
+  config = settings("adaptive_asha", 3, 100);
+  EXPECT_THAT(preview_of(config).warnings,
+              ElementsAre(HasSubstr(": max_length, which is 3 batches, is below the divisor of 4; raise it")));
+  config = settings("adaptive_asha", 3, 3);
+  EXPECT_THAT(preview_of(config).warnings,
+              ElementsAre(HasSubstr(": max_trials, which is 3, and max_length, which is 3 batches, are below the "
+                                    "divisor of 4; raise both")));
+  config = settings("adaptive_asha", 1000, 100);
+  config.space = test::space_of({{"n", test::int_range(1, 3)}});
+  config.searcher.on_duplicate = engine::OnDuplicate::reject;
+  EXPECT_THAT(preview_of(config).warnings,
+              Contains(HasSubstr(": the number of configurations, which is 3, is below the divisor of 4")));
+}
+
+TEST(PreviewWarnings, OneRungThatWasAskedForIsNone) {
+  ExperimentConfig config = settings("adaptive_asha", 1000, 3);
+  config.searcher.max_rungs = 1;
+  EXPECT_THAT(preview_of(config).warnings, IsEmpty());
+  config.searcher.max_rungs = 5;
+  config.searcher.bracket_rungs = {1};
+  EXPECT_THAT(preview_of(config).warnings, IsEmpty());
+  EXPECT_THAT(preview_of(settings("adaptive_asha", 1000, 8)).warnings, IsEmpty()) << "two rungs";
+}
+
 TEST(PreviewWarnings, RungsBelowTheReportingPeriod) {
   ExperimentConfig config = settings("async_halving", 64, 64);
   config.unit = "batches";
