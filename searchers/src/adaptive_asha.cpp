@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <map>
 #include <memory>
-#include <numeric>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -15,6 +16,7 @@
 #include "hpsearch/searchers/composed_searcher.hpp"
 #include "hpsearch/searchers/tournament.hpp"
 #include "kinds.hpp"
+#include "natural.hpp"
 
 namespace hpsearch::searchers {
 
@@ -33,54 +35,6 @@ constexpr std::array<std::string_view, 1> required = {"max_trials"};
 // Lengths have fewer than 64 doublings, so only divisors close to 1 can want more rungs; what they want then
 // is a smaller max_rungs.
 constexpr std::uint64_t most_rungs = 100;
-
-/// A natural number of any size: weights like 4^99/7 are compared exactly.
-class Natural {
- public:
-  explicit Natural(std::uint64_t number) : words_{number} {}
-
-  Natural& operator*=(std::uint64_t factor) {
-    engine::Cardinality carry = 0;
-    for (std::uint64_t& word : words_) {
-      carry += engine::Cardinality{word} * factor;
-      word = static_cast<std::uint64_t>(carry);
-      carry >>= 64U;
-    }
-    if (carry != 0) {
-      words_.push_back(static_cast<std::uint64_t>(carry));
-    }
-    return *this;
-  }
-
-  Natural& operator+=(const Natural& other) {
-    words_.resize(std::max(words_.size(), other.words_.size()), 0);
-    engine::Cardinality carry = 0;
-    for (std::size_t i = 0; i < words_.size(); ++i) {
-      carry += words_[i];
-      carry += i < other.words_.size() ? other.words_[i] : 0;
-      words_[i] = static_cast<std::uint64_t>(carry);
-      carry >>= 64U;
-    }
-    if (carry != 0) {
-      words_.push_back(static_cast<std::uint64_t>(carry));
-    }
-    return *this;
-  }
-
-  friend bool operator<=(const Natural& a, const Natural& b) {
-    for (std::size_t i = std::max(a.words_.size(), b.words_.size()); i-- > 0;) {
-      if (a.word(i) != b.word(i)) {
-        return a.word(i) < b.word(i);
-      }
-    }
-    return true;
-  }
-
- private:
-  [[nodiscard]] std::uint64_t word(std::size_t i) const noexcept { return i < words_.size() ? words_[i] : 0; }
-
-  std::vector<std::uint64_t> words_;  // Least significant first.
-};
 
 /// floor(n · part / whole), for a part that is not above the whole.
 std::uint64_t floor_of_share(std::uint64_t n, const Natural& part, const Natural& whole) {
@@ -101,46 +55,47 @@ std::uint64_t floor_of_share(std::uint64_t n, const Natural& part, const Natural
   return lowest;
 }
 
-std::vector<std::uint64_t> exact_shares(std::uint64_t trials, std::uint64_t divisor,
-                                        const std::vector<std::uint64_t>& rungs) {
-  // d^(R-1)/R over the common denominator Π R.
-  std::vector<Natural> weights;
-  Natural sum(0);
-  for (std::size_t b = 0; b < rungs.size(); ++b) {
-    Natural weight(1);
-    for (std::uint64_t power = 1; power < rungs[b]; ++power) {
-      weight *= divisor;
+/// d^(R-1)/R for every number of rungs R, times whatever makes all of them whole: what they have in common does
+/// not matter.
+std::map<std::uint64_t, Natural> whole_weights(const Divisor& divisor, const std::vector<std::uint64_t>& rungs) {
+  const Divisor::Exact d = divisor.exact();
+  const std::set<std::uint64_t> counts(rungs.begin(), rungs.end());
+  const std::uint64_t fewest = *counts.begin();
+  const std::uint64_t most = *counts.rbegin();
+  std::map<std::uint64_t, Natural> weights;
+  Natural power(1);  // Of the odd part; each goes on from the one below it.
+  std::uint64_t reached = fewest;
+  for (const std::uint64_t count : counts) {
+    for (; reached < count; ++reached) {
+      power *= d.odd;
     }
-    for (std::size_t other = 0; other < rungs.size(); ++other) {
-      weight *= other == b ? 1 : rungs[other];
+    Natural weight = power;
+    for (const std::uint64_t other : counts) {
+      weight *= other == count ? 1 : other;
     }
-    sum += weight;
-    weights.push_back(std::move(weight));
+    weight <<= d.twos < 0 ? static_cast<std::uint64_t>(-d.twos) * (most - count)
+                          : static_cast<std::uint64_t>(d.twos) * (count - fewest);
+    weights.emplace(count, std::move(weight));
   }
-  std::vector<std::uint64_t> shares;
-  shares.reserve(weights.size());
-  for (const Natural& weight : weights) {
-    shares.push_back(floor_of_share(trials, weight, sum));
-  }
-  return shares;
+  return weights;
 }
 
-std::vector<std::uint64_t> rounded_shares(std::uint64_t trials, double divisor,
-                                          const std::vector<std::uint64_t>& rungs) {
-  // Weights relative to that of the most rungs, so that no power overflows.
-  std::vector<double> weights;
+/// floor(trials · w_b / Σ w) for every bracket. In doubles an exact share would often come out one less.
+std::vector<std::uint64_t> floors_of_shares(std::uint64_t trials, const Divisor& divisor,
+                                            const std::vector<std::uint64_t>& rungs) {
+  const std::map<std::uint64_t, Natural> weights = whole_weights(divisor, rungs);
+  Natural sum(0);
   for (const std::uint64_t count : rungs) {
-    double weight = 1;
-    for (std::uint64_t power = count; power < rungs.front(); ++power) {
-      weight /= divisor;
-    }
-    weights.push_back(weight / static_cast<double>(count));
+    sum += weights.at(count);
   }
-  const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
+  std::map<std::uint64_t, std::uint64_t> floors;
+  for (const auto& [count, weight] : weights) {
+    floors.emplace(count, floor_of_share(trials, weight, sum));
+  }
   std::vector<std::uint64_t> shares;
-  for (const double weight : weights) {
-    const double share = static_cast<double>(trials) * weight / sum;
-    shares.push_back(share < static_cast<double>(trials) ? static_cast<std::uint64_t>(share) : trials);
+  shares.reserve(rungs.size());
+  for (const std::uint64_t count : rungs) {
+    shares.push_back(floors.at(count));
   }
   return shares;
 }
@@ -239,8 +194,7 @@ std::uint64_t deepest_bracket(const SearcherConfig& searcher, std::uint64_t tria
 std::vector<std::uint64_t> share_out(std::uint64_t trials, const Divisor& divisor,
                                      const std::vector<std::uint64_t>& rungs) {
   HPSEARCH_CHECK(!rungs.empty() && trials >= rungs.size(), "every bracket has at least one trial");
-  std::vector<std::uint64_t> shares = divisor.whole() != 0 ? exact_shares(trials, divisor.whole(), rungs)
-                                                           : rounded_shares(trials, divisor.value(), rungs);
+  std::vector<std::uint64_t> shares = floors_of_shares(trials, divisor, rungs);
   std::uint64_t others = 0;
   for (std::size_t b = 1; b < shares.size(); ++b) {
     shares[b] = std::max<std::uint64_t>(shares[b], 1);

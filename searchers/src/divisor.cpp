@@ -1,7 +1,9 @@
 #include "hpsearch/searchers/divisor.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <limits>
 
 #include "hpsearch/engine/base/check.hpp"
 
@@ -21,6 +23,14 @@ Divisor::Divisor(double value) noexcept
     : value_(value),
       whole_(value < two_to_64 && std::floor(value) == value ? static_cast<std::uint64_t>(value) : 0) {
   HPSEARCH_CHECK(value > 1, "a divisor is above 1");
+}
+
+Divisor::Exact Divisor::exact() const noexcept {
+  constexpr int digits = std::numeric_limits<double>::digits;
+  int exponent = 0;
+  const auto mantissa = static_cast<std::uint64_t>(std::ldexp(std::frexp(value_, &exponent), digits));
+  const int even = std::countr_zero(mantissa);
+  return {mantissa >> even, exponent - digits + even};
 }
 
 std::uint64_t Divisor::part_of(std::uint64_t n) const noexcept {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstdint>
 
 namespace hpsearch::searchers {
@@ -29,6 +30,16 @@ TEST(Divisor, KnowsItsPowersWithoutLogarithms) {
   EXPECT_EQ(Divisor(4).log_of(1), 0U);
   EXPECT_EQ(Divisor(2.5).log_of(6), 1U);
   EXPECT_EQ(Divisor(2.5).log_of(7), 2U);
+}
+
+TEST(Divisor, IsAnOddNumberTimesAPowerOfTwo) {
+  for (const double value : {2.0, 3.0, 12.0, 1.5, 2.5, 2.1, 1.0000000000000002, 0x1p64, 1e300}) {
+    const Divisor::Exact exact = Divisor(value).exact();
+    EXPECT_EQ(exact.odd % 2, 1U) << value;
+    EXPECT_EQ(std::ldexp(static_cast<double>(exact.odd), exact.twos), value);
+  }
+  EXPECT_EQ(Divisor(2.5).exact().odd, 5U);
+  EXPECT_EQ(Divisor(2.5).exact().twos, -1);
 }
 
 TEST(Divisor, ShortensToAtLeastOne) {

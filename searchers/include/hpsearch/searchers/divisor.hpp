@@ -9,7 +9,8 @@ namespace hpsearch::searchers {
 /// The number d > 1 by which halving thins its trials and stretches their lengths.
 ///
 /// An integral d is worked with in integers, so floor(n / d) and its powers are exact for every 64-bit n. Any
-/// other d is a double, and divisions round as a double does: floor(11 / 1.1) is 10, as people expect it.
+/// other d is a double, and divisions round as a double does: floor(11 / 1.1) is 10, as people expect it. What
+/// only compares its powers takes exact(), which rounds nothing.
 class Divisor {
  public:
   explicit Divisor(double value) noexcept;
@@ -18,6 +19,13 @@ class Divisor {
 
   /// d itself when it is an integer below 2^64, else 0.
   [[nodiscard]] std::uint64_t whole() const noexcept { return whole_; }
+
+  /// d = odd · 2^twos.
+  struct Exact {
+    std::uint64_t odd = 1;
+    int twos = 0;
+  };
+  [[nodiscard]] Exact exact() const noexcept;
 
   /// floor(n / d)
   [[nodiscard]] std::uint64_t part_of(std::uint64_t n) const noexcept;
