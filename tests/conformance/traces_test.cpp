@@ -4,6 +4,9 @@
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <optional>
+#include <set>
+#include <string>
 #include <variant>
 #include <vector>
 
@@ -49,6 +52,26 @@ double metric_from(const std::string& word) {
   return std::stod(word);
 }
 
+/// Why a line without an answer cannot be told; nothing when it can. A question that lost its arrow would prove
+/// nothing.
+std::optional<std::string> mistake_in(const Line& line) {
+  static const std::set<std::string> known = {"search", "given", "step", "exit", "max_trials"};
+  const std::string& word = line.words.front();
+  if (known.contains(word) || names_hyperparameter(line)) {
+    return std::nullopt;
+  }
+  return word + " is a question, or unknown: what must be answered stands behind an arrow";
+}
+
+TEST(TraceTables, AQuestionWithoutAnArrowIsAMistake) {
+  for (const char* question : {"next", "report", "close", "progress", "nxt"}) {
+    EXPECT_TRUE(mistake_in({"", {question}, std::nullopt})) << question;
+  }
+  for (const char* told : {"search", "given", "step", "exit", "max_trials", "int", "log"}) {
+    EXPECT_FALSE(mistake_in({"", {told}, std::nullopt})) << told;
+  }
+}
+
 /// One searcher that is asked and told what a case's lines say.
 class Traces : public testing::TestWithParam<Case> {
  protected:
@@ -62,6 +85,8 @@ class Traces : public testing::TestWithParam<Case> {
   }
 
   void tell(const Line& line) {
+    const std::optional<std::string> mistake = mistake_in(line);
+    ASSERT_FALSE(mistake) << *mistake;
     if (line.words.front() == "step") {
       const Units step{std::stoull(line.words.at(2))};
       searcher_->hear(engine::TrialReported{trial_of(line), step, engine::Score::worst()});
@@ -165,7 +190,7 @@ TEST_P(Traces, RunAsTheTableSays) {
   for (const Line& line : GetParam().lines) {
     SCOPED_TRACE(line.where);
     if (!line.answer) {
-      tell(line);
+      ASSERT_NO_FATAL_FAILURE(tell(line));
     } else if (line.words.front() == "progress") {
       expect_progress(*line.answer);
     } else {
