@@ -118,6 +118,20 @@ TEST(Tournament, WithoutAFixedNumberOfSlotsTheyTakeTurns) {
   EXPECT_EQ(start_all(*tournament, 8), (std::vector<std::uint32_t>{0, 1, 2, 0, 1, 2, 0, 2}));
 }
 
+TEST(Tournament, SharesFollowAnotherNumberOfSlots) {
+  const auto tournament = flat_brackets({9, 9}, 2);
+  EXPECT_EQ(start_all(*tournament, 2), (std::vector<std::uint32_t>{0, 1}));
+  tournament->hear_max_concurrent_trials(6);
+  EXPECT_EQ(start_all(*tournament, 4), (std::vector<std::uint32_t>{0, 0, 1, 1}));
+  tournament->hear_max_concurrent_trials(3);
+  for (std::uint64_t trial = 0; trial < 4; ++trial) {  // One of bracket 0 is left, and one of bracket 1.
+    finish(*tournament, TrialNumber(trial));
+  }
+  EXPECT_EQ(start(*tournament), 0U);
+  tournament->hear_max_concurrent_trials(0);
+  EXPECT_EQ(start(*tournament), 1U) << "they take turns, and bracket 0 has had one more";
+}
+
 TEST(Tournament, TrainingOnInPlaceIsNoTurn) {
   Tournament::Makers makers;
   makers.bracket = [](const BracketPlan& bracket) {

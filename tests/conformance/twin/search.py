@@ -373,6 +373,10 @@ class Search:
             self.brackets[0].settle()
             self.brackets[0].note_progress()
 
+    def share(self, slots):
+        """So many slots are shared from now on."""
+        self.shares = plans.shares(slots, len(self.brackets))
+
     def closable(self):
         return [trial for trial, (bracket, number) in enumerate(self.members)
                 if self.brackets[bracket].trials[number].state == "closable"]

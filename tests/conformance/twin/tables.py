@@ -56,6 +56,8 @@ class Case:
             self.play().exit(int(words[1]), words[2])
         elif kind == "max_trials":
             self.play().want(int(words[1]))
+        elif kind == "max_concurrent_trials":
+            self.play().share(int(words[1]))
         else:
             raise ValueError(f"what is {words}?")
 
