@@ -226,6 +226,74 @@ TEST(Experiment, SparseReportsEnterEveryRungTheyPassed) {
   EXPECT_EQ(cluster.attempts.at(key).decision->length, Units{9});
 }
 
+// Promotion type: the best of three is promoted in place and has passed the next rung already, where it is alone.
+TEST(Experiment, SparseReportsOfATrialThatIsPromotedInPlaceEnterTheNextRungToo) {
+  TestCluster cluster;
+  cluster.join("a", 1);
+  const ExperimentId id = cluster.create(asha_config(9, 1));
+  for (std::uint64_t trial = 0; trial < 2; ++trial) {
+    const AttemptKey key = cluster.live(id, trial);
+    cluster.report(key, 1, 0.5);
+    cluster.exit(key);
+  }
+  const AttemptKey key = cluster.live(id, 2);
+  const auto reached = all<LengthReached>(cluster.report(key, 5, 0.1).events);
+  ASSERT_EQ(reached.size(), 2U);
+  EXPECT_EQ(reached[0].length, Units{1});
+  EXPECT_EQ(reached[1].length, Units{3});
+  EXPECT_EQ(reached[1].step, Units{5});
+  EXPECT_EQ(cluster.trial(id, 2).state, TrialState::paused);
+  EXPECT_EQ(cluster.attempts.at(key).decision->directive, Directive::pause);
+}
+
+// Promotion type: the trial waits at the first rung, having passed the second. Once it is promoted its value is
+// entered there without a slot, and when it is promoted again it goes on from where it really was.
+TEST(Experiment, SparseReportsEnterTheRungThatAPausedTrialIsPromotedTo) {
+  TestCluster cluster;
+  cluster.join("a", 1);
+  const ExperimentId id = cluster.create(asha_config(9, 1));
+  const AttemptKey sparse = cluster.live(id, 0);
+  ASSERT_EQ(all<LengthReached>(cluster.report(sparse, 5, 0.1).events).size(), 1U);
+  cluster.exit(sparse);
+  EXPECT_EQ(cluster.trial(id, 0).state, TrialState::paused);
+
+  const auto report_and_exit = [&](std::uint64_t trial, std::uint64_t length, double metric) {
+    const AttemptKey key = cluster.live(id, trial);
+    cluster.report(key, length, metric);
+    return cluster.exit(key);
+  };
+  report_and_exit(1, 1, 0.5);
+  const Effects effects = report_and_exit(2, 1, 0.6);  // The first rung keeps one of three.
+  const auto promoted = all<TrialPromoted>(effects.events);
+  const auto reached = all<LengthReached>(effects.events);
+  ASSERT_EQ(promoted.size(), 1U);
+  EXPECT_EQ(promoted[0].trial, TrialNumber(0));
+  EXPECT_EQ(promoted[0].length, Units{3});
+  ASSERT_EQ(reached.size(), 1U);
+  EXPECT_EQ(reached[0].trial, TrialNumber(0));
+  EXPECT_EQ(reached[0].length, Units{3});
+  EXPECT_EQ(reached[0].step, Units{5});
+  EXPECT_EQ(reached[0].metric, 0.1);
+  const auto leases = all<LeaseGranted>(effects.events);
+  ASSERT_EQ(leases.size(), 1U);
+  EXPECT_EQ(leases[0].trial, TrialNumber(3)) << "the slot is for somebody who has to train";
+
+  // Two more at the second rung: then it keeps one of three.
+  for (std::uint64_t trial = 3; trial < 9 && !cluster.trial(id, 0).live; ++trial) {
+    const AttemptKey key = cluster.live(id, trial);
+    cluster.report(key, 1, 0.2);
+    cluster.exit(key);
+    for (std::uint64_t other = 3; other <= trial; ++other) {
+      if (cluster.trial(id, other).live && cluster.trial(id, other).length == Units{3}) {
+        report_and_exit(other, 3, 0.3);
+      }
+    }
+  }
+  ASSERT_TRUE(cluster.trial(id, 0).live);
+  EXPECT_EQ(cluster.attempts.at(cluster.live(id, 0)).spec.length, Units{9});
+  EXPECT_EQ(cluster.trial(id, 0).reached, Units{5});
+}
+
 TEST(Experiment, ProgramThatExitsAtItsLengthIsRightEvenIfItWasPromotedInPlace) {
   TestCluster cluster;
   cluster.join("a", 1);
