@@ -1,6 +1,6 @@
 // rapidcheck prints the seed of every run; RC_PARAMS="seed=…" repeats it.
 #include <gtest/gtest.h>
-#include <rapidcheck/gtest.h>
+#include <rapidcheck.h>
 
 #include <cmath>
 #include <limits>
@@ -8,6 +8,7 @@
 
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/engine/space/space.hpp"
+#include "property.hpp"
 
 namespace hpsearch::engine {
 namespace {
@@ -78,7 +79,7 @@ std::size_t problems_of(const Space& space, const Value& configuration) {
   return problems.size();
 }
 
-RC_GTEST_PROP(SpaceProperty, DrawsLieInTheSpace, ()) {
+HPSEARCH_PROPERTY(SpaceProperty, DrawsLieInTheSpace) {
   const Space space = space_of(any_hyperparameters());
   const auto seed = *rc::gen::arbitrary<std::uint64_t>();
   for (std::uint64_t trial = 0; trial < 20; ++trial) {
@@ -89,7 +90,7 @@ RC_GTEST_PROP(SpaceProperty, DrawsLieInTheSpace, ()) {
   }
 }
 
-RC_GTEST_PROP(SpaceProperty, DoubleDrawsStayBelowTheUpperEnd, ()) {
+HPSEARCH_PROPERTY(SpaceProperty, DoubleDrawsStayBelowTheUpperEnd) {
   const double minval = *rc::gen::element(0.0, 1.0, -1e300, 1e15, -0.1);
   // A range of a few representable numbers: rounding wants to reach the upper end here.
   double maxval = minval;
@@ -105,7 +106,7 @@ RC_GTEST_PROP(SpaceProperty, DoubleDrawsStayBelowTheUpperEnd, ()) {
   }
 }
 
-RC_GTEST_PROP(SpaceProperty, OneLeafsDrawsDoNotDependOnTheOthers, ()) {
+HPSEARCH_PROPERTY(SpaceProperty, OneLeafsDrawsDoNotDependOnTheOthers) {
   const Value range = any_range();
   Value hyperparameters = any_hyperparameters();
   (*hyperparameters.as_map())["mine"] = range;
@@ -131,7 +132,7 @@ Cardinality index_of(const Space& space, const Value& hyperparameters, const Val
   return index;
 }
 
-RC_GTEST_PROP(SpaceProperty, GridPointsAreFoundAgainByTheirIndex, ()) {
+HPSEARCH_PROPERTY(SpaceProperty, GridPointsAreFoundAgainByTheirIndex) {
   Value hyperparameters = any_hyperparameters();
   const Space space = space_of(hyperparameters);
   const Cardinality size = space.grid_size().value();
@@ -143,7 +144,7 @@ RC_GTEST_PROP(SpaceProperty, GridPointsAreFoundAgainByTheirIndex, ()) {
   RC_ASSERT(index_of(space, hyperparameters, point) <= index);
 }
 
-RC_GTEST_PROP(SpaceProperty, IntAxesRiseFromEndToEnd, ()) {
+HPSEARCH_PROPERTY(SpaceProperty, IntAxesRiseFromEndToEnd) {
   const auto minval = *rc::gen::arbitrary<std::int64_t>();
   const auto maxval =
       *rc::gen::suchThat(rc::gen::arbitrary<std::int64_t>(), [=](std::int64_t n) { return n > minval; });
@@ -184,7 +185,7 @@ bool near(const Value& a, const Value& b) {
   return a == b;
 }
 
-RC_GTEST_PROP(SpaceProperty, UnitCubeAndBack, ()) {
+HPSEARCH_PROPERTY(SpaceProperty, UnitCubeAndBack) {
   const Space space = space_of(any_hyperparameters());
   const Value configuration = space.sample(*rc::gen::arbitrary<std::uint64_t>(), TrialNumber{0});
   const std::vector<double> unit = space.to_unit(configuration);
@@ -199,7 +200,7 @@ RC_GTEST_PROP(SpaceProperty, UnitCubeAndBack, ()) {
   }
 }
 
-RC_GTEST_PROP(SpaceProperty, WideIntsComeBackFromTheUnitCube, ()) {
+HPSEARCH_PROPERTY(SpaceProperty, WideIntsComeBackFromTheUnitCube) {
   const auto minval = *rc::gen::inRange<std::int64_t>(-(std::int64_t{1} << 50), std::int64_t{1} << 50);
   const auto width = *rc::gen::inRange<std::int64_t>(1, std::int64_t{1} << 51);
   const Space space = space_of(Value::Map{{"a", int_range(minval, minval + width, 1)}});
@@ -207,7 +208,7 @@ RC_GTEST_PROP(SpaceProperty, WideIntsComeBackFromTheUnitCube, ()) {
   RC_ASSERT(space.from_unit(space.to_unit(configuration)) == configuration);
 }
 
-RC_GTEST_PROP(SpaceProperty, WhateverAModelProposesIsAConfiguration, ()) {
+HPSEARCH_PROPERTY(SpaceProperty, WhateverAModelProposesIsAConfiguration) {
   const Space space = space_of(any_hyperparameters());
   std::vector<double> unit = space.to_unit(space.sample(1, TrialNumber{0}));
   for (double& coordinate : unit) {

@@ -1,5 +1,5 @@
 #include <gtest/gtest.h>
-#include <rapidcheck/gtest.h>
+#include <rapidcheck.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -16,6 +16,7 @@
 
 #include "hpsearch/searchers/asha.hpp"
 #include "plain_asha.hpp"
+#include "property.hpp"
 
 // The schedules of halving and their plain twin hear the same random traces.
 
@@ -184,11 +185,11 @@ void compare(bool stop_once) {
   }
 }
 
-RC_GTEST_PROP(AshaTwin, PromotionTypeDecidesAsThePlainRuleDoes, ()) {
+HPSEARCH_PROPERTY(AshaTwin, PromotionTypeDecidesAsThePlainRuleDoes) {
   compare(false);
 }
 
-RC_GTEST_PROP(AshaTwin, StoppingTypeDecidesAsThePlainRuleDoes, ()) {
+HPSEARCH_PROPERTY(AshaTwin, StoppingTypeDecidesAsThePlainRuleDoes) {
   compare(true);
 }
 
