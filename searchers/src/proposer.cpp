@@ -97,15 +97,17 @@ class RandomProposer final : public Proposer {
   explicit RandomProposer(const ExperimentConfig& config)
       : space_(config.space),
         seed_(config.experiment_seed),
-        points_(config.searcher.points_to_evaluate) {
+        given_(config.searcher.points_to_evaluate) {
     if (config.searcher.on_duplicate == OnDuplicate::reject) {
       started_ = ledger_for(space_, seed_);
     }
   }
 
   [[nodiscard]] Proposal propose(TrialNumber trial) const override {
-    if (trial.number() >= first_ && trial.number() - first_ < points_.size()) {
-      const Value& point = points_[trial.number() - first_];
+    const std::vector<Value>& points = points_to_come();
+    const std::uint64_t place = trial.number() - first();
+    if (trial.number() >= first() && place < points.size()) {
+      const Value& point = points[place];
       if (!started_ || !started_->has(point)) {  // It was when it was given late, or duplicates are refused since.
         return {point, true};
       }
@@ -124,9 +126,7 @@ class RandomProposer final : public Proposer {
   }
 
   void hear_points(std::vector<Value> points, TrialNumber first) override {
-    points_ = std::move(points);
-    first_ = first.number();
-    points_changed_ = true;
+    given_late_ = GivenLate{std::move(points), first.number()};
   }
 
   void hear_duplicates(bool reject, const std::vector<Value>& started) override {
@@ -144,7 +144,7 @@ class RandomProposer final : public Proposer {
   [[nodiscard]] Value save() const override {
     return Value::Map{
         {"kind", "random"},
-        {"points", points_changed_ ? Value(Value::List{saved_count(first_), Value::List(points_)}) : Value()},
+        {"points", given_late_ ? Value(Value::List{saved_count(given_late_->first), given_late_->points}) : Value()},
         {"started", started_ ? started_->save() : Value()}};
   }
 
@@ -156,6 +156,7 @@ class RandomProposer final : public Proposer {
     if (!map.good() || started.is_null() == ledger.has_value() || (ledger && !ledger->load(started))) {
       return corrupt("the configurations started so far are malformed");
     }
+    std::optional<GivenLate> given_late;
     if (!points.is_null()) {
       const Value::List* row = points.as_list();
       const bool good = row != nullptr && row->size() == 2 && (*row)[0].as_integer() != nullptr &&
@@ -163,19 +164,29 @@ class RandomProposer final : public Proposer {
       if (!good) {
         return corrupt("the points to come are malformed");
       }
-      hear_points(*(*row)[1].as_list(), TrialNumber(static_cast<std::uint64_t>(*(*row)[0].as_integer())));
+      given_late = GivenLate{*(*row)[1].as_list(), static_cast<std::uint64_t>(*(*row)[0].as_integer())};
     }
     started_ = std::move(ledger);
+    given_late_ = std::move(given_late);
     return engine::Done{};
   }
 
  private:
+  struct GivenLate {
+    std::vector<Value> points;
+    std::uint64_t first = 0;  // The trial that has the first of them.
+  };
+
+  [[nodiscard]] const std::vector<Value>& points_to_come() const noexcept {
+    return given_late_ ? given_late_->points : given_;
+  }
+  [[nodiscard]] std::uint64_t first() const noexcept { return given_late_ ? given_late_->first : 0; }
+
   Space space_;
   std::uint64_t seed_;
-  std::vector<Value> points_;  // From trial first_ on.
-  std::uint64_t first_ = 0;
-  bool points_changed_ = false;  // Else they are the config's.
-  std::optional<Ledger> started_;  // Only where duplicates are rejected.
+  std::vector<Value> given_;             // By the config.
+  std::optional<GivenLate> given_late_;  // Instead of these.
+  std::optional<Ledger> started_;        // Only where duplicates are rejected.
 };
 
 class GridProposer final : public Proposer {

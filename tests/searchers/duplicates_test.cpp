@@ -217,6 +217,27 @@ TEST(RejectingDuplicates, AnExhaustedSearchGoesOnOnceDuplicatesAreAllowed) {
   }
 }
 
+ExperimentConfig real_valued(std::uint64_t max_trials) {
+  ExperimentConfig config = settings("random", 1, max_trials);
+  config.space = test::space_of({{"lr", test::double_range(-1, 1)}, {"act", categorical({"relu", "gelu"})}});
+  config.experiment_seed = 3;
+  config.searcher.on_duplicate = engine::OnDuplicate::reject;
+  return config;
+}
+
+TEST(RejectingDuplicates, AStateThatIsRefusedLeavesNoPointsBehind) {
+  const ExperimentConfig config = real_valued(5);
+  const auto foreign = kind_of(config).make(config);
+  foreign->hear(engine::PointsChanged{{Value::Map{{"act", "gelu"}, {"lr", 0.25}}}});
+  Value damaged = foreign->save();
+  (*damaged.as_map())["schedule"] = "damaged";
+  const auto searcher = kind_of(config).make(config);
+  const Value before = searcher->save();
+  EXPECT_FALSE(searcher->load(damaged).has_value());
+  EXPECT_EQ(searcher->save(), before);
+  EXPECT_EQ(start(*searcher).hparams, config.space.sample(3, TrialNumber(0)));
+}
+
 TEST(RejectingDuplicates, ASpaceTooLargeToCountNeverRunsOut) {
   ExperimentConfig config = settings("random", 1, 3);
   Value::Map axes;
