@@ -19,6 +19,9 @@ struct ComposedSearcher::Listener {
   void operator()(const engine::TrialWasCreated& created) const {
     HPSEARCH_CHECK(created.trial.number() == self.schedule_->created_so_far(),
                    "trials are numbered without gaps");
+    if (self.proposer_->exhausted()) {  // A log may hold what another rule found.
+      self.tell_of_more_configurations();
+    }
     self.schedule_->hear_created();
     self.proposer_->hear_created(created.trial, created.hparams);
     if (self.proposer_->exhausted()) {
@@ -53,19 +56,27 @@ struct ComposedSearcher::Listener {
     self.schedule_->hear_max_concurrent_trials(changed.max_concurrent_trials);
   }
   void operator()(const engine::PointsChanged& changed) const {
+    if (!self.takes_changes()) {
+      return;
+    }
+    const bool was_exhausted = self.proposer_->exhausted();
     self.proposer_->hear_points(changed.points, TrialNumber(self.schedule_->created_so_far()));
+    if (self.proposer_->exhausted()) {
+      self.schedule_->hear_no_more_trials();
+    } else if (was_exhausted) {
+      self.tell_of_more_configurations();
+    }
   }
   void operator()(const engine::DuplicatesChanged& changed) const {
     if (!self.takes_changes()) {
       return;
     }
     self.proposer_->hear_duplicates(changed.reject, changed.started);
-    self.schedule_->hear_more_configurations();
     self.limits_.supply = self.proposer_->remaining();
     if (self.limits_.supply) {
       *self.limits_.supply += self.schedule_->created_so_far() - self.invalid_;
     }
-    self.tell_max_trials();
+    self.tell_of_more_configurations();
     if (self.proposer_->exhausted()) {
       self.schedule_->hear_no_more_trials();
     }
@@ -79,6 +90,11 @@ ComposedSearcher::ComposedSearcher(std::unique_ptr<Schedule> schedule, std::uniq
 
 void ComposedSearcher::tell_max_trials() {
   schedule_->hear_max_trials(std::min(limits_.trials, limits_.supply.value_or(limits_.trials)));
+}
+
+void ComposedSearcher::tell_of_more_configurations() {
+  schedule_->hear_more_configurations();
+  tell_max_trials();
 }
 
 engine::Next ComposedSearcher::next() const {
@@ -120,9 +136,13 @@ std::string ComposedSearcher::farewell() const {
   if (!proposer_->exhausted() || created - invalid_ >= limits_.trials) {
     return {};
   }
-  return "the space is exhausted: all " + std::to_string(created) + " configurations were tried" +
-         (invalid_ > 0 ? " (" + std::to_string(invalid_) + " of them invalid)" : std::string()) + ", " +
-         engine::to_text(limits_.trials) + " were asked for";
+  const std::string tried = (invalid_ > 0 ? " (" + std::to_string(invalid_) + " of them invalid)" : std::string()) + ", " +
+                            engine::to_text(limits_.trials) + " were asked for";
+  if (!proposer_->remaining()) {
+    return "the space is exhausted: no draw is another configuration than the " + std::to_string(created) +
+           " that were tried" + tried;
+  }
+  return "the space is exhausted: all " + std::to_string(created) + " configurations were tried" + tried;
 }
 
 engine::Verdict ComposedSearcher::verdict(TrialNumber trial) const {

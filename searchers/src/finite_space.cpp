@@ -7,6 +7,7 @@
 
 #include "hpsearch/engine/base/draw.hpp"
 #include "hpsearch/engine/base/text.hpp"
+#include "leaf_of.hpp"
 
 namespace hpsearch::searchers {
 
@@ -16,17 +17,6 @@ using engine::Value;
 namespace {
 
 constexpr Cardinality most_configurations = Cardinality{1} << 126U;
-
-const Value* leaf_of(const Value& configuration, const std::vector<std::string>& keys) {
-  const Value* here = &configuration;
-  for (const std::string& key : keys) {
-    here = here->as_map() == nullptr ? nullptr : here->as_map()->find(key);
-    if (here == nullptr) {
-      return nullptr;
-    }
-  }
-  return here;
-}
 
 void put_leaf(Value& configuration, const std::vector<std::string>& keys, Value value) {
   Value* here = &configuration;

@@ -1,11 +1,11 @@
 #include "hpsearch/searchers/proposer.hpp"
 
-#include <set>
+#include <algorithm>
 #include <utility>
 
 #include "hpsearch/engine/base/check.hpp"
-#include "hpsearch/engine/base/digits.hpp"
 #include "hpsearch/searchers/finite_space.hpp"
+#include "ledger.hpp"
 #include "saved.hpp"
 
 namespace hpsearch::searchers {
@@ -19,79 +19,6 @@ using engine::Value;
 
 namespace {
 
-/// Which configurations of a finite space were started, and which unused one is next in shuffled order.
-class Ledger {
- public:
-  Ledger(std::uint64_t seed, FiniteSpace space) : space_(std::move(space)), shuffle_(seed, space_.size()) {}
-
-  [[nodiscard]] bool exhausted() const noexcept { return used_.size() == space_.size(); }
-  [[nodiscard]] Cardinality remaining() const noexcept { return space_.size() - used_.size(); }
-  [[nodiscard]] bool has(const Value& configuration) const {
-    const std::optional<Cardinality> index = space_.index_of(configuration);
-    return index && used_.contains(*index);
-  }
-  [[nodiscard]] Value next_unused() const { return space_.at(shuffle_.at(next_)); }
-
-  void add(const Value& configuration) {
-    if (const std::optional<Cardinality> index = space_.index_of(configuration)) {
-      used_.insert(*index);
-      skip_used();
-    }
-  }
-
-  [[nodiscard]] Value save() const {
-    engine::DigitWriter used;
-    Cardinality next = 0;
-    for (const Cardinality index : used_) {
-      used.wide(index - next);
-      next = index + 1;
-    }
-    return used.take();
-  }
-
-  [[nodiscard]] bool load(const Value& saved) {
-    const std::string* text = saved.as_text();
-    if (text == nullptr) {
-      return false;
-    }
-    engine::DigitReader column(*text);
-    std::set<Cardinality> used;
-    Cardinality next = 0;
-    while (!column.at_end() && column.good()) {
-      const Cardinality skipped = column.wide();
-      if (skipped >= space_.size() - next) {
-        return false;
-      }
-      next += skipped;
-      used.insert(used.end(), next++);
-    }
-    if (!column.good()) {
-      return false;
-    }
-    used_ = std::move(used);
-    next_ = 0;
-    skip_used();
-    return true;
-  }
-
- private:
-  void skip_used() {  // What is used stays used, so all steps together are at most size() many.
-    while (next_ < space_.size() && used_.contains(shuffle_.at(next_))) {
-      ++next_;
-    }
-  }
-
-  FiniteSpace space_;
-  Shuffle shuffle_;
-  std::set<Cardinality> used_;
-  Cardinality next_ = 0;
-};
-
-std::optional<Ledger> ledger_for(const Space& space, std::uint64_t seed) {
-  std::optional<FiniteSpace> finite = FiniteSpace::of(space);
-  return finite ? std::optional(Ledger(seed, *std::move(finite))) : std::nullopt;
-}
-
 class RandomProposer final : public Proposer {
  public:
   explicit RandomProposer(const ExperimentConfig& config)
@@ -99,7 +26,7 @@ class RandomProposer final : public Proposer {
         seed_(config.experiment_seed),
         given_(config.searcher.points_to_evaluate) {
     if (config.searcher.on_duplicate == OnDuplicate::reject) {
-      started_ = ledger_for(space_, seed_);
+      started_ = make_ledger(space_, seed_);
     }
   }
 
@@ -112,34 +39,45 @@ class RandomProposer final : public Proposer {
         return {point, true};
       }
     }
-    Value drawn = space_.sample(seed_, trial);
-    if (started_ && started_->has(drawn)) {
-      drawn = started_->next_unused();
+    if (!started_) {
+      return {space_.sample(seed_, trial), false};
     }
-    return {std::move(drawn), false};
+    if (!started_->dry()) {
+      return {started_->draw(trial), false};
+    }
+    const Value* point = unused_point();
+    HPSEARCH_CHECK(point != nullptr, "nothing is asked of a space that is exhausted");
+    return {*point, true};
   }
 
-  void hear_created(TrialNumber /*trial*/, const Value& hparams) override {
+  void hear_created(TrialNumber trial, const Value& hparams) override {
     if (started_) {
       started_->add(hparams);
+      started_->look_ahead(TrialNumber(trial.number() + 1));
+      note_exhaustion();
     }
   }
 
   void hear_points(std::vector<Value> points, TrialNumber first) override {
     given_late_ = GivenLate{std::move(points), first.number()};
+    note_exhaustion();
   }
 
   void hear_duplicates(bool reject, const std::vector<Value>& started) override {
-    started_ = reject ? ledger_for(space_, seed_) : std::nullopt;
-    for (const Value& configuration : started) {
-      hear_created(TrialNumber(), configuration);
+    started_ = reject ? make_ledger(space_, seed_) : nullptr;
+    for (std::size_t trial = 0; started_ && trial < started.size(); ++trial) {
+      started_->add(started[trial]);
     }
+    if (started_) {
+      started_->look_ahead(TrialNumber(started.size()));
+    }
+    note_exhaustion();
   }
 
   [[nodiscard]] std::optional<Cardinality> remaining() const noexcept override {
-    return started_ ? std::optional(started_->remaining()) : std::nullopt;
+    return started_ ? started_->remaining() : std::nullopt;
   }
-  [[nodiscard]] bool exhausted() const noexcept override { return started_ && started_->exhausted(); }
+  [[nodiscard]] bool exhausted() const noexcept override { return exhausted_; }
 
   [[nodiscard]] Value save() const override {
     return Value::Map{
@@ -152,8 +90,8 @@ class RandomProposer final : public Proposer {
     SavedMap map(saved, "random");
     const Value& started = map.value("started");
     const Value& points = map.value("points");
-    std::optional<Ledger> ledger = started.is_null() ? std::nullopt : ledger_for(space_, seed_);
-    if (!map.good() || started.is_null() == ledger.has_value() || (ledger && !ledger->load(started))) {
+    std::unique_ptr<Ledger> ledger = started.is_null() ? nullptr : make_ledger(space_, seed_);
+    if (!map.good() || (ledger && !ledger->load(started))) {
       return corrupt("the configurations started so far are malformed");
     }
     std::optional<GivenLate> given_late;
@@ -168,6 +106,7 @@ class RandomProposer final : public Proposer {
     }
     started_ = std::move(ledger);
     given_late_ = std::move(given_late);
+    note_exhaustion();
     return engine::Done{};
   }
 
@@ -181,12 +120,24 @@ class RandomProposer final : public Proposer {
     return given_late_ ? given_late_->points : given_;
   }
   [[nodiscard]] std::uint64_t first() const noexcept { return given_late_ ? given_late_->first : 0; }
+  [[nodiscard]] const Value* unused_point() const {
+    const std::vector<Value>& points = points_to_come();
+    const auto unused = std::find_if(points.begin(), points.end(),
+                                     [this](const Value& point) { return !started_->has(point); });
+    return unused == points.end() ? nullptr : &*unused;
+  }
+
+  /// Points are among the configurations that somebody has counted; draws need not come to them.
+  void note_exhaustion() {
+    exhausted_ = started_ && started_->dry() && (started_->remaining() || unused_point() == nullptr);
+  }
 
   Space space_;
   std::uint64_t seed_;
   std::vector<Value> given_;             // By the config.
   std::optional<GivenLate> given_late_;  // Instead of these.
-  std::optional<Ledger> started_;        // Only where duplicates are rejected.
+  std::unique_ptr<Ledger> started_;      // Only where duplicates are rejected.
+  bool exhausted_ = false;
 };
 
 class GridProposer final : public Proposer {

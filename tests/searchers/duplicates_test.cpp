@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -56,6 +57,19 @@ Value::Map drawn_space(engine::Draw& draw) {
   return space;
 }
 
+/// Real-valued, and yet with a few configurations only.
+Value::Map drawn_narrow_space(engine::Draw& draw) {
+  const Value::Map logs = {{"type", "log"}, {"base", 1}, {"minval", -3}, {"maxval", 3}};
+  const double next = std::nextafter(0.1, 1.0);
+  const Value::Map neighbours = test::double_range(0.1, draw.below(2) == 0 ? next : std::nextafter(next, 1.0));
+  Value::Map space;
+  space["x"] = draw.below(2) == 0 ? logs : neighbours;
+  if (draw.below(3) > 0) {
+    space["y"] = Value::Map{{"deep", categorical({"a", "b", 1})}};
+  }
+  return space;
+}
+
 /// Every configuration of the space, by drawing until nothing new has come for long.
 std::set<std::string> all_of(const engine::Space& space) {
   std::set<std::string> all;
@@ -67,17 +81,17 @@ std::set<std::string> all_of(const engine::Space& space) {
   return all;
 }
 
-void run_against_twin(const std::string& kind, std::uint64_t seed) {
+void run_against_twin(const std::string& kind, std::uint64_t seed, Value::Map (*space)(engine::Draw&)) {
   SCOPED_TRACE("seed " + std::to_string(seed));
   engine::Draw draw(seed, TrialNumber(0), "duplicates");
   ExperimentConfig config = settings(kind, 9, 1 + draw.below(40));
-  config.space = test::space_of(drawn_space(draw));
+  config.space = test::space_of(space(draw));
   config.experiment_seed = seed;
   config.searcher.num_rungs = 2;
   config.searcher.max_concurrent_trials = draw.below(6);
   config.searcher.on_duplicate = engine::OnDuplicate::reject;
   const std::set<std::string> all = all_of(config.space);
-  ASSERT_EQ(static_cast<std::uint64_t>(config.space.cardinality().value()) >= all.size(), true);
+  ASSERT_GE(config.space.cardinality().value_or(all.size()), all.size());
   std::set<std::string> given;
   for (std::uint64_t i = draw.below(3); i > 0 && given.size() < config.searcher.max_trials; --i) {
     const Value point = config.space.sample(77, TrialNumber(i));
@@ -149,19 +163,22 @@ void run_against_twin(const std::string& kind, std::uint64_t seed) {
 
 TEST(RejectingDuplicates, RandomStartsEveryConfigurationAtMostOnce) {
   for (std::uint64_t seed = 1; seed <= 60 && !::testing::Test::HasFailure(); ++seed) {
-    run_against_twin("random", seed);
+    run_against_twin("random", seed, drawn_space);
+    run_against_twin("random", seed, drawn_narrow_space);
   }
 }
 
 TEST(RejectingDuplicates, AsyncHalvingStartsEveryConfigurationAtMostOnce) {
   for (std::uint64_t seed = 1; seed <= 60 && !::testing::Test::HasFailure(); ++seed) {
-    run_against_twin("async_halving", seed);
+    run_against_twin("async_halving", seed, drawn_space);
+    run_against_twin("async_halving", seed, drawn_narrow_space);
   }
 }
 
 TEST(RejectingDuplicates, AdaptiveAshaStartsEveryConfigurationAtMostOnce) {
   for (std::uint64_t seed = 1; seed <= 60 && !::testing::Test::HasFailure(); ++seed) {
-    run_against_twin("adaptive_asha", seed);
+    run_against_twin("adaptive_asha", seed, drawn_space);
+    run_against_twin("adaptive_asha", seed, drawn_narrow_space);
   }
 }
 
@@ -223,6 +240,122 @@ ExperimentConfig real_valued(std::uint64_t max_trials) {
   config.experiment_seed = 3;
   config.searcher.on_duplicate = engine::OnDuplicate::reject;
   return config;
+}
+
+TEST(RejectingDuplicates, ARealValuedPointThatIsGivenLateStartsOnce) {
+  const ExperimentConfig config = real_valued(5);
+  const auto searcher = kind_of(config).make(config);
+  const Value first = start(*searcher).hparams;
+  const Value fresh = Value::Map{{"act", "gelu"}, {"lr", 0.25}};
+  searcher->hear(engine::PointsChanged{{first, fresh}});
+  const CreateTrial second = start(*searcher);
+  EXPECT_EQ(second.hparams, config.space.sample(3, TrialNumber(1))) << "the point was started: a draw takes its place";
+  EXPECT_EQ(second.reason.why, engine::Reason::Why::new_trial);
+  const CreateTrial third = start(*searcher);
+  EXPECT_EQ(third.hparams, fresh);
+  EXPECT_EQ(third.reason.why, engine::Reason::Why::given_point);
+}
+
+TEST(RejectingDuplicates, ZeroIsOneNumberWhateverItsSign) {
+  const ExperimentConfig config = real_valued(5);
+  const auto searcher = kind_of(config).make(config);
+  const Value zero = Value::Map{{"act", "relu"}, {"lr", 0.0}};
+  searcher->hear(engine::TrialWasCreated{TrialNumber(0), zero, Units{1}});
+  const Value negative = Value::Map{{"act", "relu"}, {"lr", -0.0}};
+  const Value other = Value::Map{{"act", "gelu"}, {"lr", 0.0}};
+  searcher->hear(engine::PointsChanged{{negative, other}});
+  EXPECT_EQ(start(*searcher).reason.why, engine::Reason::Why::new_trial);
+  EXPECT_EQ(start(*searcher).reason.why, engine::Reason::Why::given_point) << "another act is another configuration";
+}
+
+// The redraw is the same for everybody who asks, whatever happened besides and whoever was loaded meanwhile.
+TEST(RejectingDuplicates, ARealValuedDrawThatWasStartedIsDrawnAgain) {
+  ExperimentConfig config = real_valued(9);
+  const Value taken = config.space.sample(3, TrialNumber(2));
+  config.searcher.points_to_evaluate = {taken};
+  const auto searcher = kind_of(config).make(config);
+  EXPECT_EQ(start(*searcher).hparams, taken);
+  EXPECT_EQ(start(*searcher).hparams, config.space.sample(3, TrialNumber(1)));
+  const auto loaded = kind_of(config).make(config);
+  ASSERT_TRUE(loaded->load(searcher->save()).has_value());
+  const Value again = start(*searcher).hparams;
+  EXPECT_NE(again, taken);
+  EXPECT_EQ(start(*loaded).hparams, again);
+  EXPECT_EQ(start(*searcher).hparams, config.space.sample(3, TrialNumber(3))) << "others draw what they always draw";
+
+  config.searcher.points_to_evaluate = {Value::Map{{"act", "relu"}, {"lr", 0.5}}, taken};
+  const auto other = kind_of(config).make(config);
+  start(*other);
+  start(*other);
+  EXPECT_EQ(start(*other).hparams, again);
+}
+
+TEST(RejectingDuplicates, ARuleThatComesLateKnowsWhatWasStartedOfARealValuedSpace) {
+  ExperimentConfig config = real_valued(5);
+  config.searcher.on_duplicate = engine::OnDuplicate::allow;
+  const auto searcher = kind_of(config).make(config);
+  const Value first = start(*searcher).hparams;
+  searcher->hear(engine::DuplicatesChanged{true, {first}});
+  searcher->hear(engine::PointsChanged{{first}});
+  EXPECT_NE(start(*searcher).hparams, first);
+  searcher->hear(engine::DuplicatesChanged{false, {}});
+  searcher->hear(engine::PointsChanged{{first}});
+  EXPECT_EQ(start(*searcher).hparams, first);
+}
+
+ExperimentConfig one_number(const char* kind) {
+  ExperimentConfig config = settings(kind, 1, 3);
+  config.space = test::space_of({{"x", Value::Map{{"type", "log"}, {"base", 1}, {"minval", 0}, {"maxval", 1}}}});
+  config.searcher.num_rungs = 1;
+  config.searcher.on_duplicate = engine::OnDuplicate::reject;
+  return config;
+}
+
+TEST(RejectingDuplicates, ARealValuedSpaceWithOneNumberEndsAndSaysSo) {
+  const ExperimentConfig config = one_number("random");
+  const auto searcher = kind_of(config).make(config);
+  start(*searcher);
+  EXPECT_TRUE(std::holds_alternative<engine::NothingNow>(searcher->next()));
+  searcher->hear(engine::TrialWasClosed{TrialNumber(0)});
+  const engine::Next next = searcher->next();
+  ASSERT_TRUE(std::holds_alternative<Finished>(next));
+  EXPECT_EQ(std::get<Finished>(next).note,
+            "the space is exhausted: no draw is another configuration than the 1 that were tried, 3 were asked for");
+}
+
+// 1 + 1e-12 still counts as in the range, whose only draw is 1.
+TEST(RejectingDuplicates, PointsOutlastTheDraws) {
+  const Value beside = Value::Map{{"x", 1 + 5e-13}};
+  for (const char* kind : {"random", "async_halving", "adaptive_asha"}) {
+    SCOPED_TRACE(kind);
+    ExperimentConfig config = one_number(kind);
+    config.searcher.points_to_evaluate = {Value::Map{{"x", 1.0}}, beside};
+    const auto searcher = kind_of(config).make(config);
+    start(*searcher);
+    EXPECT_EQ(start(*searcher).hparams, beside);
+    EXPECT_TRUE(std::holds_alternative<engine::NothingNow>(searcher->next()));
+    const Value late = Value::Map{{"x", 1 + 7e-13}};
+    searcher->hear(engine::PointsChanged{{beside, late}});
+    const CreateTrial third = start(*searcher);
+    EXPECT_EQ(third.hparams, late) << "no draw can take the place of the first, which was started";
+    EXPECT_EQ(third.reason.why, engine::Reason::Why::given_point);
+    EXPECT_TRUE(std::holds_alternative<engine::NothingNow>(searcher->next()));
+  }
+}
+
+TEST(RejectingDuplicates, ALogThatHasMoreTrialsThanThereAreConfigurationsIsHeardToItsEnd) {
+  for (const char* kind : {"random", "async_halving", "adaptive_asha"}) {
+    SCOPED_TRACE(kind);
+    const ExperimentConfig config = one_number(kind);
+    const auto searcher = kind_of(config).make(config);
+    for (std::uint64_t trial = 0; trial < 3; ++trial) {
+      searcher->hear(engine::TrialWasCreated{TrialNumber(trial), Value::Map{{"x", 1.0}}, Units{1}});
+      searcher->hear(engine::TrialValidated{TrialNumber(trial), Units{1}, test::score(0)});
+      searcher->hear(engine::TrialWasClosed{TrialNumber(trial)});
+    }
+    EXPECT_TRUE(std::holds_alternative<Finished>(searcher->next()));
+    EXPECT_EQ(searcher->progress(), 1.0);
+  }
 }
 
 TEST(RejectingDuplicates, AStateThatIsRefusedLeavesNoPointsBehind) {

@@ -15,8 +15,9 @@ namespace hpsearch::searchers {
 /// It numbers trials, labels given points, ends the search when the proposer runs out of configurations, and
 /// gives up when too many configurations were invalid.
 ///
-/// max_trials, the points to come and the rule for duplicates may change under way. max_trials goes up and down. Trials that exist stay; a search that is over stays over. As
-/// many replacements are allowed as trials are wanted, but a change forgives what was replaced before it.
+/// max_trials, the points to come and the rule for duplicates may change under way. max_trials goes up and down.
+/// Trials that exist stay; a search that is over stays over. As many replacements are allowed as trials are wanted,
+/// but a change forgives what was replaced before it.
 class ComposedSearcher final : public engine::Searcher {
  public:
   /// What it must know of the user's wishes.
@@ -51,6 +52,7 @@ class ComposedSearcher final : public engine::Searcher {
   /// The number of its trials is not fixed, and it is not over.
   [[nodiscard]] bool takes_changes() const;
   void tell_max_trials();
+  void tell_of_more_configurations();
   [[nodiscard]] std::optional<Limits> read_limits(const engine::Value& saved) const;
   [[nodiscard]] std::string farewell() const;
 

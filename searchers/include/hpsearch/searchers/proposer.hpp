@@ -37,7 +37,7 @@ class Proposer {
   virtual void hear_points(std::vector<engine::Value> /*points*/, engine::TrialNumber /*first*/) {}
   /// With `reject`, nothing that was started before is proposed from now on; `started` is all of it.
   virtual void hear_duplicates(bool /*reject*/, const std::vector<engine::Value>& /*started*/) {}
-  /// Configurations that were not started yet; nothing when there is no end to them.
+  /// Configurations that were not started yet; nothing when nobody can count them.
   [[nodiscard]] virtual std::optional<engine::Cardinality> remaining() const noexcept { return std::nullopt; }
 
   /// There is no further configuration to propose.
@@ -47,9 +47,10 @@ class Proposer {
   virtual engine::Status load(const engine::Value& saved) = 0;
 };
 
-/// Independent uniform draws, after the points the user gave. With `reject`, a draw that was started before
-/// is replaced by the next unused configuration of a shuffled finite space, so none starts twice; a space
-/// with a real-valued parameter is not finite and practically never repeats itself.
+/// Independent uniform draws, after the points the user gave. With `reject` none starts twice: a point that was
+/// started is left out, and a draw that was is replaced, in a finite space by the next unused configuration of
+/// the shuffled space, in one with a real-valued parameter by another draw. Should 256 more draws give nothing
+/// new, a range has hardly a number in it, and the space counts as exhausted.
 ///
 /// Cost: O(parameters); with `reject` also O(log trials), and memory for one number per trial.
 [[nodiscard]] std::unique_ptr<Proposer> make_random_proposer(const engine::ExperimentConfig& config);
@@ -57,8 +58,8 @@ class Proposer {
 /// Grid point k for trial k.
 [[nodiscard]] std::unique_ptr<Proposer> make_grid_proposer(const engine::ExperimentConfig& config);
 
-/// How many trials a random proposer can serve: the size of a finite space under `reject`; nothing when there
-/// is no end to it.
+/// How many trials a random proposer can serve: the size of a finite space under `reject`; nothing when nobody
+/// can count it.
 [[nodiscard]] std::optional<engine::Cardinality> supply_of(const engine::ExperimentConfig& config);
 
 }  // namespace hpsearch::searchers
