@@ -114,6 +114,10 @@ enum class Spaces : std::uint8_t {
   weather.without_metric = *rc::gen::element<std::uint64_t>(0, 0, 10, 60, 100);
   weather.capacity_changes = *rc::gen::element<std::uint64_t>(0, 0, 10, 50);
   weather.limit_changes = *rc::gen::element<std::uint64_t>(0, 0, 0, 5, 20);
+  weather.concurrency_changes = *rc::gen::element<std::uint64_t>(0, 0, 0, 10);
+  weather.point_changes = *rc::gen::element<std::uint64_t>(0, 0, 0, 10);
+  weather.duplicate_changes = *rc::gen::element<std::uint64_t>(0, 0, 0, 10);
+  weather.late_closing = *rc::gen::element<std::uint64_t>(0, 50, 100);
   weather.cancel_waiting = *rc::gen::element<std::uint64_t>(0, 0, 10);
   weather.invalid_hp = *rc::gen::element<std::uint64_t>(0, 0, 10, 40);
   weather.errored = *rc::gen::element<std::uint64_t>(0, 0, 10, 40);

@@ -11,6 +11,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -75,12 +76,15 @@ class Course {
       : kind_(kind),
         replaces_invalid_(replaces_invalid),
         config_(std::move(config)),
+        now_wanted_(config_),
         weather_(weather),
         chance_(seed, engine::TrialNumber(1), "course"),
-        planned_(kind_.preview(config_).trials),
-        max_trials_(config_.searcher.max_trials),
         replaceable_(config_.searcher.max_trials),
         searcher_(kind_.make(config_)) {
+    if (rejects()) {
+      supply_ = config_.space.cardinality();
+    }
+    plan();
     most_slots_ = config_.searcher.max_concurrent_trials;
     if (most_slots_ == 0) {
       most_slots_ = 1 + chance_.below(12);
@@ -146,27 +150,30 @@ class Course {
       if (finished_) {
         break;
       }
-      close_what_can_be();  // As the engine does: before anything else happens, which might change a rank.
-      ASSERT_FALSE(running_.empty()) << "nothing runs, nothing is wanted, and the search is not finished";
       ASSERT_GT(turns_left--, 0U) << "the search does not end";
+      if (running_.empty()) {
+        ASSERT_FALSE(searcher_->closable().empty())
+            << "nothing runs, nothing is wanted, and the search is not finished";
+        close_all();
+        continue;
+      }
+      close_some();
       if (happens(weather_.cancel_waiting)) {
         cancel_one_that_waits();
       } else {
         give_turn(whose_turn());
       }
-      close_what_can_be();
+      close_some();
       if (happens(weather_.capacity_changes)) {
         slots_ = chance_.below(most_slots_ + 1);
       }
-      if (happens(weather_.limit_changes)) {
-        change_max_trials();
-        close_what_can_be();
-      }
+      change_what_is_wanted();
     }
   }
 
  private:
   void expect_fresh() {
+    EXPECT_EQ(kind_.preview(config_).trials, planned_) << "the preview plans another number of trials";
     EXPECT_EQ(searcher_->progress(), 0.0);
     EXPECT_TRUE(searcher_->closable().empty());
   }
@@ -185,23 +192,112 @@ class Course {
     return first;
   }
 
-  /// Trials that exist stay, and as many as there are now may be replaced; a search that is over stays over.
-  void change_max_trials() {
-    const auto reads = std::find(kind_.fields.begin(), kind_.fields.end(), "max_trials");
-    if (reads == kind_.fields.end() || std::holds_alternative<engine::Finished>(searcher_->next())) {
+  [[nodiscard]] bool reads(std::string_view field) const {
+    return std::find(kind_.fields.begin(), kind_.fields.end(), field) != kind_.fields.end();
+  }
+  [[nodiscard]] bool rejects() const {
+    return now_wanted_.searcher.on_duplicate == engine::OnDuplicate::reject;
+  }
+
+  /// max_trials, or what there is if that is less. Only a kind that reads no max_trials is believed.
+  void plan() {
+    planned_ = reads("max_trials") ? std::min(engine::Cardinality{now_wanted_.searcher.max_trials},
+                                              supply_.value_or(now_wanted_.searcher.max_trials))
+                                   : kind_.preview(config_).trials;
+  }
+
+  void change_what_is_wanted() {
+    change("max_trials", weather_.limit_changes, [this] { change_max_trials(); });
+    change("max_concurrent_trials", weather_.concurrency_changes, [this] { change_max_concurrent_trials(); });
+    change("points_to_evaluate", weather_.point_changes, [this] { change_points(); });
+    change("on_duplicate", weather_.duplicate_changes, [this] { change_duplicates(); });
+  }
+
+  /// All that is named is closed before; a search that is over stays over.
+  template <class Change>
+  void change(std::string_view field, std::uint64_t percent, Change change) {
+    if (!happens(percent) || !reads(field)) {
       return;
     }
-    const std::uint64_t wanted = std::max<std::uint64_t>(1, chance_.below(max_trials_ + max_trials_ / 2 + 2));
-    was_lowered_ = was_lowered_ || wanted < max_trials_;
-    max_trials_ = wanted;
-    engine::ExperimentConfig changed = config_;
-    changed.searcher.max_trials = wanted;
-    planned_ = kind_.preview(changed).trials;
-    replaceable_ = std::max(wanted, not_counting_);
-    tell(engine::MaxTrialsChanged{wanted});
+    close_all();
+    if (!std::holds_alternative<engine::Finished>(searcher_->next())) {
+      change();
+      close_some();
+    }
+  }
+
+  /// As the engine does: what would be wrong in an experiment file changes nothing.
+  bool takes(const engine::ExperimentConfig& wanted) {
+    engine::Problems problems;
+    kind_.check(wanted, problems);
+    if (problems.empty()) {
+      now_wanted_ = wanted;
+    }
+    return problems.empty();
+  }
+
+  /// Trials that exist stay, and as many as there are now may be replaced.
+  void change_max_trials() {
+    const std::uint64_t before = now_wanted_.searcher.max_trials;
+    engine::ExperimentConfig wanted = now_wanted_;
+    wanted.searcher.max_trials = std::max<std::uint64_t>(1, chance_.below(before + before / 2 + 2));
+    if (takes(wanted)) {
+      was_lowered_ = was_lowered_ || wanted.searcher.max_trials < before;
+      plan();
+      replaceable_ = std::max(wanted.searcher.max_trials, not_counting_);
+      tell(engine::MaxTrialsChanged{wanted.searcher.max_trials});
+    }
+  }
+
+  /// Trials that run stay. With no fixed number there are as many slots as there were.
+  void change_max_concurrent_trials() {
+    const std::uint64_t wanted = chance_.below(12);
+    most_slots_ = wanted > 0 ? wanted : most_slots_;
+    slots_ = most_slots_;
+    tell(engine::MaxConcurrentTrialsChanged{wanted});
+  }
+
+  /// Some of them were started before, or are what a trial to come would have drawn.
+  void change_points() {
+    engine::ExperimentConfig wanted = now_wanted_;
+    std::vector<engine::Value>& points = wanted.searcher.points_to_evaluate;
+    points.clear();
+    for (std::uint64_t i = chance_.below(4); i > 0; --i) {
+      if (chance_.below(3) == 0 && !trials_.empty()) {
+        points.push_back(trials_[static_cast<std::size_t>(chance_.below(trials_.size()))].hparams);
+      } else {
+        const engine::TrialNumber to_come(trials_.size() + chance_.below(8));
+        points.push_back(config_.space.sample(config_.experiment_seed + chance_.below(2), to_come));
+      }
+    }
+    if (takes(wanted)) {
+      first_point_ = trials_.size();
+      tell(engine::PointsChanged{points});
+    }
+  }
+
+  void change_duplicates() {
+    engine::ExperimentConfig wanted = now_wanted_;
+    wanted.searcher.on_duplicate = rejects() ? engine::OnDuplicate::allow : engine::OnDuplicate::reject;
+    if (!takes(wanted)) {
+      return;
+    }
+    engine::DuplicatesChanged changed{rejects(), {}};
+    for (const Trial& trial : trials_) {
+      if (rejects()) {
+        changed.started.push_back(trial.hparams);
+      }
+    }
+    supply_ = rejects() ? config_.space.cardinality() : std::nullopt;
+    if (supply_) {
+      supply_ = *supply_ - started_.size() + counting();
+    }
+    plan();
+    tell(changed);
   }
 
   void cancel_one_that_waits() {
+    close_all();
     std::vector<engine::TrialNumber> waiting;
     for (std::size_t number = 0; number < trials_.size(); ++number) {
       if (trials_[number].state == State::paused) {
@@ -267,19 +363,19 @@ class Course {
     const Why why = create.reason.why;
     EXPECT_TRUE(why == Why::new_trial || why == Why::replacement || why == Why::given_point)
         << engine::name_of(why);
-    const std::vector<engine::Value>& points = config_.searcher.points_to_evaluate;
-    const bool given = create.trial.number() < points.size();
+    const std::vector<engine::Value>& points = now_wanted_.searcher.points_to_evaluate;
+    const std::uint64_t place = create.trial.number() - first_point_;
+    const bool given =
+        place < points.size() && !(rejects() && started_.contains(engine::compact_json(points[place])));
     EXPECT_EQ(why == Why::given_point, given);
     if (given) {
-      EXPECT_EQ(create.hparams, points[create.trial.number()]);
+      EXPECT_EQ(create.hparams, points[place]);
     }
     if (why == Why::replacement) {
       EXPECT_LT(replacements_++, not_counting_) << "a replacement for nothing";
     }
-    if (config_.searcher.on_duplicate == engine::OnDuplicate::reject && config_.space.cardinality()) {
-      EXPECT_TRUE(started_.insert(engine::compact_json(create.hparams)).second)
-          << engine::compact_json(create.hparams) << " is started twice";
-    }
+    const bool is_new = started_.insert(engine::compact_json(create.hparams)).second;
+    EXPECT_TRUE(is_new || !rejects()) << engine::compact_json(create.hparams) << " is started twice";
   }
 
   void give_turn(engine::TrialNumber number) {
@@ -383,6 +479,7 @@ class Course {
   }
 
   void exit(engine::TrialNumber number, engine::ExitReason reason) {
+    close_all();
     if (at(number).state == State::running) {
       leave_slot(number);
     } else if (!at(number).results.empty()) {
@@ -399,19 +496,34 @@ class Course {
     tell(engine::TrialExited{number, reason});
   }
 
-  void close_what_can_be() {
+  /// As the engine does, which ends only so many at a time: all that is named, or the first of them. The rest waits
+  /// while trials report, begin and go on.
+  void close_some() {
+    const std::size_t named = searcher_->closable().size();
+    close_first(named > 0 && happens(weather_.late_closing) ? chance_.below(named + 1) : named);
+  }
+
+  /// And all before anything that might change a rank for those that are named: before an exit, and before another
+  /// limit.
+  void close_all() { close_first(searcher_->closable().size()); }
+
+  void close_first(std::uint64_t count) {
     const std::span<const engine::TrialNumber> named = searcher_->closable();
     const std::vector<engine::TrialNumber> closable(named.begin(), named.end());
     EXPECT_TRUE(std::is_sorted(closable.begin(), closable.end()));
     EXPECT_EQ(std::adjacent_find(closable.begin(), closable.end()), closable.end());
-    for (const engine::TrialNumber number : closable) {
+    const auto rest = closable.begin() + static_cast<std::ptrdiff_t>(count);
+    for (auto closed = closable.begin(); closed != rest; ++closed) {
+      const engine::TrialNumber number = *closed;
       ASSERT_LT(number.number(), trials_.size());
       EXPECT_EQ(at(number).state, State::paused) << "only a trial that waits is closable";
       expect_sound(number, searcher_->standing(number), false);
       at(number).state = State::ended;
       tell(engine::TrialWasClosed{number});
     }
-    EXPECT_TRUE(searcher_->closable().empty()) << "what was told closed is not closable any more";
+    const std::span<const engine::TrialNumber> left = searcher_->closable();
+    EXPECT_TRUE(std::equal(left.begin(), left.end(), rest, closable.end()))
+        << "what was told closed is not closable any more, and all else still is";
   }
 
   /// The numbers of a reason agree with each other and with what was reported so far.
@@ -513,12 +625,14 @@ class Course {
 
   engine::SearcherKind kind_;
   bool replaces_invalid_;
-  engine::ExperimentConfig config_;
+  engine::ExperimentConfig config_;      // What it began with.
+  engine::ExperimentConfig now_wanted_;  // What users have made of it.
   Weather weather_;
   engine::Draw chance_;
-  engine::Cardinality planned_;
-  std::uint64_t max_trials_;   // Asked for, as of now.
-  std::uint64_t replaceable_;  // So many trials may be replaced.
+  engine::Cardinality planned_ = 0;
+  std::optional<engine::Cardinality> supply_;  // Not more trials can count.
+  std::uint64_t first_point_ = 0;              // The trial that has the first of the points.
+  std::uint64_t replaceable_;                  // So many trials may be replaced.
   bool was_lowered_ = false;
   std::unique_ptr<engine::Searcher> searcher_;
   std::uint64_t slots_ = 1;
@@ -526,7 +640,7 @@ class Course {
   std::uint64_t now_ = 0;
   std::vector<Trial> trials_;
   std::vector<engine::TrialNumber> running_;
-  std::set<std::string> started_;
+  std::set<std::string> started_;  // Configurations.
   std::uint64_t not_counting_ = 0;
   std::uint64_t replacements_ = 0;
   bool finished_ = false;

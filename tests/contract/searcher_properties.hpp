@@ -136,6 +136,9 @@ TYPED_TEST_P(SearcherProperties, EndWithinTheirLimitsForReasonsThatRecompute) {
     const auto drawn = this->arbitrary_case();
     Course course = this->course(drawn);
     course.keeps_log = false;
+    if constexpr (requires { TypeParam::planned(drawn.config); }) {
+      EXPECT_EQ(course.planned(), TypeParam::planned(drawn.config));
+    }
     this->run(course, complaints);
     EXPECT_EQ(course.searcher().progress(), 1.0);
     if (course.end().problem) {

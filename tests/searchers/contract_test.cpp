@@ -1,3 +1,7 @@
+#include <algorithm>
+#include <cstdint>
+#include <variant>
+
 #include "contract/searcher_properties.hpp"
 #include "halving_judge.hpp"
 #include "settings.hpp"
@@ -46,6 +50,7 @@ struct SingleUnderContract {
   static constexpr bool replaces_invalid = false;
   static constexpr Spaces spaces = Spaces::constants;
   static engine::SearcherKind kind() { return *engine::find_kind(searchers::registry(), "single"); }
+  static engine::Cardinality planned(const ExperimentConfig& /*config*/) { return 1; }
   static ExperimentConfig config(Draw& draw) {
     ExperimentConfig config = settings("single", 1 + draw.below(50));
     config.space = space_of({{"lr", 0.1}, {"net", Value::Map{{"width", 64}}}});
@@ -59,10 +64,30 @@ struct RandomUnderContract {
   static ExperimentConfig config(Draw& draw) { return drawn_settings("random", draw); }
 };
 
+/// On one axis of a grid.
+struct Points {
+  std::uint64_t operator()(const engine::ConstParameter& /*constant*/) const { return 1; }
+  std::uint64_t operator()(const engine::CategoricalParameter& category) const { return category.vals.size(); }
+  std::uint64_t operator()(const engine::IntParameter& range) const {
+    return std::min(range.count.value(), static_cast<std::uint64_t>(range.maxval - range.minval + 1));
+  }
+  template <class Real>
+  std::uint64_t operator()(const Real& range) const {
+    return range.count.value();
+  }
+};
+
 struct GridUnderContract {
   static constexpr bool replaces_invalid = false;
   static constexpr Spaces spaces = Spaces::counted;
   static engine::SearcherKind kind() { return *engine::find_kind(searchers::registry(), "grid"); }
+  static engine::Cardinality planned(const ExperimentConfig& config) {
+    engine::Cardinality points = 1;
+    for (const engine::Space::Leaf& leaf : config.space.leaves()) {
+      points *= std::visit(Points{}, leaf.parameter);
+    }
+    return points;
+  }
   static ExperimentConfig config(Draw& draw) {
     ExperimentConfig config = settings("grid", 1 + draw.below(50));
     config.searcher.max_concurrent_trials = draw.below(8);

@@ -5,12 +5,15 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <variant>
 #include <vector>
 
 #include "contract/search_course.hpp"
+#include "hpsearch/engine/base/text.hpp"
 #include "plain_asha.hpp"
 
 namespace hpsearch::searchers::test {
@@ -25,8 +28,10 @@ class HalvingJudge final : public contract::Judge {
       brackets_.emplace_back(bracket.lengths.size(), config.searcher.divisor,
                              static_cast<std::size_t>(bracket.trials), config.searcher.stop_once);
     }
+    space_ = config.space.cardinality();
+    max_trials_ = config.searcher.max_trials;
     if (config.searcher.on_duplicate == engine::OnDuplicate::reject) {
-      supply_ = config.space.cardinality();
+      supply_ = unused_ = space_;
     }
   }
 
@@ -34,10 +39,9 @@ class HalvingJudge final : public contract::Judge {
     if (std::holds_alternative<engine::TrialWasCreated>(event)) {
       members_.emplace_back(bracket, brackets_.at(bracket).trials.size());
       brackets_[bracket].create();
-      if (supply_ && members_.size() == *supply_) {
-        for (PlainAsha& each : brackets_) {
-          each.no_more();
-        }
+      if (unused_) {
+        --*unused_;
+        note_exhaustion();
       }
     } else if (const auto* promoted = std::get_if<engine::TrialWasPromoted>(&event)) {
       of(promoted->trial).promote(number(promoted->trial));
@@ -50,11 +54,21 @@ class HalvingJudge final : public contract::Judge {
     } else if (const auto* closed = std::get_if<engine::TrialWasClosed>(&event)) {
       of(closed->trial).close(number(closed->trial));
     } else if (const auto* changed = std::get_if<engine::MaxTrialsChanged>(&event)) {
-      // How brackets share anew is no rule of halving: then it only looks on.
-      looks_on_ = looks_on_ || brackets_.size() > 1;
-      const auto wanted = std::min<engine::Cardinality>(changed->max_trials,
-                                                        supply_.value_or(changed->max_trials));
-      brackets_.front().want(static_cast<std::size_t>(wanted));
+      max_trials_ = changed->max_trials;
+      want();
+    } else if (const auto* duplicates = std::get_if<engine::DuplicatesChanged>(&event)) {
+      std::set<std::string> started;
+      for (const engine::Value& configuration : duplicates->started) {
+        started.insert(engine::compact_json(configuration));
+      }
+      supply_ = unused_ = duplicates->reject ? space_ : std::nullopt;
+      if (unused_) {
+        *unused_ -= started.size();
+        supply_ = *unused_ + brackets_.front().counting();
+      }
+      brackets_.front().more();
+      want();
+      note_exhaustion();
     }
   }
 
@@ -73,6 +87,21 @@ class HalvingJudge final : public contract::Judge {
   }
 
  private:
+  void want() {
+    // How brackets share anew is no rule of halving: then it only looks on.
+    looks_on_ = looks_on_ || brackets_.size() > 1;
+    const auto wanted = std::min<engine::Cardinality>(max_trials_, supply_.value_or(max_trials_));
+    brackets_.front().want(static_cast<std::size_t>(wanted));
+  }
+
+  void note_exhaustion() {
+    if (unused_ == engine::Cardinality{0}) {
+      for (PlainAsha& each : brackets_) {
+        each.no_more();
+      }
+    }
+  }
+
   PlainAsha& of(engine::TrialNumber trial) { return brackets_[members_.at(trial.number()).first]; }
   [[nodiscard]] std::size_t number(engine::TrialNumber trial) const {
     return members_.at(trial.number()).second;
@@ -81,7 +110,10 @@ class HalvingJudge final : public contract::Judge {
   engine::Goal goal_;
   bool looks_on_ = false;
   std::vector<PlainAsha> brackets_;
-  std::optional<engine::Cardinality> supply_;
+  std::uint64_t max_trials_ = 0;
+  std::optional<engine::Cardinality> space_;   // Configurations, if they can be counted.
+  std::optional<engine::Cardinality> unused_;  // Where none may start twice: of these, not started.
+  std::optional<engine::Cardinality> supply_;  // And so many trials can count.
   std::vector<std::pair<std::uint64_t, std::size_t>> members_;  // Bracket, and number in it.
 };
 

@@ -52,6 +52,11 @@ class PlainAsha {
     settle();
   }
 
+  /// There are some again; want() follows.
+  void more() { is_closed_ = false; }
+
+  [[nodiscard]] std::size_t counting() const { return trials.size() - invalid_; }
+
   /// So many trials that are not invalid are wanted from now on.
   void want(std::size_t trials_in_all) {
     if (!is_closed_) {
