@@ -60,7 +60,7 @@ struct ComposedSearcher::Listener {
       return;
     }
     const bool was_exhausted = self.proposer_->exhausted();
-    self.proposer_->hear_points(changed.points, TrialNumber(self.schedule_->created_so_far()));
+    self.proposer_->hear_points(changed.points);
     if (self.proposer_->exhausted()) {
       self.schedule_->hear_no_more_trials();
     } else if (was_exhausted) {

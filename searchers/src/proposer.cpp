@@ -1,9 +1,7 @@
 #include "hpsearch/searchers/proposer.hpp"
 
-#include <algorithm>
 #include <utility>
 
-#include "hpsearch/engine/base/check.hpp"
 #include "hpsearch/searchers/finite_space.hpp"
 #include "ledger.hpp"
 #include "saved.hpp"
@@ -31,36 +29,27 @@ class RandomProposer final : public Proposer {
   }
 
   [[nodiscard]] Proposal propose(TrialNumber trial) const override {
-    const std::vector<Value>& points = points_to_come();
-    const std::uint64_t place = trial.number() - first();
-    if (trial.number() >= first() && place < points.size()) {
-      const Value& point = points[place];
-      if (!started_ || !started_->has(point)) {  // It was when it was given late, or duplicates are refused since.
-        return {point, true};
-      }
+    if (const Value* point = next_point()) {
+      return {*point, true};
     }
-    if (!started_) {
-      return {space_.sample(seed_, trial), false};
-    }
-    if (!started_->dry()) {
-      return {started_->draw(trial), false};
-    }
-    const Value* point = unused_point();
-    HPSEARCH_CHECK(point != nullptr, "nothing is asked of a space that is exhausted");
-    return {*point, true};
+    return {started_ ? started_->draw(trial) : space_.sample(seed_, trial), false};
   }
 
   void hear_created(TrialNumber trial, const Value& hparams) override {
+    if (const Value* point = next_point(); point != nullptr && *point == hparams) {
+      ++next_;
+    }
     if (started_) {
       started_->add(hparams);
       started_->look_ahead(TrialNumber(trial.number() + 1));
-      note_exhaustion();
+      pass_what_was_started();
     }
   }
 
-  void hear_points(std::vector<Value> points, TrialNumber first) override {
-    given_late_ = GivenLate{std::move(points), first.number()};
-    note_exhaustion();
+  void hear_points(std::vector<Value> points) override {
+    given_late_ = std::move(points);
+    next_ = 0;
+    pass_what_was_started();
   }
 
   void hear_duplicates(bool reject, const std::vector<Value>& started) override {
@@ -71,73 +60,61 @@ class RandomProposer final : public Proposer {
     if (started_) {
       started_->look_ahead(TrialNumber(started.size()));
     }
-    note_exhaustion();
+    pass_what_was_started();
   }
 
   [[nodiscard]] std::optional<Cardinality> remaining() const noexcept override {
     return started_ ? started_->remaining() : std::nullopt;
   }
-  [[nodiscard]] bool exhausted() const noexcept override { return exhausted_; }
+  /// Points are among the configurations that somebody has counted; draws need not come to them.
+  [[nodiscard]] bool exhausted() const noexcept override {
+    return started_ && started_->dry() && next_point() == nullptr;
+  }
 
   [[nodiscard]] Value save() const override {
-    return Value::Map{
-        {"kind", "random"},
-        {"points", given_late_ ? Value(Value::List{saved_count(given_late_->first), given_late_->points}) : Value()},
-        {"started", started_ ? started_->save() : Value()}};
+    return Value::Map{{"kind", "random"},
+                      {"next_point", saved_count(next_)},
+                      {"points", given_late_ ? Value(*given_late_) : Value()},
+                      {"started", started_ ? started_->save() : Value()}};
   }
 
   engine::Status load(const Value& saved) override {
     SavedMap map(saved, "random");
     const Value& started = map.value("started");
     const Value& points = map.value("points");
+    const std::uint64_t next = map.count("next_point");
     std::unique_ptr<Ledger> ledger = started.is_null() ? nullptr : make_ledger(space_, seed_);
     if (!map.good() || (ledger && !ledger->load(started))) {
       return corrupt("the configurations started so far are malformed");
     }
-    std::optional<GivenLate> given_late;
-    if (!points.is_null()) {
-      const Value::List* row = points.as_list();
-      const bool good = row != nullptr && row->size() == 2 && (*row)[0].as_integer() != nullptr &&
-                        *(*row)[0].as_integer() >= 0 && (*row)[1].as_list() != nullptr;
-      if (!good) {
-        return corrupt("the points to come are malformed");
-      }
-      given_late = GivenLate{*(*row)[1].as_list(), static_cast<std::uint64_t>(*(*row)[0].as_integer())};
+    const bool late = !points.is_null();
+    if ((late && points.as_list() == nullptr) || next > (late ? points.as_list()->size() : given_.size())) {
+      return corrupt("the points to come are malformed");
     }
     started_ = std::move(ledger);
-    given_late_ = std::move(given_late);
-    note_exhaustion();
+    given_late_ = late ? std::optional(*points.as_list()) : std::nullopt;
+    next_ = static_cast<std::size_t>(next);
     return engine::Done{};
   }
 
  private:
-  struct GivenLate {
-    std::vector<Value> points;
-    std::uint64_t first = 0;  // The trial that has the first of them.
-  };
-
-  [[nodiscard]] const std::vector<Value>& points_to_come() const noexcept {
-    return given_late_ ? given_late_->points : given_;
+  [[nodiscard]] const Value* next_point() const noexcept {
+    const std::vector<Value>& points = given_late_ ? *given_late_ : given_;
+    return next_ < points.size() ? &points[next_] : nullptr;
   }
-  [[nodiscard]] std::uint64_t first() const noexcept { return given_late_ ? given_late_->first : 0; }
-  [[nodiscard]] const Value* unused_point() const {
-    const std::vector<Value>& points = points_to_come();
-    const auto unused = std::find_if(points.begin(), points.end(),
-                                     [this](const Value& point) { return !started_->has(point); });
-    return unused == points.end() ? nullptr : &*unused;
-  }
-
-  /// Points are among the configurations that somebody has counted; draws need not come to them.
-  void note_exhaustion() {
-    exhausted_ = started_ && started_->dry() && (started_->remaining() || unused_point() == nullptr);
+  /// A point whose configuration was started, where none may start twice, leaves its place to the one behind it.
+  void pass_what_was_started() {
+    for (const Value* point = next_point(); started_ && point != nullptr && started_->has(*point); point = next_point()) {
+      ++next_;
+    }
   }
 
   Space space_;
   std::uint64_t seed_;
-  std::vector<Value> given_;             // By the config.
-  std::optional<GivenLate> given_late_;  // Instead of these.
-  std::unique_ptr<Ledger> started_;      // Only where duplicates are rejected.
-  bool exhausted_ = false;
+  std::vector<Value> given_;                      // By the config.
+  std::optional<std::vector<Value>> given_late_;  // Instead of these.
+  std::size_t next_ = 0;                          // Of the points.
+  std::unique_ptr<Ledger> started_;               // Only where duplicates are rejected.
 };
 
 class GridProposer final : public Proposer {

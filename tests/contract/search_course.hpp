@@ -229,7 +229,9 @@ class Course {
   /// As the engine does: what would be wrong in an experiment file changes nothing.
   bool takes(const engine::ExperimentConfig& wanted) {
     engine::Problems problems;
-    kind_.check(wanted, problems);
+    if (kind_.check != nullptr) {
+      kind_.check(wanted, problems);
+    }
     if (problems.empty()) {
       now_wanted_ = wanted;
     }
@@ -271,7 +273,7 @@ class Course {
       }
     }
     if (takes(wanted)) {
-      first_point_ = trials_.size();
+      next_point_ = 0;
       tell(engine::PointsChanged{points});
     }
   }
@@ -364,12 +366,13 @@ class Course {
     EXPECT_TRUE(why == Why::new_trial || why == Why::replacement || why == Why::given_point)
         << engine::name_of(why);
     const std::vector<engine::Value>& points = now_wanted_.searcher.points_to_evaluate;
-    const std::uint64_t place = create.trial.number() - first_point_;
-    const bool given =
-        place < points.size() && !(rejects() && started_.contains(engine::compact_json(points[place])));
+    while (rejects() && next_point_ < points.size() && started_.contains(engine::compact_json(points[next_point_]))) {
+      ++next_point_;  // The one behind it takes its place.
+    }
+    const bool given = next_point_ < points.size();
     EXPECT_EQ(why == Why::given_point, given);
     if (given) {
-      EXPECT_EQ(create.hparams, points[place]);
+      EXPECT_EQ(create.hparams, points[next_point_++]);
     }
     if (why == Why::replacement) {
       EXPECT_LT(replacements_++, not_counting_) << "a replacement for nothing";
@@ -631,7 +634,7 @@ class Course {
   engine::Draw chance_;
   engine::Cardinality planned_ = 0;
   std::optional<engine::Cardinality> supply_;  // Not more trials can count.
-  std::uint64_t first_point_ = 0;              // The trial that has the first of the points.
+  std::size_t next_point_ = 0;                 // Of the points that are wanted now.
   std::uint64_t replaceable_;                  // So many trials may be replaced.
   bool was_lowered_ = false;
   std::unique_ptr<engine::Searcher> searcher_;

@@ -62,7 +62,9 @@ class SearcherContract : public ::testing::Test {
     engine::Draw draw(seed, engine::TrialNumber(0), "settings");
     engine::ExperimentConfig config = Fixture::config(draw);
     engine::Problems problems;
-    Fixture::kind().check(config, problems);
+    if (const auto check = Fixture::kind().check; check != nullptr) {
+      check(config, problems);
+    }
     for (const engine::Problem& problem : problems) {
       ADD_FAILURE() << "the fixture's settings are wrong: " << engine::describe(problem);
     }
@@ -237,7 +239,7 @@ TYPED_TEST_P(SearcherContract, RefusesAForeignStateAndStaysAsItWas) {
       weather.point_changes = weather.duplicate_changes = 20;
     });
     course.after_each = [](Course& told) {
-      if (told.log.size() % 25 != 5 || told.log.size() > 80) {
+      if (told.log.size() != 5 && told.log.size() != 55) {
         return;
       }
       std::vector<engine::Value> foreign = damaged_copies(told.searcher().save());

@@ -240,6 +240,24 @@ TEST(ChangeLimits, APointThatWasStartedAlreadyIsNotStartedAgainWhereDuplicatesAr
   EXPECT_EQ(record.trials.size(), 4U);
 }
 
+TEST(ChangeLimits, NoDrawComesBetweenPointsOfWhichOneWasStartedAlready) {
+  TestCluster cluster;
+  cluster.join("a", 1);
+  Value::Map space{{"x", Value::Map{{"type", "int"}, {"minval", 1}, {"maxval", 100}}}};
+  Value config = random_config(9, 1, Value::Map{{"hyperparameters", std::move(space)}});
+  const auto point = [](int x) { return Value(Value::Map{{"x", x}}); };
+  Value::Map& settings = *config.as_map()->find("searcher")->as_map();
+  settings["points_to_evaluate"] = Value::List{point(9)};
+  settings["on_duplicate"] = "reject";
+  const ExperimentId id = cluster.create(config);
+  cluster.step(ChangeExperiment{id, searcher({{"points_to_evaluate", Value::List{point(9), point(8), point(7)}}})});
+  cluster.run_all([](TrialNumber) { return 0.5; });
+  const ExperimentRecord& record = *cluster.engine.find(id);
+  EXPECT_TRUE(record.hparams[0] == point(9));
+  EXPECT_TRUE(record.hparams[1] == point(8));
+  EXPECT_TRUE(record.hparams[2] == point(7));
+}
+
 TEST(ChangeLimits, NothingOfASearchThatIsOverChangesAlthoughItsExperimentIsPaused) {
   TestCluster cluster;
   cluster.join("a", 1);

@@ -249,11 +249,11 @@ TEST(RejectingDuplicates, ARealValuedPointThatIsGivenLateStartsOnce) {
   const Value fresh = Value::Map{{"act", "gelu"}, {"lr", 0.25}};
   searcher->hear(engine::PointsChanged{{first, fresh}});
   const CreateTrial second = start(*searcher);
-  EXPECT_EQ(second.hparams, config.space.sample(3, TrialNumber(1))) << "the point was started: a draw takes its place";
-  EXPECT_EQ(second.reason.why, engine::Reason::Why::new_trial);
+  EXPECT_EQ(second.hparams, fresh) << "the point was started: the next one takes its place";
+  EXPECT_EQ(second.reason.why, engine::Reason::Why::given_point);
   const CreateTrial third = start(*searcher);
-  EXPECT_EQ(third.hparams, fresh);
-  EXPECT_EQ(third.reason.why, engine::Reason::Why::given_point);
+  EXPECT_EQ(third.hparams, config.space.sample(3, TrialNumber(2)));
+  EXPECT_EQ(third.reason.why, engine::Reason::Why::new_trial);
 }
 
 TEST(RejectingDuplicates, ZeroIsOneNumberWhateverItsSign) {
@@ -264,8 +264,8 @@ TEST(RejectingDuplicates, ZeroIsOneNumberWhateverItsSign) {
   const Value negative = Value::Map{{"act", "relu"}, {"lr", -0.0}};
   const Value other = Value::Map{{"act", "gelu"}, {"lr", 0.0}};
   searcher->hear(engine::PointsChanged{{negative, other}});
+  EXPECT_EQ(start(*searcher).hparams, other) << "another act is another configuration";
   EXPECT_EQ(start(*searcher).reason.why, engine::Reason::Why::new_trial);
-  EXPECT_EQ(start(*searcher).reason.why, engine::Reason::Why::given_point) << "another act is another configuration";
 }
 
 // The redraw is the same for everybody who asks, whatever happened besides and whoever was loaded meanwhile.

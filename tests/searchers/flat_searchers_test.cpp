@@ -39,7 +39,9 @@ std::unique_ptr<Searcher> make(const ExperimentConfig& config) {
 
 Problems problems_of(const ExperimentConfig& config) {
   Problems problems;
-  kind_of(config).check(config, problems);
+  if (const auto check = kind_of(config).check; check != nullptr) {
+    check(config, problems);
+  }
   return problems;
 }
 

@@ -33,8 +33,8 @@ class Proposer {
   [[nodiscard]] virtual Proposal propose(engine::TrialNumber trial) const = 0;
   virtual void hear_created(engine::TrialNumber trial, const engine::Value& hparams) = 0;
 
-  /// These come next, from trial `first` on, instead of given points that were not started yet.
-  virtual void hear_points(std::vector<engine::Value> /*points*/, engine::TrialNumber /*first*/) {}
+  /// These come next, one after the other, instead of given points that were not started yet.
+  virtual void hear_points(std::vector<engine::Value> /*points*/) {}
   /// With `reject`, nothing that was started before is proposed from now on; `started` is all of it.
   virtual void hear_duplicates(bool /*reject*/, const std::vector<engine::Value>& /*started*/) {}
   /// Configurations that were not started yet; nothing when nobody can count them.
