@@ -240,6 +240,8 @@ Value explanation_value(const ExperimentRecord& experiment, engine::TrialNumber 
       {"next", explanation.next},
       {"source", source_of(experiment)},
       {"results_needed", explanation.results_needed ? count_value(*explanation.results_needed) : Value{}},
+      {"results_to_come", explanation.results_to_come ? count_value(*explanation.results_to_come) : Value{}},
+      {"ahead", explanation.ahead ? count_value(*explanation.ahead) : Value{}},
       {"reason", to_value(explanation.reason)},
       {"history", std::move(history)},
   };

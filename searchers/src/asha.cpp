@@ -1,6 +1,7 @@
 #include "hpsearch/searchers/asha.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "hpsearch/engine/base/check.hpp"
@@ -409,6 +410,46 @@ Reason PromotionAsha::standing(TrialNumber number) const {
                 waiting);
 }
 
+engine::Outlook PromotionAsha::outlook(TrialNumber number) const {
+  const Trial& waiting = trial(number);
+  engine::Outlook outlook;
+  if (waiting.state != State::waiting) {
+    return outlook;
+  }
+  outlook.results_to_come = static_cast<std::uint64_t>(
+      std::min<engine::Cardinality>(results_to_come(waiting.rung), UINT64_MAX));
+  const Rung& its_rung = rungs_[waiting.rung];
+  if (its_rung.is_promotable(waiting.arrival)) {
+    outlook.ahead = its_rung.promotable_before(its_rung.rank_of(waiting.arrival));
+    for (std::size_t rung = waiting.rung + std::size_t{1}; rung < top(); ++rung) {
+      *outlook.ahead += rungs_[rung].promotable_before(rungs_[rung].keep());
+    }
+  }
+  return outlook;
+}
+
+engine::Cardinality PromotionAsha::at_hand() const {
+  engine::Cardinality work = quota_.rest();
+  for (std::size_t rung = 0; rung < top(); ++rung) {
+    work += rungs_[rung].promotable_before(rungs_[rung].keep());
+  }
+  return work;
+}
+
+/// The most that may come, should every result that comes to a rung below go on itself or let another go on; it cannot do
+/// both, as the rung does not keep more than one more. None goes on before the rung keeps its first.
+engine::Cardinality PromotionAsha::results_to_come(std::size_t rung) const {
+  engine::Cardinality to_come = outstanding_[0] + quota_.rest();
+  for (std::size_t below = 0; below < rung; ++below) {
+    const double in_vain = std::ceil(settings_.divisor.value()) - 1 - static_cast<double>(rungs_[below].size());
+    if (in_vain > 0) {
+      to_come -= in_vain < static_cast<double>(to_come) ? static_cast<engine::Cardinality>(in_vain) : to_come;
+    }
+    to_come += rungs_[below].promotable_before(rungs_[below].keep()) + outstanding_[below + 1];
+  }
+  return to_come;
+}
+
 void PromotionAsha::settle(std::optional<TrialNumber> reporter) {
   pass_up_the_dead();
   if (quota_.wants_more()) {
@@ -521,6 +562,24 @@ Reason StoppingAsha::standing(TrialNumber number) const {
   }
   return reason(trial(number).rung == top() ? Reason::Why::max_length : Reason::Why::below_cutoff,
                 trial(number));
+}
+
+engine::Outlook StoppingAsha::outlook(TrialNumber number) const {
+  engine::Outlook outlook;
+  if (trial(number).state == State::waiting) {  // It goes on for sure: no result of others changes that.
+    outlook.ahead = waiting_before(decision_on(number));
+  }
+  return outlook;
+}
+
+engine::Cardinality StoppingAsha::at_hand() const {
+  return quota_.rest() + waiting_before(decided_.end());
+}
+
+std::uint64_t StoppingAsha::waiting_before(std::vector<Decided>::const_iterator end) const {
+  return static_cast<std::uint64_t>(std::count_if(decided_.begin(), end, [this](const Decided& decided) {
+    return trial(decided.trial).state == State::waiting;
+  }));
 }
 
 Value StoppingAsha::save_own() const {

@@ -153,6 +153,10 @@ engine::Reason ComposedSearcher::standing(TrialNumber trial) const {
   return schedule_->standing(trial);
 }
 
+engine::Outlook ComposedSearcher::outlook(TrialNumber trial) const {
+  return gave_up() ? engine::Outlook{} : schedule_->outlook(trial);
+}
+
 double ComposedSearcher::progress() const noexcept {
   return gave_up() ? 1.0 : schedule_->progress();
 }

@@ -1,5 +1,6 @@
 #include "hpsearch/searchers/rung.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <limits>
 
@@ -97,6 +98,20 @@ std::optional<Score> Rung::cutoff(std::uint64_t keep) const noexcept {
 
 bool Rung::is_promotable(Arrival arrival) const noexcept {
   return standings_[arrival] == Standing::waiting && rank_of(arrival) < keep();
+}
+
+std::uint64_t Rung::promotable_before(std::uint64_t rank) const noexcept {
+  const std::uint64_t end = std::min(rank, keep());
+  if (!promotable_ || end == 0) {
+    return 0;
+  }
+  // keep() is less than size(), as divisors are greater than 1: there is a first one that is not counted.
+  const Place first_out = ranked_.nth(end);
+  std::uint64_t before = 0;
+  for (Arrival arrival = 0; arrival < results_.size(); ++arrival) {
+    before += standings_[arrival] == Standing::waiting && place_of(arrival) < first_out ? 1U : 0U;
+  }
+  return before;
 }
 
 std::optional<Rung::Arrival> Rung::promotable_dead() const noexcept {

@@ -54,12 +54,16 @@ Tournament::Tournament(const std::vector<BracketPlan>& plan, Makers makers, std:
   }
 }
 
-bool Tournament::goes_before(const Bracket& a, const Bracket& b) const noexcept {
+Tournament::Turn Tournament::turn_of(const Bracket& bracket) noexcept {
+  return {bracket.share, bracket.pulls, bracket.schedule->outstanding()};
+}
+
+bool Tournament::goes_before(const Turn& a, const Turn& b) noexcept {
   if (a.share == 0) {
     return a.pulls < b.pulls;
   }
-  const std::uint64_t of_a = a.schedule->outstanding();
-  const std::uint64_t of_b = b.schedule->outstanding();
+  const std::uint64_t of_a = a.outstanding;
+  const std::uint64_t of_b = b.outstanding;
   if (of_a < a.share || of_b < b.share) {
     return of_a < a.share && of_b >= b.share;  // Below their shares, the first in order goes first.
   }
@@ -72,7 +76,7 @@ Tournament::Pick Tournament::pick() const {
   for (std::size_t i = 0; i < brackets_.size(); ++i) {
     Work work = brackets_[i].schedule->next();
     if (is_work(work)) {
-      if (!found || goes_before(brackets_[i], brackets_[best.bracket])) {
+      if (!found || goes_before(turn_of(brackets_[i]), turn_of(brackets_[best.bracket]))) {
         best = Pick{i, std::move(work)};
         found = true;
       }
@@ -115,6 +119,47 @@ Reason Tournament::standing(TrialNumber trial) const {
   Reason reason = brackets_[known.bracket].schedule->standing(known.number());
   reason.bracket = known.bracket;
   return reason;
+}
+
+engine::Outlook Tournament::outlook(TrialNumber trial) const {
+  const Member& known = member(trial);
+  engine::Outlook outlook = brackets_[known.bracket].schedule->outlook(known.number());
+  if (outlook.ahead) {
+    outlook.ahead = given_before(known.bracket, *outlook.ahead + 1);
+  }
+  return outlook;
+}
+
+std::uint64_t Tournament::given_before(std::size_t bracket, std::uint64_t nth) const {
+  std::vector<Turn> turns;
+  std::vector<engine::Cardinality> left;
+  for (const Bracket& one : brackets_) {
+    turns.push_back(turn_of(one));
+    left.push_back(one.schedule->at_hand());
+  }
+  for (std::uint64_t given = 0;; ++given) {
+    std::optional<std::size_t> first;  // As pick() picks.
+    for (std::size_t i = 0; i < turns.size(); ++i) {
+      if (left[i] > 0 && (!first || goes_before(turns[i], turns[*first]))) {
+        first = i;
+      }
+    }
+    HPSEARCH_CHECK(first.has_value(), "a bracket has as much work at hand as it says");
+    if (*first == bracket && --nth == 0) {
+      return given;
+    }
+    --left[*first];
+    ++turns[*first].pulls;
+    ++turns[*first].outstanding;
+  }
+}
+
+engine::Cardinality Tournament::at_hand() const {
+  engine::Cardinality work = 0;
+  for (const Bracket& bracket : brackets_) {
+    work += bracket.schedule->at_hand();
+  }
+  return work;
 }
 
 std::size_t Tournament::creator() const {

@@ -53,6 +53,85 @@ TEST(Explain, ATrialAtItsRungIsPromotedAfterExactlySoManyResultsBehindIt) {
   EXPECT_NE(running.now.find("worker \"a\""), std::string::npos) << running.now;
 }
 
+/// An experiment on one worker, all of whose slots are in use; so many of its trials have reported, each a worse metric
+/// than those before, and none has exited.
+ExperimentId after_reports(TestCluster& cluster, int trials, int slots, int reports) {
+  cluster.join("a", static_cast<std::uint64_t>(slots));
+  const ExperimentId id = cluster.create(asha_config(trials, slots));
+  for (int trial = 0; trial < reports; ++trial) {
+    cluster.report(cluster.live(id, static_cast<std::uint64_t>(trial)), 1, 0.1 * (trial + 1));
+  }
+  return id;
+}
+
+TEST(Explain, OnlyOneTrialIsNextInLine) {
+  TestCluster cluster;
+  const ExperimentId id = after_reports(cluster, 10, 10, 9);
+  const Explanation first = why(cluster, id, 0);
+  EXPECT_EQ(first.results_needed, 0U);
+  EXPECT_EQ(first.ahead, 0U);
+  EXPECT_NE(first.next.find("the next free slot of this experiment is its own"), std::string::npos) << first.next;
+  EXPECT_NE(first.next.find("10 trials of this experiment run, and max_concurrent_trials is 10"), std::string::npos)
+      << first.next;
+  for (const std::uint64_t trial : {1U, 2U}) {
+    const Explanation behind = why(cluster, id, trial);
+    EXPECT_EQ(behind.results_needed, 0U);
+    EXPECT_EQ(behind.ahead, trial);
+    EXPECT_NE(behind.next.find("number " + std::to_string(trial + 1) + " in line"), std::string::npos) << behind.next;
+  }
+  EXPECT_EQ(why(cluster, id, 3).ahead, std::nullopt);
+  cluster.exit(cluster.live(id, 0));
+  EXPECT_EQ(cluster.trial(id, 0).state, TrialState::running) << "as was said";
+  EXPECT_EQ(why(cluster, id, 1).ahead, 0U);
+  EXPECT_EQ(why(cluster, id, 2).ahead, 1U);
+}
+
+TEST(Explain, TrialsThatWaitForSlotsStandBeforeThoseThatAreToBePromoted) {
+  TestCluster cluster;
+  const ExperimentId id = after_reports(cluster, 10, 10, 9);
+  cluster.step(LoseWorker{WorkerId(1), "gone"});
+  ASSERT_EQ(cluster.trial(id, 9).state, TrialState::pending);
+  const Explanation first = why(cluster, id, 0);
+  EXPECT_EQ(first.ahead, 1U);
+  EXPECT_NE(first.next.find("no worker is connected"), std::string::npos) << first.next;
+  EXPECT_NE(why(cluster, id, 5).next.find("No result comes now: no worker is connected"), std::string::npos);
+}
+
+TEST(Explain, ATrialThatIsToBePromotedSaysWhatKeepsIt) {
+  TestCluster cluster;
+  const ExperimentId id = after_reports(cluster, 10, 10, 9);
+  cluster.step(PauseExperiment{id});
+  for (const std::uint64_t trial : {0U, 1U, 2U, 3U}) {
+    const std::string next = why(cluster, id, trial).next;
+    EXPECT_NE(next.find("now: the experiment is paused"), std::string::npos) << trial << ": " << next;
+  }
+  cluster.step(ResumeExperiment{id});
+  EXPECT_EQ(why(cluster, id, 3).next.find("No result comes now"), std::string::npos);
+  cluster.step(ChangeExperiment{id, Value::Map{{"searcher", Value::Map{{"max_concurrent_trials", 20}}}}});
+  cluster.step(QuarantineWorker{WorkerId(1), "a fan is broken"});
+  EXPECT_NE(why(cluster, id, 0).next.find("now: every worker is in quarantine"), std::string::npos)
+      << why(cluster, id, 0).next;
+}
+
+TEST(Explain, ATrialThatTooFewResultsCanStillComeForCannotBePromoted) {
+  TestCluster cluster;
+  const ExperimentId id = after_reports(cluster, 20, 20, 15);
+  const Explanation possible = why(cluster, id, 5);
+  EXPECT_EQ(possible.results_needed, 3U);
+  EXPECT_EQ(possible.results_to_come, 5U);
+  EXPECT_NE(possible.next.find("after 3 more results there if all rank behind it"), std::string::npos) << possible.next;
+  EXPECT_NE(possible.next.find("at most 5 can still come"), std::string::npos) << possible.next;
+  const Explanation hopeless = why(cluster, id, 14);
+  EXPECT_EQ(hopeless.results_needed, 30U);
+  EXPECT_EQ(hopeless.results_to_come, 5U);
+  EXPECT_NE(hopeless.next.find("it cannot be promoted as things stand"), std::string::npos) << hopeless.next;
+  EXPECT_NE(hopeless.next.find("30 more results, and at most 5 can still come"), std::string::npos) << hopeless.next;
+
+  cluster.step(ChangeExperiment{id, Value::Map{{"searcher", Value::Map{{"max_trials", 50}}}}});
+  EXPECT_EQ(why(cluster, id, 14).results_to_come, 35U);
+  EXPECT_NE(why(cluster, id, 14).next.find("it is promoted when the rung keeps 15"), std::string::npos);
+}
+
 TEST(Explain, APendingTrialNamesWhatItLacks) {
   TestCluster cluster;
   cluster.join("a", 2);

@@ -209,7 +209,49 @@ void explain_pending(const ExperimentRecord& record, const TrialRecord& trial,
   }
 }
 
-void explain_paused(const ExperimentRecord& record, TrialNumber number, const TrialRecord& trial, Explanation& out) {
+/// Trials that take free slots as soon as there are some.
+std::uint64_t waiting_for_slots(const ExperimentRecord& record) {
+  return static_cast<std::uint64_t>(
+      std::count_if(record.pending.begin(), record.pending.end(),
+                    [&record](TrialNumber number) { return !record.put_off.contains(number); }));
+}
+
+/// Why a trial that its searcher would promote gets no slot.
+std::string lack_of_promotion(const ExperimentRecord& record, const std::map<WorkerId, WorkerRecord>& workers,
+                              Instant now) {
+  const std::uint64_t limit = record.config.searcher.max_concurrent_trials;
+  const std::uint64_t running = record.running.size();
+  if (record.state == ExperimentState::active && limit > running && limit <= running + record.put_off.size()) {
+    return counted(record.put_off.size(), "trial") + " of this experiment " +
+           (record.put_off.size() == 1 ? "is tried again later and keeps its place"
+                                       : "are tried again later and keep their places") +
+           ", and max_concurrent_trials is " + std::to_string(limit);
+  }
+  return lack_of_slots(record, workers, now);
+}
+
+/// Why no trial of the experiment gets any further, or "".
+std::string standstill(const ExperimentRecord& record, const std::map<WorkerId, WorkerRecord>& workers, Instant now) {
+  return record.state == ExperimentState::paused ? "the experiment is paused" : waits_for(record, workers, now);
+}
+
+/// When the rung would keep a trial that it does not keep yet.
+std::string promotion_text(const Reason& standing, std::uint64_t needed, std::uint64_t to_come) {
+  const std::string kept = std::to_string(*standing.rank + 1);
+  const std::string closing = ". It is stopped when no trial can come to the rung any more";
+  if (needed <= to_come) {
+    return "it is promoted when the rung keeps " + kept + ": after " + counted(needed, "more result") +
+           " there if all rank behind it, later if some rank ahead; at most " + std::to_string(to_come) +
+           " can still come" + closing + " and it is not among those kept";
+  }
+  return "it cannot be promoted as things stand: that takes a rung that keeps " + kept + ", with " +
+         counted(needed, "more result") + ", and " +
+         (to_come == 0 ? "none" : "at most " + std::to_string(to_come)) +
+         " can still come. That changes if max_trials is raised or trials before it drop out" + closing;
+}
+
+void explain_paused(const ExperimentRecord& record, TrialNumber number, const TrialRecord& trial,
+                    const std::map<WorkerId, WorkerRecord>& workers, Instant now, Explanation& out) {
   if (trial.awaits_resume) {
     out.now = "waits at " + amount(record, trial.reached) + " because the experiment is paused";
     out.next = "it goes on when the experiment is resumed";
@@ -220,16 +262,29 @@ void explain_paused(const ExperimentRecord& record, TrialNumber number, const Tr
   if (!out.reason.rank || !out.reason.size) {
     return;
   }
-  out.results_needed = results_needed(*out.reason.rank, *out.reason.size, record.config.searcher.divisor);
-  if (*out.results_needed == 0) {
-    out.next = "it is among the best " + std::to_string(out.reason.keep.value_or(0)) + " of " +
-               std::to_string(*out.reason.size) + ": the next free slot of this experiment is its own, " +
-               "unless a higher rung has one to promote";
+  if (record.state == ExperimentState::stopping || out.reason.why == Reason::Why::rung_closed) {
+    out.next = record.state == ExperimentState::stopping ? "it ends with its experiment, which is ending"
+                                                         : "it is stopped: nothing can promote it any more";
     return;
   }
-  out.next = "it is promoted when the rung keeps " + std::to_string(*out.reason.rank + 1) + ": after " +
-             counted(*out.results_needed, "more result") + " there if all rank behind it, later if some rank ahead. " +
-             "It is stopped when no trial can come to the rung any more and it is not among those kept";
+  const Outlook outlook = record.searcher->outlook(number);
+  out.results_to_come = outlook.results_to_come;
+  if (outlook.ahead) {
+    out.results_needed = 0;
+    out.ahead = *outlook.ahead + waiting_for_slots(record);  // These are served before any promotion.
+    out.next = "it is among the best " + std::to_string(out.reason.keep.value_or(0)) + " of " +
+               std::to_string(*out.reason.size) + ": " +
+               (*out.ahead == 0 ? "the next free slot of this experiment is its own, as things stand"
+                                : "number " + std::to_string(*out.ahead + 1) +
+                                      " in line for the free slots of this experiment, as things stand") +
+               ". It gets none now: " + lack_of_promotion(record, workers, now);
+    return;
+  }
+  out.results_needed = results_needed(*out.reason.rank, *out.reason.size, record.config.searcher.divisor);
+  out.next = promotion_text(out.reason, *out.results_needed, *out.results_to_come);
+  if (const std::string why = standstill(record, workers, now); !why.empty()) {
+    out.next += ". No result comes now: " + why;
+  }
 }
 
 }  // namespace
@@ -283,7 +338,7 @@ Explanation explain(const ExperimentRecord& record, TrialNumber number,
       explain_pending(record, trial, workers, now, out);
       break;
     case TrialState::paused:
-      explain_paused(record, number, trial, out);
+      explain_paused(record, number, trial, workers, now, out);
       break;
     case TrialState::completed:
     case TrialState::stopped:

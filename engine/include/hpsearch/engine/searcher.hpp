@@ -93,6 +93,15 @@ struct Verdict {
   Reason reason;
 };
 
+/// What may still become of a paused trial, as of now.
+struct Outlook {
+  /// It may be promoted, and so many other pieces of work come from next() before it. Nothing: it may not.
+  std::optional<std::uint64_t> ahead;
+  /// No more results than this can still come to its rung, unless more trials are wanted than now, one that waits is
+  /// ended, or one turns out to be invalid.
+  std::uint64_t results_to_come = 0;
+};
+
 // --- what a searcher is told ---
 
 enum class ExitReason : std::uint8_t { errored, user_canceled, user_stopped, invalid_hp };
@@ -176,6 +185,9 @@ class Searcher {
 
   /// Why a trial that closable() names is closed, or a paused one waits.
   [[nodiscard]] virtual Reason standing(TrialNumber trial) const = 0;
+
+  /// Of a paused trial. Only for people: it may cost O(trials). What never pauses a trial has nothing to add.
+  [[nodiscard]] virtual Outlook outlook(TrialNumber /*trial*/) const { return {}; }
 
   /// Fraction of the planned search that is over, in [0, 1]; never decreases; 1 exactly at the end.
   [[nodiscard]] virtual double progress() const noexcept = 0;

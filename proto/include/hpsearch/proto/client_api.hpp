@@ -33,8 +33,8 @@ namespace hpsearch::proto {
 /// total_length, full_length, warnings. Its numbers are JSON integers of any size: a grid may have more points
 /// than a Value can count. A length past counting is null. Advice stands behind the warnings, after "advice: ".
 [[nodiscard]] std::string to_json(const engine::Preview& preview);
-/// Why a trial is where it is: experiment, trial, state, now, next, results_needed, reason, and its history,
-/// events as to_value(Event) spells them.
+/// Why a trial is where it is: experiment, trial, state, now, next, results_needed, results_to_come, ahead, reason, and
+/// its history, events as to_value(Event) spells them.
 [[nodiscard]] engine::Value explanation_value(const engine::ExperimentRecord& experiment, engine::TrialNumber trial,
                                               const engine::Explanation& explanation, engine::Value::List history);
 /// Its fields that say something, and `text`, the sentence.

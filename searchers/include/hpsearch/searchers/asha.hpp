@@ -128,8 +128,11 @@ class PromotionAsha final : public Asha {
   [[nodiscard]] Work next() const override;
   [[nodiscard]] engine::Verdict verdict(engine::TrialNumber trial) const override;
   [[nodiscard]] engine::Reason standing(engine::TrialNumber trial) const override;
+  [[nodiscard]] engine::Outlook outlook(engine::TrialNumber trial) const override;
+  [[nodiscard]] engine::Cardinality at_hand() const override;
 
  private:
+  [[nodiscard]] engine::Cardinality results_to_come(std::size_t rung) const;
   void has_reported(engine::TrialNumber /*number*/) override {}
   void has_moved_on(engine::TrialNumber /*number*/) override {}
   void reopen() override { closed_out_ = 0; }
@@ -154,6 +157,8 @@ class StoppingAsha final : public Asha {
   [[nodiscard]] Work next() const override;
   [[nodiscard]] engine::Verdict verdict(engine::TrialNumber trial) const override;
   [[nodiscard]] engine::Reason standing(engine::TrialNumber trial) const override;
+  [[nodiscard]] engine::Outlook outlook(engine::TrialNumber trial) const override;
+  [[nodiscard]] engine::Cardinality at_hand() const override;
 
  private:
   struct Decided {
@@ -161,6 +166,7 @@ class StoppingAsha final : public Asha {
     engine::Reason reason;
   };
 
+  [[nodiscard]] std::uint64_t waiting_before(std::vector<Decided>::const_iterator end) const;
   [[nodiscard]] std::vector<Decided>::const_iterator decision_on(engine::TrialNumber number) const noexcept;
   void has_reported(engine::TrialNumber number) override;
   void has_moved_on(engine::TrialNumber number) override;

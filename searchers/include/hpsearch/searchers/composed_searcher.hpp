@@ -38,6 +38,7 @@ class ComposedSearcher final : public engine::Searcher {
     return schedule_->closable();
   }
   [[nodiscard]] engine::Reason standing(engine::TrialNumber trial) const override;
+  [[nodiscard]] engine::Outlook outlook(engine::TrialNumber trial) const override;
   [[nodiscard]] double progress() const noexcept override;
   [[nodiscard]] engine::Value save() const override;
   engine::Status load(const engine::Value& saved) override;

@@ -31,6 +31,7 @@ class Flat final : public Schedule {
   [[nodiscard]] std::uint64_t outstanding() const noexcept override { return open_.size() - reached_; }
   [[nodiscard]] std::span<const engine::TrialNumber> closable() const override { return {}; }
   [[nodiscard]] engine::Reason standing(engine::TrialNumber trial) const override;
+  [[nodiscard]] engine::Cardinality at_hand() const override { return quota_.rest(); }
   [[nodiscard]] double progress() const noexcept override { return progress_; }
   [[nodiscard]] engine::Value save() const override;
   engine::Status load(const engine::Value& saved) override;

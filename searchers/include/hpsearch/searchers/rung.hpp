@@ -76,6 +76,8 @@ class Rung {
   [[nodiscard]] bool is_promotable(Arrival arrival) const noexcept;
   /// The best promotable result.
   [[nodiscard]] std::optional<Arrival> promotable() const noexcept { return promotable_; }
+  /// How many promotable results have a rank below this one. O(n) when any is promotable, else O(1).
+  [[nodiscard]] std::uint64_t promotable_before(std::uint64_t rank) const noexcept;
   /// The best dead result whose rank is below keep(). O(log n).
   [[nodiscard]] std::optional<Arrival> promotable_dead() const noexcept;
 

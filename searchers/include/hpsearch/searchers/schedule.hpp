@@ -68,6 +68,9 @@ class Schedule {
   [[nodiscard]] virtual std::uint64_t outstanding() const noexcept = 0;
   [[nodiscard]] virtual std::span<const engine::TrialNumber> closable() const = 0;
   [[nodiscard]] virtual engine::Reason standing(engine::TrialNumber trial) const = 0;
+  [[nodiscard]] virtual engine::Outlook outlook(engine::TrialNumber /*trial*/) const { return {}; }
+  /// So many pieces of work next() gives one after the other if nothing else happens. O(trials).
+  [[nodiscard]] virtual engine::Cardinality at_hand() const = 0;
   [[nodiscard]] virtual double progress() const noexcept = 0;
 
   [[nodiscard]] virtual engine::Value save() const = 0;
@@ -99,6 +102,8 @@ class Quota {
   [[nodiscard]] std::uint64_t replaceable() const noexcept { return replaceable_; }
   /// Trials created that count.
   [[nodiscard]] std::uint64_t counting() const noexcept { return created_ - replaceable_; }
+  /// How many are still to be created, as far as is known.
+  [[nodiscard]] engine::Cardinality rest() const noexcept { return planned() - counting(); }
   /// How many there will be in the end, as far as is known.
   [[nodiscard]] engine::Cardinality planned() const noexcept {
     return closed_ ? counting() : std::max<engine::Cardinality>(limit_, counting());

@@ -67,6 +67,8 @@ class Tournament final : public Schedule {
   [[nodiscard]] std::uint64_t outstanding() const noexcept override;
   [[nodiscard]] std::span<const engine::TrialNumber> closable() const override { return closable_.view(); }
   [[nodiscard]] engine::Reason standing(engine::TrialNumber trial) const override;
+  [[nodiscard]] engine::Outlook outlook(engine::TrialNumber trial) const override;
+  [[nodiscard]] engine::Cardinality at_hand() const override;
   [[nodiscard]] double progress() const noexcept override { return progress_; }
   [[nodiscard]] engine::Value save() const override;
   engine::Status load(const engine::Value& saved) override;
@@ -95,7 +97,17 @@ class Tournament final : public Schedule {
     Work work;
   };
 
-  [[nodiscard]] bool goes_before(const Bracket& a, const Bracket& b) const noexcept;
+  /// What decides which bracket gets a slot.
+  struct Turn {
+    std::uint64_t share = 0;
+    std::uint64_t pulls = 0;
+    std::uint64_t outstanding = 0;
+  };
+
+  [[nodiscard]] static Turn turn_of(const Bracket& bracket) noexcept;
+  [[nodiscard]] static bool goes_before(const Turn& a, const Turn& b) noexcept;
+  /// How many pieces of work all brackets are given before this one gets its `nth`, if nothing else happens.
+  [[nodiscard]] std::uint64_t given_before(std::size_t bracket, std::uint64_t nth) const;
   /// The bracket that gets the next free slot and what it does with it; Over or NothingNow if none can use
   /// it.
   [[nodiscard]] Pick pick() const;

@@ -18,11 +18,16 @@ struct Explanation {
   std::string next;  ///< What would have to happen; "" when nothing can.
   Reason reason;     ///< For a trial that waits at a rung, its standing as of now; else of its last change.
   /// Of a trial that waits at a rung: it is promoted when so many more results enter the rung and all rank
-  /// behind it; 0 = the next free slot is its own. Nothing for every other trial.
+  /// behind it; 0 = it is to be promoted. Nothing for every other trial.
   std::optional<std::uint64_t> results_needed;
+  /// Of the same: no more results than this can still come to the rung, as things stand. Less than are needed: it cannot
+  /// be promoted.
+  std::optional<std::uint64_t> results_to_come;
+  /// Of one that is to be promoted: so many free slots of the experiment go to what stands before it.
+  std::optional<std::uint64_t> ahead;
 };
 
-/// `trial` exists in `record`. Cost: O(log trials + workers).
+/// `trial` exists in `record`. Cost: O(log trials + workers), and O(trials) for one that waits at a rung.
 [[nodiscard]] Explanation explain(const ExperimentRecord& record, TrialNumber trial,
                                   const std::map<WorkerId, WorkerRecord>& workers, Instant now);
 
