@@ -5,6 +5,7 @@
 
 #include "cli/shapes.hpp"
 #include "cli/text.hpp"
+#include "hpsearch/engine/searcher.hpp"
 
 namespace hpsearch::cli {
 namespace {
@@ -19,6 +20,22 @@ std::string lower(std::string text) {
 
 std::string with_reason(const std::string& reason) {
   return reason.empty() ? "" : ": " + reason;
+}
+
+/// " in bracket 1, in place of a trial with invalid hyperparameters"; nothing of a plain new trial of a search that has no
+/// brackets.
+std::string why_created(const Value& reason) {
+  std::string text;
+  if (member(reason, "bracket").is_number()) {
+    text += " in bracket " + std::to_string(count_at(reason, "bracket"));
+  }
+  if (const auto why = engine::why_named(text_at(reason, "why")); why && *why != engine::Reason::Why::new_trial) {
+    engine::Reason alone;
+    alone.why = *why;
+    alone.detail = text_at(reason, "detail");
+    text += ", " + printable(engine::describe(alone));
+  }
+  return text;
 }
 
 /// "HH:MM:SS  ".
@@ -113,8 +130,8 @@ EventStory::Line EventStory::tell(const Value& event) {
   const std::string length = std::to_string(count_at(event, "length")) + " " + printable(unit_);
   Line line;
   if (type == "trial_created") {
-    line.text =
-        trial + " created, to train to " + length + ": " + printable(flat_text(member(event, "hparams")));
+    line.text = trial + " created" + why_created(member(event, "reason")) + ", to train to " + length + ": " +
+                printable(flat_text(member(event, "hparams")));
   } else if (type == "attempt_started") {
     const std::uint64_t attempt = count_at(event, "attempt");
     if (count_at(event, "member") > 0) {

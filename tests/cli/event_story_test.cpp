@@ -31,6 +31,23 @@ TEST_F(Story, TellsWhatATrialReachedTogetherWithWhatFollows) {
               EndsWith("trial 3 promoted to 16 epochs: rank 1 of 9"));
 }
 
+TEST_F(Story, TellsWhyATrialWasCreated) {
+  const auto created = [this](Value::Map reason) {
+    return tell("trial_created", {{"trial", 3},
+                                  {"length", 4},
+                                  {"hparams", Value::Map{{"lr", 0.5}}},
+                                  {"reason", std::move(reason)}});
+  };
+  EXPECT_THAT(created({{"why", "new_trial"}, {"rung", 0}, {"text", "new trial; rung 0"}}),
+              EndsWith("trial 3 created, to train to 4 epochs: lr=0.5"));
+  EXPECT_THAT(created({{"why", "replacement"}, {"rung", 0}}),
+              EndsWith("trial 3 created, in place of a trial with invalid hyperparameters, to train to 4 epochs: lr=0.5"));
+  EXPECT_THAT(created({{"why", "given_point"}, {"bracket", 1}, {"rung", 0}}),
+              EndsWith("trial 3 created in bracket 1, a given configuration, to train to 4 epochs: lr=0.5"));
+  EXPECT_THAT(created({{"why", "new_trial"}, {"bracket", 0}}),
+              EndsWith("trial 3 created in bracket 0, to train to 4 epochs: lr=0.5"));
+}
+
 TEST_F(Story, TellsAMetricThatIsNoNumber) {
   tell("length_reached", {{"trial", 0}, {"length", 1}, {"step", 1}});
   EXPECT_THAT(tell("trial_ended", {{"trial", 0}, {"state", "STOPPED"}}),
