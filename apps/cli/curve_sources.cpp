@@ -1,15 +1,19 @@
 #include "cli/curve_sources.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <functional>
 #include <limits>
 #include <map>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "cli/experiment_file.hpp"
+#include "cli/recorded_exit.hpp"
 #include "cli/server.hpp"
 #include "cli/text.hpp"
 #include "cli/trial_pages.hpp"
@@ -50,7 +54,63 @@ Outcome<CurveSource> open_table(const std::string& path, const SimulateOptions& 
   return source(CurveTable::parse(loaded.text, missing(options)), "--curves: " + path, "curves of " + path);
 }
 
-/// The history of an experiment's searcher metric, of every trial.
+/// Hands over the events of an experiment in order. O(events of the store).
+std::optional<Failure> each_event(const Client& client, std::uint64_t experiment,
+                                  const std::function<void(const Value&)>& hear) {
+  const std::string target = "/api/v1/events?limit=1000&experiment=" + std::to_string(experiment) + "&after=";
+  for (std::uint64_t after = 0;;) {
+    const Outcome<Value> page = client.get(target + std::to_string(after));
+    if (!page) {
+      return page.failure();
+    }
+    for (const Value& event : list_at(*page, "events")) {
+      hear(event);
+    }
+    const std::uint64_t last = count_at(*page, "last_lsn");
+    if (last <= after) {
+      return std::nullopt;
+    }
+    after = last;
+  }
+}
+
+using Exits = std::map<engine::TrialNumber, engine::sim::RecordedExit>;
+
+/// How far all trials were when users ended those that waited.
+std::optional<Failure> look_up_waiting(const Client& client, std::uint64_t experiment, Exits& exits) {
+  const bool any = std::any_of(exits.begin(), exits.end(), [](const auto& exit) { return exit.second.waiting_until; });
+  if (!any) {
+    return std::nullopt;
+  }
+  return each_event(client, experiment, [&exits, reached = std::uint64_t{0}](const Value& event) mutable {
+    const std::string type = text_at(event, "type");
+    reached += type == "length_reached" ? 1U : 0U;
+    const auto exit = type == "trial_exited_early" ? exits.find(engine::TrialNumber(count_at(event, "trial"))) : exits.end();
+    if (exit != exits.end() && exit->second.waiting_until) {
+      exit->second.waiting_until = reached;
+    }
+  });
+}
+
+/// A trial's steps and what it last measured at each: a step that was trained twice has two values.
+Outcome<std::map<std::uint64_t, double>> measured_by(const Client& client, const std::string& trial_target,
+                                                     const std::string& metric) {
+  const Outcome<Value> history = client.get(trial_target + "/metrics");
+  if (!history) {
+    return history.failure();
+  }
+  std::map<std::uint64_t, double> measured;
+  for (const Value& point : list_at(*history, "metrics")) {
+    const Value& metrics = member(point, "metrics");
+    const Value* value = metrics.as_map() != nullptr ? metrics.as_map()->find(metric) : nullptr;
+    if (value != nullptr && value->is_number()) {
+      measured[count_at(point, "step")] = value->number_or(std::numeric_limits<double>::quiet_NaN());
+    }
+  }
+  return measured;
+}
+
+/// The history of an experiment's searcher metric, of every trial, and how those that ended early did.
 Outcome<CurveSource> open_experiment(const std::string& id, const SimulateOptions& options, const Output& output) {
   const Outcome<Server> server = Server::reach(options.server, Server::Need::readable, output);
   if (!server) {
@@ -66,34 +126,46 @@ Outcome<CurveSource> open_experiment(const std::string& id, const SimulateOption
   }
   const Value* metric = config->at_path("searcher.metric");
   const std::string name = metric != nullptr && metric->as_text() != nullptr ? *metric->as_text() : "";
-  std::vector<std::uint64_t> trials;
+  std::vector<std::pair<std::uint64_t, bool>> trials;  // And whether it ended early.
   const auto told = each_trial([&server](const std::string& target) { return server->client().get(target); }, *experiment, {},
-                               [&trials](const Value& trial) { trials.push_back(count_at(trial, "trial")); });
+                               [&trials](const Value& trial) {
+                                 const bool early = text_at(member(trial, "reason"), "why") == "early_exit";
+                                 trials.emplace_back(count_at(trial, "trial"), early);
+                               });
   if (!told) {
     return told.failure();
   }
   std::vector<CurveTable::Point> points;
-  for (const std::uint64_t number : trials) {
-    const Outcome<Value> history =
-        server->client().get(experiment_target(*experiment, "/trials/" + std::to_string(number) + "/metrics"));
-    if (!history) {
-      return history.failure();
+  Exits exits;
+  for (const auto& [number, early] : trials) {
+    const std::string target = experiment_target(*experiment, "/trials/" + std::to_string(number));
+    const auto measured = measured_by(server->client(), target, name);
+    if (!measured) {
+      return measured.failure();
     }
-    std::map<std::uint64_t, double> measured;  // A step that was trained twice keeps its last value.
-    for (const Value& point : list_at(*history, "metrics")) {
-      const Value& metrics = member(point, "metrics");
-      const Value* value = metrics.as_map() != nullptr ? metrics.as_map()->find(name) : nullptr;
-      if (value != nullptr && value->is_number()) {
-        measured[count_at(point, "step")] = value->number_or(std::numeric_limits<double>::quiet_NaN());
-      }
-    }
-    for (const auto& [step, value] : measured) {
+    for (const auto& [step, value] : *measured) {
       points.push_back({number, engine::Units{step}, value, std::nullopt});
     }
+    if (early) {
+      const Outcome<Value> explained = server->client().get(target + "/explain");
+      if (!explained) {
+        return explained.failure();
+      }
+      const engine::Units reached{measured->empty() ? 0 : measured->rbegin()->first};
+      if (auto exit = recorded_exit(list_at(*explained, "history"), reached)) {
+        exits.emplace(engine::TrialNumber(number), *std::move(exit));
+      }
+    }
+  }
+  if (const auto failure = look_up_waiting(server->client(), *experiment, exits)) {
+    return *failure;
   }
   const std::string about = "experiment " + std::to_string(*experiment);
   Outcome<CurveSource> recorded = source(CurveTable::from_points(std::move(points), missing(options)),
                                          "--curves: " + about, "recorded curves of " + about);
+  if (recorded) {
+    recorded->recorded_exits = std::move(exits);
+  }
   if (recorded && config->at_path("reproducibility.experiment_seed") != nullptr) {
     recorded->seed = count_at(*config->at_path("reproducibility"), "experiment_seed");
   }

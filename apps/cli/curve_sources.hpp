@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -10,6 +11,7 @@
 #include "cli/verbs.hpp"
 #include "hpsearch/engine/config/experiment_config.hpp"
 #include "hpsearch/engine/sim/curves.hpp"
+#include "hpsearch/engine/sim/simulation.hpp"
 
 namespace hpsearch::cli {
 
@@ -18,6 +20,7 @@ struct CurveSource {
   std::unique_ptr<engine::sim::Curves> curves;
   std::string about;  ///< For people: "metric = 0.01*trial".
   std::optional<std::uint64_t> seed = {};  ///< Of the experiment that was recorded.
+  std::map<engine::TrialNumber, engine::sim::RecordedExit> recorded_exits = {};  ///< Of the experiment that was recorded.
 };
 
 /// Opens what the options name, for an experiment as `config` describes it. A usage failure says what is wrong with

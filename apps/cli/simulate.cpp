@@ -108,10 +108,11 @@ int simulate(const SimulateOptions& given, const Output& output) {
     // Where neither the file nor --seed gives one, trials get the hyperparameters they had when they were recorded.
     file.config = engine::parse_submission(file.tree, searchers::registry(), file.stem, *source->seed).config;
   }
-  const Outcome<sim::Options> options = read_options(given, *file.config, *source->curves);
+  Outcome<sim::Options> options = read_options(given, *file.config, *source->curves);
   if (!options) {
     return output.fail(options.failure());
   }
+  options->recorded_exits = std::move(source->recorded_exits);
   if (const engine::Status possible = fits(*file.config, *options); !possible) {
     return output.fail(usage_failure(possible.error().message));
   }

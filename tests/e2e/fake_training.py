@@ -41,6 +41,20 @@ def metric(step):
     return (HPARAMS["x"] - 0.3) ** 2 + 1.0 / step
 
 
+def meet_fate(step, tell):
+    """With FAKE_FATES, a JSON map from a trial's number to how it ends early: after step 2, or before it begins."""
+    fate = json.loads(ENV.get("FAKE_FATES", "{}")).get(str(TRIAL))
+    if fate == "invalid" and step == 0:
+        tell(type="invalid_hyperparameters", why="x does not please")
+        end("invalid")
+    elif fate == "dies" and step == 0:
+        end("died", 3)
+    elif fate == "fails" and step == 2:
+        end("failed", 3)
+    elif fate == "leaves" and step == 2:
+        end("left")
+
+
 def end_if_told():
     """With FAKE_END_WHEN: as soon as that file is there, in the way of the hyperparameter "code"."""
     if not os.path.exists(ENV.get("FAKE_END_WHEN", "")):
@@ -82,6 +96,7 @@ def main():
             file.write(str(step))
         tell(type="checkpoint", step=step)
 
+    meet_fate(0, tell)
     while True:
         if step < length or MODE == "runs_past":
             time.sleep(STEP_SECONDS)
@@ -97,6 +112,7 @@ def main():
             end("refused: " + answer["error"], 1)
         if answer["directive"] == "pause" and step < length:
             checkpoint()
+        meet_fate(step, tell)
         if answer["directive"] != "continue" and MODE != "runs_past":
             end(answer["directive"])
         length = int(answer.get("length", length))

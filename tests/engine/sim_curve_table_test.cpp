@@ -53,6 +53,13 @@ TEST(CurveTable, CyclesWhenAsked) {
   EXPECT_DOUBLE_EQ(curves->metric(of(101), Units{10}), 0.25);
 }
 
+TEST(CurveTable, CyclesOnlyForTrialsWithoutACurveOfTheirOwn) {
+  const auto curves = table("trial,length,metric\n0,10,0.5\n2,10,0.25\n3,10,0.125\n", CurveTable::Missing::cycle);
+  EXPECT_DOUBLE_EQ(curves->metric(of(2), Units{10}), 0.25);
+  EXPECT_DOUBLE_EQ(curves->metric(of(3), Units{10}), 0.125);
+  EXPECT_DOUBLE_EQ(curves->metric(of(4), Units{10}), 0.25);
+}
+
 TEST(CurveTable, SpreadsTimeEvenlyAndGoesOnAtTheMeanRate) {
   const auto curves = table("trial,length,metric,seconds\n0,10,0.5,100\n0,20,0.4,300\n");
   EXPECT_TRUE(curves->has_times());

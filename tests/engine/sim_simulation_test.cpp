@@ -230,6 +230,104 @@ TEST(Simulation, AnInjectedErrorUsesUpAllRestartsAtOnce) {
   EXPECT_EQ(simulated.end, Instant::from_micros(1'000'000));
 }
 
+TEST(Simulation, RecordedExitsEndTrialsWhereTheyDid) {
+  Options options = with(DurationModel::op, 1);
+  options.recorded_exits = {
+      {TrialNumber(0), {.at = Units{2000}, .reason = ExitReason::errored, .detail = "exit status 3"}},
+      {TrialNumber(1), {.at = Units{}, .reason = ExitReason::invalid_hp, .detail = "lr is too large"}},
+      {TrialNumber(2), {.at = Units{500}, .reason = ExitReason::user_stopped, .by_itself = true}},
+      {TrialNumber(3), {.at = Units{}, .reason = ExitReason::user_canceled}},
+      {TrialNumber(8), {.at = Units{1000}, .reason = ExitReason::user_canceled, .waiting_until = 11}},
+      {TrialNumber(9), {.at = Units{5000}, .reason = ExitReason::errored, .detail = "it never gets there"}}};
+  const Simulated simulated = run(spec_bracket(), by_trial, options);
+  const auto& trials = simulated.trials;
+  EXPECT_EQ(simulated.state, ExperimentState::completed);
+  EXPECT_EQ(trials[0].state, TrialState::failed);
+  EXPECT_EQ(trials[0].reason.detail, "exit status 3");
+  EXPECT_EQ(trials[0].reached, Units{2000});
+  EXPECT_EQ(lengths_of(simulated, 0), (std::vector<std::uint64_t>{1000, 3000}));
+  EXPECT_EQ(trials[1].state, TrialState::stopped);
+  EXPECT_EQ(trials[1].reason.detail, "invalid hyperparameters: lr is too large");
+  EXPECT_EQ(trials[1].reached, Units{});
+  EXPECT_EQ(trials[2].state, TrialState::stopped);
+  EXPECT_EQ(trials[2].reason.detail, "its program ended by itself at 500 batches of 1000 batches");
+  EXPECT_EQ(trials[2].reached, Units{500});
+  EXPECT_EQ(trials[3].state, TrialState::canceled);
+  EXPECT_EQ(trials[3].reached, Units{});
+  EXPECT_EQ(trials[8].state, TrialState::canceled);
+  EXPECT_EQ(trials[8].reached, Units{1000}) << "it had reported when it was ended";
+  std::uint64_t lengths = 0;  // Begun pieces of work that were reported.
+  for (const Piece& piece : simulated.pieces) {
+    const auto ended = std::find_if(simulated.decisions.begin(), simulated.decisions.end(), [](const Decided& decided) {
+      return decided.what == Decided::What::exit_early && decided.trial == TrialNumber(8);
+    });
+    ASSERT_NE(ended, simulated.decisions.end());
+    const std::uint64_t to = count(piece.to);
+    lengths += piece.end <= ended->at && (to == 1000 || to == 3000 || to == 9000) ? 1U : 0U;
+  }
+  EXPECT_EQ(lengths, 11U);
+  EXPECT_EQ(trials[9].reason.why, Reason::Why::rung_closed);
+  EXPECT_EQ(trials.size(), 13U) << "the invalid one is replaced";
+}
+
+TEST(Simulation, AProgramThatWasPromotedInPlaceAndJustEndedDoesSoEachTimeItIsStarted) {
+  Options options = with(DurationModel::op, 1);
+  options.recorded_exits = {{TrialNumber(2), {.at = Units{2000}, .reason = ExitReason::user_stopped, .by_itself = true}}};
+  const auto better = [](std::uint64_t trial, std::uint64_t, std::uint64_t) { return -static_cast<double>(trial); };
+  const Simulated simulated = run(spec_bracket(), better, options);
+  EXPECT_EQ(lengths_of(simulated, 2), (std::vector<std::uint64_t>{1000, 3000}));
+  EXPECT_EQ(simulated.trials[2].state, TrialState::stopped);
+  EXPECT_EQ(simulated.trials[2].reached, Units{2000});
+  EXPECT_EQ(simulated.trials[2].reason.detail, "its program ended by itself at 2000 batches of 3000 batches");
+}
+
+TEST(Simulation, ExitsThatAreGivenStandInForRecordedOnes) {
+  Options options = with(DurationModel::op, 1);
+  options.recorded_exits = {{TrialNumber(0), {.at = Units{}, .reason = ExitReason::errored, .detail = "recorded"}}};
+  options.exits = {{TrialNumber(0), 1, ExitReason::user_canceled}};
+  const Simulated simulated = run(spec_bracket(), by_trial, options);
+  EXPECT_EQ(simulated.trials[0].state, TrialState::canceled);
+  EXPECT_EQ(simulated.trials[0].reached, Units{1000});
+}
+
+/// Knows all trials but one, and may not be asked about that one.
+class GappyCurves final : public Curves {
+ public:
+  explicit GappyCurves(std::uint64_t gap) : gap_(gap) {}
+  Status covers(const Training& training) override {
+    return training.trial.number() == gap_ ? Status(Error{Errc::bad_request, "no curve"}) : Status(Done{});
+  }
+  double metric(const Training& training, Units) override {
+    EXPECT_NE(training.trial.number(), gap_);
+    return 0.5;
+  }
+  bool has_times() const noexcept override { return true; }
+  double seconds(const Training& training, Units from, Units to) override {
+    EXPECT_NE(training.trial.number(), gap_);
+    return static_cast<double>(count(to) - count(from));
+  }
+
+ private:
+  std::uint64_t gap_;
+};
+
+TEST(Simulation, ATrialThatEndsBeforeItReportsNeedsNoCurve) {
+  GappyCurves curves(1);
+  Options options = with(DurationModel::curve, 1);
+  EXPECT_FALSE(simulate(random_config(3, 1), searchers::registry(), curves, options).has_value());
+  options.exits = {{TrialNumber(1), 0, ExitReason::invalid_hp}};
+  const auto told = simulate(random_config(3, 1), searchers::registry(), curves, options);
+  ASSERT_TRUE(told.has_value()) << told.error().message;
+  EXPECT_EQ(told->trials.size(), 4U);
+  EXPECT_EQ(yardstick(*told, curves)->metric, 0.5);
+  options.report_every = Units{2};
+  EXPECT_FALSE(simulate(random_config(3, 1), searchers::registry(), curves, options).has_value()) << "it reports before";
+  options.report_every.reset();
+  options.exits.clear();
+  options.recorded_exits = {{TrialNumber(1), {.at = Units{}, .reason = ExitReason::errored, .detail = "exit status 1"}}};
+  EXPECT_TRUE(simulate(random_config(3, 1), searchers::registry(), curves, options).has_value());
+}
+
 TEST(Simulation, CrashedProgramsGoOnFromTheirCheckpoint) {
   Options options = with(DurationModel::unit, 4);
   options.failure_rate = 0.5;

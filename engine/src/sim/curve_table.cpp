@@ -187,14 +187,14 @@ Result<std::unique_ptr<CurveTable>> CurveTable::parse(std::string_view csv, Miss
 }
 
 const CurveTable::Curve* CurveTable::curve_of(std::uint64_t trial) const {
-  if (missing_ == Missing::cycle) {
-    return &curves_[trial % curves_.size()];
-  }
   const auto found = std::lower_bound(curves_.begin(), curves_.end(), trial,
                                       [](const Curve& curve, std::uint64_t number) {
                                         return curve.front().trial < number;
                                       });
-  return found != curves_.end() && found->front().trial == trial ? &*found : nullptr;
+  if (found != curves_.end() && found->front().trial == trial) {
+    return &*found;
+  }
+  return missing_ == Missing::cycle ? &curves_[trial % curves_.size()] : nullptr;
 }
 
 Status CurveTable::covers(const Training& training) {

@@ -16,6 +16,7 @@ namespace hpsearch::engine::sim {
 namespace {
 
 constexpr std::uint64_t tenths = 10;
+constexpr const char* simulated_failure = "simulated failure";
 
 /// When something is due. Ties go to what was assigned first.
 struct Due {
@@ -39,6 +40,7 @@ struct Program {
   Instant begin;
   std::uint64_t ticket = 0;
   std::optional<Units> crash_at;
+  std::optional<Units> exit_at;  // As was recorded.
   bool training = false;  // Between begin_piece() and end_piece().
 };
 
@@ -47,7 +49,8 @@ struct Course {
   Value hparams;
   std::vector<Units> lengths;
   std::optional<Program> program;
-  bool errored = false;  // By an EarlyExit: every further attempt fails at once.
+  bool has_curve = true;
+  std::optional<std::string> errored;  // Of what, by an early exit: every further attempt fails of it at once.
 };
 
 Duration seconds_to_duration(double seconds) {
@@ -69,7 +72,20 @@ Instant later(Instant at, Duration by) {
 class Simulator {
  public:
   Simulator(SearcherRegistry registry, Curves& curves, const Options& options)
-      : registry_(registry), engine_(registry), curves_(curves), options_(options), unused_exits_(options.exits) {
+      : registry_(registry),
+        engine_(registry),
+        curves_(curves),
+        options_(options),
+        unused_exits_(options.exits),
+        recorded_exits_(options.recorded_exits) {
+    for (const EarlyExit& exit : options.exits) {
+      recorded_exits_.erase(exit.trial);
+    }
+    for (const auto& [trial, exit] : recorded_exits_) {
+      if (exit.waiting_until) {
+        waiters_.push_back(trial);
+      }
+    }
     engine_.trust_workers();
   }
 
@@ -87,7 +103,9 @@ class Simulator {
   void begin_piece(Program& program, Units goal);
   void schedule(Program& program);
   Status arrive(const Due& due);
-  Status exit_early(Program& program, ExitReason reason);
+  Status exit_early(Program& program, ExitReason reason, const std::string& detail);
+  Status exit_as_recorded(Program& program);
+  Status end_those_that_waited();
   Status report_metric(Program& program, Units length);
   Status leave(TrialNumber trial, int code, bool checkpoint);
   Status send(Program& program, std::vector<Report> reports);
@@ -97,6 +115,7 @@ class Simulator {
   [[nodiscard]] Training training_of(TrialNumber trial) const {
     return Training{trial, courses_[trial.number()].hparams, op_of(trial)};
   }
+  [[nodiscard]] bool ends_before_it_reports(TrialNumber trial, Units goal) const;
   [[nodiscard]] std::optional<EarlyExit> take_exit(TrialNumber trial, std::uint64_t op);
   [[nodiscard]] std::optional<Units> draw_crash(const Program& program, Units goal) const;
   [[nodiscard]] Duration time_for(const Program& program, Units from, Units to);
@@ -120,6 +139,9 @@ class Simulator {
   std::uint64_t last_ticket_ = 0;
   std::deque<Course> courses_;  // By trial number; references stay good while trials are created.
   std::vector<EarlyExit> unused_exits_;
+  std::map<TrialNumber, RecordedExit> recorded_exits_;
+  std::vector<TrialNumber> waiters_;                    // Those that users end while they wait, and did not yet.
+  std::uint64_t lengths_reached_ = 0;
   Simulated simulated_;
 };
 
@@ -141,6 +163,7 @@ Status Simulator::command(Command what) {
 }
 
 void Simulator::take_note(const Event& event) {
+  lengths_reached_ += std::holds_alternative<LengthReached>(event.body) ? 1U : 0U;
   Decided decided;
   decided.at = now_;
   if (const auto* created = std::get_if<TrialCreated>(&event.body)) {
@@ -202,9 +225,10 @@ Status Simulator::launch(const LaunchAttempt& order) {
   }
   if (first) {
     const Status covered = curves_.covers(training_of(trial));
-    if (!covered) {
+    if (!covered && !ends_before_it_reports(trial, order.spec.length)) {
       return covered;
     }
+    course.has_curve = covered.has_value();
   }
   Program& program = course.program.emplace();
   program.key = order.spec.key;
@@ -247,6 +271,11 @@ void Simulator::begin_piece(Program& program, Units goal) {
   program.begin = now_;
   program.ticket = ++last_ticket_;
   program.crash_at = draw_crash(program, goal);
+  const auto recorded = recorded_exits_.find(program.key.trial);
+  program.exit_at.reset();
+  if (recorded != recorded_exits_.end() && !recorded->second.waiting_until && recorded->second.at < goal) {
+    program.exit_at = std::max(recorded->second.at, program.position);
+  }
   program.training = true;
   schedule(program);
 }
@@ -266,7 +295,8 @@ std::optional<Units> Simulator::draw_crash(const Program& program, Units goal) c
 }
 
 Duration Simulator::time_for(const Program& program, Units from, Units to) {
-  switch (options_.duration) {
+  const bool has_curve = courses_[program.key.trial.number()].has_curve;
+  switch (has_curve || options_.duration != DurationModel::curve ? options_.duration : DurationModel::unit) {
     case DurationModel::unit:
       return seconds_to_duration(static_cast<double>(count(to) - count(from)));
     case DurationModel::op: {  // Reports on the way are spread over the one second.
@@ -288,6 +318,9 @@ void Simulator::schedule(Program& program) {
   if (program.crash_at) {
     next = std::min(next, *program.crash_at);
   }
+  if (program.exit_at) {
+    next = std::min(next, *program.exit_at);
+  }
   program.next = next;
   // Always from the piece's begin, so that reports on the way do not change when it is done.
   const Instant at = later(program.begin, time_for(program, program.from, next));
@@ -305,9 +338,13 @@ Status Simulator::arrive(const Due& due) {
   if (program.crash_at == program.position) {
     return leave(trial, 1, false);
   }
+  if (program.exit_at == program.position) {
+    return exit_as_recorded(program);
+  }
   if (program.position >= program.goal) {
     if (const std::optional<EarlyExit> exit = take_exit(trial, op_of(trial))) {
-      return exit_early(program, exit->reason);
+      return exit_early(program, exit->reason,
+                        exit->reason == ExitReason::errored ? simulated_failure : "simulated");
     }
     end_piece(program);
     return report_metric(program, program.position);
@@ -331,14 +368,62 @@ std::optional<EarlyExit> Simulator::take_exit(TrialNumber trial, std::uint64_t o
   return exit;
 }
 
-Status Simulator::exit_early(Program& program, ExitReason reason) {
+bool Simulator::ends_before_it_reports(TrialNumber trial, Units goal) const {
+  const auto recorded = recorded_exits_.find(trial);
+  if (recorded != recorded_exits_.end()) {
+    return recorded->second.at == Units{};
+  }
+  const bool exits = std::any_of(unused_exits_.begin(), unused_exits_.end(), [trial](const EarlyExit& exit) {
+    return exit.trial == trial && exit.op == 0;
+  });
+  return exits && !(options_.report_every && *options_.report_every < goal);
+}
+
+/// At the length that was recorded, which it has got to.
+Status Simulator::exit_as_recorded(Program& program) {
+  const TrialNumber trial = program.key.trial;
+  if (program.position > program.from) {
+    const AttemptKey key = program.key;
+    const Status reported = report_metric(program, program.position);
+    const std::optional<Program>& there = courses_[trial.number()].program;
+    if (!reported || !there || there->key != key || is_ended(engine_.find(experiment_)->state)) {
+      return reported;
+    }
+  }
+  // One that was promoted in place and just ends may be started once more, and does the same again.
+  const RecordedExit& recorded = recorded_exits_.at(trial);
+  return recorded.by_itself ? leave(trial, 0, false) : exit_early(program, recorded.reason, recorded.detail);
+}
+
+/// What users did in the search that was recorded.
+Status Simulator::end_those_that_waited() {
+  Status done = Done{};
+  for (std::size_t i = 0; done && i < waiters_.size();) {
+    const TrialNumber number = waiters_[i];
+    const RecordedExit& recorded = recorded_exits_.at(number);
+    const TrialRecord* trial = engine_.find(experiment_, number);
+    if (trial == nullptr || trial->state != TrialState::paused || trial->reached < recorded.at ||
+        lengths_reached_ < *recorded.waiting_until) {
+      ++i;
+      continue;
+    }
+    waiters_.erase(waiters_.begin() + static_cast<std::ptrdiff_t>(i));
+    done = command(EndTrial{experiment_, number, recorded.reason});
+    if (done) {
+      done = carry_out_orders();
+    }
+  }
+  return done;
+}
+
+Status Simulator::exit_early(Program& program, ExitReason reason, const std::string& detail) {
   const TrialNumber trial = program.key.trial;
   switch (reason) {
     case ExitReason::errored:
-      courses_[trial.number()].errored = true;
+      courses_[trial.number()].errored = detail;
       return leave(trial, 1, false);
-    case ExitReason::invalid_hp:
-      return send(program, {InvalidHparamsReport{"simulated"}});  // The engine answers with an order to stop.
+    case ExitReason::invalid_hp:  // The engine answers with an order to stop.
+      return send(program, {InvalidHparamsReport{detail}});
     case ExitReason::user_canceled:
     case ExitReason::user_stopped:
       return command(EndTrial{experiment_, trial, reason});
@@ -385,7 +470,9 @@ Status Simulator::leave(TrialNumber trial, int code, bool checkpoint) {
   }
   ExitReport exit;
   exit.code = code;
-  exit.message = code == 0 ? "" : "simulated failure";
+  if (code != 0) {
+    exit.message = course.errored.value_or(simulated_failure);
+  }
   reports.emplace_back(std::move(exit));
   return send(program, std::move(reports));
 }
@@ -456,7 +543,7 @@ Simulated Simulator::simulated() {
     simulated_.trials.push_back(SimulatedTrial{std::move(courses_[i].hparams), std::move(courses_[i].lengths),
                                                trial.reached,
                                                trial.latest ? std::optional(trial.latest->metric) : std::nullopt,
-                                               trial.state, trial.reason});
+                                               trial.state, trial.reason, courses_[i].has_curve});
   }
   simulated_.unused_exits = std::move(unused_exits_);
   return std::move(simulated_);
@@ -511,6 +598,9 @@ Result<Simulated> Simulator::run(const Value& config) {
     }
     if (done) {
       done = carry_out_orders();
+    }
+    if (done) {
+      done = end_those_that_waited();
     }
   }
   if (!done) {
@@ -568,6 +658,9 @@ std::optional<Yardstick> yardstick(const Simulated& simulated, Curves& curves) {
   };
   for (std::size_t i = 0; i < simulated.trials.size(); ++i) {
     const SimulatedTrial& trial = simulated.trials[i];
+    if (!trial.has_curve) {
+      continue;
+    }
     const std::uint64_t op = trial.lengths.empty() ? 0 : trial.lengths.size() - 1;
     consider(curves.metric(Training{TrialNumber(i), trial.hparams, op}, simulated.max_length));
   }

@@ -29,7 +29,7 @@ class CurveTable final : public Curves {
   /// What happens to a trial whose number no curve has.
   enum class Missing : std::uint8_t {
     refuse,  ///< The simulation ends with an error that names it.
-    cycle,   ///< Trial n takes the curve at place n mod (number of curves), in order of their numbers.
+    cycle,   ///< Trial n takes the one at place n mod (number of curves), in order of their numbers.
   };
 
   /// bad_request: no points, a trial's length that stands twice, times for some points only, or a time that is

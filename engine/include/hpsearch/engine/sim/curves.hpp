@@ -31,7 +31,8 @@ class Curves {
   Curves& operator=(const Curves&) = delete;
   virtual ~Curves() = default;
 
-  /// Whether this trial has a curve; asked once, before anything else about it. A failure ends the simulation.
+  /// Whether this trial has a curve; asked once, before anything else about it. A failure ends the simulation, unless the
+  /// trial ends before it would report; nothing else is asked about it then.
   [[nodiscard]] virtual Status covers(const Training& /*training*/) { return Done{}; }
 
   /// What the searcher's metric is after training `length` units in all. May be NaN or infinite.

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -34,12 +35,25 @@ struct EarlyExit {
   ExitReason reason = ExitReason::errored;
 };
 
+/// How a trial of a real search ended early: after so much training it exits, whichever piece of work that is in the
+/// middle of.
+struct RecordedExit {
+  Units at{};  ///< The highest length it reported, which it reports first; 0 = it never reported.
+  ExitReason reason = ExitReason::errored;
+  std::string detail = {};  ///< What its program said, where it said something.
+  bool by_itself = false;   ///< Its program just ended, as if it were done.
+  /// A user ended it while it waited at a rung: it trains to `at` and waits, and ends there once all trials together have
+  /// been so many times at lengths that they were asked for.
+  std::optional<std::uint64_t> waiting_until = std::nullopt;
+};
+
 struct Options {
   std::uint64_t workers = 16;  ///< Each has the slots of exactly one trial. At least 1.
   DurationModel duration = DurationModel::unit;
   std::optional<Units> report_every;  ///< Also report at every multiple of it; otherwise at the asked lengths only.
   std::optional<Duration> until;      ///< Nothing that would happen later happens.
   std::vector<EarlyExit> exits;
+  std::map<TrialNumber, RecordedExit> recorded_exits;  ///< Of trials that none of `exits` speaks of.
   double failure_rate = 0;         ///< Chance that an attempt of a piece of work crashes part way, in [0, 1].
   std::uint64_t failure_seed = 0;  ///< Draws when; the same seed gives the same crashes.
   bool keep_decisions = true;      ///< Fill Simulated::decisions.
@@ -76,6 +90,7 @@ struct SimulatedTrial {
   std::optional<double> metric;
   TrialState state = TrialState::pending;
   Reason reason;
+  bool has_curve = true;  ///< False: it ended before it would have reported, and the curves do not know it.
 };
 
 /// A report that was better than every one before.
