@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <map>
 
 #include "cli/table.hpp"
@@ -23,6 +24,14 @@ using engine::sim::SimulatedTrial;
 namespace {
 
 Value integer(std::uint64_t number) { return static_cast<std::int64_t>(number); }
+/// A sum; as a real number where it is too large for an integer.
+Value integer(engine::Cardinality sum) {
+  return sum <= static_cast<engine::Cardinality>(INT64_MAX) ? Value(static_cast<std::int64_t>(sum))
+                                                            : Value(static_cast<double>(sum));
+}
+engine::Cardinality trained_full(const Simulated& simulated) {
+  return engine::Cardinality{engine::count(simulated.max_length)} * simulated.trials.size();
+}
 Value units(Units length) { return integer(engine::count(length)); }
 double seconds(Instant at) { return static_cast<double>(at.micros()) / 1e6; }
 
@@ -109,7 +118,7 @@ Value totals_value(const Simulation& simulation) {
                     {"events", integer(simulated.events)},
                     {"seconds", seconds(simulated.end)},
                     {"trained", integer(simulated.trained)},
-                    {"trained_full", integer(engine::count(simulated.max_length) * simulated.trials.size())},
+                    {"trained_full", integer(trained_full(simulated))},
                     {"slot_use", simulated.slot_use},
                     {"slot_use_by_tenth", std::move(tenths)}};
 }
@@ -208,12 +217,11 @@ std::string final_lengths_text(const Simulated& simulated) {
 
 std::string totals_text(const Simulation& simulation) {
   const Simulated& simulated = simulation.simulated;
-  const double full =
-      static_cast<double>(engine::count(simulated.max_length)) * static_cast<double>(simulated.trials.size());
+  const auto full = static_cast<double>(trained_full(simulated));
   std::string text = "simulated   " + time_text(simulation, simulated.end) +
                      (simulation.duration == DurationModel::op ? " ticks (one for each piece of work)" : "") + ", " +
                      counted(simulated.events, "event") + ", " + counted(simulated.decisions.size(), "decision") + "\n";
-  text += "trained     " + std::to_string(simulated.trained) + " " + printable(simulated.unit);
+  text += "trained     " + engine::to_text(simulated.trained) + " " + printable(simulated.unit);
   if (full > 0) {
     text += ", " + percent_text(static_cast<double>(simulated.trained) / full) + " of training every trial to the end";
   }

@@ -102,6 +102,21 @@ TEST_F(Simulate, EndsTrialsEarlyWhenTold) {
   EXPECT_EQ(text_at(trials[3], "state"), "STOPPED");
 }
 
+TEST_F(Simulate, TotalsMayBeLargerThanAnInteger) {
+  scratch_.write("long.yaml",
+                 "entrypoint: 'true'\n"
+                 "hyperparameters: {x: {type: double, minval: 0, maxval: 1}}\n"
+                 "searcher: {name: random, metric: loss, max_length: {batches: 9000000000000000000}, max_trials: 100}\n");
+  const Value simulation = run_json("long.yaml --metric x --duration op");
+  EXPECT_EQ(number_at(*simulation.at_path("totals"), "trained_full"), 9e20);
+  EXPECT_EQ(number_at(*simulation.at_path("totals"), "trained"), 9e20);
+  EXPECT_THAT(run("long.yaml --metric x --duration op").out,
+              HasSubstr("trained     900000000000000000000 batches, 100.0 % of training every trial to the end"));
+  const Ended refused = run("long.yaml --metric x");
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_THAT(refused.err, HasSubstr("trains beyond 4000000000000 simulated seconds, where the clock ends"));
+}
+
 TEST_F(Simulate, WarnsOfAnExitThatNeverCame) {
   const Ended ended = run("bracket.yaml --metric trial --exit 11:2:errored");
   EXPECT_EQ(ended.status, 0);

@@ -426,6 +426,22 @@ TEST(Simulation, OpCountsPiecesOfWorkFromZero) {
   EXPECT_EQ(ops, (std::map<std::uint64_t, Ops>{{1000, Ops{0}}, {3000, Ops{1}}, {9000, Ops{2}}}));
 }
 
+TEST(Simulation, CountsMoreTrainingThanFitsAnInteger) {
+  const Value endless = test_config(Value::Map{{"name", "random"},
+                                               {"max_trials", 100},
+                                               {"max_length", Value::Map{{"epochs", 9'000'000'000'000'000'000}}}});
+  const Simulated simulated = run(endless, equal, with(DurationModel::op, 10));
+  EXPECT_EQ(to_text(simulated.trained), "900000000000000000000");
+  TestCurves curves(equal);
+  const auto refused = simulate(endless, searchers::registry(), curves, with(DurationModel::unit, 10));
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_NE(refused.error().message.find("trial 0 trains beyond 4000000000000 simulated seconds"), std::string::npos)
+      << refused.error().message;
+  Options stopped = with(DurationModel::unit, 10);
+  stopped.until = Duration::millis(1'000'000);
+  EXPECT_EQ(count(run(endless, equal, stopped).trials[0].reached), 0U);
+}
+
 TEST(Simulation, RefusesWhatMakesNoSense) {
   TestCurves curves(by_trial);
   const auto refused = [&](const Options& options) {

@@ -588,6 +588,12 @@ Result<Simulated> Simulator::run(const Value& config) {
       stop_clock(until);
       break;
     }
+    if (next.micros() >= last_micros) {
+      return Error{Errc::bad_request, "trial " + std::to_string(due_.top().trial.number()) + " trains beyond " +
+                                          std::to_string(last_micros / 1'000'000) +
+                                          " simulated seconds, where the clock ends; let pieces of work take a second "
+                                          "each, or stop the clock before"};
+    }
     now_ = std::max(now_, next);
     if (look) {
       done = command(LookAtClock{});

@@ -16,6 +16,7 @@
 #include "hpsearch/engine/experiment/experiment_state.hpp"
 #include "hpsearch/engine/searcher.hpp"
 #include "hpsearch/engine/sim/curves.hpp"
+#include "hpsearch/engine/space/space.hpp"
 #include "hpsearch/engine/trial/trial_state.hpp"
 
 namespace hpsearch::engine::sim {
@@ -111,7 +112,7 @@ struct Simulated {
   std::uint64_t events = 0;  ///< Of the engine's log.
   std::uint64_t workers = 0;
   Instant end;                      ///< Of the last thing that happened; the simulation begins at 0.
-  std::uint64_t trained = 0;        ///< Units, repeated ones included.
+  Cardinality trained = 0;          ///< Units, repeated ones included.
   double slot_use = 0;              ///< Busy share of workers × time, in [0, 1].
   std::array<double, 10> slot_use_by_tenth{};
   std::vector<SimulatedTrial> trials;       ///< By trial number.
@@ -129,7 +130,8 @@ struct Simulated {
 /// `config` is an experiment as the file describes it, seed included. The same arguments give the same answer.
 ///
 /// Cost:  O(log n) per event in the queue, beside what Engine::step and the curves cost.
-/// Fails: bad_request: the config is wrong, Options are, or a trial has no curve.
+/// Fails: bad_request: the config is wrong, Options are, a trial has no curve, or one trains for longer than the virtual
+///        clock can count.
 [[nodiscard]] Result<Simulated> simulate(const Value& config, SearcherRegistry registry, Curves& curves,
                                        const Options& options);
 
