@@ -111,7 +111,7 @@ LoadedText load_text(const std::string& path, const FileLimits& limits) {
   LoadedText out;
   struct stat about {};
   if (::fstat(descriptor, &about) == 0 && S_ISDIR(about.st_mode)) {
-    out.problem = "is a directory, not an experiment file";
+    out.problem = "is a directory, not a file";
   }
   while (out.problem.empty()) {
     char part[16 * 1024];

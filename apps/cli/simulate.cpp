@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <utility>
 
 #include "cli/curve_sources.hpp"
@@ -64,6 +65,10 @@ Outcome<sim::Options> read_options(const SimulateOptions& given, const engine::E
     options.report_every = engine::Units{*given.report_every};
   }
   if (given.until_seconds) {
+    if (!(*given.until_seconds >= 0)) {
+      return usage_failure("--until " + engine::python_float(*given.until_seconds) +
+                           ": must be a number of seconds of at least 0");
+    }
     constexpr double longest = 1e12;
     options.until = engine::Duration::micros(
         static_cast<std::int64_t>(std::nearbyint(std::min(*given.until_seconds, longest) * 1e6)));
@@ -73,10 +78,24 @@ Outcome<sim::Options> read_options(const SimulateOptions& given, const engine::E
     if (!exit) {
       return exit.failure();
     }
+    for (std::size_t i = 0; i < options.exits.size(); ++i) {
+      if (options.exits[i].trial == exit->trial && options.exits[i].op == exit->op) {
+        return bad_exit(text, "the same piece of work ends by --exit " + given.exits[i] + " already");
+      }
+    }
     options.exits.push_back(*exit);
   }
+  if (!(given.failure_rate >= 0 && given.failure_rate <= 1)) {
+    return usage_failure("--failure-rate " + engine::python_float(given.failure_rate) +
+                         ": must be a chance, from 0 to 1");
+  }
   options.failure_rate = given.failure_rate;
-  options.failure_seed = given.failure_seed;
+  const Outcome<std::uint64_t> failure_seed = read_number(given.failure_seed, "it");
+  if (!failure_seed) {
+    return usage_failure("--failure-seed " + printable(given.failure_seed) + ": must be an integer from 0 to " +
+                         std::to_string(UINT64_MAX));
+  }
+  options.failure_seed = *failure_seed;
   return options;
 }
 

@@ -51,7 +51,7 @@ struct SimulateOptions {
   std::optional<double> until_seconds;
   std::vector<std::string> exits;  ///< TRIAL:OP:REASON
   double failure_rate = 0;
-  std::uint64_t failure_seed = 0;
+  std::string failure_seed = "0";
   ServerOptions server;  ///< For experiment:ID.
 };
 [[nodiscard]] int simulate(const SimulateOptions& options, const Output& output);

@@ -8,6 +8,7 @@
 #include <map>
 
 #include "hpsearch/engine/base/check.hpp"
+#include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/proto/json.hpp"
 
 namespace hpsearch::surrogates {
@@ -222,7 +223,8 @@ Result<LcBench::Configuration> LcBench::configuration_of(const Value& hparams) {
       const auto bound = [&](double at) { return wanted.whole ? std::to_string(std::lround(at)) : std::to_string(at); };
       return Error{Errc::bad_request, "the surrogate needs the hyperparameter " + std::string(wanted.name) +
                                           ", a number from " + bound(wanted.lowest) + " to " + bound(wanted.highest) +
-                                          (value == nullptr ? "; it is missing" : "")};
+                                          (value == nullptr ? "; it is missing"
+                                                            : ", not " + engine::compact_json(*value))};
     }
     configuration[i] = settled;
   }

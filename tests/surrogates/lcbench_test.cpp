@@ -145,7 +145,7 @@ TEST(LcBench, NamesTheHyperparameterThatDoesNotFit) {
                   {"num_layers", 5},    {"max_units", 1024.4},  {"max_dropout", 1.0}};
   EXPECT_EQ(problem(good), "accepted");
   good["num_layers"] = 6;
-  EXPECT_EQ(problem(good), "the surrogate needs the hyperparameter num_layers, a number from 1 to 5");
+  EXPECT_EQ(problem(good), "the surrogate needs the hyperparameter num_layers, a number from 1 to 5, not 6");
   good.erase("num_layers");
   EXPECT_EQ(problem(good), "the surrogate needs the hyperparameter num_layers, a number from 1 to 5; it is missing");
 }
