@@ -16,6 +16,7 @@
 #include "cli/recorded_exit.hpp"
 #include "cli/server.hpp"
 #include "cli/text.hpp"
+#include "cli/training_times.hpp"
 #include "cli/trial_pages.hpp"
 #include "hpsearch/engine/sim/curve_table.hpp"
 #include "hpsearch/engine/sim/expression.hpp"
@@ -110,7 +111,8 @@ Outcome<std::map<std::uint64_t, double>> measured_by(const Client& client, const
   return measured;
 }
 
-/// The history of an experiment's searcher metric, of every trial, and how those that ended early did.
+/// The history of an experiment's searcher metric, of every trial, and how those that ended early did. Their times, where
+/// --duration asks for them.
 Outcome<CurveSource> open_experiment(const std::string& id, const SimulateOptions& options, const Output& output) {
   const Outcome<Server> server = Server::reach(options.server, Server::Need::readable, output);
   if (!server) {
@@ -126,6 +128,13 @@ Outcome<CurveSource> open_experiment(const std::string& id, const SimulateOption
   }
   const Value* metric = config->at_path("searcher.metric");
   const std::string name = metric != nullptr && metric->as_text() != nullptr ? *metric->as_text() : "";
+  std::optional<TrainingTimes> times;
+  if (options.duration == "curve") {
+    times.emplace();
+    if (const auto failure = each_event(server->client(), *experiment, [&times](const Value& event) { times->hear(event); })) {
+      return *failure;
+    }
+  }
   std::vector<std::pair<std::uint64_t, bool>> trials;  // And whether it ended early.
   const auto told = each_trial([&server](const std::string& target) { return server->client().get(target); }, *experiment, {},
                                [&trials](const Value& trial) {
@@ -143,8 +152,10 @@ Outcome<CurveSource> open_experiment(const std::string& id, const SimulateOption
     if (!measured) {
       return measured.failure();
     }
+    double seconds = 0;  // What was trained anew after a longer attempt does not run backwards.
     for (const auto& [step, value] : *measured) {
-      points.push_back({number, engine::Units{step}, value, std::nullopt});
+      seconds = std::max(seconds, times ? times->until(number, step).value_or(0) : 0);
+      points.push_back({number, engine::Units{step}, value, times ? std::optional(seconds) : std::nullopt});
     }
     if (early) {
       const Outcome<Value> explained = server->client().get(target + "/explain");

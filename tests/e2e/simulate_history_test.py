@@ -85,6 +85,18 @@ class SimulateHistory(harness.Case):
         simulated = self.expect_the_same(self.write_experiment(tree), "--server", cluster.http)
         self.assertEqual([trial["state"] for trial in simulated["trials"]].count("CANCELED"), 2)
 
+    def test_times_are_those_of_the_log(self):
+        searcher = {"name": "random", "max_length": 4, "max_trials": 3}
+        file = self.write_experiment(harness.experiment(self.ledger_path, searcher, fake={"STEP_SECONDS": 0.1}))
+        self.run_cli("run", file, "--slots", 1)
+        state = self.folder / ".hpsearch" / "experiment"
+        simulated = self.run_cli("simulate", file, "--curves", "experiment:1", "--state-dir", state, "--workers", 1,
+                                 "--duration", "curve", "--output", "json")
+        self.assertEqual(simulated["duration"], "curve")
+        events = self.run_cli("show", "--state-dir", state, "--output", "json")
+        self.assertGreaterEqual(simulated["totals"]["seconds"], 3 * 4 * 0.1)
+        self.assertLessEqual(simulated["totals"]["seconds"], events["slot_seconds"])
+
     def test_another_searcher_on_the_same_curves(self):
         searcher = {"name": "random", "max_length": 4, "max_trials": 6}
         self.replay(searcher)
