@@ -48,6 +48,8 @@ class Committer {
 
   /// True when everything given so far is done.
   [[nodiscard]] bool idle() const noexcept { return waiting_ == 0; }
+  /// How much of that is not.
+  [[nodiscard]] std::size_t waiting() const noexcept { return waiting_; }
   /// True while a group waits for room.
   [[nodiscard]] bool stalled() const noexcept { return static_cast<bool>(retry_); }
   [[nodiscard]] Counters counters() const;

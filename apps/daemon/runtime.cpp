@@ -14,6 +14,7 @@ using engine::Duration;
 using engine::Status;
 
 constexpr std::chrono::seconds look_every{1};
+constexpr std::size_t most_waiting = 8;  // Steps whose events have yet to be stored.
 
 // Looks are a second apart. If it was much longer, it was we who stood still (stopped, swapped out,
 // suspended), and then the silence of others says nothing: what they sent meanwhile lies unread before us. Long is
@@ -185,7 +186,22 @@ void Runtime::save() {
 }
 
 void Runtime::arm_deadline() {
+  if (waits_for_store_) {
+    return;
+  }
   const std::optional<engine::Instant> due = engine_.next_deadline();
+  if (due && *due <= engine_.last_instant() && committer_->waiting() > most_waiting) {
+    // What one step left to the next makes events as fast as it can. Who asks for something meanwhile gets the answer when
+    // the store has come to it, so it goes on when the store has taken in what there is.
+    waits_for_store_ = true;
+    committer_->commit({}, [this] {
+      waits_for_store_ = false;
+      if (clock_) {  // Not stopped meanwhile.
+        arm_deadline();
+      }
+    });
+    return;
+  }
   if (due == armed_for_) {
     return;
   }

@@ -148,6 +148,7 @@ class Runtime {
   engine::Instant last_look_;
   net::Watch clock_;
   std::optional<engine::Instant> armed_for_;
+  bool waits_for_store_ = false;  // Then what is due at once goes on.
   net::Watch deadline_;
   std::unique_ptr<Committer> committer_;
 };

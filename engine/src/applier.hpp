@@ -109,6 +109,9 @@ void stop_waiting(ExperimentRecord& record, TrialNumber number);
 /// One more failure of its program.
 void count_failure(TrialRecord& trial, const ExitReport& exit, const std::string& where = "");
 
+/// Its hyperparameters were: what it measured is nobody's best. O(trials) if it was.
+void note_invalid(ExperimentRecord& record, TrialNumber number);
+
 /// Its checkpoints may be looked at, now that nobody can need more of them than its experiment's retention says.
 void note_settled(ExperimentRecord& record, TrialNumber number);
 

@@ -162,8 +162,11 @@ void judge_worker(Step& step, WorkerId worker);
 /// There is another worker that may get leases.
 [[nodiscard]] bool others_remain(const World& world, WorkerId without);
 
-/// Its searcher has named trials that need nothing more: they end before anything happens that could change their ranks.
+/// Its searcher has named trials that need nothing more: all of them end before anything happens that could change their
+/// ranks.
 void close_all_that_can_be(Step& step, ExperimentId id);
+/// The same for these.
+void close_all(Step& step, const ExperimentRecord& record, const std::vector<TrialNumber>& named);
 
 /// Its searcher may have had one configuration refused too many: the experiment fails, and what runs of it is told to end.
 void give_up_if_hopeless(Step& step, ExperimentId id);

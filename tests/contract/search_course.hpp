@@ -274,6 +274,7 @@ class Course {
     }
     if (takes(wanted)) {
       next_point_ = 0;
+      pass_points_that_were_started();
       tell(engine::PointsChanged{points});
     }
   }
@@ -295,6 +296,7 @@ class Course {
       supply_ = *supply_ - started_.size() + counting();
     }
     plan();
+    pass_points_that_were_started();
     tell(changed);
   }
 
@@ -366,9 +368,6 @@ class Course {
     EXPECT_TRUE(why == Why::new_trial || why == Why::replacement || why == Why::given_point)
         << engine::name_of(why);
     const std::vector<engine::Value>& points = now_wanted_.searcher.points_to_evaluate;
-    while (rejects() && next_point_ < points.size() && started_.contains(engine::compact_json(points[next_point_]))) {
-      ++next_point_;  // The one behind it takes its place.
-    }
     const bool given = next_point_ < points.size();
     EXPECT_EQ(why == Why::given_point, given);
     if (given) {
@@ -379,6 +378,15 @@ class Course {
     }
     const bool is_new = started_.insert(engine::compact_json(create.hparams)).second;
     EXPECT_TRUE(is_new || !rejects()) << engine::compact_json(create.hparams) << " is started twice";
+    pass_points_that_were_started();
+  }
+
+  /// Where none may start twice, the one behind takes its place.
+  void pass_points_that_were_started() {
+    const std::vector<engine::Value>& points = now_wanted_.searcher.points_to_evaluate;
+    while (rejects() && next_point_ < points.size() && started_.contains(engine::compact_json(points[next_point_]))) {
+      ++next_point_;
+    }
   }
 
   void give_turn(engine::TrialNumber number) {

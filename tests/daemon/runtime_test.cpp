@@ -84,6 +84,64 @@ TEST(Runtime, NothingIsSaidBeforeItIsDurable) {
   EXPECT_TRUE(std::holds_alternative<proto::Welcome>(worker.heard.front()));
 }
 
+/// A log in which so many trials wait at the first rung of experiment 1.
+std::vector<engine::Event> log_of_waiting_trials(std::int64_t trials) {
+  engine::Engine engine(searchers::registry());
+  std::vector<engine::Event> log;
+  std::vector<engine::AttemptKey> running;
+  std::int64_t now = 0;
+  const auto step = [&](engine::Command command) {
+    const auto effects = engine.step(std::move(command), engine::Instant::from_micros(++now));
+    ASSERT_TRUE(effects) << effects.error().message;
+    log.insert(log.end(), effects->events.begin(), effects->events.end());
+    for (const engine::Order& order : effects->orders) {
+      if (const auto* launch = std::get_if<engine::LaunchAttempt>(&order)) {
+        running.push_back(launch->spec.key);
+      }
+    }
+  };
+  engine::JoinWorker join;
+  join.uid = join.name = "many";
+  join.slots = static_cast<std::uint64_t>(trials);
+  join.slot_kind = "cpu";
+  step(join);
+  engine::CreateExperiment create;
+  create.config = small_search(trials + 1);
+  engine::Value::Map& searcher = *(*create.config.as_map())["searcher"].as_map();
+  searcher["name"] = "async_halving";
+  searcher["num_rungs"] = 2;
+  searcher["max_concurrent_trials"] = trials;
+  step(create);
+  double loss = 0;
+  for (const engine::AttemptKey& key : std::vector(running)) {
+    engine::TakeReports reports{engine::WorkerId(1), key, 1, {}};
+    reports.reports.emplace_back(metrics_report(1, ++loss));  // Each worse than all before it.
+    step(std::move(reports));
+  }
+  return log;
+}
+
+TEST(Runtime, WhatOneStepLeavesToTheNextWaitsForASlowStore) {
+  constexpr std::int64_t trials = 8'000;
+  House house;
+  {
+    MemoryStore store(house.disk);
+    ASSERT_TRUE(store.append(log_of_waiting_trials(trials)));
+  }
+  house.restart();
+  house.pump_until([&] { return house.runtime->idle(); });
+  house.store->hold();
+  const std::uint64_t before = house.runtime->engine().last_lsn().number();
+  static_cast<void>(house.runtime->perform(engine::CancelExperiment{engine::ExperimentId(1)}));
+  pump_for(house.loop, 200ms);
+  EXPECT_LT(house.runtime->engine().last_lsn().number() - before, 6'000U)
+      << "whoever asks for something now would wait for all of this to be stored";
+  house.store->let_go();
+  const auto paused = static_cast<std::size_t>(engine::TrialState::paused);
+  house.pump_until([&] { return only_experiment(house).by_state[paused] == 0; });
+  EXPECT_GE(house.runtime->engine().last_lsn().number() - before, 5'000U);
+}
+
 TEST(Runtime, AFailedCommitSaysNothingMore) {
   House house;
   house.submit(small_search(1));

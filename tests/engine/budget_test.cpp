@@ -46,9 +46,12 @@ TEST(Budget, WhatInvalidHyperparametersMeasuredReachesNoTargetAndIsNobodysBest) 
   EXPECT_EQ(cluster.engine.find(id)->best, TrialNumber(1));
   cluster.step(ChangeExperiment{id, Value::Map{{"budget", Value::Map{{"target", 0.2}}}}});
   EXPECT_EQ(cluster.engine.find(id)->state, ExperimentState::active);
+  cluster.step(CancelExperiment{id});
+  cluster.send(cluster.live(id, 1), InvalidHparamsReport{"that one too"});
+  EXPECT_EQ(cluster.engine.find(id)->best, std::nullopt) << "also when its experiment is ending";
   Engine loaded(searchers::registry());
   ASSERT_TRUE(loaded.load(cluster.engine.save()));
-  EXPECT_EQ(loaded.find(id)->best, TrialNumber(1));
+  EXPECT_EQ(loaded.find(id)->best, std::nullopt);
   EXPECT_TRUE(loaded.save() == cluster.engine.save());
 }
 

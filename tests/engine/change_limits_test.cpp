@@ -261,7 +261,10 @@ TEST(ChangeLimits, NoDrawComesBetweenPointsOfWhichOneWasStartedAlready) {
 TEST(ChangeLimits, NothingOfASearchThatIsOverChangesAlthoughItsExperimentIsPaused) {
   TestCluster cluster;
   cluster.join("a", 1);
-  const ExperimentId id = cluster.create(random_config(1, 1));
+  Value config = random_config(1, 1);
+  const Value::List points{Value::Map{{"x", 0.5}}};
+  (*config.as_map()->find("searcher")->as_map())["points_to_evaluate"] = points;
+  const ExperimentId id = cluster.create(config);
   cluster.step(PauseExperiment{id});
   const AttemptKey last = cluster.live(id, 0);
   cluster.report(last, 9, 0.5);
@@ -270,6 +273,8 @@ TEST(ChangeLimits, NothingOfASearchThatIsOverChangesAlthoughItsExperimentIsPause
   const Error refused = cluster.refused(ChangeExperiment{id, searcher({{"max_trials", 3}})});
   EXPECT_EQ(refused.code, Errc::wrong_state);
   EXPECT_NE(refused.message.find("its search is over"), std::string::npos) << refused.message;
+  EXPECT_EQ(cluster.refused(ChangeExperiment{id, searcher({{"points_to_evaluate", points}})}).code, Errc::wrong_state)
+      << "the same ones again would not be tried either";
   cluster.step(ChangeExperiment{id, Value::Map{{"budget", Value::Map{{"max_failed_trials", 5}}}}});
   cluster.step(ResumeExperiment{id});
   EXPECT_EQ(cluster.engine.find(id)->state, ExperimentState::completed);

@@ -73,6 +73,10 @@ void Applier::operator()(const ReportTaken& taken) const {
     trial.live->checkpoint_at = event.at;
   } else if (const auto* exit = std::get_if<ExitReport>(&taken.report)) {
     take_exit(record, taken.key.trial, *exit);
+  } else if (std::holds_alternative<InvalidHparamsReport>(taken.report)) {
+    if (trial.state == TrialState::running) {  // Else its fate was decided by what it measured.
+      note_invalid(record, taken.key.trial);
+    }
   } else if (const auto* note = std::get_if<NoteReport>(&taken.report)) {
     take_note(record, taken.key, *note);
   }

@@ -34,11 +34,16 @@ void note_settled(ExperimentRecord& record, TrialNumber number) {
   }
 }
 
-namespace {
-
-/// O(trials) if it was the best of its experiment.
-void forget_best(ExperimentRecord& record, TrialNumber number) {
-  record.trials[number.number()].best = {};
+void note_invalid(ExperimentRecord& record, TrialNumber number) {
+  TrialRecord& trial = record.trials[number.number()];
+  if (trial.invalid) {
+    return;
+  }
+  trial.invalid = true;
+  trial.best = {};
+  for (std::size_t i = 0; trial.checkpoints && i < trial.checkpoints->kept.size(); ++i) {
+    record.best_checkpoints.gone(record.trials, number, trial.checkpoints->kept[i].path);
+  }
   if (record.best != number) {
     return;
   }
@@ -56,8 +61,6 @@ void forget_best(ExperimentRecord& record, TrialNumber number) {
     }
   }
 }
-
-}  // namespace
 
 void Applier::operator()(const TrialCreated& created) const {
   ExperimentRecord& record = experiment(created.experiment);
@@ -120,8 +123,7 @@ void Applier::operator()(const TrialQueued& queued) const {
 void Applier::operator()(const TrialExitedEarly& exited) const {
   ExperimentRecord& record = experiment(exited.experiment);
   if (exited.exit == ExitReason::invalid_hp) {
-    record.trials[exited.trial.number()].invalid = true;
-    forget_best(record, exited.trial);
+    note_invalid(record, exited.trial);
   }
   record.searcher->hear(TrialExited{exited.trial, exited.exit});
 }

@@ -24,6 +24,9 @@ void BestCheckpoints::add(TrialNumber trial, const KnownCheckpoint& checkpoint) 
 }
 
 void BestCheckpoints::measured(const Trials& trials, TrialNumber trial) {
+  if (trials[trial.number()].invalid) {
+    return;
+  }
   const KnownCheckpoint& checkpoint = trials[trial.number()].checkpoints->kept.back();
   const auto same = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& entry) {
     return entry.trial == trial && entry.path == checkpoint.path;
@@ -47,7 +50,7 @@ void BestCheckpoints::find_anew(const Trials& trials) {
   entries_.clear();
   std::uint64_t number = 0;
   for (const TrialRecord& trial : trials) {
-    for (std::size_t i = 0; most_ > 0 && trial.checkpoints && i < trial.checkpoints->kept.size(); ++i) {
+    for (std::size_t i = 0; most_ > 0 && !trial.invalid && trial.checkpoints && i < trial.checkpoints->kept.size(); ++i) {
       add(TrialNumber(number), trial.checkpoints->kept[i]);
     }
     ++number;

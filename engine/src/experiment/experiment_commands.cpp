@@ -2,6 +2,7 @@
 #include <string>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "experiment/change_limits.hpp"
 #include "hpsearch/engine/experiment/warm_start.hpp"
@@ -162,17 +163,20 @@ Status change_experiment(Step& step, const ChangeExperiment& command) {
   if (!config) {
     return config.error();
   }
-  if (!(*config->at_path("searcher") == *record->effective.at_path("searcher")) && search_is_over(*record)) {
+  const Value* points = command.changes.at_path("searcher.points_to_evaluate");
+  const bool points_given = points != nullptr && points->as_list() != nullptr && !points->as_list()->empty();
+  if ((points_given || !(*config->at_path("searcher") == *record->effective.at_path("searcher"))) &&
+      search_is_over(*record)) {
     return Error{Errc::wrong_state, "experiment " + std::to_string(record->id.number()) + " is " +
                                         std::string(name_of(record->state)) +
                                         ", and its search is over: every trial has ended, and nothing of searcher can "
                                         "change any more"};
   }
-  const Value* points = command.changes.at_path("searcher.points_to_evaluate");
-  const bool points_given = points != nullptr && points->as_list() != nullptr && !points->as_list()->empty();
   if (points_given || !(*config == record->effective)) {
+    const auto named = record->searcher->closable();
+    const std::vector<TrialNumber> closed(named.begin(), named.end());
     step.happened(LimitsChanged{command.experiment, *config, points_given});
-    close_all_that_can_be(step, command.experiment);  // Before a trial that is wanted now can report.
+    close_all(step, *record, closed);  // Before a trial that is wanted now can report, and change their ranks.
   }
   return Done{};
 }

@@ -196,12 +196,16 @@ std::string lack_of_slots(const ExperimentRecord& record, const std::map<WorkerI
          ", weight " + std::to_string(resources.weight) + "), or their workers are silent or rest";
 }
 
+constexpr const char* ends_with_its_experiment = "it ends with its experiment, which is ending";
+
 void explain_pending(const ExperimentRecord& record, const TrialRecord& trial,
                      const std::map<WorkerId, WorkerRecord>& workers, Instant now, Explanation& out) {
   out.now = "waits for " + counted(record.config.resources.slots_per_trial, "slot") + " to train from " +
             amount(record, trial.reached) + " to " + amount(record, trial.length);
   if (trial.live) {
     out.next = "its last attempt has not exited yet";
+  } else if (record.state == ExperimentState::stopping) {
+    out.next = ends_with_its_experiment;
   } else if (trial.mishaps && trial.mishaps->not_before > now) {
     out.next = put_off_text(*trial.mishaps, workers, now);
   } else {
@@ -254,7 +258,8 @@ void explain_paused(const ExperimentRecord& record, TrialNumber number, const Tr
                     const std::map<WorkerId, WorkerRecord>& workers, Instant now, Explanation& out) {
   if (trial.awaits_resume) {
     out.now = "waits at " + amount(record, trial.reached) + " because the experiment is paused";
-    out.next = "it goes on when the experiment is resumed";
+    out.next = record.state == ExperimentState::stopping ? ends_with_its_experiment
+                                                         : "it goes on when the experiment is resumed";
     return;
   }
   out.reason = record.searcher->standing(number);
@@ -263,7 +268,7 @@ void explain_paused(const ExperimentRecord& record, TrialNumber number, const Tr
     return;
   }
   if (record.state == ExperimentState::stopping || out.reason.why == Reason::Why::rung_closed) {
-    out.next = record.state == ExperimentState::stopping ? "it ends with its experiment, which is ending"
+    out.next = record.state == ExperimentState::stopping ? ends_with_its_experiment
                                                          : "it is stopped: nothing can promote it any more";
     return;
   }

@@ -439,13 +439,17 @@ void touch_overdue(Step& step) {
 
 }  // namespace
 
+void close_all(Step& step, const ExperimentRecord& record, const std::vector<TrialNumber>& named) {
+  for (const TrialNumber trial : named) {
+    close(step, record, trial);
+  }
+}
+
 void close_all_that_can_be(Step& step, ExperimentId id) {
   const ExperimentRecord& record = step.world().experiments.at(id);
-  if (record.state == ExperimentState::stopping) {
-    return;  // Its searcher does not hear how its trials end.
-  }
-  for (auto named = record.searcher->closable(); !named.empty(); named = record.searcher->closable()) {
-    close(step, record, named.front());
+  if (record.state != ExperimentState::stopping) {  // Then its searcher does not hear how its trials end.
+    const auto named = record.searcher->closable();
+    close_all(step, record, {named.begin(), named.end()});
   }
 }
 

@@ -37,7 +37,8 @@ struct Effects {
 /// Owns:    experiments, trials, leases and slots; no threads, clocks, files or sockets.
 /// Threads: callers take turns.
 /// Cost:    O(log trials + log workers + log experiments) per decision; a step makes as many decisions as it
-///          frees or fills slots, and ends a few hundred trials that do not run at most.
+///          frees or fills slots, and ends a few hundred trials that do not run at most. Where those of a rung that is over
+///          are still ending, a trial that exits early, changed limits and the end of the experiment end the rest first.
 /// Fails:   a refused command changes nothing and says why.
 class Engine {
  public:
