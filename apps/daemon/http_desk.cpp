@@ -5,6 +5,7 @@
 
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/proto/client_api.hpp"
+#include "hpsearch/proto/json.hpp"
 
 namespace hpsearch::daemon {
 

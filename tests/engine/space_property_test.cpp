@@ -161,7 +161,7 @@ HPSEARCH_PROPERTY(SpaceProperty, IntAxesRiseFromEndToEnd) {
   RC_ASSERT(last == maxval);
 }
 
-RC_GTEST_PROP(SpaceProperty, RealAxesRiseFromEndToEnd, ()) {
+HPSEARCH_PROPERTY(SpaceProperty, RealAxesRiseFromEndToEnd) {
   // Decimal fractions, which binary ones only come near to.
   const double minval = *rc::gen::inRange(-1000, 1000) / 1000.0;
   const double maxval = minval + *rc::gen::inRange(1, 1000) / 100.0;
