@@ -48,7 +48,7 @@ class RandomProposer final : public Proposer {
 
   void hear_points(std::vector<Value> points) override {
     given_late_ = std::move(points);
-    next_ = 0;
+    next_ = 0;  // Of these.
     pass_what_was_started();
   }
 

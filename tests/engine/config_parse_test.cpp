@@ -240,12 +240,12 @@ TEST(ParseConfig, SaysWhatFieldsOfTheHarnessComeToWithoutIt) {
   tree = with(std::move(tree), "min_checkpoint_period", 7);
   tree = with(std::move(tree), "checkpoint_policy", "none");
   EXPECT_EQ(lines(read_config(tree).notes),
-            "min_validation_period: has no effect here on the program, which decides itself when it validates; preview "
-            "takes it for how often that is\n"
+            "checkpoint_policy: has no effect here on the program, which decides itself whether it checkpoints; preview "
+            "takes it that it does not\n"
             "min_checkpoint_period: has no effect here on the program, which decides itself when it checkpoints; it says "
             "that the program does, and goes on from there after a pause\n"
-            "checkpoint_policy: has no effect here on the program, which decides itself whether it checkpoints; preview "
-            "takes it that it does not\n");
+            "min_validation_period: has no effect here on the program, which decides itself when it validates; preview "
+            "takes it for how often that is\n");
   EXPECT_EQ(lines(read_config(with(tree, "entrypoint", "model_def:MNistTrial")).notes), "");
   EXPECT_EQ(lines(read_config(with(small_experiment(), "checkpoint_policy", "all")).notes),
             "checkpoint_policy: has no effect here: only the Determined harness reads it, and it is started for launch.kind: "

@@ -30,7 +30,8 @@ class SpreadEnds : public testing::Test {
                                        {"num_rungs", 2},
                                        {"divisor", 3},
                                        {"max_trials", 9},
-                                       {"max_concurrent_trials", 1}}));
+                                       {"max_concurrent_trials", 1}},
+                                      {{"max_restarts", 0}}));
     while (all<TrialCreated>(cluster_.log).size() < 9) {
       step_of_the_one_that_runs();
     }
@@ -157,9 +158,9 @@ TEST_F(SpreadEnds, AnotherTrialsEarlyExitComesBehindThem) {
   cluster_.exit(cluster_.attempts.begin()->first);  // A trial that goes on gets its slot.
   const std::size_t named = record().searcher->closable().size();
   ASSERT_GT(named, 0U);
-  const TrialNumber runs = cluster_.attempts.begin()->first.trial;
-  ASSERT_EQ(cluster_.trial(id_, runs.number()).state, TrialState::running);
-  const Effects effects = cluster_.step(EndTrial{id_, runs, ExitReason::user_stopped});
+  const AttemptKey runs = cluster_.attempts.begin()->first;
+  ASSERT_EQ(cluster_.trial(id_, runs.trial.number()).state, TrialState::running);
+  const Effects effects = cluster_.exit(runs, 1);
   std::size_t before = 0;
   for (const Event& event : effects.events) {
     if (std::holds_alternative<TrialExitedEarly>(event.body)) {
