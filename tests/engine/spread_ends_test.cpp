@@ -9,17 +9,6 @@
 namespace hpsearch::engine {
 namespace {
 
-template <class Body>
-std::vector<Body> all(const std::vector<Event>& events) {
-  std::vector<Body> found;
-  for (const Event& event : events) {
-    if (const auto* body = std::get_if<Body>(&event.body)) {
-      found.push_back(*body);
-    }
-  }
-  return found;
-}
-
 class SpreadEnds : public testing::Test {
  protected:
   /// Nine trials wait at the first of two rungs, three of which will go on, but for the last one to report there.

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "hpsearch/engine/engine.hpp"
@@ -14,6 +15,18 @@
 #include "hpsearch/searchers/registry.hpp"
 
 namespace hpsearch::engine {
+
+/// The events of one kind, in order.
+template <class Body>
+std::vector<Body> all(const std::vector<Event>& events) {
+  std::vector<Body> found;
+  for (const Event& event : events) {
+    if (const auto* body = std::get_if<Body>(&event.body)) {
+      found.push_back(*body);
+    }
+  }
+  return found;
+}
 
 /// An attempt as its (pretended) worker knows it.
 struct TestAttempt {
