@@ -1,5 +1,9 @@
 #include <benchmark/benchmark.h>
+#ifdef HPSEARCH_JEMALLOC
+#include <jemalloc/jemalloc.h>
+#else
 #include <malloc.h>
+#endif
 
 #include <algorithm>
 #include <chrono>
@@ -20,9 +24,21 @@ namespace {
 
 using namespace bench;  // NOLINT(google-build-using-namespace)
 
+/// Bytes handed out by the allocator, with what it rounds up.
 std::size_t heap_in_use() {
+#ifdef HPSEARCH_JEMALLOC
+  std::uint64_t epoch = 1;  // Makes the counters those of now, without what is kept at hand for what comes next.
+  std::size_t bytes = 0;
+  std::size_t size = sizeof bytes;
+  HPSEARCH_CHECK(mallctl("thread.tcache.flush", nullptr, nullptr, nullptr, 0) == 0 &&
+                     mallctl("epoch", nullptr, nullptr, &epoch, sizeof epoch) == 0 &&
+                     mallctl("stats.allocated", &bytes, &size, nullptr, 0) == 0,
+                 "jemalloc was built with its counters");
+  return bytes;
+#else
   const struct mallinfo2 now = mallinfo2();
   return now.uordblks + now.hblkhd;
+#endif
 }
 
 void whole_search(benchmark::State& state, bool stop_once) {

@@ -18,6 +18,18 @@ if(HPSEARCH_SANITIZE)
   endif()
 endif()
 
+# What the daemon, and the benches of what it does, allocate with. A decision makes and forgets some thirty small things,
+# which jemalloc does faster than the C library. The command line starts a millisecond sooner without; sanitizers bring
+# an allocator of their own.
+add_library(hpsearch_allocator INTERFACE)
+if(HPSEARCH_JEMALLOC AND NOT HPSEARCH_SANITIZE)
+  find_path(HPSEARCH_JEMALLOC_INCLUDE_DIR jemalloc/jemalloc.h REQUIRED DOC "Where jemalloc lies (libjemalloc-dev)")
+  find_library(HPSEARCH_JEMALLOC_LIBRARY jemalloc REQUIRED DOC "jemalloc (libjemalloc-dev)")
+  target_include_directories(hpsearch_allocator SYSTEM INTERFACE ${HPSEARCH_JEMALLOC_INCLUDE_DIR})
+  target_compile_definitions(hpsearch_allocator INTERFACE HPSEARCH_JEMALLOC)
+  target_link_libraries(hpsearch_allocator INTERFACE ${HPSEARCH_JEMALLOC_LIBRARY})
+endif()
+
 # hpsearch_room(<name> HEADERS … SOURCES … PUBLIC … PRIVATE … [NO_INSTALL])
 function(hpsearch_room name)
   cmake_parse_arguments(ROOM "NO_INSTALL" "" "HEADERS;SOURCES;PUBLIC;PRIVATE" ${ARGN})
