@@ -145,6 +145,18 @@ TEST_F(Retention, InvalidHyperparametersTakeNobodysPlaceAmongTheBestOfTheExperim
   EXPECT_EQ(kept(id, 0), Paths{});
 }
 
+TEST_F(Retention, NorDoesWhatAnInvalidTrialStillReportsBeforeItExits) {
+  const ExperimentId id = cluster_.create(random_config(2, 2, storage(1, 0, 0)));
+  const AttemptKey invalid = cluster_.live(id, 0);
+  const AttemptKey valid = cluster_.live(id, 1);
+  cluster_.send(invalid, InvalidHparamsReport{"no"});
+  save(invalid, 3);
+  cluster_.report(invalid, 3, 0.1);
+  train(valid, {0.5, 0.6, 0.7});
+  cluster_.exit(invalid);
+  EXPECT_EQ(kept(id, 1), Paths{path_of(valid, 3)});
+}
+
 TEST_F(Retention, WhatWasNotMeasuredCountsOnlyAsLatest) {
   const ExperimentId id = cluster_.create(random_config(1, 1, storage(0, 1, 1)));
   const AttemptKey key = cluster_.live(id, 0);

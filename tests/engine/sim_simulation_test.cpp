@@ -399,6 +399,33 @@ TEST(Simulation, NanNeverIsTheBestSoFar) {
   EXPECT_TRUE(std::isnan(*simulated.trials[0].metric));
 }
 
+TEST(Simulation, WhatAnInvalidTrialMeasuredIsNotTheBestSoFar) {
+  const auto measured = [](std::uint64_t trial, std::uint64_t, std::uint64_t) { return trial == 1 ? 0.1 : 0.3; };
+  Options options = with(DurationModel::unit, 1);
+  options.report_every = Units{1};
+  options.exits = {{TrialNumber(1), 0, ExitReason::invalid_hp}};
+  TestCurves curves(measured);
+  const auto simulated = simulate(random_config(3, 1), searchers::registry(), curves, options);
+  ASSERT_TRUE(simulated.has_value());
+  ASSERT_EQ(simulated->improvements.size(), 3U);
+  EXPECT_EQ(simulated->improvements[1].trial, TrialNumber(1));
+  EXPECT_DOUBLE_EQ(simulated->improvements[1].metric, 0.1);
+  EXPECT_EQ(simulated->improvements[2].trial, TrialNumber(0)) << "from then on";
+  EXPECT_DOUBLE_EQ(simulated->improvements[2].metric, 0.3);
+  EXPECT_GT(simulated->improvements[2].at, simulated->improvements[1].at);
+  EXPECT_TRUE(simulated->trials[1].invalid);
+  EXPECT_DOUBLE_EQ(yardstick(*simulated, curves)->metric, 0.3);
+}
+
+TEST(Simulation, WhatOnlyAnInvalidTrialMeasuredIsNothing) {
+  Options options = with(DurationModel::unit, 1);
+  options.report_every = Units{1};
+  options.exits = {{TrialNumber(0), 0, ExitReason::invalid_hp}};
+  const Simulated simulated = run(random_config(3, 1), by_trial, options);
+  ASSERT_EQ(simulated.improvements.size(), 1U);
+  EXPECT_EQ(simulated.improvements[0].trial, TrialNumber(1));
+}
+
 TEST(Simulation, TheYardstickIsWhatAFullyTrainedTrialWouldHaveHad) {
   // The last trial would be the best, but looks the worst until it is fully trained.
   const auto late = [](std::uint64_t trial, std::uint64_t length, std::uint64_t) {

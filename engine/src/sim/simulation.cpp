@@ -106,6 +106,7 @@ class Simulator {
   Status exit_early(Program& program, ExitReason reason, const std::string& detail);
   Status exit_as_recorded(Program& program);
   Status end_those_that_waited();
+  void note_the_best();
   Status report_metric(Program& program, Units length);
   Status leave(TrialNumber trial, int code, bool checkpoint);
   Status send(Program& program, std::vector<Report> reports);
@@ -159,6 +160,7 @@ Status Simulator::command(Command what) {
   for (Order& order : effects_.orders) {
     orders_.push_back(std::move(order));
   }
+  note_the_best();
   return Done{};
 }
 
@@ -431,14 +433,24 @@ Status Simulator::exit_early(Program& program, ExitReason reason, const std::str
   return Done{};
 }
 
+void Simulator::note_the_best() {
+  std::vector<Improvement>& steps = simulated_.improvements;
+  const ExperimentRecord* experiment = engine_.find(experiment_);
+  if (experiment == nullptr) {
+    return;
+  }
+  if (!experiment->best) {
+    steps.clear();  // Whatever was measured was measured with invalid hyperparameters.
+    return;
+  }
+  const Measurement best = *experiment->trials[experiment->best->number()].best;
+  if (steps.empty() || steps.back().trial != *experiment->best || steps.back().metric != best.metric) {
+    steps.push_back(Improvement{now_, *experiment->best, best.step, best.metric});
+  }
+}
+
 Status Simulator::report_metric(Program& program, Units length) {
   const double value = curves_.metric(training_of(program.key.trial), length);
-  const auto score = [this](double metric) { return Score::from_metric(metric, goal_); };
-  const bool better = std::isfinite(value) && (simulated_.improvements.empty() ||
-                                               score(value) < score(simulated_.improvements.back().metric));
-  if (better) {
-    simulated_.improvements.push_back(Improvement{now_, program.key.trial, length, value});
-  }
   return send(program, {MetricsReport{length, {{metric_, value}}}});
 }
 
@@ -543,7 +555,7 @@ Simulated Simulator::simulated() {
     simulated_.trials.push_back(SimulatedTrial{std::move(courses_[i].hparams), std::move(courses_[i].lengths),
                                                trial.reached,
                                                trial.latest ? std::optional(trial.latest->metric) : std::nullopt,
-                                               trial.state, trial.reason, courses_[i].has_curve});
+                                               trial.state, trial.reason, courses_[i].has_curve, trial.invalid});
   }
   simulated_.unused_exits = std::move(unused_exits_);
   return std::move(simulated_);
@@ -664,7 +676,7 @@ std::optional<Yardstick> yardstick(const Simulated& simulated, Curves& curves) {
   };
   for (std::size_t i = 0; i < simulated.trials.size(); ++i) {
     const SimulatedTrial& trial = simulated.trials[i];
-    if (!trial.has_curve) {
+    if (!trial.has_curve || trial.invalid) {
       continue;
     }
     const std::uint64_t op = trial.lengths.empty() ? 0 : trial.lengths.size() - 1;

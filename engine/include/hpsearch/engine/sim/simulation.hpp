@@ -92,9 +92,11 @@ struct SimulatedTrial {
   TrialState state = TrialState::pending;
   Reason reason;
   bool has_curve = true;  ///< False: it ended before it would have reported, and the curves do not know it.
+  bool invalid = false;   ///< Its hyperparameters were: nothing that it measured counts.
 };
 
-/// A report that was better than every one before.
+/// From when on which report was the best of all. It is better than the one before, unless the trial of that one turned
+/// out to have invalid hyperparameters, and what it measured counts no more.
 struct Improvement {
   Instant at;
   TrialNumber trial;
