@@ -27,7 +27,9 @@ using namespace bench;  // NOLINT(google-build-using-namespace)
 /// Bytes handed out by the allocator, with what it rounds up.
 std::size_t heap_in_use() {
 #ifdef HPSEARCH_JEMALLOC
-  std::uint64_t epoch = 1;  // Makes the counters those of now, without what is kept at hand for what comes next.
+  // What was given back is kept at hand for a while, and counts until it is flushed; the counters are those of the last
+  // epoch.
+  std::uint64_t epoch = 1;
   std::size_t bytes = 0;
   std::size_t size = sizeof bytes;
   HPSEARCH_CHECK(mallctl("thread.tcache.flush", nullptr, nullptr, nullptr, 0) == 0 &&

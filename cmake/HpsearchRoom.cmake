@@ -18,9 +18,9 @@ if(HPSEARCH_SANITIZE)
   endif()
 endif()
 
-# What the daemon, and the benches of what it does, allocate with. A decision makes and forgets some thirty small things,
-# which jemalloc does faster than the C library. The command line starts a millisecond sooner without; sanitizers bring
-# an allocator of their own.
+# What the daemon, and the benches of what it does, allocate with. A decision makes and forgets many small things, which
+# jemalloc does faster than the C library. The command line starts sooner without; sanitizers bring an allocator of their
+# own.
 add_library(hpsearch_allocator INTERFACE)
 if(HPSEARCH_JEMALLOC AND NOT HPSEARCH_SANITIZE)
   find_path(HPSEARCH_JEMALLOC_INCLUDE_DIR jemalloc/jemalloc.h REQUIRED DOC "Where jemalloc lies (libjemalloc-dev)")
