@@ -9,8 +9,9 @@
 
 namespace hpsearch::test {
 
-/// 2000 cases of a property; RC_PARAMS="max_success=N" runs so many, as everything else in it has its way.
-inline void check_property(void (*property)()) {
+/// So many cases of a property; RC_PARAMS="max_success=N" runs so many, as everything else in it has its way.
+template <class Property>
+void check_property(int cases, Property property) {
   const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
   rc::detail::TestMetadata metadata;
   metadata.id = std::string(test->test_suite_name()) + "/" + test->name();
@@ -18,10 +19,10 @@ inline void check_property(void (*property)()) {
   rc::detail::TestParams params = rc::detail::configuration().testParams;
   const char* chosen = std::getenv("RC_PARAMS");
   if (chosen == nullptr || std::string(chosen).find("max_success") == std::string::npos) {
-    params.maxSuccess = 2000;
+    params.maxSuccess = cases;
   }
   const auto result = rc::detail::checkTestable(property, metadata, params);
-  if (!result.is<rc::detail::SuccessResult>()) {
+  if (!result.template is<rc::detail::SuccessResult>()) {
     std::ostringstream text;
     rc::detail::printResultMessage(result, text);
     FAIL() << text.str() << "\nseed " << params.seed;
@@ -31,7 +32,7 @@ inline void check_property(void (*property)()) {
 }  // namespace hpsearch::test
 
 /// As RC_GTEST_PROP, for properties that draw what they need, with as many cases as rare shapes need.
-#define HPSEARCH_PROPERTY(suite, name)                                                \
-  static void property_##suite##_##name();                                            \
-  TEST(suite, name) { ::hpsearch::test::check_property(&property_##suite##_##name); } \
+#define HPSEARCH_PROPERTY(suite, name)                                                      \
+  static void property_##suite##_##name();                                                  \
+  TEST(suite, name) { ::hpsearch::test::check_property(2000, &property_##suite##_##name); } \
   static void property_##suite##_##name()

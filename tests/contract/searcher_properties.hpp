@@ -5,10 +5,7 @@
 #include <rapidcheck.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <iostream>
 #include <memory>
-#include <sstream>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -17,6 +14,7 @@
 #include "contract/arbitrary_search.hpp"
 #include "contract/search_course.hpp"
 #include "contract/searcher_contract.hpp"
+#include "property.hpp"
 
 // The promises of searcher_contract.hpp once more, under searches, workers and mishaps that rapidcheck makes
 // up and, when a promise is broken, makes as small as it can. A searcher joins with the fixture it already has:
@@ -34,7 +32,7 @@
 //   HPSEARCH_SEARCHER_UNDER_CONTRACT(MySearcher, MySearcherUnderContract);  // Both kits at once.
 //
 // 4000 cases per searcher, in three properties. A failure prints RC_PARAMS="reproduce=…", which repeats it.
-// RC_PARAMS="seed=…" repeats a run; HPSEARCH_PROPERTY_CASES=N runs so many cases of each property.
+// RC_PARAMS="seed=…" repeats a run; RC_PARAMS="max_success=N" runs so many cases of each property.
 
 namespace hpsearch::contract {
 
@@ -94,17 +92,7 @@ class SearcherProperties : public ::testing::Test {
   /// So many cases of `property`, which complains by GoogleTest's means.
   template <class Property>
   static void check(int cases, Property property) {
-    const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
-    rc::detail::TestMetadata metadata;
-    metadata.id = std::string(test->test_suite_name()) + "/" + test->name();
-    metadata.description = test->name();
-    rc::detail::TestParams params = rc::detail::configuration().testParams;
-    const char* chosen = std::getenv("RC_PARAMS");
-    if (chosen == nullptr || std::string(chosen).find("max_success") == std::string::npos) {
-      const char* asked = std::getenv("HPSEARCH_PROPERTY_CASES");
-      params.maxSuccess = asked == nullptr ? cases : std::atoi(asked);
-    }
-    const auto complains = [&property] {
+    test::check_property(cases, [&property] {
       ::testing::TestPartResultArray complaints;
       {
         const ::testing::ScopedFakeTestPartResultReporter collect(
@@ -115,13 +103,7 @@ class SearcherProperties : public ::testing::Test {
         const ::testing::TestPartResult& first = complaints.GetTestPartResult(0);
         RC_FAIL(std::string(first.message()) + " at line " + std::to_string(first.line_number()));
       }
-    };
-    const auto result = rc::detail::checkTestable(complains, metadata, params);
-    if (!result.template is<rc::detail::SuccessResult>()) {
-      std::ostringstream text;
-      rc::detail::printResultMessage(result, text);
-      FAIL() << text.str() << "\nseed " << params.seed;
-    }
+    });
   }
 
   /// Runs a course until the first complaint.
