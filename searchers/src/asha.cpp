@@ -112,9 +112,9 @@ void Asha::hear_promoted(TrialNumber number) {
 void Asha::hear_reported(TrialNumber /*trial*/, Units /*step*/) {
 }
 
-void Asha::hear_validated(TrialNumber number, Score score) {
+bool Asha::hear_validated(TrialNumber number, Score score) {
   if (trial(number).state != State::training) {
-    return;
+    return false;
   }
   stop_training(trials_[number.number()]);
   enter(number, score, /*alive=*/true);
@@ -127,6 +127,7 @@ void Asha::hear_validated(TrialNumber number, Score score) {
     settle(number);
   }
   update_progress();
+  return true;
 }
 
 bool Asha::hear_exited(TrialNumber number, engine::ExitReason reason) {
@@ -157,9 +158,9 @@ bool Asha::hear_exited(TrialNumber number, engine::ExitReason reason) {
   return true;
 }
 
-void Asha::hear_closed(TrialNumber number) {
+bool Asha::hear_closed(TrialNumber number) {
   if (trial(number).state == State::ended) {
-    return;
+    return false;
   }
   Trial& closed = trials_[number.number()];
   if (closed.state == State::training) {
@@ -171,6 +172,7 @@ void Asha::hear_closed(TrialNumber number) {
   has_moved_on(number);
   settle(std::nullopt);
   update_progress();
+  return true;
 }
 
 void Asha::hear_no_more_trials() {

@@ -38,8 +38,8 @@ struct ComposedSearcher::Listener {
     self.schedule_->hear_validated(validated.trial, validated.score);
   }
   void operator()(const engine::TrialExited& exited) const {
-    const bool had_not_ended = self.schedule_->hear_exited(exited.trial, exited.reason);
-    if (had_not_ended && exited.reason == engine::ExitReason::invalid_hp) {
+    const bool counted = self.schedule_->hear_exited(exited.trial, exited.reason);
+    if (counted && exited.reason == engine::ExitReason::invalid_hp) {
       ++self.invalid_;
     }
   }

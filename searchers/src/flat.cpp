@@ -53,14 +53,16 @@ void Flat::hear_reported(TrialNumber trial, Units step) {
   }
 }
 
-void Flat::hear_validated(TrialNumber trial, engine::Score /*score*/) {
+bool Flat::hear_validated(TrialNumber trial, engine::Score /*score*/) {
   const auto found = open_.find(trial);
-  if (found != open_.end() && !found->second.reached) {
-    train_to(found->second, engine::count(max_length_));
-    found->second.reached = true;
-    ++reached_;
-    update_progress();
+  if (found == open_.end() || found->second.reached) {
+    return false;
   }
+  train_to(found->second, engine::count(max_length_));
+  found->second.reached = true;
+  ++reached_;
+  update_progress();
+  return true;
 }
 
 bool Flat::hear_exited(TrialNumber trial, engine::ExitReason reason) {
@@ -75,11 +77,13 @@ bool Flat::hear_exited(TrialNumber trial, engine::ExitReason reason) {
   return true;
 }
 
-void Flat::hear_closed(TrialNumber trial) {
+bool Flat::hear_closed(TrialNumber trial) {
   const auto found = open_.find(trial);
-  if (found != open_.end()) {
-    end(found);
+  if (found == open_.end()) {
+    return false;
   }
+  end(found);
+  return true;
 }
 
 void Flat::hear_no_more_trials() {

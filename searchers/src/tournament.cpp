@@ -201,34 +201,42 @@ void Tournament::hear_reported(TrialNumber trial, Units step) {
   update_progress();
 }
 
-void Tournament::hear_validated(TrialNumber trial, engine::Score score) {
+bool Tournament::hear_validated(TrialNumber trial, engine::Score score) {
   Bracket& bracket = bracket_of(trial);
-  bracket.schedule->hear_validated(member(trial).number(), score);
+  if (!bracket.schedule->hear_validated(member(trial).number(), score)) {
+    return false;
+  }
   take_over_closable(bracket);
   update_progress();
   reporter_ = trial;
+  return true;
 }
 
 bool Tournament::hear_exited(TrialNumber trial, engine::ExitReason reason) {
   not_closable(trial);
   Bracket& bracket = bracket_of(trial);
-  const bool had_not_ended = bracket.schedule->hear_exited(member(trial).number(), reason);
+  if (!bracket.schedule->hear_exited(member(trial).number(), reason)) {
+    return false;
+  }
   take_over_closable(bracket);
   reporter_.reset();
   if (max_trials_ && reason == engine::ExitReason::invalid_hp) {
     share_out_trials();
   }
   update_progress();
-  return had_not_ended;
+  return true;
 }
 
-void Tournament::hear_closed(TrialNumber trial) {
+bool Tournament::hear_closed(TrialNumber trial) {
   not_closable(trial);
   Bracket& bracket = bracket_of(trial);
-  bracket.schedule->hear_closed(member(trial).number());
+  if (!bracket.schedule->hear_closed(member(trial).number())) {
+    return false;
+  }
   take_over_closable(bracket);
   reporter_.reset();
   update_progress();
+  return true;
 }
 
 void Tournament::hear_no_more_trials() {

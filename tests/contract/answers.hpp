@@ -42,4 +42,12 @@ namespace hpsearch::contract {
          std::to_string(engine::count(verdict.length)) + ' ' + text_of(verdict.reason);
 }
 
+/// What is said of a trial that waits.
+[[nodiscard]] inline std::string text_of_waiting(const engine::Searcher& searcher, engine::TrialNumber trial) {
+  const engine::Outlook outlook = searcher.outlook(trial);
+  return "trial " + std::to_string(trial.number()) + ' ' + text_of(searcher.standing(trial)) + ", ahead " +
+         (outlook.ahead ? std::to_string(*outlook.ahead) : "-") + ", to come " +
+         std::to_string(outlook.results_to_come);
+}
+
 }  // namespace hpsearch::contract

@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -68,7 +69,23 @@ class Course {
     std::string next;
     std::string verdict;  ///< Only after a TrialValidated.
     std::vector<engine::TrialNumber> closable;
+    std::optional<engine::TrialNumber> waiting;  ///< One that waits, another each time, and
+    std::string standing;                        ///< what is said of it.
     double progress = 0;
+
+    /// The searcher, which has heard the same, answers the same.
+    void expect_of(const engine::Searcher& searcher) const {
+      EXPECT_EQ(text_of(searcher.next()), next);
+      if (const auto* validated = std::get_if<engine::TrialValidated>(&event)) {
+        EXPECT_EQ(text_of(searcher.verdict(validated->trial)), verdict);
+      }
+      const std::span<const engine::TrialNumber> named = searcher.closable();
+      EXPECT_EQ(std::vector<engine::TrialNumber>(named.begin(), named.end()), closable);
+      if (waiting) {
+        EXPECT_EQ(text_of_waiting(searcher, *waiting), standing);
+      }
+      EXPECT_EQ(searcher.progress(), progress);
+    }
   };
 
   Course(engine::SearcherKind kind, bool replaces_invalid, engine::ExperimentConfig config, Weather weather,
@@ -300,17 +317,23 @@ class Course {
     tell(changed);
   }
 
-  void cancel_one_that_waits() {
-    close_all();
+  [[nodiscard]] std::vector<engine::TrialNumber> all_that_wait() const {
     std::vector<engine::TrialNumber> waiting;
     for (std::size_t number = 0; number < trials_.size(); ++number) {
       if (trials_[number].state == State::paused) {
         waiting.emplace_back(number);
       }
     }
+    return waiting;
+  }
+
+  void cancel_one_that_waits() {
+    close_all();
+    const std::vector<engine::TrialNumber> waiting = all_that_wait();
     if (!waiting.empty()) {
-      exit(waiting[static_cast<std::size_t>(chance_.below(waiting.size()))],
-           chance_.below(2) == 0 ? engine::ExitReason::user_canceled : engine::ExitReason::user_stopped);
+      constexpr engine::ExitReason reasons[] = {engine::ExitReason::user_canceled, engine::ExitReason::user_stopped,
+                                                engine::ExitReason::errored, engine::ExitReason::invalid_hp};
+      exit(waiting[static_cast<std::size_t>(chance_.below(waiting.size()))], reasons[chance_.below(4)]);
     }
   }
 
@@ -348,12 +371,20 @@ class Course {
             << "a search gives up when more than max_trials trials would have to be replaced, and not before";
         return;
       } else {
+        EXPECT_TRUE(counting() >= planned_ || (rejects() && started_everything()))
+            << "a slot stays free while trials are wanted";
         return;
       }
       if (stops()) {
         return;
       }
     }
+  }
+
+  /// Nobody can count a space with a real number in it: then whoever says so is believed.
+  [[nodiscard]] bool started_everything() const {
+    const std::optional<engine::Cardinality> all = config_.space.cardinality();
+    return !all || started_.size() >= *all;
   }
 
   void expect_well_made(const engine::CreateTrial& create) {
@@ -367,14 +398,23 @@ class Course {
     const Why why = create.reason.why;
     EXPECT_TRUE(why == Why::new_trial || why == Why::replacement || why == Why::given_point)
         << engine::name_of(why);
+    EXPECT_FALSE(create.reason.rank || create.reason.size || create.reason.keep || create.reason.cutoff)
+        << "a trial that begins stands nowhere yet: " << text_of(create.reason);
+    EXPECT_EQ(create.reason.rung.value_or(0), 0U) << "a trial begins at the lowest rung";
     const std::vector<engine::Value>& points = now_wanted_.searcher.points_to_evaluate;
     const bool given = next_point_ < points.size();
     EXPECT_EQ(why == Why::given_point, given);
     if (given) {
       EXPECT_EQ(create.hparams, points[next_point_++]);
     }
-    if (why == Why::replacement) {
-      EXPECT_LT(replacements_++, not_counting_) << "a replacement for nothing";
+    // A bracket replaces its own.
+    std::uint64_t& owed = owed_[create.reason.bracket.value_or(0)];
+    if (!given) {
+      EXPECT_EQ(why == Why::replacement, owed > 0) << "a replacement for nothing, or an invalid trial that has none";
+    }
+    if (owed > 0) {
+      --owed;
+      ++replacements_;
     }
     const bool is_new = started_.insert(engine::compact_json(create.hparams)).second;
     EXPECT_TRUE(is_new || !rejects()) << engine::compact_json(create.hparams) << " is started twice";
@@ -460,6 +500,13 @@ class Course {
       at(number).results.push_back({score, at(number).bracket, *verdict.reason.rung});
     }
     expect_sound(number, verdict.reason, verdict.action == Action::train_on);
+    using Why = engine::Reason::Why;
+    const Why why = verdict.reason.why;
+    EXPECT_EQ(why == Why::waits_at_rung, verdict.action == Action::pause) << text_of(verdict);
+    EXPECT_EQ(why == Why::max_length, at(number).length == config_.searcher.max_length) << text_of(verdict);
+    EXPECT_EQ(why == Why::max_length || why == Why::below_cutoff || why == Why::rung_closed,
+              verdict.action == Action::stop)
+        << text_of(verdict);
     switch (verdict.action) {
       case Action::train_on:
         expect_longer(number, verdict.length);
@@ -503,6 +550,7 @@ class Course {
     }
     if (at(number).invalid && replaces_invalid_) {
       ++not_counting_;
+      ++owed_[at(number).bracket];
     }
     tell(engine::TrialExited{number, reason});
   }
@@ -528,7 +576,9 @@ class Course {
       const engine::TrialNumber number = *closed;
       ASSERT_LT(number.number(), trials_.size());
       EXPECT_EQ(at(number).state, State::paused) << "only a trial that waits is closable";
-      expect_sound(number, searcher_->standing(number), false);
+      const engine::Reason standing = searcher_->standing(number);
+      expect_sound(number, standing, false);
+      EXPECT_EQ(standing.why, engine::Reason::Why::rung_closed) << text_of(standing);
       at(number).state = State::ended;
       tell(engine::TrialWasClosed{number});
     }
@@ -623,10 +673,17 @@ class Course {
         << "progress is 1 exactly at the end; it is " << engine::python_float(searcher_->progress());
     if (keeps_log) {
       const std::span<const engine::TrialNumber> closable = searcher_->closable();
+      const std::vector<engine::TrialNumber> waiting = all_that_wait();
+      std::optional<engine::TrialNumber> one;
+      if (!waiting.empty()) {
+        one = waiting[log.size() % waiting.size()];
+      }
       log.push_back({event,
                      text_of(next),
                      std::move(verdict),
                      {closable.begin(), closable.end()},
+                     one,
+                     one ? text_of_waiting(*searcher_, *one) : std::string(),
                      searcher_->progress()});
     }
     if (after_each != nullptr) {
@@ -654,6 +711,7 @@ class Course {
   std::set<std::string> started_;  // Configurations.
   std::uint64_t not_counting_ = 0;
   std::uint64_t replacements_ = 0;
+  std::map<std::uint64_t, std::uint64_t> owed_;  // Replacements, by bracket.
   bool finished_ = false;
   engine::Finished end_;
 };

@@ -61,8 +61,9 @@ class PlainAsha {
   void want(std::size_t trials_in_all) {
     if (!is_closed_) {
       wanted_ = trials_in_all + invalid_;
-      settle();
     }
+    out_ = 0;
+    settle();
   }
 
   void promote(std::size_t trial) {
@@ -102,6 +103,7 @@ class PlainAsha {
         std::erase_if(rung, [trial](const PlainResult& result) { return result.trial == trial; });
       }
       ++invalid_;
+      out_ = 0;
       if (!is_closed_) {
         ++wanted_;
       }
@@ -229,14 +231,14 @@ class PlainAsha {
     if (trials.size() < wanted_) {
       return;
     }
-    for (std::size_t rung = 0; rung < top(); ++rung) {
-      const bool comes_more = std::any_of(trials.begin(), trials.end(), [rung](const PlainTrial& trial) {
-        return trial.state == PlainTrial::State::training && trial.rung <= rung;
+    for (; out_ < top(); ++out_) {
+      const bool comes_more = std::any_of(trials.begin(), trials.end(), [this](const PlainTrial& trial) {
+        return trial.state == PlainTrial::State::training && trial.rung <= out_;
       });
-      if (comes_more || (rung > 0 && promotable(rung - 1))) {
+      if (comes_more || (out_ > 0 && promotable(out_ - 1))) {
         return;
       }
-      close_out(rung);
+      close_out(out_);
     }
   }
 
@@ -281,6 +283,7 @@ class PlainAsha {
   bool stop_once_;
   bool is_closed_ = false;
   std::size_t invalid_ = 0;
+  std::size_t out_ = 0;  // Rungs below are closed out, which is done once; again only when results left or more are wanted.
   std::vector<bool> closed_;
   std::optional<std::size_t> reporter_;
   std::string verdict_;

@@ -71,6 +71,9 @@ class Schedule:
     def settle(self, reporter=None):
         pass
 
+    def reopen(self):
+        pass
+
     def progress(self):
         if self.over():
             return Fraction(1)
@@ -120,6 +123,10 @@ class Halving(Schedule):
         self.lengths, self.divisor, self.sign = rung_lengths, divisor, sign
         self.rungs = [[] for _ in rung_lengths]
         self.top = len(rung_lengths) - 1
+        self.out = 0  # Rungs below are closed out: once, and again only when results left or more trials are wanted.
+
+    def reopen(self):
+        self.out = 0
 
     def first_length(self):
         return self.lengths[0]
@@ -155,6 +162,7 @@ class Halving(Schedule):
         if reason == "invalid_hp":
             self.rungs = [[r for r in rung if r.trial != number] for rung in self.rungs]
             self.invalid += 1
+            self.reopen()
         else:
             rung = [r for r in self.rungs[trial.rung] if r.trial != number]
             self.rungs[trial.rung] = rung + [Result(number, WORST, alive=False)]
@@ -213,7 +221,7 @@ class Promotion(Halving):
                 self.rungs[rung + 1].append(Result(dead.trial, WORST, alive=False))
         if self.wants_more():
             return
-        for rung in range(self.top):
+        for rung in range(self.out, self.top):
             comes_more = any(trial.state == "training" and trial.rung <= rung for trial in self.trials)
             if comes_more or any(self.promotable(below) for below in range(rung)):
                 return
@@ -223,6 +231,7 @@ class Promotion(Halving):
                 result.spent = True
                 if result.alive:
                     self.trials[result.trial].state = "ending" if result.trial == reporter else "closable"
+            self.out = rung + 1
 
 
 class Stopping(Halving):
@@ -370,6 +379,7 @@ class Search:
         if self.replaceable is not None:
             self.replaceable = max(trials, self.invalid)
             self.brackets[0].limit = trials
+            self.brackets[0].reopen()
             self.brackets[0].settle()
             self.brackets[0].note_progress()
 

@@ -38,9 +38,9 @@ class Asha : public Schedule {
   void hear_created() final;
   void hear_promoted(engine::TrialNumber trial) final;
   void hear_reported(engine::TrialNumber trial, engine::Units step) final;
-  void hear_validated(engine::TrialNumber trial, engine::Score score) final;
+  bool hear_validated(engine::TrialNumber trial, engine::Score score) final;
   bool hear_exited(engine::TrialNumber trial, engine::ExitReason reason) final;
-  void hear_closed(engine::TrialNumber trial) final;
+  bool hear_closed(engine::TrialNumber trial) final;
   void hear_no_more_trials() final;
   void hear_more_configurations() final { quota_.open(); }
   void hear_max_trials(engine::Cardinality trials) final;

@@ -47,10 +47,10 @@ class Schedule {
   virtual void hear_created() = 0;  ///< The next number.
   virtual void hear_promoted(engine::TrialNumber trial) = 0;
   virtual void hear_reported(engine::TrialNumber trial, engine::Units step) = 0;
-  virtual void hear_validated(engine::TrialNumber trial, engine::Score score) = 0;
-  /// False: it had ended before, and nothing changes.
+  // These three say whether it counted. False: it did not train, or had ended before, and nothing changes.
+  virtual bool hear_validated(engine::TrialNumber trial, engine::Score score) = 0;
   virtual bool hear_exited(engine::TrialNumber trial, engine::ExitReason reason) = 0;
-  virtual void hear_closed(engine::TrialNumber trial) = 0;
+  virtual bool hear_closed(engine::TrialNumber trial) = 0;
   /// No further configuration exists: make do with the trials there are.
   virtual void hear_no_more_trials() = 0;
   /// There are some again; hear_max_trials() follows.

@@ -55,9 +55,9 @@ class Tournament final : public Schedule {
   void hear_created() override;
   void hear_promoted(engine::TrialNumber trial) override;
   void hear_reported(engine::TrialNumber trial, engine::Units step) override;
-  void hear_validated(engine::TrialNumber trial, engine::Score score) override;
+  bool hear_validated(engine::TrialNumber trial, engine::Score score) override;
   bool hear_exited(engine::TrialNumber trial, engine::ExitReason reason) override;
-  void hear_closed(engine::TrialNumber trial) override;
+  bool hear_closed(engine::TrialNumber trial) override;
   void hear_no_more_trials() override;
   void hear_more_configurations() override;
   void hear_max_trials(engine::Cardinality trials) override;
