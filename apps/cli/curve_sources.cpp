@@ -172,6 +172,9 @@ Outcome<CurveSource> open_experiment(const std::string& id, const SimulateOption
     return *failure;
   }
   const std::string about = "experiment " + std::to_string(*experiment);
+  if (points.empty() && exits.empty()) {
+    return usage_failure("--curves: " + about + ": there is no measurement in it");
+  }
   Outcome<CurveSource> recorded = source(CurveTable::from_points(std::move(points), missing(options)),
                                          "--curves: " + about, "recorded curves of " + about);
   if (recorded) {

@@ -69,7 +69,7 @@ Outcome<sim::Options> read_options(const SimulateOptions& given, const engine::E
       return usage_failure("--until " + engine::python_float(*given.until_seconds) +
                            ": must be a number of seconds of at least 0");
     }
-    constexpr double longest = 1e12;
+    constexpr double longest = 4e12;  // Where the simulator's clock ends.
     options.until = engine::Duration::micros(
         static_cast<std::int64_t>(std::nearbyint(std::min(*given.until_seconds, longest) * 1e6)));
   }
@@ -149,7 +149,7 @@ int simulate(const SimulateOptions& given, const Output& output) {
     for (const sim::EarlyExit& exit : simulated->unused_exits) {
       output.message("warning: --exit " + std::to_string(exit.trial.number()) + ":" + std::to_string(exit.op) + ":" +
                      std::string(engine::name_of(exit.reason)) +
-                     " never came to pass: the trial had no such piece of work");
+                     " never came to pass: the trial had no such piece of work, or another end came first");
     }
   }
   report_notes(file, output);

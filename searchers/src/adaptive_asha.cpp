@@ -139,7 +139,7 @@ void check(const ExperimentConfig& config, engine::Problems& problems) {
     const std::uint64_t deepest = deepest_bracket(searcher, searcher.max_trials);
     if (deepest > most_rungs) {
       problems.push_back({"searcher.max_rungs",
-                          "leads to " + std::to_string(deepest) + " rungs with this divisor",
+                          "leads to more than " + std::to_string(most_rungs) + " rungs with this divisor",
                           "at most " + std::to_string(most_rungs)});
     }
   }
@@ -187,8 +187,8 @@ engine::Preview preview(const ExperimentConfig& config) {
 
 std::uint64_t deepest_bracket(const SearcherConfig& searcher, std::uint64_t trials) {
   const Divisor divisor(searcher.divisor);
-  return std::min({searcher.max_rungs, divisor.log_of(engine::count(searcher.max_length)) + 1,
-                   divisor.log_of(trials) + 1});
+  const std::uint64_t n = std::min(engine::count(searcher.max_length), trials);
+  return divisor.log_of(n, std::min(searcher.max_rungs - 1, most_rungs)) + 1;
 }
 
 std::vector<std::uint64_t> share_out(std::uint64_t trials, const Divisor& divisor,

@@ -100,7 +100,7 @@ std::optional<Proposal> nearest(const ExperimentConfig& config, double divisor_v
   const Units whole = config.searcher.max_length;
   const std::uint64_t trials = trials_to_run(config);
   const Divisor divisor(divisor_value);
-  const std::uint64_t most_rungs = std::min(divisor.log_of(engine::count(whole)), divisor.log_of(trials)) + 1;
+  const std::uint64_t most_rungs = divisor.log_of(std::min(engine::count(whole), trials), 64) + 1;
   // The harness validates at every rung; other programs as often as they say.
   const Units period = engine::wants_determined_harness(config)
                            ? Units{1}
@@ -209,8 +209,8 @@ void warn_of_one_rung(Preview& preview, const ExperimentConfig& config) {
     return;
   }
   const Divisor divisor(searcher.divisor);
-  const bool has_few = divisor.log_of(trials) == 0;
-  const bool is_short = divisor.log_of(engine::count(searcher.max_length)) == 0;
+  const bool has_few = divisor.log_of(trials, 1) == 0;
+  const bool is_short = divisor.log_of(engine::count(searcher.max_length), 1) == 0;
   const std::string few = (trials < searcher.max_trials ? "the number of configurations" : "max_trials") +
                           std::string(", which is ") + std::to_string(trials) + ",";
   const std::string brief = "max_length, which is " + in_unit(searcher.max_length, config) + ",";

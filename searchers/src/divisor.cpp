@@ -54,15 +54,15 @@ engine::Units Divisor::shorten(engine::Units length, std::uint64_t power) const 
   return engine::Units{std::max<std::uint64_t>(left, 1)};
 }
 
-std::uint64_t Divisor::log_of(std::uint64_t n) const noexcept {
+std::uint64_t Divisor::log_of(std::uint64_t n, std::uint64_t most) const noexcept {
   std::uint64_t k = 0;
   if (whole_ != 0) {
-    for (; n >= whole_; n /= whole_) {
+    for (; n >= whole_ && k < most; n /= whole_) {
       ++k;
     }
     return k;
   }
-  for (double power = value_; power <= static_cast<double>(n); power *= value_) {
+  for (double power = value_; power <= static_cast<double>(n) && k < most; power *= value_) {
     ++k;
   }
   return k;

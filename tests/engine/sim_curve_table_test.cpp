@@ -38,6 +38,28 @@ TEST(CurveTable, FindsItsColumnsByTheirNamesAndIgnoresOthers) {
   EXPECT_TRUE(std::isnan(curves->metric(of(3), Units{20})));
 }
 
+TEST(CurveTable, TakesACommaBetweenQuotesForALetter) {
+  const auto curves =
+      table("trial,units,\"metric\",length\n0,\"[64,32]\",0.5,10\n0, \"say \"\"a,b\"\"\" ,\"0.25\",20\n0,\"\",0.125,30\n");
+  EXPECT_DOUBLE_EQ(curves->metric(of(0), Units{10}), 0.5);
+  EXPECT_DOUBLE_EQ(curves->metric(of(0), Units{20}), 0.25);
+  EXPECT_DOUBLE_EQ(curves->metric(of(0), Units{30}), 0.125);
+  EXPECT_EQ(problem_of("trial,length,metric\n0,10,\"0.5\n"), "line 2: a double quote is not closed on it");
+  EXPECT_EQ(problem_of("trial,length,units,metric\n0,10,[64,32],0.5\n"),
+            "line 2: has 5 cells, more than the header, which has 4 (a cell with a comma in it stands in double quotes)");
+}
+
+TEST(CurveTable, MayKnowNoTrialAtAll) {
+  for (const auto missing : {CurveTable::Missing::refuse, CurveTable::Missing::cycle}) {
+    const auto curves = CurveTable::from_points({}, missing);
+    ASSERT_TRUE(curves.has_value()) << curves.error().message;
+    EXPECT_FALSE((*curves)->has_times());
+    const Status covered = (*curves)->covers(of(1));
+    ASSERT_FALSE(covered);
+    EXPECT_EQ(covered.error().message, "trial 1 has no curve: nothing was measured");
+  }
+}
+
 TEST(CurveTable, NamesTheTrialThatHasNoCurve) {
   const auto curves = table("trial,length,metric\n0,10,0.5\n2,10,0.5\n");
   EXPECT_TRUE(curves->covers(of(2)));

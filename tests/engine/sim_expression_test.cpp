@@ -15,6 +15,7 @@ Space space() {
   const Value tree = Value::Map{{"lr", range},
                                 {"a", Value::Map{{"size", range}}},
                                 {"b", Value::Map{{"size", range}}},
+                                {"c.d", range},
                                 {"layers", 3},
                                 {"kind", Value::Map{{"type", "categorical"}, {"vals", Value::List{"x", "y"}}}}};
   Space parsed = Space::parse(tree, "hyperparameters", problems, notes);
@@ -29,6 +30,7 @@ double value_of(const std::string& text) {
   const Value hparams = Value::Map{{"lr", 0.25},
                                    {"a", Value::Map{{"size", 2.0}}},
                                    {"b", Value::Map{{"size", 4.0}}},
+                                   {"c.d", 0.125},
                                    {"layers", 3},
                                    {"kind", "x"}};
   return expression ? (*expression)->metric(Training{TrialNumber(7), hparams, 1}, Units{9}) : std::nan("");
@@ -61,6 +63,7 @@ TEST(Expression, KnowsHyperparametersByPathAndByTheirLastName) {
   EXPECT_DOUBLE_EQ(value_of("hp.lr"), 0.25);
   EXPECT_DOUBLE_EQ(value_of("lr + layers"), 3.25);
   EXPECT_DOUBLE_EQ(value_of("hp.a.size * b.size"), 8);
+  EXPECT_DOUBLE_EQ(value_of("hp.c.d"), 0.125) << "a key may hold dots";
 }
 
 TEST(Expression, KnowsFunctions) {

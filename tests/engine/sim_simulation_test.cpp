@@ -469,6 +469,31 @@ TEST(Simulation, CountsMoreTrainingThanFitsAnInteger) {
   EXPECT_EQ(count(run(endless, equal, stopped).trials[0].reached), 0U);
 }
 
+Value random_with(Value::Map resources) {
+  return test_config({{"name", "random"}, {"max_trials", 3}, {"max_length", 4}}, {{"resources", std::move(resources)}});
+}
+
+TEST(Simulation, WorkersAreWhatTheFileAsksFor) {
+  const Simulated simulated = run(
+      random_with({{"resource_pool", "gpu"}, {"labels", Value::Map{{"zone", "a"}}}, {"slots_per_trial", 2}}), by_trial);
+  EXPECT_EQ(simulated.state, ExperimentState::completed);
+  EXPECT_EQ(simulated.trials.size(), 3U);
+}
+
+TEST(Simulation, RefusesWhatWouldNeverRun) {
+  TestCurves curves(by_trial);
+  const auto refused = [&](Value::Map resources) {
+    const auto simulated = simulate(random_with(std::move(resources)), searchers::registry(), curves, {});
+    return simulated ? std::string("accepted") : simulated.error().message;
+  };
+  EXPECT_EQ(refused({{"slots_per_trial", 4}, {"max_slots", 2}}),
+            "resources.max_slots: 2 slots are fewer than a trial takes (resources.slots_per_trial is 4), so nothing would "
+            "ever run");
+  EXPECT_EQ(refused({{"slots_per_trial", INT64_MAX}}),
+            "resources.slots_per_trial: 16 workers of 9223372036854775807 slots are more than can be simulated (at most "
+            "10000000 slots in all)");
+}
+
 TEST(Simulation, RefusesWhatMakesNoSense) {
   TestCurves curves(by_trial);
   const auto refused = [&](const Options& options) {

@@ -185,12 +185,25 @@ TEST(AdaptiveAsha, PlansForNoMoreThanAFiniteSpaceHolds) {
 
 TEST(AdaptiveAsha, RefusesMoreRungsThanMakeSense) {
   ExperimentConfig config = settings("adaptive_asha", 1'000'000, 1'000'000);
-  config.searcher.divisor = 1.0001;
-  config.searcher.max_rungs = 10'000;
-  engine::Problems problems;
-  kind_of(config).check(config, problems);
-  ASSERT_EQ(problems.size(), 1U);
-  EXPECT_EQ(problems[0].path, "searcher.max_rungs");
+  for (const double divisor : {1.0001, 1.0000000000000002}) {
+    config.searcher.divisor = divisor;
+    config.searcher.max_rungs = 101;
+    engine::Problems problems;
+    kind_of(config).check(config, problems);
+    ASSERT_EQ(problems.size(), 1U);
+    EXPECT_EQ(engine::describe(problems[0]),
+              "searcher.max_rungs: leads to more than 100 rungs with this divisor (at most 100)");
+    config.searcher.max_rungs = 100;
+    problems.clear();
+    kind_of(config).check(config, problems);
+    EXPECT_TRUE(problems.empty());
+  }
+}
+
+TEST(AdaptiveAsha, PreviewsADivisorAsCloseToOneAsCanBe) {
+  ExperimentConfig config = settings("adaptive_asha", 1'000'000, 1'000'000);
+  config.searcher.divisor = 1.0000000000000002;
+  EXPECT_EQ(static_cast<std::uint64_t>(kind_of(config).preview(config).trials), 1'000'000U);
 }
 
 TEST(PlanBrackets, LogarithmsAreExact) {

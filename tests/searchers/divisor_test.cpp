@@ -23,13 +23,19 @@ TEST(Divisor, DividesByFractionsAsPeopleExpect) {
 }
 
 TEST(Divisor, KnowsItsPowersWithoutLogarithms) {
-  EXPECT_EQ(Divisor(3).log_of(243), 5U);  // log(243)/log(3) is 4.999… in double precision.
-  EXPECT_EQ(Divisor(3).log_of(242), 4U);
-  EXPECT_EQ(Divisor(10).log_of(1000), 3U);
-  EXPECT_EQ(Divisor(2).log_of(UINT64_MAX), 63U);
-  EXPECT_EQ(Divisor(4).log_of(1), 0U);
-  EXPECT_EQ(Divisor(2.5).log_of(6), 1U);
-  EXPECT_EQ(Divisor(2.5).log_of(7), 2U);
+  EXPECT_EQ(Divisor(3).log_of(243, 100), 5U);  // log(243)/log(3) is 4.999… in double precision.
+  EXPECT_EQ(Divisor(3).log_of(242, 100), 4U);
+  EXPECT_EQ(Divisor(10).log_of(1000, 100), 3U);
+  EXPECT_EQ(Divisor(2).log_of(UINT64_MAX, 100), 63U);
+  EXPECT_EQ(Divisor(4).log_of(1, 100), 0U);
+  EXPECT_EQ(Divisor(2.5).log_of(6, 100), 1U);
+  EXPECT_EQ(Divisor(2.5).log_of(7, 100), 2U);
+}
+
+TEST(Divisor, CountsNoMorePowersThanAreAskedFor) {
+  EXPECT_EQ(Divisor(3).log_of(243, 2), 2U);
+  EXPECT_EQ(Divisor(1.5).log_of(UINT64_MAX, 7), 7U);
+  EXPECT_EQ(Divisor(1.0000000000000002).log_of(UINT64_MAX, 100), 100U) << "all of them would take years";
 }
 
 TEST(Divisor, IsAnOddNumberTimesAPowerOfTwo) {

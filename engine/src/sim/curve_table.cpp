@@ -26,19 +26,30 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
-std::string_view unquoted(std::string_view text) {
-  text = trimmed(text);
-  if (text.size() >= 2 && text.front() == '"' && text.back() == '"') {
-    text = text.substr(1, text.size() - 2);
-  }
-  return text;
-}
-
-std::vector<std::string_view> cells_of(std::string_view line) {
-  std::vector<std::string_view> cells;
+/// Those of one line, as RFC 4180 has them: in quotes a comma is a letter, and two quotes are one. Nothing: a quote does
+/// not end.
+std::optional<std::vector<std::string>> cells_of(std::string_view line) {
+  std::vector<std::string> cells;
   for (;;) {
+    line = trimmed(line);
+    std::string cell;
+    if (line.starts_with('"')) {
+      for (line.remove_prefix(1);; line.remove_prefix(1)) {
+        const std::size_t quote = line.find('"');
+        if (quote == std::string_view::npos) {
+          return std::nullopt;
+        }
+        cell += line.substr(0, quote);
+        line.remove_prefix(quote + 1);
+        if (!line.starts_with('"')) {
+          break;
+        }
+        cell += '"';
+      }
+    }
     const std::size_t comma = line.find(',');
-    cells.push_back(unquoted(line.substr(0, comma)));
+    cell += trimmed(line.substr(0, comma));
+    cells.push_back(std::move(cell));
     if (comma == std::string_view::npos) {
       return cells;
     }
@@ -63,11 +74,13 @@ struct Columns {
   std::size_t length = none;
   std::size_t metric = none;
   std::size_t seconds = none;
-  std::size_t most = 0;
+  std::size_t most = 0;   // Of these.
+  std::size_t count = 0;  // With all others.
 };
 
-Result<Columns> columns_of(std::size_t line, const std::vector<std::string_view>& titles) {
+Result<Columns> columns_of(std::size_t line, const std::vector<std::string>& titles) {
   Columns columns;
+  columns.count = titles.size();
   const std::pair<std::string_view, std::size_t*> known[] = {{"trial", &columns.trial},
                                                              {"length", &columns.length},
                                                              {"metric", &columns.metric},
@@ -90,16 +103,20 @@ Result<Columns> columns_of(std::size_t line, const std::vector<std::string_view>
   return columns;
 }
 
-Result<CurveTable::Point> point_of(std::size_t line, const std::vector<std::string_view>& cells,
+Result<CurveTable::Point> point_of(std::size_t line, const std::vector<std::string>& cells,
                                    const Columns& columns) {
   if (cells.size() <= columns.most) {
     return wrong(line, "has " + std::to_string(cells.size()) + " cells, fewer than the header");
+  }
+  if (cells.size() > columns.count) {
+    return wrong(line, "has " + std::to_string(cells.size()) + " cells, more than the header, which has " +
+                           std::to_string(columns.count) + " (a cell with a comma in it stands in double quotes)");
   }
   const auto trial = read<std::uint64_t>(cells[columns.trial]);
   const auto length = read<std::uint64_t>(cells[columns.length]);
   const auto metric = read_metric(cells[columns.metric]);
   const auto bad = [&](const char* column, std::size_t at, const char* allowed) {
-    return wrong(line, std::string(column) + " is \"" + std::string(cells[at]) + "\" (" + allowed + ")");
+    return wrong(line, std::string(column) + " is \"" + cells[at] + "\" (" + allowed + ")");
   };
   if (!trial) {
     return bad("trial", columns.trial, "an integer of at least 0");
@@ -123,15 +140,12 @@ Result<CurveTable::Point> point_of(std::size_t line, const std::vector<std::stri
 }  // namespace
 
 Result<std::unique_ptr<CurveTable>> CurveTable::from_points(std::vector<Point> points, Missing missing) {
-  if (points.empty()) {
-    return wrong("there is no measurement in it");
-  }
   std::stable_sort(points.begin(), points.end(), [](const Point& a, const Point& b) {
     return std::tie(a.trial, a.length) < std::tie(b.trial, b.length);
   });
   std::unique_ptr<CurveTable> table(new CurveTable());
   table->missing_ = missing;
-  table->has_times_ = points.front().seconds.has_value();
+  table->has_times_ = !points.empty() && points.front().seconds.has_value();
   for (const Point& point : points) {
     const std::string name = "trial " + std::to_string(point.trial) + ", length " + std::to_string(count(point.length));
     if (point.seconds.has_value() != table->has_times_) {
@@ -168,20 +182,26 @@ Result<std::unique_ptr<CurveTable>> CurveTable::parse(std::string_view csv, Miss
     if (text.empty()) {
       continue;
     }
-    const std::vector<std::string_view> cells = cells_of(text);
+    const std::optional<std::vector<std::string>> cells = cells_of(text);
+    if (!cells) {
+      return wrong(line, "a double quote is not closed on it");
+    }
     if (!columns) {
-      Result<Columns> read_columns = columns_of(line, cells);
+      Result<Columns> read_columns = columns_of(line, *cells);
       if (!read_columns) {
         return read_columns.error();
       }
       columns = *read_columns;
       continue;
     }
-    Result<Point> point = point_of(line, cells, *columns);
+    Result<Point> point = point_of(line, *cells, *columns);
     if (!point) {
       return point.error();
     }
     points.push_back(*point);
+  }
+  if (points.empty()) {
+    return wrong("there is no measurement in it");
   }
   return from_points(std::move(points), missing);
 }
@@ -194,12 +214,15 @@ const CurveTable::Curve* CurveTable::curve_of(std::uint64_t trial) const {
   if (found != curves_.end() && found->front().trial == trial) {
     return &*found;
   }
-  return missing_ == Missing::cycle ? &curves_[trial % curves_.size()] : nullptr;
+  return missing_ == Missing::cycle && !curves_.empty() ? &curves_[trial % curves_.size()] : nullptr;
 }
 
 Status CurveTable::covers(const Training& training) {
   if (curve_of(training.trial.number()) != nullptr) {
     return Done{};
+  }
+  if (curves_.empty()) {
+    return wrong("trial " + std::to_string(training.trial.number()) + " has no curve: nothing was measured");
   }
   return wrong("trial " + std::to_string(training.trial.number()) + " has no curve: the table has " +
                std::to_string(curves_.size()) + ", of trials " + std::to_string(curves_.front().front().trial) +

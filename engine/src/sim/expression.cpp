@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "hpsearch/engine/base/text.hpp"
+#include "space/leaves.hpp"
 
 namespace hpsearch::engine::sim {
 namespace {
@@ -250,7 +251,7 @@ class Parser {
       fail(begin, "hyperparameter \"" + found->path + "\" is not always a number");
       return;
     }
-    program_.push_back(Instruction{Kind::hyperparameter, 0, found->path});
+    program_.push_back(Instruction{Kind::hyperparameter, 0, found->keys});
   }
 
   void unknown(std::string_view word, std::size_t begin) {
@@ -317,7 +318,7 @@ double Expression::metric(const Training& training, Units length) {
         stack.push_back(static_cast<double>(training.op));
         break;
       case Kind::hyperparameter: {
-        const Value* value = training.hparams.at_path(instruction.path);
+        const Value* value = leaf_value(training.hparams, instruction.keys);
         constexpr double none = std::numeric_limits<double>::quiet_NaN();
         stack.push_back(value == nullptr ? none : value->number_or(none));
         break;

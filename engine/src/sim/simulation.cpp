@@ -62,6 +62,7 @@ Duration seconds_to_duration(double seconds) {
 // The engine takes instant 0 for "not yet", so its clock runs a microsecond ahead of ours.
 constexpr Duration ahead = Duration::micros(1);
 
+constexpr std::uint64_t most_slots = 10'000'000;
 constexpr std::int64_t last_micros = 4'000'000'000'000'000'000;  // Half of what an Instant holds.
 
 Instant later(Instant at, Duration by) {
@@ -93,6 +94,7 @@ class Simulator {
 
  private:
   // --- the engine's side ---
+  [[nodiscard]] Status can_run(const ResourcesConfig& resources) const;
   Status command(Command what);
   Status carry_out_orders();
   Status launch(const LaunchAttempt& order);
@@ -561,17 +563,41 @@ Simulated Simulator::simulated() {
   return std::move(simulated_);
 }
 
+Status Simulator::can_run(const ResourcesConfig& resources) const {
+  const std::uint64_t slots = resources.slots_per_trial;
+  if (slots > most_slots / options_.workers) {
+    return Error{Errc::bad_request, "resources.slots_per_trial: " + std::to_string(options_.workers) + " workers of " +
+                                        std::to_string(slots) + " slots are more than can be simulated (at most " +
+                                        std::to_string(most_slots) + " slots in all)"};
+  }
+  if (resources.max_slots && *resources.max_slots < slots) {
+    return Error{Errc::bad_request, "resources.max_slots: " + std::to_string(*resources.max_slots) +
+                                        " slots are fewer than a trial takes (resources.slots_per_trial is " +
+                                        std::to_string(slots) + "), so nothing would ever run"};
+  }
+  return Done{};
+}
+
 Result<Simulated> Simulator::run(const Value& config) {
   const ParsedConfig parsed = parse_config(config, registry_, "simulation", 0);
-  std::uint64_t slots = 1;  // A wrong config is told by the engine below.
+  JoinWorker join;
+  join.incarnation = 1;
+  join.slots = 1;  // A wrong config is told by the engine below.
+  join.slot_kind = "cpu";
   if (parsed.config) {
-    slots = std::max<std::uint64_t>(1, parsed.config->resources.slots_per_trial);
+    const ResourcesConfig& resources = parsed.config->resources;
+    join.slots = std::max<std::uint64_t>(1, resources.slots_per_trial);
+    join.pool = resources.resource_pool;
+    join.labels = resources.labels;
     metric_ = parsed.config->searcher.metric;
     goal_ = parsed.config->searcher.goal();
+    if (const Status possible = can_run(resources); !possible) {
+      return possible.error();
+    }
   }
   for (std::uint64_t i = 0; i < options_.workers; ++i) {
-    const std::string uid = "worker " + std::to_string(i);
-    const Status joined = command(JoinWorker{uid, uid, 1, slots, "cpu", {}});
+    join.uid = join.name = "worker " + std::to_string(i);
+    const Status joined = command(join);
     HPSEARCH_CHECK(joined.has_value(), "a new worker is welcome");
   }
   CreateExperiment create;
@@ -592,7 +618,7 @@ Result<Simulated> Simulator::run(const Value& config) {
     const std::optional<Instant> told = engine_.next_deadline();
     const auto deadline = told ? std::optional(Instant() + (*told - (Instant() + ahead))) : std::nullopt;
     if (due_.empty() && !deadline) {
-      break;
+      return Error{Errc::bad_request, "nothing runs any more, and the search is not over: no worker takes its trials"};
     }
     const bool look = due_.empty() || (deadline && *deadline < due_.top().at);
     const Instant next = look ? *deadline : due_.top().at;

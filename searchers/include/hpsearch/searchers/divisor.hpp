@@ -33,9 +33,9 @@ class Divisor {
   /// max(floor(length / d^power), 1)
   [[nodiscard]] engine::Units shorten(engine::Units length, std::uint64_t power) const noexcept;
 
-  /// The largest k with d^k <= n. Powers by multiplication: a logarithm in floating point puts log_3(243)
-  /// below 5.
-  [[nodiscard]] std::uint64_t log_of(std::uint64_t n) const noexcept;
+  /// The largest k up to `most` with d^k <= n. Powers by multiplication: a logarithm in floating point puts log_3(243)
+  /// below 5. O(most), as a divisor may be as close to 1 as a double can be.
+  [[nodiscard]] std::uint64_t log_of(std::uint64_t n, std::uint64_t most) const noexcept;
 
  private:
   double value_;

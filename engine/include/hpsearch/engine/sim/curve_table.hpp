@@ -32,12 +32,13 @@ class CurveTable final : public Curves {
     cycle,   ///< Trial n takes the one at place n mod (number of curves), in order of their numbers.
   };
 
-  /// bad_request: no points, a trial's length that stands twice, times for some points only, or a time that is
+  /// bad_request: a trial's length that stands twice, times for some points only, or a time that is
   /// negative or runs backwards.
   [[nodiscard]] static Result<std::unique_ptr<CurveTable>> from_points(std::vector<Point> points, Missing missing);
 
   /// Reads comma-separated values with a header that names the columns trial, length, metric and, optionally,
-  /// seconds, in any order; other columns are ignored. A metric may be nan, inf, -inf or empty (nan).
+  /// seconds, in any order; other columns are ignored. A metric may be nan, inf, -inf or empty (nan). A cell may
+  /// stand in double quotes (RFC 4180), but not on several lines.
   /// bad_request: "line 3: …".
   [[nodiscard]] static Result<std::unique_ptr<CurveTable>> parse(std::string_view csv, Missing missing);
 

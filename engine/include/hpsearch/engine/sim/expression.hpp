@@ -41,7 +41,7 @@ class Expression final : public Curves {
     };
     Kind kind = Kind::number;
     double number = 0;
-    std::string path;  ///< Of a hyperparameter.
+    std::vector<std::string> keys;  ///< Of a hyperparameter.
   };
 
  private:

@@ -49,7 +49,8 @@ struct RecordedExit {
 };
 
 struct Options {
-  std::uint64_t workers = 16;  ///< Each has the slots of exactly one trial. At least 1.
+  /// Each has the slots of exactly one trial, and the pool and labels that it asks for. At least 1.
+  std::uint64_t workers = 16;
   DurationModel duration = DurationModel::unit;
   std::optional<Units> report_every;  ///< Also report at every multiple of it; otherwise at the asked lengths only.
   std::optional<Duration> until;      ///< Nothing that would happen later happens.
