@@ -60,6 +60,10 @@ class SimulateHistory(harness.Case):
         self.assertIn("x does not please", simulated["trials"][1]["reason"]["text"])
         self.assertEqual(len(simulated["trials"]), 7)
 
+    def test_nothing_may_have_been_measured(self):
+        simulated = self.replay({"name": "random", "max_length": 4, "max_trials": 2}, {"0": "dies", "1": "dies"})
+        self.assertEqual([(trial["state"], trial["reached"]) for trial in simulated["trials"]], [("FAILED", 0)] * 2)
+
     def test_trials_that_ended_early_do_not_stand_in_the_way_of_halving(self):
         fates = {str(trial): ("invalid", "fails", "leaves", "dies")[trial % 4] for trial in range(0, 20, 3)}
         simulated = self.replay({"name": "async_halving", "max_length": 9, "max_trials": 20, "num_rungs": 3, "divisor": 3},
