@@ -5,6 +5,7 @@
 #include <charconv>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <sstream>
 #include <stdexcept>
 
@@ -63,6 +64,26 @@ void read_line(std::string_view text, const std::string& subject, std::string wh
   }
 }
 
+std::vector<Case> read_table(const std::filesystem::path& file) {
+  const std::string name = file.filename().string();
+  std::vector<Case> cases;
+  std::ifstream in(file);
+  std::string text;
+  for (int number = 1; std::getline(in, text); ++number) {
+    text.erase(std::min(text.find('#'), text.size()));
+    read_line(text, subject_of(file), name + ":" + std::to_string(number), cases);
+  }
+  if (cases.empty()) {
+    throw std::runtime_error(name + ": there is no case in it");
+  }
+  for (const Case& one : cases) {
+    if (std::none_of(one.lines.begin(), one.lines.end(), [](const Line& line) { return line.answer.has_value(); })) {
+      throw std::runtime_error(name + ": " + one.name + " asks nothing");
+    }
+  }
+  return cases;
+}
+
 }  // namespace
 
 void PrintTo(const Case& one, std::ostream* out) {
@@ -77,17 +98,13 @@ std::vector<Case> read_tables(const std::string& folder) {
     }
   }
   std::sort(files.begin(), files.end());
+  if (files.empty()) {
+    throw std::runtime_error("no table in " + folder);
+  }
   std::vector<Case> cases;
   for (const std::filesystem::path& file : files) {
-    std::ifstream in(file);
-    std::string text;
-    for (int number = 1; std::getline(in, text); ++number) {
-      text.erase(std::min(text.find('#'), text.size()));
-      read_line(text, subject_of(file), file.filename().string() + ":" + std::to_string(number), cases);
-    }
-  }
-  if (cases.empty()) {
-    throw std::runtime_error("no table in " + folder);
+    std::vector<Case> table = read_table(file);
+    std::move(table.begin(), table.end(), std::back_inserter(cases));
   }
   return cases;
 }

@@ -37,9 +37,10 @@ enum class Spaces : std::uint8_t {
     case 0:
       return {{"type", "const"}, {"val", low}};
     case 1: {
+      const Value sorts[] = {0, "v", 0.5, true, Value::List{64, 32}, 1};
       Value::List vals;
-      for (std::uint64_t i = 0, count = 1 + up_to(3); i < count; ++i) {
-        vals.push_back(i % 2 == 0 ? Value(static_cast<std::int64_t>(i)) : Value("v" + std::to_string(i)));
+      for (std::uint64_t i = up_to(5), count = 1 + up_to(3); count > 0; --count) {
+        vals.push_back(sorts[(i + count) % 6]);
       }
       return {{"type", "categorical"}, {"vals", vals}};
     }
@@ -52,7 +53,7 @@ enum class Spaces : std::uint8_t {
                    {"maxval", static_cast<double>(low + width) / 2}};
       break;
     default:
-      parameter = {{"type", "log"}, {"base", 10}, {"minval", low}, {"maxval", low + width}};
+      parameter = {{"type", "log"}, {"base", up_to(1) == 0 ? 10 : 2}, {"minval", low}, {"maxval", low + width}};
   }
   if (spaces == Spaces::counted) {
     parameter["count"] = static_cast<std::int64_t>(1 + up_to(3));
@@ -65,10 +66,15 @@ enum class Spaces : std::uint8_t {
   using engine::Value;
   Value::Map space;
   Value::Map nested;
+  Value::Map below;
   const std::uint64_t count = (spaces == Spaces::counted ? 1 : 0) + up_to(3);
   for (std::uint64_t i = 0; i < count; ++i) {
     const std::string name(1, static_cast<char>('a' + i));
-    (up_to(2) == 0 ? nested : space)[name] = arbitrary_parameter(spaces);
+    const std::uint64_t where = up_to(5);
+    (where == 0 ? below : where == 1 ? nested : space)[name] = arbitrary_parameter(spaces);
+  }
+  if (!below.empty()) {
+    nested["head"] = below;
   }
   if (!nested.empty()) {
     space["net"] = nested;
