@@ -83,6 +83,18 @@ TEST(Budget, SoManyFailedTrialsEndTheSearch) {
   EXPECT_EQ(cluster.engine.find(id)->trials.size(), 3U);
 }
 
+TEST(Budget, OneFailedTrialIsToldAsOne) {
+  TestCluster cluster;
+  cluster.join("a", 1);
+  Value config = random_config(10, 1, budget({{"max_failed_trials", 1}}));
+  (*config.as_map())["max_restarts"] = 0;
+  const ExperimentId id = cluster.create(config);
+  cluster.report(cluster.live(id, 0), 9, 0.5);
+  cluster.exit(cluster.live(id, 0));
+  cluster.exit(cluster.live(id, 1), 1);
+  EXPECT_EQ(cluster.engine.find(id)->reason, "1 trial has failed (budget.max_failed_trials 1)");
+}
+
 TEST(Budget, ASearchWhoseTrialsHaveAllFailedFails) {
   TestCluster cluster;
   cluster.join("a", 1);

@@ -30,7 +30,7 @@ std::optional<std::string> spent_budget(const ExperimentRecord& record, Instant 
   if (budget.max_failed_trials) {
     const std::uint64_t failed = record.by_state[static_cast<std::size_t>(TrialState::failed)];
     if (failed >= *budget.max_failed_trials) {
-      return std::to_string(failed) + " trials have failed (budget.max_failed_trials " +
+      return std::to_string(failed) + (failed == 1 ? " trial has" : " trials have") + " failed (budget.max_failed_trials " +
              std::to_string(*budget.max_failed_trials) + ")";
     }
   }
