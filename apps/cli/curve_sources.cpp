@@ -39,7 +39,7 @@ template <class Curves>
 Outcome<CurveSource> source(engine::Result<std::unique_ptr<Curves>> curves, const std::string& name,
                             std::string about) {
   if (!curves) {
-    return usage_failure(name + ": " + curves.error().message);
+    return usage_failure(name + ": " + printable(curves.error().message));
   }
   return CurveSource{std::move(*curves), std::move(about)};
 }

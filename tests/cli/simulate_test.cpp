@@ -194,6 +194,22 @@ TEST_F(Simulate, RefusesWithOneClearSentence) {
   }
 }
 
+TEST_F(Simulate, PrintsNoControlCharacterOfWhatItRefuses) {
+  for (const char* text : {"\x1b[31m", "\xc3\xa9"}) {
+    const Ended refused = run(std::string("bracket.yaml --metric '") + text + "'");
+    EXPECT_EQ(refused.status, 2);
+    EXPECT_THAT(refused.err, HasSubstr("\"?\"")) << refused.err;
+  }
+}
+
+TEST_F(Simulate, TheClockStopsWhereItIsTold) {
+  scratch_.write("long.yaml",
+                 "entrypoint: 'true'\n"
+                 "hyperparameters: {x: 1}\n"
+                 "searcher: {name: single, metric: loss, max_length: {batches: 3000000000000}}\n");
+  EXPECT_EQ(number_at(*run_json("long.yaml --metric x --until 2000000000000").at_path("totals"), "seconds"), 2e12);
+}
+
 TEST_F(Simulate, AsksForTheSurrogatesDataByName) {
   scratch_.write("up.yaml",
                  "entrypoint: 'true'\n"
