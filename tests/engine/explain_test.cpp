@@ -97,6 +97,22 @@ TEST(Explain, TrialsThatWaitForSlotsStandBeforeThoseThatAreToBePromoted) {
   EXPECT_NE(why(cluster, id, 5).next.find("No result comes now: no worker is connected"), std::string::npos);
 }
 
+TEST(Explain, TrialsThatAwaitResumeStandBeforeThoseThatAreToBePromoted) {
+  TestCluster cluster;
+  const ExperimentId id = after_reports(cluster, 10, 10, 8);
+  cluster.step(PauseExperiment{id});
+  for (const std::uint64_t trial : {8U, 9U}) {
+    cluster.exit(cluster.live(id, trial));
+    ASSERT_TRUE(cluster.trial(id, trial).awaits_resume);
+  }
+  EXPECT_EQ(why(cluster, id, 0).ahead, 2U);
+  EXPECT_NE(why(cluster, id, 0).next.find("number 3 in line"), std::string::npos) << why(cluster, id, 0).next;
+  cluster.step(ResumeExperiment{id});
+  EXPECT_EQ(cluster.trial(id, 8).state, TrialState::running) << "as was said";
+  EXPECT_EQ(cluster.trial(id, 9).state, TrialState::running) << "as was said";
+  EXPECT_EQ(why(cluster, id, 0).ahead, 0U);
+}
+
 TEST(Explain, ATrialThatIsToBePromotedSaysWhatKeepsIt) {
   TestCluster cluster;
   const ExperimentId id = after_reports(cluster, 10, 10, 9);

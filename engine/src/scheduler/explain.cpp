@@ -213,11 +213,20 @@ void explain_pending(const ExperimentRecord& record, const TrialRecord& trial,
   }
 }
 
-/// Trials that take free slots as soon as there are some.
+/// It is ready to go on and waits for its experiment alone.
+bool awaits_resume(const TrialRecord& trial) {
+  return trial.state == TrialState::paused && trial.awaits_resume;
+}
+
+/// Trials that take free slots as soon as there are some: those that wait for one, or will once the experiment is resumed.
 std::uint64_t waiting_for_slots(const ExperimentRecord& record) {
-  return static_cast<std::uint64_t>(
-      std::count_if(record.pending.begin(), record.pending.end(),
-                    [&record](TrialNumber number) { return !record.put_off.contains(number); }));
+  const auto waiting = std::count_if(record.pending.begin(), record.pending.end(),
+                                     [&record](TrialNumber number) { return !record.put_off.contains(number); });
+  std::uint64_t before = static_cast<std::uint64_t>(waiting);
+  for (std::size_t i = 0; i < record.trials.size(); ++i) {
+    before += awaits_resume(record.trials[i]) ? 1U : 0U;
+  }
+  return before;
 }
 
 /// Why a trial that its searcher would promote gets no slot.
@@ -256,7 +265,7 @@ std::string promotion_text(const Reason& standing, std::uint64_t needed, std::ui
 
 void explain_paused(const ExperimentRecord& record, TrialNumber number, const TrialRecord& trial,
                     const std::map<WorkerId, WorkerRecord>& workers, Instant now, Explanation& out) {
-  if (trial.awaits_resume) {
+  if (awaits_resume(trial)) {
     out.now = "waits at " + amount(record, trial.reached) + " because the experiment is paused";
     out.next = record.state == ExperimentState::stopping ? ends_with_its_experiment
                                                          : "it goes on when the experiment is resumed";
