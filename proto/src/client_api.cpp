@@ -219,7 +219,7 @@ Value trial_value(const ExperimentRecord& experiment, engine::TrialNumber number
       {"best_checkpoint", checkpoints.best},
       {"best_checkpoint_step", units_value(checkpoints.best_step)},
       {"best_checkpoint_metric", checkpoints.best_metric ? Value(*checkpoints.best_metric) : Value{}},
-      {"reason", to_value(trial.reason)},
+      {"reason", to_value(engine::reason_of(trial))},
       {"last_failure", trial.last_failure ? *trial.last_failure : std::string()},
       {"created_at", seconds(trial.created_at)},
       {"ended_at", engine::is_closed(trial.state) ? seconds(trial.ended_at) : Value{}},

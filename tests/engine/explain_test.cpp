@@ -164,6 +164,21 @@ TEST(Explain, APendingTrialNamesWhatItLacks) {
   EXPECT_EQ(why(cluster, id, 0).next, "no worker is connected");
 }
 
+TEST(Explain, ATrialThatGoesOnIsNoLongerPausedByAnybody) {
+  TestCluster cluster;
+  cluster.join("a", 1);
+  const ExperimentId id = cluster.create(random_config(1, 1));
+  cluster.step(PauseExperiment{id});
+  cluster.exit(cluster.live(id, 0));
+  EXPECT_EQ(describe(reason_of(cluster.trial(id, 0))), "asked for by a user: the experiment is paused");
+  cluster.step(ResumeExperiment{id});
+  ASSERT_EQ(cluster.trial(id, 0).state, TrialState::running);
+  EXPECT_EQ(describe(why(cluster, id, 0).reason), "asked for by a user: the experiment was resumed");
+  cluster.step(LoseWorker{WorkerId(1), "gone"});
+  ASSERT_EQ(cluster.trial(id, 0).state, TrialState::pending);
+  EXPECT_EQ(describe(why(cluster, id, 0).reason), "asked for by a user: the experiment was resumed");
+}
+
 TEST(Explain, AnEndedTrialSaysHow) {
   TestCluster cluster;
   cluster.join("a", 1);

@@ -188,6 +188,16 @@ TEST(ClientApi, ATrialThatRuns) {
   EXPECT_EQ(at(value, "checkpoint"), "\"\"");
 }
 
+TEST(ClientApi, ATrialThatRunsAgainAfterAPause) {
+  ExperimentRecord record = experiment();
+  Reason reason;
+  reason.why = Reason::Why::user;
+  reason.detail = "the experiment is paused";
+  record.trials[2].reason = reason;
+  EXPECT_EQ(at(*proto::trial_value(record, TrialNumber{2}, now).at_path("reason"), "text"),
+            "\"asked for by a user: the experiment was resumed\"");
+}
+
 TEST(ClientApi, TheBestTrialOrNull) {
   ExperimentRecord record = experiment();
   EXPECT_EQ(proto::best_trial(record, now).as_map()->find("id")->as_integer()[0], 10);

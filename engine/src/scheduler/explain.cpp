@@ -339,11 +339,20 @@ std::string rest_of(const WorkerRecord& worker, Instant now) {
          in_seconds(worker.rests_until - now);
 }
 
+Reason reason_of(const TrialRecord& trial) {
+  Reason reason = trial.reason;
+  const bool goes_on = trial.state == TrialState::pending || trial.state == TrialState::running;
+  if (goes_on && reason.why == Reason::Why::user) {
+    reason.detail = "the experiment was resumed";
+  }
+  return reason;
+}
+
 Explanation explain(const ExperimentRecord& record, TrialNumber number,
                     const std::map<WorkerId, WorkerRecord>& workers, Instant now) {
   const TrialRecord& trial = record.trials[number.number()];
   Explanation out;
-  out.reason = trial.reason;
+  out.reason = reason_of(trial);
   switch (trial.state) {
     case TrialState::running:
       explain_running(record, trial, workers, out);

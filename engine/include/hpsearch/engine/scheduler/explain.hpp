@@ -27,6 +27,10 @@ struct Explanation {
   std::optional<std::uint64_t> ahead;
 };
 
+/// Why the trial is in its state. What is kept of one that was paused with its experiment speaks of the pause still when
+/// it goes on.
+[[nodiscard]] Reason reason_of(const TrialRecord& trial);
+
 /// `trial` exists in `record`. Cost: O(log trials + workers), and O(trials) for one that waits at a rung.
 [[nodiscard]] Explanation explain(const ExperimentRecord& record, TrialNumber trial,
                                   const std::map<WorkerId, WorkerRecord>& workers, Instant now);
