@@ -216,6 +216,9 @@ TEST_F(FalseStarts, AreExplained) {
   EXPECT_EQ(waits_for(*cluster.engine.find(other), workers, cluster.now),
             "attempts were over before anything was heard of a program, on every worker (hpsearch workers says more); "
             "the next is tried in 1 s");
+  cluster.step(PauseExperiment{id});
+  EXPECT_EQ(explain(*cluster.engine.find(id), TrialNumber(0), workers, cluster.now).next, "the experiment is paused");
+  cluster.step(ResumeExperiment{id});
   wait();
   EXPECT_EQ(rest_of(workers.at(worker), cluster.now), "");
 }

@@ -206,7 +206,7 @@ void explain_pending(const ExperimentRecord& record, const TrialRecord& trial,
     out.next = "its last attempt has not exited yet";
   } else if (record.state == ExperimentState::stopping) {
     out.next = ends_with_its_experiment;
-  } else if (trial.mishaps && trial.mishaps->not_before > now) {
+  } else if (record.state != ExperimentState::paused && trial.mishaps && trial.mishaps->not_before > now) {
     out.next = put_off_text(*trial.mishaps, workers, now);
   } else {
     out.next = lack_of_slots(record, workers, now);
