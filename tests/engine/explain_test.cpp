@@ -179,6 +179,15 @@ TEST(Explain, ATrialThatGoesOnIsNoLongerPausedByAnybody) {
   EXPECT_EQ(describe(why(cluster, id, 0).reason), "asked for by a user: the experiment was resumed");
 }
 
+TEST(Explain, ATrialThatReportedPastItsRungSaysWhereItStands) {
+  TestCluster cluster;
+  cluster.join("a", 1);
+  const ExperimentId id = cluster.create(asha_config(9, 1));
+  cluster.report(cluster.live(id, 0), 4, 0.5);
+  const std::string now = why(cluster, id, 0).now;
+  EXPECT_EQ(now.substr(0, now.find(';')), "at 4 epochs (its rung is at 1 epochs): waits at its rung") << now;
+}
+
 TEST(Explain, AnEndedTrialSaysHow) {
   TestCluster cluster;
   cluster.join("a", 1);

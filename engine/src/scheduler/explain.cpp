@@ -272,7 +272,9 @@ void explain_paused(const ExperimentRecord& record, TrialNumber number, const Tr
     return;
   }
   out.reason = record.searcher->standing(number);
-  out.now = "at " + amount(record, trial.length) + ": " + describe(out.reason);
+  out.now = "at " + amount(record, trial.reached) +
+            (trial.reached == trial.length ? "" : " (its rung is at " + amount(record, trial.length) + ")") + ": " +
+            describe(out.reason);
   if (!out.reason.rank || !out.reason.size) {
     return;
   }
