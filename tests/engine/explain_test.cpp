@@ -188,6 +188,17 @@ TEST(Explain, ATrialThatReportedPastItsRungSaysWhereItStands) {
   EXPECT_EQ(now.substr(0, now.find(';')), "at 4 epochs (its rung is at 1 epochs): waits at its rung") << now;
 }
 
+TEST(Explain, ATrialThatIsEndingSaysHowItIsToEnd) {
+  TestCluster cluster;
+  const ExperimentId id = after_reports(cluster, 20, 6, 0);
+  cluster.step(ChangeExperiment{id, Value::Map{{"searcher", Value::Map{{"max_concurrent_trials", 5}}}}});
+  EXPECT_EQ(why(cluster, id, 5).next, "it is to pause and has not exited yet");
+  cluster.step(CancelExperiment{id});
+  EXPECT_EQ(why(cluster, id, 0).next, "it is to stop and has not exited yet");
+  cluster.step(KillExperiment{id});
+  EXPECT_EQ(why(cluster, id, 0).next, "it is to be killed and has not exited yet");
+}
+
 TEST(Explain, AnEndedTrialSaysHow) {
   TestCluster cluster;
   cluster.join("a", 1);

@@ -34,7 +34,9 @@ void explain_running(const ExperimentRecord& record, const TrialRecord& trial,
   out.now = "attempt " + std::to_string(live.key.attempt.number()) + " trains on " + where + ", " +
             amount(record, trial.reached) + " of " + amount(record, trial.length);
   if (live.is_ending()) {
-    out.next = "it was told to " + std::string(name_of(live.decision->directive)) + " and has not exited yet";
+    const Directive directive = live.decision->directive;
+    out.next = (directive == Directive::kill ? "it is to be killed" : "it is to " + std::string(name_of(directive))) +
+               " and has not exited yet";
   } else {
     out.next = "when it reports " + record.config.searcher.metric + " at " + amount(record, trial.length) +
                ", its searcher decides";
