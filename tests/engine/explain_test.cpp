@@ -199,6 +199,16 @@ TEST(Explain, ATrialThatIsEndingSaysHowItIsToEnd) {
   EXPECT_EQ(why(cluster, id, 0).next, "it is to be killed and has not exited yet");
 }
 
+TEST(Explain, ASmallWeightIsShownAsItIs) {
+  TestCluster cluster;
+  const WorkerId worker = cluster.join("a", 1);
+  const ExperimentId id = cluster.create(random_config(1, 1, Value::Map{{"resources", Value::Map{{"weight", 1e-7}}}}));
+  cluster.engine.set_suspect(cluster.join("b", 1), true);
+  cluster.step(LoseWorker{worker, "gone"});
+  ASSERT_EQ(cluster.trial(id, 0).state, TrialState::pending);
+  EXPECT_NE(why(cluster, id, 0).next.find("weight 1e-07)"), std::string::npos) << why(cluster, id, 0).next;
+}
+
 TEST(Explain, AnEndedTrialSaysHow) {
   TestCluster cluster;
   cluster.join("a", 1);

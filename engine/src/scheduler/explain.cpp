@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "hpsearch/engine/base/text.hpp"
 #include "scheduler/gang_plan.hpp"
 
 namespace hpsearch::engine {
@@ -195,7 +196,7 @@ std::string lack_of_slots(const ExperimentRecord& record, const std::map<WorkerI
            std::to_string(resources.slots_per_trial) + " on different devices of one worker";
   }
   return "the free slots go to experiments that come first (priority " + std::to_string(resources.priority) +
-         ", weight " + std::to_string(resources.weight) + "), or their workers are silent or rest";
+         ", weight " + short_number(resources.weight) + "), or their workers are silent or rest";
 }
 
 constexpr const char* ends_with_its_experiment = "it ends with its experiment, which is ending";
