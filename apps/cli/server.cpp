@@ -1,6 +1,7 @@
 #include "cli/server.hpp"
 
 #include <charconv>
+#include <limits>
 
 #include "cli/interrupts.hpp"
 #include "cli/text.hpp"
@@ -32,6 +33,10 @@ std::optional<DaemonAddresses> running_daemon(const StateDirectory& state) {
 Outcome<std::uint64_t> read_number(const std::string& text, const std::string& what) {
   std::uint64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error == std::errc::result_out_of_range && end == text.data() + text.size()) {
+    return usage_failure(what + " \"" + printable(text) + "\" is too large: at most " +
+                         std::to_string(std::numeric_limits<std::uint64_t>::max()));
+  }
   if (error != std::errc() || end != text.data() + text.size()) {
     return usage_failure(what + " \"" + printable(text) + "\" is not a number");
   }

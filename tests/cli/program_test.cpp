@@ -183,6 +183,13 @@ TEST_F(Program, ShowsHowAnOptionalExperimentIsGiven) {
   EXPECT_THAT(run("logs --help").out, HasSubstr("[OPTIONS] [EXPERIMENT] TRIAL\n"));
 }
 
+TEST_F(Program, TellsANumberThatIsTooLargeFromWhatIsNone) {
+  const Ended large = run("explain 1 99999999999999999999");
+  EXPECT_EQ(large.status, 2);
+  EXPECT_THAT(large.err, HasSubstr("trial \"99999999999999999999\" is too large: at most 18446744073709551615"));
+  EXPECT_THAT(run("explain 1 9x").err, HasSubstr("trial \"9x\" is not a number"));
+}
+
 TEST_F(Program, TellsUsageErrorsInJsonToo) {
   const Ended ended = run("trails --output json");
   EXPECT_EQ(ended.status, 2);
