@@ -153,6 +153,8 @@ EventStory::Line EventStory::tell(const Value& event) {
                 with_reason(reason.starts_with(said) ? reason.substr(said.size()) : reason);
   } else if (type == "trial_paused") {
     line.text = trial + " paused" + where(number) + with_reason(reason);
+  } else if (type == "trial_queued") {
+    line.text = trial + " waits for a slot to go on";
   } else if (type == "trial_ended") {
     const std::string state = text_at(event, "state");
     line = {trial + " " + lower(state) + where(number) + with_reason(reason), state == "FAILED"};

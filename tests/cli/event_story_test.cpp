@@ -31,6 +31,10 @@ TEST_F(Story, TellsWhatATrialReachedTogetherWithWhatFollows) {
               EndsWith("trial 3 promoted to 16 epochs: rank 1 of 9"));
 }
 
+TEST_F(Story, TellsThatATrialWaitsToGoOn) {
+  EXPECT_THAT(tell("trial_queued", {{"trial", 3}}), EndsWith("trial 3 waits for a slot to go on"));
+}
+
 TEST_F(Story, TellsWhyATrialWasCreated) {
   const auto created = [this](Value::Map reason) {
     return tell("trial_created", {{"trial", 3},
