@@ -209,6 +209,21 @@ TEST(Explain, ASmallWeightIsShownAsItIs) {
   EXPECT_NE(why(cluster, id, 0).next.find("weight 1e-07)"), std::string::npos) << why(cluster, id, 0).next;
 }
 
+TEST(Explain, WithoutAConcurrencyLimitTheSlotsAreTheLimit) {
+  TestCluster cluster;
+  cluster.join("a", 2);
+  const ExperimentId id = cluster.create(test_config(
+      Value::Map{{"name", "async_halving"}, {"max_trials", 9}, {"num_rungs", 3}, {"divisor", 2}, {"max_concurrent_trials", 0}},
+      Value::Map{{"resources", Value::Map{{"slots_per_trial", 0}}}}));
+  cluster.report(cluster.live(id, 0), 2, 0.1);
+  cluster.report(cluster.live(id, 1), 2, 0.2);
+  const std::string next = why(cluster, id, 0).next;
+  EXPECT_NE(next.find("2 trials of this experiment run, and max_concurrent_trials is 0, which stands for 2 with the 2 slots "
+                      "of the workers it may have"),
+            std::string::npos)
+      << next;
+}
+
 TEST(Explain, AnEndedTrialSaysHow) {
   TestCluster cluster;
   cluster.join("a", 1);

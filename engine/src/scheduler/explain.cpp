@@ -125,17 +125,35 @@ std::optional<Instant> first_back(const std::map<WorkerId, WorkerRecord>& worker
   return first;
 }
 
+/// How many trials of the experiment may run at once, and what says so.
+struct ConcurrencyLimit {
+  std::uint64_t trials = 0;
+  std::string text;
+};
+
+ConcurrencyLimit concurrency_limit(const ExperimentRecord& record, const std::map<WorkerId, WorkerRecord>& workers) {
+  const std::uint64_t given = record.config.searcher.max_concurrent_trials;
+  if (given > 0) {
+    return {given, "max_concurrent_trials is " + std::to_string(given)};
+  }
+  std::uint64_t slots = 0;
+  for (const auto& [id, worker] : workers) {
+    slots += worker.present && serves(worker, record.config.resources) ? worker.slots.total() : 0;
+  }
+  const std::uint64_t trials = concurrency_of(slots, record.config.resources);
+  return {trials, "max_concurrent_trials is 0, which stands for " + std::to_string(trials) + " with the " +
+                      counted(slots, "slot") + " of the workers it may have"};
+}
+
 /// Why a trial that is ready gets no slot.
 std::string lack_of_slots(const ExperimentRecord& record, const std::map<WorkerId, WorkerRecord>& workers, Instant now) {
-  const SearcherConfig& searcher = record.config.searcher;
   const ResourcesConfig& resources = record.config.resources;
   const std::uint64_t running = record.running.size();
   if (record.state == ExperimentState::paused) {
     return "the experiment is paused";
   }
-  if (searcher.max_concurrent_trials > 0 && running >= searcher.max_concurrent_trials) {
-    return counted(running, "trial") + " of this experiment run, and max_concurrent_trials is " +
-           std::to_string(searcher.max_concurrent_trials);
+  if (const ConcurrencyLimit limit = concurrency_limit(record, workers); running >= limit.trials) {
+    return counted(running, "trial") + " of this experiment run, and " + limit.text;
   }
   if (resources.max_slots && (running + 1) * resources.slots_per_trial > *resources.max_slots) {
     return counted(running * resources.slots_per_trial, "slot") + " are in use by this experiment, and max_slots is " +
@@ -235,13 +253,13 @@ std::uint64_t waiting_for_slots(const ExperimentRecord& record) {
 /// Why a trial that its searcher would promote gets no slot.
 std::string lack_of_promotion(const ExperimentRecord& record, const std::map<WorkerId, WorkerRecord>& workers,
                               Instant now) {
-  const std::uint64_t limit = record.config.searcher.max_concurrent_trials;
+  const ConcurrencyLimit limit = concurrency_limit(record, workers);
   const std::uint64_t running = record.running.size();
-  if (record.state == ExperimentState::active && limit > running && limit <= running + record.put_off.size()) {
+  if (record.state == ExperimentState::active && limit.trials > running && limit.trials <= running + record.put_off.size()) {
     return counted(record.put_off.size(), "trial") + " of this experiment " +
            (record.put_off.size() == 1 ? "is tried again later and keeps its place"
                                        : "are tried again later and keep their places") +
-           ", and max_concurrent_trials is " + std::to_string(limit);
+           ", and " + limit.text;
   }
   return lack_of_slots(record, workers, now);
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <set>
@@ -24,6 +25,11 @@ struct GangPlan {
   std::uint64_t slots_each = 0;
   bool complete = false;  ///< Each of them has these slots free now.
 };
+
+/// How many trials may run at once when no max_concurrent_trials says so; `slots`: of the workers they may have, used or not.
+[[nodiscard]] inline std::uint64_t concurrency_of(std::uint64_t slots, const ResourcesConfig& wanted) noexcept {
+  return std::max<std::uint64_t>(1, slots / std::max<std::uint64_t>(1, wanted.slots_per_trial));
+}
 
 /// Trials of this experiment may have slots on several workers.
 [[nodiscard]] bool may_span_workers(const ExperimentConfig& config) noexcept;

@@ -32,7 +32,7 @@ std::uint64_t concurrency_limit(const World& world, const ExperimentConfig& conf
   if (config.searcher.max_concurrent_trials > 0) {
     return config.searcher.max_concurrent_trials;
   }
-  return std::max<std::uint64_t>(1, slots_for(world, config.resources) / std::max<std::uint64_t>(1, config.resources.slots_per_trial));
+  return concurrency_of(slots_for(world, config.resources), config.resources);
 }
 
 std::uint64_t slots_in_use(const ExperimentRecord& record) {
