@@ -16,7 +16,7 @@ namespace hpsearch::searchers {
 [[nodiscard]] engine::SearcherKind adaptive_asha_kind() noexcept;
 
 /// How many rungs the deepest bracket has when `bracket_rungs` does not say: as many as max_rungs, the
-/// lengths and the number of trials allow.
+/// lengths and the number of trials allow. Counted up to 101, one more than a config may have.
 [[nodiscard]] std::uint64_t deepest_bracket(const engine::SearcherConfig& searcher, std::uint64_t trials);
 
 /// Divides `trials` among brackets with so many rungs each, most rungs first, so that each gets about the
