@@ -55,17 +55,26 @@ std::pair<const CLI::App*, std::string> chosen_in(const CLI::App& app) {
   return {chosen, called};
 }
 
-/// An integer of at least `least`. CLI11's own check would print the bounds of a double, with all their 309 digits.
-CLI::Validator integer_from(std::uint64_t least) {
-  return {[least](const std::string& text) {
+/// An integer in decimal digits, whatever zeros it begins with: CLI11 would read 010 as 8 and -1 as 2^64 - 1. For
+/// transform(), since it has to hand on what it read.
+CLI::Validator integer_from(std::uint64_t least, std::uint64_t most = UINT64_MAX) {
+  return {[least, most](std::string& text) {
             std::uint64_t number = 0;
             const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
             const bool is_whole = error == std::errc() && end == text.data() + text.size();
-            return is_whole && number >= least
-                       ? std::string()
-                       : in_quotes(text) + " is no integer of at least " + std::to_string(least);
+            if (!is_whole || number < least || number > most) {
+              return in_quotes(text) + " is no integer " +
+                     (most == UINT64_MAX ? "of at least " + std::to_string(least)
+                                         : "from " + std::to_string(least) + " to " + std::to_string(most));
+            }
+            text = std::to_string(number);
+            return std::string();
           },
           ""};
+}
+
+CLI::Validator not_empty() {
+  return {[](const std::string& text) { return text.empty() ? std::string("is empty; a path is wanted") : std::string(); }, ""};
 }
 
 /// Seconds: finite, and above 0 or at least 0.
@@ -188,7 +197,8 @@ class CommandLine {
       app_.parse(argc, argv);
     } catch (const CLI::CallForHelp&) {
       const auto [about, called] = chosen_in(app_);
-      Output(Output::Format::table).print(about->help(called.substr(0, called.rfind(' '))));
+      const std::size_t own_name = called.rfind(' ');
+      Output(Output::Format::table).print(about->help(own_name == std::string::npos ? "" : called.substr(0, own_name)));
       return 0;
     } catch (const CLI::ParseError& error) {
       return Output(guess_format(argc, argv)).fail(usage_failure(explain(app_, error)));
@@ -235,7 +245,7 @@ class CommandLine {
     to.add_option("FILE", given_.file.file, "The experiment, in YAML or JSON; - reads standard input")
         ->required();
     to.add_option("--seed", given_.file.seed, "Instead of the file's experiment seed")
-        ->check(CLI::Range(std::uint64_t{0}, largest_seed));
+        ->transform(integer_from(0, largest_seed));
     to.add_option("--name", given_.file.name, "Instead of the file's name");
   }
 
@@ -243,7 +253,7 @@ class CommandLine {
     to.add_option("CONTEXT_DIR", given_.context_directory,
                   "Directory each trial gets a copy of (default: the one FILE is in)");
     to.add_option("--context-limit", given_.run.context_limit, "Largest context that is taken, in MB")
-        ->check(CLI::Range(std::uint64_t{1}, context::largest_limit_megabytes));
+        ->transform(integer_from(1, context::largest_limit_megabytes));
   }
 
   void add_experiment(CLI::App& to) {
@@ -266,7 +276,7 @@ class CommandLine {
     add_context(verb);
     verb.add_option("--slots", given_.run.slots,
                     "Trials that run at once (default: one per GPU, else per core)")
-        ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{4096}));
+        ->transform(integer_from(1, 4096));
     verb.add_option("--state-dir", given_.run.state_dir,
                     "Where the search is kept (default: .hpsearch/<stem of FILE>)");
     verb.add_flag("--fresh", given_.run.fresh, "Move an earlier search aside and begin anew");
@@ -306,14 +316,14 @@ class CommandLine {
     verb.add_option("--workers", options.workers,
                     "Trials that can train at once (default: max_concurrent_trials of FILE, 16 where that is 0;\n"
                     "1 for a single trial)")
-        ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1'000'000}));
+        ->transform(integer_from(1, 1'000'000));
     verb.add_option("--duration", options.duration,
                     "A second per unit of length, or per piece of work (op), or the curves' own time\n"
                     "(default: curve where they have times, else unit)")
         ->check(CLI::IsMember({"unit", "op", "curve"}));
     verb.add_option("--report-every", options.report_every,
                     "Report each so many units of length too (default: at the asked lengths only)")
-        ->check(integer_from(1));
+        ->transform(integer_from(1));
     verb.add_option("--until", options.until_seconds, "Stop the clock after so many simulated seconds")
         ->check(seconds_above(true));
     verb.add_option("--exit", options.exits,
@@ -336,13 +346,13 @@ class CommandLine {
       return show(ShowOptions{experiment(), given_.trial}, output);
     });
     add_experiment(show_verb);
-    show_verb.add_option("--trial", given_.trial, "This trial: its attempts, how each ended, the end of the last failed one's log");
+    show_verb.add_option("--trial", given_.trial, "This trial: its attempts, how each ended, the end of the last failed one's log")->transform(integer_from(0));
     CLI::App& trials_verb = add("trials", "List an experiment's trials", [this](const Output& output) {
       return trials(TrialsOptions{experiment(), given_.after, given_.limit}, output);
     });
     add_experiment(trials_verb);
-    trials_verb.add_option("--after", given_.after, "Only trials with higher numbers than this one");
-    trials_verb.add_option("--limit", given_.limit, "No more than so many")->check(integer_from(1));
+    trials_verb.add_option("--after", given_.after, "Only trials with higher numbers than this one")->transform(integer_from(0));
+    trials_verb.add_option("--limit", given_.limit, "No more than so many")->transform(integer_from(1));
     add_experiment(add("best", "Show the best trial", about_one(best)));
     add_experiment(add("config", "Print the experiment with every default filled in", about_one(config)));
 
@@ -350,7 +360,7 @@ class CommandLine {
       given_.explain.server = given_.server;
       return explain(given_.explain, output);
     });
-    why.add_option("ID", given_.explain.which,
+    why.add_option("TRIAL", given_.explain.which,
                    "[EXPERIMENT] TRIAL; EXPERIMENT may be left out while there is only one")
         ->required()
         ->expected(1, 2);
@@ -360,15 +370,15 @@ class CommandLine {
       given_.logs.server = given_.server;
       return logs(given_.logs, output);
     });
-    verb.add_option("ID", given_.logs.which,
+    verb.add_option("TRIAL", given_.logs.which,
                     "[EXPERIMENT] TRIAL; EXPERIMENT may be left out while there is only one")
         ->required()
         ->expected(1, 2);
     verb.add_flag("-f,--follow", given_.logs.follow, "Go on printing until the trial has ended");
     verb.add_flag("--stderr", given_.logs.standard_error, "Standard error instead of standard output");
-    verb.add_option("--attempt", given_.logs.attempt, "Which run of the trial, from 1 (default: the last)");
-    verb.add_option("--rank", given_.logs.rank, "Which of its processes, as RANK numbers them (default: 0, the first)");
-    verb.add_option("-n,--tail", given_.logs.tail, "Only the last so many lines");
+    verb.add_option("--attempt", given_.logs.attempt, "Which run of the trial, from 1 (default: the last)")->transform(integer_from(1));
+    verb.add_option("--rank", given_.logs.rank, "Which of its processes, as RANK numbers them (default: 0, the first)")->transform(integer_from(0));
+    verb.add_option("-n,--tail", given_.logs.tail, "Only the last so many lines")->transform(integer_from(0));
     CLI::Option* grep = verb.add_option("--grep", given_.logs.grep,
                                         "Only lines in which this regular expression (RE2) is found");
     verb.add_flag("--raw", given_.logs.raw,
@@ -391,7 +401,7 @@ class CommandLine {
       });
       add_experiment(verb);
       if (what == "cancel") {
-        verb.add_option("--trial", given_.trial, "End this trial only; the search goes on without it");
+        verb.add_option("--trial", given_.trial, "End this trial only; the search goes on without it")->transform(integer_from(0));
       }
     }
     add_set();
@@ -464,12 +474,12 @@ class CommandLine {
     add_verb("list", "List checkpoints", list_checkpoints).add_option("TRIAL", given.trial, "Only this trial's");
     CLI::App& download = add_verb("download", "Copy a checkpoint and check every file of it", download_checkpoint);
     download.add_option("CHECKPOINT", given.trial, "Its ID, or its TRIAL's number")->required();
-    download.add_option("--step", given.step, "Which (default: the best, or else the latest)");
+    download.add_option("--step", given.step, "Which (default: the best, or else the latest)")->transform(integer_from(0));
     download.add_flag("--latest", given.latest, "The latest one");
-    download.add_option("DIR,--to", given.to, "The directory to make")->required();
+    download.add_option("DIR,--to", given.to, "The directory to make")->required()->check(not_empty());
     CLI::App& remove = add_verb("delete", "Delete checkpoints that no trial needs", delete_checkpoints);
     remove.add_option("CHECKPOINT", given.trial, "Its ID, or its TRIAL's number")->required();
-    CLI::Option* step = remove.add_option("--step", given.step, "Which");
+    CLI::Option* step = remove.add_option("--step", given.step, "Which")->transform(integer_from(0));
     remove.add_flag("--all", given.all, "All of the trial")->excludes(step);
   }
 
@@ -481,9 +491,11 @@ class CommandLine {
                               const char* to) {
       CLI::App& added =
           add_to(group, name, about, [this, verb](const Output& output) { return verb(given_.store, output); });
-      added.add_option("STORE", given_.store.store, "A daemon's state directory, that of a run, or a backup")->required();
+      added.add_option("STORE", given_.store.store, "A daemon's state directory, that of a run, or a backup")
+          ->required()
+          ->check(not_empty());
       if (to != nullptr) {
-        added.add_option("--to", given_.store.to, to)->required();
+        added.add_option("--to", given_.store.to, to)->required()->check(not_empty());
       }
     };
     add_verb("verify", "Check every event, the tables beside them and the snapshots; changes nothing", store_verify,
@@ -501,7 +513,7 @@ class CommandLine {
     group.require_subcommand(1);
     const auto add_verb = [&](const char* name, const char* about, int (*verb)(const KeyOptions&, const Output&)) -> CLI::App& {
       CLI::App& added = add_to(group, name, about, [this, verb](const Output& output) { return verb(given_.key, output); });
-      added.add_option("STATE_DIR", given_.key.state_dir, "The daemon's state directory")->required();
+      added.add_option("STATE_DIR", given_.key.state_dir, "The daemon's state directory")->required()->check(not_empty());
       return added;
     };
     add_verb("list", "List the daemon's own key and those of its workers", keys_list);

@@ -5,6 +5,7 @@
 
 #include "cli/shapes.hpp"
 #include "cli/text.hpp"
+#include "hpsearch/engine/base/amount.hpp"
 #include "hpsearch/engine/searcher.hpp"
 
 namespace hpsearch::cli {
@@ -63,7 +64,7 @@ std::string EventStory::where(std::uint64_t trial) {
   }
   const Reached reached = found->second;
   reached_.erase(found);
-  return " at " + std::to_string(reached.step) + " " + printable(unit_) + " with " + printable(metric_) +
+  return " at " + engine::amount(engine::Units{reached.step}, printable(unit_)) + " with " + printable(metric_) +
          " " + (reached.metric ? metric_text(*reached.metric) : "missing");
 }
 
@@ -127,7 +128,7 @@ EventStory::Line EventStory::tell(const Value& event) {
   const std::uint64_t number = count_at(event, "trial");
   const std::string trial = "trial " + std::to_string(number);
   const std::string reason = reason_text(member(event, "reason"));
-  const std::string length = std::to_string(count_at(event, "length")) + " " + printable(unit_);
+  const std::string length = engine::amount(engine::Units{count_at(event, "length")}, printable(unit_));
   Line line;
   if (type == "trial_created") {
     line.text = trial + " created" + why_created(member(event, "reason")) + ", to train to " + length + ": " +

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <set>
 
 #include "cli/determined_script.hpp"
 #include "hpsearch/engine/base/text.hpp"
@@ -182,10 +183,14 @@ ExperimentFile open_experiment_file(const std::string& path, const Overrides& ov
   for (engine::Problem& problem : patterns::problems_of(engine::patterns_of(out.tree))) {
     parsed.problems.push_back(std::move(problem));
   }
+  std::set<std::string> told;  // Of what could not even be read, no second thing is wrong.
+  for (const FileProblem& found : out.problems) {
+    told.insert(found.problem.path);
+  }
   const auto place = [&](engine::Problems& from, std::vector<FileProblem>& to) {
     for (engine::Problem& problem : from) {
       constexpr std::string_view below = "component.";
-      if (component.unread && problem.path == "entrypoint") {
+      if ((component.unread && problem.path == "entrypoint") || (!problem.path.empty() && told.contains(problem.path))) {
         continue;
       }
       if (!component.file.empty() && problem.path.starts_with(below)) {

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "cli/text.hpp"
 #include "hpsearch/engine/base/problem.hpp"
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/proto/client_api.hpp"
@@ -15,6 +16,20 @@
 
 namespace hpsearch::cli {
 namespace {
+
+/// What was given stands in messages, and is not to reach the terminal as it is.
+std::string printable_lines(std::string_view text) {
+  std::string out;
+  for (;;) {
+    const std::size_t end = text.find('\n');
+    out += printable(text.substr(0, end));
+    if (end == std::string_view::npos) {
+      return out;
+    }
+    out += '\n';
+    text.remove_prefix(end + 1);
+  }
+}
 
 /// Writes all of it; returns errno when that is impossible. A reader that went away is no error.
 int write_all(int descriptor, std::string_view text) {
@@ -81,7 +96,7 @@ int Output::fail(const Failure& failure) const {
   if (json()) {
     data(proto::to_value(engine::Error{failure.code, proto::to_utf8(failure.message)}, failure.problems));
   } else {
-    message("hpsearch: " + failure.message);
+    message("hpsearch: " + printable_lines(failure.message));
     for (const engine::Problem& problem : failure.problems) {
       message("  " + engine::describe(problem));
     }

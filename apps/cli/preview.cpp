@@ -28,19 +28,6 @@ std::string length_text(Cardinality sum) {
   return sum == engine::past_counting ? "more than 3.4 * 10^38" : engine::to_text(sum);
 }
 
-double expected_length(const Preview& preview) {
-  double sum = 0;
-  for (const engine::BracketPreview& bracket : preview.brackets) {
-    double before = 0;
-    for (std::size_t rung = 0; rung < bracket.lengths.size(); ++rung) {
-      const auto length = static_cast<double>(engine::count(bracket.lengths[rung]));
-      sum += static_cast<double>(bracket.reach[rung]) * (length - before);
-      before = length;
-    }
-  }
-  return sum;
-}
-
 std::string preview_text(const Preview& preview, const engine::ExperimentConfig& config) {
   const engine::SearcherConfig& searcher = config.searcher;
   std::string out = printable(config.name) + ": " + searcher.name + ", " + engine::to_text(preview.trials) +
@@ -76,7 +63,7 @@ std::string preview_text(const Preview& preview, const engine::ExperimentConfig&
     // The counts above are those of equal metrics, which is what a search can be checked against.
     out += "that is with equal metrics, when stopping lets every trial pass; with results in random order "
            "it is about " +
-           percent_text(expected_length(preview) / static_cast<double>(preview.full_length)) + "\n";
+           percent_text(static_cast<double>(preview.expected_length) / static_cast<double>(preview.full_length)) + "\n";
   }
   return out;
 }

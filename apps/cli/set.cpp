@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <array>
 #include <string_view>
 
@@ -78,26 +77,30 @@ Outcome<Value> changes_of(const std::vector<std::string>& assignments) {
     if (section.is_null()) {
       section = Value::Map();
     }
+    if (section.as_map()->contains(short_name(path))) {
+      return usage_failure(given + " is given twice");
+    }
     (*section.as_map())[short_name(path)] = std::move(value);
   }
   return Value(std::move(changes));
 }
 
-/// What holds of a limit for which `none` was asked: its default, as the changed experiment has it.
-std::string default_text(const Outcome<Value>& config, const std::string& path) {
-  if (!config) {
-    return "its default";  // It was changed all the same: the daemon has said so.
+/// What holds of a limit now, as the changed experiment has it: where `none` was asked, its default.
+std::string held_text(const Outcome<Value>& config, const std::string& path, const Value& asked) {
+  if (!config) {  // It was changed all the same: the daemon has said so.
+    return asked.is_null() ? "its default" : engine::python_text(asked);
   }
   const Value* held = config->at_path(path);
-  return held == nullptr || held->is_null() ? "no limit" : engine::python_text(*held) + " (the default)";
+  if (asked.is_null()) {
+    return held == nullptr || held->is_null() ? "no limit" : engine::python_text(*held) + " (the default)";
+  }
+  return engine::python_text(held != nullptr && held->as_integer() != nullptr ? *held : asked);  // 1e3 is 1000.
 }
 
-bool any_none(const Value& changes) {
-  const auto& sections = *changes.as_map();
-  return std::any_of(sections.begin(), sections.end(), [](const auto& section) {
-    const auto& fields = *section.second.as_map();
-    return std::any_of(fields.begin(), fields.end(), [](const auto& field) { return field.second.is_null(); });
-  });
+bool lets_nothing_run(const Value& config) {
+  const Value* most = config.at_path("resources.max_slots");
+  const Value* slots = config.at_path("resources.slots_per_trial");
+  return most != nullptr && most->is_number() && slots != nullptr && most->number_or(0) < slots->number_or(0);
 }
 
 }  // namespace
@@ -127,17 +130,20 @@ int set_limits(const SetOptions& options, const Output& output) {
     output.data(*answer);
     return 0;
   }
-  const Outcome<Value> config =
-      any_none(*changes) ? server->client().get(experiment_target(*experiment, "/config")) : Outcome<Value>(Value());
+  const Outcome<Value> config = server->client().get(experiment_target(*experiment, "/config"));
   std::string text = "experiment " + std::to_string(*experiment) + " (" + text_at(*answer, "state") + "):";
   for (const auto& [section, fields] : *changes->as_map()) {
     for (const auto& [key, value] : *fields.as_map()) {
       const std::string path = section + "." + key;
-      text += " " + path + " is " + (value.is_null() ? default_text(config, path) : engine::python_text(value)) + ";";
+      text += " " + path + " is " + held_text(config, path, value) + ";";
     }
   }
   text.pop_back();
   output.print(text + " now\n");
+  if (changes->at_path("resources.max_slots") != nullptr && config && lets_nothing_run(*config)) {
+    output.message("note: a trial takes " + engine::python_text(*config->at_path("resources.slots_per_trial")) +
+                   " slots: nothing runs until max_slots is raised");
+  }
   return 0;
 }
 

@@ -4,6 +4,7 @@
 #include "cli/table.hpp"
 #include "cli/text.hpp"
 #include "cli/verbs.hpp"
+#include "hpsearch/engine/base/amount.hpp"
 #include "hpsearch/engine/base/text.hpp"
 
 namespace hpsearch::cli {
@@ -38,7 +39,7 @@ std::string show_text(const Value& detail, const Output& output) {
   if (const Value& best = member(detail, "best"); !best.is_null()) {
     line("best", metric_or_dash(member(best, "metric")) + ", trial " +
                      std::to_string(count_at(best, "trial")) + " at " +
-                     std::to_string(count_at(best, "step")) + " " + unit);
+                     engine::amount(engine::Units{count_at(best, "step")}, unit));
   }
   line("training", std::to_string(count_at(detail, "length_trained")) + " of " +
                        std::to_string(count_at(detail, "length_full")) + " " + unit);

@@ -12,6 +12,7 @@
 #include "cli/shapes.hpp"
 #include "cli/table.hpp"
 #include "cli/text.hpp"
+#include "hpsearch/engine/base/amount.hpp"
 
 namespace hpsearch::cli {
 namespace {
@@ -115,7 +116,7 @@ Value json_of(const Shown& shown) {
 
 std::string steps_text(const Value& trial, const std::string& metric, const std::string& step, const std::string& unit) {
   const Value& value = member(trial, metric);
-  return value.is_null() ? "" : metric_or_dash(value) + " at " + std::to_string(count_at(trial, step)) + " " + unit;
+  return value.is_null() ? "" : metric_or_dash(value) + " at " + engine::amount(engine::Units{count_at(trial, step)}, unit);
 }
 
 std::string attempts_text(const Shown& shown, const Output& output) {

@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <optional>
+#include <string_view>
 #include <utility>
 
 #include "cli/curve_sources.hpp"
@@ -17,7 +19,6 @@ namespace {
 
 namespace sim = engine::sim;
 
-constexpr std::uint64_t most_trials = 5'000'000;  // About 2 GiB.
 constexpr std::size_t most_listed = 40;
 constexpr std::string_view exit_names[] = {"errored", "user_canceled", "user_stopped", "invalid_hp"};
 
@@ -61,6 +62,9 @@ Outcome<sim::Options> read_options(const SimulateOptions& given, const engine::E
   const std::uint64_t limit = config.searcher.max_concurrent_trials;
   options.workers = given.workers.value_or(config.searcher.name == "single" ? 1 : limit == 0 ? 16 : limit);
   options.duration = duration_model(given.duration, curves);
+  if (options.duration == sim::DurationModel::curve && !curves.has_times()) {
+    return usage_failure("--duration curve: these curves do not say how long training takes (unit or op)");
+  }
   if (given.report_every) {
     options.report_every = engine::Units{*given.report_every};
   }
@@ -99,15 +103,30 @@ Outcome<sim::Options> read_options(const SimulateOptions& given, const engine::E
   return options;
 }
 
+/// What was given and would be ignored.
+std::optional<Failure> option_without_effect(const SimulateOptions& given) {
+  const std::string_view curves = given.curves ? std::string_view(*given.curves) : std::string_view();
+  if (given.cycle && (!given.curves || curves.starts_with("surrogate:") || curves.starts_with("synthetic:"))) {
+    return usage_failure("--cycle is for recorded curves: a CSV file or experiment:ID as --curves");
+  }
+  if (given.data_directory && !curves.starts_with("surrogate:")) {
+    return usage_failure("--data is for --curves surrogate:INSTANCE");
+  }
+  if (given.server.state_dir && !curves.starts_with("experiment:")) {
+    return usage_failure("--state-dir is for --curves experiment:ID");
+  }
+  return std::nullopt;
+}
+
 /// A grid may be anything; what cannot be simulated to its end is refused before it eats the machine.
 engine::Status fits(const engine::ExperimentConfig& config, const sim::Options& options) {
   const engine::SearcherKind* kind = engine::find_kind(searchers::registry(), config.searcher.name);
   HPSEARCH_CHECK(kind != nullptr, "a config without problems names a searcher of the registry");
   const engine::Cardinality trials = kind->preview(config).trials;
-  if (trials > most_trials && !options.until) {
+  if (trials > options.most_trials && !options.until) {
     return engine::Error{engine::Errc::bad_request,
                          "this search has " + engine::to_text(trials) + " trials, more than the " +
-                             std::to_string(most_trials) + " that are simulated to the end; --until ends it before"};
+                             std::to_string(options.most_trials) + " that are simulated to the end; --until ends it before"};
   }
   return engine::Done{};
 }
@@ -118,6 +137,9 @@ int simulate(const SimulateOptions& given, const Output& output) {
   ExperimentFile file = open_experiment_file(given.file.file, {given.file.seed, given.file.name});
   if (!file.problems.empty()) {
     return report_problems(file, output);
+  }
+  if (const std::optional<Failure> failure = option_without_effect(given)) {
+    return output.fail(*failure);
   }
   Outcome<CurveSource> source = open_curves(given, *file.config, output);
   if (!source) {

@@ -187,13 +187,17 @@ std::string trials_text(const Simulation& simulation, std::size_t most, std::siz
                {"STATE"},
                {"LENGTHS"},
                {"METRIC", Align::right},
-               {"WHY"},
+               {"WHY", Align::left, true},
                {"HYPERPARAMETERS"}});
   const auto& trials = simulation.simulated.trials;
   for (std::size_t i = 0; i < trials.size() && i < most; ++i) {
     const SimulatedTrial& trial = trials[i];
+    engine::Reason why = trial.reason;
+    if (why.detail == simulation.simulated.reason) {
+      why.detail.clear();  // It stands above, for all.
+    }
     table.add({std::to_string(i), std::string(engine::name_of(trial.state)), lengths_text(trial.lengths),
-               trial.metric ? metric_text(*trial.metric) : "-", engine::describe(trial.reason),
+               trial.metric ? metric_text(*trial.metric) : "-", engine::describe(why),
                flat_text(trial.hparams)});
   }
   std::string text = table.text(width);

@@ -7,6 +7,7 @@
 #include "hpsearch/engine/base/value.hpp"
 #include "hpsearch/engine/config/experiment_config.hpp"
 #include "hpsearch/engine/sim/simulation.hpp"
+#include "hpsearch/engine/sim/yardstick.hpp"
 
 namespace hpsearch::cli {
 

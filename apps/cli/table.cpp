@@ -18,9 +18,30 @@ void Table::add(std::vector<std::string> cells) {
   rows_.push_back(std::move(cells));
 }
 
+/// The widest first, and those that are as wide together.
+void Table::narrow(std::vector<std::size_t>& widths, std::size_t max_width, std::size_t gap) const {
+  constexpr std::size_t least = 12;  // A column narrower than this is not worth cutting.
+  std::size_t line = widths.empty() ? 0 : gap * (widths.size() - 1);
+  for (const std::size_t width : widths) {
+    line += width;
+  }
+  for (; line > max_width; --line) {
+    std::size_t* widest = nullptr;
+    for (std::size_t c = 0; c < widths.size(); ++c) {
+      const bool last = c + 1 == widths.size() && columns_[c].align == Align::left;
+      if ((last || columns_[c].may_be_cut) && (widest == nullptr || widths[c] >= *widest)) {
+        widest = &widths[c];
+      }
+    }
+    if (widest == nullptr || *widest <= least) {
+      return;
+    }
+    --*widest;
+  }
+}
+
 std::string Table::text(std::size_t max_width) const {
   constexpr std::size_t gap = 2;
-  constexpr std::size_t least_last = 12;  // A last column narrower than this is not worth cutting.
   std::vector<std::size_t> widths;
   for (std::size_t c = 0; c < columns_.size(); ++c) {
     std::size_t width = display_width(columns_[c].title);
@@ -29,13 +50,8 @@ std::string Table::text(std::size_t max_width) const {
     }
     widths.push_back(width);
   }
-  std::size_t before_last = 0;
-  for (std::size_t c = 0; c + 1 < widths.size(); ++c) {
-    before_last += widths[c] + gap;
-  }
-  std::size_t last_limit = static_cast<std::size_t>(-1);
-  if (max_width > 0 && !columns_.empty() && columns_.back().align == Align::left) {
-    last_limit = std::max(least_last, max_width > before_last ? max_width - before_last : 0);
+  if (max_width > 0) {
+    narrow(widths, max_width, gap);
   }
 
   std::string out;
@@ -44,8 +60,8 @@ std::string Table::text(std::size_t max_width) const {
     for (std::size_t c = 0; c < columns_.size(); ++c) {
       std::string cell = cell_at(c);
       const bool last = c + 1 == columns_.size();
-      if (last && display_width(cell) > last_limit) {
-        cell = cut_to_width(cell, last_limit);
+      if (display_width(cell) > widths[c]) {
+        cell = cut_to_width(cell, widths[c]);
       }
       const std::size_t width = display_width(cell);
       const std::string fill(widths[c] > width ? widths[c] - width : 0, ' ');

@@ -13,6 +13,7 @@ class Table {
   struct Column {
     std::string title;
     Align align = Align::left;
+    bool may_be_cut = false;  ///< Before a line gets wider than the terminal; the last one, when at the left, always may.
   };
 
   explicit Table(std::vector<Column> columns);
@@ -22,11 +23,13 @@ class Table {
 
   [[nodiscard]] bool empty() const noexcept { return rows_.empty(); }
 
-  /// Titles and rows, each ended by a line end, no blanks at the end of a line. With `max_width`, the last
-  /// column is cut so that a line fits; 0 = no limit.
+  /// Titles and rows, each ended by a line end, no blanks at the end of a line. With `max_width`, the
+  /// widest of the columns that may be cut are, so that a line fits; 0 = no limit.
   [[nodiscard]] std::string text(std::size_t max_width = 0) const;
 
  private:
+  void narrow(std::vector<std::size_t>& widths, std::size_t max_width, std::size_t gap) const;
+
   std::vector<Column> columns_;
   std::vector<std::vector<std::string>> rows_;
 };

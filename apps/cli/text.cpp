@@ -137,6 +137,8 @@ void append_flat(const Value& value, const std::string& path, std::string& out) 
   }
   if (const double* real = value.as_real()) {
     out += path + "=" + metric_text(*real);
+  } else if (const std::string* text = value.as_text(); text != nullptr && (text->empty() || text->find(' ') != std::string::npos)) {
+    out += path + "=" + engine::compact_json(value);  // In quotes, so that one is told from the next.
   } else {
     out += path + "=" + engine::python_text(value);
   }
@@ -194,7 +196,7 @@ std::string metric_text(double metric) {
   if (std::isnan(metric)) {
     return "nan";
   }
-  return formatted("%.6g", metric);
+  return formatted("%.6g", metric + 0.0);  // No minus before a 0.
 }
 
 std::string duration_text(double seconds) {

@@ -73,7 +73,7 @@ std::optional<Search::Work> Search::ask() {
     return std::nullopt;
   }
   const AttemptKey key = ready_.front();
-  ready_.erase(ready_.begin());
+  ready_.pop_front();
   const Result<Effects> started = step(ConfirmStart{worker_, key});
   HPSEARCH_CHECK(started.has_value(), "a lease that was granted can be started");
   const TrialRecord& trial = *engine_.find(experiment_, key.trial);
@@ -121,6 +121,10 @@ Status Search::give_up(TrialNumber number, ExitReason reason, const std::string&
   }
   const AttemptKey key = trial->live->key;
   std::uint64_t seq = trial->live->applied_seq + 1;
+  if (reason == ExitReason::user_canceled || reason == ExitReason::user_stopped) {
+    const Result<Effects> effects = step(EndTrial{experiment_, number, reason});
+    return effects ? end_attempt(key, seq, ExitReport{}) : Status(effects.error());
+  }
   if (reason == ExitReason::invalid_hp) {
     const Result<Effects> effects = step(TakeReports{worker_, key, seq, {InvalidHparamsReport{why}}});
     if (!effects) {

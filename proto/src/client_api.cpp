@@ -325,6 +325,9 @@ std::string to_json(const engine::Preview& preview) {
            listed(it.lengths, "", [](Units length) { return std::to_string(engine::count(length)); }) +
            "], \"trials\": " + to_text(it.trials) + ", \"share\": " + std::to_string(it.share) + "}";
   };
+  const auto reach = [&](const engine::BracketPreview& it) {
+    return "[" + listed(it.reach, "", [](Cardinality trials) { return to_text(trials); }) + "]";
+  };
   const auto final_count = [](const auto& it) {
     return "\"" + std::to_string(engine::count(it.first)) + "\": " + to_text(it.second);
   };
@@ -337,6 +340,8 @@ std::string to_json(const engine::Preview& preview) {
          ",\n  \"brackets\": [" + listed(preview.brackets, "\n    ", bracket) +
          "\n  ],\n  \"final_counts\": {" + listed(preview.final_counts, "\n    ", final_count) +
          "\n  },\n  \"total_length\": " + length(preview.total_length) +
+         ",\n  \"expected_reach\": [" + listed(preview.brackets, "\n    ", reach) +
+         "\n  ],\n  \"expected_length\": " + length(preview.expected_length) +
          ",\n  \"full_length\": " + length(preview.full_length) + ",\n  \"warnings\": [" +
          listed(remarks, "\n    ", [](const std::string& text) { return engine::compact_json(text); }) +
          "\n  ]\n}";

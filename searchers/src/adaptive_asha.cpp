@@ -139,8 +139,9 @@ void check(const ExperimentConfig& config, engine::Problems& problems) {
     const std::uint64_t deepest = deepest_bracket(searcher, searcher.max_trials);
     if (deepest > most_rungs) {
       problems.push_back({"searcher.max_rungs",
-                          "leads to more than " + std::to_string(most_rungs) + " rungs with this divisor",
-                          "at most " + std::to_string(most_rungs)});
+                          "is " + std::to_string(searcher.max_rungs) + ", which with a divisor of " +
+                              shown(Divisor(searcher.divisor)) + " comes to more than " + std::to_string(most_rungs) + " rungs",
+                          "at most " + std::to_string(most_rungs) + ", or a larger divisor"});
     }
   }
 }

@@ -136,13 +136,12 @@ std::string ComposedSearcher::farewell() const {
   if (!proposer_->exhausted() || created - invalid_ >= limits_.trials) {
     return {};
   }
-  const std::string tried = (invalid_ > 0 ? " (" + std::to_string(invalid_) + " of them invalid)" : std::string()) + ", " +
-                            engine::to_text(limits_.trials) + " were asked for";
-  if (!proposer_->remaining()) {
-    return "the space is exhausted: no draw is another configuration than the " + std::to_string(created) +
-           " that were tried" + tried;
-  }
-  return "the space is exhausted: all " + std::to_string(created) + " configurations were tried" + tried;
+  // Where duplicates were allowed before, there are fewer configurations than trials.
+  return std::string("the space is exhausted: ") +
+         (proposer_->remaining() ? "all its configurations were tried" : "no draw is another configuration than those tried") +
+         ", in " + std::to_string(created) + (created == 1 ? " trial" : " trials") +
+         (invalid_ > 0 ? " (" + std::to_string(invalid_) + " of them invalid)" : std::string()) + "; " +
+         engine::to_text(limits_.trials) + " were asked for";
 }
 
 engine::Verdict ComposedSearcher::verdict(TrialNumber trial) const {
@@ -154,7 +153,9 @@ engine::Reason ComposedSearcher::standing(TrialNumber trial) const {
 }
 
 engine::Outlook ComposedSearcher::outlook(TrialNumber trial) const {
-  return gave_up() ? engine::Outlook{} : schedule_->outlook(trial);
+  engine::Outlook outlook = gave_up() ? engine::Outlook{} : schedule_->outlook(trial);
+  outlook.exhausted = proposer_->exhausted();
+  return outlook;
 }
 
 double ComposedSearcher::progress() const noexcept {

@@ -7,7 +7,6 @@
 
 #include "hpsearch/engine/base/draw.hpp"
 #include "hpsearch/engine/base/text.hpp"
-#include "leaf_of.hpp"
 
 namespace hpsearch::searchers {
 
@@ -27,6 +26,12 @@ void put_leaf(Value& configuration, const std::vector<std::string>& keys, Value 
     here = &(*here->as_map())[key];
   }
   *here = std::move(value);
+}
+
+/// Equal for values that are one: 0.0 and -0.0 are.
+std::string name_of(const Value& value) {
+  const double* real = value.as_real();
+  return engine::compact_json(real != nullptr && *real == 0 ? Value(0.0) : value);
 }
 
 }  // namespace
@@ -51,7 +56,7 @@ std::optional<FiniteSpace> FiniteSpace::of(const engine::Space& space) {
     if (!axis.vals.empty()) {
       std::vector<Value> different;
       for (Value& value : axis.vals) {
-        if (axis.places.emplace(engine::compact_json(value), different.size()).second) {
+        if (axis.places.emplace(name_of(value), different.size()).second) {
           different.push_back(std::move(value));
         }
       }
@@ -84,13 +89,13 @@ std::optional<Cardinality> FiniteSpace::index_of(const Value& configuration) con
   Cardinality index = 0;
   Cardinality weight = 1;
   for (const Axis& axis : axes_) {
-    const Value* value = leaf_of(configuration, axis.keys);
+    const Value* value = configuration.at_keys(axis.keys);
     if (value == nullptr) {
       return std::nullopt;
     }
     Cardinality place = axis.size;
     if (!axis.vals.empty()) {
-      const auto found = axis.places.find(engine::compact_json(*value));
+      const auto found = axis.places.find(name_of(*value));
       place = found == axis.places.end() ? axis.size : found->second;
     } else if (value->as_integer() != nullptr) {
       place = static_cast<std::uint64_t>(*value->as_integer()) - static_cast<std::uint64_t>(axis.lowest);

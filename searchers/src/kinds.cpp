@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "advice.hpp"
+#include "hpsearch/engine/base/amount.hpp"
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/engine/config/determined.hpp"
 #include "hpsearch/searchers/proposer.hpp"
@@ -53,7 +54,7 @@ std::string shown(const Divisor& divisor) {
 }
 
 std::string in_unit(Units length, const ExperimentConfig& config) {
-  return std::to_string(engine::count(length)) + " " + config.unit;
+  return engine::amount(length, config.unit);
 }
 
 std::uint64_t trials_to_run(const ExperimentConfig& config) {
@@ -73,6 +74,7 @@ Preview preview_flat(Cardinality trials, Units max_length, std::uint64_t share) 
   preview.final_counts[max_length] = trials;
   preview.full_length = times(trials, engine::count(max_length));
   preview.total_length = preview.full_length;
+  preview.expected_length = preview.full_length;
   return preview;
 }
 
@@ -81,7 +83,11 @@ void preview_bracket(Preview& preview, const AshaSettings& settings, std::uint64
   const std::vector<Units>& lengths = settings.lengths;
   preview.trials = plus(preview.trials, settings.trials);
   preview.brackets.push_back({lengths, settings.trials, share, {}});
-  preview.brackets.back().reach = expected_reach(settings, stop_once);
+  const std::vector<Cardinality>& reach = preview.brackets.back().reach = expected_reach(settings, stop_once);
+  for (std::size_t rung = 0; rung < lengths.size(); ++rung) {
+    const std::uint64_t further = engine::count(lengths[rung]) - (rung > 0 ? engine::count(lengths[rung - 1]) : 0);
+    preview.expected_length = plus(preview.expected_length, times(reach[rung], further));
+  }
   preview.full_length = plus(preview.full_length, times(settings.trials, engine::count(lengths.back())));
   if (lengths.size() < rungs_asked) {
     preview.warnings.push_back(
@@ -178,8 +184,9 @@ void warn_of_small_space(Preview& preview, const ExperimentConfig& config) {
   const std::uint64_t trials = trials_to_run(config);
   if (trials < config.searcher.max_trials) {
     preview.warnings.push_back("the space has only " + std::to_string(trials) +
-                               " configurations and on_duplicate is reject, so there will be " +
-                               std::to_string(trials) + " trials instead of " +
+                               (trials == 1 ? " configuration" : " configurations") +
+                               " and on_duplicate is reject, so there will be " + std::to_string(trials) +
+                               (trials == 1 ? " trial instead of " : " trials instead of ") +
                                std::to_string(config.searcher.max_trials));
   }
 }

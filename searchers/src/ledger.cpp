@@ -10,7 +10,6 @@
 #include "hpsearch/engine/base/draw.hpp"
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/searchers/finite_space.hpp"
-#include "leaf_of.hpp"
 
 namespace hpsearch::searchers {
 
@@ -159,7 +158,7 @@ class EndlessLedger final : public Ledger {
   [[nodiscard]] std::uint64_t key_of(const Value& configuration) const {
     std::uint64_t key = 0;
     for (const Space::Leaf& leaf : space_.leaves()) {
-      const Value* value = leaf_of(configuration, leaf.keys);
+      const Value* value = configuration.at_keys(leaf.keys);
       const bool is_real = std::holds_alternative<engine::DoubleParameter>(leaf.parameter) ||
                            std::holds_alternative<engine::LogParameter>(leaf.parameter);
       if (value != nullptr && is_real && value->is_number()) {

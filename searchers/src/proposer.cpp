@@ -36,7 +36,8 @@ class RandomProposer final : public Proposer {
   }
 
   void hear_created(TrialNumber trial, const Value& hparams) override {
-    if (const Value* point = next_point(); point != nullptr && *point == hparams) {
+    // Logs of before hold constants of points as they were written.
+    if (const Value* point = next_point(); point != nullptr && *point == space_.settle(hparams)) {
       ++next_;
     }
     if (started_) {

@@ -131,27 +131,32 @@ engine::Outlook Tournament::outlook(TrialNumber trial) const {
 }
 
 std::uint64_t Tournament::given_before(std::size_t bracket, std::uint64_t nth) const {
-  std::vector<Turn> turns;
-  std::vector<engine::Cardinality> left;
-  for (const Bracket& one : brackets_) {
-    turns.push_back(turn_of(one));
-    left.push_back(one.schedule->at_hand());
-  }
-  for (std::uint64_t given = 0;; ++given) {
-    std::optional<std::size_t> first;  // As pick() picks.
-    for (std::size_t i = 0; i < turns.size(); ++i) {
-      if (left[i] > 0 && (!first || goes_before(turns[i], turns[*first]))) {
-        first = i;
-      }
+  using engine::Cardinality;
+  const auto excess = [](std::uint64_t many, std::uint64_t few) -> Cardinality { return many > few ? many - few : 0; };
+  // As pick() picks: first, in order of brackets, what is below a share; then by how much more than its share a bracket
+  // has, or by how often it had its turn where there are no shares.
+  const Turn its = turn_of(brackets_[bracket]);
+  const Cardinality its_below = excess(its.share, its.outstanding);
+  const bool is_below = nth <= its_below;
+  const Cardinality its_rank = its.share == 0 ? Cardinality{its.pulls} + nth - 1
+                                              : excess(its.outstanding, its.share) + nth - 1 - (is_below ? nth - 1 : its_below);
+  Cardinality given = nth - 1;
+  for (std::size_t i = 0; i < brackets_.size(); ++i) {
+    if (i == bracket) {
+      continue;
     }
-    HPSEARCH_CHECK(first.has_value(), "a bracket has as much work at hand as it says");
-    if (*first == bracket && --nth == 0) {
-      return given;
+    const Turn turn = turn_of(brackets_[i]);
+    const Cardinality left = brackets_[i].schedule->at_hand();
+    const Cardinality below = std::min(left, excess(turn.share, turn.outstanding));
+    if (is_below) {
+      given += i < bracket ? below : 0;
+      continue;
     }
-    --left[*first];
-    ++turns[*first].pulls;
-    ++turns[*first].outstanding;
+    const Cardinality first = turn.share == 0 ? Cardinality{turn.pulls} : excess(turn.outstanding, turn.share);
+    const Cardinality up_to = its_rank + (i < bracket ? 1 : 0);  // Of the same rank, the first in order goes first.
+    given += below + std::min(left - below, up_to > first ? up_to - first : 0);
   }
+  return static_cast<std::uint64_t>(std::min<Cardinality>(given, UINT64_MAX));
 }
 
 engine::Cardinality Tournament::at_hand() const {

@@ -55,7 +55,7 @@ TEST_F(Story, TellsWhyATrialWasCreated) {
 TEST_F(Story, TellsAMetricThatIsNoNumber) {
   tell("length_reached", {{"trial", 0}, {"length", 1}, {"step", 1}});
   EXPECT_THAT(tell("trial_ended", {{"trial", 0}, {"state", "STOPPED"}}),
-              EndsWith("trial 0 stopped at 1 epochs with val_acc missing"));
+              EndsWith("trial 0 stopped at 1 epoch with val_acc missing"));
 }
 
 TEST_F(Story, TellsExitsOnlyWhenTheyAreTrouble) {

@@ -415,5 +415,21 @@ TEST(Components, AFileThatIsNotThereIsNamedWithTheNearest) {
                     HasSubstr("trainer.yaml")));
 }
 
+TEST(ExperimentFile, TellsOneThingOfOneMistake) {
+  const Scratch scratch;
+  const auto problems_of = [&scratch](const std::string& searcher) {
+    const ExperimentFile file = open_experiment_file(scratch.write(
+        "e.yaml", "entrypoint: 'true'\nhyperparameters: {x: 1}\nsearcher: {name: random, metric: m, max_length: 9, " + searcher + "}\n"));
+    std::string out;
+    for (const FileProblem& problem : file.problems) {
+      out += problem.problem.path + ": " + problem.problem.what + "\n";
+    }
+    return out;
+  };
+  EXPECT_EQ(problems_of("max_trials: .nan"), "searcher.max_trials: is .nan\n");
+  EXPECT_EQ(problems_of("max_trials: 9223372036854775808"), "searcher.max_trials: is 9223372036854775808, which does not fit 64 bits\n");
+  EXPECT_EQ(problems_of("max_trails: 4"), "searcher.max_trails: is not a known field\n");
+}
+
 }  // namespace
 }  // namespace hpsearch::cli

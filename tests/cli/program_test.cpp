@@ -58,14 +58,17 @@ TEST_F(Program, PreviewsTheSpecsExamples) {
       {"standard", 5, 4, 1000, 100,
        R"({"brackets":[{"lengths":[15,62,250,1000],"share":6,"trials":70},)"
        R"({"lengths":[62,250,1000],"share":5,"trials":22},{"lengths":[250,1000],"share":5,"trials":8}],)"
+       R"("expected_length":9905,"expected_reach":[[70,17,4,1],[22,5,1],[8,2]],)"
        R"("final_counts":{"1000":4,"15":53,"250":13,"62":30},"full_length":100000,"total_length":9905,"trials":100})"},
       {"conservative", 5, 3, 81, 81,
        R"({"brackets":[{"lengths":[1,3,9,27,81],"share":4,"trials":48},{"lengths":[3,9,27,81],"share":3,"trials":19},)"
        R"({"lengths":[9,27,81],"share":3,"trials":8},{"lengths":[27,81],"share":3,"trials":4},)"
        R"({"lengths":[81],"share":3,"trials":2}],)"
+       R"("expected_length":689,"expected_reach":[[48,16,5,1,0],[19,6,2,0],[8,2,0],[4,1],[2]],)"
        R"("final_counts":{"1":32,"27":8,"3":24,"81":3,"9":14},"full_length":6561,"total_length":689,"trials":81})"},
       {"aggressive", 5, 4, 64, 64,
        R"({"brackets":[{"lengths":[1,4,16,64],"share":16,"trials":64}],)"
+       R"("expected_length":208,"expected_reach":[[64,16,4,1]],)"
        R"("final_counts":{"1":48,"16":3,"4":12,"64":1},"full_length":4096,"total_length":208,"trials":64})"},
   };
   for (const PreviewCase& c : table) {
@@ -168,6 +171,13 @@ TEST_F(Program, NamesOptionValueAndWhatIsAllowed) {
       {"wait --timeout nan", "--timeout: \"nan\" is no number of seconds above 0"},
       {"simulate e.yaml --report-every 0", "--report-every: \"0\" is no integer of at least 1"},
       {"simulate e.yaml --until -1", "--until: \"-1\" is no number of seconds of at least 0"},
+      {"simulate e.yaml --workers 0", "--workers: \"0\" is no integer from 1 to 1000000"},
+      {"show 1 --trial -1", "--trial: \"-1\" is no integer of at least 0"},
+      {"trials 1 --after 0x10", "--after: \"0x10\" is no integer of at least 0"},
+      {"store verify ''", "STORE: is empty; a path is wanted"},
+      {"store backup a --to ''", "--to: is empty; a path is wanted"},
+      {"keys list ''", "STATE_DIR: is empty; a path is wanted"},
+      {"set 1 max_trials=5 searcher.max_trials=6", "searcher.max_trials is given twice"},
       {"simulate e.yaml --until inf", "--until: \"inf\" is no number of seconds of at least 0"},
   };
   for (const auto& [arguments, said] : cases) {
@@ -178,7 +188,15 @@ TEST_F(Program, NamesOptionValueAndWhatIsAllowed) {
   }
 }
 
+TEST_F(Program, PrintsNoControlCharacterOfWhatItRefuses) {
+  const Ended ended = run("set 1 \"$(printf 'max_trails\\033[31m=5')\"");
+  EXPECT_EQ(ended.status, 2);
+  EXPECT_THAT(ended.err, HasSubstr("max_trails?[31m"));
+  EXPECT_THAT(ended.err, Not(HasSubstr("\033")));
+}
+
 TEST_F(Program, ShowsHowAnOptionalExperimentIsGiven) {
+  EXPECT_THAT(run("--help").out, HasSubstr("Usage: hpsearch [OPTIONS]"));
   EXPECT_THAT(run("explain --help").out, HasSubstr("[OPTIONS] [EXPERIMENT] TRIAL\n"));
   EXPECT_THAT(run("logs --help").out, HasSubstr("[OPTIONS] [EXPERIMENT] TRIAL\n"));
 }

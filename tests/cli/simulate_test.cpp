@@ -174,7 +174,10 @@ TEST_F(Simulate, RefusesWithOneClearSentence) {
       {"bracket.yaml --metric 1 --exit 3", "--exit 3: must be TRIAL:OP:REASON"},
       {"bracket.yaml --metric 1 --exit 3:0:erored", "did you mean \"errored\"?"},
       {"bracket.yaml --metric 1 --exit x:0:errored", "TRIAL"},
-      {"bracket.yaml --metric 1 --duration curve", "do not say how long training takes"},
+      {"bracket.yaml --metric 1 --duration curve", "--duration curve: these curves do not say how long training takes (unit or op)"},
+      {"bracket.yaml --metric 1 --cycle", "--cycle is for recorded curves"},
+      {"bracket.yaml --metric 1 --data .", "--data is for --curves surrogate:INSTANCE"},
+      {"bracket.yaml --metric 1 --state-dir .", "--state-dir is for --curves experiment:ID"},
       {"bracket.yaml --metric 1 --failure-rate 2", "--failure-rate"},
       {"bracket.yaml --metric 1 --failure-rate nan", "--failure-rate nan: must be a chance, from 0 to 1"},
       {"bracket.yaml --metric 1 --failure-seed=-1", "--failure-seed -1: must be an integer from 0 to 18446744073709551615"},
@@ -195,7 +198,7 @@ TEST_F(Simulate, RefusesWithOneClearSentence) {
 }
 
 TEST_F(Simulate, PrintsNoControlCharacterOfWhatItRefuses) {
-  for (const char* text : {"\x1b[31m", "\xc3\xa9"}) {
+  for (const char* text : {"\x1b[31m", "\x07"}) {
     const Ended refused = run(std::string("bracket.yaml --metric '") + text + "'");
     EXPECT_EQ(refused.status, 2);
     EXPECT_THAT(refused.err, HasSubstr("\"?\"")) << refused.err;

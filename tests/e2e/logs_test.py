@@ -109,7 +109,7 @@ class AfterARun(harness.Case):
             "searcher": {"name": "single", "metric": "loss", "max_length": 9}})
         state = self.folder / "state"
         run = self.run_cli("run", file, "--state-dir", state, "--slots", 1, expect=7)
-        self.assertRegex(run.stdout + run.stderr, r"note: trial 0: it reports 1 batches after 2 batches")
+        self.assertRegex(run.stdout + run.stderr, r"note: trial 0: it reports 1 batch after 2 batches")
         shown = self.run_cli("show", "--trial", "0", "--state-dir", state).stdout
         self.assertIn("the end of its stderr:\n", shown)
         self.assertGreater(len(shown), 50_000)

@@ -67,7 +67,7 @@ class ReportingPage(harness.Case):
         shown = self.run_cli("show", "--state-dir", state, "--output", "json")
         self.assertEqual([note["about"] for note in shown["notes"]], ["backward", "missing"], shown["notes"])
         text = self.run_cli("show", "--state-dir", state).stdout
-        self.assertIn("trial 0: it reports 1 epochs after 2 epochs", text)
+        self.assertIn("trial 0: it reports 1 epoch after 2 epochs", text)
         self.assertIn('without reporting "val_loss", the searcher\'s metric; it reports "val_los"', text)
 
 

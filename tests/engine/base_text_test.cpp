@@ -66,6 +66,7 @@ TEST(CompactJson, EscapesWhatJsonMustAndKeepsUtf8) {
             "\"a\\\"b\\\\c\\n\\t\\r\\b\\f\\u0001\\u001f/\x7f\"");
   EXPECT_EQ(compact_json(Value("größe 学習率 🎯")), "\"größe 学習率 🎯\"");
   EXPECT_EQ(compact_json(Value(std::string("a\0b", 3))), R"("a\u0000b")");
+  EXPECT_EQ(python_json(Value("a\x7f")), R"("a\u007f")");
 }
 
 TEST(CompactJson, ReplacesBytesThatAreNotUtf8) {

@@ -280,6 +280,48 @@ TEST(ChangeLimits, NothingOfASearchThatIsOverChangesAlthoughItsExperimentIsPause
   EXPECT_EQ(cluster.engine.find(id)->state, ExperimentState::completed);
 }
 
+TEST(ChangeLimits, ADefaultOfWhatASearcherDoesNotHaveIsRefused) {
+  TestCluster cluster;
+  const ExperimentId id = cluster.create(test_config(Value::Map{{"name", "single"}}, {{"hyperparameters", Value::Map{{"x", 1}}}}));
+  for (const char* field : {"max_trials", "max_concurrent_trials", "on_duplicate", "points_to_evaluate"}) {
+    Value::Map changes;
+    changes[field] = nullptr;
+    EXPECT_EQ(cluster.refused(ChangeExperiment{id, searcher(changes)}).message,
+              std::string("searcher.") + field + ": means nothing to single (leave it out)");
+  }
+}
+
+// The rule leaves nothing to draw and nothing runs: told before the points, it would end the search.
+TEST(ChangeLimits, PointsThatComeWithTheRuleThatExhaustsTheSpaceAreTried) {
+  TestCluster cluster;
+  cluster.join("a", 1);
+  const double drawn = 1;
+  const double other = 1.0000000000000002;
+  Value config = random_config(5, 1, {{"hyperparameters", Value::Map{{"x", Value::Map{{"type", "double"},
+                                                                         {"minval", drawn}, {"maxval", other}}}}}});
+  const ExperimentId id = cluster.create(config);
+  cluster.step(PauseExperiment{id});
+  const AttemptKey first = cluster.live(id, 0);
+  cluster.report(first, 9, 0.5);
+  cluster.exit(first);
+  cluster.step(ChangeExperiment{id, searcher({{"on_duplicate", "reject"},
+                                              {"points_to_evaluate", Value::List{Value::Map{{"x", other}}}}})});
+  cluster.step(ResumeExperiment{id});
+  cluster.run_all([](TrialNumber) { return 0.5; });
+  const ExperimentRecord& record = *cluster.engine.find(id);
+  ASSERT_EQ(record.trials.size(), 2U);
+  EXPECT_TRUE(record.hparams[1] == Value(Value::Map{{"x", other}}));
+  EXPECT_EQ(record.state, ExperimentState::completed);
+}
+
+TEST(ChangeLimits, TheSmallestBudgetIsNotUsedUpBeforeAnythingRan) {
+  TestCluster cluster;
+  cluster.join("a", 1);
+  const ExperimentId id = cluster.create(random_config(2, 1, {{"budget", Value::Map{{"max_slot_hours", 1e-300}}}}));
+  EXPECT_EQ(cluster.engine.find(id)->trials.size(), 1U);
+  EXPECT_NE(cluster.engine.next_deadline(), std::nullopt);
+}
+
 TEST(ChangeLimits, SlotHoursBeyondAllClocksAreNoLimit) {
   for (const double hours : {1e7, 1e10, 1e300}) {
     TestCluster cluster;

@@ -303,10 +303,9 @@ TEST(JobContract, QuotesCountWhereAValueIsQuoted) {
   EXPECT_NE(problems_of(with(tree, "entrypoint", "p {args}")).find("entrypoint: can take 300"), std::string::npos);
   EXPECT_NE(problems_of(with(tree, "entrypoint", "eval \"p $PAI_USER_ARGS\"")).find("the entrypoint reads it"),
             std::string::npos);
-  // Each character takes six bytes in ASCII.
-  tree = with_hyperparameters({{"x", std::string(120'000, '\x7f')}});
+  tree = with_hyperparameters({{"x", std::string(120'000, '~')}});
   EXPECT_EQ(notes_of(tree), "");
-  std::string wide;
+  std::string wide;  // Each character takes six bytes in ASCII.
   for (int i = 0; i < 40'000; ++i) {
     wide += "漢";
   }

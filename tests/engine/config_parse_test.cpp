@@ -36,7 +36,6 @@ TEST(ParseConfig, TellsEverythingWrongAtOnce) {
   };
   EXPECT_EQ(problems_of(tree),
             "entrypiont: is not a known field (did you mean `entrypoint`?)\n"
-            "entrypoint: is missing (a shell command, or a list of words run without a shell)\n"
             "hyperparameters.lr.maxval: is -4.0 (above minval, which is -1.0)\n"
             "hyperparameters.units.maxval: is missing (an integer)\n"
             "hyperparameters.units.maxvl: is not a field of a hyperparameter of this type (did you mean "
@@ -211,7 +210,7 @@ TEST(Budget, ReadsLengthsOfTimeAsPeopleWriteThem) {
     EXPECT_EQ(parsed.config->budget.max_time->in_seconds(), seconds) << compact_json(spelling);
   }
   for (const Value& wrong : {Value(0), Value(-1), Value("90"), Value("m"), Value("1h 30"), Value("1w"), Value(""),
-                             Value("-3h"), Value(1e10), Value("0s"), Value(true)}) {
+                             Value("-3h"), Value(1e10), Value("0s"), Value(1e-7), Value("0.0000001s"), Value(true)}) {
     const ParsedConfig parsed = read_config(with(small_experiment(), "budget", Value::Map{{"max_time", wrong}}));
     EXPECT_NE(lines(parsed.problems).find("budget.max_time: is " + compact_json(wrong)), std::string::npos)
         << compact_json(wrong) << lines(parsed.problems);
@@ -250,6 +249,17 @@ TEST(ParseConfig, SaysWhatFieldsOfTheHarnessComeToWithoutIt) {
   EXPECT_EQ(lines(read_config(with(small_experiment(), "checkpoint_policy", "all")).notes),
             "checkpoint_policy: has no effect here: only the Determined harness reads it, and it is started for launch.kind: "
             "determined\n");
+}
+
+TEST(ParseConfig, SaysThatTooFewSlotsForATrialLetNothingRun) {
+  const auto notes_of = [](std::int64_t most, std::int64_t slots) {
+    Value tree = with(small_experiment(), "resources.max_slots", most);
+    return lines(read_config(with(std::move(tree), "resources.slots_per_trial", slots)).notes);
+  };
+  EXPECT_EQ(notes_of(1, 2),
+            "resources.max_slots: is 1, and a trial takes 2 (slots_per_trial): nothing runs until it is raised\n");
+  EXPECT_EQ(notes_of(2, 2), "");
+  EXPECT_EQ(notes_of(0, 0), "");
 }
 
 TEST(SectionsWithoutEffect, AreKeptAndListed) {

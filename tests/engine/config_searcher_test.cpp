@@ -37,8 +37,8 @@ TEST(SearcherSection, WantsWhatItsKindNeedsAndNothingElse) {
   EXPECT_EQ(problems_of(with(small_experiment(), "searcher.max_trials", Value())),
             "searcher.max_trials: is missing (an integer of at least 1; random needs it)\n");
   EXPECT_EQ(problems_of(with(with(small_experiment(), "searcher.name", "grid"), "searcher.divisor", 3)),
-            "searcher.divisor: means nothing to a grid search (leave it out)\n"
-            "searcher.max_trials: means nothing to a grid search (leave it out)\n");
+            "searcher.divisor: means nothing to grid (leave it out)\n"
+            "searcher.max_trials: means nothing to grid (leave it out)\n");
   EXPECT_EQ(problems_of(with(small_experiment(), "searcher.max_trails", 3)),
             "searcher.max_trails: is not a known field (did you mean `max_trials`?)\n");
 }
@@ -98,6 +98,37 @@ TEST(SearcherSection, ChecksPointsAgainstTheSpace) {
             "searcher.points_to_evaluate[2].lr: is missing (a value)\n"
             "searcher.points_to_evaluate[2].rate: is not a hyperparameter of this experiment\n"
             "searcher.points_to_evaluate[3]: is 3 (a map of hyperparameters)\n");
+}
+
+TEST(SearcherSection, APointWithTooManyMistakesNamesTheFirst) {
+  Value::Map wrong;
+  for (int i = 0; i < 5000; ++i) {
+    wrong["k" + std::to_string(i)] = i;
+  }
+  const Problems problems = read_config(with(small_experiment(), "searcher.points_to_evaluate", Value::List{wrong})).problems;
+  EXPECT_EQ(problems.size(), 100U);
+  const Value::List many(5000, Value(Value::Map{}));
+  EXPECT_EQ(read_config(with(small_experiment(), "searcher.points_to_evaluate", many)).problems.size(), 100U);
+}
+
+// Each point gets all constants, so that a short file stands for a long one.
+TEST(SearcherSection, PointsThatAreLongWithTheirConstantsAreRefused) {
+  Value tree = with(small_experiment(), "hyperparameters.lr", 0.1);
+  tree = with(std::move(tree), "hyperparameters.text", std::string(1000, 'x'));
+  tree = with(std::move(tree), "searcher.max_trials", 100'000);
+  EXPECT_EQ(problems_of(with(tree, "searcher.points_to_evaluate", Value::List(4000, Value(Value::Map{})))), "");
+  EXPECT_EQ(problems_of(with(tree, "searcher.points_to_evaluate", Value::List(5000, Value(Value::Map{})))),
+            "searcher.points_to_evaluate: has 5000 points, which with the space's constants in each come to more than 4194304 "
+            "bytes (fewer points, or fewer constants)\n");
+}
+
+TEST(SearcherSection, SaysWhatHasNoEffectBesideTheRungsOfBrackets) {
+  Value tree = with(small_experiment(), "searcher.name", "adaptive_asha");
+  tree = with(std::move(tree), "searcher.bracket_rungs", Value::List{3});
+  EXPECT_EQ(lines(read_config(with(with(tree, "searcher.mode", "standard"), "searcher.max_rungs", 5)).notes), "");
+  EXPECT_EQ(lines(read_config(with(with(tree, "searcher.mode", "conservative"), "searcher.max_rungs", 2)).notes),
+            "searcher.max_rungs: has no effect: bracket_rungs says how many rungs there are\n"
+            "searcher.mode: has no effect: bracket_rungs says which brackets there are\n");
 }
 
 TEST(SearcherSection, PointsOfASubmissionMustFitAndDiffer) {

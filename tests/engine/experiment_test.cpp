@@ -641,6 +641,45 @@ TEST(Replay, RefusesAnEventOutOfOrderOrWithoutItsSubject) {
   EXPECT_EQ(twin.replay(orphan).error().code, Errc::corrupt);
 }
 
+TEST(Replay, RefusesToEndPauseOrQueueATrialTwice) {
+  TestCluster cluster;
+  cluster.join("a", 1);
+  const ExperimentId id = cluster.create(asha_config(9, 1));
+  cluster.report(cluster.live(id, 0), 1, 0.5);
+  cluster.exit(cluster.live(id, 0));
+  cluster.step(EndTrial{id, TrialNumber(0), ExitReason::user_canceled});
+  cluster.step(EndTrial{id, TrialNumber(1), ExitReason::user_stopped});
+  cluster.step(JoinWorker{"b", "b", 1, 3, "cpu", {}});
+  std::set<std::string> refused;
+  for (std::size_t last = 0; last < cluster.log.size(); ++last) {
+    const EventBody& body = cluster.log[last].body;
+    const bool moves = std::holds_alternative<TrialPaused>(body) || std::holds_alternative<TrialQueued>(body) ||
+                       std::holds_alternative<TrialEnded>(body);
+    if (!moves) {
+      continue;
+    }
+    Engine twin(searchers::registry());
+    for (std::size_t i = 0; i <= last; ++i) {
+      ASSERT_TRUE(twin.replay(cluster.log[i]));
+    }
+    Event again = cluster.log[last];
+    again.lsn = Lsn(again.lsn.number() + 1);
+    const Status status = twin.replay(again);
+    ASSERT_FALSE(status.has_value()) << last;
+    EXPECT_EQ(status.error().code, Errc::corrupt);
+    refused.insert(std::to_string(body.index()));
+  }
+  EXPECT_GE(refused.size(), 2U);
+}
+
+TEST(Workers, WithMoreSlotsThanAnyMachineHasAreRefused) {
+  TestCluster cluster;
+  EXPECT_EQ(cluster.refused(JoinWorker{"a", "a", 1, 10'000'001, "cpu", {}}).code, Errc::bad_request);
+  cluster.step(JoinWorker{"a", "a", 1, 1'500'000, "cpu", {}});
+  Engine loaded(searchers::registry());
+  EXPECT_TRUE(loaded.load(cluster.engine.save())) << "as many as are taken are loaded";
+}
+
 TEST(Engine, TimeNeverGoesBackInTheLog) {
   TestCluster cluster;
   cluster.join("a", 1);

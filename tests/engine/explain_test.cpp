@@ -26,6 +26,35 @@ TEST(Explain, NeedsTheFewestResultsThatKeepARank) {
   }
 }
 
+TEST(Explain, NeedsMoreResultsThanAnybodyCountsOfAHugeDivisor) {
+  for (const double divisor : {5e18, 1e19, 1e300}) {
+    EXPECT_EQ(results_needed(2, 3, divisor), std::uint64_t{1} << 62U) << divisor;
+  }
+  EXPECT_EQ(results_needed(0, 3, 1e15), 999'999'999'999'997U);
+}
+
+// The line is as long as there are slots, and is not walked through.
+TEST(Explain, APlaceInALineOfAnyLengthIsTold) {
+  TestCluster cluster;
+  cluster.join("a", 2);
+  const ExperimentId id = cluster.create(test_config(Value::Map{{"name", "adaptive_asha"},
+                                                                {"max_trials", 1'000'000'000'000},
+                                                                {"bracket_rungs", Value::List{2, 2}},
+                                                                {"divisor", 4},
+                                                                {"max_concurrent_trials", 2}}));
+  for (std::uint64_t trial = 0; trial < 7; ++trial) {
+    cluster.report(cluster.live(id, trial), 2, 0.1 * static_cast<double>(trial + 1));
+    cluster.exit(cluster.live(id, trial));
+  }
+  cluster.step(ChangeExperiment{id, Value::Map{{"searcher", Value::Map{{"max_concurrent_trials", 1'000'000'000'000}}}}});
+  cluster.report(cluster.live(id, 7), 2, 0.9);
+  std::optional<std::uint64_t> longest;
+  for (std::uint64_t trial = 0; trial < 8; ++trial) {
+    longest = std::max(longest, why(cluster, id, trial).ahead);
+  }
+  EXPECT_GT(longest, 100'000'000'000U);
+}
+
 TEST(Explain, ATrialAtItsRungIsPromotedAfterExactlySoManyResultsBehindIt) {
   TestCluster cluster;
   cluster.join("a", 1);
@@ -113,6 +142,22 @@ TEST(Explain, TrialsThatAwaitResumeStandBeforeThoseThatAreToBePromoted) {
   EXPECT_EQ(why(cluster, id, 0).ahead, 0U);
 }
 
+TEST(Explain, TrialsThatAreToPauseStandBeforeThoseThatAreToBePromoted) {
+  TestCluster cluster;
+  const ExperimentId id = after_reports(cluster, 12, 4, 1);
+  cluster.exit(cluster.live(id, 0));
+  cluster.step(ChangeExperiment{id, Value::Map{{"searcher", Value::Map{{"max_concurrent_trials", 1}}}}});
+  cluster.report(cluster.live(id, 1), 1, 0.6);
+  cluster.report(cluster.live(id, 2), 1, 0.7);
+  ASSERT_EQ(why(cluster, id, 0).results_needed, 0U);
+  EXPECT_EQ(why(cluster, id, 0).ahead, 2U) << "3 and 4 were told to pause";
+  for (const std::uint64_t trial : {3U, 4U}) {
+    cluster.exit(cluster.live(id, trial));
+    ASSERT_EQ(cluster.trial(id, trial).state, TrialState::pending);
+  }
+  EXPECT_EQ(why(cluster, id, 0).ahead, 2U);
+}
+
 TEST(Explain, ATrialThatIsToBePromotedSaysWhatKeepsIt) {
   TestCluster cluster;
   const ExperimentId id = after_reports(cluster, 10, 10, 9);
@@ -146,6 +191,21 @@ TEST(Explain, ATrialThatTooFewResultsCanStillComeForCannotBePromoted) {
   cluster.step(ChangeExperiment{id, Value::Map{{"searcher", Value::Map{{"max_trials", 50}}}}});
   EXPECT_EQ(why(cluster, id, 14).results_to_come, 35U);
   EXPECT_NE(why(cluster, id, 14).next.find("it is promoted when the rung keeps 15"), std::string::npos);
+}
+
+TEST(Explain, MoreTrialsAreNoWayOutOfASpaceThatIsExhausted) {
+  TestCluster cluster;
+  cluster.join("a", 3);
+  Value config = asha_config(9, 3, false, {{"hyperparameters", Value::Map{{"x", Value::Map{{"type", "categorical"},
+                                                                   {"vals", Value::List{1, 2, 3}}}}}}});
+  (*config.as_map()->find("searcher")->as_map())["on_duplicate"] = "reject";
+  const ExperimentId id = cluster.create(config);
+  cluster.report(cluster.live(id, 0), 1, 0.5);
+  cluster.report(cluster.live(id, 1), 1, 0.6);
+  const std::string next = why(cluster, id, 1).next;
+  EXPECT_NE(next.find("That changes if on_duplicate is set to allow, as no configuration is left, or trials before it"),
+            std::string::npos)
+      << next;
 }
 
 TEST(Explain, APendingTrialNamesWhatItLacks) {
@@ -185,14 +245,14 @@ TEST(Explain, ATrialThatReportedPastItsRungSaysWhereItStands) {
   const ExperimentId id = cluster.create(asha_config(9, 1));
   cluster.report(cluster.live(id, 0), 4, 0.5);
   const std::string now = why(cluster, id, 0).now;
-  EXPECT_EQ(now.substr(0, now.find(';')), "at 4 epochs (its rung is at 1 epochs): waits at its rung") << now;
+  EXPECT_EQ(now.substr(0, now.find(';')), "at 4 epochs (its rung is at 1 epoch): waits at its rung") << now;
 }
 
 TEST(Explain, ATrialThatIsEndingSaysHowItIsToEnd) {
   TestCluster cluster;
   const ExperimentId id = after_reports(cluster, 20, 6, 0);
   cluster.step(ChangeExperiment{id, Value::Map{{"searcher", Value::Map{{"max_concurrent_trials", 5}}}}});
-  EXPECT_EQ(why(cluster, id, 5).next, "it is to pause and has not exited yet");
+  EXPECT_EQ(why(cluster, id, 5).next, "it is to pause, since the experiment may hold fewer slots now, and has not exited yet");
   cluster.step(CancelExperiment{id});
   EXPECT_EQ(why(cluster, id, 0).next, "it is to stop and has not exited yet");
   cluster.step(KillExperiment{id});

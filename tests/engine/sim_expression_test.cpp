@@ -16,6 +16,8 @@ Space space() {
                                 {"a", Value::Map{{"size", range}}},
                                 {"b", Value::Map{{"size", range}}},
                                 {"c.d", range},
+                                {"batch-size", range},
+                                {"层数", range},
                                 {"layers", 3},
                                 {"kind", Value::Map{{"type", "categorical"}, {"vals", Value::List{"x", "y"}}}}};
   Space parsed = Space::parse(tree, "hyperparameters", problems, notes);
@@ -31,6 +33,8 @@ double value_of(const std::string& text) {
                                    {"a", Value::Map{{"size", 2.0}}},
                                    {"b", Value::Map{{"size", 4.0}}},
                                    {"c.d", 0.125},
+                                   {"batch-size", 32.0},
+                                   {"层数", 6.0},
                                    {"layers", 3},
                                    {"kind", "x"}};
   return expression ? (*expression)->metric(Training{TrialNumber(7), hparams, 1}, Units{9}) : std::nan("");
@@ -66,6 +70,18 @@ TEST(Expression, KnowsHyperparametersByPathAndByTheirLastName) {
   EXPECT_DOUBLE_EQ(value_of("hp.c.d"), 0.125) << "a key may hold dots";
 }
 
+TEST(Expression, TakesAnyNameInQuotesAndLettersOfAnyLanguageWithout) {
+  EXPECT_DOUBLE_EQ(value_of("hp.\"batch-size\" - 1"), 31);
+  EXPECT_DOUBLE_EQ(value_of("2*\"batch-size\""), 64);
+  EXPECT_DOUBLE_EQ(value_of("\"hp.lr\" + hp.\"a\".size"), 2.25);
+  EXPECT_DOUBLE_EQ(value_of("hp.层数/层数"), 1);
+  EXPECT_EQ(problem_of("1 + batch-size"), "column 5: there is no \"batch\"; did you mean hp.\"batch-size\"?");
+  EXPECT_EQ(problem_of("hp.batch-size"), "column 1: there is no \"hp.batch\"; did you mean hp.\"batch-size\"?");
+  EXPECT_EQ(problem_of("1 + hp.\"lr"), "column 8: the quote that begins here does not end");
+  EXPECT_EQ(problem_of("\"lrr\""), "column 1: there is no \"lrr\"; did you mean \"lr\"?");
+  EXPECT_EQ(problem_of("\"trial\"").find("did you mean"), std::string::npos) << "what is quoted is a hyperparameter";
+}
+
 TEST(Expression, KnowsFunctions) {
   EXPECT_DOUBLE_EQ(value_of("abs(-2) + sqrt(9) + floor(2.9)"), 7);
   EXPECT_DOUBLE_EQ(value_of("log(exp(2))"), 2);
@@ -88,6 +104,9 @@ TEST(Expression, SaysWhatIsWrongAndWhere) {
   EXPECT_EQ(problem_of("1 2"), "column 3: \"2\" is not expected here (an operator or the end is)");
   EXPECT_EQ(problem_of("3 + $"), "column 5: \"$\" is not expected here (a number, a name or \"(\" is)");
   EXPECT_EQ(problem_of("0.1*trail"), "column 5: there is no \"trail\"; did you mean \"trial\"?");
+  EXPECT_EQ(problem_of("accuracy"),
+            "column 1: there is no \"accuracy\" (known: trial, length, op, nan, inf, pi, abs(), sqrt(), exp(), log(), floor(), "
+            "min(), max(), hp.a.size, hp.b.size, hp.\"batch-size\", hp.c.d, hp.layers, hp.lr, hp.层数)");
   EXPECT_EQ(problem_of("size"), "column 1: \"size\" may mean hp.a.size or hp.b.size");
   EXPECT_EQ(problem_of("kind"), "column 1: hyperparameter \"kind\" is not always a number");
   EXPECT_EQ(problem_of("min(1)"), "column 1: min takes two or more arguments, not 1");

@@ -11,6 +11,7 @@
 
 #include "engine/test_cluster.hpp"
 #include "hpsearch/engine/base/draw.hpp"
+#include "hpsearch/engine/sim/yardstick.hpp"
 
 namespace hpsearch::engine::sim {
 namespace {

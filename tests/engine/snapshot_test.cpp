@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <functional>
 #include <limits>
 #include <string>
@@ -50,6 +51,19 @@ TEST(Snapshot, LoadsIntoAnEngineThatStandsExactlyThere) {
   ASSERT_TRUE(one && other);
   EXPECT_EQ(one->events.size(), other->events.size());
   EXPECT_TRUE(loaded.save() == replayed.save());
+}
+
+TEST(Snapshot, KnowsAZeroFromANegativeOne) {
+  TestCluster cluster;
+  cluster.join("a", 1);
+  const ExperimentId id = cluster.create(random_config(2, 1));
+  cluster.report(cluster.live(id, 0), 5, -0.0);
+  cluster.report(cluster.live(id, 0), 5, 0.0);
+  ASSERT_TRUE(std::signbit(cluster.engine.find(id, TrialNumber(0))->best->metric));
+  Engine loaded(searchers::registry());
+  ASSERT_TRUE(loaded.load(cluster.engine.save()));
+  EXPECT_TRUE(std::signbit(loaded.find(id, TrialNumber(0))->best->metric));
+  EXPECT_FALSE(std::signbit(loaded.find(id, TrialNumber(0))->latest->metric));
 }
 
 /// Calls `visit` with every text in the tree, and a way to put another in its place.

@@ -246,6 +246,7 @@ TEST(ClientApi, APreview) {
   preview.brackets = {{{Units{1}, Units{4}}, 5, 16, {5, 1}}, {{Units{4}}, 1, 2, {1}}};
   preview.final_counts = {{Units{1}, 4}, {Units{4}, 1}};
   preview.total_length = 8;
+  preview.expected_length = 12;
   preview.full_length = static_cast<Cardinality>(1) << 100;
   preview.warnings = {"few \"trials\""};
   preview.advice = {"more of them"};
@@ -260,6 +261,11 @@ TEST(ClientApi, APreview) {
     "4": 1
   },
   "total_length": 8,
+  "expected_reach": [
+    [5,1],
+    [1]
+  ],
+  "expected_length": 12,
   "full_length": 1267650600228229401496703205376,
   "warnings": [
     "few \"trials\"",
@@ -270,10 +276,11 @@ TEST(ClientApi, APreview) {
 
 TEST(ClientApi, APreviewOfLengthsPastCounting) {
   Preview preview;
-  preview.full_length = preview.total_length = engine::past_counting;
+  preview.full_length = preview.total_length = preview.expected_length = engine::past_counting;
   const std::string json = proto::to_json(preview);
   EXPECT_NE(json.find("\"total_length\": null,"), std::string::npos) << json;
   EXPECT_NE(json.find("\"full_length\": null,"), std::string::npos) << json;
+  EXPECT_NE(json.find("\"expected_length\": null,"), std::string::npos) << json;
   preview.total_length = engine::past_counting - 1;
   EXPECT_NE(proto::to_json(preview).find("\"total_length\": 340282366920938463463374607431768211454,"),
             std::string::npos);

@@ -192,7 +192,8 @@ TEST(AdaptiveAsha, RefusesMoreRungsThanMakeSense) {
     kind_of(config).check(config, problems);
     ASSERT_EQ(problems.size(), 1U);
     EXPECT_EQ(engine::describe(problems[0]),
-              "searcher.max_rungs: leads to more than 100 rungs with this divisor (at most 100)");
+              "searcher.max_rungs: is 101, which with a divisor of " + engine::python_float(divisor) +
+                  " comes to more than 100 rungs (at most 100, or a larger divisor)");
     config.searcher.max_rungs = 100;
     problems.clear();
     kind_of(config).check(config, problems);

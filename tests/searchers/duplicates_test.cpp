@@ -211,7 +211,7 @@ TEST(RejectingDuplicates, MoreTrialsDoNotMakeAnExhaustedSpaceLarger) {
   const engine::Next next = searcher->next();
   ASSERT_TRUE(std::holds_alternative<Finished>(next));
   EXPECT_EQ(std::get<Finished>(next).note,
-            "the space is exhausted: all 2 configurations were tried, 10 were asked for");
+            "the space is exhausted: all its configurations were tried, in 2 trials; 10 were asked for");
 }
 
 TEST(RejectingDuplicates, AnExhaustedSearchGoesOnOnceDuplicatesAreAllowed) {
@@ -268,6 +268,16 @@ TEST(RejectingDuplicates, ZeroIsOneNumberWhateverItsSign) {
   EXPECT_EQ(start(*searcher).reason.why, engine::Reason::Why::new_trial);
 }
 
+TEST(RejectingDuplicates, CategoriesThatDifferInTheSignOfZeroAreOne) {
+  ExperimentConfig config = settings("random", 1, 5);
+  config.space = test::space_of({{"x", categorical({0.0, -0.0, 1.0})}});
+  config.searcher.on_duplicate = engine::OnDuplicate::reject;
+  const auto searcher = kind_of(config).make(config);
+  start(*searcher);
+  start(*searcher);
+  EXPECT_TRUE(std::holds_alternative<engine::NothingNow>(searcher->next()));
+}
+
 // The redraw is the same for everybody who asks, whatever happened besides and whoever was loaded meanwhile.
 TEST(RejectingDuplicates, ARealValuedDrawThatWasStartedIsDrawnAgain) {
   ExperimentConfig config = real_valued(9);
@@ -320,7 +330,7 @@ TEST(RejectingDuplicates, ARealValuedSpaceWithOneNumberEndsAndSaysSo) {
   const engine::Next next = searcher->next();
   ASSERT_TRUE(std::holds_alternative<Finished>(next));
   EXPECT_EQ(std::get<Finished>(next).note,
-            "the space is exhausted: no draw is another configuration than the 1 that were tried, 3 were asked for");
+            "the space is exhausted: no draw is another configuration than those tried, in 1 trial; 3 were asked for");
 }
 
 // 1 + 1e-12 still counts as in the range, whose only draw is 1.

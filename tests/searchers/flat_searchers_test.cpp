@@ -193,7 +193,7 @@ TEST(Random, RejectingDuplicatesVisitsAFiniteSpaceOnce) {
     ASSERT_TRUE(std::holds_alternative<Finished>(next));
     EXPECT_FALSE(std::get<Finished>(next).problem.has_value());
     EXPECT_EQ(std::get<Finished>(next).note,
-              "the space is exhausted: all 6 configurations were tried, 100 were asked for");
+              "the space is exhausted: all its configurations were tried, in 6 trials; 100 were asked for");
     EXPECT_EQ(searcher->progress(), 1.0);
   }
 }

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "hpsearch/engine/sim/simulation.hpp"
+#include "hpsearch/engine/sim/yardstick.hpp"
 #include "hpsearch/searchers/registry.hpp"
 
 namespace hpsearch::surrogates {

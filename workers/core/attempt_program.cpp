@@ -8,6 +8,7 @@
 #include <utility>
 #include <variant>
 
+#include "hpsearch/engine/base/amount.hpp"
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/engine/base/value.hpp"
 #include "hpsearch/workers/core/log_text.hpp"
@@ -168,7 +169,7 @@ void AttemptMachine::note(Flaw flaw, const std::string& text, AttemptOutput& out
 }
 
 void AttemptMachine::judge_step(Units step, AttemptOutput& out) {
-  const auto at = [this](Units units) { return std::to_string(count(units)) + " " + spec_.unit; };
+  const auto at = [this](Units units) { return engine::amount(units, spec_.unit); };
   if (last_step_ && step < *last_step_) {
     note(Flaw::backward,
          "it reports " + at(step) + " after " + at(*last_step_) + "; steps count what was trained in all and never fall",

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <cstddef>
+#include <span>
 #include <string>
+#include <string_view>
 
 #include "hpsearch/engine/base/text.hpp"
 
@@ -19,6 +22,18 @@ namespace hpsearch::engine {
   }
   text.resize(cut);
   return text += "…";
+}
+
+/// "a, b or c": the ends of sentences about what is allowed.
+[[nodiscard]] inline std::string any_of(std::span<const std::string_view> names) {
+  std::string text;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (i != 0) {
+      text += i + 1 == names.size() ? " or " : ", ";
+    }
+    text += names[i];
+  }
+  return text;
 }
 
 }  // namespace hpsearch::engine

@@ -87,7 +87,7 @@ void append_quoted(std::string& out, std::string_view text, JsonForm form) {
     } else if (letter == '"' || letter == '\\') {
       out += '\\';
       out += letter;
-    } else if (static_cast<unsigned char>(letter) >= 0x20) {
+    } else if (static_cast<unsigned char>(letter) >= 0x20 && (letter != 0x7f || form == JsonForm::compact)) {
       out += letter;
     } else if (letter == '\n') {
       out += "\\n";

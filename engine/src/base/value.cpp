@@ -97,6 +97,18 @@ const Value* Value::at_path(std::string_view dotted) const noexcept {
   }
 }
 
+const Value* Value::at_keys(std::span<const std::string> keys) const noexcept {
+  const Value* here = this;
+  for (const std::string& key : keys) {
+    const Map* map = here->as_map();
+    here = map != nullptr ? map->find(key) : nullptr;
+    if (here == nullptr) {
+      return nullptr;
+    }
+  }
+  return here;
+}
+
 bool operator==(const Value& a, const Value& b) {
   return a.held_ == b.held_;
 }

@@ -125,6 +125,10 @@ void repeat_outstanding(Step& step, WorkerId id, const JoinWorker& command, cons
 }  // namespace
 
 Status may_join(const World& world, const JoinWorker& command) {
+  if (command.slots > most_slots_of_a_worker) {
+    return Error{Errc::bad_request, "worker \"" + command.name + "\" says it has " + std::to_string(command.slots) +
+                                        " slots; at most " + std::to_string(most_slots_of_a_worker) + " are taken"};
+  }
   if (!command.devices.empty() && command.devices.size() != command.slots) {
     return Error{Errc::bad_request, "worker \"" + command.name + "\" names " + std::to_string(command.devices.size()) +
                                         " devices for its " + std::to_string(command.slots) +

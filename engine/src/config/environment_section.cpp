@@ -133,6 +133,8 @@ void read_image(Section& section, JobContract& images) {
       images.image = check(*name);
     } else if (name != nullptr && (kind == "cuda" || kind == "gpu")) {
       images.gpu_image = check(*name);
+    } else if (!value.is_null() && kind != "rocm") {
+      section.note("image." + kind, "is " + shown(value) + ", which has no effect: names of images stand under cpu and cuda");
     }
   }
   // Who names one only means it wherever the program runs.

@@ -38,17 +38,6 @@ std::string path_below(std::string_view path, std::string_view key) {
   return path.empty() ? std::string(key) : std::string(path) + "." + std::string(key);
 }
 
-std::string any_of(std::span<const std::string_view> names) {
-  std::string text;
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    if (i != 0) {
-      text += i + 1 == names.size() ? " or " : ", ";
-    }
-    text += names[i];
-  }
-  return text;
-}
-
 Section::Section(const Value* value, std::string path, Findings& findings)
     : path_(std::move(path)), findings_(findings) {
   if (value == nullptr || value->is_null()) {
@@ -123,7 +112,9 @@ std::optional<std::uint64_t> Section::integer(std::string_view key, std::uint64_
   const std::optional<std::int64_t> number = whole_number(*value);
   if (!number || *number < 0 || static_cast<std::uint64_t>(*number) < least ||
       static_cast<std::uint64_t>(*number) > greatest) {
-    wrong(key, *value, integers_between(least, greatest));
+    const double* real = value->as_real();
+    const bool too_large_to_be_exact = real != nullptr && *real >= 0x1p53;
+    wrong(key, *value, integers_between(least, greatest) + (too_large_to_be_exact ? ", from 2^53 on in plain digits" : ""));
     return std::nullopt;
   }
   return static_cast<std::uint64_t>(*number);
@@ -249,6 +240,9 @@ void Section::finish() {
       continue;
     }
     const std::string_view meant = nearest(key, asked_);
+    std::erase_if(findings_.problems, [lacking = path_of(meant), named = !meant.empty()](const Problem& found) {
+      return named && found.path == lacking && found.what == is_missing;  // It is there, under this name.
+    });
     problem(key, "is not a known field",
             meant.empty() ? "one of " + any_of(asked_) : "did you mean `" + std::string(meant) + "`?");
   }

@@ -24,9 +24,6 @@ struct Findings {
 /// Path of `key` in the map at `path`.
 [[nodiscard]] std::string path_below(std::string_view path, std::string_view key);
 
-/// "`a`, `b` or `c`": the ends of sentences about what is allowed.
-[[nodiscard]] std::string any_of(std::span<const std::string_view> names);
-
 /// One map of the experiment file while it is read.
 ///
 /// Fields are asked for by name, and asking is what makes a field known: finish() refuses every key nobody
@@ -68,13 +65,17 @@ class Section {
   void know(std::string_view key) { asked_.push_back(key); }
 
   void problem(std::string_view key, std::string what, std::string allowed = "");
-  void missing(std::string_view key, std::string allowed) { problem(key, "is missing", std::move(allowed)); }
+  void missing(std::string_view key, std::string allowed) {
+    problem(key, std::string(is_missing), std::move(allowed));
+  }
   void note(std::string_view key, std::string what);
 
   /// Refuses what nobody asked for.
   void finish();
 
  private:
+  static constexpr std::string_view is_missing = "is missing";
+
   const Value* find(std::string_view key) const noexcept;  // Present and not null.
   void wrong(std::string_view key, const Value& value, std::string allowed);
 

@@ -62,6 +62,11 @@ void read_resources(Section section, ResourcesConfig& resources, Value::Map& acc
     resources.slots_per_trial = *slots;
   }
   resources.max_slots = section.integer("max_slots", 0);
+  if (resources.max_slots && *resources.max_slots < resources.slots_per_trial) {
+    section.note("max_slots", "is " + std::to_string(*resources.max_slots) + ", and a trial takes " +
+                                  std::to_string(resources.slots_per_trial) +
+                                  " (slots_per_trial): nothing runs until it is raised");
+  }
   if (const auto weight = section.number_above("weight", 0)) {
     resources.weight = *weight;
   }

@@ -118,16 +118,47 @@ void read_bracket_rungs(Section& section, SearcherConfig& searcher) {
   }
 }
 
+// Each point has every constant of the space: a short text may stand for far more than the log takes at once.
+constexpr std::size_t most_filled_bytes = 4UL * 1024 * 1024;
+constexpr std::size_t most_problems_of_points = 100;
+
 void read_points(Section& section, const Space* space, SearcherConfig& searcher) {
   const Value::List* list = section.list("points_to_evaluate");
-  for (std::size_t i = 0; list != nullptr && i < list->size(); ++i) {
-    Value point = (*list)[i];
-    if (space != nullptr) {
-      point = space->settle(point);
-      space->check(point, section.path_of("points_to_evaluate[" + std::to_string(i) + "]"),
-                   section.findings().problems);
+  const Problems& problems = section.findings().problems;
+  const std::size_t enough = problems.size() + most_problems_of_points;
+  std::size_t filled = 0;
+  for (std::size_t i = 0; list != nullptr && i < list->size() && problems.size() < enough; ++i) {
+    const Value& given = (*list)[i];
+    if (space == nullptr) {
+      searcher.points_to_evaluate.push_back(given);
+      continue;
+    }
+    Value point = space->settle(given);
+    space->check(point, section.path_of("points_to_evaluate[" + std::to_string(i) + "]"), section.findings().problems);
+    const std::size_t before = compact_json(given).size();
+    filled += std::max(compact_json(point).size(), before) - before;
+    if (filled > most_filled_bytes) {
+      section.problem("points_to_evaluate",
+                      "has " + std::to_string(list->size()) + " points, which with the space's constants in each come to more than " +
+                          std::to_string(most_filled_bytes) + " bytes",
+                      "fewer points, or fewer constants");
+      return;
     }
     searcher.points_to_evaluate.push_back(std::move(point));
+  }
+}
+
+/// The defaults stand in what `hpsearch config` prints, which is no wish.
+void note_fields_without_effect(Section& section, const SearcherConfig& searcher) {
+  if (searcher.bracket_rungs.empty()) {
+    return;
+  }
+  const SearcherConfig standard;
+  if (searcher.mode != standard.mode) {
+    section.note("mode", "has no effect: bracket_rungs says which brackets there are");
+  }
+  if (searcher.max_rungs != standard.max_rungs) {
+    section.note("max_rungs", "has no effect: bracket_rungs says how many rungs there are");
   }
 }
 
@@ -146,6 +177,7 @@ void read_fields_of_some_kinds(Section& section, const Space* space, SearcherCon
   take(searcher.max_rungs, section.integer("max_rungs", 1));
   take(searcher.max_trials, section.integer("max_trials", 1));
   read_mode(section, searcher);
+  note_fields_without_effect(section, searcher);
   take(searcher.num_rungs, section.integer("num_rungs", 1, most_rungs));
   if (const auto rule = section.text_in("on_duplicate", rules)) {
     searcher.on_duplicate = *rule == "reject" ? OnDuplicate::reject : OnDuplicate::allow;
@@ -176,7 +208,7 @@ void compare_with_kind(Section& section, const SearcherKind& kind, SearcherConfi
   }
   for (const FieldOfSomeKinds& field : fields_of_some_kinds) {
     if (section.has(field.name) && !contains(kind.fields, field.name)) {
-      section.problem(field.name, "means nothing to a " + std::string(kind.name) + " search", "leave it out");
+      section.problem(field.name, "means nothing to " + std::string(kind.name), "leave it out");
     }
   }
 }
@@ -216,6 +248,8 @@ void read_searcher(Section section, SearcherRegistry registry, const Space* spac
     searcher.metric = *metric;
     if (metric->empty()) {
       section.problem("metric", "is empty", "the name of the validation metric that decides");
+    } else if (static_cast<unsigned char>(metric->front()) <= ' ' || static_cast<unsigned char>(metric->back()) <= ' ') {
+      section.note("metric", "is " + shown(Value(*metric)) + ", with what cannot be seen at its end: a program has to report it so");
     }
   }
   take(searcher.smaller_is_better, section.boolean("smaller_is_better"));

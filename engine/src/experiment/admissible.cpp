@@ -36,6 +36,15 @@ struct Reader {
                : "experiment " + std::to_string(id.number()) + " has no trial " + std::to_string(number.number());
   }
 
+  std::string moves(ExperimentId id, TrialNumber number, TrialMove move) const {
+    const TrialRecord* record = find(id, number);
+    if (record == nullptr) {
+      return trial(id, number);
+    }
+    const Result<TrialState> next = next_state(record->state, move);
+    return next ? "" : "trial " + std::to_string(number.number()) + ": " + next.error().message;
+  }
+
   std::string live(const AttemptKey& key) const {
     const TrialRecord* record = find(key.experiment, key.trial);
     if (record == nullptr) {
@@ -113,10 +122,16 @@ struct Reader {
   std::string operator()(const ExperimentEnded& event) const { return experiment(event.experiment); }
   std::string operator()(const TrialPromoted& event) const { return trial(event.experiment, event.trial); }
   std::string operator()(const LengthReached& event) const { return trial(event.experiment, event.trial); }
-  std::string operator()(const TrialPaused& event) const { return trial(event.experiment, event.trial); }
-  std::string operator()(const TrialQueued& event) const { return trial(event.experiment, event.trial); }
+  std::string operator()(const TrialPaused& event) const {
+    return moves(event.experiment, event.trial, TrialMove::pause);
+  }
+  std::string operator()(const TrialQueued& event) const {
+    return moves(event.experiment, event.trial, TrialMove::run_again);
+  }
   std::string operator()(const TrialExitedEarly& event) const { return trial(event.experiment, event.trial); }
-  std::string operator()(const TrialEnded& event) const { return trial(event.experiment, event.trial); }
+  std::string operator()(const TrialEnded& event) const {
+    return moves(event.experiment, event.trial, move_that_ends(event.state));
+  }
   std::string operator()(const AttemptStarted& event) const {
     return event.member == WorkerId{} ? live(event.key) : member(event.key, event.member);
   }
@@ -144,6 +159,9 @@ struct Reader {
   std::string operator()(const CheckpointsCollected& event) const { return trial(event.experiment, event.trial); }
   std::string operator()(const CheckpointsDeleted& event) const { return experiment(event.experiment); }
   std::string operator()(const WorkerJoined& event) const {
+    if (event.slots > most_slots_of_a_worker) {
+      return "it has " + std::to_string(event.slots) + " slots";
+    }
     return event.devices.empty() || event.devices.size() == event.slots ? "" : "its slots and devices differ in number";
   }
   std::string operator()(const WorkerLost& event) const { return worker(event.worker); }

@@ -7,16 +7,22 @@
 namespace hpsearch::engine {
 namespace {
 
+void tell_of_duplicates(ExperimentRecord& record) {
+  DuplicatesChanged changed;
+  changed.reject = record.config.searcher.on_duplicate == OnDuplicate::reject;
+  for (std::size_t trial = 0; changed.reject && trial < record.hparams.size(); ++trial) {
+    changed.started.push_back(record.hparams[trial]);
+  }
+  record.searcher->hear(changed);
+}
+
+/// First what may bring more to do, last what may leave nothing: a search that is over hears no more changes.
 void tell_changes(ExperimentRecord& record, const SearcherConfig& before, bool points_given) {
   const SearcherConfig& now = record.config.searcher;
   Searcher& searcher = *record.searcher;
-  if (now.on_duplicate != before.on_duplicate) {
-    DuplicatesChanged changed;
-    changed.reject = now.on_duplicate == OnDuplicate::reject;
-    for (std::size_t trial = 0; changed.reject && trial < record.hparams.size(); ++trial) {
-      changed.started.push_back(record.hparams[trial]);
-    }
-    searcher.hear(changed);
+  const bool rejects = now.on_duplicate == OnDuplicate::reject;
+  if (now.on_duplicate != before.on_duplicate && !rejects) {
+    tell_of_duplicates(record);
   }
   if (points_given || !(now.points_to_evaluate == before.points_to_evaluate)) {
     searcher.hear(PointsChanged{now.points_to_evaluate});
@@ -26,6 +32,9 @@ void tell_changes(ExperimentRecord& record, const SearcherConfig& before, bool p
   }
   if (now.max_concurrent_trials != before.max_concurrent_trials) {
     searcher.hear(MaxConcurrentTrialsChanged{now.max_concurrent_trials});
+  }
+  if (now.on_duplicate != before.on_duplicate && rejects) {
+    tell_of_duplicates(record);
   }
 }
 

@@ -131,23 +131,7 @@ void Applier::operator()(const TrialExitedEarly& exited) const {
 void Applier::operator()(const TrialEnded& ended) const {
   ExperimentRecord& record = experiment(ended.experiment);
   TrialRecord& trial = record.trials[ended.trial.number()];
-  switch (ended.state) {
-    case TrialState::completed:
-      move(record, trial, TrialMove::complete);
-      break;
-    case TrialState::failed:
-      move(record, trial, TrialMove::fail);
-      break;
-    case TrialState::canceled:
-      move(record, trial, TrialMove::cancel);
-      break;
-    case TrialState::stopped:
-    case TrialState::pending:
-    case TrialState::running:
-    case TrialState::paused:
-      move(record, trial, TrialMove::stop);
-      break;
-  }
+  move(record, trial, move_that_ends(ended.state));
   stop_waiting(record, ended.trial);
   trial.reason = ended.reason;
   trial.ended_at = event.at;

@@ -14,7 +14,10 @@ constexpr double most_hours = 1e9;
 // Clocks can wait for no more than some hundred years.
 constexpr std::int64_t longest_wait = 1'000'000'000'000'000;
 
-std::int64_t micros_of_hours(double hours) { return std::llround(std::min(hours, most_hours) * 3'600e6); }
+/// At least one: a budget is above 0, and is not used up before anything has run.
+std::int64_t micros_of_hours(double hours) {
+  return std::max(std::int64_t{1}, static_cast<std::int64_t>(std::llround(std::min(hours, most_hours) * 3'600e6)));
+}
 
 }  // namespace
 

@@ -8,6 +8,7 @@
 
 #include "base/shown.hpp"
 #include "config/sections.hpp"
+#include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/engine/config/experiment_config.hpp"
 
 namespace hpsearch::engine {
@@ -49,6 +50,10 @@ void lay_over(Value::Map& config, const std::string& section, const Value& chang
     if (held.as_map() == nullptr) {
       held = Value::Map();
     }
+    if (section == "searcher" && value.is_null() && !held.as_map()->contains(key)) {
+      refuse(problems, path, "means nothing to " + python_text(*held.at_path("name")) + " (leave it out)");
+      continue;
+    }
     (*held.as_map())[key] = value;
   }
 }
@@ -83,7 +88,14 @@ Result<Value> changed_config(const Value& effective, const Value& changes, Searc
   if (!problems.empty()) {
     return Error{Errc::bad_request, problems};
   }
-  return to_value(*parsed.config);
+  Value changed = to_value(*parsed.config);
+  for (const Problem& problem : parse_config(changed, registry, "", 0).problems) {  // It is read again from the log.
+    problems += (problems.empty() ? "" : "\n") + describe(problem);
+  }
+  if (!problems.empty()) {
+    return Error{Errc::bad_request, problems};
+  }
+  return changed;
 }
 
 }  // namespace hpsearch::engine

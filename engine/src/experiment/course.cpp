@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "experiment/retention.hpp"
+#include "hpsearch/engine/base/amount.hpp"
 #include "step.hpp"
 
 namespace hpsearch::engine {
@@ -54,7 +55,7 @@ void exit_early(Step& step, ExperimentId id, TrialNumber number, ExitReason exit
 }
 
 std::string amount(const ExperimentRecord& record, Units units) {
-  return std::to_string(count(units)) + " " + record.config.unit;
+  return amount(units, record.config.unit);
 }
 
 /// The program ended well; `reached` is what this attempt reported, `granted` what it was started for.

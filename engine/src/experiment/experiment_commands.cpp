@@ -92,6 +92,10 @@ Status create_experiment(Step& step, const CreateExperiment& command) {
     return wrong_config(parsed.problems);
   }
   Value effective = to_value(*parsed.config);
+  // What is written down is read again, at once and for ever after.
+  if (const ParsedConfig again = parse_config(effective, world.registry, "", 0); !again.config) {
+    return wrong_config(again.problems);
+  }
   if (repeated) {
     // As it was submitted: its limits may have been changed since.
     const ExperimentRecord& record = world.experiments.at(known->second);

@@ -45,8 +45,10 @@ Standing standing_of(const World& world, const AttemptKey& key, WorkerId worker)
   return trial.last_lease == key.lease && !trial.live && trial.exited ? Standing::over : Standing::superseded;
 }
 
-void sort_metrics(Report& report) {
+/// As it is kept: metrics in order, and no step beyond the longest length there is.
+void tidy(Report& report) {
   if (auto* metrics = std::get_if<MetricsReport>(&report)) {
+    metrics->step = std::min(metrics->step, Units{INT64_MAX});
     std::stable_sort(metrics->metrics.begin(), metrics->metrics.end(),
                      [](const auto& a, const auto& b) { return a.first < b.first; });
   }
@@ -54,7 +56,7 @@ void sort_metrics(Report& report) {
 
 /// One report of a live attempt. False when it was the last one.
 bool take(Step& step, const AttemptKey& key, std::uint64_t seq, Report report) {
-  sort_metrics(report);
+  tidy(report);
   const ExperimentRecord& record = step.world().experiments.at(key.experiment);
   const TrialRecord& trial = record.trials[key.trial.number()];
   const auto* exit = std::get_if<ExitReport>(&report);
@@ -129,7 +131,7 @@ bool contradicts(const LiveAttempt& live, TakeReports& command) {
     return false;
   }
   Report& again = command.reports[live.applied_seq - command.first_seq];
-  sort_metrics(again);
+  tidy(again);
   return digest_of(again) != live.last_digest;
 }
 

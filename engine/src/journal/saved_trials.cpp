@@ -1,5 +1,6 @@
 #include "journal/saved_trials.hpp"
 
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -31,7 +32,7 @@ enum Present : std::uint64_t {
 std::uint64_t bit(bool value, Present present) { return value ? static_cast<std::uint64_t>(present) : 0; }
 
 bool same_bits(const Measurement& a, const Measurement& b) {
-  return a.step == b.step && a.metric == b.metric;  // The best is never NaN.
+  return a.step == b.step && a.metric == b.metric && std::signbit(a.metric) == std::signbit(b.metric);
 }
 
 template <class Number>

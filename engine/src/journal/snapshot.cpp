@@ -272,8 +272,7 @@ bool load_worker(const Value& saved, World& world) {
   worker.id = WorkerId(numbers.count());
   worker.incarnation = numbers.count();
   worker.present = numbers.flag();
-  constexpr std::uint64_t most_slots = 1U << 20U;
-  const std::uint64_t slots = numbers.count_below(most_slots);
+  const std::uint64_t slots = numbers.count_below(most_slots_of_a_worker + 1);
   worker.quarantined = texts.text("quarantined");
   for (std::uint64_t left = numbers.count(); left > 0 && numbers.good(); --left) {
     const ExperimentId experiment(numbers.count());

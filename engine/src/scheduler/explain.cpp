@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "hpsearch/engine/base/amount.hpp"
 #include "hpsearch/engine/base/text.hpp"
 #include "scheduler/gang_plan.hpp"
 
@@ -14,7 +15,13 @@ std::string counted(std::uint64_t number, const std::string& noun) {
 }
 
 std::string amount(const ExperimentRecord& record, Units units) {
-  return std::to_string(count(units)) + " " + record.config.unit;
+  return amount(units, record.config.unit);
+}
+
+/// It is to give its slots up in the middle of its training, and wants them back.
+bool is_to_pause(const TrialRecord& trial) {
+  return trial.state == TrialState::running && trial.live && trial.live->is_ending() &&
+         trial.live->decision->directive == Directive::pause;
 }
 
 void explain_running(const ExperimentRecord& record, const TrialRecord& trial,
@@ -37,6 +44,8 @@ void explain_running(const ExperimentRecord& record, const TrialRecord& trial,
   if (live.is_ending()) {
     const Directive directive = live.decision->directive;
     out.next = (directive == Directive::kill ? "it is to be killed" : "it is to " + std::string(name_of(directive))) +
+               (is_to_pause(trial) && record.state == ExperimentState::active ? ", since the experiment may hold fewer slots now,"
+                                                                                : "") +
                " and has not exited yet";
   } else {
     out.next = "when it reports " + record.config.searcher.metric + " at " + amount(record, trial.length) +
@@ -239,13 +248,14 @@ bool awaits_resume(const TrialRecord& trial) {
   return trial.state == TrialState::paused && trial.awaits_resume;
 }
 
-/// Trials that take free slots as soon as there are some: those that wait for one, or will once the experiment is resumed.
+/// Trials that take free slots as soon as there are some: those that wait for one, or will once the experiment is resumed
+/// or they have exited.
 std::uint64_t waiting_for_slots(const ExperimentRecord& record) {
   const auto waiting = std::count_if(record.pending.begin(), record.pending.end(),
                                      [&record](TrialNumber number) { return !record.put_off.contains(number); });
   std::uint64_t before = static_cast<std::uint64_t>(waiting);
   for (std::size_t i = 0; i < record.trials.size(); ++i) {
-    before += awaits_resume(record.trials[i]) ? 1U : 0U;
+    before += awaits_resume(record.trials[i]) || is_to_pause(record.trials[i]) ? 1U : 0U;
   }
   return before;
 }
@@ -270,7 +280,8 @@ std::string standstill(const ExperimentRecord& record, const std::map<WorkerId, 
 }
 
 /// When the rung would keep a trial that it does not keep yet.
-std::string promotion_text(const Reason& standing, std::uint64_t needed, std::uint64_t to_come) {
+std::string promotion_text(const Reason& standing, std::uint64_t needed, const Outlook& outlook) {
+  const std::uint64_t to_come = outlook.results_to_come;
   const std::string kept = std::to_string(*standing.rank + 1);
   const std::string closing = ". It is stopped when no trial can come to the rung any more";
   if (needed <= to_come) {
@@ -281,7 +292,9 @@ std::string promotion_text(const Reason& standing, std::uint64_t needed, std::ui
   return "it cannot be promoted as things stand: that takes a rung that keeps " + kept + ", with " +
          counted(needed, "more result") + ", and " +
          (to_come == 0 ? "none" : "at most " + std::to_string(to_come)) +
-         " can still come. That changes if max_trials is raised or trials before it drop out" + closing;
+         " can still come. That changes if " +
+         (outlook.exhausted ? "on_duplicate is set to allow, as no configuration is left," : "max_trials is raised") +
+         " or trials before it drop out" + closing;
 }
 
 void explain_paused(const ExperimentRecord& record, TrialNumber number, const TrialRecord& trial,
@@ -318,7 +331,7 @@ void explain_paused(const ExperimentRecord& record, TrialNumber number, const Tr
     return;
   }
   out.results_needed = results_needed(*out.reason.rank, *out.reason.size, record.config.searcher.divisor);
-  out.next = promotion_text(out.reason, *out.results_needed, *out.results_to_come);
+  out.next = promotion_text(out.reason, *out.results_needed, outlook);
   if (const std::string why = standstill(record, workers, now); !why.empty()) {
     out.next += ". No result comes now: " + why;
   }
@@ -327,8 +340,12 @@ void explain_paused(const ExperimentRecord& record, TrialNumber number, const Tr
 }  // namespace
 
 std::uint64_t results_needed(std::uint64_t rank, std::uint64_t size, double divisor) noexcept {
+  const double about = std::floor(static_cast<double>(rank + 1) * divisor);
+  if (about >= 0x1p62) {  // More than anybody counts; and adding one would change nothing.
+    return std::uint64_t{1} << 62U;
+  }
   // From just below the real-number answer upwards: its rounding may be off by one either way.
-  auto enough = static_cast<std::uint64_t>(std::floor(static_cast<double>(rank + 1) * divisor));
+  auto enough = static_cast<std::uint64_t>(about);
   enough -= enough > 0 ? 1 : 0;
   const auto keeps = [divisor](std::uint64_t results) {
     return static_cast<std::uint64_t>(std::floor(static_cast<double>(results) / divisor));

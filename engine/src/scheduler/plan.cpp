@@ -21,9 +21,12 @@ void ClaimQueue::put(const Claim& claim) {
   const auto known = places_.find(claim.experiment);
   if (known == places_.end()) {
     places_.emplace(claim.experiment, claims_.insert(claim).first);
+    without_slots_ += claim.slots_per_trial == 0 ? 1U : 0U;
     return;
   }
   const Claim& before = *known->second;
+  without_slots_ += claim.slots_per_trial == 0 ? 1U : 0U;
+  without_slots_ -= before.slots_per_trial == 0 ? 1U : 0U;
   const bool stays = !goes_first(before, claim) && !goes_first(claim, before);
   if (!stays) {
     auto node = claims_.extract(known->second);  // Taking the node along spares an allocation.
@@ -35,6 +38,7 @@ void ClaimQueue::put(const Claim& claim) {
 void ClaimQueue::remove(ExperimentId experiment) {
   const auto known = places_.find(experiment);
   if (known != places_.end()) {
+    without_slots_ -= known->second->slots_per_trial == 0 ? 1U : 0U;
     claims_.erase(known->second);
     places_.erase(known);
   }

@@ -332,6 +332,9 @@ void end_if_over(Step& step, const ExperimentRecord& record) {
 /// An attempt on several workers takes all its slots at once or none. While it waits, it keeps the workers it will
 /// have from whoever stands behind it in line, or small trials would take each slot as it becomes free.
 bool fill_one(Step& step) {
+  if (step.world().vacancies.most_free() == 0 && !step.agenda().hungry.any_without_slots()) {
+    return false;  // As long as all slots are in use, which is most of the time, those who wait cost nothing.
+  }
   std::vector<const ResourcesConfig*> do_not_fit;  // Few: most experiments want the same.
   Reserved reserved;
   for (const Claim& claim : step.agenda().hungry) {

@@ -8,7 +8,6 @@
 #include <optional>
 
 #include "hpsearch/engine/base/text.hpp"
-#include "space/leaves.hpp"
 
 namespace hpsearch::engine::sim {
 namespace {
@@ -29,9 +28,18 @@ constexpr Function functions[] = {
 };
 constexpr std::string_view names[] = {"trial", "length", "op", "nan", "inf", "pi"};
 
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+/// Of whatever language: all that is not ASCII is taken for one.
+bool is_letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || static_cast<unsigned char>(c) >= 0x80U;
+}
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+
+/// How an expression names it.
+std::string spelled(std::string_view name) {
+  const bool plain = std::all_of(name.begin(), name.end(), [](char c) { return is_letter(c) || is_digit(c) || c == '.'; });
+  return plain ? "hp." + std::string(name) : "hp.\"" + std::string(name) + "\"";
+}
 
 bool is_numeric(const Parameter& parameter) {
   if (const auto* constant = std::get_if<ConstParameter>(&parameter)) {
@@ -150,7 +158,7 @@ class Parser {
       fail(at_, "the expression ends where a number, a name or \"(\" is expected");
     } else if (is_digit(text_[at_]) || text_[at_] == '.') {
       number();
-    } else if (is_letter(text_[at_])) {
+    } else if (is_letter(text_[at_]) || text_[at_] == '"') {
       name();
     } else if (take("(")) {
       sum();
@@ -180,10 +188,27 @@ class Parser {
 
   void name() {
     const std::size_t begin = at_;
-    while (at_ < text_.size() && (is_letter(text_[at_]) || is_digit(text_[at_]) || text_[at_] == '.')) {
-      ++at_;
+    std::string word;
+    bool quoted = false;
+    for (; at_ < text_.size() && (is_letter(text_[at_]) || is_digit(text_[at_]) || text_[at_] == '.' || text_[at_] == '"');
+         ++at_) {
+      if (text_[at_] != '"') {
+        word += text_[at_];
+        continue;
+      }
+      const std::size_t end = text_.find('"', at_ + 1);
+      if (end == std::string_view::npos) {
+        fail(at_, "the quote that begins here does not end");
+        return;
+      }
+      word += text_.substr(at_ + 1, end - at_ - 1);
+      at_ = end;
+      quoted = true;
     }
-    const std::string_view word = text_.substr(begin, at_ - begin);
+    if (quoted) {
+      hyperparameter(word, begin);
+      return;
+    }
     const auto* function = std::find_if(std::begin(functions), std::end(functions),
                                         [&](const Function& known) { return known.name == word; });
     if (function != std::end(functions)) {
@@ -237,7 +262,7 @@ class Parser {
       const bool exact = leaf.path == wanted;
       if (exact || (!full && leaf.keys.back() == wanted)) {
         if (found != nullptr && found->path != wanted && !exact) {
-          fail(begin, "\"" + std::string(word) + "\" may mean hp." + found->path + " or hp." + leaf.path);
+          fail(begin, "\"" + std::string(word) + "\" may mean " + spelled(found->path) + " or " + spelled(leaf.path));
           return;
         }
         found = exact || found == nullptr ? &leaf : found;
@@ -255,18 +280,47 @@ class Parser {
   }
 
   void unknown(std::string_view word, std::size_t begin) {
-    std::vector<std::string> known(std::begin(names), std::end(names));
-    for (const Function& function : functions) {
-      known.emplace_back(function.name);
+    std::vector<std::string> known;
+    if (text_[begin] != '"') {
+      known.assign(std::begin(names), std::end(names));
+      for (const Function& function : functions) {
+        known.emplace_back(function.name);
+      }
     }
     for (const Space::Leaf& leaf : space_.leaves()) {
       known.push_back(leaf.keys.back());
       known.push_back("hp." + leaf.path);
     }
+    const std::string nothing = "there is no \"" + std::string(word) + "\"";
+    for (const Space::Leaf& leaf : space_.leaves()) {  // batch-size without its quotes is batch less size.
+      const std::string_view end = word.starts_with("hp.") ? std::string_view(leaf.path) : leaf.keys.back();
+      const std::string_view begun = word.starts_with("hp.") ? word.substr(3) : word;
+      if (!begun.empty() && end.starts_with(begun) && spelled(leaf.path).ends_with('"')) {
+        fail(begin, nothing + "; did you mean " + spelled(leaf.path) + "?");
+        return;
+      }
+    }
     const std::string_view near = nearest(word, known);
-    fail(begin, "there is no \"" + std::string(word) + "\"" +
-                    (near.empty() ? " (known: trial, length, op, hyperparameters, functions)"
-                                  : "; did you mean \"" + std::string(near) + "\"?"));
+    fail(begin, nothing + (near.empty() ? " (" + all_names() + ")" : "; did you mean \"" + std::string(near) + "\"?"));
+  }
+
+  /// Of hyperparameters, the first few.
+  [[nodiscard]] std::string all_names() const {
+    constexpr std::size_t most = 8;
+    std::string list = "known: trial, length, op, nan, inf, pi";
+    for (const Function& function : functions) {
+      list += ", " + std::string(function.name) + "()";
+    }
+    std::size_t told = 0;
+    for (const Space::Leaf& leaf : space_.leaves()) {
+      if (is_numeric(leaf.parameter)) {
+        if (++told > most) {
+          return list + ", …";
+        }
+        list += ", " + spelled(leaf.path);
+      }
+    }
+    return list;
   }
 
   std::string_view text_;
@@ -318,7 +372,7 @@ double Expression::metric(const Training& training, Units length) {
         stack.push_back(static_cast<double>(training.op));
         break;
       case Kind::hyperparameter: {
-        const Value* value = leaf_value(training.hparams, instruction.keys);
+        const Value* value = training.hparams.at_keys(instruction.keys);
         constexpr double none = std::numeric_limits<double>::quiet_NaN();
         stack.push_back(value == nullptr ? none : value->number_or(none));
         break;

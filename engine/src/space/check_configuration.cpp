@@ -108,6 +108,29 @@ bool has_room(const Value& configuration, const std::vector<std::string>& keys) 
   return true;
 }
 
+/// `given`, but `settled` where that says something. In the order of keys: a map that is filled so moves nothing.
+Value laid_over(const Value& given, const Value& settled) {
+  const Value::Map* below = given.as_map();
+  const Value::Map* above = settled.as_map();
+  if (below == nullptr || above == nullptr) {
+    return settled;
+  }
+  Value::Map both;
+  auto there = below->begin();
+  for (const auto& [key, value] : *above) {
+    for (; there != below->end() && there->first < key; ++there) {
+      both[there->first] = there->second;
+    }
+    const bool in_both = there != below->end() && there->first == key;
+    both[key] = in_both ? laid_over(there->second, value) : value;
+    there += in_both ? 1 : 0;
+  }
+  for (; there != below->end(); ++there) {
+    both[there->first] = there->second;
+  }
+  return both;
+}
+
 using Leaves = std::span<const Space::Leaf>;
 
 // Looks at one map of the configuration; `leaves` are those below it, which stand together in the space.
@@ -126,33 +149,47 @@ class ConfigurationCheck {
       known.push_back(key);
       member(map.find(key), leaves.subspan(first, next - first), depth, at.empty() ? key : at + "." + key);
     }
-    for (const auto& [key, value] : map) {
-      if (std::find(known.begin(), known.end(), key) == known.end()) {
-        const std::string_view meant = nearest(key, known);
-        problems_.push_back({at.empty() ? key : at + "." + key, "is not a hyperparameter of this experiment",
-                             meant.empty() ? "" : "did you mean `" + std::string(meant) + "`?"});
+    for (auto member = map.begin(); member != map.end() && found_ < most_found; ++member) {
+      const std::string& key = member->first;
+      if (!std::binary_search(known.begin(), known.end(), key)) {  // Leaves stand in the order of their keys.
+        const bool looks = known.size() * found_ < most_compared;
+        const std::string_view meant = looks ? nearest(key, known) : std::string_view();
+        problem(at.empty() ? key : at + "." + key, "is not a hyperparameter of this experiment",
+                meant.empty() ? "" : "did you mean `" + std::string(meant) + "`?");
       }
     }
   }
 
  private:
+  static constexpr std::size_t most_found = 100;  // What comes after says much the same.
+  static constexpr std::size_t most_compared = 10'000;
+
+  void problem(std::string at, std::string what, std::string allowed) {
+    ++found_;
+    problems_.push_back({std::move(at), std::move(what), std::move(allowed)});
+  }
+
   void member(const Value* value, Leaves leaves, std::size_t depth, const std::string& at) {
+    if (found_ >= most_found) {
+      return;
+    }
     const bool is_leaf = leaves.front().keys.size() == depth + 1;
     if (value == nullptr) {
-      problems_.push_back({at, "is missing", is_leaf ? "a value" : "a map"});
+      problem(at, "is missing", is_leaf ? "a value" : "a map");
     } else if (is_leaf) {
       const std::string allowed = std::visit(Objection{*value}, leaves.front().parameter);
       if (!allowed.empty()) {
-        problems_.push_back({at, "is " + shown(*value), allowed});
+        problem(at, "is " + shown(*value), allowed);
       }
     } else if (const Value::Map* map = value->as_map()) {
       group(*map, leaves, depth + 1, at);
     } else {
-      problems_.push_back({at, "is " + shown(*value), "a map"});
+      problem(at, "is " + shown(*value), "a map");
     }
   }
 
   Problems& problems_;
+  std::size_t found_ = 0;
 };
 
 }  // namespace
@@ -167,19 +204,20 @@ void Space::check(const Value& configuration, std::string_view at, Problems& pro
 }
 
 Value Space::settle(const Value& configuration) const {
-  Value settled = configuration;
+  if (configuration.as_map() == nullptr) {
+    return configuration;
+  }
+  Value settled = Value::Map();
   for (const Leaf& leaf : leaves_) {
-    const Value* value = leaf_value(configuration, leaf.keys);
-    if (value != nullptr) {
-      if (!is_constant(leaf.parameter)) {
-        put_leaf(settled, leaf.keys, std::visit(Settled{*value}, leaf.parameter));
-      }
-    } else if (const auto* constant = std::get_if<ConstParameter>(&leaf.parameter);
-               constant != nullptr && has_room(settled, leaf.keys)) {
-      put_leaf(settled, leaf.keys, constant->val);
+    const Value* value = configuration.at_keys(leaf.keys);
+    const auto* constant = std::get_if<ConstParameter>(&leaf.parameter);
+    if (constant == nullptr && value != nullptr) {
+      put_leaf(settled, leaf.keys, std::visit(Settled{*value}, leaf.parameter));
+    } else if (constant != nullptr && (value == nullptr ? has_room(configuration, leaf.keys) : same_number(*value, constant->val))) {
+      put_leaf(settled, leaf.keys, constant->val);  // Where it says 1 for 1.0 too: that is no other configuration.
     }
   }
-  return settled;
+  return laid_over(configuration, settled);
 }
 
 }  // namespace hpsearch::engine

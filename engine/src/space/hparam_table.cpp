@@ -104,7 +104,7 @@ bool HparamTable::pack(const Value& hparams) {
   packed_.clear();
   std::size_t leaves = 0;
   for (const Space::Leaf& leaf : space_.leaves()) {
-    const Value* value = leaf_value(hparams, leaf.keys);
+    const Value* value = hparams.at_keys(leaf.keys);
     if (value == nullptr) {
       return false;
     }
@@ -175,7 +175,8 @@ bool HparamTable::load(const Value& saved) {
   const Value* words = saved.at_path("words");
   const Value* odd = saved.at_path("odd");
   if (count == nullptr || count->as_integer() == nullptr || words == nullptr || words->as_text() == nullptr ||
-      odd == nullptr || odd->as_list() == nullptr) {
+      odd == nullptr || odd->as_list() == nullptr ||
+      *count->as_integer() < 0) {
     return false;
   }
   DigitReader in(*words->as_text());
@@ -195,7 +196,11 @@ bool HparamTable::load(const Value& saved) {
     if (pair == nullptr || pair->size() != 2 || (*pair)[0].as_integer() == nullptr) {
       return false;
     }
-    odd_.emplace(static_cast<std::size_t>(*(*pair)[0].as_integer()), (*pair)[1]);
+    const auto trial = static_cast<std::uint64_t>(*(*pair)[0].as_integer());  // A negative one is past all.
+    if (trial >= size_) {
+      return false;
+    }
+    odd_.emplace(static_cast<std::size_t>(trial), (*pair)[1]);
   }
   return in.finished();
 }

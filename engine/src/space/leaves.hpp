@@ -23,20 +23,6 @@ inline void put_leaf(Value& configuration, const std::vector<std::string>& keys,
   *here = std::move(value);
 }
 
-/// The value at a leaf's place, or nullptr. Unlike at_path(), keys may hold dots.
-[[nodiscard]] inline const Value* leaf_value(const Value& configuration,
-                                             const std::vector<std::string>& keys) {
-  const Value* here = &configuration;
-  for (const std::string& key : keys) {
-    const Value::Map* map = here->as_map();
-    here = map != nullptr ? map->find(key) : nullptr;
-    if (here == nullptr) {
-      return nullptr;
-    }
-  }
-  return here;
-}
-
 /// Which of a categorical's values is meant: the equal one, else the first that is the same number (64 for
 /// 64.0); vals.size() when there is none.
 [[nodiscard]] std::size_t category_of(const std::vector<Value>& vals, const Value& value) noexcept;

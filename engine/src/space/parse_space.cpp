@@ -66,12 +66,7 @@ class RangeReader {
         continue;
       }
       const std::string_view meant = nearest(key, known);
-      std::string allowed = meant.empty() ? "one of" : "did you mean `" + std::string(meant) + "`?";
-      if (meant.empty()) {
-        for (const std::string_view name : known) {
-          allowed += " " + std::string(name);
-        }
-      }
+      std::string allowed = meant.empty() ? "one of " + any_of(known) : "did you mean `" + std::string(meant) + "`?";
       problem(key, "is not a field of a hyperparameter of this type", std::move(allowed));
     }
   }
@@ -195,6 +190,9 @@ class RangeReader {
                   "an exponent; " + python_float(*base) + " to that power is not a usable number");
         }
       }
+      if (*base == 1) {
+        notes_.push_back({below(path_, "base"), "is 1, and so is every power of it: nothing varies", ""});
+      }
       parameter.base = *base;
       parameter.minval = *minval;
       parameter.maxval = *maxval;
@@ -280,6 +278,10 @@ class SpaceReader {
     }
     const Value* type = map->find("type");
     if (type == nullptr) {
+      if (map->contains("minval") && map->contains("maxval")) {
+        notes_.push_back({below(at_, dotted()), "has no type: minval and maxval are hyperparameters of their own",
+                          "type: int, double or log, to search between them"});
+      }
       read_group(*map);
       return;
     }

@@ -99,7 +99,7 @@ std::vector<double> Space::to_unit(const Value& configuration) const {
   std::vector<double> coordinates;
   const Value nothing;
   for (const Leaf& leaf : leaves_) {
-    const Value* value = leaf_value(configuration, leaf.keys);
+    const Value* value = configuration.at_keys(leaf.keys);
     std::visit(ToUnit{value != nullptr ? *value : nothing, coordinates}, leaf.parameter);
   }
   return coordinates;

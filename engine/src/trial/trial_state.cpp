@@ -62,6 +62,23 @@ Result<TrialState> next_state(TrialState state, TrialMove move) {
   return after(state, move);
 }
 
+TrialMove move_that_ends(TrialState end) noexcept {
+  switch (end) {
+    case TrialState::completed:
+      return TrialMove::complete;
+    case TrialState::failed:
+      return TrialMove::fail;
+    case TrialState::canceled:
+      return TrialMove::cancel;
+    case TrialState::stopped:
+    case TrialState::pending:
+    case TrialState::running:
+    case TrialState::paused:
+      return TrialMove::stop;
+  }
+  return TrialMove::stop;
+}
+
 bool is_closed(TrialState state) noexcept { return state >= TrialState::completed; }
 
 std::string_view name_of(TrialState state) noexcept { return names[static_cast<std::size_t>(state)]; }

@@ -48,7 +48,8 @@ class Engine {
   ~Engine();
 
   /// Does what the command asks and everything that follows at once: verdicts, promotions, new trials, leases,
-  /// ends. `now` must not go back; if it does, the last instant counts.
+  /// ends. `now` must not go back; if it does, the last instant counts. It is later than Instant{}, which stands
+  /// for "not yet".
   ///
   /// bad_request: the config is wrong (every problem named); not_found: no such experiment or worker;
   /// wrong_state: for example resuming an ended experiment.
@@ -59,7 +60,8 @@ class Engine {
   [[nodiscard]] Status step(Command command, Instant now, Effects& effects);
 
   /// Recovery: takes one event of the log. Events must come in order from lsn 1, before the first step.
-  /// corrupt: the event cannot follow what was replayed so far; the engine is useless then.
+  /// corrupt: the event cannot follow what was replayed so far; the engine is useless then. What searchers decided is
+  /// taken as it stands: a log of whole and unchanged events in their order is the store's promise.
   Status replay(const Event& event);
 
   /// The state as a value that load() turns into an engine that stands exactly here: recovery then needs only

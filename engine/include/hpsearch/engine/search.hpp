@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <string>
 
@@ -45,7 +46,9 @@ class Search {
   /// or pause or stop, which gives its slot back. not_found: that trial is not out.
   Result<Decision> report(TrialNumber trial, Units step, double metric);
 
-  /// The trial cannot go on: its parameters are invalid, or evaluating it failed for good.
+  /// The trial cannot go on. invalid_hp: its parameters are invalid. errored: evaluating it failed; ask() gives it again
+  /// while the config's max_restarts, none unless it says so, are not used up. user_canceled, user_stopped: somebody
+  /// wants no more of it. `why` says more of the first two. not_found: that trial is not out.
   Status give_up(TrialNumber trial, ExitReason reason, const std::string& why);
 
   [[nodiscard]] std::optional<Best> best() const;
@@ -63,7 +66,7 @@ class Search {
   WorkerId worker_;
   ExperimentId experiment_;
   std::int64_t ticks_ = 0;         // One engine microsecond a step: order is all that matters here.
-  std::vector<AttemptKey> ready_;  // Leased, not asked for yet; oldest first.
+  std::deque<AttemptKey> ready_;  // Leased, not asked for yet; oldest first.
 };
 
 }  // namespace hpsearch::engine

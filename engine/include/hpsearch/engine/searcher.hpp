@@ -100,6 +100,8 @@ struct Outlook {
   /// No more results than this can still come to its rung, unless more trials are wanted than now, one that waits is
   /// ended, or one turns out to be invalid.
   std::uint64_t results_to_come = 0;
+  /// No other configuration is left to be tried, whatever max_trials says.
+  bool exhausted = false;
 };
 
 // --- what a searcher is told ---
@@ -215,6 +217,7 @@ struct Preview {
   std::vector<BracketPreview> brackets;
   std::map<Units, Cardinality> final_counts;  ///< Final length → trials.
   Cardinality total_length = 0;               ///< Σ trained units over all trials; may be past_counting.
+  Cardinality expected_length = 0;            ///< The same as expected of results in random order: by `reach`.
   Cardinality full_length = 0;                ///< The same if every trial trained to the maximum length.
   std::vector<std::string> warnings;          ///< Something is likely wrong.
   std::vector<std::string> advice;            ///< Something else measured better.

@@ -30,7 +30,7 @@ namespace hpsearch::proto {
 [[nodiscard]] engine::Value best_trial(const engine::ExperimentRecord& experiment, engine::Instant now);
 [[nodiscard]] engine::Value worker_value(const engine::WorkerRecord& worker);
 /// A preview as JSON text over several lines: trials, brackets (each lengths, trials, share), final_counts,
-/// total_length, full_length, warnings. Its numbers are JSON integers of any size: a grid may have more points
+/// total_length, expected_reach, expected_length, full_length, warnings. Its numbers are JSON integers of any size: a grid may have more points
 /// than a Value can count. A length past counting is null. Advice stands behind the warnings, after "advice: ".
 [[nodiscard]] std::string to_json(const engine::Preview& preview);
 /// Why a trial is where it is: experiment, trial, state, now, next, results_needed, results_to_come, ahead, reason, and

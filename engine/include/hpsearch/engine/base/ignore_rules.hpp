@@ -17,8 +17,8 @@ class IgnoreRules {
   IgnoreRules() = default;
   explicit IgnoreRules(std::string_view text);
 
-  /// `path` is relative to the directory, with / between names. What lies in an ignored directory is ignored
-  /// too; who walks the tree need not look into it.
+  /// `path` is relative to the directory, with / between names. Who walks a tree does not look into
+  /// directories that are ignored; of what lies in one this says nothing.
   [[nodiscard]] bool ignores(std::string_view path, bool is_directory) const;
 
  private:

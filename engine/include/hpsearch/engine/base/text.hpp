@@ -26,7 +26,7 @@ namespace hpsearch::engine {
 [[nodiscard]] std::string python_json(const Value& value);
 
 /// The one of `known` that a person most probably meant by `given` (edit distance of at most a third of its
-/// length), or "" when none is near.
+/// length and one more), or "" when none is near.
 template <class Range>
 [[nodiscard]] std::string_view nearest(std::string_view given, const Range& known);
 

@@ -27,6 +27,9 @@ struct WithdrawnSlot {
   bool released = false;  ///< By an operator: it is leased although its worker still says so.
 };
 
+/// A worker that says it has more is refused.
+inline constexpr std::uint64_t most_slots_of_a_worker = 10'000'000;
+
 /// A worker as the log knows it. Whether it was heard of lately is Liveness's, and not in the log.
 struct WorkerRecord {
   WorkerId id;

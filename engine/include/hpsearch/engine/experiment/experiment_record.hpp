@@ -36,7 +36,10 @@ class SlotTime {
     since_ = at;
   }
   [[nodiscard]] Duration until(Instant now) const noexcept {
-    return accrued_ + Duration::micros((now - since_).in_micros() * slots_);
+    std::int64_t micros = 0;
+    const bool overflows = __builtin_mul_overflow((now - since_).in_micros(), slots_, &micros) ||
+                           __builtin_add_overflow(micros, accrued_.in_micros(), &micros);
+    return Duration::micros(overflows ? INT64_MAX : micros);  // 290,000 slot years.
   }
   [[nodiscard]] std::int64_t slots() const noexcept { return slots_; }
   [[nodiscard]] Instant since() const noexcept { return since_; }
@@ -76,7 +79,8 @@ struct ExperimentRecord {
   std::array<std::uint64_t, 7> by_state{};  ///< Indexed by TrialState.
   TrialTally tally;                         ///< How far they are.
   BestCheckpoints best_checkpoints;
-  std::optional<TrialNumber> best;          ///< With the best metric so far; ties go to the first that had it.
+  std::optional<TrialNumber> best;          ///< With the best metric so far; ties go to the first that had it, or,
+                                            ///< once a best turned out to be invalid, to the lowest number.
   ExperimentState stopping_as = ExperimentState::canceled;
   bool stop_at_once = false;
   std::string reason;  ///< Why it is stopping or ended.

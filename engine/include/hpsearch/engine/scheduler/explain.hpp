@@ -43,7 +43,7 @@ struct Explanation {
 [[nodiscard]] std::string rest_of(const WorkerRecord& worker, Instant now);
 
 /// The fewest further results, all behind a result of this rank (from 0), after which a rung of `size` results
-/// keeps it: floor(n / divisor) > rank.
+/// keeps it: floor(n / divisor) > rank; 2^62 where it is that many or more.
 [[nodiscard]] std::uint64_t results_needed(std::uint64_t rank, std::uint64_t size, double divisor) noexcept;
 
 }  // namespace hpsearch::engine

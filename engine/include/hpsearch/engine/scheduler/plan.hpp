@@ -37,12 +37,15 @@ class ClaimQueue {
   void put(const Claim& claim);
   void remove(ExperimentId experiment);  ///< None is fine. O(log claims).
 
+  /// Some claim is of trials that take no slot.
+  [[nodiscard]] bool any_without_slots() const noexcept { return without_slots_ > 0; }
   [[nodiscard]] Claims::const_iterator begin() const noexcept { return claims_.begin(); }
   [[nodiscard]] Claims::const_iterator end() const noexcept { return claims_.end(); }
 
  private:
   Claims claims_{&goes_first};
   std::unordered_map<ExperimentId, Claims::const_iterator> places_;
+  std::size_t without_slots_ = 0;
 };
 
 /// Which workers have room, in the order in which they are filled.
@@ -66,6 +69,11 @@ class Vacancies {
     const auto first = slots == 0 ? order.begin() : order.lower_bound({slots, WorkerId{}});
     const auto found = std::find_if(first, order.end(), [&suits](const auto& entry) { return suits(entry.second); });
     return found == order.end() ? std::nullopt : std::optional(found->second);
+  }
+
+  /// Of any worker.
+  [[nodiscard]] std::uint64_t most_free() const noexcept {
+    return by_free_slots_.empty() ? 0 : by_free_slots_.rbegin()->first;
   }
 
  private:

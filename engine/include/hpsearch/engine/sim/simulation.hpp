@@ -59,6 +59,7 @@ struct Options {
   double failure_rate = 0;         ///< Chance that an attempt of a piece of work crashes part way, in [0, 1].
   std::uint64_t failure_seed = 0;  ///< Draws when; the same seed gives the same crashes.
   bool keep_decisions = true;      ///< Fill Simulated::decisions.
+  std::uint64_t most_trials = 5'000'000;  ///< A search that creates more is an error: some 400 bytes and more for each.
 };
 
 /// One attempt's training from one order to the next.
@@ -133,20 +134,9 @@ struct Simulated {
 /// `config` is an experiment as the file describes it, seed included. The same arguments give the same answer.
 ///
 /// Cost:  O(log n) per event in the queue, beside what Engine::step and the curves cost.
-/// Fails: bad_request: the config is wrong, Options are, a trial has no curve, or one trains for longer than the virtual
-///        clock can count.
+/// Fails: bad_request: the config is wrong, Options are, a trial has no curve, one trains for longer than the virtual
+///        clock can count, or there are more trials than Options::most_trials.
 [[nodiscard]] Result<Simulated> simulate(const Value& config, SearcherRegistry registry, Curves& curves,
                                        const Options& options);
-
-/// What the search could have come to: the best known metric where the curves know it, else the best that a trial
-/// it created measured or would have had at full length. Nothing when no metric is finite. O(trials) curve calls.
-struct Yardstick {
-  double metric = 0;
-  bool known_optimum = false;  ///< From Curves::best().
-};
-[[nodiscard]] std::optional<Yardstick> yardstick(const Simulated& simulated, Curves& curves);
-
-/// How far behind the yardstick a metric is; 0 when it is as good or better.
-[[nodiscard]] double regret(double metric, double yardstick, Goal goal) noexcept;
 
 }  // namespace hpsearch::engine::sim

@@ -30,6 +30,9 @@ enum class TrialMove : std::uint8_t { lease, run_again, pause, promote, complete
 /// The state that follows, or why the move is impossible there. Pure.
 [[nodiscard]] Result<TrialState> next_state(TrialState state, TrialMove move);
 
+/// The move by which a trial ends so; whatever is no end counts as stopped.
+[[nodiscard]] TrialMove move_that_ends(TrialState end) noexcept;
+
 /// True for completed, stopped, failed and canceled.
 [[nodiscard]] bool is_closed(TrialState state) noexcept;
 

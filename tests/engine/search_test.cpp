@@ -1,0 +1,80 @@
+#include "hpsearch/engine/search.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "hpsearch/searchers/registry.hpp"
+
+namespace hpsearch::engine {
+namespace {
+
+Value a_search(std::int64_t max_restarts) {
+  return Value::Map{
+      {"hyperparameters", Value::Map{{"x", Value::Map{{"type", "double"}, {"minval", 0.0}, {"maxval", 1.0}}}}},
+      {"max_restarts", max_restarts},
+      {"searcher", Value::Map{{"name", "random"}, {"metric", "loss"}, {"max_length", 10}, {"max_trials", 3}}}};
+}
+
+Search opened(std::int64_t max_restarts = 0) {
+  Result<Search> search = Search::open(a_search(max_restarts), searchers::registry(), 1);
+  EXPECT_TRUE(search.has_value());
+  return std::move(search).value();
+}
+
+TEST(Search, AUserWhoEndsATrialIsNamedForIt) {
+  Search search = opened();
+  const TrialNumber canceled = search.ask()->trial;
+  ASSERT_TRUE(search.report(canceled, Units{4}, 0.5));
+  ASSERT_TRUE(search.give_up(canceled, ExitReason::user_canceled, "enough"));
+  EXPECT_EQ(search.experiment().trials[canceled.number()].state, TrialState::canceled);
+  const TrialNumber stopped = search.ask()->trial;
+  ASSERT_TRUE(search.give_up(stopped, ExitReason::user_stopped, "enough"));
+  EXPECT_EQ(search.experiment().trials[stopped.number()].state, TrialState::stopped) << "although it measured nothing";
+  EXPECT_EQ(search.give_up(stopped, ExitReason::user_stopped, "again").error().code, Errc::not_found);
+  const TrialNumber last = search.ask()->trial;
+  ASSERT_TRUE(search.report(last, Units{10}, 0.25));
+  EXPECT_TRUE(search.finished());
+  EXPECT_EQ(search.experiment().state, ExperimentState::completed);
+}
+
+TEST(Search, WhatFailedComesBackWhileRestartsAreLeft) {
+  Search search = opened(1);
+  const TrialNumber trial = search.ask()->trial;
+  ASSERT_TRUE(search.report(trial, Units{4}, 0.5));
+  ASSERT_TRUE(search.give_up(trial, ExitReason::errored, "no memory"));
+  EXPECT_EQ(search.ask()->trial, trial);
+  ASSERT_TRUE(search.give_up(trial, ExitReason::errored, "no memory"));
+  EXPECT_EQ(search.experiment().trials[trial.number()].state, TrialState::failed);
+  EXPECT_NE(search.ask()->trial, trial);
+}
+
+TEST(Search, InvalidParametersAreReplaced) {
+  Search search = opened();
+  const TrialNumber trial = search.ask()->trial;
+  ASSERT_TRUE(search.give_up(trial, ExitReason::invalid_hp, "x is too small"));
+  EXPECT_TRUE(search.experiment().trials[trial.number()].invalid);
+  EXPECT_EQ(search.ask()->trial, TrialNumber(1));
+}
+
+TEST(Search, MoreSlotsThanAnyMachineHasAreRefused) {
+  for (const std::uint64_t slots : {std::uint64_t{1} << 60U, UINT64_MAX}) {
+    const Result<Search> search = Search::open(a_search(0), searchers::registry(), slots);
+    ASSERT_FALSE(search.has_value());
+    EXPECT_NE(search.error().message.find("at most 10000000"), std::string::npos) << search.error().message;
+  }
+}
+
+// Whatever a program counts: the trial goes on by what it measured.
+TEST(Search, AStepBeyondAllLengthsCountsAsTheLongest) {
+  Search search = opened();
+  const TrialNumber trial = search.ask()->trial;
+  const Result<Decision> decision = search.report(trial, Units{UINT64_MAX}, 0.25);
+  ASSERT_TRUE(decision.has_value());
+  EXPECT_EQ(decision->directive, Directive::stop);
+  EXPECT_EQ(search.experiment().trials[trial.number()].state, TrialState::completed);
+  EXPECT_EQ(search.best()->metric, 0.25);
+}
+
+}  // namespace
+}  // namespace hpsearch::engine
