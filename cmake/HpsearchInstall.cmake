@@ -34,4 +34,7 @@ if(HPSEARCH_BUILD_APPS)
     DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT runtime)
   install(FILES ${PROJECT_SOURCE_DIR}/docs/man/hpsearchd.8 ${PROJECT_SOURCE_DIR}/docs/man/hpsearch-worker.8
     DESTINATION ${CMAKE_INSTALL_MANDIR}/man8 COMPONENT runtime)
+  # For editors: docs/experiment-file.md says how they are told of it.
+  install(FILES ${PROJECT_SOURCE_DIR}/docs/experiment-file.schema.json
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/hpsearch COMPONENT runtime)
 endif()
