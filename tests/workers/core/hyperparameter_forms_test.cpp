@@ -70,7 +70,7 @@ TEST(HyperparameterForms, WhatPaiCannotCarryIsLeftOutOfItsFormsOnly) {
 TEST(HyperparameterForms, JsonIsWhatPythonWrites) {
   const Value hparams = Value::Map{{"a", "é漢😀\"\\\n\x7f"}, {"b", 1e-05}, {"c", 100000.0}};
   EXPECT_EQ(HyperparameterForms(hparams, {}).pai_hps(false),
-            "{\"a\": \"\\u00e9\\u6f22\\ud83d\\ude00\\\"\\\\\\n\x7f\", \"b\": 1e-05, \"c\": 100000.0}");
+            "{\"a\": \"\\u00e9\\u6f22\\ud83d\\ude00\\\"\\\\\\n\\u007f\", \"b\": 1e-05, \"c\": 100000.0}");
 }
 
 }  // namespace
