@@ -672,6 +672,24 @@ TEST(Replay, RefusesToEndPauseOrQueueATrialTwice) {
   EXPECT_GE(refused.size(), 2U);
 }
 
+TEST(Scheduler, TrialsThatTakeNoSlotRunWhileAllSlotsAreInUse) {
+  TestCluster cluster;
+  cluster.join("a", 1);
+  const ExperimentId full = cluster.create(random_config(3, 3));
+  const ExperimentId none = cluster.create(random_config(3, 2, {{"resources", Value::Map{{"slots_per_trial", 0}}}}));
+  EXPECT_EQ(cluster.engine.find(full)->running.size(), 1U);
+  EXPECT_EQ(cluster.engine.find(none)->running.size(), 2U);
+  const ExperimentId waits = cluster.create(random_config(3, 3));
+  EXPECT_TRUE(cluster.engine.find(waits)->running.empty());
+  cluster.step(ChangeExperiment{none, Value::Map{{"searcher", Value::Map{{"max_concurrent_trials", 3}}}}});
+  EXPECT_EQ(cluster.engine.find(none)->running.size(), 3U);
+  cluster.step(CancelExperiment{none});
+  cluster.report(cluster.live(full, 0), 9, 0.5);
+  cluster.exit(cluster.live(full, 0));
+  EXPECT_EQ(cluster.engine.find(full)->running.size() + cluster.engine.find(waits)->running.size(), 1U)
+      << "the slot that became free is given away";
+}
+
 TEST(Workers, WithMoreSlotsThanAnyMachineHasAreRefused) {
   TestCluster cluster;
   EXPECT_EQ(cluster.refused(JoinWorker{"a", "a", 1, 10'000'001, "cpu", {}}).code, Errc::bad_request);
