@@ -21,6 +21,10 @@ Duration seconds_to_duration(double seconds) {
 
 }  // namespace
 
+bool operator>(const Due& a, const Due& b) noexcept {
+  return a.at != b.at ? a.at > b.at : a.ticket > b.ticket;
+}
+
 void Simulator::begin_piece(Program& program, Units goal) {
   program.from = program.position;
   program.goal = goal;

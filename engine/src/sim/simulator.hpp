@@ -28,10 +28,8 @@ struct Due {
   Instant at;
   std::uint64_t ticket = 0;
   TrialNumber trial;
-  friend bool operator>(const Due& a, const Due& b) noexcept {
-    return a.at != b.at ? a.at > b.at : a.ticket > b.ticket;
-  }
 };
+[[nodiscard]] bool operator>(const Due& a, const Due& b) noexcept;
 
 /// A program that trains on a virtual worker.
 struct Program {
