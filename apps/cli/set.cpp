@@ -141,8 +141,8 @@ int set_limits(const SetOptions& options, const Output& output) {
   text.pop_back();
   output.print(text + " now\n");
   if (changes->at_path("resources.max_slots") != nullptr && config && lets_nothing_run(*config)) {
-    output.message("note: a trial takes " + engine::python_text(*config->at_path("resources.slots_per_trial")) +
-                   " slots: nothing runs until max_slots is raised");
+    const std::uint64_t slots = count_at(*config->as_map()->find("resources"), "slots_per_trial");
+    output.message("note: a trial takes " + counted(slots, "slot") + ": nothing runs until max_slots is raised");
   }
   return 0;
 }

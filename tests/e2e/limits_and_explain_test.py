@@ -48,6 +48,9 @@ class LimitsAndExplain(harness.Case):
                      "searcher.on_duplicate is allow (the default)", "budget.max_time is no limit", "resources.priority is 50 (the default)",
                      "resources.max_slots is no limit", "searcher.max_trials is 60"):
             self.assertIn(what + ";", said.replace(" now\n", ";"))
+        held = self.hpsearch(cluster, "set", experiment, "max_slots=0", "max_trials=7e1")
+        self.assertIn("searcher.max_trials is 70 now", held.stdout)
+        self.assertIn("a trial takes 1 slot: nothing runs until max_slots is raised", held.stderr)
         config = self.hpsearch(cluster, "config", experiment, "--output", "json")
         self.assertEqual(config["searcher"]["max_concurrent_trials"], 16)
         self.assertEqual(config["resources"]["priority"], 50)
