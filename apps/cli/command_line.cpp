@@ -70,11 +70,11 @@ CLI::Validator integer_from(std::uint64_t least, std::uint64_t most = UINT64_MAX
             text = std::to_string(number);
             return std::string();
           },
-          ""};
+          most == UINT64_MAX ? "" : "[" + std::to_string(least) + " - " + std::to_string(most) + "]"};
 }
 
 CLI::Validator not_empty() {
-  return {[](const std::string& text) { return text.empty() ? std::string("is empty; a path is wanted") : std::string(); }, ""};
+  return {[](const std::string& text) { return std::string(text.empty() ? "is empty; a path is wanted" : ""); }, ""};
 }
 
 /// Seconds: finite, and above 0 or at least 0.
@@ -346,12 +346,14 @@ class CommandLine {
       return show(ShowOptions{experiment(), given_.trial}, output);
     });
     add_experiment(show_verb);
-    show_verb.add_option("--trial", given_.trial, "This trial: its attempts, how each ended, the end of the last failed one's log")->transform(integer_from(0));
+    show_verb.add_option("--trial", given_.trial, "This trial: its attempts, how each ended, the end of the last failed one's log")
+        ->transform(integer_from(0));
     CLI::App& trials_verb = add("trials", "List an experiment's trials", [this](const Output& output) {
       return trials(TrialsOptions{experiment(), given_.after, given_.limit}, output);
     });
     add_experiment(trials_verb);
-    trials_verb.add_option("--after", given_.after, "Only trials with higher numbers than this one")->transform(integer_from(0));
+    trials_verb.add_option("--after", given_.after, "Only trials with higher numbers than this one")
+        ->transform(integer_from(0));
     trials_verb.add_option("--limit", given_.limit, "No more than so many")->transform(integer_from(1));
     add_experiment(add("best", "Show the best trial", about_one(best)));
     add_experiment(add("config", "Print the experiment with every default filled in", about_one(config)));
@@ -376,8 +378,10 @@ class CommandLine {
         ->expected(1, 2);
     verb.add_flag("-f,--follow", given_.logs.follow, "Go on printing until the trial has ended");
     verb.add_flag("--stderr", given_.logs.standard_error, "Standard error instead of standard output");
-    verb.add_option("--attempt", given_.logs.attempt, "Which run of the trial, from 1 (default: the last)")->transform(integer_from(1));
-    verb.add_option("--rank", given_.logs.rank, "Which of its processes, as RANK numbers them (default: 0, the first)")->transform(integer_from(0));
+    verb.add_option("--attempt", given_.logs.attempt, "Which run of the trial, from 1 (default: the last)")
+        ->transform(integer_from(1));
+    verb.add_option("--rank", given_.logs.rank, "Which of its processes, as RANK numbers them (default: 0, the first)")
+        ->transform(integer_from(0));
     verb.add_option("-n,--tail", given_.logs.tail, "Only the last so many lines")->transform(integer_from(0));
     CLI::Option* grep = verb.add_option("--grep", given_.logs.grep,
                                         "Only lines in which this regular expression (RE2) is found");
@@ -401,7 +405,8 @@ class CommandLine {
       });
       add_experiment(verb);
       if (what == "cancel") {
-        verb.add_option("--trial", given_.trial, "End this trial only; the search goes on without it")->transform(integer_from(0));
+        verb.add_option("--trial", given_.trial, "End this trial only; the search goes on without it")
+            ->transform(integer_from(0));
       }
     }
     add_set();
@@ -474,7 +479,8 @@ class CommandLine {
     add_verb("list", "List checkpoints", list_checkpoints).add_option("TRIAL", given.trial, "Only this trial's");
     CLI::App& download = add_verb("download", "Copy a checkpoint and check every file of it", download_checkpoint);
     download.add_option("CHECKPOINT", given.trial, "Its ID, or its TRIAL's number")->required();
-    download.add_option("--step", given.step, "Which (default: the best, or else the latest)")->transform(integer_from(0));
+    download.add_option("--step", given.step, "Which (default: the best, or else the latest)")
+        ->transform(integer_from(0));
     download.add_flag("--latest", given.latest, "The latest one");
     download.add_option("DIR,--to", given.to, "The directory to make")->required()->check(not_empty());
     CLI::App& remove = add_verb("delete", "Delete checkpoints that no trial needs", delete_checkpoints);

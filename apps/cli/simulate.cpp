@@ -126,7 +126,7 @@ engine::Status fits(const engine::ExperimentConfig& config, const sim::Options& 
   if (trials > options.most_trials && !options.until) {
     return engine::Error{engine::Errc::bad_request,
                          "this search has " + engine::to_text(trials) + " trials, more than the " +
-                             std::to_string(options.most_trials) + " that are simulated to the end; --until ends it before"};
+                             std::to_string(options.most_trials) + " that are simulated; --until may end it before it has created so many"};
   }
   return engine::Done{};
 }

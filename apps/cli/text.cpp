@@ -137,7 +137,8 @@ void append_flat(const Value& value, const std::string& path, std::string& out) 
   }
   if (const double* real = value.as_real()) {
     out += path + "=" + metric_text(*real);
-  } else if (const std::string* text = value.as_text(); text != nullptr && (text->empty() || text->find(' ') != std::string::npos)) {
+  } else if (const std::string* text = value.as_text();
+             text != nullptr && (text->empty() || text->find(' ') != std::string::npos)) {
     out += path + "=" + engine::compact_json(value);  // In quotes, so that one is told from the next.
   } else {
     out += path + "=" + engine::python_text(value);

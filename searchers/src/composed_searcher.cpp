@@ -138,7 +138,8 @@ std::string ComposedSearcher::farewell() const {
   }
   // Where duplicates were allowed before, there are fewer configurations than trials.
   return std::string("the space is exhausted: ") +
-         (proposer_->remaining() ? "all its configurations were tried" : "no draw is another configuration than those tried") +
+         (proposer_->remaining() ? "all its configurations were tried"
+                                 : "no draw is another configuration than those tried") +
          ", in " + std::to_string(created) + (created == 1 ? " trial" : " trials") +
          (invalid_ > 0 ? " (" + std::to_string(invalid_) + " of them invalid)" : std::string()) + "; " +
          engine::to_text(limits_.trials) + " were asked for";

@@ -28,12 +28,6 @@ void put_leaf(Value& configuration, const std::vector<std::string>& keys, Value 
   *here = std::move(value);
 }
 
-/// Equal for values that are one: 0.0 and -0.0 are.
-std::string name_of(const Value& value) {
-  const double* real = value.as_real();
-  return engine::compact_json(real != nullptr && *real == 0 ? Value(0.0) : value);
-}
-
 }  // namespace
 
 std::optional<FiniteSpace> FiniteSpace::of(const engine::Space& space) {
@@ -56,7 +50,7 @@ std::optional<FiniteSpace> FiniteSpace::of(const engine::Space& space) {
     if (!axis.vals.empty()) {
       std::vector<Value> different;
       for (Value& value : axis.vals) {
-        if (axis.places.emplace(name_of(value), different.size()).second) {
+        if (axis.places.emplace(engine::compact_json(value), different.size()).second) {
           different.push_back(std::move(value));
         }
       }
@@ -95,7 +89,7 @@ std::optional<Cardinality> FiniteSpace::index_of(const Value& configuration) con
     }
     Cardinality place = axis.size;
     if (!axis.vals.empty()) {
-      const auto found = axis.places.find(name_of(*value));
+      const auto found = axis.places.find(engine::compact_json(*value));
       place = found == axis.places.end() ? axis.size : found->second;
     } else if (value->as_integer() != nullptr) {
       place = static_cast<std::uint64_t>(*value->as_integer()) - static_cast<std::uint64_t>(axis.lowest);

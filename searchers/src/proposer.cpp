@@ -94,6 +94,9 @@ class RandomProposer final : public Proposer {
     }
     started_ = std::move(ledger);
     given_late_ = late ? std::optional(*points.as_list()) : std::nullopt;
+    for (std::size_t i = 0; late && i < given_late_->size(); ++i) {
+      (*given_late_)[i] = space_.settle((*given_late_)[i]);  // States of before hold constants as they were written.
+    }
     next_ = static_cast<std::size_t>(next);
     return engine::Done{};
   }

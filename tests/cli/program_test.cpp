@@ -91,6 +91,20 @@ TEST_F(Program, PreviewsTheSpecsExamples) {
   }
 }
 
+TEST_F(Program, PreviewsWhatIsExpectedWhereStoppingLetsEqualsPass) {
+  scratch_.write("e.yaml",
+                 "entrypoint: 'true'\n"
+                 "hyperparameters: {x: {type: double, minval: 0, maxval: 1}}\n"
+                 "searcher: {name: async_halving, metric: loss, max_length: {epochs: 80}, max_trials: 30, num_rungs: 3,\n"
+                 "           divisor: 4, stop_once: true}\n");
+  const Value preview = run_json("preview e.yaml");
+  EXPECT_EQ(engine::compact_json(member(preview, "final_counts")), R"({"80":30})");
+  EXPECT_EQ(number_at(preview, "total_length"), 2400);
+  EXPECT_EQ(engine::compact_json(member(preview, "expected_reach")), "[[30,8,3]]");
+  EXPECT_EQ(number_at(preview, "expected_length"), 30 * 5 + 8 * 15 + 3 * 60);
+  EXPECT_THAT(run("preview e.yaml").out, HasSubstr("with results in random order it is about 18.8 %\n"));
+}
+
 TEST_F(Program, PreviewsForEyes) {
   scratch_.write("e.yaml",
                  "entrypoint: [python3, train.py]\n"

@@ -305,6 +305,8 @@ TEST(JobContract, QuotesCountWhereAValueIsQuoted) {
             std::string::npos);
   tree = with_hyperparameters({{"x", std::string(120'000, '~')}});
   EXPECT_EQ(notes_of(tree), "");
+  tree = with_hyperparameters({{"x", std::string(120'000, '\x7f')}});
+  EXPECT_NE(notes_of(tree).find("can take 720011 bytes in the variable PAI_HPS"), std::string::npos) << notes_of(tree);
   std::string wide;  // Each character takes six bytes in ASCII.
   for (int i = 0; i < 40'000; ++i) {
     wide += "漢";

@@ -253,6 +253,10 @@ TEST(Explain, ATrialThatIsEndingSaysHowItIsToEnd) {
   const ExperimentId id = after_reports(cluster, 20, 6, 0);
   cluster.step(ChangeExperiment{id, Value::Map{{"searcher", Value::Map{{"max_concurrent_trials", 5}}}}});
   EXPECT_EQ(why(cluster, id, 5).next, "it is to pause, since the experiment may hold fewer slots now, and has not exited yet");
+  cluster.step(ChangeExperiment{id, Value::Map{{"searcher", Value::Map{{"max_concurrent_trials", 6}}}}});
+  cluster.step(PauseExperiment{id});
+  cluster.step(ResumeExperiment{id});
+  EXPECT_EQ(why(cluster, id, 0).next, "it is to pause and has not exited yet") << "no limit holds it back";
   cluster.step(CancelExperiment{id});
   EXPECT_EQ(why(cluster, id, 0).next, "it is to stop and has not exited yet");
   cluster.step(KillExperiment{id});

@@ -268,14 +268,25 @@ TEST(RejectingDuplicates, ZeroIsOneNumberWhateverItsSign) {
   EXPECT_EQ(start(*searcher).reason.why, engine::Reason::Why::new_trial);
 }
 
-TEST(RejectingDuplicates, CategoriesThatDifferInTheSignOfZeroAreOne) {
+// Before, a constant of a point stayed as it was written; what is in logs and saved states comes to the same.
+TEST(GivenPoints, OfOldLogsAndStatesAreStartedOnce) {
   ExperimentConfig config = settings("random", 1, 5);
-  config.space = test::space_of({{"x", categorical({0.0, -0.0, 1.0})}});
-  config.searcher.on_duplicate = engine::OnDuplicate::reject;
-  const auto searcher = kind_of(config).make(config);
-  start(*searcher);
-  start(*searcher);
-  EXPECT_TRUE(std::holds_alternative<engine::NothingNow>(searcher->next()));
+  config.space = test::space_of({{"momentum", Value::Map{{"type", "const"}, {"val", 1.0}}}, {"x", categorical({"a", "b"})}});
+  const Value as_written = Value::Map{{"momentum", 1}, {"x", "b"}};
+  const Value point = config.space.settle(as_written);
+  config.searcher.points_to_evaluate = {point};
+  const auto of_a_log = kind_of(config).make(config);
+  of_a_log->hear(engine::TrialWasCreated{TrialNumber(0), as_written, Units{1}});
+  EXPECT_EQ(start(*of_a_log).reason.why, engine::Reason::Why::new_trial);
+
+  const auto saved = kind_of(config).make(config);
+  saved->hear(engine::PointsChanged{{as_written}});
+  const auto of_a_state = kind_of(config).make(config);
+  ASSERT_TRUE(of_a_state->load(saved->save()));
+  const CreateTrial given = start(*of_a_state);
+  EXPECT_EQ(given.hparams, point);
+  EXPECT_EQ(given.reason.why, engine::Reason::Why::given_point);
+  EXPECT_EQ(start(*of_a_state).reason.why, engine::Reason::Why::new_trial);
 }
 
 // The redraw is the same for everybody who asks, whatever happened besides and whoever was loaded meanwhile.

@@ -240,9 +240,11 @@ void Section::finish() {
       continue;
     }
     const std::string_view meant = nearest(key, asked_);
-    std::erase_if(findings_.problems, [lacking = path_of(meant), named = !meant.empty()](const Problem& found) {
-      return named && found.path == lacking && found.what == is_missing;  // It is there, under this name.
-    });
+    if (!meant.empty()) {
+      std::erase_if(findings_.problems, [lacking = path_of(meant)](const Problem& found) {
+        return found.path == lacking && found.what == is_missing;  // It is there, under this name.
+      });
+    }
     problem(key, "is not a known field",
             meant.empty() ? "one of " + any_of(asked_) : "did you mean `" + std::string(meant) + "`?");
   }

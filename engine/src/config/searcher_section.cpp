@@ -135,11 +135,14 @@ void read_points(Section& section, const Space* space, SearcherConfig& searcher)
     }
     Value point = space->settle(given);
     space->check(point, section.path_of("points_to_evaluate[" + std::to_string(i) + "]"), section.findings().problems);
-    const std::size_t before = compact_json(given).size();
-    filled += std::max(compact_json(point).size(), before) - before;
+    if (!(point == given)) {  // In a log all are filled.
+      const std::size_t before = compact_json(given).size();
+      filled += std::max(compact_json(point).size(), before) - before;
+    }
     if (filled > most_filled_bytes) {
       section.problem("points_to_evaluate",
-                      "has " + std::to_string(list->size()) + " points, which with the space's constants in each come to more than " +
+                      "has " + std::to_string(list->size()) +
+                          " points, which with the space's constants in each come to more than " +
                           std::to_string(most_filled_bytes) + " bytes",
                       "fewer points, or fewer constants");
       return;
@@ -249,7 +252,8 @@ void read_searcher(Section section, SearcherRegistry registry, const Space* spac
     if (metric->empty()) {
       section.problem("metric", "is empty", "the name of the validation metric that decides");
     } else if (static_cast<unsigned char>(metric->front()) <= ' ' || static_cast<unsigned char>(metric->back()) <= ' ') {
-      section.note("metric", "is " + shown(Value(*metric)) + ", with what cannot be seen at its end: a program has to report it so");
+      section.note("metric", "is " + shown(Value(*metric)) +
+                                 ", with what cannot be seen at its end: a program has to report it so");
     }
   }
   take(searcher.smaller_is_better, section.boolean("smaller_is_better"));

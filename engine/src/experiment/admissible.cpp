@@ -120,7 +120,11 @@ struct Reader {
   std::string operator()(const ExperimentResumed& event) const { return experiment(event.experiment); }
   std::string operator()(const ExperimentStopping& event) const { return experiment(event.experiment); }
   std::string operator()(const ExperimentEnded& event) const { return experiment(event.experiment); }
-  std::string operator()(const TrialPromoted& event) const { return trial(event.experiment, event.trial); }
+  std::string operator()(const TrialPromoted& event) const {
+    const TrialRecord* record = find(event.experiment, event.trial);
+    const bool goes_back = record != nullptr && !event.in_place && record->state == TrialState::running;
+    return moves(event.experiment, event.trial, goes_back ? TrialMove::run_again : TrialMove::promote);
+  }
   std::string operator()(const LengthReached& event) const { return trial(event.experiment, event.trial); }
   std::string operator()(const TrialPaused& event) const {
     return moves(event.experiment, event.trial, TrialMove::pause);
@@ -159,9 +163,6 @@ struct Reader {
   std::string operator()(const CheckpointsCollected& event) const { return trial(event.experiment, event.trial); }
   std::string operator()(const CheckpointsDeleted& event) const { return experiment(event.experiment); }
   std::string operator()(const WorkerJoined& event) const {
-    if (event.slots > most_slots_of_a_worker) {
-      return "it has " + std::to_string(event.slots) + " slots";
-    }
     return event.devices.empty() || event.devices.size() == event.slots ? "" : "its slots and devices differ in number";
   }
   std::string operator()(const WorkerLost& event) const { return worker(event.worker); }

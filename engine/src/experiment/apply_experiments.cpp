@@ -16,7 +16,7 @@ void tell_of_duplicates(ExperimentRecord& record) {
   record.searcher->hear(changed);
 }
 
-/// First what may bring more to do, last what may leave nothing: a search that is over hears no more changes.
+/// A rule that brings more to do comes first, one that may leave nothing last: a search that is over hears no more.
 void tell_changes(ExperimentRecord& record, const SearcherConfig& before, bool points_given) {
   const SearcherConfig& now = record.config.searcher;
   Searcher& searcher = *record.searcher;

@@ -63,9 +63,16 @@ std::string first_difference(const Value& a, const Value& b) {
   return "";
 }
 
+/// A config that was written down, perhaps by another build, as this one spells it.
+Value as_spelled_now(const Value& effective, SearcherRegistry registry) {
+  const ParsedConfig parsed = parse_config(effective, registry, "", 0);
+  return parsed.config ? to_value(*parsed.config) : effective;
+}
+
 /// What the request asks for otherwise than the one that made the experiment, or "".
-std::string difference(const ExperimentRecord& record, const CreateExperiment& command, const Value& effective) {
-  const Value& first = record.created_with ? *record.created_with : record.effective;
+std::string difference(const ExperimentRecord& record, const CreateExperiment& command, const Value& effective,
+                       SearcherRegistry registry) {
+  const Value first = as_spelled_now(record.created_with ? *record.created_with : record.effective, registry);
   if (!(first == effective)) {
     return "configuration: " + first_difference(first, effective);
   }
@@ -99,7 +106,7 @@ Status create_experiment(Step& step, const CreateExperiment& command) {
   if (repeated) {
     // As it was submitted: its limits may have been changed since.
     const ExperimentRecord& record = world.experiments.at(known->second);
-    if (const std::string other = difference(record, command, effective); !other.empty()) {
+    if (const std::string other = difference(record, command, effective, world.registry); !other.empty()) {
       return Error{Errc::conflict, "the idempotency key \"" + command.idempotency_key + "\" stands for experiment " +
                                        std::to_string(record.id.number()) + " already, which has another " + other};
     }
@@ -169,14 +176,15 @@ Status change_experiment(Step& step, const ChangeExperiment& command) {
   }
   const Value* points = command.changes.at_path("searcher.points_to_evaluate");
   const bool points_given = points != nullptr && points->as_list() != nullptr && !points->as_list()->empty();
-  if ((points_given || !(*config->at_path("searcher") == *record->effective.at_path("searcher"))) &&
+  const Value before = as_spelled_now(record->effective, step.world().registry);
+  if ((points_given || !(*config->at_path("searcher") == *before.at_path("searcher"))) &&
       search_is_over(*record)) {
     return Error{Errc::wrong_state, "experiment " + std::to_string(record->id.number()) + " is " +
                                         std::string(name_of(record->state)) +
                                         ", and its search is over: every trial has ended, and nothing of searcher can "
                                         "change any more"};
   }
-  if (points_given || !(*config == record->effective)) {
+  if (points_given || !(*config == before)) {
     const auto named = record->searcher->closable();
     const std::vector<TrialNumber> closed(named.begin(), named.end());
     step.happened(LimitsChanged{command.experiment, *config, points_given});

@@ -11,7 +11,7 @@
 namespace hpsearch::engine {
 namespace {
 
-constexpr std::int64_t format = 3;
+constexpr std::int64_t format = 4;
 
 Error corrupt(const std::string& what) { return Error{Errc::corrupt, "the snapshot cannot be read: " + what}; }
 

@@ -24,6 +24,16 @@ bool is_to_pause(const TrialRecord& trial) {
          trial.live->decision->directive == Directive::pause;
 }
 
+/// Some of what runs has to make way.
+bool holds_more_than_it_may(const ExperimentRecord& record) {
+  const std::uint64_t running = record.running.size();
+  const std::uint64_t most = record.config.searcher.max_concurrent_trials;
+  const ResourcesConfig& resources = record.config.resources;
+  return record.state == ExperimentState::active &&
+         ((most > 0 && running > most) ||
+          (resources.max_slots && running * resources.slots_per_trial > *resources.max_slots));
+}
+
 void explain_running(const ExperimentRecord& record, const TrialRecord& trial,
                      const std::map<WorkerId, WorkerRecord>& workers, Explanation& out) {
   const LiveAttempt& live = *trial.live;
@@ -44,8 +54,9 @@ void explain_running(const ExperimentRecord& record, const TrialRecord& trial,
   if (live.is_ending()) {
     const Directive directive = live.decision->directive;
     out.next = (directive == Directive::kill ? "it is to be killed" : "it is to " + std::string(name_of(directive))) +
-               (is_to_pause(trial) && record.state == ExperimentState::active ? ", since the experiment may hold fewer slots now,"
-                                                                                : "") +
+               (is_to_pause(trial) && holds_more_than_it_may(record)
+                    ? ", since the experiment may hold fewer slots now,"
+                    : "") +
                " and has not exited yet";
   } else {
     out.next = "when it reports " + record.config.searcher.metric + " at " + amount(record, trial.length) +

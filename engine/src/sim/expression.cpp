@@ -292,10 +292,11 @@ class Parser {
       known.push_back("hp." + leaf.path);
     }
     const std::string nothing = "there is no \"" + std::string(word) + "\"";
+    const std::string_view rest = text_.substr(begin);
     for (const Space::Leaf& leaf : space_.leaves()) {  // batch-size without its quotes is batch less size.
-      const std::string_view end = word.starts_with("hp.") ? std::string_view(leaf.path) : leaf.keys.back();
-      const std::string_view begun = word.starts_with("hp.") ? word.substr(3) : word;
-      if (!begun.empty() && end.starts_with(begun) && spelled(leaf.path).ends_with('"')) {
+      const bool unquoted = rest.starts_with("hp.") ? rest.substr(3).starts_with(leaf.path)
+                                                    : rest.starts_with(leaf.keys.back());
+      if (unquoted && is_numeric(leaf.parameter) && spelled(leaf.path).ends_with('"')) {
         fail(begin, nothing + "; did you mean " + spelled(leaf.path) + "?");
         return;
       }

@@ -213,7 +213,8 @@ Value Space::settle(const Value& configuration) const {
     const auto* constant = std::get_if<ConstParameter>(&leaf.parameter);
     if (constant == nullptr && value != nullptr) {
       put_leaf(settled, leaf.keys, std::visit(Settled{*value}, leaf.parameter));
-    } else if (constant != nullptr && (value == nullptr ? has_room(configuration, leaf.keys) : same_number(*value, constant->val))) {
+    } else if (constant != nullptr &&
+               (value == nullptr ? has_room(configuration, leaf.keys) : same_number(*value, constant->val))) {
       put_leaf(settled, leaf.keys, constant->val);  // Where it says 1 for 1.0 too: that is no other configuration.
     }
   }
