@@ -262,6 +262,22 @@ TEST(ParseConfig, SaysThatTooFewSlotsForATrialLetNothingRun) {
   EXPECT_EQ(notes_of(0, 0), "");
 }
 
+TEST(ParseConfig, SaysWhatIsAcceptedAndHardlyMeant) {
+  const auto notes_of = [](std::string_view path, Value value) {
+    return lines(read_config(with(small_experiment(), path, std::move(value))).notes);
+  };
+  EXPECT_EQ(notes_of("hyperparameters.lr", Value::Map{{"type", "log"}, {"base", 1}, {"minval", -4}, {"maxval", 0}}),
+            "hyperparameters.lr.base: is 1, and so is every power of it: nothing varies\n");
+  EXPECT_EQ(notes_of("hyperparameters.n", Value::Map{{"minval", 1}, {"maxval", 3}}),
+            "hyperparameters.n: has no type: minval and maxval are hyperparameters of their own (type: int, double or log, to "
+            "search between them)\n");
+  EXPECT_NE(notes_of("environment", Value::Map{{"image", Value::Map{{"cpu", "img"}, {"cudaa", "img"}}}})
+                .find("environment.image.cudaa: is \"img\", which has no effect: names of images stand under cpu and cuda"),
+            std::string::npos);
+  EXPECT_EQ(notes_of("searcher.metric", "loss\n"),
+            "searcher.metric: is \"loss\\n\", with what cannot be seen at its end: a program has to report it so\n");
+}
+
 TEST(SectionsWithoutEffect, AreKeptAndListed) {
   Value tree = with(small_experiment(), "launch", Value::Map{{"kind", "pytorch"}});
   tree = with(std::move(tree), "resources", Value::Map{{"shm_size", "1G"}, {"agent_label", "big"}});
