@@ -2,22 +2,11 @@
 
 #include <cmath>
 #include <limits>
-#include <set>
 
 #include "engine/test_cluster.hpp"
 
 namespace hpsearch::engine {
 namespace {
-
-template <class Kind>
-const Kind* find_order(const Effects& effects) {
-  for (const Order& order : effects.orders) {
-    if (const auto* found = std::get_if<Kind>(&order)) {
-      return found;
-    }
-  }
-  return nullptr;
-}
 
 TEST(Experiment, BadConfigNamesEveryProblemAndLeavesNoEvent) {
   TestCluster cluster;
@@ -470,211 +459,6 @@ TEST(Experiment, SlotsGoByPriorityThenByFairShare) {
   EXPECT_EQ(cluster.engine.find(low)->running.size(), 2U);
   EXPECT_EQ(cluster.engine.find(heavy)->running.size(), 6U);
 }
-
-TEST(Reports, CountOnceInOrderWithoutGaps) {
-  TestCluster cluster;
-  const WorkerId worker = cluster.join("a", 1);
-  const ExperimentId id = cluster.create(random_config(1, 1));
-  const AttemptKey key = cluster.live(id, 0);
-  const MetricsReport report{Units{1}, {{"score", 0.5}}};
-  Effects effects = cluster.step(TakeReports{worker, key, 2, {report}});
-  ASSERT_NE(find_order<ResendReports>(effects), nullptr);
-  EXPECT_EQ(find_order<ResendReports>(effects)->expect, 1U);
-  EXPECT_TRUE(effects.events.empty());
-  effects = cluster.step(TakeReports{worker, key, 1, {report, report}});
-  EXPECT_EQ(all<ReportTaken>(effects.events).size(), 2U);
-  effects = cluster.step(TakeReports{worker, key, 1, {report, report, report}});
-  EXPECT_EQ(all<ReportTaken>(effects.events).size(), 1U);
-  EXPECT_EQ(find_order<AckReports>(effects)->upto, 3U);
-}
-
-TEST(Reports, ExitIsAcknowledgedAgainAndOldLeasesAreFenced) {
-  TestCluster cluster;
-  const WorkerId worker = cluster.join("a", 1);
-  const ExperimentId id = cluster.create(random_config(1, 1));
-  const AttemptKey first = cluster.live(id, 0);
-  cluster.exit(first, 75);
-  const Report exit = ExitReport{};
-  Effects effects = cluster.step(TakeReports{worker, first, 1, {exit}});
-  EXPECT_NE(find_order<FenceAttempt>(effects), nullptr) << "a newer lease is out";
-  const AttemptKey second = cluster.live(id, 0);
-  cluster.report(second, 9, 0.1);
-  cluster.exit(second);
-  effects = cluster.step(TakeReports{worker, second, 2, {exit}});
-  ASSERT_NE(find_order<AckReports>(effects), nullptr);
-  EXPECT_EQ(find_order<AckReports>(effects)->upto, 2U);
-  EXPECT_TRUE(effects.events.empty());
-}
-
-TEST(Reports, UnknownAttemptIsHeldNotKilled) {
-  TestCluster cluster;
-  const WorkerId worker = cluster.join("a", 1);
-  const AttemptKey unknown{ExperimentId(9), TrialNumber(0), AttemptNumber(1), LeaseId(5)};
-  const Effects effects = cluster.step(TakeReports{worker, unknown, 1, {ExitReport{}}});
-  EXPECT_NE(find_order<HoldAttempt>(effects), nullptr);
-}
-
-TEST(Reports, OfAnotherWorkerAreFenced) {
-  TestCluster cluster;
-  cluster.join("a", 1);
-  const ExperimentId id = cluster.create(random_config(1, 1));
-  const WorkerId thief = cluster.join("b", 0);
-  const Effects effects = cluster.step(TakeReports{thief, cluster.live(id, 0), 1, {ExitReport{}}});
-  EXPECT_NE(find_order<FenceAttempt>(effects), nullptr);
-  EXPECT_TRUE(effects.events.empty());
-}
-
-TEST(Workers, ReconnectGoesOnWhereReportsAreDurable) {
-  TestCluster cluster;
-  cluster.join("a", 1);
-  const ExperimentId id = cluster.create(random_config(1, 1));
-  const AttemptKey key = cluster.live(id, 0);
-  cluster.report(key, 1, 0.5);
-  const Effects effects =
-      cluster.step(JoinWorker{"a", "a", 1, 1, "cpu", {HeldAttempt{key, false, 3, Lsn()}}});
-  EXPECT_TRUE(effects.events.empty());
-  const auto* welcome = find_order<WelcomeWorker>(effects);
-  ASSERT_NE(welcome, nullptr);
-  ASSERT_EQ(welcome->attempts.size(), 1U);
-  EXPECT_EQ(welcome->attempts[0].fate, WelcomeWorker::Fate::go_on);
-  EXPECT_EQ(welcome->attempts[0].upto, 1U);
-  EXPECT_EQ(find_order<LaunchAttempt>(effects), nullptr);
-}
-
-TEST(Workers, ReconnectGetsUnstartedLeasesAndUnheardDecisionsAgain) {
-  TestCluster cluster;
-  cluster.join("a", 1);
-  const ExperimentId id = cluster.create(asha_config(1, 1, true));
-  const AttemptKey key = cluster.live(id, 0);
-  Effects effects = cluster.step(JoinWorker{"a", "a", 1, 1, "cpu", {}});
-  ASSERT_NE(find_order<LaunchAttempt>(effects), nullptr);
-  EXPECT_EQ(find_order<LaunchAttempt>(effects)->spec.key, key);
-  cluster.report(key, 1, 0.5);
-  effects = cluster.step(JoinWorker{"a", "a", 1, 1, "cpu", {HeldAttempt{key, false, 1, Lsn()}}});
-  ASSERT_NE(find_order<DecideAttempt>(effects), nullptr);
-  EXPECT_EQ(find_order<DecideAttempt>(effects)->decision.length, Units{3});
-  const Lsn heard = find_order<DecideAttempt>(effects)->decision.id;
-  effects = cluster.step(JoinWorker{"a", "a", 1, 1, "cpu", {HeldAttempt{key, false, 1, heard}}});
-  EXPECT_EQ(find_order<DecideAttempt>(effects), nullptr);
-}
-
-TEST(Workers, RestartedAgentLosesWhatItDoesNotHold) {
-  TestCluster cluster;
-  cluster.join("a", 1);
-  const ExperimentId id = cluster.create(random_config(1, 1));
-  const AttemptKey first = cluster.live(id, 0);
-  cluster.report(first, 1, 0.5);
-  const Effects effects = cluster.step(JoinWorker{"a", "a", 2, 1, "cpu", {}});
-  EXPECT_EQ(all<AttemptLost>(effects.events).size(), 1U);
-  EXPECT_EQ(cluster.live(id, 0).attempt, AttemptNumber(2));
-  EXPECT_EQ(cluster.trial(id, 0).restarts, 0U);
-}
-
-TEST(Workers, WhatAHelloOfTheSameAgentDoesNotNameIsLostOnlyWhenItSpeaksInThatSession) {
-  TestCluster cluster;
-  const WorkerId worker = cluster.join("a", 1);
-  const ExperimentId id = cluster.create(random_config(1, 1));
-  const AttemptKey first = cluster.live(id, 0);
-  cluster.step(ConfirmStart{worker, first});
-  const Effects late = cluster.step(JoinWorker{"a", "a", 1, 1, "cpu", {}});
-  EXPECT_TRUE(late.events.empty()) << "it may be late, and know nothing of the lease";
-  EXPECT_EQ(find_order<LaunchAttempt>(late), nullptr) << "it may have been there and be over";
-  ASSERT_NE(find_order<WelcomeWorker>(late), nullptr);
-  EXPECT_EQ(find_order<WelcomeWorker>(late)->in_doubt, std::vector{first});
-  const Effects spoken = cluster.step(DisclaimAttempts{worker, {first}});
-  EXPECT_EQ(all<AttemptLost>(spoken.events).size(), 1U);
-  EXPECT_EQ(cluster.live(id, 0).attempt, AttemptNumber(2));
-  EXPECT_TRUE(all<AttemptLost>(cluster.step(DisclaimAttempts{worker, {first}}).events).empty());
-  EXPECT_EQ(cluster.refused(DisclaimAttempts{WorkerId(9), {first}}).code, Errc::not_found);
-}
-
-TEST(Workers, AnUnstartedLeaseThatWasEndedIsInDoubtToo) {
-  TestCluster cluster;
-  const WorkerId worker = cluster.join("a", 1);
-  const ExperimentId id = cluster.create(random_config(1, 1));
-  const AttemptKey first = cluster.live(id, 0);
-  cluster.step(CancelExperiment{id});
-  const Effects back = cluster.step(JoinWorker{"a", "a", 1, 1, "cpu", {}});
-  EXPECT_TRUE(back.events.empty());
-  EXPECT_EQ(find_order<LaunchAttempt>(back), nullptr);
-  ASSERT_EQ(find_order<WelcomeWorker>(back)->in_doubt, std::vector{first});
-  EXPECT_EQ(all<AttemptLost>(cluster.step(DisclaimAttempts{worker, {first}}).events).size(), 1U);
-}
-
-TEST(Workers, AnOlderCopyOfAWorkerIsRefused) {
-  TestCluster cluster;
-  cluster.join("a", 1, 5);
-  EXPECT_EQ(cluster.refused(JoinWorker{"a", "a", 4, 1, "cpu", {}}).code, Errc::wrong_state);
-}
-
-TEST(Workers, ReturningAfterBeingLostIsFenced) {
-  TestCluster cluster;
-  const WorkerId worker = cluster.join("a", 1);
-  const ExperimentId id = cluster.create(random_config(1, 1));
-  const AttemptKey key = cluster.live(id, 0);
-  cluster.step(LoseWorker{worker, "silent"});
-  const Effects effects = cluster.step(JoinWorker{"a", "a", 1, 1, "cpu", {HeldAttempt{key, false, 4, Lsn()}}});
-  EXPECT_EQ(find_order<WelcomeWorker>(effects)->attempts[0].fate, WelcomeWorker::Fate::fenced);
-  EXPECT_EQ(cluster.live(id, 0).attempt, AttemptNumber(2));
-}
-
-TEST(Workers, SuspectOnesGetNoNewLeases) {
-  TestCluster cluster;
-  const WorkerId worker = cluster.join("a", 1);
-  cluster.engine.set_suspect(worker, true);
-  const ExperimentId id = cluster.create(random_config(1, 1));
-  EXPECT_TRUE(cluster.attempts.empty());
-  cluster.engine.set_suspect(worker, false);
-  cluster.step(LookAtClock{});
-  EXPECT_EQ(cluster.engine.find(id)->running.size(), 1U);
-}
-
-TEST(Replay, RefusesAnEventOutOfOrderOrWithoutItsSubject) {
-  TestCluster cluster;
-  cluster.join("a", 1);
-  cluster.create(random_config(2, 1));
-  Engine twin(searchers::registry());
-  EXPECT_EQ(twin.replay(cluster.log[1]).error().code, Errc::corrupt);
-  ASSERT_TRUE(twin.replay(cluster.log[0]));
-  Event orphan = cluster.log[2];
-  orphan.lsn = Lsn(2);
-  EXPECT_EQ(twin.replay(orphan).error().code, Errc::corrupt);
-}
-
-TEST(Replay, RefusesToEndPauseOrQueueATrialTwice) {
-  TestCluster cluster;
-  cluster.join("a", 1);
-  const ExperimentId id = cluster.create(asha_config(9, 1));
-  cluster.report(cluster.live(id, 0), 1, 0.5);
-  cluster.exit(cluster.live(id, 0));
-  cluster.step(PauseExperiment{id});
-  cluster.exit(cluster.live(id, 1));
-  cluster.step(ResumeExperiment{id});
-  cluster.step(EndTrial{id, TrialNumber(0), ExitReason::user_canceled});
-  cluster.step(EndTrial{id, TrialNumber(1), ExitReason::user_stopped});
-  cluster.step(JoinWorker{"b", "b", 1, 3, "cpu", {}});
-  std::set<std::string> refused;
-  for (std::size_t last = 0; last < cluster.log.size(); ++last) {
-    const EventBody& body = cluster.log[last].body;
-    const bool moves = std::holds_alternative<TrialPaused>(body) || std::holds_alternative<TrialQueued>(body) ||
-                       std::holds_alternative<TrialEnded>(body);
-    if (!moves) {
-      continue;
-    }
-    Engine twin(searchers::registry());
-    for (std::size_t i = 0; i <= last; ++i) {
-      ASSERT_TRUE(twin.replay(cluster.log[i]));
-    }
-    Event again = cluster.log[last];
-    again.lsn = Lsn(again.lsn.number() + 1);
-    const Status status = twin.replay(again);
-    ASSERT_FALSE(status.has_value()) << last;
-    EXPECT_EQ(status.error().code, Errc::corrupt);
-    refused.insert(std::to_string(body.index()));
-  }
-  EXPECT_EQ(refused.size(), 3U) << "of each kind";
-}
-
 TEST(Scheduler, TrialsThatTakeNoSlotRunWhileAllSlotsAreInUse) {
   TestCluster cluster;
   cluster.join("a", 1);
@@ -691,22 +475,6 @@ TEST(Scheduler, TrialsThatTakeNoSlotRunWhileAllSlotsAreInUse) {
   cluster.exit(cluster.live(full, 0));
   EXPECT_EQ(cluster.engine.find(full)->running.size() + cluster.engine.find(waits)->running.size(), 1U)
       << "the slot that became free is given away";
-}
-
-TEST(Workers, WithMoreSlotsThanAnyMachineHasAreRefused) {
-  TestCluster cluster;
-  EXPECT_EQ(cluster.refused(JoinWorker{"a", "a", 1, 10'000'001, "cpu", {}}).code, Errc::bad_request);
-  cluster.step(JoinWorker{"a", "a", 1, 1'500'000, "cpu", {}});
-  Engine loaded(searchers::registry());
-  EXPECT_TRUE(loaded.load(cluster.engine.save())) << "as many as are taken are loaded";
-}
-
-TEST(Engine, TimeNeverGoesBackInTheLog) {
-  TestCluster cluster;
-  cluster.join("a", 1);
-  const Result<Effects> effects = cluster.engine.step(JoinWorker{"b", "b", 1, 1, "cpu", {}}, Instant::from_micros(5));
-  ASSERT_TRUE(effects);
-  EXPECT_EQ(effects->events[0].at, cluster.log.back().at);
 }
 
 }  // namespace

@@ -161,6 +161,17 @@ inline Value test_config(Value::Map searcher, Value::Map others = {}) {
   return config;
 }
 
+/// The first order of that kind, or nullptr.
+template <class Kind>
+[[nodiscard]] const Kind* find_order(const Effects& effects) {
+  for (const Order& order : effects.orders) {
+    if (const auto* found = std::get_if<Kind>(&order)) {
+      return found;
+    }
+  }
+  return nullptr;
+}
+
 inline Value random_config(int max_trials, int concurrent, Value::Map others = {}) {
   return test_config(
       Value::Map{{"name", "random"}, {"max_trials", max_trials}, {"max_concurrent_trials", concurrent}},
