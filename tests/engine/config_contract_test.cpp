@@ -118,9 +118,9 @@ TEST(JobContract, SaysWhereProgramsRun) {
 TEST(JobContract, TwoNamesOfOneVariableAreRefusedByName) {
   EXPECT_EQ(problems_of(with_hyperparameters({{"test-model", 1}, {"test_model", 2}})),
             "hyperparameters.test_model: and hyperparameters.test-model would share the variable "
-            "PAI_HPS_TEST_MODEL (names that differ in more than capitals and punctuation)\n");
+            "HPSEARCH_HP_TEST_MODEL (names that differ in more than capitals and punctuation)\n");
   EXPECT_EQ(problems_of(with_hyperparameters({{"a", Value::Map{{"b", 1}}}, {"a_b", 2}})),
-            "hyperparameters.a_b: and hyperparameters.a.b would share the variable PAI_HPS_A_B (names that "
+            "hyperparameters.a_b: and hyperparameters.a.b would share the variable HPSEARCH_HP_A_B (names that "
             "differ in more than capitals and punctuation)\n");
   EXPECT_EQ(problems_of(with(small_experiment(), "outputs", Value::Map{{"Model", Value::Map{}}})),
             "outputs.Model: and outputs.model would share the variable PAI_OUTPUT_MODEL (names that differ in "

@@ -97,6 +97,14 @@ std::string HyperparameterForms::pai_hps(bool as_strings) const {
   return engine::python_json(Value(std::move(map)));
 }
 
+std::map<std::string, std::string> HyperparameterForms::variables() const {
+  std::map<std::string, std::string> variables;
+  for (const Hyperparameter& one : all_) {
+    variables["HPSEARCH_HP_" + engine::variable_part(one.name)] = engine::styled_text(*one.value, one.style);
+  }
+  return variables;
+}
+
 std::map<std::string, std::string> HyperparameterForms::pai_variables() const {
   std::map<std::string, std::string> variables;
   for (const Hyperparameter& one : all_) {

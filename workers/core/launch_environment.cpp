@@ -124,6 +124,7 @@ void say_as_pai(const LaunchSpec& spec, const HyperparameterForms& forms, const 
   environment["PAI_WORKING_DIR"] = places.ml + "/usercode";
   environment["PAI_CONFIG_DIR"] = places.ml + "/input/config/";
   Variables hyperparameters = forms.pai_variables();
+  hyperparameters.merge(forms.variables());
   hyperparameters["PAI_HPS"] = forms.pai_hps(spec.contract.pai_hps_strings);
   hyperparameters["PAI_USER_ARGS"] = forms.pai_user_args();
   // A program that does not read them shall not fail for them; submission has told of it.

@@ -396,7 +396,7 @@ class ContractCheck {
   }
 
   std::size_t check_arguments(const EntrypointPiece& piece, const std::string& at) {
-    if (piece.place != ShellPlace::word && piece.place != ShellPlace::evaluated && piece.place != ShellPlace::comment) {
+    if (piece.place != ShellPlace::word && piece.place != ShellPlace::reparsed && piece.place != ShellPlace::comment) {
       problem(at, "has " + described(piece), allowed_at(piece));
       return 0;
     }
@@ -419,7 +419,7 @@ class ContractCheck {
   }
 
   void unwritable(const EntrypointPiece& piece, const std::string& at, const std::string& text) {
-    problem(at, piece.place == ShellPlace::unsafe || !piece.bare
+    problem(at, piece.place == ShellPlace::quoted
                     ? "has " + described(piece)
                     : "can put " + shown(Value(text)) + " in the place of " + described(piece),
             allowed_at(piece));
@@ -546,7 +546,7 @@ class ContractCheck {
       }
     };
     for (const Space::Leaf& leaf : config_.space.leaves()) {
-      take("PAI_HPS_", leaf.path, "hyperparameters." + leaf.path);
+      take("HPSEARCH_HP_", leaf.path, "hyperparameters." + leaf.path);
     }
     for (const Channel& channel : config_.contract.inputs) {
       take("PAI_INPUT_", channel.name, "inputs." + channel.name);

@@ -27,11 +27,6 @@ std::size_t end_of_name(std::string_view text, std::size_t at) {
   return end;
 }
 
-bool is_number(std::string_view text) noexcept {
-  return text.find_first_of("0123456789") != std::string_view::npos &&
-         text.find_first_not_of("0123456789+-.eE") == std::string_view::npos;
-}
-
 /// A text that stays one word however often a shell reads it: A=B in front of a command would be no argument.
 bool is_harmless(std::string_view text) noexcept {
   return is_shell_safe(text) && (text.front() == '-' || text.find('=') == std::string_view::npos);
@@ -98,34 +93,28 @@ std::optional<std::string> written(const EntrypointPiece& name, std::string_view
       return std::string(value);
     case ShellPlace::word:
       return name.bare && is_plain_word(value) ? std::string(value) : quoted_word(value);
-    case ShellPlace::double_quotes:
-      // Out of the quotes, quoted, and in again: no list of what has a meaning inside "…" has to be complete.
-      return name.bare && is_shell_safe(value) ? std::string(value) : '"' + quoted_word(value) + '"';
-    case ShellPlace::single_quotes:
-      return is_shell_safe(value) ? std::string(value) : '\'' + quoted_word(value) + '\'';
+    case ShellPlace::reparsed:
+      return is_harmless(value) ? std::optional(std::string(value)) : std::nullopt;
     case ShellPlace::comment:
       return "{" + name.text + "}";
-    case ShellPlace::evaluated:
-      return name.bare && is_harmless(value) ? std::optional(std::string(value)) : std::nullopt;
-    case ShellPlace::number:
-      return is_number(value) ? std::optional(std::string(value)) : std::nullopt;
-    case ShellPlace::unsafe:
+    case ShellPlace::quoted:
       break;
   }
   return std::nullopt;
 }
 
 std::optional<std::string> written(const EntrypointPiece& name, const std::vector<std::string>& words) {
-  const bool harmless = name.bare && std::all_of(words.begin(), words.end(),
-                                                 [](const std::string& word) { return is_harmless(word); });
   if (name.place == ShellPlace::comment) {
     return written(name, std::string_view());
   }
-  if (name.place != ShellPlace::word && (name.place != ShellPlace::evaluated || !harmless)) {
+  if (name.place != ShellPlace::word && name.place != ShellPlace::reparsed) {
     return std::nullopt;
   }
   std::string all;
   for (const std::string& word : words) {
+    if (name.place == ShellPlace::reparsed && !is_harmless(word)) {
+      return std::nullopt;
+    }
     all.append(all.empty() ? "" : " ").append(name.bare ? shell_word(word) : quoted_word(word));
   }
   return all;
@@ -137,29 +126,19 @@ std::string described(const EntrypointPiece& name) {
 }
 
 std::string allowed_at(const EntrypointPiece& name) {
-  const bool several = name.text == "args" || name.text == "args_eq";
-  const std::string all = "{" + name.text + "}";
-  switch (name.place) {
-    case ShellPlace::item:
-      return "an item of its own: it becomes several";
-    case ShellPlace::word:
-    case ShellPlace::comment:
-      break;
-    case ShellPlace::double_quotes:
-    case ShellPlace::single_quotes:
-      return all + " outside quotes: it becomes several words";
-    case ShellPlace::evaluated:
-      if (!name.bare) {
-        return "a blank on both sides of it, or the variable before it in braces";
-      }
-      return "texts of letters, digits and @%+:,./_- there; others as an argument of their own: sh -c '... \"" +
-             std::string(several ? "$@" : "$1") + "\"' sh " + all + ", or from a variable that the program reads";
-    case ShellPlace::number:
-      return "numbers there; others outside of it, or from a variable that the program reads: $HPSEARCH_PARAMS, $PAI_HPS_…";
-    case ShellPlace::unsafe:
-      return "a place outside of it; a quoted \"" + all + "\" is exact, and so is " + all + " on its own";
+  if (name.place == ShellPlace::item) {
+    return "an item of its own: it becomes several";
   }
-  return "another place";
+  const std::string only =
+      name.place == ShellPlace::reparsed ? "only letters, digits and @%+:,./_- there; for other values use " : "use ";
+  if (name.text == "args" || name.text == "args_eq") {
+    return only + "{" + name.text + "} as an unquoted argument of the program itself";
+  }
+  if (name.text.starts_with("inputs.") || name.text.starts_with("outputs.")) {
+    return only + "{" + name.text + "} outside quotes";
+  }
+  const bool own = name.text == "trial_id" || name.text == "checkpoint_dir" || name.text == "output_dir";
+  return only + "$HPSEARCH_" + (own ? "" : "HP_") + variable_part(name.text);
 }
 
 }  // namespace hpsearch::engine

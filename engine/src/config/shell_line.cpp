@@ -1,689 +1,295 @@
-// Where in a line for sh a placeholder stands (placeholders.hpp). What dash, bash and busybox read differently, or what
-// would take a whole shell to read, is given up: every placeholder behind it is `unsafe`.
+// Where in a line for sh a placeholder stands (placeholders.hpp): a scanner of quotes. It does not parse commands.
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
-#include <utility>
+#include <string>
+#include <string_view>
 #include <vector>
 
-#include "config/command_words.hpp"
 #include "hpsearch/engine/config/placeholders.hpp"
 
 namespace hpsearch::engine {
-
 namespace {
 
-bool is_name_character(char c) noexcept {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+constexpr char placeholder = '\1';
+
+/// Commands that parse their words again, or run them.
+constexpr std::array<std::string_view, 20> reparsers{
+    "eval", "ssh",  "rsh",     "pdsh",    "su",    "watch", "parallel", "xargs",  "trap", "alias",
+    "let",  "test", "declare", "typeset", "local", "unset", "printf",   "sbatch", "[[",   "["};
+constexpr std::array<std::string_view, 7> shells{"ash", "bash", "dash", "ksh", "mksh", "sh", "zsh"};
+constexpr std::array<std::string_view, 10> interpreters{"Rscript", "julia", "lua",    "node", "perl",
+                                                        "php",     "pypy",  "python", "ruby", "awk"};
+
+template <std::size_t N>
+bool is_among(const std::array<std::string_view, N>& words, std::string_view word) {
+  return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-/// A character of the line, or a name that a value will take the place of.
-struct Symbol {
-  char c = unknown_part;
-  EntrypointPiece* name = nullptr;
-};
+/// "/usr/bin/python3.11" → "python"
+std::string_view program_of(std::string_view word) {
+  word.remove_prefix(word.rfind('/') + 1);  // npos + 1 is 0.
+  const std::size_t end = word.find_last_not_of("0123456789.");
+  return end == std::string_view::npos ? word : word.substr(0, end + 1);
+}
 
-class ShellLine {
+/// -c, -ec, -e, -pe: the next word is a program.
+bool takes_program(std::string_view option) {
+  return option.size() > 1 && option.front() == '-' && option[1] != '-' &&
+         option.find_first_of("ceE") != std::string_view::npos;
+}
+
+class Scanner {
  public:
-  explicit ShellLine(std::vector<EntrypointPiece>& pieces) {
-    std::size_t line = 1;
-    for (EntrypointPiece& piece : pieces) {
-      piece.line = line;
-      if (piece.is_name) {
-        symbols_.push_back({unknown_part, &piece});
-        continue;
+  explicit Scanner(std::vector<EntrypointPiece>& pieces) : pieces_(pieces) {
+    for (std::size_t i = 0; i < pieces.size(); ++i) {
+      pieces[i].line = static_cast<std::size_t>(1 + std::count(text_.begin(), text_.end(), '\n'));
+      if (pieces[i].is_name) {
+        names_.push_back(i);
       }
-      for (const char c : piece.text) {
-        symbols_.push_back({c, nullptr});
-      }
-      line += static_cast<std::size_t>(std::count(piece.text.begin(), piece.text.end(), '\n'));
+      text_ += pieces[i].is_name ? std::string(1, placeholder) : pieces[i].text;
     }
   }
 
-  void follow() {
-    while (at_ < symbols_.size()) {
-      if (lost_.empty()) {
-        step();
-      } else {
-        give_up();
-      }
+  void scan() {
+    while (at_ < text_.size()) {
+      step();
     }
-    end_command();
-    // What has not been read may evaluate anything.
-    if ((keeps_value_ && evaluates_variable_) || (hands_over_ && evaluates_input_) || !lost_.empty()) {
-      for (const Symbol& symbol : symbols_) {
-        if (symbol.name != nullptr && symbol.name->place < ShellPlace::evaluated &&
-            symbol.name->place != ShellPlace::comment) {
-          symbol.name->place = ShellPlace::evaluated;
-          symbol.name->around = lost_.empty() ? "a line that evaluates a variable, or what a command prints" : lost_;
-        }
-      }
+    end_pipeline();
+    for (EntrypointPiece* name : assigned_) {
+      name->place = evaluates_ ? ShellPlace::reparsed : name->place;
     }
   }
 
  private:
-  // Nobody writes so many; each placeholder looks at all of them.
-  static constexpr std::size_t most_frames = 50;
+  [[nodiscard]] char at(std::size_t index) const { return index < text_.size() ? text_[index] : '\0'; }
 
-  enum class Inside : std::uint8_t { substitution, subshell, arithmetic, parameter, double_quotes };
+  EntrypointPiece& next_name() { return pieces_[names_[named_++]]; }
 
-  /// One command, as far as it has been read.
-  struct Command {
-    CommandWords words;
-    std::string word;          // The one that is being read.
-    bool begun = false;        // There is one: it may be empty.
-    bool redirection = false;  // It names a file.
-    bool sets = false;         // It is `set`, which keeps values in $1 and its kin.
-    bool tests = false;        // Between [[ and ]], where ( ) & | separate nothing.
-  };
-  struct Frame {
-    Inside inside;
-    bool quoted = false;  // In double quotes, directly or not, but for a substitution in between.
-    Command outer{};      // The command that a substitution or subshell stands in.
-  };
-  struct Heredoc {
-    std::string delimiter;
-    bool quoted = false;
-    bool strips_tabs = false;
-  };
-
-  [[nodiscard]] char at(std::size_t index) const noexcept {
-    return index < symbols_.size() ? symbols_[index].c : '\0';
-  }
-  [[nodiscard]] bool is(Inside inside) const noexcept { return !frames_.empty() && frames_.back().inside == inside; }
-
-  void lose(std::string_view around) {
-    if (lost_.empty()) {
-      lost_ = around;
-    }
-  }
-
-  // --- places ---
-
-  /// The index behind the last character before `index`; lines that a backslash joins are one.
-  [[nodiscard]] std::size_t before(std::size_t index) const noexcept {
-    while (index >= 2 && at(index - 1) == '\n' && at(index - 2) == '\\') {
-      index -= 2;
-    }
-    return index;
-  }
-
-  /// "$lr{x}" would name another variable, "~{x}" a home directory, "{x}>file" another descriptor.
-  [[nodiscard]] bool stands_apart(std::size_t index, bool is_code) const noexcept {
-    std::size_t left = before(index);
-    if (is_code && left > 0 && at(left - 1) == '~') {
-      return false;
-    }
-    while (left > 0 && is_name_character(at(left - 1))) {
-      left = before(left - 1);
-    }
-    if (left > 0 && at(left - 1) == '$') {
-      return false;
-    }
-    std::size_t right = index + 1;
-    while (is_name_character(at(right)) || (at(right) == '\\' && at(right + 1) == '\n')) {
-      right += at(right) == '\\' ? std::size_t{2} : std::size_t{1};
-    }
-    return !is_code || (at(right) != '<' && at(right) != '>');
-  }
-
-  void put(std::size_t index, ShellPlace place, std::string_view around, bool is_code = true) {
-    EntrypointPiece& name = *symbols_[index].name;
-    const std::size_t left = before(index);
-    name.place = place;
-    name.around = around;
-    name.bare = stands_apart(index, is_code);
-    if (!lost_.empty()) {
-      name.place = ShellPlace::unsafe;
-      name.around = lost_;
-    } else if (left > 0 && at(left - 1) == '$') {
-      name.place = ShellPlace::unsafe;
-      name.around = "what follows a $";
-    }
-  }
-
-  /// Whether the word that is being read is a program, by the innermost command or by one that this one stands in.
-  [[nodiscard]] bool is_program(std::string_view& begun) const {
-    const auto runs = [&begun](const Command& command) {
-      begun = command.word;
-      return command.words.role(command.word) != WordRole::plain;
-    };
-    if (!command_.redirection && runs(command_)) {
-      return true;
-    }
-    return std::any_of(frames_.begin(), frames_.end(), [&runs](const Frame& frame) {
-      return frame.inside == Inside::substitution && runs(frame.outer);
-    });
-  }
-
-  /// A name outside of '…', `…` and here-documents, or (`in_single_quotes`) in the first of them.
-  void place(std::size_t index, bool in_single_quotes) {
-    const bool in_double_quotes = !in_single_quotes && is(Inside::double_quotes);
-    for (auto frame = frames_.rbegin(); frame != frames_.rend(); ++frame) {
-      if (frame->inside == Inside::arithmetic) {
-        return put(index, ShellPlace::number, "arithmetic");
+  /// Everything up to `end` is inside something that no value can be written into.
+  void skip_to(std::size_t end, std::string_view around, ShellPlace place = ShellPlace::quoted) {
+    for (end = std::min(end, text_.size()); at_ < end; ++at_) {
+      if (text_[at_] == placeholder) {
+        EntrypointPiece& name = next_name();
+        name.place = place;
+        name.around = around;
       }
-      if (frame->inside == Inside::parameter) {
-        return put(index, ShellPlace::evaluated, "${…}");
+    }
+  }
+
+  /// Behind the next `close` that no backslash escapes.
+  [[nodiscard]] std::size_t behind(char close, std::size_t from, bool escapes) const {
+    for (; from < text_.size() && text_[from] != close; ++from) {
+      from += escapes && text_[from] == '\\' ? 1U : 0U;
+    }
+    return from + 1;
+  }
+
+  /// Behind the group that the quote or bracket at `from` opens; npos where that takes a whole shell to find, or where
+  /// shells differ. `quoted`: it stands inside double quotes.
+  [[nodiscard]] std::size_t behind_group(std::size_t from, bool quoted, int depth = 0) const {
+    constexpr int deepest = 50;
+    const char open = at(from);
+    const char close = open == '(' ? ')' : open == '{' ? '}' : open;
+    for (std::size_t i = from + 1; i < text_.size() && open != '[' && depth < deepest; ++i) {
+      const char c = text_[i];
+      const bool dollar = c == '$' && std::string_view("({[").find(at(i + 1)) != std::string_view::npos;
+      const bool is_code = open == '(';
+      if (c == close) {
+        return i + 1;
       }
-      if (frame->inside != Inside::double_quotes) {
+      if (c == '\\') {
+        ++i;
+      } else if (c == '`') {
+        i = behind('`', i + 1, true) - 1;
+      } else if (dollar || (open != '"' && c == '"') || (is_code && c == '(')) {
+        const std::size_t end = behind_group(dollar ? i + 1 : i, (quoted || open == '"') && open != '(', depth + 1);
+        if (end == std::string::npos || (c == '"' && quoted && open == '{')) {
+          break;
+        }
+        i = end - 1;
+      } else if (open != '"' && c == '\'') {
+        if (text_[i - 1] == '$' || (quoted && open == '{')) {
+          break;
+        }
+        i = behind('\'', i + 1, false) - 1;
+      } else if (is_code && ((c == '#' && text_[i - 1] <= ' ') || (c == '<' && at(i + 1) == '<') ||
+                             text_.compare(i, 5, "case ") == 0)) {
         break;
       }
     }
-    keeps_value_ = keeps_value_ || std::any_of(frames_.begin(), frames_.end(), [](const Frame& frame) {
-      return frame.inside == Inside::substitution;  // What it prints may go into a variable.
-    });
-    std::string_view begun;
-    if (is_program(begun)) {
-      const bool computes = begun.find("((") != begun.npos || begun.find('[') != begun.npos || begun.find("let ") != begun.npos;
-      return put(index, computes ? ShellPlace::number : ShellPlace::evaluated, "a text that is evaluated as a program");
-    }
-    if (in_single_quotes) {
-      return put(index, ShellPlace::single_quotes, "'…'", false);
-    }
-    put(index, in_double_quotes ? ShellPlace::double_quotes : ShellPlace::word,
-        in_double_quotes ? "\"…\"" : std::string_view(), !in_double_quotes);
+    return std::string::npos;
   }
 
-  // --- words and commands ---
-
-  void add_to_word(char c) {
-    command_.word.push_back(c);
-    command_.begun = true;
-  }
-
-  void end_word() {
-    if (!command_.begun) {
-      return;
-    }
-    const std::string& word = command_.word;
-    if (!command_.redirection) {
-      const bool in_substitution = std::any_of(frames_.begin(), frames_.end(), [](const Frame& frame) {
-        return frame.inside == Inside::substitution;
-      });
-      if (word == "case" && in_substitution) {
-        lose("a line with `case` inside $(…)");  // Its patterns end with ) too.
-      }
-      const std::size_t equals = word.find('=');
-      const bool holds_value = word.find(unknown_part) != std::string::npos;
-      const bool assigns = equals != std::string::npos && equals > 0 &&
-                           std::all_of(word.begin(), word.begin() + static_cast<std::ptrdiff_t>(equals),
-                                       [](char c) { return is_name_character(c) || c == '+' || c == '[' || c == ']'; });
-      command_.sets = command_.sets || word == "set";
-      evaluates_variable_ = evaluates_variable_ || word == "declare" || word == "typeset" || word == "local";  // -i
-      keeps_value_ = keeps_value_ || word == "for" || word == "read" || word == "getopts" ||
-                     (holds_value && (assigns || command_.sets));
-      command_.tests = word == "[[" || (command_.tests && word != "]]");
-      if (!assigns) {
-        command_.words.add(word);
-      }
-    }
-    command_.word.clear();
-    command_.begun = command_.redirection = false;
-  }
-
-  void end_command() {
-    end_word();
-    evaluates_input_ = evaluates_input_ || command_.words.evaluates_input();
-    if (!command_.tests) {
-      command_ = Command();
-    }
-  }
-
-  /// Variables that the worker sets hold what it wrote, never a part of this line.
-  void use_variable(std::size_t index) {
-    std::string variable;
-    if (at(index) == '{') {
-      ++index;
-    }
-    while (is_name_character(at(index))) {
-      variable.push_back(at(index++));
-    }
-    const bool positional = variable.empty() ? (at(index) == '@' || at(index) == '*')
-                                             : (variable.front() >= '0' && variable.front() <= '9');
-    keeps_value_ = keeps_value_ || positional;  // A function's arguments.
-    std::string_view begun;
-    if (!is_program(begun)) {
-      return;
-    }
-    if (positional) {
-      evaluates_variable_ = true;
-    } else if (!variable.empty() && !variable.starts_with("HPSEARCH_") && !variable.starts_with("PAI_")) {
-      evaluates_variable_ = true;
-    }
-  }
-
-  void push(Inside inside, bool quoted) {
-    if (frames_.size() >= most_frames) {
-      lose("a line that is nested too deep");
-    }
-    frames_.push_back({inside, quoted, {}});
-    if (inside == Inside::substitution || inside == Inside::subshell) {
-      std::swap(frames_.back().outer, command_);
-      command_ = Command();
-    }
-  }
-
-  // --- reading ---
-
-  /// What follows is not read.
-  void give_up() {
-    for (; at_ < symbols_.size(); ++at_) {
-      if (symbols_[at_].name != nullptr) {
-        put(at_, ShellPlace::unsafe, lost_);
-      }
-    }
-    heredocs_.clear();
+  void skip_group(std::size_t opening, std::string_view around) {
+    const std::size_t end = behind_group(opening, text_[opening] == '"');
+    word_ += '"';
+    end == std::string::npos ? skip_to(text_.size(), "or behind quotes or brackets that nest in a way only a shell can follow")
+                             : skip_to(end, around);
   }
 
   void step() {
-    const Symbol& symbol = symbols_[at_];
-    if (symbol.name != nullptr) {
-      place(at_, false);
-      add_to_word(unknown_part);
-      ++at_;
-      return;
+    const char c = text_[at_];
+    if (c == placeholder) {
+      return value();
     }
-    switch (symbol.c) {
-      case '\\':
-        return backslash();
-      case '`':
-        return backquotes();
-      case '$':
-        return dollar();
-      default:
-        break;
+    if (c == '\\') {
+      word_ += at(at_ + 1) == '\n' ? "" : "\\";
+      return skip_to(at_ + 2, "what follows a backslash");
     }
-    if (is(Inside::double_quotes)) {
-      in_double_quotes(symbol.c);
-    } else if (is(Inside::parameter)) {
-      in_parameter(symbol.c);
-    } else if (is(Inside::arithmetic)) {
-      in_arithmetic(symbol.c);
-    } else {
-      in_code(symbol.c);
+    if (c == '\'') {
+      word_ += '\'';
+      return skip_to(behind('\'', at_ + 1, false), "single quotes");
     }
-  }
-
-  void backslash() {
-    if (at_ + 1 < symbols_.size() && symbols_[at_ + 1].name != nullptr) {
-      put(at_ + 1, ShellPlace::unsafe, "what a backslash stands before");
-      add_to_word(unknown_part);
-    } else if (at(at_ + 1) != '\n') {
-      add_to_word(at(at_ + 1));
-    }
-    at_ += 2;
-  }
-
-  void backquotes() {
-    for (++at_; at_ < symbols_.size() && at(at_) != '`'; ++at_) {
-      if (at(at_) == '\\') {
-        ++at_;
-        if (at_ < symbols_.size() && symbols_[at_].name != nullptr) {
-          put(at_, ShellPlace::unsafe, "what a backslash stands before");
-        }
-      } else if (symbols_[at_].name != nullptr) {
-        put(at_, ShellPlace::number, "`…`");
-      } else if (at(at_) == '\n') {
-        quoted_newline();
-      }
-    }
-    ++at_;
-    add_to_word('$');
-  }
-
-  void dollar() {
-    const bool quoted = !frames_.empty() && frames_.back().quoted;
-    const char next = at(at_ + 1);
-    evaluates_variable_ = evaluates_variable_ || is(Inside::arithmetic);
-    if (next == '\\' && at(at_ + 2) == '\n') {
-      lose("a line that is broken behind a $");
-    }
-    if (next == '[') {
-      lose("a line with $[…]");  // Arithmetic for bash, a text for dash.
-    }
-    if (next == '(' && at(at_ + 2) == '(') {
-      push(Inside::arithmetic, quoted);
-      push(Inside::arithmetic, quoted);
-      at_ += 3;
-    } else if (next == '(') {
-      push(Inside::substitution, false);
-      at_ += 2;
-    } else if (next == '{') {
-      use_variable(at_ + 1);
-      push(Inside::parameter, quoted);
-      at_ += 2;
-    } else if (next == '\'' && !quoted) {
-      escaped_quotes();
-    } else {
-      use_variable(at_ + 1);
-      add_to_word('$');
-      ++at_;
-    }
-  }
-
-  /// $'…': bash knows escapes in it, dash takes the $ for a text.
-  void escaped_quotes() {
-    bool escapes = false;
-    for (at_ += 2; at_ < symbols_.size() && at(at_) != '\''; ++at_) {
-      if (symbols_[at_].name != nullptr) {
-        put(at_, ShellPlace::unsafe, "$'…'");
-      }
-      escapes = escapes || at(at_) == '\\';
-    }
-    ++at_;
-    add_to_word('$');
-    if (escapes) {
-      lose("a line with a backslash inside $'…'");
-    }
-  }
-
-  void quoted_newline() {
-    if (!heredocs_.empty()) {
-      lose("a line in which a text of several lines stands before a here-document");
-    }
-  }
-
-  void single_quotes() {
-    command_.begun = true;
-    const bool shell = command_.words.is_shell_next();
-    for (++at_; at_ < symbols_.size() && at(at_) != '\''; ++at_) {
-      if (symbols_[at_].name != nullptr) {
-        place(at_, true);
-      } else if (at(at_) == '\n') {
-        quoted_newline();
-      } else if (at(at_) == '$' || at(at_) == '`' || at(at_) == '(') {
-        evaluates_variable_ = evaluates_variable_ || shell;  // A shell in a shell: nothing of it is followed.
-      }
-      command_.word.push_back(at(at_));
-    }
-    ++at_;
-  }
-
-  void in_double_quotes(char c) {
     if (c == '"') {
-      frames_.pop_back();
-      command_.begun = true;
-    } else {
-      if (c == '\n') {
-        quoted_newline();
-      }
-      add_to_word(c);
+      return skip_group(at_, "double quotes");
     }
-    ++at_;
-  }
-
-  void in_parameter(char c) {
-    if (c == '}') {
-      frames_.pop_back();
-      add_to_word('$');
-    } else if (c == '\'' || c == '"') {
-      if (frames_.back().quoted) {
-        lose("a line with quotes inside \"${…}\"");  // Shells differ in what they mean there.
-      } else if (c == '\'') {
-        return single_quotes();
-      } else {
-        push(Inside::double_quotes, true);
-      }
-    } else if (c == '\n') {
-      quoted_newline();
+    if (c == '`') {
+      word_ += '`';
+      return skip_to(behind('`', at_ + 1, true), "backquotes");
     }
-    ++at_;
-  }
-
-  void in_arithmetic(char c) {
-    // Some shells evaluate what a variable holds that is to be a number.
-    evaluates_variable_ = evaluates_variable_ || (is_name_character(c) && (c < '0' || c > '9'));
-    if (c == '(') {
-      push(Inside::arithmetic, frames_.back().quoted);
-    } else if (c == ')') {
-      frames_.pop_back();
-      add_to_word('$');
-    } else if (c == '\'' || c == '"' || c == '\n' || c == '#') {
-      lose("a line with quotes, comments or several lines inside ((…))");  // It may be a shell in a shell.
+    if (c == '$' && at(at_ + 1) == '\'') {
+      return skip_to(text_.size(), "or behind $'…'");
     }
-    ++at_;
-  }
-
-  void in_code(char c) {
-    switch (c) {
-      case '\'':
-        return single_quotes();
-      case '"':
-        command_.begun = true;
-        push(Inside::double_quotes, true);
-        break;
-      case '#':
-        if (!command_.begun) {
-          return comment();
-        }
-        add_to_word(c);
-        break;
-      case ' ':
-      case '\t':
-        end_word();
-        break;
-      case '\n':
-        end_command();
-        ++at_;
-        return here_documents();
-      case ';':
-        end_command();
-        break;
-      case '&':
-      case '|':
-        separator(c);
-        break;
-      case '<':
-      case '>':
-        return redirection(c);
-      case '(':
-        keeps_value_ = keeps_value_ || command_.word.ends_with('=');  // An array.
-        end_word();
-        if (command_.tests) {
-          break;
-        }
-        if (at(at_ + 1) == '(') {
-          push(Inside::arithmetic, false);
-          push(Inside::arithmetic, false);
-          ++at_;
-        } else {
-          push(Inside::subshell, false);
-        }
-        break;
-      case ')':
-        close();
-        break;
-      default:
-        add_to_word(c);
+    if (c == '$' && (at(at_ + 1) == '{' || at(at_ + 1) == '[')) {
+      return skip_group(at_ + 1, "${…}");
     }
-    ++at_;
-  }
-
-  /// 2>&1, >|file and &>file separate nothing.
-  void separator(char c) {
-    const std::size_t left = before(at_);
-    const bool redirects = left > 0 && (at(left - 1) == '>' || at(left - 1) == '<');
-    if (redirects || (c == '&' && at(at_ + 1) == '>')) {
-      end_word();
-    } else {
-      end_command();
-      const bool pipe = c == '|' && at(at_ + 1) != '|' && (left == 0 || at(left - 1) != '|');
-      hands_over_ = hands_over_ || pipe;
-      keeps_value_ = keeps_value_ || pipe;  // | while read x
+    if (c == '(' && at(at_ + 1) == '(') {
+      return skip_group(at_, "arithmetic");
     }
-  }
-
-  void close() {
-    end_command();
-    if (frames_.empty() || command_.tests) {
-      return;  // Else a pattern of `case` ends.
+    if (c == '#' && word_.empty() && (at_ == 0 || std::string_view(" \t\n;&|()").find(text_[at_ - 1]) != std::string_view::npos)) {
+      return skip_to(std::min(text_.find('\n', at_), text_.size()), "a comment", ShellPlace::comment);
     }
-    if (!heredocs_.empty()) {
-      lose("a line in which a here-document begins inside $(…) or (…)");
-    }
-    const bool in_word = is(Inside::substitution);
-    command_ = in_word ? std::move(frames_.back().outer) : Command();  // Behind f() a command begins.
-    frames_.pop_back();
-    if (in_word) {
-      add_to_word('$');
-    }
-  }
-
-  void comment() {
-    for (; at_ < symbols_.size() && at(at_) != '\n'; ++at_) {
-      if (symbols_[at_].name != nullptr) {
-        put(at_, ShellPlace::comment, "a comment");
-      }
-    }
-  }
-
-  void redirection(char c) {
-    if (command_.begun && std::all_of(command_.word.begin(), command_.word.end(),
-                                      [](char digit) { return digit >= '0' && digit <= '9'; })) {
-      command_.word.clear();  // The number of a descriptor.
-      command_.begun = false;
-    }
-    end_word();
-    ++at_;
-    if (c == '<' && at(at_) == '\\') {
-      lose("a line with a backslash behind a <");
-    }
-    if (c == '<' && at(at_) == '<' && at(at_ + 1) != '<') {
-      ++at_;
+    if (c == '<' && at(at_ + 1) == '<' && at(at_ + 2) != '<') {
       return here_document();
     }
-    while (at(at_) == '<' || at(at_) == '>') {
-      ++at_;
-    }
-    hands_over_ = hands_over_ || c == '<' || at(at_) == '(';
-    keeps_value_ = keeps_value_ || c == '<';  // read x <<< VALUE
-    if (at(at_) == '(') {  // bash <(…), tee >(…)
-      evaluates_input_ = evaluates_input_ || command_.words.evaluates_input();
-      ++at_;
-      push(Inside::substitution, false);
+    separator(c);
+    ++at_;
+  }
+
+  void separator(char c) {
+    const bool redirects = c == '&' && (at(at_ + 1) == '>' || (at_ > 0 && (text_[at_ - 1] == '>' || text_[at_ - 1] == '<')));
+    if (std::string_view(" \t<>()").find(c) != std::string_view::npos || redirects) {
+      end_word();
+    } else if (c == '|' && at(at_ + 1) != '|' && (at_ == 0 || text_[at_ - 1] != '|')) {
+      end_word();
+      piped_ = true;
+    } else if (std::string_view("\n;&|").find(c) != std::string_view::npos) {
+      end_pipeline();
     } else {
-      command_.redirection = true;
+      word_ += c;
     }
   }
 
-  /// Behind <<.
+  /// A value becomes a quoted word, or a part of one.
+  void value() {
+    EntrypointPiece& name = next_name();
+    const char left = at_ == 0 ? ' ' : text_[at_ - 1];
+    const char right = at(at_ + 1);
+    name.place = left == '$' ? ShellPlace::quoted : ShellPlace::word;
+    name.around = left == '$' ? "what follows a $" : "";
+    name.bare = std::string_view(" \t\n=/,:-").find(left) != std::string_view::npos &&
+                (right == '\0' || std::string_view(" \t\n;/,:)").find(right) != std::string_view::npos);
+    in_pipeline_.push_back(&name);
+    if (word_.find('=') != std::string::npos && word_.front() != '-') {
+      assigned_.push_back(&name);
+    }
+    word_ += placeholder;
+    ++at_;
+  }
+
+  /// Values cannot be written into its text, nor into the rest of its line. Its end has to be found with certainty.
   void here_document() {
-    Heredoc heredoc;
-    if (at(at_) == '-') {
-      heredoc.strips_tabs = true;
-      ++at_;
-    }
-    while (at(at_) == ' ' || at(at_) == '\t') {
-      ++at_;
-    }
-    char quote = '\0';
-    if (at(at_) == '\'' || at(at_) == '"' || at(at_) == '\\') {
-      quote = at(at_++);
-      heredoc.quoted = true;
-    }
-    while (is_name_character(at(at_))) {
-      heredoc.delimiter.push_back(at(at_++));
-    }
-    const bool closed = quote == '\0' || quote == '\\' || at(at_) == quote;
-    if (closed && quote != '\0' && quote != '\\') {
-      ++at_;
-    }
-    constexpr std::string_view ends = std::string_view(" \t\n;&|<>()\0", 12);
-    if (!closed || heredoc.delimiter.empty() || ends.find(at(at_)) == std::string_view::npos) {
-      lose("a line with a here-document whose end is not one plain word");
-    }
-    heredocs_.push_back(std::move(heredoc));
-  }
-
-  void here_documents() {
-    const std::vector<Heredoc> all = std::exchange(heredocs_, {});
-    for (const Heredoc& heredoc : all) {
-      while (at_ < symbols_.size() && body_line(heredoc)) {
+    std::size_t from = at_ + 2 + (at(at_ + 2) == '-' ? 1 : 0);
+    from = std::min(text_.find_first_not_of(" \t", from), text_.size());
+    const std::size_t end = std::min(text_.find_first_of(" \t\n;&|<>()", from), text_.size());
+    std::string delimiter = text_.substr(from, end - from);
+    std::erase_if(delimiter, [](char c) { return c == '\'' || c == '"'; });
+    const bool plain = !delimiter.empty() && delimiter.find_first_of("\\$`\1") == std::string::npos;
+    const std::string_view rest = std::string_view(text_).substr(end, text_.find('\n', end) - end);
+    std::size_t close = text_.find('\n', end);
+    const bool simple = plain && rest.find_first_of("<\"'`\\(") == std::string_view::npos;
+    while (simple && close != std::string::npos) {
+      std::size_t start = close + 1;
+      close = text_.find('\n', start);
+      const std::size_t tabs = at(at_ + 2) == '-' ? text_.find_first_not_of('\t', start) : start;
+      start = tabs == std::string::npos ? start : tabs;
+      if (text_.substr(start, close - start) == delimiter) {
+        skip_to(close, "a here-document");
+        return end_pipeline();
       }
     }
+    skip_to(text_.size(), "or behind a here-document");
   }
 
-  /// Reads a line of a here-document; false when it was its end.
-  bool body_line(const Heredoc& heredoc) {
-    std::size_t end = at_;
-    std::string text;
-    for (; end < symbols_.size() && at(end) != '\n'; ++end) {
-      text.push_back(at(end));
+  void end_word() {
+    if (!word_.empty()) {
+      const bool is_shell = is_among(shells, program_of(word_));
+      const bool code = runs_ && takes_program(last_);
+      reparsed_ = reparsed_ || code || is_among(reparsers, word_) || (piped_ && is_shell);
+      evaluates_ = evaluates_ || word_ == "eval";
+      runs_ = is_shell || is_among(interpreters, program_of(word_)) || (runs_ && word_.front() == '-' && !code);
+      last_ = word_;
     }
-    if (heredoc.strips_tabs) {
-      text.erase(0, std::min(text.find_first_not_of('\t'), text.size()));
-    }
-    if (text == heredoc.delimiter) {
-      at_ = std::min(end + 1, symbols_.size());
-      return false;
-    }
-    bool apart = false;  // Whatever follows, the line is not the end.
-    bool expands = false;
-    for (std::size_t tabs = heredoc.strips_tabs ? 1 : 0; at_ < end; ++at_) {
-      const char c = at(at_);
-      if (symbols_[at_].name != nullptr) {
-        const bool ends_with_number = heredoc.delimiter.find_first_of("0123456789") != std::string::npos;
-        put(at_, apart && !expands ? ShellPlace::evaluated
-            : apart || !ends_with_number ? ShellPlace::number
-                                         : ShellPlace::unsafe,
-            "a here-document", false);
-        continue;
+    word_.clear();
+  }
+
+  void end_pipeline() {
+    end_word();
+    for (EntrypointPiece* name : in_pipeline_) {
+      if (reparsed_ && name->place == ShellPlace::word) {
+        name->place = ShellPlace::reparsed;
+        name->around = "a command that parses its words again";
       }
-      tabs = c == '\t' ? tabs : 0;
-      apart = apart || (tabs == 0 && heredoc.delimiter.find(c) == std::string::npos);
-      expands = expands || (!heredoc.quoted && (c == '`' || (c == '$' && (at(at_ + 1) == '(' || at(at_ + 1) == '{' ||
-                                                                          at(at_ + 1) == '['))));
     }
-    const auto times = [&text](char c) { return std::count(text.begin(), text.end(), c); };
-    if (!heredoc.quoted && (text.ends_with('\\') ||
-                            (expands && (times('(') != times(')') || times('{') != times('}') || times('`') % 2 != 0)))) {
-      lose("a line behind a here-document that goes on over the end of a line");
-    }
-    at_ = std::min(end + 1, symbols_.size());
-    return true;
+    in_pipeline_.clear();
+    last_.clear();
+    reparsed_ = piped_ = runs_ = false;
   }
 
-  std::vector<Symbol> symbols_;
+  std::vector<EntrypointPiece>& pieces_;
+  std::string text_;                // The line, each placeholder one character.
+  std::vector<std::size_t> names_;  // Which pieces they are.
+  std::size_t named_ = 0;
   std::size_t at_ = 0;
-  std::vector<Frame> frames_;
-  Command command_;
-  std::vector<Heredoc> heredocs_;  // Begun in this line; their texts follow it.
-  std::string_view lost_;          // Why nothing can be told any more.
-  bool keeps_value_ = false;         // In a variable, or it may be.
-  bool evaluates_variable_ = false;
-  bool hands_over_ = false;          // What one command prints is what another reads.
-  bool evaluates_input_ = false;     // Some command runs what it reads.
+  std::string word_;  // As far as it has been read; quoted parts left out.
+  std::string last_;  // The word before.
+  std::vector<EntrypointPiece*> in_pipeline_;
+  std::vector<EntrypointPiece*> assigned_;  // X={q}
+  bool piped_ = false;
+  bool runs_ = false;      // The words before are an interpreter and its options.
+  bool reparsed_ = false;  // Something in this pipeline parses words again.
+  bool evaluates_ = false;
 };
 
 }  // namespace
 
 std::vector<EntrypointPiece> line_pieces(std::string_view line) {
   std::vector<EntrypointPiece> pieces = pieces_of(line);
-  ShellLine(pieces).follow();
+  Scanner(pieces).scan();
   return pieces;
 }
 
 std::vector<std::vector<EntrypointPiece>> item_pieces(const std::vector<std::string>& items) {
   std::vector<std::vector<EntrypointPiece>> all;
-  CommandWords words;
+  bool is_shell = false;
+  bool runs = false;  // The items before are an interpreter and its options.
+  std::string_view last;
   for (const std::string& item : items) {
-    std::vector<EntrypointPiece> pieces = pieces_of(item);
-    std::string word;
-    for (const EntrypointPiece& piece : pieces) {
-      word += piece.is_name ? std::string(1, unknown_part) : piece.text;
-    }
-    const WordRole role = words.role(word);
-    words.add(word);
-    if (role == WordRole::shell_code) {
-      pieces = line_pieces(item);
-    } else if (role == WordRole::code) {
-      for (EntrypointPiece& piece : pieces) {
-        piece.place = ShellPlace::evaluated;
-        piece.around = "a program of its own";
+    const bool code = runs && takes_program(last);
+    all.push_back(code && is_shell ? line_pieces(item) : pieces_of(item));
+    if (code && !is_shell) {
+      for (EntrypointPiece& piece : all.back()) {
+        piece.place = ShellPlace::reparsed;
+        piece.around = "a program";
       }
     }
-    all.push_back(std::move(pieces));
+    const bool shell = is_among(shells, program_of(item));
+    const bool interpreter = shell || is_among(interpreters, program_of(item));
+    runs = interpreter || (runs && item.starts_with('-') && !code);
+    is_shell = shell || (is_shell && !interpreter);
+    last = item;
   }
   return all;
 }

@@ -33,6 +33,9 @@ class HyperparameterForms {
   /// {"--lr", "0.1", "--bias", "True"}, or {"--lr=0.1", "--bias=True"} `with_equals`.
   [[nodiscard]] std::vector<std::string> arguments(bool with_equals) const;
 
+  /// HPSEARCH_HP_<NAME>: every value as text, lists and maps as compact JSON.
+  [[nodiscard]] std::map<std::string, std::string> variables() const;
+
   [[nodiscard]] std::string pai_user_args() const;                          ///< PAI_USER_ARGS
   [[nodiscard]] std::string pai_hps(bool as_strings) const;                 ///< PAI_HPS
   [[nodiscard]] std::map<std::string, std::string> pai_variables() const;  ///< PAI_HPS_<NAME>
