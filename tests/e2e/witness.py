@@ -139,7 +139,8 @@ class Attempt:
             "VC_WORKER_HOSTS": ",".join(self.nodes),
             "HPSEARCH_ATTEMPT_MARK": found.get("HPSEARCH_SOCKET", found.get("HPSEARCH_ATTEMPT_MARK")),
         }
-        expected |= {f"PAI_HPS_{variable(name)}": value for name, value in values.items()}
+        for prefix in ("HPSEARCH_HP_", "PAI_HPS_"):
+            expected |= {f"{prefix}{variable(name)}": value for name, value in values.items()}
         expected |= {f"PAI_INPUT_{variable(name)}": place for name, place in self.inputs.items()}
         expected |= {f"PAI_OUTPUT_{variable(name)}": place for name, place in self.output_places().items()}
         if self.latest:

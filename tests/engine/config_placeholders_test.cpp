@@ -62,9 +62,9 @@ TEST(Placeholders, ValueIsOneWordOutsideQuotes) {
 TEST(Placeholders, EveryValueIsRefusedInsideQuotes) {
   for (const char* line : {
            "p \"{q}\"", "p \"it's {q}\"", "p \"$(p {q})\"", "p '{q}'", "sh -c 'p {q}'", "python3 -c \"f({q})\"",
-           "awk '{{print {q}}}' f", "p `p {q}`", "p ${X:-{q}}", "p $(( {q} ))", "(( {q} ))", "p \\{q}", "p ${q} ${{q}}{q} $\\\n{q}",
+           "awk '{{print {q}}}' f", "p `p {q}`", "p ${X:-{q}}", "p $(( {q} ))", "(( {q} ))", "p \\{q}", "p $\\\n{q}",
            "cat <<EOF\n{q}\nEOF", "p $'a' {q}", "p \"${X:-'}\" {q}", "cat <<E$F\nF\np {q}",
-           "cat <<EOF \"a\nb\"\nEOF\np {q}", "((a 'b')); p {q}'", "x=\"$(cat <<EOF)\nEOF\"\np {q}", "p \"open {q}",
+           "cat <<EOF \"a\nb\"\nEOF\np {q}", "x=\"$(cat <<EOF)\nEOF\"\np {q}", "p \"open {q}",
        }) {
     EXPECT_EQ(place_in(line), ShellPlace::quoted) << line;
     EXPECT_EQ(with_value(line, "1"), "refused") << line;

@@ -149,8 +149,8 @@ class Scanner {
       word_ += '`';
       return skip_to(behind('`', at_ + 1, true), "backquotes");
     }
-    if (c == '$' && at(at_ + 1) == '\'') {
-      return skip_to(text_.size(), "or behind $'…'");
+    if (c == '$' && (at(at_ + 1) == '\'' || at(at_ + 1) == '\\')) {
+      return skip_to(text_.size(), "or behind $'…'");  // Also where a line ends between the two.
     }
     if (c == '$' && (at(at_ + 1) == '{' || at(at_ + 1) == '[')) {
       return skip_group(at_ + 1, "${…}");
@@ -227,7 +227,7 @@ class Scanner {
     if (!word_.empty()) {
       const bool is_shell = is_among(shells, program_of(word_));
       const bool code = runs_ && takes_program(last_);
-      reparsed_ = reparsed_ || code || is_among(reparsers, word_) || (piped_ && is_shell);
+      reparsed_ = reparsed_ || (code && word_.find(placeholder) != std::string::npos) || is_among(reparsers, word_) || (piped_ && is_shell);
       evaluates_ = evaluates_ || word_ == "eval";
       runs_ = is_shell || is_among(interpreters, program_of(word_)) || (runs_ && word_.front() == '-' && !code);
       last_ = word_;

@@ -88,7 +88,7 @@ class Quoting : public testing::Test {
     }
     const Texts limited = {"/usr/bin/timeout", "-s", "KILL", "20"};
     argv.insert(argv.begin(), limited.begin(), limited.end());
-    run_program(std::move(argv), {{"PATH", "/usr/bin:/bin"}, {"V", "v"}, {"HOME", "/h"}, {"F", "%s\\0"}}, scratch_.path());
+    run_program(std::move(argv), {{"PATH", "/usr/bin:/bin"}, {"V", "v"}, {"HOME", "/h"}, {"F", "%s\\0"}, {"HPSEARCH_HP_Q", q_}}, scratch_.path());
   }
 
   void expect_not_run(const std::string& line) {
