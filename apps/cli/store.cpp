@@ -64,7 +64,9 @@ Outcome<std::unique_ptr<ClosedStore>> open_closed(const Place& place, const std:
   }
   auto store = ClosedStore::open(place.file);
   if (!store) {
-    return failure_of(store.error());
+    engine::Error error = store.error();
+    error.message += error.code == Errc::wrong_state && !instead.empty() ? "; " + instead : "";
+    return failure_of(error);
   }
   return std::move(store).value();
 }

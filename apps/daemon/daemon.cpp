@@ -124,7 +124,7 @@ class Daemon {
     }
     directory_ = std::move(directory).value();
     net::raise_descriptor_limit();  // Peers are descriptors. Not before: who is refused has one thing to say.
-    auto store = SqliteStore::open(directory_->database());
+    auto store = SqliteStore::open(directory_->database(), {}, directory_->take_store_lock());
     if (!store) {
       return remedy(store.error());
     }

@@ -14,9 +14,10 @@
 #include <thread>
 #include <utility>
 
-#include "daemon/store/durable_file.hpp"
+#include "daemon/store/file_system.hpp"
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/engine/base/value.hpp"
+#include "hpsearch/proto/json.hpp"
 
 namespace hpsearch::daemon {
 namespace {
@@ -81,8 +82,8 @@ std::string pid_in(int lock) {
   return pid;
 }
 
-/// Who holds the lock. Whoever has just taken it has not yet written itself down: until then nothing stands
-/// there, or a process that is long gone.
+/// Who holds the lock of this file; "" when nobody can be named. Whoever has just taken it has not yet written itself
+/// down: until then nothing stands there, or a process that is long gone.
 std::string holder_of(int lock) {
   std::string pid;
   for (int tries = 0; tries < holder_tries; ++tries) {
@@ -93,6 +94,77 @@ std::string holder_of(int lock) {
     std::this_thread::sleep_for(holder_look_every);
   }
   return "";
+}
+
+/// Who has announced itself, where the file `lock` is gone.
+std::string announced_in(const std::string& path) {
+  const auto bytes = kernel_files().read(path + "/daemon.json");
+  const auto value = bytes ? proto::parse_json({reinterpret_cast<const char*>(bytes->data()), bytes->size()})
+                           : Result<engine::Value>(bytes.error());
+  const engine::Value* pid = value ? value->at_path("pid") : nullptr;
+  return pid != nullptr && pid->as_integer() != nullptr ? std::to_string(*pid->as_integer()) : "";
+}
+
+Error in_use(const std::string& path, const std::string& pid) {
+  return Error{Errc::wrong_state, "the state directory " + path + " is in use by " +
+                                      (pid.empty() ? "another process" : "process " + pid) +
+                                      "; end that one, or give this one another --state-dir"};
+}
+
+/// An open-file-description lock: it belongs to this descriptor, not to whoever in the process opens the file.
+Status lock_whole(const Descriptor& file, const std::string& directory) {
+  struct flock whole {};
+  whole.l_type = F_WRLCK;
+  whole.l_whence = SEEK_SET;
+  if (::fcntl(file.number(), F_OFD_SETLK, &whole) == 0) {
+    return Done{};
+  }
+  return errno == EAGAIN || errno == EACCES ? Status(in_use(directory, holder_of(file.number())))
+                                            : Status(system_error("cannot lock " + directory + "/lock"));
+}
+
+struct Locks {
+  Descriptor file;
+  std::optional<StoreLock> store;  ///< None where there is no database yet.
+};
+
+/// Takes both locks that are there before it makes the one that is not: where either is refused, nothing was changed.
+Result<Locks> lock_all(const std::string& directory, const std::string& database) {
+  const std::string path = directory + "/lock";
+  Descriptor file(::open(path.c_str(), O_RDWR | O_CLOEXEC));
+  if (!file && errno != ENOENT) {
+    return system_error("cannot open " + path);
+  }
+  const bool was_there = static_cast<bool>(file);
+  if (was_there) {
+    if (auto locked = lock_whole(file, directory); !locked) {
+      return locked.error();
+    }
+  }
+  std::optional<StoreLock> store;
+  if (auto taken = StoreLock::take(database, StoreLock::Missing::refused)) {
+    store = std::move(taken).value();
+  } else if (taken.error().code == Errc::wrong_state) {
+    return in_use(directory, announced_in(directory));
+  } else if (taken.error().code != Errc::not_found) {
+    return taken.error();
+  }
+  if (!was_there) {
+    file = Descriptor(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+    if (!file) {
+      return system_error("cannot open " + path);
+    }
+    if (auto locked = lock_whole(file, directory); !locked) {
+      return locked.error();
+    }
+  }
+  return Locks{std::move(file), std::move(store)};
+}
+
+Status write_pid(const Descriptor& lock, const std::string& path) {
+  const std::string pid = std::to_string(::getpid()) + "\n";
+  return ::ftruncate(lock.number(), 0) == 0 ? write_all(lock.number(), std::as_bytes(std::span(pid)), path)
+                                            : Status(system_error("cannot write " + path));
 }
 
 }  // namespace
@@ -134,42 +206,20 @@ Result<std::unique_ptr<StateDirectory>> StateDirectory::open(const std::string& 
                                         "), which may lose what it said is durable; give --state-dir a local "
                                         "disk, or take the risk with --allow-network-filesystem"};
   }
-  const std::string lock_path = *path + "/lock";
-  Descriptor lock(::open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
-  if (!lock) {
-    return system_error("cannot open " + lock_path);
+  auto locks = lock_all(*path, *path + "/events.db");
+  if (!locks) {
+    return locks.error();
   }
-  struct flock whole {};
-  whole.l_type = F_WRLCK;
-  whole.l_whence = SEEK_SET;
-  // An open-file-description lock: it belongs to this descriptor, not to whoever in the process opens the
-  // file.
-  if (::fcntl(lock.number(), F_OFD_SETLK, &whole) != 0) {
-    if (errno != EAGAIN && errno != EACCES) {
-      return system_error("cannot lock " + lock_path);
-    }
-    const std::string pid = holder_of(lock.number());
-    return Error{Errc::wrong_state, "the state directory " + *path + " is in use by " +
-                                        (pid.empty() ? "another process" : "process " + pid) +
-                                        "; end that one, or give this one another --state-dir"};
-  }
-  const std::string pid = std::to_string(::getpid()) + "\n";
-  if (::ftruncate(lock.number(), 0) != 0) {
-    return system_error("cannot write " + lock_path);
-  }
-  if (auto written = write_all(lock.number(), std::as_bytes(std::span(pid)), lock_path); !written) {
+  if (auto written = write_pid(locks->file, *path + "/lock"); !written) {
     return written.error();
   }
-  std::unique_ptr<StateDirectory> directory(new StateDirectory(std::move(path).value(), lock.release()));
+  std::unique_ptr<StateDirectory> directory(
+      new StateDirectory(std::move(path).value(), std::move(locks->file), std::move(locks->store)));
   directory->retract();  // What a daemon that was killed left behind says where nobody listens.
   if (auto made = make_directory(directory->checkpoints()); !made) {
     return made.error();
   }
   return directory;
-}
-
-StateDirectory::~StateDirectory() {
-  ::close(lock_);
 }
 
 Status StateDirectory::announce(const Announcement& announcement) {

@@ -2,9 +2,13 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
+#include "daemon/store/durable_file.hpp"
+#include "daemon/store/store_lock.hpp"
 #include "hpsearch/engine/base/result.hpp"
 
 namespace hpsearch::daemon {
@@ -18,19 +22,22 @@ using FileSystemMagic = std::uint32_t (*)(const std::string& path);
 
 /// The directory of one daemon: its lock, its store, the file that says where it listens.
 ///
-/// Owns:    the lock, for as long as it lives; the kernel gives it back however the process ends.
+/// Two locks keep a second daemon out: that of the file `lock`, and that of the database, which also holds where
+/// somebody removed `lock`.
+///
+/// Owns:    the locks, for as long as it lives; the kernel gives them back however the process ends.
 class StateDirectory {
  public:
   enum class NetworkFileSystems { refused, allowed };
 
   /// Makes the directory if need be (0700) and locks it. wrong_state: another process has it, named by its
-  /// pid; bad_request: it is on a network file system; unavailable: the file system refuses.
+  /// pid, and nothing in it was changed; bad_request: it is on a network file system; unavailable: the file system
+  /// refuses.
   [[nodiscard]] static engine::Result<std::unique_ptr<StateDirectory>> open(
       const std::string& path, NetworkFileSystems network = NetworkFileSystems::refused,
       FileSystemMagic magic_of = file_system_magic);
   StateDirectory(const StateDirectory&) = delete;
   StateDirectory& operator=(const StateDirectory&) = delete;
-  ~StateDirectory();
 
   [[nodiscard]] const std::string& path() const noexcept { return path_; }  ///< Absolute.
   [[nodiscard]] std::string database() const { return path_ + "/events.db"; }
@@ -38,6 +45,9 @@ class StateDirectory {
   [[nodiscard]] std::string backups() const { return path_ + "/backups"; }
   [[nodiscard]] std::string contexts() const { return path_ + "/contexts"; }
   [[nodiscard]] std::string checkpoints() const { return path_ + "/checkpoints"; }
+
+  /// The lock of the database that was there already, to open it with; once.
+  [[nodiscard]] std::optional<StoreLock> take_store_lock() { return std::exchange(store_lock_, std::nullopt); }
 
   /// What daemon.json says.
   struct Announcement {
@@ -52,10 +62,12 @@ class StateDirectory {
   void retract() noexcept;
 
  private:
-  StateDirectory(std::string path, int lock) : path_(std::move(path)), lock_(lock) {}
+  StateDirectory(std::string path, Descriptor lock, std::optional<StoreLock> store_lock)
+      : path_(std::move(path)), lock_(std::move(lock)), store_lock_(std::move(store_lock)) {}
 
   std::string path_;
-  int lock_;
+  Descriptor lock_;
+  std::optional<StoreLock> store_lock_;
 };
 
 }  // namespace hpsearch::daemon

@@ -266,6 +266,15 @@ class InATrialTest(TrialTest):
         hpsearch.checkpoint(target / ".." / "mine", 2)  # Beside it, not in it.
         self.assertEqual([path.name for path in target.iterdir()], ["kept"])
 
+    def test_nothing_is_removed_through_a_link_in_the_place_of_the_checkpoint_directory(self):
+        worker = self.in_trial()
+        own = self.link_to_own_tree()
+        (self.folder / "one.pt").write_text("2")
+        with self.assertRaisesRegex(RuntimeError, "was replaced by a symbolic link; nothing was removed or copied"):
+            hpsearch.checkpoint(self.folder / "one.pt", 2)
+        self.assertEqual([(path.name, path.read_text()) for path in own.iterdir()], [("weights", "mine")])
+        self.assertEqual(worker.heard, [])
+
     def test_the_latest_checkpoint_is_where_to_start(self):
         self.in_trial(LATEST_CHECKPOINT="")
         self.assertIsNone(hpsearch.latest_checkpoint())

@@ -92,6 +92,15 @@ class TrialTest(unittest.TestCase):
         (self.folder / "one.pt").symlink_to(target / "model.pt")
         (target / "out").symlink_to(self.folder / "mine")
 
+    def link_to_own_tree(self):
+        """Puts a link in the place of the checkpoint directory; the tree it leads to."""
+        own = self.folder / "own"
+        own.mkdir()
+        (own / "weights").write_text("mine")
+        (self.folder / "checkpoint").rmdir()
+        (self.folder / "checkpoint").symlink_to(own)
+        return own
+
     def restore_environment(self):
         os.environ.clear()
         os.environ.update(self.before)

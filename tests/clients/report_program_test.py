@@ -75,6 +75,16 @@ class ReportProgramTest(TrialTest):
         self.assertEqual(self.say("checkpoint", target / ".." / "mine")[0], 0)  # Beside it, not in it.
         self.assertEqual([path.name for path in target.iterdir()], ["kept"])
 
+    def test_nothing_is_removed_through_a_link_in_the_place_of_the_checkpoint_directory(self):
+        worker = self.in_trial()
+        own = self.link_to_own_tree()
+        (self.folder / "one.pt").write_text("2")
+        status, _, complaint = self.say("checkpoint", self.folder / "one.pt")
+        self.assertEqual(status, 1)
+        self.assertIn("was replaced by a symbolic link; nothing was removed or copied", complaint)
+        self.assertEqual([(path.name, path.read_text()) for path in own.iterdir()], [("weights", "mine")])
+        self.assertEqual(worker.heard, [])
+
     def test_invalid_hyperparameters(self):
         worker = self.in_trial(lambda message: {"directive": "stop", "length": 3})
         self.assertEqual(self.say("invalid", "too", "many")[:2], (11, "stop\n"))

@@ -82,6 +82,19 @@ TEST_F(CheckpointRemoval, ThatTheFileSystemRefusesIsNotSaidToBeDone) {
   EXPECT_FALSE(fs::exists(trial()));
 }
 
+TEST_F(CheckpointRemoval, RemovesLinksAndNotWhatTheyLeadTo) {
+  scratch_.write("own/weights", "mine");
+  fs::create_directory_symlink(scratch_.path("own"), scratch_.path("7/3/1-20/files/link"));
+  fs::create_directory_symlink(scratch_.path("own"), scratch_.path("7/3/.1-20.deleted"));
+  EXPECT_EQ(remove_checkpoint(checkpoint(), experiment, store), "");
+  EXPECT_FALSE(fs::exists(trial()));
+  scratch_.write("own/manifest.json", "{}");
+  fs::create_directory(trial());
+  fs::create_directory_symlink(scratch_.path("own"), checkpoint());
+  EXPECT_EQ(remove_checkpoint(checkpoint(), experiment, store), checkpoint() + " is not removed: it holds no checkpoint");
+  EXPECT_EQ(scratch_.read("own/weights"), "mine");
+}
+
 TEST_F(CheckpointRemoval, OfAnotherExperimentsPlaceIsRefused) {
   EXPECT_NE(remove_checkpoint(checkpoint(), engine::ExperimentId(8), store), "");
   EXPECT_TRUE(fs::exists(checkpoint() + "/manifest.json"));

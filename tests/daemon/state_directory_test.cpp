@@ -5,11 +5,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "daemon/store/sqlite_store.hpp"
 #include "hpsearch/proto/json.hpp"
 #include "scratch.hpp"
 
@@ -17,6 +21,17 @@ namespace hpsearch::daemon {
 namespace {
 
 using engine::Errc;
+
+/// Which file each is, and what is in it.
+std::map<std::string, std::pair<std::uint64_t, std::string>> files_in(const std::string& directory) {
+  std::map<std::string, std::pair<std::uint64_t, std::string>> files;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(directory)) {
+    struct stat found {};
+    EXPECT_EQ(::stat(entry.path().c_str(), &found), 0);
+    files[entry.path()] = {found.st_ino, entry.is_regular_file() ? text_of(entry.path()) : ""};
+  }
+  return files;
+}
 
 TEST(StateDirectory, IsMadeForItsOwnerOnly) {
   const Scratch scratch;
@@ -79,6 +94,32 @@ TEST(StateDirectory, SecondHolderIsRefusedWithThePidOfTheFirst) {
   EXPECT_EQ(second.error().code, Errc::wrong_state);
   EXPECT_NE(second.error().message.find(scratch.path("state")), std::string::npos);
   EXPECT_NE(second.error().message.find("process " + std::to_string(::getpid())), std::string::npos);
+}
+
+TEST(StateDirectory, WithoutItsLockFileASecondOneIsRefusedAndChangesNothing) {
+  const Scratch scratch;
+  auto first = StateDirectory::open(scratch.path("state"));
+  ASSERT_TRUE(first);
+  const auto store = SqliteStore::open((*first)->database(), {}, (*first)->take_store_lock());
+  ASSERT_TRUE(store) << store.error().message;
+  ASSERT_TRUE((*first)->announce({"127.0.0.1:1", "tcp://127.0.0.1:2", "0.1.0", 3}));
+  std::filesystem::remove(scratch.path("state/lock"));
+  const auto before = files_in(scratch.path("state"));
+  const auto second = StateDirectory::open(scratch.path("state"));
+  ASSERT_FALSE(second);
+  EXPECT_EQ(second.error().code, Errc::wrong_state);
+  EXPECT_NE(second.error().message.find("process " + std::to_string(::getpid())), std::string::npos)
+      << second.error().message;
+  EXPECT_EQ(files_in(scratch.path("state")), before);
+}
+
+TEST(StateDirectory, HandsOnTheLockOfAStoreThatWasThere) {
+  const Scratch scratch;
+  { ASSERT_TRUE(SqliteStore::open(scratch.write("state/events.db", ""))); }
+  const auto directory = StateDirectory::open(scratch.path("state"));
+  ASSERT_TRUE(directory) << directory.error().message;
+  ASSERT_FALSE(SqliteStore::open((*directory)->database())) << "it is taken already";
+  EXPECT_TRUE(SqliteStore::open((*directory)->database(), {}, (*directory)->take_store_lock()));
 }
 
 TEST(StateDirectory, IsFreeAgainWhenItsHolderHasGone) {

@@ -67,6 +67,38 @@ class DoubleStart(harness.Case):
         refused = self.rounds(start, cluster.daemon, 4, [str(cluster.state), "in use"])
         print(f"{refused} daemons refused in {ROUNDS} rounds", file=sys.stderr)
 
+    def files_in(self, directory):
+        """Every file below it: which one it is, when it was changed, and its content."""
+        return {str(path): (path.stat().st_ino, path.stat().st_mtime_ns, path.is_file() and path.read_bytes())
+                for path in directory.rglob("*")}
+
+    def test_a_second_daemon_without_the_lock_file_changes_nothing(self):
+        cluster = harness.Cluster(self)
+        cluster.start_daemon()
+        cluster.wait_until_up()
+        tree = harness.experiment(self.ledger_path, {"name": "random", "max_length": 3, "max_trials": 4})
+        acknowledged = [cluster.submit(tree) for _ in range(5)]
+        (cluster.state / "lock").unlink()
+        before = self.files_in(cluster.state)
+        for number in range(2):
+            second = self.start("hpsearchd", "--state-dir", cluster.state, "--http", "127.0.0.1:0", "--workers",
+                                "tcp://127.0.0.1:0", log=f"second-{number}.log")
+            harness.wait_for(lambda: second.popen.poll() is not None, "the second daemon to be refused", second.said)
+            self.judge_refused([second], 4, [str(cluster.state), "in use", str(cluster.daemon.popen.pid)])
+            self.assertEqual(self.files_in(cluster.state), before)
+        for verb in (["verify"], ["export"], ["salvage", "--to", self.folder / "x"], ["restore", "--to", self.folder / "x"],
+                     ["backup", "--to", self.folder / "x.db"]):
+            done = self.run_cli("store", verb[0], cluster.state, *verb[1:], expect=4)
+            self.assertIn("in use", done.stderr)
+            self.assertEqual(self.files_in(cluster.state), before)
+        acknowledged += [cluster.submit(tree) for _ in range(25)]
+        cluster.kill_daemon()
+        cluster.start_daemon()
+        cluster.wait_until_up()
+        self.assertEqual([experiment["id"] for experiment in cluster.get("/api/v1/experiments?limit=100")["experiments"]],
+                         acknowledged)
+        print(f"{len(acknowledged)} acknowledged experiments are there after kill -9", file=sys.stderr)
+
     def test_one_agent_has_a_state_directory(self):
         cluster = harness.Cluster(self)
         cluster.start_daemon()

@@ -13,6 +13,7 @@
 #include "hpsearch/proto/json.hpp"
 #include "hpsearch/workers/core/hyperparameter_forms.hpp"
 #include "hpsearch/workers/shell/files.hpp"
+#include "hpsearch/workers/shell/own_directory.hpp"
 
 namespace hpsearch::workers {
 
@@ -139,8 +140,8 @@ Status HarnessFiles::take(const std::string& uuid, const Value& record) {
                                       " on this node: what other nodes write (shard=True) does not come here"};
   }
   // What an earlier one left that the worker could not take.
-  for (fs::directory_iterator at(checkpoint_, error), end; !error && at != end; at.increment(error)) {
-    remove_tree(at->path());
+  if (const Status emptied = empty_checkpoint_directory(checkpoint_); !emptied) {
+    return emptied;
   }
   Status taken = share_tree(from, checkpoint_);
   if (taken) {

@@ -105,12 +105,12 @@ Status make_anew(const AttemptDirectory& directory, const std::string& context, 
     }
   }
   for (const fs::path& path :
-       {directory.work(), directory.config(), directory.data(), directory.output() / "checkpoints"}) {
+       {directory.work(), directory.config(), directory.data(), directory.checkpoint()}) {
     if (const Status made = make_directories(path); !made) {
       return made;
     }
   }
-  // For people, and so that what is left of an attempt is found where older workers left it.
+  // For people.
   for (const auto& [name, target] :
        {std::pair("work", "ml/usercode"), {"checkpoint", "ml/output/checkpoints"}, {"output", "ml/output"}}) {
     fs::create_symlink(target, directory.root() / name, error);
@@ -171,7 +171,8 @@ fs::path AttemptDirectory::log(std::string_view stream, std::uint64_t process) c
 
 Status AttemptDirectory::make(const std::string& context, bool in_place) const {
   try {
-    return make_anew(*this, context, in_place);
+    const Status made = make_anew(*this, context, in_place);
+    return made ? write_checkpoint_record() : made;
   } catch (const std::exception& error) {  // The file system library throws when memory is short.
     return Error{Errc::unavailable, "cannot prepare " + root_.string() + ": " + error.what()};
   }
@@ -232,21 +233,61 @@ std::optional<ProcessRecord> AttemptDirectory::read_process() const {
                        .group = group != nullptr && group->as_text() != nullptr ? *group->as_text() : ""};
 }
 
+Status AttemptDirectory::write_checkpoint_record() const {
+  const Result<OwnDirectory> made = own_directory_at(checkpoint());
+  if (!made) {
+    return made.error();
+  }
+  Value::Map map;
+  map["device"] = static_cast<std::int64_t>(made->device);
+  map["inode"] = static_cast<std::int64_t>(made->inode);
+  return write_file(checkpoint_record(), engine::compact_json(Value(std::move(map))) + "\n", false);
+}
+
+Result<OwnDirectory> AttemptDirectory::made_for_checkpoints() const {
+  const Result<std::string> text = read_file(checkpoint_record(), longest_record);
+  if (!text) {
+    return text.error();
+  }
+  const Result<Value> value = proto::parse_json(*text);
+  const Value* device = value ? value->at_path("device") : nullptr;
+  const Value* inode = value ? value->at_path("inode") : nullptr;
+  if (device == nullptr || device->as_integer() == nullptr || inode == nullptr || inode->as_integer() == nullptr) {
+    return Error{Errc::corrupt, checkpoint_record().string() + " is damaged: device and inode are not integers"};
+  }
+  return OwnDirectory{checkpoint(), static_cast<std::uint64_t>(*device->as_integer()),
+                      static_cast<std::uint64_t>(*inode->as_integer())};
+}
+
+/// What of ml/ the program has replaced stays, and nothing is removed through a link: it may be all that somebody has.
+void AttemptDirectory::remove_working_tree() const {
+  std::error_code error;
+  if (fs::is_directory(fs::symlink_status(ml(), error))) {
+    remove_tree(ml() / "usercode");
+    remove_tree(ml() / "input");
+    if (fs::is_directory(fs::symlink_status(output(), error))) {
+      if (const Result<OwnDirectory> made = made_for_checkpoints(); made && open_own_directory(*made)) {
+        remove_tree(checkpoint());
+      }
+      remove_empty_channels(output());
+    }
+    fs::remove(output(), error);  // Only when nothing is in it, as all of these; of a link, the link.
+  }
+  fs::remove(ml(), error);
+}
+
 void AttemptDirectory::remove_working_files() const {
   std::error_code error;
   fs::remove(spool(), error);  // First: without it, the rest is litter that the next start takes away.
-  for (const fs::path& path : {ml() / "usercode", ml() / "input", ml() / "output" / "checkpoints",
-                               root_ / "work", root_ / "checkpoint", staging(), fetched(), harness()}) {
+  remove_working_tree();
+  for (const fs::path& path : {root_ / "work", root_ / "checkpoint", staging(), fetched(), harness()}) {
     remove_tree(path);
   }
-  remove_empty_channels(output());
-  fs::remove(output(), error);  // Only when nothing is in it, as all of these.
-  fs::remove(ml(), error);
   const fs::path link = root_ / "output";
   if (!fs::exists(link, error) || fs::is_directory(fs::symlink_status(link, error))) {
     fs::remove(link, error);
   }
-  for (const fs::path& path : {process(), journal(), launch(), container(), root_ / "agent.socket", root_ / "socket"}) {
+  for (const fs::path& path : {checkpoint_record(), process(), journal(), launch(), container(), root_ / "agent.socket", root_ / "socket"}) {
     fs::remove(path, error);
   }
 }

@@ -350,11 +350,16 @@ Status verify_checkpoint(const fs::path& place) {
   return engine::Done{};
 }
 
-Result<std::optional<CheckpointReport>> publish_checkpoint(const fs::path& from, const fs::path& root,
+Result<std::optional<CheckpointReport>> publish_checkpoint(const OwnDirectory& from, const fs::path& root,
                                                            const AttemptKey& key, Units step,
                                                            std::uint64_t store) {
+  const Result<OpenedDirectory> opened = open_own_directory(from);
+  if (!opened) {
+    return opened.error();
+  }
   try {
-    return publish(from, root, key, step, store);
+    Result<std::optional<CheckpointReport>> published = publish(opened->path(), root, key, step, store);
+    return published ? published : opened->with_name(published.error());
   } catch (const std::exception& error) {  // The file system library throws when memory is short.
     return Error{Errc::unavailable, std::string("cannot take a checkpoint: ") + error.what()};
   }

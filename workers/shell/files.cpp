@@ -242,6 +242,9 @@ void remove_tree(const fs::path& path) noexcept {
     if (!error) {
       return;
     }
+    if (fs::is_symlink(fs::symlink_status(path, error))) {
+      return;  // Never into what it leads to.
+    }
     // Programs may leave directories they took their own rights from; give those back and try once more.
     for (fs::recursive_directory_iterator at(path, fs::directory_options::skip_permission_denied, error), end;
          !error && at != end; at.increment(error)) {

@@ -60,7 +60,7 @@ Errc reason_of(std::string_view said) {
 
 }  // namespace
 
-Result<std::optional<CheckpointReport>> upload_checkpoint(const fs::path& from, const fs::path& staging,
+Result<std::optional<CheckpointReport>> upload_checkpoint(const OwnDirectory& from, const fs::path& staging,
                                                           const PublishCheckpoint& wanted) {
   Result<std::optional<CheckpointReport>> staged = publish_checkpoint(from, staging, wanted.key, wanted.step);
   if (!staged) {

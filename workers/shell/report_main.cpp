@@ -26,6 +26,7 @@
 #include "hpsearch/workers/core/program_message.hpp"
 #include "hpsearch/workers/shell/files.hpp"
 #include "hpsearch/workers/shell/local_socket.hpp"
+#include "hpsearch/workers/shell/own_directory.hpp"
 
 // hpsearch-report: what a training program written in shell, or in anything that can start a process, says to the
 // search, and hears from it. One message, one answer. Outside a trial it says "continue" and does nothing.
@@ -140,8 +141,8 @@ Status hand_over(const fs::path& path) {
   if (lies_in(path, directory)) {
     return Done{};  // It was written there already, with all that lies beside it.
   }
-  for (fs::directory_iterator at(directory, error), end; !error && at != end; at.increment(error)) {
-    remove_tree(at->path());
+  if (const Status emptied = empty_checkpoint_directory(directory); !emptied) {
+    return emptied;
   }
   if (const Status made = make_directories(directory); !made) {
     return made;

@@ -531,12 +531,17 @@ void WorkerLoop::carry_out(const PublishCheckpoint& publish) {
   const AttemptKey key = publish.key;
   background_.run([this, key, publish, own_root = state_.checkpoints(),
                    directory = state_.attempt(key), store = machine_.store()]() -> Background::Afterwards {
-    const std::filesystem::path from = directory.checkpoint();
-    auto published = engine::is_remote(publish.root)
-                         ? upload_checkpoint(from, directory.staging(), publish)
-                         : publish_checkpoint(from, publish.root.empty() ? own_root : std::filesystem::path(publish.root),
-                                              key, publish.step, store);
-    return [this, key, from, published = std::move(published)] {
+    const Result<OwnDirectory> from = directory.made_for_checkpoints();
+    Result<std::optional<engine::CheckpointReport>> published = std::optional<engine::CheckpointReport>();
+    if (!from) {
+      published = from.error();
+    } else if (engine::is_remote(publish.root)) {
+      published = upload_checkpoint(*from, directory.staging(), publish);
+    } else {
+      const std::filesystem::path root = publish.root.empty() ? own_root : std::filesystem::path(publish.root);
+      published = publish_checkpoint(*from, root, key, publish.step, store);
+    }
+    return [this, key, from = directory.checkpoint(), published = std::move(published)] {
       if (!published) {
         push(CheckpointNotPublished{key, false, published.error().message});
       } else if (!published.value()) {

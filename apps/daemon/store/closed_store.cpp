@@ -24,7 +24,12 @@ constexpr int pages_per_step = 4'096;
 }  // namespace
 
 Result<std::unique_ptr<ClosedStore>> ClosedStore::open(const std::string& path) {
+  auto lock = StoreLock::take(path, StoreLock::Missing::refused);
+  if (!lock) {
+    return lock.error();
+  }
   std::unique_ptr<ClosedStore> store(new ClosedStore);
+  store->lock_ = std::move(lock).value();
   SqliteFile& file = store->file_;
   store->write_ahead_log_ = check_log_of(kernel_files(), path);
   if (auto opened = file.open_untouched(path); !opened) {

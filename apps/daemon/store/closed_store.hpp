@@ -6,13 +6,14 @@
 #include <string>
 
 #include "daemon/store/sqlite_file.hpp"
+#include "daemon/store/store_lock.hpp"
 #include "daemon/store/stored_record.hpp"
 
 namespace hpsearch::daemon {
 
 /// A store that no daemon has open, or a copy of one: read, and left as it is to the byte.
 ///
-/// Owns:    the file's lock; no daemon starts on it meanwhile.
+/// Owns:    the store's lock; no daemon starts on it meanwhile.
 /// Threads: one at a time.
 class ClosedStore {
  public:
@@ -47,6 +48,7 @@ class ClosedStore {
  private:
   ClosedStore() = default;
 
+  StoreLock lock_;  // Before the file, which is closed first: see StoreLock.
   SqliteFile file_;
   Statement find_metric_;
   Statement find_in_history_;

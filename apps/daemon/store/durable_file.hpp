@@ -14,7 +14,10 @@ class Descriptor {
  public:
   explicit Descriptor(int number) noexcept : number_(number) {}
   Descriptor(Descriptor&& other) noexcept : number_(other.release()) {}
-  Descriptor& operator=(Descriptor&&) = delete;
+  Descriptor& operator=(Descriptor&& other) noexcept {
+    std::swap(number_, other.number_);
+    return *this;
+  }
   ~Descriptor();
 
   [[nodiscard]] explicit operator bool() const noexcept { return number_ >= 0; }

@@ -90,6 +90,10 @@ class KernelFiles final : public FileSystem {
     }
     return names;
   }
+
+  Result<StoreLock> lock_store(const std::string& path) override {
+    return StoreLock::take(path, StoreLock::Missing::made);
+  }
 };
 
 Status write_draft(FileSystem& files, const std::string& draft, std::span<const std::span<const std::byte>> parts) {

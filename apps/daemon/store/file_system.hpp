@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "daemon/store/store_lock.hpp"
 #include "hpsearch/engine/base/result.hpp"
 
 namespace hpsearch::daemon {
@@ -49,6 +50,9 @@ class FileSystem {
   [[nodiscard]] virtual engine::Result<std::vector<std::byte>> read(const std::string& path) = 0;
   /// Of the files in a directory, in no order; nothing when it is absent.
   [[nodiscard]] virtual std::vector<std::string> names_in(const std::string& directory) = 0;
+
+  /// StoreLock::take(), which makes the file if it is missing.
+  [[nodiscard]] virtual engine::Result<StoreLock> lock_store(const std::string& path) = 0;
 
   /// The name under which SQLite knows this file system; nullptr: its own.
   [[nodiscard]] virtual const char* sqlite_name() const noexcept { return nullptr; }

@@ -40,6 +40,7 @@ std::optional<engine::Metrics> metrics_of(const std::string& text) {
 }  // namespace
 
 struct SqliteStore::Impl {
+  StoreLock lock;  // Before the file, which is closed first: see StoreLock.
   SqliteFile file;
   LogWriter writer;
   Statement begin;
@@ -205,8 +206,16 @@ SqliteStore::SqliteStore(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {
 }
 SqliteStore::~SqliteStore() = default;
 
-Result<std::unique_ptr<SqliteStore>> SqliteStore::open(const std::string& path, const StorePlace& place) {
+Result<std::unique_ptr<SqliteStore>> SqliteStore::open(const std::string& path, const StorePlace& place,
+                                                       std::optional<StoreLock> lock) {
   auto impl = std::make_unique<Impl>();
+  if (lock) {
+    impl->lock = *std::move(lock);
+  } else if (auto taken = place.files.lock_store(path)) {
+    impl->lock = std::move(taken).value();
+  } else {
+    return taken.error();
+  }
   impl->files = &place.files;
   impl->pages_per_checkpoint = place.pages_per_checkpoint;
   // SQLite would end the log where it is damaged, and remove what is behind.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "daemon/store/event_store.hpp"
@@ -20,11 +21,13 @@ struct StorePlace {
 /// An EventStore in one SQLite file. Other programs may read a copy of it; while we run nobody else gets in.
 class SqliteStore final : public EventStore {
  public:
-  /// Opens or makes the file. wrong_state: another process has it open; corrupt: not one of our files, or
+  /// Opens or makes the file, whose lock is `lock`; without one, takes it first. Nothing is written before it is held.
+  /// wrong_state: another process has it open; corrupt: not one of our files, or
   /// damaged; version_mismatch: of a newer build; unavailable: the file system refuses.
   /// What `place` names must outlive the store.
   [[nodiscard]] static engine::Result<std::unique_ptr<SqliteStore>> open(const std::string& path,
-                                                                         const StorePlace& place = {});
+                                                                         const StorePlace& place = {},
+                                                                         std::optional<StoreLock> lock = std::nullopt);
   ~SqliteStore() override;
 
   /// Begins to copy the store as it is, and as it becomes meanwhile, into an empty file.

@@ -266,8 +266,13 @@ def _lies_in(path: pathlib.Path, directory: pathlib.Path) -> bool:
 def _copy_into(source: pathlib.Path, target: pathlib.Path) -> None:
     """The content of a directory, or one file, as all that lies in `target`.
 
-    A copy, never a link: a program that writes the same file again would change what was handed over.
+    A copy, never a link: a program that writes the same file again would change what was handed over. All three
+    directories of ml/output/checkpoints are the worker's; what a link in the place of one leads to is not.
     """
+    if any(place.is_symlink() for place in (target, target.parent, target.parent.parent)):
+        raise RuntimeError("HPSEARCH_CHECKPOINT_DIR ({}) was replaced by a symbolic link; nothing was removed or "
+                           "copied. The worker takes checkpoints only from the directory that it made there"
+                           .format(target))
     for old in target.iterdir():
         if old.is_dir() and not old.is_symlink():
             shutil.rmtree(old)

@@ -42,6 +42,10 @@ class MountedDisk final : public daemon::FileSystem {
   [[nodiscard]] engine::Status sync_directory(const std::string& path) override;
   [[nodiscard]] engine::Result<std::vector<std::byte>> read(const std::string& path) override;
   [[nodiscard]] std::vector<std::string> names_in(const std::string& directory) override;
+  /// Whoever mounts the disk is the only one that has it.
+  [[nodiscard]] engine::Result<daemon::StoreLock> lock_store(const std::string& /*path*/) override {
+    return daemon::StoreLock();
+  }
   [[nodiscard]] const char* sqlite_name() const noexcept override { return name_.c_str(); }
 
   /// The calls themselves: 0, or an errno.

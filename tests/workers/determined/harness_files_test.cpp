@@ -54,6 +54,18 @@ TEST_F(HarnessFilesTest, KeepsOnlyTheNewestForTheHarness) {
   EXPECT_FALSE(files_.take("c", Value::Map{})) << "there is no such checkpoint";
 }
 
+TEST_F(HarnessFilesTest, RemovesNothingThroughALinkInTheCheckpointDirectorysPlace) {
+  scratch_.write("harness/storage/a/x", "1");
+  scratch_.write("own/weights", "mine");
+  fs::rename(scratch_.path("checkpoint"), scratch_.path("aside"));
+  fs::create_directory_symlink(scratch_.path("own"), scratch_.path("checkpoint"));
+  const engine::Status taken = files_.take("a", Value::Map{});
+  ASSERT_FALSE(taken);
+  EXPECT_EQ(taken.error().code, engine::Errc::wrong_state);
+  EXPECT_EQ(scratch_.read("own/weights"), "mine");
+  EXPECT_FALSE(fs::exists(scratch_.path("own/x")));
+}
+
 TEST_F(HarnessFilesTest, TakesNoCheckpointOfWhichOtherNodesHaveAPart) {
   scratch_.write("harness/storage/a/rank0/x", "1");
   const Value::Map resources{{"rank0/", 0}, {"rank0/x", 1}, {"rank1/x", 1}};

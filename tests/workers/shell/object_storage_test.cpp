@@ -42,7 +42,7 @@ class ObjectStorage : public testing::Test {
 
   bool saved(const std::string& text) {
     write_text(scratch_.path() / "from" / "state", text);
-    return upload_checkpoint(scratch_.path() / "from", scratch_.path() / "staging",
+    return upload_checkpoint(*own_directory_at(scratch_.path() / "from"), scratch_.path() / "staging",
                              {.key = key_of(0), .step = Units{4}, .root = "s3://models/digits"})
         .has_value();
   }
@@ -78,7 +78,7 @@ TEST_F(ObjectStorage, TellsAgainOfWhatIsStoredAndNotHereAnyMore) {
   rclone_does("exit 1");
   const PublishCheckpoint wanted{.key = key_of(0), .step = Units{4}, .root = "s3://models/digits"};
   for (int agent = 0; agent < 2; ++agent) {
-    const auto again = upload_checkpoint(scratch_.path() / "from", scratch_.path() / "staging", wanted);
+    const auto again = upload_checkpoint(*own_directory_at(scratch_.path() / "from"), scratch_.path() / "staging", wanted);
     ASSERT_TRUE(again) << again.error().message;
     ASSERT_TRUE(again.value()) << "its program would hear that it saved nothing";
     EXPECT_EQ((*again)->path, "s3://models/digits/1/0/1-4");
@@ -87,7 +87,7 @@ TEST_F(ObjectStorage, TellsAgainOfWhatIsStoredAndNotHereAnyMore) {
   }
   PublishCheckpoint other = wanted;
   other.step = Units{5};
-  EXPECT_FALSE(upload_checkpoint(scratch_.path() / "from", scratch_.path() / "staging", other).value());
+  EXPECT_FALSE(upload_checkpoint(*own_directory_at(scratch_.path() / "from"), scratch_.path() / "staging", other).value());
 }
 
 TEST_F(ObjectStorage, ThatCannotBeReachedIsAnOutageAndThatSaysNoIsNone) {

@@ -18,7 +18,6 @@
 #include "hpsearch/proto/json.hpp"
 #include "hpsearch/workers/shell/attempt_directory.hpp"
 #include "hpsearch/workers/shell/attempt_preparation.hpp"
-#include "hpsearch/workers/shell/checkpoint_publisher.hpp"
 #include "hpsearch/workers/shell/files.hpp"
 #include "hpsearch/workers/shell/metric_scanner.hpp"
 #include "hpsearch/workers/shell/own_address.hpp"
@@ -26,6 +25,7 @@
 #include "hpsearch/workers/shell/worker_state.hpp"
 #include "scratch.hpp"
 #include "workers/shell/fake_daemon.hpp"
+#include "workers/shell/file_trees.hpp"
 
 namespace hpsearch::workers::test {
 namespace {
@@ -127,169 +127,51 @@ TEST(Files, CopiesKeepContentAndMode) {
   EXPECT_EQ(fs::read_symlink(scratch.path() / "to/link"), "x");
 }
 
-// --- checkpoints ---
-
-TEST(Publisher, WritesAManifestOfEverything) {
-  const Scratch scratch;
-  const fs::path from = scratch.path() / "checkpoint";
-  write_text(from / "b/weights", "123456789");
-  write_text(from / "a", "");
-  fs::create_symlink("a", from / "link");
-  const auto published = publish_checkpoint(from, scratch.path() / "store", key_of(7), Units{12});
-  ASSERT_TRUE(published.has_value()) << published.error().message;
-  ASSERT_TRUE(published.value().has_value());
-  const fs::path place = (*published)->path;
-  EXPECT_EQ(place, scratch.path() / "store/1/7/1-12");
-  EXPECT_TRUE(fs::is_empty(from));
-  const auto manifest = proto::parse_json(text_of(place / "manifest.json"));
-  ASSERT_TRUE(manifest.has_value());
-  EXPECT_EQ(*manifest->at_path("step"), Value(12));
-  const Value::List& files = *manifest->at_path("files")->as_list();
-  ASSERT_EQ(files.size(), 3U);
-  EXPECT_EQ(*files[1].at_path("path"), Value("b/weights"));
-  EXPECT_EQ(*files[1].at_path("bytes"), Value(9));
-  EXPECT_EQ(*files[1].at_path("crc32c"), Value(std::int64_t{0xE3069283}));  // The check value of CRC-32C.
-  EXPECT_EQ(*files[2].at_path("link"), Value("a"));
-}
-
-TEST(Publisher, ReplacesTheSameStep) {
-  const Scratch scratch;
-  const fs::path from = scratch.path() / "checkpoint";
-  for (const char* text : {"old", "new"}) {
-    write_text(from / "w", text);
-    ASSERT_TRUE(publish_checkpoint(from, scratch.path() / "store", key_of(0), Units{1}).has_value());
-  }
-  EXPECT_EQ(text_of(scratch.path() / "store/1/0/1-1/w"), "new");
-  std::size_t entries = 0;
-  for ([[maybe_unused]] const auto& entry : fs::directory_iterator(scratch.path() / "store/1/0")) {
-    ++entries;
-  }
-  EXPECT_EQ(entries, 1U);
-}
-
-TEST(Publisher, TellsAgainOfOneThatWasPublishedAndNotTold) {
-  const Scratch scratch;
-  write_text(scratch.path() / "from/weights", "12345");
-  write_text(scratch.path() / "from/deep/more", "123");
-  const auto first = publish_checkpoint(scratch.path() / "from", scratch.path() / "to", key_of(0), Units{4});
-  ASSERT_TRUE(first.has_value() && first->has_value());
-  const auto again = publish_checkpoint(scratch.path() / "from", scratch.path() / "to", key_of(0), Units{4});
-  ASSERT_TRUE(again.has_value() && again->has_value());
-  EXPECT_EQ((*again)->path, (*first)->path);
-  EXPECT_EQ((*again)->files, 2U);
-  EXPECT_EQ((*again)->bytes, 8U);
-  const auto other = publish_checkpoint(scratch.path() / "from", scratch.path() / "to", key_of(0), Units{5});
-  EXPECT_TRUE(other.has_value() && !other->has_value());
-}
-
-TEST(Publisher, LeavesWhatAnAttemptOfBeforeARestoreHasSaved) {
-  const Scratch scratch;
-  const auto publish = [&](const engine::AttemptKey& key, const char* content) {
-    write_text(scratch.path() / "from/weights", content);
-    const auto published = publish_checkpoint(scratch.path() / "from", scratch.path() / "to", key, Units{4});
-    return published && *published ? fs::path((*published)->path) / "weights" : fs::path();
-  };
-  const fs::path before = publish(key_of(0), "before");
-  const fs::path after = publish(after_a_restore(key_of(0)), "after");
-  EXPECT_EQ(text_of(before), "before");
-  EXPECT_EQ(text_of(after), "after");
-}
-
-TEST(Publisher, GoesOnWhereOneWasCutOff) {
-  const Scratch scratch;
-  const fs::path place = checkpoint_place(scratch.path() / "to", key_of(0), Units{4});
-  write_text(place.parent_path() / ("." + place.filename().string() + ".unfinished") / "moved", "1");
-  write_text(scratch.path() / "from/left", "22");
-  const auto published =
-      publish_checkpoint(scratch.path() / "from", scratch.path() / "to", key_of(0), Units{4});
-  ASSERT_TRUE(published.has_value() && published->has_value());
-  EXPECT_EQ(text_of(place / "moved"), "1");
-  EXPECT_EQ(text_of(place / "left"), "22");
-}
-
-TEST(Publisher, TakesACheckpointThatWasCopiedFromAnOlderOne) {
-  const Scratch scratch;
-  const fs::path from = scratch.path() / "checkpoint";
-  write_text(from / "w", "1");
-  const auto first = publish_checkpoint(from, scratch.path() / "store", key_of(0), Units{1});
-  fs::copy((*first)->path, from, fs::copy_options::recursive);
-  const auto second = publish_checkpoint(from, scratch.path() / "store", key_of(0), Units{2});
-  ASSERT_TRUE(second.has_value()) << second.error().message;
-  EXPECT_EQ((*second)->files, 1U);
-}
-
-TEST(Publisher, RefusesAProgramsOwnManifest) {
-  const Scratch scratch;
-  const fs::path from = scratch.path() / "checkpoint";
-  write_text(from / "manifest.json", R"({"mine":true})");
-  const auto published = publish_checkpoint(from, scratch.path() / "store", key_of(0), Units{1});
-  ASSERT_FALSE(published.has_value());
-  EXPECT_EQ(published.error().code, Errc::bad_request);
-  EXPECT_EQ(text_of(from / "manifest.json"), R"({"mine":true})");
-}
-
-TEST(Publisher, PutsEverythingBackWhenItCannot) {
-  const Scratch scratch;
-  const fs::path from = scratch.path() / "checkpoint";
-  write_text(from / "w", "1");
-  ASSERT_EQ(::mkfifo((from / "pipe").c_str(), 0600), 0);
-  const auto published = publish_checkpoint(from, scratch.path() / "store", key_of(0), Units{1});
-  ASSERT_FALSE(published.has_value());
-  EXPECT_NE(published.error().message.find("pipe"), std::string::npos);
-  EXPECT_EQ(text_of(from / "w"), "1");
-  EXPECT_TRUE(fs::is_empty(scratch.path() / "store/1/0"));
-}
-
-TEST(Publisher, LeavesAnExperimentsDirectoryToTheStoreThatHasIt) {
-  const Scratch scratch;
-  const fs::path from = scratch.path() / "checkpoint";
-  write_text(from / "w", "of store 11");
-  ASSERT_TRUE(publish_checkpoint(from, scratch.path() / "store", key_of(0), Units{1}, 11).has_value());
-  const auto untold = publish_checkpoint(from, scratch.path() / "store", key_of(0), Units{1}, 12);
-  ASSERT_FALSE(untold.has_value()) << "the other's is not taken for one's own";
-  write_text(from / "w", "of store 12");
-  for (const std::uint64_t trial : {0U, 1U}) {
-    const auto refused = publish_checkpoint(from, scratch.path() / "store", key_of(trial), Units{1}, 12);
-    ASSERT_FALSE(refused.has_value());
-    EXPECT_EQ(refused.error().code, Errc::wrong_state);
-    const std::string said = (scratch.path() / "store/1").string() + " holds checkpoints of another store";
-    EXPECT_NE(refused.error().message.find(said), std::string::npos) << refused.error().message;
-  }
-  EXPECT_EQ(text_of(scratch.path() / "store/1/0/1-1/w"), "of store 11");
-  EXPECT_EQ(text_of(from / "w"), "of store 12");
-  EXPECT_TRUE(publish_checkpoint(from, scratch.path() / "store", key_of(0), Units{2}, 11).has_value());
-}
-
-TEST(Publisher, TakesADirectoryThatNoStoreHasClaimed) {
-  const Scratch scratch;
-  const fs::path from = scratch.path() / "checkpoint";
-  write_text(from / "w", "of an older worker");
-  ASSERT_TRUE(publish_checkpoint(from, scratch.path() / "store", key_of(0), Units{1}).has_value());
-  const auto told = publish_checkpoint(from, scratch.path() / "store", key_of(0), Units{1}, 12);
-  EXPECT_TRUE(told.has_value() && told->has_value());
-  write_text(from / "w", "now");
-  ASSERT_TRUE(publish_checkpoint(from, scratch.path() / "store", key_of(0), Units{2}, 12).has_value());
-  EXPECT_EQ(std::distance(fs::directory_iterator(scratch.path() / "store/1"), fs::directory_iterator()), 2)
-      << "the trial, and whose it is";
-  EXPECT_FALSE(publish_checkpoint(from, scratch.path() / "store", key_of(0), Units{3}, 11).has_value());
-}
-
-TEST(Publisher, MovesAcrossFileSystems) {
-  const Scratch scratch;
-  std::error_code error;
-  const fs::path other = fs::path("/dev/shm") / scratch.path().filename();
-  if (!fs::create_directories(other, error)) {
-    GTEST_SKIP() << "there is no /dev/shm to write to";
-  }
-  write_text(other / "deep/w", "1");
-  const auto published = publish_checkpoint(other, scratch.path() / "store", key_of(0), Units{1});
-  EXPECT_TRUE(published.has_value() && published->has_value());
-  EXPECT_EQ(text_of(scratch.path() / "store/1/0/1-1/deep/w"), "1");
-  EXPECT_TRUE(fs::is_empty(other));
-  fs::remove_all(other);
-}
-
 // --- attempt directories ---
+
+TEST(AttemptDirectories, RememberWhichDirectoryWasMadeForCheckpoints) {
+  const Scratch scratch;
+  const fs::path root = scratch.path() / "attempt";
+  ASSERT_TRUE(AttemptDirectory(root).make("").has_value());
+  const AttemptDirectory of_the_next_agent(root);
+  const auto made = of_the_next_agent.made_for_checkpoints();
+  ASSERT_TRUE(made.has_value()) << made.error().message;
+  EXPECT_TRUE(open_own_directory(*made).has_value());
+  fs::rename(root / "ml/output/checkpoints", root / "ml/output/aside");
+  write_text(root / "ml/output/checkpoints/weights", "1");
+  EXPECT_FALSE(open_own_directory(*of_the_next_agent.made_for_checkpoints()).has_value());
+  write_text(root / "checkpoint.json", R"({"device":1,"inode":"2"})");
+  EXPECT_EQ(of_the_next_agent.made_for_checkpoints().error().code, Errc::corrupt);
+  fs::remove(root / "checkpoint.json");
+  EXPECT_EQ(of_the_next_agent.made_for_checkpoints().error().code, Errc::not_found);
+}
+
+TEST(AttemptDirectories, CleaningUpDoesNotFollowALinkInThePlaceOfADirectory) {
+  for (const char* const replaced : {"ml/output/checkpoints", "ml/output", "ml"}) {
+    const Scratch scratch;
+    const AttemptDirectory directory(scratch.path() / "attempt");
+    ASSERT_TRUE(directory.make("").has_value());
+    const fs::path tree = scratch.path() / "own";
+    lay_out_tree(tree);
+    const auto before = content_of(tree);
+    fs::rename(directory.root() / replaced, scratch.path() / "aside");
+    fs::create_directory_symlink(tree, directory.root() / replaced);
+    directory.remove_working_files();
+    EXPECT_EQ(content_of(tree), before) << replaced;
+    EXPECT_FALSE(fs::exists(fs::symlink_status(directory.root() / replaced))) << replaced << ": the link itself stays";
+  }
+}
+
+TEST(AttemptDirectories, CleaningUpLeavesADirectoryThatTheProgramPutInThePlaceOfTheWorkers) {
+  const Scratch scratch;
+  const AttemptDirectory directory(scratch.path() / "attempt");
+  ASSERT_TRUE(directory.make("").has_value());
+  fs::rename(directory.checkpoint(), scratch.path() / "aside");
+  lay_out_tree(directory.checkpoint());
+  const auto before = content_of(directory.checkpoint());
+  directory.remove_working_files();
+  EXPECT_EQ(content_of(directory.checkpoint()), before);
+}
 
 TEST(AttemptDirectories, LinksKeepTheirMeaning) {
   const Scratch scratch;

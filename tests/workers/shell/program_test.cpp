@@ -6,9 +6,12 @@
 #include <cmath>
 #include <filesystem>
 #include <string>
+#include <tuple>
 #include <vector>
 
+#include "hpsearch/workers/shell/attempt_directory.hpp"
 #include "hpsearch/workers/shell/ml_mount.hpp"
+#include "workers/shell/file_trees.hpp"
 #include "workers/shell/programs.hpp"
 
 namespace hpsearch::workers::test {
@@ -398,6 +401,37 @@ TEST_F(Programs, AnEmptyCheckpointIsToldToThem) {
   EXPECT_TRUE(daemon_.reports_of<CheckpointReport>(key).empty());
   EXPECT_NE(read_log(key, "stdout").text.find("is empty"), std::string::npos);
 }
+
+/// What of the attempt's directory the program replaces by a link, and whether that leads to another file system.
+class LinkedPrograms : public Programs, public testing::WithParamInterface<std::tuple<const char*, bool>> {
+ protected:
+  OtherFileSystem other_;
+};
+
+TEST_P(LinkedPrograms, LoseNothingOfWhatTheLinkLeadsTo) {
+  const auto [replaced, on_other] = GetParam();
+  begin();
+  const fs::path tree = (on_other ? other_.path() : scratch_.path()) / "own";
+  lay_out_tree(tree);
+  const auto before = content_of(tree);
+  const AttemptKey key = key_of(0);
+  lease(spec_of(key, python("place, tree = '" + (directory_of(key) / replaced).string() + "', '" + tree.string() + R"('
+os.rename(place, place + ".aside")
+os.symlink(tree, place)
+print(say(type="checkpoint", step=1)["error"]))")));
+  EXPECT_EQ(daemon_.wait_for_exit(key).code, 0);
+  EXPECT_TRUE(daemon_.reports_of<CheckpointReport>(key).empty());
+  EXPECT_NE(read_log(key, "stdout").text.find("checkpoints was replaced by a symbolic link; the worker takes "
+                                              "checkpoints only from the directory that it made"),
+            std::string::npos)
+      << read_log(key, "stdout").text;
+  EXPECT_EQ(content_of(tree), before);
+  AttemptDirectory(directory_of(key)).remove_working_files();
+  EXPECT_EQ(content_of(tree), before) << "removed with the attempt's working files";
+}
+
+INSTANTIATE_TEST_SUITE_P(, LinkedPrograms,
+                         testing::Combine(testing::Values("ml/output/checkpoints", "ml/output", "ml"), testing::Bool()));
 
 // --- what programs hear ---
 

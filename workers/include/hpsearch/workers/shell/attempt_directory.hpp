@@ -10,6 +10,7 @@
 #include "hpsearch/engine/base/result.hpp"
 #include "hpsearch/engine/experiment/attempt.hpp"
 #include "hpsearch/workers/core/launch_environment.hpp"
+#include "hpsearch/workers/shell/own_directory.hpp"
 #include "hpsearch/workers/shell/process_table.hpp"
 
 namespace hpsearch::workers {
@@ -37,6 +38,7 @@ struct ProcessRecord {
 ///   spool  journal  launch  shim.log  agent.socket
 ///   ml/usercode/  ml/input/config/  ml/input/data/  ml/output/<channel>/
 ///   stdout.log  stderr.log  [stdout.N.log  stderr.N.log]  params.json  process.json  [container.json]  [socket]  [harness/]
+///   checkpoint.json
 ///   work → ml/usercode  checkpoint → ml/output/checkpoints  output → ml/output
 ///
 /// ml/ is the tree that PAI's programs know as /ml. Its usercode is a private copy of the experiment's context
@@ -55,8 +57,7 @@ class AttemptDirectory {
   [[nodiscard]] std::filesystem::path config() const { return ml() / "input" / "config"; }
   [[nodiscard]] std::filesystem::path data() const { return ml() / "input" / "data"; }
   [[nodiscard]] std::filesystem::path output() const { return ml() / "output"; }
-  /// By its link: in an attempt that an older worker began it is the directory itself.
-  [[nodiscard]] std::filesystem::path checkpoint() const { return root_ / "checkpoint"; }
+  [[nodiscard]] std::filesystem::path checkpoint() const { return output() / "checkpoints"; }
   [[nodiscard]] std::filesystem::path staging() const { return root_ / "staging"; }  ///< Checkpoints to be uploaded.
   [[nodiscard]] std::filesystem::path fetched() const { return root_ / "fetched"; }  ///< The one it starts from.
   [[nodiscard]] std::filesystem::path params() const { return root_ / "params.json"; }
@@ -71,6 +72,10 @@ class AttemptDirectory {
   /// Cost: a copy of the context; call it off the loop.
   [[nodiscard]] engine::Status make(const std::string& context, bool in_place = false) const;
 
+  /// The directory for checkpoints as make() made it, whatever is in its place now.
+  /// not_found, corrupt, unavailable: checkpoint.json says it, and is absent, damaged or cannot be read.
+  [[nodiscard]] engine::Result<OwnDirectory> made_for_checkpoints() const;
+
   /// Appends to the spool or replaces it; durable when it returns. unavailable: the disk said no, and what
   /// an append has left at the end is unknown.
   engine::Status write_spool(std::string_view bytes, bool anew) const;
@@ -81,11 +86,16 @@ class AttemptDirectory {
   [[nodiscard]] std::optional<ProcessRecord> read_process()
       const;  ///< Nothing when no program ran or all is over.
 
-  /// What is not needed once the program is gone; logs and outputs stay.
+  /// What is not needed once the program is gone; logs and outputs stay, and what the program has put in the place of
+  /// the worker's directories, with what its links lead to.
   void remove_working_files() const;
   void remove_everything() const;
 
  private:
+  [[nodiscard]] std::filesystem::path checkpoint_record() const { return root_ / "checkpoint.json"; }
+  [[nodiscard]] engine::Status write_checkpoint_record() const;
+  void remove_working_tree() const;
+
   std::filesystem::path root_;
 };
 

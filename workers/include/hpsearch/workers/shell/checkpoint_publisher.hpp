@@ -7,6 +7,7 @@
 
 #include "hpsearch/engine/base/result.hpp"
 #include "hpsearch/engine/experiment/attempt.hpp"
+#include "hpsearch/workers/shell/own_directory.hpp"
 
 namespace hpsearch::workers {
 
@@ -17,7 +18,7 @@ inline constexpr const char* manifest_name = "manifest.json";
 [[nodiscard]] std::filesystem::path checkpoint_place(const std::filesystem::path& root,
                                                      const engine::AttemptKey& key, engine::Units step);
 
-/// Moves everything that lies in `from` to the checkpoint's place, with a manifest (files, sizes, CRC-32C,
+/// Moves everything that lies in `from`, which must still be the directory that the worker made, to the checkpoint's place, with a manifest (files, sizes, CRC-32C,
 /// step) written last, so that a directory there is complete or not there at all. `from` stays, empty. An
 /// older checkpoint of the same attempt and step is replaced.
 ///
@@ -27,12 +28,13 @@ inline constexpr const char* manifest_name = "manifest.json";
 /// `store` is the one whose experiment it is; its number is left in <root>/<experiment>. 0: only one writes below root.
 ///
 /// Durable when it returns. Nothing: `from` is empty. unavailable: the disk said no; what was not moved is still in
-/// `from`, and what was moved is put back. wrong_state: <root>/<experiment> is another store's, and left as it is.
+/// `from`, and what was moved is put back. wrong_state: <root>/<experiment> is another store's, or something else is in
+/// the place of `from` (open_own_directory()); both are left as they are.
 ///
 /// Threads: touches only these directories; call it on any.
 /// Cost:    reads every file once, for its checksum; moving itself is a rename on the same file system.
 [[nodiscard]] engine::Result<std::optional<engine::CheckpointReport>> publish_checkpoint(
-    const std::filesystem::path& from, const std::filesystem::path& root, const engine::AttemptKey& key,
+    const OwnDirectory& from, const std::filesystem::path& root, const engine::AttemptKey& key,
     engine::Units step, std::uint64_t store = 0);
 
 /// What such a manifest tells of its checkpoint, which lies in its directory; nothing when there is none.

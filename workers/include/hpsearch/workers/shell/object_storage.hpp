@@ -8,6 +8,7 @@
 #include "hpsearch/engine/base/result.hpp"
 #include "hpsearch/engine/experiment/attempt.hpp"
 #include "hpsearch/workers/core/effects.hpp"
+#include "hpsearch/workers/shell/own_directory.hpp"
 
 namespace hpsearch::workers {
 
@@ -17,7 +18,7 @@ namespace hpsearch::workers {
 /// manifest there is whole. `staging` is a directory beside `from` that keeps the checkpoint until it is there; after a
 /// failure or a crash the next call goes on with it. The report's path is the checkpoint's address.
 [[nodiscard]] engine::Result<std::optional<engine::CheckpointReport>> upload_checkpoint(
-    const std::filesystem::path& from, const std::filesystem::path& staging, const PublishCheckpoint& wanted);
+    const OwnDirectory& from, const std::filesystem::path& staging, const PublishCheckpoint& wanted);
 
 /// Fetches the checkpoint at an address into the directory `to`, and compares every file with the manifest.
 /// not_found: there is none. corrupt: it is damaged. bad_request: the store refuses. unavailable: it cannot be reached now.

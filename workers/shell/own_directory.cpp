@@ -1,0 +1,107 @@
+#include "hpsearch/workers/shell/own_directory.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <string>
+#include <system_error>
+#include <utility>
+
+namespace hpsearch::workers {
+
+namespace fs = std::filesystem;
+using engine::Done;
+using engine::Errc;
+using engine::Error;
+using engine::Result;
+using engine::Status;
+
+namespace {
+
+struct Opened {
+  Descriptor descriptor;
+  struct stat info {};
+};
+
+Result<Opened> open_without_links(const fs::path& path) {
+  Opened opened{Descriptor(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)), {}};
+  if (!opened.descriptor || ::fstat(opened.descriptor.get(), &opened.info) != 0) {
+    return file_error("cannot open", path, errno);
+  }
+  return opened;
+}
+
+Error not_ours(const fs::path& path, const std::string& what) {
+  return Error{Errc::wrong_state,
+               path.string() + " was " + what +
+                   "; the worker takes checkpoints only from the directory that it made there, and has left these files "
+                   "alone. Empty that directory instead of replacing it, and write or copy checkpoints into it"};
+}
+
+bool is_link(const fs::path& path) {
+  std::error_code ignored;
+  return fs::is_symlink(fs::symlink_status(path, ignored));
+}
+
+/// The directory itself, or one of the two above it (ml/output/checkpoints): all three are the worker's.
+bool leads_elsewhere(const fs::path& directory) {
+  return is_link(directory) || is_link(directory.parent_path()) || is_link(directory.parent_path().parent_path());
+}
+
+}  // namespace
+
+Result<OwnDirectory> own_directory_at(const fs::path& path) {
+  const Result<Opened> opened = open_without_links(path);
+  if (!opened) {
+    return opened.error();
+  }
+  return OwnDirectory{path, opened->info.st_dev, opened->info.st_ino};
+}
+
+OpenedDirectory::OpenedDirectory(Descriptor descriptor, fs::path name)
+    : descriptor_(std::move(descriptor)),
+      name_(std::move(name)),
+      path_("/proc/self/fd/" + std::to_string(descriptor_.get())) {}
+
+Error OpenedDirectory::with_name(Error error) const {
+  const std::string inside = path_.string();
+  for (std::size_t at = 0; (at = error.message.find(inside, at)) != std::string::npos; at += name_.string().size()) {
+    error.message.replace(at, inside.size(), name_.string());
+  }
+  return error;
+}
+
+Result<OpenedDirectory> open_own_directory(const OwnDirectory& made) {
+  Result<Opened> opened = open_without_links(made.path);
+  if (!opened && opened.error().code == Errc::not_found) {
+    return not_ours(made.path, "removed");
+  }
+  if (!opened && leads_elsewhere(made.path)) {
+    return not_ours(made.path, "replaced by a symbolic link");
+  }
+  if (!opened) {
+    return opened.error();
+  }
+  if (opened->info.st_dev != made.device || opened->info.st_ino != made.inode) {
+    return not_ours(made.path, leads_elsewhere(made.path) ? "replaced by a symbolic link"
+                                                          : "replaced by another directory");
+  }
+  return OpenedDirectory(std::move(opened->descriptor), made.path);
+}
+
+Status empty_checkpoint_directory(const fs::path& directory) {
+  if (leads_elsewhere(directory)) {
+    return Error{Errc::wrong_state, "HPSEARCH_CHECKPOINT_DIR (" + directory.string() +
+                                        ") was replaced by a symbolic link; nothing was removed or copied. "
+                                        "The worker takes checkpoints only from the directory that it made there"};
+  }
+  std::error_code error;
+  for (fs::directory_iterator at(directory, error), end; !error && at != end; at.increment(error)) {
+    remove_tree(at->path());
+  }
+  return error && error != std::errc::no_such_file_or_directory ? Status(file_error("cannot read", directory, error))
+                                                               : Status(Done{});
+}
+
+}  // namespace hpsearch::workers
