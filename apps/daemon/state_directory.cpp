@@ -131,8 +131,8 @@ Result<std::unique_ptr<StateDirectory>> StateDirectory::open(const std::string& 
   const std::string remote(network_file_system(magic_of(*path)));
   if (!remote.empty() && network == NetworkFileSystems::refused) {
     return Error{Errc::bad_request, "the state directory " + *path + " is on a network file system (" + remote +
-                                        "), which may lose what it said is durable; give --state-dir a local "
-                                        "disk, or take the risk with --allow-network-filesystem"};
+                                        "), which may lose synced data; give --state-dir a local "
+                                        "disk, or accept the risk with --allow-network-filesystem"};
   }
   const std::string lock_path = *path + "/lock";
   Descriptor lock(::open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
@@ -151,7 +151,7 @@ Result<std::unique_ptr<StateDirectory>> StateDirectory::open(const std::string& 
     const std::string pid = holder_of(lock.number());
     return Error{Errc::wrong_state, "the state directory " + *path + " is in use by " +
                                         (pid.empty() ? "another process" : "process " + pid) +
-                                        "; end that one, or give this one another --state-dir"};
+                                        "; stop that process, or use another --state-dir"};
   }
   const std::string pid = std::to_string(::getpid()) + "\n";
   if (::ftruncate(lock.number(), 0) != 0) {
