@@ -9,8 +9,8 @@ of the build; the object is linked first into the test programs that must notice
 the libraries hold. A mutant is caught when a test fails, aborts or does not end; unchanged, the same tests must pass.
 
 HPSEARCH_MUTANT_JOBS=N: how many at once (default: one per processor).
-HPSEARCH_MUTANT_SHARE=I/N: of the list every Nth, from the Ith on (default 1/1: all). scripts/test takes a sixth, as
-the commit has it.
+HPSEARCH_MUTANT_SHARE=I/N: of the list every Nth, from the Ith on (default 1/1: all). scripts/test takes a twelfth, which
+one the commit says.
 """
 
 import argparse
@@ -73,23 +73,29 @@ def read_list(path):
     return mutants
 
 
+def loosely(code):
+    """A pattern that finds `code` however it is broken into lines and spaced. White space counts only between words."""
+    return re.compile(r"\s*".join(re.escape(token) for token in re.findall(r"\w+|[^\w\s]", code)))
+
+
+def the_only(pattern, text, place):
+    found = list(loosely(pattern).finditer(text))
+    if len(found) != 1:
+        raise ValueError(f"`{pattern}` stands {len(found)} times in {place}, not once")
+    return found[0]
+
+
 def mutated(mutant):
     """The text of the mutant's file with the fault in it."""
     text = (ROOT / mutant.file).read_text()
-    start = 0
+    start, end = 0, len(text)
     if mutant.below:
-        if text.count(mutant.below) != 1:
-            raise ValueError(f"`{mutant.below}` stands {text.count(mutant.below)} times in {mutant.file}, not once")
-        start = text.index(mutant.below) + len(mutant.below)
+        start = the_only(mutant.below, text, mutant.file).end()
         end = text.find("\n}\n", start)  # Of the function that the line begins.
-        part = text[start:end if end > 0 else len(text)]
-    else:
-        part = text
-    if part.count(mutant.find) != 1:
-        raise ValueError(f"`{mutant.find}` stands {part.count(mutant.find)} times in {mutant.file}, not once")
-    at = start + part.index(mutant.find)
+        end = end if end > 0 else len(text)
+    found = the_only(mutant.find, text[start:end], mutant.file)
     replacement = getattr(mutant, "with")
-    return text[:at] + ("" if replacement == "nothing" else replacement) + text[at + len(mutant.find):]
+    return text[:start + found.start()] + ("" if replacement == "nothing" else replacement) + text[start + found.end():]
 
 
 class Build:
