@@ -38,7 +38,7 @@ std::string difference(const fs::path& file, const Value& entry) {
   if (size != count_at(entry, "bytes")) {
     return "has " + std::to_string(size) + " bytes instead of " + std::to_string(count_at(entry, "bytes"));
   }
-  return crc == count_at(entry, "crc32c") ? "" : "is damaged: its checksum is another one";
+  return crc == count_at(entry, "crc32c") ? "" : "is damaged: its checksum differs";
 }
 
 /// Everything that lies at `from`; the complaint, or "".
@@ -66,7 +66,7 @@ Checked compare_with_manifest(const std::string& from, const fs::path& place) {
   Checked checked;
   std::ifstream in(place / manifest_name, std::ios::binary);
   if (!in) {
-    checked.complaint = from + " holds no " + manifest_name + ": it is no checkpoint, or being deleted";
+    checked.complaint = from + " holds no " + manifest_name + ": it is not a checkpoint, or is being deleted";
     return checked;
   }
   const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
@@ -97,7 +97,7 @@ Outcome<Value> copy_checkpoint(const std::string& from, const fs::path& named,
   const bool remote = engine::is_remote(from);
   std::error_code error;
   if (fs::exists(fs::symlink_status(to, error))) {
-    return conflict_failure(to.string() + " exists already; name a directory to make");
+    return conflict_failure(to.string() + " already exists; name a new directory");
   }
   if (remote) {
     if (const engine::Status found = net::find_rclone(); !found) {
@@ -110,7 +110,7 @@ Outcome<Value> copy_checkpoint(const std::string& from, const fs::path& named,
   const fs::path unfinished = to.string() + ".unfinished";
   const std::string broken_off = remote ? bring_from_store(from, unfinished, environment) : bring_from_directory(from, unfinished);
   if (!broken_off.empty() && remote) {
-    return plain_failure(broken_off + "; the same command goes on with what came (" + unfinished.string() + ")");
+    return plain_failure(broken_off + "; the same command continues the download (" + unfinished.string() + ")");
   }
   const Checked checked = broken_off.empty() ? compare_with_manifest(from, unfinished) : Checked{0, broken_off};
   if (!checked.complaint.empty()) {

@@ -118,8 +118,8 @@ Outcome<std::map<std::string, std::string>> storage_environment(const Server& se
   const engine::ParsedConfig parsed = engine::parse_config(*answer, searchers::registry(), "", 0);
   const auto remote = parsed.config ? engine::remote_storage(*parsed.config) : std::nullopt;
   if (!remote) {
-    return plain_failure("the daemon does not say where experiment " + std::to_string(experiment) +
-                         " keeps its checkpoints, or in words of another version");
+    return plain_failure("the daemon returned no checkpoint storage for experiment " + std::to_string(experiment) +
+                         ", or a version that this hpsearch does not support");
   }
   std::map<std::string, std::string> environment = remote->environment;
   const std::string own = "RCLONE_CONFIG_HPSEARCH_";
@@ -203,7 +203,7 @@ int download_checkpoint(const CheckpointOptions& options, const Output& output) 
 
 int delete_checkpoints(const CheckpointOptions& options, const Output& output) {
   if (!options.step && !options.all && !names_one(options)) {
-    return output.fail(usage_failure("say which: --step STEP or --all, or its ID"));
+    return output.fail(usage_failure("name a checkpoint: --step STEP, --all, or its ID"));
   }
   const Outcome<Server> server = Server::reach(options.experiment.server, Server::Need::running, output);
   if (!server) {

@@ -173,7 +173,7 @@ Outcome<CurveSource> open_experiment(const std::string& id, const SimulateOption
   }
   const std::string about = "experiment " + std::to_string(*experiment);
   if (points.empty() && exits.empty()) {
-    return usage_failure("--curves: " + about + ": there is no measurement in it");
+    return usage_failure("--curves: " + about + ": it has no metrics");
   }
   Outcome<CurveSource> recorded = source(CurveTable::from_points(std::move(points), missing(options)),
                                          "--curves: " + about, "recorded curves of " + about);
@@ -196,12 +196,12 @@ Outcome<CurveSource> open_surrogate(const std::string& instance, const SimulateO
                                     const engine::ExperimentConfig& config) {
   using surrogates::LcBench;
   if (config.searcher.smaller_is_better) {
-    return usage_failure("the surrogate measures accuracy: searcher.smaller_is_better must be false for it");
+    return usage_failure("the surrogate returns accuracies: set searcher.smaller_is_better to false");
   }
   const std::string directory = data_directory(options);
   if (directory.empty()) {
     return usage_failure("--curves surrogate:" + instance +
-                         " needs its data: name their directory with --data or HPSEARCH_LCBENCH_DIR");
+                         " needs its data: set the directory with --data or HPSEARCH_LCBENCH_DIR");
   }
   const std::string manifest_path = directory + "/lcbench_manifest.json";
   const std::string weights_path = directory + "/lcbench_weights.f32";
@@ -233,7 +233,7 @@ Outcome<CurveSource> open_surrogate(const std::string& instance, const SimulateO
 Outcome<CurveSource> open_synthetic(const std::string& name, const engine::ExperimentConfig& config) {
   const auto kind = surrogates::synthetic_named(name);
   if (!kind) {
-    return usage_failure("--curves synthetic:" + name + ": there is no such kind (power, crossing, diverging)");
+    return usage_failure("--curves synthetic:" + name + ": unknown kind (power, crossing, diverging)");
   }
   return CurveSource{std::make_unique<surrogates::SyntheticCurves>(*kind, config.space, config.searcher.max_length,
                                                                    config.searcher.goal(), config.experiment_seed),
@@ -249,7 +249,7 @@ Outcome<CurveSource> open_curves(const SimulateOptions& options, const engine::E
                   "metric " + *options.expression);
   }
   if (!options.curves) {
-    return usage_failure("--metric or --curves must say what trials measure; see hpsearch simulate --help");
+    return usage_failure("--metric or --curves is required; see hpsearch simulate --help");
   }
   const std::string_view curves = *options.curves;
   const std::size_t colon = curves.find(':');

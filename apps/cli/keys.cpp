@@ -87,7 +87,7 @@ int keys_deny(const KeyOptions& options, const Output& output) {
     output.data(Value::Map{{"keys", static_cast<std::int64_t>(*denied)}});
   } else {
     output.print(std::to_string(*denied) + (*denied == 1 ? " key is" : " keys are") +
-                 " not allowed any more; what runs there, runs on until its worker is taken for lost\n");
+                 " no longer allowed; its trials continue until the worker is lost\n");
   }
   return 0;
 }

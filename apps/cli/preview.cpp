@@ -56,7 +56,7 @@ std::string preview_text(const Preview& preview, const engine::ExperimentConfig&
   if (preview.full_length > preview.total_length) {
     const double share = static_cast<double>(preview.total_length) / static_cast<double>(preview.full_length);
     out += ", " + percent_text(share) + " of the " + engine::to_text(preview.full_length) +
-           " that training every trial to the end would take";
+           " for training every trial to the end";
   }
   out += "\n";
   if (searcher.stop_once) {

@@ -59,7 +59,7 @@ Outcome<engine::Done> await_lock(const std::filesystem::path& lock, const std::s
     }
     if (steady_clock::now() > deadline) {
       return conflict_failure(who + " of an earlier command still holds " + lock.parent_path().string() +
-                              "; end it, then give the same command again");
+                              "; stop it, then run the same command again");
     }
     nap(milliseconds(20));
   }

@@ -121,7 +121,7 @@ class Run {
     if (!lock) {
       Failure failure = lock.failure();
       if (failure.exit == Exit::conflict) {
-        failure.message += "; let that one end, or give another --state-dir";
+        failure.message += "; stop that process, or use another --state-dir";
       }
       return failure;
     }
@@ -327,7 +327,7 @@ class Run {
     if (const auto told = tell_summary(); !told) {
       return told.failure();
     }
-    output_.message("this search ended earlier; to begin anew: " + same_command(options_.command) +
+    output_.message("this search has already ended; to start a new one: " + same_command(options_.command) +
                     " --fresh");
     return exit_of_ended();
   }
@@ -480,7 +480,7 @@ class Run {
     }
     if (!pause_asked_) {
       view_.say(
-          "pausing: running trials may reach their next report and checkpoint (Ctrl-C again ends at once)",
+          "pausing: running trials continue to their next report and checkpoint (Ctrl-C again ends them at once)",
           true);
       pause_asked_ = true;
     }

@@ -65,7 +65,7 @@ Outcome<Server> Server::reach(const ServerOptions& options, Need need, const Out
     const bool held = lock_holder(state.daemon() / "lock").has_value();
     if (!held && need == Need::running) {
       return unreachable_failure("no search runs on " + state.path().string() +
-                                 "; hpsearch run FILE goes on with it");
+                                 "; continue it with hpsearch run FILE");
     }
     if (!held && !state.has_store()) {
       return not_found_failure("no search has run in " + state.path().string());
@@ -88,7 +88,7 @@ Outcome<Server> Server::reach(const ServerOptions& options, Need need, const Out
     }
     if (look == looks_for_daemon_file) {
       return unreachable_failure("the daemon of " + state.path().string() +
-                                 " does not say where it listens; see " + state.daemon_log().string());
+                                 " has no address; see " + state.daemon_log().string());
     }
     nap(between_looks);
   }

@@ -51,7 +51,7 @@ Outcome<Value> changes_of(const std::vector<std::string>& assignments) {
   for (const std::string& assignment : assignments) {
     const std::size_t equals = assignment.find('=');
     if (equals == std::string::npos || equals == 0) {
-      return usage_failure("\"" + assignment + "\" is no assignment (LIMIT=VALUE, for example max_trials=200)");
+      return usage_failure("\"" + assignment + "\" is not an assignment (LIMIT=VALUE, for example max_trials=200)");
     }
     const std::string given = assignment.substr(0, equals);
     const std::string written = assignment.substr(equals + 1);

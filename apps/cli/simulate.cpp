@@ -42,7 +42,7 @@ Outcome<sim::EarlyExit> read_exit(const std::string& given) {
   const auto reason = engine::exit_reason_named(name);
   if (!reason) {
     const std::string_view near = engine::nearest(name, exit_names);
-    return bad_exit(given, "\"" + name + "\" is no reason (errored, user_canceled, user_stopped, invalid_hp)" +
+    return bad_exit(given, "\"" + name + "\" is not a reason (errored, user_canceled, user_stopped, invalid_hp)" +
                                (near.empty() ? "" : "; did you mean \"" + std::string(near) + "\"?"));
   }
   return sim::EarlyExit{engine::TrialNumber(*trial), *op, *reason};
@@ -63,7 +63,7 @@ Outcome<sim::Options> read_options(const SimulateOptions& given, const engine::E
   options.workers = given.workers.value_or(config.searcher.name == "single" ? 1 : limit == 0 ? 16 : limit);
   options.duration = duration_model(given.duration, curves);
   if (options.duration == sim::DurationModel::curve && !curves.has_times()) {
-    return usage_failure("--duration curve: these curves do not say how long training takes (unit or op)");
+    return usage_failure("--duration curve: these curves have no times; use unit or op");
   }
   if (given.report_every) {
     options.report_every = engine::Units{*given.report_every};
@@ -84,14 +84,14 @@ Outcome<sim::Options> read_options(const SimulateOptions& given, const engine::E
     }
     for (std::size_t i = 0; i < options.exits.size(); ++i) {
       if (options.exits[i].trial == exit->trial && options.exits[i].op == exit->op) {
-        return bad_exit(text, "the same piece of work ends by --exit " + given.exits[i] + " already");
+        return bad_exit(text, "the same operation ends by --exit " + given.exits[i] + " already");
       }
     }
     options.exits.push_back(*exit);
   }
   if (!(given.failure_rate >= 0 && given.failure_rate <= 1)) {
     return usage_failure("--failure-rate " + engine::python_float(given.failure_rate) +
-                         ": must be a chance, from 0 to 1");
+                         ": must be a probability from 0 to 1");
   }
   options.failure_rate = given.failure_rate;
   const Outcome<std::uint64_t> failure_seed = read_number(given.failure_seed, "it");
@@ -171,12 +171,12 @@ int simulate(const SimulateOptions& given, const Output& output) {
     for (const sim::EarlyExit& exit : simulated->unused_exits) {
       output.message("warning: --exit " + std::to_string(exit.trial.number()) + ":" + std::to_string(exit.op) + ":" +
                      std::string(engine::name_of(exit.reason)) +
-                     " never came to pass: the trial had no such piece of work, or another end came first");
+                     " never happened: the trial had no such operation, or ended earlier");
     }
   }
   report_notes(file, output);
   if (file.config->searcher.source_trial_id || file.config->searcher.source_checkpoint_uuid) {
-    output.message("note: trials of a simulation begin from scratch; the checkpoint that searcher names is not looked at");
+    output.message("note: simulated trials start from scratch; the checkpoint in searcher is ignored");
   }
   return 0;
 }

@@ -196,7 +196,7 @@ Outcome<std::optional<RunRecord>> load_run_record(const StateDirectory& state) {
     return Failure{Exit::failed, engine::Errc::corrupt,
                    state.run_file().string() + " cannot be read" +
                        (parsed ? "" : ": " + parsed.error().message) +
-                       "; --fresh moves the directory aside and begins anew"};
+                       "; --fresh moves the directory aside and starts a new search"};
   }
   return record;
 }
@@ -262,7 +262,7 @@ Failure storage_failure(const std::string& doing, int error) {
   const bool disk = error == ENOSPC || error == EDQUOT || error == EIO || error == EROFS;
   std::string message = doing + ": " + std::strerror(error);
   if (error == ENOSPC || error == EDQUOT) {
-    message += "; free some space, then give the same command again";
+    message += "; free some space, then run the same command again";
   }
   return Failure{disk ? Exit::storage : Exit::failed, engine::Errc::unavailable, std::move(message)};
 }

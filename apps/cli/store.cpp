@@ -54,7 +54,7 @@ Outcome<Place> find_store(const std::string& given) {
     }
   }
   return not_found_failure("there is no store at " + path.string() +
-                           ": name a daemon's state directory, that of a run, or a backup");
+                           ": name the state directory of a daemon or a run, or a backup");
 }
 
 Outcome<std::unique_ptr<ClosedStore>> open_closed(const Place& place, const std::string& instead) {
@@ -112,7 +112,7 @@ int tell_copy(const std::string& what, const fs::path& path, engine::Lsn last, c
 Outcome<fs::path> ask_for_backup(const fs::path& directory) {
   const auto addresses = read_daemon_file(directory);
   if (!addresses) {
-    return unreachable_failure("the daemon of " + directory.string() + " does not say where it listens; it may be starting");
+    return unreachable_failure("the daemon of " + directory.string() + " has no address yet; it may be starting");
   }
   Client client(addresses->http);
   client.set_timeout(backup_patience);
@@ -130,7 +130,7 @@ int store_verify(const StoreOptions& options, const Output& output) {
   if (!place) {
     return output.fail(place.failure());
   }
-  const auto store = open_closed(*place, "end it first, or verify a backup (hpsearch store backup)");
+  const auto store = open_closed(*place, "stop it first, or verify a backup (hpsearch store backup)");
   if (!store) {
     return output.fail(store.failure());
   }
@@ -161,7 +161,7 @@ int store_verify(const StoreOptions& options, const Output& output) {
                std::to_string((*store)->last_lsn().number()) + " events good; " +
                (check.sound() ? "sound" : "DAMAGED") + "\n");
   if (!check.damages.empty()) {
-    output.message("hpsearch store salvage makes a new store of what is good; a backup may have more");
+    output.message("hpsearch store salvage creates a new store from the undamaged part; a backup may have more");
   } else if (!check.sound()) {
     output.message("the log is whole: remove the snapshots named above, a daemon makes new ones");
   }
@@ -195,7 +195,7 @@ int store_backup(const StoreOptions& options, const Output& output) {
   }
   const fs::path to = fs::absolute(options.to).lexically_normal();
   if (fs::exists(to)) {
-    return output.fail(conflict_failure(to.string() + " exists already, and is left as it is; name another file"));
+    return output.fail(conflict_failure(to.string() + " already exists; name another file"));
   }
   Place source = *place;
   const bool live = place->held_by().has_value();
@@ -255,7 +255,7 @@ int store_restore(const StoreOptions& options, const Output& output) {
     ::unlink(to->c_str());
     return output.fail(Failure{Exit::storage, Errc::corrupt,
                                place->file.string() + ": " + copied->damage +
-                                   ". Nothing was restored; hpsearch store salvage takes what is before it"});
+                                   ". Nothing was restored; hpsearch store salvage keeps the events before the damage"});
   }
   return tell_copy("restored", *to, copied->kept, output);
 }
@@ -288,7 +288,7 @@ int store_salvage(const StoreOptions& options, const Output& output) {
   }
   output.print("salvaged " + to->string() + ": " + std::to_string(saved->kept.number()) + " events\n");
   if (saved->damage.empty()) {
-    output.print("nothing is lost: the log is whole\n");
+    output.print("nothing is lost: the log is complete\n");
   } else {
     output.print(printable(saved->damage) + "\n");
     output.print("lost: " +

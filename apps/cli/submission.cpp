@@ -41,7 +41,7 @@ Outcome<std::uint64_t> submit_experiment(const Client& client, const Value& tree
       const std::uint64_t experiment = count_at(*answer, "experiment");
       if (experiment == 0) {
         return plain_failure("the daemon at " + client.address() +
-                             " took the experiment but did not say its ID");
+                             " accepted the experiment but returned no ID");
       }
       return experiment;
     }

@@ -18,7 +18,7 @@ void report_links(const std::vector<context::ContextFile>& files, const Output& 
   for (const context::ContextFile& file : files) {
     if (file.leads_out()) {
       output.message(printable(file.path + " is a link out of the context directory, to " + file.target +
-                               ": that has to be there on every worker") +
+                               ": the target must exist on every worker") +
                      " [note]");
     }
   }

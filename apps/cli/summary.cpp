@@ -221,7 +221,7 @@ std::string to_text(const Summary& summary, const Output& output) {
   }
   line("wall time",
        duration_text(summary.wall_seconds) +
-           (summary.engine_share ? ", of which the engine took " + percent_text(*summary.engine_share) : ""));
+           (summary.engine_share ? ", engine " + percent_text(*summary.engine_share) : ""));
   if (summary.best) {
     const Summary::Best& best = *summary.best;
     line("best",

@@ -55,7 +55,7 @@ int wait(const WaitOptions& options, const Output& output) {
       }
       if (server->is_ours()) {
         return output.fail(conflict_failure(name + " is " + state_name +
-                                            " and nothing runs it; hpsearch run FILE goes on with it"));
+                                            " and no daemon runs it; continue it with hpsearch run FILE"));
       }
     } else if (answer.failure().exit == Exit::storage) {
       silent_since.reset();  // Its daemon waits for room on its disk, and goes on by itself.

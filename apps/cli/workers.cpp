@@ -125,18 +125,18 @@ std::string remarks_on(const Value& worker) {
     text += "worker " + printable(text_at(worker, "name")) + ": slot " + std::to_string(count_at(slot, "slot")) + ": " +
             printable(text_at(slot, "why")) +
             (is_set(slot, "released") ? "; released, it is used nevertheless\n"
-                                      : "; out of use until it is well, or hpsearch release\n");
+                                      : "; out of use until it is healthy, or until hpsearch release\n");
   }
   for (const Value& remains : list_at(worker, "remains")) {
     text += "worker " + printable(text_at(worker, "name")) + ": something of " + attempt_text(remains) +
             " survives SIGKILL in " + slots_text(list_at(remains, "slots")) +
             (is_set(remains, "released") ? "; released, it is used nevertheless\n"
-                                         : "; out of use until it is gone, or hpsearch release\n");
+                                         : "; out of use until it is gone, or until hpsearch release\n");
   }
   for (const Value& attempt : list_at(worker, "on_hold")) {
     text += "worker " + printable(text_at(worker, "name")) + " holds " + held_text(attempt) +
             (is_set(attempt, "exited") ? " (ended)" : " (running)") +
-            ", which this store does not know: hpsearch adopt or hpsearch disown decides\n";
+            ", which is not in this store: run hpsearch adopt or hpsearch disown\n";
   }
   return text;
 }
@@ -155,7 +155,7 @@ Outcome<Value> find_worker(const Server& server, const std::string& wanted) {
     if (text_at(worker, "name") == wanted) {
       if (found) {
         return Failure{Exit::usage, engine::Errc::bad_request,
-                       "several workers are called \"" + wanted + "\"; say which by its number (hpsearch workers)"};
+                       "several workers are called \"" + wanted + "\"; use its number (hpsearch workers)"};
       }
       found = worker;
     }
@@ -261,7 +261,7 @@ int change_worker(const std::string& what, const WorkerOptions& options, const O
     if (!output.json()) {
       output.print("worker " + printable(text_at(answer, "name")) +
                    (text_at(answer, "quarantined").empty() ? " gets new work\n"
-                                                           : " gets no new work; what it runs, runs on\n"));
+                                                           : " gets no new trials; its running trials continue\n"));
     }
   }
   if (output.json()) {

@@ -73,7 +73,7 @@ class TreeBuilder final : public YAML::EventHandler {
     }
     const bool plain = tag == "?";
     if (!plain && !is_closed(mark)) {
-      stop(line, path(), "begins with a quote that is never closed", "");
+      stop(line, path(), "starts with a quote that is never closed", "");
     }
     if (wants_key()) {
       if (plain && text == "<<") {

@@ -70,13 +70,13 @@ class Daemon {
       return end(announced.error(), Exit::storage);
     }
     if (is_loopback(here.http) && !is_loopback(here.workers)) {
-      net::log(Level::warning, "workers of other machines cannot fetch contexts from " + here.http +
-                                   ": give --http an address that they reach");
+      net::log(Level::warning, "workers on other machines cannot fetch contexts from " + here.http +
+                                   ": give --http an address that they can reach");
     }
     for (const std::string& address : {here.http, here.workers}) {
       if (!is_loopback(address) && !(options_.curve && address == here.workers)) {
-        net::log(Level::warning, "whoever reaches " + address + " can run programs on the workers: keep it private" +
-                                     (address == here.workers ? ", or let in only those you allow (--curve)" : ""));
+        net::log(Level::warning, "anyone who reaches " + address + " can run programs on the workers: keep it private" +
+                                     (address == here.workers ? ", or accept only allowed workers (--curve)" : ""));
       }
     }
     net::log(Level::info, "ready: http " + here.http + ", workers " + here.workers + ", state in " +
@@ -88,7 +88,7 @@ class Daemon {
       leave_signals();
     }
     if (runtime_->stalled()) {
-      return end(Error{Errc::unavailable, "ended before there was room: what was not acknowledged is not stored"},
+      return end(Error{Errc::unavailable, "stopped before there was space: unacknowledged events are not stored"},
                  Exit::storage);
     }
     directory_->retract();
@@ -171,7 +171,7 @@ class Daemon {
         return keys.error();
       }
       worker_keys_.emplace(directory_->path());
-      net::log(Level::info, "only workers of " + worker_keys_->path() + " are heard; they need --server-key '" +
+      net::log(Level::info, "only workers in " + worker_keys_->path() + " are accepted; they need --server-key '" +
                                 keys->public_key + "'");
       settings.worker_of_key = [this](const std::string& key) { return worker_keys_->name_of(key); };
       curve = net::CurveServer{*std::move(keys),

@@ -108,7 +108,7 @@ std::string announced_in(const std::string& path) {
 Error in_use(const std::string& path, const std::string& pid) {
   return Error{Errc::wrong_state, "the state directory " + path + " is in use by " +
                                       (pid.empty() ? "another process" : "process " + pid) +
-                                      "; end that one, or give this one another --state-dir"};
+                                      "; stop that process, or use another --state-dir"};
 }
 
 /// An open-file-description lock: it belongs to this descriptor, not to whoever in the process opens the file.
@@ -203,8 +203,8 @@ Result<std::unique_ptr<StateDirectory>> StateDirectory::open(const std::string& 
   const std::string remote(network_file_system(magic_of(*path)));
   if (!remote.empty() && network == NetworkFileSystems::refused) {
     return Error{Errc::bad_request, "the state directory " + *path + " is on a network file system (" + remote +
-                                        "), which may lose what it said is durable; give --state-dir a local "
-                                        "disk, or take the risk with --allow-network-filesystem"};
+                                        "), which may lose synced data; give --state-dir a local "
+                                        "disk, or accept the risk with --allow-network-filesystem"};
   }
   auto locks = lock_all(*path, *path + "/events.db");
   if (!locks) {

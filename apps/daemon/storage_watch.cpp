@@ -25,8 +25,8 @@ StorageWatch::StorageWatch(Runtime& runtime, const std::string& directory)
 void StorageWatch::found_no_room(const engine::Error& error) {
   if (told_ != "full") {
     told_ = "full";
-    net::log(net::Level::error, error.message + ". Nothing is acknowledged until there is room: workers keep what " +
-                                    "they report, and everything goes on by itself");
+    net::log(net::Level::error, error.message + ". Nothing is acknowledged until there is space: workers keep their " +
+                                    "reports, and the daemon resumes by itself");
   }
   reserve_.give_up();
   look();
@@ -43,13 +43,13 @@ void StorageWatch::look() {
   if (runtime_.stalled()) {
     storage.state = "full";
     storage.intake = Intake::nothing;
-    storage.why = "no room is left in " + directory_ + ": the daemon waits for it and then goes on by itself";
+    storage.why = "no space is left in " + directory_ + ": the daemon waits and then resumes by itself";
   } else if (room == Room::exhausted) {
     storage.intake = Intake::what_ends;
-    storage.why = "the disk is all but full (" + left + "); experiments can be ended, and make room";
+    storage.why = "the disk is almost full (" + left + "); end experiments to free space";
   } else if (room == Room::scarce) {
     storage.intake = Intake::no_experiments;
-    storage.why = "the disk is nearly full (" + left + "); new experiments are taken again when there is room";
+    storage.why = "the disk is nearly full (" + left + "); new experiments are accepted again when there is space";
   } else {
     reserve_.set_aside(*space);
   }

@@ -180,10 +180,10 @@ std::string percent(std::uint64_t part, std::uint64_t whole) {
 std::string measured(const Proposal& proposal, std::string_view finds, std::string_view instead) {
   const bool is_two = proposal.searcher.divisor == 2;
   return std::string(is_two ? "divisor 2 " : "divisor 3 ") + std::string(finds) +
-         " better configurations by the same training: a mean regret of " +
+         " better configurations with the same training (mean regret " +
          std::string(is_two ? divisor_2_regret : divisor_3_regret) +
          " after 10, 30 and 100 full trainings of 52 epochs, instead of " + std::string(instead) +
-         " (docs/benchmarks.md); consider ";
+         "; docs/benchmarks.md); consider ";
 }
 
 }  // namespace
@@ -197,8 +197,8 @@ void warn_of_short_rung(Preview& preview, const ExperimentConfig& config) {
   preview.warnings.push_back(
       "the first rung trains " + std::to_string(first) + " of " + in_unit(lengths.back(), config) + " (" +
       percent(first, engine::count(lengths.back())) +
-      "): so early, results often mislead, and halving may then be no better than random search (docs/benchmarks.md: "
-      "from 1 epoch of 52 on it was not, from 3 on it was)" +
+      "): such early results often mislead, and halving may be no better than random search (docs/benchmarks.md: "
+      "from epoch 1 of 52 it was not better, from epoch 3 it was)" +
       considering(config, preview.brackets.size()));
 }
 
@@ -233,7 +233,7 @@ void advise_one_bracket(Preview& preview, const ExperimentConfig& config) {
   const bool is_conservative = has_mode && config.searcher.mode == AshaMode::conservative;
   preview.advice.push_back(
       std::to_string(preview.brackets.size()) +
-      " brackets insure against early results that mislead. Where they did not, one bracket with " +
+      " brackets protect against misleading early results. If results don't mislead, use one bracket: in benchmarks, " +
       measured(*proposal, "found",
                std::string(is_conservative ? conservative_regret : standard_regret) + " of mode: " +
                    (is_conservative ? "conservative" : "standard") + " with divisor 4") +
@@ -248,7 +248,7 @@ void advise_halving(Preview& preview, const ExperimentConfig& config) {
     return;
   }
   preview.advice.push_back(
-      "random search trains every trial to the end. Unless early results tell nothing about late ones, halving with " +
+      "random search trains every trial to the end. If early results predict late ones, use halving: in benchmarks, " +
       measured(*proposal, "finds", random_regret) + "name: async_halving, " +
       shown(*proposal, begins_anew_after_pauses(config) ? "stop_once: true, " : "", ""));
 }

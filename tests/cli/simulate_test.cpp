@@ -168,26 +168,26 @@ TEST_F(Simulate, PrintsATable) {
 
 TEST_F(Simulate, RefusesWithOneClearSentence) {
   const std::pair<const char*, const char*> cases[] = {
-      {"bracket.yaml", "--metric or --curves must say what trials measure"},
+      {"bracket.yaml", "--metric or --curves is required"},
       {"bracket.yaml --metric '0.01*trail'", "--metric: column 6: there is no \"trail\"; did you mean \"trial\"?"},
       {"bracket.yaml --metric 1 --curves c.csv", "excludes"},
       {"bracket.yaml --metric 1 --exit 3", "--exit 3: must be TRIAL:OP:REASON"},
       {"bracket.yaml --metric 1 --exit 3:0:erored", "did you mean \"errored\"?"},
       {"bracket.yaml --metric 1 --exit x:0:errored", "TRIAL"},
-      {"bracket.yaml --metric 1 --duration curve", "--duration curve: these curves do not say how long training takes (unit or op)"},
+      {"bracket.yaml --metric 1 --duration curve", "--duration curve: these curves have no times; use unit or op"},
       {"bracket.yaml --metric 1 --cycle", "--cycle is for recorded curves"},
       {"bracket.yaml --metric 1 --data .", "--data is for --curves surrogate:INSTANCE"},
       {"bracket.yaml --metric 1 --state-dir .", "--state-dir is for --curves experiment:ID"},
       {"bracket.yaml --metric 1 --failure-rate 2", "--failure-rate"},
-      {"bracket.yaml --metric 1 --failure-rate nan", "--failure-rate nan: must be a chance, from 0 to 1"},
+      {"bracket.yaml --metric 1 --failure-rate nan", "--failure-rate nan: must be a probability from 0 to 1"},
       {"bracket.yaml --metric 1 --failure-seed=-1", "--failure-seed -1: must be an integer from 0 to 18446744073709551615"},
       {"bracket.yaml --metric 1 --failure-seed 18446744073709551616", "--failure-seed 18446744073709551616: must be"},
       {"bracket.yaml --metric 1 --exit 3:0:errored --exit 3:0:invalid_hp",
-       "--exit 3:0:invalid_hp: the same piece of work ends by --exit 3:0:errored already"},
+       "--exit 3:0:invalid_hp: the same operation ends by --exit 3:0:errored already"},
       {"bracket.yaml --curves /tmp", "--curves: /tmp: is a directory, not a file"},
       {"bracket.yaml --curves none.csv", "none.csv"},
-      {"bracket.yaml --curves synthetic:nice", "there is no such kind (power, crossing, diverging)"},
-      {"bracket.yaml --curves surrogate:adult", "searcher.smaller_is_better must be false"},
+      {"bracket.yaml --curves synthetic:nice", "unknown kind (power, crossing, diverging)"},
+      {"bracket.yaml --curves surrogate:adult", "set searcher.smaller_is_better to false"},
   };
   for (const auto& [arguments, said] : cases) {
     const Ended ended = run(arguments);

@@ -119,7 +119,7 @@ class GpuSlots(harness.Case):
         self.assertEqual([trial["restarts"] for trial in trials], [0, 0])
         self.assertEqual(self.lines()[2]["CUDA_VISIBLE_DEVICES"], "0")
         table = self.run_cli("workers", "--server", self.cluster.http).stdout
-        self.assertIn("out of use until it is well, or hpsearch release", table)
+        self.assertIn("out of use until it is healthy, or until hpsearch release", table)
         self.driver_says("uuid=GPU-aaaa bus=1", "uuid=GPU-bbbb bus=2")
         harness.wait_for(lambda: self.shown()["slots_withdrawn"] == 0, "the slot to be used again", self.worker.said)
 

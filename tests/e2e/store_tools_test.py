@@ -209,7 +209,7 @@ class StoreTools(harness.Case):
         self.go_back_to(cluster, self.folder / "old.db")
         harness.wait_for(lambda: self.attempts_on_hold(cluster), "the attempt to be on hold", cluster.daemon.said)
         forgotten = len(self.later.of("step"))
-        self.assertIn("hpsearch adopt or hpsearch disown decides",
+        self.assertIn("run hpsearch adopt or hpsearch disown",
                       self.run_cli("workers", "--server", cluster.http).stdout)
         self.run_cli("adopt", "other", f"{experiment}/0/1", "--server", cluster.http)
         self.assertEqual(cluster.wait_until_over(experiment), "COMPLETED")

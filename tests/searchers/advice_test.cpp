@@ -39,7 +39,7 @@ TEST(PreviewAdvice, OneBracketInsteadOfSeveral) {
   ExperimentConfig config = settings("adaptive_asha", 52, 1000);
   EXPECT_THAT(preview_of(config).warnings, IsEmpty());
   EXPECT_THAT(preview_of(config).advice,
-              ElementsAre(AllOf(HasSubstr("2 brackets insure against early results that mislead"),
+              ElementsAre(AllOf(HasSubstr("2 brackets protect against misleading early results"),
                                 HasSubstr("instead of 0.34, 0.28 and 0.22 of mode: standard with divisor 4"),
                                 HasSubstr("consider mode: aggressive, divisor: 2 and max_rungs: 5 (rungs at 3, 6, "))));
   config.searcher.max_length = Units{81};
@@ -121,7 +121,7 @@ TEST(PreviewAdvice, TellsTheFiguresThatWereMeasured) {
 
 std::string kind_of_remark(const std::string& remark) {
   return remark.substr(0, remark.find_first_of("0123456789:.")) +
-         (remark.find("brackets insure") != std::string::npos ? "brackets" : "");
+         (remark.find("brackets protect") != std::string::npos ? "brackets" : "");
 }
 
 /// The fields after "consider ", up to the lengths in brackets; nothing where nothing is proposed.
