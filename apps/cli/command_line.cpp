@@ -63,7 +63,7 @@ CLI::Validator integer_from(std::uint64_t least, std::uint64_t most = UINT64_MAX
             const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
             const bool is_whole = error == std::errc() && end == text.data() + text.size();
             if (!is_whole || number < least || number > most) {
-              return in_quotes(text) + " is no integer " +
+              return in_quotes(text) + " is not an integer " +
                      (most == UINT64_MAX ? "of at least " + std::to_string(least)
                                          : "from " + std::to_string(least) + " to " + std::to_string(most));
             }
@@ -74,7 +74,7 @@ CLI::Validator integer_from(std::uint64_t least, std::uint64_t most = UINT64_MAX
 }
 
 CLI::Validator not_empty() {
-  return {[](const std::string& text) { return std::string(text.empty() ? "is empty; a path is wanted" : ""); }, ""};
+  return {[](const std::string& text) { return std::string(text.empty() ? "is empty; give a path" : ""); }, ""};
 }
 
 /// Seconds: finite, and above 0 or at least 0.
@@ -85,7 +85,7 @@ CLI::Validator seconds_above(bool zero_too) {
             const bool is_number = error == std::errc() && end == text.data() + text.size() && std::isfinite(number);
             return is_number && (zero_too ? number >= 0 : number > 0)
                        ? std::string()
-                       : in_quotes(text) + " is no number of seconds" + (zero_too ? " of at least 0" : " above 0");
+                       : in_quotes(text) + " is not a number of seconds" + (zero_too ? " of at least 0" : " above 0");
           },
           ""};
 }
@@ -105,11 +105,11 @@ std::string explain(const CLI::App& app, const CLI::ParseError& error) {
   const std::vector<std::string> extras = app.remaining(true);
   const std::string word = extras.empty() ? "" : extras.front();
   if (is_group && !word.empty() && !word.starts_with("-")) {
-    return with_suggestion("there is no verb " + in_quotes(word) + (chosen == &app ? "" : " of " + called),
+    return with_suggestion("there is no command " + in_quotes(word) + (chosen == &app ? "" : " of " + called),
                            engine::nearest(word, names_of_verbs(*chosen)));
   }
   if (is_group && dynamic_cast<const CLI::RequiredError*>(&error) != nullptr) {
-    return "no verb given; " + called + " --help lists them";
+    return "no command given; " + called + " --help lists them";
   }
   if (dynamic_cast<const CLI::ExtrasError*>(&error) == nullptr || is_group) {
     return is_group ? std::string(error.what()) : std::string(error.what()) + "; see " + called + " --help";
@@ -119,7 +119,7 @@ std::string explain(const CLI::App& app, const CLI::ParseError& error) {
     return with_suggestion(called + " has no option " + in_quotes(name),
                            engine::nearest(name, names_of_options(*chosen)));
   }
-  return in_quotes(word) + " is one argument too many for " + called;
+  return in_quotes(word) + " is an extra argument for " + called;
 }
 
 /// Whether JSON is wanted, as far as can be told from arguments that could not be parsed.
@@ -175,8 +175,8 @@ class CommandLine {
         "Print the version");
     add_output(app_);
     app_.footer(
-        "Exit status: 0 done, 1 failed, 2 wrong arguments or file, 3 not found, 4 wrong state or in use,\n"
-        "6 no daemon answers, 7 the experiment failed or was canceled, 74 storage, 130 interrupted.");
+        "Exit codes: 0 success, 1 failure, 2 wrong arguments or file, 3 not found, 4 wrong state or in use,\n"
+        "6 no daemon answers, 7 the experiment failed or was canceled, 74 disk or store failed, 130 interrupted.");
     add_run();
     add_file_verbs();
     add_simulate();
@@ -237,34 +237,34 @@ class CommandLine {
     CLI::Option* server = to.add_option("--server", given_.server.server,
                                         "HOST:PORT of the daemon (or HPSEARCH_SERVER; 127.0.0.1:8077)");
     to.add_option("--state-dir", given_.server.state_dir,
-                  "The state directory of a run, for its private daemon")
+                  "State directory of a run; uses its private daemon")
         ->excludes(server);
   }
 
   void add_file(CLI::App& to) {
-    to.add_option("FILE", given_.file.file, "The experiment, in YAML or JSON; - reads standard input")
+    to.add_option("FILE", given_.file.file, "Experiment file, in YAML or JSON; - reads standard input")
         ->required();
-    to.add_option("--seed", given_.file.seed, "Instead of the file's experiment seed")
+    to.add_option("--seed", given_.file.seed, "Override the seed in the file")
         ->transform(integer_from(0, largest_seed));
-    to.add_option("--name", given_.file.name, "Instead of the file's name");
+    to.add_option("--name", given_.file.name, "Override the name in the file");
   }
 
   void add_context(CLI::App& to) {
     to.add_option("CONTEXT_DIR", given_.context_directory,
-                  "Directory each trial gets a copy of (default: the one FILE is in)");
-    to.add_option("--context-limit", given_.run.context_limit, "Largest context that is taken, in MB")
+                  "Directory that each trial gets a copy of (default: the directory of FILE)");
+    to.add_option("--context-limit", given_.run.context_limit, "Largest context in MB")
         ->transform(integer_from(1, context::largest_limit_megabytes));
   }
 
   void add_experiment(CLI::App& to) {
     to.add_option("ID", given_.experiment.experiment,
-                  "The experiment; may be left out while there is only one");
+                  "Experiment; optional if there is only one");
     add_server(to);
   }
 
   void add_run() {
     CLI::App& verb =
-        add("run", "Run a search on this machine, or go on with it", [this](const Output& output) {
+        add("run", "Run or continue a search on this machine", [this](const Output& output) {
           RunOptions& options = given_.run;
           options.file = given_.file.file;
           options.seed = given_.file.seed;
@@ -275,19 +275,19 @@ class CommandLine {
     add_file(verb);
     add_context(verb);
     verb.add_option("--slots", given_.run.slots,
-                    "Trials that run at once (default: one per GPU, else per core)")
+                    "Number of slots (default: one per GPU, or one per core without GPUs)")
         ->transform(integer_from(1, 4096));
     verb.add_option("--state-dir", given_.run.state_dir,
-                    "Where the search is kept (default: .hpsearch/<stem of FILE>)");
-    verb.add_flag("--fresh", given_.run.fresh, "Move an earlier search aside and begin anew");
+                    "Directory of the search (default: .hpsearch/<stem of FILE>)");
+    verb.add_flag("--fresh", given_.run.fresh, "Move an earlier search aside and start a new one");
   }
 
   void add_file_verbs() {
     add_file(add("validate", "Check an experiment file",
                  [this](const Output& output) { return validate(given_.file, output); }));
-    add_file(add("preview", "Say what a search would do, before it does",
+    add_file(add("preview", "Estimate the trials and the training of a search",
                  [this](const Output& output) { return preview(given_.file, output); }));
-    CLI::App& verb = add("submit", "Give an experiment to a daemon", [this](const Output& output) {
+    CLI::App& verb = add("submit", "Submit an experiment to a daemon", [this](const Output& output) {
       return submit(SubmitOptions{given_.file, given_.context_directory, given_.server, given_.run.context_limit}, output);
     });
     add_file(verb);
@@ -297,7 +297,7 @@ class CommandLine {
 
   void add_simulate() {
     SimulateOptions& options = given_.simulate;
-    CLI::App& verb = add("simulate", "Run a search on recorded or made-up trainings, under a virtual clock",
+    CLI::App& verb = add("simulate", "Run a search on recorded or synthetic curves, under a virtual clock",
                          [this](const Output& output) {
                            given_.simulate.file = given_.file;
                            given_.simulate.server = given_.server;
@@ -312,27 +312,27 @@ class CommandLine {
         ->excludes(metric);
     verb.add_option("--data", options.data_directory,
                     "Directory of the surrogate's data (or HPSEARCH_LCBENCH_DIR)");
-    verb.add_flag("--cycle", options.cycle, "Trials beyond the recorded ones take recorded curves in turn");
+    verb.add_flag("--cycle", options.cycle, "Trials without a recorded curve use the recorded ones in turn");
     verb.add_option("--workers", options.workers,
-                    "Trials that can train at once (default: max_concurrent_trials of FILE, 16 where that is 0;\n"
-                    "1 for a single trial)")
+                    "Trials that train at once (default: max_concurrent_trials of FILE, 16 if that is 0;\n"
+                    "1 for a single search)")
         ->transform(integer_from(1, 1'000'000));
     verb.add_option("--duration", options.duration,
-                    "A second per unit of length, or per piece of work (op), or the curves' own time\n"
-                    "(default: curve where they have times, else unit)")
+                    "One second per unit of length, one second per operation, or the time of the curves\n"
+                    "(default: curve if they have times, else unit)")
         ->check(CLI::IsMember({"unit", "op", "curve"}));
     verb.add_option("--report-every", options.report_every,
-                    "Report each so many units of length too (default: at the asked lengths only)")
+                    "Report every N units of length too (default: only at each trial's length)")
         ->transform(integer_from(1));
-    verb.add_option("--until", options.until_seconds, "Stop the clock after so many simulated seconds")
+    verb.add_option("--until", options.until_seconds, "Stop the clock at this simulated second")
         ->check(seconds_above(true));
     verb.add_option("--exit", options.exits,
-                    "TRIAL:OP:REASON, again for each: that trial's piece of work number OP, from 0, ends early:\n"
-                    "errored, user_canceled, user_stopped or invalid_hp")
+                    "TRIAL:OP:REASON: operation OP of the trial, from 0, ends early; can be repeated.\n"
+                    "REASON is errored, user_canceled, user_stopped or invalid_hp")
         ->allow_extra_args(false);  // What follows may be FILE.
-    verb.add_option("--failure-rate", options.failure_rate, "Chance that a program crashes during a piece of work")
+    verb.add_option("--failure-rate", options.failure_rate, "Probability that an operation crashes")
         ->check(CLI::Range(0.0, 1.0));
-    verb.add_option("--failure-seed", options.failure_seed, "Decides which ones crash, and when (default 0)");
+    verb.add_option("--failure-seed", options.failure_seed, "Seed of the crashes (default: 0)");
     add_server(verb);
   }
 
@@ -346,19 +346,19 @@ class CommandLine {
       return show(ShowOptions{experiment(), given_.trial}, output);
     });
     add_experiment(show_verb);
-    show_verb.add_option("--trial", given_.trial, "This trial: its attempts, how each ended, the end of the last failed one's log")
+    show_verb.add_option("--trial", given_.trial, "Show this trial: its attempts, their exits, and the end of the last failed attempt's log")
         ->transform(integer_from(0));
     CLI::App& trials_verb = add("trials", "List an experiment's trials", [this](const Output& output) {
       return trials(TrialsOptions{experiment(), given_.after, given_.limit}, output);
     });
     add_experiment(trials_verb);
-    trials_verb.add_option("--after", given_.after, "Only trials with higher numbers than this one")
+    trials_verb.add_option("--after", given_.after, "Only trials with higher numbers")
         ->transform(integer_from(0));
-    trials_verb.add_option("--limit", given_.limit, "No more than so many")->transform(integer_from(1));
+    trials_verb.add_option("--limit", given_.limit, "At most this many trials")->transform(integer_from(1));
     add_experiment(add("best", "Show the best trial", about_one(best)));
-    add_experiment(add("config", "Print the experiment with every default filled in", about_one(config)));
+    add_experiment(add("config", "Print the experiment with all defaults", about_one(config)));
 
-    CLI::App& why = add("explain", "Say why a trial is where it is, in numbers", [this](const Output& output) {
+    CLI::App& why = add("explain", "Show every decision about a trial, with its numbers", [this](const Output& output) {
       given_.explain.server = given_.server;
       return explain(given_.explain, output);
     });
@@ -368,7 +368,7 @@ class CommandLine {
         ->expected(1, 2);
     add_server(why);
 
-    CLI::App& verb = add("logs", "Print what a trial's program wrote", [this](const Output& output) {
+    CLI::App& verb = add("logs", "Print the log of a trial", [this](const Output& output) {
       given_.logs.server = given_.server;
       return logs(given_.logs, output);
     });
@@ -376,26 +376,26 @@ class CommandLine {
                     "[EXPERIMENT] TRIAL; EXPERIMENT may be left out while there is only one")
         ->required()
         ->expected(1, 2);
-    verb.add_flag("-f,--follow", given_.logs.follow, "Go on printing until the trial has ended");
-    verb.add_flag("--stderr", given_.logs.standard_error, "Standard error instead of standard output");
-    verb.add_option("--attempt", given_.logs.attempt, "Which run of the trial, from 1 (default: the last)")
+    verb.add_flag("-f,--follow", given_.logs.follow, "Continue printing until the trial has ended");
+    verb.add_flag("--stderr", given_.logs.standard_error, "Print standard error instead of standard output");
+    verb.add_option("--attempt", given_.logs.attempt, "Attempt of the trial, from 1 (default: the last)")
         ->transform(integer_from(1));
-    verb.add_option("--rank", given_.logs.rank, "Which of its processes, as RANK numbers them (default: 0, the first)")
+    verb.add_option("--rank", given_.logs.rank, "Process of the trial, by its RANK (default: 0)")
         ->transform(integer_from(0));
-    verb.add_option("-n,--tail", given_.logs.tail, "Only the last so many lines")->transform(integer_from(0));
+    verb.add_option("-n,--tail", given_.logs.tail, "Print only the last lines")->transform(integer_from(0));
     CLI::Option* grep = verb.add_option("--grep", given_.logs.grep,
-                                        "Only lines in which this regular expression (RE2) is found");
+                                        "Print only lines that match this regular expression (RE2)");
     verb.add_flag("--raw", given_.logs.raw,
-                  "As it was written: with every state of a progress bar, escape sequences and all")
+                  "Print all bytes, with every state of progress bars and escape sequences")
         ->excludes(grep);
     add_server(verb);
   }
 
   void add_control_verbs() {
     const std::pair<const char*, const char*> verbs[] = {
-        {"pause", "Let trials checkpoint and give their slots back"},
-        {"resume", "Go on with a paused experiment"},
-        {"cancel", "End an experiment; running trials may checkpoint"},
+        {"pause", "Pause an experiment: trials write checkpoints and release their slots"},
+        {"resume", "Resume a paused experiment"},
+        {"cancel", "End an experiment; running trials may write checkpoints"},
         {"kill", "End an experiment at once"},
     };
     for (const auto& [name, about] : verbs) {
@@ -405,7 +405,7 @@ class CommandLine {
       });
       add_experiment(verb);
       if (what == "cancel") {
-        verb.add_option("--trial", given_.trial, "End this trial only; the search goes on without it")
+        verb.add_option("--trial", given_.trial, "End only this trial; the search continues")
             ->transform(integer_from(0));
       }
     }
@@ -415,20 +415,20 @@ class CommandLine {
       return wait(given_.wait, output);
     });
     add_experiment(verb);
-    verb.add_option("--timeout", given_.wait.timeout_seconds, "Give up after so many seconds")
+    verb.add_option("--timeout", given_.wait.timeout_seconds, "Stop waiting after this many seconds")
         ->check(seconds_above(false));
   }
 
   void add_worker_verbs() {
-    CLI::App& list = add("workers", "List workers, and what is wrong with them",
+    CLI::App& list = add("workers", "List workers and their problems",
                          [this](const Output& output) { return workers(given_.server, given_.devices, output); });
-    list.add_flag("--devices", given_.devices, "Name each GPU: its slots, number, memory and UUID");
+    list.add_flag("--devices", given_.devices, "List each GPU with its slots, number, memory and UUID");
     add_server(list);
     const std::pair<const char*, const char*> verbs[] = {
-        {"quarantine", "Give a worker no new trials; what it runs, runs on"},
-        {"release", "Give a worker in quarantine trials again"},
-        {"adopt", "Give an attempt that the store does not know its trial"},
-        {"disown", "End an attempt that the store does not know"},
+        {"quarantine", "Stop leasing trials to a worker; running trials continue"},
+        {"release", "End the quarantine of a worker or its slots"},
+        {"adopt", "Reattach an orphaned attempt to its trial"},
+        {"disown", "Kill an orphaned attempt"},
     };
     for (const auto& [name, about] : verbs) {
       const std::string what = name;
@@ -436,9 +436,9 @@ class CommandLine {
         given_.worker.server = given_.server;
         return change_worker(what, given_.worker, output);
       });
-      verb.add_option("WORKER", given_.worker.worker, "Its number or name, as hpsearch workers shows it")->required();
+      verb.add_option("WORKER", given_.worker.worker, "Number or name of the worker, as listed by hpsearch workers")->required();
       if (what == "quarantine") {
-        verb.add_option("--why", given_.worker.why, "What is wrong with it, for those who look later");
+        verb.add_option("--why", given_.worker.why, "Reason, shown by hpsearch workers");
       } else if (what != "release") {
         verb.add_option("ATTEMPT", given_.worker.attempt, "EXPERIMENT/TRIAL/ATTEMPT, or all")->required();
       }
@@ -447,22 +447,22 @@ class CommandLine {
   }
 
   void add_set() {
-    CLI::App& verb = add("set", "Change limits of a living experiment", [this](const Output& output) {
+    CLI::App& verb = add("set", "Change limits of a running experiment", [this](const Output& output) {
       given_.set.server = given_.server;
       return set_limits(given_.set, output);
     });
     verb.add_option("ID", given_.set.experiment, "The experiment")->required();
     verb.add_option("LIMIT=VALUE", given_.set.assignments,
                     "max_trials, max_concurrent_trials, max_time, max_slot_hours, target, max_failed_trials,\n"
-                    "max_slots, weight, priority, on_duplicate or points_to_evaluate (a JSON list); none brings the\n"
-                    "default back: no limit for budgets and max_slots, 16 for max_concurrent_trials, whose 0 is\n"
-                    "as many as there are slots")
+                    "max_slots, weight, priority, on_duplicate or points_to_evaluate (a JSON list).\n"
+                    "none restores the default: no limit for budgets and max_slots, 16 for\n"
+                    "max_concurrent_trials (0: one trial per slot)")
         ->required();
     add_server(verb);
   }
 
   void add_checkpoint_verbs() {
-    CLI::App& group = *app_.add_subcommand("checkpoints", "List, fetch and delete what trials have saved");
+    CLI::App& group = *app_.add_subcommand("checkpoints", "List, download and delete checkpoints");
     group.set_help_flag("-h,--help", "Print this help");
     group.require_subcommand(1);
     const auto add_verb = [&](const char* name, const char* about,
@@ -471,33 +471,33 @@ class CommandLine {
         given_.checkpoint.experiment = experiment();
         return verb(given_.checkpoint, output);
       });
-      added.add_option("--experiment", given_.experiment.experiment, "Which; may be left out while there is only one");
+      added.add_option("--experiment", given_.experiment.experiment, "Experiment; optional if there is only one");
       add_server(added);
       return added;
     };
     CheckpointOptions& given = given_.checkpoint;
-    add_verb("list", "List checkpoints", list_checkpoints).add_option("TRIAL", given.trial, "Only this trial's");
-    CLI::App& download = add_verb("download", "Copy a checkpoint and check every file of it", download_checkpoint);
+    add_verb("list", "List checkpoints", list_checkpoints).add_option("TRIAL", given.trial, "List only this trial");
+    CLI::App& download = add_verb("download", "Copy a checkpoint and check every file", download_checkpoint);
     download.add_option("CHECKPOINT", given.trial, "Its ID, or its TRIAL's number")->required();
-    download.add_option("--step", given.step, "Which (default: the best, or else the latest)")
+    download.add_option("--step", given.step, "Step of the checkpoint (default: the best, or else the latest)")
         ->transform(integer_from(0));
-    download.add_flag("--latest", given.latest, "The latest one");
-    download.add_option("DIR,--to", given.to, "The directory to make")->required()->check(not_empty());
-    CLI::App& remove = add_verb("delete", "Delete checkpoints that no trial needs", delete_checkpoints);
+    download.add_flag("--latest", given.latest, "Download the latest checkpoint");
+    download.add_option("DIR,--to", given.to, "Directory to create")->required()->check(not_empty());
+    CLI::App& remove = add_verb("delete", "Delete checkpoints of a trial", delete_checkpoints);
     remove.add_option("CHECKPOINT", given.trial, "Its ID, or its TRIAL's number")->required();
-    CLI::Option* step = remove.add_option("--step", given.step, "Which")->transform(integer_from(0));
-    remove.add_flag("--all", given.all, "All of the trial")->excludes(step);
+    CLI::Option* step = remove.add_option("--step", given.step, "Step of the checkpoint")->transform(integer_from(0));
+    remove.add_flag("--all", given.all, "Delete all checkpoints of the trial")->excludes(step);
   }
 
   void add_store_verbs() {
-    CLI::App& group = *app_.add_subcommand("store", "Check, copy and mend what a daemon keeps");
+    CLI::App& group = *app_.add_subcommand("store", "Check, copy and repair the store of a daemon");
     group.set_help_flag("-h,--help", "Print this help");
     group.require_subcommand(1);
     const auto add_verb = [&](const char* name, const char* about, int (*verb)(const StoreOptions&, const Output&),
                               const char* to) {
       CLI::App& added =
           add_to(group, name, about, [this, verb](const Output& output) { return verb(given_.store, output); });
-      added.add_option("STORE", given_.store.store, "A daemon's state directory, that of a run, or a backup")
+      added.add_option("STORE", given_.store.store, "State directory of a daemon or a run, or a backup")
           ->required()
           ->check(not_empty());
       if (to != nullptr) {
@@ -506,15 +506,15 @@ class CommandLine {
     };
     add_verb("verify", "Check every event, the tables beside them and the snapshots; changes nothing", store_verify,
              nullptr);
-    add_verb("backup", "Copy a store, in use or not, and check the copy", store_backup, "The file to make");
-    add_verb("restore", "Make a state directory of a backup", store_restore, "The state directory to make");
-    add_verb("salvage", "Make a state directory of what is good in a damaged store", store_salvage,
-             "The state directory to make");
+    add_verb("backup", "Copy a store, in use or not, and check the copy", store_backup, "File to create");
+    add_verb("restore", "Create a state directory from a backup", store_restore, "State directory to create");
+    add_verb("salvage", "Create a state directory from the undamaged part of a store", store_salvage,
+             "State directory to create");
     add_verb("export", "Print every event as a line of JSON", store_export, nullptr);
   }
 
   void add_key_verbs() {
-    CLI::App& group = *app_.add_subcommand("keys", "Say which workers may speak to a daemon (hpsearchd --curve)");
+    CLI::App& group = *app_.add_subcommand("keys", "Manage the worker keys of a daemon (hpsearchd --curve)");
     group.set_help_flag("-h,--help", "Print this help");
     group.require_subcommand(1);
     const auto add_verb = [&](const char* name, const char* about, int (*verb)(const KeyOptions&, const Output&)) -> CLI::App& {
@@ -522,22 +522,22 @@ class CommandLine {
       added.add_option("STATE_DIR", given_.key.state_dir, "The daemon's state directory")->required()->check(not_empty());
       return added;
     };
-    add_verb("list", "List the daemon's own key and those of its workers", keys_list);
-    CLI::App& allow = add_verb("allow", "Allow a worker's key; a running daemon goes by it at once", keys_allow);
-    allow.add_option("NAME", given_.key.name, "What the worker is called")->required();
-    allow.add_option("KEY", given_.key.key, "Its public key, as hpsearch-worker --show-key prints it")->required();
-    add_verb("deny", "Take a worker's keys away, or one of them", keys_deny)
-        .add_option("NAME_OR_KEY", given_.key.name, "The worker's name, or a key")
+    add_verb("list", "List the daemon's own key and the allowed worker keys", keys_list);
+    CLI::App& allow = add_verb("allow", "Allow a worker's key; a running daemon uses it at once", keys_allow);
+    allow.add_option("NAME", given_.key.name, "Name of the worker")->required();
+    allow.add_option("KEY", given_.key.key, "Public key, as printed by hpsearch-worker --show-key")->required();
+    add_verb("deny", "Deny all keys of a worker, or one key", keys_deny)
+        .add_option("NAME_OR_KEY", given_.key.name, "Name of the worker, or a key")
         ->required();
   }
 
   void add_component_verbs() {
-    CLI::App& group = *app_.add_subcommand("component", "Programs that declare their parameters and channels");
+    CLI::App& group = *app_.add_subcommand("component", "Check component files");
     group.set_help_flag("-h,--help", "Print this help");
     group.require_subcommand(1);
-    CLI::App& check = add_to(group, "check", "Check a component file and show what it declares",
+    CLI::App& check = add_to(group, "check", "Check a component file and print its declarations",
                              [this](const Output& output) { return component_check(given_.file.file, output); });
-    check.add_option("FILE", given_.file.file, "The component, in YAML or JSON; - reads standard input")->required();
+    check.add_option("FILE", given_.file.file, "Component file, in YAML or JSON; - reads standard input")->required();
   }
 
   ExperimentOptions experiment() {

@@ -8,23 +8,23 @@ namespace hpsearch::daemon {
 
 std::variant<Options, Exit> read_options(int argc, const char* const* argv) {
   Options options;
-  CLI::App app("The hpsearch daemon: keeps experiments, leases their trials to workers, answers over HTTP.",
+  CLI::App app("The hpsearch daemon: stores experiments, schedules their trials on workers, serves HTTP.",
                "hpsearchd");
   app.set_version_flag("--version", HPSEARCH_VERSION);
-  app.add_option("--state-dir", options.state_dir, "Where everything is kept; made if it does not exist")
+  app.add_option("--state-dir", options.state_dir, "Directory of the store; created if it doesn't exist")
       ->required()
       ->type_name("DIR");
   app.add_option("--http", options.http,
-                 "Address for the command line and other clients; port 0 takes a free one")
+                 "Address for clients; port 0 selects a free port")
       ->capture_default_str()
       ->type_name("HOST:PORT");
-  app.add_option("--workers", options.workers, "Endpoint for workers; port 0 takes a free one")
+  app.add_option("--workers", options.workers, "Address for workers; port 0 selects a free port")
       ->capture_default_str()
       ->type_name("tcp://HOST:PORT");
   app.add_flag("--curve", options.curve,
-               "Encrypt what is said with workers, and hear only those whose keys were allowed (hpsearch keys)");
+               "Encrypt worker connections and accept only workers with an allowed key (hpsearch keys)");
   app.add_option("--lost-after", options.lost_after_seconds,
-                 "How long a worker may be silent before its trials are given to others")
+                 "How long a worker may be silent before its trials run elsewhere")
       ->capture_default_str()
       ->check(CLI::Range(1.0, 1e7))
       ->type_name("SECONDS");
@@ -32,17 +32,17 @@ std::variant<Options, Exit> read_options(int argc, const char* const* argv) {
                  "Events after which the state is saved, so that a start replays fewer of them; 0 never")
       ->capture_default_str()
       ->type_name("EVENTS");
-  app.add_option("--context-limit", options.context_limit, "Largest context of an experiment that is taken")
+  app.add_option("--context-limit", options.context_limit, "Largest context of an experiment")
       ->capture_default_str()
       ->check(CLI::Range(std::uint64_t{1}, context::largest_limit_megabytes))
       ->type_name("MB");
   app.add_flag("--allow-network-filesystem", options.allow_network_filesystem,
-               "Accept a state directory on NFS, SMB, FUSE and the like, at your own risk");
-  app.add_option("--log-level", options.log_level, "Lowest level that is logged")
+               "Accept a state directory on NFS, SMB, FUSE and similar, at your own risk");
+  app.add_option("--log-level", options.log_level, "Minimum log level")
       ->capture_default_str()
       ->check(CLI::IsMember({"debug", "info", "warning", "error"}));
   app.footer(
-      "Exit codes: 0 ended well, 1 failed, 2 wrong use, 4 the state directory is in use, 74 storage failed.");
+      "Exit codes: 0 success, 1 failure, 2 wrong arguments, 4 the state directory is in use, 74 disk or store failed.");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -179,20 +179,20 @@ TEST_F(Program, RefusesWrongArguments) {
 
 TEST_F(Program, NamesOptionValueAndWhatIsAllowed) {
   const std::pair<const char*, const char*> cases[] = {
-      {"trials --limit 0", "--limit: \"0\" is no integer of at least 1; see hpsearch trials --help"},
-      {"trials --limit 1.5", "--limit: \"1.5\" is no integer of at least 1"},
-      {"wait --timeout 0", "--timeout: \"0\" is no number of seconds above 0"},
-      {"wait --timeout nan", "--timeout: \"nan\" is no number of seconds above 0"},
-      {"simulate e.yaml --report-every 0", "--report-every: \"0\" is no integer of at least 1"},
-      {"simulate e.yaml --until -1", "--until: \"-1\" is no number of seconds of at least 0"},
-      {"simulate e.yaml --workers 0", "--workers: \"0\" is no integer from 1 to 1000000"},
-      {"show 1 --trial -1", "--trial: \"-1\" is no integer of at least 0"},
-      {"trials 1 --after 0x10", "--after: \"0x10\" is no integer of at least 0"},
-      {"store verify ''", "STORE: is empty; a path is wanted"},
-      {"store backup a --to ''", "--to: is empty; a path is wanted"},
-      {"keys list ''", "STATE_DIR: is empty; a path is wanted"},
+      {"trials --limit 0", "--limit: \"0\" is not an integer of at least 1; see hpsearch trials --help"},
+      {"trials --limit 1.5", "--limit: \"1.5\" is not an integer of at least 1"},
+      {"wait --timeout 0", "--timeout: \"0\" is not a number of seconds above 0"},
+      {"wait --timeout nan", "--timeout: \"nan\" is not a number of seconds above 0"},
+      {"simulate e.yaml --report-every 0", "--report-every: \"0\" is not an integer of at least 1"},
+      {"simulate e.yaml --until -1", "--until: \"-1\" is not a number of seconds of at least 0"},
+      {"simulate e.yaml --workers 0", "--workers: \"0\" is not an integer from 1 to 1000000"},
+      {"show 1 --trial -1", "--trial: \"-1\" is not an integer of at least 0"},
+      {"trials 1 --after 0x10", "--after: \"0x10\" is not an integer of at least 0"},
+      {"store verify ''", "STORE: is empty; give a path"},
+      {"store backup a --to ''", "--to: is empty; give a path"},
+      {"keys list ''", "STATE_DIR: is empty; give a path"},
       {"set 1 max_trials=5 searcher.max_trials=6", "searcher.max_trials is given twice"},
-      {"simulate e.yaml --until inf", "--until: \"inf\" is no number of seconds of at least 0"},
+      {"simulate e.yaml --until inf", "--until: \"inf\" is not a number of seconds of at least 0"},
   };
   for (const auto& [arguments, said] : cases) {
     const Ended ended = run(arguments);

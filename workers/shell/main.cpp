@@ -397,36 +397,36 @@ int run(const Arguments& arguments) {
 }
 
 int main_of(int argc, char** argv) {
-  CLI::App app{"Runs the trials of hpsearch experiments on this machine's GPUs or processors."};
+  CLI::App app{"Runs trials of hpsearch experiments on the GPUs or cores of this machine."};
   app.name("hpsearch-worker");
   app.set_version_flag("--version", std::string("hpsearch-worker ") + HPSEARCH_VERSION);
   Arguments arguments;
-  app.add_option("--daemon", arguments.daemon, "Where hpsearchd listens for workers: tcp://HOST:PORT (required)");
+  app.add_option("--daemon", arguments.daemon, "Worker address of hpsearchd: tcp://HOST:PORT (required)");
   app.add_option("--state-dir", arguments.state_directory,
-                 "What this worker keeps: identity, attempts, logs (required)");
+                 "Directory for identity, attempts and logs (required)");
   app.add_option("--slots", arguments.slots,
-                 "Trials' slots: auto (one per GPU, else one per core), N (the first N GPUs, else N of the processors), "
+                 "Slots: auto (one per GPU, or one per core without GPUs), N (the first N GPUs, or N CPU slots), "
                  "0,2 or GPU-UUID,… (these GPUs), cpu or cpu:N; …*K makes K slots of each GPU (auto)");
-  app.add_option("--pool", arguments.pool, "The pool it is in; experiments choose by resources.resource_pool (default)");
-  app.add_option("--label", arguments.labels, "KEY=VALUE; experiments choose by resources.labels. May be repeated");
-  app.add_option("--gpu-check", arguments.look_every, "Seconds between two looks at the GPUs' health (15)")
+  app.add_option("--pool", arguments.pool, "Resource pool; experiments select one with resources.resource_pool (default)");
+  app.add_option("--label", arguments.labels, "KEY=VALUE; experiments select labels with resources.labels. Can be repeated");
+  app.add_option("--gpu-check", arguments.look_every, "Seconds between health checks of the GPUs (15)")
       ->check(CLI::Range(0.05, 86'400.0));
   app.add_option("--gpu-deadline", arguments.look_deadline,
-                 "Seconds after which a driver that has not answered is taken to hang (20)")
+                 "Timeout of a health check in seconds (20)")
       ->check(CLI::Range(0.05, 3'600.0));
-  app.add_flag("--list-gpus", arguments.list_gpus, "Print what NVML says of the GPUs, as JSON, and end");
-  app.add_option("--name", arguments.name, "Name for people; by default the machine's");
+  app.add_flag("--list-gpus", arguments.list_gpus, "Print the GPUs of this machine as JSON and exit");
+  app.add_option("--name", arguments.name, "Name of the worker (default: the machine's name)");
   app.add_option("--address", arguments.address,
-                 "By which other workers reach this machine; by default the one its route to the daemon leaves from");
-  app.add_option("--grace", arguments.grace, "Seconds a program has to end before it is killed (30)")
+                 "Address for other workers (default: the address from which the route to the daemon leaves)");
+  app.add_option("--grace", arguments.grace, "Seconds between SIGTERM and SIGKILL (30)")
       ->check(CLI::Range(0.0, 86'400.0));
   app.add_option("--orphan-policy", arguments.orphan_policy,
-                 "What becomes of programs while no daemon answers: continue (they run on), pause_at_rung[=SECONDS] "
-                 "(those that wait for a decision leave a checkpoint and end; 120), or stop_after=SECONDS");
+                 "Programs while no daemon answers: continue, pause_at_rung[=SECONDS] (those that wait for a decision "
+                 "write a checkpoint and exit; 120), or stop_after=SECONDS (continue)");
   app.add_option("--server-key", arguments.server_key,
-                 "The daemon's public key, when it runs with --curve: speak with nobody else, and only encrypted");
+                 "Public key of a daemon with --curve: encrypt the connection and reject other daemons");
   app.add_flag("--show-key", arguments.show_key,
-               "Print the public key of --state-dir, for hpsearch keys allow, and end");
+               "Print the public key of --state-dir, for hpsearch keys allow, and exit");
   app.add_option("--log-level", arguments.log_level, "debug, info, warning or error (info)");
   try {
     app.parse(argc, argv);
