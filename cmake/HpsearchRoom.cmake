@@ -2,8 +2,10 @@
 
 add_library(hpsearch_build_flags INTERFACE)
 target_compile_options(hpsearch_build_flags INTERFACE
-  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wold-style-cast -Wnon-virtual-dtor
+  -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wold-style-cast -Wnon-virtual-dtor
   -Woverloaded-virtual -Wimplicit-fallthrough -Wextra-semi
+  # Of sources that are compiled as one, a variable of one may have the name of another's function.
+  $<$<NOT:$<BOOL:$<TARGET_PROPERTY:UNITY_BUILD>>>:-Wshadow>
   # Optimising, g++ 12 takes the alternatives that a std::variant does not hold for values read uninitialised.
   $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>
   $<$<BOOL:${HPSEARCH_WARNINGS_AS_ERRORS}>:-Werror>)
@@ -43,6 +45,7 @@ function(hpsearch_room name)
   target_link_libraries(hpsearch_${name}
     PUBLIC ${ROOM_PUBLIC}
     PRIVATE ${ROOM_PRIVATE} $<BUILD_INTERFACE:hpsearch_build_flags>)
+  hpsearch_unite(hpsearch_${name} ALL)
   if(NOT ROOM_NO_INSTALL)
     set_property(GLOBAL APPEND PROPERTY HPSEARCH_INSTALLED_ROOMS hpsearch_${name})
   endif()
@@ -60,15 +63,27 @@ endfunction()
 # All tests labelled `shell`, with the programs they start: what the thread sanitizer's preset builds.
 add_custom_target(hpsearch_shell_tests)
 
-# hpsearch_test(<name> SOURCES … LINK … [LABELS …]): a GoogleTest binary, each test known to CTest.
+# hpsearch_test(<name> SOURCES … LINK … [LABELS …] [SHARDS n]): a GoogleTest program, for CTest one test, or n for one that
+# mostly waits. Not one for each TEST: a process for each of 2,500 takes longer than what they do.
 function(hpsearch_test name)
-  cmake_parse_arguments(TEST "" "" "SOURCES;LINK;LABELS" ${ARGN})
+  cmake_parse_arguments(TEST "" "SHARDS" "SOURCES;LINK;LABELS" ${ARGN})
   add_executable(${name} ${TEST_SOURCES})
   target_link_libraries(${name} PRIVATE ${TEST_LINK} hpsearch_build_flags GTest::gtest_main)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
   set_target_properties(${name} PROPERTIES CXX_EXTENSIONS OFF)
+  hpsearch_unite(${name} TESTS)
   if("shell" IN_LIST TEST_LABELS)
     add_dependencies(hpsearch_shell_tests ${name})
   endif()
-  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES LABELS "${TEST_LABELS}" TIMEOUT 300)
+  if(NOT TEST_SHARDS)
+    add_test(NAME ${name} COMMAND ${name})
+    set_tests_properties(${name} PROPERTIES LABELS "${TEST_LABELS}" TIMEOUT 900)
+    return()
+  endif()
+  foreach(shard RANGE 1 ${TEST_SHARDS})
+    math(EXPR index "${shard} - 1")
+    add_test(NAME ${name}_${shard} COMMAND ${name})
+    set_tests_properties(${name}_${shard} PROPERTIES LABELS "${TEST_LABELS}" TIMEOUT 900
+      ENVIRONMENT "GTEST_TOTAL_SHARDS=${TEST_SHARDS};GTEST_SHARD_INDEX=${index}")
+  endforeach()
 endfunction()

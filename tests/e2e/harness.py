@@ -23,12 +23,20 @@ PROGRAMS = ("hpsearch", "hpsearchd", "hpsearch-worker", "hpsearch-shim")
 FAKE_TRAINING = HERE / "fake_training.py"
 # No test asserts how long anything takes; this only keeps a hanging one from hanging for ever.
 PATIENCE = float(os.environ.get("E2E_PATIENCE_SECONDS", "240"))
+PORTS = random.SystemRandom()  # Tests run beside each other: E2E_SEED must not give all of them the same ports.
 
 
 def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    """Below the ports that the kernel hands out, so that no connection of another test takes it before it is used."""
+    while True:
+        port = PORTS.randrange(12_000, 28_000)
+        with socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind(("127.0.0.1", port))
+                return port
+            except OSError:
+                continue
 
 
 def environment():

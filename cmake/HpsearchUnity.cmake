@@ -1,0 +1,26 @@
+# Compiles several sources of a target as one, where their names allow it (tools/unity_groups.py): a third of the time.
+#   HPSEARCH_UNITY  OFF, TESTS (what tests) or ALL (what is tested, too). Where every source has to be compiled alone, or
+#                   a command to compile it is looked up (clang-tidy, planted faults), rooms stay as they are: TESTS.
+set(HPSEARCH_UNITY "OFF" CACHE STRING "Compile several sources as one: OFF, TESTS or ALL")
+if(NOT HPSEARCH_UNITY MATCHES "^(OFF|TESTS|ALL)$")
+  message(FATAL_ERROR "HPSEARCH_UNITY is \"${HPSEARCH_UNITY}\"; it must be OFF, TESTS or ALL")
+endif()
+if(HPSEARCH_UNITY)
+  find_program(HPSEARCH_SYSTEM_PYTHON python3 PATHS /usr/bin NO_DEFAULT_PATH REQUIRED)
+endif()
+
+# hpsearch_unite(<target> <TESTS|ALL>): when HPSEARCH_UNITY goes that far. After all sources of the target were named.
+function(hpsearch_unite target kind)
+  if(NOT HPSEARCH_UNITY STREQUAL "ALL" AND NOT HPSEARCH_UNITY STREQUAL kind)
+    return()
+  endif()
+  get_target_property(sources ${target} SOURCES)
+  list(FILTER sources INCLUDE REGEX "\\.cpp$")
+  execute_process(COMMAND ${HPSEARCH_SYSTEM_PYTHON} -B ${PROJECT_SOURCE_DIR}/tools/unity_groups.py ${sources}
+    WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}
+    OUTPUT_VARIABLE groups OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+  foreach(source group IN ZIP_LISTS sources groups)
+    set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${target}_${group})
+  endforeach()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+endfunction()
