@@ -76,8 +76,8 @@ class Search {
   [[nodiscard]] std::uint64_t events() const { return events_; }
   [[nodiscard]] std::uint64_t trials() const { return engine_.find(ExperimentId(1))->trials.size(); }
 
-  /// The program that has waited longest for its turn reports, and exits if it is told to; what one step may not do is done
-  /// by more of them.
+  /// The program that has waited longest for its turn reports, and exits if it is told to; what one step may
+  /// not do is done by more of them.
   void advance() {
     let_one_report();
     while (engine_.next_deadline()) {
@@ -114,8 +114,10 @@ class Search {
   };
 
   void step(Command command) {
-    const auto begun = after_step_ ? std::chrono::steady_clock::now() : std::chrono::steady_clock::time_point();
-    const Status done = engine_.step(std::move(command), Instant::from_micros(static_cast<std::int64_t>(++steps_)), effects_);
+    const auto begun =
+        after_step_ ? std::chrono::steady_clock::now() : std::chrono::steady_clock::time_point();
+    const Status done =
+        engine_.step(std::move(command), Instant::from_micros(static_cast<std::int64_t>(++steps_)), effects_);
     HPSEARCH_CHECK(done.has_value(), "the bench asks for nothing wrong");
     events_ += effects_.events.size();
     if (after_step_) {
@@ -123,7 +125,8 @@ class Search {
     }
     for (const Order& order : effects_.orders) {
       if (const auto* launch = std::get_if<LaunchAttempt>(&order)) {
-        running_.push_back(Program{launch->spec.key, launch->spec.length, reached_by(launch->spec.key.trial), 1});
+        running_.push_back(
+            Program{launch->spec.key, launch->spec.length, reached_by(launch->spec.key.trial), 1});
       } else if (const auto* decision = std::get_if<DecideAttempt>(&order)) {
         told_ = decision->decision.directive;
         told_length_ = decision->decision.length;

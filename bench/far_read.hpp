@@ -11,8 +11,9 @@
 
 namespace hpsearch::bench {
 
-/// How long a read takes that nothing foresees, all over as much memory as a rung of so many results takes (20 bytes
-/// each): whoever looks up one of them waits so long. The address of each is in the one before. One item is one read.
+/// How long a read takes that nothing foresees, all over as much memory as a rung of so many results takes
+/// (20 bytes each): whoever looks up one of them waits so long. The address of each is in the one before. One
+/// item is one read.
 inline void far_read(benchmark::State& state) {
   struct alignas(64) Line {
     std::uint32_t next = 0;

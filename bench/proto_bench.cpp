@@ -19,7 +19,8 @@ namespace {
 
 /// "accuracy", "loss" and "throughput", and as many more as are asked for.
 engine::MetricsReport report_of(std::int64_t metrics) {
-  engine::MetricsReport report{engine::Units{64}, {{"accuracy", 0.912}, {"loss", 0.2817}, {"throughput", 10213.5}}};
+  engine::MetricsReport report{engine::Units{64},
+                               {{"accuracy", 0.912}, {"loss", 0.2817}, {"throughput", 10213.5}}};
   for (std::int64_t more = 3; more < metrics; ++more) {
     report.metrics.emplace_back("unit_" + std::to_string(100 + more), 1.0 / static_cast<double>(more));
   }
@@ -120,9 +121,11 @@ void read_json(benchmark::State& state) {
   count_bytes(state, text.size());
 }
 
-// Three metrics are what most programs report. No growth is fitted: what a message costs before its first metric would
-// make it look like a logarithm.
-void three_to_many(benchmark::internal::Benchmark* bench) { bench->ArgName("metrics")->Arg(3)->Arg(48); }
+// Three metrics are what most programs report. No growth is fitted: what a message costs before its first
+// metric would make it look like a logarithm.
+void three_to_many(benchmark::internal::Benchmark* bench) {
+  bench->ArgName("metrics")->Arg(3)->Arg(48);
+}
 
 BENCHMARK(copy_report)->Name("proto/floor/copy")->Apply(three_to_many);
 BENCHMARK(encode_report)->Name("proto/report/encode")->Apply(three_to_many);

@@ -265,8 +265,8 @@ Judged judged_search(const ExperimentConfig& config, const std::vector<double>& 
 
 // Looking alone: what is asked after every event.
 void searcher_next(benchmark::State& state) {
-  const Judged judged = judged_search(experiment("async_halving", state.range(0) + 1, false),
-                                      drawn_metrics(state.range(0)));
+  const Judged judged =
+      judged_search(experiment("async_halving", state.range(0) + 1, false), drawn_metrics(state.range(0)));
   for (auto _ : state) {
     engine::Next next = judged.search.searcher().next();
     benchmark::DoNotOptimize(&next);
@@ -277,7 +277,8 @@ void searcher_next(benchmark::State& state) {
 
 // Of a trial in the middle of the first rung, which so many have reached before it.
 void searcher_verdict(benchmark::State& state) {
-  Judged judged = judged_search(experiment("async_halving", state.range(0) + 1, false), drawn_metrics(state.range(0)));
+  Judged judged =
+      judged_search(experiment("async_halving", state.range(0) + 1, false), drawn_metrics(state.range(0)));
   const TrialNumber newest(static_cast<std::uint64_t>(state.range(0)));
   while (judged.search.start() != newest) {
   }
@@ -291,8 +292,8 @@ void searcher_verdict(benchmark::State& state) {
 }
 
 void searcher_standing(benchmark::State& state) {
-  const Judged judged = judged_search(experiment("async_halving", state.range(0) + 1, false),
-                                      drawn_metrics(state.range(0)));
+  const Judged judged =
+      judged_search(experiment("async_halving", state.range(0) + 1, false), drawn_metrics(state.range(0)));
   std::size_t turn = 0;
   for (auto _ : state) {
     engine::Reason reason = judged.search.searcher().standing(judged.waiting[turn]);
@@ -313,8 +314,7 @@ void searcher_save(benchmark::State& state) {
   }
   count_items(state, static_cast<std::uint64_t>(state.range(0)));
   state.counters["bytes_per_trial"] =
-      static_cast<double>(engine::compact_json(searcher.save()).size()) /
-      static_cast<double>(state.range(0));
+      static_cast<double>(engine::compact_json(searcher.save()).size()) / static_cast<double>(state.range(0));
 }
 
 void searcher_load(benchmark::State& state) {
@@ -359,7 +359,8 @@ void space_grid_point(benchmark::State& state) {
   state.SetComplexityN(state.range(0));
 }
 
-// The floor of a configuration: one block of random bits for each of its values, without names, kinds or bounds.
+// The floor of a configuration: one block of random bits for each of its values, without names, kinds or
+// bounds.
 void philox_blocks(benchmark::State& state) {
   std::uint32_t counter = 0;
   for (auto _ : state) {

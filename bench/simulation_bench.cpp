@@ -8,9 +8,9 @@
 #include "hpsearch/engine/sim/simulation.hpp"
 #include "hpsearch/searchers/registry.hpp"
 
-// How many events of the engine's log a simulated search makes per second: everything from a report through the
-// searcher's verdict and the next lease to the program's exit. Each trial trains at its own speed, so that nothing
-// happens in step.
+// How many events of the engine's log a simulated search makes per second: everything from a report through
+// the searcher's verdict and the next lease to the program's exit. Each trial trains at its own speed, so
+// that nothing happens in step.
 
 namespace hpsearch::engine::sim {
 namespace {
@@ -30,17 +30,16 @@ class PowerCurves final : public Curves {
 };
 
 Value search(std::int64_t trials, std::int64_t workers, bool stop_once) {
-  return Value::Map{
-      {"name", "bench"},
-      {"entrypoint", "true"},
-      {"hyperparameters",
-       Value::Map{{"x", Value::Map{{"type", "double"}, {"minval", 0.0}, {"maxval", 1.0}}}}},
-      {"searcher", Value::Map{{"name", "adaptive_asha"},
-                              {"metric", "loss"},
-                              {"max_length", Value::Map{{"epochs", 256}}},
-                              {"max_trials", trials},
-                              {"stop_once", stop_once},
-                              {"max_concurrent_trials", workers}}}};
+  return Value::Map{{"name", "bench"},
+                    {"entrypoint", "true"},
+                    {"hyperparameters",
+                     Value::Map{{"x", Value::Map{{"type", "double"}, {"minval", 0.0}, {"maxval", 1.0}}}}},
+                    {"searcher", Value::Map{{"name", "adaptive_asha"},
+                                            {"metric", "loss"},
+                                            {"max_length", Value::Map{{"epochs", 256}}},
+                                            {"max_trials", trials},
+                                            {"stop_once", stop_once},
+                                            {"max_concurrent_trials", workers}}}};
 }
 
 void events(benchmark::State& state) {
@@ -58,7 +57,8 @@ void events(benchmark::State& state) {
     events += simulated->events;
   }
   state.SetItemsProcessed(static_cast<std::int64_t>(events));
-  state.counters["events"] = benchmark::Counter(static_cast<double>(events), benchmark::Counter::kAvgIterations);
+  state.counters["events"] =
+      benchmark::Counter(static_cast<double>(events), benchmark::Counter::kAvgIterations);
 }
 BENCHMARK(events)
     ->Name("engine/sim/events")

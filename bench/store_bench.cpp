@@ -25,8 +25,8 @@ using namespace bench;  // NOLINT(google-build-using-namespace)
 
 /// A finished search in a store: rungs at 4, 16 and 64, a report after each unit, ten reports a trial.
 ///
-/// The largest takes minutes to make. With HPSEARCH_BENCH_STORES naming a folder, stores are kept there, and whatever
-/// asks for one of this size next takes it as it is.
+/// The largest takes minutes to make. With HPSEARCH_BENCH_STORES naming a folder, stores are kept there, and
+/// whatever asks for one of this size next takes it as it is.
 class StoredSearch {
  public:
   explicit StoredSearch(std::int64_t trials) {
@@ -61,7 +61,8 @@ class StoredSearch {
   static void fill(const std::filesystem::path& file, std::int64_t trials) {
     auto store = daemon::SqliteStore::open(file);
     HPSEARCH_CHECK(store.has_value(), "the bench has a disk");
-    const engine::Status empty = (*store)->recover([](const engine::Event&) { return engine::Status(engine::Done{}); });
+    const engine::Status empty =
+        (*store)->recover([](const engine::Event&) { return engine::Status(engine::Done{}); });
     HPSEARCH_CHECK(empty.has_value(), "a new store is empty");
     std::vector<engine::Event> group;
     const auto flush = [&] {
@@ -100,14 +101,13 @@ void replay(benchmark::State& state) {
   for (auto _ : state) {
     auto store = daemon::SqliteStore::open(stored.file());
     engine::Engine engine(searchers::registry());
-    const engine::Status done = (*store)->recover([&engine](const engine::Event& event) { return engine.replay(event); });
+    const engine::Status done =
+        (*store)->recover([&engine](const engine::Event& event) { return engine.replay(event); });
     HPSEARCH_CHECK(done.has_value(), "what was stored is read");
     events = (*store)->last_lsn().number();
     HPSEARCH_CHECK(engine.last_lsn().number() == events, "all of it");
     state.PauseTiming();
-    {
-      const engine::Engine gone = std::move(engine);
-    }
+    { const engine::Engine gone = std::move(engine); }
     state.ResumeTiming();
   }
   count_events(state, events);
@@ -119,7 +119,8 @@ void scan(benchmark::State& state) {
   std::uint64_t events = 0;
   for (auto _ : state) {
     auto store = daemon::SqliteStore::open(stored.file());
-    const engine::Status done = (*store)->recover([](const engine::Event&) { return engine::Status(engine::Done{}); });
+    const engine::Status done =
+        (*store)->recover([](const engine::Event&) { return engine::Status(engine::Done{}); });
     HPSEARCH_CHECK(done.has_value(), "what was stored is read");
     events = (*store)->last_lsn().number();
   }
@@ -127,7 +128,9 @@ void scan(benchmark::State& state) {
 }
 
 /// A finished search as a snapshot's bytes.
-proto::Bytes snapshot_of(Search& search) { return proto::encode_value(search.engine().save()); }
+proto::Bytes snapshot_of(Search& search) {
+  return proto::encode_value(search.engine().save());
+}
 
 Search finished_search(std::int64_t trials) {
   Search search({.trials = trials, .max_length = 64, .rungs = 3});
@@ -138,7 +141,8 @@ Search finished_search(std::int64_t trials) {
   return search;
 }
 
-/// Bytes of each snapshot that was made: the floor needs no more of a search than that, and the largest takes long.
+/// Bytes of each snapshot that was made: the floor needs no more of a search than that, and the largest takes
+/// long.
 std::map<std::int64_t, std::size_t>& snapshot_sizes() {
   static std::map<std::int64_t, std::size_t> sizes;
   return sizes;
@@ -168,9 +172,7 @@ void load(benchmark::State& state) {
       HPSEARCH_CHECK(engine.load(*value).has_value(), "what was saved is loaded");
     }
     state.PauseTiming();
-    {
-      const engine::Engine gone = std::move(engine);
-    }
+    { const engine::Engine gone = std::move(engine); }
     state.ResumeTiming();
   }
   state.SetComplexityN(state.range(0));

@@ -10,9 +10,9 @@
 
 #include "hpsearch/engine/base/draw.hpp"
 
-// The floor of everything that decides who goes on: the least that knowing it takes, without ranks, cut-offs, ties,
-// reasons or orders. The ratio to it says more than times of a busy machine, as long as both come from one run of one
-// program.
+// The floor of everything that decides who goes on: the least that knowing it takes, without ranks, cut-offs,
+// ties, reasons or orders. The ratio to it says more than times of a busy machine, as long as both come from
+// one run of one program.
 
 namespace hpsearch::bench {
 
@@ -25,8 +25,8 @@ inline std::vector<double> drawn_metrics(std::int64_t count) {
   return metrics;
 }
 
-/// Who of one rung is promoted, from two heaps: the kept ones with the worst on top, the others with the best on top.
-/// One item is one result.
+/// Who of one rung is promoted, from two heaps: the kept ones with the worst on top, the others with the best
+/// on top. One item is one result.
 inline void two_heaps(benchmark::State& state) {
   const std::vector<double> metrics = drawn_metrics(state.range(0));
   for (auto _ : state) {

@@ -32,7 +32,9 @@ void check_property(int cases, Property property) {
 }  // namespace hpsearch::test
 
 /// As RC_GTEST_PROP, for properties that draw what they need, with as many cases as rare shapes need.
-#define HPSEARCH_PROPERTY(suite, name)                                                      \
-  static void property_##suite##_##name();                                                  \
-  TEST(suite, name) { ::hpsearch::test::check_property(2000, &property_##suite##_##name); } \
+#define HPSEARCH_PROPERTY(suite, name)                                  \
+  static void property_##suite##_##name();                              \
+  TEST(suite, name) {                                                   \
+    ::hpsearch::test::check_property(2000, &property_##suite##_##name); \
+  }                                                                     \
   static void property_##suite##_##name()

@@ -20,7 +20,9 @@ std::string signal_text(std::uint64_t number) {
   return "signal " + std::to_string(number) + (name == nullptr ? "" : " (SIG" + std::string(name) + ")");
 }
 
-bool is_lost(const Value& exit) { return text_at(exit, "cause") == "lost"; }
+bool is_lost(const Value& exit) {
+  return text_at(exit, "cause") == "lost";
+}
 
 /// `wanted`: its trial had more to do.
 void end_by(const Value& exit, bool measured, bool wanted, AttemptHistory& attempt) {
@@ -113,7 +115,8 @@ std::vector<AttemptHistory> attempts_in(const Value::List& history, const Value:
       end_by(member(event, "report"), measured.contains(number), wanted, attempt);
     } else if (type == "trial_ended") {
       wanted = false;
-      if (!attempts.empty() && attempts.rbegin()->second.ended_at == at && attempts.rbegin()->second.cause == "preempted") {
+      if (!attempts.empty() && attempts.rbegin()->second.ended_at == at &&
+          attempts.rbegin()->second.cause == "preempted") {
         attempts.rbegin()->second.cause = "stopped";  // Its exit was all that its trial's end waited for.
       }
     }

@@ -13,19 +13,21 @@ struct AttemptHistory {
   std::uint64_t number = 0;
   std::uint64_t worker = 0;            ///< Where it ended first, or that of rank 0.
   std::vector<std::uint64_t> workers;  ///< Of all its ranks.
-  double granted_at = 0;  ///< Seconds since the epoch.
-  double ended_at = 0;    ///< 0 = it has not ended.
+  double granted_at = 0;               ///< Seconds since the epoch.
+  double ended_at = 0;                 ///< 0 = it has not ended.
   /// "exit code 3", "signal 11 (SIGSEGV)", "out-of-memory", "missing metric", "lost", "could not start";
-  /// "stopped" when it was ended because its trial was over, "preempted" when that is to go on; "" while it runs.
+  /// "stopped" when it was ended because its trial was over, "preempted" when that is to go on; "" while it
+  /// runs.
   std::string cause;
   std::string message;   ///< One sentence of the worker or of the daemon, or "".
   std::string log_tail;  ///< The last lines of its output that came with its exit.
   bool failed = false;   ///< It ended otherwise than it was told to, or well.
 };
 
-/// The attempts of one trial, in order. `history` holds its events as GET …/explain lists them, `points` what it
-/// reported as GET …/metrics does; `metric` is the searcher's.
+/// The attempts of one trial, in order. `history` holds its events as GET …/explain lists them, `points` what
+/// it reported as GET …/metrics does; `metric` is the searcher's.
 [[nodiscard]] std::vector<AttemptHistory> attempts_in(const engine::Value::List& history,
-                                                      const engine::Value::List& points, const std::string& metric);
+                                                      const engine::Value::List& points,
+                                                      const std::string& metric);
 
 }  // namespace hpsearch::cli

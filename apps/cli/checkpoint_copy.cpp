@@ -70,7 +70,8 @@ Checked compare_with_manifest(const std::string& from, const fs::path& place) {
     return checked;
   }
   const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
-  const auto manifest = proto::parse_json(text, {.bytes = largest_manifest, .depth = 8, .nodes = largest_manifest});
+  const auto manifest =
+      proto::parse_json(text, {.bytes = largest_manifest, .depth = 8, .nodes = largest_manifest});
   if (!manifest) {
     checked.complaint = "the manifest of " + from + " is damaged: " + manifest.error().message;
     return checked;
@@ -104,15 +105,19 @@ Outcome<Value> copy_checkpoint(const std::string& from, const fs::path& named,
       return plain_failure("the checkpoint is in an object store: " + from + "; " + found.error().message);
     }
   } else if (!fs::is_regular_file(fs::path(from) / manifest_name, error)) {
-    return plain_failure("the checkpoint " + from +
-                         " cannot be read on this machine; run this on one that shares the file system with the workers");
+    return plain_failure(
+        "the checkpoint " + from +
+        " cannot be read on this machine; run this on one that shares the file system with the workers");
   }
   const fs::path unfinished = to.string() + ".unfinished";
-  const std::string broken_off = remote ? bring_from_store(from, unfinished, environment) : bring_from_directory(from, unfinished);
+  const std::string broken_off =
+      remote ? bring_from_store(from, unfinished, environment) : bring_from_directory(from, unfinished);
   if (!broken_off.empty() && remote) {
-    return plain_failure(broken_off + "; the same command continues the download (" + unfinished.string() + ")");
+    return plain_failure(broken_off + "; the same command continues the download (" + unfinished.string() +
+                         ")");
   }
-  const Checked checked = broken_off.empty() ? compare_with_manifest(from, unfinished) : Checked{0, broken_off};
+  const Checked checked =
+      broken_off.empty() ? compare_with_manifest(from, unfinished) : Checked{0, broken_off};
   if (!checked.complaint.empty()) {
     fs::remove_all(unfinished, error);
     return plain_failure(checked.complaint);
@@ -123,7 +128,8 @@ Outcome<Value> copy_checkpoint(const std::string& from, const fs::path& named,
     fs::remove_all(unfinished, error);
     return plain_failure(why);
   }
-  return Value(Value::Map{{"path", to.string()}, {"from", from}, {"files", static_cast<std::int64_t>(checked.files)}});
+  return Value(
+      Value::Map{{"path", to.string()}, {"from", from}, {"files", static_cast<std::int64_t>(checked.files)}});
 }
 
 }  // namespace hpsearch::cli

@@ -9,11 +9,12 @@
 
 namespace hpsearch::cli {
 
-/// Copies a checkpoint to a directory that is not there yet, and compares every file with its manifest: {path, from,
-/// files}. `from` is a directory, or an address that rclone reads with the help of `environment`.
+/// Copies a checkpoint to a directory that is not there yet, and compares every file with its manifest:
+/// {path, from, files}. `from` is a directory, or an address that rclone reads with the help of
+/// `environment`.
 ///
-/// Whole or not there: it grows beside its place, as DIR.unfinished. What is damaged is removed; what only did not
-/// come to its end from an object store stays, and the same copy goes on with it.
+/// Whole or not there: it grows beside its place, as DIR.unfinished. What is damaged is removed; what only
+/// did not come to its end from an object store stays, and the same copy goes on with it.
 [[nodiscard]] Outcome<engine::Value> copy_checkpoint(const std::string& from, const std::filesystem::path& to,
                                                      const std::map<std::string, std::string>& environment);
 

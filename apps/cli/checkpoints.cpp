@@ -73,8 +73,8 @@ Outcome<Found> find_checkpoints(const Server& server, const CheckpointOptions& o
     found.being_deleted = *being_deleted;
     return found;
   }
-  const Outcome<Value> answer =
-      server.client().get(experiment_target(*experiment, "/trials/" + std::to_string(*trial) + "/checkpoints"));
+  const Outcome<Value> answer = server.client().get(
+      experiment_target(*experiment, "/trials/" + std::to_string(*trial) + "/checkpoints"));
   if (!answer) {
     return answer.failure();
   }
@@ -90,10 +90,11 @@ Outcome<Found> find_checkpoints(const Server& server, const CheckpointOptions& o
 const Value* choose(const Value::List& checkpoints, const CheckpointOptions& options) {
   const Value* chosen = nullptr;
   for (const Value& checkpoint : checkpoints) {
-    const bool better = names_one(options) ? true
-                        : options.step     ? count_at(checkpoint, "step") == *options.step
-                        : options.latest ? is_set(checkpoint, "latest")
-                                         : is_set(checkpoint, "best") || (chosen == nullptr && is_set(checkpoint, "latest"));
+    const bool better =
+        names_one(options) ? true
+        : options.step     ? count_at(checkpoint, "step") == *options.step
+        : options.latest   ? is_set(checkpoint, "latest")
+                         : is_set(checkpoint, "best") || (chosen == nullptr && is_set(checkpoint, "latest"));
     chosen = better ? &checkpoint : chosen;
   }
   return chosen;
@@ -101,16 +102,18 @@ const Value* choose(const Value::List& checkpoints, const CheckpointOptions& opt
 
 Failure none_of(const CheckpointOptions& options) {
   if (names_one(options)) {
-    return not_found_failure("there is no checkpoint " + options.trial + "; hpsearch checkpoints list shows them");
+    return not_found_failure("there is no checkpoint " + options.trial +
+                             "; hpsearch checkpoints list shows them");
   }
   return not_found_failure("trial " + options.trial + " has no checkpoint" +
                            (options.step ? " of step " + std::to_string(*options.step) : std::string()) +
                            "; hpsearch checkpoints list shows them");
 }
 
-/// What tells rclone on this machine where the experiment's checkpoints are. The daemon does not show keys: where
-/// the experiment has its own, those of this machine count.
-Outcome<std::map<std::string, std::string>> storage_environment(const Server& server, std::uint64_t experiment) {
+/// What tells rclone on this machine where the experiment's checkpoints are. The daemon does not show keys:
+/// where the experiment has its own, those of this machine count.
+Outcome<std::map<std::string, std::string>> storage_environment(const Server& server,
+                                                                std::uint64_t experiment) {
   const Outcome<Value> answer = server.client().get(experiment_target(experiment, "/config"));
   if (!answer) {
     return answer.failure();
@@ -118,16 +121,18 @@ Outcome<std::map<std::string, std::string>> storage_environment(const Server& se
   const engine::ParsedConfig parsed = engine::parse_config(*answer, searchers::registry(), "", 0);
   const auto remote = parsed.config ? engine::remote_storage(*parsed.config) : std::nullopt;
   if (!remote) {
-    return plain_failure("the daemon returned no checkpoint storage for experiment " + std::to_string(experiment) +
-                         ", or a version that this hpsearch does not support");
+    return plain_failure("the daemon returned no checkpoint storage for experiment " +
+                         std::to_string(experiment) + ", or a version that this hpsearch does not support");
   }
   std::map<std::string, std::string> environment = remote->environment;
   const std::string own = "RCLONE_CONFIG_HPSEARCH_";
-  const bool hidden = std::erase_if(environment, [](const auto& entry) { return entry.second == engine::hidden_secret; }) > 0;
+  const bool hidden =
+      std::erase_if(environment, [](const auto& entry) { return entry.second == engine::hidden_secret; }) > 0;
   if (hidden) {
     environment.erase(own + "ACCESS_KEY_ID");  // Half of a pair is of no use.
   }
-  if (hidden || text_at(member(*answer, "checkpoint_storage"), "connection_string") == engine::hidden_secret) {
+  if (hidden ||
+      text_at(member(*answer, "checkpoint_storage"), "connection_string") == engine::hidden_secret) {
     environment[own + "ENV_AUTH"] = "true";
   }
   return environment;
@@ -153,13 +158,23 @@ int list_checkpoints(const CheckpointOptions& options, const Output& output) {
     return 0;
   }
   using Align = Table::Align;
-  Table table({{"ID"}, {"TRIAL", Align::right}, {"STEP", Align::right}, {"METRIC", Align::right}, {"BYTES", Align::right}, {"IS"}, {"PATH"}});
+  Table table({{"ID"},
+               {"TRIAL", Align::right},
+               {"STEP", Align::right},
+               {"METRIC", Align::right},
+               {"BYTES", Align::right},
+               {"IS"},
+               {"PATH"}});
   for (const Value& checkpoint : found->checkpoints) {
     const bool best = is_set(checkpoint, "best");
     const bool latest = is_set(checkpoint, "latest");
-    table.add({text_at(checkpoint, "id"), std::to_string(count_at(checkpoint, "trial")), std::to_string(count_at(checkpoint, "step")),
-               metric_or_dash(member(checkpoint, "metric")), std::to_string(count_at(checkpoint, "bytes")),
-               best && latest ? "best, latest" : best ? "best" : latest ? "latest" : "",
+    table.add({text_at(checkpoint, "id"), std::to_string(count_at(checkpoint, "trial")),
+               std::to_string(count_at(checkpoint, "step")), metric_or_dash(member(checkpoint, "metric")),
+               std::to_string(count_at(checkpoint, "bytes")),
+               best && latest ? "best, latest"
+               : best         ? "best"
+               : latest       ? "latest"
+                              : "",
                text_at(checkpoint, "path")});
   }
   output.print(table.empty() ? std::string("no checkpoints\n") : table.text());
@@ -196,7 +211,8 @@ int download_checkpoint(const CheckpointOptions& options, const Output& output) 
     output.data(*fetched);
   } else {
     output.print("step " + std::to_string(count_at(*chosen, "step")) + " of trial " +
-                 std::to_string(count_at(*chosen, "trial")) + " is in " + options.to + ", every file checked\n");
+                 std::to_string(count_at(*chosen, "trial")) + " is in " + options.to +
+                 ", every file checked\n");
   }
   return 0;
 }
@@ -224,17 +240,17 @@ int delete_checkpoints(const CheckpointOptions& options, const Output& output) {
   }
   const std::size_t count = paths.size();
   const std::string trial = std::to_string(count_at(found->checkpoints.front(), "trial"));
-  const Outcome<Value> answer = server->client().post(
-      experiment_target(found->experiment, "/trials/" + trial + "/checkpoints/delete"),
-      Value::Map{{"paths", std::move(paths)}});
+  const Outcome<Value> answer =
+      server->client().post(experiment_target(found->experiment, "/trials/" + trial + "/checkpoints/delete"),
+                            Value::Map{{"paths", std::move(paths)}});
   if (!answer) {
     return output.fail(answer.failure());
   }
   if (output.json()) {
     output.data(*answer);
   } else {
-    output.print(std::to_string(count) + (count == 1 ? " checkpoint" : " checkpoints") + " of trial " + trial +
-                 " will be deleted\n");
+    output.print(std::to_string(count) + (count == 1 ? " checkpoint" : " checkpoints") + " of trial " +
+                 trial + " will be deleted\n");
   }
   return 0;
 }

@@ -85,8 +85,8 @@ Outcome<Value> Client::ask(const std::string& method, const std::string& target,
 
 Failure Client::failure_of(const engine::Error& error) const {
   if (error.code == Errc::unavailable) {
-    return unreachable_failure(error.message +
-                               "; start hpsearchd there, or name another daemon with --server or --state-dir");
+    return unreachable_failure(
+        error.message + "; start hpsearchd there, or name another daemon with --server or --state-dir");
   }
   return Failure{Exit::failed, error.code, address_ + ": " + error.message};
 }
@@ -105,8 +105,8 @@ Outcome<bool> Client::has(const std::string& target) const {
 
 Outcome<engine::Done> Client::put_archive(const std::string& target, const std::string& bytes) const {
   const std::chrono::seconds more(bytes.size() / 1'000'000);
-  const auto response =
-      net::http_request(address_, "PUT", target, bytes, timeout_ + more, {{"Content-Type", "application/x-tar"}});
+  const auto response = net::http_request(address_, "PUT", target, bytes, timeout_ + more,
+                                          {{"Content-Type", "application/x-tar"}});
   if (!response) {
     return failure_of(response.error());
   }

@@ -44,7 +44,8 @@ std::vector<std::string> names_of_options(const CLI::App& verb) {
   return names;
 }
 
-/// The verb that was chosen, or the group or program where none was, and how it is called: "hpsearch store verify".
+/// The verb that was chosen, or the group or program where none was, and how it is called: "hpsearch store
+/// verify".
 std::pair<const CLI::App*, std::string> chosen_in(const CLI::App& app) {
   const CLI::App* chosen = &app;
   std::string called = app.get_name();
@@ -55,8 +56,8 @@ std::pair<const CLI::App*, std::string> chosen_in(const CLI::App& app) {
   return {chosen, called};
 }
 
-/// An integer in decimal digits, whatever zeros it begins with: CLI11 would read 010 as 8 and -1 as 2^64 - 1. For
-/// transform(), since it has to hand on what it read.
+/// An integer in decimal digits, whatever zeros it begins with: CLI11 would read 010 as 8 and -1 as 2^64 - 1.
+/// For transform(), since it has to hand on what it read.
 CLI::Validator integer_from(std::uint64_t least, std::uint64_t most = UINT64_MAX) {
   return {[least, most](std::string& text) {
             std::uint64_t number = 0;
@@ -74,7 +75,8 @@ CLI::Validator integer_from(std::uint64_t least, std::uint64_t most = UINT64_MAX
 }
 
 CLI::Validator not_empty() {
-  return {[](const std::string& text) { return std::string(text.empty() ? "is empty; give a path" : ""); }, ""};
+  return {[](const std::string& text) { return std::string(text.empty() ? "is empty; give a path" : ""); },
+          ""};
 }
 
 /// Seconds: finite, and above 0 or at least 0.
@@ -82,10 +84,12 @@ CLI::Validator seconds_above(bool zero_too) {
   return {[zero_too](const std::string& text) {
             double number = 0;
             const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-            const bool is_number = error == std::errc() && end == text.data() + text.size() && std::isfinite(number);
+            const bool is_number =
+                error == std::errc() && end == text.data() + text.size() && std::isfinite(number);
             return is_number && (zero_too ? number >= 0 : number > 0)
                        ? std::string()
-                       : in_quotes(text) + " is not a number of seconds" + (zero_too ? " of at least 0" : " above 0");
+                       : in_quotes(text) + " is not a number of seconds" +
+                             (zero_too ? " of at least 0" : " above 0");
           },
           ""};
 }
@@ -176,7 +180,8 @@ class CommandLine {
     add_output(app_);
     app_.footer(
         "Exit codes: 0 success, 1 failure, 2 wrong arguments or file, 3 not found, 4 wrong state or in use,\n"
-        "6 no daemon answers, 7 the experiment failed or was canceled, 74 disk or store failed, 130 interrupted.");
+        "6 no daemon answers, 7 the experiment failed or was canceled, 74 disk or store failed, 130 "
+        "interrupted.");
     add_run();
     add_file_verbs();
     add_simulate();
@@ -198,7 +203,8 @@ class CommandLine {
     } catch (const CLI::CallForHelp&) {
       const auto [about, called] = chosen_in(app_);
       const std::size_t own_name = called.rfind(' ');
-      Output(Output::Format::table).print(about->help(own_name == std::string::npos ? "" : called.substr(0, own_name)));
+      Output(Output::Format::table)
+          .print(about->help(own_name == std::string::npos ? "" : called.substr(0, own_name)));
       return 0;
     } catch (const CLI::ParseError& error) {
       return Output(guess_format(argc, argv)).fail(usage_failure(explain(app_, error)));
@@ -236,8 +242,7 @@ class CommandLine {
   void add_server(CLI::App& to) {
     CLI::Option* server = to.add_option("--server", given_.server.server,
                                         "HOST:PORT of the daemon (or HPSEARCH_SERVER; 127.0.0.1:8077)");
-    to.add_option("--state-dir", given_.server.state_dir,
-                  "State directory of a run; uses its private daemon")
+    to.add_option("--state-dir", given_.server.state_dir, "State directory of a run; uses its private daemon")
         ->excludes(server);
   }
 
@@ -257,21 +262,19 @@ class CommandLine {
   }
 
   void add_experiment(CLI::App& to) {
-    to.add_option("ID", given_.experiment.experiment,
-                  "Experiment; optional if there is only one");
+    to.add_option("ID", given_.experiment.experiment, "Experiment; optional if there is only one");
     add_server(to);
   }
 
   void add_run() {
-    CLI::App& verb =
-        add("run", "Run or continue a search on this machine", [this](const Output& output) {
-          RunOptions& options = given_.run;
-          options.file = given_.file.file;
-          options.seed = given_.file.seed;
-          options.name = given_.file.name;
-          options.context_directory = given_.context_directory;
-          return run(options, output);
-        });
+    CLI::App& verb = add("run", "Run or continue a search on this machine", [this](const Output& output) {
+      RunOptions& options = given_.run;
+      options.file = given_.file.file;
+      options.seed = given_.file.seed;
+      options.name = given_.file.name;
+      options.context_directory = given_.context_directory;
+      return run(options, output);
+    });
     add_file(verb);
     add_context(verb);
     verb.add_option("--slots", given_.run.slots,
@@ -288,7 +291,9 @@ class CommandLine {
     add_file(add("preview", "Estimate the trials and the training of a search",
                  [this](const Output& output) { return preview(given_.file, output); }));
     CLI::App& verb = add("submit", "Submit an experiment to a daemon", [this](const Output& output) {
-      return submit(SubmitOptions{given_.file, given_.context_directory, given_.server, given_.run.context_limit}, output);
+      return submit(
+          SubmitOptions{given_.file, given_.context_directory, given_.server, given_.run.context_limit},
+          output);
     });
     add_file(verb);
     add_context(verb);
@@ -304,9 +309,9 @@ class CommandLine {
                            return simulate(given_.simulate, output);
                          });
     add_file(verb);
-    CLI::Option* metric = verb.add_option(
-        "--metric", options.expression,
-        "Metric as an expression of trial, length, op and hyperparameters: \"0.01*trial\"");
+    CLI::Option* metric =
+        verb.add_option("--metric", options.expression,
+                        "Metric as an expression of trial, length, op and hyperparameters: \"0.01*trial\"");
     verb.add_option("--curves", options.curves,
                     "Learning curves: a CSV file, experiment:ID, surrogate:INSTANCE or synthetic:KIND")
         ->excludes(metric);
@@ -346,7 +351,10 @@ class CommandLine {
       return show(ShowOptions{experiment(), given_.trial}, output);
     });
     add_experiment(show_verb);
-    show_verb.add_option("--trial", given_.trial, "Show this trial: its attempts, their exits, and the end of the last failed attempt's log")
+    show_verb
+        .add_option(
+            "--trial", given_.trial,
+            "Show this trial: its attempts, their exits, and the end of the last failed attempt's log")
         ->transform(integer_from(0));
     CLI::App& trials_verb = add("trials", "List an experiment's trials", [this](const Output& output) {
       return trials(TrialsOptions{experiment(), given_.after, given_.limit}, output);
@@ -358,10 +366,11 @@ class CommandLine {
     add_experiment(add("best", "Show the best trial", about_one(best)));
     add_experiment(add("config", "Print the experiment with all defaults", about_one(config)));
 
-    CLI::App& why = add("explain", "Show every decision about a trial, with its numbers", [this](const Output& output) {
-      given_.explain.server = given_.server;
-      return explain(given_.explain, output);
-    });
+    CLI::App& why =
+        add("explain", "Show every decision about a trial, with its numbers", [this](const Output& output) {
+          given_.explain.server = given_.server;
+          return explain(given_.explain, output);
+        });
     why.add_option("TRIAL", given_.explain.which,
                    "[EXPERIMENT] TRIAL; EXPERIMENT may be left out while there is only one")
         ->required()
@@ -420,8 +429,9 @@ class CommandLine {
   }
 
   void add_worker_verbs() {
-    CLI::App& list = add("workers", "List workers and their problems",
-                         [this](const Output& output) { return workers(given_.server, given_.devices, output); });
+    CLI::App& list = add("workers", "List workers and their problems", [this](const Output& output) {
+      return workers(given_.server, given_.devices, output);
+    });
     list.add_flag("--devices", given_.devices, "List each GPU with its slots, number, memory and UUID");
     add_server(list);
     const std::pair<const char*, const char*> verbs[] = {
@@ -436,7 +446,9 @@ class CommandLine {
         given_.worker.server = given_.server;
         return change_worker(what, given_.worker, output);
       });
-      verb.add_option("WORKER", given_.worker.worker, "Number or name of the worker, as listed by hpsearch workers")->required();
+      verb.add_option("WORKER", given_.worker.worker,
+                      "Number or name of the worker, as listed by hpsearch workers")
+          ->required();
       if (what == "quarantine") {
         verb.add_option("--why", given_.worker.why, "Reason, shown by hpsearch workers");
       } else if (what != "release") {
@@ -452,11 +464,12 @@ class CommandLine {
       return set_limits(given_.set, output);
     });
     verb.add_option("ID", given_.set.experiment, "The experiment")->required();
-    verb.add_option("LIMIT=VALUE", given_.set.assignments,
-                    "max_trials, max_concurrent_trials, max_time, max_slot_hours, target, max_failed_trials,\n"
-                    "max_slots, weight, priority, on_duplicate or points_to_evaluate (a JSON list).\n"
-                    "none restores the default: no limit for budgets and max_slots, 16 for\n"
-                    "max_concurrent_trials (0: one trial per slot)")
+    verb.add_option(
+            "LIMIT=VALUE", given_.set.assignments,
+            "max_trials, max_concurrent_trials, max_time, max_slot_hours, target, max_failed_trials,\n"
+            "max_slots, weight, priority, on_duplicate or points_to_evaluate (a JSON list).\n"
+            "none restores the default: no limit for budgets and max_slots, 16 for\n"
+            "max_concurrent_trials (0: one trial per slot)")
         ->required();
     add_server(verb);
   }
@@ -471,21 +484,25 @@ class CommandLine {
         given_.checkpoint.experiment = experiment();
         return verb(given_.checkpoint, output);
       });
-      added.add_option("--experiment", given_.experiment.experiment, "Experiment; optional if there is only one");
+      added.add_option("--experiment", given_.experiment.experiment,
+                       "Experiment; optional if there is only one");
       add_server(added);
       return added;
     };
     CheckpointOptions& given = given_.checkpoint;
-    add_verb("list", "List checkpoints", list_checkpoints).add_option("TRIAL", given.trial, "List only this trial");
+    add_verb("list", "List checkpoints", list_checkpoints)
+        .add_option("TRIAL", given.trial, "List only this trial");
     CLI::App& download = add_verb("download", "Copy a checkpoint and check every file", download_checkpoint);
     download.add_option("CHECKPOINT", given.trial, "Its ID, or its TRIAL's number")->required();
-    download.add_option("--step", given.step, "Step of the checkpoint (default: the best, or else the latest)")
+    download
+        .add_option("--step", given.step, "Step of the checkpoint (default: the best, or else the latest)")
         ->transform(integer_from(0));
     download.add_flag("--latest", given.latest, "Download the latest checkpoint");
     download.add_option("DIR,--to", given.to, "Directory to create")->required()->check(not_empty());
     CLI::App& remove = add_verb("delete", "Delete checkpoints of a trial", delete_checkpoints);
     remove.add_option("CHECKPOINT", given.trial, "Its ID, or its TRIAL's number")->required();
-    CLI::Option* step = remove.add_option("--step", given.step, "Step of the checkpoint")->transform(integer_from(0));
+    CLI::Option* step =
+        remove.add_option("--step", given.step, "Step of the checkpoint")->transform(integer_from(0));
     remove.add_flag("--all", given.all, "Delete all checkpoints of the trial")->excludes(step);
   }
 
@@ -493,10 +510,10 @@ class CommandLine {
     CLI::App& group = *app_.add_subcommand("store", "Check, copy and repair the store of a daemon");
     group.set_help_flag("-h,--help", "Print this help");
     group.require_subcommand(1);
-    const auto add_verb = [&](const char* name, const char* about, int (*verb)(const StoreOptions&, const Output&),
-                              const char* to) {
-      CLI::App& added =
-          add_to(group, name, about, [this, verb](const Output& output) { return verb(given_.store, output); });
+    const auto add_verb = [&](const char* name, const char* about,
+                              int (*verb)(const StoreOptions&, const Output&), const char* to) {
+      CLI::App& added = add_to(group, name, about,
+                               [this, verb](const Output& output) { return verb(given_.store, output); });
       added.add_option("STORE", given_.store.store, "State directory of a daemon or a run, or a backup")
           ->required()
           ->check(not_empty());
@@ -504,8 +521,8 @@ class CommandLine {
         added.add_option("--to", given_.store.to, to)->required()->check(not_empty());
       }
     };
-    add_verb("verify", "Check every event, the tables beside them and the snapshots; changes nothing", store_verify,
-             nullptr);
+    add_verb("verify", "Check every event, the tables beside them and the snapshots; changes nothing",
+             store_verify, nullptr);
     add_verb("backup", "Copy a store, in use or not, and check the copy", store_backup, "File to create");
     add_verb("restore", "Create a state directory from a backup", store_restore, "State directory to create");
     add_verb("salvage", "Create a state directory from the undamaged part of a store", store_salvage,
@@ -517,15 +534,20 @@ class CommandLine {
     CLI::App& group = *app_.add_subcommand("keys", "Manage the worker keys of a daemon (hpsearchd --curve)");
     group.set_help_flag("-h,--help", "Print this help");
     group.require_subcommand(1);
-    const auto add_verb = [&](const char* name, const char* about, int (*verb)(const KeyOptions&, const Output&)) -> CLI::App& {
-      CLI::App& added = add_to(group, name, about, [this, verb](const Output& output) { return verb(given_.key, output); });
-      added.add_option("STATE_DIR", given_.key.state_dir, "The daemon's state directory")->required()->check(not_empty());
+    const auto add_verb = [&](const char* name, const char* about,
+                              int (*verb)(const KeyOptions&, const Output&)) -> CLI::App& {
+      CLI::App& added =
+          add_to(group, name, about, [this, verb](const Output& output) { return verb(given_.key, output); });
+      added.add_option("STATE_DIR", given_.key.state_dir, "The daemon's state directory")
+          ->required()
+          ->check(not_empty());
       return added;
     };
     add_verb("list", "List the daemon's own key and the allowed worker keys", keys_list);
     CLI::App& allow = add_verb("allow", "Allow a worker's key; a running daemon uses it at once", keys_allow);
     allow.add_option("NAME", given_.key.name, "Name of the worker")->required();
-    allow.add_option("KEY", given_.key.key, "Public key, as printed by hpsearch-worker --show-key")->required();
+    allow.add_option("KEY", given_.key.key, "Public key, as printed by hpsearch-worker --show-key")
+        ->required();
     add_verb("deny", "Deny all keys of a worker, or one key", keys_deny)
         .add_option("NAME_OR_KEY", given_.key.name, "Name of the worker, or a key")
         ->required();
@@ -535,9 +557,11 @@ class CommandLine {
     CLI::App& group = *app_.add_subcommand("component", "Check component files");
     group.set_help_flag("-h,--help", "Print this help");
     group.require_subcommand(1);
-    CLI::App& check = add_to(group, "check", "Check a component file and print its declarations",
-                             [this](const Output& output) { return component_check(given_.file.file, output); });
-    check.add_option("FILE", given_.file.file, "Component file, in YAML or JSON; - reads standard input")->required();
+    CLI::App& check =
+        add_to(group, "check", "Check a component file and print its declarations",
+               [this](const Output& output) { return component_check(given_.file.file, output); });
+    check.add_option("FILE", given_.file.file, "Component file, in YAML or JSON; - reads standard input")
+        ->required();
   }
 
   ExperimentOptions experiment() {

@@ -15,7 +15,6 @@ using engine::Value;
 
 namespace {
 
-
 Value or_null(const std::optional<double>& bound) {
   return bound ? Value(*bound) : Value();
 }
@@ -98,8 +97,9 @@ Value metrics_value(const Component& component) {
 void print(const Component& component, const std::string& path, const Output& output) {
   output.print(path + " is a valid component: " + printable(component.name) + "\n");
   for (const ComponentParameter& parameter : component.parameters) {
-    output.print("  parameter  " + printable(parameter.name + "  " + std::string(engine::name_of(parameter.type)) +
-                                             "  " + values_of(parameter) + "  " + given_of(parameter)) +
+    output.print("  parameter  " +
+                 printable(parameter.name + "  " + std::string(engine::name_of(parameter.type)) + "  " +
+                           values_of(parameter) + "  " + given_of(parameter)) +
                  "\n");
   }
   const auto channels = [&](const char* kind, const std::vector<ComponentChannel>& all) {
@@ -160,18 +160,18 @@ int component_check(const std::string& path, const Output& output) {
   }
   report_notes(file, output);
   if (output.json()) {
-    output.data(Value::Map{{"valid", true},
-                           {"name", parsed.component->name},
-                           {"parameters", to_values(parsed.component->parameters)},
-                           {"inputs", to_values(parsed.component->inputs)},
-                           {"outputs", to_values(parsed.component->outputs)},
-                           {"metrics", metrics_value(*parsed.component)},
-                           {"launch_kind", parsed.component->launch_kind
-                                               ? Value(engine::name_of(*parsed.component->launch_kind))
-                                               : Value()},
-                           {"image", parsed.component->image},
-                           {"multi_node", parsed.component->constraints.multi_node},
-                           {"multi_card", parsed.component->constraints.multi_card}});
+    output.data(Value::Map{
+        {"valid", true},
+        {"name", parsed.component->name},
+        {"parameters", to_values(parsed.component->parameters)},
+        {"inputs", to_values(parsed.component->inputs)},
+        {"outputs", to_values(parsed.component->outputs)},
+        {"metrics", metrics_value(*parsed.component)},
+        {"launch_kind",
+         parsed.component->launch_kind ? Value(engine::name_of(*parsed.component->launch_kind)) : Value()},
+        {"image", parsed.component->image},
+        {"multi_node", parsed.component->constraints.multi_node},
+        {"multi_card", parsed.component->constraints.multi_card}});
     return 0;
   }
   print(*parsed.component, file.path, output);

@@ -16,7 +16,8 @@ bool wants_packed_context(const Value& tree) {
   return source == nullptr || !(*source == Value("in_place"));
 }
 
-Outcome<std::vector<context::ContextFile>> look_at_context(const std::string& directory, std::uint64_t megabytes) {
+Outcome<std::vector<context::ContextFile>> look_at_context(const std::string& directory,
+                                                           std::uint64_t megabytes) {
   auto files = context::context_files(directory);
   if (!files) {
     return usage_failure(files.error().message);
@@ -39,7 +40,7 @@ Outcome<std::string> upload_context(const Client& client, const std::string& dir
   constexpr int most_tries = 3;
   for (int attempt = 1;; ++attempt) {
     const Outcome<bool> known = client.has(target);
-    const Outcome<engine::Done> there = !known  ? Outcome<engine::Done>(known.failure())
+    const Outcome<engine::Done> there = !known   ? Outcome<engine::Done>(known.failure())
                                         : *known ? Outcome<engine::Done>(engine::Done{})
                                                  : client.put_archive(target, *packed);
     if (there) {

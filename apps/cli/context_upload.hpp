@@ -10,16 +10,17 @@
 
 namespace hpsearch::cli {
 
-/// Whether the experiment of that tree wants its context packed, as is usual, or its programs run in the directory
-/// itself (`source: in_place`).
+/// Whether the experiment of that tree wants its context packed, as is usual, or its programs run in the
+/// directory itself (`source: in_place`).
 [[nodiscard]] bool wants_packed_context(const engine::Value& tree);
 
-/// What trials will get of the context directory. A usage failure, naming the largest files, when that is more than
-/// `megabytes`.
+/// What trials will get of the context directory. A usage failure, naming the largest files, when that is
+/// more than `megabytes`.
 [[nodiscard]] Outcome<std::vector<context::ContextFile>> look_at_context(const std::string& directory,
                                                                          std::uint64_t megabytes);
 
-/// Packs these files of the directory and gives them to the daemon, unless it has them; the digest comes back.
+/// Packs these files of the directory and gives them to the daemon, unless it has them; the digest comes
+/// back.
 [[nodiscard]] Outcome<std::string> upload_context(const Client& client, const std::string& directory,
                                                   const std::vector<context::ContextFile>& files);
 

@@ -35,8 +35,8 @@ int control(const std::string& what, const ExperimentOptions& options, std::opti
   if (output.json()) {
     output.data(*answer);
   } else if (trial) {
-    output.print("trial " + std::to_string(*trial) + " of experiment " + std::to_string(*experiment) + " is " +
-                 text_at(*answer, "state") + "\n");
+    output.print("trial " + std::to_string(*trial) + " of experiment " + std::to_string(*experiment) +
+                 " is " + text_at(*answer, "state") + "\n");
   } else {
     output.print("experiment " + std::to_string(*experiment) + " is " + text_at(*answer, "state") +
                  " (trials: " + states_text(member(*answer, "trials")) + ")\n");

@@ -79,14 +79,16 @@ using Exits = std::map<engine::TrialNumber, engine::sim::RecordedExit>;
 
 /// How far all trials were when users ended those that waited.
 std::optional<Failure> look_up_waiting(const Client& client, std::uint64_t experiment, Exits& exits) {
-  const bool any = std::any_of(exits.begin(), exits.end(), [](const auto& exit) { return exit.second.waiting_until; });
+  const bool any =
+      std::any_of(exits.begin(), exits.end(), [](const auto& exit) { return exit.second.waiting_until; });
   if (!any) {
     return std::nullopt;
   }
   return each_event(client, experiment, [&exits, reached = std::uint64_t{0}](const Value& event) mutable {
     const std::string type = text_at(event, "type");
     reached += type == "length_reached" ? 1U : 0U;
-    const auto exit = type == "trial_exited_early" ? exits.find(engine::TrialNumber(count_at(event, "trial"))) : exits.end();
+    const auto exit = type == "trial_exited_early" ? exits.find(engine::TrialNumber(count_at(event, "trial")))
+                                                   : exits.end();
     if (exit != exits.end() && exit->second.waiting_until) {
       exit->second.waiting_until = reached;
     }
@@ -111,9 +113,11 @@ Outcome<std::map<std::uint64_t, double>> measured_by(const Client& client, const
   return measured;
 }
 
-/// The history of an experiment's searcher metric, of every trial, and how those that ended early did. Their times, where
+/// The history of an experiment's searcher metric, of every trial, and how those that ended early did. Their
+/// times, where
 /// --duration asks for them.
-Outcome<CurveSource> open_experiment(const std::string& id, const SimulateOptions& options, const Output& output) {
+Outcome<CurveSource> open_experiment(const std::string& id, const SimulateOptions& options,
+                                     const Output& output) {
   const Outcome<Server> server = Server::reach(options.server, Server::Need::readable, output);
   if (!server) {
     return server.failure();
@@ -131,12 +135,14 @@ Outcome<CurveSource> open_experiment(const std::string& id, const SimulateOption
   std::optional<TrainingTimes> times;
   if (options.duration == "curve") {
     times.emplace();
-    if (const auto failure = each_event(server->client(), *experiment, [&times](const Value& event) { times->hear(event); })) {
+    if (const auto failure =
+            each_event(server->client(), *experiment, [&times](const Value& event) { times->hear(event); })) {
       return *failure;
     }
   }
   std::vector<std::pair<std::uint64_t, bool>> trials;  // And whether it ended early.
-  const auto told = each_trial([&server](const std::string& target) { return server->client().get(target); }, *experiment, {},
+  const auto told = each_trial([&server](const std::string& target) { return server->client().get(target); },
+                               *experiment, {},
                                [&trials](const Value& trial) {
                                  const bool early = text_at(member(trial, "reason"), "why") == "early_exit";
                                  trials.emplace_back(count_at(trial, "trial"), early);
@@ -235,9 +241,10 @@ Outcome<CurveSource> open_synthetic(const std::string& name, const engine::Exper
   if (!kind) {
     return usage_failure("--curves synthetic:" + name + ": unknown kind (power, crossing, diverging)");
   }
-  return CurveSource{std::make_unique<surrogates::SyntheticCurves>(*kind, config.space, config.searcher.max_length,
-                                                                   config.searcher.goal(), config.experiment_seed),
-                     "synthetic curves (" + name + ")"};
+  return CurveSource{
+      std::make_unique<surrogates::SyntheticCurves>(*kind, config.space, config.searcher.max_length,
+                                                    config.searcher.goal(), config.experiment_seed),
+      "synthetic curves (" + name + ")"};
 }
 
 }  // namespace

@@ -44,7 +44,8 @@ bool imports(std::string_view line, std::string_view package) {
 
 bool is_written_for_determined(const std::filesystem::path& script) {
   std::error_code error;
-  if (!std::filesystem::is_regular_file(script, error) || std::filesystem::file_size(script, error) > longest_script) {
+  if (!std::filesystem::is_regular_file(script, error) ||
+      std::filesystem::file_size(script, error) > longest_script) {
     return false;
   }
   std::ifstream file(script);
@@ -67,11 +68,13 @@ std::optional<std::string> determined_script(const Value& tree, const std::files
   }
   const std::vector<std::string> words = words_of(*entrypoint);
   // The harness starts its entrypoint word for word: whoever has placeholders in it wants values there.
-  if (std::any_of(words.begin(), words.end(), [](const std::string& word) { return word.find('{') != std::string::npos; })) {
+  if (std::any_of(words.begin(), words.end(),
+                  [](const std::string& word) { return word.find('{') != std::string::npos; })) {
     return std::nullopt;
   }
   for (const std::string& word : words) {
-    if (word.ends_with(".py") && std::filesystem::path(word).is_relative() && is_written_for_determined(context / word)) {
+    if (word.ends_with(".py") && std::filesystem::path(word).is_relative() &&
+        is_written_for_determined(context / word)) {
       return word;
     }
   }

@@ -23,14 +23,15 @@ std::string with_reason(const std::string& reason) {
   return reason.empty() ? "" : ": " + reason;
 }
 
-/// " in bracket 1, in place of a trial with invalid hyperparameters"; nothing of a plain new trial of a search that has no
-/// brackets.
+/// " in bracket 1, in place of a trial with invalid hyperparameters"; nothing of a plain new trial of a
+/// search that has no brackets.
 std::string why_created(const Value& reason) {
   std::string text;
   if (member(reason, "bracket").is_number()) {
     text += " in bracket " + std::to_string(count_at(reason, "bracket"));
   }
-  if (const auto why = engine::why_named(text_at(reason, "why")); why && *why != engine::Reason::Why::new_trial) {
+  if (const auto why = engine::why_named(text_at(reason, "why"));
+      why && *why != engine::Reason::Why::new_trial) {
     engine::Reason alone;
     alone.why = *why;
     alone.detail = text_at(reason, "detail");
@@ -52,7 +53,8 @@ std::string slots_are(const Value& event) {
   for (std::size_t i = 0; i < slots.size(); ++i) {
     text += (i == 0 ? "" : ", ") + std::to_string(static_cast<std::uint64_t>(slots[i].number_or(0)));
   }
-  return text + " of worker " + std::to_string(count_at(event, "worker")) + (slots.size() == 1 ? " is" : " are");
+  return text + " of worker " + std::to_string(count_at(event, "worker")) +
+         (slots.size() == 1 ? " is" : " are");
 }
 
 }  // namespace
@@ -64,8 +66,8 @@ std::string EventStory::where(std::uint64_t trial) {
   }
   const Reached reached = found->second;
   reached_.erase(found);
-  return " at " + engine::amount(engine::Units{reached.step}, printable(unit_)) + " with " + printable(metric_) +
-         " " + (reached.metric ? metric_text(*reached.metric) : "missing");
+  return " at " + engine::amount(engine::Units{reached.step}, printable(unit_)) + " with " +
+         printable(metric_) + " " + (reached.metric ? metric_text(*reached.metric) : "missing");
 }
 
 void EventStory::keep_time(const std::string& type, const Value& event) {
@@ -89,8 +91,8 @@ void EventStory::keep_time(const std::string& type, const Value& event) {
   } else if (type == "gang_ended") {
     gangs_.erase(attempt);
     attempt_is_over();
-  } else if (type == "attempt_lost" ||
-             (!gangs_.contains(attempt) && type == "report_taken" && text_at(member(event, "report"), "type") == "exit")) {
+  } else if (type == "attempt_lost" || (!gangs_.contains(attempt) && type == "report_taken" &&
+                                        text_at(member(event, "report"), "type") == "exit")) {
     attempt_is_over();
   } else if (type == "experiment_paused") {
     paused_ = true;
@@ -181,14 +183,15 @@ EventStory::Line EventStory::tell(const Value& event) {
                 with_reason(printable(text_at(event, "why"))),
             true};
   } else if (type == "member_lost") {
-    line = {trial + " lost the part of attempt " + std::to_string(count_at(event, "attempt")) + " on worker " +
-                std::to_string(count_at(event, "worker")) + with_reason(printable(text_at(event, "why"))),
+    line = {trial + " lost the part of attempt " + std::to_string(count_at(event, "attempt")) +
+                " on worker " + std::to_string(count_at(event, "worker")) +
+                with_reason(printable(text_at(event, "why"))),
             true};
   } else if (type == "member_exited") {
     line = tell_exit(event, "exit", trial + ", on worker " + std::to_string(count_at(event, "worker")));
   } else if (type == "attempt_adopted") {
-    line.text = trial + " has its attempt " + std::to_string(count_at(event, "attempt")) + " back, on worker " +
-                std::to_string(count_at(event, "worker"));
+    line.text = trial + " has its attempt " + std::to_string(count_at(event, "attempt")) +
+                " back, on worker " + std::to_string(count_at(event, "worker"));
   } else if (type == "attempt_disowned") {
     line.text = "worker " + std::to_string(count_at(event, "worker")) + " is to end its attempt " +
                 std::to_string(count_at(event, "attempt")) + " of " + trial +
@@ -210,8 +213,8 @@ EventStory::Line EventStory::tell(const Value& event) {
                 std::to_string(count_at(event, "worker")) +
                 (healthy != nullptr && *healthy ? " is well again" : " is released: it is used nevertheless");
   } else if (type == "slots_quarantined") {
-    line = {slots_are(event) + " out of use: something of " + trial + ", attempt " + std::to_string(count_at(event, "attempt")) +
-                ", survives SIGKILL",
+    line = {slots_are(event) + " out of use: something of " + trial + ", attempt " +
+                std::to_string(count_at(event, "attempt")) + ", survives SIGKILL",
             true};
   } else if (type == "slots_released") {
     line.text = "the slots of " + trial + ", attempt " + std::to_string(count_at(event, "attempt")) +

@@ -43,7 +43,7 @@ class EventStory {
   };
   std::string unit_;
   std::string metric_;
-  std::map<std::uint64_t, Reached> reached_;  // Lengths reached and not told yet.
+  std::map<std::uint64_t, Reached> reached_;                // Lengths reached and not told yet.
   using Attempt = std::pair<std::uint64_t, std::uint64_t>;  // Trial and number.
   std::set<Attempt> live_;
   std::set<Attempt> gangs_;  // Those of them on several workers.

@@ -85,8 +85,8 @@ InlinedComponent inline_component(const std::string& experiment, Value& tree, co
   const std::filesystem::path file = std::filesystem::path(experiment).parent_path() / *name;
   const LoadedText loaded = load_text(file.string());
   if (!loaded.problem.empty()) {
-    problems.push_back(
-        {lines.line_of("component"), {"component", "is \"" + *name + "\": " + loaded.problem, "a component file"}});
+    problems.push_back({lines.line_of("component"),
+                        {"component", "is \"" + *name + "\": " + loaded.problem, "a component file"}});
     tree.as_map()->erase("component");
     return {.file = "", .lines = {}, .unread = true};
   }
@@ -176,8 +176,9 @@ ExperimentFile open_experiment_file(const std::string& path, const Overrides& ov
       engine::parse_submission(out.tree, searchers::registry(), out.stem, overrides.seed.value_or(0));
   if (script) {
     parsed.notes.push_back({"entrypoint",
-                            "starts " + *script + ", which imports determined: it runs on the Determined harness, as with "
-                                                  "launch.kind: determined",
+                            "starts " + *script +
+                                ", which imports determined: it runs on the Determined harness, as with "
+                                "launch.kind: determined",
                             "launch.kind: process, to run it without"});
   }
   for (engine::Problem& problem : patterns::problems_of(engine::patterns_of(out.tree))) {
@@ -190,7 +191,8 @@ ExperimentFile open_experiment_file(const std::string& path, const Overrides& ov
   const auto place = [&](engine::Problems& from, std::vector<FileProblem>& to) {
     for (engine::Problem& problem : from) {
       constexpr std::string_view below = "component.";
-      if ((component.unread && problem.path == "entrypoint") || (!problem.path.empty() && told.contains(problem.path))) {
+      if ((component.unread && problem.path == "entrypoint") ||
+          (!problem.path.empty() && told.contains(problem.path))) {
         continue;
       }
       if (!component.file.empty() && problem.path.starts_with(below)) {

@@ -23,7 +23,9 @@ class LogLines {
  public:
   LogLines(bool raw, WantedLine wanted) : raw_(raw), wanted_(std::move(wanted)) {}
 
-  [[nodiscard]] std::string take(const std::string& bytes) { return raw_ ? bytes : only_wanted(view_.take(bytes)); }
+  [[nodiscard]] std::string take(const std::string& bytes) {
+    return raw_ ? bytes : only_wanted(view_.take(bytes));
+  }
   [[nodiscard]] std::string finish() { return raw_ ? std::string() : only_wanted(view_.finish()); }
   /// The line that still grows.
   [[nodiscard]] std::string unfinished() const {
@@ -42,7 +44,8 @@ class LogLines {
 
 /// Which log, and how it is shown.
 struct ShownLog {
-  std::optional<std::uint64_t> attempt{};  ///< Only that one; else the last one, and with `follow` those after it.
+  std::optional<std::uint64_t>
+      attempt{};  ///< Only that one; else the last one, and with `follow` those after it.
   LogStream stream{};
   std::optional<std::uint64_t> tail{};  ///< Only the last lines of what is there.
   bool follow = false;
@@ -50,8 +53,8 @@ struct ShownLog {
   WantedLine wanted{};
 };
 
-/// Prints the log of a trial, and with `follow` goes on until the trial has ended, over all its attempts: one whose log
-/// cannot be read any more is told of and left behind when another one has followed it.
+/// Prints the log of a trial, and with `follow` goes on until the trial has ended, over all its attempts: one
+/// whose log cannot be read any more is told of and left behind when another one has followed it.
 class LogPrinter {
  public:
   /// All must outlive it. `pause`: between two looks while it follows.

@@ -17,7 +17,8 @@ namespace hpsearch::cli {
 namespace fs = std::filesystem;
 using engine::Value;
 
-DaemonLogs::DaemonLogs(const Client& client, std::uint64_t experiment, std::uint64_t trial, const LogStream& stream)
+DaemonLogs::DaemonLogs(const Client& client, std::uint64_t experiment, std::uint64_t trial,
+                       const LogStream& stream)
     : client_(client),
       target_(experiment_target(experiment, "/trials/" + std::to_string(trial))),
       whose_("stream=" + stream.name +

@@ -12,8 +12,8 @@ namespace hpsearch::cli {
 /// The most that is asked for at once.
 inline constexpr std::uint64_t log_part_bytes = 128 * 1024;
 
-/// A stretch of a log, and how long the whole of it is so far. Where a part was left out to bound the log, the
-/// stretch behind it comes instead; its offset is larger than what was asked for then.
+/// A stretch of a log, and how long the whole of it is so far. Where a part was left out to bound the log,
+/// the stretch behind it comes instead; its offset is larger than what was asked for then.
 struct LogPart {
   std::uint64_t offset = 0;
   std::uint64_t size = 0;
@@ -25,7 +25,7 @@ struct LogPart {
 struct LogStream {
   std::string name = "stdout";  ///< Or "stderr".
   std::uint64_t rank = 0;       ///< Which of its processes, as RANK numbers them.
-  std::uint64_t worker = 0;     ///< The first of them on that worker instead; 0 = by rank. Only a daemon knows.
+  std::uint64_t worker = 0;  ///< The first of them on that worker instead; 0 = by rank. Only a daemon knows.
 };
 
 /// Where the logs of one stream of one trial come from.
@@ -34,7 +34,8 @@ class LogSource {
   virtual ~LogSource() = default;
 
   /// Up to log_part_bytes from `offset` on, or the last ones.
-  [[nodiscard]] virtual Outcome<LogPart> read(std::uint64_t attempt, std::uint64_t offset, bool from_end) const = 0;
+  [[nodiscard]] virtual Outcome<LogPart> read(std::uint64_t attempt, std::uint64_t offset,
+                                              bool from_end) const = 0;
 
   /// The trial's last attempt so far, and whether it has no more to come.
   struct Course {
@@ -49,7 +50,8 @@ class DaemonLogs final : public LogSource {
  public:
   /// `client` must outlive it.
   DaemonLogs(const Client& client, std::uint64_t experiment, std::uint64_t trial, const LogStream& stream);
-  [[nodiscard]] Outcome<LogPart> read(std::uint64_t attempt, std::uint64_t offset, bool from_end) const override;
+  [[nodiscard]] Outcome<LogPart> read(std::uint64_t attempt, std::uint64_t offset,
+                                      bool from_end) const override;
   [[nodiscard]] Outcome<Course> course() const override;
 
  private:
@@ -62,8 +64,10 @@ class DaemonLogs final : public LogSource {
 /// and no worker need be started, which would go on training.
 class LeftLogs final : public LogSource {
  public:
-  LeftLogs(std::filesystem::path attempts, std::uint64_t experiment, std::uint64_t trial, const LogStream& stream);
-  [[nodiscard]] Outcome<LogPart> read(std::uint64_t attempt, std::uint64_t offset, bool from_end) const override;
+  LeftLogs(std::filesystem::path attempts, std::uint64_t experiment, std::uint64_t trial,
+           const LogStream& stream);
+  [[nodiscard]] Outcome<LogPart> read(std::uint64_t attempt, std::uint64_t offset,
+                                      bool from_end) const override;
   [[nodiscard]] Outcome<Course> course() const override;
 
  private:

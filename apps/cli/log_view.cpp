@@ -22,8 +22,8 @@ std::string printable_with_tabs(std::string_view line) {
 
 }  // namespace
 
-/// Whether the byte belongs to an escape sequence (ECMA-48): ESC and one byte, ESC [ … a byte from @ on, or a text
-/// between ESC ] (or P, X, ^, _) and BEL or ESC \.
+/// Whether the byte belongs to an escape sequence (ECMA-48): ESC and one byte, ESC [ … a byte from @ on, or a
+/// text between ESC ] (or P, X, ^, _) and BEL or ESC \.
 bool LogView::escapes(char byte) noexcept {
   switch (escape_) {
     case Escape::none:

@@ -24,7 +24,8 @@ int logs(const LogsOptions& options, const Output& output) {
   if (options.grep) {
     wanted.emplace(*options.grep, re2::RE2::Quiet);
     if (!wanted->ok()) {
-      return output.fail(usage_failure("--grep: the regular expression " + engine::compact_json(Value(*options.grep)) +
+      return output.fail(usage_failure("--grep: the regular expression " +
+                                       engine::compact_json(Value(*options.grep)) +
                                        " cannot be used: " + wanted->error()));
     }
   }

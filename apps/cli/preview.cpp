@@ -61,9 +61,12 @@ std::string preview_text(const Preview& preview, const engine::ExperimentConfig&
   out += "\n";
   if (searcher.stop_once) {
     // The counts above are those of equal metrics, which is what a search can be checked against.
-    out += "that is with equal metrics, when stopping lets every trial pass; with results in random order "
-           "it is about " +
-           percent_text(static_cast<double>(preview.expected_length) / static_cast<double>(preview.full_length)) + "\n";
+    out +=
+        "that is with equal metrics, when stopping lets every trial pass; with results in random order "
+        "it is about " +
+        percent_text(static_cast<double>(preview.expected_length) /
+                     static_cast<double>(preview.full_length)) +
+        "\n";
   }
   return out;
 }

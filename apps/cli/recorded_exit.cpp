@@ -53,10 +53,12 @@ std::optional<RecordedExit> recorded_exit(const Value::List& history, engine::Un
       RecordedExit recorded;
       recorded.at = reached;
       recorded.reason = *reason;
-      recorded.detail = *reason == ExitReason::invalid_hp ? said(text_at(event, "detail")) : text_at(event, "detail");
+      recorded.detail =
+          *reason == ExitReason::invalid_hp ? said(text_at(event, "detail")) : text_at(event, "detail");
       const bool of_program = exit != nullptr && !waits;
-      recorded.by_itself = of_program && (*reason == ExitReason::user_stopped ||
-                                          (*reason == ExitReason::errored && ended_well(member(*exit, "report"))));
+      recorded.by_itself =
+          of_program && (*reason == ExitReason::user_stopped ||
+                         (*reason == ExitReason::errored && ended_well(member(*exit, "report"))));
       if (waits) {
         recorded.waiting_until = 0;
       }

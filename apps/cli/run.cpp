@@ -232,8 +232,8 @@ class Run {
       if (!digest) {
         return digest.failure();
       }
-      const auto submitted = submit_experiment(client(), file_.tree, file_.stem, record_.context_directory, *digest,
-                                               record_.idempotency_key);
+      const auto submitted = submit_experiment(client(), file_.tree, file_.stem, record_.context_directory,
+                                               *digest, record_.idempotency_key);
       if (!submitted) {
         return submitted.failure();
       }
@@ -269,7 +269,8 @@ class Run {
       return std::string();
     }
     const auto files = look_at_context(record_.context_directory, options_.context_limit);
-    return files ? upload_context(client(), record_.context_directory, *files) : Outcome<std::string>(files.failure());
+    return files ? upload_context(client(), record_.context_directory, *files)
+                 : Outcome<std::string>(files.failure());
   }
 
   /// A second run on the directory: is it the same search?
@@ -408,9 +409,10 @@ class Run {
   void tell_notes() {
     for (const Value& note : list_at(detail_, "notes")) {
       if (notes_told_.insert(text_at(note, "about")).second) {
-        view_.say(output_.paint(Output::Color::yellow, "note: trial " + std::to_string(count_at(note, "trial")) + ": " +
-                                                           printable(text_at(note, "text"))),
-                  /*trouble=*/true);
+        view_.say(
+            output_.paint(Output::Color::yellow, "note: trial " + std::to_string(count_at(note, "trial")) +
+                                                     ": " + printable(text_at(note, "text"))),
+            /*trouble=*/true);
       }
     }
   }
@@ -480,7 +482,8 @@ class Run {
     }
     if (!pause_asked_) {
       view_.say(
-          "pausing: running trials continue to their next report and checkpoint (Ctrl-C again ends them at once)",
+          "pausing: running trials continue to their next report and checkpoint (Ctrl-C again ends them at "
+          "once)",
           true);
       pause_asked_ = true;
     }
@@ -510,8 +513,9 @@ class Run {
   [[nodiscard]] Outcome<Done> tell_summary() {
     SummaryInput input;
     input.detail = detail_;
-    const auto told = each_trial([this](const std::string& target) { return client().get(target); }, *record_.experiment, {},
-                                 [&input](const Value& trial) { input.take(trial); });
+    const auto told =
+        each_trial([this](const std::string& target) { return client().get(target); }, *record_.experiment,
+                   {}, [&input](const Value& trial) { input.take(trial); });
     if (!told) {
       return told.failure();
     }
@@ -547,7 +551,7 @@ class Run {
   std::optional<EventStory> story_;
   std::uint64_t last_lsn_ = 0;
   std::set<std::string> notes_told_;  // Kinds.
-  std::string storage_told_;  // Why the daemon takes less than everything.
+  std::string storage_told_;          // Why the daemon takes less than everything.
   EngineTime engine_time_;
   bool pause_asked_ = false;
   bool paused_ = false;

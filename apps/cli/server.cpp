@@ -87,8 +87,8 @@ Outcome<Server> Server::reach(const ServerOptions& options, Need need, const Out
       // A run was quicker: its daemon will answer.
     }
     if (look == looks_for_daemon_file) {
-      return unreachable_failure("the daemon of " + state.path().string() +
-                                 " has no address; see " + state.daemon_log().string());
+      return unreachable_failure("the daemon of " + state.path().string() + " has no address; see " +
+                                 state.daemon_log().string());
     }
     nap(between_looks);
   }

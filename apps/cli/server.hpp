@@ -36,7 +36,8 @@ class Server {
   /// Nobody else's daemon ran there: it was started for this command, and no training goes on.
   [[nodiscard]] bool is_ours() const noexcept { return cluster_ != nullptr; }
 
-  /// Where the attempts of its worker lie, when it is ours: there is no worker then that could be asked for their logs.
+  /// Where the attempts of its worker lie, when it is ours: there is no worker then that could be asked for
+  /// their logs.
   [[nodiscard]] std::optional<std::filesystem::path> left_attempts() const { return left_attempts_; }
 
   Server(Server&&) noexcept = default;

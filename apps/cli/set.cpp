@@ -16,13 +16,22 @@ using engine::Value;
 
 /// What the daemon lets change; the short name is the last word.
 constexpr std::array<std::string_view, 11> limits = {
-    "searcher.max_trials",  "searcher.max_concurrent_trials", "budget.max_time",
-    "budget.max_slot_hours", "budget.target",                 "budget.max_failed_trials",
-    "resources.max_slots",  "resources.weight",               "resources.priority",
-    "searcher.on_duplicate", "searcher.points_to_evaluate",
+    "searcher.max_trials",
+    "searcher.max_concurrent_trials",
+    "budget.max_time",
+    "budget.max_slot_hours",
+    "budget.target",
+    "budget.max_failed_trials",
+    "resources.max_slots",
+    "resources.weight",
+    "resources.priority",
+    "searcher.on_duplicate",
+    "searcher.points_to_evaluate",
 };
 
-std::string_view short_name(std::string_view limit) { return limit.substr(limit.find('.') + 1); }
+std::string_view short_name(std::string_view limit) {
+  return limit.substr(limit.find('.') + 1);
+}
 
 /// "max_trials" or "searcher.max_trials" as the full path; "" when there is no such limit.
 std::string_view full_name(std::string_view given) {
@@ -51,7 +60,8 @@ Outcome<Value> changes_of(const std::vector<std::string>& assignments) {
   for (const std::string& assignment : assignments) {
     const std::size_t equals = assignment.find('=');
     if (equals == std::string::npos || equals == 0) {
-      return usage_failure("\"" + assignment + "\" is not an assignment (LIMIT=VALUE, for example max_trials=200)");
+      return usage_failure("\"" + assignment +
+                           "\" is not an assignment (LIMIT=VALUE, for example max_trials=200)");
     }
     const std::string given = assignment.substr(0, equals);
     const std::string written = assignment.substr(equals + 1);
@@ -94,7 +104,8 @@ std::string held_text(const Outcome<Value>& config, const std::string& path, con
   if (asked.is_null()) {
     return held == nullptr || held->is_null() ? "no limit" : engine::python_text(*held) + " (the default)";
   }
-  return engine::python_text(held != nullptr && held->as_integer() != nullptr ? *held : asked);  // 1e3 is 1000.
+  return engine::python_text(held != nullptr && held->as_integer() != nullptr ? *held
+                                                                              : asked);  // 1e3 is 1000.
 }
 
 bool lets_nothing_run(const Value& config) {
@@ -142,7 +153,8 @@ int set_limits(const SetOptions& options, const Output& output) {
   output.print(text + " now\n");
   if (changes->at_path("resources.max_slots") != nullptr && config && lets_nothing_run(*config)) {
     const std::uint64_t slots = count_at(*config->as_map()->find("resources"), "slots_per_trial");
-    output.message("note: a trial takes " + counted(slots, "slot") + ": nothing runs until max_slots is raised");
+    output.message("note: a trial takes " + counted(slots, "slot") +
+                   ": nothing runs until max_slots is raised");
   }
   return 0;
 }

@@ -69,8 +69,9 @@ TakenCheckpoint checkpoint_of(const Value& trial) {
 }
 
 std::string source_text(const Value& source) {
-  return "checkpoint " + printable(text_at(source, "id")) + " of trial " + std::to_string(count_at(source, "trial")) +
-         " of experiment " + std::to_string(count_at(source, "experiment")) + ", trained to " +
+  return "checkpoint " + printable(text_at(source, "id")) + " of trial " +
+         std::to_string(count_at(source, "trial")) + " of experiment " +
+         std::to_string(count_at(source, "experiment")) + ", trained to " +
          std::to_string(count_at(source, "step")) + " (" + printable(text_at(source, "path")) + ")";
 }
 

@@ -27,7 +27,8 @@ struct TakenCheckpoint {
 };
 [[nodiscard]] TakenCheckpoint checkpoint_of(const engine::Value& trial);
 
-/// "checkpoint 3/0/1-9 of trial 0 of experiment 3, trained to 9 (PATH)": what an experiment's trials begin from.
+/// "checkpoint 3/0/1-9 of trial 0 of experiment 3, trained to 9 (PATH)": what an experiment's trials begin
+/// from.
 [[nodiscard]] std::string source_text(const engine::Value& source);
 
 /// The members of a map of length → count, in order of length. Maps sort their keys as text, people do not.

@@ -15,9 +15,10 @@ using engine::Value;
 /// What the directory held when it was submitted: begins of long digests are told apart well enough.
 std::string context_identity(const Value& detail) {
   const std::string digest = text_at(detail, "context_digest");
-  return digest.empty() ? ""
-                        : " (sha256 " + printable(digest.substr(0, 12)) + ", " +
-                              engine::short_number(static_cast<double>(count_at(detail, "context_bytes"))) + " bytes)";
+  return digest.empty()
+             ? ""
+             : " (sha256 " + printable(digest.substr(0, 12)) + ", " +
+                   engine::short_number(static_cast<double>(count_at(detail, "context_bytes"))) + " bytes)";
 }
 
 std::string show_text(const Value& detail, const Output& output) {
@@ -53,7 +54,8 @@ std::string show_text(const Value& detail, const Output& output) {
   line("ended", time_text(number_at(detail, "ended_at")));
   for (const Value& note : list_at(detail, "notes")) {
     const std::uint64_t attempts = count_at(note, "attempts");
-    line("note", "trial " + std::to_string(count_at(note, "trial")) + ": " + printable(text_at(note, "text")) +
+    line("note", "trial " + std::to_string(count_at(note, "trial")) + ": " +
+                     printable(text_at(note, "text")) +
                      (attempts > 1 ? " (and " + std::to_string(attempts - 1) + " more attempts)" : ""));
   }
   Table rungs({{"LENGTH", Table::Align::right}, {"REACHED BY", Table::Align::right}});

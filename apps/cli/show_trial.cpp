@@ -38,7 +38,8 @@ std::string end_of(std::string text) {
   return lines + view.finish();
 }
 
-FailedLog failed_log(const Server& server, std::uint64_t experiment, std::uint64_t trial, const AttemptHistory& attempt) {
+FailedLog failed_log(const Server& server, std::uint64_t experiment, std::uint64_t trial,
+                     const AttemptHistory& attempt) {
   for (const char* stream : {"stderr", "stdout"}) {
     const LogStream whose{stream, 0, attempt.worker};
     const auto left = server.left_attempts();
@@ -114,16 +115,20 @@ Value json_of(const Shown& shown) {
   return value;
 }
 
-std::string steps_text(const Value& trial, const std::string& metric, const std::string& step, const std::string& unit) {
+std::string steps_text(const Value& trial, const std::string& metric, const std::string& step,
+                       const std::string& unit) {
   const Value& value = member(trial, metric);
-  return value.is_null() ? "" : metric_or_dash(value) + " at " + engine::amount(engine::Units{count_at(trial, step)}, unit);
+  return value.is_null()
+             ? ""
+             : metric_or_dash(value) + " at " + engine::amount(engine::Units{count_at(trial, step)}, unit);
 }
 
 std::string attempts_text(const Shown& shown, const Output& output) {
   Table table({{"ATTEMPT", Table::Align::right}, {"WORKER"}, {"BEGAN"}, {"ENDED"}, {"CAUSE"}, {"MESSAGE"}});
   for (const AttemptHistory& attempt : shown.attempts) {
     table.add({std::to_string(attempt.number), shown.workers_of(attempt), time_text(attempt.granted_at),
-               time_text(attempt.ended_at), attempt.cause.empty() ? "running" : attempt.cause, attempt.message});
+               time_text(attempt.ended_at), attempt.cause.empty() ? "running" : attempt.cause,
+               attempt.message});
   }
   return table.empty() ? "" : "\n" + table.text(output.width());
 }
@@ -136,22 +141,23 @@ std::string text_of(const Shown& shown, std::uint64_t experiment, const Output& 
       out += name + std::string(name.size() < 17 ? 17 - name.size() : 1, ' ') + text + "\n";
     }
   };
-  line("trial", std::to_string(count_at(trial, "trial")) + " of experiment " + std::to_string(experiment) + ", id " +
-                    std::to_string(count_at(trial, "id")));
+  line("trial", std::to_string(count_at(trial, "trial")) + " of experiment " + std::to_string(experiment) +
+                    ", id " + std::to_string(count_at(trial, "id")));
   const std::string reason = reason_text(member(trial, "reason"));
   line("state", output.paint_state(text_at(trial, "state")) + (reason.empty() ? "" : ": " + reason));
   line("hyperparameters", printable(flat_text(member(trial, "hparams"))));
-  line("trained", std::to_string(count_at(trial, "reached")) + " of " + std::to_string(count_at(trial, "length")) + " " +
-                      shown.unit);
+  line("trained", std::to_string(count_at(trial, "reached")) + " of " +
+                      std::to_string(count_at(trial, "length")) + " " + shown.unit);
   line("best", steps_text(trial, "best_metric", "best_step", shown.unit));
   const TakenCheckpoint checkpoint = checkpoint_of(trial);
-  line("checkpoint", printable(checkpoint.path) + (checkpoint.measured.empty() ? "" : " (" + checkpoint.measured + ")"));
+  line("checkpoint",
+       printable(checkpoint.path) + (checkpoint.measured.empty() ? "" : " (" + checkpoint.measured + ")"));
   line("slot time", duration_text(number_at(trial, "slot_seconds")));
   out += attempts_text(shown, output);
   if (shown.failed != nullptr) {
     const bool kept = !shown.log.from.empty();
-    out += "\nattempt " + std::to_string(shown.failed->number) + " on " + printable(shown.name_of(shown.failed->worker)) + ": " +
-           shown.failed->cause + "; " +
+    out += "\nattempt " + std::to_string(shown.failed->number) + " on " +
+           printable(shown.name_of(shown.failed->worker)) + ": " + shown.failed->cause + "; " +
            (shown.log.text.empty() ? "it wrote nothing\n"
                                    : (kept ? "the end of its " + shown.log.from
                                            : std::string("its worker is away; what came with its exit")) +
@@ -174,8 +180,8 @@ int show_trial(const Server& server, std::uint64_t experiment, std::uint64_t tri
   Shown shown;
   shown.trial = *found;
   shown.unit = printable(text_at(*explained, "unit"));
-  shown.attempts =
-      attempts_in(list_at(*explained, "history"), list_at(*measured, "metrics"), text_at(*explained, "metric"));
+  shown.attempts = attempts_in(list_at(*explained, "history"), list_at(*measured, "metrics"),
+                               text_at(*explained, "metric"));
   shown.workers = names_of_workers(client);
   const auto failed = std::find_if(shown.attempts.rbegin(), shown.attempts.rend(),
                                    [](const AttemptHistory& attempt) { return attempt.failed; });

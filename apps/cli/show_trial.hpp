@@ -7,8 +7,9 @@
 
 namespace hpsearch::cli {
 
-/// Shows one trial: where it is, each attempt with its node and how it ended, and the end of the log of the last
-/// attempt that failed.
-[[nodiscard]] int show_trial(const Server& server, std::uint64_t experiment, std::uint64_t trial, const Output& output);
+/// Shows one trial: where it is, each attempt with its node and how it ended, and the end of the log of the
+/// last attempt that failed.
+[[nodiscard]] int show_trial(const Server& server, std::uint64_t experiment, std::uint64_t trial,
+                             const Output& output);
 
 }  // namespace hpsearch::cli

@@ -42,7 +42,8 @@ Outcome<sim::EarlyExit> read_exit(const std::string& given) {
   const auto reason = engine::exit_reason_named(name);
   if (!reason) {
     const std::string_view near = engine::nearest(name, exit_names);
-    return bad_exit(given, "\"" + name + "\" is not a reason (errored, user_canceled, user_stopped, invalid_hp)" +
+    return bad_exit(given, "\"" + name +
+                               "\" is not a reason (errored, user_canceled, user_stopped, invalid_hp)" +
                                (near.empty() ? "" : "; did you mean \"" + std::string(near) + "\"?"));
   }
   return sim::EarlyExit{engine::TrialNumber(*trial), *op, *reason};
@@ -52,8 +53,9 @@ sim::DurationModel duration_model(const std::optional<std::string>& given, const
   if (!given) {
     return curves.has_times() ? sim::DurationModel::curve : sim::DurationModel::unit;
   }
-  return *given == "op" ? sim::DurationModel::op
-                        : *given == "curve" ? sim::DurationModel::curve : sim::DurationModel::unit;
+  return *given == "op"      ? sim::DurationModel::op
+         : *given == "curve" ? sim::DurationModel::curve
+                             : sim::DurationModel::unit;
 }
 
 Outcome<sim::Options> read_options(const SimulateOptions& given, const engine::ExperimentConfig& config,
@@ -96,8 +98,8 @@ Outcome<sim::Options> read_options(const SimulateOptions& given, const engine::E
   options.failure_rate = given.failure_rate;
   const Outcome<std::uint64_t> failure_seed = read_number(given.failure_seed, "it");
   if (!failure_seed) {
-    return usage_failure("--failure-seed " + printable(given.failure_seed) + ": must be an integer from 0 to " +
-                         std::to_string(UINT64_MAX));
+    return usage_failure("--failure-seed " + printable(given.failure_seed) +
+                         ": must be an integer from 0 to " + std::to_string(UINT64_MAX));
   }
   options.failure_seed = *failure_seed;
   return options;
@@ -106,7 +108,8 @@ Outcome<sim::Options> read_options(const SimulateOptions& given, const engine::E
 /// What was given and would be ignored.
 std::optional<Failure> option_without_effect(const SimulateOptions& given) {
   const std::string_view curves = given.curves ? std::string_view(*given.curves) : std::string_view();
-  if (given.cycle && (!given.curves || curves.starts_with("surrogate:") || curves.starts_with("synthetic:"))) {
+  if (given.cycle &&
+      (!given.curves || curves.starts_with("surrogate:") || curves.starts_with("synthetic:"))) {
     return usage_failure("--cycle is for recorded curves: a CSV file or experiment:ID as --curves");
   }
   if (given.data_directory && !curves.starts_with("surrogate:")) {
@@ -126,7 +129,8 @@ engine::Status fits(const engine::ExperimentConfig& config, const sim::Options& 
   if (trials > options.most_trials && !options.until) {
     return engine::Error{engine::Errc::bad_request,
                          "this search has " + engine::to_text(trials) + " trials, more than the " +
-                             std::to_string(options.most_trials) + " that are simulated; --until may end it before it has created so many"};
+                             std::to_string(options.most_trials) +
+                             " that are simulated; --until may end it before it has created so many"};
   }
   return engine::Done{};
 }
@@ -146,7 +150,8 @@ int simulate(const SimulateOptions& given, const Output& output) {
     return output.fail(source.failure());
   }
   if (source->seed) {
-    // Where neither the file nor --seed gives one, trials get the hyperparameters they had when they were recorded.
+    // Where neither the file nor --seed gives one, trials get the hyperparameters they had when they were
+    // recorded.
     file.config = engine::parse_submission(file.tree, searchers::registry(), file.stem, *source->seed).config;
   }
   Outcome<sim::Options> options = read_options(given, *file.config, *source->curves);
@@ -162,15 +167,15 @@ int simulate(const SimulateOptions& given, const Output& output) {
   if (!simulated) {
     return output.fail(usage_failure(simulated.error().message));
   }
-  const Simulation simulation{*file.config, *simulated, sim::yardstick(*simulated, *source->curves), options->duration,
-                              source->about};
+  const Simulation simulation{*file.config, *simulated, sim::yardstick(*simulated, *source->curves),
+                              options->duration, source->about};
   if (output.json()) {
     output.data(to_value(simulation));
   } else {
     output.print(to_text(simulation, most_listed, output.width()));
     for (const sim::EarlyExit& exit : simulated->unused_exits) {
-      output.message("warning: --exit " + std::to_string(exit.trial.number()) + ":" + std::to_string(exit.op) + ":" +
-                     std::string(engine::name_of(exit.reason)) +
+      output.message("warning: --exit " + std::to_string(exit.trial.number()) + ":" +
+                     std::to_string(exit.op) + ":" + std::string(engine::name_of(exit.reason)) +
                      " never happened: the trial had no such operation, or ended earlier");
     }
   }

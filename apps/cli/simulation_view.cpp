@@ -23,7 +23,9 @@ using engine::sim::SimulatedTrial;
 
 namespace {
 
-Value integer(std::uint64_t number) { return static_cast<std::int64_t>(number); }
+Value integer(std::uint64_t number) {
+  return static_cast<std::int64_t>(number);
+}
 /// A sum; as a real number where it is too large for an integer.
 Value integer(engine::Cardinality sum) {
   return sum <= static_cast<engine::Cardinality>(INT64_MAX) ? Value(static_cast<std::int64_t>(sum))
@@ -32,8 +34,12 @@ Value integer(engine::Cardinality sum) {
 engine::Cardinality trained_full(const Simulated& simulated) {
   return engine::Cardinality{engine::count(simulated.max_length)} * simulated.trials.size();
 }
-Value units(Units length) { return integer(engine::count(length)); }
-double seconds(Instant at) { return static_cast<double>(at.micros()) / 1e6; }
+Value units(Units length) {
+  return integer(engine::count(length));
+}
+double seconds(Instant at) {
+  return static_cast<double>(at.micros()) / 1e6;
+}
 
 Value list_of(const std::vector<TrialNumber>& trials) {
   Value::List list;
@@ -95,8 +101,9 @@ Value regret_value(const Simulation& simulation) {
   }
   Value yardstick;
   if (simulation.yardstick) {
-    yardstick = Value::Map{{"metric", simulation.yardstick->metric},
-                           {"kind", simulation.yardstick->known_optimum ? "known_optimum" : "best_created_trial"}};
+    yardstick =
+        Value::Map{{"metric", simulation.yardstick->metric},
+                   {"kind", simulation.yardstick->known_optimum ? "known_optimum" : "best_created_trial"}};
   }
   return Value::Map{{"against", std::move(yardstick)}, {"steps", std::move(steps)}};
 }
@@ -163,8 +170,9 @@ std::string regret_text(const Simulation& simulation) {
   for (std::size_t i = 0; i < shown; ++i) {
     const Improvement& step = steps[shown == 1 ? 0 : i * (steps.size() - 1) / (shown - 1)];
     const double behind =
-        simulation.yardstick ? engine::sim::regret(step.metric, simulation.yardstick->metric, simulation.simulated.goal)
-                             : std::nan("");
+        simulation.yardstick
+            ? engine::sim::regret(step.metric, simulation.yardstick->metric, simulation.simulated.goal)
+            : std::nan("");
     table.add({time_text(simulation, step.at), std::to_string(step.trial.number()),
                std::to_string(engine::count(step.length)), metric_text(step.metric), metric_text(behind)});
   }
@@ -223,17 +231,20 @@ std::string totals_text(const Simulation& simulation) {
   const Simulated& simulated = simulation.simulated;
   const auto full = static_cast<double>(trained_full(simulated));
   std::string text = "simulated   " + time_text(simulation, simulated.end) +
-                     (simulation.duration == DurationModel::op ? " ticks (one for each piece of work)" : "") + ", " +
-                     counted(simulated.events, "event") + ", " + counted(simulated.decisions.size(), "decision") + "\n";
+                     (simulation.duration == DurationModel::op ? " ticks (one for each piece of work)" : "") +
+                     ", " + counted(simulated.events, "event") + ", " +
+                     counted(simulated.decisions.size(), "decision") + "\n";
   text += "trained     " + engine::to_text(simulated.trained) + " " + printable(simulated.unit);
   if (full > 0) {
-    text += ", " + percent_text(static_cast<double>(simulated.trained) / full) + " of training every trial to the end";
+    text += ", " + percent_text(static_cast<double>(simulated.trained) / full) +
+            " of training every trial to the end";
   }
   text += "\nslot use    " + percent_text(simulated.slot_use) + "; by tenths of the time:";
   for (const double use : simulated.slot_use_by_tenth) {
     text += " " + std::to_string(std::lround(use * 100));
   }
-  text += " %\nclosed      " + (simulated.closing_order.empty() ? "none" : order_text(simulated.closing_order)) + "\n";
+  text += " %\nclosed      " +
+          (simulated.closing_order.empty() ? "none" : order_text(simulated.closing_order)) + "\n";
   return text;
 }
 
@@ -290,9 +301,9 @@ std::string to_text(const Simulation& simulation, std::size_t most_trials, std::
   const Simulated& simulated = simulation.simulated;
   const engine::SearcherConfig& searcher = simulation.config.searcher;
   std::string text = printable(simulation.config.name) + ": " + searcher.name + ", " +
-                     counted(simulated.trials.size(), "trial") + " on " + counted(simulated.workers, "worker") + ", " +
-                     printable(simulation.curves) + ", seed " + std::to_string(simulated.seed) + "\n" +
-                     std::string(engine::name_of(simulated.state)) +
+                     counted(simulated.trials.size(), "trial") + " on " +
+                     counted(simulated.workers, "worker") + ", " + printable(simulation.curves) + ", seed " +
+                     std::to_string(simulated.seed) + "\n" + std::string(engine::name_of(simulated.state)) +
                      (simulated.reason.empty() ? "" : ": " + printable(simulated.reason)) + "\n\n";
   text += trials_text(simulation, most_trials, width) + "\n" + final_lengths_text(simulated) + "\n" +
           regret_text(simulation) + "\n" + totals_text(simulation);

@@ -59,8 +59,8 @@ Outcome<Place> find_store(const std::string& given) {
 
 Outcome<std::unique_ptr<ClosedStore>> open_closed(const Place& place, const std::string& instead) {
   if (const auto holder = place.held_by()) {
-    return conflict_failure("the store " + place.file.string() + " is in use by process " + std::to_string(*holder) +
-                            "; " + instead);
+    return conflict_failure("the store " + place.file.string() + " is in use by process " +
+                            std::to_string(*holder) + "; " + instead);
   }
   auto store = ClosedStore::open(place.file);
   if (!store) {
@@ -83,7 +83,9 @@ Outcome<fs::path> new_store_in(const std::string& given) {
   return directory / file_name;
 }
 
-Value number(std::uint64_t count) { return static_cast<std::int64_t>(count); }
+Value number(std::uint64_t count) {
+  return static_cast<std::int64_t>(count);
+}
 
 /// The chain of a copy, from beginning to end.
 Outcome<engine::Lsn> check_copy(const fs::path& path) {
@@ -112,7 +114,8 @@ int tell_copy(const std::string& what, const fs::path& path, engine::Lsn last, c
 Outcome<fs::path> ask_for_backup(const fs::path& directory) {
   const auto addresses = read_daemon_file(directory);
   if (!addresses) {
-    return unreachable_failure("the daemon of " + directory.string() + " has no address yet; it may be starting");
+    return unreachable_failure("the daemon of " + directory.string() +
+                               " has no address yet; it may be starting");
   }
   Client client(addresses->http);
   client.set_timeout(backup_patience);
@@ -161,7 +164,8 @@ int store_verify(const StoreOptions& options, const Output& output) {
                std::to_string((*store)->last_lsn().number()) + " events good; " +
                (check.sound() ? "sound" : "DAMAGED") + "\n");
   if (!check.damages.empty()) {
-    output.message("hpsearch store salvage creates a new store from the undamaged part; a backup may have more");
+    output.message(
+        "hpsearch store salvage creates a new store from the undamaged part; a backup may have more");
   } else if (!check.sound()) {
     output.message("the log is whole: remove the snapshots named above, a daemon makes new ones");
   }
@@ -177,10 +181,11 @@ int store_export(const StoreOptions& options, const Output& output) {
   if (!store) {
     return output.fail(store.failure());
   }
-  const auto read = (*store)->read([&](const daemon::RecordView&, const engine::Event& event) -> engine::Status {
-    output.line(proto::to_value(event));
-    return Done{};
-  });
+  const auto read =
+      (*store)->read([&](const daemon::RecordView&, const engine::Event& event) -> engine::Status {
+        output.line(proto::to_value(event));
+        return Done{};
+      });
   if (!read) {
     return output.fail(
         failure_of(engine::Error{read.error().code, place->file.string() + ": " + read.error().message}));
@@ -229,7 +234,8 @@ namespace {
 
 engine::Instant wall_clock() {
   using namespace std::chrono;
-  return engine::Instant::from_micros(duration_cast<microseconds>(system_clock::now().time_since_epoch()).count());
+  return engine::Instant::from_micros(
+      duration_cast<microseconds>(system_clock::now().time_since_epoch()).count());
 }
 
 }  // namespace
@@ -253,9 +259,10 @@ int store_restore(const StoreOptions& options, const Output& output) {
   }
   if (!copied->damage.empty()) {
     ::unlink(to->c_str());
-    return output.fail(Failure{Exit::storage, Errc::corrupt,
-                               place->file.string() + ": " + copied->damage +
-                                   ". Nothing was restored; hpsearch store salvage keeps the events before the damage"});
+    return output.fail(
+        Failure{Exit::storage, Errc::corrupt,
+                place->file.string() + ": " + copied->damage +
+                    ". Nothing was restored; hpsearch store salvage keeps the events before the damage"});
   }
   return tell_copy("restored", *to, copied->kept, output);
 }
@@ -291,12 +298,15 @@ int store_salvage(const StoreOptions& options, const Output& output) {
     output.print("nothing is lost: the log is complete\n");
   } else {
     output.print(printable(saved->damage) + "\n");
-    output.print("lost: " +
-                 (lost > 0 ? "events " + std::to_string(saved->kept.number() + 1) + " to " +
-                                 std::to_string(saved->stored.number()) + " (" + std::to_string(lost) + ")"
-                           : "what was stored after event " + std::to_string(saved->kept.number())) +
-                 (saved->kept.number() == 0 ? "" : "; the last one kept is of " + time_text(static_cast<double>(saved->kept_at.micros()) / 1e6)) +
-                 "\n");
+    output.print(
+        "lost: " +
+        (lost > 0 ? "events " + std::to_string(saved->kept.number() + 1) + " to " +
+                        std::to_string(saved->stored.number()) + " (" + std::to_string(lost) + ")"
+                  : "what was stored after event " + std::to_string(saved->kept.number())) +
+        (saved->kept.number() == 0
+             ? ""
+             : "; the last one kept is of " + time_text(static_cast<double>(saved->kept_at.micros()) / 1e6)) +
+        "\n");
   }
   return 0;
 }

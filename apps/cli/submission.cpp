@@ -25,13 +25,12 @@ std::string fresh_key() {
 
 Outcome<std::uint64_t> submit_experiment(const Client& client, const Value& tree,
                                          const std::string& fallback_name,
-                                         const std::string& context_directory, const std::string& context_digest,
-                                         const std::string& key) {
-  const Value body =
-      Value::Map{{"config", tree},
-                 {"name", fallback_name},
-                 {"context_directory", context_directory},
-                 {"context_digest", context_digest}};
+                                         const std::string& context_directory,
+                                         const std::string& context_digest, const std::string& key) {
+  const Value body = Value::Map{{"config", tree},
+                                {"name", fallback_name},
+                                {"context_directory", context_directory},
+                                {"context_digest", context_digest}};
   // Whether a submission whose answer got lost was taken, nobody here knows; the key makes asking again
   // right.
   constexpr int most_tries = 3;

@@ -27,7 +27,8 @@ void report_links(const std::vector<context::ContextFile>& files, const Output& 
 }  // namespace
 
 int submit(const SubmitOptions& options, const Output& output) {
-  const ExperimentFile file = open_experiment_file(options.file.file, {options.file.seed, options.file.name, options.context_directory});
+  const ExperimentFile file = open_experiment_file(
+      options.file.file, {options.file.seed, options.file.name, options.context_directory});
   if (!file.problems.empty()) {
     return report_problems(file, output);
   }

@@ -103,8 +103,9 @@ void SummaryInput::take(const Value& trial) {
   if (told) {
     trials.push_back(trial);
   } else {
-    trials.emplace_back(Value::Map{
-        {"trial", member(trial, "trial")}, {"state", member(trial, "state")}, {"reached", member(trial, "reached")}});
+    trials.emplace_back(Value::Map{{"trial", member(trial, "trial")},
+                                   {"state", member(trial, "state")},
+                                   {"reached", member(trial, "reached")}});
   }
 }
 
@@ -219,9 +220,8 @@ std::string to_text(const Summary& summary, const Output& output) {
     line("slots", std::to_string(summary.slots) + ", busy " + percent_text(*summary.busy_share) +
                       " between first and last trial");
   }
-  line("wall time",
-       duration_text(summary.wall_seconds) +
-           (summary.engine_share ? ", engine " + percent_text(*summary.engine_share) : ""));
+  line("wall time", duration_text(summary.wall_seconds) +
+                        (summary.engine_share ? ", engine " + percent_text(*summary.engine_share) : ""));
   if (summary.best) {
     const Summary::Best& best = *summary.best;
     line("best",

@@ -22,7 +22,8 @@ struct SummaryInput {
   double engine_seconds = 0;   ///< Of these, in the engine.
   std::string go_on;           ///< The command that goes on with the search.
 
-  /// One more trial, once `detail` is there; what no summary tells of it is left out, since there may be millions.
+  /// One more trial, once `detail` is there; what no summary tells of it is left out, since there may be
+  /// millions.
   void take(const engine::Value& trial);
 };
 

@@ -13,7 +13,8 @@ class Table {
   struct Column {
     std::string title;
     Align align = Align::left;
-    bool may_be_cut = false;  ///< Before a line gets wider than the terminal; the last one, when at the left, always may.
+    bool may_be_cut =
+        false;  ///< Before a line gets wider than the terminal; the last one, when at the left, always may.
   };
 
   explicit Table(std::vector<Column> columns);

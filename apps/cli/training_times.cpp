@@ -20,7 +20,8 @@ void TrainingTimes::hear(const Value& event) {
   } else if (type == "report_taken" && text_at(member(event, "report"), "type") == "metrics") {
     Trial& trial = trials_[count_at(event, "trial")];
     trial.reported_at = std::max(trial.reported_at, at);
-    trial.until[count_at(member(event, "report"), "step")] = trial.before + trial.reported_at - trial.leased_at;
+    trial.until[count_at(member(event, "report"), "step")] =
+        trial.before + trial.reported_at - trial.leased_at;
   }
 }
 

@@ -8,9 +8,9 @@
 
 namespace hpsearch::cli {
 
-/// How long trials trained, of what the log tells: from an attempt's lease to each of its reports, summed up over the
-/// attempts of a trial up to the last report of each. What lies between attempts does not count: pauses, and waiting for a
-/// slot. What is trained again after a crash does.
+/// How long trials trained, of what the log tells: from an attempt's lease to each of its reports, summed up
+/// over the attempts of a trial up to the last report of each. What lies between attempts does not count:
+/// pauses, and waiting for a slot. What is trained again after a crash does.
 class TrainingTimes {
  public:
   /// The next event, as the daemon spells them; those of one experiment, in order.

@@ -10,8 +10,9 @@ using engine::Value;
 namespace {
 
 /// Pages that end behind a whole trial. The last one's number when there are more, else nothing.
-Outcome<std::optional<std::uint64_t>> each_page(const GetPage& get, std::uint64_t experiment, const std::string& list,
-                                                const TrialRange& range, const std::function<void(const Value&)>& turn) {
+Outcome<std::optional<std::uint64_t>> each_page(const GetPage& get, std::uint64_t experiment,
+                                                const std::string& list, const TrialRange& range,
+                                                const std::function<void(const Value&)>& turn) {
   std::optional<std::uint64_t> after = range.after;
   std::uint64_t shown = 0;
   for (;;) {
@@ -19,7 +20,8 @@ Outcome<std::optional<std::uint64_t>> each_page(const GetPage& get, std::uint64_
     if (range.most) {
       query += "&limit=" + std::to_string(*range.most - shown);
     }
-    const Outcome<Value> page = get(experiment_target(experiment, "/" + list + (query.empty() ? "" : "?" + query.substr(1))));
+    const Outcome<Value> page =
+        get(experiment_target(experiment, "/" + list + (query.empty() ? "" : "?" + query.substr(1))));
     if (!page) {
       return page.failure();
     }
@@ -30,8 +32,8 @@ Outcome<std::optional<std::uint64_t>> each_page(const GetPage& get, std::uint64_
     }
     const std::uint64_t next = count_at(*page, "next");
     if (after && next <= *after) {
-      return plain_failure("the daemon's list of " + list + " goes round in circles: after trial " + std::to_string(*after) +
-                           " comes " + std::to_string(next));
+      return plain_failure("the daemon's list of " + list + " goes round in circles: after trial " +
+                           std::to_string(*after) + " comes " + std::to_string(next));
     }
     after = next;
     if (range.most && shown >= *range.most) {
@@ -42,7 +44,8 @@ Outcome<std::optional<std::uint64_t>> each_page(const GetPage& get, std::uint64_
 
 }  // namespace
 
-Outcome<std::optional<std::uint64_t>> each_trial(const GetPage& get, std::uint64_t experiment, const TrialRange& range,
+Outcome<std::optional<std::uint64_t>> each_trial(const GetPage& get, std::uint64_t experiment,
+                                                 const TrialRange& range,
                                                  const std::function<void(const Value&)>& show) {
   return each_page(get, experiment, "trials", range, [&show](const Value& page) {
     for (const Value& trial : list_at(page, "trials")) {

@@ -19,13 +19,15 @@ struct TrialRange {
 /// The answer to a request for one page: GET on this target.
 using GetPage = std::function<Outcome<engine::Value>(const std::string& target)>;
 
-/// Hands over the experiment's trials one by one, while it asks for them page by page. Trials that change meanwhile are
-/// shown as they were when their page was. The last one's number when there are more, else nothing.
-[[nodiscard]] Outcome<std::optional<std::uint64_t>> each_trial(const GetPage& get, std::uint64_t experiment,
-                                                              const TrialRange& range,
-                                                              const std::function<void(const engine::Value&)>& show);
+/// Hands over the experiment's trials one by one, while it asks for them page by page. Trials that change
+/// meanwhile are shown as they were when their page was. The last one's number when there are more, else
+/// nothing.
+[[nodiscard]] Outcome<std::optional<std::uint64_t>> each_trial(
+    const GetPage& get, std::uint64_t experiment, const TrialRange& range,
+    const std::function<void(const engine::Value&)>& show);
 
-/// The same with the experiment's checkpoints, in order of their trials and of their coming. How many are being deleted.
+/// The same with the experiment's checkpoints, in order of their trials and of their coming. How many are
+/// being deleted.
 [[nodiscard]] Outcome<std::uint64_t> each_checkpoint(const GetPage& get, std::uint64_t experiment,
                                                      const std::function<void(const engine::Value&)>& show);
 

@@ -41,8 +41,9 @@ int trials(const TrialsOptions& options, const Output& output) {
     return output.fail(experiment.failure());
   }
   Value::List list;
-  const auto next = each_trial([&server](const std::string& target) { return server->client().get(target); }, *experiment,
-                               {options.after, options.limit}, [&list](const Value& trial) { list.push_back(trial); });
+  const auto next =
+      each_trial([&server](const std::string& target) { return server->client().get(target); }, *experiment,
+                 {options.after, options.limit}, [&list](const Value& trial) { list.push_back(trial); });
   if (!next) {
     return output.fail(next.failure());
   }
@@ -58,15 +59,12 @@ int trials(const TrialsOptions& options, const Output& output) {
   using Align = Table::Align;
   const bool any_failed =
       std::any_of(list.begin(), list.end(), [](const Value& trial) { return !failure_text(trial).empty(); });
-  std::vector<Table::Column> columns{{"TRIAL", Align::right},
-                                     {"STATE"},
-                                     {"LENGTH", Align::right},
-                                     {"REACHED", Align::right},
-                                     {"BEST", Align::right},
-                                     {"AT", Align::right},
+  std::vector<Table::Column> columns{{"TRIAL", Align::right},   {"STATE"},
+                                     {"LENGTH", Align::right},  {"REACHED", Align::right},
+                                     {"BEST", Align::right},    {"AT", Align::right},
                                      {"ATTEMPTS", Align::right}};
-  const bool any_heard = std::any_of(list.begin(), list.end(),
-                                     [](const Value& trial) { return member(trial, "heard_at").is_number(); });
+  const bool any_heard = std::any_of(
+      list.begin(), list.end(), [](const Value& trial) { return member(trial, "heard_at").is_number(); });
   if (any_heard) {
     columns.push_back({"SILENT FOR", Align::right});
   }
@@ -77,11 +75,13 @@ int trials(const TrialsOptions& options, const Output& output) {
   Table table(columns);
   for (const Value& trial : list) {
     const bool measured = !member(trial, "best_metric").is_null();
-    std::vector<std::string> cells{std::to_string(count_at(trial, "trial")), text_at(trial, "state"),
-               std::to_string(count_at(trial, "length")), std::to_string(count_at(trial, "reached")),
-               metric_or_dash(member(trial, "best_metric")),
-               measured ? std::to_string(count_at(trial, "best_step")) : "",
-               std::to_string(count_at(trial, "attempts"))};
+    std::vector<std::string> cells{std::to_string(count_at(trial, "trial")),
+                                   text_at(trial, "state"),
+                                   std::to_string(count_at(trial, "length")),
+                                   std::to_string(count_at(trial, "reached")),
+                                   metric_or_dash(member(trial, "best_metric")),
+                                   measured ? std::to_string(count_at(trial, "best_step")) : "",
+                                   std::to_string(count_at(trial, "attempts"))};
     if (any_heard) {
       cells.push_back(silence_text(trial, now));
     }

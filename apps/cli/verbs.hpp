@@ -41,8 +41,8 @@ struct FileOptions {
 
 struct SimulateOptions {
   FileOptions file;
-  std::optional<std::string> curves;      ///< A table's path, experiment:ID, surrogate:INSTANCE, synthetic:KIND.
-  std::optional<std::string> expression;  ///< Instead of curves.
+  std::optional<std::string> curves;  ///< A table's path, experiment:ID, surrogate:INSTANCE, synthetic:KIND.
+  std::optional<std::string> expression;      ///< Instead of curves.
   std::optional<std::string> data_directory;  ///< Of the surrogate; else HPSEARCH_LCBENCH_DIR.
   bool cycle = false;                         ///< Trials without a curve of their own take one in turn.
   std::optional<std::uint64_t> workers;       ///< Default: the file's max_concurrent_trials.
@@ -116,24 +116,25 @@ struct LogsOptions {
   std::uint64_t rank = 0;             ///< Of an attempt of several processes.
   std::optional<std::uint64_t> tail;  ///< Only the last lines.
   std::optional<std::string> grep;    ///< Only lines in which this regular expression (RE2) is found.
-  bool raw = false;                   ///< As it was written: lines that were drawn over, escape sequences and all.
+  bool raw = false;  ///< As it was written: lines that were drawn over, escape sequences and all.
   ServerOptions server;
 };
 [[nodiscard]] int logs(const LogsOptions& options, const Output& output);
 
 struct CheckpointOptions {
   ExperimentOptions experiment;
-  std::string trial;               ///< Only its, a number; or one checkpoint's id.
+  std::string trial;  ///< Only its, a number; or one checkpoint's id.
   std::optional<std::uint64_t> step;
-  bool latest = false;             ///< For download: instead of the best.
-  bool all = false;                ///< For delete: every one of the trial.
-  std::string to;                  ///< For download: the directory to make.
+  bool latest = false;  ///< For download: instead of the best.
+  bool all = false;     ///< For delete: every one of the trial.
+  std::string to;       ///< For download: the directory to make.
 };
 [[nodiscard]] int list_checkpoints(const CheckpointOptions& options, const Output& output);
 [[nodiscard]] int download_checkpoint(const CheckpointOptions& options, const Output& output);
 [[nodiscard]] int delete_checkpoints(const CheckpointOptions& options, const Output& output);
 
-/// For the verbs about a daemon's store itself. STORE is a daemon's state directory, that of a run, or a backup.
+/// For the verbs about a daemon's store itself. STORE is a daemon's state directory, that of a run, or a
+/// backup.
 struct StoreOptions {
   std::string store;
   std::string to;  ///< Where what is made goes; not for verify and export.

@@ -37,14 +37,14 @@ std::string state_text(const Value& worker) {
 }
 
 std::string attempt_text(const Value& attempt) {
-  return std::to_string(count_at(attempt, "experiment")) + "/" + std::to_string(count_at(attempt, "trial")) + "/" +
-         std::to_string(count_at(attempt, "attempt"));
+  return std::to_string(count_at(attempt, "experiment")) + "/" + std::to_string(count_at(attempt, "trial")) +
+         "/" + std::to_string(count_at(attempt, "attempt"));
 }
 
 /// One on hold: there may be several of a number.
 std::string held_text(const Value& attempt) {
-  return std::to_string(count_at(attempt, "experiment")) + "/" + std::to_string(count_at(attempt, "trial")) + "/" +
-         printable(text_at(attempt, "label"));
+  return std::to_string(count_at(attempt, "experiment")) + "/" + std::to_string(count_at(attempt, "trial")) +
+         "/" + printable(text_at(attempt, "label"));
 }
 
 std::string slots_text(const Value::List& slots) {
@@ -88,8 +88,9 @@ std::string device_lines(const Value& worker) {
     Line& line = lines[uuid];
     if (line.slots.empty()) {
       order.push_back(uuid);
-      line.rest = " is GPU " + std::to_string(count_at(device, "index")) + ", " + printable(text_at(device, "name")) +
-                  ", " + std::to_string(count_at(device, "memory_bytes") >> 20U) + " MiB, " + printable(uuid) + "\n";
+      line.rest = " is GPU " + std::to_string(count_at(device, "index")) + ", " +
+                  printable(text_at(device, "name")) + ", " +
+                  std::to_string(count_at(device, "memory_bytes") >> 20U) + " MiB, " + printable(uuid) + "\n";
     }
     line.slots += (line.slots.empty() ? " " : ", ") + std::to_string(slot++);
   }
@@ -122,8 +123,8 @@ std::string remarks_on(const Value& worker) {
             ", or after hpsearch release\n";
   }
   for (const Value& slot : list_at(worker, "withdrawn")) {
-    text += "worker " + printable(text_at(worker, "name")) + ": slot " + std::to_string(count_at(slot, "slot")) + ": " +
-            printable(text_at(slot, "why")) +
+    text += "worker " + printable(text_at(worker, "name")) + ": slot " +
+            std::to_string(count_at(slot, "slot")) + ": " + printable(text_at(slot, "why")) +
             (is_set(slot, "released") ? "; released, it is used nevertheless\n"
                                       : "; out of use until it is healthy, or until hpsearch release\n");
   }
@@ -181,12 +182,14 @@ Outcome<Value::List> meant(const Value& worker, const std::string& which) {
       names += (names.empty() ? "" : ", ") + held_text(attempt);
     }
     return Failure{Exit::usage, engine::Errc::bad_request,
-                   "worker \"" + printable(text_at(worker, "name")) + "\" holds several attempts " + which + ": " + names};
+                   "worker \"" + printable(text_at(worker, "name")) + "\" holds several attempts " + which +
+                       ": " + names};
   }
   if (all.empty()) {
     return Failure{Exit::not_found, engine::Errc::not_found,
                    "worker \"" + printable(text_at(worker, "name")) + "\" holds no unknown attempt" +
-                       (which == "all" ? std::string() : " " + which + "; they are named EXPERIMENT/TRIAL/ATTEMPT, or all")};
+                       (which == "all" ? std::string()
+                                       : " " + which + "; they are named EXPERIMENT/TRIAL/ATTEMPT, or all")};
   }
   return all;
 }
@@ -207,13 +210,21 @@ int workers(const ServerOptions& options, bool devices, const Output& output) {
     return 0;
   }
   using Align = Table::Align;
-  Table table({{"ID", Align::right}, {"STATE"}, {"SLOTS", Align::right}, {"IN USE", Align::right}, {"KIND"}, {"DEVICES"}, {"POOL"}, {"KILLS BY"}, {"NAME"}});
+  Table table({{"ID", Align::right},
+               {"STATE"},
+               {"SLOTS", Align::right},
+               {"IN USE", Align::right},
+               {"KIND"},
+               {"DEVICES"},
+               {"POOL"},
+               {"KILLS BY"},
+               {"NAME"}});
   std::string remarks;
   for (const Value& worker : list_at(*answer, "workers")) {
-    table.add({std::to_string(count_at(worker, "id")), state_text(worker), std::to_string(count_at(worker, "slots")),
-               std::to_string(count_at(worker, "slots_held")), text_at(worker, "slot_kind"), devices_text(worker), pool_text(worker),
-               text_at(worker, "kills_by"),
-               text_at(worker, "name")});
+    table.add({std::to_string(count_at(worker, "id")), state_text(worker),
+               std::to_string(count_at(worker, "slots")), std::to_string(count_at(worker, "slots_held")),
+               text_at(worker, "slot_kind"), devices_text(worker), pool_text(worker),
+               text_at(worker, "kills_by"), text_at(worker, "name")});
     remarks += (devices ? device_lines(worker) : "") + remarks_on(worker);
   }
   output.print(table.empty() ? std::string("no workers yet\n") : table.text(output.width()) + remarks);
@@ -260,8 +271,9 @@ int change_worker(const std::string& what, const WorkerOptions& options, const O
     answer = *one;
     if (!output.json()) {
       output.print("worker " + printable(text_at(answer, "name")) +
-                   (text_at(answer, "quarantined").empty() ? " gets new work\n"
-                                                           : " gets no new trials; its running trials continue\n"));
+                   (text_at(answer, "quarantined").empty()
+                        ? " gets new work\n"
+                        : " gets no new trials; its running trials continue\n"));
     }
   }
   if (output.json()) {

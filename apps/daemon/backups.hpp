@@ -20,8 +20,8 @@ class Backups {
   Backups(const Backups&) = delete;
   Backups& operator=(const Backups&) = delete;
 
-  /// Makes one that holds at least every event that is durable now; tells its path. wrong_state: one is being made;
-  /// unavailable: it cannot be written.
+  /// Makes one that holds at least every event that is durable now; tells its path. wrong_state: one is being
+  /// made; unavailable: it cannot be written.
   using Answer = std::function<void(const engine::Result<std::string>&)>;
   void make(Answer answer);
 

@@ -144,9 +144,10 @@ void CheckpointRemover::remove(const engine::DiscardCheckpoints& order) {
   }
   {
     const std::scoped_lock lock(shared_->mutex);
-    const auto again = std::find_if(shared_->wanted.begin(), shared_->wanted.end(), [&order](const Wanted& waiting) {
-      return waiting.order.experiment == order.experiment && waiting.order.paths == order.paths;
-    });
+    const auto again =
+        std::find_if(shared_->wanted.begin(), shared_->wanted.end(), [&order](const Wanted& waiting) {
+          return waiting.order.experiment == order.experiment && waiting.order.paths == order.paths;
+        });
     if (again == shared_->wanted.end()) {
       shared_->wanted.push_back(std::move(wanted));
     }
@@ -167,7 +168,8 @@ bool CheckpointRemover::work() {
   std::vector<std::string> gone;
   std::string complaint;
   for (const std::string& path : wanted.order.paths) {
-    const std::string failed = remove_checkpoint(path, wanted.order.experiment, store_, wanted.storage_environment);
+    const std::string failed =
+        remove_checkpoint(path, wanted.order.experiment, store_, wanted.storage_environment);
     if (failed.empty()) {
       gone.push_back(path);
     } else if (complaint.empty()) {

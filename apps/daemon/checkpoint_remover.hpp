@@ -14,19 +14,19 @@
 
 namespace hpsearch::daemon {
 
-/// Why a path must not be removed as a checkpoint of that experiment, or nothing: paths come from workers. It must
-/// be ROOT/EXPERIMENT/TRIAL/ATTEMPT-STEP; where ROOT is a directory, it must hold a manifest, or not exist, and
-/// ROOT/EXPERIMENT must not be another store's.
-[[nodiscard]] std::optional<std::string> not_removable(const std::string& path, engine::ExperimentId experiment,
-                                                       std::uint64_t store);
+/// Why a path must not be removed as a checkpoint of that experiment, or nothing: paths come from workers. It
+/// must be ROOT/EXPERIMENT/TRIAL/ATTEMPT-STEP; where ROOT is a directory, it must hold a manifest, or not
+/// exist, and ROOT/EXPERIMENT must not be another store's.
+[[nodiscard]] std::optional<std::string> not_removable(const std::string& path,
+                                                       engine::ExperimentId experiment, std::uint64_t store);
 
 /// Removes it: nothing is left of it, or the complaint is not "". The environment is for rclone.
 [[nodiscard]] std::string remove_checkpoint(const std::string& path, engine::ExperimentId experiment,
                                             std::uint64_t store,
                                             const std::map<std::string, std::string>& environment = {});
 
-/// Removes what the engine has collected (engine: CheckpointsCollected), on a thread of its own, and says so to the
-/// engine when it is gone. What a restart or a failing disk left is tried again, every minute.
+/// Removes what the engine has collected (engine: CheckpointsCollected), on a thread of its own, and says so
+/// to the engine when it is gone. What a restart or a failing disk left is tried again, every minute.
 ///
 /// Threads: all calls on the runtime's; it must outlive this.
 class CheckpointRemover {
@@ -44,7 +44,8 @@ class CheckpointRemover {
   struct Shared;
   struct Wanted {
     engine::DiscardCheckpoints order;
-    std::map<std::string, std::string> storage_environment;  ///< For rclone, when they are not in directories.
+    std::map<std::string, std::string>
+        storage_environment;  ///< For rclone, when they are not in directories.
   };
   bool work();
   void removed(engine::ExperimentId experiment, std::vector<std::string> paths, const std::string& complaint);

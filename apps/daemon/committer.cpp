@@ -93,19 +93,21 @@ bool Committer::store_group() {
     const auto start = std::chrono::steady_clock::now();
     const engine::Status stored = store_.append(group_.events);
     if (!stored) {
-      // Nothing of it was committed, so it may be given to the store once more; after any other failure it may not.
+      // Nothing of it was committed, so it may be given to the store once more; after any other failure it
+      // may not.
       waiting_for_room_ = stored.error().code == engine::Errc::unavailable;
       failed_once_ = !waiting_for_room_;
-      loop_.post([this, alive = std::weak_ptr<bool>(alive_), error = stored.error(), full = waiting_for_room_] {
-        if (alive.expired()) {
-          return;
-        }
-        if (full) {
-          find_no_room(error);
-        } else {
-          failed_(error);
-        }
-      });
+      loop_.post(
+          [this, alive = std::weak_ptr<bool>(alive_), error = stored.error(), full = waiting_for_room_] {
+            if (alive.expired()) {
+              return;
+            }
+            if (full) {
+              find_no_room(error);
+            } else {
+              failed_(error);
+            }
+          });
       return false;
     }
     const std::scoped_lock lock(mutex_);

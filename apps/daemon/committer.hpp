@@ -17,8 +17,9 @@ namespace hpsearch::daemon {
 /// one commit is in flight makes up the next. What has to wait for a commit is run on the loop afterwards, in
 /// the order it came. One that comes alone is stored on the loop where the executor may be spared.
 ///
-/// Threads: its executor's has the store, or the loop's while that does nothing; everything here is called on the loop.
-/// Fails:   a failed commit is told once; from then on nothing is stored and nothing that waits is run. Where only
+/// Threads: its executor's has the store, or the loop's while that does nothing; everything here is called on
+/// the loop. Fails:   a failed commit is told once; from then on nothing is stored and nothing that waits is
+/// run. Where only
 ///          room is lacking, everything waits, and the same group is tried again until there is some.
 class Committer {
  public:
@@ -32,8 +33,8 @@ class Committer {
   using Then = std::function<void()>;
   using Failed = std::function<void(const engine::Error&)>;
 
-  /// Loop and store must outlive this. The store is used by nobody else meanwhile. `full` hears of each try that
-  /// found no room.
+  /// Loop and store must outlive this. The store is used by nobody else meanwhile. `full` hears of each try
+  /// that found no room.
   Committer(net::Timeline& loop, EventStore& store, Failed failed, Failed full,
             const EmployStoreExecutor& employ = on_a_thread_of_its_own);
   Committer(const Committer&) = delete;
@@ -76,9 +77,9 @@ class Committer {
   EventStore& store_;
   Failed failed_;
   Failed full_;
-  net::Watch retry_;  // Set while a group waits for room.
-  std::size_t waiting_ = 0;                                     // Of the loop: given, but not finished.
-  bool to_spare_ = false;  // What is queued came alone, nothing came since, and nobody was woken for it.
+  net::Watch retry_;         // Set while a group waits for room.
+  std::size_t waiting_ = 0;  // Of the loop: given, but not finished.
+  bool to_spare_ = false;    // What is queued came alone, nothing came since, and nobody was woken for it.
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // What was posted may outlive us.
 
   mutable std::mutex mutex_;

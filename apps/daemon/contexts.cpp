@@ -36,7 +36,8 @@ Status check(const std::string& digest, const std::string& bytes, std::uint64_t 
                                         ": it was changed on its way; send it again"};
   }
   auto files = context::contents_of(bytes);
-  return files ? context::check_size("the context", *std::move(files), limit_megabytes) : Status(files.error());
+  return files ? context::check_size("the context", *std::move(files), limit_megabytes)
+               : Status(files.error());
 }
 
 }  // namespace
@@ -52,8 +53,8 @@ struct Contexts::Shared {
   bool ended = false;  ///< Only on the loop's thread.
 };
 
-Contexts::Contexts(net::Timeline& loop, FileSystem& files, std::string directory, std::uint64_t limit_megabytes,
-                   EmployStoreExecutor employ)
+Contexts::Contexts(net::Timeline& loop, FileSystem& files, std::string directory,
+                   std::uint64_t limit_megabytes, EmployStoreExecutor employ)
     : loop_(loop),
       files_(files),
       directory_(std::move(directory)),

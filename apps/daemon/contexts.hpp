@@ -15,13 +15,14 @@
 
 namespace hpsearch::daemon {
 
-/// The contexts of experiments (hpsearch/context/context_archive.hpp), each content once: DIRECTORY/DIGEST.tar.
+/// The contexts of experiments (hpsearch/context/context_archive.hpp), each content once:
+/// DIRECTORY/DIGEST.tar.
 ///
 /// Threads: on the loop's; checking and writing is done on one of its own.
 class Contexts {
  public:
-  /// Begins with what lies in `directory`. Files and loop must outlive this. `limit_megabytes` (of 10^6 bytes) is what
-  /// the files of one may hold.
+  /// Begins with what lies in `directory`. Files and loop must outlive this. `limit_megabytes` (of 10^6
+  /// bytes) is what the files of one may hold.
   Contexts(net::Timeline& loop, FileSystem& files, std::string directory, std::uint64_t limit_megabytes,
            EmployStoreExecutor employ = on_a_thread_of_its_own);
   ~Contexts();
@@ -30,14 +31,17 @@ class Contexts {
 
   /// Bytes of the one of that digest; nothing when it is not here.
   [[nodiscard]] std::optional<std::uint64_t> find(const std::string& digest) const;
-  [[nodiscard]] std::string path(const std::string& digest) const { return directory_ + "/" + digest + ".tar"; }
+  [[nodiscard]] std::string path(const std::string& digest) const {
+    return directory_ + "/" + digest + ".tar";
+  }
 
-  /// Takes one in; when `answer` hears of it, it is durable. bad_request: it is not what its digest says, not as
-  /// contexts are made, or too large. unavailable: it cannot be written.
+  /// Takes one in; when `answer` hears of it, it is durable. bad_request: it is not what its digest says, not
+  /// as contexts are made, or too large. unavailable: it cannot be written.
   using Answer = std::function<void(const engine::Status&)>;
   void take(std::string digest, std::string bytes, Answer answer);
 
-  /// Removes those that came more than a week ago and that none of `named` is, and what an interrupted take() left.
+  /// Removes those that came more than a week ago and that none of `named` is, and what an interrupted take()
+  /// left.
   void keep_only(const std::set<std::string>& named);
 
   /// No request for a larger one need be read to its end.

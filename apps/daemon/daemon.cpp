@@ -16,12 +16,12 @@
 #include "daemon/checkpoint_remover.hpp"
 #include "daemon/contexts.hpp"
 #include "daemon/http_routes.hpp"
+#include "daemon/keys/worker_keys.hpp"
 #include "daemon/runtime.hpp"
 #include "daemon/state_directory.hpp"
 #include "daemon/storage_watch.hpp"
 #include "daemon/store/snapshot_files.hpp"
 #include "daemon/store/sqlite_store.hpp"
-#include "daemon/keys/worker_keys.hpp"
 #include "daemon/worker_gate.hpp"
 #include "daemon/worker_port.hpp"
 #include "hpsearch/net/descriptor_limit.hpp"
@@ -75,8 +75,9 @@ class Daemon {
     }
     for (const std::string& address : {here.http, here.workers}) {
       if (!is_loopback(address) && !(options_.curve && address == here.workers)) {
-        net::log(Level::warning, "anyone who reaches " + address + " can run programs on the workers: keep it private" +
-                                     (address == here.workers ? ", or accept only allowed workers (--curve)" : ""));
+        net::log(Level::warning,
+                 "anyone who reaches " + address + " can run programs on the workers: keep it private" +
+                     (address == here.workers ? ", or accept only allowed workers (--curve)" : ""));
       }
     }
     net::log(Level::info, "ready: http " + here.http + ", workers " + here.workers + ", state in " +
@@ -88,8 +89,9 @@ class Daemon {
       leave_signals();
     }
     if (runtime_->stalled()) {
-      return end(Error{Errc::unavailable, "stopped before there was space: unacknowledged events are not stored"},
-                 Exit::storage);
+      return end(
+          Error{Errc::unavailable, "stopped before there was space: unacknowledged events are not stored"},
+          Exit::storage);
     }
     directory_->retract();
     net::log(Level::info, "ended");
@@ -112,9 +114,9 @@ class Daemon {
   }
 
   Status open_storage() {
-    auto directory = StateDirectory::open(options_.state_dir, options_.allow_network_filesystem
-                                                                  ? StateDirectory::NetworkFileSystems::allowed
-                                                                  : StateDirectory::NetworkFileSystems::refused);
+    auto directory = StateDirectory::open(
+        options_.state_dir, options_.allow_network_filesystem ? StateDirectory::NetworkFileSystems::allowed
+                                                              : StateDirectory::NetworkFileSystems::refused);
     if (!directory) {
       Error error = directory.error();
       if (error.code == Errc::unavailable) {
@@ -146,10 +148,11 @@ class Daemon {
   [[nodiscard]] Error remedy(Error error) const {
     switch (error.code) {
       case Errc::corrupt:
-        error.message += ". No event was changed. hpsearch store verify " + directory_->path() +
-                         " names all that is damaged; hpsearch store restore BACKUP --to NEW, or hpsearch store "
-                         "salvage " +
-                         directory_->path() + " --to NEW, makes a state directory to go on with";
+        error.message +=
+            ". No event was changed. hpsearch store verify " + directory_->path() +
+            " names all that is damaged; hpsearch store restore BACKUP --to NEW, or hpsearch store "
+            "salvage " +
+            directory_->path() + " --to NEW, makes a state directory to go on with";
         break;
       case Errc::version_mismatch:
         error.message += ". Start the newer release on this state directory again";
@@ -171,13 +174,15 @@ class Daemon {
         return keys.error();
       }
       worker_keys_.emplace(directory_->path());
-      net::log(Level::info, "only workers in " + worker_keys_->path() + " are accepted; they need --server-key '" +
-                                keys->public_key + "'");
+      net::log(Level::info, "only workers in " + worker_keys_->path() +
+                                " are accepted; they need --server-key '" + keys->public_key + "'");
       settings.worker_of_key = [this](const std::string& key) { return worker_keys_->name_of(key); };
-      curve = net::CurveServer{*std::move(keys),
-                               [this](const std::string& key) { return worker_keys_->name_of(key).has_value(); }};
+      curve = net::CurveServer{*std::move(keys), [this](const std::string& key) {
+                                 return worker_keys_->name_of(key).has_value();
+                               }};
     }
-    auto gate = WorkerGate::open(*runtime_, router_port(loop_, options_.workers, std::move(curve)), std::move(settings));
+    auto gate = WorkerGate::open(*runtime_, router_port(loop_, options_.workers, std::move(curve)),
+                                 std::move(settings));
     if (!gate) {
       return other_address(gate.error(), "--workers tcp://127.0.0.1:0");
     }
@@ -186,7 +191,8 @@ class Daemon {
     contexts_.emplace(loop_, kernel_files(), directory_->contexts(), options_.context_limit);
     contexts_->keep_only(contexts_of_experiments());
     const AboutDaemon about{HPSEARCH_VERSION, directory_->path(), loop_.now(), &*backups_, &*contexts_};
-    const net::HttpRules rules{.archives_below = "/api/v1/contexts/", .most_archive_bytes = contexts_->most_bytes()};
+    const net::HttpRules rules{.archives_below = "/api/v1/contexts/",
+                               .most_archive_bytes = contexts_->most_bytes()};
     auto http = net::HttpServer::listen(loop_, options_.http, http_routes(*runtime_, *gate_, about), rules);
     if (!http) {
       return other_address(http.error(), "--http 127.0.0.1:0");
@@ -228,10 +234,11 @@ class Daemon {
   }
 
   void storage_failed(const Error& error) {
-    net::log(Level::error, error.message +
-                               ". Everything that was acknowledged is stored; workers keep what was not, and go on. "
-                               "Look into the disk of " +
-                               directory_->path() + ", then start again: the store is checked then");
+    net::log(Level::error,
+             error.message +
+                 ". Everything that was acknowledged is stored; workers keep what was not, and go on. "
+                 "Look into the disk of " +
+                 directory_->path() + ", then start again: the store is checked then");
     exit_ = Exit::storage;
     loop_.stop();
   }
@@ -261,7 +268,8 @@ class Daemon {
   std::unique_ptr<SqliteStore> store_;
   std::optional<SnapshotFiles> snapshots_;
   std::unique_ptr<Runtime> runtime_;
-  std::optional<WorkerKeys> worker_keys_;  // Before the gate, whose port asks for them on a thread of its own.
+  std::optional<WorkerKeys>
+      worker_keys_;  // Before the gate, whose port asks for them on a thread of its own.
   std::unique_ptr<WorkerGate> gate_;
   std::optional<Backups> backups_;
   std::optional<Contexts> contexts_;

@@ -1,6 +1,6 @@
-#include "daemon/http_desk.hpp"
-
 #include <utility>
+
+#include "daemon/http_desk.hpp"
 
 namespace hpsearch::daemon {
 namespace {

@@ -1,11 +1,10 @@
-#include "daemon/http_desk.hpp"
-
 #include <unistd.h>
 
 #include <algorithm>
 #include <optional>
 #include <variant>
 
+#include "daemon/http_desk.hpp"
 #include "hpsearch/proto/client_api.hpp"
 #include "hpsearch/proto/stored.hpp"
 #include "hpsearch/proto/version.hpp"
@@ -69,22 +68,23 @@ void status(Desk& desk, Call call) {
   for (const auto& kind : desk.runtime.registry()) {
     searchers.emplace_back(std::string(kind.name));
   }
-  HttpResponse response = with(200, Value::Map{{"version", desk.about.version},
-                                    {"pid", integer(static_cast<std::uint64_t>(::getpid()))},
-                                    {"state_dir", desk.about.state_dir},
-                                    {"cluster", std::to_string(desk.runtime.cluster())},
-                                    {"daemon_epoch", integer(desk.runtime.daemon_epoch())},
-                                    {"lsn", integer(desk.runtime.engine().last_lsn().number())},
-                                    {"durable_lsn", integer(store.durable.number())},
-                                    {"uptime_seconds", (desk.runtime.now() - desk.about.started).in_seconds()},
-                                    {"engine_seconds", desk.runtime.engine_seconds()},
-                                    {"late_reports", integer(desk.gate.late_reports())},
-                                    {"store_seconds", store.seconds},
-                                    {"commits", integer(store.commits)},
-                                    {"events", integer(store.events)},
-                                    {"experiments", integer(desk.runtime.engine().experiments().size())},
-                                    {"storage", storage_value(desk)},
-                                    {"searchers", std::move(searchers)}});
+  HttpResponse response =
+      with(200, Value::Map{{"version", desk.about.version},
+                           {"pid", integer(static_cast<std::uint64_t>(::getpid()))},
+                           {"state_dir", desk.about.state_dir},
+                           {"cluster", std::to_string(desk.runtime.cluster())},
+                           {"daemon_epoch", integer(desk.runtime.daemon_epoch())},
+                           {"lsn", integer(desk.runtime.engine().last_lsn().number())},
+                           {"durable_lsn", integer(store.durable.number())},
+                           {"uptime_seconds", (desk.runtime.now() - desk.about.started).in_seconds()},
+                           {"engine_seconds", desk.runtime.engine_seconds()},
+                           {"late_reports", integer(desk.gate.late_reports())},
+                           {"store_seconds", store.seconds},
+                           {"commits", integer(store.commits)},
+                           {"events", integer(store.events)},
+                           {"experiments", integer(desk.runtime.engine().experiments().size())},
+                           {"storage", storage_value(desk)},
+                           {"searchers", std::move(searchers)}});
   if (desk.runtime.stalled()) {
     call.reply(response);  // Whoever asks wants to know why; what is not durable is told apart by its lsn.
   } else {
@@ -117,33 +117,36 @@ void events(Desk& desk, Call call) {
     }
   }
   const bool filtered = !call.request.query_or("experiment", {}).empty();
-  desk.read(call, [reply = call.reply, filtered, start = *after, most = std::min(*limit, most_events_at_once),
-                 wanted = ExperimentId(*only)](EventStore& store) -> Committer::Then {
-    Value::List list;
-    std::uint64_t last = std::min(start, store.last_lsn().number());
-    std::uint64_t looked_at = 0;
-    while (list.size() < most && looked_at < most_events_looked_at) {
-      const auto some = store.read(engine::Lsn(last), filtered ? most_events_at_once : most - list.size());
-      if (!some) {
-        return [reply, error = some.error()] { reply(failure(error)); };
-      }
-      if (some->empty()) {
-        break;
-      }
-      for (const engine::Event& event : *some) {
-        if (list.size() == most) {
-          break;
-        }
-        last = event.lsn.number();
-        ++looked_at;
-        if (!filtered || experiment_of(event.body) == wanted) {
-          list.push_back(proto::to_value(event));
-        }
-      }
-    }
-    HttpResponse response = with(200, Value::Map{{"events", std::move(list)}, {"last_lsn", integer(last)}});
-    return [reply, response = std::move(response)] { reply(response); };
-  });
+  desk.read(call,
+            [reply = call.reply, filtered, start = *after, most = std::min(*limit, most_events_at_once),
+             wanted = ExperimentId(*only)](EventStore& store) -> Committer::Then {
+              Value::List list;
+              std::uint64_t last = std::min(start, store.last_lsn().number());
+              std::uint64_t looked_at = 0;
+              while (list.size() < most && looked_at < most_events_looked_at) {
+                const auto some =
+                    store.read(engine::Lsn(last), filtered ? most_events_at_once : most - list.size());
+                if (!some) {
+                  return [reply, error = some.error()] { reply(failure(error)); };
+                }
+                if (some->empty()) {
+                  break;
+                }
+                for (const engine::Event& event : *some) {
+                  if (list.size() == most) {
+                    break;
+                  }
+                  last = event.lsn.number();
+                  ++looked_at;
+                  if (!filtered || experiment_of(event.body) == wanted) {
+                    list.push_back(proto::to_value(event));
+                  }
+                }
+              }
+              HttpResponse response =
+                  with(200, Value::Map{{"events", std::move(list)}, {"last_lsn", integer(last)}});
+              return [reply, response = std::move(response)] { reply(response); };
+            });
 }
 
 constexpr Route table[] = {

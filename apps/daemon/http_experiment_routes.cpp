@@ -1,11 +1,10 @@
-#include "daemon/http_desk.hpp"
-#include "daemon/http_pages.hpp"
-#include "daemon/http_submission.hpp"
-
 #include <algorithm>
 #include <string>
 #include <utility>
 
+#include "daemon/http_desk.hpp"
+#include "daemon/http_pages.hpp"
+#include "daemon/http_submission.hpp"
 #include "hpsearch/engine/config/secrets.hpp"
 #include "hpsearch/engine/experiment/warm_start.hpp"
 #include "hpsearch/engine/scheduler/explain.hpp"
@@ -40,7 +39,8 @@ void submit(Desk& desk, Call call) {
     return;
   }
   if (!std::all_of(key.begin(), key.end(), [](char byte) { return byte >= ' ' && byte <= '~'; })) {
-    call.reply(failure(Error{Errc::bad_request, "the Idempotency-Key has bytes that are not printable ASCII"}));
+    call.reply(
+        failure(Error{Errc::bad_request, "the Idempotency-Key has bytes that are not printable ASCII"}));
     return;
   }
   engine::Problems problems;
@@ -68,9 +68,11 @@ void submit(Desk& desk, Call call) {
   }
   std::uint64_t context_bytes = 0;
   if (!submission.context_digest.empty()) {
-    const auto known = desk.about.contexts != nullptr ? desk.about.contexts->find(submission.context_digest) : std::nullopt;
+    const auto known =
+        desk.about.contexts != nullptr ? desk.about.contexts->find(submission.context_digest) : std::nullopt;
     if (!known) {
-      call.reply(failure(Error{Errc::wrong_state, "the daemon does not have the context " + submission.context_digest +
+      call.reply(failure(Error{Errc::wrong_state, "the daemon does not have the context " +
+                                                      submission.context_digest +
                                                       "; PUT it to /api/v1/contexts/ first"}));
       return;
     }
@@ -90,9 +92,9 @@ void submit(Desk& desk, Call call) {
     if (!outcome) {
       static_cast<void>(engine::find_source(runtime.engine().experiments(), searcher, source).has_value());
     }
-    reply(outcome           ? with(201, Value::Map{{"experiment", integer(outcome->created->number())}})
+    reply(outcome          ? with(201, Value::Map{{"experiment", integer(outcome->created->number())}})
           : source.empty() ? failure(outcome.error())
-                            : failure("the configuration is wrong", source));
+                           : failure("the configuration is wrong", source));
   });
 }
 
@@ -111,8 +113,8 @@ void show(Desk& desk, Call call) {
     return;
   }
   Value detail = proto::experiment_detail(**record, desk.runtime.now());
-  (*detail.as_map())["waits_for"] = engine::waits_for(**record, desk.runtime.engine().workers(),
-                                                                desk.runtime.now());
+  (*detail.as_map())["waits_for"] =
+      engine::waits_for(**record, desk.runtime.engine().workers(), desk.runtime.now());
   desk.answer(call, Result<Value>(std::move(detail)));
 }
 
@@ -127,9 +129,10 @@ void best(Desk& desk, Call call) {
 }
 
 void checkpoints(Desk& desk, Call call) {
-  answer_page(desk, call, {"checkpoints", &proto::checkpoints_of}, [](const engine::ExperimentRecord& record) {
-    return Value::Map{{"being_deleted", integer(record.condemned.size())}};
-  });
+  answer_page(desk, call, {"checkpoints", &proto::checkpoints_of},
+              [](const engine::ExperimentRecord& record) {
+                return Value::Map{{"being_deleted", integer(record.condemned.size())}};
+              });
 }
 
 void change(Desk& desk, const Call& call, engine::Command command) {
@@ -138,13 +141,21 @@ void change(Desk& desk, const Call& call, engine::Command command) {
   });
 }
 
-void pause(Desk& desk, Call call) { change(desk, call, engine::PauseExperiment{call.experiment()}); }
+void pause(Desk& desk, Call call) {
+  change(desk, call, engine::PauseExperiment{call.experiment()});
+}
 
-void resume(Desk& desk, Call call) { change(desk, call, engine::ResumeExperiment{call.experiment()}); }
+void resume(Desk& desk, Call call) {
+  change(desk, call, engine::ResumeExperiment{call.experiment()});
+}
 
-void cancel(Desk& desk, Call call) { change(desk, call, engine::CancelExperiment{call.experiment()}); }
+void cancel(Desk& desk, Call call) {
+  change(desk, call, engine::CancelExperiment{call.experiment()});
+}
 
-void kill(Desk& desk, Call call) { change(desk, call, engine::KillExperiment{call.experiment()}); }
+void kill(Desk& desk, Call call) {
+  change(desk, call, engine::KillExperiment{call.experiment()});
+}
 
 void set_limits(Desk& desk, Call call) {
   auto changes = call.object();

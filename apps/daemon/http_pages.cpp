@@ -47,7 +47,8 @@ void answer_page(Desk& desk, const Call& call, const Listing& listing,
   std::string list;
   std::uint64_t entries = 0;
   std::uint64_t number = first;
-  while (number < total && entries < most && list.size() < enough_bytes && number - first < most_trials_looked_at) {
+  while (number < total && entries < most && list.size() < enough_bytes &&
+         number - first < most_trials_looked_at) {
     for (const Value& entry : listing.of(**record, TrialNumber(number))) {
       list.append(list.empty() ? "" : ",").append(engine::compact_json(entry));
       ++entries;

@@ -58,8 +58,8 @@ void handle(Desk& desk, HttpRequest request, net::HttpServer::Reply reply) {
     }
   }
   if (path_known) {
-    call.reply(
-        with(405, proto::to_value(Error{Errc::bad_request, call.request.method + " is not served on this path"})));
+    call.reply(with(
+        405, proto::to_value(Error{Errc::bad_request, call.request.method + " is not served on this path"})));
   } else {
     call.reply(failure(Error{Errc::not_found, "there is nothing at this path"}));
   }

@@ -29,8 +29,8 @@ std::uint64_t random_seed() {
 }  // namespace
 
 Submission read_submission(const Value::Map& body, engine::Problems& problems) {
-  static constexpr std::array<std::string_view, 5> known{"config", "name", "context_directory", "context_digest",
-                                                            "seed"};
+  static constexpr std::array<std::string_view, 5> known{"config", "name", "context_directory",
+                                                         "context_digest", "seed"};
   Submission read;
   read.name = "experiment";
   read.seed = random_seed();
@@ -69,8 +69,8 @@ Submission read_submission(const Value::Map& body, engine::Problems& problems) {
       }
     } else {
       const std::string near(engine::nearest(key, known));
-      problems.push_back(
-          {key, "is not known", near.empty() ? "config, name, context_directory, context_digest, seed" : near});
+      problems.push_back({key, "is not known",
+                          near.empty() ? "config, name, context_directory, context_digest, seed" : near});
     }
   }
   if (!body.contains("config")) {

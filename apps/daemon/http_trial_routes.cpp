@@ -1,12 +1,11 @@
-#include "daemon/http_desk.hpp"
-#include "daemon/http_pages.hpp"
-
 #include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "daemon/http_desk.hpp"
+#include "daemon/http_pages.hpp"
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/proto/client_api.hpp"
 #include "hpsearch/proto/json.hpp"
@@ -38,8 +37,8 @@ Value trial_now(Desk& desk, const engine::ExperimentRecord& record, TrialNumber 
 
 void trials(Desk& desk, Call call) {
   answer_page(desk, call, {"trials", [&desk](const engine::ExperimentRecord& record, TrialNumber number) {
-                return Value::List{trial_now(desk, record, number)};
-              }});
+                             return Value::List{trial_now(desk, record, number)};
+                           }});
 }
 
 void trial(Desk& desk, Call call) {
@@ -71,7 +70,8 @@ void delete_checkpoints(Desk& desk, Call call) {
     command.paths.push_back(good ? *(*list)[i].as_text() : "");
   }
   if (!good) {
-    call.reply(failure(Error{Errc::bad_request, "paths has to be a list of checkpoints, as GET .../checkpoints has them"}));
+    call.reply(failure(
+        Error{Errc::bad_request, "paths has to be a list of checkpoints, as GET .../checkpoints has them"}));
     return;
   }
   desk.perform(call, std::move(command), [&desk, id = call.experiment(), trial = call.trial()] {
@@ -85,9 +85,13 @@ void end_trial(Desk& desk, const Call& call, engine::ExitReason reason) {
   });
 }
 
-void cancel_trial(Desk& desk, Call call) { end_trial(desk, call, engine::ExitReason::user_canceled); }
+void cancel_trial(Desk& desk, Call call) {
+  end_trial(desk, call, engine::ExitReason::user_canceled);
+}
 
-void stop_trial(Desk& desk, Call call) { end_trial(desk, call, engine::ExitReason::user_stopped); }
+void stop_trial(Desk& desk, Call call) {
+  end_trial(desk, call, engine::ExitReason::user_stopped);
+}
 
 void explain(Desk& desk, Call call) {
   const auto record = desk.experiment_with_trial(call);
@@ -97,24 +101,25 @@ void explain(Desk& desk, Call call) {
   }
   // The engine's view of now and the store's of the past are both of this moment: what is committed after it
   // is in neither.
-  const engine::Explanation explanation = engine::explain(
-      **record, call.trial(), desk.runtime.engine().workers(), desk.runtime.now());
+  const engine::Explanation explanation =
+      engine::explain(**record, call.trial(), desk.runtime.engine().workers(), desk.runtime.now());
   const Value now = proto::explanation_value(**record, call.trial(), explanation, {});
-  desk.read(call, [reply = call.reply, now, id = call.experiment(),
-                 number = call.trial()](EventStore& store) -> Committer::Then {
-    const auto events = store.history(id, number);
-    if (!events) {
-      return [reply, error = events.error()] { reply(failure(error)); };
-    }
-    Value::List history;
-    for (const engine::Event& event : *events) {
-      history.push_back(proto::to_value(event));
-    }
-    Value answer = now;
-    (*answer.as_map())["history"] = std::move(history);
-    HttpResponse response = with(200, answer);
-    return [reply, response = std::move(response)] { reply(response); };
-  });
+  desk.read(call,
+            [reply = call.reply, now, id = call.experiment(),
+             number = call.trial()](EventStore& store) -> Committer::Then {
+              const auto events = store.history(id, number);
+              if (!events) {
+                return [reply, error = events.error()] { reply(failure(error)); };
+              }
+              Value::List history;
+              for (const engine::Event& event : *events) {
+                history.push_back(proto::to_value(event));
+              }
+              Value answer = now;
+              (*answer.as_map())["history"] = std::move(history);
+              HttpResponse response = with(200, answer);
+              return [reply, response = std::move(response)] { reply(response); };
+            });
 }
 
 void metrics(Desk& desk, Call call) {
@@ -123,25 +128,26 @@ void metrics(Desk& desk, Call call) {
     desk.answer(call, failure(record.error()));
     return;
   }
-  desk.read(call, [reply = call.reply, id = call.experiment(),
-                 number = call.trial()](EventStore& store) -> Committer::Then {
-    const auto points = store.metrics(id, number);
-    if (!points) {
-      return [reply, error = points.error()] { reply(failure(error)); };
-    }
-    Value::List list;
-    for (const MetricPoint& point : *points) {
-      Value::Map metrics;
-      for (const auto& [name, value] : point.metrics) {
-        metrics[name] = value;
-      }
-      list.emplace_back(Value::Map{{"attempt", integer(point.attempt.number())},
-                                   {"step", integer(engine::count(point.step))},
-                                   {"metrics", std::move(metrics)}});
-    }
-    HttpResponse response = with(200, Value::Map{{"metrics", std::move(list)}});
-    return [reply, response = std::move(response)] { reply(response); };
-  });
+  desk.read(call,
+            [reply = call.reply, id = call.experiment(),
+             number = call.trial()](EventStore& store) -> Committer::Then {
+              const auto points = store.metrics(id, number);
+              if (!points) {
+                return [reply, error = points.error()] { reply(failure(error)); };
+              }
+              Value::List list;
+              for (const MetricPoint& point : *points) {
+                Value::Map metrics;
+                for (const auto& [name, value] : point.metrics) {
+                  metrics[name] = value;
+                }
+                list.emplace_back(Value::Map{{"attempt", integer(point.attempt.number())},
+                                             {"step", integer(engine::count(point.step))},
+                                             {"metrics", std::move(metrics)}});
+              }
+              HttpResponse response = with(200, Value::Map{{"metrics", std::move(list)}});
+              return [reply, response = std::move(response)] { reply(response); };
+            });
 }
 
 /// Where an attempt ran or runs: whom to ask for its logs.
@@ -151,8 +157,8 @@ struct AttemptPlaces {
 };
 
 /// `attempt` 0: the last one.
-Result<AttemptPlaces> places_of(EventStore& store, const engine::Numbering& numbering, ExperimentId experiment,
-                                TrialNumber trial, std::uint64_t attempt) {
+Result<AttemptPlaces> places_of(EventStore& store, const engine::Numbering& numbering,
+                                ExperimentId experiment, TrialNumber trial, std::uint64_t attempt) {
   const auto events = store.history(experiment, trial);
   if (!events) {
     return events.error();
@@ -171,9 +177,9 @@ Result<AttemptPlaces> places_of(EventStore& store, const engine::Numbering& numb
     }
   }
   if (!places) {
-    return Error{Errc::not_found, "trial " + std::to_string(trial.number()) +
-                                      (attempt == 0 ? " has not run yet"
-                                                    : " has no attempt " + std::to_string(attempt))};
+    return Error{Errc::not_found,
+                 "trial " + std::to_string(trial.number()) +
+                     (attempt == 0 ? " has not run yet" : " has no attempt " + std::to_string(attempt))};
   }
   return *places;
 }
@@ -191,17 +197,21 @@ engine::Status ask_for(const AttemptPlaces& places, engine::RankLevel level, con
   const std::string attempt = "attempt " + std::to_string(places.key.attempt.number());
   if (wanted.worker != 0) {
     question.worker = engine::WorkerId(wanted.worker);
-    const bool there = std::any_of(places.nodes.begin(), places.nodes.end(),
-                                   [&question](const engine::Place& node) { return node.worker == question.worker; });
-    return there ? engine::Status(engine::Done{})
-                 : Error{Errc::not_found, attempt + " had nothing on worker " + std::to_string(wanted.worker)};
+    const bool there =
+        std::any_of(places.nodes.begin(), places.nodes.end(),
+                    [&question](const engine::Place& node) { return node.worker == question.worker; });
+    return there
+               ? engine::Status(engine::Done{})
+               : Error{Errc::not_found, attempt + " had nothing on worker " + std::to_string(wanted.worker)};
   }
   const std::uint64_t on_each =
       level == engine::RankLevel::process ? std::max<std::uint64_t>(places.nodes.front().slots.size(), 1) : 1;
   const std::uint64_t ranks = on_each * places.nodes.size();
   if (wanted.rank >= ranks) {
-    return Error{Errc::not_found, attempt + " has " + (ranks == 1 ? "rank 0 only" : "ranks 0 to " + std::to_string(ranks - 1)) +
-                                      ", no rank " + std::to_string(wanted.rank)};
+    return Error{Errc::not_found,
+                 attempt + " has " +
+                     (ranks == 1 ? "rank 0 only" : "ranks 0 to " + std::to_string(ranks - 1)) + ", no rank " +
+                     std::to_string(wanted.rank)};
   }
   question.worker = places.nodes[wanted.rank / on_each].worker;
   question.process = wanted.rank % on_each;
@@ -209,18 +219,19 @@ engine::Status ask_for(const AttemptPlaces& places, engine::RankLevel level, con
 }
 
 void read_log(Desk& desk, const Call& call, const WorkerGate::LogQuestion& question) {
-  desk.gate.read_log(question, [&desk, call, shown = question.key.attempt](const Result<proto::LogPart>& part) {
-    if (!part) {
-      desk.answer(call, failure(part.error()));
-    } else if (!part->problem.empty()) {
-      desk.answer(call, failure(Error{Errc::not_found, part->problem}));
-    } else {
-      desk.answer(call, with(200, Value::Map{{"attempt", integer(shown.number())},
-                                        {"offset", integer(part->offset)},
-                                        {"size", integer(part->size)},
-                                        {"text", part->text}}));
-    }
-  });
+  desk.gate.read_log(question,
+                     [&desk, call, shown = question.key.attempt](const Result<proto::LogPart>& part) {
+                       if (!part) {
+                         desk.answer(call, failure(part.error()));
+                       } else if (!part->problem.empty()) {
+                         desk.answer(call, failure(Error{Errc::not_found, part->problem}));
+                       } else {
+                         desk.answer(call, with(200, Value::Map{{"attempt", integer(shown.number())},
+                                                                {"offset", integer(part->offset)},
+                                                                {"size", integer(part->size)},
+                                                                {"text", part->text}}));
+                       }
+                     });
 }
 
 void log(Desk& desk, Call call) {
@@ -251,19 +262,21 @@ void log(Desk& desk, Call call) {
   const std::string_view from_end = call.request.query_or("from_end", "0");
   question.from_end = from_end == "1" || from_end == "true";
   const WantedProcess wanted{*rank, *worker};
-  desk.read(call, [&desk, call, question, wanted, number = *attempt, numbering = desk.runtime.engine().numbering(),
-                   level = (*record)->config.launch.rank](EventStore& store) -> Committer::Then {
-    const auto places = places_of(store, numbering, call.experiment(), call.trial(), number);
-    WorkerGate::LogQuestion asked = question;
-    const engine::Status found = places ? ask_for(*places, level, wanted, asked) : engine::Status(places.error());
-    return [&desk, call, asked, found] {
-      if (found) {
-        read_log(desk, call, asked);
-      } else {
-        call.reply(failure(found.error()));
-      }
-    };
-  });
+  desk.read(call,
+            [&desk, call, question, wanted, number = *attempt, numbering = desk.runtime.engine().numbering(),
+             level = (*record)->config.launch.rank](EventStore& store) -> Committer::Then {
+              const auto places = places_of(store, numbering, call.experiment(), call.trial(), number);
+              WorkerGate::LogQuestion asked = question;
+              const engine::Status found =
+                  places ? ask_for(*places, level, wanted, asked) : engine::Status(places.error());
+              return [&desk, call, asked, found] {
+                if (found) {
+                  read_log(desk, call, asked);
+                } else {
+                  call.reply(failure(found.error()));
+                }
+              };
+            });
 }
 
 constexpr Route table[] = {

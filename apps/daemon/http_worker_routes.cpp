@@ -1,8 +1,7 @@
-#include "daemon/http_desk.hpp"
-
 #include <string>
 #include <vector>
 
+#include "daemon/http_desk.hpp"
 #include "hpsearch/engine/scheduler/explain.hpp"
 #include "hpsearch/proto/client_api.hpp"
 #include "hpsearch/proto/json.hpp"
@@ -66,10 +65,12 @@ void quarantine(Desk& desk, Call call) {
   change_worker(desk, call, engine::QuarantineWorker{call.worker(), text != nullptr ? *text : ""});
 }
 
-void release(Desk& desk, Call call) { change_worker(desk, call, engine::ReleaseWorker{call.worker()}); }
+void release(Desk& desk, Call call) {
+  change_worker(desk, call, engine::ReleaseWorker{call.worker()});
+}
 
-/// The attempt on hold that the path names, with ?lease=N where it has several of one number: each time the store was
-/// brought back, its trial may have begun another.
+/// The attempt on hold that the path names, with ?lease=N where it has several of one number: each time the
+/// store was brought back, its trial may have begun another.
 Result<engine::HeldAttempt> on_hold(Desk& desk, const Call& call) {
   const Result<std::uint64_t> lease = number_of(call.request, "lease", 0);
   if (!lease) {
@@ -79,7 +80,8 @@ Result<engine::HeldAttempt> on_hold(Desk& desk, const Call& call) {
   std::string leases;
   for (const engine::HeldAttempt& held : desk.gate.on_hold(call.worker())) {
     const bool named = held.key.experiment.number() == call.numbers.at(1) &&
-                       held.key.trial.number() == call.numbers.at(2) && held.key.attempt.number() == call.numbers.at(3);
+                       held.key.trial.number() == call.numbers.at(2) &&
+                       held.key.attempt.number() == call.numbers.at(3);
     if (named && (*lease == 0 || held.key.lease.number() == *lease)) {
       leases += (meant.empty() ? "" : ", ") + std::to_string(held.key.lease.number());
       meant.push_back(held);
@@ -90,7 +92,8 @@ Result<engine::HeldAttempt> on_hold(Desk& desk, const Call& call) {
     return Error{Errc::not_found, worker + " has no such attempt on hold"};
   }
   if (meant.size() > 1) {
-    return Error{Errc::bad_request, worker + " has several attempts of that number on hold; lease has to say which: " + leases};
+    return Error{Errc::bad_request,
+                 worker + " has several attempts of that number on hold; lease has to say which: " + leases};
   }
   return meant.front();
 }

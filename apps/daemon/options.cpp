@@ -14,8 +14,7 @@ std::variant<Options, Exit> read_options(int argc, const char* const* argv) {
   app.add_option("--state-dir", options.state_dir, "Directory of the store; created if it doesn't exist")
       ->required()
       ->type_name("DIR");
-  app.add_option("--http", options.http,
-                 "Address for clients; port 0 selects a free port")
+  app.add_option("--http", options.http, "Address for clients; port 0 selects a free port")
       ->capture_default_str()
       ->type_name("HOST:PORT");
   app.add_option("--workers", options.workers, "Address for workers; port 0 selects a free port")
@@ -42,7 +41,8 @@ std::variant<Options, Exit> read_options(int argc, const char* const* argv) {
       ->capture_default_str()
       ->check(CLI::IsMember({"debug", "info", "warning", "error"}));
   app.footer(
-      "Exit codes: 0 success, 1 failure, 2 wrong arguments, 4 the state directory is in use, 74 disk or store failed.");
+      "Exit codes: 0 success, 1 failure, 2 wrong arguments, 4 the state directory is in use, 74 disk or "
+      "store failed.");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

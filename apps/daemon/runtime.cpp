@@ -17,8 +17,9 @@ constexpr std::chrono::seconds look_every{1};
 constexpr std::size_t most_waiting = 8;  // Steps whose events have yet to be stored.
 
 // Looks are a second apart. If it was much longer, it was we who stood still (stopped, swapped out,
-// suspended), and then the silence of others says nothing: what they sent meanwhile lies unread before us. Long is
-// half of what anybody's silence may last, or this; but looks that are late by their own length are no standstill.
+// suspended), and then the silence of others says nothing: what they sent meanwhile lies unread before us.
+// Long is half of what anybody's silence may last, or this; but looks that are late by their own length are
+// no standstill.
 constexpr Duration longest_own_silence = Duration::seconds(15);
 constexpr Duration shortest_own_silence = Duration::seconds(2);
 
@@ -72,8 +73,8 @@ Status Runtime::load_snapshot(engine::Lsn lsn) {
                                                         " is of another history than this log's"};
   }
   if (const Status loaded = engine_.load(read->snapshot.state); !loaded) {
-    return engine::Error{loaded.error().code, "the snapshot " + snapshots_->path_of(lsn) + ": " +
-                                                  loaded.error().message};
+    return engine::Error{loaded.error().code,
+                         "the snapshot " + snapshots_->path_of(lsn) + ": " + loaded.error().message};
   }
   for (const auto& [id, worker] : engine_.workers()) {
     worker_by_uid_[worker.uid] = id;
@@ -154,7 +155,8 @@ engine::Result<Runtime::Outcome> Runtime::perform(engine::Command command, Answe
 
 void Runtime::save_if_due() {
   const std::uint64_t last = engine_.last_lsn().number();
-  if (snapshot_every_ > 0 && last - saved_.number() >= std::max(snapshot_every_, last / snapshots_per_doubling)) {
+  if (snapshot_every_ > 0 &&
+      last - saved_.number() >= std::max(snapshot_every_, last / snapshots_per_doubling)) {
     save();
   }
 }
@@ -191,8 +193,8 @@ void Runtime::arm_deadline() {
   }
   const std::optional<engine::Instant> due = engine_.next_deadline();
   if (due && *due <= engine_.last_instant() && committer_->waiting() > most_waiting) {
-    // What one step left to the next makes events as fast as it can. Who asks for something meanwhile gets the answer when
-    // the store has come to it, so it goes on when the store has taken in what there is.
+    // What one step left to the next makes events as fast as it can. Who asks for something meanwhile gets
+    // the answer when the store has come to it, so it goes on when the store has taken in what there is.
     waits_for_store_ = true;
     committer_->commit({}, [this] {
       waits_for_store_ = false;
@@ -300,8 +302,8 @@ void Runtime::expire(const engine::Silence& silence) {
   const std::size_t held = worker.attempts.size();
   const bool was_present = worker.present;
   if (was_present) {
-    static_cast<void>(perform(
-        engine::ExpireLeases{id, silence.heard, liveness_.patience().lost_after, silence.at_least}));
+    static_cast<void>(
+        perform(engine::ExpireLeases{id, silence.heard, liveness_.patience().lost_after, silence.at_least}));
   }
   if (worker.attempts.size() < held) {
     net::log(net::Level::warning, "worker \"" + worker.name + "\" is silent; " +

@@ -53,24 +53,25 @@ class Runtime {
 
   /// Loop and store must outlive this. `registry` says which searchers there are, `employ` who waits for the
   /// store's disk.
-  Runtime(net::Timeline& loop, EventStore& store, engine::SearcherRegistry registry, engine::Patience patience,
-          EmployStoreExecutor employ = on_a_thread_of_its_own);
+  Runtime(net::Timeline& loop, EventStore& store, engine::SearcherRegistry registry,
+          engine::Patience patience, EmployStoreExecutor employ = on_a_thread_of_its_own);
   Runtime(const Runtime&) = delete;
   Runtime& operator=(const Runtime&) = delete;
   ~Runtime();
 
-  /// From now on the state is saved after every so many events, so that a start has less to replay. To be called
-  /// before recover(), which begins with the newest snapshot that is good and of this log. The files must outlive
-  /// this.
+  /// From now on the state is saved after every so many events, so that a start has less to replay. To be
+  /// called before recover(), which begins with the newest snapshot that is good and of this log. The files
+  /// must outlive this.
   void keep_snapshots(const SnapshotFiles& files, std::uint64_t every_events);
 
-  /// Start-up is recovery: replays the log, or what follows a snapshot. To be called first. After that every known
-  /// worker counts as heard now, but gets nothing new before it is connected again.
+  /// Start-up is recovery: replays the log, or what follows a snapshot. To be called first. After that every
+  /// known worker counts as heard now, but gets nothing new before it is connected again.
   engine::Status recover();
 
   /// Begins to take commands. `on_order` carries an order out; `failed` hears that the store takes nothing
   /// more, `full` that it lacks room and everything waits.
-  void start(OnOrder on_order, Committer::Failed failed, Committer::Failed full = [](const engine::Error&) {});
+  void start(
+      OnOrder on_order, Committer::Failed failed, Committer::Failed full = [](const engine::Error&) {});
   /// Ends the look at the clock and saves the state. Commands already given are still made durable.
   void stop();
 
@@ -94,7 +95,8 @@ class Runtime {
   void connected(engine::WorkerId worker);  ///< It may get new leases from the next step on.
   void disconnected(engine::WorkerId worker);
   void heard(engine::WorkerId worker);
-  void set_draining(engine::WorkerId worker, bool draining);  ///< It takes no leases any more, connected or not.
+  void set_draining(engine::WorkerId worker,
+                    bool draining);  ///< It takes no leases any more, connected or not.
   [[nodiscard]] bool suspect(engine::WorkerId worker) const;
 
   // --- queries ---

@@ -82,8 +82,8 @@ std::string pid_in(int lock) {
   return pid;
 }
 
-/// Who holds the lock of this file; "" when nobody can be named. Whoever has just taken it has not yet written itself
-/// down: until then nothing stands there, or a process that is long gone.
+/// Who holds the lock of this file; "" when nobody can be named. Whoever has just taken it has not yet
+/// written itself down: until then nothing stands there, or a process that is long gone.
 std::string holder_of(int lock) {
   std::string pid;
   for (int tries = 0; tries < holder_tries; ++tries) {
@@ -111,7 +111,8 @@ Error in_use(const std::string& path, const std::string& pid) {
                                       "; stop that process, or use another --state-dir"};
 }
 
-/// An open-file-description lock: it belongs to this descriptor, not to whoever in the process opens the file.
+/// An open-file-description lock: it belongs to this descriptor, not to whoever in the process opens the
+/// file.
 Status lock_whole(const Descriptor& file, const std::string& directory) {
   struct flock whole {};
   whole.l_type = F_WRLCK;
@@ -128,7 +129,8 @@ struct Locks {
   std::optional<StoreLock> store;  ///< None where there is no database yet.
 };
 
-/// Takes both locks that are there before it makes the one that is not: where either is refused, nothing was changed.
+/// Takes both locks that are there before it makes the one that is not: where either is refused, nothing was
+/// changed.
 Result<Locks> lock_all(const std::string& directory, const std::string& database) {
   const std::string path = directory + "/lock";
   Descriptor file(::open(path.c_str(), O_RDWR | O_CLOEXEC));
@@ -177,11 +179,11 @@ std::uint32_t file_system_magic(const std::string& path) noexcept {
 std::string_view network_file_system(std::uint32_t magic) noexcept {
   // From the manual page of statfs(2) and the kernel's magic.h.
   static constexpr std::pair<std::uint32_t, std::string_view> known[] = {
-      {0x6969, "NFS"},         {0x517B, "SMB"},        {0xFF534D42, "CIFS"},   {0xFE534D42, "SMB"},
-      {0x65735546, "FUSE"},    {0x5346414F, "AFS"},    {0x6B414653, "AFS"},    {0x73757245, "Coda"},
-      {0x01021997, "9P"},      {0x00C36400, "Ceph"},   {0x0BD00BD0, "Lustre"}, {0x47504653, "GPFS"},
-      {0x7461636F, "OCFS2"},   {0x01161970, "GFS2"},   {0x19830326, "BeeGFS"}, {0x20030528, "OrangeFS"},
-      {0x013111A8, "IBRIX"},   {0x564C, "NCP"},
+      {0x6969, "NFS"},       {0x517B, "SMB"},      {0xFF534D42, "CIFS"},   {0xFE534D42, "SMB"},
+      {0x65735546, "FUSE"},  {0x5346414F, "AFS"},  {0x6B414653, "AFS"},    {0x73757245, "Coda"},
+      {0x01021997, "9P"},    {0x00C36400, "Ceph"}, {0x0BD00BD0, "Lustre"}, {0x47504653, "GPFS"},
+      {0x7461636F, "OCFS2"}, {0x01161970, "GFS2"}, {0x19830326, "BeeGFS"}, {0x20030528, "OrangeFS"},
+      {0x013111A8, "IBRIX"}, {0x564C, "NCP"},
   };
   for (const auto& [number, name] : known) {
     if (number == magic) {
@@ -192,7 +194,8 @@ std::string_view network_file_system(std::uint32_t magic) noexcept {
 }
 
 Result<std::unique_ptr<StateDirectory>> StateDirectory::open(const std::string& given,
-                                                             NetworkFileSystems network, FileSystemMagic magic_of) {
+                                                             NetworkFileSystems network,
+                                                             FileSystemMagic magic_of) {
   auto path = absolute(given);
   if (!path) {
     return path.error();
@@ -202,7 +205,8 @@ Result<std::unique_ptr<StateDirectory>> StateDirectory::open(const std::string& 
   }
   const std::string remote(network_file_system(magic_of(*path)));
   if (!remote.empty() && network == NetworkFileSystems::refused) {
-    return Error{Errc::bad_request, "the state directory " + *path + " is on a network file system (" + remote +
+    return Error{Errc::bad_request, "the state directory " + *path + " is on a network file system (" +
+                                        remote +
                                         "), which may lose synced data; give --state-dir a local "
                                         "disk, or accept the risk with --allow-network-filesystem"};
   }

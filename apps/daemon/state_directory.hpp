@@ -17,13 +17,14 @@ namespace hpsearch::daemon {
 [[nodiscard]] std::uint32_t file_system_magic(const std::string& path) noexcept;
 using FileSystemMagic = std::uint32_t (*)(const std::string& path);
 
-/// Its name, where neither locks nor fsync keep their word on every server and mount option; "" for a local one.
+/// Its name, where neither locks nor fsync keep their word on every server and mount option; "" for a local
+/// one.
 [[nodiscard]] std::string_view network_file_system(std::uint32_t magic) noexcept;
 
 /// The directory of one daemon: its lock, its store, the file that says where it listens.
 ///
-/// Two locks keep a second daemon out: that of the file `lock`, and that of the database, which also holds where
-/// somebody removed `lock`.
+/// Two locks keep a second daemon out: that of the file `lock`, and that of the database, which also holds
+/// where somebody removed `lock`.
 ///
 /// Owns:    the locks, for as long as it lives; the kernel gives them back however the process ends.
 class StateDirectory {
@@ -31,8 +32,8 @@ class StateDirectory {
   enum class NetworkFileSystems { refused, allowed };
 
   /// Makes the directory if need be (0700) and locks it. wrong_state: another process has it, named by its
-  /// pid, and nothing in it was changed; bad_request: it is on a network file system; unavailable: the file system
-  /// refuses.
+  /// pid, and nothing in it was changed; bad_request: it is on a network file system; unavailable: the file
+  /// system refuses.
   [[nodiscard]] static engine::Result<std::unique_ptr<StateDirectory>> open(
       const std::string& path, NetworkFileSystems network = NetworkFileSystems::refused,
       FileSystemMagic magic_of = file_system_magic);
@@ -47,7 +48,9 @@ class StateDirectory {
   [[nodiscard]] std::string checkpoints() const { return path_ + "/checkpoints"; }
 
   /// The lock of the database that was there already, to open it with; once.
-  [[nodiscard]] std::optional<StoreLock> take_store_lock() { return std::exchange(store_lock_, std::nullopt); }
+  [[nodiscard]] std::optional<StoreLock> take_store_lock() {
+    return std::exchange(store_lock_, std::nullopt);
+  }
 
   /// What daemon.json says.
   struct Announcement {

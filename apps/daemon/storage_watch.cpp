@@ -17,7 +17,10 @@ std::string in_mib(std::uint64_t bytes) {
 }  // namespace
 
 StorageWatch::StorageWatch(Runtime& runtime, const std::string& directory)
-    : runtime_(runtime), directory_(directory), reserve_(directory + "/reserve"), told_(name_of(Room::ample)) {
+    : runtime_(runtime),
+      directory_(directory),
+      reserve_(directory + "/reserve"),
+      told_(name_of(Room::ample)) {
   look();
   clock_ = runtime_.loop().every(look_every, [this] { look(); });
 }
@@ -25,7 +28,8 @@ StorageWatch::StorageWatch(Runtime& runtime, const std::string& directory)
 void StorageWatch::found_no_room(const engine::Error& error) {
   if (told_ != "full") {
     told_ = "full";
-    net::log(net::Level::error, error.message + ". Nothing is acknowledged until there is space: workers keep their " +
+    net::log(net::Level::error, error.message +
+                                    ". Nothing is acknowledged until there is space: workers keep their " +
                                     "reports, and the daemon resumes by itself");
   }
   reserve_.give_up();
@@ -49,7 +53,8 @@ void StorageWatch::look() {
     storage.why = "the disk is almost full (" + left + "); end experiments to free space";
   } else if (room == Room::scarce) {
     storage.intake = Intake::no_experiments;
-    storage.why = "the disk is nearly full (" + left + "); new experiments are accepted again when there is space";
+    storage.why =
+        "the disk is nearly full (" + left + "); new experiments are accepted again when there is space";
   } else {
     reserve_.set_aside(*space);
   }

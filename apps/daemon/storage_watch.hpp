@@ -7,8 +7,9 @@
 
 namespace hpsearch::daemon {
 
-/// Watches the room on the store's disk, and has the daemon take less as it runs out: first no new experiments, then
-/// nothing that workers report, while what users want ended still ends. With room, all of it is taken again.
+/// Watches the room on the store's disk, and has the daemon take less as it runs out: first no new
+/// experiments, then nothing that workers report, while what users want ended still ends. With room, all of
+/// it is taken again.
 ///
 /// Owns:    the reserve file.
 /// Threads: on the loop's.

@@ -72,7 +72,8 @@ void WorkerGate::take_frame(const net::Peer& peer, std::span<const std::byte> fr
   }
   if (auto* hello = std::get_if<proto::Hello>(&framed->message)) {
     if (!admits_one_more()) {
-      const std::uint64_t seconds = 2 * (1 + turned_away_ / std::max<std::uint64_t>(1, settings_.hellos_per_second));
+      const std::uint64_t seconds =
+          2 * (1 + turned_away_ / std::max<std::uint64_t>(1, settings_.hellos_per_second));
       send_to(peer, 0, 0, proto::RetryAfter{std::min(longest_retry_ms, 1'000 * seconds)});
       return;
     }
@@ -101,7 +102,8 @@ void WorkerGate::take_frame(const net::Peer& peer, std::span<const std::byte> fr
   runtime_.heard(id);
   if (Counterpart& counterpart = counterparts_[id]; !counterpart.in_doubt.empty()) {
     // It answers to the WELCOME of its HELLO: what was not named there it does not have.
-    static_cast<void>(runtime_.perform(engine::DisclaimAttempts{id, std::exchange(counterpart.in_doubt, {})}));
+    static_cast<void>(
+        runtime_.perform(engine::DisclaimAttempts{id, std::exchange(counterpart.in_doubt, {})}));
   }
   const bool newest = framed->envelope.msg_no > session.newest;
   session.newest = std::max(session.newest, framed->envelope.msg_no);
@@ -111,15 +113,18 @@ void WorkerGate::take_frame(const net::Peer& peer, std::span<const std::byte> fr
     }
     return;
   }
-  if (const auto* reports = std::get_if<proto::Reports>(&framed->message); reports != nullptr && !has_room_for(*reports)) {
-    // Unacknowledged, it stays with the worker, which is to know that it was heard: it would try another connection.
+  if (const auto* reports = std::get_if<proto::Reports>(&framed->message);
+      reports != nullptr && !has_room_for(*reports)) {
+    // Unacknowledged, it stays with the worker, which is to know that it was heard: it would try another
+    // connection.
     send(id, proto::RetryAfter{busy_ms});
     return;
   }
   take(peer, id, framed->message);
 }
 
-/// Of the last room, what ends makes more: reports of programs that were told to end are taken, with their exits.
+/// Of the last room, what ends makes more: reports of programs that were told to end are taken, with their
+/// exits.
 bool WorkerGate::has_room_for(const proto::Reports& reports) const {
   switch (runtime_.storage().intake) {
     case Intake::everything:
@@ -138,8 +143,8 @@ bool WorkerGate::has_room_for(const proto::Reports& reports) const {
   return true;
 }
 
-/// Greeting costs a step and a commit. A crowd that comes back together is let in as fast as that goes, and the
-/// sessions there are go on meanwhile.
+/// Greeting costs a step and a commit. A crowd that comes back together is let in as fast as that goes, and
+/// the sessions there are go on meanwhile.
 bool WorkerGate::admits_one_more() {
   const engine::Instant now = runtime_.now();
   if (now - admitting_since_ >= Duration::seconds(1)) {
@@ -155,8 +160,8 @@ bool WorkerGate::admits_one_more() {
   return true;
 }
 
-/// Gives the worker the name of its key. Whose it is, its key says and not the frame: nobody with a key of his own speaks
-/// for another worker.
+/// Gives the worker the name of its key. Whose it is, its key says and not the frame: nobody with a key of
+/// his own speaks for another worker.
 bool WorkerGate::is_allowed(const net::Peer& peer, proto::Hello& hello) {
   if (!settings_.worker_of_key) {
     return true;
@@ -169,8 +174,9 @@ bool WorkerGate::is_allowed(const net::Peer& peer, proto::Hello& hello) {
   }
   const auto known = runtime_.worker_with_uid(hello.uid);
   if (known && name_of(*known) != *name) {
-    const std::string why = "the state directory of worker \"" + name_of(*known) + "\" is spoken for with the key of \"" +
-                            *name + "\": give the worker a new directory, or allow its key under the former name";
+    const std::string why = "the state directory of worker \"" + name_of(*known) +
+                            "\" is spoken for with the key of \"" + *name +
+                            "\": give the worker a new directory, or allow its key under the former name";
     net::log(net::Level::warning, why);
     refuse(peer, why, hello.incarnation);
     return false;
@@ -192,9 +198,11 @@ void WorkerGate::end_what_is_not_allowed() {
   }
   for (const net::Peer& peer : denied) {
     const Session& session = sessions_.at(peer);
-    net::log(net::Level::warning, "worker \"" + name_of(session.worker) + "\" is not heard any more: its key is not allowed");
+    net::log(net::Level::warning,
+             "worker \"" + name_of(session.worker) + "\" is not heard any more: its key is not allowed");
     // As an answer to its HELLO: while it holds attempts it goes on knocking, in case that was a mistake.
-    refuse(peer, "the key " + session.key + " is not allowed any more", counterparts_[session.worker].agent.incarnation);
+    refuse(peer, "the key " + session.key + " is not allowed any more",
+           counterparts_[session.worker].agent.incarnation);
     end_session(peer);
   }
 }
@@ -220,10 +228,11 @@ bool WorkerGate::is_clone(const net::Peer& peer, const proto::Hello& hello) {
     return false;
   }
   if (counterpart.cloned.empty()) {
-    counterpart.cloned = "two agents run as worker \"" + hello.name + "\" (processes " + std::to_string(known.pid) +
-                         " and " + std::to_string(hello.pid) +
-                         "), on copies of one state directory; give one of them a new directory, and start the other "
-                         "again";
+    counterpart.cloned =
+        "two agents run as worker \"" + hello.name + "\" (processes " + std::to_string(known.pid) + " and " +
+        std::to_string(hello.pid) +
+        "), on copies of one state directory; give one of them a new directory, and start the other "
+        "again";
     net::log(net::Level::error, counterpart.cloned);
     if (const net::Peer older = counterpart.peer; !older.empty()) {
       refuse(older, counterpart.cloned, 0);
@@ -237,25 +246,31 @@ bool WorkerGate::is_clone(const net::Peer& peer, const proto::Hello& hello) {
 
 void WorkerGate::greet(const net::Peer& peer, const proto::Envelope& envelope, const proto::Hello& hello) {
   if (hello.speaks_from > proto::wire_version || hello.speaks_to < proto::wire_version) {
-    refuse(peer, "this daemon speaks version " + std::to_string(proto::wire_version) +
-                     " of the worker protocol, the worker " + std::to_string(hello.speaks_from) + " to " +
-                     std::to_string(hello.speaks_to) + "; install the same release on both", hello.incarnation);
+    refuse(peer,
+           "this daemon speaks version " + std::to_string(proto::wire_version) +
+               " of the worker protocol, the worker " + std::to_string(hello.speaks_from) + " to " +
+               std::to_string(hello.speaks_to) + "; install the same release on both",
+           hello.incarnation);
     return;
   }
   if (envelope.cluster != 0 && envelope.cluster != runtime_.cluster()) {
-    refuse(peer, "the worker's state directory belongs to another daemon's store; give the worker a new one", hello.incarnation);
+    refuse(peer, "the worker's state directory belongs to another daemon's store; give the worker a new one",
+           hello.incarnation);
     return;
   }
   if (envelope.daemon_epoch > runtime_.daemon_epoch()) {
-    refuse(peer, "the worker has seen a later start of this store (" + std::to_string(envelope.daemon_epoch) +
-                     " > " + std::to_string(runtime_.daemon_epoch()) +
-                     "); this daemon runs on an old copy of it", hello.incarnation);
+    refuse(peer,
+           "the worker has seen a later start of this store (" + std::to_string(envelope.daemon_epoch) +
+               " > " + std::to_string(runtime_.daemon_epoch()) + "); this daemon runs on an old copy of it",
+           hello.incarnation);
     return;
   }
   if (hello.uid.empty() || hello.slots > most_slots) {
-    refuse(peer, hello.uid.empty() ? "the worker does not say who it is"
-                                   : "the worker offers " + std::to_string(hello.slots) + " slots; at most " +
-                                         std::to_string(most_slots) + " are possible", hello.incarnation);
+    refuse(peer,
+           hello.uid.empty() ? "the worker does not say who it is"
+                             : "the worker offers " + std::to_string(hello.slots) + " slots; at most " +
+                                   std::to_string(most_slots) + " are possible",
+           hello.incarnation);
     return;
   }
   if (is_clone(peer, hello)) {
@@ -296,11 +311,12 @@ void WorkerGate::greet(const net::Peer& peer, const proto::Envelope& envelope, c
   if (known) {
     runtime_.connected(*known);
   }
-  const auto joined = runtime_.perform(join, [this, peer, incarnation = hello.incarnation](const engine::Result<Runtime::Outcome>& outcome) {
-    if (!outcome) {
-      refuse(peer, outcome.error().message, incarnation);
-    }
-  });
+  const auto joined = runtime_.perform(
+      join, [this, peer, incarnation = hello.incarnation](const engine::Result<Runtime::Outcome>& outcome) {
+        if (!outcome) {
+          refuse(peer, outcome.error().message, incarnation);
+        }
+      });
   if (!joined) {
     if (known && !was_connected) {
       runtime_.disconnected(*known);
@@ -316,7 +332,8 @@ void WorkerGate::greet(const net::Peer& peer, const proto::Envelope& envelope, c
       older->second.superseded = true;
       older->second.superseded_at = runtime_.now();
       if (hello.incarnation > counterpart.agent.incarnation) {
-        // To that start by its number: a HELLO of it that was played back may have come over the later one's connection.
+        // To that start by its number: a HELLO of it that was played back may have come over the later one's
+        // connection.
         refuse(older->first, "a later start of worker \"" + hello.name + "\" has taken its place",
                counterpart.agent.incarnation);
       }
@@ -338,7 +355,8 @@ void WorkerGate::greet(const net::Peer& peer, const proto::Envelope& envelope, c
   // The order to welcome it repeats what it does not know; what was told to the session before is void.
   counterpart.launches.clear();
   counterpart.decisions.clear();
-  sessions_[peer] = Session{worker, (runtime_.daemon_epoch() << 32U) | ++sessions_made_, 0, 0, false, {}, port_->sender_key()};
+  sessions_[peer] = Session{
+      worker, (runtime_.daemon_epoch() << 32U) | ++sessions_made_, 0, 0, false, {}, port_->sender_key()};
   net::log(net::Level::info, "worker \"" + hello.name + "\" is connected with " +
                                  std::to_string(hello.slots) + " " + hello.slot_kind + " slots, holding " +
                                  std::to_string(hello.held.size()) + " attempts");
@@ -361,8 +379,8 @@ void WorkerGate::take(const net::Peer& peer, WorkerId worker, const proto::FromW
   } else if (const auto* ack = std::get_if<proto::DecisionAck>(&message)) {
     Counterpart& counterpart = counterparts_[worker];
     const auto told = counterpart.decisions.find(ack->key);
-    // Who does not have the lease takes what is decided about it for something that is over, and the lease may be on its
-    // way still.
+    // Who does not have the lease takes what is decided about it for something that is over, and the lease
+    // may be on its way still.
     const bool has_it = !counterpart.launches.contains(ack->key);
     if (has_it && told != counterpart.decisions.end() && told->second.decision.id <= ack->decision) {
       counterpart.decisions.erase(told);
@@ -392,16 +410,19 @@ void WorkerGate::take_beat(WorkerId worker, const proto::Beat& beat) {
         Heard{progress.step, engine::Instant::from_micros(runtime_.now().micros() - silent.in_micros())};
   }
   const auto& known = runtime_.engine().workers().at(worker).remains;
-  const bool same = beat.remains.size() == known.size() &&
-                    std::all_of(beat.remains.begin(), beat.remains.end(),
-                                [&known](const engine::Remains& remains) { return known.contains(remains.key); });
+  const bool same =
+      beat.remains.size() == known.size() &&
+      std::all_of(beat.remains.begin(), beat.remains.end(),
+                  [&known](const engine::Remains& remains) { return known.contains(remains.key); });
   if (!same) {
     static_cast<void>(runtime_.perform(engine::NoteRemains{worker, beat.remains}));
   }
   const auto& withdrawn = runtime_.engine().workers().at(worker).withdrawn;
   const bool no_news = beat.troubles.size() == withdrawn.size() &&
                        std::all_of(beat.troubles.begin(), beat.troubles.end(),
-                                   [&withdrawn](const engine::SlotTrouble& trouble) { return withdrawn.contains(trouble.slot); });
+                                   [&withdrawn](const engine::SlotTrouble& trouble) {
+                                     return withdrawn.contains(trouble.slot);
+                                   });
   if (!no_news) {
     static_cast<void>(runtime_.perform(engine::NoteTroubles{worker, beat.troubles}));
   }
@@ -441,13 +462,14 @@ void WorkerGate::carry_out(const engine::Order& order) {
       }
     }
     if (!found->second.on_hold.empty()) {
-      net::log(net::Level::warning, "worker \"" + name_of(welcome->worker) + "\" holds " +
-                                        std::to_string(found->second.on_hold.size()) +
-                                        " attempts that this store does not know; they run on until hpsearch adopt "
-                                        "or hpsearch disown says what shall become of them");
+      net::log(net::Level::warning,
+               "worker \"" + name_of(welcome->worker) + "\" holds " +
+                   std::to_string(found->second.on_hold.size()) +
+                   " attempts that this store does not know; they run on until hpsearch adopt "
+                   "or hpsearch disown says what shall become of them");
     }
-    send(welcome->worker,
-         proto::Welcome{welcome->worker, beat_every_ms(), welcome->attempts, http_, found->second.hello, credit()});
+    send(welcome->worker, proto::Welcome{welcome->worker, beat_every_ms(), welcome->attempts, http_,
+                                         found->second.hello, credit()});
   } else if (const auto* launch = std::get_if<engine::LaunchAttempt>(&order)) {
     engine::LaunchSpec spec = launch->spec;
     if (spec.checkpoint_root.empty()) {
@@ -605,7 +627,8 @@ void WorkerGate::tick() {
   }
 }
 
-/// They said nothing for so long that nothing of them counts any more. Who speaks after all is asked to introduce itself.
+/// They said nothing for so long that nothing of them counts any more. Who speaks after all is asked to
+/// introduce itself.
 void WorkerGate::end_sessions_of_the_lost() {
   const auto& workers = runtime_.engine().workers();
   std::vector<net::Peer> lost;
@@ -640,11 +663,11 @@ void WorkerGate::repeat(WorkerId worker, Counterpart& counterpart, engine::Insta
       if (!send(worker, proto::Lease{launch.spec})) {
         return;  // The session has ended, and with it these lists.
       }
-      // Who did not have the lease has acknowledged what was decided about it as over; now it would begin. What is not
-      // durable is told when it is.
+      // Who did not have the lease has acknowledged what was decided about it as over; now it would begin.
+      // What is not durable is told when it is.
       const engine::LiveAttempt* attempt = live(key);
-      if (attempt->is_ending() &&
-          attempt->decision->id.number() <= runtime_.engine().numbering().of(runtime_.store_counters().durable)) {
+      if (attempt->is_ending() && attempt->decision->id.number() <=
+                                      runtime_.engine().numbering().of(runtime_.store_counters().durable)) {
         counterpart.decisions[key] = Told{*attempt->decision, now};
         if (!send(worker, proto::Decide{key, *attempt->decision})) {
           return;

@@ -29,8 +29,8 @@ class WorkerGate {
         engine::Duration::seconds(3);  ///< What is not acknowledged is told again.
     engine::Duration log_patience =
         engine::Duration::seconds(10);  ///< How long a worker may take to read a log.
-    /// The name of the worker that has this key; nothing: it is not allowed, or not any more. Not set: everybody is
-    /// heard, under whatever name.
+    /// The name of the worker that has this key; nothing: it is not allowed, or not any more. Not set:
+    /// everybody is heard, under whatever name.
     std::function<std::optional<std::string>(const std::string& key)> worker_of_key{};
     std::uint64_t hellos_per_second = 500;  ///< Whoever comes on top of that is told to come later.
     CreditRules credit{};
@@ -59,8 +59,8 @@ class WorkerGate {
 
   /// What the worker holds and the log does not know; it runs on until somebody says what shall become of it.
   [[nodiscard]] std::vector<engine::HeldAttempt> on_hold(engine::WorkerId worker) const;
-  /// What a running program said last, by its worker's last beat; in memory only. Nothing: it said nothing yet, or
-  /// nobody has told.
+  /// What a running program said last, by its worker's last beat; in memory only. Nothing: it said nothing
+  /// yet, or nobody has told.
   struct Heard {
     engine::Units step{};  ///< Highest reported.
     engine::Instant at;    ///< When it last said anything.
@@ -115,16 +115,16 @@ class WorkerGate {
     std::uint64_t nonce = 0;
   };
   struct Counterpart {
-    net::Peer peer;                  ///< Of its newest session.
+    net::Peer peer;  ///< Of its newest session.
     Agent agent;
     std::string kills_by;
     std::map<engine::AttemptKey, Heard> progress;  ///< Of its last beat.
-    std::string cloned;              ///< Why this incarnation of it is refused, or "".
+    std::string cloned;                            ///< Why this incarnation of it is refused, or "".
     std::map<engine::AttemptKey, engine::HeldAttempt> held;  ///< As it said in its last HELLO.
     std::map<engine::AttemptKey, engine::HeldAttempt> on_hold;
     std::vector<engine::AttemptKey> in_doubt;  ///< Its HELLO did not name them, and it has not spoken since.
-    std::uint64_t hello = 0;         ///< Number of its newest HELLO, among those of its agent.
-    std::uint32_t welcomes_due = 0;  ///< HELLOs of it whose answers are on their way.
+    std::uint64_t hello = 0;                   ///< Number of its newest HELLO, among those of its agent.
+    std::uint32_t welcomes_due = 0;            ///< HELLOs of it whose answers are on their way.
     bool welcomed = false;
     std::map<engine::AttemptKey, Launch> launches;
     std::map<engine::AttemptKey, Told> decisions;

@@ -18,8 +18,8 @@
 #include "hpsearch/engine/base/check.hpp"
 #include "hpsearch/proto/wire.hpp"
 
-// What a daemon does between a worker's report and its acknowledgement: decode, decide, store, fdatasync, answer;
-// beside it what no daemon can go below: a ROUTER that echoes, and a disk that syncs.
+// What a daemon does between a worker's report and its acknowledgement: decode, decide, store, fdatasync,
+// answer; beside it what no daemon can go below: a ROUTER that echoes, and a disk that syncs.
 
 namespace hpsearch::bench {
 namespace {
@@ -142,8 +142,9 @@ class SyncedFile {
     const Clock::time_point start = Clock::now();
     while (Clock::now() - start < time) {
       const Clock::time_point begun = Clock::now();
-      HPSEARCH_CHECK(::write(file_, record.data(), record.size()) == std::ssize(record) && ::fdatasync(file_) == 0,
-                     "the disk takes it");
+      HPSEARCH_CHECK(
+          ::write(file_, record.data(), record.size()) == std::ssize(record) && ::fdatasync(file_) == 0,
+          "the disk takes it");
       course.seconds.push_back(std::chrono::duration<double>(Clock::now() - begun).count());
     }
     course.wall_seconds = std::chrono::duration<double>(Clock::now() - start).count();
@@ -167,7 +168,8 @@ struct Rounds {
   [[nodiscard]] double per_second() const { return static_cast<double>(seconds.size()) / wall_seconds; }
   [[nodiscard]] double percentile(double share) {
     HPSEARCH_CHECK(!seconds.empty(), "something was measured");
-    const auto at = std::min(seconds.size() - 1, static_cast<std::size_t>(share * static_cast<double>(seconds.size())));
+    const auto at =
+        std::min(seconds.size() - 1, static_cast<std::size_t>(share * static_cast<double>(seconds.size())));
     std::nth_element(seconds.begin(), seconds.begin() + static_cast<std::ptrdiff_t>(at), seconds.end());
     return seconds[at];
   }
@@ -185,7 +187,8 @@ void report(benchmark::State& state, Pace pace) {
   const DaemonServer daemon(reports_per_trial);
   const SyncedFile file;
   Swarm echoes(echo_server.port(), workers, [](std::size_t) { return std::make_unique<EchoTalker>(); });
-  Swarm reporters(daemon.port(), workers, [](std::size_t number) { return std::make_unique<WorkerTalker>(number); });
+  Swarm reporters(daemon.port(), workers,
+                  [](std::size_t number) { return std::make_unique<WorkerTalker>(number); });
   Rounds report;
   Rounds echo;
   Rounds sync;
@@ -193,7 +196,8 @@ void report(benchmark::State& state, Pace pace) {
     for (int round = 0; round < rounds; ++round) {
       sync.add(file.course(round_time / 2));
       echo.add(echoes.closed_loop(round_time));
-      report.add(pace == Pace::closed ? reporters.closed_loop(round_time) : reporters.open_loop(1'000, round_time));
+      report.add(pace == Pace::closed ? reporters.closed_loop(round_time)
+                                      : reporters.open_loop(1'000, round_time));
     }
     state.SetIterationTime(report.wall_seconds);
   }

@@ -102,26 +102,27 @@ Value announcement(const std::filesystem::path& folder) {
 Value endless_search(int reports_per_trial) {
   return Value::Map{
       {"config",
-       Value::Map{{"name", "dispatch"},
-                  {"entrypoint", "true"},
-                  {"hyperparameters",
-                   Value::Map{{"lr", Value::Map{{"type", "log"}, {"base", 10}, {"minval", -4}, {"maxval", -1}}},
-                              {"momentum", Value::Map{{"type", "double"}, {"minval", 0.0}, {"maxval", 1.0}}},
-                              {"layers", Value::Map{{"type", "int"}, {"minval", 1}, {"maxval", 8}}},
-                              {"optimizer",
-                               Value::Map{{"type", "categorical"}, {"vals", Value::List{"adam", "sgd"}}}}}},
-                  {"searcher", Value::Map{{"name", "random"},
-                                          {"metric", "loss"},
-                                          {"max_length", Value::Map{{"batches", reports_per_trial}}},
-                                          {"max_trials", 100'000'000},
-                                          {"max_concurrent_trials", 0}}}}}};
+       Value::Map{
+           {"name", "dispatch"},
+           {"entrypoint", "true"},
+           {"hyperparameters",
+            Value::Map{
+                {"lr", Value::Map{{"type", "log"}, {"base", 10}, {"minval", -4}, {"maxval", -1}}},
+                {"momentum", Value::Map{{"type", "double"}, {"minval", 0.0}, {"maxval", 1.0}}},
+                {"layers", Value::Map{{"type", "int"}, {"minval", 1}, {"maxval", 8}}},
+                {"optimizer", Value::Map{{"type", "categorical"}, {"vals", Value::List{"adam", "sgd"}}}}}},
+           {"searcher", Value::Map{{"name", "random"},
+                                   {"metric", "loss"},
+                                   {"max_length", Value::Map{{"batches", reports_per_trial}}},
+                                   {"max_trials", 100'000'000},
+                                   {"max_concurrent_trials", 0}}}}}};
 }
 
 }  // namespace
 
 std::filesystem::path bench_folder(const std::string& name) {
-  const auto folder = std::filesystem::temp_directory_path() /
-                      ("hpsearch-bench-" + name + "-" + std::to_string(::getpid()));
+  const auto folder =
+      std::filesystem::temp_directory_path() / ("hpsearch-bench-" + name + "-" + std::to_string(::getpid()));
   std::filesystem::remove_all(folder);
   std::filesystem::create_directories(folder);
   return folder;
@@ -137,11 +138,12 @@ Child::~Child() {
   }
 }
 
-EchoServer::EchoServer() : child_([this] {
-      const auto [port, pid] = start_echo();
-      port_ = port;
-      return Child(pid);
-    }()) {
+EchoServer::EchoServer()
+    : child_([this] {
+        const auto [port, pid] = start_echo();
+        port_ = port;
+        return Child(pid);
+      }()) {
 }
 
 DaemonServer::DaemonServer(int reports_per_trial)

@@ -22,11 +22,12 @@ Swarm::Swarm(std::uint16_t port, std::size_t talkers, const MakeTalker& make) : 
   for (std::size_t i = 0; i < talkers; ++i) {
     Member& member = members_[i];
     member.talker = make(i);
-    member.connection = std::make_unique<ZmtpConnection>(port, [this, &member](std::span<const std::byte> frame) {
-      if (member.talker->hear(frame)) {
-        member.waits = false;
-      }
-    });
+    member.connection =
+        std::make_unique<ZmtpConnection>(port, [this, &member](std::span<const std::byte> frame) {
+          if (member.talker->hear(frame)) {
+            member.waits = false;
+          }
+        });
     member.talker->attach(*member.connection);
     epoll_event event{};
     event.events = EPOLLIN;
@@ -46,7 +47,8 @@ Swarm::~Swarm() {
 void Swarm::settle() {
   const Clock::time_point limit = Clock::now() + until_settled;
   Course nothing;
-  while (!std::all_of(members_.begin(), members_.end(), [](const Member& m) { return m.talker->can_ask(); })) {
+  while (
+      !std::all_of(members_.begin(), members_.end(), [](const Member& m) { return m.talker->can_ask(); })) {
     listen(longest_wait, nothing, false);
     HPSEARCH_CHECK(Clock::now() < limit, "everybody gets work to begin with");
   }
@@ -77,7 +79,8 @@ Swarm::Course Swarm::open_loop(double per_second, std::chrono::duration<double> 
   std::uint64_t turn = 0;
   while (asked < requests) {
     const Clock::time_point due =
-        start + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(static_cast<double>(asked) / per_second));
+        start + std::chrono::duration_cast<Clock::duration>(
+                    std::chrono::duration<double>(static_cast<double>(asked) / per_second));
     if (Clock::now() < due) {
       listen(std::chrono::duration_cast<std::chrono::microseconds>(due - Clock::now()), course, false);
       continue;
@@ -115,7 +118,8 @@ void Swarm::ask(Member& member, Clock::time_point due) {
 
 void Swarm::listen(std::chrono::microseconds at_most, Course& course, bool ask_again) {
   std::array<epoll_event, 256> events;  // Filled by epoll_pwait2().
-  const timespec wait{.tv_sec = at_most.count() / 1'000'000, .tv_nsec = (at_most.count() % 1'000'000) * 1'000};
+  const timespec wait{.tv_sec = at_most.count() / 1'000'000,
+                      .tv_nsec = (at_most.count() % 1'000'000) * 1'000};
   const int ready = ::epoll_pwait2(poller_, events.data(), static_cast<int>(events.size()), &wait, nullptr);
   for (int i = 0; i < ready; ++i) {
     Member& member = members_[events[static_cast<std::size_t>(i)].data.u64];

@@ -55,8 +55,9 @@ ZmtpConnection::ZmtpConnection(std::uint16_t port, OnFrame on_frame) : on_frame_
   address.sin_family = AF_INET;
   address.sin_port = htons(port);
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  HPSEARCH_CHECK(socket_ >= 0 && ::connect(socket_, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0,
-                 "the bench's server listens");
+  HPSEARCH_CHECK(
+      socket_ >= 0 && ::connect(socket_, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0,
+      "the bench's server listens");
   const int on = 1;
   ::setsockopt(socket_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
   greet();
@@ -83,7 +84,8 @@ void ZmtpConnection::greet() {
   while (arrived_.size() < greeting_bytes) {
     read_more(true);
   }
-  HPSEARCH_CHECK(arrived_[0] == std::byte{0xFF} && arrived_[10] >= std::byte{3}, "the bench's server speaks ZMTP 3");
+  HPSEARCH_CHECK(arrived_[0] == std::byte{0xFF} && arrived_[10] >= std::byte{3},
+                 "the bench's server speaks ZMTP 3");
   arrived_.erase(arrived_.begin(), arrived_.begin() + greeting_bytes);
   take_frames();
   while (!ready_) {

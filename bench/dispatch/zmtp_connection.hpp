@@ -10,8 +10,8 @@
 namespace hpsearch::bench {
 
 /// One connection to a ROUTER that costs its own side almost nothing, so that a bench with a thousand of them
-/// measures the ROUTER: ZMTP 3.0 over TCP with the NULL mechanism (https://rfc.zeromq.org/spec/23/), messages of
-/// one frame, heartbeats answered.
+/// measures the ROUTER: ZMTP 3.0 over TCP with the NULL mechanism (https://rfc.zeromq.org/spec/23/), messages
+/// of one frame, heartbeats answered.
 ///
 /// Threads: the caller's. Any breach of the protocol ends the process with a message: it is a bench.
 class ZmtpConnection {

@@ -1,5 +1,5 @@
-// How good the best configuration found is after so much training: every method on every task with every seed, on the
-// real engine under a virtual clock. docs/benchmarks.md shows the result.
+// How good the best configuration found is after so much training: every method on every task with every
+// seed, on the real engine under a virtual clock. docs/benchmarks.md shows the result.
 
 #include <algorithm>
 #include <atomic>
@@ -33,7 +33,8 @@ constexpr std::string_view usage =
     "                     [--seeds N] [--first-seed N] [--methods A,B] [--budgets 10,30,100]\n"
     "                     [--threads T] [--csv FILE] [--summary FILE] [--check]\n"
     "\n"
-    "  --data DIR     where the LCBench surrogate lies (or HPSEARCH_LCBENCH_DIR); without it, synthetic curves\n"
+    "  --data DIR     where the LCBench surrogate lies (or HPSEARCH_LCBENCH_DIR); without it, synthetic "
+    "curves\n"
     "  --lcbench      insist on the surrogate: without its data end with status 77\n"
     "  --synthetic    synthetic curves although there is data\n"
     "  --seeds N      so many seeds (10), from --first-seed N (1) on\n"
@@ -147,13 +148,15 @@ Options read_arguments(int argc, char** argv) {
 
 /// Those of `all` that are named; all when none is. An unknown name is refused.
 template <class Thing>
-std::vector<Thing> chosen(const std::vector<Thing>& all, const std::vector<std::string>& names, const char* option) {
+std::vector<Thing> chosen(const std::vector<Thing>& all, const std::vector<std::string>& names,
+                          const char* option) {
   if (names.empty()) {
     return all;
   }
   std::vector<Thing> found;
   for (const std::string& name : names) {
-    const auto at = std::find_if(all.begin(), all.end(), [&](const Thing& thing) { return thing.name == name; });
+    const auto at =
+        std::find_if(all.begin(), all.end(), [&](const Thing& thing) { return thing.name == name; });
     if (at == all.end()) {
       std::string known;
       for (const Thing& thing : all) {
@@ -174,7 +177,9 @@ struct Run {
 };
 
 /// Different tasks draw different configurations; methods on one task and seed draw the same.
-std::uint64_t experiment_seed(std::size_t task, std::uint64_t seed) { return seed * 1000 + task; }
+std::uint64_t experiment_seed(std::size_t task, std::uint64_t seed) {
+  return seed * 1000 + task;
+}
 
 /// All methods on one task with one seed; they share the curves that were computed already.
 std::vector<Run> races(const std::vector<Method>& methods, const std::vector<Task>& tasks, std::size_t task,
@@ -186,8 +191,8 @@ std::vector<Run> races(const std::vector<Method>& methods, const std::vector<Tas
       continue;
     }
     const auto own = methods[m].needs_grid ? tasks[task].curves(experiment_seed(task, seed)) : nullptr;
-    auto done = race(methods[m], tasks[task], own ? *own : *curves, experiment_seed(task, seed), options.workers,
-                     options.budgets);
+    auto done = race(methods[m], tasks[task], own ? *own : *curves, experiment_seed(task, seed),
+                     options.workers, options.budgets);
     if (!done) {
       refuse(methods[m].name + ": " + done.error().message);
     }
@@ -196,7 +201,8 @@ std::vector<Run> races(const std::vector<Method>& methods, const std::vector<Tas
   return runs;
 }
 
-std::vector<Run> all_races(const std::vector<Method>& methods, const std::vector<Task>& tasks, const Options& options) {
+std::vector<Run> all_races(const std::vector<Method>& methods, const std::vector<Task>& tasks,
+                           const Options& options) {
   const std::size_t jobs = tasks.size() * options.seeds;
   std::vector<std::vector<Run>> done(jobs);
   std::atomic<std::size_t> next = 0;
@@ -256,9 +262,9 @@ void write_csv(const std::string& path, const std::vector<Run>& runs, const std:
   out << "method,instance,seed,budget,regret,incumbent,trials,epochs\n" << std::setprecision(9);
   for (const Run& run : runs) {
     for (std::size_t b = 0; b < options.budgets.size(); ++b) {
-      out << methods[run.method].name << ',' << tasks[run.task].name << ',' << run.seed << ',' << options.budgets[b]
-          << ',' << run.race.regret[b] << ',' << run.race.incumbent[b] << ',' << run.race.trials << ','
-          << run.race.epochs << '\n';
+      out << methods[run.method].name << ',' << tasks[run.task].name << ',' << run.seed << ','
+          << options.budgets[b] << ',' << run.race.regret[b] << ',' << run.race.incumbent[b] << ','
+          << run.race.trials << ',' << run.race.epochs << '\n';
     }
   }
   if (!out.flush()) {
@@ -273,8 +279,8 @@ void write_summary(const std::string& path, const std::vector<Run>& runs, const 
   for (std::size_t m = 0; m < methods.size(); ++m) {
     for (std::size_t b = 0; b < options.budgets.size() && took_part(runs, m); ++b) {
       const Interval interval = regret_of(runs, m, b);
-      out << methods[m].name << ",\"" << methods[m].about << "\"," << options.budgets[b] << ',' << interval.mean << ','
-          << interval.low << ',' << interval.high << '\n';
+      out << methods[m].name << ",\"" << methods[m].about << "\"," << options.budgets[b] << ','
+          << interval.mean << ',' << interval.low << ',' << interval.high << '\n';
     }
   }
   if (!out.flush()) {
@@ -324,7 +330,8 @@ bool beats_random(const std::vector<Run>& runs, const std::vector<Method>& metho
   for (std::size_t m = 0; m < methods.size(); ++m) {
     const double regret = regret_of(runs, m, last).mean;
     if (methods[m].name != "random" && took_part(runs, m) && !(regret < *random)) {
-      std::printf("check: %s has regret %.4f, random search has %.4f\n", methods[m].name.c_str(), regret, *random);
+      std::printf("check: %s has regret %.4f, random search has %.4f\n", methods[m].name.c_str(), regret,
+                  *random);
       all = false;
     }
   }
@@ -334,7 +341,9 @@ bool beats_random(const std::vector<Run>& runs, const std::vector<Method>& metho
 int run(const Options& options) {
   const bool lcbench = !options.synthetic && !options.data.empty();
   if (options.lcbench && !lcbench) {
-    std::printf("skipped: no data of the LCBench surrogate; name its directory with --data or HPSEARCH_LCBENCH_DIR\n");
+    std::printf(
+        "skipped: no data of the LCBench surrogate; name its directory with --data or "
+        "HPSEARCH_LCBENCH_DIR\n");
     return skipped;
   }
   std::vector<Task> all = synthetic_tasks();
@@ -348,10 +357,12 @@ int run(const Options& options) {
   const std::vector<Task> tasks = chosen(all, options.instances, "--instances");
   const std::vector<Method> methods = chosen(all_methods(), options.methods, "--methods");
   if (lcbench) {
-    std::printf("LCBench surrogate; no grid: two points for each of 7 hyperparameters are 128 full trainings\n");
+    std::printf(
+        "LCBench surrogate; no grid: two points for each of 7 hyperparameters are 128 full trainings\n");
   } else {
-    std::printf("synthetic curves%s\n",
-                options.synthetic ? "" : ": no data of the LCBench surrogate (--data or HPSEARCH_LCBENCH_DIR)");
+    std::printf(
+        "synthetic curves%s\n",
+        options.synthetic ? "" : ": no data of the LCBench surrogate (--data or HPSEARCH_LCBENCH_DIR)");
   }
   const std::uint64_t last_seed = options.first_seed + options.seeds - 1;
   std::printf("%zu tasks, seeds %llu to %llu, %llu workers\n\n", tasks.size(),
@@ -371,4 +382,6 @@ int run(const Options& options) {
 }  // namespace
 }  // namespace hpsearch::quality
 
-int main(int argc, char** argv) { return hpsearch::quality::run(hpsearch::quality::read_arguments(argc, argv)); }
+int main(int argc, char** argv) {
+  return hpsearch::quality::run(hpsearch::quality::read_arguments(argc, argv));
+}

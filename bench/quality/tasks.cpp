@@ -113,7 +113,8 @@ std::vector<Task> synthetic_tasks() {
     engine::Problems notes;
     const engine::Space space = engine::Space::parse(task.space, "hyperparameters", problems, notes);
     const auto make = [kind, space, length = task.max_length](std::uint64_t seed) {
-      return std::make_unique<SyntheticCurves>(kind, space, engine::Units{length}, engine::Goal::maximize, seed);
+      return std::make_unique<SyntheticCurves>(kind, space, engine::Units{length}, engine::Goal::maximize,
+                                               seed);
     };
     task.best = *make(0)->best();
     task.median = median_of_random(task.space, kind, task.max_length);

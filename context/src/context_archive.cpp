@@ -73,7 +73,8 @@ Status copy_content(const fs::path& from, std::uint64_t bytes, archive* to) {
   std::array<char, 64 * 1024> piece{};
   std::uint64_t done = 0;
   while (done < bytes) {
-    const ssize_t got = ::read(file.number(), piece.data(), std::min<std::uint64_t>(piece.size(), bytes - done));
+    const ssize_t got =
+        ::read(file.number(), piece.data(), std::min<std::uint64_t>(piece.size(), bytes - done));
     if (got < 0 && errno == EINTR) {
       continue;
     }
@@ -256,8 +257,8 @@ Result<std::string> pack(const fs::path& context, const std::vector<ContextFile>
         break;
     }
     if (archive_write_header(writer.get(), entry.get()) != ARCHIVE_OK) {
-      return Error{Errc::unavailable, "cannot pack " + (context / file.path).string() + ": " +
-                                          complaint_of(writer.get())};
+      return Error{Errc::unavailable,
+                   "cannot pack " + (context / file.path).string() + ": " + complaint_of(writer.get())};
     }
     if (file.kind == ContextFile::Kind::file) {
       if (const Status copied = copy_content(context / file.path, file.bytes, writer.get()); !copied) {
@@ -286,8 +287,9 @@ Status unpack(std::string_view archive, const fs::path& directory) {
     if (file.kind == ContextFile::Kind::file) {
       return write_file(file, place, reader);
     }
-    const bool made = file.kind == ContextFile::Kind::directory ? ::mkdir(place.c_str(), 0755) == 0
-                                                                : ::symlink(file.target.c_str(), place.c_str()) == 0;
+    const bool made = file.kind == ContextFile::Kind::directory
+                          ? ::mkdir(place.c_str(), 0755) == 0
+                          : ::symlink(file.target.c_str(), place.c_str()) == 0;
     return made ? Status(Done{})
                 : Error{Errc::unavailable,
                         "cannot make " + place.string() + ": " + std::generic_category().message(errno)};

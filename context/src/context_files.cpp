@@ -24,8 +24,8 @@ namespace {
 
 constexpr std::array<std::string_view, 3> never_taken{".git", ".hpsearch", "__pycache__"};
 
-/// A daemon's, a worker's or a run's state may lie inside the context; taking it would put every trial into every
-/// trial.
+/// A daemon's, a worker's or a run's state may lie inside the context; taking it would put every trial into
+/// every trial.
 bool is_state_directory(const fs::path& directory) {
   std::error_code error;
   const auto has = [&](const char* name) { return fs::exists(directory / name, error); };
@@ -34,7 +34,8 @@ bool is_state_directory(const fs::path& directory) {
 }
 
 Error unreadable(const fs::path& path, const std::error_code& error) {
-  return Error{Errc::unavailable, "cannot read " + path.string() + " of the context directory: " + error.message()};
+  return Error{Errc::unavailable,
+               "cannot read " + path.string() + " of the context directory: " + error.message()};
 }
 
 /// What the context's owner wants left out; the second name is the one that Determined's users know.
@@ -166,8 +167,9 @@ Status check_size(std::string_view whose, std::vector<ContextFile> files, std::u
     largest += (i == 0 ? "" : ", ") + files[i].path + " (" + megabytes_text(files[i].bytes) + ")";
   }
   return Error{Errc::bad_request, std::string(whose) + " holds " + megabytes_text(bytes) +
-                                      ", of which every trial gets a copy; at most " + std::to_string(megabytes) +
-                                      " MB are taken. The largest files are " + largest +
+                                      ", of which every trial gets a copy; at most " +
+                                      std::to_string(megabytes) + " MB are taken. The largest files are " +
+                                      largest +
                                       ". Leave files out by a .hpsearchignore, name data as inputs, or raise "
                                       "--context-limit"};
 }

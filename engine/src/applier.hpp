@@ -84,7 +84,8 @@ struct Applier {
   /// One member is gone: what it has goes back, the attempt's others stay.
   void leave_gang(ExperimentRecord& record, TrialRecord& trial, WorkerId where, bool exited) const;
 
-  void take_metrics(ExperimentRecord& record, TrialNumber number, TrialRecord& trial, const MetricsReport& report) const;
+  void take_metrics(ExperimentRecord& record, TrialNumber number, TrialRecord& trial,
+                    const MetricsReport& report) const;
   /// What a report says of its trial's and its worker's health. Before an exit releases them.
   void note_health(TrialRecord& trial, const ReportTaken& taken) const;
   /// Whatever of an attempt on this worker goes well, what went wrong at the start of earlier ones is over.
@@ -97,7 +98,8 @@ struct Applier {
 
 void move(ExperimentRecord& experiment, TrialRecord& trial, TrialMove step);
 
-/// Tells its attempt, if there is one. A pause or stop that was already told is not weakened by a later "train on".
+/// Tells its attempt, if there is one. A pause or stop that was already told is not weakened by a later
+/// "train on".
 void decide(TrialRecord& trial, Lsn id, Directive directive, Units length);
 
 /// It waits for a slot; if its time has not come, not for every slot.
@@ -112,7 +114,8 @@ void count_failure(TrialRecord& trial, const ExitReport& exit, const std::string
 /// Its hyperparameters were: what it measured is nobody's best. O(trials) if it was.
 void note_invalid(ExperimentRecord& record, TrialNumber number);
 
-/// Its checkpoints may be looked at, now that nobody can need more of them than its experiment's retention says.
+/// Its checkpoints may be looked at, now that nobody can need more of them than its experiment's retention
+/// says.
 void note_settled(ExperimentRecord& record, TrialNumber number);
 
 }  // namespace hpsearch::engine

@@ -19,10 +19,18 @@ struct Dispatch {
   Step& step;
 
   Status operator()(const CreateExperiment& command) const { return create_experiment(step, command); }
-  Status operator()(const PauseExperiment& command) const { return pause_experiment(step, command.experiment); }
-  Status operator()(const ResumeExperiment& command) const { return resume_experiment(step, command.experiment); }
-  Status operator()(const CancelExperiment& command) const { return end_experiment(step, command.experiment, false); }
-  Status operator()(const KillExperiment& command) const { return end_experiment(step, command.experiment, true); }
+  Status operator()(const PauseExperiment& command) const {
+    return pause_experiment(step, command.experiment);
+  }
+  Status operator()(const ResumeExperiment& command) const {
+    return resume_experiment(step, command.experiment);
+  }
+  Status operator()(const CancelExperiment& command) const {
+    return end_experiment(step, command.experiment, false);
+  }
+  Status operator()(const KillExperiment& command) const {
+    return end_experiment(step, command.experiment, true);
+  }
   Status operator()(const ChangeExperiment& command) const { return change_experiment(step, command); }
   Status operator()(const EndTrial& command) const { return end_trial(step, command); }
   Status operator()(const JoinWorker& command) const { return join_worker(step, command); }
@@ -44,7 +52,9 @@ struct Dispatch {
 
 }  // namespace
 
-Engine::Engine(SearcherRegistry registry) : state_(std::make_unique<State>()) { state_->world.registry = registry; }
+Engine::Engine(SearcherRegistry registry) : state_(std::make_unique<State>()) {
+  state_->world.registry = registry;
+}
 Engine::Engine(Engine&&) noexcept = default;
 Engine& Engine::operator=(Engine&&) noexcept = default;
 Engine::~Engine() = default;
@@ -71,7 +81,9 @@ Status Engine::step(Command command, Instant now, Effects& effects) {
   return done;
 }
 
-Status Engine::may_join(const JoinWorker& command) const { return engine::may_join(state_->world, command); }
+Status Engine::may_join(const JoinWorker& command) const {
+  return engine::may_join(state_->world, command);
+}
 
 Status Engine::replay(const Event& event) {
   const Status fits = admissible(state_->world, event);
@@ -81,7 +93,9 @@ Status Engine::replay(const Event& event) {
   return fits;
 }
 
-Value Engine::save() const { return save_world(state_->world); }
+Value Engine::save() const {
+  return save_world(state_->world);
+}
 
 Status Engine::load(const Value& saved) {
   HPSEARCH_CHECK(last_lsn() == Lsn{}, "a snapshot is loaded into a fresh engine");
@@ -111,13 +125,21 @@ std::optional<Instant> Engine::next_deadline() const noexcept {
   return next;
 }
 
-Lsn Engine::last_lsn() const noexcept { return state_->world.last_lsn; }
-Instant Engine::last_instant() const noexcept { return state_->world.last_instant; }
-const Numbering& Engine::numbering() const noexcept { return state_->world.numbering; }
+Lsn Engine::last_lsn() const noexcept {
+  return state_->world.last_lsn;
+}
+Instant Engine::last_instant() const noexcept {
+  return state_->world.last_instant;
+}
+const Numbering& Engine::numbering() const noexcept {
+  return state_->world.numbering;
+}
 const std::map<ExperimentId, ExperimentRecord>& Engine::experiments() const noexcept {
   return state_->world.experiments;
 }
-const std::map<WorkerId, WorkerRecord>& Engine::workers() const noexcept { return state_->world.workers; }
+const std::map<WorkerId, WorkerRecord>& Engine::workers() const noexcept {
+  return state_->world.workers;
+}
 
 const ExperimentRecord* Engine::find(ExperimentId experiment) const noexcept {
   const auto found = state_->world.experiments.find(experiment);
@@ -126,12 +148,17 @@ const ExperimentRecord* Engine::find(ExperimentId experiment) const noexcept {
 
 const TrialRecord* Engine::find(ExperimentId experiment, TrialNumber trial) const noexcept {
   const ExperimentRecord* record = find(experiment);
-  return record != nullptr && trial.number() < record->trials.size() ? &record->trials[trial.number()] : nullptr;
+  return record != nullptr && trial.number() < record->trials.size() ? &record->trials[trial.number()]
+                                                                     : nullptr;
 }
 
-void Engine::set_most_ends(std::uint64_t trials) noexcept { state_->world.most_ends = std::max<std::uint64_t>(1, trials); }
+void Engine::set_most_ends(std::uint64_t trials) noexcept {
+  state_->world.most_ends = std::max<std::uint64_t>(1, trials);
+}
 
-void Engine::trust_workers() noexcept { state_->world.trusts_workers = true; }
+void Engine::trust_workers() noexcept {
+  state_->world.trusts_workers = true;
+}
 
 void Engine::set_suspect(WorkerId worker, bool suspect) {
   World& world = state_->world;

@@ -6,7 +6,9 @@
 namespace hpsearch::engine {
 namespace {
 
-std::string text_of(TrialNumber trial) { return "trial " + std::to_string(trial.number()); }
+std::string text_of(TrialNumber trial) {
+  return "trial " + std::to_string(trial.number());
+}
 
 void default_to(Value& config, std::string_view key, Value value) {
   if (Value::Map* map = config.as_map(); map != nullptr && !map->contains(key)) {
@@ -17,7 +19,8 @@ void default_to(Value& config, std::string_view key, Value value) {
 }  // namespace
 
 Search::Search(Engine engine, WorkerId worker, ExperimentId experiment)
-    : engine_(std::move(engine)), worker_(worker), experiment_(experiment) {}
+    : engine_(std::move(engine)), worker_(worker), experiment_(experiment) {
+}
 
 Result<Search> Search::open(const Value& config, SearcherRegistry registry, std::uint64_t slots) {
   if (slots == 0) {
@@ -50,7 +53,8 @@ Result<Search> Search::open(const Value& config, SearcherRegistry registry, std:
 
 Result<Effects> Search::step(const Command& command) {
   Result<Effects> effects = step_once(command);
-  while (effects && engine_.next_deadline() == engine_.last_instant()) {  // There was more to do than one step may.
+  while (effects &&
+         engine_.next_deadline() == engine_.last_instant()) {  // There was more to do than one step may.
     HPSEARCH_CHECK(step_once(LookAtClock{}).has_value(), "looking at the clock is never wrong");
   }
   return effects;
@@ -147,9 +151,13 @@ std::optional<Search::Best> Search::best() const {
   return Best{*record.best, record.hparams[record.best->number()], trial.best->metric, trial.best->step};
 }
 
-bool Search::finished() const { return is_ended(experiment().state); }
+bool Search::finished() const {
+  return is_ended(experiment().state);
+}
 
-double Search::progress() const { return experiment().searcher->progress(); }
+double Search::progress() const {
+  return experiment().searcher->progress();
+}
 
 const ExperimentRecord& Search::experiment() const {
   const ExperimentRecord* record = engine_.find(experiment_);

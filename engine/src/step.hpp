@@ -16,7 +16,11 @@ namespace hpsearch::engine {
 class Step {
  public:
   Step(World& world, Effects& effects, Instant now)
-      : world_(world), effects_(effects), now_(now), first_(world.last_lsn.number() + 1), ends_left_(world.most_ends) {}
+      : world_(world),
+        effects_(effects),
+        now_(now),
+        first_(world.last_lsn.number() + 1),
+        ends_left_(world.most_ends) {}
 
   [[nodiscard]] const World& world() const noexcept { return world_; }
   [[nodiscard]] Effects& effects() noexcept { return effects_; }
@@ -40,7 +44,9 @@ class Step {
       unfinished.push_back(experiment);
     }
   }
-  [[nodiscard]] std::vector<ExperimentId> take_unfinished() { return std::exchange(world_.agenda.unfinished, {}); }
+  [[nodiscard]] std::vector<ExperimentId> take_unfinished() {
+    return std::exchange(world_.agenda.unfinished, {});
+  }
   /// It is stopping, and all trials before this one have ended or run.
   void ended_before(ExperimentId experiment, std::size_t trial) {
     world_.experiments.at(experiment).ended_before = trial;
@@ -53,8 +59,8 @@ class Step {
   /// The first Lsn this step can have given.
   [[nodiscard]] Lsn first() const noexcept { return first_; }
 
-  /// A rung or an experiment may be over for a million trials at once, and others must not wait for their ends: so many
-  /// end in one step. False: no more in this one.
+  /// A rung or an experiment may be over for a million trials at once, and others must not wait for their
+  /// ends: so many end in one step. False: no more in this one.
   [[nodiscard]] bool takes_one_more_end() noexcept { return ends_left_ > 0 && ends_left_-- > 0; }
 
   template <class Body>
@@ -111,10 +117,12 @@ enum class Exit : std::uint8_t {
 };
 
 /// Its attempt is over, with an exit report: what becomes of the trial.
-void after_exit(Step& step, const AttemptKey& key, Units granted, Units reached, const ExitReport& report, Exit exit);
+void after_exit(Step& step, const AttemptKey& key, Units granted, Units reached, const ExitReport& report,
+                Exit exit);
 
 /// Its attempt is over on this worker without an exit report; an attempt on several ends everywhere with it.
-void lose_attempt(Step& step, const AttemptKey& key, WorkerId worker, const std::string& why, bool may_return = false);
+void lose_attempt(Step& step, const AttemptKey& key, WorkerId worker, const std::string& why,
+                  bool may_return = false);
 
 /// The same where the attempt may have been over before it really began, and its worker is to blame then.
 void lose_attempt_there(Step& step, const AttemptKey& key, WorkerId worker, const std::string& why);
@@ -125,16 +133,18 @@ void forget_latest_checkpoint(Step& step, ExperimentId id, TrialNumber number);
 /// It was over as soon as it was leased, or its program never began: nothing was heard of one.
 [[nodiscard]] bool is_false_start(const LiveAttempt& live, Instant now);
 
-/// That is nobody's failure, so nothing else bounds how often it happens: what is leased again at once may be lost at
-/// once. `worker` is to blame; 0: the program. To be called when the attempt is over.
+/// That is nobody's failure, so nothing else bounds how often it happens: what is leased again at once may be
+/// lost at once. `worker` is to blame; 0: the program. To be called when the attempt is over.
 void put_off(Step& step, const AttemptKey& key, Instant leased_at, WorkerId worker, const std::string& why);
 
 /// Reports of a rank above 0: its exit is all that counts.
 void take_member_reports(Step& step, const TakeReports& command);
 
-/// As what an exit counts. One that its worker ended while that was going away, after another member had failed, explains
-/// that failure; a checkpoint that cannot have been deleted behind this log's back is a start that failed.
-[[nodiscard]] ExitReport blamed_on_its_end(const World& world, const LiveAttempt& live, WorkerId worker, ExitReport exit);
+/// As what an exit counts. One that its worker ended while that was going away, after another member had
+/// failed, explains that failure; a checkpoint that cannot have been deleted behind this log's back is a
+/// start that failed.
+[[nodiscard]] ExitReport blamed_on_its_end(const World& world, const LiveAttempt& live, WorkerId worker,
+                                           ExitReport exit);
 
 /// One of its members is gone: if it was the last, what becomes of the trial.
 void end_gang(Step& step, const AttemptKey& key);
@@ -146,9 +156,10 @@ void end_gang(Step& step, const AttemptKey& key);
 /// another has taken its place.
 void adopt_returned(Step& step, WorkerId worker, const std::vector<HeldAttempt>& held);
 
-/// An attempt has exited, and something of it survives: nobody gets its slots. `as_known` is the key its worker
-/// knows it by.
-void quarantine_slots(Step& step, WorkerId worker, const AttemptKey& as_known, const std::vector<SlotIndex>& slots);
+/// An attempt has exited, and something of it survives: nobody gets its slots. `as_known` is the key its
+/// worker knows it by.
+void quarantine_slots(Step& step, WorkerId worker, const AttemptKey& as_known,
+                      const std::vector<SlotIndex>& slots);
 
 /// An operator wants all slots of the worker used, whatever survives there.
 void release_slots(Step& step, WorkerId worker);
@@ -162,18 +173,20 @@ void judge_worker(Step& step, WorkerId worker);
 /// There is another worker that may get leases.
 [[nodiscard]] bool others_remain(const World& world, WorkerId without);
 
-/// Its searcher has named trials that need nothing more: all of them end before anything happens that could change their
-/// ranks.
+/// Its searcher has named trials that need nothing more: all of them end before anything happens that could
+/// change their ranks.
 void close_all_that_can_be(Step& step, ExperimentId id);
 /// The same for these.
 void close_all(Step& step, const ExperimentRecord& record, const std::vector<TrialNumber>& named);
 
-/// Its searcher may have had one configuration refused too many: the experiment fails, and what runs of it is told to end.
+/// Its searcher may have had one configuration refused too many: the experiment fails, and what runs of it is
+/// told to end.
 void give_up_if_hopeless(Step& step, ExperimentId id);
 
-/// No more of this experiment: what is not running ends in this step and, if that is much, the next ones; the rest as it
-/// exits.
-void stop_experiment(Step& step, ExperimentId id, ExperimentState target, bool at_once, const std::string& reason);
+/// No more of this experiment: what is not running ends in this step and, if that is much, the next ones; the
+/// rest as it exits.
+void stop_experiment(Step& step, ExperimentId id, ExperimentState target, bool at_once,
+                     const std::string& reason);
 
 /// Collects what its retention does not keep of trials that were settled.
 void collect_checkpoints(Step& step, ExperimentId id);

@@ -48,9 +48,11 @@ Result<std::string> read_secret(int file, const std::string& path) {
     return system_error("read", path);
   }
   if ((found.st_mode & 077U) != 0 || found.st_uid != ::geteuid()) {
-    return Error{Errc::wrong_state,
-                 path + " is a secret key that others may read or that belongs to somebody else; give it to this "
-                        "program's user and say chmod 600, or make a new one by removing it"};
+    return Error{
+        Errc::wrong_state,
+        path +
+            " is a secret key that others may read or that belongs to somebody else; give it to this "
+            "program's user and say chmod 600, or make a new one by removing it"};
   }
   std::array<char, 2 * key_chars> text{};
   const ssize_t got = ::read(file, text.data(), text.size());
@@ -60,7 +62,8 @@ Result<std::string> read_secret(int file, const std::string& path) {
   std::string secret(text.data(), static_cast<std::size_t>(got));
   secret.erase(std::min(secret.find_last_not_of(" \n\r\t") + 1, secret.size()));
   if (!is_curve_key(secret)) {
-    return Error{Errc::corrupt, path + " holds no CURVE key (40 characters of Z85); remove it to make a new one"};
+    return Error{Errc::corrupt,
+                 path + " holds no CURVE key (40 characters of Z85); remove it to make a new one"};
   }
   return secret;
 }
@@ -71,7 +74,8 @@ Status write_secret(const std::string& directory, const std::string& path, const
   ::unlink(draft.c_str());
   const File file(::open(draft.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
   const std::string text = secret + "\n";
-  if (file.number() < 0 || ::write(file.number(), text.data(), text.size()) != static_cast<ssize_t>(text.size()) ||
+  if (file.number() < 0 ||
+      ::write(file.number(), text.data(), text.size()) != static_cast<ssize_t>(text.size()) ||
       ::fsync(file.number()) != 0 || ::rename(draft.c_str(), path.c_str()) != 0) {
     return system_error("make", path);
   }

@@ -17,9 +17,10 @@ void raise_descriptor_limit(std::uint64_t most) {
   limit.rlim_cur = std::max<rlim_t>(limit.rlim_cur, std::min<rlim_t>(limit.rlim_max, most));
   ::setrlimit(RLIMIT_NOFILE, &limit);
   if (::getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < enough_descriptors) {
-    log(Level::warning, "only " + std::to_string(limit.rlim_cur) +
-                            " files may be open here at once, and each connection and program costs some; allow " +
-                            std::to_string(enough_descriptors) + " (LimitNOFILE of a unit, ulimit -Hn)");
+    log(Level::warning,
+        "only " + std::to_string(limit.rlim_cur) +
+            " files may be open here at once, and each connection and program costs some; allow " +
+            std::to_string(enough_descriptors) + " (LimitNOFILE of a unit, ulimit -Hn)");
   }
 }
 

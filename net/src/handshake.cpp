@@ -22,7 +22,8 @@ constexpr std::chrono::seconds longest_trial{15};
 
 /// Where a port that listens everywhere can be reached from here.
 std::string reachable(std::string endpoint) {
-  for (const auto& [everywhere, here] : {std::pair("://0.0.0.0:", "://127.0.0.1:"), std::pair("://[::]:", "://[::1]:")}) {
+  for (const auto& [everywhere, here] :
+       {std::pair("://0.0.0.0:", "://127.0.0.1:"), std::pair("://[::]:", "://[::1]:")}) {
     if (const std::size_t at = endpoint.find(everywhere); at != std::string::npos) {
       endpoint.replace(at, std::strlen(everywhere), here);
     }
@@ -32,7 +33,8 @@ std::string reachable(std::string endpoint) {
 
 }  // namespace
 
-Handshakes::Handshakes(zmq::context_t& context, zmq::socket_t& socket) : events_(context, zmq::socket_type::pair) {
+Handshakes::Handshakes(zmq::context_t& context, zmq::socket_t& socket)
+    : events_(context, zmq::socket_type::pair) {
   events_.set(zmq::sockopt::linger, 0);
   if (::zmq_socket_monitor(socket.handle(), events_at, all_events) != 0) {
     throw zmq::error_t();
@@ -41,9 +43,13 @@ Handshakes::Handshakes(zmq::context_t& context, zmq::socket_t& socket) : events_
   static_cast<void>(next());  // libzmq wakes only who has looked and found nothing.
 }
 
-int Handshakes::descriptor() { return events_.get(zmq::sockopt::fd); }
+int Handshakes::descriptor() {
+  return events_.get(zmq::sockopt::fd);
+}
 
-std::optional<Handshake> Handshakes::next() { return receive(zmq::recv_flags::dontwait); }
+std::optional<Handshake> Handshakes::next() {
+  return receive(zmq::recv_flags::dontwait);
+}
 
 std::optional<Handshake> Handshakes::wait(std::chrono::milliseconds patience) {
   events_.set(zmq::sockopt::rcvtimeo, static_cast<int>(patience.count()));
@@ -91,7 +97,8 @@ Status strangers_are_kept_out(const std::string& endpoint, const std::string& se
   }
   return Error{Errc::unavailable, ended ? "a key that nobody allowed is let in at " + endpoint +
                                               ": this libzmq does not authenticate as it should"
-                                        : "nobody answers at " + endpoint + ", so whether strangers are kept out could not be tried"};
+                                        : "nobody answers at " + endpoint +
+                                              ", so whether strangers are kept out could not be tried"};
 }
 
 }  // namespace hpsearch::net

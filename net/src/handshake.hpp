@@ -30,6 +30,7 @@ class Handshakes {
 };
 
 /// Tries a key at a port that nobody can have allowed. unavailable: it was let in, or nothing could be tried.
-[[nodiscard]] engine::Status strangers_are_kept_out(const std::string& endpoint, const std::string& server_key);
+[[nodiscard]] engine::Status strangers_are_kept_out(const std::string& endpoint,
+                                                    const std::string& server_key);
 
 }  // namespace hpsearch::net

@@ -28,7 +28,8 @@ struct Exchange {
         if (failed(write_error)) {
           return;
         }
-        // The header alone first: Beast 1.74 forgets that a body is too long when it begins in the same packet.
+        // The header alone first: Beast 1.74 forgets that a body is too long when it begins in the same
+        // packet.
         http::async_read_header(stream, buffer, answer, [this](AsioError header_error, std::size_t) {
           if (failed(header_error)) {
             return;
@@ -89,8 +90,8 @@ engine::Result<HttpResponse> http_request(const std::string& address, const std:
     exchange.start(places);
     io.run();
     if (exchange.problem == http::error::body_limit) {
-      return Error{Errc::unavailable,
-                   "the answer from " + address + " is longer than " + std::to_string(limit.bytes) + " bytes"};
+      return Error{Errc::unavailable, "the answer from " + address + " is longer than " +
+                                          std::to_string(limit.bytes) + " bytes"};
     }
     if (!exchange.done) {
       const bool late = exchange.problem == beast::error::timeout;

@@ -30,7 +30,8 @@ constexpr seconds body_deadline{15};
 constexpr seconds idle_deadline{30};
 constexpr seconds write_deadline{30};
 
-constexpr std::size_t bytes_per_second = 250'000;  // Who is slower than this does not get a large body across.
+constexpr std::size_t bytes_per_second =
+    250'000;  // Who is slower than this does not get a large body across.
 
 constexpr std::array<std::string_view, 7> methods{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"};
 
@@ -181,10 +182,11 @@ class Session : public std::enable_shared_from_this<Session> {
     if (error == http::error::header_limit || error == http::error::buffer_overflow) {
       refuse(refusal(431, "bad_request", "the header is larger than 8 KiB"));
     } else if (error == http::error::body_limit) {
-      refuse(refusal(413, "bad_request", "the body is larger than " +
-                                              std::to_string(takes_archive_ ? shared_->rules.most_archive_bytes
-                                                                            : shared_->rules.most_body_bytes) +
-                                              " bytes"));
+      refuse(refusal(413, "bad_request",
+                     "the body is larger than " +
+                         std::to_string(takes_archive_ ? shared_->rules.most_archive_bytes
+                                                       : shared_->rules.most_body_bytes) +
+                         " bytes"));
     } else if (error == beast::error::timeout) {
       close();  // The stream has closed itself.
     } else if (error != http::error::end_of_stream && error != http::error::partial_message &&

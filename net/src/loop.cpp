@@ -12,7 +12,8 @@ namespace {
 engine::Instant read(clockid_t clock) noexcept {
   timespec time{};
   clock_gettime(clock, &time);
-  return engine::Instant::from_micros(static_cast<std::int64_t>(time.tv_sec) * 1'000'000 + time.tv_nsec / 1'000);
+  return engine::Instant::from_micros(static_cast<std::int64_t>(time.tv_sec) * 1'000'000 +
+                                      time.tv_nsec / 1'000);
 }
 
 // Every Watch shares its state with the operation in flight: the Watch may go while its handler runs, and the
@@ -129,7 +130,8 @@ engine::Instant SystemClocks::steady() const noexcept {
   return read(CLOCK_BOOTTIME);
 }
 
-Loop::Loop() : impl_(std::make_unique<Impl>()) {}
+Loop::Loop() : impl_(std::make_unique<Impl>()) {
+}
 
 Loop::~Loop() = default;
 

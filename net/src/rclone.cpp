@@ -87,7 +87,8 @@ Status find_rclone() {
                "rclone is not on the PATH of this machine; install it (Debian: apt-get install rclone)"};
 }
 
-Status run_rclone(const std::vector<std::string>& arguments, const std::map<std::string, std::string>& environment) {
+Status run_rclone(const std::vector<std::string>& arguments,
+                  const std::map<std::string, std::string>& environment) {
   if (const Status found = find_rclone(); !found) {
     return found;
   }

@@ -60,7 +60,8 @@ Zap::~Zap() {
 }
 
 void Zap::answer() {
-  std::array<zmq::pollitem_t, 2> wanted{{{questions_.handle(), 0, ZMQ_POLLIN, 0}, {end_there_.handle(), 0, ZMQ_POLLIN, 0}}};
+  std::array<zmq::pollitem_t, 2> wanted{
+      {{questions_.handle(), 0, ZMQ_POLLIN, 0}, {end_there_.handle(), 0, ZMQ_POLLIN, 0}}};
   for (;;) {
     uninterrupted([&] { return zmq::poll(wanted.data(), wanted.size(), std::chrono::milliseconds(-1)); });
     if ((wanted[1].revents & ZMQ_POLLIN) != 0) {
@@ -71,14 +72,15 @@ void Zap::answer() {
       request.emplace_back();
       uninterrupted([&] { return questions_.recv(request.back(), zmq::recv_flags::none); });
     } while (request.back().more());
-    const bool asked_well = request.size() == request_parts && request[mechanism_at].to_string_view() == "CURVE" &&
+    const bool asked_well = request.size() == request_parts &&
+                            request[mechanism_at].to_string_view() == "CURVE" &&
                             request[key_at].size() == key_bytes;
     const std::string key = asked_well ? spelled(request[key_at]) : std::string();
     const bool admitted = asked_well && admits_(key);
     const std::string number = request.size() > number_at ? request[number_at].to_string() : std::string();
     const std::string_view user = admitted ? std::string_view(key) : std::string_view();
-    const std::array<std::string_view, 6> reply{version, number, admitted ? "200" : "400",
-                                                admitted ? "OK" : "not allowed", user, ""};
+    const std::array<std::string_view, 6> reply{
+        version, number, admitted ? "200" : "400", admitted ? "OK" : "not allowed", user, ""};
     for (std::size_t part = 0; part < reply.size(); ++part) {
       const auto flags = part + 1 < reply.size() ? zmq::send_flags::sndmore : zmq::send_flags::none;
       uninterrupted([&] { return questions_.send(zmq::buffer(reply[part]), flags); });

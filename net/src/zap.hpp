@@ -11,9 +11,9 @@ namespace hpsearch::net {
 /// The key that Zap admitted and whose owner sent this message; nothing where Zap was not asked.
 [[nodiscard]] std::optional<std::string> admitted_key(const zmq::message_t& message);
 
-/// Answers who may connect to the sockets of one ZeroMQ context (ZAP, rfc.zeromq.org/spec/27): with CURVE and an
-/// admitted key, nobody else. Has to be there before a socket of the context is bound: without it libzmq 4.3 lets in
-/// everybody.
+/// Answers who may connect to the sockets of one ZeroMQ context (ZAP, rfc.zeromq.org/spec/27): with CURVE and
+/// an admitted key, nobody else. Has to be there before a socket of the context is bound: without it
+/// libzmq 4.3 lets in everybody.
 ///
 /// Owns:    a thread, which calls `admits` and has ended when the object is gone.
 class Zap {

@@ -20,7 +20,9 @@ struct MetricPattern::Compiled {
   MetricGroups groups;
 };
 
-MetricPattern::MetricPattern(std::unique_ptr<const Compiled> compiled) noexcept : compiled_(std::move(compiled)) {}
+MetricPattern::MetricPattern(std::unique_ptr<const Compiled> compiled) noexcept
+    : compiled_(std::move(compiled)) {
+}
 MetricPattern::MetricPattern(MetricPattern&&) noexcept = default;
 MetricPattern& MetricPattern::operator=(MetricPattern&&) noexcept = default;
 MetricPattern::~MetricPattern() = default;
@@ -40,7 +42,8 @@ Result<MetricGroups> metric_groups(const re2::RE2& expression) {
     groups.value = groups.step == 1 ? 2 : 1;
   }
   if (expression.NumberOfCapturingGroups() < groups.value) {
-    return Error{Errc::bad_request, "has no group around the number; write for example (?P<value>[-+0-9.eE]+)"};
+    return Error{Errc::bad_request,
+                 "has no group around the number; write for example (?P<value>[-+0-9.eE]+)"};
   }
   return groups;
 }

@@ -21,8 +21,9 @@ std::string quoted(const std::string& text) {
   return engine::compact_json(engine::Value(text));
 }
 
-// Compiling costs about a microsecond for each instruction, and eleven characters can make 350,000 of them: one file
-// may not hold up whoever reads it for longer than half a second or so. Honest patterns have a few hundred.
+// Compiling costs about a microsecond for each instruction, and eleven characters can make 350,000 of them:
+// one file may not hold up whoever reads it for longer than half a second or so. Honest patterns have a few
+// hundred.
 constexpr int most_instructions = 500'000;
 constexpr int instructions_of_too_large = 150'000;
 
@@ -46,12 +47,14 @@ void check_metric(const PatternUse& use, const re2::RE2& expression, Problems& p
 /// `left`: steps of most_steps.
 void check_values(const PatternUse& use, const re2::RE2& expression, std::size_t& left, Problems& problems) {
   if (!expression.ok()) {
-    problems.push_back({use.path, "is " + quoted(use.pattern) + ", which cannot be used: " + expression.error(),
+    problems.push_back({use.path,
+                        "is " + quoted(use.pattern) + ", which cannot be used: " + expression.error(),
                         "a regular expression (RE2)"});
     return;
   }
   for (const PatternUse::Text& one : use.texts) {
-    const std::size_t steps = static_cast<std::size_t>(std::max(expression.ProgramSize(), 1)) * (one.text.size() + 1);
+    const std::size_t steps =
+        static_cast<std::size_t>(std::max(expression.ProgramSize(), 1)) * (one.text.size() + 1);
     if (steps > left) {
       problems.push_back({one.path, "takes too long to be looked at with the pattern " + quoted(use.pattern),
                           "a simpler pattern, or a shorter text"});
@@ -73,7 +76,8 @@ Problems problems_of(std::span<const PatternUse> uses) {
   std::size_t steps_left = most_steps;
   for (const PatternUse& use : uses) {
     if (left < 0) {
-      problems.push_back({use.path, "stands after patterns that take too long to read together", "simpler patterns"});
+      problems.push_back(
+          {use.path, "stands after patterns that take too long to read together", "simpler patterns"});
       break;
     }
     const re2::RE2 expression(use.pattern, re2::RE2::Quiet);

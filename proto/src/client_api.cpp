@@ -156,7 +156,8 @@ Value experiment_detail(const ExperimentRecord& experiment, Instant now) {
   detail["final_counts"] = final_counts_of(rungs);
   detail["length_trained"] = count_value(experiment.tally.trained());
   detail["length_full"] = count_value(max_length * experiment.trials.size());
-  detail["slot_seconds"] = experiment.slot_time.until(std::max(now, experiment.slot_time.since())).in_seconds();
+  detail["slot_seconds"] =
+      experiment.slot_time.until(std::max(now, experiment.slot_time.since())).in_seconds();
   detail["first_lease_at"] = seconds_or_null(experiment.first_lease_at);
   detail["last_release_at"] = seconds_or_null(experiment.last_release_at);
   return value;
@@ -199,7 +200,8 @@ Value::List workers_of(const TrialRecord& trial) {
 
 Value trial_value(const ExperimentRecord& experiment, engine::TrialNumber number, Instant now) {
   const TrialRecord& trial = experiment.trials[number.number()];
-  const engine::KnownCheckpoints checkpoints = trial.checkpoints ? *trial.checkpoints : engine::KnownCheckpoints{};
+  const engine::KnownCheckpoints checkpoints =
+      trial.checkpoints ? *trial.checkpoints : engine::KnownCheckpoints{};
   return Value::Map{
       {"trial", count_value(number.number())},
       {"id", count_value(trial.id.number())},
@@ -286,8 +288,8 @@ Value worker_value(const engine::WorkerRecord& worker) {
   Value::List withdrawn;
   std::uint64_t in_trouble = 0;
   for (const auto& [slot, state] : worker.withdrawn) {
-    withdrawn.push_back(Value::Map{
-        {"slot", count_value(slot.number())}, {"why", state.why}, {"released", state.released}});
+    withdrawn.push_back(
+        Value::Map{{"slot", count_value(slot.number())}, {"why", state.why}, {"released", state.released}});
     in_trouble += state.released ? 0U : 1U;
   }
   return Value::Map{
@@ -336,11 +338,11 @@ std::string to_json(const engine::Preview& preview) {
     remarks.push_back("advice: " + advice);
   }
   const auto length = [](Cardinality sum) { return sum == engine::past_counting ? "null" : to_text(sum); };
-  return "{\n  \"trials\": " + to_text(preview.trials) +
-         ",\n  \"brackets\": [" + listed(preview.brackets, "\n    ", bracket) +
-         "\n  ],\n  \"final_counts\": {" + listed(preview.final_counts, "\n    ", final_count) +
-         "\n  },\n  \"total_length\": " + length(preview.total_length) +
-         ",\n  \"expected_reach\": [" + listed(preview.brackets, "\n    ", reach) +
+  return "{\n  \"trials\": " + to_text(preview.trials) + ",\n  \"brackets\": [" +
+         listed(preview.brackets, "\n    ", bracket) + "\n  ],\n  \"final_counts\": {" +
+         listed(preview.final_counts, "\n    ", final_count) +
+         "\n  },\n  \"total_length\": " + length(preview.total_length) + ",\n  \"expected_reach\": [" +
+         listed(preview.brackets, "\n    ", reach) +
          "\n  ],\n  \"expected_length\": " + length(preview.expected_length) +
          ",\n  \"full_length\": " + length(preview.full_length) + ",\n  \"warnings\": [" +
          listed(remarks, "\n    ", [](const std::string& text) { return engine::compact_json(text); }) +

@@ -13,8 +13,8 @@ namespace hpsearch::proto {
 using engine::Errc;
 using engine::Error;
 
-/// Lays bytes out as nodes, in one pass. Reading the log is mostly this; msgpack-c's parser, which tells a visitor
-/// value by value and key by key, was the largest part of a recovery.
+/// Lays bytes out as nodes, in one pass. Reading the log is mostly this; msgpack-c's parser, which tells a
+/// visitor value by value and key by key, was the largest part of a recovery.
 class MsgpackParser {
  public:
   using Kind = MsgpackTree::Kind;
@@ -102,13 +102,17 @@ class MsgpackParser {
       case 0xCF:
         return sized<std::uint64_t>([this](std::uint64_t number) { return natural(number); });
       case 0xD0:
-        return sized<std::uint8_t>([this](std::uint8_t bits) { return integer(static_cast<std::int8_t>(bits)); });
+        return sized<std::uint8_t>(
+            [this](std::uint8_t bits) { return integer(static_cast<std::int8_t>(bits)); });
       case 0xD1:
-        return sized<std::uint16_t>([this](std::uint16_t bits) { return integer(static_cast<std::int16_t>(bits)); });
+        return sized<std::uint16_t>(
+            [this](std::uint16_t bits) { return integer(static_cast<std::int16_t>(bits)); });
       case 0xD2:
-        return sized<std::uint32_t>([this](std::uint32_t bits) { return integer(static_cast<std::int32_t>(bits)); });
+        return sized<std::uint32_t>(
+            [this](std::uint32_t bits) { return integer(static_cast<std::int32_t>(bits)); });
       case 0xD3:
-        return sized<std::uint64_t>([this](std::uint64_t bits) { return integer(static_cast<std::int64_t>(bits)); });
+        return sized<std::uint64_t>(
+            [this](std::uint64_t bits) { return integer(static_cast<std::int64_t>(bits)); });
       case 0xD9:
         return sized<std::uint8_t>([this](std::uint32_t size) { return text(size); });
       case 0xDA:
@@ -225,7 +229,7 @@ class MsgpackParser {
   std::size_t depth_limit_;
   std::vector<Node>& nodes_;
   std::uint32_t count_ = 0;
-  MsgpackTree::Open inner_;                  // What the next value belongs to; first of all, nothing but itself.
+  MsgpackTree::Open inner_;  // What the next value belongs to; first of all, nothing but itself.
   std::vector<MsgpackTree::Open>& around_;  // And what that lies in.
   const char* refused_ = nullptr;
 };

@@ -22,15 +22,14 @@ class MsgpackItem;
 /// One msgpack value and everything in it, checked and laid out flat in the order of the bytes.
 ///
 /// Holds exactly one value with nothing after it; every map key is a text, every text is UTF-8, nothing is an
-/// extension type. Memory grows with the bytes that are there, never with what a length among them claims, and
-/// is kept from one fill() to the next.
-/// Borrows: the bytes, for its texts.
+/// extension type. Memory grows with the bytes that are there, never with what a length among them claims,
+/// and is kept from one fill() to the next. Borrows: the bytes, for its texts.
 class MsgpackTree {
  public:
   enum class Kind : std::uint8_t { null, boolean, natural, negative, real, text, bytes, list, map };
 
-  /// Lays out `bytes` in place of what was held before. corrupt, naming the byte: anything else than the above,
-  /// or a limit passed; nothing may be asked of the tree then.
+  /// Lays out `bytes` in place of what was held before. corrupt, naming the byte: anything else than the
+  /// above, or a limit passed; nothing may be asked of the tree then.
   [[nodiscard]] engine::Status fill(std::span<const std::byte> bytes, const MsgpackLimits& limits);
 
   /// Only after a fill() that went well.

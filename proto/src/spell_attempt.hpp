@@ -45,25 +45,32 @@ struct Words<engine::PassedAs> {
 template <>
 struct Words<engine::BoolStyle> {
   static std::string_view of(engine::BoolStyle style) { return engine::name_of(style); }
-  static std::optional<engine::BoolStyle> find(std::string_view word) { return engine::bool_style_named(word); }
+  static std::optional<engine::BoolStyle> find(std::string_view word) {
+    return engine::bool_style_named(word);
+  }
 };
 
 template <>
 struct Words<engine::LaunchKind> {
   static std::string_view of(engine::LaunchKind kind) { return engine::name_of(kind); }
-  static std::optional<engine::LaunchKind> find(std::string_view word) { return engine::launch_kind_named(word); }
+  static std::optional<engine::LaunchKind> find(std::string_view word) {
+    return engine::launch_kind_named(word);
+  }
 };
 
 template <>
 struct Words<engine::RankLevel> {
   static std::string_view of(engine::RankLevel level) { return engine::name_of(level); }
-  static std::optional<engine::RankLevel> find(std::string_view word) { return engine::rank_level_named(word); }
+  static std::optional<engine::RankLevel> find(std::string_view word) {
+    return engine::rank_level_named(word);
+  }
 };
 
 template <>
 struct Words<engine::ExitReport::Cause> {
-  static constexpr WordList<engine::ExitReport::Cause, 8> list{{"exited", "signaled", "ended_by_agent", "could_not_start", "out_of_memory",
-                                                                 "lost", "no_progress", "checkpoint_gone"}};
+  static constexpr WordList<engine::ExitReport::Cause, 8> list{{"exited", "signaled", "ended_by_agent",
+                                                                "could_not_start", "out_of_memory", "lost",
+                                                                "no_progress", "checkpoint_gone"}};
   static std::string_view of(engine::ExitReport::Cause cause) { return list.of(cause); }
   static std::optional<engine::ExitReport::Cause> find(std::string_view word) { return list.find(word); }
 };

@@ -161,7 +161,8 @@ bool read(MsgpackItem item, engine::Duration& out, Trouble& trouble) {
     return false;
   }
   if (millis > longest_ms) {
-    return trouble.say("is " + std::to_string(millis) + " ms; at most " + std::to_string(longest_ms) + " are possible");
+    return trouble.say("is " + std::to_string(millis) + " ms; at most " + std::to_string(longest_ms) +
+                       " are possible");
   }
   out = engine::Duration::millis(static_cast<std::int64_t>(millis));
   return true;

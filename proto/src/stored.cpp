@@ -18,7 +18,8 @@ using engine::Value;
 constexpr std::size_t max_event_bytes = 16UL * 1024 * 1024;
 
 /// An event whose bytes are those encode_event() makes, or nearly; false about any other.
-bool read_straight(std::span<const std::byte> bytes, engine::EventBody& body, std::vector<engine::Metrics>& spare) {
+bool read_straight(std::span<const std::byte> bytes, engine::EventBody& body,
+                   std::vector<engine::Metrics>& spare) {
   StraightReader in(bytes, spare);
   std::uint64_t version = 0;
   std::string_view type;
@@ -31,8 +32,8 @@ bool read_straight(std::span<const std::byte> bytes, engine::EventBody& body, st
 // As many as one batch of a log may hold at once; more would only lie about.
 constexpr std::size_t most_spare = 16'384;
 
-/// Most events are reports, and recovery decodes on more than one thread: memory that one thread takes and another
-/// gives back costs them more than the decoding. So it stays with what is decoded into.
+/// Most events are reports, and recovery decodes on more than one thread: memory that one thread takes and
+/// another gives back costs them more than the decoding. So it stays with what is decoded into.
 void keep_memory(engine::EventBody& body, std::vector<engine::Metrics>& spare) {
   if (auto* taken = std::get_if<engine::ReportTaken>(&body)) {
     auto* report = std::get_if<engine::MetricsReport>(&taken->report);

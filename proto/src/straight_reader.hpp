@@ -20,11 +20,12 @@
 
 namespace hpsearch::proto {
 
-/// Reads structs straight out of msgpack that stands exactly as a MsgpackWriter leaves it: members in the order
-/// of their spelling, each once, and no others. A log of millions of events is nearly all like that.
+/// Reads structs straight out of msgpack that stands exactly as a MsgpackWriter leaves it: members in the
+/// order of their spelling, each once, and no others. A log of millions of events is nearly all like that.
 ///
 /// Says no to whatever else, sound or not, and never why: a MsgpackTree reads the same bytes more slowly and
-/// knows. What it accepts, a tree gives the same value. After a no, neither it nor what it read into is of use.
+/// knows. What it accepts, a tree gives the same value. After a no, neither it nor what it read into is of
+/// use.
 class StraightReader {
  public:
   /// `spare`: lists of metrics that nobody needs any more, whose memory is used again.
@@ -202,7 +203,9 @@ class StraightReader {
     std::uint32_t members = 0;
     std::string_view tag;
     return take_size(0x80, 16, 0xDE, members) && members > 0 && take_key("type") && read_bytes(tag) &&
-           read_alternative(tag, out, [&](auto& body) { return read_members(members - 1, body); }).value_or(false);
+           read_alternative(tag, out, [&](auto& body) {
+             return read_members(members - 1, body);
+           }).value_or(false);
   }
 
  private:
@@ -283,14 +286,15 @@ class StraightReader {
   template <class Number>
   [[nodiscard]] Number load() const noexcept {
     Number number = 0;
-    for (std::size_t i = 0; i < sizeof number; ++i) {  // One load and one swap, where compilers see through it.
+    for (std::size_t i = 0; i < sizeof number;
+         ++i) {  // One load and one swap, where compilers see through it.
       number = static_cast<Number>(number << 8U | at_[i]);
     }
     return number;
   }
 
-  /// A size below `shorts` within the lead byte, or in two bytes after `lead16`. No more is believed than there
-  /// are bytes left: each item takes one at least.
+  /// A size below `shorts` within the lead byte, or in two bytes after `lead16`. No more is believed than
+  /// there are bytes left: each item takes one at least.
   bool take_size(unsigned short_lead, unsigned shorts, unsigned lead16, std::uint32_t& size) noexcept {
     if (left() == 0) {
       return false;
@@ -317,7 +321,8 @@ inline bool StraightReader::read_value(engine::Value& out, int depth) {
   const unsigned lead = *at_;
   if (lead < 0x80 || (lead >= 0xCC && lead <= 0xCF)) {
     std::uint64_t number = 0;
-    const bool fits = read(number) && number <= static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+    const bool fits =
+        read(number) && number <= static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
     out = static_cast<std::int64_t>(number);
     return fits;
   }

@@ -55,9 +55,10 @@ std::uint64_t floor_of_share(std::uint64_t n, const Natural& part, const Natural
   return lowest;
 }
 
-/// d^(R-1)/R for every number of rungs R, times whatever makes all of them whole: what they have in common does
-/// not matter.
-std::map<std::uint64_t, Natural> whole_weights(const Divisor& divisor, const std::vector<std::uint64_t>& rungs) {
+/// d^(R-1)/R for every number of rungs R, times whatever makes all of them whole: what they have in common
+/// does not matter.
+std::map<std::uint64_t, Natural> whole_weights(const Divisor& divisor,
+                                               const std::vector<std::uint64_t>& rungs) {
   const Divisor::Exact d = divisor.exact();
   const std::set<std::uint64_t> counts(rungs.begin(), rungs.end());
   const std::uint64_t fewest = *counts.begin();
@@ -140,7 +141,8 @@ void check(const ExperimentConfig& config, engine::Problems& problems) {
     if (deepest > most_rungs) {
       problems.push_back({"searcher.max_rungs",
                           "is " + std::to_string(searcher.max_rungs) + ", which with a divisor of " +
-                              shown(Divisor(searcher.divisor)) + " comes to more than " + std::to_string(most_rungs) + " rungs",
+                              shown(Divisor(searcher.divisor)) + " comes to more than " +
+                              std::to_string(most_rungs) + " rungs",
                           "at most " + std::to_string(most_rungs) + ", or a larger divisor"});
     }
   }

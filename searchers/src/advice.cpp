@@ -25,8 +25,9 @@ using engine::Units;
 
 namespace {
 
-/// So early, results say nothing about the last ones: on curves of 52 epochs a first rung at 1 epoch did no better than
-/// random search, while 3 of 52, 5 of 52 and 3 of 81 clearly did. The bound lies between 1.9 % and 3.7 %.
+/// So early, results say nothing about the last ones: on curves of 52 epochs a first rung at 1 epoch did no
+/// better than random search, while 3 of 52, 5 of 52 and 3 of 81 clearly did. The bound lies between 1.9 %
+/// and 3.7 %.
 bool is_too_short(Units first, Units whole) {
   return 30 * Cardinality{engine::count(first)} < engine::count(whole);
 }
@@ -38,8 +39,8 @@ double distance_from_a_twentieth(Units first, Units whole) {
   return std::max(twentieths, 1 / twentieths);
 }
 
-/// Rungs of a divisor are three times as long as those below, so they may miss the twentieth. Above a twelfth, as 5 of
-/// 52, rungs of a divisor of 2 come nearer (3 of 52), and these measured at least as good.
+/// Rungs of a divisor are three times as long as those below, so they may miss the twentieth. Above a
+/// twelfth, as 5 of 52, rungs of a divisor of 2 come nearer (3 of 52), and these measured at least as good.
 bool is_rather_long(Units first, Units whole) {
   return 12 * Cardinality{engine::count(first)} > engine::count(whole);
 }
@@ -49,8 +50,10 @@ bool is_as_measured(Units first, Units whole) {
   return 10 * Cardinality{engine::count(first)} <= engine::count(whole);
 }
 
-// Mean normalised regret after 10, 30 and 100 full trainings, from the table of docs/benchmarks.md; a test compares.
-constexpr std::string_view divisor_3_regret = "0.33, 0.26 and 0.21";  // One bracket from epoch 3 on; of 2 likewise.
+// Mean normalised regret after 10, 30 and 100 full trainings, from the table of docs/benchmarks.md; a test
+// compares.
+constexpr std::string_view divisor_3_regret =
+    "0.33, 0.26 and 0.21";  // One bracket from epoch 3 on; of 2 likewise.
 constexpr std::string_view divisor_2_regret = "0.33, 0.26 and 0.20";
 constexpr std::string_view random_regret = "0.41, 0.33 and 0.27";
 constexpr std::string_view standard_regret = "0.34, 0.28 and 0.22";
@@ -86,7 +89,8 @@ bool is_climbed(const SearcherConfig& searcher, std::uint64_t rungs, std::uint64
   const std::vector<BracketPlan> plan = searcher.num_rungs > 0
                                             ? std::vector<BracketPlan>{{searcher.num_rungs, trials}}
                                             : plan_brackets(searcher, trials);
-  return plan.front().rungs == rungs && std::all_of(plan.begin(), plan.end(), [&](const BracketPlan& bracket) {
+  return plan.front().rungs == rungs &&
+         std::all_of(plan.begin(), plan.end(), [&](const BracketPlan& bracket) {
            std::uint64_t going_on = bracket.trials;
            for (std::uint64_t rung = 1; rung < bracket.rungs; ++rung) {
              going_on = divisor.part_of(going_on);
@@ -102,9 +106,8 @@ std::optional<Proposal> nearest(const ExperimentConfig& config, double divisor_v
   const Divisor divisor(divisor_value);
   const std::uint64_t most_rungs = divisor.log_of(std::min(engine::count(whole), trials), 64) + 1;
   // The harness validates at every rung; other programs as often as they say.
-  const Units period = engine::wants_determined_harness(config)
-                           ? Units{1}
-                           : config.min_validation_period.value_or(Units{1});
+  const Units period =
+      engine::wants_determined_harness(config) ? Units{1} : config.min_validation_period.value_or(Units{1});
   std::optional<Proposal> best;
   for (std::uint64_t rungs = 2; rungs <= most_rungs; ++rungs) {
     const std::vector<Units> lengths = rung_lengths(whole, divisor, rungs);
@@ -121,8 +124,8 @@ std::optional<Proposal> nearest(const ExperimentConfig& config, double divisor_v
   return best;
 }
 
-/// What the measurements speak for, as far as the trials and their length allow it: a divisor of 3, or what the user
-/// has between 2 and 3.
+/// What the measurements speak for, as far as the trials and their length allow it: a divisor of 3, or what
+/// the user has between 2 and 3.
 std::optional<Proposal> better(const ExperimentConfig& config, Brackets brackets) {
   const double asked = config.searcher.divisor;
   const double gentle = asked >= 2 && asked <= 3 ? asked : 3;
@@ -170,9 +173,9 @@ std::string considering(const ExperimentConfig& config, std::size_t brackets) {
 std::string percent(std::uint64_t part, std::uint64_t whole) {
   const double tenths = std::round(static_cast<double>(part) / static_cast<double>(whole) * 1000);
   const auto rounded = static_cast<std::uint64_t>(tenths);
-  return (rounded == 0              ? "less than 0.1"
-          : rounded % 10 == 0       ? std::to_string(rounded / 10)
-                                    : std::to_string(rounded / 10) + "." + std::to_string(rounded % 10)) +
+  return (rounded == 0        ? "less than 0.1"
+          : rounded % 10 == 0 ? std::to_string(rounded / 10)
+                              : std::to_string(rounded / 10) + "." + std::to_string(rounded % 10)) +
          " %";
 }
 
@@ -194,12 +197,13 @@ void warn_of_short_rung(Preview& preview, const ExperimentConfig& config) {
     return;
   }
   const std::uint64_t first = engine::count(lengths.front());
-  preview.warnings.push_back(
-      "the first rung trains " + std::to_string(first) + " of " + in_unit(lengths.back(), config) + " (" +
-      percent(first, engine::count(lengths.back())) +
-      "): such early results often mislead, and halving may be no better than random search (docs/benchmarks.md: "
-      "from epoch 1 of 52 it was not better, from epoch 3 it was)" +
-      considering(config, preview.brackets.size()));
+  preview.warnings.push_back("the first rung trains " + std::to_string(first) + " of " +
+                             in_unit(lengths.back(), config) + " (" +
+                             percent(first, engine::count(lengths.back())) +
+                             "): such early results often mislead, and halving may be no better than random "
+                             "search (docs/benchmarks.md: "
+                             "from epoch 1 of 52 it was not better, from epoch 3 it was)" +
+                             considering(config, preview.brackets.size()));
 }
 
 void warn_of_one_rung(Preview& preview, const ExperimentConfig& config) {
@@ -231,13 +235,14 @@ void advise_one_bracket(Preview& preview, const ExperimentConfig& config) {
   }
   const bool has_mode = config.searcher.bracket_rungs.empty();
   const bool is_conservative = has_mode && config.searcher.mode == AshaMode::conservative;
-  preview.advice.push_back(
-      std::to_string(preview.brackets.size()) +
-      " brackets protect against misleading early results. If results don't mislead, use one bracket: in benchmarks, " +
-      measured(*proposal, "found",
-               std::string(is_conservative ? conservative_regret : standard_regret) + " of mode: " +
-                   (is_conservative ? "conservative" : "standard") + " with divisor 4") +
-      shown(*proposal, has_mode ? "mode: aggressive, " : "", ""));
+  preview.advice.push_back(std::to_string(preview.brackets.size()) +
+                           " brackets protect against misleading early results. If results don't mislead, "
+                           "use one bracket: in benchmarks, " +
+                           measured(*proposal, "found",
+                                    std::string(is_conservative ? conservative_regret : standard_regret) +
+                                        " of mode: " + (is_conservative ? "conservative" : "standard") +
+                                        " with divisor 4") +
+                           shown(*proposal, has_mode ? "mode: aggressive, " : "", ""));
 }
 
 void advise_halving(Preview& preview, const ExperimentConfig& config) {
@@ -248,7 +253,8 @@ void advise_halving(Preview& preview, const ExperimentConfig& config) {
     return;
   }
   preview.advice.push_back(
-      "random search trains every trial to the end. If early results predict late ones, use halving: in benchmarks, " +
+      "random search trains every trial to the end. If early results predict late ones, use halving: in "
+      "benchmarks, " +
       measured(*proposal, "finds", random_regret) + "name: async_halving, " +
       shown(*proposal, begins_anew_after_pauses(config) ? "stop_once: true, " : "", ""));
 }

@@ -5,14 +5,16 @@
 
 namespace hpsearch::searchers {
 
-// What a preview says for other settings: warnings, where something is likely wrong, and advice, where something else
-// measured better (docs/benchmarks.md). Each is one line at most, and its proposal, should there be one, is a valid
-// experiment whose preview does not say it again.
+// What a preview says for other settings: warnings, where something is likely wrong, and advice, where
+// something else measured better (docs/benchmarks.md). Each is one line at most, and its proposal, should
+// there be one, is a valid experiment whose preview does not say it again.
 
-/// Warns of a first rung that is too short to tell anything. The bracket with the most rungs is the preview's first.
+/// Warns of a first rung that is too short to tell anything. The bracket with the most rungs is the preview's
+/// first.
 void warn_of_short_rung(engine::Preview& preview, const engine::ExperimentConfig& config);
 
-/// Warns when adaptive_asha is left with one rung, where more were allowed, by too few trials or too short ones.
+/// Warns when adaptive_asha is left with one rung, where more were allowed, by too few trials or too short
+/// ones.
 void warn_of_one_rung(engine::Preview& preview, const engine::ExperimentConfig& config);
 
 /// Advises one bracket instead of several.

@@ -252,7 +252,7 @@ Value Asha::save() const {
       continue;
     }
     trials.count(static_cast<std::uint64_t>(trial.rung) * number_of_states +
-               static_cast<std::uint64_t>(trial.state));
+                 static_cast<std::uint64_t>(trial.state));
     trials.count(trial.arrival == Rung::none ? 0 : std::uint64_t{trial.arrival} + 1);
   }
   Value::List rungs;
@@ -260,12 +260,9 @@ Value Asha::save() const {
     rungs.push_back(rung.save());
   }
   return Value::Map{
-      {"kind", kind()},
-      {"quota", quota_.save()},
-      {"trials", trials.take()},
-      {"rungs", std::move(rungs)},
-      {"progress", progress_},
-      {"own", save_own()},
+      {"kind", kind()},          {"quota", quota_.save()},
+      {"trials", trials.take()}, {"rungs", std::move(rungs)},
+      {"progress", progress_},   {"own", save_own()},
   };
 }
 
@@ -334,8 +331,7 @@ engine::Status Asha::load(const Value& saved) {
     }
     const TrialNumber number(trials.size());
     const auto rung = static_cast<std::uint16_t>(where / number_of_states);
-    trials.push_back(
-        Trial{arrival == 0 ? Rung::none : static_cast<Rung::Arrival>(arrival - 1), rung, state});
+    trials.push_back(Trial{arrival == 0 ? Rung::none : static_cast<Rung::Arrival>(arrival - 1), rung, state});
     ++open;
     if (!stands_where_it_says(rungs, trials.back(), number)) {
       return corrupt("a trial of a bracket has no result where it stands");
@@ -418,8 +414,8 @@ engine::Outlook PromotionAsha::outlook(TrialNumber number) const {
   if (waiting.state != State::waiting) {
     return outlook;
   }
-  outlook.results_to_come = static_cast<std::uint64_t>(
-      std::min<engine::Cardinality>(results_to_come(waiting.rung), UINT64_MAX));
+  outlook.results_to_come =
+      static_cast<std::uint64_t>(std::min<engine::Cardinality>(results_to_come(waiting.rung), UINT64_MAX));
   const Rung& its_rung = rungs_[waiting.rung];
   if (its_rung.is_promotable(waiting.arrival)) {
     outlook.ahead = its_rung.promotable_before(its_rung.rank_of(waiting.arrival));
@@ -438,12 +434,14 @@ engine::Cardinality PromotionAsha::at_hand() const {
   return work;
 }
 
-/// The most that may come, should every result that comes to a rung below go on itself or let another go on; it cannot do
-/// both, as the rung does not keep more than one more. None goes on before the rung keeps its first.
+/// The most that may come, should every result that comes to a rung below go on itself or let another go on;
+/// it cannot do both, as the rung does not keep more than one more. None goes on before the rung keeps its
+/// first.
 engine::Cardinality PromotionAsha::results_to_come(std::size_t rung) const {
   engine::Cardinality to_come = outstanding_[0] + quota_.rest();
   for (std::size_t below = 0; below < rung; ++below) {
-    const double in_vain = std::ceil(settings_.divisor.value()) - 1 - static_cast<double>(rungs_[below].size());
+    const double in_vain =
+        std::ceil(settings_.divisor.value()) - 1 - static_cast<double>(rungs_[below].size());
     if (in_vain > 0) {
       to_come -= in_vain < static_cast<double>(to_come) ? static_cast<engine::Cardinality>(in_vain) : to_come;
     }

@@ -29,9 +29,8 @@ AshaSettings settings_of(const ExperimentConfig& config) {
 
 std::unique_ptr<engine::Searcher> make(const ExperimentConfig& config) {
   const engine::SearcherConfig& searcher = config.searcher;
-  return std::make_unique<ComposedSearcher>(
-      make_asha(settings_of(config), searcher.stop_once), make_random_proposer(config),
-      changeable_limits(config));
+  return std::make_unique<ComposedSearcher>(make_asha(settings_of(config), searcher.stop_once),
+                                            make_random_proposer(config), changeable_limits(config));
 }
 
 engine::Preview preview(const ExperimentConfig& config) {

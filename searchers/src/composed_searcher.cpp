@@ -168,8 +168,7 @@ void ComposedSearcher::hear(const engine::SearchEvent& event) {
 }
 
 Value ComposedSearcher::save() const {
-  const Value replacements =
-      limits_.replacements ? Value(engine::to_text(*limits_.replacements)) : Value();
+  const Value replacements = limits_.replacements ? Value(engine::to_text(*limits_.replacements)) : Value();
   const Value supply = limits_.supply ? Value(engine::to_text(*limits_.supply)) : Value();
   return Value::Map{{"kind", "searcher"},
                     {"invalid", saved_count(invalid_)},

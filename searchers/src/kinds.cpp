@@ -85,7 +85,8 @@ void preview_bracket(Preview& preview, const AshaSettings& settings, std::uint64
   preview.brackets.push_back({lengths, settings.trials, share, {}});
   const std::vector<Cardinality>& reach = preview.brackets.back().reach = expected_reach(settings, stop_once);
   for (std::size_t rung = 0; rung < lengths.size(); ++rung) {
-    const std::uint64_t further = engine::count(lengths[rung]) - (rung > 0 ? engine::count(lengths[rung - 1]) : 0);
+    const std::uint64_t further =
+        engine::count(lengths[rung]) - (rung > 0 ? engine::count(lengths[rung - 1]) : 0);
     preview.expected_length = plus(preview.expected_length, times(reach[rung], further));
   }
   preview.full_length = plus(preview.full_length, times(settings.trials, engine::count(lengths.back())));
@@ -123,8 +124,8 @@ void preview_bracket(Preview& preview, const AshaSettings& settings, std::uint64
 
 namespace {
 
-/// Rungs that a program which reports once in min_validation_period never reports at. The Determined harness validates
-/// at every rung, and between them as often as that.
+/// Rungs that a program which reports once in min_validation_period never reports at. The Determined harness
+/// validates at every rung, and between them as often as that.
 void warn_of_sparse_reports(Preview& preview, const ExperimentConfig& config,
                             const std::vector<Units>& lengths) {
   const std::optional<Units> period = config.min_validation_period;

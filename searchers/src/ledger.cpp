@@ -21,8 +21,8 @@ using engine::Value;
 
 namespace {
 
-// With nine configurations of which eight were started, all of these miss the ninth once in 10^13 times; more of
-// them would only make the end of such a space slower.
+// With nine configurations of which eight were started, all of these miss the ninth once in 10^13 times; more
+// of them would only make the end of such a space slower.
 constexpr std::uint64_t most_redraws = 256;
 
 /// Numbers of configurations in ascending order.

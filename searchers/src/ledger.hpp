@@ -38,9 +38,9 @@ class Ledger {
 
 /// The space outlives it.
 ///
-/// In a finite space the next unused configuration in shuffled order stands in for a draw that was started. In
-/// any other the trial draws again: how often is bounded, so that a space with few numbers in it (a log with
-/// base 1, a range between neighbouring doubles) ends as exhausted.
+/// In a finite space the next unused configuration in shuffled order stands in for a draw that was started.
+/// In any other the trial draws again: how often is bounded, so that a space with few numbers in it (a log
+/// with base 1, a range between neighbouring doubles) ends as exhausted.
 [[nodiscard]] std::unique_ptr<Ledger> make_ledger(const engine::Space& space, std::uint64_t seed);
 
 }  // namespace hpsearch::searchers

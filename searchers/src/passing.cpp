@@ -25,8 +25,8 @@ double keep(double m, double divisor) noexcept {
   return std::max(std::floor(m / divisor), 1.0);
 }
 
-/// For a whole number of trials. Those with the same k = floor(m / d) are summed at once, k by k, until what flooring
-/// takes away has come down to its mean.
+/// For a whole number of trials. Those with the same k = floor(m / d) are summed at once, k by k, until what
+/// flooring takes away has come down to its mean.
 double passing(double trials, double divisor, double mean_lost) noexcept {
   constexpr double blocks = 256;
   const auto last_of = [&](double k) { return std::min(trials, std::ceil((k + 1) * divisor) - 1); };
@@ -39,7 +39,8 @@ double passing(double trials, double divisor, double mean_lost) noexcept {
     sum += k * (here - before);
     before = here;
   }
-  return last < trials ? sum + (trials - last) / divisor - mean_lost * std::log((trials + 0.5) / (last + 0.5)) : sum;
+  return last < trials ? sum + (trials - last) / divisor - mean_lost * std::log((trials + 0.5) / (last + 0.5))
+                       : sum;
 }
 
 }  // namespace

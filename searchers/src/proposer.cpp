@@ -20,9 +20,7 @@ namespace {
 class RandomProposer final : public Proposer {
  public:
   explicit RandomProposer(const ExperimentConfig& config)
-      : space_(config.space),
-        seed_(config.experiment_seed),
-        given_(config.searcher.points_to_evaluate) {
+      : space_(config.space), seed_(config.experiment_seed), given_(config.searcher.points_to_evaluate) {
     if (config.searcher.on_duplicate == OnDuplicate::reject) {
       started_ = make_ledger(space_, seed_);
     }
@@ -95,7 +93,8 @@ class RandomProposer final : public Proposer {
     started_ = std::move(ledger);
     given_late_ = late ? std::optional(*points.as_list()) : std::nullopt;
     for (std::size_t i = 0; late && i < given_late_->size(); ++i) {
-      (*given_late_)[i] = space_.settle((*given_late_)[i]);  // States of before hold constants as they were written.
+      (*given_late_)[i] =
+          space_.settle((*given_late_)[i]);  // States of before hold constants as they were written.
     }
     next_ = static_cast<std::size_t>(next);
     return engine::Done{};
@@ -106,9 +105,11 @@ class RandomProposer final : public Proposer {
     const std::vector<Value>& points = given_late_ ? *given_late_ : given_;
     return next_ < points.size() ? &points[next_] : nullptr;
   }
-  /// A point whose configuration was started, where none may start twice, leaves its place to the one behind it.
+  /// A point whose configuration was started, where none may start twice, leaves its place to the one behind
+  /// it.
   void pass_what_was_started() {
-    for (const Value* point = next_point(); started_ && point != nullptr && started_->has(*point); point = next_point()) {
+    for (const Value* point = next_point(); started_ && point != nullptr && started_->has(*point);
+         point = next_point()) {
       ++next_;
     }
   }

@@ -67,8 +67,8 @@ std::uint32_t count_before(const std::array<double, n>& scores, const std::array
   return counts.less;
 }
 
-/// The last child whose lower bound is not behind the place. The first has none: what stands as its bound is of
-/// the past, and is not looked at.
+/// The last child whose lower bound is not behind the place. The first has none: what stands as its bound is
+/// of the past, and is not looked at.
 template <class Inner>
 std::uint32_t child_for(const Inner& inner, double score, std::uint32_t tie) noexcept {
   // Bounds ascend: every eighth says which eight to look through, all without a branch.

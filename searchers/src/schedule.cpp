@@ -63,7 +63,8 @@ std::span<const TrialNumber> ClosableList::view() const noexcept {
 }
 
 void ClosableList::add(std::vector<TrialNumber> trials) {
-  if (!std::is_sorted(trials.begin(), trials.end())) {  // Where trials report in order it is, and there may be a million.
+  if (!std::is_sorted(trials.begin(),
+                      trials.end())) {  // Where trials report in order it is, and there may be a million.
     std::sort(trials.begin(), trials.end());
   }
   trials_.erase(trials_.begin(), trials_.begin() + static_cast<std::ptrdiff_t>(first_));

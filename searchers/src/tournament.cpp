@@ -132,14 +132,17 @@ engine::Outlook Tournament::outlook(TrialNumber trial) const {
 
 std::uint64_t Tournament::given_before(std::size_t bracket, std::uint64_t nth) const {
   using engine::Cardinality;
-  const auto excess = [](std::uint64_t many, std::uint64_t few) -> Cardinality { return many > few ? many - few : 0; };
-  // As pick() picks: first, in order of brackets, what is below a share; then by how much more than its share a bracket
-  // has, or by how often it had its turn where there are no shares.
+  const auto excess = [](std::uint64_t many, std::uint64_t few) -> Cardinality {
+    return many > few ? many - few : 0;
+  };
+  // As pick() picks: first, in order of brackets, what is below a share; then by how much more than its share
+  // a bracket has, or by how often it had its turn where there are no shares.
   const Turn its = turn_of(brackets_[bracket]);
   const Cardinality its_below = excess(its.share, its.outstanding);
   const bool is_below = nth <= its_below;
-  const Cardinality its_rank = its.share == 0 ? Cardinality{its.pulls} + nth - 1
-                                              : excess(its.outstanding, its.share) + nth - 1 - (is_below ? nth - 1 : its_below);
+  const Cardinality its_rank =
+      its.share == 0 ? Cardinality{its.pulls} + nth - 1
+                     : excess(its.outstanding, its.share) + nth - 1 - (is_below ? nth - 1 : its_below);
   Cardinality given = nth - 1;
   for (std::size_t i = 0; i < brackets_.size(); ++i) {
     if (i == bracket) {
@@ -152,8 +155,10 @@ std::uint64_t Tournament::given_before(std::size_t bracket, std::uint64_t nth) c
       given += i < bracket ? below : 0;
       continue;
     }
-    const Cardinality first = turn.share == 0 ? Cardinality{turn.pulls} : excess(turn.outstanding, turn.share);
-    const Cardinality up_to = its_rank + (i < bracket ? 1 : 0);  // Of the same rank, the first in order goes first.
+    const Cardinality first =
+        turn.share == 0 ? Cardinality{turn.pulls} : excess(turn.outstanding, turn.share);
+    const Cardinality up_to =
+        its_rank + (i < bracket ? 1 : 0);  // Of the same rank, the first in order goes first.
     given += below + std::min(left - below, up_to > first ? up_to - first : 0);
   }
   return static_cast<std::uint64_t>(std::min<Cardinality>(given, UINT64_MAX));

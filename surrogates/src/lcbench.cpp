@@ -35,12 +35,14 @@ struct Hyperparameter {
   bool whole;
 };
 constexpr Hyperparameter hyperparameters[] = {
-    {"batch_size", 16, 512, true},        {"learning_rate", 1e-4, 0.1, false}, {"momentum", 0.1, 0.99, false},
-    {"weight_decay", 1e-5, 0.1, false},   {"num_layers", 1, 5, true},          {"max_units", 64, 1024, true},
+    {"batch_size", 16, 512, true},      {"learning_rate", 1e-4, 0.1, false}, {"momentum", 0.1, 0.99, false},
+    {"weight_decay", 1e-5, 0.1, false}, {"num_layers", 1, 5, true},          {"max_units", 64, 1024, true},
     {"max_dropout", 0, 1, false},
 };
 
-Error corrupt(const std::string& what) { return Error{Errc::corrupt, "the surrogate's manifest: " + what}; }
+Error corrupt(const std::string& what) {
+  return Error{Errc::corrupt, "the surrogate's manifest: " + what};
+}
 
 std::string text_at(const Value& map, std::string_view key) {
   const Value* value = map.at_path(key);
@@ -56,7 +58,8 @@ std::span<const Value> list_at(const Value& map, std::string_view key) {
                                                          : std::span<const Value>();
 }
 
-/// Offsets of the arrays by name; an array counts as missing unless it has exactly the wanted number of floats.
+/// Offsets of the arrays by name; an array counts as missing unless it has exactly the wanted number of
+/// floats.
 class Arrays {
  public:
   Arrays(const Value& manifest, std::size_t total) {
@@ -113,7 +116,8 @@ Result<LcBench> LcBench::read(std::string_view manifest_text, std::span<const st
   }
   const std::span<const Value> inputs = list_at(*manifest, "inputs");
   const std::span<const Value> outputs = list_at(*manifest, "outputs");
-  if (inputs.size() != model.inputs_.size() || outputs.size() != model.outputs_.size() || model.instances_.empty()) {
+  if (inputs.size() != model.inputs_.size() || outputs.size() != model.outputs_.size() ||
+      model.instances_.empty()) {
     return corrupt("it must have 8 inputs, 6 outputs and at least one instance");
   }
   for (std::size_t i = 0; i < inputs.size(); ++i) {
@@ -123,8 +127,9 @@ Result<LcBench> LcBench::read(std::string_view manifest_text, std::span<const st
                                static_cast<float>(number_at(inputs[i], "div"))};
   }
   for (std::size_t i = 0; i < outputs.size(); ++i) {
-    model.outputs_[i] = Shaping{text_at(outputs[i], "act") == "exp", static_cast<float>(number_at(outputs[i], "mul")),
-                                static_cast<float>(number_at(outputs[i], "add"))};
+    model.outputs_[i] =
+        Shaping{text_at(outputs[i], "act") == "exp", static_cast<float>(number_at(outputs[i], "mul")),
+                static_cast<float>(number_at(outputs[i], "add"))};
   }
   Arrays arrays(*manifest, model.weights_.size());
   const auto instances = static_cast<Eigen::Index>(model.instances_.size());
@@ -132,8 +137,10 @@ Result<LcBench> LcBench::read(std::string_view manifest_text, std::span<const st
   model.instance_bias_ = arrays.offset_of("instance_bias", width * instances);
   for (std::size_t i = 0; i < model.widen_.size(); ++i) {
     const std::string block = "block" + std::to_string(i) + "_";
-    model.widen_[i] = {arrays.offset_of(block + "a", 2 * gated * width), arrays.offset_of(block + "abias", 2 * gated)};
-    model.narrow_[i] = {arrays.offset_of(block + "b", width * gated), arrays.offset_of(block + "bbias", width)};
+    model.widen_[i] = {arrays.offset_of(block + "a", 2 * gated * width),
+                       arrays.offset_of(block + "abias", 2 * gated)};
+    model.narrow_[i] = {arrays.offset_of(block + "b", width * gated),
+                        arrays.offset_of(block + "bbias", width)};
   }
   model.last_scale_ = arrays.offset_of("last_scale", width);
   model.last_shift_ = arrays.offset_of("last_shift", width);
@@ -163,7 +170,8 @@ void LcBench::evaluate(std::size_t instance, const Configuration& configuration,
   };
   Matrix features(8, columns);
   for (std::size_t i = 0; i < configuration.size(); ++i) {
-    features.row(static_cast<Eigen::Index>(i + 1)).setConstant(scaled(i + 1, static_cast<float>(configuration[i])));
+    features.row(static_cast<Eigen::Index>(i + 1))
+        .setConstant(scaled(i + 1, static_cast<float>(configuration[i])));
   }
   for (Eigen::Index i = 0; i < columns; ++i) {
     features(0, i) = scaled(0, static_cast<float>(first_epoch + static_cast<std::uint64_t>(i)));
@@ -199,16 +207,20 @@ void LcBench::evaluate(std::size_t instance, const Configuration& configuration,
 
 Value LcBench::space() {
   const auto log = [](double lowest, double highest) {
-    return Value::Map{{"type", "log"}, {"base", 10.0}, {"minval", std::log10(lowest)}, {"maxval", std::log10(highest)}};
+    return Value::Map{
+        {"type", "log"}, {"base", 10.0}, {"minval", std::log10(lowest)}, {"maxval", std::log10(highest)}};
   };
   const auto real = [](double lowest, double highest) {
     return Value::Map{{"type", "double"}, {"minval", lowest}, {"maxval", highest}};
   };
   // Half a unit more at both ends, so that the outermost integers get their whole share when rounded.
-  return Value::Map{{"batch_size", log(15.5, 512.5)},     {"learning_rate", log(1e-4, 0.1)},
-                    {"momentum", real(0.1, 0.99)},        {"weight_decay", real(1e-5, 0.1)},
+  return Value::Map{{"batch_size", log(15.5, 512.5)},
+                    {"learning_rate", log(1e-4, 0.1)},
+                    {"momentum", real(0.1, 0.99)},
+                    {"weight_decay", real(1e-5, 0.1)},
                     {"num_layers", Value::Map{{"type", "int"}, {"minval", 1}, {"maxval", 5}}},
-                    {"max_units", log(63.5, 1024.5)},     {"max_dropout", real(0.0, 1.0)}};
+                    {"max_units", log(63.5, 1024.5)},
+                    {"max_dropout", real(0.0, 1.0)}};
 }
 
 Result<LcBench::Configuration> LcBench::configuration_of(const Value& hparams) {
@@ -220,11 +232,13 @@ Result<LcBench::Configuration> LcBench::configuration_of(const Value& hparams) {
     const double settled = wanted.whole ? std::round(number) : number;
     constexpr double slack = 1 + 1e-9;  // 10^log10(0.1) may be a hair above 0.1.
     if (!(settled * slack >= wanted.lowest && settled <= wanted.highest * slack)) {
-      const auto bound = [&](double at) { return wanted.whole ? std::to_string(std::lround(at)) : std::to_string(at); };
-      return Error{Errc::bad_request, "the surrogate needs the hyperparameter " + std::string(wanted.name) +
-                                          ", a number from " + bound(wanted.lowest) + " to " + bound(wanted.highest) +
-                                          (value == nullptr ? "; it is missing"
-                                                            : ", not " + engine::compact_json(*value))};
+      const auto bound = [&](double at) {
+        return wanted.whole ? std::to_string(std::lround(at)) : std::to_string(at);
+      };
+      return Error{Errc::bad_request,
+                   "the surrogate needs the hyperparameter " + std::string(wanted.name) + ", a number from " +
+                       bound(wanted.lowest) + " to " + bound(wanted.highest) +
+                       (value == nullptr ? "; it is missing" : ", not " + engine::compact_json(*value))};
     }
     configuration[i] = settled;
   }

@@ -10,8 +10,8 @@ namespace hpsearch::surrogates {
 using engine::Units;
 using engine::sim::Training;
 
-/// One trial's. All of it at once: the floor under its epochs' times needs T(52), and 52 epochs in one product cost
-/// what ten cost one by one.
+/// One trial's. All of it at once: the floor under its epochs' times needs T(52), and 52 epochs in one
+/// product cost what ten cost one by one.
 struct LcBenchCurves::Curve {
   std::vector<float> accuracy;   // After epochs 1, 2, …
   std::vector<double> duration;  // Seconds until the end of epoch 1, 2, …
@@ -19,7 +19,8 @@ struct LcBenchCurves::Curve {
 };
 
 LcBenchCurves::LcBenchCurves(std::shared_ptr<const LcBench> model, std::size_t instance)
-    : model_(std::move(model)), instance_(instance) {}
+    : model_(std::move(model)), instance_(instance) {
+}
 LcBenchCurves::~LcBenchCurves() = default;
 
 engine::Status LcBenchCurves::covers(const Training& training) {
@@ -76,6 +77,8 @@ double LcBenchCurves::seconds(const Training& training, Units from, Units to) {
   return until(to) - until(from);
 }
 
-std::optional<double> LcBenchCurves::best() const { return model_->instances()[instance_].best; }
+std::optional<double> LcBenchCurves::best() const {
+  return model_->instances()[instance_].best;
+}
 
 }  // namespace hpsearch::surrogates

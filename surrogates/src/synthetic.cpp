@@ -24,7 +24,11 @@ constexpr SyntheticCurves::Kind kinds[] = {SyntheticCurves::Kind::power, Synthet
 
 SyntheticCurves::SyntheticCurves(Kind kind, engine::Space space, Units max_length, engine::Goal goal,
                                  std::uint64_t seed)
-    : kind_(kind), space_(std::move(space)), max_length_(engine::count(max_length)), goal_(goal), seed_(seed) {
+    : kind_(kind),
+      space_(std::move(space)),
+      max_length_(engine::count(max_length)),
+      goal_(goal),
+      seed_(seed) {
   const std::size_t coordinates = space_.to_unit(space_.sample(0, TrialNumber(0))).size();
   Draw draw(seed_, TrialNumber(0), "synthetic optimum");
   for (std::size_t i = 0; i < coordinates; ++i) {

@@ -16,10 +16,11 @@ Value granted(std::int64_t attempt, std::int64_t worker) {
 }
 
 Value exit_of(std::int64_t attempt, const std::string& cause, std::int64_t code) {
-  return Value::Map{{"type", "report_taken"},
-                    {"attempt", attempt},
-                    {"at", 20.0},
-                    {"report", Value::Map{{"type", "exit"}, {"cause", cause}, {"code", code}, {"message", "why"}}}};
+  return Value::Map{
+      {"type", "report_taken"},
+      {"attempt", attempt},
+      {"at", 20.0},
+      {"report", Value::Map{{"type", "exit"}, {"cause", cause}, {"code", code}, {"message", "why"}}}};
 }
 
 Value point(std::int64_t attempt, const std::string& metric) {
@@ -48,7 +49,8 @@ TEST(AttemptHistory, NamesEveryCause) {
       {"something new", 0, "something new", true},
   };
   for (const Case& one : cases) {
-    const auto attempts = attempts_in({granted(1, 4), exit_of(1, one.cause, one.code)}, {point(1, "loss")}, "loss");
+    const auto attempts =
+        attempts_in({granted(1, 4), exit_of(1, one.cause, one.code)}, {point(1, "loss")}, "loss");
     ASSERT_EQ(attempts.size(), 1U);
     EXPECT_EQ(attempts[0].cause, one.shown);
     EXPECT_EQ(attempts[0].failed, one.failed) << one.shown;
@@ -70,14 +72,20 @@ TEST(AttemptHistory, EndingWellWithoutTheMetricIsAFailure) {
 
 TEST(AttemptHistory, WhatIsEndedBecauseItsTrialIsOverIsNotPreempted) {
   const Value ended = Value::Map{{"type", "trial_ended"}, {"at", 19.0}, {"state", "STOPPED"}};
-  const auto attempts = attempts_in({granted(1, 1), exit_of(1, "ended_by_agent", 0), granted(2, 1), ended,
-                                     exit_of(2, "ended_by_agent", 0)},
-                                    {}, "loss");
+  const auto attempts = attempts_in(
+      {granted(1, 1), exit_of(1, "ended_by_agent", 0), granted(2, 1), ended, exit_of(2, "ended_by_agent", 0)},
+      {}, "loss");
   EXPECT_EQ(attempts[0].cause, "preempted");
   EXPECT_EQ(attempts[1].cause, "stopped");
-  const auto ended_at = [](double at) { return Value::Map{{"type", "trial_ended"}, {"at", at}, {"state", "CANCELED"}}; };
-  EXPECT_EQ(attempts_in({granted(1, 1), exit_of(1, "ended_by_agent", 0), ended_at(20.0)}, {}, "loss")[0].cause, "stopped");
-  EXPECT_EQ(attempts_in({granted(1, 1), exit_of(1, "ended_by_agent", 0), ended_at(25.0)}, {}, "loss")[0].cause, "preempted");
+  const auto ended_at = [](double at) {
+    return Value::Map{{"type", "trial_ended"}, {"at", at}, {"state", "CANCELED"}};
+  };
+  EXPECT_EQ(
+      attempts_in({granted(1, 1), exit_of(1, "ended_by_agent", 0), ended_at(20.0)}, {}, "loss")[0].cause,
+      "stopped");
+  EXPECT_EQ(
+      attempts_in({granted(1, 1), exit_of(1, "ended_by_agent", 0), ended_at(25.0)}, {}, "loss")[0].cause,
+      "preempted");
 }
 
 TEST(AttemptHistory, NamesTheWorkersOfAllRanksAndWhereItEnded) {
@@ -92,7 +100,8 @@ TEST(AttemptHistory, NamesTheWorkersOfAllRanksAndWhereItEnded) {
   EXPECT_EQ(attempts[0].workers, (std::vector<std::uint64_t>{4, 7}));
   EXPECT_EQ(attempts[0].worker, 7U);
   EXPECT_EQ(attempts[0].cause, "exit code 3");
-  const Value lost = Value::Map{{"type", "member_lost"}, {"attempt", 1}, {"at", 90.0}, {"worker", 7}, {"why", "silent"}};
+  const Value lost =
+      Value::Map{{"type", "member_lost"}, {"attempt", 1}, {"at", 90.0}, {"worker", 7}, {"why", "silent"}};
   const auto explained = attempts_in({grant, exit_of(1, "exited", 1), lost}, {}, "loss");
   EXPECT_EQ(explained[0].cause, "lost") << "who lost it failed of that";
   EXPECT_EQ(explained[0].worker, 7U);

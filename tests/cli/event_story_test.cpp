@@ -37,15 +37,16 @@ TEST_F(Story, TellsThatATrialWaitsToGoOn) {
 
 TEST_F(Story, TellsWhyATrialWasCreated) {
   const auto created = [this](Value::Map reason) {
-    return tell("trial_created", {{"trial", 3},
-                                  {"length", 4},
-                                  {"hparams", Value::Map{{"lr", 0.5}}},
-                                  {"reason", std::move(reason)}});
+    return tell(
+        "trial_created",
+        {{"trial", 3}, {"length", 4}, {"hparams", Value::Map{{"lr", 0.5}}}, {"reason", std::move(reason)}});
   };
   EXPECT_THAT(created({{"why", "new_trial"}, {"rung", 0}, {"text", "new trial; rung 0"}}),
               EndsWith("trial 3 created, to train to 4 epochs: lr=0.5"));
-  EXPECT_THAT(created({{"why", "replacement"}, {"rung", 0}}),
-              EndsWith("trial 3 created, in place of a trial with invalid hyperparameters, to train to 4 epochs: lr=0.5"));
+  EXPECT_THAT(
+      created({{"why", "replacement"}, {"rung", 0}}),
+      EndsWith(
+          "trial 3 created, in place of a trial with invalid hyperparameters, to train to 4 epochs: lr=0.5"));
   EXPECT_THAT(created({{"why", "given_point"}, {"bracket", 1}, {"rung", 0}}),
               EndsWith("trial 3 created in bracket 1, a given configuration, to train to 4 epochs: lr=0.5"));
   EXPECT_THAT(created({{"why", "new_trial"}, {"bracket", 0}}),
@@ -83,7 +84,8 @@ TEST_F(Story, CountsPausesAsIdleFromTheLastAttemptToTheNextLease) {
   tell("lease_granted", {{"trial", 0}, {"attempt", 1}}, 10);
   tell("experiment_paused", {}, 20);
   EXPECT_DOUBLE_EQ(story_.idle_seconds(), 0);
-  tell("report_taken", {{"trial", 0}, {"attempt", 1}, {"report", Value::Map{{"type", "exit"}, {"cause", "ended_by_agent"}}}},
+  tell("report_taken",
+       {{"trial", 0}, {"attempt", 1}, {"report", Value::Map{{"type", "exit"}, {"cause", "ended_by_agent"}}}},
        25);
   tell("experiment_resumed", {}, 100);
   tell("lease_granted", {{"trial", 0}}, 101);
@@ -101,7 +103,10 @@ TEST_F(Story, CountsNoIdleTimeWhileTrialsJustChange) {
 TEST_F(Story, CountsNoIdleTimeBehindAStoreThatWasRestored) {
   const auto exited = [this](int trial, double at) {
     tell("report_taken",
-         {{"trial", trial}, {"attempt", 1}, {"lease", 2.5e14}, {"report", Value::Map{{"type", "exit"}, {"cause", "exited"}}}},
+         {{"trial", trial},
+          {"attempt", 1},
+          {"lease", 2.5e14},
+          {"report", Value::Map{{"type", "exit"}, {"cause", "exited"}}}},
          at);
   };
   tell("lease_granted", {{"trial", 0}, {"attempt", 1}}, 10);  // Their leases are not their places in the log.

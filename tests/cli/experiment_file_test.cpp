@@ -320,12 +320,14 @@ TEST(ExperimentFile, ShowsAScriptOfDeterminedsByWhatItImports) {
   scratch.write("both.py", "import determined\nimport hpsearch\n");
   const auto kind_of = [&](const std::string& entrypoint, const std::string& more = "") {
     const ExperimentFile file = open_experiment_file(scratch.write(
-        "e.yaml", "entrypoint: " + entrypoint + "\nsearcher: {name: single, metric: loss, max_length: 3}\n" + more));
+        "e.yaml",
+        "entrypoint: " + entrypoint + "\nsearcher: {name: single, metric: loss, max_length: 3}\n" + more));
     EXPECT_TRUE(file.config) << to_text(file.path, file.problems.at(0));
     EXPECT_EQ(file.original.at_path("launch") == nullptr, more.find("launch") == std::string::npos);
     const Value* kind = file.tree.at_path("launch.kind");
     const bool noted = std::any_of(file.notes.begin(), file.notes.end(), [](const FileProblem& note) {
-      return note.problem.path == "entrypoint" && note.problem.what.find("imports determined") != std::string::npos;
+      return note.problem.path == "entrypoint" &&
+             note.problem.what.find("imports determined") != std::string::npos;
     });
     return (kind == nullptr ? "none" : *kind->as_text()) + std::string(noted ? ", noted" : "");
   };
@@ -339,9 +341,10 @@ TEST(ExperimentFile, ShowsAScriptOfDeterminedsByWhatItImports) {
   EXPECT_EQ(kind_of("python3 core.py", "launch: {kind: process}\n"), "process");
   EXPECT_EQ(kind_of("python3 core.py", "metrics: {loss: 'loss (\\S+)'}\n"), "none");
 
-  const std::string elsewhere =
-      scratch.write("f.yaml", "entrypoint: python3 core.py\nsearcher: {name: single, metric: loss, max_length: 3}\n");
-  EXPECT_EQ(open_experiment_file(elsewhere, {std::nullopt, std::nullopt, "/"}).tree.at_path("launch"), nullptr);
+  const std::string elsewhere = scratch.write(
+      "f.yaml", "entrypoint: python3 core.py\nsearcher: {name: single, metric: loss, max_length: 3}\n");
+  EXPECT_EQ(open_experiment_file(elsewhere, {std::nullopt, std::nullopt, "/"}).tree.at_path("launch"),
+            nullptr);
 }
 
 TEST(ExperimentFile, NamesTheFileThatWasMeant) {
@@ -365,9 +368,10 @@ TEST(ExperimentFile, SaysWhatIsNoExperimentAtAll) {
 
 TEST(Components, AreReadBesideTheExperimentThatNamesThem) {
   const Scratch scratch;
-  scratch.write("trainer.yaml", "name: trainer\nboot_file: train.py\nparameters:\n  lr: {type: Float, default: 0.1}\n");
-  const ExperimentFile file = open_experiment_file(
-      scratch.write("e.yaml", "component: trainer.yaml\nsearcher: {name: single, metric: loss, max_length: 1}\n"));
+  scratch.write("trainer.yaml",
+                "name: trainer\nboot_file: train.py\nparameters:\n  lr: {type: Float, default: 0.1}\n");
+  const ExperimentFile file = open_experiment_file(scratch.write(
+      "e.yaml", "component: trainer.yaml\nsearcher: {name: single, metric: loss, max_length: 1}\n"));
   ASSERT_TRUE(file.problems.empty()) << to_text(file.path, file.problems.front());
   EXPECT_EQ(engine::compact_json(file.config->hyperparameters), R"({"lr":0.1})");
   EXPECT_EQ(*file.tree.at_path("component.boot_file"), Value("train.py"));
@@ -377,30 +381,34 @@ TEST(Components, ProblemsNameTheirFileAndLine) {
   const Scratch scratch;
   const std::string component =
       scratch.write("trainer.yaml", "name: trainer\nboot_file: train.py\nparameters:\n  lr: {type: Flaot}\n");
-  const std::string experiment =
-      scratch.write("e.yaml", "searcher: {name: single, metric: loss, max_length: 0}\ncomponent: trainer.yaml\n");
+  const std::string experiment = scratch.write(
+      "e.yaml", "searcher: {name: single, metric: loss, max_length: 0}\ncomponent: trainer.yaml\n");
   const ExperimentFile file = open_experiment_file(experiment);
   std::string all;
   for (const FileProblem& problem : file.problems) {
     all += to_text(file.path, problem) + "\n";
   }
-  EXPECT_THAT(all, HasSubstr(component + ":4: parameters.lr.type: is \"Flaot\" (Int, Float, String or Bool)"));
+  EXPECT_THAT(all,
+              HasSubstr(component + ":4: parameters.lr.type: is \"Flaot\" (Int, Float, String or Bool)"));
   EXPECT_THAT(all, HasSubstr(experiment + ":1: searcher.max_length: "));
   EXPECT_FALSE(file.config.has_value());
 }
 
 TEST(Components, PatternsThatCannotFindANumberAreNamedInTheirFile) {
   const Scratch scratch;
-  const std::string component = scratch.write(
-      "trainer.yaml", "name: trainer\nboot_file: train.py\nmetrics:\n  acc: 'acc=([0-9.]+)'\n  loss: 'loss'\n");
+  const std::string component =
+      scratch.write("trainer.yaml",
+                    "name: trainer\nboot_file: train.py\nmetrics:\n  acc: 'acc=([0-9.]+)'\n  loss: 'loss'\n");
   const std::string experiment = scratch.write("e.yaml",
                                                "searcher: {name: single, metric: f1, max_length: 1}\n"
                                                "component: trainer.yaml\nmetrics:\n  f1: '(unclosed'\n");
   const ExperimentFile file = open_experiment_file(experiment);
   ASSERT_EQ(file.problems.size(), 2U);
   const std::string all = to_text(file.path, file.problems[0]) + "\n" + to_text(file.path, file.problems[1]);
-  EXPECT_THAT(all, HasSubstr(experiment + ":4: metrics.f1: is \"(unclosed\", which cannot be used: missing )"));
-  EXPECT_THAT(all, HasSubstr(component + ":5: metrics.loss: is \"loss\", which has no group around the number"));
+  EXPECT_THAT(all,
+              HasSubstr(experiment + ":4: metrics.f1: is \"(unclosed\", which cannot be used: missing )"));
+  EXPECT_THAT(all,
+              HasSubstr(component + ":5: metrics.loss: is \"loss\", which has no group around the number"));
   EXPECT_FALSE(file.config.has_value());
 }
 
@@ -419,7 +427,9 @@ TEST(ExperimentFile, TellsOneThingOfOneMistake) {
   const Scratch scratch;
   const auto problems_of = [&scratch](const std::string& searcher) {
     const ExperimentFile file = open_experiment_file(scratch.write(
-        "e.yaml", "entrypoint: 'true'\nhyperparameters: {x: 1}\nsearcher: {name: random, metric: m, max_length: 9, " + searcher + "}\n"));
+        "e.yaml",
+        "entrypoint: 'true'\nhyperparameters: {x: 1}\nsearcher: {name: random, metric: m, max_length: 9, " +
+            searcher + "}\n"));
     std::string out;
     for (const FileProblem& problem : file.problems) {
       out += problem.problem.path + ": " + problem.problem.what + "\n";
@@ -427,7 +437,8 @@ TEST(ExperimentFile, TellsOneThingOfOneMistake) {
     return out;
   };
   EXPECT_EQ(problems_of("max_trials: .nan"), "searcher.max_trials: is .nan\n");
-  EXPECT_EQ(problems_of("max_trials: 9223372036854775808"), "searcher.max_trials: is 9223372036854775808, which does not fit 64 bits\n");
+  EXPECT_EQ(problems_of("max_trials: 9223372036854775808"),
+            "searcher.max_trials: is 9223372036854775808, which does not fit 64 bits\n");
   EXPECT_EQ(problems_of("max_trails: 4"), "searcher.max_trails: is not a known field\n");
 }
 

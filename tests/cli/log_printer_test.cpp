@@ -14,8 +14,12 @@ namespace {
 
 using namespace std::string_literals;
 
-Failure no_log() { return not_found_failure("it has no log there"); }
-Failure away() { return Failure{Exit::failed, engine::Errc::unavailable, "its worker is away"}; }
+Failure no_log() {
+  return not_found_failure("it has no log there");
+}
+Failure away() {
+  return Failure{Exit::failed, engine::Errc::unavailable, "its worker is away"};
+}
 
 /// A trial that goes one step further with each look at its course.
 class Course final : public LogSource {
@@ -33,7 +37,8 @@ class Course final : public LogSource {
     next_ = std::min(next_ + 1, looks_.size() - 1);
     return LogSource::Course{looks_[now_].attempts, looks_[now_].over};
   }
-  [[nodiscard]] Outcome<LogPart> read(std::uint64_t attempt, std::uint64_t offset, bool from_end) const override {
+  [[nodiscard]] Outcome<LogPart> read(std::uint64_t attempt, std::uint64_t offset,
+                                      bool from_end) const override {
     const std::vector<Log>& logs = looks_[now_].logs;
     if (attempt > logs.size()) {
       return no_log();
@@ -58,7 +63,8 @@ struct Printed {
   std::string messages;
 };
 
-Printed printed(const Course& course, const std::function<void(ShownLog&)>& with = [](ShownLog&) {}) {
+Printed printed(
+    const Course& course, const std::function<void(ShownLog&)>& with = [](ShownLog&) {}) {
   ShownLog shown;
   shown.follow = true;
   with(shown);
@@ -79,7 +85,8 @@ TEST(LogPrinters, WaitForAnAttemptThatIsBeingPrepared) {
                                         {1, false, {"one\n"s}},
                                         {1, true, {"one\ntwo\n"s}}};
   EXPECT_EQ(printed(Course(looks)).text, "one\ntwo\n");
-  const Printed end = printed(Course({looks.begin() + 1, looks.end()}), [](ShownLog& shown) { shown.tail = 5; });
+  const Printed end =
+      printed(Course({looks.begin() + 1, looks.end()}), [](ShownLog& shown) { shown.tail = 5; });
   EXPECT_EQ(end.status, 0) << end.messages;
   EXPECT_EQ(end.text, "one\ntwo\n");
 }
@@ -95,11 +102,13 @@ TEST(LogPrinters, GoOnWithTheNextAttemptBeforeItsLogIsThere) {
 }
 
 TEST(LogPrinters, LeaveAnAttemptBehindThatNeverHadALog) {
-  const Course course({{1, false, {no_log()}}, {2, false, {no_log(), "second\n"s}}, {2, true, {no_log(), "second\n"s}}});
+  const Course course(
+      {{1, false, {no_log()}}, {2, false, {no_log(), "second\n"s}}, {2, true, {no_log(), "second\n"s}}});
   const Printed all = printed(course);
   EXPECT_EQ(all.status, 0);
   EXPECT_EQ(all.text, "second\n");
-  EXPECT_NE(all.messages.find("of attempt 1 no more can be read: it has no log there"), std::string::npos) << all.messages;
+  EXPECT_NE(all.messages.find("of attempt 1 no more can be read: it has no log there"), std::string::npos)
+      << all.messages;
 }
 
 TEST(LogPrinters, WaitForAWorkerThatIsAwayAsLongAsItsTrialLives) {

@@ -32,7 +32,9 @@ TEST(LogView, LinesThatEndAsOnOtherSystemsAreLines) {
 
 TEST(LogView, EscapeSequencesAreLeftOut) {
   EXPECT_EQ(seen("\x1b[31mred\x1b[0m \x1b[1;32mgreen\x1b[K\n"), "red green\n");
-  EXPECT_EQ(seen("\x1b]0;title\aone\x1b]8;;http://x\x1b\\two\x1b(Bthree\x1b" "7four\n"), "onetwothreefour\n");
+  EXPECT_EQ(seen("\x1b]0;title\aone\x1b]8;;http://x\x1b\\two\x1b(Bthree\x1b"
+                 "7four\n"),
+            "onetwothreefour\n");
   EXPECT_EQ(seen("10%\r\x1b[K20%\x1b[A\n"), "20%\n");
 }
 

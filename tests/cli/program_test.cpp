@@ -95,7 +95,8 @@ TEST_F(Program, PreviewsWhatIsExpectedWhereStoppingLetsEqualsPass) {
   scratch_.write("e.yaml",
                  "entrypoint: 'true'\n"
                  "hyperparameters: {x: {type: double, minval: 0, maxval: 1}}\n"
-                 "searcher: {name: async_halving, metric: loss, max_length: {epochs: 80}, max_trials: 30, num_rungs: 3,\n"
+                 "searcher: {name: async_halving, metric: loss, max_length: {epochs: 80}, max_trials: 30, "
+                 "num_rungs: 3,\n"
                  "           divisor: 4, stop_once: true}\n");
   const Value preview = run_json("preview e.yaml");
   EXPECT_EQ(engine::compact_json(member(preview, "final_counts")), R"({"80":30})");
@@ -116,15 +117,16 @@ TEST_F(Program, PreviewsForEyes) {
 }
 
 TEST_F(Program, PreviewTellsWarningsFromAdvice) {
-  scratch_.write("e.yaml",
-                 "entrypoint: [python3, train.py]\n"
-                 "hyperparameters: {lr: {type: double, minval: 0, maxval: 1}}\n"
-                 "searcher: {name: adaptive_asha, metric: loss, max_length: {epochs: 1000}, max_trials: 1000}\n");
+  scratch_.write(
+      "e.yaml",
+      "entrypoint: [python3, train.py]\n"
+      "hyperparameters: {lr: {type: double, minval: 0, maxval: 1}}\n"
+      "searcher: {name: adaptive_asha, metric: loss, max_length: {epochs: 1000}, max_trials: 1000}\n");
   const Ended ended = run("preview e.yaml");
   EXPECT_THAT(ended.err, AllOf(HasSubstr("warning: the first rung trains 3 of 1000 epochs"),
                                HasSubstr("\nadvice: 3 brackets insure"), Not(HasSubstr("warning: advice"))));
-  EXPECT_THAT(run("preview e.yaml --output json").out,
-              AllOf(HasSubstr("\"the first rung trains 3 of 1000"), HasSubstr("\"advice: 3 brackets insure")));
+  EXPECT_THAT(run("preview e.yaml --output json").out, AllOf(HasSubstr("\"the first rung trains 3 of 1000"),
+                                                             HasSubstr("\"advice: 3 brackets insure")));
 }
 
 TEST_F(Program, PreviewsAGridOf10ToThe30InExactIntegers) {
@@ -218,7 +220,8 @@ TEST_F(Program, ShowsHowAnOptionalExperimentIsGiven) {
 TEST_F(Program, TellsANumberThatIsTooLargeFromWhatIsNone) {
   const Ended large = run("explain 1 99999999999999999999");
   EXPECT_EQ(large.status, 2);
-  EXPECT_THAT(large.err, HasSubstr("trial \"99999999999999999999\" is too large: at most 18446744073709551615"));
+  EXPECT_THAT(large.err,
+              HasSubstr("trial \"99999999999999999999\" is too large: at most 18446744073709551615"));
   EXPECT_THAT(run("explain 1 9x").err, HasSubstr("trial \"9x\" is not a number"));
 }
 

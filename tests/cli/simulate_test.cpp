@@ -39,7 +39,8 @@ class Simulate : public testing::Test {
   Ended run(const std::string& arguments) {
     const std::string command = "cd '" + scratch_.path().string() +
                                 "' && env -u HPSEARCH_SERVER -u HPSEARCH_LCBENCH_DIR '" HPSEARCH_PROGRAM
-                                "' simulate </dev/null " + arguments + " >out 2>err";
+                                "' simulate </dev/null " +
+                                arguments + " >out 2>err";
     const int status = std::system(command.c_str());
     return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, scratch_.read("out"), scratch_.read("err")};
   }
@@ -71,8 +72,9 @@ class Simulate : public testing::Test {
 
 TEST_F(Simulate, TrainsTheBracketOfTheSpec) {
   const Value simulation = run_json("bracket.yaml --metric '0.01*trial' --duration op");
-  EXPECT_EQ(lengths(simulation),
-            "1000 3000 9000; 1000 3000; 1000 3000; 1000 3000; 1000; 1000; 1000; 1000; 1000; 1000; 1000; 1000");
+  EXPECT_EQ(
+      lengths(simulation),
+      "1000 3000 9000; 1000 3000; 1000 3000; 1000 3000; 1000; 1000; 1000; 1000; 1000; 1000; 1000; 1000");
   EXPECT_EQ(text_at(simulation, "state"), "COMPLETED");
   EXPECT_EQ(count_at(*simulation.at_path("totals"), "trained"), 26'000U);
   EXPECT_EQ(list_at(simulation, "closing_order").size(), 12U);
@@ -84,7 +86,8 @@ TEST_F(Simulate, TrainsTheBracketOfTheSpec) {
 }
 
 TEST_F(Simulate, SaysTheSameTwice) {
-  const std::string arguments = "bracket.yaml --metric 'lr + 1/length' --failure-rate 0.3 --workers 3 -o json";
+  const std::string arguments =
+      "bracket.yaml --metric 'lr + 1/length' --failure-rate 0.3 --workers 3 -o json";
   const std::string first = run(arguments).out;
   EXPECT_EQ(run(arguments).out, first);
   EXPECT_NE(run(arguments + " --failure-seed 2").out, first);
@@ -92,7 +95,8 @@ TEST_F(Simulate, SaysTheSameTwice) {
 
 TEST_F(Simulate, EndsTrialsEarlyWhenTold) {
   const Value simulation = run_json(
-      "--exit 0:0:errored --exit 1:0:user_canceled --exit 2:0:user_stopped --exit 3:0:invalid_hp bracket.yaml "
+      "--exit 0:0:errored --exit 1:0:user_canceled --exit 2:0:user_stopped --exit 3:0:invalid_hp "
+      "bracket.yaml "
       "--metric trial");
   const auto& trials = list_at(simulation, "trials");
   ASSERT_EQ(trials.size(), 13U);
@@ -106,12 +110,14 @@ TEST_F(Simulate, TotalsMayBeLargerThanAnInteger) {
   scratch_.write("long.yaml",
                  "entrypoint: 'true'\n"
                  "hyperparameters: {x: {type: double, minval: 0, maxval: 1}}\n"
-                 "searcher: {name: random, metric: loss, max_length: {batches: 9000000000000000000}, max_trials: 100}\n");
+                 "searcher: {name: random, metric: loss, max_length: {batches: 9000000000000000000}, "
+                 "max_trials: 100}\n");
   const Value simulation = run_json("long.yaml --metric x --duration op");
   EXPECT_EQ(number_at(*simulation.at_path("totals"), "trained_full"), 9e20);
   EXPECT_EQ(number_at(*simulation.at_path("totals"), "trained"), 9e20);
-  EXPECT_THAT(run("long.yaml --metric x --duration op").out,
-              HasSubstr("trained     900000000000000000000 batches, 100.0 % of training every trial to the end"));
+  EXPECT_THAT(
+      run("long.yaml --metric x --duration op").out,
+      HasSubstr("trained     900000000000000000000 batches, 100.0 % of training every trial to the end"));
   const Ended refused = run("long.yaml --metric x");
   EXPECT_EQ(refused.status, 2);
   EXPECT_THAT(refused.err, HasSubstr("trains beyond 4000000000000 simulated seconds, where the clock ends"));
@@ -154,8 +160,10 @@ TEST_F(Simulate, SaysWhatRegretIsWhereNoiseGoesBeyondTheOptimum) {
   ASSERT_LT(number_at(last, "metric"), number_at(*simulation.at_path("regret.against"), "metric"));
   EXPECT_EQ(number_at(last, "regret"), 0);
   const Ended ended = run("easy.yaml --curves synthetic:power");
-  EXPECT_THAT(ended.out, HasSubstr("the best that is known; it is 0 for what noise lets appear better still\n"));
-  EXPECT_THAT(run("bracket.yaml --metric trial").out, HasSubstr("the best of the created trials at full length\n"));
+  EXPECT_THAT(ended.out,
+              HasSubstr("the best that is known; it is 0 for what noise lets appear better still\n"));
+  EXPECT_THAT(run("bracket.yaml --metric trial").out,
+              HasSubstr("the best of the created trials at full length\n"));
 }
 
 TEST_F(Simulate, PrintsATable) {
@@ -169,19 +177,23 @@ TEST_F(Simulate, PrintsATable) {
 TEST_F(Simulate, RefusesWithOneClearSentence) {
   const std::pair<const char*, const char*> cases[] = {
       {"bracket.yaml", "--metric or --curves is required"},
-      {"bracket.yaml --metric '0.01*trail'", "--metric: column 6: there is no \"trail\"; did you mean \"trial\"?"},
+      {"bracket.yaml --metric '0.01*trail'",
+       "--metric: column 6: there is no \"trail\"; did you mean \"trial\"?"},
       {"bracket.yaml --metric 1 --curves c.csv", "excludes"},
       {"bracket.yaml --metric 1 --exit 3", "--exit 3: must be TRIAL:OP:REASON"},
       {"bracket.yaml --metric 1 --exit 3:0:erored", "did you mean \"errored\"?"},
       {"bracket.yaml --metric 1 --exit x:0:errored", "TRIAL"},
-      {"bracket.yaml --metric 1 --duration curve", "--duration curve: these curves have no times; use unit or op"},
+      {"bracket.yaml --metric 1 --duration curve",
+       "--duration curve: these curves have no times; use unit or op"},
       {"bracket.yaml --metric 1 --cycle", "--cycle is for recorded curves"},
       {"bracket.yaml --metric 1 --data .", "--data is for --curves surrogate:INSTANCE"},
       {"bracket.yaml --metric 1 --state-dir .", "--state-dir is for --curves experiment:ID"},
       {"bracket.yaml --metric 1 --failure-rate 2", "--failure-rate"},
       {"bracket.yaml --metric 1 --failure-rate nan", "--failure-rate nan: must be a probability from 0 to 1"},
-      {"bracket.yaml --metric 1 --failure-seed=-1", "--failure-seed -1: must be an integer from 0 to 18446744073709551615"},
-      {"bracket.yaml --metric 1 --failure-seed 18446744073709551616", "--failure-seed 18446744073709551616: must be"},
+      {"bracket.yaml --metric 1 --failure-seed=-1",
+       "--failure-seed -1: must be an integer from 0 to 18446744073709551615"},
+      {"bracket.yaml --metric 1 --failure-seed 18446744073709551616",
+       "--failure-seed 18446744073709551616: must be"},
       {"bracket.yaml --metric 1 --exit 3:0:errored --exit 3:0:invalid_hp",
        "--exit 3:0:invalid_hp: the same operation ends by --exit 3:0:errored already"},
       {"bracket.yaml --curves /tmp", "--curves: /tmp: is a directory, not a file"},
@@ -210,13 +222,15 @@ TEST_F(Simulate, TheClockStopsWhereItIsTold) {
                  "entrypoint: 'true'\n"
                  "hyperparameters: {x: 1}\n"
                  "searcher: {name: single, metric: loss, max_length: {batches: 3000000000000}}\n");
-  EXPECT_EQ(number_at(*run_json("long.yaml --metric x --until 2000000000000").at_path("totals"), "seconds"), 2e12);
+  EXPECT_EQ(number_at(*run_json("long.yaml --metric x --until 2000000000000").at_path("totals"), "seconds"),
+            2e12);
 }
 
 TEST_F(Simulate, AsksForTheSurrogatesDataByName) {
-  scratch_.write("up.yaml",
-                 "entrypoint: 'true'\n"
-                 "searcher: {name: single, metric: accuracy, smaller_is_better: false, max_length: {epochs: 52}}\n");
+  scratch_.write(
+      "up.yaml",
+      "entrypoint: 'true'\n"
+      "searcher: {name: single, metric: accuracy, smaller_is_better: false, max_length: {epochs: 52}}\n");
   const Ended ended = run("up.yaml --curves surrogate:adult");
   EXPECT_EQ(ended.status, 2);
   EXPECT_THAT(ended.err, HasSubstr("--data or HPSEARCH_LCBENCH_DIR"));

@@ -33,10 +33,12 @@ TEST(Table, ShowsNoEscapeSequences) {
 TEST(Table, CutsTheWidestOfTheColumnsThatMayBe) {
   Table table({{"N", Table::Align::right}, {"WHY", Table::Align::left, true}, {"WHAT"}});
   table.add({"1", std::string(40, 'a'), std::string(20, 'b')});
-  EXPECT_EQ(table.text(0), "N  WHY" + std::string(39, ' ') + "WHAT\n1  " + std::string(40, 'a') + "  " + std::string(20, 'b') + "\n");
+  EXPECT_EQ(table.text(0), "N  WHY" + std::string(39, ' ') + "WHAT\n1  " + std::string(40, 'a') + "  " +
+                               std::string(20, 'b') + "\n");
   EXPECT_EQ(table.text(45), "N  WHY" + std::string(19, ' ') + "WHAT\n1  " + std::string(17, 'a') + "...  " +
                                 std::string(20, 'b') + "\n");
-  EXPECT_EQ(table.text(20), "N  WHY           WHAT\n1  aaaaaaaaa...  bbbbbbbbb...\n") << "no narrower than twelve";
+  EXPECT_EQ(table.text(20), "N  WHY           WHAT\n1  aaaaaaaaa...  bbbbbbbbb...\n")
+      << "no narrower than twelve";
 }
 
 }  // namespace

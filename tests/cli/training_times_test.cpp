@@ -9,7 +9,9 @@ namespace {
 
 using engine::Value;
 
-Value lease(int trial, double at) { return Value::Map{{"type", "lease_granted"}, {"trial", trial}, {"at", at}}; }
+Value lease(int trial, double at) {
+  return Value::Map{{"type", "lease_granted"}, {"trial", trial}, {"at", at}};
+}
 Value report(int trial, int step, double at) {
   return Value::Map{{"type", "report_taken"},
                     {"trial", trial},
@@ -37,8 +39,8 @@ TEST(TrainingTimes, RunFromTheLeaseAndLeaveOutWhatLiesBetweenAttempts) {
 }
 
 TEST(TrainingTimes, CountWhatIsTrainedAgain) {
-  const TrainingTimes times =
-      times_of({lease(0, 0), report(0, 1, 10), report(0, 2, 20), lease(0, 60), report(0, 2, 75), report(0, 3, 85)});
+  const TrainingTimes times = times_of(
+      {lease(0, 0), report(0, 1, 10), report(0, 2, 20), lease(0, 60), report(0, 2, 75), report(0, 3, 85)});
   EXPECT_EQ(times.until(0, 1), 10.0);
   EXPECT_EQ(times.until(0, 2), 35.0);
   EXPECT_EQ(times.until(0, 3), 45.0);

@@ -24,7 +24,8 @@ class Pages {
     const std::size_t after = target.find("after=");
     const std::size_t limit = target.find("limit=");
     const std::uint64_t first = after == std::string::npos ? 0 : std::stoull(target.substr(after + 6)) + 1;
-    const std::uint64_t most = limit == std::string::npos ? 2 : std::min<std::uint64_t>(2, std::stoull(target.substr(limit + 6)));
+    const std::uint64_t most =
+        limit == std::string::npos ? 2 : std::min<std::uint64_t>(2, std::stoull(target.substr(limit + 6)));
     Value::List list;
     std::uint64_t number = first;
     for (; number < 7 && list.size() < most; ++number) {
@@ -82,17 +83,19 @@ TEST(CheckpointPages, MayBeEmptyAndAreAllShown) {
       for (const int step : steps) {
         list.emplace_back(Value::Map{{"step", step}});
       }
-      return Value(Value::Map{{"being_deleted", 4}, {"checkpoints", std::move(list)}, {"next", std::move(next)}});
+      return Value(
+          Value::Map{{"being_deleted", 4}, {"checkpoints", std::move(list)}, {"next", std::move(next)}});
     };
     return asked.size() == 1 ? page(19'999, {}) : asked.size() == 2 ? page(20'004, {1, 2, 3}) : page({}, {4});
   };
   std::vector<std::uint64_t> steps;
-  const auto being_deleted =
-      each_checkpoint(get, 3, [&steps](const Value& checkpoint) { steps.push_back(count_at(checkpoint, "step")); });
+  const auto being_deleted = each_checkpoint(
+      get, 3, [&steps](const Value& checkpoint) { steps.push_back(count_at(checkpoint, "step")); });
   ASSERT_TRUE(being_deleted);
   EXPECT_EQ(*being_deleted, 4U);
   EXPECT_EQ(steps, (Numbers{1, 2, 3, 4}));
-  EXPECT_EQ(asked, (std::vector<std::string>{"/api/v1/experiments/3/checkpoints", "/api/v1/experiments/3/checkpoints?after=19999",
+  EXPECT_EQ(asked, (std::vector<std::string>{"/api/v1/experiments/3/checkpoints",
+                                             "/api/v1/experiments/3/checkpoints?after=19999",
                                              "/api/v1/experiments/3/checkpoints?after=20004"}));
 }
 

@@ -82,9 +82,8 @@ std::string brackets_text(const ExperimentConfig& config) {
 }
 
 std::string finals_text(const ExperimentConfig& config) {
-  return joined(preview_of(config).final_counts, " ", [](const auto& entry) {
-    return text_of(entry.first) + ':' + engine::to_text(entry.second);
-  });
+  return joined(preview_of(config).final_counts, " ",
+                [](const auto& entry) { return text_of(entry.first) + ':' + engine::to_text(entry.second); });
 }
 
 /// The same by running the search: first come, first served, all metrics equal.

@@ -85,7 +85,8 @@ TEST_P(Spaces, AnswerAsTheTableSays) {
       const std::optional<Cardinality> values = space_.cardinality();
       EXPECT_EQ(values ? engine::to_text(*values) : "endless", *line.answer);
     } else if (asked == "point") {
-      // A sum and a quotient in doubles stand within a rounding of the exact fraction; the ends of axes are exact.
+      // A sum and a quotient in doubles stand within a rounding of the exact fraction; the ends of axes are
+      // exact.
       const Cardinality index = cardinality_from(line.words.at(1));
       const bool corner = index == 0 || index + 1 == space_.grid_size().value();
       expect_configuration(space_.grid_point(index), line, corner);

@@ -77,7 +77,8 @@ std::vector<Case> read_table(const std::filesystem::path& file) {
     throw std::runtime_error(name + ": there is no case in it");
   }
   for (const Case& one : cases) {
-    if (std::none_of(one.lines.begin(), one.lines.end(), [](const Line& line) { return line.answer.has_value(); })) {
+    if (std::none_of(one.lines.begin(), one.lines.end(),
+                     [](const Line& line) { return line.answer.has_value(); })) {
       throw std::runtime_error(name + ": " + one.name + " asks nothing");
     }
   }
@@ -149,8 +150,7 @@ std::vector<std::pair<std::string, Value>> assignments(const std::vector<std::st
     if (equals == std::string::npos) {
       throw std::runtime_error("not name=value: " + words[i]);
     }
-    found.emplace_back(words[i].substr(0, equals),
-                       value_from(std::string_view(words[i]).substr(equals + 1)));
+    found.emplace_back(words[i].substr(0, equals), value_from(std::string_view(words[i]).substr(equals + 1)));
   }
   return found;
 }

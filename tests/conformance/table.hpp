@@ -29,7 +29,8 @@ struct Case {
 void PrintTo(const Case& one, std::ostream* out);
 
 /// All cases of all tables (*.txt) of a folder, files in order of their names. Throws std::runtime_error with
-/// file and line for what is no table, when there is none, and for a table without a case or a case without a question.
+/// file and line for what is no table, when there is none, and for a table without a case or a case without a
+/// question.
 [[nodiscard]] std::vector<Case> read_tables(const std::string& folder);
 
 /// null, true, false, a number, "text" or [value,value]; no blanks inside.

@@ -52,10 +52,11 @@ double metric_from(const std::string& word) {
   return std::stod(word);
 }
 
-/// Why a line without an answer cannot be told; nothing when it can. A question that lost its arrow would prove
-/// nothing.
+/// Why a line without an answer cannot be told; nothing when it can. A question that lost its arrow would
+/// prove nothing.
 std::optional<std::string> mistake_in(const Line& line) {
-  static const std::set<std::string> known = {"search", "given", "step", "exit", "max_trials", "max_concurrent_trials"};
+  static const std::set<std::string> known = {"search", "given",      "step",
+                                              "exit",   "max_trials", "max_concurrent_trials"};
   const std::string& word = line.words.front();
   if (known.contains(word) || names_hyperparameter(line)) {
     return std::nullopt;
@@ -67,7 +68,8 @@ TEST(TraceTables, AQuestionWithoutAnArrowIsAMistake) {
   for (const char* question : {"next", "report", "close", "progress", "nxt"}) {
     EXPECT_TRUE(mistake_in({"", {question}, std::nullopt})) << question;
   }
-  for (const char* told : {"search", "given", "step", "exit", "max_trials", "max_concurrent_trials", "int", "log"}) {
+  for (const char* told :
+       {"search", "given", "step", "exit", "max_trials", "max_concurrent_trials", "int", "log"}) {
     EXPECT_FALSE(mistake_in({"", {told}, std::nullopt})) << told;
   }
 }

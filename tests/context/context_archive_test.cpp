@@ -167,16 +167,18 @@ TEST(HostileArchive, NothingIsWrittenThroughALink) {
 }
 
 TEST(HostileArchive, OnlyDirectoriesFilesAndLinksAreTaken) {
-  for (const unsigned type : {static_cast<unsigned>(AE_IFCHR), static_cast<unsigned>(AE_IFBLK), static_cast<unsigned>(AE_IFIFO)}) {
+  for (const unsigned type :
+       {static_cast<unsigned>(AE_IFCHR), static_cast<unsigned>(AE_IFBLK), static_cast<unsigned>(AE_IFIFO)}) {
     Hostile made;
     expect_refused(made.add("device", type), "device");
   }
   Hostile hard;
-  expect_refused(hard.add("a", AE_IFREG, "x").add("b", AE_IFREG, "",
-                                                  [](archive_entry* entry) {
-                                                    archive_entry_unset_size(entry);
-                                                    archive_entry_set_hardlink(entry, "a");
-                                                  }),
+  expect_refused(hard.add("a", AE_IFREG, "x")
+                     .add("b", AE_IFREG, "",
+                          [](archive_entry* entry) {
+                            archive_entry_unset_size(entry);
+                            archive_entry_set_hardlink(entry, "a");
+                          }),
                  "\"b\"");
 }
 
@@ -197,7 +199,8 @@ TEST(HostileArchive, WhatIsCutOffOrGarbageIsRefused) {
   const Scratch to;
   EXPECT_FALSE(contents_of(bytes.substr(0, 1'000)));
   EXPECT_FALSE(unpack(bytes.substr(0, 1'000), to.path()));
-  EXPECT_FALSE(contents_of("this is no archive, but it is long enough to be looked at: " + std::string(1'000, '.')));
+  EXPECT_FALSE(
+      contents_of("this is no archive, but it is long enough to be looked at: " + std::string(1'000, '.')));
 }
 
 }  // namespace

@@ -33,8 +33,9 @@ TEST(ContextFiles, AreSortedWithDirectoriesBeforeWhatIsInThem) {
 
 TEST(ContextFiles, LeaveOutWhatIsNobodysSource) {
   const Scratch scratch;
-  for (const char* name : {".git/config", ".hpsearch/x/run.json", "a/__pycache__/m.pyc", "state/lock", "state/events.db",
-                           "worker/lock", "worker/worker.json", "run/run.json", "run/worker/x", "kept/run.json"}) {
+  for (const char* name :
+       {".git/config", ".hpsearch/x/run.json", "a/__pycache__/m.pyc", "state/lock", "state/events.db",
+        "worker/lock", "worker/worker.json", "run/run.json", "run/worker/x", "kept/run.json"}) {
     scratch.write(name, "1");
   }
   ASSERT_EQ(::mkfifo((scratch.path() / "pipe").c_str(), 0600), 0);
@@ -76,12 +77,14 @@ TEST(ContextSize, TooMuchNamesTheLargest) {
   const auto file = [](const char* path, std::uint64_t bytes) {
     return ContextFile{ContextFile::Kind::file, path, bytes, false, {}};
   };
-  const std::vector<ContextFile> files{file("a", 1), file("b", 900'000), file("c", 60'000), file("d", 50'000)};
+  const std::vector<ContextFile> files{file("a", 1), file("b", 900'000), file("c", 60'000),
+                                       file("d", 50'000)};
   EXPECT_TRUE(check_size("it", files, 2));
   const auto said = check_size("it", files, 1);
   ASSERT_FALSE(said);
   EXPECT_NE(said.error().message.find("it holds 1 MB"), std::string::npos) << said.error().message;
-  EXPECT_NE(said.error().message.find("largest files are b (0.9 MB), c (0.1 MB), d (0.1 MB)."), std::string::npos)
+  EXPECT_NE(said.error().message.find("largest files are b (0.9 MB), c (0.1 MB), d (0.1 MB)."),
+            std::string::npos)
       << said.error().message;
   EXPECT_TRUE(check_size("it", {file("a", 1'000'000)}, 1)) << "the limit itself is taken";
 }

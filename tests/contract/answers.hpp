@@ -43,7 +43,8 @@ namespace hpsearch::contract {
 }
 
 /// What is said of a trial that waits.
-[[nodiscard]] inline std::string text_of_waiting(const engine::Searcher& searcher, engine::TrialNumber trial) {
+[[nodiscard]] inline std::string text_of_waiting(const engine::Searcher& searcher,
+                                                 engine::TrialNumber trial) {
   const engine::Outlook outlook = searcher.outlook(trial);
   return "trial " + std::to_string(trial.number()) + ' ' + text_of(searcher.standing(trial)) + ", ahead " +
          (outlook.ahead ? std::to_string(*outlook.ahead) : "-") + ", to come " +

@@ -53,7 +53,8 @@ enum class Spaces : std::uint8_t {
                    {"maxval", static_cast<double>(low + width) / 2}};
       break;
     default:
-      parameter = {{"type", "log"}, {"base", up_to(1) == 0 ? 10 : 2}, {"minval", low}, {"maxval", low + width}};
+      parameter = {
+          {"type", "log"}, {"base", up_to(1) == 0 ? 10 : 2}, {"minval", low}, {"maxval", low + width}};
   }
   if (spaces == Spaces::counted) {
     parameter["count"] = static_cast<std::int64_t>(1 + up_to(3));
@@ -137,13 +138,12 @@ enum class Spaces : std::uint8_t {
 [[nodiscard]] inline std::string text_of(const engine::ExperimentConfig& config) {
   const engine::SearcherConfig& searcher = config.searcher;
   const auto n = [](std::uint64_t number) { return std::to_string(number); };
-  std::string text = "hyperparameters " + engine::compact_json(config.hyperparameters) + ", seed " +
-                     n(config.experiment_seed) + ", max_length " + n(engine::count(searcher.max_length)) +
-                     ", max_trials " + n(searcher.max_trials) + ", max_concurrent_trials " +
-                     n(searcher.max_concurrent_trials) + ", mode " +
-                     n(static_cast<std::uint64_t>(searcher.mode)) + ", divisor " +
-                     engine::python_float(searcher.divisor) + ", num_rungs " + n(searcher.num_rungs) +
-                     ", max_rungs " + n(searcher.max_rungs) + ", bracket_rungs [";
+  std::string text =
+      "hyperparameters " + engine::compact_json(config.hyperparameters) + ", seed " +
+      n(config.experiment_seed) + ", max_length " + n(engine::count(searcher.max_length)) + ", max_trials " +
+      n(searcher.max_trials) + ", max_concurrent_trials " + n(searcher.max_concurrent_trials) + ", mode " +
+      n(static_cast<std::uint64_t>(searcher.mode)) + ", divisor " + engine::python_float(searcher.divisor) +
+      ", num_rungs " + n(searcher.num_rungs) + ", max_rungs " + n(searcher.max_rungs) + ", bracket_rungs [";
   for (const std::uint64_t rungs : searcher.bracket_rungs) {
     text += n(rungs) + ' ';
   }

@@ -132,10 +132,11 @@ TYPED_TEST_P(EventStoreContract, RecoveryBeginsAfterAnyEventAndGoesOnFromTheEnd)
     this->store_.reset();
     this->store_ = this->fixture_.open();
     std::uint64_t told = after;
-    const auto recovered = this->store_->recover(engine::Lsn(after), [&](engine::Event event) -> engine::Status {
-      EXPECT_EQ(event.lsn, engine::Lsn(++told));
-      return engine::Done{};
-    });
+    const auto recovered =
+        this->store_->recover(engine::Lsn(after), [&](engine::Event event) -> engine::Status {
+          EXPECT_EQ(event.lsn, engine::Lsn(++told));
+          return engine::Done{};
+        });
     ASSERT_TRUE(recovered) << recovered.error().message;
     EXPECT_EQ(told, this->lsn_);
     EXPECT_EQ(this->store_->last_lsn(), engine::Lsn(this->lsn_));
@@ -255,7 +256,7 @@ REGISTER_TYPED_TEST_SUITE_P(EventStoreContract, FreshStoreIsEmpty, RecoveryTells
                             GoesOnWhereTheLastOneStopped, AppendOfNothingIsFine,
                             IdentityStaysAndEpochGrowsWithEachOpening, RecoveryEndsWithTheVisitorsError,
                             RecoveryBeginsAfterAnyEventAndGoesOnFromTheEnd, ChainsSayWhichHistoryAnEventIsOf,
-                            ReadsARangeOfEvents,
-                            KeepsTheHistoryOfATrialInOrderWithItsExitsAndNoOtherReport, KeepsTheMetricsOfATrialInOrder, MetricsKeepEveryDouble);
+                            ReadsARangeOfEvents, KeepsTheHistoryOfATrialInOrderWithItsExitsAndNoOtherReport,
+                            KeepsTheMetricsOfATrialInOrder, MetricsKeepEveryDouble);
 
 }  // namespace hpsearch::daemon

@@ -331,8 +331,9 @@ class Course {
     close_all();
     const std::vector<engine::TrialNumber> waiting = all_that_wait();
     if (!waiting.empty()) {
-      constexpr engine::ExitReason reasons[] = {engine::ExitReason::user_canceled, engine::ExitReason::user_stopped,
-                                                engine::ExitReason::errored, engine::ExitReason::invalid_hp};
+      constexpr engine::ExitReason reasons[] = {engine::ExitReason::user_canceled,
+                                                engine::ExitReason::user_stopped, engine::ExitReason::errored,
+                                                engine::ExitReason::invalid_hp};
       exit(waiting[static_cast<std::size_t>(chance_.below(waiting.size()))], reasons[chance_.below(4)]);
     }
   }
@@ -410,7 +411,8 @@ class Course {
     // A bracket replaces its own.
     std::uint64_t& owed = owed_[create.reason.bracket.value_or(0)];
     if (!given) {
-      EXPECT_EQ(why == Why::replacement, owed > 0) << "a replacement for nothing, or an invalid trial that has none";
+      EXPECT_EQ(why == Why::replacement, owed > 0)
+          << "a replacement for nothing, or an invalid trial that has none";
     }
     if (owed > 0) {
       --owed;
@@ -424,7 +426,8 @@ class Course {
   /// Where none may start twice, the one behind takes its place.
   void pass_points_that_were_started() {
     const std::vector<engine::Value>& points = now_wanted_.searcher.points_to_evaluate;
-    while (rejects() && next_point_ < points.size() && started_.contains(engine::compact_json(points[next_point_]))) {
+    while (rejects() && next_point_ < points.size() &&
+           started_.contains(engine::compact_json(points[next_point_]))) {
       ++next_point_;
     }
   }
@@ -555,15 +558,15 @@ class Course {
     tell(engine::TrialExited{number, reason});
   }
 
-  /// As the engine does, which ends only so many at a time: all that is named, or the first of them. The rest waits
-  /// while trials report, begin and go on.
+  /// As the engine does, which ends only so many at a time: all that is named, or the first of them. The rest
+  /// waits while trials report, begin and go on.
   void close_some() {
     const std::size_t named = searcher_->closable().size();
     close_first(named > 0 && happens(weather_.late_closing) ? chance_.below(named + 1) : named);
   }
 
-  /// And all before anything that might change a rank for those that are named: before an exit, and before another
-  /// limit.
+  /// And all before anything that might change a rank for those that are named: before an exit, and before
+  /// another limit.
   void close_all() { close_first(searcher_->closable().size()); }
 
   void close_first(std::uint64_t count) {

@@ -218,7 +218,8 @@ TYPED_TEST_P(SearcherContract, WhatIsToldTwiceOrTooLateChangesNothing) {
           engine::TrialExited{late, engine::ExitReason::invalid_hp}, engine::TrialWasClosed{late}};
       for (std::size_t i = 0; i < events.size(); ++i) {
         searcher.hear(events[i]);
-        EXPECT_TRUE(searcher.save() == before) << "of trial " << late.number() << ", told too late: event " << i;
+        EXPECT_TRUE(searcher.save() == before)
+            << "of trial " << late.number() << ", told too late: event " << i;
       }
     };
     course.run();
@@ -255,9 +256,8 @@ inline std::vector<engine::Value> damaged_copies(const engine::Value& state) {
 
 TYPED_TEST_P(SearcherContract, RefusesAForeignStateAndStaysAsItWas) {
   this->for_each_seed([this](std::uint64_t seed) {
-    Course course = this->course(seed, [](Weather& weather) {
-      weather.point_changes = weather.duplicate_changes = 20;
-    });
+    Course course =
+        this->course(seed, [](Weather& weather) { weather.point_changes = weather.duplicate_changes = 20; });
     course.after_each = [](Course& told) {
       if (told.log.size() != 5 && told.log.size() != 55) {
         return;

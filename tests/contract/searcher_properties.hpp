@@ -17,7 +17,8 @@
 #include "property.hpp"
 
 // The promises of searcher_contract.hpp once more, under searches, workers and mishaps that rapidcheck makes
-// up and, when a promise is broken, makes as small as it can. A searcher joins with the fixture it already has:
+// up and, when a promise is broken, makes as small as it can. A searcher joins with the fixture it already
+// has:
 //
 //   struct MySearcherUnderContract {
 //     static engine::SearcherKind kind();
@@ -178,8 +179,8 @@ TYPED_TEST_P(SearcherProperties, GiveOthersTheSameFateWhateverIsNoNumber) {
     drawn.weather.cancel_waiting = 0;
     drawn.weather.without_metric = std::max<std::uint64_t>(drawn.weather.without_metric, 10);
     std::vector<std::string> fates;
-    for (const auto oddity : {Weather::Oddity::mixed, Weather::Oddity::nan, Weather::Oddity::absent,
-                              Weather::Oddity::awful}) {
+    for (const auto oddity :
+         {Weather::Oddity::mixed, Weather::Oddity::nan, Weather::Oddity::absent, Weather::Oddity::awful}) {
       drawn.weather.oddity = oddity;
       Course course = this->course(drawn);
       course.keeps_log = false;

@@ -21,9 +21,9 @@ struct Weather {
   std::uint64_t user_canceled = 0;
   std::uint64_t user_stopped = 0;
   std::uint64_t invalid_hp = 0;
-  std::uint64_t cancel_waiting = 0;    ///< A user ends a trial that waits at a rung.
-  std::uint64_t capacity_changes = 0;  ///< Slots come and go, to none for a while.
-  std::uint64_t limit_changes = 0;     ///< A user wants more trials in all, or fewer.
+  std::uint64_t cancel_waiting = 0;       ///< A user ends a trial that waits at a rung.
+  std::uint64_t capacity_changes = 0;     ///< Slots come and go, to none for a while.
+  std::uint64_t limit_changes = 0;        ///< A user wants more trials in all, or fewer.
   std::uint64_t concurrency_changes = 0;  ///< A user wants more trials at once, or fewer.
   std::uint64_t point_changes = 0;        ///< A user gives other points to evaluate.
   std::uint64_t duplicate_changes = 0;    ///< A user rejects duplicates, or allows them.

@@ -91,7 +91,8 @@ TEST_F(CheckpointRemoval, RemovesLinksAndNotWhatTheyLeadTo) {
   scratch_.write("own/manifest.json", "{}");
   fs::create_directory(trial());
   fs::create_directory_symlink(scratch_.path("own"), checkpoint());
-  EXPECT_EQ(remove_checkpoint(checkpoint(), experiment, store), checkpoint() + " is not removed: it holds no checkpoint");
+  EXPECT_EQ(remove_checkpoint(checkpoint(), experiment, store),
+            checkpoint() + " is not removed: it holds no checkpoint");
   EXPECT_EQ(scratch_.read("own/weights"), "mine");
 }
 
@@ -103,7 +104,8 @@ TEST_F(CheckpointRemoval, OfAnotherExperimentsPlaceIsRefused) {
 TEST_F(CheckpointRemoval, OfAnotherStoresPlaceIsRefused) {
   scratch_.write("7/.hpsearch-store.json", proto::checkpoint_owner(12));
   const std::string complaint = remove_checkpoint(checkpoint(), experiment, store);
-  EXPECT_NE(complaint.find(scratch_.path("7") + " holds checkpoints of another store"), std::string::npos) << complaint;
+  EXPECT_NE(complaint.find(scratch_.path("7") + " holds checkpoints of another store"), std::string::npos)
+      << complaint;
   EXPECT_TRUE(fs::exists(checkpoint() + "/manifest.json"));
   scratch_.write("7/.hpsearch-store.json", proto::checkpoint_owner(store));
   EXPECT_EQ(remove_checkpoint(checkpoint(), experiment, store), "");

@@ -53,9 +53,9 @@ class House {
     const auto recovered = runtime->recover();
     ASSERT_TRUE(recovered) << recovered.error().message;
     auto opened = WorkerGate::open(*runtime, router_port(loop, "tcp://127.0.0.1:0"),
-                                             {.checkpoint_root = "/checkpoints/default",
-                                              .repeat_after = engine::Duration::millis(500),
-                                              .log_patience = engine::Duration::millis(500)});
+                                   {.checkpoint_root = "/checkpoints/default",
+                                    .repeat_after = engine::Duration::millis(500),
+                                    .log_patience = engine::Duration::millis(500)});
     ASSERT_TRUE(opened) << opened.error().message;
     gate = std::move(opened).value();
     auto listening = net::HttpServer::listen(loop, "127.0.0.1:0",

@@ -42,7 +42,11 @@ TEST_F(HttpRoutes, SayTheyAreWell) {
 }
 
 Storage little_room(Intake intake) {
-  return {.state = "scarce", .free_bytes = 1, .total_bytes = 100, .intake = intake, .why = "little room at /state"};
+  return {.state = "scarce",
+          .free_bytes = 1,
+          .total_bytes = 100,
+          .intake = intake,
+          .why = "little room at /state"};
 }
 
 TEST_F(HttpRoutes, LittleRoomRefusesNewExperimentsAndSaysWhy) {
@@ -210,7 +214,8 @@ TEST_F(HttpRoutes, SameIdempotencyKeyGivesTheSameExperiment) {
                 .at("experiment"),
             "2");
   for (const char* other : {"k\xc3\xa9y", "k\xff", "k\ty"}) {
-    const auto refused = house_.ask("POST", "/api/v1/experiments", submission(1), {{"Idempotency-Key", other}});
+    const auto refused =
+        house_.ask("POST", "/api/v1/experiments", submission(1), {{"Idempotency-Key", other}});
     EXPECT_EQ(refused.status, 400U) << "the log would not keep it as it came";
   }
 }

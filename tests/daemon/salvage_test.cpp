@@ -50,13 +50,14 @@ class CopiedStore : public testing::Test {
     EXPECT_TRUE(made) << made.error().message;
     Begins begins;
     begins.starts = (*made)->daemon_epoch();
-    const engine::Status read = (*made)->read([&](const RecordView& record, const engine::Event& one) -> engine::Status {
-      begins.events = record.lsn.number();
-      begins.at = one.at;
-      const auto* restored = std::get_if<engine::StoreRestored>(&one.body);
-      begins.numbers_from = restored != nullptr ? restored->numbers_from : 0;
-      return engine::Done{};
-    });
+    const engine::Status read =
+        (*made)->read([&](const RecordView& record, const engine::Event& one) -> engine::Status {
+          begins.events = record.lsn.number();
+          begins.at = one.at;
+          const auto* restored = std::get_if<engine::StoreRestored>(&one.body);
+          begins.numbers_from = restored != nullptr ? restored->numbers_from : 0;
+          return engine::Done{};
+        });
     EXPECT_TRUE(read) << read.error().message;
     return begins;
   }
@@ -79,13 +80,15 @@ TEST_F(CopiedStore, IsAheadOfACopyThatWasMadeOfTheSameStoreBefore) {
   const Begins first = copy("events.db", "first.db", at(today));
   const Begins second = copy("events.db", "second.db", at(today + 60));
   EXPECT_GE(second.starts, first.starts + 60) << "a daemon on the first copy may have started each second";
-  EXPECT_GE(second.numbers_from, first.numbers_from + 60'000'000) << "and have stored a million events in each";
+  EXPECT_GE(second.numbers_from, first.numbers_from + 60'000'000)
+      << "and have stored a million events in each";
 }
 
 TEST_F(CopiedStore, IsAheadOfItsOwnPastWhateverTheClockSays) {
   Begins before = copy("events.db", "0.db", at(today));
   for (int i = 1; i < 5; ++i) {
-    const Begins next = copy(std::to_string(i - 1) + ".db", std::to_string(i) + ".db", at(i % 2 == 0 ? today - 5 : 0));
+    const Begins next =
+        copy(std::to_string(i - 1) + ".db", std::to_string(i) + ".db", at(i % 2 == 0 ? today - 5 : 0));
     EXPECT_GT(next.starts, before.starts);
     EXPECT_GT(next.numbers_from, before.numbers_from + before.events);
     EXPECT_EQ(next.events, before.events + 1);

@@ -21,7 +21,8 @@ using engine::Value;
 class SnapshotFilesTest : public testing::Test {
  protected:
   static Snapshot snapshot(std::uint64_t lsn) {
-    return {7, Lsn(lsn), 0xABCD, Value::Map{{"lsn", static_cast<std::int64_t>(lsn)}, {"text", "twelve trials"}}};
+    return {7, Lsn(lsn), 0xABCD,
+            Value::Map{{"lsn", static_cast<std::int64_t>(lsn)}, {"text", "twelve trials"}}};
   }
   void keep(std::uint64_t lsn) const {
     const auto kept = files_.keep(snapshot(lsn));
@@ -80,7 +81,8 @@ TEST_F(SnapshotFilesTest, AnyFlippedBitAndAnyCutIsFoundAndNamed) {
     put(12, bad);
     const auto flipped = files_.read(Lsn(12));
     ASSERT_FALSE(flipped) << "byte " << byte;
-    EXPECT_NE(flipped.error().message.find(files_.path_of(Lsn(12))), std::string::npos) << flipped.error().message;
+    EXPECT_NE(flipped.error().message.find(files_.path_of(Lsn(12))), std::string::npos)
+        << flipped.error().message;
     put(12, good.substr(0, byte));
     const auto cut = files_.read(Lsn(12));
     ASSERT_FALSE(cut) << "cut at byte " << byte;

@@ -42,8 +42,8 @@ engine::Value search(const std::string& searcher) {
   return config;
 }
 
-/// A runtime on a disk in memory whose one worker's programs do what a seed says: the same in every life, since
-/// each step depends on the engine's state and the count of steps alone.
+/// A runtime on a disk in memory whose one worker's programs do what a seed says: the same in every life,
+/// since each step depends on the engine's state and the count of steps alone.
 class Life {
  public:
   Life(std::shared_ptr<MemoryDisk> disk, std::string snapshots, std::uint64_t every)

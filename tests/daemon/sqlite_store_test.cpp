@@ -141,7 +141,8 @@ TEST_F(SqliteStoreTest, ALaterStartEndsTheEarlierOnesCommits) {
   const engine::Status refused = writer.finish();
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, engine::Errc::wrong_state);
-  EXPECT_NE(refused.error().message.find("another daemon has started"), std::string::npos) << refused.error().message;
+  EXPECT_NE(refused.error().message.find("another daemon has started"), std::string::npos)
+      << refused.error().message;
 }
 
 TEST_F(SqliteStoreTest, AnyFlippedByteOfAnEventIsFoundAndNamed) {
@@ -176,7 +177,8 @@ class LongLogTest : public SqliteStoreTest {
 
   /// Changes when it happened.
   void damage(std::uint64_t lsn) const {
-    const std::int64_t first = number("SELECT max(first) FROM event_group WHERE first <= " + std::to_string(lsn));
+    const std::int64_t first =
+        number("SELECT max(first) FROM event_group WHERE first <= " + std::to_string(lsn));
     const Row row(path(), first);
     row.flip(row.begin_of(static_cast<int>(lsn) - static_cast<int>(first)), 1);
   }
@@ -189,7 +191,8 @@ class LongLogTest : public SqliteStoreTest {
       ++told_;
       EXPECT_EQ(told.lsn, engine::Lsn(told_));
       const auto* taken = std::get_if<engine::ReportTaken>(&told.body);
-      const auto* report = taken != nullptr ? std::get_if<engine::InvalidHparamsReport>(&taken->report) : nullptr;
+      const auto* report =
+          taken != nullptr ? std::get_if<engine::InvalidHparamsReport>(&taken->report) : nullptr;
       EXPECT_TRUE(report != nullptr && report->why == "event " + std::to_string(told_));
       return told_ < enough ? engine::Status(engine::Done{}) : engine::Error{Errc::corrupt, "enough"};
     });
@@ -208,7 +211,8 @@ TEST_F(LongLogTest, EverythingBeforeADamagedEventIsTold) {
   damage(3001);
   const auto recovered = recover_up_to(length + 1);
   ASSERT_FALSE(recovered);
-  EXPECT_NE(recovered.error().message.find("event 3001 of the log does not match its checksum"), std::string::npos)
+  EXPECT_NE(recovered.error().message.find("event 3001 of the log does not match its checksum"),
+            std::string::npos)
       << recovered.error().message;
   EXPECT_EQ(told_, 3000U);
 }
@@ -248,11 +252,11 @@ TEST_F(SqliteStoreTest, EventLargerThanARowIsKept) {
 }
 
 TEST_F(SqliteStoreTest, ChangedColumnsAreFoundAndNamed) {
-  for (const char* change :
-       {"UPDATE event_group SET first = 4 WHERE first = 2", "UPDATE event_group SET epoch = 9 WHERE first = 2",
-        "UPDATE event_group SET count = 0 WHERE first = 2",
-        "UPDATE event_group SET events = x'' WHERE first = 2",
-        "UPDATE event_group SET events = x'0011' WHERE first = 2"}) {
+  for (const char* change : {"UPDATE event_group SET first = 4 WHERE first = 2",
+                             "UPDATE event_group SET epoch = 9 WHERE first = 2",
+                             "UPDATE event_group SET count = 0 WHERE first = 2",
+                             "UPDATE event_group SET events = x'' WHERE first = 2",
+                             "UPDATE event_group SET events = x'0011' WHERE first = 2"}) {
     make_store();
     tamper(change);
     SCOPED_TRACE(change);
@@ -299,12 +303,14 @@ class OldLogTest : public SqliteStoreTest {
     sqlite3* database = nullptr;
     ASSERT_EQ(sqlite3_open(path().c_str(), &database), SQLITE_OK);
     sqlite3_stmt* read = nullptr;
-    ASSERT_EQ(sqlite3_prepare_v2(database, "SELECT at, body FROM event ORDER BY lsn", -1, &read, nullptr), SQLITE_OK);
+    ASSERT_EQ(sqlite3_prepare_v2(database, "SELECT at, body FROM event ORDER BY lsn", -1, &read, nullptr),
+              SQLITE_OK);
     while (sqlite3_step(read) == SQLITE_ROW) {
       const auto* bytes = static_cast<const std::byte*>(sqlite3_column_blob(read, 1));
       const auto body = proto::decode_event({bytes, static_cast<std::size_t>(sqlite3_column_bytes(read, 1))});
       ASSERT_TRUE(body) << body.error().message;
-      kept_.push_back({engine::Lsn(kept_.size() + 1), engine::Instant::from_micros(sqlite3_column_int64(read, 0)), *body});
+      kept_.push_back({engine::Lsn(kept_.size() + 1),
+                       engine::Instant::from_micros(sqlite3_column_int64(read, 0)), *body});
     }
     sqlite3_finalize(read);
     sqlite3_close(database);

@@ -47,7 +47,8 @@ class StoreThreadTest : public testing::Test {
     thread.wake();
     wait_for([&] { return done_ > before && in_vain_ > in_vain; });
   }
-  /// On a busy machine some pieces take long, and it begins anew. That it is spared a look says that the last was over.
+  /// On a busy machine some pieces take long, and it begins anew. That it is spared a look says that the last
+  /// was over.
   void be_quick_for_long(StoreExecutor& thread) {
     wait_for([&] {
       have_done(thread);

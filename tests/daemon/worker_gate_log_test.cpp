@@ -1,10 +1,9 @@
-#include "daemon/worker_gate.hpp"
-
 #include <gtest/gtest.h>
 
 #include <optional>
 
 #include "daemon/house.hpp"
+#include "daemon/worker_gate.hpp"
 
 namespace hpsearch::daemon {
 namespace {

@@ -5,7 +5,8 @@
 
 #include "daemon/house.hpp"
 
-// Attempts that workers hold and the store does not know: they run on until an operator says what shall become of them.
+// Attempts that workers hold and the store does not know: they run on until an operator says what shall
+// become of them.
 
 namespace hpsearch::daemon {
 namespace {
@@ -28,7 +29,8 @@ TEST(WorkerGate, AttemptOnHoldIsAdoptedOrDisownedByAnOperator) {
   const engine::ExperimentId id = house.submit(small_search(1));
   ScriptedWorker worker(house);
   // From the future of an older store: a trial this one has, under a lease it never gave.
-  const engine::AttemptKey known{id, engine::TrialNumber(0), engine::AttemptNumber(5), engine::LeaseId(90'000)};
+  const engine::AttemptKey known{id, engine::TrialNumber(0), engine::AttemptNumber(5),
+                                 engine::LeaseId(90'000)};
   const engine::AttemptKey foreign{engine::ExperimentId(77), engine::TrialNumber(0), engine::AttemptNumber(1),
                                    engine::LeaseId(90'001)};
   ScriptedWorker first(house, "first");  // Creates the trial, and leaves it.
@@ -77,7 +79,8 @@ TEST(WorkerGate, OfSeveralAttemptsOnHoldOfOneNumberTheOperatorSaysWhich) {
   House house;
   ScriptedWorker worker(house);
   constexpr std::uint64_t from = std::uint64_t{1} << 47U;
-  for (const std::uint64_t lease : {std::uint64_t{90'000}, from, from + 7}) {  // The store was brought back twice.
+  for (const std::uint64_t lease :
+       {std::uint64_t{90'000}, from, from + 7}) {  // The store was brought back twice.
     const engine::AttemptKey key{engine::ExperimentId(3), engine::TrialNumber(0), engine::AttemptNumber(1),
                                  engine::LeaseId(lease)};
     worker.held.push_back({key, false, 3, engine::Lsn(0), 4, {}, engine::Units{9}});
@@ -86,7 +89,8 @@ TEST(WorkerGate, OfSeveralAttemptsOnHoldOfOneNumberTheOperatorSaysWhich) {
   const std::string path = "/api/v1/workers/1/attempts/3/0/1/disown";
   const auto refused = house.ask("POST", path, "{}");
   EXPECT_EQ(refused.status, 400U);
-  EXPECT_NE(refused.text.find("which: 90000, " + std::to_string(from) + ", " + std::to_string(from + 7)), std::string::npos)
+  EXPECT_NE(refused.text.find("which: 90000, " + std::to_string(from) + ", " + std::to_string(from + 7)),
+            std::string::npos)
       << refused.text;
   EXPECT_EQ(house.ask("POST", path + "?lease=5", "{}").status, 404U);
   EXPECT_EQ(house.ask("POST", path + "?lease=x", "{}").status, 400U);
@@ -94,7 +98,8 @@ TEST(WorkerGate, OfSeveralAttemptsOnHoldOfOneNumberTheOperatorSaysWhich) {
   EXPECT_EQ(disowned.status, 200U) << disowned.text;
   EXPECT_EQ(worker.wait_for<proto::Fenced>().key, worker.held[1].key);
   EXPECT_NE(disowned.text.find("\"1." + std::to_string(from + 7) + "\""), std::string::npos) << disowned.text;
-  EXPECT_EQ(disowned.text.find("\"1." + std::to_string(from) + "\""), std::string::npos) << "it is nobody's question any more";
+  EXPECT_EQ(disowned.text.find("\"1." + std::to_string(from) + "\""), std::string::npos)
+      << "it is nobody's question any more";
 }
 
 }  // namespace

@@ -103,7 +103,8 @@ TEST(WorkerGate, OldCopyOfAWorkerIsRefused) {
 
 // It holds programs, so it knocks for ever; what the worker itself had runs nowhere.
 TEST(WorkerGate, KnocksOfAnOldCopyAreNoSignsOfLife) {
-  House house({.suspect_after = engine::Duration::millis(500), .lost_after = engine::Duration::millis(1'500),
+  House house({.suspect_after = engine::Duration::millis(500),
+               .lost_after = engine::Duration::millis(1'500),
                .after_start = {}});
   house.submit(small_search(1));
   ScriptedWorker worker(house);
@@ -114,7 +115,9 @@ TEST(WorkerGate, KnocksOfAnOldCopyAreNoSignsOfLife) {
   ScriptedWorker copy(house);
   copy.incarnation = 8;
   const auto end = std::chrono::steady_clock::now() + 6s;
-  const auto lost = [&house, &key] { return !house.runtime->engine().find(key.experiment, key.trial)->live.has_value(); };
+  const auto lost = [&house, &key] {
+    return !house.runtime->engine().find(key.experiment, key.trial)->live.has_value();
+  };
   while (!lost() && std::chrono::steady_clock::now() < end) {
     copy.forget();
     copy.say_hello();
@@ -122,7 +125,8 @@ TEST(WorkerGate, KnocksOfAnOldCopyAreNoSignsOfLife) {
     pump_for(house.loop, 200ms);
   }
   EXPECT_TRUE(lost());
-  house.pump_until([&house] { return !house.gate->connected(engine::WorkerId(1)); });  // Its session is over too.
+  house.pump_until(
+      [&house] { return !house.gate->connected(engine::WorkerId(1)); });  // Its session is over too.
 }
 
 TEST(WorkerGate, NewestSessionWinsAndTheOlderOneIsNotHeard) {
@@ -145,8 +149,8 @@ TEST(WorkerGate, NewestSessionWinsAndTheOlderOneIsNotHeard) {
   house.pump_until([&] { return house.runtime->engine().find(key.experiment, key.trial)->live->started; });
 }
 
-// Found by hpsearch-sim: a HELLO delayed on a closed connection says that nothing is held, and so gave up what had
-// been leased since.
+// Found by hpsearch-sim: a HELLO delayed on a closed connection says that nothing is held, and so gave up
+// what had been leased since.
 TEST(WorkerGate, AConnectionIsOneWorkers) {
   House house;
   ScriptedWorker worker(house);
@@ -211,7 +215,8 @@ TEST(WorkerGate, AnEarlierStartIsRefusedByItsOwnNumber) {
   ScriptedWorker later(house);
   later.incarnation = 5;
   later.join();
-  EXPECT_EQ(worker.wait_for<proto::Refused>().incarnation, 4U) << "the later start, if that hears it, is not meant";
+  EXPECT_EQ(worker.wait_for<proto::Refused>().incarnation, 4U)
+      << "the later start, if that hears it, is not meant";
 }
 
 TEST(WorkerGate, FramesOfAnEarlierSessionOfTheConnectionAreDropped) {
@@ -275,7 +280,8 @@ TEST(WorkerGate, DecisionIsNotKnownToWhoDoesNotHaveTheLease) {
   const auto key = worker.wait_for<proto::Lease>().spec.key;
   static_cast<void>(house.runtime->perform(engine::CancelExperiment{experiment}));
   const auto told = worker.wait_for<proto::Decide>();
-  worker.send(proto::DecisionAck{key, told.decision.id});  // It came before the lease: nothing is known of it here.
+  worker.send(
+      proto::DecisionAck{key, told.decision.id});  // It came before the lease: nothing is known of it here.
   pump_for(house.loop, 100ms);
   worker.forget();
   worker.send(proto::Started{key});  // The lease has come, and it is not told again.
@@ -341,7 +347,8 @@ TEST(WorkerGate, WithoutRoomWhatWasToldToEndEndsAndMakesSome) {
   EXPECT_EQ(worker.wait_for<proto::Ack>().upto, 2U);
   EXPECT_EQ(house.runtime->engine().find(id)->state, engine::ExperimentState::canceled);
   worker.send(proto::Reports{key, 1, {metrics_report(1, 0.5), engine::ExitReport{}}});
-  EXPECT_EQ(worker.wait_for<proto::Ack>(2).upto, 2U) << "what is over is acknowledged again, which stores nothing";
+  EXPECT_EQ(worker.wait_for<proto::Ack>(2).upto, 2U)
+      << "what is over is acknowledged again, which stores nothing";
 }
 
 TEST(WorkerGate, GrantsLessWhileMuchWaitsForTheDiskAndMoreAgainAfterwards) {
@@ -360,10 +367,12 @@ TEST(WorkerGate, GrantsLessWhileMuchWaitsForTheDiskAndMoreAgainAfterwards) {
   worker.send(proto::Reports{key, 1, {metrics_report(1, 0.5)}});
   house.pump_until([&] { return live().applied_seq == 1; });
   house.store->wait_until_one_waits();
-  worker.send(proto::Reports{key, 2, {metrics_report(2, 0.5), metrics_report(2, 0.4), metrics_report(3, 0.3)}});
+  worker.send(
+      proto::Reports{key, 2, {metrics_report(2, 0.5), metrics_report(2, 0.4), metrics_report(3, 0.3)}});
   house.pump_until([&] { return live().applied_seq == 4; });
   house.store->let_one_go();
-  EXPECT_EQ(worker.wait_for<proto::Ack>().credit, CreditRules{}.most / 2) << "three events are not on disk, and two are calm";
+  EXPECT_EQ(worker.wait_for<proto::Ack>().credit, CreditRules{}.most / 2)
+      << "three events are not on disk, and two are calm";
   house.store->let_go();
   EXPECT_EQ(worker.wait_for<proto::Ack>(2).credit, 0U);
 }
@@ -495,7 +504,8 @@ TEST(WorkerGate, QuarantineIsAskedForAndEndedOverHttp) {
   worker.join();
   EXPECT_EQ(house.ask("POST", "/api/v1/workers/9/quarantine", "{}").status, 404U);
   EXPECT_EQ(house.ask("POST", "/api/v1/workers/1/quarantine", R"({"why":3})").status, 400U);
-  EXPECT_EQ(house.ask("POST", "/api/v1/workers/1/quarantine", R"({"why":"a fan"})").at("quarantined"), R"("a fan")");
+  EXPECT_EQ(house.ask("POST", "/api/v1/workers/1/quarantine", R"({"why":"a fan"})").at("quarantined"),
+            R"("a fan")");
   house.submit(small_search(1));
   pump_for(house.loop, 50ms);
   EXPECT_TRUE(worker.all<proto::Lease>().empty());
@@ -567,7 +577,8 @@ TEST(WorkerGate, BeatsSayHowFarProgramsAreAndNothingOfThatIsStored) {
   EXPECT_EQ(trial.at("heard_step"), "3");
   EXPECT_NE(trial.at("heard_at"), "null");
   EXPECT_EQ(house.runtime->engine().last_lsn(), before);
-  EXPECT_NE(house.ask("GET", "/api/v1/workers").text.find(R"("kills_by":"process table")"), std::string::npos);
+  EXPECT_NE(house.ask("GET", "/api/v1/workers").text.find(R"("kills_by":"process table")"),
+            std::string::npos);
 }
 
 TEST(WorkerGate, ADrainingWorkerIsNotLeasedWhatItGaveBack) {

@@ -56,7 +56,8 @@ TEST(WorkerKeys, AKeyIsOneWorkers) {
 TEST(WorkerKeys, ALineThatCannotBeReadAllowsNobodyAndIsNamed) {
   const Scratch scratch;
   WorkerKeys keys(scratch.path(""));
-  write_text(scratch.path("worker_keys"), "# by hand\n\nnode-1 " + one + "\r\nnode-2 " + two + " more\n  node-3\t" + two + "\n");
+  write_text(scratch.path("worker_keys"),
+             "# by hand\n\nnode-1 " + one + "\r\nnode-2 " + two + " more\n  node-3\t" + two + "\n");
   EXPECT_EQ(keys.name_of(one), "node-1");
   EXPECT_EQ(keys.name_of(two), "node-3");
   const auto all = keys.list();

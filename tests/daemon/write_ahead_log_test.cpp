@@ -25,8 +25,9 @@ constexpr std::size_t frame_bytes = 24 + 4'096;
 engine::Event event(std::uint64_t lsn) {
   const engine::AttemptKey key{engine::ExperimentId(1), engine::TrialNumber(2), engine::AttemptNumber(3),
                                engine::LeaseId(4)};
-  return engine::Event{engine::Lsn(lsn), engine::Instant::from_micros(static_cast<std::int64_t>(lsn)),
-                       engine::ReportTaken{key, lsn, engine::InvalidHparamsReport{"report " + std::to_string(lsn)}}};
+  return engine::Event{
+      engine::Lsn(lsn), engine::Instant::from_micros(static_cast<std::int64_t>(lsn)),
+      engine::ReportTaken{key, lsn, engine::InvalidHparamsReport{"report " + std::to_string(lsn)}}};
 }
 
 using Bytes = std::vector<std::byte>;
@@ -38,7 +39,8 @@ Bytes content(const std::string& path) {
   return bytes;
 }
 
-/// A store whose daemon was killed with ten commits in the write-ahead log: one of its start, nine of three events.
+/// A store whose daemon was killed with ten commits in the write-ahead log: one of its start, nine of three
+/// events.
 class KilledStore : public testing::Test {
  protected:
   static constexpr std::uint64_t events = 27;
@@ -54,7 +56,8 @@ class KilledStore : public testing::Test {
     log = content(scratch_.path("live.db-wal"));
     ASSERT_EQ((log.size() - header_bytes) % frame_bytes, 0U);
     for (std::size_t at = header_bytes; at < log.size(); at += frame_bytes) {
-      const bool commit = std::any_of(&log[at + 4], &log[at + 8], [](std::byte byte) { return byte != std::byte{}; });
+      const bool commit =
+          std::any_of(&log[at + 4], &log[at + 8], [](std::byte byte) { return byte != std::byte{}; });
       if (commit) {
         commit_ends.push_back(at + frame_bytes);
       }
@@ -97,7 +100,8 @@ TEST_F(KilledStore, AFlippedBitBeforeTheLastCommitIsFound) {
   for (int i = 0; i < 3'000; ++i) {
     log = sound;
     // All of the header, every byte of a frame's own header, and anything in the pages.
-    const std::size_t frame = header_bytes + random() % ((last_commit() - header_bytes) / frame_bytes) * frame_bytes;
+    const std::size_t frame =
+        header_bytes + random() % ((last_commit() - header_bytes) / frame_bytes) * frame_bytes;
     const std::size_t byte = i % 3 == 0 ? random() % header_bytes
                                         : frame + random() % (i % 3 == 1 ? std::size_t{24} : frame_bytes);
     if (byte >= last_commit() - frame_bytes + 4 && byte < last_commit() - frame_bytes + 8) {
@@ -108,7 +112,8 @@ TEST_F(KilledStore, AFlippedBitBeforeTheLastCommitIsFound) {
     ASSERT_FALSE(checked) << "byte " << byte << ", seed " << seed;
     ASSERT_EQ(checked.error().code, Errc::corrupt);
     const std::string place = "(at byte " + std::to_string(i % 3 == 0 ? 0 : frame) + ")";
-    ASSERT_NE(checked.error().message.find(place), std::string::npos) << checked.error().message << ", byte " << byte;
+    ASSERT_NE(checked.error().message.find(place), std::string::npos)
+        << checked.error().message << ", byte " << byte;
   }
 }
 
@@ -118,7 +123,8 @@ TEST_F(KilledStore, LostSectorsBeforeTheLastCommitAreFound) {
   const engine::Status checked = check_write_ahead_log(log);
   ASSERT_FALSE(checked);
   const std::size_t whole_frames = (commit_ends[1] - header_bytes) / frame_bytes + 1;
-  EXPECT_NE(checked.error().message.find("frame " + std::to_string(whole_frames + 1) + " "), std::string::npos)
+  EXPECT_NE(checked.error().message.find("frame " + std::to_string(whole_frames + 1) + " "),
+            std::string::npos)
       << checked.error().message;
 }
 
@@ -138,8 +144,8 @@ TEST_F(KilledStore, AnyPartOfTheLastCommitMayBeMissing) {
     for (std::size_t at = last_commit() / 512 * 512 + 512; at < log.size(); at += 512) {
       if (random() % 2 == 0) {
         const std::size_t end = std::min(at + 512, log.size());
-        std::fill(log.begin() + static_cast<std::ptrdiff_t>(at), log.begin() + static_cast<std::ptrdiff_t>(end),
-                  std::byte{});
+        std::fill(log.begin() + static_cast<std::ptrdiff_t>(at),
+                  log.begin() + static_cast<std::ptrdiff_t>(end), std::byte{});
       }
     }
     const engine::Status checked = check_write_ahead_log(log);
@@ -175,10 +181,11 @@ TEST_F(KilledStore, ClosedItTellsWhatIsBeforeTheDamageAndSalvageTakesIt) {
     auto store = ClosedStore::open(path());
     ASSERT_TRUE(store) << store.error().message;
     std::uint64_t told = 0;
-    const engine::Status read = (*store)->read([&](const RecordView&, const engine::Event&) -> engine::Status {
-      ++told;
-      return engine::Done{};
-    });
+    const engine::Status read =
+        (*store)->read([&](const RecordView&, const engine::Event&) -> engine::Status {
+          ++told;
+          return engine::Done{};
+        });
     ASSERT_FALSE(read);
     EXPECT_EQ(read.error().code, Errc::corrupt);
     EXPECT_EQ(told, 12U);

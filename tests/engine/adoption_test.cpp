@@ -31,7 +31,8 @@ std::size_t count_of(const Effects& effects) {
   return found;
 }
 
-/// Reports up to `acknowledged` are not kept any more; one that has exited has two more, the last one its exit.
+/// Reports up to `acknowledged` are not kept any more; one that has exited has two more, the last one its
+/// exit.
 HeldAttempt held(const AttemptKey& key, std::uint64_t acknowledged, bool exited = false) {
   HeldAttempt attempt;
   attempt.key = key;
@@ -156,7 +157,8 @@ TEST(Liveness, OurOwnStandstillTakesNoPromiseBack) {
   EXPECT_TRUE(liveness.silent(start + Duration::seconds(94)).empty());
   const auto silent = liveness.silent(start + Duration::seconds(95));
   ASSERT_EQ(silent.size(), 2U);
-  EXPECT_EQ(silent[0].at_least, Duration::seconds(300)) << "it was promised at the start and has not come yet";
+  EXPECT_EQ(silent[0].at_least, Duration::seconds(300))
+      << "it was promised at the start and has not come yet";
   EXPECT_EQ(silent[1].at_least, Duration());
 }
 
@@ -212,7 +214,8 @@ TEST(Adoption, IsNotRefusedBecauseAnotherTrialGotItsPlace) {
   ASSERT_TRUE(cluster.trial(id, 1).live);
   cluster.engine.set_suspect(silent, true);
   cluster.step(silence(cluster, silent, 300));
-  cluster.step(ChangeExperiment{id, Value(Value::Map{{"searcher", Value::Map{{"max_concurrent_trials", 1}}}})});
+  cluster.step(
+      ChangeExperiment{id, Value(Value::Map{{"searcher", Value::Map{{"max_concurrent_trials", 1}}}})});
   ASSERT_FALSE(cluster.trial(id, 0).live);
   const Effects back = cluster.step(JoinWorker{"silent", "silent", 1, 1, "cpu", {held(first, 0)}});
   EXPECT_EQ(welcome_in(back).attempts[0].fate, Fate::go_on) << "it runs anyway";
@@ -250,7 +253,9 @@ struct ReturnCase {
     running,
     finished
   } replacement;
-  [[nodiscard]] bool gives_way() const { return replacement == Replacement::waiting || replacement == Replacement::starting; }
+  [[nodiscard]] bool gives_way() const {
+    return replacement == Replacement::waiting || replacement == Replacement::starting;
+  }
   bool exited;  ///< The returning attempt ended meanwhile, and its reports wait.
   Fate fate;
 };
@@ -290,8 +295,8 @@ TEST_P(Return, GivesTheTrialBackUnlessAnotherAttemptHasStarted) {
     }
   }
   cluster.engine.set_suspect(silent, false);
-  const Effects back = cluster.step(
-      JoinWorker{"silent", "silent", 1, 1, "cpu", {held(first, 1, wanted.exited)}});
+  const Effects back =
+      cluster.step(JoinWorker{"silent", "silent", 1, 1, "cpu", {held(first, 1, wanted.exited)}});
   ASSERT_EQ(welcome_in(back).attempts.size(), 1U);
   const WelcomeWorker::Attempt& told = welcome_in(back).attempts[0];
   EXPECT_EQ(told.key, first);
@@ -304,7 +309,8 @@ TEST_P(Return, GivesTheTrialBackUnlessAnotherAttemptHasStarted) {
     EXPECT_EQ(told.lease, now.lease);
     EXPECT_EQ(count_of<FenceAttempt>(back), wanted.gives_way() ? 1U : 0U);
     // Under its old lease it speaks for nobody.
-    const Effects stale = cluster.step(TakeReports{silent, first, 2, {MetricsReport{Units{9}, {{"score", 9.0}}}}});
+    const Effects stale =
+        cluster.step(TakeReports{silent, first, 2, {MetricsReport{Units{9}, {{"score", 9.0}}}}});
     EXPECT_TRUE(stale.events.empty());
     EXPECT_EQ(count_of<FenceAttempt>(stale), 1U);
     cluster.step(TakeReports{silent, now, 2, {MetricsReport{Units{9}, {{"score", 0.125}}}, ExitReport{}}});
@@ -351,8 +357,10 @@ TEST(Return, WhoIsOverAndHasNothingToReportIsNotGivenBack) {
   remains.exited = true;
   remains.unkillable = true;
   const Effects back = cluster.step(JoinWorker{"a", "a", 1, 2, "cpu", {remains}});
-  EXPECT_EQ(welcome_in(back).attempts[0].fate, Fate::fenced) << "it was once already, and its reports went with it";
-  EXPECT_EQ(cluster.live(id, 0).attempt, AttemptNumber(2)) << "nobody waits for an exit that was never to come";
+  EXPECT_EQ(welcome_in(back).attempts[0].fate, Fate::fenced)
+      << "it was once already, and its reports went with it";
+  EXPECT_EQ(cluster.live(id, 0).attempt, AttemptNumber(2))
+      << "nobody waits for an exit that was never to come";
   EXPECT_TRUE(cluster.engine.workers().at(worker).remains.contains(first));
   expect_replay_stands_where_the_writer_stands(cluster);
 }
@@ -384,7 +392,8 @@ TEST(Return, ReportsBeforeItIntroducesItselfAskForThat) {
   cluster.engine.set_suspect(worker, true);
   cluster.step(silence(cluster, worker, 60));
   ASSERT_TRUE(cluster.engine.workers().at(worker).present);
-  const Effects early = cluster.step(TakeReports{worker, first, 1, {MetricsReport{Units{1}, {{"score", 1.0}}}}});
+  const Effects early =
+      cluster.step(TakeReports{worker, first, 1, {MetricsReport{Units{1}, {{"score", 1.0}}}}});
   EXPECT_EQ(count_of<FenceAttempt>(early), 0U) << "nobody has its place: it is not to be killed";
   EXPECT_EQ(count_of<GreetAgain>(early), 1U);
 }
@@ -438,7 +447,8 @@ TEST(AdoptAttempt, GivesAnUnknownAttemptItsTrial) {
   AttemptKey unknown{id, TrialNumber(0), AttemptNumber(7), LeaseId(90'000)};
   Effects effects = cluster.step(JoinWorker{"a", "a", 1, 1, "cpu", {held(unknown, 4)}});
   EXPECT_EQ(welcome_in(effects).attempts[0].fate, Fate::hold) << "never kill on ignorance";
-  EXPECT_EQ(cluster.refused(AdoptAttempt{worker, held(unknown, 4)}).code, Errc::not_found) << "no such trial yet";
+  EXPECT_EQ(cluster.refused(AdoptAttempt{worker, held(unknown, 4)}).code, Errc::not_found)
+      << "no such trial yet";
 }
 
 TEST(AdoptAttempt, TakesTheTrialFromAnAttemptThatHasNotStarted) {
@@ -485,8 +495,10 @@ TEST(AdoptAttempt, IsRefusedWhenItsNumberIsBeyondAllReason) {
   cluster.engine.set_suspect(holder, true);
   cluster.join("other", 1);
   const ExperimentId id = cluster.create(random_config(1, 1));
-  const HeldAttempt mad = held(AttemptKey{id, TrialNumber(0), AttemptNumber(4'294'967'295), LeaseId(90'000)}, 4);
-  EXPECT_EQ(cluster.refused(AdoptAttempt{holder, mad}).code, Errc::bad_request) << "the next one would be number 0";
+  const HeldAttempt mad =
+      held(AttemptKey{id, TrialNumber(0), AttemptNumber(4'294'967'295), LeaseId(90'000)}, 4);
+  EXPECT_EQ(cluster.refused(AdoptAttempt{holder, mad}).code, Errc::bad_request)
+      << "the next one would be number 0";
 }
 
 TEST(AdoptAttempt, IsRefusedWhenNothingOfItIsLeftToReport) {

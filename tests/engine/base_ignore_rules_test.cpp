@@ -1,8 +1,8 @@
-#include "hpsearch/engine/base/ignore_rules.hpp"
-
 #include <gtest/gtest.h>
 
 #include <string>
+
+#include "hpsearch/engine/base/ignore_rules.hpp"
 
 namespace hpsearch::engine {
 namespace {

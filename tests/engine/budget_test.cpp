@@ -5,7 +5,9 @@
 namespace hpsearch::engine {
 namespace {
 
-Value::Map budget(Value::Map limits) { return Value::Map{{"budget", std::move(limits)}}; }
+Value::Map budget(Value::Map limits) {
+  return Value::Map{{"budget", std::move(limits)}};
+}
 
 /// Everything that runs obeys at once.
 void wind_down(TestCluster& cluster) {
@@ -133,7 +135,7 @@ TEST(Budget, SlotHoursCountEverySlotForAsLongAsItIsHeld) {
   const ExperimentId id = cluster.create(random_config(10, 2, std::move(others)));
   const Instant start = cluster.engine.find(id)->first_lease_at;
   // Four slots for 600 s, then two: 2,400 s are used, 1,200 s are left for two slots, 600 s.
-  cluster.now = start + Duration::seconds(600) ;
+  cluster.now = start + Duration::seconds(600);
   cluster.report(cluster.live(id, 0), 9, 0.5);
   (void)cluster.step(PauseExperiment{id});
   const Instant before_exit = cluster.now;

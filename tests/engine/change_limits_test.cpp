@@ -10,7 +10,9 @@
 namespace hpsearch::engine {
 namespace {
 
-Value searcher(Value::Map fields) { return Value::Map{{"searcher", std::move(fields)}}; }
+Value searcher(Value::Map fields) {
+  return Value::Map{{"searcher", std::move(fields)}};
+}
 
 std::size_t told_to_pause(const TestCluster& cluster) {
   std::size_t told = 0;
@@ -75,8 +77,11 @@ TEST(ChangeLimits, SubmissionThatIsRepeatedAfterwardsIsStillTheSame) {
 // Before, a constant of a point was written down as it was given.
 TEST(ChangeLimits, WhatAnOlderBuildWroteDownIsTheSameSubmissionAndNoChange) {
   TestCluster cluster;
-  Value config = random_config(3, 1, {{"hyperparameters", Value::Map{{"momentum", 1.0}, {"x", Value::Map{{"type", "categorical"},
-                                                                       {"vals", Value::List{"a", "b"}}}}}}});
+  Value config = random_config(
+      3, 1,
+      {{"hyperparameters",
+        Value::Map{{"momentum", 1.0},
+                   {"x", Value::Map{{"type", "categorical"}, {"vals", Value::List{"a", "b"}}}}}}});
   (*config.as_map()->find("searcher")->as_map())["points_to_evaluate"] =
       Value::List{Value::Map{{"momentum", 1}, {"x", "b"}}};
   CreateExperiment create;
@@ -92,7 +97,8 @@ TEST(ChangeLimits, WhatAnOlderBuildWroteDownIsTheSameSubmissionAndNoChange) {
   ASSERT_TRUE(again.has_value()) << again.error().message;
   EXPECT_EQ(again->created, ExperimentId(1));
   EXPECT_EQ(engine.experiments().size(), 1U);
-  const Result<Effects> same = engine.step(ChangeExperiment{ExperimentId(1), searcher({{"max_trials", 3}})}, cluster.now);
+  const Result<Effects> same =
+      engine.step(ChangeExperiment{ExperimentId(1), searcher({{"max_trials", 3}})}, cluster.now);
   ASSERT_TRUE(same.has_value()) << same.error().message;
   EXPECT_TRUE(same->events.empty()) << "what changes nothing leaves no trace";
 }
@@ -100,7 +106,8 @@ TEST(ChangeLimits, WhatAnOlderBuildWroteDownIsTheSameSubmissionAndNoChange) {
 TEST(ChangeLimits, MaxSlotsCountsSlotsNotTrials) {
   TestCluster cluster;
   cluster.join("a", 8);
-  const ExperimentId id = cluster.create(random_config(9, 4, Value::Map{{"resources", Value::Map{{"slots_per_trial", 2}}}}));
+  const ExperimentId id =
+      cluster.create(random_config(9, 4, Value::Map{{"resources", Value::Map{{"slots_per_trial", 2}}}}));
   EXPECT_EQ(cluster.attempts.size(), 4U);
   cluster.step(ChangeExperiment{id, Value::Map{{"resources", Value::Map{{"max_slots", 5}}}}});
   EXPECT_EQ(told_to_pause(cluster), 2U);
@@ -120,15 +127,22 @@ TEST(ChangeLimits, RefusesByNameWhatCannotChangeOrWouldBeWrong) {
   TestCluster cluster;
   cluster.join("a", 1);
   const ExperimentId id = cluster.create(random_config(9, 1));
-  const auto refusal = [&](Value changes) { return cluster.refused(ChangeExperiment{id, std::move(changes)}); };
-  EXPECT_NE(refusal(searcher({{"divisor", 3}})).message.find("searcher.divisor: cannot change"), std::string::npos);
-  EXPECT_NE(refusal(Value::Map{{"entrypoint", "x"}}).message.find("entrypoint: cannot change"), std::string::npos);
-  EXPECT_NE(refusal(searcher({{"max_trials", 0}})).message.find("searcher.max_trials: is 0"), std::string::npos);
-  EXPECT_NE(refusal(searcher({{"max_trials", nullptr}})).message.find("searcher.max_trials"), std::string::npos);
+  const auto refusal = [&](Value changes) {
+    return cluster.refused(ChangeExperiment{id, std::move(changes)});
+  };
+  EXPECT_NE(refusal(searcher({{"divisor", 3}})).message.find("searcher.divisor: cannot change"),
+            std::string::npos);
+  EXPECT_NE(refusal(Value::Map{{"entrypoint", "x"}}).message.find("entrypoint: cannot change"),
+            std::string::npos);
+  EXPECT_NE(refusal(searcher({{"max_trials", 0}})).message.find("searcher.max_trials: is 0"),
+            std::string::npos);
+  EXPECT_NE(refusal(searcher({{"max_trials", nullptr}})).message.find("searcher.max_trials"),
+            std::string::npos);
   EXPECT_NE(refusal(Value::Map{{"budget", 3}}).message.find("budget: is 3"), std::string::npos);
   EXPECT_EQ(refusal(Value::Map()).code, Errc::bad_request);
   EXPECT_EQ(refusal(Value(3)).code, Errc::bad_request);
-  EXPECT_EQ(cluster.refused(ChangeExperiment{ExperimentId(7), searcher({{"max_trials", 3}})}).code, Errc::not_found);
+  EXPECT_EQ(cluster.refused(ChangeExperiment{ExperimentId(7), searcher({{"max_trials", 3}})}).code,
+            Errc::not_found);
   const Lsn before = cluster.engine.last_lsn();
   cluster.step(ChangeExperiment{id, searcher({{"max_trials", 9}})});
   EXPECT_EQ(cluster.engine.last_lsn(), before) << "what changes nothing leaves no trace";
@@ -137,8 +151,9 @@ TEST(ChangeLimits, RefusesByNameWhatCannotChangeOrWouldBeWrong) {
 }
 
 Value colours() {
-  return Value::Map{{"hyperparameters",
-                     Value::Map{{"x", Value::Map{{"type", "categorical"}, {"vals", Value::List{"r", "g", "b", "w"}}}}}}};
+  return Value::Map{
+      {"hyperparameters",
+       Value::Map{{"x", Value::Map{{"type", "categorical"}, {"vals", Value::List{"r", "g", "b", "w"}}}}}}};
 }
 
 TEST(ChangeLimits, PointsComeNextInTheirOrderInsteadOfThoseNotStarted) {
@@ -146,7 +161,8 @@ TEST(ChangeLimits, PointsComeNextInTheirOrderInsteadOfThoseNotStarted) {
   cluster.join("a", 1);
   Value config = random_config(5, 1, *colours().as_map());
   const auto point = [](const char* colour) { return Value(Value::Map{{"x", colour}}); };
-  (*config.as_map()->find("searcher")->as_map())["points_to_evaluate"] = Value::List{point("r"), point("r"), point("r")};
+  (*config.as_map()->find("searcher")->as_map())["points_to_evaluate"] =
+      Value::List{point("r"), point("r"), point("r")};
   const ExperimentId id = cluster.create(config);
   cluster.step(ChangeExperiment{id, searcher({{"points_to_evaluate", Value::List{point("w"), point("g")}}})});
   cluster.run_all([](TrialNumber) { return 0.5; });
@@ -155,7 +171,9 @@ TEST(ChangeLimits, PointsComeNextInTheirOrderInsteadOfThoseNotStarted) {
   EXPECT_TRUE(record.hparams[0] == point("r"));
   EXPECT_TRUE(record.hparams[1] == point("w"));
   EXPECT_TRUE(record.hparams[2] == point("g"));
-  EXPECT_NE(cluster.refused(ChangeExperiment{id, searcher({{"points_to_evaluate", Value::List{point("w")}}})}).message, "");
+  EXPECT_NE(cluster.refused(ChangeExperiment{id, searcher({{"points_to_evaluate", Value::List{point("w")}}})})
+                .message,
+            "");
 }
 
 TEST(ChangeLimits, TheSamePointsGivenAgainComeNextAgain) {
@@ -165,7 +183,8 @@ TEST(ChangeLimits, TheSamePointsGivenAgainComeNextAgain) {
   const Value::List points{Value::Map{{"x", "w"}}};
   (*config.as_map()->find("searcher")->as_map())["points_to_evaluate"] = points;
   const ExperimentId id = cluster.create(config);
-  cluster.step(ChangeExperiment{id, searcher({{"points_to_evaluate", points}})});  // To try again what failed, say.
+  cluster.step(
+      ChangeExperiment{id, searcher({{"points_to_evaluate", points}})});  // To try again what failed, say.
   cluster.exit(cluster.live(id, 0), 0);
   cluster.step(ChangeExperiment{id, searcher({{"points_to_evaluate", points}})});
   cluster.exit(cluster.live(id, 1), 0);
@@ -194,9 +213,11 @@ TEST(ChangeLimits, PointsThatWereGivenLongAgoStandInNobodysWay) {
   EXPECT_EQ(cluster.engine.find(id)->config.searcher.max_trials, 2U);
   cluster.step(ChangeExperiment{id, searcher({{"on_duplicate", "reject"}})});
   EXPECT_EQ(cluster.engine.find(id)->config.searcher.on_duplicate, OnDuplicate::reject);
-  EXPECT_NE(cluster.refused(ChangeExperiment{id, searcher({{"points_to_evaluate", Value::List{point, point, point}}})})
-                .message.find("at most max_trials, which is 2"),
-            std::string::npos)
+  EXPECT_NE(
+      cluster
+          .refused(ChangeExperiment{id, searcher({{"points_to_evaluate", Value::List{point, point, point}}})})
+          .message.find("at most max_trials, which is 2"),
+      std::string::npos)
       << "those that are given now are looked at";
   Engine loaded(searchers::registry());
   ASSERT_TRUE(loaded.load(cluster.engine.save()));
@@ -207,8 +228,9 @@ TEST(ChangeLimits, APointOutsideTheSpaceIsRefused) {
   TestCluster cluster;
   const ExperimentId id = cluster.create(random_config(5, 1, *colours().as_map()));
   const Value::List wrong{Value::Map{{"x", "pink"}}};
-  EXPECT_NE(cluster.refused(ChangeExperiment{id, searcher({{"points_to_evaluate", wrong}})}).message.find("pink"),
-            std::string::npos);
+  EXPECT_NE(
+      cluster.refused(ChangeExperiment{id, searcher({{"points_to_evaluate", wrong}})}).message.find("pink"),
+      std::string::npos);
 }
 
 TEST(ChangeLimits, RejectingDuplicatesCountsWhatWasStartedBeforeAndExhaustsTheSpace) {
@@ -275,7 +297,8 @@ TEST(ChangeLimits, NoDrawComesBetweenPointsOfWhichOneWasStartedAlready) {
   settings["points_to_evaluate"] = Value::List{point(9)};
   settings["on_duplicate"] = "reject";
   const ExperimentId id = cluster.create(config);
-  cluster.step(ChangeExperiment{id, searcher({{"points_to_evaluate", Value::List{point(9), point(8), point(7)}}})});
+  cluster.step(
+      ChangeExperiment{id, searcher({{"points_to_evaluate", Value::List{point(9), point(8), point(7)}}})});
   cluster.run_all([](TrialNumber) { return 0.5; });
   const ExperimentRecord& record = *cluster.engine.find(id);
   EXPECT_TRUE(record.hparams[0] == point(9));
@@ -298,7 +321,8 @@ TEST(ChangeLimits, NothingOfASearchThatIsOverChangesAlthoughItsExperimentIsPause
   const Error refused = cluster.refused(ChangeExperiment{id, searcher({{"max_trials", 3}})});
   EXPECT_EQ(refused.code, Errc::wrong_state);
   EXPECT_NE(refused.message.find("its search is over"), std::string::npos) << refused.message;
-  EXPECT_EQ(cluster.refused(ChangeExperiment{id, searcher({{"points_to_evaluate", points}})}).code, Errc::wrong_state)
+  EXPECT_EQ(cluster.refused(ChangeExperiment{id, searcher({{"points_to_evaluate", points}})}).code,
+            Errc::wrong_state)
       << "the same ones again would not be tried either";
   cluster.step(ChangeExperiment{id, Value::Map{{"budget", Value::Map{{"max_failed_trials", 5}}}}});
   cluster.step(ResumeExperiment{id});
@@ -307,7 +331,8 @@ TEST(ChangeLimits, NothingOfASearchThatIsOverChangesAlthoughItsExperimentIsPause
 
 TEST(ChangeLimits, ADefaultOfWhatASearcherDoesNotHaveIsRefused) {
   TestCluster cluster;
-  const ExperimentId id = cluster.create(test_config(Value::Map{{"name", "single"}}, {{"hyperparameters", Value::Map{{"x", 1}}}}));
+  const ExperimentId id = cluster.create(
+      test_config(Value::Map{{"name", "single"}}, {{"hyperparameters", Value::Map{{"x", 1}}}}));
   for (const char* field : {"max_trials", "max_concurrent_trials", "on_duplicate", "points_to_evaluate"}) {
     Value::Map changes;
     changes[field] = nullptr;
@@ -322,15 +347,18 @@ TEST(ChangeLimits, PointsThatComeWithTheRuleThatExhaustsTheSpaceAreTried) {
   cluster.join("a", 1);
   const double drawn = 1;
   const double other = 1.0000000000000002;
-  Value config = random_config(5, 1, {{"hyperparameters", Value::Map{{"x", Value::Map{{"type", "double"},
-                                                                         {"minval", drawn}, {"maxval", other}}}}}});
+  Value config = random_config(
+      5, 1,
+      {{"hyperparameters",
+        Value::Map{{"x", Value::Map{{"type", "double"}, {"minval", drawn}, {"maxval", other}}}}}});
   const ExperimentId id = cluster.create(config);
   cluster.step(PauseExperiment{id});
   const AttemptKey first = cluster.live(id, 0);
   cluster.report(first, 9, 0.5);
   cluster.exit(first);
-  cluster.step(ChangeExperiment{id, searcher({{"on_duplicate", "reject"},
-                                              {"points_to_evaluate", Value::List{Value::Map{{"x", other}}}}})});
+  cluster.step(ChangeExperiment{
+      id,
+      searcher({{"on_duplicate", "reject"}, {"points_to_evaluate", Value::List{Value::Map{{"x", other}}}}})});
   cluster.step(ResumeExperiment{id});
   cluster.run_all([](TrialNumber) { return 0.5; });
   const ExperimentRecord& record = *cluster.engine.find(id);
@@ -342,7 +370,8 @@ TEST(ChangeLimits, PointsThatComeWithTheRuleThatExhaustsTheSpaceAreTried) {
 TEST(ChangeLimits, TheSmallestBudgetIsNotUsedUpBeforeAnythingRan) {
   TestCluster cluster;
   cluster.join("a", 1);
-  const ExperimentId id = cluster.create(random_config(2, 1, {{"budget", Value::Map{{"max_slot_hours", 1e-300}}}}));
+  const ExperimentId id =
+      cluster.create(random_config(2, 1, {{"budget", Value::Map{{"max_slot_hours", 1e-300}}}}));
   EXPECT_EQ(cluster.engine.find(id)->trials.size(), 1U);
   EXPECT_NE(cluster.engine.next_deadline(), std::nullopt);
 }

@@ -30,7 +30,8 @@ Value trainer() {
   return Value::Map{
       {"name", "trainer"},
       {"boot_file", "train.py"},
-      {"parameters", Value::Map{{"lr", lr}, {"batch_size", batch_size}, {"optimizer", optimizer}, {"bias", bias}}},
+      {"parameters",
+       Value::Map{{"lr", lr}, {"batch_size", batch_size}, {"optimizer", optimizer}, {"bias", bias}}},
       {"inputs", Value::Map{{"data_url", Value::Map{{"passed_as", "argument"}}}}},
       {"outputs", Value::Map{{"train_url", Value::Map{{"passed_as", "argument"}, {"pre_download", true}}}}},
       {"metrics", Value::Map{{"acc", "acc=([0-9.]+)"}}},
@@ -86,17 +87,20 @@ TEST(Component, EffectiveExperimentsReadAsThemselves) {
 }
 
 TEST(Component, RefusesWhatItDoesNotTake) {
-  EXPECT_EQ(problems_of(experiment_of(trainer(), {{"batch_size", 1024},
-                                                  {"lr", Value::Map{{"type", "log"}, {"minval", -6}, {"maxval", -1}}},
-                                                  {"optimiser", "adam"},
-                                                  {"optimizer", "rmsprop"}})),
-            "hyperparameters.batch_size: can be what the component trainer does not take (Int from 1 to 512)\n"
-            "hyperparameters.lr: can be what the component trainer does not take (Float from 0.0001 to 1)\n"
-            "hyperparameters.optimiser: is not declared by the component trainer (did you mean `optimizer`?)\n"
-            "hyperparameters.optimizer: can be what the component trainer does not take (String: one of \"sgd\", "
-            "\"adam\")\n");
-  EXPECT_EQ(problems_of(experiment_of(trainer(), {})),
-            "hyperparameters.batch_size: is missing (Int from 1 to 512; the component trainer requires it)\n");
+  EXPECT_EQ(
+      problems_of(
+          experiment_of(trainer(), {{"batch_size", 1024},
+                                    {"lr", Value::Map{{"type", "log"}, {"minval", -6}, {"maxval", -1}}},
+                                    {"optimiser", "adam"},
+                                    {"optimizer", "rmsprop"}})),
+      "hyperparameters.batch_size: can be what the component trainer does not take (Int from 1 to 512)\n"
+      "hyperparameters.lr: can be what the component trainer does not take (Float from 0.0001 to 1)\n"
+      "hyperparameters.optimiser: is not declared by the component trainer (did you mean `optimizer`?)\n"
+      "hyperparameters.optimizer: can be what the component trainer does not take (String: one of \"sgd\", "
+      "\"adam\")\n");
+  EXPECT_EQ(
+      problems_of(experiment_of(trainer(), {})),
+      "hyperparameters.batch_size: is missing (Int from 1 to 512; the component trainer requires it)\n");
   Value tree = with(experiment_of(trainer(), {{"batch_size", 1}}), "inputs", Value::Map{{"data", "/data"}});
   EXPECT_EQ(problems_of(tree),
             "inputs.data: is not declared by the component trainer (what its inputs name)\n"
@@ -104,14 +108,16 @@ TEST(Component, RefusesWhatItDoesNotTake) {
 }
 
 TEST(Component, ABoundOfADecimalPowerIsMet) {
-  EXPECT_EQ(problems_of(experiment_of(trainer(), {{"batch_size", 1},
-                                                  {"lr", Value::Map{{"type", "log"}, {"minval", -4}, {"maxval", 0}}}})),
+  EXPECT_EQ(problems_of(experiment_of(
+                trainer(),
+                {{"batch_size", 1}, {"lr", Value::Map{{"type", "log"}, {"minval", -4}, {"maxval", 0}}}})),
             "");
 }
 
 TEST(Component, APowerAboveItsBoundIsRefused) {
-  EXPECT_EQ(problems_of(experiment_of(trainer(), {{"batch_size", 1},
-                                                  {"lr", Value::Map{{"type", "log"}, {"minval", -4}, {"maxval", 0.01}}}})),
+  EXPECT_EQ(problems_of(experiment_of(
+                trainer(),
+                {{"batch_size", 1}, {"lr", Value::Map{{"type", "log"}, {"minval", -4}, {"maxval", 0.01}}}})),
             "hyperparameters.lr: can be what the component trainer does not take (Float from 0.0001 to 1)\n");
 }
 
@@ -130,13 +136,16 @@ Value typed_experiment(Value::Map hyperparameters) {
 }
 
 std::string hyperparameters_of(Value::Map hyperparameters) {
-  const ParsedConfig parsed = parse_submission(typed_experiment(std::move(hyperparameters)), test_registry(), "stem", 11);
+  const ParsedConfig parsed =
+      parse_submission(typed_experiment(std::move(hyperparameters)), test_registry(), "stem", 11);
   return parsed.config ? compact_json(parsed.config->hyperparameters) : lines(parsed.problems);
 }
 
 TEST(Component, BringsGivenValuesToTheirDeclaredTypes) {
   EXPECT_EQ(hyperparameters_of({{"n", 32.0}, {"lr", 1}, {"word", "1"}}), R"({"lr":1.0,"n":32,"word":"1"})");
-  const auto constant = [](Value value) { return Value(Value::Map{{"type", "const"}, {"val", std::move(value)}}); };
+  const auto constant = [](Value value) {
+    return Value(Value::Map{{"type", "const"}, {"val", std::move(value)}});
+  };
   EXPECT_EQ(hyperparameters_of({{"n", constant(32.0)}, {"lr", constant(1)}}),
             R"({"lr":{"type":"const","val":1.0},"n":{"type":"const","val":32}})");
   const auto one_of = [](Value::List values) {
@@ -156,13 +165,16 @@ TEST(Component, RefusesGivenValuesOfOtherTypes) {
 }
 
 TEST(Component, ABoolStyleHoldsForTheExperimentsOwnRangesToo) {
-  EXPECT_EQ(hyperparameters_of({{"loud", true}}), R"({"loud":{"bool_style":"lower","type":"const","val":true}})");
+  EXPECT_EQ(hyperparameters_of({{"loud", true}}),
+            R"({"loud":{"bool_style":"lower","type":"const","val":true}})");
   EXPECT_EQ(hyperparameters_of({{"loud", Value::Map{{"type", "const"}, {"val", false}}}}),
             R"({"loud":{"bool_style":"lower","type":"const","val":false}})");
-  EXPECT_EQ(hyperparameters_of({{"loud", Value::Map{{"type", "categorical"}, {"vals", Value::List{true, false}}}}}),
-            R"({"loud":{"bool_style":"lower","type":"categorical","vals":[true,false]}})");
-  EXPECT_EQ(hyperparameters_of({{"loud", Value::Map{{"type", "const"}, {"val", true}, {"bool_style", "int"}}}}),
-            R"({"loud":{"bool_style":"int","type":"const","val":true}})")
+  EXPECT_EQ(
+      hyperparameters_of({{"loud", Value::Map{{"type", "categorical"}, {"vals", Value::List{true, false}}}}}),
+      R"({"loud":{"bool_style":"lower","type":"categorical","vals":[true,false]}})");
+  EXPECT_EQ(
+      hyperparameters_of({{"loud", Value::Map{{"type", "const"}, {"val", true}, {"bool_style", "int"}}}}),
+      R"({"loud":{"bool_style":"int","type":"const","val":true}})")
       << "the experiment's own style stands";
 }
 
@@ -183,7 +195,8 @@ TEST(Component, WhatWasTakenBeforeIsStillReadAsItWas) {
   Value::Map word = parameter("String");
   word["range"] = Value::Map{{"min", 2}};
   word["default"] = "é";  // Two bytes.
-  Value tree = with(typed_experiment({{"n", 32.0}, {"lr", Value::Map{{"adam", 0.1}}}}), "component.parameters.word", word);
+  Value tree = with(typed_experiment({{"n", 32.0}, {"lr", Value::Map{{"adam", 0.1}}}}),
+                    "component.parameters.word", word);
   EXPECT_NE(problems_of(tree), "");
   const ParsedConfig parsed = parse_config(tree, test_registry(), "stem", 11);
   ASSERT_TRUE(parsed.config) << lines(parsed.problems);
@@ -199,7 +212,8 @@ TEST(Component, APatternIsForStringsOnly) {
 
 TEST(Component, AFileNameHasToBeReadByTheCommandLine) {
   EXPECT_EQ(problems_of(experiment_of("trainer.yaml", {})),
-            "component: is \"trainer.yaml\" (the component itself, as a map: its file is read by the command line)\n"
+            "component: is \"trainer.yaml\" (the component itself, as a map: its file is read by the command "
+            "line)\n"
             "entrypoint: is missing (a shell command, or a list of words run without a shell)\n");
 }
 
@@ -212,17 +226,18 @@ TEST(Component, TellsEverythingWrongAtOnce) {
   tree = with(std::move(tree), "parameters.optimizer.range", Value::Map{{"min", 1}});
   tree = with(std::move(tree), "parameters.train-url", parameter("String"));
   tree = with(std::move(tree), "parameters._x", parameter("String"));
-  EXPECT_EQ(component_problems(tree),
-            "boot_file: stands beside entrypoint (one of them)\n"
-            "parameters._x: has a name that none can have (1 to 64 of letters, digits, `_` and `-`, not beginning "
-            "with `_`)\n"
-            "parameters.batch_size.type: is \"Number\" (Int, Float, String or Bool)\n"
-            "parameters.batch_size.required: is true beside a default (one of them: what has a default need not "
-            "be given)\n"
-            "parameters.lr.default: is 2 (Float from 0.0001 to 1)\n"
-            "parameters.optimizer.enum: stands beside range (one of them)\n"
-            "outputs.train_url: and parameters.train-url have one name but for capitals and punctuation "
-            "(different names for parameters, inputs and outputs)\n");
+  EXPECT_EQ(
+      component_problems(tree),
+      "boot_file: stands beside entrypoint (one of them)\n"
+      "parameters._x: has a name that none can have (1 to 64 of letters, digits, `_` and `-`, not beginning "
+      "with `_`)\n"
+      "parameters.batch_size.type: is \"Number\" (Int, Float, String or Bool)\n"
+      "parameters.batch_size.required: is true beside a default (one of them: what has a default need not "
+      "be given)\n"
+      "parameters.lr.default: is 2 (Float from 0.0001 to 1)\n"
+      "parameters.optimizer.enum: stands beside range (one of them)\n"
+      "outputs.train_url: and parameters.train-url have one name but for capitals and punctuation "
+      "(different names for parameters, inputs and outputs)\n");
 }
 
 /// As PAI's public documents spell an algorithm.
@@ -235,18 +250,26 @@ Value algorithm() {
   return Value::Map{
       {"AlgorithmName", "trainer"},
       {"AlgorithmSpec",
-       Value::Map{{"Command", Value::List{"python train.py $PAI_USER_ARGS"}},
-                  {"Image", "registry/torch:2"},
-                  {"HyperParameters",
-                   Value::List{
-                       parameter("lr", "Float", {{"DefaultValue", "0.01"}, {"Required", true},
-                                                 {"Range", Value::Map{{"Minimum", "0"}, {"ExclusiveMinimum", true}, {"Maximum", "1"}}}}),
-                       parameter("epochs", "Int", {{"Required", true}, {"Range", Value::Map{{"Minimum", "0"}, {"ExclusiveMinimum", "true"}}}}),
-                       parameter("optimizer", "String", {{"DefaultValue", "sgd"}, {"Range", Value::Map{{"Enum", Value::List{"sgd", "adam"}}}}}),
-                       parameter("bias", "Bool", {{"DefaultValue", "True"}})}},
-                  {"InputChannels", Value::List{Value::Map{{"Name", "train"}, {"Required", true}}}},
-                  {"OutputChannels", Value::List{Value::Map{{"Name", "model"}}}},
-                  {"MetricDefinitions", Value::List{Value::Map{{"Name", "acc"}, {"Regex", "acc=([0-9.]+)"}}}}}}};
+       Value::Map{
+           {"Command", Value::List{"python train.py $PAI_USER_ARGS"}},
+           {"Image", "registry/torch:2"},
+           {"HyperParameters",
+            Value::List{
+                parameter(
+                    "lr", "Float",
+                    {{"DefaultValue", "0.01"},
+                     {"Required", true},
+                     {"Range", Value::Map{{"Minimum", "0"}, {"ExclusiveMinimum", true}, {"Maximum", "1"}}}}),
+                parameter("epochs", "Int",
+                          {{"Required", true},
+                           {"Range", Value::Map{{"Minimum", "0"}, {"ExclusiveMinimum", "true"}}}}),
+                parameter(
+                    "optimizer", "String",
+                    {{"DefaultValue", "sgd"}, {"Range", Value::Map{{"Enum", Value::List{"sgd", "adam"}}}}}),
+                parameter("bias", "Bool", {{"DefaultValue", "True"}})}},
+           {"InputChannels", Value::List{Value::Map{{"Name", "train"}, {"Required", true}}}},
+           {"OutputChannels", Value::List{Value::Map{{"Name", "model"}}}},
+           {"MetricDefinitions", Value::List{Value::Map{{"Name", "acc"}, {"Regex", "acc=([0-9.]+)"}}}}}}};
 }
 
 TEST(AlgorithmSpec, IsReadAsAComponent) {
@@ -292,9 +315,12 @@ ParsedConfig with_member(const char* key, Value value, Value::Map more = {}) {
 
 TEST(AlgorithmSpec, ItsJobTypeIsTheLaunchKind) {
   const std::pair<const char*, LaunchKind> table[] = {
-      {"PyTorchJob", LaunchKind::pytorch},     {"TFJob", LaunchKind::tensorflow},
-      {"Tensorflow", LaunchKind::tensorflow},  {"XGBoostJob", LaunchKind::xgboost},
-      {"MPIJob", LaunchKind::mpi},             {"ElasticBatch", LaunchKind::elastic_batch},
+      {"PyTorchJob", LaunchKind::pytorch},
+      {"TFJob", LaunchKind::tensorflow},
+      {"Tensorflow", LaunchKind::tensorflow},
+      {"XGBoostJob", LaunchKind::xgboost},
+      {"MPIJob", LaunchKind::mpi},
+      {"ElasticBatch", LaunchKind::elastic_batch},
   };
   for (const auto& [job_type, kind] : table) {
     const ParsedConfig parsed = with_member("JobType", job_type);
@@ -304,25 +330,29 @@ TEST(AlgorithmSpec, ItsJobTypeIsTheLaunchKind) {
     ASSERT_TRUE(again.config);
     EXPECT_EQ(again.config->launch.kind, kind);
   }
-  EXPECT_EQ(with_member("JobType", "PyTorchJob", {{"launch", Value::Map{{"kind", "process"}}}}).config->launch.kind,
-            LaunchKind::process)
+  EXPECT_EQ(
+      with_member("JobType", "PyTorchJob", {{"launch", Value::Map{{"kind", "process"}}}}).config->launch.kind,
+      LaunchKind::process)
       << "the experiment's own word stands";
   EXPECT_EQ(lines(with_member("JobType", "PyTorchJobs").problems),
             "component.AlgorithmSpec.JobType: is \"PyTorchJobs\" (did you mean `PyTorchJob`?)\n");
   const ParsedConfig other = with_member("JobType", "SlurmJob");
   EXPECT_TRUE(other.config) << lines(other.problems);
-  EXPECT_NE(lines(other.notes).find("component.AlgorithmSpec.JobType: is \"SlurmJob\", which has no effect here"),
-            std::string::npos);
+  EXPECT_NE(
+      lines(other.notes).find("component.AlgorithmSpec.JobType: is \"SlurmJob\", which has no effect here"),
+      std::string::npos);
 }
 
 TEST(AlgorithmSpec, ItsImageIsWhereProgramsRunUnlessTheExperimentSaysAnother) {
   const ParsedConfig parsed = with_member("Image", "registry/torch:2");
   ASSERT_TRUE(parsed.config) << lines(parsed.problems);
   EXPECT_EQ(parsed.config->contract.image, "registry/torch:2");
-  EXPECT_EQ(lines(parsed.notes),
-            "environment.image: is the component's, \"registry/torch:2\"; an empty one runs programs without a "
-            "container\n");
-  const ParsedConfig other = with_member("Image", "registry/torch:2", {{"environment", Value::Map{{"image", ""}}}});
+  EXPECT_EQ(
+      lines(parsed.notes),
+      "environment.image: is the component's, \"registry/torch:2\"; an empty one runs programs without a "
+      "container\n");
+  const ParsedConfig other =
+      with_member("Image", "registry/torch:2", {{"environment", Value::Map{{"image", ""}}}});
   ASSERT_TRUE(other.config) << lines(other.problems);
   EXPECT_EQ(other.config->contract.image, "");
   EXPECT_EQ(lines(other.notes), "");
@@ -427,7 +457,8 @@ TEST(AlgorithmSpec, WhatItsValuesGetWrongIsNamedInItsOwnWords) {
   Value tree = algorithm();
   Value::Map& spec = *(*tree.as_map())["AlgorithmSpec"].as_map();
   const auto parameter = [](const char* name, const char* type, const char* otherwise, Value::Map range) {
-    return Value(Value::Map{{"Name", name}, {"Type", type}, {"DefaultValue", otherwise}, {"Range", std::move(range)}});
+    return Value(
+        Value::Map{{"Name", name}, {"Type", type}, {"DefaultValue", otherwise}, {"Range", std::move(range)}});
   };
   spec["HyperParameters"] = Value::List{
       parameter("lr", "Float", "2", {{"Maximum", "1"}}), parameter("n", "Int", "", {{"Minimum", "0.5"}}),
@@ -437,11 +468,13 @@ TEST(AlgorithmSpec, WhatItsValuesGetWrongIsNamedInItsOwnWords) {
   EXPECT_EQ(lines(parsed.problems),
             "component.AlgorithmSpec.HyperParameters[3].Type: is \"Sting\" (Int, Float, String or Bool)\n"
             "component.AlgorithmSpec.HyperParameters[0].DefaultValue: is 2.0 (Float up to 1)\n"
-            "component.AlgorithmSpec.HyperParameters[1].Range.Minimum: is 0.5 (an integer, as the parameter is an Int)\n"
+            "component.AlgorithmSpec.HyperParameters[1].Range.Minimum: is 0.5 (an integer, as the parameter "
+            "is an Int)\n"
             "component.AlgorithmSpec.HyperParameters[2].Range.MinLength: is \"one\" (a number)\n");
-  EXPECT_EQ(lines(parsed.notes),
-            "component.AlgorithmSpec.HyperParameters[4].Range.Maximum: has no effect at a String: MinLength and "
-            "MaxLength count\n");
+  EXPECT_EQ(
+      lines(parsed.notes),
+      "component.AlgorithmSpec.HyperParameters[4].Range.Maximum: has no effect at a String: MinLength and "
+      "MaxLength count\n");
   ASSERT_EQ(parsed.patterns.size(), 2U);
   EXPECT_EQ(parsed.patterns[0].path, "component.AlgorithmSpec.HyperParameters[4].Range.Pattern");
   EXPECT_EQ(parsed.patterns[0].texts.at(0).path, "component.AlgorithmSpec.HyperParameters[4].DefaultValue");

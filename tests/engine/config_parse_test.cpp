@@ -114,11 +114,13 @@ TEST(ParseConfig, KnowsWhatIsWrittenForTheDeterminedHarness) {
 TEST(ParseConfig, SaysWhatOnlyTheHarnessReads) {
   Value tree = with(small_experiment(), "scheduling_unit", 7);
   tree = with(std::move(tree), "optimizations", Value::Map{{"aggregation_frequency", 2}});
-  EXPECT_EQ(lines(read_config(tree).notes),
-            "optimizations: has no effect here: only the Determined harness reads it, and it is started for launch.kind: "
-            "determined\n"
-            "scheduling_unit: has no effect here: only the Determined harness reads it, and it is started for "
-            "launch.kind: determined\n");
+  EXPECT_EQ(
+      lines(read_config(tree).notes),
+      "optimizations: has no effect here: only the Determined harness reads it, and it is started for "
+      "launch.kind: "
+      "determined\n"
+      "scheduling_unit: has no effect here: only the Determined harness reads it, and it is started for "
+      "launch.kind: determined\n");
   EXPECT_EQ(lines(read_config(with(tree, "entrypoint", "model_def:MNistTrial")).notes), "");
 }
 
@@ -176,7 +178,8 @@ INSTANTIATE_TEST_SUITE_P(
               "bind_mounts[0].host_path: is missing (an absolute path)\n"},
         Shape{"MountOverTheWorkingDirectory", "bind_mounts",
               Value::List{Value::Map{{"host_path", "/x"}, {"container_path", "."}}},
-              "bind_mounts[0].container_path: is \".\" (a path other than the working directory, without ..)\n"},
+              "bind_mounts[0].container_path: is \".\" (a path other than the working directory, without "
+              "..)\n"},
         Shape{"MountThatIsNoMap", "bind_mounts", Value::List{"x", nullptr},
               "bind_mounts[0]: is \"x\" (a map)\nbind_mounts[1]: is null (a map of host_path and "
               "container_path)\n"},
@@ -189,7 +192,8 @@ INSTANTIATE_TEST_SUITE_P(
               "budget.max_slot_hours: is 0 (a number above 0)\nbudget.max_tiem: is not a known field (did "
               "you mean "
               "`max_time`?)\n"},
-        Shape{"ChannelThatIsNoPath", "inputs.train", 3, "inputs.train: is 3 (a path, or a map of path and passed_as)\n"},
+        Shape{"ChannelThatIsNoPath", "inputs.train", 3,
+              "inputs.train: is 3 (a path, or a map of path and passed_as)\n"},
         Shape{"ProfilingThatIsNoMap", "profiling", true, "profiling: is true (a map)\n"},
         Shape{"ForcePullOfNoBoolean", "environment.force_pull_image", 1,
               "environment.force_pull_image: is 1 (true or false)\n"},
@@ -201,30 +205,35 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(Budget, ReadsLengthsOfTimeAsPeopleWriteThem) {
   const std::vector<std::pair<Value, double>> spellings = {
-      {3600, 3600},     {0.5, 0.5},          {"90m", 5400},  {"1h 30m", 5400},
-      {"1h30m", 5400},  {"2d", 2 * 86400.0}, {"1.5h", 5400}, {" 45s ", 45},
+      {3600, 3600},    {0.5, 0.5},          {"90m", 5400},  {"1h 30m", 5400},
+      {"1h30m", 5400}, {"2d", 2 * 86400.0}, {"1.5h", 5400}, {" 45s ", 45},
   };
   for (const auto& [spelling, seconds] : spellings) {
-    const ParsedConfig parsed = read_config(with(small_experiment(), "budget", Value::Map{{"max_time", spelling}}));
+    const ParsedConfig parsed =
+        read_config(with(small_experiment(), "budget", Value::Map{{"max_time", spelling}}));
     ASSERT_TRUE(parsed.config) << compact_json(spelling) << lines(parsed.problems);
     EXPECT_EQ(parsed.config->budget.max_time->in_seconds(), seconds) << compact_json(spelling);
   }
-  for (const Value& wrong : {Value(0), Value(-1), Value("90"), Value("m"), Value("1h 30"), Value("1w"), Value(""),
-                             Value("-3h"), Value(1e10), Value("0s"), Value(1e-7), Value("0.0000001s"), Value(true)}) {
-    const ParsedConfig parsed = read_config(with(small_experiment(), "budget", Value::Map{{"max_time", wrong}}));
+  for (const Value& wrong :
+       {Value(0), Value(-1), Value("90"), Value("m"), Value("1h 30"), Value("1w"), Value(""), Value("-3h"),
+        Value(1e10), Value("0s"), Value(1e-7), Value("0.0000001s"), Value(true)}) {
+    const ParsedConfig parsed =
+        read_config(with(small_experiment(), "budget", Value::Map{{"max_time", wrong}}));
     EXPECT_NE(lines(parsed.problems).find("budget.max_time: is " + compact_json(wrong)), std::string::npos)
         << compact_json(wrong) << lines(parsed.problems);
   }
 }
 
 TEST(Resources, NameThePoolAndTheLabelsOfTheirWorkers) {
-  Value tree = with(small_experiment(), "resources",
-                    Value::Map{{"resource_pool", "big"}, {"labels", Value::Map{{"zone", "b"}, {"disk", "fast"}}}});
+  Value tree =
+      with(small_experiment(), "resources",
+           Value::Map{{"resource_pool", "big"}, {"labels", Value::Map{{"zone", "b"}, {"disk", "fast"}}}});
   const ParsedConfig parsed = read_config(tree);
   ASSERT_TRUE(parsed.config) << lines(parsed.problems);
   EXPECT_TRUE(parsed.notes.empty()) << lines(parsed.notes);
   EXPECT_EQ(parsed.config->resources.resource_pool, "big");
-  EXPECT_EQ(parsed.config->resources.labels, (std::map<std::string, std::string>{{"disk", "fast"}, {"zone", "b"}}));
+  EXPECT_EQ(parsed.config->resources.labels,
+            (std::map<std::string, std::string>{{"disk", "fast"}, {"zone", "b"}}));
   const ParsedConfig again = read_config(to_value(*parsed.config));
   ASSERT_TRUE(again.config) << lines(again.problems);
   EXPECT_EQ(again.config->resources.labels, parsed.config->resources.labels);
@@ -239,15 +248,19 @@ TEST(ParseConfig, SaysWhatFieldsOfTheHarnessComeToWithoutIt) {
   tree = with(std::move(tree), "min_checkpoint_period", 7);
   tree = with(std::move(tree), "checkpoint_policy", "none");
   EXPECT_EQ(lines(read_config(tree).notes),
-            "checkpoint_policy: has no effect here on the program, which decides itself whether it checkpoints; preview "
+            "checkpoint_policy: has no effect here on the program, which decides itself whether it "
+            "checkpoints; preview "
             "takes it that it does not\n"
-            "min_checkpoint_period: has no effect here on the program, which decides itself when it checkpoints; it says "
+            "min_checkpoint_period: has no effect here on the program, which decides itself when it "
+            "checkpoints; it says "
             "that the program does, and goes on from there after a pause\n"
-            "min_validation_period: has no effect here on the program, which decides itself when it validates; preview "
+            "min_validation_period: has no effect here on the program, which decides itself when it "
+            "validates; preview "
             "takes it for how often that is\n");
   EXPECT_EQ(lines(read_config(with(tree, "entrypoint", "model_def:MNistTrial")).notes), "");
   EXPECT_EQ(lines(read_config(with(small_experiment(), "checkpoint_policy", "all")).notes),
-            "checkpoint_policy: has no effect here: only the Determined harness reads it, and it is started for launch.kind: "
+            "checkpoint_policy: has no effect here: only the Determined harness reads it, and it is started "
+            "for launch.kind: "
             "determined\n");
 }
 
@@ -256,8 +269,9 @@ TEST(ParseConfig, SaysThatTooFewSlotsForATrialLetNothingRun) {
     Value tree = with(small_experiment(), "resources.max_slots", most);
     return lines(read_config(with(std::move(tree), "resources.slots_per_trial", slots)).notes);
   };
-  EXPECT_EQ(notes_of(1, 2),
-            "resources.max_slots: is 1, and a trial takes 2 (slots_per_trial): nothing runs until it is raised\n");
+  EXPECT_EQ(
+      notes_of(1, 2),
+      "resources.max_slots: is 1, and a trial takes 2 (slots_per_trial): nothing runs until it is raised\n");
   EXPECT_EQ(notes_of(2, 2), "");
   EXPECT_EQ(notes_of(0, 0), "");
 }
@@ -266,16 +280,20 @@ TEST(ParseConfig, SaysWhatIsAcceptedAndHardlyMeant) {
   const auto notes_of = [](std::string_view path, Value value) {
     return lines(read_config(with(small_experiment(), path, std::move(value))).notes);
   };
-  EXPECT_EQ(notes_of("hyperparameters.lr", Value::Map{{"type", "log"}, {"base", 1}, {"minval", -4}, {"maxval", 0}}),
-            "hyperparameters.lr.base: is 1, and so is every power of it: nothing varies\n");
+  EXPECT_EQ(
+      notes_of("hyperparameters.lr", Value::Map{{"type", "log"}, {"base", 1}, {"minval", -4}, {"maxval", 0}}),
+      "hyperparameters.lr.base: is 1, and so is every power of it: nothing varies\n");
   EXPECT_EQ(notes_of("hyperparameters.n", Value::Map{{"minval", 1}, {"maxval", 3}}),
-            "hyperparameters.n: has no type: minval and maxval are hyperparameters of their own (type: int, double or log, to "
+            "hyperparameters.n: has no type: minval and maxval are hyperparameters of their own (type: int, "
+            "double or log, to "
             "search between them)\n");
   EXPECT_NE(notes_of("environment", Value::Map{{"image", Value::Map{{"cpu", "img"}, {"cudaa", "img"}}}})
-                .find("environment.image.cudaa: is \"img\", which has no effect: names of images stand under cpu and cuda"),
+                .find("environment.image.cudaa: is \"img\", which has no effect: names of images stand under "
+                      "cpu and cuda"),
             std::string::npos);
   EXPECT_EQ(notes_of("searcher.metric", "loss\n"),
-            "searcher.metric: is \"loss\\n\", with what cannot be seen at its end: a program has to report it so\n");
+            "searcher.metric: is \"loss\\n\", with what cannot be seen at its end: a program has to report "
+            "it so\n");
 }
 
 TEST(SectionsWithoutEffect, AreKeptAndListed) {

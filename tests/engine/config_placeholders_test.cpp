@@ -1,5 +1,3 @@
-#include "hpsearch/engine/config/placeholders.hpp"
-
 #include <gtest/gtest.h>
 
 #include <string>
@@ -7,6 +5,7 @@
 
 #include "engine/test_registry.hpp"
 #include "hpsearch/engine/base/text.hpp"
+#include "hpsearch/engine/config/placeholders.hpp"
 
 namespace hpsearch::engine {
 namespace {
@@ -41,15 +40,46 @@ std::string with_value(const std::string& line, const std::string& value) {
 
 TEST(Placeholders, ValueIsOneWordOutsideQuotes) {
   for (const char* line : {
-           "p {q}", "p --q={q}", "p 'a' {q}", "p \"a\" {q}", "p \"it's\" {q}", "p 'say \"' {q}", "p \\\" {q}", "p a#b {q}",
-           "p # it's\n{q}", "p $# {q}", "p $(date) {q}", "p `date` {q}", "p ${X:-\"a b\"} {q}", "p $((1 + (2))) {q}",
-           "x=$(p {q})", "(cd a; p {q})", "case a in a) p {q};; esac", "cat <<EOF\nit's\nEOF\np {q}",
-           "cat <<-'EOF' >f\n\tit's\n\tEOF\np {q}", "p 2>&1 {q}", "p \\\n{q}", "f() { p {q}; }", "sh -c 'p \"$1\"' sh {q}",
-           "bash run.sh {q}", "python3 train.py -c {q}", "cd \"$(dirname \"$0\")\"; p {q}", "p \"${X:-a}\" {q}",
+           "p {q}",
+           "p --q={q}",
+           "p 'a' {q}",
+           "p \"a\" {q}",
+           "p \"it's\" {q}",
+           "p 'say \"' {q}",
+           "p \\\" {q}",
+           "p a#b {q}",
+           "p # it's\n{q}",
+           "p $# {q}",
+           "p $(date) {q}",
+           "p `date` {q}",
+           "p ${X:-\"a b\"} {q}",
+           "p $((1 + (2))) {q}",
+           "x=$(p {q})",
+           "(cd a; p {q})",
+           "case a in a) p {q};; esac",
+           "cat <<EOF\nit's\nEOF\np {q}",
+           "cat <<-'EOF' >f\n\tit's\n\tEOF\np {q}",
+           "p 2>&1 {q}",
+           "p \\\n{q}",
+           "f() { p {q}; }",
+           "sh -c 'p \"$1\"' sh {q}",
+           "bash run.sh {q}",
+           "python3 train.py -c {q}",
+           "cd \"$(dirname \"$0\")\"; p {q}",
+           "p \"${X:-a}\" {q}",
            "eval \"$(conda shell.bash hook)\" && conda activate x && p {q}",
-           "eval \"python3 train.py $PAI_USER_ARGS\"; p {q}", "test a && p {q}", "[[ a ]] && p {q}", "p {q} | tee log",
-           "p {q} 2>&1 | python3 parse.py", "p {q} <in || exit", ". ./env.sh; p {q}", "p {q} > >(tee log)",
-           "for x in 1 2; do p {q}; done", "X={q} p", "srun --ntasks 1 p {q}", "timeout 5 p {q}",
+           "eval \"python3 train.py $PAI_USER_ARGS\"; p {q}",
+           "test a && p {q}",
+           "[[ a ]] && p {q}",
+           "p {q} | tee log",
+           "p {q} 2>&1 | python3 parse.py",
+           "p {q} <in || exit",
+           ". ./env.sh; p {q}",
+           "p {q} > >(tee log)",
+           "for x in 1 2; do p {q}; done",
+           "X={q} p",
+           "srun --ntasks 1 p {q}",
+           "timeout 5 p {q}",
        }) {
     EXPECT_EQ(place_in(line), ShellPlace::word) << line;
     EXPECT_EQ(with_value(line, "$(touch C)").find("refused"), std::string::npos) << line;
@@ -61,10 +91,26 @@ TEST(Placeholders, ValueIsOneWordOutsideQuotes) {
 
 TEST(Placeholders, EveryValueIsRefusedInsideQuotes) {
   for (const char* line : {
-           "p \"{q}\"", "p \"it's {q}\"", "p \"$(p {q})\"", "p '{q}'", "sh -c 'p {q}'", "python3 -c \"f({q})\"",
-           "awk '{{print {q}}}' f", "p `p {q}`", "p ${X:-{q}}", "p $(( {q} ))", "(( {q} ))", "p \\{q}", "p $\\\n{q}",
-           "cat <<EOF\n{q}\nEOF", "p $'a' {q}", "p \"${X:-'}\" {q}", "cat <<E$F\nF\np {q}",
-           "cat <<EOF \"a\nb\"\nEOF\np {q}", "x=\"$(cat <<EOF)\nEOF\"\np {q}", "p \"open {q}",
+           "p \"{q}\"",
+           "p \"it's {q}\"",
+           "p \"$(p {q})\"",
+           "p '{q}'",
+           "sh -c 'p {q}'",
+           "python3 -c \"f({q})\"",
+           "awk '{{print {q}}}' f",
+           "p `p {q}`",
+           "p ${X:-{q}}",
+           "p $(( {q} ))",
+           "(( {q} ))",
+           "p \\{q}",
+           "p $\\\n{q}",
+           "cat <<EOF\n{q}\nEOF",
+           "p $'a' {q}",
+           "p \"${X:-'}\" {q}",
+           "cat <<E$F\nF\np {q}",
+           "cat <<EOF \"a\nb\"\nEOF\np {q}",
+           "x=\"$(cat <<EOF)\nEOF\"\np {q}",
+           "p \"open {q}",
        }) {
     EXPECT_EQ(place_in(line), ShellPlace::quoted) << line;
     EXPECT_EQ(with_value(line, "1"), "refused") << line;
@@ -73,9 +119,21 @@ TEST(Placeholders, EveryValueIsRefusedInsideQuotes) {
 
 TEST(Placeholders, CommandThatParsesItsWordsAgainTakesPlainValues) {
   for (const char* line : {
-           "ssh node1 python3 train.py --opt {q}", "eval p {q}", "sh -c {q}", "bash -lc {q}", "python3 -u -c {q}",
-           "if true; then eval p {q}; fi", "echo {q} | sh", "echo {q} | bash -s", "trap {q} EXIT", "X={q}; eval \"p $X\"",
-           "xargs -n1 p {q}", "[[ {q} -eq 1 ]]", "[ -v {q} ]", "echo {q} | ssh host p", "declare -i N={q}",
+           "ssh node1 python3 train.py --opt {q}",
+           "eval p {q}",
+           "sh -c {q}",
+           "bash -lc {q}",
+           "python3 -u -c {q}",
+           "if true; then eval p {q}; fi",
+           "echo {q} | sh",
+           "echo {q} | bash -s",
+           "trap {q} EXIT",
+           "X={q}; eval \"p $X\"",
+           "xargs -n1 p {q}",
+           "[[ {q} -eq 1 ]]",
+           "[ -v {q} ]",
+           "echo {q} | ssh host p",
+           "declare -i N={q}",
        }) {
     EXPECT_EQ(place_in(line), ShellPlace::reparsed) << line;
     EXPECT_EQ(with_value(line, "$(touch C)"), "refused") << line;
@@ -123,7 +181,9 @@ TEST(Placeholders, ArgumentsAreSeveralWords) {
 }
 
 TEST(Placeholders, ProgramOfAShellInAListIsALineForSh) {
-  const auto last = [](const std::vector<std::string>& items) { return item_pieces(items).back().at(1).place; };
+  const auto last = [](const std::vector<std::string>& items) {
+    return item_pieces(items).back().at(1).place;
+  };
   EXPECT_EQ(last({"bash", "-c", "p \"{q}\""}), ShellPlace::quoted);
   EXPECT_EQ(last({"timeout", "9", "/bin/sh", "-ec", "p {q}"}), ShellPlace::word);
   EXPECT_EQ(last({"docker", "run", "x", "bash", "-c", "p {q}"}), ShellPlace::word);
@@ -144,14 +204,17 @@ TEST(Placeholders, SubmissionNamesThePlaceAndTheVariableToUse) {
   EXPECT_EQ(problems(hostile, "p\nsh -c 'p {q}'"),
             "entrypoint: has {q} in line 2, inside single quotes (use $HPSEARCH_HP_Q)\n");
   EXPECT_EQ(problems(number, "p \"{args}\""),
-            "entrypoint: has {args} in line 1, inside double quotes (use {args} as an unquoted argument of the program "
+            "entrypoint: has {args} in line 1, inside double quotes (use {args} as an unquoted argument of "
+            "the program "
             "itself)\n");
   EXPECT_EQ(problems(hostile, "ssh host p {q}"),
-            "entrypoint: can put \"$(touch C)\" in the place of {q} in line 1, inside a command that parses its words again "
+            "entrypoint: can put \"$(touch C)\" in the place of {q} in line 1, inside a command that parses "
+            "its words again "
             "(only letters, digits and @%+:,./_- there; for other values use $HPSEARCH_HP_Q)\n");
   EXPECT_EQ(problems(number, "ssh host p {q} {args_eq}"), "");
   EXPECT_EQ(problems(hostile, Value::List{"bash", "-c", "p {q}"}), "");
-  EXPECT_NE(problems(hostile, Value::List{"python3", "-c", "f('{q}')"}).find("entrypoint[2]: can put"), std::string::npos);
+  EXPECT_NE(problems(hostile, Value::List{"python3", "-c", "f('{q}')"}).find("entrypoint[2]: can put"),
+            std::string::npos);
   EXPECT_EQ(problems(hostile, Value::List{"python3", "-c", "f()", "{q}"}), "");
 }
 

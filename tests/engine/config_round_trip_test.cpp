@@ -12,7 +12,7 @@ TEST(EffectiveConfig, ShowsEveryDefault) {
   EXPECT_EQ(
       compact_json(to_value(*parsed.config)),
       R"({"budget":{"max_failed_trials":null,"max_slot_hours":null,"max_time":null,"target":null},)"
-            R"("checkpoint_policy":"best",)"
+      R"("checkpoint_policy":"best",)"
       R"("checkpoint_storage":{"host_path":"","save_experiment_best":0,"save_trial_best":1,)"
       R"("save_trial_latest":1,"storage_path":"","type":"shared_fs"},)"
       R"("data":{},"description":"","entrypoint":"python train.py",)"

@@ -105,7 +105,8 @@ TEST(SearcherSection, APointWithTooManyMistakesNamesTheFirst) {
   for (int i = 0; i < 5000; ++i) {
     wrong["k" + std::to_string(i)] = i;
   }
-  const Problems problems = read_config(with(small_experiment(), "searcher.points_to_evaluate", Value::List{wrong})).problems;
+  const Problems problems =
+      read_config(with(small_experiment(), "searcher.points_to_evaluate", Value::List{wrong})).problems;
   EXPECT_EQ(problems.size(), 100U);
   const Value::List many(5000, Value(Value::Map{}));
   EXPECT_EQ(read_config(with(small_experiment(), "searcher.points_to_evaluate", many)).problems.size(), 100U);
@@ -116,19 +117,23 @@ TEST(SearcherSection, PointsThatAreLongWithTheirConstantsAreRefused) {
   Value tree = with(small_experiment(), "hyperparameters.lr", 0.1);
   tree = with(std::move(tree), "hyperparameters.text", std::string(1000, 'x'));
   tree = with(std::move(tree), "searcher.max_trials", 100'000);
-  EXPECT_EQ(problems_of(with(tree, "searcher.points_to_evaluate", Value::List(4000, Value(Value::Map{})))), "");
+  EXPECT_EQ(problems_of(with(tree, "searcher.points_to_evaluate", Value::List(4000, Value(Value::Map{})))),
+            "");
   EXPECT_EQ(problems_of(with(tree, "searcher.points_to_evaluate", Value::List(5000, Value(Value::Map{})))),
-            "searcher.points_to_evaluate: has 5000 points, which with the space's constants in each come to more than 4194304 "
+            "searcher.points_to_evaluate: has 5000 points, which with the space's constants in each come to "
+            "more than 4194304 "
             "bytes (fewer points, or fewer constants)\n");
 }
 
 TEST(SearcherSection, SaysWhatHasNoEffectBesideTheRungsOfBrackets) {
   Value tree = with(small_experiment(), "searcher.name", "adaptive_asha");
   tree = with(std::move(tree), "searcher.bracket_rungs", Value::List{3});
-  EXPECT_EQ(lines(read_config(with(with(tree, "searcher.mode", "standard"), "searcher.max_rungs", 5)).notes), "");
-  EXPECT_EQ(lines(read_config(with(with(tree, "searcher.mode", "conservative"), "searcher.max_rungs", 2)).notes),
-            "searcher.max_rungs: has no effect: bracket_rungs says how many rungs there are\n"
-            "searcher.mode: has no effect: bracket_rungs says which brackets there are\n");
+  EXPECT_EQ(lines(read_config(with(with(tree, "searcher.mode", "standard"), "searcher.max_rungs", 5)).notes),
+            "");
+  EXPECT_EQ(
+      lines(read_config(with(with(tree, "searcher.mode", "conservative"), "searcher.max_rungs", 2)).notes),
+      "searcher.max_rungs: has no effect: bracket_rungs says how many rungs there are\n"
+      "searcher.mode: has no effect: bracket_rungs says which brackets there are\n");
 }
 
 TEST(SearcherSection, PointsOfASubmissionMustFitAndDiffer) {
@@ -138,7 +143,8 @@ TEST(SearcherSection, PointsOfASubmissionMustFitAndDiffer) {
   tree = with(std::move(tree), "searcher.on_duplicate", "reject");
   EXPECT_EQ(lines(parse_submission(tree, test_registry(), "stem", 11).problems),
             "searcher.points_to_evaluate: has 2 points (at most max_trials, which is 1)\n"
-            "searcher.points_to_evaluate[1]: is the same as points_to_evaluate[0] (each point once, or on_duplicate: "
+            "searcher.points_to_evaluate[1]: is the same as points_to_evaluate[0] (each point once, or "
+            "on_duplicate: "
             "allow)\n");
   EXPECT_EQ(problems_of(tree), "") << "what has run already may be more than is wanted now";
 }
@@ -175,7 +181,8 @@ TEST(Confusions, AreUnderstoodAndNoted) {
   EXPECT_EQ(lines(parsed.notes),
             "environment.experiment_seed: read as `reproducibility.experiment_seed`\n"
             "environment.registrt_auth: read as `registry_auth`\n"
-            "environment.registrt_auth: has no effect here: the container runtime's own login on each worker counts\n"
+            "environment.registrt_auth: has no effect here: the container runtime's own login on each worker "
+            "counts\n"
             "hyperparameters.opt.val: read as `vals`\n"
             "resource: read as `resources`\n"
             "searcher.mode: read as `aggressive`\n");

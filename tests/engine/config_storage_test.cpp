@@ -62,11 +62,16 @@ TEST(CheckpointStorage, ChecksTheOtherKinds) {
 
 TEST(CheckpointStorage, IsDescribedToRclone) {
   const auto remote = [](Value value) {
-    return remote_storage(*read_config(with(small_experiment(), "checkpoint_storage", std::move(value))).config);
+    return remote_storage(
+        *read_config(with(small_experiment(), "checkpoint_storage", std::move(value))).config);
   };
   EXPECT_FALSE(remote(Value::Map{{"type", "shared_fs"}}));
-  const auto s3 = remote(Value::Map{{"type", "s3"}, {"bucket", "b"}, {"prefix", "/p/q/"}, {"access_key", "a"},
-                                    {"secret_key", "s"}, {"endpoint_url", "http://127.0.0.1:9"}});
+  const auto s3 = remote(Value::Map{{"type", "s3"},
+                                    {"bucket", "b"},
+                                    {"prefix", "/p/q/"},
+                                    {"access_key", "a"},
+                                    {"secret_key", "s"},
+                                    {"endpoint_url", "http://127.0.0.1:9"}});
   ASSERT_TRUE(s3);
   EXPECT_EQ(s3->root, "s3://b/p/q");
   EXPECT_EQ(s3->environment.at("RCLONE_CONFIG_HPSEARCH_ENDPOINT"), "http://127.0.0.1:9");

@@ -44,7 +44,8 @@ TEST(EndTrial, RefusesWhatIsNotThereAndWhatAUserCannotMean) {
   TestCluster cluster;
   cluster.join("a", 1);
   const ExperimentId id = cluster.create(random_config(1, 1));
-  EXPECT_EQ(cluster.refused(EndTrial{ExperimentId(9), TrialNumber(0), ExitReason::user_canceled}).code, Errc::not_found);
+  EXPECT_EQ(cluster.refused(EndTrial{ExperimentId(9), TrialNumber(0), ExitReason::user_canceled}).code,
+            Errc::not_found);
   EXPECT_EQ(cluster.refused(EndTrial{id, TrialNumber(5), ExitReason::user_canceled}).code, Errc::not_found);
   EXPECT_EQ(cluster.refused(EndTrial{id, TrialNumber(0), ExitReason::errored}).code, Errc::bad_request);
   cluster.run_all([](TrialNumber) { return 0.5; });

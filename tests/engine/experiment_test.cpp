@@ -41,8 +41,9 @@ TEST(Experiment, SameIdempotencyKeyGivesSameExperiment) {
             "the idempotency key \"k\" stands for experiment 1 already, which has another context: none");
   other = command;
   other.context_directory = "/elsewhere";
-  EXPECT_EQ(cluster.refused(other).message,
-            "the idempotency key \"k\" stands for experiment 1 already, which has another context directory: none");
+  EXPECT_EQ(
+      cluster.refused(other).message,
+      "the idempotency key \"k\" stands for experiment 1 already, which has another context directory: none");
 }
 
 TEST(Experiment, ConcurrencyIsExactAndNeverAboveSlots) {
@@ -112,9 +113,11 @@ TEST(Experiment, PausedByItsWorkerAtItsLengthIsDecidedByItsReport) {
     ExitReport paused;
     paused.cause = ExitReport::Cause::ended_by_agent;
     cluster.attempts.erase(key);
-    cluster.step(TakeReports{worker, key, 1,
-                             {MetricsReport{Units{1}, {{"score", metric}}}, CheckpointReport{Units{1}, "/c/2", 1, 1},
-                              paused}});
+    cluster.step(TakeReports{
+        worker,
+        key,
+        1,
+        {MetricsReport{Units{1}, {{"score", metric}}}, CheckpointReport{Units{1}, "/c/2", 1, 1}, paused}});
     const TrialRecord& trial = cluster.trial(id, 2);
     EXPECT_EQ(trial.restarts, 0U);
     if (metric > 0.5) {
@@ -204,7 +207,8 @@ TEST(Experiment, SparseReportsEnterEveryRungTheyPassed) {
   EXPECT_EQ(cluster.attempts.at(key).decision->length, Units{9});
 }
 
-// Promotion type: the best of three is promoted in place and has passed the next rung already, where it is alone.
+// Promotion type: the best of three is promoted in place and has passed the next rung already, where it is
+// alone.
 TEST(Experiment, SparseReportsOfATrialThatIsPromotedInPlaceEnterTheNextRungToo) {
   TestCluster cluster;
   cluster.join("a", 1);
@@ -224,8 +228,8 @@ TEST(Experiment, SparseReportsOfATrialThatIsPromotedInPlaceEnterTheNextRungToo) 
   EXPECT_EQ(cluster.attempts.at(key).decision->directive, Directive::pause);
 }
 
-// Promotion type: the trial waits at the first rung, having passed the second. Once it is promoted its value is
-// entered there without a slot, and when it is promoted again it goes on from where it really was.
+// Promotion type: the trial waits at the first rung, having passed the second. Once it is promoted its value
+// is entered there without a slot, and when it is promoted again it goes on from where it really was.
 TEST(Experiment, SparseReportsEnterTheRungThatAPausedTrialIsPromotedTo) {
   TestCluster cluster;
   cluster.join("a", 1);
@@ -343,9 +347,8 @@ TEST(Experiment, NanRanksAsWorstAndEndsNothing) {
   TestCluster cluster;
   cluster.join("a", 1);
   const ExperimentId id = cluster.create(asha_config(3, 1));
-  cluster.run_all([](TrialNumber trial) {
-    return trial.number() == 0 ? std::numeric_limits<double>::quiet_NaN() : 0.5;
-  });
+  cluster.run_all(
+      [](TrialNumber trial) { return trial.number() == 0 ? std::numeric_limits<double>::quiet_NaN() : 0.5; });
   EXPECT_EQ(cluster.engine.find(id)->state, ExperimentState::completed);
   EXPECT_EQ(cluster.trial(id, 0).state, TrialState::stopped);
   EXPECT_EQ(cluster.engine.find(id)->best, TrialNumber(1));
@@ -463,7 +466,8 @@ TEST(Scheduler, TrialsThatTakeNoSlotRunWhileAllSlotsAreInUse) {
   TestCluster cluster;
   cluster.join("a", 1);
   const ExperimentId full = cluster.create(random_config(3, 3));
-  const ExperimentId none = cluster.create(random_config(3, 2, {{"resources", Value::Map{{"slots_per_trial", 0}}}}));
+  const ExperimentId none =
+      cluster.create(random_config(3, 2, {{"resources", Value::Map{{"slots_per_trial", 0}}}}));
   EXPECT_EQ(cluster.engine.find(full)->running.size(), 1U);
   EXPECT_EQ(cluster.engine.find(none)->running.size(), 2U);
   const ExperimentId waits = cluster.create(random_config(3, 3));

@@ -1,8 +1,9 @@
+#include "hpsearch/engine/scheduler/explain.hpp"
+
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "hpsearch/engine/scheduler/explain.hpp"
 #include "test_cluster.hpp"
 
 namespace hpsearch::engine {
@@ -46,7 +47,8 @@ TEST(Explain, APlaceInALineOfAnyLengthIsTold) {
     cluster.report(cluster.live(id, trial), 2, 0.1 * static_cast<double>(trial + 1));
     cluster.exit(cluster.live(id, trial));
   }
-  cluster.step(ChangeExperiment{id, Value::Map{{"searcher", Value::Map{{"max_concurrent_trials", 1'000'000'000'000}}}}});
+  cluster.step(ChangeExperiment{
+      id, Value::Map{{"searcher", Value::Map{{"max_concurrent_trials", 1'000'000'000'000}}}}});
   cluster.report(cluster.live(id, 7), 2, 0.9);
   std::optional<std::uint64_t> longest;
   for (std::uint64_t trial = 0; trial < 8; ++trial) {
@@ -82,8 +84,8 @@ TEST(Explain, ATrialAtItsRungIsPromotedAfterExactlySoManyResultsBehindIt) {
   EXPECT_NE(running.now.find("worker \"a\""), std::string::npos) << running.now;
 }
 
-/// An experiment on one worker, all of whose slots are in use; so many of its trials have reported, each a worse metric
-/// than those before, and none has exited.
+/// An experiment on one worker, all of whose slots are in use; so many of its trials have reported, each a
+/// worse metric than those before, and none has exited.
 ExperimentId after_reports(TestCluster& cluster, int trials, int slots, int reports) {
   cluster.join("a", static_cast<std::uint64_t>(slots));
   const ExperimentId id = cluster.create(asha_config(trials, slots));
@@ -99,14 +101,17 @@ TEST(Explain, OnlyOneTrialIsNextInLine) {
   const Explanation first = why(cluster, id, 0);
   EXPECT_EQ(first.results_needed, 0U);
   EXPECT_EQ(first.ahead, 0U);
-  EXPECT_NE(first.next.find("the next free slot of this experiment is its own"), std::string::npos) << first.next;
-  EXPECT_NE(first.next.find("10 trials of this experiment run, and max_concurrent_trials is 10"), std::string::npos)
+  EXPECT_NE(first.next.find("the next free slot of this experiment is its own"), std::string::npos)
+      << first.next;
+  EXPECT_NE(first.next.find("10 trials of this experiment run, and max_concurrent_trials is 10"),
+            std::string::npos)
       << first.next;
   for (const std::uint64_t trial : {1U, 2U}) {
     const Explanation behind = why(cluster, id, trial);
     EXPECT_EQ(behind.results_needed, 0U);
     EXPECT_EQ(behind.ahead, trial);
-    EXPECT_NE(behind.next.find("number " + std::to_string(trial + 1) + " in line"), std::string::npos) << behind.next;
+    EXPECT_NE(behind.next.find("number " + std::to_string(trial + 1) + " in line"), std::string::npos)
+        << behind.next;
   }
   EXPECT_EQ(why(cluster, id, 3).ahead, std::nullopt);
   cluster.exit(cluster.live(id, 0));
@@ -180,13 +185,15 @@ TEST(Explain, ATrialThatTooFewResultsCanStillComeForCannotBePromoted) {
   const Explanation possible = why(cluster, id, 5);
   EXPECT_EQ(possible.results_needed, 3U);
   EXPECT_EQ(possible.results_to_come, 5U);
-  EXPECT_NE(possible.next.find("after 3 more results there if all rank behind it"), std::string::npos) << possible.next;
+  EXPECT_NE(possible.next.find("after 3 more results there if all rank behind it"), std::string::npos)
+      << possible.next;
   EXPECT_NE(possible.next.find("at most 5 can still come"), std::string::npos) << possible.next;
   const Explanation hopeless = why(cluster, id, 14);
   EXPECT_EQ(hopeless.results_needed, 30U);
   EXPECT_EQ(hopeless.results_to_come, 5U);
   EXPECT_NE(hopeless.next.find("it cannot be promoted as things stand"), std::string::npos) << hopeless.next;
-  EXPECT_NE(hopeless.next.find("30 more results, and at most 5 can still come"), std::string::npos) << hopeless.next;
+  EXPECT_NE(hopeless.next.find("30 more results, and at most 5 can still come"), std::string::npos)
+      << hopeless.next;
 
   cluster.step(ChangeExperiment{id, Value::Map{{"searcher", Value::Map{{"max_trials", 50}}}}});
   EXPECT_EQ(why(cluster, id, 14).results_to_come, 35U);
@@ -196,15 +203,19 @@ TEST(Explain, ATrialThatTooFewResultsCanStillComeForCannotBePromoted) {
 TEST(Explain, MoreTrialsAreNoWayOutOfASpaceThatIsExhausted) {
   TestCluster cluster;
   cluster.join("a", 3);
-  Value config = asha_config(9, 3, false, {{"hyperparameters", Value::Map{{"x", Value::Map{{"type", "categorical"},
-                                                                   {"vals", Value::List{1, 2, 3}}}}}}});
+  Value config =
+      asha_config(9, 3, false,
+                  {{"hyperparameters",
+                    Value::Map{{"x", Value::Map{{"type", "categorical"}, {"vals", Value::List{1, 2, 3}}}}}}});
   (*config.as_map()->find("searcher")->as_map())["on_duplicate"] = "reject";
   const ExperimentId id = cluster.create(config);
   cluster.report(cluster.live(id, 0), 1, 0.5);
   cluster.report(cluster.live(id, 1), 1, 0.6);
   const std::string next = why(cluster, id, 1).next;
-  EXPECT_NE(next.find("That changes if on_duplicate is set to allow, as no configuration is left, or trials before it"),
-            std::string::npos)
+  EXPECT_NE(
+      next.find(
+          "That changes if on_duplicate is set to allow, as no configuration is left, or trials before it"),
+      std::string::npos)
       << next;
 }
 
@@ -252,7 +263,8 @@ TEST(Explain, ATrialThatIsEndingSaysHowItIsToEnd) {
   TestCluster cluster;
   const ExperimentId id = after_reports(cluster, 20, 6, 0);
   cluster.step(ChangeExperiment{id, Value::Map{{"searcher", Value::Map{{"max_concurrent_trials", 5}}}}});
-  EXPECT_EQ(why(cluster, id, 5).next, "it is to pause, since the experiment may hold fewer slots now, and has not exited yet");
+  EXPECT_EQ(why(cluster, id, 5).next,
+            "it is to pause, since the experiment may hold fewer slots now, and has not exited yet");
   cluster.step(ChangeExperiment{id, Value::Map{{"searcher", Value::Map{{"max_concurrent_trials", 6}}}}});
   cluster.step(PauseExperiment{id});
   cluster.step(ResumeExperiment{id});
@@ -266,7 +278,8 @@ TEST(Explain, ATrialThatIsEndingSaysHowItIsToEnd) {
 TEST(Explain, ASmallWeightIsShownAsItIs) {
   TestCluster cluster;
   const WorkerId worker = cluster.join("a", 1);
-  const ExperimentId id = cluster.create(random_config(1, 1, Value::Map{{"resources", Value::Map{{"weight", 1e-7}}}}));
+  const ExperimentId id =
+      cluster.create(random_config(1, 1, Value::Map{{"resources", Value::Map{{"weight", 1e-7}}}}));
   cluster.engine.set_suspect(cluster.join("b", 1), true);
   cluster.step(LoseWorker{worker, "gone"});
   ASSERT_EQ(cluster.trial(id, 0).state, TrialState::pending);
@@ -276,13 +289,18 @@ TEST(Explain, ASmallWeightIsShownAsItIs) {
 TEST(Explain, WithoutAConcurrencyLimitTheSlotsAreTheLimit) {
   TestCluster cluster;
   cluster.join("a", 2);
-  const ExperimentId id = cluster.create(test_config(
-      Value::Map{{"name", "async_halving"}, {"max_trials", 9}, {"num_rungs", 3}, {"divisor", 2}, {"max_concurrent_trials", 0}},
-      Value::Map{{"resources", Value::Map{{"slots_per_trial", 0}}}}));
+  const ExperimentId id =
+      cluster.create(test_config(Value::Map{{"name", "async_halving"},
+                                            {"max_trials", 9},
+                                            {"num_rungs", 3},
+                                            {"divisor", 2},
+                                            {"max_concurrent_trials", 0}},
+                                 Value::Map{{"resources", Value::Map{{"slots_per_trial", 0}}}}));
   cluster.report(cluster.live(id, 0), 2, 0.1);
   cluster.report(cluster.live(id, 1), 2, 0.2);
   const std::string next = why(cluster, id, 0).next;
-  EXPECT_NE(next.find("2 trials of this experiment run, and max_concurrent_trials is 0, which stands for 2 with the 2 slots "
+  EXPECT_NE(next.find("2 trials of this experiment run, and max_concurrent_trials is 0, which stands for 2 "
+                      "with the 2 slots "
                       "of the workers it may have"),
             std::string::npos)
       << next;

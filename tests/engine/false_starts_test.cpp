@@ -8,7 +8,8 @@
 #include "engine/test_cluster.hpp"
 #include "hpsearch/engine/scheduler/explain.hpp"
 
-// Attempts that are over as soon as they are leased, by nobody's failure: tried again, and not for ever at once.
+// Attempts that are over as soon as they are leased, by nobody's failure: tried again, and not for ever at
+// once.
 
 namespace hpsearch::engine {
 namespace {
@@ -50,9 +51,9 @@ class FalseStarts : public testing::Test {
   }
 
   std::uint64_t leases() const {
-    return static_cast<std::uint64_t>(std::count_if(cluster.log.begin(), cluster.log.end(), [](const Event& event) {
-      return std::holds_alternative<LeaseGranted>(event.body);
-    }));
+    return static_cast<std::uint64_t>(
+        std::count_if(cluster.log.begin(), cluster.log.end(),
+                      [](const Event& event) { return std::holds_alternative<LeaseGranted>(event.body); }));
   }
 
   void expect_replay_and_snapshot_stand_here() {
@@ -206,18 +207,22 @@ TEST_F(FalseStarts, AreExplained) {
   const ExperimentId id = cluster.create(random_config(1, 1));
   end_all(lost());
   const auto& workers = cluster.engine.workers();
-  EXPECT_EQ(explain(*cluster.engine.find(id), TrialNumber(0), workers, cluster.now).next,
-            "its last 2 attempts were over before anything was heard of a program, the last on worker \"gpu-7\": "
-            "hpsearch-shim has died before it could start; it is tried again in 1 s");
+  EXPECT_EQ(
+      explain(*cluster.engine.find(id), TrialNumber(0), workers, cluster.now).next,
+      "its last 2 attempts were over before anything was heard of a program, the last on worker \"gpu-7\": "
+      "hpsearch-shim has died before it could start; it is tried again in 1 s");
   EXPECT_EQ(waits_for(*cluster.engine.find(id), workers, cluster.now).substr(0, 21), "trial 0: its last 2 a");
   EXPECT_EQ(rest_of(workers.at(worker), cluster.now),
-            "2 attempts in a row were over there before anything was heard of a program; the next is leased in 1 s");
+            "2 attempts in a row were over there before anything was heard of a program; the next is leased "
+            "in 1 s");
   const ExperimentId other = cluster.create(random_config(1, 1));
   EXPECT_EQ(waits_for(*cluster.engine.find(other), workers, cluster.now),
-            "attempts were over before anything was heard of a program, on every worker (hpsearch workers says more); "
+            "attempts were over before anything was heard of a program, on every worker (hpsearch workers "
+            "says more); "
             "the next is tried in 1 s");
   cluster.step(PauseExperiment{id});
-  EXPECT_EQ(explain(*cluster.engine.find(id), TrialNumber(0), workers, cluster.now).next, "the experiment is paused");
+  EXPECT_EQ(explain(*cluster.engine.find(id), TrialNumber(0), workers, cluster.now).next,
+            "the experiment is paused");
   cluster.step(ResumeExperiment{id});
   wait();
   EXPECT_EQ(rest_of(workers.at(worker), cluster.now), "");

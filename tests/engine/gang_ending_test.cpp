@@ -91,7 +91,8 @@ TEST_F(RunningGang, IsKilledUncountedWhenADeviceOfAnyMemberBreaks) {
 
 TEST_F(RunningGang, GoesOnFromTheCheckpointOfRank0) {
   const AttemptKey key = launched.at(a).key;
-  step(TakeReports{a, key, 1, {MetricsReport{Units{4}, {{"score", 0.5}}}, CheckpointReport{Units{4}, "/c/4", 1, 1}}});
+  step(TakeReports{
+      a, key, 1, {MetricsReport{Units{4}, {{"score", 0.5}}}, CheckpointReport{Units{4}, "/c/4", 1, 1}}});
   step(LoseWorker{b, "its machine burns"});
   ends_as_told(a, 3);
   join("2", 2, {}, 2);
@@ -104,8 +105,11 @@ class GangOfARestoredStore : public RunningGang {
  protected:
   void SetUp() override {
     RunningGang::SetUp();
-    step(TakeReports{a, launched.at(a).key, 1, {MetricsReport{Units{4}, {{"score", 0.5}}},
-                                                CheckpointReport{Units{4}, "/c/1/0/1-4", 1, 1}}});
+    step(TakeReports{
+        a,
+        launched.at(a).key,
+        1,
+        {MetricsReport{Units{4}, {{"score", 0.5}}}, CheckpointReport{Units{4}, "/c/1/0/1-4", 1, 1}}});
     const Lsn next(cluster.engine.last_lsn().number() + 1);
     cluster.log.push_back({next, cluster.now, StoreRestored{std::uint64_t{217'000'000} << 20U}});
     ASSERT_TRUE(cluster.engine.replay(cluster.log.back()));
@@ -188,7 +192,6 @@ TEST_F(RunningGang, IsPausedAndEndedEverywhere) {
   EXPECT_TRUE(is_ended(cluster.engine.find(experiment)->state));
   expect_replayable();
 }
-
 
 // Whoever loses a peer fails at once, and is heard long before the peer's machine is known to be gone.
 TEST_F(RunningGang, CountsNoFailureOfWhoHasLostAPeer) {
@@ -273,7 +276,8 @@ TEST_F(RunningGang, SpeaksWellOfAllItsWorkersByItsReports) {
 TEST_F(Gangs, PausedByTheWorkerOfRank0GoesOnWithoutACountedRestart) {
   const WorkerId a = join("1", 2);
   const WorkerId b = join("2", 2);
-  Value::Map others{{"resources", Value::Map{{"slots_per_trial", 4}}}, {"launch", Value::Map{{"kind", "pytorch"}}}};
+  Value::Map others{{"resources", Value::Map{{"slots_per_trial", 4}}},
+                    {"launch", Value::Map{{"kind", "pytorch"}}}};
   experiment = *step(submit(asha_config(9, 1, false, std::move(others)))).created;
   for (const double metric : {0.5, 0.6}) {  // Neither is among the best third of so few.
     step(TakeReports{a, launched.at(a).key, 1, {MetricsReport{Units{1}, {{"score", metric}}}}});
@@ -287,8 +291,11 @@ TEST_F(Gangs, PausedByTheWorkerOfRank0GoesOnWithoutACountedRestart) {
   exits(b, 0);  // It followed rank 0, and its worker was back first.
   ExitReport paused;
   paused.cause = ExitReport::Cause::ended_by_agent;
-  step(TakeReports{a, launched.at(a).key, 1,
-                   {MetricsReport{Units{1}, {{"score", 0.1}}}, CheckpointReport{Units{1}, "/c/2", 1, 1}, paused}});
+  step(TakeReports{
+      a,
+      launched.at(a).key,
+      1,
+      {MetricsReport{Units{1}, {{"score", 0.1}}}, CheckpointReport{Units{1}, "/c/2", 1, 1}, paused}});
   EXPECT_EQ(trial(number).length, Units{3}) << "promoted by the report, whatever came of its program";
   EXPECT_EQ(trial(number).attempts, 2U);
   EXPECT_EQ(launched.at(a).latest_checkpoint, "/c/2");

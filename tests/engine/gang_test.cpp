@@ -149,7 +149,8 @@ TEST_F(Gangs, AreNotMadeOfProgramsThatKnowNothingOfOthers) {
   EXPECT_TRUE(launched.empty());
 }
 
-/// Its processes find each other through the launcher; a Trial class of several slots is started by way of ssh.
+/// Its processes find each other through the launcher; a Trial class of several slots is started by way of
+/// ssh.
 TEST_F(Gangs, AreMadeOfDeterminedsTorchLauncher) {
   join("1", 2);
   join("2", 2);
@@ -160,9 +161,11 @@ TEST_F(Gangs, AreMadeOfDeterminedsTorchLauncher) {
   };
   step(CancelExperiment{submit_entrypoint("model_def:Trial")});
   EXPECT_TRUE(launched.empty());
-  step(CancelExperiment{submit_entrypoint(Value::List{"python3", "-m", "determined.launch.horovod", "train.py"})});
+  step(CancelExperiment{
+      submit_entrypoint(Value::List{"python3", "-m", "determined.launch.horovod", "train.py"})});
   EXPECT_TRUE(launched.empty());
-  experiment = submit_entrypoint(Value::List{"python3", "-m", "determined.launch.torch_distributed", "python3", "train.py"});
+  experiment = submit_entrypoint(
+      Value::List{"python3", "-m", "determined.launch.torch_distributed", "python3", "train.py"});
   EXPECT_EQ(launched.size(), 2U);
   join("3", 2);
   join("4", 2);
@@ -244,9 +247,11 @@ TEST_F(Gangs, SayWhatTheyWaitFor) {
   experiment = *step(create).created;
   starts(a);
   const auto explain_trial = [&](std::uint64_t number) {
-    return explain(*cluster.engine.find(experiment), TrialNumber(number), cluster.engine.workers(), cluster.now);
+    return explain(*cluster.engine.find(experiment), TrialNumber(number), cluster.engine.workers(),
+                   cluster.now);
   };
-  EXPECT_NE(explain_trial(0).now.find("trains on workers \"1\", \"2\""), std::string::npos) << explain_trial(0).now;
+  EXPECT_NE(explain_trial(0).now.find("trains on workers \"1\", \"2\""), std::string::npos)
+      << explain_trial(0).now;
   step(PauseExperiment{experiment});
   exits(launched.begin()->first, 0);
   exits(launched.rbegin()->first, 0);
@@ -275,12 +280,12 @@ TEST_F(Gangs, StayInTheirPool) {
   EXPECT_EQ(launched.size(), 2U) << "that one of another pool has four slots is nothing to it";
   EXPECT_TRUE(launched.contains(a) && launched.contains(b));
   launched.clear();
-  Value wants_big = random_config(
-      1, 1,
-      Value::Map{{"launch", Value::Map{{"kind", "pytorch"}}},
-                 {"resources", Value::Map{{"slots_per_trial", 6},
-                                          {"resource_pool", "big"},
-                                          {"labels", Value::Map{{"net", "ib"}}}}}});
+  Value wants_big =
+      random_config(1, 1,
+                    Value::Map{{"launch", Value::Map{{"kind", "pytorch"}}},
+                               {"resources", Value::Map{{"slots_per_trial", 6},
+                                                        {"resource_pool", "big"},
+                                                        {"labels", Value::Map{{"net", "ib"}}}}}});
   step(submit(std::move(wants_big)));
   EXPECT_EQ(launched.size(), 3U);
   EXPECT_FALSE(launched.contains(a) || launched.contains(b));

@@ -14,7 +14,8 @@ class TwoWorkers : public testing::Test {
  protected:
   void begin(int max_trials, std::uint64_t max_restarts, bool program_works = true) {
     good = cluster.join("good", 1);
-    id = cluster.create(random_config(max_trials, 0, Value::Map{{"max_restarts", static_cast<int>(max_restarts)}}));
+    id = cluster.create(
+        random_config(max_trials, 0, Value::Map{{"max_restarts", static_cast<int>(max_restarts)}}));
     if (program_works) {
       cluster.report(cluster.live(id, 0), 1, 0.5);
     }

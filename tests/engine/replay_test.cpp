@@ -35,8 +35,8 @@ TEST(Replay, RefusesToEndPauseOrQueueATrialTwice) {
   std::set<std::string> refused;
   for (std::size_t last = 0; last < cluster.log.size(); ++last) {
     const EventBody& body = cluster.log[last].body;
-    const bool moves = std::holds_alternative<TrialPaused>(body) || std::holds_alternative<TrialQueued>(body) ||
-                       std::holds_alternative<TrialEnded>(body);
+    const bool moves = std::holds_alternative<TrialPaused>(body) ||
+                       std::holds_alternative<TrialQueued>(body) || std::holds_alternative<TrialEnded>(body);
     if (!moves) {
       continue;
     }
@@ -57,7 +57,8 @@ TEST(Replay, RefusesToEndPauseOrQueueATrialTwice) {
 TEST(Engine, TimeNeverGoesBackInTheLog) {
   TestCluster cluster;
   cluster.join("a", 1);
-  const Result<Effects> effects = cluster.engine.step(JoinWorker{"b", "b", 1, 1, "cpu", {}}, Instant::from_micros(5));
+  const Result<Effects> effects =
+      cluster.engine.step(JoinWorker{"b", "b", 1, 1, "cpu", {}}, Instant::from_micros(5));
   ASSERT_TRUE(effects);
   EXPECT_EQ(effects->events[0].at, cluster.log.back().at);
 }

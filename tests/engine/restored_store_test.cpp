@@ -219,7 +219,9 @@ TEST(Restored, WhatThisLogToldToEndIsLeftToDoSo) {
   TestCluster copy = restored(old, kept);
   ASSERT_EQ(fate_of(copy, "a", 1, held(key, 1, canceled)), Fate::go_on);
   EXPECT_EQ(copy.live(experiment, 0), key);
-  copy.step(TakeReports{copy.trial(experiment, 0).live->worker, key, 2,
+  copy.step(TakeReports{copy.trial(experiment, 0).live->worker,
+                        key,
+                        2,
                         {CheckpointReport{Units{3}, "/c/1/0/1-3", 2, 100}, ExitReport{}}});
   EXPECT_EQ(copy.trial(experiment, 0).state, TrialState::paused);
   EXPECT_EQ(copy.trial(experiment, 0).checkpoints->latest, "/c/1/0/1-3");
@@ -266,7 +268,8 @@ TEST_F(LostPart, StaysDisownedOverRestartsOfAll) {
   EXPECT_EQ(twin.save(), copy.engine.save());
   EXPECT_EQ(twin.workers().at(worker).disowned, std::set{lost});
   copy.engine = std::move(twin);
-  EXPECT_TRUE(fences(copy.step(TakeReports{worker, lost, 5, {MetricsReport{Units{5}, {{"score", 1}}}}}), lost));
+  EXPECT_TRUE(
+      fences(copy.step(TakeReports{worker, lost, 5, {MetricsReport{Units{5}, {{"score", 1}}}}}), lost));
   EXPECT_TRUE(fences(copy.step(ConfirmStart{worker, lost}), lost));
   EXPECT_EQ(copy.refused(AdoptAttempt{worker, held(lost, 4)}).code, Errc::wrong_state);
   EXPECT_EQ(fate_of(copy, "a", 1, held(lost, 4)), Fate::fenced);
@@ -322,12 +325,14 @@ TEST_F(LostPart, IsAllThatCanBeDisowned) {
   const WorkerId worker = copy.engine.workers().begin()->first;
   EXPECT_EQ(copy.refused(DisownAttempt{WorkerId(9), lost}).code, Errc::not_found);
   const AttemptKey known = copy.live(experiment, 0);
-  EXPECT_EQ(copy.refused(DisownAttempt{worker, known}).code, Errc::wrong_state) << "its worker is told what the log says";
+  EXPECT_EQ(copy.refused(DisownAttempt{worker, known}).code, Errc::wrong_state)
+      << "its worker is told what the log says";
   TestCluster other = restored(old, kept);
   other.step(JoinWorker{"a", "a", 1, 1, "cpu", {}});
   const AttemptKey over = other.live(experiment, 0);
   other.exit(over, 1);
-  EXPECT_EQ(other.refused(DisownAttempt{worker, over}).code, Errc::wrong_state) << "the log knows what became of it";
+  EXPECT_EQ(other.refused(DisownAttempt{worker, over}).code, Errc::wrong_state)
+      << "the log knows what became of it";
   copy.step(AdoptAttempt{worker, held(lost, 4)});
   EXPECT_EQ(copy.refused(DisownAttempt{worker, lost}).code, Errc::wrong_state) << "its trial has it";
 }
@@ -348,7 +353,8 @@ TEST_F(LostPart, IsNotAdoptedWhenAnotherAttemptOfItsNumberHasRun) {
   EXPECT_NE(refusal.message.find("has had another one of that number"), std::string::npos) << refusal.message;
 }
 
-/// Leased before the copy was made, begun and ended behind it: its worker has acknowledged that and knows it no more.
+/// Leased before the copy was made, begun and ended behind it: its worker has acknowledged that and knows it
+/// no more.
 TEST(Restored, ALeaseThatWasOverInTheLostPartIsNotWaitedFor) {
   TestCluster old;
   old.join("a", 1);
@@ -368,7 +374,8 @@ TEST(Restored, ALeaseThatWasOverInTheLostPartIsNotWaitedFor) {
   EXPECT_TRUE(welcome_in(rejoined).in_doubt.empty());
 }
 
-/// A trial that has saved at 3 and at 6, in a store that is then brought back, and whose worker has nothing of it.
+/// A trial that has saved at 3 and at 6, in a store that is then brought back, and whose worker has nothing
+/// of it.
 struct SavedBefore : testing::Test {
   SavedBefore() {
     old.join("a", 1);

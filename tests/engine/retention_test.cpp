@@ -230,8 +230,8 @@ TEST_F(Retention, TheBestOfTheExperimentAreKnownWithoutLookingAtAll) {
     const ExperimentId id = cluster_.create(random_config(12, 4, storage(3, 1, 1)));
     const ExperimentRecord& record = *cluster_.engine.find(id);
     for (int i = 0; i < 300 && !record.running.empty(); ++i) {
-      const TrialNumber number = *std::next(record.running.begin(),
-                                            static_cast<std::ptrdiff_t>(draw.below(record.running.size())));
+      const TrialNumber number =
+          *std::next(record.running.begin(), static_cast<std::ptrdiff_t>(draw.below(record.running.size())));
       const AttemptKey key = cluster_.live(id, number.number());
       const std::uint64_t step = 1 + draw.below(9);
       const auto decision = cluster_.attempts.at(key).decision;

@@ -11,9 +11,11 @@ namespace {
 
 Value a_search(std::int64_t max_restarts) {
   return Value::Map{
-      {"hyperparameters", Value::Map{{"x", Value::Map{{"type", "double"}, {"minval", 0.0}, {"maxval", 1.0}}}}},
+      {"hyperparameters",
+       Value::Map{{"x", Value::Map{{"type", "double"}, {"minval", 0.0}, {"maxval", 1.0}}}}},
       {"max_restarts", max_restarts},
-      {"searcher", Value::Map{{"name", "random"}, {"metric", "loss"}, {"max_length", 10}, {"max_trials", 3}}}};
+      {"searcher",
+       Value::Map{{"name", "random"}, {"metric", "loss"}, {"max_length", 10}, {"max_trials", 3}}}};
 }
 
 Search opened(std::int64_t max_restarts = 0) {
@@ -30,7 +32,8 @@ TEST(Search, AUserWhoEndsATrialIsNamedForIt) {
   EXPECT_EQ(search.experiment().trials[canceled.number()].state, TrialState::canceled);
   const TrialNumber stopped = search.ask()->trial;
   ASSERT_TRUE(search.give_up(stopped, ExitReason::user_stopped, "enough"));
-  EXPECT_EQ(search.experiment().trials[stopped.number()].state, TrialState::stopped) << "although it measured nothing";
+  EXPECT_EQ(search.experiment().trials[stopped.number()].state, TrialState::stopped)
+      << "although it measured nothing";
   EXPECT_EQ(search.give_up(stopped, ExitReason::user_stopped, "again").error().code, Errc::not_found);
   const TrialNumber last = search.ask()->trial;
   ASSERT_TRUE(search.report(last, Units{10}, 0.25));

@@ -1,18 +1,21 @@
-#include "hpsearch/engine/sim/curve_table.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <string>
+
+#include "hpsearch/engine/sim/curve_table.hpp"
 
 namespace hpsearch::engine::sim {
 namespace {
 
 const Value no_hparams = Value::Map{};
 
-Training of(std::uint64_t trial) { return Training{TrialNumber(trial), no_hparams, 0}; }
+Training of(std::uint64_t trial) {
+  return Training{TrialNumber(trial), no_hparams, 0};
+}
 
-std::unique_ptr<CurveTable> table(const std::string& csv, CurveTable::Missing missing = CurveTable::Missing::refuse) {
+std::unique_ptr<CurveTable> table(const std::string& csv,
+                                  CurveTable::Missing missing = CurveTable::Missing::refuse) {
   auto parsed = CurveTable::parse(csv, missing);
   EXPECT_TRUE(parsed.has_value()) << (parsed ? "" : parsed.error().message);
   return parsed ? std::move(*parsed) : nullptr;
@@ -33,20 +36,23 @@ TEST(CurveTable, HoldsTheLastValueUntilTheNextOne) {
 }
 
 TEST(CurveTable, FindsItsColumnsByTheirNamesAndIgnoresOthers) {
-  const auto curves = table("\xEF\xBB\xBFnote,\"metric\",length , trial\r\nx, 0.5 ,10,3\r\n\r\ny,nan,20,3\r\n");
+  const auto curves =
+      table("\xEF\xBB\xBFnote,\"metric\",length , trial\r\nx, 0.5 ,10,3\r\n\r\ny,nan,20,3\r\n");
   EXPECT_DOUBLE_EQ(curves->metric(of(3), Units{10}), 0.5);
   EXPECT_TRUE(std::isnan(curves->metric(of(3), Units{20})));
 }
 
 TEST(CurveTable, TakesACommaBetweenQuotesForALetter) {
-  const auto curves =
-      table("trial,units,\"metric\",length\n0,\"[64,32]\",0.5,10\n0, \"say \"\"a,b\"\"\" ,\"0.25\",20\n0,\"\",0.125,30\n");
+  const auto curves = table(
+      "trial,units,\"metric\",length\n0,\"[64,32]\",0.5,10\n0, \"say \"\"a,b\"\"\" "
+      ",\"0.25\",20\n0,\"\",0.125,30\n");
   EXPECT_DOUBLE_EQ(curves->metric(of(0), Units{10}), 0.5);
   EXPECT_DOUBLE_EQ(curves->metric(of(0), Units{20}), 0.25);
   EXPECT_DOUBLE_EQ(curves->metric(of(0), Units{30}), 0.125);
   EXPECT_EQ(problem_of("trial,length,metric\n0,10,\"0.5\n"), "line 2: a double quote is not closed on it");
   EXPECT_EQ(problem_of("trial,length,units,metric\n0,10,[64,32],0.5\n"),
-            "line 2: has 5 cells, more than the header, which has 4 (a cell with a comma in it stands in double quotes)");
+            "line 2: has 5 cells, more than the header, which has 4 (a cell with a comma in it stands in "
+            "double quotes)");
 }
 
 TEST(CurveTable, MayKnowNoTrialAtAll) {
@@ -76,7 +82,8 @@ TEST(CurveTable, CyclesWhenAsked) {
 }
 
 TEST(CurveTable, CyclesOnlyForTrialsWithoutACurveOfTheirOwn) {
-  const auto curves = table("trial,length,metric\n0,10,0.5\n2,10,0.25\n3,10,0.125\n", CurveTable::Missing::cycle);
+  const auto curves =
+      table("trial,length,metric\n0,10,0.5\n2,10,0.25\n3,10,0.125\n", CurveTable::Missing::cycle);
   EXPECT_DOUBLE_EQ(curves->metric(of(2), Units{10}), 0.25);
   EXPECT_DOUBLE_EQ(curves->metric(of(3), Units{10}), 0.125);
   EXPECT_DOUBLE_EQ(curves->metric(of(4), Units{10}), 0.25);
@@ -94,10 +101,12 @@ TEST(CurveTable, SaysWhatIsWrongAndWhere) {
   EXPECT_EQ(problem_of(""), "there is no measurement in it");
   EXPECT_EQ(problem_of("trial,length,metric\n"), "there is no measurement in it");
   EXPECT_EQ(problem_of("trial,metric\n0,1\n"),
-            "line 1: the header has no column \"length\" (trial, length and metric are needed, seconds may be there)");
+            "line 1: the header has no column \"length\" (trial, length and metric are needed, seconds may "
+            "be there)");
   EXPECT_EQ(problem_of("trial,length,metric,trial\n"), "line 1: the column \"trial\" stands twice");
   EXPECT_EQ(problem_of("trial,length,metric\n0,1\n"), "line 2: has 2 cells, fewer than the header");
-  EXPECT_EQ(problem_of("trial,length,metric\n-1,1,1\n"), "line 2: trial is \"-1\" (an integer of at least 0)");
+  EXPECT_EQ(problem_of("trial,length,metric\n-1,1,1\n"),
+            "line 2: trial is \"-1\" (an integer of at least 0)");
   EXPECT_EQ(problem_of("trial,length,metric\n0,1,good\n"),
             "line 2: metric is \"good\" (a number, nan, inf, -inf or nothing)");
   EXPECT_EQ(problem_of("trial,length,metric\n0,1,1\n0,1,2\n"), "trial 0, length 1 stands twice");

@@ -1,9 +1,9 @@
-#include "hpsearch/engine/sim/expression.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <string>
+
+#include "hpsearch/engine/sim/expression.hpp"
 
 namespace hpsearch::engine::sim {
 namespace {
@@ -12,14 +12,15 @@ Space space() {
   Problems problems;
   Problems notes;
   const Value::Map range{{"type", "double"}, {"minval", 0.0}, {"maxval", 1.0}};
-  const Value tree = Value::Map{{"lr", range},
-                                {"a", Value::Map{{"size", range}}},
-                                {"b", Value::Map{{"size", range}}},
-                                {"c.d", range},
-                                {"batch-size", range},
-                                {"层数", range},
-                                {"layers", 3},
-                                {"kind", Value::Map{{"type", "categorical"}, {"vals", Value::List{"x", "y"}}}}};
+  const Value tree =
+      Value::Map{{"lr", range},
+                 {"a", Value::Map{{"size", range}}},
+                 {"b", Value::Map{{"size", range}}},
+                 {"c.d", range},
+                 {"batch-size", range},
+                 {"层数", range},
+                 {"layers", 3},
+                 {"kind", Value::Map{{"type", "categorical"}, {"vals", Value::List{"x", "y"}}}}};
   Space parsed = Space::parse(tree, "hyperparameters", problems, notes);
   EXPECT_TRUE(problems.empty());
   return parsed;
@@ -76,10 +77,12 @@ TEST(Expression, TakesAnyNameInQuotesAndLettersOfAnyLanguageWithout) {
   EXPECT_DOUBLE_EQ(value_of("\"hp.lr\" + hp.\"a\".size"), 2.25);
   EXPECT_DOUBLE_EQ(value_of("hp.层数/层数"), 1);
   EXPECT_EQ(problem_of("1 + batch-size"), "column 5: there is no \"batch\"; did you mean hp.\"batch-size\"?");
-  EXPECT_EQ(problem_of("hp.batch-size"), "column 1: there is no \"hp.batch\"; did you mean hp.\"batch-size\"?");
+  EXPECT_EQ(problem_of("hp.batch-size"),
+            "column 1: there is no \"hp.batch\"; did you mean hp.\"batch-size\"?");
   EXPECT_EQ(problem_of("1 + hp.\"lr"), "column 8: the quote that begins here does not end");
   EXPECT_EQ(problem_of("\"lrr\""), "column 1: there is no \"lrr\"; did you mean \"lr\"?");
-  EXPECT_EQ(problem_of("\"trial\"").find("did you mean"), std::string::npos) << "what is quoted is a hyperparameter";
+  EXPECT_EQ(problem_of("\"trial\"").find("did you mean"), std::string::npos)
+      << "what is quoted is a hyperparameter";
 }
 
 TEST(Expression, KnowsFunctions) {
@@ -105,7 +108,8 @@ TEST(Expression, SaysWhatIsWrongAndWhere) {
   EXPECT_EQ(problem_of("3 + $"), "column 5: \"$\" is not expected here (a number, a name or \"(\" is)");
   EXPECT_EQ(problem_of("0.1*trail"), "column 5: there is no \"trail\"; did you mean \"trial\"?");
   EXPECT_EQ(problem_of("accuracy"),
-            "column 1: there is no \"accuracy\" (known: trial, length, op, nan, inf, pi, abs(), sqrt(), exp(), log(), floor(), "
+            "column 1: there is no \"accuracy\" (known: trial, length, op, nan, inf, pi, abs(), sqrt(), "
+            "exp(), log(), floor(), "
             "min(), max(), hp.a.size, hp.b.size, hp.\"batch-size\", hp.c.d, hp.layers, hp.lr, hp.层数)");
   EXPECT_EQ(problem_of("size"), "column 1: \"size\" may mean hp.a.size or hp.b.size");
   EXPECT_EQ(problem_of("kind"), "column 1: hyperparameter \"kind\" is not always a number");

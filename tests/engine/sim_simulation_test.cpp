@@ -1,5 +1,3 @@
-#include "hpsearch/engine/sim/simulation.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -11,12 +9,14 @@
 
 #include "engine/test_cluster.hpp"
 #include "hpsearch/engine/base/draw.hpp"
+#include "hpsearch/engine/sim/simulation.hpp"
 #include "hpsearch/engine/sim/yardstick.hpp"
 
 namespace hpsearch::engine::sim {
 namespace {
 
-/// Curves from a function of trial, length and op; a unit takes as many seconds as the trial's number plus one.
+/// Curves from a function of trial, length and op; a unit takes as many seconds as the trial's number plus
+/// one.
 class TestCurves final : public Curves {
  public:
   using Metric = std::function<double(std::uint64_t trial, std::uint64_t length, std::uint64_t op)>;
@@ -33,8 +33,12 @@ class TestCurves final : public Curves {
   Metric metric_;
 };
 
-double by_trial(std::uint64_t trial, std::uint64_t, std::uint64_t) { return 0.01 * static_cast<double>(trial); }
-double equal(std::uint64_t, std::uint64_t, std::uint64_t) { return 1; }
+double by_trial(std::uint64_t trial, std::uint64_t, std::uint64_t) {
+  return 0.01 * static_cast<double>(trial);
+}
+double equal(std::uint64_t, std::uint64_t, std::uint64_t) {
+  return 1;
+}
 double drawn(std::uint64_t trial, std::uint64_t length, std::uint64_t) {
   return Draw(1, TrialNumber(trial), std::to_string(length)).unit();
 }
@@ -259,9 +263,10 @@ TEST(Simulation, RecordedExitsEndTrialsWhereTheyDid) {
   EXPECT_EQ(trials[8].reached, Units{1000}) << "it had reported when it was ended";
   std::uint64_t lengths = 0;  // Begun pieces of work that were reported.
   for (const Piece& piece : simulated.pieces) {
-    const auto ended = std::find_if(simulated.decisions.begin(), simulated.decisions.end(), [](const Decided& decided) {
-      return decided.what == Decided::What::exit_early && decided.trial == TrialNumber(8);
-    });
+    const auto ended =
+        std::find_if(simulated.decisions.begin(), simulated.decisions.end(), [](const Decided& decided) {
+          return decided.what == Decided::What::exit_early && decided.trial == TrialNumber(8);
+        });
     ASSERT_NE(ended, simulated.decisions.end());
     const std::uint64_t to = count(piece.to);
     lengths += piece.end <= ended->at && (to == 1000 || to == 3000 || to == 9000) ? 1U : 0U;
@@ -273,8 +278,11 @@ TEST(Simulation, RecordedExitsEndTrialsWhereTheyDid) {
 
 TEST(Simulation, AProgramThatWasPromotedInPlaceAndJustEndedDoesSoEachTimeItIsStarted) {
   Options options = with(DurationModel::op, 1);
-  options.recorded_exits = {{TrialNumber(2), {.at = Units{2000}, .reason = ExitReason::user_stopped, .by_itself = true}}};
-  const auto better = [](std::uint64_t trial, std::uint64_t, std::uint64_t) { return -static_cast<double>(trial); };
+  options.recorded_exits = {
+      {TrialNumber(2), {.at = Units{2000}, .reason = ExitReason::user_stopped, .by_itself = true}}};
+  const auto better = [](std::uint64_t trial, std::uint64_t, std::uint64_t) {
+    return -static_cast<double>(trial);
+  };
   const Simulated simulated = run(spec_bracket(), better, options);
   EXPECT_EQ(lengths_of(simulated, 2), (std::vector<std::uint64_t>{1000, 3000}));
   EXPECT_EQ(simulated.trials[2].state, TrialState::stopped);
@@ -284,7 +292,8 @@ TEST(Simulation, AProgramThatWasPromotedInPlaceAndJustEndedDoesSoEachTimeItIsSta
 
 TEST(Simulation, ExitsThatAreGivenStandInForRecordedOnes) {
   Options options = with(DurationModel::op, 1);
-  options.recorded_exits = {{TrialNumber(0), {.at = Units{}, .reason = ExitReason::errored, .detail = "recorded"}}};
+  options.recorded_exits = {
+      {TrialNumber(0), {.at = Units{}, .reason = ExitReason::errored, .detail = "recorded"}}};
   options.exits = {{TrialNumber(0), 1, ExitReason::user_canceled}};
   const Simulated simulated = run(spec_bracket(), by_trial, options);
   EXPECT_EQ(simulated.trials[0].state, TrialState::canceled);
@@ -322,17 +331,20 @@ TEST(Simulation, ATrialThatEndsBeforeItReportsNeedsNoCurve) {
   EXPECT_EQ(told->trials.size(), 4U);
   EXPECT_EQ(yardstick(*told, curves)->metric, 0.5);
   options.report_every = Units{2};
-  EXPECT_FALSE(simulate(random_config(3, 1), searchers::registry(), curves, options).has_value()) << "it reports before";
+  EXPECT_FALSE(simulate(random_config(3, 1), searchers::registry(), curves, options).has_value())
+      << "it reports before";
   options.report_every.reset();
   options.exits.clear();
-  options.recorded_exits = {{TrialNumber(1), {.at = Units{}, .reason = ExitReason::errored, .detail = "exit status 1"}}};
+  options.recorded_exits = {
+      {TrialNumber(1), {.at = Units{}, .reason = ExitReason::errored, .detail = "exit status 1"}}};
   EXPECT_TRUE(simulate(random_config(3, 1), searchers::registry(), curves, options).has_value());
 }
 
 TEST(Simulation, CrashedProgramsGoOnFromTheirCheckpoint) {
   Options options = with(DurationModel::unit, 4);
   options.failure_rate = 0.5;
-  const Simulated simulated = run(asha_config(30, 0, false, Value::Map{{"max_restarts", 100}}), drawn, options);
+  const Simulated simulated =
+      run(asha_config(30, 0, false, Value::Map{{"max_restarts", 100}}), drawn, options);
   EXPECT_EQ(simulated.state, ExperimentState::completed);
   std::uint64_t useful = 0;
   for (const SimulatedTrial& trial : simulated.trials) {
@@ -357,7 +369,8 @@ TEST(Simulation, StopsTheClockAtUntil) {
   EXPECT_EQ(simulated.state, ExperimentState::active);
   EXPECT_EQ(simulated.end, Instant::from_micros(13'500'000));
   EXPECT_EQ(simulated.trials.size(), 4U);
-  EXPECT_EQ(simulated.trained, 2 * 9 + 2 * 4U) << "four whole units fit into the 4.5 seconds after the first nine";
+  EXPECT_EQ(simulated.trained, 2 * 9 + 2 * 4U)
+      << "four whole units fit into the 4.5 seconds after the first nine";
   EXPECT_DOUBLE_EQ(simulated.slot_use, 1.0);
 }
 
@@ -401,7 +414,9 @@ TEST(Simulation, NanNeverIsTheBestSoFar) {
 }
 
 TEST(Simulation, WhatAnInvalidTrialMeasuredIsNotTheBestSoFar) {
-  const auto measured = [](std::uint64_t trial, std::uint64_t, std::uint64_t) { return trial == 1 ? 0.1 : 0.3; };
+  const auto measured = [](std::uint64_t trial, std::uint64_t, std::uint64_t) {
+    return trial == 1 ? 0.1 : 0.3;
+  };
   Options options = with(DurationModel::unit, 1);
   options.report_every = Units{1};
   options.exits = {{TrialNumber(1), 0, ExitReason::invalid_hp}};
@@ -444,7 +459,8 @@ TEST(Simulation, TheYardstickIsWhatAFullyTrainedTrialWouldHaveHad) {
 
 TEST(Simulation, OpCountsPiecesOfWorkFromZero) {
   std::map<std::uint64_t, std::set<std::uint64_t>> ops;  // length → ops it was asked with
-  run(spec_bracket(),
+  run(
+      spec_bracket(),
       [&](std::uint64_t trial, std::uint64_t length, std::uint64_t op) {
         ops[length].insert(op);
         return by_trial(trial, length, op);
@@ -455,15 +471,17 @@ TEST(Simulation, OpCountsPiecesOfWorkFromZero) {
 }
 
 TEST(Simulation, CountsMoreTrainingThanFitsAnInteger) {
-  const Value endless = test_config(Value::Map{{"name", "random"},
-                                               {"max_trials", 100},
-                                               {"max_length", Value::Map{{"epochs", 9'000'000'000'000'000'000}}}});
+  const Value endless =
+      test_config(Value::Map{{"name", "random"},
+                             {"max_trials", 100},
+                             {"max_length", Value::Map{{"epochs", 9'000'000'000'000'000'000}}}});
   const Simulated simulated = run(endless, equal, with(DurationModel::op, 10));
   EXPECT_EQ(to_text(simulated.trained), "900000000000000000000");
   TestCurves curves(equal);
   const auto refused = simulate(endless, searchers::registry(), curves, with(DurationModel::unit, 10));
   ASSERT_FALSE(refused.has_value());
-  EXPECT_NE(refused.error().message.find("trial 0 trains beyond 4000000000000 simulated seconds"), std::string::npos)
+  EXPECT_NE(refused.error().message.find("trial 0 trains beyond 4000000000000 simulated seconds"),
+            std::string::npos)
       << refused.error().message;
   Options stopped = with(DurationModel::unit, 10);
   stopped.until = Duration::millis(1'000'000);
@@ -471,12 +489,14 @@ TEST(Simulation, CountsMoreTrainingThanFitsAnInteger) {
 }
 
 Value random_with(Value::Map resources) {
-  return test_config({{"name", "random"}, {"max_trials", 3}, {"max_length", 4}}, {{"resources", std::move(resources)}});
+  return test_config({{"name", "random"}, {"max_trials", 3}, {"max_length", 4}},
+                     {{"resources", std::move(resources)}});
 }
 
 TEST(Simulation, WorkersAreWhatTheFileAsksFor) {
   const Simulated simulated = run(
-      random_with({{"resource_pool", "gpu"}, {"labels", Value::Map{{"zone", "a"}}}, {"slots_per_trial", 2}}), by_trial);
+      random_with({{"resource_pool", "gpu"}, {"labels", Value::Map{{"zone", "a"}}}, {"slots_per_trial", 2}}),
+      by_trial);
   EXPECT_EQ(simulated.state, ExperimentState::completed);
   EXPECT_EQ(simulated.trials.size(), 3U);
 }
@@ -488,10 +508,12 @@ TEST(Simulation, RefusesWhatWouldNeverRun) {
     return simulated ? std::string("accepted") : simulated.error().message;
   };
   EXPECT_EQ(refused({{"slots_per_trial", 4}, {"max_slots", 2}}),
-            "resources.max_slots: 2 slots are fewer than a trial takes (resources.slots_per_trial is 4), so nothing would "
+            "resources.max_slots: 2 slots are fewer than a trial takes (resources.slots_per_trial is 4), so "
+            "nothing would "
             "ever run");
   EXPECT_EQ(refused({{"slots_per_trial", INT64_MAX}}),
-            "resources.slots_per_trial: 16 workers of 9223372036854775807 slots are more than can be simulated (at most "
+            "resources.slots_per_trial: 16 workers of 9223372036854775807 slots are more than can be "
+            "simulated (at most "
             "10000000 slots in all)");
 }
 

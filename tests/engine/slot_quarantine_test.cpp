@@ -127,7 +127,8 @@ TEST_F(SlotQuarantineOf, FewerSlotsThanBeforeAreNoTrouble) {
   cluster.join("a", 1, 2, {held(), other});
   EXPECT_EQ(record().slots.free(), 0U);
   expect_replay_and_snapshot_stand_here();
-  cluster.now = cluster.now + Duration::seconds(1);  // Twice in a row something was over as soon as it was leased.
+  cluster.now =
+      cluster.now + Duration::seconds(1);  // Twice in a row something was over as soon as it was leased.
   cluster.step(NoteRemains{worker, {{second, {SlotIndex{1}}}}});
   EXPECT_TRUE(on_slot_0());
   expect_replay_and_snapshot_stand_here();
@@ -178,7 +179,8 @@ TEST_F(SlotQuarantineOf, WhoHasNotExitedYetHasItsSlotStill) {
 TEST_F(SlotQuarantineOf, WhatAWorkerSaysTwiceCountsOnce) {
   cluster.exit(stuck);
   const AttemptKey other{id, TrialNumber(0), AttemptNumber(1), LeaseId(1)};
-  cluster.step(NoteRemains{worker, {{other, {SlotIndex{0}, SlotIndex{7}, SlotIndex{0}}}, {other, {SlotIndex{0}}}}});
+  cluster.step(
+      NoteRemains{worker, {{other, {SlotIndex{0}, SlotIndex{7}, SlotIndex{0}}}, {other, {SlotIndex{0}}}}});
   EXPECT_FALSE(on_slot_0());
   EXPECT_EQ(record().remains.size(), 1U);
   expect_replay_and_snapshot_stand_here();

@@ -3,7 +3,8 @@
 #include "engine/test_cluster.hpp"
 #include "hpsearch/engine/scheduler/explain.hpp"
 
-// What is behind slots: devices that are broken, shared, or in another pool than the one an experiment asks for.
+// What is behind slots: devices that are broken, shared, or in another pool than the one an experiment asks
+// for.
 
 namespace hpsearch::engine {
 namespace {
@@ -98,7 +99,8 @@ TEST_F(SlotInTrouble, IsNotGivenToTheNextWhenItsHolderIsGone) {
   EXPECT_EQ(cluster.trial(id, 0).state, TrialState::pending);
   EXPECT_EQ(cluster.trial(id, 0).restarts, 0U) << "not the program's failure";
   EXPECT_EQ(record().slots.free(), 0U);
-  EXPECT_NE(why(cluster, id, 0).find("0 of 2 slots are free, 1 out of use"), std::string::npos) << why(cluster, id, 0);
+  EXPECT_NE(why(cluster, id, 0).find("0 of 2 slots are free, 1 out of use"), std::string::npos)
+      << why(cluster, id, 0);
   expect_replay_and_snapshot_stand_here(cluster);
 }
 
@@ -106,7 +108,8 @@ TEST_F(SlotInTrouble, IsToldOnJoiningBeforeAnythingIsLeased) {
   const ExperimentId id = cluster.create(random_config(8, 0));
   const std::size_t before = cluster.attempts.size();
   JoinWorker join = offer("b", 2);
-  join.troubles = {{SlotIndex{0}, "GPU 0 is lost"}, {SlotIndex{1}, "GPU 1 is lost"}, {SlotIndex{9}, "no such slot"}};
+  join.troubles = {
+      {SlotIndex{0}, "GPU 0 is lost"}, {SlotIndex{1}, "GPU 1 is lost"}, {SlotIndex{9}, "no such slot"}};
   const WorkerId other = *cluster.step(join).joined;
   EXPECT_EQ(cluster.attempts.size(), before);
   EXPECT_EQ(cluster.engine.workers().at(other).withdrawn.size(), 2U);
@@ -126,7 +129,8 @@ TEST_F(SlotInTrouble, MayBeUsedNeverthelessAtAnOperatorsWord) {
   ASSERT_EQ(cluster.attempts.size(), 2U);
   EXPECT_TRUE(cluster.attempts.at(cluster.live(id, 0)).spec.despite_remains) << "or its worker would refuse";
   EXPECT_TRUE(cluster.step(ReleaseWorker{worker}).events.empty()) << "asking twice leaves no trace";
-  EXPECT_TRUE(cluster.step(note({0, 1})).events.empty()) << "its worker still says so, and the operator has decided";
+  EXPECT_TRUE(cluster.step(note({0, 1})).events.empty())
+      << "its worker still says so, and the operator has decided";
   expect_replay_and_snapshot_stand_here(cluster);
   cluster.step(note({}));
   cluster.step(note({1}));
@@ -142,7 +146,8 @@ TEST_F(SlotInTrouble, LastsOverAWorkersReturn) {
   cluster.step(again);
   EXPECT_EQ(record().slots.free(), 2U);
   EXPECT_EQ(cluster.refused(NoteTroubles{WorkerId(9), {}}).code, Errc::not_found);
-  Event event{Lsn(cluster.engine.last_lsn().number() + 1), cluster.now, SlotRestored{worker, SlotIndex{0}, true}};
+  Event event{Lsn(cluster.engine.last_lsn().number() + 1), cluster.now,
+              SlotRestored{worker, SlotIndex{0}, true}};
   EXPECT_EQ(cluster.engine.replay(event).error().code, Errc::corrupt);
   expect_replay_and_snapshot_stand_here(cluster);
 }
@@ -198,14 +203,18 @@ TEST(SharedDevices, AreLeasedSo) {
   EXPECT_EQ(cluster.trial(pair, 0).live->slots, (Slots{SlotIndex{1}, SlotIndex{2}}));
   expect_replay_and_snapshot_stand_here(cluster);
   cluster.exit(cluster.live(pair, 0));
-  const ExperimentId four = cluster.create(with_resources(1, Value::Map{{"slots_per_trial", 4}, {"priority", 1}}));
+  const ExperimentId four =
+      cluster.create(with_resources(1, Value::Map{{"slots_per_trial", 4}, {"priority", 1}}));
   cluster.step(PauseExperiment{pair});
-  EXPECT_TRUE(cluster.engine.find(four)->trials.empty() || cluster.trial(four, 0).state == TrialState::pending);
-  EXPECT_EQ(cluster.refused([] {
-              JoinWorker wrong = sharing("b", "xy");
-              wrong.slots = 3;
-              return wrong;
-            }()).code,
+  EXPECT_TRUE(cluster.engine.find(four)->trials.empty() ||
+              cluster.trial(four, 0).state == TrialState::pending);
+  EXPECT_EQ(cluster
+                .refused([] {
+                  JoinWorker wrong = sharing("b", "xy");
+                  wrong.slots = 3;
+                  return wrong;
+                }())
+                .code,
             Errc::bad_request);
 }
 
@@ -288,7 +297,8 @@ TEST(Pools, ATrialSaysWhichPoolItWaitsFor) {
   cluster.join("a", 4);
   cluster.step(LoseWorker{there, "told to end"});
   ASSERT_EQ(cluster.trial(id, 0).state, TrialState::pending);
-  EXPECT_EQ(why(cluster, id, 0), "no worker of resource pool \"big\" is connected (hpsearch workers shows what there is)");
+  EXPECT_EQ(why(cluster, id, 0),
+            "no worker of resource pool \"big\" is connected (hpsearch workers shows what there is)");
 }
 
 }  // namespace

@@ -12,8 +12,8 @@
 namespace hpsearch::engine {
 namespace {
 
-/// Two experiments in the middle of everything: a restart, checkpoints, NaN, a trial at its rung, live attempts
-/// with decisions, changed limits, an experiment that was killed.
+/// Two experiments in the middle of everything: a restart, checkpoints, NaN, a trial at its rung, live
+/// attempts with decisions, changed limits, an experiment that was killed.
 void live_a_little(TestCluster& cluster) {
   cluster.join("a", 3);
   const ExperimentId id = cluster.create(asha_config(9, 3));
@@ -93,7 +93,8 @@ TEST(Snapshot, WhatIsDamagedIsRefusedAndLeavesTheEngineFresh) {
   std::size_t tried = 0;
   each_text(saved, [&](Value& place) {
     const std::string good = *place.as_text();
-    for (const std::string& bad : {good.substr(0, good.size() / 2), good + "A", good + "*", std::string("zzzz")}) {
+    for (const std::string& bad :
+         {good.substr(0, good.size() / 2), good + "A", good + "*", std::string("zzzz")}) {
       place = bad;
       Engine engine(searchers::registry());
       ++tried;
@@ -109,7 +110,8 @@ TEST(Snapshot, WhatIsDamagedIsRefusedAndLeavesTheEngineFresh) {
   Engine engine(searchers::registry());
   EXPECT_TRUE(engine.load(saved).has_value());
   EXPECT_EQ(Engine(searchers::registry()).load(Value()).error().code, Errc::corrupt);
-  EXPECT_EQ(Engine(searchers::registry()).load(Value::Map{{"format", 99}}).error().code, Errc::version_mismatch);
+  EXPECT_EQ(Engine(searchers::registry()).load(Value::Map{{"format", 99}}).error().code,
+            Errc::version_mismatch);
 }
 
 }  // namespace

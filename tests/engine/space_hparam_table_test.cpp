@@ -20,11 +20,13 @@ Space space_of(const Value& tree) {
 
 Space mixed_space() {
   return space_of(Value::Map{
-      {"batch", Value::Map{{"type", "categorical"}, {"vals", Value::List{32, 64.0, "big", Value::Map{{"a", 1}}}}}},
+      {"batch",
+       Value::Map{{"type", "categorical"}, {"vals", Value::List{32, 64.0, "big", Value::Map{{"a", 1}}}}}},
       {"fixed", Value::List{1, 2.5}},
       {"optimizer",
-       Value::Map{{"lr", Value::Map{{"type", "log"}, {"base", 10}, {"minval", -4}, {"maxval", -1}}},
-                  {"layers", Value::Map{{"type", "int"}, {"minval", -3}, {"maxval", std::int64_t{1} << 60}}}}},
+       Value::Map{
+           {"lr", Value::Map{{"type", "log"}, {"base", 10}, {"minval", -4}, {"maxval", -1}}},
+           {"layers", Value::Map{{"type", "int"}, {"minval", -3}, {"maxval", std::int64_t{1} << 60}}}}},
       {"p", Value::Map{{"type", "double"}, {"minval", 0.0}, {"maxval", 1.0}}},
   });
 }
@@ -50,10 +52,10 @@ TEST(HparamTable, KeepsWhatIsOfAnotherShapeAsItCame) {
     return changed;
   };
   const std::vector<Value> odd = {
-      with("p", 1),                // An integer where the leaf is real.
-      with("fixed", "other"),      // Another constant.
-      with("batch", 16),           // No such category.
-      with("extra", Value::Map()), // One key more, and an empty one.
+      with("p", 1),                 // An integer where the leaf is real.
+      with("fixed", "other"),       // Another constant.
+      with("batch", 16),            // No such category.
+      with("extra", Value::Map()),  // One key more, and an empty one.
       with("extra", nullptr),
       with("optimizer", 3),
       Value(),

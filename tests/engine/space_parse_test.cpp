@@ -149,8 +149,9 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{"ConstWithoutVal", Value::Map{{"type", "const"}}, "hp.a.val: is missing (the value)\n"},
         Refusal{"MistypedField", Value::Map{{"type", "int"}, {"minval", 0}, {"maxval", 3}, {"maxvl", 4}},
                 "hp.a.maxvl: is not a field of a hyperparameter of this type (did you mean `maxval`?)\n"},
-        Refusal{"FieldOfAnotherType", Value::Map{{"type", "int"}, {"minval", 0}, {"maxval", 3}, {"base", 2}},
-                "hp.a.base: is not a field of a hyperparameter of this type (one of count, maxval or minval)\n"},
+        Refusal{
+            "FieldOfAnotherType", Value::Map{{"type", "int"}, {"minval", 0}, {"maxval", 3}, {"base", 2}},
+            "hp.a.base: is not a field of a hyperparameter of this type (one of count, maxval or minval)\n"},
         Refusal{"NamelessMember", Value::Map{{"", 1}},
                 "hp.a: holds a hyperparameter without a name (a name)\n"}),
     [](const auto& instance) { return std::string(instance.param.name); });
@@ -231,7 +232,8 @@ TEST(SpaceSettle, FillsConstantsAndTypesNumbers) {
 }
 
 TEST(SpaceSettle, SpellsConstantsAsTheSpaceDoes) {
-  const Space space = parse(Value::Map{{"momentum", 1.0}, {"opt", Value::Map{{"steps", 3}}}, {"x", "a"}}).space;
+  const Space space =
+      parse(Value::Map{{"momentum", 1.0}, {"opt", Value::Map{{"steps", 3}}}, {"x", "a"}}).space;
   const Value given = Value::Map{{"momentum", 1}, {"opt", Value::Map{{"steps", 3.0}}}, {"x", "a"}};
   EXPECT_EQ(compact_json(space.settle(given)), R"({"momentum":1.0,"opt":{"steps":3},"x":"a"})");
   const Value other = Value::Map{{"momentum", 2}, {"opt", Value::Map{{"steps", "3"}}}, {"x", 1}};

@@ -11,7 +11,8 @@ namespace {
 
 class SpreadEnds : public testing::Test {
  protected:
-  /// Nine trials wait at the first of two rungs, three of which will go on, but for the last one to report there.
+  /// Nine trials wait at the first of two rungs, three of which will go on, but for the last one to report
+  /// there.
   void reach_the_end_of_a_rung() {
     cluster_.engine.set_most_ends(2);
     worker_ = cluster_.join("w", 1);
@@ -35,7 +36,9 @@ class SpreadEnds : public testing::Test {
     return cluster_.report(AttemptKey(key), count(length), 0.01 * static_cast<double>(key.trial.number()));
   }
 
-  [[nodiscard]] bool is_due() const { return cluster_.engine.next_deadline() == cluster_.engine.last_instant(); }
+  [[nodiscard]] bool is_due() const {
+    return cluster_.engine.next_deadline() == cluster_.engine.last_instant();
+  }
   [[nodiscard]] std::size_t ended() const { return all<TrialEnded>(cluster_.log).size(); }
   [[nodiscard]] const ExperimentRecord& record() const { return *cluster_.engine.find(id_); }
 
@@ -85,7 +88,8 @@ TEST_F(SpreadEnds, TheNextStepsGoOnUntilNothingIsLeft) {
 
 TEST_F(SpreadEnds, OthersAreServedInBetween) {
   end_the_rung();
-  ASSERT_FALSE(cluster_.attempts.empty()) << "its slot went to a trial that goes on before the others have ended";
+  ASSERT_FALSE(cluster_.attempts.empty())
+      << "its slot went to a trial that goes on before the others have ended";
   const Effects effects = step_of_the_one_that_runs();
   EXPECT_TRUE(std::any_of(effects.orders.begin(), effects.orders.end(),
                           [](const Order& order) { return std::holds_alternative<AckReports>(order); }));
@@ -138,7 +142,8 @@ TEST_F(SpreadEnds, AnEarlyExitChangesNoRankOfThoseThatHaveYetToEnd) {
     EXPECT_GE(*end.reason.rank, *end.reason.keep);
     closed.push_back(end.trial);
   }
-  EXPECT_EQ(closed, named) << "all that its rung had closed, each for that reason, though somebody asked for one of them";
+  EXPECT_EQ(closed, named)
+      << "all that its rung had closed, each for that reason, though somebody asked for one of them";
   EXPECT_TRUE(all<TrialExitedEarly>(effects.events).empty()) << "its rung was over before";
 }
 

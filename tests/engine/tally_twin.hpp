@@ -38,8 +38,8 @@ inline std::string told_by_looking_at_all(const ExperimentRecord& record) {
       const bool beyond = std::next(length) != lengths.end() && far >= *std::next(length);
       final += is_closed(trial.state) && far >= *length && !beyond ? 1U : 0U;
     }
-    text += std::to_string(count(*length)) + ": " + std::to_string(reached) + " reached, " + std::to_string(final) +
-            " final; ";
+    text += std::to_string(count(*length)) + ": " + std::to_string(reached) + " reached, " +
+            std::to_string(final) + " final; ";
   }
   return text + std::to_string(trained) + " in all";
 }

@@ -42,9 +42,10 @@ class WarmStart : public testing::Test {
     cluster_.exit(key);
   }
   static Value from(const char* field, Value value, Value::Map others = {}) {
-    return test_config(Value::Map{{"name", "random"}, {"max_trials", 2}, {"max_concurrent_trials", 1},
-                                  {field, std::move(value)}},
-                       std::move(others));
+    return test_config(
+        Value::Map{
+            {"name", "random"}, {"max_trials", 2}, {"max_concurrent_trials", 1}, {field, std::move(value)}},
+        std::move(others));
   }
   CreateExperiment creating(const char* field, Value value) const {
     CreateExperiment command;
@@ -101,7 +102,8 @@ TEST_F(WarmStart, ATrialThatSavedGoesOnFromItsOwn) {
 }
 
 TEST_F(WarmStart, ACheckpointIsNamedByItsIdOrItsPath) {
-  for (const std::string& name : {path_of(key_, 3), checkpoint_id(first_, TrialNumber(0), path_of(key_, 3))}) {
+  for (const std::string& name :
+       {path_of(key_, 3), checkpoint_id(first_, TrialNumber(0), path_of(key_, 3))}) {
     const ExperimentId id = cluster_.create(from("source_checkpoint_uuid", name));
     EXPECT_EQ(cluster_.engine.find(id)->source->path, path_of(key_, 3)) << name;
   }
@@ -124,7 +126,8 @@ TEST_F(WarmStart, WhatIsNotThereIsRefusedWithItsReason) {
   }
   const ExperimentId empty = cluster_.create(random_config(1, 1));
   const auto id = static_cast<std::int64_t>(cluster_.trial(empty, 0).id.number());
-  EXPECT_NE(cluster_.refused(creating("source_trial_id", id)).message.find("has no checkpoint"), std::string::npos);
+  EXPECT_NE(cluster_.refused(creating("source_trial_id", id)).message.find("has no checkpoint"),
+            std::string::npos);
 }
 
 TEST_F(WarmStart, ADeletedCheckpointIsNoSource) {
@@ -166,8 +169,9 @@ TEST_F(WarmStart, TheSourceIsHeldUntilTheLastOfItsExperimentsEnds) {
 
 TEST_F(WarmStart, EachStorageIsReadWithItsOwnKeys) {
   const auto bucket = [](const char* name, const char* key) {
-    return Value::Map{{"checkpoint_storage", Value::Map{{"type", "s3"}, {"bucket", name}, {"access_key", key},
-                                                        {"secret_key", "s"}}}};
+    return Value::Map{
+        {"checkpoint_storage",
+         Value::Map{{"type", "s3"}, {"bucket", name}, {"access_key", key}, {"secret_key", "s"}}}};
   };
   const ExperimentId remote = cluster_.create(random_config(1, 1, bucket("old", "a")));
   const AttemptKey key = cluster_.live(remote, 0);

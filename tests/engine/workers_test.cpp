@@ -94,7 +94,8 @@ TEST(Workers, ReturningAfterBeingLostIsFenced) {
   const ExperimentId id = cluster.create(random_config(1, 1));
   const AttemptKey key = cluster.live(id, 0);
   cluster.step(LoseWorker{worker, "silent"});
-  const Effects effects = cluster.step(JoinWorker{"a", "a", 1, 1, "cpu", {HeldAttempt{key, false, 4, Lsn()}}});
+  const Effects effects =
+      cluster.step(JoinWorker{"a", "a", 1, 1, "cpu", {HeldAttempt{key, false, 4, Lsn()}}});
   EXPECT_EQ(find_order<WelcomeWorker>(effects)->attempts[0].fate, WelcomeWorker::Fate::fenced);
   EXPECT_EQ(cluster.live(id, 0).attempt, AttemptNumber(2));
 }

@@ -4,11 +4,13 @@
 #include "hpsearch/engine/base/check.hpp"
 #include "hpsearch/engine/sim/curve_table.hpp"
 
-// Whatever the text: a table that answers for every trial and length, times never running backwards, or an error.
+// Whatever the text: a table that answers for every trial and length, times never running backwards, or an
+// error.
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace hpsearch::engine;  // NOLINT(google-build-using-namespace)
-  const auto table = sim::CurveTable::parse({reinterpret_cast<const char*>(data), size}, sim::CurveTable::Missing::cycle);
+  const auto table =
+      sim::CurveTable::parse({reinterpret_cast<const char*>(data), size}, sim::CurveTable::Missing::cycle);
   if (!table) {
     HPSEARCH_CHECK(!table.error().message.empty(), "an error says why");
     return 0;

@@ -4,7 +4,8 @@
 #include "hpsearch/engine/base/check.hpp"
 #include "hpsearch/engine/sim/expression.hpp"
 
-// Whatever the text: an expression that gives a number, the same one twice, or an error that names its column.
+// Whatever the text: an expression that gives a number, the same one twice, or an error that names its
+// column.
 
 namespace {
 
@@ -14,7 +15,8 @@ hpsearch::engine::Space space() {
   hpsearch::engine::Problems problems;
   hpsearch::engine::Problems notes;
   const Value::Map range{{"type", "double"}, {"minval", 0.0}, {"maxval", 1.0}};
-  const Value tree = Value::Map{{"lr", range}, {"a", Value::Map{{"size", range}}}, {"b", Value::Map{{"size", 3}}}};
+  const Value tree =
+      Value::Map{{"lr", range}, {"a", Value::Map{{"size", range}}}, {"b", Value::Map{{"size", 3}}}};
   return hpsearch::engine::Space::parse(tree, "hyperparameters", problems, notes);
 }
 

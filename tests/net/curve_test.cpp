@@ -184,7 +184,8 @@ TEST(OpenPort, IsFoundToLetInStrangers) {
   router.set(zmq::sockopt::curve_server, true);
   router.set(zmq::sockopt::curve_secretkey, server.secret_key);
   router.bind("tcp://127.0.0.1:*");
-  const engine::Status tried = strangers_are_kept_out(router.get(zmq::sockopt::last_endpoint), server.public_key);
+  const engine::Status tried =
+      strangers_are_kept_out(router.get(zmq::sockopt::last_endpoint), server.public_key);
   ASSERT_FALSE(tried);
   EXPECT_NE(tried.error().message.find("let in"), std::string::npos) << tried.error().message;
 }

@@ -20,8 +20,9 @@ using namespace std::chrono_literals;
 class HttpServerTest : public testing::Test {
  protected:
   void SetUp() override {
-    auto listening =
-        HttpServer::listen(loop_, "127.0.0.1:0", [this](HttpRequest request, HttpServer::Reply reply) {
+    auto listening = HttpServer::listen(
+        loop_, "127.0.0.1:0",
+        [this](HttpRequest request, HttpServer::Reply reply) {
           ++handled_;
           HttpResponse response;
           if (request.path == "/later") {
@@ -35,7 +36,8 @@ class HttpServerTest : public testing::Test {
                           " " + std::string(request.header("Idempotency-Key"));
           reply(std::move(response));
           reply(HttpResponse{500, "text/plain", "a second answer"});
-        }, rules());
+        },
+        rules());
     ASSERT_TRUE(listening) << listening.error().message;
     server_ = std::move(listening).value();
     address_ = server_->address();
@@ -195,7 +197,8 @@ TEST_F(HttpServerOfSecrets, TakesBodiesThatDoNotSayWhatTheyAre) {
 }
 
 TEST_F(HttpServerOfSecrets, HasALimitOfItsOwn) {
-  const std::string answer = exchange("POST / HTTP/1.1\r\n" + host() + "Content-Length: 11\r\n\r\n0123456789a");
+  const std::string answer =
+      exchange("POST / HTTP/1.1\r\n" + host() + "Content-Length: 11\r\n\r\n0123456789a");
   EXPECT_EQ(status_of(answer), "HTTP/1.1 413");
   EXPECT_NE(answer.find("larger than 10 bytes"), std::string::npos) << answer;
 }
@@ -208,8 +211,9 @@ class HttpServerOfArchives : public HttpServerTest {
   /// The status line of the answer to so many bytes put there.
   std::string put(const std::string& path, std::size_t bytes, const std::string& more = "") {
     return status_of(exchange("PUT " + path + " HTTP/1.1\r\n" + host() +
-                              "Content-Type: application/x-tar\r\nConnection: close\r\n" + more + "Content-Length: " +
-                              std::to_string(bytes) + "\r\n\r\n" + std::string(bytes, 'x')));
+                              "Content-Type: application/x-tar\r\nConnection: close\r\n" + more +
+                              "Content-Length: " + std::to_string(bytes) + "\r\n\r\n" +
+                              std::string(bytes, 'x')));
   }
 };
 
@@ -218,7 +222,8 @@ TEST_F(HttpServerOfArchives, TakesLargerBodiesInTheirPlaceOnly) {
   EXPECT_EQ(put("/archives/1", 21), "HTTP/1.1 413");
   EXPECT_EQ(put("/elsewhere", 11), "HTTP/1.1 413");
   EXPECT_EQ(put("/elsewhere", 5), "HTTP/1.1 415") << "an archive is wanted in its place only";
-  const std::string chunked = "Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nb\r\n0123456789a\r\n0\r\n\r\n";
+  const std::string chunked =
+      "Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nb\r\n0123456789a\r\n0\r\n\r\n";
   EXPECT_EQ(status_of(exchange("POST /elsewhere HTTP/1.1\r\n" + host() + chunked)), "HTTP/1.1 413");
   EXPECT_EQ(put("/archives/1", 5, "Origin: http://example.com\r\n"), "HTTP/1.1 403");
 }

@@ -1,4 +1,3 @@
-#include "hpsearch/net/engine_clock.hpp"
 #include "hpsearch/net/loop.hpp"
 
 #include <gtest/gtest.h>
@@ -10,6 +9,8 @@
 #include <string>
 #include <thread>
 #include <vector>
+
+#include "hpsearch/net/engine_clock.hpp"
 
 namespace hpsearch::net {
 namespace {

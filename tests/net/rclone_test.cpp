@@ -17,7 +17,9 @@ namespace fs = std::filesystem;
 /// A script is what is found as rclone.
 class Rclone : public testing::Test {
  protected:
-  Rclone() : path_(std::getenv("PATH")) { ::setenv("PATH", (scratch_.path().string() + ":" + path_).c_str(), 1); }
+  Rclone() : path_(std::getenv("PATH")) {
+    ::setenv("PATH", (scratch_.path().string() + ":" + path_).c_str(), 1);
+  }
   ~Rclone() override { ::setenv("PATH", path_.c_str(), 1); }
 
   void is(const std::string& script) const {

@@ -244,7 +244,8 @@ TEST(ZmqPort, WhoGoesOnSendingSeveralPartsIsNotHeardUntilItConnectsAnew) {
   EXPECT_EQ(seen, (std::vector<std::string>{"still heard", "anew"}));
 }
 
-// What libzmq leaves open by default: frames of any size, silence that is noticed after minutes, an end that waits.
+// What libzmq leaves open by default: frames of any size, silence that is noticed after minutes, an end that
+// waits.
 TEST(ZmqPort, OptionsAreThoseTheProtocolRestsOn) {
   Loop loop;
   auto router = RouterPort::bind(loop, "tcp://127.0.0.1:0", 4096, [](const Peer&, auto) {});

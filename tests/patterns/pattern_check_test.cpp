@@ -20,13 +20,14 @@ std::string told(const std::vector<PatternUse>& uses) {
 }
 
 TEST(PatternCheck, TellsWhatIsWrongWithEachMetric) {
-  EXPECT_EQ(told({{.path = "metrics.acc", .pattern = "(unclosed"},
-                  {.path = "metrics.f1", .pattern = "f1=(.*)"},
-                  {.path = "metrics.loss", .pattern = "loss"}}),
-            "metrics.acc: is \"(unclosed\", which cannot be used: missing ): (unclosed (a regular expression (RE2) "
-            "with a group around the number)\n"
-            "metrics.loss: is \"loss\", which has no group around the number; write for example "
-            "(?P<value>[-+0-9.eE]+) (a regular expression (RE2) with a group around the number)\n");
+  EXPECT_EQ(
+      told({{.path = "metrics.acc", .pattern = "(unclosed"},
+            {.path = "metrics.f1", .pattern = "f1=(.*)"},
+            {.path = "metrics.loss", .pattern = "loss"}}),
+      "metrics.acc: is \"(unclosed\", which cannot be used: missing ): (unclosed (a regular expression (RE2) "
+      "with a group around the number)\n"
+      "metrics.loss: is \"loss\", which has no group around the number; write for example "
+      "(?P<value>[-+0-9.eE]+) (a regular expression (RE2) with a group around the number)\n");
 }
 
 TEST(PatternCheck, LongTextsAreNotSearchedWithoutEnd) {
@@ -34,8 +35,10 @@ TEST(PatternCheck, LongTextsAreNotSearchedWithoutEnd) {
                                  .pattern = "(a|b)+c",
                                  .purpose = PatternPurpose::value,
                                  .texts = {{"parameters.tag.default", std::string(20'000'000, 'a')}}}});
-  EXPECT_EQ(all, "parameters.tag.default: takes too long to be looked at with the pattern \"(a|b)+c\" (a simpler pattern, or a "
-                 "shorter text)\n");
+  EXPECT_EQ(all,
+            "parameters.tag.default: takes too long to be looked at with the pattern \"(a|b)+c\" (a simpler "
+            "pattern, or a "
+            "shorter text)\n");
 }
 
 TEST(PatternCheck, TextsHaveToFitTheirParametersPattern) {
@@ -44,8 +47,9 @@ TEST(PatternCheck, TextsHaveToFitTheirParametersPattern) {
                    .purpose = PatternPurpose::value,
                    .texts = {{"hyperparameters.tag", "v12"}, {"parameters.tag.default", "12"}}}}),
             "parameters.tag.default: is \"12\" (a text in which the pattern \"^v[0-9]+$\" is found)\n");
-  EXPECT_EQ(told({{.path = "parameters.tag.pattern", .pattern = "[", .purpose = PatternPurpose::value}}),
-            "parameters.tag.pattern: is \"[\", which cannot be used: missing ]: [ (a regular expression (RE2))\n");
+  EXPECT_EQ(
+      told({{.path = "parameters.tag.pattern", .pattern = "[", .purpose = PatternPurpose::value}}),
+      "parameters.tag.pattern: is \"[\", which cannot be used: missing ]: [ (a regular expression (RE2))\n");
 }
 
 TEST(PatternCheck, AFewSecondsOfPatternsAreNotRead) {
@@ -53,17 +57,20 @@ TEST(PatternCheck, AFewSecondsOfPatternsAreNotRead) {
   EXPECT_EQ(told({large}), "");
   EXPECT_EQ(told(std::vector(20, large)),
             "metrics.large: stands after patterns that take too long to read together (simpler patterns)\n");
-  const std::string refused = told(std::vector(20, PatternUse{.path = "metrics.x", .pattern = R"((\pL{1000}))"}));
-  EXPECT_LT(std::count(refused.begin(), refused.end(), '\n'), 10) << "those that RE2 gives up on cost time too";
+  const std::string refused =
+      told(std::vector(20, PatternUse{.path = "metrics.x", .pattern = R"((\pL{1000}))"}));
+  EXPECT_LT(std::count(refused.begin(), refused.end(), '\n'), 10)
+      << "those that RE2 gives up on cost time too";
   EXPECT_EQ(told(std::vector(1000, PatternUse{.path = "metrics.loss", .pattern = "loss=([0-9.]+)"})), "");
 }
 
 /// The engine lists what there is to check.
 TEST(PatternCheck, LooksAtAllThatAnExperimentNames) {
-  const Value component = Value::Map{
-      {"name", "trainer"},
-      {"parameters", Value::Map{{"tag", Value::Map{{"type", "String"}, {"pattern", "^v"}, {"default", "v1"}}}}},
-      {"metrics", Value::Map{{"acc", "acc"}}}};
+  const Value component =
+      Value::Map{{"name", "trainer"},
+                 {"parameters",
+                  Value::Map{{"tag", Value::Map{{"type", "String"}, {"pattern", "^v"}, {"default", "v1"}}}}},
+                 {"metrics", Value::Map{{"acc", "acc"}}}};
   const auto experiment = [&](Value tag) {
     return Value(Value::Map{{"component", component},
                             {"hyperparameters", Value::Map{{"tag", std::move(tag)}}},

@@ -67,8 +67,12 @@ ExperimentRecord experiment() {
   first.busy = Duration::seconds(4);
   first.attempts = 2;
   first.restarts = 1;
-  first.checkpoints = KnownCheckpoints{
-      {{"/c/12", Units{12}, 0.75, 2, 100}, {"/c/16", Units{16}, {}, 2, 100}}, "/c/16", Units{16}, "/c/12", Units{12}, 0.75};
+  first.checkpoints = KnownCheckpoints{{{"/c/12", Units{12}, 0.75, 2, 100}, {"/c/16", Units{16}, {}, 2, 100}},
+                                       "/c/16",
+                                       Units{16},
+                                       "/c/12",
+                                       Units{12},
+                                       0.75};
   first.last_failure = std::string("exit code 1");
   first.reason = Reason{Reason::Why::max_length, 0U, 2U, {}, {}, {}, {}, ""};
   LiveAttempt live;

@@ -1,8 +1,9 @@
+#include "crc32c.hpp"
+
 #include <gtest/gtest.h>
 
 #include <string>
 
-#include "crc32c.hpp"
 #include "hpsearch/proto/stored.hpp"
 
 namespace hpsearch::test {

@@ -62,9 +62,10 @@ auto parts(Is<engine::NamedBoolStyle> auto& x) {
   return std::tie(name, style);
 }
 auto parts(Is<engine::JobContract> auto& x) {
-  auto& [inputs, outputs, bool_styles, pai_hps_strings, ml_layout, in_place, image, gpu_image, pull_image, mounts] = x;
-  return std::tie(inputs, outputs, bool_styles, pai_hps_strings, ml_layout, in_place, image, gpu_image, pull_image,
-                  mounts);
+  auto& [inputs, outputs, bool_styles, pai_hps_strings, ml_layout, in_place, image, gpu_image, pull_image,
+         mounts] = x;
+  return std::tie(inputs, outputs, bool_styles, pai_hps_strings, ml_layout, in_place, image, gpu_image,
+                  pull_image, mounts);
 }
 auto parts(Is<engine::LaunchRoles> auto& x) {
   auto& [ps, evaluator] = x;
@@ -80,11 +81,11 @@ auto parts(Is<engine::Rendezvous> auto& x) {
 }
 auto parts(Is<engine::LaunchSpec> auto& x) {
   auto& [key, trial_id, name, slots, entrypoint, hparams, length, unit, seed, metric, context, digest, root,
-         storage, checkpoint, step, gone, warm, source, environment, patterns, data, timeout, despite, contract, launch,
-         rendezvous] = x;
-  return std::tie(key, trial_id, name, slots, entrypoint, hparams, length, unit, seed, metric, context, digest, root,
-                  storage, checkpoint, step, gone, warm, source, environment, patterns, data, timeout, despite, contract,
-                  launch, rendezvous);
+         storage, checkpoint, step, gone, warm, source, environment, patterns, data, timeout, despite,
+         contract, launch, rendezvous] = x;
+  return std::tie(key, trial_id, name, slots, entrypoint, hparams, length, unit, seed, metric, context,
+                  digest, root, storage, checkpoint, step, gone, warm, source, environment, patterns, data,
+                  timeout, despite, contract, launch, rendezvous);
 }
 auto parts(Is<engine::HeldAttempt> auto& x) {
   auto& [key, exited, last_seq, last_decision, first_seq, slots, length, unkillable, waits] = x;
@@ -118,10 +119,10 @@ auto parts(Is<proto::Envelope> auto& x) {
   return std::tie(cluster, daemon_epoch, session_epoch, msg_no);
 }
 auto parts(Is<proto::Hello> auto& x) {
-  auto& [from, to, uid, name, incarnation, boot_id, pid, slots, slot_kind, held, kills_by, devices, pool, labels,
-         troubles, address, nonce] = x;
-  return std::tie(from, to, uid, name, incarnation, boot_id, pid, slots, slot_kind, held, kills_by, devices, pool,
-                  labels, troubles, address, nonce);
+  auto& [from, to, uid, name, incarnation, boot_id, pid, slots, slot_kind, held, kills_by, devices, pool,
+         labels, troubles, address, nonce] = x;
+  return std::tie(from, to, uid, name, incarnation, boot_id, pid, slots, slot_kind, held, kills_by, devices,
+                  pool, labels, troubles, address, nonce);
 }
 auto parts(Is<proto::Progress> auto& x) {
   auto& [key, step, silent] = x;

@@ -19,17 +19,17 @@ namespace hpsearch::searchers {
 namespace {
 
 using engine::Preview;
+using test::ExperimentConfig;
+using test::kind_of;
+using test::settings;
+using test::Units;
+using test::Value;
 using ::testing::AllOf;
 using ::testing::DoubleNear;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Pointwise;
-using test::ExperimentConfig;
-using test::kind_of;
-using test::settings;
-using test::Units;
-using test::Value;
 
 Preview preview_of(const ExperimentConfig& config) {
   return kind_of(config).preview(config);
@@ -39,14 +39,16 @@ TEST(PreviewAdvice, OneBracketInsteadOfSeveral) {
   ExperimentConfig config = settings("adaptive_asha", 52, 1000);
   EXPECT_THAT(preview_of(config).warnings, IsEmpty());
   EXPECT_THAT(preview_of(config).advice,
-              ElementsAre(AllOf(HasSubstr("2 brackets protect against misleading early results"),
-                                HasSubstr("instead of 0.34, 0.28 and 0.22 of mode: standard with divisor 4"),
-                                HasSubstr("consider mode: aggressive, divisor: 2 and max_rungs: 5 (rungs at 3, 6, "))));
+              ElementsAre(AllOf(
+                  HasSubstr("2 brackets protect against misleading early results"),
+                  HasSubstr("instead of 0.34, 0.28 and 0.22 of mode: standard with divisor 4"),
+                  HasSubstr("consider mode: aggressive, divisor: 2 and max_rungs: 5 (rungs at 3, 6, "))));
   config.searcher.max_length = Units{81};
   config.searcher.mode = engine::AshaMode::conservative;
   EXPECT_THAT(preview_of(config).advice,
-              ElementsAre(AllOf(HasSubstr("4 brackets"), HasSubstr("0.35, 0.28 and 0.23 of mode: conservative"),
-                                HasSubstr("consider mode: aggressive, divisor: 3 and max_rungs: 4 (rungs at 3, 9, "))));
+              ElementsAre(AllOf(
+                  HasSubstr("4 brackets"), HasSubstr("0.35, 0.28 and 0.23 of mode: conservative"),
+                  HasSubstr("consider mode: aggressive, divisor: 3 and max_rungs: 4 (rungs at 3, 9, "))));
   config.searcher.mode = engine::AshaMode::aggressive;
   config.searcher.max_rungs = 3;
   EXPECT_THAT(preview_of(config).advice, IsEmpty());
@@ -56,10 +58,12 @@ TEST(PreviewAdvice, HalvingInsteadOfRandomSearch) {
   ExperimentConfig config = settings("random", 1000, 1000);
   EXPECT_THAT(preview_of(config).warnings, IsEmpty());
   EXPECT_THAT(preview_of(config).advice,
-              ElementsAre(AllOf(HasSubstr("0.33, 0.26 and 0.21"), HasSubstr("instead of 0.41, 0.33 and 0.27"),
-                                HasSubstr("consider name: async_halving, divisor: 3 and num_rungs: 4 (rungs at 37"))));
+              ElementsAre(AllOf(
+                  HasSubstr("0.33, 0.26 and 0.21"), HasSubstr("instead of 0.41, 0.33 and 0.27"),
+                  HasSubstr("consider name: async_halving, divisor: 3 and num_rungs: 4 (rungs at 37"))));
   config.accepted = Value::Map{{"checkpoint_policy", "none"}};
-  EXPECT_THAT(preview_of(config).advice, ElementsAre(HasSubstr("async_halving, stop_once: true, divisor: 3 and")));
+  EXPECT_THAT(preview_of(config).advice,
+              ElementsAre(HasSubstr("async_halving, stop_once: true, divisor: 3 and")));
 }
 
 TEST(PreviewAdvice, NoneWhereThereIsNothingToHalve) {
@@ -72,7 +76,8 @@ TEST(PreviewAdvice, NoneWhereThereIsNothingToHalve) {
 std::vector<double> decimals_in(const std::string& text) {
   std::vector<double> found;
   const std::regex decimal("\\d\\.\\d\\d+");
-  for (auto it = std::sregex_iterator(text.begin(), text.end(), decimal); it != std::sregex_iterator(); ++it) {
+  for (auto it = std::sregex_iterator(text.begin(), text.end(), decimal); it != std::sregex_iterator();
+       ++it) {
     found.push_back(std::stod(it->str()));
   }
   return found;
@@ -175,7 +180,8 @@ std::vector<std::string> remarks_on(const Value::Map& searcher) {
   return remarks;
 }
 
-/// Follows each proposal alone: it must be a valid experiment that has the rungs it says, and is not told so again.
+/// Follows each proposal alone: it must be a valid experiment that has the rungs it says, and is not told so
+/// again.
 int follow_every_proposal(const Value::Map& searcher) {
   int followed = 0;
   std::set<std::string> subjects;
@@ -207,7 +213,8 @@ int follow_every_proposal(const Value::Map& searcher) {
       EXPECT_NE(kind_of_remark(again), kind_of_remark(remark)) << "\n" << again;
       EXPECT_FALSE(again.starts_with("nobody in ")) << again;
       if (!remark.starts_with("the first rung") && !remark.starts_with("there is only one rung")) {
-        EXPECT_EQ(proposal_of(again), Value::Map()) << "\n" << again;  // Advice leads to no proposal of any kind.
+        EXPECT_EQ(proposal_of(again), Value::Map()) << "\n"
+                                                    << again;  // Advice leads to no proposal of any kind.
       }
     }
   }

@@ -53,7 +53,7 @@ std::ostream& operator<<(std::ostream& out, const Said& said) {
 
 std::string numbers_of(const Reason& reason) {
   return test::numbers(reason.rung.value(), reason.rank.value(), reason.size.value(), reason.keep.value(),
-                 reason.cutoff);
+                       reason.cutoff);
 }
 
 std::string next_of(const Schedule& asha) {

@@ -67,7 +67,9 @@ struct RandomUnderContract {
 /// On one axis of a grid.
 struct Points {
   std::uint64_t operator()(const engine::ConstParameter& /*constant*/) const { return 1; }
-  std::uint64_t operator()(const engine::CategoricalParameter& category) const { return category.vals.size(); }
+  std::uint64_t operator()(const engine::CategoricalParameter& category) const {
+    return category.vals.size();
+  }
   std::uint64_t operator()(const engine::IntParameter& range) const {
     return std::min(range.count.value(), static_cast<std::uint64_t>(range.maxval - range.minval + 1));
   }

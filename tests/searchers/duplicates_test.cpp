@@ -61,7 +61,8 @@ Value::Map drawn_space(engine::Draw& draw) {
 Value::Map drawn_narrow_space(engine::Draw& draw) {
   const Value::Map logs = {{"type", "log"}, {"base", 1}, {"minval", -3}, {"maxval", 3}};
   const double next = std::nextafter(0.1, 1.0);
-  const Value::Map neighbours = test::double_range(0.1, draw.below(2) == 0 ? next : std::nextafter(next, 1.0));
+  const Value::Map neighbours =
+      test::double_range(0.1, draw.below(2) == 0 ? next : std::nextafter(next, 1.0));
   Value::Map space;
   space["x"] = draw.below(2) == 0 ? logs : neighbours;
   if (draw.below(3) > 0) {
@@ -227,7 +228,8 @@ TEST(RejectingDuplicates, AnExhaustedSearchGoesOnOnceDuplicatesAreAllowed) {
     searcher->hear(engine::DuplicatesChanged{false, {}});
     const Value third = start(*searcher).hparams;
     EXPECT_TRUE(third == first || third == second) << kind;
-    EXPECT_TRUE(std::holds_alternative<engine::NothingNow>(searcher->next())) << kind << ": three were asked for";
+    EXPECT_TRUE(std::holds_alternative<engine::NothingNow>(searcher->next()))
+        << kind << ": three were asked for";
     searcher->hear(engine::MaxTrialsChanged{4});
     searcher->hear(engine::DuplicatesChanged{true, {first, second, third}});
     EXPECT_TRUE(std::holds_alternative<engine::NothingNow>(searcher->next())) << kind << ": none is left";
@@ -271,7 +273,8 @@ TEST(RejectingDuplicates, ZeroIsOneNumberWhateverItsSign) {
 // Before, a constant of a point stayed as it was written; what is in logs and saved states comes to the same.
 TEST(GivenPoints, OfOldLogsAndStatesAreStartedOnce) {
   ExperimentConfig config = settings("random", 1, 5);
-  config.space = test::space_of({{"momentum", Value::Map{{"type", "const"}, {"val", 1.0}}}, {"x", categorical({"a", "b"})}});
+  config.space = test::space_of(
+      {{"momentum", Value::Map{{"type", "const"}, {"val", 1.0}}}, {"x", categorical({"a", "b"})}});
   const Value as_written = Value::Map{{"momentum", 1}, {"x", "b"}};
   const Value point = config.space.settle(as_written);
   config.searcher.points_to_evaluate = {point};
@@ -302,7 +305,8 @@ TEST(RejectingDuplicates, ARealValuedDrawThatWasStartedIsDrawnAgain) {
   const Value again = start(*searcher).hparams;
   EXPECT_NE(again, taken);
   EXPECT_EQ(start(*loaded).hparams, again);
-  EXPECT_EQ(start(*searcher).hparams, config.space.sample(3, TrialNumber(3))) << "others draw what they always draw";
+  EXPECT_EQ(start(*searcher).hparams, config.space.sample(3, TrialNumber(3)))
+      << "others draw what they always draw";
 
   config.searcher.points_to_evaluate = {Value::Map{{"act", "relu"}, {"lr", 0.5}}, taken};
   const auto other = kind_of(config).make(config);
@@ -326,7 +330,8 @@ TEST(RejectingDuplicates, ARuleThatComesLateKnowsWhatWasStartedOfARealValuedSpac
 
 ExperimentConfig one_number(const char* kind) {
   ExperimentConfig config = settings(kind, 1, 3);
-  config.space = test::space_of({{"x", Value::Map{{"type", "log"}, {"base", 1}, {"minval", 0}, {"maxval", 1}}}});
+  config.space =
+      test::space_of({{"x", Value::Map{{"type", "log"}, {"base", 1}, {"minval", 0}, {"maxval", 1}}}});
   config.searcher.num_rungs = 1;
   config.searcher.on_duplicate = engine::OnDuplicate::reject;
   return config;
@@ -341,7 +346,8 @@ TEST(RejectingDuplicates, ARealValuedSpaceWithOneNumberEndsAndSaysSo) {
   const engine::Next next = searcher->next();
   ASSERT_TRUE(std::holds_alternative<Finished>(next));
   EXPECT_EQ(std::get<Finished>(next).note,
-            "the space is exhausted: no draw is another configuration than those tried, in 1 trial; 3 were asked for");
+            "the space is exhausted: no draw is another configuration than those tried, in 1 trial; 3 were "
+            "asked for");
 }
 
 // 1 + 1e-12 still counts as in the range, whose only draw is 1.

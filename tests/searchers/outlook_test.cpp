@@ -32,8 +32,8 @@ using test::settings;
 constexpr std::uint64_t courses = 200;
 
 ExperimentConfig drawn(engine::Draw& draw) {
-  ExperimentConfig config = settings(draw.below(2) == 0 ? "async_halving" : "adaptive_asha", 1 + draw.below(100),
-                                     1 + draw.below(40));
+  ExperimentConfig config = settings(draw.below(2) == 0 ? "async_halving" : "adaptive_asha",
+                                     1 + draw.below(100), 1 + draw.below(40));
   constexpr double divisors[] = {1.3, 1.5, 2, 2.5, 3, 4};
   config.searcher.divisor = divisors[draw.below(6)];
   config.searcher.num_rungs = 1 + draw.below(5);
@@ -164,7 +164,9 @@ class OneByOne {
     }
   }
   [[nodiscard]] Outlook of(std::uint64_t trial) const { return searcher_->outlook(TrialNumber(trial)); }
-  [[nodiscard]] engine::Reason standing(std::uint64_t trial) const { return searcher_->standing(TrialNumber(trial)); }
+  [[nodiscard]] engine::Reason standing(std::uint64_t trial) const {
+    return searcher_->standing(TrialNumber(trial));
+  }
   [[nodiscard]] Searcher& searcher() noexcept { return *searcher_; }
 
  private:
@@ -206,7 +208,8 @@ TEST(Outlook, OfAHigherRungKnowsThatTheFirstResultsBelowPromoteNobody) {
     search.train_next(metric);
   }
   ASSERT_EQ(search.standing(2).rung, 1U);
-  EXPECT_EQ(search.of(2).results_to_come, 5U) << "the rung below keeps one, so each of the five others may go on";
+  EXPECT_EQ(search.of(2).results_to_come, 5U)
+      << "the rung below keeps one, so each of the five others may go on";
   for (const std::uint64_t invalid : {0U, 1U}) {
     search.searcher().hear(engine::TrialExited{TrialNumber(invalid), engine::ExitReason::invalid_hp});
   }

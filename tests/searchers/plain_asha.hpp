@@ -29,7 +29,7 @@ struct PlainTrial {
 
 /// The numbers of a reason in words that both sides can be made to say.
 inline std::string numbers(std::uint64_t rung, std::uint64_t rank, std::uint64_t size, std::uint64_t keep,
-                    std::optional<double> cutoff) {
+                           std::optional<double> cutoff) {
   return " rung " + std::to_string(rung) + " rank " + std::to_string(rank) + " of " + std::to_string(size) +
          " keep " + std::to_string(keep) + " cutoff " + (cutoff ? std::to_string(*cutoff) : "none");
 }
@@ -283,7 +283,8 @@ class PlainAsha {
   bool stop_once_;
   bool is_closed_ = false;
   std::size_t invalid_ = 0;
-  std::size_t out_ = 0;  // Rungs below are closed out, which is done once; again only when results left or more are wanted.
+  std::size_t out_ =
+      0;  // Rungs below are closed out, which is done once; again only when results left or more are wanted.
   std::vector<bool> closed_;
   std::optional<std::size_t> reporter_;
   std::string verdict_;

@@ -21,11 +21,6 @@ namespace {
 using engine::Cardinality;
 using engine::Preview;
 using engine::to_text;
-using ::testing::AllOf;
-using ::testing::Contains;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 using test::categorical;
 using test::ExperimentConfig;
 using test::int_range;
@@ -34,6 +29,11 @@ using test::settings;
 using test::Units;
 using test::Value;
 using test::with_count;
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 Preview preview_of(const ExperimentConfig& config) {
   return kind_of(config).preview(config);
@@ -152,7 +152,8 @@ std::vector<double> lived_reach(const ExperimentConfig& config, std::uint64_t se
   const auto searcher = kind_of(config).make(config);
   engine::Draw draw(seed, engine::TrialNumber(0), "lived reach");
   std::vector<double> reach(lengths.size());
-  for (auto next = searcher->next(); std::holds_alternative<engine::CreateTrial>(next); next = searcher->next()) {
+  for (auto next = searcher->next(); std::holds_alternative<engine::CreateTrial>(next);
+       next = searcher->next()) {
     const auto& create = std::get<engine::CreateTrial>(next);
     searcher->hear(engine::TrialWasCreated{create.trial, create.hparams, create.length});
     engine::Verdict verdict{engine::Verdict::Action::train_on, create.length, {}};
@@ -169,8 +170,9 @@ std::vector<double> lived_reach(const ExperimentConfig& config, std::uint64_t se
   return reach;
 }
 
-// Sound searches fail this with a chance below 1e-5 for a new set of seeds: six means, each five standard errors off,
-// besides the half that rounding takes and the tenth that the spread of a rung's number adds at the rung above.
+// Sound searches fail this with a chance below 1e-5 for a new set of seeds: six means, each five standard
+// errors off, besides the half that rounding takes and the tenth that the spread of a rung's number adds at
+// the rung above.
 TEST(Preview, TheStoppingTypePassesAsManyAsInLife) {
   const std::pair<std::uint64_t, double> searches[] = {{6, 4}, {40, 10}, {60, 3}};
   for (const auto& [trials, divisor] : searches) {
@@ -208,9 +210,10 @@ ExperimentConfig fifty_two_epochs(double divisor, std::uint64_t num_rungs) {
 TEST(PreviewWarnings, AFirstRungTooShortToTellAnything) {
   const Preview preview = preview_of(fifty_two_epochs(4, 4));
   ASSERT_EQ(preview.brackets[0].lengths, (std::vector<Units>{Units{1}, Units{3}, Units{13}, Units{52}}));
-  EXPECT_THAT(preview.warnings,
-              ElementsAre(AllOf(HasSubstr("the first rung trains 1 of 52 epochs (1.9 %)"),
-                                HasSubstr("consider divisor: 2 and num_rungs: 5 (rungs at 3, 6, 13, 26, 52)"))));
+  EXPECT_THAT(
+      preview.warnings,
+      ElementsAre(AllOf(HasSubstr("the first rung trains 1 of 52 epochs (1.9 %)"),
+                        HasSubstr("consider divisor: 2 and num_rungs: 5 (rungs at 3, 6, 13, 26, 52)"))));
 }
 
 // What docs/benchmarks.md measured as good, and as bad.
@@ -249,8 +252,9 @@ TEST(PreviewWarnings, AdviceForBracketsThatWereAskedForOneByOne) {
   ExperimentConfig config = settings("adaptive_asha", 81, 100);
   config.searcher.divisor = 3;
   config.searcher.bracket_rungs = {5, 4};
-  EXPECT_THAT(preview_of(config).warnings,
-              Contains(HasSubstr("consider divisor: 3 and bracket_rungs: [4, 3] (rungs at 3, 9, 27, 81 in the")));
+  EXPECT_THAT(
+      preview_of(config).warnings,
+      Contains(HasSubstr("consider divisor: 3 and bracket_rungs: [4, 3] (rungs at 3, 9, 27, 81 in the")));
   EXPECT_THAT(preview_of(config).advice,
               ElementsAre(HasSubstr("consider divisor: 3 and bracket_rungs: [4] (rungs at 3, 9, 27, 81)")));
 }
@@ -265,7 +269,8 @@ TEST(PreviewWarnings, ProposalsHaveRungsThatReportsFallOn) {
   ExperimentConfig config = settings("async_halving", 1000, 1000);
   config.searcher.num_rungs = 6;
   config.min_validation_period = Units{50};
-  EXPECT_THAT(preview_of(config).warnings, Contains(HasSubstr("consider divisor: 2 and num_rungs: 5 (rungs at 62, ")));
+  EXPECT_THAT(preview_of(config).warnings,
+              Contains(HasSubstr("consider divisor: 2 and num_rungs: 5 (rungs at 62, ")));
 }
 
 TEST(PreviewWarnings, OneRungBecauseOfALimit) {
@@ -280,12 +285,14 @@ TEST(PreviewWarnings, OneRungBecauseOfALimit) {
               ElementsAre(AllOf(HasSubstr(": max_trials, which is 50, is below the divisor of 60; raise it"),
                                 HasSubstr("consider divisor: 3 and max_rungs: "))));
   config = settings("adaptive_asha", 3, 100);
-  EXPECT_THAT(preview_of(config).warnings,
-              ElementsAre(HasSubstr(": max_length, which is 3 batches, is below the divisor of 4; raise it")));
+  EXPECT_THAT(
+      preview_of(config).warnings,
+      ElementsAre(HasSubstr(": max_length, which is 3 batches, is below the divisor of 4; raise it")));
   config = settings("adaptive_asha", 3, 3);
-  EXPECT_THAT(preview_of(config).warnings,
-              ElementsAre(HasSubstr(": max_trials, which is 3, and max_length, which is 3 batches, are below the "
-                                    "divisor of 4; raise both")));
+  EXPECT_THAT(
+      preview_of(config).warnings,
+      ElementsAre(HasSubstr(": max_trials, which is 3, and max_length, which is 3 batches, are below the "
+                            "divisor of 4; raise both")));
   config = settings("adaptive_asha", 1000, 100);
   config.space = test::space_of({{"n", test::int_range(1, 3)}});
   config.searcher.on_duplicate = engine::OnDuplicate::reject;

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <string>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "hpsearch/engine/base/draw.hpp"

@@ -62,8 +62,8 @@ class Life {
         Value::Map grid = others;
         grid["hyperparameters"] = Value::Map{
             {"x", Value::Map{{"type", "int"}, {"minval", 1}, {"maxval", trials + 1}, {"count", trials}}}};
-        cluster_.create(
-            test_config(Value::Map{{"name", "grid"}, {"max_concurrent_trials", concurrent}}, std::move(grid)));
+        cluster_.create(test_config(Value::Map{{"name", "grid"}, {"max_concurrent_trials", concurrent}},
+                                    std::move(grid)));
       }
     }
   }
@@ -84,7 +84,8 @@ class Life {
     std::uint64_t incarnation = incarnations_[uid];
     for (const auto& [key, attempt] : cluster_.attempts) {
       if (uid_of_.contains(attempt.worker) && uid_of_[attempt.worker] == uid && !restarted) {
-        held.push_back(HeldAttempt{key, false, attempt.next_seq - 1, attempt.decision ? attempt.decision->id : Lsn()});
+        held.push_back(
+            HeldAttempt{key, false, attempt.next_seq - 1, attempt.decision ? attempt.decision->id : Lsn()});
       }
     }
     if (restarted) {
@@ -113,7 +114,8 @@ class Life {
         cluster_.send(key, InvalidHparamsReport{"no"});
         break;
       case 3:
-        cluster_.send(key, CheckpointReport{Units{draw_.below(9)}, "/c/" + std::to_string(key.lease.number()), 1, 1});
+        cluster_.send(
+            key, CheckpointReport{Units{draw_.below(9)}, "/c/" + std::to_string(key.lease.number()), 1, 1});
         break;
       case 4:
         cluster_.report(key, draw_.below(10), std::numeric_limits<double>::quiet_NaN());
@@ -158,7 +160,8 @@ class Life {
       resources["max_slots"] = chance(2) ? Value() : Value(static_cast<std::int64_t>(1 + draw_.below(4)));
     }
     Value::Map changes{{"resources", resources}};
-    if (!std::holds_alternative<Finished>(record.searcher->next())) {  // Else only a pause keeps it from its end.
+    if (!std::holds_alternative<Finished>(
+            record.searcher->next())) {  // Else only a pause keeps it from its end.
       changes["searcher"] = searcher;
     }
     cluster_.step(ChangeExperiment{record.id, changes});
@@ -259,7 +262,8 @@ class Life {
       if (attempt.decision && attempt.decision->directive != Directive::train_on) {
         cluster_.exit(key);
       } else {
-        cluster_.report(key, count(attempt.decision ? attempt.decision->length : attempt.spec.length), draw_.unit());
+        cluster_.report(key, count(attempt.decision ? attempt.decision->length : attempt.spec.length),
+                        draw_.unit());
       }
       EXPECT_EQ(broken_invariant(cluster_.engine), "");
       EXPECT_EQ(idle_slot(cluster_.engine), "");

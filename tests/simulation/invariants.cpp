@@ -47,7 +47,9 @@ std::string broken_gang(const ExperimentRecord& record, const LiveAttempt& live)
   if (gang.all_gone()) {
     return "lives, and its members are gone";
   }
-  return (one_is_lost || gang.members.front().gone) && !live.is_ending() ? "lost a member, and the others train on" : "";
+  return (one_is_lost || gang.members.front().gone) && !live.is_ending()
+             ? "lost a member, and the others train on"
+             : "";
 }
 
 std::string broken_trial(const Engine& engine, const ExperimentRecord& record, std::size_t number) {
@@ -141,7 +143,8 @@ std::string idle_slot(const Engine& engine) {
     // Every trial here holds one slot, so both limits count the same.
     const std::uint64_t limit =
         std::min(asked == 0 ? total : asked, record.config.resources.max_slots.value_or(total));
-    const bool may_run_more = record.running.size() + record.put_off.size() < limit;  // Those keep their places.
+    const bool may_run_more =
+        record.running.size() + record.put_off.size() < limit;  // Those keep their places.
     if (free == 0 || record.state != ExperimentState::active || !may_run_more ||
         record.config.resources.slots_per_trial != 1) {
       continue;
@@ -177,7 +180,8 @@ std::string broken_invariant(const Engine& engine) {
     if (by_state != record.by_state) {
       return where + "by_state does not add up";
     }
-    if (const std::string counted = told(record.tally), looked = told_by_looking_at_all(record); counted != looked) {
+    if (const std::string counted = told(record.tally), looked = told_by_looking_at_all(record);
+        counted != looked) {
       return where + "its tally says " + counted + ", and there is " + looked;
     }
     const double progress = record.searcher->progress();
@@ -193,8 +197,7 @@ std::string broken_invariant(const Engine& engine) {
     for (std::size_t i = 0; is_ended(record.state) && i < record.trials.size(); ++i) {
       if (!is_closed(record.trials[i].state)) {
         return where + "ended as " + std::string(name_of(record.state)) + " (" + record.reason +
-               ") with trial " + std::to_string(i) + " left " +
-               std::string(name_of(record.trials[i].state));
+               ") with trial " + std::to_string(i) + " left " + std::string(name_of(record.trials[i].state));
       }
     }
   }
@@ -220,18 +223,20 @@ std::string fingerprint(const Engine& engine) {
     for (std::size_t i = 0; i < record.trials.size(); ++i) {
       const TrialRecord& trial = record.trials[i];
       const KnownCheckpoints checkpoints = trial.checkpoints ? *trial.checkpoints : KnownCheckpoints{};
-      out << "  " << trial.id.number() << ' ' << name_of(trial.state) << ' ' << compact_json(record.hparams[i]) << ' '
-          << count(trial.length) << ' ' << count(trial.reached) << ' ' << trial.awaits_resume << ' '
-          << trial.restarts << ' ' << trial.attempts << ' ' << trial.last_lease.number() << ' '
-          << trial.last_seq << ' ' << checkpoints.latest << ' ' << checkpoints.best << ' '
-          << (trial.last_failure ? *trial.last_failure : "") << ' ' << trial.busy.in_micros() << ' ' << describe(trial.reason);
+      out << "  " << trial.id.number() << ' ' << name_of(trial.state) << ' '
+          << compact_json(record.hparams[i]) << ' ' << count(trial.length) << ' ' << count(trial.reached)
+          << ' ' << trial.awaits_resume << ' ' << trial.restarts << ' ' << trial.attempts << ' '
+          << trial.last_lease.number() << ' ' << trial.last_seq << ' ' << checkpoints.latest << ' '
+          << checkpoints.best << ' ' << (trial.last_failure ? *trial.last_failure : "") << ' '
+          << trial.busy.in_micros() << ' ' << describe(trial.reason);
       if (trial.live) {
         out << " live " << trial.live->worker.number() << ' ' << trial.live->started << ' '
-            << trial.live->applied_seq << ' ' << (trial.live->decision ? trial.live->decision->id.number() : 0);
+            << trial.live->applied_seq << ' '
+            << (trial.live->decision ? trial.live->decision->id.number() : 0);
         for (std::size_t rank = 0; trial.live->gang && rank < trial.live->gang->members.size(); ++rank) {
           const Gang::Member& member = trial.live->gang->members[rank];
-          out << " rank " << rank << ' ' << member.worker.number() << ' ' << member.started << ' ' << member.gone << ' '
-              << member.exited << ' ' << static_cast<int>(trial.live->gang->ending);
+          out << " rank " << rank << ' ' << member.worker.number() << ' ' << member.started << ' '
+              << member.gone << ' ' << member.exited << ' ' << static_cast<int>(trial.live->gang->ending);
         }
       }
       out << '\n';

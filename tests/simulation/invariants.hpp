@@ -10,8 +10,8 @@ namespace hpsearch::engine {
 /// that add up, progress in [0, 1], nothing left open in what has ended.
 [[nodiscard]] std::string broken_invariant(const Engine& engine);
 
-/// "" or the first limit that is exceeded. Holds after every event, also between those of one step; `last` is that
-/// event, or nullptr after a whole step. Limits that were lowered bind what is started from then on.
+/// "" or the first limit that is exceeded. Holds after every event, also between those of one step; `last` is
+/// that event, or nullptr after a whole step. Limits that were lowered bind what is started from then on.
 [[nodiscard]] std::string broken_limit(const Engine& engine, const Event* last);
 
 /// "" or an experiment that has work for a slot that is free. Holds after every step while nobody is suspect.

@@ -52,8 +52,9 @@ TEST_F(LcBenchData, GivesWhatTheNetworkGave) {
   std::istringstream vectors(read(directory_ + "/lcbench_test_vectors.csv"));
   std::string line;
   std::getline(vectors, line);
-  ASSERT_TRUE(line.starts_with("instance,epoch,batch_size,learning_rate,momentum,weight_decay,num_layers,max_units,"
-                               "max_dropout,time,val_accuracy"));
+  ASSERT_TRUE(
+      line.starts_with("instance,epoch,batch_size,learning_rate,momentum,weight_decay,num_layers,max_units,"
+                       "max_dropout,time,val_accuracy"));
   int compared = 0;
   while (std::getline(vectors, line)) {
     std::istringstream cells(line);
@@ -119,7 +120,8 @@ TEST_F(LcBenchData, CurvesCountTimeWithAFloor) {
       EXPECT_NEAR(curves.seconds(training, Units{epoch - 1}, Units{epoch}),
                   std::max(next - clock, 0.05 * longest / 52), 1e-6);
       clock = next;
-      EXPECT_DOUBLE_EQ(curves.metric(training, Units{epoch}), static_cast<double>(epochs[epoch - 1].val_accuracy));
+      EXPECT_DOUBLE_EQ(curves.metric(training, Units{epoch}),
+                       static_cast<double>(epochs[epoch - 1].val_accuracy));
     }
   }
 }
@@ -141,13 +143,14 @@ TEST(LcBench, NamesTheHyperparameterThatDoesNotFit) {
     const auto configuration = LcBench::configuration_of(hparams);
     return configuration ? std::string("accepted") : configuration.error().message;
   };
-  Value::Map good{{"batch_size", 15.6}, {"learning_rate", 0.1}, {"momentum", 0.5},  {"weight_decay", 1e-5},
+  Value::Map good{{"batch_size", 15.6}, {"learning_rate", 0.1}, {"momentum", 0.5},   {"weight_decay", 1e-5},
                   {"num_layers", 5},    {"max_units", 1024.4},  {"max_dropout", 1.0}};
   EXPECT_EQ(problem(good), "accepted");
   good["num_layers"] = 6;
   EXPECT_EQ(problem(good), "the surrogate needs the hyperparameter num_layers, a number from 1 to 5, not 6");
   good.erase("num_layers");
-  EXPECT_EQ(problem(good), "the surrogate needs the hyperparameter num_layers, a number from 1 to 5; it is missing");
+  EXPECT_EQ(problem(good),
+            "the surrogate needs the hyperparameter num_layers, a number from 1 to 5; it is missing");
 }
 
 TEST(LcBench, EverySampleOfItsSpaceIsAConfiguration) {

@@ -25,7 +25,9 @@ engine::Space square() {
   return engine::Space::parse(Value::Map{{"a", range}, {"b", range}}, "hyperparameters", problems, notes);
 }
 
-Value at(double a, double b) { return Value::Map{{"a", a}, {"b", b}}; }
+Value at(double a, double b) {
+  return Value::Map{{"a", a}, {"b", b}};
+}
 
 TEST(SyntheticCurves, NothingIsBetterThanTheBestButByNoise) {
   for (const Kind kind : {Kind::power, Kind::crossing, Kind::diverging}) {
@@ -100,15 +102,16 @@ TEST(SyntheticCurves, EarlyStoppingFindsMoreInTheSameTimeThanFullTrainings) {
       searcher["max_length"] = Value::Map{{"epochs", 81}};
       searcher["max_trials"] = 10'000;
       const Value::Map range{{"type", "double"}, {"minval", 0.0}, {"maxval", 1.0}};
-      const Value config = Value::Map{{"entrypoint", "true"},
-                                      {"hyperparameters", Value::Map{{"a", range}, {"b", range}, {"c", range}}},
-                                      {"searcher", searcher},
-                                      {"reproducibility", Value::Map{{"experiment_seed", seed}}}};
+      const Value config =
+          Value::Map{{"entrypoint", "true"},
+                     {"hyperparameters", Value::Map{{"a", range}, {"b", range}, {"c", range}}},
+                     {"searcher", searcher},
+                     {"reproducibility", Value::Map{{"experiment_seed", seed}}}};
       engine::Problems problems;
       engine::Problems notes;
       SyntheticCurves curves(Kind::power,
-                             engine::Space::parse(*config.at_path("hyperparameters"), "", problems, notes), Units{81},
-                             Goal::minimize, static_cast<std::uint64_t>(seed));
+                             engine::Space::parse(*config.at_path("hyperparameters"), "", problems, notes),
+                             Units{81}, Goal::minimize, static_cast<std::uint64_t>(seed));
       engine::sim::Options options;
       options.workers = 4;
       options.duration = engine::sim::DurationModel::curve;
@@ -121,7 +124,8 @@ TEST(SyntheticCurves, EarlyStoppingFindsMoreInTheSameTimeThanFullTrainings) {
     return sum / 20;
   };
   // Seeds are fixed: this is one comparison, not a draw.
-  EXPECT_LT(regret_of(Value::Map{{"name", "adaptive_asha"}}), 0.8 * regret_of(Value::Map{{"name", "random"}}));
+  EXPECT_LT(regret_of(Value::Map{{"name", "adaptive_asha"}}),
+            0.8 * regret_of(Value::Map{{"name", "random"}}));
 }
 
 }  // namespace

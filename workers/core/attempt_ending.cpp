@@ -1,11 +1,10 @@
 // AttemptMachine: how its program ends, by itself or with help.
 
-#include "hpsearch/workers/core/attempt_machine.hpp"
-
 #include <array>
 #include <utility>
 
 #include "hpsearch/engine/experiment/checkpoint_signal.hpp"
+#include "hpsearch/workers/core/attempt_machine.hpp"
 #include "hpsearch/workers/core/log_text.hpp"
 
 namespace hpsearch::workers {
@@ -135,16 +134,19 @@ bool AttemptMachine::waits_at_length() const {
   const bool at_length = length_reported_ && *length_reported_ >= length_;
   const bool to_end = end_as_ || kill_decided_ || fenced_ || forcing_ != Forcing::none;
   // Other ranks would not be signalled, and who loses a peer fails; an answer is shared with them.
-  const bool hears_signal = speaks_ != Speaks::socket && wants_checkpoint_signal() && spec_.rendezvous.addresses.empty();
-  return phase_ == Phase::running && speaks_for_attempt() && at_length && !to_end && (!asking_.empty() || hears_signal);
+  const bool hears_signal =
+      speaks_ != Speaks::socket && wants_checkpoint_signal() && spec_.rendezvous.addresses.empty();
+  return phase_ == Phase::running && speaks_for_attempt() && at_length && !to_end &&
+         (!asking_.empty() || hears_signal);
 }
 
 void AttemptMachine::pause_alone(Instant now, AttemptOutput& out) {
   end_as_ = engine::Directive::pause;
   paused_alone_ = true;
   spool_at_once_ = true;
-  notice(Notice::Level::warning, "it has trained what it was asked for and no daemon is there to decide: it is paused "
-                                 "(--orphan-policy)",
+  notice(Notice::Level::warning,
+         "it has trained what it was asked for and no daemon is there to decide: it is paused "
+         "(--orphan-policy)",
          out);
   answer_ahead(out);
   ask_to_end(now, out);
@@ -211,7 +213,8 @@ void AttemptMachine::over(const ProgramEnded& end, AttemptOutput& out) {
 }
 
 /// Its trial goes on elsewhere; its slots do not.
-void AttemptMachine::stuck(const std::string& why, AttemptOutput& out, const std::optional<ProgramEnded>& end) {
+void AttemptMachine::stuck(const std::string& why, AttemptOutput& out,
+                           const std::optional<ProgramEnded>& end) {
   if (!alive()) {
     return;
   }
@@ -302,11 +305,12 @@ void AttemptMachine::make_exit_report() {
   ExitReport report;
   report.code = end_ ? end_->code : 0;
   const bool failed = end_ && (end_->by_signal || end_->code != 0);
-  // A part of an attempt is killed because another part failed, and that failure does not count where a machine
-  // was lost: what went before the kill could reach it must not look as if the kill had ended it.
+  // A part of an attempt is killed because another part failed, and that failure does not count where a
+  // machine was lost: what went before the kill could reach it must not look as if the kill had ended it.
   const bool lost_part = lost_because_ && kill_decided_ && !spec_.rendezvous.addresses.empty();
   report.unkillable = remains_;
-  const char* alone = paused_alone_ && !kill_decided_ ? "paused by its worker: at its length, and no daemon to decide" : "";
+  const char* alone =
+      paused_alone_ && !kill_decided_ ? "paused by its worker: at its length, and no daemon to decide" : "";
   if (!node_failure_.empty() && (failed || !end_)) {
     report.cause = ExitReport::Cause::lost;
     report.message = node_failure_;
@@ -320,7 +324,8 @@ void AttemptMachine::make_exit_report() {
     report.cause = ExitReport::Cause::ended_by_agent;
     report.message = alone;
   } else if (!end_ && !lost_because_) {
-    report.cause = ExitReport::Cause::lost;  // How its first process ended was not told before the rest is gone.
+    report.cause =
+        ExitReport::Cause::lost;  // How its first process ended was not told before the rest is gone.
   } else if (lost_because_) {
     report.cause = ExitReport::Cause::lost;
     report.message = *lost_because_;

@@ -199,7 +199,8 @@ void AttemptMachine::go_on(std::uint64_t upto, AttemptOutput& out) {
   }
   acknowledged(upto, out);
   if (was_started_ && acked_ == 0 && !finished_) {
-    out.messages.emplace_back(proto::Started{spec_.key});  // It may have begun behind the HELLO, before there was a session.
+    out.messages.emplace_back(
+        proto::Started{spec_.key});  // It may have begun behind the HELLO, before there was a session.
   }
 }
 

@@ -1,7 +1,5 @@
 // AttemptMachine: what its program says, and what it is told.
 
-#include "hpsearch/workers/core/attempt_machine.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -11,6 +9,7 @@
 #include "hpsearch/engine/base/amount.hpp"
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/engine/base/value.hpp"
+#include "hpsearch/workers/core/attempt_machine.hpp"
 #include "hpsearch/workers/core/log_text.hpp"
 
 namespace hpsearch::workers {
@@ -36,7 +35,8 @@ bool are_same(const MetricsReport& a, const MetricsReport& b) {
     return one.first == other.first &&
            (one.second == other.second || (std::isnan(one.second) && std::isnan(other.second)));
   };
-  return a.step == b.step && std::equal(a.metrics.begin(), a.metrics.end(), b.metrics.begin(), b.metrics.end(), same_value);
+  return a.step == b.step &&
+         std::equal(a.metrics.begin(), a.metrics.end(), b.metrics.begin(), b.metrics.end(), same_value);
 }
 
 }  // namespace
@@ -78,14 +78,16 @@ void AttemptMachine::take(const SaidMetrics& said, std::optional<QuestionId> que
   judge_passing(report, out);
   last_step_ = std::max(last_step_.value_or(Units{}), said.step);
   if (!said.ignored.empty()) {
-    note(Flaw::no_number, "the program reports \"" + said.ignored.front() + "\", which is no number; left out", out);
+    note(Flaw::no_number,
+         "the program reports \"" + said.ignored.front() + "\", which is no number; left out", out);
   }
   const bool at_length = decides(report);
   if (at_length && question && !asking_.empty() && asked_with_ && are_same(*asked_with_, report)) {
     asking_.push_back(*question);  // The same question on another connection.
     return;
   }
-  // Each length is asked about once: who trains on beyond it while nobody decides is not kept report by report.
+  // Each length is asked about once: who trains on beyond it while nobody decides is not kept report by
+  // report.
   const bool asks = at_length && asked_at_ < length_;
   if (at_length) {
     length_reported_ = said.step;
@@ -99,10 +101,11 @@ void AttemptMachine::take(const SaidMetrics& said, std::optional<QuestionId> que
   } else {
     spool_soon_ = spool_soon_ || position_ > spooled_position_ + unspooled_journal;
     if (!std::exchange(noticed_thinning_, true)) {
-      notice(Notice::Level::warning,
-             "the daemon is silent and too many reports wait for it; values between lengths are left out from "
-             "now on",
-             out);
+      notice(
+          Notice::Level::warning,
+          "the daemon is silent and too many reports wait for it; values between lengths are left out from "
+          "now on",
+          out);
     }
   }
   if (!question) {
@@ -154,8 +157,8 @@ void AttemptMachine::take(const SaidUnreadable& said, std::optional<QuestionId> 
 }
 
 void AttemptMachine::note(Flaw flaw, const std::string& text, AttemptOutput& out) {
-  constexpr std::array<const char*, 6> names{"backward", "sparse", "missing", "unreadable", "no_number",
-                                             "misunderstood"};
+  constexpr std::array<const char*, 6> names{"backward",   "sparse",    "missing",
+                                             "unreadable", "no_number", "misunderstood"};
   constexpr std::size_t most = 1024;
   const auto which = static_cast<std::size_t>(flaw);
   if (std::exchange(noted_[which], true)) {
@@ -172,7 +175,8 @@ void AttemptMachine::judge_step(Units step, AttemptOutput& out) {
   const auto at = [this](Units units) { return engine::amount(units, spec_.unit); };
   if (last_step_ && step < *last_step_) {
     note(Flaw::backward,
-         "it reports " + at(step) + " after " + at(*last_step_) + "; steps count what was trained in all and never fall",
+         "it reports " + at(step) + " after " + at(*last_step_) +
+             "; steps count what was trained in all and never fall",
          out);
   } else if (!last_step_ && step < spec_.latest_step) {
     note(Flaw::backward,
@@ -215,7 +219,8 @@ void AttemptMachine::judge_passing(const MetricsReport& report, AttemptOutput& o
   note(Flaw::missing,
        "it has passed " + at(length_) + ", its asked length, without reporting \"" + spec_.metric +
            "\", the searcher's metric" +
-           (names.empty() ? std::string() : "; it reports \"" + std::string(near.empty() ? names.front() : near) + "\""),
+           (names.empty() ? std::string()
+                          : "; it reports \"" + std::string(near.empty() ? names.front() : near) + "\""),
        out);
 }
 
@@ -306,8 +311,7 @@ void AttemptMachine::answer(QuestionId question, Instant now, AttemptOutput& out
   Value::Map line;
   line["directive"] = directive;
   line["length"] = static_cast<std::int64_t>(count(length_));
-  out.effects.emplace_back(
-      AnswerProgram{spec_.key, question, engine::compact_json(Value(std::move(line)))});
+  out.effects.emplace_back(AnswerProgram{spec_.key, question, engine::compact_json(Value(std::move(line)))});
 }
 
 /// Only what needs no thought: below the length nothing is decided.
@@ -326,18 +330,18 @@ void AttemptMachine::answer_ahead(AttemptOutput& out) {
   out.effects.emplace_back(AnswerAhead{spec_.key, below, engine::compact_json(Value(std::move(line)))});
 }
 
-void AttemptMachine::answer_error(QuestionId question, const std::string& what,
-                                  AttemptOutput& out) const {
+void AttemptMachine::answer_error(QuestionId question, const std::string& what, AttemptOutput& out) const {
   Value::Map line;
   line["error"] = what;
-  out.effects.emplace_back(
-      AnswerProgram{spec_.key, question, engine::compact_json(Value(std::move(line)))});
+  out.effects.emplace_back(AnswerProgram{spec_.key, question, engine::compact_json(Value(std::move(line)))});
 }
 
-/// When it will have said nothing for too long; nothing while it is us who let it wait, or while it is being ended.
+/// When it will have said nothing for too long; nothing while it is us who let it wait, or while it is being
+/// ended.
 std::optional<Instant> AttemptMachine::progress_due() const noexcept {
-  const bool watched = speaks_for_attempt() && spec_.progress_timeout > Duration{} && phase_ == Phase::running && forcing_ == Forcing::none &&
-                       asking_.empty() && !publishing_;
+  const bool watched = speaks_for_attempt() && spec_.progress_timeout > Duration{} &&
+                       phase_ == Phase::running && forcing_ == Forcing::none && asking_.empty() &&
+                       !publishing_;
   return watched ? std::optional(silent_since_ + spec_.progress_timeout) : std::nullopt;
 }
 
@@ -353,7 +357,8 @@ void AttemptMachine::look_for_progress(Instant now, AttemptOutput& out) {
   no_progress_ = true;
   spool_at_once_ = true;
   notice(Notice::Level::warning,
-         "it said nothing for " + std::to_string(spec_.progress_timeout.in_micros() / 1'000'000) + " s and is ended",
+         "it said nothing for " + std::to_string(spec_.progress_timeout.in_micros() / 1'000'000) +
+             " s and is ended",
          out);
   terminate(now, out);
 }

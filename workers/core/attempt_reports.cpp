@@ -1,11 +1,10 @@
 // AttemptMachine: what is kept for the daemon: in memory, in the spool, under way.
 
-#include "hpsearch/workers/core/attempt_machine.hpp"
-
 #include <algorithm>
 #include <utility>
 #include <variant>
 
+#include "hpsearch/workers/core/attempt_machine.hpp"
 #include "hpsearch/workers/core/log_text.hpp"
 
 namespace hpsearch::workers {
@@ -24,8 +23,8 @@ namespace {
 
 // A batch stays below what the decoder takes as elements of one list.
 constexpr std::size_t batch_reports = 512;
-// Batches of one attempt that are not acknowledged: what comes meanwhile waits for fewer, larger ones. A queue at the
-// daemon holds 256 of a worker.
+// Batches of one attempt that are not acknowledged: what comes meanwhile waits for fewer, larger ones. A
+// queue at the daemon holds 256 of a worker.
 constexpr std::size_t batches_in_flight = 64;
 // One lost frame makes the daemon ask once per frame behind it; they all mean the same.
 constexpr Duration one_nack_per = Duration::millis(200);
@@ -206,7 +205,8 @@ SpooledState AttemptMachine::state_to_spool() const {
   state.no_progress = no_progress_;
   state.ended_here = ended_here_;
   state.paused_alone = paused_alone_;
-  state.unkillable = remains_ && phase_ == Phase::exited;  // Before that, the next agent finds it stuck by itself.
+  state.unkillable =
+      remains_ && phase_ == Phase::exited;  // Before that, the next agent finds it stuck by itself.
   state.lost_checkpoint = lost_checkpoint_;
   state.asking = asking_;
   for (const auto& [seq, question] : unsaid_checkpoints_) {
@@ -256,7 +256,8 @@ void AttemptMachine::acknowledged(std::uint64_t upto, AttemptOutput& out) {
 void AttemptMachine::answered(std::uint64_t upto, Instant now, AttemptOutput& out) {
   if (timed_ && upto >= timed_->seq) {
     const Duration took = now - timed_->sent;
-    answer_time_ = answer_time_ ? Duration::micros((7 * answer_time_->in_micros() + took.in_micros()) / 8) : took;
+    answer_time_ =
+        answer_time_ ? Duration::micros((7 * answer_time_->in_micros() + took.in_micros()) / 8) : took;
     timed_.reset();
   }
   acknowledged(upto, out);
@@ -314,7 +315,8 @@ void AttemptMachine::send(Instant now, std::size_t window, AttemptOutput& out) {
   }
   const auto has_room = [this, window] {
     const std::size_t next = kept_[static_cast<std::size_t>(sent_ - acked_)].bytes;
-    return batches_.size() < batches_in_flight && (in_flight_bytes_ == 0 || in_flight_bytes_ + next <= window);
+    return batches_.size() < batches_in_flight &&
+           (in_flight_bytes_ == 0 || in_flight_bytes_ + next <= window);
   };
   while (sent_ < spooled_ && has_room()) {
     proto::Reports batch{.key = spec_.key, .first_seq = sent_ + 1, .reports = {}};

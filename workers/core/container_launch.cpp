@@ -16,12 +16,13 @@ namespace {
 
 /// What the runtime itself obeys: it must not get the program's.
 bool steers_the_runtime(std::string_view name) {
-  constexpr std::array<std::string_view, 7> names{"HOME",    "LOGNAME", "PATH",           "TMPDIR",
-                                                  "USER",    "SHELL",   "XDG_RUNTIME_DIR"};
-  constexpr std::array<std::string_view, 9> prefixes{"APPTAINER", "BUILDAH_",  "CONTAINER",   "DBUS_", "DOCKER_",
-                                                     "PODMAN",    "REGISTRY_", "SINGULARITY", "XDG_"};
+  constexpr std::array<std::string_view, 7> names{"HOME", "LOGNAME", "PATH",           "TMPDIR",
+                                                  "USER", "SHELL",   "XDG_RUNTIME_DIR"};
+  constexpr std::array<std::string_view, 9> prefixes{
+      "APPTAINER", "BUILDAH_", "CONTAINER", "DBUS_", "DOCKER_", "PODMAN", "REGISTRY_", "SINGULARITY", "XDG_"};
   return std::find(names.begin(), names.end(), name) != names.end() ||
-         std::any_of(prefixes.begin(), prefixes.end(), [&](std::string_view prefix) { return name.starts_with(prefix); });
+         std::any_of(prefixes.begin(), prefixes.end(),
+                     [&](std::string_view prefix) { return name.starts_with(prefix); });
 }
 
 /// CUDA's lasting names. Numbers mean other devices where only some are to be seen.
@@ -76,7 +77,8 @@ Words apptainer_words(const ContainerPlan& plan, const std::vector<BindMount>& m
   // Nothing of the node that was not asked for: no home, no current directory, no variables.
   Words words{"exec", "--cleanenv", "--no-home", "--contain", "--pwd", plan.directory};
   for (const BindMount& mount : mounts) {
-    words.insert(words.end(), {"--bind", mount.host_path + ":" + mount.container_path + (mount.read_only ? ":ro" : ":rw")});
+    words.insert(words.end(), {"--bind", mount.host_path + ":" + mount.container_path +
+                                             (mount.read_only ? ":ro" : ":rw")});
   }
   if (!plan.devices.empty()) {
     words.emplace_back("--nv");
@@ -100,8 +102,18 @@ void add_devices(const ContainerPlan& plan, Words& words) {
 
 /// Docker's words, which are Podman's.
 Words docker_words(const ContainerPlan& plan, const std::vector<BindMount>& mounts) {
-  Words words{"run", "--rm", "--name", plan.name, plan.pull ? "--pull=always" : "--pull=missing",
-              "--network=host", "--ipc=host", "--pid=host", "--workdir", plan.directory, "--entrypoint", ""};
+  Words words{"run",
+              "--rm",
+              "--name",
+              plan.name,
+              plan.pull ? "--pull=always" : "--pull=missing",
+              "--network=host",
+              "--ipc=host",
+              "--pid=host",
+              "--workdir",
+              plan.directory,
+              "--entrypoint",
+              ""};
   const std::string user = std::to_string(plan.user) + ":" + std::to_string(plan.group);
   if (plan.runtime == ContainerRuntime::docker) {
     words.insert(words.end(), {"--user", user});
@@ -111,8 +123,8 @@ Words docker_words(const ContainerPlan& plan, const std::vector<BindMount>& moun
     words.insert(words.end(), {"--userns=keep-id", "--security-opt", "label=disable"});
   }
   for (const BindMount& mount : mounts) {
-    words.insert(words.end(), {"--mount", "type=bind,source=" + mount.host_path + ",target=" + mount.container_path +
-                                              (mount.read_only ? ",readonly" : "")});
+    words.insert(words.end(), {"--mount", "type=bind,source=" + mount.host_path + ",target=" +
+                                              mount.container_path + (mount.read_only ? ",readonly" : "")});
   }
   if (!plan.devices.empty()) {
     add_devices(plan, words);
@@ -133,7 +145,8 @@ std::string_view name_of(ContainerRuntime runtime) noexcept {
 Result<ContainerCommand> container_command(const ContainerPlan& plan) {
   const bool apptainer = plan.runtime == ContainerRuntime::apptainer;
   const std::vector<BindMount> mounts = mounts_of(plan);
-  if (const std::string* path = unspeakable(mounts, apptainer ? std::string_view(",:\"\n\\") : std::string_view(",\"\n"))) {
+  if (const std::string* path =
+          unspeakable(mounts, apptainer ? std::string_view(",:\"\n\\") : std::string_view(",\"\n"))) {
     return Error{Errc::bad_request, "the path " + *path + " cannot be shown in a container: " +
                                         std::string(name_of(plan.runtime)) + " has no way to spell it"};
   }

@@ -31,10 +31,9 @@ Value defaults() {
                                    {"tensor_fusion_cycle_time", 1},
                                    {"tensor_fusion_threshold", 64}}},
       {"perform_initial_validation", false},
-      {"profiling", Value::Map{{"begin_on_batch", 0},
-                               {"enabled", false},
-                               {"end_after_batch", nullptr},
-                               {"sync_timings", true}}},
+      {"profiling",
+       Value::Map{
+           {"begin_on_batch", 0}, {"enabled", false}, {"end_after_batch", nullptr}, {"sync_timings", true}}},
       {"records_per_epoch", 0},
       {"reproducibility", Value::Map{{"experiment_seed", 0}}},
       {"resources", Value::Map{{"devices", Value::List{}},
@@ -87,12 +86,9 @@ Value determined_config(const Value& effective) {
   spell_period(map, "min_checkpoint_period");
   spell_period(map, "min_validation_period");
 
-  Value::Map storage{{"type", "shared_fs"},
-                     {"host_path", determined_storage_path},
-                     {"storage_path", nullptr},
-                     {"save_experiment_best", 0},
-                     {"save_trial_best", 1},
-                     {"save_trial_latest", 1}};
+  Value::Map storage{{"type", "shared_fs"},     {"host_path", determined_storage_path},
+                     {"storage_path", nullptr}, {"save_experiment_best", 0},
+                     {"save_trial_best", 1},    {"save_trial_latest", 1}};
   for (const char* key : {"save_experiment_best", "save_trial_best", "save_trial_latest"}) {
     if (const Value* kept = effective.at_path(std::string("checkpoint_storage.") + key)) {
       storage[key] = *kept;

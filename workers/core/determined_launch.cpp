@@ -21,7 +21,8 @@ using engine::Value;
 
 namespace {
 
-// The kernel takes no longer variable (MAX_ARG_STRLEN), and its answer, "argument list too long", helps nobody.
+// The kernel takes no longer variable (MAX_ARG_STRLEN), and its answer, "argument list too long", helps
+// nobody.
 constexpr std::size_t longest_variable = 128UL * 1024 - 64;
 // An attempt has one port for itself, out of so many.
 constexpr std::uint64_t port_range = 4'000;
@@ -52,9 +53,10 @@ Status launch_in_determined_harness(const LaunchSpec& spec, const AttemptPlaces&
   }
   std::string config = engine::compact_json(determined_config(*effective));
   if (config.size() > longest_variable) {
-    return Error{Errc::bad_request, "the experiment has " + std::to_string(config.size()) +
-                                        " bytes as JSON; the Determined harness gets it in one variable of at most " +
-                                        std::to_string(longest_variable)};
+    return Error{Errc::bad_request,
+                 "the experiment has " + std::to_string(config.size()) +
+                     " bytes as JSON; the Determined harness gets it in one variable of at most " +
+                     std::to_string(longest_variable)};
   }
   launch.argv = {machine.determined_host};
   launch.environment[engine::determined_config_variable] = std::move(config);
@@ -65,10 +67,10 @@ Status launch_in_determined_harness(const LaunchSpec& spec, const AttemptPlaces&
       ports.emplace_back(static_cast<std::int64_t>(port));
     }
     Value::List addresses(spec.rendezvous.addresses.begin(), spec.rendezvous.addresses.end());
-    launch.environment[harness_nodes_variable] = engine::compact_json(
-        Value::Map{{"addresses", std::move(addresses)},
-                   {"rank", static_cast<std::int64_t>(spec.rendezvous.rank)},
-                   {"ports", std::move(ports)}});
+    launch.environment[harness_nodes_variable] =
+        engine::compact_json(Value::Map{{"addresses", std::move(addresses)},
+                                        {"rank", static_cast<std::int64_t>(spec.rendezvous.rank)},
+                                        {"ports", std::move(ports)}});
   }
   return engine::Done{};
 }

@@ -43,8 +43,7 @@ std::string_view segment(std::string_view& path) {
 /// As the harness reads errors; `message` and `error` are what it shows.
 DeterminedReply refusal(DeterminedRequestId request, unsigned status, const std::string& what) {
   Value::Map error{{"code", static_cast<std::int64_t>(status)}, {"reason", what}, {"error", what}};
-  return {request, status,
-          engine::compact_json(Value::Map{{"error", std::move(error)}, {"message", what}})};
+  return {request, status, engine::compact_json(Value::Map{{"error", std::move(error)}, {"message", what}})};
 }
 
 DeterminedReply good(DeterminedRequestId request, const Value& body = Value::Map{}) {
@@ -114,10 +113,9 @@ bool names_a_directory(std::string_view uuid) {
 }  // namespace
 
 DeterminedSession::DeterminedSession(DeterminedTrial trial)
-    : trial_(std::move(trial)),
-      steps_(trial_.unit, trial_.config, trial_.hparams),
-      length_(trial_.length) {
-  if (const Value* metric = trial_.config.at_path("searcher.metric"); metric != nullptr && metric->as_text()) {
+    : trial_(std::move(trial)), steps_(trial_.unit, trial_.config, trial_.hparams), length_(trial_.length) {
+  if (const Value* metric = trial_.config.at_path("searcher.metric");
+      metric != nullptr && metric->as_text()) {
     metric_ = *metric->as_text();
   }
   if (const Value* smaller = trial_.config.at_path("searcher.smaller_is_better");
@@ -278,19 +276,17 @@ void DeterminedSession::about_checkpoints(std::string_view what, const Determine
   }
   const auto found = checkpoints_.find(std::string(what));
   if (request.method != "GET" || found == checkpoints_.end()) {
-    out.emplace_back(refusal(request.id, 404, "there is no checkpoint " + std::string(what) + " of this trial"));
+    out.emplace_back(
+        refusal(request.id, 404, "there is no checkpoint " + std::string(what) + " of this trial"));
     return;
   }
   const auto part = [&](const char* name) {
     const Value* value = found->second.at_path(name);
     return value == nullptr || value->is_null() ? Value(Value::Map{}) : *value;
   };
-  Value::Map checkpoint{{"uuid", found->first},
-                        {"resources", part("resources")},
-                        {"metadata", part("metadata")},
-                        {"training", part("training")},
-                        {"state", "STATE_COMPLETED"},
-                        {"allocationId", trial_.allocation}};
+  Value::Map checkpoint{{"uuid", found->first},         {"resources", part("resources")},
+                        {"metadata", part("metadata")}, {"training", part("training")},
+                        {"state", "STATE_COMPLETED"},   {"allocationId", trial_.allocation}};
   out.emplace_back(good(request.id, Value::Map{{"checkpoint", std::move(checkpoint)}}));
 }
 
@@ -303,9 +299,9 @@ void DeterminedSession::take_metrics(const DeterminedRequest& request, Effects& 
   const auto steps = body ? count_of(body->at_path("metrics.stepsCompleted")) : std::nullopt;
   if (group == nullptr || group->as_text() == nullptr || metrics == nullptr || metrics->as_map() == nullptr ||
       !steps) {
-    out.emplace_back(refusal(request.id, 400,
-                             body ? "metrics need a group, metrics.avgMetrics and stepsCompleted"
-                                  : body.error().message));
+    out.emplace_back(
+        refusal(request.id, 400,
+                body ? "metrics need a group, metrics.avgMetrics and stepsCompleted" : body.error().message));
     return;
   }
   Value numbers = numbers_in(*metrics->as_map());
@@ -372,8 +368,9 @@ void DeterminedSession::complete_operation(const DeterminedRequest& request, Eff
     return;
   }
   if (Units{*length} != length_) {
-    out.emplace_back(refusal(request.id, 400, "op.length is " + text_of(*length) + "; the operation is to train to " +
-                                                  text_of(count(length_))));
+    out.emplace_back(refusal(
+        request.id, 400,
+        "op.length is " + text_of(*length) + "; the operation is to train to " + text_of(count(length_))));
     return;
   }
   learn(static_cast<double>(*length), out);
@@ -410,9 +407,10 @@ void DeterminedSession::exit_early(const DeterminedRequest& request, Effects& ou
   } else if (text == "EXITED_REASON_USER_REQUESTED_STOP") {
     out.emplace_back(good(request.id));  // It exits well before its length: the trial stops there.
   } else {
-    out.emplace_back(refusal(request.id, 400,
-                             "reason is \"" + text +
-                                 "\"; it must be EXITED_REASON_INVALID_HP or EXITED_REASON_USER_REQUESTED_STOP"));
+    out.emplace_back(
+        refusal(request.id, 400,
+                "reason is \"" + text +
+                    "\"; it must be EXITED_REASON_INVALID_HP or EXITED_REASON_USER_REQUESTED_STOP"));
   }
 }
 
@@ -479,10 +477,9 @@ std::string DeterminedSession::trial_text() const {
                    {"state", "STATE_RUNNING"},
                    {"totalBatchesProcessed", static_cast<std::int64_t>(last_steps_.value_or(0))}};
   if (last_) {
-    trial["latestValidation"] =
-        Value::Map{{"totalBatches", static_cast<std::int64_t>(last_->steps)},
-                   {"metrics", Value::Map{{"avgMetrics", last_->metrics}}},
-                   {"numInputs", 0}};
+    trial["latestValidation"] = Value::Map{{"totalBatches", static_cast<std::int64_t>(last_->steps)},
+                                           {"metrics", Value::Map{{"avgMetrics", last_->metrics}}},
+                                           {"numInputs", 0}};
   }
   return engine::compact_json(Value::Map{{"trial", std::move(trial)}});
 }
@@ -536,7 +533,8 @@ void DeterminedSession::answered(std::string_view line, Instant now, Effects& ou
 
 void DeterminedSession::hear_directive(const Value& answer, Effects& out) {
   const Value* directive = answer.at_path("directive");
-  const std::string word = directive != nullptr && directive->as_text() != nullptr ? *directive->as_text() : "";
+  const std::string word =
+      directive != nullptr && directive->as_text() != nullptr ? *directive->as_text() : "";
   if (word == "pause" || word == "stop") {
     told_ = true;
     end_polls(out);
@@ -553,9 +551,8 @@ void DeterminedSession::end_polls(Effects& out) {
 }
 
 std::string DeterminedSession::report_line(Units step, Value metrics) const {
-  Value::Map line{{"type", "report"},
-                  {"step", static_cast<std::int64_t>(count(step))},
-                  {"metrics", std::move(metrics)}};
+  Value::Map line{
+      {"type", "report"}, {"step", static_cast<std::int64_t>(count(step))}, {"metrics", std::move(metrics)}};
   return engine::compact_json(Value(std::move(line)));
 }
 

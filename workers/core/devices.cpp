@@ -141,8 +141,8 @@ std::vector<std::size_t> named(std::string_view word, const std::vector<Device>&
 std::string listed(const std::vector<Device>& devices) {
   std::string text;
   for (const Device& device : devices) {
-    text += (text.empty() ? "" : ", ") + (device.instance ? std::string() : std::to_string(device.index) + " = ") +
-            device.uuid;
+    text += (text.empty() ? "" : ", ") +
+            (device.instance ? std::string() : std::to_string(device.index) + " = ") + device.uuid;
   }
   return text.empty() ? "none" : text;
 }
@@ -219,9 +219,11 @@ std::vector<Device> usable_devices(const DeviceReport& report, const char* cuda_
 Result<SlotPlan> plan_slots(std::string_view wanted, const std::vector<Device>& usable, std::uint64_t cores) {
   const std::vector<std::string_view> factors = split(wanted, '*');
   const std::string_view base = factors.front();
-  const std::optional<std::uint64_t> share = factors.size() == 1 ? std::optional<std::uint64_t>(1) : natural(factors[1]);
+  const std::optional<std::uint64_t> share =
+      factors.size() == 1 ? std::optional<std::uint64_t>(1) : natural(factors[1]);
   if (factors.size() > 2 || !share || *share == 0 || *share > most_slots) {
-    return wrong_slots(wanted, "after * stands how many slots each GPU has, a number from 1 on, as in auto*4");
+    return wrong_slots(wanted,
+                       "after * stands how many slots each GPU has, a number from 1 on, as in auto*4");
   }
   SlotPlan plan;
   std::vector<std::size_t> chosen;
@@ -229,7 +231,8 @@ Result<SlotPlan> plan_slots(std::string_view wanted, const std::vector<Device>& 
   if (base == "cpu" || base.starts_with("cpu:")) {
     const std::optional<std::uint64_t> given = base == "cpu" ? std::optional(cores) : natural(base.substr(4));
     if (factors.size() > 1 || !given || *given == 0 || *given > most_slots) {
-      return wrong_slots(wanted, "slots of the processors are cpu, one per core, or cpu:N with N from 1 to 4096");
+      return wrong_slots(wanted,
+                         "slots of the processors are cpu, one per core, or cpu:N with N from 1 to 4096");
     }
     plan.slots = *given;
     return plan;
@@ -246,10 +249,11 @@ Result<SlotPlan> plan_slots(std::string_view wanted, const std::vector<Device>& 
       return plan;
     }
     if (count && *count > usable.size()) {
-      return wrong_slots(wanted, "this machine has " + std::to_string(usable.size()) +
-                                     " GPUs, and a slot is a whole GPU unless they are shared: auto*2 makes two slots "
-                                     "of each; cpu:" +
-                                     std::to_string(*count) + " makes slots of processors");
+      return wrong_slots(
+          wanted, "this machine has " + std::to_string(usable.size()) +
+                      " GPUs, and a slot is a whole GPU unless they are shared: auto*2 makes two slots "
+                      "of each; cpu:" +
+                      std::to_string(*count) + " makes slots of processors");
     }
     for (std::size_t i = 0; i < count.value_or(usable.size()); ++i) {
       chosen.push_back(i);
@@ -258,10 +262,11 @@ Result<SlotPlan> plan_slots(std::string_view wanted, const std::vector<Device>& 
     for (const std::string_view word : split(base, ',')) {
       const std::vector<std::size_t> found = named(word, usable);
       if (found.size() != 1) {
-        return wrong_slots(wanted, "\"" + std::string(word) + "\" names " +
-                                       (found.empty() ? std::string("no GPU") : std::to_string(found.size()) + " GPUs") +
-                                       " of this worker (" + listed(usable) +
-                                       "); it must be auto, a number of slots, GPUs by number or UUID, or cpu");
+        return wrong_slots(
+            wanted, "\"" + std::string(word) + "\" names " +
+                        (found.empty() ? std::string("no GPU") : std::to_string(found.size()) + " GPUs") +
+                        " of this worker (" + listed(usable) +
+                        "); it must be auto, a number of slots, GPUs by number or UUID, or cpu");
       }
       chosen.push_back(found.front());
     }
@@ -281,7 +286,8 @@ std::string cuda_name(const Device& device) {
 }
 
 SlotDevice slot_device(const Device& device) {
-  return {.uuid = device.uuid, .name = device.name, .index = device.index, .memory_bytes = device.memory_bytes};
+  return {
+      .uuid = device.uuid, .name = device.name, .index = device.index, .memory_bytes = device.memory_bytes};
 }
 
 std::vector<AilingSlot> ailing_slots(const std::vector<SlotDevice>& slots, const DeviceReport& report) {
@@ -308,9 +314,11 @@ std::vector<AilingSlot> ailing_slots(const std::vector<SlotDevice>& slots, const
   return ailing;
 }
 
-std::vector<AilingSlot> with_withheld(std::vector<AilingSlot> ailing, const std::vector<AilingSlot>& withheld) {
+std::vector<AilingSlot> with_withheld(std::vector<AilingSlot> ailing,
+                                      const std::vector<AilingSlot>& withheld) {
   for (const AilingSlot& one : withheld) {
-    const bool known = std::any_of(ailing.begin(), ailing.end(), [&one](const AilingSlot& a) { return a.slot == one.slot; });
+    const bool known =
+        std::any_of(ailing.begin(), ailing.end(), [&one](const AilingSlot& a) { return a.slot == one.slot; });
     if (!known) {
       ailing.push_back(one);
     }
@@ -322,14 +330,18 @@ KeptSlots keep_slots(const std::vector<SlotDevice>& before, const std::vector<Sl
   KeptSlots kept;
   std::vector<SlotDevice> left = now;
   for (const SlotDevice& had : before) {
-    const auto found = std::find_if(left.begin(), left.end(), [&had](const SlotDevice& has) { return has.uuid == had.uuid; });
+    const auto found = std::find_if(left.begin(), left.end(),
+                                    [&had](const SlotDevice& has) { return has.uuid == had.uuid; });
     if (found != left.end()) {
       kept.devices.push_back(*found);
       left.erase(found);
     } else {
       const SlotIndex slot(kept.devices.size());
-      kept.withheld.push_back({slot, "GPU " + std::to_string(had.index) + " (" + had.uuid + ") is not among this "
-                                     "worker's slots any more, and the slot is kept for what was begun in it", false});
+      kept.withheld.push_back({slot,
+                               "GPU " + std::to_string(had.index) + " (" + had.uuid +
+                                   ") is not among this "
+                                   "worker's slots any more, and the slot is kept for what was begun in it",
+                               false});
       kept.devices.push_back(had);
     }
   }

@@ -33,10 +33,13 @@ class Expansion {
       : spec_(spec), forms_(forms), places_(places) {}
 
   /// For `sh -c`: every value is a word or a part of one, whatever is in it and wherever it stands.
-  [[nodiscard]] Result<std::string> line(std::string_view text) const { return put(engine::line_pieces(text)); }
+  [[nodiscard]] Result<std::string> line(std::string_view text) const {
+    return put(engine::line_pieces(text));
+  }
 
   /// For an argv item; {args} as a whole item becomes as many items as there are arguments.
-  [[nodiscard]] Status item(const std::vector<EntrypointPiece>& pieces, std::vector<std::string>& argv) const {
+  [[nodiscard]] Status item(const std::vector<EntrypointPiece>& pieces,
+                            std::vector<std::string>& argv) const {
     if (pieces.size() == 1 && pieces[0].place == engine::ShellPlace::item && is_all(pieces[0])) {
       for (std::string& argument : arguments(pieces[0].text == "args_eq")) {
         argv.push_back(std::move(argument));
@@ -81,8 +84,8 @@ class Expansion {
       if (!text) {
         return Error{Errc::bad_request, "entrypoint: cannot put " +
                                             (is_all(piece) ? "the arguments" : shown(value)) +
-                                            " in the place of " + engine::described(piece) + "; allowed: " +
-                                            engine::allowed_at(piece)};
+                                            " in the place of " + engine::described(piece) +
+                                            "; allowed: " + engine::allowed_at(piece)};
       }
       out.append(*text);
     }
@@ -125,10 +128,11 @@ class Expansion {
     if (name == "output_dir") {
       return places_.output_directory;
     }
-    for (const auto& [section, places] : {std::pair("inputs.", &places_.inputs), {"outputs.", &places_.outputs}}) {
+    for (const auto& [section, places] :
+         {std::pair("inputs.", &places_.inputs), {"outputs.", &places_.outputs}}) {
       const std::string_view prefix = section;
-      const auto place = name.starts_with(prefix) ? places->find(std::string(name.substr(prefix.size())))
-                                                  : places->end();
+      const auto place =
+          name.starts_with(prefix) ? places->find(std::string(name.substr(prefix.size()))) : places->end();
       if (place != places->end()) {
         return place->second;
       }

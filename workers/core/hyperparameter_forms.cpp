@@ -34,8 +34,8 @@ void append_arguments(const HyperparameterForms::Hyperparameter& one, bool with_
 }
 
 BoolStyle style_of(const std::vector<NamedBoolStyle>& styles, std::string_view name) {
-  const auto found =
-      std::find_if(styles.begin(), styles.end(), [&](const NamedBoolStyle& named) { return named.name == name; });
+  const auto found = std::find_if(styles.begin(), styles.end(),
+                                  [&](const NamedBoolStyle& named) { return named.name == name; });
   return found == styles.end() ? BoolStyle::python : found->style;
 }
 
@@ -61,7 +61,8 @@ HyperparameterForms::HyperparameterForms(const Value& hparams, const std::vector
 }
 
 const HyperparameterForms::Hyperparameter* HyperparameterForms::find(std::string_view name) const noexcept {
-  const auto found = std::find_if(all_.begin(), all_.end(), [&](const auto& one) { return one.name == name; });
+  const auto found =
+      std::find_if(all_.begin(), all_.end(), [&](const auto& one) { return one.name == name; });
   return found == all_.end() ? nullptr : &*found;
 }
 

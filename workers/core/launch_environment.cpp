@@ -128,7 +128,8 @@ void say_as_pai(const LaunchSpec& spec, const HyperparameterForms& forms, const 
   hyperparameters["PAI_HPS"] = forms.pai_hps(spec.contract.pai_hps_strings);
   hyperparameters["PAI_USER_ARGS"] = forms.pai_user_args();
   // A program that does not read them shall not fail for them; submission has told of it.
-  std::erase_if(hyperparameters, [](const auto& one) { return string_of(one.first, one.second) > longest_string; });
+  std::erase_if(hyperparameters,
+                [](const auto& one) { return string_of(one.first, one.second) > longest_string; });
   environment.merge(std::move(hyperparameters));
   for (const auto& [name, place] : places.inputs) {
     environment["PAI_INPUT_" + engine::variable_part(name)] = place;
@@ -194,7 +195,8 @@ std::string training_job(const LaunchSpec& spec, const AttemptPlaces& places, co
   }
   return engine::compact_json(Value::Map{
       {"version", 1},
-      {"experiment", Value::Map{{"id", integer(spec.key.experiment.number())}, {"name", spec.experiment_name}}},
+      {"experiment",
+       Value::Map{{"id", integer(spec.key.experiment.number())}, {"name", spec.experiment_name}}},
       {"trial", Value::Map{{"id", integer(spec.trial_id.number())},
                            {"number", integer(spec.key.trial.number())},
                            {"attempt", integer(spec.key.attempt.number())},
@@ -224,7 +226,8 @@ std::uint64_t threads_of(const LaunchSpec& spec, const LentMachine& machine, std
 }
 
 /// The variables of its launch kind, and more processes than one where that asks for them.
-Status start_processes(const LaunchSpec& spec, const AttemptPlaces& places, const LentMachine& machine, Launch& launch) {
+Status start_processes(const LaunchSpec& spec, const AttemptPlaces& places, const LentMachine& machine,
+                       Launch& launch) {
   LaunchForm form = launch_form(spec, {.port = places.free_port, .hostfile = places.hostfile});
   for (auto& [name, value] : form.variables) {
     launch.environment[name] = std::move(value);
@@ -250,10 +253,10 @@ Status start_processes(const LaunchSpec& spec, const AttemptPlaces& places, cons
 
 Status check_lengths(const Launch& launch) {
   const auto too_long = [](const std::string& what, std::size_t bytes) {
-    return Error{Errc::bad_request, what + " would take " + std::to_string(bytes) +
-                                        " bytes; a program can be given at most " +
-                                        std::to_string(longest_string - 1) +
-                                        " in one piece. Put long values into a file of the context directory"};
+    return Error{Errc::bad_request,
+                 what + " would take " + std::to_string(bytes) + " bytes; a program can be given at most " +
+                     std::to_string(longest_string - 1) +
+                     " in one piece. Put long values into a file of the context directory"};
   };
   for (std::size_t i = 0; i < launch.argv.size(); ++i) {
     if (launch.argv[i].size() >= longest_string) {
@@ -274,11 +277,30 @@ bool speaks_of_identity(std::string_view name) noexcept {
   constexpr std::array<std::string_view, 5> prefixes{"DET_", "HPSEARCH_", "MA_", "PAI_", "VC_"};
   // The last two lines: of the job that this worker itself may be a part of.
   constexpr std::array<std::string_view, 24> names{
-      "ELASTICBATCH_CONFIG", "ElASTICBATCH_CONFIG", "GROUP_RANK",   "LOCAL_RANK",  "LOCAL_WORLD_SIZE",
-      "MASTER_ADDR",         "MASTER_PORT",         "NPROC_PER_NODE", "RANK",        "TF_CONFIG",
-      "VK_TASK_INDEX",       "WORKER_ADDRS",        "WORKER_PORT",  "WORLD_SIZE",
-      "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK", "PMI_SIZE",
-      "SLURM_LOCALID", "SLURM_NPROCS", "SLURM_NTASKS", "SLURM_PROCID",
+      "ELASTICBATCH_CONFIG",
+      "ElASTICBATCH_CONFIG",
+      "GROUP_RANK",
+      "LOCAL_RANK",
+      "LOCAL_WORLD_SIZE",
+      "MASTER_ADDR",
+      "MASTER_PORT",
+      "NPROC_PER_NODE",
+      "RANK",
+      "TF_CONFIG",
+      "VK_TASK_INDEX",
+      "WORKER_ADDRS",
+      "WORKER_PORT",
+      "WORLD_SIZE",
+      "OMPI_COMM_WORLD_LOCAL_RANK",
+      "OMPI_COMM_WORLD_RANK",
+      "OMPI_COMM_WORLD_SIZE",
+      "PMIX_RANK",
+      "PMI_RANK",
+      "PMI_SIZE",
+      "SLURM_LOCALID",
+      "SLURM_NPROCS",
+      "SLURM_NTASKS",
+      "SLURM_PROCID",
   };
   return std::any_of(prefixes.begin(), prefixes.end(),
                      [&](std::string_view prefix) { return name.starts_with(prefix); }) ||

@@ -96,7 +96,8 @@ void say_as_tensorflow(const Nodes& nodes, const LaunchRoles& roles, LaunchForm&
     if (rank == nodes.rank) {
       task = Value::Map{{"type", role}, {"index", static_cast<std::int64_t>(members.size())}};
     }
-    members.emplace_back(at_port(nodes.addresses[rank], nodes.port + neighbours_before(nodes.addresses, rank)));
+    members.emplace_back(
+        at_port(nodes.addresses[rank], nodes.port + neighbours_before(nodes.addresses, rank)));
   }
   Value::Map by_role;
   for (auto& [role, members] : cluster) {
@@ -120,9 +121,9 @@ void say_as_xgboost(const Nodes& nodes, LaunchForm& form) {
 }
 
 void say_as_elastic_batch(const Nodes& nodes, LaunchForm& form) {
-  const std::string config = engine::compact_json(Value::Map{
-      {"task", Value::Map{{"type", "worker"}, {"index", static_cast<std::int64_t>(nodes.rank)}}},
-      {"environment", "cloud"}});
+  const std::string config = engine::compact_json(
+      Value::Map{{"task", Value::Map{{"type", "worker"}, {"index", static_cast<std::int64_t>(nodes.rank)}}},
+                 {"environment", "cloud"}});
   form.variables["ELASTICBATCH_CONFIG"] = config;
   form.variables["ElASTICBATCH_CONFIG"] = config;  // As KubeDL's source spells it.
 }

@@ -152,8 +152,9 @@ Result<std::string> read_group(const Value* group) {
   const auto fits = [](char c) { return is_letter(c) || (c >= '0' && c <= '9') || c == '_'; };
   if (name == nullptr || name->empty() || name->size() > max_group_bytes ||
       !std::all_of(name->begin(), name->end(), fits)) {
-    return wrong("group is " + engine::compact_json(*group) + "; it must be a word of letters, digits and _, up to " +
-                 std::to_string(max_group_bytes) + R"( bytes, as "training" or "validation")");
+    return wrong("group is " + engine::compact_json(*group) +
+                 "; it must be a word of letters, digits and _, up to " + std::to_string(max_group_bytes) +
+                 R"( bytes, as "training" or "validation")");
   }
   return *name == deciding_group ? std::string() : *name;
 }
@@ -199,7 +200,8 @@ Result<ProgramMessage> read_report(const Value::Map& message) {
 /// Whole characters of its beginning.
 std::string beginning_of(std::string_view text, std::size_t most) {
   const std::string_view piece = text.substr(0, most);
-  return std::string(piece.size() < text.size() ? piece.substr(0, piece.size() - cut_character_at_end(piece)) : piece);
+  return std::string(piece.size() < text.size() ? piece.substr(0, piece.size() - cut_character_at_end(piece))
+                                                : piece);
 }
 
 Result<ProgramMessage> read_log(const Value::Map& message) {
@@ -295,7 +297,8 @@ Result<ProgramMessage> parse_stdout_payload(std::string_view payload) {
   Value::Map& message = *object->as_map();
   const Value* unreadable = message.find("unreadable");
   const Value* captured = message.find("captured");
-  if (unreadable != nullptr && unreadable->as_text() != nullptr && captured != nullptr && captured->as_text() != nullptr) {
+  if (unreadable != nullptr && unreadable->as_text() != nullptr && captured != nullptr &&
+      captured->as_text() != nullptr) {
     return ProgramMessage{SaidUnreadable{*unreadable->as_text(), *captured->as_text()}};
   }
   const Value* found = message.find("step");
@@ -335,12 +338,13 @@ std::optional<double> first_number(std::string_view captured) noexcept {
 }
 
 std::string metric_payload(const std::string& metric, Units step, double number) {
-  return engine::compact_json(
-      Value::Map{{"step", static_cast<std::int64_t>(count(step))}, {"metrics", Value::Map{{metric, number}}}});
+  return engine::compact_json(Value::Map{{"step", static_cast<std::int64_t>(count(step))},
+                                         {"metrics", Value::Map{{metric, number}}}});
 }
 
 std::string unreadable_payload(const std::string& metric, std::string_view captured) {
-  return engine::compact_json(Value::Map{{"unreadable", metric}, {"captured", beginning_of(captured, max_quoted_bytes)}});
+  return engine::compact_json(
+      Value::Map{{"unreadable", metric}, {"captured", beginning_of(captured, max_quoted_bytes)}});
 }
 
 }  // namespace hpsearch::workers

@@ -193,8 +193,7 @@ std::optional<SpooledState> state_from(std::string_view text) {
   const auto last_decision = count_in(map, "last_decision");
   const auto length = units_in(map, "length");
   const std::string told = text_in(map, "told");
-  if (!position || !acked || !last_decision || !length ||
-      (!told.empty() && !engine::directive_named(told))) {
+  if (!position || !acked || !last_decision || !length || (!told.empty() && !engine::directive_named(told))) {
     return std::nullopt;
   }
   SpooledState state;

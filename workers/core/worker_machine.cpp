@@ -18,8 +18,8 @@ constexpr std::size_t remembered_attempts = 4096;
 // 1 + 2 + 4 + 8 seconds of silence about reports on an open connection: whoever is there does not know us.
 constexpr unsigned resends_before_new_session = 4;
 // Sent and not acknowledged, by all attempts together and by one: enough to keep a slow line busy, little
-// enough that a daemon's return does not overflow the connection's queue with what was kept for it. A daemon that has
-// much before it grants less (take_credit).
+// enough that a daemon's return does not overflow the connection's queue with what was kept for it. A daemon
+// that has much before it grants less (take_credit).
 constexpr std::size_t window_of_all = std::size_t{4} * 1024 * 1024;
 constexpr std::size_t window_of_one = std::size_t{1} * 1024 * 1024;
 
@@ -38,7 +38,10 @@ std::optional<Instant> earlier(std::optional<Instant> a, std::optional<Instant> 
 }  // namespace
 
 WorkerMachine::WorkerMachine(WorkerIdentity identity, WorkerRules rules, engine::Draw draw)
-    : identity_(std::move(identity)), rules_(rules), backoff_(rules.first_retry, rules.longest_retry, draw), probe_wait_(rules.first_probe) {
+    : identity_(std::move(identity)),
+      rules_(rules),
+      backoff_(rules.first_retry, rules.longest_retry, draw),
+      probe_wait_(rules.first_probe) {
   hellos_ = void_hellos_ = identity_.incarnation << 32U;
   take_credit(0);
 }
@@ -81,7 +84,8 @@ std::optional<Instant> WorkerMachine::next_wake() const noexcept {
   if (over_) {
     return std::nullopt;
   }
-  std::optional<Instant> wake = earlier(earlier(leave_at_, abandon_at_), session_ == Session::ready ? beat_at_ : hello_at_);
+  std::optional<Instant> wake =
+      earlier(earlier(leave_at_, abandon_at_), session_ == Session::ready ? beat_at_ : hello_at_);
   for (const auto& [key, attempt] : attempts_) {
     wake = earlier(wake, attempt.next_wake());
   }
@@ -224,7 +228,8 @@ void WorkerMachine::disk_fails(const std::string& why, Instant now) {
   probe_wait_ = soon ? std::min(rules_.longest_probe, probe_wait_ + probe_wait_) : rules_.first_probe;
   probe_at_ = now + backoff_.about(probe_wait_);
   disk_trouble_ = why;
-  notice(Notice::Level::error, "no trial is begun here until the state directory can be written again: " + why);
+  notice(Notice::Level::error,
+         "no trial is begun here until the state directory can be written again: " + why);
   if (session_ == Session::ready) {
     say_beat(now);
   }
@@ -261,12 +266,14 @@ void WorkerMachine::hear(const DevicesJudged& judged, Instant now) {
   }
   for (const AilingSlot& ailing : judged.ailing) {
     if (std::find(identity_.ailing.begin(), identity_.ailing.end(), ailing) == identity_.ailing.end()) {
-      notice(Notice::Level::error, "slot " + std::to_string(ailing.slot.number()) + " is out of use: " + ailing.why);
+      notice(Notice::Level::error,
+             "slot " + std::to_string(ailing.slot.number()) + " is out of use: " + ailing.why);
     }
   }
   for (const AilingSlot& before : identity_.ailing) {
-    const bool still = std::any_of(judged.ailing.begin(), judged.ailing.end(),
-                                   [&before](const AilingSlot& ailing) { return ailing.slot == before.slot; });
+    const bool still =
+        std::any_of(judged.ailing.begin(), judged.ailing.end(),
+                    [&before](const AilingSlot& ailing) { return ailing.slot == before.slot; });
     if (!still) {
       notice(Notice::Level::info, "slot " + std::to_string(before.slot.number()) + " is well again");
     }
@@ -326,8 +333,9 @@ void WorkerMachine::obey(const proto::Lease& lease, Instant now) {
   start_what_fits(now);
 }
 
-/// However little it is, each attempt may have one batch under way (settle): that is acknowledged, and with it comes the
-/// next grant. So no grant has to be sent for its own sake, and no report waits for one for ever.
+/// However little it is, each attempt may have one batch under way (settle): that is acknowledged, and with
+/// it comes the next grant. So no grant has to be sent for its own sake, and no report waits for one for
+/// ever.
 void WorkerMachine::take_credit(std::uint64_t granted) noexcept {
   credit_ = granted == 0 ? window_of_all : std::min<std::uint64_t>(granted, window_of_all);
 }
@@ -390,8 +398,8 @@ void WorkerMachine::carry_out(AttemptOutput out) {
 void WorkerMachine::settle(Instant now) {
   start_what_fits(now);
   AttemptOutput out;
-  const std::size_t window =
-      std::clamp(credit_ / std::max<std::size_t>(1, attempts_.size()), rules_.attempt.batch_bytes, window_of_one);
+  const std::size_t window = std::clamp(credit_ / std::max<std::size_t>(1, attempts_.size()),
+                                        rules_.attempt.batch_bytes, window_of_one);
   const std::optional<Instant> pauses = pauses_due();
   for (auto at = attempts_.begin(); at != attempts_.end();) {
     if (at->second.finished()) {
@@ -433,7 +441,8 @@ bool WorkerMachine::must_wait(const AttemptMachine& attempt) const {
     const AttemptMachine& other = entry.second;
     const AttemptKey& a = attempt.key();
     const AttemptKey& b = other.key();
-    const bool same_place = a.experiment == b.experiment && a.trial == b.trial && engine::label_of(a) == engine::label_of(b);
+    const bool same_place =
+        a.experiment == b.experiment && a.trial == b.trial && engine::label_of(a) == engine::label_of(b);
     const bool same_slots = overlap(other.spec().slots, attempt.spec().slots);
     const bool remains = other.leaves_remains() && !attempt.spec().despite_remains;
     const bool uses_them = !other.waits() && !other.exited() && !other.leaves_remains();
@@ -472,9 +481,11 @@ std::vector<engine::SlotTrouble> WorkerMachine::troubles() const {
   }
   for (std::uint64_t number = 0; number < identity_.slots && !disk_trouble_.empty(); ++number) {
     const SlotIndex slot(number);
-    const bool told = std::any_of(all.begin(), all.end(), [slot](const auto& trouble) { return trouble.slot == slot; });
+    const bool told =
+        std::any_of(all.begin(), all.end(), [slot](const auto& trouble) { return trouble.slot == slot; });
     if (!told) {
-      all.push_back({slot, number == 0 ? disk_trouble_ : "its worker's disk takes nothing"});  // A beat stays short.
+      all.push_back(
+          {slot, number == 0 ? disk_trouble_ : "its worker's disk takes nothing"});  // A beat stays short.
     }
   }
   return all;
@@ -495,14 +506,15 @@ void WorkerMachine::end_when_done(Instant now) {
   if (!(draining_ || refused)) {
     return;
   }
-  if (std::any_of(attempts_.begin(), attempts_.end(), [](const auto& entry) { return !entry.second.exited(); })) {
+  if (std::any_of(attempts_.begin(), attempts_.end(),
+                  [](const auto& entry) { return !entry.second.exited(); })) {
     leave_what_is_not_heard_of(now);
     return;
   }
   abandon_at_.reset();
   if (!refused && !attempts_.empty()) {
-    // The exits are worth a moment's wait: told now, their trials run elsewhere at once. What is not written down yet
-    // cannot be told, and takes its time on a slow disk.
+    // The exits are worth a moment's wait: told now, their trials run elsewhere at once. What is not written
+    // down yet cannot be told, and takes its time on a slow disk.
     if (!leave_at_) {
       leave_at_ = now + rules_.longest_farewell;
     }
@@ -522,8 +534,8 @@ void WorkerMachine::end_when_done(Instant now) {
   effects_.emplace_back(EndAgent{refused && !draining_, refused ? refused_because_ : "asked to stop"});
 }
 
-/// How a program ended is heard when its shim can write it down. Once all are killed, a disk that takes nothing is not
-/// waited for for ever: the next agent hears of it.
+/// How a program ended is heard when its shim can write it down. Once all are killed, a disk that takes
+/// nothing is not waited for for ever: the next agent hears of it.
 void WorkerMachine::leave_what_is_not_heard_of(Instant now) {
   const bool killed = std::all_of(attempts_.begin(), attempts_.end(), [](const auto& entry) {
     return entry.second.exited() || entry.second.was_killed();
@@ -537,7 +549,8 @@ void WorkerMachine::leave_what_is_not_heard_of(Instant now) {
   }
   if (now >= *abandon_at_) {
     over_ = true;  // Without a GOODBYE: some programs' ends are still to be told.
-    effects_.emplace_back(EndAgent{false, "asked to stop; how its programs ended cannot be written down: " + disk_trouble_});
+    effects_.emplace_back(
+        EndAgent{false, "asked to stop; how its programs ended cannot be written down: " + disk_trouble_});
   }
 }
 
@@ -546,22 +559,23 @@ std::optional<Instant> WorkerMachine::orphans_due() const noexcept {
   return waits && !attempts_.empty() ? std::optional(alone_since_ + rules_.orphans_end_after) : std::nullopt;
 }
 
-/// Nobody decides about them before a daemon is back, and then they go on from what they leave here. Those below their
-/// lengths have work to do.
+/// Nobody decides about them before a daemon is back, and then they go on from what they leave here. Those
+/// below their lengths have work to do.
 std::optional<Instant> WorkerMachine::pauses_due() const noexcept {
   const bool alone = rules_.orphans_pause_after > Duration{} && session_ != Session::ready;
   return alone ? std::optional(alone_since_ + rules_.orphans_pause_after) : std::nullopt;
 }
 
-/// Their trials run again, from their last checkpoints, once a daemon hears of it. Nothing says that they would not
-/// have been wanted: this is for machines whose time costs more than training again.
+/// Their trials run again, from their last checkpoints, once a daemon hears of it. Nothing says that they
+/// would not have been wanted: this is for machines whose time costs more than training again.
 void WorkerMachine::end_orphans(Instant now) {
   const std::optional<Instant> due = orphans_due();
   if (!due || now < *due) {
     return;
   }
   orphans_ended_ = true;
-  notice(Notice::Level::warning, "no daemon for " + std::to_string(rules_.orphans_end_after.in_micros() / 1'000'000) +
+  notice(Notice::Level::warning, "no daemon for " +
+                                     std::to_string(rules_.orphans_end_after.in_micros() / 1'000'000) +
                                      " s: its programs are ended (--orphan-policy)");
   AttemptOutput out;
   for (auto& [key, attempt] : attempts_) {

@@ -65,16 +65,20 @@ bool WorkerMachine::stale(const proto::Envelope& envelope) const noexcept {
   return envelope.cluster == known_.cluster && envelope.daemon_epoch < known_.epoch;
 }
 
-/// Late frames of a daemon that was started again are stale too; without a session it is a daemon on an old copy.
+/// Late frames of a daemon that was started again are stale too; without a session it is a daemon on an old
+/// copy.
 void WorkerMachine::notice_stale(const proto::Envelope& envelope) {
   names_known_ = true;  // So that it hears why it is not obeyed.
   if (session_ == Session::ready || std::exchange(noticed_stale_, true)) {
     return;
   }
   notice(Notice::Level::warning,
-         "start " + std::to_string(envelope.daemon_epoch) + " of this store's daemon answers, but this worker knows "
-         "of start " + std::to_string(known_.epoch) + ", and does not obey an older one; if the daemon runs on an old "
-         "copy of its state directory, bring the copy back with hpsearch store restore");
+         "start " + std::to_string(envelope.daemon_epoch) +
+             " of this store's daemon answers, but this worker knows "
+             "of start " +
+             std::to_string(known_.epoch) +
+             ", and does not obey an older one; if the daemon runs on an old "
+             "copy of its state directory, bring the copy back with hpsearch store restore");
 }
 
 /// Another store answers at the daemon's address. Its word counts once nothing of the old one's runs here.
@@ -91,8 +95,10 @@ bool WorkerMachine::listens_to(const proto::Envelope& envelope, Instant now) {
   }
   if (!std::exchange(noticed_foreign_, true)) {
     notice(Notice::Level::error,
-           "another daemon, with another store, answers at this address, but attempts of the first one are still "
-           "held here; bring the first one back, or end this worker and remove its state directory to give them up");
+           "another daemon, with another store, answers at this address, but attempts of the first one are "
+           "still "
+           "held here; bring the first one back, or end this worker and remove its state directory to give "
+           "them up");
   }
   knock_again_later(now);
   hello_said_ = true;
@@ -111,10 +117,12 @@ void WorkerMachine::obey(const proto::Welcome& welcome, const proto::Envelope& e
   }
   const KnownDaemon speaker{envelope.cluster, envelope.daemon_epoch};
   if (speaker == known_ && envelope.session_epoch <= session_epoch_) {
-    return;  // Late, or a second time, and perhaps of a session that is over: what happened since is not in it.
+    return;  // Late, or a second time, and perhaps of a session that is over: what happened since is not in
+             // it.
   }
   if (welcome.hello != 0 && welcome.hello <= void_hellos_) {
-    // One of before the present session came again, and ended it. The daemon knows nothing of what was leased since.
+    // One of before the present session came again, and ended it. The daemon knows nothing of what was leased
+    // since.
     if (session_ == Session::ready) {
       lose_session(now);
     }
@@ -187,9 +195,9 @@ void WorkerMachine::obey(const proto::RetryAfter& retry, const proto::Envelope& 
   }
 }
 
-/// Final for who holds nothing. Who does is not turned away by another store, or by an answer to its HELLO: the
-/// daemon may be the wrong one, or of another release, for the time being. Only told that another has its place it
-/// goes when its programs have ended.
+/// Final for who holds nothing. Who does is not turned away by another store, or by an answer to its HELLO:
+/// the daemon may be the wrong one, or of another release, for the time being. Only told that another has its
+/// place it goes when its programs have ended.
 void WorkerMachine::obey(const proto::Refused& refused, const proto::Envelope& envelope, Instant now) {
   if (refused.incarnation != 0 && refused.incarnation != identity_.incarnation) {
     return;  // Another start of this agent was meant.
@@ -271,7 +279,8 @@ void WorkerMachine::say_beat(Instant now) {
   beat.draining = draining_;
   for (const auto& [key, attempt] : attempts_) {
     if (attempt.runs() && beat.progress.size() < most_in_a_beat) {
-      const std::int64_t silent = std::max<std::int64_t>(0, (now - attempt.silent_since()).in_micros() / 1'000);
+      const std::int64_t silent =
+          std::max<std::int64_t>(0, (now - attempt.silent_since()).in_micros() / 1'000);
       beat.progress.push_back({spoken(key), attempt.last_step(), static_cast<std::uint64_t>(silent)});
     }
     if (attempt.tells_remains()) {

@@ -39,7 +39,8 @@ fs::path first_missing(const fs::path& path) {
   return {};
 }
 
-/// A directory of the private root itself, which is a file system of its own; those of the machine are on others.
+/// A directory of the private root itself, which is a file system of its own; those of the machine are on
+/// others.
 bool is_private(const fs::path& directory) {
   struct stat root {};
   struct stat here {};
@@ -64,13 +65,16 @@ Status mount_one(const std::string& from, const std::string& to, bool read_only)
     struct statvfs now {};
     done = ::statvfs(to.c_str(), &now) == 0;
     // What the machine's mount forbids cannot be allowed on the way. The two name their flags alike.
-    static_assert(int{ST_NOSUID} == int{MS_NOSUID} && int{ST_NODEV} == int{MS_NODEV} && int{ST_NOEXEC} == int{MS_NOEXEC});
+    static_assert(int{ST_NOSUID} == int{MS_NOSUID} && int{ST_NODEV} == int{MS_NODEV} &&
+                  int{ST_NOEXEC} == int{MS_NOEXEC});
     const unsigned long forbidden = now.f_flag & static_cast<unsigned long>(ST_NOSUID | ST_NODEV | ST_NOEXEC);
     done = done &&
-           ::mount(nullptr, to.c_str(), nullptr, static_cast<unsigned long>(MS_BIND | MS_REMOUNT | MS_RDONLY) | forbidden, nullptr) == 0;
+           ::mount(nullptr, to.c_str(), nullptr,
+                   static_cast<unsigned long>(MS_BIND | MS_REMOUNT | MS_RDONLY) | forbidden, nullptr) == 0;
   }
   return done ? Status(Done{})
-              : Error{Errc::unavailable, "bind_mounts: cannot mount " + from + " at " + to + ": " + error_text(errno)};
+              : Error{Errc::unavailable,
+                      "bind_mounts: cannot mount " + from + " at " + to + ": " + error_text(errno)};
 }
 
 }  // namespace
@@ -87,11 +91,13 @@ Status make_bind_mounts(const Value& mounts, const fs::path& directory) {
     std::error_code error;
     const fs::file_status status = fs::status(from, error);
     if (!fs::exists(status)) {
-      return Error{Errc::not_found, "bind_mounts: there is no " + from.string() + " on this worker's machine"};
+      return Error{Errc::not_found,
+                   "bind_mounts: there is no " + from.string() + " on this worker's machine"};
     }
     if (const fs::path missing = first_missing(to); !missing.empty()) {
       if (given.is_absolute() && !is_private(missing.parent_path())) {
-        return Error{Errc::not_found, "bind_mounts: there is no " + to.string() + " on this worker's machine to mount at; "
+        return Error{Errc::not_found, "bind_mounts: there is no " + to.string() +
+                                          " on this worker's machine to mount at; "
                                           "make it, or mount below a directory that the root does not have"};
       }
       if (const Status made = make_place(to, fs::is_directory(status)); !made) {

@@ -78,7 +78,8 @@ std::string first_missing(const fs::path& directory, const Value& record) {
   }
   for (const auto& [name, size] : *files) {
     // Links may lead to places that only the harness sees.
-    const std::string_view entry = std::string_view(name).substr(0, name.size() - (name.ends_with('/') ? 1 : 0));
+    const std::string_view entry =
+        std::string_view(name).substr(0, name.size() - (name.ends_with('/') ? 1 : 0));
     std::error_code error;
     if (fs::symlink_status(directory / entry, error).type() == fs::file_type::not_found) {
       return name;
@@ -90,7 +91,8 @@ std::string first_missing(const fs::path& directory, const Value& record) {
 }  // namespace
 
 Status HarnessFiles::make(const std::string& cluster) const {
-  for (const fs::path& path : {run(), run() / "info", run() / "train", run() / "workdir", storage(), root()}) {
+  for (const fs::path& path :
+       {run(), run() / "info", run() / "train", run() / "workdir", storage(), root()}) {
     if (const Status made = make_directories(path); !made) {
       return made;
     }
@@ -107,7 +109,8 @@ Result<Value> HarnessFiles::lend(const fs::path& path) const {
   Value record;
   const Result<std::string> text = read_file(path / determined_record_name, largest_record);
   if (text) {
-    Result<Value> parsed = proto::parse_json(*text, {.bytes = largest_record, .depth = 64, .nodes = 1'000'000});
+    Result<Value> parsed =
+        proto::parse_json(*text, {.bytes = largest_record, .depth = 64, .nodes = 1'000'000});
     if (!parsed || parsed->at_path("uuid") == nullptr || parsed->at_path("uuid")->as_text() == nullptr) {
       return Error{Errc::corrupt, (path / determined_record_name).string() + " is no record of a checkpoint"};
     }
@@ -136,8 +139,9 @@ Status HarnessFiles::take(const std::string& uuid, const Value& record) {
     return Error{Errc::not_found, "there is no checkpoint " + uuid + " in the storage it was given"};
   }
   if (const std::string missing = first_missing(from, record); !missing.empty()) {
-    return Error{Errc::not_found, "the checkpoint " + uuid + " has no " + missing +
-                                      " on this node: what other nodes write (shard=True) does not come here"};
+    return Error{Errc::not_found,
+                 "the checkpoint " + uuid + " has no " + missing +
+                     " on this node: what other nodes write (shard=True) does not come here"};
   }
   // What an earlier one left that the worker could not take.
   if (const Status emptied = empty_checkpoint_directory(checkpoint_); !emptied) {

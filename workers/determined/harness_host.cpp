@@ -111,7 +111,10 @@ void say(const std::string& text) {
 }  // namespace
 
 HarnessHost::HarnessHost(net::Loop& loop, Environment environment, OnEnd on_end)
-    : loop_(loop), environment_(std::move(environment)), on_end_(std::move(on_end)), answers_(longest_answer) {
+    : loop_(loop),
+      environment_(std::move(environment)),
+      on_end_(std::move(on_end)),
+      answers_(longest_answer) {
 }
 
 std::string HarnessHost::variable(const std::string& name) const {
@@ -120,8 +123,8 @@ std::string HarnessHost::variable(const std::string& name) const {
 }
 
 Status HarnessHost::start() {
-  for (const auto step : {&HarnessHost::read_trial, &HarnessHost::connect, &HarnessHost::listen,
-                          &HarnessHost::launch}) {
+  for (const auto step :
+       {&HarnessHost::read_trial, &HarnessHost::connect, &HarnessHost::listen, &HarnessHost::launch}) {
     if (const Status done = (this->*step)(); !done) {
       return done;
     }
@@ -147,10 +150,10 @@ Status HarnessHost::read_trial() {
     return Done{};
   };
   std::uint64_t length = 0;
-  for (const Status& read : {number("HPSEARCH_EXPERIMENT_ID", trial_.experiment),
-                             number("HPSEARCH_TRIAL_ID", trial_.trial), number("HPSEARCH_ATTEMPT", trial_.run),
-                             number("HPSEARCH_LENGTH", length), tree("HPSEARCH_PARAMS", trial_.hparams),
-                             tree(engine::determined_config_variable, trial_.config)}) {
+  for (const Status& read :
+       {number("HPSEARCH_EXPERIMENT_ID", trial_.experiment), number("HPSEARCH_TRIAL_ID", trial_.trial),
+        number("HPSEARCH_ATTEMPT", trial_.run), number("HPSEARCH_LENGTH", length),
+        tree("HPSEARCH_PARAMS", trial_.hparams), tree(engine::determined_config_variable, trial_.config)}) {
     if (!read) {
       return read;
     }
@@ -178,7 +181,8 @@ Status HarnessHost::read_trial() {
   trial_.slots = devices && devices->as_list() != nullptr ? devices->as_list()->size() : 0;
   const Value* wanted = trial_.config.at_path("resources.slots_per_trial");
   if (trial_.slots == 0 && wanted != nullptr && wanted->number_or(0) > 1) {
-    trial_.slots = static_cast<std::uint64_t>(wanted->number_or(0)) / trial_.addresses.size();  // Processes on the processors.
+    trial_.slots = static_cast<std::uint64_t>(wanted->number_or(0)) /
+                   trial_.addresses.size();  // Processes on the processors.
   }
 
   files_.emplace(variable("HPSEARCH_HARNESS_DIR"), variable("HPSEARCH_CHECKPOINT_DIR"),
@@ -206,12 +210,14 @@ Status HarnessHost::read_nodes() {
   const Value* ports = nodes ? nodes->at_path("ports") : nullptr;
   const Value::List* list = addresses != nullptr ? addresses->as_list() : nullptr;
   const Value::List* numbers = ports != nullptr ? ports->as_list() : nullptr;
-  const bool well = list != nullptr && numbers != nullptr && rank != nullptr && rank->as_integer() != nullptr &&
-                    *rank->as_integer() >= 0 && *rank->as_integer() < static_cast<std::int64_t>(list->size()) &&
-                    std::all_of(list->begin(), list->end(), [](const Value& each) { return each.as_text() != nullptr; }) &&
-                    std::all_of(numbers->begin(), numbers->end(), [](const Value& each) { return each.is_number(); });
+  const bool well =
+      list != nullptr && numbers != nullptr && rank != nullptr && rank->as_integer() != nullptr &&
+      *rank->as_integer() >= 0 && *rank->as_integer() < static_cast<std::int64_t>(list->size()) &&
+      std::all_of(list->begin(), list->end(), [](const Value& each) { return each.as_text() != nullptr; }) &&
+      std::all_of(numbers->begin(), numbers->end(), [](const Value& each) { return each.is_number(); });
   if (!well) {
-    return Error{Errc::bad_request, std::string(harness_nodes_variable) + " is " + variable(harness_nodes_variable) +
+    return Error{Errc::bad_request, std::string(harness_nodes_variable) + " is " +
+                                        variable(harness_nodes_variable) +
                                         "; it must name addresses, a rank among them and ports"};
   }
   trial_.addresses.clear();
@@ -312,7 +318,9 @@ void HarnessHost::become_harness() const {
 
 HarnessHost::Environment HarnessHost::harness_environment() const {
   Environment variables = environment_;
-  const auto at_least = [&variables](const char* name, const std::string& value) { variables.emplace(name, value); };
+  const auto at_least = [&variables](const char* name, const std::string& value) {
+    variables.emplace(name, value);
+  };
   variables["DET_MASTER"] = "http://" + server_->address();
   variables["DET_CLUSTER_ID"] = cluster;
   variables["DET_AGENT_ID"] = host_name();
@@ -346,7 +354,8 @@ HarnessHost::Environment HarnessHost::harness_environment() const {
   const std::array<const char*, 3> port_variables{"C10D_PORT", "INTER_TRAIN_PROCESS_COMM_PORT_1",
                                                   "INTER_TRAIN_PROCESS_COMM_PORT_2"};
   if (trial_.addresses.size() > 1 || trial_.slots > 1) {
-    const std::vector<std::string> ports = trial_.addresses.size() > 1 ? ports_ : free_ports(port_variables.size());
+    const std::vector<std::string> ports =
+        trial_.addresses.size() > 1 ? ports_ : free_ports(port_variables.size());
     for (std::size_t i = 0; i < std::min(ports.size(), port_variables.size()); ++i) {
       at_least(port_variables[i], ports[i]);
     }
@@ -398,14 +407,15 @@ void HarnessHost::read_answers() {
   });
 }
 
-/// Of a trial on several nodes, only what the chief's node has becomes a checkpoint. What is seen once may be what the
-/// harness writes to see whether it can, and removes in the same breath.
+/// Of a trial on several nodes, only what the chief's node has becomes a checkpoint. What is seen once may be
+/// what the harness writes to see whether it can, and removes in the same breath.
 void HarnessHost::look_for_parts() {
   const std::string part = files_->part_of_a_checkpoint();
   const bool stays = !part.empty() && part == part_seen_;
   part_seen_ = part;
   if ((stays || harness_ == 0) && !part.empty() && !std::exchange(wrote_a_part_, true)) {
-    say("the checkpoint " + part + " has a part on this node, which is not the chief's: checkpoints in parts (shard=True) "
+    say("the checkpoint " + part +
+        " has a part on this node, which is not the chief's: checkpoints in parts (shard=True) "
         "are not kept of trials on several nodes");
     if (harness_ > 0) {
       ::kill(harness_, SIGKILL);
@@ -493,9 +503,8 @@ void HarnessHost::carry_out(const ModelToPack& pack) {
   if (packed) {
     carry_out(DeterminedReply{pack.request, 200, R"({"b64Tgz":")" + *packed + R"("})"});
   } else {
-    carry_out(DeterminedReply{
-        pack.request, 500,
-        engine::compact_json(Value::Map{{"message", packed.error().message}})});
+    carry_out(DeterminedReply{pack.request, 500,
+                              engine::compact_json(Value::Map{{"message", packed.error().message}})});
   }
 }
 

@@ -10,8 +10,8 @@
 #include "hpsearch/net/loop.hpp"
 #include "hpsearch/workers/determined/harness_host.hpp"
 
-// hpsearch-determined: the program of an attempt that is written for the Determined harness. Everything it needs is
-// in the environment that hpsearch-worker gives to programs; it ends as the harness ends.
+// hpsearch-determined: the program of an attempt that is written for the Determined harness. Everything it
+// needs is in the environment that hpsearch-worker gives to programs; it ends as the harness ends.
 
 namespace hpsearch::workers {
 namespace {
@@ -62,7 +62,8 @@ int run() {
 int main(int argc, char** /*argv*/) {
   using namespace hpsearch::workers;
   if (argc != 1) {
-    return fail(exit_usage, "hpsearch-worker starts this, for trials whose entrypoint needs the Determined harness");
+    return fail(exit_usage,
+                "hpsearch-worker starts this, for trials whose entrypoint needs the Determined harness");
   }
   try {
     return run();

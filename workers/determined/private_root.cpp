@@ -93,8 +93,8 @@ Status show(const fs::path& from, const fs::path& to) {
   return file ? mount_over(from, to) : refused("cannot make " + to.string(), errno);
 }
 
-/// Builds `to`, the new view of the directory `from`: a level of its own where a place lies below, the machine's
-/// elsewhere.
+/// Builds `to`, the new view of the directory `from`: a level of its own where a place lies below, the
+/// machine's elsewhere.
 Status build(const fs::path& from, const fs::path& to, const Places& places) {
   const auto here = places.find(from);
   if (here != places.end()) {
@@ -144,7 +144,8 @@ Status enter_private_root(const fs::path& scratch, const Places& places) {
   if (const Status left = leave_shared_namespace(); !left) {
     return left;
   }
-  // From here on nothing that is mounted may be seen outside, or a later removal there would reach through it.
+  // From here on nothing that is mounted may be seen outside, or a later removal there would reach through
+  // it.
   if (::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) {
     return refused("cannot make mounts private", errno);
   }

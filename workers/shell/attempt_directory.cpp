@@ -36,9 +36,10 @@ Status copy_context(const fs::path& context, const fs::path& work) {
   if (!files) {
     return files.error().code != Errc::not_found
                ? files.error()
-               : Error{Errc::not_found, "the context directory " + context.string() +
-                                            " is not there (any more) on this worker's machine; bring it back, or "
-                                            "submit the experiment from where it lies now"};
+               : Error{Errc::not_found,
+                       "the context directory " + context.string() +
+                           " is not there (any more) on this worker's machine; bring it back, or "
+                           "submit the experiment from where it lies now"};
   }
   for (const context::ContextFile& file : *files) {
     const fs::path place = work / file.path;
@@ -87,9 +88,10 @@ void remove_empty_channels(const fs::path& output) {
 Status link_context(const fs::path& context, const fs::path& work) {
   std::error_code error;
   if (!fs::is_directory(context, error)) {
-    return Error{Errc::not_found, "the context directory " + context.string() +
-                                      " is not there on this worker's machine; source: in_place needs one file "
-                                      "system for all workers"};
+    return Error{Errc::not_found,
+                 "the context directory " + context.string() +
+                     " is not there on this worker's machine; source: in_place needs one file "
+                     "system for all workers"};
   }
   fs::remove(work, error);
   fs::create_directory_symlink(context, work, error);
@@ -141,9 +143,8 @@ std::vector<ProcessInfo> remains_of(const ProcessRecord& record, const std::vect
   }
   const std::vector<std::string> marks = marks_of(record.socket);
   const auto is_marked = [&marks](const ProcessInfo& process) {
-    return std::any_of(marks.begin(), marks.end(), [&process](const std::string& mark) {
-      return started_with(process.pid, mark);
-    });
+    return std::any_of(marks.begin(), marks.end(),
+                       [&process](const std::string& mark) { return started_with(process.pid, mark); });
   };
   const auto pid = static_cast<pid_t>(record.pid);
   bool leader_is_ours = false;
@@ -252,14 +253,17 @@ Result<OwnDirectory> AttemptDirectory::made_for_checkpoints() const {
   const Result<Value> value = proto::parse_json(*text);
   const Value* device = value ? value->at_path("device") : nullptr;
   const Value* inode = value ? value->at_path("inode") : nullptr;
-  if (device == nullptr || device->as_integer() == nullptr || inode == nullptr || inode->as_integer() == nullptr) {
-    return Error{Errc::corrupt, checkpoint_record().string() + " is damaged: device and inode are not integers"};
+  if (device == nullptr || device->as_integer() == nullptr || inode == nullptr ||
+      inode->as_integer() == nullptr) {
+    return Error{Errc::corrupt,
+                 checkpoint_record().string() + " is damaged: device and inode are not integers"};
   }
   return OwnDirectory{checkpoint(), static_cast<std::uint64_t>(*device->as_integer()),
                       static_cast<std::uint64_t>(*inode->as_integer())};
 }
 
-/// What of ml/ the program has replaced stays, and nothing is removed through a link: it may be all that somebody has.
+/// What of ml/ the program has replaced stays, and nothing is removed through a link: it may be all that
+/// somebody has.
 void AttemptDirectory::remove_working_tree() const {
   std::error_code error;
   if (fs::is_directory(fs::symlink_status(ml(), error))) {
@@ -287,7 +291,8 @@ void AttemptDirectory::remove_working_files() const {
   if (!fs::exists(link, error) || fs::is_directory(fs::symlink_status(link, error))) {
     fs::remove(link, error);
   }
-  for (const fs::path& path : {checkpoint_record(), process(), journal(), launch(), container(), root_ / "agent.socket", root_ / "socket"}) {
+  for (const fs::path& path : {checkpoint_record(), process(), journal(), launch(), container(),
+                               root_ / "agent.socket", root_ / "socket"}) {
     fs::remove(path, error);
   }
 }

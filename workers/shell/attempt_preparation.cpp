@@ -1,4 +1,3 @@
-#include "hpsearch/proto/checkpoint_owner.hpp"
 #include "hpsearch/workers/shell/attempt_preparation.hpp"
 
 #include <netinet/in.h>
@@ -14,6 +13,7 @@
 #include "hpsearch/engine/base/sha256.hpp"
 #include "hpsearch/engine/config/remote_storage.hpp"
 #include "hpsearch/net/rclone.hpp"
+#include "hpsearch/proto/checkpoint_owner.hpp"
 #include "hpsearch/workers/core/attempt_places.hpp"
 #include "hpsearch/workers/core/determined_launch.hpp"
 #include "hpsearch/workers/core/launch_kind.hpp"
@@ -35,13 +35,16 @@ using engine::Status;
 
 namespace {
 
-/// With what an object store keeps brought here: the checkpoint that the program starts from. not_found: it is not there.
+/// With what an object store keeps brought here: the checkpoint that the program starts from. not_found: it
+/// is not there.
 Result<LaunchSpec> with_checkpoint_here(const LaunchSpec& asked, const AttemptDirectory& directory) {
   LaunchSpec spec = asked;
   const bool fetch = engine::is_remote(asked.latest_checkpoint);
   if (fetch || engine::is_remote(asked.checkpoint_root)) {
     if (const Status found = net::find_rclone(); !found) {
-      return Error{Errc::wrong_state, "checkpoint storage " + (fetch ? asked.latest_checkpoint : asked.checkpoint_root) + ": " + found.error().message};
+      return Error{Errc::wrong_state, "checkpoint storage " +
+                                          (fetch ? asked.latest_checkpoint : asked.checkpoint_root) + ": " +
+                                          found.error().message};
     }
   }
   if (fetch) {
@@ -56,29 +59,35 @@ Result<LaunchSpec> with_checkpoint_here(const LaunchSpec& asked, const AttemptDi
   return spec;
 }
 
-/// The one it starts from is where this machine sees it: without it a program would begin anew, and say nothing.
-/// not_found: it is not there.
+/// The one it starts from is where this machine sees it: without it a program would begin anew, and say
+/// nothing. not_found: it is not there.
 Status checkpoint_is_here(const LaunchSpec& spec) {
   std::error_code error;
-  if (spec.latest_checkpoint.empty() || only_lends_slots(spec) || std::filesystem::exists(spec.latest_checkpoint, error)) {
+  if (spec.latest_checkpoint.empty() || only_lends_slots(spec) ||
+      std::filesystem::exists(spec.latest_checkpoint, error)) {
     return engine::Done{};
   }
   if (error) {
-    return Error{Errc::unavailable, "its latest checkpoint " + spec.latest_checkpoint + " cannot be looked for: " + error.message()};
+    return Error{Errc::unavailable, "its latest checkpoint " + spec.latest_checkpoint +
+                                        " cannot be looked for: " + error.message()};
   }
-  return Error{Errc::not_found, "its latest checkpoint " + spec.latest_checkpoint +
-                                    " is not on this worker's machine; checkpoint_storage has to be where every worker "
-                                    "that may run the trial sees it"};
+  return Error{Errc::not_found,
+               "its latest checkpoint " + spec.latest_checkpoint +
+                   " is not on this worker's machine; checkpoint_storage has to be where every worker "
+                   "that may run the trial sees it"};
 }
 
-/// Who does not see where it was cannot say that it is gone: a file system that is not mounted looks like that.
+/// Who does not see where it was cannot say that it is gone: a file system that is not mounted looks like
+/// that.
 bool sees_the_storage_of(const std::string& checkpoint) {
   std::error_code error;
   const std::filesystem::path experiment = std::filesystem::path(checkpoint).parent_path().parent_path();
-  return engine::is_remote(checkpoint) || std::filesystem::exists(experiment / proto::checkpoint_owner_name, error);
+  return engine::is_remote(checkpoint) ||
+         std::filesystem::exists(experiment / proto::checkpoint_owner_name, error);
 }
 
-/// A port that nobody listens at now, for the processes of an attempt on this machine; 0 when none can be had.
+/// A port that nobody listens at now, for the processes of an attempt on this machine; 0 when none can be
+/// had.
 std::uint64_t free_port() {
   const Descriptor probe(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in any{};
@@ -118,11 +127,13 @@ Result<ContainerCommand> in_container(const LaunchSpec& spec, const std::string&
   plan.program = std::move(runtime->program);
   plan.image = image;
   plan.pull = spec.contract.pull_image;
-  plan.name = "hpsearch-" + directory.root().filename().string() + "-" + engine::sha256_of(sockets.report).substr(0, 12);
+  plan.name = "hpsearch-" + directory.root().filename().string() + "-" +
+              engine::sha256_of(sockets.report).substr(0, 12);
   plan.user = ::geteuid();
   plan.group = ::getegid();
   plan.shared = {directory.root().string()};
-  if (const std::string at = std::filesystem::path(sockets.report).parent_path().string(); at != directory.root()) {
+  if (const std::string at = std::filesystem::path(sockets.report).parent_path().string();
+      at != directory.root()) {
     plan.shared.push_back(at);
   }
   if (std::filesystem::exists(setups)) {
@@ -160,7 +171,8 @@ Result<ContainerCommand> in_container(const LaunchSpec& spec, const std::string&
   }
   plan.worker_environment = machine.environment;
   if (plan.runtime != ContainerRuntime::apptainer) {  // Whose containers are processes and nothing else.
-    if (const Status written = write_container_record(directory.container(), {plan.program, plan.name}); !written) {
+    if (const Status written = write_container_record(directory.container(), {plan.program, plan.name});
+        !written) {
       return written.error();
     }
   }
@@ -173,28 +185,32 @@ Status mount_for(const LaunchSpec& spec, const AttemptDirectory& directory, Laun
     return engine::Done{};
   }
   if (!can_mount()) {
-    return Error{Errc::unavailable,
-                 "bind_mounts: this worker may not mount (it is not root, or the kernel refuses), and the experiment "
-                 "names no environment.image"};
+    return Error{
+        Errc::unavailable,
+        "bind_mounts: this worker may not mount (it is not root, or the kernel refuses), and the experiment "
+        "names no environment.image"};
   }
   std::vector<engine::BindMount> mounts = spec.contract.bind_mounts;
   for (engine::BindMount& mount : mounts) {
     std::error_code error;
     const auto status = std::filesystem::status(mount.host_path, error);
     if (!std::filesystem::exists(status)) {
-      return Error{Errc::not_found, "bind_mounts: there is no " + mount.host_path + " on this worker's machine"};
+      return Error{Errc::not_found,
+                   "bind_mounts: there is no " + mount.host_path + " on this worker's machine"};
     }
     if (!mount.container_path.starts_with('/')) {
       const std::filesystem::path place = directory.work() / mount.container_path;
       const bool is_directory = std::filesystem::is_directory(status);
       const Status made = make_directories(is_directory ? place : place.parent_path());
-      if (!made || (!is_directory && !std::filesystem::exists(place, error) && !write_file(place, "", false))) {
+      if (!made ||
+          (!is_directory && !std::filesystem::exists(place, error) && !write_file(place, "", false))) {
         return Error{Errc::unavailable, "bind_mounts: cannot make " + place.string()};
       }
       mount.container_path = place.string();
     } else if (!std::filesystem::exists(mount.container_path, error)) {
-      return Error{Errc::not_found, "bind_mounts: there is no " + mount.container_path +
-                                        " on this worker's machine to mount at; make it, or name an environment.image"};
+      return Error{Errc::not_found,
+                   "bind_mounts: there is no " + mount.container_path +
+                       " on this worker's machine to mount at; make it, or name an environment.image"};
     }
   }
   launch.argv = under_mounts(mounts, std::move(launch.argv));
@@ -212,8 +228,8 @@ Status prepare(const LaunchSpec& asked, const AttemptDirectory& directory, const
   const Status found = here ? checkpoint_is_here(*here) : Status(here.error());
   if (!found) {
     prepared.outage = found.error().code == Errc::unavailable;
-    prepared.checkpoint_gone =
-        found.error().code == Errc::not_found && asked.checkpoint_may_be_gone && sees_the_storage_of(asked.latest_checkpoint);
+    prepared.checkpoint_gone = found.error().code == Errc::not_found && asked.checkpoint_may_be_gone &&
+                               sees_the_storage_of(asked.latest_checkpoint);
     return found;
   }
   const LaunchSpec& spec = *here;
@@ -262,9 +278,10 @@ Status prepare(const LaunchSpec& asked, const AttemptDirectory& directory, const
   }
   plan->environment[std::string(attempt_mark)] = sockets.report;
   // The Determined harness sources the hook itself, in every attempt.
-  const auto setup = wants_determined_harness(spec)
-                         ? std::nullopt
-                         : setup_of(directory.work(), image.empty() ? spec.context_digest : setup_name(spec, image), setups);
+  const auto setup =
+      wants_determined_harness(spec)
+          ? std::nullopt
+          : setup_of(directory.work(), image.empty() ? spec.context_digest : setup_name(spec, image), setups);
   if (setup) {
     if (const Status made = make_directories(setup->directory); !made) {
       return made;
@@ -272,7 +289,8 @@ Status prepare(const LaunchSpec& asked, const AttemptDirectory& directory, const
     plan->argv = after_setup(*setup, std::move(plan->argv), plan->environment);
   }
   if (!image.empty()) {
-    Result<ContainerCommand> contained = in_container(spec, image, directory, machine, sockets, setups, *plan, at_ml);
+    Result<ContainerCommand> contained =
+        in_container(spec, image, directory, machine, sockets, setups, *plan, at_ml);
     if (!contained) {
       return contained.error();
     }
@@ -286,15 +304,14 @@ Status prepare(const LaunchSpec& asked, const AttemptDirectory& directory, const
       plan->argv = under_ml(directory.ml().string(), std::move(plan->argv));
     }
   }
-  const LaunchOrder order{
-      .program = {.argv = std::move(plan->argv),
-                  .environment = std::move(plan->environment),
-                  .directory = places.work_directory,
-                  .token = marks_of(sockets.report).front()},
-      .report_socket = sockets.report,
-      .agent_socket = sockets.agent,
-      .metric_patterns = spec.metric_patterns,
-      .first_step = spec.latest_step};
+  const LaunchOrder order{.program = {.argv = std::move(plan->argv),
+                                      .environment = std::move(plan->environment),
+                                      .directory = places.work_directory,
+                                      .token = marks_of(sockets.report).front()},
+                          .report_socket = sockets.report,
+                          .agent_socket = sockets.agent,
+                          .metric_patterns = spec.metric_patterns,
+                          .first_step = spec.latest_step};
   return write_launch_order(directory.launch(), order);
 }
 
@@ -305,25 +322,27 @@ Status meeting_port_is_free(const LaunchSpec& spec) {
   if (!meeting) {
     return engine::Done{};
   }
-  for (const std::uint64_t port : wants_determined_harness(spec) ? harness_ports(spec) : std::vector{*meeting}) {
+  for (const std::uint64_t port :
+       wants_determined_harness(spec) ? harness_ports(spec) : std::vector{*meeting}) {
     const Descriptor probe(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
     const int reuse = 1;  // Connections that ended a moment ago are in nobody's way.
     sockaddr_in at{};
     at.sin_family = AF_INET;
     at.sin_port = htons(static_cast<std::uint16_t>(port));
-    const bool is_free = !probe || ::setsockopt(probe.get(), SOL_SOCKET, SO_REUSEADDR, &reuse, sizeof reuse) != 0 ||
-                         ::bind(probe.get(), reinterpret_cast<const sockaddr*>(&at), sizeof at) == 0 || errno != EADDRINUSE;
+    const bool is_free =
+        !probe || ::setsockopt(probe.get(), SOL_SOCKET, SO_REUSEADDR, &reuse, sizeof reuse) != 0 ||
+        ::bind(probe.get(), reinterpret_cast<const sockaddr*>(&at), sizeof at) == 0 || errno != EADDRINUSE;
     if (!is_free) {
-      return Error{Errc::unavailable,
-                   "port " + std::to_string(port) + ", at which its processes were to meet, is in use on this machine"};
+      return Error{Errc::unavailable, "port " + std::to_string(port) +
+                                          ", at which its processes were to meet, is in use on this machine"};
     }
   }
   return engine::Done{};
 }
 
-Prepared prepare_attempt(const LaunchSpec& spec, const AttemptDirectory& directory, const LentMachine& machine,
-                         const AttemptSockets& sockets, const std::filesystem::path& setups,
-                         const std::filesystem::path* unpacked) {
+Prepared prepare_attempt(const LaunchSpec& spec, const AttemptDirectory& directory,
+                         const LentMachine& machine, const AttemptSockets& sockets,
+                         const std::filesystem::path& setups, const std::filesystem::path* unpacked) {
   Prepared prepared;
   try {
     prepared.made = prepare(spec, directory, machine, sockets, setups, unpacked, prepared);

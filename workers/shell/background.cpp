@@ -22,9 +22,12 @@ Background::~Background() {
   }
 }
 
-void Background::run(Task task) { begin(++last_, std::make_shared<Task>(std::move(task))); }
+void Background::run(Task task) {
+  begin(++last_, std::make_shared<Task>(std::move(task)));
+}
 
-/// How many threads there may be is bounded, those of programs included, by the unit, the container or the user.
+/// How many threads there may be is bounded, those of programs included, by the unit, the container or the
+/// user.
 void Background::begin(std::uint64_t number, const std::shared_ptr<Task>& task) {
   try {
     threads_.emplace(number, std::thread([this, &loop = loop_, present = present_, number, task] {
@@ -40,7 +43,8 @@ void Background::begin(std::uint64_t number, const std::shared_ptr<Task>& task) 
                      }));
   } catch (const std::system_error& error) {
     if (waiting_.empty()) {
-      net::log(net::Level::warning, std::string("no thread can be begun, which is tried again: ") + error.what());
+      net::log(net::Level::warning,
+               std::string("no thread can be begun, which is tried again: ") + error.what());
     }
     waiting_[number] = loop_.after(again_after, [this, number, task] {
       const net::Watch done = std::move(waiting_.at(number));

@@ -32,7 +32,8 @@ Status make_link(const fs::path& target, const fs::path& link) {
   return error ? Status(file_error("cannot make link", link, error)) : Status(Done{});
 }
 
-/// A link to a directory, or a directory with a link to a file; the answer is the channel's place below data/.
+/// A link to a directory, or a directory with a link to a file; the answer is the channel's place below
+/// data/.
 Result<std::string> lay_input(const Channel& channel, const fs::path& data, const fs::path& work) {
   std::error_code error;
   fs::path from = (work / channel.path).lexically_normal();  // An absolute path stays what it is.
@@ -46,10 +47,11 @@ Result<std::string> lay_input(const Channel& channel, const fs::path& data, cons
   }
   if (!fs::exists(status)) {
     const bool absolute = channel.path.front() == '/';
-    return Error{Errc::not_found,
-                 "inputs." + channel.name + ": there is no " + channel.path +
-                     (absolute ? " on this worker's machine; it has to be on every machine that may run the experiment"
-                               : " in the context directory")};
+    return Error{
+        Errc::not_found,
+        "inputs." + channel.name + ": there is no " + channel.path +
+            (absolute ? " on this worker's machine; it has to be on every machine that may run the experiment"
+                      : " in the context directory")};
   }
   Status done = make_directories(data / channel.name);
   if (done) {
@@ -167,12 +169,14 @@ Result<ChannelPlaces> make_channels(const LaunchSpec& spec, const AttemptDirecto
   for (const Channel& channel : spec.contract.outputs) {
     const fs::path place = directory.output() / channel.name;
     const bool lends = only_lends_slots(spec);  // No program here writes to any.
-    const Status made = channel.path.empty() || lends ? make_directories(place) : lay_output(channel, spec, place);
+    const Status made =
+        channel.path.empty() || lends ? make_directories(place) : lay_output(channel, spec, place);
     if (!made) {
       return made.error();
     }
     const bool shared = !channel.path.empty() && spec.rendezvous.rank > 0;
-    if (!lends && !shared && channel.name == "checkpoints" && channel.pre_download && !spec.latest_checkpoint.empty()) {
+    if (!lends && !shared && channel.name == "checkpoints" && channel.pre_download &&
+        !spec.latest_checkpoint.empty()) {
       if (const Status copied = copy_content(spec.latest_checkpoint, place); !copied) {
         return copied.error();
       }

@@ -209,9 +209,10 @@ Status not_anothers(const fs::path& experiment, std::uint64_t store) {
   if (*found == proto::checkpoint_owner(store)) {
     return Done{};
   }
-  return Error{Errc::wrong_state, experiment.string() + proto::of_another_owner(*found, store) +
-                                      "; give this one's checkpoint_storage another host_path or storage_path, or "
-                                      "remove that directory if nobody needs it"};
+  return Error{Errc::wrong_state,
+               experiment.string() + proto::of_another_owner(*found, store) +
+                   "; give this one's checkpoint_storage another host_path or storage_path, or "
+                   "remove that directory if nobody needs it"};
 }
 
 /// Of two stores that claim it at once, one is refused.
@@ -222,8 +223,8 @@ Status claim(const fs::path& experiment, const AttemptKey& key, std::uint64_t st
     return not_anothers(experiment, store);
   }
   // No other worker's of this name.
-  const fs::path own = owner.string() + "." + std::to_string(store) + "-" + std::to_string(key.trial.number()) + "-" +
-                       engine::label_of(key);
+  const fs::path own = owner.string() + "." + std::to_string(store) + "-" +
+                       std::to_string(key.trial.number()) + "-" + engine::label_of(key);
   if (const Status written = write_file(own, proto::checkpoint_owner(store), true); !written) {
     return written;
   }
@@ -234,8 +235,8 @@ Status claim(const fs::path& experiment, const AttemptKey& key, std::uint64_t st
   return not_anothers(experiment, store);
 }
 
-Result<std::optional<CheckpointReport>> publish(const fs::path& from, const fs::path& root, const AttemptKey& key,
-                                                Units step, std::uint64_t store) {
+Result<std::optional<CheckpointReport>> publish(const fs::path& from, const fs::path& root,
+                                                const AttemptKey& key, Units step, std::uint64_t store) {
   if (!root.is_absolute()) {
     return Error{Errc::bad_request, "checkpoint storage " + root.string() + " is no absolute path"};
   }
@@ -305,15 +306,17 @@ fs::path checkpoint_place(const fs::path& root, const AttemptKey& key, Units ste
 
 std::optional<CheckpointReport> told_by(const fs::path& manifest_file, Units step) {
   const Result<std::string> text = read_file(manifest_file, largest_manifest);
-  const Result<Value> manifest = text ? proto::parse_json(*text, {.bytes = largest_manifest,
-                                                                  .depth = 8,
-                                                                  .nodes = largest_manifest})
-                                      : Result<Value>(text.error());
+  const Result<Value> manifest =
+      text ? proto::parse_json(*text, {.bytes = largest_manifest, .depth = 8, .nodes = largest_manifest})
+           : Result<Value>(text.error());
   const Value* files = manifest ? manifest->at_path("files") : nullptr;
   if (files == nullptr || files->as_list() == nullptr) {
     return std::nullopt;
   }
-  CheckpointReport report{.step = step, .path = manifest_file.parent_path().string(), .files = files->as_list()->size(), .bytes = 0};
+  CheckpointReport report{.step = step,
+                          .path = manifest_file.parent_path().string(),
+                          .files = files->as_list()->size(),
+                          .bytes = 0};
   for (const Value& file : *files->as_list()) {
     const Value* bytes = file.at_path("bytes");
     if (bytes != nullptr && bytes->as_integer() != nullptr) {

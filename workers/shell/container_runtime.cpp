@@ -34,7 +34,8 @@ constexpr std::chrono::milliseconds try_again_after{500};
 
 std::string on_path(std::string_view name, const Variables& environment) {
   const auto path = environment.find("PATH");
-  std::string_view left = path != environment.end() ? std::string_view(path->second) : "/usr/local/bin:/usr/bin:/bin";
+  std::string_view left =
+      path != environment.end() ? std::string_view(path->second) : "/usr/local/bin:/usr/bin:/bin";
   while (!left.empty()) {
     const std::string_view directory = left.substr(0, left.find(':'));
     std::string file = std::string(directory) + "/" + std::string(name);
@@ -117,13 +118,15 @@ std::optional<ContainerRecord> read_container_record(const std::filesystem::path
   return ContainerRecord{*program->as_text(), *name->as_text()};
 }
 
-Status remove_container(const ContainerRecord& record, const Variables& environment, std::chrono::milliseconds patience) {
+Status remove_container(const ContainerRecord& record, const Variables& environment,
+                        std::chrono::milliseconds patience) {
   const auto until = std::chrono::steady_clock::now() + patience;
   for (;;) {
     if (status_of({record.program, "rm", "--force", record.name}, "60", environment) == 0) {
       return engine::Done{};
     }
-    // That there is none is a failure to some releases, and so is that it is being removed, or that nobody answers.
+    // That there is none is a failure to some releases, and so is that it is being removed, or that nobody
+    // answers.
     if (status_of({record.program, "container", "inspect", record.name}, "20", environment) != 0 &&
         status_of({record.program, "version"}, "20", environment) == 0) {
       return engine::Done{};

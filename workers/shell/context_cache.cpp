@@ -155,9 +155,9 @@ Result<std::string> ContextCache::fetch(const std::string& digest) const {
   // A knock first: a daemon that is away is known soon, while a large context may take its time.
   const auto there = net::http_request(address, "HEAD", target, "", patience_with_knocking, headers);
   if (!there) {
-    return failed(Errc::unavailable,
-                  there.error().message +
-                      ". It has to run, and its --http to be an address that this machine reaches");
+    return failed(
+        Errc::unavailable,
+        there.error().message + ". It has to run, and its --http to be an address that this machine reaches");
   }
   if (there->status == 404) {
     return failed(Errc::not_found, "it does not have it (any more); bring " + digest +
@@ -165,9 +165,11 @@ Result<std::string> ContextCache::fetch(const std::string& digest) const {
   }
   const std::uint64_t bytes = there->content_length.value_or(net::AnswerLimit{}.bytes);
   if (bytes > largest_archive) {
-    return failed(Errc::unavailable, "it says that it has " + std::to_string(bytes) + " bytes, which no context has");
+    return failed(Errc::unavailable,
+                  "it says that it has " + std::to_string(bytes) + " bytes, which no context has");
   }
-  const std::chrono::seconds patience = patience_with_content + std::chrono::seconds(bytes / bytes_per_more_second);
+  const std::chrono::seconds patience =
+      patience_with_content + std::chrono::seconds(bytes / bytes_per_more_second);
   auto got = net::http_request(address, "GET", target, "", patience, headers, net::AnswerLimit{bytes});
   if (!got) {
     return failed(Errc::unavailable, got.error().message);
@@ -183,7 +185,8 @@ Result<std::string> ContextCache::fetch(const std::string& digest) const {
 
 Status ContextCache::put(const std::string& digest, const std::string& archive) {
   const fs::path place = directory_ / (digest + "-" + std::to_string(archive.size()));
-  const fs::path draft = directory_ / ("draft-" + std::to_string(::getpid()) + "-" + std::to_string(++drafts_));
+  const fs::path draft =
+      directory_ / ("draft-" + std::to_string(::getpid()) + "-" + std::to_string(++drafts_));
   Status done = make_directories(draft);
   if (done) {
     done = context::unpack(archive, draft);

@@ -71,7 +71,8 @@ std::optional<ControlGroup> ControlGroup::make(const std::string& name) {
     ::rmdir(directory.c_str());
     return std::nullopt;
   }
-  // Without the rest of it a program that lost one process to the kernel hangs. Not where memory is not counted.
+  // Without the rest of it a program that lost one process to the kernel hangs. Not where memory is not
+  // counted.
   static_cast<void>(write_to(directory / "memory.oom.group", "1"));
   return ControlGroup(directory);
 }

@@ -19,7 +19,8 @@ constexpr std::uint64_t mebibyte = 1024UL * 1024;
 bool descends(pid_t pid, const std::vector<std::string>& marks) {
   constexpr int deepest = 64;
   for (int depth = 0; depth < deepest && pid > 1; ++depth) {
-    if (std::any_of(marks.begin(), marks.end(), [pid](const std::string& mark) { return started_with(pid, mark); })) {
+    if (std::any_of(marks.begin(), marks.end(),
+                    [pid](const std::string& mark) { return started_with(pid, mark); })) {
       return true;
     }
     const std::optional<ProcessInfo> info = process_info(pid);
@@ -37,8 +38,8 @@ std::string name_of_process(std::int64_t pid) {
 
 }  // namespace
 
-void DeviceUse::began(const AttemptKey& key, const std::vector<SlotIndex>& slots, std::vector<std::string> marks,
-                      bool had_remains) {
+void DeviceUse::began(const AttemptKey& key, const std::vector<SlotIndex>& slots,
+                      std::vector<std::string> marks, bool had_remains) {
   Attempt attempt{.uuids = {}, .marks = std::move(marks), .had_remains = had_remains, .processes = {}};
   for (const SlotIndex slot : slots) {
     if (slot.number() < slots_.size()) {
@@ -119,7 +120,8 @@ std::string DeviceUse::strangers(const AttemptKey& key, const DeviceReport& repo
       });
       if (!ours) {
         processes += (processes.empty() ? " process " : ", process ") + std::to_string(process.pid) +
-                     name_of_process(process.pid) + ", " + std::to_string(process.memory_bytes / mebibyte) + " MiB";
+                     name_of_process(process.pid) + ", " + std::to_string(process.memory_bytes / mebibyte) +
+                     " MiB";
       }
     }
     if (!processes.empty()) {
@@ -137,8 +139,8 @@ std::string DeviceUse::memory(const AttemptKey& key, const DeviceReport& report)
   }
   for (const Device* device : devices_of(attempt->second, report)) {
     text += (text.empty() ? "GPU " : "; GPU ") + std::to_string(device->index) + ": " +
-            std::to_string(device->free_bytes / mebibyte) + " of " + std::to_string(device->memory_bytes / mebibyte) +
-            " MiB free";
+            std::to_string(device->free_bytes / mebibyte) + " of " +
+            std::to_string(device->memory_bytes / mebibyte) + " MiB free";
   }
   return text;
 }

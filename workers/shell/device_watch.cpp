@@ -32,7 +32,8 @@ std::string seconds(std::chrono::milliseconds time) {
 pid_t spawn(const std::vector<std::string>& command, int out) {
   std::vector<char*> argv;
   for (const std::string& word : command) {
-    argv.push_back(const_cast<char*>(word.c_str()));  // NOLINT(cppcoreguidelines-pro-type-const-cast): POSIX's type.
+    argv.push_back(
+        const_cast<char*>(word.c_str()));  // NOLINT(cppcoreguidelines-pro-type-const-cast): POSIX's type.
   }
   argv.push_back(nullptr);
   posix_spawn_file_actions_t files;
@@ -92,7 +93,8 @@ void DeviceWatch::start() {
       soon_ = loop_.after(retry_after, [this] { start(); });
       return;
     }
-    answer_soon(problem("the driver does not answer, and process " + std::to_string(hanging_) + " hangs in it"));
+    answer_soon(
+        problem("the driver does not answer, and process " + std::to_string(hanging_) + " hangs in it"));
     return;
   }
   std::array<int, 2> ends{};
@@ -143,7 +145,8 @@ void DeviceWatch::read() {
   let_go();
   const engine::Result<engine::Value> value = proto::parse_json(text_);
   engine::Result<DeviceReport> report = value ? device_report_from(*value) : value.error();
-  finish(report ? *std::move(report) : problem("asking the driver gave nothing readable: " + report.error().message));
+  finish(report ? *std::move(report)
+                : problem("asking the driver gave nothing readable: " + report.error().message));
 }
 
 void DeviceWatch::answer_soon(DeviceReport report) {

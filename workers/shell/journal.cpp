@@ -185,7 +185,8 @@ bool JournalWriter::append(const JournalRecord& record, bool durable) {
   }
   size_ += bytes.size();
   if (durable) {
-    // When that fails it is written all the same, and not again: this disk forgets, and the agent's spool says so.
+    // When that fails it is written all the same, and not again: this disk forgets, and the agent's spool
+    // says so.
     static_cast<void>(::fdatasync(file_.get()));
   }
   return true;
@@ -227,8 +228,8 @@ bool JournalReader::fill(std::uint64_t from, std::size_t bytes) {
   held_from_ = from;
   std::size_t filled = 0;
   while (filled < held_.size()) {
-    const ssize_t got = ::pread(file_.get(), held_.data() + filled, held_.size() - filled,
-                                static_cast<off_t>(from + filled));
+    const ssize_t got =
+        ::pread(file_.get(), held_.data() + filled, held_.size() - filled, static_cast<off_t>(from + filled));
     if (got < 0 && errno == EINTR) {
       continue;
     }

@@ -137,10 +137,9 @@ Status Keeper::launch(LaunchOrder order) {
   }
   out_.log = *std::move(out_log);
   err_.log = *std::move(err_log);
-  Result<std::unique_ptr<ReportSocket>> socket =
-      ReportSocket::listen(loop_, order.report_socket, [this](ConnectionId connection, std::string_view line) {
-        heard(connection, line);
-      });
+  Result<std::unique_ptr<ReportSocket>> socket = ReportSocket::listen(
+      loop_, order.report_socket,
+      [this](ConnectionId connection, std::string_view line) { heard(connection, line); });
   if (!socket) {
     return socket.error();
   }
@@ -399,8 +398,8 @@ void Keeper::program_ended(const ProgramEnd& end) {
 
 // --- the journal ---
 
-/// In order; what is `droppable` is left out rather than kept waiting, and any line that is no question rather than
-/// kept for ever.
+/// In order; what is `droppable` is left out rather than kept waiting, and any line that is no question
+/// rather than kept for ever.
 void Keeper::record(JournalRecord record, bool droppable) {
   if (droppable && (!unwritten_.empty() || journal_->wanted() > largest_journal)) {
     return;

@@ -36,7 +36,8 @@ namespace {
 constexpr int records_per_turn = 256;
 constexpr std::chrono::milliseconds next_look = 20ms;
 constexpr std::int64_t looks_before_warning = 250;
-// The keeper always reads; only a stopped one makes us wait, and then the next writable moment is soon enough.
+// The keeper always reads; only a stopped one makes us wait, and then the next writable moment is soon
+// enough.
 constexpr int longest_send_ms = 200;
 constexpr std::int64_t sweeps_before_warning = 3000;
 constexpr std::size_t longest_word = 16 * 1024;
@@ -142,7 +143,8 @@ void KeeperLink::send(std::string line) {
 /// What is sent is the kernel's: it arrives though we die. So nothing is held back without need.
 void KeeperLink::flush() {
   while (connection_ && !unsent_.empty()) {
-    const ssize_t put = ::send(connection_.get(), unsent_.data(), unsent_.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    const ssize_t put =
+        ::send(connection_.get(), unsent_.data(), unsent_.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
     if (put > 0) {
       unsent_.erase(0, static_cast<std::size_t>(put));
       continue;
@@ -282,7 +284,8 @@ void KeeperLink::look_for_keeper() {
       read_journal();
       return;
     }
-    // It is just beginning, or ending; or its socket is gone, and then the journal is all that is heard of it.
+    // It is just beginning, or ending; or its socket is gone, and then the journal is all that is heard of
+    // it.
     const std::string why = connection ? "somebody else listens there" : connection.error().message;
     read_journal();
     if (*present && !over_) {
@@ -337,8 +340,8 @@ void KeeperLink::give_up() {
       if (!*present) {
         return;
       }
-      // Another agent's may begin after all, and could not be told that it comes too late. Ours has ended, and starts
-      // nothing before it has a journal.
+      // Another agent's may begin after all, and could not be told that it comes too late. Ours has ended,
+      // and starts nothing before it has a journal.
       if (why.code == Errc::wrong_state || (attached_ && why.code != Errc::not_found)) {
         look_again(why.message);
         return;

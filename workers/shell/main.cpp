@@ -137,16 +137,17 @@ engine::Status take_orphan_policy(const std::string& policy, WorkerRules& rules)
     return engine::Done{};
   }
   const bool pauses = policy.starts_with(pause_at_rung);
-  const std::string number = pauses                          ? policy.substr(pause_at_rung.size())
+  const std::string number = pauses                           ? policy.substr(pause_at_rung.size())
                              : policy.starts_with(stop_after) ? policy.substr(stop_after.size())
                                                               : "";
   double seconds = 0;
   const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), seconds);
   if (error != std::errc{} || end != number.data() + number.size() || !(seconds >= 1 && seconds <= longest)) {
-    return engine::Error{engine::Errc::bad_request,
-                         "--orphan-policy is \"" + policy +
-                             "\"; it must be continue, pause_at_rung, pause_at_rung=SECONDS or stop_after=SECONDS, "
-                             "at least 1"};
+    return engine::Error{
+        engine::Errc::bad_request,
+        "--orphan-policy is \"" + policy +
+            "\"; it must be continue, pause_at_rung, pause_at_rung=SECONDS or stop_after=SECONDS, "
+            "at least 1"};
   }
   (pauses ? rules.orphans_pause_after : rules.orphans_end_after) =
       engine::Duration::micros(static_cast<std::int64_t>(seconds * 1'000'000));
@@ -175,7 +176,8 @@ engine::Result<std::map<std::string, std::string>> labels_from(const std::vector
       return engine::Error{engine::Errc::bad_request, "--label is \"" + label + "\"; it must be KEY=VALUE"};
     }
     if (!labels.emplace(label.substr(0, equals), label.substr(equals + 1)).second) {
-      return engine::Error{engine::Errc::bad_request, "--label names \"" + label.substr(0, equals) + "\" twice"};
+      return engine::Error{engine::Errc::bad_request,
+                           "--label names \"" + label.substr(0, equals) + "\" twice"};
     }
   }
   return labels;
@@ -219,15 +221,17 @@ engine::Status find_slots(const Arguments& arguments, WorkerOptions& options) {
     const auto slots = std::count(plan->devices.begin(), plan->devices.end(), i);
     net::log(device.trouble.empty() && device.remark.empty() ? net::Level::info : net::Level::warning,
              "GPU " + std::to_string(device.index) + " is " + device.name + ", " + device.uuid + ", " +
-                 std::to_string(device.memory_bytes >> 20U) + " MiB, with " + std::to_string(slots) + " slots" +
-                 (device.trouble.empty() ? "" : "; it " + device.trouble) +
+                 std::to_string(device.memory_bytes >> 20U) + " MiB, with " + std::to_string(slots) +
+                 " slots" + (device.trouble.empty() ? "" : "; it " + device.trouble) +
                  (device.remark.empty() ? "" : "; it " + device.remark));
   }
   return engine::Done{};
 }
 
-/// While attempts of an earlier run are held, slots are what they were for it: a lease names a slot by its number.
-engine::Status keep_slots_of(const WorkerState& state, const Arguments& arguments, bool holds, WorkerOptions& options) {
+/// While attempts of an earlier run are held, slots are what they were for it: a lease names a slot by its
+/// number.
+engine::Status keep_slots_of(const WorkerState& state, const Arguments& arguments, bool holds,
+                             WorkerOptions& options) {
   const bool by_device = !arguments.slots.starts_with("cpu");
   const engine::Result<std::vector<engine::SlotDevice>> before = state.devices();
   if (holds && !before) {
@@ -248,10 +252,12 @@ engine::Status keep_slots_of(const WorkerState& state, const Arguments& argument
     }
     options.ailing = with_withheld(ailing_slots(options.devices, seen), options.withheld);
     for (const AilingSlot& slot : options.ailing) {
-      net::log(net::Level::warning, "slot " + std::to_string(slot.slot.number()) + " is out of use: " + slot.why);
+      net::log(net::Level::warning,
+               "slot " + std::to_string(slot.slot.number()) + " is out of use: " + slot.why);
     }
   }
-  return before && *before == options.devices ? engine::Status(engine::Done{}) : state.keep_devices(options.devices);
+  return before && *before == options.devices ? engine::Status(engine::Done{})
+                                              : state.keep_devices(options.devices);
 }
 
 engine::Result<WorkerOptions> options_from(const Arguments& arguments) {
@@ -260,8 +266,9 @@ engine::Result<WorkerOptions> options_from(const Arguments& arguments) {
   options.name = arguments.name.empty() ? host_name() : arguments.name;
   options.address = arguments.address.empty() ? own_address(arguments.daemon) : arguments.address;
   if (options.address.empty()) {
-    net::log(net::Level::warning, "no route to " + arguments.daemon + " says which address this machine has: trials of several "
-                                  "workers will not run here. Name it with --address");
+    net::log(net::Level::warning, "no route to " + arguments.daemon +
+                                      " says which address this machine has: trials of several "
+                                      "workers will not run here. Name it with --address");
   }
   options.rules.attempt.grace =
       engine::Duration::micros(static_cast<std::int64_t>(arguments.grace * 1'000'000));
@@ -314,11 +321,13 @@ int run(const Arguments& arguments) {
     return show_key(arguments.state_directory);
   }
   if (arguments.daemon.empty() || arguments.state_directory.empty()) {
-    return fail(exit_usage, std::string(arguments.daemon.empty() ? "--daemon" : "--state-dir") + " is required");
+    return fail(exit_usage,
+                std::string(arguments.daemon.empty() ? "--daemon" : "--state-dir") + " is required");
   }
   if (!arguments.server_key.empty() && !net::is_curve_key(arguments.server_key)) {
-    return fail(exit_usage, "--server-key is \"" + arguments.server_key +
-                                "\"; it must be the 40 characters of the daemon's public key (hpsearch keys list)");
+    return fail(exit_usage,
+                "--server-key is \"" + arguments.server_key +
+                    "\"; it must be the 40 characters of the daemon's public key (hpsearch keys list)");
   }
   if (!net::set_log_level(arguments.log_level)) {
     return fail(exit_usage,
@@ -347,19 +356,24 @@ int run(const Arguments& arguments) {
   }
   net::raise_descriptor_limit(RLIM_INFINITY);  // Every program costs a handful here, and opens its own.
   if (!all_processes()) {
-    return fail(exit_failed, "/proc does not show this worker's own process; without it what programs leave behind cannot be "
-                             "found and ended");
+    return fail(
+        exit_failed,
+        "/proc does not show this worker's own process; without it what programs leave behind cannot be "
+        "found and ended");
   }
   static_cast<void>(can_mount());  // Asked while a process can be made: the answer is remembered.
   engine::Result<std::vector<SpooledAttempt>> found = state->take_over();
   if (!found) {
-    return fail(found.error().code == engine::Errc::unavailable ? exit_storage : exit_failed, found.error().message);
+    return fail(found.error().code == engine::Errc::unavailable ? exit_storage : exit_failed,
+                found.error().message);
   }
   if (const engine::Status kept = keep_slots_of(*state, arguments, !found->empty(), *options); !kept) {
-    return fail(kept.error().code == engine::Errc::unavailable ? exit_storage : exit_failed, kept.error().message);
+    return fail(kept.error().code == engine::Errc::unavailable ? exit_storage : exit_failed,
+                kept.error().message);
   }
   if (!found->empty()) {
-    net::log(net::Level::info, "taking over " + std::to_string(found->size()) + " attempts of an earlier run");
+    net::log(net::Level::info,
+             "taking over " + std::to_string(found->size()) + " attempts of an earlier run");
   }
   if (!arguments.server_key.empty()) {
     engine::Result<net::CurveKeys> keys = net::curve_keys_in(arguments.state_directory);
@@ -404,25 +418,29 @@ int main_of(int argc, char** argv) {
   app.add_option("--daemon", arguments.daemon, "Worker address of hpsearchd: tcp://HOST:PORT (required)");
   app.add_option("--state-dir", arguments.state_directory,
                  "Directory for identity, attempts and logs (required)");
-  app.add_option("--slots", arguments.slots,
-                 "Slots: auto (one per GPU, or one per core without GPUs), N (the first N GPUs, or N CPU slots), "
-                 "0,2 or GPU-UUID,… (these GPUs), cpu or cpu:N; …*K makes K slots of each GPU (auto)");
-  app.add_option("--pool", arguments.pool, "Resource pool; experiments select one with resources.resource_pool (default)");
-  app.add_option("--label", arguments.labels, "KEY=VALUE; experiments select labels with resources.labels. Can be repeated");
+  app.add_option(
+      "--slots", arguments.slots,
+      "Slots: auto (one per GPU, or one per core without GPUs), N (the first N GPUs, or N CPU slots), "
+      "0,2 or GPU-UUID,… (these GPUs), cpu or cpu:N; …*K makes K slots of each GPU (auto)");
+  app.add_option("--pool", arguments.pool,
+                 "Resource pool; experiments select one with resources.resource_pool (default)");
+  app.add_option("--label", arguments.labels,
+                 "KEY=VALUE; experiments select labels with resources.labels. Can be repeated");
   app.add_option("--gpu-check", arguments.look_every, "Seconds between health checks of the GPUs (15)")
       ->check(CLI::Range(0.05, 86'400.0));
-  app.add_option("--gpu-deadline", arguments.look_deadline,
-                 "Timeout of a health check in seconds (20)")
+  app.add_option("--gpu-deadline", arguments.look_deadline, "Timeout of a health check in seconds (20)")
       ->check(CLI::Range(0.05, 3'600.0));
   app.add_flag("--list-gpus", arguments.list_gpus, "Print the GPUs of this machine as JSON and exit");
   app.add_option("--name", arguments.name, "Name of the worker (default: the machine's name)");
-  app.add_option("--address", arguments.address,
-                 "Address for other workers (default: the address from which the route to the daemon leaves)");
+  app.add_option(
+      "--address", arguments.address,
+      "Address for other workers (default: the address from which the route to the daemon leaves)");
   app.add_option("--grace", arguments.grace, "Seconds between SIGTERM and SIGKILL (30)")
       ->check(CLI::Range(0.0, 86'400.0));
-  app.add_option("--orphan-policy", arguments.orphan_policy,
-                 "Programs while no daemon answers: continue, pause_at_rung[=SECONDS] (those that wait for a decision "
-                 "write a checkpoint and exit; 120), or stop_after=SECONDS (continue)");
+  app.add_option(
+      "--orphan-policy", arguments.orphan_policy,
+      "Programs while no daemon answers: continue, pause_at_rung[=SECONDS] (those that wait for a decision "
+      "write a checkpoint and exit; 120), or stop_after=SECONDS (continue)");
   app.add_option("--server-key", arguments.server_key,
                  "Public key of a daemon with --curve: encrypt the connection and reject other daemons");
   app.add_flag("--show-key", arguments.show_key,

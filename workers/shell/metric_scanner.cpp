@@ -58,8 +58,8 @@ std::vector<std::string> MetricScanner::scan(std::string_view line) {
     }
     if (!found->step) {
       ++pattern.step;
-    } else if (std::from_chars(found->step->data(), found->step->data() + found->step->size(), pattern.step).ec !=
-               std::errc()) {
+    } else if (std::from_chars(found->step->data(), found->step->data() + found->step->size(), pattern.step)
+                   .ec != std::errc()) {
       continue;
     }
     payloads.push_back(metric_payload(pattern.metric, Units{pattern.step}, *number));

@@ -21,8 +21,8 @@ constexpr const char* mount_program = "/usr/bin/mount";
 bool may_have_own_mounts() {
   const pid_t child = ::fork();
   if (child == 0) {
-    const bool may = ::unshare(CLONE_NEWNS) == 0 &&
-                     ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0;
+    const bool may =
+        ::unshare(CLONE_NEWNS) == 0 && ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0;
     ::_exit(may ? 0 : 1);
   }
   int status = 1;
@@ -56,7 +56,8 @@ bool can_mount_ml() {
   return can;
 }
 
-std::vector<std::string> under_mounts(const std::vector<engine::BindMount>& mounts, std::vector<std::string> argv) {
+std::vector<std::string> under_mounts(const std::vector<engine::BindMount>& mounts,
+                                      std::vector<std::string> argv) {
   constexpr const char* script = R"sh(
 while [ "$1" != -- ]; do
   /usr/bin/mount --bind "$1" "$2" && { [ "$3" = rw ] || /usr/bin/mount -o remount,bind,ro "$2"; } || {
@@ -67,8 +68,8 @@ while [ "$1" != -- ]; do
 done
 shift
 exec "$@")sh";
-  std::vector<std::string> all{unshare_program, "--mount", "--propagation", "private", "--", "/bin/sh", "-c",
-                               script, "hpsearch"};
+  std::vector<std::string> all{unshare_program, "--mount", "--propagation", "private", "--",
+                               "/bin/sh",       "-c",      script,          "hpsearch"};
   for (const engine::BindMount& mount : mounts) {
     all.insert(all.end(), {mount.host_path, mount.container_path, mount.read_only ? "ro" : "rw"});
   }
@@ -80,9 +81,15 @@ exec "$@")sh";
 }
 
 std::vector<std::string> under_ml(const std::string& tree, std::vector<std::string> argv) {
-  std::vector<std::string> all{
-      unshare_program, "--mount", "--propagation", "private", "--", "/bin/sh", "-c",
-      R"(/usr/bin/mount --bind "$0" /ml && cd /ml/usercode && exec "$@")", tree};
+  std::vector<std::string> all{unshare_program,
+                               "--mount",
+                               "--propagation",
+                               "private",
+                               "--",
+                               "/bin/sh",
+                               "-c",
+                               R"(/usr/bin/mount --bind "$0" /ml && cd /ml/usercode && exec "$@")",
+                               tree};
   for (std::string& item : argv) {
     all.push_back(std::move(item));
   }

@@ -42,7 +42,8 @@ if ! test -e "$0/done"; then
 fi
 exec "$@")sh";
 
-/// Size and checksum of each file, or "-": who writes requirements does not mean to make two of them look alike.
+/// Size and checksum of each file, or "-": who writes requirements does not mean to make two of them look
+/// alike.
 std::string name_of(const fs::path& file, bool& exists) {
   const engine::Result<std::string> text = read_file(file, longest_file);
   exists = text.has_value();
@@ -53,7 +54,8 @@ std::string name_of(const fs::path& file, bool& exists) {
   return std::to_string(text->size()) + "." + std::to_string(crc);
 }
 
-void put_first(std::map<std::string, std::string>& environment, const std::string& name, const std::string& place) {
+void put_first(std::map<std::string, std::string>& environment, const std::string& name,
+               const std::string& place) {
   std::string& value = environment[name];
   value = value.empty() ? place : place + ":" + value;
 }

@@ -21,8 +21,8 @@ namespace {
 
 // --- the part of NVML's interface that is used, as its reference manual gives it ---
 
-using Code = int;                 // nvmlReturn_t
-using Handle = struct Opaque*;    // nvmlDevice_t
+using Code = int;               // nvmlReturn_t
+using Handle = struct Opaque*;  // nvmlDevice_t
 constexpr Code nvml_success = 0;
 constexpr Code nvml_insufficient_size = 7;
 constexpr Code nvml_driver_not_loaded = 9;
@@ -136,8 +136,8 @@ bool add_processes(const Library& nvml, const char* name, Handle handle, Device&
 
 /// Those with a context of their own, and those that compute through the MPS server.
 void read_processes(const Library& nvml, Handle handle, Device& device) {
-  for (const std::string& name :
-       {std::string("nvmlDeviceGetComputeRunningProcesses"), std::string("nvmlDeviceGetMPSComputeRunningProcesses")}) {
+  for (const std::string& name : {std::string("nvmlDeviceGetComputeRunningProcesses"),
+                                  std::string("nvmlDeviceGetMPSComputeRunningProcesses")}) {
     const bool newer = add_processes<ProcessV2>(nvml, (name + "_v3").c_str(), handle, device) ||
                        add_processes<ProcessV2>(nvml, (name + "_v2").c_str(), handle, device);
     if (!newer) {
@@ -167,9 +167,11 @@ void read_health(const Library& nvml, Handle handle, Device& device) {
   constexpr int uncorrected = 1;
   constexpr int since_the_driver_was_loaded = 0;
   unsigned long long errors = 0;
-  if (nvml.does("nvmlDeviceGetTotalEccErrors", handle, uncorrected, since_the_driver_was_loaded, &errors) && errors > 0) {
-    add(device.trouble, "has " + std::to_string(errors) +
-                            " uncorrectable memory errors (ECC) since the driver was loaded; a reset clears them");
+  if (nvml.does("nvmlDeviceGetTotalEccErrors", handle, uncorrected, since_the_driver_was_loaded, &errors) &&
+      errors > 0) {
+    add(device.trouble,
+        "has " + std::to_string(errors) +
+            " uncorrectable memory errors (ECC) since the driver was loaded; a reset clears them");
   }
   unsigned corrected = 0;
   unsigned uncorrectable = 0;
@@ -272,7 +274,8 @@ void read_gpus(const Library& nvml, DeviceReport& report) {
   unsigned count = 0;
   const std::optional<Code> counted = nvml.call("nvmlDeviceGetCount_v2", &count);
   if (counted != nvml_success) {
-    report.problem = "NVML does not count the GPUs: " + (counted ? nvml.text_of(*counted) : "the driver is too old");
+    report.problem =
+        "NVML does not count the GPUs: " + (counted ? nvml.text_of(*counted) : "the driver is too old");
     return;
   }
   for (const Found& gpu : find_gpus(nvml, count, report)) {

@@ -24,8 +24,8 @@ using engine::Status;
 
 namespace {
 
-/// Where the manifest of a checkpoint lies on whose content is stored and not here any more: an agent that ends now could not
-/// tell, and the next one is asked for it again.
+/// Where the manifest of a checkpoint lies on whose content is stored and not here any more: an agent that
+/// ends now could not tell, and the next one is asked for it again.
 fs::path receipt_of(const fs::path& place) {
   return place.parent_path() / ("." + place.filename().string() + ".stored");
 }
@@ -34,28 +34,33 @@ Status carry(const fs::path& from, const std::string& address,
              const std::map<std::string, std::string>& environment) {
   const std::string to = engine::rclone_place(address);
   // An earlier save of this step may be there whole: its manifest says nothing of what is to come.
-  const Status bare = net::run_rclone({"delete", to, std::string("--include=/") + manifest_name}, environment);
+  const Status bare =
+      net::run_rclone({"delete", to, std::string("--include=/") + manifest_name}, environment);
   if (!bare && bare.error().message.find("directory not found") == std::string::npos) {
     return bare;
   }
   // Whole or not there: what is left of an earlier try without a manifest is overwritten, file by file.
-  const Status content = net::run_rclone({"sync", "--links", from.string(), to, std::string("--exclude=/") + manifest_name}, environment);
-  return content ? net::run_rclone({"copyto", (from / manifest_name).string(), to + "/" + manifest_name}, environment)
+  const Status content = net::run_rclone(
+      {"sync", "--links", from.string(), to, std::string("--exclude=/") + manifest_name}, environment);
+  return content ? net::run_rclone({"copyto", (from / manifest_name).string(), to + "/" + manifest_name},
+                                   environment)
                  : content;
 }
 
 bool names_one_of(std::string_view said, std::initializer_list<std::string_view> words) {
-  return std::any_of(words.begin(), words.end(), [said](std::string_view word) { return said.find(word) != std::string_view::npos; });
+  return std::any_of(words.begin(), words.end(),
+                     [said](std::string_view word) { return said.find(word) != std::string_view::npos; });
 }
 
-/// Of what rclone said of a store that is there, for which asking again would not help: not_found, the checkpoint is not;
-/// bad_request, it is refused. unavailable: anything else.
+/// Of what rclone said of a store that is there, for which asking again would not help: not_found, the
+/// checkpoint is not; bad_request, it is refused. unavailable: anything else.
 Errc reason_of(std::string_view said) {
-  const bool refused = names_one_of(said, {"AccessDenied", "Access Denied", "Forbidden", "Unauthorized", "InvalidAccessKeyId",
-                                           "SignatureDoesNotMatch", "AuthenticationFailed", "didn't find", "NoSuchBucket"});
-  return refused                                        ? Errc::bad_request
+  const bool refused =
+      names_one_of(said, {"AccessDenied", "Access Denied", "Forbidden", "Unauthorized", "InvalidAccessKeyId",
+                          "SignatureDoesNotMatch", "AuthenticationFailed", "didn't find", "NoSuchBucket"});
+  return refused                                       ? Errc::bad_request
          : names_one_of(said, {"not found", "NoSuch"}) ? Errc::not_found
-                                                        : Errc::unavailable;
+                                                       : Errc::unavailable;
 }
 
 }  // namespace
@@ -79,7 +84,8 @@ Result<std::optional<CheckpointReport>> upload_checkpoint(const OwnDirectory& fr
   CheckpointReport report = *std::move(staged.value());
   report.path = address;
   if (const Status carried = carry(place, report.path, wanted.storage_environment); !carried) {
-    return Error{carried.error().code, "cannot store a checkpoint at " + report.path + ": " + carried.error().message};
+    return Error{carried.error().code,
+                 "cannot store a checkpoint at " + report.path + ": " + carried.error().message};
   }
   if (::rename((place / manifest_name).c_str(), receipt.c_str()) != 0) {
     return file_error("cannot keep what was stored in", receipt, errno);

@@ -25,9 +25,10 @@ struct FreeAddresses {
 
 std::string text_of(const sockaddr_storage& address) {
   std::array<char, INET6_ADDRSTRLEN> text{};
-  const void* bytes = address.ss_family == AF_INET6
-                          ? static_cast<const void*>(&reinterpret_cast<const sockaddr_in6&>(address).sin6_addr)
-                          : static_cast<const void*>(&reinterpret_cast<const sockaddr_in&>(address).sin_addr);
+  const void* bytes =
+      address.ss_family == AF_INET6
+          ? static_cast<const void*>(&reinterpret_cast<const sockaddr_in6&>(address).sin6_addr)
+          : static_cast<const void*>(&reinterpret_cast<const sockaddr_in&>(address).sin_addr);
   return ::inet_ntop(address.ss_family, bytes, text.data(), text.size()) != nullptr ? text.data() : "";
 }
 

@@ -33,10 +33,12 @@ Result<Opened> open_without_links(const fs::path& path) {
 }
 
 Error not_ours(const fs::path& path, const std::string& what) {
-  return Error{Errc::wrong_state,
-               path.string() + " was " + what +
-                   "; the worker takes checkpoints only from the directory that it made there, and has left these files "
-                   "alone. Empty that directory instead of replacing it, and write or copy checkpoints into it"};
+  return Error{
+      Errc::wrong_state,
+      path.string() + " was " + what +
+          "; the worker takes checkpoints only from the directory that it made there, and has left these "
+          "files "
+          "alone. Empty that directory instead of replacing it, and write or copy checkpoints into it"};
 }
 
 bool is_link(const fs::path& path) {
@@ -46,7 +48,8 @@ bool is_link(const fs::path& path) {
 
 /// The directory itself, or one of the two above it (ml/output/checkpoints): all three are the worker's.
 bool leads_elsewhere(const fs::path& directory) {
-  return is_link(directory) || is_link(directory.parent_path()) || is_link(directory.parent_path().parent_path());
+  return is_link(directory) || is_link(directory.parent_path()) ||
+         is_link(directory.parent_path().parent_path());
 }
 
 }  // namespace
@@ -62,11 +65,13 @@ Result<OwnDirectory> own_directory_at(const fs::path& path) {
 OpenedDirectory::OpenedDirectory(Descriptor descriptor, fs::path name)
     : descriptor_(std::move(descriptor)),
       name_(std::move(name)),
-      path_("/proc/self/fd/" + std::to_string(descriptor_.get())) {}
+      path_("/proc/self/fd/" + std::to_string(descriptor_.get())) {
+}
 
 Error OpenedDirectory::with_name(Error error) const {
   const std::string inside = path_.string();
-  for (std::size_t at = 0; (at = error.message.find(inside, at)) != std::string::npos; at += name_.string().size()) {
+  for (std::size_t at = 0; (at = error.message.find(inside, at)) != std::string::npos;
+       at += name_.string().size()) {
     error.message.replace(at, inside.size(), name_.string());
   }
   return error;
@@ -92,16 +97,18 @@ Result<OpenedDirectory> open_own_directory(const OwnDirectory& made) {
 
 Status empty_checkpoint_directory(const fs::path& directory) {
   if (leads_elsewhere(directory)) {
-    return Error{Errc::wrong_state, "HPSEARCH_CHECKPOINT_DIR (" + directory.string() +
-                                        ") was replaced by a symbolic link; nothing was removed or copied. "
-                                        "The worker takes checkpoints only from the directory that it made there"};
+    return Error{Errc::wrong_state,
+                 "HPSEARCH_CHECKPOINT_DIR (" + directory.string() +
+                     ") was replaced by a symbolic link; nothing was removed or copied. "
+                     "The worker takes checkpoints only from the directory that it made there"};
   }
   std::error_code error;
   for (fs::directory_iterator at(directory, error), end; !error && at != end; at.increment(error)) {
     remove_tree(at->path());
   }
-  return error && error != std::errc::no_such_file_or_directory ? Status(file_error("cannot read", directory, error))
-                                                               : Status(Done{});
+  return error && error != std::errc::no_such_file_or_directory
+             ? Status(file_error("cannot read", directory, error))
+             : Status(Done{});
 }
 
 }  // namespace hpsearch::workers

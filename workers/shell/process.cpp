@@ -194,7 +194,8 @@ Result<std::string> find_program(const ProgramStart& what) {
   return Error{Errc::not_found, "there is no program " + name + " on PATH (" + path + ")"};
 }
 
-ProgramKeeper::ProgramKeeper(net::Loop& loop, OnStuck on_stuck) : loop_(loop), on_stuck_(std::move(on_stuck)) {
+ProgramKeeper::ProgramKeeper(net::Loop& loop, OnStuck on_stuck)
+    : loop_(loop), on_stuck_(std::move(on_stuck)) {
   for (const ProcessInfo& process : all_processes().value_or(std::vector<ProcessInfo>())) {
     if (process.parent == ::getpid()) {
       before_us_.insert(process.pid);

@@ -63,7 +63,8 @@ std::vector<Piece> pieces_of(const fs::path& path) {
     std::uint64_t begin = 0;
     const char* const last = name.data() + name.size();
     const auto [parsed, problem] = std::from_chars(name.data() + stem.size(), last, begin);
-    const auto piece = problem == std::errc() && parsed == last && begin > 0 ? piece_at(path, begin) : std::nullopt;
+    const auto piece =
+        problem == std::errc() && parsed == last && begin > 0 ? piece_at(path, begin) : std::nullopt;
     if (piece) {
       pieces.push_back(*piece);
     }
@@ -152,7 +153,8 @@ void ProgramLog::earn(Instant now) noexcept {
   // More than the burst cannot be had, whatever time has passed.
   const double earned = std::min(since.in_seconds() * static_cast<double>(limits_.bytes_per_second),
                                  2.0 * static_cast<double>(limits_.burst));
-  allowance_ = std::min(allowance_ + static_cast<std::int64_t>(earned), static_cast<std::int64_t>(limits_.burst));
+  allowance_ =
+      std::min(allowance_ + static_cast<std::int64_t>(earned), static_cast<std::int64_t>(limits_.burst));
 }
 
 void ProgramLog::catch_up() {
@@ -182,8 +184,8 @@ bool ProgramLog::append(std::string_view bytes) {
     return false;
   }
   if (dropped_ > 0) {
-    const std::string mark = "\n[hpsearch-shim dropped " + std::to_string(dropped_) +
-                             " bytes here: the disk did not take them]\n";
+    const std::string mark =
+        "\n[hpsearch-shim dropped " + std::to_string(dropped_) + " bytes here: the disk did not take them]\n";
     if (write_all(file_.get(), mark)) {
       size_ += mark.size();
       dropped_ = 0;
@@ -201,8 +203,8 @@ bool ProgramLog::append(std::string_view bytes) {
 
 bool ProgramLog::begin_piece() {
   const std::uint64_t begin = begin_ + size_;
-  Descriptor file(::open(piece_path(path_, begin).c_str(),
-                         O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0644));
+  Descriptor file(
+      ::open(piece_path(path_, begin).c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0644));
   if (!file) {
     return false;
   }

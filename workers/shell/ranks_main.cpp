@@ -6,11 +6,11 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
-#include <csignal>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -22,10 +22,10 @@
 #include "hpsearch/workers/shell/files.hpp"
 #include "hpsearch/workers/shell/program_log.hpp"
 
-// hpsearch-ranks COUNT FIRST-RANK LOG-DIRECTORY -- PROGRAM [ARGUMENT …]: the processes of one attempt on one worker,
-// one per slot. The first is the attempt's voice: its output is ours. What the others print goes to
-// LOG-DIRECTORY/stdout.N.log and stderr.N.log, N being their number here. Started by hpsearch-shim. Whoever ends the
-// attempt signals every process of it; only a checkpoint signal comes to us alone, and is passed on.
+// hpsearch-ranks COUNT FIRST-RANK LOG-DIRECTORY -- PROGRAM [ARGUMENT …]: the processes of one attempt on one
+// worker, one per slot. The first is the attempt's voice: its output is ours. What the others print goes to
+// LOG-DIRECTORY/stdout.N.log and stderr.N.log, N being their number here. Started by hpsearch-shim. Whoever
+// ends the attempt signals every process of it; only a checkpoint signal comes to us alone, and is passed on.
 
 namespace hpsearch::workers {
 namespace {
@@ -63,7 +63,8 @@ Ends make_pipe() {
   return {Descriptor(ends[0]), Descriptor(ends[1])};
 }
 
-[[noreturn]] void become(char** argv, std::uint64_t number, std::uint64_t first_rank, const Ends& out, const Ends& err) {
+[[noreturn]] void become(char** argv, std::uint64_t number, std::uint64_t first_rank, const Ends& out,
+                         const Ends& err) {
   for (const int signal : {SIGTERM, SIGPIPE, SIGUSR1, SIGUSR2}) {
     ::signal(signal, SIG_DFL);
   }
@@ -78,11 +79,13 @@ Ends make_pipe() {
   ::setenv("LOCAL_RANK", std::to_string(number).c_str(), 1);
   ::execvp(argv[0], argv);
   const int why = errno;
-  std::fprintf(stderr, "hpsearch-ranks: cannot run %s: %s\n", argv[0], std::generic_category().message(why).c_str());
+  std::fprintf(stderr, "hpsearch-ranks: cannot run %s: %s\n", argv[0],
+               std::generic_category().message(why).c_str());
   ::_exit(why == ENOENT ? 127 : 126);
 }
 
-/// What is there, but not without end: a process that writes as fast as it is read is not to hide the end of another.
+/// What is there, but not without end: a process that writes as fast as it is read is not to hide the end of
+/// another.
 void read_some(Stream& stream) {
   constexpr int most_pieces = 64;
   for (int pieces = 0; stream.pipe && pieces < most_pieces; ++pieces) {
@@ -130,7 +133,8 @@ std::optional<Ending> reap(std::vector<Process>& processes, std::uint64_t first_
     const int code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
     if (code != 0) {  // The rest could only wait for it; our parent ends what we leave behind.
       fail(code, "rank " + std::to_string(first_rank + number) + " ended with " +
-                     (WIFSIGNALED(status) ? "signal " + std::to_string(WTERMSIG(status)) : "status " + std::to_string(code)));
+                     (WIFSIGNALED(status) ? "signal " + std::to_string(WTERMSIG(status))
+                                          : "status " + std::to_string(code)));
       return Ending{code, number};
     }
   }
@@ -161,7 +165,9 @@ int run(std::uint64_t count, std::uint64_t first_rank, const std::filesystem::pa
       auto out_log = ProgramLog::create(AttemptDirectory(logs).log("stdout", number));
       auto err_log = ProgramLog::create(AttemptDirectory(logs).log("stderr", number));
       if (!out.read_end || !err.read_end || !out_log || !err_log) {
-        return fail(exit_failed, !out_log ? out_log.error().message : !err_log ? err_log.error().message : "no more pipes");
+        return fail(exit_failed, !out_log   ? out_log.error().message
+                                 : !err_log ? err_log.error().message
+                                            : "no more pipes");
       }
       ::fcntl(out.read_end.get(), F_SETFL, O_NONBLOCK);
       ::fcntl(err.read_end.get(), F_SETFL, O_NONBLOCK);
@@ -223,9 +229,11 @@ int main(int argc, char** argv) {
   using namespace hpsearch::workers;
   const auto count = argc > 1 ? number(argv[1]) : std::nullopt;
   const auto first_rank = argc > 2 ? number(argv[2]) : std::nullopt;
-  if (argc < 6 || !count || *count == 0 || *count > most_processes || !first_rank || std::string_view(argv[4]) != "--") {
-    return fail(exit_usage, "usage: hpsearch-ranks COUNT FIRST-RANK LOG-DIRECTORY -- PROGRAM [ARGUMENT ...] "
-                            "(hpsearch-worker starts this)");
+  if (argc < 6 || !count || *count == 0 || *count > most_processes || !first_rank ||
+      std::string_view(argv[4]) != "--") {
+    return fail(exit_usage,
+                "usage: hpsearch-ranks COUNT FIRST-RANK LOG-DIRECTORY -- PROGRAM [ARGUMENT ...] "
+                "(hpsearch-worker starts this)");
   }
   try {
     return run(*count, *first_rank, argv[3], argv + 5);

@@ -28,8 +28,9 @@
 #include "hpsearch/workers/shell/local_socket.hpp"
 #include "hpsearch/workers/shell/own_directory.hpp"
 
-// hpsearch-report: what a training program written in shell, or in anything that can start a process, says to the
-// search, and hears from it. One message, one answer. Outside a trial it says "continue" and does nothing.
+// hpsearch-report: what a training program written in shell, or in anything that can start a process, says to
+// the search, and hears from it. One message, one answer. Outside a trial it says "continue" and does
+// nothing.
 
 namespace hpsearch::workers {
 namespace {
@@ -107,7 +108,8 @@ Result<Value> metrics_from(const std::vector<std::string>& assignments) {
   return Value(std::move(metrics));
 }
 
-/// Whether it is the directory, or an entry at any depth below it: also by links, and also a link that leads out.
+/// Whether it is the directory, or an entry at any depth below it: also by links, and also a link that leads
+/// out.
 bool lies_in(const fs::path& path, const fs::path& directory) {
   const fs::path entry = path.has_filename() ? path : path.parent_path();  // Without a slash at its end.
   std::vector<fs::path> places = {entry};
@@ -181,7 +183,8 @@ Result<std::optional<Value>> ask(const std::string& address, const Value& messag
                                  std::optional<Clock::time_point> deadline) {
   const Result<Descriptor> connection = connect_locally(address);
   if (!connection) {
-    return Error{Errc::unavailable, "the worker does not listen on " + address + ": " + connection.error().message};
+    return Error{Errc::unavailable,
+                 "the worker does not listen on " + address + ": " + connection.error().message};
   }
   std::string line = engine::compact_json(message) + "\n";
   while (!line.empty()) {
@@ -231,7 +234,8 @@ std::optional<Clock::time_point> deadline_of(const std::string& type, const Argu
     return std::nullopt;
   }
   const std::string given = variable("HPSEARCH_REPORT_TIMEOUT");
-  const double seconds = given.empty() ? default_patience : std::max(0.0, std::strtod(given.c_str(), nullptr));
+  const double seconds =
+      given.empty() ? default_patience : std::max(0.0, std::strtod(given.c_str(), nullptr));
   return Clock::now() + std::chrono::milliseconds(static_cast<std::int64_t>(std::min(seconds, 1e6) * 1000));
 }
 
@@ -274,7 +278,8 @@ int run(const std::string& type, const Arguments& arguments, bool print_length) 
   }
   const std::string address = variable("HPSEARCH_SOCKET");
   if (address.empty()) {
-    std::cerr << "hpsearch-report: not in a trial: " << engine::compact_json(Value(std::move(message))) << "\n";
+    std::cerr << "hpsearch-report: not in a trial: " << engine::compact_json(Value(std::move(message)))
+              << "\n";
     return obey(Value::Map{}, print_length);
   }
   if (type == "checkpoint") {
@@ -304,17 +309,21 @@ int parse_and_run(int argc, char** argv) {
   app.add_option("--group", arguments.group, "validation (the default), training, or another word");
   app.add_option("metric", arguments.metrics, "NAME=NUMBER")->type_name("");
   app.fallthrough();
-  CLI::App* checkpoint = app.add_subcommand("checkpoint", "hand over a complete checkpoint: a file or a directory");
-  checkpoint->add_option("path", arguments.checkpoint, "copied, unless it lies in HPSEARCH_CHECKPOINT_DIR already")
+  CLI::App* checkpoint =
+      app.add_subcommand("checkpoint", "hand over a complete checkpoint: a file or a directory");
+  checkpoint
+      ->add_option("path", arguments.checkpoint, "copied, unless it lies in HPSEARCH_CHECKPOINT_DIR already")
       ->required()
       ->type_name("PATH");
   CLI::App* progress = app.add_subcommand("progress", "for people; also asks whether to go on");
-  progress->add_option("fraction", arguments.fraction, "done so far, from 0 to 1")->check(CLI::Range(0.0, 1.0));
+  progress->add_option("fraction", arguments.fraction, "done so far, from 0 to 1")
+      ->check(CLI::Range(0.0, 1.0));
   CLI::App* log = app.add_subcommand("log", "a line for people, in the trial's log");
   log->add_option("text", arguments.words)->required()->type_name("");
   CLI::App* invalid = app.add_subcommand("invalid", "these hyperparameters cannot work; then end");
   invalid->add_option("why", arguments.words)->required()->type_name("");
-  CLI::App* length = app.add_subcommand("length", "prints the length asked for now; it grows with a promotion");
+  CLI::App* length =
+      app.add_subcommand("length", "prints the length asked for now; it grows with a promotion");
   app.require_subcommand(0, 1);
   try {
     app.parse(argc, argv);
@@ -324,9 +333,9 @@ int parse_and_run(int argc, char** argv) {
   if (said_step->count() > 0) {
     arguments.step = step;
   }
-  for (const auto& [command, type] : {std::pair{checkpoint, "checkpoint"}, std::pair{progress, "progress"},
-                                      std::pair{log, "log"}, std::pair{invalid, "invalid_hyperparameters"},
-                                      std::pair{length, "progress"}}) {
+  for (const auto& [command, type] :
+       {std::pair{checkpoint, "checkpoint"}, std::pair{progress, "progress"}, std::pair{log, "log"},
+        std::pair{invalid, "invalid_hyperparameters"}, std::pair{length, "progress"}}) {
     if (command->parsed()) {
       return run(type, arguments, command == length);
     }

@@ -163,7 +163,8 @@ void ReportSocket::write_to(ConnectionId id, Connection& connection, std::string
 void ReportSocket::flush(ConnectionId id, Connection& connection) {
   std::string& behind = connection.behind;
   while (!behind.empty()) {
-    const ssize_t put = ::send(connection.socket.get(), behind.data(), behind.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    const ssize_t put =
+        ::send(connection.socket.get(), behind.data(), behind.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
     if (put >= 0) {
       behind.erase(0, static_cast<std::size_t>(put));
       connection.patience = {};

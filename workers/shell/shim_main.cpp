@@ -11,8 +11,8 @@
 #include "hpsearch/net/loop.hpp"
 #include "hpsearch/workers/shell/keeper.hpp"
 
-// hpsearch-shim ATTEMPT-DIRECTORY: keeps one attempt's program, whatever happens to the worker that wanted it.
-// Started by hpsearch-worker, with a connection to it as standard input.
+// hpsearch-shim ATTEMPT-DIRECTORY: keeps one attempt's program, whatever happens to the worker that wanted
+// it. Started by hpsearch-worker, with a connection to it as standard input.
 
 namespace hpsearch::workers {
 namespace {

@@ -17,8 +17,8 @@
 #include "hpsearch/workers/shell/container_runtime.hpp"
 #include "hpsearch/workers/shell/files.hpp"
 #include "hpsearch/workers/shell/object_storage.hpp"
-#include "hpsearch/workers/shell/program_log.hpp"
 #include "hpsearch/workers/shell/process_table.hpp"
+#include "hpsearch/workers/shell/program_log.hpp"
 
 namespace hpsearch::workers {
 
@@ -49,8 +49,8 @@ std::uint64_t chance() {
 }
 
 std::string attempt_text(const AttemptKey& key) {
-  return "experiment " + std::to_string(key.experiment.number()) + " trial " + std::to_string(key.trial.number()) +
-         " attempt " + std::to_string(key.attempt.number());
+  return "experiment " + std::to_string(key.experiment.number()) + " trial " +
+         std::to_string(key.trial.number()) + " attempt " + std::to_string(key.attempt.number());
 }
 
 ProgramNotStarted start_failure(const AttemptKey& key, const std::string& why, bool not_its_fault = false) {
@@ -166,7 +166,8 @@ Status WorkerLoop::connect() {
   knock_again_ = net::Watch{};
   const std::uint64_t number = ++connection_;
   auto port = net::DealerPort::connect(
-      loop_, options_.daemon, proto::max_frame_bytes, [this, number](std::span<const std::byte> frame) {
+      loop_, options_.daemon, proto::max_frame_bytes,
+      [this, number](std::span<const std::byte> frame) {
         // Answering may replace the port, which is not for its own delivery to do.
         loop_.post([this, present = present_, number, bytes = proto::Bytes(frame.begin(), frame.end())] {
           if (*present && number == connection_) {
@@ -192,8 +193,8 @@ void WorkerLoop::knock_again() {
   });
 }
 
-/// Said once until the daemon is heard again. libzmq gives such a connection up; the key may be allowed any time, so
-/// another one is made for as long as the worker lives.
+/// Said once until the daemon is heard again. libzmq gives such a connection up; the key may be allowed any
+/// time, so another one is made for as long as the worker lives.
 void WorkerLoop::notice_refusal(net::DealerPort::Refusal refusal) {
   knock_again();
   if (std::exchange(door_shut_, refusal) == refusal) {
@@ -201,11 +202,13 @@ void WorkerLoop::notice_refusal(net::DealerPort::Refusal refusal) {
   }
   const std::string whose = "the daemon at " + options_.daemon;
   if (refusal == net::DealerPort::Refusal::key) {
-    net::log(net::Level::warning, whose + " does not allow this worker's key; on its machine: hpsearch keys allow STATE_DIR " +
-                                      options_.name + " '" + options_.curve->keys.public_key + "'");
+    net::log(net::Level::warning,
+             whose + " does not allow this worker's key; on its machine: hpsearch keys allow STATE_DIR " +
+                 options_.name + " '" + options_.curve->keys.public_key + "'");
   } else {
-    net::log(net::Level::warning, whose + (options_.curve ? " has another key than --server-key says, or runs without --curve"
-                                                          : " demands keys: give --server-key (hpsearch keys list)"));
+    net::log(net::Level::warning,
+             whose + (options_.curve ? " has another key than --server-key says, or runs without --curve"
+                                     : " demands keys: give --server-key (hpsearch keys list)"));
   }
 }
 
@@ -229,7 +232,8 @@ void WorkerLoop::look_at_devices() {
 
 void WorkerLoop::take(const DeviceReport& report) {
   use_.look(report);
-  for (std::size_t slot = 0; slot < options_.devices.size() && slot < options_.machine.devices.size(); ++slot) {
+  for (std::size_t slot = 0; slot < options_.devices.size() && slot < options_.machine.devices.size();
+       ++slot) {
     for (const Device& device : report.devices) {
       if (device.uuid == options_.devices[slot].uuid) {
         options_.machine.devices[slot] = cuda_name(device);  // Numbers move when a GPU is gone.
@@ -262,15 +266,17 @@ void WorkerLoop::settle(const End& end, bool may_leave_a_container) {
     settle_devices(end);
     return;
   }
-  background_.run([this, end, container, variables = options_.machine.environment]() -> Background::Afterwards {
-    const Status removed = remove_container(*container, variables);
-    return [this, end, removed] {
-      if (!removed) {
-        net::log(net::Level::warning, attempt_text(end.key) + " has left a container: " + removed.error().message);
-      }
-      settle_devices(end);
-    };
-  });
+  background_.run(
+      [this, end, container, variables = options_.machine.environment]() -> Background::Afterwards {
+        const Status removed = remove_container(*container, variables);
+        return [this, end, removed] {
+          if (!removed) {
+            net::log(net::Level::warning,
+                     attempt_text(end.key) + " has left a container: " + removed.error().message);
+          }
+          settle_devices(end);
+        };
+      });
 }
 
 template <class End>
@@ -296,10 +302,12 @@ void WorkerLoop::settle_devices_until(const End& end, Instant until) {
       net::log(net::Level::info, attempt_text(key) + " has left its devices: " + memory);
       let_go(key, end);
     } else if (loop_.now() < until) {
-      settling_[key] = loop_.after(next_device_look, [this, end, until] { settle_devices_until(end, until); });
+      settling_[key] =
+          loop_.after(next_device_look, [this, end, until] { settle_devices_until(end, until); });
     } else {
       lingering_.emplace(key, end);
-      ProgramStuck stuck{key, "its process " + std::to_string(left.front()) + " has ended, and its GPU still lists it"};
+      ProgramStuck stuck{
+          key, "its process " + std::to_string(left.front()) + " has ended, and its GPU still lists it"};
       if constexpr (std::is_same_v<End, ProgramEnded>) {
         stuck.end = end;
       }
@@ -397,7 +405,8 @@ void WorkerLoop::not_prepared(const AttemptKey& key, const Error& why) {
   const bool may_help = why.code == Errc::unavailable;
   if (may_help && preparing.tries < options_.context_tries) {
     net::log(net::Level::warning, why.message + "; trying again");
-    preparing.again = loop_.after(options_.context_wait * (1U << (preparing.tries - 1)), [this, key] { prepare(key); });
+    preparing.again =
+        loop_.after(options_.context_wait * (1U << (preparing.tries - 1)), [this, key] { prepare(key); });
     return;
   }
   preparing_.erase(key);
@@ -418,22 +427,21 @@ KeeperLink& WorkerLoop::link(const AttemptKey& key) {
       devices_->ask([this, key](const DeviceReport& report) {
         take(report);
         if (const std::string strangers = use_.strangers(key, report); !strangers.empty()) {
-          net::log(net::Level::warning, attempt_text(key) + " does not have its devices for itself: " + strangers);
+          net::log(net::Level::warning,
+                   attempt_text(key) + " does not have its devices for itself: " + strangers);
         }
       });
     }
   };
-  handlers.on_not_started = [this, key](const std::string& why) {
-    push(start_failure(key, why));
-  };
+  handlers.on_not_started = [this, key](const std::string& why) { push(start_failure(key, why)); };
   handlers.on_said = [this, key](const JournalSaid& said, std::uint64_t position) {
     const auto question = said.question == 0 ? std::nullopt : std::optional(QuestionId{said.question});
     push(ProgramSaid{key, question, said.line, position, said.answered});
   };
   handlers.on_unwritten = [this](const std::string& why) { push(JournalNotWritten{why}); };
   handlers.on_stuck = [this, key](const JournalStuck& stuck) {
-    push(ProgramStuck{key, "process " + std::to_string(stuck.pid) +
-                               " survives SIGKILL, probably stuck in the kernel"});
+    push(ProgramStuck{
+        key, "process " + std::to_string(stuck.pid) + " survives SIGKILL, probably stuck in the kernel"});
   };
   handlers.on_ended = [this, key](const JournalEnded& ended) {
     // A runtime's client that ends well has seen its container go.
@@ -529,8 +537,8 @@ void WorkerLoop::carry_out(const AnswerProgram& answer) {
 
 void WorkerLoop::carry_out(const PublishCheckpoint& publish) {
   const AttemptKey key = publish.key;
-  background_.run([this, key, publish, own_root = state_.checkpoints(),
-                   directory = state_.attempt(key), store = machine_.store()]() -> Background::Afterwards {
+  background_.run([this, key, publish, own_root = state_.checkpoints(), directory = state_.attempt(key),
+                   store = machine_.store()]() -> Background::Afterwards {
     const Result<OwnDirectory> from = directory.made_for_checkpoints();
     Result<std::optional<engine::CheckpointReport>> published = std::optional<engine::CheckpointReport>();
     if (!from) {
@@ -538,7 +546,8 @@ void WorkerLoop::carry_out(const PublishCheckpoint& publish) {
     } else if (engine::is_remote(publish.root)) {
       published = upload_checkpoint(*from, directory.staging(), publish);
     } else {
-      const std::filesystem::path root = publish.root.empty() ? own_root : std::filesystem::path(publish.root);
+      const std::filesystem::path root =
+          publish.root.empty() ? own_root : std::filesystem::path(publish.root);
       published = publish_checkpoint(*from, root, key, publish.step, store);
     }
     return [this, key, from = directory.checkpoint(), published = std::move(published)] {
@@ -593,8 +602,8 @@ void WorkerLoop::carry_out(const ReadLogPart& read) {
   } else {
     const std::uint64_t limit =
         request.limit == 0 ? longest_log_part : std::min(request.limit, longest_log_part);
-    Result<LogPiece> piece =
-        read_log(state_.attempt(request.key).log(request.stream, request.process), request.offset, limit, request.from_end);
+    Result<LogPiece> piece = read_log(state_.attempt(request.key).log(request.stream, request.process),
+                                      request.offset, limit, request.from_end);
     if (piece) {
       part.offset = piece->offset;
       part.size = piece->size;

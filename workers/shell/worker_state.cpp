@@ -28,8 +28,8 @@
 #include "hpsearch/proto/json.hpp"
 #include "hpsearch/proto/stored.hpp"
 #include "hpsearch/workers/core/devices.hpp"
-#include "hpsearch/workers/shell/process_table.hpp"
 #include "hpsearch/workers/shell/local_socket.hpp"
+#include "hpsearch/workers/shell/process_table.hpp"
 
 namespace hpsearch::workers {
 
@@ -158,8 +158,9 @@ Result<std::vector<fs::path>> attempt_paths(const fs::path& attempts) {
 
 /// Programs may be running there, and slots be in use.
 Error cannot_tell_what_runs(const Error& why) {
-  return Error{Errc::unavailable, why.message + "; what this worker's programs are doing cannot be told without it, so "
-                                                "they are left alone and the worker does not start"};
+  return Error{Errc::unavailable, why.message +
+                                      "; what this worker's programs are doing cannot be told without it, so "
+                                      "they are left alone and the worker does not start"};
 }
 
 /// Kills what runs of these attempts, waits until it is gone, and removes what only running programs need.
@@ -174,8 +175,9 @@ Status end_all(const std::vector<AttemptDirectory>& directories) {
   for (bool first = true;; first = false) {
     const auto all = left.empty() ? std::optional(std::vector<ProcessInfo>()) : all_processes();
     if (!all) {
-      return Error{Errc::unavailable, "/proc cannot be read, so what an earlier run of this worker has left behind "
-                                      "cannot be ended"};
+      return Error{Errc::unavailable,
+                   "/proc cannot be read, so what an earlier run of this worker has left behind "
+                   "cannot be ended"};
     }
     std::size_t alive = 0;
     std::int64_t example = 0;
@@ -254,7 +256,8 @@ Status WorkerState::read_identity(const std::string& text) {
   const Value* store = value ? value->at_path("store") : nullptr;
   const Value* daemon_start = value ? value->at_path("daemon_start") : nullptr;
   const std::optional<std::uint64_t> cluster = store == nullptr ? 0 : cluster_from(store->as_text());
-  const std::int64_t epoch = daemon_start == nullptr || daemon_start->as_integer() == nullptr ? 0 : *daemon_start->as_integer();
+  const std::int64_t epoch =
+      daemon_start == nullptr || daemon_start->as_integer() == nullptr ? 0 : *daemon_start->as_integer();
   if (uid == nullptr || uid->as_text() == nullptr || uid->as_text()->empty() || incarnation == nullptr ||
       incarnation->as_integer() == nullptr || *incarnation->as_integer() < 0 || !cluster || epoch < 0) {
     return Error{Errc::corrupt, identity().string() +

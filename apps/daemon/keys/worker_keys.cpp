@@ -28,7 +28,8 @@ constexpr std::size_t most_name_chars = 64;
 
 bool is_name(std::string_view name) {
   constexpr std::string_view allowed = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
-  return !name.empty() && name.size() <= most_name_chars && name.find_first_not_of(allowed) == std::string_view::npos;
+  return !name.empty() && name.size() <= most_name_chars &&
+         name.find_first_not_of(allowed) == std::string_view::npos;
 }
 
 struct Line {
@@ -69,14 +70,16 @@ Result<std::string> text_at(const std::string& path) {
 }
 
 Error unreadable(const std::string& path, std::size_t line) {
-  return {Errc::corrupt, path + ":" + std::to_string(line) +
-                             ": is not \"NAME KEY\": a name of letters, digits, '.', '_' and '-', and a key of 40 "
-                             "characters, as hpsearch-worker --show-key prints it"};
+  return {Errc::corrupt,
+          path + ":" + std::to_string(line) +
+              ": is not \"NAME KEY\": a name of letters, digits, '.', '_' and '-', and a key of 40 "
+              "characters, as hpsearch-worker --show-key prints it"};
 }
 
 }  // namespace
 
-WorkerKeys::WorkerKeys(std::string state_directory) : path_(std::move(state_directory) + "/worker_keys") {}
+WorkerKeys::WorkerKeys(std::string state_directory) : path_(std::move(state_directory) + "/worker_keys") {
+}
 
 std::optional<std::string> WorkerKeys::name_of(const std::string& key) {
   const std::scoped_lock lock(mutex_);
@@ -120,8 +123,9 @@ Status WorkerKeys::allow(const WorkerKey& worker) {
                                         "\"; it must be 1 to 64 letters, digits, '.', '_' and '-'"};
   }
   if (!net::is_curve_key(worker.key)) {
-    return Error{Errc::bad_request, "the key is \"" + worker.key +
-                                        "\"; it must be the 40 characters that hpsearch-worker --show-key prints"};
+    return Error{Errc::bad_request,
+                 "the key is \"" + worker.key +
+                     "\"; it must be the 40 characters that hpsearch-worker --show-key prints"};
   }
   const Descriptor lock(::open((path_ + ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
   if (!lock || ::flock(lock.number(), LOCK_EX) != 0) {
@@ -131,7 +135,8 @@ Status WorkerKeys::allow(const WorkerKey& worker) {
   if (!all) {
     return all.error();
   }
-  const auto known = std::find_if(all->begin(), all->end(), [&](const WorkerKey& one) { return one.key == worker.key; });
+  const auto known =
+      std::find_if(all->begin(), all->end(), [&](const WorkerKey& one) { return one.key == worker.key; });
   if (known != all->end()) {
     return known->name == worker.name
                ? Status(Done{})
@@ -153,7 +158,8 @@ Result<std::size_t> WorkerKeys::deny(const std::string& name_or_key) {
   const std::size_t gone = std::erase_if(
       *all, [&](const WorkerKey& one) { return one.name == name_or_key || one.key == name_or_key; });
   if (gone == 0) {
-    return Error{Errc::not_found, "no worker of " + path_ + " has the name or the key \"" + name_or_key + "\""};
+    return Error{Errc::not_found,
+                 "no worker of " + path_ + " has the name or the key \"" + name_or_key + "\""};
   }
   if (auto written = write(*all); !written) {
     return written.error();

@@ -14,20 +14,22 @@ namespace hpsearch::daemon {
 
 /// A worker that may speak to a daemon. A name may have several keys, while one takes the place of another.
 struct WorkerKey {
-  std::string name;  ///< What the worker is called, whatever it says itself. Letters, digits, '.', '_' and '-'; at most 64.
+  std::string name;  ///< What the worker is called, whatever it says itself. Letters, digits, '.', '_' and
+                     ///< '-'; at most 64.
   std::string key;   ///< Its public CURVE key (hpsearch/net/curve.hpp).
 };
 
-/// The file that says which workers may speak to a daemon: one "NAME KEY" a line; empty lines and those that begin with
-/// '#' are passed over. It is no less than root on every worker's machine, therefore only its owner may write it.
+/// The file that says which workers may speak to a daemon: one "NAME KEY" a line; empty lines and those that
+/// begin with
+/// '#' are passed over. It is no less than root on every worker's machine, therefore only its owner may write
+/// it.
 class WorkerKeys {
  public:
   /// Those of a daemon's state directory. None are allowed while there is no file.
   explicit WorkerKeys(std::string state_directory);
 
-  /// The worker whose key this is, as the file says now; a line of it that cannot be read allows nobody, and is said in
-  /// the log.
-  /// Threads: any. Cost: one stat(), and reading the file whenever it has changed.
+  /// The worker whose key this is, as the file says now; a line of it that cannot be read allows nobody, and
+  /// is said in the log. Threads: any. Cost: one stat(), and reading the file whenever it has changed.
   [[nodiscard]] std::optional<std::string> name_of(const std::string& key);
 
   /// All of the file, in its order. corrupt: a line that cannot be read, by its number.

@@ -99,7 +99,8 @@ Status ClosedStore::read(const Visit& visit) {
   }
   if (last != last_lsn_) {
     return damaged(Lsn(last.number() + 1), "is missing, and so is every one up to " +
-                                               std::to_string(last_lsn_.number()) + ", the last that was stored");
+                                               std::to_string(last_lsn_.number()) +
+                                               ", the last that was stored");
   }
   return Done{};
 }
@@ -154,9 +155,10 @@ Status ClosedStore::check_table_sizes(std::uint64_t metrics, std::uint64_t trial
     return metric_rows ? history_rows.error() : metric_rows.error();
   }
   if (*metric_rows != metrics || *history_rows + exits_outside_history_ != trial_events) {
-    return Error{Errc::corrupt, "the tables metric and trial_event have " + std::to_string(*metric_rows) + " and " +
-                                    std::to_string(*history_rows) + " rows; the log has events for " +
-                                    std::to_string(metrics) + " and " + std::to_string(trial_events)};
+    return Error{Errc::corrupt, "the tables metric and trial_event have " + std::to_string(*metric_rows) +
+                                    " and " + std::to_string(*history_rows) +
+                                    " rows; the log has events for " + std::to_string(metrics) + " and " +
+                                    std::to_string(trial_events)};
   }
   return Done{};
 }

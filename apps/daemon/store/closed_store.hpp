@@ -17,8 +17,8 @@ namespace hpsearch::daemon {
 /// Threads: one at a time.
 class ClosedStore {
  public:
-  /// not_found: there is none; wrong_state: a daemon has it; corrupt: not a store, or damaged where it says what it
-  /// is; version_mismatch: of another schema than this build's.
+  /// not_found: there is none; wrong_state: a daemon has it; corrupt: not a store, or damaged where it says
+  /// what it is; version_mismatch: of another schema than this build's.
   [[nodiscard]] static engine::Result<std::unique_ptr<ClosedStore>> open(const std::string& path);
 
   [[nodiscard]] const std::string& path() const noexcept { return file_.path(); }
@@ -27,9 +27,9 @@ class ClosedStore {
   /// What the store says its last event is; the log may tell otherwise.
   [[nodiscard]] engine::Lsn last_lsn() const noexcept { return last_lsn_; }
 
-  /// Hands out every record and the event in it, checked against the chain, until the log ends, is damaged, or
-  /// `visit` says no. corrupt, version_mismatch: naming the event where it is not as it was written, or the place in
-  /// the write-ahead log behind which more was stored.
+  /// Hands out every record and the event in it, checked against the chain, until the log ends, is damaged,
+  /// or `visit` says no. corrupt, version_mismatch: naming the event where it is not as it was written, or
+  /// the place in the write-ahead log behind which more was stored.
   using Visit = std::function<engine::Status(const RecordView& record, const engine::Event& event)>;
   engine::Status read(const Visit& visit);
 
@@ -42,7 +42,8 @@ class ClosedStore {
   engine::Status check_table_sizes(std::uint64_t metrics, std::uint64_t trial_events);
 
   /// Copies the store as it is now into a new file, whole and durable on return.
-  /// wrong_state: something is at that path; unavailable: it cannot be written; corrupt: the write-ahead log is damaged.
+  /// wrong_state: something is at that path; unavailable: it cannot be written; corrupt: the write-ahead log
+  /// is damaged.
   engine::Status copy_to(const std::string& path);
 
  private:

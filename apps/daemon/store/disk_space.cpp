@@ -21,9 +21,8 @@ struct Watermark {
   std::uint64_t percent;
   std::uint64_t bytes;
 };
-constexpr std::array<Watermark, 3> watermarks{{{Room::exhausted, 2, 256 * mib},
-                                               {Room::scarce, 5, 1024 * mib},
-                                               {Room::low, 10, 4096 * mib}}};
+constexpr std::array<Watermark, 3> watermarks{
+    {{Room::exhausted, 2, 256 * mib}, {Room::scarce, 5, 1024 * mib}, {Room::low, 10, 4096 * mib}}};
 
 }  // namespace
 
@@ -55,7 +54,8 @@ engine::Result<DiskSpace> disk_space_at(const std::string& path) {
   if (::statvfs(path.c_str(), &found) != 0) {
     return system_error("cannot tell how much room is left at " + path);
   }
-  return DiskSpace{std::uint64_t{found.f_bavail} * found.f_frsize, std::uint64_t{found.f_blocks} * found.f_frsize};
+  return DiskSpace{std::uint64_t{found.f_bavail} * found.f_frsize,
+                   std::uint64_t{found.f_blocks} * found.f_frsize};
 }
 
 void DiskReserve::set_aside(const DiskSpace& space) {

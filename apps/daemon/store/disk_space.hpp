@@ -30,8 +30,8 @@ struct DiskSpace {
 /// unavailable: the path cannot be looked at.
 [[nodiscard]] engine::Result<DiskSpace> disk_space_at(const std::string& path);
 
-/// A file that holds room for the last records of a disk that fills up: when nothing else is left, it is given up
-/// for them. 64 MiB, on small file systems a sixty-fourth.
+/// A file that holds room for the last records of a disk that fills up: when nothing else is left, it is
+/// given up for them. 64 MiB, on small file systems a sixty-fourth.
 ///
 /// Owns:    the file, and takes it away at a clean end; one that a killed daemon left is used again.
 /// Threads: one at a time.

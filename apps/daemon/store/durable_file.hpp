@@ -28,8 +28,9 @@ class Descriptor {
   int number_;
 };
 
-/// Whether a call failed with this error because no room is left: the disk, a quota or the process's own limit.
-/// Such a failure has changed nothing and may be tried again; after any other the file's content is in doubt.
+/// Whether a call failed with this error because no room is left: the disk, a quota or the process's own
+/// limit. Such a failure has changed nothing and may be tried again; after any other the file's content is in
+/// doubt.
 [[nodiscard]] bool is_lack_of_room(int error) noexcept;
 
 /// What errno says about `doing`. unavailable: no room is left, or the path refuses.

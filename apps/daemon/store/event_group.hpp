@@ -9,11 +9,12 @@
 
 namespace hpsearch::daemon {
 
-/// Several events as one row of a log: they follow each other without a gap and were written by one daemon start.
+/// Several events as one row of a log: they follow each other without a gap and were written by one daemon
+/// start.
 ///
 /// Their bytes lie one after the other, each event as its `at` (8 bytes, microseconds), the size of its body
-/// (4 bytes), its chain (4 bytes) and its body; numbers with the lowest byte first. A database that keeps rows
-/// spends more on one than on an event; many events in a row spread that.
+/// (4 bytes), its chain (4 bytes) and its body; numbers with the lowest byte first. A database that keeps
+/// rows spends more on one than on an event; many events in a row spread that.
 struct EventGroup {
   engine::Lsn first;
   std::uint64_t count = 0;
@@ -24,11 +25,12 @@ struct EventGroup {
 /// Puts events into a group as long as there is room.
 class GroupWriter {
  public:
-  /// Enough events that a row costs little beside them, and no more than one look at an event can afford to read.
+  /// Enough events that a row costs little beside them, and no more than one look at an event can afford to
+  /// read.
   static constexpr std::size_t most_bytes = std::size_t{64} * 1024;
 
-  /// False, and nothing was added, when the record belongs into the next group: this one is full or of another
-  /// epoch. An empty group takes a record of any size.
+  /// False, and nothing was added, when the record belongs into the next group: this one is full or of
+  /// another epoch. An empty group takes a record of any size.
   [[nodiscard]] bool add(const RecordView& record);
 
   [[nodiscard]] EventGroup group() const noexcept { return {first_, count_, epoch_, bytes_}; }

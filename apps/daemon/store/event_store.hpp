@@ -24,7 +24,8 @@ struct MetricPoint {
 ///
 /// Owns:    its files.
 /// Threads: one at a time; recovery may use one more of its own.
-/// Fails:   a failed append leaves the log as it was before the group. If only room was lacking, the same group may
+/// Fails:   a failed append leaves the log as it was before the group. If only room was lacking, the same
+/// group may
 ///          be given again; after any other failure the store takes nothing more.
 class EventStore {
  public:
@@ -38,14 +39,14 @@ class EventStore {
   /// Counts the times this store was opened; already durable.
   [[nodiscard]] virtual std::uint64_t daemon_epoch() const noexcept = 0;
 
-  /// What the record of an event is chained by: says whether two logs agree up to there. not_found: no such event.
+  /// What the record of an event is chained by: says whether two logs agree up to there. not_found: no such
+  /// event.
   [[nodiscard]] virtual engine::Result<std::uint32_t> chain_at(engine::Lsn lsn) = 0;
 
-  /// Reads the log after `after`, an event it has (0: from its beginning), checks the chain from there on, and
-  /// hands each event to `visit`, on the caller's thread and in order; an error of `visit` ends it. To be called
-  /// once, before anything below.
-  /// corrupt: a record fails its checks, named by its lsn; nothing is skipped or repaired.
-  /// version_mismatch: written by a build newer than this one.
+  /// Reads the log after `after`, an event it has (0: from its beginning), checks the chain from there on,
+  /// and hands each event to `visit`, on the caller's thread and in order; an error of `visit` ends it. To be
+  /// called once, before anything below. corrupt: a record fails its checks, named by its lsn; nothing is
+  /// skipped or repaired. version_mismatch: written by a build newer than this one.
   using Visit = std::function<engine::Status(engine::Event&&)>;
   virtual engine::Status recover(engine::Lsn after, const Visit& visit) = 0;
   engine::Status recover(const Visit& visit) { return recover(engine::Lsn{}, visit); }
@@ -61,8 +62,8 @@ class EventStore {
   [[nodiscard]] virtual engine::Result<std::vector<engine::Event>> read(engine::Lsn after,
                                                                         std::size_t limit) = 0;
 
-  /// What happened to one trial, in order, but the reports of its programs: created, leased, reached, promoted,
-  /// paused, ended, lost. O(events of the trial · log events).
+  /// What happened to one trial, in order, but the reports of its programs: created, leased, reached,
+  /// promoted, paused, ended, lost. O(events of the trial · log events).
   [[nodiscard]] virtual engine::Result<std::vector<engine::Event>> history(engine::ExperimentId experiment,
                                                                            engine::TrialNumber trial) = 0;
 

@@ -96,7 +96,8 @@ class KernelFiles final : public FileSystem {
   }
 };
 
-Status write_draft(FileSystem& files, const std::string& draft, std::span<const std::span<const std::byte>> parts) {
+Status write_draft(FileSystem& files, const std::string& draft,
+                   std::span<const std::span<const std::byte>> parts) {
   const auto file = files.create(draft);
   if (!file) {
     return file.error();

@@ -61,8 +61,8 @@ class FileSystem {
 /// The kernel's. Lives as long as the process.
 [[nodiscard]] FileSystem& kernel_files() noexcept;
 
-/// Puts a file with this content at `path`, in the place of what was there: whole and durable on return, or as
-/// it was before. unavailable: why not.
+/// Puts a file with this content at `path`, in the place of what was there: whole and durable on return, or
+/// as it was before. unavailable: why not.
 [[nodiscard]] engine::Status write_file_durably(FileSystem& files, const std::string& path,
                                                 std::span<const std::span<const std::byte>> parts);
 

@@ -99,9 +99,9 @@ Status LogWriter::check_epoch() {
     return file_->problem("cannot store events in");
   }
   if (step == Use::Step::done || epoch.number_at(0) != daemon_epoch_) {
-    return engine::Error{engine::Errc::wrong_state,
-                         "another daemon has started on " + file_->path() + " since start " +
-                             std::to_string(daemon_epoch_) + ", which this one is; it stores nothing more"};
+    return engine::Error{engine::Errc::wrong_state, "another daemon has started on " + file_->path() +
+                                                        " since start " + std::to_string(daemon_epoch_) +
+                                                        ", which this one is; it stores nothing more"};
   }
   return Done{};
 }

@@ -19,8 +19,8 @@ class LogWriter {
 
   /// The record follows the last one, and holds the event.
   engine::Status add(const RecordView& record, const engine::Event& event);
-  /// Writes the row that is not full yet, and what the log ends with. wrong_state: another start has begun on this
-  /// store meanwhile, and the log is that one's.
+  /// Writes the row that is not full yet, and what the log ends with. wrong_state: another start has begun on
+  /// this store meanwhile, and the log is that one's.
   engine::Status finish();
   /// Forgets what was added since finish(): its transaction was given up.
   void forget() noexcept { row_.clear(); }

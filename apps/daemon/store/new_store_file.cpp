@@ -27,10 +27,11 @@ Status nothing_at(const std::string& path) {
   }
   for (const char* const ending : {"-wal", "-journal", "-shm"}) {
     if (::access((path + ending).c_str(), F_OK) == 0) {
-      return Error{Errc::wrong_state,
-                   path + ending +
-                       " is left of a store that was here before, and would be taken for a part of the new one; "
-                       "move it to where that store is now, or name another place"};
+      return Error{
+          Errc::wrong_state,
+          path + ending +
+              " is left of a store that was here before, and would be taken for a part of the new one; "
+              "move it to where that store is now, or name another place"};
     }
   }
   return Done{};

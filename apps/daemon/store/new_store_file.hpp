@@ -8,15 +8,15 @@
 
 namespace hpsearch::daemon {
 
-/// The file of a store while it is made: it is written under another name, and only when it is whole and durable
-/// does it get its own.
+/// The file of a store while it is made: it is written under another name, and only when it is whole and
+/// durable does it get its own.
 ///
 /// Owns:    the draft, which goes when this goes.
 /// Threads: one at a time.
 class NewStoreFile {
  public:
-  /// wrong_state: something is at that path, or the write-ahead log or journal of a store that was; it is left alone.
-  /// unavailable: the file system refuses.
+  /// wrong_state: something is at that path, or the write-ahead log or journal of a store that was; it is
+  /// left alone. unavailable: the file system refuses.
   [[nodiscard]] static engine::Result<std::unique_ptr<NewStoreFile>> begin(const std::string& path);
   NewStoreFile(const NewStoreFile&) = delete;
   NewStoreFile& operator=(const NewStoreFile&) = delete;

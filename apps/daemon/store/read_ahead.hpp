@@ -21,7 +21,9 @@ namespace hpsearch::daemon {
 /// The memory is kept from one filling to the next.
 class RecordBatch {
  public:
-  [[nodiscard]] bool full() const noexcept { return records_ >= enough_records || bytes_.size() >= GroupWriter::most_bytes; }
+  [[nodiscard]] bool full() const noexcept {
+    return records_ >= enough_records || bytes_.size() >= GroupWriter::most_bytes;
+  }
   /// A copy of a group that was checked.
   void add(const EventGroup& group);
   /// After the records so far the log ends: well, or because of this error.
@@ -50,8 +52,9 @@ class RecordBatch {
 
 /// Reads a log on a thread of its own while the caller applies what was read.
 ///
-/// Reading and checking have to happen in order, and so has applying; decoding does not. It falls to whoever has
-/// nothing better to do: the reader while no batch is free, the caller when it comes to a batch nobody decoded.
+/// Reading and checking have to happen in order, and so has applying; decoding does not. It falls to whoever
+/// has nothing better to do: the reader while no batch is free, the caller when it comes to a batch nobody
+/// decoded.
 ///
 /// Owns:    its thread, which has ended when the object is gone.
 /// Threads: `fill` runs on that thread, everything else on the caller's.
@@ -66,8 +69,8 @@ class ReadAhead {
   ReadAhead& operator=(const ReadAhead&) = delete;
   ~ReadAhead();
 
-  /// Hands every event to `visit`, in order, until the log ends or `visit` says no. Once. What `fill` throws is
-  /// thrown here.
+  /// Hands every event to `visit`, in order, until the log ends or `visit` says no. Once. What `fill` throws
+  /// is thrown here.
   engine::Status hand_out(const EventStore::Visit& visit);
 
  private:

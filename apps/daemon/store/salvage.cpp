@@ -20,8 +20,8 @@ using engine::Status;
 // More starts than any daemon makes in its life; a session's number leaves 32 bits for them.
 constexpr std::uint64_t starts_between_histories = std::uint64_t{1} << 20U;
 constexpr std::uint64_t most_starts = 0xFFFFFFFF;
-// The starts of a copy are counted from the seconds since then: no daemon starts so often that another copy of the same
-// store, made later, would not be ahead of it. They last until 2156.
+// The starts of a copy are counted from the seconds since then: no daemon starts so often that another copy
+// of the same store, made later, would not be ahead of it. They last until 2156.
 constexpr std::int64_t first_second = 1'577'836'800;  // 2020-01-01 UTC
 // Events of one second, of whatever log: fewer than this. Numbers that follow from later seconds are higher.
 constexpr unsigned numbers_per_second_bits = 20;
@@ -73,9 +73,10 @@ class Copying {
       return migrated;
     }
     const std::string set = "UPDATE meta SET value = ";
-    if (auto identified = to_.run(set + std::to_string(signed_of(from_.cluster())) + " WHERE name = 'cluster';" + set +
-                                      std::to_string(starts_) + " WHERE name = 'daemon_epoch'",
-                                  "cannot write");
+    if (auto identified =
+            to_.run(set + std::to_string(signed_of(from_.cluster())) + " WHERE name = 'cluster';" + set +
+                        std::to_string(starts_) + " WHERE name = 'daemon_epoch'",
+                    "cannot write");
         !identified) {
       return identified;
     }
@@ -107,8 +108,9 @@ class Copying {
     const engine::Lsn lsn(result.kept.number() + 1);
     const std::uint64_t beyond = numbers_from_ + lsn.number() + engine::Numbering::first_after_a_restore;
     const std::uint64_t by_time = starts_ << numbers_per_second_bits;
-    const engine::Event event{lsn, std::max(result.kept_at, now_),
-                              engine::StoreRestored{by_time > numbers_from_ + lsn.number() ? by_time : beyond}};
+    const engine::Event event{
+        lsn, std::max(result.kept_at, now_),
+        engine::StoreRestored{by_time > numbers_from_ + lsn.number() ? by_time : beyond}};
     const StoredRecord record =
         make_record(event, starts_, result.kept.number() == 0 ? chain_start(from_.cluster()) : chain_);
     return writer_.add(record.view(), event);

@@ -99,8 +99,13 @@ Status SnapshotFiles::keep(const Snapshot& snapshot) const {
     }
   }
   const proto::Bytes body = proto::encode_value(snapshot.state);
-  Header header{magic | version, snapshot.cluster, snapshot.lsn.number(), snapshot.chain,
-                hash_of(body),   body.size(),      0};
+  Header header{magic | version,
+                snapshot.cluster,
+                snapshot.lsn.number(),
+                snapshot.chain,
+                hash_of(body),
+                body.size(),
+                0};
   header.back() = checksum(header, body);
   const auto head = spelled(header);
   const std::array<std::span<const std::byte>, 2> parts{std::span<const std::byte>(head), body};
@@ -136,11 +141,13 @@ Result<SnapshotFiles::Read> SnapshotFiles::read(Lsn lsn) const {
     return damaged("it does not begin like one");
   }
   if ((kind & 0xFF) != version) {
-    return Error{Errc::version_mismatch, "the snapshot " + path + " has format " + std::to_string(kind & 0xFF) +
-                                             ", this build reads " + std::to_string(version)};
+    return Error{Errc::version_mismatch, "the snapshot " + path + " has format " +
+                                             std::to_string(kind & 0xFF) + ", this build reads " +
+                                             std::to_string(version)};
   }
   if (size != body.size()) {
-    return damaged("it has " + std::to_string(body.size()) + " bytes of state instead of " + std::to_string(size));
+    return damaged("it has " + std::to_string(body.size()) + " bytes of state instead of " +
+                   std::to_string(size));
   }
   if (crc != checksum(header, body) || hash != hash_of(body)) {
     return damaged("it does not match its checksum");

@@ -38,14 +38,18 @@ using engine::Error;
 using engine::Result;
 using engine::Status;
 
-void EndStatement::operator()(sqlite3_stmt* statement) const noexcept { sqlite3_finalize(statement); }
+void EndStatement::operator()(sqlite3_stmt* statement) const noexcept {
+  sqlite3_finalize(statement);
+}
 
 Use::~Use() {
   sqlite3_reset(statement_);
   sqlite3_clear_bindings(statement_);
 }
 
-void Use::bind(int place, std::uint64_t number) { sqlite3_bind_int64(statement_, place, signed_of(number)); }
+void Use::bind(int place, std::uint64_t number) {
+  sqlite3_bind_int64(statement_, place, signed_of(number));
+}
 
 void Use::bind_text(int place, std::string_view text) {
   sqlite3_bind_text64(statement_, place, text.data(), text.size(), SQLITE_STATIC, SQLITE_UTF8);
@@ -74,7 +78,9 @@ std::string_view Use::text_at(int column) const noexcept {
   return {text, static_cast<std::size_t>(sqlite3_column_bytes(statement_, column))};
 }
 
-void SqliteFile::CloseDatabase::operator()(sqlite3* database) const noexcept { sqlite3_close_v2(database); }
+void SqliteFile::CloseDatabase::operator()(sqlite3* database) const noexcept {
+  sqlite3_close_v2(database);
+}
 
 SqliteFile::~SqliteFile() {
   const std::string log = path_ + "-wal";
@@ -93,15 +99,16 @@ Status SqliteFile::open_untouched(const std::string& path) {
   if (::access(path.c_str(), F_OK) != 0) {
     return Error{Errc::not_found, "there is no " + path};
   }
-  // Reading a write-ahead log takes either shared memory, which is a file beside it, or the exclusive lock, which
-  // takes a descriptor that could write. Nothing here does, and closing leaves the log where it is.
+  // Reading a write-ahead log takes either shared memory, which is a file beside it, or the exclusive lock,
+  // which takes a descriptor that could write. Nothing here does, and closing leaves the log where it is.
   const bool has_log = ::access((path + "-wal").c_str(), F_OK) == 0;
   if (auto opened = open_with(path, SQLITE_OPEN_READWRITE, nullptr); !opened) {
     return opened;
   }
   sqlite3_db_config(database_.get(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
-  for (const char* pragma : {"PRAGMA locking_mode=EXCLUSIVE", "PRAGMA query_only=ON", "PRAGMA cell_size_check=ON",
-                             "PRAGMA trusted_schema=OFF", "SELECT count(*) FROM sqlite_schema"}) {
+  for (const char* pragma :
+       {"PRAGMA locking_mode=EXCLUSIVE", "PRAGMA query_only=ON", "PRAGMA cell_size_check=ON",
+        "PRAGMA trusted_schema=OFF", "SELECT count(*) FROM sqlite_schema"}) {
     if (auto done = run(pragma, "cannot read"); !done) {
       return done;
     }
@@ -140,7 +147,8 @@ Status SqliteFile::run(const std::string& sql, const std::string& doing) {
 
 Result<Statement> SqliteFile::prepare(const char* sql) {
   sqlite3_stmt* statement = nullptr;
-  if (sqlite3_prepare_v3(database_.get(), sql, -1, SQLITE_PREPARE_PERSISTENT, &statement, nullptr) != SQLITE_OK) {
+  if (sqlite3_prepare_v3(database_.get(), sql, -1, SQLITE_PREPARE_PERSISTENT, &statement, nullptr) !=
+      SQLITE_OK) {
     return problem("cannot read");
   }
   return Statement(statement);
@@ -155,7 +163,7 @@ Result<std::uint64_t> SqliteFile::number(const char* sql) {
   const Use::Step came_to = use.step();
   if (came_to != Use::Step::row) {
     return came_to == Use::Step::done ? Error{Errc::corrupt, path_ + " lacks a part of its own description"}
-                               : problem("cannot read");
+                                      : problem("cannot read");
   }
   return use.number_at(0);
 }
@@ -181,9 +189,13 @@ Result<bool> SqliteFile::Copy::step(int pages) {
   return code == SQLITE_OK;
 }
 
-SqliteFile::Copy::~Copy() { sqlite3_backup_finish(backup_); }
+SqliteFile::Copy::~Copy() {
+  sqlite3_backup_finish(backup_);
+}
 
-bool SqliteFile::in_transaction() const noexcept { return sqlite3_get_autocommit(database_.get()) == 0; }
+bool SqliteFile::in_transaction() const noexcept {
+  return sqlite3_get_autocommit(database_.get()) == 0;
+}
 
 Status SqliteFile::checkpoint_if_due(int pages) {
   if (pages_to_move_ < pages) {
@@ -192,7 +204,9 @@ Status SqliteFile::checkpoint_if_due(int pages) {
   return checkpoint(SQLITE_CHECKPOINT_PASSIVE);
 }
 
-Status SqliteFile::empty_log() { return checkpoint(SQLITE_CHECKPOINT_TRUNCATE); }
+Status SqliteFile::empty_log() {
+  return checkpoint(SQLITE_CHECKPOINT_TRUNCATE);
+}
 
 Status SqliteFile::checkpoint(int mode) {
   const int code = sqlite3_wal_checkpoint_v2(database_.get(), nullptr, mode, nullptr, nullptr);
@@ -206,7 +220,8 @@ Status SqliteFile::checkpoint(int mode) {
 }
 
 bool SqliteFile::lacks_room() const noexcept {
-  return lack_of_room(sqlite3_extended_errcode(database_.get()), last_errno(database_.get(), write_ahead_log));
+  return lack_of_room(sqlite3_extended_errcode(database_.get()),
+                      last_errno(database_.get(), write_ahead_log));
 }
 
 Error SqliteFile::problem(const std::string& doing) const {

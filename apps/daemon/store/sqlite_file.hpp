@@ -43,8 +43,8 @@ class Use {
   /// To the next row, or to the end of what the statement does.
   [[nodiscard]] Step step();
 
-  /// Columns of the row that step() came to; they count from 0. Bytes and text are SQLite's own, until the next
-  /// step.
+  /// Columns of the row that step() came to; they count from 0. Bytes and text are SQLite's own, until the
+  /// next step.
   [[nodiscard]] std::uint64_t number_at(int column) const noexcept;
   [[nodiscard]] std::span<const std::byte> bytes_at(int column) const noexcept;
   [[nodiscard]] std::string_view text_at(int column) const noexcept;
@@ -55,8 +55,8 @@ class Use {
 
 /// A database file while it is open.
 ///
-/// It moves pages out of the write-ahead log only where it is told to: SQLite, left alone, does so behind a commit
-/// and keeps to itself that a disk failed.
+/// It moves pages out of the write-ahead log only where it is told to: SQLite, left alone, does so behind a
+/// commit and keeps to itself that a disk failed.
 ///
 /// Owns:    the connection; statements of it end before it does.
 /// Threads: one at a time.
@@ -71,12 +71,13 @@ class SqliteFile {
   /// `files` is a FileSystem's sqlite_name().
   engine::Status open(const std::string& path, const char* files = nullptr);
 
-  /// Opens a file to read it, and leaves every byte of it and of its write-ahead log as it is; nobody else gets in
-  /// meanwhile. not_found: it is not there; wrong_state: somebody has it open; corrupt: it is no database.
+  /// Opens a file to read it, and leaves every byte of it and of its write-ahead log as it is; nobody else
+  /// gets in meanwhile. not_found: it is not there; wrong_state: somebody has it open; corrupt: it is no
+  /// database.
   engine::Status open_untouched(const std::string& path);
 
-  /// Copies pages into the file that `to` has open, which is as it was until the last one; what is written here
-  /// meanwhile is in the copy too. True when there are more. At most `pages` of them, of 4 KiB each.
+  /// Copies pages into the file that `to` has open, which is as it was until the last one; what is written
+  /// here meanwhile is in the copy too. True when there are more. At most `pages` of them, of 4 KiB each.
   class Copy {
    public:
     [[nodiscard]] engine::Result<bool> step(int pages);
@@ -94,7 +95,8 @@ class SqliteFile {
 
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
 
-  /// Runs any number of statements that give no rows. `doing` begins what is said if one fails: "cannot open".
+  /// Runs any number of statements that give no rows. `doing` begins what is said if one fails: "cannot
+  /// open".
   [[nodiscard]] engine::Status run(const std::string& sql, const std::string& doing);
   [[nodiscard]] engine::Result<Statement> prepare(const char* sql);
   /// The one number that a statement gives. corrupt: it gives none.
@@ -103,12 +105,13 @@ class SqliteFile {
   void roll_back() noexcept;
   [[nodiscard]] bool in_transaction() const noexcept;
 
-  /// Moves what has gathered in the write-ahead log into the database, when it is `pages` or more; to be called where
-  /// no statement is in use. Lack of room is no failure: what was committed stays where it is. corrupt: the disk failed.
+  /// Moves what has gathered in the write-ahead log into the database, when it is `pages` or more; to be
+  /// called where no statement is in use. Lack of room is no failure: what was committed stays where it is.
+  /// corrupt: the disk failed.
   [[nodiscard]] engine::Status checkpoint_if_due(int pages);
 
-  /// The same with all of it, after which the log is empty. To be called before anything is written: a log that an
-  /// earlier process left behind may be in the kernel's memory only.
+  /// The same with all of it, after which the log is empty. To be called before anything is written: a log
+  /// that an earlier process left behind may be in the kernel's memory only.
   [[nodiscard]] engine::Status empty_log();
 
   /// Whether a transaction failed just now for lack of room: then nothing was written that counts.

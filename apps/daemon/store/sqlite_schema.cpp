@@ -73,7 +73,8 @@ Status add_row(SqliteFile& file, const Statement& insert, const EventGroup& grou
 /// What each row of an old log holds moves into groups, checked as it goes.
 Status move_into_groups(SqliteFile& file) {
   const auto identity = file.number("SELECT coalesce((SELECT value FROM meta WHERE name = 'cluster'), 0)");
-  const auto insert = file.prepare("INSERT INTO event_group (first, count, epoch, events) VALUES (?, ?, ?, ?)");
+  const auto insert =
+      file.prepare("INSERT INTO event_group (first, count, epoch, events) VALUES (?, ?, ?, ?)");
   const auto select = file.prepare("SELECT lsn, at, epoch, type, body, chain FROM event ORDER BY lsn");
   if (!identity || !insert || !select) {
     return !identity ? identity.error() : !insert ? insert.error() : select.error();
@@ -93,7 +94,8 @@ Status move_into_groups(SqliteFile& file) {
     const bool follows = record.lsn.number() == last + 1;
     old_chain = typed_chain_of(old_chain, record, rows.text_at(3));
     if (!follows || old_chain != static_cast<std::uint32_t>(rows.number_at(5))) {
-      const Error error = damaged(engine::Lsn(last + 1), follows ? "does not match its checksum" : "is missing");
+      const Error error =
+          damaged(engine::Lsn(last + 1), follows ? "does not match its checksum" : "is missing");
       return Error{error.code, file.path() + ": " + error.message};
     }
     last = record.lsn.number();

@@ -71,8 +71,8 @@ struct SqliteStore::Impl {
     if (auto migrated = migrate(file); !migrated) {
       return migrated;
     }
-    // Of the database, too, a failed sync may have left in the kernel's memory what no later sync puts on the disk: moved
-    // there anew from the log, it is.
+    // Of the database, too, a failed sync may have left in the kernel's memory what no later sync puts on the
+    // disk: moved there anew from the log, it is.
     if (auto emptied = file.empty_log(); !emptied) {
       return emptied;
     }
@@ -81,7 +81,8 @@ struct SqliteStore::Impl {
   }
 
   Status begin_epoch() {
-    if (auto done = file.run("UPDATE meta SET value = value + 1 WHERE name = 'daemon_epoch'", "cannot write to");
+    if (auto done =
+            file.run("UPDATE meta SET value = value + 1 WHERE name = 'daemon_epoch'", "cannot write to");
         !done) {
       return done;
     }
@@ -105,7 +106,8 @@ struct SqliteStore::Impl {
          "coalesce((SELECT max(first) FROM event_group WHERE first <= ?), 0) ORDER BY first"},
         {&read_history,
          "SELECT first, count, epoch, events, lsn FROM trial_event JOIN event_group ON first = "
-         "(SELECT max(first) FROM event_group WHERE first <= lsn) WHERE experiment = ? AND trial = ? ORDER BY lsn"},
+         "(SELECT max(first) FROM event_group WHERE first <= lsn) WHERE experiment = ? AND trial = ? ORDER "
+         "BY lsn"},
         {&read_metrics,
          "SELECT attempt, seq, step, metrics FROM metric WHERE experiment = ? AND trial = ? ORDER BY "
          "attempt, seq"},
@@ -145,8 +147,8 @@ struct SqliteStore::Impl {
     }
   }
 
-  /// Follows the log through one group; `sound` becomes what of it there is nothing to say against, without what
-  /// recovery was told to leave out.
+  /// Follows the log through one group; `sound` becomes what of it there is nothing to say against, without
+  /// what recovery was told to leave out.
   Status check(const EventGroup& group, EventGroup& sound) {
     GroupReader reader(group);
     std::size_t left_out = 0;
@@ -169,12 +171,14 @@ struct SqliteStore::Impl {
   }
 
   /// The event of a record that is in the log, into `events`.
-  static Status take(const RecordView& record, proto::EventDecoder& decoder, std::vector<engine::Event>& events) {
+  static Status take(const RecordView& record, proto::EventDecoder& decoder,
+                     std::vector<engine::Event>& events) {
     return decode_record(record, decoder, events.emplace_back());
   }
 
-  /// Whatever a failed write left behind is in doubt, and a kernel may call a page clean that it could not write: no
-  /// second try would tell. The store is given up; a new start reads and checks what is really there.
+  /// Whatever a failed write left behind is in doubt, and a kernel may call a page clean that it could not
+  /// write: no second try would tell. The store is given up; a new start reads and checks what is really
+  /// there.
   Error give_up(Error error) {
     error.code = Errc::corrupt;
     broken = error;
@@ -233,7 +237,9 @@ Result<std::unique_ptr<SqliteStore>> SqliteStore::open(const std::string& path, 
   return std::unique_ptr<SqliteStore>(new SqliteStore(std::move(impl)));
 }
 
-Result<SqliteFile::Copy> SqliteStore::copy_to(SqliteFile& to) { return impl_->file.copy_to(to); }
+Result<SqliteFile::Copy> SqliteStore::copy_to(SqliteFile& to) {
+  return impl_->file.copy_to(to);
+}
 
 std::uint64_t SqliteStore::cluster() const noexcept {
   return impl_->cluster;
@@ -351,7 +357,8 @@ Result<std::vector<engine::Event>> SqliteStore::read(engine::Lsn after, std::siz
   return came_to == Use::Step::failed ? impl_->file.problem("cannot read") : Result(std::move(events));
 }
 
-Result<std::vector<engine::Event>> SqliteStore::history(engine::ExperimentId experiment, engine::TrialNumber trial) {
+Result<std::vector<engine::Event>> SqliteStore::history(engine::ExperimentId experiment,
+                                                        engine::TrialNumber trial) {
   std::vector<engine::Event> events;
   proto::EventDecoder decoder;
   Use rows(impl_->read_history);

@@ -13,21 +13,20 @@ namespace hpsearch::daemon {
 /// Where a store lies, and how it uses it.
 struct StorePlace {
   FileSystem& files = kernel_files();
-  /// So many pages of 4 KiB gather in the write-ahead log before they are moved into the database: as SQLite's
-  /// default, 4 MB, which is little to read at a start and much to move at once.
+  /// So many pages of 4 KiB gather in the write-ahead log before they are moved into the database: as
+  /// SQLite's default, 4 MB, which is little to read at a start and much to move at once.
   int pages_per_checkpoint = 1'000;
 };
 
 /// An EventStore in one SQLite file. Other programs may read a copy of it; while we run nobody else gets in.
 class SqliteStore final : public EventStore {
  public:
-  /// Opens or makes the file, whose lock is `lock`; without one, takes it first. Nothing is written before it is held.
-  /// wrong_state: another process has it open; corrupt: not one of our files, or
-  /// damaged; version_mismatch: of a newer build; unavailable: the file system refuses.
-  /// What `place` names must outlive the store.
-  [[nodiscard]] static engine::Result<std::unique_ptr<SqliteStore>> open(const std::string& path,
-                                                                         const StorePlace& place = {},
-                                                                         std::optional<StoreLock> lock = std::nullopt);
+  /// Opens or makes the file, whose lock is `lock`; without one, takes it first. Nothing is written before it
+  /// is held. wrong_state: another process has it open; corrupt: not one of our files, or damaged;
+  /// version_mismatch: of a newer build; unavailable: the file system refuses. What `place` names must
+  /// outlive the store.
+  [[nodiscard]] static engine::Result<std::unique_ptr<SqliteStore>> open(
+      const std::string& path, const StorePlace& place = {}, std::optional<StoreLock> lock = std::nullopt);
   ~SqliteStore() override;
 
   /// Begins to copy the store as it is, and as it becomes meanwhile, into an empty file.

@@ -32,8 +32,8 @@ class Checking {
       check_.damages.push_back(store_.path() + ": " + sizes.error().message);
     }
     for (const auto& [lsn, place] : waiting_) {
-      check_.snapshots[place.first].problem = "it is of event " + std::to_string(lsn.number()) + ", the log " +
-                                              (read ? "ends with " : "is good up to ") +
+      check_.snapshots[place.first].problem = "it is of event " + std::to_string(lsn.number()) +
+                                              ", the log " + (read ? "ends with " : "is good up to ") +
                                               std::to_string(check_.last.number());
     }
     return std::move(check_);
@@ -49,7 +49,8 @@ class Checking {
       } else if (read->snapshot.cluster != store_.cluster()) {
         problem = "it is of another store";
       } else {
-        waiting_.emplace(lsn, std::pair(check_.snapshots.size(), std::pair(read->snapshot.chain, read->hash)));
+        waiting_.emplace(lsn,
+                         std::pair(check_.snapshots.size(), std::pair(read->snapshot.chain, read->hash)));
       }
       check_.snapshots.push_back({files_.path_of(lsn), std::move(problem)});
     }
@@ -97,7 +98,8 @@ bool StoreCheck::sound() const noexcept {
                                         [](const OfSnapshot& snapshot) { return snapshot.problem.empty(); });
 }
 
-StoreCheck check_store(ClosedStore& store, const SnapshotFiles& snapshots, engine::SearcherRegistry registry) {
+StoreCheck check_store(ClosedStore& store, const SnapshotFiles& snapshots,
+                       engine::SearcherRegistry registry) {
   return Checking(store, snapshots, registry).run();
 }
 

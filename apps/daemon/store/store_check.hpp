@@ -22,8 +22,8 @@ struct StoreCheck {
   [[nodiscard]] bool sound() const noexcept;
 };
 
-/// Checks pages, chain, the tables beside the log, that every event follows from those before it, and that each
-/// snapshot is the state that replay comes to. Changes nothing. O(log).
+/// Checks pages, chain, the tables beside the log, that every event follows from those before it, and that
+/// each snapshot is the state that replay comes to. Changes nothing. O(log).
 [[nodiscard]] StoreCheck check_store(ClosedStore& store, const SnapshotFiles& snapshots,
                                      engine::SearcherRegistry registry);
 

@@ -12,7 +12,8 @@ using engine::Errc;
 using engine::Error;
 using engine::Result;
 
-// The SQLite documentation, "File Locking And Concurrency": the pending byte, the reserved byte and 510 shared ones.
+// The SQLite documentation, "File Locking And Concurrency": the pending byte, the reserved byte and 510
+// shared ones.
 constexpr off_t first_sqlite_byte = 0x40000000;
 constexpr off_t sqlite_bytes = 512;
 

@@ -7,11 +7,12 @@
 
 namespace hpsearch::daemon {
 
-/// The right to write to a store: a lock on its database file, which no other file can stand in for. Whoever opens a
-/// store takes it before anything else, and changes nothing where it is refused.
+/// The right to write to a store: a lock on its database file, which no other file can stand in for. Whoever
+/// opens a store takes it before anything else, and changes nothing where it is refused.
 ///
-/// The lock is on one byte behind those that SQLite locks, by descriptor (F_OFD_SETLK). SQLite's own locks belong to
-/// the process, and closing any descriptor of the file gives them up: let go of this after the database is closed.
+/// The lock is on one byte behind those that SQLite locks, by descriptor (F_OFD_SETLK). SQLite's own locks
+/// belong to the process, and closing any descriptor of the file gives them up: let go of this after the
+/// database is closed.
 ///
 /// Owns: the lock, until it goes or the process ends.
 class StoreLock {

@@ -44,8 +44,9 @@ std::uint32_t chain_of(std::uint32_t before, const RecordView& record) noexcept 
 }
 
 std::uint32_t typed_chain_of(std::uint32_t before, const RecordView& record, std::string_view type) noexcept {
-  std::uint32_t chain = add_numbers(before, {record.lsn.number(), static_cast<std::uint64_t>(record.at.micros()),
-                                             record.epoch, type.size()});
+  std::uint32_t chain = add_numbers(
+      before,
+      {record.lsn.number(), static_cast<std::uint64_t>(record.at.micros()), record.epoch, type.size()});
   chain = proto::crc32c(chain, std::as_bytes(std::span(type)));
   chain = add_numbers(chain, {record.body.size()});
   return proto::crc32c(chain, record.body);
@@ -80,8 +81,8 @@ engine::Status decode_record(const RecordView& record, proto::EventDecoder& deco
   event.lsn = record.lsn;
   event.at = record.at;
   if (const auto decoded = decoder.decode(record.body, event.body); !decoded) {
-    return Error{decoded.error().code, "event " + std::to_string(record.lsn.number()) +
-                                           " of the log: " + decoded.error().message};
+    return Error{decoded.error().code,
+                 "event " + std::to_string(record.lsn.number()) + " of the log: " + decoded.error().message};
   }
   return engine::Done{};
 }

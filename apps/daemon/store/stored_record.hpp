@@ -18,7 +18,8 @@ struct RecordView {
   engine::Instant at;
   std::uint64_t epoch = 0;  ///< The daemon start that wrote it.
   std::span<const std::byte> body;
-  std::uint32_t chain = 0;  ///< CRC-32C over the chain before, the numbers above, the body's size and the body.
+  std::uint32_t chain =
+      0;  ///< CRC-32C over the chain before, the numbers above, the body's size and the body.
 };
 
 /// The same with what it views.
@@ -47,15 +48,17 @@ struct StoredRecord {
 /// What is said about an event that is not as it was written. corrupt.
 [[nodiscard]] engine::Error damaged(engine::Lsn lsn, const std::string& how);
 
-/// Whether a record follows `last` and chains to `chain_before`. corrupt: with the lsn that is missing or wrong.
-[[nodiscard]] engine::Status check_record(const RecordView& record, engine::Lsn last, std::uint32_t chain_before);
+/// Whether a record follows `last` and chains to `chain_before`. corrupt: with the lsn that is missing or
+/// wrong.
+[[nodiscard]] engine::Status check_record(const RecordView& record, engine::Lsn last,
+                                          std::uint32_t chain_before);
 
 /// The event in a record that was checked, into `event`. corrupt, version_mismatch: with the record's lsn.
 [[nodiscard]] engine::Status decode_record(const RecordView& record, proto::EventDecoder& decoder,
                                            engine::Event& event);
 
-/// Whose history an event belongs to; nothing for what programs report before their exit and for what concerns
-/// no single trial.
+/// Whose history an event belongs to; nothing for what programs report before their exit and for what
+/// concerns no single trial.
 struct TrialPlace {
   engine::ExperimentId experiment;
   engine::TrialNumber trial;

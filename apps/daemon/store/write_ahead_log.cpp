@@ -68,9 +68,12 @@ class Frames {
   /// What its checksum has to be when that of the frame before it is `before`.
   [[nodiscard]] Pair expected(std::size_t frame, Pair before) const {
     const Pair of_header = checksum(before, log_.subspan(place(frame), 8), words_big_endian_);
-    return checksum(of_header, log_.subspan(place(frame) + frame_header_bytes, page_bytes_), words_big_endian_);
+    return checksum(of_header, log_.subspan(place(frame) + frame_header_bytes, page_bytes_),
+                    words_big_endian_);
   }
-  [[nodiscard]] bool follows(std::size_t frame, Pair before) const { return stored(frame) == expected(frame, before); }
+  [[nodiscard]] bool follows(std::size_t frame, Pair before) const {
+    return stored(frame) == expected(frame, before);
+  }
 
  private:
   [[nodiscard]] std::size_t bytes() const { return frame_header_bytes + page_bytes_; }
@@ -99,8 +102,8 @@ bool has_first_frame(std::span<const std::byte> log) {
   return false;
 }
 
-/// The log goes on after `frame`, which is not what was written behind `before`: there, or later, a commit ends that a
-/// further frame follows.
+/// The log goes on after `frame`, which is not what was written behind `before`: there, or later, a commit
+/// ends that a further frame follows.
 bool was_durable(const Frames& frames, std::size_t frame, Pair before, Pair salts) {
   const Pair intended = frames.expected(frame, before);  // Its checksum, when that is what has changed.
   for (std::size_t commit = frame; commit + 1 < frames.count(); ++commit) {
@@ -118,7 +121,9 @@ Error damaged(const std::string& what, std::size_t place) {
                              ") is damaged: it was stored before what lies behind it, which is whole"};
 }
 
-std::string log_of(const std::string& path) { return path + "-wal"; }
+std::string log_of(const std::string& path) {
+  return path + "-wal";
+}
 
 /// Empty when there is none.
 Result<std::vector<std::byte>> checked_log(FileSystem& files, const std::string& name) {
@@ -142,7 +147,8 @@ Status check_write_ahead_log(std::span<const std::byte> log) {
   const std::size_t page = big_endian(log, 8);
   const bool words_big_endian = (kind & 1U) != 0;
   const Pair stored = pair_at(log, 24);
-  if ((kind & ~1U) != magic || !is_page_size(page) || checksum({}, log.first(24), words_big_endian) != stored) {
+  if ((kind & ~1U) != magic || !is_page_size(page) ||
+      checksum({}, log.first(24), words_big_endian) != stored) {
     // A header is durable before the first frame behind it is written.
     return has_first_frame(log) ? Status(damaged("its header", 0)) : Status(Done{});
   }
@@ -156,7 +162,8 @@ Status check_write_ahead_log(std::span<const std::byte> log) {
       before = frames.stored(frame);
       continue;
     }
-    // A frame that fits in all but the salts cannot be one of an earlier log: its checksum begins at this one's header.
+    // A frame that fits in all but the salts cannot be one of an earlier log: its checksum begins at this
+    // one's header.
     return fits || was_durable(frames, frame, before, salts)
                ? Status(damaged("frame " + std::to_string(frame + 1), frames.place(frame)))
                : Status(Done{});

@@ -32,8 +32,8 @@ std::uint64_t key_of(std::uint64_t seed, std::string_view name) noexcept {
 }  // namespace
 
 PhiloxBlock philox4x32_10(PhiloxBlock counter, std::uint32_t key0, std::uint32_t key1) noexcept {
-  // Multipliers and key increments are those of the paper, table 2 and section 4.3. Named words, because compilers
-  // keep those in registers and an array in memory.
+  // Multipliers and key increments are those of the paper, table 2 and section 4.3. Named words, because
+  // compilers keep those in registers and an array in memory.
   auto [c0, c1, c2, c3] = counter.word;
   for (int round = 0; round < 10; ++round) {
     const std::uint64_t first = std::uint64_t{0xD2511F53U} * c0;

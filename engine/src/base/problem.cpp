@@ -18,7 +18,8 @@ std::string describe(const Problem& problem) {
   }
   // Names come from users; a message is one line, and no terminal obeys it.
   std::replace_if(
-      text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }, '?');
+      text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; },
+      '?');
   return text;
 }
 

@@ -55,7 +55,9 @@ void append_escape(std::string& out, unsigned code) {
 
 /// One character beyond ASCII, of `letter`'s bytes, as UTF-16 escapes.
 void append_escaped(std::string& out, std::string_view letter) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned>(static_cast<unsigned char>(letter[i])); };
+  const auto byte = [&](std::size_t i) {
+    return static_cast<unsigned>(static_cast<unsigned char>(letter[i]));
+  };
   unsigned code = byte(0) & (0xFFU >> (letter.size() + 1));
   for (std::size_t i = 1; i < letter.size(); ++i) {
     code = (code << 6U) | (byte(i) & 0x3FU);

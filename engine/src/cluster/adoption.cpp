@@ -1,5 +1,5 @@
-// A worker comes back with a program whose lease is over. The program may be days old and is worth more than a
-// replacement that has not begun.
+// A worker comes back with a program whose lease is over. The program may be days old and is worth more than
+// a replacement that has not begun.
 
 #include <algorithm>
 #include <cstdint>
@@ -11,12 +11,12 @@ namespace hpsearch::engine {
 namespace {
 
 std::string attempt_text(const AttemptKey& key) {
-  return "attempt " + std::to_string(key.attempt.number()) + " of trial " + std::to_string(key.trial.number()) +
-         " of experiment " + std::to_string(key.experiment.number());
+  return "attempt " + std::to_string(key.attempt.number()) + " of trial " +
+         std::to_string(key.trial.number()) + " of experiment " + std::to_string(key.experiment.number());
 }
 
-/// The slots are there, and free or held by `but`, which is about to go. Slots in trouble get no new leases, but these
-/// are not new: what trains there, trains on, and its worker ends it when its device is broken.
+/// The slots are there, and free or held by `but`, which is about to go. Slots in trouble get no new leases,
+/// but these are not new: what trains there, trains on, and its worker ends it when its device is broken.
 bool can_take(const WorkerRecord& worker, const std::vector<SlotIndex>& slots, const LiveAttempt* but) {
   return std::all_of(slots.begin(), slots.end(), [&](SlotIndex slot) {
     const bool goes = but != nullptr && but->worker == worker.id &&
@@ -31,15 +31,17 @@ void revoke(Step& step, AttemptKey key, WorkerId worker) {
   lose_attempt(step, key, worker, "revoked before it started: the attempt before it came back");
 }
 
-/// Why the trial cannot have another attempt back, or "". That as many trials run as may run at once is none: this one
-/// runs anyway, and ending it would cost what it has trained. Nothing new begins before the experiment is below again.
+/// Why the trial cannot have another attempt back, or "". That as many trials run as may run at once is none:
+/// this one runs anyway, and ending it would cost what it has trained. Nothing new begins before the
+/// experiment is below again.
 std::string obstacle(const ExperimentRecord& record, const TrialRecord& trial, const WorkerRecord& worker,
                      const std::vector<SlotIndex>& slots) {
   if (record.state != ExperimentState::active) {
     return "the experiment is " + std::string(name_of(record.state));
   }
   if (trial.live && trial.live->started) {
-    return attempt_text(trial.live->key) + " has started on worker " + std::to_string(trial.live->worker.number());
+    return attempt_text(trial.live->key) + " has started on worker " +
+           std::to_string(trial.live->worker.number());
   }
   if (trial.live && trial.live->gang) {
     return attempt_text(trial.live->key) + " has slots on several workers";
@@ -53,8 +55,8 @@ std::string obstacle(const ExperimentRecord& record, const TrialRecord& trial, c
   return "";
 }
 
-/// What it is to hear now. It may have been told to pause before its trial was queued again, and never heard that; or
-/// its trial was promoted meanwhile. What it did hear stands: it may be about to exit because of it.
+/// What it is to hear now. It may have been told to pause before its trial was queued again, and never heard
+/// that; or its trial was promoted meanwhile. What it did hear stands: it may be about to exit because of it.
 bool has_to_train_on(const TrialRecord& trial, const LiveAttempt& lost, const HeldAttempt& held) {
   if (held.exited) {
     return false;  // Its reports say what it came to.
@@ -74,8 +76,8 @@ bool names_one_twice(std::vector<SlotIndex> slots) {
   return std::adjacent_find(slots.begin(), slots.end()) != slots.end();
 }
 
-/// It is over and has no report left to hand in, not even of its exit: it was fenced, and what survives of it is all
-/// that it is held for. Adopted, it would never end.
+/// It is over and has no report left to hand in, not even of its exit: it was fenced, and what survives of it
+/// is all that it is held for. Adopted, it would never end.
 bool has_nothing_to_say(const HeldAttempt& held) {
   return held.exited && held.first_seq > held.last_seq;
 }
@@ -121,9 +123,10 @@ void adopt_returned(Step& step, WorkerId id, const std::vector<HeldAttempt>& hel
     if (trial.live) {
       revoke(step, trial.live->key, trial.live->worker);
     }
-    step.happened(AttemptAdopted{attempt.key, id, lost.slots, lost.granted_length,
-                                std::max(lost.applied_seq, attempt.first_seq > 0 ? attempt.first_seq - 1 : 0),
-                                has_to_train_on(trial, lost, attempt), heard_from_the_lost_part(world, attempt)});
+    step.happened(
+        AttemptAdopted{attempt.key, id, lost.slots, lost.granted_length,
+                       std::max(lost.applied_seq, attempt.first_seq > 0 ? attempt.first_seq - 1 : 0),
+                       has_to_train_on(trial, lost, attempt), heard_from_the_lost_part(world, attempt)});
   }
 }
 
@@ -146,7 +149,8 @@ Status adopt_attempt(Step& step, const AdoptAttempt& command) {
   }
   const TrialRecord* known = find_trial(world, held.key);
   if (known == nullptr) {
-    return Error{Errc::not_found, "this store has no trial for " + attempt_text(held.key) + "; it can only be killed"};
+    return Error{Errc::not_found,
+                 "this store has no trial for " + attempt_text(held.key) + "; it can only be killed"};
   }
   if (worker->second.disowned.contains(held.key)) {
     return Error{Errc::wrong_state, attempt_text(held.key) + " cannot be adopted: it was disowned"};
@@ -157,18 +161,22 @@ Status adopt_attempt(Step& step, const AdoptAttempt& command) {
     return Error{Errc::wrong_state, attempt_text(held.key) + " cannot be adopted: " + why};
   }
   if (held.slots.size() != experiment.config.resources.slots_per_trial || held.first_seq == 0) {
-    return Error{Errc::bad_request, attempt_text(held.key) + " does not say what it uses and what it has reported"};
+    return Error{Errc::bad_request,
+                 attempt_text(held.key) + " does not say what it uses and what it has reported"};
   }
   if (has_nothing_to_say(held)) {
-    return Error{Errc::wrong_state, attempt_text(held.key) + " cannot be adopted: it is over, and nothing of it is left to "
-                                                             "report; it can only be disowned"};
+    return Error{Errc::wrong_state, attempt_text(held.key) +
+                                        " cannot be adopted: it is over, and nothing of it is left to "
+                                        "report; it can only be disowned"};
   }
   if (number_is_taken(trial, held.key)) {
-    return Error{Errc::wrong_state, attempt_text(held.key) + " cannot be adopted: this store has had another one of that "
-                                                             "number since; it can only be disowned"};
+    return Error{Errc::wrong_state, attempt_text(held.key) +
+                                        " cannot be adopted: this store has had another one of that "
+                                        "number since; it can only be disowned"};
   }
   if (names_one_twice(held.slots)) {
-    return Error{Errc::bad_request, attempt_text(held.key) + " says that it uses one slot twice; each can be its once"};
+    return Error{Errc::bad_request,
+                 attempt_text(held.key) + " says that it uses one slot twice; each can be its once"};
   }
   if (held.key.attempt.number() > trial.attempts + most_attempts_lost) {
     return Error{Errc::bad_request, attempt_text(held.key) + " cannot be adopted: this store knows of " +
@@ -179,7 +187,8 @@ Status adopt_attempt(Step& step, const AdoptAttempt& command) {
     revoke(step, trial.live->key, trial.live->worker);
   }
   step.happened(AttemptAdopted{held.key, command.worker, held.slots, held.length, held.first_seq - 1,
-                              !held.exited && held.length < trial.length, heard_from_the_lost_part(world, held)});
+                               !held.exited && held.length < trial.length,
+                               heard_from_the_lost_part(world, held)});
   step.effects().orders.emplace_back(GreetAgain{command.worker});
   return Done{};
 }

@@ -32,7 +32,8 @@ void Applier::operator()(const WorkerJoined& joined) const {
   worker.labels = joined.labels;
   worker.slots = SlotLedger(joined.slots, shares_of(joined.devices));
   for (const AttemptKey& key : worker.attempts) {  // Kept ones only: the others were given up before.
-    worker.slots.take(*trial_of(world, key.experiment, key.trial).live->part_on(joined.worker)->slots, key.lease);
+    worker.slots.take(*trial_of(world, key.experiment, key.trial).live->part_on(joined.worker)->slots,
+                      key.lease);
   }
   for (const auto& [key, remains] : worker.remains) {
     if (!remains.released) {

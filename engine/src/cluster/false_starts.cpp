@@ -1,5 +1,5 @@
-// Attempts that are over as soon as they are leased and by nobody's failure: nothing counts them, so what is leased
-// again at once may be lost at once, for ever. Each in a row waits longer than the one before.
+// Attempts that are over as soon as they are leased and by nobody's failure: nothing counts them, so what is
+// leased again at once may be lost at once, for ever. Each in a row waits longer than the one before.
 
 #include <algorithm>
 #include <string>
@@ -65,7 +65,8 @@ void put_off(Step& step, const AttemptKey& key, Instant leased_at, WorkerId work
 
 void lose_attempt_there(Step& step, const AttemptKey& key, WorkerId worker, const std::string& why) {
   const LiveAttempt& live = *trial_of(step.world(), key.experiment, key.trial).live;
-  const bool in_vain = !live.gang && is_false_start(live, step.now());  // Of several workers the last loss decides.
+  const bool in_vain =
+      !live.gang && is_false_start(live, step.now());  // Of several workers the last loss decides.
   const Instant leased_at = live.leased_at;
   lose_attempt(step, key, worker, why);
   if (in_vain) {

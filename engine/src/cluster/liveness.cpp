@@ -4,7 +4,8 @@
 
 namespace hpsearch::engine {
 
-Duration lease_patience(Duration lost_after, std::optional<Duration> experiments, Duration since_checkpoint) noexcept {
+Duration lease_patience(Duration lost_after, std::optional<Duration> experiments,
+                        Duration since_checkpoint) noexcept {
   if (experiments) {
     return *experiments;
   }
@@ -12,9 +13,13 @@ Duration lease_patience(Duration lost_after, std::optional<Duration> experiments
   return std::max(lost_after, std::min(tenth, longest_lease_patience));
 }
 
-void Liveness::heard(WorkerId worker, Instant now) { last_heard_[worker] = Heard{now, false}; }
+void Liveness::heard(WorkerId worker, Instant now) {
+  last_heard_[worker] = Heard{now, false};
+}
 
-void Liveness::restored(WorkerId worker, Instant now) { last_heard_[worker] = Heard{now, true}; }
+void Liveness::restored(WorkerId worker, Instant now) {
+  last_heard_[worker] = Heard{now, true};
+}
 
 void Liveness::did_not_listen(Instant now) noexcept {
   for (auto& [worker, heard] : last_heard_) {
@@ -22,7 +27,9 @@ void Liveness::did_not_listen(Instant now) noexcept {
   }
 }
 
-void Liveness::forget(WorkerId worker) noexcept { last_heard_.erase(worker); }
+void Liveness::forget(WorkerId worker) noexcept {
+  last_heard_.erase(worker);
+}
 
 bool Liveness::suspect(WorkerId worker, Instant now) const noexcept {
   const auto found = last_heard_.find(worker);

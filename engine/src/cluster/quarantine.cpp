@@ -41,14 +41,15 @@ bool others_remain(const World& world, WorkerId without) {
 void judge_worker(Step& step, WorkerId id) {
   const World& world = step.world();
   const WorkerRecord& worker = world.workers.at(id);
-  if (world.trusts_workers || !worker.quarantined.empty() || worker.quick_failures.size() < suspicious_trials) {
+  if (world.trusts_workers || !worker.quarantined.empty() ||
+      worker.quick_failures.size() < suspicious_trials) {
     return;
   }
   const std::size_t trials = different(worker.quick_failures);
   if (trials >= suspicious_trials && programs_work(world, worker) && others_remain(world, id)) {
-    step.happened(WorkerQuarantined{id, std::to_string(trials) +
-                                            " different trials failed there one after another, each within a minute "
-                                            "and without a report"});
+    step.happened(WorkerQuarantined{
+        id, std::to_string(trials) + " different trials failed there one after another, each within a minute "
+                                     "and without a report"});
   }
 }
 
@@ -58,7 +59,8 @@ Status quarantine_worker(Step& step, const QuarantineWorker& command) {
     return no_worker(command.worker);
   }
   if (found->second.quarantined.empty()) {
-    step.happened(WorkerQuarantined{command.worker, command.why.empty() ? "an operator said so" : command.why});
+    step.happened(
+        WorkerQuarantined{command.worker, command.why.empty() ? "an operator said so" : command.why});
   }
   return Done{};
 }

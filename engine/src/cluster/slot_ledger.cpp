@@ -39,8 +39,8 @@ std::optional<std::vector<SlotIndex>> SlotLedger::find_free(std::uint64_t wanted
   return found;
 }
 
-/// Two processes of one trial on one device get in each other's way, and some libraries refuse it; so a trial rather
-/// waits than that it gets shares of one device where it could have had several.
+/// Two processes of one trial on one device get in each other's way, and some libraries refuse it; so a trial
+/// rather waits than that it gets shares of one device where it could have had several.
 std::optional<std::vector<SlotIndex>> SlotLedger::find_spread(std::uint64_t wanted) const {
   constexpr std::uint64_t most = ~std::uint64_t{0};
   const bool apart = wanted <= devices_;

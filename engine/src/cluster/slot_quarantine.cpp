@@ -25,8 +25,8 @@ bool exits_yet(const World& world, const WorkerRecord& worker, const AttemptKey&
   });
 }
 
-/// Survivors of an attempt whose lease ended without an exit report. Who was given their slots meanwhile waits on
-/// the worker for them to be gone, so it is sent elsewhere.
+/// Survivors of an attempt whose lease ended without an exit report. Who was given their slots meanwhile
+/// waits on the worker for them to be gone, so it is sent elsewhere.
 void clear_slots(Step& step, const WorkerRecord& worker, const Remains& remains) {
   const World& world = step.world();
   const std::vector<AttemptKey> attempts(worker.attempts.begin(), worker.attempts.end());
@@ -50,7 +50,8 @@ void clear_slots(Step& step, const WorkerRecord& worker, const Remains& remains)
 
 }  // namespace
 
-void quarantine_slots(Step& step, WorkerId id, const AttemptKey& as_known, const std::vector<SlotIndex>& slots) {
+void quarantine_slots(Step& step, WorkerId id, const AttemptKey& as_known,
+                      const std::vector<SlotIndex>& slots) {
   if (!slots.empty() && !step.world().workers.at(id).remains.contains(as_known)) {
     step.happened(SlotsQuarantined{id, as_known, slots});
   }
@@ -71,7 +72,8 @@ Status note_remains(Step& step, const NoteRemains& command) {
     }
   }
   for (const Remains& remains : command.remains) {
-    const bool of_a_lease = remains.key.lease != LeaseId{};  // It holds the slots; and there is none without a number.
+    const bool of_a_lease =
+        remains.key.lease != LeaseId{};  // It holds the slots; and there is none without a number.
     if (of_a_lease && !worker.remains.contains(remains.key) && !exits_yet(world, worker, remains.key)) {
       clear_slots(step, worker, remains);
     }

@@ -1,5 +1,5 @@
-// Slots whose device is broken, or cannot be asked: nobody gets them before their worker says that they are well, or
-// an operator wants them used nevertheless.
+// Slots whose device is broken, or cannot be asked: nobody gets them before their worker says that they are
+// well, or an operator wants them used nevertheless.
 
 #include <algorithm>
 #include <string>
@@ -18,8 +18,9 @@ Status note_troubles(Step& step, const NoteTroubles& command) {
   const WorkerRecord& worker = found->second;
   std::vector<SlotIndex> well;
   for (const auto& [slot, withdrawn] : worker.withdrawn) {
-    const bool told = std::any_of(command.troubles.begin(), command.troubles.end(),
-                                  [&slot = slot](const SlotTrouble& trouble) { return trouble.slot == slot; });
+    const bool told =
+        std::any_of(command.troubles.begin(), command.troubles.end(),
+                    [&slot = slot](const SlotTrouble& trouble) { return trouble.slot == slot; });
     if (!told) {
       well.push_back(slot);
     }

@@ -21,8 +21,8 @@ bool may_be_over(const World& world, const AttemptKey& key) {
   return world.numbering.precedes_a_restore(key.lease.number());
 }
 
-/// Leases the log gives this worker but which it cannot be running: gone, each with the reason. Those of which only the
-/// HELLO of an agent that was known before knows nothing are in doubt.
+/// Leases the log gives this worker but which it cannot be running: gone, each with the reason. Those of
+/// which only the HELLO of an agent that was known before knows nothing are in doubt.
 std::vector<AttemptKey> give_up_missing(Step& step, const WorkerRecord& worker, const JoinWorker& command) {
   const bool same_agent = worker.incarnation == command.incarnation;
   std::vector<AttemptKey> in_doubt;
@@ -30,15 +30,18 @@ std::vector<AttemptKey> give_up_missing(Step& step, const WorkerRecord& worker, 
   for (const AttemptKey& key : keys) {
     const LiveAttempt& live = *trial_of(step.world(), key.experiment, key.trial).live;
     const AttemptPart part = *live.part_on(worker.id);
-    const bool fits = part.slots->empty() || std::max_element(part.slots->begin(), part.slots->end())->number() < command.slots;
+    const bool fits = part.slots->empty() ||
+                      std::max_element(part.slots->begin(), part.slots->end())->number() < command.slots;
     const HeldAttempt* held = find_held(command, live.known_as());
     if (held != nullptr && fits) {
       if (!part.started && !held->waits) {
-        step.happened(AttemptStarted{key, part.rank > 0 ? worker.id : WorkerId{}});  // The message that said so was lost.
+        step.happened(AttemptStarted{
+            key, part.rank > 0 ? worker.id : WorkerId{}});  // The message that said so was lost.
       }
-      // Acknowledged or told once and forgotten by us: an older store was brought back. It cannot come again. Whose end is
-      // decided is not judged by its exit anyway, and may be saving what it has.
-      const bool may_know_more = !live.knows_more && !live.is_ending() && heard_from_the_lost_part(step.world(), *held);
+      // Acknowledged or told once and forgotten by us: an older store was brought back. It cannot come again.
+      // Whose end is decided is not judged by its exit anyway, and may be saving what it has.
+      const bool may_know_more =
+          !live.knows_more && !live.is_ending() && heard_from_the_lost_part(step.world(), *held);
       if (held->first_seq > part.applied_seq + 1 || may_know_more) {
         lose_attempt(step, key, worker.id, "this store is older than what its worker has reported", true);
       }
@@ -72,9 +75,9 @@ WelcomeWorker welcome(const World& world, WorkerId id, const JoinWorker& command
     WelcomeWorker::Attempt attempt;
     attempt.key = held.key;
     const TrialRecord* trial = find_trial(world, held.key);
-    const std::optional<AttemptPart> part = trial != nullptr && trial->live && trial->live->known_as() == held.key
-                                                ? trial->live->part_on(id)
-                                                : std::nullopt;
+    const std::optional<AttemptPart> part =
+        trial != nullptr && trial->live && trial->live->known_as() == held.key ? trial->live->part_on(id)
+                                                                               : std::nullopt;
     const bool live = part.has_value();
     if (live || find_granted_trial(world, id, held.key) != nullptr) {
       // Of an attempt on several workers, one may come back that was given up before the others exited.
@@ -83,7 +86,9 @@ WelcomeWorker welcome(const World& world, WorkerId id, const JoinWorker& command
       const bool has_exited = trial->live ? member != nullptr && member->exited : trial->exited;
       const bool over = has_exited && held.exited && trial->last_lease == held.key.lease;
       attempt.fate = live || over ? WelcomeWorker::Fate::go_on : WelcomeWorker::Fate::fenced;
-      attempt.upto = live ? part->applied_seq : over ? std::max(trial->last_seq, held.last_seq) : trial->last_seq;
+      attempt.upto = live   ? part->applied_seq
+                     : over ? std::max(trial->last_seq, held.last_seq)
+                            : trial->last_seq;
       if (live && trial->live->key.lease != held.key.lease) {
         attempt.lease = trial->live->key.lease;
       }
@@ -95,9 +100,10 @@ WelcomeWorker welcome(const World& world, WorkerId id, const JoinWorker& command
   return answer;
 }
 
-/// What the log says this worker was told and, by its own account, has not heard. The lost part of a restored log may have
-/// taken an end back that this log has decided: that is told again.
-void repeat_outstanding(Step& step, WorkerId id, const JoinWorker& command, const std::vector<AttemptKey>& in_doubt) {
+/// What the log says this worker was told and, by its own account, has not heard. The lost part of a restored
+/// log may have taken an end back that this log has decided: that is told again.
+void repeat_outstanding(Step& step, WorkerId id, const JoinWorker& command,
+                        const std::vector<AttemptKey>& in_doubt) {
   const World& world = step.world();
   auto& orders = step.effects().orders;
   for (const AttemptKey& key : world.workers.at(id).attempts) {
@@ -107,14 +113,16 @@ void repeat_outstanding(Step& step, WorkerId id, const JoinWorker& command, cons
       continue;  // Leased again, it would begin again.
     }
     if (held == nullptr || held->waits) {
-      orders.emplace_back(LaunchAttempt{id, launch_spec_of(world, key, id)});  // Until it says that it has begun.
+      orders.emplace_back(
+          LaunchAttempt{id, launch_spec_of(world, key, id)});  // Until it says that it has begun.
     }
     if (held == nullptr || !live.decision) {
       continue;
     }
     Decision decision = *live.decision;
     if (live.is_ending() && heard_from_the_lost_part(world, *held)) {
-      decision.id = Lsn(held->last_decision.number() + 1);  // A worker listens to what is later than all that it heard.
+      decision.id =
+          Lsn(held->last_decision.number() + 1);  // A worker listens to what is later than all that it heard.
     }
     if (decision.id > held->last_decision) {
       orders.emplace_back(DecideAttempt{id, key, decision});
@@ -126,19 +134,23 @@ void repeat_outstanding(Step& step, WorkerId id, const JoinWorker& command, cons
 
 Status may_join(const World& world, const JoinWorker& command) {
   if (command.slots > most_slots_of_a_worker) {
-    return Error{Errc::bad_request, "worker \"" + command.name + "\" says it has " + std::to_string(command.slots) +
-                                        " slots; at most " + std::to_string(most_slots_of_a_worker) + " are taken"};
+    return Error{Errc::bad_request, "worker \"" + command.name + "\" says it has " +
+                                        std::to_string(command.slots) + " slots; at most " +
+                                        std::to_string(most_slots_of_a_worker) + " are taken"};
   }
   if (!command.devices.empty() && command.devices.size() != command.slots) {
-    return Error{Errc::bad_request, "worker \"" + command.name + "\" names " + std::to_string(command.devices.size()) +
-                                        " devices for its " + std::to_string(command.slots) +
+    return Error{Errc::bad_request, "worker \"" + command.name + "\" names " +
+                                        std::to_string(command.devices.size()) + " devices for its " +
+                                        std::to_string(command.slots) +
                                         " slots; it must name one for each, or none"};
   }
   const auto known = world.worker_by_uid.find(command.uid);
-  const WorkerRecord* worker = known != world.worker_by_uid.end() ? &world.workers.at(known->second) : nullptr;
+  const WorkerRecord* worker =
+      known != world.worker_by_uid.end() ? &world.workers.at(known->second) : nullptr;
   if (worker != nullptr && command.incarnation < worker->incarnation) {
     return Error{Errc::wrong_state, "worker \"" + worker->name + "\" is known with a later start (" +
-                                        std::to_string(worker->incarnation) + " > " + std::to_string(command.incarnation) +
+                                        std::to_string(worker->incarnation) + " > " +
+                                        std::to_string(command.incarnation) +
                                         "): this one runs on an old copy of its state directory"};
   }
   return Done{};
@@ -159,16 +171,16 @@ Status join_worker(Step& step, const JoinWorker& command) {
     in_doubt = give_up_missing(step, worker, command);
     changed = !worker.present || worker.incarnation != command.incarnation ||
               worker.slots.total() != command.slots || worker.name != command.name ||
-              worker.devices != command.devices || worker.pool != command.pool || worker.labels != command.labels ||
-              worker.address != command.address;
+              worker.devices != command.devices || worker.pool != command.pool ||
+              worker.labels != command.labels || worker.address != command.address;
   } else {
     const std::uint64_t last = world.workers.empty() ? 0 : world.workers.rbegin()->first.number();
     id = WorkerId(last + 1);
   }
   if (changed) {
-    step.happened(
-        WorkerJoined{id, command.uid, command.name, command.incarnation, command.slots, command.slot_kind,
-                     command.devices, command.pool, command.labels, command.address});
+    step.happened(WorkerJoined{id, command.uid, command.name, command.incarnation, command.slots,
+                               command.slot_kind, command.devices, command.pool, command.labels,
+                               command.address});
   }
   static_cast<void>(note_troubles(step, NoteTroubles{id, command.troubles}));
   adopt_returned(step, id, command.held);
@@ -195,7 +207,8 @@ Status disclaim_attempts(Step& step, const DisclaimAttempts& command) {
     if (live.part_on(command.worker)->started) {
       lose_attempt_there(step, key, command.worker, "its worker does not have it any more");
     } else if (!live.is_ending()) {
-      lose_attempt(step, key, command.worker, "leased before the store was brought back, and its worker does not have it");
+      lose_attempt(step, key, command.worker,
+                   "leased before the store was brought back, and its worker does not have it");
     } else {
       lose_attempt(step, key, command.worker, "it was ended before its worker started it");
     }
@@ -214,7 +227,8 @@ Status lose_worker(Step& step, const LoseWorker& command) {
   }
   const std::vector<AttemptKey> keys(found->second.attempts.begin(), found->second.attempts.end());
   for (const AttemptKey& key : keys) {
-    lose_attempt_there(step, key, command.worker, "its worker \"" + found->second.name + "\" is gone: " + command.why);
+    lose_attempt_there(step, key, command.worker,
+                       "its worker \"" + found->second.name + "\" is gone: " + command.why);
   }
   step.happened(WorkerLost{command.worker, command.why});
   return Done{};
@@ -247,7 +261,8 @@ Status expire_leases(Step& step, const ExpireLeases& command) {
     step.happened(WorkerLost{command.worker, "nothing was heard of it for " +
                                                  std::to_string(silent.in_micros() / 1'000'000) + " s"});
   } else if (worker.attempts.size() < keys.size()) {
-    step.effects().orders.emplace_back(GreetAgain{command.worker});  // Should it speak, then of what it holds first.
+    step.effects().orders.emplace_back(
+        GreetAgain{command.worker});  // Should it speak, then of what it holds first.
   }
   return Done{};
 }

@@ -56,7 +56,8 @@ std::vector<BindMount> read_bind_mounts(Section& top) {
     const auto container_path = mount.text("container_path");
     if (!mount.has("container_path")) {
       mount.missing("container_path", "a path inside the container");
-    } else if (container_path && (container_path->empty() || *container_path == "." || climbs(*container_path))) {
+    } else if (container_path &&
+               (container_path->empty() || *container_path == "." || climbs(*container_path))) {
       mount.problem("container_path", "is " + shown(Value(*container_path)),
                     "a path other than the working directory, without ..");
     }
@@ -105,9 +106,11 @@ LaunchConfig read_accepted_sections(Section& top, bool harness, JobContract& con
   };
   top.boolean("perform_initial_validation");
   keep_for_harness("perform_initial_validation");
-  if (const auto policy = top.text_in("checkpoint_policy", policies); !harness && policy && *policy == "none") {
+  if (const auto policy = top.text_in("checkpoint_policy", policies);
+      !harness && policy && *policy == "none") {
     keep(top, "checkpoint_policy",
-         "has no effect here on the program, which decides itself whether it checkpoints; preview takes it that it does "
+         "has no effect here on the program, which decides itself whether it checkpoints; preview takes it "
+         "that it does "
          "not",
          accepted);
   } else {
@@ -128,7 +131,8 @@ LaunchConfig read_accepted_sections(Section& top, bool harness, JobContract& con
     keep(top, key, "has no effect here", accepted);
   }
   std::vector<BindMount> mounts = read_bind_mounts(top);
-  keep_silently(top, "bind_mounts", accepted);  // There the harness's own host makes them, of the experiment as it stands.
+  keep_silently(top, "bind_mounts",
+                accepted);  // There the harness's own host makes them, of the experiment as it stands.
   if (!harness) {
     contract.bind_mounts = std::move(mounts);
   }

@@ -1,5 +1,5 @@
-// PAI's AlgorithmSpec, as its public API documents it: members begin with capitals, lists of named things instead of
-// maps, and every value of a parameter as text.
+// PAI's AlgorithmSpec, as its public API documents it: members begin with capitals, lists of named things
+// instead of maps, and every value of a parameter as text.
 
 #include "config/algorithm_spec.hpp"
 
@@ -25,17 +25,19 @@ constexpr std::array<std::string_view, 7> without_effect = {
     "SupportedChannelTypes",
     "SupportedInstanceTypes",
 };
-constexpr std::array<std::string_view, 5> members = {"Command", "HyperParameters", "InputChannels", "MetricDefinitions",
-                                                     "OutputChannels"};
+constexpr std::array<std::string_view, 5> members = {"Command", "HyperParameters", "InputChannels",
+                                                     "MetricDefinitions", "OutputChannels"};
 constexpr std::array<std::string_view, 8> with_effect = {
-    "Command", "HyperParameters", "Image",          "InputChannels",
+    "Command", "HyperParameters",   "Image",          "InputChannels",
     "JobType", "MetricDefinitions", "OutputChannels", "SupportsDistributedTraining"};
-constexpr std::array<std::string_view, 8> around = {"AlgorithmDescription", "AlgorithmName", "AlgorithmProvider", "AlgorithmSpec",
-                                                    "AlgorithmVersion",     "Description",   "DisplayName",       "Name"};
-constexpr std::array<std::string_view, 7> of_parameter = {"DefaultValue", "Description", "DisplayName", "Name",
-                                                          "Range",        "Required",    "Type"};
-constexpr std::array<std::string_view, 8> of_range = {"Enum",      "ExclusiveMaximum", "ExclusiveMinimum", "MaxLength",
-                                                      "Maximum",   "MinLength",        "Minimum",          "Pattern"};
+constexpr std::array<std::string_view, 8> around = {
+    "AlgorithmDescription", "AlgorithmName", "AlgorithmProvider", "AlgorithmSpec",
+    "AlgorithmVersion",     "Description",   "DisplayName",       "Name"};
+constexpr std::array<std::string_view, 7> of_parameter = {
+    "DefaultValue", "Description", "DisplayName", "Name", "Range", "Required", "Type"};
+constexpr std::array<std::string_view, 8> of_range = {"Enum",      "ExclusiveMaximum", "ExclusiveMinimum",
+                                                      "MaxLength", "Maximum",          "MinLength",
+                                                      "Minimum",   "Pattern"};
 constexpr std::array<std::string_view, 5> of_channel = {"Description", "Name", "Properties", "Required",
                                                         "SupportedChannelTypes"};
 constexpr std::array<std::string_view, 3> of_metric = {"Description", "Name", "Regex"};
@@ -68,17 +70,19 @@ std::string in_small_letters(std::string word) {
 
 /// PAI's kinds of jobs, with and without the word Job, in any capitals.
 std::string_view launch_kind_of(const std::string& job_type) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kinds = {{{"elasticbatch", "elastic_batch"},
-                                                                                   {"mpi", "mpi"},
-                                                                                   {"pytorch", "pytorch"},
-                                                                                   {"tensorflow", "tensorflow"},
-                                                                                   {"tf", "tensorflow"},
-                                                                                   {"xgboost", "xgboost"}}};
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kinds = {
+      {{"elasticbatch", "elastic_batch"},
+       {"mpi", "mpi"},
+       {"pytorch", "pytorch"},
+       {"tensorflow", "tensorflow"},
+       {"tf", "tensorflow"},
+       {"xgboost", "xgboost"}}};
   std::string word = in_small_letters(job_type);
   if (word.ends_with("job")) {
     word.resize(word.size() - 3);
   }
-  const auto found = std::find_if(kinds.begin(), kinds.end(), [&](const auto& kind) { return kind.first == word; });
+  const auto found =
+      std::find_if(kinds.begin(), kinds.end(), [&](const auto& kind) { return kind.first == word; });
   return found == kinds.end() ? std::string_view() : found->second;
 }
 
@@ -91,17 +95,19 @@ enum class Kind : std::uint8_t { integer, real, boolean, text };
 
 Kind kind_of(const Value& type) {
   const std::string word = in_small_letters(type.as_text() != nullptr ? *type.as_text() : "");
-  return word.starts_with("int")     ? Kind::integer
-         : word == "float"           ? Kind::real
-         : word.starts_with("bool")  ? Kind::boolean
-                                     : Kind::text;
+  return word.starts_with("int")    ? Kind::integer
+         : word == "float"          ? Kind::real
+         : word.starts_with("bool") ? Kind::boolean
+                                    : Kind::text;
 }
 
 /// "0.1" of a Float is 0.1. What is no value of its kind stays text, and the reader refuses it.
 Value typed(const Value& value, Kind kind) {
   const std::optional<double> number = number_in(value);
   if (kind == Kind::boolean && value.as_text() != nullptr) {
-    return is_true(value) ? Value(true) : value == Value("false") || value == Value("False") ? Value(false) : value;
+    return is_true(value)                                       ? Value(true)
+           : value == Value("false") || value == Value("False") ? Value(false)
+                                                                : value;
   }
   if (kind == Kind::integer && number && *number == std::floor(*number) && std::abs(*number) < 9e15) {
     return static_cast<std::int64_t>(*number);
@@ -172,12 +178,13 @@ class AlgorithmReader {
       if (!kind.empty()) {
         out["launch"] = Value::Map{{"kind", kind}};
       } else {
-        static constexpr std::array<std::string_view, 5> known = {"TFJob", "PyTorchJob", "XGBoostJob", "MPIJob",
-                                                                  "ElasticBatchJob"};
+        static constexpr std::array<std::string_view, 5> known = {"TFJob", "PyTorchJob", "XGBoostJob",
+                                                                  "MPIJob", "ElasticBatchJob"};
         if (const std::string_view near = nearest(*name, known); !near.empty()) {
           problem(prefix + "JobType", "is " + shown(job_type), "did you mean `" + std::string(near) + "`?");
         } else {
-          note(prefix + "JobType", "is " + shown(job_type) + ", which has no effect here; known are " + any_of(known));
+          note(prefix + "JobType",
+               "is " + shown(job_type) + ", which has no effect here; known are " + any_of(known));
         }
       }
     } else if (!job_type.is_null()) {
@@ -227,7 +234,8 @@ class AlgorithmReader {
 
   void range(const Value& given, Kind kind, const std::string& at, const std::string& here, Value::Map& out) {
     refuse_others(given, at, of_range);
-    if (const Value::List* choices = member(given, "Enum").as_list(); choices != nullptr && !choices->empty()) {
+    if (const Value::List* choices = member(given, "Enum").as_list();
+        choices != nullptr && !choices->empty()) {
       Value::List values;
       for (const Value& choice : *choices) {
         values.push_back(typed(choice, kind));
@@ -278,7 +286,9 @@ class AlgorithmReader {
       return;
     }
     const double inside = *key == 'm' && key[1] == 'i' ? 1 : -1;
-    out[key] = !excluded ? *number : kind == Kind::integer ? *number + inside : std::nextafter(*number, inside * HUGE_VAL);
+    out[key] = !excluded               ? *number
+               : kind == Kind::integer ? *number + inside
+                                       : std::nextafter(*number, inside * HUGE_VAL);
   }
 
   /// A list of the AlgorithmSpec and the map of a component that it becomes.
@@ -317,7 +327,9 @@ class AlgorithmReader {
   }
 
   void look_at_the_rest(const Value& tree, const Value& spec, const std::string& prefix) {
-    const auto is_in = [](const auto& names, const std::string& key) { return std::find(names.begin(), names.end(), key) != names.end(); };
+    const auto is_in = [](const auto& names, const std::string& key) {
+      return std::find(names.begin(), names.end(), key) != names.end();
+    };
     for (const auto& [key, value] : *spec.as_map()) {
       if (is_in(without_effect, key)) {
         if (!says_nothing(value)) {
@@ -355,7 +367,9 @@ class AlgorithmReader {
   void problem(const std::string& path, std::string what, std::string allowed) {
     findings_.problems.push_back({path_below(at_, path), std::move(what), std::move(allowed)});
   }
-  void note(const std::string& path, std::string what) { findings_.notes.push_back({path_below(at_, path), std::move(what), ""}); }
+  void note(const std::string& path, std::string what) {
+    findings_.notes.push_back({path_below(at_, path), std::move(what), ""});
+  }
 
   std::string at_;
   Reading reading_;
@@ -367,7 +381,8 @@ class AlgorithmReader {
 
 bool is_algorithm_spec(const Value& tree) noexcept {
   return !member(tree, "AlgorithmSpec").is_null() ||
-         std::any_of(members.begin(), members.end(), [&tree](std::string_view key) { return !member(tree, key).is_null(); });
+         std::any_of(members.begin(), members.end(),
+                     [&tree](std::string_view key) { return !member(tree, key).is_null(); });
 }
 
 std::string AlgorithmTree::place_of(std::string_view at, const std::string& path) const {
@@ -386,7 +401,8 @@ std::string AlgorithmTree::place_of(std::string_view at, const std::string& path
   return path;
 }
 
-AlgorithmTree from_algorithm_spec(const Value& tree, std::string_view at, Reading reading, Findings& findings) {
+AlgorithmTree from_algorithm_spec(const Value& tree, std::string_view at, Reading reading,
+                                  Findings& findings) {
   const Value& inner = member(tree, "AlgorithmSpec");
   if (!inner.is_null() && inner.as_map() == nullptr) {
     findings.problems.push_back({path_below(at, "AlgorithmSpec"), "is " + shown(inner), "a map"});

@@ -23,8 +23,8 @@ struct AlgorithmTree {
   [[nodiscard]] std::string place_of(std::string_view at, const std::string& path) const;
 };
 
-/// The component's own reader then checks what it says. What PAI runs its jobs by and has no meaning here (instance
-/// types, progress) becomes notes. What is not known is refused in a submission.
+/// The component's own reader then checks what it says. What PAI runs its jobs by and has no meaning here
+/// (instance types, progress) becomes notes. What is not known is refused in a submission.
 [[nodiscard]] AlgorithmTree from_algorithm_spec(const Value& tree, std::string_view at, Reading reading,
                                                 Findings& findings);
 

@@ -9,7 +9,7 @@ namespace hpsearch::engine {
 namespace {
 
 constexpr double shortest_seconds = 1e-6;  // What is kept is micros.
-constexpr double longest_seconds = 1e9;  // Some thirty years: micros of it fit everywhere.
+constexpr double longest_seconds = 1e9;    // Some thirty years: micros of it fit everywhere.
 
 std::optional<double> seconds_in(char unit) {
   switch (unit) {
@@ -69,8 +69,9 @@ std::optional<Duration> read_duration(Section& section, std::string_view key) {
   if (seconds && *seconds >= shortest_seconds && *seconds <= longest_seconds) {
     return Duration::micros(std::llround(*seconds * 1e6));
   }
-  section.problem(key, "is " + shown(*time),
-                  "a length of time from a microsecond to 1e9 seconds: seconds as 3600, or text as 90m, 1h 30m or 2d");
+  section.problem(
+      key, "is " + shown(*time),
+      "a length of time from a microsecond to 1e9 seconds: seconds as 3600, or text as 90m, 1h 30m or 2d");
   return std::nullopt;
 }
 

@@ -16,12 +16,13 @@ namespace hpsearch::engine {
 
 namespace {
 
-// The kernel takes no longer string for an argument or for NAME=VALUE, the zero behind it included (MAX_ARG_STRLEN).
+// The kernel takes no longer string for an argument or for NAME=VALUE, the zero behind it included
+// (MAX_ARG_STRLEN).
 constexpr std::size_t longest_string = std::size_t{128} * 1024 - 1;
 constexpr std::size_t longest_number = 24;
 
-/// Texts become arguments, variables and lines of files; none of them holds a zero byte. `data` travels as JSON,
-/// which can spell one.
+/// Texts become arguments, variables and lines of files; none of them holds a zero byte. `data` travels as
+/// JSON, which can spell one.
 class ZeroBytes {
  public:
   explicit ZeroBytes(Problems& problems) : problems_(problems), known_(problems) {}
@@ -129,20 +130,24 @@ class ContractCheck {
                                     [](const Value* value) { return !is_pai_value(*value); });
       if (!named || odd != values.end()) {
         if (by_pai) {
-          problem(at, named ? "can be " + shown(**odd) : std::string("has a name that PAI's forms cannot carry"),
-                  named ? "numbers, texts and booleans: the entrypoint reads PAI's variables, which carry nothing else"
-                        : "1 to 64 of letters, digits, `_`, `-` and `.`, not beginning with `_`: the entrypoint "
-                          "reads PAI's variables");
+          problem(
+              at, named ? "can be " + shown(**odd) : std::string("has a name that PAI's forms cannot carry"),
+              named ? "numbers, texts and booleans: the entrypoint reads PAI's variables, which carry "
+                      "nothing else"
+                    : "1 to 64 of letters, digits, `_`, `-` and `.`, not beginning with `_`: the entrypoint "
+                      "reads PAI's variables");
         } else {
           unfit.push_back(leaf.path);
         }
       }
       if (by_modelarts && leaf.path.find('=') != std::string::npos) {
-        problem(at, "has a name with `=`", "one without: {args_eq} passes name=value, and would pass another name");
+        problem(at, "has a name with `=`",
+                "one without: {args_eq} passes name=value, and would pass another name");
       }
       if (by_modelarts && !by_pai && odd != values.end()) {
         problem(at, "can be " + shown(**odd),
-                "numbers, texts and booleans: {args_eq} is ModelArts' form, which carries nothing else; {args} does");
+                "numbers, texts and booleans: {args_eq} is ModelArts' form, which carries nothing else; "
+                "{args} does");
       }
       booleans(leaf, at, values);
       unsafe_words(leaf, at, values);
@@ -154,8 +159,8 @@ class ContractCheck {
       }
       names += unfit.size() > 3 ? " and " + std::to_string(unfit.size() - 3) + " more" : "";
       notes_.push_back({"hyperparameters",
-                        "left out of PAI's variables and hyperparameters.json, which cannot carry them: " + names +
-                            "; HPSEARCH_PARAMS has them",
+                        "left out of PAI's variables and hyperparameters.json, which cannot carry them: " +
+                            names + "; HPSEARCH_PARAMS has them",
                         ""});
     }
     json_forms();
@@ -197,13 +202,14 @@ class ContractCheck {
       const BoolStyle style = leaf.bool_style.value_or(BoolStyle::python);
       const bool as_texts = config_.contract.pai_hps_strings;
       json += leaf.path.size() + 6 + most(leaf, longest_number + 2, [&](const Value& value) {
-        return python_json(as_texts ? Value(styled_text(value, style)) : value).size();
-      });
+                return python_json(as_texts ? Value(styled_text(value, style)) : value).size();
+              });
       arguments += leaf.path.size() + 4 + most(leaf, longest_number, [&](const Value& value) {
-        return shell_word(argument_text(value, style)).size();
-      });
-      pai_form("PAI_HPS_" + variable_part(leaf.path), "hyperparameters." + leaf.path,
-               most(leaf, longest_number, [&](const Value& value) { return styled_text(value, style).size(); }));
+                     return shell_word(argument_text(value, style)).size();
+                   });
+      pai_form(
+          "PAI_HPS_" + variable_part(leaf.path), "hyperparameters." + leaf.path,
+          most(leaf, longest_number, [&](const Value& value) { return styled_text(value, style).size(); }));
     }
     pai_form("PAI_HPS", "hyperparameters", json);
     pai_form("PAI_USER_ARGS", "hyperparameters", arguments);
@@ -217,7 +223,8 @@ class ContractCheck {
     const std::string what = std::to_string(bytes) + " bytes in the variable " + variable;
     if (says("$" + variable) || says("${" + variable) || says("\"" + variable + "\"")) {
       problem(at, "can take " + what,
-              "at most " + std::to_string(allowed) + ": the entrypoint reads it; {args} and hyperparameters.json hold more");
+              "at most " + std::to_string(allowed) +
+                  ": the entrypoint reads it; {args} and hyperparameters.json hold more");
     } else {
       notes_.push_back({at,
                         "can take " + what + ", which holds " + std::to_string(allowed) +
@@ -253,11 +260,12 @@ class ContractCheck {
     const bool boolean = std::any_of(values.begin(), values.end(),
                                      [](const Value* value) { return value->as_bool() != nullptr; });
     if (by_argument && boolean && values.size() > 1 && !leaf.bool_style) {
-      notes_.push_back({at,
-                        "is searched and reaches the program as the argument True or False; argparse's type=bool "
-                        "takes both for true. Say how the program reads it: bool_style: python, lower, int, flag "
-                        "or empty_false",
-                        ""});
+      notes_.push_back(
+          {at,
+           "is searched and reaches the program as the argument True or False; argparse's type=bool "
+           "takes both for true. Say how the program reads it: bool_style: python, lower, int, flag "
+           "or empty_false",
+           ""});
     }
   }
 
@@ -267,8 +275,8 @@ class ContractCheck {
     }
     for (const Value* value : values) {
       const std::string* text = value->as_text();
-      const bool empty = value->as_bool() != nullptr && !*value->as_bool() &&
-                         leaf.bool_style == BoolStyle::empty_false;
+      const bool empty =
+          value->as_bool() != nullptr && !*value->as_bool() && leaf.bool_style == BoolStyle::empty_false;
       if (empty || (text != nullptr && !is_shell_safe(*text))) {
         notes_.push_back({at,
                           "can be " + shown(*value) +
@@ -361,8 +369,10 @@ class ContractCheck {
       for (const std::string& text : texts_of(leaf)) {
         const std::size_t bytes = text.size() + (piece.text == "args" ? 0 : leaf.path.size() + 3);
         if (std::max(bytes, leaf.path.size() + 2) > longest_string) {
-          return problem(at, "would make an argument of " + std::to_string(bytes) + " bytes of hyperparameters." + leaf.path,
-                         "at most " + std::to_string(longest_string));
+          return problem(
+              at,
+              "would make an argument of " + std::to_string(bytes) + " bytes of hyperparameters." + leaf.path,
+              "at most " + std::to_string(longest_string));
         }
       }
     }
@@ -396,7 +406,8 @@ class ContractCheck {
   }
 
   std::size_t check_arguments(const EntrypointPiece& piece, const std::string& at) {
-    if (piece.place != ShellPlace::word && piece.place != ShellPlace::reparsed && piece.place != ShellPlace::comment) {
+    if (piece.place != ShellPlace::word && piece.place != ShellPlace::reparsed &&
+        piece.place != ShellPlace::comment) {
       problem(at, "has " + described(piece), allowed_at(piece));
       return 0;
     }
@@ -404,8 +415,9 @@ class ContractCheck {
     for (const Space::Leaf& leaf : config_.space.leaves()) {
       std::size_t bytes = 0;
       for (const std::string& text : texts_of(leaf)) {
-        const std::vector<std::string> words = piece.text == "args" ? std::vector{"--" + leaf.path, text}
-                                                                    : std::vector{"--" + leaf.path + "=" + text};
+        const std::vector<std::string> words = piece.text == "args"
+                                                   ? std::vector{"--" + leaf.path, text}
+                                                   : std::vector{"--" + leaf.path + "=" + text};
         const std::optional<std::string> put = written(piece, words);
         if (!put) {
           unwritable(piece, at, words.back());
@@ -419,9 +431,10 @@ class ContractCheck {
   }
 
   void unwritable(const EntrypointPiece& piece, const std::string& at, const std::string& text) {
-    problem(at, piece.place == ShellPlace::quoted
-                    ? "has " + described(piece)
-                    : "can put " + shown(Value(text)) + " in the place of " + described(piece),
+    problem(at,
+            piece.place == ShellPlace::quoted
+                ? "has " + described(piece)
+                : "can put " + shown(Value(text)) + " in the place of " + described(piece),
             allowed_at(piece));
   }
 
@@ -496,17 +509,18 @@ class ContractCheck {
       if (is_checkpoints && !channel.path.empty()) {
         problem(at, "has a path", "none: checkpoints go to checkpoint_storage");
       } else if (!is_place(channel.path, is_output)) {
-        problem(at, channel.path.empty() ? std::string("has no path") : "is " + shown(Value(channel.path)),
-                std::string(is_output ? "an absolute path on the workers"
-                                      : "an absolute path on the workers, or one below the context directory") +
-                    ", without `..`; remote storage is mounted there first");
+        problem(
+            at, channel.path.empty() ? std::string("has no path") : "is " + shown(Value(channel.path)),
+            std::string(is_output ? "an absolute path on the workers"
+                                  : "an absolute path on the workers, or one below the context directory") +
+                ", without `..`; remote storage is mounted there first");
       } else if (channel.pre_download && channel.path.empty() && !is_checkpoints) {
         problem(at, "is to be filled from the attempt before, but has no path",
                 "a path that all workers see, where attempts leave it");
       }
       if (channel.passed_as == PassedAs::variable &&
-          (!is_variable_name(channel.name) || is_reserved_variable(channel.name) ||
-           channel.name == "PATH" || channel.name == "HOME")) {
+          (!is_variable_name(channel.name) || is_reserved_variable(channel.name) || channel.name == "PATH" ||
+           channel.name == "HOME")) {
         problem(at, "cannot be passed as the variable " + channel.name,
                 "letters, digits and _, not a name that the system or the worker uses itself");
       }
@@ -521,7 +535,8 @@ class ContractCheck {
 
   void passed(const Channel& channel, const std::string& at) {
     if (channel.passed_as == PassedAs::argument && !says("{args}") && !says("{args_eq}")) {
-      notes_.push_back({at, "is passed as an argument, but the entrypoint has neither {args} nor {args_eq}", ""});
+      notes_.push_back(
+          {at, "is passed as an argument, but the entrypoint has neither {args} nor {args_eq}", ""});
     }
     const auto [place, is_new] = passed_.emplace(channel.name, at);
     if (!is_new) {
@@ -571,18 +586,23 @@ class ContractCheck {
   void launch() {
     const LaunchConfig& launch = config_.launch;
     if (launch.rank == RankLevel::process && launch.kind != LaunchKind::pytorch) {
-      problem("launch.rank", "is \"process\" and launch.kind is \"" + std::string(name_of(launch.kind)) + "\"",
+      problem("launch.rank",
+              "is \"process\" and launch.kind is \"" + std::string(name_of(launch.kind)) + "\"",
               "node; one process per slot is started for pytorch only");
     }
     if (launch.rank == RankLevel::process && config_.resources.slots_per_trial == 0) {
       problem("launch.rank", "is \"process\" and resources.slots_per_trial is 0", "slots for the processes");
     }
     if (launch.rank == RankLevel::process && !config_.contract.image.empty()) {
-      problem("launch.rank", "is \"process\" and environment.image is " + shown(Value(config_.contract.image)),
+      problem("launch.rank",
+              "is \"process\" and environment.image is " + shown(Value(config_.contract.image)),
               "node; in a container one process is started, which may be torchrun");
     }
-    if (launch.kind != LaunchKind::process && launch.kind != LaunchKind::determined && wants_determined_harness(config_)) {
-      problem("launch.kind", "is \"" + std::string(name_of(launch.kind)) + "\", and the entrypoint runs on the Determined harness",
+    if (launch.kind != LaunchKind::process && launch.kind != LaunchKind::determined &&
+        wants_determined_harness(config_)) {
+      problem("launch.kind",
+              "is \"" + std::string(name_of(launch.kind)) +
+                  "\", and the entrypoint runs on the Determined harness",
               "determined, or no launch section: the harness starts the processes of a node itself");
     }
     if (launch.roles != LaunchRoles{}) {
@@ -598,11 +618,12 @@ class ContractCheck {
       problem("launch.roles", "is set and launch.kind is \"" + std::string(name_of(launch.kind)) + "\"",
               "nothing; roles are tensorflow's");
     } else if (config_.resources.single_node) {
-      problem("launch.roles", "is set and resources.is_single_node is true", "several workers: one for each role");
+      problem("launch.roles", "is set and resources.is_single_node is true",
+              "several workers: one for each role");
     } else if (slots < least_workers(launch)) {
       problem("launch.roles",
-              "needs " + std::to_string(least_workers(launch)) + " workers with its chief, and resources.slots_per_trial is " +
-                  std::to_string(slots),
+              "needs " + std::to_string(least_workers(launch)) +
+                  " workers with its chief, and resources.slots_per_trial is " + std::to_string(slots),
               "at least a slot for each of them");
     }
   }

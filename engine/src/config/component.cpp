@@ -94,7 +94,8 @@ void read_pattern(Section& fields, ComponentParameter& parameter, std::vector<Pa
                  .pattern = *parameter.pattern,
                  .purpose = PatternPurpose::value,
                  .parameter = parameter.name};
-  if (const Value* otherwise = fields.any("default"); otherwise != nullptr && otherwise->as_text() != nullptr) {
+  if (const Value* otherwise = fields.any("default");
+      otherwise != nullptr && otherwise->as_text() != nullptr) {
     use.texts.push_back({fields.path_of("default"), *otherwise->as_text()});
   }
   for (std::size_t i = 0; i < parameter.choices.size(); ++i) {
@@ -136,7 +137,8 @@ ComponentParameter read_parameter(Section fields, const std::string& name, Readi
       fields.problem("default", "is " + shown(*value), described(parameter));
     }
     if (parameter.required) {
-      fields.problem("required", "is true beside a default", "one of them: what has a default need not be given");
+      fields.problem("required", "is true beside a default",
+                     "one of them: what has a default need not be given");
     }
   }
   fields.finish();
@@ -230,7 +232,8 @@ class ComponentReader {
       constraints.machine = *machine == "gpu" ? ComponentMachine::gpu : ComponentMachine::cpu;
     }
     if (constraints.machine == ComponentMachine::cpu) {
-      given.note("machine", "has no effect here: resource_pool and labels of an experiment choose its workers");
+      given.note("machine",
+                 "has no effect here: resource_pool and labels of an experiment choose its workers");
     }
     constraints.multi_node = given.boolean("multi_node").value_or(true);
     constraints.multi_card = given.boolean("multi_card").value_or(true);
@@ -308,8 +311,9 @@ ParsedComponent read_component(const Value& tree, std::string_view at, Reading r
   ParsedComponent parsed;
   Findings findings;
   if (tree.as_map() == nullptr) {
-    findings.problems.push_back({std::string(at), "is " + shown(tree),
-                                 "a map: name, entrypoint or boot_file, parameters, inputs, outputs, metrics"});
+    findings.problems.push_back(
+        {std::string(at), "is " + shown(tree),
+         "a map: name, entrypoint or boot_file, parameters, inputs, outputs, metrics"});
   } else if (is_algorithm_spec(tree)) {
     const AlgorithmTree spelled = from_algorithm_spec(tree, at, reading, findings);
     Findings inner;
@@ -323,7 +327,8 @@ ParsedComponent read_component(const Value& tree, std::string_view at, Reading r
         place(text.path);
       }
     }
-    for (auto [from, to] : {std::pair(&inner.problems, &findings.problems), {&inner.notes, &findings.notes}}) {
+    for (auto [from, to] :
+         {std::pair(&inner.problems, &findings.problems), {&inner.notes, &findings.notes}}) {
       for (Problem& one : *from) {
         place(one.path);
         to->push_back(std::move(one));

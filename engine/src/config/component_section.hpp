@@ -11,16 +11,16 @@
 
 namespace hpsearch::engine {
 
-/// By whose rules something is read. What an older version took stays readable, and means what it meant; who submits
-/// today is held to today's rules.
+/// By whose rules something is read. What an older version took stays readable, and means what it meant; who
+/// submits today is held to today's rules.
 enum class Reading : std::uint8_t { stored, submitted };
 
 /// parse_component is the same for `submitted`.
 [[nodiscard]] ParsedComponent read_component(const Value& tree, std::string_view at, Reading reading);
 
 /// parse_config is the same for `stored`, parse_submission the rest for `submitted`.
-[[nodiscard]] ParsedConfig read_config(const Value& tree, SearcherRegistry registry, std::string_view fallback_name,
-                                       std::uint64_t seed, Reading reading);
+[[nodiscard]] ParsedConfig read_config(const Value& tree, SearcherRegistry registry,
+                                       std::string_view fallback_name, std::uint64_t seed, Reading reading);
 
 /// Fills an experiment's tree (a map) with what its `component` declares: entrypoint, defaults, declared
 /// ranges, how channels are passed, metrics. Filling twice changes nothing more. Nothing when it has none.

@@ -98,7 +98,8 @@ class ComponentUse {
     }
     if (!component_.image.empty()) {
       const Value* environment = tree_.as_map()->find("environment");
-      if (environment == nullptr || environment->as_map() == nullptr || !environment->as_map()->contains("image")) {
+      if (environment == nullptr || environment->as_map() == nullptr ||
+          !environment->as_map()->contains("image")) {
         fill_in("environment", "image", component_.image);
         findings_.notes.push_back({"environment.image",
                                    "is the component's, " + shown(Value(component_.image)) +
@@ -107,7 +108,8 @@ class ComponentUse {
       }
     }
     if (!component_.constraints.multi_node) {
-      const bool misspelled = tree_.as_map()->contains("resource");  // As users write it; noted by its reader.
+      const bool misspelled =
+          tree_.as_map()->contains("resource");  // As users write it; noted by its reader.
       fill_in(misspelled ? "resource" : "resources", "is_single_node", true);
     }
   }
@@ -125,9 +127,9 @@ class ComponentUse {
       }
       const std::string_view near = nearest_name(name, known);
       problem(section + "." + name, "is not declared by the component " + component_.name,
-              near.empty() ? "what its " + std::string(section == "hyperparameters" ? "parameters" : section) +
-                                 " name"
-                           : "did you mean `" + std::string(near) + "`?");
+              near.empty()
+                  ? "what its " + std::string(section == "hyperparameters" ? "parameters" : section) + " name"
+                  : "did you mean `" + std::string(near) + "`?");
     }
   }
 
@@ -143,7 +145,8 @@ class ComponentUse {
         if (parameter.default_value) {
           (*given)[parameter.name] = with_style(*parameter.default_value, parameter);
         } else if (parameter.required) {
-          problem(path, "is missing", described(parameter) + "; the component " + component_.name + " requires it");
+          problem(path, "is missing",
+                  described(parameter) + "; the component " + component_.name + " requires it");
         }
       } else if (is_of_type(*value, "declared")) {
         declared(path, *value, parameter);
@@ -213,7 +216,8 @@ class ComponentUse {
     value = std::move(range);
   }
 
-  void channels(Value::Map* given, const std::vector<ComponentChannel>& declared, const std::string& section) {
+  void channels(Value::Map* given, const std::vector<ComponentChannel>& declared,
+                const std::string& section) {
     if (given == nullptr) {
       return;
     }
@@ -318,7 +322,8 @@ void check_resources(const Component& component, const ResourcesConfig& resource
     problem("slots_per_trial", "is 0", "at least 1: " + program + " trains on GPUs");
   }
   if (!constraints.multi_card && slots > 1) {
-    problem("slots_per_trial", "is " + std::to_string(slots), "at most 1: " + program + " trains on one card");
+    problem("slots_per_trial", "is " + std::to_string(slots),
+            "at most 1: " + program + " trains on one card");
   }
   if (!constraints.multi_node && !resources.single_node) {
     problem("is_single_node", "is false", "true: " + program + " trains on one node");

@@ -134,7 +134,8 @@ void read_image(Section& section, JobContract& images) {
     } else if (name != nullptr && (kind == "cuda" || kind == "gpu")) {
       images.gpu_image = check(*name);
     } else if (!value.is_null() && kind != "rocm") {
-      section.note("image." + kind, "is " + shown(value) + ", which has no effect: names of images stand under cpu and cuda");
+      section.note("image." + kind,
+                   "is " + shown(value) + ", which has no effect: names of images stand under cpu and cuda");
     }
   }
   // Who names one only means it wherever the program runs.
@@ -192,7 +193,9 @@ void read_environment(Section section, bool harness, std::map<std::string, std::
       kept[key] = *value;
       const bool is_meant = !harness && (key == "image" || key == "force_pull_image");
       if (!is_meant && !is_idle(*value)) {
-        section.note(key, harness ? std::string(no_harness_container) : "has no effect here: containers run with the worker's rights, in its network");
+        section.note(key,
+                     harness ? std::string(no_harness_container)
+                             : "has no effect here: containers run with the worker's rights, in its network");
       }
     }
   }

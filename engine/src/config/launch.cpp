@@ -5,20 +5,26 @@
 
 namespace hpsearch::engine {
 
-std::string_view name_of(LaunchKind kind) noexcept { return launch_kind_names[static_cast<std::size_t>(kind)]; }
+std::string_view name_of(LaunchKind kind) noexcept {
+  return launch_kind_names[static_cast<std::size_t>(kind)];
+}
 
 std::optional<LaunchKind> launch_kind_named(std::string_view name) noexcept {
   const auto found = std::find(launch_kind_names.begin(), launch_kind_names.end(), name);
-  return found == launch_kind_names.end() ? std::nullopt
-                                          : std::optional(static_cast<LaunchKind>(found - launch_kind_names.begin()));
+  return found == launch_kind_names.end()
+             ? std::nullopt
+             : std::optional(static_cast<LaunchKind>(found - launch_kind_names.begin()));
 }
 
-std::string_view name_of(RankLevel level) noexcept { return rank_level_names[static_cast<std::size_t>(level)]; }
+std::string_view name_of(RankLevel level) noexcept {
+  return rank_level_names[static_cast<std::size_t>(level)];
+}
 
 std::optional<RankLevel> rank_level_named(std::string_view name) noexcept {
   const auto found = std::find(rank_level_names.begin(), rank_level_names.end(), name);
-  return found == rank_level_names.end() ? std::nullopt
-                                         : std::optional(static_cast<RankLevel>(found - rank_level_names.begin()));
+  return found == rank_level_names.end()
+             ? std::nullopt
+             : std::optional(static_cast<RankLevel>(found - rank_level_names.begin()));
 }
 
 std::uint64_t least_workers(const LaunchConfig& launch) noexcept {

@@ -146,7 +146,8 @@ bool lies_in(const Problem& problem, std::string_view section) {
 }
 
 // What only the searcher knows: asked once its own sections are well-formed, whatever is wrong elsewhere.
-void check_searcher(const ExperimentConfig& config, SearcherRegistry registry, Reading reading, Findings& findings) {
+void check_searcher(const ExperimentConfig& config, SearcherRegistry registry, Reading reading,
+                    Findings& findings) {
   const SearcherKind* kind = find_kind(registry, config.searcher.name);
   const bool is_sound =
       std::none_of(findings.problems.begin(), findings.problems.end(), [](const Problem& problem) {
@@ -160,25 +161,29 @@ void check_searcher(const ExperimentConfig& config, SearcherRegistry registry, R
   }
 }
 
-/// A program that is only listened to begins anew after a pause, unless its experiment says that it does not: then a
-/// searcher that may do without pauses does.
-void pause_only_who_can_go_on(const Value& tree, SearcherRegistry registry, ExperimentConfig& config, Findings& findings) {
+/// A program that is only listened to begins anew after a pause, unless its experiment says that it does not:
+/// then a searcher that may do without pauses does.
+void pause_only_who_can_go_on(const Value& tree, SearcherRegistry registry, ExperimentConfig& config,
+                              Findings& findings) {
   const SearcherKind* kind = find_kind(registry, config.searcher.name);
-  const bool has_choice = kind != nullptr && std::find(kind->fields.begin(), kind->fields.end(), "stop_once") != kind->fields.end();
-  const bool goes_on = config.min_checkpoint_period || tree.at_path("environment.checkpoint_signal") != nullptr;
+  const bool has_choice = kind != nullptr && std::find(kind->fields.begin(), kind->fields.end(),
+                                                       "stop_once") != kind->fields.end();
+  const bool goes_on =
+      config.min_checkpoint_period || tree.at_path("environment.checkpoint_signal") != nullptr;
   if (!has_choice || config.metrics.empty() || goes_on || tree.at_path("searcher.stop_once") != nullptr) {
     return;
   }
   config.searcher.stop_once = true;
-  findings.notes.push_back({"searcher.stop_once",
-                            "is taken as true: metrics are read from the program's output, as if it knew nothing of us, and "
-                            "such a program begins anew after a pause. Say stop_once: false if it goes on from "
-                            "HPSEARCH_LATEST_CHECKPOINT",
-                            ""});
+  findings.notes.push_back(
+      {"searcher.stop_once",
+       "is taken as true: metrics are read from the program's output, as if it knew nothing of us, and "
+       "such a program begins anew after a pause. Say stop_once: false if it goes on from "
+       "HPSEARCH_LATEST_CHECKPOINT",
+       ""});
 }
 
-void read_all(Value tree, SearcherRegistry registry, std::string_view fallback_name,
-              std::uint64_t seed, Reading reading, ExperimentConfig& config, Findings& findings) {
+void read_all(Value tree, SearcherRegistry registry, std::string_view fallback_name, std::uint64_t seed,
+              Reading reading, ExperimentConfig& config, Findings& findings) {
   const std::optional<Component> component = use_component(tree, reading, findings);
   Section top(&tree, "", findings);
   Value::Map accepted;
@@ -230,14 +235,14 @@ void read_all(Value tree, SearcherRegistry registry, std::string_view fallback_n
     }
     return in_unit(*period, config.unit, rates, findings);
   };
-  config.min_validation_period =
-      read_period("min_validation_period",
-                  "has no effect here on the program, which decides itself when it validates; preview takes it for how "
-                  "often that is");
-  config.min_checkpoint_period =
-      read_period("min_checkpoint_period",
-                  "has no effect here on the program, which decides itself when it checkpoints; it says that the "
-                  "program does, and goes on from there after a pause");
+  config.min_validation_period = read_period(
+      "min_validation_period",
+      "has no effect here on the program, which decides itself when it validates; preview takes it for how "
+      "often that is");
+  config.min_checkpoint_period = read_period(
+      "min_checkpoint_period",
+      "has no effect here on the program, which decides itself when it checkpoints; it says that the "
+      "program does, and goes on from there after a pause");
 
   if (const auto batches = top.integer("scheduling_unit", 1); batches && *batches != config.scheduling_unit) {
     config.scheduling_unit = *batches;
@@ -257,7 +262,8 @@ void read_all(Value tree, SearcherRegistry registry, std::string_view fallback_n
   }
   read_budget(top.section("budget"), config.budget);
   if (config.budget.max_slot_hours && config.resources.slots_per_trial == 0) {
-    findings.notes.push_back({"budget.max_slot_hours", "has no effect here: slots_per_trial is 0, so no slot is held", ""});
+    findings.notes.push_back(
+        {"budget.max_slot_hours", "has no effect here: slots_per_trial is 0, so no slot is held", ""});
   }
   read_checkpoint_storage(top.section("checkpoint_storage"), config.checkpoint_storage, accepted);
   Section environment = top.section("environment");

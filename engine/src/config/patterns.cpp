@@ -41,7 +41,8 @@ void add_given(std::vector<PatternUse::Text>& texts, const std::string& name, co
 
 std::vector<PatternUse> patterns_of(const Value& tree) {
   std::vector<PatternUse> uses;
-  if (const Value* component = member(tree, "component"); component != nullptr && component->as_map() != nullptr) {
+  if (const Value* component = member(tree, "component");
+      component != nullptr && component->as_map() != nullptr) {
     ParsedComponent parsed = parse_component(*component, "component");
     for (PatternUse& use : parsed.patterns) {
       if (use.purpose == PatternPurpose::value) {
@@ -55,7 +56,8 @@ std::vector<PatternUse> patterns_of(const Value& tree) {
     return uses;
   }
   for (const auto& [name, pattern] : *metrics->as_map()) {
-    if (const std::string* text = pattern.as_text(); text != nullptr && !text->empty()) {  // Else its reader says so.
+    if (const std::string* text = pattern.as_text();
+        text != nullptr && !text->empty()) {  // Else its reader says so.
       uses.push_back({.path = "metrics." + name, .pattern = *text});
     }
   }

@@ -34,7 +34,8 @@ bool is_harmless(std::string_view text) noexcept {
 
 /// Such a text can stand where a command begins, and is neither `if` nor A=B.
 bool is_plain_word(std::string_view text) noexcept {
-  return is_shell_safe(text) && std::string_view("0123456789-./").find(text.front()) != std::string_view::npos;
+  return is_shell_safe(text) &&
+         std::string_view("0123456789-./").find(text.front()) != std::string_view::npos;
 }
 
 }  // namespace
@@ -129,8 +130,9 @@ std::string allowed_at(const EntrypointPiece& name) {
   if (name.place == ShellPlace::item) {
     return "an item of its own: it becomes several";
   }
-  const std::string only =
-      name.place == ShellPlace::reparsed ? "only letters, digits and @%+:,./_- there; for other values use " : "use ";
+  const std::string only = name.place == ShellPlace::reparsed
+                               ? "only letters, digits and @%+:,./_- there; for other values use "
+                               : "use ";
   if (name.text == "args" || name.text == "args_eq") {
     return only + "{" + name.text + "} as an unquoted argument of the program itself";
   }

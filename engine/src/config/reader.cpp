@@ -114,7 +114,9 @@ std::optional<std::uint64_t> Section::integer(std::string_view key, std::uint64_
       static_cast<std::uint64_t>(*number) > greatest) {
     const double* real = value->as_real();
     const bool too_large_to_be_exact = real != nullptr && *real >= 0x1p53;
-    wrong(key, *value, integers_between(least, greatest) + (too_large_to_be_exact ? ", from 2^53 on in plain digits" : ""));
+    wrong(
+        key, *value,
+        integers_between(least, greatest) + (too_large_to_be_exact ? ", from 2^53 on in plain digits" : ""));
     return std::nullopt;
   }
   return static_cast<std::uint64_t>(*number);

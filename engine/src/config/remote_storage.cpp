@@ -54,7 +54,8 @@ std::optional<RemoteStorage> remote_storage(const ExperimentConfig& config) {
     }
   };
   const std::string& type = config.checkpoint_storage.type;
-  // Without keys of its own, a remote takes those of the machine: AWS_*, GOOGLE_APPLICATION_CREDENTIALS, AZURE_*.
+  // Without keys of its own, a remote takes those of the machine: AWS_*, GOOGLE_APPLICATION_CREDENTIALS,
+  // AZURE_*.
   if (type == "s3") {
     const std::string key = field(config, "access_key");
     const std::string endpoint = field(config, "endpoint_url");

@@ -94,7 +94,8 @@ void read_resources(Section section, ResourcesConfig& resources, Value::Map& acc
   const bool native_parallel = section.boolean("native_parallel").value_or(false);
   const bool labelled = !section.text("agent_label").value_or("").empty();
   const bool single_node = section.boolean("is_single_node").value_or(false);
-  keep("shm_size", true, "has no effect here: programs have the machine's own shared memory, in containers too");
+  keep("shm_size", true,
+       "has no effect here: programs have the machine's own shared memory, in containers too");
   const Value* devices = section.any("devices");
   keep("devices", devices != nullptr && devices->as_list() != nullptr && !devices->as_list()->empty(),
        "has no effect here: programs have the devices of their slots");

@@ -134,7 +134,8 @@ void read_points(Section& section, const Space* space, SearcherConfig& searcher)
       continue;
     }
     Value point = space->settle(given);
-    space->check(point, section.path_of("points_to_evaluate[" + std::to_string(i) + "]"), section.findings().problems);
+    space->check(point, section.path_of("points_to_evaluate[" + std::to_string(i) + "]"),
+                 section.findings().problems);
     if (!(point == given)) {  // In a log all are filled.
       const std::size_t before = compact_json(given).size();
       filled += std::max(compact_json(point).size(), before) - before;
@@ -251,7 +252,8 @@ void read_searcher(Section section, SearcherRegistry registry, const Space* spac
     searcher.metric = *metric;
     if (metric->empty()) {
       section.problem("metric", "is empty", "the name of the validation metric that decides");
-    } else if (static_cast<unsigned char>(metric->front()) <= ' ' || static_cast<unsigned char>(metric->back()) <= ' ') {
+    } else if (static_cast<unsigned char>(metric->front()) <= ' ' ||
+               static_cast<unsigned char>(metric->back()) <= ' ') {
       section.note("metric", "is " + shown(Value(*metric)) +
                                  ", with what cannot be seen at its end: a program has to report it so");
     }

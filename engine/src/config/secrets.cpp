@@ -25,8 +25,10 @@ Value without_secrets(Value config) {
     return config;
   }
   hide(top->find("checkpoint_storage"), {"secret_key", "connection_string", "credential"});
-  if (Value* environment = top->find("environment"); environment != nullptr && environment->as_map() != nullptr) {
-    hide(environment->as_map()->find("registry_auth"), {"password", "auth", "identitytoken", "registrytoken"});
+  if (Value* environment = top->find("environment");
+      environment != nullptr && environment->as_map() != nullptr) {
+    hide(environment->as_map()->find("registry_auth"),
+         {"password", "auth", "identitytoken", "registrytoken"});
   }
   return config;
 }

@@ -19,8 +19,8 @@ namespace hpsearch::engine {
 void read_searcher(Section section, SearcherRegistry registry, const Space* space, SearcherConfig& searcher,
                    std::optional<Length>& max_length, Value::Map& accepted);
 
-/// Given points beside max_trials and the rule for duplicates: what is asked of a submission and of a change that gives new
-/// ones, not of points that a living experiment may have started long ago.
+/// Given points beside max_trials and the rule for duplicates: what is asked of a submission and of a change
+/// that gives new ones, not of points that a living experiment may have started long ago.
 void check_points(const SearcherConfig& searcher, Problems& problems);
 
 void read_resources(Section section, ResourcesConfig& resources, Value::Map& accepted);
@@ -32,8 +32,9 @@ void read_budget(Section section, BudgetConfig& budget);
 
 void read_checkpoint_storage(Section section, CheckpointStorageConfig& storage, Value::Map& accepted);
 
-/// Leaves `experiment_seed`, which users write here too, to the caller: give it a section that knows the key. The
-/// images go into the contract, unless the program runs under the Determined `harness`, which has no containers here.
+/// Leaves `experiment_seed`, which users write here too, to the caller: give it a section that knows the key.
+/// The images go into the contract, unless the program runs under the Determined `harness`, which has no
+/// containers here.
 void read_environment(Section section, bool harness, std::map<std::string, std::string>& variables,
                       JobContract& contract, Value::Map& accepted);
 
@@ -47,11 +48,12 @@ void read_contract(Section& top, const Space& space, JobContract& contract, Valu
 /// What a field comes to that only the Determined harness reads, in an experiment without it.
 inline constexpr std::string_view no_harness_container =
     "has no effect here: the Determined harness runs without a container";
-inline constexpr std::string_view only_harness = 
+inline constexpr std::string_view only_harness =
     "has no effect here: only the Determined harness reads it, and it is started for launch.kind: determined";
 
-/// bind_mounts, and the sections that mean nothing to the engine: profiling, slurm and so on; and `launch`, which the
-/// harness reads too. `harness`: the program runs under the Determined harness, which reads some of them.
+/// bind_mounts, and the sections that mean nothing to the engine: profiling, slurm and so on; and `launch`,
+/// which the harness reads too. `harness`: the program runs under the Determined harness, which reads some of
+/// them.
 [[nodiscard]] LaunchConfig read_accepted_sections(Section& top, bool harness, JobContract& contract,
                                                   Value::Map& accepted);
 

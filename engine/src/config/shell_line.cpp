@@ -1,4 +1,5 @@
-// Where in a line for sh a placeholder stands (placeholders.hpp): a scanner of quotes. It does not parse commands.
+// Where in a line for sh a placeholder stands (placeholders.hpp): a scanner of quotes. It does not parse
+// commands.
 
 #include <algorithm>
 #include <array>
@@ -86,8 +87,8 @@ class Scanner {
     return from + 1;
   }
 
-  /// Behind the group that the quote or bracket at `from` opens; npos where that takes a whole shell to find, or where
-  /// shells differ. `quoted`: it stands inside double quotes.
+  /// Behind the group that the quote or bracket at `from` opens; npos where that takes a whole shell to find,
+  /// or where shells differ. `quoted`: it stands inside double quotes.
   [[nodiscard]] std::size_t behind_group(std::size_t from, bool quoted, int depth = 0) const {
     constexpr int deepest = 50;
     const char open = at(from);
@@ -104,7 +105,8 @@ class Scanner {
       } else if (c == '`') {
         i = behind('`', i + 1, true) - 1;
       } else if (dollar || (open != '"' && c == '"') || (is_code && c == '(')) {
-        const std::size_t end = behind_group(dollar ? i + 1 : i, (quoted || open == '"') && open != '(', depth + 1);
+        const std::size_t end =
+            behind_group(dollar ? i + 1 : i, (quoted || open == '"') && open != '(', depth + 1);
         if (end == std::string::npos || (c == '"' && quoted && open == '{')) {
           break;
         }
@@ -125,8 +127,9 @@ class Scanner {
   void skip_group(std::size_t opening, std::string_view around) {
     const std::size_t end = behind_group(opening, text_[opening] == '"');
     word_ += '"';
-    end == std::string::npos ? skip_to(text_.size(), "or behind quotes or brackets that nest in a way only a shell can follow")
-                             : skip_to(end, around);
+    end == std::string::npos
+        ? skip_to(text_.size(), "or behind quotes or brackets that nest in a way only a shell can follow")
+        : skip_to(end, around);
   }
 
   void step() {
@@ -158,7 +161,8 @@ class Scanner {
     if (c == '(' && at(at_ + 1) == '(') {
       return skip_group(at_, "arithmetic");
     }
-    if (c == '#' && word_.empty() && (at_ == 0 || std::string_view(" \t\n;&|()").find(text_[at_ - 1]) != std::string_view::npos)) {
+    if (c == '#' && word_.empty() &&
+        (at_ == 0 || std::string_view(" \t\n;&|()").find(text_[at_ - 1]) != std::string_view::npos)) {
       return skip_to(std::min(text_.find('\n', at_), text_.size()), "a comment", ShellPlace::comment);
     }
     if (c == '<' && at(at_ + 1) == '<' && at(at_ + 2) != '<') {
@@ -169,7 +173,8 @@ class Scanner {
   }
 
   void separator(char c) {
-    const bool redirects = c == '&' && (at(at_ + 1) == '>' || (at_ > 0 && (text_[at_ - 1] == '>' || text_[at_ - 1] == '<')));
+    const bool redirects =
+        c == '&' && (at(at_ + 1) == '>' || (at_ > 0 && (text_[at_ - 1] == '>' || text_[at_ - 1] == '<')));
     if (std::string_view(" \t<>()").find(c) != std::string_view::npos || redirects) {
       end_word();
     } else if (c == '|' && at(at_ + 1) != '|' && (at_ == 0 || text_[at_ - 1] != '|')) {
@@ -199,7 +204,8 @@ class Scanner {
     ++at_;
   }
 
-  /// Values cannot be written into its text, nor into the rest of its line. Its end has to be found with certainty.
+  /// Values cannot be written into its text, nor into the rest of its line. Its end has to be found with
+  /// certainty.
   void here_document() {
     std::size_t from = at_ + 2 + (at(at_ + 2) == '-' ? 1 : 0);
     from = std::min(text_.find_first_not_of(" \t", from), text_.size());
@@ -227,9 +233,11 @@ class Scanner {
     if (!word_.empty()) {
       const bool is_shell = is_among(shells, program_of(word_));
       const bool code = runs_ && takes_program(last_);
-      reparsed_ = reparsed_ || (code && word_.find(placeholder) != std::string::npos) || is_among(reparsers, word_) || (piped_ && is_shell);
+      reparsed_ = reparsed_ || (code && word_.find(placeholder) != std::string::npos) ||
+                  is_among(reparsers, word_) || (piped_ && is_shell);
       evaluates_ = evaluates_ || word_ == "eval";
-      runs_ = is_shell || is_among(interpreters, program_of(word_)) || (runs_ && word_.front() == '-' && !code);
+      runs_ =
+          is_shell || is_among(interpreters, program_of(word_)) || (runs_ && word_.front() == '-' && !code);
       last_ = word_;
     }
     word_.clear();

@@ -63,7 +63,9 @@ void read_shared_fs(Section& section, CheckpointStorageConfig& storage, Value::M
     section.text(key);
     if (section.has(key)) {
       kept[key] = *section.any(key);
-      section.note(key, "has no effect here: programs find their checkpoints at HPSEARCH_CHECKPOINT_DIR, in containers too");
+      section.note(key,
+                   "has no effect here: programs find their checkpoints at HPSEARCH_CHECKPOINT_DIR, in "
+                   "containers too");
     }
   }
 }

@@ -19,7 +19,8 @@ struct Reader {
   }
   [[nodiscard]] const TrialRecord* find(ExperimentId id, TrialNumber number) const {
     const ExperimentRecord* record = find(id);
-    return record != nullptr && number.number() < record->trials.size() ? &record->trials[number.number()] : nullptr;
+    return record != nullptr && number.number() < record->trials.size() ? &record->trials[number.number()]
+                                                                        : nullptr;
   }
 
   std::string experiment(ExperimentId id) const {
@@ -31,9 +32,9 @@ struct Reader {
       return "";
     }
     const std::string missing = experiment(id);
-    return !missing.empty()
-               ? missing
-               : "experiment " + std::to_string(id.number()) + " has no trial " + std::to_string(number.number());
+    return !missing.empty() ? missing
+                            : "experiment " + std::to_string(id.number()) + " has no trial " +
+                                  std::to_string(number.number());
   }
 
   std::string moves(ExperimentId id, TrialNumber number, TrialMove move) const {
@@ -50,7 +51,9 @@ struct Reader {
     if (record == nullptr) {
       return trial(key.experiment, key.trial);
     }
-    return record->live && record->live->key == key ? "" : "lease " + std::to_string(key.lease.number()) + " is not live";
+    return record->live && record->live->key == key
+               ? ""
+               : "lease " + std::to_string(key.lease.number()) + " is not live";
   }
 
   std::string member(const AttemptKey& key, WorkerId where) const {
@@ -59,8 +62,9 @@ struct Reader {
       return missing;
     }
     const LiveAttempt& attempt = *find(key.experiment, key.trial)->live;
-    return attempt.gang && attempt.part_on(where) ? ""
-                                                  : "nothing of it is on worker " + std::to_string(where.number());
+    return attempt.gang && attempt.part_on(where)
+               ? ""
+               : "nothing of it is on worker " + std::to_string(where.number());
   }
 
   std::string worker(WorkerId id) const {
@@ -160,10 +164,14 @@ struct Reader {
                ? ""
                : "the numbers from " + std::to_string(event.numbers_from) + " on are given out already";
   }
-  std::string operator()(const CheckpointsCollected& event) const { return trial(event.experiment, event.trial); }
+  std::string operator()(const CheckpointsCollected& event) const {
+    return trial(event.experiment, event.trial);
+  }
   std::string operator()(const CheckpointsDeleted& event) const { return experiment(event.experiment); }
   std::string operator()(const WorkerJoined& event) const {
-    return event.devices.empty() || event.devices.size() == event.slots ? "" : "its slots and devices differ in number";
+    return event.devices.empty() || event.devices.size() == event.slots
+               ? ""
+               : "its slots and devices differ in number";
   }
   std::string operator()(const WorkerLost& event) const { return worker(event.worker); }
   std::string operator()(const WorkerQuarantined& event) const { return worker(event.worker); }
@@ -198,8 +206,9 @@ struct Reader {
     if (found == world.workers.end()) {
       return worker(event.worker);
     }
-    return found->second.withdrawn.contains(event.slot) ? ""
-                                                        : "slot " + std::to_string(event.slot.number()) + " is in no trouble";
+    return found->second.withdrawn.contains(event.slot)
+               ? ""
+               : "slot " + std::to_string(event.slot.number()) + " is in no trouble";
   }
 };
 

@@ -163,7 +163,7 @@ void Applier::hold(ExperimentRecord& record, TrialRecord& trial, LiveAttempt liv
 }
 
 void Applier::take_slots(ExperimentRecord& record, const AttemptKey& key, WorkerId where,
-                const std::vector<SlotIndex>& slots) const {
+                         const std::vector<SlotIndex>& slots) const {
   WorkerRecord& worker = world.workers.at(where);
   worker.slots.take(slots, key.lease);
   worker.attempts.insert(key);
@@ -179,8 +179,8 @@ void Applier::release_slots(ExperimentRecord& record, TrialRecord& trial, Worker
   worker.attempts.erase(live.key);
   note_vacancy(world, worker);
   record.slot_time.change(-static_cast<std::int64_t>(slots.size()), event.at);
-  trial.busy =
-      trial.busy + Duration::micros((event.at - live.leased_at).in_micros() * static_cast<std::int64_t>(slots.size()));
+  trial.busy = trial.busy + Duration::micros((event.at - live.leased_at).in_micros() *
+                                             static_cast<std::int64_t>(slots.size()));
   record.last_release_at = event.at;
 }
 

@@ -16,7 +16,8 @@ void tell_of_duplicates(ExperimentRecord& record) {
   record.searcher->hear(changed);
 }
 
-/// A rule that brings more to do comes first, one that may leave nothing last: a search that is over hears no more.
+/// A rule that brings more to do comes first, one that may leave nothing last: a search that is over hears no
+/// more.
 void tell_changes(ExperimentRecord& record, const SearcherConfig& before, bool points_given) {
   const SearcherConfig& now = record.config.searcher;
   Searcher& searcher = *record.searcher;

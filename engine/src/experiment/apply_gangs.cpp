@@ -4,7 +4,8 @@
 
 namespace hpsearch::engine {
 
-void Applier::end_everywhere(TrialRecord& trial, WorkerId where, Gang::Ending ending, const ExitReport& exit) const {
+void Applier::end_everywhere(TrialRecord& trial, WorkerId where, Gang::Ending ending,
+                             const ExitReport& exit) const {
   Gang& gang = *trial.live->gang;
   const bool explains = ending == Gang::Ending::lost && gang.ending == Gang::Ending::failed;
   if (gang.ending != Gang::Ending::none && !explains) {

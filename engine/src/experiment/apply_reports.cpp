@@ -11,7 +11,9 @@
 namespace hpsearch::engine {
 namespace {
 
-bool better(double a, double b, Goal goal) { return goal == Goal::minimize ? a < b : a > b; }
+bool better(double a, double b, Goal goal) {
+  return goal == Goal::minimize ? a < b : a > b;
+}
 
 /// The trial's latest checkpoint was measured at its exact step.
 void rate_checkpoint(ExperimentRecord& record, TrialNumber number, double metric) {
@@ -39,12 +41,13 @@ void take_checkpoint(ExperimentRecord& record, TrialNumber number, const Checkpo
   TrialRecord& trial = record.trials[number.number()];
   KnownCheckpoints& checkpoints = trial.checkpoints.ensure();
   // Saved once more at the same step, it lies at the same place.
-  const std::size_t replaced =
-      std::erase_if(checkpoints.kept, [&](const KnownCheckpoint& old) { return old.path == checkpoint.path; });
+  const std::size_t replaced = std::erase_if(
+      checkpoints.kept, [&](const KnownCheckpoint& old) { return old.path == checkpoint.path; });
   if (replaced > 0) {
     record.best_checkpoints.gone(record.trials, number, checkpoint.path);
   }
-  checkpoints.kept.push_back({checkpoint.path, checkpoint.step, std::nullopt, checkpoint.files, checkpoint.bytes});
+  checkpoints.kept.push_back(
+      {checkpoint.path, checkpoint.step, std::nullopt, checkpoint.files, checkpoint.bytes});
   name_checkpoints(checkpoints, record.config.searcher.goal());
   if (trial.latest && trial.latest->step == checkpoint.step) {
     rate_checkpoint(record, number, trial.latest->metric);
@@ -54,8 +57,9 @@ void take_checkpoint(ExperimentRecord& record, TrialNumber number, const Checkpo
 }  // namespace
 
 const double* find_metric(const Metrics& metrics, const std::string& name) noexcept {
-  const auto found = std::lower_bound(metrics.begin(), metrics.end(), name,
-                                      [](const auto& metric, const std::string& wanted) { return metric.first < wanted; });
+  const auto found =
+      std::lower_bound(metrics.begin(), metrics.end(), name,
+                       [](const auto& metric, const std::string& wanted) { return metric.first < wanted; });
   return found != metrics.end() && found->first == name ? &found->second : nullptr;
 }
 
@@ -110,7 +114,8 @@ void Applier::note_crash(TrialRecord& trial, const AttemptKey& key, WorkerId whe
   const LiveAttempt& live = *trial.live;
   WorkerRecord& worker = world.workers.at(where);
   Mishaps& mishaps = trial.mishaps.ensure();
-  mishaps.crashed_elsewhere = mishaps.crashed_elsewhere || (mishaps.crashes > 0 && mishaps.crashed_on != where);
+  mishaps.crashed_elsewhere =
+      mishaps.crashed_elsewhere || (mishaps.crashes > 0 && mishaps.crashed_on != where);
   mishaps.crashed_on = where;
   ++mishaps.crashes;
   constexpr Duration soon = Duration::seconds(60);
@@ -124,7 +129,7 @@ void Applier::note_crash(TrialRecord& trial, const AttemptKey& key, WorkerId whe
 }
 
 void Applier::take_metrics(ExperimentRecord& record, TrialNumber number, TrialRecord& trial,
-                  const MetricsReport& report) const {
+                           const MetricsReport& report) const {
   const Units before = std::exchange(trial.reached, std::max(trial.reached, report.step));
   record.tally.got_to(trial, before);
   trial.live->reached = std::max(trial.live->reached, report.step);
@@ -141,7 +146,8 @@ void Applier::take_metrics(ExperimentRecord& record, TrialNumber number, TrialRe
   const Goal goal = record.config.searcher.goal();
   trial.other_metrics.reset();
   trial.latest = Measurement{report.step, *metric};
-  if (std::isfinite(*metric) && !trial.invalid && (!trial.best || better(*metric, trial.best->metric, goal))) {
+  if (std::isfinite(*metric) && !trial.invalid &&
+      (!trial.best || better(*metric, trial.best->metric, goal))) {
     trial.best = trial.latest;
     if (!record.best || *record.best == number ||
         better(*metric, record.trials[record.best->number()].best->metric, goal)) {
@@ -164,7 +170,8 @@ void Applier::operator()(const CheckpointsCollected& collected) const {
     return;
   }
   std::erase_if(trial.checkpoints->kept, [&collected](const KnownCheckpoint& checkpoint) {
-    return std::find(collected.paths.begin(), collected.paths.end(), checkpoint.path) != collected.paths.end();
+    return std::find(collected.paths.begin(), collected.paths.end(), checkpoint.path) !=
+           collected.paths.end();
   });
   name_checkpoints(*trial.checkpoints, record.config.searcher.goal());
   for (const std::string& path : collected.paths) {

@@ -23,7 +23,8 @@ std::string label_of(const AttemptKey& key) {
 std::optional<std::pair<AttemptNumber, LeaseId>> read_attempt_label(std::string_view label) noexcept {
   const std::size_t dot = label.find('.');
   const auto attempt = whole_number(label.substr(0, dot));
-  const auto lease = dot == std::string_view::npos ? std::optional<std::uint64_t>(0) : whole_number(label.substr(dot + 1));
+  const auto lease =
+      dot == std::string_view::npos ? std::optional<std::uint64_t>(0) : whole_number(label.substr(dot + 1));
   return attempt && lease ? std::optional(std::pair(AttemptNumber(*attempt), LeaseId(*lease))) : std::nullopt;
 }
 

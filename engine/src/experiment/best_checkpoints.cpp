@@ -10,8 +10,9 @@ void BestCheckpoints::add(TrialNumber trial, const KnownCheckpoint& checkpoint) 
   }
   const double metric = *checkpoint.metric;
   const auto before = [&](const Entry& entry) {  // Of one trial, what is there is older.
-    return entry.metric == metric ? entry.trial <= trial
-                                  : goal_ == Goal::minimize ? entry.metric < metric : entry.metric > metric;
+    return entry.metric == metric    ? entry.trial <= trial
+           : goal_ == Goal::minimize ? entry.metric < metric
+                                     : entry.metric > metric;
   };
   const auto place = std::partition_point(entries_.begin(), entries_.end(), before);
   if (static_cast<std::uint64_t>(place - entries_.begin()) >= most_) {
@@ -39,8 +40,9 @@ void BestCheckpoints::measured(const Trials& trials, TrialNumber trial) {
 }
 
 void BestCheckpoints::gone(const Trials& trials, TrialNumber trial, std::string_view path) {
-  const bool was_one = std::any_of(entries_.begin(), entries_.end(),
-                                   [&](const Entry& entry) { return entry.trial == trial && entry.path == path; });
+  const bool was_one = std::any_of(entries_.begin(), entries_.end(), [&](const Entry& entry) {
+    return entry.trial == trial && entry.path == path;
+  });
   if (was_one) {
     find_anew(trials);
   }
@@ -50,7 +52,8 @@ void BestCheckpoints::find_anew(const Trials& trials) {
   entries_.clear();
   std::uint64_t number = 0;
   for (const TrialRecord& trial : trials) {
-    for (std::size_t i = 0; most_ > 0 && !trial.invalid && trial.checkpoints && i < trial.checkpoints->kept.size(); ++i) {
+    for (std::size_t i = 0;
+         most_ > 0 && !trial.invalid && trial.checkpoints && i < trial.checkpoints->kept.size(); ++i) {
       add(TrialNumber(number), trial.checkpoints->kept[i]);
     }
     ++number;

@@ -16,7 +16,8 @@ constexpr std::int64_t longest_wait = 1'000'000'000'000'000;
 
 /// At least one: a budget is above 0, and is not used up before anything has run.
 std::int64_t micros_of_hours(double hours) {
-  return std::max(std::int64_t{1}, static_cast<std::int64_t>(std::llround(std::min(hours, most_hours) * 3'600e6)));
+  return std::max(std::int64_t{1},
+                  static_cast<std::int64_t>(std::llround(std::min(hours, most_hours) * 3'600e6)));
 }
 
 }  // namespace
@@ -33,14 +34,16 @@ std::optional<std::string> spent_budget(const ExperimentRecord& record, Instant 
   if (budget.max_failed_trials) {
     const std::uint64_t failed = record.by_state[static_cast<std::size_t>(TrialState::failed)];
     if (failed >= *budget.max_failed_trials) {
-      return std::to_string(failed) + (failed == 1 ? " trial has" : " trials have") + " failed (budget.max_failed_trials " +
-             std::to_string(*budget.max_failed_trials) + ")";
+      return std::to_string(failed) + (failed == 1 ? " trial has" : " trials have") +
+             " failed (budget.max_failed_trials " + std::to_string(*budget.max_failed_trials) + ")";
     }
   }
-  if (budget.max_slot_hours && record.slot_time.until(now).in_micros() >= micros_of_hours(*budget.max_slot_hours)) {
+  if (budget.max_slot_hours &&
+      record.slot_time.until(now).in_micros() >= micros_of_hours(*budget.max_slot_hours)) {
     return "budget.max_slot_hours " + shown(Value(*budget.max_slot_hours)) + " is used up";
   }
-  if (budget.max_time && record.first_lease_at != Instant{} && now >= record.first_lease_at + *budget.max_time) {
+  if (budget.max_time && record.first_lease_at != Instant{} &&
+      now >= record.first_lease_at + *budget.max_time) {
     return "budget.max_time of " + shown(Value(budget.max_time->in_seconds())) + " s is over";
   }
   return std::nullopt;
@@ -54,8 +57,9 @@ std::optional<Instant> next_deadline(const ExperimentRecord& record) {
   }
   if (budget.max_slot_hours && record.slot_time.slots() > 0) {
     const std::int64_t slots = record.slot_time.slots();
-    const std::int64_t left = std::max<std::int64_t>(
-        0, micros_of_hours(*budget.max_slot_hours) - record.slot_time.until(record.slot_time.since()).in_micros());
+    const std::int64_t left =
+        std::max<std::int64_t>(0, micros_of_hours(*budget.max_slot_hours) -
+                                      record.slot_time.until(record.slot_time.since()).in_micros());
     if (const std::int64_t wait = (left + slots - 1) / slots; wait <= longest_wait) {
       const Instant at = record.slot_time.since() + Duration::micros(wait);
       deadline = deadline ? std::min(*deadline, at) : at;

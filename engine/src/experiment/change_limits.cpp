@@ -15,10 +15,17 @@ namespace hpsearch::engine {
 namespace {
 
 constexpr std::array<std::string_view, 11> changeable = {
-    "budget.max_failed_trials",       "budget.max_slot_hours",       "budget.max_time",
-    "budget.target",                  "resources.max_slots",         "resources.priority",
-    "resources.weight",               "searcher.max_concurrent_trials", "searcher.max_trials",
-    "searcher.on_duplicate",          "searcher.points_to_evaluate",
+    "budget.max_failed_trials",
+    "budget.max_slot_hours",
+    "budget.max_time",
+    "budget.target",
+    "resources.max_slots",
+    "resources.priority",
+    "resources.weight",
+    "searcher.max_concurrent_trials",
+    "searcher.max_trials",
+    "searcher.on_duplicate",
+    "searcher.points_to_evaluate",
 };
 
 std::string all_changeable() {
@@ -72,7 +79,8 @@ Result<Value> changed_config(const Value& effective, const Value& changes, Searc
     if (known) {
       lay_over(*config.as_map(), section, fields, problems);
     } else {
-      refuse(problems, section, "cannot change while the experiment lives (what can: " + all_changeable() + ")");
+      refuse(problems, section,
+             "cannot change while the experiment lives (what can: " + all_changeable() + ")");
     }
   }
   if (!problems.empty()) {
@@ -89,7 +97,8 @@ Result<Value> changed_config(const Value& effective, const Value& changes, Searc
     return Error{Errc::bad_request, problems};
   }
   Value changed = to_value(*parsed.config);
-  for (const Problem& problem : parse_config(changed, registry, "", 0).problems) {  // It is read again from the log.
+  for (const Problem& problem :
+       parse_config(changed, registry, "", 0).problems) {  // It is read again from the log.
     problems += (problems.empty() ? "" : "\n") + describe(problem);
   }
   if (!problems.empty()) {

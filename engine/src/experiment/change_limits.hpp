@@ -8,6 +8,7 @@ namespace hpsearch::engine {
 
 /// The effective config with `changes` laid over it, checked as at submission. bad_request names every field
 /// that may not change, and everything that would be wrong afterwards.
-[[nodiscard]] Result<Value> changed_config(const Value& effective, const Value& changes, SearcherRegistry registry);
+[[nodiscard]] Result<Value> changed_config(const Value& effective, const Value& changes,
+                                           SearcherRegistry registry);
 
 }  // namespace hpsearch::engine

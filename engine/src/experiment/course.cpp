@@ -10,10 +10,13 @@
 namespace hpsearch::engine {
 namespace {
 
-// Beyond the default of max_restarts: who asks for more restarts than that means failures after some progress.
+// Beyond the default of max_restarts: who asks for more restarts than that means failures after some
+// progress.
 constexpr std::uint32_t poisonous_crashes = 8;
 
-const ExperimentRecord& experiment_of(const Step& step, ExperimentId id) { return step.world().experiments.at(id); }
+const ExperimentRecord& experiment_of(const Step& step, ExperimentId id) {
+  return step.world().experiments.at(id);
+}
 
 void end(Step& step, ExperimentId experiment, TrialNumber number, TrialState state, Reason reason) {
   step.happened(TrialEnded{experiment, number, state, std::move(reason)});
@@ -44,7 +47,7 @@ void run_again(Step& step, ExperimentId id, TrialNumber number) {
   }
   const bool user = record.stopping_as == ExperimentState::canceled;
   end(step, id, number, TrialState::canceled,
-            because(user ? Reason::Why::user : Reason::Why::experiment_end, record.reason));
+      because(user ? Reason::Why::user : Reason::Why::experiment_end, record.reason));
 }
 
 void exit_early(Step& step, ExperimentId id, TrialNumber number, ExitReason exit, TrialState state,
@@ -64,18 +67,20 @@ void after_good_exit(Step& step, ExperimentId id, TrialNumber number, Units gran
   const TrialRecord& trial = record.trials[number.number()];
   const std::string& metric = record.config.searcher.metric;
   if (!trial.latest) {
-    const std::string others = trial.other_metrics ? "; it reported " + *trial.other_metrics
-                                                   : "; it reported nothing at all";
+    const std::string others =
+        trial.other_metrics ? "; it reported " + *trial.other_metrics : "; it reported nothing at all";
     exit_early(step, id, number, ExitReason::errored, TrialState::failed,
                "the program ended well but never reported searcher.metric \"" + metric + "\"" + others);
     return;
   }
   if (reached < granted) {
-    exit_early(step, id, number, ExitReason::user_stopped, TrialState::stopped,
-               "its program ended by itself at " + amount(record, reached) + " of " + amount(record, granted));
+    exit_early(
+        step, id, number, ExitReason::user_stopped, TrialState::stopped,
+        "its program ended by itself at " + amount(record, reached) + " of " + amount(record, granted));
     return;
   }
-  if (count(trial.latest->step) < count(granted)) {  // At its length, but without the metric there: ranks as worst.
+  if (count(trial.latest->step) <
+      count(granted)) {  // At its length, but without the metric there: ranks as worst.
     step.happened(TrialQueued{id, number});
     reach_lengths(step, id, number);
     return;
@@ -115,7 +120,8 @@ void reach_lengths(Step& step, ExperimentId id, TrialNumber number) {
   }
 }
 
-void after_exit(Step& step, const AttemptKey& key, Units granted, Units reached, const ExitReport& report, Exit exit) {
+void after_exit(Step& step, const AttemptKey& key, Units granted, Units reached, const ExitReport& report,
+                Exit exit) {
   const ExperimentRecord& record = experiment_of(step, key.experiment);
   const TrialRecord& trial = record.trials[key.trial.number()];
   if (trial.state != TrialState::running) {
@@ -129,7 +135,8 @@ void after_exit(Step& step, const AttemptKey& key, Units granted, Units reached,
     const std::string cause = report.message.empty() ? "its program failed" : report.message;
     if (trial.restarts > record.config.max_restarts) {
       exit_early(step, key.experiment, key.trial, ExitReason::errored, TrialState::failed, cause);
-    } else if (trial.mishaps && trial.mishaps->crashes >= poisonous_crashes && trial.mishaps->crashed_elsewhere) {
+    } else if (trial.mishaps && trial.mishaps->crashes >= poisonous_crashes &&
+               trial.mishaps->crashed_elsewhere) {
       exit_early(step, key.experiment, key.trial, ExitReason::errored, TrialState::failed,
                  "it failed " + std::to_string(trial.mishaps->crashes) +
                      " times in a row without a report, on more than one worker; the last: " + cause);
@@ -178,7 +185,8 @@ Status end_trial(Step& step, const EndTrial& command) {
   return Done{};
 }
 
-void lose_attempt(Step& step, const AttemptKey& key, WorkerId worker, const std::string& why, bool may_return) {
+void lose_attempt(Step& step, const AttemptKey& key, WorkerId worker, const std::string& why,
+                  bool may_return) {
   if (trial_of(step.world(), key.experiment, key.trial).live->gang) {
     step.happened(MemberLost{key, worker, why});
     end_gang(step, key);
@@ -211,7 +219,8 @@ void end_gang(Step& step, const AttemptKey& key) {
   const bool in_vain = is_false_start(*trial.live, step.now());
   step.happened(GangEnded{key});
   // Not one that was saved since.
-  if (gang.exit.cause == ExitReport::Cause::checkpoint_gone && latest_may_be_gone(step.world().numbering, trial)) {
+  if (gang.exit.cause == ExitReport::Cause::checkpoint_gone &&
+      latest_may_be_gone(step.world().numbering, trial)) {
     forget_latest_checkpoint(step, key.experiment, key.trial);
   }
   switch (gang.ending) {

@@ -70,8 +70,8 @@ Value as_spelled_now(const Value& effective, SearcherRegistry registry) {
 }
 
 /// What the request asks for otherwise than the one that made the experiment, or "".
-std::string difference(const ExperimentRecord& record, const CreateExperiment& command, const Value& effective,
-                       SearcherRegistry registry) {
+std::string difference(const ExperimentRecord& record, const CreateExperiment& command,
+                       const Value& effective, SearcherRegistry registry) {
   const Value first = as_spelled_now(record.created_with ? *record.created_with : record.effective, registry);
   if (!(first == effective)) {
     return "configuration: " + first_difference(first, effective);
@@ -107,8 +107,9 @@ Status create_experiment(Step& step, const CreateExperiment& command) {
     // As it was submitted: its limits may have been changed since.
     const ExperimentRecord& record = world.experiments.at(known->second);
     if (const std::string other = difference(record, command, effective, world.registry); !other.empty()) {
-      return Error{Errc::conflict, "the idempotency key \"" + command.idempotency_key + "\" stands for experiment " +
-                                       std::to_string(record.id.number()) + " already, which has another " + other};
+      return Error{Errc::conflict, "the idempotency key \"" + command.idempotency_key +
+                                       "\" stands for experiment " + std::to_string(record.id.number()) +
+                                       " already, which has another " + other};
     }
     step.effects().created = known->second;
     return Done{};
@@ -120,8 +121,9 @@ Status create_experiment(Step& step, const CreateExperiment& command) {
   }
   const std::uint64_t last = world.experiments.empty() ? 0 : world.experiments.rbegin()->first.number();
   const ExperimentId id(last + 1);
-  step.happened(ExperimentCreated{id, std::move(effective), command.context_directory, command.idempotency_key,
-                                  command.context_digest, command.context_bytes, std::move(source)});
+  step.happened(ExperimentCreated{id, std::move(effective), command.context_directory,
+                                  command.idempotency_key, command.context_digest, command.context_bytes,
+                                  std::move(source)});
   step.effects().created = id;
   return Done{};
 }
@@ -179,21 +181,24 @@ Status change_experiment(Step& step, const ChangeExperiment& command) {
   const Value before = as_spelled_now(record->effective, step.world().registry);
   if ((points_given || !(*config->at_path("searcher") == *before.at_path("searcher"))) &&
       search_is_over(*record)) {
-    return Error{Errc::wrong_state, "experiment " + std::to_string(record->id.number()) + " is " +
-                                        std::string(name_of(record->state)) +
-                                        ", and its search is over: every trial has ended, and nothing of searcher can "
-                                        "change any more"};
+    return Error{Errc::wrong_state,
+                 "experiment " + std::to_string(record->id.number()) + " is " +
+                     std::string(name_of(record->state)) +
+                     ", and its search is over: every trial has ended, and nothing of searcher can "
+                     "change any more"};
   }
   if (points_given || !(*config == before)) {
     const auto named = record->searcher->closable();
     const std::vector<TrialNumber> closed(named.begin(), named.end());
     step.happened(LimitsChanged{command.experiment, *config, points_given});
-    close_all(step, *record, closed);  // Before a trial that is wanted now can report, and change their ranks.
+    close_all(step, *record,
+              closed);  // Before a trial that is wanted now can report, and change their ranks.
   }
   return Done{};
 }
 
-void stop_experiment(Step& step, ExperimentId id, ExperimentState target, bool at_once, const std::string& reason) {
+void stop_experiment(Step& step, ExperimentId id, ExperimentState target, bool at_once,
+                     const std::string& reason) {
   close_all_that_can_be(step, id);
   step.happened(ExperimentStopping{id, target, at_once, reason});
 }

@@ -39,8 +39,8 @@ std::optional<AttemptPart> LiveAttempt::part_on(WorkerId where) const noexcept {
 }
 
 ExitReport blamed_on_its_end(const World& world, const LiveAttempt& live, WorkerId worker, ExitReport exit) {
-  if (exit.cause == ExitReport::Cause::ended_by_agent && live.gang && live.gang->ending == Gang::Ending::failed &&
-      world.suspects.contains(worker)) {
+  if (exit.cause == ExitReport::Cause::ended_by_agent && live.gang &&
+      live.gang->ending == Gang::Ending::failed && world.suspects.contains(worker)) {
     exit.cause = ExitReport::Cause::lost;
   }
   const TrialRecord& trial = trial_of(world, live.key.experiment, live.key.trial);

@@ -22,15 +22,21 @@ std::optional<Enum> named(const std::array<std::string_view, n>& names, std::str
 
 }  // namespace
 
-bool is_ended(ExperimentState state) noexcept { return state >= ExperimentState::completed; }
+bool is_ended(ExperimentState state) noexcept {
+  return state >= ExperimentState::completed;
+}
 
-std::string_view name_of(ExperimentState state) noexcept { return states[static_cast<std::size_t>(state)]; }
+std::string_view name_of(ExperimentState state) noexcept {
+  return states[static_cast<std::size_t>(state)];
+}
 
 std::optional<ExperimentState> experiment_state_named(std::string_view name) noexcept {
   return named<ExperimentState>(states, name);
 }
 
-std::string_view name_of(Directive directive) noexcept { return directives[static_cast<std::size_t>(directive)]; }
+std::string_view name_of(Directive directive) noexcept {
+  return directives[static_cast<std::size_t>(directive)];
+}
 
 std::optional<Directive> directive_named(std::string_view name) noexcept {
   return named<Directive>(directives, name);

@@ -3,13 +3,13 @@
 #include <utility>
 #include <vector>
 
+#include "experiment/retention.hpp"
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/engine/config/determined.hpp"
+#include "hpsearch/engine/config/remote_storage.hpp"
 #include "hpsearch/engine/config/secrets.hpp"
 #include "hpsearch/engine/experiment/checkpoint_signal.hpp"
-#include "experiment/retention.hpp"
 #include "step.hpp"
-#include "hpsearch/engine/config/remote_storage.hpp"
 
 namespace hpsearch::engine {
 namespace {
@@ -48,7 +48,8 @@ std::vector<TrialPlace> touched_by(const World& world, const std::vector<Event>&
       touched.emplace_back(lost->key.experiment, lost->key.trial);
     } else if (const auto* taken = std::get_if<ReportTaken>(&event.body);
                taken != nullptr && std::holds_alternative<ExitReport>(taken->report)) {
-      touched.emplace_back(taken->key.experiment, taken->key.trial);  // Of a gang's first, it ends the others.
+      touched.emplace_back(taken->key.experiment,
+                           taken->key.trial);  // Of a gang's first, it ends the others.
     }
   }
   std::sort(touched.begin(), touched.end());
@@ -91,7 +92,8 @@ LaunchSpec launch_spec_of(const World& world, const AttemptKey& key, WorkerId wo
   if (spec.latest_checkpoint.empty() && record.source) {
     spec.latest_checkpoint = record.source->path;
     spec.warm_start = true;
-    if (std::optional<RemoteStorage> remote = remote_storage(world.experiments.at(record.source->experiment).config)) {
+    if (std::optional<RemoteStorage> remote =
+            remote_storage(world.experiments.at(record.source->experiment).config)) {
       spec.source_environment = std::move(remote->environment);
     }
   }
@@ -131,7 +133,8 @@ void give_orders(Step& step) {
   auto& orders = step.effects().orders;
   for (const auto& [experiment, number] : touched_by(world, step.effects().events)) {
     const TrialRecord& trial = trial_of(world, experiment, number);
-    if (!trial.live || !trial.live->decision || trial.live->decision->id.number() < world.numbering.of(step.first())) {
+    if (!trial.live || !trial.live->decision ||
+        trial.live->decision->id.number() < world.numbering.of(step.first())) {
       continue;
     }
     const LiveAttempt& live = *trial.live;
@@ -149,16 +152,18 @@ void give_orders(Step& step) {
     if (const auto* collected = std::get_if<CheckpointsCollected>(&event.body)) {
       std::vector<std::string> paths = collected->paths;
       const std::vector<std::string>& condemned = world.experiments.at(collected->experiment).condemned;
-      std::erase_if(paths, [&condemned](const std::string& path) {  // Forgotten only: forget_latest_checkpoint().
-        return std::find(condemned.begin(), condemned.end(), path) == condemned.end();
-      });
+      std::erase_if(paths,
+                    [&condemned](const std::string& path) {  // Forgotten only: forget_latest_checkpoint().
+                      return std::find(condemned.begin(), condemned.end(), path) == condemned.end();
+                    });
       if (!paths.empty()) {
         orders.emplace_back(DiscardCheckpoints{collected->experiment, std::move(paths)});
       }
     }
     const auto* granted = std::get_if<LeaseGranted>(&event.body);
     if (granted != nullptr) {
-      const AttemptKey key{granted->experiment, granted->trial, granted->attempt, world.numbering.lease_of(event.lsn)};
+      const AttemptKey key{granted->experiment, granted->trial, granted->attempt,
+                           world.numbering.lease_of(event.lsn)};
       orders.emplace_back(LaunchAttempt{granted->worker, launch_spec_of(world, key, granted->worker)});
       for (const Place& other : granted->others) {
         orders.emplace_back(LaunchAttempt{other.worker, launch_spec_of(world, key, other.worker)});

@@ -39,7 +39,8 @@ Standing standing_of(const World& world, const AttemptKey& key, WorkerId worker)
       return standing_in_gang(*trial.live->gang, worker);
     }
   }
-  if (trial.mishaps && trial.mishaps->lost && trial.mishaps->lost->key == key && trial.mishaps->lost->worker == worker) {
+  if (trial.mishaps && trial.mishaps->lost && trial.mishaps->lost->key == key &&
+      trial.mishaps->lost->worker == worker) {
     return Standing::lost;
   }
   return trial.last_lease == key.lease && !trial.live && trial.exited ? Standing::over : Standing::superseded;
@@ -92,9 +93,13 @@ bool take(Step& step, const AttemptKey& key, std::uint64_t seq, Report report) {
     if (failed) {
       judge_worker(step, worker);  // First: what a bad worker did is not the trial's failure.
     }
-    after_exit(step, key, granted, reached, copy, failed ? Exit::failed : asked ? Exit::asked_for : Exit::by_itself);
+    after_exit(step, key, granted, reached, copy,
+               failed  ? Exit::failed
+               : asked ? Exit::asked_for
+                       : Exit::by_itself);
     if (in_vain) {
-      const bool workers_own = copy.cause != ExitReport::Cause::exited && copy.cause != ExitReport::Cause::checkpoint_gone;
+      const bool workers_own =
+          copy.cause != ExitReport::Cause::exited && copy.cause != ExitReport::Cause::checkpoint_gone;
       put_off(step, key, leased_at, workers_own ? worker : WorkerId{}, copy.message);
     }
     return false;
@@ -102,7 +107,8 @@ bool take(Step& step, const AttemptKey& key, std::uint64_t seq, Report report) {
   const auto* invalid = std::get_if<InvalidHparamsReport>(&report);
   const std::string why = invalid != nullptr ? invalid->why : "";
   const auto* metrics = std::get_if<MetricsReport>(&report);
-  const bool measured = metrics != nullptr && find_metric(metrics->metrics, record.config.searcher.metric) != nullptr;
+  const bool measured =
+      metrics != nullptr && find_metric(metrics->metrics, record.config.searcher.metric) != nullptr;
   const bool is_invalid = invalid != nullptr;
   step.happened(ReportTaken{key, seq, std::move(report)});
   if (trial.state != TrialState::running) {
@@ -126,8 +132,8 @@ bool take(Step& step, const AttemptKey& key, std::uint64_t seq, Report report) {
 /// The report taken last comes again under its number, and is another one: whoever speaks for this attempt
 /// counts wrongly, so nothing it says can be trusted to count once.
 bool contradicts(const LiveAttempt& live, TakeReports& command) {
-  if (live.applied_seq < command.first_seq || live.applied_seq - command.first_seq >= command.reports.size() ||
-      live.last_digest == 0) {
+  if (live.applied_seq < command.first_seq ||
+      live.applied_seq - command.first_seq >= command.reports.size() || live.last_digest == 0) {
     return false;
   }
   Report& again = command.reports[live.applied_seq - command.first_seq];
@@ -140,8 +146,8 @@ bool contradicts(const LiveAttempt& live, TakeReports& command) {
 Status confirm_start(Step& step, const ConfirmStart& command) {
   switch (standing_of(step.world(), command.key, command.worker)) {
     case Standing::live:
-      if (const AttemptPart part =
-              *trial_of(step.world(), command.key.experiment, command.key.trial).live->part_on(command.worker);
+      if (const AttemptPart part = *trial_of(step.world(), command.key.experiment, command.key.trial)
+                                        .live->part_on(command.worker);
           !part.started) {
         step.happened(AttemptStarted{command.key, part.rank > 0 ? command.worker : WorkerId{}});
       }
@@ -191,7 +197,8 @@ Status take_reports(Step& step, TakeReports command) {
   const std::uint64_t applied = live.applied_seq;
   if (contradicts(live, command)) {
     orders.emplace_back(FenceAttempt{command.worker, key, command.reports.size()});
-    lose_attempt(step, key, command.worker, "its worker sent two different reports as number " + std::to_string(applied));
+    lose_attempt(step, key, command.worker,
+                 "its worker sent two different reports as number " + std::to_string(applied));
     return Done{};
   }
   if (command.first_seq > applied + 1) {
@@ -205,7 +212,8 @@ Status take_reports(Step& step, TakeReports command) {
     }
     ++seq;
   }
-  orders.emplace_back(AckReports{command.worker, key, trial_of(step.world(), key.experiment, key.trial).last_seq});
+  orders.emplace_back(
+      AckReports{command.worker, key, trial_of(step.world(), key.experiment, key.trial).last_seq});
   return Done{};
 }
 

@@ -90,9 +90,10 @@ void name_checkpoints(KnownCheckpoints& checkpoints, Goal goal) {
   for (const KnownCheckpoint& checkpoint : kept) {
     checkpoints.latest = checkpoint.path;
     checkpoints.latest_step = checkpoint.step;
-    const bool best = checkpoint.metric && (!checkpoints.best_metric ||
-                                            (goal == Goal::minimize ? *checkpoint.metric < *checkpoints.best_metric
-                                                                    : *checkpoint.metric > *checkpoints.best_metric));
+    const bool best =
+        checkpoint.metric && (!checkpoints.best_metric ||
+                              (goal == Goal::minimize ? *checkpoint.metric < *checkpoints.best_metric
+                                                      : *checkpoint.metric > *checkpoints.best_metric));
     if (best) {
       checkpoints.best = checkpoint.path;
       checkpoints.best_step = checkpoint.step;
@@ -153,10 +154,12 @@ Status delete_checkpoints(Step& step, const DeleteCheckpoints& command) {
   const std::string which = "trial " + std::to_string(command.trial.number());
   const std::map<std::string, ExperimentId> in_use = sources_in_use(step.world());
   for (const std::string& path : command.paths) {
-    const bool condemned = std::find(record.condemned.begin(), record.condemned.end(), path) != record.condemned.end();
-    const bool known = trial.checkpoints &&
-                       std::any_of(trial.checkpoints->kept.begin(), trial.checkpoints->kept.end(),
-                                   [&path](const KnownCheckpoint& checkpoint) { return checkpoint.path == path; });
+    const bool condemned =
+        std::find(record.condemned.begin(), record.condemned.end(), path) != record.condemned.end();
+    const bool known =
+        trial.checkpoints &&
+        std::any_of(trial.checkpoints->kept.begin(), trial.checkpoints->kept.end(),
+                    [&path](const KnownCheckpoint& checkpoint) { return checkpoint.path == path; });
     if (!known && !condemned) {
       return Error{Errc::not_found, which + " has no checkpoint " + path};
     }
@@ -169,7 +172,8 @@ Status delete_checkpoints(Step& step, const DeleteCheckpoints& command) {
     }
   }
   CheckpointsCollected event{record.id, command.trial, {}};
-  for (const KnownCheckpoint& checkpoint : trial.checkpoints ? trial.checkpoints->kept : std::vector<KnownCheckpoint>{}) {
+  for (const KnownCheckpoint& checkpoint :
+       trial.checkpoints ? trial.checkpoints->kept : std::vector<KnownCheckpoint>{}) {
     if (std::find(command.paths.begin(), command.paths.end(), checkpoint.path) != command.paths.end()) {
       event.paths.push_back(checkpoint.path);
     }

@@ -14,21 +14,21 @@ namespace hpsearch::engine {
 /// Checkpoints of one experiment by trial and place in KnownCheckpoints::kept.
 using CheckpointPlaces = std::set<std::pair<TrialNumber, std::size_t>>;
 
-/// The experiment's save_experiment_best best: by the searcher's metric, ties to the older trial and checkpoint.
-/// O(those × checkpoints of their trials).
+/// The experiment's save_experiment_best best: by the searcher's metric, ties to the older trial and
+/// checkpoint. O(those × checkpoints of their trials).
 [[nodiscard]] CheckpointPlaces best_of_experiment(const ExperimentRecord& record);
 
-/// What of a trial's checkpoints its experiment's retention does not keep, in the order they came: all but the
-/// best save_trial_best, the latest save_trial_latest and the experiment's best. Checkpoints that were not measured
-/// at their very step count only as latest.
+/// What of a trial's checkpoints its experiment's retention does not keep, in the order they came: all but
+/// the best save_trial_best, the latest save_trial_latest and the experiment's best. Checkpoints that were
+/// not measured at their very step count only as latest.
 [[nodiscard]] std::vector<std::string> surplus_checkpoints(const ExperimentRecord& record, TrialNumber trial,
                                                            const CheckpointPlaces& experiment_best);
 
 /// Nothing of it can be promoted, resumed or reported any more.
 [[nodiscard]] bool is_settled(const TrialRecord& trial) noexcept;
 
-/// Whether the log knew of its latest checkpoint before the store was brought back from an older copy: the lost part may
-/// have deleted it.
+/// Whether the log knew of its latest checkpoint before the store was brought back from an older copy: the
+/// lost part may have deleted it.
 [[nodiscard]] bool latest_may_be_gone(const Numbering& numbering, const TrialRecord& trial);
 
 /// Its checkpoint `path` came, was measured, or is gone: latest and best are said anew.

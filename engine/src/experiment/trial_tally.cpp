@@ -5,7 +5,9 @@
 namespace hpsearch::engine {
 namespace {
 
-Units asked_and_reached(const TrialRecord& trial) { return std::min(trial.length, trial.reached); }
+Units asked_and_reached(const TrialRecord& trial) {
+  return std::min(trial.length, trial.reached);
+}
 
 }  // namespace
 

@@ -22,7 +22,8 @@ struct TrialPlace {
 
   [[nodiscard]] const TrialRecord& record() const { return experiment->trials[trial.number()]; }
   [[nodiscard]] std::string name() const {
-    return "trial " + std::to_string(trial.number()) + " of experiment " + std::to_string(experiment->id.number());
+    return "trial " + std::to_string(trial.number()) + " of experiment " +
+           std::to_string(experiment->id.number());
   }
 };
 
@@ -49,7 +50,8 @@ std::optional<TrialPlace> find_trial(const Experiments& experiments, TrialId id)
 std::optional<std::uint64_t> number_in(std::string_view text) {
   std::uint64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc{} && end == text.data() + text.size() && !text.empty() ? std::optional(number) : std::nullopt;
+  return error == std::errc{} && end == text.data() + text.size() && !text.empty() ? std::optional(number)
+                                                                                   : std::nullopt;
 }
 
 /// What stands behind the last slash, which goes with it.
@@ -80,11 +82,13 @@ SourceCheckpoint source(const TrialPlace& place, const KnownCheckpoint& checkpoi
   return {place.experiment->id, place.trial, checkpoint.step, checkpoint.path};
 }
 
-std::optional<SourceCheckpoint> latest_of(const Experiments& experiments, std::uint64_t id, Problems& problems) {
+std::optional<SourceCheckpoint> latest_of(const Experiments& experiments, std::uint64_t id,
+                                          Problems& problems) {
   const std::optional<TrialPlace> place = find_trial(experiments, TrialId(id));
   if (!place) {
-    problems.push_back({by_trial, "is " + std::to_string(id) + ", and there is no such trial here",
-                        "the id of a trial of any experiment, as `hpsearch show EXPERIMENT --trial N` says it"});
+    problems.push_back(
+        {by_trial, "is " + std::to_string(id) + ", and there is no such trial here",
+         "the id of a trial of any experiment, as `hpsearch show EXPERIMENT --trial N` says it"});
     return std::nullopt;
   }
   const auto& checkpoints = place->record().checkpoints;
@@ -97,12 +101,14 @@ std::optional<SourceCheckpoint> latest_of(const Experiments& experiments, std::u
   return source(*place, checkpoints->kept.back());
 }
 
-std::optional<SourceCheckpoint> exactly(const Experiments& experiments, const std::string& id, Problems& problems) {
+std::optional<SourceCheckpoint> exactly(const Experiments& experiments, const std::string& id,
+                                        Problems& problems) {
   const std::optional<TrialPlace> place = trial_in(experiments, id);
   const auto refuse = [&](const std::string& what) {
-    problems.push_back({by_checkpoint, "is " + shown(Value(id)) + ", " + what,
-                        "the id of a complete checkpoint, EXPERIMENT/TRIAL/ATTEMPT-STEP, as `hpsearch checkpoints list` "
-                        "shows them"});
+    problems.push_back(
+        {by_checkpoint, "is " + shown(Value(id)) + ", " + what,
+         "the id of a complete checkpoint, EXPERIMENT/TRIAL/ATTEMPT-STEP, as `hpsearch checkpoints list` "
+         "shows them"});
     return std::nullopt;
   };
   if (!place) {
@@ -125,7 +131,8 @@ std::optional<SourceCheckpoint> exactly(const Experiments& experiments, const st
 }  // namespace
 
 std::string checkpoint_id(ExperimentId experiment, TrialNumber trial, std::string_view path) {
-  return std::to_string(experiment.number()) + "/" + std::to_string(trial.number()) + "/" + std::string(take_last(path));
+  return std::to_string(experiment.number()) + "/" + std::to_string(trial.number()) + "/" +
+         std::string(take_last(path));
 }
 
 std::optional<SourceCheckpoint> find_source(const Experiments& experiments, const SearcherConfig& searcher,

@@ -25,10 +25,10 @@ struct World {
   std::map<std::string, ExperimentId> by_idempotency_key;
   std::map<WorkerId, WorkerRecord> workers;
   std::map<std::string, WorkerId> worker_by_uid;
-  std::set<WorkerId> suspects;  ///< Told by the shell, not journaled.
-  bool trusts_workers = false;  ///< The same.
+  std::set<WorkerId> suspects;    ///< Told by the shell, not journaled.
+  bool trusts_workers = false;    ///< The same.
   std::uint64_t most_ends = 512;  ///< The same. In a step: well below a millisecond.
-  Vacancies vacancies;          ///< Of the workers that are present and not suspect.
+  Vacancies vacancies;            ///< Of the workers that are present and not suspect.
   std::map<std::string, std::uint64_t, std::less<>> present_slots;  ///< By pool, as its workers name it.
   Agenda agenda;
   std::uint64_t last_trial_id = 0;
@@ -40,16 +40,18 @@ struct World {
 [[nodiscard]] inline TrialRecord& trial_of(World& world, ExperimentId experiment, TrialNumber trial) {
   return world.experiments.at(experiment).trials[trial.number()];
 }
-[[nodiscard]] inline const TrialRecord& trial_of(const World& world, ExperimentId experiment, TrialNumber trial) {
+[[nodiscard]] inline const TrialRecord& trial_of(const World& world, ExperimentId experiment,
+                                                 TrialNumber trial) {
   return world.experiments.at(experiment).trials[trial.number()];
 }
 
 /// Of an attempt that a worker speaks of; nullptr: this log has no such trial.
 [[nodiscard]] const TrialRecord* find_trial(const World& world, const AttemptKey& key);
 
-/// The same, where this log may have granted that attempt, or gave it back to `holder`, who speaks of it. If not, it comes
-/// from the future of an older copy.
-[[nodiscard]] const TrialRecord* find_granted_trial(const World& world, WorkerId holder, const AttemptKey& key);
+/// The same, where this log may have granted that attempt, or gave it back to `holder`, who speaks of it. If
+/// not, it comes from the future of an older copy.
+[[nodiscard]] const TrialRecord* find_granted_trial(const World& world, WorkerId holder,
+                                                    const AttemptKey& key);
 
 /// Marks the experiment as one the scheduler must look after.
 void touch(World& world, ExperimentRecord& record);

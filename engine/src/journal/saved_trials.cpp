@@ -29,7 +29,9 @@ enum Present : std::uint64_t {
   row_bound = 8192,
 };
 
-std::uint64_t bit(bool value, Present present) { return value ? static_cast<std::uint64_t>(present) : 0; }
+std::uint64_t bit(bool value, Present present) {
+  return value ? static_cast<std::uint64_t>(present) : 0;
+}
 
 bool same_bits(const Measurement& a, const Measurement& b) {
   return a.step == b.step && a.metric == b.metric && std::signbit(a.metric) == std::signbit(b.metric);
@@ -45,11 +47,12 @@ void put(DigitWriter& out, const std::optional<Number>& number) {
 void save_row(DigitWriter& out, const TrialRecord& trial, const Reason& reason, const TrialRecord* before) {
   const bool same = trial.latest && trial.best && same_bits(*trial.latest, *trial.best);
   out.count(bit(trial.latest.has_value(), latest_present) | bit(trial.best && !same, best_present) |
-            bit(same, best_is_latest) | bit(trial.awaits_resume, awaits_resume) | bit(trial.exited, has_exited) |
-            bit(trial.ended_at != Instant{}, has_ended) | bit(reason.bracket.has_value(), bracket_present) |
-            bit(reason.rung.has_value(), rung_present) | bit(reason.rank.has_value(), rank_present) |
-            bit(reason.size.has_value(), size_present) | bit(reason.keep.has_value(), keep_present) |
-            bit(reason.cutoff.has_value(), cutoff_present) | bit(trial.invalid, is_invalid));
+            bit(same, best_is_latest) | bit(trial.awaits_resume, awaits_resume) |
+            bit(trial.exited, has_exited) | bit(trial.ended_at != Instant{}, has_ended) |
+            bit(reason.bracket.has_value(), bracket_present) | bit(reason.rung.has_value(), rung_present) |
+            bit(reason.rank.has_value(), rank_present) | bit(reason.size.has_value(), size_present) |
+            bit(reason.keep.has_value(), keep_present) | bit(reason.cutoff.has_value(), cutoff_present) |
+            bit(trial.invalid, is_invalid));
   out.count(static_cast<std::uint64_t>(trial.state));
   out.integer(static_cast<std::int64_t>(trial.id.number() - (before != nullptr ? before->id.number() : 0)));
   out.count(count(trial.length));
@@ -82,7 +85,8 @@ void save_row(DigitWriter& out, const TrialRecord& trial, const Reason& reason, 
 
 template <class Number>
 std::optional<Number> get(DigitReader& in, std::uint64_t present, Present wanted) {
-  return (present & wanted) != 0 ? std::optional(static_cast<Number>(in.count_below(UINT32_MAX))) : std::nullopt;
+  return (present & wanted) != 0 ? std::optional(static_cast<Number>(in.count_below(UINT32_MAX)))
+                                 : std::nullopt;
 }
 
 MaybeMeasurement get_measurement(DigitReader& in) {
@@ -97,7 +101,8 @@ TrialRecord load_row(DigitReader& in, std::string detail, const TrialRecord* bef
   trial.exited = (present & has_exited) != 0;
   trial.invalid = (present & is_invalid) != 0;
   trial.state = static_cast<TrialState>(in.count_below(static_cast<std::uint64_t>(TrialState::canceled) + 1));
-  trial.id = TrialId((before != nullptr ? before->id.number() : 0) + static_cast<std::uint64_t>(in.integer()));
+  trial.id =
+      TrialId((before != nullptr ? before->id.number() : 0) + static_cast<std::uint64_t>(in.integer()));
   trial.length = Units{in.count()};
   trial.reached = Units{in.count()};
   if ((present & latest_present) != 0) {
@@ -109,9 +114,11 @@ TrialRecord load_row(DigitReader& in, std::string detail, const TrialRecord* bef
     trial.best = trial.latest;
   }
   Reason reason;
-  reason.why = static_cast<Reason::Why>(in.count_below(static_cast<std::uint64_t>(Reason::Why::experiment_end) + 1));
+  reason.why =
+      static_cast<Reason::Why>(in.count_below(static_cast<std::uint64_t>(Reason::Why::experiment_end) + 1));
   const auto level = [&](Present wanted) {
-    return (present & wanted) != 0 ? std::optional(static_cast<std::uint32_t>(in.count_below(UINT16_MAX))) : std::nullopt;
+    return (present & wanted) != 0 ? std::optional(static_cast<std::uint32_t>(in.count_below(UINT16_MAX)))
+                                   : std::nullopt;
   };
   reason.bracket = level(bracket_present);
   reason.rung = level(rung_present);
@@ -125,7 +132,8 @@ TrialRecord load_row(DigitReader& in, std::string detail, const TrialRecord* bef
   trial.reason = reason;
   trial.last_lease = LeaseId(in.count());
   trial.last_seq = in.count();
-  trial.created_at = Instant::from_micros((before != nullptr ? before->created_at.micros() : 0) + in.integer());
+  trial.created_at =
+      Instant::from_micros((before != nullptr ? before->created_at.micros() : 0) + in.integer());
   if ((present & has_ended) != 0) {
     trial.ended_at = trial.created_at + Duration::micros(in.integer());
   }
@@ -177,7 +185,8 @@ LiveAttempt load_live(DigitReader& in, ExperimentId experiment, TrialNumber numb
   if (in.flag()) {
     Decision decision;
     decision.id = Lsn(in.count());
-    decision.directive = static_cast<Directive>(in.count_below(static_cast<std::uint64_t>(Directive::kill) + 1));
+    decision.directive =
+        static_cast<Directive>(in.count_below(static_cast<std::uint64_t>(Directive::kill) + 1));
     decision.length = Units{in.count()};
     live.decision = decision;
   }
@@ -292,17 +301,19 @@ Value save_gang(const Gang& gang) {
 
 bool load_gang(const Value& saved, TrialRecord& trial) {
   const Value::List* parts = saved.as_list();
-  const bool texts = parts != nullptr && parts->size() == 3 &&
-                     std::all_of(parts->begin(), parts->end(), [](const Value& part) { return part.as_text() != nullptr; });
+  const bool texts =
+      parts != nullptr && parts->size() == 3 &&
+      std::all_of(parts->begin(), parts->end(), [](const Value& part) { return part.as_text() != nullptr; });
   if (!texts || !trial.live) {
     return false;
   }
   DigitReader numbers(*parts->front().as_text());
   Gang gang;
   gang.port = numbers.count();
-  gang.ending = static_cast<Gang::Ending>(numbers.count_below(static_cast<std::uint64_t>(Gang::Ending::lost) + 1));
-  gang.exit.cause =
-      static_cast<ExitReport::Cause>(numbers.count_below(static_cast<std::uint64_t>(ExitReport::Cause::checkpoint_gone) + 1));
+  gang.ending =
+      static_cast<Gang::Ending>(numbers.count_below(static_cast<std::uint64_t>(Gang::Ending::lost) + 1));
+  gang.exit.cause = static_cast<ExitReport::Cause>(
+      numbers.count_below(static_cast<std::uint64_t>(ExitReport::Cause::checkpoint_gone) + 1));
   gang.exit.code = static_cast<int>(numbers.integer());
   gang.exit.message = *(*parts)[1].as_text();
   gang.exit.log_tail = *(*parts)[2].as_text();
@@ -378,7 +389,8 @@ bool load_rarities(const Value::Map& rare, ExperimentId experiment, TrialNumber 
   if (const std::string* failure = text("last_failure")) {
     trial.last_failure = *failure;
   }
-  if (const std::string* mishaps = text("mishaps"); mishaps != nullptr && !load_mishaps(*mishaps, experiment, number, trial)) {
+  if (const std::string* mishaps = text("mishaps");
+      mishaps != nullptr && !load_mishaps(*mishaps, experiment, number, trial)) {
     return false;
   }
   if (const std::string* starts = text("false_starts")) {
@@ -457,7 +469,8 @@ bool load_trials(const Value& saved, ExperimentRecord& record) {
   const auto integer = [&saved](const char* name) {
     const Value* held = saved.at_path(name);
     const std::int64_t* number = held != nullptr ? held->as_integer() : nullptr;
-    return number != nullptr && *number >= 0 ? std::optional(static_cast<std::uint64_t>(*number)) : std::nullopt;
+    return number != nullptr && *number >= 0 ? std::optional(static_cast<std::uint64_t>(*number))
+                                             : std::nullopt;
   };
   const auto text = [&saved](const char* name) {
     const Value* held = saved.at_path(name);
@@ -469,8 +482,9 @@ bool load_trials(const Value& saved, ExperimentRecord& record) {
   const std::string* lives = text("live");
   const Value* rare = saved.at_path("rare");
   const Value* hparams = saved.at_path("hparams");
-  if (!trials || !running || rows == nullptr || lives == nullptr || rare == nullptr || rare->as_list() == nullptr ||
-      hparams == nullptr || !record.hparams.load(*hparams) || record.hparams.size() != *trials) {
+  if (!trials || !running || rows == nullptr || lives == nullptr || rare == nullptr ||
+      rare->as_list() == nullptr || hparams == nullptr || !record.hparams.load(*hparams) ||
+      record.hparams.size() != *trials) {
     return false;
   }
   DigitReader in(*rows);
@@ -487,7 +501,8 @@ bool load_trials(const Value& saved, ExperimentRecord& record) {
     }
     const Value* detail = mine != nullptr ? mine->find("detail") : nullptr;
     const std::string* why = detail != nullptr ? detail->as_text() : nullptr;
-    TrialRecord trial = load_row(in, why != nullptr ? *why : std::string(), number > 0 ? &record.trials.back() : nullptr);
+    TrialRecord trial =
+        load_row(in, why != nullptr ? *why : std::string(), number > 0 ? &record.trials.back() : nullptr);
     if (mine != nullptr && !load_rarities(*mine, record.id, TrialNumber(number), trial)) {
       return false;
     }

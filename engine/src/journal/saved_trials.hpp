@@ -6,7 +6,8 @@
 
 namespace hpsearch::engine {
 
-/// The trials of an experiment: a row of digits each, their configurations, what runs, and what few of them have.
+/// The trials of an experiment: a row of digits each, their configurations, what runs, and what few of them
+/// have.
 [[nodiscard]] Value save_trials(const ExperimentRecord& record);
 
 /// The inverse; sets the trials, hparams, by_state, pending and running. False: it is no such save.

@@ -13,7 +13,9 @@ namespace {
 
 constexpr std::int64_t format = 4;
 
-Error corrupt(const std::string& what) { return Error{Errc::corrupt, "the snapshot cannot be read: " + what}; }
+Error corrupt(const std::string& what) {
+  return Error{Errc::corrupt, "the snapshot cannot be read: " + what};
+}
 
 /// The text under a name of a saved map; "" and bad when there is none.
 class SavedTexts {
@@ -278,9 +280,9 @@ bool load_worker(const Value& saved, World& world) {
     const ExperimentId experiment(numbers.count());
     worker.quick_failures.emplace_back(experiment, TrialNumber(numbers.count()));
   }
-  if (!texts.good() || !numbers.finished() || !load_offer(saved, slots, worker) || !load_remains(saved, worker) ||
-      !load_false_starts(saved, worker) || !load_keys(saved, "adopted", worker.adopted) ||
-      !load_keys(saved, "disowned", worker.disowned)) {
+  if (!texts.good() || !numbers.finished() || !load_offer(saved, slots, worker) ||
+      !load_remains(saved, worker) || !load_false_starts(saved, worker) ||
+      !load_keys(saved, "adopted", worker.adopted) || !load_keys(saved, "disowned", worker.disowned)) {
     return false;
   }
   world.worker_by_uid[worker.uid] = worker.id;
@@ -351,8 +353,8 @@ Value save_experiment(const ExperimentRecord& record) {
   numbers.flag(record.stop_at_once);
   numbers.flag(record.best.has_value());
   numbers.count(record.best ? record.best->number() : 0);
-  for (const Instant at :
-       {record.created_at, record.ended_at, record.first_lease_at, record.last_release_at, record.slot_time.since()}) {
+  for (const Instant at : {record.created_at, record.ended_at, record.first_lease_at, record.last_release_at,
+                           record.slot_time.since()}) {
     numbers.integer(at.micros());
   }
   numbers.integer(record.slot_time.until(record.slot_time.since()).in_micros());
@@ -417,8 +419,8 @@ Status load_experiment(const Value& saved, World& world) {
   const bool has_best = numbers.flag();
   const TrialNumber best(numbers.count());
   Instant slot_time_since;
-  for (Instant* at :
-       {&record.created_at, &record.ended_at, &record.first_lease_at, &record.last_release_at, &slot_time_since}) {
+  for (Instant* at : {&record.created_at, &record.ended_at, &record.first_lease_at, &record.last_release_at,
+                      &slot_time_since}) {
     *at = Instant::from_micros(numbers.integer());
   }
   const Duration accrued = Duration::micros(numbers.integer());
@@ -429,7 +431,8 @@ Status load_experiment(const Value& saved, World& world) {
   record.reason = texts.text("reason");
   const Value& searcher = texts.value("searcher");
   const Value& trials = texts.value("trials");
-  if (const Value* condemned = saved.at_path("condemned"); condemned != nullptr && condemned->as_list() != nullptr) {
+  if (const Value* condemned = saved.at_path("condemned");
+      condemned != nullptr && condemned->as_list() != nullptr) {
     for (const Value& path : *condemned->as_list()) {
       record.condemned.push_back(path.as_text() != nullptr ? *path.as_text() : "");
     }
@@ -583,8 +586,10 @@ Status load_world(const Value& saved, World& world) {
     }
   }
   for (const auto& [id, record] : world.experiments) {
-    const auto from = record.source ? world.experiments.find(record.source->experiment) : world.experiments.end();
-    if (record.source && (from == world.experiments.end() || record.source->trial.number() >= from->second.trials.size())) {
+    const auto from =
+        record.source ? world.experiments.find(record.source->experiment) : world.experiments.end();
+    if (record.source &&
+        (from == world.experiments.end() || record.source->trial.number() >= from->second.trials.size())) {
       return corrupt("experiment " + std::to_string(id.number()) + " begins from a trial that is not there");
     }
   }

@@ -16,8 +16,9 @@ namespace hpsearch::engine {
 /// Follows from the rest of the world at any time, and is in no log.
 struct Agenda {
   std::vector<ExperimentId> touched;  ///< Something of them changed since they were looked after.
-  std::vector<ExperimentId> unfinished;  ///< More of their trials are to end than one step may: the next step goes on.
-  ClaimQueue hungry;                  ///< Active, and below their own limits.
+  std::vector<ExperimentId>
+      unfinished;     ///< More of their trials are to end than one step may: the next step goes on.
+  ClaimQueue hungry;  ///< Active, and below their own limits.
   std::set<std::pair<Instant, ExperimentId>> deadlines;  ///< When a budget of time will be spent.
   std::map<ExperimentId, Instant> deadline_of;
   /// What is put off, until when: a trial, or a worker.

@@ -53,7 +53,8 @@ void explain_running(const ExperimentRecord& record, const TrialRecord& trial,
             amount(record, trial.reached) + " of " + amount(record, trial.length);
   if (live.is_ending()) {
     const Directive directive = live.decision->directive;
-    out.next = (directive == Directive::kill ? "it is to be killed" : "it is to " + std::string(name_of(directive))) +
+    out.next = (directive == Directive::kill ? "it is to be killed"
+                                             : "it is to " + std::string(name_of(directive))) +
                (is_to_pause(trial) && holds_more_than_it_may(record)
                     ? ", since the experiment may hold fewer slots now,"
                     : "") +
@@ -76,12 +77,13 @@ std::string wanted_text(const ResourcesConfig& wanted) {
 /// Whether the question of the right workers arises at all.
 bool is_choosy(const ResourcesConfig& wanted, const std::map<WorkerId, WorkerRecord>& workers) {
   return pool_named(wanted.resource_pool) != default_pool || !wanted.labels.empty() ||
-         std::any_of(workers.begin(), workers.end(),
-                     [&wanted](const auto& entry) { return entry.second.present && !serves(entry.second, wanted); });
+         std::any_of(workers.begin(), workers.end(), [&wanted](const auto& entry) {
+           return entry.second.present && !serves(entry.second, wanted);
+         });
 }
 
-/// Why a trial that no worker there is could hold gets no slots. `there` says of which workers there is talk, `largest`
-/// how many slots any of them has, used or not.
+/// Why a trial that no worker there is could hold gets no slots. `there` says of which workers there is talk,
+/// `largest` how many slots any of them has, used or not.
 std::string lack_of_workers(const ExperimentRecord& record, const std::map<WorkerId, WorkerRecord>& workers,
                             const std::string& there, std::uint64_t largest) {
   const ResourcesConfig& wanted = record.config.resources;
@@ -93,7 +95,8 @@ std::string lack_of_workers(const ExperimentRecord& record, const std::map<Worke
     return need + "; resources.is_single_node keeps it on one";
   }
   if (!may_span_workers(record.config)) {
-    return need + "; it can have several workers when launch.kind says how its processes find each other (it is " +
+    return need +
+           "; it can have several workers when launch.kind says how its processes find each other (it is " +
            std::string(name_of(record.config.launch.kind)) + ")";
   }
   const GangShape shape = gang_shape(workers, wanted);
@@ -105,12 +108,13 @@ std::string lack_of_workers(const ExperimentRecord& record, const std::map<Worke
            " and which can reach each other by the addresses they say (hpsearch-worker --address)";
   }
   const auto ready = std::count_if(workers.begin(), workers.end(), [&](const auto& entry) {
-    return may_take_part(entry.second, wanted) &&
-           is_loopback(entry.second.address) == shape.on_one_machine && entry.second.slots.find_free(shape.slots_each).has_value();
+    return may_take_part(entry.second, wanted) && is_loopback(entry.second.address) == shape.on_one_machine &&
+           entry.second.slots.find_free(shape.slots_each).has_value();
   });
   return need + "; it waits for " + std::to_string(shape.workers) + " workers with " +
          counted(shape.slots_each, "free slot") + " each at the same time, and " + std::to_string(ready) +
-         (ready == 1 ? " has" : " have") + " them now; experiments behind it get no slots of those it will have";
+         (ready == 1 ? " has" : " have") +
+         " them now; experiments behind it get no slots of those it will have";
 }
 
 /// "in 8 s", rounded up.
@@ -119,7 +123,8 @@ std::string in_seconds(Duration wait) {
 }
 
 /// Why a trial is not tried again at once.
-std::string put_off_text(const Mishaps& mishaps, const std::map<WorkerId, WorkerRecord>& workers, Instant now) {
+std::string put_off_text(const Mishaps& mishaps, const std::map<WorkerId, WorkerRecord>& workers,
+                         Instant now) {
   const auto worker = workers.find(mishaps.last_false_start);
   return (mishaps.false_starts == 1 ? "its last attempt was"
                                     : "its last " + std::to_string(mishaps.false_starts) + " attempts were") +
@@ -130,8 +135,8 @@ std::string put_off_text(const Mishaps& mishaps, const std::map<WorkerId, Worker
 }
 
 /// When the first of the workers that rest gets leases again; nothing when one of them does now.
-std::optional<Instant> first_back(const std::map<WorkerId, WorkerRecord>& workers, const ResourcesConfig& wanted,
-                                  Instant now) {
+std::optional<Instant> first_back(const std::map<WorkerId, WorkerRecord>& workers,
+                                  const ResourcesConfig& wanted, Instant now) {
   std::optional<Instant> first;
   for (const auto& [id, worker] : workers) {
     if (!worker.present || !worker.quarantined.empty() || !serves(worker, wanted)) {
@@ -151,7 +156,8 @@ struct ConcurrencyLimit {
   std::string text;
 };
 
-ConcurrencyLimit concurrency_limit(const ExperimentRecord& record, const std::map<WorkerId, WorkerRecord>& workers) {
+ConcurrencyLimit concurrency_limit(const ExperimentRecord& record,
+                                   const std::map<WorkerId, WorkerRecord>& workers) {
   const std::uint64_t given = record.config.searcher.max_concurrent_trials;
   if (given > 0) {
     return {given, "max_concurrent_trials is " + std::to_string(given)};
@@ -166,7 +172,8 @@ ConcurrencyLimit concurrency_limit(const ExperimentRecord& record, const std::ma
 }
 
 /// Why a trial that is ready gets no slot.
-std::string lack_of_slots(const ExperimentRecord& record, const std::map<WorkerId, WorkerRecord>& workers, Instant now) {
+std::string lack_of_slots(const ExperimentRecord& record, const std::map<WorkerId, WorkerRecord>& workers,
+                          Instant now) {
   const ResourcesConfig& resources = record.config.resources;
   const std::uint64_t running = record.running.size();
   if (record.state == ExperimentState::paused) {
@@ -176,11 +183,12 @@ std::string lack_of_slots(const ExperimentRecord& record, const std::map<WorkerI
     return counted(running, "trial") + " of this experiment run, and " + limit.text;
   }
   if (resources.max_slots && (running + 1) * resources.slots_per_trial > *resources.max_slots) {
-    return counted(running * resources.slots_per_trial, "slot") + " are in use by this experiment, and max_slots is " +
-           std::to_string(*resources.max_slots);
+    return counted(running * resources.slots_per_trial, "slot") +
+           " are in use by this experiment, and max_slots is " + std::to_string(*resources.max_slots);
   }
   if (const auto back = first_back(workers, resources, now)) {
-    return "attempts were over before anything was heard of a program, on every worker (hpsearch workers says more); "
+    return "attempts were over before anything was heard of a program, on every worker (hpsearch workers "
+           "says more); "
            "the next is tried " +
            in_seconds(*back - now);
   }
@@ -202,8 +210,9 @@ std::string lack_of_slots(const ExperimentRecord& record, const std::map<WorkerI
       free += worker.slots.free();
       most = std::max(most, worker.slots.free());
       largest = std::max(largest, worker.slots.total());
-      withdrawn += static_cast<std::uint64_t>(std::count_if(worker.withdrawn.begin(), worker.withdrawn.end(),
-                                                            [](const auto& slot) { return !slot.second.released; }));
+      withdrawn +=
+          static_cast<std::uint64_t>(std::count_if(worker.withdrawn.begin(), worker.withdrawn.end(),
+                                                   [](const auto& slot) { return !slot.second.released; }));
     }
   }
   const std::string there = choosy ? " of " + wanted_text(resources) : "";
@@ -211,8 +220,9 @@ std::string lack_of_slots(const ExperimentRecord& record, const std::map<WorkerI
     return "no worker" + there + " is connected (hpsearch workers shows what there is)";
   }
   if (total == 0) {
-    return quarantined == 0 ? "no worker is connected"
-                            : "every worker is in quarantine (hpsearch workers says why, hpsearch release ends it)";
+    return quarantined == 0
+               ? "no worker is connected"
+               : "every worker is in quarantine (hpsearch workers says why, hpsearch release ends it)";
   }
   const bool spread = may_span_workers(record.config) && !fits_on_one(workers, resources);
   if (spread || largest < resources.slots_per_trial) {
@@ -221,8 +231,9 @@ std::string lack_of_slots(const ExperimentRecord& record, const std::map<WorkerI
   if (most < resources.slots_per_trial) {
     const std::string out_of_use =
         withdrawn == 0 ? "" : ", " + std::to_string(withdrawn) + " out of use (hpsearch workers says why)";
-    return std::to_string(free) + " of " + counted(total, "slot") + there + " are free" + out_of_use + ", at most " + std::to_string(most) +
-           " on one worker, and a trial needs " + std::to_string(resources.slots_per_trial);
+    return std::to_string(free) + " of " + counted(total, "slot") + there + " are free" + out_of_use +
+           ", at most " + std::to_string(most) + " on one worker, and a trial needs " +
+           std::to_string(resources.slots_per_trial);
   }
   const bool fits = std::any_of(workers.begin(), workers.end(), [&resources](const auto& entry) {
     const WorkerRecord& worker = entry.second;
@@ -259,11 +270,12 @@ bool awaits_resume(const TrialRecord& trial) {
   return trial.state == TrialState::paused && trial.awaits_resume;
 }
 
-/// Trials that take free slots as soon as there are some: those that wait for one, or will once the experiment is resumed
-/// or they have exited.
+/// Trials that take free slots as soon as there are some: those that wait for one, or will once the
+/// experiment is resumed or they have exited.
 std::uint64_t waiting_for_slots(const ExperimentRecord& record) {
-  const auto waiting = std::count_if(record.pending.begin(), record.pending.end(),
-                                     [&record](TrialNumber number) { return !record.put_off.contains(number); });
+  const auto waiting =
+      std::count_if(record.pending.begin(), record.pending.end(),
+                    [&record](TrialNumber number) { return !record.put_off.contains(number); });
   std::uint64_t before = static_cast<std::uint64_t>(waiting);
   for (std::size_t i = 0; i < record.trials.size(); ++i) {
     before += awaits_resume(record.trials[i]) || is_to_pause(record.trials[i]) ? 1U : 0U;
@@ -276,7 +288,8 @@ std::string lack_of_promotion(const ExperimentRecord& record, const std::map<Wor
                               Instant now) {
   const ConcurrencyLimit limit = concurrency_limit(record, workers);
   const std::uint64_t running = record.running.size();
-  if (record.state == ExperimentState::active && limit.trials > running && limit.trials <= running + record.put_off.size()) {
+  if (record.state == ExperimentState::active && limit.trials > running &&
+      limit.trials <= running + record.put_off.size()) {
     return counted(record.put_off.size(), "trial") + " of this experiment " +
            (record.put_off.size() == 1 ? "is tried again later and keeps its place"
                                        : "are tried again later and keep their places") +
@@ -286,8 +299,10 @@ std::string lack_of_promotion(const ExperimentRecord& record, const std::map<Wor
 }
 
 /// Why no trial of the experiment gets any further, or "".
-std::string standstill(const ExperimentRecord& record, const std::map<WorkerId, WorkerRecord>& workers, Instant now) {
-  return record.state == ExperimentState::paused ? "the experiment is paused" : waits_for(record, workers, now);
+std::string standstill(const ExperimentRecord& record, const std::map<WorkerId, WorkerRecord>& workers,
+                       Instant now) {
+  return record.state == ExperimentState::paused ? "the experiment is paused"
+                                                 : waits_for(record, workers, now);
 }
 
 /// When the rung would keep a trial that it does not keep yet.
@@ -304,7 +319,8 @@ std::string promotion_text(const Reason& standing, std::uint64_t needed, const O
          counted(needed, "more result") + ", and " +
          (to_come == 0 ? "none" : "at most " + std::to_string(to_come)) +
          " can still come. That changes if " +
-         (outlook.exhausted ? "on_duplicate is set to allow, as no configuration is left," : "max_trials is raised") +
+         (outlook.exhausted ? "on_duplicate is set to allow, as no configuration is left,"
+                            : "max_trials is raised") +
          " or trials before it drop out" + closing;
 }
 
@@ -318,8 +334,8 @@ void explain_paused(const ExperimentRecord& record, TrialNumber number, const Tr
   }
   out.reason = record.searcher->standing(number);
   out.now = "at " + amount(record, trial.reached) +
-            (trial.reached == trial.length ? "" : " (its rung is at " + amount(record, trial.length) + ")") + ": " +
-            describe(out.reason);
+            (trial.reached == trial.length ? "" : " (its rung is at " + amount(record, trial.length) + ")") +
+            ": " + describe(out.reason);
   if (!out.reason.rank || !out.reason.size) {
     return;
   }
@@ -367,7 +383,8 @@ std::uint64_t results_needed(std::uint64_t rank, std::uint64_t size, double divi
   return enough > size ? enough - size : 0;
 }
 
-std::string waits_for(const ExperimentRecord& record, const std::map<WorkerId, WorkerRecord>& workers, Instant now) {
+std::string waits_for(const ExperimentRecord& record, const std::map<WorkerId, WorkerRecord>& workers,
+                      Instant now) {
   if (record.state != ExperimentState::active || !record.running.empty()) {
     return "";
   }
@@ -418,8 +435,8 @@ Explanation explain(const ExperimentRecord& record, TrialNumber number,
     case TrialState::stopped:
     case TrialState::failed:
     case TrialState::canceled:
-      out.now = "has ended as " + std::string(name_of(trial.state)) + " at " + amount(record, trial.reached) + ": " +
-                describe(out.reason);
+      out.now = "has ended as " + std::string(name_of(trial.state)) + " at " + amount(record, trial.reached) +
+                ": " + describe(out.reason);
       break;
   }
   return out;

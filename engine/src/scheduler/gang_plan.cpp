@@ -33,8 +33,10 @@ namespace {
 
 using Workers = std::vector<const WorkerRecord*>;
 
-/// Those that may be together in one attempt: whoever says a loopback address is reached from its own machine only.
-Workers candidates(const std::map<WorkerId, WorkerRecord>& workers, const ResourcesConfig& wanted, bool on_one_machine) {
+/// Those that may be together in one attempt: whoever says a loopback address is reached from its own machine
+/// only.
+Workers candidates(const std::map<WorkerId, WorkerRecord>& workers, const ResourcesConfig& wanted,
+                   bool on_one_machine) {
   Workers found;
   for (const auto& [id, worker] : workers) {
     if (may_take_part(worker, wanted) && is_loopback(worker.address) == on_one_machine) {
@@ -60,8 +62,8 @@ GangShape shape_among(const Workers& workers, const ResourcesConfig& wanted) {
   return {};
 }
 
-GangPlan plan_among(const Workers& workers, const std::set<WorkerId>& suspects, const std::set<WorkerId>& reserved,
-                    const ResourcesConfig& wanted, WorkerId avoided) {
+GangPlan plan_among(const Workers& workers, const std::set<WorkerId>& suspects,
+                    const std::set<WorkerId>& reserved, const ResourcesConfig& wanted, WorkerId avoided) {
   const GangShape shape = shape_among(workers, wanted);
   GangPlan plan;
   plan.slots_each = shape.slots_each;
@@ -76,7 +78,8 @@ GangPlan plan_among(const Workers& workers, const std::set<WorkerId>& suspects, 
     if (worker->slots.find_free(shape.slots_each)) {
       enough.emplace_back(worker->id == avoided, free, worker->id);
     } else {
-      too_few.emplace_back(worker->id == avoided, shape.slots_each - std::min(free, shape.slots_each), worker->id);
+      too_few.emplace_back(worker->id == avoided, shape.slots_each - std::min(free, shape.slots_each),
+                           worker->id);
     }
   }
   if (shape.workers == 0 || enough.size() + too_few.size() < shape.workers) {
@@ -112,7 +115,8 @@ GangPlan plan_gang(const std::map<WorkerId, WorkerRecord>& workers, const std::s
                    const std::set<WorkerId>& reserved, const ResourcesConfig& wanted, WorkerId avoided) {
   GangPlan first;
   for (const bool on_one_machine : {false, true}) {
-    GangPlan plan = plan_among(candidates(workers, wanted, on_one_machine), suspects, reserved, wanted, avoided);
+    GangPlan plan =
+        plan_among(candidates(workers, wanted, on_one_machine), suspects, reserved, wanted, avoided);
     if (plan.complete) {
       return plan;
     }

@@ -39,8 +39,8 @@ std::uint64_t slots_in_use(const ExperimentRecord& record) {
   return record.running.size() * record.config.resources.slots_per_trial;
 }
 
-/// Trials of it that are put off keep their places: a new one in place of each would only share their fate, and so
-/// would the next, until all that it may ever try have begun.
+/// Trials of it that are put off keep their places: a new one in place of each would only share their fate,
+/// and so would the next, until all that it may ever try have begun.
 bool keep_places(const World& world, const ExperimentRecord& record) {
   return !record.put_off.empty() &&
          record.running.size() + record.put_off.size() >= concurrency_limit(world, record.config);
@@ -48,13 +48,13 @@ bool keep_places(const World& world, const ExperimentRecord& record) {
 
 /// Its last attempt failed on this worker without a single report, and others might tell whose fault that is.
 bool should_avoid(const World& world, const TrialRecord& trial, WorkerId worker) {
-  return !world.trusts_workers && trial.mishaps && trial.mishaps->crashes > 0 && trial.mishaps->crashed_on == worker &&
-         others_remain(world, worker);
+  return !world.trusts_workers && trial.mishaps && trial.mishaps->crashes > 0 &&
+         trial.mishaps->crashed_on == worker && others_remain(world, worker);
 }
 
 /// Trials that wait for a slot and whose last attempts are really over.
 struct Ready {
-  std::optional<TrialNumber> first;      ///< The oldest that may run there.
+  std::optional<TrialNumber> first;        ///< The oldest that may run there.
   std::optional<TrialNumber> last_resort;  ///< The oldest that should rather run elsewhere.
 };
 
@@ -99,9 +99,9 @@ std::set<std::uint64_t> ports_in_use(const World& world) {
   return ports;
 }
 
-/// Where the processes of an attempt on several workers meet. Below the ports that systems give out by themselves, and
-/// different for attempts that run at the same time, so that two of them may share a machine; another one at the next
-/// try, should somebody else have this one.
+/// Where the processes of an attempt on several workers meet. Below the ports that systems give out by
+/// themselves, and different for attempts that run at the same time, so that two of them may share a machine;
+/// another one at the next try, should somebody else have this one.
 std::uint64_t meeting_port(const World& world, Lsn lease) {
   constexpr std::uint64_t first = 23'456;  // PyTorchJob's.
   constexpr std::uint64_t ports = 4'000;
@@ -116,15 +116,16 @@ std::uint64_t meeting_port(const World& world, Lsn lease) {
 void lease(Step& step, const ExperimentRecord& record, TrialNumber number, const Placement& place) {
   const TrialRecord& trial = record.trials[number.number()];
   const Lsn lease(step.world().last_lsn.number() + 1);
-  step.happened(LeaseGranted{record.id, number, AttemptNumber(trial.attempts + std::uint64_t{1}), place.worker, place.slots,
-                             trial.length, place.others, place.others.empty() ? 0 : meeting_port(step.world(), lease)});
+  step.happened(LeaseGranted{record.id, number, AttemptNumber(trial.attempts + std::uint64_t{1}),
+                             place.worker, place.slots, trial.length, place.others,
+                             place.others.empty() ? 0 : meeting_port(step.world(), lease)});
 }
 
 void create(Step& step, const ExperimentRecord& record, CreateTrial next, const Placement& place) {
   HPSEARCH_CHECK(next.trial.number() == record.trials.size(), "searchers number trials without gaps");
   const TrialNumber number = next.trial;
-  step.happened(TrialCreated{record.id, next.trial, TrialId(step.world().last_trial_id + 1), std::move(next.hparams),
-                             next.length, std::move(next.reason)});
+  step.happened(TrialCreated{record.id, next.trial, TrialId(step.world().last_trial_id + 1),
+                             std::move(next.hparams), next.length, std::move(next.reason)});
   lease(step, record, number, place);
 }
 
@@ -142,7 +143,8 @@ void promote(Step& step, const ExperimentRecord& record, PromoteTrial next, cons
 using Reserved = std::set<WorkerId>;
 
 /// Where a trial fits on one worker. One without slots takes nothing from those that are kept.
-std::optional<Placement> find_place(const World& world, const ResourcesConfig& wanted, const Reserved& reserved) {
+std::optional<Placement> find_place(const World& world, const ResourcesConfig& wanted,
+                                    const Reserved& reserved) {
   std::optional<Placement> place;
   static_cast<void>(world.vacancies.find(wanted.slots_per_trial, [&](WorkerId id) {
     const WorkerRecord& worker = world.workers.at(id);
@@ -157,8 +159,8 @@ std::optional<Placement> find_place(const World& world, const ResourcesConfig& w
 }
 
 /// The same on another worker than `besides`. Only for trials that crashed there: O(workers).
-std::optional<Placement> find_place_besides(const World& world, const ResourcesConfig& wanted, WorkerId besides,
-                                            const Reserved& reserved) {
+std::optional<Placement> find_place_besides(const World& world, const ResourcesConfig& wanted,
+                                            WorkerId besides, const Reserved& reserved) {
   for (const auto& [id, worker] : world.workers) {
     const bool usable = worker.present && worker.quarantined.empty() && !world.suspects.contains(id) &&
                         !world.agenda.resting.contains(id) && id != besides && !reserved.contains(id) &&
@@ -170,8 +172,8 @@ std::optional<Placement> find_place_besides(const World& world, const ResourcesC
   return std::nullopt;
 }
 
-/// Its trials do not fit on any worker there is, silent ones included, and its programs know how to be on several.
-/// O(workers) for the latter only.
+/// Its trials do not fit on any worker there is, silent ones included, and its programs know how to be on
+/// several. O(workers) for the latter only.
 bool needs_several(const World& world, const ExperimentRecord& record) {
   const ResourcesConfig& wanted = record.config.resources;
   return wanted.slots_per_trial > 1 && may_span_workers(record.config) && !fits_on_one(world.workers, wanted);
@@ -240,7 +242,8 @@ bool fill(Step& step, const ExperimentRecord& record, const Placement& place, co
     return true;
   }
   if (ready.last_resort) {
-    if (const auto other = find_place_besides(step.world(), record.config.resources, place.worker, reserved)) {
+    if (const auto other =
+            find_place_besides(step.world(), record.config.resources, place.worker, reserved)) {
       lease(step, record, *ready.last_resort, *other);
       return true;
     }
@@ -261,8 +264,8 @@ bool fill(Step& step, const ExperimentRecord& record, const Placement& place, co
   return false;
 }
 
-/// Trials that end because they need nothing more, or because their experiment is stopping, until no more may in this step.
-/// False: some are left for the next one.
+/// Trials that end because they need nothing more, or because their experiment is stopping, until no more may
+/// in this step. False: some are left for the next one.
 bool close_what_can_be(Step& step, const ExperimentRecord& record) {
   for (auto named = record.searcher->closable(); !named.empty(); named = record.searcher->closable()) {
     if (!step.takes_one_more_end()) {
@@ -321,7 +324,8 @@ void end_if_over(Step& step, const ExperimentRecord& record) {
     const TrialRecord& last = record.trials.back();
     const std::string detail = last.reason.detail();
     const std::string cause = detail.empty() && last.last_failure ? *last.last_failure : detail;
-    step.happened(ExperimentEnded{record.id, ExperimentState::failed, "every trial failed; the last: " + cause});
+    step.happened(
+        ExperimentEnded{record.id, ExperimentState::failed, "every trial failed; the last: " + cause});
   } else {
     step.happened(ExperimentEnded{record.id, ExperimentState::completed, finished->note});
   }
@@ -329,8 +333,8 @@ void end_if_over(Step& step, const ExperimentRecord& record) {
 
 /// Gives one free slot, or as many as a trial needs, to the first in line that can use it.
 ///
-/// An attempt on several workers takes all its slots at once or none. While it waits, it keeps the workers it will
-/// have from whoever stands behind it in line, or small trials would take each slot as it becomes free.
+/// An attempt on several workers takes all its slots at once or none. While it waits, it keeps the workers it
+/// will have from whoever stands behind it in line, or small trials would take each slot as it becomes free.
 bool fill_one(Step& step) {
   if (step.world().vacancies.most_free() == 0 && !step.agenda().hungry.any_without_slots()) {
     return false;  // As long as all slots are in use, which is most of the time, those who wait cost nothing.
@@ -354,10 +358,11 @@ bool fill_one(Step& step) {
       }
       continue;
     }
-    const bool in_vain = std::any_of(do_not_fit.begin(), do_not_fit.end(), [&wanted](const ResourcesConfig* other) {
-      return other->slots_per_trial == wanted.slots_per_trial && other->labels == wanted.labels &&
-             pool_named(other->resource_pool) == pool_named(wanted.resource_pool);
-    });
+    const bool in_vain =
+        std::any_of(do_not_fit.begin(), do_not_fit.end(), [&wanted](const ResourcesConfig* other) {
+          return other->slots_per_trial == wanted.slots_per_trial && other->labels == wanted.labels &&
+                 pool_named(other->resource_pool) == pool_named(wanted.resource_pool);
+        });
     if (in_vain) {
       continue;
     }
@@ -385,7 +390,7 @@ void update_claim(Step& step, const ExperimentRecord& record) {
   if (may_run_more(step.world(), record)) {
     const ResourcesConfig& resources = record.config.resources;
     step.agenda().hungry.put(Claim{record.id, resources.priority, resources.weight, slots_in_use(record),
-                                     resources.slots_per_trial});
+                                   resources.slots_per_trial});
   } else {
     step.agenda().hungry.remove(record.id);
   }
@@ -398,7 +403,8 @@ void look_after(Step& step, ExperimentId id) {
     if (record.state != ExperimentState::stopping) {
       if (const std::optional<std::string> spent = spent_budget(record, step.now())) {
         const bool in_vain = every_trial_failed(record);
-        stop_experiment(step, id, in_vain ? ExperimentState::failed : ExperimentState::completed, false, *spent);
+        stop_experiment(step, id, in_vain ? ExperimentState::failed : ExperimentState::completed, false,
+                        *spent);
       }
     }
     const bool all = record.state == ExperimentState::stopping ? cancel_what_does_not_run(step, record)
@@ -410,7 +416,8 @@ void look_after(Step& step, ExperimentId id) {
     }
   }
   collect_checkpoints(step, id);
-  const bool may_be_spent = record.state == ExperimentState::active || record.state == ExperimentState::paused;
+  const bool may_be_spent =
+      record.state == ExperimentState::active || record.state == ExperimentState::paused;
   step.agenda().set_deadline(id, may_be_spent ? next_deadline(record) : std::nullopt);
   update_claim(step, record);
 }

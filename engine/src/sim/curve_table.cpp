@@ -12,8 +12,12 @@ namespace {
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
-Error wrong(std::string what) { return Error{Errc::bad_request, std::move(what)}; }
-Error wrong(std::size_t line, const std::string& what) { return wrong("line " + std::to_string(line) + ": " + what); }
+Error wrong(std::string what) {
+  return Error{Errc::bad_request, std::move(what)};
+}
+Error wrong(std::size_t line, const std::string& what) {
+  return wrong("line " + std::to_string(line) + ": " + what);
+}
 
 std::string_view trimmed(std::string_view text) {
   const auto blank = [](char c) { return c == ' ' || c == '\t' || c == '\r'; };
@@ -26,8 +30,8 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
-/// Those of one line, as RFC 4180 has them: in quotes a comma is a letter, and two quotes are one. Nothing: a quote does
-/// not end.
+/// Those of one line, as RFC 4180 has them: in quotes a comma is a letter, and two quotes are one. Nothing: a
+/// quote does not end.
 std::optional<std::vector<std::string>> cells_of(std::string_view line) {
   std::vector<std::string> cells;
   for (;;) {
@@ -110,7 +114,8 @@ Result<CurveTable::Point> point_of(std::size_t line, const std::vector<std::stri
   }
   if (cells.size() > columns.count) {
     return wrong(line, "has " + std::to_string(cells.size()) + " cells, more than the header, which has " +
-                           std::to_string(columns.count) + " (a cell with a comma in it stands in double quotes)");
+                           std::to_string(columns.count) +
+                           " (a cell with a comma in it stands in double quotes)");
   }
   const auto trial = read<std::uint64_t>(cells[columns.trial]);
   const auto length = read<std::uint64_t>(cells[columns.length]);
@@ -147,7 +152,8 @@ Result<std::unique_ptr<CurveTable>> CurveTable::from_points(std::vector<Point> p
   table->missing_ = missing;
   table->has_times_ = !points.empty() && points.front().seconds.has_value();
   for (const Point& point : points) {
-    const std::string name = "trial " + std::to_string(point.trial) + ", length " + std::to_string(count(point.length));
+    const std::string name =
+        "trial " + std::to_string(point.trial) + ", length " + std::to_string(count(point.length));
     if (point.seconds.has_value() != table->has_times_) {
       return wrong(name + ": either every measurement has its time or none has");
     }
@@ -207,10 +213,9 @@ Result<std::unique_ptr<CurveTable>> CurveTable::parse(std::string_view csv, Miss
 }
 
 const CurveTable::Curve* CurveTable::curve_of(std::uint64_t trial) const {
-  const auto found = std::lower_bound(curves_.begin(), curves_.end(), trial,
-                                      [](const Curve& curve, std::uint64_t number) {
-                                        return curve.front().trial < number;
-                                      });
+  const auto found =
+      std::lower_bound(curves_.begin(), curves_.end(), trial,
+                       [](const Curve& curve, std::uint64_t number) { return curve.front().trial < number; });
   if (found != curves_.end() && found->front().trial == trial) {
     return &*found;
   }
@@ -225,8 +230,8 @@ Status CurveTable::covers(const Training& training) {
     return wrong("trial " + std::to_string(training.trial.number()) + " has no curve: nothing was measured");
   }
   return wrong("trial " + std::to_string(training.trial.number()) + " has no curve: the table has " +
-               std::to_string(curves_.size()) + ", of trials " + std::to_string(curves_.front().front().trial) +
-               " to " +
+               std::to_string(curves_.size()) + ", of trials " +
+               std::to_string(curves_.front().front().trial) + " to " +
                std::to_string(curves_.back().front().trial));
 }
 
@@ -250,7 +255,8 @@ double CurveTable::seconds_until(const Curve& curve, Units length) {
   }
   const double done = static_cast<double>(count(length) - count(before.length));
   if (after == curve.end()) {
-    const double mean = count(before.length) == 0 ? 0 : *before.seconds / static_cast<double>(count(before.length));
+    const double mean =
+        count(before.length) == 0 ? 0 : *before.seconds / static_cast<double>(count(before.length));
     return *before.seconds + done * mean;
   }
   const double step = static_cast<double>(count(after->length) - count(before.length));

@@ -23,21 +23,28 @@ struct Function {
   bool many;  // Two or more arguments; else one.
 };
 constexpr Function functions[] = {
-    {"abs", Kind::abs, false}, {"sqrt", Kind::sqrt, false},   {"exp", Kind::exp, false}, {"log", Kind::log, false},
-    {"floor", Kind::floor, false}, {"min", Kind::min, true}, {"max", Kind::max, true},
+    {"abs", Kind::abs, false}, {"sqrt", Kind::sqrt, false},   {"exp", Kind::exp, false},
+    {"log", Kind::log, false}, {"floor", Kind::floor, false}, {"min", Kind::min, true},
+    {"max", Kind::max, true},
 };
 constexpr std::string_view names[] = {"trial", "length", "op", "nan", "inf", "pi"};
 
 /// Of whatever language: all that is not ASCII is taken for one.
 bool is_letter(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || static_cast<unsigned char>(c) >= 0x80U;
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
+         static_cast<unsigned char>(c) >= 0x80U;
 }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+bool is_blank(char c) {
+  return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
 
 /// How an expression names it.
 std::string spelled(std::string_view name) {
-  const bool plain = std::all_of(name.begin(), name.end(), [](char c) { return is_letter(c) || is_digit(c) || c == '.'; });
+  const bool plain =
+      std::all_of(name.begin(), name.end(), [](char c) { return is_letter(c) || is_digit(c) || c == '.'; });
   return plain ? "hp." + std::string(name) : "hp.\"" + std::string(name) + "\"";
 }
 
@@ -179,7 +186,8 @@ class Parser {
     const char* begin = text_.data() + at_;
     const auto [end, error] = std::from_chars(begin, text_.data() + text_.size(), value);
     if (error != std::errc()) {
-      fail(at_, error == std::errc::result_out_of_range ? "this number is out of range" : "this is no number");
+      fail(at_,
+           error == std::errc::result_out_of_range ? "this number is out of range" : "this is no number");
       return;
     }
     at_ += static_cast<std::size_t>(end - begin);
@@ -190,7 +198,8 @@ class Parser {
     const std::size_t begin = at_;
     std::string word;
     bool quoted = false;
-    for (; at_ < text_.size() && (is_letter(text_[at_]) || is_digit(text_[at_]) || text_[at_] == '.' || text_[at_] == '"');
+    for (; at_ < text_.size() &&
+           (is_letter(text_[at_]) || is_digit(text_[at_]) || text_[at_] == '.' || text_[at_] == '"');
          ++at_) {
       if (text_[at_] != '"') {
         word += text_[at_];
@@ -246,8 +255,9 @@ class Parser {
     }
     close();
     if (function.many ? arguments < 2 : arguments != 1) {
-      fail(begin, std::string(function.name) + " takes " + (function.many ? "two or more arguments" : "one argument") +
-                      ", not " + std::to_string(arguments));
+      fail(begin, std::string(function.name) + " takes " +
+                      (function.many ? "two or more arguments" : "one argument") + ", not " +
+                      std::to_string(arguments));
     }
     if (!function.many) {
       emit(function.kind);
@@ -262,7 +272,8 @@ class Parser {
       const bool exact = leaf.path == wanted;
       if (exact || (!full && leaf.keys.back() == wanted)) {
         if (found != nullptr && found->path != wanted && !exact) {
-          fail(begin, "\"" + std::string(word) + "\" may mean " + spelled(found->path) + " or " + spelled(leaf.path));
+          fail(begin, "\"" + std::string(word) + "\" may mean " + spelled(found->path) + " or " +
+                          spelled(leaf.path));
           return;
         }
         found = exact || found == nullptr ? &leaf : found;
@@ -302,7 +313,8 @@ class Parser {
       }
     }
     const std::string_view near = nearest(word, known);
-    fail(begin, nothing + (near.empty() ? " (" + all_names() + ")" : "; did you mean \"" + std::string(near) + "\"?"));
+    fail(begin, nothing + (near.empty() ? " (" + all_names() + ")"
+                                        : "; did you mean \"" + std::string(near) + "\"?"));
   }
 
   /// Of hyperparameters, the first few.

@@ -22,7 +22,8 @@ std::string_view name_of(Decided::What what) noexcept {
   return "";
 }
 
-Result<Simulated> simulate(const Value& config, SearcherRegistry registry, Curves& curves, const Options& options) {
+Result<Simulated> simulate(const Value& config, SearcherRegistry registry, Curves& curves,
+                           const Options& options) {
   if (options.workers == 0) {
     return Error{Errc::bad_request, "workers is 0; a simulation needs at least one"};
   }
@@ -33,8 +34,9 @@ Result<Simulated> simulate(const Value& config, SearcherRegistry registry, Curve
     return Error{Errc::bad_request, "the failure rate is a probability, from 0 to 1"};
   }
   if (options.duration == DurationModel::curve && !curves.has_times()) {
-    return Error{Errc::bad_request, "these curves do not say how long training takes: let it take a second per unit "
-                                    "of length or per piece of work"};
+    return Error{Errc::bad_request,
+                 "these curves do not say how long training takes: let it take a second per unit "
+                 "of length or per piece of work"};
   }
   return Simulator(registry, curves, options).run(config);
 }

@@ -174,8 +174,9 @@ Status Simulator::decide(const DecideAttempt& order) {
 Status Simulator::can_run(const ResourcesConfig& resources) const {
   const std::uint64_t slots = resources.slots_per_trial;
   if (slots > most_slots / options_.workers) {
-    return Error{Errc::bad_request, "resources.slots_per_trial: " + std::to_string(options_.workers) + " workers of " +
-                                        std::to_string(slots) + " slots are more than can be simulated (at most " +
+    return Error{Errc::bad_request, "resources.slots_per_trial: " + std::to_string(options_.workers) +
+                                        " workers of " + std::to_string(slots) +
+                                        " slots are more than can be simulated (at most " +
                                         std::to_string(most_slots) + " slots in all)"};
   }
   if (resources.max_slots && *resources.max_slots < slots) {
@@ -211,7 +212,8 @@ Result<Simulated> Simulator::run(const Value& config) {
   CreateExperiment create;
   create.config = config;
   create.fallback_name = "simulation";
-  Value::Map* searcher = create.config.as_map() != nullptr ? (*create.config.as_map())["searcher"].as_map() : nullptr;
+  Value::Map* searcher =
+      create.config.as_map() != nullptr ? (*create.config.as_map())["searcher"].as_map() : nullptr;
   for (const char* source : {"source_trial_id", "source_checkpoint_uuid"}) {
     if (searcher != nullptr) {
       searcher->erase(source);  // There are no other experiments here, and curves know no weights.
@@ -221,12 +223,14 @@ Result<Simulated> Simulator::run(const Value& config) {
   if (done) {
     done = carry_out_orders();
   }
-  const Instant until = options_.until ? later(Instant(), *options_.until) : Instant::from_micros(last_micros);
+  const Instant until =
+      options_.until ? later(Instant(), *options_.until) : Instant::from_micros(last_micros);
   while (done && !is_ended(engine_.find(experiment_)->state)) {
     const std::optional<Instant> told = engine_.next_deadline();
     const auto deadline = told ? std::optional(Instant() + (*told - (Instant() + ahead))) : std::nullopt;
     if (due_.empty() && !deadline) {
-      return Error{Errc::bad_request, "nothing runs any more, and the search is not over: no worker takes its trials"};
+      return Error{Errc::bad_request,
+                   "nothing runs any more, and the search is not over: no worker takes its trials"};
     }
     const bool look = due_.empty() || (deadline && *deadline < due_.top().at);
     const Instant next = look ? *deadline : due_.top().at;
@@ -235,10 +239,11 @@ Result<Simulated> Simulator::run(const Value& config) {
       break;
     }
     if (next.micros() >= last_micros) {
-      return Error{Errc::bad_request, "trial " + std::to_string(due_.top().trial.number()) + " trains beyond " +
-                                          std::to_string(last_micros / 1'000'000) +
-                                          " simulated seconds, where the clock ends; let pieces of work take a second "
-                                          "each, or stop the clock before"};
+      return Error{Errc::bad_request,
+                   "trial " + std::to_string(due_.top().trial.number()) + " trains beyond " +
+                       std::to_string(last_micros / 1'000'000) +
+                       " simulated seconds, where the clock ends; let pieces of work take a second "
+                       "each, or stop the clock before"};
     }
     now_ = std::max(now_, next);
     if (look) {
@@ -255,8 +260,9 @@ Result<Simulated> Simulator::run(const Value& config) {
       done = end_those_that_waited();
     }
     if (courses_.size() > options_.most_trials) {
-      return Error{Errc::bad_request, "more than " + std::to_string(options_.most_trials) +
-                                          " trials are created, the most that are simulated; stop the clock before that"};
+      return Error{Errc::bad_request,
+                   "more than " + std::to_string(options_.most_trials) +
+                       " trials are created, the most that are simulated; stop the clock before that"};
     }
   }
   if (!done) {
@@ -316,10 +322,10 @@ Simulated Simulator::simulated() {
   simulated_.trials.reserve(record.trials.size());
   for (std::size_t i = 0; i < record.trials.size(); ++i) {
     const TrialRecord& trial = record.trials[i];
-    simulated_.trials.push_back(SimulatedTrial{std::move(courses_[i].hparams), std::move(courses_[i].lengths),
-                                               trial.reached,
-                                               trial.latest ? std::optional(trial.latest->metric) : std::nullopt,
-                                               trial.state, trial.reason, courses_[i].has_curve, trial.invalid});
+    simulated_.trials.push_back(
+        SimulatedTrial{std::move(courses_[i].hparams), std::move(courses_[i].lengths), trial.reached,
+                       trial.latest ? std::optional(trial.latest->metric) : std::nullopt, trial.state,
+                       trial.reason, courses_[i].has_curve, trial.invalid});
   }
   simulated_.unused_exits = std::move(unused_exits_);
   return std::move(simulated_);

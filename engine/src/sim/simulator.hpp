@@ -20,7 +20,7 @@ constexpr std::int64_t last_micros = 4'000'000'000'000'000'000;  // Half of what
 /// Not beyond last_micros.
 [[nodiscard]] inline Instant later(Instant at, Duration by) {
   return at.micros() > last_micros - std::min(by.in_micros(), last_micros) ? Instant::from_micros(last_micros)
-                                                                            : at + by;
+                                                                           : at + by;
 }
 
 /// When something is due. Ties go to what was assigned first.
@@ -53,11 +53,12 @@ struct Course {
   std::vector<Units> lengths;
   std::optional<Program> program;
   bool has_curve = true;
-  std::optional<std::string> errored;  // Of what, by an early exit: every further attempt fails of it at once.
+  std::optional<std::string>
+      errored;  // Of what, by an early exit: every further attempt fails of it at once.
 };
 
-/// One experiment on virtual workers. Two sides that meet at the engine: simulator.cpp gives it commands and carries its
-/// orders out, programs.cpp trains.
+/// One experiment on virtual workers. Two sides that meet at the engine: simulator.cpp gives it commands and
+/// carries its orders out, programs.cpp trains.
 class Simulator {
  public:
   /// Curves and options outlive it.
@@ -91,7 +92,9 @@ class Simulator {
   Status send(Program& program, std::vector<Report> reports);
   void end_piece(Program& program);
 
-  [[nodiscard]] std::uint64_t op_of(TrialNumber trial) const { return courses_[trial.number()].lengths.size() - 1; }
+  [[nodiscard]] std::uint64_t op_of(TrialNumber trial) const {
+    return courses_[trial.number()].lengths.size() - 1;
+  }
   [[nodiscard]] Training training_of(TrialNumber trial) const {
     return Training{trial, courses_[trial.number()].hparams, op_of(trial)};
   }

@@ -108,7 +108,8 @@ bool has_room(const Value& configuration, const std::vector<std::string>& keys) 
   return true;
 }
 
-/// `given`, but `settled` where that says something. In the order of keys: a map that is filled so moves nothing.
+/// `given`, but `settled` where that says something. In the order of keys: a map that is filled so moves
+/// nothing.
 Value laid_over(const Value& given, const Value& settled) {
   const Value::Map* below = given.as_map();
   const Value::Map* above = settled.as_map();
@@ -215,7 +216,8 @@ Value Space::settle(const Value& configuration) const {
       put_leaf(settled, leaf.keys, std::visit(Settled{*value}, leaf.parameter));
     } else if (constant != nullptr &&
                (value == nullptr ? has_room(configuration, leaf.keys) : same_number(*value, constant->val))) {
-      put_leaf(settled, leaf.keys, constant->val);  // Where it says 1 for 1.0 too: that is no other configuration.
+      put_leaf(settled, leaf.keys,
+               constant->val);  // Where it says 1 for 1.0 too: that is no other configuration.
     }
   }
   return laid_over(configuration, settled);

@@ -46,7 +46,8 @@ double real_point(double minval, double maxval, std::uint64_t index, std::uint64
   const double place = static_cast<double>(index);
   const double steps = static_cast<double>(points - 1);
   const double product = place * (maxval - minval);
-  return std::min(maxval, minval + (std::isfinite(product) ? product / steps : place / steps * (maxval - minval)));
+  return std::min(maxval,
+                  minval + (std::isfinite(product) ? product / steps : place / steps * (maxval - minval)));
 }
 
 // round(min + i·(max-min)/(k-1)), half away from zero, without ever leaving the integers.

@@ -70,7 +70,9 @@ struct WordReader {
   std::uint64_t operator()(const DoubleParameter& /*parameter*/) const {
     return std::bit_cast<std::uint64_t>(in.real());
   }
-  std::uint64_t operator()(const LogParameter& /*parameter*/) const { return std::bit_cast<std::uint64_t>(in.real()); }
+  std::uint64_t operator()(const LogParameter& /*parameter*/) const {
+    return std::bit_cast<std::uint64_t>(in.real());
+  }
   std::uint64_t operator()(const CategoricalParameter& parameter) const {
     return in.count_below(parameter.vals.size());
   }
@@ -175,8 +177,7 @@ bool HparamTable::load(const Value& saved) {
   const Value* words = saved.at_path("words");
   const Value* odd = saved.at_path("odd");
   if (count == nullptr || count->as_integer() == nullptr || words == nullptr || words->as_text() == nullptr ||
-      odd == nullptr || odd->as_list() == nullptr ||
-      *count->as_integer() < 0) {
+      odd == nullptr || odd->as_list() == nullptr || *count->as_integer() < 0) {
     return false;
   }
   DigitReader in(*words->as_text());

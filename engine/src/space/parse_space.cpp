@@ -66,7 +66,8 @@ class RangeReader {
         continue;
       }
       const std::string_view meant = nearest(key, known);
-      std::string allowed = meant.empty() ? "one of " + any_of(known) : "did you mean `" + std::string(meant) + "`?";
+      std::string allowed =
+          meant.empty() ? "one of " + any_of(known) : "did you mean `" + std::string(meant) + "`?";
       problem(key, "is not a field of a hyperparameter of this type", std::move(allowed));
     }
   }
@@ -83,7 +84,8 @@ class RangeReader {
     if (list == nullptr) {
       return vals != nullptr && vals->as_bool() != nullptr;
     }
-    return std::any_of(list->begin(), list->end(), [](const Value& value) { return value.as_bool() != nullptr; });
+    return std::any_of(list->begin(), list->end(),
+                       [](const Value& value) { return value.as_bool() != nullptr; });
   }
 
   template <class Number>
@@ -279,7 +281,8 @@ class SpaceReader {
     const Value* type = map->find("type");
     if (type == nullptr) {
       if (map->contains("minval") && map->contains("maxval")) {
-        notes_.push_back({below(at_, dotted()), "has no type: minval and maxval are hyperparameters of their own",
+        notes_.push_back({below(at_, dotted()),
+                          "has no type: minval and maxval are hyperparameters of their own",
                           "type: int, double or log, to search between them"});
       }
       read_group(*map);

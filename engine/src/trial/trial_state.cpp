@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::array<std::string_view, 7> names = {"PENDING", "RUNNING", "PAUSED",  "COMPLETED",
                                                    "STOPPED", "FAILED",  "CANCELED"};
-constexpr std::array<std::string_view, 8> moves = {"be leased", "run again", "be paused",  "be promoted",
+constexpr std::array<std::string_view, 8> moves = {"be leased", "run again",  "be paused", "be promoted",
                                                    "complete",  "be stopped", "fail",      "be canceled"};
 
 bool may(TrialState state, TrialMove move) {
@@ -79,9 +79,13 @@ TrialMove move_that_ends(TrialState end) noexcept {
   return TrialMove::stop;
 }
 
-bool is_closed(TrialState state) noexcept { return state >= TrialState::completed; }
+bool is_closed(TrialState state) noexcept {
+  return state >= TrialState::completed;
+}
 
-std::string_view name_of(TrialState state) noexcept { return names[static_cast<std::size_t>(state)]; }
+std::string_view name_of(TrialState state) noexcept {
+  return names[static_cast<std::size_t>(state)];
+}
 
 std::optional<TrialState> trial_state_named(std::string_view name) noexcept {
   for (std::size_t i = 0; i < names.size(); ++i) {

@@ -1,9 +1,9 @@
-// Kills a process at one of its storage calls: preloaded (LD_PRELOAD) into agents and shims, whose threads and children
-// strace counts apart.
+// Kills a process at one of its storage calls: preloaded (LD_PRELOAD) into agents and shims, whose threads
+// and children strace counts apart.
 //
-// KILL_AT names a file that holds "PROGRAM CALL NUMBER before|after". A process of that program reads it when it
-// begins, and at its NUMBER-th such call, whichever thread makes it, kills itself with SIGKILL: once in all, by whoever
-// renames the file first, to its name with ".done".
+// KILL_AT names a file that holds "PROGRAM CALL NUMBER before|after". A process of that program reads it when
+// it begins, and at its NUMBER-th such call, whichever thread makes it, kills itself with SIGKILL: once in
+// all, by whoever renames the file first, to its name with ".done".
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -98,7 +98,9 @@ ssize_t write(int file, const void* bytes, size_t size) {
 }
 
 ssize_t pwrite64(int file, const void* bytes, size_t size, off64_t offset) {
-  return struck("pwrite64", [&] { return real<ssize_t(int, const void*, size_t, off64_t)>("pwrite64")(file, bytes, size, offset); });
+  return struck("pwrite64", [&] {
+    return real<ssize_t(int, const void*, size_t, off64_t)>("pwrite64")(file, bytes, size, offset);
+  });
 }
 
 ssize_t pwrite(int file, const void* bytes, size_t size, off_t offset) {

@@ -17,9 +17,10 @@ namespace fs = std::filesystem;
 namespace {
 
 long accounts(const fs::path& everybody) {
-  return std::count_if(fs::directory_iterator(everybody), fs::directory_iterator(), [](const fs::directory_entry& one) {
-    return one.path().filename().string().rfind("cpp.", 0) == 0 && fs::exists(one.path() / "done");
-  });
+  return std::count_if(
+      fs::directory_iterator(everybody), fs::directory_iterator(), [](const fs::directory_entry& one) {
+        return one.path().filename().string().rfind("cpp.", 0) == 0 && fs::exists(one.path() / "done");
+      });
 }
 
 }  // namespace

@@ -15,7 +15,8 @@ namespace {
 using engine::Duration;
 using engine::Instant;
 
-// Checks that look at everything are made so often, in things that happened; in one life of a hundred after each.
+// Checks that look at everything are made so often, in things that happened; in one life of a hundred after
+// each.
 constexpr std::uint64_t look_closely_every = 512;
 constexpr std::uint64_t lives_looked_at_closely = 100;
 // Healed, a search must end within this: every training left, one after the other, and the longest waits.
@@ -31,9 +32,9 @@ class Cluster {
         faults_(faults),
         hours_(options.hours > 0 ? options.hours : 1 + 7.2 * draw_.unit()),
         workers_wanted_(1 + draw_.below(4)),
-        store_(options.store.value_or(engine::Draw(options.seed, engine::TrialNumber(0), "store").below(4) == 0
-                                          ? StoreKind::sqlite
-                                          : StoreKind::model)),
+        store_(options.store.value_or(
+            engine::Draw(options.seed, engine::TrialNumber(0), "store").below(4) == 0 ? StoreKind::sqlite
+                                                                                      : StoreKind::model)),
         lost_after_(Duration::seconds(static_cast<std::int64_t>(60 + draw_.below(600)))),
         network_(time_, faults_, seed_, workers_wanted_ + 2, 2,
                  {[this](const net::Peer& peer, std::size_t worker, const Frame& frame) {
@@ -142,7 +143,8 @@ class Cluster {
       if ((uid.empty() || workers_[number]->uid() == uid) && workers_[number]->holds(key)) {
         const std::vector<Instant>& heard = heard_[number];
         const auto later = std::upper_bound(heard.begin(), heard.end(), at);
-        const Instant last = std::max(daemon_.began(), later == heard.begin() ? Instant{} : *std::prev(later));
+        const Instant last =
+            std::max(daemon_.began(), later == heard.begin() ? Instant{} : *std::prev(later));
         return at - last < lost_after_;
       }
     }
@@ -302,8 +304,8 @@ class Cluster {
     }
     faults_.struck(fault);
     if (traced_) {
-      trace("fault " + std::string(fault_kinds()[static_cast<std::size_t>(fault)].name) + " (worker " + worker.uid() +
-            ", cable " + std::to_string(cable) + ")");
+      trace("fault " + std::string(fault_kinds()[static_cast<std::size_t>(fault)].name) + " (worker " +
+            worker.uid() + ", cable " + std::to_string(cable) + ")");
     }
   }
 
@@ -357,15 +359,16 @@ class Cluster {
     return live != nullptr &&
            std::all_of(live->experiments().begin(), live->experiments().end(),
                        [](const auto& entry) { return engine::is_ended(entry.second.state); }) &&
-           std::all_of(live->workers().begin(), live->workers().end(),
-                       [](const auto& entry) { return entry.second.remains.empty() || entry.second.uid == liar_uid; });
+           std::all_of(live->workers().begin(), live->workers().end(), [](const auto& entry) {
+             return entry.second.remains.empty() || entry.second.uid == liar_uid;
+           });
   }
   std::string what_is_left() const {
     std::string text;
     for (const auto& [id, record] : promises_.fold().experiments()) {
       if (!engine::is_ended(record.state)) {
-        text += "experiment " + std::to_string(id.number()) + " is " + std::string(engine::name_of(record.state)) +
-                " with";
+        text += "experiment " + std::to_string(id.number()) + " is " +
+                std::string(engine::name_of(record.state)) + " with";
         for (std::size_t i = 0; i < record.trials.size(); ++i) {
           const engine::TrialRecord& trial = record.trials[i];
           if (!engine::is_closed(trial.state)) {
@@ -395,8 +398,8 @@ class Cluster {
     result.faults = faults_.counts();
     result.kinds = promises_.kinds();
     result.options = "hours=" + std::to_string(hours_) + " workers=" + std::to_string(workers_wanted_) +
-                     " lost_after=" + std::to_string(lost_after_.in_micros() / 1'000'000) + "s store=" +
-                     (store_ == StoreKind::sqlite ? "sqlite " : "model ") + faults_.describe();
+                     " lost_after=" + std::to_string(lost_after_.in_micros() / 1'000'000) +
+                     "s store=" + (store_ == StoreKind::sqlite ? "sqlite " : "model ") + faults_.describe();
     return result;
   }
 

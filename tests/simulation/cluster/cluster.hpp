@@ -23,10 +23,10 @@ namespace hpsearch::simulation {
 /// What a run is to be like.
 struct RunOptions {
   std::uint64_t seed = 1;
-  double hours = 0;  ///< Of the first phase; 0: drawn from the seed.
+  double hours = 0;                                   ///< Of the first phase; 0: drawn from the seed.
   std::vector<std::pair<std::string, double>> rates;  ///< Instead of those drawn from the seed.
-  std::optional<StoreKind> store;  ///< nullopt: drawn from the seed.
-  bool trace = false;  ///< Write what happens to stderr.
+  std::optional<StoreKind> store;                     ///< nullopt: drawn from the seed.
+  bool trace = false;                                 ///< Write what happens to stderr.
 };
 
 /// What came of it.

@@ -1,7 +1,5 @@
-// A whole cluster, one life per seed; hpsearch-sim runs many more. HPSEARCH_SEED=n runs one seed, HPSEARCH_SEEDS=n
-// that many. They are shorter than its.
-
-#include "simulation/cluster/cluster.hpp"
+// A whole cluster, one life per seed; hpsearch-sim runs many more. HPSEARCH_SEED=n runs one seed,
+// HPSEARCH_SEEDS=n that many. They are shorter than its.
 
 #include <gtest/gtest.h>
 
@@ -9,6 +7,7 @@
 #include <iostream>
 
 #include "hpsearch/net/log.hpp"
+#include "simulation/cluster/cluster.hpp"
 
 namespace hpsearch::simulation {
 namespace {
@@ -44,9 +43,10 @@ TEST(ReplayCommand, SaysEveryNumberToItsLastDigit) {
   options.hours = 3.1234567;
   options.store = StoreKind::sqlite;
   options.rates = {{"frame_lost", 0.0000001}, {"daemon_crash", 1.0 / 3}, {"partition_both_ways", 0}};
-  EXPECT_EQ(replay_command(options),
-            "hpsearch-sim --seeds 18446744073709551615 --hours 3.1234567 --store sqlite --option frame_lost=1e-07 "
-            "--option daemon_crash=0.3333333333333333 --option partition_both_ways=0.0");
+  EXPECT_EQ(
+      replay_command(options),
+      "hpsearch-sim --seeds 18446744073709551615 --hours 3.1234567 --store sqlite --option frame_lost=1e-07 "
+      "--option daemon_crash=0.3333333333333333 --option partition_both_ways=0.0");
 }
 
 TEST(ClusterSimulation, SameSeedIsTheSameLife) {

@@ -1,6 +1,7 @@
-// The daemon on its real store is killed, or its machine loses power, before each storage call of a search. It
-// recovers and goes on: what it acknowledged is there, it stands where the uninterrupted daemon stood, and decides what
-// that one decided. HPSEARCH_CRASH_TRIALS=n searches with n trials, HPSEARCH_CRASH_EVERY=n crashes at every n-th call.
+// The daemon on its real store is killed, or its machine loses power, before each storage call of a search.
+// It recovers and goes on: what it acknowledged is there, it stands where the uninterrupted daemon stood, and
+// decides what that one decided. HPSEARCH_CRASH_TRIALS=n searches with n trials, HPSEARCH_CRASH_EVERY=n
+// crashes at every n-th call.
 
 #include <gtest/gtest.h>
 
@@ -47,7 +48,8 @@ class CrashEverywhere {
       if (life.disk().calls() % every_ == 0 && !testing::Test::HasFatalFailure()) {
         WatchedStore* store = life.store();
         const Known known{life.disk().calls(), store == nullptr ? 0 : store->daemon_epoch(),
-                          store == nullptr ? 0 : store->taken.number(), store == nullptr ? 0 : store->given.number()};
+                          store == nullptr ? 0 : store->taken.number(),
+                          store == nullptr ? 0 : store->given.number()};
         SCOPED_TRACE("crashed before storage call " + std::to_string(known.call) + ", on " + path);
         crash(image, worker, known);
       }
@@ -87,7 +89,8 @@ class CrashEverywhere {
     }
   }
 
-  /// The store as a start finds it: nothing that was told to be durable is missing, and nothing else is there.
+  /// The store as a start finds it: nothing that was told to be durable is missing, and nothing else is
+  /// there.
   void look(DiskImage left, const Known& known, std::uint64_t& found) {
     MountedDisk disk(left);
     const auto store = daemon::SqliteStore::open(Life::database, {disk, pages_per_checkpoint});
@@ -96,16 +99,18 @@ class CrashEverywhere {
     // The log before was looked at after earlier calls; now and then all of it is again.
     const std::uint64_t after = points % 64 == 0 ? 0 : known.taken - std::min<std::uint64_t>(known.taken, 30);
     found = after;
-    const engine::Status recovered = (*store)->recover(engine::Lsn(after), [&](Event&& event) -> engine::Status {
-      found = event.lsn.number();
-      const bool same = found <= calm_.events.size() && hash_of(event) == calm_.events[found - 1];
-      return same ? engine::Status(engine::Done{})
-                  : engine::Error{engine::Errc::corrupt, "event " + std::to_string(found) + " was never stored"};
-    });
+    const engine::Status recovered =
+        (*store)->recover(engine::Lsn(after), [&](Event&& event) -> engine::Status {
+          found = event.lsn.number();
+          const bool same = found <= calm_.events.size() && hash_of(event) == calm_.events[found - 1];
+          return same ? engine::Status(engine::Done{})
+                      : engine::Error{engine::Errc::corrupt,
+                                      "event " + std::to_string(found) + " was never stored"};
+        });
     ASSERT_TRUE(recovered) << recovered.error().message;
     ASSERT_TRUE(found == known.taken || found == known.given)
-        << "the log ends with event " << found << "; event " << known.taken << " was acknowledged, and up to event "
-        << known.given << " was given";
+        << "the log ends with event " << found << "; event " << known.taken
+        << " was acknowledged, and up to event " << known.given << " was given";
     disk.die();
   }
 
@@ -175,10 +180,10 @@ TEST_P(CrashPoints, RecoveredDaemonDecidesWhatTheUninterruptedOneDid) {
     tally.done = crashes.points;
   }
   ASSERT_FALSE(testing::Test::HasFatalFailure());
-  std::cout << GetParam().name << ": " << trials << " trials, " << calm.events.size() << " events, crashed at "
-            << crashes.points << " of " << calm.calls << " storage calls and " << crashes.while_recovering
-            << " times more while recovering; " << crashes.followed << " recovered states went on, "
-            << crashes.to_the_end << " of them to the end" << std::endl;
+  std::cout << GetParam().name << ": " << trials << " trials, " << calm.events.size()
+            << " events, crashed at " << crashes.points << " of " << calm.calls << " storage calls and "
+            << crashes.while_recovering << " times more while recovering; " << crashes.followed
+            << " recovered states went on, " << crashes.to_the_end << " of them to the end" << std::endl;
 }
 Value adaptive(int trials, const char* mode, bool stop_once) {
   return engine::test_config(Value::Map{{"name", "adaptive_asha"},
@@ -190,16 +195,20 @@ Value adaptive(int trials, const char* mode, bool stop_once) {
 }
 
 const Search searches[] = {
-    {"single", [](int /*trials*/) { return engine::test_config(Value::Map{{"name", "single"}},
-                                                               Value::Map{{"hyperparameters", Value::Map{{"x", 0.5}}}}); }},
+    {"single",
+     [](int /*trials*/) {
+       return engine::test_config(Value::Map{{"name", "single"}},
+                                  Value::Map{{"hyperparameters", Value::Map{{"x", 0.5}}}});
+     }},
     {"random", [](int trials) { return engine::random_config(trials, 1); }},
     {"grid",
      [](int trials) {
        return engine::test_config(
            Value::Map{{"name", "grid"}, {"max_concurrent_trials", 1}},
-           Value::Map{{"hyperparameters",
-                       Value::Map{{"x", Value::Map{{"type", "int"}, {"minval", 1}, {"maxval", trials + 1},
-                                                   {"count", trials}}}}}});
+           Value::Map{{"hyperparameters", Value::Map{{"x", Value::Map{{"type", "int"},
+                                                                      {"minval", 1},
+                                                                      {"maxval", trials + 1},
+                                                                      {"count", trials}}}}}});
      }},
     {"asha_promotion", [](int trials) { return engine::asha_config(trials, 1, false); }},
     {"asha_stopping", [](int trials) { return engine::asha_config(trials, 1, true); }},

@@ -32,7 +32,9 @@ class DaemonNode::Port final : public net::PeerPort {
  public:
   explicit Port(DaemonNode& node) : node_(node) {}
   [[nodiscard]] std::string endpoint() const override { return "simulated"; }
-  bool send(const net::Peer& peer, std::span<const std::byte> frame) override { return node_.send(peer, frame); }
+  bool send(const net::Peer& peer, std::span<const std::byte> frame) override {
+    return node_.send(peer, frame);
+  }
 
  private:
   DaemonNode& node_;
@@ -61,9 +63,10 @@ void DaemonNode::boot() {
   ending_ = false;
   // The wall clock may say anything when a machine starts.
   const std::int64_t ten_years = 315'360'000;
-  const Duration wrong = faults_.strikes(Fault::wall_clock_jump)
-                             ? Duration::seconds(static_cast<std::int64_t>(draw_.below(2 * ten_years)) - ten_years)
-                             : Duration{};
+  const Duration wrong =
+      faults_.strikes(Fault::wall_clock_jump)
+          ? Duration::seconds(static_cast<std::int64_t>(draw_.below(2 * ten_years)) - ten_years)
+          : Duration{};
   process_.begin(time_.now() + Duration::seconds(2 * ten_years) + wrong);
   disk_failed_ = false;
   if (const engine::Status recovered = recover(); !recovered) {
@@ -170,7 +173,8 @@ int DaemonNode::before_storage_call(DiskCall call) {
     disk_failed_ = true;
     return EIO;
   }
-  const bool needs_room = call == DiskCall::write || call == DiskCall::create || call == DiskCall::make_directory;
+  const bool needs_room =
+      call == DiskCall::write || call == DiskCall::create || call == DiskCall::make_directory;
   if (needs_room && disk_.full_until > time_.now()) {
     disk_failed_ = true;
     return ENOSPC;
@@ -180,7 +184,8 @@ int DaemonNode::before_storage_call(DiskCall call) {
 
 Duration DaemonNode::usual_absence() {
   if (faults_.strikes(Fault::daemon_away_long)) {
-    return Duration::seconds(static_cast<std::int64_t>(60 + draw_.below(draw_.below(5) == 0 ? 86'400 : 1'800)));
+    return Duration::seconds(
+        static_cast<std::int64_t>(60 + draw_.below(draw_.below(5) == 0 ? 86'400 : 1'800)));
   }
   return Duration::millis(static_cast<std::int64_t>(20 + draw_.below(5'000)));
 }
@@ -262,8 +267,8 @@ void DaemonNode::hear(const net::Peer& peer, const Frame& frame, std::vector<eng
     end_sessions_of(peer);
   }
   process_.deliver([this, peer, frame, is_there, arrived, &heard] {
-    // It came while the daemon stood still for a moment, over a connection that ended meanwhile: it is of no session any
-    // more. A longer standstill is noticed, and then everybody counts as heard.
+    // It came while the daemon stood still for a moment, over a connection that ended meanwhile: it is of no
+    // session any more. A longer standstill is noticed, and then everybody counts as heard.
     if (is_there && !network_.knows(peer) && time_.now() - arrived <= own_silence) {
       std::erase(heard, arrived);
     }
@@ -287,7 +292,8 @@ void DaemonNode::pause(Duration time) {
 }
 
 void DaemonNode::end_sessions_of(const net::Peer& peer) {
-  if (std::erase_if(welcomed_, [&](const auto& other) { return network_.same_worker(other.first, peer); }) > 0) {
+  if (std::erase_if(welcomed_, [&](const auto& other) { return network_.same_worker(other.first, peer); }) >
+      0) {
     reached(Probe::session_superseded);
   }
 }

@@ -21,28 +21,30 @@ namespace hpsearch::simulation {
 /// The daemon's machine: the real Runtime, WorkerGate and Committer, on a simulated disk and network.
 class DaemonNode {
  public:
-  DaemonNode(VirtualTime& time, Faults& faults, Network& network, Promises& promises, engine::Patience patience,
-             StoreKind store, std::uint64_t seed);
+  DaemonNode(VirtualTime& time, Faults& faults, Network& network, Promises& promises,
+             engine::Patience patience, StoreKind store, std::uint64_t seed);
   DaemonNode(const DaemonNode&) = delete;
   DaemonNode& operator=(const DaemonNode&) = delete;
   ~DaemonNode();
 
   void boot();
-  void crash();    ///< kill -9, now; starts again later.
+  void crash();                           ///< kill -9, now; starts again later.
   void stay_away(engine::Duration time);  ///< kill -9; starts again after that time.
-  void upgrade();  ///< A clean stop; starts again soon.
+  void upgrade();                         ///< A clean stop; starts again soon.
   void pause(engine::Duration time);
   void suspend(engine::Duration time) { process_.suspend_for(time); }
   void set_wall_clock(engine::Duration by) { process_.set_wall_clock(by); }
   void fill_disk(engine::Duration time) { disk_.full_until = time_.now() + time; }
   void heal() noexcept { disk_.full_until = engine::Instant{}; }
 
-  /// `heard` is when frames of the worker's newest session arrived: a daemon that stands still must read them before it
-  /// calls the worker silent. Those that it cannot read any more when it goes on are taken out again.
+  /// `heard` is when frames of the worker's newest session arrived: a daemon that stands still must read them
+  /// before it calls the worker silent. Those that it cannot read any more when it goes on are taken out
+  /// again.
   void hear(const net::Peer& peer, const Frame& frame, std::vector<engine::Instant>& heard);
   /// nullptr while it is down, stopped or ending.
   [[nodiscard]] daemon::Runtime* listening() noexcept;
-  [[nodiscard]] const engine::Engine* settled() const noexcept;  ///< nullptr while something is on its way to the disk.
+  [[nodiscard]] const engine::Engine* settled()
+      const noexcept;  ///< nullptr while something is on its way to the disk.
   [[nodiscard]] engine::Instant began() const noexcept { return began_; }
 
  private:
@@ -74,7 +76,7 @@ class DaemonNode {
   bool ending_ = false;
   bool disk_failed_ = false;  // In this life of it.
   net::PeerPort::OnFrame on_frame_;
-  std::set<engine::Lsn> told_leases_;     // By this life of it.
+  std::set<engine::Lsn> told_leases_;  // By this life of it.
   std::set<engine::Lsn> told_decisions_;
   std::map<net::Peer, std::uint64_t> welcomed_;  // Newest sessions.
   // In the order they are made; they go in the reverse one.

@@ -51,7 +51,8 @@ TEST(DamagedDisk, FlippedBitIsFoundOrHarmless) {
     Life life(damaged, worker);
     const engine::Status opened = life.open();
     if (opened) {
-      ASSERT_EQ(standing(life.engine()), calm.stood.at(calm.events.size())) << "bit " << bit << " of " << path;
+      ASSERT_EQ(standing(life.engine()), calm.stood.at(calm.events.size()))
+          << "bit " << bit << " of " << path;
     } else {
       ++refused;
       ASSERT_EQ(path, Life::database) << opened.error().message;

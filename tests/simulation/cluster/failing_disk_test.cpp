@@ -57,9 +57,10 @@ void lose_power_while_starting(const DiskImage& image, const SteadyWorker& worke
   }
 }
 
-/// A search one of whose storage calls fails: what the store says holds, whatever the kernel did with what it could
-/// not write, and also when power fails later.
-void fail_one_call(const Value& search, const std::vector<std::string>& decided, std::uint64_t failing, int error) {
+/// A search one of whose storage calls fails: what the store says holds, whatever the kernel did with what it
+/// could not write, and also when power fails later.
+void fail_one_call(const Value& search, const std::vector<std::string>& decided, std::uint64_t failing,
+                   int error) {
   SCOPED_TRACE("storage call " + std::to_string(failing) + " fails with errno " + std::to_string(error));
   DiskImage image("/state");
   SteadyWorker worker(3);

@@ -114,17 +114,16 @@ engine::Status Faults::set(std::string_view name, double rate) {
   for (const FaultKind& kind : kinds) {
     if (kind.name == name) {
       if (!(rate >= 0) || (kind.rate == share && rate > 1)) {
-        return engine::Error{engine::Errc::bad_request, std::string(name) + " is " + short_number(rate) +
-                                                            "; it must be " +
-                                                            (kind.rate == share ? "a share of 0 to 1"
-                                                                                : "at least 0 per hour")};
+        return engine::Error{engine::Errc::bad_request,
+                             std::string(name) + " is " + short_number(rate) + "; it must be " +
+                                 (kind.rate == share ? "a share of 0 to 1" : "at least 0 per hour")};
       }
       rates_[static_cast<std::size_t>(kind.fault)] = rate;
       return engine::Done{};
     }
   }
-  return engine::Error{engine::Errc::bad_request, "there is no option " + std::string(name) +
-                                                      "; --options lists them"};
+  return engine::Error{engine::Errc::bad_request,
+                       "there is no option " + std::string(name) + "; --options lists them"};
 }
 
 bool Faults::strikes(Fault fault) {

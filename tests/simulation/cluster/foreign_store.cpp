@@ -22,7 +22,8 @@ void ForeignStore::hear(const net::Peer& peer, const Frame& frame) {
   proto::FromDaemon answer;
   if (framed->envelope.cluster != 0 && framed->envelope.cluster != foreign_cluster) {
     reached(Probe::refused_by_another_store);
-    answer = proto::Refused{"the worker's state directory belongs to another daemon's store", hello->incarnation};
+    answer =
+        proto::Refused{"the worker's state directory belongs to another daemon's store", hello->incarnation};
   } else {
     reached(Probe::welcomed_by_another_store);
     envelope.session_epoch = ++sessions_;
@@ -35,7 +36,8 @@ void ForeignStore::hear(const net::Peer& peer, const Frame& frame) {
     }
     answer = std::move(welcome);
   }
-  static_cast<void>(network_.send_to_worker(peer, Frame(proto::encode(envelope, answer), envelope.session_epoch)));
+  static_cast<void>(
+      network_.send_to_worker(peer, Frame(proto::encode(envelope, answer), envelope.session_epoch)));
 }
 
 }  // namespace hpsearch::simulation

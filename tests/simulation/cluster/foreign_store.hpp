@@ -6,9 +6,9 @@
 
 namespace hpsearch::simulation {
 
-/// Another daemon, with a store of its own, that answers at the daemon's address for a while. In its log stand the
-/// same numbers of experiments and trials, and it knows that all of them went on elsewhere: what it says of a
-/// program is its end.
+/// Another daemon, with a store of its own, that answers at the daemon's address for a while. In its log
+/// stand the same numbers of experiments and trials, and it knows that all of them went on elsewhere: what it
+/// says of a program is its end.
 class ForeignStore {
  public:
   explicit ForeignStore(Network& network) : network_(network) {}

@@ -215,8 +215,8 @@ class Runs {
       ++total_.failed;
       RunOptions options = settings_.run;
       options.seed = seed;
-      std::cout << "seed " << seed << ": " << result.broken << "\n  " << result.options << "\n  replay: "
-                << replay_command(options) << std::endl;
+      std::cout << "seed " << seed << ": " << result.broken << "\n  " << result.options
+                << "\n  replay: " << replay_command(options) << std::endl;
     }
   }
 

@@ -25,36 +25,36 @@ struct KeptAttempt {
   engine::LaunchSpec spec;
 
   // Files.
-  std::string spool;               ///< What is on the disk for good.
+  std::string spool;  ///< What is on the disk for good.
   std::vector<Line> journal;
-  std::uint64_t dropped = 0;       ///< Lines before this position are gone.
-  bool launched = false;           ///< A keeper was started.
-  bool ended = false;              ///< And has written how its program ended.
+  std::uint64_t dropped = 0;  ///< Lines before this position are gone.
+  bool launched = false;      ///< A keeper was started.
+  bool ended = false;         ///< And has written how its program ended.
   bool by_signal = false;
   int code = 0;
-  bool asked = false;              ///< An agent signalled it before.
+  bool asked = false;  ///< An agent signalled it before.
 
   // Processes.
-  bool kept = false;               ///< The keeper is alive.
+  bool kept = false;  ///< The keeper is alive.
   std::unique_ptr<Training> training;
-  bool children = false;           ///< The program is gone, something it started is not.
+  bool children = false;  ///< The program is gone, something it started is not.
   bool terminated = false;
-  engine::Instant leave_until;     ///< What outlives the terminated program may do so until then.
+  engine::Instant leave_until;  ///< What outlives the terminated program may do so until then.
   bool killed = false;
-  bool stuck = false;              ///< It survives SIGKILL, says its keeper.
-  engine::Instant began_at;        ///< The program did.
-  engine::Instant said_at;         ///< It said or heard something then, or began.
+  bool stuck = false;        ///< It survives SIGKILL, says its keeper.
+  engine::Instant began_at;  ///< The program did.
+  engine::Instant said_at;   ///< It said or heard something then, or began.
   std::uint64_t questions = 0;
-  std::uint64_t measured = 0;      ///< Values.
+  std::uint64_t measured = 0;  ///< Values.
   std::optional<workers::QuestionId> open_question;
   engine::Units ahead_below{};
   std::string ahead_line;
 
   // Of the present agent.
-  bool mine = false;               ///< It has started or found it.
-  bool deleted = false;            ///< It wants it forgotten.
-  bool own = false;                ///< Ended for reasons of its worker's own.
-  std::uint64_t handed_in = 0;     ///< Lines before this position.
+  bool mine = false;            ///< It has started or found it.
+  bool deleted = false;         ///< It wants it forgotten.
+  bool own = false;             ///< Ended for reasons of its worker's own.
+  std::uint64_t handed_in = 0;  ///< Lines before this position.
   bool stuck_told = false;
   bool end_told = false;
   std::optional<workers::WriteSpool> writing;

@@ -13,7 +13,8 @@ using engine::AttemptKey;
 using engine::ExitReport;
 
 bool same_number(double a, double b) {
-  return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b) || (std::isnan(a) && std::isnan(b));
+  return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b) ||
+         (std::isnan(a) && std::isnan(b));
 }
 
 std::string spelled(bool by_signal, int code) {
@@ -28,7 +29,9 @@ void Ledger::measured(const AttemptKey& origin, engine::Units step, double score
 
 void Ledger::forgot_behind(const AttemptKey& origin, std::uint64_t values) {
   auto& measured = attempts_[origin].values;
-  measured.erase(measured.begin() + static_cast<std::ptrdiff_t>(std::min<std::uint64_t>(values, measured.size())), measured.end());
+  measured.erase(
+      measured.begin() + static_cast<std::ptrdiff_t>(std::min<std::uint64_t>(values, measured.size())),
+      measured.end());
 }
 
 void Ledger::said_invalid(const AttemptKey& origin) {
@@ -55,7 +58,8 @@ std::string Ledger::compare(const AttemptKey& origin, const std::string& uid, co
       return "has more values in the log than its program said";
     }
     const auto& [step, score] = attempt.values[attempt.compared++];
-    if (metrics->step != step || metrics->metrics.size() != 1 || !same_number(metrics->metrics[0].second, score)) {
+    if (metrics->step != step || metrics->metrics.size() != 1 ||
+        !same_number(metrics->metrics[0].second, score)) {
       return "has in the log as value " + std::to_string(attempt.compared) + " what its program did not say";
     }
   } else if (const auto* checkpoint = std::get_if<engine::CheckpointReport>(&report)) {
@@ -74,7 +78,8 @@ std::string Ledger::compare(const AttemptKey& origin, const std::string& uid, co
   return "";
 }
 
-std::string Ledger::compare_end(const AttemptKey& origin, const std::string& uid, const ExitReport& exit) const {
+std::string Ledger::compare_end(const AttemptKey& origin, const std::string& uid,
+                                const ExitReport& exit) const {
   const bool by_signal = exit.cause == ExitReport::Cause::signaled;
   if (!by_signal && exit.cause != ExitReport::Cause::exited) {
     return "";  // For a reason of its worker's.
@@ -86,7 +91,8 @@ std::string Ledger::compare_end(const AttemptKey& origin, const std::string& uid
   }
   const End& end = attempt->second.ends.at(uid);
   if (end.by_signal != by_signal || end.code != exit.code) {
-    return "ended with " + spelled(end.by_signal, end.code) + ", and the log says " + spelled(by_signal, exit.code);
+    return "ended with " + spelled(end.by_signal, end.code) + ", and the log says " +
+           spelled(by_signal, exit.code);
   }
   return "";
 }

@@ -11,8 +11,8 @@
 
 namespace hpsearch::simulation {
 
-/// What really happened to programs, written down where they run and not by anything that is tested: what they measured
-/// and saved, whether they said that their hyperparameters cannot work, and how they ended.
+/// What really happened to programs, written down where they run and not by anything that is tested: what
+/// they measured and saved, whether they said that their hyperparameters cannot work, and how they ended.
 ///
 /// Attempts are named as their workers name them: with the lease their program was started under.
 class Ledger {
@@ -27,8 +27,8 @@ class Ledger {
 
   [[nodiscard]] bool has_said_invalid(const engine::AttemptKey& origin) const;
 
-  /// "" when the report tells what happened, after those that were compared before it; what is wrong otherwise. `uid`:
-  /// of the worker on which the attempt's first program runs.
+  /// "" when the report tells what happened, after those that were compared before it; what is wrong
+  /// otherwise. `uid`: of the worker on which the attempt's first program runs.
   [[nodiscard]] std::string compare(const engine::AttemptKey& origin, const std::string& uid,
                                     const engine::Report& report);
   /// The same of the end of one program, on the worker with this uid.

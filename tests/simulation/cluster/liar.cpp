@@ -15,8 +15,7 @@ using engine::ExitReport;
 
 Liar::Liar(VirtualTime& time, Faults& faults, Network& network, Promises& promises, std::size_t number,
            std::uint64_t seed)
-    : DishonestPeer(time, faults, network, promises, number, seed, "liar"),
-      slots_(1 + draw_.below(2)) {
+    : DishonestPeer(time, faults, network, promises, number, seed, "liar"), slots_(1 + draw_.below(2)) {
 }
 
 void Liar::introduce() {
@@ -43,7 +42,8 @@ void Liar::hear(const Frame& frame) {
   if (const auto* welcome = std::get_if<proto::Welcome>(&framed->message)) {
     envelope_ = framed->envelope;
     for (const engine::WelcomeWorker::Attempt& attempt : welcome->attempts) {
-      if (attempt.fate == engine::WelcomeWorker::Fate::go_on && promises_.belongs_to_another(attempt.key, liar_uid)) {
+      if (attempt.fate == engine::WelcomeWorker::Fate::go_on &&
+          promises_.belongs_to_another(attempt.key, liar_uid)) {
         promises_.break_because("I3: a worker may go on with what another one was leased");
       }
     }
@@ -62,7 +62,8 @@ AttemptKey Liar::some_attempt() {
     std::advance(at, static_cast<long>(draw_.below(attempts.size())));
     return at->first;
   };
-  AttemptKey key{engine::ExperimentId(1), engine::TrialNumber(0), engine::AttemptNumber(1), engine::LeaseId(1)};
+  AttemptKey key{engine::ExperimentId(1), engine::TrialNumber(0), engine::AttemptNumber(1),
+                 engine::LeaseId(1)};
   if (!leased_.empty() && draw_.below(3) != 0) {
     key = pick(leased_);
   } else if (!promises_.attempts().empty()) {
@@ -92,9 +93,10 @@ engine::HeldAttempt Liar::some_held() {
 
 ExitReport Liar::some_exit() {
   static constexpr ExitReport::Cause causes[] = {
-      ExitReport::Cause::exited,          ExitReport::Cause::signaled,      ExitReport::Cause::ended_by_agent,
-      ExitReport::Cause::could_not_start, ExitReport::Cause::out_of_memory, ExitReport::Cause::lost,
-      ExitReport::Cause::no_progress,     ExitReport::Cause::checkpoint_gone};
+      ExitReport::Cause::exited,         ExitReport::Cause::signaled,
+      ExitReport::Cause::ended_by_agent, ExitReport::Cause::could_not_start,
+      ExitReport::Cause::out_of_memory,  ExitReport::Cause::lost,
+      ExitReport::Cause::no_progress,    ExitReport::Cause::checkpoint_gone};
   ExitReport exit;
   exit.cause = causes[draw_.below(std::size(causes))];
   exit.code = static_cast<int>(draw_.below(256));

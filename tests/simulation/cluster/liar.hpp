@@ -8,12 +8,13 @@
 
 namespace hpsearch::simulation {
 
-/// A worker that gets work and lies about it: says that it holds what others run, that programs run or have ended which
-/// it never started, numbers reports as it likes, and says other things under a number it has used. What it says about
-/// its own leases counts, for nobody can know better; nobody else may come to harm.
+/// A worker that gets work and lies about it: says that it holds what others run, that programs run or have
+/// ended which it never started, numbers reports as it likes, and says other things under a number it has
+/// used. What it says about its own leases counts, for nobody can know better; nobody else may come to harm.
 class Liar final : private DishonestPeer {
  public:
-  Liar(VirtualTime& time, Faults& faults, Network& network, Promises& promises, std::size_t number, std::uint64_t seed);
+  Liar(VirtualTime& time, Faults& faults, Network& network, Promises& promises, std::size_t number,
+       std::uint64_t seed);
 
   void lie();
   void hear(const Frame& frame);

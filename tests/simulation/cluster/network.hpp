@@ -29,12 +29,13 @@ struct Frame {
   const proto::Bytes* operator->() const noexcept { return bytes.get(); }
 };
 
-/// The wires between workers and the daemon, as a DEALER and a ROUTER over TCP show them: frames of one connection
-/// arrive in order or, when it breaks, not at all; those of an old connection may arrive after those of a newer
-/// one; who sends into a broken one may not notice; the DEALER connects again by itself, as another peer.
+/// The wires between workers and the daemon, as a DEALER and a ROUTER over TCP show them: frames of one
+/// connection arrive in order or, when it breaks, not at all; those of an old connection may arrive after
+/// those of a newer one; who sends into a broken one may not notice; the DEALER connects again by itself, as
+/// another peer.
 ///
-/// Beyond that, as TCP does not: single frames are lost, come twice or are overtaken by later ones, and frames of older
-/// sessions are played back.
+/// Beyond that, as TCP does not: single frames are lost, come twice or are overtaken by later ones, and
+/// frames of older sessions are played back.
 class Network {
  public:
   struct Ends {
@@ -43,8 +44,8 @@ class Network {
   };
 
   /// The last `dishonest` of the `workers` are strangers and liars.
-  Network(VirtualTime& time, Faults& faults, std::uint64_t seed, std::size_t workers,
-          std::size_t dishonest, Ends ends);
+  Network(VirtualTime& time, Faults& faults, std::uint64_t seed, std::size_t workers, std::size_t dishonest,
+          Ends ends);
   [[nodiscard]] bool honest(const net::Peer& peer) const;
   /// Connections that broke belong to nobody's worker any more, so to the same as all others.
   [[nodiscard]] bool same_worker(const net::Peer& a, const net::Peer& b) const;
@@ -61,7 +62,8 @@ class Network {
   bool send_to_worker(const net::Peer& peer, Frame frame);
   void connect(std::size_t worker);  ///< Anew: the old connection is closed.
   void disconnect(std::size_t worker);
-  void worker_is_gone(std::size_t worker);  ///< Nobody plays its frames back on the connections of its next process.
+  void worker_is_gone(
+      std::size_t worker);  ///< Nobody plays its frames back on the connections of its next process.
   bool send_to_daemon(std::size_t worker, Frame frame);
 
   // --- what goes wrong ---
@@ -95,8 +97,8 @@ class Network {
     Held connection;
     engine::Instant up_blocked_until;
     engine::Instant down_blocked_until;
-    std::deque<Frame> past;  // Frames to the daemon, of whatever session.
-    std::deque<Frame> said;  // By the daemon.
+    std::deque<Frame> past;         // Frames to the daemon, of whatever session.
+    std::deque<Frame> said;         // By the daemon.
     std::deque<Frame> said_before;  // By the one before it.
   };
 

@@ -55,7 +55,8 @@ enum class Probe : std::uint8_t {
   other_reports_under_used_numbers,
   programs_ran_on_for_a_day_without_a_daemon,
 };
-inline constexpr std::size_t probe_count = static_cast<std::size_t>(Probe::programs_ran_on_for_a_day_without_a_daemon) + 1;
+inline constexpr std::size_t probe_count =
+    static_cast<std::size_t>(Probe::programs_ran_on_for_a_day_without_a_daemon) + 1;
 
 /// How often each was reached by the runs of this thread.
 [[nodiscard]] std::array<std::uint64_t, probe_count>& probe_counts() noexcept;

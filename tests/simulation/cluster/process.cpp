@@ -120,7 +120,8 @@ net::Watch Process::after(std::chrono::microseconds delay, Task task) {
 }
 
 net::Watch Process::every(std::chrono::microseconds period, Task task) {
-  auto timer = std::make_shared<Timer>(Timer{std::move(task), Duration::micros(period.count()), life_, {}, {}});
+  auto timer =
+      std::make_shared<Timer>(Timer{std::move(task), Duration::micros(period.count()), life_, {}, {}});
   arm(timer, time_.now() + timer->period);
   return net::Watch(std::make_unique<Handle>(std::move(timer)));
 }

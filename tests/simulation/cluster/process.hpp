@@ -14,8 +14,8 @@
 namespace hpsearch::simulation {
 
 /// A process of a simulated machine, as its code sees time. It can be stopped (what was to happen meanwhile
-/// happens when it goes on), suspended with its machine (timers wait too, the clock does not) and killed (what
-/// was to happen is forgotten).
+/// happens when it goes on), suspended with its machine (timers wait too, the clock does not) and killed
+/// (what was to happen is forgotten).
 class Process final : public net::Timeline {
  public:
   using Task = std::function<void()>;

@@ -16,8 +16,9 @@ using engine::AttemptKey;
 using engine::Lsn;
 
 std::string spelled(const AttemptKey& key) {
-  return "experiment " + std::to_string(key.experiment.number()) + " trial " + std::to_string(key.trial.number()) +
-         " attempt " + std::to_string(key.attempt.number()) + " lease " + std::to_string(key.lease.number());
+  return "experiment " + std::to_string(key.experiment.number()) + " trial " +
+         std::to_string(key.trial.number()) + " attempt " + std::to_string(key.attempt.number()) + " lease " +
+         std::to_string(key.lease.number());
 }
 
 std::string first_difference(const std::string& a, const std::string& b) {
@@ -66,12 +67,13 @@ void Promises::offered(std::span<const engine::Event> events, engine::Instant cl
     } else if (const auto* lost = std::get_if<engine::AttemptLost>(&event.body)) {
       const auto here = adopted_here.find(lost->key);
       const auto known = attempts_.find(lost->key);
-      const AttemptKey& origin = here != adopted_here.end()  ? here->second
+      const AttemptKey& origin = here != adopted_here.end() ? here->second
                                  : known != attempts_.end() ? known->second.origin
                                                             : lost->key;
       // The disk may have been slow, and what was heard meanwhile came too late.
       const engine::Duration since = clock - event.at;
-      if (witness_.held_and_heard(origin, "", engine::Instant::from_micros(time_.now().micros() - since.in_micros()))) {
+      if (witness_.held_and_heard(origin, "",
+                                  engine::Instant::from_micros(time_.now().micros() - since.in_micros()))) {
         held_and_heard_.insert(lost->key);
       }
     } else if (const auto* member = std::get_if<engine::MemberLost>(&event.body)) {
@@ -241,8 +243,8 @@ void Promises::note(const engine::LeaseGranted& granted, Lsn lsn) {
 
 void Promises::check_time(const engine::LeaseGranted& granted, engine::Instant at) {
   constexpr std::size_t most_in_a_minute = 40;
-  const std::string what =
-      "experiment " + std::to_string(granted.experiment.number()) + " trial " + std::to_string(granted.trial.number());
+  const std::string what = "experiment " + std::to_string(granted.experiment.number()) + " trial " +
+                           std::to_string(granted.trial.number());
   const engine::TrialRecord* trial = fold_.find(granted.experiment, granted.trial);
   if (trial != nullptr && trial->mishaps && trial->mishaps->not_before > at) {
     break_because("I8: " + what + " is leased before its time");
@@ -309,9 +311,10 @@ void Promises::check_place(const AttemptKey& key, engine::WorkerId where,
   if (const auto worker = fold_.workers().find(where); worker != fold_.workers().end()) {
     for (const auto& [ended, remains] : worker->second.remains) {
       for (const engine::SlotIndex slot : wanted_slots) {
-        if (!remains.released && std::find(remains.slots.begin(), remains.slots.end(), slot) != remains.slots.end()) {
-          break_because("I6: " + spelled(key) + " gets slot " + std::to_string(slot.number()) + ", where something of " +
-                        spelled(ended) + " survives");
+        if (!remains.released &&
+            std::find(remains.slots.begin(), remains.slots.end(), slot) != remains.slots.end()) {
+          break_because("I6: " + spelled(key) + " gets slot " + std::to_string(slot.number()) +
+                        ", where something of " + spelled(ended) + " survives");
         }
       }
     }
@@ -328,7 +331,8 @@ void Promises::note(const engine::MemberExited& exited) {
     return;
   }
   told_to_end(exited.key);
-  const bool over = exited.exit.cause != engine::ExitReport::Cause::could_not_start && !exited.exit.unkillable;
+  const bool over =
+      exited.exit.cause != engine::ExitReport::Cause::could_not_start && !exited.exit.unkillable;
   for (Attempt::Member& member : found->second.others) {
     if (member.worker == exited.worker && std::exchange(member.gone, true)) {
       break_because("I2: a member of " + spelled(exited.key) + " exits twice");
@@ -407,8 +411,8 @@ void Promises::note(const engine::AttemptAdopted& adopted, Lsn lsn) {
   if (uid_of(adopted.worker) == liar_uid && adopted.upto > attempt.seq) {
     attempt.seq = adopted.upto;  // It had forgotten some, says it.
   } else if (adopted.upto != attempt.seq) {
-    break_because("I2: " + spelled(adopted.key) + " is adopted behind report " + std::to_string(adopted.upto) +
-                  ", and had report " + std::to_string(attempt.seq));
+    break_because("I2: " + spelled(adopted.key) + " is adopted behind report " +
+                  std::to_string(adopted.upto) + ", and had report " + std::to_string(attempt.seq));
   }
   attempt.worker = adopted.worker;
   attempt.slots = adopted.slots;
@@ -434,8 +438,8 @@ void Promises::note(const engine::ReportTaken& taken) {
     break_because("I3: a report of " + spelled(taken.key) + " took effect behind its end");
   }
   if (taken.seq != attempt.seq + 1) {
-    break_because("I2: report " + std::to_string(taken.seq) + " of " + spelled(taken.key) + " follows report " +
-                  std::to_string(attempt.seq));
+    break_because("I2: report " + std::to_string(taken.seq) + " of " + spelled(taken.key) +
+                  " follows report " + std::to_string(attempt.seq));
   }
   attempt.seq = taken.seq;
   const std::string uid = uid_of(attempt.worker);
@@ -465,7 +469,8 @@ void Promises::note(const engine::AttemptLost& lost) {
   }
   // One that has not said that it started gives way to an older attempt that is back.
   if (found->second.started && held_and_heard_.contains(lost.key)) {
-    break_because("I5: " + spelled(lost.key) + " is given up (" + lost.why + "), but its worker has it and was heard");
+    break_because("I5: " + spelled(lost.key) + " is given up (" + lost.why +
+                  "), but its worker has it and was heard");
   }
   found->second.lost = true;
 }

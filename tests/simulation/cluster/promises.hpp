@@ -27,8 +27,8 @@ inline constexpr std::string_view liar_uid = "liar";
 /// What the cluster promises, checked from outside: told what became durable, what left the daemon, and what
 /// happened to programs, it says which promise was broken first.
 ///
-/// It keeps a second engine, the fold of what is durable, and compares what takes effect with the ledger of what the
-/// programs really did.
+/// It keeps a second engine, the fold of what is durable, and compares what takes effect with the ledger of
+/// what the programs really did.
 class Promises {
  public:
   explicit Promises(VirtualTime& time);
@@ -41,8 +41,9 @@ class Promises {
 
   // --- the daemon ---
 
-  /// A group goes to the disk, and `clock` is what the daemon's clock shows. Whether the leases it ends had to end is
-  /// found out now: perhaps only the next daemon finds the group there, and everybody counts as heard at its start.
+  /// A group goes to the disk, and `clock` is what the daemon's clock shows. Whether the leases it ends had
+  /// to end is found out now: perhaps only the next daemon finds the group there, and everybody counts as
+  /// heard at its start.
   void offered(std::span<const engine::Event> events, engine::Instant clock);
   /// A group is on disk.
   void committed(std::span<const engine::Event> events);
@@ -64,9 +65,10 @@ class Promises {
   struct Witness {
     /// A program, or a child of it, is alive on the worker with this uid; "" = on any.
     std::function<bool(const engine::AttemptKey&, const std::string& uid)> running;
-    /// Its agent has it, and was heard, or the daemon that runs now began, less than lost_after before `at`. The
-    /// agent with this uid; "" = any.
-    std::function<bool(const engine::AttemptKey& origin, const std::string& uid, engine::Instant at)> held_and_heard;
+    /// Its agent has it, and was heard, or the daemon that runs now began, less than lost_after before `at`.
+    /// The agent with this uid; "" = any.
+    std::function<bool(const engine::AttemptKey& origin, const std::string& uid, engine::Instant at)>
+        held_and_heard;
   };
   void ask(Witness witness) { witness_ = std::move(witness); }
 
@@ -115,9 +117,12 @@ class Promises {
   void note(const engine::GangEnded& ended);
   /// What was put off, rests or is in trouble gets no lease, and nothing gets one lease after the other.
   void check_time(const engine::LeaseGranted& granted, engine::Instant at);
-  void check_place(const engine::AttemptKey& key, engine::WorkerId worker, const std::vector<engine::SlotIndex>& slots);
+  void check_place(const engine::AttemptKey& key, engine::WorkerId worker,
+                   const std::vector<engine::SlotIndex>& slots);
   /// What ends one member of it ends all: whoever is signalled from now on is signalled rightly.
-  void told_to_end(const engine::AttemptKey& key) { trial_told_to_end_[{key.experiment, key.trial}] = durable_; }
+  void told_to_end(const engine::AttemptKey& key) {
+    trial_told_to_end_[{key.experiment, key.trial}] = durable_;
+  }
   [[nodiscard]] static std::uint64_t most_to_acknowledge(const Attempt& attempt);
   [[nodiscard]] bool has_lost_a_member(const engine::AttemptKey& key) const;
   /// "" when nobody knows the worker.
@@ -145,7 +150,7 @@ class Promises {
   std::map<Place, engine::AttemptKey> current_;
   std::map<Place, std::deque<engine::Instant>> leased_lately_;
   std::map<engine::AttemptKey, engine::AttemptKey> adopted_as_;
-  std::map<Place, engine::Lsn> trial_told_to_end_;                    // The last event that could.
+  std::map<Place, engine::Lsn> trial_told_to_end_;  // The last event that could.
   std::map<engine::ExperimentId, engine::Lsn> experiment_told_to_end_;
   std::set<std::string> idempotency_keys_;
   std::set<std::pair<engine::AttemptKey, engine::WorkerId>> members_held_and_heard_;  // The same, of gangs.

@@ -26,12 +26,16 @@ struct GivenUp {
                   }});
     promises.committed(cluster.log);
     cluster.now = daemons_clock(1'000);
-    group = cluster.step(engine::ExpireLeases{worker, Instant{} + Duration::seconds(10), Duration::seconds(300), {}})
-                .events;
+    group =
+        cluster
+            .step(engine::ExpireLeases{worker, Instant{} + Duration::seconds(10), Duration::seconds(300), {}})
+            .events;
     pass_until(1'060);
     promises.offered(group, daemons_clock(1'060));
   }
-  static Instant daemons_clock(std::int64_t seconds) { return Instant{} + Duration::seconds(1'000'000 + seconds); }
+  static Instant daemons_clock(std::int64_t seconds) {
+    return Instant{} + Duration::seconds(1'000'000 + seconds);
+  }
   void pass_until(std::int64_t seconds) {
     time.at(Instant{} + Duration::seconds(seconds), [] {});
     time.step();

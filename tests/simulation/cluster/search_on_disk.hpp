@@ -42,8 +42,8 @@ struct Tally {
     }
   }
 };
-/// What was decided, in order, as text: which trials with which hyperparameters, how far each was let, what ended; "" of
-/// what decides nothing.
+/// What was decided, in order, as text: which trials with which hyperparameters, how far each was let, what
+/// ended; "" of what decides nothing.
 [[nodiscard]] std::string decision_in(const Event& event);
 
 /// A store that says what it was given and what it has taken.
@@ -267,10 +267,10 @@ class Life {
 };
 /// What an uninterrupted search stored and decided.
 struct Uninterrupted {
-  std::vector<std::size_t> events;              ///< Their hashes; the first is event 1.
-  std::map<std::uint64_t, std::size_t> stood;   ///< lsn at the end of a group → hash of the engine's standing.
+  std::vector<std::size_t> events;             ///< Their hashes; the first is event 1.
+  std::map<std::uint64_t, std::size_t> stood;  ///< lsn at the end of a group → hash of the engine's standing.
   std::vector<std::string> decided;
-  std::vector<std::size_t> decided_upto{0};     ///< How many decisions there are up to event n.
+  std::vector<std::size_t> decided_upto{0};  ///< How many decisions there are up to event n.
   std::uint64_t calls = 0;
 };
 [[nodiscard]] std::size_t hash_of(const Event& event);

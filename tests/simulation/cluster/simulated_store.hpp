@@ -54,6 +54,7 @@ class SimulatedStore final : public PassingStore {
 };
 
 /// The daemon's second thread on virtual time: the disk takes a while for each piece of work.
-[[nodiscard]] daemon::EmployStoreExecutor on_a_slow_disk(Process& process, Faults& faults, engine::Draw& draw);
+[[nodiscard]] daemon::EmployStoreExecutor on_a_slow_disk(Process& process, Faults& faults,
+                                                         engine::Draw& draw);
 
 }  // namespace hpsearch::simulation

@@ -11,8 +11,8 @@ namespace hpsearch::simulation {
 
 using engine::AttemptKey;
 
-Stranger::Stranger(VirtualTime& time, Faults& faults, Network& network, Promises& promises, std::size_t number,
-                   std::uint64_t seed)
+Stranger::Stranger(VirtualTime& time, Faults& faults, Network& network, Promises& promises,
+                   std::size_t number, std::uint64_t seed)
     : DishonestPeer(time, faults, network, promises, number, seed, "stranger") {
 }
 
@@ -44,7 +44,8 @@ void Stranger::hear(const Frame& frame) {
 
 AttemptKey Stranger::some_attempt(bool forged) {
   const auto& attempts = promises_.attempts();
-  AttemptKey key{engine::ExperimentId(1), engine::TrialNumber(0), engine::AttemptNumber(1), engine::LeaseId(1)};
+  AttemptKey key{engine::ExperimentId(1), engine::TrialNumber(0), engine::AttemptNumber(1),
+                 engine::LeaseId(1)};
   if (!attempts.empty()) {
     auto at = attempts.begin();
     std::advance(at, static_cast<long>(draw_.below(attempts.size())));
@@ -86,7 +87,8 @@ void Stranger::act(Fault kind, const std::string& some_uid) {
           say(proto::DecisionAck{key, engine::Lsn(std::numeric_limits<std::uint64_t>::max())});
           break;
         default:
-          say(proto::Reports{key, draw_.below(2) == 0 ? 0 : std::numeric_limits<std::uint64_t>::max() - 1, {report}});
+          say(proto::Reports{
+              key, draw_.below(2) == 0 ? 0 : std::numeric_limits<std::uint64_t>::max() - 1, {report}});
       }
       break;
     }

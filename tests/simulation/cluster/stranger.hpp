@@ -6,8 +6,8 @@
 
 namespace hpsearch::simulation {
 
-/// Somebody who was let in and says what no honest worker says: rubbish, reports of other workers' attempts, leases
-/// nobody granted, epochs nobody reached, other workers' names.
+/// Somebody who was let in and says what no honest worker says: rubbish, reports of other workers' attempts,
+/// leases nobody granted, epochs nobody reached, other workers' names.
 class Stranger final : private DishonestPeer {
  public:
   Stranger(VirtualTime& time, Faults& faults, Network& network, Promises& promises, std::size_t number,

@@ -26,7 +26,8 @@ Duration millis(std::uint64_t count) {
 
 }  // namespace
 
-Training::Training(VirtualTime& time, Faults& faults, const engine::LaunchSpec& spec, std::uint64_t seed, World world)
+Training::Training(VirtualTime& time, Faults& faults, const engine::LaunchSpec& spec, std::uint64_t seed,
+                   World world)
     : time_(time),
       faults_(faults),
       spec_(spec),
@@ -36,10 +37,12 @@ Training::Training(VirtualTime& time, Faults& faults, const engine::LaunchSpec& 
       ignores_sigterm_(faults.strikes(Fault::program_ignores_sigterm)),
       leaves_children_(faults.strikes(Fault::program_leaves_children)),
       saves_(draw_.below(3) != 0),
-      step_time_(draw_.below(6) == 0 ? millis(100 + draw_.below(1'500)) : millis(20'000 + draw_.below(400'000))),
+      step_time_(draw_.below(6) == 0 ? millis(100 + draw_.below(1'500))
+                                     : millis(20'000 + draw_.below(400'000))),
       step_(engine::count(spec.latest_step)),
       length_(engine::count(spec.length)) {
-  const std::uint64_t some_step = step_ + 1 + draw_.below(std::max<std::uint64_t>(1, length_ - std::min(length_, step_)));
+  const std::uint64_t some_step =
+      step_ + 1 + draw_.below(std::max<std::uint64_t>(1, length_ - std::min(length_, step_)));
   if (faults.strikes(Fault::program_crash)) {
     fails_at_ = some_step;
     exit_code_ = draw_.below(2) == 0 ? 1 : -11;
@@ -94,7 +97,8 @@ void Training::train_one_step() {
 
 void Training::report() {
   const double good = draw_.unit() / static_cast<double>(step_);
-  const double score = faults_.strikes(Fault::program_reports_nan) ? std::numeric_limits<double>::quiet_NaN() : good;
+  const double score =
+      faults_.strikes(Fault::program_reports_nan) ? std::numeric_limits<double>::quiet_NaN() : good;
   std::uint64_t step = step_;
   if (step > 1 && faults_.strikes(Fault::program_reports_out_of_order)) {
     step = draw_.below(step);
@@ -102,12 +106,14 @@ void Training::report() {
   world_.measured(engine::Units{step}, score);
   if (voice_ == Voice::socket) {
     state_->waits = true;
-    world_.say(true, R"({"type":"report","step":)" + std::to_string(step) + R"(,"metrics":{"score":)" +
-                         digits(score) + "}}",
+    world_.say(true,
+               R"({"type":"report","step":)" + std::to_string(step) + R"(,"metrics":{"score":)" +
+                   digits(score) + "}}",
                engine::Units{step});
     return;
   }
-  world_.say(false, R"({"step":)" + std::to_string(step) + R"(,"score":)" + digits(score) + "}", std::nullopt);
+  world_.say(false, R"({"step":)" + std::to_string(step) + R"(,"score":)" + digits(score) + "}",
+             std::nullopt);
   if (step_ < length_) {
     train_one_step();
   } else {

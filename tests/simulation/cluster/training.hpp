@@ -13,7 +13,8 @@
 
 namespace hpsearch::simulation {
 
-/// A pretended training: trains step by step, reports, saves, obeys, and behaves as badly as its nature wants.
+/// A pretended training: trains step by step, reports, saves, obeys, and behaves as badly as its nature
+/// wants.
 class Training {
  public:
   /// What it does to the world around it.
@@ -21,12 +22,14 @@ class Training {
     std::function<void(bool by_socket, const std::string& line, std::optional<engine::Units> step)> say;
     std::function<void(engine::Units step, double score)> measured;  ///< Before it is said: for the ledger.
     std::function<void()> said_invalid;
-    std::function<bool()> peer_is_gone;  ///< Of its attempt's processes on other workers one has ended, and not well.
+    std::function<bool()>
+        peer_is_gone;  ///< Of its attempt's processes on other workers one has ended, and not well.
     /// It has ended by itself or by a signal; children of it may live on for `children`.
     std::function<void(bool by_signal, int code, engine::Duration children)> ended;
   };
 
-  Training(VirtualTime& time, Faults& faults, const engine::LaunchSpec& spec, std::uint64_t seed, World world);
+  Training(VirtualTime& time, Faults& faults, const engine::LaunchSpec& spec, std::uint64_t seed,
+           World world);
   Training(const Training&) = delete;
   Training& operator=(const Training&) = delete;
   ~Training() { state_->alive = false; }

@@ -40,7 +40,8 @@ Value Users::search() {
                       {"max_length", Value::Map{{"epochs", 9}}}};
   Value::Map config;
   config["entrypoint"] = "true";
-  config["hyperparameters"] = Value::Map{{"x", Value::Map{{"type", "double"}, {"minval", 0.0}, {"maxval", 1.0}}}};
+  config["hyperparameters"] =
+      Value::Map{{"x", Value::Map{{"type", "double"}, {"minval", 0.0}, {"maxval", 1.0}}}};
   switch (draw_.below(5)) {
     case 0:
       searcher["name"] = "random";
@@ -63,7 +64,8 @@ Value Users::search() {
       searcher.erase("max_trials");
       config["hyperparameters"] = Value::Map{
           {"x",
-           Value::Map{{"type", "int"}, {"minval", std::int64_t{1}}, {"maxval", points + 1}, {"count", points}}}};
+           Value::Map{
+               {"type", "int"}, {"minval", std::int64_t{1}}, {"maxval", points + 1}, {"count", points}}}};
     }
   }
   config["searcher"] = std::move(searcher);
@@ -80,7 +82,8 @@ Value Users::search() {
 
 void Users::submit() {
   ++unanswered_;
-  submit_until_answered(search(), "submission " + std::to_string(++submitted_), std::make_shared<bool>(false), 0);
+  submit_until_answered(search(), "submission " + std::to_string(++submitted_), std::make_shared<bool>(false),
+                        0);
 }
 
 void Users::submit_until_answered(Value config, std::string key, std::shared_ptr<bool> answered,
@@ -149,7 +152,8 @@ void Users::quarantine_some_worker() {
   if (workers.empty()) {
     return;
   }
-  const engine::WorkerId worker = std::next(workers.begin(), static_cast<long>(draw_.below(workers.size())))->first;
+  const engine::WorkerId worker =
+      std::next(workers.begin(), static_cast<long>(draw_.below(workers.size())))->first;
   faults_.struck(Fault::user_quarantines_worker);
   perform(engine::QuarantineWorker{worker, "it is to be looked at"});
   time_.after(Duration::seconds(static_cast<std::int64_t>(60 + draw_.below(3'600))),
@@ -199,9 +203,9 @@ void Users::act(Fault kind) {
       if (!record.trials.empty()) {
         const engine::TrialNumber trial(draw_.below(record.trials.size()));
         if (!engine::is_closed(record.trials[trial.number()].state)) {
-          perform(engine::EndTrial{id, trial,
-                                   draw_.below(2) == 0 ? engine::ExitReason::user_canceled
-                                                       : engine::ExitReason::user_stopped});
+          perform(engine::EndTrial{
+              id, trial,
+              draw_.below(2) == 0 ? engine::ExitReason::user_canceled : engine::ExitReason::user_stopped});
         }
       }
       break;

@@ -11,7 +11,8 @@
 
 namespace hpsearch::simulation {
 
-/// People with a command line: they submit searches until they are told that it worked, and change their minds.
+/// People with a command line: they submit searches until they are told that it worked, and change their
+/// minds.
 class Users {
  public:
   Users(VirtualTime& time, Faults& faults, DaemonNode& daemon, Promises& promises, std::uint64_t seed);

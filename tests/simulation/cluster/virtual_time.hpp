@@ -8,8 +8,8 @@
 
 namespace hpsearch::simulation {
 
-/// The one queue of a simulated cluster: what happens next, and when. Of two things at one instant the one that
-/// was planned first happens first, so a run is a function of its seed.
+/// The one queue of a simulated cluster: what happens next, and when. Of two things at one instant the one
+/// that was planned first happens first, so a run is a function of its seed.
 ///
 /// Cost: O(log planned) per task.
 class VirtualTime {
@@ -19,8 +19,8 @@ class VirtualTime {
   [[nodiscard]] engine::Instant now() const noexcept { return now_; }
   [[nodiscard]] std::uint64_t happened() const noexcept { return happened_; }
 
-  /// Plans a task; one for the past happens next. It cannot be taken back: who may change their mind checks it
-  /// when the task happens.
+  /// Plans a task; one for the past happens next. It cannot be taken back: who may change their mind checks
+  /// it when the task happens.
   void at(engine::Instant when, Task task);
   void after(engine::Duration wait, Task task) { at(now_ + wait, std::move(task)); }
 

@@ -1,10 +1,9 @@
-#include "simulation/cluster/worker_node.hpp"
-
 #include <algorithm>
 #include <utility>
 
 #include "hpsearch/workers/core/spool.hpp"
 #include "simulation/cluster/probes.hpp"
+#include "simulation/cluster/worker_node.hpp"
 
 // A worker's disk: what is written there, and what of it the next agent finds.
 
@@ -54,9 +53,10 @@ void WorkerNode::settle_write(KeptAttempt& attempt) {
     return;
   }
   reached(Probe::torn_write_of_a_spool);
-  attempt.spool.append(write->bytes, 0, fate == 0   ? write->bytes.size()
-                                        : fate == 1 ? draw_.below(write->bytes.size() + 1)
-                                                    : 0);
+  attempt.spool.append(write->bytes, 0,
+                       fate == 0   ? write->bytes.size()
+                       : fate == 1 ? draw_.below(write->bytes.size() + 1)
+                                   : 0);
 }
 
 void WorkerNode::carry_out(const WriteSpool& write) {
@@ -120,8 +120,8 @@ void WorkerNode::carry_out(const PublishCheckpoint& publish) {
       push(CheckpointNotPublished{publish.key, number % 2 == 0, "the checkpoint could not be moved"});
     } else {
       const engine::CheckpointReport saved{publish.step,
-                                           "/checkpoints/" + std::to_string(publish.key.lease.number()) + "/" +
-                                               std::to_string(engine::count(publish.step)),
+                                           "/checkpoints/" + std::to_string(publish.key.lease.number()) +
+                                               "/" + std::to_string(engine::count(publish.step)),
                                            1, number};
       promises_.ledger().saved(publish.key, saved);
       push(CheckpointPublished{publish.key, saved});

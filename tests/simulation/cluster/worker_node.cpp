@@ -26,7 +26,8 @@ Duration millis(std::uint64_t count) {
 }  // namespace
 
 WorkerNode::WorkerNode(VirtualTime& time, Faults& faults, Network& network, Promises& promises,
-                       std::set<engine::AttemptKey>& bereaved, std::size_t number, std::uint64_t slots, std::uint64_t seed)
+                       std::set<engine::AttemptKey>& bereaved, std::size_t number, std::uint64_t slots,
+                       std::uint64_t seed)
     : time_(time),
       faults_(faults),
       network_(network),
@@ -75,7 +76,8 @@ void WorkerNode::boot() {
     rules.attempt.batch_bytes = batch_bytes_;
   }
   in_session_at_ = time_.now();
-  machine_.emplace(identity, rules, engine::Draw(seed_ + incarnation_, engine::TrialNumber(number_), "retry"));
+  machine_.emplace(identity, rules,
+                   engine::Draw(seed_ + incarnation_, engine::TrialNumber(number_), "retry"));
   working_ = true;
   for (const Effect& effect : machine_->start(agent_.now(), read_spools(), known_)) {
     std::visit([this](const auto& known) { carry_out(known); }, effect);
@@ -133,7 +135,8 @@ void WorkerNode::reboot(Duration away) {
     if (!attempt->ended && synced < attempt->journal.size()) {
       attempt->journal.resize(synced + draw_.below(attempt->journal.size() - synced + 1));
       if (attempt->spec.rendezvous.rank == 0) {
-        promises_.ledger().forgot_behind(key, attempt->journal.empty() ? 0 : attempt->journal.back().measured);
+        promises_.ledger().forgot_behind(key,
+                                         attempt->journal.empty() ? 0 : attempt->journal.back().measured);
       }
     }
   }
@@ -176,7 +179,8 @@ bool WorkerNode::runs(const AttemptKey& key) const {
 
 bool WorkerNode::holds(const AttemptKey& key) const {
   const Kept kept = find(key);
-  // What survives SIGKILL is held by nobody: its worker has ended it, and on a full disk cannot say so before it leaves.
+  // What survives SIGKILL is held by nobody: its worker has ended it, and on a full disk cannot say so before
+  // it leaves.
   return agent_.alive() && kept != nullptr && kept->runs() && !kept->stuck;
 }
 
@@ -311,7 +315,8 @@ void WorkerNode::carry_out(const Notice& notice) {
 }
 
 void WorkerNode::carry_out(const EndAgent& end) {
-  const bool held = std::any_of(attempts_.begin(), attempts_.end(), [](const auto& entry) { return !entry.second->deleted; });
+  const bool held = std::any_of(attempts_.begin(), attempts_.end(),
+                                [](const auto& entry) { return !entry.second->deleted; });
   if (end.failed && (held || !met_a_foreign_store_)) {
     promises_.break_because("I7: " + uid_ + " is refused for good: " + end.why);
   }

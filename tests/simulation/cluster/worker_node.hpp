@@ -18,20 +18,21 @@
 
 namespace hpsearch::simulation {
 
-/// A worker's machine: the real WorkerMachine with a pretended shell around it, and beside it, living on when the
-/// agent dies, keepers with programs and the files of their attempts.
+/// A worker's machine: the real WorkerMachine with a pretended shell around it, and beside it, living on when
+/// the agent dies, keepers with programs and the files of their attempts.
 class WorkerNode {
  public:
   /// `bereaved`: of all workers, the attempts of several of which a process has ended, and not well.
   WorkerNode(VirtualTime& time, Faults& faults, Network& network, Promises& promises,
-             std::set<engine::AttemptKey>& bereaved, std::size_t number, std::uint64_t slots, std::uint64_t seed);
+             std::set<engine::AttemptKey>& bereaved, std::size_t number, std::uint64_t slots,
+             std::uint64_t seed);
 
-  void boot();                               ///< The agent starts and goes on with what it finds.
-  void crash_agent(engine::Duration away);   ///< kill -9; starts again later. Programs run on.
-  void reboot(engine::Duration away);        ///< The machine and everything on it goes down.
-  void stop_agent(engine::Duration away);    ///< SIGTERM: ends its programs first.
-  void leave(engine::Duration away);         ///< An upgrade: the programs run on.
-  void kill_keeper();                        ///< kill -9 of some attempt's keeper.
+  void boot();                              ///< The agent starts and goes on with what it finds.
+  void crash_agent(engine::Duration away);  ///< kill -9; starts again later. Programs run on.
+  void reboot(engine::Duration away);       ///< The machine and everything on it goes down.
+  void stop_agent(engine::Duration away);   ///< SIGTERM: ends its programs first.
+  void leave(engine::Duration away);        ///< An upgrade: the programs run on.
+  void kill_keeper();                       ///< kill -9 of some attempt's keeper.
   void pause(engine::Duration time) { agent_.stop_for(time); }
   void suspend(engine::Duration time) { agent_.suspend_for(time); }
   void set_wall_clock(engine::Duration by) { agent_.set_wall_clock(by); }
@@ -41,7 +42,8 @@ class WorkerNode {
   /// Another store answers it: to be refused for good is no broken promise then, while nothing runs here.
   void meets_a_foreign_store() noexcept { met_a_foreign_store_ = true; }
 
-  void break_keepers(engine::Duration time);  ///< Until then every keeper dies before it has started its program.
+  void break_keepers(
+      engine::Duration time);  ///< Until then every keeper dies before it has started its program.
   /// Some of its slots are in trouble for that long: their devices are broken, or cannot be asked.
   void trouble_devices(engine::Duration time);
 
@@ -67,7 +69,8 @@ class WorkerNode {
   [[nodiscard]] std::vector<workers::SpooledAttempt> read_spools();
 
   void launch(const engine::LaunchSpec& spec);
-  void program_said(const Kept& kept, bool by_socket, const std::string& line, std::optional<engine::Units> step);
+  void program_said(const Kept& kept, bool by_socket, const std::string& line,
+                    std::optional<engine::Units> step);
   void program_ended(const Kept& kept, bool by_signal, int code, engine::Duration children);
   void all_gone(const Kept& kept);
   void lose_program(const Kept& kept);
@@ -122,11 +125,11 @@ class WorkerNode {
   engine::Instant keepers_die_until_;
   std::vector<workers::AilingSlot> ailing_;
   std::uint64_t troubles_ = 0;
-  engine::Duration orphans_end_after_{};  // 0: they run on.
+  engine::Duration orphans_end_after_{};    // 0: they run on.
   engine::Duration orphans_pause_after_{};  // 0: they wait on at their lengths.
-  std::size_t batch_bytes_ = 0;  ///< 0: as it is by default.
-  std::uint64_t credit_ = 0;     ///< As the daemon granted last.
-  engine::Instant in_session_at_;  ///< When it said something in a session.
+  std::size_t batch_bytes_ = 0;             ///< 0: as it is by default.
+  std::uint64_t credit_ = 0;                ///< As the daemon granted last.
+  engine::Instant in_session_at_;           ///< When it said something in a session.
   std::deque<workers::Input> inputs_;
   bool working_ = false;
   bool refused_ = false;

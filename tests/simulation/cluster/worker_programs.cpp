@@ -1,10 +1,9 @@
-#include "simulation/cluster/worker_node.hpp"
-
 #include <algorithm>
 #include <utility>
 
 #include "hpsearch/workers/core/spool.hpp"
 #include "simulation/cluster/probes.hpp"
+#include "simulation/cluster/worker_node.hpp"
 
 // A worker's programs and their keepers.
 
@@ -146,8 +145,8 @@ void WorkerNode::program_ended(const Kept& kept, bool by_signal, int code, Durat
     bereave(kept);
   }
   kept->children = true;
-  // The keeper waits until the children are gone too, and ends them after a while: when they survive SIGTERM, after the
-  // grace that the agent gave them, which may itself not live to end them.
+  // The keeper waits until the children are gone too, and ends them after a while: when they survive SIGTERM,
+  // after the grace that the agent gave them, which may itself not live to end them.
   const bool survive = kept->terminated && children > Duration();
   time_.after(survive ? std::max(kept->leave_until - time_.now(), Duration()) : children, [this, kept] {
     if (kept->children) {
@@ -189,7 +188,8 @@ void WorkerNode::trouble_devices(Duration time) {
   ailing_.clear();
   for (std::uint64_t slot = 0; slot < slots_; ++slot) {
     if (draw_.below(2) == 0) {
-      ailing_.push_back({engine::SlotIndex(slot), broken ? "its device is lost" : "its device cannot be asked", broken});
+      ailing_.push_back(
+          {engine::SlotIndex(slot), broken ? "its device is lost" : "its device cannot be asked", broken});
     }
   }
   const auto tell = [this] {
@@ -240,8 +240,9 @@ void WorkerNode::carry_out(const AttachProgram& attach) {
       return;
     }
     if (attach.position < kept->dropped || attach.position > kept->journal.size()) {
-      promises_.break_because("I2: a journal is wanted from line " + std::to_string(attach.position) + " on, and has " +
-                              std::to_string(kept->dropped) + " to " + std::to_string(kept->journal.size()));
+      promises_.break_because("I2: a journal is wanted from line " + std::to_string(attach.position) +
+                              " on, and has " + std::to_string(kept->dropped) + " to " +
+                              std::to_string(kept->journal.size()));
     }
     kept->handed_in = attach.position;
     push(ProgramStarted{attach.key});
@@ -297,7 +298,8 @@ void WorkerNode::carry_out(const AnswerProgram& answer) {
   const Kept kept = find(answer.key);
   if (kept && kept->kept && kept->open_question == answer.question) {
     kept->open_question.reset();
-    if (answer.line.find(R"("directive":"continue")") == std::string::npos && answer.line.find("error") == std::string::npos) {
+    if (answer.line.find(R"("directive":"continue")") == std::string::npos &&
+        answer.line.find("error") == std::string::npos) {
       told_to_end(*kept, answer.line);
     }
     kept->said_at = time_.now();
@@ -311,7 +313,8 @@ void WorkerNode::carry_out(const AnswerProgram& answer) {
 
 /// By its own worker only where that may, and once no daemon was there for long.
 void WorkerNode::told_to_end(KeptAttempt& kept, const std::string& line) {
-  const bool alone = orphans_pause_after_ > Duration{} && time_.now() - in_session_at_ >= orphans_pause_after_;
+  const bool alone =
+      orphans_pause_after_ > Duration{} && time_.now() - in_session_at_ >= orphans_pause_after_;
   if (alone && !kept.own && line.find(R"("pause")") != std::string::npos) {
     kept.own = true;
     reached(Probe::paused_at_its_rung_by_its_worker);

@@ -64,7 +64,8 @@ std::size_t PagedBytes::read(std::size_t at, std::span<std::byte> bytes) const {
 }
 
 void PagedBytes::share(const PagedBytes& other, std::size_t at, std::size_t bytes) {
-  const std::size_t end = std::min({(at + bytes + page_bytes - 1) / page_bytes, pages_.size(), other.pages_.size()});
+  const std::size_t end =
+      std::min({(at + bytes + page_bytes - 1) / page_bytes, pages_.size(), other.pages_.size()});
   for (std::size_t page = at / page_bytes; page < end; ++page) {
     pages_[page] = other.pages_[page];
   }
@@ -127,7 +128,9 @@ void DiskImage::make_directory(const std::string& path) {
 }
 
 void DiskImage::sync_directory(const std::string& directory) {
-  const auto is_in = [&](const std::string& path) { return !path.empty() && directory_of(path) == directory; };
+  const auto is_in = [&](const std::string& path) {
+    return !path.empty() && directory_of(path) == directory;
+  };
   std::erase_if(unsynced_names_, [&](const Naming& naming) {
     const bool here = is_in(naming.removed) || is_in(naming.added);
     if (here) {
@@ -183,7 +186,8 @@ void DiskImage::flip(const std::string& path, std::size_t bit) {
   }
 }
 
-/// How much of what was not synced is there: nothing, all, the first so many changes, or each sector by itself.
+/// How much of what was not synced is there: nothing, all, the first so many changes, or each sector by
+/// itself.
 void DiskImage::decide(File& file, engine::Draw& draw) {
   const std::size_t changes = file.unsynced.size();
   const std::uint64_t way = draw.below(5);
@@ -203,9 +207,10 @@ void DiskImage::decide(File& file, engine::Draw& draw) {
       const std::size_t sector = at / sector_bytes;
       const auto part = rest.first(std::min(rest.size(), (sector + 1) * sector_bytes - at));
       const bool apart = way >= 3;
-      const std::size_t written =
-          apart ? first_of.try_emplace(sector, 0).second ? first_of[sector] = draw.below(changes + 1) : first_of[sector]
-                : first;
+      const std::size_t written = apart ? first_of.try_emplace(sector, 0).second
+                                              ? first_of[sector] = draw.below(changes + 1)
+                                              : first_of[sector]
+                                        : first;
       // Of the change that power interrupted, what comes first may be there.
       if (i < written || (!apart && i == first && way == 2 && draw.below(2) == 0)) {
         file.durable.write(at, part);
@@ -239,9 +244,8 @@ void DiskImage::lose_power(engine::Draw& draw) {
     durable = durable || draw.below(2) == 0;
   }
   std::erase_if(directories_, [](const auto& directory) { return !directory.second; });
-  std::erase_if(durable_names_, [&](const auto& name) {
-    return !directories_.contains(directory_of(name.first));
-  });
+  std::erase_if(durable_names_,
+                [&](const auto& name) { return !directories_.contains(directory_of(name.first)); });
   names_ = durable_names_;
   forget_nameless();
 }

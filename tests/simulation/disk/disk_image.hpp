@@ -38,9 +38,9 @@ class PagedBytes {
 
 /// What a machine's disk holds, and what its kernel has promised to write.
 ///
-/// Processes see what was written last. When power fails, of what was not synced any part may be there: each sector
-/// holds what some write left in it, from the synced content to the last; names may have been made, moved and removed
-/// or not. Nothing is there that nobody wrote, except zeros where a file grew.
+/// Processes see what was written last. When power fails, of what was not synced any part may be there: each
+/// sector holds what some write left in it, from the synced content to the last; names may have been made,
+/// moved and removed or not. Nothing is there that nobody wrote, except zeros where a file grew.
 ///
 /// Cost: a copy shares all pages; each call O(bytes · log files).
 class DiskImage {
@@ -65,8 +65,8 @@ class DiskImage {
   void write(FileId file, std::size_t at, std::span<const std::byte> bytes);
   void truncate(FileId file, std::size_t size);
   void sync(FileId file);
-  /// The kernel could not write what was not synced, and calls it clean from now on: it is still seen, and no later
-  /// sync makes it durable.
+  /// The kernel could not write what was not synced, and calls it clean from now on: it is still seen, and no
+  /// later sync makes it durable.
   void fail_to_sync(FileId file);
 
   /// One bit of a file is another one from now on, also when power fails.

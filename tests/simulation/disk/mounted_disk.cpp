@@ -98,7 +98,8 @@ int write(sqlite3_file* file, const void* from, int size, sqlite3_int64 at) {
   if (const int error = open.call(DiskCall::write)) {
     return error == ENOSPC ? SQLITE_FULL : SQLITE_IOERR_WRITE;
   }
-  open.disk->image().write(open.id, static_cast<std::size_t>(at), bytes_at(from, static_cast<std::size_t>(size)));
+  open.disk->image().write(open.id, static_cast<std::size_t>(at),
+                           bytes_at(from, static_cast<std::size_t>(size)));
   return SQLITE_OK;
 }
 
@@ -161,9 +162,25 @@ int characteristics(sqlite3_file* /*file*/) {
 }
 
 // Without shared memory: a write-ahead log then takes the exclusive lock, which the store takes anyway.
-const sqlite3_io_methods file_methods{
-    1,       close,       read,            write,   truncate, sync,    file_size, lock,    lock, check_reserved_lock,
-    control, sector_size, characteristics, nullptr, nullptr,  nullptr, nullptr,   nullptr, nullptr};
+const sqlite3_io_methods file_methods{1,
+                                      close,
+                                      read,
+                                      write,
+                                      truncate,
+                                      sync,
+                                      file_size,
+                                      lock,
+                                      lock,
+                                      check_reserved_lock,
+                                      control,
+                                      sector_size,
+                                      characteristics,
+                                      nullptr,
+                                      nullptr,
+                                      nullptr,
+                                      nullptr,
+                                      nullptr,
+                                      nullptr};
 
 MountedDisk& disk_of(sqlite3_vfs* vfs) {
   return *static_cast<MountedDisk*>(vfs->pAppData);
@@ -173,7 +190,8 @@ int open(sqlite3_vfs* vfs, const char* path, sqlite3_file* file, int flags, int*
   MountedDisk& disk = disk_of(vfs);
   file->pMethods = nullptr;
   const std::string name = path == nullptr ? "" : path;
-  std::optional<DiskImage::FileId> id = name.empty() ? disk.image().create_nameless() : disk.image().find(name);
+  std::optional<DiskImage::FileId> id =
+      name.empty() ? disk.image().create_nameless() : disk.image().find(name);
   const bool fresh = !id;
   if (fresh) {
     if ((flags & SQLITE_OPEN_CREATE) == 0 || disk.call(DiskCall::create, name) != 0) {
@@ -299,7 +317,8 @@ Result<bool> MountedDisk::make_directory(const std::string& path) {
 }
 
 Status MountedDisk::sync_directory(const std::string& path) {
-  const std::string directory = path.size() > 1 && path.back() == '/' ? path.substr(0, path.size() - 1) : path;
+  const std::string directory =
+      path.size() > 1 && path.back() == '/' ? path.substr(0, path.size() - 1) : path;
   if (const int error = call(DiskCall::sync_directory, directory)) {
     return failed("cannot make " + directory + " durable", error);
   }

@@ -13,10 +13,19 @@ struct sqlite3_vfs;
 namespace hpsearch::simulation {
 
 /// What a process asks of a disk that may change it. Reading and looking are no calls.
-enum class DiskCall : std::uint8_t { create, write, truncate, sync, rename, remove, make_directory, sync_directory };
+enum class DiskCall : std::uint8_t {
+  create,
+  write,
+  truncate,
+  sync,
+  rename,
+  remove,
+  make_directory,
+  sync_directory
+};
 
-/// A disk as one process of its machine uses it, by SQLite and beside it. It dies with the process or the machine:
-/// from then on every call fails, and what is left in the process changes nothing any more.
+/// A disk as one process of its machine uses it, by SQLite and beside it. It dies with the process or the
+/// machine: from then on every call fails, and what is left in the process changes nothing any more.
 ///
 /// As SQLite's own unix files do, it syncs the directory of a new journal with the journal.
 /// Threads: one at a time; mounts of other disks do not matter.
@@ -28,8 +37,8 @@ class MountedDisk final : public daemon::FileSystem {
   MountedDisk& operator=(const MountedDisk&) = delete;
   ~MountedDisk() override;
 
-  /// Asked before each call, which is carried out if it says 0 and fails with what errno it says otherwise. It may
-  /// let this die. A sync that fails has synced nothing, and leaves nothing to be synced.
+  /// Asked before each call, which is carried out if it says 0 and fails with what errno it says otherwise.
+  /// It may let this die. A sync that fails has synced nothing, and leaves nothing to be synced.
   std::function<int(DiskCall call, const std::string& path)> before;
   [[nodiscard]] std::uint64_t calls() const noexcept { return calls_; }
 

@@ -52,7 +52,8 @@ TEST(Exits, CouldNotStartIsAReportOfItsOwn) {
   Conversation talk;
   talk.attempt().start();
   talk.spool();
-  talk.attempt().not_started("there is no program train on PATH", ExitReport::Cause::could_not_start, talk.out());
+  talk.attempt().not_started("there is no program train on PATH", ExitReport::Cause::could_not_start,
+                             talk.out());
   const ExitReport report = talk.exit_report();
   EXPECT_EQ(report.cause, ExitReport::Cause::could_not_start);
   EXPECT_EQ(report.message, "there is no program train on PATH");
@@ -195,9 +196,9 @@ class Impatient {
     spool();
   }
   [[nodiscard]] std::size_t signals() const {
-    return static_cast<std::size_t>(std::count_if(out.effects.begin(), out.effects.end(), [](const Effect& effect) {
-      return std::holds_alternative<SignalProgram>(effect);
-    }));
+    return static_cast<std::size_t>(
+        std::count_if(out.effects.begin(), out.effects.end(),
+                      [](const Effect& effect) { return std::holds_alternative<SignalProgram>(effect); }));
   }
 
   AttemptMachine attempt;
@@ -250,7 +251,8 @@ TEST(NoProgress, WhoWaitsForAnAnswerIsNotSilent) {
 
 TEST(NoProgress, ALateLookFindsNothingOut) {
   Impatient talk;
-  talk.now = talk.now + Duration::seconds(4'000);  // The agent was stopped; what the program said lies unread.
+  talk.now =
+      talk.now + Duration::seconds(4'000);  // The agent was stopped; what the program said lies unread.
   talk.attempt.look_at_clock(talk.now, talk.out);
   EXPECT_EQ(talk.signals(), 0U);
   talk.say(R"({"type":"report","step":1,"metrics":{"loss":1}})");

@@ -223,7 +223,9 @@ TEST(Reports, AreSentAgainLaterWhereAnswersTakeLonger) {
     ASSERT_EQ(talk.sent().size(), 1U);
   };
   const auto wait = [&] { return *talk.attempt().next_wake() - talk.now(); };
-  const auto answer = [&] { talk.attempt().answered(static_cast<std::uint64_t>(step), talk.now(), talk.out()); };
+  const auto answer = [&] {
+    talk.attempt().answered(static_cast<std::uint64_t>(step), talk.now(), talk.out());
+  };
   say();
   talk.pass(Duration::millis(700));
   answer();

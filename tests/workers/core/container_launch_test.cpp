@@ -33,15 +33,39 @@ ContainerCommand command_of(const ContainerPlan& plan) {
 
 TEST(ContainerCommand, OfDockerIsThis) {
   EXPECT_EQ(command_of(plan_for(ContainerRuntime::docker)).argv,
-            (Words{"/usr/bin/docker", "run", "--rm", "--name", "hpsearch-3-17-2-abcd", "--pull=missing",
-                   "--network=host", "--ipc=host", "--pid=host", "--workdir", "/a/ml/usercode", "--entrypoint", "",
-                   "--user", "1000:100",                                                   //
-                   "--mount", "type=bind,source=/a,target=/a",                             //
-                   "--mount", "type=bind,source=/data/mnist,target=/data/mnist,readonly",  //
-                   "--mount", "type=bind,source=/host/data,target=/data,readonly",         //
-                   "--mount", "type=bind,source=/host/out,target=/a/ml/usercode/out",      //
-                   "--env", "HOME=/root", "--env", "HPSEARCH_ATTEMPT_MARK", "--env", "TOKEN",    //
-                   "python:3.11", "sh", "-c", "echo $HOME"}));
+            (Words{"/usr/bin/docker",
+                   "run",
+                   "--rm",
+                   "--name",
+                   "hpsearch-3-17-2-abcd",
+                   "--pull=missing",
+                   "--network=host",
+                   "--ipc=host",
+                   "--pid=host",
+                   "--workdir",
+                   "/a/ml/usercode",
+                   "--entrypoint",
+                   "",
+                   "--user",
+                   "1000:100",  //
+                   "--mount",
+                   "type=bind,source=/a,target=/a",  //
+                   "--mount",
+                   "type=bind,source=/data/mnist,target=/data/mnist,readonly",  //
+                   "--mount",
+                   "type=bind,source=/host/data,target=/data,readonly",  //
+                   "--mount",
+                   "type=bind,source=/host/out,target=/a/ml/usercode/out",  //
+                   "--env",
+                   "HOME=/root",
+                   "--env",
+                   "HPSEARCH_ATTEMPT_MARK",
+                   "--env",
+                   "TOKEN",  //
+                   "python:3.11",
+                   "sh",
+                   "-c",
+                   "echo $HOME"}));
 }
 
 TEST(ContainerCommand, OfPodmanKeepsTheUser) {
@@ -50,11 +74,28 @@ TEST(ContainerCommand, OfPodmanKeepsTheUser) {
   plan.mounts = {};
   plan.shown = {};
   plan.environment = {};
-  EXPECT_EQ(command_of(plan).argv,
-            (Words{"/usr/bin/podman", "run", "--rm", "--name", "hpsearch-3-17-2-abcd", "--pull=always",
-                   "--network=host", "--ipc=host", "--pid=host", "--workdir", "/a/ml/usercode", "--entrypoint", "",
-                   "--userns=keep-id", "--security-opt", "label=disable", "--mount", "type=bind,source=/a,target=/a",
-                   "python:3.11", "sh", "-c", "echo $HOME"}));
+  EXPECT_EQ(command_of(plan).argv, (Words{"/usr/bin/podman",
+                                          "run",
+                                          "--rm",
+                                          "--name",
+                                          "hpsearch-3-17-2-abcd",
+                                          "--pull=always",
+                                          "--network=host",
+                                          "--ipc=host",
+                                          "--pid=host",
+                                          "--workdir",
+                                          "/a/ml/usercode",
+                                          "--entrypoint",
+                                          "",
+                                          "--userns=keep-id",
+                                          "--security-opt",
+                                          "label=disable",
+                                          "--mount",
+                                          "type=bind,source=/a,target=/a",
+                                          "python:3.11",
+                                          "sh",
+                                          "-c",
+                                          "echo $HOME"}));
   plan.user = plan.group = 0;
   const Words as_root = command_of(plan).argv;
   EXPECT_NE(std::find(as_root.begin(), as_root.end(), "0:0"), as_root.end());
@@ -66,11 +107,27 @@ TEST(ContainerCommand, OfApptainerIsThis) {
   plan.ml = "/a/ml";
   plan.directory = "/ml/usercode";
   const ContainerCommand command = command_of(plan);
-  EXPECT_EQ(command.argv,
-            (Words{"/usr/bin/apptainer", "exec", "--cleanenv", "--no-home", "--contain", "--pwd", "/ml/usercode",
-                   "--bind", "/a:/a:rw", "--bind", "/data/mnist:/data/mnist:ro", "--bind", "/a/ml:/ml:rw", "--bind",
-                   "/host/data:/data:ro", "--bind", "/host/out:/ml/usercode/out:rw", "docker://python:3.11", "sh",
-                   "-c", "echo $HOME"}));
+  EXPECT_EQ(command.argv, (Words{"/usr/bin/apptainer",
+                                 "exec",
+                                 "--cleanenv",
+                                 "--no-home",
+                                 "--contain",
+                                 "--pwd",
+                                 "/ml/usercode",
+                                 "--bind",
+                                 "/a:/a:rw",
+                                 "--bind",
+                                 "/data/mnist:/data/mnist:ro",
+                                 "--bind",
+                                 "/a/ml:/ml:rw",
+                                 "--bind",
+                                 "/host/data:/data:ro",
+                                 "--bind",
+                                 "/host/out:/ml/usercode/out:rw",
+                                 "docker://python:3.11",
+                                 "sh",
+                                 "-c",
+                                 "echo $HOME"}));
   EXPECT_EQ(command.environment.at("APPTAINERENV_TOKEN"), "se\ncret");
   EXPECT_EQ(command.environment.at("APPTAINERENV_HOME"), "/root");
   EXPECT_EQ(command.environment.at("HOME"), "/home/ann");
@@ -90,7 +147,8 @@ TEST(ContainerCommand, NoSecretStandsAmongTheArguments) {
       EXPECT_EQ(word.find("cret"), std::string::npos) << word;
       EXPECT_EQ(word.find("WORKER_ONLY"), std::string::npos) << word;
     }
-    EXPECT_EQ(command.environment.at("HPSEARCH_ATTEMPT_MARK"), "/a/socket") << "the mark by which it is found";
+    EXPECT_EQ(command.environment.at("HPSEARCH_ATTEMPT_MARK"), "/a/socket")
+        << "the mark by which it is found";
     EXPECT_EQ(command.environment.at("HOME"), "/home/ann") << "the runtime's own";
     EXPECT_EQ(command.environment.at("PATH"), "/usr/bin");
   }

@@ -43,8 +43,8 @@ std::string problem_of(const LaunchSpec& spec, const LentMachine& lent) {
 }
 
 TEST(DeterminedLaunch, RunsTheHostAndNotTheEntrypoint) {
-  const engine::Result<Launch> launch =
-      plan_launch(spec_with(R"({"entrypoint":"model_def:Trial","searcher":{"metric":"loss"}})"), places(), machine());
+  const engine::Result<Launch> launch = plan_launch(
+      spec_with(R"({"entrypoint":"model_def:Trial","searcher":{"metric":"loss"}})"), places(), machine());
   ASSERT_TRUE(launch) << launch.error().message;
   EXPECT_EQ(launch->argv, std::vector<std::string>{"/usr/bin/hpsearch-determined"});
   EXPECT_EQ(launch->environment.at("HPSEARCH_HARNESS_DIR"), "/a/harness");
@@ -56,10 +56,12 @@ TEST(DeterminedLaunch, RunsTheHostAndNotTheEntrypoint) {
 
 TEST(DeterminedLaunch, SaysWhatIsMissing) {
   EXPECT_EQ(problem_of(spec_with("{}"), {}),
-            "entrypoint: it needs the Determined harness, but this worker has no program hpsearch-determined beside it");
+            "entrypoint: it needs the Determined harness, but this worker has no program hpsearch-determined "
+            "beside it");
   EXPECT_EQ(problem_of(spec_with("{"), machine()).find("DET_EXPERIMENT_CONFIG is unreadable: "), 0U);
   const std::string large = R"({"data":{"text":")" + std::string(200'000, 'x') + "\"}}";
-  EXPECT_NE(problem_of(spec_with(large), machine()).find("in one variable of at most 131008"), std::string::npos);
+  EXPECT_NE(problem_of(spec_with(large), machine()).find("in one variable of at most 131008"),
+            std::string::npos);
 }
 
 TEST(DeterminedLaunch, SaysWhereItsOtherNodesAre) {

@@ -119,7 +119,8 @@ TEST(DeterminedMember, IsToldWhereEverybodyIsAndSaysNothing) {
   Conversation talk(trial);
   talk.ask("GET", "allocations/trial-7.2/resources/r/rendezvous");
   EXPECT_EQ(talk.happened(),
-            "reply 1: 200 {\"rendezvousInfo\":{\"addresses\":[\"10.0.0.1\",\"10.0.0.2\"],\"rank\":1,\"slots\":[2,2]}}\n");
+            "reply 1: 200 "
+            "{\"rendezvousInfo\":{\"addresses\":[\"10.0.0.1\",\"10.0.0.2\"],\"rank\":1,\"slots\":[2,2]}}\n");
   talk.ask("POST", "trials/7/progress", "2");
   talk.ask("POST", "trials/7/metrics", metrics_body("training", 2, R"({"loss":1})"));
   EXPECT_EQ(talk.happened(), "reply 2: 200 {}\nreply 3: 200 {}\n");
@@ -135,7 +136,8 @@ TEST(DeterminedMember, IsToldWhereEverybodyIsAndSaysNothing) {
 TEST(DeterminedSession, CompletesAnOperationWhenTheSearcherHasDecided) {
   Conversation talk;
   talk.ask("GET", "trials/7/searcher/operation");
-  EXPECT_EQ(talk.happened(), "reply 1: 200 {\"completed\":false,\"op\":{\"validateAfter\":{\"length\":\"4\"}}}\n");
+  EXPECT_EQ(talk.happened(),
+            "reply 1: 200 {\"completed\":false,\"op\":{\"validateAfter\":{\"length\":\"4\"}}}\n");
 
   talk.ask("POST", "trials/7/metrics", metrics_body("validation", 4, R"({"loss":0.5,"accuracy":0.9})"));
   EXPECT_EQ(talk.happened(), "reply 2: 200 {}\n") << "the validation at the length waits for its operation";
@@ -148,26 +150,33 @@ TEST(DeterminedSession, CompletesAnOperationWhenTheSearcherHasDecided) {
   EXPECT_EQ(talk.happened(), "reply 3: 200 {}\n");
 
   talk.ask("GET", "trials/7/searcher/operation");
-  EXPECT_EQ(talk.happened(), "reply 4: 200 {\"completed\":false,\"op\":{\"validateAfter\":{\"length\":\"12\"}}}\n");
-  talk.ask("POST", "trials/7/searcher/completed_operation", R"({"op":{"length":"12"},"searcherMetric":0.25})");
+  EXPECT_EQ(talk.happened(),
+            "reply 4: 200 {\"completed\":false,\"op\":{\"validateAfter\":{\"length\":\"12\"}}}\n");
+  talk.ask("POST", "trials/7/searcher/completed_operation",
+           R"({"op":{"length":"12"},"searcherMetric":0.25})");
   talk.answer(R"({"directive":"pause","length":12})");
   talk.happened();
   talk.ask("GET", "trials/7/searcher/operation");
-  EXPECT_EQ(talk.happened(), "reply 6: 200 {\"completed\":true,\"op\":{\"validateAfter\":{\"length\":\"12\"}}}\n");
+  EXPECT_EQ(talk.happened(),
+            "reply 6: 200 {\"completed\":true,\"op\":{\"validateAfter\":{\"length\":\"12\"}}}\n");
 }
 
 TEST(DeterminedSession, KeepsTrainingMetricsApart) {
   Conversation talk;
-  talk.ask("POST", "trials/7/metrics", metrics_body("training", 2, R"({"loss":1.5,"image":[1,2],"bad":"NaN"})"));
+  talk.ask("POST", "trials/7/metrics",
+           metrics_body("training", 2, R"({"loss":1.5,"image":[1,2],"bad":"NaN"})"));
   EXPECT_EQ(talk.happened(),
-            "say {\"metrics\":{\"training\":{\"bad\":{\"class\":\"nan\"},\"loss\":1.5}},\"step\":2,\"type\":\"report\"}\n");
+            "say "
+            "{\"metrics\":{\"training\":{\"bad\":{\"class\":\"nan\"},\"loss\":1.5}},\"step\":2,\"type\":"
+            "\"report\"}\n");
 }
 
 TEST(DeterminedSession, SaysOneThingAtATime) {
   Conversation talk;
   talk.ask("POST", "trials/7/metrics", metrics_body("training", 1, R"({"loss":3})"));
   talk.ask("POST", "trials/7/progress", "1");
-  EXPECT_EQ(talk.happened(), "say {\"metrics\":{\"training\":{\"loss\":3.0}},\"step\":1,\"type\":\"report\"}\n");
+  EXPECT_EQ(talk.happened(),
+            "say {\"metrics\":{\"training\":{\"loss\":3.0}},\"step\":1,\"type\":\"report\"}\n");
   talk.answer(R"({"directive":"continue","length":4})");
   EXPECT_EQ(talk.happened(), "reply 1: 200 {}\nsay {\"step\":1.0,\"type\":\"progress\"}\n");
 }
@@ -208,7 +217,8 @@ TEST(DeterminedSession, APreemptionFromOutsideAsksToBeRunAgain) {
 
 TEST(DeterminedSession, TakesCheckpointsBeforeItSaysSo) {
   Conversation talk;
-  const std::string body = R"({"uuid":"12-ab","resources":{"model":"5"},"metadata":{"steps_completed":3},"state":"X"})";
+  const std::string body =
+      R"({"uuid":"12-ab","resources":{"model":"5"},"metadata":{"steps_completed":3},"state":"X"})";
   talk.ask("POST", "checkpoints", body);
   EXPECT_EQ(talk.happened(), "take 12-ab\n");
   talk.taken(engine::Done{});
@@ -216,9 +226,10 @@ TEST(DeterminedSession, TakesCheckpointsBeforeItSaysSo) {
   talk.answer(R"({"directive":"continue","length":4})");
   EXPECT_EQ(talk.happened(), "reply 1: 200 {}\n");
   talk.ask("GET", "checkpoints/12-ab");
-  EXPECT_EQ(talk.happened(),
-            "reply 2: 200 {\"checkpoint\":{\"allocationId\":\"trial-7.2\",\"metadata\":{\"steps_completed\":3},"
-            "\"resources\":{\"model\":\"5\"},\"state\":\"STATE_COMPLETED\",\"training\":{},\"uuid\":\"12-ab\"}}\n");
+  EXPECT_EQ(
+      talk.happened(),
+      "reply 2: 200 {\"checkpoint\":{\"allocationId\":\"trial-7.2\",\"metadata\":{\"steps_completed\":3},"
+      "\"resources\":{\"model\":\"5\"},\"state\":\"STATE_COMPLETED\",\"training\":{},\"uuid\":\"12-ab\"}}\n");
   talk.ask("POST", "checkpoints", body);
   talk.happened();
   talk.taken(engine::Error{engine::Errc::unavailable, "the disk is full"});
@@ -249,9 +260,10 @@ TEST(DeterminedSession, PlacesMetricsOnceItKnowsWhatAnEpochIs) {
 TEST(DeterminedSession, ReportsInvalidHyperparametersOnce) {
   Conversation talk;
   talk.ask("POST", "trials/7/early_exit", R"({"reason":"EXITED_REASON_INVALID_HP"})");
-  EXPECT_EQ(talk.happened(),
-            "say {\"type\":\"invalid_hyperparameters\",\"why\":\"the program raised determined.InvalidHP; its log "
-            "says why\"}\n");
+  EXPECT_EQ(
+      talk.happened(),
+      "say {\"type\":\"invalid_hyperparameters\",\"why\":\"the program raised determined.InvalidHP; its log "
+      "says why\"}\n");
   talk.answer(R"({"directive":"stop","length":4})");
   talk.ask("POST", "trials/7/early_exit", R"({"reason":"EXITED_REASON_INVALID_HP"})");
   EXPECT_EQ(talk.happened(), "reply 1: 200 {}\nreply 2: 400\n");
@@ -265,7 +277,8 @@ TEST(DeterminedSession, KnowsItsBestValidationOrNone) {
   talk.ask("GET", path);
   EXPECT_EQ(talk.happened(), "reply 1: 404\n");
   for (const char* loss : {"0.5", "0.25", "0.75"}) {
-    talk.ask("POST", "trials/7/metrics", metrics_body("validation", 1, std::string(R"({"loss":)") + loss + "}"));
+    talk.ask("POST", "trials/7/metrics",
+             metrics_body("validation", 1, std::string(R"({"loss":)") + loss + "}"));
   }
   talk.happened();
   talk.ask("GET", path);
@@ -286,13 +299,15 @@ TEST(DeterminedSession, TellsAboutTheTrial) {
   Conversation talk;
   talk.ask("GET", "trials/7");
   EXPECT_EQ(talk.happened(),
-            "reply 1: 200 {\"trial\":{\"experimentId\":3,\"hparams\":{\"lr\":0.1},\"id\":7,\"restarts\":1,\"state\":"
+            "reply 1: 200 "
+            "{\"trial\":{\"experimentId\":3,\"hparams\":{\"lr\":0.1},\"id\":7,\"restarts\":1,\"state\":"
             "\"STATE_RUNNING\",\"totalBatchesProcessed\":0}}\n");
   talk.ask("POST", "trials/7/metrics", metrics_body("validation", 3, R"({"loss":0.5})"));
   talk.happened();
   talk.ask("GET", "trials/7");
-  EXPECT_NE(talk.happened().find("\"latestValidation\":{\"metrics\":{\"avgMetrics\":{\"loss\":0.5}},\"numInputs\":0,"
-                                 "\"totalBatches\":3}"),
+  EXPECT_NE(talk.happened().find(
+                "\"latestValidation\":{\"metrics\":{\"avgMetrics\":{\"loss\":0.5}},\"numInputs\":0,"
+                "\"totalBatches\":3}"),
             std::string::npos);
 }
 
@@ -309,7 +324,12 @@ TEST(DeterminedSession, RefusesWhatItDoesNotServe) {
 
 TEST(DeterminedSession, AnswersNonsenseWithARefusal) {
   Conversation talk;
-  const std::vector<std::string> bodies{"", "{", "[]", "null", "7", R"({"op":{"length":-4},"searcherMetric":1})",
+  const std::vector<std::string> bodies{"",
+                                        "{",
+                                        "[]",
+                                        "null",
+                                        "7",
+                                        R"({"op":{"length":-4},"searcherMetric":1})",
                                         R"({"op":{"length":4},"searcherMetric":null})",
                                         R"({"op":{"length":5},"searcherMetric":1})"};
   for (const std::string& body : bodies) {

@@ -50,7 +50,8 @@ TEST(SlotPlan, SharesGpusOneAfterAnother) {
 }
 
 TEST(SlotPlan, IsOfProcessorsWithoutGpusOrOnRequest) {
-  for (const auto& [wanted, slots] : std::vector<std::pair<std::string, std::uint64_t>>{{"cpu", 16}, {"cpu:3", 3}}) {
+  for (const auto& [wanted, slots] :
+       std::vector<std::pair<std::string, std::uint64_t>>{{"cpu", 16}, {"cpu:3", 3}}) {
     const auto plan = plan_slots(wanted, four(), 16);
     ASSERT_TRUE(plan) << wanted;
     EXPECT_EQ(plan->slots, slots);
@@ -65,8 +66,8 @@ TEST(SlotPlan, RefusesWhatIsNotThereAndSaysWhatIs) {
   EXPECT_NE(refusal("0,7").find("\"7\" names no GPU of this worker (0 = GPU-aaaa-1"), std::string::npos);
   EXPECT_NE(refusal("GPU-aaaa").find("names 2 GPUs"), std::string::npos);
   EXPECT_NE(refusal("auto*2", {}).find("no GPUs to share"), std::string::npos);
-  for (const char* wrong : {"", "0", "auto*0", "auto*", "auto*2*2", "4097", "cpu:0", "cpu*2", "many", "0,,1", "-1", "cpu:x",
-                            "1.5", "auto*9999999999999999999999"}) {
+  for (const char* wrong : {"", "0", "auto*0", "auto*", "auto*2*2", "4097", "cpu:0", "cpu*2", "many", "0,,1",
+                            "-1", "cpu:x", "1.5", "auto*9999999999999999999999"}) {
     EXPECT_NE(refusal(wrong).find("--slots is \""), std::string::npos) << wrong;
   }
 }
@@ -118,7 +119,8 @@ TEST(AilingSlots, AreThoseWhoseDeviceIsBrokenOrGone) {
 TEST(AilingSlots, AreAllWhenTheDriverIsSilentAndNoneIsBroken) {
   DeviceReport report;
   report.problem = "the driver did not answer";
-  const std::vector<AilingSlot> ailing = ailing_slots({slot_device(gpu(0, "GPU-a")), slot_device(gpu(1, "GPU-b"))}, report);
+  const std::vector<AilingSlot> ailing =
+      ailing_slots({slot_device(gpu(0, "GPU-a")), slot_device(gpu(1, "GPU-b"))}, report);
   ASSERT_EQ(ailing.size(), 2U);
   EXPECT_FALSE(ailing[0].broken || ailing[1].broken);
 }
@@ -139,7 +141,8 @@ TEST(DeviceReport, ReadsWhatItWroteAndNothingElse) {
   ASSERT_TRUE(read);
   EXPECT_EQ(to_value(*read), value);
   EXPECT_FALSE(device_report_from(engine::Value(3)));
-  EXPECT_FALSE(device_report_from(engine::Value::Map{{"devices", engine::Value::List{engine::Value::Map{{"index", -1}}}}}));
+  EXPECT_FALSE(device_report_from(
+      engine::Value::Map{{"devices", engine::Value::List{engine::Value::Map{{"index", -1}}}}}));
 }
 
 // --- slots of a worker that is started again ---
@@ -186,8 +189,8 @@ TEST(KeptSlots, CountTheSharesOfADevice) {
 }
 
 TEST(KeptSlots, AreWithheldUnlessWorseIsKnown) {
-  const std::vector<AilingSlot> all =
-      with_withheld({{SlotIndex{0}, "gone", true}}, {{SlotIndex{0}, "kept", false}, {SlotIndex{1}, "kept", false}});
+  const std::vector<AilingSlot> all = with_withheld(
+      {{SlotIndex{0}, "gone", true}}, {{SlotIndex{0}, "kept", false}, {SlotIndex{1}, "kept", false}});
   ASSERT_EQ(all.size(), 2U);
   EXPECT_EQ(all[0].why, "gone");
   EXPECT_EQ(all[1].slot, SlotIndex{1});

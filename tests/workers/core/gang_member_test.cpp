@@ -88,7 +88,8 @@ struct Member {
 
 TEST(GangMember, ReportsItsExitAndNothingElse) {
   Member member;
-  member.attempt.said({member.attempt.key(), std::nullopt, R"({"step":3,"acc":0.5})"}, member.now, member.out);
+  member.attempt.said({member.attempt.key(), std::nullopt, R"({"step":3,"acc":0.5})"}, member.now,
+                      member.out);
   member.attempt.said({member.attempt.key(), std::nullopt, "not a message"}, member.now, member.out);
   EXPECT_TRUE(member.reports().empty());
   member.attempt.ended({member.attempt.key(), false, 0, ""}, member.out);
@@ -105,8 +106,9 @@ TEST(GangMember, PublishesNoCheckpointWhenItEndsWell) {
 
 TEST(GangMember, AnswersWhoeverAsksAllTheSame) {
   Member member;
-  member.attempt.said({member.attempt.key(), QuestionId{1}, R"({"type":"report","step":3,"metrics":{"acc":1}})"},
-                      member.now, member.out);
+  member.attempt.said(
+      {member.attempt.key(), QuestionId{1}, R"({"type":"report","step":3,"metrics":{"acc":1}})"}, member.now,
+      member.out);
   EXPECT_EQ(member.effects<AnswerProgram>().size(), 1U);
 }
 
@@ -118,7 +120,8 @@ TEST(GangMember, MaySayNothingForEver) {
 
 TEST(GangMember, HasTheGracePeriodToFollowRank0) {
   Member member;
-  member.attempt.said({member.attempt.key(), std::nullopt, R"({"step":1,"acc":0.5})"}, member.now, member.out);
+  member.attempt.said({member.attempt.key(), std::nullopt, R"({"step":1,"acc":0.5})"}, member.now,
+                      member.out);
   member.tell(Directive::stop);
   EXPECT_TRUE(member.effects<SignalProgram>().empty());
   member.pass(Duration::seconds(30));

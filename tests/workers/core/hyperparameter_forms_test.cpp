@@ -36,13 +36,14 @@ TEST(ShellWord, QuotesOnlyWhatNeedsIt) {
 
 TEST(HyperparameterForms, EachBoolStyleHasItsTexts) {
   const Value hparams = Value::Map{{"a", false}, {"b", false}, {"c", false}, {"d", false}, {"e", false}};
-  const std::vector<NamedBoolStyle> styles = {
-      {"b", BoolStyle::lower}, {"c", BoolStyle::integer}, {"d", BoolStyle::flag}, {"e", BoolStyle::empty_false}};
+  const std::vector<NamedBoolStyle> styles = {{"b", BoolStyle::lower},
+                                              {"c", BoolStyle::integer},
+                                              {"d", BoolStyle::flag},
+                                              {"e", BoolStyle::empty_false}};
   const HyperparameterForms off(hparams, styles);
   EXPECT_EQ(off.arguments(false), (Argv{"--a", "False", "--b", "false", "--c", "0", "--e", ""}));
   EXPECT_EQ(off.pai_user_args(), "--a False --b false --c 0 --e ''");
-  EXPECT_EQ(off.hyperparameters_json(),
-            R"({"a": "False", "b": "false", "c": "0", "d": "False", "e": ""})");
+  EXPECT_EQ(off.hyperparameters_json(), R"({"a": "False", "b": "false", "c": "0", "d": "False", "e": ""})");
   EXPECT_EQ(off.pai_hps(false), R"({"a": false, "b": false, "c": false, "d": false, "e": false})");
   const Value all_true = Value::Map{{"a", true}, {"b", true}, {"c", true}, {"d", true}, {"e", true}};
   const HyperparameterForms on(all_true, styles);
@@ -57,8 +58,8 @@ TEST(HyperparameterForms, VariablesAreCapitalsAndUnderscores) {
 }
 
 TEST(HyperparameterForms, WhatPaiCannotCarryIsLeftOutOfItsFormsOnly) {
-  const Value hparams = Value::Map{{"_hidden", 1}, {"layers", Value::List{64, 32}}, {"lr", 0.1}, {"none", nullptr},
-                                   {"two words", 2}};
+  const Value hparams = Value::Map{
+      {"_hidden", 1}, {"layers", Value::List{64, 32}}, {"lr", 0.1}, {"none", nullptr}, {"two words", 2}};
   const HyperparameterForms forms(hparams, {});
   EXPECT_EQ(forms.pai_hps(false), R"({"lr": 0.1})");
   EXPECT_EQ(forms.pai_user_args(), "--lr 0.1");

@@ -120,7 +120,8 @@ class Refusals : public testing::Test {
 
 TEST_F(Refusals, OfAnotherStoreAreWaitedOut) {
   for (int i = 0; i < 3; ++i) {
-    stage_.say(proto::Refused{"belongs to another store", 4}, proto::Envelope{.cluster = foreign, .daemon_epoch = 1});
+    stage_.say(proto::Refused{"belongs to another store", 4},
+               proto::Envelope{.cluster = foreign, .daemon_epoch = 1});
     EXPECT_TRUE(stage_.wanted<EndAgent>().empty());
     EXPECT_EQ(stage_.wanted<Notice>().size(), i == 0 ? 1U : 0U);
     EXPECT_EQ(hellos_within(Duration::seconds(6)), 1U);
@@ -139,18 +140,21 @@ TEST_F(Refusals, OfAnotherReleaseAreWaitedOut) {
 
 TEST_F(Refusals, AreWaitedOutInASessionToo) {
   stage_.welcome({{key_of(1, 10), Fate::go_on, 0}}, 2);
-  stage_.say(proto::Refused{"belongs to another store", 4}, proto::Envelope{.cluster = foreign, .daemon_epoch = 1});
+  stage_.say(proto::Refused{"belongs to another store", 4},
+             proto::Envelope{.cluster = foreign, .daemon_epoch = 1});
   EXPECT_EQ(stage_.machine().state(), WorkerMachine::State::hello);
   EXPECT_EQ(hellos_within(Duration::seconds(6)), 1U);
 }
 
 TEST_F(Refusals, AreFinalWhenNothingIsHeldAnyMore) {
-  stage_.say(proto::Refused{"belongs to another store", 4}, proto::Envelope{.cluster = foreign, .daemon_epoch = 1});
+  stage_.say(proto::Refused{"belongs to another store", 4},
+             proto::Envelope{.cluster = foreign, .daemon_epoch = 1});
   stage_.welcome({{key_of(1, 10), Fate::go_on, 0}}, 2);
   stage_.step(ProgramEnded{key_of(1, 10), false, 1, ""});
   stage_.say(proto::Ack{key_of(1, 10), 1});
   stage_.step(SendRefused{});
-  stage_.say(proto::Refused{"belongs to another store", 4}, proto::Envelope{.cluster = foreign, .daemon_epoch = 1});
+  stage_.say(proto::Refused{"belongs to another store", 4},
+             proto::Envelope{.cluster = foreign, .daemon_epoch = 1});
   EXPECT_EQ(stage_.wanted<EndAgent>().size(), 1U);
 }
 

@@ -100,12 +100,11 @@ TEST(Entrypoints, ChannelsPassedAsArgumentsFollowTheHyperparameters) {
   spec.hparams = Value::Map{{"lr", 0.1}};
   spec.contract.inputs = {{"data_url", "/data", engine::PassedAs::argument}, {"test", "/t.csv"}};
   spec.contract.outputs = {{"train_url", "/results", engine::PassedAs::argument}};
-  EXPECT_EQ(plan(spec).argv,
-            (Argv{"python3", "train.py", "--lr=0.1", "--data_url=/a/ml/input/data/data_url/",
-                  "--train_url=/a/ml/output/train_url/"}));
+  EXPECT_EQ(plan(spec).argv, (Argv{"python3", "train.py", "--lr=0.1", "--data_url=/a/ml/input/data/data_url/",
+                                   "--train_url=/a/ml/output/train_url/"}));
   spec.entrypoint = {Argv{"p", "{args}"}};
-  EXPECT_EQ(plan(spec).argv, (Argv{"p", "--lr", "0.1", "--data_url", "/a/ml/input/data/data_url/", "--train_url",
-                                   "/a/ml/output/train_url/"}));
+  EXPECT_EQ(plan(spec).argv, (Argv{"p", "--lr", "0.1", "--data_url", "/a/ml/input/data/data_url/",
+                                   "--train_url", "/a/ml/output/train_url/"}));
   spec.entrypoint = {Argv{"p", "{inputs.test}", "{outputs.model}best"}};
   EXPECT_EQ(plan(spec).argv, (Argv{"p", "/a/ml/input/data/test/test.csv", "/a/ml/output/model/best"}));
 }
@@ -172,13 +171,15 @@ TEST(Environment, SpeaksAsPai) {
   EXPECT_EQ(launch.environment.at("PAI_INPUT_DATA_URL"), "/a/ml/input/data/data_url/");
   EXPECT_EQ(launch.environment.at("PAI_INPUT_TEST"), "/a/ml/input/data/test/test.csv");
   EXPECT_EQ(launch.environment.at("PAI_OUTPUT_MODEL"), "/a/ml/output/model/");
-  EXPECT_EQ(launch.environment.at("PAI_HPS"),
-            R"({"lr": -1e-05, "name": "it's a $test", "optimizer.momentum": 0.9, "optimizer.nesterov": true, )"
-            R"("units": 64})");
+  EXPECT_EQ(
+      launch.environment.at("PAI_HPS"),
+      R"({"lr": -1e-05, "name": "it's a $test", "optimizer.momentum": 0.9, "optimizer.nesterov": true, )"
+      R"("units": 64})");
   EXPECT_EQ(launch.environment.at("PAI_HPS_LR"), "-1e-05");
   EXPECT_EQ(launch.environment.at("PAI_HPS_OPTIMIZER_NESTEROV"), "True");
   EXPECT_EQ(launch.environment.at("PAI_USER_ARGS"),
-            "--lr -0.00001 --name 'it'\"'\"'s a $test' --optimizer.momentum 0.9 --optimizer.nesterov True --units 64");
+            "--lr -0.00001 --name 'it'\"'\"'s a $test' --optimizer.momentum 0.9 --optimizer.nesterov True "
+            "--units 64");
   EXPECT_EQ(launch.hyperparameters_json,
             R"({"lr": "-1e-05", "name": "it's a $test", "optimizer.momentum": "0.9", )"
             R"("optimizer.nesterov": "True", "units": "64"})");
@@ -210,12 +211,12 @@ TEST(Environment, TheWholeJobIsInOneFile) {
       plan(spec, machine).training_job_json,
       R"({"command":["p","-0.00001"],"context":{"directory":")" + spec.context_directory +
           R"(","sha256":""},"data":{},"experiment":{"id":3,"name":"digits"},"hyperparameters":)"
-      R"({"lr":-1e-05,"name":"it's a $test","optimizer":{"momentum":0.9,"nesterov":true},"units":64},)"
-      R"("inputs":{"data_url":"/a/ml/input/data/data_url/","test":"/a/ml/input/data/test/test.csv"},)"
-      R"("length":{"done":3,"unit":"epochs","until":9},"metric":"val_acc","outputs":{"model":)"
-      R"("/a/ml/output/model/","train_url":"/a/ml/output/train_url/"},"resources":{"devices":["5"],)"
-      R"("instance_count":1,"instance_index":0,"slots":[1]},"trial":{"attempt":2,"id":41,"number":17,)"
-      R"("seed":123},"version":1})");
+          R"({"lr":-1e-05,"name":"it's a $test","optimizer":{"momentum":0.9,"nesterov":true},"units":64},)"
+          R"("inputs":{"data_url":"/a/ml/input/data/data_url/","test":"/a/ml/input/data/test/test.csv"},)"
+          R"("length":{"done":3,"unit":"epochs","until":9},"metric":"val_acc","outputs":{"model":)"
+          R"("/a/ml/output/model/","train_url":"/a/ml/output/train_url/"},"resources":{"devices":["5"],)"
+          R"("instance_count":1,"instance_index":0,"slots":[1]},"trial":{"attempt":2,"id":41,"number":17,)"
+          R"("seed":123},"version":1})");
 }
 
 TEST(Environment, WhatIsLongerThanTheKernelTakesIsRefusedByName) {
@@ -272,7 +273,8 @@ TEST(Environment, TheWorkersOwnRankIsNotItsPrograms) {
   LentMachine machine;
   machine.slots = 1;
   machine.cores = 1;
-  machine.environment = {{"PMI_RANK", "3"}, {"OMPI_COMM_WORLD_RANK", "3"}, {"SLURM_PROCID", "3"}, {"SLURM_JOB_ID", "9"}};
+  machine.environment = {
+      {"PMI_RANK", "3"}, {"OMPI_COMM_WORLD_RANK", "3"}, {"SLURM_PROCID", "3"}, {"SLURM_JOB_ID", "9"}};
   const auto environment = plan(spec_of({Argv{"p"}}), machine).environment;
   EXPECT_FALSE(environment.contains("PMI_RANK"));
   EXPECT_FALSE(environment.contains("OMPI_COMM_WORLD_RANK"));

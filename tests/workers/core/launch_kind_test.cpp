@@ -76,9 +76,10 @@ INSTANTIATE_TEST_SUITE_P(
                  {{"TF_CONFIG",
                    R"({"cluster":{"chief":["10.0.0.1:23500"],"worker":["10.0.0.2:23500","[fd00::3]:23500"]},)"
                    R"("environment":"cloud","task":{"index":0,"type":"worker"}})"}}},
-        Expected{"XgboostAlone",
-                 spec_of(LaunchKind::xgboost),
-                 {{"RANK", "0"}, {"WORLD_SIZE", "1"}, {"MASTER_ADDR", "127.0.0.1"}, {"MASTER_PORT", "40000"}}},
+        Expected{
+            "XgboostAlone",
+            spec_of(LaunchKind::xgboost),
+            {{"RANK", "0"}, {"WORLD_SIZE", "1"}, {"MASTER_ADDR", "127.0.0.1"}, {"MASTER_PORT", "40000"}}},
         Expected{"XgboostSecond",
                  second_of(LaunchKind::xgboost),
                  {{"RANK", "1"},
@@ -156,8 +157,9 @@ TEST(LaunchKind, OnlyRank0IsGivenTheReportSocket) {
 }
 
 TEST(LaunchKind, PutsTheProgramThatStartsOneProcessPerSlotBefore) {
-  EXPECT_EQ(plan(second_of(LaunchKind::pytorch, RankLevel::process)).argv,
-            (std::vector<std::string>{"/usr/bin/hpsearch-ranks", "2", "2", "/a", "--", "python3", "train.py"}));
+  EXPECT_EQ(
+      plan(second_of(LaunchKind::pytorch, RankLevel::process)).argv,
+      (std::vector<std::string>{"/usr/bin/hpsearch-ranks", "2", "2", "/a", "--", "python3", "train.py"}));
   EXPECT_EQ(plan(second_of(LaunchKind::pytorch)).argv, (std::vector<std::string>{"python3", "train.py"}));
 }
 
@@ -165,8 +167,9 @@ TEST(LaunchKind, TensorflowsTasksThatShareAnAddressListenAtDifferentPorts) {
   LaunchSpec spec = second_of(LaunchKind::tensorflow);
   spec.rendezvous.addresses = {"10.0.0.1", "10.0.0.1", "10.0.0.2"};
   spec.rendezvous.port = 23'500;
-  EXPECT_NE(plan(spec).environment.at("TF_CONFIG").find(
-                R"({"chief":["10.0.0.1:23500"],"worker":["10.0.0.1:23501","10.0.0.2:23500"]})"),
+  EXPECT_NE(plan(spec)
+                .environment.at("TF_CONFIG")
+                .find(R"({"chief":["10.0.0.1:23500"],"worker":["10.0.0.1:23501","10.0.0.2:23500"]})"),
             std::string::npos);
   EXPECT_EQ(port_to_listen_at(spec), 23'501U);
   spec.launch.kind = LaunchKind::pytorch;

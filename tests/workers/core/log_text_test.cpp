@@ -43,7 +43,8 @@ TEST(LineSplitter, DropsALineThatIsTooLongAndGoesOn) {
 
 /// Text of short lines, some with the word, some with a part of it, with both line ends.
 std::string random_text(std::mt19937& random) {
-  constexpr std::array<std::string_view, 9> parts{"WORD ", "WOR", "D ", "x", " ", "\n", "\n", "\r", "WORD WORD "};
+  constexpr std::array<std::string_view, 9> parts{"WORD ", "WOR", "D ", "x",         " ",
+                                                  "\n",    "\n",  "\r", "WORD WORD "};
   std::string text;
   for (int part = 0; part < 60; ++part) {
     text += parts[random() % parts.size()];

@@ -25,9 +25,11 @@ WorkerRules pausing() {
 
 /// `position` counts what the program says.
 ProgramSaid said(const AttemptKey& key, bool by_socket, std::uint64_t position, int step) {
-  const std::string line = R"({"type":"report","step":)" + std::to_string(step) + R"(,"metrics":{"acc":0.5}})";
+  const std::string line =
+      R"({"type":"report","step":)" + std::to_string(step) + R"(,"metrics":{"acc":0.5}})";
   const std::string printed = R"({"step":)" + std::to_string(step) + R"(,"acc":0.5})";
-  return {key, by_socket ? std::optional(QuestionId{position}) : std::nullopt, by_socket ? line : printed, position};
+  return {key, by_socket ? std::optional(QuestionId{position}) : std::nullopt, by_socket ? line : printed,
+          position};
 }
 
 std::vector<AttemptKey> paused(Stage& stage) {
@@ -139,7 +141,8 @@ TEST_F(PauseAtRung, WhoDoesNotFollowClimbsTheLadder) {
   stage.pass(patience + Stage::rules().attempt.grace);
   ASSERT_EQ(stage.wanted<SignalProgram>().size(), 1U);
   EXPECT_FALSE(stage.wanted<SignalProgram>()[0].kill);
-  EXPECT_EQ(stage.wanted<SignalProgram>()[0].grace, Stage::rules().attempt.grace) << "the shim has to know it too";
+  EXPECT_EQ(stage.wanted<SignalProgram>()[0].grace, Stage::rules().attempt.grace)
+      << "the shim has to know it too";
   stage.pass(Stage::rules().attempt.grace);
   ASSERT_EQ(stage.wanted<SignalProgram>().size(), 2U);
   EXPECT_TRUE(stage.wanted<SignalProgram>()[1].kill);

@@ -122,7 +122,8 @@ TEST(SocketLine, ProgressAndLogAreRemarks) {
   EXPECT_EQ(expect_said<SaidRemark>(parse_socket_line(R"({"type":"progress","fraction":0.5})")).log, "");
   EXPECT_EQ(expect_said<SaidRemark>(parse_socket_line(R"({"type":"log","text":"hello"})")).log, "hello");
   const auto percent = [](const char* fraction) {
-    return expect_said<SaidRemark>(parse_socket_line(R"({"type":"progress","fraction":)" + std::string(fraction) + "}"))
+    return expect_said<SaidRemark>(
+               parse_socket_line(R"({"type":"progress","fraction":)" + std::string(fraction) + "}"))
         .percent;
   };
   EXPECT_EQ(percent("0"), 0);
@@ -136,8 +137,8 @@ TEST(SocketLine, ProgressAndLogAreRemarks) {
 
 TEST(SocketLine, AGroupKeepsItsMetricsApart) {
   const auto named = [](const std::string& group) {
-    return expect_said<SaidMetrics>(
-               parse_socket_line(R"({"type":"report","step":1,"group":)" + group + R"(,"metrics":{"a":{"b":1}}})"))
+    return expect_said<SaidMetrics>(parse_socket_line(R"({"type":"report","step":1,"group":)" + group +
+                                                      R"(,"metrics":{"a":{"b":1}}})"))
         .metrics.at(0)
         .first;
   };
@@ -172,21 +173,22 @@ TEST(StdoutLine, TheSocketsShapeIsUnderstoodToo) {
 }
 
 TEST(StdoutLine, AGroupIsNoMetric) {
-  const auto said = expect_said<SaidMetrics>(parse_stdout_payload(R"({"step":3,"group":"training","loss":1})"));
+  const auto said =
+      expect_said<SaidMetrics>(parse_stdout_payload(R"({"step":3,"group":"training","loss":1})"));
   EXPECT_EQ(said.metrics, (Metrics{{"training.loss", 1.0}}));
   EXPECT_EQ(expect_said<SaidMetrics>(parse_stdout_payload(R"({"step":3,"group":7})")).metrics,
             (Metrics{{"group", 7.0}}));
 }
 
 TEST(FirstNumber, IsFoundInWhatProgramsPrint) {
-  for (const auto& [text, number] : std::vector<std::pair<std::string, double>>{
-           {"0.91", 0.91},
-           {"+1e-3", 0.001},
-           {"tensor(0.0754, device='cuda:0')", 0.0754},
-           {"f1 0.5", 0.5},
-           {"array([-2.5e+1], dtype=float32)", -25},
-           {"=.5", 0.5},
-           {"12%", 12}}) {
+  for (const auto& [text, number] :
+       std::vector<std::pair<std::string, double>>{{"0.91", 0.91},
+                                                   {"+1e-3", 0.001},
+                                                   {"tensor(0.0754, device='cuda:0')", 0.0754},
+                                                   {"f1 0.5", 0.5},
+                                                   {"array([-2.5e+1], dtype=float32)", -25},
+                                                   {"=.5", 0.5},
+                                                   {"12%", 12}}) {
     EXPECT_EQ(first_number(text), number) << text;
   }
   EXPECT_TRUE(std::isnan(first_number("nan (diverged)").value()));
@@ -203,7 +205,8 @@ TEST(PatternPayloads, AreReadBack) {
   const auto said = expect_said<SaidMetrics>(parse_stdout_payload(metric_payload("val.acc", Units{4}, 0.5)));
   EXPECT_EQ(said.step, Units{4});
   EXPECT_EQ(said.metrics, (Metrics{{"val.acc", 0.5}}));
-  const auto unreadable = expect_said<SaidUnreadable>(parse_stdout_payload(unreadable_payload("acc", "n/a \"\xC3")));
+  const auto unreadable =
+      expect_said<SaidUnreadable>(parse_stdout_payload(unreadable_payload("acc", "n/a \"\xC3")));
   EXPECT_EQ(unreadable.metric, "acc");
   EXPECT_EQ(unreadable.text.substr(0, 4), "n/a ");
 }

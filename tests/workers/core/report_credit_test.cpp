@@ -23,7 +23,8 @@ class Credit : public testing::Test {
   void say_reports(const AttemptKey& of, int from, int upto) {
     const std::string name(180, 'x');
     for (int number = from; number <= upto; ++number) {
-      stage.step(ProgramSaid{of, std::nullopt, R"({"step":1,")" + name + R"(":0.5})", static_cast<std::uint64_t>(number)});
+      stage.step(ProgramSaid{of, std::nullopt, R"({"step":1,")" + name + R"(":0.5})",
+                             static_cast<std::uint64_t>(number)});
     }
   }
   /// Reports of the attempt that were sent since the last look.
@@ -112,7 +113,8 @@ TEST_F(Credit, IsSharedByTheAttemptsAndLeavesNobodyOut) {
 TEST_F(Credit, OfALargeReportIsNotAsked) {
   begin(1);
   const std::string why(3 * kib, 'y');
-  stage.step(ProgramSaid{key, QuestionId{1}, R"({"type":"invalid_hyperparameters","why":")" + why + "\"}", 1});
+  stage.step(
+      ProgramSaid{key, QuestionId{1}, R"({"type":"invalid_hyperparameters","why":")" + why + "\"}", 1});
   EXPECT_EQ(sent(key), 1U);
 }
 

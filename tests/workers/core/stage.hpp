@@ -120,7 +120,8 @@ class Stage {
       if (write != nullptr && !bad_disk_.empty()) {
         answers.emplace_back(SpoolNotWritten{write->key, write->write, bad_disk_});
       } else if (write != nullptr && !slow_disk_) {
-        answers.emplace_back(SpoolWritten{write->key, write->write});  // A disk that takes everything at once.
+        answers.emplace_back(
+            SpoolWritten{write->key, write->write});  // A disk that takes everything at once.
       } else if (std::holds_alternative<ProbeDisk>(effect)) {
         answers.emplace_back(DiskProbed{bad_disk_});
       }

@@ -1,5 +1,3 @@
-#include "hpsearch/workers/core/worker_machine.hpp"
-
 #include <gtest/gtest.h>
 
 #include <optional>
@@ -7,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "hpsearch/workers/core/worker_machine.hpp"
 #include "workers/core/stage.hpp"
 
 namespace hpsearch::workers::test {
@@ -110,7 +109,8 @@ TEST(Devices, OfAFencedProgramAreWaitedForToo) {
   stage.run(key_of(1, 10), 1);
   stage.say(proto::Fenced{key_of(1, 10)});
   stage.clear();
-  stage.step(ProgramStuck{key_of(1, 10), "its GPU still lists process 7", ProgramEnded{key_of(1, 10), true, 9, ""}});
+  stage.step(
+      ProgramStuck{key_of(1, 10), "its GPU still lists process 7", ProgramEnded{key_of(1, 10), true, 9, ""}});
   EXPECT_TRUE(stage.wanted<DeleteAttempt>().empty());
   stage.say(lease_of(key_of(2, 20), 1));
   EXPECT_TRUE(stage.wanted<StartProgram>().empty());

@@ -67,7 +67,8 @@ TEST_F(Disk, ThatIsFullWhereAProgramIsPreparedIsNotItsFaultEither) {
 TEST_F(Disk, ThatTakesNothingGetsNoNewLeasesAndKeepsItsPrograms) {
   stage_.run(key_of(1, 10), 0);
   stage_.bad_disk(full);
-  stage_.step(ProgramSaid{key_of(1, 10), QuestionId{1}, R"({"type":"report","step":3,"metrics":{"acc":0.5}})"});
+  stage_.step(
+      ProgramSaid{key_of(1, 10), QuestionId{1}, R"({"type":"report","step":3,"metrics":{"acc":0.5}})"});
   stage_.clear();
   stage_.say(lease_of(key_of(2, 20), 1));
   EXPECT_TRUE(stage_.wanted<WriteSpool>().empty()) << "it is not even tried";

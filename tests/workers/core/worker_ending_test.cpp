@@ -1,5 +1,3 @@
-#include "hpsearch/workers/core/worker_machine.hpp"
-
 #include <gtest/gtest.h>
 
 #include <optional>
@@ -7,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "hpsearch/workers/core/worker_machine.hpp"
 #include "workers/core/stage.hpp"
 
 namespace hpsearch::workers::test {

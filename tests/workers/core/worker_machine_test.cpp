@@ -308,7 +308,8 @@ TEST(Attempts, WhatHadEndedWhenItWasFencedKeepsItsLogs) {
   stage.welcome();
   stage.run(key_of(1, 10), 0);
   stage.run(key_of(2, 20), 1);
-  stage.step(ProgramEnded{key_of(1, 10), false, 3, "Traceback"});  // Taken, it is acknowledged by FENCED when its trial goes on.
+  stage.step(ProgramEnded{key_of(1, 10), false, 3,
+                          "Traceback"});  // Taken, it is acknowledged by FENCED when its trial goes on.
   stage.clear();
   stage.say(proto::Fenced{key_of(1, 10)});
   stage.say(proto::Fenced{key_of(2, 20)});

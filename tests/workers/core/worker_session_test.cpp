@@ -1,5 +1,3 @@
-#include "hpsearch/workers/core/worker_machine.hpp"
-
 #include <gtest/gtest.h>
 
 #include <optional>
@@ -7,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "hpsearch/workers/core/worker_machine.hpp"
 #include "workers/core/stage.hpp"
 
 namespace hpsearch::workers::test {
@@ -121,12 +120,14 @@ TEST(Session, AWelcomeOfASessionThatIsOverIsNotHeard) {
   stage.welcome({}, 3);
   stage.step(SendRefused{});
   stage.welcome({}, 3);
-  EXPECT_EQ(stage.machine().state(), WorkerMachine::State::hello) << "it comes once more, and answers no HELLO of now";
+  EXPECT_EQ(stage.machine().state(), WorkerMachine::State::hello)
+      << "it comes once more, and answers no HELLO of now";
   stage.welcome({}, 4);
   EXPECT_EQ(stage.machine().state(), WorkerMachine::State::ready);
 }
 
-// Found by hpsearch-sim: a HELLO that was played back made a session in which nothing was known of the leases since.
+// Found by hpsearch-sim: a HELLO that was played back made a session in which nothing was known of the leases
+// since.
 TEST(Session, TheAnswerToAHelloOfBeforeItEndsItAndIsNotObeyed) {
   Stage stage;
   const std::uint64_t first = stage.sends()[0].envelope.msg_no;

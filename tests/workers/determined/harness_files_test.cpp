@@ -71,7 +71,8 @@ TEST_F(HarnessFilesTest, TakesNoCheckpointOfWhichOtherNodesHaveAPart) {
   const Value::Map resources{{"rank0/", 0}, {"rank0/x", 1}, {"rank1/x", 1}};
   const engine::Status taken = files_.take("a", Value::Map{{"uuid", "a"}, {"resources", resources}});
   ASSERT_FALSE(taken);
-  EXPECT_NE(taken.error().message.find("a has no rank1/x on this node"), std::string::npos) << taken.error().message;
+  EXPECT_NE(taken.error().message.find("a has no rank1/x on this node"), std::string::npos)
+      << taken.error().message;
 }
 
 TEST_F(HarnessFilesTest, KnowsOfPartsThatTheHarnessWrote) {

@@ -37,8 +37,10 @@ TEST(PrivateRoot, HasItsPlacesAndTheMachine) {
   scratch.write("run/inside", "r");
   scratch.write("storage/inside", "s");
   const int status = in_private_root(
-      scratch, {{"/run/hpsearch-test", scratch.path("run")}, {"/hpsearch-test", scratch.path("storage")}}, [&] {
-        const bool seen = text_of("/run/hpsearch-test/inside") == "r" && text_of("/hpsearch-test/inside") == "s" &&
+      scratch, {{"/run/hpsearch-test", scratch.path("run")}, {"/hpsearch-test", scratch.path("storage")}},
+      [&] {
+        const bool seen = text_of("/run/hpsearch-test/inside") == "r" &&
+                          text_of("/hpsearch-test/inside") == "s" &&
                           text_of(scratch.path("run/inside")) == "r" && fs::exists("/bin/sh") &&
                           fs::exists("/dev/null") && fs::exists("/proc/self");
         write_text("/hpsearch-test/new", "n");
@@ -62,8 +64,8 @@ TEST(PrivateRoot, HasTheExperimentsBindMounts) {
   fs::create_directories(scratch.path("work"));
   fs::create_directories(scratch.path("there"));
   const auto mount = [&](const char* from, const std::string& to, bool read_only) {
-    return Value(Value::Map{
-        {"host_path", scratch.path(from)}, {"container_path", to}, {"read_only", read_only}});
+    return Value(
+        Value::Map{{"host_path", scratch.path(from)}, {"container_path", to}, {"read_only", read_only}});
   };
   const Value mounts = Value::List{mount("data", "/hpsearch-test/data", true), mount("data", "linked", false),
                                    mount("labels", "/hpsearch-test/labels.csv", false),
@@ -74,8 +76,9 @@ TEST(PrivateRoot, HasTheExperimentsBindMounts) {
       std::fprintf(stderr, "%s\n", made.error().message.c_str());
       return 2;
     }
-    const bool seen = text_of("/hpsearch-test/data/inside") == "d" && text_of("/hpsearch-test/labels.csv") == "l" &&
-                      text_of(scratch.path("work/linked/inside")) == "d" && text_of(scratch.path("there/inside")) == "d";
+    const bool seen =
+        text_of("/hpsearch-test/data/inside") == "d" && text_of("/hpsearch-test/labels.csv") == "l" &&
+        text_of(scratch.path("work/linked/inside")) == "d" && text_of(scratch.path("there/inside")) == "d";
     write_text("/hpsearch-test/data/forbidden", "f");
     write_text(scratch.path("there/allowed"), "a");
     const engine::Status nowhere =
@@ -97,7 +100,8 @@ TEST(PrivateRoot, HasTheExperimentsBindMounts) {
 
 TEST(PrivateRoot, AnswersWithoutAPlaceToStandOn) {
   const Scratch scratch;
-  EXPECT_EQ(in_private_root(scratch, {{"/hpsearch-test", scratch.path("nowhere")}}, [] { return 0; }), refused);
+  EXPECT_EQ(in_private_root(scratch, {{"/hpsearch-test", scratch.path("nowhere")}}, [] { return 0; }),
+            refused);
 }
 
 }  // namespace

@@ -1,7 +1,8 @@
-// A driver's library for tests. What it says stands in the file that FAKE_NVML names, read anew at each nvmlInit_v2:
-// one line per GPU of words NAME=VALUE (uuid, name, bus, memory and free in MiB, ecc, failed_rows, mode, mig, and for each
-// process of it process=PID:MiB), in the order in which the driver lists them; lost=1 makes its handle fail. A line
-// `init=CODE` makes nvmlInit_v2 fail, `hang=1` makes it never return, `crash=1` ends the process.
+// A driver's library for tests. What it says stands in the file that FAKE_NVML names, read anew at each
+// nvmlInit_v2: one line per GPU of words NAME=VALUE (uuid, name, bus, memory and free in MiB, ecc,
+// failed_rows, mode, mig, and for each process of it process=PID:MiB), in the order in which the driver lists
+// them; lost=1 makes its handle fail. A line `init=CODE` makes nvmlInit_v2 fail, `hang=1` makes it never
+// return, `crash=1` ends the process.
 //
 // With FAKE_NVML_OLD it is one of an older driver: without the newer symbols.
 
@@ -46,7 +47,8 @@ int read_file() {
   gpus.clear();
   const char* file = std::getenv("FAKE_NVML");
   if (file != nullptr) {
-    std::ofstream(std::string(file) + ".asked", std::ios::app) << '.';  // So that tests know that they were heard.
+    std::ofstream(std::string(file) + ".asked", std::ios::app)
+        << '.';  // So that tests know that they were heard.
   }
   std::ifstream in(file != nullptr ? file : "");
   for (std::string line; std::getline(in, line);) {
@@ -64,18 +66,29 @@ int read_file() {
       while (name == "hang") {
         ::pause();
       }
-      if (name == "uuid") gpu.uuid = value;
-      if (name == "name") gpu.name = value;
-      if (name == "bus") gpu.bus = static_cast<unsigned>(std::stoul(value));
-      if (name == "memory") gpu.memory = std::stoull(value);
-      if (name == "free") gpu.free = std::stoull(value);
-      if (name == "ecc") gpu.ecc = std::stoull(value);
-      if (name == "failed_rows") gpu.failed_rows = static_cast<unsigned>(std::stoul(value));
-      if (name == "mode") gpu.mode = static_cast<unsigned>(std::stoul(value));
-      if (name == "lost") gpu.lost = value == "1";
-      if (name == "mig") gpu.instances.push_back(value);
+      if (name == "uuid")
+        gpu.uuid = value;
+      if (name == "name")
+        gpu.name = value;
+      if (name == "bus")
+        gpu.bus = static_cast<unsigned>(std::stoul(value));
+      if (name == "memory")
+        gpu.memory = std::stoull(value);
+      if (name == "free")
+        gpu.free = std::stoull(value);
+      if (name == "ecc")
+        gpu.ecc = std::stoull(value);
+      if (name == "failed_rows")
+        gpu.failed_rows = static_cast<unsigned>(std::stoul(value));
+      if (name == "mode")
+        gpu.mode = static_cast<unsigned>(std::stoul(value));
+      if (name == "lost")
+        gpu.lost = value == "1";
+      if (name == "mig")
+        gpu.instances.push_back(value);
       if (name == "process") {
-        gpu.processes.push_back({static_cast<unsigned>(std::stoul(value)), std::stoull(value.substr(value.find(':') + 1))});
+        gpu.processes.push_back(
+            {static_cast<unsigned>(std::stoul(value)), std::stoull(value.substr(value.find(':') + 1))});
       }
     }
     gpus.push_back(gpu);
@@ -184,7 +197,8 @@ int nvmlDeviceGetTotalEccErrors(Handle handle, int type, int counter, unsigned l
   *errors = type == 1 && counter == 0 ? gpu_of(handle).ecc : 0;
   return success;
 }
-int nvmlDeviceGetRemappedRows(Handle handle, unsigned* corrected, unsigned* uncorrectable, unsigned* pending, unsigned* failed) {
+int nvmlDeviceGetRemappedRows(Handle handle, unsigned* corrected, unsigned* uncorrectable, unsigned* pending,
+                              unsigned* failed) {
   *corrected = *uncorrectable = *pending = 0;
   *failed = gpu_of(handle).failed_rows;
   return success;

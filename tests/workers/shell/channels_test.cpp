@@ -1,12 +1,13 @@
 // The channels of an attempt's members, which may all lead to one directory.
 
+#include "hpsearch/workers/shell/channels.hpp"
+
 #include <gtest/gtest.h>
 
 #include <filesystem>
 #include <string>
 
 #include "hpsearch/workers/shell/attempt_directory.hpp"
-#include "hpsearch/workers/shell/channels.hpp"
 #include "scratch.hpp"
 #include "workers/shell/fake_daemon.hpp"
 
@@ -55,7 +56,8 @@ TEST_F(ChannelsOfAGang, OfAnAttemptOfBeforeARestoreAreLeftAlone) {
   LaunchSpec again = member(0);
   again.key = after_a_restore(again.key);
   lay(again);
-  EXPECT_TRUE(fs::exists(results() / std::to_string(again.key.experiment.number()) / "3" / "1" / "metrics.json"));
+  EXPECT_TRUE(
+      fs::exists(results() / std::to_string(again.key.experiment.number()) / "3" / "1" / "metrics.json"));
 }
 
 TEST_F(ChannelsOfAGang, BeginWithTheOutputOfTheLastAttempt) {
@@ -82,7 +84,8 @@ TEST_F(ChannelsOfAGang, AreNotSharedByMembersThatOnlyLendSlots) {
   LaunchSpec lender = member(1);
   lender.launch.kind = engine::LaunchKind::mpi;
   lender.contract.outputs.push_back({.name = "checkpoints", .path = "", .pre_download = true});
-  lender.latest_checkpoint = (results() / "not" / "here").string();  // Nor need it be: nothing starts from it there.
+  lender.latest_checkpoint =
+      (results() / "not" / "here").string();  // Nor need it be: nothing starts from it there.
   EXPECT_TRUE(fs::is_directory(fs::symlink_status(lay(lender))));
   EXPECT_FALSE(fs::exists(results()));
 }

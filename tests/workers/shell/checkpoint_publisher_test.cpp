@@ -26,9 +26,10 @@ using engine::Errc;
 using engine::Units;
 using engine::Value;
 
-engine::Result<std::optional<engine::CheckpointReport>> publish_from(const fs::path& from, const fs::path& root,
-                                                                     const engine::AttemptKey& key, Units step,
-                                                                     std::uint64_t store = 0) {
+engine::Result<std::optional<engine::CheckpointReport>> publish_from(const fs::path& from,
+                                                                     const fs::path& root,
+                                                                     const engine::AttemptKey& key,
+                                                                     Units step, std::uint64_t store = 0) {
   const auto made = own_directory_at(from);
   return made ? publish_checkpoint(*made, root, key, step, store) : made.error();
 }
@@ -104,8 +105,7 @@ TEST(Publisher, GoesOnWhereOneWasCutOff) {
   const fs::path place = checkpoint_place(scratch.path() / "to", key_of(0), Units{4});
   write_text(place.parent_path() / ("." + place.filename().string() + ".unfinished") / "moved", "1");
   write_text(scratch.path() / "from/left", "22");
-  const auto published =
-      publish_from(scratch.path() / "from", scratch.path() / "to", key_of(0), Units{4});
+  const auto published = publish_from(scratch.path() / "from", scratch.path() / "to", key_of(0), Units{4});
   ASSERT_TRUE(published.has_value() && published->has_value());
   EXPECT_EQ(text_of(place / "moved"), "1");
   EXPECT_EQ(text_of(place / "left"), "22");
@@ -205,7 +205,8 @@ class ReplacedDirectory : public testing::TestWithParam<bool> {
     const auto refused = publish_checkpoint(made_, root_, key_of(0), Units{1}, 11);
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().code, Errc::wrong_state);
-    EXPECT_EQ(refused.error().message.find(from_.string() + " was " + why + ";"), 0U) << refused.error().message;
+    EXPECT_EQ(refused.error().message.find(from_.string() + " was " + why + ";"), 0U)
+        << refused.error().message;
     EXPECT_FALSE(fs::exists(root_));
   }
 
@@ -249,7 +250,9 @@ TEST_P(ReplacedDirectory, AnotherDirectoryIsLeftAlone) {
   EXPECT_EQ(content_of(from_), before);
 }
 
-TEST_P(ReplacedDirectory, ARemovedOneIsNamed) { expect_refused("removed"); }
+TEST_P(ReplacedDirectory, ARemovedOneIsNamed) {
+  expect_refused("removed");
+}
 
 TEST_P(ReplacedDirectory, TheWorkersOwnIsTakenOnceItIsBack) {
   fs::create_directory_symlink(tree_, from_);

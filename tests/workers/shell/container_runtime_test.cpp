@@ -24,15 +24,17 @@ class FakeRuntime {
  public:
   explicit FakeRuntime(const Answers& answers) {
     write_text(program(), "#!/bin/sh\necho \"$WHOSE $*\" >> " + asked_file().string() +
-                              "\ncase $1 in\nrm) test \"$(grep -c ' rm ' " + asked_file().string() + ")\" = 1 && exit " +
-                              std::to_string(answers.rm) + "; exit " + std::to_string(answers.rm_later) +
-                              ";;\nversion) exit " + std::to_string(answers.version) + ";;\n*) exit " +
+                              "\ncase $1 in\nrm) test \"$(grep -c ' rm ' " + asked_file().string() +
+                              ")\" = 1 && exit " + std::to_string(answers.rm) + "; exit " +
+                              std::to_string(answers.rm_later) + ";;\nversion) exit " +
+                              std::to_string(answers.version) + ";;\n*) exit " +
                               std::to_string(answers.inspect) + ";;\nesac\n");
     std::filesystem::permissions(program(), std::filesystem::perms::owner_all);
   }
-  [[nodiscard]] engine::Status remove(const std::string& name,
-                                      std::chrono::milliseconds patience = std::chrono::milliseconds(0)) const {
-    return remove_container({program().string(), name}, {{"PATH", "/usr/bin:/bin"}, {"WHOSE", "worker's"}}, patience);
+  [[nodiscard]] engine::Status remove(
+      const std::string& name, std::chrono::milliseconds patience = std::chrono::milliseconds(0)) const {
+    return remove_container({program().string(), name}, {{"PATH", "/usr/bin:/bin"}, {"WHOSE", "worker's"}},
+                            patience);
   }
   [[nodiscard]] std::string asked() const { return text_of(asked_file()); }
 
@@ -59,7 +61,8 @@ TEST(ContainersThatAreLeft, AreNoneWhereTheRuntimeKnowsOfNone) {
 TEST(ContainersThatAreLeft, AreWaitedForWhileTheyAreBeingRemoved) {
   const FakeRuntime runtime({.rm = 1, .rm_later = 0});
   EXPECT_TRUE(runtime.remove("goes", std::chrono::seconds(60)));
-  EXPECT_EQ(runtime.asked(), "worker's rm --force goes\nworker's container inspect goes\nworker's rm --force goes\n");
+  EXPECT_EQ(runtime.asked(),
+            "worker's rm --force goes\nworker's container inspect goes\nworker's rm --force goes\n");
 }
 
 TEST(ContainersThatAreLeft, AreToldWhenTheyStay) {

@@ -33,8 +33,8 @@ TEST(ContextsAddress, IsTheDaemonsOrTheHostThatWasReached) {
 class Contexts : public testing::Test {
  protected:
   void SetUp() override {
-    auto listening =
-        net::HttpServer::listen(loop_, "127.0.0.1:0", [this](net::HttpRequest request, net::HttpServer::Reply reply) {
+    auto listening = net::HttpServer::listen(
+        loop_, "127.0.0.1:0", [this](net::HttpRequest request, net::HttpServer::Reply reply) {
           const std::scoped_lock lock(mutex_);
           asked_ += request.method == "GET" ? 1U : 0U;
           if (request.method == "HEAD" && announced_) {
@@ -63,7 +63,8 @@ class Contexts : public testing::Test {
     const std::scoped_lock lock(mutex_);
     return shelf_.emplace(engine::sha256_of(bytes), bytes).first->first;
   }
-  std::unique_ptr<ContextCache> open(std::uint64_t most_bytes = 1'000'000, const std::string& boot = "boot-1") {
+  std::unique_ptr<ContextCache> open(std::uint64_t most_bytes = 1'000'000,
+                                     const std::string& boot = "boot-1") {
     auto cache = std::make_unique<ContextCache>(scratch_.path() / "contexts", boot, most_bytes);
     cache->fetch_from(server_->address());
     return cache;
@@ -117,7 +118,8 @@ TEST_F(Contexts, AreTakenAsLongAsTheyWereAnnounced) {
   announced_ = "short";
   const auto longer = open()->provide(digest);
   ASSERT_FALSE(longer);
-  EXPECT_NE(longer.error().message.find("is longer than 5 bytes"), std::string::npos) << longer.error().message;
+  EXPECT_NE(longer.error().message.find("is longer than 5 bytes"), std::string::npos)
+      << longer.error().message;
   announced_ = shelf_.at(digest);
   EXPECT_TRUE(open()->provide(digest));
 }

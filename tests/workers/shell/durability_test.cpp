@@ -1,4 +1,5 @@
-// What is said to be on the disk was synced. Nothing else notices when it was not: a process that is killed loses nothing.
+// What is said to be on the disk was synced. Nothing else notices when it was not: a process that is killed
+// loses nothing.
 
 #include <gtest/gtest.h>
 #include <sys/syscall.h>
@@ -29,15 +30,21 @@ int sync_by(long call, int file) {
 }  // namespace
 
 // Instead of the C library's, in this program alone.
-extern "C" int fsync(int file) { return sync_by(SYS_fsync, file); }
-extern "C" int fdatasync(int file) { return sync_by(SYS_fdatasync, file); }
+extern "C" int fsync(int file) {
+  return sync_by(SYS_fsync, file);
+}
+extern "C" int fdatasync(int file) {
+  return sync_by(SYS_fdatasync, file);
+}
 
 namespace hpsearch::workers::test {
 namespace {
 
 class Durability : public testing::Test {
  protected:
-  Durability() : directory_(scratch_.path(), key_of(0)) { std::filesystem::create_directories(directory_.root()); }
+  Durability() : directory_(scratch_.path(), key_of(0)) {
+    std::filesystem::create_directories(directory_.root());
+  }
   ~Durability() override { disk_fails = false; }
 
   /// How often the disk was waited for.

@@ -62,7 +62,8 @@ class FakeDaemon {
                        std::to_string(stale_frames_) + " of them of another session, " +
                        std::to_string(started.size()) + " STARTED";
     for (const auto& [key, reports] : reports_) {
-      text += ", " + std::to_string(reports.size()) + " reports of trial " + std::to_string(key.trial.number());
+      text +=
+          ", " + std::to_string(reports.size()) + " reports of trial " + std::to_string(key.trial.number());
     }
     return text;
   }

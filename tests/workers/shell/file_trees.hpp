@@ -15,7 +15,8 @@ namespace hpsearch::workers::test {
 inline std::map<std::string, std::string> content_of(const std::filesystem::path& tree) {
   std::map<std::string, std::string> content;
   for (const std::filesystem::directory_entry& entry : std::filesystem::recursive_directory_iterator(tree)) {
-    content[entry.path().string()] = entry.is_symlink()     ? "-> " + std::filesystem::read_symlink(entry).string()
+    content[entry.path().string()] = entry.is_symlink()
+                                         ? "-> " + std::filesystem::read_symlink(entry).string()
                                      : entry.is_directory() ? "/"
                                                             : text_of(entry.path());
   }

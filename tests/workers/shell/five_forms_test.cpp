@@ -1,4 +1,5 @@
-// A ported program may read its hyperparameters in any of five ways; a real Python reads all five and compares.
+// A ported program may read its hyperparameters in any of five ways; a real Python reads all five and
+// compares.
 
 #include <gtest/gtest.h>
 
@@ -84,8 +85,25 @@ class FiveForms : public testing::Test {
 
   /// argparse takes what begins with - for an option, so no text does.
   std::string text() {
-    static const std::vector<std::string> pieces = {"a",  "'", "\"", "\n", "$(touch canary)", "`touch canary`", "; touch canary;", "*",
-                                                    "漢", "😀", " ",  "=",  "\\", "True", "1e-05", "{}", "#", "\t", "0"};
+    static const std::vector<std::string> pieces = {"a",
+                                                    "'",
+                                                    "\"",
+                                                    "\n",
+                                                    "$(touch canary)",
+                                                    "`touch canary`",
+                                                    "; touch canary;",
+                                                    "*",
+                                                    "漢",
+                                                    "😀",
+                                                    " ",
+                                                    "=",
+                                                    "\\",
+                                                    "True",
+                                                    "1e-05",
+                                                    "{}",
+                                                    "#",
+                                                    "\t",
+                                                    "0"};
     std::string text;
     for (std::uint64_t left = chance_() % 5; left > 0; --left) {
       text += pieces[chance_() % pieces.size()];
@@ -114,7 +132,8 @@ class FiveForms : public testing::Test {
       case 4:
         return boolean({{"type", "const"}, {"val", chance_() % 2 == 0}});
       case 5:
-        return Value::Map{{"type", "categorical"}, {"vals", Value::List{text() + "x", text() + "y", real(), 3}}};
+        return Value::Map{{"type", "categorical"},
+                          {"vals", Value::List{text() + "x", text() + "y", real(), 3}}};
       case 6:
         return Value::Map{{"type", "const"}, {"val", Value::List{1, 2}}};  // PAI's forms carry none.
       case 7:
@@ -127,7 +146,8 @@ class FiveForms : public testing::Test {
   }
 
   Value::Map hyperparameters(const std::string& prefix, Value::Map& styles) {
-    static const std::vector<std::string> words = {"lr", "batch-size", "A", "x.y", "learning_rate", "--b", "9", "_hidden", "größe"};
+    static const std::vector<std::string> words = {"lr",  "batch-size", "A",       "x.y",  "learning_rate",
+                                                   "--b", "9",          "_hidden", "größe"};
     Value::Map map;
     for (std::uint64_t left = chance_() % 6; left > 0; --left) {
       const std::string name = words[chance_() % words.size()] + "-n" + std::to_string(++names_);
@@ -151,7 +171,8 @@ TEST_F(FiveForms, SayTheSame) {
   for (int round = 0; round < 40 * test_effort(); ++round) {
     Value::Map styles;
     const Value tree = hyperparameters("", styles);
-    const std::string where = "seed " + std::to_string(first_seed) + ", round " + std::to_string(round) + ": " + engine::compact_json(tree);
+    const std::string where = "seed " + std::to_string(first_seed) + ", round " + std::to_string(round) +
+                              ": " + engine::compact_json(tree);
     engine::Problems problems;
     engine::Problems notes;
     const engine::Space space = engine::Space::parse(tree, "hyperparameters", problems, notes);

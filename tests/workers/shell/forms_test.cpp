@@ -78,9 +78,39 @@ class HostileValues : public testing::Test {
 
   std::string hostile_text() {
     static const std::vector<std::string> pieces = {
-        "'",  "\"", "\n", "\r", "\t",  "$(touch canary)", "`touch canary`", "; touch canary;", "-rf", "--lr",
-        "*",  "?",  "\\", " ",  "&",   "|touch canary",   ">canary",        "é漢😀",           "\x7f", "\x01",
-        "{x}", "{{", "}}", "${HOME}", "%s", "!", "#", "~", "=", "a", "", "\\'", "'\"'\"'",
+        "'",
+        "\"",
+        "\n",
+        "\r",
+        "\t",
+        "$(touch canary)",
+        "`touch canary`",
+        "; touch canary;",
+        "-rf",
+        "--lr",
+        "*",
+        "?",
+        "\\",
+        " ",
+        "&",
+        "|touch canary",
+        ">canary",
+        "é漢😀",
+        "\x7f",
+        "\x01",
+        "{x}",
+        "{{",
+        "}}",
+        "${HOME}",
+        "%s",
+        "!",
+        "#",
+        "~",
+        "=",
+        "a",
+        "",
+        "\\'",
+        "'\"'\"'",
     };
     std::string text;
     for (std::uint64_t left = chance_() % 8; left > 0; --left) {
@@ -152,7 +182,8 @@ TEST_F(HostileValues, ReachProgramsThroughEvaluatedUserArguments) {
 
 TEST_F(HostileValues, SafeOnesReachProgramsThroughBareUserArguments) {
   LaunchSpec spec = hostile_spec({std::string("python3 echo.py $PAI_USER_ARGS")});
-  spec.hparams = Value::Map{{"lr", 1e-05}, {"low", -1e-05}, {"name", "a-b/c.d:e,f=g%h+i@j"}, {"batch-size", 32}};
+  spec.hparams =
+      Value::Map{{"lr", 1e-05}, {"low", -1e-05}, {"name", "a-b/c.d:e,f=g%h+i@j"}, {"batch-size", 32}};
   expect_intact(spec, HyperparameterForms(spec.hparams, {}).arguments(false));
 }
 
@@ -161,11 +192,13 @@ TEST_F(HostileValues, SafeOnesReachProgramsThroughBareUserArguments) {
 TEST(Numbers, AreWrittenAsPythonWritesThem) {
   const Scratch scratch;
   std::mt19937_64 chance(seed);
-  std::vector<double> numbers = {0.0, 1.0, 1e16, 1e-4, 9.999e-5, 1e22, 5e-324, 1.7976931348623157e308, 0.1, 1e5};
+  std::vector<double> numbers = {0.0, 1.0, 1e16, 1e-4, 9.999e-5, 1e22, 5e-324, 1.7976931348623157e308,
+                                 0.1, 1e5};
   const std::size_t wanted = std::size_t{50'000} * static_cast<std::size_t>(test_effort());
   while (numbers.size() < wanted) {
     const double any = std::bit_cast<double>(chance());
-    const double decimal = static_cast<double>(chance() % 1'000'000) * std::pow(10, static_cast<int>(chance() % 44) - 22);
+    const double decimal =
+        static_cast<double>(chance() % 1'000'000) * std::pow(10, static_cast<int>(chance() % 44) - 22);
     for (const double number : {any, decimal, std::ldexp(1.0, static_cast<int>(chance() % 2000) - 1000)}) {
       if (std::isfinite(number)) {
         numbers.push_back(number);

@@ -1,5 +1,5 @@
-// Names that somebody chose to break something: submission refuses them with the field's name, or everything that is
-// made of them is intact.
+// Names that somebody chose to break something: submission refuses them with the field's name, or everything
+// that is made of them is intact.
 
 #include <gtest/gtest.h>
 
@@ -40,11 +40,49 @@ class HostileNames : public testing::Test {
   bool one_in(std::uint64_t n) { return chance_() % n == 0; }
 
   std::string name() {
-    static const std::vector<std::string> plain = {"lr", "batch-size", "units", "optimizer.name", "a_b", "A-B", "x1", "train"};
+    static const std::vector<std::string> plain = {"lr",  "batch-size", "units", "optimizer.name",
+                                                   "a_b", "A-B",        "x1",    "train"};
     static const std::vector<std::string> odd = {
-        "'", "\"", "\n", "\r\n", "$(touch canary)", "`touch canary`", ";touch canary;", "-rf", "--", "..", "/", "../x", ".", "a.b",
-        "漢字", "é", "😀", " ", "=", "%", "{x}", "}}", "\\", "\x7f", "\x1b[31m", "*", "~", "#", "_", "", "PATH", "LD_PRELOAD",
-        "HPSEARCH_PARAMS", "type", "const", "args", "trial_id", "model", "checkpoints", std::string("a\0b", 3),
+        "'",
+        "\"",
+        "\n",
+        "\r\n",
+        "$(touch canary)",
+        "`touch canary`",
+        ";touch canary;",
+        "-rf",
+        "--",
+        "..",
+        "/",
+        "../x",
+        ".",
+        "a.b",
+        "漢字",
+        "é",
+        "😀",
+        " ",
+        "=",
+        "%",
+        "{x}",
+        "}}",
+        "\\",
+        "\x7f",
+        "\x1b[31m",
+        "*",
+        "~",
+        "#",
+        "_",
+        "",
+        "PATH",
+        "LD_PRELOAD",
+        "HPSEARCH_PARAMS",
+        "type",
+        "const",
+        "args",
+        "trial_id",
+        "model",
+        "checkpoints",
+        std::string("a\0b", 3),
     };
     if (one_in(2)) {
       return plain[chance_() % plain.size()];
@@ -57,7 +95,8 @@ class HostileNames : public testing::Test {
   }
 
   Value value() {
-    const std::vector<Value> all = {Value(name()), Value(3), Value(-1e-05), Value(true), Value(name()), Value("a b")};
+    const std::vector<Value> all = {Value(name()), Value(3),      Value(-1e-05),
+                                    Value(true),   Value(name()), Value("a b")};
     return all[chance_() % all.size()];
   }
 
@@ -74,8 +113,9 @@ class HostileNames : public testing::Test {
     if (one_in(3)) {
       hyperparameters[name()] = map_of(2, [this] { return value(); });
     }
-    const std::vector<Value> entrypoints = {
-        Value("p {args}"), Value(Value::List{"p", "{args_eq}"}), Value("p \"{" + name() + "}\""), Value(Value::List{name(), name()})};
+    const std::vector<Value> entrypoints = {Value("p {args}"), Value(Value::List{"p", "{args_eq}"}),
+                                            Value("p \"{" + name() + "}\""),
+                                            Value(Value::List{name(), name()})};
     return Value::Map{
         {"name", name()},
         {"entrypoint", entrypoints[chance_() % entrypoints.size()]},
@@ -96,9 +136,11 @@ class HostileNames : public testing::Test {
 };
 
 bool names_a_field(const engine::Problem& problem) {
-  static const std::vector<std::string> fields = {"name", "entrypoint", "hyperparameters", "searcher", "metrics", "inputs",
-                                                  "outputs", "environment", "labels", "data"};
-  return std::any_of(fields.begin(), fields.end(), [&](const std::string& field) { return problem.path.starts_with(field); });
+  static const std::vector<std::string> fields = {"name",    "entrypoint", "hyperparameters", "searcher",
+                                                  "metrics", "inputs",     "outputs",         "environment",
+                                                  "labels",  "data"};
+  return std::any_of(fields.begin(), fields.end(),
+                     [&](const std::string& field) { return problem.path.starts_with(field); });
 }
 
 /// As the daemon orders it (orders.cpp).
@@ -126,15 +168,16 @@ TEST_F(HostileNames, AreRefusedByFieldOrReachTheProgramIntact) {
   int refused = 0;
   for (int round = 0; round < 300 * test_effort(); ++round) {
     const Value tree = experiment();
-    const std::string where =
-        "seed " + std::to_string(first_seed) + ", round " + std::to_string(round) + ": " + engine::compact_json(tree).substr(0, 1'500);
+    const std::string where = "seed " + std::to_string(first_seed) + ", round " + std::to_string(round) +
+                              ": " + engine::compact_json(tree).substr(0, 1'500);
     const engine::ParsedConfig parsed = engine::parse_submission(tree, engine::test_registry(), "stem", 11);
     if (!parsed.config) {
       ++refused;
       for (const engine::Problem& problem : parsed.problems) {
         ASSERT_TRUE(names_a_field(problem)) << where << "\n" << engine::describe(problem);
         const std::string message = engine::describe(problem);
-        ASSERT_TRUE(std::none_of(message.begin(), message.end(), [](char c) { return c >= 0 && c < ' '; })) << where;
+        ASSERT_TRUE(std::none_of(message.begin(), message.end(), [](char c) { return c >= 0 && c < ' '; }))
+            << where;
       }
       continue;
     }
@@ -172,12 +215,14 @@ TEST_F(HostileNames, AreRefusedByFieldOrReachTheProgramIntact) {
     for (const auto& [variable, text] : launch->environment) {
       expected += variable + "=" + text + '\0';
     }
-    ASSERT_EQ(run_program({"/usr/bin/env", "-0"}, launch->environment, scratch_.path()).printed, expected) << where;
+    ASSERT_EQ(run_program({"/usr/bin/env", "-0"}, launch->environment, scratch_.path()).printed, expected)
+        << where;
     if (std::get_if<std::string>(&spec.entrypoint.command) != nullptr &&
         engine::compact_json(tree).find("p {args}") != std::string::npos) {
       launch->argv[2].replace(0, 1, "/usr/bin/printf '%s\\0'");
       std::string words;
-      for (const std::string& word : HyperparameterForms(spec.hparams, spec.contract.bool_styles).arguments(false)) {
+      for (const std::string& word :
+           HyperparameterForms(spec.hparams, spec.contract.bool_styles).arguments(false)) {
         words += word + '\0';
       }
       if (!words.empty()) {
@@ -193,12 +238,15 @@ TEST_F(HostileNames, AreRefusedByFieldOrReachTheProgramIntact) {
     const auto data = proto::parse_json(launch->environment.at("HPSEARCH_DATA"));
     ASSERT_TRUE(data) << where;
     ASSERT_EQ(*data, spec.data) << where;
-    ASSERT_EQ(launch->environment.at("HPSEARCH_METRIC"), *tree.at_path("searcher.metric")->as_text()) << where;
+    ASSERT_EQ(launch->environment.at("HPSEARCH_METRIC"), *tree.at_path("searcher.metric")->as_text())
+        << where;
     for (const auto& [variable, text] : spec.environment_variables) {
       ASSERT_EQ(launch->environment.at(variable), text) << where;
     }
     for (const engine::Channel& channel : spec.contract.inputs) {
-      ASSERT_TRUE(std::filesystem::is_directory(launch->environment.at("PAI_INPUT_" + engine::variable_part(channel.name)))) << where;
+      ASSERT_TRUE(std::filesystem::is_directory(
+          launch->environment.at("PAI_INPUT_" + engine::variable_part(channel.name))))
+          << where;
     }
     ASSERT_EQ(without_end(launch->params_json), launch->environment.at("HPSEARCH_PARAMS"));
     directory.remove_everything();

@@ -200,7 +200,8 @@ TEST(DeviceUse, KnowsItsOwnByTheirMarkAndNamesStrangers) {
   use.look(report);
   EXPECT_EQ(use.of(key, report), std::vector{child});
   const std::string strangers = use.strangers(key, report);
-  EXPECT_NE(strangers.find("GPU 1: process " + std::to_string(::getpid()) + " ("), std::string::npos) << strangers;
+  EXPECT_NE(strangers.find("GPU 1: process " + std::to_string(::getpid()) + " ("), std::string::npos)
+      << strangers;
   EXPECT_EQ(strangers.find(std::to_string(child)), std::string::npos) << strangers;
   EXPECT_EQ(use.memory(key, report), "GPU 1: 900 of 1000 MiB free");
   ::kill(child, SIGKILL);

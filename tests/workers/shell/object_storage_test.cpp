@@ -26,17 +26,22 @@ class ObjectStorage : public testing::Test {
   void rclone_does(const std::string& at_sync) {
     const std::string remote = (scratch_.path() / "remote/").string();
     const fs::path script = scratch_.write(
-        "rclone", "#!/bin/sh\n"
-                  "shift 2\n"
-                  "at() { echo '" + remote + "'\"${1#hpsearch:}\"; }\n"
-                  "case \"$1 $3\" in\n"
-                  "'delete --include=/manifest.json')\n"
-                  "  [ -d \"$(at \"$2\")\" ] || { echo 'ERROR : directory not found' >&2; exit 3; }\n"
-                  "  rm -f \"$(at \"$2\")/manifest.json\" ;;\n"
-                  "sync*) from=\"$3\"; to=\"$(at \"$4\")\"; mkdir -p \"$to\"; " + at_sync + " ;;\n"
-                  "copyto*) cp \"$2\" \"$(at \"$3\")\" ;;\n"
-                  "*) echo \"ERROR : what is $*\" >&2; exit 1 ;;\n"
-                  "esac\n");
+        "rclone",
+        "#!/bin/sh\n"
+        "shift 2\n"
+        "at() { echo '" +
+            remote +
+            "'\"${1#hpsearch:}\"; }\n"
+            "case \"$1 $3\" in\n"
+            "'delete --include=/manifest.json')\n"
+            "  [ -d \"$(at \"$2\")\" ] || { echo 'ERROR : directory not found' >&2; exit 3; }\n"
+            "  rm -f \"$(at \"$2\")/manifest.json\" ;;\n"
+            "sync*) from=\"$3\"; to=\"$(at \"$4\")\"; mkdir -p \"$to\"; " +
+            at_sync +
+            " ;;\n"
+            "copyto*) cp \"$2\" \"$(at \"$3\")\" ;;\n"
+            "*) echo \"ERROR : what is $*\" >&2; exit 1 ;;\n"
+            "esac\n");
     fs::permissions(script, fs::perms::owner_all);
   }
 
@@ -78,7 +83,8 @@ TEST_F(ObjectStorage, TellsAgainOfWhatIsStoredAndNotHereAnyMore) {
   rclone_does("exit 1");
   const PublishCheckpoint wanted{.key = key_of(0), .step = Units{4}, .root = "s3://models/digits"};
   for (int agent = 0; agent < 2; ++agent) {
-    const auto again = upload_checkpoint(*own_directory_at(scratch_.path() / "from"), scratch_.path() / "staging", wanted);
+    const auto again =
+        upload_checkpoint(*own_directory_at(scratch_.path() / "from"), scratch_.path() / "staging", wanted);
     ASSERT_TRUE(again) << again.error().message;
     ASSERT_TRUE(again.value()) << "its program would hear that it saved nothing";
     EXPECT_EQ((*again)->path, "s3://models/digits/1/0/1-4");
@@ -87,18 +93,23 @@ TEST_F(ObjectStorage, TellsAgainOfWhatIsStoredAndNotHereAnyMore) {
   }
   PublishCheckpoint other = wanted;
   other.step = Units{5};
-  EXPECT_FALSE(upload_checkpoint(*own_directory_at(scratch_.path() / "from"), scratch_.path() / "staging", other).value());
+  EXPECT_FALSE(
+      upload_checkpoint(*own_directory_at(scratch_.path() / "from"), scratch_.path() / "staging", other)
+          .value());
 }
 
 TEST_F(ObjectStorage, ThatCannotBeReachedIsAnOutageAndThatSaysNoIsNone) {
   const auto code_of = [this](const std::string& said) {
-    const fs::path script = scratch_.write("rclone", "#!/bin/sh\necho \"ERROR : $0: " + said + "\" >&2; exit 1\n");
+    const fs::path script =
+        scratch_.write("rclone", "#!/bin/sh\necho \"ERROR : $0: " + said + "\" >&2; exit 1\n");
     fs::permissions(script, fs::perms::owner_all);
     return download_checkpoint("s3://models/digits/1/0/1-4", scratch_.path() / "to", {}).error().code;
   };
-  EXPECT_EQ(code_of("Failed to copy: dial tcp 10.0.0.7:443: connect: connection refused"), engine::Errc::unavailable);
+  EXPECT_EQ(code_of("Failed to copy: dial tcp 10.0.0.7:443: connect: connection refused"),
+            engine::Errc::unavailable);
   EXPECT_EQ(code_of("Failed to copy: InternalError: 500"), engine::Errc::unavailable);
-  EXPECT_EQ(code_of("Failed to copy: AccessDenied: Access Denied. status code: 403"), engine::Errc::bad_request)
+  EXPECT_EQ(code_of("Failed to copy: AccessDenied: Access Denied. status code: 403"),
+            engine::Errc::bad_request)
       << "it may be there";
   EXPECT_EQ(code_of("Failed to copy: NoSuchBucket: status code: 404"), engine::Errc::bad_request);
   EXPECT_EQ(code_of("Failed to copy: NoSuchKey: status code: 404"), engine::Errc::not_found);

@@ -39,10 +39,13 @@ using engine::Value;
 
 TEST(OwnAddress, IsTheOneOfTheRouteToTheDaemon) {
   EXPECT_EQ(own_address("tcp://127.0.0.1:8078"), "127.0.0.1");
-  EXPECT_EQ(own_address("tcp://127.0.0.9:8078"), "127.0.0.1") << "not the daemon's, but ours on the way there";
+  EXPECT_EQ(own_address("tcp://127.0.0.9:8078"), "127.0.0.1")
+      << "not the daemon's, but ours on the way there";
 }
 
-TEST(OwnAddress, OfALocalSocketIsThisMachine) { EXPECT_EQ(own_address("ipc:///a/socket"), "127.0.0.1"); }
+TEST(OwnAddress, OfALocalSocketIsThisMachine) {
+  EXPECT_EQ(own_address("ipc:///a/socket"), "127.0.0.1");
+}
 
 TEST(OwnAddress, IsNotGuessed) {
   for (const char* endpoint : {"", "tcp://", "tcp://:8078", "tcp://no.such.host.invalid:8078"}) {
@@ -158,7 +161,8 @@ TEST(AttemptDirectories, CleaningUpDoesNotFollowALinkInThePlaceOfADirectory) {
     fs::create_directory_symlink(tree, directory.root() / replaced);
     directory.remove_working_files();
     EXPECT_EQ(content_of(tree), before) << replaced;
-    EXPECT_FALSE(fs::exists(fs::symlink_status(directory.root() / replaced))) << replaced << ": the link itself stays";
+    EXPECT_FALSE(fs::exists(fs::symlink_status(directory.root() / replaced)))
+        << replaced << ": the link itself stays";
   }
 }
 
@@ -299,7 +303,8 @@ TEST(States, WithASpoolThatCannotBeReadAreNotTakenOver) {
   const auto found = state->take_over();
   ASSERT_FALSE(found.has_value());
   EXPECT_EQ(found.error().code, Errc::unavailable);
-  EXPECT_NE(found.error().message.find(directory.spool().string()), std::string::npos) << found.error().message;
+  EXPECT_NE(found.error().message.find(directory.spool().string()), std::string::npos)
+      << found.error().message;
   EXPECT_TRUE(fs::exists(directory.spool()));
   EXPECT_TRUE(fs::exists(directory.work())) << "nothing of it is taken away";
 }
@@ -336,7 +341,8 @@ TEST(States, KeepAttemptsOfBeforeAndAfterARestoreApart) {
     fs::create_directory(directory.spool());  // Whoever sees that it is an attempt cannot read it.
     const auto found = state->take_over();
     ASSERT_FALSE(found.has_value()) << "it was taken for something else";
-    EXPECT_NE(found.error().message.find(directory.spool().string()), std::string::npos) << found.error().message;
+    EXPECT_NE(found.error().message.find(directory.spool().string()), std::string::npos)
+        << found.error().message;
     fs::remove(directory.spool());
   }
 }
@@ -393,7 +399,8 @@ TEST(States, WhoHasAProgramsNumberByNowIsLeftAlone) {
   const AttemptDirectory directory = state->attempt(key_of(0));
   ASSERT_TRUE(directory.make("").has_value());
   const std::uint64_t began = process_info(stranger)->start_time;
-  ASSERT_TRUE(directory.write_process({.pid = stranger, .start_time = began - 1, .boot_id = boot_id(), .socket = "/s"}));
+  ASSERT_TRUE(directory.write_process(
+      {.pid = stranger, .start_time = began - 1, .boot_id = boot_id(), .socket = "/s"}));
   EXPECT_TRUE(state->take_over().has_value());
   EXPECT_EQ(::waitpid(stranger, nullptr, WNOHANG), 0) << "it was killed";
   EXPECT_FALSE(fs::exists(directory.process()));

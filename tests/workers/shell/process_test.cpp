@@ -40,15 +40,16 @@ class ProgramKeepers : public testing::Test {
   ~ProgramKeepers() override { ::kill(before_, SIGKILL); }
 
   RunningProgram start(const std::string& line) {
-    auto running = keeper_.start({.argv = {"/bin/sh", "-c", line},
-                                  .environment = {{"PATH", "/usr/bin:/bin"}},
-                                  .directory = "/",
-                                  .token = mark},
-                                 [](const RunningProgram&) { return engine::Done{}; },
-                                 [this](const ProgramEnd& end) {
-                                   end_ = end;
-                                   loop_.stop();
-                                 });
+    auto running = keeper_.start(
+        {.argv = {"/bin/sh", "-c", line},
+         .environment = {{"PATH", "/usr/bin:/bin"}},
+         .directory = "/",
+         .token = mark},
+        [](const RunningProgram&) { return engine::Done{}; },
+        [this](const ProgramEnd& end) {
+          end_ = end;
+          loop_.stop();
+        });
     EXPECT_TRUE(running);
     return *std::move(running);
   }
@@ -70,7 +71,8 @@ TEST_F(ProgramKeepers, KillWhatOthersStartedForAProgramBeforeItCountsAsGone) {
 
 TEST_F(ProgramKeepers, LeaveAloneWhatOthersStartedWhileAProgramThatWasAskedToEndMayEnd) {
   const RunningProgram running = start("trap 'sleep 0.3; exit 3' TERM; while :; do sleep 0.01; done");
-  const net::Watch soon = loop_.after(std::chrono::milliseconds(100), [&] { keeper_.terminate(running.pid, std::chrono::seconds(30)); });
+  const net::Watch soon = loop_.after(std::chrono::milliseconds(100),
+                                      [&] { keeper_.terminate(running.pid, std::chrono::seconds(30)); });
   bool waited = false;
   const net::Watch later = loop_.after(std::chrono::milliseconds(1500), [&] {
     waited = runs(before_);
@@ -84,7 +86,8 @@ TEST_F(ProgramKeepers, LeaveAloneWhatOthersStartedWhileAProgramThatWasAskedToEnd
 
 // The agent that asked for its end was killed before it could write that down.
 TEST_F(ProgramKeepers, EndWhatOutlivesAProgramThatWasAskedToEndThoughNobodySaysSo) {
-  const RunningProgram running = start("(trap '' TERM; exec sleep 1000) & trap 'exit 3' TERM; while :; do sleep 0.01; done");
+  const RunningProgram running =
+      start("(trap '' TERM; exec sleep 1000) & trap 'exit 3' TERM; while :; do sleep 0.01; done");
   const net::Watch soon = loop_.after(std::chrono::milliseconds(100), [&] {
     keeper_.terminate(running.pid, std::chrono::milliseconds(500));
   });

@@ -177,7 +177,8 @@ TEST(ProgramLog, WhatComesSlowlyEnoughIsKeptForEver) {
 TEST(ProgramLog, AFloodIsSeenWhileItLasts) {
   const Scratch scratch;
   const fs::path path = scratch.path() / "x.log";
-  auto log = ProgramLog::create(path, {.piece = 1'000'000'000, .burst = 2'000'000, .bytes_per_second = 2'000'000});
+  auto log =
+      ProgramLog::create(path, {.piece = 1'000'000'000, .burst = 2'000'000, .bytes_per_second = 2'000'000});
   Instant now;
   for (int i = 0; i < 1'000; ++i) {
     now = now + Duration::millis(10);

@@ -35,13 +35,15 @@ using Cause = engine::ExitReport::Cause;
 TEST_F(Programs, TheTreeCanBeSeenAtMl) {
   begin();
   const AttemptKey key = key_of(0);
-  LaunchSpec spec = spec_of(key, shell("pwd -P; echo $PAI_WORKING_DIR; cat ${PAI_CONFIG_DIR}hyperparameters.json; "
-                                       "echo mine > ${PAI_OUTPUT_MODEL}model; test -e /ml/usercode && echo seen"));
+  LaunchSpec spec =
+      spec_of(key, shell("pwd -P; echo $PAI_WORKING_DIR; cat ${PAI_CONFIG_DIR}hyperparameters.json; "
+                         "echo mine > ${PAI_OUTPUT_MODEL}model; test -e /ml/usercode && echo seen"));
   spec.contract.ml_layout = true;
   lease(spec);
   EXPECT_EQ(daemon_.wait_for_exit(key).code, can_mount_ml() ? 0 : 1);
   const std::string ml = can_mount_ml() ? "/ml" : (directory_of(key) / "ml").string();
-  EXPECT_EQ(read_log(key, "stdout").text, ml + "/usercode\n" + ml + "/usercode\n{\"lr\": \"0.5\", \"units\": \"64\"}\n" +
+  EXPECT_EQ(read_log(key, "stdout").text, ml + "/usercode\n" + ml +
+                                              "/usercode\n{\"lr\": \"0.5\", \"units\": \"64\"}\n" +
                                               (can_mount_ml() ? "seen\n" : ""));
   EXPECT_EQ(text_of(directory_of(key) / "ml/output/model/model"), "mine\n");
   EXPECT_FALSE(fs::exists("/ml/usercode")) << "the mount was seen outside";
@@ -81,8 +83,9 @@ TEST_F(Programs, AreNotStartedWithoutTheCheckpointTheyGoOnFrom) {
   lease(spec);
   const ExitReport exit = daemon_.wait_for_exit(key);
   EXPECT_EQ(exit.cause, Cause::could_not_start);
-  EXPECT_NE(exit.message.find("its latest checkpoint /nowhere/at/all/1/2/3-9 is not on this worker's machine"),
-            std::string::npos)
+  EXPECT_NE(
+      exit.message.find("its latest checkpoint /nowhere/at/all/1/2/3-9 is not on this worker's machine"),
+      std::string::npos)
       << exit.message;
 }
 
@@ -168,7 +171,8 @@ TEST_F(Programs, RunInTheContextItselfWhenAskedTo) {
 TEST_F(Programs, TheContextsHookRunsOnceForAllItsPrograms) {
   begin();
   const fs::path context = scratch_.path() / "context";
-  write_text(context / "startup-hook.sh", "echo hooked; echo x >> " + (scratch_.path() / "hooks").string() + "\n");
+  write_text(context / "startup-hook.sh",
+             "echo hooked; echo x >> " + (scratch_.path() / "hooks").string() + "\n");
   for (const std::uint64_t trial : {0U, 1U, 2U}) {
     LaunchSpec spec = spec_of(key_of(trial), shell("echo trained"));
     spec.context_directory = context.string();
@@ -402,7 +406,8 @@ TEST_F(Programs, AnEmptyCheckpointIsToldToThem) {
   EXPECT_NE(read_log(key, "stdout").text.find("is empty"), std::string::npos);
 }
 
-/// What of the attempt's directory the program replaces by a link, and whether that leads to another file system.
+/// What of the attempt's directory the program replaces by a link, and whether that leads to another file
+/// system.
 class LinkedPrograms : public Programs, public testing::WithParamInterface<std::tuple<const char*, bool>> {
  protected:
   OtherFileSystem other_;
@@ -415,14 +420,16 @@ TEST_P(LinkedPrograms, LoseNothingOfWhatTheLinkLeadsTo) {
   lay_out_tree(tree);
   const auto before = content_of(tree);
   const AttemptKey key = key_of(0);
-  lease(spec_of(key, python("place, tree = '" + (directory_of(key) / replaced).string() + "', '" + tree.string() + R"('
+  lease(spec_of(
+      key, python("place, tree = '" + (directory_of(key) / replaced).string() + "', '" + tree.string() + R"('
 os.rename(place, place + ".aside")
 os.symlink(tree, place)
 print(say(type="checkpoint", step=1)["error"]))")));
   EXPECT_EQ(daemon_.wait_for_exit(key).code, 0);
   EXPECT_TRUE(daemon_.reports_of<CheckpointReport>(key).empty());
-  EXPECT_NE(read_log(key, "stdout").text.find("checkpoints was replaced by a symbolic link; the worker takes "
-                                              "checkpoints only from the directory that it made"),
+  EXPECT_NE(read_log(key, "stdout")
+                .text.find("checkpoints was replaced by a symbolic link; the worker takes "
+                           "checkpoints only from the directory that it made"),
             std::string::npos)
       << read_log(key, "stdout").text;
   EXPECT_EQ(content_of(tree), before);
@@ -431,7 +438,8 @@ print(say(type="checkpoint", step=1)["error"]))")));
 }
 
 INSTANTIATE_TEST_SUITE_P(, LinkedPrograms,
-                         testing::Combine(testing::Values("ml/output/checkpoints", "ml/output", "ml"), testing::Bool()));
+                         testing::Combine(testing::Values("ml/output/checkpoints", "ml/output", "ml"),
+                                          testing::Bool()));
 
 // --- what programs hear ---
 

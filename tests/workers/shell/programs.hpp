@@ -22,7 +22,8 @@ class Programs : public testing::Test {
   Programs() : daemon_(loop_) {}
 
   /// Brings the worker up and waits until it is in session.
-  void begin(engine::Duration grace = engine::Duration::seconds(30), const std::filesystem::path& state_directory = {}) {
+  void begin(engine::Duration grace = engine::Duration::seconds(30),
+             const std::filesystem::path& state_directory = {}) {
     auto state = WorkerState::open(state_directory.empty() ? scratch_.path() / "state" : state_directory);
     ASSERT_TRUE(state.has_value()) << state.error().message;
     state_ = std::make_unique<WorkerState>(*std::move(state));
@@ -41,7 +42,8 @@ class Programs : public testing::Test {
   }
 
   void lease(const engine::LaunchSpec& spec) { daemon_.say(proto::Lease{spec}); }
-  void decide(const engine::AttemptKey& key, std::uint64_t id, engine::Directive directive, std::uint64_t length = 0) {
+  void decide(const engine::AttemptKey& key, std::uint64_t id, engine::Directive directive,
+              std::uint64_t length = 0) {
     daemon_.say(proto::Decide{key, engine::Decision{engine::Lsn{id}, directive, engine::Units{length}}});
   }
   void wait_for_reports(const engine::AttemptKey& key, std::size_t count) {

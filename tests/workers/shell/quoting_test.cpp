@@ -1,4 +1,5 @@
-// Placeholders in a line for sh, in real shells: every value reaches the program as it is, or is refused; none is run.
+// Placeholders in a line for sh, in real shells: every value reaches the program as it is, or is refused;
+// none is run.
 
 #include <gtest/gtest.h>
 
@@ -45,15 +46,70 @@ class Quoting : public testing::Test {
 
   std::string hostile() {
     static const Texts pieces = {
-        "'", "\"", "\n", "\t", "$(touch canary)", "`touch canary`", "; touch canary;", "-rf", "*", "?", "\\", " ",
-        "&touch canary&", "|touch canary", ">canary", "é漢😀", "\x7f", "\x01", "{x}", "{{", "}}", "${HOME}", "$V", "!", "!!",
-        "#", "~", "=", "a", "2", "\nEOF\ntouch canary\n", ")touch canary", "}", "'\"'\"'", "\\\n", "$'", "\r",
+        "'",
+        "\"",
+        "\n",
+        "\t",
+        "$(touch canary)",
+        "`touch canary`",
+        "; touch canary;",
+        "-rf",
+        "*",
+        "?",
+        "\\",
+        " ",
+        "&touch canary&",
+        "|touch canary",
+        ">canary",
+        "é漢😀",
+        "\x7f",
+        "\x01",
+        "{x}",
+        "{{",
+        "}}",
+        "${HOME}",
+        "$V",
+        "!",
+        "!!",
+        "#",
+        "~",
+        "=",
+        "a",
+        "2",
+        "\nEOF\ntouch canary\n",
+        ")touch canary",
+        "}",
+        "'\"'\"'",
+        "\\\n",
+        "$'",
+        "\r",
     };
     static const Texts whole = {
-        "", "0.001", "-1e-05", "2", "adam", "A=b", "if", "-rf", "~", "*", "it's", "\\", "\n", "$(touch canary)",
-        "a; touch canary #", "EOF", "\"; touch canary; \"", "'; touch canary; '", "\ntouch canary\n", "EOF\ntouch canary\n",
-        "';touch canary;'\";touch canary;\"$(touch canary)`touch canary`\nEOF\ntouch canary\n}touch canary)touch canary\n",
-        "a[$(touch canary)]", "\\';touch canary #", "\\\";touch canary #",
+        "",
+        "0.001",
+        "-1e-05",
+        "2",
+        "adam",
+        "A=b",
+        "if",
+        "-rf",
+        "~",
+        "*",
+        "it's",
+        "\\",
+        "\n",
+        "$(touch canary)",
+        "a; touch canary #",
+        "EOF",
+        "\"; touch canary; \"",
+        "'; touch canary; '",
+        "\ntouch canary\n",
+        "EOF\ntouch canary\n",
+        "';touch canary;'\";touch canary;\"$(touch canary)`touch canary`\nEOF\ntouch canary\n}touch "
+        "canary)touch canary\n",
+        "a[$(touch canary)]",
+        "\\';touch canary #",
+        "\\\";touch canary #",
     };
     if (chance_() % 2 == 0) {
       return one_of(whole);
@@ -74,7 +130,8 @@ class Quoting : public testing::Test {
     spec.hparams = Value::Map{{"q", q_}, {"r.s", r_}};
     const auto argv = expand_entrypoint(spec, HyperparameterForms(spec.hparams, {}), {});
     if (!argv) {
-      EXPECT_NE(argv.error().message.find("entrypoint: cannot put"), std::string::npos) << argv.error().message;
+      EXPECT_NE(argv.error().message.find("entrypoint: cannot put"), std::string::npos)
+          << argv.error().message;
     }
     return argv ? *argv : Texts();
   }
@@ -88,13 +145,16 @@ class Quoting : public testing::Test {
     }
     const Texts limited = {"/usr/bin/timeout", "-s", "KILL", "20"};
     argv.insert(argv.begin(), limited.begin(), limited.end());
-    run_program(std::move(argv), {{"PATH", "/usr/bin:/bin"}, {"V", "v"}, {"HOME", "/h"}, {"F", "%s\\0"}, {"HPSEARCH_HP_Q", q_}}, scratch_.path());
+    run_program(
+        std::move(argv),
+        {{"PATH", "/usr/bin:/bin"}, {"V", "v"}, {"HOME", "/h"}, {"F", "%s\\0"}, {"HPSEARCH_HP_Q", q_}},
+        scratch_.path());
   }
 
   void expect_not_run(const std::string& line) {
     ASSERT_FALSE(fs::exists(scratch_.path() / "canary"))
-        << "seed " << first_seed << ": " << engine::compact_json(line) << " with q " << engine::compact_json(q_)
-        << " and r.s " << engine::compact_json(r_);
+        << "seed " << first_seed << ": " << engine::compact_json(line) << " with q "
+        << engine::compact_json(q_) << " and r.s " << engine::compact_json(r_);
   }
 
   /// The arguments that a program was given.
@@ -177,7 +237,8 @@ TEST_F(Quoting, EveryValueReachesTheProgramFromEveryStateOfTheShell) {
     }
     line += " >>got" + after;
     const Texts argv = planned(line);
-    ASSERT_FALSE(argv.empty()) << "seed " << first_seed << ", round " << round << ": " << engine::compact_json(line);
+    ASSERT_FALSE(argv.empty()) << "seed " << first_seed << ", round " << round << ": "
+                               << engine::compact_json(line);
     run(argv);
     ASSERT_EQ(got(), expected) << "seed " << first_seed << ", round " << round << ": "
                                << engine::compact_json(argv[2]).substr(0, 2'000) << "\n"
@@ -208,7 +269,8 @@ TEST_F(Quoting, CommandThatParsesItsWordsAgainGetsPlainValuesOrNone) {
     expect_not_run(line);
     if (line.find("got") != std::string::npos) {
       ++intact;
-      ASSERT_EQ(got(), Texts{q_}) << "seed " << first_seed << ", round " << round << ": " << engine::compact_json(argv[2]);
+      ASSERT_EQ(got(), Texts{q_}) << "seed " << first_seed << ", round " << round << ": "
+                                  << engine::compact_json(argv[2]);
     }
   }
   EXPECT_GT(intact, 10);
@@ -217,12 +279,91 @@ TEST_F(Quoting, CommandThatParsesItsWordsAgainGetsPlainValuesOrNone) {
 
 TEST_F(Quoting, NothingIsRunFromLinesOfAnyKind) {
   const Texts fragments = {
-      "{q}", "{q}", "{q}", "{q}", "{r.s}", "'", "'", "\"", "\"", "`", "$(", "(", ")", "${V:-", "${V", "}", "\\", "\n", "\n",
-      " ", " ", " ", "#", "# ", "<<EOF\n", "\nEOF\n", "<<-'EOF'", "<<\"E2\"\n", "\nE2\n", "<", ">f", "<<", "$((", "((", "))", "$'", "$\"",
-      "$", "$V", "$[", "]", ";", ";;", "&", "|", "&&", "case a in", "esac", " a) ", "if true; then ", "; fi", "{{ ", "; }}",
-      "sh -c ", "sh -c '", "bash -c \"", "awk ", "X=", "echo ", "echo a", ": ", "a", "=", "~", "!", "[[ ", " -eq 1 ]]",
-      "for x in ", "; do echo $x; done", " | sh", " | bash -s", "<<<", "<(", "sh ", "[ -v ", "command ", "then ", "x\\\ny", "\\'",
-      "\\\"", "\\`", "\t", "eval ", "\"$(", ")\"",
+      "{q}",
+      "{q}",
+      "{q}",
+      "{q}",
+      "{r.s}",
+      "'",
+      "'",
+      "\"",
+      "\"",
+      "`",
+      "$(",
+      "(",
+      ")",
+      "${V:-",
+      "${V",
+      "}",
+      "\\",
+      "\n",
+      "\n",
+      " ",
+      " ",
+      " ",
+      "#",
+      "# ",
+      "<<EOF\n",
+      "\nEOF\n",
+      "<<-'EOF'",
+      "<<\"E2\"\n",
+      "\nE2\n",
+      "<",
+      ">f",
+      "<<",
+      "$((",
+      "((",
+      "))",
+      "$'",
+      "$\"",
+      "$",
+      "$V",
+      "$[",
+      "]",
+      ";",
+      ";;",
+      "&",
+      "|",
+      "&&",
+      "case a in",
+      "esac",
+      " a) ",
+      "if true; then ",
+      "; fi",
+      "{{ ",
+      "; }}",
+      "sh -c ",
+      "sh -c '",
+      "bash -c \"",
+      "awk ",
+      "X=",
+      "echo ",
+      "echo a",
+      ": ",
+      "a",
+      "=",
+      "~",
+      "!",
+      "[[ ",
+      " -eq 1 ]]",
+      "for x in ",
+      "; do echo $x; done",
+      " | sh",
+      " | bash -s",
+      "<<<",
+      "<(",
+      "sh ",
+      "[ -v ",
+      "command ",
+      "then ",
+      "x\\\ny",
+      "\\'",
+      "\\\"",
+      "\\`",
+      "\t",
+      "eval ",
+      "\"$(",
+      ")\"",
   };
   const int rounds = 400 * test_effort();
   int ran = 0;

@@ -32,7 +32,8 @@ TEST(Sockets, ThatAreHeldAreReadWhenTheyAreLetGo) {
   ASSERT_TRUE(socket) << socket.error().message;
   const auto before = connect_locally(path);
   const auto say = [](const auto& connection, std::string_view line) {
-    return ::send(connection->get(), line.data(), line.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(line.size());
+    return ::send(connection->get(), line.data(), line.size(), MSG_NOSIGNAL) ==
+           static_cast<ssize_t>(line.size());
   };
   ASSERT_TRUE(say(before, "one\n"));
   loop.run();
@@ -79,9 +80,8 @@ std::string heard_after_saying(std::size_t lines) {
   const std::string path = (scratch.path() / "s").string();
   std::size_t taken = 0;
   std::unique_ptr<ReportSocket> socket;
-  auto listening = ReportSocket::listen(loop, path, [&](ConnectionId who, std::string_view) {
-    socket->answer(who, std::to_string(++taken));
-  });
+  auto listening = ReportSocket::listen(
+      loop, path, [&](ConnectionId who, std::string_view) { socket->answer(who, std::to_string(++taken)); });
   EXPECT_TRUE(listening);
   socket = *std::move(listening);
   const auto program = connect_locally(path);

@@ -281,7 +281,8 @@ TEST_F(TakenOver, AJournalThatCannotBeReadKillsNobody) {
   fs::rename(directory_ / "journal", scratch_.path() / "journal");
   fs::create_directory(directory_ / "journal");  // Reading it fails also for root.
   begin_again();
-  daemon_.until("it to be told", [this] { return output().find("its hpsearch-shim is not reached") != std::string::npos; });
+  daemon_.until("it to be told",
+                [this] { return output().find("its hpsearch-shim is not reached") != std::string::npos; });
   EXPECT_TRUE(runs(program_));
   fs::remove(directory_ / "journal");
   fs::rename(scratch_.path() / "journal", directory_ / "journal");

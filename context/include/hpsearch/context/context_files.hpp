@@ -22,9 +22,9 @@ struct ContextFile {
   [[nodiscard]] bool leads_out() const noexcept { return !target.empty() && target.front() == '/'; }
 };
 
-/// What of a context directory its trials get, sorted by path, so that directories come before what is in them:
-/// everything but .git, .hpsearch, __pycache__, the state directories of hpsearch, what .hpsearchignore (or else
-/// .detignore) names, and what is no directory, file or link.
+/// What of a context directory its trials get, sorted by path, so that directories come before what is in
+/// them: everything but .git, .hpsearch, __pycache__, the state directories of hpsearch, what .hpsearchignore
+/// (or else .detignore) names, and what is no directory, file or link.
 ///
 /// not_found: it is no directory. unavailable: something in it cannot be read.
 [[nodiscard]] engine::Result<std::vector<ContextFile>> context_files(const std::filesystem::path& context);
@@ -40,8 +40,8 @@ inline constexpr std::uint64_t largest_limit_megabytes = 1'000'000;
   return 2 * limit_megabytes * 1'000'000 + names;
 }
 
-/// bad_request, naming the largest files, when all of them hold more than `megabytes` (of 10^6 bytes). `whose` begins
-/// the sentence: "the context directory /home/ann/digits".
+/// bad_request, naming the largest files, when all of them hold more than `megabytes` (of 10^6 bytes).
+/// `whose` begins the sentence: "the context directory /home/ann/digits".
 [[nodiscard]] engine::Status check_size(std::string_view whose, std::vector<ContextFile> files,
                                         std::uint64_t megabytes);
 

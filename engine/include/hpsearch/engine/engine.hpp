@@ -37,8 +37,9 @@ struct Effects {
 /// Owns:    experiments, trials, leases and slots; no threads, clocks, files or sockets.
 /// Threads: callers take turns.
 /// Cost:    O(log trials + log workers + log experiments) per decision; a step makes as many decisions as it
-///          frees or fills slots, and ends a few hundred trials that do not run at most. Where those of a rung that is over
-///          are still ending, a trial that exits early, changed limits and the end of the experiment end the rest first.
+///          frees or fills slots, and ends a few hundred trials that do not run at most. Where those of a
+///          rung that is over are still ending, a trial that exits early, changed limits and the end of the
+///          experiment end the rest first.
 /// Fails:   a refused command changes nothing and says why.
 class Engine {
  public:
@@ -47,21 +48,22 @@ class Engine {
   Engine& operator=(Engine&&) noexcept;
   ~Engine();
 
-  /// Does what the command asks and everything that follows at once: verdicts, promotions, new trials, leases,
-  /// ends. `now` must not go back; if it does, the last instant counts. It is later than Instant{}, which stands
-  /// for "not yet".
+  /// Does what the command asks and everything that follows at once: verdicts, promotions, new trials,
+  /// leases, ends. `now` must not go back; if it does, the last instant counts. It is later than Instant{},
+  /// which stands for "not yet".
   ///
   /// bad_request: the config is wrong (every problem named); not_found: no such experiment or worker;
   /// wrong_state: for example resuming an ended experiment.
   [[nodiscard]] Result<Effects> step(Command command, Instant now);
 
-  /// The same into an Effects that is used again and again, which spares the allocations: a report that decides
-  /// nothing then allocates nothing. What was in `effects` is gone; on failure it is empty.
+  /// The same into an Effects that is used again and again, which spares the allocations: a report that
+  /// decides nothing then allocates nothing. What was in `effects` is gone; on failure it is empty.
   [[nodiscard]] Status step(Command command, Instant now, Effects& effects);
 
   /// Recovery: takes one event of the log. Events must come in order from lsn 1, before the first step.
-  /// corrupt: the event cannot follow what was replayed so far; the engine is useless then. What searchers decided is
-  /// taken as it stands: a log of whole and unchanged events in their order is the store's promise.
+  /// corrupt: the event cannot follow what was replayed so far; the engine is useless then. What searchers
+  /// decided is taken as it stands: a log of whole and unchanged events in their order is the store's
+  /// promise.
   Status replay(const Event& event);
 
   /// The state as a value that load() turns into an engine that stands exactly here: recovery then needs only
@@ -74,9 +76,9 @@ class Engine {
 
   // --- queries; pointers hold until the next step ---
 
-  /// When a budget of time will be spent, or what was put off is due: a step must be made then (LookAtClock), if none
-  /// is made anyway. At once (last_instant()) when there was more to do than one step may: hundreds of thousands of trials
-  /// whose rung is over, or their experiment, end some hundred in each step.
+  /// When a budget of time will be spent, or what was put off is due: a step must be made then (LookAtClock),
+  /// if none is made anyway. At once (last_instant()) when there was more to do than one step may: hundreds
+  /// of thousands of trials whose rung is over, or their experiment, end some hundred in each step.
   [[nodiscard]] std::optional<Instant> next_deadline() const noexcept;
   [[nodiscard]] Lsn last_lsn() const noexcept;
   [[nodiscard]] Instant last_instant() const noexcept;
@@ -86,13 +88,15 @@ class Engine {
   [[nodiscard]] const TrialRecord* find(ExperimentId experiment, TrialNumber trial) const noexcept;
   [[nodiscard]] const std::map<WorkerId, WorkerRecord>& workers() const noexcept;
 
-  /// Why JoinWorker would be refused now, or Done: who is refused was not heard of as that worker. O(log workers).
+  /// Why JoinWorker would be refused now, or Done: who is refused was not heard of as that worker. O(log
+  /// workers).
   [[nodiscard]] Status may_join(const JoinWorker& command) const;
 
   /// A worker that is silent gets no new leases until it is heard of again. Not journaled.
   void set_suspect(WorkerId worker, bool suspect);
 
-  /// So many trials that do not run end in one step (512 unless said; at least 1), others in the next. Not journaled.
+  /// So many trials that do not run end in one step (512 unless said; at least 1), others in the next. Not
+  /// journaled.
   void set_most_ends(std::uint64_t trials) noexcept;
 
   /// What fails is never a worker's fault: for workers that are only imagined. Not journaled.

@@ -14,8 +14,8 @@
 
 namespace hpsearch::engine {
 
-/// A search inside one program: ask for work, report what came of it, read the best. The same engine, searchers
-/// and decisions as behind the daemon, with this program as the only worker.
+/// A search inside one program: ask for work, report what came of it, read the best. The same engine,
+/// searchers and decisions as behind the daemon, with this program as the only worker.
 ///
 /// Threads: callers take turns; evaluate trials in as many threads as there are slots.
 /// Cost:    as Engine::step.
@@ -35,20 +35,23 @@ class Search {
     Units step{};
   };
 
-  /// `config` is an experiment as the file describes it; `entrypoint` and `name` may be missing. `slots` pieces
-  /// of work can be out at once. bad_request: what is wrong with the config, every problem on its own line.
-  [[nodiscard]] static Result<Search> open(const Value& config, SearcherRegistry registry, std::uint64_t slots = 1);
+  /// `config` is an experiment as the file describes it; `entrypoint` and `name` may be missing. `slots`
+  /// pieces of work can be out at once. bad_request: what is wrong with the config, every problem on its own
+  /// line.
+  [[nodiscard]] static Result<Search> open(const Value& config, SearcherRegistry registry,
+                                           std::uint64_t slots = 1);
 
   /// The next piece of work; nothing while all slots are out, or when the search is over.
   [[nodiscard]] std::optional<Work> ask();
 
-  /// What a trial measured after `step` units in all. The answer says what it should do: train_on to `length`,
-  /// or pause or stop, which gives its slot back. not_found: that trial is not out.
+  /// What a trial measured after `step` units in all. The answer says what it should do: train_on to
+  /// `length`, or pause or stop, which gives its slot back. not_found: that trial is not out.
   Result<Decision> report(TrialNumber trial, Units step, double metric);
 
-  /// The trial cannot go on. invalid_hp: its parameters are invalid. errored: evaluating it failed; ask() gives it again
-  /// while the config's max_restarts, none unless it says so, are not used up. user_canceled, user_stopped: somebody
-  /// wants no more of it. `why` says more of the first two. not_found: that trial is not out.
+  /// The trial cannot go on. invalid_hp: its parameters are invalid. errored: evaluating it failed; ask()
+  /// gives it again while the config's max_restarts, none unless it says so, are not used up. user_canceled,
+  /// user_stopped: somebody wants no more of it. `why` says more of the first two. not_found: that trial is
+  /// not out.
   Status give_up(TrialNumber trial, ExitReason reason, const std::string& why);
 
   [[nodiscard]] std::optional<Best> best() const;
@@ -65,7 +68,7 @@ class Search {
   Engine engine_;
   WorkerId worker_;
   ExperimentId experiment_;
-  std::int64_t ticks_ = 0;         // One engine microsecond a step: order is all that matters here.
+  std::int64_t ticks_ = 0;        // One engine microsecond a step: order is all that matters here.
   std::deque<AttemptKey> ready_;  // Leased, not asked for yet; oldest first.
 };
 

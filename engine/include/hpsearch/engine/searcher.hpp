@@ -97,8 +97,8 @@ struct Verdict {
 struct Outlook {
   /// It may be promoted, and so many other pieces of work come from next() before it. Nothing: it may not.
   std::optional<std::uint64_t> ahead;
-  /// No more results than this can still come to its rung, unless more trials are wanted than now, one that waits is
-  /// ended, or one turns out to be invalid.
+  /// No more results than this can still come to its rung, unless more trials are wanted than now, one that
+  /// waits is ended, or one turns out to be invalid.
   std::uint64_t results_to_come = 0;
   /// No other configuration is left to be tried, whatever max_trials says.
   bool exhausted = false;
@@ -143,16 +143,17 @@ struct MaxTrialsChanged {  ///< A user wants so many trials in all, from now on;
 struct MaxConcurrentTrialsChanged {  ///< So many slots are to be shared from now on; 0 = no fixed number.
   std::uint64_t max_concurrent_trials = 0;
 };
-struct PointsChanged {  ///< These come next, in this order, instead of given points that were not started yet.
+struct PointsChanged {  ///< These come next, in this order, instead of given points that were not started
+                        ///< yet.
   std::vector<Value> points;
 };
 struct DuplicatesChanged {
   bool reject = false;         ///< From now on no configuration starts that was started before.
   std::vector<Value> started;  ///< With `reject`: all configurations so far, by trial number.
 };
-using SearchEvent =
-    std::variant<TrialWasCreated, TrialWasPromoted, TrialReported, TrialValidated, TrialExited, TrialWasClosed,
-                 MaxTrialsChanged, MaxConcurrentTrialsChanged, PointsChanged, DuplicatesChanged>;
+using SearchEvent = std::variant<TrialWasCreated, TrialWasPromoted, TrialReported, TrialValidated,
+                                 TrialExited, TrialWasClosed, MaxTrialsChanged, MaxConcurrentTrialsChanged,
+                                 PointsChanged, DuplicatesChanged>;
 
 /// A search strategy: asked what to do next, told what happened. It sees neither workers nor clocks nor
 /// processes. It *looks* when asked and *changes* only when it hears what was decided, so that replaying the
@@ -160,9 +161,10 @@ using SearchEvent =
 ///
 /// How the engine drives it: after TrialValidated it asks verdict() for that trial and tells what it decided
 /// (TrialWasPromoted for train_on, TrialWasClosed for stop; a pause is told by silence). Then it closes what
-/// closable() names, then asks next() once per free slot, telling each answer before asking again. Where closable() names
-/// very many, it closes some of them then and the others little by little; trials may be created, promoted and validated
-/// meanwhile, but all are closed before a trial exits early or, once limits have changed, anything is reported.
+/// closable() names, then asks next() once per free slot, telling each answer before asking again. Where
+/// closable() names very many, it closes some of them then and the others little by little; trials may be
+/// created, promoted and validated meanwhile, but all are closed before a trial exits early or, once limits
+/// have changed, anything is reported.
 ///
 /// Owns:    its own memory only.
 /// Threads: one at a time; no locks, no waiting, no I/O, no clock.
@@ -208,7 +210,8 @@ struct BracketPreview {
   std::vector<Cardinality> reach;  ///< Trials expected to train to each length, results in random order.
 };
 
-/// A sum of a preview that is this or more, 2^128 - 1, which only a grid can come to: larger than can be counted.
+/// A sum of a preview that is this or more, 2^128 - 1, which only a grid can come to: larger than can be
+/// counted.
 inline constexpr Cardinality past_counting = ~Cardinality{0};
 
 /// A search before any GPU time is spent; final counts and lengths are those of equal metrics.
@@ -217,10 +220,10 @@ struct Preview {
   std::vector<BracketPreview> brackets;
   std::map<Units, Cardinality> final_counts;  ///< Final length → trials.
   Cardinality total_length = 0;               ///< Σ trained units over all trials; may be past_counting.
-  Cardinality expected_length = 0;            ///< The same as expected of results in random order: by `reach`.
-  Cardinality full_length = 0;                ///< The same if every trial trained to the maximum length.
-  std::vector<std::string> warnings;          ///< Something is likely wrong.
-  std::vector<std::string> advice;            ///< Something else measured better.
+  Cardinality expected_length = 0;    ///< The same as expected of results in random order: by `reach`.
+  Cardinality full_length = 0;        ///< The same if every trial trained to the maximum length.
+  std::vector<std::string> warnings;  ///< Something is likely wrong.
+  std::vector<std::string> advice;    ///< Something else measured better.
 };
 
 /// One kind of searcher: its name in the experiment file, the fields it reads, and how to make one.
@@ -229,7 +232,8 @@ struct SearcherKind {
   std::span<const std::string_view> fields;    ///< Keys under `searcher` it reads beyond the common ones.
   std::span<const std::string_view> required;  ///< Those of `fields` it cannot do without.
 
-  /// What only this searcher knows to be wrong with a config whose fields are well-formed each by itself; or nullptr.
+  /// What only this searcher knows to be wrong with a config whose fields are well-formed each by itself; or
+  /// nullptr.
   void (*check)(const ExperimentConfig& config, Problems& problems);
 
   /// A fresh searcher; the config was checked. The config is copied where needed, not kept.

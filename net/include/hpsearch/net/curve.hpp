@@ -14,8 +14,9 @@ struct CurveKeys {
   std::string secret_key;
 };
 
-/// Those of the file DIRECTORY/curve.key, which holds the secret one; at the first call it is made, for its owner only.
-/// wrong_state: others may read it, or it is not ours; corrupt: it holds no key; unavailable: it cannot be read or made.
+/// Those of the file DIRECTORY/curve.key, which holds the secret one; at the first call it is made, for its
+/// owner only. wrong_state: others may read it, or it is not ours; corrupt: it holds no key; unavailable: it
+/// cannot be read or made.
 [[nodiscard]] engine::Result<CurveKeys> curve_keys_in(const std::string& directory);
 
 /// Whether this may be a key: 40 characters of Z85 that stand for 32 bytes.

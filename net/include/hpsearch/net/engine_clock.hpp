@@ -12,12 +12,14 @@ class Clocks {
   Clocks& operator=(const Clocks&) = delete;
   virtual ~Clocks() = default;
 
-  [[nodiscard]] virtual engine::Instant wall() const noexcept = 0;    ///< The date. Anybody may set it, at any time.
-  [[nodiscard]] virtual engine::Instant steady() const noexcept = 0;  ///< Runs on in suspend, never back; from whenever.
+  [[nodiscard]] virtual engine::Instant wall()
+      const noexcept = 0;  ///< The date. Anybody may set it, at any time.
+  [[nodiscard]] virtual engine::Instant steady()
+      const noexcept = 0;  ///< Runs on in suspend, never back; from whenever.
 };
 
-/// Engine time: what the wall clock said at the start, plus what has passed on the steady one. Who sets the wall
-/// clock later neither ages nor prolongs anything.
+/// Engine time: what the wall clock said at the start, plus what has passed on the steady one. Who sets the
+/// wall clock later neither ages nor prolongs anything.
 class EngineClock {
  public:
   /// `clocks` must outlive it.

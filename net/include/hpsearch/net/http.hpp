@@ -35,7 +35,8 @@ struct HttpResponse {
   std::string content_type = "application/json";
   std::string body;
   std::string file{};  ///< Its content is the body, when this is not "". 404 when it is gone.
-  std::optional<std::uint64_t> content_length{};  ///< As an answer says it, also that to a HEAD, which has no body.
+  std::optional<std::uint64_t>
+      content_length{};  ///< As an answer says it, also that to a HEAD, which has no body.
 };
 
 /// What differs between servers.
@@ -44,15 +45,16 @@ struct HttpRules {
   /// Bodies must say that they are JSON, which no page of another site can say. Only a server whose requests
   /// carry a secret may do without.
   bool only_json = true;
-  /// Below this path bodies may be larger, and tar archives too (application/x-tar, which no page can say either);
+  /// Below this path bodies may be larger, and tar archives too (application/x-tar, which no page can say
+  /// either);
   /// "" = nowhere.
   std::string archives_below{};
   std::size_t most_archive_bytes = 0;
 };
 
-/// An HTTP/1.1 server in a Loop, keep-alive, with deadlines and size limits (header 8 KiB, 5 s for a header, 15 s
-/// for a body and 1 s more for each 250 kB of it, 30 s idle, 64 connections per address). A HEAD is answered as its GET
-/// without the body.
+/// An HTTP/1.1 server in a Loop, keep-alive, with deadlines and size limits (header 8 KiB, 5 s for a header,
+/// 15 s for a body and 1 s more for each 250 kB of it, 30 s idle, 64 connections per address). A HEAD is
+/// answered as its GET without the body.
 class HttpServer {
  public:
   /// Answers by calling `reply` once, now or later (after a commit), on the loop.
@@ -90,7 +92,8 @@ struct AnswerLimit {
 [[nodiscard]] engine::Result<HttpResponse> http_request(const std::string& address, const std::string& method,
                                                         const std::string& target, const std::string& body,
                                                         std::chrono::milliseconds timeout,
-                                                        const HttpHeaders& headers = {}, AnswerLimit limit = {});
+                                                        const HttpHeaders& headers = {},
+                                                        AnswerLimit limit = {});
 
 /// `text` as one segment of a path or one value of a query: everything but letters, digits and -._~ as %XX.
 [[nodiscard]] std::string percent_encoded(std::string_view text);

@@ -10,8 +10,8 @@ namespace hpsearch::net {
 /// Names one connection of a PeerPort; opaque, never reused while the port lives.
 using Peer = std::string;
 
-/// Where many peers are spoken to, one frame per message. Delivery is at most once: whoever needs more numbers
-/// and repeats its messages.
+/// Where many peers are spoken to, one frame per message. Delivery is at most once: whoever needs more
+/// numbers and repeats its messages.
 class PeerPort {
  public:
   using OnFrame = std::function<void(const Peer& peer, std::span<const std::byte> frame)>;
@@ -23,8 +23,8 @@ class PeerPort {
 
   [[nodiscard]] virtual std::string endpoint() const = 0;  ///< What peers connect to.
 
-  /// The public key with which the sender of the frame that is being delivered was let in (curve.hpp); "" when this port
-  /// lets in everybody.
+  /// The public key with which the sender of the frame that is being delivered was let in (curve.hpp); ""
+  /// when this port lets in everybody.
   [[nodiscard]] virtual std::string sender_key() const { return {}; }
 
   /// False when the peer is gone or its queue is full: its session is over then.

@@ -42,7 +42,8 @@ class Timeline {
   /// Runs `task` every `period`, first after one period. After a stall the missed ticks are skipped.
   [[nodiscard]] virtual Watch every(std::chrono::microseconds period, std::function<void()> task) = 0;
 
-  /// Engine time: never goes back; never below `at_least`, which a restart sets to the last instant of the log.
+  /// Engine time: never goes back; never below `at_least`, which a restart sets to the last instant of the
+  /// log.
   [[nodiscard]] virtual engine::Instant now() const noexcept = 0;
   virtual void start_clock_at_least(engine::Instant at_least) noexcept = 0;
 };

@@ -24,12 +24,12 @@ using SocketOptions = std::map<std::string, std::int64_t>;
 /// sending such messages is not heard any more until it connects anew.
 class RouterPort final : public PeerPort {
  public:
-  /// Binds "tcp://127.0.0.1:5555"; port 0 or * takes a free one. With `curve` everything is encrypted, and only who
-  /// has an admitted key is heard; whether a stranger is kept out is tried before this returns.
+  /// Binds "tcp://127.0.0.1:5555"; port 0 or * takes a free one. With `curve` everything is encrypted, and
+  /// only who has an admitted key is heard; whether a stranger is kept out is tried before this returns.
   /// unavailable: the address is in use or not ours, or strangers are not kept out.
-  [[nodiscard]] static engine::Result<std::unique_ptr<RouterPort>> bind(Loop& loop, const std::string& endpoint,
-                                                                        std::size_t max_frame_bytes, OnFrame on_frame,
-                                                                        std::optional<CurveServer> curve = {});
+  [[nodiscard]] static engine::Result<std::unique_ptr<RouterPort>> bind(
+      Loop& loop, const std::string& endpoint, std::size_t max_frame_bytes, OnFrame on_frame,
+      std::optional<CurveServer> curve = {});
   ~RouterPort() override;
   [[nodiscard]] std::string endpoint() const override;  ///< With the real port.
   [[nodiscard]] std::string sender_key() const override;
@@ -56,11 +56,9 @@ class DealerPort {
   /// Called whenever an attempt to connect ends so; it is tried again, ever more seldom.
   using OnRefused = std::function<void(Refusal)>;
 
-  [[nodiscard]] static engine::Result<std::unique_ptr<DealerPort>> connect(Loop& loop, const std::string& endpoint,
-                                                                           std::size_t max_frame_bytes,
-                                                                           OnFrame on_frame,
-                                                                           std::optional<CurveClient> curve = {},
-                                                                           OnRefused on_refused = nullptr);
+  [[nodiscard]] static engine::Result<std::unique_ptr<DealerPort>> connect(
+      Loop& loop, const std::string& endpoint, std::size_t max_frame_bytes, OnFrame on_frame,
+      std::optional<CurveClient> curve = {}, OnRefused on_refused = nullptr);
   ~DealerPort();
   /// False when there is no connection to take it (nothing is queued for an absent peer) or the queue is
   /// full.

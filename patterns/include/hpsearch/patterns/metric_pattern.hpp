@@ -9,12 +9,12 @@
 
 namespace hpsearch::patterns {
 
-/// A regular expression that finds a number in a line of output: in its group `value`, or else in its first group
-/// that is not `step`. A group `step` holds the step.
+/// A regular expression that finds a number in a line of output: in its group `value`, or else in its first
+/// group that is not `step`. A group `step` holds the step.
 class MetricPattern {
  public:
-  /// bad_request: RE2 does not take it, or it has no group around the number. The message is the rest of a sentence
-  /// about the pattern: "has no group …".
+  /// bad_request: RE2 does not take it, or it has no group around the number. The message is the rest of a
+  /// sentence about the pattern: "has no group …".
   [[nodiscard]] static engine::Result<MetricPattern> compile(const std::string& text);
 
   MetricPattern(MetricPattern&&) noexcept;

@@ -5,7 +5,8 @@
 
 namespace hpsearch::proto {
 
-// Whose checkpoints lie in ROOT/EXPERIMENT: every store numbers its experiments from 1, and two may be given one ROOT.
+// Whose checkpoints lie in ROOT/EXPERIMENT: every store numbers its experiments from 1, and two may be given
+// one ROOT.
 
 inline constexpr const char* checkpoint_owner_name = ".hpsearch-store.json";
 

@@ -15,8 +15,8 @@ struct ValueLimits {
   std::size_t depth = 64;
 };
 
-/// A value in msgpack, for snapshots: decode_value() gives an equal one back, reals bit for bit. In texts, a byte
-/// that is no part of a UTF-8 character becomes U+FFFD.
+/// A value in msgpack, for snapshots: decode_value() gives an equal one back, reals bit for bit. In texts, a
+/// byte that is no part of a UTF-8 character becomes U+FFFD.
 [[nodiscard]] Bytes encode_value(const engine::Value& value);
 
 /// corrupt: not such bytes, or past a limit.

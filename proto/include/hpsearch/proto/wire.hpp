@@ -25,10 +25,11 @@ inline constexpr std::size_t max_frame_bytes = 256UL * 1024;
 
 /// Around every message.
 struct Envelope {
-  std::uint64_t cluster = 0;        ///< First 8 bytes of the store's identity; 0 in a first HELLO.
-  std::uint64_t daemon_epoch = 0;   ///< Counts daemon starts; a lower one than seen is a stale daemon. 0 in a first HELLO.
+  std::uint64_t cluster = 0;  ///< First 8 bytes of the store's identity; 0 in a first HELLO.
+  std::uint64_t daemon_epoch =
+      0;  ///< Counts daemon starts; a lower one than seen is a stale daemon. 0 in a first HELLO.
   std::uint64_t session_epoch = 0;  ///< From WELCOME; 0 in HELLO.
-  std::uint64_t msg_no = 0;         ///< Counts the sender's messages of this session; in HELLO, see SCHEMA.md.
+  std::uint64_t msg_no = 0;  ///< Counts the sender's messages of this session; in HELLO, see SCHEMA.md.
 };
 
 // --- worker → daemon ---
@@ -44,13 +45,14 @@ struct Hello {
   std::uint64_t slots = 0;
   std::string slot_kind;  ///< "gpu" or "cpu"
   std::vector<engine::HeldAttempt> held;
-  std::string kills_by{};  ///< How it finds what belongs to a program: "cgroup" or "process table"; "" = not said.
+  std::string
+      kills_by{};  ///< How it finds what belongs to a program: "cgroup" or "process table"; "" = not said.
   std::vector<engine::SlotDevice> devices{};  ///< One per slot, or none.
   std::string pool{};                         ///< "" = the default one.
   std::map<std::string, std::string> labels{};
   std::vector<engine::SlotTrouble> troubles{};  ///< Slots that cannot be used: all there are.
-  std::string address{};   ///< By which other workers reach it; "" = not said.
-  std::uint64_t nonce = 0;  ///< Random, of this run of the agent; 0 = not said.
+  std::string address{};                        ///< By which other workers reach it; "" = not said.
+  std::uint64_t nonce = 0;                      ///< Random, of this run of the agent; 0 = not said.
 };
 /// How far a running program is, by what it said last.
 struct Progress {
@@ -96,9 +98,11 @@ struct Welcome {
   engine::WorkerId worker;
   std::uint64_t beat_every_ms = 10'000;
   std::vector<engine::WelcomeWorker::Attempt> attempts;
-  std::string http{};  ///< Where the daemon serves contexts, as it was told to listen: "0.0.0.0:8077"; "" = nowhere.
+  std::string
+      http{};  ///< Where the daemon serves contexts, as it was told to listen: "0.0.0.0:8077"; "" = nowhere.
   std::uint64_t hello = 0;  ///< The number of the HELLO that this answers; 0 = not said.
-  std::uint64_t credit = 0;  ///< Bytes of reports the worker may have under way, all attempts together; 0 = its own limit.
+  std::uint64_t credit =
+      0;  ///< Bytes of reports the worker may have under way, all attempts together; 0 = its own limit.
 };
 struct Lease {
   engine::LaunchSpec spec;
@@ -131,7 +135,8 @@ struct ReadLog {
   std::uint64_t offset = 0;
   std::uint64_t limit = 0;  ///< Bytes, at most 128 KiB.
   bool from_end = false;    ///< The last `limit` bytes instead of those from `offset`.
-  std::uint64_t process = 0;  ///< Which of the attempt's processes on this worker, from 0; see RankLevel::process.
+  std::uint64_t process =
+      0;  ///< Which of the attempt's processes on this worker, from 0; see RankLevel::process.
 };
 /// Too many workers introduce themselves at once: say HELLO again after a time drawn between nothing and
 /// this.
@@ -143,7 +148,8 @@ struct Refused {
   std::string why;
   std::uint64_t incarnation = 0;  ///< Of the HELLO that this answers; 0 = whoever listens.
 };
-using FromDaemon = std::variant<Welcome, Lease, Ack, Nack, Decide, Fenced, Hold, Resync, ReadLog, RetryAfter, Refused>;
+using FromDaemon =
+    std::variant<Welcome, Lease, Ack, Nack, Decide, Fenced, Hold, Resync, ReadLog, RetryAfter, Refused>;
 
 template <class Message>
 struct Framed {

@@ -143,8 +143,8 @@ class PromotionAsha final : public Asha {
 
   void pass_up_the_dead();
 
-  // Rungs below this one are closed out. Who ends early in one of them afterwards may still be passed up, and would
-  // not be if it were closed out again.
+  // Rungs below this one are closed out. Who ends early in one of them afterwards may still be passed up, and
+  // would not be if it were closed out again.
   std::size_t closed_out_ = 0;
 };
 

@@ -15,9 +15,9 @@ namespace hpsearch::searchers {
 /// It numbers trials, labels given points, ends the search when the proposer runs out of configurations, and
 /// gives up when too many configurations were invalid.
 ///
-/// max_trials, the points to come and the rule for duplicates may change under way. max_trials goes up and down.
-/// Trials that exist stay; a search that is over stays over. As many replacements are allowed in all as trials are
-/// wanted; a change to fewer than there were already does not end the search.
+/// max_trials, the points to come and the rule for duplicates may change under way. max_trials goes up and
+/// down. Trials that exist stay; a search that is over stays over. As many replacements are allowed in all as
+/// trials are wanted; a change to fewer than there were already does not end the search.
 class ComposedSearcher final : public engine::Searcher {
  public:
   /// What it must know of the user's wishes.

@@ -47,10 +47,10 @@ class Proposer {
   virtual engine::Status load(const engine::Value& saved) = 0;
 };
 
-/// Independent uniform draws, after the points the user gave. With `reject` none starts twice: a point that was
-/// started is left out, and a draw that was is replaced, in a finite space by the next unused configuration of
-/// the shuffled space, in one with a real-valued parameter by another draw. Should 256 more draws give nothing
-/// new, a range has hardly a number in it, and the space counts as exhausted.
+/// Independent uniform draws, after the points the user gave. With `reject` none starts twice: a point that
+/// was started is left out, and a draw that was is replaced, in a finite space by the next unused
+/// configuration of the shuffled space, in one with a real-valued parameter by another draw. Should 256 more
+/// draws give nothing new, a range has hardly a number in it, and the space counts as exhausted.
 ///
 /// Cost: O(parameters); with `reject` also O(log trials), and memory for one number per trial.
 [[nodiscard]] std::unique_ptr<Proposer> make_random_proposer(const engine::ExperimentConfig& config);
@@ -58,8 +58,8 @@ class Proposer {
 /// Grid point k for trial k.
 [[nodiscard]] std::unique_ptr<Proposer> make_grid_proposer(const engine::ExperimentConfig& config);
 
-/// How many trials a random proposer can serve: the size of a finite space under `reject`; nothing when nobody
-/// can count it.
+/// How many trials a random proposer can serve: the size of a finite space under `reject`; nothing when
+/// nobody can count it.
 [[nodiscard]] std::optional<engine::Cardinality> supply_of(const engine::ExperimentConfig& config);
 
 }  // namespace hpsearch::searchers

@@ -84,11 +84,11 @@ class RankedList {
   struct alignas(64) Leaf {
     Leaf() noexcept;
 
-    std::uint64_t marks = 0;                      // Bit r: the place that r others of this leaf stand before.
-    std::uint8_t size = 0;                        // Slots 0 … size-1 are in use.
-    std::array<std::uint8_t, leaf_width> order;   // Slots by rank.
-    std::array<double, leaf_width> scores;        // By slot.
-    std::array<std::uint32_t, leaf_width> ties;   // Likewise.
+    std::uint64_t marks = 0;                     // Bit r: the place that r others of this leaf stand before.
+    std::uint8_t size = 0;                       // Slots 0 … size-1 are in use.
+    std::array<std::uint8_t, leaf_width> order;  // Slots by rank.
+    std::array<double, leaf_width> scores;       // By slot.
+    std::array<std::uint32_t, leaf_width> ties;  // Likewise.
   };
   /// The first child has no lower bound: what is less than every other child belongs to it.
   struct alignas(64) Inner {

@@ -33,7 +33,8 @@ using Work = std::variant<NewTrial, engine::PromoteTrial, engine::NothingNow, Ov
 ///
 /// Trials are numbered from 0 in order of creation within the schedule. Looking, hearing, saving and the
 /// demands on cost and chance are those of engine::Searcher. What is told late or twice (a report of a trial
-/// that waits, an exit of one that has ended) changes nothing; but a promotion is of a trial that waits for one.
+/// that waits, an exit of one that has ended) changes nothing; but a promotion is of a trial that waits for
+/// one.
 class Schedule {
  public:
   Schedule() = default;

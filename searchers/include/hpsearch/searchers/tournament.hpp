@@ -106,8 +106,8 @@ class Tournament final : public Schedule {
 
   [[nodiscard]] static Turn turn_of(const Bracket& bracket) noexcept;
   [[nodiscard]] static bool goes_before(const Turn& a, const Turn& b) noexcept;
-  /// How many pieces of work all brackets are given before this one gets its `nth`, which it has at hand, if nothing else
-  /// happens. O(brackets), beside what at_hand() costs.
+  /// How many pieces of work all brackets are given before this one gets its `nth`, which it has at hand, if
+  /// nothing else happens. O(brackets), beside what at_hand() costs.
   [[nodiscard]] std::uint64_t given_before(std::size_t bracket, std::uint64_t nth) const;
   /// The bracket that gets the next free slot and what it does with it; Over or NothingNow if none can use
   /// it.

@@ -16,13 +16,15 @@
 
 namespace hpsearch::surrogates {
 
-/// What seven hyperparameters of a small neural network do on 26 data sets, epoch by epoch: a network that was fitted
-/// to the learning curves of LCBench (Zimmer, Lindauer, Hutter: "Auto-PyTorch Tabular", TPAMI 2021), as the YAHPO Gym
-/// surrogate of it (Pfisterer et al., AutoML-Conf 2022). We only run it forward, in float32.
+/// What seven hyperparameters of a small neural network do on 26 data sets, epoch by epoch: a network that
+/// was fitted to the learning curves of LCBench (Zimmer, Lindauer, Hutter: "Auto-PyTorch Tabular", TPAMI
+/// 2021), as the YAHPO Gym surrogate of it (Pfisterer et al., AutoML-Conf 2022). We only run it forward, in
+/// float32.
 ///
 /// Owns:    its weights, 2 MiB.
 /// Threads: const calls may run together.
-/// Cost:    about a million multiplications per epoch; epochs of one curve together are several times cheaper than
+/// Cost:    about a million multiplications per epoch; epochs of one curve together are several times cheaper
+/// than
 ///          one by one.
 class LcBench {
  public:
@@ -30,8 +32,8 @@ class LcBench {
 
   /// A data set and what the network says of it.
   struct Instance {
-    std::string id;    ///< Of OpenML: "167168".
-    std::string name;  ///< "vehicle".
+    std::string id;                ///< Of OpenML: "167168".
+    std::string name;              ///< "vehicle".
     double best = 0;               ///< Highest validation accuracy found for any configuration, in per cent.
     double median52 = 0;           ///< Of random configurations after 52 epochs.
     double mean_full_seconds = 0;  ///< Of training a random configuration for 52 epochs.
@@ -52,7 +54,8 @@ class LcBench {
 
   /// Reads the manifest (JSON) and the weights (little-endian float32) it describes.
   /// corrupt: what is wrong with them.
-  [[nodiscard]] static engine::Result<LcBench> read(std::string_view manifest, std::span<const std::byte> weights);
+  [[nodiscard]] static engine::Result<LcBench> read(std::string_view manifest,
+                                                    std::span<const std::byte> weights);
 
   [[nodiscard]] const std::vector<Instance>& instances() const noexcept { return instances_; }
   /// Its place in instances(), by id or by name.
@@ -62,11 +65,12 @@ class LcBench {
   void evaluate(std::size_t instance, const Configuration& configuration, std::uint64_t first_epoch,
                 std::span<Epoch> out) const;
 
-  /// The space LCBench was drawn from, as the `hyperparameters` of an experiment. Batch size and units are whole
-  /// numbers on a log scale there; here they are reals that the curves round, with the same chances.
+  /// The space LCBench was drawn from, as the `hyperparameters` of an experiment. Batch size and units are
+  /// whole numbers on a log scale there; here they are reals that the curves round, with the same chances.
   [[nodiscard]] static engine::Value space();
 
-  /// The configuration in a trial's hyperparameters. bad_request: one is missing, no number or outside the space.
+  /// The configuration in a trial's hyperparameters. bad_request: one is missing, no number or outside the
+  /// space.
   [[nodiscard]] static engine::Result<Configuration> configuration_of(const engine::Value& hparams);
 
  private:
@@ -100,12 +104,14 @@ class LcBench {
   Layer head_{};
 };
 
-/// Trainings on one data set of LCBench: the metric is validation accuracy in per cent (larger is better), a unit of
-/// length is an epoch, and epoch e takes max(T(e) - T(e-1), 5 % of T(52) / 52) seconds, T being the running maximum
-/// of the network's time. After 52 epochs nothing changes any more and an epoch takes the floor.
+/// Trainings on one data set of LCBench: the metric is validation accuracy in per cent (larger is better), a
+/// unit of length is an epoch, and epoch e takes max(T(e) - T(e-1), 5 % of T(52) / 52) seconds, T being the
+/// running maximum of the network's time. After 52 epochs nothing changes any more and an epoch takes the
+/// floor.
 ///
-/// A trial's curve is computed when it is first asked for (about 2 ms), and kept: trials are told apart by their
-/// numbers, so one object serves one experiment, or several that give the same configuration to the same number.
+/// A trial's curve is computed when it is first asked for (about 2 ms), and kept: trials are told apart by
+/// their numbers, so one object serves one experiment, or several that give the same configuration to the
+/// same number.
 class LcBenchCurves final : public engine::sim::Curves {
  public:
   LcBenchCurves(std::shared_ptr<const LcBench> model, std::size_t instance);
@@ -114,7 +120,8 @@ class LcBenchCurves final : public engine::sim::Curves {
   [[nodiscard]] engine::Status covers(const engine::sim::Training& training) override;
   [[nodiscard]] double metric(const engine::sim::Training& training, engine::Units length) override;
   [[nodiscard]] bool has_times() const noexcept override { return true; }
-  [[nodiscard]] double seconds(const engine::sim::Training& training, engine::Units from, engine::Units to) override;
+  [[nodiscard]] double seconds(const engine::sim::Training& training, engine::Units from,
+                               engine::Units to) override;
   [[nodiscard]] std::optional<double> best() const override;
 
  private:

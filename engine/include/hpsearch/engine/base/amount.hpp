@@ -7,7 +7,8 @@
 
 namespace hpsearch::engine {
 
-/// How much training, in an experiment's unit: "1 epoch", "3 epochs", "2 batches"; without a unit the number alone.
+/// How much training, in an experiment's unit: "1 epoch", "3 epochs", "2 batches"; without a unit the number
+/// alone.
 [[nodiscard]] inline std::string amount(Units length, std::string_view unit) {
   std::string text = std::to_string(count(length));
   if (unit.empty()) {

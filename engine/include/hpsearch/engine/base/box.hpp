@@ -5,8 +5,8 @@
 
 namespace hpsearch::engine {
 
-/// A value that is rarely there, for the price of a pointer while it is not: a std::optional that lives on the
-/// heap. Copies are deep.
+/// A value that is rarely there, for the price of a pointer while it is not: a std::optional that lives on
+/// the heap. Copies are deep.
 template <class T>
 class Box {
  public:

@@ -33,7 +33,8 @@ using AttemptNumber = Id<struct AttemptKind>;
 /// Place of an event in the log, from 1 without gaps; the total order of everything that was decided.
 using Lsn = Id<struct LsnKind>;
 
-/// Who may speak for a trial: the number (Numbering) of the LeaseGranted event. Grows with every lease, so it fences.
+/// Who may speak for a trial: the number (Numbering) of the LeaseGranted event. Grows with every lease, so it
+/// fences.
 using LeaseId = Id<struct LeaseKind>;
 
 /// One slot (a GPU, or a share of the cores) of one worker, from 0.

@@ -7,9 +7,9 @@
 
 namespace hpsearch::engine {
 
-/// Which files of a directory are left out, by the patterns that .gitignore files have: one a line, # begins a
-/// comment, ! takes files in again, / at the end means directories only, / elsewhere ties the pattern to the
-/// top, and *, **, ? and [a-z] stand for what they do there. The last pattern that fits decides.
+/// Which files of a directory are left out, by the patterns that .gitignore files have: one a line, # begins
+/// a comment, ! takes files in again, / at the end means directories only, / elsewhere ties the pattern to
+/// the top, and *, **, ? and [a-z] stand for what they do there. The last pattern that fits decides.
 ///
 /// Cost: O(pattern × path) per pattern, whatever the patterns are.
 class IgnoreRules {

@@ -21,8 +21,8 @@ namespace hpsearch::engine {
 /// JSON itself cannot spell. Writing only; reading is proto's.
 [[nodiscard]] std::string compact_json(const Value& value);
 
-/// What Python's json.dumps() prints: ", " and ": " between, whatever is not ASCII as \uXXXX, non-finite reals
-/// as NaN and Infinity; keys in order.
+/// What Python's json.dumps() prints: ", " and ": " between, whatever is not ASCII as \uXXXX, non-finite
+/// reals as NaN and Infinity; keys in order.
 [[nodiscard]] std::string python_json(const Value& value);
 
 /// The one of `known` that a person most probably meant by `given` (edit distance of at most a third of its

@@ -80,7 +80,8 @@ class Value {
 
   /// The value under a dotted path ("optimizer.lr") of nested maps; nullptr when there is none.
   [[nodiscard]] const Value* at_path(std::string_view dotted) const noexcept;
-  /// The value under these keys of nested maps, one for each level, which may hold dots; nullptr when there is none.
+  /// The value under these keys of nested maps, one for each level, which may hold dots; nullptr when there
+  /// is none.
   [[nodiscard]] const Value* at_keys(std::span<const std::string> keys) const noexcept;
 
   friend bool operator==(const Value& a, const Value& b);

@@ -8,11 +8,11 @@
 
 namespace hpsearch::engine {
 
-/// Who holds which slot of one worker. A slot is free or held by exactly one lease; a free one that is withdrawn is
-/// not given away.
+/// Who holds which slot of one worker. A slot is free or held by exactly one lease; a free one that is
+/// withdrawn is not given away.
 ///
-/// Slots may share devices. Who wants several gets them on as many devices: on different ones, unless the worker
-/// has fewer devices than slots are wanted. One after another they are spread over the devices.
+/// Slots may share devices. Who wants several gets them on as many devices: on different ones, unless the
+/// worker has fewer devices than slots are wanted. One after another they are spread over the devices.
 ///
 /// Threads: none of its own; callers take turns.
 /// Cost:    take and release O(slots named); find_free O(slots found + total / 64), where slots share devices
@@ -50,9 +50,9 @@ class SlotLedger {
   void judge(std::uint64_t slot) noexcept;
   [[nodiscard]] std::optional<std::vector<SlotIndex>> find_spread(std::uint64_t wanted) const;
 
-  std::vector<LeaseId> holders_;      // Lease 0 = nobody.
-  std::vector<std::uint64_t> vacant_; // One bit per slot, 64 to a word: set = free.
-  std::vector<bool> withdrawn_;          // Empty until one is.
+  std::vector<LeaseId> holders_;          // Lease 0 = nobody.
+  std::vector<std::uint64_t> vacant_;     // One bit per slot, 64 to a word: set = free.
+  std::vector<bool> withdrawn_;           // Empty until one is.
   std::vector<std::uint32_t> device_of_;  // Empty: each slot has its own.
   std::uint32_t devices_ = 0;
   std::uint64_t free_ = 0;

@@ -38,7 +38,7 @@ struct WorkerRecord {
   std::uint64_t incarnation = 0;
   std::string slot_kind;
   std::string address{};  ///< By which other workers reach it; "" = not said.
-  bool present = true;  ///< False once lost; its leases are over then.
+  bool present = true;    ///< False once lost; its leases are over then.
   SlotLedger slots;
   std::set<AttemptKey> attempts;  ///< Live ones, those without slots included.
   std::string quarantined{};      ///< Why it gets no new leases; "" = it may get some.
@@ -50,8 +50,8 @@ struct WorkerRecord {
   /// By attempts that are over, as the worker knows them. Those that are not released hold their slots.
   std::map<AttemptKey, SlotQuarantine> remains{};
   // Leased by the lost part of a restored log, and by an operator's word …
-  std::set<AttemptKey> adopted{};   ///< … attempts of their trials like others, live or not;
-  std::set<AttemptKey> disowned{};  ///< … to end wherever they turn up.
+  std::set<AttemptKey> adopted{};     ///< … attempts of their trials like others, live or not;
+  std::set<AttemptKey> disowned{};    ///< … to end wherever they turn up.
   std::vector<SlotDevice> devices{};  ///< By slot; none where slots are shares of the processors.
   std::string pool{};                 ///< "" = the default one.
   std::map<std::string, std::string> labels{};
@@ -61,12 +61,12 @@ struct WorkerRecord {
 /// Trials that want these resources may run there: it is in their pool and has every label they name.
 [[nodiscard]] bool serves(const WorkerRecord& worker, const ResourcesConfig& wanted) noexcept;
 
-/// So many of its slots could be one trial's if nothing else held any: enough are not out of use, and on different
-/// devices where that is asked for. O(slots), where slots share devices O(slots × slots wanted).
+/// So many of its slots could be one trial's if nothing else held any: enough are not out of use, and on
+/// different devices where that is asked for. O(slots), where slots share devices O(slots × slots wanted).
 [[nodiscard]] bool could_hold(const WorkerRecord& worker, std::uint64_t slots);
 
-/// Which slots share a device, for the ledger: a number per slot, equal where the device is; none where every slot is
-/// on its own.
+/// Which slots share a device, for the ledger: a number per slot, equal where the device is; none where every
+/// slot is on its own.
 [[nodiscard]] std::vector<std::uint32_t> shares_of(const std::vector<SlotDevice>& devices);
 
 }  // namespace hpsearch::engine

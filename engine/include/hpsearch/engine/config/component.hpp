@@ -25,14 +25,15 @@ struct ComponentParameter {
   std::string description;
   bool required = false;  ///< An experiment has to give it; without a default.
   std::optional<Value> default_value;
-  std::optional<double> least;     ///< Of numbers the value, of texts the length in characters.
-  std::optional<double> greatest;  ///< Included.
-  std::vector<Value> choices;      ///< Nothing but these, when there are any.
+  std::optional<double> least;         ///< Of numbers the value, of texts the length in characters.
+  std::optional<double> greatest;      ///< Included.
+  std::vector<Value> choices;          ///< Nothing but these, when there are any.
   std::optional<std::string> pattern;  ///< A regular expression that texts have to fit.
   std::optional<BoolStyle> bool_style;
 };
 
-/// An end of a range for people: "0.5"; "above 0" for the least number above it, which stands for an excluded 0.
+/// An end of a range for people: "0.5"; "above 0" for the least number above it, which stands for an excluded
+/// 0.
 [[nodiscard]] std::string bound_text(double bound);
 
 /// One channel that a program declares.
@@ -59,12 +60,13 @@ struct TrainingConstraints {
 struct Component {
   std::string name;
   std::string description;
-  Value entrypoint;  ///< Null when the experiment has to give it.
+  Value entrypoint;                            ///< Null when the experiment has to give it.
   std::vector<ComponentParameter> parameters;  ///< Sorted by name, as all of these.
   std::vector<ComponentChannel> inputs;
   std::vector<ComponentChannel> outputs;
   std::map<std::string, std::string> metrics;  ///< Name → regular expression over the output.
-  std::optional<LaunchKind> launch_kind;       ///< How its processes find each other, unless the experiment says it.
+  std::optional<LaunchKind>
+      launch_kind;  ///< How its processes find each other, unless the experiment says it.
   std::optional<RankLevel> rank_level;
   std::string image;  ///< The container image it runs in, unless the experiment names one; "" = none.
   TrainingConstraints constraints;
@@ -75,7 +77,8 @@ struct ParsedComponent {
   std::optional<Component> component;
   Problems problems;
   Problems notes;
-  std::vector<PatternUse> patterns;  ///< Also when there are problems; whether RE2 takes them is not asked here.
+  std::vector<PatternUse>
+      patterns;  ///< Also when there are problems; whether RE2 takes them is not asked here.
 };
 
 /// Reads a component from a tree; paths of problems begin below `at`. Pure; all problems at once.

@@ -17,9 +17,9 @@ inline constexpr const char* determined_config_variable = "DET_EXPERIMENT_CONFIG
 [[nodiscard]] bool wants_determined_harness(const Entrypoint& entrypoint, const Value* launch) noexcept;
 [[nodiscard]] bool wants_determined_harness(const ExperimentConfig& config) noexcept;
 
-/// It is started by the one of the harness's launchers whose processes need no way from node to node but their own
-/// sockets: determined.launch.torch_distributed. The others (Horovod, which starts a Trial class on several slots, and
-/// DeepSpeed) reach the other nodes by ssh.
+/// It is started by the one of the harness's launchers whose processes need no way from node to node but
+/// their own sockets: determined.launch.torch_distributed. The others (Horovod, which starts a Trial class on
+/// several slots, and DeepSpeed) reach the other nodes by ssh.
 [[nodiscard]] bool meets_by_torch_distributed(const Entrypoint& entrypoint) noexcept;
 
 }  // namespace hpsearch::engine

@@ -56,20 +56,20 @@ struct SearcherConfig {
 struct ResourcesConfig {
   std::uint64_t slots_per_trial = 1;  ///< 0 = runs beside the slots, on a worker's processors alone.
   std::optional<std::uint64_t> max_slots;
-  double weight = 1;            ///< Above 0; share among experiments of one priority.
-  std::uint64_t priority = 50;  ///< 1 … 99, 1 first.
-  std::string resource_pool;    ///< Of workers that may run it; "" = the default one.
+  double weight = 1;                               ///< Above 0; share among experiments of one priority.
+  std::uint64_t priority = 50;                     ///< 1 … 99, 1 first.
+  std::string resource_pool;                       ///< Of workers that may run it; "" = the default one.
   std::map<std::string, std::string> labels = {};  ///< That such a worker must have, each with this value.
-  bool single_node = false;  ///< Never on several workers, whatever `launch` says.
+  bool single_node = false;                        ///< Never on several workers, whatever `launch` says.
   std::uint64_t least_workers = 2;  ///< When it runs on several: `launch.roles` may ask for more.
 };
 
 /// `budget`: whatever is spent first ends the search, gracefully: as completed, or as failed
 /// if every trial has failed.
 struct BudgetConfig {
-  std::optional<Duration> max_time;              ///< Wall time since the first trial got its slots, pauses included.
-  std::optional<double> max_slot_hours;          ///< Slots × hours under lease, over all trials.
-  std::optional<double> target;                  ///< A metric this good is good enough.
+  std::optional<Duration> max_time;      ///< Wall time since the first trial got its slots, pauses included.
+  std::optional<double> max_slot_hours;  ///< Slots × hours under lease, over all trials.
+  std::optional<double> target;          ///< A metric this good is good enough.
   std::optional<std::uint64_t> max_failed_trials;  ///< The search ends when so many trials have failed.
 };
 
@@ -109,8 +109,8 @@ struct ExperimentConfig {
   /// How long a worker may be silent before its attempts run elsewhere. Nothing: the longer an attempt's last
   /// checkpoint lies back, the longer (lease_patience).
   std::optional<Duration> lost_after;
-  /// How long a running program may say nothing (no metrics, no checkpoint, no progress) before its worker ends it
-  /// as failed. Nothing: for ever. While it waits for an answer its time stands still.
+  /// How long a running program may say nothing (no metrics, no checkpoint, no progress) before its worker
+  /// ends it as failed. Nothing: for ever. While it waits for an answer its time stands still.
   std::optional<Duration> progress_timeout;
   ResourcesConfig resources;
   BudgetConfig budget;

@@ -25,8 +25,8 @@ inline constexpr std::array<std::string_view, 3> passed_as_names = {"channel", "
 /// A named place that a program reads from or writes to.
 struct Channel {
   std::string name;
-  /// An output's is absolute, or "": it stays in the attempt. An input's is a directory or a file, absolute or
-  /// below the context directory.
+  /// An output's is absolute, or "": it stays in the attempt. An input's is a directory or a file, absolute
+  /// or below the context directory.
   std::string path;
   PassedAs passed_as = PassedAs::channel;
   bool pre_download = false;  ///< Outputs only: filled with what the trial's attempt before this one left.
@@ -58,8 +58,8 @@ struct JobContract {
   bool in_place = false;                    ///< Programs run in the context directory itself.
   std::string image{};                      ///< Container image of programs without GPUs; "" = no container.
   std::string gpu_image{};                  ///< Of those with GPUs; "" = no container.
-  bool pull_image = false;                  ///< Fetched anew for every attempt, not only when it is not there.
-  std::vector<BindMount> bind_mounts{};     ///< In the experiment's order.
+  bool pull_image = false;               ///< Fetched anew for every attempt, not only when it is not there.
+  std::vector<BindMount> bind_mounts{};  ///< In the experiment's order.
   friend bool operator==(const JobContract&, const JobContract&) = default;
 };
 

@@ -31,8 +31,8 @@ inline constexpr std::array<std::string_view, 2> rank_level_names = {"node", "pr
 [[nodiscard]] std::string_view name_of(RankLevel level) noexcept;
 [[nodiscard]] std::optional<RankLevel> rank_level_named(std::string_view name) noexcept;
 
-/// Workers of a tensorflow gang that are neither its chief, which is rank 0, nor its workers. Evaluators have the last
-/// ranks, parameter servers those before them.
+/// Workers of a tensorflow gang that are neither its chief, which is rank 0, nor its workers. Evaluators have
+/// the last ranks, parameter servers those before them.
 struct LaunchRoles {
   std::uint64_t ps = 0;
   std::uint64_t evaluator = 0;

@@ -14,8 +14,8 @@ enum class PatternPurpose : std::uint8_t {
   value,   ///< To say which texts a component's parameter takes.
 };
 
-/// A regular expression that a user wrote. The engine knows no regular expressions: who takes a submission has the
-/// room `patterns` look at them (docs/architecture.md).
+/// A regular expression that a user wrote. The engine knows no regular expressions: who takes a submission
+/// has the room `patterns` look at them (docs/architecture.md).
 struct PatternUse {
   struct Text {
     std::string path;  ///< Where it stands.
@@ -28,8 +28,8 @@ struct PatternUse {
   std::vector<Text> texts{};  ///< What has to fit it; for `value` only.
 };
 
-/// All of an experiment's tree: of its `metrics`, and of its component's metrics and parameters, with the texts that
-/// the experiment gives for these. Pure; what is no experiment has none.
+/// All of an experiment's tree: of its `metrics`, and of its component's metrics and parameters, with the
+/// texts that the experiment gives for these. Pure; what is no experiment has none.
 [[nodiscard]] std::vector<PatternUse> patterns_of(const Value& tree);
 
 }  // namespace hpsearch::engine

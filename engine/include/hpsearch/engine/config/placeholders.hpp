@@ -31,27 +31,29 @@ struct EntrypointPiece {
 };
 
 /// The text in pieces, in order, each name a place of `item`. `{{` and `}}` are literal braces. Braces around
-/// anything that is no name, and those of ${name}, belong to the program's own language and are text. O(length).
+/// anything that is no name, and those of ${name}, belong to the program's own language and are text.
+/// O(length).
 [[nodiscard]] std::vector<EntrypointPiece> pieces_of(std::string_view text);
 
-/// A line for `sh -c` in pieces, each placeholder with its place. One rule for what submission accepts and what
-/// workers write. The shell that runs the line never executes a value; what the line itself evaluates later (a
-/// variable, a function's argument) is up to its author. O(length).
+/// A line for `sh -c` in pieces, each placeholder with its place. One rule for what submission accepts and
+/// what workers write. The shell that runs the line never executes a value; what the line itself evaluates
+/// later (a variable, a function's argument) is up to its author. O(length).
 [[nodiscard]] std::vector<EntrypointPiece> line_pieces(std::string_view line);
 
-/// A list's items in pieces. The program of a shell (sh -c PROGRAM) is a line for sh; that of another interpreter
-/// (python3 -c PROGRAM) takes plain texts only.
+/// A list's items in pieces. The program of a shell (sh -c PROGRAM) is a line for sh; that of another
+/// interpreter (python3 -c PROGRAM) takes plain texts only.
 [[nodiscard]] std::vector<std::vector<EntrypointPiece>> item_pieces(const std::vector<std::string>& items);
 
-/// What a name inside a map of hyperparameters stands for: its member at the dotted path, whose keys may hold dots
-/// themselves; nullptr when there is none.
+/// What a name inside a map of hyperparameters stands for: its member at the dotted path, whose keys may hold
+/// dots themselves; nullptr when there is none.
 [[nodiscard]] const Value* member_at(const Value& map, std::string_view path) noexcept;
 
 /// The text that replaces the placeholder; nothing when its place does not take this value.
 [[nodiscard]] std::optional<std::string> written(const EntrypointPiece& name, std::string_view value);
 
 /// The words that replace {args}; nothing when its place does not take several words, or not these.
-[[nodiscard]] std::optional<std::string> written(const EntrypointPiece& name, const std::vector<std::string>& words);
+[[nodiscard]] std::optional<std::string> written(const EntrypointPiece& name,
+                                                 const std::vector<std::string>& words);
 
 /// "{lr} in line 2, inside double quotes"
 [[nodiscard]] std::string described(const EntrypointPiece& name);

@@ -12,13 +12,15 @@ namespace hpsearch::engine {
 /// Checkpoint storage beyond a shared file system, as rclone knows it: the remote `hpsearch:`.
 struct RemoteStorage {
   std::string root;  ///< "s3://bucket/prefix", "gs://…" or "azure://…"; no slash at its end.
-  std::map<std::string, std::string> environment;  ///< Variables that tell rclone what the remote is. Secrets too.
+  std::map<std::string, std::string>
+      environment;  ///< Variables that tell rclone what the remote is. Secrets too.
 };
 
 /// Where the experiment's checkpoints go, or nothing when that is a directory.
 [[nodiscard]] std::optional<RemoteStorage> remote_storage(const ExperimentConfig& config);
 
-/// Whether a checkpoint's place is in such a storage, and what rclone calls that place: "hpsearch:bucket/prefix/…".
+/// Whether a checkpoint's place is in such a storage, and what rclone calls that place:
+/// "hpsearch:bucket/prefix/…".
 [[nodiscard]] bool is_remote(std::string_view place) noexcept;
 [[nodiscard]] std::string rclone_place(std::string_view place);
 

@@ -26,11 +26,12 @@ struct AttemptKey {
   friend auto operator<=>(const AttemptKey&, const AttemptKey&) = default;
 };
 
-/// What it is called within its trial where files are kept: "2"; "2.LEASE" when it was leased after the store was restored
-/// (Numbering), for the lost part of the log may have had a second attempt too.
+/// What it is called within its trial where files are kept: "2"; "2.LEASE" when it was leased after the store
+/// was restored (Numbering), for the lost part of the log may have had a second attempt too.
 [[nodiscard]] std::string label_of(const AttemptKey& key);
 /// Its attempt's number and lease; lease 0 when the label names none. nullopt: it is no label.
-[[nodiscard]] std::optional<std::pair<AttemptNumber, LeaseId>> read_attempt_label(std::string_view label) noexcept;
+[[nodiscard]] std::optional<std::pair<AttemptNumber, LeaseId>> read_attempt_label(
+    std::string_view label) noexcept;
 
 /// Metric name (dotted path) → value, sorted by name. Values may be NaN or infinite.
 using Metrics = std::vector<std::pair<std::string, double>>;
@@ -57,20 +58,22 @@ struct InvalidHparamsReport {
 /// The program has ended, nothing of it is left unless `unkillable`. Always the last report of an attempt.
 struct ExitReport {
   enum class Cause : std::uint8_t {
-    exited,          ///< By itself; `code` is its exit status.
-    signaled,        ///< By a signal nobody here sent; `code` is its number.
-    ended_by_agent,  ///< The worker ended it because it was told to.
-    could_not_start, ///< `message` says why: missing program, missing context directory, full disk.
-    out_of_memory,   ///< The kernel ended it because its memory was used up; `code` is the signal's number.
-    lost,            ///< Nobody saw its end: the machine was restarted, say. Not the program's failure.
-    no_progress,     ///< The worker ended it because it said nothing for LaunchSpec::progress_timeout.
-    checkpoint_gone, ///< It never ran: LaunchSpec::checkpoint_may_be_gone, and it is. Not the program's failure.
+    exited,           ///< By itself; `code` is its exit status.
+    signaled,         ///< By a signal nobody here sent; `code` is its number.
+    ended_by_agent,   ///< The worker ended it because it was told to.
+    could_not_start,  ///< `message` says why: missing program, missing context directory, full disk.
+    out_of_memory,    ///< The kernel ended it because its memory was used up; `code` is the signal's number.
+    lost,             ///< Nobody saw its end: the machine was restarted, say. Not the program's failure.
+    no_progress,      ///< The worker ended it because it said nothing for LaunchSpec::progress_timeout.
+    checkpoint_gone,  ///< It never ran: LaunchSpec::checkpoint_may_be_gone, and it is. Not the program's
+                      ///< failure.
   };
   Cause cause = Cause::exited;
   int code = 0;
   std::string message;   ///< One sentence for people, or "".
   std::string log_tail;  ///< The last lines of its output when it failed, at most 4 KiB.
-  bool unkillable = false;  ///< Something of it survives SIGKILL: its slots are in use until its worker says otherwise.
+  bool unkillable =
+      false;  ///< Something of it survives SIGKILL: its slots are in use until its worker says otherwise.
 };
 
 /// Something about the way a program reports that its author should know. It changes nothing.
@@ -119,19 +122,23 @@ struct LaunchSpec {
   std::uint32_t trial_seed = 0;
   std::string metric;             ///< The searcher's, so the worker knows which report completes a length.
   std::string context_directory;  ///< "" = none.
-  std::string context_digest;     ///< SHA-256 of the packed context, which the daemon has; "" = it is not packed.
-  std::string checkpoint_root;    ///< Published checkpoints go below it; "" = the worker's own default.
-  std::map<std::string, std::string> storage_environment;  ///< For rclone, when that is remote (remote_storage).
+  std::string
+      context_digest;  ///< SHA-256 of the packed context, which the daemon has; "" = it is not packed.
+  std::string checkpoint_root;  ///< Published checkpoints go below it; "" = the worker's own default.
+  std::map<std::string, std::string>
+      storage_environment;        ///< For rclone, when that is remote (remote_storage).
   std::string latest_checkpoint;  ///< "" on a fresh start.
   Units latest_step{};            ///< Length that checkpoint stands for.
-  bool checkpoint_may_be_gone = false;  ///< The part of the log that a restored store lacks may have deleted it.
-  bool warm_start = false;        ///< It is another trial's: its weights count, not its length.
+  bool checkpoint_may_be_gone =
+      false;                ///< The part of the log that a restored store lacks may have deleted it.
+  bool warm_start = false;  ///< It is another trial's: its weights count, not its length.
   std::map<std::string, std::string> source_environment;  ///< storage_environment of that other trial.
   std::map<std::string, std::string> environment_variables;
   std::map<std::string, std::string> metric_patterns;
   Value data;
   Duration progress_timeout{};  ///< It is ended when it says nothing for so long; 0 = never.
-  bool despite_remains = false; ///< What survives in these slots, or ails them, is known, and no reason to wait.
+  bool despite_remains =
+      false;  ///< What survives in these slots, or ails them, is known, and no reason to wait.
   JobContract contract;
   LaunchConfig launch;
   Rendezvous rendezvous;

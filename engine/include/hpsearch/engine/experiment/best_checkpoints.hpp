@@ -11,8 +11,8 @@
 
 namespace hpsearch::engine {
 
-/// The best measured checkpoints of an experiment, as many as its retention saves: kept up as they are measured, so that
-/// nobody has to look for them among those of a million trials.
+/// The best measured checkpoints of an experiment, as many as its retention saves: kept up as they are
+/// measured, so that nobody has to look for them among those of a million trials.
 class BestCheckpoints {
  public:
   using Trials = ChunkedVector<TrialRecord>;
@@ -21,10 +21,11 @@ class BestCheckpoints {
   /// `most`: save_experiment_best.
   BestCheckpoints(std::uint64_t most, Goal goal) noexcept : most_(most), goal_(goal) {}
 
-  /// The trial's last checkpoint was measured, for the first time or once more. O(most); O(checkpoints) when it was
-  /// one of these with another value.
+  /// The trial's last checkpoint was measured, for the first time or once more. O(most); O(checkpoints) when
+  /// it was one of these with another value.
   void measured(const Trials& trials, TrialNumber trial);
-  /// One of the trial's is not there any more. O(most), and O(checkpoints) when it was one of these: others move up.
+  /// One of the trial's is not there any more. O(most), and O(checkpoints) when it was one of these: others
+  /// move up.
   void gone(const Trials& trials, TrialNumber trial, std::string_view path);
   /// Of records that were loaded. O(checkpoints × most) at worst.
   void find_anew(const Trials& trials);

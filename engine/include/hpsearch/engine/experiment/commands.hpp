@@ -19,12 +19,12 @@ namespace hpsearch::engine {
 /// Takes a new experiment. `config` is a tree as parse_config reads it.
 struct CreateExperiment {
   Value config;
-  std::string fallback_name;      ///< Name when the config has none.
-  std::uint64_t seed = 0;         ///< Seed when the config has none, 0 … 2^31-1.
-  std::string context_directory;  ///< Absolute, or "".
-  std::string context_digest{};   ///< SHA-256 of the packed context; "" = it is read where it lies.
+  std::string fallback_name;        ///< Name when the config has none.
+  std::uint64_t seed = 0;           ///< Seed when the config has none, 0 … 2^31-1.
+  std::string context_directory;    ///< Absolute, or "".
+  std::string context_digest{};     ///< SHA-256 of the packed context; "" = it is read where it lies.
   std::uint64_t context_bytes = 0;  ///< Of the packed context.
-  std::string idempotency_key;    ///< The same key again gives the first answer again; "" = none.
+  std::string idempotency_key;      ///< The same key again gives the first answer again; "" = none.
 };
 struct PauseExperiment {
   ExperimentId experiment;
@@ -42,23 +42,23 @@ struct KillExperiment {
 };
 
 /// Changes limits of a living experiment. `changes` has the shape of the experiment file and names only what
-/// changes: searcher.max_trials, .max_concurrent_trials, .points_to_evaluate (what comes next, instead of given
-/// points not started yet), .on_duplicate, budget.*, resources.max_slots, .weight, .priority; null takes an
-/// optional limit away.
+/// changes: searcher.max_trials, .max_concurrent_trials, .points_to_evaluate (what comes next, instead of
+/// given points not started yet), .on_duplicate, budget.*, resources.max_slots, .weight, .priority; null
+/// takes an optional limit away.
 struct ChangeExperiment {
   ExperimentId experiment;
   Value changes;
 };
-/// A user wants no more of one trial; `reason` is user_canceled or user_stopped. Its searcher hears of an early
-/// exit; a running attempt is told to stop.
+/// A user wants no more of one trial; `reason` is user_canceled or user_stopped. Its searcher hears of an
+/// early exit; a running attempt is told to stop.
 struct EndTrial {
   ExperimentId experiment;
   TrialNumber trial;
   ExitReason reason = ExitReason::user_canceled;
 };
 
-/// A user wants room: these checkpoints of a trial go, whatever the retention says. wrong_state: the trial may
-/// still go on from one of them.
+/// A user wants room: these checkpoints of a trial go, whatever the retention says. wrong_state: the trial
+/// may still go on from one of them.
 struct DeleteCheckpoints {
   ExperimentId experiment;
   TrialNumber trial;
@@ -80,7 +80,8 @@ struct HeldAttempt {
   std::vector<SlotIndex> slots{};  ///< Those its program uses.
   Units length{};                  ///< What its program was started for.
   bool unkillable = false;         ///< It has exited, and something of it survives SIGKILL still.
-  bool waits = false;              ///< Its program has not begun: its slots are not free on the worker, or it is made ready.
+  bool waits =
+      false;  ///< Its program has not begun: its slots are not free on the worker, or it is made ready.
 };
 
 /// What of an attempt that is over survives SIGKILL on its worker.
@@ -95,16 +96,16 @@ struct JoinWorker {
   std::string name;               ///< For people.
   std::uint64_t incarnation = 0;  ///< Grows with each start of the agent on that state directory.
   std::uint64_t slots = 0;
-  std::string slot_kind;          ///< "gpu" or "cpu".
+  std::string slot_kind;  ///< "gpu" or "cpu".
   std::vector<HeldAttempt> held;
   std::vector<SlotDevice> devices{};  ///< One per slot, or none.
   std::string pool{};                 ///< "" = the default one.
   std::map<std::string, std::string> labels{};
   std::vector<SlotTrouble> troubles{};
-  std::string address{};          ///< By which other workers reach it; "" = it takes part in no attempt on several.
+  std::string address{};  ///< By which other workers reach it; "" = it takes part in no attempt on several.
 };
-/// A worker did not name these when it introduced itself, and has spoken in that session since: it does not have them.
-/// Those of them that are its own still are lost.
+/// A worker did not name these when it introduced itself, and has spoken in that session since: it does not
+/// have them. Those of them that are its own still are lost.
 struct DisclaimAttempts {
   WorkerId worker;
   std::vector<AttemptKey> keys;
@@ -148,7 +149,8 @@ struct AdoptAttempt {
   WorkerId worker;
   HeldAttempt held;
 };
-/// The other answer: it is ended, also when its worker is away and comes back with it. Refused for what the log knows.
+/// The other answer: it is ended, also when its worker is away and comes back with it. Refused for what the
+/// log knows.
 struct DisownAttempt {
   WorkerId worker;
   AttemptKey key;
@@ -170,9 +172,10 @@ struct TakeReports {
 /// Nothing happened but time. Deadlines are looked at in every step; this is one without anything else.
 struct LookAtClock {};
 
-using Command = std::variant<CreateExperiment, PauseExperiment, ResumeExperiment, CancelExperiment, KillExperiment,
-                             ChangeExperiment, EndTrial, JoinWorker, LoseWorker, ExpireLeases,
-                             QuarantineWorker, ReleaseWorker, AdoptAttempt, ConfirmStart, TakeReports, LookAtClock,
-                             NoteRemains, DeleteCheckpoints, ConfirmDeleted, NoteTroubles, DisclaimAttempts, DisownAttempt>;
+using Command =
+    std::variant<CreateExperiment, PauseExperiment, ResumeExperiment, CancelExperiment, KillExperiment,
+                 ChangeExperiment, EndTrial, JoinWorker, LoseWorker, ExpireLeases, QuarantineWorker,
+                 ReleaseWorker, AdoptAttempt, ConfirmStart, TakeReports, LookAtClock, NoteRemains,
+                 DeleteCheckpoints, ConfirmDeleted, NoteTroubles, DisclaimAttempts, DisownAttempt>;
 
 }  // namespace hpsearch::engine

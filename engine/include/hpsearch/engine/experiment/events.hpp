@@ -42,7 +42,8 @@ struct ExperimentResumed {
 struct LimitsChanged {
   ExperimentId experiment;
   Value config;
-  bool points_given = false;  ///< Its points to evaluate come next, also if they are those that it had before.
+  bool points_given =
+      false;  ///< Its points to evaluate come next, also if they are those that it had before.
 };
 /// From now on it only ends; `target` is what it will have become.
 struct ExperimentStopping {
@@ -77,8 +78,8 @@ struct LengthReached {
   ExperimentId experiment;
   TrialNumber trial;
   Units length{};
-  Units step{};                   ///< Where it really is, at least `length`.
-  std::optional<double> metric;   ///< Nothing when missing; may be NaN.
+  Units step{};                  ///< Where it really is, at least `length`.
+  std::optional<double> metric;  ///< Nothing when missing; may be NaN.
 };
 /// It waits: at a rung (Why::waits_at_rung) or because its experiment was paused (Why::user).
 struct TrialPaused {
@@ -119,8 +120,9 @@ struct LeaseGranted {
   WorkerId worker;
   std::vector<SlotIndex> slots;
   Units length{};
-  std::vector<Place> others{};  ///< Of ranks 1, 2, …, when it has several workers: all of them at once, or none.
-  std::uint64_t port = 0;       ///< For its processes to meet at; only then.
+  std::vector<Place>
+      others{};            ///< Of ranks 1, 2, …, when it has several workers: all of them at once, or none.
+  std::uint64_t port = 0;  ///< For its processes to meet at; only then.
 };
 struct AttemptStarted {
   AttemptKey key;
@@ -154,15 +156,16 @@ struct MemberLost {
 struct GangEnded {
   AttemptKey key;
 };
-/// A worker has an attempt that no lease covered any more, and the trial is given back to it. Its own number is
-/// the new lease.
+/// A worker has an attempt that no lease covered any more, and the trial is given back to it. Its own number
+/// is the new lease.
 struct AttemptAdopted {
   AttemptKey key;  ///< As its worker knows it: with the lease it was started under.
   WorkerId worker;
   std::vector<SlotIndex> slots;
   Units length{};
   std::uint64_t upto = 0;  ///< Its next report is the one after this.
-  bool trains_on = false;  ///< It is told to, to its trial's length, whatever it was told before and has not heard.
+  bool trains_on =
+      false;  ///< It is told to, to its trial's length, whatever it was told before and has not heard.
   bool knows_more = false;  ///< It heard a decision that is not in this log, and may end because of it.
 };
 
@@ -234,32 +237,32 @@ struct SlotRestored {
   bool healthy = false;  ///< Its worker says so; else an operator wants it used nevertheless.
 };
 
-/// An attempt was over as soon as it was leased, by nobody's failure: its trial, and its worker where that is to blame,
-/// are tried again later, and each time later than before.
+/// An attempt was over as soon as it was leased, by nobody's failure: its trial, and its worker where that is
+/// to blame, are tried again later, and each time later than before.
 struct StartPutOff {
   ExperimentId experiment;
   TrialNumber trial;
-  std::uint64_t times = 0;  ///< In a row, for this trial.
-  Duration wait;            ///< It is not leased before so much time has passed.
-  WorkerId worker{};        ///< Whose doing it was; 0 = the program's own.
+  std::uint64_t times = 0;         ///< In a row, for this trial.
+  Duration wait;                   ///< It is not leased before so much time has passed.
+  WorkerId worker{};               ///< Whose doing it was; 0 = the program's own.
   std::uint64_t worker_times = 0;  ///< In a row, for this worker.
   Duration worker_wait{};          ///< It gets no leases before so much time has passed.
   std::string why{};
 };
 
-/// The log so far was copied from a store that may have gone on differently (hpsearch store restore, salvage): leases and
-/// decisions are numbered anew from here (Numbering).
+/// The log so far was copied from a store that may have gone on differently (hpsearch store restore,
+/// salvage): leases and decisions are numbered anew from here (Numbering).
 struct StoreRestored {
   std::uint64_t numbers_from = 0;  ///< Number = this + Lsn.
 };
 
-using EventBody = std::variant<ExperimentCreated, ExperimentPaused, ExperimentResumed, ExperimentStopping,
-                               ExperimentEnded, TrialCreated, TrialPromoted, LengthReached, TrialPaused, TrialQueued,
-                               TrialExitedEarly, TrialEnded, LeaseGranted, AttemptStarted, ReportTaken, AttemptLost,
-                               WorkerJoined, WorkerLost, LimitsChanged, AttemptAdopted, WorkerQuarantined,
-                               WorkerReleased, SlotsQuarantined, SlotsReleased, CheckpointsCollected,
-                               CheckpointsDeleted, SlotWithdrawn, SlotRestored, MemberExited, MemberLost, GangEnded,
-                               StartPutOff, StoreRestored, AttemptDisowned>;
+using EventBody =
+    std::variant<ExperimentCreated, ExperimentPaused, ExperimentResumed, ExperimentStopping, ExperimentEnded,
+                 TrialCreated, TrialPromoted, LengthReached, TrialPaused, TrialQueued, TrialExitedEarly,
+                 TrialEnded, LeaseGranted, AttemptStarted, ReportTaken, AttemptLost, WorkerJoined, WorkerLost,
+                 LimitsChanged, AttemptAdopted, WorkerQuarantined, WorkerReleased, SlotsQuarantined,
+                 SlotsReleased, CheckpointsCollected, CheckpointsDeleted, SlotWithdrawn, SlotRestored,
+                 MemberExited, MemberLost, GangEnded, StartPutOff, StoreRestored, AttemptDisowned>;
 
 struct Event {
   Lsn lsn;     ///< From 1 without gaps.

@@ -64,7 +64,7 @@ struct ExperimentRecord {
   ExperimentId id;
   ExperimentState state = ExperimentState::active;
   ExperimentConfig config;
-  Value effective;    ///< The config as the events have it: defaults filled in, limits as last changed.
+  Value effective;          ///< The config as the events have it: defaults filled in, limits as last changed.
   Box<Value> created_with;  ///< The first one, which its searcher was made from, once limits were changed.
   std::string context_directory;
   std::string context_digest;       ///< SHA-256 of the packed context; "" = it is read where it lies.
@@ -72,18 +72,18 @@ struct ExperimentRecord {
   std::string idempotency_key;
   std::optional<SourceCheckpoint> source;  ///< What its trials begin from; not deleted while it lives.
   std::unique_ptr<Searcher> searcher;
-  ChunkedVector<TrialRecord> trials;              ///< Indexed by TrialNumber.
+  ChunkedVector<TrialRecord> trials;        ///< Indexed by TrialNumber.
   HparamTable hparams;                      ///< Of the same trials.
   std::set<TrialNumber> pending;            ///< Trials that wait for a slot.
   std::set<TrialNumber> running;            ///< Trials with a live attempt.
   std::array<std::uint64_t, 7> by_state{};  ///< Indexed by TrialState.
   TrialTally tally;                         ///< How far they are.
   BestCheckpoints best_checkpoints;
-  std::optional<TrialNumber> best;          ///< With the best metric so far; ties go to the first that had it, or,
-                                            ///< once a best turned out to be invalid, to the lowest number.
+  std::optional<TrialNumber> best;  ///< With the best metric so far; ties go to the first that had it, or,
+                                    ///< once a best turned out to be invalid, to the lowest number.
   ExperimentState stopping_as = ExperimentState::canceled;
   bool stop_at_once = false;
-  std::string reason;  ///< Why it is stopping or ended.
+  std::string reason;                 ///< Why it is stopping or ended.
   std::vector<ExperimentNote> notes;  ///< In the order of their coming, few.
   Instant created_at;
   Instant ended_at;
@@ -95,7 +95,8 @@ struct ExperimentRecord {
   // The scheduler's own marks; they follow from the rest.
   std::set<TrialNumber> uncollected;  ///< Settled trials whose checkpoints were not looked at since.
   std::set<TrialNumber> put_off;      ///< Of those that wait for a slot, whose time has not come.
-  std::size_t ended_before = 0;  ///< While it is stopping: trials before this one have ended, or their programs have yet to.
+  std::size_t ended_before =
+      0;  ///< While it is stopping: trials before this one have ended, or their programs have yet to.
   bool on_agenda = false;      ///< It will be looked after before this step ends.
   bool asked_in_vain = false;  ///< Its searcher wanted nothing, and nothing happened since.
 };

@@ -14,8 +14,8 @@ namespace hpsearch::engine {
 class KeptReason {
  public:
   KeptReason() = default;
-  KeptReason(const Reason& reason);   // NOLINT(google-explicit-constructor)
-  operator Reason() const;            // NOLINT(google-explicit-constructor)
+  KeptReason(const Reason& reason);  // NOLINT(google-explicit-constructor)
+  operator Reason() const;           // NOLINT(google-explicit-constructor)
 
   [[nodiscard]] Reason::Why why() const noexcept { return why_; }
   [[nodiscard]] std::string detail() const { return detail_ ? *detail_ : std::string(); }

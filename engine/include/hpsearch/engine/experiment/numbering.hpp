@@ -7,9 +7,10 @@
 
 namespace hpsearch::engine {
 
-/// What leases and decisions are called. Workers keep these numbers on their disks, so none may ever be given out twice:
-/// the number of an event is its Lsn, until the store is brought back from an older copy. What follows then has Lsns that
-/// the lost part of the log had too, and is numbered from somewhere beyond all that this part can have given out.
+/// What leases and decisions are called. Workers keep these numbers on their disks, so none may ever be given
+/// out twice: the number of an event is its Lsn, until the store is brought back from an older copy. What
+/// follows then has Lsns that the lost part of the log had too, and is numbered from somewhere beyond all
+/// that this part can have given out.
 ///
 /// Numbers grow with the log, so a lease fences all before it, and a later decision overrides an earlier one.
 class Numbering {
@@ -17,8 +18,8 @@ class Numbering {
   /// No event of a log that was never restored has a number as high: it would be the 10^12th.
   static constexpr std::uint64_t first_after_a_restore = std::uint64_t{1} << 40U;
 
-  /// The events behind `lsn` are numbered `from` + Lsn. `from` is at least first_after_a_restore and beyond the numbers so
-  /// far, as may_begin_anew() says.
+  /// The events behind `lsn` are numbered `from` + Lsn. `from` is at least first_after_a_restore and beyond
+  /// the numbers so far, as may_begin_anew() says.
   void begin_anew(Lsn lsn, std::uint64_t from) { spans_.push_back({lsn, from}); }
   [[nodiscard]] bool may_begin_anew(Lsn lsn, std::uint64_t from) const noexcept;
 
@@ -26,11 +27,12 @@ class Numbering {
   [[nodiscard]] std::uint64_t of(Lsn lsn) const noexcept;
   [[nodiscard]] LeaseId lease_of(Lsn lsn) const noexcept { return LeaseId(of(lsn)); }
 
-  /// Whether an event of this log, which ends with `last`, has the number. If none has, it was given out by a part that is
-  /// lost. O(restores).
+  /// Whether an event of this log, which ends with `last`, has the number. If none has, it was given out by a
+  /// part that is lost. O(restores).
   [[nodiscard]] bool has_given(std::uint64_t number, Lsn last) const noexcept;
 
-  /// Whether it was given out before the store was brought back (last): the lost part may have known more of it. O(1).
+  /// Whether it was given out before the store was brought back (last): the lost part may have known more of
+  /// it. O(1).
   [[nodiscard]] bool precedes_a_restore(std::uint64_t number) const noexcept {
     return !spans_.empty() && number <= spans_.back().from + spans_.back().behind.number();
   }

@@ -28,8 +28,8 @@ struct WelcomeWorker {
   };
   WorkerId worker;
   std::vector<Attempt> attempts;
-  /// What the log says it has and its HELLO does not name. Lost once it speaks in this session (DisclaimAttempts), not
-  /// before: a HELLO that came late, or again, does not know what was leased since.
+  /// What the log says it has and its HELLO does not name. Lost once it speaks in this session
+  /// (DisclaimAttempts), not before: a HELLO that came late, or again, does not know what was leased since.
   std::vector<AttemptKey> in_doubt{};
 };
 struct LaunchAttempt {
@@ -76,7 +76,7 @@ struct DiscardCheckpoints {
   std::vector<std::string> paths;
 };
 
-using Order = std::variant<WelcomeWorker, LaunchAttempt, DecideAttempt, AckReports, ResendReports, FenceAttempt,
-                           HoldAttempt, GreetAgain, DiscardCheckpoints>;
+using Order = std::variant<WelcomeWorker, LaunchAttempt, DecideAttempt, AckReports, ResendReports,
+                           FenceAttempt, HoldAttempt, GreetAgain, DiscardCheckpoints>;
 
 }  // namespace hpsearch::engine

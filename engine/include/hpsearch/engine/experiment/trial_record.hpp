@@ -37,8 +37,8 @@ class MaybeMeasurement {
   Measurement held_{none, 0};
 };
 
-/// An attempt on several workers. It lives until the last of its members is gone; whatever ends it first ends it
-/// everywhere and says what it came to.
+/// An attempt on several workers. It lives until the last of its members is gone; whatever ends it first ends
+/// it everywhere and says what it came to.
 struct Gang {
   struct Member {
     WorkerId worker;
@@ -52,14 +52,15 @@ struct Gang {
     none,       ///< Nothing so far.
     by_itself,  ///< The program of rank 0 exited.
     asked_for,  ///< The same, because it was told to, or some member was interrupted.
-    failed,     ///< A member's program failed: once, however many follow it. What it costs is known at the end of all:
-                ///< who loses a peer fails, and is heard before the peer's machine is known to be gone.
-    lost,       ///< A member's worker is gone, or its machine failed it: also when another had failed of it before.
+    failed,  ///< A member's program failed: once, however many follow it. What it costs is known at the end
+             ///< of all: who loses a peer fails, and is heard before the peer's machine is known to be gone.
+    lost,  ///< A member's worker is gone, or its machine failed it: also when another had failed of it
+           ///< before.
   };
   std::vector<Member> members;  ///< By rank; the first speaks for the attempt.
   std::uint64_t port = 0;
   Ending ending = Ending::none;
-  ExitReport exit;  ///< Of whoever ended it.
+  ExitReport exit;    ///< Of whoever ended it.
   WorkerId ended_by;  ///< Where that was.
 
   [[nodiscard]] Member* member_on(WorkerId worker) noexcept;
@@ -81,40 +82,44 @@ struct LiveAttempt {
   WorkerId worker;
   std::vector<SlotIndex> slots;
   Units granted_length{};  ///< What the program was started for; promotion in place does not change it.
-  Units reached{};  ///< Highest step this attempt reported.
+  Units reached{};         ///< Highest step this attempt reported.
   bool started = false;
-  bool knows_more = false;  ///< The lost part of a restored log took reports of it or told it something: it may end by that.
+  bool knows_more = false;  ///< The lost part of a restored log took reports of it or told it something: it
+                            ///< may end by that.
   std::uint64_t applied_seq = 0;
   std::optional<Decision> decision;  ///< The latest.
   Instant leased_at;
-  Instant checkpoint_at;      ///< When its last checkpoint was taken; before the first one, leased_at.
-  LeaseId origin;             ///< The lease it was started under: after an adoption not its present one.
+  Instant checkpoint_at;          ///< When its last checkpoint was taken; before the first one, leased_at.
+  LeaseId origin;                 ///< The lease it was started under: after an adoption not its present one.
   std::uint64_t last_digest = 0;  ///< Of report applied_seq.
-  Box<Gang> gang;                 ///< When it has several workers; `worker`, `slots`, `started` are rank 0's then.
+  Box<Gang> gang;  ///< When it has several workers; `worker`, `slots`, `started` are rank 0's then.
 
   /// How its worker names it when it introduces itself.
   [[nodiscard]] AttemptKey known_as() const { return {key.experiment, key.trial, key.attempt, origin}; }
   /// Its end is decided; its program may have yet to hear of it, or be saving what it has.
-  [[nodiscard]] bool is_ending() const noexcept { return decision && decision->directive != Directive::train_on; }
+  [[nodiscard]] bool is_ending() const noexcept {
+    return decision && decision->directive != Directive::train_on;
+  }
   /// What of it is on this worker still, or nothing.
   [[nodiscard]] std::optional<AttemptPart> part_on(WorkerId where) const noexcept;
 };
 
 /// What went wrong with a trial lately; gone once it goes well again.
 struct Mishaps {
-  std::optional<LiveAttempt> lost;  ///< Its worker went silent and may come back with it; no other has started since.
-  std::uint32_t crashes = 0;        ///< Attempts in a row that failed without a single report.
-  WorkerId crashed_on;              ///< The last of them.
-  bool crashed_elsewhere = false;   ///< Not all of them on one worker.
-  std::uint64_t false_starts = 0;   ///< Attempts in a row that were over at once, by nobody's failure …
-  WorkerId last_false_start;        ///< … the last of them by this worker's doing; 0 = by none's …
-  std::string why_false;            ///< … and why.
-  Instant not_before;               ///< When it is tried again, therefore.
+  std::optional<LiveAttempt>
+      lost;  ///< Its worker went silent and may come back with it; no other has started since.
+  std::uint32_t crashes = 0;       ///< Attempts in a row that failed without a single report.
+  WorkerId crashed_on;             ///< The last of them.
+  bool crashed_elsewhere = false;  ///< Not all of them on one worker.
+  std::uint64_t false_starts = 0;  ///< Attempts in a row that were over at once, by nobody's failure …
+  WorkerId last_false_start;       ///< … the last of them by this worker's doing; 0 = by none's …
+  std::string why_false;           ///< … and why.
+  Instant not_before;              ///< When it is tried again, therefore.
 };
 
 /// A complete checkpoint in the store's checkpoint storage.
 struct KnownCheckpoint {
-  std::string path;              ///< As it was reported.
+  std::string path;  ///< As it was reported.
   Units step{};
   std::optional<double> metric;  ///< The searcher's, finite, measured at that very step.
   std::uint64_t files = 0;
@@ -123,10 +128,11 @@ struct KnownCheckpoint {
 
 /// The complete checkpoints that the engine knows of one trial.
 struct KnownCheckpoints {
-  std::vector<KnownCheckpoint> kept;  ///< Those that were not collected, in the order they came; what follows names two of them.
+  std::vector<KnownCheckpoint>
+      kept;  ///< Those that were not collected, in the order they came; what follows names two of them.
   std::string latest;  ///< Directory; "" = none.
   Units latest_step{};
-  std::string best;    ///< Of those measured at their exact step, the best; "" = none.
+  std::string best;  ///< Of those measured at their exact step, the best; "" = none.
   Units best_step{};
   std::optional<double> best_metric;  ///< Measured there.
 };
@@ -135,8 +141,8 @@ struct KnownCheckpoints {
 /// configuration in the experiment's HparamTable.
 struct TrialRecord {
   TrialId id;
-  Units length{};   ///< Asked for.
-  Units reached{};  ///< Highest step reported.
+  Units length{};           ///< Asked for.
+  Units reached{};          ///< Highest step reported.
   MaybeMeasurement latest;  ///< Last value of the searcher's metric; may be NaN.
   MaybeMeasurement best;    ///< Best finite one.
   KeptReason reason;        ///< Of its last change of state.
@@ -149,7 +155,7 @@ struct TrialRecord {
   std::uint64_t last_seq = 0;      ///< applied_seq of the last attempt when it exited.
   Instant created_at;
   Instant ended_at;
-  Duration busy;  ///< Sum of slots × time under lease, without the live attempt.
+  Duration busy;               ///< Sum of slots × time under lease, without the live attempt.
   std::uint32_t attempts = 0;  ///< How many were leased; the last one's number.
   std::uint32_t restarts = 0;  ///< Failures of the program so far.
   TrialState state = TrialState::pending;

@@ -9,11 +9,11 @@
 
 namespace hpsearch::engine {
 
-/// How far the trials of an experiment are, counted as they go: what there is to say of a million of them costs as much as
-/// there are lengths that trials are asked for, which are the rungs.
+/// How far the trials of an experiment are, counted as they go: what there is to say of a million of them
+/// costs as much as there are lengths that trials are asked for, which are the rungs.
 ///
-/// Cost: O(log lengths) per event, and one rung more for each that a report or an end passes. A length that no trial was
-/// asked for before costs one look at all trials.
+/// Cost: O(log lengths) per event, and one rung more for each that a report or an end passes. A length that
+/// no trial was asked for before costs one look at all trials.
 class TrialTally {
  public:
   using Trials = ChunkedVector<TrialRecord>;
@@ -32,7 +32,8 @@ class TrialTally {
   struct Rung {
     Units length{};             ///< Some trial is asked for it at present.
     std::uint64_t reached = 0;  ///< Trials that got at least that far.
-    std::uint64_t final = 0;    ///< Closed ones of which it is the longest rung that they were asked for and reached.
+    std::uint64_t final =
+        0;  ///< Closed ones of which it is the longest rung that they were asked for and reached.
   };
   /// By length, ascending. O(lengths).
   [[nodiscard]] std::vector<Rung> rungs() const;

@@ -11,10 +11,11 @@
 namespace hpsearch::engine {
 
 /// The checkpoint that source_trial_id (the trial's latest) or source_checkpoint_uuid (exactly it: its
-/// checkpoint_id or its path) means now. Nothing when neither is given, or with one problem more when there is no
-/// such checkpoint: unknown, deleted, being deleted, or of an upload that never finished.
-/// O(experiments × log trials + the trial's checkpoints).
-[[nodiscard]] std::optional<SourceCheckpoint> find_source(const std::map<ExperimentId, ExperimentRecord>& experiments,
-                                                          const SearcherConfig& searcher, Problems& problems);
+/// checkpoint_id or its path) means now. Nothing when neither is given, or with one problem more when there
+/// is no such checkpoint: unknown, deleted, being deleted, or of an upload that never finished. O(experiments
+/// × log trials + the trial's checkpoints).
+[[nodiscard]] std::optional<SourceCheckpoint> find_source(
+    const std::map<ExperimentId, ExperimentRecord>& experiments, const SearcherConfig& searcher,
+    Problems& problems);
 
 }  // namespace hpsearch::engine

@@ -15,16 +15,16 @@ namespace hpsearch::engine {
 /// An experiment that could use a slot, as the scheduler sees it.
 struct Claim {
   ExperimentId experiment;
-  std::uint64_t priority = 50;     ///< 1 first.
-  double weight = 1;               ///< Share among claims of one priority.
+  std::uint64_t priority = 50;  ///< 1 first.
+  double weight = 1;            ///< Share among claims of one priority.
   std::uint64_t slots_in_use = 0;
   std::uint64_t slots_per_trial = 1;
 };
 
 /// True when `a` gets the next free slot before `b`: by priority, then by slots in use per weight (the one
-/// furthest below its fair share), then the larger trial, which finds room less often (or a small one would take the
-/// first slot of the room that a large one has waited for), then the older experiment. A strict order over different
-/// experiments.
+/// furthest below its fair share), then the larger trial, which finds room less often (or a small one would
+/// take the first slot of the room that a large one has waited for), then the older experiment. A strict
+/// order over different experiments.
 [[nodiscard]] bool goes_first(const Claim& a, const Claim& b) noexcept;
 
 /// Claims in the order in which they are served.
@@ -56,9 +56,9 @@ class Vacancies {
   /// It gets none: absent or suspect. None is fine. O(log workers).
   void remove(WorkerId worker);
 
-  /// Where `slots` slots fit on one worker: the one with the fewest free slots that suffice, so that large gaps
-  /// stay for large trials; ties to the older worker. `slots` 0 goes to the worker with the fewest attempts.
-  /// O(log workers).
+  /// Where `slots` slots fit on one worker: the one with the fewest free slots that suffice, so that large
+  /// gaps stay for large trials; ties to the older worker. `slots` 0 goes to the worker with the fewest
+  /// attempts. O(log workers).
   [[nodiscard]] std::optional<WorkerId> find(std::uint64_t slots) const {
     return find(slots, [](WorkerId) { return true; });
   }
@@ -67,7 +67,8 @@ class Vacancies {
   [[nodiscard]] std::optional<WorkerId> find(std::uint64_t slots, Suits suits) const {
     const Ordered& order = slots == 0 ? by_attempts_ : by_free_slots_;
     const auto first = slots == 0 ? order.begin() : order.lower_bound({slots, WorkerId{}});
-    const auto found = std::find_if(first, order.end(), [&suits](const auto& entry) { return suits(entry.second); });
+    const auto found =
+        std::find_if(first, order.end(), [&suits](const auto& entry) { return suits(entry.second); });
     return found == order.end() ? std::nullopt : std::optional(found->second);
   }
 

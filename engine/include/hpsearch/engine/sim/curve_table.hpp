@@ -14,9 +14,9 @@ namespace hpsearch::engine::sim {
 
 /// Recorded learning curves: what was measured of which trial after how much training.
 ///
-/// Trials of the simulation take the curve of their own number. Between two recorded lengths the value of the shorter
-/// one holds, after the last one the last, before the first one NaN: nothing had been measured. Time runs evenly
-/// between recorded lengths, and after the last one at the curve's mean rate.
+/// Trials of the simulation take the curve of their own number. Between two recorded lengths the value of the
+/// shorter one holds, after the last one the last, before the first one NaN: nothing had been measured. Time
+/// runs evenly between recorded lengths, and after the last one at the curve's mean rate.
 class CurveTable final : public Curves {
  public:
   struct Point {
@@ -34,12 +34,12 @@ class CurveTable final : public Curves {
 
   /// bad_request: a trial's length that stands twice, times for some points only, or a time that is
   /// negative or runs backwards.
-  [[nodiscard]] static Result<std::unique_ptr<CurveTable>> from_points(std::vector<Point> points, Missing missing);
+  [[nodiscard]] static Result<std::unique_ptr<CurveTable>> from_points(std::vector<Point> points,
+                                                                       Missing missing);
 
   /// Reads comma-separated values with a header that names the columns trial, length, metric and, optionally,
-  /// seconds, in any order; other columns are ignored. A metric may be nan, inf, -inf or empty (nan). A cell may
-  /// stand in double quotes (RFC 4180), but not on several lines.
-  /// bad_request: "line 3: …".
+  /// seconds, in any order; other columns are ignored. A metric may be nan, inf, -inf or empty (nan). A cell
+  /// may stand in double quotes (RFC 4180), but not on several lines. bad_request: "line 3: …".
   [[nodiscard]] static Result<std::unique_ptr<CurveTable>> parse(std::string_view csv, Missing missing);
 
   [[nodiscard]] Status covers(const Training& training) override;

@@ -19,8 +19,8 @@ struct Training {
 
 /// Where simulated trainings get their measurements from: a table, an expression, a model of real trainings.
 ///
-/// The same question gets the same answer, in whatever order questions come; a source may keep what it computed,
-/// which is why asking is not const.
+/// The same question gets the same answer, in whatever order questions come; a source may keep what it
+/// computed, which is why asking is not const.
 ///
 /// Units:   lengths are the experiment's; times are seconds.
 /// Threads: callers take turns.
@@ -31,8 +31,8 @@ class Curves {
   Curves& operator=(const Curves&) = delete;
   virtual ~Curves() = default;
 
-  /// Whether this trial has a curve; asked once, before anything else about it. A failure ends the simulation, unless the
-  /// trial ends before it would report; nothing else is asked about it then.
+  /// Whether this trial has a curve; asked once, before anything else about it. A failure ends the
+  /// simulation, unless the trial ends before it would report; nothing else is asked about it then.
   [[nodiscard]] virtual Status covers(const Training& /*training*/) { return Done{}; }
 
   /// What the searcher's metric is after training `length` units in all. May be NaN or infinite.

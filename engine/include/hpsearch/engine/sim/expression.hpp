@@ -22,9 +22,9 @@ namespace hpsearch::engine::sim {
 ///     primary  = number | name | name "(" sum { "," sum } ")" | "(" sum ")"
 ///
 /// Names: trial (its number), length, op (which piece of work, from 0), nan, inf, pi, and the numeric
-/// hyperparameters: hp.optimizer.lr, or just lr where only one leaf of the space is called so. Whatever is not ASCII
-/// counts as a letter; what has other characters in its name stands in double quotes: hp."batch-size", "batch-size".
-/// Functions: abs sqrt exp log floor of one number, min max of two or more.
+/// hyperparameters: hp.optimizer.lr, or just lr where only one leaf of the space is called so. Whatever is
+/// not ASCII counts as a letter; what has other characters in its name stands in double quotes:
+/// hp."batch-size", "batch-size". Functions: abs sqrt exp log floor of one number, min max of two or more.
 ///
 /// Arithmetic is that of doubles: 1/0 is inf, log(-1) is nan; min and max are nan as soon as one argument is.
 class Expression final : public Curves {
@@ -36,9 +36,24 @@ class Expression final : public Curves {
 
   struct Instruction {
     enum class Kind : std::uint8_t {
-      number, trial, length, op, hyperparameter,
-      negate, abs, sqrt, exp, log, floor,
-      add, subtract, multiply, divide, power, min, max,
+      number,
+      trial,
+      length,
+      op,
+      hyperparameter,
+      negate,
+      abs,
+      sqrt,
+      exp,
+      log,
+      floor,
+      add,
+      subtract,
+      multiply,
+      divide,
+      power,
+      min,
+      max,
     };
     Kind kind = Kind::number;
     double number = 0;

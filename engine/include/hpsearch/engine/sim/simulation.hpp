@@ -21,7 +21,8 @@
 
 namespace hpsearch::engine::sim {
 
-/// How long a piece of work takes. Of what ends at the same instant, the piece that was assigned first ends first.
+/// How long a piece of work takes. Of what ends at the same instant, the piece that was assigned first ends
+/// first.
 enum class DurationModel : std::uint8_t {
   unit,   ///< One second for each unit of length.
   op,     ///< One second for each piece of work, whatever its length.
@@ -36,15 +37,15 @@ struct EarlyExit {
   ExitReason reason = ExitReason::errored;
 };
 
-/// How a trial of a real search ended early: after so much training it exits, whichever piece of work that is in the
-/// middle of.
+/// How a trial of a real search ended early: after so much training it exits, whichever piece of work that is
+/// in the middle of.
 struct RecordedExit {
   Units at{};  ///< The highest length it reported, which it reports first; 0 = it never reported.
   ExitReason reason = ExitReason::errored;
   std::string detail = {};  ///< What its program said, where it said something.
   bool by_itself = false;   ///< Its program just ended, as if it were done.
-  /// A user ended it while it waited at a rung: it trains to `at` and waits, and ends there once all trials together have
-  /// been so many times at lengths that they were asked for.
+  /// A user ended it while it waited at a rung: it trains to `at` and waits, and ends there once all trials
+  /// together have been so many times at lengths that they were asked for.
   std::optional<std::uint64_t> waiting_until = std::nullopt;
 };
 
@@ -52,14 +53,16 @@ struct Options {
   /// Each has the slots of exactly one trial, and the pool and labels that it asks for. At least 1.
   std::uint64_t workers = 16;
   DurationModel duration = DurationModel::unit;
-  std::optional<Units> report_every;  ///< Also report at every multiple of it; otherwise at the asked lengths only.
-  std::optional<Duration> until;      ///< Nothing that would happen later happens.
+  std::optional<Units>
+      report_every;  ///< Also report at every multiple of it; otherwise at the asked lengths only.
+  std::optional<Duration> until;  ///< Nothing that would happen later happens.
   std::vector<EarlyExit> exits;
   std::map<TrialNumber, RecordedExit> recorded_exits;  ///< Of trials that none of `exits` speaks of.
   double failure_rate = 0;         ///< Chance that an attempt of a piece of work crashes part way, in [0, 1].
   std::uint64_t failure_seed = 0;  ///< Draws when; the same seed gives the same crashes.
   bool keep_decisions = true;      ///< Fill Simulated::decisions.
-  std::uint64_t most_trials = 5'000'000;  ///< A search that creates more is an error: some 400 bytes and more for each.
+  std::uint64_t most_trials =
+      5'000'000;  ///< A search that creates more is an error: some 400 bytes and more for each.
 };
 
 /// One attempt's training from one order to the next.
@@ -97,8 +100,8 @@ struct SimulatedTrial {
   bool invalid = false;   ///< Its hyperparameters were: nothing that it measured counts.
 };
 
-/// From when on which report was the best of all. It is better than the one before, unless the trial of that one turned
-/// out to have invalid hyperparameters, and what it measured counts no more.
+/// From when on which report was the best of all. It is better than the one before, unless the trial of that
+/// one turned out to have invalid hyperparameters, and what it measured counts no more.
 struct Improvement {
   Instant at;
   TrialNumber trial;
@@ -115,28 +118,30 @@ struct Simulated {
   std::uint64_t seed = 0;    ///< The experiment's.
   std::uint64_t events = 0;  ///< Of the engine's log.
   std::uint64_t workers = 0;
-  Instant end;                      ///< Of the last thing that happened; the simulation begins at 0.
-  Cardinality trained = 0;          ///< Units, repeated ones included.
-  double slot_use = 0;              ///< Busy share of workers × time, in [0, 1].
+  Instant end;              ///< Of the last thing that happened; the simulation begins at 0.
+  Cardinality trained = 0;  ///< Units, repeated ones included.
+  double slot_use = 0;      ///< Busy share of workers × time, in [0, 1].
   std::array<double, 10> slot_use_by_tenth{};
-  std::vector<SimulatedTrial> trials;       ///< By trial number.
-  std::vector<TrialNumber> closing_order;   ///< Trials in the order in which they ended.
+  std::vector<SimulatedTrial> trials;      ///< By trial number.
+  std::vector<TrialNumber> closing_order;  ///< Trials in the order in which they ended.
   std::vector<Improvement> improvements;
   std::vector<Decided> decisions;
-  std::vector<Piece> pieces;                ///< In the order in which they ended.
-  std::vector<EarlyExit> unused_exits;      ///< Of Options::exits, those whose piece of work never came.
+  std::vector<Piece> pieces;            ///< In the order in which they ended.
+  std::vector<EarlyExit> unused_exits;  ///< Of Options::exits, those whose piece of work never came.
 };
 
-/// Runs one experiment on virtual workers under a virtual clock: the engine, its scheduler and its searcher are
-/// the ones that run real trainings, only the trainings are made up. Workers obey at once, programs checkpoint when
-/// they are paused and go on from there.
+/// Runs one experiment on virtual workers under a virtual clock: the engine, its scheduler and its searcher
+/// are the ones that run real trainings, only the trainings are made up. Workers obey at once, programs
+/// checkpoint when they are paused and go on from there.
 ///
-/// `config` is an experiment as the file describes it, seed included. The same arguments give the same answer.
+/// `config` is an experiment as the file describes it, seed included. The same arguments give the same
+/// answer.
 ///
 /// Cost:  O(log n) per event in the queue, beside what Engine::step and the curves cost.
-/// Fails: bad_request: the config is wrong, Options are, a trial has no curve, one trains for longer than the virtual
+/// Fails: bad_request: the config is wrong, Options are, a trial has no curve, one trains for longer than the
+/// virtual
 ///        clock can count, or there are more trials than Options::most_trials.
 [[nodiscard]] Result<Simulated> simulate(const Value& config, SearcherRegistry registry, Curves& curves,
-                                       const Options& options);
+                                         const Options& options);
 
 }  // namespace hpsearch::engine::sim

@@ -8,8 +8,9 @@
 
 namespace hpsearch::engine::sim {
 
-/// What the search could have come to: the best known metric where the curves know it, else the best that a trial
-/// it created measured or would have had at full length. Nothing when no metric is finite. O(trials) curve calls.
+/// What the search could have come to: the best known metric where the curves know it, else the best that a
+/// trial it created measured or would have had at full length. Nothing when no metric is finite. O(trials)
+/// curve calls.
 struct Yardstick {
   double metric = 0;
   bool known_optimum = false;  ///< From Curves::best().

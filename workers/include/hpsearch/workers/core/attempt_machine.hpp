@@ -25,8 +25,8 @@ struct AttemptRules {
   engine::Duration grace = engine::Duration::seconds(30);  ///< From an answer to SIGTERM, and on to SIGKILL.
   engine::Duration quiet_end =
       engine::Duration::seconds(10);  ///< For a program at its length that hears no answers.
-  /// Reports that are not acknowledged are sent again after four times as long as an acknowledgement takes, but no
-  /// sooner than this; each time in a row twice as late, give or take a fifth.
+  /// Reports that are not acknowledged are sent again after four times as long as an acknowledgement takes,
+  /// but no sooner than this; each time in a row twice as late, give or take a fifth.
   engine::Duration first_resend = engine::Duration::seconds(1);
   engine::Duration longest_resend = engine::Duration::seconds(30);
   std::size_t kept_bytes =
@@ -52,8 +52,9 @@ struct AttemptOutput {
 /// again and gives it the same numbers.
 ///
 /// The exit report is the last one and is made only when nothing of the program is left, so whoever reads it
-/// may use the slots again; or when something of it survives SIGKILL, which it then says. A program that reports by its socket is asked before it is forced; a kill, a
-/// fence or the end of someone's patience forces it.
+/// may use the slots again; or when something of it survives SIGKILL, which it then says. A program that
+/// reports by its socket is asked before it is forced; a kill, a fence or the end of someone's patience
+/// forces it.
 ///
 /// Owns:    values only; no process, file, socket or clock.
 /// Threads: none of its own; callers take turns.
@@ -83,7 +84,8 @@ class AttemptMachine {
   [[nodiscard]] bool all_written() const noexcept { return spooled_ >= last_seq(); }
   /// It is over, and something of its program survives SIGKILL in its slots.
   [[nodiscard]] bool leaves_remains() const noexcept { return remains_; }
-  /// And that is written down: the daemon may count on hearing it until they are gone, also from the next agent.
+  /// And that is written down: the daemon may count on hearing it until they are gone, also from the next
+  /// agent.
   [[nodiscard]] bool tells_remains() const noexcept { return remains_ && spooled_remains_; }
   /// The daemon has disowned it: it is ended, and reports nothing.
   [[nodiscard]] bool is_fenced() const noexcept { return fenced_; }
@@ -108,7 +110,8 @@ class AttemptMachine {
   void not_published(bool was_empty, const std::string& why, engine::Instant now, AttemptOutput& out);
   void ended(const ProgramEnded& end, AttemptOutput& out);
   /// `end` is how its program ended, when that is known.
-  void stuck(const std::string& why, AttemptOutput& out, const std::optional<ProgramEnded>& end = std::nullopt);
+  void stuck(const std::string& why, AttemptOutput& out,
+             const std::optional<ProgramEnded>& end = std::nullopt);
   /// A device it has is broken: it is ended, and that is no failure of its own. Once it has ended, too late.
   void node_failed(const std::string& why, AttemptOutput& out);
   void lost(const std::string& why, AttemptOutput& out);
@@ -131,13 +134,13 @@ class AttemptMachine {
   void answered(std::uint64_t upto, engine::Instant now, AttemptOutput& out);
   void resend_from(std::uint64_t expect, engine::Instant now) noexcept;
   void session_lost() noexcept;
-  /// Says every spooled report that was not said in this session yet, while no more than `window` bytes of them (or
-  /// one that is larger) and less than 64 batches are unacknowledged.
+  /// Says every spooled report that was not said in this session yet, while no more than `window` bytes of
+  /// them (or one that is larger) and less than 64 batches are unacknowledged.
   void send(engine::Instant now, std::size_t window, AttemptOutput& out);
 
   // --- the worker ---
-  /// It has done what it was asked for, and waits to hear what comes next or would hear a checkpoint signal. Who only
-  /// prints is asked by neither: it ends by itself, or would lose what it trained.
+  /// It has done what it was asked for, and waits to hear what comes next or would hear a checkpoint signal.
+  /// Who only prints is asked by neither: it ends by itself, or would lose what it trained.
   [[nodiscard]] bool waits_at_length() const;
   /// No daemon is there to decide: it is asked to leave a checkpoint and end, as Directive::pause asks it.
   void pause_alone(engine::Instant now, AttemptOutput& out);
@@ -228,7 +231,7 @@ class AttemptMachine {
   std::optional<engine::Directive> end_as_;  ///< pause or stop, for the program to hear.
   bool kill_decided_ = false;
   std::optional<engine::Units> answered_ahead_;  ///< What AnswerAhead said last.
-  std::vector<QuestionId> asking_;           ///< Reported at the length; wait for the decision.
+  std::vector<QuestionId> asking_;               ///< Reported at the length; wait for the decision.
 
   // How it is being ended.
   Forcing forcing_ = Forcing::none;
@@ -236,52 +239,52 @@ class AttemptMachine {
   bool told_ = false;                        ///< The program heard end_as_.
   bool waited_for_checkpoint_ = false;       ///< Its patience was renewed once, after a checkpoint.
   bool signaled_by_us_ = false;
-  bool paused_alone_ = false;                ///< It was told to pause while no daemon was there.
-  bool no_progress_ = false;                 ///< It is ended for saying nothing.
-  bool ended_here_ = false;  ///< Its worker ends it, of its own accord.
-  bool remains_ = false;                     ///< It is over, and something of it is not.
+  bool paused_alone_ = false;  ///< It was told to pause while no daemon was there.
+  bool no_progress_ = false;   ///< It is ended for saying nothing.
+  bool ended_here_ = false;    ///< Its worker ends it, of its own accord.
+  bool remains_ = false;       ///< It is over, and something of it is not.
   std::string stuck_because_;
-  std::string node_failure_;                 ///< Why the machine is to blame for its end, or "".
+  std::string node_failure_;  ///< Why the machine is to blame for its end, or "".
 
   // What it reported.
   engine::Instant silent_since_;  ///< Since it said anything, or we let it wait.
   std::optional<engine::Units> last_step_;
   std::optional<engine::MetricsReport> asked_with_;  ///< What asking_ was begun with; none after a takeover.
-  std::optional<engine::Units> length_reported_;  ///< Step of the last report that reached its length.
-  std::optional<engine::Units> asked_at_;         ///< The last length about which a report was kept to ask.
+  std::optional<engine::Units> length_reported_;     ///< Step of the last report that reached its length.
+  std::optional<engine::Units> asked_at_;  ///< The last length about which a report was kept to ask.
   bool said_checkpoint_ = false;
   std::optional<WantedCheckpoint> publishing_;
   std::deque<WantedCheckpoint> to_publish_;
   std::optional<ProgramEnded> end_;
   bool said_invalid_ = false;
   std::optional<std::string> lost_because_;
-  std::string lost_checkpoint_;  ///< Why the one left at the end could not be published.
-  std::optional<engine::Units> last_measured_;    ///< Step of the last report with the searcher's metric.
+  std::string lost_checkpoint_;                     ///< Why the one left at the end could not be published.
+  std::optional<engine::Units> last_measured_;      ///< Step of the last report with the searcher's metric.
   std::optional<engine::Units> at_length_without_;  ///< Step of a report at the length that lacked it.
   std::array<bool, 6> noted_{};                     ///< By Flaw.
   bool noticed_thinning_ = false;
 
   // What of it is on the worker's disk.
-  std::uint64_t position_ = 0;     ///< Of the journal; what the program said before it is dealt with.
-  std::uint64_t spooled_ = 0;      ///< Reports up to here are in the spool.
+  std::uint64_t position_ = 0;          ///< Of the journal; what the program said before it is dealt with.
+  std::uint64_t spooled_ = 0;           ///< Reports up to here are in the spool.
   std::uint64_t spooled_position_ = 0;  ///< Of the journal, as the last write names it.
-  engine::Lsn spooled_decision_;   ///< This one and those before it are.
-  bool spooled_remains_ = false;   ///< So is that something of it is left.
-  /// Who asked for a checkpoint hears that it is safe when the report of it is written down, by its number: who trains on
-  /// before may write over what an agent after this one would take for it.
+  engine::Lsn spooled_decision_;        ///< This one and those before it are.
+  bool spooled_remains_ = false;        ///< So is that something of it is left.
+  /// Who asked for a checkpoint hears that it is safe when the report of it is written down, by its number:
+  /// who trains on before may write over what an agent after this one would take for it.
   std::vector<std::pair<std::uint64_t, QuestionId>> unsaid_checkpoints_;
   std::vector<engine::Lsn> unacked_decisions_;  ///< To be acknowledged when they are.
-  std::uint64_t writes_ = 0;       ///< Counts writes.
-  bool writing_ = false;           ///< The last one is not answered.
+  std::uint64_t writes_ = 0;                    ///< Counts writes.
+  bool writing_ = false;                        ///< The last one is not answered.
   std::uint64_t writing_upto_ = 0;
   engine::Lsn writing_decision_;
   bool writing_remains_ = false;
-  bool anew_ = true;               ///< The next write replaces what is there.
-  std::size_t spool_bytes_ = 0;    ///< Size of the spool after that.
+  bool anew_ = true;             ///< The next write replaces what is there.
+  std::size_t spool_bytes_ = 0;  ///< Size of the spool after that.
   std::size_t unspooled_bytes_ = 0;
-  bool spool_at_once_ = false;     ///< Something decides; or else …
-  bool spool_soon_ = false;        ///< … something waits until …
-  std::optional<engine::Instant> spool_at_;  ///< … this.
+  bool spool_at_once_ = false;                       ///< Something decides; or else …
+  bool spool_soon_ = false;                          ///< … something waits until …
+  std::optional<engine::Instant> spool_at_;          ///< … this.
   std::optional<engine::Instant> spool_not_before_;  ///< The disk said no; it is asked again then.
   bool noticed_no_spool_ = false;
 
@@ -292,9 +295,9 @@ class AttemptMachine {
   std::uint64_t sent_ = 0;
   std::size_t in_flight_bytes_ = 0;
   std::deque<std::uint64_t> batches_;  ///< Of each that is in flight, the last report.
-  bool on_hold_ = false;  ///< The daemon does not want to hear of it (now).
-  /// A batch whose acknowledgement is waited for and that was not sent again, which would make its answer ambiguous
-  /// (P. Karn and C. Partridge, SIGCOMM 1987).
+  bool on_hold_ = false;               ///< The daemon does not want to hear of it (now).
+  /// A batch whose acknowledgement is waited for and that was not sent again, which would make its answer
+  /// ambiguous (P. Karn and C. Partridge, SIGCOMM 1987).
   struct Timed {
     std::uint64_t seq = 0;
     engine::Instant sent;

@@ -7,8 +7,8 @@
 
 namespace hpsearch::workers {
 
-/// The variable that marks every process of an attempt, also those that have no HPSEARCH_SOCKET; its value is the
-/// attempt's report socket.
+/// The variable that marks every process of an attempt, also those that have no HPSEARCH_SOCKET; its value is
+/// the attempt's report socket.
 inline constexpr std::string_view attempt_mark = "HPSEARCH_ATTEMPT_MARK";
 
 /// Where one attempt keeps its things, as its program sees them; absolute paths.
@@ -19,9 +19,9 @@ struct AttemptPlaces {
   std::string params_file;           ///< HPSEARCH_PARAMS_FILE
   std::string socket;                ///< HPSEARCH_SOCKET
   std::string ml = "/ml";            ///< Root of the tree in PAI's layout.
-  std::string log_directory = {};      ///< Where the output of processes beside the first goes.
-  std::string hostfile = {};           ///< HPSEARCH_HOSTFILE
-  std::uint64_t free_port = 0;         ///< Of this machine, a moment ago: for an attempt's processes to meet at.
+  std::string log_directory = {};    ///< Where the output of processes beside the first goes.
+  std::string hostfile = {};         ///< HPSEARCH_HOSTFILE
+  std::uint64_t free_port = 0;  ///< Of this machine, a moment ago: for an attempt's processes to meet at.
   std::string harness_directory = {};  ///< What a hosted harness needs while it runs.
   /// Input channels: a directory, with / at the end, or a file.
   std::map<std::string, std::string> inputs = {};

@@ -17,25 +17,27 @@ enum class ContainerRuntime : std::uint8_t { apptainer, podman, docker };
 inline constexpr std::array<std::string_view, 3> container_runtime_names = {"apptainer", "podman", "docker"};
 [[nodiscard]] std::string_view name_of(ContainerRuntime runtime) noexcept;
 
-/// A program that is to run in a container. Places that it shares with the worker have the same path inside, so that
-/// what its variables and files say is true there too.
+/// A program that is to run in a container. Places that it shares with the worker have the same path inside,
+/// so that what its variables and files say is true there too.
 struct ContainerPlan {
   ContainerRuntime runtime{};
   std::string program;  ///< The runtime's file.
   std::string image;
-  bool pull = false;    ///< Fetch the image anew.
-  std::string name;     ///< Of this attempt alone.
-  std::uint64_t user = 0;   ///< Whose the files are that it leaves.
+  bool pull = false;       ///< Fetch the image anew.
+  std::string name;        ///< Of this attempt alone.
+  std::uint64_t user = 0;  ///< Whose the files are that it leaves.
   std::uint64_t group = 0;
-  std::vector<std::string> shared;          ///< Read and written, at the same path.
-  std::vector<std::string> shown;           ///< Only read, at the same path.
-  std::vector<engine::BindMount> mounts;    ///< The experiment's; a relative container_path is below the directory.
-  std::string ml;                           ///< What is seen at /ml, or "".
-  std::string directory;                    ///< The program's current one.
-  std::vector<std::string> devices;         ///< Its GPUs, by CUDA's names.
+  std::vector<std::string> shared;  ///< Read and written, at the same path.
+  std::vector<std::string> shown;   ///< Only read, at the same path.
+  std::vector<engine::BindMount>
+      mounts;                        ///< The experiment's; a relative container_path is below the directory.
+  std::string ml;                    ///< What is seen at /ml, or "".
+  std::string directory;             ///< The program's current one.
+  std::vector<std::string> devices;  ///< Its GPUs, by CUDA's names.
   std::vector<std::string> argv;
   std::map<std::string, std::string> environment;  ///< The program's: what the container is given.
-  std::map<std::string, std::string> worker_environment;  ///< The worker's: what the runtime itself runs with.
+  std::map<std::string, std::string>
+      worker_environment;  ///< The worker's: what the runtime itself runs with.
 };
 
 /// What is run instead: the runtime with its arguments, and its own environment.
@@ -44,13 +46,13 @@ struct ContainerCommand {
   std::map<std::string, std::string> environment;
 };
 
-/// The command line that runs the plan's program in its container, in the network and the process table of the node:
-/// who ends the program finds all its processes by their mark, as without a container. Values of variables never stand
-/// among the arguments, which everybody on the node can read, but for those that the runtime itself would obey (PATH,
-/// HOME and the like). The worker's own variables do not enter.
+/// The command line that runs the plan's program in its container, in the network and the process table of
+/// the node: who ends the program finds all its processes by their mark, as without a container. Values of
+/// variables never stand among the arguments, which everybody on the node can read, but for those that the
+/// runtime itself would obey (PATH, HOME and the like). The worker's own variables do not enter.
 ///
-/// bad_request, naming it: a path that the runtime's arguments cannot spell (commas, quotes, line ends; colons for
-/// Apptainer).
+/// bad_request, naming it: a path that the runtime's arguments cannot spell (commas, quotes, line ends;
+/// colons for Apptainer).
 [[nodiscard]] engine::Result<ContainerCommand> container_command(const ContainerPlan& plan);
 
 }  // namespace hpsearch::workers

@@ -9,8 +9,8 @@
 
 namespace hpsearch::workers {
 
-/// In which an attempt on several workers says where its harnesses are: {"addresses": [by rank], "rank", "ports": [of
-/// PyTorch's store, and two for the harness itself]}, the ports on rank 0's machine.
+/// In which an attempt on several workers says where its harnesses are: {"addresses": [by rank], "rank",
+/// "ports": [of PyTorch's store, and two for the harness itself]}, the ports on rank 0's machine.
 inline constexpr const char* harness_nodes_variable = "HPSEARCH_HARNESS_NODES";
 
 /// Those: the attempt's own and one of each range of as many ports below it.

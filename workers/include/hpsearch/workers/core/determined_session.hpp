@@ -22,16 +22,17 @@ namespace hpsearch::workers {
 struct DeterminedTrial {
   std::uint64_t experiment = 0;
   std::uint64_t trial = 0;
-  std::uint64_t run = 1;        ///< The attempt.
-  std::string allocation;       ///< Names the attempt in paths.
-  std::string token;            ///< Who does not show it is refused.
-  engine::Value config;         ///< determined_config()
+  std::uint64_t run = 1;   ///< The attempt.
+  std::string allocation;  ///< Names the attempt in paths.
+  std::string token;       ///< Who does not show it is refused.
+  engine::Value config;    ///< determined_config()
   engine::Value hparams;
-  engine::Units length{1};      ///< Where to train first, in the experiment's unit.
+  engine::Units length{1};  ///< Where to train first, in the experiment's unit.
   std::string unit = "batches";
-  std::uint64_t slots = 0;      ///< As the harness counts: devices, or processes to start on the processors. Of each node.
+  std::uint64_t slots =
+      0;  ///< As the harness counts: devices, or processes to start on the processors. Of each node.
   std::vector<std::string> addresses{"127.0.0.1"};  ///< Of its nodes, by rank.
-  std::uint64_t rank = 0;       ///< This node's.
+  std::uint64_t rank = 0;                           ///< This node's.
   engine::Value latest_checkpoint;  ///< As CheckpointToTake::record once was; null on a fresh start.
 };
 
@@ -43,7 +44,7 @@ struct DeterminedRequest {
   std::string method;
   std::string path;
   std::string timeout_seconds;  ///< Of the query; "" = absent.
-  std::string authorization;  ///< "Bearer TOKEN"
+  std::string authorization;    ///< "Bearer TOKEN"
   std::string body;
 };
 
@@ -73,16 +74,17 @@ struct UnknownRequest {
 using DeterminedEffect =
     std::variant<DeterminedReply, SayToWorker, CheckpointToTake, ModelToPack, UnknownRequest>;
 
-/// Speaks the REST interface of Determined 0.24 with the genuine harness of one attempt, and the line protocol
-/// of the attempt's report socket with the worker (docs/adr/0008): whatever the harness reports takes the way of
-/// every program's reports, and whatever the searcher decides comes back as an answer.
+/// Speaks the REST interface of Determined 0.24 with the genuine harness of one attempt, and the line
+/// protocol of the attempt's report socket with the worker (docs/adr/0008): whatever the harness reports
+/// takes the way of every program's reports, and whatever the searcher decides comes back as an answer.
 ///
 /// The searcher's operations are lengths: completing one is the report at that length, which is answered when
 /// the searcher has decided; "continue" makes the next operation, "pause" and "stop" say that there is none.
 /// Both also preempt: the worker is asked once a second whether it wants the harness to leave.
 ///
-/// Of a trial on several nodes there is one session on each. What is reported, asked and saved passes through the
-/// harness's chief, which is on the node with rank 0; the others are told where everybody is, and say nothing.
+/// Of a trial on several nodes there is one session on each. What is reported, asked and saved passes through
+/// the harness's chief, which is on the node with rank 0; the others are told where everybody is, and say
+/// nothing.
 ///
 /// Units:   operations are in the experiment's unit, the harness's own steps in batches (DeterminedSteps).
 /// Owns:    values only; no socket, file or clock.
@@ -164,7 +166,7 @@ class DeterminedSession {
   std::vector<LongPoll> polls_;
 
   std::optional<std::uint64_t> last_steps_;  ///< Of the last metrics.
-  std::deque<Measured> unplaced_;          ///< Before it is known which step of the experiment's this is.
+  std::deque<Measured> unplaced_;            ///< Before it is known which step of the experiment's this is.
   std::optional<Measured> at_length_;        ///< Said with the operation's completion.
   std::optional<Measured> last_;             ///< Validation.
   std::optional<double> best_;

@@ -47,14 +47,16 @@ struct DeviceReport {
 /// corrupt: not what to_value() makes.
 [[nodiscard]] engine::Result<DeviceReport> device_report_from(const engine::Value& value);
 
-/// Those that CUDA programs can be given, in this order: GPUs without those in MIG mode, and the latter's instances; of
-/// these the ones `cuda_visible_devices` lists, or all when it is nullptr.
-[[nodiscard]] std::vector<Device> usable_devices(const DeviceReport& report, const char* cuda_visible_devices);
+/// Those that CUDA programs can be given, in this order: GPUs without those in MIG mode, and the latter's
+/// instances; of these the ones `cuda_visible_devices` lists, or all when it is nullptr.
+[[nodiscard]] std::vector<Device> usable_devices(const DeviceReport& report,
+                                                 const char* cuda_visible_devices);
 
 /// The slots a worker offers.
 struct SlotPlan {
   std::uint64_t slots = 0;
-  std::vector<std::size_t> devices;  ///< By slot: which of the usable devices; empty: shares of the processors.
+  std::vector<std::size_t>
+      devices;  ///< By slot: which of the usable devices; empty: shares of the processors.
 };
 
 /// Reads --slots:
@@ -72,11 +74,12 @@ struct SlotPlan {
 /// The devices by slot of a worker that holds attempts in the slots it had before.
 struct KeptSlots {
   std::vector<engine::SlotDevice> devices;
-  std::vector<AilingSlot> withheld;  ///< Kept for what runs in them; not among those it offers now, so not broken.
+  std::vector<AilingSlot>
+      withheld;  ///< Kept for what runs in them; not among those it offers now, so not broken.
 };
 
-/// Slots keep their numbers and devices: those of `before` stay in their order, whatever became of the devices, and
-/// what `now` has beyond them follows. A slot that is not in `now` is withheld.
+/// Slots keep their numbers and devices: those of `before` stay in their order, whatever became of the
+/// devices, and what `now` has beyond them follows. A slot that is not in `now` is withheld.
 [[nodiscard]] KeptSlots keep_slots(const std::vector<engine::SlotDevice>& before,
                                    const std::vector<engine::SlotDevice>& now);
 
@@ -89,8 +92,8 @@ struct KeptSlots {
 
 [[nodiscard]] engine::SlotDevice slot_device(const Device& device);
 
-/// Which slots are in trouble by this report: all whose device is broken or gone. When the driver says nothing, all of
-/// them, none as broken.
+/// Which slots are in trouble by this report: all whose device is broken or gone. When the driver says
+/// nothing, all of them, none as broken.
 [[nodiscard]] std::vector<AilingSlot> ailing_slots(const std::vector<engine::SlotDevice>& slots,
                                                    const DeviceReport& report);
 /// And those that are withheld, where nothing worse is known of them.

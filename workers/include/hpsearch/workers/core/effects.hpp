@@ -46,8 +46,9 @@ struct ProgramStarted {
 struct ProgramNotStarted {
   engine::AttemptKey key;
   std::string why;  ///< One sentence naming what is missing.
-  bool not_its_fault = false;  ///< Nothing that the experiment could do better: not counted against the trial.
-  bool disk_fails = false;     ///< The worker's own files could not be written.
+  bool not_its_fault =
+      false;                ///< Nothing that the experiment could do better: not counted against the trial.
+  bool disk_fails = false;  ///< The worker's own files could not be written.
   bool checkpoint_gone = false;  ///< ExitReport::Cause::checkpoint_gone.
 };
 /// One line of a program: on its socket, or on stdout when it is no question.
@@ -77,11 +78,13 @@ struct ProgramEnded {
   bool asked = false;          ///< An agent had signaled it before.
   bool out_of_memory = false;  ///< The kernel ended it for that.
 };
-/// Something of the program survives SIGKILL for a minute. ProgramEnded or ProgramLost follows when it is gone.
+/// Something of the program survives SIGKILL for a minute. ProgramEnded or ProgramLost follows when it is
+/// gone.
 struct ProgramStuck {
   engine::AttemptKey key;
   std::string why;  ///< One sentence naming a process.
-  std::optional<ProgramEnded> end{};  ///< How its program ended, when that is known: what is left is in a device.
+  std::optional<ProgramEnded>
+      end{};  ///< How its program ended, when that is known: what is left is in a device.
 };
 /// Nobody saw the program's end and nothing of it is left: the machine was restarted, its keeper was killed,
 /// or it never began. Instead of ProgramEnded, or the answer to AttachProgram.
@@ -123,9 +126,9 @@ struct LeaveAsked {};
 struct TimePassed {};
 
 using Input = std::variant<FrameReceived, SendRefused, ProgramStarted, ProgramNotStarted, ProgramSaid,
-                           CheckpointPublished, CheckpointNotPublished, ProgramEnded, ProgramStuck, ProgramLost,
-                           SpoolWritten, SpoolNotWritten, JournalNotWritten, LogWasRead, StopAsked, LeaveAsked, TimePassed,
-                           DevicesJudged, DiskProbed>;
+                           CheckpointPublished, CheckpointNotPublished, ProgramEnded, ProgramStuck,
+                           ProgramLost, SpoolWritten, SpoolNotWritten, JournalNotWritten, LogWasRead,
+                           StopAsked, LeaveAsked, TimePassed, DevicesJudged, DiskProbed>;
 
 // --- what to do about it: the effects, carried out in order ---
 
@@ -162,7 +165,8 @@ struct SignalProgram {
   engine::AttemptKey key;
   bool kill = false;        ///< SIGKILL instead of SIGTERM.
   bool checkpoint = false;  ///< Only its first process, with its experiment's checkpoint signal.
-  /// Of SIGTERM: what of it outlives its first process for longer is killed, also when nobody says so any more.
+  /// Of SIGTERM: what of it outlives its first process for longer is killed, also when nobody says so any
+  /// more.
   engine::Duration grace{};
 };
 /// A line of JSON for whoever asked. One that was answered before, or has hung up, hears nothing; that is
@@ -197,8 +201,8 @@ struct NewConnection {};
 struct ReadLogPart {
   proto::ReadLog request;
 };
-/// Put down durably whom the next agent on this state directory obeys, before anything that follows is done: what
-/// is asked of the disk later waits for it too.
+/// Put down durably whom the next agent on this state directory obeys, before anything that follows is done:
+/// what is asked of the disk later waits for it too.
 struct RememberDaemon {
   KnownDaemon daemon;
 };
@@ -216,9 +220,8 @@ struct EndAgent {
   std::string why;
 };
 
-using Effect =
-    std::variant<SendMessage, StartProgram, AttachProgram, WriteSpool, SignalProgram, AnswerProgram,
-                 AnswerAhead, PublishCheckpoint, DeleteAttempt, NewConnection, ReadLogPart, Notice, EndAgent,
-                 ContextsServed, RememberDaemon, ProbeDisk>;
+using Effect = std::variant<SendMessage, StartProgram, AttachProgram, WriteSpool, SignalProgram,
+                            AnswerProgram, AnswerAhead, PublishCheckpoint, DeleteAttempt, NewConnection,
+                            ReadLogPart, Notice, EndAgent, ContextsServed, RememberDaemon, ProbeDisk>;
 
 }  // namespace hpsearch::workers

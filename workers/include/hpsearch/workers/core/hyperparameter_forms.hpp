@@ -14,8 +14,9 @@ namespace hpsearch::workers {
 using engine::argument_text;
 using engine::shell_word;
 
-/// The hyperparameters of one trial, in the forms that programs of other platforms read (docs/job-contract.md).
-/// Nested names are joined by dots. A name or value that PAI's forms cannot carry is left out of them.
+/// The hyperparameters of one trial, in the forms that programs of other platforms read
+/// (docs/job-contract.md). Nested names are joined by dots. A name or value that PAI's forms cannot carry is
+/// left out of them.
 ///
 /// Owns: nothing; the values and styles outlive it.
 class HyperparameterForms {
@@ -36,8 +37,8 @@ class HyperparameterForms {
   /// HPSEARCH_HP_<NAME>: every value as text, lists and maps as compact JSON.
   [[nodiscard]] std::map<std::string, std::string> variables() const;
 
-  [[nodiscard]] std::string pai_user_args() const;                          ///< PAI_USER_ARGS
-  [[nodiscard]] std::string pai_hps(bool as_strings) const;                 ///< PAI_HPS
+  [[nodiscard]] std::string pai_user_args() const;                         ///< PAI_USER_ARGS
+  [[nodiscard]] std::string pai_hps(bool as_strings) const;                ///< PAI_HPS
   [[nodiscard]] std::map<std::string, std::string> pai_variables() const;  ///< PAI_HPS_<NAME>
 
   /// hyperparameters.json: every value as the text that PAI_HPS_<NAME> has.

@@ -13,8 +13,8 @@ namespace hpsearch::workers {
 
 /// Where the processes of one attempt meet, as far as the worker itself decides it.
 struct MeetingPoint {
-  std::uint64_t port = 0;     ///< Free on this machine; for attempts on one worker.
-  std::string hostfile;       ///< Where the host file of `mpi` will lie.
+  std::uint64_t port = 0;  ///< Free on this machine; for attempts on one worker.
+  std::string hostfile;    ///< Where the host file of `mpi` will lie.
 };
 
 /// How the processes of an attempt find each other (docs/job-contract.md, "Several processes").
@@ -32,7 +32,8 @@ struct LaunchForm {
 /// Nothing of the experiment is started on this worker: of `mpi` beside rank 0, whose mpirun does that.
 [[nodiscard]] bool only_lends_slots(const engine::LaunchSpec& spec) noexcept;
 
-/// Where a process of an attempt on several workers will listen on this one; nothing when none does, or none of us knows.
+/// Where a process of an attempt on several workers will listen on this one; nothing when none does, or none
+/// of us knows.
 [[nodiscard]] std::optional<std::uint64_t> port_to_listen_at(const engine::LaunchSpec& spec);
 
 /// The parts of an attempt as other contracts count them: how many workers, and their addresses by rank.

@@ -14,15 +14,16 @@ namespace hpsearch::workers {
 /// need them, whatever its metric is called.
 ///
 /// Threads: none of its own; callers take turns.
-/// Cost:    O(log names) per metric; at most 1,024 names are remembered, and beyond them a metric is taken for a
+/// Cost:    O(log names) per metric; at most 1,024 names are remembered, and beyond them a metric is taken
+/// for a
 ///          known one.
 class LineThinning {
  public:
   /// From this step on something is decided; 0 = that is not known.
   void decides_from(engine::Units step);
 
-  /// Whether nothing is missed without this line. Of those at or beyond the step that decides, the first with each
-  /// metric is needed: it is the one that asks. Asked once per line, in order.
+  /// Whether nothing is missed without this line. Of those at or beyond the step that decides, the first with
+  /// each metric is needed: it is the one that asks. Asked once per line, in order.
   [[nodiscard]] bool spares(const engine::Result<ProgramMessage>& message);
 
  private:

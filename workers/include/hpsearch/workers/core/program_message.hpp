@@ -20,7 +20,7 @@ inline constexpr std::size_t max_message_bytes = 64 * 1024;
 /// The program measured something.
 struct SaidMetrics {
   engine::Units step{};
-  engine::Metrics metrics;           ///< Nested names joined by dots, their group before them; sorted, each once.
+  engine::Metrics metrics;  ///< Nested names joined by dots, their group before them; sorted, each once.
   std::vector<std::string> ignored;  ///< Names whose values are no numbers.
 };
 /// A complete checkpoint lies in HPSEARCH_CHECKPOINT_DIR.
@@ -29,7 +29,7 @@ struct SaidCheckpoint {
 };
 /// Progress or a log line: for people only.
 struct SaidRemark {
-  std::string log;  ///< The line; "" for progress.
+  std::string log;               ///< The line; "" for progress.
   std::optional<int> percent{};  ///< What is done of the present work, 0 ... 100, when it said so.
 };
 /// What a pattern of the experiment found where a number should be is none.

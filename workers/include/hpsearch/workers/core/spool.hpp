@@ -26,25 +26,25 @@ struct WantedCheckpoint {
 
 /// What an attempt's machine knows besides its reports.
 struct SpooledState {
-  bool exited = false;                         ///< The exit report is made.
-  std::uint64_t position = 0;                  ///< Of the journal; what lies before it is dealt with.
-  std::uint64_t acked = 0;                     ///< Reports up to here are the daemon's.
-  engine::Lsn last_decision;                   ///< 0 = none.
-  std::optional<engine::Directive> told;       ///< To pause, to stop or to be killed.
-  engine::Units length{};                      ///< Where it must ask next.
-  bool speaks_lines = false;                   ///< It reports on stdout …
-  bool speaks_socket = false;                  ///< … or on its socket.
+  bool exited = false;                    ///< The exit report is made.
+  std::uint64_t position = 0;             ///< Of the journal; what lies before it is dealt with.
+  std::uint64_t acked = 0;                ///< Reports up to here are the daemon's.
+  engine::Lsn last_decision;              ///< 0 = none.
+  std::optional<engine::Directive> told;  ///< To pause, to stop or to be killed.
+  engine::Units length{};                 ///< Where it must ask next.
+  bool speaks_lines = false;              ///< It reports on stdout …
+  bool speaks_socket = false;             ///< … or on its socket.
   std::optional<engine::Units> last_step;
   std::optional<engine::Units> length_reported;
   bool said_checkpoint = false;
   bool said_invalid = false;
-  bool no_progress = false;                    ///< It is ended for saying nothing.
-  bool paused_alone = false;                   ///< `told` is its worker's word, said while no daemon was there.
-  bool ended_here = false;                     ///< Its worker ends it, of its own accord: it was stopped, say.
-  bool unkillable = false;                     ///< It has exited, and something of it survives SIGKILL.
+  bool no_progress = false;   ///< It is ended for saying nothing.
+  bool paused_alone = false;  ///< `told` is its worker's word, said while no daemon was there.
+  bool ended_here = false;    ///< Its worker ends it, of its own accord: it was stopped, say.
+  bool unkillable = false;    ///< It has exited, and something of it survives SIGKILL.
   std::string lost_checkpoint;
   std::vector<QuestionId> asking;
-  std::vector<QuestionId> saved;               ///< Their checkpoints are reported; they may not have heard of it.
+  std::vector<QuestionId> saved;  ///< Their checkpoints are reported; they may not have heard of it.
   std::vector<WantedCheckpoint> checkpoints;
   friend bool operator==(const SpooledState&, const SpooledState&) = default;
 };

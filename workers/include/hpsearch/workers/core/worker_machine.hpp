@@ -23,14 +23,15 @@ struct WorkerIdentity {
   std::string boot_id;
   std::uint64_t pid = 0;  ///< Of the agent.
   std::uint64_t slots = 1;
-  std::string slot_kind;  ///< "gpu" or "cpu"
-  std::string kills_by{};  ///< "cgroup" or "process table"
+  std::string slot_kind;                      ///< "gpu" or "cpu"
+  std::string kills_by{};                     ///< "cgroup" or "process table"
   std::vector<engine::SlotDevice> devices{};  ///< One per slot, or none.
   std::string pool{};                         ///< "" = the default one.
   std::map<std::string, std::string> labels{};
   std::vector<AilingSlot> ailing{};  ///< As found at the start; DevicesJudged tells what changes.
-  std::string address{};   ///< By which other workers reach this one.
-  std::uint64_t nonce = 0;  ///< Random, of this run: copies of an agent may have the same pid, each in its container.
+  std::string address{};             ///< By which other workers reach this one.
+  std::uint64_t nonce =
+      0;  ///< Random, of this run: copies of an agent may have the same pid, each in its container.
 };
 
 struct WorkerRules {
@@ -39,11 +40,16 @@ struct WorkerRules {
   engine::Duration longest_retry = engine::Duration::seconds(5);
   engine::Duration welcome_within = engine::Duration::seconds(5);  ///< Then the HELLO is taken as lost.
   engine::Duration farewell = engine::Duration::seconds(5);  ///< For the last acknowledgements when ending.
-  engine::Duration longest_farewell = engine::Duration::seconds(60);  ///< The same, while exits are not on the disk.
-  engine::Duration first_probe = engine::Duration::seconds(5);  ///< Of a disk that takes nothing; then ever later …
-  engine::Duration longest_probe = engine::Duration::seconds(300);  ///< … when it fails again soon, up to this.
-  engine::Duration orphans_end_after{};  ///< Programs are ended after so long without a session; 0 = they run on.
-  engine::Duration orphans_pause_after{};  ///< So are, resumable, only those that wait at their length; 0 = they wait on.
+  engine::Duration longest_farewell =
+      engine::Duration::seconds(60);  ///< The same, while exits are not on the disk.
+  engine::Duration first_probe =
+      engine::Duration::seconds(5);  ///< Of a disk that takes nothing; then ever later …
+  engine::Duration longest_probe =
+      engine::Duration::seconds(300);  ///< … when it fails again soon, up to this.
+  engine::Duration
+      orphans_end_after{};  ///< Programs are ended after so long without a session; 0 = they run on.
+  engine::Duration
+      orphans_pause_after{};  ///< So are, resumable, only those that wait at their length; 0 = they wait on.
 };
 
 /// The worker as values: what it hears goes in, what it wants done comes out. It keeps the session with the
@@ -51,15 +57,16 @@ struct WorkerRules {
 ///
 /// A silent daemon changes nothing for programs: they run on, their reports are kept, and the machine knocks
 /// until it is let in. Programs are ended only by a decision, a fence or because this worker is asked to
-/// stop, or, where its operator wants that, because no daemon came back in time (orphans_end_after, and for those
-/// that have nothing left to do until somebody decides, orphans_pause_after); never because something is unknown.
+/// stop, or, where its operator wants that, because no daemon came back in time (orphans_end_after, and for
+/// those that have nothing left to do until somebody decides, orphans_pause_after); never because something
+/// is unknown.
 ///
 /// While it holds attempts it obeys only the store that gave them, and no start of its daemon older than the
 /// latest it knows; whom it knows outlives the agent. A refusal then is no end either: who refuses may be the
 /// wrong one, and the right one may come back.
 ///
-/// A disk that does not take the worker's files is nobody's failure but its own: no lease is taken until a probe
-/// works, which all slots are said to be in trouble for.
+/// A disk that does not take the worker's files is nobody's failure but its own: no lease is taken until a
+/// probe works, which all slots are said to be in trouble for.
 ///
 /// Owns:    values only; no process, file, socket or clock.
 /// Threads: callers take turns.
@@ -149,7 +156,8 @@ class WorkerMachine {
   void leave_what_is_not_heard_of(engine::Instant now);
   void end_orphans(engine::Instant now);
   [[nodiscard]] std::optional<engine::Instant> orphans_due() const noexcept;
-  /// When those that wait at their lengths are paused; nothing while a daemon is there, or where they wait on.
+  /// When those that wait at their lengths are paused; nothing while a daemon is there, or where they wait
+  /// on.
   [[nodiscard]] std::optional<engine::Instant> pauses_due() const noexcept;
   void notice(Notice::Level level, std::string text);
   /// By the lease it was started under, or the one it has now.
@@ -168,7 +176,8 @@ class WorkerMachine {
   std::uint64_t session_epoch_ = 0;
   std::uint64_t msg_no_ = 0;
   std::uint64_t hellos_ = 0;  ///< Number of the last one; each is higher than those of earlier agents too.
-  std::uint64_t void_hellos_ = 0;  ///< Up to here they are of earlier agents, of sessions that are over or of the present one.
+  std::uint64_t void_hellos_ =
+      0;  ///< Up to here they are of earlier agents, of sessions that are over or of the present one.
   bool hello_said_ = false;                  ///< On this connection, and taken.
   std::optional<engine::Instant> hello_at_;  ///< When to say HELLO (again).
   engine::Instant ready_since_;
@@ -179,7 +188,8 @@ class WorkerMachine {
   std::string refused_because_;
   bool noticed_foreign_ = false;
   bool noticed_stale_ = false;
-  std::size_t credit_ = 0;  ///< Bytes of reports that may be under way; each attempt may have a batch in any case.
+  std::size_t credit_ =
+      0;  ///< Bytes of reports that may be under way; each attempt may have a batch in any case.
 
   std::string disk_trouble_;  ///< Why nothing can be written here, or "".
   engine::Duration probe_wait_;
@@ -187,7 +197,8 @@ class WorkerMachine {
   std::optional<engine::Instant> disk_well_since_;
 
   std::map<engine::AttemptKey, AttemptMachine> attempts_;
-  std::map<engine::AttemptKey, engine::LeaseId> adopted_;  ///< Attempts that were given another lease, and which.
+  std::map<engine::AttemptKey, engine::LeaseId>
+      adopted_;                        ///< Attempts that were given another lease, and which.
   std::set<engine::AttemptKey> done_;  ///< Lately finished: their leases may still be on the way.
 
   bool draining_ = false;
@@ -195,7 +206,8 @@ class WorkerMachine {
   bool farewell_ = false;  ///< Every exit is on the disk.
   std::optional<engine::Instant>
       leave_at_;  ///< When ending: programs are gone, acknowledgements may still come.
-  std::optional<engine::Instant> abandon_at_;  ///< When ending: programs are killed, and their ends not written down.
+  std::optional<engine::Instant>
+      abandon_at_;  ///< When ending: programs are killed, and their ends not written down.
 };
 
 }  // namespace hpsearch::workers

@@ -21,7 +21,8 @@ inline constexpr const char* determined_record_name = "determined.json";
 /// Threads: none of its own.
 class HarnessFiles {
  public:
-  HarnessFiles(std::filesystem::path directory, std::filesystem::path checkpoint, std::filesystem::path output)
+  HarnessFiles(std::filesystem::path directory, std::filesystem::path checkpoint,
+               std::filesystem::path output)
       : directory_(std::move(directory)), checkpoint_(std::move(checkpoint)), output_(std::move(output)) {}
 
   [[nodiscard]] std::filesystem::path run() const { return directory_ / "run"; }
@@ -31,12 +32,12 @@ class HarnessFiles {
   /// Makes the directories; `cluster` is the storage's folder for TensorBoard, which leads to the outputs.
   engine::Status make(const std::string& cluster) const;
 
-  /// Puts a published checkpoint where the harness looks for it. Gives its record: the one it was taken with, or,
-  /// for the checkpoint of another kind of program, a new one with no steps. Null when `path` is "".
+  /// Puts a published checkpoint where the harness looks for it. Gives its record: the one it was taken with,
+  /// or, for the checkpoint of another kind of program, a new one with no steps. Null when `path` is "".
   engine::Result<engine::Value> lend(const std::filesystem::path& path) const;
 
-  /// Puts the harness's checkpoint `uuid` where the worker looks for the attempt's, with its record. The harness
-  /// keeps its view of the newest one; both share their bytes where the file system can.
+  /// Puts the harness's checkpoint `uuid` where the worker looks for the attempt's, with its record. The
+  /// harness keeps its view of the newest one; both share their bytes where the file system can.
   engine::Status take(const std::string& uuid, const engine::Value& record);
 
   /// A checkpoint of the harness that has files here, or "".

@@ -27,8 +27,8 @@ struct HarnessEnd {
   int code = 0;  ///< Exit status, or the signal's number.
 };
 
-/// Runs the Determined harness of one attempt in a private root, and serves it the REST interface of a Determined
-/// master on a loopback port of its own. The program of the attempt as its keeper sees it.
+/// Runs the Determined harness of one attempt in a private root, and serves it the REST interface of a
+/// Determined master on a loopback port of its own. The program of the attempt as its keeper sees it.
 ///
 /// Threads: the loop's. The loop outlives it.
 class HarnessHost {
@@ -39,7 +39,8 @@ class HarnessHost {
   /// `environment`: as the worker gave it to the attempt's program.
   HarnessHost(net::Loop& loop, Environment environment, OnEnd on_end);
 
-  /// bad_request: a variable is missing or unreadable; it is named. unavailable: no port, no socket, no process.
+  /// bad_request: a variable is missing or unreadable; it is named. unavailable: no port, no socket, no
+  /// process.
   [[nodiscard]] engine::Status start();
 
  private:
@@ -80,7 +81,7 @@ class HarnessHost {
   net::Watch children_;
   net::Watch wake_;
   pid_t harness_ = 0;
-  net::Watch parts_;          ///< On other nodes than the chief's.
+  net::Watch parts_;  ///< On other nodes than the chief's.
   std::string part_seen_;
   bool wrote_a_part_ = false;
 };

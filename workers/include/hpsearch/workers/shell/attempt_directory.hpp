@@ -24,8 +24,8 @@ struct ProcessRecord {
   std::string group = {};  ///< Directory of its cgroup, or "".
 };
 
-/// The assignments by which programs with this report socket are known as an attempt's: attempt_mark's, and the one
-/// that programs have which older workers started.
+/// The assignments by which programs with this report socket are known as an attempt's: attempt_mark's, and
+/// the one that programs have which older workers started.
 [[nodiscard]] std::vector<std::string> marks_of(const std::string& socket);
 
 /// Everything that still runs of a recorded program, of those that run: its session, and whoever carries its
@@ -37,12 +37,12 @@ struct ProcessRecord {
 ///
 ///   spool  journal  launch  shim.log  agent.socket
 ///   ml/usercode/  ml/input/config/  ml/input/data/  ml/output/<channel>/
-///   stdout.log  stderr.log  [stdout.N.log  stderr.N.log]  params.json  process.json  [container.json]  [socket]  [harness/]
-///   checkpoint.json
-///   work → ml/usercode  checkpoint → ml/output/checkpoints  output → ml/output
+///   stdout.log  stderr.log  [stdout.N.log  stderr.N.log]  params.json  process.json  [container.json]
+///   [socket]  [harness/] checkpoint.json work → ml/usercode  checkpoint → ml/output/checkpoints  output →
+///   ml/output
 ///
-/// ml/ is the tree that PAI's programs know as /ml. Its usercode is a private copy of the experiment's context
-/// directory and the program's current directory. While there is a spool, the attempt is not over.
+/// ml/ is the tree that PAI's programs know as /ml. Its usercode is a private copy of the experiment's
+/// context directory and the program's current directory. While there is a spool, the attempt is not over.
 class AttemptDirectory {
  public:
   AttemptDirectory(const std::filesystem::path& attempts, const engine::AttemptKey& key);
@@ -58,17 +58,23 @@ class AttemptDirectory {
   [[nodiscard]] std::filesystem::path data() const { return ml() / "input" / "data"; }
   [[nodiscard]] std::filesystem::path output() const { return ml() / "output"; }
   [[nodiscard]] std::filesystem::path checkpoint() const { return output() / "checkpoints"; }
-  [[nodiscard]] std::filesystem::path staging() const { return root_ / "staging"; }  ///< Checkpoints to be uploaded.
-  [[nodiscard]] std::filesystem::path fetched() const { return root_ / "fetched"; }  ///< The one it starts from.
+  [[nodiscard]] std::filesystem::path staging() const {
+    return root_ / "staging";
+  }  ///< Checkpoints to be uploaded.
+  [[nodiscard]] std::filesystem::path fetched() const {
+    return root_ / "fetched";
+  }  ///< The one it starts from.
   [[nodiscard]] std::filesystem::path params() const { return root_ / "params.json"; }
   [[nodiscard]] std::filesystem::path process() const { return root_ / "process.json"; }
-  [[nodiscard]] std::filesystem::path container() const { return root_ / "container.json"; }  ///< Of one that may be left.
+  [[nodiscard]] std::filesystem::path container() const {
+    return root_ / "container.json";
+  }  ///< Of one that may be left.
   [[nodiscard]] std::filesystem::path harness() const { return root_ / "harness"; }
   /// `process`: of those that the attempt has here, where it has one per slot.
   [[nodiscard]] std::filesystem::path log(std::string_view stream, std::uint64_t process = 0) const;
 
-  /// Makes it anew around the spool, with a copy of what context_files() lists of `context` ("" = nothing) as its
-  /// usercode, or `in_place` with a link to the context itself. not_found: there is no such context.
+  /// Makes it anew around the spool, with a copy of what context_files() lists of `context` ("" = nothing) as
+  /// its usercode, or `in_place` with a link to the context itself. not_found: there is no such context.
   /// Cost: a copy of the context; call it off the loop.
   [[nodiscard]] engine::Status make(const std::string& context, bool in_place = false) const;
 
@@ -86,8 +92,8 @@ class AttemptDirectory {
   [[nodiscard]] std::optional<ProcessRecord> read_process()
       const;  ///< Nothing when no program ran or all is over.
 
-  /// What is not needed once the program is gone; logs and outputs stay, and what the program has put in the place of
-  /// the worker's directories, with what its links lead to.
+  /// What is not needed once the program is gone; logs and outputs stay, and what the program has put in the
+  /// place of the worker's directories, with what its links lead to.
   void remove_working_files() const;
   void remove_everything() const;
 

@@ -22,18 +22,19 @@ struct AttemptSockets {
 /// An output channel with a path lies in PATH/EXPERIMENT/TRIAL/ATTEMPT, and is seen through a link. Filled
 /// beforehand, it begins as a copy of what the trial's last attempt before this one left there.
 ///
-/// The context is what ContextCache has `unpacked`, or lies at spec.context_directory. Its requirements.txt and
-/// startup-hook.sh run first, in the program's own process and once for each context on this machine; what they leave
-/// lies below `setups`.
+/// The context is what ContextCache has `unpacked`, or lies at spec.context_directory. Its requirements.txt
+/// and startup-hook.sh run first, in the program's own process and once for each context on this machine;
+/// what they leave lies below `setups`.
 ///
 /// A checkpoint in an object store is fetched first.
 ///
-/// not_found: the context, the checkpoint or an input is not there. unavailable: something of the machine is wanting.
-/// wrong_state: an output's place belongs to another search.
-/// Cost: a copy of the context and of what outputs are filled with; call it off the loop.
+/// not_found: the context, the checkpoint or an input is not there. unavailable: something of the machine is
+/// wanting. wrong_state: an output's place belongs to another search. Cost: a copy of the context and of what
+/// outputs are filled with; call it off the loop.
 struct Prepared {
   engine::Status made = engine::Done{};
-  bool outage = false;  ///< It was not, because the place of its checkpoints cannot be reached now: nobody's failure.
+  bool outage =
+      false;  ///< It was not, because the place of its checkpoints cannot be reached now: nobody's failure.
   bool checkpoint_gone = false;  ///< It was not, because its checkpoint is not there, and may be gone.
 };
 [[nodiscard]] Prepared prepare_attempt(const engine::LaunchSpec& spec, const AttemptDirectory& directory,
@@ -41,8 +42,8 @@ struct Prepared {
                                        const std::filesystem::path& setups,
                                        const std::filesystem::path* unpacked = nullptr);
 
-/// unavailable: somebody listens where the attempt's processes would meet, and this machine is where they do. Says
-/// nothing of attempts on one worker, which are given a port that is free.
+/// unavailable: somebody listens where the attempt's processes would meet, and this machine is where they do.
+/// Says nothing of attempts on one worker, which are given a port that is free.
 [[nodiscard]] engine::Status meeting_port_is_free(const engine::LaunchSpec& spec);
 
 }  // namespace hpsearch::workers

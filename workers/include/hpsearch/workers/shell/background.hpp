@@ -24,7 +24,8 @@ class Background {
   Background(const Background&) = delete;
   Background& operator=(const Background&) = delete;
 
-  /// Runs `task` on a thread of its own, then what it returns on the loop. Waits while no thread can be begun.
+  /// Runs `task` on a thread of its own, then what it returns on the loop. Waits while no thread can be
+  /// begun.
   void run(Task task);
 
  private:

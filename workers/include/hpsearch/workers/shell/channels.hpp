@@ -15,8 +15,8 @@ struct ChannelPlaces {
   std::map<std::string, std::string> outputs;
 };
 
-/// Lays the channels of an attempt into its tree (see prepare_attempt). `ml` is the tree's root as the program
-/// will see it.
+/// Lays the channels of an attempt into its tree (see prepare_attempt). `ml` is the tree's root as the
+/// program will see it.
 [[nodiscard]] engine::Result<ChannelPlaces> make_channels(const engine::LaunchSpec& spec,
                                                           const AttemptDirectory& directory,
                                                           const std::string& ml);

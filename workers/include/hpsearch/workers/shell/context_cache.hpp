@@ -11,16 +11,18 @@
 
 namespace hpsearch::workers {
 
-/// Where a daemon serves contexts: `http` is what it listens on as its WELCOME says, "127.0.0.1:8077", and `endpoint`
-/// where this worker reached it, "tcp://head:8078". A daemon that listens everywhere is at the endpoint's host.
+/// Where a daemon serves contexts: `http` is what it listens on as its WELCOME says, "127.0.0.1:8077", and
+/// `endpoint` where this worker reached it, "tcp://head:8078". A daemon that listens everywhere is at the
+/// endpoint's host.
 /// "" when either is no address.
 [[nodiscard]] std::string contexts_address(const std::string& http, const std::string& endpoint);
 
-/// Contexts as their daemon packed them, unpacked once on this worker for all attempts: DIRECTORY/BOOT/DIGEST-BYTES/.
+/// Contexts as their daemon packed them, unpacked once on this worker for all attempts:
+/// DIRECTORY/BOOT/DIGEST-BYTES/.
 ///
-/// A tree has its name only when it is whole. After a crash of the machine none is trusted, since what was not synced
-/// is lost: the name of the boot changes. Trees above `most_bytes` go, those first that no attempt was given for the
-/// longest time; the ones in use stay.
+/// A tree has its name only when it is whole. After a crash of the machine none is trusted, since what was
+/// not synced is lost: the name of the boot changes. Trees above `most_bytes` go, those first that no attempt
+/// was given for the longest time; the ones in use stay.
 ///
 /// Threads: any. One context is fetched at a time, so two attempts never fetch the same one.
 class ContextCache {

@@ -17,9 +17,9 @@ namespace hpsearch::workers {
 
 /// Which processes on the devices belong to which attempt of this worker.
 ///
-/// A process is an attempt's when it, or one it descends from, was started with one of the attempt's marks; and
-/// stays so while its number means the same process, also when the process table has lost it and only the driver
-/// still lists it. What was never seen so is somebody else's: it is told, and hinders nobody.
+/// A process is an attempt's when it, or one it descends from, was started with one of the attempt's marks;
+/// and stays so while its number means the same process, also when the process table has lost it and only the
+/// driver still lists it. What was never seen so is somebody else's: it is told, and hinders nobody.
 ///
 /// Threads: none of its own; callers take turns.
 class DeviceUse {
@@ -28,7 +28,8 @@ class DeviceUse {
   explicit DeviceUse(std::vector<engine::SlotDevice> slots) : slots_(std::move(slots)) {}
 
   /// The attempt has these slots; its programs were started with one of the assignments `marks`.
-  /// With `had_remains`, an earlier agent saw something of it survive: processes that only the driver lists are its.
+  /// With `had_remains`, an earlier agent saw something of it survive: processes that only the driver lists
+  /// are its.
   void began(const engine::AttemptKey& key, const std::vector<engine::SlotIndex>& slots,
              std::vector<std::string> marks, bool had_remains = false);
   void over(const engine::AttemptKey& key);
@@ -53,7 +54,8 @@ class DeviceUse {
     bool had_remains = false;
     std::map<pid_t, std::uint64_t> processes;  ///< With their start times.
   };
-  [[nodiscard]] std::vector<const Device*> devices_of(const Attempt& attempt, const DeviceReport& report) const;
+  [[nodiscard]] std::vector<const Device*> devices_of(const Attempt& attempt,
+                                                      const DeviceReport& report) const;
   [[nodiscard]] bool is_of(const Attempt& attempt, pid_t pid) const;
 
   std::vector<engine::SlotDevice> slots_;

@@ -15,14 +15,15 @@ namespace hpsearch::workers {
 
 /// How to look at the devices.
 struct DeviceLook {
-  std::vector<std::string> command{};          ///< Prints to_value(DeviceReport) as JSON; empty: there is nothing to look at.
+  std::vector<std::string>
+      command{};  ///< Prints to_value(DeviceReport) as JSON; empty: there is nothing to look at.
   std::chrono::milliseconds every{15'000};     ///< Between two looks.
   std::chrono::milliseconds deadline{20'000};  ///< A driver that takes longer does not answer.
-  std::chrono::milliseconds settle{60'000};    ///< A device has so long to let go of a program that has ended.
+  std::chrono::milliseconds settle{60'000};  ///< A device has so long to let go of a program that has ended.
 };
 
-/// Asks the driver, each time by a process of its own: one that hangs in the kernel, or crashes, costs an answer and
-/// nothing else. While a process of before still hangs no other is started.
+/// Asks the driver, each time by a process of its own: one that hangs in the kernel, or crashes, costs an
+/// answer and nothing else. While a process of before still hangs no other is started.
 ///
 /// Threads: the loop's, which outlives it.
 class DeviceWatch {
@@ -34,8 +35,8 @@ class DeviceWatch {
   DeviceWatch(const DeviceWatch&) = delete;
   DeviceWatch& operator=(const DeviceWatch&) = delete;
 
-  /// Answers, once and later, with what was seen after this call. A driver that does not answer is a report with a
-  /// problem.
+  /// Answers, once and later, with what was seen after this call. A driver that does not answer is a report
+  /// with a problem.
   void ask(Answer answer);
 
  private:
@@ -48,8 +49,8 @@ class DeviceWatch {
 
   net::Loop& loop_;
   DeviceLook look_;
-  pid_t child_ = 0;     ///< Under way, 0 = none.
-  pid_t hanging_ = 0;   ///< Done with, and not gone.
+  pid_t child_ = 0;    ///< Under way, 0 = none.
+  pid_t hanging_ = 0;  ///< Done with, and not gone.
   std::chrono::steady_clock::time_point hanging_since_;
   Descriptor out_;
   std::string text_;

@@ -35,8 +35,8 @@ class Descriptor {
 [[nodiscard]] engine::Error file_error(std::string_view doing, const std::filesystem::path& path,
                                        const std::error_code& error);
 
-/// Whether a sentence of file_error() tells that a disk takes nothing: it is full, broken or read-only. Told by its
-/// words, since they are what comes through a keeper's journal.
+/// Whether a sentence of file_error() tells that a disk takes nothing: it is full, broken or read-only. Told
+/// by its words, since they are what comes through a keeper's journal.
 [[nodiscard]] bool tells_of_a_bad_disk(std::string_view sentence);
 /// The same of a machine that is short of processes, threads, open files or memory.
 [[nodiscard]] bool tells_of_scarcity(std::string_view sentence);

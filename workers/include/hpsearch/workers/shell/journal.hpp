@@ -39,7 +39,8 @@ struct JournalEnded {
   bool out_of_memory = false;
   std::string log_tail;
 };
-using JournalRecord = std::variant<JournalStarted, JournalNotStarted, JournalSaid, JournalStuck, JournalEnded>;
+using JournalRecord =
+    std::variant<JournalStarted, JournalNotStarted, JournalSaid, JournalStuck, JournalEnded>;
 
 /// The end of the file that is written to. Who has it holds the journal's lock, which ends with the process,
 /// so that the others know whether a keeper lives.
@@ -52,7 +53,8 @@ class JournalWriter {
   /// How much of it somebody still wants.
   [[nodiscard]] std::uint64_t wanted() const noexcept { return size_ - wanted_from_; }
 
-  /// All of the record or, with errno set, nothing. `durable` survives a power failure, on a disk that can be synced.
+  /// All of the record or, with errno set, nothing. `durable` survives a power failure, on a disk that can be
+  /// synced.
   bool append(const JournalRecord& record, bool durable);
 
   /// Gives back the disk space of what lies before `position`; the first record stays. Does nothing on file
@@ -78,8 +80,8 @@ class JournalReader {
   /// A keeper holds it.
   [[nodiscard]] bool kept() const noexcept;
 
-  /// The record at `position`, which moves behind it; nothing at the end, also where a record is not whole, and when
-  /// the file could not be read.
+  /// The record at `position`, which moves behind it; nothing at the end, also where a record is not whole,
+  /// and when the file could not be read.
   [[nodiscard]] std::optional<JournalRecord> next(std::uint64_t& position);
   /// Why the last next() could not read, or "".
   [[nodiscard]] const std::string& unreadable() const noexcept { return unreadable_; }

@@ -25,9 +25,9 @@
 
 namespace hpsearch::workers {
 
-/// Runs one attempt's program and outlives agents: parent of the program, reader of its pipes, listener of its
-/// socket, writer of its logs and of the journal of all it said. It decides nothing; whoever connects to its
-/// agent socket answers the program's questions and may have it signaled.
+/// Runs one attempt's program and outlives agents: parent of the program, reader of its pipes, listener of
+/// its socket, writer of its logs and of the journal of all it said. It decides nothing; whoever connects to
+/// its agent socket answers the program's questions and may have it signaled.
 ///
 /// Agents say lines:
 ///
@@ -36,8 +36,8 @@ namespace hpsearch::workers {
 ///   signal CHECKPOINT | signal TERM GRACE_MS | signal KILL
 ///   drop POSITION           what the journal holds before it is not needed any more
 ///
-/// and hear "upto POSITION" when the journal has grown, and "unwritten WHY" again and again while the disk does not
-/// take it. The newest connection counts.
+/// and hear "upto POSITION" when the journal has grown, and "unwritten WHY" again and again while the disk
+/// does not take it. The newest connection counts.
 ///
 /// Without an agent it goes on; it ends when everything of the program is gone and the journal says so.
 ///

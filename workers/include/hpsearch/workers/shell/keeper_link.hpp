@@ -18,10 +18,10 @@
 
 namespace hpsearch::workers {
 
-/// An agent's end of one attempt's keeper (hpsearch-shim): reads the journal as it grows, and sends answers and
-/// signals. When the keeper has died without a word about the program's end, what is left of the program is
-/// killed, and when nothing is left, it is lost. While the keeper's death is not known, because something cannot
-/// be read or its socket is gone, its journal is all that is listened to.
+/// An agent's end of one attempt's keeper (hpsearch-shim): reads the journal as it grows, and sends answers
+/// and signals. When the keeper has died without a word about the program's end, what is left of the program
+/// is killed, and when nothing is left, it is lost. While the keeper's death is not known, because something
+/// cannot be read or its socket is gone, its journal is all that is listened to.
 ///
 /// Going away leaves keeper and program alone.
 ///
@@ -33,7 +33,8 @@ class KeeperLink {
     std::function<void(const JournalStarted&)> on_started;
     std::function<void(const std::string& why)> on_not_started;
     std::function<void(const JournalSaid&, std::uint64_t position)> on_said;
-    std::function<void(const std::string& why)> on_unwritten;  ///< Again and again while the journal waits for the disk.
+    std::function<void(const std::string& why)>
+        on_unwritten;  ///< Again and again while the journal waits for the disk.
     std::function<void(const JournalStuck&)> on_stuck;
     std::function<void(const JournalEnded&)> on_ended;
     std::function<void(const std::string& why)> on_lost;
@@ -44,8 +45,8 @@ class KeeperLink {
   KeeperLink(const KeeperLink&) = delete;
   KeeperLink& operator=(const KeeperLink&) = delete;
 
-  /// Starts `shim`, the keeper's program, for the launch order in the attempt's directory. The process that is
-  /// returned is a child of this one, to be reaped. unavailable: it cannot be run.
+  /// Starts `shim`, the keeper's program, for the launch order in the attempt's directory. The process that
+  /// is returned is a child of this one, to be reaped. unavailable: it cannot be run.
   [[nodiscard]] engine::Result<pid_t> start(const std::filesystem::path& shim);
 
   /// Finds the keeper that an earlier agent has started, or its journal, and reads on from `position`.
@@ -89,9 +90,9 @@ class KeeperLink {
   LineSplitter words_;  ///< The keeper's.
   std::string unsent_;
   std::int64_t sweeps_ = 0;
-  std::int64_t looks_ = 0;    ///< That found no way to the keeper.
+  std::int64_t looks_ = 0;  ///< That found no way to the keeper.
   bool kill_wanted_ = false;
-  std::string unreadable_;    ///< Why a journal that is there cannot be opened, or "".
+  std::string unreadable_;  ///< Why a journal that is there cannot be opened, or "".
   std::shared_ptr<bool> present_ = std::make_shared<bool>(true);
 };
 

@@ -12,8 +12,8 @@
 namespace hpsearch::workers {
 
 /// Finds metrics in what a program prints anyway, for programs that know nothing of us (`metrics:` in an
-/// experiment): the number and the step of each MetricPattern; without a group for it, matches are counted from where
-/// the attempt started.
+/// experiment): the number and the step of each MetricPattern; without a group for it, matches are counted
+/// from where the attempt started.
 ///
 /// Cost: linear in the line's length whatever the patterns are (RE2).
 class MetricScanner {
@@ -22,11 +22,11 @@ class MetricScanner {
   ~MetricScanner();
 
   /// bad_request: a pattern that RE2 does not take, or without a group; the sentence names the metric.
-  [[nodiscard]] static engine::Result<MetricScanner> compile(
-      const std::map<std::string, std::string>& texts, engine::Units first_step);
+  [[nodiscard]] static engine::Result<MetricScanner> compile(const std::map<std::string, std::string>& texts,
+                                                             engine::Units first_step);
 
-  /// One payload ({"step":3,"metrics":{"val_acc":0.91}}) for each pattern that finds a number in the line, and one
-  /// (unreadable_payload) for the first thing that a pattern finds and that holds none.
+  /// One payload ({"step":3,"metrics":{"val_acc":0.91}}) for each pattern that finds a number in the line,
+  /// and one (unreadable_payload) for the first thing that a pattern finds and that holds none.
   [[nodiscard]] std::vector<std::string> scan(std::string_view line);
 
  private:

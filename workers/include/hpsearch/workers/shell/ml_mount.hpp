@@ -11,8 +11,8 @@ namespace hpsearch::workers {
 /// Where programs written for PAI expect their tree.
 inline constexpr std::string_view ml_mount_point = "/ml";
 
-/// Whether this process may give a program mounts of its own: it is root with the right to mount. Asks the kernel once;
-/// later answers are that one.
+/// Whether this process may give a program mounts of its own: it is root with the right to mount. Asks the
+/// kernel once; later answers are that one.
 [[nodiscard]] bool can_mount();
 
 /// Whether this process may give a program a /ml of its own: it is root with the right to mount, and /ml is
@@ -23,8 +23,8 @@ inline constexpr std::string_view ml_mount_point = "/ml";
 /// current directory is /ml/usercode. Nobody else sees that mount, and it ends with the program.
 [[nodiscard]] std::vector<std::string> under_ml(const std::string& tree, std::vector<std::string> argv);
 
-/// A command that runs `argv` in a mount namespace of its own, in which every container_path, which has to be there, is
-/// its host_path. Nobody else sees these mounts, and they end with the program.
+/// A command that runs `argv` in a mount namespace of its own, in which every container_path, which has to be
+/// there, is its host_path. Nobody else sees these mounts, and they end with the program.
 [[nodiscard]] std::vector<std::string> under_mounts(const std::vector<engine::BindMount>& mounts,
                                                     std::vector<std::string> argv);
 

@@ -11,19 +11,22 @@ namespace hpsearch::workers {
 /// What a context wants done on a machine before its programs run: Python packages (requirements.txt), and
 /// anything (startup-hook.sh). Each context is done once per machine.
 struct NodeSetup {
-  std::filesystem::path directory;  ///< Of this content alone: a lock, the packages, the mark that it is done.
+  std::filesystem::path
+      directory;  ///< Of this content alone: a lock, the packages, the mark that it is done.
   bool has_requirements = false;
   bool has_hook = false;
 };
 
-/// The setup of the context at `work`; its directory lies below `setups` and is named by the context's digest. Without
-/// one ("": the context is not packed), by what the two files hold. Nothing when there is none.
+/// The setup of the context at `work`; its directory lies below `setups` and is named by the context's
+/// digest. Without one ("": the context is not packed), by what the two files hold. Nothing when there is
+/// none.
 [[nodiscard]] std::optional<NodeSetup> setup_of(const std::filesystem::path& work, const std::string& digest,
                                                 const std::filesystem::path& setups);
 
-/// A command that does the setup, unless it was done, and then becomes `argv`. Others with the same setup wait
-/// meanwhile. A step that fails is named on stderr and ends the program with its status. What the steps print
-/// goes to stderr too: stdout is for metrics. `environment` gets the packages' place on PYTHONPATH and PATH.
+/// A command that does the setup, unless it was done, and then becomes `argv`. Others with the same setup
+/// wait meanwhile. A step that fails is named on stderr and ends the program with its status. What the steps
+/// print goes to stderr too: stdout is for metrics. `environment` gets the packages' place on PYTHONPATH and
+/// PATH.
 [[nodiscard]] std::vector<std::string> after_setup(const NodeSetup& setup, std::vector<std::string> argv,
                                                    std::map<std::string, std::string>& environment);
 

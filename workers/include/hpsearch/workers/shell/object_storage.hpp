@@ -12,16 +12,19 @@
 
 namespace hpsearch::workers {
 
-// Checkpoints in an object store (s3, gcs, azure), carried by rclone. All of this blocks; call it off the loop.
+// Checkpoints in an object store (s3, gcs, azure), carried by rclone. All of this blocks; call it off the
+// loop.
 
-/// What publish_checkpoint() does, to an object store: the content first, the manifest last, so that what has a
-/// manifest there is whole. `staging` is a directory beside `from` that keeps the checkpoint until it is there; after a
-/// failure or a crash the next call goes on with it. The report's path is the checkpoint's address.
+/// What publish_checkpoint() does, to an object store: the content first, the manifest last, so that what has
+/// a manifest there is whole. `staging` is a directory beside `from` that keeps the checkpoint until it is
+/// there; after a failure or a crash the next call goes on with it. The report's path is the checkpoint's
+/// address.
 [[nodiscard]] engine::Result<std::optional<engine::CheckpointReport>> upload_checkpoint(
     const OwnDirectory& from, const std::filesystem::path& staging, const PublishCheckpoint& wanted);
 
 /// Fetches the checkpoint at an address into the directory `to`, and compares every file with the manifest.
-/// not_found: there is none. corrupt: it is damaged. bad_request: the store refuses. unavailable: it cannot be reached now.
+/// not_found: there is none. corrupt: it is damaged. bad_request: the store refuses. unavailable: it cannot
+/// be reached now.
 engine::Status download_checkpoint(const std::string& address, const std::filesystem::path& to,
                                    const std::map<std::string, std::string>& storage_environment);
 

@@ -8,8 +8,8 @@
 
 namespace hpsearch::workers {
 
-/// A directory that the worker made for a training, as it was then. A training can put another directory or a symbolic
-/// link in its place; what is there then belongs to the training.
+/// A directory that the worker made for a training, as it was then. A training can put another directory or a
+/// symbolic link in its place; what is there then belongs to the training.
 struct OwnDirectory {
   std::filesystem::path path;
   std::uint64_t device = 0;  ///< Of the file system it is on.
@@ -35,12 +35,13 @@ class OpenedDirectory {
   std::filesystem::path path_;
 };
 
-/// Opens a directory that the worker made. wrong_state: another directory is in its place, a link is, or nothing;
-/// nothing was touched.
+/// Opens a directory that the worker made. wrong_state: another directory is in its place, a link is, or
+/// nothing; nothing was touched.
 [[nodiscard]] engine::Result<OpenedDirectory> open_own_directory(const OwnDirectory& made);
 
 /// Removes everything in HPSEARCH_CHECKPOINT_DIR, for a training's own processes: they do not know its inode.
-/// wrong_state, and nothing is removed: it is a symbolic link, or it is in a directory that was replaced by one.
+/// wrong_state, and nothing is removed: it is a symbolic link, or it is in a directory that was replaced by
+/// one.
 [[nodiscard]] engine::Status empty_checkpoint_directory(const std::filesystem::path& directory);
 
 }  // namespace hpsearch::workers

@@ -48,9 +48,10 @@ struct ProgramEnd {
 /// and everything it started, detached daemons included.
 ///
 /// Where it may, it gives each a cgroup of its own. In any case this process adopts orphans of its
-/// descendants, so nothing escapes by a double fork, and what somebody else started for the program (the daemon
-/// behind `docker run`) is found by its mark. When a program's first process ends, what is left of it is killed;
-/// unless it was asked to end, then the rest has as long as the caller lets it. Killing goes on until nothing is left.
+/// descendants, so nothing escapes by a double fork, and what somebody else started for the program (the
+/// daemon behind `docker run`) is found by its mark. When a program's first process ends, what is left of it
+/// is killed; unless it was asked to end, then the rest has as long as the caller lets it. Killing goes on
+/// until nothing is left.
 ///
 /// Threads: the loop's. One per process: it reaps every child.
 class ProgramKeeper {
@@ -74,9 +75,9 @@ class ProgramKeeper {
 
   /// Signals the program's first process only; nothing happens when it is gone.
   void notify(pid_t pid, int signal);
-  /// Signals everything of the program that began as `pid`; nothing happens when it is gone. What outlives its first
-  /// process may do so for `grace` from the first of these signals on, and is killed then: who asked for its end may be
-  /// gone, and without it nobody would.
+  /// Signals everything of the program that began as `pid`; nothing happens when it is gone. What outlives
+  /// its first process may do so for `grace` from the first of these signals on, and is killed then: who
+  /// asked for its end may be gone, and without it nobody would.
   void terminate(pid_t pid, std::chrono::milliseconds grace);
   void kill(pid_t pid);
 
@@ -87,7 +88,8 @@ class ProgramKeeper {
     OnEnd on_end;
     bool exited = false;  ///< The first process is gone.
     int status = 0;
-    std::optional<std::chrono::steady_clock::time_point> leave_until;  ///< SIGTERM was sent: let the rest end by itself.
+    std::optional<std::chrono::steady_clock::time_point>
+        leave_until;  ///< SIGTERM was sent: let the rest end by itself.
     bool killing = false;
     std::int64_t sweeps = 0;
     std::optional<std::chrono::steady_clock::time_point> killed_at;  ///< When SIGKILL was sent first.

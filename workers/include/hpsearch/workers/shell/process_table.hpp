@@ -16,12 +16,14 @@ struct ProcessInfo {
   pid_t group = 0;
   pid_t session = 0;
   char state = '?';
-  std::uint64_t threads = 1;     ///< Those that have not ended; of one that only waits to be reaped, 1 at most.
+  std::uint64_t threads = 1;  ///< Those that have not ended; of one that only waits to be reaped, 1 at most.
   std::uint64_t start_time = 0;  ///< Clock ticks after boot; with the pid it names one process of this boot.
 
-  /// It only waits to be reaped; it holds nothing any more. One whose first thread has ended looks the same, but
-  /// while another one is stuck in the kernel it holds memory and devices.
-  [[nodiscard]] bool dead() const noexcept { return state == 'X' || state == 'x' || (state == 'Z' && threads <= 1); }
+  /// It only waits to be reaped; it holds nothing any more. One whose first thread has ended looks the same,
+  /// but while another one is stuck in the kernel it holds memory and devices.
+  [[nodiscard]] bool dead() const noexcept {
+    return state == 'X' || state == 'x' || (state == 'Z' && threads <= 1);
+  }
 };
 
 /// All that this process may see; nothing when some of them could not be read, which is not known to be gone.

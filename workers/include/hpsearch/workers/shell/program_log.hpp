@@ -17,20 +17,22 @@ namespace hpsearch::workers {
 
 /// How much of one stream is kept, and how fast it may come.
 struct LogLimits {
-  std::uint64_t piece = std::uint64_t{10} * 1024 * 1024;  ///< Bytes of a file: the first one is kept and the last ones.
-  std::size_t pieces = 5;                                 ///< At least 2.
-  std::uint64_t burst = std::uint64_t{32} * 1024 * 1024;  ///< Bytes that are written however fast they come, …
+  std::uint64_t piece =
+      std::uint64_t{10} * 1024 * 1024;  ///< Bytes of a file: the first one is kept and the last ones.
+  std::size_t pieces = 5;               ///< At least 2.
+  std::uint64_t burst =
+      std::uint64_t{32} * 1024 * 1024;  ///< Bytes that are written however fast they come, …
   std::uint64_t bytes_per_second = std::uint64_t{16} * 1024 * 1024;  ///< … and beyond them.
 };
 
 /// The log of one stream of a program: its first piece at the given path, later ones beside it, named after
-/// the byte of the stream with which they begin (stdout.log, stdout.log.10485760, …). When there are too many,
-/// the oldest but the first goes. Writing never makes the program wait: what the disk does not take is
+/// the byte of the stream with which they begin (stdout.log, stdout.log.10485760, …). When there are too
+/// many, the oldest but the first goes. Writing never makes the program wait: what the disk does not take is
 /// dropped and counted.
 ///
-/// Of a flood most would be written only to be deleted, at the cost of the program, which waits until its pipe
-/// is read. So what comes faster than LogLimits say is left out; the last MiB of each such stretch is kept, and
-/// the log says how much is missing before it.
+/// Of a flood most would be written only to be deleted, at the cost of the program, which waits until its
+/// pipe is read. So what comes faster than LogLimits say is left out; the last MiB of each such stretch is
+/// kept, and the log says how much is missing before it.
 class ProgramLog {
  public:
   [[nodiscard]] static engine::Result<ProgramLog> create(std::filesystem::path path, LogLimits limits = {});
@@ -64,10 +66,12 @@ class ProgramLog {
   std::uint64_t dropped_ = 0;        ///< Since it was last said in the log.
   std::deque<std::uint64_t> later_;  ///< Where the pieces after the first begin.
 
-  std::unique_ptr<char[]> recent_;  // NOLINT(modernize-avoid-c-arrays): a ring; memory is touched where it is used.
-  std::size_t next_ = 0;            ///< Where room() begins in it.
-  std::uint64_t waiting_ = 0;       ///< Bytes since the last write; those that are still in the ring wait for the next.
-  std::int64_t allowance_;          ///< Bytes that may be written now.
+  std::unique_ptr<char[]>
+      recent_;            // NOLINT(modernize-avoid-c-arrays): a ring; memory is touched where it is used.
+  std::size_t next_ = 0;  ///< Where room() begins in it.
+  std::uint64_t waiting_ =
+      0;  ///< Bytes since the last write; those that are still in the ring wait for the next.
+  std::int64_t allowance_;                 ///< Bytes that may be written now.
   std::optional<engine::Instant> earned_;  ///< Until when that was counted.
 };
 

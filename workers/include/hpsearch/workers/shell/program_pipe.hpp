@@ -11,8 +11,9 @@ namespace hpsearch::workers {
 
 /// The end at which a program's output is read, without blocking.
 ///
-/// Who writes to a pipe and who reads from it take turns: while one copies, the other waits. So the pages of a flood are
-/// first moved to a pipe of our own, which costs no copy, and copied from there while the program goes on printing.
+/// Who writes to a pipe and who reads from it take turns: while one copies, the other waits. So the pages of
+/// a flood are first moved to a pipe of our own, which costs no copy, and copied from there while the program
+/// goes on printing.
 class ProgramPipe {
  public:
   ProgramPipe() = default;

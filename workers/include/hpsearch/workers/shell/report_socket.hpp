@@ -21,11 +21,12 @@ using ConnectionId = engine::Id<struct ConnectionKind>;
 
 /// The Unix socket on which one program reports: lines of JSON in, lines of JSON out.
 ///
-/// A program that does not read its answers is not waited for: 256 KiB of them are kept for it, then it gets no more,
-/// and its reading side ends behind the last one, so that none is ever taken for another's. What it says counts all
-/// the same. One that ends its side after a question still gets the answer.
+/// A program that does not read its answers is not waited for: 256 KiB of them are kept for it, then it gets
+/// no more, and its reading side ends behind the last one, so that none is ever taken for another's. What it
+/// says counts all the same. One that ends its side after a question still gets the answer.
 ///
-/// Threads: the loop's. Limits: 64 connections at a time, and 192 more that have ended their side and wait, 64 KiB a line.
+/// Threads: the loop's. Limits: 64 connections at a time, and 192 more that have ended their side and wait,
+/// 64 KiB a line.
 class ReportSocket {
  public:
   using OnLine = std::function<void(ConnectionId connection, std::string_view line)>;
@@ -56,9 +57,9 @@ class ReportSocket {
     LineSplitter lines;
     net::Watch watch;
     std::uint64_t unanswered = 0;
-    bool ended = false;  ///< The program says no more.
-    bool mute = false;   ///< It does not read, and gets no more than what is behind.
-    std::string behind;  ///< Answers that its socket had no room for.
+    bool ended = false;                    ///< The program says no more.
+    bool mute = false;                     ///< It does not read, and gets no more than what is behind.
+    std::string behind;                    ///< Answers that its socket had no room for.
     std::chrono::milliseconds patience{};  ///< Until the next look for room.
     net::Watch catch_up;
   };

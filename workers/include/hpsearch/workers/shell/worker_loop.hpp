@@ -30,20 +30,21 @@
 namespace hpsearch::workers {
 
 struct WorkerOptions {
-  std::string daemon;  ///< "tcp://127.0.0.1:8078"
+  std::string daemon;                       ///< "tcp://127.0.0.1:8078"
   std::optional<net::CurveClient> curve{};  ///< For a daemon that demands keys.
   std::string name;
   std::string slot_kind = "cpu";
   std::string kills_by;  ///< ControlGroup::may_be_made() tells: "cgroup" or "process table".
-  std::string address;  ///< By which other workers reach this one.
+  std::string address;   ///< By which other workers reach this one.
   LentMachine machine;
   WorkerRules rules;
-  std::filesystem::path shim;  ///< The program hpsearch-shim.
+  std::filesystem::path shim;                        ///< The program hpsearch-shim.
   std::uint64_t most_context_bytes = 2'000'000'000;  ///< Of contexts kept for later attempts.
-  /// Between the tries to fetch a context; each is twice the one before. After `context_tries` the attempt is lost.
+  /// Between the tries to fetch a context; each is twice the one before. After `context_tries` the attempt is
+  /// lost.
   std::chrono::milliseconds context_wait{1000};
   unsigned context_tries = 5;
-  std::string pool{};          ///< "" = the default one.
+  std::string pool{};  ///< "" = the default one.
   std::map<std::string, std::string> labels{};
   std::vector<engine::SlotDevice> devices{};  ///< One per slot, or none.
   std::vector<AilingSlot> ailing{};           ///< As found at the start.
@@ -100,8 +101,8 @@ class WorkerLoop {
   void look_at_devices();
   void take(const DeviceReport& report);
   void hold_devices(const engine::LaunchSpec& spec, bool had_remains = false);
-  /// The program has ended, or is lost; when its container is gone and its devices have let go of it too, the machine
-  /// hears of it.
+  /// The program has ended, or is lost; when its container is gone and its devices have let go of it too, the
+  /// machine hears of it.
   template <class End>
   void settle(const End& end, bool may_leave_a_container);
   template <class End>
@@ -128,7 +129,8 @@ class WorkerLoop {
   bool refused_ = false;
   bool noticed_bad_frame_ = false;
   net::Watch knock_again_;
-  std::optional<net::DealerPort::Refusal> door_shut_;  ///< What was said of it last; nothing since it was heard.
+  std::optional<net::DealerPort::Refusal>
+      door_shut_;  ///< What was said of it last; nothing since it was heard.
   net::Watch end_;
   net::Watch wake_;
   std::optional<engine::Instant> wake_at_;
@@ -155,7 +157,8 @@ class WorkerLoop {
   std::unique_ptr<DeviceWatch> devices_;  ///< None where slots are shares of the processors.
   net::Watch look_again_;
   std::map<engine::AttemptKey, net::Watch> settling_;
-  std::map<engine::AttemptKey, Input> lingering_;  ///< Told to be stuck: its devices do not let go. How it ended.
+  std::map<engine::AttemptKey, Input>
+      lingering_;  ///< Told to be stuck: its devices do not let go. How it ended.
   std::shared_ptr<bool> present_ = std::make_shared<bool>(true);
   Background background_;
 };

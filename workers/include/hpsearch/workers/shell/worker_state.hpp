@@ -26,8 +26,8 @@ class WorkerState {
   [[nodiscard]] const KnownDaemon& known() const noexcept { return known_; }
   /// For the next run, durably.
   [[nodiscard]] engine::Status remember(const KnownDaemon& daemon) const;
-  /// The devices behind its slots, as keep_devices() was told last; none where it never was. unavailable, corrupt:
-  /// what is there cannot be read.
+  /// The devices behind its slots, as keep_devices() was told last; none where it never was. unavailable,
+  /// corrupt: what is there cannot be read.
   [[nodiscard]] engine::Result<std::vector<engine::SlotDevice>> devices() const;
   [[nodiscard]] engine::Status keep_devices(const std::vector<engine::SlotDevice>& devices) const;
   [[nodiscard]] std::filesystem::path attempts() const { return directory_ / "attempts"; }
@@ -46,9 +46,9 @@ class WorkerState {
   void tidy_sockets() const noexcept;
 
   /// The attempts that an earlier run of this worker has left, as their spools tell. What runs of attempts
-  /// without a spool, or with a damaged one, is killed first, its end awaited, and what only running programs need
-  /// is removed; a damaged spool is named in the log and stays as spool.broken. unavailable: something cannot be
-  /// read, and then nothing is killed, removed or forgotten. wrong_state: something does not die.
+  /// without a spool, or with a damaged one, is killed first, its end awaited, and what only running programs
+  /// need is removed; a damaged spool is named in the log and stays as spool.broken. unavailable: something
+  /// cannot be read, and then nothing is killed, removed or forgotten. wrong_state: something does not die.
   [[nodiscard]] engine::Result<std::vector<SpooledAttempt>> take_over() const;
 
  private:
