@@ -81,7 +81,7 @@ class Search {
   void advance() {
     let_one_report();
     while (engine_.next_deadline()) {
-      step(LookAtClock{});
+      step(CheckTimers{});
     }
   }
 

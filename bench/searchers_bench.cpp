@@ -116,30 +116,30 @@ std::uint64_t run_search(Search& search, const std::vector<double>& metrics) {
 /// A schedule alone: what a search costs without its configurations.
 class ScheduleAlone {
  public:
-  explicit ScheduleAlone(std::unique_ptr<Schedule> schedule) : schedule_(std::move(schedule)) {}
+  explicit ScheduleAlone(std::unique_ptr<StoppingPolicy> policy) : policy_(std::move(policy)) {}
 
   std::optional<TrialNumber> start() {
-    const Work work = schedule_->next();
+    const Work work = policy_->next();
     if (std::holds_alternative<NewTrial>(work)) {
-      schedule_->hear_created();
+      policy_->on_created();
       return TrialNumber(created_++);
     }
     if (const auto* promoted = std::get_if<engine::PromoteTrial>(&work)) {
-      schedule_->hear_promoted(promoted->trial);
+      policy_->on_promoted(promoted->trial);
       return promoted->trial;
     }
     return std::nullopt;
   }
   engine::Verdict report(TrialNumber trial, Score score) {
-    schedule_->hear_validated(trial, score);
-    return schedule_->verdict(trial);
+    policy_->on_validated(trial, score);
+    return policy_->verdict(trial);
   }
-  void promote(TrialNumber trial, Units /*length*/) { schedule_->hear_promoted(trial); }
-  void close(TrialNumber trial) { schedule_->hear_closed(trial); }
-  [[nodiscard]] std::span<const TrialNumber> closable() const { return schedule_->closable(); }
+  void promote(TrialNumber trial, Units /*length*/) { policy_->on_promoted(trial); }
+  void close(TrialNumber trial) { policy_->on_closed(trial); }
+  [[nodiscard]] std::span<const TrialNumber> closable() const { return policy_->closable(); }
 
  private:
-  std::unique_ptr<Schedule> schedule_;
+  std::unique_ptr<StoppingPolicy> policy_;
   std::uint64_t created_ = 0;
 };
 
@@ -153,21 +153,23 @@ class WholeSearcher {
     engine::Next next = searcher_->next();
     if (auto* create = std::get_if<engine::CreateTrial>(&next)) {
       const TrialNumber trial = create->trial;
-      searcher_->hear(engine::TrialWasCreated{trial, std::move(create->hparams), create->length});
+      searcher_->on_event(engine::TrialWasCreated{trial, std::move(create->hparams), create->length});
       return trial;
     }
     if (const auto* promote = std::get_if<engine::PromoteTrial>(&next)) {
-      searcher_->hear(engine::TrialWasPromoted{promote->trial, promote->length});
+      searcher_->on_event(engine::TrialWasPromoted{promote->trial, promote->length});
       return promote->trial;
     }
     return std::nullopt;
   }
   engine::Verdict report(TrialNumber trial, Score score) {
-    searcher_->hear(engine::TrialValidated{trial, Units{}, score});
+    searcher_->on_event(engine::TrialValidated{trial, Units{}, score});
     return searcher_->verdict(trial);
   }
-  void promote(TrialNumber trial, Units length) { searcher_->hear(engine::TrialWasPromoted{trial, length}); }
-  void close(TrialNumber trial) { searcher_->hear(engine::TrialWasClosed{trial}); }
+  void promote(TrialNumber trial, Units length) {
+    searcher_->on_event(engine::TrialWasPromoted{trial, length});
+  }
+  void close(TrialNumber trial) { searcher_->on_event(engine::TrialWasClosed{trial}); }
   [[nodiscard]] std::span<const TrialNumber> closable() const { return searcher_->closable(); }
   [[nodiscard]] engine::Searcher& searcher() const { return *searcher_; }
 

@@ -37,7 +37,7 @@ ROOMS = {
 ENGINE_ORDER = ["base", "space", "searcher", "config", "trial", "experiment", "cluster", "scheduler", "world",
                 "journal", "engine", "step", "search", "sim"]
 # These private headers are the desk at which the sources of several sub-rooms work on one step.
-DESK = {"experiment/world.hpp": "world", "applier.hpp": "step", "step.hpp": "step"}
+DESK = {"experiment/engine_state.hpp": "world", "applier.hpp": "step", "step.hpp": "step"}
 AT_THE_DESK = {"experiment", "cluster", "scheduler", "journal", "engine"}
 
 STANDARD = set("""algorithm any array atomic barrier bit bitset cassert cctype cerrno cfenv cfloat charconv chrono
@@ -157,7 +157,7 @@ SELF_TEST = {  # file: (content, what must be said about it; nothing when it is 
     "engine/include/hpsearch/engine/trial/trial.hpp": ('#include "hpsearch/engine/base/id.hpp"\n', []),
     "engine/include/hpsearch/engine/engine.hpp": ('#include "hpsearch/engine/trial/trial.hpp"\n', []),
     "engine/src/step.hpp": ('#include "hpsearch/engine/engine.hpp"\n', []),
-    "engine/src/scheduler/settle.cpp": ('#include "step.hpp"\n', []),
+    "engine/src/scheduler/schedule.cpp": ('#include "step.hpp"\n', []),
     "engine/src/trial/trial.cpp": ('\n#include "step.hpp"\n', [":2: engine/trial may not see engine/step"]),
     "engine/include/hpsearch/engine/base/up.hpp": (
         '#include "hpsearch/engine/engine.hpp"\n', [":1: engine/base may not see engine/engine"]),

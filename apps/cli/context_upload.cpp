@@ -11,7 +11,7 @@ namespace hpsearch::cli {
 
 using engine::Value;
 
-bool wants_packed_context(const Value& tree) {
+bool needs_packed_context(const Value& tree) {
   const Value* source = tree.at_path("source");
   return source == nullptr || !(*source == Value("in_place"));
 }

@@ -12,7 +12,7 @@ namespace hpsearch::cli {
 
 /// Whether the experiment of that tree wants its context packed, as is usual, or its programs run in the
 /// directory itself (`source: in_place`).
-[[nodiscard]] bool wants_packed_context(const engine::Value& tree);
+[[nodiscard]] bool needs_packed_context(const engine::Value& tree);
 
 /// What trials will get of the context directory. A usage failure, naming the largest files, when that is
 /// more than `megabytes`.

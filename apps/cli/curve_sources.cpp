@@ -57,7 +57,7 @@ Outcome<CurveSource> open_table(const std::string& path, const SimulateOptions& 
 
 /// Hands over the events of an experiment in order. O(events of the store).
 std::optional<Failure> each_event(const Client& client, std::uint64_t experiment,
-                                  const std::function<void(const Value&)>& hear) {
+                                  const std::function<void(const Value&)>& on_event) {
   const std::string target = "/api/v1/events?limit=1000&experiment=" + std::to_string(experiment) + "&after=";
   for (std::uint64_t after = 0;;) {
     const Outcome<Value> page = client.get(target + std::to_string(after));
@@ -65,7 +65,7 @@ std::optional<Failure> each_event(const Client& client, std::uint64_t experiment
       return page.failure();
     }
     for (const Value& event : list_at(*page, "events")) {
-      hear(event);
+      on_event(event);
     }
     const std::uint64_t last = count_at(*page, "last_lsn");
     if (last <= after) {
@@ -135,8 +135,8 @@ Outcome<CurveSource> open_experiment(const std::string& id, const SimulateOption
   std::optional<TrainingTimes> times;
   if (options.duration == "curve") {
     times.emplace();
-    if (const auto failure =
-            each_event(server->client(), *experiment, [&times](const Value& event) { times->hear(event); })) {
+    if (const auto failure = each_event(server->client(), *experiment,
+                                        [&times](const Value& event) { times->on_event(event); })) {
       return *failure;
     }
   }

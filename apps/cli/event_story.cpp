@@ -106,7 +106,7 @@ void EventStory::keep_time(const std::string& type, const Value& event) {
   }
 }
 
-EventStory::Line EventStory::tell_exit(const Value& event, const char* name, const std::string& trial) const {
+EventStory::Line EventStory::exit_line(const Value& event, const char* name, const std::string& trial) const {
   const Value& report = member(event, name);
   const std::string cause = text_at(report, "cause");
   const std::uint64_t code = count_at(report, "code");
@@ -162,7 +162,7 @@ EventStory::Line EventStory::tell(const Value& event) {
     const std::string state = text_at(event, "state");
     line = {trial + " " + lower(state) + where(number) + with_reason(reason), state == "FAILED"};
   } else if (type == "report_taken" && text_at(member(event, "report"), "type") == "exit") {
-    line = tell_exit(event, "report", trial);
+    line = exit_line(event, "report", trial);
   } else if (type == "report_taken" &&
              text_at(member(event, "report"), "type") == "invalid_hyperparameters") {
     line.text = trial + " says its hyperparameters cannot work" +
@@ -173,7 +173,7 @@ EventStory::Line EventStory::tell(const Value& event) {
     line = {trial + " lost its attempt " + std::to_string(count_at(event, "attempt")) +
                 with_reason(printable(text_at(event, "why"))),
             true};
-  } else if (type == "start_put_off") {
+  } else if (type == "start_delayed") {
     const std::uint64_t wait = count_at(event, "wait_ms") / 1'000;
     if (wait == 0) {
       return {};  // It goes on at once, which the next line says.
@@ -188,7 +188,7 @@ EventStory::Line EventStory::tell(const Value& event) {
                 with_reason(printable(text_at(event, "why"))),
             true};
   } else if (type == "member_exited") {
-    line = tell_exit(event, "exit", trial + ", on worker " + std::to_string(count_at(event, "worker")));
+    line = exit_line(event, "exit", trial + ", on worker " + std::to_string(count_at(event, "worker")));
   } else if (type == "attempt_adopted") {
     line.text = trial + " has its attempt " + std::to_string(count_at(event, "attempt")) +
                 " back, on worker " + std::to_string(count_at(event, "worker"));

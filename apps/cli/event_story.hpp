@@ -33,7 +33,7 @@ class EventStory {
 
  private:
   void keep_time(const std::string& type, const engine::Value& event);
-  Line tell_exit(const engine::Value& event, const char* name, const std::string& trial) const;
+  Line exit_line(const engine::Value& event, const char* name, const std::string& trial) const;
   [[nodiscard]] std::string where(
       std::uint64_t trial);  ///< " at 4 epochs with val_acc 0.91", of its last length.
 

@@ -178,7 +178,7 @@ class Run {
       }
       context_ = *context;
     }
-    if (wants_packed_context(file_.tree)) {
+    if (needs_packed_context(file_.tree)) {
       if (const auto fits = look_at_context(context_, options_.context_limit); !fits) {
         return fits.failure();
       }
@@ -249,7 +249,7 @@ class Run {
     detail_ = std::move(*detail);
     story_.emplace(text_at(detail_, "unit"), text_at(detail_, "metric"));
     if (has_ended()) {
-      return tell_again();
+      return print_again();
     }
     std::error_code ignored;
     if (text_at(detail_, "context_digest").empty() &&
@@ -265,7 +265,7 @@ class Run {
 
   /// The digest of the context as it is now, which the daemon has then; "" when it is not packed.
   [[nodiscard]] Outcome<std::string> hand_over_context() const {
-    if (!wants_packed_context(file_.tree)) {
+    if (!needs_packed_context(file_.tree)) {
       return std::string();
     }
     const auto files = look_at_context(record_.context_directory, options_.context_limit);
@@ -321,11 +321,11 @@ class Run {
     return text_at(detail_, "state") == "COMPLETED" ? Exit::ok : Exit::experiment_failed;
   }
 
-  [[nodiscard]] Outcome<Exit> tell_again() {
+  [[nodiscard]] Outcome<Exit> print_again() {
     if (const auto read = take_events(/*tell=*/false); !read) {
       return read.failure();
     }
-    if (const auto told = tell_summary(); !told) {
+    if (const auto told = print_summary(); !told) {
       return told.failure();
     }
     output_.message("this search has already ended; to start a new one: " + same_command(options_.command) +
@@ -391,8 +391,8 @@ class Run {
       return status.failure();
     }
     engine_time_.note(count_at(*status, "daemon_epoch"), number_at(*status, "engine_seconds"));
-    tell_storage(text_at(member(*status, "storage"), "why"));
-    tell_notes();
+    print_storage(text_at(member(*status, "storage"), "why"));
+    print_notes();
     const auto workers = client().get("/api/v1/workers");
     if (!workers) {
       return workers.failure();
@@ -406,7 +406,7 @@ class Run {
   }
 
   /// What is odd about the programs' reports, each kind once.
-  void tell_notes() {
+  void print_notes() {
     for (const Value& note : list_at(detail_, "notes")) {
       if (notes_told_.insert(text_at(note, "about")).second) {
         view_.say(
@@ -418,7 +418,7 @@ class Run {
   }
 
   /// Says why the daemon takes less than everything, once; nothing when it takes all of it again.
-  void tell_storage(const std::string& why) {
+  void print_storage(const std::string& why) {
     if (why != storage_told_ && !why.empty()) {
       view_.say(output_.paint(Output::Color::yellow, printable(why)), /*trouble=*/true);
     }
@@ -446,7 +446,7 @@ class Run {
         last_answer = now;
       } else if (heard.failure().exit == Exit::storage) {
         last_answer = now;  // It answers, and goes on by itself once there is room.
-        tell_storage(heard.failure().message);
+        print_storage(heard.failure().message);
       } else if (heard.failure().exit != Exit::unreachable) {
         keep_times();
         return heard.failure();
@@ -458,7 +458,7 @@ class Run {
       }
       if (heard && story_->ended() && has_ended()) {
         view_.clear();
-        if (const auto told = tell_summary(); !told) {
+        if (const auto told = print_summary(); !told) {
           return told.failure();
         }
         keep_times();
@@ -467,7 +467,7 @@ class Run {
       if (interrupts_.count() > 0 && pause_is_over()) {
         keep_times();
         if (output_.json()) {
-          static_cast<void>(tell_summary());
+          static_cast<void>(print_summary());
         }
         return Exit::interrupted;
       }
@@ -510,7 +510,7 @@ class Run {
     static_cast<void>(save_run_record(state_, record_));
   }
 
-  [[nodiscard]] Outcome<Done> tell_summary() {
+  [[nodiscard]] Outcome<Done> print_summary() {
     SummaryInput input;
     input.detail = detail_;
     const auto told =

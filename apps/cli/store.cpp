@@ -101,7 +101,7 @@ Outcome<engine::Lsn> check_copy(const fs::path& path) {
   return (*store)->last_lsn();
 }
 
-int tell_copy(const std::string& what, const fs::path& path, engine::Lsn last, const Output& output) {
+int print_copy(const std::string& what, const fs::path& path, engine::Lsn last, const Output& output) {
   if (output.json()) {
     output.data(Value::Map{{"path", path.string()}, {"last_lsn", number(last.number())}});
   } else {
@@ -227,7 +227,7 @@ int store_backup(const StoreOptions& options, const Output& output) {
   if (!checked) {
     return output.fail(checked.failure());
   }
-  return tell_copy("backup", to, *checked, output);
+  return print_copy("backup", to, *checked, output);
 }
 
 namespace {
@@ -264,7 +264,7 @@ int store_restore(const StoreOptions& options, const Output& output) {
                 place->file.string() + ": " + copied->damage +
                     ". Nothing was restored; hpsearch store salvage keeps the events before the damage"});
   }
-  return tell_copy("restored", *to, copied->kept, output);
+  return print_copy("restored", *to, copied->kept, output);
 }
 
 int store_salvage(const StoreOptions& options, const Output& output) {

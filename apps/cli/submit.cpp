@@ -37,7 +37,7 @@ int submit(const SubmitOptions& options, const Output& output) {
   if (!context) {
     return output.fail(context.failure());
   }
-  const bool packed = wants_packed_context(file.tree);
+  const bool packed = needs_packed_context(file.tree);
   std::vector<context::ContextFile> files;
   if (packed) {
     auto found = look_at_context(*context, options.context_limit);

@@ -9,7 +9,7 @@ namespace hpsearch::cli {
 
 using engine::Value;
 
-void TrainingTimes::hear(const Value& event) {
+void TrainingTimes::on_event(const Value& event) {
   const std::string type = text_at(event, "type");
   const double at = number_at(event, "at");
   if (type == "lease_granted") {

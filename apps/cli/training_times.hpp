@@ -14,7 +14,7 @@ namespace hpsearch::cli {
 class TrainingTimes {
  public:
   /// The next event, as the daemon spells them; those of one experiment, in order.
-  void hear(const engine::Value& event);
+  void on_event(const engine::Value& event);
 
   /// Seconds of training until the trial last reported this step; nothing when it never did.
   [[nodiscard]] std::optional<double> until(std::uint64_t trial, std::uint64_t step) const;

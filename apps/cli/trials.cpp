@@ -63,9 +63,9 @@ int trials(const TrialsOptions& options, const Output& output) {
                                      {"LENGTH", Align::right},  {"REACHED", Align::right},
                                      {"BEST", Align::right},    {"AT", Align::right},
                                      {"ATTEMPTS", Align::right}};
-  const bool any_heard = std::any_of(
+  const bool any_contact = std::any_of(
       list.begin(), list.end(), [](const Value& trial) { return member(trial, "heard_at").is_number(); });
-  if (any_heard) {
+  if (any_contact) {
     columns.push_back({"SILENT FOR", Align::right});
   }
   if (any_failed) {
@@ -82,7 +82,7 @@ int trials(const TrialsOptions& options, const Output& output) {
                                    metric_or_dash(member(trial, "best_metric")),
                                    measured ? std::to_string(count_at(trial, "best_step")) : "",
                                    std::to_string(count_at(trial, "attempts"))};
-    if (any_heard) {
+    if (any_contact) {
       cells.push_back(silence_text(trial, now));
     }
     if (any_failed) {

@@ -128,11 +128,12 @@ std::string remarks_on(const Value& worker) {
             (is_set(slot, "released") ? "; released, it is used nevertheless\n"
                                       : "; out of use until it is healthy, or until hpsearch release\n");
   }
-  for (const Value& remains : list_at(worker, "remains")) {
-    text += "worker " + printable(text_at(worker, "name")) + ": something of " + attempt_text(remains) +
-            " survives SIGKILL in " + slots_text(list_at(remains, "slots")) +
-            (is_set(remains, "released") ? "; released, it is used nevertheless\n"
-                                         : "; out of use until it is gone, or until hpsearch release\n");
+  for (const Value& leaked_processes : list_at(worker, "leaked_processes")) {
+    text +=
+        "worker " + printable(text_at(worker, "name")) + ": something of " + attempt_text(leaked_processes) +
+        " survives SIGKILL in " + slots_text(list_at(leaked_processes, "slots")) +
+        (is_set(leaked_processes, "released") ? "; released, it is used nevertheless\n"
+                                              : "; out of use until it is gone, or until hpsearch release\n");
   }
   for (const Value& attempt : list_at(worker, "on_hold")) {
     text += "worker " + printable(text_at(worker, "name")) + " holds " + held_text(attempt) +

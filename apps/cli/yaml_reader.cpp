@@ -54,7 +54,7 @@ class TreeBuilder final : public YAML::EventHandler {
 
   void OnNull(const YAML::Mark& mark, YAML::anchor_t /*anchor*/) override {
     count_node(line_of(mark));
-    if (wants_key()) {
+    if (needs_key()) {
       add_problem(line_of(mark), path(), "has an empty key", "a word, quoted if it is null");
       take_key("null", line_of(mark));
       return;
@@ -75,7 +75,7 @@ class TreeBuilder final : public YAML::EventHandler {
     if (!plain && !is_closed(mark)) {
       stop(line, path(), "starts with a quote that is never closed", "");
     }
-    if (wants_key()) {
+    if (needs_key()) {
       if (plain && text == "<<") {
         add_problem(line, path(), "has a merge key (<<)", "no merge keys; repeat the fields");
       }
@@ -178,7 +178,7 @@ class TreeBuilder final : public YAML::EventHandler {
     return parent.empty() ? shortened(key) : parent + "." + shortened(key);
   }
 
-  [[nodiscard]] bool wants_key() const noexcept {
+  [[nodiscard]] bool needs_key() const noexcept {
     return !open_.empty() && open_.back().is_map && !open_.back().has_key;
   }
 
@@ -233,7 +233,7 @@ class TreeBuilder final : public YAML::EventHandler {
 
   void open(std::size_t line, const std::string& tag, bool is_map) {
     count_node(line);
-    if (wants_key()) {
+    if (needs_key()) {
       stop(line, path(), is_map ? "has a map as a key" : "has a list as a key", "a word");
     }
     check_tag(line, tag);

@@ -22,8 +22,8 @@
 #include "daemon/storage_watch.hpp"
 #include "daemon/store/snapshot_files.hpp"
 #include "daemon/store/sqlite_store.hpp"
-#include "daemon/worker_gate.hpp"
 #include "daemon/worker_port.hpp"
+#include "daemon/worker_sessions.hpp"
 #include "hpsearch/net/descriptor_limit.hpp"
 #include "hpsearch/net/http.hpp"
 #include "hpsearch/net/log.hpp"
@@ -64,7 +64,7 @@ class Daemon {
     if (auto listening = listen(); !listening) {
       return end(listening.error(), listening.error().code == Errc::bad_request ? Exit::usage : Exit::failed);
     }
-    const StateDirectory::Announcement here{http_->address(), gate_->endpoint(), HPSEARCH_VERSION,
+    const StateDirectory::Announcement here{http_->address(), sessions_->endpoint(), HPSEARCH_VERSION,
                                             store_->daemon_epoch()};
     if (auto announced = directory_->announce(here); !announced) {
       return end(announced.error(), Exit::storage);
@@ -166,7 +166,7 @@ class Daemon {
   }
 
   Status listen() {
-    WorkerGate::Settings settings{.checkpoint_root = directory_->checkpoints()};
+    WorkerSessions::Settings settings{.checkpoint_root = directory_->checkpoints()};
     std::optional<net::CurveServer> curve;
     if (options_.curve) {
       auto keys = net::curve_keys_in(directory_->path());
@@ -181,24 +181,25 @@ class Daemon {
                                  return worker_keys_->name_of(key).has_value();
                                }};
     }
-    auto gate = WorkerGate::open(*runtime_, router_port(loop_, options_.workers, std::move(curve)),
-                                 std::move(settings));
-    if (!gate) {
-      return other_address(gate.error(), "--workers tcp://127.0.0.1:0");
+    auto sessions = WorkerSessions::open(*runtime_, router_port(loop_, options_.workers, std::move(curve)),
+                                         std::move(settings));
+    if (!sessions) {
+      return other_address(sessions.error(), "--workers tcp://127.0.0.1:0");
     }
-    gate_ = std::move(gate).value();
+    sessions_ = std::move(sessions).value();
     backups_.emplace(*runtime_, *store_, directory_->backups());
     contexts_.emplace(loop_, kernel_files(), directory_->contexts(), options_.context_limit);
     contexts_->keep_only(contexts_of_experiments());
     const AboutDaemon about{HPSEARCH_VERSION, directory_->path(), loop_.now(), &*backups_, &*contexts_};
     const net::HttpRules rules{.archives_below = "/api/v1/contexts/",
                                .most_archive_bytes = contexts_->most_bytes()};
-    auto http = net::HttpServer::listen(loop_, options_.http, http_routes(*runtime_, *gate_, about), rules);
+    auto http =
+        net::HttpServer::listen(loop_, options_.http, http_routes(*runtime_, *sessions_, about), rules);
     if (!http) {
       return other_address(http.error(), "--http 127.0.0.1:0");
     }
     http_ = std::move(http).value();
-    gate_->say_http(http_->address());
+    sessions_->announce_http(http_->address());
     signals_ = loop_.on_signals({SIGTERM, SIGINT}, [this](int) { begin_to_end(); });
     remover_.emplace(*runtime_);
     runtime_->start([this](const engine::Order& order) { carry_out(order); },
@@ -221,7 +222,7 @@ class Daemon {
     if (const auto* discard = std::get_if<engine::DiscardCheckpoints>(&order)) {
       remover_->remove(*discard);
     } else {
-      gate_->carry_out(order);
+      sessions_->carry_out(order);
     }
   }
 
@@ -251,7 +252,7 @@ class Daemon {
     }
     net::log(Level::info, "ending");
     http_->stop_accepting();
-    gate_->stop();
+    sessions_->stop();
     runtime_->stop();
     const engine::Instant limit = loop_.now() + drain_patience;
     draining_ = loop_.every(drain_look_every, [this, limit] {
@@ -270,7 +271,7 @@ class Daemon {
   std::unique_ptr<Runtime> runtime_;
   std::optional<WorkerKeys>
       worker_keys_;  // Before the gate, whose port asks for them on a thread of its own.
-  std::unique_ptr<WorkerGate> gate_;
+  std::unique_ptr<WorkerSessions> sessions_;
   std::optional<Backups> backups_;
   std::optional<Contexts> contexts_;
   std::optional<CheckpointRemover> remover_;

@@ -1,6 +1,6 @@
 #include <utility>
 
-#include "daemon/http_desk.hpp"
+#include "daemon/http_request_context.hpp"
 
 namespace hpsearch::daemon {
 namespace {
@@ -14,31 +14,32 @@ Error not_here(const std::string& digest) {
   return Error{Errc::not_found, "the daemon does not have the context " + digest};
 }
 
-void fetch(Desk& desk, Call call) {
-  if (desk.about.contexts == nullptr || !desk.about.contexts->find(call.digest)) {
+void fetch(RequestContext& request_context, Call call) {
+  if (request_context.about.contexts == nullptr || !request_context.about.contexts->find(call.digest)) {
     call.reply(failure(not_here(call.digest)));
     return;
   }
   HttpResponse response;
   response.content_type = "application/x-tar";
-  response.file = desk.about.contexts->path(call.digest);
+  response.file = request_context.about.contexts->path(call.digest);
   call.reply(std::move(response));
 }
 
-void take(Desk& desk, Call call) {
-  if (desk.about.contexts == nullptr) {
+void take(RequestContext& request_context, Call call) {
+  if (request_context.about.contexts == nullptr) {
     call.reply(failure(not_here(call.digest)));
     return;
   }
-  if (desk.runtime.storage().intake != Intake::everything) {
-    call.reply(no_room(desk.runtime.storage()));
+  if (request_context.runtime.storage().intake != Intake::everything) {
+    call.reply(no_room(request_context.runtime.storage()));
     return;
   }
   Value shown = Value::Map{{"context", call.digest}, {"bytes", integer(call.request.body.size())}};
-  desk.about.contexts->take(call.digest, std::move(call.request.body),
-                            [reply = call.reply, shown = std::move(shown)](const engine::Status& taken) {
-                              reply(taken ? with(201, shown) : failure(taken.error()));
-                            });
+  request_context.about.contexts->take(
+      call.digest, std::move(call.request.body),
+      [reply = call.reply, shown = std::move(shown)](const engine::Status& taken) {
+        reply(taken ? with(201, shown) : failure(taken.error()));
+      });
 }
 
 constexpr Route table[] = {

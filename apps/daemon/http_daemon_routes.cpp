@@ -4,7 +4,7 @@
 #include <optional>
 #include <variant>
 
-#include "daemon/http_desk.hpp"
+#include "daemon/http_request_context.hpp"
 #include "hpsearch/proto/client_api.hpp"
 #include "hpsearch/proto/stored.hpp"
 #include "hpsearch/proto/version.hpp"
@@ -37,8 +37,8 @@ std::optional<ExperimentId> experiment_of(const engine::EventBody& body) {
       body);
 }
 
-void health(Desk& desk, Call call) {
-  const Storage& storage = desk.runtime.storage();
+void health(RequestContext& context, Call call) {
+  const Storage& storage = context.runtime.storage();
   Value::Map health{{"status", storage.intake == Intake::everything ? "ok" : "degraded"},
                     {"storage", storage.state}};
   if (!storage.why.empty()) {
@@ -47,66 +47,66 @@ void health(Desk& desk, Call call) {
   call.reply(with(200, health));
 }
 
-void version(Desk& desk, Call call) {
-  call.reply(with(200, Value::Map{{"version", desk.about.version},
+void version(RequestContext& context, Call call) {
+  call.reply(with(200, Value::Map{{"version", context.about.version},
                                   {"api", "v1"},
                                   {"wire_version", integer(proto::wire_version)},
                                   {"store_version", integer(proto::store_version)}}));
 }
 
-Value storage_value(Desk& desk) {
-  const Storage& storage = desk.runtime.storage();
+Value storage_value(RequestContext& context) {
+  const Storage& storage = context.runtime.storage();
   return Value::Map{{"state", storage.state},
                     {"free_bytes", integer(storage.free_bytes)},
                     {"total_bytes", integer(storage.total_bytes)},
                     {"why", storage.why}};
 }
 
-void status(Desk& desk, Call call) {
-  const Committer::Counters store = desk.runtime.store_counters();
+void status(RequestContext& context, Call call) {
+  const Committer::Counters store = context.runtime.store_counters();
   Value::List searchers;
-  for (const auto& kind : desk.runtime.registry()) {
+  for (const auto& kind : context.runtime.registry()) {
     searchers.emplace_back(std::string(kind.name));
   }
   HttpResponse response =
-      with(200, Value::Map{{"version", desk.about.version},
+      with(200, Value::Map{{"version", context.about.version},
                            {"pid", integer(static_cast<std::uint64_t>(::getpid()))},
-                           {"state_dir", desk.about.state_dir},
-                           {"cluster", std::to_string(desk.runtime.cluster())},
-                           {"daemon_epoch", integer(desk.runtime.daemon_epoch())},
-                           {"lsn", integer(desk.runtime.engine().last_lsn().number())},
+                           {"state_dir", context.about.state_dir},
+                           {"cluster", std::to_string(context.runtime.cluster())},
+                           {"daemon_epoch", integer(context.runtime.daemon_epoch())},
+                           {"lsn", integer(context.runtime.engine().last_lsn().number())},
                            {"durable_lsn", integer(store.durable.number())},
-                           {"uptime_seconds", (desk.runtime.now() - desk.about.started).in_seconds()},
-                           {"engine_seconds", desk.runtime.engine_seconds()},
-                           {"late_reports", integer(desk.gate.late_reports())},
+                           {"uptime_seconds", (context.runtime.now() - context.about.started).in_seconds()},
+                           {"engine_seconds", context.runtime.engine_seconds()},
+                           {"late_reports", integer(context.sessions.late_reports())},
                            {"store_seconds", store.seconds},
                            {"commits", integer(store.commits)},
                            {"events", integer(store.events)},
-                           {"experiments", integer(desk.runtime.engine().experiments().size())},
-                           {"storage", storage_value(desk)},
+                           {"experiments", integer(context.runtime.engine().experiments().size())},
+                           {"storage", storage_value(context)},
                            {"searchers", std::move(searchers)}});
-  if (desk.runtime.stalled()) {
+  if (context.runtime.stalled()) {
     call.reply(response);  // Whoever asks wants to know why; what is not durable is told apart by its lsn.
   } else {
-    desk.answer(call, std::move(response));
+    context.answer(call, std::move(response));
   }
 }
 
-void back_up(Desk& desk, Call call) {
-  if (desk.about.backups == nullptr) {
+void back_up(RequestContext& context, Call call) {
+  if (context.about.backups == nullptr) {
     call.reply(failure(Error{Errc::not_found, "this daemon keeps its store in memory"}));
     return;
   }
-  if (desk.runtime.storage().intake != Intake::everything) {
-    call.reply(no_room(desk.runtime.storage()));
+  if (context.runtime.storage().intake != Intake::everything) {
+    call.reply(no_room(context.runtime.storage()));
     return;
   }
-  desk.about.backups->make([reply = call.reply](const Result<std::string>& path) {
+  context.about.backups->make([reply = call.reply](const Result<std::string>& path) {
     reply(path ? with(201, Value::Map{{"path", *path}}) : failure(path.error()));
   });
 }
 
-void events(Desk& desk, Call call) {
+void events(RequestContext& context, Call call) {
   const auto after = number_of(call.request, "after", 0);
   const auto limit = number_of(call.request, "limit", 100);
   const auto only = number_of(call.request, "experiment", 0);
@@ -117,36 +117,36 @@ void events(Desk& desk, Call call) {
     }
   }
   const bool filtered = !call.request.query_or("experiment", {}).empty();
-  desk.read(call,
-            [reply = call.reply, filtered, start = *after, most = std::min(*limit, most_events_at_once),
-             wanted = ExperimentId(*only)](EventStore& store) -> Committer::Then {
-              Value::List list;
-              std::uint64_t last = std::min(start, store.last_lsn().number());
-              std::uint64_t looked_at = 0;
-              while (list.size() < most && looked_at < most_events_looked_at) {
-                const auto some =
-                    store.read(engine::Lsn(last), filtered ? most_events_at_once : most - list.size());
-                if (!some) {
-                  return [reply, error = some.error()] { reply(failure(error)); };
-                }
-                if (some->empty()) {
-                  break;
-                }
-                for (const engine::Event& event : *some) {
-                  if (list.size() == most) {
-                    break;
-                  }
-                  last = event.lsn.number();
-                  ++looked_at;
-                  if (!filtered || experiment_of(event.body) == wanted) {
-                    list.push_back(proto::to_value(event));
-                  }
-                }
-              }
-              HttpResponse response =
-                  with(200, Value::Map{{"events", std::move(list)}, {"last_lsn", integer(last)}});
-              return [reply, response = std::move(response)] { reply(response); };
-            });
+  context.read(call,
+               [reply = call.reply, filtered, start = *after, most = std::min(*limit, most_events_at_once),
+                wanted = ExperimentId(*only)](EventStore& store) -> Committer::Then {
+                 Value::List list;
+                 std::uint64_t last = std::min(start, store.last_lsn().number());
+                 std::uint64_t looked_at = 0;
+                 while (list.size() < most && looked_at < most_events_looked_at) {
+                   const auto some =
+                       store.read(engine::Lsn(last), filtered ? most_events_at_once : most - list.size());
+                   if (!some) {
+                     return [reply, error = some.error()] { reply(failure(error)); };
+                   }
+                   if (some->empty()) {
+                     break;
+                   }
+                   for (const engine::Event& event : *some) {
+                     if (list.size() == most) {
+                       break;
+                     }
+                     last = event.lsn.number();
+                     ++looked_at;
+                     if (!filtered || experiment_of(event.body) == wanted) {
+                       list.push_back(proto::to_value(event));
+                     }
+                   }
+                 }
+                 HttpResponse response =
+                     with(200, Value::Map{{"events", std::move(list)}, {"last_lsn", integer(last)}});
+                 return [reply, response = std::move(response)] { reply(response); };
+               });
 }
 
 constexpr Route table[] = {

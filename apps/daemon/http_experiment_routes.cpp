@@ -2,8 +2,8 @@
 #include <string>
 #include <utility>
 
-#include "daemon/http_desk.hpp"
 #include "daemon/http_pages.hpp"
+#include "daemon/http_request_context.hpp"
 #include "daemon/http_submission.hpp"
 #include "hpsearch/engine/config/secrets.hpp"
 #include "hpsearch/engine/experiment/warm_start.hpp"
@@ -23,9 +23,9 @@ using engine::Value;
 
 constexpr std::size_t most_key_bytes = 200;
 
-void submit(Desk& desk, Call call) {
-  if (desk.runtime.storage().intake != Intake::everything) {
-    call.reply(no_room(desk.runtime.storage()));
+void submit(RequestContext& request_context, Call call) {
+  if (request_context.runtime.storage().intake != Intake::everything) {
+    call.reply(no_room(request_context.runtime.storage()));
     return;
   }
   const auto body = call.object();
@@ -49,8 +49,8 @@ void submit(Desk& desk, Call call) {
     call.reply(failure("the request is wrong", problems));
     return;
   }
-  auto parsed =
-      engine::parse_submission(submission.config, desk.runtime.registry(), submission.name, submission.seed);
+  auto parsed = engine::parse_submission(submission.config, request_context.runtime.registry(),
+                                         submission.name, submission.seed);
   for (engine::Problem& problem : patterns::problems_of(engine::patterns_of(submission.config))) {
     parsed.problems.push_back(std::move(problem));
   }
@@ -68,8 +68,9 @@ void submit(Desk& desk, Call call) {
   }
   std::uint64_t context_bytes = 0;
   if (!submission.context_digest.empty()) {
-    const auto known =
-        desk.about.contexts != nullptr ? desk.about.contexts->find(submission.context_digest) : std::nullopt;
+    const auto known = request_context.about.contexts != nullptr
+                           ? request_context.about.contexts->find(submission.context_digest)
+                           : std::nullopt;
     if (!known) {
       call.reply(failure(Error{Errc::wrong_state, "the daemon does not have the context " +
                                                       submission.context_digest +
@@ -86,8 +87,9 @@ void submit(Desk& desk, Call call) {
   command.context_digest = std::move(submission.context_digest);
   command.context_bytes = context_bytes;
   command.idempotency_key = key;
-  desk.perform(command, [&runtime = desk.runtime, reply = call.reply,
-                         searcher = parsed.config->searcher](const Result<Runtime::Outcome>& outcome) {
+  request_context.perform(command, [&runtime = request_context.runtime, reply = call.reply,
+                                    searcher =
+                                        parsed.config->searcher](const Result<Runtime::Outcome>& outcome) {
     engine::Problems source;  // Again, for their places in the file.
     if (!outcome) {
       static_cast<void>(engine::find_source(runtime.engine().experiments(), searcher, source).has_value());
@@ -98,72 +100,75 @@ void submit(Desk& desk, Call call) {
   });
 }
 
-void list(Desk& desk, Call call) {
+void list(RequestContext& request_context, Call call) {
   Value::List list;
-  for (const auto& [id, record] : desk.runtime.engine().experiments()) {
+  for (const auto& [id, record] : request_context.runtime.engine().experiments()) {
     list.push_back(proto::experiment_summary(record));
   }
-  desk.answer(call, with(200, Value::Map{{"experiments", std::move(list)}}));
+  request_context.answer(call, with(200, Value::Map{{"experiments", std::move(list)}}));
 }
 
-void show(Desk& desk, Call call) {
-  const auto record = desk.experiment(call);
+void show(RequestContext& request_context, Call call) {
+  const auto record = request_context.experiment(call);
   if (!record) {
-    desk.answer(call, failure(record.error()));
+    request_context.answer(call, failure(record.error()));
     return;
   }
-  Value detail = proto::experiment_detail(**record, desk.runtime.now());
+  Value detail = proto::experiment_detail(**record, request_context.runtime.now());
   (*detail.as_map())["waits_for"] =
-      engine::waits_for(**record, desk.runtime.engine().workers(), desk.runtime.now());
-  desk.answer(call, Result<Value>(std::move(detail)));
+      engine::waits_for(**record, request_context.runtime.engine().workers(), request_context.runtime.now());
+  request_context.answer(call, Result<Value>(std::move(detail)));
 }
 
-void config(Desk& desk, Call call) {
-  const auto record = desk.experiment(call);
-  desk.answer(call, record ? Result<Value>(engine::without_secrets((*record)->effective)) : record.error());
+void config(RequestContext& request_context, Call call) {
+  const auto record = request_context.experiment(call);
+  request_context.answer(
+      call, record ? Result<Value>(engine::without_secrets((*record)->effective)) : record.error());
 }
 
-void best(Desk& desk, Call call) {
-  const auto record = desk.experiment(call);
-  desk.answer(call, record ? Result<Value>(proto::best_trial(**record, desk.runtime.now())) : record.error());
+void best(RequestContext& request_context, Call call) {
+  const auto record = request_context.experiment(call);
+  request_context.answer(call, record
+                                   ? Result<Value>(proto::best_trial(**record, request_context.runtime.now()))
+                                   : record.error());
 }
 
-void checkpoints(Desk& desk, Call call) {
-  answer_page(desk, call, {"checkpoints", &proto::checkpoints_of},
+void checkpoints(RequestContext& request_context, Call call) {
+  answer_page(request_context, call, {"checkpoints", &proto::checkpoints_of},
               [](const engine::ExperimentRecord& record) {
                 return Value::Map{{"being_deleted", integer(record.condemned.size())}};
               });
 }
 
-void change(Desk& desk, const Call& call, engine::Command command) {
-  desk.perform(call, std::move(command), [&desk, id = call.experiment()] {
-    return with(200, proto::experiment_summary(*desk.runtime.engine().find(id)));
+void change(RequestContext& request_context, const Call& call, engine::Command command) {
+  request_context.perform(call, std::move(command), [&request_context, id = call.experiment()] {
+    return with(200, proto::experiment_summary(*request_context.runtime.engine().find(id)));
   });
 }
 
-void pause(Desk& desk, Call call) {
-  change(desk, call, engine::PauseExperiment{call.experiment()});
+void pause(RequestContext& request_context, Call call) {
+  change(request_context, call, engine::PauseExperiment{call.experiment()});
 }
 
-void resume(Desk& desk, Call call) {
-  change(desk, call, engine::ResumeExperiment{call.experiment()});
+void resume(RequestContext& request_context, Call call) {
+  change(request_context, call, engine::ResumeExperiment{call.experiment()});
 }
 
-void cancel(Desk& desk, Call call) {
-  change(desk, call, engine::CancelExperiment{call.experiment()});
+void cancel(RequestContext& request_context, Call call) {
+  change(request_context, call, engine::CancelExperiment{call.experiment()});
 }
 
-void kill(Desk& desk, Call call) {
-  change(desk, call, engine::KillExperiment{call.experiment()});
+void kill(RequestContext& request_context, Call call) {
+  change(request_context, call, engine::KillExperiment{call.experiment()});
 }
 
-void set_limits(Desk& desk, Call call) {
+void set_limits(RequestContext& request_context, Call call) {
   auto changes = call.object();
   if (!changes) {
     call.reply(failure(changes.error()));
     return;
   }
-  change(desk, call, engine::ChangeExperiment{call.experiment(), std::move(*changes)});
+  change(request_context, call, engine::ChangeExperiment{call.experiment(), std::move(*changes)});
 }
 
 constexpr Route table[] = {

@@ -23,20 +23,20 @@ std::string fields_text(const Value::Map& fields) {
 
 }  // namespace
 
-void answer_page(Desk& desk, const Call& call, const Listing& listing,
+void answer_page(RequestContext& context, const Call& call, const Listing& listing,
                  const std::function<Value::Map(const engine::ExperimentRecord&)>& more) {
-  const auto record = desk.experiment(call);
+  const auto record = context.experiment(call);
   const auto after = number_of(call.request, "after", 0);
   const auto limit = number_of(call.request, "limit", listing.most);
   for (const Error* error : {record ? nullptr : &record.error(), after ? nullptr : &after.error(),
                              limit ? nullptr : &limit.error()}) {
     if (error != nullptr) {
-      desk.answer(call, failure(*error));
+      context.answer(call, failure(*error));
       return;
     }
   }
   if (*limit == 0) {
-    desk.answer(call, failure(Error{Errc::bad_request, "limit is 0; it must be at least 1"}));
+    context.answer(call, failure(Error{Errc::bad_request, "limit is 0; it must be at least 1"}));
     return;
   }
   // Numbers have no gaps, and no trial is ever removed.
@@ -60,7 +60,7 @@ void answer_page(Desk& desk, const Call& call, const Listing& listing,
   page.status = 200;
   page.body = "{" + (more ? fields_text(more(**record)) : std::string()) + "\"next\":" + next +
               ",\"total\":" + std::to_string(total) + ",\"" + listing.name + "\":[" + list + "]}\n";
-  desk.answer(call, std::move(page));
+  context.answer(call, std::move(page));
 }
 
 }  // namespace hpsearch::daemon

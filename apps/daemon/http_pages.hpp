@@ -4,7 +4,7 @@
 #include <functional>
 #include <string>
 
-#include "daemon/http_desk.hpp"
+#include "daemon/http_request_context.hpp"
 
 namespace hpsearch::daemon {
 
@@ -20,7 +20,7 @@ struct Listing {
 
 /// The page that the call asks for: {next, total, NAME} and `more`. `next` is null on the last one; `total`
 /// counts trials.
-void answer_page(Desk& desk, const Call& call, const Listing& listing,
+void answer_page(RequestContext& context, const Call& call, const Listing& listing,
                  const std::function<engine::Value::Map(const engine::ExperimentRecord&)>& more = {});
 
 }  // namespace hpsearch::daemon

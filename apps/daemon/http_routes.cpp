@@ -3,7 +3,7 @@
 #include <memory>
 #include <utility>
 
-#include "daemon/http_desk.hpp"
+#include "daemon/http_request_context.hpp"
 #include "hpsearch/engine/base/sha256.hpp"
 #include "hpsearch/proto/client_api.hpp"
 
@@ -41,7 +41,7 @@ bool match(std::string_view pattern, Call& call) {
   return pattern.empty() && path.empty();
 }
 
-void handle(Desk& desk, HttpRequest request, net::HttpServer::Reply reply) {
+void handle(RequestContext& context, HttpRequest request, net::HttpServer::Reply reply) {
   Call call{std::move(request), {}, {}, std::move(reply)};
   bool path_known = false;
   for (const auto& table :
@@ -52,7 +52,7 @@ void handle(Desk& desk, HttpRequest request, net::HttpServer::Reply reply) {
       }
       path_known = true;
       if (route.method == call.request.method) {
-        route.handler(desk, std::move(call));
+        route.handler(context, std::move(call));
         return;
       }
     }
@@ -67,10 +67,10 @@ void handle(Desk& desk, HttpRequest request, net::HttpServer::Reply reply) {
 
 }  // namespace
 
-net::HttpServer::Handler http_routes(Runtime& runtime, WorkerGate& gate, AboutDaemon about) {
-  auto desk = std::make_shared<Desk>(Desk{runtime, gate, std::move(about)});
-  return [desk](HttpRequest request, net::HttpServer::Reply reply) {
-    handle(*desk, std::move(request), std::move(reply));
+net::HttpServer::Handler http_routes(Runtime& runtime, WorkerSessions& sessions, AboutDaemon about) {
+  auto context = std::make_shared<RequestContext>(RequestContext{runtime, sessions, std::move(about)});
+  return [context](HttpRequest request, net::HttpServer::Reply reply) {
+    handle(*context, std::move(request), std::move(reply));
   };
 }
 

@@ -5,7 +5,7 @@
 #include "daemon/backups.hpp"
 #include "daemon/contexts.hpp"
 #include "daemon/runtime.hpp"
-#include "daemon/worker_gate.hpp"
+#include "daemon/worker_sessions.hpp"
 #include "hpsearch/net/http.hpp"
 
 namespace hpsearch::daemon {
@@ -23,6 +23,7 @@ struct AboutDaemon {
 ///
 /// Nothing is answered that a crash could still take back: answers leave when everything they may rest on is
 /// durable.
-[[nodiscard]] net::HttpServer::Handler http_routes(Runtime& runtime, WorkerGate& gate, AboutDaemon about);
+[[nodiscard]] net::HttpServer::Handler http_routes(Runtime& runtime, WorkerSessions& sessions,
+                                                   AboutDaemon about);
 
 }  // namespace hpsearch::daemon

@@ -4,8 +4,8 @@
 #include <utility>
 #include <vector>
 
-#include "daemon/http_desk.hpp"
 #include "daemon/http_pages.hpp"
+#include "daemon/http_request_context.hpp"
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/proto/client_api.hpp"
 #include "hpsearch/proto/json.hpp"
@@ -25,37 +25,38 @@ using net::HttpResponse;
 constexpr std::uint64_t most_log_bytes = 128 * 1024;
 
 /// The trial, and what is known of it beyond the log.
-Value trial_now(Desk& desk, const engine::ExperimentRecord& record, TrialNumber number) {
-  Value value = proto::trial_value(record, number, desk.runtime.now());
+Value trial_now(RequestContext& context, const engine::ExperimentRecord& record, TrialNumber number) {
+  Value value = proto::trial_value(record, number, context.runtime.now());
   const auto& live = record.trials[number.number()].live;
-  const auto heard = live ? desk.gate.heard_of(live->worker, live->key) : std::nullopt;
+  const auto heard = live ? context.sessions.last_activity_of(live->worker, live->key) : std::nullopt;
   Value::Map& map = *value.as_map();
   map["heard_at"] = heard ? Value(static_cast<double>(heard->at.micros()) / 1e6) : Value();
   map["heard_step"] = heard ? integer(engine::count(heard->step)) : Value();
   return value;
 }
 
-void trials(Desk& desk, Call call) {
-  answer_page(desk, call, {"trials", [&desk](const engine::ExperimentRecord& record, TrialNumber number) {
-                             return Value::List{trial_now(desk, record, number)};
-                           }});
+void trials(RequestContext& context, Call call) {
+  answer_page(context, call,
+              {"trials", [&context](const engine::ExperimentRecord& record, TrialNumber number) {
+                 return Value::List{trial_now(context, record, number)};
+               }});
 }
 
-void trial(Desk& desk, Call call) {
-  const auto record = desk.experiment_with_trial(call);
-  desk.answer(call, record ? Result<Value>(trial_now(desk, **record, call.trial())) : record.error());
+void trial(RequestContext& context, Call call) {
+  const auto record = context.experiment_with_trial(call);
+  context.answer(call, record ? Result<Value>(trial_now(context, **record, call.trial())) : record.error());
 }
 
 Value checkpoints_now(const engine::ExperimentRecord& record, TrialNumber number) {
   return Value::Map{{"checkpoints", proto::checkpoints_of(record, number)}};
 }
 
-void checkpoints(Desk& desk, Call call) {
-  const auto record = desk.experiment_with_trial(call);
-  desk.answer(call, record ? Result<Value>(checkpoints_now(**record, call.trial())) : record.error());
+void checkpoints(RequestContext& context, Call call) {
+  const auto record = context.experiment_with_trial(call);
+  context.answer(call, record ? Result<Value>(checkpoints_now(**record, call.trial())) : record.error());
 }
 
-void delete_checkpoints(Desk& desk, Call call) {
+void delete_checkpoints(RequestContext& context, Call call) {
   const auto body = call.object();
   if (!body) {
     call.reply(failure(body.error()));
@@ -74,80 +75,80 @@ void delete_checkpoints(Desk& desk, Call call) {
         Error{Errc::bad_request, "paths has to be a list of checkpoints, as GET .../checkpoints has them"}));
     return;
   }
-  desk.perform(call, std::move(command), [&desk, id = call.experiment(), trial = call.trial()] {
-    return with(200, checkpoints_now(*desk.runtime.engine().find(id), trial));
+  context.perform(call, std::move(command), [&context, id = call.experiment(), trial = call.trial()] {
+    return with(200, checkpoints_now(*context.runtime.engine().find(id), trial));
   });
 }
 
-void end_trial(Desk& desk, const Call& call, engine::ExitReason reason) {
-  desk.perform(call, engine::EndTrial{call.experiment(), call.trial(), reason}, [&desk, call] {
-    return with(200, trial_now(desk, *desk.runtime.engine().find(call.experiment()), call.trial()));
+void end_trial(RequestContext& context, const Call& call, engine::ExitReason reason) {
+  context.perform(call, engine::EndTrial{call.experiment(), call.trial(), reason}, [&context, call] {
+    return with(200, trial_now(context, *context.runtime.engine().find(call.experiment()), call.trial()));
   });
 }
 
-void cancel_trial(Desk& desk, Call call) {
-  end_trial(desk, call, engine::ExitReason::user_canceled);
+void cancel_trial(RequestContext& context, Call call) {
+  end_trial(context, call, engine::ExitReason::user_canceled);
 }
 
-void stop_trial(Desk& desk, Call call) {
-  end_trial(desk, call, engine::ExitReason::user_stopped);
+void stop_trial(RequestContext& context, Call call) {
+  end_trial(context, call, engine::ExitReason::user_stopped);
 }
 
-void explain(Desk& desk, Call call) {
-  const auto record = desk.experiment_with_trial(call);
+void explain(RequestContext& context, Call call) {
+  const auto record = context.experiment_with_trial(call);
   if (!record) {
-    desk.answer(call, failure(record.error()));
+    context.answer(call, failure(record.error()));
     return;
   }
   // The engine's view of now and the store's of the past are both of this moment: what is committed after it
   // is in neither.
   const engine::Explanation explanation =
-      engine::explain(**record, call.trial(), desk.runtime.engine().workers(), desk.runtime.now());
+      engine::explain(**record, call.trial(), context.runtime.engine().workers(), context.runtime.now());
   const Value now = proto::explanation_value(**record, call.trial(), explanation, {});
-  desk.read(call,
-            [reply = call.reply, now, id = call.experiment(),
-             number = call.trial()](EventStore& store) -> Committer::Then {
-              const auto events = store.history(id, number);
-              if (!events) {
-                return [reply, error = events.error()] { reply(failure(error)); };
-              }
-              Value::List history;
-              for (const engine::Event& event : *events) {
-                history.push_back(proto::to_value(event));
-              }
-              Value answer = now;
-              (*answer.as_map())["history"] = std::move(history);
-              HttpResponse response = with(200, answer);
-              return [reply, response = std::move(response)] { reply(response); };
-            });
+  context.read(call,
+               [reply = call.reply, now, id = call.experiment(),
+                number = call.trial()](EventStore& store) -> Committer::Then {
+                 const auto events = store.history(id, number);
+                 if (!events) {
+                   return [reply, error = events.error()] { reply(failure(error)); };
+                 }
+                 Value::List history;
+                 for (const engine::Event& event : *events) {
+                   history.push_back(proto::to_value(event));
+                 }
+                 Value answer = now;
+                 (*answer.as_map())["history"] = std::move(history);
+                 HttpResponse response = with(200, answer);
+                 return [reply, response = std::move(response)] { reply(response); };
+               });
 }
 
-void metrics(Desk& desk, Call call) {
-  const auto record = desk.experiment_with_trial(call);
+void metrics(RequestContext& context, Call call) {
+  const auto record = context.experiment_with_trial(call);
   if (!record) {
-    desk.answer(call, failure(record.error()));
+    context.answer(call, failure(record.error()));
     return;
   }
-  desk.read(call,
-            [reply = call.reply, id = call.experiment(),
-             number = call.trial()](EventStore& store) -> Committer::Then {
-              const auto points = store.metrics(id, number);
-              if (!points) {
-                return [reply, error = points.error()] { reply(failure(error)); };
-              }
-              Value::List list;
-              for (const MetricPoint& point : *points) {
-                Value::Map metrics;
-                for (const auto& [name, value] : point.metrics) {
-                  metrics[name] = value;
-                }
-                list.emplace_back(Value::Map{{"attempt", integer(point.attempt.number())},
-                                             {"step", integer(engine::count(point.step))},
-                                             {"metrics", std::move(metrics)}});
-              }
-              HttpResponse response = with(200, Value::Map{{"metrics", std::move(list)}});
-              return [reply, response = std::move(response)] { reply(response); };
-            });
+  context.read(call,
+               [reply = call.reply, id = call.experiment(),
+                number = call.trial()](EventStore& store) -> Committer::Then {
+                 const auto points = store.metrics(id, number);
+                 if (!points) {
+                   return [reply, error = points.error()] { reply(failure(error)); };
+                 }
+                 Value::List list;
+                 for (const MetricPoint& point : *points) {
+                   Value::Map metrics;
+                   for (const auto& [name, value] : point.metrics) {
+                     metrics[name] = value;
+                   }
+                   list.emplace_back(Value::Map{{"attempt", integer(point.attempt.number())},
+                                                {"step", integer(engine::count(point.step))},
+                                                {"metrics", std::move(metrics)}});
+                 }
+                 HttpResponse response = with(200, Value::Map{{"metrics", std::move(list)}});
+                 return [reply, response = std::move(response)] { reply(response); };
+               });
 }
 
 /// Where an attempt ran or runs: whom to ask for its logs.
@@ -192,7 +193,7 @@ struct WantedProcess {
 
 /// Puts the worker and its process into the question.
 engine::Status ask_for(const AttemptPlaces& places, engine::RankLevel level, const WantedProcess& wanted,
-                       WorkerGate::LogQuestion& question) {
+                       WorkerSessions::LogQuestion& question) {
   question.key = places.key;
   const std::string attempt = "attempt " + std::to_string(places.key.attempt.number());
   if (wanted.worker != 0) {
@@ -218,31 +219,31 @@ engine::Status ask_for(const AttemptPlaces& places, engine::RankLevel level, con
   return engine::Done{};
 }
 
-void read_log(Desk& desk, const Call& call, const WorkerGate::LogQuestion& question) {
-  desk.gate.read_log(question,
-                     [&desk, call, shown = question.key.attempt](const Result<proto::LogPart>& part) {
-                       if (!part) {
-                         desk.answer(call, failure(part.error()));
-                       } else if (!part->problem.empty()) {
-                         desk.answer(call, failure(Error{Errc::not_found, part->problem}));
-                       } else {
-                         desk.answer(call, with(200, Value::Map{{"attempt", integer(shown.number())},
-                                                                {"offset", integer(part->offset)},
-                                                                {"size", integer(part->size)},
-                                                                {"text", part->text}}));
-                       }
-                     });
+void read_log(RequestContext& context, const Call& call, const WorkerSessions::LogQuestion& question) {
+  context.sessions.read_log(
+      question, [&context, call, shown = question.key.attempt](const Result<proto::LogPart>& part) {
+        if (!part) {
+          context.answer(call, failure(part.error()));
+        } else if (!part->problem.empty()) {
+          context.answer(call, failure(Error{Errc::not_found, part->problem}));
+        } else {
+          context.answer(call, with(200, Value::Map{{"attempt", integer(shown.number())},
+                                                    {"offset", integer(part->offset)},
+                                                    {"size", integer(part->size)},
+                                                    {"text", part->text}}));
+        }
+      });
 }
 
-void log(Desk& desk, Call call) {
-  const auto record = desk.experiment_with_trial(call);
+void log(RequestContext& context, Call call) {
+  const auto record = context.experiment_with_trial(call);
   const auto attempt = number_of(call.request, "attempt", 0);
   const auto offset = number_of(call.request, "offset", 0);
   const auto limit = number_of(call.request, "limit", 64 * 1024);
   const auto rank = number_of(call.request, "rank", 0);
   const auto worker = number_of(call.request, "worker", 0);
   if (!record) {
-    desk.answer(call, failure(record.error()));
+    context.answer(call, failure(record.error()));
     return;
   }
   for (const auto* number : {&attempt, &offset, &limit, &rank, &worker}) {
@@ -251,7 +252,7 @@ void log(Desk& desk, Call call) {
       return;
     }
   }
-  WorkerGate::LogQuestion question;
+  WorkerSessions::LogQuestion question;
   question.stream = call.request.query_or("stream", "stdout");
   if (question.stream != "stdout" && question.stream != "stderr") {
     call.reply(failure(Error{Errc::bad_request, "stream has to be stdout or stderr"}));
@@ -262,21 +263,22 @@ void log(Desk& desk, Call call) {
   const std::string_view from_end = call.request.query_or("from_end", "0");
   question.from_end = from_end == "1" || from_end == "true";
   const WantedProcess wanted{*rank, *worker};
-  desk.read(call,
-            [&desk, call, question, wanted, number = *attempt, numbering = desk.runtime.engine().numbering(),
-             level = (*record)->config.launch.rank](EventStore& store) -> Committer::Then {
-              const auto places = places_of(store, numbering, call.experiment(), call.trial(), number);
-              WorkerGate::LogQuestion asked = question;
-              const engine::Status found =
-                  places ? ask_for(*places, level, wanted, asked) : engine::Status(places.error());
-              return [&desk, call, asked, found] {
-                if (found) {
-                  read_log(desk, call, asked);
-                } else {
-                  call.reply(failure(found.error()));
-                }
-              };
-            });
+  context.read(
+      call,
+      [&context, call, question, wanted, number = *attempt, numbering = context.runtime.engine().numbering(),
+       level = (*record)->config.launch.rank](EventStore& store) -> Committer::Then {
+        const auto places = places_of(store, numbering, call.experiment(), call.trial(), number);
+        WorkerSessions::LogQuestion asked = question;
+        const engine::Status found =
+            places ? ask_for(*places, level, wanted, asked) : engine::Status(places.error());
+        return [&context, call, asked, found] {
+          if (found) {
+            read_log(context, call, asked);
+          } else {
+            call.reply(failure(found.error()));
+          }
+        };
+      });
 }
 
 constexpr Route table[] = {

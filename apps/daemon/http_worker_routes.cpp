@@ -1,7 +1,7 @@
 #include <string>
 #include <vector>
 
-#include "daemon/http_desk.hpp"
+#include "daemon/http_request_context.hpp"
 #include "hpsearch/engine/scheduler/explain.hpp"
 #include "hpsearch/proto/client_api.hpp"
 #include "hpsearch/proto/json.hpp"
@@ -15,16 +15,16 @@ using engine::Result;
 using engine::Value;
 
 /// The worker, and what is known of it beyond the log.
-Value worker_now(Desk& desk, const engine::WorkerRecord& worker) {
+Value worker_now(RequestContext& context, const engine::WorkerRecord& worker) {
   Value value = proto::worker_value(worker);
   Value::Map& map = *value.as_map();
-  map["connected"] = worker.present && desk.gate.connected(worker.id);
-  map["suspect"] = worker.present && desk.runtime.suspect(worker.id);
-  const std::string rests = engine::rest_of(worker, desk.runtime.now());
+  map["connected"] = worker.present && context.sessions.connected(worker.id);
+  map["suspect"] = worker.present && context.runtime.suspect(worker.id);
+  const std::string rests = engine::rest_of(worker, context.runtime.now());
   map["resting"] = rests.empty() ? Value() : Value(rests);
-  map["kills_by"] = desk.gate.kills_by(worker.id);
+  map["kills_by"] = context.sessions.kills_by(worker.id);
   Value::List on_hold;
-  for (const engine::HeldAttempt& held : desk.gate.on_hold(worker.id)) {
+  for (const engine::HeldAttempt& held : context.sessions.on_hold(worker.id)) {
     on_hold.push_back(Value::Map{{"experiment", integer(held.key.experiment.number())},
                                  {"trial", integer(held.key.trial.number())},
                                  {"attempt", integer(held.key.attempt.number())},
@@ -36,21 +36,21 @@ Value worker_now(Desk& desk, const engine::WorkerRecord& worker) {
   return value;
 }
 
-void workers(Desk& desk, Call call) {
+void workers(RequestContext& context, Call call) {
   Value::List list;
-  for (const auto& [id, worker] : desk.runtime.engine().workers()) {
-    list.push_back(worker_now(desk, worker));
+  for (const auto& [id, worker] : context.runtime.engine().workers()) {
+    list.push_back(worker_now(context, worker));
   }
-  desk.answer(call, with(200, Value::Map{{"workers", std::move(list)}}));
+  context.answer(call, with(200, Value::Map{{"workers", std::move(list)}}));
 }
 
-void change_worker(Desk& desk, const Call& call, engine::Command command) {
-  desk.perform(call, std::move(command), [&desk, worker = call.worker()] {
-    return with(200, worker_now(desk, desk.runtime.engine().workers().at(worker)));
+void change_worker(RequestContext& context, const Call& call, engine::Command command) {
+  context.perform(call, std::move(command), [&context, worker = call.worker()] {
+    return with(200, worker_now(context, context.runtime.engine().workers().at(worker)));
   });
 }
 
-void quarantine(Desk& desk, Call call) {
+void quarantine(RequestContext& context, Call call) {
   const auto body = call.object();
   if (!body) {
     call.reply(failure(body.error()));
@@ -62,23 +62,23 @@ void quarantine(Desk& desk, Call call) {
     call.reply(failure(Error{Errc::bad_request, "why has to be a text: what is wrong with the worker"}));
     return;
   }
-  change_worker(desk, call, engine::QuarantineWorker{call.worker(), text != nullptr ? *text : ""});
+  change_worker(context, call, engine::QuarantineWorker{call.worker(), text != nullptr ? *text : ""});
 }
 
-void release(Desk& desk, Call call) {
-  change_worker(desk, call, engine::ReleaseWorker{call.worker()});
+void release(RequestContext& context, Call call) {
+  change_worker(context, call, engine::ReleaseWorker{call.worker()});
 }
 
 /// The attempt on hold that the path names, with ?lease=N where it has several of one number: each time the
 /// store was brought back, its trial may have begun another.
-Result<engine::HeldAttempt> on_hold(Desk& desk, const Call& call) {
+Result<engine::HeldAttempt> on_hold(RequestContext& context, const Call& call) {
   const Result<std::uint64_t> lease = number_of(call.request, "lease", 0);
   if (!lease) {
     return lease.error();
   }
   std::vector<engine::HeldAttempt> meant;
   std::string leases;
-  for (const engine::HeldAttempt& held : desk.gate.on_hold(call.worker())) {
+  for (const engine::HeldAttempt& held : context.sessions.on_hold(call.worker())) {
     const bool named = held.key.experiment.number() == call.numbers.at(1) &&
                        held.key.trial.number() == call.numbers.at(2) &&
                        held.key.attempt.number() == call.numbers.at(3);
@@ -98,19 +98,19 @@ Result<engine::HeldAttempt> on_hold(Desk& desk, const Call& call) {
   return meant.front();
 }
 
-void adopt(Desk& desk, Call call) {
-  if (const auto held = on_hold(desk, call)) {
-    change_worker(desk, call, engine::AdoptAttempt{call.worker(), *held});
+void adopt(RequestContext& context, Call call) {
+  if (const auto held = on_hold(context, call)) {
+    change_worker(context, call, engine::AdoptAttempt{call.worker(), *held});
   } else {
-    desk.answer(call, failure(held.error()));
+    context.answer(call, failure(held.error()));
   }
 }
 
-void disown(Desk& desk, Call call) {
-  if (const auto held = on_hold(desk, call)) {
-    change_worker(desk, call, engine::DisownAttempt{call.worker(), held->key});
+void disown(RequestContext& context, Call call) {
+  if (const auto held = on_hold(context, call)) {
+    change_worker(context, call, engine::DisownAttempt{call.worker(), held->key});
   } else {
-    desk.answer(call, failure(held.error()));
+    context.answer(call, failure(held.error()));
   }
 }
 

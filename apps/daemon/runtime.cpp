@@ -111,9 +111,9 @@ void Runtime::start(OnOrder on_order, Committer::Failed failed, Committer::Faile
   on_order_ = std::move(on_order);
   committer_ = std::make_unique<Committer>(loop_, store_, std::move(failed), std::move(full), employ_);
   last_look_ = now();
-  clock_ = loop_.every(look_every, [this] { look_at_clock(); });
+  clock_ = loop_.every(look_every, [this] { check_timers(); });
   // The log may end in the middle of what follows from its last event: this goes on with it.
-  static_cast<void>(perform(engine::LookAtClock{}));
+  static_cast<void>(perform(engine::CheckTimers{}));
 }
 
 void Runtime::stop() {
@@ -213,7 +213,7 @@ void Runtime::arm_deadline() {
     const std::int64_t left = std::max<std::int64_t>(0, (*due - now()).in_micros());
     deadline_ = loop_.after(std::chrono::microseconds(left), [this] {
       armed_for_.reset();
-      static_cast<void>(perform(engine::LookAtClock{}));
+      static_cast<void>(perform(engine::CheckTimers{}));
     });
   }
 }
@@ -239,7 +239,7 @@ void Runtime::heard(engine::WorkerId worker) {
   liveness_.heard(worker, present);
   if (back && !draining_.contains(worker)) {
     engine_.set_suspect(worker, false);
-    static_cast<void>(perform(engine::LookAtClock{}));  // Its free slots are offered again.
+    static_cast<void>(perform(engine::CheckTimers{}));  // Its free slots are offered again.
   }
 }
 
@@ -268,7 +268,7 @@ bool Runtime::suspect(engine::WorkerId worker) const {
   return !connected_.contains(worker) || liveness_.suspect(worker, now());
 }
 
-void Runtime::look_at_clock() {
+void Runtime::check_timers() {
   const engine::Instant present = now();
   if (present - last_look_ > shortest_own_silence && present - last_look_ > own_silence()) {
     net::log(net::Level::warning, "this daemon stood still for " +
@@ -281,7 +281,7 @@ void Runtime::look_at_clock() {
     expire(silence);
   }
   update_suspicion(present);
-  static_cast<void>(perform(engine::LookAtClock{}));
+  static_cast<void>(perform(engine::CheckTimers{}));
 }
 
 /// O(experiments).

@@ -118,7 +118,7 @@ class Runtime {
   [[nodiscard]] engine::Status load_snapshot(engine::Lsn lsn);
   void save_if_due();
   void save();
-  void look_at_clock();
+  void check_timers();
   /// Budgets of time end to the moment, not at the next look.
   void arm_deadline();
   /// Looks further apart than this mean that we stood still.

@@ -8,8 +8,8 @@
 
 namespace hpsearch::daemon {
 
-WorkerGate::OpenPort router_port(net::Loop& loop, std::string endpoint,
-                                 std::optional<net::CurveServer> curve) {
+WorkerSessions::OpenPort router_port(net::Loop& loop, std::string endpoint,
+                                     std::optional<net::CurveServer> curve) {
   return [&loop, endpoint = std::move(endpoint), curve = std::move(curve)](
              net::PeerPort::OnFrame on_frame) -> engine::Result<std::unique_ptr<net::PeerPort>> {
     auto bound = net::RouterPort::bind(loop, endpoint, proto::max_frame_bytes, std::move(on_frame), curve);

@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "daemon/worker_gate.hpp"
+#include "daemon/worker_sessions.hpp"
 #include "hpsearch/net/curve.hpp"
 #include "hpsearch/net/loop.hpp"
 
@@ -11,7 +11,7 @@ namespace hpsearch::daemon {
 
 /// Opens a ZeroMQ port at `endpoint`, "tcp://127.0.0.1:8078"; port 0 takes a free one; with `curve`
 /// for workers with an admitted key only. unavailable: the address is in use.
-[[nodiscard]] WorkerGate::OpenPort router_port(net::Loop& loop, std::string endpoint,
-                                               std::optional<net::CurveServer> curve = {});
+[[nodiscard]] WorkerSessions::OpenPort router_port(net::Loop& loop, std::string endpoint,
+                                                   std::optional<net::CurveServer> curve = {});
 
 }  // namespace hpsearch::daemon

@@ -34,7 +34,7 @@ class EchoTalker final : public Talker {
   void begin() override {}
   [[nodiscard]] bool can_ask() const override { return true; }
   void ask() override { send(words_); }
-  bool hear(std::span<const std::byte> /*frame*/) override { return true; }
+  bool on_event(std::span<const std::byte> /*frame*/) override { return true; }
 
  private:
   std::array<std::byte, 128> words_{};
@@ -56,11 +56,11 @@ class WorkerTalker final : public Talker {
     say(std::move(hello));
   }
 
-  [[nodiscard]] bool can_ask() const override { return leased_ && (told_to_end_ || step_ < length_); }
+  [[nodiscard]] bool can_ask() const override { return leased_ && (asked_to_end_ || step_ < length_); }
 
   void ask() override {
     proto::Reports reports{key_, ++seq_, {}};
-    if (told_to_end_) {
+    if (asked_to_end_) {
       reports.reports.emplace_back(engine::ExitReport{});
       leased_ = false;
     } else {
@@ -71,7 +71,7 @@ class WorkerTalker final : public Talker {
     say(std::move(reports));
   }
 
-  bool hear(std::span<const std::byte> frame) override {
+  bool on_event(std::span<const std::byte> frame) override {
     const auto framed = proto::decode_from_daemon(frame);
     HPSEARCH_CHECK(framed.has_value(), "the daemon speaks our protocol");
     envelope_.cluster = framed->envelope.cluster;
@@ -83,13 +83,13 @@ class WorkerTalker final : public Talker {
         length_ = engine::count(lease->spec.length);
         step_ = 0;
         seq_ = 0;
-        told_to_end_ = false;
+        asked_to_end_ = false;
         leased_ = true;
       }
       say(proto::Started{key_});
     } else if (const auto* decide = std::get_if<proto::Decide>(&framed->message)) {
       if (decide->key == key_) {
-        told_to_end_ = decide->decision.directive != engine::Directive::train_on;
+        asked_to_end_ = decide->decision.directive != engine::Directive::train_on;
         length_ = engine::count(decide->decision.length);
       }
       say(proto::DecisionAck{decide->key, decide->decision.id});
@@ -118,7 +118,7 @@ class WorkerTalker final : public Talker {
   std::uint64_t step_ = 0;
   std::uint64_t seq_ = 0;
   bool leased_ = false;
-  bool told_to_end_ = false;
+  bool asked_to_end_ = false;
 };
 
 /// What the disk needs for one small durable append.

@@ -24,7 +24,7 @@ Swarm::Swarm(std::uint16_t port, std::size_t talkers, const MakeTalker& make) : 
     member.talker = make(i);
     member.connection =
         std::make_unique<ZmtpConnection>(port, [this, &member](std::span<const std::byte> frame) {
-          if (member.talker->hear(frame)) {
+          if (member.talker->on_event(frame)) {
             member.waits = false;
           }
         });

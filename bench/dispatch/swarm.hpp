@@ -24,7 +24,7 @@ class Talker {
   [[nodiscard]] virtual bool can_ask() const = 0;
   virtual void ask() = 0;
   /// True when `frame` is the reply to what was asked.
-  virtual bool hear(std::span<const std::byte> frame) = 0;
+  virtual bool on_event(std::span<const std::byte> frame) = 0;
 
   void attach(ZmtpConnection& connection) { connection_ = &connection; }
 

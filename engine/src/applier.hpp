@@ -3,13 +3,13 @@
 #include <string>
 #include <vector>
 
-#include "experiment/world.hpp"
+#include "experiment/engine_state.hpp"
 
 namespace hpsearch::engine {
 
 /// Makes one event so: an overload for each kind, in the file of what it is about (apply_trials.cpp, …).
 struct Applier {
-  World& world;
+  EngineState& state;
   const Event& event;  ///< The envelope of what is applied.
 
   void operator()(const ExperimentCreated& created) const;
@@ -36,7 +36,7 @@ struct Applier {
   void operator()(const MemberLost& lost) const;
   void operator()(const GangEnded& ended) const;
 
-  void operator()(const StartPutOff& put_off) const;
+  void operator()(const StartDelayed& delayed) const;
 
   void operator()(const ReportTaken& taken) const;
   void operator()(const CheckpointsCollected& collected) const;
@@ -56,8 +56,8 @@ struct Applier {
 
  private:
   /// What a decision that follows from this event is called.
-  [[nodiscard]] Lsn decision_id() const noexcept { return Lsn(world.numbering.of(event.lsn)); }
-  [[nodiscard]] LeaseId lease_id() const noexcept { return world.numbering.lease_of(event.lsn); }
+  [[nodiscard]] Lsn decision_id() const noexcept { return Lsn(state.numbering.of(event.lsn)); }
+  [[nodiscard]] LeaseId lease_id() const noexcept { return state.numbering.lease_of(event.lsn); }
   /// Whatever happens to an experiment goes through here, so that the scheduler looks after it.
   ExperimentRecord& experiment(ExperimentId id) const;
   /// With max_concurrent_trials 0, the slots there are bound every experiment.
@@ -103,7 +103,7 @@ void move(ExperimentRecord& experiment, TrialRecord& trial, TrialMove step);
 void decide(TrialRecord& trial, Lsn id, Directive directive, Units length);
 
 /// It waits for a slot; if its time has not come, not for every slot.
-void wait_for_slot(World& world, ExperimentRecord& record, TrialNumber number, Instant now);
+void wait_for_slot(EngineState& state, ExperimentRecord& record, TrialNumber number, Instant now);
 
 /// It does not wait for a slot any more.
 void stop_waiting(ExperimentRecord& record, TrialNumber number);

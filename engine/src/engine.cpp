@@ -9,7 +9,7 @@
 namespace hpsearch::engine {
 
 struct Engine::State {
-  World world;
+  EngineState state;
 };
 
 namespace {
@@ -38,7 +38,7 @@ struct Dispatch {
   Status operator()(const ExpireLeases& command) const { return expire_leases(step, command); }
   Status operator()(const QuarantineWorker& command) const { return quarantine_worker(step, command); }
   Status operator()(const ReleaseWorker& command) const { return release_worker(step, command); }
-  Status operator()(const NoteRemains& command) const { return note_remains(step, command); }
+  Status operator()(const NoteLeakedProcesses& command) const { return note_leaked_processes(step, command); }
   Status operator()(const DisclaimAttempts& command) const { return disclaim_attempts(step, command); }
   Status operator()(const NoteTroubles& command) const { return note_troubles(step, command); }
   Status operator()(const AdoptAttempt& command) const { return adopt_attempt(step, command); }
@@ -47,13 +47,13 @@ struct Dispatch {
   Status operator()(TakeReports& command) const { return take_reports(step, std::move(command)); }
   Status operator()(const DeleteCheckpoints& command) const { return delete_checkpoints(step, command); }
   Status operator()(const ConfirmDeleted& command) const { return confirm_deleted(step, command); }
-  Status operator()(const LookAtClock&) const { return Done{}; }
+  Status operator()(const CheckTimers&) const { return Done{}; }
 };
 
 }  // namespace
 
 Engine::Engine(SearcherRegistry registry) : state_(std::make_unique<State>()) {
-  state_->world.registry = registry;
+  state_->state.registry = registry;
 }
 Engine::Engine(Engine&&) noexcept = default;
 Engine& Engine::operator=(Engine&&) noexcept = default;
@@ -72,38 +72,38 @@ Status Engine::step(Command command, Instant now, Effects& effects) {
   effects.orders.clear();
   effects.created.reset();
   effects.joined.reset();
-  Step step(state_->world, effects, std::max(now, state_->world.last_instant));
+  Step step(state_->state, effects, std::max(now, state_->state.last_instant));
   Status done = std::visit(Dispatch{step}, command);
   if (done) {
-    settle(step);
+    schedule(step);
     give_orders(step);
   }
   return done;
 }
 
 Status Engine::may_join(const JoinWorker& command) const {
-  return engine::may_join(state_->world, command);
+  return engine::may_join(state_->state, command);
 }
 
 Status Engine::replay(const Event& event) {
-  const Status fits = admissible(state_->world, event);
+  const Status fits = validate_event(state_->state, event);
   if (fits) {
-    apply(state_->world, event);
+    apply(state_->state, event);
   }
   return fits;
 }
 
 Value Engine::save() const {
-  return save_world(state_->world);
+  return save_state(state_->state);
 }
 
 Status Engine::load(const Value& saved) {
   HPSEARCH_CHECK(last_lsn() == Lsn{}, "a snapshot is loaded into a fresh engine");
   auto loaded = std::make_unique<State>();
-  loaded->world.registry = state_->world.registry;
-  loaded->world.trusts_workers = state_->world.trusts_workers;
-  loaded->world.most_ends = state_->world.most_ends;
-  Status status = load_world(saved, loaded->world);
+  loaded->state.registry = state_->state.registry;
+  loaded->state.trusts_workers = state_->state.trusts_workers;
+  loaded->state.most_ends = state_->state.most_ends;
+  Status status = load_state(saved, loaded->state);
   if (status) {
     state_ = std::move(loaded);
   }
@@ -111,7 +111,7 @@ Status Engine::load(const Value& saved) {
 }
 
 std::optional<Instant> Engine::next_deadline() const noexcept {
-  const Agenda& agenda = state_->world.agenda;
+  const Agenda& agenda = state_->state.agenda;
   if (!agenda.unfinished.empty()) {
     return last_instant();
   }
@@ -119,31 +119,31 @@ std::optional<Instant> Engine::next_deadline() const noexcept {
   if (!agenda.deadlines.empty()) {
     next = agenda.deadlines.begin()->first;
   }
-  if (!agenda.put_off.empty()) {
-    next = std::min(next.value_or(agenda.put_off.begin()->until), agenda.put_off.begin()->until);
+  if (!agenda.delayed.empty()) {
+    next = std::min(next.value_or(agenda.delayed.begin()->until), agenda.delayed.begin()->until);
   }
   return next;
 }
 
 Lsn Engine::last_lsn() const noexcept {
-  return state_->world.last_lsn;
+  return state_->state.last_lsn;
 }
 Instant Engine::last_instant() const noexcept {
-  return state_->world.last_instant;
+  return state_->state.last_instant;
 }
 const Numbering& Engine::numbering() const noexcept {
-  return state_->world.numbering;
+  return state_->state.numbering;
 }
 const std::map<ExperimentId, ExperimentRecord>& Engine::experiments() const noexcept {
-  return state_->world.experiments;
+  return state_->state.experiments;
 }
 const std::map<WorkerId, WorkerRecord>& Engine::workers() const noexcept {
-  return state_->world.workers;
+  return state_->state.workers;
 }
 
 const ExperimentRecord* Engine::find(ExperimentId experiment) const noexcept {
-  const auto found = state_->world.experiments.find(experiment);
-  return found == state_->world.experiments.end() ? nullptr : &found->second;
+  const auto found = state_->state.experiments.find(experiment);
+  return found == state_->state.experiments.end() ? nullptr : &found->second;
 }
 
 const TrialRecord* Engine::find(ExperimentId experiment, TrialNumber trial) const noexcept {
@@ -153,22 +153,22 @@ const TrialRecord* Engine::find(ExperimentId experiment, TrialNumber trial) cons
 }
 
 void Engine::set_most_ends(std::uint64_t trials) noexcept {
-  state_->world.most_ends = std::max<std::uint64_t>(1, trials);
+  state_->state.most_ends = std::max<std::uint64_t>(1, trials);
 }
 
 void Engine::trust_workers() noexcept {
-  state_->world.trusts_workers = true;
+  state_->state.trusts_workers = true;
 }
 
 void Engine::set_suspect(WorkerId worker, bool suspect) {
-  World& world = state_->world;
+  EngineState& state = state_->state;
   if (suspect) {
-    world.suspects.insert(worker);
+    state.suspects.insert(worker);
   } else {
-    world.suspects.erase(worker);
+    state.suspects.erase(worker);
   }
-  if (const auto known = world.workers.find(worker); known != world.workers.end()) {
-    note_vacancy(world, known->second);
+  if (const auto known = state.workers.find(worker); known != state.workers.end()) {
+    note_vacancy(state, known->second);
   }
 }
 

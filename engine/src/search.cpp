@@ -55,7 +55,7 @@ Result<Effects> Search::step(const Command& command) {
   Result<Effects> effects = step_once(command);
   while (effects &&
          engine_.next_deadline() == engine_.last_instant()) {  // There was more to do than one step may.
-    HPSEARCH_CHECK(step_once(LookAtClock{}).has_value(), "looking at the clock is never wrong");
+    HPSEARCH_CHECK(step_once(CheckTimers{}).has_value(), "looking at the clock is never wrong");
   }
   return effects;
 }

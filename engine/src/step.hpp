@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "experiment/world.hpp"
+#include "experiment/engine_state.hpp"
 #include "hpsearch/engine/engine.hpp"
 
 namespace hpsearch::engine {
@@ -15,65 +15,67 @@ namespace hpsearch::engine {
 /// One command being carried out: what it makes happen is applied at once and written down.
 class Step {
  public:
-  Step(World& world, Effects& effects, Instant now)
-      : world_(world),
+  Step(EngineState& state, Effects& effects, Instant now)
+      : state_(state),
         effects_(effects),
         now_(now),
-        first_(world.last_lsn.number() + 1),
-        ends_left_(world.most_ends) {}
+        first_(state.last_lsn.number() + 1),
+        ends_left_(state.most_ends) {}
 
-  [[nodiscard]] const World& world() const noexcept { return world_; }
+  [[nodiscard]] const EngineState& state() const noexcept { return state_; }
   [[nodiscard]] Effects& effects() noexcept { return effects_; }
   [[nodiscard]] Instant now() const noexcept { return now_; }
-  [[nodiscard]] Agenda& agenda() noexcept { return world_.agenda; }
+  [[nodiscard]] Agenda& agenda() noexcept { return state_.agenda; }
   /// Its searcher wanted nothing: it is not asked again before something of it changes.
-  void asked_in_vain(ExperimentId experiment) { world_.experiments.at(experiment).asked_in_vain = true; }
+  void searcher_is_idle(ExperimentId experiment) {
+    state_.experiments.at(experiment).searcher_is_idle = true;
+  }
   void looked_after(ExperimentId experiment) {
-    ExperimentRecord& record = world_.experiments.at(experiment);
+    ExperimentRecord& record = state_.experiments.at(experiment);
     record.on_agenda = false;
-    record.asked_in_vain = false;
+    record.searcher_is_idle = false;
   }
   /// Its trials whose checkpoints are to be looked at, which they then were.
   [[nodiscard]] std::set<TrialNumber> take_uncollected(ExperimentId experiment) {
-    return std::exchange(world_.experiments.at(experiment).uncollected, {});
+    return std::exchange(state_.experiments.at(experiment).uncollected, {});
   }
   /// Trials of it are left that end in the next step.
-  void goes_on_later(ExperimentId experiment) {
-    std::vector<ExperimentId>& unfinished = world_.agenda.unfinished;
+  void continue_in_next_step(ExperimentId experiment) {
+    std::vector<ExperimentId>& unfinished = state_.agenda.unfinished;
     if (std::find(unfinished.begin(), unfinished.end(), experiment) == unfinished.end()) {
       unfinished.push_back(experiment);
     }
   }
   [[nodiscard]] std::vector<ExperimentId> take_unfinished() {
-    return std::exchange(world_.agenda.unfinished, {});
+    return std::exchange(state_.agenda.unfinished, {});
   }
   /// It is stopping, and all trials before this one have ended or run.
   void ended_before(ExperimentId experiment, std::size_t trial) {
-    world_.experiments.at(experiment).ended_before = trial;
+    state_.experiments.at(experiment).ended_before = trial;
   }
-  void look_after(ExperimentId experiment) { touch(world_, world_.experiments.at(experiment)); }
+  void look_after(ExperimentId experiment) { touch(state_, state_.experiments.at(experiment)); }
 
   /// Whose time has come is leased again, or gets leases.
-  void end_putting_off() { engine::end_putting_off(world_, now_); }
+  void end_start_delays() { engine::end_start_delays(state_, now_); }
 
   /// The first Lsn this step can have given.
   [[nodiscard]] Lsn first() const noexcept { return first_; }
 
   /// A rung or an experiment may be over for a million trials at once, and others must not wait for their
   /// ends: so many end in one step. False: no more in this one.
-  [[nodiscard]] bool takes_one_more_end() noexcept { return ends_left_ > 0 && ends_left_-- > 0; }
+  [[nodiscard]] bool take_from_end_quota() noexcept { return ends_left_ > 0 && ends_left_-- > 0; }
 
   template <class Body>
-  void happened(Body body) {
+  void emit(Body body) {
     Event& event = effects_.events.emplace_back();
-    event.lsn = Lsn(world_.last_lsn.number() + 1);
+    event.lsn = Lsn(state_.last_lsn.number() + 1);
     event.at = now_;
     event.body.emplace<Body>(std::move(body));
-    apply(world_, event);
+    apply(state_, event);
   }
 
  private:
-  World& world_;
+  EngineState& state_;
   Effects& effects_;
   Instant now_;
   Lsn first_;
@@ -88,14 +90,14 @@ Status resume_experiment(Step& step, ExperimentId id);
 Status end_experiment(Step& step, ExperimentId id, bool at_once);
 Status change_experiment(Step& step, const ChangeExperiment& command);
 Status end_trial(Step& step, const EndTrial& command);
-Status may_join(const World& world, const JoinWorker& command);
+Status may_join(const EngineState& state, const JoinWorker& command);
 Status join_worker(Step& step, const JoinWorker& command);
 Status disclaim_attempts(Step& step, const DisclaimAttempts& command);
 Status lose_worker(Step& step, const LoseWorker& command);
 Status expire_leases(Step& step, const ExpireLeases& command);
 Status quarantine_worker(Step& step, const QuarantineWorker& command);
 Status release_worker(Step& step, const ReleaseWorker& command);
-Status note_remains(Step& step, const NoteRemains& command);
+Status note_leaked_processes(Step& step, const NoteLeakedProcesses& command);
 Status note_troubles(Step& step, const NoteTroubles& command);
 Status adopt_attempt(Step& step, const AdoptAttempt& command);
 Status disown_attempt(Step& step, const DisownAttempt& command);
@@ -131,11 +133,11 @@ void lose_attempt_there(Step& step, const AttemptKey& key, WorkerId worker, cons
 void forget_latest_checkpoint(Step& step, ExperimentId id, TrialNumber number);
 
 /// It was over as soon as it was leased, or its program never began: nothing was heard of one.
-[[nodiscard]] bool is_false_start(const LiveAttempt& live, Instant now);
+[[nodiscard]] bool is_start_failure(const LiveAttempt& live, Instant now);
 
 /// That is nobody's failure, so nothing else bounds how often it happens: what is leased again at once may be
 /// lost at once. `worker` is to blame; 0: the program. To be called when the attempt is over.
-void put_off(Step& step, const AttemptKey& key, Instant leased_at, WorkerId worker, const std::string& why);
+void delayed(Step& step, const AttemptKey& key, Instant leased_at, WorkerId worker, const std::string& why);
 
 /// Reports of a rank above 0: its exit is all that counts.
 void take_member_reports(Step& step, const TakeReports& command);
@@ -143,14 +145,14 @@ void take_member_reports(Step& step, const TakeReports& command);
 /// As what an exit counts. One that its worker ended while that was going away, after another member had
 /// failed, explains that failure; a checkpoint that cannot have been deleted behind this log's back is a
 /// start that failed.
-[[nodiscard]] ExitReport blamed_on_its_end(const World& world, const LiveAttempt& live, WorkerId worker,
+[[nodiscard]] ExitReport blamed_on_its_end(const EngineState& state, const LiveAttempt& live, WorkerId worker,
                                            ExitReport exit);
 
 /// One of its members is gone: if it was the last, what becomes of the trial.
 void end_gang(Step& step, const AttemptKey& key);
 
 /// Its last decision was made in the future of an older copy.
-[[nodiscard]] bool heard_from_the_lost_part(const World& world, const HeldAttempt& held);
+[[nodiscard]] bool from_the_lost_part(const EngineState& state, const HeldAttempt& held);
 
 /// Attempts that were lost while their worker was silent, which has them still: each gets a new lease unless
 /// another has taken its place.
@@ -171,7 +173,7 @@ void release_troubles(Step& step, WorkerId worker);
 void judge_worker(Step& step, WorkerId worker);
 
 /// There is another worker that may get leases.
-[[nodiscard]] bool others_remain(const World& world, WorkerId without);
+[[nodiscard]] bool others_remain(const EngineState& state, WorkerId without);
 
 /// Its searcher has named trials that need nothing more: all of them end before anything happens that could
 /// change their ranks.
@@ -192,10 +194,10 @@ void stop_experiment(Step& step, ExperimentId id, ExperimentState target, bool a
 void collect_checkpoints(Step& step, ExperimentId id);
 
 /// Closes what can be closed, ends what is over, fills free slots: until nothing more follows.
-void settle(Step& step);
+void schedule(Step& step);
 
 /// What an attempt is told to run on one of its workers.
-[[nodiscard]] LaunchSpec launch_spec_of(const World& world, const AttemptKey& key, WorkerId worker);
+[[nodiscard]] LaunchSpec launch_spec_of(const EngineState& state, const AttemptKey& key, WorkerId worker);
 
 /// The orders for leases granted and decisions made in this step.
 void give_orders(Step& step);

@@ -240,7 +240,7 @@ class Dealer final : public Port {
     refusals_ = Watch{};
     close();
   }
-  void tell_refusals(Loop& loop, DealerPort::OnRefused on_refused) {
+  void report_refusals(Loop& loop, DealerPort::OnRefused on_refused) {
     handshakes_.emplace(context_, socket);
     refusals_ = loop.when_readable(handshakes_->descriptor(), [this, told = std::move(on_refused)] {
       while (const std::optional<Handshake> ended = handshakes_->next()) {
@@ -372,7 +372,7 @@ engine::Result<std::unique_ptr<DealerPort>> DealerPort::connect(Loop& loop, cons
       dealer->show_keys(*curve);
     }
     if (on_refused) {
-      dealer->tell_refusals(loop, std::move(on_refused));
+      dealer->report_refusals(loop, std::move(on_refused));
     }
     dealer->socket.connect(endpoint);
     dealer->start();

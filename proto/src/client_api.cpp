@@ -260,19 +260,19 @@ Value worker_value(const engine::WorkerRecord& worker) {
                                   {"trial", count_value(key.trial.number())},
                                   {"attempt", count_value(key.attempt.number())}});
   }
-  Value::List remains;
+  Value::List leaked_processes;
   std::uint64_t unusable = 0;
-  for (const auto& [key, quarantine] : worker.remains) {
+  for (const auto& [key, quarantine] : worker.leaked_processes) {
     Value::List slots;
     for (const engine::SlotIndex slot : quarantine.slots) {
       slots.emplace_back(count_value(slot.number()));
       unusable += !quarantine.released && slot.number() < worker.slots.total() ? 1U : 0U;
     }
-    remains.push_back(Value::Map{{"experiment", count_value(key.experiment.number())},
-                                 {"trial", count_value(key.trial.number())},
-                                 {"attempt", count_value(key.attempt.number())},
-                                 {"slots", std::move(slots)},
-                                 {"released", quarantine.released}});
+    leaked_processes.push_back(Value::Map{{"experiment", count_value(key.experiment.number())},
+                                          {"trial", count_value(key.trial.number())},
+                                          {"attempt", count_value(key.attempt.number())},
+                                          {"slots", std::move(slots)},
+                                          {"released", quarantine.released}});
   }
   Value::List devices;
   for (const engine::SlotDevice& device : worker.devices) {
@@ -302,7 +302,7 @@ Value worker_value(const engine::WorkerRecord& worker) {
       {"slots", count_value(worker.slots.total())},
       {"slots_held", count_value(worker.slots.held() - unusable)},
       {"slots_quarantined", count_value(unusable)},
-      {"remains", std::move(remains)},
+      {"leaked_processes", std::move(leaked_processes)},
       {"slots_withdrawn", count_value(in_trouble)},
       {"devices", std::move(devices)},
       {"pool", std::string(engine::pool_named(worker.pool))},

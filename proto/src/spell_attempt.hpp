@@ -159,9 +159,9 @@ void spell(auto& fields, Is<engine::SlotTrouble> auto& trouble) {
   fields.maybe("why", trouble.why);
 }
 
-void spell(auto& fields, Is<engine::Remains> auto& remains) {
-  spell(fields, remains.key);
-  fields("slots", remains.slots);
+void spell(auto& fields, Is<engine::LeakedProcesses> auto& leaked_processes) {
+  spell(fields, leaked_processes.key);
+  fields("slots", leaked_processes.slots);
 }
 
 void spell(auto& fields, Is<engine::WelcomeWorker::Attempt> auto& attempt) {
@@ -243,7 +243,7 @@ void spell(auto& fields, Is<engine::LaunchSpec> auto& spec) {
   fields.maybe("metric_patterns", spec.metric_patterns);
   fields.maybe("data", spec.data);
   fields.maybe("progress_timeout_ms", spec.progress_timeout);
-  fields.maybe("despite_remains", spec.despite_remains);
+  fields.maybe("despite_leaked_processes", spec.despite_leaked_processes);
   fields.maybe("contract", spec.contract);
   fields.maybe("launch", spec.launch);
   fields.maybe("rendezvous", spec.rendezvous);

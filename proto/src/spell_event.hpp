@@ -222,8 +222,8 @@ void spell(auto& fields, Is<engine::GangEnded> auto& event) {
 }
 
 template <>
-inline constexpr const char* tag_of<engine::StartPutOff> = "start_put_off";
-void spell(auto& fields, Is<engine::StartPutOff> auto& event) {
+inline constexpr const char* tag_of<engine::StartDelayed> = "start_delayed";
+void spell(auto& fields, Is<engine::StartDelayed> auto& event) {
   fields("experiment", event.experiment);
   fields("trial", event.trial);
   fields("times", event.times);
@@ -265,7 +265,7 @@ void spell(auto& fields, Is<engine::AttemptAdopted> auto& event) {
   fields("length", event.length);
   fields.maybe("upto", event.upto);
   fields.maybe("trains_on", event.trains_on);
-  fields.maybe("knows_more", event.knows_more);
+  fields.maybe("has_unlogged_decision", event.has_unlogged_decision);
 }
 
 template <>

@@ -41,7 +41,7 @@ template <>
 inline constexpr const char* tag_of<Beat> = "BEAT";
 void spell(auto& fields, Is<Beat> auto& beat) {
   fields.maybe("progress", beat.progress);
-  fields.maybe("remains", beat.remains);
+  fields.maybe("leaked_processes", beat.leaked_processes);
   fields.maybe("draining", beat.draining);
   fields.maybe("troubles", beat.troubles);
 }

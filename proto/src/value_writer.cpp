@@ -18,9 +18,9 @@ Value count_value(engine::Cardinality count) {
 }
 
 void ValueWriter::text(std::string_view value) {
-  if (!open_.empty() && open_.back().wants_key) {
+  if (!open_.empty() && open_.back().needs_key) {
     open_.back().key = value;
-    open_.back().wants_key = false;
+    open_.back().needs_key = false;
   } else {
     add(to_utf8(value));
   }
@@ -49,9 +49,9 @@ void ValueWriter::add(Value value) {
     if (Value::List* items = around.value.as_list()) {
       items->push_back(std::move(value));
     } else {
-      HPSEARCH_CHECK(!around.wants_key, "a map's value comes after its key");
+      HPSEARCH_CHECK(!around.needs_key, "a map's value comes after its key");
       (*around.value.as_map())[around.key] = std::move(value);
-      around.wants_key = true;
+      around.needs_key = true;
     }
     if (--around.left > 0) {
       return;

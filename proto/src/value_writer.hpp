@@ -36,7 +36,7 @@ class ValueWriter {
     engine::Value value;   // The list or map that is being filled.
     std::size_t left = 0;  // What it still waits for.
     std::string key;       // Of the next member.
-    bool wants_key = false;
+    bool needs_key = false;
   };
 
   void add(engine::Value value);

@@ -11,12 +11,12 @@
 #include <utility>
 
 #include "advice.hpp"
+#include "big_unsigned.hpp"
 #include "hpsearch/engine/base/check.hpp"
 #include "hpsearch/searchers/asha.hpp"
 #include "hpsearch/searchers/composed_searcher.hpp"
 #include "hpsearch/searchers/tournament.hpp"
-#include "kinds.hpp"
-#include "natural.hpp"
+#include "preview.hpp"
 
 namespace hpsearch::searchers {
 
@@ -37,14 +37,14 @@ constexpr std::array<std::string_view, 1> required = {"max_trials"};
 constexpr std::uint64_t most_rungs = 100;
 
 /// floor(n · part / whole), for a part that is not above the whole.
-std::uint64_t floor_of_share(std::uint64_t n, const Natural& part, const Natural& whole) {
-  Natural wanted = part;
+std::uint64_t floor_of_share(std::uint64_t n, const BigUnsigned& part, const BigUnsigned& whole) {
+  BigUnsigned wanted = part;
   wanted *= n;
   std::uint64_t lowest = 0;
   std::uint64_t highest = n;
   while (lowest < highest) {
     const std::uint64_t middle = highest - (highest - lowest) / 2;
-    Natural reached = whole;
+    BigUnsigned reached = whole;
     reached *= middle;
     if (reached <= wanted) {
       lowest = middle;
@@ -57,20 +57,20 @@ std::uint64_t floor_of_share(std::uint64_t n, const Natural& part, const Natural
 
 /// d^(R-1)/R for every number of rungs R, times whatever makes all of them whole: what they have in common
 /// does not matter.
-std::map<std::uint64_t, Natural> whole_weights(const Divisor& divisor,
-                                               const std::vector<std::uint64_t>& rungs) {
+std::map<std::uint64_t, BigUnsigned> whole_weights(const Divisor& divisor,
+                                                   const std::vector<std::uint64_t>& rungs) {
   const Divisor::Exact d = divisor.exact();
   const std::set<std::uint64_t> counts(rungs.begin(), rungs.end());
   const std::uint64_t fewest = *counts.begin();
   const std::uint64_t most = *counts.rbegin();
-  std::map<std::uint64_t, Natural> weights;
-  Natural power(1);  // Of the odd part; each goes on from the one below it.
+  std::map<std::uint64_t, BigUnsigned> weights;
+  BigUnsigned power(1);  // Of the odd part; each goes on from the one below it.
   std::uint64_t reached = fewest;
   for (const std::uint64_t count : counts) {
     for (; reached < count; ++reached) {
       power *= d.odd;
     }
-    Natural weight = power;
+    BigUnsigned weight = power;
     for (const std::uint64_t other : counts) {
       weight *= other == count ? 1 : other;
     }
@@ -84,8 +84,8 @@ std::map<std::uint64_t, Natural> whole_weights(const Divisor& divisor,
 /// floor(trials · w_b / Σ w) for every bracket. In doubles an exact share would often come out one less.
 std::vector<std::uint64_t> floors_of_shares(std::uint64_t trials, const Divisor& divisor,
                                             const std::vector<std::uint64_t>& rungs) {
-  const std::map<std::uint64_t, Natural> weights = whole_weights(divisor, rungs);
-  Natural sum(0);
+  const std::map<std::uint64_t, BigUnsigned> weights = whole_weights(divisor, rungs);
+  BigUnsigned sum(0);
   for (const std::uint64_t count : rungs) {
     sum += weights.at(count);
   }
@@ -141,7 +141,7 @@ void check(const ExperimentConfig& config, engine::Problems& problems) {
     if (deepest > most_rungs) {
       problems.push_back({"searcher.max_rungs",
                           "is " + std::to_string(searcher.max_rungs) + ", which with a divisor of " +
-                              shown(Divisor(searcher.divisor)) + " comes to more than " +
+                              quoted(Divisor(searcher.divisor)) + " comes to more than " +
                               std::to_string(most_rungs) + " rungs",
                           "at most " + std::to_string(most_rungs) + ", or a larger divisor"});
     }

@@ -12,7 +12,7 @@
 #include "hpsearch/engine/config/determined.hpp"
 #include "hpsearch/searchers/adaptive_asha.hpp"
 #include "hpsearch/searchers/asha.hpp"
-#include "kinds.hpp"
+#include "preview.hpp"
 
 namespace hpsearch::searchers {
 
@@ -107,7 +107,7 @@ std::optional<Proposal> nearest(const ExperimentConfig& config, double divisor_v
   const std::uint64_t most_rungs = divisor.log_of(std::min(engine::count(whole), trials), 64) + 1;
   // The harness validates at every rung; other programs as often as they say.
   const Units period =
-      engine::wants_determined_harness(config) ? Units{1} : config.min_validation_period.value_or(Units{1});
+      engine::needs_determined_harness(config) ? Units{1} : config.min_validation_period.value_or(Units{1});
   std::optional<Proposal> best;
   for (std::uint64_t rungs = 2; rungs <= most_rungs; ++rungs) {
     const std::vector<Units> lengths = rung_lengths(whole, divisor, rungs);
@@ -142,9 +142,9 @@ std::optional<Proposal> better(const ExperimentConfig& config, Brackets brackets
 }
 
 /// "divisor: 3 and max_rungs: 4 (rungs at 37, 111, 333, 1000)"; `before` are settings that go with these.
-std::string shown(const Proposal& proposal, const std::string& before, std::string_view where) {
+std::string quoted(const Proposal& proposal, const std::string& before, std::string_view where) {
   const SearcherConfig& searcher = proposal.searcher;
-  std::string text = before + "divisor: " + shown(Divisor(searcher.divisor)) + " and ";
+  std::string text = before + "divisor: " + quoted(Divisor(searcher.divisor)) + " and ";
   if (searcher.num_rungs > 0) {
     text += "num_rungs: " + std::to_string(searcher.num_rungs);
   } else if (searcher.bracket_rungs.empty()) {
@@ -166,7 +166,7 @@ std::string shown(const Proposal& proposal, const std::string& before, std::stri
 /// "; consider divisor: …", or nothing where nothing is better.
 std::string considering(const ExperimentConfig& config, std::size_t brackets) {
   const std::optional<Proposal> proposal = better(config, Brackets::as_they_are);
-  return proposal ? "; consider " + shown(*proposal, "", brackets > 1 ? " in the longest bracket" : "") : "";
+  return proposal ? "; consider " + quoted(*proposal, "", brackets > 1 ? " in the longest bracket" : "") : "";
 }
 
 /// "2 %", "0.4 %"
@@ -223,7 +223,7 @@ void warn_of_one_rung(Preview& preview, const ExperimentConfig& config) {
       (has_few && is_short ? few + " and " + brief + " are"
        : has_few           ? few + " is"
                            : brief + " is") +
-      " below the divisor of " + shown(divisor) + "; raise " + (has_few && is_short ? "both" : "it") +
+      " below the divisor of " + quoted(divisor) + "; raise " + (has_few && is_short ? "both" : "it") +
       " or lower the divisor" + considering(config, 1));
 }
 
@@ -242,7 +242,7 @@ void advise_one_bracket(Preview& preview, const ExperimentConfig& config) {
                                     std::string(is_conservative ? conservative_regret : standard_regret) +
                                         " of mode: " + (is_conservative ? "conservative" : "standard") +
                                         " with divisor 4") +
-                           shown(*proposal, has_mode ? "mode: aggressive, " : "", ""));
+                           quoted(*proposal, has_mode ? "mode: aggressive, " : "", ""));
 }
 
 void advise_halving(Preview& preview, const ExperimentConfig& config) {
@@ -256,7 +256,7 @@ void advise_halving(Preview& preview, const ExperimentConfig& config) {
       "random search trains every trial to the end. If early results predict late ones, use halving: in "
       "benchmarks, " +
       measured(*proposal, "finds", random_regret) + "name: async_halving, " +
-      shown(*proposal, begins_anew_after_pauses(config) ? "stop_once: true, " : "", ""));
+      quoted(*proposal, begins_anew_after_pauses(config) ? "stop_once: true, " : "", ""));
 }
 
 }  // namespace hpsearch::searchers

@@ -34,7 +34,7 @@ std::vector<Units> rung_lengths(Units max_length, const Divisor& divisor, std::u
   return lengths;
 }
 
-std::unique_ptr<Schedule> make_asha(AshaSettings settings, bool stop_once) {
+std::unique_ptr<StoppingPolicy> make_asha(AshaSettings settings, bool stop_once) {
   if (stop_once) {
     return std::make_unique<StoppingAsha>(std::move(settings));
   }
@@ -56,7 +56,7 @@ const Asha::Trial& Asha::trial(TrialNumber number) const {
 }
 
 Work Asha::create_or_end() const {
-  if (quota_.wants_more()) {
+  if (quota_.needs_more()) {
     Reason reason = because(quota_.why_next());
     reason.rung = 0;
     return NewTrial{settings_.lengths.front(), std::move(reason)};
@@ -88,7 +88,7 @@ Verdict Asha::reached_the_top(const Trial& trial) const {
   return Verdict{Verdict::Action::stop, Units{}, reason(Reason::Why::max_length, trial)};
 }
 
-void Asha::hear_created() {
+void Asha::on_created() {
   trials_.push_back(Trial{});
   quota_.created();
   ++outstanding_[0];
@@ -96,7 +96,7 @@ void Asha::hear_created() {
   ++open_;
 }
 
-void Asha::hear_promoted(TrialNumber number) {
+void Asha::on_promoted(TrialNumber number) {
   HPSEARCH_CHECK(trial(number).state == State::waiting && trial(number).rung < top(),
                  "only a trial that waits below the top is promoted");
   Trial& promoted = trials_[number.number()];
@@ -106,13 +106,13 @@ void Asha::hear_promoted(TrialNumber number) {
   ++outstanding_[promoted.rung];
   ++outstanding_total_;
   has_moved_on(number);
-  settle(std::nullopt);
+  decide_promotions(std::nullopt);
 }
 
-void Asha::hear_reported(TrialNumber /*trial*/, Units /*step*/) {
+void Asha::on_reported(TrialNumber /*trial*/, Units /*step*/) {
 }
 
-bool Asha::hear_validated(TrialNumber number, Score score) {
+bool Asha::on_validated(TrialNumber number, Score score) {
   if (trial(number).state != State::training) {
     return false;
   }
@@ -120,17 +120,17 @@ bool Asha::hear_validated(TrialNumber number, Score score) {
   enter(number, score, /*alive=*/true);
   if (trial(number).rung == top()) {
     trials_[number.number()].state = State::ending;
-    settle(std::nullopt);
+    decide_promotions(std::nullopt);
   } else {
     trials_[number.number()].state = State::waiting;
     has_reported(number);
-    settle(number);
+    decide_promotions(number);
   }
   update_progress();
   return true;
 }
 
-bool Asha::hear_exited(TrialNumber number, engine::ExitReason reason) {
+bool Asha::on_exited(TrialNumber number, engine::ExitReason reason) {
   if (trial(number).state == State::ended) {
     return false;
   }
@@ -153,12 +153,12 @@ bool Asha::hear_exited(TrialNumber number, engine::ExitReason reason) {
   }
   end(number);
   has_moved_on(number);
-  settle(std::nullopt);
+  decide_promotions(std::nullopt);
   update_progress();
   return true;
 }
 
-bool Asha::hear_closed(TrialNumber number) {
+bool Asha::on_closed(TrialNumber number) {
   if (trial(number).state == State::ended) {
     return false;
   }
@@ -170,21 +170,21 @@ bool Asha::hear_closed(TrialNumber number) {
   }
   end(number);
   has_moved_on(number);
-  settle(std::nullopt);
+  decide_promotions(std::nullopt);
   update_progress();
   return true;
 }
 
-void Asha::hear_no_more_trials() {
+void Asha::on_no_more_trials() {
   quota_.close();
-  settle(std::nullopt);
+  decide_promotions(std::nullopt);
   update_progress();
 }
 
-void Asha::hear_max_trials(engine::Cardinality trials) {
+void Asha::on_max_trials(engine::Cardinality trials) {
   quota_.change_limit(trials);
   reopen();
-  settle(std::nullopt);
+  decide_promotions(std::nullopt);
   update_progress();
 }
 
@@ -450,9 +450,9 @@ engine::Cardinality PromotionAsha::results_to_come(std::size_t rung) const {
   return to_come;
 }
 
-void PromotionAsha::settle(std::optional<TrialNumber> reporter) {
+void PromotionAsha::decide_promotions(std::optional<TrialNumber> reporter) {
   pass_up_the_dead();
-  if (quota_.wants_more()) {
+  if (quota_.needs_more()) {
     return;
   }
   std::vector<TrialNumber> closed;

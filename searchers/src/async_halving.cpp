@@ -7,7 +7,7 @@
 #include "hpsearch/engine/config/experiment_config.hpp"
 #include "hpsearch/searchers/asha.hpp"
 #include "hpsearch/searchers/composed_searcher.hpp"
-#include "kinds.hpp"
+#include "preview.hpp"
 
 namespace hpsearch::searchers {
 

@@ -17,84 +17,84 @@ struct ComposedSearcher::Listener {
   ComposedSearcher& self;
 
   void operator()(const engine::TrialWasCreated& created) const {
-    HPSEARCH_CHECK(created.trial.number() == self.schedule_->created_so_far(),
+    HPSEARCH_CHECK(created.trial.number() == self.policy_->created_so_far(),
                    "trials are numbered without gaps");
     if (self.proposer_->exhausted()) {  // A log may hold what another rule found.
-      self.tell_of_more_configurations();
+      self.announce_more_configurations();
     }
-    self.schedule_->hear_created();
-    self.proposer_->hear_created(created.trial, created.hparams);
+    self.policy_->on_created();
+    self.proposer_->on_created(created.trial, created.hparams);
     if (self.proposer_->exhausted()) {
-      self.schedule_->hear_no_more_trials();
+      self.policy_->on_no_more_trials();
     }
   }
   void operator()(const engine::TrialWasPromoted& promoted) const {
-    self.schedule_->hear_promoted(promoted.trial);
+    self.policy_->on_promoted(promoted.trial);
   }
   void operator()(const engine::TrialReported& reported) const {
-    self.schedule_->hear_reported(reported.trial, reported.step);
+    self.policy_->on_reported(reported.trial, reported.step);
   }
   void operator()(const engine::TrialValidated& validated) const {
-    self.schedule_->hear_validated(validated.trial, validated.score);
+    self.policy_->on_validated(validated.trial, validated.score);
   }
   void operator()(const engine::TrialExited& exited) const {
-    const bool counted = self.schedule_->hear_exited(exited.trial, exited.reason);
+    const bool counted = self.policy_->on_exited(exited.trial, exited.reason);
     if (counted && exited.reason == engine::ExitReason::invalid_hp) {
       ++self.invalid_;
     }
   }
-  void operator()(const engine::TrialWasClosed& closed) const { self.schedule_->hear_closed(closed.trial); }
+  void operator()(const engine::TrialWasClosed& closed) const { self.policy_->on_closed(closed.trial); }
   void operator()(const engine::MaxTrialsChanged& changed) const {
     if (!self.takes_changes()) {
       return;
     }
     self.limits_.trials = changed.max_trials;
     self.limits_.replacements = std::max(changed.max_trials, self.invalid_);
-    self.tell_max_trials();
+    self.announce_max_trials();
   }
   void operator()(const engine::MaxConcurrentTrialsChanged& changed) const {
-    self.schedule_->hear_max_concurrent_trials(changed.max_concurrent_trials);
+    self.policy_->on_max_concurrent_trials(changed.max_concurrent_trials);
   }
   void operator()(const engine::PointsChanged& changed) const {
     if (!self.takes_changes()) {
       return;
     }
     const bool was_exhausted = self.proposer_->exhausted();
-    self.proposer_->hear_points(changed.points);
+    self.proposer_->on_points(changed.points);
     if (self.proposer_->exhausted()) {
-      self.schedule_->hear_no_more_trials();
+      self.policy_->on_no_more_trials();
     } else if (was_exhausted) {
-      self.tell_of_more_configurations();
+      self.announce_more_configurations();
     }
   }
   void operator()(const engine::DuplicatesChanged& changed) const {
     if (!self.takes_changes()) {
       return;
     }
-    self.proposer_->hear_duplicates(changed.reject, changed.started);
+    self.proposer_->on_duplicates(changed.reject, changed.started);
     self.limits_.supply = self.proposer_->remaining();
     if (self.limits_.supply) {
-      *self.limits_.supply += self.schedule_->created_so_far() - self.invalid_;
+      *self.limits_.supply += self.policy_->created_so_far() - self.invalid_;
     }
-    self.tell_of_more_configurations();
+    self.announce_more_configurations();
     if (self.proposer_->exhausted()) {
-      self.schedule_->hear_no_more_trials();
+      self.policy_->on_no_more_trials();
     }
   }
 };
 
-ComposedSearcher::ComposedSearcher(std::unique_ptr<Schedule> schedule, std::unique_ptr<Proposer> proposer,
+ComposedSearcher::ComposedSearcher(std::unique_ptr<StoppingPolicy> policy, std::unique_ptr<Proposer> proposer,
                                    Limits limits)
-    : schedule_(std::move(schedule)), proposer_(std::move(proposer)), limits_(limits) {
+    : policy_(std::move(policy)), proposer_(std::move(proposer)), limits_(limits) {
 }
 
-void ComposedSearcher::tell_max_trials() {
-  schedule_->hear_max_trials(std::min(limits_.trials, limits_.supply.value_or(limits_.trials)));
+void ComposedSearcher::announce_max_trials() {
+  policy_->on_max_trials(std::min(limits_.trials, limits_.supply.value_or(limits_.trials)));
 }
 
-void ComposedSearcher::tell_of_more_configurations() {
-  schedule_->hear_more_configurations();
-  tell_max_trials();
+void ComposedSearcher::announce_more_configurations() {
+  policy_->on_more_configurations();
+  announce_max_trials();
 }
 
 engine::Next ComposedSearcher::next() const {
@@ -105,9 +105,9 @@ engine::Next ComposedSearcher::next() const {
                                 " may be replaced; exclude such combinations from the space",
                             {}};
   }
-  Work work = schedule_->next();
+  Work work = policy_->next();
   if (auto* wanted = std::get_if<NewTrial>(&work)) {
-    const TrialNumber trial(schedule_->created_so_far());
+    const TrialNumber trial(policy_->created_so_far());
     Proposer::Proposal proposal = proposer_->propose(trial);
     if (proposal.given) {
       wanted->reason.why = engine::Reason::Why::given_point;
@@ -128,11 +128,11 @@ bool ComposedSearcher::takes_changes() const {
 }
 
 bool ComposedSearcher::is_over() const {
-  return gave_up() || std::holds_alternative<Over>(schedule_->next());
+  return gave_up() || std::holds_alternative<Over>(policy_->next());
 }
 
 std::string ComposedSearcher::farewell() const {
-  const std::uint64_t created = schedule_->created_so_far();
+  const std::uint64_t created = policy_->created_so_far();
   if (!proposer_->exhausted() || created - invalid_ >= limits_.trials) {
     return {};
   }
@@ -146,24 +146,24 @@ std::string ComposedSearcher::farewell() const {
 }
 
 engine::Verdict ComposedSearcher::verdict(TrialNumber trial) const {
-  return schedule_->verdict(trial);
+  return policy_->verdict(trial);
 }
 
 engine::Reason ComposedSearcher::standing(TrialNumber trial) const {
-  return schedule_->standing(trial);
+  return policy_->standing(trial);
 }
 
 engine::Outlook ComposedSearcher::outlook(TrialNumber trial) const {
-  engine::Outlook outlook = gave_up() ? engine::Outlook{} : schedule_->outlook(trial);
+  engine::Outlook outlook = gave_up() ? engine::Outlook{} : policy_->outlook(trial);
   outlook.exhausted = proposer_->exhausted();
   return outlook;
 }
 
 double ComposedSearcher::progress() const noexcept {
-  return gave_up() ? 1.0 : schedule_->progress();
+  return gave_up() ? 1.0 : policy_->progress();
 }
 
-void ComposedSearcher::hear(const engine::SearchEvent& event) {
+void ComposedSearcher::on_event(const engine::SearchEvent& event) {
   std::visit(Listener{*this}, event);
 }
 
@@ -174,7 +174,7 @@ Value ComposedSearcher::save() const {
                     {"invalid", saved_count(invalid_)},
                     {"limits", Value::List{engine::to_text(limits_.trials), replacements, supply}},
                     {"proposer", proposer_->save()},
-                    {"schedule", schedule_->save()}};
+                    {"schedule", policy_->save()}};
 }
 
 std::optional<ComposedSearcher::Limits> ComposedSearcher::read_limits(const Value& saved) const {
@@ -210,7 +210,7 @@ engine::Status ComposedSearcher::load(const Value& saved) {
   const std::uint64_t invalid = map.count("invalid");
   const std::optional<Limits> limits = read_limits(map.value("limits"));
   const Value& proposer = map.value("proposer");
-  const Value& schedule = map.value("schedule");
+  const Value& policy = map.value("schedule");
   if (!map.good() || !limits) {
     return corrupt("it is malformed");
   }
@@ -218,7 +218,7 @@ engine::Status ComposedSearcher::load(const Value& saved) {
   if (const engine::Status loaded = proposer_->load(proposer); !loaded) {
     return loaded;
   }
-  engine::Status loaded = schedule_->load(schedule);
+  engine::Status loaded = policy_->load(policy);
   if (!loaded) {
     const engine::Status restored = proposer_->load(before);
     HPSEARCH_CHECK(restored.has_value(), "what a proposer saved, it loads");

@@ -19,7 +19,7 @@ Flat::Flat(engine::Cardinality trials, Units max_length, InvalidTrials invalid) 
 }
 
 Work Flat::next() const {
-  if (quota_.wants_more()) {
+  if (quota_.needs_more()) {
     return NewTrial{max_length_, because(quota_.why_next())};
   }
   if (is_over()) {
@@ -36,16 +36,16 @@ Reason Flat::standing(TrialNumber /*trial*/) const {
   return because(Reason::Why::max_length);
 }
 
-void Flat::hear_created() {
+void Flat::on_created() {
   open_.emplace_hint(open_.end(), TrialNumber(quota_.created_so_far()), Open{});
   quota_.created();
 }
 
-void Flat::hear_promoted(TrialNumber /*trial*/) {
+void Flat::on_promoted(TrialNumber /*trial*/) {
   HPSEARCH_CHECK(false, "no trial of a flat search is ever promoted");
 }
 
-void Flat::hear_reported(TrialNumber trial, Units step) {
+void Flat::on_reported(TrialNumber trial, Units step) {
   const auto found = open_.find(trial);
   if (found != open_.end()) {
     train_to(found->second, engine::count(step));
@@ -53,7 +53,7 @@ void Flat::hear_reported(TrialNumber trial, Units step) {
   }
 }
 
-bool Flat::hear_validated(TrialNumber trial, engine::Score /*score*/) {
+bool Flat::on_validated(TrialNumber trial, engine::Score /*score*/) {
   const auto found = open_.find(trial);
   if (found == open_.end() || found->second.reached) {
     return false;
@@ -65,7 +65,7 @@ bool Flat::hear_validated(TrialNumber trial, engine::Score /*score*/) {
   return true;
 }
 
-bool Flat::hear_exited(TrialNumber trial, engine::ExitReason reason) {
+bool Flat::on_exited(TrialNumber trial, engine::ExitReason reason) {
   const auto found = open_.find(trial);
   if (found == open_.end()) {
     return false;
@@ -77,7 +77,7 @@ bool Flat::hear_exited(TrialNumber trial, engine::ExitReason reason) {
   return true;
 }
 
-bool Flat::hear_closed(TrialNumber trial) {
+bool Flat::on_closed(TrialNumber trial) {
   const auto found = open_.find(trial);
   if (found == open_.end()) {
     return false;
@@ -86,12 +86,12 @@ bool Flat::hear_closed(TrialNumber trial) {
   return true;
 }
 
-void Flat::hear_no_more_trials() {
+void Flat::on_no_more_trials() {
   quota_.close();
   update_progress();
 }
 
-void Flat::hear_max_trials(engine::Cardinality trials) {
+void Flat::on_max_trials(engine::Cardinality trials) {
   quota_.change_limit(trials);
   update_progress();
 }

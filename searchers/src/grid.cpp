@@ -9,7 +9,7 @@
 #include "hpsearch/engine/config/experiment_config.hpp"
 #include "hpsearch/searchers/composed_searcher.hpp"
 #include "hpsearch/searchers/flat.hpp"
-#include "kinds.hpp"
+#include "preview.hpp"
 
 namespace hpsearch::searchers {
 

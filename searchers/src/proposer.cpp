@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "hpsearch/searchers/finite_space.hpp"
-#include "ledger.hpp"
 #include "saved.hpp"
+#include "seen_configurations.hpp"
 
 namespace hpsearch::searchers {
 
@@ -22,7 +22,7 @@ class RandomProposer final : public Proposer {
   explicit RandomProposer(const ExperimentConfig& config)
       : space_(config.space), seed_(config.experiment_seed), given_(config.searcher.points_to_evaluate) {
     if (config.searcher.on_duplicate == OnDuplicate::reject) {
-      started_ = make_ledger(space_, seed_);
+      started_ = make_seen_configurations(space_, seed_);
     }
   }
 
@@ -33,9 +33,9 @@ class RandomProposer final : public Proposer {
     return {started_ ? started_->draw(trial) : space_.sample(seed_, trial), false};
   }
 
-  void hear_created(TrialNumber trial, const Value& hparams) override {
+  void on_created(TrialNumber trial, const Value& hparams) override {
     // Logs of before hold constants of points as they were written.
-    if (const Value* point = next_point(); point != nullptr && *point == space_.settle(hparams)) {
+    if (const Value* point = next_point(); point != nullptr && *point == space_.complete(hparams)) {
       ++next_;
     }
     if (started_) {
@@ -45,14 +45,14 @@ class RandomProposer final : public Proposer {
     }
   }
 
-  void hear_points(std::vector<Value> points) override {
+  void on_points(std::vector<Value> points) override {
     given_late_ = std::move(points);
     next_ = 0;  // Of these.
     pass_what_was_started();
   }
 
-  void hear_duplicates(bool reject, const std::vector<Value>& started) override {
-    started_ = reject ? make_ledger(space_, seed_) : nullptr;
+  void on_duplicates(bool reject, const std::vector<Value>& started) override {
+    started_ = reject ? make_seen_configurations(space_, seed_) : nullptr;
     for (std::size_t trial = 0; started_ && trial < started.size(); ++trial) {
       started_->add(started[trial]);
     }
@@ -82,19 +82,20 @@ class RandomProposer final : public Proposer {
     const Value& started = map.value("started");
     const Value& points = map.value("points");
     const std::uint64_t next = map.count("next_point");
-    std::unique_ptr<Ledger> ledger = started.is_null() ? nullptr : make_ledger(space_, seed_);
-    if (!map.good() || (ledger && !ledger->load(started))) {
+    std::unique_ptr<SeenConfigurations> seen =
+        started.is_null() ? nullptr : make_seen_configurations(space_, seed_);
+    if (!map.good() || (seen && !seen->load(started))) {
       return corrupt("the configurations started so far are malformed");
     }
     const bool late = !points.is_null();
     if ((late && points.as_list() == nullptr) || next > (late ? points.as_list()->size() : given_.size())) {
       return corrupt("the points to come are malformed");
     }
-    started_ = std::move(ledger);
+    started_ = std::move(seen);
     given_late_ = late ? std::optional(*points.as_list()) : std::nullopt;
     for (std::size_t i = 0; late && i < given_late_->size(); ++i) {
       (*given_late_)[i] =
-          space_.settle((*given_late_)[i]);  // States of before hold constants as they were written.
+          space_.complete((*given_late_)[i]);  // States of before hold constants as they were written.
     }
     next_ = static_cast<std::size_t>(next);
     return engine::Done{};
@@ -119,7 +120,7 @@ class RandomProposer final : public Proposer {
   std::vector<Value> given_;                      // By the config.
   std::optional<std::vector<Value>> given_late_;  // Instead of these.
   std::size_t next_ = 0;                          // Of the points.
-  std::unique_ptr<Ledger> started_;               // Only where duplicates are rejected.
+  std::unique_ptr<SeenConfigurations> started_;   // Only where duplicates are rejected.
 };
 
 class GridProposer final : public Proposer {
@@ -129,7 +130,7 @@ class GridProposer final : public Proposer {
   [[nodiscard]] Proposal propose(TrialNumber trial) const override {
     return {space_.grid_point(trial.number()), false};
   }
-  void hear_created(TrialNumber /*trial*/, const Value& /*hparams*/) override {}
+  void on_created(TrialNumber /*trial*/, const Value& /*hparams*/) override {}
   [[nodiscard]] Value save() const override { return Value::Map{{"kind", "grid"}}; }
   engine::Status load(const Value& saved) override {
     return SavedMap(saved, "grid").good() ? engine::Status(engine::Done{}) : corrupt("it is not of a grid");

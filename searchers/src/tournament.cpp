@@ -47,7 +47,7 @@ Tournament::Tournament(const std::vector<BracketPlan>& plan, Makers makers, std:
   HPSEARCH_CHECK(!plan.empty(), "a tournament has at least one bracket");
   for (const BracketPlan& planned : plan) {
     Bracket bracket;
-    bracket.schedule = makers_.bracket(planned);
+    bracket.policy = makers_.bracket(planned);
     bracket.rungs = planned.rungs;
     bracket.share = share(slots, plan.size(), brackets_.size());
     brackets_.push_back(std::move(bracket));
@@ -55,7 +55,7 @@ Tournament::Tournament(const std::vector<BracketPlan>& plan, Makers makers, std:
 }
 
 Tournament::Turn Tournament::turn_of(const Bracket& bracket) noexcept {
-  return {bracket.share, bracket.pulls, bracket.schedule->outstanding()};
+  return {bracket.share, bracket.pulls, bracket.policy->outstanding()};
 }
 
 bool Tournament::goes_before(const Turn& a, const Turn& b) noexcept {
@@ -74,7 +74,7 @@ Tournament::Pick Tournament::pick() const {
   Pick best{0, Over{}};
   bool found = false;
   for (std::size_t i = 0; i < brackets_.size(); ++i) {
-    Work work = brackets_[i].schedule->next();
+    Work work = brackets_[i].policy->next();
     if (is_work(work)) {
       if (!found || goes_before(turn_of(brackets_[i]), turn_of(brackets_[best.bracket]))) {
         best = Pick{i, std::move(work)};
@@ -109,21 +109,21 @@ Tournament::Bracket& Tournament::bracket_of(TrialNumber trial) {
 
 Verdict Tournament::verdict(TrialNumber trial) const {
   const Member& known = member(trial);
-  Verdict verdict = brackets_[known.bracket].schedule->verdict(known.number());
+  Verdict verdict = brackets_[known.bracket].policy->verdict(known.number());
   verdict.reason.bracket = known.bracket;
   return verdict;
 }
 
 Reason Tournament::standing(TrialNumber trial) const {
   const Member& known = member(trial);
-  Reason reason = brackets_[known.bracket].schedule->standing(known.number());
+  Reason reason = brackets_[known.bracket].policy->standing(known.number());
   reason.bracket = known.bracket;
   return reason;
 }
 
 engine::Outlook Tournament::outlook(TrialNumber trial) const {
   const Member& known = member(trial);
-  engine::Outlook outlook = brackets_[known.bracket].schedule->outlook(known.number());
+  engine::Outlook outlook = brackets_[known.bracket].policy->outlook(known.number());
   if (outlook.ahead) {
     outlook.ahead = given_before(known.bracket, *outlook.ahead + 1);
   }
@@ -149,7 +149,7 @@ std::uint64_t Tournament::given_before(std::size_t bracket, std::uint64_t nth) c
       continue;
     }
     const Turn turn = turn_of(brackets_[i]);
-    const Cardinality left = brackets_[i].schedule->at_hand();
+    const Cardinality left = brackets_[i].policy->at_hand();
     const Cardinality below = std::min(left, excess(turn.share, turn.outstanding));
     if (is_below) {
       given += i < bracket ? below : 0;
@@ -167,7 +167,7 @@ std::uint64_t Tournament::given_before(std::size_t bracket, std::uint64_t nth) c
 engine::Cardinality Tournament::at_hand() const {
   engine::Cardinality work = 0;
   for (const Bracket& bracket : brackets_) {
-    work += bracket.schedule->at_hand();
+    work += bracket.policy->at_hand();
   }
   return work;
 }
@@ -179,41 +179,41 @@ std::size_t Tournament::creator() const {
   }
   // A log may hold what another rule decided: the trial then belongs to the first that wants one.
   const auto wants = std::find_if(brackets_.begin(), brackets_.end(), [](const Bracket& bracket) {
-    return std::holds_alternative<NewTrial>(bracket.schedule->next());
+    return std::holds_alternative<NewTrial>(bracket.policy->next());
   });
   HPSEARCH_CHECK(wants != brackets_.end(), "a trial is created only when a bracket wants one");
   return static_cast<std::size_t>(wants - brackets_.begin());
 }
 
-void Tournament::hear_created() {
+void Tournament::on_created() {
   const std::size_t chosen = creator();
   Bracket& bracket = brackets_[chosen];
   HPSEARCH_CHECK(members_.size() < UINT32_MAX, "fewer than 2^32 trials fit any memory");
   members_.push_back(Member{index(chosen), static_cast<std::uint32_t>(bracket.trials.size())});
   bracket.trials.push_back(static_cast<std::uint32_t>(members_.size() - 1));
   ++bracket.pulls;
-  bracket.schedule->hear_created();
+  bracket.policy->on_created();
   reporter_.reset();
 }
 
-void Tournament::hear_promoted(TrialNumber trial) {
+void Tournament::on_promoted(TrialNumber trial) {
   Bracket& bracket = bracket_of(trial);
   if (reporter_ != trial) {  // In place it costs no slot that another bracket could have had.
     ++bracket.pulls;
   }
-  bracket.schedule->hear_promoted(member(trial).number());
+  bracket.policy->on_promoted(member(trial).number());
   take_over_closable(bracket);
   reporter_.reset();
 }
 
-void Tournament::hear_reported(TrialNumber trial, Units step) {
-  bracket_of(trial).schedule->hear_reported(member(trial).number(), step);
+void Tournament::on_reported(TrialNumber trial, Units step) {
+  bracket_of(trial).policy->on_reported(member(trial).number(), step);
   update_progress();
 }
 
-bool Tournament::hear_validated(TrialNumber trial, engine::Score score) {
+bool Tournament::on_validated(TrialNumber trial, engine::Score score) {
   Bracket& bracket = bracket_of(trial);
-  if (!bracket.schedule->hear_validated(member(trial).number(), score)) {
+  if (!bracket.policy->on_validated(member(trial).number(), score)) {
     return false;
   }
   take_over_closable(bracket);
@@ -222,10 +222,10 @@ bool Tournament::hear_validated(TrialNumber trial, engine::Score score) {
   return true;
 }
 
-bool Tournament::hear_exited(TrialNumber trial, engine::ExitReason reason) {
+bool Tournament::on_exited(TrialNumber trial, engine::ExitReason reason) {
   not_closable(trial);
   Bracket& bracket = bracket_of(trial);
-  if (!bracket.schedule->hear_exited(member(trial).number(), reason)) {
+  if (!bracket.policy->on_exited(member(trial).number(), reason)) {
     return false;
   }
   take_over_closable(bracket);
@@ -237,10 +237,10 @@ bool Tournament::hear_exited(TrialNumber trial, engine::ExitReason reason) {
   return true;
 }
 
-bool Tournament::hear_closed(TrialNumber trial) {
+bool Tournament::on_closed(TrialNumber trial) {
   not_closable(trial);
   Bracket& bracket = bracket_of(trial);
-  if (!bracket.schedule->hear_closed(member(trial).number())) {
+  if (!bracket.policy->on_closed(member(trial).number())) {
     return false;
   }
   take_over_closable(bracket);
@@ -249,28 +249,28 @@ bool Tournament::hear_closed(TrialNumber trial) {
   return true;
 }
 
-void Tournament::hear_no_more_trials() {
+void Tournament::on_no_more_trials() {
   for (Bracket& bracket : brackets_) {
-    bracket.schedule->hear_no_more_trials();
+    bracket.policy->on_no_more_trials();
     take_over_closable(bracket);
   }
   update_progress();
 }
 
-void Tournament::hear_more_configurations() {
+void Tournament::on_more_configurations() {
   for (Bracket& bracket : brackets_) {
-    bracket.schedule->hear_more_configurations();
+    bracket.policy->on_more_configurations();
   }
 }
 
-void Tournament::hear_max_concurrent_trials(std::uint64_t slots) {
+void Tournament::on_max_concurrent_trials(std::uint64_t slots) {
   slots_ = slots;
   for (std::size_t bracket = 0; bracket < brackets_.size(); ++bracket) {
     brackets_[bracket].share = share(slots, brackets_.size(), bracket);
   }
 }
 
-void Tournament::hear_max_trials(engine::Cardinality trials) {
+void Tournament::on_max_trials(engine::Cardinality trials) {
   max_trials_ = static_cast<std::uint64_t>(std::min<engine::Cardinality>(trials, UINT64_MAX));
   share_out_trials();
   update_progress();
@@ -283,7 +283,7 @@ void Tournament::share_out_trials() {
   std::uint64_t left = *max_trials_;
   if (left <= counting()) {
     for (std::size_t b = 0; b < brackets_.size(); ++b) {
-      limits[b] = std::min(left, brackets_[b].schedule->counting());
+      limits[b] = std::min(left, brackets_[b].policy->counting());
       left -= limits[b];
     }
   } else {
@@ -303,7 +303,7 @@ void Tournament::share_out_trials() {
       }
       std::vector<std::size_t> below;
       for (std::size_t i = 0; i < sharing.size(); ++i) {
-        const std::uint64_t has = brackets_[sharing[i]].schedule->counting();
+        const std::uint64_t has = brackets_[sharing[i]].policy->counting();
         limits[sharing[i]] = std::max(has, shares[i]);
         if (has <= shares[i]) {
           below.push_back(sharing[i]);
@@ -316,7 +316,7 @@ void Tournament::share_out_trials() {
     }
   }
   for (std::size_t b = 0; b < brackets_.size(); ++b) {
-    brackets_[b].schedule->hear_max_trials(limits[b]);
+    brackets_[b].policy->on_max_trials(limits[b]);
     take_over_closable(brackets_[b]);
   }
 }
@@ -324,7 +324,7 @@ void Tournament::share_out_trials() {
 std::uint64_t Tournament::counting() const noexcept {
   std::uint64_t sum = 0;
   for (const Bracket& bracket : brackets_) {
-    sum += bracket.schedule->counting();
+    sum += bracket.policy->counting();
   }
   return sum;
 }
@@ -332,7 +332,7 @@ std::uint64_t Tournament::counting() const noexcept {
 std::uint64_t Tournament::outstanding() const noexcept {
   std::uint64_t sum = 0;
   for (const Bracket& bracket : brackets_) {
-    sum += bracket.schedule->outstanding();
+    sum += bracket.policy->outstanding();
   }
   return sum;
 }
@@ -341,7 +341,7 @@ void Tournament::update_progress() noexcept {
   double sum = 0;
   bool over = true;
   for (const Bracket& bracket : brackets_) {
-    const double its = bracket.schedule->progress();
+    const double its = bracket.policy->progress();
     sum += its;
     over = over && its == 1;
   }
@@ -355,7 +355,7 @@ void Tournament::not_closable(TrialNumber trial) {
 }
 
 void Tournament::take_over_closable(Bracket& bracket) {
-  const std::span<const TrialNumber> named = bracket.schedule->closable();
+  const std::span<const TrialNumber> named = bracket.policy->closable();
   if (named.size() == bracket.closable) {
     return;
   }
@@ -375,7 +375,7 @@ Value Tournament::save() const {
   Value::List brackets;
   for (const Bracket& bracket : brackets_) {
     brackets.push_back(
-        Value::List{saved_count(bracket.rungs), saved_count(bracket.pulls), bracket.schedule->save()});
+        Value::List{saved_count(bracket.rungs), saved_count(bracket.pulls), bracket.policy->save()});
   }
   engine::DigitWriter members;
   for (const Member& known : members_) {
@@ -424,8 +424,8 @@ engine::Status Tournament::load(const Value& saved) {
     bracket.rungs = static_cast<std::uint64_t>(*(*row)[0].as_integer());
     bracket.pulls = static_cast<std::uint64_t>(*(*row)[1].as_integer());
     bracket.share = share(slots, saved_brackets.size(), brackets.size());
-    bracket.schedule = makers_.bracket({bracket.rungs, 0});
-    if (engine::Status loaded = bracket.schedule->load((*row)[2]); !loaded) {
+    bracket.policy = makers_.bracket({bracket.rungs, 0});
+    if (engine::Status loaded = bracket.policy->load((*row)[2]); !loaded) {
       return loaded;
     }
     brackets.push_back(std::move(bracket));
@@ -443,7 +443,7 @@ engine::Status Tournament::load(const Value& saved) {
         Member{static_cast<std::uint32_t>(bracket), static_cast<std::uint32_t>(its.size() - 1)});
   }
   for (const Bracket& bracket : brackets) {
-    if (bracket.schedule->created_so_far() != bracket.trials.size()) {
+    if (bracket.policy->created_so_far() != bracket.trials.size()) {
       return corrupt("a bracket has other trials than the tournament says");
     }
   }

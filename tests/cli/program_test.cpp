@@ -124,9 +124,9 @@ TEST_F(Program, PreviewTellsWarningsFromAdvice) {
       "searcher: {name: adaptive_asha, metric: loss, max_length: {epochs: 1000}, max_trials: 1000}\n");
   const Ended ended = run("preview e.yaml");
   EXPECT_THAT(ended.err, AllOf(HasSubstr("warning: the first rung trains 3 of 1000 epochs"),
-                               HasSubstr("\nadvice: 3 brackets insure"), Not(HasSubstr("warning: advice"))));
+                               HasSubstr("\nadvice: 3 brackets protect"), Not(HasSubstr("warning: advice"))));
   EXPECT_THAT(run("preview e.yaml --output json").out, AllOf(HasSubstr("\"the first rung trains 3 of 1000"),
-                                                             HasSubstr("\"advice: 3 brackets insure")));
+                                                             HasSubstr("\"advice: 3 brackets protect")));
 }
 
 TEST_F(Program, PreviewsAGridOf10ToThe30InExactIntegers) {

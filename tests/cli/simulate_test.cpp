@@ -126,7 +126,7 @@ TEST_F(Simulate, TotalsMayBeLargerThanAnInteger) {
 TEST_F(Simulate, WarnsOfAnExitThatNeverCame) {
   const Ended ended = run("bracket.yaml --metric trial --exit 11:2:errored");
   EXPECT_EQ(ended.status, 0);
-  EXPECT_THAT(ended.err, HasSubstr("--exit 11:2:errored never came to pass"));
+  EXPECT_THAT(ended.err, HasSubstr("--exit 11:2:errored never happened"));
 }
 
 TEST_F(Simulate, ReadsCurvesFromATable) {

@@ -22,7 +22,7 @@ Value report(int trial, int step, double at) {
 TrainingTimes times_of(const Value::List& events) {
   TrainingTimes times;
   for (const Value& event : events) {
-    times.hear(event);
+    times.on_event(event);
   }
   return times;
 }

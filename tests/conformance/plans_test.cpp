@@ -95,11 +95,11 @@ std::string lived_finals_text(const ExperimentConfig& config) {
     while (running.size() < config.searcher.max_concurrent_trials) {
       const engine::Next next = searcher->next();
       if (const auto* create = std::get_if<engine::CreateTrial>(&next)) {
-        searcher->hear(engine::TrialWasCreated{create->trial, create->hparams, create->length});
+        searcher->on_event(engine::TrialWasCreated{create->trial, create->hparams, create->length});
         lengths[create->trial] = create->length;
         running.push_back(create->trial);
       } else if (const auto* promote = std::get_if<engine::PromoteTrial>(&next)) {
-        searcher->hear(engine::TrialWasPromoted{promote->trial, promote->length});
+        searcher->on_event(engine::TrialWasPromoted{promote->trial, promote->length});
         lengths[promote->trial] = promote->length;
         running.push_back(promote->trial);
       } else {
@@ -111,18 +111,18 @@ std::string lived_finals_text(const ExperimentConfig& config) {
     }
     const engine::TrialNumber first = running.front();
     running.pop_front();
-    searcher->hear(engine::TrialValidated{first, lengths[first],
-                                          engine::Score::from_metric(1.0, config.searcher.goal())});
+    searcher->on_event(engine::TrialValidated{first, lengths[first],
+                                              engine::Score::from_metric(1.0, config.searcher.goal())});
     const engine::Verdict verdict = searcher->verdict(first);
     if (verdict.action == engine::Verdict::Action::train_on) {
-      searcher->hear(engine::TrialWasPromoted{first, verdict.length});
+      searcher->on_event(engine::TrialWasPromoted{first, verdict.length});
       lengths[first] = verdict.length;
       running.push_back(first);
     } else if (verdict.action == engine::Verdict::Action::stop) {
-      searcher->hear(engine::TrialWasClosed{first});
+      searcher->on_event(engine::TrialWasClosed{first});
     }
     while (!searcher->closable().empty()) {
-      searcher->hear(engine::TrialWasClosed{searcher->closable().front()});
+      searcher->on_event(engine::TrialWasClosed{searcher->closable().front()});
     }
   }
   std::map<Units, std::uint64_t> counts;

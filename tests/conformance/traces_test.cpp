@@ -91,15 +91,15 @@ class Traces : public testing::TestWithParam<Case> {
     ASSERT_FALSE(mistake) << *mistake;
     if (line.words.front() == "step") {
       const Units step{std::stoull(line.words.at(2))};
-      searcher_->hear(engine::TrialReported{trial_of(line), step, engine::Score::worst()});
+      searcher_->on_event(engine::TrialReported{trial_of(line), step, engine::Score::worst()});
     } else if (line.words.front() == "exit") {
       const auto reason = engine::exit_reason_named(line.words.at(2));
       ASSERT_TRUE(reason) << line.words.at(2);
-      searcher_->hear(engine::TrialExited{trial_of(line), *reason});
+      searcher_->on_event(engine::TrialExited{trial_of(line), *reason});
     } else if (line.words.front() == "max_trials") {
-      searcher_->hear(engine::MaxTrialsChanged{std::stoull(line.words.at(1))});
+      searcher_->on_event(engine::MaxTrialsChanged{std::stoull(line.words.at(1))});
     } else if (line.words.front() == "max_concurrent_trials") {
-      searcher_->hear(engine::MaxConcurrentTrialsChanged{std::stoull(line.words.at(1))});
+      searcher_->on_event(engine::MaxConcurrentTrialsChanged{std::stoull(line.words.at(1))});
     }
   }
 
@@ -132,7 +132,7 @@ class Traces : public testing::TestWithParam<Case> {
   std::string next() {
     const engine::Next next = searcher_->next();
     if (const auto* create = std::get_if<engine::CreateTrial>(&next)) {
-      searcher_->hear(engine::TrialWasCreated{create->trial, create->hparams, create->length});
+      searcher_->on_event(engine::TrialWasCreated{create->trial, create->hparams, create->length});
       lengths_.push_back(create->length);
       return "create " + std::to_string(create->trial.number()) + to(create->length) + ' ' +
              text_of(create->reason) +
@@ -151,7 +151,7 @@ class Traces : public testing::TestWithParam<Case> {
 
   std::string report(TrialNumber trial, double metric) {
     const auto score = engine::Score::from_metric(metric, config_.searcher.goal());
-    searcher_->hear(engine::TrialValidated{trial, lengths_.at(trial.number()), score});
+    searcher_->on_event(engine::TrialValidated{trial, lengths_.at(trial.number()), score});
     const engine::Verdict verdict = searcher_->verdict(trial);
     const std::string why = ' ' + text_of(verdict.reason);
     switch (verdict.action) {
@@ -161,7 +161,7 @@ class Traces : public testing::TestWithParam<Case> {
       case engine::Verdict::Action::pause:
         return "pause" + why;
       case engine::Verdict::Action::stop:
-        searcher_->hear(engine::TrialWasClosed{trial});
+        searcher_->on_event(engine::TrialWasClosed{trial});
         return "stop" + why;
     }
     return "";
@@ -173,12 +173,12 @@ class Traces : public testing::TestWithParam<Case> {
     }
     const TrialNumber first = searcher_->closable().front();
     std::string text = std::to_string(first.number()) + ' ' + text_of(searcher_->standing(first));
-    searcher_->hear(engine::TrialWasClosed{first});
+    searcher_->on_event(engine::TrialWasClosed{first});
     return text;
   }
 
   void go_on(TrialNumber trial, Units length) {
-    searcher_->hear(engine::TrialWasPromoted{trial, length});
+    searcher_->on_event(engine::TrialWasPromoted{trial, length});
     lengths_.at(trial.number()) = length;
   }
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "contract/weather.hpp"
+#include "contract/fault_plan.hpp"
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/engine/config/experiment_config.hpp"
 
@@ -114,24 +114,24 @@ enum class Spaces : std::uint8_t {
   return config;
 }
 
-[[nodiscard]] inline Weather arbitrary_weather() {
-  Weather weather;
-  weather.metrics = *rc::gen::element<std::uint64_t>(0, 0, 1, 3);
-  weather.intermediate = *rc::gen::element<std::uint64_t>(0, 20);
-  weather.paces = *rc::gen::element<std::uint64_t>(0, 1, 5);
-  weather.without_metric = *rc::gen::element<std::uint64_t>(0, 0, 10, 60, 100);
-  weather.capacity_changes = *rc::gen::element<std::uint64_t>(0, 0, 10, 50);
-  weather.limit_changes = *rc::gen::element<std::uint64_t>(0, 0, 0, 5, 20);
-  weather.concurrency_changes = *rc::gen::element<std::uint64_t>(0, 0, 0, 10);
-  weather.point_changes = *rc::gen::element<std::uint64_t>(0, 0, 0, 10);
-  weather.duplicate_changes = *rc::gen::element<std::uint64_t>(0, 0, 0, 10);
-  weather.late_closing = *rc::gen::element<std::uint64_t>(0, 50, 100);
-  weather.cancel_waiting = *rc::gen::element<std::uint64_t>(0, 0, 10);
-  weather.invalid_hp = *rc::gen::element<std::uint64_t>(0, 0, 10, 40);
-  weather.errored = *rc::gen::element<std::uint64_t>(0, 0, 10, 40);
-  weather.user_canceled = *rc::gen::element<std::uint64_t>(0, 0, 5);
-  weather.user_stopped = *rc::gen::element<std::uint64_t>(0, 0, 5);
-  return weather;
+[[nodiscard]] inline FaultPlan arbitrary_weather() {
+  FaultPlan faults;
+  faults.metrics = *rc::gen::element<std::uint64_t>(0, 0, 1, 3);
+  faults.intermediate = *rc::gen::element<std::uint64_t>(0, 20);
+  faults.paces = *rc::gen::element<std::uint64_t>(0, 1, 5);
+  faults.without_metric = *rc::gen::element<std::uint64_t>(0, 0, 10, 60, 100);
+  faults.capacity_changes = *rc::gen::element<std::uint64_t>(0, 0, 10, 50);
+  faults.limit_changes = *rc::gen::element<std::uint64_t>(0, 0, 0, 5, 20);
+  faults.concurrency_changes = *rc::gen::element<std::uint64_t>(0, 0, 0, 10);
+  faults.point_changes = *rc::gen::element<std::uint64_t>(0, 0, 0, 10);
+  faults.duplicate_changes = *rc::gen::element<std::uint64_t>(0, 0, 0, 10);
+  faults.late_closing = *rc::gen::element<std::uint64_t>(0, 50, 100);
+  faults.cancel_waiting = *rc::gen::element<std::uint64_t>(0, 0, 10);
+  faults.invalid_hp = *rc::gen::element<std::uint64_t>(0, 0, 10, 40);
+  faults.errored = *rc::gen::element<std::uint64_t>(0, 0, 10, 40);
+  faults.user_canceled = *rc::gen::element<std::uint64_t>(0, 0, 5);
+  faults.user_stopped = *rc::gen::element<std::uint64_t>(0, 0, 5);
+  return faults;
 }
 
 /// For the log of a failing case.

@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "contract/answers.hpp"
-#include "contract/weather.hpp"
+#include "contract/fault_plan.hpp"
 #include "hpsearch/engine/base/draw.hpp"
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/engine/config/experiment_config.hpp"
@@ -36,7 +36,7 @@ class Judge {
   virtual ~Judge() = default;
 
   /// `bracket` is that of the trial, as the reason of its creation named it.
-  virtual void hear(const engine::SearchEvent& event, std::uint64_t bracket) = 0;
+  virtual void on_event(const engine::SearchEvent& event, std::uint64_t bracket) = 0;
   /// Complains unless the reason's numbers are those that hold now.
   virtual void expect(engine::TrialNumber trial, const engine::Reason& reason) const = 0;
 };
@@ -88,13 +88,13 @@ class Course {
     }
   };
 
-  Course(engine::SearcherKind kind, bool replaces_invalid, engine::ExperimentConfig config, Weather weather,
+  Course(engine::SearcherKind kind, bool replaces_invalid, engine::ExperimentConfig config, FaultPlan faults,
          std::uint64_t seed)
       : kind_(kind),
         replaces_invalid_(replaces_invalid),
         config_(std::move(config)),
         now_wanted_(config_),
-        weather_(weather),
+        faults_(faults),
         chance_(seed, engine::TrialNumber(1), "course"),
         replaceable_(config_.searcher.max_trials),
         searcher_(kind_.make(config_)) {
@@ -161,7 +161,7 @@ class Course {
     // Every turn of a trial is a report, an exit or a step up; a search that needs more turns than this does
     // not end.
     std::uint64_t turns_left =
-        2000 + 400 * static_cast<std::uint64_t>(planned_) * (weather_.limit_changes + 1);
+        2000 + 400 * static_cast<std::uint64_t>(planned_) * (faults_.limit_changes + 1);
     while (!stops()) {
       fill_slots();
       if (finished_) {
@@ -175,13 +175,13 @@ class Course {
         continue;
       }
       close_some();
-      if (happens(weather_.cancel_waiting)) {
+      if (happens(faults_.cancel_waiting)) {
         cancel_one_that_waits();
       } else {
         give_turn(whose_turn());
       }
       close_some();
-      if (happens(weather_.capacity_changes)) {
+      if (happens(faults_.capacity_changes)) {
         slots_ = chance_.below(most_slots_ + 1);
       }
       change_what_is_wanted();
@@ -198,7 +198,7 @@ class Course {
   [[nodiscard]] bool happens(std::uint64_t percent) { return percent > 0 && chance_.below(100) < percent; }
 
   engine::TrialNumber whose_turn() {
-    if (weather_.paces == 0) {
+    if (faults_.paces == 0) {
       return running_[static_cast<std::size_t>(chance_.below(running_.size()))];
     }
     const engine::TrialNumber first =
@@ -224,10 +224,10 @@ class Course {
   }
 
   void change_what_is_wanted() {
-    change("max_trials", weather_.limit_changes, [this] { change_max_trials(); });
-    change("max_concurrent_trials", weather_.concurrency_changes, [this] { change_max_concurrent_trials(); });
-    change("points_to_evaluate", weather_.point_changes, [this] { change_points(); });
-    change("on_duplicate", weather_.duplicate_changes, [this] { change_duplicates(); });
+    change("max_trials", faults_.limit_changes, [this] { change_max_trials(); });
+    change("max_concurrent_trials", faults_.concurrency_changes, [this] { change_max_concurrent_trials(); });
+    change("points_to_evaluate", faults_.point_changes, [this] { change_points(); });
+    change("on_duplicate", faults_.duplicate_changes, [this] { change_duplicates(); });
   }
 
   /// All that is named is closed before; a search that is over stays over.
@@ -350,7 +350,7 @@ class Course {
         trial.hparams = create->hparams;
         trial.length = create->length;
         trial.bracket = create->reason.bracket.value_or(0);
-        trial.pace = 1 + chance_.below(std::max<std::uint64_t>(weather_.paces, 1));
+        trial.pace = 1 + chance_.below(std::max<std::uint64_t>(faults_.paces, 1));
         trial.done_at = now_ + engine::count(trial.length) * trial.pace;
         trials_.push_back(std::move(trial));
         running_.push_back(create->trial);
@@ -435,22 +435,22 @@ class Course {
   void give_turn(engine::TrialNumber number) {
     using engine::ExitReason;
     const std::uint64_t turn = chance_.below(100);
-    std::uint64_t upto = weather_.errored;
+    std::uint64_t upto = faults_.errored;
     if (turn < upto) {
       return exit(number, ExitReason::errored);
     }
-    if (turn < (upto += weather_.user_canceled)) {
+    if (turn < (upto += faults_.user_canceled)) {
       return exit(number, ExitReason::user_canceled);
     }
-    if (turn < (upto += weather_.user_stopped)) {
+    if (turn < (upto += faults_.user_stopped)) {
       return exit(number, ExitReason::user_stopped);
     }
-    if (turn < (upto += weather_.invalid_hp)) {
+    if (turn < (upto += faults_.invalid_hp)) {
       return exit(number, ExitReason::invalid_hp);
     }
     const std::uint64_t from = engine::count(at(number).final_length);
     const std::uint64_t to = engine::count(at(number).length);
-    if (turn < upto + weather_.intermediate && from + 1 < to) {
+    if (turn < upto + faults_.intermediate && from + 1 < to) {
       const engine::Units step{from + 1 + chance_.below(to - from - 1)};
       at(number).final_length = step;
       tell(engine::TrialReported{number, step, drawn_score()});
@@ -464,14 +464,14 @@ class Course {
                               std::numeric_limits<double>::infinity(),
                               -std::numeric_limits<double>::infinity()};
     const engine::Goal goal = config_.searcher.goal();
-    switch (weather_.oddity) {
-      case Weather::Oddity::mixed:
+    switch (faults_.oddity) {
+      case FaultPlan::Oddity::mixed:
         return engine::Score::from_metric(odd[choice], goal);
-      case Weather::Oddity::nan:
+      case FaultPlan::Oddity::nan:
         return engine::Score::from_metric(odd[0], goal);
-      case Weather::Oddity::absent:
+      case FaultPlan::Oddity::absent:
         return engine::Score::from_metric(std::nullopt, goal);
-      case Weather::Oddity::awful:
+      case FaultPlan::Oddity::awful:
         break;
     }
     return engine::Score::from_metric(goal == engine::Goal::minimize ? 1e300 : -1e300, goal);
@@ -479,11 +479,11 @@ class Course {
 
   engine::Score drawn_score() {
     const engine::Goal goal = config_.searcher.goal();
-    if (chance_.below(100) < weather_.without_metric) {
+    if (chance_.below(100) < faults_.without_metric) {
       return odd_score(chance_.below(3));
     }
     const double metric =
-        weather_.metrics == 0 ? chance_.unit() : static_cast<double>(chance_.below(weather_.metrics));
+        faults_.metrics == 0 ? chance_.unit() : static_cast<double>(chance_.below(faults_.metrics));
     return engine::Score::from_metric(metric, goal);
   }
 
@@ -492,7 +492,7 @@ class Course {
     at(number).latest = score;
     at(number).final_length = at(number).length;
     const engine::TrialValidated event{number, at(number).length, score};
-    hear(event);
+    on_event(event);
     const engine::Verdict verdict = searcher_->verdict(number);
     note(event, keeps_log ? text_of(verdict) : std::string());
     const std::span<const engine::TrialNumber> closable = searcher_->closable();
@@ -562,7 +562,7 @@ class Course {
   /// waits while trials report, begin and go on.
   void close_some() {
     const std::size_t named = searcher_->closable().size();
-    close_first(named > 0 && happens(weather_.late_closing) ? chance_.below(named + 1) : named);
+    close_first(named > 0 && happens(faults_.late_closing) ? chance_.below(named + 1) : named);
   }
 
   /// And all before anything that might change a rank for those that are named: before an exit, and before
@@ -644,15 +644,15 @@ class Course {
   [[nodiscard]] Trial& at(engine::TrialNumber number) { return trials_[number.number()]; }
 
   void tell(const engine::SearchEvent& event) {
-    hear(event);
+    on_event(event);
     note(event, {});
   }
 
-  void hear(const engine::SearchEvent& event) {
+  void on_event(const engine::SearchEvent& event) {
     const double before = searcher_->progress();
-    searcher_->hear(event);
+    searcher_->on_event(event);
     if (judge != nullptr) {
-      judge->hear(event, bracket_of(event));
+      judge->on_event(event, bracket_of(event));
     }
     EXPECT_GE(searcher_->progress(), before) << "progress goes back";
     EXPECT_LE(searcher_->progress(), 1.0);
@@ -698,7 +698,7 @@ class Course {
   bool replaces_invalid_;
   engine::ExperimentConfig config_;      // What it began with.
   engine::ExperimentConfig now_wanted_;  // What users have made of it.
-  Weather weather_;
+  FaultPlan faults_;
   engine::Draw chance_;
   engine::Cardinality planned_ = 0;
   std::optional<engine::Cardinality> supply_;  // Not more trials can count.

@@ -68,12 +68,12 @@ class SearcherContract : public ::testing::Test {
     for (const engine::Problem& problem : problems) {
       ADD_FAILURE() << "the fixture's settings are wrong: " << engine::describe(problem);
     }
-    Weather weather = Weather::drawn(draw);
-    settle(weather);
-    return Course(Fixture::kind(), Fixture::replaces_invalid, std::move(config), weather, seed);
+    FaultPlan faults = FaultPlan::drawn(draw);
+    settle(faults);
+    return Course(Fixture::kind(), Fixture::replaces_invalid, std::move(config), faults, seed);
   }
   [[nodiscard]] static Course course(std::uint64_t seed) {
-    return course(seed, [](Weather&) {});
+    return course(seed, [](FaultPlan&) {});
   }
 };
 
@@ -135,7 +135,7 @@ TYPED_TEST_P(SearcherContract, HearingTheLogAloneGivesTheSameAnswers) {
     std::unique_ptr<engine::Searcher> listener = course.kind().make(course.config());
     for (std::size_t i = 0; i < course.log.size(); ++i) {
       const Course::Heard& heard = course.log[i];
-      listener->hear(heard.event);
+      listener->on_event(heard.event);
       if (i % 7 != 0) {  // Long stretches without being asked anything, as in a real recovery.
         continue;
       }
@@ -166,8 +166,8 @@ TYPED_TEST_P(SearcherContract, LookingChangesNothing) {
 
 TYPED_TEST_P(SearcherContract, ConfigurationsDependOnNeitherOrderNorSlots) {
   this->for_each_seed([this](std::uint64_t seed) {
-    Course one = this->course(seed, [](Weather& weather) {
-      weather.point_changes = weather.duplicate_changes = 0;  // They depend on these, of course.
+    Course one = this->course(seed, [](FaultPlan& faults) {
+      faults.point_changes = faults.duplicate_changes = 0;  // They depend on these, of course.
     });
     engine::ExperimentConfig config = one.config();
     if (config.searcher.on_duplicate == engine::OnDuplicate::reject) {
@@ -175,7 +175,7 @@ TYPED_TEST_P(SearcherContract, ConfigurationsDependOnNeitherOrderNorSlots) {
     }
     one.run();
     config.searcher.max_concurrent_trials = 1 + seed % 5;
-    Course other(one.kind(), TypeParam::replaces_invalid, config, Weather{}, seed + 1000);
+    Course other(one.kind(), TypeParam::replaces_invalid, config, FaultPlan{}, seed + 1000);
     other.run();
     const std::size_t common = std::min(one.trials().size(), other.trials().size());
     for (std::size_t number = 0; number < common; ++number) {
@@ -197,7 +197,7 @@ TYPED_TEST_P(SearcherContract, WhatIsToldTwiceOrTooLateChangesNothing) {
       if (std::holds_alternative<engine::TrialValidated>(last.event) ||
           std::holds_alternative<engine::TrialExited>(last.event) ||
           std::holds_alternative<engine::TrialWasClosed>(last.event)) {
-        searcher.hear(last.event);
+        searcher.on_event(last.event);
         EXPECT_TRUE(searcher.save() == before) << "told twice";
       }
       std::vector<engine::TrialNumber> ended;
@@ -217,7 +217,7 @@ TYPED_TEST_P(SearcherContract, WhatIsToldTwiceOrTooLateChangesNothing) {
           engine::TrialExited{late, engine::ExitReason::errored},
           engine::TrialExited{late, engine::ExitReason::invalid_hp}, engine::TrialWasClosed{late}};
       for (std::size_t i = 0; i < events.size(); ++i) {
-        searcher.hear(events[i]);
+        searcher.on_event(events[i]);
         EXPECT_TRUE(searcher.save() == before)
             << "of trial " << late.number() << ", told too late: event " << i;
       }
@@ -257,7 +257,7 @@ inline std::vector<engine::Value> damaged_copies(const engine::Value& state) {
 TYPED_TEST_P(SearcherContract, RefusesAForeignStateAndStaysAsItWas) {
   this->for_each_seed([this](std::uint64_t seed) {
     Course course =
-        this->course(seed, [](Weather& weather) { weather.point_changes = weather.duplicate_changes = 20; });
+        this->course(seed, [](FaultPlan& faults) { faults.point_changes = faults.duplicate_changes = 20; });
     course.after_each = [](Course& told) {
       if (told.log.size() != 5 && told.log.size() != 55) {
         return;

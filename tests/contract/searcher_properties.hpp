@@ -42,7 +42,7 @@ class SearcherProperties : public ::testing::Test {
  protected:
   struct Case {
     engine::ExperimentConfig config;
-    Weather weather;
+    FaultPlan faults;
     std::uint64_t seed = 0;
   };
 
@@ -63,9 +63,9 @@ class SearcherProperties : public ::testing::Test {
       check(drawn.config, problems);
     }
     RC_PRE(problems.empty());
-    drawn.weather = arbitrary_weather();
+    drawn.faults = arbitrary_weather();
     drawn.seed = up_to(1'000'000);
-    RC_LOG() << text_of(drawn.config) << "\nweather: " << text_of(drawn.weather) << ", course " << drawn.seed;
+    RC_LOG() << text_of(drawn.config) << "\nweather: " << text_of(drawn.faults) << ", course " << drawn.seed;
     return drawn;
   }
 
@@ -83,7 +83,7 @@ class SearcherProperties : public ::testing::Test {
   }
 
   [[nodiscard]] static Course course(const Case& drawn) {
-    Course course(Fixture::kind(), Fixture::replaces_invalid, drawn.config, drawn.weather, drawn.seed);
+    Course course(Fixture::kind(), Fixture::replaces_invalid, drawn.config, drawn.faults, drawn.seed);
     if constexpr (requires { Fixture::judge(drawn.config); }) {
       course.judge = Fixture::judge(drawn.config);
     }
@@ -159,10 +159,10 @@ TYPED_TEST_P(SearcherProperties, AreTheSameAfterAnySaveAndEveryReplay) {
       if (i == straight.log.size()) {
         break;
       }
-      listener->hear(straight.log[i].event);
+      listener->on_event(straight.log[i].event);
       if (loaded != nullptr) {
         SCOPED_TRACE("after event " + std::to_string(i) + ", loaded at " + std::to_string(moment));
-        loaded->hear(straight.log[i].event);
+        loaded->on_event(straight.log[i].event);
         ASSERT_NO_FATAL_FAILURE(straight.log[i].expect_of(*loaded));
       }
     }
@@ -175,13 +175,13 @@ TYPED_TEST_P(SearcherProperties, GiveOthersTheSameFateWhateverIsNoNumber) {
   this->check(1000, [this](const auto& complaints) {
     auto drawn = this->arbitrary_case();
     // An awful number still ranks before a trial that died.
-    drawn.weather.errored = drawn.weather.user_canceled = drawn.weather.user_stopped = 0;
-    drawn.weather.cancel_waiting = 0;
-    drawn.weather.without_metric = std::max<std::uint64_t>(drawn.weather.without_metric, 10);
+    drawn.faults.errored = drawn.faults.user_canceled = drawn.faults.user_stopped = 0;
+    drawn.faults.cancel_waiting = 0;
+    drawn.faults.without_metric = std::max<std::uint64_t>(drawn.faults.without_metric, 10);
     std::vector<std::string> fates;
-    for (const auto oddity :
-         {Weather::Oddity::mixed, Weather::Oddity::nan, Weather::Oddity::absent, Weather::Oddity::awful}) {
-      drawn.weather.oddity = oddity;
+    for (const auto oddity : {FaultPlan::Oddity::mixed, FaultPlan::Oddity::nan, FaultPlan::Oddity::absent,
+                              FaultPlan::Oddity::awful}) {
+      drawn.faults.oddity = oddity;
       Course course = this->course(drawn);
       course.keeps_log = false;
       this->run(course, complaints);

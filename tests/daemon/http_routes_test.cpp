@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "daemon/house.hpp"
+#include "daemon/daemon_fixture.hpp"
 
 namespace hpsearch::daemon {
 namespace {
@@ -15,15 +15,15 @@ std::string submission(std::int64_t max_trials, const std::string& more = "") {
 
 class HttpRoutes : public testing::Test {
  protected:
-  House::Answer get(const std::string& target) { return house_.ask("GET", target); }
-  House::Answer post(const std::string& target, const std::string& body = "") {
-    return house_.ask("POST", target, body);
+  DaemonFixture::Answer get(const std::string& target) { return daemon_.ask("GET", target); }
+  DaemonFixture::Answer post(const std::string& target, const std::string& body = "") {
+    return daemon_.ask("POST", target, body);
   }
 
   /// An experiment with one trial that has reported twice and runs on.
   void begin_a_search() {
     ASSERT_EQ(post("/api/v1/experiments", submission(2)).status, 201U);
-    worker_.emplace(house_);
+    worker_.emplace(daemon_);
     worker_->join();
     key_ = worker_->wait_for<proto::Lease>().spec.key;
     worker_->send(proto::Started{key_});
@@ -31,7 +31,7 @@ class HttpRoutes : public testing::Test {
     worker_->wait_for<proto::Ack>();
   }
 
-  House house_;
+  DaemonFixture daemon_;
   std::optional<ScriptedWorker> worker_;
   engine::AttemptKey key_;
 };
@@ -52,7 +52,7 @@ Storage little_room(Intake intake) {
 TEST_F(HttpRoutes, LittleRoomRefusesNewExperimentsAndSaysWhy) {
   begin_a_search();
   for (const Intake intake : {Intake::no_experiments, Intake::what_ends}) {
-    house_.runtime->set_storage(little_room(intake));
+    daemon_.runtime->set_storage(little_room(intake));
     const auto refused = post("/api/v1/experiments", submission(2));
     EXPECT_EQ(refused.status, 507U);
     EXPECT_NE(refused.at("error.message").find("little room at /state"), std::string::npos) << refused.text;
@@ -61,17 +61,17 @@ TEST_F(HttpRoutes, LittleRoomRefusesNewExperimentsAndSaysWhy) {
     EXPECT_EQ(get("/api/v1/experiments").status, 200U);
   }
   EXPECT_EQ(post("/api/v1/experiments/1/cancel").status, 200U) << "what ends makes room";
-  house_.runtime->set_storage({});
+  daemon_.runtime->set_storage({});
   EXPECT_EQ(post("/api/v1/experiments", submission(2)).status, 201U);
   EXPECT_EQ(get("/healthz").at("status"), "\"ok\"");
 }
 
 TEST_F(HttpRoutes, AFullDiskIsSaidAndNothingUndurableIsShown) {
   begin_a_search();
-  house_.store->fill();
+  daemon_.store->fill();
   worker_->send(proto::Reports{key_, 3, {metrics_report(3, 0.125)}});
-  house_.pump_until([this] { return house_.runtime->stalled(); });
-  house_.runtime->set_storage(little_room(Intake::nothing));
+  daemon_.pump_until([this] { return daemon_.runtime->stalled(); });
+  daemon_.runtime->set_storage(little_room(Intake::nothing));
   for (const char* path : {"/api/v1/experiments", "/api/v1/experiments/1/trials", "/api/v1/events",
                            "/api/v1/experiments/1/trials/0/metrics"}) {
     EXPECT_EQ(get(path).status, 507U) << path;
@@ -81,7 +81,7 @@ TEST_F(HttpRoutes, AFullDiskIsSaidAndNothingUndurableIsShown) {
   EXPECT_EQ(status.status, 200U);
   EXPECT_NE(status.at("lsn"), status.at("durable_lsn"));
   EXPECT_EQ(worker_->all<proto::Ack>().size(), 1U) << "nothing is acknowledged that is not durable";
-  house_.store->make_room();
+  daemon_.store->make_room();
   worker_->wait_for<proto::Ack>(2);
   EXPECT_EQ(get("/api/v1/experiments/1/trials/0/metrics").count("metrics"), 3U);
 }
@@ -98,7 +98,7 @@ TEST_F(HttpRoutes, UnknownPathIsNotFound) {
 
 TEST_F(HttpRoutes, WrongMethodIsSaid) {
   EXPECT_EQ(post("/api/v1/status").status, 405U);
-  EXPECT_EQ(house_.ask("DELETE", "/api/v1/experiments/1").status, 405U);
+  EXPECT_EQ(daemon_.ask("DELETE", "/api/v1/experiments/1").status, 405U);
 }
 
 TEST_F(HttpRoutes, AbsentThingsAreNotFound) {
@@ -122,7 +122,7 @@ TEST_F(HttpRoutes, SubmissionIsTakenAndShown) {
   EXPECT_EQ(get("/api/v1/experiments/1").at("name"), "\"small\"");
   EXPECT_EQ(get("/api/v1/experiments/1/config").at("searcher.max_trials"), "2");
   EXPECT_EQ(get("/api/v1/experiments/1/best").text, "null\n");
-  EXPECT_EQ(house_.runtime->engine().find(engine::ExperimentId(1))->context_directory, "/work here");
+  EXPECT_EQ(daemon_.runtime->engine().find(engine::ExperimentId(1))->context_directory, "/work here");
 }
 
 TEST_F(HttpRoutes, APatternThatCannotFindANumberIsRefused) {
@@ -136,35 +136,35 @@ TEST_F(HttpRoutes, APatternThatCannotFindANumberIsRefused) {
 }
 
 TEST_F(HttpRoutes, SubmissionIsAnsweredOnlyWhenItIsDurable) {
-  house_.store->hold();
+  daemon_.store->hold();
   std::optional<engine::Result<net::HttpResponse>> response;
-  std::thread client([this, &response, address = house_.http->address()] {
+  std::thread client([this, &response, address = daemon_.http->address()] {
     auto got = net::http_request(address, "POST", "/api/v1/experiments", submission(1), 30s);
-    house_.loop.post([&response, got = std::move(got)] { response = got; });
+    daemon_.loop.post([&response, got = std::move(got)] { response = got; });
   });
-  house_.pump_until([&] { return !house_.runtime->engine().experiments().empty(); });
-  pump_for(house_.loop, 100ms);
+  daemon_.pump_until([&] { return !daemon_.runtime->engine().experiments().empty(); });
+  pump_for(daemon_.loop, 100ms);
   EXPECT_FALSE(response.has_value());
-  house_.store->let_go();
-  house_.pump_until([&] { return response.has_value(); });
+  daemon_.store->let_go();
+  daemon_.pump_until([&] { return response.has_value(); });
   client.join();
   EXPECT_EQ((*response)->status, 201U);
 }
 
 TEST_F(HttpRoutes, QueriesDoNotShowWhatACrashCouldTakeBack) {
-  house_.store->hold();
+  daemon_.store->hold();
   engine::CreateExperiment command;
   command.config = small_search(1);
-  static_cast<void>(house_.runtime->perform(command));
+  static_cast<void>(daemon_.runtime->perform(command));
   std::optional<engine::Result<net::HttpResponse>> response;
-  std::thread client([this, &response, address = house_.http->address()] {
+  std::thread client([this, &response, address = daemon_.http->address()] {
     auto got = net::http_request(address, "GET", "/api/v1/experiments", "", 30s);
-    house_.loop.post([&response, got = std::move(got)] { response = got; });
+    daemon_.loop.post([&response, got = std::move(got)] { response = got; });
   });
-  pump_for(house_.loop, 200ms);
+  pump_for(daemon_.loop, 200ms);
   EXPECT_FALSE(response.has_value());
-  house_.store->let_go();
-  house_.pump_until([&] { return response.has_value(); });
+  daemon_.store->let_go();
+  daemon_.pump_until([&] { return response.has_value(); });
   client.join();
 }
 
@@ -180,7 +180,7 @@ TEST_F(HttpRoutes, EveryProblemOfASubmissionIsNamed) {
   EXPECT_EQ(config.status, 400U);
   EXPECT_GE(config.count("error.problems"), 3U) << config.text;
   EXPECT_NE(config.text.find("searcher.max_trials"), std::string::npos) << config.text;
-  EXPECT_TRUE(house_.runtime->engine().experiments().empty());
+  EXPECT_TRUE(daemon_.runtime->engine().experiments().empty());
 }
 
 TEST_F(HttpRoutes, BodyThatIsNotJsonIsRefused) {
@@ -189,7 +189,7 @@ TEST_F(HttpRoutes, BodyThatIsNotJsonIsRefused) {
   }
   begin_a_search();
   for (const char* body : {"", "{", "[]", R"({"budget":{"target":NaN}})", R"({"budget":{},"budget":{}})"}) {
-    EXPECT_EQ(house_.ask("PATCH", "/api/v1/experiments/1", body).status, 400U) << body;
+    EXPECT_EQ(daemon_.ask("PATCH", "/api/v1/experiments/1", body).status, 400U) << body;
   }
   EXPECT_EQ(post("/api/v1/experiments/1/trials/0/checkpoints/delete", "{").status, 400U);
   EXPECT_EQ(post("/api/v1/workers/1/quarantine", "[]").status, 400U);
@@ -205,17 +205,17 @@ TEST_F(HttpRoutes, ConfigurationTooLargeForAWorkerIsRefusedAtOnce) {
 
 TEST_F(HttpRoutes, SameIdempotencyKeyGivesTheSameExperiment) {
   const net::HttpHeaders key{{"Idempotency-Key", "key-1"}};
-  EXPECT_EQ(house_.ask("POST", "/api/v1/experiments", submission(1), key).at("experiment"), "1");
-  EXPECT_EQ(house_.ask("POST", "/api/v1/experiments", submission(1), key).at("experiment"), "1");
-  house_.restart();
-  EXPECT_EQ(house_.ask("POST", "/api/v1/experiments", submission(1), key).at("experiment"), "1");
-  EXPECT_EQ(house_.ask("POST", "/api/v1/experiments", submission(2), key).status, 422U);
-  EXPECT_EQ(house_.ask("POST", "/api/v1/experiments", submission(1), {{"Idempotency-Key", "key-2"}})
+  EXPECT_EQ(daemon_.ask("POST", "/api/v1/experiments", submission(1), key).at("experiment"), "1");
+  EXPECT_EQ(daemon_.ask("POST", "/api/v1/experiments", submission(1), key).at("experiment"), "1");
+  daemon_.restart();
+  EXPECT_EQ(daemon_.ask("POST", "/api/v1/experiments", submission(1), key).at("experiment"), "1");
+  EXPECT_EQ(daemon_.ask("POST", "/api/v1/experiments", submission(2), key).status, 422U);
+  EXPECT_EQ(daemon_.ask("POST", "/api/v1/experiments", submission(1), {{"Idempotency-Key", "key-2"}})
                 .at("experiment"),
             "2");
   for (const char* other : {"k\xc3\xa9y", "k\xff", "k\ty"}) {
     const auto refused =
-        house_.ask("POST", "/api/v1/experiments", submission(1), {{"Idempotency-Key", other}});
+        daemon_.ask("POST", "/api/v1/experiments", submission(1), {{"Idempotency-Key", other}});
     EXPECT_EQ(refused.status, 400U) << "the log would not keep it as it came";
   }
 }
@@ -320,7 +320,8 @@ TEST_F(HttpRoutes, EventsComeInPagesAndPerExperiment) {
   for (const char* beyond : {"99999", "9223372036854775807", "18446744073709551615"}) {
     const auto nothing = get("/api/v1/events?after=" + std::string(beyond));
     EXPECT_EQ(nothing.count("events"), 0U) << beyond;
-    EXPECT_EQ(nothing.at("last_lsn"), std::to_string(house_.runtime->engine().last_lsn().number())) << beyond;
+    EXPECT_EQ(nothing.at("last_lsn"), std::to_string(daemon_.runtime->engine().last_lsn().number()))
+        << beyond;
   }
   EXPECT_EQ(get("/api/v1/events?after=x").status, 400U);
   EXPECT_EQ(get("/api/v1/events?limit=-1").status, 400U);
@@ -329,10 +330,10 @@ TEST_F(HttpRoutes, EventsComeInPagesAndPerExperiment) {
 TEST_F(HttpRoutes, LogIsAskedOfTheWorker) {
   begin_a_search();
   std::optional<engine::Result<net::HttpResponse>> response;
-  std::thread client([this, &response, address = house_.http->address()] {
+  std::thread client([this, &response, address = daemon_.http->address()] {
     auto got = net::http_request(
         address, "GET", "/api/v1/experiments/1/trials/0/log?stream=stderr&from_end=1&limit=9", "", 30s);
-    house_.loop.post([&response, got = std::move(got)] { response = got; });
+    daemon_.loop.post([&response, got = std::move(got)] { response = got; });
   });
   const auto question = worker_->wait_for<proto::ReadLog>();
   EXPECT_EQ(question.key, key_);
@@ -340,7 +341,7 @@ TEST_F(HttpRoutes, LogIsAskedOfTheWorker) {
   EXPECT_TRUE(question.from_end);
   EXPECT_EQ(question.limit, 9U);
   worker_->send(proto::LogPart{question.request, 3, 12, "epoch two", ""});
-  house_.pump_until([&] { return response.has_value(); });
+  daemon_.pump_until([&] { return response.has_value(); });
   client.join();
   ASSERT_TRUE(*response);
   EXPECT_EQ((*response)->status, 200U);
@@ -350,7 +351,7 @@ TEST_F(HttpRoutes, LogIsAskedOfTheWorker) {
 TEST_F(HttpRoutes, LogOfAWorkerThatIsAwayIsUnavailable) {
   begin_a_search();
   worker_->send(proto::Goodbye{""});
-  house_.pump_until([&] { return !house_.gate->connected(engine::WorkerId(1)); });
+  daemon_.pump_until([&] { return !daemon_.sessions->connected(engine::WorkerId(1)); });
   const auto answer = get("/api/v1/experiments/1/trials/0/log");
   EXPECT_EQ(answer.status, 503U);
   EXPECT_NE(answer.text.find("worker of uid-1"), std::string::npos);

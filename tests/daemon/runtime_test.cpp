@@ -4,7 +4,7 @@
 
 #include <thread>
 
-#include "daemon/house.hpp"
+#include "daemon/daemon_fixture.hpp"
 
 namespace hpsearch::daemon {
 namespace {
@@ -12,8 +12,8 @@ namespace {
 using namespace std::chrono_literals;
 using engine::Duration;
 
-const engine::ExperimentRecord& only_experiment(const House& house) {
-  return house.runtime->engine().experiments().begin()->second;
+const engine::ExperimentRecord& only_experiment(const DaemonFixture& fixture) {
+  return fixture.runtime->engine().experiments().begin()->second;
 }
 
 /// Takes a lease, starts, reports at the length, obeys and exits.
@@ -30,55 +30,55 @@ void run_one_trial(ScriptedWorker& worker, std::size_t nth, double loss) {
 }
 
 TEST(Runtime, SearchRunsFromSubmissionToItsEnd) {
-  House house;
-  house.submit(small_search(3));
-  ScriptedWorker worker(house);
+  DaemonFixture fixture;
+  fixture.submit(small_search(3));
+  ScriptedWorker worker(fixture);
   worker.join();
   for (std::size_t i = 1; i <= 3; ++i) {
     run_one_trial(worker, i, 1.0 / static_cast<double>(i));
   }
-  house.pump_until([&] { return only_experiment(house).state == engine::ExperimentState::completed; });
-  house.pump_until([&] { return house.runtime->idle(); });
-  EXPECT_EQ(only_experiment(house).best, engine::TrialNumber(2));
+  fixture.pump_until([&] { return only_experiment(fixture).state == engine::ExperimentState::completed; });
+  fixture.pump_until([&] { return fixture.runtime->idle(); });
+  EXPECT_EQ(only_experiment(fixture).best, engine::TrialNumber(2));
   const auto acks = worker.all<proto::Ack>();
   ASSERT_FALSE(acks.empty());
   EXPECT_EQ(acks.back().upto, 3U);
 }
 
 TEST(Runtime, ReplayStandsWhereTheLiveEngineStands) {
-  House house;
-  house.submit(small_search(5));
-  ScriptedWorker worker(house);
+  DaemonFixture fixture;
+  fixture.submit(small_search(5));
+  ScriptedWorker worker(fixture);
   worker.slots = 2;
   worker.join();
   run_one_trial(worker, 1, 0.5);
   const auto second = worker.wait_for<proto::Lease>(2).spec.key;
   worker.send(proto::Started{second});
   worker.send(proto::Reports{second, 1, {metrics_report(1, 0.25)}});
-  house.pump_until([&] { return house.runtime->idle() && worker.all<proto::Lease>().size() >= 3; });
-  pump_for(house.loop, 50ms);
+  fixture.pump_until([&] { return fixture.runtime->idle() && worker.all<proto::Lease>().size() >= 3; });
+  pump_for(fixture.loop, 50ms);
 
   engine::Engine replayed(searchers::registry());
-  MemoryStore copy(std::make_shared<MemoryDisk>(*house.disk));
+  MemoryStore copy(std::make_shared<MemoryDisk>(*fixture.disk));
   const auto recovered = copy.recover([&](const engine::Event& event) { return replayed.replay(event); });
   ASSERT_TRUE(recovered) << recovered.error().message;
-  EXPECT_EQ(House::picture(replayed), house.picture());
+  EXPECT_EQ(DaemonFixture::picture(replayed), fixture.picture());
 
-  const std::string before = house.picture();
-  house.restart();
-  EXPECT_EQ(house.picture(), before);
+  const std::string before = fixture.picture();
+  fixture.restart();
+  EXPECT_EQ(fixture.picture(), before);
 }
 
 TEST(Runtime, NothingIsSaidBeforeItIsDurable) {
-  House house;
-  house.submit(small_search(1));
-  house.store->hold();
-  ScriptedWorker worker(house);
-  worker.say_hello();
-  house.pump_until([&] { return !house.runtime->engine().workers().empty(); });
-  pump_for(house.loop, 100ms);
+  DaemonFixture fixture;
+  fixture.submit(small_search(1));
+  fixture.store->hold();
+  ScriptedWorker worker(fixture);
+  worker.send_hello();
+  fixture.pump_until([&] { return !fixture.runtime->engine().workers().empty(); });
+  pump_for(fixture.loop, 100ms);
   EXPECT_TRUE(worker.heard.empty());
-  house.store->let_go();
+  fixture.store->let_go();
   worker.wait_for<proto::Lease>();
   ASSERT_EQ(worker.heard.size(), 2U);
   EXPECT_TRUE(std::holds_alternative<proto::Welcome>(worker.heard.front()));
@@ -123,78 +123,78 @@ std::vector<engine::Event> log_of_waiting_trials(std::int64_t trials) {
 
 TEST(Runtime, WhatOneStepLeavesToTheNextWaitsForASlowStore) {
   constexpr std::int64_t trials = 8'000;
-  House house;
+  DaemonFixture fixture;
   {
-    MemoryStore store(house.disk);
+    MemoryStore store(fixture.disk);
     ASSERT_TRUE(store.append(log_of_waiting_trials(trials)));
   }
-  house.restart();
-  house.pump_until([&] { return house.runtime->idle(); });
-  house.store->hold();
-  const std::uint64_t before = house.runtime->engine().last_lsn().number();
-  static_cast<void>(house.runtime->perform(engine::CancelExperiment{engine::ExperimentId(1)}));
-  pump_for(house.loop, 200ms);
-  EXPECT_LT(house.runtime->engine().last_lsn().number() - before, 6'000U)
+  fixture.restart();
+  fixture.pump_until([&] { return fixture.runtime->idle(); });
+  fixture.store->hold();
+  const std::uint64_t before = fixture.runtime->engine().last_lsn().number();
+  static_cast<void>(fixture.runtime->perform(engine::CancelExperiment{engine::ExperimentId(1)}));
+  pump_for(fixture.loop, 200ms);
+  EXPECT_LT(fixture.runtime->engine().last_lsn().number() - before, 6'000U)
       << "whoever asks for something now would wait for all of this to be stored";
-  house.store->let_go();
+  fixture.store->let_go();
   const auto paused = static_cast<std::size_t>(engine::TrialState::paused);
-  house.pump_until([&] { return only_experiment(house).by_state[paused] == 0; });
-  EXPECT_GE(house.runtime->engine().last_lsn().number() - before, 5'000U);
+  fixture.pump_until([&] { return only_experiment(fixture).by_state[paused] == 0; });
+  EXPECT_GE(fixture.runtime->engine().last_lsn().number() - before, 5'000U);
 }
 
 TEST(Runtime, AFailedCommitSaysNothingMore) {
-  House house;
-  house.submit(small_search(1));
-  house.store->fail_from_now_on();
-  ScriptedWorker worker(house);
-  worker.say_hello();
-  house.pump_until([&] { return house.failure.has_value(); });
-  pump_for(house.loop, 100ms);
+  DaemonFixture fixture;
+  fixture.submit(small_search(1));
+  fixture.store->fail_from_now_on();
+  ScriptedWorker worker(fixture);
+  worker.send_hello();
+  fixture.pump_until([&] { return fixture.failure.has_value(); });
+  pump_for(fixture.loop, 100ms);
   EXPECT_TRUE(worker.heard.empty());
-  EXPECT_EQ(house.store->last_lsn(), engine::Lsn(1));
+  EXPECT_EQ(fixture.store->last_lsn(), engine::Lsn(1));
 }
 
 TEST(Runtime, WhatWasNotDurableIsGoneAfterACrashAndTheRestIsThere) {
-  House house;
-  house.submit(small_search(1));
-  const std::string durable = house.picture();
-  house.store->hold();
+  DaemonFixture fixture;
+  fixture.submit(small_search(1));
+  const std::string durable = fixture.picture();
+  fixture.store->hold();
   engine::CreateExperiment second;
   second.config = small_search(2);
   bool told = false;
   static_cast<void>(
-      house.runtime->perform(second, [&](const engine::Result<Runtime::Outcome>&) { told = true; }));
-  EXPECT_EQ(house.runtime->engine().experiments().size(), 2U);
-  house.store->fail_from_now_on();
-  house.store->let_go();
-  house.pump_until([&] { return house.failure.has_value(); });
+      fixture.runtime->perform(second, [&](const engine::Result<Runtime::Outcome>&) { told = true; }));
+  EXPECT_EQ(fixture.runtime->engine().experiments().size(), 2U);
+  fixture.store->fail_from_now_on();
+  fixture.store->let_go();
+  fixture.pump_until([&] { return fixture.failure.has_value(); });
   EXPECT_FALSE(told);
-  house.restart();
-  EXPECT_EQ(house.picture(), durable);
+  fixture.restart();
+  EXPECT_EQ(fixture.picture(), durable);
 }
 
 TEST(Runtime, RefusalIsToldAndLeavesNoTrace) {
-  House house;
+  DaemonFixture fixture;
   std::optional<engine::Error> error;
-  static_cast<void>(house.runtime->perform(
+  static_cast<void>(fixture.runtime->perform(
       engine::PauseExperiment{engine::ExperimentId(9)},
       [&](const engine::Result<Runtime::Outcome>& outcome) { error = outcome.error(); }));
-  house.pump_until([&] { return error.has_value(); });
+  fixture.pump_until([&] { return error.has_value(); });
   EXPECT_EQ(error->code, engine::Errc::not_found);
-  EXPECT_EQ(house.store->last_lsn(), engine::Lsn(0));
+  EXPECT_EQ(fixture.store->last_lsn(), engine::Lsn(0));
 }
 
 TEST(Runtime, ProgramsRunOnThroughARestart) {
-  House house;
-  house.submit(small_search(1));
-  ScriptedWorker worker(house);
+  DaemonFixture fixture;
+  fixture.submit(small_search(1));
+  ScriptedWorker worker(fixture);
   worker.join();
   const auto key = worker.wait_for<proto::Lease>().spec.key;
   worker.send(proto::Started{key});
   worker.send(proto::Reports{key, 1, {metrics_report(1, 0.5)}});
   worker.wait_for<proto::Ack>();
 
-  house.restart();
+  fixture.restart();
   worker.connect();
   worker.held = {{key, false, 2, engine::Lsn(0)}};
   const auto welcome = worker.join();
@@ -208,29 +208,29 @@ TEST(Runtime, ProgramsRunOnThroughARestart) {
 }
 
 TEST(Runtime, KnownWorkerGetsNothingNewBeforeItIsBack) {
-  House house;
+  DaemonFixture fixture;
   {
-    ScriptedWorker worker(house);
+    ScriptedWorker worker(fixture);
     worker.join();
   }
-  house.restart();
-  house.submit(small_search(1));
-  pump_for(house.loop, 1'500ms);  // Past a look at the clock.
-  EXPECT_EQ(only_experiment(house).running.size(), 0U);
-  ScriptedWorker worker(house);
+  fixture.restart();
+  fixture.submit(small_search(1));
+  pump_for(fixture.loop, 1'500ms);  // Past a look at the clock.
+  EXPECT_EQ(only_experiment(fixture).running.size(), 0U);
+  ScriptedWorker worker(fixture);
   worker.join();
   worker.wait_for<proto::Lease>();
 }
 
 TEST(Runtime, SilentWorkerLosesItsLeasesAndIsWelcomeAgain) {
-  House house(engine::Patience{Duration::millis(500), Duration::millis(1'500)});
-  house.submit(small_search(1));
-  ScriptedWorker silent(house);
+  DaemonFixture fixture(engine::Patience{Duration::millis(500), Duration::millis(1'500)});
+  fixture.submit(small_search(1));
+  ScriptedWorker silent(fixture);
   silent.join();
   const auto first = silent.wait_for<proto::Lease>().spec.key;
   silent.send(proto::Started{first});
-  house.pump_until([&] { return only_experiment(house).running.empty(); });
-  house.pump_until([&] { return !house.runtime->engine().workers().begin()->second.present; });
+  fixture.pump_until([&] { return only_experiment(fixture).running.empty(); });
+  fixture.pump_until([&] { return !fixture.runtime->engine().workers().begin()->second.present; });
 
   // What it says on its old session now is answered with: say HELLO again. Nobody has taken its trial, so it
   // has its attempt back, under a new lease.
@@ -248,20 +248,21 @@ TEST(Runtime, SilentWorkerLosesItsLeasesAndIsWelcomeAgain) {
 }
 
 TEST(Runtime, RestoreBarrierLeasesNothingOfWorkersThatAreNotBack) {
-  House house(engine::Patience{Duration::seconds(2), Duration::seconds(3), Duration::seconds(300)});
-  house.submit(small_search(2));
-  ScriptedWorker missing(house, "missing");
+  DaemonFixture fixture(engine::Patience{Duration::seconds(2), Duration::seconds(3), Duration::seconds(300)});
+  fixture.submit(small_search(2));
+  ScriptedWorker missing(fixture, "missing");
   missing.slots = 2;
   missing.join();
   const auto key = missing.wait_for<proto::Lease>().spec.key;
   missing.send(proto::Started{key});
-  house.pump_until([&] { return house.runtime->engine().find(key.experiment, key.trial)->live->started; });
+  fixture.pump_until(
+      [&] { return fixture.runtime->engine().find(key.experiment, key.trial)->live->started; });
   missing.disconnect();
-  house.restart();
-  ScriptedWorker other(house, "other");
+  fixture.restart();
+  ScriptedWorker other(fixture, "other");
   other.join();
-  pump_for(house.loop, 4'500ms);  // Past lost_after, and a look at the clock.
-  const engine::TrialRecord* trial = house.runtime->engine().find(key.experiment, key.trial);
+  pump_for(fixture.loop, 4'500ms);  // Past lost_after, and a look at the clock.
+  const engine::TrialRecord* trial = fixture.runtime->engine().find(key.experiment, key.trial);
   ASSERT_TRUE(trial->live);
   EXPECT_EQ(trial->live->key, key) << "our own absence costs nobody a lease";
   for (const proto::Lease& lease : other.all<proto::Lease>()) {
@@ -270,42 +271,43 @@ TEST(Runtime, RestoreBarrierLeasesNothingOfWorkersThatAreNotBack) {
 }
 
 TEST(Runtime, AShortStandstillExpiresNoShortLease) {
-  House house(engine::Patience{Duration::seconds(2), Duration::seconds(3)});
-  house.submit(small_search(1));
-  ScriptedWorker worker(house);
+  DaemonFixture fixture(engine::Patience{Duration::seconds(2), Duration::seconds(3)});
+  fixture.submit(small_search(1));
+  ScriptedWorker worker(fixture);
   worker.join();
   const auto key = worker.wait_for<proto::Lease>().spec.key;
   worker.send(proto::Started{key});
-  house.pump_until([&] { return house.runtime->engine().find(key.experiment, key.trial)->live->started; });
+  fixture.pump_until(
+      [&] { return fixture.runtime->engine().find(key.experiment, key.trial)->live->started; });
   std::this_thread::sleep_for(3'500ms);  // The loop does not run: whatever is sent lies unread.
-  pump_for(house.loop, 1'200ms);         // A look at the clock.
-  EXPECT_EQ(only_experiment(house).running.size(), 1U);
+  pump_for(fixture.loop, 1'200ms);       // A look at the clock.
+  EXPECT_EQ(only_experiment(fixture).running.size(), 1U);
 }
 
 TEST(Runtime, WhoSaysNothingGetsNoLeaseBeforeItIsHeardAgain) {
-  House house(engine::Patience{Duration::seconds(1), Duration::seconds(600)});
-  ScriptedWorker worker(house);
+  DaemonFixture fixture(engine::Patience{Duration::seconds(1), Duration::seconds(600)});
+  ScriptedWorker worker(fixture);
   worker.join();
-  pump_for(house.loop, 3000ms);
-  house.submit(small_search(1));
-  pump_for(house.loop, 500ms);
+  pump_for(fixture.loop, 3000ms);
+  fixture.submit(small_search(1));
+  pump_for(fixture.loop, 500ms);
   EXPECT_TRUE(worker.all<proto::Lease>().empty());
   worker.send(proto::Beat{});
   worker.wait_for<proto::Lease>();
 }
 
 TEST(Runtime, BeatsKeepAWorkerAlive) {
-  House house(engine::Patience{Duration::seconds(1), Duration::seconds(3)});
-  house.submit(small_search(1));
-  ScriptedWorker worker(house);
+  DaemonFixture fixture(engine::Patience{Duration::seconds(1), Duration::seconds(3)});
+  fixture.submit(small_search(1));
+  ScriptedWorker worker(fixture);
   worker.join();
   const auto key = worker.wait_for<proto::Lease>().spec.key;
   worker.send(proto::Started{key});
   for (int i = 0; i < 30; ++i) {
     worker.send(proto::Beat{});
-    pump_for(house.loop, 150ms);
+    pump_for(fixture.loop, 150ms);
   }
-  EXPECT_EQ(only_experiment(house).running.size(), 1U);
+  EXPECT_EQ(only_experiment(fixture).running.size(), 1U);
 }
 
 }  // namespace

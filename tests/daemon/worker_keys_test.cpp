@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "daemon/house.hpp"
+#include "daemon/daemon_fixture.hpp"
 #include "scratch.hpp"
 
 namespace hpsearch::daemon {
@@ -72,39 +72,39 @@ TEST(WorkerKeys, ALineThatCannotBeReadAllowsNobodyAndIsNamed) {
 class GuardedGate : public testing::Test {
  protected:
   GuardedGate() {
-    WorkerGate::Settings settings;
+    WorkerSessions::Settings settings;
     settings.worker_of_key = [this](const std::string&) { return name; };
-    house.reopen_gate(std::move(settings));
+    fixture.reopen_gate(std::move(settings));
   }
 
-  House house;
+  DaemonFixture fixture;
   std::optional<std::string> name = "node-1";
 };
 
 TEST_F(GuardedGate, CallsAWorkerWhatItsKeySays) {
-  ScriptedWorker worker(house);
+  ScriptedWorker worker(fixture);
   const auto welcome = worker.join();
-  EXPECT_EQ(house.runtime->engine().workers().at(welcome.worker).name, "node-1");
+  EXPECT_EQ(fixture.runtime->engine().workers().at(welcome.worker).name, "node-1");
 }
 
 TEST_F(GuardedGate, LetsNobodySpeakForAnother) {
   {
-    ScriptedWorker worker(house);
+    ScriptedWorker worker(fixture);
     worker.join();
   }
   name = "node-2";
-  ScriptedWorker worker(house);
-  worker.say_hello();
+  ScriptedWorker worker(fixture);
+  worker.send_hello();
   EXPECT_NE(worker.wait_for<proto::Refused>().why.find("node-1"), std::string::npos);
 }
 
 TEST_F(GuardedGate, HearsNobodyWhoseKeyWasTakenAway) {
-  ScriptedWorker worker(house);
+  ScriptedWorker worker(fixture);
   const auto welcome = worker.join();
   name.reset();
   EXPECT_NE(worker.wait_for<proto::Refused>().why.find("not allowed"), std::string::npos);
-  EXPECT_FALSE(house.gate->connected(welcome.worker));
-  worker.say_hello();
+  EXPECT_FALSE(fixture.sessions->connected(welcome.worker));
+  worker.send_hello();
   EXPECT_NE(worker.wait_for<proto::Refused>().why.find("not allowed"), std::string::npos);
 }
 

@@ -133,8 +133,8 @@ class Unkillable(harness.Case):
 
     def quarantined(self):
         (worker,) = self.cluster.get("/api/v1/workers")["workers"]
-        self.assertEqual(len(worker["remains"]), worker["slots_quarantined"], worker)
-        return sorted(remains["experiment"] for remains in worker["remains"])
+        self.assertEqual(len(worker["leaked_processes"]), worker["slots_quarantined"], worker)
+        return sorted(remains["experiment"] for remains in worker["leaked_processes"])
 
     def begin(self, who):
         program = self.folder / "program.py"

@@ -163,8 +163,8 @@ TEST(Liveness, OurOwnStandstillTakesNoPromiseBack) {
 }
 
 /// The trial of a worker that went silent, which was told to pause and goes on: its experiment was resumed.
-struct ToldToPause {
-  ToldToPause() {
+struct AskedToPause {
+  AskedToPause() {
     cluster.step(ConfirmStart{silent, first});
     cluster.step(PauseExperiment{id});
     told = cluster.trial(id, 0).live->decision->id;
@@ -180,7 +180,7 @@ struct ToldToPause {
 };
 
 TEST(Adoption, WhatWasDecidedBeforeAndNotHeardIsVoid) {
-  ToldToPause it;
+  AskedToPause it;
   const Effects back = it.cluster.step(JoinWorker{"silent", "silent", 1, 1, "cpu", {held(it.first, 0)}});
   const auto& live = it.cluster.trial(it.id, 0).live;
   ASSERT_TRUE(live && live->decision);
@@ -193,7 +193,7 @@ TEST(Adoption, WhatWasDecidedBeforeAndNotHeardIsVoid) {
 
 TEST(Adoption, WhatWasHeardOrHasExitedKeepsWhatItWasTold) {
   for (const bool exited : {false, true}) {
-    ToldToPause it;
+    AskedToPause it;
     HeldAttempt attempt = held(it.first, 0, exited);
     attempt.last_decision = exited ? Lsn{} : it.told;
     it.cluster.step(JoinWorker{"silent", "silent", 1, 1, "cpu", {attempt}});
@@ -353,15 +353,15 @@ TEST(Return, WhoIsOverAndHasNothingToReportIsNotGivenBack) {
   cluster.engine.set_suspect(worker, true);
   cluster.step(silence(cluster, worker, 300));
   cluster.engine.set_suspect(worker, false);
-  HeldAttempt remains = held(first, 1);
-  remains.exited = true;
-  remains.unkillable = true;
-  const Effects back = cluster.step(JoinWorker{"a", "a", 1, 2, "cpu", {remains}});
+  HeldAttempt leaked_processes = held(first, 1);
+  leaked_processes.exited = true;
+  leaked_processes.unkillable = true;
+  const Effects back = cluster.step(JoinWorker{"a", "a", 1, 2, "cpu", {leaked_processes}});
   EXPECT_EQ(welcome_in(back).attempts[0].fate, Fate::fenced)
       << "it was once already, and its reports went with it";
   EXPECT_EQ(cluster.live(id, 0).attempt, AttemptNumber(2))
       << "nobody waits for an exit that was never to come";
-  EXPECT_TRUE(cluster.engine.workers().at(worker).remains.contains(first));
+  EXPECT_TRUE(cluster.engine.workers().at(worker).leaked_processes.contains(first));
   expect_replay_stands_where_the_writer_stands(cluster);
 }
 

@@ -113,13 +113,13 @@ TEST(Budget, WallTimeRunsFromTheFirstLeaseAndEndsToTheMicrosecond) {
   TestCluster cluster;
   const ExperimentId id = cluster.create(random_config(10, 1, budget({{"max_time", "1h"}})));
   cluster.now = cluster.now + Duration::seconds(50'000);
-  cluster.step(LookAtClock{});
+  cluster.step(CheckTimers{});
   EXPECT_EQ(cluster.engine.find(id)->state, ExperimentState::active) << "waiting for slots is free";
   EXPECT_EQ(cluster.engine.next_deadline(), std::nullopt);
   cluster.join("a", 1);
   const Instant deadline = cluster.engine.find(id)->first_lease_at + Duration::seconds(3600);
   EXPECT_EQ(cluster.engine.next_deadline(), deadline);
-  const auto look = [&](Instant at) { ASSERT_TRUE(cluster.engine.step(LookAtClock{}, at)); };
+  const auto look = [&](Instant at) { ASSERT_TRUE(cluster.engine.step(CheckTimers{}, at)); };
   look(Instant::from_micros(deadline.micros() - 1));
   EXPECT_EQ(cluster.engine.find(id)->state, ExperimentState::active);
   look(deadline);
@@ -146,9 +146,9 @@ TEST(Budget, SlotHoursCountEverySlotForAsLongAsItIsHeld) {
   const std::int64_t left = (3'600'000'000 - used + 1) / 2;
   const Instant deadline = cluster.now + Duration::micros(left);
   ASSERT_EQ(cluster.engine.next_deadline(), deadline);
-  ASSERT_TRUE(cluster.engine.step(LookAtClock{}, Instant::from_micros(deadline.micros() - 1)));
+  ASSERT_TRUE(cluster.engine.step(CheckTimers{}, Instant::from_micros(deadline.micros() - 1)));
   EXPECT_EQ(cluster.engine.find(id)->state, ExperimentState::paused);
-  ASSERT_TRUE(cluster.engine.step(LookAtClock{}, deadline));
+  ASSERT_TRUE(cluster.engine.step(CheckTimers{}, deadline));
   EXPECT_EQ(cluster.engine.find(id)->state, ExperimentState::stopping);
 }
 

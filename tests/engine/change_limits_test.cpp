@@ -14,7 +14,7 @@ Value searcher(Value::Map fields) {
   return Value::Map{{"searcher", std::move(fields)}};
 }
 
-std::size_t told_to_pause(const TestCluster& cluster) {
+std::size_t asked_to_pause(const TestCluster& cluster) {
   std::size_t told = 0;
   for (const auto& [key, attempt] : cluster.attempts) {
     if (attempt.decision && attempt.decision->directive == Directive::pause) {
@@ -40,10 +40,10 @@ TEST(ChangeLimits, LessConcurrencyPausesTheTrialsLeasedLastAndLosesNone) {
   cluster.join("a", 4);
   const ExperimentId id = cluster.create(random_config(5, 4));
   cluster.step(ChangeExperiment{id, searcher({{"max_concurrent_trials", 1}})});
-  EXPECT_EQ(told_to_pause(cluster), 3U);
+  EXPECT_EQ(asked_to_pause(cluster), 3U);
   EXPECT_FALSE(cluster.attempts.at(cluster.live(id, 0)).decision.has_value()) << "the oldest goes on";
   cluster.step(ChangeExperiment{id, searcher({{"max_concurrent_trials", 2}})});
-  EXPECT_EQ(told_to_pause(cluster), 3U) << "what was told to pause pauses";
+  EXPECT_EQ(asked_to_pause(cluster), 3U) << "what was told to pause pauses";
   const AttemptKey third = cluster.live(id, 2);
   cluster.send(third, CheckpointReport{Units{4}, "/c/4", 1, 10});
   cluster.exit(third);
@@ -110,7 +110,7 @@ TEST(ChangeLimits, MaxSlotsCountsSlotsNotTrials) {
       cluster.create(random_config(9, 4, Value::Map{{"resources", Value::Map{{"slots_per_trial", 2}}}}));
   EXPECT_EQ(cluster.attempts.size(), 4U);
   cluster.step(ChangeExperiment{id, Value::Map{{"resources", Value::Map{{"max_slots", 5}}}}});
-  EXPECT_EQ(told_to_pause(cluster), 2U);
+  EXPECT_EQ(asked_to_pause(cluster), 2U);
 }
 
 TEST(ChangeLimits, WeightAndPriorityDecideWhoIsServedNext) {

@@ -99,7 +99,7 @@ TEST(ParseConfig, KnowsWhatIsWrittenForTheDeterminedHarness) {
       tree = with(std::move(tree), "launch", Value::Map{{"kind", kind}});
     }
     const ParsedConfig parsed = read_config(tree);
-    return parsed.config && wants_determined_harness(*parsed.config);
+    return parsed.config && needs_determined_harness(*parsed.config);
   };
   EXPECT_TRUE(harness("model_def:MNistTrial"));
   EXPECT_TRUE(harness("python3 -m determined.launch.torch_distributed python3 train.py"));

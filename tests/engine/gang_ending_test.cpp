@@ -55,7 +55,7 @@ TEST_F(RunningGang, EndsEverywhereUncountedWhenAWorkerIsGone) {
   EXPECT_TRUE(trial().live.has_value());
   EXPECT_EQ(free_slots(a), 0U);  // Until its processes are gone.
   expect_replayable();
-  ends_as_told(a);
+  ends_as_asked(a);
   EXPECT_EQ(free_slots(a), 2U);
   EXPECT_EQ(trial().restarts, 0U);
   EXPECT_EQ(trial().state, TrialState::pending);
@@ -74,17 +74,17 @@ TEST_F(RunningGang, IsKilledUncountedWhenADeviceOfAnyMemberBreaks) {
   broken.message = "its node failed: GPU 1 is lost";
   step(TakeReports{b, launched.at(b).key, 1, {broken}});
   EXPECT_EQ(told.at(a), Directive::kill) << "without the other it can only wait";
-  ends_as_told(a);
+  ends_as_asked(a);
   EXPECT_EQ(trial().restarts, 0U);
   EXPECT_EQ(trial().attempts, 2U);
   told.clear();
   step(TakeReports{a, launched.at(a).key, 1, {broken}});
   EXPECT_EQ(told.at(b), Directive::kill);
-  ends_as_told(b);
+  ends_as_asked(b);
   EXPECT_EQ(trial().restarts, 0U);
   EXPECT_EQ(trial().attempts, 2U) << "twice in a row as soon as it was leased: it is put off";
   cluster.now = cluster.now + Duration::seconds(1);
-  step(LookAtClock{});
+  step(CheckTimers{});
   EXPECT_EQ(trial().attempts, 3U);
   expect_replayable();
 }
@@ -94,7 +94,7 @@ TEST_F(RunningGang, GoesOnFromTheCheckpointOfRank0) {
   step(TakeReports{
       a, key, 1, {MetricsReport{Units{4}, {{"score", 0.5}}}, CheckpointReport{Units{4}, "/c/4", 1, 1}}});
   step(LoseWorker{b, "its machine burns"});
-  ends_as_told(a, 3);
+  ends_as_asked(a, 3);
   join("2", 2, {}, 2);
   EXPECT_EQ(launched.at(a).latest_checkpoint, "/c/4");
   EXPECT_EQ(launched.at(b).latest_checkpoint, "/c/4");
@@ -126,7 +126,7 @@ class GangOfARestoredStore : public RunningGang {
   }
   const LaunchSpec& next_launch() {
     cluster.now = cluster.now + Duration::seconds(10);
-    step(LookAtClock{});
+    step(CheckTimers{});
     return launched.at(a);
   }
 };
@@ -134,7 +134,7 @@ class GangOfARestoredStore : public RunningGang {
 TEST_F(GangOfARestoredStore, DoesWithoutACheckpointThatTheLostPartDeleted) {
   ASSERT_EQ(launched.at(b).latest_checkpoint, "/c/1/0/1-4");
   misses_its_checkpoint(b);
-  ends_as_told(a);
+  ends_as_asked(a);
   EXPECT_EQ(next_launch().latest_checkpoint, "");
   EXPECT_EQ(trial().restarts, 0U);
   expect_replayable();
@@ -144,7 +144,7 @@ TEST_F(GangOfARestoredStore, KeepsWhatRank0HasSavedSince) {
   misses_its_checkpoint(b);
   const std::string later = "/c/1/0/" + label_of(launched.at(a).key) + "-6";
   step(TakeReports{a, launched.at(a).key, 1, {CheckpointReport{Units{6}, later, 1, 1}}});
-  ends_as_told(a, 2);
+  ends_as_asked(a, 2);
   EXPECT_EQ(next_launch().latest_checkpoint, later);
   EXPECT_EQ(trial().restarts, 0U);
   expect_replayable();
@@ -168,7 +168,7 @@ TEST_F(RunningGang, FencesAMemberThatComesBackTooLate) {
   ASSERT_NE(welcome, effects.orders.end());
   EXPECT_EQ(std::get<WelcomeWorker>(*welcome).attempts.at(0).fate, WelcomeWorker::Fate::fenced);
   EXPECT_TRUE(trial().live.has_value());
-  ends_as_told(a);
+  ends_as_asked(a);
   EXPECT_EQ(trial().attempts, 2U);
 }
 
@@ -186,9 +186,9 @@ TEST_F(RunningGang, IsPausedAndEndedEverywhere) {
   step(KillExperiment{experiment});
   EXPECT_EQ(told.at(a), Directive::kill);
   EXPECT_EQ(told.at(b), Directive::kill);
-  ends_as_told(a);
+  ends_as_asked(a);
   EXPECT_FALSE(is_ended(cluster.engine.find(experiment)->state));
-  ends_as_told(b);
+  ends_as_asked(b);
   EXPECT_TRUE(is_ended(cluster.engine.find(experiment)->state));
   expect_replayable();
 }
@@ -202,8 +202,8 @@ TEST_F(RunningGang, CountsNoFailureOfWhoHasLostAPeer) {
   EXPECT_FALSE(trial().live.has_value());
   EXPECT_EQ(trial().restarts, 0U);
   EXPECT_FALSE(trial().last_failure.has_value());
-  ASSERT_TRUE(trial().mishaps.has_value());
-  EXPECT_EQ(trial().mishaps->crashes, 0U);
+  ASSERT_TRUE(trial().failure_history.has_value());
+  EXPECT_EQ(trial().failure_history->crashes, 0U);
   EXPECT_TRUE(cluster.engine.workers().at(a).quick_failures.empty());
   expect_replayable();
   launched.clear();
@@ -225,7 +225,7 @@ TEST_F(RunningGang, CountsNoFailureBesideABrokenDevice) {
 TEST_F(RunningGang, CountsNoFailureBesideAWorkerThatIsGoingAway) {
   exits(a, 1);
   cluster.engine.set_suspect(b, true);  // As one that says it is draining.
-  ends_as_told(b);
+  ends_as_asked(b);
   EXPECT_EQ(trial().restarts, 0U);
   EXPECT_EQ(trial().state, TrialState::pending);
   expect_replayable();
@@ -233,11 +233,11 @@ TEST_F(RunningGang, CountsNoFailureBesideAWorkerThatIsGoingAway) {
 
 TEST_F(RunningGang, CountsAFailureWhoseOthersEndedAsTold) {
   exits(a, 1);
-  ends_as_told(b);
+  ends_as_asked(b);
   EXPECT_EQ(trial().restarts, 1U);
   EXPECT_EQ(*trial().last_failure, "exit status 1");
-  EXPECT_EQ(trial().mishaps->crashes, 1U);
-  EXPECT_EQ(trial().mishaps->crashed_on, a);
+  EXPECT_EQ(trial().failure_history->crashes, 1U);
+  EXPECT_EQ(trial().failure_history->crashed_on, a);
   expect_replayable();
 }
 
@@ -246,7 +246,7 @@ TEST_F(RunningGang, IsNoCrashOnceItHasReported) {
   exits(b, 1);
   exits(a, 1, 2);
   EXPECT_EQ(trial().restarts, 1U);
-  EXPECT_FALSE(trial().mishaps.has_value());
+  EXPECT_FALSE(trial().failure_history.has_value());
 }
 
 TEST_F(RunningGang, AvoidsWhereItCrashed) {

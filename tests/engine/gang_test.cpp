@@ -16,7 +16,7 @@ TEST_F(Gangs, TakeEqualPartsOfTwoWorkersInOneEvent) {
   const WorkerId a = join("1", 2);
   const WorkerId b = join("2", 2);
   experiment = cluster.create(gang_config(4, 1));
-  step(LookAtClock{});
+  step(CheckTimers{});
   const auto granted = std::find_if(cluster.log.begin(), cluster.log.end(), [](const Event& event) {
     return std::holds_alternative<LeaseGranted>(event.body);
   });
@@ -36,10 +36,10 @@ TEST_F(Gangs, HaveAWorkerForEachRoleThoughFewerWouldDo) {
   }
   const Value launch = Value::Map{{"kind", "tensorflow"}, {"roles", Value::Map{{"ps", 1}, {"evaluator", 2}}}};
   experiment = cluster.create(gang_config(4, 1, 1, {{"launch", launch}}));
-  step(LookAtClock{});
+  step(CheckTimers{});
   EXPECT_TRUE(launched.empty()) << "four are needed";
   workers.push_back(join("4", 2));
-  step(LookAtClock{});
+  step(CheckTimers{});
   for (std::uint64_t rank = 0; rank < workers.size(); ++rank) {
     EXPECT_EQ(launched.at(workers[rank]).slots.size(), 1U);
     EXPECT_EQ(launched.at(workers[rank]).rendezvous.addresses.size(), 4U);
@@ -215,7 +215,7 @@ TEST_F(Gangs, ThatRunAtTheSameTimeMeetAtDifferentPorts) {
   const std::uint64_t lease = launched.at(a).key.lease.number();
   const ExperimentId other = *step(submit(gang_config(99, 1, 1, Value::Map{{"name", "idle"}}))).created;
   step(PauseExperiment{other});
-  step(LookAtClock{});
+  step(CheckTimers{});
   // As many events later as there are ports, a lease would have the same.
   for (bool paused = true; (cluster.log.back().lsn.number() + 3 - lease) % ports != 0; paused = !paused) {
     if (paused) {
@@ -336,8 +336,8 @@ TEST_F(Gangs, AreToldOfEachMachineByItselfWhatIsKnownToAilIt) {
   step(ReleaseWorker{b});
   experiment = *step(submit(gang_config(4, 1))).created;
   ASSERT_EQ(launched.size(), 2U) << "an operator wants them used";
-  EXPECT_FALSE(launched.at(a).despite_remains);
-  EXPECT_TRUE(launched.at(b).despite_remains);
+  EXPECT_FALSE(launched.at(a).despite_leaked_processes);
+  EXPECT_TRUE(launched.at(b).despite_leaked_processes);
 }
 
 TEST_F(Gangs, HaveDifferentDevicesOnEveryWorker) {

@@ -65,7 +65,7 @@ class Gangs : public testing::Test {
     exit.message = code == 0 ? "" : "exit status " + std::to_string(code);
     return step(TakeReports{worker, launched.at(worker).key, seq, {exit}});
   }
-  Effects ends_as_told(WorkerId worker, std::uint64_t seq = 1) {
+  Effects ends_as_asked(WorkerId worker, std::uint64_t seq = 1) {
     ExitReport exit;
     exit.cause = ExitReport::Cause::ended_by_agent;
     return step(TakeReports{worker, launched.at(worker).key, seq, {exit}});

@@ -414,11 +414,11 @@ TEST_F(SavedBefore, WhatTheLostPartDeletedIsDoneWithout) {
       return std::holds_alternative<DiscardCheckpoints>(order);
     })) << "its worker may be mistaken";
     copy.now = copy.now + Duration::seconds(10);  // What came to nothing is put off a little.
-    copy.step(LookAtClock{});
+    copy.step(CheckTimers{});
     EXPECT_EQ(copy.trial(experiment, 0).restarts, 0U);
   }
   EXPECT_EQ(spec(copy).latest_checkpoint, "") << "it begins afresh";
-  EXPECT_EQ(copy.engine.workers().at(worker).false_starts, 0U);
+  EXPECT_EQ(copy.engine.workers().at(worker).start_failures, 0U);
   EXPECT_TRUE(copy.engine.find(experiment)->condemned.empty()) << "nothing is left to delete";
   Engine twin(searchers::registry());
   for (const Event& event : copy.log) {

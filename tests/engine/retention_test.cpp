@@ -273,7 +273,7 @@ TEST_F(Retention, ReplayAndSnapshotKnowTheSameCheckpoints) {
   Engine loaded(searchers::registry());
   ASSERT_TRUE(loaded.load(cluster_.engine.save()));
   EXPECT_EQ(loaded.save(), cluster_.engine.save());
-  const auto effects = replayed.step(LookAtClock{}, cluster_.now);
+  const auto effects = replayed.step(CheckTimers{}, cluster_.now);
   ASSERT_TRUE(effects);
   EXPECT_TRUE(effects->events.empty()) << "nothing is collected twice";
 }

@@ -81,10 +81,11 @@ TEST_F(SlotQuarantineOf, TheUnkillableKeepsItsSlotAndItsTrialGoesOn) {
 
 TEST_F(SlotQuarantineOf, WhatIsGoneAtLastGivesTheSlotBackByItself) {
   exit_unkillable(stuck);
-  EXPECT_TRUE(cluster.step(NoteRemains{worker, {{stuck, {SlotIndex{0}}}}}).events.empty()) << "it is known";
-  cluster.step(NoteRemains{worker, {}});
+  EXPECT_TRUE(cluster.step(NoteLeakedProcesses{worker, {{stuck, {SlotIndex{0}}}}}).events.empty())
+      << "it is known";
+  cluster.step(NoteLeakedProcesses{worker, {}});
   EXPECT_TRUE(on_slot_0());
-  EXPECT_TRUE(record().remains.empty());
+  EXPECT_TRUE(record().leaked_processes.empty());
   expect_replay_and_snapshot_stand_here();
 }
 
@@ -92,13 +93,13 @@ TEST_F(SlotQuarantineOf, AnOperatorMayUseTheSlotNevertheless) {
   exit_unkillable(stuck);
   cluster.step(ReleaseWorker{worker});
   ASSERT_TRUE(on_slot_0());
-  EXPECT_TRUE(cluster.attempts.at(*on_slot_0()).spec.despite_remains) << "or its worker would wait";
+  EXPECT_TRUE(cluster.attempts.at(*on_slot_0()).spec.despite_leaked_processes) << "or its worker would wait";
   EXPECT_TRUE(cluster.step(ReleaseWorker{worker}).events.empty()) << "asking twice leaves no trace";
-  EXPECT_TRUE(cluster.step(NoteRemains{worker, {{stuck, {SlotIndex{0}}}}}).events.empty())
+  EXPECT_TRUE(cluster.step(NoteLeakedProcesses{worker, {{stuck, {SlotIndex{0}}}}}).events.empty())
       << "its worker still says so, and the operator has decided";
   expect_replay_and_snapshot_stand_here();
-  cluster.step(NoteRemains{worker, {}});
-  EXPECT_TRUE(record().remains.empty());
+  cluster.step(NoteLeakedProcesses{worker, {}});
+  EXPECT_TRUE(record().leaked_processes.empty());
   EXPECT_TRUE(on_slot_0());
 }
 
@@ -129,7 +130,7 @@ TEST_F(SlotQuarantineOf, FewerSlotsThanBeforeAreNoTrouble) {
   expect_replay_and_snapshot_stand_here();
   cluster.now =
       cluster.now + Duration::seconds(1);  // Twice in a row something was over as soon as it was leased.
-  cluster.step(NoteRemains{worker, {{second, {SlotIndex{1}}}}});
+  cluster.step(NoteLeakedProcesses{worker, {{second, {SlotIndex{1}}}}});
   EXPECT_TRUE(on_slot_0());
   expect_replay_and_snapshot_stand_here();
 }
@@ -144,10 +145,10 @@ TEST_F(SlotQuarantineOf, AFencedAttemptSendsElsewhereWhoWaitsForItsSlot) {
   cluster.join("a", 2);  // Without an attempt that its log would know: the stuck one was fenced before.
   ASSERT_TRUE(on_slot_0());
   const AttemptKey waiting = *on_slot_0();
-  const Effects effects = cluster.step(NoteRemains{worker, {{stuck, {SlotIndex{0}}}}});
+  const Effects effects = cluster.step(NoteLeakedProcesses{worker, {{stuck, {SlotIndex{0}}}}});
   EXPECT_FALSE(on_slot_0());
   EXPECT_EQ(cluster.trial(waiting.experiment, waiting.trial.number()).state, TrialState::pending);
-  EXPECT_TRUE(record().remains.contains(stuck));
+  EXPECT_TRUE(record().leaked_processes.contains(stuck));
   expect_replay_and_snapshot_stand_here();
 }
 
@@ -167,22 +168,22 @@ TEST_F(SlotQuarantineOf, WhoWaitsForItsSlotIsSentElsewhereThoughItsWorkerNamesIt
   waiting.waits = true;
   cluster.join("a", 2, 1, {held(), waiting});
   EXPECT_FALSE(on_slot_0()) << "there it would wait for ever";
-  EXPECT_TRUE(record().remains.contains(stuck));
+  EXPECT_TRUE(record().leaked_processes.contains(stuck));
   expect_replay_and_snapshot_stand_here();
 }
 
 TEST_F(SlotQuarantineOf, WhoHasNotExitedYetHasItsSlotStill) {
-  EXPECT_TRUE(cluster.step(NoteRemains{worker, {{stuck, {SlotIndex{0}}}}}).events.empty());
-  EXPECT_EQ(cluster.refused(NoteRemains{WorkerId(9), {}}).code, Errc::not_found);
+  EXPECT_TRUE(cluster.step(NoteLeakedProcesses{worker, {{stuck, {SlotIndex{0}}}}}).events.empty());
+  EXPECT_EQ(cluster.refused(NoteLeakedProcesses{WorkerId(9), {}}).code, Errc::not_found);
 }
 
 TEST_F(SlotQuarantineOf, WhatAWorkerSaysTwiceCountsOnce) {
   cluster.exit(stuck);
   const AttemptKey other{id, TrialNumber(0), AttemptNumber(1), LeaseId(1)};
-  cluster.step(
-      NoteRemains{worker, {{other, {SlotIndex{0}, SlotIndex{7}, SlotIndex{0}}}, {other, {SlotIndex{0}}}}});
+  cluster.step(NoteLeakedProcesses{
+      worker, {{other, {SlotIndex{0}, SlotIndex{7}, SlotIndex{0}}}, {other, {SlotIndex{0}}}}});
   EXPECT_FALSE(on_slot_0());
-  EXPECT_EQ(record().remains.size(), 1U);
+  EXPECT_EQ(record().leaked_processes.size(), 1U);
   expect_replay_and_snapshot_stand_here();
 }
 

@@ -127,7 +127,8 @@ TEST_F(SlotInTrouble, MayBeUsedNeverthelessAtAnOperatorsWord) {
   ASSERT_TRUE(cluster.attempts.empty());
   cluster.step(ReleaseWorker{worker});
   ASSERT_EQ(cluster.attempts.size(), 2U);
-  EXPECT_TRUE(cluster.attempts.at(cluster.live(id, 0)).spec.despite_remains) << "or its worker would refuse";
+  EXPECT_TRUE(cluster.attempts.at(cluster.live(id, 0)).spec.despite_leaked_processes)
+      << "or its worker would refuse";
   EXPECT_TRUE(cluster.step(ReleaseWorker{worker}).events.empty()) << "asking twice leaves no trace";
   EXPECT_TRUE(cluster.step(note({0, 1})).events.empty())
       << "its worker still says so, and the operator has decided";

@@ -225,7 +225,7 @@ TEST(SpaceCheck, WantsGroupsToBeMaps) {
 }
 
 TEST(SpaceSettle, FillsConstantsAndTypesNumbers) {
-  const Value settled = example().settle(
+  const Value settled = example().complete(
       Value::Map{{"batch", 64.0}, {"layers", 2.0}, {"opt", Value::Map{{"lr", 0.01}, {"momentum", 1}}}});
   EXPECT_EQ(compact_json(settled),
             R"({"batch":64,"layers":2,"opt":{"lr":0.01,"momentum":1.0,"name":"sgd"}})");
@@ -235,15 +235,15 @@ TEST(SpaceSettle, SpellsConstantsAsTheSpaceDoes) {
   const Space space =
       parse(Value::Map{{"momentum", 1.0}, {"opt", Value::Map{{"steps", 3}}}, {"x", "a"}}).space;
   const Value given = Value::Map{{"momentum", 1}, {"opt", Value::Map{{"steps", 3.0}}}, {"x", "a"}};
-  EXPECT_EQ(compact_json(space.settle(given)), R"({"momentum":1.0,"opt":{"steps":3},"x":"a"})");
+  EXPECT_EQ(compact_json(space.complete(given)), R"({"momentum":1.0,"opt":{"steps":3},"x":"a"})");
   const Value other = Value::Map{{"momentum", 2}, {"opt", Value::Map{{"steps", "3"}}}, {"x", 1}};
-  EXPECT_EQ(space.settle(other), other) << "check() refuses it";
+  EXPECT_EQ(space.complete(other), other) << "check() refuses it";
 }
 
 TEST(SpaceSettle, LeavesWhatDoesNotFitToCheck) {
   const Value wrong = Value::Map{{"batch", 48}, {"layers", 2.5}, {"opt", "sgd"}};
-  EXPECT_EQ(example().settle(wrong), wrong);
-  EXPECT_EQ(example().settle(Value(3)), Value(3));
+  EXPECT_EQ(example().complete(wrong), wrong);
+  EXPECT_EQ(example().complete(Value(3)), Value(3));
 }
 
 }  // namespace

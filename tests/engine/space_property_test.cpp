@@ -86,7 +86,7 @@ HPSEARCH_PROPERTY(SpaceProperty, DrawsLieInTheSpace) {
     const Value drawn = space.sample(seed, TrialNumber{trial});
     RC_ASSERT(problems_of(space, drawn) == 0U);
     RC_ASSERT(space.sample(seed, TrialNumber{trial}) == drawn);
-    RC_ASSERT(space.settle(drawn) == drawn);
+    RC_ASSERT(space.complete(drawn) == drawn);
   }
 }
 

@@ -69,7 +69,7 @@ TEST_F(SpreadEnds, TheNextStepsGoOnUntilNothingIsLeft) {
   end_the_rung();
   std::size_t before = ended();
   while (is_due()) {
-    const Effects effects = cluster_.step(LookAtClock{});
+    const Effects effects = cluster_.step(CheckTimers{});
     EXPECT_LE(all<TrialEnded>(effects.events).size(), 2U);
     EXPECT_GT(ended(), before) << "each step brings it on";
     before = ended();
@@ -78,7 +78,7 @@ TEST_F(SpreadEnds, TheNextStepsGoOnUntilNothingIsLeft) {
   EXPECT_EQ(record().state, ExperimentState::active) << "three trials train on";
   cluster_.run_all([](TrialNumber trial) { return 0.01 * static_cast<double>(trial.number()); });
   while (is_due()) {
-    cluster_.step(LookAtClock{});
+    cluster_.step(CheckTimers{});
   }
   EXPECT_EQ(record().state, ExperimentState::completed);
   EXPECT_EQ(ended(), 9U);
@@ -103,7 +103,7 @@ TEST_F(SpreadEnds, TheExperimentEndsOnlyBehindTheLastOfThem) {
   }
   while (!is_ended(record().state)) {
     if (is_due()) {
-      cluster_.step(LookAtClock{});
+      cluster_.step(CheckTimers{});
     } else {
       step_of_the_one_that_runs();
     }
@@ -122,9 +122,9 @@ TEST_F(SpreadEnds, ARecoveredEngineGoesOnWhereItWas) {
   for (const Event& event : cluster_.log) {
     ASSERT_TRUE(replayed.replay(event));
   }
-  cluster_.step(LookAtClock{});
-  ASSERT_TRUE(loaded.step(LookAtClock{}, cluster_.now));
-  ASSERT_TRUE(replayed.step(LookAtClock{}, cluster_.now));
+  cluster_.step(CheckTimers{});
+  ASSERT_TRUE(loaded.step(CheckTimers{}, cluster_.now));
+  ASSERT_TRUE(replayed.step(CheckTimers{}, cluster_.now));
   EXPECT_TRUE(loaded.save() == cluster_.engine.save());
   EXPECT_TRUE(replayed.save() == cluster_.engine.save());
 }
@@ -174,7 +174,7 @@ TEST_F(SpreadEnds, MoreTrialsAreWantedBehindThem) {
   EXPECT_TRUE(record().searcher->closable().empty());
   cluster_.run_all([](TrialNumber trial) { return 0.01 * static_cast<double>(trial.number()); });
   while (is_due()) {
-    cluster_.step(LookAtClock{});
+    cluster_.step(CheckTimers{});
   }
   EXPECT_EQ(record().trials.size(), 12U);
   EXPECT_EQ(record().state, ExperimentState::completed);
@@ -191,7 +191,7 @@ TEST_F(SpreadEnds, OfACanceledExperimentThoseThatWaitEndFewAtATime) {
   const Effects exit = cluster_.exit(runs);
   EXPECT_TRUE(all<ExperimentEnded>(exit.events).empty()) << "some wait still";
   while (is_due()) {
-    const Effects effects = cluster_.step(LookAtClock{});
+    const Effects effects = cluster_.step(CheckTimers{});
     EXPECT_LE(all<TrialEnded>(effects.events).size(), 2U);
   }
   EXPECT_EQ(record().state, ExperimentState::canceled);
@@ -212,7 +212,7 @@ TEST_F(SpreadEnds, NothingOfACanceledExperimentStartsMeanwhile) {
   EXPECT_EQ(cluster_.engine.workers().at(other).attempts.size(), 0U);
   cluster_.exit(cluster_.attempts.begin()->first);
   while (is_due()) {
-    const Effects effects = cluster_.step(LookAtClock{});
+    const Effects effects = cluster_.step(CheckTimers{});
     EXPECT_TRUE(all<LeaseGranted>(effects.events).empty());
   }
   EXPECT_EQ(record().state, ExperimentState::canceled);

@@ -29,8 +29,8 @@ TEST_P(Tally, IsWhatLookingAtAllTrialsComesTo) {
     const AttemptKey key = at->first;
     const TestAttempt attempt = at->second;
     const Units length = attempt.decision ? attempt.decision->length : attempt.spec.length;
-    const bool told_to_end = attempt.decision && attempt.decision->directive != Directive::train_on;
-    switch (draw.below(told_to_end ? 3 : 10)) {
+    const bool asked_to_end = attempt.decision && attempt.decision->directive != Directive::train_on;
+    switch (draw.below(asked_to_end ? 3 : 10)) {
       case 0:
         cluster.exit(key, draw.below(3) == 0 ? 1 : 0);
         break;

@@ -107,7 +107,7 @@ TEST(Workers, SuspectOnesGetNoNewLeases) {
   const ExperimentId id = cluster.create(random_config(1, 1));
   EXPECT_TRUE(cluster.attempts.empty());
   cluster.engine.set_suspect(worker, false);
-  cluster.step(LookAtClock{});
+  cluster.step(CheckTimers{});
   EXPECT_EQ(cluster.engine.find(id)->running.size(), 1U);
 }
 

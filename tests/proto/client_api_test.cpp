@@ -19,7 +19,7 @@ class Quarter final : public Searcher {
  public:
   [[nodiscard]] Next next() const override { return NothingNow{}; }
   [[nodiscard]] Verdict verdict(TrialNumber /*trial*/) const override { return {}; }
-  void hear(const SearchEvent& /*event*/) override {}
+  void on_event(const SearchEvent& /*event*/) override {}
   [[nodiscard]] std::span<const TrialNumber> closable() const override { return {}; }
   [[nodiscard]] Reason standing(TrialNumber /*trial*/) const override { return {}; }
   [[nodiscard]] double progress() const noexcept override { return 0.25; }
@@ -212,8 +212,8 @@ TEST(ClientApi, TheBestTrialOrNull) {
 TEST(ClientApi, AWorker) {
   EXPECT_EQ(
       compact_json(proto::worker_value(worker())),
-      R"({"attempts":[{"attempt":1,"experiment":3,"trial":2}],"devices":[],"id":7,"incarnation":2,"labels":{},"name":"gpu-7",)"
-      R"("pool":"default","present":true,"quarantined":null,"remains":[],"slot_kind":"gpu","slots":4,"slots_held":1,)"
+      R"({"attempts":[{"attempt":1,"experiment":3,"trial":2}],"devices":[],"id":7,"incarnation":2,"labels":{},"leaked_processes":[],)"
+      R"("name":"gpu-7","pool":"default","present":true,"quarantined":null,"slot_kind":"gpu","slots":4,"slots_held":1,)"
       R"("slots_quarantined":0,"slots_withdrawn":0,"uid":"u","withdrawn":[]})");
 }
 
@@ -221,11 +221,12 @@ TEST(ClientApi, SlotsOfTheUnkillableAreNotUnderLease) {
   WorkerRecord record = worker();
   const AttemptKey ended{ExperimentId{3}, TrialNumber{1}, AttemptNumber{2}, LeaseId{5}};
   record.slots.take({SlotIndex{2}}, ended.lease);
-  record.remains[ended] = SlotQuarantine{{SlotIndex{2}}};
+  record.leaked_processes[ended] = SlotQuarantine{{SlotIndex{2}}};
   const Value value = proto::worker_value(record);
   EXPECT_EQ(at(value, "slots_held"), "1");
   EXPECT_EQ(at(value, "slots_quarantined"), "1");
-  EXPECT_EQ(at(value, "remains"), R"([{"attempt":2,"experiment":3,"released":false,"slots":[2],"trial":1}])");
+  EXPECT_EQ(at(value, "leaked_processes"),
+            R"([{"attempt":2,"experiment":3,"released":false,"slots":[2],"trial":1}])");
 }
 
 TEST(ClientApi, AWorkersDevicesPoolAndTroubles) {

@@ -67,7 +67,7 @@ LaunchSpec launch_spec(Entrypoint entrypoint) {
 LaunchSpec impatient_spec() {
   LaunchSpec spec = launch_spec({std::vector<std::string>{"python3", "train.py", "{args}"}});
   spec.progress_timeout = Duration::seconds(600);
-  spec.despite_remains = true;
+  spec.despite_leaked_processes = true;
   return spec;
 }
 
@@ -156,7 +156,7 @@ const std::vector<Example<proto::FromWorker>>& examples_from_worker() {
                     {{key(), true, 31, Lsn{70'001}, 30, {SlotIndex{0}, SlotIndex{3}}, Units{81}},
                      {key(), true, 1, Lsn{5}, 2, {SlotIndex{1}}, Units{9}}}},
        false},
-      {"hello_with_remains",
+      {"hello_with_leaked_processes",
        proto::Hello{1,
                     1,
                     "0f8fad5b-d9cb-469f-a165-70867728950e",
@@ -350,8 +350,9 @@ const std::vector<Example<EventBody>>& example_events() {
       {"member_exited", MemberExited{key(), WorkerId{5}, std::get<ExitReport>(unkillable_report())}},
       {"member_lost", MemberLost{key(), WorkerId{5}, "gpu-7 was silent for 300 s"}},
       {"gang_ended", GangEnded{key()}},
-      {"start_put_off", StartPutOff{ExperimentId{3}, TrialNumber{17}, 3, Duration::seconds(2), WorkerId{5}, 2,
-                                    Duration::seconds(1), "hpsearch-shim has died before it could start"}},
+      {"start_delayed",
+       StartDelayed{ExperimentId{3}, TrialNumber{17}, 3, Duration::seconds(2), WorkerId{5}, 2,
+                    Duration::seconds(1), "hpsearch-shim has died before it could start"}},
       {"store_restored", StoreRestored{std::uint64_t{217'000'000} << 20U}},
       {"report_taken_metrics", ReportTaken{key(), 28, metrics_report()}},
       {"report_taken_checkpoint", ReportTaken{key(), 29, checkpoint_report()}},
@@ -392,7 +393,7 @@ const std::vector<Example<EventBody>>& example_events() {
        false},
       {"attempt_adopted_to_train_on",
        AttemptAdopted{key(), WorkerId{4}, {SlotIndex{0}, SlotIndex{3}}, Units{81}, 31, true}, false},
-      {"attempt_adopted_that_knows_more",
+      {"attempt_adopted_with_unlogged_decision",
        AttemptAdopted{key(), WorkerId{4}, {SlotIndex{0}, SlotIndex{3}}, Units{81}, 31, true, true}},
       {"worker_quarantined", WorkerQuarantined{WorkerId{4}, "3 different trials failed there"}},
       {"worker_released", WorkerReleased{WorkerId{4}}},

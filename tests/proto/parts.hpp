@@ -99,7 +99,7 @@ auto parts(Is<engine::SlotTrouble> auto& x) {
   auto& [slot, why] = x;
   return std::tie(slot, why);
 }
-auto parts(Is<engine::Remains> auto& x) {
+auto parts(Is<engine::LeakedProcesses> auto& x) {
   auto& [key, slots] = x;
   return std::tie(key, slots);
 }
@@ -129,8 +129,8 @@ auto parts(Is<proto::Progress> auto& x) {
   return std::tie(key, step, silent);
 }
 auto parts(Is<proto::Beat> auto& x) {
-  auto& [progress, remains, draining, troubles] = x;
-  return std::tie(progress, remains, draining, troubles);
+  auto& [progress, leaked_processes, draining, troubles] = x;
+  return std::tie(progress, leaked_processes, draining, troubles);
 }
 auto parts(Is<proto::Started> auto& x) {
   auto& [key] = x;
@@ -274,7 +274,7 @@ auto parts(Is<engine::MemberLost> auto& x) {
   auto& [key, worker, why] = x;
   return std::tie(key, worker, why);
 }
-auto parts(Is<engine::StartPutOff> auto& x) {
+auto parts(Is<engine::StartDelayed> auto& x) {
   auto& [experiment, trial, times, wait, worker, worker_times, worker_wait, why] = x;
   return std::tie(experiment, trial, times, wait, worker, worker_times, worker_wait, why);
 }
@@ -295,8 +295,8 @@ auto parts(Is<engine::AttemptLost> auto& x) {
   return std::tie(key, why, may_return);
 }
 auto parts(Is<engine::AttemptAdopted> auto& x) {
-  auto& [key, worker, slots, length, upto, trains_on, knows_more] = x;
-  return std::tie(key, worker, slots, length, upto, trains_on, knows_more);
+  auto& [key, worker, slots, length, upto, trains_on, has_unlogged_decision] = x;
+  return std::tie(key, worker, slots, length, upto, trains_on, has_unlogged_decision);
 }
 auto parts(Is<engine::WorkerQuarantined> auto& x) {
   auto& [worker, why] = x;

@@ -102,7 +102,7 @@ TEST(AdaptiveAsha, RunsTheExamplesAsPreviewed) {
     for (const std::uint64_t slots : {1U, 16U}) {
       ExperimentConfig config = config_of(example);
       config.searcher.max_concurrent_trials = slots;
-      contract::Weather equal_metrics;
+      contract::FaultPlan equal_metrics;
       equal_metrics.metrics = 1;
       Course course(kind_of(config), true, config, equal_metrics, slots);
       course.run();
@@ -121,7 +121,7 @@ TEST(AdaptiveAsha, RunsAnySettingsAsPreviewedWhenMetricsAreEqual) {
     config.searcher.max_rungs = 1 + draw.below(6);
     config.searcher.stop_once = draw.below(2) == 0;
     config.searcher.max_concurrent_trials = draw.below(10);
-    contract::Weather equal_metrics;
+    contract::FaultPlan equal_metrics;
     equal_metrics.metrics = 1;
     Course course(kind_of(config), true, config, equal_metrics, seed);
     course.run();

@@ -87,7 +87,7 @@ struct Spent {
 };
 
 /// Trials one after the other, as many slots as it takes; the events from the `from`-th trial on are counted.
-Spent run(Schedule& schedule, std::uint64_t trials, std::uint64_t from) {
+Spent run(StoppingPolicy& schedule, std::uint64_t trials, std::uint64_t from) {
   engine::Draw draw(1, TrialNumber(0), "allocation");
   Spent spent;
   std::uint64_t created = 0;
@@ -101,22 +101,22 @@ Spent run(Schedule& schedule, std::uint64_t trials, std::uint64_t from) {
     TrialNumber trial(created);
     if (const auto* promoted = std::get_if<engine::PromoteTrial>(&work)) {
       trial = promoted->trial;
-      schedule.hear_promoted(trial);
+      schedule.on_promoted(trial);
     } else {
-      schedule.hear_created();
+      schedule.on_created();
       ++created;
     }
     ++spent.events;
     for (bool trains = true; trains;) {
-      schedule.hear_reported(trial, Units{1});
-      schedule.hear_validated(trial, score(draw.unit()));
+      schedule.on_reported(trial, Units{1});
+      schedule.on_validated(trial, score(draw.unit()));
       const Verdict verdict = schedule.verdict(trial);
       spent.events += 2;
       trains = verdict.action == Verdict::Action::train_on;
       if (trains) {
-        schedule.hear_promoted(trial);
+        schedule.on_promoted(trial);
       } else if (verdict.action == Verdict::Action::stop) {
-        schedule.hear_closed(trial);
+        schedule.on_closed(trial);
       }
       ++spent.events;
     }

@@ -41,35 +41,35 @@ AshaSettings bracket(std::vector<std::uint64_t> lengths, double divisor, std::ui
   return settings;
 }
 
-void create(Schedule& asha, int trials) {
+void create(StoppingPolicy& asha, int trials) {
   for (int i = 0; i < trials; ++i) {
     ASSERT_TRUE(std::holds_alternative<NewTrial>(asha.next()));
-    asha.hear_created();
+    asha.on_created();
   }
 }
 
 /// The trial reports, and what its verdict says is told back, as the engine does.
-Verdict report(Schedule& asha, TrialNumber trial, Score reported) {
-  asha.hear_validated(trial, reported);
+Verdict report(StoppingPolicy& asha, TrialNumber trial, Score reported) {
+  asha.on_validated(trial, reported);
   Verdict verdict = asha.verdict(trial);
   if (verdict.action == Action::train_on) {
-    asha.hear_promoted(trial);
+    asha.on_promoted(trial);
   } else if (verdict.action == Action::stop) {
-    asha.hear_closed(trial);
+    asha.on_closed(trial);
   }
   return verdict;
 }
-Verdict report(Schedule& asha, TrialNumber trial, double metric) {
+Verdict report(StoppingPolicy& asha, TrialNumber trial, double metric) {
   return report(asha, trial, score(metric));
 }
 
-std::optional<TrialNumber> promotes(const Schedule& asha) {
+std::optional<TrialNumber> promotes(const StoppingPolicy& asha) {
   const Work work = asha.next();
   const auto* promoted = std::get_if<PromoteTrial>(&work);
   return promoted == nullptr ? std::nullopt : std::optional(promoted->trial);
 }
 
-std::vector<TrialNumber> closable(const Schedule& asha) {
+std::vector<TrialNumber> closable(const StoppingPolicy& asha) {
   const std::span<const TrialNumber> named = asha.closable();
   return {named.begin(), named.end()};
 }
@@ -101,11 +101,11 @@ TEST(PromotionAsha, FollowsTheExampleOfTheSpecification) {
     if (const auto* wanted = std::get_if<NewTrial>(&work)) {
       trial = TrialNumber(created++);
       trained[trial.number()] = engine::count(wanted->length);
-      asha.hear_created();
+      asha.on_created();
     } else if (const auto* promoted = std::get_if<PromoteTrial>(&work)) {
       trial = promoted->trial;
       trained[trial.number()] = engine::count(promoted->length);
-      asha.hear_promoted(trial);
+      asha.on_promoted(trial);
     } else {
       break;
     }
@@ -117,7 +117,7 @@ TEST(PromotionAsha, FollowsTheExampleOfTheSpecification) {
       trained[trial.number()] = engine::count(verdict.length);
     }
     for (const TrialNumber closed : closable(asha)) {
-      asha.hear_closed(closed);
+      asha.on_closed(closed);
     }
   }
   EXPECT_TRUE(std::holds_alternative<Over>(asha.next()));
@@ -148,16 +148,16 @@ TEST(PromotionAsha, TheHighestRungGoesFirst) {
   create(asha, 6);
   report(asha, t0, 0.1);
   report(asha, t1, 0.2);
-  asha.hear_promoted(t0);
+  asha.on_promoted(t0);
   EXPECT_EQ(report(asha, t0, 0.5).action, Action::pause);
   report(asha, t2, 0.3);
   report(asha, t3, 0.4);
-  asha.hear_promoted(t1);
+  asha.on_promoted(t1);
   EXPECT_EQ(report(asha, t1, 0.6).action, Action::pause);  // Now trial 0 is the best of two in rung 1,
   report(asha, t4, 0.5);
   report(asha, t5, 0.6);  // and trial 2 the third of six in rung 0.
   EXPECT_EQ(promotes(asha), t0);
-  asha.hear_promoted(t0);
+  asha.on_promoted(t0);
   EXPECT_EQ(promotes(asha), t2);
 }
 
@@ -216,15 +216,15 @@ TEST(PromotionAsha, ClosesRungsFromTheLowestUp) {
   EXPECT_EQ(closable(asha), (std::vector{t0, t2}));
   EXPECT_EQ(asha.standing(t2).why, Why::rung_closed);
   EXPECT_EQ(asha.standing(t2).rank, 2U);
-  asha.hear_closed(t0);
-  asha.hear_closed(t2);
+  asha.on_closed(t0);
+  asha.on_closed(t2);
   EXPECT_EQ(report(asha, t1, 0.1).action, Action::pause);
   EXPECT_TRUE(closable(asha).empty());  // Trial 3 may still come to rung 1.
   const Verdict last = report(asha, t3, 0.2);
   EXPECT_EQ(last.action, Action::stop);
   EXPECT_EQ(last.reason.why, Why::rung_closed);
   EXPECT_TRUE(closable(asha).empty());  // Trial 1 is promotable now.
-  asha.hear_promoted(t1);
+  asha.on_promoted(t1);
   EXPECT_EQ(report(asha, t1, 0.1).reason.why, Why::max_length);
   EXPECT_TRUE(std::holds_alternative<Over>(asha.next()));
 }
@@ -238,7 +238,7 @@ TEST(PromotionAsha, SparesWhoIsPromotableButWaitsForASlot) {
   EXPECT_EQ(report(asha, t3, 0.4).action, Action::stop);
   EXPECT_EQ(closable(asha), (std::vector{t2}));
   EXPECT_EQ(promotes(asha), t0);
-  asha.hear_promoted(t0);
+  asha.on_promoted(t0);
   EXPECT_EQ(promotes(asha), t1);
 }
 
@@ -257,7 +257,7 @@ TEST(PromotionAsha, ATrialThatEndedEarlyCountsAsWorst) {
     PromotionAsha asha(bracket({1, 2}, 2, 4));
     create(asha, 2);
     report(asha, t0, 0.5);
-    asha.hear_exited(t1, exit);
+    asha.on_exited(t1, exit);
     EXPECT_EQ(promotes(asha), t0) << engine::name_of(exit);  // The best of two.
   }
 }
@@ -265,8 +265,8 @@ TEST(PromotionAsha, ATrialThatEndedEarlyCountsAsWorst) {
 TEST(PromotionAsha, TheDeadArePassedUpAndUseUpThatPromotion) {
   PromotionAsha asha(bracket({1, 2, 4}, 2, 8));
   create(asha, 8);
-  asha.hear_exited(t0, ExitReason::errored);
-  asha.hear_exited(t1, ExitReason::errored);  // Trial 0 is the best of two: passed up.
+  asha.on_exited(t0, ExitReason::errored);
+  asha.on_exited(t1, ExitReason::errored);  // Trial 0 is the best of two: passed up.
   EXPECT_EQ(report(asha, t2, Score::worst()).action, Action::pause);
   EXPECT_EQ(report(asha, t3, Score::worst()).action,
             Action::pause);  // So is trial 1, now one of the best two.
@@ -284,7 +284,7 @@ TEST(PromotionAsha, AWaitingTrialThatIsCanceledMakesRoom) {
   report(asha, t0, 0.1);
   report(asha, t1, 0.2);
   report(asha, t2, 0.3);
-  asha.hear_exited(t0, ExitReason::user_canceled);
+  asha.on_exited(t0, ExitReason::user_canceled);
   report(asha, t3, 0.4);
   EXPECT_EQ(promotes(asha), t1);
 }
@@ -295,11 +295,11 @@ TEST(PromotionAsha, InvalidHyperparametersLeaveEveryRungAndAreReplaced) {
   report(asha, t0, 0.5);
   EXPECT_EQ(report(asha, t1, 0.1).action, Action::train_on);
   EXPECT_TRUE(std::holds_alternative<engine::NothingNow>(asha.next()));
-  asha.hear_exited(t1, ExitReason::invalid_hp);
+  asha.on_exited(t1, ExitReason::invalid_hp);
   const Work work = asha.next();
   ASSERT_TRUE(std::holds_alternative<NewTrial>(work));
   EXPECT_EQ(std::get<NewTrial>(work).reason.why, Why::replacement);
-  asha.hear_created();
+  asha.on_created();
   const Verdict verdict = report(asha, t2, 0.7);
   EXPECT_EQ(verdict.reason.size, 2U);  // Trial 1 left; trial 0 was closed, but its result counts.
 }
@@ -309,7 +309,7 @@ TEST(PromotionAsha, PromotionsAreNotTakenBack) {
   create(asha, 3);
   report(asha, t0, 0.5);
   EXPECT_EQ(report(asha, t1, 0.4).action, Action::train_on);
-  asha.hear_exited(t0, ExitReason::invalid_hp);
+  asha.on_exited(t0, ExitReason::invalid_hp);
   EXPECT_EQ(asha.outstanding(), 2U);  // Trial 1 alone would not have been among the best half of one.
   EXPECT_EQ(report(asha, t1, 0.4).reason.why, Why::max_length);
 }
@@ -319,7 +319,7 @@ TEST(PromotionAsha, LateOrRepeatedReportsChangeNothing) {
   create(asha, 2);
   report(asha, t0, 0.5);
   const engine::Value before = asha.save();
-  asha.hear_validated(t0, score(0.1));
+  asha.on_validated(t0, score(0.1));
   EXPECT_EQ(asha.save(), before);
 }
 
@@ -329,10 +329,10 @@ TEST(PromotionAsha, MakesDoWhenNoMoreTrialsCanBe) {
   report(asha, t0, 0.5);
   report(asha, t1, 0.6);
   EXPECT_TRUE(closable(asha).empty());
-  asha.hear_no_more_trials();
+  asha.on_no_more_trials();
   EXPECT_EQ(closable(asha), (std::vector{t1}));
-  asha.hear_closed(t1);
-  asha.hear_promoted(t0);
+  asha.on_closed(t1);
+  asha.on_promoted(t0);
   report(asha, t0, 0.5);
   EXPECT_TRUE(std::holds_alternative<Over>(asha.next()));
   EXPECT_EQ(asha.progress(), 1.0);
@@ -348,7 +348,7 @@ TEST(PromotionAsha, ProgressCountsReportsAtRungZeroThenClosedTrials) {
   EXPECT_DOUBLE_EQ(asha.progress(), 3 / (1.2 * 4));
   report(asha, t3, 0.1);
   EXPECT_DOUBLE_EQ(asha.progress(), 4 / (1.2 * 4));
-  asha.hear_closed(t0);
+  asha.on_closed(t0);
   EXPECT_LT(asha.progress(), 1.0);
 }
 
@@ -403,7 +403,7 @@ TEST(StoppingAsha, NothingIsPausedResumedOrClosable) {
 TEST(StoppingAsha, AnEarlyExitIsTheWorstOfItsRung) {
   StoppingAsha asha(bracket({1, 4}, 2, 8));
   create(asha, 2);
-  asha.hear_exited(t0, ExitReason::errored);
+  asha.on_exited(t0, ExitReason::errored);
   const Verdict verdict = report(asha, t1, 0.9);
   EXPECT_EQ(verdict.action, Action::train_on);
   EXPECT_EQ(verdict.reason.size, 2U);
@@ -414,12 +414,12 @@ TEST(PromotionAsha, WhoEndsInAClosedRungHasTheSameFateAfterASave) {
   PromotionAsha asha(settings);
   create(asha, 4);
   for (const TrialNumber trial : {t0, t1, t2, t3}) {
-    asha.hear_validated(trial, score(0.1 * static_cast<double>(trial.number())));
+    asha.on_validated(trial, score(0.1 * static_cast<double>(trial.number())));
   }
   PromotionAsha loaded(settings);
   ASSERT_TRUE(loaded.load(asha.save()).has_value());
-  for (Schedule* one : {static_cast<Schedule*>(&asha), static_cast<Schedule*>(&loaded)}) {
-    one->hear_exited(t0, ExitReason::user_canceled);  // It waited, and was to be promoted.
+  for (StoppingPolicy* one : {static_cast<StoppingPolicy*>(&asha), static_cast<StoppingPolicy*>(&loaded)}) {
+    one->on_exited(t0, ExitReason::user_canceled);  // It waited, and was to be promoted.
   }
   EXPECT_EQ(engine::compact_json(loaded.save()), engine::compact_json(asha.save()));
 }
@@ -427,11 +427,11 @@ TEST(PromotionAsha, WhoEndsInAClosedRungHasTheSameFateAfterASave) {
 TEST(StoppingAsha, TheDecisionOutlastsASave) {
   StoppingAsha asha(bracket({1, 4}, 2, 8));
   create(asha, 2);
-  asha.hear_validated(t0, score(0.5));
+  asha.on_validated(t0, score(0.5));
   StoppingAsha loaded(bracket({1, 4}, 2, 8));
   ASSERT_TRUE(loaded.load(asha.save()).has_value());
-  asha.hear_validated(t1, score(0.1));
-  loaded.hear_validated(t1, score(0.1));
+  asha.on_validated(t1, score(0.1));
+  loaded.on_validated(t1, score(0.1));
   EXPECT_EQ(loaded.verdict(t0).action, Action::train_on);
   EXPECT_EQ(loaded.verdict(t0).reason, asha.verdict(t0).reason);
   EXPECT_EQ(loaded.verdict(t0).reason.size, 1U);  // As it was when it was decided.
@@ -490,7 +490,7 @@ void collect_scalars(const engine::Value& value, std::vector<engine::Value>& sca
 }
 
 void expect_refused_or_harmless(const engine::Value& damaged, bool stop_once) {
-  const std::unique_ptr<Schedule> loaded = make_asha(bracket({1, 2, 4}, 2, 8), stop_once);
+  const std::unique_ptr<StoppingPolicy> loaded = make_asha(bracket({1, 2, 4}, 2, 8), stop_once);
   const engine::Value fresh = loaded->save();
   if (!loaded->load(damaged).has_value()) {
     EXPECT_EQ(loaded->save(), fresh);
@@ -498,19 +498,19 @@ void expect_refused_or_harmless(const engine::Value& damaged, bool stop_once) {
   }
   const Work work = loaded->next();
   if (const auto* promoted = std::get_if<PromoteTrial>(&work)) {
-    loaded->hear_promoted(promoted->trial);
+    loaded->on_promoted(promoted->trial);
   }
   EXPECT_LE(loaded->progress(), 1.0);
 }
 
 void expect_damage_is_refused_or_harmless(bool stop_once) {
-  const std::unique_ptr<Schedule> asha = make_asha(bracket({1, 2, 4}, 2, 8), stop_once);
+  const std::unique_ptr<StoppingPolicy> asha = make_asha(bracket({1, 2, 4}, 2, 8), stop_once);
   create(*asha, 6);
   report(*asha, t0, 0.4);
   report(*asha, t1, 0.3);
-  asha->hear_exited(t2, ExitReason::errored);
-  asha->hear_exited(t3, ExitReason::invalid_hp);
-  asha->hear_validated(t4, score(0.1));
+  asha->on_exited(t2, ExitReason::errored);
+  asha->on_exited(t3, ExitReason::invalid_hp);
+  asha->on_validated(t4, score(0.1));
   const engine::Value saved = asha->save();
   std::vector<engine::Value> scalars;
   collect_scalars(saved, scalars);

@@ -56,7 +56,7 @@ std::string numbers_of(const Reason& reason) {
                        reason.cutoff);
 }
 
-std::string next_of(const Schedule& asha) {
+std::string next_of(const StoppingPolicy& asha) {
   const Work work = asha.next();
   if (const auto* promoted = std::get_if<engine::PromoteTrial>(&work)) {
     return "promote " + std::to_string(promoted->trial.number()) + numbers_of(promoted->reason);
@@ -66,7 +66,7 @@ std::string next_of(const Schedule& asha) {
                                                 : "nothing";
 }
 
-std::string verdict_of(const Schedule& asha, std::size_t trial) {
+std::string verdict_of(const StoppingPolicy& asha, std::size_t trial) {
   const Verdict verdict = asha.verdict(TrialNumber(trial));
   if (verdict.reason.why == Why::max_length) {
     return "stop at the top";
@@ -75,7 +75,7 @@ std::string verdict_of(const Schedule& asha, std::size_t trial) {
   return actions[static_cast<int>(verdict.action)] + numbers_of(verdict.reason);
 }
 
-std::vector<std::size_t> closable_of(const Schedule& asha) {
+std::vector<std::size_t> closable_of(const StoppingPolicy& asha) {
   std::vector<std::size_t> named;
   for (const TrialNumber trial : asha.closable()) {
     named.push_back(static_cast<std::size_t>(trial.number()));
@@ -101,7 +101,7 @@ void compare(bool stop_once) {
   const auto wanted = *rc::gen::inRange<std::size_t>(1, 40);
   const auto slots = *rc::gen::inRange<std::size_t>(1, 12);
   const auto metrics = *rc::gen::element<std::uint64_t>(1, 3, 1000);
-  const auto mishaps = *rc::gen::element<std::uint64_t>(0, 10, 40);
+  const auto failure_history = *rc::gen::element<std::uint64_t>(0, 10, 40);
   const auto choices = *rc::gen::scale(
       4.0, rc::gen::container<std::vector<std::uint64_t>>(rc::gen::inRange<std::uint64_t>(0, 1'000'000)));
 
@@ -111,7 +111,7 @@ void compare(bool stop_once) {
   }
   settings.divisor = Divisor(static_cast<double>(divisor));
   settings.trials = wanted;
-  const std::unique_ptr<Schedule> asha = make_asha(settings, stop_once);
+  const std::unique_ptr<StoppingPolicy> asha = make_asha(settings, stop_once);
   PlainAsha plain(rungs, static_cast<double>(divisor), wanted, stop_once);
 
   std::vector<std::size_t> running;
@@ -129,12 +129,12 @@ void compare(bool stop_once) {
       const std::string next = plain.next();
       if (next == "create") {
         running.push_back(plain.trials.size());
-        asha->hear_created();
+        asha->on_created();
         plain.create();
       } else if (next.starts_with("promote ")) {
         const auto trial = static_cast<std::size_t>(std::stoul(next.substr(8)));
         running.push_back(trial);
-        asha->hear_promoted(TrialNumber(trial));
+        asha->on_promoted(TrialNumber(trial));
         plain.promote(trial);
       } else {
         break;
@@ -148,37 +148,37 @@ void compare(bool stop_once) {
     const std::size_t trial = running[turn];
     const std::uint64_t happens = choice / 16 % 100;
     const double metric = static_cast<double>(choice / 1600 % metrics);
-    if (const auto canceled = waiting_trial(plain, choice); canceled && happens < mishaps / 4) {
+    if (const auto canceled = waiting_trial(plain, choice); canceled && happens < failure_history / 4) {
       const bool invalid = happens % 3 == 0;
-      asha->hear_exited(TrialNumber(*canceled), invalid ? ExitReason::invalid_hp : ExitReason::user_canceled);
+      asha->on_exited(TrialNumber(*canceled), invalid ? ExitReason::invalid_hp : ExitReason::user_canceled);
       plain.exit(*canceled, invalid);
       agree(std::nullopt);
-    } else if (happens < mishaps) {
+    } else if (happens < failure_history) {
       running.erase(running.begin() + static_cast<std::ptrdiff_t>(turn));
       const bool invalid = happens % 3 == 0;
-      asha->hear_exited(TrialNumber(trial), invalid ? ExitReason::invalid_hp : ExitReason::errored);
+      asha->on_exited(TrialNumber(trial), invalid ? ExitReason::invalid_hp : ExitReason::errored);
       plain.exit(trial, invalid);
       agree(std::nullopt);
     } else {
       const double reported = happens > 95 ? worst : metric;
-      asha->hear_validated(TrialNumber(trial), Score::from_metric(reported, engine::Goal::minimize));
+      asha->on_validated(TrialNumber(trial), Score::from_metric(reported, engine::Goal::minimize));
       plain.report(trial, reported);
       agree(trial);
       const std::string verdict = plain.verdict(trial);
       if (verdict.starts_with("train on")) {
-        asha->hear_promoted(TrialNumber(trial));
+        asha->on_promoted(TrialNumber(trial));
         plain.promote(trial);
       } else {
         running.erase(running.begin() + static_cast<std::ptrdiff_t>(turn));
         if (verdict.starts_with("stop")) {
-          asha->hear_closed(TrialNumber(trial));
+          asha->on_closed(TrialNumber(trial));
           plain.close(trial);
         }
       }
       agree(std::nullopt);
     }
     for (const std::size_t closed : plain.closable()) {
-      asha->hear_closed(TrialNumber(closed));
+      asha->on_closed(TrialNumber(closed));
       plain.close(closed);
     }
     agree(std::nullopt);

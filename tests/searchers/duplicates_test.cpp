@@ -107,7 +107,7 @@ void run_against_twin(const std::string& kind, std::uint64_t seed, Value::Map (*
   std::uint64_t max_trials = config.searcher.max_trials;
   std::uint64_t invalid = 0;
   std::uint64_t created = 0;
-  const std::uint64_t mishaps = draw.below(3) * 15;
+  const std::uint64_t failure_history = draw.below(3) * 15;
   for (int turn = 0; turn < 5000; ++turn) {
     const engine::Next next = searcher->next();
     if (const auto* finished = std::get_if<Finished>(&next)) {
@@ -133,23 +133,23 @@ void run_against_twin(const std::string& kind, std::uint64_t seed, Value::Map (*
         ASSERT_TRUE(used.contains(drawn)) << "its own draw was still unused";
       }
       running.push_back(create->trial);
-      searcher->hear(engine::TrialWasCreated{create->trial, create->hparams, create->length});
+      searcher->on_event(engine::TrialWasCreated{create->trial, create->hparams, create->length});
       ++created;
     } else if (!running.empty()) {
       const TrialNumber trial = running.back();
       running.pop_back();
-      if (draw.below(100) < mishaps) {
+      if (draw.below(100) < failure_history) {
         ++invalid;
-        searcher->hear(engine::TrialExited{trial, ExitReason::invalid_hp});
+        searcher->on_event(engine::TrialExited{trial, ExitReason::invalid_hp});
       } else {
-        searcher->hear(engine::TrialExited{trial, ExitReason::user_stopped});
+        searcher->on_event(engine::TrialExited{trial, ExitReason::user_stopped});
       }
     } else {
       FAIL() << "nothing runs and nothing is wanted";
     }
     if (searcher->progress() < 1 && draw.below(20) == 0) {
       max_trials = created - invalid + 1 + draw.below(30);
-      searcher->hear(engine::MaxTrialsChanged{max_trials});
+      searcher->on_event(engine::MaxTrialsChanged{max_trials});
       ASSERT_LE(created - invalid, max_trials);
     }
     if (draw.below(10) == 0) {
@@ -197,7 +197,7 @@ CreateTrial start(Searcher& searcher) {
     return {};
   }
   const CreateTrial create = std::get<CreateTrial>(next);
-  searcher.hear(engine::TrialWasCreated{create.trial, create.hparams, create.length});
+  searcher.on_event(engine::TrialWasCreated{create.trial, create.hparams, create.length});
   return create;
 }
 
@@ -205,10 +205,10 @@ TEST(RejectingDuplicates, MoreTrialsDoNotMakeAnExhaustedSpaceLarger) {
   const auto searcher = kind_of(two_configurations(2)).make(two_configurations(2));
   start(*searcher);
   start(*searcher);
-  searcher->hear(engine::MaxTrialsChanged{10});
+  searcher->on_event(engine::MaxTrialsChanged{10});
   EXPECT_TRUE(std::holds_alternative<engine::NothingNow>(searcher->next())) << "both still run";
-  searcher->hear(engine::TrialWasClosed{TrialNumber(0)});
-  searcher->hear(engine::TrialWasClosed{TrialNumber(1)});
+  searcher->on_event(engine::TrialWasClosed{TrialNumber(0)});
+  searcher->on_event(engine::TrialWasClosed{TrialNumber(1)});
   const engine::Next next = searcher->next();
   ASSERT_TRUE(std::holds_alternative<Finished>(next));
   EXPECT_EQ(std::get<Finished>(next).note,
@@ -225,13 +225,13 @@ TEST(RejectingDuplicates, AnExhaustedSearchGoesOnOnceDuplicatesAreAllowed) {
     const Value first = start(*searcher).hparams;
     const Value second = start(*searcher).hparams;
     EXPECT_TRUE(std::holds_alternative<engine::NothingNow>(searcher->next())) << kind << ": there are two";
-    searcher->hear(engine::DuplicatesChanged{false, {}});
+    searcher->on_event(engine::DuplicatesChanged{false, {}});
     const Value third = start(*searcher).hparams;
     EXPECT_TRUE(third == first || third == second) << kind;
     EXPECT_TRUE(std::holds_alternative<engine::NothingNow>(searcher->next()))
         << kind << ": three were asked for";
-    searcher->hear(engine::MaxTrialsChanged{4});
-    searcher->hear(engine::DuplicatesChanged{true, {first, second, third}});
+    searcher->on_event(engine::MaxTrialsChanged{4});
+    searcher->on_event(engine::DuplicatesChanged{true, {first, second, third}});
     EXPECT_TRUE(std::holds_alternative<engine::NothingNow>(searcher->next())) << kind << ": none is left";
   }
 }
@@ -249,7 +249,7 @@ TEST(RejectingDuplicates, ARealValuedPointThatIsGivenLateStartsOnce) {
   const auto searcher = kind_of(config).make(config);
   const Value first = start(*searcher).hparams;
   const Value fresh = Value::Map{{"act", "gelu"}, {"lr", 0.25}};
-  searcher->hear(engine::PointsChanged{{first, fresh}});
+  searcher->on_event(engine::PointsChanged{{first, fresh}});
   const CreateTrial second = start(*searcher);
   EXPECT_EQ(second.hparams, fresh) << "the point was started: the next one takes its place";
   EXPECT_EQ(second.reason.why, engine::Reason::Why::given_point);
@@ -262,10 +262,10 @@ TEST(RejectingDuplicates, ZeroIsOneNumberWhateverItsSign) {
   const ExperimentConfig config = real_valued(5);
   const auto searcher = kind_of(config).make(config);
   const Value zero = Value::Map{{"act", "relu"}, {"lr", 0.0}};
-  searcher->hear(engine::TrialWasCreated{TrialNumber(0), zero, Units{1}});
+  searcher->on_event(engine::TrialWasCreated{TrialNumber(0), zero, Units{1}});
   const Value negative = Value::Map{{"act", "relu"}, {"lr", -0.0}};
   const Value other = Value::Map{{"act", "gelu"}, {"lr", 0.0}};
-  searcher->hear(engine::PointsChanged{{negative, other}});
+  searcher->on_event(engine::PointsChanged{{negative, other}});
   EXPECT_EQ(start(*searcher).hparams, other) << "another act is another configuration";
   EXPECT_EQ(start(*searcher).reason.why, engine::Reason::Why::new_trial);
 }
@@ -276,14 +276,14 @@ TEST(GivenPoints, OfOldLogsAndStatesAreStartedOnce) {
   config.space = test::space_of(
       {{"momentum", Value::Map{{"type", "const"}, {"val", 1.0}}}, {"x", categorical({"a", "b"})}});
   const Value as_written = Value::Map{{"momentum", 1}, {"x", "b"}};
-  const Value point = config.space.settle(as_written);
+  const Value point = config.space.complete(as_written);
   config.searcher.points_to_evaluate = {point};
   const auto of_a_log = kind_of(config).make(config);
-  of_a_log->hear(engine::TrialWasCreated{TrialNumber(0), as_written, Units{1}});
+  of_a_log->on_event(engine::TrialWasCreated{TrialNumber(0), as_written, Units{1}});
   EXPECT_EQ(start(*of_a_log).reason.why, engine::Reason::Why::new_trial);
 
   const auto saved = kind_of(config).make(config);
-  saved->hear(engine::PointsChanged{{as_written}});
+  saved->on_event(engine::PointsChanged{{as_written}});
   const auto of_a_state = kind_of(config).make(config);
   ASSERT_TRUE(of_a_state->load(saved->save()));
   const CreateTrial given = start(*of_a_state);
@@ -320,11 +320,11 @@ TEST(RejectingDuplicates, ARuleThatComesLateKnowsWhatWasStartedOfARealValuedSpac
   config.searcher.on_duplicate = engine::OnDuplicate::allow;
   const auto searcher = kind_of(config).make(config);
   const Value first = start(*searcher).hparams;
-  searcher->hear(engine::DuplicatesChanged{true, {first}});
-  searcher->hear(engine::PointsChanged{{first}});
+  searcher->on_event(engine::DuplicatesChanged{true, {first}});
+  searcher->on_event(engine::PointsChanged{{first}});
   EXPECT_NE(start(*searcher).hparams, first);
-  searcher->hear(engine::DuplicatesChanged{false, {}});
-  searcher->hear(engine::PointsChanged{{first}});
+  searcher->on_event(engine::DuplicatesChanged{false, {}});
+  searcher->on_event(engine::PointsChanged{{first}});
   EXPECT_EQ(start(*searcher).hparams, first);
 }
 
@@ -342,7 +342,7 @@ TEST(RejectingDuplicates, ARealValuedSpaceWithOneNumberEndsAndSaysSo) {
   const auto searcher = kind_of(config).make(config);
   start(*searcher);
   EXPECT_TRUE(std::holds_alternative<engine::NothingNow>(searcher->next()));
-  searcher->hear(engine::TrialWasClosed{TrialNumber(0)});
+  searcher->on_event(engine::TrialWasClosed{TrialNumber(0)});
   const engine::Next next = searcher->next();
   ASSERT_TRUE(std::holds_alternative<Finished>(next));
   EXPECT_EQ(std::get<Finished>(next).note,
@@ -362,7 +362,7 @@ TEST(RejectingDuplicates, PointsOutlastTheDraws) {
     EXPECT_EQ(start(*searcher).hparams, beside);
     EXPECT_TRUE(std::holds_alternative<engine::NothingNow>(searcher->next()));
     const Value late = Value::Map{{"x", 1 + 7e-13}};
-    searcher->hear(engine::PointsChanged{{beside, late}});
+    searcher->on_event(engine::PointsChanged{{beside, late}});
     const CreateTrial third = start(*searcher);
     EXPECT_EQ(third.hparams, late) << "no draw can take the place of the first, which was started";
     EXPECT_EQ(third.reason.why, engine::Reason::Why::given_point);
@@ -376,9 +376,9 @@ TEST(RejectingDuplicates, ALogThatHasMoreTrialsThanThereAreConfigurationsIsHeard
     const ExperimentConfig config = one_number(kind);
     const auto searcher = kind_of(config).make(config);
     for (std::uint64_t trial = 0; trial < 3; ++trial) {
-      searcher->hear(engine::TrialWasCreated{TrialNumber(trial), Value::Map{{"x", 1.0}}, Units{1}});
-      searcher->hear(engine::TrialValidated{TrialNumber(trial), Units{1}, test::score(0)});
-      searcher->hear(engine::TrialWasClosed{TrialNumber(trial)});
+      searcher->on_event(engine::TrialWasCreated{TrialNumber(trial), Value::Map{{"x", 1.0}}, Units{1}});
+      searcher->on_event(engine::TrialValidated{TrialNumber(trial), Units{1}, test::score(0)});
+      searcher->on_event(engine::TrialWasClosed{TrialNumber(trial)});
     }
     EXPECT_TRUE(std::holds_alternative<Finished>(searcher->next()));
     EXPECT_EQ(searcher->progress(), 1.0);
@@ -388,7 +388,7 @@ TEST(RejectingDuplicates, ALogThatHasMoreTrialsThanThereAreConfigurationsIsHeard
 TEST(RejectingDuplicates, AStateThatIsRefusedLeavesNoPointsBehind) {
   const ExperimentConfig config = real_valued(5);
   const auto foreign = kind_of(config).make(config);
-  foreign->hear(engine::PointsChanged{{Value::Map{{"act", "gelu"}, {"lr", 0.25}}}});
+  foreign->on_event(engine::PointsChanged{{Value::Map{{"act", "gelu"}, {"lr", 0.25}}}});
   Value damaged = foreign->save();
   (*damaged.as_map())["schedule"] = "damaged";
   const auto searcher = kind_of(config).make(config);

@@ -52,19 +52,19 @@ CreateTrial start(Searcher& searcher) {
     ADD_FAILURE() << "no trial to start";
     return {};
   }
-  searcher.hear(engine::TrialWasCreated{create->trial, create->hparams, create->length});
+  searcher.on_event(engine::TrialWasCreated{create->trial, create->hparams, create->length});
   return *create;
 }
 
 void finish(Searcher& searcher, TrialNumber trial, Units length) {
-  searcher.hear(engine::TrialValidated{trial, length, test::score(0)});
+  searcher.on_event(engine::TrialValidated{trial, length, test::score(0)});
   EXPECT_EQ(searcher.verdict(trial).action, engine::Verdict::Action::stop);
   EXPECT_EQ(searcher.verdict(trial).reason.why, Reason::Why::max_length);
-  searcher.hear(engine::TrialWasClosed{trial});
+  searcher.on_event(engine::TrialWasClosed{trial});
 }
 
 void exit(Searcher& searcher, TrialNumber trial, ExitReason reason) {
-  searcher.hear(engine::TrialExited{trial, reason});
+  searcher.on_event(engine::TrialExited{trial, reason});
 }
 
 bool is_finished(const Searcher& searcher) {
@@ -81,7 +81,7 @@ TEST(Single, RunsOneTrialToTheFullLength) {
   EXPECT_EQ(trial.length, Units{30});
   EXPECT_EQ(engine::compact_json(trial.hparams), R"({"lr":0.1,"optimizer":{"name":"sgd"}})");
   EXPECT_TRUE(std::holds_alternative<engine::NothingNow>(searcher->next()));
-  searcher->hear(engine::TrialReported{trial.trial, Units{15}, test::score(0)});
+  searcher->on_event(engine::TrialReported{trial.trial, Units{15}, test::score(0)});
   EXPECT_DOUBLE_EQ(searcher->progress(), 0.5);
   finish(*searcher, trial.trial, Units{30});
   EXPECT_TRUE(is_finished(*searcher));
@@ -161,11 +161,11 @@ TEST(Random, ProgressIsTrainedLengthOverPlannedLength) {
   const auto searcher = make(settings("random", 100, 4));
   const TrialNumber first = start(*searcher).trial;
   const TrialNumber second = start(*searcher).trial;
-  searcher->hear(engine::TrialReported{first, Units{50}, test::score(0)});
+  searcher->on_event(engine::TrialReported{first, Units{50}, test::score(0)});
   EXPECT_DOUBLE_EQ(searcher->progress(), 0.125);
   exit(*searcher, second, ExitReason::errored);
   EXPECT_DOUBLE_EQ(searcher->progress(), 0.375);
-  searcher->hear(
+  searcher->on_event(
       engine::TrialReported{first, Units{20}, test::score(0)});  // A restart trains some of it again.
   EXPECT_DOUBLE_EQ(searcher->progress(), 0.375);
 }
@@ -249,7 +249,7 @@ ExperimentConfig huge_grid() {
 TEST(Grid, AGridBeyond64BitsCostsNothingUntilItRuns) {
   const auto searcher = make(huge_grid());
   const CreateTrial trial = start(*searcher);
-  searcher->hear(engine::TrialReported{trial.trial, Units{5}, test::score(0)});
+  searcher->on_event(engine::TrialReported{trial.trial, Units{5}, test::score(0)});
   EXPECT_GT(searcher->progress(), 0.0);
   EXPECT_LT(searcher->progress(), 1e-20);
   finish(*searcher, trial.trial, Units{10});

@@ -35,7 +35,7 @@ class HalvingJudge final : public contract::Judge {
     }
   }
 
-  void hear(const engine::SearchEvent& event, std::uint64_t bracket) override {
+  void on_event(const engine::SearchEvent& event, std::uint64_t bracket) override {
     if (std::holds_alternative<engine::TrialWasCreated>(event)) {
       members_.emplace_back(bracket, brackets_.at(bracket).trials.size());
       brackets_[bracket].create();

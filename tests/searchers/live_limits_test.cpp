@@ -52,7 +52,7 @@ class LiveSearch {
         max_trials_(config_.searcher.max_trials),
         searcher_(make(config_)),
         replayed_(make(config_)) {
-    mishaps_ = chance_.below(3) == 0 ? 0 : chance_.below(30);
+    failure_history_ = chance_.below(3) == 0 ? 0 : chance_.below(30);
     changes_ = 1 + chance_.below(20);
   }
 
@@ -95,9 +95,9 @@ class LiveSearch {
     const TrialNumber trial = running_[turn];
     const std::uint64_t happens = chance_.below(100);
     const std::optional<TrialNumber> waits = one_that_waits();
-    if (happens < mishaps_ / 3 && waits) {
+    if (happens < failure_history_ / 3 && waits) {
       exit(*waits, ExitReason::user_canceled);
-    } else if (happens < mishaps_) {
+    } else if (happens < failure_history_) {
       running_.erase(running_.begin() + static_cast<std::ptrdiff_t>(turn));
       exit(trial, happens % 2 == 0 ? ExitReason::invalid_hp : ExitReason::errored);
     } else {
@@ -167,8 +167,8 @@ class LiveSearch {
   /// a searcher made with the number of trials wanted by then.
   void tell(const engine::SearchEvent& event) {
     const double before = searcher_->progress();
-    searcher_->hear(event);
-    replayed_->hear(event);
+    searcher_->on_event(event);
+    replayed_->on_event(event);
     EXPECT_GE(searcher_->progress(), before) << "progress goes back";
     EXPECT_EQ(searcher_->progress() == 1.0, std::holds_alternative<Finished>(searcher_->next()));
     EXPECT_EQ(contract::text_of(replayed_->next()), contract::text_of(searcher_->next()));
@@ -197,7 +197,7 @@ class LiveSearch {
   ExperimentConfig config_;
   engine::Draw chance_;
   std::uint64_t max_trials_;
-  std::uint64_t mishaps_ = 0;
+  std::uint64_t failure_history_ = 0;
   std::uint64_t changes_ = 0;
   std::unique_ptr<Searcher> searcher_;
   std::unique_ptr<Searcher> replayed_;
@@ -252,7 +252,7 @@ std::vector<std::uint32_t> brackets_of_new_trials(Searcher& searcher) {
       return brackets;
     }
     brackets.push_back(create->reason.bracket.value_or(0));
-    searcher.hear(TrialWasCreated{create->trial, create->hparams, create->length});
+    searcher.on_event(TrialWasCreated{create->trial, create->hparams, create->length});
   }
 }
 
@@ -273,7 +273,7 @@ ExperimentConfig three_brackets(std::uint64_t max_trials) {
 
 TEST(LiveLimits, BracketsShareANewTotalByTheSameWeights) {
   const auto searcher = make(three_brackets(100));
-  searcher->hear(MaxTrialsChanged{200});
+  searcher->on_event(MaxTrialsChanged{200});
   const std::vector<std::uint64_t> expected = share_out(200, Divisor(4), {4, 3, 2});
   EXPECT_EQ(counts(brackets_of_new_trials(*searcher)), expected);
 }
@@ -282,7 +282,7 @@ TEST(LiveLimits, ABracketKeepsWhatItHasAtTheExpenseOfTheOthers) {
   const auto searcher = make(three_brackets(100));
   const std::vector<std::uint64_t> before = counts(brackets_of_new_trials(*searcher));
   ASSERT_EQ(before, (std::vector<std::uint64_t>{70, 22, 8}));
-  searcher->hear(MaxTrialsChanged{101});
+  searcher->on_event(MaxTrialsChanged{101});
   EXPECT_EQ(brackets_of_new_trials(*searcher).size(), 1U);
 }
 
@@ -290,18 +290,18 @@ TEST(LiveLimits, BelowWhatExistsNothingIsCreated) {
   ExperimentConfig config = settings("random", 1, 10);
   const auto searcher = make(config);
   ASSERT_EQ(brackets_of_new_trials(*searcher).size(), 10U);
-  searcher->hear(MaxTrialsChanged{20});
+  searcher->on_event(MaxTrialsChanged{20});
   for (int i = 0; i < 5; ++i) {
     const engine::Next next = searcher->next();
     const auto& create = std::get<CreateTrial>(next);
-    searcher->hear(TrialWasCreated{create.trial, create.hparams, create.length});
+    searcher->on_event(TrialWasCreated{create.trial, create.hparams, create.length});
   }
-  searcher->hear(MaxTrialsChanged{3});
+  searcher->on_event(MaxTrialsChanged{3});
   EXPECT_TRUE(std::holds_alternative<engine::NothingNow>(searcher->next()));
-  searcher->hear(engine::TrialExited{TrialNumber(0), ExitReason::invalid_hp});
+  searcher->on_event(engine::TrialExited{TrialNumber(0), ExitReason::invalid_hp});
   EXPECT_TRUE(std::holds_alternative<engine::NothingNow>(searcher->next())) << "14 are more than 3";
   for (std::uint64_t trial = 1; trial < 15; ++trial) {
-    searcher->hear(TrialWasClosed{TrialNumber(trial)});
+    searcher->on_event(TrialWasClosed{TrialNumber(trial)});
   }
   EXPECT_TRUE(std::holds_alternative<Finished>(searcher->next()));
 }
@@ -313,11 +313,12 @@ TEST(LiveLimits, LoweringClosesTheRungsThatNobodyCanReachAnyMore) {
   for (std::uint64_t trial = 0; trial < 2; ++trial) {
     const engine::Next next = searcher->next();
     const auto& create = std::get<CreateTrial>(next);
-    searcher->hear(TrialWasCreated{create.trial, create.hparams, create.length});
-    searcher->hear(engine::TrialValidated{create.trial, create.length, score(static_cast<double>(trial))});
+    searcher->on_event(TrialWasCreated{create.trial, create.hparams, create.length});
+    searcher->on_event(
+        engine::TrialValidated{create.trial, create.length, score(static_cast<double>(trial))});
   }
   EXPECT_TRUE(searcher->closable().empty());
-  searcher->hear(MaxTrialsChanged{2});
+  searcher->on_event(MaxTrialsChanged{2});
   EXPECT_EQ(searcher->closable().size(), 2U);
 }
 
@@ -326,12 +327,12 @@ TEST(LiveLimits, ProgressHoldsStillUntilItIsPastWhereItWas) {
   const auto finish_one = [&searcher] {
     const engine::Next next = searcher->next();
     const auto& create = std::get<CreateTrial>(next);
-    searcher->hear(TrialWasCreated{create.trial, create.hparams, create.length});
-    searcher->hear(TrialWasClosed{create.trial});
+    searcher->on_event(TrialWasCreated{create.trial, create.hparams, create.length});
+    searcher->on_event(TrialWasClosed{create.trial});
   };
   finish_one();
   EXPECT_DOUBLE_EQ(searcher->progress(), 0.5);
-  searcher->hear(MaxTrialsChanged{4});
+  searcher->on_event(MaxTrialsChanged{4});
   EXPECT_DOUBLE_EQ(searcher->progress(), 0.5);
   finish_one();
   EXPECT_DOUBLE_EQ(searcher->progress(), 0.5);
@@ -343,10 +344,10 @@ TEST(LiveLimits, ProgressHoldsStillUntilItIsPastWhereItWas) {
 
 TEST(LiveLimits, ASearchThatIsOverStaysOver) {
   const auto searcher = make(settings("random", 1, 1));
-  searcher->hear(TrialWasCreated{TrialNumber(0), Value::Map(), Units{1}});
-  searcher->hear(TrialWasClosed{TrialNumber(0)});
+  searcher->on_event(TrialWasCreated{TrialNumber(0), Value::Map(), Units{1}});
+  searcher->on_event(TrialWasClosed{TrialNumber(0)});
   ASSERT_EQ(searcher->progress(), 1.0);
-  searcher->hear(MaxTrialsChanged{5});
+  searcher->on_event(MaxTrialsChanged{5});
   EXPECT_TRUE(std::holds_alternative<Finished>(searcher->next()));
   EXPECT_EQ(searcher->progress(), 1.0);
 }
@@ -356,13 +357,13 @@ TEST(LiveLimits, TheGuardOfReplacementsFollows) {
   const auto one_invalid = [&searcher] {
     const engine::Next next = searcher->next();
     const auto& create = std::get<CreateTrial>(next);
-    searcher->hear(TrialWasCreated{create.trial, create.hparams, create.length});
-    searcher->hear(engine::TrialExited{create.trial, ExitReason::invalid_hp});
+    searcher->on_event(TrialWasCreated{create.trial, create.hparams, create.length});
+    searcher->on_event(engine::TrialExited{create.trial, ExitReason::invalid_hp});
   };
   for (int i = 0; i < 5; ++i) {
     one_invalid();
   }
-  searcher->hear(MaxTrialsChanged{2});
+  searcher->on_event(MaxTrialsChanged{2});
   ASSERT_TRUE(std::holds_alternative<CreateTrial>(searcher->next())) << "what was replaced is forgiven";
   one_invalid();
   const engine::Next next = searcher->next();
@@ -376,7 +377,7 @@ TEST(LiveLimits, SingleAndGridHaveAFixedSize) {
   for (const auto& config : {grid, settings("single", 1)}) {
     const auto searcher = make(config);
     const Value before = searcher->save();
-    searcher->hear(MaxTrialsChanged{50});
+    searcher->on_event(MaxTrialsChanged{50});
     EXPECT_EQ(searcher->save(), before);
   }
 }
@@ -392,15 +393,15 @@ ExperimentConfig two_rungs(bool stop_once) {
 }
 
 void start_and_report(Searcher& searcher, std::uint64_t trial, double metric) {
-  searcher.hear(TrialWasCreated{TrialNumber(trial), Value::Map{{"lr", 0.5}}, Units{1}});
-  searcher.hear(engine::TrialValidated{TrialNumber(trial), Units{1}, score(metric)});
+  searcher.on_event(TrialWasCreated{TrialNumber(trial), Value::Map{{"lr", 0.5}}, Units{1}});
+  searcher.on_event(engine::TrialValidated{TrialNumber(trial), Units{1}, score(metric)});
 }
 
 TEST(WaitingTrial, OnceCanceledIsNeverPromoted) {
   const auto searcher = make(two_rungs(false));
   start_and_report(*searcher, 0, 0.1);
   ASSERT_EQ(searcher->verdict(TrialNumber(0)).action, Verdict::Action::pause);
-  searcher->hear(engine::TrialExited{TrialNumber(0), ExitReason::user_canceled});
+  searcher->on_event(engine::TrialExited{TrialNumber(0), ExitReason::user_canceled});
   start_and_report(*searcher, 1, 0.9);
   EXPECT_EQ(searcher->verdict(TrialNumber(1)).action, Verdict::Action::train_on)
       << "its good result must not hold the only place";
@@ -412,7 +413,7 @@ TEST(WaitingTrial, PromotableAndCanceledIsNeverPromoted) {
   start_and_report(*searcher, 0, 0.1);
   start_and_report(*searcher, 1, 0.9);
   ASSERT_TRUE(std::holds_alternative<PromoteTrial>(searcher->next()));
-  searcher->hear(engine::TrialExited{TrialNumber(0), ExitReason::user_canceled});
+  searcher->on_event(engine::TrialExited{TrialNumber(0), ExitReason::user_canceled});
   const engine::Next next = searcher->next();
   ASSERT_TRUE(std::holds_alternative<PromoteTrial>(next));
   EXPECT_EQ(std::get<PromoteTrial>(next).trial, TrialNumber(1));
@@ -422,7 +423,7 @@ TEST(WaitingTrial, CanceledAfterItsVerdictCountsAsWorstInTheStoppingType) {
   const auto searcher = make(two_rungs(true));
   start_and_report(*searcher, 0, 0.1);
   ASSERT_EQ(searcher->verdict(TrialNumber(0)).action, Verdict::Action::train_on);
-  searcher->hear(engine::TrialExited{TrialNumber(0), ExitReason::user_canceled});
+  searcher->on_event(engine::TrialExited{TrialNumber(0), ExitReason::user_canceled});
   EXPECT_TRUE(std::holds_alternative<CreateTrial>(searcher->next())) << "nobody trains on";
   start_and_report(*searcher, 1, 0.9);
   const Verdict verdict = searcher->verdict(TrialNumber(1));
@@ -434,7 +435,7 @@ TEST(WaitingTrial, CanceledAfterItsVerdictCountsAsWorstInTheStoppingType) {
 TEST(WaitingTrial, ClosedByAUserKeepsItsResult) {
   const auto searcher = make(two_rungs(false));
   start_and_report(*searcher, 0, 0.1);
-  searcher->hear(TrialWasClosed{TrialNumber(0)});
+  searcher->on_event(TrialWasClosed{TrialNumber(0)});
   start_and_report(*searcher, 1, 0.9);
   EXPECT_EQ(searcher->verdict(TrialNumber(1)).action, Verdict::Action::pause);
   EXPECT_EQ(searcher->verdict(TrialNumber(1)).reason.rank, 1U);

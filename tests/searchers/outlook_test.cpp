@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "contract/search_course.hpp"
-#include "contract/weather.hpp"
+#include "contract/fault_plan.hpp"
 #include "hpsearch/engine/base/draw.hpp"
 #include "settings.hpp"
 
@@ -20,7 +20,7 @@ namespace hpsearch::searchers {
 namespace {
 
 using contract::Course;
-using contract::Weather;
+using contract::FaultPlan;
 using engine::ExperimentConfig;
 using engine::Outlook;
 using engine::Searcher;
@@ -65,10 +65,10 @@ std::vector<TrialNumber> work_at_hand(Course& course) {
     const engine::Next next = twin->next();
     if (const auto* create = std::get_if<engine::CreateTrial>(&next)) {
       work.push_back(create->trial);
-      twin->hear(engine::TrialWasCreated{create->trial, create->hparams, create->length});
+      twin->on_event(engine::TrialWasCreated{create->trial, create->hparams, create->length});
     } else if (const auto* promote = std::get_if<engine::PromoteTrial>(&next)) {
       work.push_back(promote->trial);
-      twin->hear(engine::TrialWasPromoted{promote->trial, promote->length});
+      twin->on_event(engine::TrialWasPromoted{promote->trial, promote->length});
     } else {
       return work;
     }
@@ -82,9 +82,9 @@ TEST(Outlook, SaysHowManyGoBefore) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     engine::Draw draw(seed, TrialNumber(0), "outlook");
     const ExperimentConfig config = drawn(draw);
-    Weather weather = Weather::drawn(draw);
-    weather.capacity_changes = 20;  // Without free slots, several may be promoted at the same time.
-    Course course(kind_of(config), true, config, weather, seed);
+    FaultPlan faults = FaultPlan::drawn(draw);
+    faults.capacity_changes = 20;  // Without free slots, several may be promoted at the same time.
+    Course course(kind_of(config), true, config, faults, seed);
     course.after_each = [&](Course& self) {
       if (std::holds_alternative<engine::TrialValidated>(self.log.back().event)) {
         return;  // Its verdict was not told yet.
@@ -112,11 +112,11 @@ TEST(Outlook, SaysHowManyResultsMayComeAtMost) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     engine::Draw draw(seed, TrialNumber(1), "outlook");
     const ExperimentConfig config = drawn(draw);
-    Weather weather = Weather::drawn(draw);
-    weather.limit_changes = 0;
-    weather.invalid_hp = 0;
-    weather.cancel_waiting = 0;
-    Course course(kind_of(config), true, config, weather, seed);
+    FaultPlan faults = FaultPlan::drawn(draw);
+    faults.limit_changes = 0;
+    faults.invalid_hp = 0;
+    faults.cancel_waiting = 0;
+    Course course(kind_of(config), true, config, faults, seed);
     course.keeps_log = false;
     using Place = std::pair<std::uint64_t, std::uint64_t>;  // Bracket and rung.
     std::map<Place, std::uint64_t> most;
@@ -151,16 +151,16 @@ class OneByOne {
   void train_next(double metric) {
     const engine::Next next = searcher_->next();
     const auto& create = std::get<engine::CreateTrial>(next);
-    searcher_->hear(engine::TrialWasCreated{create.trial, create.hparams, create.length});
+    searcher_->on_event(engine::TrialWasCreated{create.trial, create.hparams, create.length});
     Units length = create.length;
     for (;;) {
-      searcher_->hear(engine::TrialValidated{create.trial, length, test::score(metric)});
+      searcher_->on_event(engine::TrialValidated{create.trial, length, test::score(metric)});
       const engine::Verdict verdict = searcher_->verdict(create.trial);
       if (verdict.action != engine::Verdict::Action::train_on) {
         return;
       }
       length = verdict.length;
-      searcher_->hear(engine::TrialWasPromoted{create.trial, length});
+      searcher_->on_event(engine::TrialWasPromoted{create.trial, length});
     }
   }
   [[nodiscard]] Outlook of(std::uint64_t trial) const { return searcher_->outlook(TrialNumber(trial)); }
@@ -184,7 +184,7 @@ TEST(Outlook, CountsTheTrialsThatAreStillToCome) {
   OneByOne search(halving(2, 4, 10));
   search.train_next(0.1);
   EXPECT_EQ(search.of(0).results_to_come, 9U);
-  search.searcher().hear(engine::MaxTrialsChanged{4});
+  search.searcher().on_event(engine::MaxTrialsChanged{4});
   EXPECT_EQ(search.of(0).results_to_come, 3U);
   EXPECT_EQ(search.of(0).ahead, std::nullopt);
 }
@@ -211,7 +211,7 @@ TEST(Outlook, OfAHigherRungKnowsThatTheFirstResultsBelowPromoteNobody) {
   EXPECT_EQ(search.of(2).results_to_come, 5U)
       << "the rung below keeps one, so each of the five others may go on";
   for (const std::uint64_t invalid : {0U, 1U}) {
-    search.searcher().hear(engine::TrialExited{TrialNumber(invalid), engine::ExitReason::invalid_hp});
+    search.searcher().on_event(engine::TrialExited{TrialNumber(invalid), engine::ExitReason::invalid_hp});
   }
   EXPECT_EQ(search.of(2).results_to_come, 6U) << "of the seven others one only fills the rung up again";
 }

@@ -82,7 +82,7 @@ TEST(Preview, AGridOf10ToThe30StartsAtOnce) {
     ASSERT_TRUE(std::holds_alternative<engine::CreateTrial>(next));
     const auto& create = std::get<engine::CreateTrial>(next);
     EXPECT_EQ(create.hparams, config.space.grid_point(static_cast<Cardinality>(trial)));
-    searcher->hear(engine::TrialWasCreated{create.trial, create.hparams, create.length});
+    searcher->on_event(engine::TrialWasCreated{create.trial, create.hparams, create.length});
   }
 }
 
@@ -155,17 +155,17 @@ std::vector<double> lived_reach(const ExperimentConfig& config, std::uint64_t se
   for (auto next = searcher->next(); std::holds_alternative<engine::CreateTrial>(next);
        next = searcher->next()) {
     const auto& create = std::get<engine::CreateTrial>(next);
-    searcher->hear(engine::TrialWasCreated{create.trial, create.hparams, create.length});
+    searcher->on_event(engine::TrialWasCreated{create.trial, create.hparams, create.length});
     engine::Verdict verdict{engine::Verdict::Action::train_on, create.length, {}};
     for (std::size_t rung = 0; verdict.action == engine::Verdict::Action::train_on; ++rung) {
       if (rung > 0) {
-        searcher->hear(engine::TrialWasPromoted{create.trial, verdict.length});
+        searcher->on_event(engine::TrialWasPromoted{create.trial, verdict.length});
       }
       ++reach.at(rung);
-      searcher->hear(engine::TrialValidated{create.trial, verdict.length, test::score(draw.unit())});
+      searcher->on_event(engine::TrialValidated{create.trial, verdict.length, test::score(draw.unit())});
       verdict = searcher->verdict(create.trial);
     }
-    searcher->hear(engine::TrialWasClosed{create.trial});
+    searcher->on_event(engine::TrialWasClosed{create.trial});
   }
   return reach;
 }

@@ -40,22 +40,22 @@ std::unique_ptr<Tournament> flat_brackets(const std::vector<std::uint64_t>& tria
 }
 
 /// Starts the next trial and says in which bracket; nothing when there is none to start.
-std::optional<std::uint32_t> start(Schedule& schedule) {
+std::optional<std::uint32_t> start(StoppingPolicy& schedule) {
   const Work work = schedule.next();
   const auto* wanted = std::get_if<NewTrial>(&work);
   if (wanted == nullptr) {
     return std::nullopt;
   }
-  schedule.hear_created();
+  schedule.on_created();
   return wanted->reason.bracket;
 }
 
-void finish(Schedule& schedule, TrialNumber trial) {
-  schedule.hear_validated(trial, test::score(0));
-  schedule.hear_closed(trial);
+void finish(StoppingPolicy& schedule, TrialNumber trial) {
+  schedule.on_validated(trial, test::score(0));
+  schedule.on_closed(trial);
 }
 
-std::vector<std::uint32_t> start_all(Schedule& schedule, int slots) {
+std::vector<std::uint32_t> start_all(StoppingPolicy& schedule, int slots) {
   std::vector<std::uint32_t> brackets;
   for (int i = 0; i < slots; ++i) {
     if (const auto bracket = start(schedule)) {
@@ -97,7 +97,7 @@ TEST(Tournament, LendsWhatABracketCannotUse) {
 TEST(Tournament, ALentSlotComesBack) {
   const auto tournament = flat_brackets({1, 9}, 4);
   EXPECT_EQ(start_all(*tournament, 4), (std::vector<std::uint32_t>{0, 1, 1, 1}));
-  tournament->hear_exited(TrialNumber(0), engine::ExitReason::invalid_hp);  // Bracket 0 wants one more.
+  tournament->on_exited(TrialNumber(0), engine::ExitReason::invalid_hp);  // Bracket 0 wants one more.
   EXPECT_EQ(start(*tournament), 0U);
   finish(*tournament, TrialNumber(1));
   EXPECT_EQ(start(*tournament), 1U);  // Bracket 0 has no work for its second slot.
@@ -121,14 +121,14 @@ TEST(Tournament, WithoutAFixedNumberOfSlotsTheyTakeTurns) {
 TEST(Tournament, SharesFollowAnotherNumberOfSlots) {
   const auto tournament = flat_brackets({9, 9}, 2);
   EXPECT_EQ(start_all(*tournament, 2), (std::vector<std::uint32_t>{0, 1}));
-  tournament->hear_max_concurrent_trials(6);
+  tournament->on_max_concurrent_trials(6);
   EXPECT_EQ(start_all(*tournament, 4), (std::vector<std::uint32_t>{0, 0, 1, 1}));
-  tournament->hear_max_concurrent_trials(3);
+  tournament->on_max_concurrent_trials(3);
   for (std::uint64_t trial = 0; trial < 4; ++trial) {  // One of bracket 0 is left, and one of bracket 1.
     finish(*tournament, TrialNumber(trial));
   }
   EXPECT_EQ(start(*tournament), 0U);
-  tournament->hear_max_concurrent_trials(0);
+  tournament->on_max_concurrent_trials(0);
   EXPECT_EQ(start(*tournament), 1U) << "they take turns, and bracket 0 has had one more";
 }
 
@@ -143,9 +143,9 @@ TEST(Tournament, TrainingOnInPlaceIsNoTurn) {
   };
   Tournament tournament({{2, 8}, {2, 8}}, std::move(makers), 1);
   EXPECT_EQ(start(tournament), 0U);
-  tournament.hear_validated(TrialNumber(0), test::score(0.5));
+  tournament.on_validated(TrialNumber(0), test::score(0.5));
   ASSERT_EQ(tournament.verdict(TrialNumber(0)).action, engine::Verdict::Action::train_on);
-  tournament.hear_promoted(TrialNumber(0));
+  tournament.on_promoted(TrialNumber(0));
   finish(tournament, TrialNumber(0));
   EXPECT_EQ(start(tournament), 1U);
   finish(tournament, TrialNumber(1));
@@ -155,7 +155,7 @@ TEST(Tournament, TrainingOnInPlaceIsNoTurn) {
 TEST(Tournament, NamesTheBracketInEveryReason) {
   const auto tournament = flat_brackets({1, 1}, 2);
   start_all(*tournament, 2);
-  tournament->hear_validated(TrialNumber(1), test::score(0));
+  tournament->on_validated(TrialNumber(1), test::score(0));
   EXPECT_EQ(tournament->verdict(TrialNumber(1)).reason.bracket, 1U);
   EXPECT_EQ(tournament->standing(TrialNumber(0)).bracket, 0U);
 }

@@ -97,8 +97,8 @@ class Life {
 
   void program(const AttemptKey& key) {
     TestAttempt& attempt = cluster_.attempts.at(key);
-    const bool told_to_end = attempt.decision && attempt.decision->directive != Directive::train_on;
-    if (told_to_end && !chance(4)) {
+    const bool asked_to_end = attempt.decision && attempt.decision->directive != Directive::train_on;
+    if (asked_to_end && !chance(4)) {
       cluster_.exit(key, chance(3) ? 143 : 0);
       return;
     }
@@ -246,7 +246,7 @@ class Life {
         cluster_.step(ResumeExperiment{id});
       }
     }
-    cluster_.step(LookAtClock{});
+    cluster_.step(CheckTimers{});
     for (int turn = 0; turn < 10'000 && !testing::Test::HasFailure(); ++turn) {
       if (cluster_.attempts.empty()) {
         const auto due = cluster_.engine.next_deadline();
@@ -254,7 +254,7 @@ class Life {
           break;
         }
         cluster_.now = std::max(cluster_.now, *due);  // What is put off is waited for.
-        cluster_.step(LookAtClock{});
+        cluster_.step(CheckTimers{});
         continue;
       }
       const AttemptKey key = cluster_.attempts.begin()->first;

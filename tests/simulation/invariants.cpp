@@ -144,7 +144,7 @@ std::string idle_slot(const Engine& engine) {
     const std::uint64_t limit =
         std::min(asked == 0 ? total : asked, record.config.resources.max_slots.value_or(total));
     const bool may_run_more =
-        record.running.size() + record.put_off.size() < limit;  // Those keep their places.
+        record.running.size() + record.delayed.size() < limit;  // Those keep their places.
     if (free == 0 || record.state != ExperimentState::active || !may_run_more ||
         record.config.resources.slots_per_trial != 1) {
       continue;
@@ -202,9 +202,9 @@ std::string broken_invariant(const Engine& engine) {
     }
   }
   for (const auto& [id, worker] : engine.workers()) {
-    for (const auto& [key, remains] : worker.remains) {
-      for (const SlotIndex slot : remains.slots) {
-        held[id] += !remains.released && slot.number() < worker.slots.total() ? 1U : 0U;
+    for (const auto& [key, leaked_processes] : worker.leaked_processes) {
+      for (const SlotIndex slot : leaked_processes.slots) {
+        held[id] += !leaked_processes.released && slot.number() < worker.slots.total() ? 1U : 0U;
       }
     }
     if (worker.slots.held() != held[id]) {

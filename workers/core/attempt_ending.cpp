@@ -54,10 +54,10 @@ std::string status_text(int code) {
 }  // namespace
 
 void AttemptMachine::ask_to_end(Instant now, AttemptOutput& out) {
-  if (!speaks_for_attempt()) {
+  if (!reports_for_attempt()) {
     if (spec_.launch.kind == engine::LaunchKind::mpi) {
       terminate(now, out);  // What it runs only keeps the slots.
-    } else if (wants_checkpoint_signal()) {
+    } else if (takes_checkpoint_signal()) {
       ask_by_signal(now, out);
     } else {
       expect_end_within(rules_.grace, now);  // It ends with rank 0, which was asked.
@@ -70,7 +70,7 @@ void AttemptMachine::ask_to_end(Instant now, AttemptOutput& out) {
     }
     return;
   }
-  if (speaks_ != Speaks::socket && wants_checkpoint_signal()) {
+  if (speaks_ != Speaks::socket && takes_checkpoint_signal()) {
     ask_by_signal(now, out);
     return;
   }
@@ -86,7 +86,7 @@ void AttemptMachine::ask_to_end(Instant now, AttemptOutput& out) {
   }
 }
 
-bool AttemptMachine::wants_checkpoint_signal() const {
+bool AttemptMachine::takes_checkpoint_signal() const {
   return spec_.environment_variables.contains(engine::checkpoint_signal_variable);
 }
 
@@ -123,7 +123,7 @@ void AttemptMachine::end_now(Instant now, AttemptOutput& out) {
   if (alive() && !ended_here_) {
     ended_here_ = spool_at_once_ = true;  // Or the agent after this one would let live what survives SIGTERM.
   }
-  if (alive() && forcing_ == Forcing::none && wants_checkpoint_signal()) {
+  if (alive() && forcing_ == Forcing::none && takes_checkpoint_signal()) {
     ask_by_signal(now, out);
   } else if (alive() && forcing_ < Forcing::terminated) {
     terminate(now, out);
@@ -135,8 +135,8 @@ bool AttemptMachine::waits_at_length() const {
   const bool to_end = end_as_ || kill_decided_ || fenced_ || forcing_ != Forcing::none;
   // Other ranks would not be signalled, and who loses a peer fails; an answer is shared with them.
   const bool hears_signal =
-      speaks_ != Speaks::socket && wants_checkpoint_signal() && spec_.rendezvous.addresses.empty();
-  return phase_ == Phase::running && speaks_for_attempt() && at_length && !to_end &&
+      speaks_ != Speaks::socket && takes_checkpoint_signal() && spec_.rendezvous.addresses.empty();
+  return phase_ == Phase::running && reports_for_attempt() && at_length && !to_end &&
          (!asking_.empty() || hears_signal);
 }
 
@@ -175,8 +175,8 @@ void AttemptMachine::kill_now(AttemptOutput& out) {
 }
 
 void AttemptMachine::ended(const ProgramEnded& end, AttemptOutput& out) {
-  if (remains_) {
-    no_more_remains(out);
+  if (leaked_processes_) {
+    no_more_leaked_processes(out);
     return;
   }
   if (phase_ != Phase::running) {
@@ -195,15 +195,15 @@ void AttemptMachine::over(const ProgramEnded& end, AttemptOutput& out) {
   if (publishing_) {
     return;
   }
-  if (fenced_ && remains_) {
-    stay_with_remains();
+  if (fenced_ && leaked_processes_) {
+    stay_with_leaked_processes();
     return;
   }
   if (fenced_) {
     finish(false, out);
     return;
   }
-  if (!end.by_signal && end.code == 0 && !said_checkpoint_ && speaks_for_attempt()) {
+  if (!end.by_signal && end.code == 0 && !reported_checkpoint_ && reports_for_attempt()) {
     // Whoever reports nothing may still leave a checkpoint: ending well says that it is complete.
     to_publish_.push_back({.step = last_step_.value_or(length_), .question = std::nullopt});
     publish_next(out);
@@ -218,7 +218,7 @@ void AttemptMachine::stuck(const std::string& why, AttemptOutput& out,
   if (!alive()) {
     return;
   }
-  remains_ = true;
+  leaked_processes_ = true;
   stuck_because_ = why;
   notice(Notice::Level::error, why + "; its slots stay out of use until that is gone", out);
   if (end) {
@@ -233,7 +233,7 @@ void AttemptMachine::stuck(const std::string& why, AttemptOutput& out,
     return;
   }
   if (fenced_) {
-    stay_with_remains();
+    stay_with_leaked_processes();
   } else {
     make_exit_report();
   }
@@ -250,13 +250,13 @@ void AttemptMachine::node_failed(const std::string& why, AttemptOutput& out) {
 }
 
 /// A fenced attempt reports nothing more. But the agent after this one has to know what is in its slots.
-void AttemptMachine::stay_with_remains() noexcept {
+void AttemptMachine::stay_with_leaked_processes() noexcept {
   phase_ = Phase::exited;
   spool_at_once_ = true;
 }
 
-void AttemptMachine::no_more_remains(AttemptOutput& out) {
-  remains_ = false;
+void AttemptMachine::no_more_leaked_processes(AttemptOutput& out) {
+  leaked_processes_ = false;
   notice(Notice::Level::info, "nothing of it is left any more", out);
   if (phase_ == Phase::exited && (fenced_ || kept_.empty())) {
     finish(!fenced_ || had_exited_, out);
@@ -264,8 +264,8 @@ void AttemptMachine::no_more_remains(AttemptOutput& out) {
 }
 
 void AttemptMachine::lost(const std::string& why, AttemptOutput& out) {
-  if (remains_) {
-    no_more_remains(out);
+  if (leaked_processes_) {
+    no_more_leaked_processes(out);
     return;
   }
   if (!alive()) {
@@ -308,7 +308,7 @@ void AttemptMachine::make_exit_report() {
   // A part of an attempt is killed because another part failed, and that failure does not count where a
   // machine was lost: what went before the kill could reach it must not look as if the kill had ended it.
   const bool lost_part = lost_because_ && kill_decided_ && !spec_.rendezvous.addresses.empty();
-  report.unkillable = remains_;
+  report.unkillable = leaked_processes_;
   const char* alone =
       paused_alone_ && !kill_decided_ ? "paused by its worker: at its length, and no daemon to decide" : "";
   if (!node_failure_.empty() && (failed || !end_)) {
@@ -342,7 +342,7 @@ void AttemptMachine::make_exit_report() {
     report.message = end_->by_signal ? signal_text(end_->code) : status_text(end_->code);
     report.log_tail = failed ? end_->log_tail : "";
   }
-  if (remains_) {
+  if (leaked_processes_) {
     report.message.append(report.message.empty() ? "" : "; ").append(stuck_because_);
   }
   if (!lost_checkpoint_.empty()) {

@@ -30,7 +30,7 @@ engine::HeldAttempt AttemptMachine::held() const {
           .first_seq = acked_ + 1,
           .slots = spec_.slots,
           .length = spec_.length,
-          .unkillable = tells_remains(),
+          .unkillable = reports_leaked_processes(),
           .waits = phase_ == Phase::waiting || phase_ == Phase::preparing};
 }
 
@@ -62,7 +62,7 @@ void AttemptMachine::start() {
 
 void AttemptMachine::attach(AttemptOutput& out) {
   HPSEARCH_CHECK(found_, "only a found attempt has a program to attach to");
-  if (phase_ == Phase::starting || remains_) {
+  if (phase_ == Phase::starting || leaked_processes_) {
     out.effects.emplace_back(AttachProgram{spec_.key, position_});
   }
 }
@@ -94,7 +94,7 @@ void AttemptMachine::started(Instant now, AttemptOutput& out) {
 
 /// What was decided before the agent died and may not have been carried out.
 void AttemptMachine::obey_stored(Instant now, AttemptOutput& out) {
-  tell_of_checkpoints(now, out);  // Those who have heard of theirs have closed the question.
+  report_checkpoints(now, out);  // Those who have heard of theirs have closed the question.
   publish_next(out);
   if (kill_decided_) {
     kill_now(out);
@@ -178,7 +178,7 @@ void AttemptMachine::fenced(AttemptOutput& out) {
   forget_sent();
   if (alive()) {
     kill_now(out);
-  } else if (!publishing_ && !remains_) {
+  } else if (!publishing_ && !leaked_processes_) {
     finish(had_exited_, out);
   }
 }
@@ -204,7 +204,7 @@ void AttemptMachine::go_on(std::uint64_t upto, AttemptOutput& out) {
   }
 }
 
-void AttemptMachine::look_at_clock(Instant now, AttemptOutput& out) {
+void AttemptMachine::check_timers(Instant now, AttemptOutput& out) {
   if (may_force() && now >= *force_at_) {
     if (forcing_ == Forcing::asked) {
       terminate(now, out);

@@ -41,12 +41,12 @@ bool are_same(const MetricsReport& a, const MetricsReport& b) {
 
 }  // namespace
 
-void AttemptMachine::said(const ProgramSaid& said, Instant now, AttemptOutput& out) {
+void AttemptMachine::said(const ProgramMessageReceived& said, Instant now, AttemptOutput& out) {
   if (phase_ != Phase::running) {
     return;
   }
   position_ = std::max(position_, said.position);
-  if (!speaks_for_attempt()) {
+  if (!reports_for_attempt()) {
     if (said.question && !said.answered) {
       answer(*said.question, now, out);
     }
@@ -71,7 +71,7 @@ void AttemptMachine::said(const ProgramSaid& said, Instant now, AttemptOutput& o
   std::visit([&](const auto& known) { take(known, question, now, out); }, *message);
 }
 
-void AttemptMachine::take(const SaidMetrics& said, std::optional<QuestionId> question, Instant now,
+void AttemptMachine::take(const MetricsMessage& said, std::optional<QuestionId> question, Instant now,
                           AttemptOutput& out) {
   MetricsReport report{.step = said.step, .metrics = said.metrics};
   judge_step(said.step, out);
@@ -118,24 +118,24 @@ void AttemptMachine::take(const SaidMetrics& said, std::optional<QuestionId> que
   }
 }
 
-void AttemptMachine::take(const SaidCheckpoint& said, std::optional<QuestionId> question, Instant /*now*/,
+void AttemptMachine::take(const CheckpointMessage& said, std::optional<QuestionId> question, Instant /*now*/,
                           AttemptOutput& out) {
-  said_checkpoint_ = true;
+  reported_checkpoint_ = true;
   const Units step = said.step.value_or(last_step_.value_or(spec_.latest_step));
   to_publish_.push_back({.step = step, .question = question});
   publish_next(out);
 }
 
-void AttemptMachine::take(const SaidRemark& /*said*/, std::optional<QuestionId> question, Instant now,
+void AttemptMachine::take(const RemarkMessage& /*said*/, std::optional<QuestionId> question, Instant now,
                           AttemptOutput& out) {
   if (question) {
     answer(*question, now, out);
   }
 }
 
-void AttemptMachine::take(const SaidInvalid& said, std::optional<QuestionId> question, Instant now,
+void AttemptMachine::take(const InvalidHparamsMessage& said, std::optional<QuestionId> question, Instant now,
                           AttemptOutput& out) {
-  if (!std::exchange(said_invalid_, true)) {
+  if (!std::exchange(reported_invalid_, true)) {
     keep(InvalidHparamsReport{said.why}, true);
   }
   end_as_ = Directive::stop;
@@ -145,7 +145,7 @@ void AttemptMachine::take(const SaidInvalid& said, std::optional<QuestionId> que
   }
 }
 
-void AttemptMachine::take(const SaidUnreadable& said, std::optional<QuestionId> question, Instant now,
+void AttemptMachine::take(const UnreadableMessage& said, std::optional<QuestionId> question, Instant now,
                           AttemptOutput& out) {
   note(Flaw::unreadable,
        "the pattern of metrics." + said.metric + " found " + engine::compact_json(Value(said.text)) +
@@ -239,7 +239,7 @@ void AttemptMachine::published(const CheckpointReport& report, Instant now, Atte
   checkpoint_settled(now, out);
 }
 
-void AttemptMachine::tell_of_checkpoints(Instant now, AttemptOutput& out) {
+void AttemptMachine::report_checkpoints(Instant now, AttemptOutput& out) {
   std::erase_if(unsaid_checkpoints_, [&](const auto& waiting) {
     const auto& [seq, question] = waiting;
     if (seq <= spooled_) {
@@ -254,7 +254,7 @@ void AttemptMachine::not_published(bool was_empty, const std::string& why, Insta
     return;
   }
   const std::optional<QuestionId> question = publishing_->question;
-  const bool nobody_asked = phase_ == Phase::ended && !said_checkpoint_;
+  const bool nobody_asked = phase_ == Phase::ended && !reported_checkpoint_;
   if (question) {
     answer_error(*question, why, out);
   }
@@ -279,8 +279,8 @@ void AttemptMachine::checkpoint_settled(Instant now, AttemptOutput& out) {
   publishing_.reset();
   silent_since_ = now;
   if (phase_ == Phase::ended && fenced_) {
-    if (remains_) {
-      stay_with_remains();
+    if (leaked_processes_) {
+      stay_with_leaked_processes();
     } else {
       finish(false, out);
     }
@@ -339,7 +339,7 @@ void AttemptMachine::answer_error(QuestionId question, const std::string& what, 
 /// When it will have said nothing for too long; nothing while it is us who let it wait, or while it is being
 /// ended.
 std::optional<Instant> AttemptMachine::progress_due() const noexcept {
-  const bool watched = speaks_for_attempt() && spec_.progress_timeout > Duration{} &&
+  const bool watched = reports_for_attempt() && spec_.progress_timeout > Duration{} &&
                        phase_ == Phase::running && forcing_ == Forcing::none && asking_.empty() &&
                        !publishing_;
   return watched ? std::optional(silent_since_ + spec_.progress_timeout) : std::nullopt;

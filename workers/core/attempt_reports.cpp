@@ -73,12 +73,12 @@ AttemptMachine::AttemptMachine(SpooledAttempt found, AttemptRules rules)
   speaks_ = state.speaks_socket ? Speaks::socket : state.speaks_lines ? Speaks::lines : Speaks::unknown;
   last_step_ = last_measured_ = state.last_step;
   length_reported_ = state.length_reported;
-  said_checkpoint_ = state.said_checkpoint;
-  said_invalid_ = state.said_invalid;
+  reported_checkpoint_ = state.reported_checkpoint;
+  reported_invalid_ = state.reported_invalid;
   no_progress_ = state.no_progress;
   ended_here_ = state.ended_here;
   paused_alone_ = state.paused_alone;
-  remains_ = spooled_remains_ = state.unkillable;
+  leaked_processes_ = spooled_leaked_processes_ = state.unkillable;
   lost_checkpoint_ = state.lost_checkpoint;
   to_publish_.assign(state.checkpoints.begin(), state.checkpoints.end());
   position_ = spooled_position_ = state.position;
@@ -92,7 +92,7 @@ AttemptMachine::AttemptMachine(SpooledAttempt found, AttemptRules rules)
 }
 
 void AttemptMachine::keep(Report report, bool decisive) {
-  if (fenced_ || (!speaks_for_attempt() && !std::holds_alternative<ExitReport>(report))) {
+  if (fenced_ || (!reports_for_attempt() && !std::holds_alternative<ExitReport>(report))) {
     return;
   }
   spool_at_once_ = spool_at_once_ || decisive;
@@ -107,7 +107,7 @@ void AttemptMachine::keep(Report report, bool decisive) {
 }
 
 bool AttemptMachine::may_spool() const noexcept {
-  const bool is_wanted = !fenced_ || (remains_ && phase_ == Phase::exited);
+  const bool is_wanted = !fenced_ || (leaked_processes_ && phase_ == Phase::exited);
   return is_wanted && !writing_ && !finished_ && !never_ran_;
 }
 
@@ -137,7 +137,7 @@ void AttemptMachine::spool(Instant now, AttemptOutput& out) {
   spooled_position_ = position_;
   writing_upto_ = last_seq();
   writing_decision_ = last_decision_;
-  writing_remains_ = state.unkillable;
+  writing_leaked_processes_ = state.unkillable;
   unspooled_bytes_ = 0;
   spool_at_once_ = spool_soon_ = false;
   spool_at_.reset();
@@ -154,7 +154,7 @@ void AttemptMachine::spool_written(std::uint64_t write, Instant now, AttemptOutp
   noticed_no_spool_ = false;
   spooled_ = std::max(spooled_, writing_upto_);
   spooled_decision_ = writing_decision_;
-  spooled_remains_ = writing_remains_;
+  spooled_leaked_processes_ = writing_leaked_processes_;
   std::erase_if(unacked_decisions_, [&](Lsn decision) {
     const bool durable = decision <= spooled_decision_;
     if (durable) {
@@ -162,7 +162,7 @@ void AttemptMachine::spool_written(std::uint64_t write, Instant now, AttemptOutp
     }
     return durable;
   });
-  tell_of_checkpoints(now, out);
+  report_checkpoints(now, out);
   if (phase_ == Phase::preparing) {
     phase_ = Phase::starting;
     out.effects.emplace_back(StartProgram{spec_});
@@ -200,20 +200,20 @@ SpooledState AttemptMachine::state_to_spool() const {
   state.speaks_socket = speaks_ == Speaks::socket;
   state.last_step = last_step_;
   state.length_reported = length_reported_;
-  state.said_checkpoint = said_checkpoint_;
-  state.said_invalid = said_invalid_;
+  state.reported_checkpoint = reported_checkpoint_;
+  state.reported_invalid = reported_invalid_;
   state.no_progress = no_progress_;
   state.ended_here = ended_here_;
   state.paused_alone = paused_alone_;
   state.unkillable =
-      remains_ && phase_ == Phase::exited;  // Before that, the next agent finds it stuck by itself.
+      leaked_processes_ && phase_ == Phase::exited;  // Before that, the next agent finds it stuck by itself.
   state.lost_checkpoint = lost_checkpoint_;
   state.asking = asking_;
   for (const auto& [seq, question] : unsaid_checkpoints_) {
     state.saved.push_back(question);
   }
   // The one that a silent program leaves by ending well comes back with the journal's last line.
-  if (phase_ != Phase::ended || said_checkpoint_) {
+  if (phase_ != Phase::ended || reported_checkpoint_) {
     if (publishing_) {
       state.checkpoints.push_back(*publishing_);
     }
@@ -248,7 +248,7 @@ void AttemptMachine::acknowledged(std::uint64_t upto, AttemptOutput& out) {
   while (!batches_.empty() && batches_.front() <= acked_) {
     batches_.pop_front();
   }
-  if (phase_ == Phase::exited && kept_.empty() && !remains_) {
+  if (phase_ == Phase::exited && kept_.empty() && !leaked_processes_) {
     finish(true, out);
   }
 }
@@ -286,7 +286,7 @@ void AttemptMachine::resend_from(std::uint64_t expect, Instant now) noexcept {
   }
 }
 
-void AttemptMachine::told_to_wait(Instant until) noexcept {
+void AttemptMachine::asked_to_wait(Instant until) noexcept {
   unanswered_ = 0;
   if (resend_at_) {
     resend_at_ = until;

@@ -29,7 +29,7 @@ constexpr std::uint64_t port_range = 4'000;
 
 }  // namespace
 
-bool wants_determined_harness(const LaunchSpec& spec) {
+bool needs_determined_harness(const LaunchSpec& spec) {
   return spec.environment_variables.contains(engine::determined_config_variable);
 }
 

@@ -141,7 +141,7 @@ std::optional<Instant> DeterminedSession::next_wake() const noexcept {
   return wake;
 }
 
-void DeterminedSession::look_at_clock(Instant now, Effects& out) {
+void DeterminedSession::check_timers(Instant now, Effects& out) {
   std::erase_if(polls_, [&](const LongPoll& poll) {
     const bool over = now >= poll.until;
     if (over) {
@@ -501,7 +501,7 @@ void DeterminedSession::ask(Question question, Effects& out) {
 void DeterminedSession::ask_next(Effects& out) {
   if (!open_ && !questions_.empty()) {
     open_ = true;
-    out.emplace_back(SayToWorker{questions_.front().line});
+    out.emplace_back(SendToWorker{questions_.front().line});
   }
 }
 
@@ -522,7 +522,7 @@ void DeterminedSession::answered(std::string_view line, Instant now, Effects& ou
       out.emplace_back(refusal(*question.request, question.about == About::checkpoint ? 500 : 400, what));
     }
   } else {
-    hear_directive(*answer, out);
+    on_directive(*answer, out);
     if (question.request) {
       out.emplace_back(good(*question.request));
     }
@@ -531,7 +531,7 @@ void DeterminedSession::answered(std::string_view line, Instant now, Effects& ou
   ask_next(out);
 }
 
-void DeterminedSession::hear_directive(const Value& answer, Effects& out) {
+void DeterminedSession::on_directive(const Value& answer, Effects& out) {
   const Value* directive = answer.at_path("directive");
   const std::string word =
       directive != nullptr && directive->as_text() != nullptr ? *directive->as_text() : "";
@@ -559,7 +559,7 @@ std::string DeterminedSession::report_line(Units step, Value metrics) const {
 void DeterminedSession::ended(Effects& out) {
   if (at_length_ && speaks()) {
     // It measured at its length and left without completing the operation: that decides, too.
-    out.emplace_back(SayToWorker{report_line(length_, std::move(at_length_->metrics))});
+    out.emplace_back(SendToWorker{report_line(length_, std::move(at_length_->metrics))});
     at_length_.reset();
   }
 }

@@ -89,7 +89,7 @@ void lend_slots(const LaunchSpec& spec, const LentMachine& machine, Variables& e
   }
 }
 
-void say_identity(const LaunchSpec& spec, const AttemptPlaces& places, Variables& environment) {
+void set_identity_variables(const LaunchSpec& spec, const AttemptPlaces& places, Variables& environment) {
   environment["HPSEARCH_EXPERIMENT_ID"] = environment["DET_EXPERIMENT_ID"] = number(spec.key.experiment);
   environment["HPSEARCH_EXPERIMENT_NAME"] = spec.experiment_name;
   environment["HPSEARCH_TRIAL_ID"] = environment["DET_TRIAL_ID"] = number(spec.trial_id);
@@ -119,8 +119,8 @@ void say_identity(const LaunchSpec& spec, const AttemptPlaces& places, Variables
 }
 
 /// PAI's training jobs and components.
-void say_as_pai(const LaunchSpec& spec, const HyperparameterForms& forms, const AttemptPlaces& places,
-                Variables& environment) {
+void set_pai_variables(const LaunchSpec& spec, const HyperparameterForms& forms, const AttemptPlaces& places,
+                       Variables& environment) {
   environment["PAI_WORKING_DIR"] = places.ml + "/usercode";
   environment["PAI_CONFIG_DIR"] = places.ml + "/input/config/";
   Variables hyperparameters = forms.pai_variables();
@@ -140,8 +140,8 @@ void say_as_pai(const LaunchSpec& spec, const HyperparameterForms& forms, const 
 }
 
 /// ModelArts' containers: one task, "worker", on as many hosts as the attempt has workers.
-void say_as_modelarts(const LaunchSpec& spec, const AttemptPlaces& places, const LentMachine& machine,
-                      Variables& environment) {
+void set_modelarts_variables(const LaunchSpec& spec, const AttemptPlaces& places, const LentMachine& machine,
+                             Variables& environment) {
   environment["MA_HOME"] = places.ml;     // The job's own, as everything below.
   environment["MA_JOB_DIR"] = places.ml;  // The code lies in one directory of it.
   environment["MA_MOUNT_PATH"] = places.ml;
@@ -273,7 +273,7 @@ Status check_lengths(const Launch& launch) {
 
 }  // namespace
 
-bool speaks_of_identity(std::string_view name) noexcept {
+bool is_identity_variable(std::string_view name) noexcept {
   constexpr std::array<std::string_view, 5> prefixes{"DET_", "HPSEARCH_", "MA_", "PAI_", "VC_"};
   // The last two lines: of the job that this worker itself may be a part of.
   constexpr std::array<std::string_view, 24> names{
@@ -318,7 +318,7 @@ std::vector<std::string> devices_lent(const LaunchSpec& spec, const LentMachine&
 Result<Launch> plan_launch(const LaunchSpec& spec, const AttemptPlaces& places, const LentMachine& machine) {
   Launch launch;
   const HyperparameterForms forms(spec.hparams, spec.contract.bool_styles);
-  const bool harness = wants_determined_harness(spec);
+  const bool harness = needs_determined_harness(spec);
   if (!harness) {  // Else it starts the entrypoint itself, word for word.
     Result<std::vector<std::string>> argv = expand_entrypoint(spec, forms, places);
     if (!argv) {
@@ -333,7 +333,7 @@ Result<Launch> plan_launch(const LaunchSpec& spec, const AttemptPlaces& places, 
 
   Variables& environment = launch.environment;
   for (const auto& [name, value] : machine.environment) {
-    if (!speaks_of_identity(name)) {
+    if (!is_identity_variable(name)) {
       environment[name] = value;
     }
   }
@@ -343,9 +343,9 @@ Result<Launch> plan_launch(const LaunchSpec& spec, const AttemptPlaces& places, 
   }
   environment["PYTHONUNBUFFERED"] = "1";
   environment["HPSEARCH_PARAMS"] = environment["DET_HPARAMS"] = launch.params_json;
-  say_identity(spec, places, environment);
-  say_as_pai(spec, forms, places, environment);
-  say_as_modelarts(spec, places, machine, environment);
+  set_identity_variables(spec, places, environment);
+  set_pai_variables(spec, forms, places, environment);
+  set_modelarts_variables(spec, places, machine, environment);
   lend_slots(spec, machine, environment);
   if (const Status placed = start_processes(spec, places, machine, launch); !placed) {
     return placed.error();

@@ -40,24 +40,24 @@ std::string at_port(const std::string& address, std::uint64_t port) {
   return (bare_ipv6 ? "[" + address + "]" : address) + ":" + std::to_string(port);
 }
 
-void say_meeting(const Nodes& nodes, LaunchForm& form) {
+void send_meeting(const Nodes& nodes, LaunchForm& form) {
   form.variables["MASTER_ADDR"] = nodes.addresses.front();
   form.variables["MASTER_PORT"] = std::to_string(nodes.port);
 }
 
 void say_nodes(const Nodes& nodes, LaunchForm& form) {
-  say_meeting(nodes, form);
+  send_meeting(nodes, form);
   form.variables["RANK"] = std::to_string(nodes.rank);
   form.variables["WORLD_SIZE"] = std::to_string(nodes.addresses.size());
 }
 
-void say_as_pytorch(const Nodes& nodes, RankLevel level, LaunchForm& form) {
+void set_pytorch_variables(const Nodes& nodes, RankLevel level, LaunchForm& form) {
   if (level == RankLevel::node) {
     say_nodes(nodes, form);
     form.variables["NPROC_PER_NODE"] = std::to_string(nodes.slots);
     return;
   }
-  say_meeting(nodes, form);
+  send_meeting(nodes, form);
   form.variables["WORLD_SIZE"] = std::to_string(nodes.addresses.size() * nodes.slots);
   form.variables["LOCAL_WORLD_SIZE"] = std::to_string(nodes.slots);
   form.variables["GROUP_RANK"] = std::to_string(nodes.rank);
@@ -84,7 +84,7 @@ std::uint64_t neighbours_before(const std::vector<std::string>& addresses, std::
 }
 
 /// Keras and TensorFlow take its absence for training alone.
-void say_as_tensorflow(const Nodes& nodes, const LaunchRoles& roles, LaunchForm& form) {
+void set_tensorflow_variables(const Nodes& nodes, const LaunchRoles& roles, LaunchForm& form) {
   if (nodes.addresses.size() == 1) {
     return;
   }
@@ -107,7 +107,7 @@ void say_as_tensorflow(const Nodes& nodes, const LaunchRoles& roles, LaunchForm&
       Value::Map{{"cluster", std::move(by_role)}, {"task", std::move(task)}, {"environment", "cloud"}});
 }
 
-void say_as_xgboost(const Nodes& nodes, LaunchForm& form) {
+void set_xgboost_variables(const Nodes& nodes, LaunchForm& form) {
   say_nodes(nodes, form);
   if (nodes.addresses.size() == 1) {
     return;
@@ -120,7 +120,7 @@ void say_as_xgboost(const Nodes& nodes, LaunchForm& form) {
   form.variables["WORKER_PORT"] = std::to_string(nodes.port);
 }
 
-void say_as_elastic_batch(const Nodes& nodes, LaunchForm& form) {
+void set_elastic_batch_variables(const Nodes& nodes, LaunchForm& form) {
   const std::string config = engine::compact_json(
       Value::Map{{"task", Value::Map{{"type", "worker"}, {"index", static_cast<std::int64_t>(nodes.rank)}}},
                  {"environment", "cloud"}});
@@ -128,7 +128,7 @@ void say_as_elastic_batch(const Nodes& nodes, LaunchForm& form) {
   form.variables["ElASTICBATCH_CONFIG"] = config;  // As KubeDL's source spells it.
 }
 
-void say_as_mpi(const Nodes& nodes, const MeetingPoint& meeting, LaunchForm& form) {
+void set_mpi_variables(const Nodes& nodes, const MeetingPoint& meeting, LaunchForm& form) {
   for (const std::string& address : nodes.addresses) {
     form.hostfile += address + " slots=" + std::to_string(nodes.slots) + "\n";
   }
@@ -175,19 +175,19 @@ LaunchForm launch_form(const LaunchSpec& spec, const MeetingPoint& meeting) {
     case LaunchKind::determined:
       break;
     case LaunchKind::pytorch:
-      say_as_pytorch(nodes, spec.launch.rank, form);
+      set_pytorch_variables(nodes, spec.launch.rank, form);
       break;
     case LaunchKind::tensorflow:
-      say_as_tensorflow(nodes, spec.launch.roles, form);
+      set_tensorflow_variables(nodes, spec.launch.roles, form);
       break;
     case LaunchKind::xgboost:
-      say_as_xgboost(nodes, form);
+      set_xgboost_variables(nodes, form);
       break;
     case LaunchKind::elastic_batch:
-      say_as_elastic_batch(nodes, form);
+      set_elastic_batch_variables(nodes, form);
       break;
     case LaunchKind::mpi:
-      say_as_mpi(nodes, meeting, form);
+      set_mpi_variables(nodes, meeting, form);
       break;
   }
   return form;

@@ -18,11 +18,11 @@ bool LineThinning::spares(const engine::Result<ProgramMessage>& message) {
   if (!message) {
     return false;  // Somebody has to tell its author.
   }
-  const auto* metrics = std::get_if<SaidMetrics>(&*message);
+  const auto* metrics = std::get_if<MetricsMessage>(&*message);
   return metrics != nullptr && from_ != engine::Units{} && spares_metrics(*metrics);
 }
 
-bool LineThinning::spares_metrics(const SaidMetrics& said) {
+bool LineThinning::spares_metrics(const MetricsMessage& said) {
   if (said.step < from_) {
     return true;
   }

@@ -111,7 +111,7 @@ Result<Units> read_step(const Value& value) {
 }
 
 struct Flattening {
-  SaidMetrics said;
+  MetricsMessage said;
   std::size_t name_bytes = 0;
   std::string problem;
 };
@@ -208,14 +208,14 @@ Result<ProgramMessage> read_log(const Value::Map& message) {
   for (const char* key : {"text", "message"}) {
     const Value* text = message.find(key);
     if (text != nullptr && text->as_text() != nullptr) {
-      return ProgramMessage{SaidRemark{beginning_of(*text->as_text(), max_log_bytes)}};
+      return ProgramMessage{RemarkMessage{beginning_of(*text->as_text(), max_log_bytes)}};
     }
   }
-  return ProgramMessage{SaidRemark{}};
+  return ProgramMessage{RemarkMessage{}};
 }
 
 Result<ProgramMessage> read_progress(const Value::Map& message) {
-  SaidRemark said;
+  RemarkMessage said;
   const Value* fraction = message.find("fraction");
   const double share = fraction != nullptr ? fraction->number_or(-1) : -1;
   if (share >= 0 && share <= 1) {  // Anything else says nothing; it always went by in silence.
@@ -225,7 +225,7 @@ Result<ProgramMessage> read_progress(const Value::Map& message) {
 }
 
 Result<ProgramMessage> read_checkpoint(const Value::Map& message) {
-  SaidCheckpoint said;
+  CheckpointMessage said;
   if (const Value* step = message.find("step"); step != nullptr && !step->is_null()) {
     const Result<Units> at = read_step(*step);
     if (!at) {
@@ -238,7 +238,7 @@ Result<ProgramMessage> read_checkpoint(const Value::Map& message) {
 
 Result<ProgramMessage> read_invalid(const Value::Map& message) {
   const Value* why = message.find("why");
-  SaidInvalid said;
+  InvalidHparamsMessage said;
   if (why != nullptr && why->as_text() != nullptr) {
     said.why = beginning_of(*why->as_text(), max_why_bytes);
   }
@@ -299,7 +299,7 @@ Result<ProgramMessage> parse_stdout_payload(std::string_view payload) {
   const Value* captured = message.find("captured");
   if (unreadable != nullptr && unreadable->as_text() != nullptr && captured != nullptr &&
       captured->as_text() != nullptr) {
-    return ProgramMessage{SaidUnreadable{*unreadable->as_text(), *captured->as_text()}};
+    return ProgramMessage{UnreadableMessage{*unreadable->as_text(), *captured->as_text()}};
   }
   const Value* found = message.find("step");
   if (found == nullptr) {

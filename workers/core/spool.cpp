@@ -117,8 +117,8 @@ std::string state_text(const SpooledState& state) {
   if (state.length_reported) {
     map["length_reported"] = number(count(*state.length_reported));
   }
-  map["said_checkpoint"] = state.said_checkpoint;
-  map["said_invalid"] = state.said_invalid;
+  map["reported_checkpoint"] = state.reported_checkpoint;
+  map["reported_invalid"] = state.reported_invalid;
   if (state.no_progress) {
     map["no_progress"] = true;
   }
@@ -207,8 +207,8 @@ std::optional<SpooledState> state_from(std::string_view text) {
   state.speaks_socket = is_true(map, "speaks_socket");
   state.last_step = units_in(map, "last_step");
   state.length_reported = units_in(map, "length_reported");
-  state.said_checkpoint = is_true(map, "said_checkpoint");
-  state.said_invalid = is_true(map, "said_invalid");
+  state.reported_checkpoint = is_true(map, "reported_checkpoint");
+  state.reported_invalid = is_true(map, "reported_invalid");
   state.no_progress = is_true(map, "no_progress");
   state.paused_alone = is_true(map, "paused_alone");
   state.ended_here = is_true(map, "ended_here");

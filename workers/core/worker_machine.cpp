@@ -68,13 +68,13 @@ std::vector<Effect> WorkerMachine::start(Instant now, std::vector<SpooledAttempt
   carry_out(std::move(out));
   alone_since_ = now;
   effects_.emplace_back(NewConnection{});
-  say_hello(now);
+  send_hello(now);
   return std::exchange(effects_, {});
 }
 
 std::vector<Effect> WorkerMachine::step(const Input& input, Instant now) {
   if (!over_) {
-    std::visit([&](const auto& known) { hear(known, now); }, input);
+    std::visit([&](const auto& known) { on_event(known, now); }, input);
     settle(now);
   }
   return std::exchange(effects_, {});
@@ -96,7 +96,7 @@ std::optional<Instant> WorkerMachine::next_wake() const noexcept {
 
 // --- what happened ---
 
-void WorkerMachine::hear(const ProgramStarted& started, Instant now) {
+void WorkerMachine::on_event(const ProgramStarted& started, Instant now) {
   if (AttemptMachine* attempt = find(started.key)) {
     AttemptOutput out;
     attempt->started(now, out);
@@ -104,7 +104,7 @@ void WorkerMachine::hear(const ProgramStarted& started, Instant now) {
   }
 }
 
-void WorkerMachine::hear(const ProgramNotStarted& not_started, Instant now) {
+void WorkerMachine::on_event(const ProgramNotStarted& not_started, Instant now) {
   if (AttemptMachine* attempt = find(not_started.key)) {
     AttemptOutput out;
     using Cause = engine::ExitReport::Cause;
@@ -120,7 +120,7 @@ void WorkerMachine::hear(const ProgramNotStarted& not_started, Instant now) {
   }
 }
 
-void WorkerMachine::hear(const ProgramSaid& said, Instant now) {
+void WorkerMachine::on_event(const ProgramMessageReceived& said, Instant now) {
   if (AttemptMachine* attempt = find(said.key)) {
     AttemptOutput out;
     attempt->said(said, now, out);
@@ -128,7 +128,7 @@ void WorkerMachine::hear(const ProgramSaid& said, Instant now) {
   }
 }
 
-void WorkerMachine::hear(const CheckpointPublished& published, Instant now) {
+void WorkerMachine::on_event(const CheckpointPublished& published, Instant now) {
   if (AttemptMachine* attempt = find(published.key)) {
     AttemptOutput out;
     attempt->published(published.report, now, out);
@@ -136,7 +136,7 @@ void WorkerMachine::hear(const CheckpointPublished& published, Instant now) {
   }
 }
 
-void WorkerMachine::hear(const CheckpointNotPublished& not_published, Instant now) {
+void WorkerMachine::on_event(const CheckpointNotPublished& not_published, Instant now) {
   if (AttemptMachine* attempt = find(not_published.key)) {
     AttemptOutput out;
     attempt->not_published(not_published.was_empty, not_published.why, now, out);
@@ -144,10 +144,10 @@ void WorkerMachine::hear(const CheckpointNotPublished& not_published, Instant no
   }
 }
 
-void WorkerMachine::hear(const ProgramEnded& ended, Instant now) {
+void WorkerMachine::on_event(const ProgramEnded& ended, Instant now) {
   if (AttemptMachine* attempt = find(ended.key)) {
     AttemptOutput out;
-    const bool remained = attempt->leaves_remains();
+    const bool remained = attempt->leaves_leaked_processes();
     attempt->ended(ended, out);
     carry_out(std::move(out));
     if (remained && beat_at_) {
@@ -156,7 +156,7 @@ void WorkerMachine::hear(const ProgramEnded& ended, Instant now) {
   }
 }
 
-void WorkerMachine::hear(const ProgramStuck& stuck, Instant /*now*/) {
+void WorkerMachine::on_event(const ProgramStuck& stuck, Instant /*now*/) {
   if (AttemptMachine* attempt = find(stuck.key)) {
     AttemptOutput out;
     attempt->stuck(stuck.why, out, stuck.end);
@@ -164,10 +164,10 @@ void WorkerMachine::hear(const ProgramStuck& stuck, Instant /*now*/) {
   }
 }
 
-void WorkerMachine::hear(const ProgramLost& lost, Instant now) {
+void WorkerMachine::on_event(const ProgramLost& lost, Instant now) {
   if (AttemptMachine* attempt = find(lost.key)) {
     AttemptOutput out;
-    const bool remained = attempt->leaves_remains();
+    const bool remained = attempt->leaves_leaked_processes();
     attempt->lost(lost.why, out);
     carry_out(std::move(out));
     if (remained && beat_at_) {
@@ -176,19 +176,19 @@ void WorkerMachine::hear(const ProgramLost& lost, Instant now) {
   }
 }
 
-void WorkerMachine::hear(const SpoolWritten& written, Instant now) {
+void WorkerMachine::on_event(const SpoolWritten& written, Instant now) {
   if (AttemptMachine* attempt = find(written.key)) {
     AttemptOutput out;
-    const bool told_remains = attempt->tells_remains();
+    const bool reported_leaked_processes = attempt->reports_leaked_processes();
     attempt->spool_written(written.write, now, out);
     carry_out(std::move(out));
-    if (attempt->tells_remains() && !told_remains && beat_at_) {
+    if (attempt->reports_leaked_processes() && !reported_leaked_processes && beat_at_) {
       beat_at_ = now;
     }
   }
 }
 
-void WorkerMachine::hear(const SpoolNotWritten& not_written, Instant now) {
+void WorkerMachine::on_event(const SpoolNotWritten& not_written, Instant now) {
   if (AttemptMachine* attempt = find(not_written.key)) {
     AttemptOutput out;
     attempt->spool_not_written(not_written.write, not_written.why, now, out);
@@ -197,11 +197,11 @@ void WorkerMachine::hear(const SpoolNotWritten& not_written, Instant now) {
   }
 }
 
-void WorkerMachine::hear(const JournalNotWritten& not_written, Instant now) {
+void WorkerMachine::on_event(const JournalNotWritten& not_written, Instant now) {
   disk_fails(not_written.why, now);
 }
 
-void WorkerMachine::hear(const DiskProbed& probed, Instant now) {
+void WorkerMachine::on_event(const DiskProbed& probed, Instant now) {
   if (disk_trouble_.empty()) {
     return;
   }
@@ -231,15 +231,15 @@ void WorkerMachine::disk_fails(const std::string& why, Instant now) {
   notice(Notice::Level::error,
          "no trial is begun here until the state directory can be written again: " + why);
   if (session_ == Session::ready) {
-    say_beat(now);
+    send_beat(now);
   }
 }
 
-void WorkerMachine::hear(const LogWasRead& read, Instant /*now*/) {
+void WorkerMachine::on_event(const LogWasRead& read, Instant /*now*/) {
   say(read.part);
 }
 
-void WorkerMachine::hear(const StopAsked& /*asked*/, Instant now) {
+void WorkerMachine::on_event(const StopAsked& /*asked*/, Instant now) {
   const bool again = std::exchange(draining_, true);
   AttemptOutput out;
   for (auto& [key, attempt] : attempts_) {
@@ -250,17 +250,17 @@ void WorkerMachine::hear(const StopAsked& /*asked*/, Instant now) {
     }
   }
   if (!again && session_ == Session::ready) {
-    say_beat(now);  // Before the exits: or the daemon gives their trials back to this very worker.
+    send_beat(now);  // Before the exits: or the daemon gives their trials back to this very worker.
   }
   carry_out(std::move(out));
 }
 
-void WorkerMachine::hear(const LeaveAsked& /*asked*/, Instant /*now*/) {
+void WorkerMachine::on_event(const LeaveAsked& /*asked*/, Instant /*now*/) {
   over_ = true;  // Without a GOODBYE, which would say that the programs are gone.
   effects_.emplace_back(EndAgent{false, "asked to leave its programs to the next worker"});
 }
 
-void WorkerMachine::hear(const DevicesJudged& judged, Instant now) {
+void WorkerMachine::on_event(const DevicesJudged& judged, Instant now) {
   if (identity_.ailing == judged.ailing) {
     return;
   }
@@ -287,11 +287,11 @@ void WorkerMachine::hear(const DevicesJudged& judged, Instant now) {
   }
 }
 
-void WorkerMachine::hear(const TimePassed& /*passed*/, Instant now) {
+void WorkerMachine::on_event(const TimePassed& /*passed*/, Instant now) {
   AttemptOutput out;
   bool unheard = false;
   for (auto& [key, attempt] : attempts_) {
-    attempt.look_at_clock(now, out);
+    attempt.check_timers(now, out);
     unheard = unheard || attempt.unanswered_resends() > resends_before_new_session;
   }
   carry_out(std::move(out));
@@ -306,13 +306,13 @@ void WorkerMachine::hear(const TimePassed& /*passed*/, Instant now) {
   }
   if (session_ == Session::ready && beat_at_ && now >= *beat_at_) {
     beat_at_ = now + backoff_.about(beat_every_);
-    say_beat(now);
+    send_beat(now);
   }
   if (session_ == Session::hello && hello_at_ && now >= *hello_at_) {
     if (hello_said_) {
       effects_.emplace_back(NewConnection{});  // What was said may be lost with the old one.
     }
-    say_hello(now);
+    send_hello(now);
   }
 }
 
@@ -444,9 +444,10 @@ bool WorkerMachine::must_wait(const AttemptMachine& attempt) const {
     const bool same_place =
         a.experiment == b.experiment && a.trial == b.trial && engine::label_of(a) == engine::label_of(b);
     const bool same_slots = overlap(other.spec().slots, attempt.spec().slots);
-    const bool remains = other.leaves_remains() && !attempt.spec().despite_remains;
-    const bool uses_them = !other.waits() && !other.exited() && !other.leaves_remains();
-    return &other != &attempt && ((uses_them && (same_place || same_slots)) || (remains && same_slots));
+    const bool leaked_processes = other.leaves_leaked_processes() && !attempt.spec().despite_leaked_processes;
+    const bool uses_them = !other.waits() && !other.exited() && !other.leaves_leaked_processes();
+    return &other != &attempt &&
+           ((uses_them && (same_place || same_slots)) || (leaked_processes && same_slots));
   });
 }
 
@@ -459,7 +460,7 @@ void WorkerMachine::end_what_is_broken(AttemptOutput& out) {
 }
 
 std::string WorkerMachine::ailment_of(const engine::LaunchSpec& spec, bool broken_only) const {
-  if (spec.despite_remains) {
+  if (spec.despite_leaked_processes) {
     return "";  // An operator has decided.
   }
   if (!disk_trouble_.empty() && !broken_only) {
@@ -508,7 +509,7 @@ void WorkerMachine::end_when_done(Instant now) {
   }
   if (std::any_of(attempts_.begin(), attempts_.end(),
                   [](const auto& entry) { return !entry.second.exited(); })) {
-    leave_what_is_not_heard_of(now);
+    drop_unknown_attempts(now);
     return;
   }
   abandon_at_.reset();
@@ -536,7 +537,7 @@ void WorkerMachine::end_when_done(Instant now) {
 
 /// How a program ended is heard when its shim can write it down. Once all are killed, a disk that takes
 /// nothing is not waited for for ever: the next agent hears of it.
-void WorkerMachine::leave_what_is_not_heard_of(Instant now) {
+void WorkerMachine::drop_unknown_attempts(Instant now) {
   const bool killed = std::all_of(attempts_.begin(), attempts_.end(), [](const auto& entry) {
     return entry.second.exited() || entry.second.was_killed();
   });

@@ -22,7 +22,7 @@ constexpr std::size_t most_in_a_beat = 512;
 
 }  // namespace
 
-void WorkerMachine::hear(const FrameReceived& received, Instant now) {
+void WorkerMachine::on_event(const FrameReceived& received, Instant now) {
   const proto::Envelope& envelope = received.frame.envelope;
   if (session_ == Session::refused) {
     return;
@@ -50,7 +50,7 @@ void WorkerMachine::hear(const FrameReceived& received, Instant now) {
       received.frame.message);
 }
 
-void WorkerMachine::hear(const SendRefused& /*refused*/, Instant now) {
+void WorkerMachine::on_event(const SendRefused& /*refused*/, Instant now) {
   if (session_ == Session::ready) {
     lose_session(now);
   } else if (session_ == Session::hello) {
@@ -190,7 +190,7 @@ void WorkerMachine::obey(const proto::RetryAfter& retry, const proto::Envelope& 
              envelope.session_epoch == session_epoch_) {
     // It hears the reports and has no room to store them: that is neither silence nor an acknowledgement.
     for (auto& [key, attempt] : attempts_) {
-      attempt.told_to_wait(now + backoff_.about(wait));
+      attempt.asked_to_wait(now + backoff_.about(wait));
     }
   }
 }
@@ -240,7 +240,7 @@ void WorkerMachine::lose_session(Instant now) {
   hello_at_ = now + backoff_.next();
 }
 
-void WorkerMachine::say_hello(Instant now) {
+void WorkerMachine::send_hello(Instant now) {
   proto::Hello hello;
   hello.uid = identity_.uid;
   hello.name = identity_.name;
@@ -258,7 +258,7 @@ void WorkerMachine::say_hello(Instant now) {
   hello.nonce = identity_.nonce;
   for (const auto& [key, attempt] : attempts_) {
     // Fenced, it is being ended: the daemon must not take it for one that could go on.
-    if (!attempt.is_fenced() || attempt.tells_remains()) {
+    if (!attempt.is_fenced() || attempt.reports_leaked_processes()) {
       hello.held.push_back(attempt.held());
     }
   }
@@ -274,7 +274,7 @@ void WorkerMachine::say_hello(Instant now) {
   hello_at_ = now + backoff_.about(rules_.welcome_within);
 }
 
-void WorkerMachine::say_beat(Instant now) {
+void WorkerMachine::send_beat(Instant now) {
   proto::Beat beat;
   beat.draining = draining_;
   for (const auto& [key, attempt] : attempts_) {
@@ -283,8 +283,8 @@ void WorkerMachine::say_beat(Instant now) {
           std::max<std::int64_t>(0, (now - attempt.silent_since()).in_micros() / 1'000);
       beat.progress.push_back({spoken(key), attempt.last_step(), static_cast<std::uint64_t>(silent)});
     }
-    if (attempt.tells_remains()) {
-      beat.remains.push_back({key, attempt.spec().slots});
+    if (attempt.reports_leaked_processes()) {
+      beat.leaked_processes.push_back({key, attempt.spec().slots});
     }
   }
   beat.troubles = troubles();

@@ -461,7 +461,7 @@ void HarnessHost::wake_in_time() {
     const std::int64_t wait = std::max<std::int64_t>(0, (*next - loop_.now()).in_micros());
     wake_ = loop_.after(std::chrono::microseconds(wait), [this] {
       DeterminedSession::Effects effects;
-      session_->look_at_clock(loop_.now(), effects);
+      session_->check_timers(loop_.now(), effects);
       carry_out(std::move(effects));
     });
   }
@@ -476,7 +476,7 @@ void HarnessHost::carry_out(const DeterminedReply& reply) {
   }
 }
 
-void HarnessHost::carry_out(const SayToWorker& say_it) {
+void HarnessHost::carry_out(const SendToWorker& say_it) {
   const std::string line = say_it.line + "\n";
   std::string_view rest = line;
   while (!rest.empty()) {

@@ -132,10 +132,11 @@ std::vector<std::string> marks_of(const std::string& socket) {
   return {std::string(attempt_mark) + "=" + socket, "HPSEARCH_SOCKET=" + socket};
 }
 
-std::vector<ProcessInfo> remains_of(const ProcessRecord& record, const std::vector<ProcessInfo>& all) {
-  std::vector<ProcessInfo> remains;
+std::vector<ProcessInfo> leaked_processes_of(const ProcessRecord& record,
+                                             const std::vector<ProcessInfo>& all) {
+  std::vector<ProcessInfo> leaked_processes;
   if (record.boot_id != boot_id()) {
-    return remains;
+    return leaked_processes;
   }
   std::vector<pid_t> members;
   if (!record.group.empty()) {
@@ -155,10 +156,10 @@ std::vector<ProcessInfo> remains_of(const ProcessRecord& record, const std::vect
     const bool in_session = leader_is_ours && process.session == pid;
     const bool in_group = std::find(members.begin(), members.end(), process.pid) != members.end();
     if (!process.dead() && (in_session || in_group || is_marked(process))) {
-      remains.push_back(process);
+      leaked_processes.push_back(process);
     }
   }
-  return remains;
+  return leaked_processes;
 }
 
 AttemptDirectory::AttemptDirectory(const fs::path& attempts, const engine::AttemptKey& key)

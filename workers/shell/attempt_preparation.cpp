@@ -164,7 +164,7 @@ Result<ContainerCommand> in_container(const LaunchSpec& spec, const std::string&
     // The machine's own variables say nothing about the image; the image's PATH is better than ours.
     const auto own = machine.environment.find(name);
     const bool inherited = name == "PATH" || (own != machine.environment.end() && own->second == value &&
-                                              !speaks_of_identity(name));
+                                              !is_identity_variable(name));
     if (!inherited || spec.environment_variables.contains(name)) {
       plan.environment[name] = value;
     }
@@ -181,7 +181,7 @@ Result<ContainerCommand> in_container(const LaunchSpec& spec, const std::string&
 
 /// bind_mounts without a container.
 Status mount_for(const LaunchSpec& spec, const AttemptDirectory& directory, Launch& launch) {
-  if (spec.contract.bind_mounts.empty() || wants_determined_harness(spec) || only_lends_slots(spec)) {
+  if (spec.contract.bind_mounts.empty() || needs_determined_harness(spec) || only_lends_slots(spec)) {
     return engine::Done{};
   }
   if (!can_mount()) {
@@ -279,7 +279,7 @@ Status prepare(const LaunchSpec& asked, const AttemptDirectory& directory, const
   plan->environment[std::string(attempt_mark)] = sockets.report;
   // The Determined harness sources the hook itself, in every attempt.
   const auto setup =
-      wants_determined_harness(spec)
+      needs_determined_harness(spec)
           ? std::nullopt
           : setup_of(directory.work(), image.empty() ? spec.context_digest : setup_name(spec, image), setups);
   if (setup) {
@@ -323,7 +323,7 @@ Status meeting_port_is_free(const LaunchSpec& spec) {
     return engine::Done{};
   }
   for (const std::uint64_t port :
-       wants_determined_harness(spec) ? harness_ports(spec) : std::vector{*meeting}) {
+       needs_determined_harness(spec) ? harness_ports(spec) : std::vector{*meeting}) {
     const Descriptor probe(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
     const int reuse = 1;  // Connections that ended a moment ago are in nobody's way.
     sockaddr_in at{};

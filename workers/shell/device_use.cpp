@@ -39,8 +39,9 @@ std::string name_of_process(std::int64_t pid) {
 }  // namespace
 
 void DeviceUse::began(const AttemptKey& key, const std::vector<SlotIndex>& slots,
-                      std::vector<std::string> marks, bool had_remains) {
-  Attempt attempt{.uuids = {}, .marks = std::move(marks), .had_remains = had_remains, .processes = {}};
+                      std::vector<std::string> marks, bool had_leaked_processes) {
+  Attempt attempt{
+      .uuids = {}, .marks = std::move(marks), .had_leaked_processes = had_leaked_processes, .processes = {}};
   for (const SlotIndex slot : slots) {
     if (slot.number() < slots_.size()) {
       attempt.uuids.insert(slots_[slot.number()].uuid);
@@ -72,7 +73,7 @@ bool DeviceUse::is_of(const Attempt& attempt, pid_t pid) const {
     return !info || info->start_time == known->second;
   }
   // Which of the dead are its own died with the agent that saw them alive.
-  return (attempt.had_remains && !process_info(pid)) || descends(pid, attempt.marks);
+  return (attempt.had_leaked_processes && !process_info(pid)) || descends(pid, attempt.marks);
 }
 
 void DeviceUse::look(const DeviceReport& report) {

@@ -58,7 +58,7 @@ Error file_error(std::string_view doing, const fs::path& path, int error) {
 
 namespace {
 
-bool tells_of_one(std::span<const int> errors, std::string_view sentence) {
+bool reports_one(std::span<const int> errors, std::string_view sentence) {
   return std::any_of(errors.begin(), errors.end(), [sentence](int error) {
     return sentence.find(": " + error_text(error)) != std::string_view::npos;
   });
@@ -66,12 +66,12 @@ bool tells_of_one(std::span<const int> errors, std::string_view sentence) {
 
 }  // namespace
 
-bool tells_of_a_bad_disk(std::string_view sentence) {
-  return tells_of_one(bad_disk_errors, sentence);
+bool reports_a_bad_disk(std::string_view sentence) {
+  return reports_one(bad_disk_errors, sentence);
 }
 
-bool tells_of_scarcity(std::string_view sentence) {
-  return tells_of_one(scarcity_errors, sentence);
+bool reports_scarcity(std::string_view sentence) {
+  return reports_one(scarcity_errors, sentence);
 }
 
 Status try_to_write_in(const fs::path& directory) {

@@ -68,7 +68,7 @@ struct Spell {
   std::string operator()(const JournalNotStarted& not_started) const {
     return spelled('n', Value::Map{{"why", not_started.why}});
   }
-  std::string operator()(const JournalSaid& said) const {
+  std::string operator()(const JournalMessageReceived& said) const {
     std::string body = "s";
     put(body, said.question);
     body.push_back(said.answered ? '\1' : '\0');
@@ -108,7 +108,7 @@ std::optional<JournalRecord> record_from(std::string_view body) {
     if (body.size() < said_bytes - 1) {
       return std::nullopt;
     }
-    return JournalSaid{get<std::uint64_t>(body), body[8] != '\0', std::string(body.substr(9))};
+    return JournalMessageReceived{get<std::uint64_t>(body), body[8] != '\0', std::string(body.substr(9))};
   }
   const Result<Value> value = proto::parse_json(body);
   if (!value || value->as_map() == nullptr) {

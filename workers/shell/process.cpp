@@ -194,8 +194,7 @@ Result<std::string> find_program(const ProgramStart& what) {
   return Error{Errc::not_found, "there is no program " + name + " on PATH (" + path + ")"};
 }
 
-ProgramKeeper::ProgramKeeper(net::Loop& loop, OnStuck on_stuck)
-    : loop_(loop), on_stuck_(std::move(on_stuck)) {
+ProgramShim::ProgramShim(net::Loop& loop, OnStuck on_stuck) : loop_(loop), on_stuck_(std::move(on_stuck)) {
   for (const ProcessInfo& process : all_processes().value_or(std::vector<ProcessInfo>())) {
     if (process.parent == ::getpid()) {
       before_us_.insert(process.pid);
@@ -205,10 +204,10 @@ ProgramKeeper::ProgramKeeper(net::Loop& loop, OnStuck on_stuck)
   child_signals_ = loop_.on_signals({SIGCHLD}, [this](int) { reap(); });
 }
 
-ProgramKeeper::~ProgramKeeper() = default;
+ProgramShim::~ProgramShim() = default;
 
-Result<RunningProgram> ProgramKeeper::start(const ProgramStart& what, const BeforeRun& before_run,
-                                            OnEnd on_end) {
+Result<RunningProgram> ProgramShim::start(const ProgramStart& what, const BeforeRun& before_run,
+                                          OnEnd on_end) {
   const Result<std::string> program = find_program(what);
   if (!program) {
     return program.error();
@@ -311,7 +310,7 @@ Result<RunningProgram> ProgramKeeper::start(const ProgramStart& what, const Befo
   return running;
 }
 
-void ProgramKeeper::watch_death(pid_t pid, Kept& kept) {
+void ProgramShim::watch_death(pid_t pid, Kept& kept) {
   kept.process = Descriptor(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
   if (kept.process) {
     kept.death = loop_.when_readable(kept.process.get(), [this, pid] {
@@ -323,7 +322,7 @@ void ProgramKeeper::watch_death(pid_t pid, Kept& kept) {
   }
 }
 
-void ProgramKeeper::notify(pid_t pid, int signal) {
+void ProgramShim::notify(pid_t pid, int signal) {
   const auto found = programs_.find(pid);
   if (found == programs_.end() || found->second.exited || found->second.killing) {
     return;
@@ -333,7 +332,7 @@ void ProgramKeeper::notify(pid_t pid, int signal) {
   }
 }
 
-void ProgramKeeper::terminate(pid_t pid, std::chrono::milliseconds grace) {
+void ProgramShim::terminate(pid_t pid, std::chrono::milliseconds grace) {
   const auto found = programs_.find(pid);
   if (found == programs_.end() || found->second.killing || found->second.exited) {
     return;
@@ -349,7 +348,7 @@ void ProgramKeeper::terminate(pid_t pid, std::chrono::milliseconds grace) {
   }
 }
 
-void ProgramKeeper::kill(pid_t pid) {
+void ProgramShim::kill(pid_t pid) {
   const auto found = programs_.find(pid);
   if (found == programs_.end()) {
     return;
@@ -358,7 +357,7 @@ void ProgramKeeper::kill(pid_t pid) {
   sweep(pid);
 }
 
-void ProgramKeeper::force(Kept& kept, const std::vector<ProcessInfo>& left) {
+void ProgramShim::force(Kept& kept, const std::vector<ProcessInfo>& left) {
   if (kept.group) {
     kept.group->kill();
   }
@@ -377,7 +376,7 @@ void ProgramKeeper::force(Kept& kept, const std::vector<ProcessInfo>& left) {
   }
 }
 
-void ProgramKeeper::reap() {
+void ProgramShim::reap() {
   std::vector<pid_t> exited;
   for (;;) {
     int status = 0;
@@ -401,7 +400,7 @@ void ProgramKeeper::reap() {
   }
 }
 
-void ProgramKeeper::sweep(pid_t pid) {
+void ProgramShim::sweep(pid_t pid) {
   const auto found = programs_.find(pid);
   if (found == programs_.end()) {
     return;
@@ -430,7 +429,7 @@ void ProgramKeeper::sweep(pid_t pid) {
   kept.again = loop_.after(wait, [this, pid] { sweep(pid); });
 }
 
-void ProgramKeeper::end(std::map<pid_t, Kept>::iterator program) {
+void ProgramShim::end(std::map<pid_t, Kept>::iterator program) {
   const Kept ended = std::move(program->second);
   programs_.erase(program);
   ProgramEnd end;
@@ -447,7 +446,7 @@ void ProgramKeeper::end(std::map<pid_t, Kept>::iterator program) {
   ended.on_end(end);
 }
 
-std::vector<ProcessInfo> ProgramKeeper::left_of(pid_t pid, const std::vector<ProcessInfo>& all) const {
+std::vector<ProcessInfo> ProgramShim::left_of(pid_t pid, const std::vector<ProcessInfo>& all) const {
   const pid_t self = ::getpid();
   const pid_t own_session = ::getsid(0);
   std::set<pid_t> ours;

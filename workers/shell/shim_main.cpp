@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "hpsearch/net/loop.hpp"
-#include "hpsearch/workers/shell/keeper.hpp"
+#include "hpsearch/workers/shell/shim.hpp"
 
 // hpsearch-shim ATTEMPT-DIRECTORY: keeps one attempt's program, whatever happens to the worker that wanted
 // it. Started by hpsearch-worker, with a connection to it as standard input.
@@ -44,8 +44,8 @@ int run(const char* directory) {
     return fail(exit_usage, "standard input must be a connection to hpsearch-worker, which starts this");
   }
   net::Loop loop;
-  Keeper keeper(loop, AttemptDirectory(directory), [&loop] { loop.stop(); });
-  if (const engine::Status started = keeper.start(std::move(agent)); !started) {
+  Shim shim(loop, AttemptDirectory(directory), [&loop] { loop.stop(); });
+  if (const engine::Status started = shim.start(std::move(agent)); !started) {
     return fail(exit_failed, started.error().message);
   }
   loop.run();

@@ -54,7 +54,7 @@ std::string attempt_text(const AttemptKey& key) {
 }
 
 ProgramNotStarted start_failure(const AttemptKey& key, const std::string& why, bool not_its_fault = false) {
-  return {key, why, not_its_fault || tells_of_scarcity(why), tells_of_a_bad_disk(why)};
+  return {key, why, not_its_fault || reports_scarcity(why), reports_a_bad_disk(why)};
 }
 
 WorkerIdentity identity_of(const WorkerState& state, const WorkerOptions& options) {
@@ -252,9 +252,9 @@ void WorkerLoop::take(const DeviceReport& report) {
   }
 }
 
-void WorkerLoop::hold_devices(const engine::LaunchSpec& spec, bool had_remains) {
+void WorkerLoop::hold_devices(const engine::LaunchSpec& spec, bool had_leaked_processes) {
   if (const Result<std::string> socket = state_.socket_path(spec.key, "socket"); devices_ && socket) {
-    use_.began(spec.key, spec.slots, marks_of(*socket), had_remains);
+    use_.began(spec.key, spec.slots, marks_of(*socket), had_leaked_processes);
   }
 }
 
@@ -386,12 +386,12 @@ void WorkerLoop::prepare(const AttemptKey& key) {
         push(ProgramNotStarted{key, can_meet.error().message, true});  // The next lease names another port.
         return;
       }
-      const Result<pid_t> keeper =
+      const Result<pid_t> shim =
           prepared.made ? link(key).start(options_.shim) : Result<pid_t>(prepared.made.error());
-      if (keeper) {
-        keepers_.insert(*keeper);
+      if (shim) {
+        shims_.insert(*shim);
       } else {
-        ProgramNotStarted failure = start_failure(key, keeper.error().message, prepared.outage);
+        ProgramNotStarted failure = start_failure(key, shim.error().message, prepared.outage);
         failure.checkpoint_gone = prepared.checkpoint_gone;
         push(std::move(failure));
       }
@@ -418,8 +418,8 @@ void WorkerLoop::carry_out(const ContextsServed& served) {
 }
 
 /// The attempt's, made now.
-KeeperLink& WorkerLoop::link(const AttemptKey& key) {
-  KeeperLink::Handlers handlers;
+ShimClient& WorkerLoop::link(const AttemptKey& key) {
+  ShimClient::Handlers handlers;
   handlers.on_started = [this, key](const JournalStarted& started) {
     net::log(net::Level::debug, state_.attempt(key).root().string() + " is kept by its " + started.means);
     push(ProgramStarted{key});
@@ -434,9 +434,9 @@ KeeperLink& WorkerLoop::link(const AttemptKey& key) {
     }
   };
   handlers.on_not_started = [this, key](const std::string& why) { push(start_failure(key, why)); };
-  handlers.on_said = [this, key](const JournalSaid& said, std::uint64_t position) {
+  handlers.on_message = [this, key](const JournalMessageReceived& said, std::uint64_t position) {
     const auto question = said.question == 0 ? std::nullopt : std::optional(QuestionId{said.question});
-    push(ProgramSaid{key, question, said.line, position, said.answered});
+    push(ProgramMessageReceived{key, question, said.line, position, said.answered});
   };
   handlers.on_unwritten = [this](const std::string& why) { push(JournalNotWritten{why}); };
   handlers.on_stuck = [this, key](const JournalStuck& stuck) {
@@ -450,13 +450,13 @@ KeeperLink& WorkerLoop::link(const AttemptKey& key) {
   };
   handlers.on_lost = [this, key](const std::string& why) { settle(ProgramLost{key, why}, true); };
   auto& made = links_[key];
-  made = std::make_unique<KeeperLink>(loop_, state_.attempt(key), std::move(handlers));
+  made = std::make_unique<ShimClient>(loop_, state_.attempt(key), std::move(handlers));
   return *made;
 }
 
 void WorkerLoop::reap_keepers() {
   // One by one: other children, of the script that became us, are not our business.
-  std::erase_if(keepers_, [](pid_t pid) { return ::waitpid(pid, nullptr, WNOHANG) != 0; });
+  std::erase_if(shims_, [](pid_t pid) { return ::waitpid(pid, nullptr, WNOHANG) != 0; });
 }
 
 void WorkerLoop::carry_out(const AttachProgram& attach) {
@@ -464,8 +464,8 @@ void WorkerLoop::carry_out(const AttachProgram& attach) {
 }
 
 void WorkerLoop::carry_out(const AnswerAhead& ahead) {
-  if (KeeperLink* keeper = find(ahead.key)) {
-    keeper->answer_ahead(count(ahead.below), ahead.line);
+  if (ShimClient* shim = find(ahead.key)) {
+    shim->answer_ahead(count(ahead.below), ahead.line);
   }
 }
 
@@ -508,9 +508,9 @@ void WorkerLoop::carry_out(const WriteSpool& write) {
       if (afterwards) {
         carry_out(*afterwards);
       } else if (written) {
-        KeeperLink* keeper = find(key);
-        if (keeper != nullptr && position > 0) {
-          keeper->drop_before(position);
+        ShimClient* shim = find(key);
+        if (shim != nullptr && position > 0) {
+          shim->drop_before(position);
         }
         push(SpoolWritten{key, number});
       } else {
@@ -521,17 +521,17 @@ void WorkerLoop::carry_out(const WriteSpool& write) {
 }
 
 void WorkerLoop::carry_out(const SignalProgram& signal) {
-  if (KeeperLink* keeper = find(signal.key)) {
-    keeper->signal(signal.kill         ? KeeperLink::Signal::kill
-                   : signal.checkpoint ? KeeperLink::Signal::checkpoint
-                                       : KeeperLink::Signal::terminate,
-                   std::chrono::milliseconds(signal.grace.in_micros() / 1'000));
+  if (ShimClient* shim = find(signal.key)) {
+    shim->signal(signal.kill         ? ShimClient::Signal::kill
+                 : signal.checkpoint ? ShimClient::Signal::checkpoint
+                                     : ShimClient::Signal::terminate,
+                 std::chrono::milliseconds(signal.grace.in_micros() / 1'000));
   }
 }
 
 void WorkerLoop::carry_out(const AnswerProgram& answer) {
-  if (KeeperLink* keeper = find(answer.key)) {
-    keeper->answer(answer.question.number(), answer.line);
+  if (ShimClient* shim = find(answer.key)) {
+    shim->answer(answer.question.number(), answer.line);
   }
 }
 
@@ -568,7 +568,7 @@ void WorkerLoop::carry_out(const DeleteAttempt& remove) {
   const auto found = links_.find(remove.key);
   if (found != links_.end()) {
     // We may be inside one of its own handlers.
-    loop_.post([link = std::shared_ptr<KeeperLink>(std::move(found->second))] { static_cast<void>(link); });
+    loop_.post([link = std::shared_ptr<ShimClient>(std::move(found->second))] { static_cast<void>(link); });
     links_.erase(found);
   }
   use_.over(remove.key);
@@ -636,7 +636,7 @@ void WorkerLoop::carry_out(const EndAgent& end) {
   end_ = loop_.after(farewell_time, [this, end] { on_end_(end.failed, end.why); });
 }
 
-KeeperLink* WorkerLoop::find(const AttemptKey& key) {
+ShimClient* WorkerLoop::find(const AttemptKey& key) {
   const auto found = links_.find(key);
   return found == links_.end() ? nullptr : found->second.get();
 }

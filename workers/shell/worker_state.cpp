@@ -157,7 +157,7 @@ Result<std::vector<fs::path>> attempt_paths(const fs::path& attempts) {
 }
 
 /// Programs may be running there, and slots be in use.
-Error cannot_tell_what_runs(const Error& why) {
+Error unknown_what_runs(const Error& why) {
   return Error{Errc::unavailable, why.message +
                                       "; what this worker's programs are doing cannot be told without it, so "
                                       "they are left alone and the worker does not start"};
@@ -182,7 +182,7 @@ Status end_all(const std::vector<AttemptDirectory>& directories) {
     std::size_t alive = 0;
     std::int64_t example = 0;
     for (const ProcessRecord& record : left) {
-      for (const ProcessInfo& process : remains_of(record, *all)) {
+      for (const ProcessInfo& process : leaked_processes_of(record, *all)) {
         signal_exactly(process, SIGKILL);
         ++alive;
         example = process.pid;
@@ -330,13 +330,13 @@ Result<std::vector<SpooledAttempt>> WorkerState::take_over() const {
   std::vector<std::pair<AttemptDirectory, std::string>> damaged;
   const Result<std::vector<fs::path>> paths = attempt_paths(attempts());
   if (!paths) {
-    return cannot_tell_what_runs(paths.error());
+    return unknown_what_runs(paths.error());
   }
   for (const fs::path& path : *paths) {
     const AttemptDirectory directory(path);
     const Result<std::string> text = read_file(directory.spool(), longest_spool);
     if (!text && text.error().code != Errc::not_found) {
-      return cannot_tell_what_runs(text.error());
+      return unknown_what_runs(text.error());
     }
     Result<SpooledAttempt> spooled = text ? read_spool(*text) : Result<SpooledAttempt>(text.error());
     if (spooled && attempt(spooled->spec.key).root() == directory.root()) {
@@ -344,7 +344,7 @@ Result<std::vector<SpooledAttempt>> WorkerState::take_over() const {
       continue;
     }
     if (const Status record = directory.process_can_be_read(); !record) {
-      return cannot_tell_what_runs(record.error());
+      return unknown_what_runs(record.error());
     }
     if (text) {
       damaged.emplace_back(directory, spooled ? "it is another attempt's" : spooled.error().message);

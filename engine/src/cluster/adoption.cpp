@@ -84,49 +84,48 @@ bool has_nothing_to_say(const HeldAttempt& held) {
 
 }  // namespace
 
-const TrialRecord* find_trial(const World& world, const AttemptKey& key) {
-  const auto found = world.experiments.find(key.experiment);
-  return found != world.experiments.end() && key.trial.number() < found->second.trials.size()
+const TrialRecord* find_trial(const EngineState& state, const AttemptKey& key) {
+  const auto found = state.experiments.find(key.experiment);
+  return found != state.experiments.end() && key.trial.number() < found->second.trials.size()
              ? &found->second.trials[key.trial.number()]
              : nullptr;
 }
 
-const TrialRecord* find_granted_trial(const World& world, WorkerId holder, const AttemptKey& key) {
-  const TrialRecord* trial = find_trial(world, key);
+const TrialRecord* find_granted_trial(const EngineState& state, WorkerId holder, const AttemptKey& key) {
+  const TrialRecord* trial = find_trial(state, key);
   if (trial == nullptr || key.attempt.number() > trial->attempts) {
     return nullptr;
   }
-  const auto worker = world.workers.find(holder);
-  const bool adopted = worker != world.workers.end() && worker->second.adopted.contains(key);
-  return adopted || world.numbering.has_given(key.lease.number(), world.last_lsn) ? trial : nullptr;
+  const auto worker = state.workers.find(holder);
+  const bool adopted = worker != state.workers.end() && worker->second.adopted.contains(key);
+  return adopted || state.numbering.has_given(key.lease.number(), state.last_lsn) ? trial : nullptr;
 }
 
-bool heard_from_the_lost_part(const World& world, const HeldAttempt& held) {
-  return world.numbering.precedes_a_restore(held.key.lease.number()) && held.last_decision != Lsn{} &&
-         !world.numbering.has_given(held.last_decision.number(), world.last_lsn);
+bool from_the_lost_part(const EngineState& state, const HeldAttempt& held) {
+  return state.numbering.precedes_a_restore(held.key.lease.number()) && held.last_decision != Lsn{} &&
+         !state.numbering.has_given(held.last_decision.number(), state.last_lsn);
 }
 
 void adopt_returned(Step& step, WorkerId id, const std::vector<HeldAttempt>& held) {
-  const World& world = step.world();
+  const EngineState& state = step.state();
   for (const HeldAttempt& attempt : held) {
-    const TrialRecord* known = find_trial(world, attempt.key);
-    if (known == nullptr || !known->mishaps || !known->mishaps->lost) {
+    const TrialRecord* known = find_trial(state, attempt.key);
+    if (known == nullptr || !known->failure_history || !known->failure_history->lost) {
       continue;
     }
     const TrialRecord& trial = *known;
-    const LiveAttempt lost = *trial.mishaps->lost;
-    const WorkerRecord& worker = world.workers.at(id);
+    const LiveAttempt lost = *trial.failure_history->lost;
+    const WorkerRecord& worker = state.workers.at(id);
     if (lost.worker != id || lost.known_as() != attempt.key || has_nothing_to_say(attempt) ||
-        !obstacle(world.experiments.at(attempt.key.experiment), trial, worker, lost.slots).empty()) {
+        !obstacle(state.experiments.at(attempt.key.experiment), trial, worker, lost.slots).empty()) {
       continue;
     }
     if (trial.live) {
       revoke(step, trial.live->key, trial.live->worker);
     }
-    step.happened(
-        AttemptAdopted{attempt.key, id, lost.slots, lost.granted_length,
-                       std::max(lost.applied_seq, attempt.first_seq > 0 ? attempt.first_seq - 1 : 0),
-                       has_to_train_on(trial, lost, attempt), heard_from_the_lost_part(world, attempt)});
+    step.emit(AttemptAdopted{attempt.key, id, lost.slots, lost.granted_length,
+                             std::max(lost.applied_seq, attempt.first_seq > 0 ? attempt.first_seq - 1 : 0),
+                             has_to_train_on(trial, lost, attempt), from_the_lost_part(state, attempt)});
   }
 }
 
@@ -141,13 +140,13 @@ bool number_is_taken(const TrialRecord& trial, const AttemptKey& key) {
 }  // namespace
 
 Status adopt_attempt(Step& step, const AdoptAttempt& command) {
-  const World& world = step.world();
+  const EngineState& state = step.state();
   const HeldAttempt& held = command.held;
-  const auto worker = world.workers.find(command.worker);
-  if (worker == world.workers.end() || !worker->second.present) {
+  const auto worker = state.workers.find(command.worker);
+  if (worker == state.workers.end() || !worker->second.present) {
     return Error{Errc::not_found, "there is no worker " + std::to_string(command.worker.number())};
   }
-  const TrialRecord* known = find_trial(world, held.key);
+  const TrialRecord* known = find_trial(state, held.key);
   if (known == nullptr) {
     return Error{Errc::not_found,
                  "this store has no trial for " + attempt_text(held.key) + "; it can only be killed"};
@@ -156,7 +155,7 @@ Status adopt_attempt(Step& step, const AdoptAttempt& command) {
     return Error{Errc::wrong_state, attempt_text(held.key) + " cannot be adopted: it was disowned"};
   }
   const TrialRecord& trial = *known;
-  const ExperimentRecord& experiment = world.experiments.at(held.key.experiment);
+  const ExperimentRecord& experiment = state.experiments.at(held.key.experiment);
   if (const std::string why = obstacle(experiment, trial, worker->second, held.slots); !why.empty()) {
     return Error{Errc::wrong_state, attempt_text(held.key) + " cannot be adopted: " + why};
   }
@@ -186,26 +185,25 @@ Status adopt_attempt(Step& step, const AdoptAttempt& command) {
   if (trial.live) {
     revoke(step, trial.live->key, trial.live->worker);
   }
-  step.happened(AttemptAdopted{held.key, command.worker, held.slots, held.length, held.first_seq - 1,
-                               !held.exited && held.length < trial.length,
-                               heard_from_the_lost_part(world, held)});
+  step.emit(AttemptAdopted{held.key, command.worker, held.slots, held.length, held.first_seq - 1,
+                           !held.exited && held.length < trial.length, from_the_lost_part(state, held)});
   step.effects().orders.emplace_back(GreetAgain{command.worker});
   return Done{};
 }
 
 Status disown_attempt(Step& step, const DisownAttempt& command) {
-  const World& world = step.world();
-  const auto worker = world.workers.find(command.worker);
-  if (worker == world.workers.end()) {
+  const EngineState& state = step.state();
+  const auto worker = state.workers.find(command.worker);
+  if (worker == state.workers.end()) {
     return Error{Errc::not_found, "there is no worker " + std::to_string(command.worker.number())};
   }
-  const TrialRecord* trial = find_trial(world, command.key);
+  const TrialRecord* trial = find_trial(state, command.key);
   const bool adopted = trial != nullptr && trial->live && trial->live->known_as() == command.key;
-  if (adopted || find_granted_trial(world, command.worker, command.key) != nullptr) {
+  if (adopted || find_granted_trial(state, command.worker, command.key) != nullptr) {
     return Error{Errc::wrong_state, attempt_text(command.key) + " cannot be disowned: this store knows it"};
   }
   if (!worker->second.disowned.contains(command.key)) {
-    step.happened(AttemptDisowned{command.worker, command.key});
+    step.emit(AttemptDisowned{command.worker, command.key});
   }
   step.effects().orders.emplace_back(FenceAttempt{command.worker, command.key});
   return Done{};

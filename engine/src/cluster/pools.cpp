@@ -17,7 +17,7 @@ bool serves(const WorkerRecord& worker, const ResourcesConfig& wanted) noexcept 
 }
 
 bool could_hold(const WorkerRecord& worker, std::uint64_t slots) {
-  if (slots > worker.slots.total() || (worker.withdrawn.empty() && worker.remains.empty())) {
+  if (slots > worker.slots.total() || (worker.withdrawn.empty() && worker.leaked_processes.empty())) {
     return slots <= worker.slots.total();
   }
   SlotLedger vacant(worker.slots.total(), shares_of(worker.devices));
@@ -26,9 +26,9 @@ bool could_hold(const WorkerRecord& worker, std::uint64_t slots) {
       vacant.withdraw(slot);
     }
   }
-  for (const auto& [key, remains] : worker.remains) {
-    for (std::size_t i = 0; !remains.released && i < remains.slots.size(); ++i) {
-      vacant.withdraw(remains.slots[i]);
+  for (const auto& [key, leaked_processes] : worker.leaked_processes) {
+    for (std::size_t i = 0; !leaked_processes.released && i < leaked_processes.slots.size(); ++i) {
+      vacant.withdraw(leaked_processes.slots[i]);
     }
   }
   return vacant.find_free(slots).has_value();

@@ -18,10 +18,10 @@ std::size_t different(std::vector<std::pair<ExperimentId, TrialNumber>> trials) 
 }
 
 /// A program that failed there has measured something elsewhere: it is not the program that is broken.
-bool programs_work(const World& world, const WorkerRecord& worker) {
+bool programs_work(const EngineState& state, const WorkerRecord& worker) {
   return std::any_of(worker.quick_failures.begin(), worker.quick_failures.end(), [&](const auto& failure) {
-    const auto found = world.experiments.find(failure.first);
-    return found != world.experiments.end() && found->second.best.has_value();
+    const auto found = state.experiments.find(failure.first);
+    return found != state.experiments.end() && found->second.best.has_value();
   });
 }
 
@@ -31,47 +31,46 @@ Error no_worker(WorkerId worker) {
 
 }  // namespace
 
-bool others_remain(const World& world, WorkerId without) {
-  return std::any_of(world.workers.begin(), world.workers.end(), [&](const auto& entry) {
+bool others_remain(const EngineState& state, WorkerId without) {
+  return std::any_of(state.workers.begin(), state.workers.end(), [&](const auto& entry) {
     return entry.first != without && entry.second.present && entry.second.quarantined.empty() &&
-           !world.suspects.contains(entry.first);
+           !state.suspects.contains(entry.first);
   });
 }
 
 void judge_worker(Step& step, WorkerId id) {
-  const World& world = step.world();
-  const WorkerRecord& worker = world.workers.at(id);
-  if (world.trusts_workers || !worker.quarantined.empty() ||
+  const EngineState& state = step.state();
+  const WorkerRecord& worker = state.workers.at(id);
+  if (state.trusts_workers || !worker.quarantined.empty() ||
       worker.quick_failures.size() < suspicious_trials) {
     return;
   }
   const std::size_t trials = different(worker.quick_failures);
-  if (trials >= suspicious_trials && programs_work(world, worker) && others_remain(world, id)) {
-    step.happened(WorkerQuarantined{
+  if (trials >= suspicious_trials && programs_work(state, worker) && others_remain(state, id)) {
+    step.emit(WorkerQuarantined{
         id, std::to_string(trials) + " different trials failed there one after another, each within a minute "
                                      "and without a report"});
   }
 }
 
 Status quarantine_worker(Step& step, const QuarantineWorker& command) {
-  const auto found = step.world().workers.find(command.worker);
-  if (found == step.world().workers.end()) {
+  const auto found = step.state().workers.find(command.worker);
+  if (found == step.state().workers.end()) {
     return no_worker(command.worker);
   }
   if (found->second.quarantined.empty()) {
-    step.happened(
-        WorkerQuarantined{command.worker, command.why.empty() ? "an operator said so" : command.why});
+    step.emit(WorkerQuarantined{command.worker, command.why.empty() ? "an operator said so" : command.why});
   }
   return Done{};
 }
 
 Status release_worker(Step& step, const ReleaseWorker& command) {
-  const auto found = step.world().workers.find(command.worker);
-  if (found == step.world().workers.end()) {
+  const auto found = step.state().workers.find(command.worker);
+  if (found == step.state().workers.end()) {
     return no_worker(command.worker);
   }
-  if (!found->second.quarantined.empty() || found->second.false_starts > 0) {
-    step.happened(WorkerReleased{command.worker});
+  if (!found->second.quarantined.empty() || found->second.start_failures > 0) {
+    step.emit(WorkerReleased{command.worker});
   }
   release_slots(step, command.worker);
   release_troubles(step, command.worker);

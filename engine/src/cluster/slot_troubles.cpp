@@ -10,9 +10,9 @@
 namespace hpsearch::engine {
 
 Status note_troubles(Step& step, const NoteTroubles& command) {
-  const World& world = step.world();
-  const auto found = world.workers.find(command.worker);
-  if (found == world.workers.end()) {
+  const EngineState& state = step.state();
+  const auto found = state.workers.find(command.worker);
+  if (found == state.workers.end()) {
     return Error{Errc::not_found, "there is no worker " + std::to_string(command.worker.number())};
   }
   const WorkerRecord& worker = found->second;
@@ -26,18 +26,18 @@ Status note_troubles(Step& step, const NoteTroubles& command) {
     }
   }
   for (const SlotIndex slot : well) {
-    step.happened(SlotRestored{command.worker, slot, true});
+    step.emit(SlotRestored{command.worker, slot, true});
   }
   for (const SlotTrouble& trouble : command.troubles) {
     if (trouble.slot.number() < worker.slots.total() && !worker.withdrawn.contains(trouble.slot)) {
-      step.happened(SlotWithdrawn{command.worker, trouble.slot, trouble.why});
+      step.emit(SlotWithdrawn{command.worker, trouble.slot, trouble.why});
     }
   }
   return Done{};
 }
 
 void release_troubles(Step& step, WorkerId id) {
-  const WorkerRecord& worker = step.world().workers.at(id);
+  const WorkerRecord& worker = step.state().workers.at(id);
   std::vector<SlotIndex> withheld;
   for (const auto& [slot, withdrawn] : worker.withdrawn) {
     if (!withdrawn.released) {
@@ -45,7 +45,7 @@ void release_troubles(Step& step, WorkerId id) {
     }
   }
   for (const SlotIndex slot : withheld) {
-    step.happened(SlotRestored{id, slot, false});
+    step.emit(SlotRestored{id, slot, false});
   }
 }
 

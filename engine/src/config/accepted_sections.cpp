@@ -3,7 +3,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/shown.hpp"
+#include "base/quoted.hpp"
 #include "config/sections.hpp"
 
 namespace hpsearch::engine {
@@ -11,7 +11,7 @@ namespace hpsearch::engine {
 namespace {
 
 // Empty, switched off, or what would be so without it.
-bool says_nothing(const Value& value) {
+bool is_silent(const Value& value) {
   if (const Value::Map* map = value.as_map()) {
     return std::all_of(map->begin(), map->end(), [](const auto& member) { return member.second.is_null(); });
   }
@@ -23,7 +23,7 @@ bool says_nothing(const Value& value) {
 void keep(Section& top, std::string_view key, std::string_view why, Value::Map& accepted) {
   if (const Value* value = top.any(key)) {
     accepted[key] = *value;
-    if (!says_nothing(*value)) {
+    if (!is_silent(*value)) {
       top.note(key, std::string(why));
     }
   }
@@ -51,14 +51,14 @@ std::vector<BindMount> read_bind_mounts(Section& top) {
     if (!mount.has("host_path")) {
       mount.missing("host_path", "an absolute path");
     } else if (host_path && (host_path->empty() || host_path->front() != '/')) {
-      mount.problem("host_path", "is " + shown(Value(*host_path)), "an absolute path");
+      mount.problem("host_path", "is " + quoted(Value(*host_path)), "an absolute path");
     }
     const auto container_path = mount.text("container_path");
     if (!mount.has("container_path")) {
       mount.missing("container_path", "a path inside the container");
     } else if (container_path &&
                (container_path->empty() || *container_path == "." || climbs(*container_path))) {
-      mount.problem("container_path", "is " + shown(Value(*container_path)),
+      mount.problem("container_path", "is " + quoted(Value(*container_path)),
                     "a path other than the working directory, without ..");
     }
     const bool read_only = mount.boolean("read_only").value_or(false);

@@ -11,7 +11,7 @@
 #include <string>
 #include <utility>
 
-#include "base/shown.hpp"
+#include "base/quoted.hpp"
 
 namespace hpsearch::engine {
 namespace {
@@ -86,7 +86,7 @@ std::string_view launch_kind_of(const std::string& job_type) {
   return found == kinds.end() ? std::string_view() : found->second;
 }
 
-bool says_nothing(const Value& value) {
+bool is_silent(const Value& value) {
   return value.is_null() || (value.as_list() != nullptr && value.as_list()->empty()) ||
          (value.as_map() != nullptr && value.as_map()->empty());
 }
@@ -181,14 +181,14 @@ class AlgorithmReader {
         static constexpr std::array<std::string_view, 5> known = {"TFJob", "PyTorchJob", "XGBoostJob",
                                                                   "MPIJob", "ElasticBatchJob"};
         if (const std::string_view near = nearest(*name, known); !near.empty()) {
-          problem(prefix + "JobType", "is " + shown(job_type), "did you mean `" + std::string(near) + "`?");
+          problem(prefix + "JobType", "is " + quoted(job_type), "did you mean `" + std::string(near) + "`?");
         } else {
           note(prefix + "JobType",
-               "is " + shown(job_type) + ", which has no effect here; known are " + any_of(known));
+               "is " + quoted(job_type) + ", which has no effect here; known are " + any_of(known));
         }
       }
     } else if (!job_type.is_null()) {
-      problem(prefix + "JobType", "is " + shown(job_type), "a string");
+      problem(prefix + "JobType", "is " + quoted(job_type), "a string");
     }
     places_["launch.kind"] = prefix + "JobType";
     take(out, "image", member(spec, "Image"));
@@ -306,7 +306,7 @@ class AlgorithmReader {
       return out;
     }
     if (given.as_list() == nullptr) {
-      problem(path, "is " + shown(given), "a list of maps, each with a Name");
+      problem(path, "is " + quoted(given), "a list of maps, each with a Name");
       return out;
     }
     for (std::size_t i = 0; i < given.as_list()->size(); ++i) {
@@ -316,7 +316,7 @@ class AlgorithmReader {
       if (name == nullptr || name->empty()) {
         problem(at, "has no Name", "a map with a Name");
       } else if (out.contains(*name)) {
-        problem(at, "has the Name " + shown(Value(*name)) + " of one before it", "different names");
+        problem(at, "has the Name " + quoted(Value(*name)) + " of one before it", "different names");
       } else {
         const std::string here = names.here + "." + *name;
         places_[here] = at;
@@ -332,7 +332,7 @@ class AlgorithmReader {
     };
     for (const auto& [key, value] : *spec.as_map()) {
       if (is_in(without_effect, key)) {
-        if (!says_nothing(value)) {
+        if (!is_silent(value)) {
           note(prefix + key, "has no effect here");
         }
       } else if (!is_in(with_effect, key) && (!prefix.empty() || !is_in(around, key))) {
@@ -405,7 +405,7 @@ AlgorithmTree from_algorithm_spec(const Value& tree, std::string_view at, Readin
                                   Findings& findings) {
   const Value& inner = member(tree, "AlgorithmSpec");
   if (!inner.is_null() && inner.as_map() == nullptr) {
-    findings.problems.push_back({path_below(at, "AlgorithmSpec"), "is " + shown(inner), "a map"});
+    findings.problems.push_back({path_below(at, "AlgorithmSpec"), "is " + quoted(inner), "a map"});
     return {Value::Map{}, {}};
   }
   return AlgorithmReader(at, reading, findings).read(tree);

@@ -1,7 +1,7 @@
 #include <charconv>
 #include <cmath>
 
-#include "base/shown.hpp"
+#include "base/quoted.hpp"
 #include "config/sections.hpp"
 #include "space/numbers.hpp"
 
@@ -70,7 +70,7 @@ std::optional<Duration> read_duration(Section& section, std::string_view key) {
     return Duration::micros(std::llround(*seconds * 1e6));
   }
   section.problem(
-      key, "is " + shown(*time),
+      key, "is " + quoted(*time),
       "a length of time from a microsecond to 1e9 seconds: seconds as 3600, or text as 90m, 1h 30m or 2d");
   return std::nullopt;
 }

@@ -3,7 +3,7 @@
 #include <map>
 #include <optional>
 
-#include "base/shown.hpp"
+#include "base/quoted.hpp"
 #include "config/component_section.hpp"
 #include "config/reader.hpp"
 #include "config/sections.hpp"
@@ -39,7 +39,7 @@ class ZeroBytes {
     } else if (const Value::Map* map = value.as_map()) {
       for (const auto& [key, member] : *map) {
         if (key.find('\0') != std::string::npos) {
-          problem(at, "has the name " + shown(Value(key)) + ", which holds a zero byte");
+          problem(at, "has the name " + quoted(Value(key)) + ", which holds a zero byte");
         } else if (!at.empty() || key != "data") {
           look(member, path_below(at, key));
         }
@@ -131,7 +131,7 @@ class ContractCheck {
       if (!named || odd != values.end()) {
         if (by_pai) {
           problem(
-              at, named ? "can be " + shown(**odd) : std::string("has a name that PAI's forms cannot carry"),
+              at, named ? "can be " + quoted(**odd) : std::string("has a name that PAI's forms cannot carry"),
               named ? "numbers, texts and booleans: the entrypoint reads PAI's variables, which carry "
                       "nothing else"
                     : "1 to 64 of letters, digits, `_`, `-` and `.`, not beginning with `_`: the entrypoint "
@@ -145,7 +145,7 @@ class ContractCheck {
                 "one without: {args_eq} passes name=value, and would pass another name");
       }
       if (by_modelarts && !by_pai && odd != values.end()) {
-        problem(at, "can be " + shown(**odd),
+        problem(at, "can be " + quoted(**odd),
                 "numbers, texts and booleans: {args_eq} is ModelArts' form, which carries nothing else; "
                 "{args} does");
       }
@@ -248,7 +248,7 @@ class ContractCheck {
     for (const auto& [name, value] : config_.environment_variables) {
       variable(name, value.size(), "environment.environment_variables");
     }
-    if (wants_determined_harness(config_)) {
+    if (needs_determined_harness(config_)) {
       // Its whole configuration is one variable.
       variable(determined_config_variable, compact_json(to_value(config_)).size(), "hyperparameters");
     }
@@ -279,7 +279,7 @@ class ContractCheck {
           value->as_bool() != nullptr && !*value->as_bool() && leaf.bool_style == BoolStyle::empty_false;
       if (empty || (text != nullptr && !is_shell_safe(*text))) {
         notes_.push_back({at,
-                          "can be " + shown(*value) +
+                          "can be " + quoted(*value) +
                               ", which a bare $PAI_USER_ARGS does not give the program as it is; write eval "
                               "\"... $PAI_USER_ARGS\", or {args}",
                           ""});
@@ -304,7 +304,7 @@ class ContractCheck {
       check_pieces(all[i], at);
       for (const EntrypointPiece& piece : all[i]) {
         if (piece.place == ShellPlace::item && is_all(piece) && all[i].size() > 1) {
-          problem(at, "has {" + piece.text + "} inside " + shown(Value(items[i])), allowed_at(piece));
+          problem(at, "has {" + piece.text + "} inside " + quoted(Value(items[i])), allowed_at(piece));
         }
       }
     }
@@ -343,7 +343,7 @@ class ContractCheck {
 
   void check_pieces(const std::vector<EntrypointPiece>& pieces, const std::string& at) {
     check_names(pieces, at);
-    if (wants_determined_harness(config_)) {
+    if (needs_determined_harness(config_)) {
       return;  // It gets the entrypoint word for word.
     }
     std::size_t bytes = 0;
@@ -434,7 +434,7 @@ class ContractCheck {
     problem(at,
             piece.place == ShellPlace::quoted
                 ? "has " + described(piece)
-                : "can put " + shown(Value(text)) + " in the place of " + described(piece),
+                : "can put " + quoted(Value(text)) + " in the place of " + described(piece),
             allowed_at(piece));
   }
 
@@ -510,7 +510,7 @@ class ContractCheck {
         problem(at, "has a path", "none: checkpoints go to checkpoint_storage");
       } else if (!is_place(channel.path, is_output)) {
         problem(
-            at, channel.path.empty() ? std::string("has no path") : "is " + shown(Value(channel.path)),
+            at, channel.path.empty() ? std::string("has no path") : "is " + quoted(Value(channel.path)),
             std::string(is_output ? "an absolute path on the workers"
                                   : "an absolute path on the workers, or one below the context directory") +
                 ", without `..`; remote storage is mounted there first");
@@ -595,11 +595,11 @@ class ContractCheck {
     }
     if (launch.rank == RankLevel::process && !config_.contract.image.empty()) {
       problem("launch.rank",
-              "is \"process\" and environment.image is " + shown(Value(config_.contract.image)),
+              "is \"process\" and environment.image is " + quoted(Value(config_.contract.image)),
               "node; in a container one process is started, which may be torchrun");
     }
     if (launch.kind != LaunchKind::process && launch.kind != LaunchKind::determined &&
-        wants_determined_harness(config_)) {
+        needs_determined_harness(config_)) {
       problem("launch.kind",
               "is \"" + std::string(name_of(launch.kind)) +
                   "\", and the entrypoint runs on the Determined harness",
@@ -642,7 +642,8 @@ ParsedConfig parse_submission(const Value& tree, SearcherRegistry registry, std:
   ParsedConfig parsed = read_config(tree, registry, fallback_name, seed, Reading::submitted);
   ZeroBytes(parsed.problems).look(tree, "");
   if (fallback_name.find('\0') != std::string_view::npos) {
-    parsed.problems.push_back({"name", "is " + shown(Value(std::string(fallback_name))), "one line of text"});
+    parsed.problems.push_back(
+        {"name", "is " + quoted(Value(std::string(fallback_name))), "one line of text"});
   }
   if (parsed.config && parsed.problems.empty()) {
     ContractCheck(*parsed.config, parsed.problems, parsed.notes).all();

@@ -6,7 +6,7 @@
 #include <map>
 #include <utility>
 
-#include "base/shown.hpp"
+#include "base/quoted.hpp"
 #include "config/algorithm_spec.hpp"
 #include "config/component_section.hpp"
 #include "config/component_values.hpp"
@@ -74,7 +74,7 @@ void read_choices(Section& fields, ComponentParameter& parameter) {
     if (std::optional<Value> value = as_type((*list)[i], parameter.type)) {
       parameter.choices.push_back(*std::move(value));
     } else {
-      fields.problem("enum[" + std::to_string(i) + "]", "is " + shown((*list)[i]),
+      fields.problem("enum[" + std::to_string(i) + "]", "is " + quoted((*list)[i]),
                      "a value of type " + std::string(name_of(parameter.type)));
     }
   }
@@ -113,7 +113,7 @@ ComponentParameter read_parameter(Section fields, const std::string& name, Readi
     if (const auto known = type_named(*type)) {
       parameter.type = *known;
     } else {
-      fields.problem("type", "is " + shown(Value(*type)), any_of(type_names));
+      fields.problem("type", "is " + quoted(Value(*type)), any_of(type_names));
     }
   } else if (!fields.has("type")) {
     fields.missing("type", any_of(type_names));
@@ -134,7 +134,7 @@ ComponentParameter read_parameter(Section fields, const std::string& name, Readi
     parameter.default_value = as_type(*value, parameter.type);
     const bool is_sound = fields.findings().problems.size() == problems;
     if (is_sound && reading == Reading::submitted && !allows(parameter, *value)) {
-      fields.problem("default", "is " + shown(*value), described(parameter));
+      fields.problem("default", "is " + quoted(*value), described(parameter));
     }
     if (parameter.required) {
       fields.problem("required", "is true beside a default",
@@ -312,7 +312,7 @@ ParsedComponent read_component(const Value& tree, std::string_view at, Reading r
   Findings findings;
   if (tree.as_map() == nullptr) {
     findings.problems.push_back(
-        {std::string(at), "is " + shown(tree),
+        {std::string(at), "is " + quoted(tree),
          "a map: name, entrypoint or boot_file, parameters, inputs, outputs, metrics"});
   } else if (is_algorithm_spec(tree)) {
     const AlgorithmTree spelled = from_algorithm_spec(tree, at, reading, findings);

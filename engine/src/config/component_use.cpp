@@ -2,7 +2,7 @@
 #include <cmath>
 #include <utility>
 
-#include "base/shown.hpp"
+#include "base/quoted.hpp"
 #include "config/component_section.hpp"
 #include "config/component_values.hpp"
 #include "hpsearch/engine/base/text.hpp"
@@ -102,7 +102,7 @@ class ComponentUse {
           !environment->as_map()->contains("image")) {
         fill_in("environment", "image", component_.image);
         findings_.notes.push_back({"environment.image",
-                                   "is the component's, " + shown(Value(component_.image)) +
+                                   "is the component's, " + quoted(Value(component_.image)) +
                                        "; an empty one runs programs without a container",
                                    ""});
       }
@@ -294,7 +294,7 @@ std::optional<Component> use_component(Value& tree, Reading reading, Findings& f
     return std::nullopt;
   }
   if (given->as_text() != nullptr) {
-    findings.problems.push_back({"component", "is " + shown(*given),
+    findings.problems.push_back({"component", "is " + quoted(*given),
                                  "the component itself, as a map: its file is read by the command line"});
     return std::nullopt;
   }

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "base/shown.hpp"
+#include "base/quoted.hpp"
 #include "hpsearch/engine/base/text.hpp"
 #include "space/numbers.hpp"
 
@@ -66,7 +66,7 @@ std::string described(const ComponentParameter& parameter) {
   if (!parameter.choices.empty()) {
     text += ": one of ";
     for (std::size_t i = 0; i < parameter.choices.size(); ++i) {
-      text += (i == 0 ? "" : ", ") + shown(parameter.choices[i]);
+      text += (i == 0 ? "" : ", ") + quoted(parameter.choices[i]);
     }
     return text;
   }

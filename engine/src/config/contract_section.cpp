@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <array>
 
-#include "base/shown.hpp"
+#include "base/quoted.hpp"
 #include "config/sections.hpp"
 
 namespace hpsearch::engine {
@@ -30,7 +30,7 @@ void read_channel(Section& channels, const std::string& name, bool is_output, st
     }
     fields.finish();
   } else {
-    channels.problem(name, "is " + shown(*value),
+    channels.problem(name, "is " + quoted(*value),
                      is_output ? "a path, or a map of path, passed_as and pre_download"
                                : "a path, or a map of path and passed_as");
     return;

@@ -27,7 +27,7 @@ bool names_trial_class(std::string_view entrypoint) noexcept {
          is_dotted(entrypoint.substr(colon + 1));
 }
 
-bool wants_determined_harness(const Entrypoint& entrypoint, const Value* launch) noexcept {
+bool needs_determined_harness(const Entrypoint& entrypoint, const Value* launch) noexcept {
   const Value* kind = launch == nullptr ? nullptr : launch->at_path("kind");
   if (kind != nullptr && kind->as_text() != nullptr && *kind->as_text() == "determined") {
     return true;
@@ -50,8 +50,8 @@ bool meets_by_torch_distributed(const Entrypoint& entrypoint) noexcept {
   return flag != words.end() && flag + 1 != words.end() && *(flag + 1) == torch_launcher;
 }
 
-bool wants_determined_harness(const ExperimentConfig& config) noexcept {
-  return wants_determined_harness(config.entrypoint, config.accepted.at_path("launch"));
+bool needs_determined_harness(const ExperimentConfig& config) noexcept {
+  return needs_determined_harness(config.entrypoint, config.accepted.at_path("launch"));
 }
 
 }  // namespace hpsearch::engine

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <array>
 
-#include "base/shown.hpp"
+#include "base/quoted.hpp"
 #include "config/sections.hpp"
 #include "hpsearch/engine/base/text.hpp"
 
@@ -21,7 +21,7 @@ class VariablesReader {
     }
     const Value::Map* map = value.as_map();
     if (map == nullptr) {
-      problem(path_, "is " + shown(value), "a list of NAME=VALUE, or a map");
+      problem(path_, "is " + quoted(value), "a list of NAME=VALUE, or a map");
       return;
     }
     for (const auto& [key, item] : *map) {
@@ -31,7 +31,7 @@ class VariablesReader {
       } else if (item.as_text() != nullptr || item.is_number()) {
         set(key, python_text(item), path, {});
       } else if (!item.is_null()) {
-        problem(path, "is " + shown(item), "a string; put it in quotes");
+        problem(path, "is " + quoted(item), "a string; put it in quotes");
       }
     }
   }
@@ -51,7 +51,7 @@ class VariablesReader {
       const std::string* text = list[i].as_text();
       const std::size_t equals = text != nullptr ? text->find('=') : std::string::npos;
       if (equals == std::string::npos) {
-        problem(path, "is " + shown(list[i]), "NAME=VALUE");
+        problem(path, "is " + quoted(list[i]), "NAME=VALUE");
         continue;
       }
       set(text->substr(0, equals), text->substr(equals + 1), path, device_kind);
@@ -61,7 +61,8 @@ class VariablesReader {
   void set(const std::string& name, std::string value, const std::string& path,
            std::string_view device_kind) {
     if (!is_variable_name(name)) {
-      problem(path, "has the name " + shown(Value(name)), "letters, digits and _, not starting with a digit");
+      problem(path, "has the name " + quoted(Value(name)),
+              "letters, digits and _, not starting with a digit");
       return;
     }
     if (is_reserved_variable(name)) {
@@ -115,7 +116,7 @@ void read_image(Section& section, JobContract& images) {
   }
   const auto check = [&section](const std::string& name) {
     if (!name.empty() && (name.front() == '-' || name.find_first_of(" \t\n") != std::string::npos)) {
-      section.problem("image", "is " + shown(Value(name)), "the name of an image");
+      section.problem("image", "is " + quoted(Value(name)), "the name of an image");
     }
     return name;
   };
@@ -124,7 +125,7 @@ void read_image(Section& section, JobContract& images) {
     return;
   }
   if (image->as_map() == nullptr) {
-    section.problem("image", "is " + shown(*image), "the name of an image, or a map of names");
+    section.problem("image", "is " + quoted(*image), "the name of an image, or a map of names");
     return;
   }
   for (const auto& [kind, value] : *image->as_map()) {
@@ -135,7 +136,7 @@ void read_image(Section& section, JobContract& images) {
       images.gpu_image = check(*name);
     } else if (!value.is_null() && kind != "rocm") {
       section.note("image." + kind,
-                   "is " + shown(value) + ", which has no effect: names of images stand under cpu and cuda");
+                   "is " + quoted(value) + ", which has no effect: names of images stand under cpu and cuda");
     }
   }
   // Who names one only means it wherever the program runs.
@@ -202,7 +203,7 @@ void read_environment(Section section, bool harness, std::map<std::string, std::
   std::string_view used;
   if (const Value* auth = section.any("registry_auth", "registrt_auth", used)) {
     if (auth->as_map() == nullptr) {
-      section.problem(used, "is " + shown(*auth), "a map");
+      section.problem(used, "is " + quoted(*auth), "a map");
     }
     kept["registry_auth"] = *auth;
     section.note(used, "has no effect here: the container runtime's own login on each worker counts");

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "base/shown.hpp"
+#include "base/quoted.hpp"
 #include "space/numbers.hpp"
 
 namespace hpsearch::engine {
@@ -66,7 +66,7 @@ std::optional<Length> read_length(Section& section, std::string_view key, std::u
     const std::optional<std::int64_t> bare = whole_number(*value);
     if (!bare || *bare < 0 || static_cast<std::uint64_t>(*bare) < least) {
       section.problem(
-          key, "is " + shown(*value),
+          key, "is " + quoted(*value),
           "an integer of at least " + std::to_string(least) + ", or that with its unit, as {epochs: 10}");
       return std::nullopt;
     }
@@ -87,7 +87,7 @@ std::optional<Length> read_length(Section& section, std::string_view key, std::u
   }
   std::string unit = units.front();
   if (!is_word(unit)) {
-    section.problem(key, "has the unit " + shown(Value(unit)), "a word of letters, digits and _");
+    section.problem(key, "has the unit " + quoted(Value(unit)), "a word of letters, digits and _");
     return std::nullopt;
   }
   const std::optional<std::uint64_t> amount = inner.integer(unit, least);

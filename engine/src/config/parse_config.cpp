@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/shown.hpp"
+#include "base/quoted.hpp"
 #include "config/component_section.hpp"
 #include "config/sections.hpp"
 #include "hpsearch/engine/config/determined.hpp"
@@ -20,7 +20,7 @@ bool has_control_letter(std::string_view text) {
 void read_names(Section& top, std::string_view fallback_name, ExperimentConfig& config) {
   config.name = top.text("name").value_or("");
   if (has_control_letter(config.name)) {
-    top.problem("name", "is " + shown(Value(config.name)), "one line of text");
+    top.problem("name", "is " + quoted(Value(config.name)), "one line of text");
   }
   if (config.name.empty()) {
     config.name = fallback_name;
@@ -47,14 +47,14 @@ void read_entrypoint(Section& top, Entrypoint& entrypoint) {
   const auto is_bad_word = [](std::string_view word) { return word.find('\0') != std::string_view::npos; };
   if (const std::string* line = value->as_text()) {
     if (line->find_first_not_of(" \t\r\n") == std::string::npos || is_bad_word(*line)) {
-      top.problem("entrypoint", "is " + shown(*value), "a shell command");
+      top.problem("entrypoint", "is " + quoted(*value), "a shell command");
     }
     entrypoint.command = *line;
     return;
   }
   const Value::List* list = value->as_list();
   if (list == nullptr || list->empty()) {
-    top.problem("entrypoint", "is " + shown(*value),
+    top.problem("entrypoint", "is " + quoted(*value),
                 "a shell command, or a list of words run without a shell");
     return;
   }
@@ -68,7 +68,7 @@ void read_entrypoint(Section& top, Entrypoint& entrypoint) {
       words.push_back(std::to_string(*number));
     } else {
       // Reals and booleans have more than one spelling, and the program sees only one.
-      top.problem("entrypoint[" + std::to_string(i) + "]", "is " + shown(item),
+      top.problem("entrypoint[" + std::to_string(i) + "]", "is " + quoted(item),
                   i == 0 ? "the program's name" : "a string; put it in quotes");
     }
   }
@@ -124,7 +124,7 @@ void read_metrics(Section& top, std::map<std::string, std::string>& metrics) {
   for (const auto& [name, pattern] : *map) {
     const std::string* text = pattern.as_text();
     if (name.empty() || text == nullptr || text->empty()) {
-      top.problem("metrics." + name, "is " + shown(pattern),
+      top.problem("metrics." + name, "is " + quoted(pattern),
                   "a metric's name, and a regular expression for it");
     } else {
       metrics.emplace(name, *text);
@@ -193,7 +193,7 @@ void read_all(Value tree, SearcherRegistry registry, std::string_view fallback_n
 
   read_names(top, fallback_name, config);
   read_entrypoint(top, config.entrypoint);
-  const bool harness = wants_determined_harness(config.entrypoint, tree.at_path("launch"));
+  const bool harness = needs_determined_harness(config.entrypoint, tree.at_path("launch"));
 
   const Value* hyperparameters = top.any("hyperparameters");
   const std::size_t problems_before = findings.problems.size();
@@ -288,7 +288,7 @@ ParsedConfig read_config(const Value& tree, SearcherRegistry registry, std::stri
   ParsedConfig parsed;
   Findings findings;
   if (tree.as_map() == nullptr) {
-    findings.problems.push_back({"", "is " + shown(tree), "a map: the fields of an experiment"});
+    findings.problems.push_back({"", "is " + quoted(tree), "a map: the fields of an experiment"});
   } else {
     parsed.config.emplace();
     read_all(tree, registry, fallback_name, seed, reading, *parsed.config, findings);

@@ -4,7 +4,7 @@
 #include <array>
 #include <utility>
 
-#include "base/shown.hpp"
+#include "base/quoted.hpp"
 #include "hpsearch/engine/base/text.hpp"
 #include "space/numbers.hpp"
 
@@ -45,7 +45,7 @@ Section::Section(const Value* value, std::string path, Findings& findings)
   }
   map_ = value->as_map();
   if (map_ == nullptr) {
-    findings_.problems.push_back({path_, "is " + shown(*value), "a map"});
+    findings_.problems.push_back({path_, "is " + quoted(*value), "a map"});
   }
 }
 
@@ -209,7 +209,7 @@ std::vector<std::string> Section::texts(std::string_view key) {
     if (const std::string* text = item.as_text()) {
       found.push_back(*text);
     } else {
-      problem(std::string(key) + "[" + std::to_string(i) + "]", "is " + shown(item), "a string");
+      problem(std::string(key) + "[" + std::to_string(i) + "]", "is " + quoted(item), "a string");
     }
   }
   return found;
@@ -228,7 +228,7 @@ void Section::note(std::string_view key, std::string what) {
 }
 
 void Section::wrong(std::string_view key, const Value& value, std::string allowed) {
-  problem(key, "is " + shown(value), std::move(allowed));
+  problem(key, "is " + quoted(value), std::move(allowed));
 }
 
 void Section::finish() {

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "base/shown.hpp"
+#include "base/quoted.hpp"
 #include "config/sections.hpp"
 #include "space/numbers.hpp"
 
@@ -36,7 +36,7 @@ void read_devices(Section& section) {
   for (std::size_t i = 0; devices != nullptr && i < devices->size(); ++i) {
     const std::string key = "devices[" + std::to_string(i) + "]";
     if ((*devices)[i].as_map() == nullptr && (*devices)[i].as_text() == nullptr) {
-      section.problem(key, "is " + shown((*devices)[i]), "a map of host_path, container_path and mode");
+      section.problem(key, "is " + quoted((*devices)[i]), "a map of host_path, container_path and mode");
     }
   }
 }
@@ -48,7 +48,8 @@ void read_labels(Section& section, std::map<std::string, std::string>& labels) {
   for (const auto& [key, value] : wanted != nullptr ? *wanted : none) {
     const std::string* text = value.as_text();
     if (key.empty() || text == nullptr) {
-      section.problem("labels." + key, "is " + shown(value), "text, as a worker's --label KEY=VALUE says it");
+      section.problem("labels." + key, "is " + quoted(value),
+                      "text, as a worker's --label KEY=VALUE says it");
     } else {
       labels[key] = *text;
     }
@@ -88,7 +89,7 @@ void read_resources(Section section, ResourcesConfig& resources, Value::Map& acc
     }
   };
   if (const Value* size = section.any("shm_size"); size != nullptr && !is_memory_size(*size)) {
-    section.problem("shm_size", "is " + shown(*size), "bytes, or a size as 128M or 1.5G");
+    section.problem("shm_size", "is " + quoted(*size), "bytes, or a size as 128M or 1.5G");
   }
   read_devices(section);
   const bool native_parallel = section.boolean("native_parallel").value_or(false);

@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "base/shown.hpp"
+#include "base/quoted.hpp"
 #include "config/sections.hpp"
 #include "hpsearch/engine/base/text.hpp"
 #include "space/numbers.hpp"
@@ -84,7 +84,8 @@ const SearcherKind* read_name(Section& section, SearcherRegistry registry, Searc
   } else if (!meant.empty()) {
     allowed = "did you mean `" + std::string(meant) + "`? there are " + allowed;
   }
-  section.problem("name", "is " + shown(Value(*name)) + ", which is not a searcher here", std::move(allowed));
+  section.problem("name", "is " + quoted(Value(*name)) + ", which is not a searcher here",
+                  std::move(allowed));
   return nullptr;
 }
 
@@ -110,7 +111,7 @@ void read_bracket_rungs(Section& section, SearcherConfig& searcher) {
   for (std::size_t i = 0; list != nullptr && i < list->size(); ++i) {
     const std::optional<std::int64_t> rungs = whole_number((*list)[i]);
     if (!rungs || *rungs < 1 || static_cast<std::uint64_t>(*rungs) > most_rungs) {
-      section.problem("bracket_rungs[" + std::to_string(i) + "]", "is " + shown((*list)[i]),
+      section.problem("bracket_rungs[" + std::to_string(i) + "]", "is " + quoted((*list)[i]),
                       "an integer from 1 to " + std::to_string(most_rungs));
     } else {
       searcher.bracket_rungs.push_back(static_cast<std::uint64_t>(*rungs));
@@ -133,7 +134,7 @@ void read_points(Section& section, const Space* space, SearcherConfig& searcher)
       searcher.points_to_evaluate.push_back(given);
       continue;
     }
-    Value point = space->settle(given);
+    Value point = space->complete(given);
     space->check(point, section.path_of("points_to_evaluate[" + std::to_string(i) + "]"),
                  section.findings().problems);
     if (!(point == given)) {  // In a log all are filled.
@@ -254,7 +255,7 @@ void read_searcher(Section section, SearcherRegistry registry, const Space* spac
       section.problem("metric", "is empty", "the name of the validation metric that decides");
     } else if (static_cast<unsigned char>(metric->front()) <= ' ' ||
                static_cast<unsigned char>(metric->back()) <= ' ') {
-      section.note("metric", "is " + shown(Value(*metric)) +
+      section.note("metric", "is " + quoted(Value(*metric)) +
                                  ", with what cannot be seen at its end: a program has to report it so");
     }
   }

@@ -1,6 +1,6 @@
 #include <array>
 
-#include "base/shown.hpp"
+#include "base/quoted.hpp"
 #include "config/sections.hpp"
 
 namespace hpsearch::engine {
@@ -10,7 +10,7 @@ namespace {
 void refuse_climbing(Section& section, std::string_view key) {
   const auto path = section.text(key);
   if (path && climbs(*path)) {
-    section.problem(key, "is " + shown(Value(*path)), "a path without `..`");
+    section.problem(key, "is " + quoted(Value(*path)), "a path without `..`");
   }
 }
 
@@ -42,17 +42,17 @@ std::optional<std::string> relative_to(std::string_view parent, std::string_view
 void read_shared_fs(Section& section, CheckpointStorageConfig& storage, Value::Map& kept) {
   storage.host_path = section.text("host_path").value_or("");
   if (!storage.host_path.empty() && (storage.host_path.front() != '/' || climbs(storage.host_path))) {
-    section.problem("host_path", "is " + shown(Value(storage.host_path)), "an absolute path without `..`");
+    section.problem("host_path", "is " + quoted(Value(storage.host_path)), "an absolute path without `..`");
   }
   storage.storage_path = section.text("storage_path").value_or("");
   if (climbs(storage.storage_path)) {
-    section.problem("storage_path", "is " + shown(Value(storage.storage_path)),
+    section.problem("storage_path", "is " + quoted(Value(storage.storage_path)),
                     "a path without `..`, below host_path");
   } else if (!storage.storage_path.empty() && storage.storage_path.front() == '/') {
     const auto below = relative_to(storage.host_path, storage.storage_path);
     if (storage.host_path.empty() || !below) {
       section.problem(
-          "storage_path", "is " + shown(Value(storage.storage_path)),
+          "storage_path", "is " + quoted(Value(storage.storage_path)),
           "a path below host_path" +
               (storage.host_path.empty() ? std::string(", which is missing") : ", " + storage.host_path));
     } else {

@@ -10,12 +10,12 @@ namespace {
 
 /// Another attempt has its place.
 void forget_lost(TrialRecord& trial) {
-  if (!trial.mishaps) {
+  if (!trial.failure_history) {
     return;
   }
-  trial.mishaps->lost.reset();
-  if (trial.mishaps->crashes == 0 && trial.mishaps->false_starts == 0) {
-    trial.mishaps.reset();
+  trial.failure_history->lost.reset();
+  if (trial.failure_history->crashes == 0 && trial.failure_history->start_failures == 0) {
+    trial.failure_history.reset();
   }
 }
 
@@ -78,8 +78,9 @@ void Applier::operator()(const AttemptAdopted& adopted) const {
   TrialRecord& trial = record.trials[adopted.key.trial.number()];
   move(record, trial, TrialMove::lease);
   LiveAttempt live;
-  if (trial.mishaps && trial.mishaps->lost && trial.mishaps->lost->known_as() == adopted.key) {
-    live = std::move(*trial.mishaps->lost);
+  if (trial.failure_history && trial.failure_history->lost &&
+      trial.failure_history->lost->known_as() == adopted.key) {
+    live = std::move(*trial.failure_history->lost);
   } else {
     live.checkpoint_at = event.at;
   }
@@ -89,7 +90,8 @@ void Applier::operator()(const AttemptAdopted& adopted) const {
   live.worker = adopted.worker;
   live.slots = adopted.slots;
   live.granted_length = adopted.length;
-  live.knows_more = live.knows_more || adopted.knows_more || adopted.upto > live.applied_seq;
+  live.has_unlogged_decision =
+      live.has_unlogged_decision || adopted.has_unlogged_decision || adopted.upto > live.applied_seq;
   live.applied_seq = adopted.upto;
   live.started = true;
   live.leased_at = event.at;
@@ -97,15 +99,15 @@ void Applier::operator()(const AttemptAdopted& adopted) const {
     live.decision = Decision{decision_id(), Directive::train_on, trial.length};
   }
   trial.attempts = std::max(trial.attempts, static_cast<std::uint32_t>(adopted.key.attempt.number()));
-  if (!world.numbering.has_given(adopted.key.lease.number(), world.last_lsn)) {
-    world.workers.at(adopted.worker).adopted.insert(adopted.key);
+  if (!state.numbering.has_given(adopted.key.lease.number(), state.last_lsn)) {
+    state.workers.at(adopted.worker).adopted.insert(adopted.key);
   }
   forget_lost(trial);
   hold(record, trial, std::move(live));
 }
 
 void Applier::operator()(const AttemptStarted& started) const {
-  TrialRecord& trial = trial_of(world, started.key.experiment, started.key.trial);
+  TrialRecord& trial = trial_of(state, started.key.experiment, started.key.trial);
   if (started.member == WorkerId{}) {
     trial.live->started = true;
   } else {
@@ -117,8 +119,8 @@ void Applier::operator()(const AttemptStarted& started) const {
 void Applier::operator()(const AttemptLost& lost) const {
   ExperimentRecord& record = experiment(lost.key.experiment);
   TrialRecord& trial = record.trials[lost.key.trial.number()];
-  if (lost.may_return && !(trial.mishaps && trial.mishaps->lost)) {
-    trial.mishaps.ensure().lost = *trial.live;
+  if (lost.may_return && !(trial.failure_history && trial.failure_history->lost)) {
+    trial.failure_history.ensure().lost = *trial.live;
   }
   release(record, lost.key.trial);
   note_settled(record, lost.key.trial);
@@ -147,7 +149,7 @@ void Applier::hold(ExperimentRecord& record, TrialRecord& trial, LiveAttempt liv
   trial.exited = false;
   auto waiting = record.pending.extract(number);  // Its node goes along.
   HPSEARCH_CHECK(!waiting.empty(), "what is leased was waiting");
-  record.put_off.erase(number);
+  record.delayed.erase(number);
   record.running.insert(std::move(waiting));
   if (record.first_lease_at == Instant{}) {
     record.first_lease_at = event.at;
@@ -164,20 +166,20 @@ void Applier::hold(ExperimentRecord& record, TrialRecord& trial, LiveAttempt liv
 
 void Applier::take_slots(ExperimentRecord& record, const AttemptKey& key, WorkerId where,
                          const std::vector<SlotIndex>& slots) const {
-  WorkerRecord& worker = world.workers.at(where);
+  WorkerRecord& worker = state.workers.at(where);
   worker.slots.take(slots, key.lease);
   worker.attempts.insert(key);
-  note_vacancy(world, worker);
+  note_vacancy(state, worker);
   record.slot_time.change(static_cast<std::int64_t>(slots.size()), event.at);
 }
 
 void Applier::release_slots(ExperimentRecord& record, TrialRecord& trial, WorkerId where,
                             const std::vector<SlotIndex>& slots) const {
   const LiveAttempt& live = *trial.live;
-  WorkerRecord& worker = world.workers.at(where);
+  WorkerRecord& worker = state.workers.at(where);
   worker.slots.release(slots, live.key.lease);
   worker.attempts.erase(live.key);
-  note_vacancy(world, worker);
+  note_vacancy(state, worker);
   record.slot_time.change(-static_cast<std::int64_t>(slots.size()), event.at);
   trial.busy = trial.busy + Duration::micros((event.at - live.leased_at).in_micros() *
                                              static_cast<std::int64_t>(slots.size()));

@@ -7,42 +7,42 @@
 namespace hpsearch::engine {
 namespace {
 
-void tell_of_duplicates(ExperimentRecord& record) {
+void note_duplicates(ExperimentRecord& record) {
   DuplicatesChanged changed;
   changed.reject = record.config.searcher.on_duplicate == OnDuplicate::reject;
   for (std::size_t trial = 0; changed.reject && trial < record.hparams.size(); ++trial) {
     changed.started.push_back(record.hparams[trial]);
   }
-  record.searcher->hear(changed);
+  record.searcher->on_event(changed);
 }
 
 /// A rule that brings more to do comes first, one that may leave nothing last: a search that is over hears no
 /// more.
-void tell_changes(ExperimentRecord& record, const SearcherConfig& before, bool points_given) {
+void note_changes(ExperimentRecord& record, const SearcherConfig& before, bool points_given) {
   const SearcherConfig& now = record.config.searcher;
   Searcher& searcher = *record.searcher;
   const bool rejects = now.on_duplicate == OnDuplicate::reject;
   if (now.on_duplicate != before.on_duplicate && !rejects) {
-    tell_of_duplicates(record);
+    note_duplicates(record);
   }
   if (points_given || !(now.points_to_evaluate == before.points_to_evaluate)) {
-    searcher.hear(PointsChanged{now.points_to_evaluate});
+    searcher.on_event(PointsChanged{now.points_to_evaluate});
   }
   if (now.max_trials != before.max_trials) {
-    searcher.hear(MaxTrialsChanged{now.max_trials});
+    searcher.on_event(MaxTrialsChanged{now.max_trials});
   }
   if (now.max_concurrent_trials != before.max_concurrent_trials) {
-    searcher.hear(MaxConcurrentTrialsChanged{now.max_concurrent_trials});
+    searcher.on_event(MaxConcurrentTrialsChanged{now.max_concurrent_trials});
   }
   if (now.on_duplicate != before.on_duplicate && rejects) {
-    tell_of_duplicates(record);
+    note_duplicates(record);
   }
 }
 
 }  // namespace
 
 void Applier::operator()(const ExperimentCreated& created) const {
-  ParsedConfig parsed = parse_config(created.config, world.registry, "", 0);
+  ParsedConfig parsed = parse_config(created.config, state.registry, "", 0);
   HPSEARCH_CHECK(parsed.config.has_value(), "a created experiment's config was checked");
   ExperimentRecord record;
   record.id = created.experiment;
@@ -53,16 +53,16 @@ void Applier::operator()(const ExperimentCreated& created) const {
   record.context_bytes = created.context_bytes;
   record.idempotency_key = created.idempotency_key;
   record.source = created.source;
-  record.searcher = find_kind(world.registry, record.config.searcher.name)->make(record.config);
+  record.searcher = find_kind(state.registry, record.config.searcher.name)->make(record.config);
   record.best_checkpoints = BestCheckpoints(record.config.checkpoint_storage.retention.save_experiment_best,
                                             record.config.searcher.goal());
   record.hparams = HparamTable(record.config.space);
   record.created_at = event.at;
   if (!created.idempotency_key.empty()) {
-    world.by_idempotency_key[created.idempotency_key] = created.experiment;
+    state.by_idempotency_key[created.idempotency_key] = created.experiment;
   }
-  world.experiments.emplace(created.experiment, std::move(record));
-  world.going.insert(created.experiment);
+  state.experiments.emplace(created.experiment, std::move(record));
+  state.going.insert(created.experiment);
   experiment(created.experiment);
 }
 
@@ -82,14 +82,14 @@ void Applier::operator()(const ExperimentResumed& resumed) const {
 void Applier::operator()(const LimitsChanged& changed) const {
   ExperimentRecord& record = experiment(changed.experiment);
   const SearcherConfig before = record.config.searcher;
-  ParsedConfig parsed = parse_config(changed.config, world.registry, "", 0);
+  ParsedConfig parsed = parse_config(changed.config, state.registry, "", 0);
   HPSEARCH_CHECK(parsed.config.has_value(), "changed limits were checked");
   record.config = std::move(*parsed.config);
   if (!record.created_with) {
     record.created_with = std::move(record.effective);
   }
   record.effective = changed.config;
-  tell_changes(record, before, changed.points_given);
+  note_changes(record, before, changed.points_given);
   pause_excess(record);
 }
 
@@ -110,7 +110,7 @@ void Applier::operator()(const ExperimentEnded& ended) const {
   record.state = ended.state;
   record.reason = ended.reason;
   record.ended_at = event.at;
-  world.going.erase(ended.experiment);
+  state.going.erase(ended.experiment);
   // What was among the experiment's best for a while may be so no more.
   const bool anew = record.config.checkpoint_storage.retention.save_experiment_best > 0;
   for (std::uint64_t number = 0; anew && number < record.trials.size(); ++number) {

@@ -88,7 +88,7 @@ void Applier::operator()(const ReportTaken& taken) const {
 
 void Applier::note_health(TrialRecord& trial, const ReportTaken& taken) const {
   const LiveAttempt& live = *trial.live;
-  WorkerRecord& worker = world.workers.at(live.worker);
+  WorkerRecord& worker = state.workers.at(live.worker);
   const auto* exit = std::get_if<ExitReport>(&taken.report);
   if (std::holds_alternative<NoteReport>(taken.report)) {
     return;  // Garbled output is no sign of health.
@@ -97,11 +97,11 @@ void Applier::note_health(TrialRecord& trial, const ReportTaken& taken) const {
     worker.quick_failures.clear();
     note_good_start(live.worker, live);
     for (std::size_t rank = 1; live.gang && rank < live.gang->members.size(); ++rank) {
-      world.workers.at(live.gang->members[rank].worker).quick_failures.clear();
+      state.workers.at(live.gang->members[rank].worker).quick_failures.clear();
       note_good_start(live.gang->members[rank].worker, live);
     }
-    if (trial.mishaps) {
-      trial.mishaps.reset();
+    if (trial.failure_history) {
+      trial.failure_history.reset();
     }
     return;
   }
@@ -112,12 +112,12 @@ void Applier::note_health(TrialRecord& trial, const ReportTaken& taken) const {
 
 void Applier::note_crash(TrialRecord& trial, const AttemptKey& key, WorkerId where) const {
   const LiveAttempt& live = *trial.live;
-  WorkerRecord& worker = world.workers.at(where);
-  Mishaps& mishaps = trial.mishaps.ensure();
-  mishaps.crashed_elsewhere =
-      mishaps.crashed_elsewhere || (mishaps.crashes > 0 && mishaps.crashed_on != where);
-  mishaps.crashed_on = where;
-  ++mishaps.crashes;
+  WorkerRecord& worker = state.workers.at(where);
+  FailureHistory& failure_history = trial.failure_history.ensure();
+  failure_history.crashed_elsewhere = failure_history.crashed_elsewhere ||
+                                      (failure_history.crashes > 0 && failure_history.crashed_on != where);
+  failure_history.crashed_on = where;
+  ++failure_history.crashes;
   constexpr Duration soon = Duration::seconds(60);
   constexpr std::size_t most = 64;
   if (event.at - live.leased_at <= soon && worker.quarantined.empty()) {
@@ -158,7 +158,7 @@ void Applier::take_metrics(ExperimentRecord& record, TrialNumber number, TrialRe
     rate_checkpoint(record, number, *metric);
   }
   if (report.step < trial.length && trial.state == TrialState::running) {
-    record.searcher->hear(TrialReported{number, report.step, Score::from_metric(*metric, goal)});
+    record.searcher->on_event(TrialReported{number, report.step, Score::from_metric(*metric, goal)});
   }
 }
 
@@ -180,7 +180,7 @@ void Applier::operator()(const CheckpointsCollected& collected) const {
 }
 
 void Applier::operator()(const CheckpointsDeleted& deleted) const {
-  std::erase_if(world.experiments.at(deleted.experiment).condemned, [&deleted](const std::string& path) {
+  std::erase_if(state.experiments.at(deleted.experiment).condemned, [&deleted](const std::string& path) {
     return std::find(deleted.paths.begin(), deleted.paths.end(), path) != deleted.paths.end();
   });
 }

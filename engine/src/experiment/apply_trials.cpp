@@ -74,8 +74,8 @@ void Applier::operator()(const TrialCreated& created) const {
   record.hparams.push_back(created.hparams);
   record.pending.insert(created.trial);
   ++record.by_state[static_cast<std::size_t>(TrialState::pending)];
-  world.last_trial_id = std::max(world.last_trial_id, created.id.number());
-  record.searcher->hear(TrialWasCreated{created.trial, created.hparams, created.length});
+  state.last_trial_id = std::max(state.last_trial_id, created.id.number());
+  record.searcher->on_event(TrialWasCreated{created.trial, created.hparams, created.length});
 }
 
 void Applier::operator()(const TrialPromoted& promoted) const {
@@ -91,13 +91,13 @@ void Applier::operator()(const TrialPromoted& promoted) const {
   } else {
     record.pending.insert(promoted.trial);
   }
-  record.searcher->hear(TrialWasPromoted{promoted.trial, promoted.length});
+  record.searcher->on_event(TrialWasPromoted{promoted.trial, promoted.length});
 }
 
 void Applier::operator()(const LengthReached& reached) const {
   ExperimentRecord& record = experiment(reached.experiment);
-  record.searcher->hear(TrialValidated{reached.trial, reached.length,
-                                       Score::from_metric(reached.metric, record.config.searcher.goal())});
+  record.searcher->on_event(TrialValidated{
+      reached.trial, reached.length, Score::from_metric(reached.metric, record.config.searcher.goal())});
 }
 
 void Applier::operator()(const TrialPaused& paused) const {
@@ -117,7 +117,7 @@ void Applier::operator()(const TrialQueued& queued) const {
   TrialRecord& trial = record.trials[queued.trial.number()];
   move(record, trial, TrialMove::run_again);
   trial.awaits_resume = false;
-  wait_for_slot(world, record, queued.trial, event.at);
+  wait_for_slot(state, record, queued.trial, event.at);
 }
 
 void Applier::operator()(const TrialExitedEarly& exited) const {
@@ -125,7 +125,7 @@ void Applier::operator()(const TrialExitedEarly& exited) const {
   if (exited.exit == ExitReason::invalid_hp) {
     note_invalid(record, exited.trial);
   }
-  record.searcher->hear(TrialExited{exited.trial, exited.exit});
+  record.searcher->on_event(TrialExited{exited.trial, exited.exit});
 }
 
 void Applier::operator()(const TrialEnded& ended) const {
@@ -135,12 +135,12 @@ void Applier::operator()(const TrialEnded& ended) const {
   stop_waiting(record, ended.trial);
   trial.reason = ended.reason;
   trial.ended_at = event.at;
-  trial.mishaps.reset();
+  trial.failure_history.reset();
   note_settled(record, ended.trial);
   decide(trial, decision_id(), record.stop_at_once ? Directive::kill : Directive::stop, trial.length);
   const Reason::Why why = ended.reason.why;
   if (why != Reason::Why::early_exit && why != Reason::Why::user && why != Reason::Why::experiment_end) {
-    record.searcher->hear(TrialWasClosed{ended.trial});
+    record.searcher->on_event(TrialWasClosed{ended.trial});
   }
 }
 

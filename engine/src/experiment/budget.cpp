@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "base/shown.hpp"
+#include "base/quoted.hpp"
 
 namespace hpsearch::engine {
 namespace {
@@ -28,7 +28,7 @@ std::optional<std::string> spent_budget(const ExperimentRecord& record, Instant 
     const double best = record.trials[record.best->number()].best->metric;
     if (record.config.searcher.smaller_is_better ? best <= *budget.target : best >= *budget.target) {
       return "trial " + std::to_string(record.best->number()) + " reached budget.target with " +
-             record.config.searcher.metric + " " + shown(Value(best));
+             record.config.searcher.metric + " " + quoted(Value(best));
     }
   }
   if (budget.max_failed_trials) {
@@ -40,11 +40,11 @@ std::optional<std::string> spent_budget(const ExperimentRecord& record, Instant 
   }
   if (budget.max_slot_hours &&
       record.slot_time.until(now).in_micros() >= micros_of_hours(*budget.max_slot_hours)) {
-    return "budget.max_slot_hours " + shown(Value(*budget.max_slot_hours)) + " is used up";
+    return "budget.max_slot_hours " + quoted(Value(*budget.max_slot_hours)) + " is used up";
   }
   if (budget.max_time && record.first_lease_at != Instant{} &&
       now >= record.first_lease_at + *budget.max_time) {
-    return "budget.max_time of " + shown(Value(budget.max_time->in_seconds())) + " s is over";
+    return "budget.max_time of " + quoted(Value(budget.max_time->in_seconds())) + " s is over";
   }
   return std::nullopt;
 }

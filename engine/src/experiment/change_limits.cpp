@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-#include "base/shown.hpp"
+#include "base/quoted.hpp"
 #include "config/sections.hpp"
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/engine/config/experiment_config.hpp"
@@ -44,7 +44,7 @@ void refuse(std::string& problems, const std::string& path, const std::string& w
 void lay_over(Value::Map& config, const std::string& section, const Value& changes, std::string& problems) {
   const Value::Map* fields = changes.as_map();
   if (fields == nullptr) {
-    refuse(problems, section, "is " + shown(changes) + " (a map of what changes)");
+    refuse(problems, section, "is " + quoted(changes) + " (a map of what changes)");
     return;
   }
   for (const auto& [key, value] : *fields) {

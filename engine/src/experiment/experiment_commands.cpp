@@ -29,8 +29,8 @@ Error wrong_config(const Problems& problems) {
 }
 
 const ExperimentRecord* find(const Step& step, ExperimentId id) {
-  const auto found = step.world().experiments.find(id);
-  return found == step.world().experiments.end() ? nullptr : &found->second;
+  const auto found = step.state().experiments.find(id);
+  return found == step.state().experiments.end() ? nullptr : &found->second;
 }
 
 /// While it is paused an experiment lives on although its searcher has nothing left to do.
@@ -88,25 +88,25 @@ std::string difference(const ExperimentRecord& record, const CreateExperiment& c
 }  // namespace
 
 Status create_experiment(Step& step, const CreateExperiment& command) {
-  const World& world = step.world();
-  const auto known = world.by_idempotency_key.find(command.idempotency_key);
-  const bool repeated = !command.idempotency_key.empty() && known != world.by_idempotency_key.end();
+  const EngineState& state = step.state();
+  const auto known = state.by_idempotency_key.find(command.idempotency_key);
+  const bool repeated = !command.idempotency_key.empty() && known != state.by_idempotency_key.end();
   // A repeated request draws no new seed: it is compared under the seed that the first one got.
   const std::uint64_t seed =
-      repeated ? world.experiments.at(known->second).config.experiment_seed : command.seed;
-  const ParsedConfig parsed = parse_submission(command.config, world.registry, command.fallback_name, seed);
+      repeated ? state.experiments.at(known->second).config.experiment_seed : command.seed;
+  const ParsedConfig parsed = parse_submission(command.config, state.registry, command.fallback_name, seed);
   if (!parsed.config) {
     return wrong_config(parsed.problems);
   }
   Value effective = to_value(*parsed.config);
   // What is written down is read again, at once and for ever after.
-  if (const ParsedConfig again = parse_config(effective, world.registry, "", 0); !again.config) {
+  if (const ParsedConfig again = parse_config(effective, state.registry, "", 0); !again.config) {
     return wrong_config(again.problems);
   }
   if (repeated) {
     // As it was submitted: its limits may have been changed since.
-    const ExperimentRecord& record = world.experiments.at(known->second);
-    if (const std::string other = difference(record, command, effective, world.registry); !other.empty()) {
+    const ExperimentRecord& record = state.experiments.at(known->second);
+    if (const std::string other = difference(record, command, effective, state.registry); !other.empty()) {
       return Error{Errc::conflict, "the idempotency key \"" + command.idempotency_key +
                                        "\" stands for experiment " + std::to_string(record.id.number()) +
                                        " already, which has another " + other};
@@ -115,15 +115,14 @@ Status create_experiment(Step& step, const CreateExperiment& command) {
     return Done{};
   }
   Problems problems;
-  std::optional<SourceCheckpoint> source = find_source(world.experiments, parsed.config->searcher, problems);
+  std::optional<SourceCheckpoint> source = find_source(state.experiments, parsed.config->searcher, problems);
   if (!problems.empty()) {
     return wrong_config(problems);
   }
-  const std::uint64_t last = world.experiments.empty() ? 0 : world.experiments.rbegin()->first.number();
+  const std::uint64_t last = state.experiments.empty() ? 0 : state.experiments.rbegin()->first.number();
   const ExperimentId id(last + 1);
-  step.happened(ExperimentCreated{id, std::move(effective), command.context_directory,
-                                  command.idempotency_key, command.context_digest, command.context_bytes,
-                                  std::move(source)});
+  step.emit(ExperimentCreated{id, std::move(effective), command.context_directory, command.idempotency_key,
+                              command.context_digest, command.context_bytes, std::move(source)});
   step.effects().created = id;
   return Done{};
 }
@@ -139,7 +138,7 @@ Status pause_experiment(Step& step, ExperimentId id) {
   if (record->state != ExperimentState::active) {
     return wrong_state(*record, "paused");
   }
-  step.happened(ExperimentPaused{id});
+  step.emit(ExperimentPaused{id});
   return Done{};
 }
 
@@ -154,11 +153,11 @@ Status resume_experiment(Step& step, ExperimentId id) {
   if (record->state != ExperimentState::paused) {
     return wrong_state(*record, "resumed");
   }
-  step.happened(ExperimentResumed{id});
+  step.emit(ExperimentResumed{id});
   for (std::size_t i = 0; i < record->trials.size(); ++i) {
     const TrialRecord& trial = record->trials[i];
     if (trial.state == TrialState::paused && trial.awaits_resume) {
-      step.happened(TrialQueued{id, TrialNumber(i)});
+      step.emit(TrialQueued{id, TrialNumber(i)});
     }
   }
   return Done{};
@@ -172,13 +171,13 @@ Status change_experiment(Step& step, const ChangeExperiment& command) {
   if (is_ended(record->state) || record->state == ExperimentState::stopping) {
     return wrong_state(*record, "changed");
   }
-  const Result<Value> config = changed_config(record->effective, command.changes, step.world().registry);
+  const Result<Value> config = changed_config(record->effective, command.changes, step.state().registry);
   if (!config) {
     return config.error();
   }
   const Value* points = command.changes.at_path("searcher.points_to_evaluate");
   const bool points_given = points != nullptr && points->as_list() != nullptr && !points->as_list()->empty();
-  const Value before = as_spelled_now(record->effective, step.world().registry);
+  const Value before = as_spelled_now(record->effective, step.state().registry);
   if ((points_given || !(*config->at_path("searcher") == *before.at_path("searcher"))) &&
       search_is_over(*record)) {
     return Error{Errc::wrong_state,
@@ -190,7 +189,7 @@ Status change_experiment(Step& step, const ChangeExperiment& command) {
   if (points_given || !(*config == before)) {
     const auto named = record->searcher->closable();
     const std::vector<TrialNumber> closed(named.begin(), named.end());
-    step.happened(LimitsChanged{command.experiment, *config, points_given});
+    step.emit(LimitsChanged{command.experiment, *config, points_given});
     close_all(step, *record,
               closed);  // Before a trial that is wanted now can report, and change their ranks.
   }
@@ -200,7 +199,7 @@ Status change_experiment(Step& step, const ChangeExperiment& command) {
 void stop_experiment(Step& step, ExperimentId id, ExperimentState target, bool at_once,
                      const std::string& reason) {
   close_all_that_can_be(step, id);
-  step.happened(ExperimentStopping{id, target, at_once, reason});
+  step.emit(ExperimentStopping{id, target, at_once, reason});
 }
 
 Status end_experiment(Step& step, ExperimentId id, bool at_once) {

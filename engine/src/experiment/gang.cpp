@@ -38,13 +38,14 @@ std::optional<AttemptPart> LiveAttempt::part_on(WorkerId where) const noexcept {
                      first ? started : member->started, first ? applied_seq : 0};
 }
 
-ExitReport blamed_on_its_end(const World& world, const LiveAttempt& live, WorkerId worker, ExitReport exit) {
+ExitReport blamed_on_its_end(const EngineState& state, const LiveAttempt& live, WorkerId worker,
+                             ExitReport exit) {
   if (exit.cause == ExitReport::Cause::ended_by_agent && live.gang &&
-      live.gang->ending == Gang::Ending::failed && world.suspects.contains(worker)) {
+      live.gang->ending == Gang::Ending::failed && state.suspects.contains(worker)) {
     exit.cause = ExitReport::Cause::lost;
   }
-  const TrialRecord& trial = trial_of(world, live.key.experiment, live.key.trial);
-  if (exit.cause == ExitReport::Cause::checkpoint_gone && !latest_may_be_gone(world.numbering, trial)) {
+  const TrialRecord& trial = trial_of(state, live.key.experiment, live.key.trial);
+  if (exit.cause == ExitReport::Cause::checkpoint_gone && !latest_may_be_gone(state.numbering, trial)) {
     exit.cause = ExitReport::Cause::could_not_start;
   }
   return exit;
@@ -60,15 +61,15 @@ void take_member_reports(Step& step, const TakeReports& command) {
   if (last == command.reports.end()) {
     return;  // Nothing else of it counts.
   }
-  const LiveAttempt& live = *trial_of(step.world(), key.experiment, key.trial).live;
-  const ExitReport exit = blamed_on_its_end(step.world(), live, command.worker, std::get<ExitReport>(*last));
+  const LiveAttempt& live = *trial_of(step.state(), key.experiment, key.trial).live;
+  const ExitReport exit = blamed_on_its_end(step.state(), live, command.worker, std::get<ExitReport>(*last));
   const AttemptKey as_known = live.known_as();
   const AttemptPart part = *live.part_on(command.worker);
   const std::vector<SlotIndex> slots = *part.slots;
   if (!part.started && !is_never_run(exit)) {
-    step.happened(AttemptStarted{key, command.worker});  // Its own message was lost; this one says it too.
+    step.emit(AttemptStarted{key, command.worker});  // Its own message was lost; this one says it too.
   }
-  step.happened(MemberExited{key, command.worker, exit});
+  step.emit(MemberExited{key, command.worker, exit});
   if (exit.unkillable) {
     quarantine_slots(step, command.worker, as_known, slots);
   }

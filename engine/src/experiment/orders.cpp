@@ -22,10 +22,10 @@ bool overlap(const std::vector<SlotIndex>& a, const std::vector<SlotIndex>& b) {
 using TrialPlace = std::pair<ExperimentId, TrialNumber>;
 
 /// Trials whose running attempt may have been told something by these events, in order, each once.
-std::vector<TrialPlace> touched_by(const World& world, const std::vector<Event>& events) {
+std::vector<TrialPlace> touched_by(const EngineState& state, const std::vector<Event>& events) {
   std::vector<TrialPlace> touched;
   const auto all_running = [&](ExperimentId id) {
-    for (const TrialNumber number : world.experiments.at(id).running) {
+    for (const TrialNumber number : state.experiments.at(id).running) {
       touched.emplace_back(id, number);
     }
   };
@@ -59,8 +59,8 @@ std::vector<TrialPlace> touched_by(const World& world, const std::vector<Event>&
 
 }  // namespace
 
-LaunchSpec launch_spec_of(const World& world, const AttemptKey& key, WorkerId worker) {
-  const ExperimentRecord& record = world.experiments.at(key.experiment);
+LaunchSpec launch_spec_of(const EngineState& state, const AttemptKey& key, WorkerId worker) {
+  const ExperimentRecord& record = state.experiments.at(key.experiment);
   const TrialRecord& trial = record.trials[key.trial.number()];
   const ExperimentConfig& config = record.config;
   LaunchSpec spec;
@@ -87,13 +87,13 @@ LaunchSpec launch_spec_of(const World& world, const AttemptKey& key, WorkerId wo
   if (trial.checkpoints) {
     spec.latest_checkpoint = trial.checkpoints->latest;
     spec.latest_step = trial.checkpoints->latest_step;
-    spec.checkpoint_may_be_gone = latest_may_be_gone(world.numbering, trial);
+    spec.checkpoint_may_be_gone = latest_may_be_gone(state.numbering, trial);
   }
   if (spec.latest_checkpoint.empty() && record.source) {
     spec.latest_checkpoint = record.source->path;
     spec.warm_start = true;
     if (std::optional<RemoteStorage> remote =
-            remote_storage(world.experiments.at(record.source->experiment).config)) {
+            remote_storage(state.experiments.at(record.source->experiment).config)) {
       spec.source_environment = std::move(remote->environment);
     }
   }
@@ -103,17 +103,20 @@ LaunchSpec launch_spec_of(const World& world, const AttemptKey& key, WorkerId wo
   if (signal != nullptr && signal->as_text() != nullptr) {
     spec.environment_variables[checkpoint_signal_variable] = *signal->as_text();
   }
-  if (wants_determined_harness(config)) {
+  if (needs_determined_harness(config)) {
     spec.environment_variables[determined_config_variable] = compact_json(without_secrets(to_value(config)));
   }
   spec.metric_patterns = config.metrics;
   spec.data = config.data;
   spec.progress_timeout = config.progress_timeout.value_or(Duration{});
-  for (const auto& [ended, remains] : world.workers.at(worker).remains) {
-    spec.despite_remains = spec.despite_remains || (remains.released && overlap(remains.slots, spec.slots));
+  for (const auto& [ended, leaked_processes] : state.workers.at(worker).leaked_processes) {
+    spec.despite_leaked_processes =
+        spec.despite_leaked_processes ||
+        (leaked_processes.released && overlap(leaked_processes.slots, spec.slots));
   }
-  for (const auto& [slot, withdrawn] : world.workers.at(worker).withdrawn) {
-    spec.despite_remains = spec.despite_remains || (withdrawn.released && overlap({slot}, spec.slots));
+  for (const auto& [slot, withdrawn] : state.workers.at(worker).withdrawn) {
+    spec.despite_leaked_processes =
+        spec.despite_leaked_processes || (withdrawn.released && overlap({slot}, spec.slots));
   }
   spec.contract = config.contract;
   spec.launch = config.launch;
@@ -122,19 +125,19 @@ LaunchSpec launch_spec_of(const World& world, const AttemptKey& key, WorkerId wo
     spec.rendezvous.rank = trial.live->part_on(worker)->rank;
     spec.rendezvous.port = gang.port;
     for (const Gang::Member& member : gang.members) {
-      spec.rendezvous.addresses.push_back(world.workers.at(member.worker).address);
+      spec.rendezvous.addresses.push_back(state.workers.at(member.worker).address);
     }
   }
   return spec;
 }
 
 void give_orders(Step& step) {
-  const World& world = step.world();
+  const EngineState& state = step.state();
   auto& orders = step.effects().orders;
-  for (const auto& [experiment, number] : touched_by(world, step.effects().events)) {
-    const TrialRecord& trial = trial_of(world, experiment, number);
+  for (const auto& [experiment, number] : touched_by(state, step.effects().events)) {
+    const TrialRecord& trial = trial_of(state, experiment, number);
     if (!trial.live || !trial.live->decision ||
-        trial.live->decision->id.number() < world.numbering.of(step.first())) {
+        trial.live->decision->id.number() < state.numbering.of(step.first())) {
       continue;
     }
     const LiveAttempt& live = *trial.live;
@@ -151,7 +154,7 @@ void give_orders(Step& step) {
   for (const Event& event : step.effects().events) {
     if (const auto* collected = std::get_if<CheckpointsCollected>(&event.body)) {
       std::vector<std::string> paths = collected->paths;
-      const std::vector<std::string>& condemned = world.experiments.at(collected->experiment).condemned;
+      const std::vector<std::string>& condemned = state.experiments.at(collected->experiment).condemned;
       std::erase_if(paths,
                     [&condemned](const std::string& path) {  // Forgotten only: forget_latest_checkpoint().
                       return std::find(condemned.begin(), condemned.end(), path) == condemned.end();
@@ -163,10 +166,10 @@ void give_orders(Step& step) {
     const auto* granted = std::get_if<LeaseGranted>(&event.body);
     if (granted != nullptr) {
       const AttemptKey key{granted->experiment, granted->trial, granted->attempt,
-                           world.numbering.lease_of(event.lsn)};
-      orders.emplace_back(LaunchAttempt{granted->worker, launch_spec_of(world, key, granted->worker)});
+                           state.numbering.lease_of(event.lsn)};
+      orders.emplace_back(LaunchAttempt{granted->worker, launch_spec_of(state, key, granted->worker)});
       for (const Place& other : granted->others) {
-        orders.emplace_back(LaunchAttempt{other.worker, launch_spec_of(world, key, other.worker)});
+        orders.emplace_back(LaunchAttempt{other.worker, launch_spec_of(state, key, other.worker)});
       }
     }
   }

@@ -23,11 +23,11 @@ Standing standing_in_gang(const Gang& gang, WorkerId worker) {
 }
 
 /// What the sender of `key` is to its trial.
-Standing standing_of(const World& world, const AttemptKey& key, WorkerId worker) {
-  const TrialRecord* known = find_granted_trial(world, worker, key);
+Standing standing_of(const EngineState& state, const AttemptKey& key, WorkerId worker) {
+  const TrialRecord* known = find_granted_trial(state, worker, key);
   if (known == nullptr) {
-    const auto sender = world.workers.find(worker);
-    const bool disowned = sender != world.workers.end() && sender->second.disowned.contains(key);
+    const auto sender = state.workers.find(worker);
+    const bool disowned = sender != state.workers.end() && sender->second.disowned.contains(key);
     return disowned ? Standing::superseded : Standing::unknown;
   }
   const TrialRecord& trial = *known;
@@ -39,8 +39,8 @@ Standing standing_of(const World& world, const AttemptKey& key, WorkerId worker)
       return standing_in_gang(*trial.live->gang, worker);
     }
   }
-  if (trial.mishaps && trial.mishaps->lost && trial.mishaps->lost->key == key &&
-      trial.mishaps->lost->worker == worker) {
+  if (trial.failure_history && trial.failure_history->lost && trial.failure_history->lost->key == key &&
+      trial.failure_history->lost->worker == worker) {
     return Standing::lost;
   }
   return trial.last_lease == key.lease && !trial.live && trial.exited ? Standing::over : Standing::superseded;
@@ -58,19 +58,19 @@ void tidy(Report& report) {
 /// One report of a live attempt. False when it was the last one.
 bool take(Step& step, const AttemptKey& key, std::uint64_t seq, Report report) {
   tidy(report);
-  const ExperimentRecord& record = step.world().experiments.at(key.experiment);
+  const ExperimentRecord& record = step.state().experiments.at(key.experiment);
   const TrialRecord& trial = record.trials[key.trial.number()];
   const auto* exit = std::get_if<ExitReport>(&report);
   const bool never_ran = exit != nullptr && is_never_run(*exit);
-  const bool false_start = is_false_start(*trial.live, step.now());
+  const bool start_failure = is_start_failure(*trial.live, step.now());
   if (!trial.live->started && !never_ran) {
-    step.happened(AttemptStarted{key});  // Its own message was lost; this one says it too.
+    step.emit(AttemptStarted{key});  // Its own message was lost; this one says it too.
   }
   if (exit != nullptr) {
-    const ExitReport copy = blamed_on_its_end(step.world(), *trial.live, trial.live->worker, *exit);
+    const ExitReport copy = blamed_on_its_end(step.state(), *trial.live, trial.live->worker, *exit);
     const bool failed = is_failure(trial, copy);
     // Who may have come further than is known here ended for reasons that are not known here either.
-    const bool asked = trial.live->knows_more || trial.live->is_ending();
+    const bool asked = trial.live->has_unlogged_decision || trial.live->is_ending();
     const Units granted = trial.live->granted_length;
     const Units reached = trial.live->reached;
     const WorkerId worker = trial.live->worker;
@@ -78,8 +78,8 @@ bool take(Step& step, const AttemptKey& key, std::uint64_t seq, Report report) {
     const std::vector<SlotIndex> slots = trial.live->slots;
     const bool in_gang = trial.live->gang.has_value();
     const Instant leased_at = trial.live->leased_at;
-    const bool in_vain = !failed && !asked && false_start;
-    step.happened(ReportTaken{key, seq, copy});
+    const bool in_vain = !failed && !asked && start_failure;
+    step.emit(ReportTaken{key, seq, copy});
     if (copy.unkillable) {
       quarantine_slots(step, worker, as_known, slots);
     }
@@ -100,7 +100,7 @@ bool take(Step& step, const AttemptKey& key, std::uint64_t seq, Report report) {
     if (in_vain) {
       const bool workers_own =
           copy.cause != ExitReport::Cause::exited && copy.cause != ExitReport::Cause::checkpoint_gone;
-      put_off(step, key, leased_at, workers_own ? worker : WorkerId{}, copy.message);
+      delayed(step, key, leased_at, workers_own ? worker : WorkerId{}, copy.message);
     }
     return false;
   }
@@ -110,18 +110,18 @@ bool take(Step& step, const AttemptKey& key, std::uint64_t seq, Report report) {
   const bool measured =
       metrics != nullptr && find_metric(metrics->metrics, record.config.searcher.metric) != nullptr;
   const bool is_invalid = invalid != nullptr;
-  step.happened(ReportTaken{key, seq, std::move(report)});
+  step.emit(ReportTaken{key, seq, std::move(report)});
   if (trial.state != TrialState::running) {
     return true;  // Late: on record, but its fate is decided.
   }
   if (is_invalid && record.state != ExperimentState::stopping) {
     const std::string detail = "invalid hyperparameters" + (why.empty() ? std::string() : ": " + why);
     close_all_that_can_be(step, key.experiment);
-    step.happened(TrialExitedEarly{key.experiment, key.trial, ExitReason::invalid_hp, detail});
+    step.emit(TrialExitedEarly{key.experiment, key.trial, ExitReason::invalid_hp, detail});
     Reason reason;
     reason.why = Reason::Why::early_exit;
     reason.detail = detail;
-    step.happened(TrialEnded{key.experiment, key.trial, TrialState::stopped, reason});
+    step.emit(TrialEnded{key.experiment, key.trial, TrialState::stopped, reason});
     give_up_if_hopeless(step, key.experiment);
   } else if (measured) {
     reach_lengths(step, key.experiment, key.trial);
@@ -144,12 +144,12 @@ bool contradicts(const LiveAttempt& live, TakeReports& command) {
 }  // namespace
 
 Status confirm_start(Step& step, const ConfirmStart& command) {
-  switch (standing_of(step.world(), command.key, command.worker)) {
+  switch (standing_of(step.state(), command.key, command.worker)) {
     case Standing::live:
-      if (const AttemptPart part = *trial_of(step.world(), command.key.experiment, command.key.trial)
+      if (const AttemptPart part = *trial_of(step.state(), command.key.experiment, command.key.trial)
                                         .live->part_on(command.worker);
           !part.started) {
-        step.happened(AttemptStarted{command.key, part.rank > 0 ? command.worker : WorkerId{}});
+        step.emit(AttemptStarted{command.key, part.rank > 0 ? command.worker : WorkerId{}});
       }
       break;
     case Standing::over:
@@ -170,13 +170,13 @@ Status confirm_start(Step& step, const ConfirmStart& command) {
 Status take_reports(Step& step, TakeReports command) {
   const AttemptKey& key = command.key;
   auto& orders = step.effects().orders;
-  switch (standing_of(step.world(), key, command.worker)) {
+  switch (standing_of(step.state(), key, command.worker)) {
     case Standing::live:
       break;
     case Standing::over:
       // Its exit was taken, which is the last report: of a rank above 0, another number than its trial's.
       orders.emplace_back(AckReports{command.worker, key,
-                                     std::max(trial_of(step.world(), key.experiment, key.trial).last_seq,
+                                     std::max(trial_of(step.state(), key.experiment, key.trial).last_seq,
                                               command.first_seq + command.reports.size() - 1)});
       return Done{};
     case Standing::lost:
@@ -189,7 +189,7 @@ Status take_reports(Step& step, TakeReports command) {
       orders.emplace_back(HoldAttempt{command.worker, key});
       return Done{};
   }
-  const LiveAttempt& live = *trial_of(step.world(), key.experiment, key.trial).live;
+  const LiveAttempt& live = *trial_of(step.state(), key.experiment, key.trial).live;
   if (live.part_on(command.worker)->rank > 0) {
     take_member_reports(step, command);
     return Done{};
@@ -213,7 +213,7 @@ Status take_reports(Step& step, TakeReports command) {
     ++seq;
   }
   orders.emplace_back(
-      AckReports{command.worker, key, trial_of(step.world(), key.experiment, key.trial).last_seq});
+      AckReports{command.worker, key, trial_of(step.state(), key.experiment, key.trial).last_seq});
   return Done{};
 }
 

@@ -35,10 +35,10 @@ void add_measured(const TrialRecord& trial, TrialNumber number, std::vector<Rank
 
 /// Checkpoints that living experiments begin their trials from, each with the first of those experiments.
 /// O(living experiments).
-std::map<std::string, ExperimentId> sources_in_use(const World& world) {
+std::map<std::string, ExperimentId> sources_in_use(const EngineState& state) {
   std::map<std::string, ExperimentId> sources;
-  for (const ExperimentId id : world.going) {
-    if (const auto& source = world.experiments.at(id).source) {
+  for (const ExperimentId id : state.going) {
+    if (const auto& source = state.experiments.at(id).source) {
       sources.emplace(source->path, id);
     }
   }
@@ -104,13 +104,13 @@ void name_checkpoints(KnownCheckpoints& checkpoints, Goal goal) {
 }
 
 void collect_checkpoints(Step& step, ExperimentId id) {
-  const ExperimentRecord& record = step.world().experiments.at(id);
+  const ExperimentRecord& record = step.state().experiments.at(id);
   if (record.uncollected.empty()) {
     return;
   }
   const std::set<TrialNumber> trials = step.take_uncollected(id);
   const CheckpointPlaces best = best_of_experiment(record);
-  const std::map<std::string, ExperimentId> in_use = sources_in_use(step.world());
+  const std::map<std::string, ExperimentId> in_use = sources_in_use(step.state());
   std::vector<CheckpointsCollected> events;
   for (const TrialNumber number : trials) {
     std::vector<std::string> surplus = surplus_checkpoints(record, number, best);
@@ -120,7 +120,7 @@ void collect_checkpoints(Step& step, ExperimentId id) {
     }
   }
   for (CheckpointsCollected& event : events) {  // Now, since each moves the places of its trial.
-    step.happened(std::move(event));
+    step.emit(std::move(event));
   }
 }
 
@@ -135,14 +135,14 @@ bool latest_may_be_gone(const Numbering& numbering, const TrialRecord& trial) {
 }
 
 void forget_latest_checkpoint(Step& step, ExperimentId id, TrialNumber number) {
-  const std::vector<std::string> paths{trial_of(step.world(), id, number).checkpoints->latest};
-  step.happened(CheckpointsCollected{id, number, paths});
-  step.happened(CheckpointsDeleted{id, paths});  // Nobody deletes it: should it be there after all, it stays.
+  const std::vector<std::string> paths{trial_of(step.state(), id, number).checkpoints->latest};
+  step.emit(CheckpointsCollected{id, number, paths});
+  step.emit(CheckpointsDeleted{id, paths});  // Nobody deletes it: should it be there after all, it stays.
 }
 
 Status delete_checkpoints(Step& step, const DeleteCheckpoints& command) {
-  const auto found = step.world().experiments.find(command.experiment);
-  if (found == step.world().experiments.end()) {
+  const auto found = step.state().experiments.find(command.experiment);
+  if (found == step.state().experiments.end()) {
     return Error{Errc::not_found, "there is no experiment " + std::to_string(command.experiment.number())};
   }
   const ExperimentRecord& record = found->second;
@@ -152,7 +152,7 @@ Status delete_checkpoints(Step& step, const DeleteCheckpoints& command) {
   }
   const TrialRecord& trial = record.trials[command.trial.number()];
   const std::string which = "trial " + std::to_string(command.trial.number());
-  const std::map<std::string, ExperimentId> in_use = sources_in_use(step.world());
+  const std::map<std::string, ExperimentId> in_use = sources_in_use(step.state());
   for (const std::string& path : command.paths) {
     const bool condemned =
         std::find(record.condemned.begin(), record.condemned.end(), path) != record.condemned.end();
@@ -179,14 +179,14 @@ Status delete_checkpoints(Step& step, const DeleteCheckpoints& command) {
     }
   }
   if (!event.paths.empty()) {  // Asking twice is not an error.
-    step.happened(std::move(event));
+    step.emit(std::move(event));
   }
   return Done{};
 }
 
 Status confirm_deleted(Step& step, const ConfirmDeleted& command) {
-  const auto found = step.world().experiments.find(command.experiment);
-  if (found == step.world().experiments.end()) {
+  const auto found = step.state().experiments.find(command.experiment);
+  if (found == step.state().experiments.end()) {
     return Error{Errc::not_found, "there is no experiment " + std::to_string(command.experiment.number())};
   }
   CheckpointsDeleted event{command.experiment, {}};
@@ -196,7 +196,7 @@ Status confirm_deleted(Step& step, const ConfirmDeleted& command) {
     }
   }
   if (!event.paths.empty()) {
-    step.happened(std::move(event));
+    step.emit(std::move(event));
   }
   return Done{};
 }

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-#include "base/shown.hpp"
+#include "base/quoted.hpp"
 
 namespace hpsearch::engine {
 namespace {
@@ -106,7 +106,7 @@ std::optional<SourceCheckpoint> exactly(const Experiments& experiments, const st
   const std::optional<TrialPlace> place = trial_in(experiments, id);
   const auto refuse = [&](const std::string& what) {
     problems.push_back(
-        {by_checkpoint, "is " + shown(Value(id)) + ", " + what,
+        {by_checkpoint, "is " + quoted(Value(id)) + ", " + what,
          "the id of a complete checkpoint, EXPERIMENT/TRIAL/ATTEMPT-STEP, as `hpsearch checkpoints list` "
          "shows them"});
     return std::nullopt;

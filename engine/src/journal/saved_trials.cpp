@@ -154,7 +154,7 @@ void save_live(DigitWriter& out, const LiveAttempt& live) {
   }
   out.count(count(live.granted_length));
   out.count(count(live.reached));
-  out.count((live.started ? 1U : 0U) + (live.knows_more ? 2U : 0U));
+  out.count((live.started ? 1U : 0U) + (live.has_unlogged_decision ? 2U : 0U));
   out.count(live.applied_seq);
   out.flag(live.decision.has_value());
   if (live.decision) {
@@ -180,7 +180,7 @@ LiveAttempt load_live(DigitReader& in, ExperimentId experiment, TrialNumber numb
   live.reached = Units{in.count()};
   const std::uint64_t said = in.count_below(4);
   live.started = (said & 1U) != 0;
-  live.knows_more = (said & 2U) != 0;
+  live.has_unlogged_decision = (said & 2U) != 0;
   live.applied_seq = in.count();
   if (in.flag()) {
     Decision decision;
@@ -196,45 +196,46 @@ LiveAttempt load_live(DigitReader& in, ExperimentId experiment, TrialNumber numb
   return live;
 }
 
-std::string save_mishaps(const Mishaps& mishaps) {
+std::string save_failure_history(const FailureHistory& failure_history) {
   DigitWriter out;
-  out.count(mishaps.crashes);
-  out.count(mishaps.crashed_on.number());
-  out.flag(mishaps.crashed_elsewhere);
-  out.flag(mishaps.lost.has_value());
-  if (mishaps.lost) {
-    save_live(out, *mishaps.lost);
+  out.count(failure_history.crashes);
+  out.count(failure_history.crashed_on.number());
+  out.flag(failure_history.crashed_elsewhere);
+  out.flag(failure_history.lost.has_value());
+  if (failure_history.lost) {
+    save_live(out, *failure_history.lost);
   }
   return out.take();
 }
 
-std::string save_false_starts(const Mishaps& mishaps) {
+std::string save_start_failures(const FailureHistory& failure_history) {
   DigitWriter out;
-  out.count(mishaps.false_starts);
-  out.count(mishaps.last_false_start.number());
-  out.integer(mishaps.not_before.micros());
+  out.count(failure_history.start_failures);
+  out.count(failure_history.last_start_failure.number());
+  out.integer(failure_history.not_before.micros());
   return out.take();
 }
 
-bool load_false_starts(const std::string& saved, const std::string& why, Mishaps& mishaps) {
+bool load_start_failures(const std::string& saved, const std::string& why, FailureHistory& failure_history) {
   DigitReader in(saved);
-  mishaps.false_starts = in.count();
-  mishaps.last_false_start = WorkerId(in.count());
-  mishaps.not_before = Instant::from_micros(in.integer());
-  mishaps.why_false = why;
+  failure_history.start_failures = in.count();
+  failure_history.last_start_failure = WorkerId(in.count());
+  failure_history.not_before = Instant::from_micros(in.integer());
+  failure_history.why_false = why;
   return in.finished();
 }
 
-bool load_mishaps(const std::string& saved, ExperimentId experiment, TrialNumber number, TrialRecord& trial) {
+bool load_failure_history(const std::string& saved, ExperimentId experiment, TrialNumber number,
+                          TrialRecord& trial) {
   DigitReader in(saved);
-  Mishaps mishaps;
-  mishaps.crashes = static_cast<std::uint32_t>(in.count_below(UINT32_MAX));
-  mishaps.crashed_on = WorkerId(in.count());
-  mishaps.crashed_elsewhere = in.flag();
+  FailureHistory failure_history;
+  failure_history.crashes = static_cast<std::uint32_t>(in.count_below(UINT32_MAX));
+  failure_history.crashed_on = WorkerId(in.count());
+  failure_history.crashed_elsewhere = in.flag();
   if (in.flag()) {
-    mishaps.lost = load_live(in, experiment, number);
+    failure_history.lost = load_live(in, experiment, number);
   }
-  trial.mishaps = std::move(mishaps);
+  trial.failure_history = std::move(failure_history);
   return in.finished();
 }
 
@@ -355,11 +356,11 @@ Value::Map save_rarities(const TrialRecord& trial, const std::string& detail) {
   text("detail", detail);
   text("other_metrics", trial.other_metrics ? *trial.other_metrics : "");
   text("last_failure", trial.last_failure ? *trial.last_failure : "");
-  if (trial.mishaps) {
-    rare["mishaps"] = save_mishaps(*trial.mishaps);
-    if (trial.mishaps->false_starts > 0) {
-      rare["false_starts"] = save_false_starts(*trial.mishaps);
-      rare["why_false"] = trial.mishaps->why_false;
+  if (trial.failure_history) {
+    rare["mishaps"] = save_failure_history(*trial.failure_history);
+    if (trial.failure_history->start_failures > 0) {
+      rare["start_failures"] = save_start_failures(*trial.failure_history);
+      rare["why_false"] = trial.failure_history->why_false;
     }
   }
   if (trial.live && trial.live->gang) {
@@ -389,13 +390,13 @@ bool load_rarities(const Value::Map& rare, ExperimentId experiment, TrialNumber 
   if (const std::string* failure = text("last_failure")) {
     trial.last_failure = *failure;
   }
-  if (const std::string* mishaps = text("mishaps");
-      mishaps != nullptr && !load_mishaps(*mishaps, experiment, number, trial)) {
+  if (const std::string* failure_history = text("mishaps");
+      failure_history != nullptr && !load_failure_history(*failure_history, experiment, number, trial)) {
     return false;
   }
-  if (const std::string* starts = text("false_starts")) {
+  if (const std::string* starts = text("start_failures")) {
     const std::string* why = text("why_false");
-    if (!load_false_starts(*starts, why != nullptr ? *why : "", trial.mishaps.ensure())) {
+    if (!load_start_failures(*starts, why != nullptr ? *why : "", trial.failure_history.ensure())) {
       return false;
     }
   }

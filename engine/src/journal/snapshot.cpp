@@ -48,17 +48,17 @@ class SavedTexts {
   bool good_ = true;
 };
 
-std::string save_remains(const WorkerRecord& worker) {
+std::string save_leaked_processes(const WorkerRecord& worker) {
   DigitWriter numbers;
-  for (const auto& [key, remains] : worker.remains) {
+  for (const auto& [key, leaked_processes] : worker.leaked_processes) {
     numbers.flag(true);  // One more.
     numbers.count(key.experiment.number());
     numbers.count(key.trial.number());
     numbers.count(key.attempt.number());
     numbers.count(key.lease.number());
-    numbers.flag(remains.released);
-    numbers.count(remains.slots.size());
-    for (const SlotIndex slot : remains.slots) {
+    numbers.flag(leaked_processes.released);
+    numbers.count(leaked_processes.slots.size());
+    for (const SlotIndex slot : leaked_processes.slots) {
       numbers.count(slot.number());
     }
   }
@@ -67,8 +67,8 @@ std::string save_remains(const WorkerRecord& worker) {
 }
 
 /// Takes the slots that are in quarantine.
-bool load_remains(const Value& saved, WorkerRecord& worker) {
-  const Value* held = saved.at_path("remains");
+bool load_leaked_processes(const Value& saved, WorkerRecord& worker) {
+  const Value* held = saved.at_path("leaked_processes");
   if (held == nullptr) {
     return true;  // Of a build that did not know of them.
   }
@@ -82,20 +82,20 @@ bool load_remains(const Value& saved, WorkerRecord& worker) {
     key.trial = TrialNumber(numbers.count());
     key.attempt = AttemptNumber(numbers.count());
     key.lease = LeaseId(numbers.count());
-    SlotQuarantine remains;
-    remains.released = numbers.flag();
+    SlotQuarantine leaked_processes;
+    leaked_processes.released = numbers.flag();
     for (std::uint64_t left = numbers.count(); left > 0 && numbers.good(); --left) {
       const SlotIndex slot(numbers.count());
       const bool there = slot.number() < worker.slots.total();
-      if (there && !remains.released && !worker.slots.is_free(slot)) {
+      if (there && !leaked_processes.released && !worker.slots.is_free(slot)) {
         return false;
       }
-      if (there && !remains.released) {
+      if (there && !leaked_processes.released) {
         worker.slots.take({slot}, key.lease);
       }
-      remains.slots.push_back(slot);
+      leaked_processes.slots.push_back(slot);
     }
-    worker.remains.emplace(key, std::move(remains));
+    worker.leaked_processes.emplace(key, std::move(leaked_processes));
   }
   return numbers.finished();
 }
@@ -231,23 +231,23 @@ Value save_worker(const WorkerRecord& worker) {
                    {"slot_kind", worker.slot_kind},
                    {"address", worker.address},
                    {"quarantined", worker.quarantined},
-                   {"remains", save_remains(worker)},
+                   {"leaked_processes", save_leaked_processes(worker)},
                    {"numbers", numbers.take()}};
   save_offer(worker, saved);
-  if (worker.false_starts > 0) {
+  if (worker.start_failures > 0) {
     DigitWriter starts;
-    starts.count(worker.false_starts);
-    starts.integer(worker.last_false_start.micros());
+    starts.count(worker.start_failures);
+    starts.integer(worker.last_start_failure.micros());
     starts.integer(worker.rests_until.micros());
-    saved["false_starts"] = starts.take();
+    saved["start_failures"] = starts.take();
   }
   save_keys(worker.adopted, "adopted", saved);
   save_keys(worker.disowned, "disowned", saved);
   return saved;
 }
 
-bool load_false_starts(const Value& saved, WorkerRecord& worker) {
-  const Value* held = saved.at_path("false_starts");
+bool load_start_failures(const Value& saved, WorkerRecord& worker) {
+  const Value* held = saved.at_path("start_failures");
   if (held == nullptr) {
     return true;
   }
@@ -255,13 +255,13 @@ bool load_false_starts(const Value& saved, WorkerRecord& worker) {
     return false;
   }
   DigitReader numbers(*held->as_text());
-  worker.false_starts = numbers.count();
-  worker.last_false_start = Instant::from_micros(numbers.integer());
+  worker.start_failures = numbers.count();
+  worker.last_start_failure = Instant::from_micros(numbers.integer());
   worker.rests_until = Instant::from_micros(numbers.integer());
   return numbers.finished();
 }
 
-bool load_worker(const Value& saved, World& world) {
+bool load_worker(const Value& saved, EngineState& state) {
   SavedTexts texts(saved);
   WorkerRecord worker;
   worker.uid = texts.text("uid");
@@ -281,13 +281,13 @@ bool load_worker(const Value& saved, World& world) {
     worker.quick_failures.emplace_back(experiment, TrialNumber(numbers.count()));
   }
   if (!texts.good() || !numbers.finished() || !load_offer(saved, slots, worker) ||
-      !load_remains(saved, worker) || !load_false_starts(saved, worker) ||
+      !load_leaked_processes(saved, worker) || !load_start_failures(saved, worker) ||
       !load_keys(saved, "adopted", worker.adopted) || !load_keys(saved, "disowned", worker.disowned)) {
     return false;
   }
-  world.worker_by_uid[worker.uid] = worker.id;
-  world.present_slots[worker.pool] += worker.present ? worker.slots.total() : 0;
-  return world.workers.emplace(worker.id, std::move(worker)).second;
+  state.worker_by_uid[worker.uid] = worker.id;
+  state.present_slots[worker.pool] += worker.present ? worker.slots.total() : 0;
+  return state.workers.emplace(worker.id, std::move(worker)).second;
 }
 
 Value save_notes(const std::vector<ExperimentNote>& notes) {
@@ -374,9 +374,10 @@ Value save_experiment(const ExperimentRecord& record) {
                     {"trials", save_trials(record)}};
 }
 
-bool take_slots(World& world, const AttemptKey& key, WorkerId where, const std::vector<SlotIndex>& slots) {
-  const auto worker = world.workers.find(where);
-  if (worker == world.workers.end()) {
+bool take_slots(EngineState& state, const AttemptKey& key, WorkerId where,
+                const std::vector<SlotIndex>& slots) {
+  const auto worker = state.workers.find(where);
+  if (worker == state.workers.end()) {
     return false;
   }
   for (const SlotIndex slot : slots) {
@@ -390,15 +391,15 @@ bool take_slots(World& world, const AttemptKey& key, WorkerId where, const std::
 }
 
 /// Its live attempts hold their slots again.
-bool take_slots(World& world, const ExperimentRecord& record) {
+bool take_slots(EngineState& state, const ExperimentRecord& record) {
   for (const TrialNumber number : record.running) {
     const LiveAttempt& live = *record.trials[number.number()].live;
-    if (!live.gang && !take_slots(world, live.key, live.worker, live.slots)) {
+    if (!live.gang && !take_slots(state, live.key, live.worker, live.slots)) {
       return false;
     }
     for (std::size_t rank = 0; live.gang && rank < live.gang->members.size(); ++rank) {
       const Gang::Member& member = live.gang->members[rank];
-      if (!member.gone && !take_slots(world, live.key, member.worker, member.slots)) {
+      if (!member.gone && !take_slots(state, live.key, member.worker, member.slots)) {
         return false;
       }
     }
@@ -406,7 +407,7 @@ bool take_slots(World& world, const ExperimentRecord& record) {
   return true;
 }
 
-Status load_experiment(const Value& saved, World& world) {
+Status load_experiment(const Value& saved, EngineState& state) {
   SavedTexts texts(saved);
   ExperimentRecord record;
   DigitReader numbers(texts.text("numbers"));
@@ -454,19 +455,19 @@ Status load_experiment(const Value& saved, World& world) {
   if (!texts.good() || !numbers.finished()) {
     return corrupt(which + " is malformed");
   }
-  ParsedConfig parsed = parse_config(record.effective, world.registry, "", 0);
+  ParsedConfig parsed = parse_config(record.effective, state.registry, "", 0);
   if (!parsed.config) {
     return corrupt(which + ": its config does not read here: " + describe(parsed.problems.front()));
   }
   record.config = std::move(*parsed.config);
   if (const Value& created_with = texts.value("created_with"); created_with.is_null()) {
-    record.searcher = find_kind(world.registry, record.config.searcher.name)->make(record.config);
+    record.searcher = find_kind(state.registry, record.config.searcher.name)->make(record.config);
   } else {
-    parsed = parse_config(created_with, world.registry, "", 0);
+    parsed = parse_config(created_with, state.registry, "", 0);
     if (!parsed.config) {
       return corrupt(which + ": its first config does not read here: " + describe(parsed.problems.front()));
     }
-    record.searcher = find_kind(world.registry, parsed.config->searcher.name)->make(*parsed.config);
+    record.searcher = find_kind(state.registry, parsed.config->searcher.name)->make(*parsed.config);
     record.created_with = created_with;
   }
   if (Status loaded = record.searcher->load(searcher); !loaded) {
@@ -482,17 +483,17 @@ Status load_experiment(const Value& saved, World& world) {
   record.best_checkpoints = BestCheckpoints(record.config.checkpoint_storage.retention.save_experiment_best,
                                             record.config.searcher.goal());
   record.best_checkpoints.find_anew(record.trials);
-  if (!take_slots(world, record)) {
+  if (!take_slots(state, record)) {
     return corrupt(which + ": a trial runs where there is no such slot");
   }
   if (!record.idempotency_key.empty()) {
-    world.by_idempotency_key[record.idempotency_key] = record.id;
+    state.by_idempotency_key[record.idempotency_key] = record.id;
   }
   if (!is_ended(record.state)) {
-    world.going.insert(record.id);
+    state.going.insert(record.id);
   }
   const ExperimentId id = record.id;
-  if (!world.experiments.emplace(id, std::move(record)).second) {
+  if (!state.experiments.emplace(id, std::move(record)).second) {
     return corrupt(which + " stands there twice");
   }
   return Done{};
@@ -530,30 +531,30 @@ bool load_numbering(const Value* saved, Numbering& numbering) {
 
 }  // namespace
 
-Value save_world(const World& world) {
+Value save_state(const EngineState& state) {
   DigitWriter numbers;
-  numbers.count(world.last_lsn.number());
-  numbers.integer(world.last_instant.micros());
-  numbers.count(world.last_trial_id);
+  numbers.count(state.last_lsn.number());
+  numbers.integer(state.last_instant.micros());
+  numbers.count(state.last_trial_id);
   Value::List workers;
-  for (const auto& [id, worker] : world.workers) {
+  for (const auto& [id, worker] : state.workers) {
     workers.push_back(save_worker(worker));
   }
   Value::List experiments;
-  for (const auto& [id, record] : world.experiments) {
+  for (const auto& [id, record] : state.experiments) {
     experiments.push_back(save_experiment(record));
   }
   Value::Map saved{{"format", format},
                    {"numbers", numbers.take()},
                    {"workers", std::move(workers)},
                    {"experiments", std::move(experiments)}};
-  if (!world.numbering.spans().empty()) {
-    saved["restored"] = save_numbering(world.numbering);
+  if (!state.numbering.spans().empty()) {
+    saved["restored"] = save_numbering(state.numbering);
   }
   return saved;
 }
 
-Status load_world(const Value& saved, World& world) {
+Status load_state(const Value& saved, EngineState& state) {
   const Value* written = saved.at_path("format");
   if (written == nullptr || written->as_integer() == nullptr) {
     return corrupt("it does not name its format");
@@ -564,10 +565,10 @@ Status load_world(const Value& saved, World& world) {
   }
   SavedTexts texts(saved);
   DigitReader numbers(texts.text("numbers"));
-  world.last_lsn = Lsn(numbers.count());
-  world.last_instant = Instant::from_micros(numbers.integer());
-  world.last_trial_id = numbers.count();
-  if (!load_numbering(saved.at_path("restored"), world.numbering)) {
+  state.last_lsn = Lsn(numbers.count());
+  state.last_instant = Instant::from_micros(numbers.integer());
+  state.last_trial_id = numbers.count();
+  if (!load_numbering(saved.at_path("restored"), state.numbering)) {
     return corrupt("how its leases are numbered is malformed");
   }
   const Value::List& workers = texts.list("workers");
@@ -576,29 +577,29 @@ Status load_world(const Value& saved, World& world) {
     return corrupt("it is malformed");
   }
   for (const Value& worker : workers) {
-    if (!load_worker(worker, world)) {
+    if (!load_worker(worker, state)) {
       return corrupt("a worker is malformed");
     }
   }
   for (const Value& experiment : experiments) {
-    if (Status loaded = load_experiment(experiment, world); !loaded) {
+    if (Status loaded = load_experiment(experiment, state); !loaded) {
       return loaded;
     }
   }
-  for (const auto& [id, record] : world.experiments) {
+  for (const auto& [id, record] : state.experiments) {
     const auto from =
-        record.source ? world.experiments.find(record.source->experiment) : world.experiments.end();
+        record.source ? state.experiments.find(record.source->experiment) : state.experiments.end();
     if (record.source &&
-        (from == world.experiments.end() || record.source->trial.number() >= from->second.trials.size())) {
+        (from == state.experiments.end() || record.source->trial.number() >= from->second.trials.size())) {
       return corrupt("experiment " + std::to_string(id.number()) + " begins from a trial that is not there");
     }
   }
-  note_put_off(world, world.last_instant);
-  for (const auto& [id, worker] : world.workers) {
-    note_vacancy(world, worker);
+  note_delayed_starts(state, state.last_instant);
+  for (const auto& [id, worker] : state.workers) {
+    note_vacancy(state, worker);
   }
-  for (const ExperimentId id : world.going) {
-    touch(world, world.experiments.at(id));
+  for (const ExperimentId id : state.going) {
+    touch(state, state.experiments.at(id));
   }
   return Done{};
 }

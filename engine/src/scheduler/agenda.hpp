@@ -22,14 +22,14 @@ struct Agenda {
   std::set<std::pair<Instant, ExperimentId>> deadlines;  ///< When a budget of time will be spent.
   std::map<ExperimentId, Instant> deadline_of;
   /// What is put off, until when: a trial, or a worker.
-  struct PutOff {
+  struct DelayedStart {
     Instant until;
     ExperimentId experiment;
     TrialNumber trial;
     WorkerId worker;  ///< 0 = it is the trial.
-    friend auto operator<=>(const PutOff&, const PutOff&) = default;
+    friend auto operator<=>(const DelayedStart&, const DelayedStart&) = default;
   };
-  std::set<PutOff> put_off;
+  std::set<DelayedStart> delayed;
   std::set<WorkerId> resting;  ///< Workers among them.
 
   void set_deadline(ExperimentId experiment, std::optional<Instant> deadline) {

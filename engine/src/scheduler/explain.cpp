@@ -123,15 +123,16 @@ std::string in_seconds(Duration wait) {
 }
 
 /// Why a trial is not tried again at once.
-std::string put_off_text(const Mishaps& mishaps, const std::map<WorkerId, WorkerRecord>& workers,
-                         Instant now) {
-  const auto worker = workers.find(mishaps.last_false_start);
-  return (mishaps.false_starts == 1 ? "its last attempt was"
-                                    : "its last " + std::to_string(mishaps.false_starts) + " attempts were") +
+std::string delayed_text(const FailureHistory& failure_history,
+                         const std::map<WorkerId, WorkerRecord>& workers, Instant now) {
+  const auto worker = workers.find(failure_history.last_start_failure);
+  return (failure_history.start_failures == 1
+              ? "its last attempt was"
+              : "its last " + std::to_string(failure_history.start_failures) + " attempts were") +
          std::string(" over before anything was heard of a program") +
          (worker == workers.end() ? "" : ", the last on worker \"" + worker->second.name + "\"") +
-         (mishaps.why_false.empty() ? "" : ": " + mishaps.why_false) + "; it is tried again " +
-         in_seconds(mishaps.not_before - now);
+         (failure_history.why_false.empty() ? "" : ": " + failure_history.why_false) +
+         "; it is tried again " + in_seconds(failure_history.not_before - now);
 }
 
 /// When the first of the workers that rest gets leases again; nothing when one of them does now.
@@ -258,8 +259,9 @@ void explain_pending(const ExperimentRecord& record, const TrialRecord& trial,
     out.next = "its last attempt has not exited yet";
   } else if (record.state == ExperimentState::stopping) {
     out.next = ends_with_its_experiment;
-  } else if (record.state != ExperimentState::paused && trial.mishaps && trial.mishaps->not_before > now) {
-    out.next = put_off_text(*trial.mishaps, workers, now);
+  } else if (record.state != ExperimentState::paused && trial.failure_history &&
+             trial.failure_history->not_before > now) {
+    out.next = delayed_text(*trial.failure_history, workers, now);
   } else {
     out.next = lack_of_slots(record, workers, now);
   }
@@ -275,7 +277,7 @@ bool awaits_resume(const TrialRecord& trial) {
 std::uint64_t waiting_for_slots(const ExperimentRecord& record) {
   const auto waiting =
       std::count_if(record.pending.begin(), record.pending.end(),
-                    [&record](TrialNumber number) { return !record.put_off.contains(number); });
+                    [&record](TrialNumber number) { return !record.delayed.contains(number); });
   std::uint64_t before = static_cast<std::uint64_t>(waiting);
   for (std::size_t i = 0; i < record.trials.size(); ++i) {
     before += awaits_resume(record.trials[i]) || is_to_pause(record.trials[i]) ? 1U : 0U;
@@ -289,9 +291,9 @@ std::string lack_of_promotion(const ExperimentRecord& record, const std::map<Wor
   const ConcurrencyLimit limit = concurrency_limit(record, workers);
   const std::uint64_t running = record.running.size();
   if (record.state == ExperimentState::active && limit.trials > running &&
-      limit.trials <= running + record.put_off.size()) {
-    return counted(record.put_off.size(), "trial") + " of this experiment " +
-           (record.put_off.size() == 1 ? "is tried again later and keeps its place"
+      limit.trials <= running + record.delayed.size()) {
+    return counted(record.delayed.size(), "trial") + " of this experiment " +
+           (record.delayed.size() == 1 ? "is tried again later and keeps its place"
                                        : "are tried again later and keep their places") +
            ", and " + limit.text;
   }
@@ -388,11 +390,11 @@ std::string waits_for(const ExperimentRecord& record, const std::map<WorkerId, W
   if (record.state != ExperimentState::active || !record.running.empty()) {
     return "";
   }
-  if (!record.put_off.empty() && record.put_off.size() == record.pending.size()) {
-    const TrialNumber first = *record.put_off.begin();
-    const Box<Mishaps>& mishaps = record.trials[first.number()].mishaps;
-    if (mishaps && mishaps->not_before > now) {
-      return "trial " + std::to_string(first.number()) + ": " + put_off_text(*mishaps, workers, now);
+  if (!record.delayed.empty() && record.delayed.size() == record.pending.size()) {
+    const TrialNumber first = *record.delayed.begin();
+    const Box<FailureHistory>& failure_history = record.trials[first.number()].failure_history;
+    if (failure_history && failure_history->not_before > now) {
+      return "trial " + std::to_string(first.number()) + ": " + delayed_text(*failure_history, workers, now);
     }
   }
   return lack_of_slots(record, workers, now);
@@ -402,7 +404,7 @@ std::string rest_of(const WorkerRecord& worker, Instant now) {
   if (!worker.present || worker.rests_until <= now) {
     return "";
   }
-  return std::to_string(worker.false_starts) +
+  return std::to_string(worker.start_failures) +
          " attempts in a row were over there before anything was heard of a program; the next is leased " +
          in_seconds(worker.rests_until - now);
 }

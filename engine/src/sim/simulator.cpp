@@ -247,7 +247,7 @@ Result<Simulated> Simulator::run(const Value& config) {
     }
     now_ = std::max(now_, next);
     if (look) {
-      done = command(LookAtClock{});
+      done = command(CheckTimers{});
     } else {
       const Due due = due_.top();
       due_.pop();

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/shown.hpp"
+#include "base/quoted.hpp"
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/engine/space/space.hpp"
 #include "space/leaves.hpp"
@@ -31,7 +31,7 @@ struct Objection {
   const Value& value;
 
   std::string operator()(const ConstParameter& parameter) const {
-    return parameter.val == value || same_number(parameter.val, value) ? "" : "only " + shown(parameter.val);
+    return parameter.val == value || same_number(parameter.val, value) ? "" : "only " + quoted(parameter.val);
   }
   std::string operator()(const IntParameter& parameter) const {
     const std::optional<std::int64_t> number = whole_number(value);
@@ -180,12 +180,12 @@ class ConfigurationCheck {
     } else if (is_leaf) {
       const std::string allowed = std::visit(Objection{*value}, leaves.front().parameter);
       if (!allowed.empty()) {
-        problem(at, "is " + shown(*value), allowed);
+        problem(at, "is " + quoted(*value), allowed);
       }
     } else if (const Value::Map* map = value->as_map()) {
       group(*map, leaves, depth + 1, at);
     } else {
-      problem(at, "is " + shown(*value), "a map");
+      problem(at, "is " + quoted(*value), "a map");
     }
   }
 
@@ -198,13 +198,13 @@ class ConfigurationCheck {
 void Space::check(const Value& configuration, std::string_view at, Problems& problems) const {
   const Value::Map* map = configuration.as_map();
   if (map == nullptr) {
-    problems.push_back({std::string(at), "is " + shown(configuration), "a map of hyperparameters"});
+    problems.push_back({std::string(at), "is " + quoted(configuration), "a map of hyperparameters"});
     return;
   }
   ConfigurationCheck(problems).group(*map, leaves_, 0, std::string(at));
 }
 
-Value Space::settle(const Value& configuration) const {
+Value Space::complete(const Value& configuration) const {
   if (configuration.as_map() == nullptr) {
     return configuration;
   }

@@ -5,7 +5,7 @@
 #include <span>
 #include <string_view>
 
-#include "base/shown.hpp"
+#include "base/quoted.hpp"
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/engine/space/space.hpp"
 #include "space/numbers.hpp"
@@ -35,7 +35,7 @@ class RangeReader {
     const std::string* name = given_style->as_text();
     const std::optional<BoolStyle> style = name != nullptr ? bool_style_named(*name) : std::nullopt;
     if (!style) {
-      problem("bool_style", "is " + shown(*given_style), "one of python, lower, int, flag, empty_false");
+      problem("bool_style", "is " + quoted(*given_style), "one of python, lower, int, flag, empty_false");
     } else if (!has_boolean()) {
       problem("bool_style", "stands at a hyperparameter that is never true or false", "no bool_style");
     }
@@ -99,7 +99,7 @@ class RangeReader {
     }
     const std::optional<Number> found = as_number(*value);
     if (!found) {
-      problem(key, "is " + shown(*value), allowed);
+      problem(key, "is " + quoted(*value), allowed);
     }
     return found;
   }
@@ -111,7 +111,7 @@ class RangeReader {
     }
     const std::optional<std::int64_t> count = whole_number(*value);
     if (!count || *count < 1) {
-      problem("count", "is " + shown(*value), "an integer of at least 1: the number of grid points");
+      problem("count", "is " + quoted(*value), "an integer of at least 1: the number of grid points");
       return std::nullopt;
     }
     return static_cast<std::uint64_t>(*count);
@@ -123,7 +123,7 @@ class RangeReader {
       return false;
     }
     if (!(*minval < *maxval)) {
-      problem("maxval", "is " + shown(Value(*maxval)), "above minval, which is " + shown(Value(*minval)));
+      problem("maxval", "is " + quoted(Value(*maxval)), "above minval, which is " + quoted(Value(*minval)));
       return false;
     }
     return true;
@@ -179,7 +179,7 @@ class RangeReader {
     const auto base = given("base") == nullptr ? std::optional<double>(parameter.base)
                                                : number<double>("base", finite_number, "a number above 0");
     if (base && !(*base > 0)) {
-      problem("base", "is " + shown(Value(*base)), "a number above 0");
+      problem("base", "is " + quoted(Value(*base)), "a number above 0");
       return parameter;
     }
     const auto minval = number<double>("minval", finite_number, "a number: the exponent of the lower end");
@@ -188,7 +188,7 @@ class RangeReader {
       for (const auto& [key, exponent] : {std::pair("minval", *minval), std::pair("maxval", *maxval)}) {
         const double end = std::pow(*base, exponent);
         if (!std::isfinite(end) || end == 0) {
-          problem(key, "is " + shown(Value(exponent)),
+          problem(key, "is " + quoted(Value(exponent)),
                   "an exponent; " + python_float(*base) + " to that power is not a usable number");
         }
       }
@@ -217,7 +217,7 @@ class RangeReader {
     }
     const Value::List* list = vals->as_list();
     if (list == nullptr || list->empty()) {
-      problem(key, "is " + shown(*vals), "a list of at least one value");
+      problem(key, "is " + quoted(*vals), "a list of at least one value");
       return CategoricalParameter{};
     }
     return CategoricalParameter{*list};
@@ -292,7 +292,7 @@ class SpaceReader {
     const std::string* name = type->as_text();
     if (name == nullptr || std::find(type_names.begin(), type_names.end(), *name) == type_names.end()) {
       const std::string_view meant = name != nullptr ? nearest(*name, type_names) : std::string_view();
-      problems_.push_back({below(path, "type"), "is " + shown(*type),
+      problems_.push_back({below(path, "type"), "is " + quoted(*type),
                            (meant.empty() ? std::string() : "did you mean `" + std::string(meant) + "`? ") +
                                "one of const, int, double, log, categorical"});
       return;
@@ -320,7 +320,7 @@ Space Space::parse(const Value& hyperparameters, std::string_view at, Problems& 
   }
   const Value::Map* map = hyperparameters.as_map();
   if (map == nullptr) {
-    problems.push_back({std::string(at), "is " + shown(hyperparameters), "a map of hyperparameters"});
+    problems.push_back({std::string(at), "is " + quoted(hyperparameters), "a map of hyperparameters"});
     return space;
   }
   space.leaves_ = SpaceReader(at, problems, notes).read(*map);

@@ -37,7 +37,7 @@ class Schedule:
     def counting(self):
         return len(self.trials) - self.invalid
 
-    def wants_more(self):
+    def needs_more(self):
         return not self.no_more and self.counting() < self.limit
 
     def planned(self):
@@ -50,10 +50,10 @@ class Schedule:
         return sum(trial.state == "training" for trial in self.trials)
 
     def over(self):
-        return self.open() == 0 and not self.wants_more()
+        return self.open() == 0 and not self.needs_more()
 
     def next(self):
-        if self.wants_more():
+        if self.needs_more():
             why = "replacement" if self.replacements < self.invalid else "new_trial"
             return ("create", self.first_length(), why)
         return ("over",) if self.over() else ("nothing",)
@@ -219,7 +219,7 @@ class Promotion(Halving):
             while dead := self.promotable(rung, alive=False):
                 dead.spent = True
                 self.rungs[rung + 1].append(Result(dead.trial, WORST, alive=False))
-        if self.wants_more():
+        if self.needs_more():
             return
         for rung in range(self.out, self.top):
             comes_more = any(trial.state == "training" and trial.rung <= rung for trial in self.trials)

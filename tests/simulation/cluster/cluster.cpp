@@ -42,12 +42,12 @@ class Cluster {
                       if (worker < workers_.size()) {
                         workers_[worker]->meets_a_foreign_store();
                       }
-                      foreign_.hear(peer, frame);
+                      foreign_.on_event(peer, frame);
                       return;
                     }
-                    daemon_.hear(peer, frame, heard_[worker]);
+                    daemon_.on_event(peer, frame, heard_[worker]);
                   },
-                  [this](std::size_t worker, const Frame& frame) { hear(worker, frame); }}),
+                  [this](std::size_t worker, const Frame& frame) { on_event(worker, frame); }}),
         promises_(time_),
         daemon_(time_, faults_, network_, promises_,
                 engine::Patience{std::min(Duration::seconds(45), lost_after_), lost_after_}, store_, seed_),
@@ -67,7 +67,7 @@ class Cluster {
     }
     promises_.ask({[this](const engine::AttemptKey& key, const std::string& uid) { return runs(key, uid); },
                    [this](const engine::AttemptKey& key, const std::string& uid, Instant at) {
-                     return held_and_heard(key, uid, at);
+                     return held_and_known(key, uid, at);
                    }});
     users_.may_ask_for(slots_of_a_gang());
   }
@@ -138,7 +138,7 @@ class Cluster {
     std::sort(sizes.rbegin(), sizes.rend());
     return sizes.size() < 2 ? 0 : 2 * sizes[1];
   }
-  bool held_and_heard(const engine::AttemptKey& key, const std::string& uid, Instant at) const {
+  bool held_and_known(const engine::AttemptKey& key, const std::string& uid, Instant at) const {
     for (std::size_t number = 0; number < workers_.size(); ++number) {
       if ((uid.empty() || workers_[number]->uid() == uid) && workers_[number]->holds(key)) {
         const std::vector<Instant>& heard = heard_[number];
@@ -150,13 +150,13 @@ class Cluster {
     }
     return false;
   }
-  void hear(std::size_t worker, const Frame& frame) {
+  void on_event(std::size_t worker, const Frame& frame) {
     if (worker == workers_.size()) {
-      stranger_.hear(frame);
+      stranger_.on_event(frame);
     } else if (worker > workers_.size()) {
-      liar_.hear(frame);
+      liar_.on_event(frame);
     } else {
-      workers_[worker]->hear(frame);
+      workers_[worker]->on_event(frame);
     }
   }
 
@@ -360,7 +360,7 @@ class Cluster {
            std::all_of(live->experiments().begin(), live->experiments().end(),
                        [](const auto& entry) { return engine::is_ended(entry.second.state); }) &&
            std::all_of(live->workers().begin(), live->workers().end(), [](const auto& entry) {
-             return entry.second.remains.empty() || entry.second.uid == liar_uid;
+             return entry.second.leaked_processes.empty() || entry.second.uid == liar_uid;
            });
   }
   std::string what_is_left() const {
@@ -380,7 +380,7 @@ class Cluster {
       }
     }
     for (const auto& [id, worker] : promises_.fold().workers()) {
-      if (!worker.remains.empty() && worker.uid != liar_uid) {
+      if (!worker.leaked_processes.empty() && worker.uid != liar_uid) {
         text += "slots of worker " + std::to_string(id.number()) + " are in quarantine; ";
       }
     }

@@ -77,15 +77,15 @@ void DaemonNode::boot() {
     return;
   }
   promises_.recovered(runtime_->engine());
-  auto gate = daemon::WorkerGate::open(
+  auto sessions = daemon::WorkerSessions::open(
       *runtime_,
       [this](net::PeerPort::OnFrame on_frame) -> engine::Result<std::unique_ptr<net::PeerPort>> {
         on_frame_ = std::move(on_frame);
         return std::unique_ptr<net::PeerPort>(std::make_unique<Port>(*this));
       },
       {.checkpoint_root = "/checkpoints", .credit = credit_rules()});
-  gate_ = std::move(gate).value();
-  runtime_->start([this](const engine::Order& order) { gate_->carry_out(order); },
+  sessions_ = std::move(sessions).value();
+  runtime_->start([this](const engine::Order& order) { sessions_->carry_out(order); },
                   [this](const engine::Error&) { crash(); });
   network_.daemon_listens();
 }
@@ -123,7 +123,7 @@ engine::Status DaemonNode::recover() {
   }
   store_ = std::make_unique<SimulatedStore>(
       std::move(opened).value(), disk_,
-      SimulatedStore::World{time_, process_, faults_, promises_, [this] { crash(); }});
+      SimulatedStore::EngineState{time_, process_, faults_, promises_, [this] { crash(); }});
   runtime_ = std::make_unique<daemon::Runtime>(process_, *store_, searchers::registry(), patience_,
                                                on_a_slow_disk(process_, faults_, draw_));
   if (mount_) {
@@ -217,7 +217,7 @@ void DaemonNode::end(bool cleanly, std::optional<Duration> away) {
   time_.at(time_.now(), [this, start = starts_] {
     if (start == starts_) {
       draining_ = net::Watch{};
-      gate_.reset();
+      sessions_.reset();
       runtime_.reset();
       if (mount_) {
         mount_->before = {};  // A clean end closes the store, and nothing goes wrong any more.
@@ -236,7 +236,7 @@ void DaemonNode::upgrade() {
   }
   process_.deliver([this] {
     ending_ = true;
-    gate_->stop();
+    sessions_->stop();
     runtime_->stop();
     draining_ = process_.every(std::chrono::milliseconds(5), [this] {
       if (runtime_->idle()) {
@@ -255,7 +255,7 @@ void DaemonNode::start_again_after(Duration away) {
   });
 }
 
-void DaemonNode::hear(const net::Peer& peer, const Frame& frame, std::vector<engine::Instant>& heard) {
+void DaemonNode::on_event(const net::Peer& peer, const Frame& frame, std::vector<engine::Instant>& heard) {
   // What it takes from a session that is over says nothing of who is there now.
   const auto session = welcomed_.find(peer);
   const bool is_there = session != welcomed_.end() && frame.session == session->second;

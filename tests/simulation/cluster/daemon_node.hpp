@@ -11,14 +11,14 @@
 
 #include "daemon/runtime.hpp"
 #include "daemon/store/snapshot_files.hpp"
-#include "daemon/worker_gate.hpp"
+#include "daemon/worker_sessions.hpp"
 #include "simulation/cluster/network.hpp"
 #include "simulation/cluster/simulated_store.hpp"
 #include "simulation/disk/mounted_disk.hpp"
 
 namespace hpsearch::simulation {
 
-/// The daemon's machine: the real Runtime, WorkerGate and Committer, on a simulated disk and network.
+/// The daemon's machine: the real Runtime, WorkerSessions and Committer, on a simulated disk and network.
 class DaemonNode {
  public:
   DaemonNode(VirtualTime& time, Faults& faults, Network& network, Promises& promises,
@@ -40,7 +40,7 @@ class DaemonNode {
   /// `heard` is when frames of the worker's newest session arrived: a daemon that stands still must read them
   /// before it calls the worker silent. Those that it cannot read any more when it goes on are taken out
   /// again.
-  void hear(const net::Peer& peer, const Frame& frame, std::vector<engine::Instant>& heard);
+  void on_event(const net::Peer& peer, const Frame& frame, std::vector<engine::Instant>& heard);
   /// nullptr while it is down, stopped or ending.
   [[nodiscard]] daemon::Runtime* listening() noexcept;
   [[nodiscard]] const engine::Engine* settled()
@@ -84,7 +84,7 @@ class DaemonNode {
   std::optional<daemon::SnapshotFiles> snapshots_;
   std::unique_ptr<SimulatedStore> store_;
   std::unique_ptr<daemon::Runtime> runtime_;
-  std::unique_ptr<daemon::WorkerGate> gate_;
+  std::unique_ptr<daemon::WorkerSessions> sessions_;
   net::Watch draining_;
 };
 

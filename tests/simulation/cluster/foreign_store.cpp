@@ -12,7 +12,7 @@ constexpr std::uint64_t foreign_cluster = 0xF0F0F0F0F0F0F0F0;
 
 }  // namespace
 
-void ForeignStore::hear(const net::Peer& peer, const Frame& frame) {
+void ForeignStore::on_event(const net::Peer& peer, const Frame& frame) {
   const auto framed = proto::decode_from_worker(*frame);
   const auto* hello = framed ? std::get_if<proto::Hello>(&framed->message) : nullptr;
   if (hello == nullptr) {

@@ -14,7 +14,7 @@ class ForeignStore {
   explicit ForeignStore(Network& network) : network_(network) {}
 
   /// What the real gate says to a HELLO; nothing to anything else.
-  void hear(const net::Peer& peer, const Frame& frame);
+  void on_event(const net::Peer& peer, const Frame& frame);
 
  private:
   Network& network_;

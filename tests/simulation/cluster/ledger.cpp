@@ -34,7 +34,7 @@ void Ledger::forgot_behind(const AttemptKey& origin, std::uint64_t values) {
       measured.end());
 }
 
-void Ledger::said_invalid(const AttemptKey& origin) {
+void Ledger::reported_invalid(const AttemptKey& origin) {
   attempts_[origin].invalid = true;
 }
 
@@ -46,7 +46,7 @@ void Ledger::ended(const AttemptKey& origin, const std::string& uid, bool by_sig
   attempts_[origin].ends[uid] = {by_signal, code};
 }
 
-bool Ledger::has_said_invalid(const AttemptKey& origin) const {
+bool Ledger::has_reported_invalid(const AttemptKey& origin) const {
   const auto found = attempts_.find(origin);
   return found != attempts_.end() && found->second.invalid;
 }

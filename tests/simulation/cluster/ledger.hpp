@@ -20,12 +20,12 @@ class Ledger {
   void measured(const engine::AttemptKey& origin, engine::Units step, double score);
   /// Its machine lost power, and with it what it measured after so many values, which nobody had heard.
   void forgot_behind(const engine::AttemptKey& origin, std::uint64_t values);
-  void said_invalid(const engine::AttemptKey& origin);
+  void reported_invalid(const engine::AttemptKey& origin);
   void saved(const engine::AttemptKey& origin, const engine::CheckpointReport& checkpoint);
   /// `uid`: of the worker, for an attempt has a program on each of its workers.
   void ended(const engine::AttemptKey& origin, const std::string& uid, bool by_signal, int code);
 
-  [[nodiscard]] bool has_said_invalid(const engine::AttemptKey& origin) const;
+  [[nodiscard]] bool has_reported_invalid(const engine::AttemptKey& origin) const;
 
   /// "" when the report tells what happened, after those that were compared before it; what is wrong
   /// otherwise. `uid`: of the worker on which the attempt's first program runs.

@@ -34,7 +34,7 @@ void Liar::introduce() {
   say(hello);
 }
 
-void Liar::hear(const Frame& frame) {
+void Liar::on_event(const Frame& frame) {
   const auto framed = proto::decode_from_daemon(*frame);
   if (!framed) {
     return;

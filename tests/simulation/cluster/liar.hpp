@@ -17,7 +17,7 @@ class Liar final : private DishonestPeer {
        std::uint64_t seed);
 
   void lie();
-  void hear(const Frame& frame);
+  void on_event(const Frame& frame);
 
  private:
   void introduce();

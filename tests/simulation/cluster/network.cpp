@@ -11,7 +11,7 @@ using engine::Instant;
 
 constexpr std::size_t remembered_frames = 32;
 // As the heartbeats of the connections find out.
-constexpr Duration unheard_for = Duration::seconds(15);
+constexpr Duration silent_for = Duration::seconds(15);
 constexpr Duration try_again = Duration::seconds(2);
 
 }  // namespace
@@ -268,8 +268,8 @@ void Network::block(std::size_t worker, bool to_daemon, bool to_worker, Duration
     cable.down_blocked_until = std::max(cable.down_blocked_until, until);
   }
   time_.at(until, [this, worker] { flush(worker); });
-  if (time > unheard_for) {
-    time_.after(unheard_for, [this, worker, connection = cable.connection] {
+  if (time > silent_for) {
+    time_.after(silent_for, [this, worker, connection = cable.connection] {
       const Cable& then = cables_[worker];
       const bool blocked = then.up_blocked_until > time_.now() || then.down_blocked_until > time_.now();
       if (blocked && connection && then.connection == connection) {

@@ -56,7 +56,7 @@ bool Promises::over(const AttemptKey& key) const {
 }
 
 void Promises::offered(std::span<const engine::Event> events, engine::Instant clock) {
-  held_and_heard_.clear();
+  held_and_known_.clear();
   members_held_and_heard_.clear();
   std::map<AttemptKey, AttemptKey> adopted_here;
   for (const engine::Event& event : events) {
@@ -72,13 +72,13 @@ void Promises::offered(std::span<const engine::Event> events, engine::Instant cl
                                                             : lost->key;
       // The disk may have been slow, and what was heard meanwhile came too late.
       const engine::Duration since = clock - event.at;
-      if (witness_.held_and_heard(origin, "",
+      if (witness_.held_and_known(origin, "",
                                   engine::Instant::from_micros(time_.now().micros() - since.in_micros()))) {
-        held_and_heard_.insert(lost->key);
+        held_and_known_.insert(lost->key);
       }
     } else if (const auto* member = std::get_if<engine::MemberLost>(&event.body)) {
       const engine::Duration since = clock - event.at;
-      if (witness_.held_and_heard(member->key, uid_of(member->worker),
+      if (witness_.held_and_known(member->key, uid_of(member->worker),
                                   engine::Instant::from_micros(time_.now().micros() - since.in_micros()))) {
         members_held_and_heard_.insert({member->key, member->worker});
       }
@@ -145,11 +145,11 @@ void Promises::note(const engine::Event& event) {
     note(*exited);
   } else if (const auto* member = std::get_if<engine::MemberLost>(&event.body)) {
     note(*member);
-  } else if (const auto* put_off = std::get_if<engine::StartPutOff>(&event.body)) {
-    if (put_off->wait > engine::Duration{}) {
+  } else if (const auto* delayed = std::get_if<engine::StartDelayed>(&event.body)) {
+    if (delayed->wait > engine::Duration{}) {
       reached(Probe::trial_put_off);
     }
-    if (put_off->worker_wait > engine::Duration{}) {
+    if (delayed->worker_wait > engine::Duration{}) {
       reached(Probe::worker_rests);
     }
   } else if (std::holds_alternative<engine::SlotWithdrawn>(event.body)) {
@@ -246,7 +246,7 @@ void Promises::check_time(const engine::LeaseGranted& granted, engine::Instant a
   const std::string what = "experiment " + std::to_string(granted.experiment.number()) + " trial " +
                            std::to_string(granted.trial.number());
   const engine::TrialRecord* trial = fold_.find(granted.experiment, granted.trial);
-  if (trial != nullptr && trial->mishaps && trial->mishaps->not_before > at) {
+  if (trial != nullptr && trial->failure_history && trial->failure_history->not_before > at) {
     break_because("I8: " + what + " is leased before its time");
   }
   const auto well = [&](engine::WorkerId id, const std::vector<engine::SlotIndex>& slots) {
@@ -309,10 +309,11 @@ void Promises::check_place(const AttemptKey& key, engine::WorkerId where,
     }
   }
   if (const auto worker = fold_.workers().find(where); worker != fold_.workers().end()) {
-    for (const auto& [ended, remains] : worker->second.remains) {
+    for (const auto& [ended, leaked_processes] : worker->second.leaked_processes) {
       for (const engine::SlotIndex slot : wanted_slots) {
-        if (!remains.released &&
-            std::find(remains.slots.begin(), remains.slots.end(), slot) != remains.slots.end()) {
+        if (!leaked_processes.released &&
+            std::find(leaked_processes.slots.begin(), leaked_processes.slots.end(), slot) !=
+                leaked_processes.slots.end()) {
           break_because("I6: " + spelled(key) + " gets slot " + std::to_string(slot.number()) +
                         ", where something of " + spelled(ended) + " survives");
         }
@@ -330,7 +331,7 @@ void Promises::note(const engine::MemberExited& exited) {
     break_because("I3: a member's exit of " + spelled(exited.key) + " took effect, which speaks for nothing");
     return;
   }
-  told_to_end(exited.key);
+  asked_to_end(exited.key);
   const bool over =
       exited.exit.cause != engine::ExitReport::Cause::could_not_start && !exited.exit.unkillable;
   for (Attempt::Member& member : found->second.others) {
@@ -356,7 +357,7 @@ void Promises::note(const engine::MemberLost& lost) {
     return;
   }
   reached(Probe::member_lost);
-  told_to_end(lost.key);
+  asked_to_end(lost.key);
   Attempt& attempt = found->second;
   bool started = attempt.started;
   if (lost.worker == attempt.worker) {
@@ -452,7 +453,7 @@ void Promises::note(const engine::ReportTaken& taken) {
     attempt.exited = attempt.others.empty();
     attempt.first_gone = true;
     if (!attempt.others.empty()) {
-      told_to_end(taken.key);
+      asked_to_end(taken.key);
     }
     const bool over = exit->cause != engine::ExitReport::Cause::could_not_start && !exit->unkillable;
     if (over && witness_.running(attempt.origin, uid)) {
@@ -468,7 +469,7 @@ void Promises::note(const engine::AttemptLost& lost) {
     return;
   }
   // One that has not said that it started gives way to an older attempt that is back.
-  if (found->second.started && held_and_heard_.contains(lost.key)) {
+  if (found->second.started && held_and_known_.contains(lost.key)) {
     break_because("I5: " + spelled(lost.key) + " is given up (" + lost.why +
                   "), but its worker has it and was heard");
   }
@@ -575,7 +576,7 @@ void Promises::answered(Lsn lsn) {
 void Promises::program_signalled(const AttemptKey& origin, bool own) {
   const AttemptKey key = present(origin);
   const auto found = attempts_.find(key);
-  if (own || over(key) || ledger_.has_said_invalid(origin)) {
+  if (own || over(key) || ledger_.has_reported_invalid(origin)) {
     return;
   }
   if (found != attempts_.end()) {

@@ -68,7 +68,7 @@ class Promises {
     /// Its agent has it, and was heard, or the daemon that runs now began, less than lost_after before `at`.
     /// The agent with this uid; "" = any.
     std::function<bool(const engine::AttemptKey& origin, const std::string& uid, engine::Instant at)>
-        held_and_heard;
+        held_and_known;
   };
   void ask(Witness witness) { witness_ = std::move(witness); }
 
@@ -120,7 +120,7 @@ class Promises {
   void check_place(const engine::AttemptKey& key, engine::WorkerId worker,
                    const std::vector<engine::SlotIndex>& slots);
   /// What ends one member of it ends all: whoever is signalled from now on is signalled rightly.
-  void told_to_end(const engine::AttemptKey& key) {
+  void asked_to_end(const engine::AttemptKey& key) {
     trial_told_to_end_[{key.experiment, key.trial}] = durable_;
   }
   [[nodiscard]] static std::uint64_t most_to_acknowledge(const Attempt& attempt);
@@ -154,7 +154,7 @@ class Promises {
   std::map<engine::ExperimentId, engine::Lsn> experiment_told_to_end_;
   std::set<std::string> idempotency_keys_;
   std::set<std::pair<engine::AttemptKey, engine::WorkerId>> members_held_and_heard_;  // The same, of gangs.
-  std::set<engine::AttemptKey> held_and_heard_;  // When the group that was offered last gave them up.
+  std::set<engine::AttemptKey> held_and_known_;  // When the group that was offered last gave them up.
   std::set<engine::WorkerId> lost_workers_;
   std::set<engine::WorkerId> quarantined_;
   Ledger ledger_;

@@ -100,7 +100,7 @@ class SteadyWorker {
     ASSERT_TRUE(joined) << joined.error().message;
     id_ = *joined->joined;
     runtime.connected(id_);
-    static_cast<void>(runtime.perform(engine::LookAtClock{}));
+    static_cast<void>(runtime.perform(engine::CheckTimers{}));
   }
 
   void obey(const engine::Order& order) {

@@ -30,7 +30,7 @@ void Stranger::introduce(const std::string& uid, std::uint64_t incarnation) {
   envelope_ = known;
 }
 
-void Stranger::hear(const Frame& frame) {
+void Stranger::on_event(const Frame& frame) {
   const auto framed = proto::decode_from_daemon(*frame);
   if (framed && std::holds_alternative<proto::Welcome>(framed->message)) {
     if (names_ > 1) {

@@ -14,7 +14,7 @@ class Stranger final : private DishonestPeer {
            std::uint64_t seed);
 
   void act(Fault kind, const std::string& some_uid);
-  void hear(const Frame& frame);
+  void on_event(const Frame& frame);
 
  private:
   void introduce(const std::string& uid, std::uint64_t incarnation);

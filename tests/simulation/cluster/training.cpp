@@ -27,7 +27,7 @@ Duration millis(std::uint64_t count) {
 }  // namespace
 
 Training::Training(VirtualTime& time, Faults& faults, const engine::LaunchSpec& spec, std::uint64_t seed,
-                   World world)
+                   EngineState world)
     : time_(time),
       faults_(faults),
       spec_(spec),
@@ -69,7 +69,7 @@ void Training::after(Duration wait, std::function<void()> task) {
 void Training::start() {
   after(millis(500 + draw_.below(5'000)), [this] {
     if (invalid_ && voice_ == Voice::socket) {
-      world_.said_invalid();
+      world_.reported_invalid();
       state_->waits = true;
       world_.say(true, R"({"type":"invalid_hyperparameters","why":"as it was told to"})", std::nullopt);
       return;
@@ -121,7 +121,7 @@ void Training::report() {
   }
 }
 
-void Training::hear(const std::string& line) {
+void Training::on_event(const std::string& line) {
   if (!state_->alive || !state_->waits || state_->stuck) {
     return;
   }

@@ -18,10 +18,10 @@ namespace hpsearch::simulation {
 class Training {
  public:
   /// What it does to the world around it.
-  struct World {
+  struct EngineState {
     std::function<void(bool by_socket, const std::string& line, std::optional<engine::Units> step)> say;
     std::function<void(engine::Units step, double score)> measured;  ///< Before it is said: for the ledger.
-    std::function<void()> said_invalid;
+    std::function<void()> reported_invalid;
     std::function<bool()>
         peer_is_gone;  ///< Of its attempt's processes on other workers one has ended, and not well.
     /// It has ended by itself or by a signal; children of it may live on for `children`.
@@ -29,15 +29,15 @@ class Training {
   };
 
   Training(VirtualTime& time, Faults& faults, const engine::LaunchSpec& spec, std::uint64_t seed,
-           World world);
+           EngineState world);
   Training(const Training&) = delete;
   Training& operator=(const Training&) = delete;
   ~Training() { state_->alive = false; }
 
   void start();
-  void hear(const std::string& line);  ///< An answer on its socket.
-  void terminate();                    ///< SIGTERM
-  void kill();                         ///< SIGKILL
+  void on_event(const std::string& line);  ///< An answer on its socket.
+  void terminate();                        ///< SIGTERM
+  void kill();                             ///< SIGKILL
   [[nodiscard]] bool alive() const noexcept { return state_->alive; }
 
  private:
@@ -58,7 +58,7 @@ class Training {
   VirtualTime& time_;
   Faults& faults_;
   engine::LaunchSpec spec_;
-  World world_;
+  EngineState world_;
   engine::Draw draw_;
   Voice voice_;
   bool ignores_sigterm_;

@@ -186,7 +186,7 @@ bool WorkerNode::holds(const AttemptKey& key) const {
 
 // --- what reaches the agent ---
 
-void WorkerNode::hear(const Frame& frame) {
+void WorkerNode::on_event(const Frame& frame) {
   agent_.deliver([this, frame] {
     auto decoded = proto::decode_from_daemon(*frame);
     if (decoded) {

@@ -47,7 +47,7 @@ class WorkerNode {
   /// Some of its slots are in trouble for that long: their devices are broken, or cannot be asked.
   void trouble_devices(engine::Duration time);
 
-  void hear(const Frame& frame);
+  void on_event(const Frame& frame);
 
   [[nodiscard]] const std::string& uid() const noexcept { return uid_; }
   [[nodiscard]] std::uint64_t slots() const noexcept { return slots_; }
@@ -69,8 +69,8 @@ class WorkerNode {
   [[nodiscard]] std::vector<workers::SpooledAttempt> read_spools();
 
   void launch(const engine::LaunchSpec& spec);
-  void program_said(const Kept& kept, bool by_socket, const std::string& line,
-                    std::optional<engine::Units> step);
+  void on_program_message(const Kept& kept, bool by_socket, const std::string& line,
+                          std::optional<engine::Units> step);
   void program_ended(const Kept& kept, bool by_signal, int code, engine::Duration children);
   void all_gone(const Kept& kept);
   void lose_program(const Kept& kept);
@@ -82,7 +82,7 @@ class WorkerNode {
   void note_broken_devices();
   void note_credit(const proto::FromDaemon& message);
   void note_a_day_alone();
-  void told_to_end(KeptAttempt& kept, const std::string& line);
+  void asked_to_end(KeptAttempt& kept, const std::string& line);
   void carry_out(const workers::SendMessage& send);
   void carry_out(const workers::StartProgram& start);
   void carry_out(const workers::AttachProgram& attach);

@@ -50,16 +50,16 @@ void WorkerNode::launch(const engine::LaunchSpec& spec) {
   for (const auto& [key, other] : attempts_) {
     for (const engine::SlotIndex slot : other->spec.slots) {
       const bool taken = std::find(spec.slots.begin(), spec.slots.end(), slot) != spec.slots.end();
-      if (other->runs() && taken && !spec.despite_remains) {
+      if (other->runs() && taken && !spec.despite_leaked_processes) {
         promises_.break_because("I6: two programs on slot " + std::to_string(slot.number()) + " of " + uid_);
       }
     }
   }
   const auto weak = std::weak_ptr(kept);
-  Training::World world;
+  Training::EngineState world;
   world.say = [this, weak](bool by_socket, const std::string& line, std::optional<engine::Units> step) {
     if (const Kept said = weak.lock()) {
-      program_said(said, by_socket, line, step);
+      on_program_message(said, by_socket, line, step);
     }
   };
   const bool speaks = spec.rendezvous.rank == 0;  // Of the others nothing but their end counts.
@@ -69,9 +69,9 @@ void WorkerNode::launch(const engine::LaunchSpec& spec) {
       promises_.ledger().measured(key, step, score);
     }
   };
-  world.said_invalid = [this, key = spec.key, speaks] {
+  world.reported_invalid = [this, key = spec.key, speaks] {
     if (speaks) {
-      promises_.ledger().said_invalid(key);
+      promises_.ledger().reported_invalid(key);
     }
   };
   world.peer_is_gone = [this, key = spec.key] { return bereaved_.contains(key); };
@@ -89,8 +89,8 @@ void WorkerNode::launch(const engine::LaunchSpec& spec) {
   push(ProgramStarted{spec.key});
 }
 
-void WorkerNode::program_said(const Kept& kept, bool by_socket, const std::string& line,
-                              std::optional<engine::Units> step) {
+void WorkerNode::on_program_message(const Kept& kept, bool by_socket, const std::string& line,
+                                    std::optional<engine::Units> step) {
   kept->said_at = time_.now();
   KeptAttempt::Line said{std::nullopt, line, false, kept->measured};
   if (by_socket) {
@@ -100,7 +100,7 @@ void WorkerNode::program_said(const Kept& kept, bool by_socket, const std::strin
       reached(Probe::answered_by_the_keeper);
       time_.after(millis(1), [kept, answer = kept->ahead_line] {
         if (kept->training) {
-          kept->training->hear(answer);
+          kept->training->on_event(answer);
         }
       });
     } else {
@@ -119,7 +119,7 @@ void WorkerNode::hand_in(const Kept& kept) {
   agent_.deliver([this, kept] {
     while (agent_.alive() && kept->mine && kept->handed_in < kept->journal.size()) {
       const KeptAttempt::Line line = kept->journal[kept->handed_in++];
-      push(ProgramSaid{kept->spec.key, line.question, line.text, kept->handed_in, line.answered});
+      push(ProgramMessageReceived{kept->spec.key, line.question, line.text, kept->handed_in, line.answered});
     }
     if (agent_.alive() && kept->mine && kept->stuck && !std::exchange(kept->stuck_told, true)) {
       push(ProgramStuck{kept->spec.key, "process 1 survives SIGKILL"});
@@ -300,19 +300,19 @@ void WorkerNode::carry_out(const AnswerProgram& answer) {
     kept->open_question.reset();
     if (answer.line.find(R"("directive":"continue")") == std::string::npos &&
         answer.line.find("error") == std::string::npos) {
-      told_to_end(*kept, answer.line);
+      asked_to_end(*kept, answer.line);
     }
     kept->said_at = time_.now();
     time_.at(time_.now(), [kept, line = answer.line] {
       if (kept->training) {
-        kept->training->hear(line);
+        kept->training->on_event(line);
       }
     });
   }
 }
 
 /// By its own worker only where that may, and once no daemon was there for long.
-void WorkerNode::told_to_end(KeptAttempt& kept, const std::string& line) {
+void WorkerNode::asked_to_end(KeptAttempt& kept, const std::string& line) {
   const bool alone =
       orphans_pause_after_ > Duration{} && time_.now() - in_session_at_ >= orphans_pause_after_;
   if (alone && !kept.own && line.find(R"("pause")") != std::string::npos) {

@@ -276,10 +276,10 @@ TEST(Unkillable, ItsTrialIsGivenBackAndItsSlotsAreNot) {
   EXPECT_TRUE(talk.attempt().held().unkillable);
   talk.attempt().acknowledged(1, talk.out());
   EXPECT_FALSE(talk.attempt().finished()) << "it is not forgotten while something of it is there";
-  EXPECT_TRUE(talk.attempt().leaves_remains());
+  EXPECT_TRUE(talk.attempt().leaves_leaked_processes());
   talk.end(true, 9);
   EXPECT_TRUE(talk.attempt().finished());
-  EXPECT_FALSE(talk.attempt().leaves_remains());
+  EXPECT_FALSE(talk.attempt().leaves_leaked_processes());
 }
 
 TEST(Unkillable, GoneBeforeItsExitIsAcknowledgedItStillReportsIt) {
@@ -420,7 +420,7 @@ TEST(Ending, ByAWorkerThatIsKilledMeanwhileIsFinishedByTheNextAgent) {
     return kills;
   };
   EXPECT_EQ(signals(), std::vector<bool>{false});
-  next.look_at_clock(disk.now + Duration::seconds(30), out);
+  next.check_timers(disk.now + Duration::seconds(30), out);
   EXPECT_EQ(signals(), (std::vector<bool>{false, true})) << "nobody else would ever end it";
 }
 
@@ -447,13 +447,13 @@ TEST(Unkillable, IsToldWhenTheNextAgentWouldTellItToo) {
   disk.attempt.fenced(disk.out);
   disk.attempt.stuck("process 7 survives SIGKILL", disk.out);
   disk.write(true);
-  EXPECT_TRUE(disk.attempt.leaves_remains());
-  EXPECT_FALSE(disk.attempt.tells_remains());
+  EXPECT_TRUE(disk.attempt.leaves_leaked_processes());
+  EXPECT_FALSE(disk.attempt.reports_leaked_processes());
   EXPECT_FALSE(disk.attempt.held().unkillable);
   disk.attempt.spool_written(disk.under_way, disk.now, disk.out);
-  EXPECT_TRUE(disk.attempt.tells_remains());
+  EXPECT_TRUE(disk.attempt.reports_leaked_processes());
   EXPECT_TRUE(disk.attempt.held().unkillable);
-  EXPECT_TRUE(disk.next().tells_remains());
+  EXPECT_TRUE(disk.next().reports_leaked_processes());
 }
 
 TEST(Unkillable, WhileACheckpointIsOnItsWayTheNextAgentFindsOutByItself) {
@@ -464,7 +464,7 @@ TEST(Unkillable, WhileACheckpointIsOnItsWayTheNextAgentFindsOutByItself) {
   disk.attempt.decided({Lsn{9}, Directive::kill, Units{}}, disk.now, disk.out);
   disk.write();
   AttemptMachine next = disk.next();
-  EXPECT_FALSE(next.leaves_remains()) << "its exit is still to be reported";
+  EXPECT_FALSE(next.leaves_leaked_processes()) << "its exit is still to be reported";
   next.started(disk.now, disk.out);
   next.ended({Conversation::spec().key, true, 9, "", true, false}, disk.out);
   next.not_published(false, "the disk is full", disk.now, disk.out);

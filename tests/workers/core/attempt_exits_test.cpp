@@ -186,7 +186,7 @@ class Impatient {
     const Instant end = now + time;
     while (attempt.next_wake() && *attempt.next_wake() <= end) {
       now = std::max(now, *attempt.next_wake());
-      attempt.look_at_clock(now, out);
+      attempt.check_timers(now, out);
       spool();
     }
     now = end;
@@ -253,7 +253,7 @@ TEST(NoProgress, ALateLookFindsNothingOut) {
   Impatient talk;
   talk.now =
       talk.now + Duration::seconds(4'000);  // The agent was stopped; what the program said lies unread.
-  talk.attempt.look_at_clock(talk.now, talk.out);
+  talk.attempt.check_timers(talk.now, talk.out);
   EXPECT_EQ(talk.signals(), 0U);
   talk.say(R"({"type":"report","step":1,"metrics":{"loss":1}})");
   talk.pass(Duration::seconds(599));

@@ -258,7 +258,7 @@ TEST(Reports, AreNotSentAgainByAllAttemptsAtOnce) {
 
 TEST(Reports, WaitAsLongAsTheDaemonSaysWhichIsNoSilence) {
   Conversation talk = Conversation::running();
-  talk.attempt().told_to_wait(talk.now() + Duration::seconds(4));
+  talk.attempt().asked_to_wait(talk.now() + Duration::seconds(4));
   EXPECT_EQ(talk.attempt().next_wake(), std::nullopt) << "nothing of it waits for an answer";
   talk.report(first, 1);
   talk.sent();
@@ -267,7 +267,7 @@ TEST(Reports, WaitAsLongAsTheDaemonSaysWhichIsNoSilence) {
     EXPECT_EQ(talk.sent().size(), 1U);
   }
   EXPECT_EQ(talk.attempt().unanswered_resends(), 2U);
-  talk.attempt().told_to_wait(talk.now() + Duration::millis(2'500));
+  talk.attempt().asked_to_wait(talk.now() + Duration::millis(2'500));
   EXPECT_EQ(talk.attempt().unanswered_resends(), 0U);
   EXPECT_EQ(talk.attempt().next_wake(), talk.now() + Duration::millis(2'500));
   talk.pass(Duration::millis(2'500));
@@ -425,7 +425,7 @@ TEST(Reports, LeftOutGiveTheJournalsSpaceBackAllTheSame) {
   talk.report(std::nullopt, 1);
   talk.spool();
   talk.clear();
-  ProgramSaid said{talk.attempt().key(), std::nullopt, R"({"step":1,"acc":0.5})", 1'000, false};
+  ProgramMessageReceived said{talk.attempt().key(), std::nullopt, R"({"step":1,"acc":0.5})", 1'000, false};
   talk.attempt().said(said, talk.now(), talk.out());
   AttemptOutput out;
   talk.attempt().spool(talk.now(), out);

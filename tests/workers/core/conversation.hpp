@@ -72,7 +72,7 @@ class Conversation {
   [[nodiscard]] Instant now() const { return now_; }
   void pass(Duration time) {
     now_ = now_ + time;
-    attempt_.look_at_clock(now_, out_);
+    attempt_.check_timers(now_, out_);
   }
   void clear() { out_ = {}; }
 

@@ -67,7 +67,7 @@ class Conversation {
   void pass(Duration duration) {
     now = now + duration;
     DeterminedSession::Effects effects;
-    session_.look_at_clock(now, effects);
+    session_.check_timers(now, effects);
     note(effects);
   }
   void end() {
@@ -88,7 +88,7 @@ class Conversation {
       if (const auto* reply = std::get_if<DeterminedReply>(&effect)) {
         log_ += "reply " + std::to_string(reply->request.number()) + ": " + std::to_string(reply->status);
         log_ += reply->status == 200 ? " " + reply->body + "\n" : "\n";
-      } else if (const auto* say = std::get_if<SayToWorker>(&effect)) {
+      } else if (const auto* say = std::get_if<SendToWorker>(&effect)) {
         log_ += "say " + say->line + "\n";
       } else if (const auto* take = std::get_if<CheckpointToTake>(&effect)) {
         log_ += "take " + take->uuid + "\n";

@@ -77,7 +77,7 @@ struct Member {
   }
   void pass(Duration time) {
     now = now + time;
-    attempt.look_at_clock(now, out);
+    attempt.check_timers(now, out);
   }
   void tell(Directive directive) { attempt.decided(Decision{Lsn{7}, directive, Units{3}}, now, out); }
 

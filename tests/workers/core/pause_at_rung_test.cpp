@@ -24,7 +24,7 @@ WorkerRules pausing() {
 }
 
 /// `position` counts what the program says.
-ProgramSaid said(const AttemptKey& key, bool by_socket, std::uint64_t position, int step) {
+ProgramMessageReceived said(const AttemptKey& key, bool by_socket, std::uint64_t position, int step) {
   const std::string line =
       R"({"type":"report","step":)" + std::to_string(step) + R"(,"metrics":{"acc":0.5}})";
   const std::string printed = R"({"step":)" + std::to_string(step) + R"(,"acc":0.5})";
@@ -118,7 +118,7 @@ TEST_F(PauseAtRung, IsToldBehindTheReportOfTheLengthAndAsNobodysFailure) {
     lose_the_daemon(stage);
     stage.pass(patience);
     ASSERT_EQ(paused(stage).size(), 1U);
-    stage.step(ProgramSaid{key, QuestionId{2}, R"({"type":"checkpoint","step":3})", 2});
+    stage.step(ProgramMessageReceived{key, QuestionId{2}, R"({"type":"checkpoint","step":3})", 2});
     ASSERT_EQ(stage.wanted<PublishCheckpoint>().size(), 1U);
     stage.step(CheckpointPublished{key, {Units{3}, "/c/1", 1, 10}});
     stage.step(ProgramEnded{key, false, code, ""});

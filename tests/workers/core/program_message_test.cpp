@@ -12,7 +12,7 @@ using engine::Metrics;
 using engine::Units;
 
 template <class Said>
-Said expect_said(const engine::Result<ProgramMessage>& message) {
+Said expect_message(const engine::Result<ProgramMessage>& message) {
   EXPECT_TRUE(message.has_value()) << message.error().message;
   if (!message || !std::holds_alternative<Said>(*message)) {
     ADD_FAILURE() << "another kind of message";
@@ -27,7 +27,7 @@ std::string problem_of(const engine::Result<ProgramMessage>& message) {
 }
 
 TEST(SocketLine, ReportGivesStepAndMetrics) {
-  const auto said = expect_said<SaidMetrics>(
+  const auto said = expect_message<MetricsMessage>(
       parse_socket_line(R"({"type":"report","step":3,"metrics":{"val_acc":0.91,"loss":2}})"));
   EXPECT_EQ(said.step, Units{3});
   EXPECT_EQ(said.metrics, (Metrics{{"loss", 2.0}, {"val_acc", 0.91}}));
@@ -35,27 +35,27 @@ TEST(SocketLine, ReportGivesStepAndMetrics) {
 }
 
 TEST(SocketLine, NestedNamesAreJoinedByDotsAndSorted) {
-  const auto said = expect_said<SaidMetrics>(
+  const auto said = expect_message<MetricsMessage>(
       parse_socket_line(R"({"type":"report","step":1,"metrics":{"val":{"b":{"c":2},"a":1},"t":3}})"));
   EXPECT_EQ(said.metrics, (Metrics{{"t", 3.0}, {"val.a", 1.0}, {"val.b.c", 2.0}}));
 }
 
 TEST(SocketLine, TwoSpellingsOfOneNameGiveOneMetric) {
-  const auto said = expect_said<SaidMetrics>(
+  const auto said = expect_message<MetricsMessage>(
       parse_socket_line(R"({"type":"report","step":1,"metrics":{"a.b":1,"a":{"b":2}}})"));
   ASSERT_EQ(said.metrics.size(), 1U);
   EXPECT_EQ(said.metrics[0].first, "a.b");
 }
 
 TEST(SocketLine, WhatIsNoNumberIsNamedAndLeftOut) {
-  const auto said = expect_said<SaidMetrics>(parse_socket_line(
+  const auto said = expect_message<MetricsMessage>(parse_socket_line(
       R"({"type":"report","step":1,"metrics":{"note":"x","ok":true,"none":null,"list":[1],"loss":1.5}})"));
   EXPECT_EQ(said.metrics, (Metrics{{"loss", 1.5}}));
   EXPECT_EQ(said.ignored.size(), 4U);
 }
 
 TEST(SocketLine, PythonsNonFiniteNumbersAreNumbers) {
-  const auto said = expect_said<SaidMetrics>(parse_socket_line(
+  const auto said = expect_message<MetricsMessage>(parse_socket_line(
       R"({"type":"report","step":1,"metrics":{"a":NaN,"b":Infinity,"c":-Infinity,"d":-1}})"));
   ASSERT_EQ(said.metrics.size(), 4U);
   EXPECT_TRUE(std::isnan(said.metrics[0].second));
@@ -65,7 +65,7 @@ TEST(SocketLine, PythonsNonFiniteNumbersAreNumbers) {
 }
 
 TEST(SocketLine, ThoseWordsInsideTextStayText) {
-  const auto said = expect_said<SaidInvalid>(
+  const auto said = expect_message<InvalidHparamsMessage>(
       parse_socket_line(R"({"type":"invalid_hyperparameters","why":"loss \" is NaN, -Infinity"})"));
   EXPECT_EQ(said.why, R"(loss " is NaN, -Infinity)");
 }
@@ -78,8 +78,9 @@ TEST(SocketLine, OtherNonNumbersStayErrors) {
 }
 
 TEST(SocketLine, StepIsAWholeNumberHoweverItIsSpelled) {
-  EXPECT_EQ(expect_said<SaidMetrics>(parse_socket_line(R"({"type":"report","step":3.0,"metrics":{}})")).step,
-            Units{3});
+  EXPECT_EQ(
+      expect_message<MetricsMessage>(parse_socket_line(R"({"type":"report","step":3.0,"metrics":{}})")).step,
+      Units{3});
   for (const char* step : {"-1", "2.5", "\"3\"", "true", "null", "NaN", "1e300"}) {
     const std::string line = std::string(R"({"type":"report","metrics":{},"step":)") + step + "}";
     EXPECT_NE(problem_of(parse_socket_line(line)).find("step is"), std::string::npos) << step;
@@ -113,16 +114,19 @@ TEST(SocketLine, AReportHasLimits) {
 }
 
 TEST(SocketLine, CheckpointMayNameItsStep) {
-  EXPECT_EQ(expect_said<SaidCheckpoint>(parse_socket_line(R"({"type":"checkpoint","step":9})")).step,
+  EXPECT_EQ(expect_message<CheckpointMessage>(parse_socket_line(R"({"type":"checkpoint","step":9})")).step,
             Units{9});
-  EXPECT_FALSE(expect_said<SaidCheckpoint>(parse_socket_line(R"({"type":"checkpoint"})")).step.has_value());
+  EXPECT_FALSE(
+      expect_message<CheckpointMessage>(parse_socket_line(R"({"type":"checkpoint"})")).step.has_value());
 }
 
 TEST(SocketLine, ProgressAndLogAreRemarks) {
-  EXPECT_EQ(expect_said<SaidRemark>(parse_socket_line(R"({"type":"progress","fraction":0.5})")).log, "");
-  EXPECT_EQ(expect_said<SaidRemark>(parse_socket_line(R"({"type":"log","text":"hello"})")).log, "hello");
+  EXPECT_EQ(expect_message<RemarkMessage>(parse_socket_line(R"({"type":"progress","fraction":0.5})")).log,
+            "");
+  EXPECT_EQ(expect_message<RemarkMessage>(parse_socket_line(R"({"type":"log","text":"hello"})")).log,
+            "hello");
   const auto percent = [](const char* fraction) {
-    return expect_said<SaidRemark>(
+    return expect_message<RemarkMessage>(
                parse_socket_line(R"({"type":"progress","fraction":)" + std::string(fraction) + "}"))
         .percent;
   };
@@ -137,8 +141,8 @@ TEST(SocketLine, ProgressAndLogAreRemarks) {
 
 TEST(SocketLine, AGroupKeepsItsMetricsApart) {
   const auto named = [](const std::string& group) {
-    return expect_said<SaidMetrics>(parse_socket_line(R"({"type":"report","step":1,"group":)" + group +
-                                                      R"(,"metrics":{"a":{"b":1}}})"))
+    return expect_message<MetricsMessage>(parse_socket_line(R"({"type":"report","step":1,"group":)" + group +
+                                                            R"(,"metrics":{"a":{"b":1}}})"))
         .metrics.at(0)
         .first;
   };
@@ -159,7 +163,7 @@ TEST(StdoutLine, OnlyTheWordMarksAMessage) {
 
 TEST(StdoutLine, EverythingButTheStepIsAMetric) {
   const auto said =
-      expect_said<SaidMetrics>(parse_stdout_payload(R"({"step":3,"val_acc":0.91,"val":{"loss":NaN}})"));
+      expect_message<MetricsMessage>(parse_stdout_payload(R"({"step":3,"val_acc":0.91,"val":{"loss":NaN}})"));
   EXPECT_EQ(said.step, Units{3});
   ASSERT_EQ(said.metrics.size(), 2U);
   EXPECT_EQ(said.metrics[0].first, "val.loss");
@@ -168,15 +172,15 @@ TEST(StdoutLine, EverythingButTheStepIsAMetric) {
 
 TEST(StdoutLine, TheSocketsShapeIsUnderstoodToo) {
   const auto said =
-      expect_said<SaidMetrics>(parse_stdout_payload(R"({"type":"report","step":3,"metrics":{"a":1}})"));
+      expect_message<MetricsMessage>(parse_stdout_payload(R"({"type":"report","step":3,"metrics":{"a":1}})"));
   EXPECT_EQ(said.metrics, (Metrics{{"a", 1.0}}));
 }
 
 TEST(StdoutLine, AGroupIsNoMetric) {
   const auto said =
-      expect_said<SaidMetrics>(parse_stdout_payload(R"({"step":3,"group":"training","loss":1})"));
+      expect_message<MetricsMessage>(parse_stdout_payload(R"({"step":3,"group":"training","loss":1})"));
   EXPECT_EQ(said.metrics, (Metrics{{"training.loss", 1.0}}));
-  EXPECT_EQ(expect_said<SaidMetrics>(parse_stdout_payload(R"({"step":3,"group":7})")).metrics,
+  EXPECT_EQ(expect_message<MetricsMessage>(parse_stdout_payload(R"({"step":3,"group":7})")).metrics,
             (Metrics{{"group", 7.0}}));
 }
 
@@ -202,11 +206,12 @@ TEST(FirstNumber, IsNoPartOfAWord) {
 }
 
 TEST(PatternPayloads, AreReadBack) {
-  const auto said = expect_said<SaidMetrics>(parse_stdout_payload(metric_payload("val.acc", Units{4}, 0.5)));
+  const auto said =
+      expect_message<MetricsMessage>(parse_stdout_payload(metric_payload("val.acc", Units{4}, 0.5)));
   EXPECT_EQ(said.step, Units{4});
   EXPECT_EQ(said.metrics, (Metrics{{"val.acc", 0.5}}));
   const auto unreadable =
-      expect_said<SaidUnreadable>(parse_stdout_payload(unreadable_payload("acc", "n/a \"\xC3")));
+      expect_message<UnreadableMessage>(parse_stdout_payload(unreadable_payload("acc", "n/a \"\xC3")));
   EXPECT_EQ(unreadable.metric, "acc");
   EXPECT_EQ(unreadable.text.substr(0, 4), "n/a ");
 }

@@ -20,11 +20,11 @@ class Credit : public testing::Test {
     rules.attempt.batch_bytes = kib;
     return rules;
   }
-  void say_reports(const AttemptKey& of, int from, int upto) {
+  void send_reports(const AttemptKey& of, int from, int upto) {
     const std::string name(180, 'x');
     for (int number = from; number <= upto; ++number) {
-      stage.step(ProgramSaid{of, std::nullopt, R"({"step":1,")" + name + R"(":0.5})",
-                             static_cast<std::uint64_t>(number)});
+      stage.step(ProgramMessageReceived{of, std::nullopt, R"({"step":1,")" + name + R"(":0.5})",
+                                        static_cast<std::uint64_t>(number)});
     }
   }
   /// Reports of the attempt that were sent since the last look.
@@ -48,21 +48,21 @@ class Credit : public testing::Test {
 
 TEST_F(Credit, UngrantedIsTheWorkersOwnLimitOfBatches) {
   begin(0);
-  say_reports(key, 1, 100);
+  send_reports(key, 1, 100);
   EXPECT_EQ(sent(key), 64U) << "one batch each";
 }
 
 TEST_F(Credit, OfAWelcomeBoundsWhatIsUnderWay) {
   begin(2 * kib);
-  say_reports(key, 1, 100);
+  send_reports(key, 1, 100);
   EXPECT_EQ(sent(key), 8U);
-  say_reports(key, 101, 110);
+  send_reports(key, 101, 110);
   EXPECT_EQ(sent(key), 0U);
 }
 
 TEST_F(Credit, OfNothingIsABatchAndEveryReportArrives) {
   begin(1);
-  say_reports(key, 1, 40);
+  send_reports(key, 1, 40);
   std::uint64_t arrived = 0;
   for (int turn = 0; turn < 100 && arrived < 40; ++turn) {
     const std::uint64_t more = sent(key);
@@ -75,7 +75,7 @@ TEST_F(Credit, OfNothingIsABatchAndEveryReportArrives) {
 
 TEST_F(Credit, IsWhatTheLastAcknowledgementSays) {
   begin(kib);
-  say_reports(key, 1, 1'000);
+  send_reports(key, 1, 1'000);
   EXPECT_EQ(sent(key), 4U);
   stage.say(proto::Ack{key, 4, 16 * kib});
   EXPECT_EQ(sent(key), 67U) << "there is more again";
@@ -91,7 +91,7 @@ TEST_F(Credit, BeyondTheWorkersOwnLimitIsNotUsed) {
     stage.say(lease_of(key_of(number, 10 * number), 0));  // They wait for its slot.
   }
   stage.step(SendRefused{});
-  say_reports(key, 1, 400);
+  send_reports(key, 1, 400);
   stage.pass(Duration::seconds(1));
   stage.clear();
   stage.envelope().session_epoch = 2;
@@ -102,25 +102,25 @@ TEST_F(Credit, BeyondTheWorkersOwnLimitIsNotUsed) {
 TEST_F(Credit, IsSharedByTheAttemptsAndLeavesNobodyOut) {
   begin(4 * kib);
   stage.run(other, 1);
-  say_reports(key, 1, 100);
+  send_reports(key, 1, 100);
   EXPECT_EQ(sent(key), 8U) << "half of it is the other one's";
   stage.say(proto::Ack{key, 1, 1});
   stage.clear();
-  say_reports(other, 1, 1);
+  send_reports(other, 1, 1);
   EXPECT_EQ(sent(other), 1U) << "whatever the first one has under way";
 }
 
 TEST_F(Credit, OfALargeReportIsNotAsked) {
   begin(1);
   const std::string why(3 * kib, 'y');
-  stage.step(
-      ProgramSaid{key, QuestionId{1}, R"({"type":"invalid_hyperparameters","why":")" + why + "\"}", 1});
+  stage.step(ProgramMessageReceived{key, QuestionId{1},
+                                    R"({"type":"invalid_hyperparameters","why":")" + why + "\"}", 1});
   EXPECT_EQ(sent(key), 1U);
 }
 
 TEST_F(Credit, BoundsWhatIsSentAgainToo) {
   begin(0);
-  say_reports(key, 1, 100);
+  send_reports(key, 1, 100);
   stage.step(SendRefused{});
   stage.pass(Duration::seconds(1));
   stage.clear();

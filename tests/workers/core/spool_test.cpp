@@ -49,7 +49,7 @@ SpooledState full_state() {
   state.speaks_socket = true;
   state.last_step = Units{4};
   state.length_reported = Units{3};
-  state.said_checkpoint = true;
+  state.reported_checkpoint = true;
   state.paused_alone = true;
   state.lost_checkpoint = "no \"room\"";
   state.ended_here = true;

@@ -40,9 +40,9 @@ LaunchSpec spec() {
 }
 
 /// What outlives the agent: the disk, the keeper with its journal and the program behind it, the daemon.
-class World {
+class EngineState {
  public:
-  explicit World(std::size_t effects_until_death) : left_(effects_until_death) {
+  explicit EngineState(std::size_t effects_until_death) : left_(effects_until_death) {
     attempt_.emplace(spec(), AttemptRules{});
     attempt_->start();
     settle();
@@ -55,7 +55,7 @@ class World {
       if (!attempt_) {
         take_over();
       } else {
-        attempt_->look_at_clock(now_, out_);
+        attempt_->check_timers(now_, out_);
         settle();
       }
     }
@@ -106,7 +106,7 @@ class World {
         if (!alive()) {
           return;
         }
-        std::visit([this](const auto& known) { hear(known); }, message);
+        std::visit([this](const auto& known) { on_event(known); }, message);
       }
       more = more || say_more();
     }
@@ -204,7 +204,7 @@ class World {
   }
 
   // --- the daemon ---
-  void hear(const proto::Reports& reports) {
+  void on_event(const proto::Reports& reports) {
     ASSERT_LE(reports.first_seq, daemon_.size() + 1) << "a gap";
     for (std::size_t i = 0; i < reports.reports.size(); ++i) {
       if (reports.first_seq + i > daemon_.size()) {
@@ -220,9 +220,9 @@ class World {
       decide();
     }
   }
-  void hear(const proto::DecisionAck& ack) { acked_decision_ = ack.decision.number(); }
+  void on_event(const proto::DecisionAck& ack) { acked_decision_ = ack.decision.number(); }
   template <class Other>
-  void hear(const Other& /*other*/) {}
+  void on_event(const Other& /*other*/) {}
   void decide() {
     const Decision decision = decided_ == 1 ? Decision{Lsn{1}, Directive::train_on, Units{4}}
                                             : Decision{Lsn{2}, Directive::stop, Units{4}};
@@ -266,19 +266,19 @@ TEST(TakenOver, AtEveryEffectEachReportIsToldOnce) {
   bool died = true;
   std::size_t deaths = 0;
   for (std::size_t effects = 0; died && effects < 1000; ++effects) {
-    World world(effects);
-    world.run();
-    died = world.died();
+    EngineState state(effects);
+    state.run();
+    died = state.died();
     deaths += died ? 1 : 0;
-    ASSERT_TRUE(world.over()) << "died after " << effects << " effects: " << story(world.told());
-    EXPECT_LE(world.starts(), 1);
-    if (world.starts() == 0) {
-      EXPECT_TRUE(world.told().empty() || story(world.told()) == "E(never started)") << effects;
+    ASSERT_TRUE(state.over()) << "died after " << effects << " effects: " << story(state.told());
+    EXPECT_LE(state.starts(), 1);
+    if (state.starts() == 0) {
+      EXPECT_TRUE(state.told().empty() || story(state.told()) == "E(never started)") << effects;
       continue;
     }
-    EXPECT_EQ(story(world.told()), "1 2C 2 3 4 E") << "died after " << effects << " effects";
-    ASSERT_EQ(world.answers().size(), 5U) << effects;
-    EXPECT_EQ(world.answers().at(5), R"({"directive":"stop","length":4})");
+    EXPECT_EQ(story(state.told()), "1 2C 2 3 4 E") << "died after " << effects << " effects";
+    ASSERT_EQ(state.answers().size(), 5U) << effects;
+    EXPECT_EQ(state.answers().at(5), R"({"directive":"stop","length":4})");
   }
   EXPECT_GT(deaths, 20U);
   EXPECT_FALSE(died) << "every moment of its life was a last one";

@@ -73,7 +73,7 @@ TEST(Devices, ThatCannotBeAskedKeepTheirProgramsAndGetNoNewOnes) {
   EXPECT_TRUE(stage.wanted<StartProgram>().empty());
   EXPECT_EQ(exit_in(stage.said<proto::Reports>()).cause, engine::ExitReport::Cause::lost);
   proto::Lease knowing = lease_of(key_of(3, 30), 1);
-  knowing.spec.despite_remains = true;
+  knowing.spec.despite_leaked_processes = true;
   stage.say(knowing);
   EXPECT_EQ(stage.wanted<StartProgram>().size(), 1U) << "an operator has decided";
 }
@@ -82,7 +82,7 @@ TEST(Devices, ThatKeepAProgramThatHasEndedKeepItsSlotToo) {
   Stage stage;
   stage.welcome();
   stage.run(key_of(1, 10), 1);
-  stage.step(ProgramSaid{key_of(1, 10), QuestionId{1}, R"({"type":"checkpoint","step":1})"});
+  stage.step(ProgramMessageReceived{key_of(1, 10), QuestionId{1}, R"({"type":"checkpoint","step":1})"});
   stage.step(CheckpointPublished{key_of(1, 10), {Units{1}, "/c", 1, 1}});
   stage.clear();
   const ProgramEnded end{key_of(1, 10), false, 3, "tail"};
@@ -94,13 +94,13 @@ TEST(Devices, ThatKeepAProgramThatHasEndedKeepItsSlotToo) {
   EXPECT_EQ(exit.message, "exit status 3; its GPU still lists process 7");
   stage.pass(Duration::millis(1));
   ASSERT_EQ(stage.said<proto::Beat>().size(), 1U);
-  EXPECT_EQ(stage.said<proto::Beat>()[0].remains.size(), 1U);
+  EXPECT_EQ(stage.said<proto::Beat>()[0].leaked_processes.size(), 1U);
   stage.say(proto::Ack{key_of(1, 10), 2});
   stage.clear();
   stage.step(end);
   EXPECT_EQ(stage.wanted<DeleteAttempt>().size(), 1U);
   stage.pass(Duration::millis(1));
-  EXPECT_TRUE(stage.said<proto::Beat>().at(0).remains.empty());
+  EXPECT_TRUE(stage.said<proto::Beat>().at(0).leaked_processes.empty());
 }
 
 TEST(Devices, OfAFencedProgramAreWaitedForToo) {

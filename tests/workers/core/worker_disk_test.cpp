@@ -30,7 +30,7 @@ class Disk : public testing::Test {
     stage_.welcome();
     stage_.clear();
   }
-  std::size_t troubles_told() {
+  std::size_t reported_troubles() {
     const auto beats = stage_.said<proto::Beat>();
     return beats.empty() ? 99 : beats.back().troubles.size();
   }
@@ -49,7 +49,7 @@ TEST_F(Disk, ThatIsFullIsNoProgramsFault) {
 TEST_F(Disk, ThatIsFullIsToldOfAllSlotsBeforeTheExit) {
   stage_.bad_disk(full);
   stage_.say(lease_of(key_of(1, 10), 0));
-  EXPECT_EQ(troubles_told(), 2U);
+  EXPECT_EQ(reported_troubles(), 2U);
   std::vector<std::string> order;
   for (const SendMessage& send : stage_.sends()) {
     order.emplace_back(std::holds_alternative<proto::Beat>(send.message) ? "beat" : "reports");
@@ -61,14 +61,14 @@ TEST_F(Disk, ThatIsFullWhereAProgramIsPreparedIsNotItsFaultEither) {
   stage_.say(lease_of(key_of(1, 10), 0));
   stage_.step(ProgramNotStarted{key_of(1, 10), full, false, true});
   EXPECT_EQ(exit_in(stage_.said<proto::Reports>()).cause, engine::ExitReport::Cause::lost);
-  EXPECT_EQ(troubles_told(), 2U);
+  EXPECT_EQ(reported_troubles(), 2U);
 }
 
 TEST_F(Disk, ThatTakesNothingGetsNoNewLeasesAndKeepsItsPrograms) {
   stage_.run(key_of(1, 10), 0);
   stage_.bad_disk(full);
-  stage_.step(
-      ProgramSaid{key_of(1, 10), QuestionId{1}, R"({"type":"report","step":3,"metrics":{"acc":0.5}})"});
+  stage_.step(ProgramMessageReceived{key_of(1, 10), QuestionId{1},
+                                     R"({"type":"report","step":3,"metrics":{"acc":0.5}})"});
   stage_.clear();
   stage_.say(lease_of(key_of(2, 20), 1));
   EXPECT_TRUE(stage_.wanted<WriteSpool>().empty()) << "it is not even tried";
@@ -86,10 +86,10 @@ TEST_F(Disk, ThatIsWellAgainIsFoundAndTold) {
   stage_.say(proto::Ack{key_of(1, 10), 1});
   stage_.pass(Duration::seconds(20));
   EXPECT_GE(stage_.wanted<ProbeDisk>().size(), 2U);
-  EXPECT_EQ(troubles_told(), 2U);
+  EXPECT_EQ(reported_troubles(), 2U);
   stage_.bad_disk("");
   stage_.pass(Duration::seconds(7));
-  EXPECT_EQ(troubles_told(), 0U);
+  EXPECT_EQ(reported_troubles(), 0U);
   const std::size_t probes = stage_.wanted<ProbeDisk>().size();
   stage_.pass(Duration::seconds(600));
   EXPECT_EQ(stage_.wanted<ProbeDisk>().size(), probes);
@@ -100,14 +100,14 @@ TEST_F(Disk, ThatIsWellAgainIsFoundAndTold) {
 TEST_F(Disk, ThatAJournalFindsFullTakesNoMoreTrials) {
   stage_.say(lease_of(key_of(1, 10), 0));
   stage_.step(JournalNotWritten{full});
-  EXPECT_EQ(troubles_told(), 2U);
+  EXPECT_EQ(reported_troubles(), 2U);
   const std::size_t starts = stage_.wanted<StartProgram>().size();
   EXPECT_EQ(stage_.wanted<SignalProgram>().size(), 0U) << "what runs runs on";
   stage_.step(JournalNotWritten{full});
   stage_.say(lease_of(key_of(2, 20), 0));
   EXPECT_EQ(stage_.wanted<StartProgram>().size(), starts);
   stage_.pass(Duration::seconds(7));
-  EXPECT_EQ(troubles_told(), 0U);
+  EXPECT_EQ(reported_troubles(), 0U);
 }
 
 TEST_F(Disk, ThatOnlyProbesFindWellIsTriedEverLater) {

@@ -67,11 +67,11 @@ TEST(Attempts, RunOnWhileTheDaemonIsAwayAndTellEverythingAfterwards) {
   Stage stage;
   stage.welcome();
   stage.run(key_of(1, 10), 0);
-  stage.step(ProgramSaid{key_of(1, 10), std::nullopt, R"({"step":1,"acc":0.1})"});
+  stage.step(ProgramMessageReceived{key_of(1, 10), std::nullopt, R"({"step":1,"acc":0.1})"});
   stage.say(proto::Ack{key_of(1, 10), 1});
   stage.step(SendRefused{});
   stage.clear();
-  stage.step(ProgramSaid{key_of(1, 10), std::nullopt, R"({"step":2,"acc":0.2})"});
+  stage.step(ProgramMessageReceived{key_of(1, 10), std::nullopt, R"({"step":2,"acc":0.2})"});
   stage.step(ProgramEnded{key_of(1, 10), false, 1, ""});
   EXPECT_TRUE(stage.said<proto::Reports>().empty());
   stage.pass(Duration::seconds(1));
@@ -98,7 +98,7 @@ TEST(Attempts, FatesOfTheWelcomeAreObeyed) {
   stage.welcome({{key_of(1, 10), Fate::fenced, 0}, {key_of(2, 11), Fate::hold, 0}}, 2);
   ASSERT_EQ(stage.wanted<SignalProgram>().size(), 1U);
   EXPECT_EQ(stage.wanted<SignalProgram>()[0].key, key_of(1, 10));
-  stage.step(ProgramSaid{key_of(2, 11), std::nullopt, R"({"step":1,"acc":0.1})"});
+  stage.step(ProgramMessageReceived{key_of(2, 11), std::nullopt, R"({"step":1,"acc":0.1})"});
   EXPECT_TRUE(stage.said<proto::Reports>().empty());
 }
 
@@ -109,7 +109,7 @@ TEST(Attempts, AnAdoptedOneSpeaksUnderItsNewLeaseAndIsKnownByItsFirst) {
   stage.say(proto::Resync{});
   stage.clear();
   stage.welcome({{key_of(1, 10), Fate::go_on, 0, LeaseId{50}}}, 2);
-  stage.step(ProgramSaid{key_of(1, 10), std::nullopt, R"({"step":1,"acc":0.1})"});
+  stage.step(ProgramMessageReceived{key_of(1, 10), std::nullopt, R"({"step":1,"acc":0.1})"});
   ASSERT_EQ(stage.said<proto::Reports>().size(), 1U);
   EXPECT_EQ(stage.said<proto::Reports>()[0].key, key_of(1, 50));
   stage.say(proto::Ack{key_of(1, 50), 1});
@@ -135,7 +135,7 @@ TEST(Attempts, WhatTheWelcomeDoesNotNameIsLeftAlone) {
   stage.say(proto::Resync{});
   stage.clear();
   stage.welcome({}, 2);
-  stage.step(ProgramSaid{key_of(1, 10), std::nullopt, R"({"step":1,"acc":0.1})"});
+  stage.step(ProgramMessageReceived{key_of(1, 10), std::nullopt, R"({"step":1,"acc":0.1})"});
   EXPECT_TRUE(stage.wanted<SignalProgram>().empty());
   EXPECT_TRUE(stage.said<proto::Reports>().empty());
 }
@@ -144,7 +144,7 @@ TEST(Attempts, ALostFrameIsSentAgain) {
   Stage stage;
   stage.welcome();
   stage.run(key_of(1, 10), 0);
-  stage.step(ProgramSaid{key_of(1, 10), std::nullopt, R"({"step":1,"acc":0.1})"});
+  stage.step(ProgramMessageReceived{key_of(1, 10), std::nullopt, R"({"step":1,"acc":0.1})"});
   stage.clear();
   stage.pass(Duration::millis(1'250));
   EXPECT_EQ(stage.said<proto::Reports>().size(), 1U);
@@ -154,7 +154,7 @@ TEST(Attempts, ADaemonThatNeverAcknowledgesGetsANewSession) {
   Stage stage;
   stage.welcome();
   stage.run(key_of(1, 10), 0);
-  stage.step(ProgramSaid{key_of(1, 10), std::nullopt, R"({"step":1,"acc":0.1})"});
+  stage.step(ProgramMessageReceived{key_of(1, 10), std::nullopt, R"({"step":1,"acc":0.1})"});
   stage.clear();
   stage.pass(Duration::seconds(40));
   EXPECT_GE(stage.wanted<NewConnection>().size(), 1U);
@@ -165,7 +165,7 @@ TEST(Attempts, ADaemonThatSaysItHasNoRoomIsNotLeft) {
   Stage stage;
   stage.welcome();
   stage.run(key_of(1, 10), 0);
-  stage.step(ProgramSaid{key_of(1, 10), std::nullopt, R"({"step":1,"acc":0.1})"});
+  stage.step(ProgramMessageReceived{key_of(1, 10), std::nullopt, R"({"step":1,"acc":0.1})"});
   proto::Envelope older = stage.envelope();
   older.session_epoch = 0;
   for (int times = 0; times < 60; ++times) {
@@ -209,7 +209,8 @@ TEST(Beats, SayHowFarEachProgramIsAndSinceWhenItIsSilent) {
   Stage stage;
   stage.welcome();
   stage.run(key_of(1, 10), 0);
-  stage.step(ProgramSaid{key_of(1, 10), QuestionId{1}, R"({"type":"report","step":2,"metrics":{"loss":1}})"});
+  stage.step(ProgramMessageReceived{key_of(1, 10), QuestionId{1},
+                                    R"({"type":"report","step":2,"metrics":{"loss":1}})"});
   stage.clear();
   stage.pass(Duration::seconds(13));
   const auto beats = stage.said<proto::Beat>();
@@ -219,7 +220,7 @@ TEST(Beats, SayHowFarEachProgramIsAndSinceWhenItIsSilent) {
   EXPECT_EQ(beats[0].progress[0].step, Units{2});
   EXPECT_GE(beats[0].progress[0].silent_ms, 8'000U);
   EXPECT_LE(beats[0].progress[0].silent_ms, 13'000U);
-  EXPECT_TRUE(beats[0].remains.empty());
+  EXPECT_TRUE(beats[0].leaked_processes.empty());
 }
 
 TEST(Beats, SayAtOnceWhatSurvivesSigkillAndThatItIsGone) {
@@ -231,9 +232,9 @@ TEST(Beats, SayAtOnceWhatSurvivesSigkillAndThatItIsGone) {
   stage.pass(Duration::millis(1));
   auto beats = stage.said<proto::Beat>();
   ASSERT_EQ(beats.size(), 1U);
-  ASSERT_EQ(beats[0].remains.size(), 1U);
-  EXPECT_EQ(beats[0].remains[0].key, key_of(1, 10));
-  EXPECT_EQ(beats[0].remains[0].slots, std::vector{SlotIndex{1}});
+  ASSERT_EQ(beats[0].leaked_processes.size(), 1U);
+  EXPECT_EQ(beats[0].leaked_processes[0].key, key_of(1, 10));
+  EXPECT_EQ(beats[0].leaked_processes[0].slots, std::vector{SlotIndex{1}});
   const auto reports = stage.said<proto::Reports>();
   ASSERT_EQ(reports.size(), 1U);
   EXPECT_TRUE(std::get<engine::ExitReport>(reports[0].reports.back()).unkillable);
@@ -244,7 +245,7 @@ TEST(Beats, SayAtOnceWhatSurvivesSigkillAndThatItIsGone) {
   stage.pass(Duration::millis(1));
   beats = stage.said<proto::Beat>();
   ASSERT_EQ(beats.size(), 1U);
-  EXPECT_TRUE(beats[0].remains.empty());
+  EXPECT_TRUE(beats[0].leaked_processes.empty());
 }
 
 TEST(Beats, SayOfWhatSurvivesSigkillWhenAnAgentAfterThisOneWouldSayItToo) {
@@ -260,13 +261,13 @@ TEST(Beats, SayOfWhatSurvivesSigkillWhenAnAgentAfterThisOneWouldSayItToo) {
   stage.pass(Duration::seconds(13));
   auto beats = stage.said<proto::Beat>();
   ASSERT_FALSE(beats.empty());
-  EXPECT_TRUE(beats[0].remains.empty());
+  EXPECT_TRUE(beats[0].leaked_processes.empty());
   stage.clear();
   stage.step(SpoolWritten{writes[0].key, writes[0].write});
   stage.pass(Duration::millis(1));
   beats = stage.said<proto::Beat>();
   ASSERT_EQ(beats.size(), 1U);
-  EXPECT_EQ(beats[0].remains.size(), 1U);
+  EXPECT_EQ(beats[0].leaked_processes.size(), 1U);
 }
 
 TEST(Inventory, SaysOfAnAttemptWhetherItsProgramHasBegun) {
@@ -343,7 +344,7 @@ TEST(Slots, OfTheUnkillableAreUsedOnlyByWhomTheDaemonLets) {
   stage.say(lease_of(key_of(2, 20), 0));
   EXPECT_TRUE(stage.wanted<StartProgram>().empty());
   proto::Lease knowing = lease_of(key_of(3, 30), 0);
-  knowing.spec.despite_remains = true;
+  knowing.spec.despite_leaked_processes = true;
   stage.say(knowing);
   ASSERT_EQ(stage.wanted<StartProgram>().size(), 1U);
   EXPECT_EQ(stage.wanted<StartProgram>()[0].spec.key, key_of(3, 30));

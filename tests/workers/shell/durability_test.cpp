@@ -71,7 +71,10 @@ TEST_F(Durability, OfAJournalIsWhatWasAskedFor) {
   auto journal = JournalWriter::open(directory_.journal());
   ASSERT_TRUE(journal);
   EXPECT_EQ(syncs_of([&] { EXPECT_TRUE(journal->append(JournalStarted{"process table"}, true)); }), 1);
-  EXPECT_EQ(syncs_of([&] { EXPECT_TRUE(journal->append(JournalSaid{0, false, "a line"}, false)); }), 0);
+  EXPECT_EQ(syncs_of([&] {
+              EXPECT_TRUE(journal->append(JournalMessageReceived{0, false, "a line"}, false));
+            }),
+            0);
   EXPECT_EQ(syncs_of([&] { EXPECT_TRUE(journal->append(JournalEnded{}, true)); }), 1);
 }
 

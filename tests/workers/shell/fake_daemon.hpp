@@ -101,13 +101,13 @@ class FakeDaemon {
     session_ = 0;
     auto port = net::RouterPort::bind(
         loop_, endpoint, proto::max_frame_bytes,
-        [this](const net::Peer& peer, std::span<const std::byte> frame) { hear(peer, frame); });
+        [this](const net::Peer& peer, std::span<const std::byte> frame) { on_event(peer, frame); });
     ASSERT_TRUE(port.has_value()) << port.error().message;
     port_ = *std::move(port);
     endpoint_ = port_->endpoint();
   }
 
-  void hear(const net::Peer& peer, std::span<const std::byte> frame) {
+  void on_event(const net::Peer& peer, std::span<const std::byte> frame) {
     auto decoded = proto::decode_from_worker(frame);
     ASSERT_TRUE(decoded.has_value()) << decoded.error().message;
     peer_ = peer;

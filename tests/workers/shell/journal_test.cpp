@@ -42,17 +42,17 @@ TEST(Journals, AreReadBackAsTheyWereWritten) {
   auto writer = JournalWriter::open(path);
   ASSERT_TRUE(writer.has_value());
   ASSERT_TRUE(writer->append(JournalStarted{"process table"}, true));
-  ASSERT_TRUE(writer->append(JournalSaid{7, true, std::string("a\0b\xFF \"", 6)}, false));
-  ASSERT_TRUE(writer->append(JournalSaid{0, false, ""}, false));
+  ASSERT_TRUE(writer->append(JournalMessageReceived{7, true, std::string("a\0b\xFF \"", 6)}, false));
+  ASSERT_TRUE(writer->append(JournalMessageReceived{0, false, ""}, false));
   ASSERT_TRUE(writer->append(JournalStuck{1234}, false));
   ASSERT_TRUE(writer->append(JournalEnded{true, 9, true, true, "last\nwords"}, true));
   const std::vector<JournalRecord> records = all_of(path);
   ASSERT_EQ(records.size(), 5U);
   EXPECT_EQ(std::get<JournalStarted>(records[0]).means, "process table");
-  EXPECT_EQ(std::get<JournalSaid>(records[1]).question, 7U);
-  EXPECT_TRUE(std::get<JournalSaid>(records[1]).answered);
-  EXPECT_EQ(std::get<JournalSaid>(records[1]).line, std::string("a\0b\xFF \"", 6));
-  EXPECT_EQ(std::get<JournalSaid>(records[2]).line, "");
+  EXPECT_EQ(std::get<JournalMessageReceived>(records[1]).question, 7U);
+  EXPECT_TRUE(std::get<JournalMessageReceived>(records[1]).answered);
+  EXPECT_EQ(std::get<JournalMessageReceived>(records[1]).line, std::string("a\0b\xFF \"", 6));
+  EXPECT_EQ(std::get<JournalMessageReceived>(records[2]).line, "");
   EXPECT_EQ(std::get<JournalStuck>(records[3]).pid, 1234);
   const auto& ended = std::get<JournalEnded>(records[4]);
   EXPECT_TRUE(ended.by_signal && ended.asked && ended.out_of_memory);
@@ -68,7 +68,8 @@ TEST(Journals, CutAnywhereHoldTheRecordsBeforeTheCut) {
     auto writer = JournalWriter::open(path);
     ASSERT_TRUE(writer.has_value());
     for (std::uint64_t question = 1; question <= 3; ++question) {
-      ASSERT_TRUE(writer->append(JournalSaid{question, false, "line " + std::to_string(question)}, false));
+      ASSERT_TRUE(
+          writer->append(JournalMessageReceived{question, false, "line " + std::to_string(question)}, false));
       ends.push_back(writer->size());
     }
   }
@@ -88,7 +89,7 @@ TEST(Journals, ADamagedRecordIsNotHandedOn) {
   const fs::path path = scratch.path() / "journal";
   {
     auto writer = JournalWriter::open(path);
-    ASSERT_TRUE(writer->append(JournalSaid{1, false, "line"}, false));
+    ASSERT_TRUE(writer->append(JournalMessageReceived{1, false, "line"}, false));
   }
   const std::string whole = text_of(path);
   for (std::size_t at = 0; at < whole.size(); ++at) {
@@ -121,7 +122,7 @@ TEST(Journals, GiveTheirSpaceBackAndKeepTheirPositions) {
   std::uint64_t position = 0;
   for (int i = 0; i < 200; ++i) {
     position = writer->size();
-    ASSERT_TRUE(writer->append(JournalSaid{0, false, line}, false));
+    ASSERT_TRUE(writer->append(JournalMessageReceived{0, false, line}, false));
   }
   writer->drop_before(position);
   EXPECT_EQ(writer->wanted(), writer->size() - position);
@@ -134,7 +135,7 @@ TEST(Journals, GiveTheirSpaceBackAndKeepTheirPositions) {
   auto reader = JournalReader::open(path);
   const auto last = reader->next(position);
   ASSERT_TRUE(last.has_value());
-  EXPECT_EQ(std::get<JournalSaid>(*last).line, line);
+  EXPECT_EQ(std::get<JournalMessageReceived>(*last).line, line);
   std::uint64_t beginning = 0;
   EXPECT_TRUE(reader->next(beginning).has_value());
 }
@@ -150,10 +151,10 @@ TEST(Journals, AreNotWrittenOnBehindAPartOfARecord) {
   const std::uint64_t size = writer->size();
   {
     const FullDisk full(size + 5);
-    EXPECT_FALSE(writer->append(JournalSaid{0, false, "cut off"}, false));
+    EXPECT_FALSE(writer->append(JournalMessageReceived{0, false, "cut off"}, false));
   }
   EXPECT_EQ(::lseek(file, 0, SEEK_END), static_cast<off_t>(size + 5)) << "a part of it was written";
-  EXPECT_FALSE(writer->append(JournalSaid{0, false, "never read"}, false));
+  EXPECT_FALSE(writer->append(JournalMessageReceived{0, false, "never read"}, false));
   EXPECT_EQ(::lseek(file, 0, SEEK_END), static_cast<off_t>(size + 5));
   EXPECT_EQ(writer->size(), size);
   ::close(file);

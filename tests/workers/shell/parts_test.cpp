@@ -93,19 +93,19 @@ TEST(Files, AFullDiskIsSaidWithItsRemedy) {
 
 TEST(Files, ABadDiskIsKnownByItsWords) {
   for (const int error : {ENOSPC, EDQUOT, EIO, EROFS}) {
-    EXPECT_TRUE(tells_of_a_bad_disk(file_error("cannot write", "/state/spool", error).message)) << error;
+    EXPECT_TRUE(reports_a_bad_disk(file_error("cannot write", "/state/spool", error).message)) << error;
   }
   for (const int error : {ENOENT, EACCES, ENOTDIR, ENAMETOOLONG}) {
-    EXPECT_FALSE(tells_of_a_bad_disk(file_error("cannot write", "/state/spool", error).message)) << error;
+    EXPECT_FALSE(reports_a_bad_disk(file_error("cannot write", "/state/spool", error).message)) << error;
   }
 }
 
 TEST(Files, AMachineThatIsShortOfSomethingIsKnownByItsWords) {
   for (const int error : {EAGAIN, EMFILE, ENFILE, ENOMEM}) {
-    EXPECT_TRUE(tells_of_scarcity(file_error("cannot run", "/bin/hpsearch-shim", error).message)) << error;
+    EXPECT_TRUE(reports_scarcity(file_error("cannot run", "/bin/hpsearch-shim", error).message)) << error;
   }
   for (const int error : {ENOENT, EACCES, ENOEXEC, ENOSPC}) {
-    EXPECT_FALSE(tells_of_scarcity(file_error("cannot run", "/bin/hpsearch-shim", error).message)) << error;
+    EXPECT_FALSE(reports_scarcity(file_error("cannot run", "/bin/hpsearch-shim", error).message)) << error;
   }
 }
 

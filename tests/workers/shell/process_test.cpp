@@ -35,12 +35,12 @@ pid_t started_elsewhere() {
   return pid;
 }
 
-class ProgramKeepers : public testing::Test {
+class ProgramShims : public testing::Test {
  protected:
-  ~ProgramKeepers() override { ::kill(before_, SIGKILL); }
+  ~ProgramShims() override { ::kill(before_, SIGKILL); }
 
   RunningProgram start(const std::string& line) {
-    auto running = keeper_.start(
+    auto running = shim_.start(
         {.argv = {"/bin/sh", "-c", line},
          .environment = {{"PATH", "/usr/bin:/bin"}},
          .directory = "/",
@@ -56,27 +56,27 @@ class ProgramKeepers : public testing::Test {
 
   net::Loop loop_;
   const pid_t before_ = started_elsewhere();  // A child from before, which the keeper takes for nobody's.
-  ProgramKeeper keeper_{loop_};
+  ProgramShim shim_{loop_};
   std::optional<ProgramEnd> end_;
 };
 
-TEST_F(ProgramKeepers, KillWhatOthersStartedForAProgramBeforeItCountsAsGone) {
+TEST_F(ProgramShims, KillWhatOthersStartedForAProgramBeforeItCountsAsGone) {
   const RunningProgram running = start("exec sleep 1000");
   EXPECT_TRUE(runs(before_));
-  keeper_.kill(running.pid);
+  shim_.kill(running.pid);
   loop_.run();
   EXPECT_TRUE(end_->by_signal);
   EXPECT_FALSE(runs(before_));
 }
 
-TEST_F(ProgramKeepers, LeaveAloneWhatOthersStartedWhileAProgramThatWasAskedToEndMayEnd) {
+TEST_F(ProgramShims, LeaveAloneWhatOthersStartedWhileAProgramThatWasAskedToEndMayEnd) {
   const RunningProgram running = start("trap 'sleep 0.3; exit 3' TERM; while :; do sleep 0.01; done");
   const net::Watch soon = loop_.after(std::chrono::milliseconds(100),
-                                      [&] { keeper_.terminate(running.pid, std::chrono::seconds(30)); });
+                                      [&] { shim_.terminate(running.pid, std::chrono::seconds(30)); });
   bool waited = false;
   const net::Watch later = loop_.after(std::chrono::milliseconds(1500), [&] {
     waited = runs(before_);
-    keeper_.kill(running.pid);
+    shim_.kill(running.pid);
   });
   loop_.run();
   EXPECT_TRUE(waited) << "it has the program's grace";
@@ -85,12 +85,11 @@ TEST_F(ProgramKeepers, LeaveAloneWhatOthersStartedWhileAProgramThatWasAskedToEnd
 }
 
 // The agent that asked for its end was killed before it could write that down.
-TEST_F(ProgramKeepers, EndWhatOutlivesAProgramThatWasAskedToEndThoughNobodySaysSo) {
+TEST_F(ProgramShims, EndWhatOutlivesAProgramThatWasAskedToEndThoughNobodySaysSo) {
   const RunningProgram running =
       start("(trap '' TERM; exec sleep 1000) & trap 'exit 3' TERM; while :; do sleep 0.01; done");
-  const net::Watch soon = loop_.after(std::chrono::milliseconds(100), [&] {
-    keeper_.terminate(running.pid, std::chrono::milliseconds(500));
-  });
+  const net::Watch soon = loop_.after(std::chrono::milliseconds(100),
+                                      [&] { shim_.terminate(running.pid, std::chrono::milliseconds(500)); });
   const net::Watch in_vain = loop_.after(std::chrono::seconds(30), [this] { loop_.stop(); });
   const auto began = std::chrono::steady_clock::now();
   loop_.run();
@@ -100,7 +99,7 @@ TEST_F(ProgramKeepers, EndWhatOutlivesAProgramThatWasAskedToEndThoughNobodySaysS
   EXPECT_FALSE(runs(before_));
 }
 
-TEST_F(ProgramKeepers, DoNotTakeForGoneWhatTheyCannotSee) {
+TEST_F(ProgramShims, DoNotTakeForGoneWhatTheyCannotSee) {
 #ifdef __SANITIZE_ADDRESS__
   GTEST_SKIP() << "the sanitizer looks at objects through a pipe, which is a file too";
 #endif
@@ -113,7 +112,7 @@ TEST_F(ProgramKeepers, DoNotTakeForGoneWhatTheyCannotSee) {
   EXPECT_EQ(end_->code, 0);
 }
 
-TEST_F(ProgramKeepers, SeeAnEndWhoseSignalIsLost) {
+TEST_F(ProgramShims, SeeAnEndWhoseSignalIsLost) {
   sigset_t children;
   sigset_t before;
   ::sigemptyset(&children);

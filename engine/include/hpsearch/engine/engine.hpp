@@ -76,7 +76,7 @@ class Engine {
 
   // --- queries; pointers hold until the next step ---
 
-  /// When a budget of time will be spent, or what was put off is due: a step must be made then (LookAtClock),
+  /// When a budget of time will be spent, or what was put off is due: a step must be made then (CheckTimers),
   /// if none is made anyway. At once (last_instant()) when there was more to do than one step may: hundreds
   /// of thousands of trials whose rung is over, or their experiment, end some hundred in each step.
   [[nodiscard]] std::optional<Instant> next_deadline() const noexcept;

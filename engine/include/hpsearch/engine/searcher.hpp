@@ -182,7 +182,7 @@ class Searcher {
   /// For a trial whose TrialValidated was the last thing heard of it.
   [[nodiscard]] virtual Verdict verdict(TrialNumber trial) const = 0;
 
-  virtual void hear(const SearchEvent& event) = 0;
+  virtual void on_event(const SearchEvent& event) = 0;
 
   /// Paused trials that need nothing more and have not been told closed yet, in ascending order.
   [[nodiscard]] virtual std::span<const TrialNumber> closable() const = 0;

@@ -62,9 +62,9 @@ struct Progress {
 };
 struct Beat {
   std::vector<Progress> progress{};
-  std::vector<engine::Remains> remains{};       ///< All there are.
-  bool draining = false;                        ///< It takes no more work and will say goodbye.
-  std::vector<engine::SlotTrouble> troubles{};  ///< All there are.
+  std::vector<engine::LeakedProcesses> leaked_processes{};  ///< All there are.
+  bool draining = false;                                    ///< It takes no more work and will say goodbye.
+  std::vector<engine::SlotTrouble> troubles{};              ///< All there are.
 };
 struct Started {
   engine::AttemptKey key;

@@ -9,7 +9,7 @@
 #include "hpsearch/engine/base/score.hpp"
 #include "hpsearch/searchers/divisor.hpp"
 #include "hpsearch/searchers/rung.hpp"
-#include "hpsearch/searchers/schedule.hpp"
+#include "hpsearch/searchers/stopping_policy.hpp"
 
 namespace hpsearch::searchers {
 
@@ -33,17 +33,17 @@ struct AshaSettings {
 /// the rung it was training for; one with invalid hyperparameters leaves every rung and is replaced.
 ///
 /// Cost: O(log n) per call for n results in a rung, times the few rungs; memory O(1) per result.
-class Asha : public Schedule {
+class Asha : public StoppingPolicy {
  public:
-  void hear_created() final;
-  void hear_promoted(engine::TrialNumber trial) final;
-  void hear_reported(engine::TrialNumber trial, engine::Units step) final;
-  bool hear_validated(engine::TrialNumber trial, engine::Score score) final;
-  bool hear_exited(engine::TrialNumber trial, engine::ExitReason reason) final;
-  bool hear_closed(engine::TrialNumber trial) final;
-  void hear_no_more_trials() final;
-  void hear_more_configurations() final { quota_.open(); }
-  void hear_max_trials(engine::Cardinality trials) final;
+  void on_created() final;
+  void on_promoted(engine::TrialNumber trial) final;
+  void on_reported(engine::TrialNumber trial, engine::Units step) final;
+  bool on_validated(engine::TrialNumber trial, engine::Score score) final;
+  bool on_exited(engine::TrialNumber trial, engine::ExitReason reason) final;
+  bool on_closed(engine::TrialNumber trial) final;
+  void on_no_more_trials() final;
+  void on_more_configurations() final { quota_.open(); }
+  void on_max_trials(engine::Cardinality trials) final;
   [[nodiscard]] std::uint64_t created_so_far() const noexcept final { return quota_.created_so_far(); }
   [[nodiscard]] std::uint64_t counting() const noexcept final { return quota_.counting(); }
   [[nodiscard]] std::uint64_t outstanding() const noexcept final { return outstanding_total_; }
@@ -86,7 +86,7 @@ class Asha : public Schedule {
   /// was settled for good is open again.
   virtual void reopen() = 0;
   /// After every event but the creation of a trial. `reporter` has just reported, below the top.
-  virtual void settle(std::optional<engine::TrialNumber> reporter) = 0;
+  virtual void decide_promotions(std::optional<engine::TrialNumber> reporter) = 0;
   [[nodiscard]] virtual std::string_view kind() const noexcept = 0;
   /// What a derived class must remember beyond what is here. On failure load_own() leaves it as it was.
   [[nodiscard]] virtual engine::Value save_own() const = 0;
@@ -101,7 +101,7 @@ class Asha : public Schedule {
   ClosableList closable_;
 
  private:
-  [[nodiscard]] bool is_over() const noexcept { return open_ == 0 && !quota_.wants_more(); }
+  [[nodiscard]] bool is_over() const noexcept { return open_ == 0 && !quota_.needs_more(); }
   [[nodiscard]] static bool stands_where_it_says(const std::vector<Rung>& rungs, const Trial& trial,
                                                  engine::TrialNumber number);
   void enter(engine::TrialNumber number, engine::Score score, bool alive);
@@ -136,7 +136,7 @@ class PromotionAsha final : public Asha {
   void has_reported(engine::TrialNumber /*number*/) override {}
   void has_moved_on(engine::TrialNumber /*number*/) override {}
   void reopen() override { closed_out_ = 0; }
-  void settle(std::optional<engine::TrialNumber> reporter) override;
+  void decide_promotions(std::optional<engine::TrialNumber> reporter) override;
   [[nodiscard]] std::string_view kind() const noexcept override { return "asha/promotion"; }
   [[nodiscard]] engine::Value save_own() const override;
   engine::Status load_own(const engine::Value& saved, const engine::ChunkedVector<Trial>& trials) override;
@@ -171,7 +171,7 @@ class StoppingAsha final : public Asha {
   void has_reported(engine::TrialNumber number) override;
   void has_moved_on(engine::TrialNumber number) override;
   void reopen() override {}
-  void settle(std::optional<engine::TrialNumber> /*reporter*/) override {}
+  void decide_promotions(std::optional<engine::TrialNumber> /*reporter*/) override {}
   [[nodiscard]] std::string_view kind() const noexcept override { return "asha/stopping"; }
   [[nodiscard]] engine::Value save_own() const override;
   engine::Status load_own(const engine::Value& saved, const engine::ChunkedVector<Trial>& trials) override;
@@ -182,6 +182,6 @@ class StoppingAsha final : public Asha {
 };
 
 /// The one or the other.
-[[nodiscard]] std::unique_ptr<Schedule> make_asha(AshaSettings settings, bool stop_once);
+[[nodiscard]] std::unique_ptr<StoppingPolicy> make_asha(AshaSettings settings, bool stop_once);
 
 }  // namespace hpsearch::searchers

@@ -6,7 +6,7 @@
 
 #include "hpsearch/engine/searcher.hpp"
 #include "hpsearch/searchers/proposer.hpp"
-#include "hpsearch/searchers/schedule.hpp"
+#include "hpsearch/searchers/stopping_policy.hpp"
 
 namespace hpsearch::searchers {
 
@@ -29,14 +29,12 @@ class ComposedSearcher final : public engine::Searcher {
     std::optional<engine::Cardinality> supply;  ///< There are no more configurations than this.
   };
 
-  ComposedSearcher(std::unique_ptr<Schedule> schedule, std::unique_ptr<Proposer> proposer, Limits limits);
+  ComposedSearcher(std::unique_ptr<StoppingPolicy> policy, std::unique_ptr<Proposer> proposer, Limits limits);
 
   [[nodiscard]] engine::Next next() const override;
   [[nodiscard]] engine::Verdict verdict(engine::TrialNumber trial) const override;
-  void hear(const engine::SearchEvent& event) override;
-  [[nodiscard]] std::span<const engine::TrialNumber> closable() const override {
-    return schedule_->closable();
-  }
+  void on_event(const engine::SearchEvent& event) override;
+  [[nodiscard]] std::span<const engine::TrialNumber> closable() const override { return policy_->closable(); }
   [[nodiscard]] engine::Reason standing(engine::TrialNumber trial) const override;
   [[nodiscard]] engine::Outlook outlook(engine::TrialNumber trial) const override;
   [[nodiscard]] double progress() const noexcept override;
@@ -52,12 +50,12 @@ class ComposedSearcher final : public engine::Searcher {
   [[nodiscard]] bool is_over() const;
   /// The number of its trials is not fixed, and it is not over.
   [[nodiscard]] bool takes_changes() const;
-  void tell_max_trials();
-  void tell_of_more_configurations();
+  void announce_max_trials();
+  void announce_more_configurations();
   [[nodiscard]] std::optional<Limits> read_limits(const engine::Value& saved) const;
   [[nodiscard]] std::string farewell() const;
 
-  std::unique_ptr<Schedule> schedule_;
+  std::unique_ptr<StoppingPolicy> policy_;
   std::unique_ptr<Proposer> proposer_;
   Limits limits_;
   std::uint64_t invalid_ = 0;

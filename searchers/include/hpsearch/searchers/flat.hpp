@@ -2,14 +2,14 @@
 
 #include <map>
 
-#include "hpsearch/searchers/schedule.hpp"
+#include "hpsearch/searchers/stopping_policy.hpp"
 
 namespace hpsearch::searchers {
 
 /// Every trial trains to the full length, none is compared with another: what single, random and grid share.
 ///
 /// Cost: O(log running trials) per call, and no memory for trials that have ended.
-class Flat final : public Schedule {
+class Flat final : public StoppingPolicy {
  public:
   enum class InvalidTrials : std::uint8_t { consume_theirs, are_replaced };
 
@@ -17,15 +17,15 @@ class Flat final : public Schedule {
 
   [[nodiscard]] Work next() const override;
   [[nodiscard]] engine::Verdict verdict(engine::TrialNumber trial) const override;
-  void hear_created() override;
-  void hear_promoted(engine::TrialNumber trial) override;
-  void hear_reported(engine::TrialNumber trial, engine::Units step) override;
-  bool hear_validated(engine::TrialNumber trial, engine::Score score) override;
-  bool hear_exited(engine::TrialNumber trial, engine::ExitReason reason) override;
-  bool hear_closed(engine::TrialNumber trial) override;
-  void hear_no_more_trials() override;
-  void hear_more_configurations() override { quota_.open(); }
-  void hear_max_trials(engine::Cardinality trials) override;
+  void on_created() override;
+  void on_promoted(engine::TrialNumber trial) override;
+  void on_reported(engine::TrialNumber trial, engine::Units step) override;
+  bool on_validated(engine::TrialNumber trial, engine::Score score) override;
+  bool on_exited(engine::TrialNumber trial, engine::ExitReason reason) override;
+  bool on_closed(engine::TrialNumber trial) override;
+  void on_no_more_trials() override;
+  void on_more_configurations() override { quota_.open(); }
+  void on_max_trials(engine::Cardinality trials) override;
   [[nodiscard]] std::uint64_t created_so_far() const noexcept override { return quota_.created_so_far(); }
   [[nodiscard]] std::uint64_t counting() const noexcept override { return quota_.counting(); }
   [[nodiscard]] std::uint64_t outstanding() const noexcept override { return open_.size() - reached_; }
@@ -42,7 +42,7 @@ class Flat final : public Schedule {
     bool reached = false;  // The full length; its end was not told yet.
   };
 
-  [[nodiscard]] bool is_over() const noexcept { return open_.empty() && !quota_.wants_more(); }
+  [[nodiscard]] bool is_over() const noexcept { return open_.empty() && !quota_.needs_more(); }
   void end(std::map<engine::TrialNumber, Open>::iterator trial);
   void train_to(Open& trial, std::uint64_t step);
   void update_progress() noexcept;

@@ -31,12 +31,12 @@ class Proposer {
 
   /// For the next trial; `trial` is its number. Not called when exhausted.
   [[nodiscard]] virtual Proposal propose(engine::TrialNumber trial) const = 0;
-  virtual void hear_created(engine::TrialNumber trial, const engine::Value& hparams) = 0;
+  virtual void on_created(engine::TrialNumber trial, const engine::Value& hparams) = 0;
 
   /// These come next, one after the other, instead of given points that were not started yet.
-  virtual void hear_points(std::vector<engine::Value> /*points*/) {}
+  virtual void on_points(std::vector<engine::Value> /*points*/) {}
   /// With `reject`, nothing that was started before is proposed from now on; `started` is all of it.
-  virtual void hear_duplicates(bool /*reject*/, const std::vector<engine::Value>& /*started*/) {}
+  virtual void on_duplicates(bool /*reject*/, const std::vector<engine::Value>& /*started*/) {}
   /// Configurations that were not started yet; nothing when nobody can count them.
   [[nodiscard]] virtual std::optional<engine::Cardinality> remaining() const noexcept { return std::nullopt; }
 

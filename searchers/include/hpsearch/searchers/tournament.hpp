@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "hpsearch/engine/base/chunked_vector.hpp"
-#include "hpsearch/searchers/schedule.hpp"
+#include "hpsearch/searchers/stopping_policy.hpp"
 
 namespace hpsearch::searchers {
 
@@ -32,11 +32,11 @@ struct BracketPlan {
 /// the mean of the brackets', then stands still until it is past where it was.
 ///
 /// Cost: that of the brackets asked, B at a pull and one for an event.
-class Tournament final : public Schedule {
+class Tournament final : public StoppingPolicy {
  public:
   /// Where the brackets come from.
   struct Makers {
-    std::function<std::unique_ptr<Schedule>(const BracketPlan&)> bracket;
+    std::function<std::unique_ptr<StoppingPolicy>(const BracketPlan&)> bracket;
     /// Divides trials among brackets with so many rungs each; adds up exactly. Asked only for at least one
     /// trial per bracket.
     std::function<std::vector<std::uint64_t>(std::uint64_t trials, const std::vector<std::uint64_t>& rungs)>
@@ -52,16 +52,16 @@ class Tournament final : public Schedule {
 
   [[nodiscard]] Work next() const override;
   [[nodiscard]] engine::Verdict verdict(engine::TrialNumber trial) const override;
-  void hear_created() override;
-  void hear_promoted(engine::TrialNumber trial) override;
-  void hear_reported(engine::TrialNumber trial, engine::Units step) override;
-  bool hear_validated(engine::TrialNumber trial, engine::Score score) override;
-  bool hear_exited(engine::TrialNumber trial, engine::ExitReason reason) override;
-  bool hear_closed(engine::TrialNumber trial) override;
-  void hear_no_more_trials() override;
-  void hear_more_configurations() override;
-  void hear_max_trials(engine::Cardinality trials) override;
-  void hear_max_concurrent_trials(std::uint64_t slots) override;
+  void on_created() override;
+  void on_promoted(engine::TrialNumber trial) override;
+  void on_reported(engine::TrialNumber trial, engine::Units step) override;
+  bool on_validated(engine::TrialNumber trial, engine::Score score) override;
+  bool on_exited(engine::TrialNumber trial, engine::ExitReason reason) override;
+  bool on_closed(engine::TrialNumber trial) override;
+  void on_no_more_trials() override;
+  void on_more_configurations() override;
+  void on_max_trials(engine::Cardinality trials) override;
+  void on_max_concurrent_trials(std::uint64_t slots) override;
   [[nodiscard]] std::uint64_t created_so_far() const noexcept override { return members_.size(); }
   [[nodiscard]] std::uint64_t counting() const noexcept override;
   [[nodiscard]] std::uint64_t outstanding() const noexcept override;
@@ -75,7 +75,7 @@ class Tournament final : public Schedule {
 
  private:
   struct Bracket {
-    std::unique_ptr<Schedule> schedule;
+    std::unique_ptr<StoppingPolicy> policy;
     std::uint64_t rungs = 0;
     std::uint64_t share = 0;                      // 0: they take turns.
     std::uint64_t pulls = 0;                      // Pieces of work it was given by next().

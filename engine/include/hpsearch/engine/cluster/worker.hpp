@@ -44,11 +44,11 @@ struct WorkerRecord {
   std::string quarantined{};      ///< Why it gets no new leases; "" = it may get some.
   /// Trials that failed here soon after their start and without a report, one after another.
   std::vector<std::pair<ExperimentId, TrialNumber>> quick_failures{};
-  std::uint64_t false_starts = 0;  ///< Attempts in a row that were over here as soon as they were leased …
-  Instant last_false_start{};      ///< … when the last of them was.
-  Instant rests_until{};           ///< When it gets leases again, therefore.
+  std::uint64_t start_failures = 0;  ///< Attempts in a row that were over here as soon as they were leased …
+  Instant last_start_failure{};      ///< … when the last of them was.
+  Instant rests_until{};             ///< When it gets leases again, therefore.
   /// By attempts that are over, as the worker knows them. Those that are not released hold their slots.
-  std::map<AttemptKey, SlotQuarantine> remains{};
+  std::map<AttemptKey, SlotQuarantine> leaked_processes{};
   // Leased by the lost part of a restored log, and by an operator's word …
   std::set<AttemptKey> adopted{};     ///< … attempts of their trials like others, live or not;
   std::set<AttemptKey> disowned{};    ///< … to end wherever they turn up.

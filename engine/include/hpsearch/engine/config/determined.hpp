@@ -14,8 +14,8 @@ inline constexpr const char* determined_config_variable = "DET_EXPERIMENT_CONFIG
 
 /// The program is written for the Determined Python harness: it is a Trial class, is started by one of the
 /// harness's own modules ("python3 -m determined.launch…"), or `launch.kind` is "determined".
-[[nodiscard]] bool wants_determined_harness(const Entrypoint& entrypoint, const Value* launch) noexcept;
-[[nodiscard]] bool wants_determined_harness(const ExperimentConfig& config) noexcept;
+[[nodiscard]] bool needs_determined_harness(const Entrypoint& entrypoint, const Value* launch) noexcept;
+[[nodiscard]] bool needs_determined_harness(const ExperimentConfig& config) noexcept;
 
 /// It is started by the one of the harness's launchers whose processes need no way from node to node but
 /// their own sockets: determined.launch.torch_distributed. The others (Horovod, which starts a Trial class on

@@ -137,7 +137,7 @@ struct LaunchSpec {
   std::map<std::string, std::string> metric_patterns;
   Value data;
   Duration progress_timeout{};  ///< It is ended when it says nothing for so long; 0 = never.
-  bool despite_remains =
+  bool despite_leaked_processes =
       false;  ///< What survives in these slots, or ails them, is known, and no reason to wait.
   JobContract contract;
   LaunchConfig launch;

@@ -85,7 +85,7 @@ struct HeldAttempt {
 };
 
 /// What of an attempt that is over survives SIGKILL on its worker.
-struct Remains {
+struct LeakedProcesses {
   AttemptKey key;  ///< With the lease it was started under.
   std::vector<SlotIndex> slots;
 };
@@ -134,9 +134,9 @@ struct ReleaseWorker {
   WorkerId worker;
 };
 /// A worker says what survives SIGKILL there now: all of it. Slots of what is gone are leased again.
-struct NoteRemains {
+struct NoteLeakedProcesses {
   WorkerId worker;
-  std::vector<Remains> remains;
+  std::vector<LeakedProcesses> leaked_processes;
 };
 /// A worker says which of its slots cannot be used now: all of them. The others are leased again.
 struct NoteTroubles {
@@ -170,12 +170,12 @@ struct TakeReports {
 };
 
 /// Nothing happened but time. Deadlines are looked at in every step; this is one without anything else.
-struct LookAtClock {};
+struct CheckTimers {};
 
 using Command =
     std::variant<CreateExperiment, PauseExperiment, ResumeExperiment, CancelExperiment, KillExperiment,
                  ChangeExperiment, EndTrial, JoinWorker, LoseWorker, ExpireLeases, QuarantineWorker,
-                 ReleaseWorker, AdoptAttempt, ConfirmStart, TakeReports, LookAtClock, NoteRemains,
+                 ReleaseWorker, AdoptAttempt, ConfirmStart, TakeReports, CheckTimers, NoteLeakedProcesses,
                  DeleteCheckpoints, ConfirmDeleted, NoteTroubles, DisclaimAttempts, DisownAttempt>;
 
 }  // namespace hpsearch::engine

@@ -166,7 +166,8 @@ struct AttemptAdopted {
   std::uint64_t upto = 0;  ///< Its next report is the one after this.
   bool trains_on =
       false;  ///< It is told to, to its trial's length, whatever it was told before and has not heard.
-  bool knows_more = false;  ///< It heard a decision that is not in this log, and may end because of it.
+  bool has_unlogged_decision =
+      false;  ///< It heard a decision that is not in this log, and may end because of it.
 };
 
 /// An operator wants an attempt that the log does not know, which a worker holds, to end there.
@@ -239,7 +240,7 @@ struct SlotRestored {
 
 /// An attempt was over as soon as it was leased, by nobody's failure: its trial, and its worker where that is
 /// to blame, are tried again later, and each time later than before.
-struct StartPutOff {
+struct StartDelayed {
   ExperimentId experiment;
   TrialNumber trial;
   std::uint64_t times = 0;         ///< In a row, for this trial.
@@ -262,7 +263,7 @@ using EventBody =
                  TrialEnded, LeaseGranted, AttemptStarted, ReportTaken, AttemptLost, WorkerJoined, WorkerLost,
                  LimitsChanged, AttemptAdopted, WorkerQuarantined, WorkerReleased, SlotsQuarantined,
                  SlotsReleased, CheckpointsCollected, CheckpointsDeleted, SlotWithdrawn, SlotRestored,
-                 MemberExited, MemberLost, GangEnded, StartPutOff, StoreRestored, AttemptDisowned>;
+                 MemberExited, MemberLost, GangEnded, StartDelayed, StoreRestored, AttemptDisowned>;
 
 struct Event {
   Lsn lsn;     ///< From 1 without gaps.

@@ -94,11 +94,11 @@ struct ExperimentRecord {
 
   // The scheduler's own marks; they follow from the rest.
   std::set<TrialNumber> uncollected;  ///< Settled trials whose checkpoints were not looked at since.
-  std::set<TrialNumber> put_off;      ///< Of those that wait for a slot, whose time has not come.
+  std::set<TrialNumber> delayed;      ///< Of those that wait for a slot, whose time has not come.
   std::size_t ended_before =
       0;  ///< While it is stopping: trials before this one have ended, or their programs have yet to.
-  bool on_agenda = false;      ///< It will be looked after before this step ends.
-  bool asked_in_vain = false;  ///< Its searcher wanted nothing, and nothing happened since.
+  bool on_agenda = false;         ///< It will be looked after before this step ends.
+  bool searcher_is_idle = false;  ///< Its searcher wanted nothing, and nothing happened since.
 };
 
 }  // namespace hpsearch::engine

@@ -54,8 +54,8 @@ struct Gang {
     asked_for,  ///< The same, because it was told to, or some member was interrupted.
     failed,  ///< A member's program failed: once, however many follow it. What it costs is known at the end
              ///< of all: who loses a peer fails, and is heard before the peer's machine is known to be gone.
-    lost,  ///< A member's worker is gone, or its machine failed it: also when another had failed of it
-           ///< before.
+    lost,    ///< A member's worker is gone, or its machine failed it: also when another had failed of it
+             ///< before.
   };
   std::vector<Member> members;  ///< By rank; the first speaks for the attempt.
   std::uint64_t port = 0;
@@ -84,8 +84,8 @@ struct LiveAttempt {
   Units granted_length{};  ///< What the program was started for; promotion in place does not change it.
   Units reached{};         ///< Highest step this attempt reported.
   bool started = false;
-  bool knows_more = false;  ///< The lost part of a restored log took reports of it or told it something: it
-                            ///< may end by that.
+  bool has_unlogged_decision = false;  ///< The lost part of a restored log took reports of it or told it
+                                       ///< something: it may end by that.
   std::uint64_t applied_seq = 0;
   std::optional<Decision> decision;  ///< The latest.
   Instant leased_at;
@@ -105,16 +105,16 @@ struct LiveAttempt {
 };
 
 /// What went wrong with a trial lately; gone once it goes well again.
-struct Mishaps {
+struct FailureHistory {
   std::optional<LiveAttempt>
       lost;  ///< Its worker went silent and may come back with it; no other has started since.
-  std::uint32_t crashes = 0;       ///< Attempts in a row that failed without a single report.
-  WorkerId crashed_on;             ///< The last of them.
-  bool crashed_elsewhere = false;  ///< Not all of them on one worker.
-  std::uint64_t false_starts = 0;  ///< Attempts in a row that were over at once, by nobody's failure …
-  WorkerId last_false_start;       ///< … the last of them by this worker's doing; 0 = by none's …
-  std::string why_false;           ///< … and why.
-  Instant not_before;              ///< When it is tried again, therefore.
+  std::uint32_t crashes = 0;         ///< Attempts in a row that failed without a single report.
+  WorkerId crashed_on;               ///< The last of them.
+  bool crashed_elsewhere = false;    ///< Not all of them on one worker.
+  std::uint64_t start_failures = 0;  ///< Attempts in a row that were over at once, by nobody's failure …
+  WorkerId last_start_failure;       ///< … the last of them by this worker's doing; 0 = by none's …
+  std::string why_false;             ///< … and why.
+  Instant not_before;                ///< When it is tried again, therefore.
 };
 
 /// A complete checkpoint in the store's checkpoint storage.
@@ -147,7 +147,7 @@ struct TrialRecord {
   MaybeMeasurement best;    ///< Best finite one.
   KeptReason reason;        ///< Of its last change of state.
   Box<LiveAttempt> live;
-  Box<Mishaps> mishaps;
+  Box<FailureHistory> failure_history;
   Box<KnownCheckpoints> checkpoints;
   Box<std::string> other_metrics;  ///< Names reported while the searcher's metric never was.
   Box<std::string> last_failure;   ///< Exit cause and log tail of the last failed attempt.

@@ -65,7 +65,7 @@ class Space {
   /// A configuration as a person wrote it, made what `sample` would give: constants that were left out are
   /// filled in, and numbers get their leaf's type (1e3 for an int is 1000). What does not fit stays for
   /// check().
-  [[nodiscard]] Value settle(const Value& configuration) const;
+  [[nodiscard]] Value complete(const Value& configuration) const;
 
   /// One coordinate in [0, 1] per numeric leaf on its own scale, one per category of a categorical leaf
   /// (one-hot), none for constants; leaf order. For model-based searchers.

@@ -83,10 +83,12 @@ class AttemptMachine {
   /// All it has to report is on the disk, and may be told.
   [[nodiscard]] bool all_written() const noexcept { return spooled_ >= last_seq(); }
   /// It is over, and something of its program survives SIGKILL in its slots.
-  [[nodiscard]] bool leaves_remains() const noexcept { return remains_; }
+  [[nodiscard]] bool leaves_leaked_processes() const noexcept { return leaked_processes_; }
   /// And that is written down: the daemon may count on hearing it until they are gone, also from the next
   /// agent.
-  [[nodiscard]] bool tells_remains() const noexcept { return remains_ && spooled_remains_; }
+  [[nodiscard]] bool reports_leaked_processes() const noexcept {
+    return leaked_processes_ && spooled_leaked_processes_;
+  }
   /// The daemon has disowned it: it is ended, and reports nothing.
   [[nodiscard]] bool is_fenced() const noexcept { return fenced_; }
   /// Its program runs: the highest step it reported, and since when it says nothing.
@@ -94,7 +96,7 @@ class AttemptMachine {
   [[nodiscard]] engine::Units last_step() const noexcept { return last_step_.value_or(engine::Units{}); }
   [[nodiscard]] engine::Instant silent_since() const noexcept { return silent_since_; }
   /// The daemon hears its reports and cannot take them now: what is not acknowledged is sent again then.
-  void told_to_wait(engine::Instant until) noexcept;
+  void asked_to_wait(engine::Instant until) noexcept;
   /// How often reports were sent again without any acknowledgement in between.
   [[nodiscard]] unsigned unanswered_resends() const noexcept { return unanswered_; }
   [[nodiscard]] std::optional<engine::Instant> next_wake() const noexcept;
@@ -105,7 +107,7 @@ class AttemptMachine {
   void refuse(const std::string& why, AttemptOutput& out);  ///< It waits, and cannot run here at all.
   void started(engine::Instant now, AttemptOutput& out);
   void not_started(const std::string& why, engine::ExitReport::Cause cause, AttemptOutput& out);
-  void said(const ProgramSaid& said, engine::Instant now, AttemptOutput& out);
+  void said(const ProgramMessageReceived& said, engine::Instant now, AttemptOutput& out);
   void published(const engine::CheckpointReport& report, engine::Instant now, AttemptOutput& out);
   void not_published(bool was_empty, const std::string& why, engine::Instant now, AttemptOutput& out);
   void ended(const ProgramEnded& end, AttemptOutput& out);
@@ -146,7 +148,7 @@ class AttemptMachine {
   void pause_alone(engine::Instant now, AttemptOutput& out);
   void end_now(engine::Instant now, AttemptOutput& out);  ///< SIGTERM, grace, SIGKILL.
   void kill_now(AttemptOutput& out);
-  void look_at_clock(engine::Instant now, AttemptOutput& out);
+  void check_timers(engine::Instant now, AttemptOutput& out);
 
  private:
   enum class Phase : std::uint8_t {
@@ -164,15 +166,15 @@ class AttemptMachine {
     engine::Report report;
     std::size_t bytes = 0;
   };
-  void take(const SaidMetrics& said, std::optional<QuestionId> question, engine::Instant now,
+  void take(const MetricsMessage& said, std::optional<QuestionId> question, engine::Instant now,
             AttemptOutput& out);
-  void take(const SaidCheckpoint& said, std::optional<QuestionId> question, engine::Instant now,
+  void take(const CheckpointMessage& said, std::optional<QuestionId> question, engine::Instant now,
             AttemptOutput& out);
-  void take(const SaidRemark& said, std::optional<QuestionId> question, engine::Instant now,
+  void take(const RemarkMessage& said, std::optional<QuestionId> question, engine::Instant now,
             AttemptOutput& out);
-  void take(const SaidInvalid& said, std::optional<QuestionId> question, engine::Instant now,
+  void take(const InvalidHparamsMessage& said, std::optional<QuestionId> question, engine::Instant now,
             AttemptOutput& out);
-  void take(const SaidUnreadable& said, std::optional<QuestionId> question, engine::Instant now,
+  void take(const UnreadableMessage& said, std::optional<QuestionId> question, engine::Instant now,
             AttemptOutput& out);
 
   /// What its author should know of the way it reports: in the log, and to whoever asks the daemon.
@@ -186,7 +188,7 @@ class AttemptMachine {
   void obey_stored(engine::Instant now, AttemptOutput& out);
   void answer_error(QuestionId question, const std::string& what, AttemptOutput& out) const;
   void publish_next(AttemptOutput& out);
-  void tell_of_checkpoints(engine::Instant now, AttemptOutput& out);
+  void report_checkpoints(engine::Instant now, AttemptOutput& out);
   void checkpoint_settled(engine::Instant now, AttemptOutput& out);
   void ask_to_end(engine::Instant now, AttemptOutput& out);
   void expect_end_within(engine::Duration patience, engine::Instant now) noexcept;
@@ -195,11 +197,11 @@ class AttemptMachine {
   [[nodiscard]] std::optional<engine::Instant> progress_due() const noexcept;
   void look_for_progress(engine::Instant now, AttemptOutput& out);
   void over(const ProgramEnded& end, AttemptOutput& out);
-  void stay_with_remains() noexcept;
-  void no_more_remains(AttemptOutput& out);
-  [[nodiscard]] bool wants_checkpoint_signal() const;
+  void stay_with_leaked_processes() noexcept;
+  void no_more_leaked_processes(AttemptOutput& out);
+  [[nodiscard]] bool takes_checkpoint_signal() const;
   /// Of an attempt on several workers only the first part reports; the others tell of their end.
-  [[nodiscard]] bool speaks_for_attempt() const noexcept { return spec_.rendezvous.rank == 0; }
+  [[nodiscard]] bool reports_for_attempt() const noexcept { return spec_.rendezvous.rank == 0; }
   void ask_by_signal(engine::Instant now, AttemptOutput& out);
   void never_ran(engine::ExitReport::Cause cause, const std::string& message, AttemptOutput& out);
   void make_exit_report();
@@ -239,10 +241,10 @@ class AttemptMachine {
   bool told_ = false;                        ///< The program heard end_as_.
   bool waited_for_checkpoint_ = false;       ///< Its patience was renewed once, after a checkpoint.
   bool signaled_by_us_ = false;
-  bool paused_alone_ = false;  ///< It was told to pause while no daemon was there.
-  bool no_progress_ = false;   ///< It is ended for saying nothing.
-  bool ended_here_ = false;    ///< Its worker ends it, of its own accord.
-  bool remains_ = false;       ///< It is over, and something of it is not.
+  bool paused_alone_ = false;      ///< It was told to pause while no daemon was there.
+  bool no_progress_ = false;       ///< It is ended for saying nothing.
+  bool ended_here_ = false;        ///< Its worker ends it, of its own accord.
+  bool leaked_processes_ = false;  ///< It is over, and something of it is not.
   std::string stuck_because_;
   std::string node_failure_;  ///< Why the machine is to blame for its end, or "".
 
@@ -252,11 +254,11 @@ class AttemptMachine {
   std::optional<engine::MetricsReport> asked_with_;  ///< What asking_ was begun with; none after a takeover.
   std::optional<engine::Units> length_reported_;     ///< Step of the last report that reached its length.
   std::optional<engine::Units> asked_at_;  ///< The last length about which a report was kept to ask.
-  bool said_checkpoint_ = false;
+  bool reported_checkpoint_ = false;
   std::optional<WantedCheckpoint> publishing_;
   std::deque<WantedCheckpoint> to_publish_;
   std::optional<ProgramEnded> end_;
-  bool said_invalid_ = false;
+  bool reported_invalid_ = false;
   std::optional<std::string> lost_because_;
   std::string lost_checkpoint_;                     ///< Why the one left at the end could not be published.
   std::optional<engine::Units> last_measured_;      ///< Step of the last report with the searcher's metric.
@@ -265,11 +267,11 @@ class AttemptMachine {
   bool noticed_thinning_ = false;
 
   // What of it is on the worker's disk.
-  std::uint64_t position_ = 0;          ///< Of the journal; what the program said before it is dealt with.
-  std::uint64_t spooled_ = 0;           ///< Reports up to here are in the spool.
-  std::uint64_t spooled_position_ = 0;  ///< Of the journal, as the last write names it.
-  engine::Lsn spooled_decision_;        ///< This one and those before it are.
-  bool spooled_remains_ = false;        ///< So is that something of it is left.
+  std::uint64_t position_ = 0;             ///< Of the journal; what the program said before it is dealt with.
+  std::uint64_t spooled_ = 0;              ///< Reports up to here are in the spool.
+  std::uint64_t spooled_position_ = 0;     ///< Of the journal, as the last write names it.
+  engine::Lsn spooled_decision_;           ///< This one and those before it are.
+  bool spooled_leaked_processes_ = false;  ///< So is that something of it is left.
   /// Who asked for a checkpoint hears that it is safe when the report of it is written down, by its number:
   /// who trains on before may write over what an agent after this one would take for it.
   std::vector<std::pair<std::uint64_t, QuestionId>> unsaid_checkpoints_;
@@ -278,7 +280,7 @@ class AttemptMachine {
   bool writing_ = false;                        ///< The last one is not answered.
   std::uint64_t writing_upto_ = 0;
   engine::Lsn writing_decision_;
-  bool writing_remains_ = false;
+  bool writing_leaked_processes_ = false;
   bool anew_ = true;             ///< The next write replaces what is there.
   std::size_t spool_bytes_ = 0;  ///< Size of the spool after that.
   std::size_t unspooled_bytes_ = 0;

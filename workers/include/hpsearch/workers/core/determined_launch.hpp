@@ -17,7 +17,7 @@ inline constexpr const char* harness_nodes_variable = "HPSEARCH_HARNESS_NODES";
 [[nodiscard]] std::vector<std::uint64_t> harness_ports(const engine::LaunchSpec& spec);
 
 /// The trial's program is written for the Determined harness; hpsearch-determined runs it.
-[[nodiscard]] bool wants_determined_harness(const engine::LaunchSpec& spec);
+[[nodiscard]] bool needs_determined_harness(const engine::LaunchSpec& spec);
 
 /// Makes hpsearch-determined the program of a planned launch: it then starts the harness, and the harness
 /// the trial's own entrypoint. bad_request: this machine has no hpsearch-determined, or the experiment that

@@ -54,7 +54,7 @@ struct DeterminedReply {
   std::string body;
 };
 /// A line for the attempt's report socket; nothing more is said until answered() brings what it answers.
-struct SayToWorker {
+struct SendToWorker {
   std::string line;
 };
 /// What lies below the storage's directory `uuid` becomes the attempt's checkpoint, with `record` beside it;
@@ -72,7 +72,7 @@ struct UnknownRequest {
   std::string what;
 };
 using DeterminedEffect =
-    std::variant<DeterminedReply, SayToWorker, CheckpointToTake, ModelToPack, UnknownRequest>;
+    std::variant<DeterminedReply, SendToWorker, CheckpointToTake, ModelToPack, UnknownRequest>;
 
 /// Speaks the REST interface of Determined 0.24 with the genuine harness of one attempt, and the line
 /// protocol of the attempt's report socket with the worker (docs/adr/0008): whatever the harness reports
@@ -100,7 +100,7 @@ class DeterminedSession {
   /// The worker's answer to the line that was said last.
   void answered(std::string_view line, engine::Instant now, Effects& out);
   void taken(const engine::Status& taken, Effects& out);
-  void look_at_clock(engine::Instant now, Effects& out);
+  void check_timers(engine::Instant now, Effects& out);
   [[nodiscard]] std::optional<engine::Instant> next_wake() const noexcept;
 
   /// The harness is gone: what it left unsaid.
@@ -144,7 +144,7 @@ class DeterminedSession {
 
   void ask(Question question, Effects& out);
   void ask_next(Effects& out);
-  void hear_directive(const engine::Value& answer, Effects& out);
+  void on_directive(const engine::Value& answer, Effects& out);
   void end_polls(Effects& out);
   [[nodiscard]] std::string report_line(engine::Units step, engine::Value metrics) const;
   [[nodiscard]] bool leaves() const noexcept { return told_ || preempted_; }

@@ -52,7 +52,7 @@ struct ProgramNotStarted {
   bool checkpoint_gone = false;  ///< ExitReport::Cause::checkpoint_gone.
 };
 /// One line of a program: on its socket, or on stdout when it is no question.
-struct ProgramSaid {
+struct ProgramMessageReceived {
   engine::AttemptKey key;
   std::optional<QuestionId> question;
   std::string line;
@@ -125,10 +125,10 @@ struct LeaveAsked {};
 /// Nothing but time.
 struct TimePassed {};
 
-using Input = std::variant<FrameReceived, SendRefused, ProgramStarted, ProgramNotStarted, ProgramSaid,
-                           CheckpointPublished, CheckpointNotPublished, ProgramEnded, ProgramStuck,
-                           ProgramLost, SpoolWritten, SpoolNotWritten, JournalNotWritten, LogWasRead,
-                           StopAsked, LeaveAsked, TimePassed, DevicesJudged, DiskProbed>;
+using Input = std::variant<FrameReceived, SendRefused, ProgramStarted, ProgramNotStarted,
+                           ProgramMessageReceived, CheckpointPublished, CheckpointNotPublished, ProgramEnded,
+                           ProgramStuck, ProgramLost, SpoolWritten, SpoolNotWritten, JournalNotWritten,
+                           LogWasRead, StopAsked, LeaveAsked, TimePassed, DevicesJudged, DiskProbed>;
 
 // --- what to do about it: the effects, carried out in order ---
 

@@ -33,7 +33,7 @@ struct Launch {
 
 /// A variable of this name tells a program who it is: the worker's own ones of these names, which may itself
 /// be somebody's job, are not its programs'.
-[[nodiscard]] bool speaks_of_identity(std::string_view name) noexcept;
+[[nodiscard]] bool is_identity_variable(std::string_view name) noexcept;
 
 /// The devices that the lease's slots are, by CUDA's names; none where slots are shares of the processors.
 [[nodiscard]] std::vector<std::string> devices_lent(const engine::LaunchSpec& spec,

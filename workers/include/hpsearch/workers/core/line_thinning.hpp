@@ -27,7 +27,7 @@ class LineThinning {
   [[nodiscard]] bool spares(const engine::Result<ProgramMessage>& message);
 
  private:
-  [[nodiscard]] bool spares_metrics(const SaidMetrics& said);
+  [[nodiscard]] bool spares_metrics(const MetricsMessage& said);
 
   engine::Units from_{};
   std::set<std::string, std::less<>> asked_;  ///< Metrics that came at or beyond it.

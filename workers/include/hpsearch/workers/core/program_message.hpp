@@ -18,30 +18,31 @@ namespace hpsearch::workers {
 inline constexpr std::size_t max_message_bytes = 64 * 1024;
 
 /// The program measured something.
-struct SaidMetrics {
+struct MetricsMessage {
   engine::Units step{};
   engine::Metrics metrics;  ///< Nested names joined by dots, their group before them; sorted, each once.
   std::vector<std::string> ignored;  ///< Names whose values are no numbers.
 };
 /// A complete checkpoint lies in HPSEARCH_CHECKPOINT_DIR.
-struct SaidCheckpoint {
+struct CheckpointMessage {
   std::optional<engine::Units> step;  ///< Nothing: that of its last metrics.
 };
 /// Progress or a log line: for people only.
-struct SaidRemark {
+struct RemarkMessage {
   std::string log;               ///< The line; "" for progress.
   std::optional<int> percent{};  ///< What is done of the present work, 0 ... 100, when it said so.
 };
 /// What a pattern of the experiment found where a number should be is none.
-struct SaidUnreadable {
+struct UnreadableMessage {
   std::string metric;
   std::string text;
 };
 /// These hyperparameters cannot work.
-struct SaidInvalid {
+struct InvalidHparamsMessage {
   std::string why;
 };
-using ProgramMessage = std::variant<SaidMetrics, SaidCheckpoint, SaidRemark, SaidInvalid, SaidUnreadable>;
+using ProgramMessage =
+    std::variant<MetricsMessage, CheckpointMessage, RemarkMessage, InvalidHparamsMessage, UnreadableMessage>;
 
 /// Reads one line of the socket: {"type":"report","step":3,"metrics":{"val_acc":0.91}}, "checkpoint",
 /// "progress", "log" or "invalid_hyperparameters". NaN, Infinity and -Infinity are numbers, as Python's json
@@ -62,7 +63,7 @@ inline constexpr std::string_view stdout_word = "HPSEARCH ";
 /// Digits that are part of a word ("f1"), or of a number that no double can hold, are none.
 [[nodiscard]] std::optional<double> first_number(std::string_view captured) noexcept;
 
-/// Payloads for what a pattern found: SaidMetrics with one metric, or SaidUnreadable.
+/// Payloads for what a pattern found: MetricsMessage with one metric, or UnreadableMessage.
 [[nodiscard]] std::string metric_payload(const std::string& metric, engine::Units step, double number);
 [[nodiscard]] std::string unreadable_payload(const std::string& metric, std::string_view captured);
 

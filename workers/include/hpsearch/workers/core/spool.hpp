@@ -36,8 +36,8 @@ struct SpooledState {
   bool speaks_socket = false;             ///< … or on its socket.
   std::optional<engine::Units> last_step;
   std::optional<engine::Units> length_reported;
-  bool said_checkpoint = false;
-  bool said_invalid = false;
+  bool reported_checkpoint = false;
+  bool reported_invalid = false;
   bool no_progress = false;   ///< It is ended for saying nothing.
   bool paused_alone = false;  ///< `told` is its worker's word, said while no daemon was there.
   bool ended_here = false;    ///< Its worker ends it, of its own accord: it was stopped, say.

@@ -101,25 +101,25 @@ class WorkerMachine {
  private:
   enum class Session : std::uint8_t { hello, ready, refused };
 
-  void hear(const FrameReceived& received, engine::Instant now);
-  void hear(const SendRefused& refused, engine::Instant now);
-  void hear(const ProgramStarted& started, engine::Instant now);
-  void hear(const ProgramNotStarted& not_started, engine::Instant now);
-  void hear(const ProgramSaid& said, engine::Instant now);
-  void hear(const CheckpointPublished& published, engine::Instant now);
-  void hear(const CheckpointNotPublished& not_published, engine::Instant now);
-  void hear(const ProgramEnded& ended, engine::Instant now);
-  void hear(const ProgramStuck& stuck, engine::Instant now);
-  void hear(const ProgramLost& lost, engine::Instant now);
-  void hear(const SpoolWritten& written, engine::Instant now);
-  void hear(const SpoolNotWritten& not_written, engine::Instant now);
-  void hear(const JournalNotWritten& not_written, engine::Instant now);
-  void hear(const LogWasRead& read, engine::Instant now);
-  void hear(const StopAsked& asked, engine::Instant now);
-  void hear(const LeaveAsked& asked, engine::Instant now);
-  void hear(const TimePassed& passed, engine::Instant now);
-  void hear(const DevicesJudged& judged, engine::Instant now);
-  void hear(const DiskProbed& probed, engine::Instant now);
+  void on_event(const FrameReceived& received, engine::Instant now);
+  void on_event(const SendRefused& refused, engine::Instant now);
+  void on_event(const ProgramStarted& started, engine::Instant now);
+  void on_event(const ProgramNotStarted& not_started, engine::Instant now);
+  void on_event(const ProgramMessageReceived& said, engine::Instant now);
+  void on_event(const CheckpointPublished& published, engine::Instant now);
+  void on_event(const CheckpointNotPublished& not_published, engine::Instant now);
+  void on_event(const ProgramEnded& ended, engine::Instant now);
+  void on_event(const ProgramStuck& stuck, engine::Instant now);
+  void on_event(const ProgramLost& lost, engine::Instant now);
+  void on_event(const SpoolWritten& written, engine::Instant now);
+  void on_event(const SpoolNotWritten& not_written, engine::Instant now);
+  void on_event(const JournalNotWritten& not_written, engine::Instant now);
+  void on_event(const LogWasRead& read, engine::Instant now);
+  void on_event(const StopAsked& asked, engine::Instant now);
+  void on_event(const LeaveAsked& asked, engine::Instant now);
+  void on_event(const TimePassed& passed, engine::Instant now);
+  void on_event(const DevicesJudged& judged, engine::Instant now);
+  void on_event(const DiskProbed& probed, engine::Instant now);
 
   void obey(const proto::Welcome& welcome, const proto::Envelope& envelope, engine::Instant now);
   void take_credit(std::uint64_t granted) noexcept;
@@ -139,9 +139,9 @@ class WorkerMachine {
   [[nodiscard]] bool listens_to(const proto::Envelope& envelope, engine::Instant now);
   void knock_again_later(engine::Instant now);
   void lose_session(engine::Instant now);
-  void say_hello(engine::Instant now);
+  void send_hello(engine::Instant now);
   void say(proto::FromWorker message);
-  void say_beat(engine::Instant now);
+  void send_beat(engine::Instant now);
   void carry_out(AttemptOutput out);
   void settle(engine::Instant now);
   void start_what_fits(engine::Instant now);
@@ -153,7 +153,7 @@ class WorkerMachine {
   void disk_fails(const std::string& why, engine::Instant now);
   [[nodiscard]] std::string why_not_here(const engine::LaunchSpec& spec) const;
   void end_when_done(engine::Instant now);
-  void leave_what_is_not_heard_of(engine::Instant now);
+  void drop_unknown_attempts(engine::Instant now);
   void end_orphans(engine::Instant now);
   [[nodiscard]] std::optional<engine::Instant> orphans_due() const noexcept;
   /// When those that wait at their lengths are paused; nothing while a daemon is there, or where they wait

@@ -59,7 +59,7 @@ class HarnessHost {
   void look_for_parts();
   void carry_out(DeterminedSession::Effects effects);
   void carry_out(const DeterminedReply& reply);
-  void carry_out(const SayToWorker& say);
+  void carry_out(const SendToWorker& say);
   void carry_out(const CheckpointToTake& take);
   void carry_out(const ModelToPack& pack);
   void carry_out(const UnknownRequest& unknown);

@@ -30,8 +30,8 @@ struct ProcessRecord {
 
 /// Everything that still runs of a recorded program, of those that run: its session, and whoever carries its
 /// mark. Nothing when the machine was restarted since; whoever has that pid now is somebody else.
-[[nodiscard]] std::vector<ProcessInfo> remains_of(const ProcessRecord& record,
-                                                  const std::vector<ProcessInfo>& all);
+[[nodiscard]] std::vector<ProcessInfo> leaked_processes_of(const ProcessRecord& record,
+                                                           const std::vector<ProcessInfo>& all);
 
 /// One attempt's directory:
 ///

@@ -28,10 +28,10 @@ class DeviceUse {
   explicit DeviceUse(std::vector<engine::SlotDevice> slots) : slots_(std::move(slots)) {}
 
   /// The attempt has these slots; its programs were started with one of the assignments `marks`.
-  /// With `had_remains`, an earlier agent saw something of it survive: processes that only the driver lists
-  /// are its.
+  /// With `had_leaked_processes`, an earlier agent saw something of it survive: processes that only the
+  /// driver lists are its.
   void began(const engine::AttemptKey& key, const std::vector<engine::SlotIndex>& slots,
-             std::vector<std::string> marks, bool had_remains = false);
+             std::vector<std::string> marks, bool had_leaked_processes = false);
   void over(const engine::AttemptKey& key);
   [[nodiscard]] bool on_devices(const engine::AttemptKey& key) const { return attempts_.contains(key); }
 
@@ -51,7 +51,7 @@ class DeviceUse {
   struct Attempt {
     std::set<std::string> uuids;
     std::vector<std::string> marks;
-    bool had_remains = false;
+    bool had_leaked_processes = false;
     std::map<pid_t, std::uint64_t> processes;  ///< With their start times.
   };
   [[nodiscard]] std::vector<const Device*> devices_of(const Attempt& attempt,

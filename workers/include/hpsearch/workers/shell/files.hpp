@@ -37,9 +37,9 @@ class Descriptor {
 
 /// Whether a sentence of file_error() tells that a disk takes nothing: it is full, broken or read-only. Told
 /// by its words, since they are what comes through a keeper's journal.
-[[nodiscard]] bool tells_of_a_bad_disk(std::string_view sentence);
+[[nodiscard]] bool reports_a_bad_disk(std::string_view sentence);
 /// The same of a machine that is short of processes, threads, open files or memory.
-[[nodiscard]] bool tells_of_scarcity(std::string_view sentence);
+[[nodiscard]] bool reports_scarcity(std::string_view sentence);
 
 /// Writes a little below `directory`, for good, and takes it away again.
 engine::Status try_to_write_in(const std::filesystem::path& directory);

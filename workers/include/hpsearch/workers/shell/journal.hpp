@@ -23,7 +23,7 @@ struct JournalNotStarted {
   std::string why;
 };
 /// One line of the program; `question` counts those that want an answer, 0 is a line of its output.
-struct JournalSaid {
+struct JournalMessageReceived {
   std::uint64_t question = 0;
   bool answered = false;
   std::string line;
@@ -40,7 +40,7 @@ struct JournalEnded {
   std::string log_tail;
 };
 using JournalRecord =
-    std::variant<JournalStarted, JournalNotStarted, JournalSaid, JournalStuck, JournalEnded>;
+    std::variant<JournalStarted, JournalNotStarted, JournalMessageReceived, JournalStuck, JournalEnded>;
 
 /// The end of the file that is written to. Who has it holds the journal's lock, which ends with the process,
 /// so that the others know whether a keeper lives.

@@ -54,7 +54,7 @@ struct ProgramEnd {
 /// until nothing is left.
 ///
 /// Threads: the loop's. One per process: it reaps every child.
-class ProgramKeeper {
+class ProgramShim {
  public:
   using OnEnd = std::function<void(const ProgramEnd& end)>;
   using BeforeRun = std::function<engine::Status(const RunningProgram& program)>;
@@ -62,10 +62,10 @@ class ProgramKeeper {
   using OnStuck = std::function<void(pid_t pid)>;
 
   /// `on_stuck` is called once per program of which something outlives the first SIGKILL by a minute.
-  explicit ProgramKeeper(net::Loop& loop, OnStuck on_stuck = {});
-  ~ProgramKeeper();
-  ProgramKeeper(const ProgramKeeper&) = delete;
-  ProgramKeeper& operator=(const ProgramKeeper&) = delete;
+  explicit ProgramShim(net::Loop& loop, OnStuck on_stuck = {});
+  ~ProgramShim();
+  ProgramShim(const ProgramShim&) = delete;
+  ProgramShim& operator=(const ProgramShim&) = delete;
 
   /// Runs `before_run` while the new process stands still, so that it is on record before it can do anything.
   /// `on_end` is called once, from the loop, when nothing is left. not_found, unavailable: the program cannot

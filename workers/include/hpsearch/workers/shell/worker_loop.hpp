@@ -23,8 +23,8 @@
 #include "hpsearch/workers/shell/context_cache.hpp"
 #include "hpsearch/workers/shell/device_use.hpp"
 #include "hpsearch/workers/shell/device_watch.hpp"
-#include "hpsearch/workers/shell/keeper_link.hpp"
 #include "hpsearch/workers/shell/launch_order.hpp"
+#include "hpsearch/workers/shell/shim_client.hpp"
 #include "hpsearch/workers/shell/worker_state.hpp"
 
 namespace hpsearch::workers {
@@ -100,7 +100,7 @@ class WorkerLoop {
   void not_prepared(const engine::AttemptKey& key, const engine::Error& why);
   void look_at_devices();
   void take(const DeviceReport& report);
-  void hold_devices(const engine::LaunchSpec& spec, bool had_remains = false);
+  void hold_devices(const engine::LaunchSpec& spec, bool had_leaked_processes = false);
   /// The program has ended, or is lost; when its container is gone and its devices have let go of it too, the
   /// machine hears of it.
   template <class End>
@@ -115,8 +115,8 @@ class WorkerLoop {
   void receive(std::span<const std::byte> frame);
   void notice_refusal(net::DealerPort::Refusal refusal);
   void knock_again();
-  KeeperLink& link(const engine::AttemptKey& key);
-  [[nodiscard]] KeeperLink* find(const engine::AttemptKey& key);
+  ShimClient& link(const engine::AttemptKey& key);
+  [[nodiscard]] ShimClient* find(const engine::AttemptKey& key);
   void reap_keepers();
 
   net::Loop& loop_;
@@ -138,7 +138,7 @@ class WorkerLoop {
   std::unique_ptr<net::DealerPort> port_;
   std::uint64_t connection_ =
       0;  ///< Counts connections, so that a late frame of an old one is known as such.
-  std::map<engine::AttemptKey, std::unique_ptr<KeeperLink>> links_;
+  std::map<engine::AttemptKey, std::unique_ptr<ShimClient>> links_;
   /// Attempts whose programs are not started yet.
   struct Preparing {
     engine::LaunchSpec spec;
@@ -148,7 +148,7 @@ class WorkerLoop {
   };
   std::map<engine::AttemptKey, Preparing> preparing_;
   ContextCache contexts_;
-  std::set<pid_t> keepers_;  ///< Children of this process that are not reaped yet.
+  std::set<pid_t> shims_;  ///< Children of this process that are not reaped yet.
   net::Watch child_signals_;
   /// Attempts whose spool is being written, and what is wanted of them afterwards.
   std::map<engine::AttemptKey, std::optional<DeleteAttempt>> spooling_;

@@ -1,0 +1,164 @@
+#include "daemon/http_request_context.hpp"
+
+#include <charconv>
+#include <utility>
+
+#include "hpsearch/engine/base/text.hpp"
+#include "hpsearch/proto/client_api.hpp"
+#include "hpsearch/proto/json.hpp"
+
+namespace hpsearch::daemon {
+
+using engine::Errc;
+using engine::Error;
+using engine::ExperimentRecord;
+using engine::Result;
+using engine::Value;
+using net::HttpRequest;
+using net::HttpResponse;
+
+namespace {
+
+unsigned status_of(Errc code) {
+  switch (code) {
+    case Errc::bad_request:
+      return 400;
+    case Errc::not_found:
+      return 404;
+    case Errc::wrong_state:
+      return 409;
+    case Errc::conflict:
+      return 422;
+    case Errc::unavailable:
+      return 503;
+    case Errc::version_mismatch:
+    case Errc::corrupt:
+      return 500;
+  }
+  return 500;
+}
+
+}  // namespace
+
+Result<Value> Call::object() const {
+  Result<Value> body = proto::parse_json(request.body.empty() ? "{}" : request.body);
+  if (!body) {
+    return Error{Errc::bad_request, body.error().message};
+  }
+  if (body->as_map() == nullptr) {
+    return Error{Errc::bad_request, "the body has to be a JSON object"};
+  }
+  return body;
+}
+
+HttpResponse with(unsigned status, const Value& value) {
+  HttpResponse response;
+  response.status = status;
+  response.body = engine::compact_json(value) + "\n";
+  return response;
+}
+
+HttpResponse failure(const Error& error) {
+  return with(status_of(error.code), proto::to_value(error));
+}
+
+HttpResponse no_room(const Storage& storage) {
+  return with(507, proto::to_value(Error{Errc::unavailable, storage.why}));
+}
+
+HttpResponse failure(const std::string& message, const engine::Problems& problems) {
+  Value answer = proto::to_value(Error{Errc::bad_request, message});
+  Value::List list;
+  for (const engine::Problem& problem : problems) {
+    list.emplace_back(
+        Value::Map{{"path", problem.path}, {"what", problem.what}, {"allowed", problem.allowed}});
+  }
+  (*(*answer.as_map())["error"].as_map())["problems"] = std::move(list);
+  return with(400, answer);
+}
+
+Value integer(std::uint64_t number) {
+  return static_cast<std::int64_t>(number);
+}
+
+std::optional<std::uint64_t> read_number(std::string_view text) {
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{} || end != text.data() + text.size() || text.empty()) {
+    return std::nullopt;
+  }
+  return number;
+}
+
+Result<std::uint64_t> number_of(const HttpRequest& request, std::string_view name, std::uint64_t otherwise) {
+  const std::string_view text = request.query_or(name, {});
+  if (text.empty()) {
+    return otherwise;
+  }
+  const auto number = read_number(text);
+  if (!number) {
+    return Error{Errc::bad_request,
+                 std::string(name) + " is \"" + std::string(text) + "\"; it has to be a whole number"};
+  }
+  return *number;
+}
+
+void RequestContext::answer(const Call& call, HttpResponse response) {
+  if (runtime.stalled()) {
+    call.reply(no_room(runtime.storage()));
+    return;
+  }
+  runtime.when_durable([reply = call.reply, response = std::move(response)] { reply(response); });
+}
+
+void RequestContext::answer(const Call& call, const Result<Value>& value) {
+  answer(call, value ? with(200, *value) : failure(value.error()));
+}
+
+void RequestContext::read(const Call& call, std::function<Committer::Then(EventStore&)> job) {
+  if (runtime.stalled()) {
+    call.reply(no_room(runtime.storage()));
+  } else {
+    runtime.read(std::move(job));
+  }
+}
+
+Result<const ExperimentRecord*> RequestContext::experiment(const Call& call) const {
+  const ExperimentRecord* record = runtime.engine().find(call.experiment());
+  if (record == nullptr) {
+    return Error{Errc::not_found, "there is no experiment " + std::to_string(call.numbers.at(0))};
+  }
+  return record;
+}
+
+Result<const ExperimentRecord*> RequestContext::experiment_with_trial(const Call& call) const {
+  auto record = experiment(call);
+  if (record && call.trial().number() >= (*record)->trials.size()) {
+    return Error{Errc::not_found, "experiment " + std::to_string(call.numbers.at(0)) + " has no trial " +
+                                      std::to_string(call.numbers.at(1))};
+  }
+  return record;
+}
+
+void RequestContext::perform(const Call& call, engine::Command command, std::function<HttpResponse()> shown) {
+  if (runtime.stalled()) {
+    call.reply(no_room(runtime.storage()));
+    return;
+  }
+  perform(std::move(command),
+          [this, reply = call.reply, shown = std::move(shown)](const Result<Runtime::Outcome>& outcome) {
+            if (!outcome) {
+              reply(failure(outcome.error()));
+              return;
+            }
+            // Between the commit and now others may have moved it on: wait for that, too.
+            runtime.when_durable([reply, response = shown()] { reply(response); });
+          });
+}
+
+void RequestContext::perform(engine::Command command, Runtime::Answer answer) {
+  // What it came to is told when it is durable, and not before.
+  static_cast<void>(runtime.perform(std::move(command), std::move(answer)));
+}
+
+}  // namespace hpsearch::daemon

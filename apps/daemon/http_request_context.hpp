@@ -1,0 +1,81 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "daemon/http_routes.hpp"
+#include "hpsearch/engine/base/problem.hpp"
+#include "hpsearch/engine/base/value.hpp"
+
+namespace hpsearch::daemon {
+
+// What the handlers of all routes share. One file per resource: http_<resource>_routes.cpp.
+
+/// One request, and whom to answer.
+struct Call {
+  net::HttpRequest request;
+  std::vector<std::uint64_t> numbers;  ///< What stands for the #s of the route's path.
+  std::string digest;                  ///< What stands for its *.
+  net::HttpServer::Reply reply;
+
+  [[nodiscard]] engine::ExperimentId experiment() const { return engine::ExperimentId(numbers.at(0)); }
+  [[nodiscard]] engine::WorkerId worker() const { return engine::WorkerId(numbers.at(0)); }
+  [[nodiscard]] engine::TrialNumber trial() const { return engine::TrialNumber(numbers.at(1)); }
+
+  /// The body, a JSON object; {} when there is none. bad_request: it is something else.
+  [[nodiscard]] engine::Result<engine::Value> object() const;
+};
+
+/// Where handlers work. Nothing leaves it that a crash could take back.
+struct RequestContext {
+  Runtime& runtime;
+  WorkerSessions& sessions;
+  AboutDaemon about;
+
+  /// Answers from the engine's memory, once what it shows is durable.
+  void answer(const Call& call, net::HttpResponse response);
+  void answer(const Call& call, const engine::Result<engine::Value>& value);
+
+  /// Answers from the store.
+  void read(const Call& call, std::function<Committer::Then(EventStore&)> job);
+
+  /// Shows what the command changed as it is then; refused while there is no room to store anything.
+  void perform(const Call& call, engine::Command command, std::function<net::HttpResponse()> shown);
+  void perform(engine::Command command, Runtime::Answer answer);
+
+  /// Those that the path names. not_found: there is no such thing.
+  [[nodiscard]] engine::Result<const engine::ExperimentRecord*> experiment(const Call& call) const;
+  [[nodiscard]] engine::Result<const engine::ExperimentRecord*> experiment_with_trial(const Call& call) const;
+};
+
+struct Route {
+  std::string_view method;
+  std::string_view path;  ///< # stands for a number, * for a SHA-256.
+  void (*handler)(RequestContext& context, Call call);
+};
+
+[[nodiscard]] std::span<const Route> context_routes() noexcept;
+[[nodiscard]] std::span<const Route> daemon_routes() noexcept;
+[[nodiscard]] std::span<const Route> experiment_routes() noexcept;
+[[nodiscard]] std::span<const Route> trial_routes() noexcept;
+[[nodiscard]] std::span<const Route> worker_routes() noexcept;
+
+[[nodiscard]] net::HttpResponse with(unsigned status, const engine::Value& value);
+[[nodiscard]] net::HttpResponse failure(const engine::Error& error);
+[[nodiscard]] net::HttpResponse failure(const std::string& message, const engine::Problems& problems);
+/// For what cannot be taken for lack of room.
+[[nodiscard]] net::HttpResponse no_room(const Storage& storage);
+
+[[nodiscard]] engine::Value integer(std::uint64_t number);
+
+/// A number of the query; `otherwise` when it is absent.
+[[nodiscard]] engine::Result<std::uint64_t> number_of(const net::HttpRequest& request, std::string_view name,
+                                                      std::uint64_t otherwise);
+[[nodiscard]] std::optional<std::uint64_t> read_number(std::string_view text);
+
+}  // namespace hpsearch::daemon

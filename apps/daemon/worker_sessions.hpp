@@ -1,0 +1,183 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "daemon/report_credit.hpp"
+#include "daemon/runtime.hpp"
+#include "hpsearch/net/peer_port.hpp"
+#include "hpsearch/net/timeline.hpp"
+#include "hpsearch/proto/wire.hpp"
+
+namespace hpsearch::daemon {
+
+/// The workers' door: frames become commands, orders become frames.
+///
+/// A connection becomes a session when its HELLO is accepted. Of one worker the newest session counts; frames
+/// of older ones are dropped, and who has no session is told to say HELLO again. What an order told is told
+/// again while the worker has not shown that it knows.
+class WorkerSessions {
+ public:
+  struct Settings {
+    std::string checkpoint_root;  ///< For experiments that name none.
+    engine::Duration repeat_after =
+        engine::Duration::seconds(3);  ///< What is not acknowledged is told again.
+    engine::Duration log_patience =
+        engine::Duration::seconds(10);  ///< How long a worker may take to read a log.
+    /// The name of the worker that has this key; nothing: it is not allowed, or not any more. Not set:
+    /// everybody is heard, under whatever name.
+    std::function<std::optional<std::string>(const std::string& key)> worker_of_key{};
+    std::uint64_t hellos_per_second = 500;  ///< Whoever comes on top of that is told to come later.
+    CreditRules credit{};
+  };
+
+  /// Opens a port that hands what it hears to `on_frame`.
+  using OpenPort =
+      std::function<engine::Result<std::unique_ptr<net::PeerPort>>(net::PeerPort::OnFrame on_frame)>;
+
+  /// Listens at once; the runtime must outlive the gate. Fails as `open_port` does.
+  [[nodiscard]] static engine::Result<std::unique_ptr<WorkerSessions>> open(Runtime& runtime,
+                                                                            const OpenPort& open_port,
+                                                                            Settings settings);
+  WorkerSessions(const WorkerSessions&) = delete;
+  WorkerSessions& operator=(const WorkerSessions&) = delete;
+
+  [[nodiscard]] std::string endpoint() const { return port_->endpoint(); }
+
+  /// Workers are told from now on that the daemon serves contexts there.
+  void announce_http(std::string address) { http_ = std::move(address); }
+
+  /// Carries out one order of the engine.
+  void carry_out(const engine::Order& order);
+
+  [[nodiscard]] bool connected(engine::WorkerId worker) const;
+
+  /// What the worker holds and the log does not know; it runs on until somebody says what shall become of it.
+  [[nodiscard]] std::vector<engine::HeldAttempt> on_hold(engine::WorkerId worker) const;
+  /// What a running program said last, by its worker's last beat; in memory only. Nothing: it said nothing
+  /// yet, or nobody has told.
+  struct Heard {
+    engine::Units step{};  ///< Highest reported.
+    engine::Instant at;    ///< When it last said anything.
+  };
+  [[nodiscard]] std::optional<Heard> last_activity_of(engine::WorkerId worker,
+                                                      const engine::AttemptKey& key) const;
+  /// How the worker finds what belongs to a program it kills: "cgroup", "process table", or "" = not said.
+  [[nodiscard]] std::string kills_by(engine::WorkerId worker) const;
+  /// So many reports came for attempts whose trials others had, or nobody any more.
+  [[nodiscard]] std::uint64_t late_reports() const noexcept { return late_reports_; }
+
+  /// Asks an attempt's worker for a part of its log; `answer` is called once. unavailable: the worker is
+  /// away.
+  struct LogQuestion {
+    engine::WorkerId worker;
+    engine::AttemptKey key;
+    std::string stream;
+    std::uint64_t offset = 0;
+    std::uint64_t limit = 0;
+    bool from_end = false;
+    std::uint64_t process = 0;  ///< Of those on that worker.
+  };
+  using LogAnswer = std::function<void(const engine::Result<proto::LogPart>&)>;
+  void read_log(const LogQuestion& question, LogAnswer answer);
+
+  /// Takes no more frames and gives up what logs are waited for.
+  void stop();
+
+ private:
+  struct Session {
+    engine::WorkerId worker;
+    std::uint64_t epoch = 0;
+    std::uint64_t sent = 0;
+    std::uint64_t newest = 0;  ///< Highest number of a message heard.
+    bool superseded = false;
+    engine::Instant superseded_at;
+    std::string key;  ///< With which it was let in; "" where nobody asks.
+  };
+  /// What a worker was told and has not shown to know.
+  struct Launch {
+    engine::LaunchSpec spec;
+    engine::Instant told;
+  };
+  struct Told {
+    engine::Decision decision;
+    engine::Instant told;
+  };
+  /// One run of an agent: two that differ in nothing but this are copies of one state directory.
+  struct Agent {
+    std::uint64_t incarnation = 0;
+    std::string boot_id;
+    std::uint64_t pid = 0;
+    std::uint64_t nonce = 0;
+  };
+  struct Counterpart {
+    net::Peer peer;  ///< Of its newest session.
+    Agent agent;
+    std::string kills_by;
+    std::map<engine::AttemptKey, Heard> progress;  ///< Of its last beat.
+    std::string cloned;                            ///< Why this incarnation of it is refused, or "".
+    std::map<engine::AttemptKey, engine::HeldAttempt> held;  ///< As it said in its last HELLO.
+    std::map<engine::AttemptKey, engine::HeldAttempt> on_hold;
+    std::vector<engine::AttemptKey> in_doubt;  ///< Its HELLO did not name them, and it has not spoken since.
+    std::uint64_t hello = 0;                   ///< Number of its newest HELLO, among those of its agent.
+    std::uint32_t welcomes_due = 0;            ///< HELLOs of it whose answers are on their way.
+    bool welcomed = false;
+    std::map<engine::AttemptKey, Launch> launches;
+    std::map<engine::AttemptKey, Told> decisions;
+  };
+  struct LogRequest {
+    engine::WorkerId worker;
+    LogAnswer answer;
+    engine::Instant deadline;
+  };
+
+  WorkerSessions(Runtime& runtime, Settings settings);
+
+  void take_frame(const net::Peer& peer, std::span<const std::byte> frame);
+  [[nodiscard]] bool has_room_for(const proto::Reports& reports) const;
+  [[nodiscard]] bool admits_one_more();
+  [[nodiscard]] bool is_allowed(const net::Peer& peer, proto::Hello& hello);
+  void end_what_is_not_allowed();
+  [[nodiscard]] bool is_clone(const net::Peer& peer, const proto::Hello& hello);
+  void greet(const net::Peer& peer, const proto::Envelope& envelope, const proto::Hello& hello);
+  void take(const net::Peer& peer, engine::WorkerId worker, const proto::FromWorker& message);
+  void take_beat(engine::WorkerId worker, const proto::Beat& beat);
+  void end_session(const net::Peer& peer);
+  void end_sessions_of_the_lost();
+  /// `incarnation` is that of the HELLO which this answers; 0 when it answers none.
+  void refuse(const net::Peer& peer, const std::string& why, std::uint64_t incarnation);
+
+  bool send(engine::WorkerId worker, const proto::FromDaemon& message);
+  bool send_to(const net::Peer& peer, std::uint64_t session_epoch, std::uint64_t number,
+               const proto::FromDaemon& message);
+  void launch_acknowledged(engine::WorkerId worker, const engine::AttemptKey& key);
+  void tick();
+  void repeat(engine::WorkerId worker, Counterpart& counterpart, engine::Instant now);
+  [[nodiscard]] const engine::LiveAttempt* live(const engine::AttemptKey& key) const;
+  [[nodiscard]] std::string name_of(engine::WorkerId worker) const;
+  [[nodiscard]] std::uint64_t beat_every_ms() const;
+  [[nodiscard]] std::uint64_t credit() const;
+
+  Runtime& runtime_;
+  Settings settings_;
+  engine::Instant admitting_since_;
+  std::uint64_t admitted_ = 0;
+  std::uint64_t turned_away_ = 0;
+  std::uint64_t late_reports_ = 0;
+  std::string http_;
+  std::uint64_t sessions_made_ = 0;
+  std::map<net::Peer, Session> sessions_;
+  std::map<engine::WorkerId, Counterpart> counterparts_;
+  std::uint64_t logs_asked_ = 0;
+  std::map<std::uint64_t, LogRequest> logs_;
+  bool stopped_ = false;
+  net::Watch clock_;
+  std::unique_ptr<net::PeerPort> port_;
+};
+
+}  // namespace hpsearch::daemon

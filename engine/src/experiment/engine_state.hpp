@@ -1,0 +1,92 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+
+#include "hpsearch/engine/base/instant.hpp"
+#include "hpsearch/engine/cluster/worker.hpp"
+#include "hpsearch/engine/experiment/events.hpp"
+#include "hpsearch/engine/experiment/experiment_record.hpp"
+#include "hpsearch/engine/experiment/numbering.hpp"
+#include "hpsearch/engine/scheduler/plan.hpp"
+#include "hpsearch/engine/searcher.hpp"
+#include "scheduler/agenda.hpp"
+
+namespace hpsearch::engine {
+
+/// Everything the engine knows: the fold of the events, and what follows from it.
+struct EngineState {
+  SearcherRegistry registry;
+  std::map<ExperimentId, ExperimentRecord> experiments;
+  std::set<ExperimentId> going;  ///< Those that have not ended.
+  std::map<std::string, ExperimentId> by_idempotency_key;
+  std::map<WorkerId, WorkerRecord> workers;
+  std::map<std::string, WorkerId> worker_by_uid;
+  std::set<WorkerId> suspects;    ///< Told by the shell, not journaled.
+  bool trusts_workers = false;    ///< The same.
+  std::uint64_t most_ends = 512;  ///< The same. In a step: well below a millisecond.
+  Vacancies vacancies;            ///< Of the workers that are present and not suspect.
+  std::map<std::string, std::uint64_t, std::less<>> present_slots;  ///< By pool, as its workers name it.
+  Agenda agenda;
+  std::uint64_t last_trial_id = 0;
+  Lsn last_lsn;
+  Instant last_instant;
+  Numbering numbering;
+};
+
+[[nodiscard]] inline TrialRecord& trial_of(EngineState& state, ExperimentId experiment, TrialNumber trial) {
+  return state.experiments.at(experiment).trials[trial.number()];
+}
+[[nodiscard]] inline const TrialRecord& trial_of(const EngineState& state, ExperimentId experiment,
+                                                 TrialNumber trial) {
+  return state.experiments.at(experiment).trials[trial.number()];
+}
+
+/// Of an attempt that a worker speaks of; nullptr: this log has no such trial.
+[[nodiscard]] const TrialRecord* find_trial(const EngineState& state, const AttemptKey& key);
+
+/// The same, where this log may have granted that attempt, or gave it back to `holder`, who speaks of it. If
+/// not, it comes from the future of an older copy.
+[[nodiscard]] const TrialRecord* find_granted_trial(const EngineState& state, WorkerId holder,
+                                                    const AttemptKey& key);
+
+/// Marks the experiment as one the scheduler must look after.
+void touch(EngineState& state, ExperimentRecord& record);
+
+/// Takes the slots in trouble out of its ledger, which is new.
+void withdraw_those(WorkerRecord& worker);
+
+/// Its attempts begin well again, as far as is known.
+void forget_start_failures(EngineState& state, WorkerRecord& worker);
+
+/// What is put off at `now`, by what the records say of it. For a world that was loaded.
+void note_delayed_starts(EngineState& state, Instant now);
+
+/// Whose time has come by `now`.
+void end_start_delays(EngineState& state, Instant now);
+
+/// How full a worker is may have changed.
+void note_vacancy(EngineState& state, const WorkerRecord& worker);
+
+/// The searcher's metric in a report, or nothing.
+[[nodiscard]] const double* find_metric(const Metrics& metrics, const std::string& name) noexcept;
+
+/// The exit of an attempt whose program never began.
+[[nodiscard]] inline bool is_never_run(const ExitReport& exit) noexcept {
+  return exit.cause == ExitReport::Cause::could_not_start || exit.cause == ExitReport::Cause::checkpoint_gone;
+}
+
+/// True when the exit is the program's own failure and counts against max_restarts: not code 0, not 75
+/// (EX_TEMPFAIL: interrupted, not broken), not asked for.
+[[nodiscard]] bool is_failure(const TrialRecord& trial, const ExitReport& exit) noexcept;
+
+/// Makes the event so. Cannot fail: deciding looked first, and replay feeds only what once happened.
+void apply(EngineState& state, const Event& event);
+
+/// Whether `event` can follow what was applied so far: the door that replay checks before apply().
+[[nodiscard]] Status validate_event(const EngineState& state, const Event& event);
+
+}  // namespace hpsearch::engine

@@ -1,0 +1,484 @@
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "experiment/budget.hpp"
+#include "scheduler/gang_plan.hpp"
+#include "step.hpp"
+
+namespace hpsearch::engine {
+namespace {
+
+/// Slots of the workers that may run trials with these resources, used or not. With labels O(workers).
+std::uint64_t slots_for(const EngineState& state, const ResourcesConfig& wanted) {
+  std::uint64_t slots = 0;
+  if (!wanted.labels.empty()) {
+    for (const auto& [id, worker] : state.workers) {
+      slots += worker.present && serves(worker, wanted) ? worker.slots.total() : 0;
+    }
+    return slots;
+  }
+  for (const auto& [pool, present] : state.present_slots) {
+    slots += pool_named(pool) == pool_named(wanted.resource_pool) ? present : 0;
+  }
+  return slots;
+}
+
+/// How many trials of it may run at once, exactly.
+std::uint64_t concurrency_limit(const EngineState& state, const ExperimentConfig& config) {
+  if (config.searcher.max_concurrent_trials > 0) {
+    return config.searcher.max_concurrent_trials;
+  }
+  return concurrency_of(slots_for(state, config.resources), config.resources);
+}
+
+std::uint64_t slots_in_use(const ExperimentRecord& record) {
+  return record.running.size() * record.config.resources.slots_per_trial;
+}
+
+/// Trials of it that are put off keep their places: a new one in place of each would only share their fate,
+/// and so would the next, until all that it may ever try have begun.
+bool keep_places(const EngineState& state, const ExperimentRecord& record) {
+  return !record.delayed.empty() &&
+         record.running.size() + record.delayed.size() >= concurrency_limit(state, record.config);
+}
+
+/// Its last attempt failed on this worker without a single report, and others might tell whose fault that is.
+bool should_avoid(const EngineState& state, const TrialRecord& trial, WorkerId worker) {
+  return !state.trusts_workers && trial.failure_history && trial.failure_history->crashes > 0 &&
+         trial.failure_history->crashed_on == worker && others_remain(state, worker);
+}
+
+/// Trials that wait for a slot and whose last attempts are really over.
+struct Ready {
+  std::optional<TrialNumber> first;        ///< The oldest that may run there.
+  std::optional<TrialNumber> last_resort;  ///< The oldest that should rather run elsewhere.
+};
+
+Ready find_ready(const EngineState& state, const ExperimentRecord& record, WorkerId worker) {
+  Ready ready;
+  for (const TrialNumber number : record.pending) {
+    const TrialRecord& trial = record.trials[number.number()];
+    if (trial.live || record.delayed.contains(number)) {
+      continue;
+    }
+    if (!should_avoid(state, trial, worker)) {
+      ready.first = number;
+      break;
+    }
+    if (!ready.last_resort) {
+      ready.last_resort = number;
+    }
+  }
+  return ready;
+}
+
+struct Placement {
+  WorkerId worker;  ///< Of rank 0.
+  std::vector<SlotIndex> slots;
+  std::vector<Place> others{};  ///< Of the ranks after it.
+};
+
+/// Those of all attempts on several workers. O(trials that run of experiments with such).
+std::set<std::uint64_t> ports_in_use(const EngineState& state) {
+  std::set<std::uint64_t> ports;
+  for (const ExperimentId id : state.going) {
+    const ExperimentRecord& record = state.experiments.at(id);
+    if (!may_span_workers(record.config)) {
+      continue;
+    }
+    for (const TrialNumber number : record.running) {
+      if (const auto& live = record.trials[number.number()].live; live && live->gang) {
+        ports.insert(live->gang->port);
+      }
+    }
+  }
+  return ports;
+}
+
+/// Where the processes of an attempt on several workers meet. Below the ports that systems give out by
+/// themselves, and different for attempts that run at the same time, so that two of them may share a machine;
+/// another one at the next try, should somebody else have this one.
+std::uint64_t meeting_port(const EngineState& state, Lsn lease) {
+  constexpr std::uint64_t first = 23'456;  // PyTorchJob's.
+  constexpr std::uint64_t ports = 4'000;
+  const std::set<std::uint64_t> taken = ports_in_use(state);
+  std::uint64_t offset = lease.number() % ports;
+  for (std::uint64_t tries = 0; tries < ports && taken.contains(first + offset); ++tries) {
+    offset = (offset + 1) % ports;
+  }
+  return first + offset;
+}
+
+void lease(Step& step, const ExperimentRecord& record, TrialNumber number, const Placement& place) {
+  const TrialRecord& trial = record.trials[number.number()];
+  const Lsn lease(step.state().last_lsn.number() + 1);
+  step.emit(LeaseGranted{record.id, number, AttemptNumber(trial.attempts + std::uint64_t{1}), place.worker,
+                         place.slots, trial.length, place.others,
+                         place.others.empty() ? 0 : meeting_port(step.state(), lease)});
+}
+
+void create(Step& step, const ExperimentRecord& record, CreateTrial next, const Placement& place) {
+  HPSEARCH_CHECK(next.trial.number() == record.trials.size(), "searchers number trials without gaps");
+  const TrialNumber number = next.trial;
+  step.emit(TrialCreated{record.id, next.trial, TrialId(step.state().last_trial_id + 1),
+                         std::move(next.hparams), next.length, std::move(next.reason)});
+  lease(step, record, number, place);
+}
+
+void promote(Step& step, const ExperimentRecord& record, PromoteTrial next, const Placement& place) {
+  const TrialNumber number = next.trial;
+  step.emit(TrialPromoted{record.id, number, next.length, false, std::move(next.reason)});
+  reach_lengths(step, record.id, number);  // A program that reported sparsely may be there already.
+  const TrialRecord& trial = record.trials[number.number()];
+  if (trial.state == TrialState::pending && !trial.live) {
+    lease(step, record, number, place);
+  }
+}
+
+/// Workers that are kept for an attempt on several of them until enough slots are free there.
+using Reserved = std::set<WorkerId>;
+
+/// Where a trial fits on one worker. One without slots takes nothing from those that are kept.
+std::optional<Placement> find_place(const EngineState& state, const ResourcesConfig& wanted,
+                                    const Reserved& reserved) {
+  std::optional<Placement> place;
+  static_cast<void>(state.vacancies.find(wanted.slots_per_trial, [&](WorkerId id) {
+    const WorkerRecord& worker = state.workers.at(id);
+    if (serves(worker, wanted) && (wanted.slots_per_trial == 0 || !reserved.contains(id))) {
+      if (auto slots = worker.slots.find_free(wanted.slots_per_trial)) {
+        place = Placement{id, *std::move(slots)};
+      }
+    }
+    return place.has_value();
+  }));
+  return place;
+}
+
+/// The same on another worker than `besides`. Only for trials that crashed there: O(workers).
+std::optional<Placement> find_place_besides(const EngineState& state, const ResourcesConfig& wanted,
+                                            WorkerId besides, const Reserved& reserved) {
+  for (const auto& [id, worker] : state.workers) {
+    const bool usable = worker.present && worker.quarantined.empty() && !state.suspects.contains(id) &&
+                        !state.agenda.resting.contains(id) && id != besides && !reserved.contains(id) &&
+                        serves(worker, wanted);
+    if (auto found = usable ? worker.slots.find_free(wanted.slots_per_trial) : std::nullopt) {
+      return Placement{id, std::move(*found)};
+    }
+  }
+  return std::nullopt;
+}
+
+/// Its trials do not fit on any worker there is, silent ones included, and its programs know how to be on
+/// several. O(workers) for the latter only.
+bool needs_several(const EngineState& state, const ExperimentRecord& record) {
+  const ResourcesConfig& wanted = record.config.resources;
+  return wanted.slots_per_trial > 1 && may_span_workers(record.config) && !fits_on_one(state.workers, wanted);
+}
+
+/// Something of it waits for slots, or its searcher wants something that needs some.
+bool needs_slots(const EngineState& state, const ExperimentRecord& record) {
+  const bool waits = std::any_of(record.pending.begin(), record.pending.end(), [&record](TrialNumber number) {
+    return !record.trials[number.number()].live && !record.delayed.contains(number);
+  });
+  if (waits || keep_places(state, record)) {
+    return waits;
+  }
+  const Next next = record.searcher->next();
+  return std::holds_alternative<CreateTrial>(next) || std::holds_alternative<PromoteTrial>(next);
+}
+
+/// Where the oldest of its trials that wait crashed, if others could tell whose fault that was.
+WorkerId crashed_on(const EngineState& state, const ExperimentRecord& record) {
+  const Ready ready = find_ready(state, record, WorkerId{});
+  const Box<FailureHistory>* failure_history =
+      ready.first ? &record.trials[ready.first->number()].failure_history : nullptr;
+  const bool crashed = failure_history != nullptr && *failure_history && (*failure_history)->crashes > 0 &&
+                       !state.trusts_workers;
+  return crashed ? (*failure_history)->crashed_on : WorkerId{};
+}
+
+/// Workers that get nothing now, though they are there.
+std::set<WorkerId> unfit(const EngineState& state) {
+  std::set<WorkerId> unfit = state.suspects;
+  unfit.insert(state.agenda.resting.begin(), state.agenda.resting.end());
+  return unfit;
+}
+
+/// All slots of an attempt on several workers, or nothing; then the workers that are to be kept for it.
+std::optional<Placement> find_places(const EngineState& state, const ExperimentRecord& record,
+                                     Reserved& reserved) {
+  const GangPlan plan =
+      plan_gang(state.workers, unfit(state), reserved, record.config.resources, crashed_on(state, record));
+  if (!plan.complete) {
+    reserved.insert(plan.workers.begin(), plan.workers.end());
+    return std::nullopt;
+  }
+  std::optional<Placement> placement;
+  for (const WorkerId id : plan.workers) {
+    std::vector<SlotIndex> free = *state.workers.at(id).slots.find_free(plan.slots_each);
+    if (!placement) {
+      placement = Placement{id, std::move(free)};
+    } else {
+      placement->others.push_back({id, std::move(free)});
+    }
+  }
+  return placement;
+}
+
+void close(Step& step, const ExperimentRecord& record, TrialNumber number) {
+  const TrialRecord& trial = record.trials[number.number()];
+  const bool full = trial.length >= record.config.searcher.max_length;
+  step.emit(TrialEnded{record.id, number, full ? TrialState::completed : TrialState::stopped,
+                       record.searcher->standing(number)});
+}
+
+/// Gives the place to the experiment. False when it cannot use it now.
+bool fill(Step& step, const ExperimentRecord& record, const Placement& place, const Reserved& reserved) {
+  const bool several = !place.others.empty();
+  const Ready ready = find_ready(step.state(), record, several ? WorkerId{} : place.worker);
+  if (ready.first) {
+    lease(step, record, *ready.first, place);
+    return true;
+  }
+  if (ready.last_resort) {
+    if (const auto other =
+            find_place_besides(step.state(), record.config.resources, place.worker, reserved)) {
+      lease(step, record, *ready.last_resort, *other);
+      return true;
+    }
+  }
+  Next next = keep_places(step.state(), record) ? Next(NothingNow{}) : record.searcher->next();
+  if (auto* wanted = std::get_if<CreateTrial>(&next)) {
+    create(step, record, std::move(*wanted), place);
+    return true;
+  }
+  if (auto* wanted = std::get_if<PromoteTrial>(&next)) {
+    promote(step, record, std::move(*wanted), place);
+    return true;
+  }
+  if (ready.last_resort) {
+    lease(step, record, *ready.last_resort, place);
+    return true;
+  }
+  return false;
+}
+
+/// Trials that end because they need nothing more, or because their experiment is stopping, until no more may
+/// in this step. False: some are left for the next one.
+bool close_what_can_be(Step& step, const ExperimentRecord& record) {
+  for (auto named = record.searcher->closable(); !named.empty(); named = record.searcher->closable()) {
+    if (!step.take_from_end_quota()) {
+      return false;
+    }
+    close(step, record, named.front());
+  }
+  return true;
+}
+
+bool cancel_what_does_not_run(Step& step, const ExperimentRecord& record) {
+  const bool user = record.stopping_as == ExperimentState::canceled;
+  for (std::size_t i = record.ended_before; i < record.trials.size(); ++i) {
+    const TrialState state = record.trials[i].state;
+    if (is_closed(state) || state == TrialState::running) {  // Its attempt may still wind down.
+      continue;
+    }
+    if (!step.take_from_end_quota()) {
+      step.ended_before(record.id, i);
+      return false;
+    }
+    Reason ended;
+    ended.why = user ? Reason::Why::user : Reason::Why::experiment_end;
+    ended.detail = record.reason;
+    step.emit(TrialEnded{record.id, TrialNumber(i), TrialState::canceled, std::move(ended)});
+  }
+  step.ended_before(record.id, record.trials.size());
+  return true;
+}
+
+bool every_trial_failed(const ExperimentRecord& record) {
+  return !record.trials.empty() &&
+         record.by_state[static_cast<std::size_t>(TrialState::failed)] == record.trials.size();
+}
+
+/// Ends the experiment if nothing of it runs and nothing more is wanted. All that can be closed is.
+void end_if_over(Step& step, const ExperimentRecord& record) {
+  if (!record.running.empty()) {
+    return;
+  }
+  if (record.state == ExperimentState::stopping) {
+    step.emit(ExperimentEnded{record.id, record.stopping_as, record.reason});
+    return;
+  }
+  if (!record.pending.empty() || record.state != ExperimentState::active) {
+    return;
+  }
+  const Next next = record.searcher->next();
+  const auto* finished = std::get_if<Finished>(&next);
+  if (finished == nullptr) {
+    return;
+  }
+  if (finished->problem) {
+    stop_experiment(step, record.id, ExperimentState::failed, false, *finished->problem);
+  } else if (every_trial_failed(record)) {
+    const TrialRecord& last = record.trials.back();
+    const std::string detail = last.reason.detail();
+    const std::string cause = detail.empty() && last.last_failure ? *last.last_failure : detail;
+    step.emit(ExperimentEnded{record.id, ExperimentState::failed, "every trial failed; the last: " + cause});
+  } else {
+    step.emit(ExperimentEnded{record.id, ExperimentState::completed, finished->note});
+  }
+}
+
+/// Gives one free slot, or as many as a trial needs, to the first in line that can use it.
+///
+/// An attempt on several workers takes all its slots at once or none. While it waits, it keeps the workers it
+/// will have from whoever stands behind it in line, or small trials would take each slot as it becomes free.
+bool fill_one(Step& step) {
+  if (step.state().vacancies.most_free() == 0 && !step.agenda().hungry.any_without_slots()) {
+    return false;  // As long as all slots are in use, which is most of the time, those who wait cost nothing.
+  }
+  std::vector<const ResourcesConfig*> do_not_fit;  // Few: most experiments want the same.
+  Reserved reserved;
+  for (const Claim& claim : step.agenda().hungry) {
+    const ExperimentRecord& record = step.state().experiments.at(claim.experiment);
+    if (record.searcher_is_idle) {
+      continue;
+    }
+    const ResourcesConfig& wanted = record.config.resources;
+    if (needs_several(step.state(), record)) {
+      if (!needs_slots(step.state(), record)) {
+        step.searcher_is_idle(record.id);
+      } else if (const auto places = find_places(step.state(), record, reserved)) {
+        if (fill(step, record, *places, reserved)) {
+          return true;
+        }
+        step.searcher_is_idle(record.id);
+      }
+      continue;
+    }
+    const bool in_vain =
+        std::any_of(do_not_fit.begin(), do_not_fit.end(), [&wanted](const ResourcesConfig* other) {
+          return other->slots_per_trial == wanted.slots_per_trial && other->labels == wanted.labels &&
+                 pool_named(other->resource_pool) == pool_named(wanted.resource_pool);
+        });
+    if (in_vain) {
+      continue;
+    }
+    const std::optional<Placement> place = find_place(step.state(), wanted, reserved);
+    if (!place) {
+      do_not_fit.push_back(&wanted);
+    } else if (fill(step, record, *place, reserved)) {
+      return true;  // The order of the claims may be another now.
+    } else {
+      step.searcher_is_idle(record.id);
+    }
+  }
+  return false;
+}
+
+/// One more attempt would be within the experiment's limits.
+bool may_run_more(const EngineState& state, const ExperimentRecord& record) {
+  const ResourcesConfig& resources = record.config.resources;
+  return record.state == ExperimentState::active &&
+         record.running.size() < concurrency_limit(state, record.config) &&
+         (!resources.max_slots || slots_in_use(record) + resources.slots_per_trial <= *resources.max_slots);
+}
+
+void update_claim(Step& step, const ExperimentRecord& record) {
+  if (may_run_more(step.state(), record)) {
+    const ResourcesConfig& resources = record.config.resources;
+    step.agenda().hungry.put(Claim{record.id, resources.priority, resources.weight, slots_in_use(record),
+                                   resources.slots_per_trial});
+  } else {
+    step.agenda().hungry.remove(record.id);
+  }
+}
+
+/// Whatever follows for the experiment from what it is now, but new leases.
+void look_after(Step& step, ExperimentId id) {
+  const ExperimentRecord& record = step.state().experiments.at(id);
+  if (!is_ended(record.state)) {
+    if (record.state != ExperimentState::stopping) {
+      if (const std::optional<std::string> spent = spent_budget(record, step.now())) {
+        const bool in_vain = every_trial_failed(record);
+        stop_experiment(step, id, in_vain ? ExperimentState::failed : ExperimentState::completed, false,
+                        *spent);
+      }
+    }
+    const bool all = record.state == ExperimentState::stopping ? cancel_what_does_not_run(step, record)
+                                                               : close_what_can_be(step, record);
+    if (all) {
+      end_if_over(step, record);
+    } else {
+      step.continue_in_next_step(id);
+    }
+  }
+  collect_checkpoints(step, id);
+  const bool may_be_spent =
+      record.state == ExperimentState::active || record.state == ExperimentState::paused;
+  step.agenda().set_deadline(id, may_be_spent ? next_deadline(record) : std::nullopt);
+  update_claim(step, record);
+}
+
+void look_after_touched(Step& step) {
+  std::vector<ExperimentId>& touched = step.agenda().touched;
+  for (std::size_t i = 0; i < touched.size(); ++i) {  // It grows on the way.
+    const ExperimentId id = touched[i];
+    step.looked_after(id);
+    look_after(step, id);
+  }
+  touched.clear();
+}
+
+void touch_unfinished(Step& step) {
+  for (const ExperimentId id : step.take_unfinished()) {
+    step.look_after(id);
+  }
+}
+
+void touch_overdue(Step& step) {
+  for (const auto& [deadline, id] : step.agenda().deadlines) {
+    if (deadline > step.now()) {
+      break;
+    }
+    step.look_after(id);
+  }
+}
+
+}  // namespace
+
+void close_all(Step& step, const ExperimentRecord& record, const std::vector<TrialNumber>& named) {
+  for (const TrialNumber trial : named) {
+    close(step, record, trial);
+  }
+}
+
+void close_all_that_can_be(Step& step, ExperimentId id) {
+  const ExperimentRecord& record = step.state().experiments.at(id);
+  if (record.state != ExperimentState::stopping) {  // Then its searcher does not hear how its trials end.
+    const auto named = record.searcher->closable();
+    close_all(step, record, {named.begin(), named.end()});
+  }
+}
+
+void give_up_if_hopeless(Step& step, ExperimentId id) {
+  const Next next = step.state().experiments.at(id).searcher->next();
+  if (const auto* finished = std::get_if<Finished>(&next); finished != nullptr && finished->problem) {
+    stop_experiment(step, id, ExperimentState::failed, false, *finished->problem);
+  }
+}
+
+void schedule(Step& step) {
+  touch_unfinished(step);
+  touch_overdue(step);
+  step.end_start_delays();
+  do {
+    look_after_touched(step);
+  } while (fill_one(step));
+}
+
+}  // namespace hpsearch::engine

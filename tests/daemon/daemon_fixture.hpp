@@ -1,0 +1,270 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "daemon/gated_store.hpp"
+#include "daemon/http_routes.hpp"
+#include "daemon/pump.hpp"
+#include "daemon/runtime.hpp"
+#include "daemon/worker_port.hpp"
+#include "daemon/worker_sessions.hpp"
+#include "hpsearch/engine/base/text.hpp"
+#include "hpsearch/net/http.hpp"
+#include "hpsearch/net/zmq_port.hpp"
+#include "hpsearch/proto/client_api.hpp"
+#include "hpsearch/proto/json.hpp"
+#include "hpsearch/proto/wire.hpp"
+#include "hpsearch/searchers/registry.hpp"
+
+namespace hpsearch::daemon {
+
+/// A search of `max_trials` trials of four epochs each, without early stopping.
+inline engine::Value small_search(std::int64_t max_trials) {
+  const auto parsed = proto::parse_json(R"({
+    "name": "small",
+    "entrypoint": ["python3", "train.py"],
+    "hyperparameters": {"lr": {"type": "double", "minval": 0.0, "maxval": 1.0}},
+    "reproducibility": {"experiment_seed": 7},
+    "searcher": {"name": "random", "metric": "loss", "smaller_is_better": true, "max_trials": )" +
+                                        std::to_string(max_trials) + R"(, "max_length": {"epochs": 4}}
+  })");
+  EXPECT_TRUE(parsed) << parsed.error().message;
+  return *parsed;
+}
+
+/// A whole daemon but its process, on a disk in memory.
+class DaemonFixture {
+ public:
+  explicit DaemonFixture(engine::Patience patience = {}) : patience_(patience) { start(); }
+  DaemonFixture(const DaemonFixture&) = delete;
+  DaemonFixture& operator=(const DaemonFixture&) = delete;
+  ~DaemonFixture() { crash(); }
+
+  void start() {
+    store = std::make_unique<GatedStore>(disk);
+    runtime = std::make_unique<Runtime>(loop, *store, searchers::registry(), patience_);
+    const auto recovered = runtime->recover();
+    ASSERT_TRUE(recovered) << recovered.error().message;
+    auto opened = WorkerSessions::open(*runtime, router_port(loop, "tcp://127.0.0.1:0"),
+                                       {.checkpoint_root = "/checkpoints/default",
+                                        .repeat_after = engine::Duration::millis(500),
+                                        .log_patience = engine::Duration::millis(500)});
+    ASSERT_TRUE(opened) << opened.error().message;
+    sessions = std::move(opened).value();
+    auto listening = net::HttpServer::listen(
+        loop, "127.0.0.1:0", http_routes(*runtime, *sessions, {"0.1.0", "/state", loop.now()}));
+    ASSERT_TRUE(listening) << listening.error().message;
+    http = std::move(listening).value();
+    runtime->start([this](const engine::Order& order) { sessions->carry_out(order); },
+                   [this](const engine::Error& error) { failure = error; });
+  }
+  /// The workers' door again, with other settings; its HTTP routes are gone then.
+  void reopen_gate(WorkerSessions::Settings settings) {
+    http.reset();
+    sessions.reset();
+    auto opened = WorkerSessions::open(*runtime, router_port(loop, "tcp://127.0.0.1:0"), std::move(settings));
+    ASSERT_TRUE(opened) << opened.error().message;
+    sessions = std::move(opened).value();
+  }
+  /// As a kill does: what is not durable is lost.
+  void crash() {
+    http.reset();
+    sessions.reset();
+    runtime.reset();
+    store.reset();
+  }
+  void restart() {
+    crash();
+    start();
+  }
+
+  void pump_until(const std::function<bool()>& done) { pump(loop, done); }
+
+  engine::ExperimentId submit(const engine::Value& config) {
+    engine::CreateExperiment command;
+    command.config = config;
+    std::optional<engine::Result<Runtime::Outcome>> told;
+    static_cast<void>(
+        runtime->perform(command, [&](const engine::Result<Runtime::Outcome>& outcome) { told = outcome; }));
+    pump_until([&] { return told.has_value(); });
+    EXPECT_TRUE(*told) << (*told ? "" : told->error().message);
+    return *told && (*told)->created ? *(*told)->created : engine::ExperimentId{};
+  }
+
+  struct Answer {
+    unsigned status = 0;
+    engine::Value body;
+    std::string text;
+
+    /// A member by its dotted path as JSON; "" when it is absent.
+    [[nodiscard]] std::string at(std::string_view path) const {
+      const engine::Value* value = body.at_path(path);
+      return value == nullptr ? "" : engine::compact_json(*value);
+    }
+    [[nodiscard]] std::size_t count(std::string_view path) const {
+      const engine::Value* value = body.at_path(path);
+      return value == nullptr || value->as_list() == nullptr ? 0 : value->as_list()->size();
+    }
+  };
+  Answer ask(const std::string& method, const std::string& target, const std::string& body = "",
+             const net::HttpHeaders& headers = {}) {
+    std::optional<engine::Result<net::HttpResponse>> response;
+    std::thread client([&, address = http->address()] {
+      auto got = net::http_request(address, method, target, body, std::chrono::seconds(30), headers);
+      loop.post([&, got = std::move(got)] { response = got; });
+    });
+    pump_until([&] { return response.has_value(); });
+    client.join();
+    Answer answer;
+    EXPECT_TRUE(*response) << (*response ? "" : response->error().message);
+    if (*response) {
+      answer.status = (*response)->status;
+      answer.text = (*response)->body;
+      auto parsed = proto::parse_json(answer.text);
+      EXPECT_TRUE(parsed) << answer.text;
+      answer.body = parsed ? *parsed : engine::Value{};
+    }
+    return answer;
+  }
+
+  /// Everything the engine shows, as text.
+  [[nodiscard]] static std::string picture(const engine::Engine& engine) {
+    std::string all = "lsn " + std::to_string(engine.last_lsn().number()) + "\n";
+    const engine::Instant now = engine.last_instant();
+    for (const auto& [id, record] : engine.experiments()) {
+      all += engine::compact_json(proto::experiment_detail(record, now)) + "\n";
+      all += engine::compact_json(record.searcher->save()) + "\n";
+      for (std::uint64_t number = 0; number < record.trials.size(); ++number) {
+        all += engine::compact_json(proto::trial_value(record, engine::TrialNumber(number), now)) + "\n";
+      }
+    }
+    for (const auto& [id, worker] : engine.workers()) {
+      all += engine::compact_json(proto::worker_value(worker)) + "\n";
+    }
+    return all;
+  }
+  [[nodiscard]] std::string picture() const { return picture(runtime->engine()); }
+
+  net::Loop loop;
+  std::shared_ptr<MemoryDisk> disk = std::make_shared<MemoryDisk>();
+  std::unique_ptr<GatedStore> store;
+  std::unique_ptr<Runtime> runtime;
+  std::unique_ptr<WorkerSessions> sessions;
+  std::unique_ptr<net::HttpServer> http;
+  std::optional<engine::Error> failure;
+
+ private:
+  engine::Patience patience_;
+};
+
+/// A worker that says exactly what the test tells it to, over a real socket.
+class ScriptedWorker {
+ public:
+  explicit ScriptedWorker(DaemonFixture& fixture, std::string uid = "uid-1")
+      : daemon_(fixture), uid_(std::move(uid)) {
+    connect();
+  }
+
+  /// A new connection to where the daemon listens now.
+  void connect() {
+    port_.reset();
+    auto connected =
+        net::DealerPort::connect(daemon_.loop, daemon_.sessions->endpoint(), proto::max_frame_bytes,
+                                 [this](std::span<const std::byte> frame) { on_event(frame); });
+    ASSERT_TRUE(connected) << connected.error().message;
+    port_ = std::move(connected).value();
+  }
+  void disconnect() { port_.reset(); }
+
+  void send(const proto::FromWorker& message) {
+    ++envelope.msg_no;
+    send_bytes(proto::encode(envelope, message));
+  }
+  void send_bytes(const proto::Bytes& bytes) {
+    daemon_.pump_until([&] { return port_->send(bytes); });
+  }
+
+  [[nodiscard]] proto::Hello greeting() const {
+    proto::Hello hello;
+    hello.uid = uid_;
+    hello.name = "worker of " + uid_;
+    hello.incarnation = incarnation;
+    hello.boot_id = "boot";
+    hello.pid = pid;
+    hello.slots = slots;
+    hello.slot_kind = "cpu";
+    hello.held = held;
+    hello.nonce = nonce;
+    return hello;
+  }
+  void send_hello() {
+    envelope.session_epoch = 0;
+    send(greeting());
+  }
+  proto::Welcome join() {
+    forget();
+    send_hello();
+    const auto welcome = wait_for<proto::Welcome>();
+    return welcome;
+  }
+
+  template <class Message>
+  [[nodiscard]] std::vector<Message> all() const {
+    std::vector<Message> found;
+    for (const proto::FromDaemon& message : heard) {
+      if (const auto* wanted = std::get_if<Message>(&message)) {
+        found.push_back(*wanted);
+      }
+    }
+    return found;
+  }
+  /// Waits until `count` of them were heard; returns the last.
+  template <class Message>
+  Message wait_for(std::size_t count = 1) {
+    daemon_.pump_until([&] { return all<Message>().size() >= count; });
+    const auto found = all<Message>();
+    return found.empty() ? Message{} : found.back();
+  }
+  void forget() { heard.clear(); }
+
+  proto::Envelope envelope;
+  std::uint64_t incarnation = 1;
+  std::uint64_t pid = 0;
+  std::uint64_t nonce = 0;
+  std::uint64_t slots = 1;
+  std::vector<engine::HeldAttempt> held;
+  std::vector<proto::FromDaemon> heard;
+
+ private:
+  void on_event(std::span<const std::byte> frame) {
+    const auto framed = proto::decode_from_daemon(frame);
+    ASSERT_TRUE(framed) << framed.error().message;
+    if (std::holds_alternative<proto::Welcome>(framed->message)) {
+      envelope.cluster = framed->envelope.cluster;
+      envelope.daemon_epoch = framed->envelope.daemon_epoch;
+      envelope.session_epoch = framed->envelope.session_epoch;
+    }
+    heard.push_back(framed->message);
+  }
+
+  DaemonFixture& daemon_;
+  std::string uid_;
+  std::unique_ptr<net::DealerPort> port_;
+};
+
+inline engine::Report metrics_report(std::uint64_t step, double loss) {
+  return engine::MetricsReport{engine::Units(step), {{"loss", loss}}};
+}
+
+inline engine::Report exit_report(engine::ExitReport::Cause cause, int code) {
+  return engine::ExitReport{cause, code, "", ""};
+}
+
+}  // namespace hpsearch::daemon

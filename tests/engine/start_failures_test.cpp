@@ -1,0 +1,232 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "engine/test_cluster.hpp"
+#include "hpsearch/engine/scheduler/explain.hpp"
+
+// Attempts that are over as soon as they are leased, by nobody's failure: tried again, and not for ever at
+// once.
+
+namespace hpsearch::engine {
+namespace {
+
+ExitReport lost(const std::string& why = "hpsearch-shim has died before it could start") {
+  ExitReport report;
+  report.cause = ExitReport::Cause::lost;
+  report.message = why;
+  return report;
+}
+
+ExitReport interrupted() {
+  ExitReport report;
+  report.code = 75;
+  report.message = "exit status 75: it asks to be run again";
+  return report;
+}
+
+class StartFailures : public testing::Test {
+ protected:
+  /// Whatever runs ends so, at once, until nothing runs any more.
+  void end_all(const ExitReport& exit) {
+    for (int left = 1'000; !cluster.attempts.empty() && left > 0; --left) {
+      const AttemptKey key = cluster.attempts.begin()->first;
+      cluster.send(key, exit);
+      cluster.attempts.erase(key);
+    }
+    ASSERT_TRUE(cluster.attempts.empty()) << "it is leased again and again without a pause";
+  }
+
+  /// Time passes up to the next deadline, and how long that was.
+  double wait() {
+    const auto due = cluster.engine.next_deadline();
+    EXPECT_TRUE(due.has_value()) << "nothing would ever wake it";
+    const Duration span = due.value_or(cluster.now) - cluster.now;
+    cluster.now = std::max(cluster.now, due.value_or(cluster.now));
+    cluster.step(CheckTimers{});
+    return span.in_seconds();
+  }
+
+  std::uint64_t leases() const {
+    return static_cast<std::uint64_t>(
+        std::count_if(cluster.log.begin(), cluster.log.end(),
+                      [](const Event& event) { return std::holds_alternative<LeaseGranted>(event.body); }));
+  }
+
+  void expect_replay_and_snapshot_stand_here() {
+    Engine replayed(searchers::registry());
+    for (const Event& event : cluster.log) {
+      ASSERT_TRUE(replayed.replay(event));
+    }
+    EXPECT_EQ(replayed.save(), cluster.engine.save());
+    Engine loaded(searchers::registry());
+    ASSERT_TRUE(loaded.load(cluster.engine.save()));
+    EXPECT_EQ(loaded.save(), cluster.engine.save());
+    EXPECT_EQ(loaded.next_deadline(), cluster.engine.next_deadline());
+    // What they lease from here on is the same.
+    const Instant later = cluster.now + Duration::seconds(1'000);
+    for (Engine* twin : {&replayed, &loaded}) {
+      for (const auto& [id, worker] : twin->workers()) {
+        twin->set_suspect(id, false);
+      }
+    }
+    const auto first = replayed.step(CheckTimers{}, later);
+    const auto second = loaded.step(CheckTimers{}, later);
+    ASSERT_TRUE(first && second);
+    EXPECT_EQ(first->events.size(), second->events.size());
+    EXPECT_FALSE(first->events.empty());
+  }
+
+  TestCluster cluster;
+};
+
+TEST_F(StartFailures, WaitLongerEachTimeAlsoOnTheOnlyWorker) {
+  cluster.join("only", 1);
+  const ExperimentId id = cluster.create(random_config(1, 1));
+  end_all(lost());
+  EXPECT_EQ(leases(), 2U) << "one is an accident: it is made good at once";
+  std::vector<double> waits;
+  for (int i = 0; i < 11; ++i) {
+    waits.push_back(std::round(wait()));
+    end_all(lost());
+  }
+  EXPECT_EQ(waits, (std::vector<double>{1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300}));
+  EXPECT_EQ(cluster.trial(id, 0).restarts, 0U) << "its program has not failed";
+  expect_replay_and_snapshot_stand_here();
+}
+
+TEST_F(StartFailures, MayTakeLongAsLongAsNoProgramBegan) {
+  cluster.join("only", 1);
+  const ExperimentId id = cluster.create(random_config(1, 1));
+  for (const double expected : {0.0, 1.0, 2.0, 4.0}) {
+    const AttemptKey key = cluster.live(id, 0);
+    cluster.now = cluster.now + Duration::seconds(400);  // Making ready takes its time.
+    cluster.send(key, lost("no room for its process"));
+    if (expected > 0) {
+      ASSERT_FALSE(cluster.trial(id, 0).live) << "tried again without a pause";
+      EXPECT_EQ(std::round(wait()), expected);
+    }
+  }
+  const AttemptKey key = cluster.live(id, 0);
+  cluster.step(ConfirmStart{cluster.attempts.at(key).worker, key});
+  cluster.now = cluster.now + Duration::seconds(400);
+  cluster.send(key, lost("its machine was restarted"));
+  EXPECT_TRUE(cluster.trial(id, 0).live) << "a program ran: it goes on at once";
+}
+
+TEST_F(StartFailures, AReportEndsThem) {
+  const WorkerId only = cluster.join("only", 1);
+  const ExperimentId id = cluster.create(random_config(1, 1));
+  end_all(lost());
+  wait();
+  cluster.report(cluster.live(id, 0), 1, 0.5);
+  EXPECT_EQ(cluster.engine.workers().at(only).start_failures, 0U);
+  EXPECT_FALSE(cluster.trial(id, 0).failure_history);
+  cluster.send(cluster.live(id, 0), lost("its machine was restarted"));
+  EXPECT_TRUE(cluster.trial(id, 0).live) << "it had begun: it goes on at once";
+}
+
+TEST_F(StartFailures, OfOneWorkerLeaveTheTrialsToTheOthers) {
+  const WorkerId bad = cluster.join("bad", 1);
+  const ExperimentId first = cluster.create(random_config(1, 1));
+  end_all(lost());
+  EXPECT_EQ(cluster.engine.workers().at(bad).rests_until, cluster.now + Duration::seconds(1));
+  const WorkerId good = cluster.join("good", 1);
+  const ExperimentId second = cluster.create(random_config(1, 1));
+  ASSERT_TRUE(cluster.trial(second, 0).live);
+  EXPECT_EQ(cluster.trial(second, 0).live->worker, good);
+  cluster.exit(cluster.live(second, 0));
+  cluster.now = cluster.now + Duration::millis(900);
+  cluster.step(CheckTimers{});
+  EXPECT_FALSE(cluster.trial(first, 0).live) << "its own time has not come";
+}
+
+TEST_F(StartFailures, WhatRanBeforeDoesNotSpeakForTheWorker) {
+  const WorkerId worker = cluster.join("w", 2);
+  const ExperimentId old = cluster.create(random_config(1, 1));
+  cluster.report(cluster.live(old, 0), 1, 0.5);
+  const AttemptKey well = cluster.live(old, 0);
+  const ExperimentId id = cluster.create(random_config(1, 1));
+  for (int i = 0; i < 3; ++i) {
+    cluster.send(cluster.live(id, 0), lost());
+    cluster.report(well, 2 + static_cast<std::uint64_t>(i), 0.5);
+    if (!cluster.trial(id, 0).live) {
+      wait();
+    }
+  }
+  EXPECT_EQ(cluster.engine.workers().at(worker).start_failures, 3U);
+}
+
+TEST_F(StartFailures, OfAttemptsThatWereLeasedTogetherCountOnce) {
+  const WorkerId worker = cluster.join("w", 8);
+  cluster.create(random_config(8, 8));
+  cluster.step(JoinWorker{"w", "w", 2, 8, "cpu", {}});
+  EXPECT_EQ(cluster.engine.workers().at(worker).start_failures, 1U) << "its agent was restarted once";
+  EXPECT_EQ(cluster.engine.workers().at(worker).attempts.size(), 8U) << "and has them again at once";
+}
+
+TEST_F(StartFailures, OfAProgramThatAsksToBeRunAgainAreItsOwn) {
+  const WorkerId worker = cluster.join("w", 2);
+  const ExperimentId id = cluster.create(random_config(50, 2));
+  end_all(interrupted());
+  EXPECT_EQ(cluster.engine.workers().at(worker).start_failures, 0U);
+  EXPECT_EQ(cluster.engine.find(id)->trials.size(), 2U) << "those that wait keep their places";
+  const ExperimentId other = cluster.create(random_config(1, 1));
+  EXPECT_TRUE(cluster.trial(other, 0).live) << "nobody else waits for it";
+  expect_replay_and_snapshot_stand_here();
+}
+
+TEST_F(StartFailures, APausedTrialWaitsOnWhenItIsResumed) {
+  cluster.join("w", 2);
+  const ExperimentId id = cluster.create(random_config(1, 1));
+  end_all(interrupted());
+  wait();
+  cluster.step(PauseExperiment{id});
+  cluster.join("w", 2, 2);  // Its agent was restarted, and has not got it any more.
+  cluster.step(ResumeExperiment{id});
+  EXPECT_FALSE(cluster.trial(id, 0).live) << "three in a row";
+  wait();
+  EXPECT_TRUE(cluster.trial(id, 0).live);
+}
+
+TEST_F(StartFailures, AWorkerThatIsReleasedIsTriedAtOnce) {
+  const WorkerId worker = cluster.join("w", 1);
+  cluster.create(random_config(1, 1));
+  end_all(lost());
+  const ExperimentId other = cluster.create(random_config(1, 1));
+  EXPECT_FALSE(cluster.engine.find(other)->running.contains(TrialNumber(0)));
+  cluster.step(ReleaseWorker{worker});
+  EXPECT_TRUE(cluster.trial(other, 0).live);
+}
+
+TEST_F(StartFailures, AreExplained) {
+  const WorkerId worker = cluster.join("gpu-7", 1);
+  const ExperimentId id = cluster.create(random_config(1, 1));
+  end_all(lost());
+  const auto& workers = cluster.engine.workers();
+  EXPECT_EQ(
+      explain(*cluster.engine.find(id), TrialNumber(0), workers, cluster.now).next,
+      "its last 2 attempts were over before anything was heard of a program, the last on worker \"gpu-7\": "
+      "hpsearch-shim has died before it could start; it is tried again in 1 s");
+  EXPECT_EQ(waits_for(*cluster.engine.find(id), workers, cluster.now).substr(0, 21), "trial 0: its last 2 a");
+  EXPECT_EQ(rest_of(workers.at(worker), cluster.now),
+            "2 attempts in a row were over there before anything was heard of a program; the next is leased "
+            "in 1 s");
+  const ExperimentId other = cluster.create(random_config(1, 1));
+  EXPECT_EQ(waits_for(*cluster.engine.find(other), workers, cluster.now),
+            "attempts were over before anything was heard of a program, on every worker (hpsearch workers "
+            "says more); "
+            "the next is tried in 1 s");
+  cluster.step(PauseExperiment{id});
+  EXPECT_EQ(explain(*cluster.engine.find(id), TrialNumber(0), workers, cluster.now).next,
+            "the experiment is paused");
+  cluster.step(ResumeExperiment{id});
+  wait();
+  EXPECT_EQ(rest_of(workers.at(worker), cluster.now), "");
+}
+
+}  // namespace
+}  // namespace hpsearch::engine
