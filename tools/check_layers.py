@@ -14,21 +14,22 @@ import tempfile
 ROOMS = {
     "engine": (set(), "", True),
     "searchers": ({"engine"}, r"Eigen/", True),
-    "proto": ({"engine"}, r"msgpack|nlohmann/", True),
+    "jobs": ({"engine"}, "", True),
+    "proto": ({"engine", "jobs"}, r"msgpack|nlohmann/", True),
     "surrogates": ({"engine", "proto"}, r"Eigen/", True),
-    "workers/core": ({"engine", "proto"}, "", True),
+    "workers/core": ({"engine", "jobs", "proto"}, "", True),
     "net": ({"engine/base"}, r"boost/|zmq", False),
     "context": ({"engine/base"}, r"archive", False),
-    "patterns": ({"engine"}, r"re2/", True),
-    "workers/shell": ({"engine", "proto", "net", "context", "patterns", "workers/core"}, r"CLI/", False),
-    "workers/determined": ({"engine", "proto", "net", "workers/core", "workers/shell"}, "", False),
+    "patterns": ({"engine", "jobs"}, r"re2/", True),
+    "workers/shell": ({"engine", "jobs", "proto", "net", "context", "patterns", "workers/core"}, r"CLI/", False),
+    "workers/determined": ({"engine", "jobs", "proto", "net", "workers/core", "workers/shell"}, "", False),
     "apps/daemon/store": ({"engine", "proto"}, r"sqlite3\.h", False),
     "apps/daemon/keys": ({"engine", "net", "apps/daemon/store"}, "", False),
-    "apps/daemon": ({"engine", "searchers", "proto", "net", "context", "patterns", "apps/daemon/store",
+    "apps/daemon": ({"engine", "jobs", "searchers", "proto", "net", "context", "patterns", "apps/daemon/store",
                      "apps/daemon/keys"}, r"CLI/", False),
     # preview, validate and simulate run offline, so the command line needs the searchers themselves; the store's
     # tools are for when no daemon runs, so it needs the store.
-    "apps/cli": ({"engine", "searchers", "surrogates", "proto", "net", "context", "patterns", "apps/daemon/store",
+    "apps/cli": ({"engine", "jobs", "searchers", "surrogates", "proto", "net", "context", "patterns", "apps/daemon/store",
                   "apps/daemon/keys"},
                  r"yaml-cpp/|CLI/|re2/", False),
 }
@@ -57,6 +58,9 @@ IMPURE_WORDS = re.compile(
     r"\b(?:getenv|secure_getenv|setenv|system_clock|steady_clock|high_resolution_clock|clock_gettime|gettimeofday|"
     r"std::time|std::clock|fopen|freopen|tmpfile|std::rand|srand|random_device|mt19937(?:_64)?|thread_local|"
     r"pthread_\w+|std::j?thread|std::async|ifstream|ofstream|std::cin|std::cout)\b")
+# Other platforms and how programs are started: the business of the rooms above (docs/architecture.md).
+FOREIGN_WORDS = re.compile(r"determined|modelarts|kubedl|\bPAI\b|pai_|docker|podman|rclone|pytorch", re.IGNORECASE)
+SEARCH_ROOMS = {"engine", "searchers"}
 # g++ 12 destroys a capturing lambda twice when it is made inside a co_await expression (docs/adr).
 LAMBDA_IN_AWAIT = re.compile(r"co_await\b[^;{}]*?(?<![\w\])>\[])\[[^\]&\[]")
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.MULTILINE)
@@ -135,6 +139,9 @@ def breaches_of(root, path, public):
         elif pure:
             yield line, f"{room} may use the standard library only, not <{name}>"
 
+    if room in SEARCH_ROOMS:
+        for match in FOREIGN_WORDS.finditer(text):
+            yield line_of(match.start()), f"{room} knows no other platform and no way to start programs: {match[0]}"
     code = blank(text, keep_includes=False)
     if pure:
         for match in IMPURE_WORDS.finditer(code):
@@ -167,6 +174,8 @@ SELF_TEST = {  # file: (content, what must be said about it; nothing when it is 
         "#include <chrono>\n// steady_clock is fine in a comment\nauto now = std::chrono::steady_clock::now();\n",
         [":1: engine decides; it has no use for <chrono>", ":3: engine decides; it has no use for steady_clock"]),
     "engine/src/base/posix.cpp": ("#include <unistd.h>\n", [":1: engine may use the standard library only"]),
+    "engine/src/scheduler/foreign.cpp": (
+        "// As Determined does.\n", [":1: engine knows no other platform"]),
     "engine/src/base/text.cpp": ('const char* help = "std::cout, getenv";\n', []),
     "searchers/include/hpsearch/searchers/asha.hpp": ('#include "hpsearch/engine/engine.hpp"\n', []),
     "searchers/src/asha.cpp": ("#include <random>\n", [":1: searchers decides; it has no use for <random>"]),

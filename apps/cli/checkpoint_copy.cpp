@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "cli/text.hpp"
-#include "hpsearch/engine/config/remote_storage.hpp"
+#include "hpsearch/jobs/remote_storage.hpp"
 #include "hpsearch/net/rclone.hpp"
 #include "hpsearch/proto/json.hpp"
 #include "hpsearch/proto/stored.hpp"
@@ -53,7 +53,7 @@ std::string bring_from_directory(const fs::path& from, const fs::path& to) {
 std::string bring_from_store(const std::string& from, const fs::path& to,
                              const std::map<std::string, std::string>& environment) {
   const engine::Status fetched =
-      net::run_rclone({"sync", "--links", engine::rclone_place(from), to.string()}, environment);
+      net::run_rclone({"sync", "--links", jobs::rclone_place(from), to.string()}, environment);
   return fetched ? "" : "cannot fetch " + from + ": " + fetched.error().message;
 }
 
@@ -95,7 +95,7 @@ Checked compare_with_manifest(const std::string& from, const fs::path& place) {
 Outcome<Value> copy_checkpoint(const std::string& from, const fs::path& named,
                                const std::map<std::string, std::string>& environment) {
   const fs::path to = named.has_filename() ? named : named.parent_path();  // Without a slash at its end.
-  const bool remote = engine::is_remote(from);
+  const bool remote = jobs::is_remote(from);
   std::error_code error;
   if (fs::exists(fs::symlink_status(to, error))) {
     return conflict_failure(to.string() + " already exists; name a new directory");

@@ -13,8 +13,8 @@
 #include "cli/trial_pages.hpp"
 #include "cli/verbs.hpp"
 #include "hpsearch/engine/config/experiment_config.hpp"
-#include "hpsearch/engine/config/remote_storage.hpp"
-#include "hpsearch/engine/config/secrets.hpp"
+#include "hpsearch/jobs/remote_storage.hpp"
+#include "hpsearch/jobs/secrets.hpp"
 #include "hpsearch/searchers/registry.hpp"
 
 namespace hpsearch::cli {
@@ -118,8 +118,7 @@ Outcome<std::map<std::string, std::string>> storage_environment(const Server& se
   if (!answer) {
     return answer.failure();
   }
-  const engine::ParsedConfig parsed = engine::parse_config(*answer, searchers::registry(), "", 0);
-  const auto remote = parsed.config ? engine::remote_storage(*parsed.config) : std::nullopt;
+  const std::optional<jobs::RemoteStorage> remote = jobs::remote_storage(*answer);
   if (!remote) {
     return plain_failure("the daemon returned no checkpoint storage for experiment " +
                          std::to_string(experiment) + ", or a version that this hpsearch does not support");
@@ -127,12 +126,11 @@ Outcome<std::map<std::string, std::string>> storage_environment(const Server& se
   std::map<std::string, std::string> environment = remote->environment;
   const std::string own = "RCLONE_CONFIG_HPSEARCH_";
   const bool hidden =
-      std::erase_if(environment, [](const auto& entry) { return entry.second == engine::hidden_secret; }) > 0;
+      std::erase_if(environment, [](const auto& entry) { return entry.second == jobs::hidden_secret; }) > 0;
   if (hidden) {
     environment.erase(own + "ACCESS_KEY_ID");  // Half of a pair is of no use.
   }
-  if (hidden ||
-      text_at(member(*answer, "checkpoint_storage"), "connection_string") == engine::hidden_secret) {
+  if (hidden || text_at(member(*answer, "checkpoint_storage"), "connection_string") == jobs::hidden_secret) {
     environment[own + "ENV_AUTH"] = "true";
   }
   return environment;
@@ -196,7 +194,7 @@ int download_checkpoint(const CheckpointOptions& options, const Output& output) 
   }
   const std::string from = text_at(*chosen, "path");
   std::map<std::string, std::string> environment;
-  if (engine::is_remote(from)) {
+  if (jobs::is_remote(from)) {
     Outcome<std::map<std::string, std::string>> found_keys = storage_environment(*server, found->experiment);
     if (!found_keys) {
       return output.fail(found_keys.failure());

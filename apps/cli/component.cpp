@@ -1,4 +1,4 @@
-#include "hpsearch/engine/config/component.hpp"
+#include "hpsearch/jobs/component.hpp"
 
 #include "cli/file_report.hpp"
 #include "cli/text.hpp"
@@ -8,10 +8,10 @@
 
 namespace hpsearch::cli {
 
-using engine::Component;
-using engine::ComponentChannel;
-using engine::ComponentParameter;
 using engine::Value;
+using jobs::Component;
+using jobs::ComponentChannel;
+using jobs::ComponentParameter;
 
 namespace {
 
@@ -21,20 +21,20 @@ Value or_null(const std::optional<double>& bound) {
 
 Value to_value(const ComponentParameter& parameter) {
   return Value::Map{{"name", parameter.name},
-                    {"type", engine::name_of(parameter.type)},
+                    {"type", name_of(parameter.type)},
                     {"required", parameter.required},
                     {"default", parameter.default_value.value_or(Value())},
                     {"least", or_null(parameter.least)},
                     {"greatest", or_null(parameter.greatest)},
                     {"choices", Value(parameter.choices)},
-                    {"declared", engine::declared_range(parameter)},
+                    {"declared", jobs::declared_range(parameter)},
                     {"description", parameter.description}};
 }
 
 Value to_value(const ComponentChannel& channel) {
   return Value::Map{{"name", channel.name},
                     {"required", channel.required},
-                    {"passed_as", engine::name_of(channel.passed_as)},
+                    {"passed_as", name_of(channel.passed_as)},
                     {"pre_download", channel.pre_download},
                     {"description", channel.description}};
 }
@@ -60,9 +60,9 @@ std::string values_of(const ComponentParameter& parameter) {
   if (!parameter.least && !parameter.greatest) {
     return "any";
   }
-  const auto end = [](const std::optional<double>& bound) { return bound ? engine::bound_text(*bound) : ""; };
+  const auto end = [](const std::optional<double>& bound) { return bound ? jobs::bound_text(*bound) : ""; };
   const std::string range = end(parameter.least) + " ... " + end(parameter.greatest);
-  return parameter.type == engine::ComponentType::text ? "length " + range : range;
+  return parameter.type == jobs::ComponentType::text ? "length " + range : range;
 }
 
 std::string given_of(const ComponentParameter& parameter) {
@@ -72,10 +72,10 @@ std::string given_of(const ComponentParameter& parameter) {
   return parameter.default_value ? "default " + engine::python_text(*parameter.default_value) : "optional";
 }
 
-std::vector<std::string> limits_of(const engine::TrainingConstraints& constraints) {
+std::vector<std::string> limits_of(const jobs::TrainingConstraints& constraints) {
   std::vector<std::string> limits;
-  if (constraints.machine != engine::ComponentMachine::any) {
-    limits.emplace_back(constraints.machine == engine::ComponentMachine::gpu ? "GPUs" : "CPUs");
+  if (constraints.machine != jobs::ComponentMachine::any) {
+    limits.emplace_back(constraints.machine == jobs::ComponentMachine::gpu ? "GPUs" : "CPUs");
   }
   if (!constraints.multi_node) {
     limits.emplace_back("one node");
@@ -98,7 +98,7 @@ void print(const Component& component, const std::string& path, const Output& ou
   output.print(path + " is a valid component: " + printable(component.name) + "\n");
   for (const ComponentParameter& parameter : component.parameters) {
     output.print("  parameter  " +
-                 printable(parameter.name + "  " + std::string(engine::name_of(parameter.type)) + "  " +
+                 printable(parameter.name + "  " + std::string(name_of(parameter.type)) + "  " +
                            values_of(parameter) + "  " + given_of(parameter)) +
                  "\n");
   }
@@ -106,9 +106,9 @@ void print(const Component& component, const std::string& path, const Output& ou
     for (const ComponentChannel& channel : all) {
       output.print(std::string("  ") + kind + printable(channel.name) +
                    (channel.required ? "  required" : "  optional") +
-                   (channel.passed_as == engine::PassedAs::channel
+                   (channel.passed_as == jobs::PassedAs::channel
                         ? ""
-                        : "  passed as " + std::string(engine::name_of(channel.passed_as))) +
+                        : "  passed as " + std::string(name_of(channel.passed_as))) +
                    (channel.pre_download ? "  filled beforehand" : "") + "\n");
     }
   };
@@ -118,7 +118,7 @@ void print(const Component& component, const std::string& path, const Output& ou
     output.print("  metric     " + printable(name + "  " + pattern) + "\n");
   }
   if (component.launch_kind) {
-    output.print("  launch     " + std::string(engine::name_of(*component.launch_kind)) + "\n");
+    output.print("  launch     " + std::string(name_of(*component.launch_kind)) + "\n");
   }
   if (!component.image.empty()) {
     output.print("  image      " + printable(component.image) + "\n");
@@ -140,9 +140,9 @@ int component_check(const std::string& path, const Output& output) {
   }
   ReadText read = read_experiment_text(loaded.text);
   file.problems = std::move(read.problems);
-  engine::ParsedComponent parsed;
+  jobs::ParsedComponent parsed;
   if (read.tree) {
-    parsed = engine::parse_component(*read.tree, "");
+    parsed = jobs::parse_component(*read.tree, "");
     for (engine::Problem& problem : patterns::problems_of(parsed.patterns)) {
       parsed.problems.push_back(std::move(problem));
     }
@@ -160,18 +160,18 @@ int component_check(const std::string& path, const Output& output) {
   }
   report_notes(file, output);
   if (output.json()) {
-    output.data(Value::Map{
-        {"valid", true},
-        {"name", parsed.component->name},
-        {"parameters", to_values(parsed.component->parameters)},
-        {"inputs", to_values(parsed.component->inputs)},
-        {"outputs", to_values(parsed.component->outputs)},
-        {"metrics", metrics_value(*parsed.component)},
-        {"launch_kind",
-         parsed.component->launch_kind ? Value(engine::name_of(*parsed.component->launch_kind)) : Value()},
-        {"image", parsed.component->image},
-        {"multi_node", parsed.component->constraints.multi_node},
-        {"multi_card", parsed.component->constraints.multi_card}});
+    output.data(
+        Value::Map{{"valid", true},
+                   {"name", parsed.component->name},
+                   {"parameters", to_values(parsed.component->parameters)},
+                   {"inputs", to_values(parsed.component->inputs)},
+                   {"outputs", to_values(parsed.component->outputs)},
+                   {"metrics", metrics_value(*parsed.component)},
+                   {"launch_kind",
+                    parsed.component->launch_kind ? Value(name_of(*parsed.component->launch_kind)) : Value()},
+                   {"image", parsed.component->image},
+                   {"multi_node", parsed.component->constraints.multi_node},
+                   {"multi_card", parsed.component->constraints.multi_card}});
     return 0;
   }
   print(*parsed.component, file.path, output);

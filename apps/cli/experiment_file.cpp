@@ -12,6 +12,7 @@
 
 #include "cli/determined_script.hpp"
 #include "hpsearch/engine/base/text.hpp"
+#include "hpsearch/jobs/submission.hpp"
 #include "hpsearch/patterns/pattern_check.hpp"
 #include "hpsearch/searchers/registry.hpp"
 
@@ -172,8 +173,8 @@ ExperimentFile open_experiment_file(const std::string& path, const Overrides& ov
   if (script) {
     (*out.tree.as_map())["launch"] = Value::Map{{"kind", "determined"}};
   }
-  engine::ParsedConfig parsed =
-      engine::parse_submission(out.tree, searchers::registry(), out.stem, overrides.seed.value_or(0));
+  jobs::ParsedExperiment parsed =
+      jobs::parse_submission(out.tree, searchers::registry(), out.stem, overrides.seed.value_or(0));
   if (script) {
     parsed.notes.push_back({"entrypoint",
                             "starts " + *script +
@@ -181,7 +182,7 @@ ExperimentFile open_experiment_file(const std::string& path, const Overrides& ov
                                 "launch.kind: determined",
                             "launch.kind: process, to run it without"});
   }
-  for (engine::Problem& problem : patterns::problems_of(engine::patterns_of(out.tree))) {
+  for (engine::Problem& problem : patterns::problems_of(jobs::patterns_of(out.tree))) {
     parsed.problems.push_back(std::move(problem));
   }
   std::set<std::string> told;  // Of what could not even be read, no second thing is wrong.

@@ -12,6 +12,7 @@
 #include "cli/text.hpp"
 #include "cli/verbs.hpp"
 #include "hpsearch/engine/base/text.hpp"
+#include "hpsearch/jobs/submission.hpp"
 #include "hpsearch/searchers/registry.hpp"
 
 namespace hpsearch::cli {
@@ -152,7 +153,7 @@ int simulate(const SimulateOptions& given, const Output& output) {
   if (source->seed) {
     // Where neither the file nor --seed gives one, trials get the hyperparameters they had when they were
     // recorded.
-    file.config = engine::parse_submission(file.tree, searchers::registry(), file.stem, *source->seed).config;
+    file.config = jobs::parse_submission(file.tree, searchers::registry(), file.stem, *source->seed).config;
   }
   Outcome<sim::Options> options = read_options(given, *file.config, *source->curves);
   if (!options) {

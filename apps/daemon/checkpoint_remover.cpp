@@ -10,7 +10,7 @@
 #include <system_error>
 #include <utility>
 
-#include "hpsearch/engine/config/remote_storage.hpp"
+#include "hpsearch/jobs/remote_storage.hpp"
 #include "hpsearch/net/log.hpp"
 #include "hpsearch/net/rclone.hpp"
 #include "hpsearch/proto/checkpoint_owner.hpp"
@@ -28,7 +28,7 @@ bool is_number(std::string_view text) {
 
 /// The complaint, or "". Manifest first: without it, what is left is no checkpoint.
 std::string remove_remote(const std::string& address, const std::map<std::string, std::string>& environment) {
-  const std::string place = engine::rclone_place(address);
+  const std::string place = jobs::rclone_place(address);
   // One try: the next one comes by itself, and the daemon's end waits for this one.
   const auto remove = [&environment](std::vector<std::string> words) {
     words.insert(words.begin(), {"--retries=1", "--low-level-retries=1", "--contimeout=10s"});
@@ -69,7 +69,7 @@ std::optional<std::string> not_removable(const std::string& path, engine::Experi
   const fs::path place(path);
   const std::string name = place.filename().string();
   const std::size_t dash = name.find('-');
-  const bool remote = engine::is_remote(path);
+  const bool remote = jobs::is_remote(path);
   const bool plain = remote ? path.find("/../") == std::string::npos
                             : place.is_absolute() && place == place.lexically_normal();
   const bool fits = plain && dash != std::string::npos &&
@@ -107,7 +107,7 @@ std::string remove_checkpoint(const std::string& path, engine::ExperimentId expe
   if (const auto why = not_removable(path, experiment, store)) {
     return *why;
   }
-  return engine::is_remote(path) ? remove_remote(path, environment) : remove_directory(path);
+  return jobs::is_remote(path) ? remove_remote(path, environment) : remove_directory(path);
 }
 
 struct CheckpointRemover::Shared {
@@ -138,7 +138,7 @@ void CheckpointRemover::remove_condemned() {
 void CheckpointRemover::remove(const engine::DiscardCheckpoints& order) {
   Wanted wanted{order, {}};
   if (const auto* record = runtime_.engine().find(order.experiment)) {
-    if (auto remote = engine::remote_storage(record->config)) {
+    if (auto remote = jobs::remote_storage(record->effective)) {
       wanted.storage_environment = std::move(remote->environment);
     }
   }

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "hpsearch/context/context_archive.hpp"
-#include "hpsearch/engine/base/sha256.hpp"
+#include "hpsearch/context/sha256.hpp"
 
 namespace hpsearch::daemon {
 namespace {
@@ -27,11 +27,11 @@ constexpr std::chrono::hours kept_for{7 * 24};
 std::string digest_in(const std::string& name) {
   const bool fits = name.size() == 64 + ending.size() && name.ends_with(ending);
   const std::string digest = fits ? name.substr(0, 64) : "";
-  return engine::is_sha256(digest) ? digest : "";
+  return context::is_sha256(digest) ? digest : "";
 }
 
 Status check(const std::string& digest, const std::string& bytes, std::uint64_t limit_megabytes) {
-  if (const std::string actual = engine::sha256_of(bytes); actual != digest) {
+  if (const std::string actual = context::sha256_of(bytes); actual != digest) {
     return Error{Errc::bad_request, "the context that came is " + actual + ", not " + digest +
                                         ": it was changed on its way; send it again"};
   }

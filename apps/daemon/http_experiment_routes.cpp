@@ -5,9 +5,10 @@
 #include "daemon/http_pages.hpp"
 #include "daemon/http_request_context.hpp"
 #include "daemon/http_submission.hpp"
-#include "hpsearch/engine/config/secrets.hpp"
 #include "hpsearch/engine/experiment/warm_start.hpp"
 #include "hpsearch/engine/scheduler/explain.hpp"
+#include "hpsearch/jobs/secrets.hpp"
+#include "hpsearch/jobs/submission.hpp"
 #include "hpsearch/patterns/pattern_check.hpp"
 #include "hpsearch/proto/client_api.hpp"
 #include "hpsearch/proto/json.hpp"
@@ -49,9 +50,9 @@ void submit(RequestContext& request_context, Call call) {
     call.reply(failure("the request is wrong", problems));
     return;
   }
-  auto parsed = engine::parse_submission(submission.config, request_context.runtime.registry(),
-                                         submission.name, submission.seed);
-  for (engine::Problem& problem : patterns::problems_of(engine::patterns_of(submission.config))) {
+  auto parsed = jobs::parse_submission(submission.config, request_context.runtime.registry(), submission.name,
+                                       submission.seed);
+  for (engine::Problem& problem : patterns::problems_of(jobs::patterns_of(submission.config))) {
     parsed.problems.push_back(std::move(problem));
   }
   if (!parsed.config || !parsed.problems.empty()) {
@@ -59,7 +60,7 @@ void submit(RequestContext& request_context, Call call) {
     return;
   }
   // Half a frame is left to checkpoint paths and whatever else a trial adds.
-  const std::size_t bytes = lease_bytes(*parsed.config, submission);
+  const std::size_t bytes = lease_bytes(parsed, submission);
   if (bytes > proto::max_frame_bytes / 2) {
     call.reply(failure(Error{Errc::bad_request, "the configuration takes " + std::to_string(bytes) +
                                                     " bytes on its way to a worker; at most " +
@@ -80,16 +81,14 @@ void submit(RequestContext& request_context, Call call) {
     context_bytes = *known;
   }
   engine::CreateExperiment command;
-  command.config = std::move(submission.config);
-  command.fallback_name = std::move(submission.name);
-  command.seed = submission.seed;
+  const engine::SearcherConfig searcher = parsed.config->searcher;
+  command.parsed = std::move(parsed);
   command.context_directory = std::move(submission.context_directory);
   command.context_digest = std::move(submission.context_digest);
   command.context_bytes = context_bytes;
   command.idempotency_key = key;
   request_context.perform(command, [&runtime = request_context.runtime, reply = call.reply,
-                                    searcher =
-                                        parsed.config->searcher](const Result<Runtime::Outcome>& outcome) {
+                                    searcher](const Result<Runtime::Outcome>& outcome) {
     engine::Problems source;  // Again, for their places in the file.
     if (!outcome) {
       static_cast<void>(engine::find_source(runtime.engine().experiments(), searcher, source).has_value());
@@ -123,7 +122,7 @@ void show(RequestContext& request_context, Call call) {
 void config(RequestContext& request_context, Call call) {
   const auto record = request_context.experiment(call);
   request_context.answer(
-      call, record ? Result<Value>(engine::without_secrets((*record)->effective)) : record.error());
+      call, record ? Result<Value>(jobs::without_secrets((*record)->effective)) : record.error());
 }
 
 void best(RequestContext& request_context, Call call) {

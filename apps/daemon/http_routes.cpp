@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "daemon/http_request_context.hpp"
-#include "hpsearch/engine/base/sha256.hpp"
+#include "hpsearch/context/sha256.hpp"
 #include "hpsearch/proto/client_api.hpp"
 
 namespace hpsearch::daemon {
@@ -29,7 +29,7 @@ bool match(std::string_view pattern, Call& call) {
       call.numbers.push_back(*number);
     } else if (wanted == "/*") {
       call.digest = given.substr(1);
-      if (!engine::is_sha256(call.digest)) {
+      if (!context::is_sha256(call.digest)) {
         return false;
       }
     } else if (wanted != given) {

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <utility>
 
+#include "hpsearch/context/sha256.hpp"
 #include "hpsearch/engine/base/check.hpp"
-#include "hpsearch/engine/base/sha256.hpp"
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/proto/wire.hpp"
 
@@ -56,7 +56,7 @@ Submission read_submission(const Value::Map& body, engine::Problems& problems) {
         read.context_directory = *text;
       }
     } else if (key == "context_digest") {
-      if (text == nullptr || (!text->empty() && !engine::is_sha256(*text))) {
+      if (text == nullptr || (!text->empty() && !context::is_sha256(*text))) {
         problems.push_back({key, "is not a digest", "64 digits of lower case hexadecimal, or \"\" for none"});
       } else {
         read.context_digest = *text;
@@ -79,20 +79,22 @@ Submission read_submission(const Value::Map& body, engine::Problems& problems) {
   return read;
 }
 
-std::size_t lease_bytes(const engine::ExperimentConfig& config, const Submission& submission) {
-  engine::LaunchSpec spec;
+std::size_t lease_bytes(const jobs::ParsedExperiment& parsed, const Submission& submission) {
+  const engine::ExperimentConfig& config = *parsed.config;
+  const jobs::Program& program = parsed.program;
+  jobs::LaunchSpec spec;
   spec.experiment_name = config.name;
-  spec.entrypoint = config.entrypoint;
+  spec.entrypoint = program.entrypoint;
   spec.hparams = config.hyperparameters;
   spec.unit = config.unit;
   spec.metric = config.searcher.metric;
   spec.context_directory = submission.context_directory;
   spec.context_digest = submission.context_digest;
-  spec.checkpoint_root = config.checkpoint_storage.host_path + config.checkpoint_storage.storage_path;
-  spec.environment_variables = config.environment_variables;
-  spec.metric_patterns = config.metrics;
-  spec.data = config.data;
-  spec.contract = config.contract;
+  spec.checkpoint_root = program.checkpoint_storage.host_path + program.checkpoint_storage.storage_path;
+  spec.environment_variables = program.environment_variables;
+  spec.metric_patterns = program.metrics;
+  spec.data = program.data;
+  spec.contract = program.contract;
   return proto::encode(proto::Envelope{}, proto::FromDaemon(proto::Lease{std::move(spec)})).size();
 }
 

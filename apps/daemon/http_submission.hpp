@@ -6,7 +6,7 @@
 
 #include "hpsearch/engine/base/problem.hpp"
 #include "hpsearch/engine/base/value.hpp"
-#include "hpsearch/engine/config/experiment_config.hpp"
+#include "hpsearch/jobs/submission.hpp"
 
 namespace hpsearch::daemon {
 
@@ -23,6 +23,6 @@ struct Submission {
 [[nodiscard]] Submission read_submission(const engine::Value::Map& body, engine::Problems& problems);
 
 /// Bytes a lease of this experiment takes at most, apart from what differs between trials by a little.
-[[nodiscard]] std::size_t lease_bytes(const engine::ExperimentConfig& config, const Submission& submission);
+[[nodiscard]] std::size_t lease_bytes(const jobs::ParsedExperiment& parsed, const Submission& submission);
 
 }  // namespace hpsearch::daemon

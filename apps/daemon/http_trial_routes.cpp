@@ -192,7 +192,7 @@ struct WantedProcess {
 };
 
 /// Puts the worker and its process into the question.
-engine::Status ask_for(const AttemptPlaces& places, engine::RankLevel level, const WantedProcess& wanted,
+engine::Status ask_for(const AttemptPlaces& places, jobs::RankLevel level, const WantedProcess& wanted,
                        WorkerSessions::LogQuestion& question) {
   question.key = places.key;
   const std::string attempt = "attempt " + std::to_string(places.key.attempt.number());
@@ -206,7 +206,7 @@ engine::Status ask_for(const AttemptPlaces& places, engine::RankLevel level, con
                : Error{Errc::not_found, attempt + " had nothing on worker " + std::to_string(wanted.worker)};
   }
   const std::uint64_t on_each =
-      level == engine::RankLevel::process ? std::max<std::uint64_t>(places.nodes.front().slots.size(), 1) : 1;
+      level == jobs::RankLevel::process ? std::max<std::uint64_t>(places.nodes.front().slots.size(), 1) : 1;
   const std::uint64_t ranks = on_each * places.nodes.size();
   if (wanted.rank >= ranks) {
     return Error{Errc::not_found,
@@ -263,10 +263,15 @@ void log(RequestContext& context, Call call) {
   const std::string_view from_end = call.request.query_or("from_end", "0");
   question.from_end = from_end == "1" || from_end == "true";
   const WantedProcess wanted{*rank, *worker};
+  const auto program = jobs::read_program((*record)->effective, (*record)->config.space);
+  if (!program) {
+    call.reply(failure(program.error()));
+    return;
+  }
   context.read(
       call,
       [&context, call, question, wanted, number = *attempt, numbering = context.runtime.engine().numbering(),
-       level = (*record)->config.launch.rank](EventStore& store) -> Committer::Then {
+       level = program->launch.rank](EventStore& store) -> Committer::Then {
         const auto places = places_of(store, numbering, call.experiment(), call.trial(), number);
         WorkerSessions::LogQuestion asked = question;
         const engine::Status found =

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <utility>
 
-#include "hpsearch/engine/config/remote_storage.hpp"
+#include "hpsearch/jobs/remote_storage.hpp"
 #include "hpsearch/net/log.hpp"
 
 namespace hpsearch::daemon {
@@ -476,10 +476,16 @@ void WorkerSessions::carry_out(const engine::Order& order) {
     send(welcome->worker, proto::Welcome{welcome->worker, beat_every_ms(), welcome->attempts, http_,
                                          found->second.hello, credit()});
   } else if (const auto* launch = std::get_if<engine::LaunchAttempt>(&order)) {
-    engine::LaunchSpec spec = launch->spec;
+    engine::Result<jobs::LaunchSpec> put_together = programs_.launch_spec(runtime_.engine(), launch->spec);
+    if (!put_together) {
+      net::log(net::Level::error, "experiment " + std::to_string(launch->spec.key.experiment.number()) +
+                                      " cannot be started: " + put_together.error().message);
+      return;
+    }
+    jobs::LaunchSpec& spec = *put_together;
     if (spec.checkpoint_root.empty()) {
       spec.checkpoint_root = settings_.checkpoint_root;
-    } else if (spec.checkpoint_root.front() != '/' && !engine::is_remote(spec.checkpoint_root)) {
+    } else if (spec.checkpoint_root.front() != '/' && !jobs::is_remote(spec.checkpoint_root)) {
       spec.checkpoint_root = settings_.checkpoint_root + "/" + spec.checkpoint_root;
     }
     if (send(launch->worker, proto::Lease{spec})) {

@@ -101,7 +101,7 @@ class WorkerSessions {
   };
   /// What a worker was told and has not shown to know.
   struct Launch {
-    engine::LaunchSpec spec;
+    jobs::LaunchSpec spec;
     engine::Instant told;
   };
   struct Told {
@@ -165,6 +165,7 @@ class WorkerSessions {
 
   Runtime& runtime_;
   Settings settings_;
+  jobs::Programs programs_;
   engine::Instant admitting_since_;
   std::uint64_t admitted_ = 0;
   std::uint64_t turned_away_ = 0;

@@ -7,16 +7,16 @@
 #include <system_error>
 #include <utility>
 
-#include "hpsearch/engine/base/ignore_rules.hpp"
+#include "hpsearch/context/ignore_rules.hpp"
 #include "hpsearch/engine/base/text.hpp"
 
 namespace hpsearch::context {
 
 namespace fs = std::filesystem;
+using context::IgnoreRules;
 using engine::Done;
 using engine::Errc;
 using engine::Error;
-using engine::IgnoreRules;
 using engine::Result;
 using engine::Status;
 

@@ -197,7 +197,7 @@ void collect_checkpoints(Step& step, ExperimentId id);
 void schedule(Step& step);
 
 /// What an attempt is told to run on one of its workers.
-[[nodiscard]] LaunchSpec launch_spec_of(const EngineState& state, const AttemptKey& key, WorkerId worker);
+[[nodiscard]] AttemptSpec attempt_spec_of(const EngineState& state, const AttemptKey& key, WorkerId worker);
 
 /// The orders for leases granted and decisions made in this step.
 void give_orders(Step& step);

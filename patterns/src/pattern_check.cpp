@@ -11,9 +11,9 @@
 
 namespace hpsearch::patterns {
 
-using engine::PatternUse;
 using engine::Problem;
 using engine::Problems;
+using jobs::PatternUse;
 
 namespace {
 
@@ -83,10 +83,10 @@ Problems problems_of(std::span<const PatternUse> uses) {
     const re2::RE2 expression(use.pattern, re2::RE2::Quiet);
     left -= instructions(expression);
     switch (use.purpose) {
-      case engine::PatternPurpose::metric:
+      case jobs::PatternPurpose::metric:
         check_metric(use, expression, problems);
         break;
-      case engine::PatternPurpose::value:
+      case jobs::PatternPurpose::value:
         check_values(use, expression, steps_left, problems);
         break;
     }

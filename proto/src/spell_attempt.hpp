@@ -37,9 +37,9 @@ struct WordList {
 };
 
 template <>
-struct Words<engine::PassedAs> {
-  static std::string_view of(engine::PassedAs passed) { return engine::name_of(passed); }
-  static std::optional<engine::PassedAs> find(std::string_view word) { return engine::passed_as_named(word); }
+struct Words<jobs::PassedAs> {
+  static std::string_view of(jobs::PassedAs passed) { return name_of(passed); }
+  static std::optional<jobs::PassedAs> find(std::string_view word) { return jobs::passed_as_named(word); }
 };
 
 template <>
@@ -51,19 +51,15 @@ struct Words<engine::BoolStyle> {
 };
 
 template <>
-struct Words<engine::LaunchKind> {
-  static std::string_view of(engine::LaunchKind kind) { return engine::name_of(kind); }
-  static std::optional<engine::LaunchKind> find(std::string_view word) {
-    return engine::launch_kind_named(word);
-  }
+struct Words<jobs::LaunchKind> {
+  static std::string_view of(jobs::LaunchKind kind) { return name_of(kind); }
+  static std::optional<jobs::LaunchKind> find(std::string_view word) { return jobs::launch_kind_named(word); }
 };
 
 template <>
-struct Words<engine::RankLevel> {
-  static std::string_view of(engine::RankLevel level) { return engine::name_of(level); }
-  static std::optional<engine::RankLevel> find(std::string_view word) {
-    return engine::rank_level_named(word);
-  }
+struct Words<jobs::RankLevel> {
+  static std::string_view of(jobs::RankLevel level) { return name_of(level); }
+  static std::optional<jobs::RankLevel> find(std::string_view word) { return jobs::rank_level_named(word); }
 };
 
 template <>
@@ -171,25 +167,25 @@ void spell(auto& fields, Is<engine::WelcomeWorker::Attempt> auto& attempt) {
   fields.maybe("new_lease", attempt.lease);
 }
 
-void spell(auto& fields, Is<engine::Channel> auto& channel) {
+void spell(auto& fields, Is<jobs::Channel> auto& channel) {
   fields("name", channel.name);
   fields.maybe("path", channel.path);
   fields.maybe("passed_as", channel.passed_as);
   fields.maybe("pre_download", channel.pre_download);
 }
 
-void spell(auto& fields, Is<engine::BindMount> auto& mount) {
+void spell(auto& fields, Is<jobs::BindMount> auto& mount) {
   fields("host_path", mount.host_path);
   fields("container_path", mount.container_path);
   fields.maybe("read_only", mount.read_only);
 }
 
-void spell(auto& fields, Is<engine::NamedBoolStyle> auto& named) {
+void spell(auto& fields, Is<jobs::NamedBoolStyle> auto& named) {
   fields("name", named.name);
   fields("style", named.style);
 }
 
-void spell(auto& fields, Is<engine::JobContract> auto& contract) {
+void spell(auto& fields, Is<jobs::JobContract> auto& contract) {
   fields.maybe("inputs", contract.inputs);
   fields.maybe("outputs", contract.outputs);
   fields.maybe("bool_styles", contract.bool_styles);
@@ -202,12 +198,12 @@ void spell(auto& fields, Is<engine::JobContract> auto& contract) {
   fields.maybe("bind_mounts", contract.bind_mounts);
 }
 
-void spell(auto& fields, Is<engine::LaunchRoles> auto& roles) {
+void spell(auto& fields, Is<jobs::LaunchRoles> auto& roles) {
   fields.maybe("ps", roles.ps);
   fields.maybe("evaluator", roles.evaluator);
 }
 
-void spell(auto& fields, Is<engine::LaunchConfig> auto& launch) {
+void spell(auto& fields, Is<jobs::LaunchConfig> auto& launch) {
   fields.maybe("kind", launch.kind);
   fields.maybe("rank", launch.rank);
   fields.maybe("roles", launch.roles);
@@ -219,7 +215,7 @@ void spell(auto& fields, Is<engine::Rendezvous> auto& rendezvous) {
   fields.maybe("port", rendezvous.port);
 }
 
-void spell(auto& fields, Is<engine::LaunchSpec> auto& spec) {
+void spell(auto& fields, Is<jobs::LaunchSpec> auto& spec) {
   spell(fields, spec.key);
   fields("trial_id", spec.trial_id);
   fields("experiment_name", spec.experiment_name);

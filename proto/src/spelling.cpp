@@ -190,7 +190,7 @@ bool read(MsgpackItem item, engine::Metrics& out, Trouble& trouble) {
   return true;
 }
 
-bool read(MsgpackItem item, engine::Entrypoint& out, Trouble& trouble) {
+bool read(MsgpackItem item, jobs::Entrypoint& out, Trouble& trouble) {
   if (item.kind() == Kind::text) {
     out.command = std::string(item.text());
     return true;

@@ -20,6 +20,7 @@
 #include "hpsearch/engine/base/units.hpp"
 #include "hpsearch/engine/base/value.hpp"
 #include "hpsearch/engine/experiment/attempt.hpp"
+#include "hpsearch/jobs/launch_spec.hpp"
 #include "msgpack_tree.hpp"
 
 // How structs become maps and back. Each struct is spelled once, by a function
@@ -236,7 +237,7 @@ void put(Out& out, const engine::Metrics& metrics) {
 }
 
 template <class Out>
-void put(Out& out, const engine::Entrypoint& entrypoint) {
+void put(Out& out, const jobs::Entrypoint& entrypoint) {
   std::visit([&out](const auto& command) { put(out, command); }, entrypoint.command);
 }
 
@@ -321,7 +322,7 @@ class FieldReader {
 [[nodiscard]] bool read(MsgpackItem item, engine::Units& out, Trouble& trouble);
 [[nodiscard]] bool read(MsgpackItem item, engine::Duration& out, Trouble& trouble);
 [[nodiscard]] bool read(MsgpackItem item, engine::Metrics& out, Trouble& trouble);
-[[nodiscard]] bool read(MsgpackItem item, engine::Entrypoint& out, Trouble& trouble);
+[[nodiscard]] bool read(MsgpackItem item, jobs::Entrypoint& out, Trouble& trouble);
 [[nodiscard]] bool read(MsgpackItem item, std::map<std::string, std::string>& out, Trouble& trouble);
 
 template <class Kind>

@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "hpsearch/engine/config/determined.hpp"
 #include "hpsearch/searchers/adaptive_asha.hpp"
 #include "hpsearch/searchers/asha.hpp"
 #include "preview.hpp"
@@ -105,9 +104,8 @@ std::optional<Proposal> nearest(const ExperimentConfig& config, double divisor_v
   const std::uint64_t trials = trials_to_run(config);
   const Divisor divisor(divisor_value);
   const std::uint64_t most_rungs = divisor.log_of(std::min(engine::count(whole), trials), 64) + 1;
-  // The harness validates at every rung; other programs as often as they say.
   const Units period =
-      engine::needs_determined_harness(config) ? Units{1} : config.min_validation_period.value_or(Units{1});
+      config.program_traits.validates_on_demand ? Units{1} : config.min_validation_period.value_or(Units{1});
   std::optional<Proposal> best;
   for (std::uint64_t rungs = 2; rungs <= most_rungs; ++rungs) {
     const std::vector<Units> lengths = rung_lengths(whole, divisor, rungs);
@@ -256,7 +254,7 @@ void advise_halving(Preview& preview, const ExperimentConfig& config) {
       "random search trains every trial to the end. If early results predict late ones, use halving: in "
       "benchmarks, " +
       measured(*proposal, "finds", random_regret) + "name: async_halving, " +
-      quoted(*proposal, begins_anew_after_pauses(config) ? "stop_once: true, " : "", ""));
+      quoted(*proposal, config.program_traits.begins_anew ? "stop_once: true, " : "", ""));
 }
 
 }  // namespace hpsearch::searchers

@@ -9,7 +9,6 @@
 #include "expected_promotions.hpp"
 #include "hpsearch/engine/base/amount.hpp"
 #include "hpsearch/engine/base/text.hpp"
-#include "hpsearch/engine/config/determined.hpp"
 #include "hpsearch/searchers/proposer.hpp"
 
 namespace hpsearch::searchers {
@@ -124,12 +123,12 @@ void preview_bracket(Preview& preview, const AshaSettings& settings, std::uint64
 
 namespace {
 
-/// Rungs that a program which reports once in min_validation_period never reports at. The Determined harness
-/// validates at every rung, and between them as often as that.
+/// Rungs that a program which reports once in min_validation_period never reports at. A program that
+/// validates on demand reports at each.
 void warn_of_sparse_reports(Preview& preview, const ExperimentConfig& config,
                             const std::vector<Units>& lengths) {
   const std::optional<Units> period = config.min_validation_period;
-  if (!period || lengths.front() >= *period || engine::needs_determined_harness(config)) {
+  if (!period || lengths.front() >= *period || config.program_traits.validates_on_demand) {
     return;
   }
   const auto first_seen = std::lower_bound(lengths.begin(), lengths.end(), *period);
@@ -145,31 +144,18 @@ void warn_of_sparse_reports(Preview& preview, const ExperimentConfig& config,
       in_unit(lengths.front(), config) + ", or use fewer rungs");
 }
 
-bool keeps_no_checkpoints(const ExperimentConfig& config) {
-  const Value* policy = config.accepted.at_path("checkpoint_policy");
-  return policy != nullptr && policy->as_text() != nullptr && *policy->as_text() == "none";
-}
-
 /// Where nothing can be resumed, the promotion type trains every promoted trial from its start.
 void warn_of_lost_training(Preview& preview, const ExperimentConfig& config) {
-  if (config.searcher.stop_once || !begins_anew_after_pauses(config)) {
-    return;
+  if (!config.searcher.stop_once && config.program_traits.begins_anew) {
+    preview.warnings.push_back(
+        "the program saves no checkpoints, as far as its experiment says (program_traits.begins_anew): it "
+        "trains from its start whenever it is promoted after a pause. Set stop_once: true, which never "
+        "pauses "
+        "a trial");
   }
-  preview.warnings.push_back(
-      std::string(keeps_no_checkpoints(config)
-                      ? "checkpoint_policy is none"
-                      : "metrics are read from the output, as if the program knew nothing of us") +
-      ": a program that saves no checkpoints begins anew whenever it is promoted after a pause; if this one "
-      "saves none, set stop_once: true, which never pauses a trial");
 }
 
 }  // namespace
-
-bool begins_anew_after_pauses(const ExperimentConfig& config) {
-  const bool is_foreign = !config.metrics.empty() && !config.min_checkpoint_period &&
-                          config.accepted.at_path("environment.checkpoint_signal") == nullptr;
-  return (keeps_no_checkpoints(config) || is_foreign) && !engine::needs_determined_harness(config);
-}
 
 void warn_of_rungs(Preview& preview, const ExperimentConfig& config) {
   // The longest bracket comes first, and has the rungs of all others and shorter ones.

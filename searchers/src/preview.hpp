@@ -25,10 +25,6 @@ namespace hpsearch::searchers {
 /// "52 epochs"
 [[nodiscard]] std::string in_unit(engine::Units length, const engine::ExperimentConfig& config);
 
-/// As far as its experiment says, the program saves no checkpoints: a trial that paused would train from its
-/// start. The Determined harness saves one before every pause, under any checkpoint_policy.
-[[nodiscard]] bool begins_anew_after_pauses(const engine::ExperimentConfig& config);
-
 /// A preview of trials that all train to the full length.
 [[nodiscard]] engine::Preview preview_flat(engine::Cardinality trials, engine::Units max_length,
                                            std::uint64_t share);

@@ -79,6 +79,7 @@ SECTIONS = [
     Section("the top", SINGLE, (), "", ("At the top", "For the Determined harness", "Without effect"), ("resource",), ("entrypoint",)),
     *SEARCHERS,
     *HYPERPARAMETERS,
+    Section("program_traits", SINGLE | {"program_traits": {}}, ("program_traits",), "properties/program_traits", ("program_traits",)),
     Section("resources", SINGLE | {"resources": {}}, ("resources",), "definitions/resources", ("resources",)),
     Section("budget", SINGLE | {"budget": {}}, ("budget",), "properties/budget", ("budget",)),
     storage("shared_fs"),

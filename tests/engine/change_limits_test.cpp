@@ -74,35 +74,6 @@ TEST(ChangeLimits, SubmissionThatIsRepeatedAfterwardsIsStillTheSame) {
   EXPECT_EQ(cluster.refused(command).code, Errc::conflict) << "as it is now, it was never submitted";
 }
 
-// Before, a constant of a point was written down as it was given.
-TEST(ChangeLimits, WhatAnOlderBuildWroteDownIsTheSameSubmissionAndNoChange) {
-  TestCluster cluster;
-  Value config = random_config(
-      3, 1,
-      {{"hyperparameters",
-        Value::Map{{"momentum", 1.0},
-                   {"x", Value::Map{{"type", "categorical"}, {"vals", Value::List{"a", "b"}}}}}}});
-  (*config.as_map()->find("searcher")->as_map())["points_to_evaluate"] =
-      Value::List{Value::Map{{"momentum", 1}, {"x", "b"}}};
-  CreateExperiment create;
-  create.config = config;
-  create.idempotency_key = "once";
-  cluster.step(create);
-  Event old = cluster.log.front();
-  Value::Map& written = *std::get<ExperimentCreated>(old.body).config.as_map();
-  (*written["searcher"].as_map())["points_to_evaluate"] = *config.at_path("searcher.points_to_evaluate");
-  Engine engine(searchers::registry());
-  ASSERT_TRUE(engine.replay(old));
-  const Result<Effects> again = engine.step(create, cluster.now);
-  ASSERT_TRUE(again.has_value()) << again.error().message;
-  EXPECT_EQ(again->created, ExperimentId(1));
-  EXPECT_EQ(engine.experiments().size(), 1U);
-  const Result<Effects> same =
-      engine.step(ChangeExperiment{ExperimentId(1), searcher({{"max_trials", 3}})}, cluster.now);
-  ASSERT_TRUE(same.has_value()) << same.error().message;
-  EXPECT_TRUE(same->events.empty()) << "what changes nothing leaves no trace";
-}
-
 TEST(ChangeLimits, MaxSlotsCountsSlotsNotTrials) {
   TestCluster cluster;
   cluster.join("a", 8);

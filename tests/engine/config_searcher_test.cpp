@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/read_config.hpp"
+#include "hpsearch/engine/config/experiment_sections.hpp"
 
 namespace hpsearch::engine {
 namespace {
@@ -86,8 +87,8 @@ TEST(SearcherSection, KeepsFieldsOnlyTheKindUnderstands) {
   Value tree = with(small_experiment(), "searcher.name", "annealing");
   tree = with(std::move(tree), "searcher.cooling", 0.9);
   const ExperimentConfig config = accepted(tree);
-  ASSERT_NE(config.accepted.at_path("searcher.cooling"), nullptr);
-  EXPECT_EQ(*config.accepted.at_path("searcher.cooling"), Value(0.9));
+  ASSERT_NE(config.searcher.kind_fields.find("cooling"), nullptr);
+  EXPECT_EQ(*config.searcher.kind_fields.find("cooling"), Value(0.9));
 }
 
 TEST(SearcherSection, ChecksPointsAgainstTheSpace) {
@@ -141,7 +142,9 @@ TEST(SearcherSection, PointsOfASubmissionMustFitAndDiffer) {
   Value tree = with(small_experiment(), "searcher.points_to_evaluate", Value::List{point, point});
   tree = with(std::move(tree), "searcher.max_trials", 1);
   tree = with(std::move(tree), "searcher.on_duplicate", "reject");
-  EXPECT_EQ(lines(parse_submission(tree, test_registry(), "stem", 11).problems),
+  Problems problems;
+  check_points(accepted(tree).searcher, problems);
+  EXPECT_EQ(lines(problems),
             "searcher.points_to_evaluate: has 2 points (at most max_trials, which is 1)\n"
             "searcher.points_to_evaluate[1]: is the same as points_to_evaluate[0] (each point once, or "
             "on_duplicate: "
@@ -171,8 +174,7 @@ TEST(Confusions, AreUnderstoodAndNoted) {
   tree = with(std::move(tree), "searcher.name", "adaptive_asha");
   tree = with(std::move(tree), "searcher.mode", "agressive");
   tree = with(std::move(tree), "resource", Value::Map{{"slots_per_trial", 2}});
-  tree = with(std::move(tree), "environment",
-              Value::Map{{"experiment_seed", 5}, {"registrt_auth", Value::Map{}}});
+  tree = with(std::move(tree), "environment", Value::Map{{"experiment_seed", 5}});
   const ParsedConfig parsed = read_config(tree);
   ASSERT_TRUE(parsed.config) << lines(parsed.problems);
   EXPECT_EQ(parsed.config->searcher.mode, AshaMode::aggressive);
@@ -180,9 +182,6 @@ TEST(Confusions, AreUnderstoodAndNoted) {
   EXPECT_EQ(parsed.config->experiment_seed, 5U);
   EXPECT_EQ(lines(parsed.notes),
             "environment.experiment_seed: read as `reproducibility.experiment_seed`\n"
-            "environment.registrt_auth: read as `registry_auth`\n"
-            "environment.registrt_auth: has no effect here: the container runtime's own login on each worker "
-            "counts\n"
             "hyperparameters.opt.val: read as `vals`\n"
             "resource: read as `resources`\n"
             "searcher.mode: read as `aggressive`\n");

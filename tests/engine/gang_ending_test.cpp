@@ -124,7 +124,7 @@ class GangOfARestoredStore : public RunningGang {
     exit.message = "its latest checkpoint is not on this worker's machine";
     step(TakeReports{worker, launched.at(worker).key, 1, {exit}});
   }
-  const LaunchSpec& next_launch() {
+  const AttemptSpec& next_launch() {
     cluster.now = cluster.now + Duration::seconds(10);
     step(CheckTimers{});
     return launched.at(a);
@@ -276,8 +276,7 @@ TEST_F(RunningGang, SpeaksWellOfAllItsWorkersByItsReports) {
 TEST_F(Gangs, PausedByTheWorkerOfRank0GoesOnWithoutACountedRestart) {
   const WorkerId a = join("1", 2);
   const WorkerId b = join("2", 2);
-  Value::Map others{{"resources", Value::Map{{"slots_per_trial", 4}}},
-                    {"launch", Value::Map{{"kind", "pytorch"}}}};
+  Value::Map others{{"resources", Value::Map{{"slots_per_trial", 4}, {"spans_workers", true}}}};
   experiment = *step(submit(asha_config(9, 1, false, std::move(others)))).created;
   for (const double metric : {0.5, 0.6}) {  // Neither is among the best third of so few.
     step(TakeReports{a, launched.at(a).key, 1, {MetricsReport{Units{1}, {{"score", metric}}}}});

@@ -29,13 +29,13 @@ TEST_F(Gangs, TakeEqualPartsOfTwoWorkersInOneEvent) {
   expect_replayable();
 }
 
-TEST_F(Gangs, HaveAWorkerForEachRoleThoughFewerWouldDo) {
+TEST_F(Gangs, HaveAsManyWorkersAsTheyNeedThoughFewerWouldDo) {
   std::vector<WorkerId> workers;
   for (const char* name : {"1", "2", "3"}) {
     workers.push_back(join(name, 2));
   }
-  const Value launch = Value::Map{{"kind", "tensorflow"}, {"roles", Value::Map{{"ps", 1}, {"evaluator", 2}}}};
-  experiment = cluster.create(gang_config(4, 1, 1, {{"launch", launch}}));
+  const Value resources = Value::Map{{"spans_workers", true}, {"least_workers", 4}};
+  experiment = cluster.create(gang_config(4, 1, 1, {{"resources", resources}}));
   step(CheckTimers{});
   EXPECT_TRUE(launched.empty()) << "four are needed";
   workers.push_back(join("4", 2));
@@ -43,7 +43,6 @@ TEST_F(Gangs, HaveAWorkerForEachRoleThoughFewerWouldDo) {
   for (std::uint64_t rank = 0; rank < workers.size(); ++rank) {
     EXPECT_EQ(launched.at(workers[rank]).slots.size(), 1U);
     EXPECT_EQ(launched.at(workers[rank]).rendezvous.addresses.size(), 4U);
-    EXPECT_EQ(launched.at(workers[rank]).launch.roles, (LaunchRoles{1, 2}));
   }
   expect_replayable();
 }
@@ -144,33 +143,9 @@ TEST_F(Gangs, AreNotMadeOfProgramsThatKnowNothingOfOthers) {
   join("1", 2);
   join("2", 2);
   CreateExperiment create;
-  create.config = gang_config(4, 1, 1, Value::Map{{"launch", Value::Map{{"kind", "process"}}}});
+  create.config = gang_config(4, 1, 1, Value::Map{{"resources", Value::Map{}}});
   experiment = *step(create).created;
   EXPECT_TRUE(launched.empty());
-}
-
-/// Its processes find each other through the launcher; a Trial class of several slots is started by way of
-/// ssh.
-TEST_F(Gangs, AreMadeOfDeterminedsTorchLauncher) {
-  join("1", 2);
-  join("2", 2);
-  const auto submit_entrypoint = [this](Value entrypoint) {
-    Value::Map config = *gang_config(4, 1, 1, Value::Map{{"launch", Value::Map{}}}).as_map();
-    config["entrypoint"] = std::move(entrypoint);
-    return *step(submit(Value(std::move(config)))).created;
-  };
-  step(CancelExperiment{submit_entrypoint("model_def:Trial")});
-  EXPECT_TRUE(launched.empty());
-  step(CancelExperiment{
-      submit_entrypoint(Value::List{"python3", "-m", "determined.launch.horovod", "train.py"})});
-  EXPECT_TRUE(launched.empty());
-  experiment = submit_entrypoint(
-      Value::List{"python3", "-m", "determined.launch.torch_distributed", "python3", "train.py"});
-  EXPECT_EQ(launched.size(), 2U);
-  join("3", 2);
-  join("4", 2);
-  submit_entrypoint("python3 -m determined.launch.torch_distributed --trial model_def:Trial");
-  EXPECT_EQ(launched.size(), 4U);
 }
 
 TEST_F(Gangs, NeedWorkersThatSayTheirAddress) {
@@ -282,8 +257,8 @@ TEST_F(Gangs, StayInTheirPool) {
   launched.clear();
   Value wants_big =
       random_config(1, 1,
-                    Value::Map{{"launch", Value::Map{{"kind", "pytorch"}}},
-                               {"resources", Value::Map{{"slots_per_trial", 6},
+                    Value::Map{{"resources", Value::Map{{"slots_per_trial", 6},
+                                                        {"spans_workers", true},
                                                         {"resource_pool", "big"},
                                                         {"labels", Value::Map{{"net", "ib"}}}}}});
   step(submit(std::move(wants_big)));

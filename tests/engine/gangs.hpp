@@ -15,10 +15,11 @@
 namespace hpsearch::engine {
 
 inline Value gang_config(int slots, int trials, int concurrent = 1, Value::Map others = {}) {
-  others["resources"] = Value::Map{{"slots_per_trial", slots}};
-  if (!others.contains("launch")) {
-    others["launch"] = Value::Map{{"kind", "pytorch"}};
+  Value& resources = others["resources"];
+  if (resources.is_null()) {
+    resources = Value::Map{{"spans_workers", true}};
   }
+  (*resources.as_map())["slots_per_trial"] = slots;
   return random_config(trials, concurrent, std::move(others));
 }
 
@@ -100,7 +101,7 @@ class Gangs : public testing::Test {
 
   TestCluster cluster;
   ExperimentId experiment;
-  std::map<WorkerId, LaunchSpec> launched;
+  std::map<WorkerId, AttemptSpec> launched;
   std::map<WorkerId, Directive> told;
   std::map<WorkerId, std::uint64_t> acked;
 };

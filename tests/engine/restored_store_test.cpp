@@ -395,7 +395,7 @@ struct SavedBefore : testing::Test {
     cluster.attempts.erase(key);
     return effects;
   }
-  const LaunchSpec& spec(const TestCluster& cluster) const {
+  const AttemptSpec& spec(const TestCluster& cluster) const {
     return cluster.attempts.at(cluster.live(experiment, 0)).spec;
   }
 

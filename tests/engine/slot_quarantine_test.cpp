@@ -202,7 +202,7 @@ TEST(NoProgress, CountsAsTheProgramsFailure) {
   cluster.join("a", 1);
   const ExperimentId id =
       cluster.create(random_config(1, 1, Value::Map{{"max_restarts", 1}, {"progress_timeout", "10m"}}));
-  EXPECT_EQ(cluster.attempts.at(cluster.live(id, 0)).spec.progress_timeout, Duration::seconds(600));
+  EXPECT_EQ(cluster.engine.find(id)->config.progress_timeout, Duration::seconds(600));
   for (int attempt = 0; attempt < 2; ++attempt) {
     ExitReport report;
     report.cause = ExitReport::Cause::no_progress;

@@ -30,7 +30,7 @@ std::vector<Body> all(const std::vector<Event>& events) {
 
 /// An attempt as its (pretended) worker knows it.
 struct TestAttempt {
-  LaunchSpec spec;
+  AttemptSpec spec;
   WorkerId worker;
   std::uint64_t next_seq = 1;
   std::optional<Decision> decision;

@@ -61,7 +61,7 @@ class WarmStart : public testing::Test {
     }
     return paths;
   }
-  const LaunchSpec& spec(const AttemptKey& key) const { return cluster_.attempts.at(key).spec; }
+  const AttemptSpec& spec(const AttemptKey& key) const { return cluster_.attempts.at(key).spec; }
 
   TestCluster cluster_;
   ExperimentId first_;
@@ -75,7 +75,7 @@ TEST_F(WarmStart, EveryTrialBeginsFromTheLatestCheckpointOfTheTrialAtLengthZero)
     const AttemptKey key = cluster_.live(second, trial);
     EXPECT_EQ(spec(key).latest_checkpoint, path_of(key_, 6)) << trial;
     EXPECT_EQ(spec(key).latest_step, Units{}) << trial;
-    EXPECT_TRUE(spec(key).warm_start) << trial;
+    EXPECT_EQ(spec(key).warm_start_of, first_) << trial;
     finish(key);
   }
   const SourceCheckpoint& source = *cluster_.engine.find(second)->source;
@@ -95,10 +95,10 @@ TEST_F(WarmStart, ATrialThatSavedGoesOnFromItsOwn) {
   const AttemptKey first_try = cluster_.live(second, 0);
   save(first_try, 4);
   cluster_.exit(first_try, 1);
-  const LaunchSpec& again = spec(cluster_.live(second, 0));
+  const AttemptSpec& again = spec(cluster_.live(second, 0));
   EXPECT_EQ(again.latest_checkpoint, path_of(first_try, 4));
   EXPECT_EQ(again.latest_step, Units{4});
-  EXPECT_FALSE(again.warm_start);
+  EXPECT_EQ(again.warm_start_of, std::nullopt);
 }
 
 TEST_F(WarmStart, ACheckpointIsNamedByItsIdOrItsPath) {
@@ -177,10 +177,9 @@ TEST_F(WarmStart, EachStorageIsReadWithItsOwnKeys) {
   const AttemptKey key = cluster_.live(remote, 0);
   cluster_.send(key, CheckpointReport{Units{3}, "s3://old/2/0/1-3", 2, 100});
   const ExperimentId warm = cluster_.create(from("source_checkpoint_uuid", "2/0/1-3", bucket("new", "b")));
-  const LaunchSpec& begun = spec(cluster_.live(warm, 0));
+  const AttemptSpec& begun = spec(cluster_.live(warm, 0));
   EXPECT_EQ(begun.latest_checkpoint, "s3://old/2/0/1-3");
-  EXPECT_EQ(begun.source_environment.at("RCLONE_CONFIG_HPSEARCH_ACCESS_KEY_ID"), "a");
-  EXPECT_EQ(begun.storage_environment.at("RCLONE_CONFIG_HPSEARCH_ACCESS_KEY_ID"), "b");
+  EXPECT_EQ(begun.warm_start_of, remote);
 }
 
 TEST_F(WarmStart, ReplayAndSnapshotHoldTheSameSource) {

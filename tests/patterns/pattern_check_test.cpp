@@ -7,9 +7,9 @@
 namespace hpsearch::patterns {
 namespace {
 
-using engine::PatternPurpose;
-using engine::PatternUse;
 using engine::Value;
+using jobs::PatternPurpose;
+using jobs::PatternUse;
 
 std::string told(const std::vector<PatternUse>& uses) {
   std::string all;
@@ -78,7 +78,7 @@ TEST(PatternCheck, LooksAtAllThatAnExperimentNames) {
   };
   const auto paths = [&](Value tag) {
     std::string all;
-    for (const engine::Problem& problem : problems_of(engine::patterns_of(experiment(std::move(tag))))) {
+    for (const engine::Problem& problem : problems_of(jobs::patterns_of(experiment(std::move(tag))))) {
       all += problem.path + " ";
     }
     return all;
@@ -89,7 +89,7 @@ TEST(PatternCheck, LooksAtAllThatAnExperimentNames) {
             "hyperparameters.tag.val component.metrics.acc metrics.loss ");
   EXPECT_EQ(paths(Value::Map{{"type", "categorical"}, {"vals", Value::List{"v1", "w"}}}),
             "hyperparameters.tag.vals[1] component.metrics.acc metrics.loss ");
-  EXPECT_TRUE(engine::patterns_of(Value("no experiment")).empty());
+  EXPECT_TRUE(jobs::patterns_of(Value("no experiment")).empty());
 }
 
 }  // namespace

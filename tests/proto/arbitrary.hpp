@@ -41,11 +41,11 @@ template <>
 inline constexpr int last_of<engine::ExitReason> = static_cast<int>(engine::ExitReason::invalid_hp);
 
 template <>
-inline constexpr int last_of<engine::PassedAs> = static_cast<int>(engine::PassedAs::variable);
+inline constexpr int last_of<jobs::PassedAs> = static_cast<int>(jobs::PassedAs::variable);
 template <>
-inline constexpr int last_of<engine::LaunchKind> = static_cast<int>(engine::LaunchKind::determined);
+inline constexpr int last_of<jobs::LaunchKind> = static_cast<int>(jobs::LaunchKind::determined);
 template <>
-inline constexpr int last_of<engine::RankLevel> = static_cast<int>(engine::RankLevel::process);
+inline constexpr int last_of<jobs::RankLevel> = static_cast<int>(jobs::RankLevel::process);
 template <>
 inline constexpr int last_of<engine::BoolStyle> = static_cast<int>(engine::BoolStyle::empty_false);
 

@@ -6,6 +6,7 @@ namespace hpsearch::test {
 namespace {
 
 using namespace hpsearch::engine;  // NOLINT(google-build-using-namespace)
+using namespace hpsearch::jobs;    // NOLINT(google-build-using-namespace)
 
 AttemptKey key() {
   return {ExperimentId{7}, TrialNumber{300}, AttemptNumber{2}, LeaseId{70'000}};

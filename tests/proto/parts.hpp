@@ -45,33 +45,33 @@ auto parts(Is<engine::Decision> auto& x) {
   auto& [id, directive, length] = x;
   return std::tie(id, directive, length);
 }
-auto parts(Is<engine::Entrypoint> auto& x) {
+auto parts(Is<jobs::Entrypoint> auto& x) {
   auto& [command] = x;
   return std::tie(command);
 }
-auto parts(Is<engine::Channel> auto& x) {
+auto parts(Is<jobs::Channel> auto& x) {
   auto& [name, path, passed_as, pre_download] = x;
   return std::tie(name, path, passed_as, pre_download);
 }
-auto parts(Is<engine::BindMount> auto& x) {
+auto parts(Is<jobs::BindMount> auto& x) {
   auto& [host_path, container_path, read_only] = x;
   return std::tie(host_path, container_path, read_only);
 }
-auto parts(Is<engine::NamedBoolStyle> auto& x) {
+auto parts(Is<jobs::NamedBoolStyle> auto& x) {
   auto& [name, style] = x;
   return std::tie(name, style);
 }
-auto parts(Is<engine::JobContract> auto& x) {
+auto parts(Is<jobs::JobContract> auto& x) {
   auto& [inputs, outputs, bool_styles, pai_hps_strings, ml_layout, in_place, image, gpu_image, pull_image,
          mounts] = x;
   return std::tie(inputs, outputs, bool_styles, pai_hps_strings, ml_layout, in_place, image, gpu_image,
                   pull_image, mounts);
 }
-auto parts(Is<engine::LaunchRoles> auto& x) {
+auto parts(Is<jobs::LaunchRoles> auto& x) {
   auto& [ps, evaluator] = x;
   return std::tie(ps, evaluator);
 }
-auto parts(Is<engine::LaunchConfig> auto& x) {
+auto parts(Is<jobs::LaunchConfig> auto& x) {
   auto& [kind, rank, roles] = x;
   return std::tie(kind, rank, roles);
 }
@@ -79,7 +79,7 @@ auto parts(Is<engine::Rendezvous> auto& x) {
   auto& [rank, addresses, port] = x;
   return std::tie(rank, addresses, port);
 }
-auto parts(Is<engine::LaunchSpec> auto& x) {
+auto parts(Is<jobs::LaunchSpec> auto& x) {
   auto& [key, trial_id, name, slots, entrypoint, hparams, length, unit, seed, metric, context, digest, root,
          storage, checkpoint, step, gone, warm, source, environment, patterns, data, timeout, despite,
          contract, launch, rendezvous] = x;
@@ -203,7 +203,8 @@ auto parts(Is<engine::SourceCheckpoint> auto& x) {
   return std::tie(experiment, trial, step, path);
 }
 auto parts(Is<engine::ExperimentCreated> auto& x) {
-  auto& [experiment, config, context, key, digest, bytes, source] = x;
+  auto& [experiment, config, context, key, digest, bytes, source, parsed] = x;
+  static_cast<void>(parsed);  // Not part of the event.
   return std::tie(experiment, config, context, key, digest, bytes, source);
 }
 auto parts(Is<engine::ExperimentPaused> auto& x) {
@@ -215,7 +216,8 @@ auto parts(Is<engine::ExperimentResumed> auto& x) {
   return std::tie(experiment);
 }
 auto parts(Is<engine::LimitsChanged> auto& x) {
-  auto& [experiment, config, points_given] = x;
+  auto& [experiment, config, points_given, parsed] = x;
+  static_cast<void>(parsed);  // Not part of the event.
   return std::tie(experiment, config, points_given);
 }
 auto parts(Is<engine::ExperimentStopping> auto& x) {

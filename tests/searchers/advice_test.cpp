@@ -61,7 +61,7 @@ TEST(PreviewAdvice, HalvingInsteadOfRandomSearch) {
               ElementsAre(AllOf(
                   HasSubstr("0.33, 0.26 and 0.21"), HasSubstr("instead of 0.41, 0.33 and 0.27"),
                   HasSubstr("consider name: async_halving, divisor: 3 and num_rungs: 4 (rungs at 37"))));
-  config.accepted = Value::Map{{"checkpoint_policy", "none"}};
+  config.program_traits.begins_anew = true;
   EXPECT_THAT(preview_of(config).advice,
               ElementsAre(HasSubstr("async_halving, stop_once: true, divisor: 3 and")));
 }
@@ -167,7 +167,7 @@ Value experiment_of(const Value::Map& searcher) {
 }
 
 std::vector<std::string> remarks_on(const Value::Map& searcher) {
-  const engine::ParsedConfig parsed = engine::parse_submission(experiment_of(searcher), registry(), "e", 0);
+  const engine::ParsedConfig parsed = engine::parse_config(experiment_of(searcher), registry(), "e", 0);
   for (const engine::Problem& problem : parsed.problems) {
     ADD_FAILURE() << engine::describe(problem) << " in " << engine::compact_json(searcher);
   }
@@ -198,7 +198,7 @@ int follow_every_proposal(const Value::Map& searcher) {
       changed[key] = value;
     }
     SCOPED_TRACE(engine::compact_json(searcher) + "\n" + remark);
-    const engine::ParsedConfig parsed = engine::parse_submission(experiment_of(changed), registry(), "e", 0);
+    const engine::ParsedConfig parsed = engine::parse_config(experiment_of(changed), registry(), "e", 0);
     if (!parsed.config) {
       ADD_FAILURE() << "what is proposed is refused: " << engine::describe(parsed.problems.at(0));
       continue;

@@ -11,8 +11,8 @@
 #include <variant>
 #include <vector>
 
-#include "contract/search_course.hpp"
 #include "contract/fault_plan.hpp"
+#include "contract/search_course.hpp"
 #include "hpsearch/engine/base/draw.hpp"
 #include "settings.hpp"
 

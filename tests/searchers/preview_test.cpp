@@ -328,32 +328,26 @@ TEST(PreviewWarnings, StopOnceWhereNothingCanBeResumed) {
   ExperimentConfig config = settings("async_halving", 64, 64);
   config.searcher.num_rungs = 3;
   EXPECT_THAT(preview_of(config).warnings, IsEmpty());
-  config.accepted = Value::Map{{"checkpoint_policy", "none"}};
+  config.program_traits.begins_anew = true;
   EXPECT_THAT(preview_of(config).warnings, Contains(HasSubstr("stop_once: true")));
   config.searcher.stop_once = true;
   EXPECT_THAT(preview_of(config).warnings, IsEmpty());
 }
 
-TEST(PreviewWarnings, NoneOfWhatTheDeterminedHarnessDoesAtEveryRung) {
+TEST(PreviewWarnings, NoneOfSparseReportsWhenTheProgramValidatesOnDemand) {
   ExperimentConfig config = settings("async_halving", 64, 64);
   config.searcher.num_rungs = 3;
   config.min_validation_period = Units{10};
-  config.accepted = Value::Map{{"checkpoint_policy", "none"}};
-  EXPECT_EQ(preview_of(config).warnings.size(), 2U);
-  config.entrypoint.command = "model_def:MnistTrial";
+  EXPECT_EQ(preview_of(config).warnings.size(), 1U);
+  config.program_traits.validates_on_demand = true;
   EXPECT_THAT(preview_of(config).warnings, IsEmpty());
 }
 
-TEST(PreviewWarnings, StopOnceForAProgramThatKnowsNothingOfUs) {
+TEST(PreviewWarnings, NoneOfLostTrainingWithOneRung) {
   ExperimentConfig config = settings("async_halving", 64, 64);
-  config.searcher.num_rungs = 3;
-  config.metrics = {{"loss", "loss=([0-9.]+)"}};
-  EXPECT_THAT(preview_of(config).warnings, Contains(HasSubstr("stop_once: true")));
+  config.program_traits.begins_anew = true;
   config.searcher.num_rungs = 1;
   EXPECT_THAT(preview_of(config).warnings, IsEmpty()) << "one rung pauses nobody";
-  config.searcher.num_rungs = 3;
-  config.accepted = Value::Map{{"environment", Value::Map{{"checkpoint_signal", "SIGUSR1"}}}};
-  EXPECT_THAT(preview_of(config).warnings, IsEmpty()) << "it checkpoints when it is told to";
 }
 
 TEST(PreviewWarnings, TooFewTrialsForTheDivisor) {

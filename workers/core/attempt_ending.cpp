@@ -3,7 +3,7 @@
 #include <array>
 #include <utility>
 
-#include "hpsearch/engine/experiment/checkpoint_signal.hpp"
+#include "hpsearch/jobs/checkpoint_signal.hpp"
 #include "hpsearch/workers/core/attempt_machine.hpp"
 #include "hpsearch/workers/core/log_text.hpp"
 
@@ -55,7 +55,7 @@ std::string status_text(int code) {
 
 void AttemptMachine::ask_to_end(Instant now, AttemptOutput& out) {
   if (!reports_for_attempt()) {
-    if (spec_.launch.kind == engine::LaunchKind::mpi) {
+    if (spec_.launch.kind == jobs::LaunchKind::mpi) {
       terminate(now, out);  // What it runs only keeps the slots.
     } else if (takes_checkpoint_signal()) {
       ask_by_signal(now, out);
@@ -87,7 +87,7 @@ void AttemptMachine::ask_to_end(Instant now, AttemptOutput& out) {
 }
 
 bool AttemptMachine::takes_checkpoint_signal() const {
-  return spec_.environment_variables.contains(engine::checkpoint_signal_variable);
+  return spec_.environment_variables.contains(jobs::checkpoint_signal_variable);
 }
 
 /// For who does not hear answers, or will not ask in time.

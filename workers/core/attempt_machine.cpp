@@ -13,7 +13,7 @@ using engine::Directive;
 using engine::ExitReport;
 using engine::Instant;
 
-AttemptMachine::AttemptMachine(engine::LaunchSpec spec, AttemptRules rules)
+AttemptMachine::AttemptMachine(jobs::LaunchSpec spec, AttemptRules rules)
     : spec_(std::move(spec)),
       rules_(rules),
       length_(spec_.length),

@@ -7,10 +7,10 @@
 
 namespace hpsearch::workers {
 
-using engine::BindMount;
 using engine::Errc;
 using engine::Error;
 using engine::Result;
+using jobs::BindMount;
 
 namespace {
 

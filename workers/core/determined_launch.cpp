@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "hpsearch/engine/base/text.hpp"
-#include "hpsearch/engine/config/determined.hpp"
+#include "hpsearch/jobs/determined.hpp"
 #include "hpsearch/proto/json.hpp"
 #include "hpsearch/workers/core/determined_config.hpp"
 
@@ -14,10 +14,10 @@ namespace hpsearch::workers {
 
 using engine::Errc;
 using engine::Error;
-using engine::LaunchSpec;
 using engine::Result;
 using engine::Status;
 using engine::Value;
+using jobs::LaunchSpec;
 
 namespace {
 
@@ -30,7 +30,7 @@ constexpr std::uint64_t port_range = 4'000;
 }  // namespace
 
 bool needs_determined_harness(const LaunchSpec& spec) {
-  return spec.environment_variables.contains(engine::determined_config_variable);
+  return spec.environment_variables.contains(jobs::determined_config_variable);
 }
 
 std::vector<std::uint64_t> harness_ports(const LaunchSpec& spec) {
@@ -46,9 +46,9 @@ Status launch_in_determined_harness(const LaunchSpec& spec, const AttemptPlaces&
                  "hpsearch-determined beside it"};
   }
   const Result<Value> effective =
-      proto::parse_json(spec.environment_variables.at(engine::determined_config_variable));
+      proto::parse_json(spec.environment_variables.at(jobs::determined_config_variable));
   if (!effective) {
-    return Error{Errc::bad_request, std::string(engine::determined_config_variable) +
+    return Error{Errc::bad_request, std::string(jobs::determined_config_variable) +
                                         " is unreadable: " + effective.error().message};
   }
   std::string config = engine::compact_json(determined_config(*effective));
@@ -59,7 +59,7 @@ Status launch_in_determined_harness(const LaunchSpec& spec, const AttemptPlaces&
                      std::to_string(longest_variable)};
   }
   launch.argv = {machine.determined_host};
-  launch.environment[engine::determined_config_variable] = std::move(config);
+  launch.environment[jobs::determined_config_variable] = std::move(config);
   launch.environment["HPSEARCH_HARNESS_DIR"] = places.harness_directory;
   if (!spec.rendezvous.addresses.empty()) {
     Value::List ports;

@@ -5,17 +5,17 @@
 #include <variant>
 
 #include "hpsearch/engine/base/text.hpp"
-#include "hpsearch/engine/config/placeholders.hpp"
+#include "hpsearch/jobs/placeholders.hpp"
 
 namespace hpsearch::workers {
 
-using engine::EntrypointPiece;
 using engine::Errc;
 using engine::Error;
-using engine::LaunchSpec;
 using engine::Result;
 using engine::Status;
 using engine::Value;
+using jobs::EntrypointPiece;
+using jobs::LaunchSpec;
 
 namespace {
 
@@ -33,14 +33,12 @@ class Expansion {
       : spec_(spec), forms_(forms), places_(places) {}
 
   /// For `sh -c`: every value is a word or a part of one, whatever is in it and wherever it stands.
-  [[nodiscard]] Result<std::string> line(std::string_view text) const {
-    return put(engine::line_pieces(text));
-  }
+  [[nodiscard]] Result<std::string> line(std::string_view text) const { return put(jobs::line_pieces(text)); }
 
   /// For an argv item; {args} as a whole item becomes as many items as there are arguments.
   [[nodiscard]] Status item(const std::vector<EntrypointPiece>& pieces,
                             std::vector<std::string>& argv) const {
-    if (pieces.size() == 1 && pieces[0].place == engine::ShellPlace::item && is_all(pieces[0])) {
+    if (pieces.size() == 1 && pieces[0].place == jobs::ShellPlace::item && is_all(pieces[0])) {
       for (std::string& argument : arguments(pieces[0].text == "args_eq")) {
         argv.push_back(std::move(argument));
       }
@@ -70,22 +68,22 @@ class Expansion {
       std::optional<std::string> text;
       std::string value;
       if (is_all(piece)) {
-        text = engine::written(piece, arguments(piece.text == "args_eq"));
-      } else if (piece.place == engine::ShellPlace::comment) {
-        text = engine::written(piece, value);
+        text = jobs::written(piece, arguments(piece.text == "args_eq"));
+      } else if (piece.place == jobs::ShellPlace::comment) {
+        text = jobs::written(piece, value);
       } else {
         Result<std::string> found = lookup(piece.text);
         if (!found) {
           return found.error();
         }
         value = *std::move(found);
-        text = engine::written(piece, value);
+        text = jobs::written(piece, value);
       }
       if (!text) {
         return Error{Errc::bad_request, "entrypoint: cannot put " +
                                             (is_all(piece) ? "the arguments" : shown(value)) +
-                                            " in the place of " + engine::described(piece) +
-                                            "; allowed: " + engine::allowed_at(piece)};
+                                            " in the place of " + jobs::described(piece) +
+                                            "; allowed: " + jobs::allowed_at(piece)};
       }
       out.append(*text);
     }
@@ -95,11 +93,11 @@ class Expansion {
   /// The hyperparameters, and behind them the channels that are passed as arguments.
   [[nodiscard]] std::vector<std::string> arguments(bool with_equals) const {
     std::vector<std::string> all = forms_.arguments(with_equals);
-    const auto append = [&](const std::vector<engine::Channel>& channels,
+    const auto append = [&](const std::vector<jobs::Channel>& channels,
                             const std::map<std::string, std::string>& places) {
-      for (const engine::Channel& channel : channels) {
+      for (const jobs::Channel& channel : channels) {
         const auto place = places.find(channel.name);
-        if (channel.passed_as != engine::PassedAs::argument || place == places.end()) {
+        if (channel.passed_as != jobs::PassedAs::argument || place == places.end()) {
           continue;
         }
         if (with_equals) {
@@ -119,7 +117,7 @@ class Expansion {
     if (const HyperparameterForms::Hyperparameter* one = forms_.find(name)) {
       return argument_text(*one->value, one->style);
     }
-    if (const Value* nested = engine::member_at(spec_.hparams, name)) {
+    if (const Value* nested = jobs::member_at(spec_.hparams, name)) {
       return argument_text(*nested);
     }
     if (name == "checkpoint_dir") {
@@ -173,7 +171,7 @@ Result<std::vector<std::string>> expand_entrypoint(const LaunchSpec& spec, const
   }
   std::vector<std::string> argv;
   for (const std::vector<EntrypointPiece>& pieces :
-       engine::item_pieces(std::get<std::vector<std::string>>(spec.entrypoint.command))) {
+       jobs::item_pieces(std::get<std::vector<std::string>>(spec.entrypoint.command))) {
     if (const Status done = expansion.item(pieces, argv); !done) {
       return done.error();
     }

@@ -8,13 +8,13 @@
 namespace hpsearch::workers {
 
 using engine::BoolStyle;
-using engine::NamedBoolStyle;
 using engine::Value;
+using jobs::NamedBoolStyle;
 
 namespace {
 
 bool fits_pai(const HyperparameterForms::Hyperparameter& one) {
-  return engine::is_pai_name(one.name) && engine::is_pai_value(*one.value);
+  return jobs::is_pai_name(one.name) && jobs::is_pai_value(*one.value);
 }
 
 /// The arguments that one hyperparameter becomes; a flag is there or not.
@@ -92,7 +92,7 @@ std::string HyperparameterForms::pai_hps(bool as_strings) const {
   Value::Map map;
   for (const Hyperparameter& one : all_) {
     if (fits_pai(one)) {
-      map[one.name] = as_strings ? Value(engine::styled_text(*one.value, one.style)) : *one.value;
+      map[one.name] = as_strings ? Value(jobs::styled_text(*one.value, one.style)) : *one.value;
     }
   }
   return engine::python_json(Value(std::move(map)));
@@ -101,7 +101,7 @@ std::string HyperparameterForms::pai_hps(bool as_strings) const {
 std::map<std::string, std::string> HyperparameterForms::variables() const {
   std::map<std::string, std::string> variables;
   for (const Hyperparameter& one : all_) {
-    variables["HPSEARCH_HP_" + engine::variable_part(one.name)] = engine::styled_text(*one.value, one.style);
+    variables["HPSEARCH_HP_" + jobs::variable_part(one.name)] = jobs::styled_text(*one.value, one.style);
   }
   return variables;
 }
@@ -110,7 +110,7 @@ std::map<std::string, std::string> HyperparameterForms::pai_variables() const {
   std::map<std::string, std::string> variables;
   for (const Hyperparameter& one : all_) {
     if (fits_pai(one)) {
-      variables["PAI_HPS_" + engine::variable_part(one.name)] = engine::styled_text(*one.value, one.style);
+      variables["PAI_HPS_" + jobs::variable_part(one.name)] = jobs::styled_text(*one.value, one.style);
     }
   }
   return variables;

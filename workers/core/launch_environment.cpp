@@ -14,15 +14,15 @@
 
 namespace hpsearch::workers {
 
-using engine::Channel;
 using engine::Errc;
 using engine::Error;
-using engine::LaunchSpec;
-using engine::PassedAs;
 using engine::Result;
 using engine::SlotIndex;
 using engine::Status;
 using engine::Value;
+using jobs::Channel;
+using jobs::LaunchSpec;
+using jobs::PassedAs;
 
 namespace {
 
@@ -132,10 +132,10 @@ void set_pai_variables(const LaunchSpec& spec, const HyperparameterForms& forms,
                 [](const auto& one) { return string_of(one.first, one.second) > longest_string; });
   environment.merge(std::move(hyperparameters));
   for (const auto& [name, place] : places.inputs) {
-    environment["PAI_INPUT_" + engine::variable_part(name)] = place;
+    environment["PAI_INPUT_" + jobs::variable_part(name)] = place;
   }
   for (const auto& [name, place] : places.outputs) {
-    environment["PAI_OUTPUT_" + engine::variable_part(name)] = place;
+    environment["PAI_OUTPUT_" + jobs::variable_part(name)] = place;
   }
 }
 
@@ -235,7 +235,7 @@ Status start_processes(const LaunchSpec& spec, const AttemptPlaces& places, cons
   launch.hostfile = std::move(form.hostfile);
   if (only_lends_slots(spec)) {
     launch.argv = {"sleep", "infinity"};
-  } else if (form.processes > 1 || spec.launch.rank == engine::RankLevel::process) {
+  } else if (form.processes > 1 || spec.launch.rank == jobs::RankLevel::process) {
     if (machine.ranks_host.empty()) {
       return Error{Errc::bad_request,
                    "launch.rank is process, but this worker has no program hpsearch-ranks beside it"};

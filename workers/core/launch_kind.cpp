@@ -9,11 +9,11 @@
 
 namespace hpsearch::workers {
 
-using engine::LaunchKind;
-using engine::LaunchRoles;
-using engine::LaunchSpec;
-using engine::RankLevel;
 using engine::Value;
+using jobs::LaunchKind;
+using jobs::LaunchRoles;
+using jobs::LaunchSpec;
+using jobs::RankLevel;
 
 namespace {
 

@@ -19,11 +19,11 @@ namespace hpsearch::workers {
 using engine::AttemptKey;
 using engine::Errc;
 using engine::Error;
-using engine::LaunchSpec;
 using engine::Report;
 using engine::Result;
 using engine::Units;
 using engine::Value;
+using jobs::LaunchSpec;
 
 namespace {
 

@@ -459,7 +459,7 @@ void WorkerMachine::end_what_is_broken(AttemptOutput& out) {
   }
 }
 
-std::string WorkerMachine::ailment_of(const engine::LaunchSpec& spec, bool broken_only) const {
+std::string WorkerMachine::ailment_of(const jobs::LaunchSpec& spec, bool broken_only) const {
   if (spec.despite_leaked_processes) {
     return "";  // An operator has decided.
   }
@@ -492,7 +492,7 @@ std::vector<engine::SlotTrouble> WorkerMachine::troubles() const {
   return all;
 }
 
-std::string WorkerMachine::why_not_here(const engine::LaunchSpec& spec) const {
+std::string WorkerMachine::why_not_here(const jobs::LaunchSpec& spec) const {
   for (const SlotIndex slot : spec.slots) {
     if (slot.number() >= identity_.slots) {
       return "slot " + std::to_string(slot.number()) + " was leased, but worker " + identity_.name +

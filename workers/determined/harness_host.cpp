@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "hpsearch/engine/base/text.hpp"
-#include "hpsearch/engine/config/determined.hpp"
+#include "hpsearch/jobs/determined.hpp"
 #include "hpsearch/proto/json.hpp"
 #include "hpsearch/workers/core/determined_config.hpp"
 #include "hpsearch/workers/core/determined_launch.hpp"
@@ -153,7 +153,7 @@ Status HarnessHost::read_trial() {
   for (const Status& read :
        {number("HPSEARCH_EXPERIMENT_ID", trial_.experiment), number("HPSEARCH_TRIAL_ID", trial_.trial),
         number("HPSEARCH_ATTEMPT", trial_.run), number("HPSEARCH_LENGTH", length),
-        tree("HPSEARCH_PARAMS", trial_.hparams), tree(engine::determined_config_variable, trial_.config)}) {
+        tree("HPSEARCH_PARAMS", trial_.hparams), tree(jobs::determined_config_variable, trial_.config)}) {
     if (!read) {
       return read;
     }

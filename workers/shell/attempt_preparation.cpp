@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "hpsearch/engine/base/sha256.hpp"
-#include "hpsearch/engine/config/remote_storage.hpp"
+#include "hpsearch/context/sha256.hpp"
+#include "hpsearch/jobs/remote_storage.hpp"
 #include "hpsearch/net/rclone.hpp"
 #include "hpsearch/proto/checkpoint_owner.hpp"
 #include "hpsearch/workers/core/attempt_places.hpp"
@@ -29,9 +29,9 @@ namespace hpsearch::workers {
 
 using engine::Errc;
 using engine::Error;
-using engine::LaunchSpec;
 using engine::Result;
 using engine::Status;
+using jobs::LaunchSpec;
 
 namespace {
 
@@ -39,8 +39,8 @@ namespace {
 /// is not there.
 Result<LaunchSpec> with_checkpoint_here(const LaunchSpec& asked, const AttemptDirectory& directory) {
   LaunchSpec spec = asked;
-  const bool fetch = engine::is_remote(asked.latest_checkpoint);
-  if (fetch || engine::is_remote(asked.checkpoint_root)) {
+  const bool fetch = jobs::is_remote(asked.latest_checkpoint);
+  if (fetch || jobs::is_remote(asked.checkpoint_root)) {
     if (const Status found = net::find_rclone(); !found) {
       return Error{Errc::wrong_state, "checkpoint storage " +
                                           (fetch ? asked.latest_checkpoint : asked.checkpoint_root) + ": " +
@@ -82,7 +82,7 @@ Status checkpoint_is_here(const LaunchSpec& spec) {
 bool sees_the_storage_of(const std::string& checkpoint) {
   std::error_code error;
   const std::filesystem::path experiment = std::filesystem::path(checkpoint).parent_path().parent_path();
-  return engine::is_remote(checkpoint) ||
+  return jobs::is_remote(checkpoint) ||
          std::filesystem::exists(experiment / proto::checkpoint_owner_name, error);
 }
 
@@ -110,7 +110,7 @@ std::string image_of(const LaunchSpec& spec, const LentMachine& machine) {
 
 /// What one image has made of a context means nothing to another.
 std::string setup_name(const LaunchSpec& spec, const std::string& image) {
-  return engine::sha256_of(spec.context_digest + "\n" + image);
+  return context::sha256_of(spec.context_digest + "\n" + image);
 }
 
 /// The plan's program in its container. What it is told by paths is there under the same ones.
@@ -128,7 +128,7 @@ Result<ContainerCommand> in_container(const LaunchSpec& spec, const std::string&
   plan.image = image;
   plan.pull = spec.contract.pull_image;
   plan.name = "hpsearch-" + directory.root().filename().string() + "-" +
-              engine::sha256_of(sockets.report).substr(0, 12);
+              context::sha256_of(sockets.report).substr(0, 12);
   plan.user = ::geteuid();
   plan.group = ::getegid();
   plan.shared = {directory.root().string()};
@@ -142,12 +142,12 @@ Result<ContainerCommand> in_container(const LaunchSpec& spec, const std::string&
   if (spec.contract.in_place) {
     plan.shared.push_back(spec.context_directory);
   }
-  for (const engine::Channel& channel : spec.contract.outputs) {
+  for (const jobs::Channel& channel : spec.contract.outputs) {
     if (!channel.path.empty()) {
       plan.shared.push_back(channel.path);
     }
   }
-  for (const engine::Channel& channel : spec.contract.inputs) {
+  for (const jobs::Channel& channel : spec.contract.inputs) {
     if (channel.path.starts_with('/')) {
       plan.shown.push_back(channel.path);
     }
@@ -190,8 +190,8 @@ Status mount_for(const LaunchSpec& spec, const AttemptDirectory& directory, Laun
         "bind_mounts: this worker may not mount (it is not root, or the kernel refuses), and the experiment "
         "names no environment.image"};
   }
-  std::vector<engine::BindMount> mounts = spec.contract.bind_mounts;
-  for (engine::BindMount& mount : mounts) {
+  std::vector<jobs::BindMount> mounts = spec.contract.bind_mounts;
+  for (jobs::BindMount& mount : mounts) {
     std::error_code error;
     const auto status = std::filesystem::status(mount.host_path, error);
     if (!std::filesystem::exists(status)) {
@@ -234,7 +234,7 @@ Status prepare(const LaunchSpec& asked, const AttemptDirectory& directory, const
   }
   const LaunchSpec& spec = *here;
   const std::string image = image_of(spec, machine);
-  if (!image.empty() && spec.launch.rank == engine::RankLevel::process) {
+  if (!image.empty() && spec.launch.rank == jobs::RankLevel::process) {
     return Error{Errc::bad_request,
                  "launch.rank is process, and environment.image is " + image +
                      ": in a container one process is started, which may be torchrun (launch.rank: node)"};
@@ -253,7 +253,7 @@ Status prepare(const LaunchSpec& asked, const AttemptDirectory& directory, const
                              .ml = ml,
                              .log_directory = directory.root().string(),
                              .hostfile = ml + "/input/config/hostfile",
-                             .free_port = spec.launch.kind == engine::LaunchKind::process ? 0 : free_port(),
+                             .free_port = spec.launch.kind == jobs::LaunchKind::process ? 0 : free_port(),
                              .harness_directory = directory.harness().string(),
                              .inputs = std::move(channels->inputs),
                              .outputs = std::move(channels->outputs)};

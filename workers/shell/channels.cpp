@@ -13,14 +13,14 @@
 namespace hpsearch::workers {
 
 namespace fs = std::filesystem;
-using engine::Channel;
 using engine::Done;
 using engine::Errc;
 using engine::Error;
-using engine::LaunchSpec;
 using engine::Result;
 using engine::Status;
 using engine::Value;
+using jobs::Channel;
+using jobs::LaunchSpec;
 
 namespace {
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "hpsearch/context/context_archive.hpp"
-#include "hpsearch/engine/base/sha256.hpp"
+#include "hpsearch/context/sha256.hpp"
 #include "hpsearch/net/http.hpp"
 #include "hpsearch/net/log.hpp"
 #include "hpsearch/workers/shell/files.hpp"
@@ -39,7 +39,7 @@ constexpr std::uint64_t largest_archive = context::most_archive_bytes(context::l
 std::pair<std::string, std::uint64_t> read_name(const std::string& name) {
   std::uint64_t bytes = 0;
   const std::string digest = name.substr(0, 64);
-  if (!engine::is_sha256(digest) || name.size() < 66 || name[64] != '-') {
+  if (!context::is_sha256(digest) || name.size() < 66 || name[64] != '-') {
     return {};
   }
   const auto [end, error] = std::from_chars(name.data() + 65, name.data() + name.size(), bytes);
@@ -177,7 +177,7 @@ Result<std::string> ContextCache::fetch(const std::string& digest) const {
   if (got->status != 200) {
     return failed(Errc::unavailable, "it answered with status " + std::to_string(got->status));
   }
-  if (engine::sha256_of(got->body) != digest) {
+  if (context::sha256_of(got->body) != digest) {
     return failed(Errc::unavailable, "what came has another digest");
   }
   return std::move(got->body);

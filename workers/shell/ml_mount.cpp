@@ -56,7 +56,7 @@ bool can_mount_ml() {
   return can;
 }
 
-std::vector<std::string> under_mounts(const std::vector<engine::BindMount>& mounts,
+std::vector<std::string> under_mounts(const std::vector<jobs::BindMount>& mounts,
                                       std::vector<std::string> argv) {
   constexpr const char* script = R"sh(
 while [ "$1" != -- ]; do
@@ -70,7 +70,7 @@ shift
 exec "$@")sh";
   std::vector<std::string> all{unshare_program, "--mount", "--propagation", "private", "--",
                                "/bin/sh",       "-c",      script,          "hpsearch"};
-  for (const engine::BindMount& mount : mounts) {
+  for (const jobs::BindMount& mount : mounts) {
     all.insert(all.end(), {mount.host_path, mount.container_path, mount.read_only ? "ro" : "rw"});
   }
   all.emplace_back("--");

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include "hpsearch/engine/config/remote_storage.hpp"
+#include "hpsearch/jobs/remote_storage.hpp"
 #include "hpsearch/net/rclone.hpp"
 #include "hpsearch/workers/shell/checkpoint_publisher.hpp"
 #include "hpsearch/workers/shell/files.hpp"
@@ -32,7 +32,7 @@ fs::path receipt_of(const fs::path& place) {
 
 Status carry(const fs::path& from, const std::string& address,
              const std::map<std::string, std::string>& environment) {
-  const std::string to = engine::rclone_place(address);
+  const std::string to = jobs::rclone_place(address);
   // An earlier save of this step may be there whole: its manifest says nothing of what is to come.
   const Status bare =
       net::run_rclone({"delete", to, std::string("--include=/") + manifest_name}, environment);
@@ -104,7 +104,7 @@ Status download_checkpoint(const std::string& address, const fs::path& to,
     return made;
   }
   const Status carried =
-      net::run_rclone({"copy", "--links", engine::rclone_place(address), to.string()}, storage_environment);
+      net::run_rclone({"copy", "--links", jobs::rclone_place(address), to.string()}, storage_environment);
   if (!carried) {
     const std::string& why = carried.error().message;
     return Error{reason_of(why), "cannot fetch the checkpoint " + address + ": " + why};

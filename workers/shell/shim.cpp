@@ -15,7 +15,7 @@
 #include <utility>
 #include <variant>
 
-#include "hpsearch/engine/experiment/checkpoint_signal.hpp"
+#include "hpsearch/jobs/checkpoint_signal.hpp"
 #include "hpsearch/net/log.hpp"
 #include "hpsearch/workers/core/program_message.hpp"
 #include "hpsearch/workers/shell/local_socket.hpp"
@@ -73,7 +73,7 @@ std::optional<std::uint64_t> number(std::string_view text) {
 }
 
 int checkpoint_signal_of(const ProgramStart& program) {
-  const auto name = program.environment.find(engine::checkpoint_signal_variable);
+  const auto name = program.environment.find(jobs::checkpoint_signal_variable);
   if (name == program.environment.end()) {
     return 0;
   }

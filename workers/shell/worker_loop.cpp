@@ -9,7 +9,7 @@
 #include <utility>
 #include <variant>
 
-#include "hpsearch/engine/config/remote_storage.hpp"
+#include "hpsearch/jobs/remote_storage.hpp"
 #include "hpsearch/net/log.hpp"
 #include "hpsearch/workers/shell/attempt_directory.hpp"
 #include "hpsearch/workers/shell/attempt_preparation.hpp"
@@ -252,7 +252,7 @@ void WorkerLoop::take(const DeviceReport& report) {
   }
 }
 
-void WorkerLoop::hold_devices(const engine::LaunchSpec& spec, bool had_leaked_processes) {
+void WorkerLoop::hold_devices(const jobs::LaunchSpec& spec, bool had_leaked_processes) {
   if (const Result<std::string> socket = state_.socket_path(spec.key, "socket"); devices_ && socket) {
     use_.began(spec.key, spec.slots, marks_of(*socket), had_leaked_processes);
   }
@@ -543,7 +543,7 @@ void WorkerLoop::carry_out(const PublishCheckpoint& publish) {
     Result<std::optional<engine::CheckpointReport>> published = std::optional<engine::CheckpointReport>();
     if (!from) {
       published = from.error();
-    } else if (engine::is_remote(publish.root)) {
+    } else if (jobs::is_remote(publish.root)) {
       published = upload_checkpoint(*from, directory.staging(), publish);
     } else {
       const std::filesystem::path root =

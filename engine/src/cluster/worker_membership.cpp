@@ -114,7 +114,7 @@ void repeat_outstanding(Step& step, WorkerId id, const JoinWorker& command,
     }
     if (held == nullptr || held->waits) {
       orders.emplace_back(
-          LaunchAttempt{id, launch_spec_of(state, key, id)});  // Until it says that it has begun.
+          LaunchAttempt{id, attempt_spec_of(state, key, id)});  // Until it says that it has begun.
     }
     if (held == nullptr || !live.decision) {
       continue;

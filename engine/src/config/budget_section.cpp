@@ -1,9 +1,9 @@
 #include <charconv>
 #include <cmath>
 
-#include "base/quoted.hpp"
 #include "config/sections.hpp"
-#include "space/numbers.hpp"
+#include "hpsearch/engine/base/quoted.hpp"
+#include "hpsearch/engine/space/numbers.hpp"
 
 namespace hpsearch::engine {
 namespace {

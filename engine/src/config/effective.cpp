@@ -31,13 +31,6 @@ Value length_of(Units length, const std::string& unit) {
   return Value::Map{{unit, number(count(length))}};
 }
 
-Value entrypoint_value(const Entrypoint& entrypoint) {
-  if (const auto* words = std::get_if<std::vector<std::string>>(&entrypoint.command)) {
-    return texts(*words);
-  }
-  return *std::get_if<std::string>(&entrypoint.command);
-}
-
 // Fields that belong to the searcher's kind, and those that somebody set though they do not.
 class SearcherFields {
  public:
@@ -84,21 +77,23 @@ Value searcher_value(const SearcherConfig& searcher, const std::string& unit) {
   fields.put("on_duplicate", name_of(searcher.on_duplicate), name_of(plain.on_duplicate));
   fields.put("points_to_evaluate", searcher.points_to_evaluate, Value::List());
   fields.put("stop_once", searcher.stop_once, plain.stop_once);
+  for (const auto& [key, value] : searcher.kind_fields) {
+    map[key] = value;
+  }
   return map;
 }
 
 Value resources_value(const ResourcesConfig& resources) {
-  Value::Map map{
+  return Value::Map{
       {"slots_per_trial", number(resources.slots_per_trial)},
       {"max_slots", resources.max_slots ? number(*resources.max_slots) : Value()},
       {"weight", resources.weight},
       {"priority", number(resources.priority)},
       {"resource_pool", resources.resource_pool},
+      {"labels", text_map(resources.labels)},
+      {"spans_workers", resources.spans_workers},
+      {"least_workers", number(resources.least_workers)},
   };
-  if (!resources.labels.empty()) {  // Files of before have none, and their effective form stays what it was.
-    map["labels"] = text_map(resources.labels);
-  }
-  return map;
 }
 
 Value budget_value(const BudgetConfig& budget) {
@@ -111,28 +106,22 @@ Value budget_value(const BudgetConfig& budget) {
   };
 }
 
-Value storage_value(const CheckpointStorageConfig& storage) {
-  Value::Map map{
-      {"type", storage.type},
-      {"save_experiment_best", number(storage.retention.save_experiment_best)},
-      {"save_trial_best", number(storage.retention.save_trial_best)},
-      {"save_trial_latest", number(storage.retention.save_trial_latest)},
+Value retention_value(const CheckpointRetention& retention) {
+  return Value::Map{
+      {"save_experiment_best", number(retention.save_experiment_best)},
+      {"save_trial_best", number(retention.save_trial_best)},
+      {"save_trial_latest", number(retention.save_trial_latest)},
   };
-  if (storage.type == "shared_fs") {
-    map["host_path"] = storage.host_path;
-    map["storage_path"] = storage.storage_path;
-  }
-  return map;
 }
 
-// Adds what is only kept; where both say something, the decided value stands.
-void add_kept(Value::Map& decided, const Value::Map& kept) {
-  for (const auto& [key, value] : kept) {
+// Adds the program's fields to sections that hold fields of both.
+void add_program(Value::Map& decided, const Value::Map& program) {
+  for (const auto& [key, value] : program) {
     Value* here = decided.find(key);
     if (here == nullptr) {
       decided[key] = value;
     } else if (here->as_map() != nullptr && value.as_map() != nullptr) {
-      add_kept(*here->as_map(), *value.as_map());
+      add_program(*here->as_map(), *value.as_map());
     }
   }
 }
@@ -146,12 +135,9 @@ Value to_value(const ExperimentConfig& config) {
       {"labels", texts(config.labels)},
       {"workspace", config.workspace},
       {"project", config.project},
-      {"data", config.data.is_null() ? Value(Value::Map()) : config.data},
-      {"entrypoint", entrypoint_value(config.entrypoint)},
       {"hyperparameters", config.hyperparameters.is_null() ? Value(Value::Map()) : config.hyperparameters},
       {"searcher", searcher_value(config.searcher, config.unit)},
       {"records_per_epoch", config.records_per_epoch ? number(*config.records_per_epoch) : Value()},
-      {"scheduling_unit", number(config.scheduling_unit)},
       {"min_validation_period", length_of(config.min_validation_period.value_or(Units{0}), config.unit)},
       {"min_checkpoint_period", length_of(config.min_checkpoint_period.value_or(Units{0}), config.unit)},
       {"max_restarts", number(config.max_restarts)},
@@ -159,15 +145,12 @@ Value to_value(const ExperimentConfig& config) {
       {"progress_timeout", config.progress_timeout ? Value(config.progress_timeout->in_seconds()) : Value()},
       {"resources", resources_value(config.resources)},
       {"budget", budget_value(config.budget)},
-      {"checkpoint_storage", storage_value(config.checkpoint_storage)},
-      {"environment", Value::Map{{"environment_variables", text_map(config.environment_variables)}}},
+      {"checkpoint_storage", retention_value(config.retention)},
+      {"program_traits", Value::Map{{"begins_anew", config.program_traits.begins_anew},
+                                    {"validates_on_demand", config.program_traits.validates_on_demand}}},
       {"reproducibility", Value::Map{{"experiment_seed", number(config.experiment_seed)}}},
-      {"metrics", text_map(config.metrics)},
   };
-  if (const Value::Map* kept = config.accepted.as_map()) {
-    add_kept(map, *kept);
-  }
-  add_kept(map, {{"perform_initial_validation", false}, {"checkpoint_policy", "best"}});
+  add_program(map, config.program);
   return map;
 }
 

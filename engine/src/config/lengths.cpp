@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 
-#include "base/quoted.hpp"
-#include "space/numbers.hpp"
+#include "hpsearch/engine/base/quoted.hpp"
+#include "hpsearch/engine/space/numbers.hpp"
 
 namespace hpsearch::engine {
 

@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 
-#include "config/reader.hpp"
 #include "hpsearch/engine/base/units.hpp"
+#include "hpsearch/engine/config/section.hpp"
 #include "hpsearch/engine/space/space.hpp"
 
 namespace hpsearch::engine {

@@ -4,10 +4,10 @@
 #include <string>
 #include <utility>
 
-#include "base/quoted.hpp"
 #include "config/sections.hpp"
+#include "hpsearch/engine/base/quoted.hpp"
 #include "hpsearch/engine/base/text.hpp"
-#include "space/numbers.hpp"
+#include "hpsearch/engine/space/numbers.hpp"
 
 namespace hpsearch::engine {
 
@@ -191,20 +191,15 @@ void read_fields_of_some_kinds(Section& section, const Space* space, SearcherCon
   take(searcher.stop_once, section.boolean("stop_once"));
 }
 
-void compare_with_kind(Section& section, const SearcherKind& kind, SearcherConfig& searcher,
-                       Value::Map& accepted) {
-  Value::Map own;
+void compare_with_kind(Section& section, const SearcherKind& kind, SearcherConfig& searcher) {
   for (const std::string_view field : kind.fields) {
     searcher.fields.emplace_back(field);
     const bool has_place = contains(common_searcher_fields, field) ||
                            std::any_of(fields_of_some_kinds.begin(), fields_of_some_kinds.end(),
                                        [&](const FieldOfSomeKinds& known) { return known.name == field; });
     if (const Value* value = section.any(field); value != nullptr && !has_place) {
-      own[field] = *value;
+      searcher.kind_fields[field] = *value;
     }
-  }
-  if (!own.empty()) {
-    accepted["searcher"] = std::move(own);
   }
   for (const std::string_view field : kind.required) {
     if (!section.has(field)) {
@@ -243,7 +238,7 @@ std::string_view name_of(OnDuplicate rule) noexcept {
 }
 
 void read_searcher(Section section, SearcherRegistry registry, const Space* space, SearcherConfig& searcher,
-                   std::optional<Length>& max_length, Value::Map& accepted) {
+                   std::optional<Length>& max_length) {
   const SearcherKind* kind = read_name(section, registry, searcher);
 
   if (!section.has("metric")) {
@@ -274,7 +269,7 @@ void read_searcher(Section section, SearcherRegistry registry, const Space* spac
 
   read_fields_of_some_kinds(section, space, searcher);
   if (kind != nullptr) {
-    compare_with_kind(section, *kind, searcher, accepted);
+    compare_with_kind(section, *kind, searcher);
   }
   section.finish();
 }

@@ -39,14 +39,23 @@ void note_changes(ExperimentRecord& record, const SearcherConfig& before, bool p
   }
 }
 
+/// The config of an event that validate_event has accepted; read anew only when the event comes from the log.
+ExperimentConfig read_checked(const Value& effective, const std::shared_ptr<const ExperimentConfig>& parsed,
+                              SearcherRegistry registry) {
+  if (parsed != nullptr) {
+    return *parsed;
+  }
+  ParsedConfig read = parse_config(effective, registry, "", 0);
+  HPSEARCH_CHECK(read.config.has_value(), "the config of an accepted event is well-formed");
+  return std::move(*read.config);
+}
+
 }  // namespace
 
 void Applier::operator()(const ExperimentCreated& created) const {
-  ParsedConfig parsed = parse_config(created.config, state.registry, "", 0);
-  HPSEARCH_CHECK(parsed.config.has_value(), "a created experiment's config was checked");
   ExperimentRecord record;
   record.id = created.experiment;
-  record.config = std::move(*parsed.config);
+  record.config = read_checked(created.config, created.parsed, state.registry);
   record.effective = created.config;
   record.context_directory = created.context_directory;
   record.context_digest = created.context_digest;
@@ -54,8 +63,8 @@ void Applier::operator()(const ExperimentCreated& created) const {
   record.idempotency_key = created.idempotency_key;
   record.source = created.source;
   record.searcher = find_kind(state.registry, record.config.searcher.name)->make(record.config);
-  record.best_checkpoints = BestCheckpoints(record.config.checkpoint_storage.retention.save_experiment_best,
-                                            record.config.searcher.goal());
+  record.best_checkpoints =
+      BestCheckpoints(record.config.retention.save_experiment_best, record.config.searcher.goal());
   record.hparams = HparamTable(record.config.space);
   record.created_at = event.at;
   if (!created.idempotency_key.empty()) {
@@ -82,9 +91,7 @@ void Applier::operator()(const ExperimentResumed& resumed) const {
 void Applier::operator()(const LimitsChanged& changed) const {
   ExperimentRecord& record = experiment(changed.experiment);
   const SearcherConfig before = record.config.searcher;
-  ParsedConfig parsed = parse_config(changed.config, state.registry, "", 0);
-  HPSEARCH_CHECK(parsed.config.has_value(), "changed limits were checked");
-  record.config = std::move(*parsed.config);
+  record.config = read_checked(changed.config, changed.parsed, state.registry);
   if (!record.created_with) {
     record.created_with = std::move(record.effective);
   }
@@ -112,7 +119,7 @@ void Applier::operator()(const ExperimentEnded& ended) const {
   record.ended_at = event.at;
   state.going.erase(ended.experiment);
   // What was among the experiment's best for a while may be so no more.
-  const bool anew = record.config.checkpoint_storage.retention.save_experiment_best > 0;
+  const bool anew = record.config.retention.save_experiment_best > 0;
   for (std::uint64_t number = 0; anew && number < record.trials.size(); ++number) {
     note_settled(record, TrialNumber(number));
   }

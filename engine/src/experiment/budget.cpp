@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "base/quoted.hpp"
+#include "hpsearch/engine/base/quoted.hpp"
 
 namespace hpsearch::engine {
 namespace {

@@ -6,10 +6,9 @@
 #include <string_view>
 #include <utility>
 
-#include "base/quoted.hpp"
-#include "config/sections.hpp"
+#include "hpsearch/engine/base/quoted.hpp"
 #include "hpsearch/engine/base/text.hpp"
-#include "hpsearch/engine/config/experiment_config.hpp"
+#include "hpsearch/engine/config/experiment_sections.hpp"
 
 namespace hpsearch::engine {
 namespace {
@@ -67,7 +66,8 @@ void lay_over(Value::Map& config, const std::string& section, const Value& chang
 
 }  // namespace
 
-Result<Value> changed_config(const Value& effective, const Value& changes, SearcherRegistry registry) {
+Result<ChangedConfig> changed_config(const Value& effective, const Value& changes,
+                                     SearcherRegistry registry) {
   const Value::Map* sections = changes.as_map();
   if (sections == nullptr || sections->empty()) {
     return Error{Errc::bad_request, "no change is named (what can change: " + all_changeable() + ")"};
@@ -97,14 +97,8 @@ Result<Value> changed_config(const Value& effective, const Value& changes, Searc
     return Error{Errc::bad_request, problems};
   }
   Value changed = to_value(*parsed.config);
-  for (const Problem& problem :
-       parse_config(changed, registry, "", 0).problems) {  // It is read again from the log.
-    problems += (problems.empty() ? "" : "\n") + describe(problem);
-  }
-  if (!problems.empty()) {
-    return Error{Errc::bad_request, problems};
-  }
-  return changed;
+  return ChangedConfig{std::move(changed),
+                       std::make_shared<const ExperimentConfig>(std::move(*parsed.config))};
 }
 
 }  // namespace hpsearch::engine

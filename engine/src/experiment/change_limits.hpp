@@ -1,14 +1,22 @@
 #pragma once
 
+#include <memory>
+
 #include "hpsearch/engine/base/result.hpp"
 #include "hpsearch/engine/base/value.hpp"
+#include "hpsearch/engine/config/experiment_config.hpp"
 #include "hpsearch/engine/searcher.hpp"
 
 namespace hpsearch::engine {
 
+struct ChangedConfig {
+  Value effective;
+  std::shared_ptr<const ExperimentConfig> parsed;  ///< The same, read.
+};
+
 /// The effective config with `changes` laid over it, checked as at submission. bad_request names every field
 /// that may not change, and everything that would be wrong afterwards.
-[[nodiscard]] Result<Value> changed_config(const Value& effective, const Value& changes,
-                                           SearcherRegistry registry);
+[[nodiscard]] Result<ChangedConfig> changed_config(const Value& effective, const Value& changes,
+                                                   SearcherRegistry registry);
 
 }  // namespace hpsearch::engine

@@ -1,3 +1,4 @@
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -5,6 +6,7 @@
 #include <vector>
 
 #include "experiment/change_limits.hpp"
+#include "hpsearch/engine/config/experiment_sections.hpp"
 #include "hpsearch/engine/experiment/warm_start.hpp"
 #include "step.hpp"
 
@@ -63,16 +65,10 @@ std::string first_difference(const Value& a, const Value& b) {
   return "";
 }
 
-/// A config that was written down, perhaps by another build, as this one spells it.
-Value as_spelled_now(const Value& effective, SearcherRegistry registry) {
-  const ParsedConfig parsed = parse_config(effective, registry, "", 0);
-  return parsed.config ? to_value(*parsed.config) : effective;
-}
-
 /// What the request asks for otherwise than the one that made the experiment, or "".
 std::string difference(const ExperimentRecord& record, const CreateExperiment& command,
-                       const Value& effective, SearcherRegistry registry) {
-  const Value first = as_spelled_now(record.created_with ? *record.created_with : record.effective, registry);
+                       const Value& effective) {
+  const Value& first = record.created_with ? *record.created_with : record.effective;
   if (!(first == effective)) {
     return "configuration: " + first_difference(first, effective);
   }
@@ -85,28 +81,40 @@ std::string difference(const ExperimentRecord& record, const CreateExperiment& c
   return "";
 }
 
+Result<ParsedConfig> read_submission(const CreateExperiment& command, SearcherRegistry registry) {
+  if (command.parsed && command.parsed->config) {
+    return *command.parsed;
+  }
+  ParsedConfig parsed = parse_config(command.config, registry, command.fallback_name, command.seed);
+  if (parsed.config) {
+    check_points(parsed.config->searcher, parsed.problems);
+  }
+  if (!parsed.problems.empty()) {
+    return wrong_config(parsed.problems);
+  }
+  return parsed;
+}
+
 }  // namespace
 
 Status create_experiment(Step& step, const CreateExperiment& command) {
   const EngineState& state = step.state();
   const auto known = state.by_idempotency_key.find(command.idempotency_key);
   const bool repeated = !command.idempotency_key.empty() && known != state.by_idempotency_key.end();
-  // A repeated request draws no new seed: it is compared under the seed that the first one got.
-  const std::uint64_t seed =
-      repeated ? state.experiments.at(known->second).config.experiment_seed : command.seed;
-  const ParsedConfig parsed = parse_submission(command.config, state.registry, command.fallback_name, seed);
-  if (!parsed.config) {
-    return wrong_config(parsed.problems);
+  Result<ParsedConfig> parsed = read_submission(command, state.registry);
+  if (!parsed) {
+    return parsed.error();
   }
-  Value effective = to_value(*parsed.config);
-  // What is written down is read again, at once and for ever after.
-  if (const ParsedConfig again = parse_config(effective, state.registry, "", 0); !again.config) {
-    return wrong_config(again.problems);
+  auto config = std::make_shared<ExperimentConfig>(std::move(*parsed->config));
+  if (repeated && !parsed->seed_is_given) {
+    // A repeated request draws no new seed: it is compared under the seed that the first one got.
+    config->experiment_seed = state.experiments.at(known->second).config.experiment_seed;
   }
+  Value effective = to_value(*config);
   if (repeated) {
     // As it was submitted: its limits may have been changed since.
     const ExperimentRecord& record = state.experiments.at(known->second);
-    if (const std::string other = difference(record, command, effective, state.registry); !other.empty()) {
+    if (const std::string other = difference(record, command, effective); !other.empty()) {
       return Error{Errc::conflict, "the idempotency key \"" + command.idempotency_key +
                                        "\" stands for experiment " + std::to_string(record.id.number()) +
                                        " already, which has another " + other};
@@ -115,14 +123,15 @@ Status create_experiment(Step& step, const CreateExperiment& command) {
     return Done{};
   }
   Problems problems;
-  std::optional<SourceCheckpoint> source = find_source(state.experiments, parsed.config->searcher, problems);
+  std::optional<SourceCheckpoint> source = find_source(state.experiments, config->searcher, problems);
   if (!problems.empty()) {
     return wrong_config(problems);
   }
   const std::uint64_t last = state.experiments.empty() ? 0 : state.experiments.rbegin()->first.number();
   const ExperimentId id(last + 1);
   step.emit(ExperimentCreated{id, std::move(effective), command.context_directory, command.idempotency_key,
-                              command.context_digest, command.context_bytes, std::move(source)});
+                              command.context_digest, command.context_bytes, std::move(source),
+                              std::move(config)});
   step.effects().created = id;
   return Done{};
 }
@@ -171,14 +180,15 @@ Status change_experiment(Step& step, const ChangeExperiment& command) {
   if (is_ended(record->state) || record->state == ExperimentState::stopping) {
     return wrong_state(*record, "changed");
   }
-  const Result<Value> config = changed_config(record->effective, command.changes, step.state().registry);
-  if (!config) {
-    return config.error();
+  Result<ChangedConfig> changed = changed_config(record->effective, command.changes, step.state().registry);
+  if (!changed) {
+    return changed.error();
   }
+  const Value& config = changed->effective;
   const Value* points = command.changes.at_path("searcher.points_to_evaluate");
   const bool points_given = points != nullptr && points->as_list() != nullptr && !points->as_list()->empty();
-  const Value before = as_spelled_now(record->effective, step.state().registry);
-  if ((points_given || !(*config->at_path("searcher") == *before.at_path("searcher"))) &&
+  const Value& before = record->effective;
+  if ((points_given || !(*config.at_path("searcher") == *before.at_path("searcher"))) &&
       search_is_over(*record)) {
     return Error{Errc::wrong_state,
                  "experiment " + std::to_string(record->id.number()) + " is " +
@@ -186,10 +196,10 @@ Status change_experiment(Step& step, const ChangeExperiment& command) {
                      ", and its search is over: every trial has ended, and nothing of searcher can "
                      "change any more"};
   }
-  if (points_given || !(*config == before)) {
+  if (points_given || !(config == before)) {
     const auto named = record->searcher->closable();
     const std::vector<TrialNumber> closed(named.begin(), named.end());
-    step.emit(LimitsChanged{command.experiment, *config, points_given});
+    step.emit(LimitsChanged{command.experiment, config, points_given, std::move(changed->parsed)});
     close_all(step, *record,
               closed);  // Before a trial that is wanted now can report, and change their ranks.
   }

@@ -4,11 +4,6 @@
 #include <vector>
 
 #include "experiment/retention.hpp"
-#include "hpsearch/engine/base/text.hpp"
-#include "hpsearch/engine/config/determined.hpp"
-#include "hpsearch/engine/config/remote_storage.hpp"
-#include "hpsearch/engine/config/secrets.hpp"
-#include "hpsearch/engine/experiment/checkpoint_signal.hpp"
 #include "step.hpp"
 
 namespace hpsearch::engine {
@@ -59,31 +54,17 @@ std::vector<TrialPlace> touched_by(const EngineState& state, const std::vector<E
 
 }  // namespace
 
-LaunchSpec launch_spec_of(const EngineState& state, const AttemptKey& key, WorkerId worker) {
+AttemptSpec attempt_spec_of(const EngineState& state, const AttemptKey& key, WorkerId worker) {
   const ExperimentRecord& record = state.experiments.at(key.experiment);
   const TrialRecord& trial = record.trials[key.trial.number()];
   const ExperimentConfig& config = record.config;
-  LaunchSpec spec;
+  AttemptSpec spec;
   spec.key = key;
   spec.trial_id = trial.id;
-  spec.experiment_name = config.name;
   spec.slots = *trial.live->part_on(worker)->slots;
-  spec.entrypoint = config.entrypoint;
   spec.hparams = record.hparams[key.trial.number()];
   spec.length = trial.live->granted_length;
-  spec.unit = config.unit;
   spec.trial_seed = trial_seed(config.experiment_seed, key.trial);
-  spec.metric = config.searcher.metric;
-  spec.context_directory = record.context_directory;
-  spec.context_digest = record.context_digest;
-  spec.checkpoint_root = config.checkpoint_storage.host_path;
-  if (!config.checkpoint_storage.storage_path.empty()) {
-    spec.checkpoint_root += "/" + config.checkpoint_storage.storage_path;
-  }
-  if (std::optional<RemoteStorage> remote = remote_storage(config)) {
-    spec.checkpoint_root = std::move(remote->root);
-    spec.storage_environment = std::move(remote->environment);
-  }
   if (trial.checkpoints) {
     spec.latest_checkpoint = trial.checkpoints->latest;
     spec.latest_step = trial.checkpoints->latest_step;
@@ -91,24 +72,8 @@ LaunchSpec launch_spec_of(const EngineState& state, const AttemptKey& key, Worke
   }
   if (spec.latest_checkpoint.empty() && record.source) {
     spec.latest_checkpoint = record.source->path;
-    spec.warm_start = true;
-    if (std::optional<RemoteStorage> remote =
-            remote_storage(state.experiments.at(record.source->experiment).config)) {
-      spec.source_environment = std::move(remote->environment);
-    }
+    spec.warm_start_of = record.source->experiment;
   }
-  spec.environment_variables = config.environment_variables;
-  // Among the variables, so that the program knows too: who does not expect the signal ends by it.
-  const Value* signal = config.accepted.at_path("environment.checkpoint_signal");
-  if (signal != nullptr && signal->as_text() != nullptr) {
-    spec.environment_variables[checkpoint_signal_variable] = *signal->as_text();
-  }
-  if (needs_determined_harness(config)) {
-    spec.environment_variables[determined_config_variable] = compact_json(without_secrets(to_value(config)));
-  }
-  spec.metric_patterns = config.metrics;
-  spec.data = config.data;
-  spec.progress_timeout = config.progress_timeout.value_or(Duration{});
   for (const auto& [ended, leaked_processes] : state.workers.at(worker).leaked_processes) {
     spec.despite_leaked_processes =
         spec.despite_leaked_processes ||
@@ -118,8 +83,6 @@ LaunchSpec launch_spec_of(const EngineState& state, const AttemptKey& key, Worke
     spec.despite_leaked_processes =
         spec.despite_leaked_processes || (withdrawn.released && overlap({slot}, spec.slots));
   }
-  spec.contract = config.contract;
-  spec.launch = config.launch;
   if (trial.live->gang) {
     const Gang& gang = *trial.live->gang;
     spec.rendezvous.rank = trial.live->part_on(worker)->rank;
@@ -167,9 +130,9 @@ void give_orders(Step& step) {
     if (granted != nullptr) {
       const AttemptKey key{granted->experiment, granted->trial, granted->attempt,
                            state.numbering.lease_of(event.lsn)};
-      orders.emplace_back(LaunchAttempt{granted->worker, launch_spec_of(state, key, granted->worker)});
+      orders.emplace_back(LaunchAttempt{granted->worker, attempt_spec_of(state, key, granted->worker)});
       for (const Place& other : granted->others) {
-        orders.emplace_back(LaunchAttempt{other.worker, launch_spec_of(state, key, other.worker)});
+        orders.emplace_back(LaunchAttempt{other.worker, attempt_spec_of(state, key, other.worker)});
       }
     }
   }

@@ -65,7 +65,7 @@ std::vector<std::string> surplus_checkpoints(const ExperimentRecord& record, Tri
   if (!trial.checkpoints) {
     return surplus;
   }
-  const CheckpointRetention& retention = record.config.checkpoint_storage.retention;
+  const CheckpointRetention& retention = record.config.retention;
   const std::vector<KnownCheckpoint>& kept = trial.checkpoints->kept;
   std::vector<Ranked> measured;
   add_measured(trial, number, measured);

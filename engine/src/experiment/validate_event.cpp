@@ -71,6 +71,14 @@ struct Reader {
     return state.workers.contains(id) ? "" : "no worker " + std::to_string(id.number());
   }
 
+  std::string config(const Value& effective, bool is_parsed) const {
+    if (is_parsed) {
+      return "";
+    }
+    const ParsedConfig parsed = parse_config(effective, state.registry, "", 0);
+    return parsed.config ? "" : "its config does not read here: " + describe(parsed.problems.front());
+  }
+
   std::string operator()(const ExperimentCreated& event) const {
     if (state.experiments.contains(event.experiment)) {
       return "experiment " + std::to_string(event.experiment.number()) + " exists already";
@@ -78,8 +86,7 @@ struct Reader {
     if (event.source && find(event.source->experiment, event.source->trial) == nullptr) {
       return trial(event.source->experiment, event.source->trial);
     }
-    const ParsedConfig parsed = parse_config(event.config, state.registry, "", 0);
-    return parsed.config ? "" : "its config does not read here: " + describe(parsed.problems.front());
+    return config(event.config, event.parsed != nullptr);
   }
   std::string operator()(const TrialCreated& event) const {
     const ExperimentRecord* record = find(event.experiment);
@@ -117,8 +124,7 @@ struct Reader {
     if (const std::string missing = experiment(event.experiment); !missing.empty()) {
       return missing;
     }
-    const ParsedConfig parsed = parse_config(event.config, state.registry, "", 0);
-    return parsed.config ? "" : "its config does not read here: " + describe(parsed.problems.front());
+    return config(event.config, event.parsed != nullptr);
   }
   std::string operator()(const ExperimentPaused& event) const { return experiment(event.experiment); }
   std::string operator()(const ExperimentResumed& event) const { return experiment(event.experiment); }

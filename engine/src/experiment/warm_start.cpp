@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-#include "base/quoted.hpp"
+#include "hpsearch/engine/base/quoted.hpp"
 
 namespace hpsearch::engine {
 namespace {

@@ -480,8 +480,8 @@ Status load_experiment(const Value& saved, EngineState& state) {
   if (has_best) {
     record.best = best;
   }
-  record.best_checkpoints = BestCheckpoints(record.config.checkpoint_storage.retention.save_experiment_best,
-                                            record.config.searcher.goal());
+  record.best_checkpoints =
+      BestCheckpoints(record.config.retention.save_experiment_best, record.config.searcher.goal());
   record.best_checkpoints.find_anew(record.trials);
   if (!take_slots(state, record)) {
     return corrupt(which + ": a trial runs where there is no such slot");

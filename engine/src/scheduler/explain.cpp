@@ -91,19 +91,14 @@ std::string lack_of_workers(const ExperimentRecord& record, const std::map<Worke
       "a trial needs " + counted(wanted.slots_per_trial, "slot") + ", and no worker" + there +
       (largest < wanted.slots_per_trial ? " has more than " + std::to_string(largest)
                                         : " has so many that are not out of use (hpsearch workers says why)");
-  if (wanted.single_node) {
-    return need + "; resources.is_single_node keeps it on one";
-  }
-  if (!may_span_workers(record.config)) {
-    return need +
-           "; it can have several workers when launch.kind says how its processes find each other (it is " +
-           std::string(name_of(record.config.launch.kind)) + ")";
+  if (!wanted.spans_workers) {
+    return need + "; its slots lie on one worker (resources.spans_workers is false)";
   }
   const GangShape shape = gang_shape(workers, wanted);
   if (shape.workers == 0) {
-    const std::string each = wanted.least_workers > 2
-                                 ? ", " + std::to_string(wanted.least_workers) + " at least for launch.roles,"
-                                 : "";
+    const std::string each = wanted.least_workers > 2 ? ", " + std::to_string(wanted.least_workers) +
+                                                            " at least (resources.least_workers),"
+                                                      : "";
     return need + "; there are no workers on which it can be spread in equal parts" + each +
            " and which can reach each other by the addresses they say (hpsearch-worker --address)";
   }
@@ -225,7 +220,7 @@ std::string lack_of_slots(const ExperimentRecord& record, const std::map<WorkerI
                ? "no worker is connected"
                : "every worker is in quarantine (hpsearch workers says why, hpsearch release ends it)";
   }
-  const bool spread = may_span_workers(record.config) && !fits_on_one(workers, resources);
+  const bool spread = record.config.resources.spans_workers && !fits_on_one(workers, resources);
   if (spread || largest < resources.slots_per_trial) {
     return lack_of_workers(record, workers, there, largest);
   }

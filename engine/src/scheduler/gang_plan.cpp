@@ -4,14 +4,7 @@
 #include <tuple>
 #include <utility>
 
-#include "hpsearch/engine/config/determined.hpp"
-
 namespace hpsearch::engine {
-
-bool may_span_workers(const ExperimentConfig& config) noexcept {
-  const bool knows_of_others = spans_workers(config.launch) || meets_by_torch_distributed(config.entrypoint);
-  return knows_of_others && !config.resources.single_node;
-}
 
 bool fits_on_one(const std::map<WorkerId, WorkerRecord>& workers, const ResourcesConfig& wanted) {
   return std::any_of(workers.begin(), workers.end(), [&wanted](const auto& entry) {

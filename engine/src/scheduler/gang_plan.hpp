@@ -34,9 +34,6 @@ struct GangPlan {
   return std::max<std::uint64_t>(1, slots / std::max<std::uint64_t>(1, wanted.slots_per_trial));
 }
 
-/// Trials of this experiment may have slots on several workers.
-[[nodiscard]] bool may_span_workers(const ExperimentConfig& config) noexcept;
-
 /// Some worker that is present, not in quarantine and in the right pool could hold a whole trial.
 [[nodiscard]] bool fits_on_one(const std::map<WorkerId, WorkerRecord>& workers,
                                const ResourcesConfig& wanted);

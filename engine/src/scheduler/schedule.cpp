@@ -87,7 +87,7 @@ std::set<std::uint64_t> ports_in_use(const EngineState& state) {
   std::set<std::uint64_t> ports;
   for (const ExperimentId id : state.going) {
     const ExperimentRecord& record = state.experiments.at(id);
-    if (!may_span_workers(record.config)) {
+    if (!record.config.resources.spans_workers) {
       continue;
     }
     for (const TrialNumber number : record.running) {
@@ -103,7 +103,7 @@ std::set<std::uint64_t> ports_in_use(const EngineState& state) {
 /// themselves, and different for attempts that run at the same time, so that two of them may share a machine;
 /// another one at the next try, should somebody else have this one.
 std::uint64_t meeting_port(const EngineState& state, Lsn lease) {
-  constexpr std::uint64_t first = 23'456;  // PyTorchJob's.
+  constexpr std::uint64_t first = 23'456;  // Where launchers listen by custom.
   constexpr std::uint64_t ports = 4'000;
   const std::set<std::uint64_t> taken = ports_in_use(state);
   std::uint64_t offset = lease.number() % ports;
@@ -176,7 +176,8 @@ std::optional<Placement> find_place_besides(const EngineState& state, const Reso
 /// several. O(workers) for the latter only.
 bool needs_several(const EngineState& state, const ExperimentRecord& record) {
   const ResourcesConfig& wanted = record.config.resources;
-  return wanted.slots_per_trial > 1 && may_span_workers(record.config) && !fits_on_one(state.workers, wanted);
+  return wanted.slots_per_trial > 1 && record.config.resources.spans_workers &&
+         !fits_on_one(state.workers, wanted);
 }
 
 /// Something of it waits for slots, or its searcher wants something that needs some.

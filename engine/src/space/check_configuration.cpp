@@ -1,11 +1,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/quoted.hpp"
+#include "hpsearch/engine/base/quoted.hpp"
 #include "hpsearch/engine/base/text.hpp"
+#include "hpsearch/engine/space/numbers.hpp"
 #include "hpsearch/engine/space/space.hpp"
 #include "space/leaves.hpp"
-#include "space/numbers.hpp"
 
 namespace hpsearch::engine {
 

@@ -5,10 +5,10 @@
 #include <span>
 #include <string_view>
 
-#include "base/quoted.hpp"
+#include "hpsearch/engine/base/quoted.hpp"
 #include "hpsearch/engine/base/text.hpp"
+#include "hpsearch/engine/space/numbers.hpp"
 #include "hpsearch/engine/space/space.hpp"
-#include "space/numbers.hpp"
 
 namespace hpsearch::engine {
 

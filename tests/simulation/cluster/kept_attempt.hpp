@@ -22,7 +22,7 @@ struct KeptAttempt {
     std::uint64_t measured = 0;  ///< So many values were up to here.
   };
 
-  engine::LaunchSpec spec;
+  jobs::LaunchSpec spec;
 
   // Files.
   std::string spool;  ///< What is on the disk for good.

@@ -76,7 +76,7 @@ class WatchedStore final : public PassingStore {
 class SteadyWorker {
  public:
   struct Held {
-    engine::LaunchSpec spec;
+    engine::AttemptSpec spec;
     std::uint64_t acked = 0;
     std::vector<engine::Report> reports;  // From the first.
     engine::Lsn last_decision;

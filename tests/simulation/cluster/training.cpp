@@ -26,7 +26,7 @@ Duration millis(std::uint64_t count) {
 
 }  // namespace
 
-Training::Training(VirtualTime& time, Faults& faults, const engine::LaunchSpec& spec, std::uint64_t seed,
+Training::Training(VirtualTime& time, Faults& faults, const jobs::LaunchSpec& spec, std::uint64_t seed,
                    EngineState world)
     : time_(time),
       faults_(faults),

@@ -28,7 +28,7 @@ class Training {
     std::function<void(bool by_signal, int code, engine::Duration children)> ended;
   };
 
-  Training(VirtualTime& time, Faults& faults, const engine::LaunchSpec& spec, std::uint64_t seed,
+  Training(VirtualTime& time, Faults& faults, const jobs::LaunchSpec& spec, std::uint64_t seed,
            EngineState world);
   Training(const Training&) = delete;
   Training& operator=(const Training&) = delete;
@@ -57,7 +57,7 @@ class Training {
 
   VirtualTime& time_;
   Faults& faults_;
-  engine::LaunchSpec spec_;
+  jobs::LaunchSpec spec_;
   EngineState world_;
   engine::Draw draw_;
   Voice voice_;

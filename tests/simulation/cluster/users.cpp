@@ -74,8 +74,8 @@ Value Users::search() {
     config["progress_timeout"] = static_cast<std::int64_t>(1'200 + patience_.below(3'600));
   }
   if (gangs_.below(4) == 0 && gang_slots_ > 0) {
-    config["launch"] = Value::Map{{"kind", "pytorch"}};
-    config["resources"] = Value::Map{{"slots_per_trial", static_cast<std::int64_t>(gang_slots_)}};
+    config["resources"] =
+        Value::Map{{"slots_per_trial", static_cast<std::int64_t>(gang_slots_)}, {"spans_workers", true}};
   }
   return Value(std::move(config));
 }

@@ -68,7 +68,7 @@ class WorkerNode {
   void settle_write(KeptAttempt& attempt);
   [[nodiscard]] std::vector<workers::SpooledAttempt> read_spools();
 
-  void launch(const engine::LaunchSpec& spec);
+  void launch(const jobs::LaunchSpec& spec);
   void on_program_message(const Kept& kept, bool by_socket, const std::string& line,
                           std::optional<engine::Units> step);
   void program_ended(const Kept& kept, bool by_signal, int code, engine::Duration children);

@@ -27,7 +27,7 @@ void WorkerNode::carry_out(const StartProgram& start) {
   in_agent_after(800, [this, spec = start.spec] { launch(spec); });
 }
 
-void WorkerNode::launch(const engine::LaunchSpec& spec) {
+void WorkerNode::launch(const jobs::LaunchSpec& spec) {
   const Kept kept = find(spec.key);
   if (!kept || kept->spool.empty()) {
     promises_.break_because("I2: a program is started whose lease is not on the worker's disk");

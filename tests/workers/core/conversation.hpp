@@ -19,13 +19,13 @@ using engine::ExitReport;
 using engine::ExperimentId;
 using engine::Instant;
 using engine::InvalidHparamsReport;
-using engine::LaunchSpec;
 using engine::LeaseId;
 using engine::Lsn;
 using engine::MetricsReport;
 using engine::Report;
 using engine::TrialNumber;
 using engine::Units;
+using jobs::LaunchSpec;
 
 inline constexpr QuestionId first{1};
 inline constexpr QuestionId second{2};

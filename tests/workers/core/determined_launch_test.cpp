@@ -5,20 +5,20 @@
 #include <string>
 #include <vector>
 
-#include "hpsearch/engine/config/determined.hpp"
+#include "hpsearch/jobs/determined.hpp"
 #include "hpsearch/proto/json.hpp"
 
 namespace hpsearch::workers {
 namespace {
 
-using engine::LaunchSpec;
 using engine::Value;
+using jobs::LaunchSpec;
 
 LaunchSpec spec_with(const std::string& config) {
   LaunchSpec spec;
   spec.entrypoint.command = "model_def:Trial {this stays}";
   spec.hparams = Value::Map{{"lr", 0.5}};
-  spec.environment_variables[engine::determined_config_variable] = config;
+  spec.environment_variables[jobs::determined_config_variable] = config;
   return spec;
 }
 

@@ -14,11 +14,11 @@ using engine::Directive;
 using engine::Duration;
 using engine::ExitReport;
 using engine::Instant;
-using engine::LaunchKind;
-using engine::LaunchSpec;
 using engine::Lsn;
 using engine::Report;
 using engine::Units;
+using jobs::LaunchKind;
+using jobs::LaunchSpec;
 
 /// Rank 1 of two, running.
 struct Member {

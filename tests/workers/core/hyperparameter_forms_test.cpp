@@ -10,8 +10,8 @@ namespace hpsearch::workers {
 namespace {
 
 using engine::BoolStyle;
-using engine::NamedBoolStyle;
 using engine::Value;
+using jobs::NamedBoolStyle;
 using Argv = std::vector<std::string>;
 
 TEST(ArgumentText, IsPythonsStrWithoutExponentBelowZero) {

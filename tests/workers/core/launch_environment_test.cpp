@@ -10,15 +10,15 @@ namespace {
 
 using engine::AttemptKey;
 using engine::AttemptNumber;
-using engine::Entrypoint;
 using engine::ExperimentId;
-using engine::LaunchSpec;
 using engine::LeaseId;
 using engine::SlotIndex;
 using engine::TrialId;
 using engine::TrialNumber;
 using engine::Units;
 using engine::Value;
+using jobs::Entrypoint;
+using jobs::LaunchSpec;
 
 using Argv = std::vector<std::string>;
 
@@ -98,8 +98,8 @@ TEST(Entrypoints, LineRunsInAShellWithOneWordPerValue) {
 TEST(Entrypoints, ChannelsPassedAsArgumentsFollowTheHyperparameters) {
   LaunchSpec spec = spec_of({Argv{"python3", "train.py", "{args_eq}"}});
   spec.hparams = Value::Map{{"lr", 0.1}};
-  spec.contract.inputs = {{"data_url", "/data", engine::PassedAs::argument}, {"test", "/t.csv"}};
-  spec.contract.outputs = {{"train_url", "/results", engine::PassedAs::argument}};
+  spec.contract.inputs = {{"data_url", "/data", jobs::PassedAs::argument}, {"test", "/t.csv"}};
+  spec.contract.outputs = {{"train_url", "/results", jobs::PassedAs::argument}};
   EXPECT_EQ(plan(spec).argv, (Argv{"python3", "train.py", "--lr=0.1", "--data_url=/a/ml/input/data/data_url/",
                                    "--train_url=/a/ml/output/train_url/"}));
   spec.entrypoint = {Argv{"p", "{args}"}};
@@ -111,7 +111,7 @@ TEST(Entrypoints, ChannelsPassedAsArgumentsFollowTheHyperparameters) {
 
 TEST(Entrypoints, ChannelsPassedAsVariablesKeepTheirName) {
   LaunchSpec spec = spec_of({Argv{"p"}});
-  spec.contract.inputs = {{"data_url", "/data", engine::PassedAs::variable}, {"test", "/t.csv"}};
+  spec.contract.inputs = {{"data_url", "/data", jobs::PassedAs::variable}, {"test", "/t.csv"}};
   const auto environment = plan(spec).environment;
   EXPECT_EQ(environment.at("data_url"), "/a/ml/input/data/data_url/");
   EXPECT_FALSE(environment.contains("test"));

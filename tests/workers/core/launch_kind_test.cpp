@@ -11,10 +11,10 @@
 namespace hpsearch::workers {
 namespace {
 
-using engine::LaunchKind;
-using engine::LaunchSpec;
-using engine::RankLevel;
 using engine::SlotIndex;
+using jobs::LaunchKind;
+using jobs::LaunchSpec;
+using jobs::RankLevel;
 using Variables = std::map<std::string, std::string>;
 
 LaunchSpec spec_of(LaunchKind kind, RankLevel level = RankLevel::node) {

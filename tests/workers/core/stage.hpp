@@ -18,7 +18,6 @@ using engine::Draw;
 using engine::Duration;
 using engine::ExperimentId;
 using engine::Instant;
-using engine::LaunchSpec;
 using engine::LeaseId;
 using engine::Lsn;
 using engine::SlotIndex;
@@ -26,6 +25,7 @@ using engine::TrialNumber;
 using engine::Units;
 using engine::WelcomeWorker;
 using engine::WorkerId;
+using jobs::LaunchSpec;
 using Fate = engine::WelcomeWorker::Fate;
 
 inline AttemptKey key_of(std::uint64_t trial, std::uint64_t lease) {

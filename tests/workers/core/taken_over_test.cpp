@@ -22,18 +22,18 @@ using engine::Duration;
 using engine::ExitReport;
 using engine::ExperimentId;
 using engine::Instant;
-using engine::LaunchSpec;
 using engine::LeaseId;
 using engine::Lsn;
 using engine::MetricsReport;
 using engine::Report;
 using engine::TrialNumber;
 using engine::Units;
+using jobs::LaunchSpec;
 
 LaunchSpec spec() {
   LaunchSpec spec;
   spec.key = AttemptKey{ExperimentId{1}, TrialNumber{2}, AttemptNumber{3}, LeaseId{40}};
-  spec.entrypoint = engine::Entrypoint{std::string("true")};
+  spec.entrypoint = jobs::Entrypoint{std::string("true")};
   spec.length = Units{2};
   spec.metric = "acc";
   return spec;

@@ -15,7 +15,7 @@ namespace hpsearch::workers::test {
 namespace {
 
 namespace fs = std::filesystem;
-using engine::LaunchSpec;
+using jobs::LaunchSpec;
 
 class ChannelsOfAGang : public testing::Test {
  protected:
@@ -82,7 +82,7 @@ TEST_F(ChannelsOfAGang, AreLaidAnewByRank0) {
 
 TEST_F(ChannelsOfAGang, AreNotSharedByMembersThatOnlyLendSlots) {
   LaunchSpec lender = member(1);
-  lender.launch.kind = engine::LaunchKind::mpi;
+  lender.launch.kind = jobs::LaunchKind::mpi;
   lender.contract.outputs.push_back({.name = "checkpoints", .path = "", .pre_download = true});
   lender.latest_checkpoint =
       (results() / "not" / "here").string();  // Nor need it be: nothing starts from it there.

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "hpsearch/context/context_archive.hpp"
-#include "hpsearch/engine/base/sha256.hpp"
+#include "hpsearch/context/sha256.hpp"
 #include "hpsearch/net/http.hpp"
 #include "scratch.hpp"
 
@@ -61,7 +61,7 @@ class Contexts : public testing::Test {
     const auto files = context::context_files(context.path());
     const std::string bytes = *context::pack(context.path(), *files);
     const std::scoped_lock lock(mutex_);
-    return shelf_.emplace(engine::sha256_of(bytes), bytes).first->first;
+    return shelf_.emplace(context::sha256_of(bytes), bytes).first->first;
   }
   std::unique_ptr<ContextCache> open(std::uint64_t most_bytes = 1'000'000,
                                      const std::string& boot = "boot-1") {

@@ -175,8 +175,8 @@ inline engine::AttemptKey key_of(std::uint64_t trial, std::uint64_t attempt = 1)
 }
 
 /// A lease of length 3 on slot 0, with the metric "acc".
-inline engine::LaunchSpec spec_of(const engine::AttemptKey& key, engine::Entrypoint entrypoint) {
-  engine::LaunchSpec spec;
+inline jobs::LaunchSpec spec_of(const engine::AttemptKey& key, jobs::Entrypoint entrypoint) {
+  jobs::LaunchSpec spec;
   spec.key = key;
   spec.trial_id = engine::TrialId{key.trial.number() + 1};
   spec.experiment_name = "test";
@@ -196,12 +196,12 @@ inline bool runs(pid_t pid) {
   return info && !info->dead();
 }
 
-inline engine::Entrypoint shell(std::string line) {
+inline jobs::Entrypoint shell(std::string line) {
   return {std::move(line)};
 }
 
 /// A Python program with `say(message)` that speaks on the socket and returns the answer.
-inline engine::Entrypoint python(const std::string& body) {
+inline jobs::Entrypoint python(const std::string& body) {
   const std::string head = R"(
 import json, os, socket, sys
 stream = socket.socket(socket.AF_UNIX)

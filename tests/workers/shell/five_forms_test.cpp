@@ -21,8 +21,8 @@
 namespace hpsearch::workers::test {
 namespace {
 
-using engine::LaunchSpec;
 using engine::Value;
+using jobs::LaunchSpec;
 
 const std::uint64_t first_seed = test_seed(20'261'124);
 

@@ -24,8 +24,8 @@ namespace hpsearch::workers::test {
 namespace {
 
 namespace fs = std::filesystem;
-using engine::LaunchSpec;
 using engine::Value;
+using jobs::LaunchSpec;
 using Argv = std::vector<std::string>;
 
 constexpr std::uint64_t seed = 20'260'214;
@@ -119,7 +119,7 @@ class HostileValues : public testing::Test {
     return chance_() % 16 == 0 ? text + std::string(4'000, '\'') : text;  // Five times as much when quoted.
   }
 
-  LaunchSpec hostile_spec(engine::Entrypoint entrypoint) {
+  LaunchSpec hostile_spec(jobs::Entrypoint entrypoint) {
     LaunchSpec spec = spec_of(key_of(0), std::move(entrypoint));
     spec.hparams = Value::Map{{"x", hostile_text()}, {"y-z", hostile_text()}, {"n", -1e-07}, {"b", false}};
     return spec;

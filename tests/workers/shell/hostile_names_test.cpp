@@ -14,6 +14,7 @@
 
 #include "engine/test_registry.hpp"
 #include "hpsearch/engine/base/text.hpp"
+#include "hpsearch/jobs/submission.hpp"
 #include "hpsearch/proto/json.hpp"
 #include "hpsearch/workers/core/hyperparameter_forms.hpp"
 #include "hpsearch/workers/core/launch_environment.hpp"
@@ -28,8 +29,8 @@ namespace hpsearch::workers::test {
 namespace {
 
 using engine::ExperimentConfig;
-using engine::LaunchSpec;
 using engine::Value;
+using jobs::LaunchSpec;
 
 const std::uint64_t first_seed = test_seed(20'261'123);
 
@@ -143,16 +144,16 @@ bool names_a_field(const engine::Problem& problem) {
                      [&](const std::string& field) { return problem.path.starts_with(field); });
 }
 
-/// As the daemon orders it (orders.cpp).
-LaunchSpec ordered(const ExperimentConfig& config) {
-  LaunchSpec spec = spec_of(key_of(0), config.entrypoint);
+/// As the daemon orders it (jobs::Programs).
+LaunchSpec ordered(const ExperimentConfig& config, const jobs::Program& program) {
+  LaunchSpec spec = spec_of(key_of(0), program.entrypoint);
   spec.experiment_name = config.name;
   spec.hparams = config.space.sample(1, engine::TrialNumber{0});
   spec.metric = config.searcher.metric;
-  spec.environment_variables = config.environment_variables;
-  spec.contract = config.contract;
-  spec.data = config.data;
-  spec.metric_patterns = config.metrics;
+  spec.environment_variables = program.environment_variables;
+  spec.contract = program.contract;
+  spec.data = program.data;
+  spec.metric_patterns = program.metrics;
   return spec;
 }
 
@@ -170,7 +171,7 @@ TEST_F(HostileNames, AreRefusedByFieldOrReachTheProgramIntact) {
     const Value tree = experiment();
     const std::string where = "seed " + std::to_string(first_seed) + ", round " + std::to_string(round) +
                               ": " + engine::compact_json(tree).substr(0, 1'500);
-    const engine::ParsedConfig parsed = engine::parse_submission(tree, engine::test_registry(), "stem", 11);
+    const jobs::ParsedExperiment parsed = jobs::parse_submission(tree, engine::test_registry(), "stem", 11);
     if (!parsed.config) {
       ++refused;
       for (const engine::Problem& problem : parsed.problems) {
@@ -182,7 +183,7 @@ TEST_F(HostileNames, AreRefusedByFieldOrReachTheProgramIntact) {
       continue;
     }
     ++taken;
-    const LaunchSpec spec = ordered(*parsed.config);
+    const LaunchSpec spec = ordered(*parsed.config, parsed.program);
     const AttemptDirectory directory(scratch_.path() / ("attempt" + std::to_string(round)));
     const engine::Status made = directory.make("");
     ASSERT_TRUE(made) << made.error().message;
@@ -243,9 +244,9 @@ TEST_F(HostileNames, AreRefusedByFieldOrReachTheProgramIntact) {
     for (const auto& [variable, text] : spec.environment_variables) {
       ASSERT_EQ(launch->environment.at(variable), text) << where;
     }
-    for (const engine::Channel& channel : spec.contract.inputs) {
+    for (const jobs::Channel& channel : spec.contract.inputs) {
       ASSERT_TRUE(std::filesystem::is_directory(
-          launch->environment.at("PAI_INPUT_" + engine::variable_part(channel.name))))
+          launch->environment.at("PAI_INPUT_" + jobs::variable_part(channel.name))))
           << where;
     }
     ASSERT_EQ(without_end(launch->params_json), launch->environment.at("HPSEARCH_PARAMS"));

@@ -63,8 +63,8 @@ TEST(MeetingPort, IsFreeWhileNobodyListensThere) {
   ASSERT_EQ(::bind(taken.get(), reinterpret_cast<sockaddr*>(&any), size), 0);
   ASSERT_EQ(::listen(taken.get(), 1), 0);
   ASSERT_EQ(::getsockname(taken.get(), reinterpret_cast<sockaddr*>(&any), &size), 0);
-  engine::LaunchSpec spec;
-  spec.launch.kind = engine::LaunchKind::pytorch;
+  jobs::LaunchSpec spec;
+  spec.launch.kind = jobs::LaunchKind::pytorch;
   spec.rendezvous.port = ntohs(any.sin_port);
   EXPECT_TRUE(meeting_port_is_free(spec)) << "on one worker another port is used";
   spec.rendezvous.addresses = {"10.0.0.1", "10.0.0.2"};
@@ -75,7 +75,7 @@ TEST(MeetingPort, IsFreeWhileNobodyListensThere) {
                                       ", at which its processes were to meet, is in use on this machine");
   spec.rendezvous.rank = 1;
   EXPECT_TRUE(meeting_port_is_free(spec)) << "it meets the others elsewhere";
-  spec.launch.kind = engine::LaunchKind::tensorflow;
+  spec.launch.kind = jobs::LaunchKind::tensorflow;
   EXPECT_FALSE(meeting_port_is_free(spec)) << "there every worker listens";
 }
 

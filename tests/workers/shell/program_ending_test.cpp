@@ -18,7 +18,7 @@ using engine::AttemptKey;
 using engine::Directive;
 using engine::Duration;
 using engine::ExitReport;
-using engine::LaunchSpec;
+using jobs::LaunchSpec;
 using Cause = engine::ExitReport::Cause;
 
 TEST_F(Programs, ThatFailShowTheirLastWords) {

@@ -24,10 +24,10 @@ using engine::Directive;
 using engine::Duration;
 using engine::ExitReport;
 using engine::InvalidHparamsReport;
-using engine::LaunchSpec;
 using engine::Lsn;
 using engine::MetricsReport;
 using engine::Units;
+using jobs::LaunchSpec;
 using Cause = engine::ExitReport::Cause;
 
 // --- what a program finds ---

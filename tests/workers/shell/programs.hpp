@@ -41,7 +41,7 @@ class Programs : public testing::Test {
     daemon_.until("a session", [this] { return !daemon_.hellos.empty(); });
   }
 
-  void lease(const engine::LaunchSpec& spec) { daemon_.say(proto::Lease{spec}); }
+  void lease(const jobs::LaunchSpec& spec) { daemon_.say(proto::Lease{spec}); }
   void decide(const engine::AttemptKey& key, std::uint64_t id, engine::Directive directive,
               std::uint64_t length = 0) {
     daemon_.say(proto::Decide{key, engine::Decision{engine::Lsn{id}, directive, engine::Units{length}}});

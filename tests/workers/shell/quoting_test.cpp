@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "hpsearch/engine/base/text.hpp"
-#include "hpsearch/engine/config/placeholders.hpp"
+#include "hpsearch/jobs/placeholders.hpp"
 #include "hpsearch/workers/core/entrypoint.hpp"
 #include "scratch.hpp"
 #include "workers/shell/fake_daemon.hpp"
@@ -22,8 +22,8 @@ namespace hpsearch::workers::test {
 namespace {
 
 namespace fs = std::filesystem;
-using engine::LaunchSpec;
 using engine::Value;
+using jobs::LaunchSpec;
 using Texts = std::vector<std::string>;
 
 const std::uint64_t first_seed = test_seed(20'261'122);

@@ -77,7 +77,7 @@ class WorkerProgram : public testing::Test {
 };
 
 /// A program that reports, and writes down which process its child is.
-engine::Entrypoint long_running() {
+jobs::Entrypoint long_running() {
   return shell(R"(sleep 1000 & echo $! > ../output/child; )"
                R"(echo 'HPSEARCH {{"step":1,"acc":0}}'; wait)");
 }
@@ -101,7 +101,7 @@ TEST_F(WorkerProgram, EndsItsProgramsOnSigtermAndSaysGoodbye) {
 }
 
 /// Reports step 1, waits for a file, reports steps 2 and 3 and asks at 3, and ends with status 7 on "stop".
-engine::Entrypoint waiting() {
+jobs::Entrypoint waiting() {
   return python(R"(
 say(type="report", step=1, metrics={"acc": 0.1})
 open("../output/pid", "w").write(str(os.getpid()))

@@ -3,7 +3,7 @@
 #include <span>
 
 #include "hpsearch/engine/base/problem.hpp"
-#include "hpsearch/engine/config/patterns.hpp"
+#include "hpsearch/jobs/patterns.hpp"
 
 namespace hpsearch::patterns {
 
@@ -12,6 +12,6 @@ namespace hpsearch::patterns {
 /// found. A pattern may be found anywhere in a text; `^` and `$` hold it to the ends. Pure; all problems at
 /// once. Cost: bounded whatever the patterns are; those after 500,000 instructions of RE2's are refused
 /// unread.
-[[nodiscard]] engine::Problems problems_of(std::span<const engine::PatternUse> uses);
+[[nodiscard]] engine::Problems problems_of(std::span<const jobs::PatternUse> uses);
 
 }  // namespace hpsearch::patterns

@@ -12,6 +12,7 @@
 #include "hpsearch/engine/experiment/attempt.hpp"
 #include "hpsearch/engine/experiment/commands.hpp"
 #include "hpsearch/engine/experiment/orders.hpp"
+#include "hpsearch/jobs/launch_spec.hpp"
 #include "hpsearch/proto/version.hpp"
 
 namespace hpsearch::proto {
@@ -105,7 +106,7 @@ struct Welcome {
       0;  ///< Bytes of reports the worker may have under way, all attempts together; 0 = its own limit.
 };
 struct Lease {
-  engine::LaunchSpec spec;
+  jobs::LaunchSpec spec;
 };
 struct Ack {
   engine::AttemptKey key;

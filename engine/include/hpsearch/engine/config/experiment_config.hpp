@@ -5,7 +5,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
 #include "hpsearch/engine/base/instant.hpp"
@@ -13,17 +12,10 @@
 #include "hpsearch/engine/base/score.hpp"
 #include "hpsearch/engine/base/units.hpp"
 #include "hpsearch/engine/base/value.hpp"
-#include "hpsearch/engine/config/job_contract.hpp"
-#include "hpsearch/engine/config/launch.hpp"
 #include "hpsearch/engine/searcher.hpp"
 #include "hpsearch/engine/space/space.hpp"
 
 namespace hpsearch::engine {
-
-/// How the training program is started: an argv run without a shell, or a line for `sh -c`.
-struct Entrypoint {
-  std::variant<std::vector<std::string>, std::string> command;
-};
 
 enum class AshaMode : std::uint8_t { aggressive, standard, conservative };
 enum class OnDuplicate : std::uint8_t { allow, reject };
@@ -45,6 +37,7 @@ struct SearcherConfig {
   std::uint64_t num_rungs = 0;               ///< async_halving only.
   bool stop_once = false;
   std::vector<Value> points_to_evaluate;
+  Value::Map kind_fields = {};  ///< As written: fields that no other kind has. The kind reads them.
   OnDuplicate on_duplicate = OnDuplicate::allow;
   std::optional<std::uint64_t> source_trial_id;
   std::optional<std::string> source_checkpoint_uuid;
@@ -60,8 +53,11 @@ struct ResourcesConfig {
   std::uint64_t priority = 50;                     ///< 1 … 99, 1 first.
   std::string resource_pool;                       ///< Of workers that may run it; "" = the default one.
   std::map<std::string, std::string> labels = {};  ///< That such a worker must have, each with this value.
-  bool single_node = false;                        ///< Never on several workers, whatever `launch` says.
-  std::uint64_t least_workers = 2;  ///< When it runs on several: `launch.roles` may ask for more.
+  /// A trial may get its slots on several workers when no single one has enough: its program can be one of
+  /// several processes that find each other.
+  bool spans_workers = false;
+  std::uint64_t least_workers =
+      2;  ///< On how many workers it runs at least when it runs on several; 2 or more.
 };
 
 /// `budget`: whatever is spent first ends the search, gracefully: as completed, or as failed
@@ -80,29 +76,26 @@ struct CheckpointRetention {
   std::uint64_t save_trial_latest = 1;
 };
 
-/// `checkpoint_storage`; only shared_fs exists so far.
-struct CheckpointStorageConfig {
-  std::string type = "shared_fs";
-  std::string host_path;     ///< "" = under the daemon's state directory.
-  std::string storage_path;  ///< Below host_path, or "".
-  CheckpointRetention retention;
+/// What the scheduler and the searchers are told of the program (`program_traits`).
+struct ProgramTraits {
+  bool begins_anew = false;  ///< After a pause it trains from nothing: it saves no checkpoint.
+  bool validates_on_demand =
+      false;  ///< It reports at every length it is given, whatever min_validation_period says.
 };
 
-/// An experiment as the engine understands it: every field decided, every default filled in.
+/// An experiment as the engine understands it: every field decided, every default filled in. What the engine
+/// does not decide by, how a program is started above all, stays as it was written (`program`).
 struct ExperimentConfig {
   std::string name;
   std::string description;
   std::vector<std::string> labels;
   std::string workspace;
   std::string project;
-  Value data;  ///< A free-form map; reaches the trial.
-  Entrypoint entrypoint;
   Value hyperparameters;  ///< As written (effective spelling).
   Space space;
   SearcherConfig searcher;
   std::string unit = "batches";  ///< "batches", "records", "epochs" or the user's own word.
   std::optional<std::uint64_t> records_per_epoch;
-  std::uint64_t scheduling_unit = 100;
   std::optional<Units> min_validation_period;
   std::optional<Units> min_checkpoint_period;
   std::uint64_t max_restarts = 5;
@@ -114,33 +107,26 @@ struct ExperimentConfig {
   std::optional<Duration> progress_timeout;
   ResourcesConfig resources;
   BudgetConfig budget;
-  CheckpointStorageConfig checkpoint_storage;
-  std::map<std::string, std::string> environment_variables;
-  std::uint64_t experiment_seed = 0;           ///< 0 … 2^31-1
-  std::map<std::string, std::string> metrics;  ///< Metric name → regular expression over the output.
-  JobContract contract;                        ///< How the program wants to be started.
-  LaunchConfig launch;                         ///< How its processes find each other.
-  Value accepted;  ///< Sections that are kept but mean nothing to the engine yet, verbatim.
+  CheckpointRetention retention;  ///< In `checkpoint_storage`.
+  ProgramTraits program_traits;
+  std::uint64_t experiment_seed = 0;  ///< 0 … 2^31-1
+  Value::Map program;                 ///< All fields that the engine does not read, verbatim.
 };
 
 /// What reading a config came to. `config` is set exactly when `problems` is empty.
 struct ParsedConfig {
   std::optional<ExperimentConfig> config;
-  Problems problems;  ///< All of them, in order of the text's keys.
-  Problems notes;     ///< Accepted, but worth telling: odd spellings, fields without effect here.
+  Problems problems;           ///< All of them, in order of the text's keys.
+  Problems notes;              ///< Accepted, but worth telling: odd spellings, fields without effect here.
+  bool seed_is_given = false;  ///< By the text: else the config's seed is the one passed to the reader.
 };
 
 /// Reads an experiment from a tree. `fallback_name` names it when the text does not (the file's stem);
 /// `seed` is recorded when the text gives none. `registry` says which searchers there are.
-/// Pure; all problems at once; unknown keys name the nearest known one.
+/// Pure; all problems at once. Unknown keys in a section that is the engine's own are problems, which name
+/// the nearest known key; other keys are the program's (ExperimentConfig::program).
 [[nodiscard]] ParsedConfig parse_config(const Value& tree, SearcherRegistry registry,
                                         std::string_view fallback_name, std::uint64_t seed);
-
-/// The same for an experiment that somebody submits now: also refuses what no program could be given, such as
-/// two hyperparameters that share one variable, and notes what programs are known to misread. What an older
-/// version took stays readable by parse_config.
-[[nodiscard]] ParsedConfig parse_submission(const Value& tree, SearcherRegistry registry,
-                                            std::string_view fallback_name, std::uint64_t seed);
 
 /// The effective experiment as a tree, every default visible, seed included. Parsing it gives the same
 /// config.

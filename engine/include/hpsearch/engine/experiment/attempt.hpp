@@ -13,7 +13,6 @@
 #include "hpsearch/engine/base/instant.hpp"
 #include "hpsearch/engine/base/units.hpp"
 #include "hpsearch/engine/base/value.hpp"
-#include "hpsearch/engine/config/experiment_config.hpp"
 
 namespace hpsearch::engine {
 
@@ -64,8 +63,8 @@ struct ExitReport {
     could_not_start,  ///< `message` says why: missing program, missing context directory, full disk.
     out_of_memory,    ///< The kernel ended it because its memory was used up; `code` is the signal's number.
     lost,             ///< Nobody saw its end: the machine was restarted, say. Not the program's failure.
-    no_progress,      ///< The worker ended it because it said nothing for LaunchSpec::progress_timeout.
-    checkpoint_gone,  ///< It never ran: LaunchSpec::checkpoint_may_be_gone, and it is. Not the program's
+    no_progress,      ///< The worker ended it because it said nothing for ExperimentConfig::progress_timeout.
+    checkpoint_gone,  ///< It never ran: AttemptSpec::checkpoint_may_be_gone, and it is. Not the program's
                       ///< failure.
   };
   Cause cause = Cause::exited;
@@ -109,38 +108,23 @@ struct Rendezvous {
   friend bool operator==(const Rendezvous&, const Rendezvous&) = default;
 };
 
-/// Everything a worker needs to run one attempt.
-struct LaunchSpec {
+/// What the engine decides about one attempt, for one of its workers. What its program is, its experiment
+/// says.
+struct AttemptSpec {
   AttemptKey key;
   TrialId trial_id;
-  std::string experiment_name;
   std::vector<SlotIndex> slots;
-  Entrypoint entrypoint;
   Value hparams;
-  Units length{};  ///< Train until this absolute length …
-  std::string unit;
+  Units length{};  ///< Train until this absolute length.
   std::uint32_t trial_seed = 0;
-  std::string metric;             ///< The searcher's, so the worker knows which report completes a length.
-  std::string context_directory;  ///< "" = none.
-  std::string
-      context_digest;  ///< SHA-256 of the packed context, which the daemon has; "" = it is not packed.
-  std::string checkpoint_root;  ///< Published checkpoints go below it; "" = the worker's own default.
-  std::map<std::string, std::string>
-      storage_environment;        ///< For rclone, when that is remote (remote_storage).
   std::string latest_checkpoint;  ///< "" on a fresh start.
   Units latest_step{};            ///< Length that checkpoint stands for.
   bool checkpoint_may_be_gone =
-      false;                ///< The part of the log that a restored store lacks may have deleted it.
-  bool warm_start = false;  ///< It is another trial's: its weights count, not its length.
-  std::map<std::string, std::string> source_environment;  ///< storage_environment of that other trial.
-  std::map<std::string, std::string> environment_variables;
-  std::map<std::string, std::string> metric_patterns;
-  Value data;
-  Duration progress_timeout{};  ///< It is ended when it says nothing for so long; 0 = never.
+      false;  ///< The part of the log that a restored store lacks may have deleted it.
+  /// Set when that checkpoint is of another experiment's trial: its weights count, not its length.
+  std::optional<ExperimentId> warm_start_of;
   bool despite_leaked_processes =
       false;  ///< What survives in these slots, or ails them, is known, and no reason to wait.
-  JobContract contract;
-  LaunchConfig launch;
   Rendezvous rendezvous;
 };
 

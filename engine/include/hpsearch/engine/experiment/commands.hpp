@@ -2,12 +2,14 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
 
 #include "hpsearch/engine/base/id.hpp"
 #include "hpsearch/engine/base/value.hpp"
+#include "hpsearch/engine/config/experiment_config.hpp"
 #include "hpsearch/engine/experiment/attempt.hpp"
 #include "hpsearch/engine/experiment/slot_device.hpp"
 #include "hpsearch/engine/searcher.hpp"
@@ -19,8 +21,10 @@ namespace hpsearch::engine {
 /// Takes a new experiment. `config` is a tree as parse_config reads it.
 struct CreateExperiment {
   Value config;
-  std::string fallback_name;        ///< Name when the config has none.
-  std::uint64_t seed = 0;           ///< Seed when the config has none, 0 … 2^31-1.
+  std::string fallback_name;  ///< Name when the config has none.
+  std::uint64_t seed = 0;     ///< Seed when the config has none, 0 … 2^31-1.
+  /// What the caller has read already, instead of `config`, fallback_name and seed.
+  std::optional<ParsedConfig> parsed{};
   std::string context_directory;    ///< Absolute, or "".
   std::string context_digest{};     ///< SHA-256 of the packed context; "" = it is read where it lies.
   std::uint64_t context_bytes = 0;  ///< Of the packed context.

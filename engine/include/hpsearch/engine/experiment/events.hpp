@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,6 +12,7 @@
 #include "hpsearch/engine/base/id.hpp"
 #include "hpsearch/engine/base/instant.hpp"
 #include "hpsearch/engine/base/value.hpp"
+#include "hpsearch/engine/config/experiment_config.hpp"
 #include "hpsearch/engine/experiment/attempt.hpp"
 #include "hpsearch/engine/experiment/experiment_state.hpp"
 #include "hpsearch/engine/experiment/slot_device.hpp"
@@ -31,6 +33,8 @@ struct ExperimentCreated {
   std::string context_digest{};     ///< SHA-256 of the packed context; "" = it is read where it lies.
   std::uint64_t context_bytes = 0;  ///< Of the packed context.
   std::optional<SourceCheckpoint> source{};  ///< What its trials begin from.
+  /// What parse_config makes of `config`, when this process has read it already; not part of the event.
+  std::shared_ptr<const ExperimentConfig> parsed{};
 };
 struct ExperimentPaused {
   ExperimentId experiment;
@@ -44,6 +48,7 @@ struct LimitsChanged {
   Value config;
   bool points_given =
       false;  ///< Its points to evaluate come next, also if they are those that it had before.
+  std::shared_ptr<const ExperimentConfig> parsed{};  ///< As ExperimentCreated::parsed.
 };
 /// From now on it only ends; `target` is what it will have become.
 struct ExperimentStopping {

@@ -34,7 +34,7 @@ struct WelcomeWorker {
 };
 struct LaunchAttempt {
   WorkerId worker;
-  LaunchSpec spec;
+  AttemptSpec spec;
 };
 struct DecideAttempt {
   WorkerId worker;

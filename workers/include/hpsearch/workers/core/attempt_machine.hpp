@@ -62,12 +62,12 @@ struct AttemptOutput {
 /// silent.
 class AttemptMachine {
  public:
-  AttemptMachine(engine::LaunchSpec spec, AttemptRules rules);
+  AttemptMachine(jobs::LaunchSpec spec, AttemptRules rules);
   /// As an earlier agent left it; then attach().
   AttemptMachine(SpooledAttempt found, AttemptRules rules);
 
   [[nodiscard]] const engine::AttemptKey& key() const noexcept { return spec_.key; }
-  [[nodiscard]] const engine::LaunchSpec& spec() const noexcept { return spec_; }
+  [[nodiscard]] const jobs::LaunchSpec& spec() const noexcept { return spec_; }
   [[nodiscard]] engine::HeldAttempt held() const;
 
   /// It waits for slots that another attempt still holds.
@@ -216,7 +216,7 @@ class AttemptMachine {
   [[nodiscard]] bool decides(const engine::MetricsReport& report) const;
   [[nodiscard]] std::uint64_t last_seq() const noexcept { return acked_ + kept_.size(); }
 
-  engine::LaunchSpec spec_;
+  jobs::LaunchSpec spec_;
   AttemptRules rules_;
   Phase phase_ = Phase::waiting;
   Speaks speaks_ = Speaks::unknown;

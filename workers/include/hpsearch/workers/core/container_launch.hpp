@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "hpsearch/engine/base/result.hpp"
-#include "hpsearch/engine/config/job_contract.hpp"
+#include "hpsearch/jobs/job_contract.hpp"
 
 namespace hpsearch::workers {
 
@@ -29,7 +29,7 @@ struct ContainerPlan {
   std::uint64_t group = 0;
   std::vector<std::string> shared;  ///< Read and written, at the same path.
   std::vector<std::string> shown;   ///< Only read, at the same path.
-  std::vector<engine::BindMount>
+  std::vector<jobs::BindMount>
       mounts;                        ///< The experiment's; a relative container_path is below the directory.
   std::string ml;                    ///< What is seen at /ml, or "".
   std::string directory;             ///< The program's current one.

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "hpsearch/engine/base/result.hpp"
-#include "hpsearch/engine/experiment/attempt.hpp"
+#include "hpsearch/jobs/launch_spec.hpp"
 #include "hpsearch/workers/core/launch_environment.hpp"
 
 namespace hpsearch::workers {
@@ -14,15 +14,15 @@ namespace hpsearch::workers {
 inline constexpr const char* harness_nodes_variable = "HPSEARCH_HARNESS_NODES";
 
 /// Those: the attempt's own and one of each range of as many ports below it.
-[[nodiscard]] std::vector<std::uint64_t> harness_ports(const engine::LaunchSpec& spec);
+[[nodiscard]] std::vector<std::uint64_t> harness_ports(const jobs::LaunchSpec& spec);
 
 /// The trial's program is written for the Determined harness; hpsearch-determined runs it.
-[[nodiscard]] bool needs_determined_harness(const engine::LaunchSpec& spec);
+[[nodiscard]] bool needs_determined_harness(const jobs::LaunchSpec& spec);
 
 /// Makes hpsearch-determined the program of a planned launch: it then starts the harness, and the harness
 /// the trial's own entrypoint. bad_request: this machine has no hpsearch-determined, or the experiment that
 /// came along is unreadable.
-[[nodiscard]] engine::Status launch_in_determined_harness(const engine::LaunchSpec& spec,
+[[nodiscard]] engine::Status launch_in_determined_harness(const jobs::LaunchSpec& spec,
                                                           const AttemptPlaces& places,
                                                           const LentMachine& machine, Launch& launch);
 

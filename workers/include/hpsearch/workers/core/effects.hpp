@@ -143,7 +143,7 @@ struct ContextsServed {
 /// Make the attempt's directory and start the program. Answered by ProgramStarted or ProgramNotStarted, and
 /// after ProgramStarted some time by ProgramEnded.
 struct StartProgram {
-  engine::LaunchSpec spec;
+  jobs::LaunchSpec spec;
 };
 /// Find a program that an earlier agent has started, and hand in what its journal says from `position` on.
 /// Answered by ProgramStarted, though it may have ended meanwhile, or by ProgramLost.

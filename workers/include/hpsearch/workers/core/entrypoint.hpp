@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "hpsearch/engine/base/result.hpp"
-#include "hpsearch/engine/experiment/attempt.hpp"
+#include "hpsearch/jobs/launch_spec.hpp"
 #include "hpsearch/workers/core/attempt_places.hpp"
 #include "hpsearch/workers/core/hyperparameter_forms.hpp"
 
@@ -15,7 +15,7 @@ namespace hpsearch::workers {
 /// value for `sh -c`.
 ///
 /// bad_request: it is empty, or has a placeholder that names nothing.
-[[nodiscard]] engine::Result<std::vector<std::string>> expand_entrypoint(const engine::LaunchSpec& spec,
+[[nodiscard]] engine::Result<std::vector<std::string>> expand_entrypoint(const jobs::LaunchSpec& spec,
                                                                          const HyperparameterForms& forms,
                                                                          const AttemptPlaces& places);
 

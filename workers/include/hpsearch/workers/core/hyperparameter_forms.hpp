@@ -6,13 +6,13 @@
 #include <vector>
 
 #include "hpsearch/engine/base/value.hpp"
-#include "hpsearch/engine/config/argument_text.hpp"
-#include "hpsearch/engine/config/job_contract.hpp"
+#include "hpsearch/jobs/argument_text.hpp"
+#include "hpsearch/jobs/job_contract.hpp"
 
 namespace hpsearch::workers {
 
-using engine::argument_text;
-using engine::shell_word;
+using jobs::argument_text;
+using jobs::shell_word;
 
 /// The hyperparameters of one trial, in the forms that programs of other platforms read
 /// (docs/job-contract.md). Nested names are joined by dots. A name or value that PAI's forms cannot carry is
@@ -21,7 +21,7 @@ using engine::shell_word;
 /// Owns: nothing; the values and styles outlive it.
 class HyperparameterForms {
  public:
-  HyperparameterForms(const engine::Value& hparams, const std::vector<engine::NamedBoolStyle>& styles);
+  HyperparameterForms(const engine::Value& hparams, const std::vector<jobs::NamedBoolStyle>& styles);
 
   struct Hyperparameter {
     std::string name;

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "hpsearch/engine/base/result.hpp"
-#include "hpsearch/engine/experiment/attempt.hpp"
+#include "hpsearch/jobs/launch_spec.hpp"
 #include "hpsearch/workers/core/attempt_places.hpp"
 
 namespace hpsearch::workers {
@@ -36,8 +36,7 @@ struct Launch {
 [[nodiscard]] bool is_identity_variable(std::string_view name) noexcept;
 
 /// The devices that the lease's slots are, by CUDA's names; none where slots are shares of the processors.
-[[nodiscard]] std::vector<std::string> devices_lent(const engine::LaunchSpec& spec,
-                                                    const LentMachine& machine);
+[[nodiscard]] std::vector<std::string> devices_lent(const jobs::LaunchSpec& spec, const LentMachine& machine);
 
 /// Turns a lease into argv, environment and files. Later ones win: the worker's own environment (without what
 /// tells a program who it is), thread counts, the experiment's variables, the job contract's
@@ -45,7 +44,7 @@ struct Launch {
 ///
 /// bad_request: an entrypoint that is empty or has a placeholder that names nothing; an argument or a
 /// variable longer than the kernel takes.
-[[nodiscard]] engine::Result<Launch> plan_launch(const engine::LaunchSpec& spec, const AttemptPlaces& places,
+[[nodiscard]] engine::Result<Launch> plan_launch(const jobs::LaunchSpec& spec, const AttemptPlaces& places,
                                                  const LentMachine& machine);
 
 }  // namespace hpsearch::workers

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "hpsearch/engine/base/result.hpp"
-#include "hpsearch/engine/experiment/attempt.hpp"
+#include "hpsearch/jobs/launch_spec.hpp"
 
 namespace hpsearch::workers {
 
@@ -27,16 +27,16 @@ struct LaunchForm {
 
 /// What `launch` means on this worker. Variables of a process level that differ between its processes (RANK,
 /// LOCAL_RANK) are not among them: whoever starts the processes adds them.
-[[nodiscard]] LaunchForm launch_form(const engine::LaunchSpec& spec, const MeetingPoint& meeting);
+[[nodiscard]] LaunchForm launch_form(const jobs::LaunchSpec& spec, const MeetingPoint& meeting);
 
 /// Nothing of the experiment is started on this worker: of `mpi` beside rank 0, whose mpirun does that.
-[[nodiscard]] bool only_lends_slots(const engine::LaunchSpec& spec) noexcept;
+[[nodiscard]] bool only_lends_slots(const jobs::LaunchSpec& spec) noexcept;
 
 /// Where a process of an attempt on several workers will listen on this one; nothing when none does, or none
 /// of us knows.
-[[nodiscard]] std::optional<std::uint64_t> port_to_listen_at(const engine::LaunchSpec& spec);
+[[nodiscard]] std::optional<std::uint64_t> port_to_listen_at(const jobs::LaunchSpec& spec);
 
 /// The parts of an attempt as other contracts count them: how many workers, and their addresses by rank.
-[[nodiscard]] std::vector<std::string> addresses_of(const engine::LaunchSpec& spec);
+[[nodiscard]] std::vector<std::string> addresses_of(const jobs::LaunchSpec& spec);
 
 }  // namespace hpsearch::workers

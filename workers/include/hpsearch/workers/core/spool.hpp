@@ -51,13 +51,13 @@ struct SpooledState {
 
 /// An attempt as its spool tells it.
 struct SpooledAttempt {
-  engine::LaunchSpec spec;
+  jobs::LaunchSpec spec;
   SpooledState state;
   std::deque<engine::Report> reports;  ///< state.acked + 1 and those after it.
 };
 
 /// The first record of a spool: everything. `first_seq` is that of the first of `reports`.
-[[nodiscard]] std::string spool_anew(const engine::LaunchSpec& spec, const SpooledState& state,
+[[nodiscard]] std::string spool_anew(const jobs::LaunchSpec& spec, const SpooledState& state,
                                      std::uint64_t first_seq, const std::vector<engine::Report>& reports);
 
 /// A record to append: the state as it is now, and the reports since the last record.

@@ -147,11 +147,11 @@ class WorkerMachine {
   void start_what_fits(engine::Instant now);
   [[nodiscard]] bool must_wait(const AttemptMachine& attempt) const;
   /// Why a program in these slots cannot be trusted, or "".
-  [[nodiscard]] std::string ailment_of(const engine::LaunchSpec& spec, bool broken_only) const;
+  [[nodiscard]] std::string ailment_of(const jobs::LaunchSpec& spec, bool broken_only) const;
   [[nodiscard]] std::vector<engine::SlotTrouble> troubles() const;
   void end_what_is_broken(AttemptOutput& out);
   void disk_fails(const std::string& why, engine::Instant now);
-  [[nodiscard]] std::string why_not_here(const engine::LaunchSpec& spec) const;
+  [[nodiscard]] std::string why_not_here(const jobs::LaunchSpec& spec) const;
   void end_when_done(engine::Instant now);
   void drop_unknown_attempts(engine::Instant now);
   void end_orphans(engine::Instant now);

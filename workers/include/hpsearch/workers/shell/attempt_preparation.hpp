@@ -37,13 +37,13 @@ struct Prepared {
       false;  ///< It was not, because the place of its checkpoints cannot be reached now: nobody's failure.
   bool checkpoint_gone = false;  ///< It was not, because its checkpoint is not there, and may be gone.
 };
-[[nodiscard]] Prepared prepare_attempt(const engine::LaunchSpec& spec, const AttemptDirectory& directory,
+[[nodiscard]] Prepared prepare_attempt(const jobs::LaunchSpec& spec, const AttemptDirectory& directory,
                                        const LentMachine& machine, const AttemptSockets& sockets,
                                        const std::filesystem::path& setups,
                                        const std::filesystem::path* unpacked = nullptr);
 
 /// unavailable: somebody listens where the attempt's processes would meet, and this machine is where they do.
 /// Says nothing of attempts on one worker, which are given a port that is free.
-[[nodiscard]] engine::Status meeting_port_is_free(const engine::LaunchSpec& spec);
+[[nodiscard]] engine::Status meeting_port_is_free(const jobs::LaunchSpec& spec);
 
 }  // namespace hpsearch::workers

@@ -17,7 +17,7 @@ struct ChannelPlaces {
 
 /// Lays the channels of an attempt into its tree (see prepare_attempt). `ml` is the tree's root as the
 /// program will see it.
-[[nodiscard]] engine::Result<ChannelPlaces> make_channels(const engine::LaunchSpec& spec,
+[[nodiscard]] engine::Result<ChannelPlaces> make_channels(const jobs::LaunchSpec& spec,
                                                           const AttemptDirectory& directory,
                                                           const std::string& ml);
 

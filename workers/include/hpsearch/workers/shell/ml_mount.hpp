@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "hpsearch/engine/config/job_contract.hpp"
+#include "hpsearch/jobs/job_contract.hpp"
 
 namespace hpsearch::workers {
 
@@ -25,7 +25,7 @@ inline constexpr std::string_view ml_mount_point = "/ml";
 
 /// A command that runs `argv` in a mount namespace of its own, in which every container_path, which has to be
 /// there, is its host_path. Nobody else sees these mounts, and they end with the program.
-[[nodiscard]] std::vector<std::string> under_mounts(const std::vector<engine::BindMount>& mounts,
+[[nodiscard]] std::vector<std::string> under_mounts(const std::vector<jobs::BindMount>& mounts,
                                                     std::vector<std::string> argv);
 
 }  // namespace hpsearch::workers

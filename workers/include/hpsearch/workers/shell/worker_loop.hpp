@@ -100,7 +100,7 @@ class WorkerLoop {
   void not_prepared(const engine::AttemptKey& key, const engine::Error& why);
   void look_at_devices();
   void take(const DeviceReport& report);
-  void hold_devices(const engine::LaunchSpec& spec, bool had_leaked_processes = false);
+  void hold_devices(const jobs::LaunchSpec& spec, bool had_leaked_processes = false);
   /// The program has ended, or is lost; when its container is gone and its devices have let go of it too, the
   /// machine hears of it.
   template <class End>
@@ -141,7 +141,7 @@ class WorkerLoop {
   std::map<engine::AttemptKey, std::unique_ptr<ShimClient>> links_;
   /// Attempts whose programs are not started yet.
   struct Preparing {
-    engine::LaunchSpec spec;
+    jobs::LaunchSpec spec;
     AttemptSockets sockets;
     unsigned tries = 0;
     net::Watch again;

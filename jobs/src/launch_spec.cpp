@@ -1,0 +1,96 @@
+#include "hpsearch/jobs/launch_spec.hpp"
+
+#include <optional>
+#include <utility>
+
+#include "hpsearch/engine/base/text.hpp"
+#include "hpsearch/jobs/checkpoint_signal.hpp"
+#include "hpsearch/jobs/determined.hpp"
+#include "hpsearch/jobs/remote_storage.hpp"
+#include "hpsearch/jobs/secrets.hpp"
+#include "sections.hpp"
+
+namespace hpsearch::jobs {
+
+namespace {
+
+void set_storage(const CheckpointStorage& storage, LaunchSpec& launch) {
+  launch.checkpoint_root = storage.host_path;
+  if (!storage.storage_path.empty()) {
+    launch.checkpoint_root += "/" + storage.storage_path;
+  }
+  if (std::optional<RemoteStorage> remote = remote_storage(storage)) {
+    launch.checkpoint_root = std::move(remote->root);
+    launch.storage_environment = std::move(remote->environment);
+  }
+}
+
+}  // namespace
+
+Result<const Program*> Programs::of(const engine::ExperimentRecord& record) {
+  const auto known = programs_.find(record.id);
+  if (known != programs_.end()) {
+    return &known->second;
+  }
+  Result<Program> read = read_program(record.effective, record.config.space);
+  if (!read) {
+    return read.error();
+  }
+  return &programs_.emplace(record.id, std::move(*read)).first->second;
+}
+
+Result<LaunchSpec> Programs::launch_spec(const engine::Engine& engine, const engine::AttemptSpec& spec) {
+  const engine::ExperimentRecord* found = engine.find(spec.key.experiment);
+  if (found == nullptr) {
+    return Error{engine::Errc::not_found, "no experiment " + std::to_string(spec.key.experiment.number())};
+  }
+  const engine::ExperimentRecord& record = *found;
+  const engine::ExperimentConfig& config = record.config;
+  const Result<const Program*> read = of(record);
+  if (!read) {
+    return read.error();
+  }
+  const Program& program = **read;
+  LaunchSpec launch;
+  launch.key = spec.key;
+  launch.trial_id = spec.trial_id;
+  launch.experiment_name = config.name;
+  launch.slots = spec.slots;
+  launch.entrypoint = program.entrypoint;
+  launch.hparams = spec.hparams;
+  launch.length = spec.length;
+  launch.unit = config.unit;
+  launch.trial_seed = spec.trial_seed;
+  launch.metric = config.searcher.metric;
+  launch.context_directory = record.context_directory;
+  launch.context_digest = record.context_digest;
+  set_storage(program.checkpoint_storage, launch);
+  launch.latest_checkpoint = spec.latest_checkpoint;
+  launch.latest_step = spec.latest_step;
+  launch.checkpoint_may_be_gone = spec.checkpoint_may_be_gone;
+  launch.warm_start = spec.warm_start_of.has_value();
+  if (const auto* source = spec.warm_start_of ? engine.find(*spec.warm_start_of) : nullptr) {
+    if (std::optional<RemoteStorage> remote = remote_storage(source->effective)) {
+      launch.source_environment = std::move(remote->environment);
+    }
+  }
+  launch.environment_variables = program.environment_variables;
+  if (!program.checkpoint_signal.empty()) {
+    // Among the variables, so that the program knows too: who does not expect the signal ends by it.
+    launch.environment_variables[checkpoint_signal_variable] = program.checkpoint_signal;
+  }
+  if (program.needs_harness) {
+    launch.environment_variables[determined_config_variable] =
+        engine::compact_json(without_secrets(record.effective));
+  }
+  launch.metric_patterns = program.metrics;
+  launch.data = program.data;
+  launch.progress_timeout = config.progress_timeout.value_or(engine::Duration{});
+  launch.despite_leaked_processes = spec.despite_leaked_processes;
+  launch.contract = program.contract;
+  launch.launch = program.launch;
+  launch.rendezvous = spec.rendezvous;
+  return launch;
+}
+
+}  // namespace hpsearch::jobs

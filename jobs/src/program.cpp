@@ -1,0 +1,127 @@
+#include "hpsearch/jobs/program.hpp"
+
+#include <utility>
+
+#include "hpsearch/jobs/determined.hpp"
+#include "sections.hpp"
+
+namespace hpsearch::jobs {
+
+namespace {
+
+template <class Items>
+Value::List texts(const Items& items) {
+  Value::List list;
+  for (const std::string& item : items) {
+    list.emplace_back(item);
+  }
+  return list;
+}
+
+Value::Map text_map(const std::map<std::string, std::string>& members) {
+  Value::Map map;
+  for (const auto& [key, value] : members) {
+    map[key] = value;
+  }
+  return map;
+}
+
+Value entrypoint_value(const Entrypoint& entrypoint) {
+  if (const auto* words = std::get_if<std::vector<std::string>>(&entrypoint.command)) {
+    return texts(*words);
+  }
+  return *std::get_if<std::string>(&entrypoint.command);
+}
+
+Value::Map storage_value(const CheckpointStorage& storage) {
+  Value::Map map = storage.fields;
+  map["type"] = storage.type;
+  if (storage.type == "shared_fs") {
+    map["host_path"] = storage.host_path;
+    map["storage_path"] = storage.storage_path;
+  }
+  return map;
+}
+
+void add(Value::Map& to, const Value::Map& from) {
+  for (const auto& [key, value] : from) {
+    Value* here = to.find(key);
+    if (here == nullptr) {
+      to[key] = value;
+    } else if (here->as_map() != nullptr && value.as_map() != nullptr) {
+      add(*here->as_map(), *value.as_map());
+    }
+  }
+}
+
+}  // namespace
+
+void read_program_fields(engine::ExperimentSections& sections, const Space& space, Program& program) {
+  Section& top = sections.top;
+  if (const Value* component = top.any("component")) {
+    program.other_sections["component"] = *component;
+  }
+  read_entrypoint(top, program.entrypoint);
+  const Value* launch = top.any("launch");
+  program.needs_harness = needs_determined_harness(program.entrypoint, launch);
+  if (const Value::Map* data = top.map("data")) {
+    program.data = *data;
+  }
+  if (const auto batches = top.integer("scheduling_unit", 1);
+      batches && *batches != program.scheduling_unit) {
+    program.scheduling_unit = *batches;
+    if (!program.needs_harness) {
+      top.note("scheduling_unit", std::string(only_harness));
+    }
+  }
+  Value::Map resources;
+  read_unused_resources(sections.resources, program.single_node, resources);
+  if (!resources.empty()) {
+    program.other_sections["resources"] = std::move(resources);
+  }
+  read_checkpoint_storage(sections.checkpoint_storage, program.checkpoint_storage);
+  read_environment(sections.environment, program);
+  read_metrics(top, program.metrics);
+  read_contract(top, space, program.contract, program.other_sections);
+  read_other_sections(top, program);
+}
+
+void finish_sections(engine::ExperimentSections& sections, const Program& program) {
+  sections.top.finish();
+  sections.resources.finish();
+  sections.environment.finish();
+  if (!program.checkpoint_storage.type.empty()) {
+    sections.checkpoint_storage.finish();
+  }
+}
+
+Result<Program> read_program(const Value& effective, const Space& space) {
+  Findings findings;
+  engine::ExperimentSections sections(effective, findings);
+  Program program;
+  read_program_fields(sections, space, program);
+  if (!findings.problems.empty()) {
+    return Error{engine::Errc::bad_request, engine::describe(findings.problems.front())};
+  }
+  return program;
+}
+
+Value::Map to_value(const Program& program) {
+  Value::Map environment{{"environment_variables", text_map(program.environment_variables)}};
+  if (!program.checkpoint_signal.empty()) {
+    environment["checkpoint_signal"] = program.checkpoint_signal;
+  }
+  Value::Map map{
+      {"data", program.data},
+      {"entrypoint", entrypoint_value(program.entrypoint)},
+      {"scheduling_unit", static_cast<std::int64_t>(program.scheduling_unit)},
+      {"checkpoint_storage", storage_value(program.checkpoint_storage)},
+      {"environment", std::move(environment)},
+      {"metrics", text_map(program.metrics)},
+  };
+  add(map, program.other_sections);
+  add(map, {{"perform_initial_validation", false}, {"checkpoint_policy", "best"}});
+  return map;
+}
+
+}  // namespace hpsearch::jobs

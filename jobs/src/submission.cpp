@@ -1,0 +1,163 @@
+#include "hpsearch/jobs/submission.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "dialects/pai/component_section.hpp"
+#include "hpsearch/jobs/determined.hpp"
+#include "sections.hpp"
+
+namespace hpsearch::jobs {
+
+namespace {
+
+/// Texts become arguments, variables and lines of files; none of them holds a zero byte. `data` travels as
+/// JSON, which can spell one.
+class ZeroBytes {
+ public:
+  explicit ZeroBytes(Problems& problems) : problems_(problems), known_(problems) {}
+
+  void look(const Value& value, const std::string& at) {
+    if (const std::string* text = value.as_text()) {
+      if (text->find('\0') != std::string::npos) {
+        problem(at, "holds a zero byte");
+      }
+    } else if (const Value::List* list = value.as_list()) {
+      for (std::size_t i = 0; i < list->size(); ++i) {
+        look((*list)[i], at + "[" + std::to_string(i) + "]");
+      }
+    } else if (const Value::Map* map = value.as_map()) {
+      for (const auto& [key, member] : *map) {
+        if (key.find('\0') != std::string::npos) {
+          problem(at, "has the name " + quoted(Value(key)) + ", which holds a zero byte");
+        } else if (!at.empty() || key != "data") {
+          look(member, path_below(at, key));
+        }
+      }
+    }
+  }
+
+ private:
+  void problem(const std::string& at, const char* what) { problem(at, std::string(what)); }
+  void problem(const std::string& at, std::string what) {
+    const bool is_known = std::any_of(known_.begin(), known_.end(), [&at](const Problem& known) {
+      return known.path.starts_with(at) || at.starts_with(known.path);
+    });
+    if (!is_known) {
+      problems_.push_back({at, std::move(what), "text without one: no argument and no variable can hold it"});
+    }
+  }
+
+  Problems& problems_;
+  const Problems known_;
+};
+
+void note_periods(const Program& program, Section& top) {
+  if (program.needs_harness) {
+    return;
+  }
+  const auto note = [&top](std::string_view key, std::string_view why) {
+    const Value* period = top.any(key);
+    const Value* amount = period != nullptr && period->as_map() != nullptr && !period->as_map()->empty()
+                              ? &period->as_map()->begin()->second
+                              : period;
+    if (amount != nullptr && !(*amount == Value(0))) {
+      top.note(key, std::string(why));
+    }
+  };
+  note("min_validation_period",
+       "has no effect here on the program, which decides itself when it validates; preview takes it for how "
+       "often that is");
+  note("min_checkpoint_period",
+       "has no effect here on the program, which decides itself when it checkpoints; it says that the "
+       "program does, and goes on from there after a pause");
+}
+
+/// Metrics are read from the output, as if the program knew nothing of us, and nothing says that it can go on
+/// from a checkpoint.
+bool is_foreign(const ExperimentConfig& config, const Program& program) {
+  return !program.metrics.empty() && !config.min_checkpoint_period && program.checkpoint_signal.empty();
+}
+
+/// A program that is only listened to begins anew after a pause, unless its experiment says that it does not:
+/// then a searcher that may do without pauses does.
+void pause_only_who_can_go_on(const Value& tree, engine::SearcherRegistry registry, const Program& program,
+                              ExperimentConfig& config, Findings& findings) {
+  const engine::SearcherKind* kind = engine::find_kind(registry, config.searcher.name);
+  const bool has_choice = kind != nullptr && std::find(kind->fields.begin(), kind->fields.end(),
+                                                       "stop_once") != kind->fields.end();
+  if (!has_choice || !is_foreign(config, program) || tree.at_path("searcher.stop_once") != nullptr) {
+    return;
+  }
+  config.searcher.stop_once = true;
+  findings.notes.push_back(
+      {"searcher.stop_once",
+       "is taken as true: metrics are read from the program's output, as if it knew nothing of us, and "
+       "such a program begins anew after a pause. Say stop_once: false if it goes on from "
+       "HPSEARCH_LATEST_CHECKPOINT",
+       ""});
+}
+
+/// What the scheduler and the searchers have to know of the program.
+void set_traits(const Program& program, ExperimentConfig& config) {
+  config.program_traits.begins_anew =
+      config.program_traits.begins_anew ||
+      ((program.saves_no_checkpoints || is_foreign(config, program)) && !program.needs_harness);
+  config.program_traits.validates_on_demand =
+      config.program_traits.validates_on_demand || program.needs_harness;
+  const bool can_span = spans_workers(program.launch) || meets_by_torch_distributed(program.entrypoint);
+  config.resources.spans_workers = (config.resources.spans_workers || can_span) && !program.single_node;
+  config.resources.least_workers = std::max(config.resources.least_workers, least_workers(program.launch));
+}
+
+ParsedExperiment parsed(ExperimentConfig config, Program program, bool seed_is_given, Findings findings) {
+  return {engine::parsed_config(std::move(config), seed_is_given, std::move(findings)), std::move(program)};
+}
+
+}  // namespace
+
+ParsedExperiment parse_submission(const Value& submitted, engine::SearcherRegistry registry,
+                                  std::string_view fallback_name, std::uint64_t seed) {
+  Findings findings;
+  ExperimentConfig config;
+  Program program;
+  if (submitted.as_map() == nullptr) {
+    findings.problems.push_back({"", "is " + quoted(submitted), "a map: the fields of an experiment"});
+    return parsed(std::move(config), std::move(program), false, std::move(findings));
+  }
+  Value tree = submitted;
+  const std::optional<Component> component = use_component(tree, findings);
+  engine::ExperimentSections sections(tree, findings);
+  const std::size_t problems_before = findings.problems.size();
+  engine::read_engine_fields(sections, registry, fallback_name, seed, config);
+  const bool has_space = std::none_of(
+      findings.problems.begin() + static_cast<std::ptrdiff_t>(problems_before), findings.problems.end(),
+      [](const Problem& problem) { return problem.path.starts_with("hyperparameters"); });
+  if (component && has_space) {
+    check_component(*component, config.space, findings);
+  }
+  read_program_fields(sections, config.space, program);
+  if (component) {
+    check_resources(*component, config.resources, program.single_node, findings);
+  }
+  note_periods(program, sections.top);
+  pause_only_who_can_go_on(tree, registry, program, config, findings);
+  set_traits(program, config);
+  config.program = to_value(program);
+  finish_sections(sections, program);
+  engine::check_searcher(config, registry, findings);
+  engine::check_points(config.searcher, findings.problems);
+  ZeroBytes(findings.problems).look(submitted, "");
+  if (fallback_name.find('\0') != std::string_view::npos) {
+    findings.problems.push_back(
+        {"name", "is " + quoted(Value(std::string(fallback_name))), "one line of text"});
+  }
+  if (findings.problems.empty()) {
+    check_contract(config, program, findings);
+  }
+  return parsed(std::move(config), std::move(program), sections.seed_is_given, std::move(findings));
+}
+
+}  // namespace hpsearch::jobs

@@ -1,0 +1,88 @@
+#include <gtest/gtest.h>
+
+#include "jobs/read_experiment.hpp"
+
+namespace hpsearch::jobs {
+namespace {
+
+TEST(Environment, TakesVariablesInEveryForm) {
+  const auto variables = [](const Value& value) {
+    return accepted(with(small_experiment(), "environment.environment_variables", value))
+        .program.environment_variables;
+  };
+  using Variables = std::map<std::string, std::string>;
+  EXPECT_EQ(variables(Value::List{"A=1", "B=x=y", "C="}), (Variables{{"A", "1"}, {"B", "x=y"}, {"C", ""}}));
+  EXPECT_EQ(variables(Value::Map{{"A", "1"}, {"B", 2}, {"C", nullptr}, {"cpu", "x"}}),
+            (Variables{{"A", "1"}, {"B", "2"}, {"cpu", "x"}}));
+  EXPECT_EQ(variables(Value::Map{
+                {"cpu", Value::List{"A=1"}}, {"cuda", Value::List{"A=1", "B=2"}}, {"rocm", Value::List{}}}),
+            (Variables{{"A", "1"}, {"B", "2"}}));
+}
+
+TEST(Environment, KeepsTheCheckpointSignal) {
+  const ParsedExperiment parsed =
+      accepted(with(small_experiment(), "environment.checkpoint_signal", Value("SIGUSR1")));
+  EXPECT_EQ(parsed.program.checkpoint_signal, "SIGUSR1");
+  const auto again = parse_submission(to_value(*parsed.config), test_registry(), "", 0);
+  ASSERT_TRUE(again.config);
+  EXPECT_EQ(again.program.checkpoint_signal, "SIGUSR1");
+  EXPECT_NE(problems_of(with(small_experiment(), "environment.checkpoint_signal", Value("SIGKILL")))
+                .find("environment.checkpoint_signal"),
+            std::string::npos);
+}
+
+TEST(Environment, RefusesNamesThatAreTaken) {
+  const std::string allowed =
+      " (any name but the loader's (LD_…) and the worker's own (HPSEARCH_…, DET_…, PAI_…, "
+      "CUDA_VISIBLE_DEVICES and its "
+      "kin))\n";
+  EXPECT_EQ(problems_of(with(
+                small_experiment(), "environment.environment_variables",
+                Value::List{"LD_PRELOAD=x", "HPSEARCH_LENGTH=1", "DET_MASTER=x", "CUDA_VISIBLE_DEVICES=0"})),
+            "environment.environment_variables[0]: sets LD_PRELOAD" + allowed +
+                "environment.environment_variables[1]: sets HPSEARCH_LENGTH" + allowed +
+                "environment.environment_variables[2]: sets DET_MASTER" + allowed +
+                "environment.environment_variables[3]: sets CUDA_VISIBLE_DEVICES" + allowed);
+}
+
+TEST(Environment, RefusesWhatIsNoVariable) {
+  EXPECT_EQ(
+      problems_of(with(small_experiment(), "environment.environment_variables",
+                       Value::List{"A", "1A=2", "=x", 3, std::string("B=a\0b", 5)})),
+      "environment.environment_variables[0]: is \"A\" (NAME=VALUE)\n"
+      "environment.environment_variables[1]: has the name \"1A\" (letters, digits and _, not starting with a "
+      "digit)\n"
+      "environment.environment_variables[2]: has the name \"\" (letters, digits and _, not starting with a "
+      "digit)\n"
+      "environment.environment_variables[3]: is 3 (NAME=VALUE)\n"
+      "environment.environment_variables[4]: holds a zero byte (text)\n");
+  EXPECT_EQ(
+      problems_of(with(small_experiment(), "environment.environment_variables", Value::Map{{"A", true}})),
+      "environment.environment_variables.A: is true (a string; put it in quotes)\n");
+  EXPECT_EQ(problems_of(with(small_experiment(), "environment.environment_variables",
+                             Value::Map{{"cpu", Value::List{"A=1"}}, {"cuda", Value::List{"A=2"}}})),
+            "environment.environment_variables.cuda[0]: gives A another value than a list above it (one "
+            "value for all "
+            "kinds of devices: they are not told apart here)\n");
+}
+
+TEST(Environment, LetsTheLastOfTwoValuesCountAndSaysSo) {
+  const ParsedExperiment parsed = read_experiment(
+      with(small_experiment(), "environment.environment_variables", Value::List{"A=1", "A=2"}));
+  ASSERT_TRUE(parsed.config);
+  EXPECT_EQ(parsed.program.environment_variables.at("A"), "2");
+  EXPECT_EQ(lines(parsed.notes),
+            "environment.environment_variables[1]: sets A again: the last value counts\n");
+}
+
+TEST(Environment, TakesARegistryLoginUnderItsMisspeltName) {
+  const ParsedExperiment parsed =
+      accepted(with(small_experiment(), "environment.registrt_auth", Value::Map{{"username", "u"}}));
+  EXPECT_EQ(lines(parsed.notes),
+            "environment.registrt_auth: read as `registry_auth`\n"
+            "environment.registrt_auth: has no effect here: the container runtime's own login on each worker "
+            "counts\n");
+}
+
+}  // namespace
+}  // namespace hpsearch::jobs
