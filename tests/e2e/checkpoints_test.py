@@ -58,7 +58,7 @@ class Checkpoints(harness.Case):
         self.run_cli("checkpoints", "download", 1, "--to", target, "--state-dir", state)
         self.assertEqual(json.loads((target / "state.json").read_text()), {"epoch": 2})
         again = self.run_cli("checkpoints", "download", 1, "--to", target, "--state-dir", state, expect=4)
-        self.assertIn("exists already", again.stderr)
+        self.assertIn("already exists", again.stderr)
         pathlib.Path(listed[3]["path"], "state.json").write_text('{"epoch": 9}')
         damaged = self.run_cli("checkpoints", "download", 1, "--latest", "--to", self.folder / "bad", "--state-dir",
                                state, expect=1)
