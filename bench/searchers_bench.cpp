@@ -306,30 +306,6 @@ void searcher_standing(benchmark::State& state) {
   state.SetComplexityN(state.range(0));
 }
 
-void searcher_save(benchmark::State& state) {
-  const Judged judged =
-      judged_search(experiment("async_halving", state.range(0) + 1, false), drawn_metrics(state.range(0)));
-  const engine::Searcher& searcher = judged.search.searcher();
-  for (auto _ : state) {
-    engine::Value saved = searcher.save();
-    benchmark::DoNotOptimize(&saved);
-  }
-  count_items(state, static_cast<std::uint64_t>(state.range(0)));
-  state.counters["bytes_per_trial"] =
-      static_cast<double>(engine::compact_json(searcher.save()).size()) / static_cast<double>(state.range(0));
-}
-
-void searcher_load(benchmark::State& state) {
-  const ExperimentConfig config = experiment("async_halving", state.range(0) + 1, false);
-  const engine::Value saved = judged_search(config, drawn_metrics(state.range(0))).search.searcher().save();
-  for (auto _ : state) {
-    WholeSearcher fresh(config);
-    HPSEARCH_CHECK(fresh.searcher().load(saved).has_value(), "what a searcher saved, it loads");
-    benchmark::DoNotOptimize(&fresh);
-  }
-  count_items(state, static_cast<std::uint64_t>(state.range(0)));
-}
-
 void space_sample(benchmark::State& state) {
   const engine::Space space = many_parameters(state.range(0));
   std::uint64_t trial = 0;
@@ -405,8 +381,6 @@ void looks(benchmark::internal::Benchmark* bench) {
 BENCHMARK(searcher_next)->Name("searchers/asha/next")->Apply(looks);
 BENCHMARK(searcher_verdict)->Name("searchers/asha/verdict")->Apply(looks);
 BENCHMARK(searcher_standing)->Name("searchers/asha/standing")->Apply(looks);
-BENCHMARK(searcher_save)->Name("searchers/asha/save")->Apply(hundred_to_million);
-BENCHMARK(searcher_load)->Name("searchers/asha/load")->Apply(hundred_to_million);
 BENCHMARK(philox_blocks)
     ->Name("engine/floor/philox_blocks")
     ->ArgName("values")

@@ -13,10 +13,9 @@
 
 #include "daemon/store/sqlite_store.hpp"
 #include "engine_search.hpp"
-#include "hpsearch/proto/value.hpp"
 #include "sizes.hpp"
 
-// Recovery: what the daemon does between its start and its first answer, from the log or from a snapshot.
+// Recovery: what the daemon does between its start and its first answer, from the log.
 
 namespace hpsearch {
 namespace {
@@ -127,79 +126,6 @@ void scan(benchmark::State& state) {
   count_events(state, events);
 }
 
-/// A finished search as a snapshot's bytes.
-proto::Bytes snapshot_of(Search& search) {
-  return proto::encode_value(search.engine().save());
-}
-
-Search finished_search(std::int64_t trials) {
-  Search search({.trials = trials, .max_length = 64, .rungs = 3});
-  while (!search.over()) {
-    search.advance();
-  }
-  search.forget_effects();
-  return search;
-}
-
-/// Bytes of each snapshot that was made: the floor needs no more of a search than that, and the largest takes
-/// long.
-std::map<std::int64_t, std::size_t>& snapshot_sizes() {
-  static std::map<std::int64_t, std::size_t> sizes;
-  return sizes;
-}
-
-void save(benchmark::State& state) {
-  Search search = finished_search(state.range(0));
-  std::size_t& bytes = snapshot_sizes()[state.range(0)];
-  for (auto _ : state) {
-    bytes = snapshot_of(search).size();
-  }
-  state.SetComplexityN(state.range(0));
-  state.SetItemsProcessed(state.range(0) * state.iterations());
-  state.counters["bytes_per_trial"] = static_cast<double>(bytes) / static_cast<double>(state.range(0));
-}
-
-void load(benchmark::State& state) {
-  const proto::Bytes bytes = [&] {
-    Search search = finished_search(state.range(0));
-    return snapshot_of(search);
-  }();
-  for (auto _ : state) {
-    engine::Engine engine(searchers::registry());
-    {
-      const auto value = proto::decode_value(bytes);
-      HPSEARCH_CHECK(value.has_value(), "what was encoded is read");
-      HPSEARCH_CHECK(engine.load(*value).has_value(), "what was saved is loaded");
-    }
-    state.PauseTiming();
-    { const engine::Engine gone = std::move(engine); }
-    state.ResumeTiming();
-  }
-  state.SetComplexityN(state.range(0));
-  state.SetItemsProcessed(state.range(0) * state.iterations());
-}
-
-// The floor of a snapshot: a copy of its bytes.
-void copy(benchmark::State& state) {
-  std::size_t& bytes = snapshot_sizes()[state.range(0)];
-  if (bytes == 0) {
-    Search search = finished_search(state.range(0));
-    bytes = snapshot_of(search).size();
-  }
-  const proto::Bytes snapshot(bytes, std::byte{1});
-  proto::Bytes copied(bytes);
-  for (auto _ : state) {
-    std::memcpy(copied.data(), snapshot.data(), bytes);
-    benchmark::DoNotOptimize(copied.data());
-    benchmark::ClobberMemory();
-  }
-  state.SetComplexityN(state.range(0));
-  state.SetItemsProcessed(state.range(0) * state.iterations());
-}
-
-BENCHMARK(save)->Name("engine/snapshot/save")->Apply(hundred_to_million);
-BENCHMARK(load)->Name("engine/snapshot/load")->Apply(hundred_to_million);
-BENCHMARK(copy)->Name("engine/snapshot/copy")->Apply(hundred_to_million);
 BENCHMARK(replay)->Name("store/replay")->Apply(hundred_to_million)->Iterations(1)->UseRealTime();
 BENCHMARK(scan)->Name("store/scan")->Apply(hundred_to_million)->Iterations(1)->UseRealTime();
 

@@ -24,7 +24,7 @@ STARTED = re.compile(r"^\[ RUN +\] (\S+)$", re.MULTILINE)
 # came twice, unless all it says is that it waited in vain or how long something took; and of the store, nothing.
 BY_CHANCE = {"shell", "e2e", "clients"}
 ABOUT_TIME = {"e2e_log_flood", "e2e_kill_ladder"}
-OF_THE_STORE = re.compile(r"(Committer|SqliteStore|StoreExecutor|FailingDisk|Snapshot|DaemonProcess\.Acknowledged)")
+OF_THE_STORE = re.compile(r"(Committer|SqliteStore|StoreExecutor|FailingDisk|DaemonProcess\.Acknowledged)")
 
 
 class Test:

@@ -521,8 +521,8 @@ class CommandLine {
         added.add_option("--to", given_.store.to, to)->required()->check(not_empty());
       }
     };
-    add_verb("verify", "Check every event, the tables beside them and the snapshots; changes nothing",
-             store_verify, nullptr);
+    add_verb("verify", "Check every event and the tables beside them; changes nothing", store_verify,
+             nullptr);
     add_verb("backup", "Copy a store, in use or not, and check the copy", store_backup, "File to create");
     add_verb("restore", "Create a state directory from a backup", store_restore, "State directory to create");
     add_verb("salvage", "Create a state directory from the undamaged part of a store", store_salvage,

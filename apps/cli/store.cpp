@@ -13,7 +13,6 @@
 #include "cli/verbs.hpp"
 #include "daemon/store/closed_store.hpp"
 #include "daemon/store/salvage.hpp"
-#include "daemon/store/snapshot_files.hpp"
 #include "daemon/store/store_check.hpp"
 #include "hpsearch/proto/stored.hpp"
 #include "hpsearch/searchers/registry.hpp"
@@ -137,25 +136,15 @@ int store_verify(const StoreOptions& options, const Output& output) {
   if (!store) {
     return output.fail(store.failure());
   }
-  const daemon::SnapshotFiles snapshots(place->daemon ? (*place->daemon / "snapshots").string() : "");
-  const daemon::StoreCheck check = daemon::check_store(**store, snapshots, searchers::registry());
+  const daemon::StoreCheck check = daemon::check_store(**store, searchers::registry());
   if (output.json()) {
     Value::List damages(check.damages.begin(), check.damages.end());
-    Value::List files;
-    for (const auto& snapshot : check.snapshots) {
-      files.emplace_back(Value::Map{{"path", snapshot.path}, {"problem", snapshot.problem}});
-    }
     output.data(Value::Map{{"store", place->file.string()},
                            {"sound", check.sound()},
                            {"last_good_lsn", number(check.last.number())},
                            {"last_lsn", number((*store)->last_lsn().number())},
-                           {"damages", std::move(damages)},
-                           {"snapshots", std::move(files)}});
+                           {"damages", std::move(damages)}});
     return static_cast<int>(check.sound() ? Exit::ok : Exit::storage);
-  }
-  for (const auto& snapshot : check.snapshots) {
-    output.print("snapshot " + snapshot.path + ": " +
-                 (snapshot.problem.empty() ? "is what replaying the log comes to" : snapshot.problem) + "\n");
   }
   for (const std::string& damage : check.damages) {
     output.print(printable(damage) + "\n");
@@ -166,8 +155,6 @@ int store_verify(const StoreOptions& options, const Output& output) {
   if (!check.damages.empty()) {
     output.message(
         "hpsearch store salvage creates a new store from the undamaged part; a backup may have more");
-  } else if (!check.sound()) {
-    output.message("the log is whole: remove the snapshots named above, a daemon makes new ones");
   }
   return static_cast<int>(check.sound() ? Exit::ok : Exit::storage);
 }

@@ -20,7 +20,6 @@
 #include "daemon/runtime.hpp"
 #include "daemon/state_directory.hpp"
 #include "daemon/storage_watch.hpp"
-#include "daemon/store/snapshot_files.hpp"
 #include "daemon/store/sqlite_store.hpp"
 #include "daemon/worker_port.hpp"
 #include "daemon/worker_sessions.hpp"
@@ -133,8 +132,6 @@ class Daemon {
     store_ = std::move(store).value();
     const engine::Patience patience{std::min(Duration::seconds(45), lost_after()), lost_after()};
     runtime_ = std::make_unique<Runtime>(loop_, *store_, searchers::registry(), patience);
-    snapshots_.emplace(directory_->snapshots());
-    runtime_->keep_snapshots(*snapshots_, options_.snapshot_every);
     if (auto recovered = runtime_->recover(); !recovered) {
       return remedy(recovered.error());
     }
@@ -267,7 +264,6 @@ class Daemon {
   net::Loop loop_;
   std::unique_ptr<StateDirectory> directory_;
   std::unique_ptr<SqliteStore> store_;
-  std::optional<SnapshotFiles> snapshots_;
   std::unique_ptr<Runtime> runtime_;
   std::optional<WorkerKeys>
       worker_keys_;  // Before the gate, whose port asks for them on a thread of its own.

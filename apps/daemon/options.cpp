@@ -27,10 +27,6 @@ std::variant<Options, Exit> read_options(int argc, const char* const* argv) {
       ->capture_default_str()
       ->check(CLI::Range(1.0, 1e7))
       ->type_name("SECONDS");
-  app.add_option("--snapshot-every", options.snapshot_every,
-                 "Events after which the state is saved, so that a start replays fewer of them; 0 never")
-      ->capture_default_str()
-      ->type_name("EVENTS");
   app.add_option("--context-limit", options.context_limit, "Largest context of an experiment")
       ->capture_default_str()
       ->check(CLI::Range(std::uint64_t{1}, context::largest_limit_megabytes))

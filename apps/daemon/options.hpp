@@ -15,8 +15,7 @@ struct Options {
   std::string workers = "tcp://127.0.0.1:8078";
   bool curve = false;  ///< Only workers whose keys were allowed are heard.
   double lost_after_seconds = 300;
-  std::uint64_t context_limit = 95;       ///< Megabytes, of 10^6 bytes.
-  std::uint64_t snapshot_every = 50'000;  ///< Events; 0 for none.
+  std::uint64_t context_limit = 95;  ///< Megabytes, of 10^6 bytes.
   bool allow_network_filesystem = false;
   std::string log_level = "info";
 };

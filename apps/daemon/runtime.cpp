@@ -23,10 +23,6 @@ constexpr std::size_t most_waiting = 8;  // Steps whose events have yet to be st
 constexpr Duration longest_own_silence = Duration::seconds(15);
 constexpr Duration shortest_own_silence = Duration::seconds(2);
 
-// A snapshot costs as much as there are trials, and there are never more of those than events: one for every
-// sixteenth that the log has grown by costs a constant for each event, however long the log.
-constexpr std::uint64_t snapshots_per_doubling = 16;
-
 }  // namespace
 
 Runtime::Runtime(net::Timeline& loop, EventStore& store, engine::SearcherRegistry registry,
@@ -43,48 +39,8 @@ Runtime::Runtime(net::Timeline& loop, EventStore& store, engine::SearcherRegistr
 
 Runtime::~Runtime() = default;
 
-void Runtime::keep_snapshots(const SnapshotFiles& files, std::uint64_t every_events) {
-  snapshots_ = &files;
-  snapshot_every_ = every_events;
-}
-
-engine::Lsn Runtime::load_newest_snapshot() {
-  if (snapshots_ == nullptr) {
-    return engine::Lsn{};
-  }
-  for (const engine::Lsn lsn : snapshots_->list()) {
-    const Status loaded = load_snapshot(lsn);
-    if (loaded) {
-      return lsn;
-    }
-    net::log(net::Level::warning, loaded.error().message + "; passed over, since the log has everything");
-  }
-  return engine::Lsn{};
-}
-
-Status Runtime::load_snapshot(engine::Lsn lsn) {
-  const auto read = snapshots_->read(lsn);
-  if (!read) {
-    return read.error();
-  }
-  const auto chain = store_.chain_at(lsn);
-  if (read->snapshot.cluster != cluster_ || !chain || *chain != read->snapshot.chain) {
-    return engine::Error{engine::Errc::wrong_state, "the snapshot " + snapshots_->path_of(lsn) +
-                                                        " is of another history than this log's"};
-  }
-  if (const Status loaded = engine_.load(read->snapshot.state); !loaded) {
-    return engine::Error{loaded.error().code,
-                         "the snapshot " + snapshots_->path_of(lsn) + ": " + loaded.error().message};
-  }
-  for (const auto& [id, worker] : engine_.workers()) {
-    worker_by_uid_[worker.uid] = id;
-  }
-  return engine::Done{};
-}
-
 Status Runtime::recover() {
-  saved_ = load_newest_snapshot();
-  Status replayed = store_.recover(saved_, [this](const engine::Event& event) -> Status {
+  Status replayed = store_.recover([this](const engine::Event& event) -> Status {
     note(event);
     Status taken = engine_.replay(event);
     if (!taken) {
@@ -119,7 +75,6 @@ void Runtime::start(OnOrder on_order, Committer::Failed failed, Committer::Faile
 void Runtime::stop() {
   clock_ = net::Watch{};
   deadline_ = net::Watch{};
-  save();
 }
 
 engine::Result<Runtime::Outcome> Runtime::perform(engine::Command command, Answer answer) {
@@ -149,42 +104,7 @@ engine::Result<Runtime::Outcome> Runtime::perform(engine::Command command, Answe
                          }
                        });
   }
-  save_if_due();
   return outcome;
-}
-
-void Runtime::save_if_due() {
-  const std::uint64_t last = engine_.last_lsn().number();
-  if (snapshot_every_ > 0 &&
-      last - saved_.number() >= std::max(snapshot_every_, last / snapshots_per_doubling)) {
-    save();
-  }
-}
-
-/// The state is copied here; spelling and writing it is the store's work, behind the events it rests on.
-void Runtime::save() {
-  const engine::Lsn lsn = engine_.last_lsn();
-  if (snapshots_ == nullptr || snapshot_every_ == 0 || saving_ || lsn == saved_) {
-    return;
-  }
-  saving_ = true;
-  saved_ = lsn;
-  const auto snapshot = std::make_shared<Snapshot>(Snapshot{cluster_, lsn, 0, engine_.save()});
-  read([this, snapshot, files = snapshots_](EventStore& store) -> Committer::Then {
-    const auto chain = store.chain_at(snapshot->lsn);
-    Status kept = chain ? Status(engine::Done{}) : Status(chain.error());
-    if (kept) {
-      snapshot->chain = *chain;
-      kept = files->keep(*snapshot);
-    }
-    return [this, kept] {
-      saving_ = false;
-      if (!kept) {
-        net::log(net::Level::warning,
-                 "no snapshot was made: " + kept.error().message + ". Nothing is lost; a start takes longer");
-      }
-    };
-  });
 }
 
 void Runtime::arm_deadline() {

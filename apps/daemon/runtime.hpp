@@ -11,7 +11,6 @@
 
 #include "daemon/committer.hpp"
 #include "daemon/store/event_store.hpp"
-#include "daemon/store/snapshot_files.hpp"
 #include "daemon/store_executor.hpp"
 #include "hpsearch/engine/cluster/liveness.hpp"
 #include "hpsearch/engine/engine.hpp"
@@ -59,12 +58,7 @@ class Runtime {
   Runtime& operator=(const Runtime&) = delete;
   ~Runtime();
 
-  /// From now on the state is saved after every so many events, so that a start has less to replay. To be
-  /// called before recover(), which begins with the newest snapshot that is good and of this log. The files
-  /// must outlive this.
-  void keep_snapshots(const SnapshotFiles& files, std::uint64_t every_events);
-
-  /// Start-up is recovery: replays the log, or what follows a snapshot. To be called first. After that every
+  /// Start-up is recovery: replays the log. To be called first. After that every
   /// known worker counts as heard now, but gets nothing new before it is connected again.
   engine::Status recover();
 
@@ -72,7 +66,7 @@ class Runtime {
   /// more, `full` that it lacks room and everything waits.
   void start(
       OnOrder on_order, Committer::Failed failed, Committer::Failed full = [](const engine::Error&) {});
-  /// Ends the look at the clock and saves the state. Commands already given are still made durable.
+  /// Ends the look at the clock. Commands already given are still made durable.
   void stop();
 
   /// Lets the engine do what `command` asks, now, and returns what came of it, which is not to leave the
@@ -113,11 +107,6 @@ class Runtime {
 
  private:
   void note(const engine::Event& event);
-  /// What the engine then knows already; 0 when there is nothing to begin with.
-  [[nodiscard]] engine::Lsn load_newest_snapshot();
-  [[nodiscard]] engine::Status load_snapshot(engine::Lsn lsn);
-  void save_if_due();
-  void save();
   void check_timers();
   /// Budgets of time end to the moment, not at the next look.
   void arm_deadline();
@@ -141,10 +130,6 @@ class Runtime {
   std::uint64_t cluster_;
   std::uint64_t daemon_epoch_;
   double engine_seconds_ = 0;
-  const SnapshotFiles* snapshots_ = nullptr;
-  std::uint64_t snapshot_every_ = 0;
-  engine::Lsn saved_;  ///< The last event of the last snapshot, or of the last try.
-  bool saving_ = false;
   Storage storage_;
   OnOrder on_order_;
   engine::Instant last_look_;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "journal/snapshot.hpp"
 #include "step.hpp"
 
 namespace hpsearch::engine {
@@ -91,23 +90,6 @@ Status Engine::replay(const Event& event) {
     apply(state_->state, event);
   }
   return fits;
-}
-
-Value Engine::save() const {
-  return save_state(state_->state);
-}
-
-Status Engine::load(const Value& saved) {
-  HPSEARCH_CHECK(last_lsn() == Lsn{}, "a snapshot is loaded into a fresh engine");
-  auto loaded = std::make_unique<State>();
-  loaded->state.registry = state_->state.registry;
-  loaded->state.trusts_workers = state_->state.trusts_workers;
-  loaded->state.most_ends = state_->state.most_ends;
-  Status status = load_state(saved, loaded->state);
-  if (status) {
-    state_ = std::move(loaded);
-  }
-  return status;
 }
 
 std::optional<Instant> Engine::next_deadline() const noexcept {

@@ -5,9 +5,7 @@
 #include <utility>
 
 #include "hpsearch/engine/base/check.hpp"
-#include "hpsearch/engine/base/digits.hpp"
 #include "progress.hpp"
-#include "saved.hpp"
 
 namespace hpsearch::searchers {
 
@@ -18,11 +16,7 @@ using engine::Units;
 using engine::Value;
 using engine::Verdict;
 
-namespace {
-
-constexpr std::uint64_t number_of_states = 8;  // More than there are; how they are spelled in a saved state.
-
-}  // namespace
+namespace {}  // namespace
 
 std::vector<Units> rung_lengths(Units max_length, const Divisor& divisor, std::uint64_t rungs) {
   HPSEARCH_CHECK(rungs > 0, "a bracket has at least one rung");
@@ -243,136 +237,6 @@ void Asha::update_progress() noexcept {
   progress_ = advanced(progress_, now);
 }
 
-Value Asha::save() const {
-  engine::DigitWriter trials;
-  for (std::size_t number = 0; number < trials_.size(); ++number) {
-    const Trial& trial = trials_[number];
-    if (trial.state == State::ended) {  // Nothing is asked of it any more.
-      trials.count(static_cast<std::uint64_t>(State::ended));
-      continue;
-    }
-    trials.count(static_cast<std::uint64_t>(trial.rung) * number_of_states +
-                 static_cast<std::uint64_t>(trial.state));
-    trials.count(trial.arrival == Rung::none ? 0 : std::uint64_t{trial.arrival} + 1);
-  }
-  Value::List rungs;
-  for (const Rung& rung : rungs_) {
-    rungs.push_back(rung.save());
-  }
-  return Value::Map{
-      {"kind", kind()},          {"quota", quota_.save()},
-      {"trials", trials.take()}, {"rungs", std::move(rungs)},
-      {"progress", progress_},   {"own", save_own()},
-  };
-}
-
-/// A trial that has not ended and a saved result of it agree with each other.
-bool Asha::stands_where_it_says(const std::vector<Rung>& rungs, const Trial& trial, TrialNumber number) {
-  const bool trains = trial.state == State::training;
-  if (trains && trial.rung == 0) {
-    return trial.arrival == Rung::none;
-  }
-  const bool waits = trial.state == State::waiting || trial.state == State::closable;
-  const std::size_t its_rung = trains ? trial.rung - std::size_t{1} : trial.rung;
-  if ((waits && its_rung + 1 == rungs.size()) || trial.arrival >= rungs[its_rung].arrivals()) {
-    return false;
-  }
-  const Rung::Result result = rungs[its_rung].at(trial.arrival);
-  return result.trial == number && result.standing != Rung::Standing::gone;
-}
-
-engine::Status Asha::load(const Value& saved) {
-  SavedMap map(saved, kind());
-  const Value::List& saved_rungs = map.list("rungs");
-  engine::DigitReader saved_trials(map.text("trials"));
-  const double progress = map.fraction("progress");
-  const Value& own = map.value("own");
-  Quota quota = quota_;
-  if (const engine::Status counted = quota.load(map.value("quota")); !counted) {
-    return counted;
-  }
-  if (!map.good() || saved_rungs.size() != rungs_.size()) {
-    return corrupt("the state of a bracket is malformed");
-  }
-
-  std::vector<Rung> rungs;
-  for (const Value& entry : saved_rungs) {
-    engine::Result<Rung> rung = Rung::restore(entry, settings_.divisor, ties_);
-    if (!rung) {
-      return rung.error();
-    }
-    const std::uint64_t arrivals_below = rungs.empty() ? 0 : rungs.back().arrivals();
-    for (Rung::Arrival arrival = 0; arrival < rung->arrivals(); ++arrival) {
-      const Rung::Result result = rung->at(arrival);
-      const bool has_below = rungs.empty() ? result.below == Rung::none : result.below < arrivals_below;
-      if (!has_below || result.trial.number() >= quota.created_so_far()) {
-        return corrupt("a result of a rung belongs to nothing");
-      }
-    }
-    rungs.push_back(std::move(rung).value());
-  }
-
-  engine::ChunkedVector<Trial> trials;
-  std::vector<TrialNumber> closable;
-  std::vector<std::uint64_t> outstanding(rungs.size(), 0);
-  std::uint64_t outstanding_total = 0;
-  std::uint64_t open = 0;
-  while (!saved_trials.at_end()) {
-    const std::uint64_t where = saved_trials.count();
-    const auto state = static_cast<State>(where % number_of_states);
-    if (saved_trials.good() && where == static_cast<std::uint64_t>(State::ended)) {
-      trials.push_back(Trial{Rung::none, 0, State::ended});
-      continue;
-    }
-    const std::uint64_t arrival = saved_trials.count();
-    if (!saved_trials.good() || state >= State::ended || where / number_of_states >= rungs.size() ||
-        arrival > Rung::none) {
-      return corrupt("a trial of a bracket is malformed");
-    }
-    const TrialNumber number(trials.size());
-    const auto rung = static_cast<std::uint16_t>(where / number_of_states);
-    trials.push_back(Trial{arrival == 0 ? Rung::none : static_cast<Rung::Arrival>(arrival - 1), rung, state});
-    ++open;
-    if (!stands_where_it_says(rungs, trials.back(), number)) {
-      return corrupt("a trial of a bracket has no result where it stands");
-    }
-    if (state == State::training) {
-      ++outstanding[rung];
-      ++outstanding_total;
-    } else if (state == State::closable) {
-      closable.push_back(number);
-    }
-  }
-  if (trials.size() != quota.created_so_far()) {
-    return corrupt("a bracket has other trials than it says");
-  }
-  for (std::size_t rung = 0; rung < rungs.size(); ++rung) {
-    for (Rung::Arrival arrival = 0; arrival < rungs[rung].arrivals(); ++arrival) {
-      if (rungs[rung].standing_of(arrival) != Rung::Standing::waiting) {
-        continue;
-      }
-      const Trial& its_trial = trials[rungs[rung].trial_of(arrival).number()];
-      if ((its_trial.state != State::waiting || its_trial.rung != rung || its_trial.arrival != arrival)) {
-        return corrupt("a result of a rung waits for a trial that does not");
-      }
-    }
-  }
-  if (const engine::Status rest = load_own(own, trials); !rest) {
-    return rest;
-  }
-
-  quota_ = quota;
-  rungs_ = std::move(rungs);
-  trials_ = std::move(trials);
-  outstanding_ = std::move(outstanding);
-  outstanding_total_ = outstanding_total;
-  open_ = open;
-  closable_ = ClosableList();
-  closable_.add(std::move(closable));
-  progress_ = progress;
-  return engine::Done{};
-}
-
 // --- promotion type ---
 
 Work PromotionAsha::next() const {
@@ -489,20 +353,6 @@ void PromotionAsha::pass_up_the_dead() {
   }
 }
 
-Value PromotionAsha::save_own() const {
-  return Value::List{saved_count(closed_out_)};
-}
-
-engine::Status PromotionAsha::load_own(const Value& saved, const engine::ChunkedVector<Trial>& /*trials*/) {
-  SavedRow row(saved, 1);
-  const auto closed_out = static_cast<std::size_t>(row.count_below(rungs_.size()));
-  if (!row.good()) {
-    return corrupt("how many rungs are closed out is missing");
-  }
-  closed_out_ = closed_out;
-  return engine::Done{};
-}
-
 // --- stopping type ---
 
 void StoppingAsha::has_reported(TrialNumber number) {
@@ -580,47 +430,6 @@ std::uint64_t StoppingAsha::waiting_before(std::vector<Decided>::const_iterator 
   return static_cast<std::uint64_t>(std::count_if(decided_.begin(), end, [this](const Decided& decided) {
     return trial(decided.trial).state == State::waiting;
   }));
-}
-
-Value StoppingAsha::save_own() const {
-  Value::List decided;
-  for (const auto& [number, reason] : decided_) {
-    decided.push_back(Value::List{
-        saved_count(number.number()),
-        reason.why == Reason::Why::promoted ? 1 : 0,
-        saved_count(*reason.rung),
-        saved_count(*reason.rank),
-        saved_count(*reason.size),
-        saved_count(*reason.keep),
-        saved_score(Score::from_metric(reason.cutoff, engine::Goal::minimize)),
-    });
-  }
-  return decided;
-}
-
-engine::Status StoppingAsha::load_own(const Value& saved, const engine::ChunkedVector<Trial>& trials) {
-  if (saved.as_list() == nullptr) {
-    return corrupt("decisions not carried out are missing");
-  }
-  std::vector<Decided> decided;
-  for (const Value& entry : *saved.as_list()) {
-    SavedRow row(entry, 7);
-    const TrialNumber number(row.count_below(trials.size()));
-    Reason reason;
-    reason.why = row.count_below(2) == 1 ? Reason::Why::promoted : Reason::Why::below_cutoff;
-    reason.rung = static_cast<std::uint32_t>(row.count_below(rungs_.size()));
-    reason.rank = row.count();
-    reason.size = row.count();
-    reason.keep = row.count();
-    reason.cutoff = row.score().metric(engine::Goal::minimize);
-    if (!row.good() || trials[number.number()].state == State::training ||
-        (!decided.empty() && number <= decided.back().trial)) {
-      return corrupt("a decision not carried out is malformed");
-    }
-    decided.push_back({number, std::move(reason)});
-  }
-  decided_ = std::move(decided);
-  return engine::Done{};
 }
 
 }  // namespace hpsearch::searchers

@@ -6,7 +6,6 @@
 #include <variant>
 
 #include "hpsearch/engine/base/check.hpp"
-#include "saved.hpp"
 
 namespace hpsearch::searchers {
 
@@ -165,68 +164,6 @@ double ComposedSearcher::progress() const noexcept {
 
 void ComposedSearcher::on_event(const engine::SearchEvent& event) {
   std::visit(Listener{*this}, event);
-}
-
-Value ComposedSearcher::save() const {
-  const Value replacements = limits_.replacements ? Value(engine::to_text(*limits_.replacements)) : Value();
-  const Value supply = limits_.supply ? Value(engine::to_text(*limits_.supply)) : Value();
-  return Value::Map{{"kind", "searcher"},
-                    {"invalid", saved_count(invalid_)},
-                    {"limits", Value::List{engine::to_text(limits_.trials), replacements, supply}},
-                    {"proposer", proposer_->save()},
-                    {"schedule", policy_->save()}};
-}
-
-std::optional<ComposedSearcher::Limits> ComposedSearcher::read_limits(const Value& saved) const {
-  const Value::List* row = saved.as_list();
-  if (row == nullptr || row->size() != 3 || (*row)[0].as_text() == nullptr ||
-      (*row)[1].is_null() == limits_.replacements.has_value()) {
-    return std::nullopt;
-  }
-  const auto trials = cardinality_of(*(*row)[0].as_text());
-  if (!trials) {
-    return std::nullopt;
-  }
-  Limits limits{*trials, std::nullopt, std::nullopt};
-  if (!(*row)[2].is_null()) {
-    limits.supply = (*row)[2].as_text() == nullptr ? std::nullopt : cardinality_of(*(*row)[2].as_text());
-    if (!limits.supply) {
-      return std::nullopt;
-    }
-  }
-  if (limits_.replacements) {
-    const auto replacements =
-        (*row)[1].as_text() == nullptr ? std::nullopt : cardinality_of(*(*row)[1].as_text());
-    if (!replacements || *replacements > UINT64_MAX) {
-      return std::nullopt;
-    }
-    limits.replacements = static_cast<std::uint64_t>(*replacements);
-  }
-  return limits;
-}
-
-engine::Status ComposedSearcher::load(const Value& saved) {
-  SavedMap map(saved, "searcher");
-  const std::uint64_t invalid = map.count("invalid");
-  const std::optional<Limits> limits = read_limits(map.value("limits"));
-  const Value& proposer = map.value("proposer");
-  const Value& policy = map.value("schedule");
-  if (!map.good() || !limits) {
-    return corrupt("it is malformed");
-  }
-  const Value before = proposer_->save();
-  if (const engine::Status loaded = proposer_->load(proposer); !loaded) {
-    return loaded;
-  }
-  engine::Status loaded = policy_->load(policy);
-  if (!loaded) {
-    const engine::Status restored = proposer_->load(before);
-    HPSEARCH_CHECK(restored.has_value(), "what a proposer saved, it loads");
-    return loaded;
-  }
-  invalid_ = invalid;
-  limits_ = *limits;
-  return engine::Done{};
 }
 
 }  // namespace hpsearch::searchers

@@ -5,7 +5,6 @@
 
 #include "hpsearch/engine/base/check.hpp"
 #include "progress.hpp"
-#include "saved.hpp"
 
 namespace hpsearch::searchers {
 
@@ -123,47 +122,6 @@ void Flat::update_progress() noexcept {
   const double ended = static_cast<double>(quota_.counting() - open_.size());
   const double under_way = static_cast<double>(trained_) / static_cast<double>(engine::count(max_length_));
   progress_ = advanced(progress_, (ended + under_way) / static_cast<double>(quota_.planned()));
-}
-
-Value Flat::save() const {
-  Value::List open;
-  for (const auto& [trial, state] : open_) {
-    open.push_back(
-        Value::List{saved_count(trial.number()), saved_count(state.trained), state.reached ? 1 : 0});
-  }
-  return Value::Map{
-      {"kind", "flat"}, {"quota", quota_.save()}, {"open", std::move(open)}, {"progress", progress_}};
-}
-
-engine::Status Flat::load(const Value& saved) {
-  SavedMap map(saved, "flat");
-  Quota quota = quota_;
-  const engine::Status counted = quota.load(map.value("quota"));
-  const double progress = map.fraction("progress");
-  std::map<TrialNumber, Open> open;
-  engine::Cardinality trained = 0;
-  std::uint64_t reached = 0;
-  for (const Value& entry : map.list("open")) {
-    SavedRow row(entry, 3);
-    const TrialNumber trial(row.count_below(quota.created_so_far()));
-    const Open state{row.count_below(engine::count(max_length_) + 1), row.count_below(2) == 1};
-    if (!row.good() || !open.emplace(trial, state).second) {
-      return corrupt("an open trial is malformed");
-    }
-    trained += state.trained;
-    if (state.reached) {
-      ++reached;
-    }
-  }
-  if (!map.good() || !counted || open.size() > quota.counting()) {
-    return corrupt("the state of a flat search is malformed");
-  }
-  quota_ = quota;
-  open_ = std::move(open);
-  trained_ = trained;
-  reached_ = reached;
-  progress_ = progress;
-  return engine::Done{};
 }
 
 }  // namespace hpsearch::searchers

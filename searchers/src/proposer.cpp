@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "hpsearch/searchers/finite_space.hpp"
-#include "saved.hpp"
 #include "seen_configurations.hpp"
 
 namespace hpsearch::searchers {
@@ -70,37 +69,6 @@ class RandomProposer final : public Proposer {
     return started_ && started_->dry() && next_point() == nullptr;
   }
 
-  [[nodiscard]] Value save() const override {
-    return Value::Map{{"kind", "random"},
-                      {"next_point", saved_count(next_)},
-                      {"points", given_late_ ? Value(*given_late_) : Value()},
-                      {"started", started_ ? started_->save() : Value()}};
-  }
-
-  engine::Status load(const Value& saved) override {
-    SavedMap map(saved, "random");
-    const Value& started = map.value("started");
-    const Value& points = map.value("points");
-    const std::uint64_t next = map.count("next_point");
-    std::unique_ptr<SeenConfigurations> seen =
-        started.is_null() ? nullptr : make_seen_configurations(space_, seed_);
-    if (!map.good() || (seen && !seen->load(started))) {
-      return corrupt("the configurations started so far are malformed");
-    }
-    const bool late = !points.is_null();
-    if ((late && points.as_list() == nullptr) || next > (late ? points.as_list()->size() : given_.size())) {
-      return corrupt("the points to come are malformed");
-    }
-    started_ = std::move(seen);
-    given_late_ = late ? std::optional(*points.as_list()) : std::nullopt;
-    for (std::size_t i = 0; late && i < given_late_->size(); ++i) {
-      (*given_late_)[i] =
-          space_.complete((*given_late_)[i]);  // States of before hold constants as they were written.
-    }
-    next_ = static_cast<std::size_t>(next);
-    return engine::Done{};
-  }
-
  private:
   [[nodiscard]] const Value* next_point() const noexcept {
     const std::vector<Value>& points = given_late_ ? *given_late_ : given_;
@@ -131,10 +99,6 @@ class GridProposer final : public Proposer {
     return {space_.grid_point(trial.number()), false};
   }
   void on_created(TrialNumber /*trial*/, const Value& /*hparams*/) override {}
-  [[nodiscard]] Value save() const override { return Value::Map{{"kind", "grid"}}; }
-  engine::Status load(const Value& saved) override {
-    return SavedMap(saved, "grid").good() ? engine::Status(engine::Done{}) : corrupt("it is not of a grid");
-  }
 
  private:
   Space space_;

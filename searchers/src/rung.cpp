@@ -1,12 +1,9 @@
 #include "hpsearch/searchers/rung.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <limits>
 
 #include "hpsearch/engine/base/check.hpp"
-#include "hpsearch/engine/base/digits.hpp"
-#include "saved.hpp"
 
 namespace hpsearch::searchers {
 
@@ -144,111 +141,6 @@ std::vector<Rung::Arrival> Rung::close_out() {
   ranked_.unmark_from(kept);
   waiting_ -= closed.size();
   return closed;
-}
-
-namespace {
-
-/// A number that orders like the score; those of neighbours in rank are close together.
-std::int64_t key_of(Score score) noexcept {
-  const double number =
-      score.metric(engine::Goal::minimize).value_or(std::numeric_limits<double>::infinity());
-  const auto bits = std::bit_cast<std::int64_t>(number);
-  return bits < 0 ? bits ^ INT64_MAX : bits;
-}
-
-Score score_of(std::int64_t key) noexcept {
-  return Score::from_metric(std::bit_cast<double>(key < 0 ? key ^ INT64_MAX : key), engine::Goal::minimize);
-}
-
-std::int64_t difference(std::uint64_t a, std::uint64_t b) noexcept {
-  return static_cast<std::int64_t>(a - b);
-}
-
-}  // namespace
-
-// Two columns: by arrival, whose result it is and what becomes of it; by rank, which arrival stands there and
-// how much worse it is than the one before.
-Value Rung::save() const {
-  engine::DigitWriter entered;
-  for (Arrival arrival = 0; arrival < arrivals(); ++arrival) {
-    const Entered& result = results_[arrival];
-    const auto standing = static_cast<engine::Cardinality>(standings_[arrival]);
-    const std::uint64_t trial = engine::zigzag(difference(result.trial, arrival));
-    entered.wide(engine::Cardinality{trial} << 3U | standing);
-    entered.count(result.below == none ? 0 : std::uint64_t{result.below} + 1);
-  }
-  engine::DigitWriter ranked;
-  std::int64_t before = 0;
-  ranked_.for_each([&](Place place) {
-    const std::int64_t key = key_of(place.score);
-    ranked.count(tie_of(place.tie));
-    ranked.integer(difference(static_cast<std::uint64_t>(key), static_cast<std::uint64_t>(before)));
-    before = key;
-  });
-  return Value::Map{{"kind", "rung"}, {"entered", entered.take()}, {"ranked", ranked.take()}};
-}
-
-engine::Result<Rung> Rung::restore(const Value& saved, Divisor divisor, Ties ties) {
-  SavedMap map(saved, "rung");
-  engine::DigitReader entered(map.text("entered"));
-  engine::DigitReader ranked(map.text("ranked"));
-  if (!map.good()) {
-    return corrupt("a rung is malformed");
-  }
-  Rung rung(divisor, ties);
-  std::uint64_t counting = 0;
-  while (!entered.at_end() && entered.good()) {
-    const auto arrival = static_cast<Arrival>(rung.results_.size());
-    const engine::Cardinality first = entered.wide();
-    const std::uint64_t below = entered.count();
-    const auto standing = static_cast<std::uint64_t>(first & 7U);
-    const std::uint64_t trial =
-        arrival + static_cast<std::uint64_t>(engine::unzigzag(static_cast<std::uint64_t>(first >> 3U)));
-    if (!entered.good() || first >> 67U != 0 || trial > UINT32_MAX || below > none ||
-        standing > static_cast<std::uint64_t>(Standing::gone) || arrival == none) {
-      return corrupt("a result of a rung is malformed");
-    }
-    rung.results_.push_back({Score::worst(), static_cast<std::uint32_t>(trial),
-                             below == 0 ? none : static_cast<Arrival>(below - 1)});
-    rung.standings_.push_back(static_cast<Standing>(standing));
-    counting += rung.standings_.back() == Standing::gone ? 0U : 1U;
-  }
-
-  std::vector<bool> seen(rung.results_.size(), false);
-  std::vector<RankedList::Entry> order;
-  order.reserve(counting);
-  std::uint64_t key = 0;
-  for (std::uint64_t rank = 0; rank < counting; ++rank) {
-    const std::uint64_t arrival = ranked.count();
-    key += static_cast<std::uint64_t>(ranked.integer());
-    if (!ranked.good() || arrival >= seen.size() || seen[arrival] ||
-        rung.standings_[arrival] == Standing::gone) {
-      return corrupt("the order of a rung is malformed");
-    }
-    seen[arrival] = true;
-    rung.results_[arrival].score = score_of(static_cast<std::int64_t>(key));
-    const Place place = rung.place_of(static_cast<Arrival>(arrival));
-    if (!order.empty() && !(order.back().place < place)) {
-      return corrupt("a rung is out of order");
-    }
-    const bool waits = rung.standings_[arrival] == Standing::waiting;
-    order.push_back({place, waits});
-    rung.waiting_ += waits ? 1U : 0U;
-  }
-  rung.ranked_ = RankedList(order);
-  if (!entered.good() || !ranked.finished()) {
-    return corrupt("a rung is malformed");
-  }
-  for (std::size_t arrival = 0; arrival < rung.results_.size(); ++arrival) {
-    if (rung.standings_[arrival] == Standing::dead) {
-      if (!rung.results_[arrival].score.is_worst() || ties == Ties::later_first) {
-        return corrupt("a trial that ended early does not rank as worst");
-      }
-      rung.dead_.push_back(static_cast<Arrival>(arrival));
-    }
-  }
-  rung.look_at_the_best();
-  return rung;
 }
 
 }  // namespace hpsearch::searchers

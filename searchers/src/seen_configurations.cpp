@@ -6,7 +6,6 @@
 #include <utility>
 #include <variant>
 
-#include "hpsearch/engine/base/digits.hpp"
 #include "hpsearch/engine/base/draw.hpp"
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/searchers/finite_space.hpp"
@@ -24,33 +23,6 @@ namespace {
 // With nine configurations of which eight were started, all of these miss the ninth once in 10^13 times; more
 // of them would only make the end of such a space slower.
 constexpr std::uint64_t most_redraws = 256;
-
-/// Numbers of configurations in ascending order.
-template <class Number>
-std::string saved_numbers(const std::set<Number>& numbers, engine::DigitWriter out) {
-  Cardinality next = 0;
-  for (const Number number : numbers) {
-    out.wide(number - next);
-    next = Cardinality{number} + 1;
-  }
-  return out.take();
-}
-
-/// All of them are below the bound; nothing if they are not.
-template <class Number>
-std::optional<std::set<Number>> loaded_numbers(engine::DigitReader& column, Cardinality bound) {
-  std::set<Number> numbers;
-  Cardinality next = 0;
-  while (!column.at_end() && column.good()) {
-    const Cardinality skipped = column.wide();
-    if (skipped >= bound - next) {
-      return std::nullopt;
-    }
-    next += skipped;
-    numbers.insert(numbers.end(), static_cast<Number>(next++));
-  }
-  return column.good() ? std::optional(std::move(numbers)) : std::nullopt;
-}
 
 /// Of a finite space: every configuration has a number.
 class FiniteSeenConfigurations final : public SeenConfigurations {
@@ -80,22 +52,6 @@ class FiniteSeenConfigurations final : public SeenConfigurations {
   [[nodiscard]] bool dry() const noexcept override { return used_.size() == finite_.size(); }
   [[nodiscard]] std::optional<Cardinality> remaining() const noexcept override {
     return finite_.size() - used_.size();
-  }
-
-  [[nodiscard]] Value save() const override { return saved_numbers(used_, engine::DigitWriter()); }
-  [[nodiscard]] bool load(const Value& saved) override {
-    if (saved.as_text() == nullptr) {
-      return false;
-    }
-    engine::DigitReader column(*saved.as_text());
-    auto used = loaded_numbers<Cardinality>(column, finite_.size());
-    if (!used) {
-      return false;
-    }
-    used_ = *std::move(used);
-    next_ = 0;
-    look_ahead(TrialNumber());
-    return true;
   }
 
  private:
@@ -132,26 +88,6 @@ class UnboundedSeenConfigurations final : public SeenConfigurations {
   }
   [[nodiscard]] bool dry() const noexcept override { return redraw_ > most_redraws; }
   [[nodiscard]] std::optional<Cardinality> remaining() const noexcept override { return std::nullopt; }
-
-  [[nodiscard]] Value save() const override {
-    engine::DigitWriter out;
-    out.count(trial_.number());
-    return saved_numbers(started_, std::move(out));
-  }
-  [[nodiscard]] bool load(const Value& saved) override {
-    if (saved.as_text() == nullptr) {
-      return false;
-    }
-    engine::DigitReader column(*saved.as_text());
-    const TrialNumber trial(column.count());
-    auto started = loaded_numbers<std::uint64_t>(column, Cardinality{1} << 64U);
-    if (!started) {
-      return false;
-    }
-    started_ = *std::move(started);
-    look_ahead(trial);
-    return true;
-  }
 
  private:
   /// The same for the same values, leaf by leaf. 0.0 and -0.0 are one number.

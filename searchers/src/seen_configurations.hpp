@@ -31,9 +31,6 @@ class SeenConfigurations {
   [[nodiscard]] virtual bool dry() const noexcept = 0;
   /// Configurations that were not started; nothing when nobody can count them.
   [[nodiscard]] virtual std::optional<engine::Cardinality> remaining() const noexcept = 0;
-
-  [[nodiscard]] virtual engine::Value save() const = 0;
-  [[nodiscard]] virtual bool load(const engine::Value& saved) = 0;
 };
 
 /// The space outlives it.

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "saved.hpp"
-
 namespace hpsearch::searchers {
 
 using engine::TrialNumber;
@@ -27,35 +25,6 @@ void Quota::invalid() noexcept {
   if (replace_invalid_) {
     ++replaceable_;
   }
-}
-
-Value Quota::save() const {
-  return Value::Map{
-      {"kind", "quota"},
-      {"closed", closed_},
-      {"created", saved_count(created_)},
-      {"limit", engine::to_text(limit_)},
-      {"replaceable", saved_count(replaceable_)},
-      {"replacements", saved_count(replacements_)},
-  };
-}
-
-engine::Status Quota::load(const Value& saved) {
-  SavedMap map(saved, "quota");
-  const bool closed = map.flag("closed");
-  const engine::Cardinality limit = map.cardinality("limit");
-  const std::uint64_t created = map.count("created");
-  const std::uint64_t replaceable = map.count("replaceable");
-  const std::uint64_t replacements = map.count("replacements");
-  if (!map.good() || replaceable > created || replacements > replaceable) {
-    return corrupt("its count of trials is malformed");
-  }
-  closed_ = closed;
-  limit_ = limit;
-  created_ = created;
-  replaceable_ = replaceable;
-  replacements_ = replacements;
-  return engine::Done{};
 }
 
 std::span<const TrialNumber> ClosableList::view() const noexcept {

@@ -6,9 +6,7 @@
 #include <utility>
 
 #include "hpsearch/engine/base/check.hpp"
-#include "hpsearch/engine/base/digits.hpp"
 #include "progress.hpp"
-#include "saved.hpp"
 
 namespace hpsearch::searchers {
 
@@ -369,104 +367,6 @@ void Tournament::take_over_closable(Bracket& bracket) {
   std::set_difference(all.begin(), all.end(), known.begin(), known.end(), std::back_inserter(fresh));
   closable_.add(std::move(fresh));
   bracket.closable = named.size();
-}
-
-Value Tournament::save() const {
-  Value::List brackets;
-  for (const Bracket& bracket : brackets_) {
-    brackets.push_back(
-        Value::List{saved_count(bracket.rungs), saved_count(bracket.pulls), bracket.policy->save()});
-  }
-  engine::DigitWriter members;
-  for (const Member& known : members_) {
-    members.count(known.bracket);
-  }
-  return Value::Map{{"kind", "tournament"},
-                    {"brackets", std::move(brackets)},
-                    {"max_trials", max_trials_ ? Value(engine::to_text(*max_trials_)) : Value()},
-                    {"members", members.take()},
-                    {"progress", progress_},
-                    {"reporter", reporter_ ? saved_count(reporter_->number()) : Value()},
-                    {"slots", saved_count(slots_)}};
-}
-
-engine::Status Tournament::load(const Value& saved) {
-  SavedMap map(saved, "tournament");
-  const Value::List& saved_brackets = map.list("brackets");
-  engine::DigitReader saved_members(map.text("members"));
-  const Value& saved_max_trials = map.value("max_trials");
-  const Value& saved_reporter = map.value("reporter");
-  const double progress = map.fraction("progress");
-  const std::uint64_t slots = map.count("slots");
-  if (!map.good() || saved_brackets.empty() || saved_brackets.size() > most_brackets) {
-    return corrupt("the state of a tournament is malformed");
-  }
-  std::optional<std::uint64_t> max_trials;
-  if (!saved_max_trials.is_null()) {
-    const engine::Cardinality number = map.cardinality("max_trials");
-    if (!map.good() || number > UINT64_MAX) {
-      return corrupt("the number of trials wanted is malformed");
-    }
-    max_trials = static_cast<std::uint64_t>(number);
-  }
-
-  // As many brackets as were saved, which need not be as many as a search with today's settings begins with.
-  std::vector<Bracket> brackets;
-  for (const Value& entry : saved_brackets) {
-    const Value::List* row = entry.as_list();
-    const bool well_formed = row != nullptr && row->size() == 3 && (*row)[0].as_integer() != nullptr &&
-                             *(*row)[0].as_integer() > 0 && *(*row)[0].as_integer() <= most_rungs &&
-                             (*row)[1].as_integer() != nullptr && *(*row)[1].as_integer() >= 0;
-    if (!well_formed) {
-      return corrupt("a bracket is malformed");
-    }
-    Bracket bracket;
-    bracket.rungs = static_cast<std::uint64_t>(*(*row)[0].as_integer());
-    bracket.pulls = static_cast<std::uint64_t>(*(*row)[1].as_integer());
-    bracket.share = share(slots, saved_brackets.size(), brackets.size());
-    bracket.policy = makers_.bracket({bracket.rungs, 0});
-    if (engine::Status loaded = bracket.policy->load((*row)[2]); !loaded) {
-      return loaded;
-    }
-    brackets.push_back(std::move(bracket));
-  }
-
-  engine::ChunkedVector<Member> members;
-  while (!saved_members.at_end()) {
-    const std::uint64_t bracket = saved_members.count();
-    if (!saved_members.good() || bracket >= brackets.size()) {
-      return corrupt("a trial is in no bracket");
-    }
-    auto& its = brackets[bracket].trials;
-    its.push_back(static_cast<std::uint32_t>(members.size()));
-    members.push_back(
-        Member{static_cast<std::uint32_t>(bracket), static_cast<std::uint32_t>(its.size() - 1)});
-  }
-  for (const Bracket& bracket : brackets) {
-    if (bracket.policy->created_so_far() != bracket.trials.size()) {
-      return corrupt("a bracket has other trials than the tournament says");
-    }
-  }
-  std::optional<TrialNumber> reporter;
-  if (!saved_reporter.is_null()) {
-    const std::int64_t* number = saved_reporter.as_integer();
-    if (number == nullptr || *number < 0 || static_cast<std::uint64_t>(*number) >= members.size()) {
-      return corrupt("its reporter is no trial");
-    }
-    reporter = TrialNumber(static_cast<std::uint64_t>(*number));
-  }
-
-  slots_ = slots;
-  brackets_ = std::move(brackets);
-  members_ = std::move(members);
-  max_trials_ = max_trials;
-  progress_ = progress;
-  reporter_ = reporter;
-  closable_ = ClosableList();
-  for (Bracket& bracket : brackets_) {
-    take_over_closable(bracket);
-  }
-  return engine::Done{};
 }
 
 }  // namespace hpsearch::searchers

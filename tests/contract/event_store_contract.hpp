@@ -123,43 +123,6 @@ TYPED_TEST_P(EventStoreContract, RecoveryEndsWithTheVisitorsError) {
   EXPECT_EQ(visits, 1);
 }
 
-TYPED_TEST_P(EventStoreContract, RecoveryBeginsAfterAnyEventAndGoesOnFromTheEnd) {
-  for (int group = 0; group < 4; ++group) {
-    this->append({this->paused(), this->report(0, 1, this->lsn_ + 1, 0.5), this->paused()});
-  }
-  const std::uint64_t length = this->lsn_;
-  for (std::uint64_t after = 0; after <= length; ++after) {
-    this->store_.reset();
-    this->store_ = this->fixture_.open();
-    std::uint64_t told = after;
-    const auto recovered =
-        this->store_->recover(engine::Lsn(after), [&](engine::Event event) -> engine::Status {
-          EXPECT_EQ(event.lsn, engine::Lsn(++told));
-          return engine::Done{};
-        });
-    ASSERT_TRUE(recovered) << recovered.error().message;
-    EXPECT_EQ(told, this->lsn_);
-    EXPECT_EQ(this->store_->last_lsn(), engine::Lsn(this->lsn_));
-    this->append({this->paused()});
-  }
-  EXPECT_EQ(this->reopen().size(), this->lsn_) << "the chain goes on whatever was left out";
-}
-
-TYPED_TEST_P(EventStoreContract, ChainsSayWhichHistoryAnEventIsOf) {
-  EXPECT_TRUE(this->store_->chain_at(engine::Lsn(0)));
-  EXPECT_FALSE(this->store_->chain_at(engine::Lsn(1)));
-  this->append({this->paused(), this->paused()});
-  const auto first = this->store_->chain_at(engine::Lsn(1));
-  const auto second = this->store_->chain_at(engine::Lsn(2));
-  ASSERT_TRUE(first && second);
-  EXPECT_NE(*first, *second);
-  this->reopen();
-  EXPECT_EQ(*this->store_->chain_at(engine::Lsn(2)), *second);
-  const auto beyond = this->store_->chain_at(engine::Lsn(3));
-  ASSERT_FALSE(beyond);
-  EXPECT_EQ(beyond.error().code, engine::Errc::not_found);
-}
-
 TYPED_TEST_P(EventStoreContract, ReadsARangeOfEvents) {
   std::vector<engine::Event> events;
   for (int i = 0; i < 10; ++i) {
@@ -255,7 +218,6 @@ TYPED_TEST_P(EventStoreContract, MetricsKeepEveryDouble) {
 REGISTER_TYPED_TEST_SUITE_P(EventStoreContract, FreshStoreIsEmpty, RecoveryTellsEverythingInOrder,
                             GoesOnWhereTheLastOneStopped, AppendOfNothingIsFine,
                             IdentityStaysAndEpochGrowsWithEachOpening, RecoveryEndsWithTheVisitorsError,
-                            RecoveryBeginsAfterAnyEventAndGoesOnFromTheEnd, ChainsSayWhichHistoryAnEventIsOf,
                             ReadsARangeOfEvents, KeepsTheHistoryOfATrialInOrderWithItsExitsAndNoOtherReport,
                             KeepsTheMetricsOfATrialInOrder, MetricsKeepEveryDouble);
 

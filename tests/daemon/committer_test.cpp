@@ -255,7 +255,7 @@ TEST_F(SparedExecutor, IsWokenForWhatIsReadBehindACommit) {
   commit(1, 1);
   committer_->read([this](EventStore&) -> Committer::Then { return [this] { done_.push_back(2); }; });
   pump_until_idle();
-  EXPECT_EQ(script_.spared, 0) << "a snapshot would be written on the loop";
+  EXPECT_EQ(script_.spared, 0) << "a long read would be done on the loop";
   EXPECT_EQ(script_.woken, 1);
   EXPECT_EQ(done_, (std::vector<int>{1, 2}));
 }

@@ -15,6 +15,7 @@
 #include "daemon/runtime.hpp"
 #include "daemon/worker_port.hpp"
 #include "daemon/worker_sessions.hpp"
+#include "engine/state_text.hpp"
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/net/http.hpp"
 #include "hpsearch/net/zmq_port.hpp"
@@ -134,21 +135,9 @@ class DaemonFixture {
     return answer;
   }
 
-  /// Everything the engine shows, as text.
+  /// Everything the engine keeps, as text.
   [[nodiscard]] static std::string picture(const engine::Engine& engine) {
-    std::string all = "lsn " + std::to_string(engine.last_lsn().number()) + "\n";
-    const engine::Instant now = engine.last_instant();
-    for (const auto& [id, record] : engine.experiments()) {
-      all += engine::compact_json(proto::experiment_detail(record, now)) + "\n";
-      all += engine::compact_json(record.searcher->save()) + "\n";
-      for (std::uint64_t number = 0; number < record.trials.size(); ++number) {
-        all += engine::compact_json(proto::trial_value(record, engine::TrialNumber(number), now)) + "\n";
-      }
-    }
-    for (const auto& [id, worker] : engine.workers()) {
-      all += engine::compact_json(proto::worker_value(worker)) + "\n";
-    }
-    return all;
+    return engine::state_text(engine);
   }
   [[nodiscard]] std::string picture() const { return picture(runtime->engine()); }
 

@@ -56,13 +56,7 @@ class GatedStore final : public EventStore {
 
   [[nodiscard]] std::uint64_t cluster() const noexcept override { return inner_.cluster(); }
   [[nodiscard]] std::uint64_t daemon_epoch() const noexcept override { return inner_.daemon_epoch(); }
-  [[nodiscard]] engine::Result<std::uint32_t> chain_at(engine::Lsn lsn) override {
-    return inner_.chain_at(lsn);
-  }
-  using EventStore::recover;
-  engine::Status recover(engine::Lsn after, const Visit& visit) override {
-    return inner_.recover(after, visit);
-  }
+  engine::Status recover(const Visit& visit) override { return inner_.recover(visit); }
   engine::Status append(std::span<const engine::Event> group) override {
     std::unique_lock lock(mutex_);
     waiting_ = true;

@@ -217,7 +217,7 @@ class StorageFaults(harness.Case):
             # Each call's first occurrence, then its second …; a call that came to its last begins again.
             for call in CALLS:
                 when[call] = when[call] + 1 if reached[call] else 1
-                status = self.live(f"{call}:signal=KILL:when={when[call]}", "--snapshot-every", "25")
+                status = self.live(f"{call}:signal=KILL:when={when[call]}")
                 self.assertIn(status, (None, -signal.SIGKILL, 128 + signal.SIGKILL), self.last_words)
                 reached[call] = status is not None
                 killed[call] += reached[call]

@@ -54,16 +54,8 @@ ExpireLeases silence(const TestCluster& cluster, WorkerId worker, std::int64_t s
 }
 
 void expect_replay_stands_where_the_writer_stands(const TestCluster& cluster) {
-  Engine twin(searchers::registry());
-  for (const Event& event : cluster.log) {
-    const Status replayed = twin.replay(event);
-    ASSERT_TRUE(replayed) << replayed.error().message;
-  }
-  EXPECT_EQ(twin.save(), cluster.engine.save());
-  Engine loaded(searchers::registry());
-  const Status status = loaded.load(cluster.engine.save());
-  ASSERT_TRUE(status) << status.error().message;
-  EXPECT_EQ(loaded.save(), cluster.engine.save());
+  const Engine twin = cluster.replayed();
+  EXPECT_EQ(state_text(twin), state_text(cluster.engine));
 }
 
 // --- how long a silent worker's attempts are waited for ---
@@ -420,9 +412,8 @@ TEST(Return, OfWhatMayHaveComeFurtherIsNotJudgedByItsExit) {
   cluster.report(first, 1, 0.5);
   HeldAttempt ahead = held(first, 5);
   cluster.step(JoinWorker{"a", "a", 1, 1, "cpu", {ahead}});
-  Engine twin(searchers::registry());
-  ASSERT_TRUE(twin.load(cluster.engine.save()));
-  EXPECT_EQ(twin.save(), cluster.engine.save());
+  Engine twin = cluster.replayed();
+  EXPECT_EQ(state_text(twin), state_text(cluster.engine));
   cluster.engine = std::move(twin);
   const AttemptKey again = cluster.live(id, 0);
   const WorkerId worker = cluster.trial(id, 0).live->worker;

@@ -51,10 +51,9 @@ TEST(Budget, WhatInvalidHyperparametersMeasuredReachesNoTargetAndIsNobodysBest) 
   cluster.step(CancelExperiment{id});
   cluster.send(cluster.live(id, 1), InvalidHparamsReport{"that one too"});
   EXPECT_EQ(cluster.engine.find(id)->best, std::nullopt) << "also when its experiment is ending";
-  Engine loaded(searchers::registry());
-  ASSERT_TRUE(loaded.load(cluster.engine.save()));
+  Engine loaded = cluster.replayed();
   EXPECT_EQ(loaded.find(id)->best, std::nullopt);
-  EXPECT_TRUE(loaded.save() == cluster.engine.save());
+  EXPECT_EQ(state_text(loaded), state_text(cluster.engine));
 }
 
 TEST(Budget, TargetKnowsTheDirection) {

@@ -166,11 +166,8 @@ TEST(ChangeLimits, TheSamePointsGivenAgainComeNextAgain) {
   const Lsn before = cluster.engine.last_lsn();
   cluster.step(ChangeExperiment{id, searcher({{"max_trials", 4}})});
   EXPECT_EQ(cluster.engine.last_lsn(), before) << "what is so already leaves no trace";
-  Engine replayed(searchers::registry());
-  for (const Event& event : cluster.log) {
-    ASSERT_TRUE(replayed.replay(event));
-  }
-  EXPECT_TRUE(replayed.save() == cluster.engine.save());
+  Engine replayed = cluster.replayed();
+  EXPECT_EQ(state_text(replayed), state_text(cluster.engine));
 }
 
 TEST(ChangeLimits, PointsThatWereGivenLongAgoStandInNobodysWay) {
@@ -190,9 +187,8 @@ TEST(ChangeLimits, PointsThatWereGivenLongAgoStandInNobodysWay) {
           .message.find("at most max_trials, which is 2"),
       std::string::npos)
       << "those that are given now are looked at";
-  Engine loaded(searchers::registry());
-  ASSERT_TRUE(loaded.load(cluster.engine.save()));
-  EXPECT_TRUE(loaded.save() == cluster.engine.save());
+  Engine loaded = cluster.replayed();
+  EXPECT_EQ(state_text(loaded), state_text(cluster.engine));
 }
 
 TEST(ChangeLimits, APointOutsideTheSpaceIsRefused) {
@@ -231,11 +227,8 @@ TEST(ChangeLimits, RejectingDuplicatesCountsWhatWasStartedBeforeAndExhaustsTheSp
   for (const auto& [colour, times] : after) {
     EXPECT_EQ(times, before.contains(colour) ? before.at(colour) : 1) << colour;
   }
-  Engine replayed(searchers::registry());
-  for (const Event& event : cluster.log) {
-    ASSERT_TRUE(replayed.replay(event));
-  }
-  EXPECT_TRUE(replayed.save() == cluster.engine.save());
+  Engine replayed = cluster.replayed();
+  EXPECT_EQ(state_text(replayed), state_text(cluster.engine));
 }
 
 TEST(ChangeLimits, APointThatWasStartedAlreadyIsNotStartedAgainWhereDuplicatesAreRejected) {
@@ -364,10 +357,7 @@ TEST(ChangeLimits, ReplayGivesTheSameLimits) {
   cluster.join("a", 4);
   const ExperimentId id = cluster.create(random_config(9, 4));
   cluster.step(ChangeExperiment{id, searcher({{"max_concurrent_trials", 2}, {"max_trials", 12}})});
-  Engine replayed(searchers::registry());
-  for (const Event& event : cluster.log) {
-    ASSERT_TRUE(replayed.replay(event));
-  }
+  Engine replayed = cluster.replayed();
   EXPECT_TRUE(replayed.find(id)->effective == cluster.engine.find(id)->effective);
   for (std::uint64_t trial = 0; trial < 4; ++trial) {
     const auto& one = cluster.trial(id, trial).live->decision;

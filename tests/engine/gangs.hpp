@@ -86,17 +86,10 @@ class Gangs : public testing::Test {
   const TrialRecord& trial(std::uint64_t number = 0) const { return cluster.trial(experiment, number); }
   std::uint64_t free_slots(WorkerId worker) const { return cluster.engine.workers().at(worker).slots.free(); }
 
-  /// The log folds to what lives, also through a snapshot.
+  /// The log folds to what lives.
   void expect_replayable() const {
-    Engine folded(searchers::registry());
-    for (const Event& event : cluster.log) {
-      ASSERT_TRUE(folded.replay(event)) << event.lsn.number();
-    }
-    EXPECT_EQ(compact_json(folded.save()), compact_json(cluster.engine.save()));
-    Engine loaded(searchers::registry());
-    const Status done = loaded.load(cluster.engine.save());
-    ASSERT_TRUE(done) << done.error().message;
-    EXPECT_EQ(compact_json(loaded.save()), compact_json(cluster.engine.save()));
+    const Engine folded = cluster.replayed();
+    EXPECT_EQ(state_text(folded), state_text(cluster.engine));
   }
 
   TestCluster cluster;

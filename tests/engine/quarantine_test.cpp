@@ -113,22 +113,18 @@ TEST_F(TwoWorkers, ReleaseUndoesIt) {
   EXPECT_TRUE(on_bad());
   EXPECT_TRUE(cluster.step(ReleaseWorker{bad}).events.empty()) << "asking twice leaves no trace";
   EXPECT_EQ(cluster.refused(ReleaseWorker{WorkerId(9)}).code, Errc::not_found);
-  Engine twin(searchers::registry());
-  for (const Event& event : cluster.log) {
-    ASSERT_TRUE(twin.replay(event));
-  }
-  EXPECT_EQ(twin.save(), cluster.engine.save());
+  Engine twin = cluster.replayed();
+  EXPECT_EQ(state_text(twin), state_text(cluster.engine));
 }
 
-TEST_F(TwoWorkers, QuarantineOutlivesASnapshot) {
+TEST_F(TwoWorkers, QuarantineOutlivesARestart) {
   begin(10, 5);
   fail_on_bad();
   cluster.step(QuarantineWorker{good, "a fan is broken"});
-  Engine loaded(searchers::registry());
-  ASSERT_TRUE(loaded.load(cluster.engine.save()));
+  Engine loaded = cluster.replayed();
   EXPECT_EQ(loaded.workers().at(good).quarantined, "a fan is broken");
   EXPECT_EQ(loaded.workers().at(bad).quick_failures, cluster.engine.workers().at(bad).quick_failures);
-  EXPECT_EQ(loaded.save(), cluster.engine.save());
+  EXPECT_EQ(state_text(loaded), state_text(cluster.engine));
 }
 
 TEST(Poison, TrialThatFailsEverywhereWithoutAReportIsGivenUp) {

@@ -193,8 +193,7 @@ TEST(Restored, WhatTheLostPartToldToEndIsNotJudgedByItsExit) {
   const std::size_t events = copy.log.size();
   EXPECT_EQ(fate_of(copy, "a", 1, held(key, 1, heard)), Fate::go_on);
   EXPECT_EQ(copy.log.size(), events) << "it is known once";
-  Engine twin(searchers::registry());
-  ASSERT_TRUE(twin.load(copy.engine.save()));
+  Engine twin = copy.replayed();
   copy.engine = std::move(twin);
   copy.step(TakeReports{copy.trial(experiment, 0).live->worker, now, 2, {ExitReport{}}});
   EXPECT_EQ(copy.trial(experiment, 0).state, TrialState::running) << "nobody here wanted it to end";
@@ -263,9 +262,8 @@ TEST_F(LostPart, StaysDisownedOverRestartsOfAll) {
   for (const Event& event : copy.log) {
     ASSERT_TRUE(copy.engine.replay(event));
   }
-  Engine twin(searchers::registry());
-  ASSERT_TRUE(twin.load(copy.engine.save()));
-  EXPECT_EQ(twin.save(), copy.engine.save());
+  Engine twin = copy.replayed();
+  EXPECT_EQ(state_text(twin), state_text(copy.engine));
   EXPECT_EQ(twin.workers().at(worker).disowned, std::set{lost});
   copy.engine = std::move(twin);
   EXPECT_TRUE(
@@ -307,9 +305,8 @@ TEST_F(LostPart, AdoptedIsKnownWhenItsTrialHasGoneOnWithoutIt) {
   const AttemptKey adopted = copy.live(experiment, 0);
   copy.step(TakeReports{worker, adopted, 5, {MetricsReport{Units{9}, {{"score", 1}}}, ExitReport{}}});
   ASSERT_FALSE(copy.trial(experiment, 0).live.has_value());
-  Engine twin(searchers::registry());
-  ASSERT_TRUE(twin.load(copy.engine.save()));
-  EXPECT_EQ(twin.save(), copy.engine.save());
+  Engine twin = copy.replayed();
+  EXPECT_EQ(state_text(twin), state_text(copy.engine));
   copy.engine = std::move(twin);
   HeldAttempt over = held(lost, 6);
   over.exited = true;
@@ -420,11 +417,8 @@ TEST_F(SavedBefore, WhatTheLostPartDeletedIsDoneWithout) {
   EXPECT_EQ(spec(copy).latest_checkpoint, "") << "it begins afresh";
   EXPECT_EQ(copy.engine.workers().at(worker).start_failures, 0U);
   EXPECT_TRUE(copy.engine.find(experiment)->condemned.empty()) << "nothing is left to delete";
-  Engine twin(searchers::registry());
-  for (const Event& event : copy.log) {
-    ASSERT_TRUE(twin.replay(event));
-  }
-  EXPECT_EQ(twin.save(), copy.engine.save());
+  Engine twin = copy.replayed();
+  EXPECT_EQ(state_text(twin), state_text(copy.engine));
   copy.run_all([](TrialNumber) { return 1.0; });
   EXPECT_EQ(copy.trial(experiment, 0).state, TrialState::completed);
 }
@@ -461,14 +455,12 @@ TEST(Restored, ALeaseOfTheNewPartIsRepeatedAsEver) {
   EXPECT_TRUE(copy.trial(experiment, 0).live);
 }
 
-TEST_F(LostPart, NumbersAreKeptBySnapshots) {
+TEST_F(LostPart, NumbersAreKeptByReplay) {
   TestCluster copy = restored(old, kept);
   copy.join("b", 3);
-  Engine twin(searchers::registry());
-  const Status loaded = twin.load(copy.engine.save());
-  ASSERT_TRUE(loaded) << loaded.error().message;
+  Engine twin = copy.replayed();
   EXPECT_EQ(twin.numbering().of(Lsn(kept + 5)), from + kept + 5);
-  EXPECT_EQ(twin.save(), copy.engine.save());
+  EXPECT_EQ(state_text(twin), state_text(copy.engine));
 }
 
 TEST_F(LostPart, NumbersThatWereGivenOutAreRefused) {

@@ -246,9 +246,7 @@ TEST_F(Retention, TheBestOfTheExperimentAreKnownWithoutLookingAtAll) {
       }
       ASSERT_EQ(best_of(record), best_by_looking_at_all(record, 3)) << "after " << i;
     }
-    Engine twin(searchers::registry());
-    const Status loaded = twin.load(cluster_.engine.save());
-    ASSERT_TRUE(loaded) << loaded.error().message;
+    Engine twin = cluster_.replayed();
     EXPECT_EQ(best_of(*twin.find(id)), best_of(record));
     if (!is_ended(record.state)) {
       cluster_.step(KillExperiment{id});
@@ -259,20 +257,14 @@ TEST_F(Retention, TheBestOfTheExperimentAreKnownWithoutLookingAtAll) {
   }
 }
 
-TEST_F(Retention, ReplayAndSnapshotKnowTheSameCheckpoints) {
+TEST_F(Retention, ReplayKnowsTheSameCheckpoints) {
   const ExperimentId id = cluster_.create(random_config(2, 1, storage(1, 1, 1)));
   train(cluster_.live(id, 0), {0.5, 0.1, 0.3});
   const AttemptKey key = cluster_.live(id, 1);
   save(key, 3);
   cluster_.report(key, 3, 0.7);
-  Engine replayed(searchers::registry());
-  for (const Event& event : cluster_.log) {
-    ASSERT_TRUE(replayed.replay(event));
-  }
-  EXPECT_EQ(replayed.save(), cluster_.engine.save());
-  Engine loaded(searchers::registry());
-  ASSERT_TRUE(loaded.load(cluster_.engine.save()));
-  EXPECT_EQ(loaded.save(), cluster_.engine.save());
+  Engine replayed = cluster_.replayed();
+  EXPECT_EQ(state_text(replayed), state_text(cluster_.engine));
   const auto effects = replayed.step(CheckTimers{}, cluster_.now);
   ASSERT_TRUE(effects);
   EXPECT_TRUE(effects->events.empty()) << "nothing is collected twice";

@@ -46,18 +46,9 @@ class SlotQuarantineOf : public testing::Test {
     }
     return std::nullopt;
   }
-  void expect_replay_and_snapshot_stand_here() const {
-    Engine twin(searchers::registry());
-    for (const Event& event : cluster.log) {
-      const Status replayed = twin.replay(event);
-      ASSERT_TRUE(replayed) << replayed.error().message;
-    }
-    EXPECT_EQ(twin.save(), cluster.engine.save());
-    Engine loaded(searchers::registry());
-    const Status status = loaded.load(cluster.engine.save());
-    ASSERT_TRUE(status) << status.error().message;
-    EXPECT_EQ(loaded.save(), cluster.engine.save());
-    EXPECT_EQ(loaded.workers().at(worker).slots.free(), record().slots.free());
+  void expect_replay_stands_here() const {
+    const Engine twin = cluster.replayed();
+    EXPECT_EQ(state_text(twin), state_text(cluster.engine));
   }
 
   TestCluster cluster;
@@ -73,7 +64,7 @@ TEST_F(SlotQuarantineOf, TheUnkillableKeepsItsSlotAndItsTrialGoesOn) {
   EXPECT_EQ(record().attempts.size(), 1U);
   EXPECT_EQ(cluster.trial(id, 0).state, TrialState::pending) << "the trial waits for the other slot";
   EXPECT_EQ(cluster.trial(id, 0).restarts, 0U) << "not the program's failure";
-  expect_replay_and_snapshot_stand_here();
+  expect_replay_stands_here();
   cluster.report(cluster.live(id, 1), 9, 0.5);
   cluster.exit(cluster.live(id, 1));
   EXPECT_EQ(cluster.live(id, 0).attempt, AttemptNumber(2));
@@ -86,7 +77,7 @@ TEST_F(SlotQuarantineOf, WhatIsGoneAtLastGivesTheSlotBackByItself) {
   cluster.step(NoteLeakedProcesses{worker, {}});
   EXPECT_TRUE(on_slot_0());
   EXPECT_TRUE(record().leaked_processes.empty());
-  expect_replay_and_snapshot_stand_here();
+  expect_replay_stands_here();
 }
 
 TEST_F(SlotQuarantineOf, AnOperatorMayUseTheSlotNevertheless) {
@@ -97,7 +88,7 @@ TEST_F(SlotQuarantineOf, AnOperatorMayUseTheSlotNevertheless) {
   EXPECT_TRUE(cluster.step(ReleaseWorker{worker}).events.empty()) << "asking twice leaves no trace";
   EXPECT_TRUE(cluster.step(NoteLeakedProcesses{worker, {{stuck, {SlotIndex{0}}}}}).events.empty())
       << "its worker still says so, and the operator has decided";
-  expect_replay_and_snapshot_stand_here();
+  expect_replay_stands_here();
   cluster.step(NoteLeakedProcesses{worker, {}});
   EXPECT_TRUE(record().leaked_processes.empty());
   EXPECT_TRUE(on_slot_0());
@@ -111,7 +102,7 @@ TEST_F(SlotQuarantineOf, ItLastsWhileTheWorkerSaysSo) {
   other.first_seq = 1;
   cluster.join("a", 2, 2, {held(), other});
   EXPECT_FALSE(on_slot_0());
-  expect_replay_and_snapshot_stand_here();
+  expect_replay_stands_here();
   cluster.join("a", 2, 3, {other});
   EXPECT_TRUE(on_slot_0()) << "the machine was restarted, say";
 }
@@ -127,12 +118,12 @@ TEST_F(SlotQuarantineOf, FewerSlotsThanBeforeAreNoTrouble) {
   other.slots = {SlotIndex{1}};
   cluster.join("a", 1, 2, {held(), other});
   EXPECT_EQ(record().slots.free(), 0U);
-  expect_replay_and_snapshot_stand_here();
+  expect_replay_stands_here();
   cluster.now =
       cluster.now + Duration::seconds(1);  // Twice in a row something was over as soon as it was leased.
   cluster.step(NoteLeakedProcesses{worker, {{second, {SlotIndex{1}}}}});
   EXPECT_TRUE(on_slot_0());
-  expect_replay_and_snapshot_stand_here();
+  expect_replay_stands_here();
 }
 
 TEST_F(SlotQuarantineOf, AFencedAttemptSendsElsewhereWhoWaitsForItsSlot) {
@@ -149,7 +140,7 @@ TEST_F(SlotQuarantineOf, AFencedAttemptSendsElsewhereWhoWaitsForItsSlot) {
   EXPECT_FALSE(on_slot_0());
   EXPECT_EQ(cluster.trial(waiting.experiment, waiting.trial.number()).state, TrialState::pending);
   EXPECT_TRUE(record().leaked_processes.contains(stuck));
-  expect_replay_and_snapshot_stand_here();
+  expect_replay_stands_here();
 }
 
 TEST_F(SlotQuarantineOf, WhoWaitsForItsSlotIsSentElsewhereThoughItsWorkerNamesIt) {
@@ -169,7 +160,7 @@ TEST_F(SlotQuarantineOf, WhoWaitsForItsSlotIsSentElsewhereThoughItsWorkerNamesIt
   cluster.join("a", 2, 1, {held(), waiting});
   EXPECT_FALSE(on_slot_0()) << "there it would wait for ever";
   EXPECT_TRUE(record().leaked_processes.contains(stuck));
-  expect_replay_and_snapshot_stand_here();
+  expect_replay_stands_here();
 }
 
 TEST_F(SlotQuarantineOf, WhoHasNotExitedYetHasItsSlotStill) {
@@ -184,7 +175,7 @@ TEST_F(SlotQuarantineOf, WhatAWorkerSaysTwiceCountsOnce) {
       worker, {{other, {SlotIndex{0}, SlotIndex{7}, SlotIndex{0}}}, {other, {SlotIndex{0}}}}});
   EXPECT_FALSE(on_slot_0());
   EXPECT_EQ(record().leaked_processes.size(), 1U);
-  expect_replay_and_snapshot_stand_here();
+  expect_replay_stands_here();
 }
 
 TEST_F(SlotQuarantineOf, ASlotThatIsHeldCannotBeReplayed) {

@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "engine/state_text.hpp"
 #include "hpsearch/engine/engine.hpp"
 #include "hpsearch/engine/experiment/attempt.hpp"
 #include "hpsearch/searchers/registry.hpp"
@@ -117,6 +118,17 @@ class TestCluster {
   const TrialRecord& trial(ExperimentId experiment, std::uint64_t number) const {
     return *engine.find(experiment, TrialNumber(number));
   }
+
+  /// An engine that has replayed the log.
+  [[nodiscard]] Engine replayed() const {
+    Engine twin(searchers::registry());
+    for (const Event& event : log) {
+      const Status done = twin.replay(event);
+      EXPECT_TRUE(done) << "event " << event.lsn.number() << ": " << (done ? "" : done.error().message);
+    }
+    return twin;
+  }
+  void expect_replayable() const { EXPECT_EQ(state_text(replayed()), state_text(engine)); }
 
   Engine engine;
   Instant now = Instant::from_micros(1'000'000);

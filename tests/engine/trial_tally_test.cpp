@@ -48,9 +48,7 @@ TEST_P(Tally, IsWhatLookingAtAllTrialsComesTo) {
     ASSERT_EQ(told(record.tally), told_by_looking_at_all(record)) << "after " << i << " steps";
   }
   EXPECT_GT(record.tally.rungs().size(), 1U);
-  Engine twin(searchers::registry());
-  const Status loaded = twin.load(cluster.engine.save());
-  ASSERT_TRUE(loaded) << loaded.error().message;
+  Engine twin = cluster.replayed();
   EXPECT_EQ(told(twin.find(experiment)->tally), told(record.tally));
 }
 

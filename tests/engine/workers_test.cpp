@@ -115,8 +115,7 @@ TEST(Workers, WithMoreSlotsThanAnyMachineHasAreRefused) {
   TestCluster cluster;
   EXPECT_EQ(cluster.refused(JoinWorker{"a", "a", 1, 10'000'001, "cpu", {}}).code, Errc::bad_request);
   cluster.step(JoinWorker{"a", "a", 1, 1'500'000, "cpu", {}});
-  Engine loaded(searchers::registry());
-  EXPECT_TRUE(loaded.load(cluster.engine.save())) << "as many as are taken are loaded";
+  cluster.expect_replayable();
 }
 
 }  // namespace

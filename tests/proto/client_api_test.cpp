@@ -23,8 +23,6 @@ class Quarter final : public Searcher {
   [[nodiscard]] std::span<const TrialNumber> closable() const override { return {}; }
   [[nodiscard]] Reason standing(TrialNumber /*trial*/) const override { return {}; }
   [[nodiscard]] double progress() const noexcept override { return 0.25; }
-  [[nodiscard]] Value save() const override { return {}; }
-  Status load(const Value& /*saved*/) override { return Done{}; }
 };
 
 TrialRecord trial(std::uint64_t id, TrialState state, std::uint64_t length, std::uint64_t reached) {

@@ -318,9 +318,10 @@ TEST(PromotionAsha, LateOrRepeatedReportsChangeNothing) {
   PromotionAsha asha(bracket({1, 2}, 2, 8));
   create(asha, 2);
   report(asha, t0, 0.5);
-  const engine::Value before = asha.save();
+  const Reason before = asha.standing(t0);
   asha.on_validated(t0, score(0.1));
-  EXPECT_EQ(asha.save(), before);
+  EXPECT_EQ(asha.standing(t0), before);
+  EXPECT_EQ(asha.outstanding(), 1U);
 }
 
 TEST(PromotionAsha, MakesDoWhenNoMoreTrialsCanBe) {
@@ -409,141 +410,13 @@ TEST(StoppingAsha, AnEarlyExitIsTheWorstOfItsRung) {
   EXPECT_EQ(verdict.reason.size, 2U);
 }
 
-TEST(PromotionAsha, WhoEndsInAClosedRungHasTheSameFateAfterASave) {
-  const AshaSettings settings = bracket({1, 4}, 2, 4);
-  PromotionAsha asha(settings);
-  create(asha, 4);
-  for (const TrialNumber trial : {t0, t1, t2, t3}) {
-    asha.on_validated(trial, score(0.1 * static_cast<double>(trial.number())));
-  }
-  PromotionAsha loaded(settings);
-  ASSERT_TRUE(loaded.load(asha.save()).has_value());
-  for (StoppingPolicy* one : {static_cast<StoppingPolicy*>(&asha), static_cast<StoppingPolicy*>(&loaded)}) {
-    one->on_exited(t0, ExitReason::user_canceled);  // It waited, and was to be promoted.
-  }
-  EXPECT_EQ(engine::compact_json(loaded.save()), engine::compact_json(asha.save()));
-}
-
-TEST(StoppingAsha, TheDecisionOutlastsASave) {
+TEST(StoppingAsha, TheDecisionStandsWhateverIsReportedLater) {
   StoppingAsha asha(bracket({1, 4}, 2, 8));
   create(asha, 2);
   asha.on_validated(t0, score(0.5));
-  StoppingAsha loaded(bracket({1, 4}, 2, 8));
-  ASSERT_TRUE(loaded.load(asha.save()).has_value());
   asha.on_validated(t1, score(0.1));
-  loaded.on_validated(t1, score(0.1));
-  EXPECT_EQ(loaded.verdict(t0).action, Action::train_on);
-  EXPECT_EQ(loaded.verdict(t0).reason, asha.verdict(t0).reason);
-  EXPECT_EQ(loaded.verdict(t0).reason.size, 1U);  // As it was when it was decided.
-}
-
-TEST(StoppingAsha, StateOfTheOtherTypeIsRefused) {
-  StoppingAsha stopping(bracket({1, 4}, 2, 8));
-  const PromotionAsha promotion(bracket({1, 4}, 2, 8));
-  EXPECT_FALSE(stopping.load(promotion.save()).has_value());
-}
-
-// --- saved states ---
-
-/// Replaces the `which`-th scalar of a tree; true when there were so many.
-bool damage(engine::Value& value, std::uint64_t& which, const engine::Value& by) {
-  if (engine::Value::List* list = value.as_list()) {
-    for (engine::Value& element : *list) {
-      if (damage(element, which, by)) {
-        return true;
-      }
-    }
-    return false;
-  }
-  if (engine::Value::Map* map = value.as_map()) {
-    std::vector<std::string> keys;
-    for (const auto& [key, member] : *map) {
-      keys.push_back(key);
-    }
-    for (const std::string& key : keys) {
-      if (damage(*map->find(key), which, by)) {
-        return true;
-      }
-    }
-    return false;
-  }
-  if (which-- > 0) {
-    return false;
-  }
-  value = by;
-  return true;
-}
-
-/// Every scalar of a tree.
-void collect_scalars(const engine::Value& value, std::vector<engine::Value>& scalars) {
-  if (const engine::Value::List* list = value.as_list()) {
-    for (const engine::Value& element : *list) {
-      collect_scalars(element, scalars);
-    }
-  } else if (const engine::Value::Map* map = value.as_map()) {
-    for (const auto& [key, member] : *map) {
-      collect_scalars(member, scalars);
-    }
-  } else {
-    scalars.push_back(value);
-  }
-}
-
-void expect_refused_or_harmless(const engine::Value& damaged, bool stop_once) {
-  const std::unique_ptr<StoppingPolicy> loaded = make_asha(bracket({1, 2, 4}, 2, 8), stop_once);
-  const engine::Value fresh = loaded->save();
-  if (!loaded->load(damaged).has_value()) {
-    EXPECT_EQ(loaded->save(), fresh);
-    return;
-  }
-  const Work work = loaded->next();
-  if (const auto* promoted = std::get_if<PromoteTrial>(&work)) {
-    loaded->on_promoted(promoted->trial);
-  }
-  EXPECT_LE(loaded->progress(), 1.0);
-}
-
-void expect_damage_is_refused_or_harmless(bool stop_once) {
-  const std::unique_ptr<StoppingPolicy> asha = make_asha(bracket({1, 2, 4}, 2, 8), stop_once);
-  create(*asha, 6);
-  report(*asha, t0, 0.4);
-  report(*asha, t1, 0.3);
-  asha->on_exited(t2, ExitReason::errored);
-  asha->on_exited(t3, ExitReason::invalid_hp);
-  asha->on_validated(t4, score(0.1));
-  const engine::Value saved = asha->save();
-  std::vector<engine::Value> scalars;
-  collect_scalars(saved, scalars);
-  ASSERT_GT(scalars.size(), 15U);
-  for (std::uint64_t place = 0; place < scalars.size(); ++place) {
-    std::vector<engine::Value> substitutes = {engine::Value(),      engine::Value(0),  engine::Value(1),
-                                              engine::Value(4),     engine::Value(-1), engine::Value("x"),
-                                              engine::Value(99999), engine::Value("")};
-    if (const std::string* text = scalars[place].as_text()) {  // Every letter by other letters, and left out.
-      for (std::size_t i = 0; i < text->size(); ++i) {
-        for (const char letter : std::string_view("ABCDEFGHIKQYZafgow09-_?\0", 24)) {
-          std::string other = *text;
-          other[i] = letter;
-          substitutes.emplace_back(other);
-        }
-        substitutes.emplace_back(text->substr(0, i) + text->substr(i + 1));
-      }
-    }
-    for (const engine::Value& by : substitutes) {
-      engine::Value damaged = saved;
-      std::uint64_t which = place;
-      ASSERT_TRUE(damage(damaged, which, by));
-      expect_refused_or_harmless(damaged, stop_once);
-    }
-  }
-}
-
-TEST(PromotionAsha, ADamagedStateIsRefusedOrHarmless) {
-  expect_damage_is_refused_or_harmless(false);
-}
-
-TEST(StoppingAsha, ADamagedStateIsRefusedOrHarmless) {
-  expect_damage_is_refused_or_harmless(true);
+  EXPECT_EQ(asha.verdict(t0).action, Action::train_on);
+  EXPECT_EQ(asha.verdict(t0).reason.size, 1U);  // As it was when it was decided.
 }
 
 }  // namespace

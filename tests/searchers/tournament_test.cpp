@@ -195,19 +195,5 @@ TEST(Tournament, SharesAreExactWhileEveryBracketHasWork) {
   }
 }
 
-TEST(Tournament, LoadsAllOrNothing) {
-  const auto tournament = flat_brackets({2, 2}, 2);
-  start_all(*tournament, 2);
-  const engine::Value saved = tournament->save();
-  engine::Value::Map damaged = *saved.as_map();
-  (*(*damaged.find("brackets")->as_list())[1].as_list())[1] = "damaged";  // The first bracket is still good.
-  const auto other = flat_brackets({2, 2}, 2);
-  const engine::Value fresh = other->save();
-  EXPECT_FALSE(other->load(damaged).has_value());
-  EXPECT_EQ(other->save(), fresh);
-  EXPECT_TRUE(other->load(saved).has_value());
-  EXPECT_EQ(other->save(), saved);
-}
-
 }  // namespace
 }  // namespace hpsearch::searchers

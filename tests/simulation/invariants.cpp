@@ -214,39 +214,4 @@ std::string broken_invariant(const Engine& engine) {
   return "";
 }
 
-std::string fingerprint(const Engine& engine) {
-  std::ostringstream out;
-  out << "lsn " << engine.last_lsn().number() << " at " << engine.last_instant().micros() << '\n';
-  for (const auto& [id, record] : engine.experiments()) {
-    out << "experiment " << id.number() << ' ' << name_of(record.state) << ' ' << record.reason << ' '
-        << compact_json(record.effective) << ' ' << compact_json(record.searcher->save()) << '\n';
-    for (std::size_t i = 0; i < record.trials.size(); ++i) {
-      const TrialRecord& trial = record.trials[i];
-      const KnownCheckpoints checkpoints = trial.checkpoints ? *trial.checkpoints : KnownCheckpoints{};
-      out << "  " << trial.id.number() << ' ' << name_of(trial.state) << ' '
-          << compact_json(record.hparams[i]) << ' ' << count(trial.length) << ' ' << count(trial.reached)
-          << ' ' << trial.awaits_resume << ' ' << trial.restarts << ' ' << trial.attempts << ' '
-          << trial.last_lease.number() << ' ' << trial.last_seq << ' ' << checkpoints.latest << ' '
-          << checkpoints.best << ' ' << (trial.last_failure ? *trial.last_failure : "") << ' '
-          << trial.busy.in_micros() << ' ' << describe(trial.reason);
-      if (trial.live) {
-        out << " live " << trial.live->worker.number() << ' ' << trial.live->started << ' '
-            << trial.live->applied_seq << ' '
-            << (trial.live->decision ? trial.live->decision->id.number() : 0);
-        for (std::size_t rank = 0; trial.live->gang && rank < trial.live->gang->members.size(); ++rank) {
-          const Gang::Member& member = trial.live->gang->members[rank];
-          out << " rank " << rank << ' ' << member.worker.number() << ' ' << member.started << ' '
-              << member.gone << ' ' << member.exited << ' ' << static_cast<int>(trial.live->gang->ending);
-        }
-      }
-      out << '\n';
-    }
-  }
-  for (const auto& [id, worker] : engine.workers()) {
-    out << "worker " << id.number() << ' ' << worker.uid << ' ' << worker.incarnation << ' ' << worker.present
-        << ' ' << worker.slots.held() << '/' << worker.slots.total() << '\n';
-  }
-  return out.str();
-}
-
 }  // namespace hpsearch::engine

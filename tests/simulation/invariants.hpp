@@ -17,7 +17,4 @@ namespace hpsearch::engine {
 /// "" or an experiment that has work for a slot that is free. Holds after every step while nobody is suspect.
 [[nodiscard]] std::string idle_slot(const Engine& engine);
 
-/// Everything an engine knows as text: two engines that stand at the same place print the same.
-[[nodiscard]] std::string fingerprint(const Engine& engine);
-
 }  // namespace hpsearch::engine

@@ -39,17 +39,12 @@ class EventStore {
   /// Counts the times this store was opened; already durable.
   [[nodiscard]] virtual std::uint64_t daemon_epoch() const noexcept = 0;
 
-  /// What the record of an event is chained by: says whether two logs agree up to there. not_found: no such
-  /// event.
-  [[nodiscard]] virtual engine::Result<std::uint32_t> chain_at(engine::Lsn lsn) = 0;
-
-  /// Reads the log after `after`, an event it has (0: from its beginning), checks the chain from there on,
-  /// and hands each event to `visit`, on the caller's thread and in order; an error of `visit` ends it. To be
-  /// called once, before anything below. corrupt: a record fails its checks, named by its lsn; nothing is
-  /// skipped or repaired. version_mismatch: written by a build newer than this one.
+  /// Reads the log from its beginning, checks the chain, and hands each event to `visit`, on the caller's
+  /// thread and in order; an error of `visit` ends it. To be called once, before anything below. corrupt: a
+  /// record fails its checks, named by its lsn; nothing is skipped or repaired. version_mismatch: written by
+  /// a build newer than this one.
   using Visit = std::function<engine::Status(engine::Event&&)>;
-  virtual engine::Status recover(engine::Lsn after, const Visit& visit) = 0;
-  engine::Status recover(const Visit& visit) { return recover(engine::Lsn{}, visit); }
+  virtual engine::Status recover(const Visit& visit) = 0;
 
   /// Adds events that follow the last one without a gap; all durable on return, or none of them.
   /// unavailable: no room is left for them. corrupt: the disk failed, and what it holds of them is in doubt.

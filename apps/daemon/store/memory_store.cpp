@@ -12,22 +12,11 @@ MemoryStore::MemoryStore(std::shared_ptr<MemoryDisk> disk) : disk_(std::move(dis
   }
 }
 
-engine::Result<std::uint32_t> MemoryStore::chain_at(engine::Lsn lsn) {
-  if (lsn.number() > disk_->records.size()) {
-    return engine::Error{engine::Errc::not_found, "the log has no event " + std::to_string(lsn.number())};
-  }
-  return lsn.number() == 0 ? chain_start(disk_->cluster) : disk_->records[lsn.number() - 1].chain;
-}
-
-engine::Status MemoryStore::recover(engine::Lsn after, const Visit& visit) {
-  const auto known = chain_at(after);
-  if (!known) {
-    return known.error();
-  }
-  engine::Lsn last = after;
-  std::uint32_t chain = *known;
+engine::Status MemoryStore::recover(const Visit& visit) {
+  engine::Lsn last;
+  std::uint32_t chain = chain_start(disk_->cluster);
   proto::EventDecoder decoder;
-  for (const StoredRecord& record : std::span(disk_->records).subspan(after.number())) {
+  for (const StoredRecord& record : disk_->records) {
     if (auto checked = check_record(record.view(), last, chain); !checked) {
       return checked;
     }

@@ -50,7 +50,6 @@ struct SqliteStore::Impl {
   Statement read_history;
   std::uint64_t cluster = 0;
   std::uint64_t epoch = 0;
-  engine::Lsn known;  ///< Recovery begins after it.
   engine::Lsn last;
   std::uint32_t chain = 0;
   bool recovered = false;
@@ -147,24 +146,17 @@ struct SqliteStore::Impl {
     }
   }
 
-  /// Follows the log through one group; `sound` becomes what of it there is nothing to say against, without
-  /// what recovery was told to leave out.
+  /// Follows the log through one group; `sound` becomes what of it there is nothing to say against.
   Status check(const EventGroup& group, EventGroup& sound) {
     GroupReader reader(group);
-    std::size_t left_out = 0;
     while (const std::optional<RecordView> record = reader.next()) {
-      if (record->lsn <= known) {
-        left_out = reader.bytes_read();
-        sound.first = engine::Lsn(record->lsn.number() + 1);
-        continue;
-      }
       if (Status checked = check_record(*record, last, chain); !checked) {
         return checked;
       }
       last = record->lsn;
       chain = record->chain;
       ++sound.count;
-      sound.bytes = group.bytes.subspan(left_out, reader.bytes_read() - left_out);
+      sound.bytes = group.bytes.subspan(0, reader.bytes_read());
     }
     const engine::Lsn next(last.number() + 1);
     return reader.finished() && group.count > 0 ? Status(Done{}) : damaged(next, "is cut off");
@@ -249,44 +241,17 @@ std::uint64_t SqliteStore::daemon_epoch() const noexcept {
   return impl_->epoch;
 }
 
-Result<std::uint32_t> SqliteStore::chain_at(engine::Lsn lsn) {
-  if (lsn == engine::Lsn{}) {
-    return chain_start(impl_->cluster);
-  }
-  Use rows(impl_->read_after);
-  rows.bind(1, lsn.number());
-  const Use::Step came_to = rows.step();
-  if (came_to == Use::Step::failed) {
-    return impl_->file.problem("cannot read");
-  }
-  if (came_to == Use::Step::row) {
-    GroupReader reader(Impl::group_at(rows));
-    while (const std::optional<RecordView> record = reader.next()) {
-      if (record->lsn == lsn) {
-        return record->chain;
-      }
-    }
-  }
-  return Error{Errc::not_found, impl_->file.path() + " has no event " + std::to_string(lsn.number())};
-}
-
-Status SqliteStore::recover(engine::Lsn after, const Visit& visit) {
+Status SqliteStore::recover(const Visit& visit) {
   Impl& impl = *impl_;
   HPSEARCH_CHECK(!impl.recovered, "recovery happens once");
   const auto head = impl.file.number("SELECT value FROM meta WHERE name = 'last_lsn'");
   if (!head) {
     return head.error();
   }
-  const auto chain = chain_at(after);
-  if (!chain) {
-    return chain.error();
-  }
-  impl.known = after;
-  impl.last = after;
-  impl.chain = *chain;
+  impl.chain = chain_start(impl.cluster);
   {
     Use rows(impl.read_after);
-    rows.bind(1, after.number() + 1);
+    rows.bind(1, std::uint64_t{1});
     ReadAhead ahead(impl.file.path(), [&](RecordBatch& batch) { impl.fill(batch, rows); });
     if (auto handed_out = ahead.hand_out(visit); !handed_out) {
       return handed_out;

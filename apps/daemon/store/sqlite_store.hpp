@@ -34,9 +34,7 @@ class SqliteStore final : public EventStore {
 
   [[nodiscard]] std::uint64_t cluster() const noexcept override;
   [[nodiscard]] std::uint64_t daemon_epoch() const noexcept override;
-  [[nodiscard]] engine::Result<std::uint32_t> chain_at(engine::Lsn lsn) override;
-  using EventStore::recover;
-  engine::Status recover(engine::Lsn after, const Visit& visit) override;
+  engine::Status recover(const Visit& visit) override;
   engine::Status append(std::span<const engine::Event> group) override;
   [[nodiscard]] engine::Lsn last_lsn() const noexcept override;
   [[nodiscard]] engine::Result<std::vector<engine::Event>> read(engine::Lsn after,

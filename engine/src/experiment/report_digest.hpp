@@ -7,8 +7,7 @@
 namespace hpsearch::engine {
 
 /// Tells one report from another with the same number: a hash of every field, doubles by their bits. No guard
-/// against intent, only against workers that number wrongly. Not in the log, but in snapshots: another hash
-/// is another format of theirs.
+/// against intent, only against workers that number wrongly. It is stored nowhere.
 [[nodiscard]] std::uint64_t digest_of(const Report& report) noexcept;
 
 }  // namespace hpsearch::engine

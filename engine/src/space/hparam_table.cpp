@@ -5,7 +5,6 @@
 #include <optional>
 #include <variant>
 
-#include "hpsearch/engine/base/digits.hpp"
 #include "space/leaves.hpp"
 
 namespace hpsearch::engine {
@@ -45,36 +44,6 @@ struct Unpacker {
   Value operator()(const LogParameter& /*parameter*/) const { return std::bit_cast<double>(word); }
   Value operator()(const CategoricalParameter& parameter) const {
     return parameter.vals[static_cast<std::size_t>(word)];
-  }
-};
-
-/// A word as digits: short where the leaf's values are.
-struct WordWriter {
-  DigitWriter& out;
-  std::uint64_t word;
-
-  void operator()(const ConstParameter& /*parameter*/) const {}
-  void operator()(const IntParameter& /*parameter*/) const { out.integer(std::bit_cast<std::int64_t>(word)); }
-  void operator()(const DoubleParameter& /*parameter*/) const { out.real(std::bit_cast<double>(word)); }
-  void operator()(const LogParameter& /*parameter*/) const { out.real(std::bit_cast<double>(word)); }
-  void operator()(const CategoricalParameter& /*parameter*/) const { out.count(word); }
-};
-
-struct WordReader {
-  DigitReader& in;
-
-  std::uint64_t operator()(const ConstParameter& /*parameter*/) const { return 0; }
-  std::uint64_t operator()(const IntParameter& /*parameter*/) const {
-    return std::bit_cast<std::uint64_t>(in.integer());
-  }
-  std::uint64_t operator()(const DoubleParameter& /*parameter*/) const {
-    return std::bit_cast<std::uint64_t>(in.real());
-  }
-  std::uint64_t operator()(const LogParameter& /*parameter*/) const {
-    return std::bit_cast<std::uint64_t>(in.real());
-  }
-  std::uint64_t operator()(const CategoricalParameter& parameter) const {
-    return in.count_below(parameter.vals.size());
   }
 };
 
@@ -153,57 +122,6 @@ Value HparamTable::unpacked(std::size_t trial) const {
     put_leaf(hparams, leaf.keys, std::visit(Unpacker{word}, leaf.parameter));
   }
   return hparams;
-}
-
-Value HparamTable::save() const {
-  DigitWriter words;
-  for (std::size_t trial = 0, at = 0; trial < size_; ++trial) {
-    for (const Space::Leaf& leaf : space_.leaves()) {
-      if (!is_constant(leaf.parameter)) {
-        std::visit(WordWriter{words, words_[at++]}, leaf.parameter);
-      }
-    }
-  }
-  Value::List odd;
-  for (const auto& [trial, hparams] : odd_) {
-    odd.push_back(Value::List{static_cast<std::int64_t>(trial), hparams});
-  }
-  return Value::Map{
-      {"count", static_cast<std::int64_t>(size_)}, {"words", words.take()}, {"odd", std::move(odd)}};
-}
-
-bool HparamTable::load(const Value& saved) {
-  const Value* count = saved.at_path("count");
-  const Value* words = saved.at_path("words");
-  const Value* odd = saved.at_path("odd");
-  if (count == nullptr || count->as_integer() == nullptr || words == nullptr || words->as_text() == nullptr ||
-      odd == nullptr || odd->as_list() == nullptr || *count->as_integer() < 0) {
-    return false;
-  }
-  DigitReader in(*words->as_text());
-  const auto trials = static_cast<std::uint64_t>(*count->as_integer());
-  if (width_ == 0) {
-    size_ = trials;  // Nothing that could run out tells a wrong count from a right one.
-  }
-  for (; size_ < trials && in.good(); ++size_) {
-    for (const Space::Leaf& leaf : space_.leaves()) {
-      if (!is_constant(leaf.parameter)) {
-        words_.push_back(std::visit(WordReader{in}, leaf.parameter));
-      }
-    }
-  }
-  for (const Value& entry : *odd->as_list()) {
-    const Value::List* pair = entry.as_list();
-    if (pair == nullptr || pair->size() != 2 || (*pair)[0].as_integer() == nullptr) {
-      return false;
-    }
-    const auto trial = static_cast<std::uint64_t>(*(*pair)[0].as_integer());  // A negative one is past all.
-    if (trial >= size_) {
-      return false;
-    }
-    odd_.emplace(static_cast<std::size_t>(trial), (*pair)[1]);
-  }
-  return in.finished();
 }
 
 }  // namespace hpsearch::engine

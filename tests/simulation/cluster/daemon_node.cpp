@@ -21,10 +21,8 @@ namespace {
 // The most that a daemon does not notice of its own standing still.
 constexpr Duration own_silence = Duration::seconds(15);
 
-// Lives are short: small numbers, so that there are checkpoints and snapshots in them.
+// Lives are short: small numbers, so that there are checkpoints in them.
 constexpr int pages_per_checkpoint = 60;
-constexpr std::uint64_t events_per_snapshot = 40;
-constexpr const char* snapshot_directory = "/state/snapshots";
 
 }  // namespace
 
@@ -107,7 +105,6 @@ engine::Result<std::unique_ptr<daemon::EventStore>> DaemonNode::open_store() {
     return std::unique_ptr<daemon::EventStore>(std::make_unique<daemon::MemoryStore>(disk_.log));
   }
   mount_ = std::make_unique<MountedDisk>(disk_.files);
-  damage_newest_snapshot();
   mount_->before = [this](DiskCall call, const std::string&) { return before_storage_call(call); };
   auto opened = daemon::SqliteStore::open("/state/events.db", {*mount_, pages_per_checkpoint});
   if (!opened) {
@@ -126,10 +123,6 @@ engine::Status DaemonNode::recover() {
       SimulatedStore::EngineState{time_, process_, faults_, promises_, [this] { crash(); }});
   runtime_ = std::make_unique<daemon::Runtime>(process_, *store_, searchers::registry(), patience_,
                                                on_a_slow_disk(process_, faults_, draw_));
-  if (mount_) {
-    snapshots_.emplace(snapshot_directory, *mount_);
-    runtime_->keep_snapshots(*snapshots_, events_per_snapshot);
-  }
   if (engine::Status recovered = runtime_->recover(); !recovered) {
     return recovered;
   }
@@ -145,21 +138,6 @@ engine::Status DaemonNode::recover() {
     }
   }
   return engine::Done{};
-}
-
-void DaemonNode::damage_newest_snapshot() {
-  const auto kept = daemon::SnapshotFiles(snapshot_directory, *mount_).list();
-  if (kept.empty()) {
-    return;
-  }
-  if (!faults_.strikes(Fault::snapshot_damaged)) {
-    reached(Probe::recovered_beside_a_snapshot);
-    return;
-  }
-  reached(Probe::recovered_beside_a_damaged_snapshot);
-  const std::string path = daemon::SnapshotFiles(snapshot_directory, *mount_).path_of(kept.front());
-  const std::size_t size = disk_.files.content(*disk_.files.find(path)).size();
-  disk_.files.flip(path, draw_.below(8 * size));
 }
 
 int DaemonNode::before_storage_call(DiskCall call) {
@@ -223,7 +201,6 @@ void DaemonNode::end(bool cleanly, std::optional<Duration> away) {
         mount_->before = {};  // A clean end closes the store, and nothing goes wrong any more.
       }
       store_.reset();
-      snapshots_.reset();
       mount_.reset();
     }
   });

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "daemon/runtime.hpp"
-#include "daemon/store/snapshot_files.hpp"
 #include "daemon/worker_sessions.hpp"
 #include "simulation/cluster/network.hpp"
 #include "simulation/cluster/simulated_store.hpp"
@@ -54,7 +53,6 @@ class DaemonNode {
   int before_storage_call(DiskCall call);
   [[nodiscard]] engine::Result<std::unique_ptr<daemon::EventStore>> open_store();
   [[nodiscard]] engine::Status recover();
-  void damage_newest_snapshot();
   void end(bool cleanly, std::optional<engine::Duration> away = std::nullopt);
   void start_again_after(engine::Duration away);
   [[nodiscard]] engine::Duration usual_absence();
@@ -81,7 +79,6 @@ class DaemonNode {
   std::map<net::Peer, std::uint64_t> welcomed_;  // Newest sessions.
   // In the order they are made; they go in the reverse one.
   std::unique_ptr<MountedDisk> mount_;
-  std::optional<daemon::SnapshotFiles> snapshots_;
   std::unique_ptr<SimulatedStore> store_;
   std::unique_ptr<daemon::Runtime> runtime_;
   std::unique_ptr<daemon::WorkerSessions> sessions_;

@@ -22,7 +22,6 @@ constexpr std::array<FaultKind, fault_count> kinds{{
     {Fault::wall_clock_jump, "wall_clock_jump", share, 0.05, 0.9},
     {Fault::disk_error, "disk_error", share, 0.0005, 0.02},
     {Fault::crash_at_a_storage_call, "crash_at_a_storage_call", share, 0.0002, 0.01},
-    {Fault::snapshot_damaged, "snapshot_damaged", share, 0.05, 0.5},
     {Fault::disk_full, "disk_full", per_hour, 0.02, 1},
     {Fault::disk_slow, "disk_slow", share, 0.001, 0.1},
     {Fault::connection_reset, "connection_reset", per_hour, 0.2, 30},

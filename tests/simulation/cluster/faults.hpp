@@ -30,7 +30,6 @@ enum class Fault : std::uint8_t {
   // Its disk.
   disk_error,
   crash_at_a_storage_call,
-  snapshot_damaged,
   disk_full,
   disk_slow,
   // The network.

@@ -27,10 +27,6 @@ std::string_view name_of(Probe probe) noexcept {
       return "recovered_a_group_in_doubt";
     case Probe::lost_a_group_in_doubt:
       return "lost_a_group_in_doubt";
-    case Probe::recovered_beside_a_snapshot:
-      return "recovered_beside_a_snapshot";
-    case Probe::recovered_beside_a_damaged_snapshot:
-      return "recovered_beside_a_damaged_snapshot";
     case Probe::reports_of_a_superseded_attempt:
       return "reports_of_a_superseded_attempt";
     case Probe::attempt_adopted:

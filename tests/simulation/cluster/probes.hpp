@@ -19,8 +19,6 @@ enum class Probe : std::uint8_t {
   recovered_nothing_of_a_group,
   recovered_a_group_in_doubt,
   lost_a_group_in_doubt,
-  recovered_beside_a_snapshot,
-  recovered_beside_a_damaged_snapshot,
   reports_of_a_superseded_attempt,
   attempt_put_on_hold,
   attempt_adopted,

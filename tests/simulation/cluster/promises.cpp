@@ -4,6 +4,7 @@
 #include <utility>
 #include <variant>
 
+#include "engine/state_text.hpp"
 #include "hpsearch/proto/stored.hpp"
 #include "hpsearch/searchers/registry.hpp"
 #include "simulation/cluster/probes.hpp"
@@ -491,13 +492,13 @@ bool Promises::has_lost_a_member(const AttemptKey& key) const {
 
 const std::string& Promises::durable_state() {
   if (std::exchange(state_of_, durable_) != durable_ || state_.empty()) {
-    state_ = engine::fingerprint(fold_);
+    state_ = engine::state_text(fold_);
   }
   return state_;
 }
 
 void Promises::recovered(const engine::Engine& engine) {
-  const std::string kept = engine::fingerprint(engine);
+  const std::string kept = engine::state_text(engine);
   const std::string& durable = durable_state();
   if (kept != durable) {
     break_because("I1, I4: what was recovered is not what was durable:" + first_difference(kept, durable));
@@ -512,7 +513,7 @@ void Promises::settled(const engine::Engine& live) {
   if (std::exchange(settled_at_, live.last_lsn()) == live.last_lsn()) {
     return;
   }
-  const std::string lives = engine::fingerprint(live);
+  const std::string lives = engine::state_text(live);
   const std::string& durable = durable_state();
   if (lives != durable) {
     break_because("I4: what lives is not the fold of the log:" + first_difference(lives, durable));

@@ -128,7 +128,7 @@ class Promises {
   /// "" when nobody knows the worker.
   [[nodiscard]] std::string uid_of(engine::WorkerId worker) const;
   void note(const engine::AttemptAdopted& adopted, engine::Lsn lsn);
-  /// The fold's fingerprint.
+  /// The fold's state_text().
   const std::string& durable_state();
   [[nodiscard]] bool over(const engine::AttemptKey& key) const;
   /// What the attempt that its worker names so is in the log now.

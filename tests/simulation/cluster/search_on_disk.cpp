@@ -2,6 +2,7 @@
 
 #include <string_view>
 
+#include "engine/state_text.hpp"
 #include "hpsearch/proto/stored.hpp"
 #include "simulation/invariants.hpp"
 
@@ -28,7 +29,7 @@ std::size_t hash_of(const Event& event) {
          static_cast<std::size_t>(event.at.micros());
 }
 std::size_t standing(const engine::Engine& engine) {
-  return std::hash<std::string>{}(engine::fingerprint(engine));
+  return std::hash<std::string>{}(engine::state_text(engine));
 }
 void live_uninterrupted(const Value& search, Uninterrupted& calm) {
   DiskImage image("/state");

@@ -15,7 +15,6 @@
 #include <vector>
 
 #include "daemon/runtime.hpp"
-#include "daemon/store/snapshot_files.hpp"
 #include "daemon/store/sqlite_store.hpp"
 #include "engine/test_cluster.hpp"
 #include "hpsearch/net/log.hpp"
@@ -188,9 +187,8 @@ class PromptDisk final : public daemon::StoreExecutor {
   net::Watch turn_;
 };
 
-// Few enough that a search has many checkpoints, and snapshots enough that a start has little to replay.
+// Few enough that a search has many checkpoints.
 inline constexpr int pages_per_checkpoint = 60;
-inline constexpr std::uint64_t events_per_snapshot = 100;
 
 using BeforeCall = std::function<int(DiskCall call, const std::string& path)>;
 
@@ -215,7 +213,6 @@ class Life {
         [this](std::function<bool()> work) -> std::unique_ptr<daemon::StoreExecutor> {
           return std::make_unique<PromptDisk>(process_, std::move(work));
         });
-    runtime_->keep_snapshots(snapshots_, events_per_snapshot);
     engine::Status recovered = runtime_->recover();
     store_->taken = store_->given = runtime_->engine().last_lsn();
     return recovered;
@@ -259,7 +256,6 @@ class Life {
  private:
   VirtualTime time_;
   MountedDisk disk_;
-  daemon::SnapshotFiles snapshots_{"/state/snapshots", disk_};
   std::unique_ptr<WatchedStore> store_;
   SteadyWorker& worker_;
   Process process_;

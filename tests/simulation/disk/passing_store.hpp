@@ -14,13 +14,7 @@ class PassingStore : public daemon::EventStore {
 
   [[nodiscard]] std::uint64_t cluster() const noexcept override { return inner_->cluster(); }
   [[nodiscard]] std::uint64_t daemon_epoch() const noexcept override { return inner_->daemon_epoch(); }
-  [[nodiscard]] engine::Result<std::uint32_t> chain_at(engine::Lsn lsn) override {
-    return inner_->chain_at(lsn);
-  }
-  using EventStore::recover;
-  engine::Status recover(engine::Lsn after, const Visit& visit) override {
-    return inner_->recover(after, visit);
-  }
+  engine::Status recover(const Visit& visit) override { return inner_->recover(visit); }
   engine::Status append(std::span<const engine::Event> group) override { return inner_->append(group); }
   [[nodiscard]] engine::Lsn last_lsn() const noexcept override { return inner_->last_lsn(); }
   [[nodiscard]] engine::Result<std::vector<engine::Event>> read(engine::Lsn after,

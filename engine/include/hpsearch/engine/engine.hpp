@@ -66,14 +66,6 @@ class Engine {
   /// promise.
   Status replay(const Event& event);
 
-  /// The state as a value that load() turns into an engine that stands exactly here: recovery then needs only
-  /// the events after last_lsn(). O(trials).
-  [[nodiscard]] Value save() const;
-
-  /// Into a fresh engine, instead of replaying the log up to there. corrupt, version_mismatch: why not; the
-  /// engine is as fresh as before then.
-  Status load(const Value& saved);
-
   // --- queries; pointers hold until the next step ---
 
   /// When a budget of time will be spent, or what was put off is due: a step must be made then (CheckTimers),

@@ -195,11 +195,6 @@ class Searcher {
 
   /// Fraction of the planned search that is over, in [0, 1]; never decreases; 1 exactly at the end.
   [[nodiscard]] virtual double progress() const noexcept = 0;
-
-  /// State as a value that restores a bit-identical searcher.
-  [[nodiscard]] virtual Value save() const = 0;
-  /// On failure *this is as it was.
-  virtual Status load(const Value& saved) = 0;
 };
 
 /// What `hpsearch preview` says of one bracket.

@@ -49,8 +49,6 @@ class Asha : public StoppingPolicy {
   [[nodiscard]] std::uint64_t outstanding() const noexcept final { return outstanding_total_; }
   [[nodiscard]] std::span<const engine::TrialNumber> closable() const final { return closable_.view(); }
   [[nodiscard]] double progress() const noexcept final { return progress_; }
-  [[nodiscard]] engine::Value save() const final;
-  engine::Status load(const engine::Value& saved) final;
 
  protected:
   enum class State : std::uint8_t {
@@ -87,10 +85,6 @@ class Asha : public StoppingPolicy {
   virtual void reopen() = 0;
   /// After every event but the creation of a trial. `reporter` has just reported, below the top.
   virtual void decide_promotions(std::optional<engine::TrialNumber> reporter) = 0;
-  [[nodiscard]] virtual std::string_view kind() const noexcept = 0;
-  /// What a derived class must remember beyond what is here. On failure load_own() leaves it as it was.
-  [[nodiscard]] virtual engine::Value save_own() const = 0;
-  virtual engine::Status load_own(const engine::Value& saved, const engine::ChunkedVector<Trial>& trials) = 0;
 
   AshaSettings settings_;
   Rung::Ties ties_;
@@ -102,8 +96,6 @@ class Asha : public StoppingPolicy {
 
  private:
   [[nodiscard]] bool is_over() const noexcept { return open_ == 0 && !quota_.needs_more(); }
-  [[nodiscard]] static bool stands_where_it_says(const std::vector<Rung>& rungs, const Trial& trial,
-                                                 engine::TrialNumber number);
   void enter(engine::TrialNumber number, engine::Score score, bool alive);
   void leave_every_rung(const Trial& trial);
   void stop_training(Trial& trial);
@@ -137,9 +129,6 @@ class PromotionAsha final : public Asha {
   void has_moved_on(engine::TrialNumber /*number*/) override {}
   void reopen() override { closed_out_ = 0; }
   void decide_promotions(std::optional<engine::TrialNumber> reporter) override;
-  [[nodiscard]] std::string_view kind() const noexcept override { return "asha/promotion"; }
-  [[nodiscard]] engine::Value save_own() const override;
-  engine::Status load_own(const engine::Value& saved, const engine::ChunkedVector<Trial>& trials) override;
 
   void pass_up_the_dead();
 
@@ -172,9 +161,6 @@ class StoppingAsha final : public Asha {
   void has_moved_on(engine::TrialNumber number) override;
   void reopen() override {}
   void decide_promotions(std::optional<engine::TrialNumber> /*reporter*/) override {}
-  [[nodiscard]] std::string_view kind() const noexcept override { return "asha/stopping"; }
-  [[nodiscard]] engine::Value save_own() const override;
-  engine::Status load_own(const engine::Value& saved, const engine::ChunkedVector<Trial>& trials) override;
 
   // What was decided of trials whose verdict was not carried out yet, with its numbers: later results would
   // change them. In order of trials; few at any time, as verdicts are carried out at once.

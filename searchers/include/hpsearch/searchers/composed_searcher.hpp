@@ -38,8 +38,6 @@ class ComposedSearcher final : public engine::Searcher {
   [[nodiscard]] engine::Reason standing(engine::TrialNumber trial) const override;
   [[nodiscard]] engine::Outlook outlook(engine::TrialNumber trial) const override;
   [[nodiscard]] double progress() const noexcept override;
-  [[nodiscard]] engine::Value save() const override;
-  engine::Status load(const engine::Value& saved) override;
 
  private:
   struct Listener;
@@ -52,7 +50,6 @@ class ComposedSearcher final : public engine::Searcher {
   [[nodiscard]] bool takes_changes() const;
   void announce_max_trials();
   void announce_more_configurations();
-  [[nodiscard]] std::optional<Limits> read_limits(const engine::Value& saved) const;
   [[nodiscard]] std::string farewell() const;
 
   std::unique_ptr<StoppingPolicy> policy_;

@@ -33,8 +33,6 @@ class Flat final : public StoppingPolicy {
   [[nodiscard]] engine::Reason standing(engine::TrialNumber trial) const override;
   [[nodiscard]] engine::Cardinality at_hand() const override { return quota_.rest(); }
   [[nodiscard]] double progress() const noexcept override { return progress_; }
-  [[nodiscard]] engine::Value save() const override;
-  engine::Status load(const engine::Value& saved) override;
 
  private:
   struct Open {

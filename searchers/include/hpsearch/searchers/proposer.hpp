@@ -42,9 +42,6 @@ class Proposer {
 
   /// There is no further configuration to propose.
   [[nodiscard]] virtual bool exhausted() const noexcept { return false; }
-
-  [[nodiscard]] virtual engine::Value save() const = 0;
-  virtual engine::Status load(const engine::Value& saved) = 0;
 };
 
 /// Independent uniform draws, after the points the user gave. With `reject` none starts twice: a point that

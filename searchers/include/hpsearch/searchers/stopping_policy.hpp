@@ -73,9 +73,6 @@ class StoppingPolicy {
   /// So many pieces of work next() gives one after the other if nothing else happens. O(trials).
   [[nodiscard]] virtual engine::Cardinality at_hand() const = 0;
   [[nodiscard]] virtual double progress() const noexcept = 0;
-
-  [[nodiscard]] virtual engine::Value save() const = 0;
-  virtual engine::Status load(const engine::Value& saved) = 0;
 };
 
 /// How many trials a schedule still wants to create.
@@ -109,9 +106,6 @@ class Quota {
   [[nodiscard]] engine::Cardinality planned() const noexcept {
     return closed_ ? counting() : std::max<engine::Cardinality>(limit_, counting());
   }
-
-  [[nodiscard]] engine::Value save() const;
-  engine::Status load(const engine::Value& saved);
 
  private:
   engine::Cardinality limit_;

@@ -70,8 +70,6 @@ class Tournament final : public StoppingPolicy {
   [[nodiscard]] engine::Outlook outlook(engine::TrialNumber trial) const override;
   [[nodiscard]] engine::Cardinality at_hand() const override;
   [[nodiscard]] double progress() const noexcept override { return progress_; }
-  [[nodiscard]] engine::Value save() const override;
-  engine::Status load(const engine::Value& saved) override;
 
  private:
   struct Bracket {

@@ -27,11 +27,6 @@ class HparamTable {
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
   [[nodiscard]] Value operator[](std::size_t trial) const;
 
-  /// All of them, as a value that load() turns into the same table.
-  [[nodiscard]] Value save() const;
-  /// Into a table that has none yet, of the same space. False: it is no such save.
-  [[nodiscard]] bool load(const Value& saved);
-
  private:
   [[nodiscard]] bool pack(const Value& hparams);
   [[nodiscard]] Value unpacked(std::size_t trial) const;

@@ -1,0 +1,219 @@
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <sstream>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "hpsearch/engine/base/text.hpp"
+#include "hpsearch/engine/engine.hpp"
+#include "hpsearch/engine/scheduler/explain.hpp"
+
+namespace hpsearch::engine {
+
+/// Writes everything that an engine keeps as text, to compare an engine that lived with one that replayed the
+/// log. Each record is taken apart by its members, so that a new one is a compile error here. Of a searcher
+/// it writes what can be asked of it. O(state).
+class StateText {
+ public:
+  static std::string of(const Engine& engine) {
+    StateText text;
+    text.all(engine.last_lsn(), engine.last_instant(), engine.numbering().spans());
+    text.out_ << '\n';
+    for (const auto& [id, record] : engine.experiments()) {
+      text.put(record);
+    }
+    for (const auto& [id, worker] : engine.workers()) {
+      text.put(worker);
+      text.out_ << '\n';
+    }
+    return text.out_.str();
+  }
+
+ private:
+  template <class... Parts>
+  void all(const Parts&... parts) {
+    (put(parts), ...);
+  }
+
+  void put(bool flag) { out_ << flag << ' '; }
+  void put(std::uint64_t number) { out_ << number << ' '; }
+  void put(std::uint32_t number) { out_ << number << ' '; }
+  void put(std::int64_t number) { out_ << number << ' '; }
+  void put(int number) { out_ << number << ' '; }
+  void put(double number) { out_ << std::bit_cast<std::uint64_t>(number) << ' '; }  // A zero has a sign.
+  void put(const std::string& text) { out_ << '"' << text << "\" "; }
+  void put(const Value& value) { out_ << compact_json(value) << ' '; }
+  void put(Units length) { put(count(length)); }
+  void put(Instant at) { put(at.micros()); }
+  void put(Duration time) { put(time.in_micros()); }
+  template <class Enum>
+  requires std::is_enum_v<Enum>
+  void put(Enum value) { put(static_cast<std::uint64_t>(value)); }
+  template <class Id>
+  requires requires(const Id& id) { id.number(); }
+  void put(const Id& id) { put(std::uint64_t{id.number()}); }
+  template <class A, class B>
+  void put(const std::pair<A, B>& pair) {
+    all(pair.first, pair.second);
+  }
+  template <class Items>
+  requires requires(const Items& items) {
+    items.begin();
+    typename Items::value_type;
+  } &&(!std::is_same_v<Items, std::string>)void put(const Items& items) {
+    out_ << '[';
+    for (const auto& item : items) {
+      put(item);
+    }
+    out_ << "] ";
+  }
+  template <class Maybe>
+  requires requires(const Maybe& maybe) {
+    static_cast<bool>(maybe);
+    *maybe;
+  }
+  void put(const Maybe& maybe) {
+    if (maybe) {
+      put(*maybe);
+    } else {
+      out_ << "- ";
+    }
+  }
+
+  void put(const AttemptKey& x) {
+    const auto& [experiment, trial, attempt, lease] = x;
+    all(experiment, trial, attempt, lease);
+  }
+  void put(const Decision& x) {
+    const auto& [id, directive, length] = x;
+    all(id, directive, length);
+  }
+  void put(const Measurement& x) {
+    const auto& [step, metric] = x;
+    all(step, metric);
+  }
+  void put(const KnownCheckpoint& x) {
+    const auto& [path, step, metric, files, bytes] = x;
+    all(path, step, metric, files, bytes);
+  }
+  void put(const KnownCheckpoints& x) {
+    const auto& [kept, latest, latest_step, best, best_step, best_metric] = x;
+    all(kept, latest, latest_step, best, best_step, best_metric);
+  }
+  void put(const ExitReport& x) {
+    const auto& [cause, code, message, log_tail, unkillable] = x;
+    all(cause, code, message, log_tail, unkillable);
+  }
+  void put(const Gang::Member& x) {
+    const auto& [worker, slots, started, gone, exited] = x;
+    all(worker, slots, started, gone, exited);
+  }
+  void put(const Gang& x) {
+    const auto& [members, port, ending, exit, ended_by] = x;
+    all(members, port, ending, exit, ended_by);
+  }
+  void put(const LiveAttempt& x) {
+    const auto& [key, worker, slots, granted_length, reached, started, unlogged, applied_seq, decision,
+                 leased_at, checkpoint_at, origin, last_digest, gang] = x;
+    all(key, worker, slots, granted_length, reached, started, unlogged, applied_seq, decision, leased_at,
+        checkpoint_at, origin, last_digest, gang);
+  }
+  void put(const FailureHistory& x) {
+    const auto& [lost, crashes, crashed_on, elsewhere, start_failures, last, why, not_before] = x;
+    all(lost, crashes, crashed_on, elsewhere, start_failures, last, why, not_before);
+  }
+  void put(const TrialRecord& x) {
+    const auto& [id, length, reached, latest, best, reason, live, failures, checkpoints, other_metrics,
+                 last_failure, last_lease, last_seq, created_at, ended_at, busy, attempts, restarts, state,
+                 awaits_resume, invalid, exited] = x;
+    static_cast<void>(reason);
+    all(id, length, reached, latest, best, describe(reason_of(x)), live, failures, checkpoints, other_metrics,
+        last_failure, last_lease, last_seq, created_at, ended_at, busy, attempts, restarts, state,
+        awaits_resume, invalid, exited);
+  }
+  void put(const ExperimentNote& x) {
+    const auto& [about, note, trial, attempt, attempts] = x;
+    all(about, note, trial, attempt, attempts);
+  }
+  void put(const SourceCheckpoint& x) {
+    const auto& [experiment, trial, step, path] = x;
+    all(experiment, trial, step, path);
+  }
+  void put(const SlotTime& x) { all(x.slots(), x.since(), x.until(x.since())); }
+  void put(const ExperimentRecord& x) {
+    all(x.id, x.state, to_value(x.config), x.effective, x.created_with, x.context_directory, x.context_digest,
+        x.context_bytes, x.idempotency_key, x.source, x.pending, x.running, x.by_state, x.best, x.stopping_as,
+        x.stop_at_once, x.reason, x.notes, x.created_at, x.ended_at, x.first_lease_at, x.last_release_at,
+        x.slot_time, x.condemned);
+    out_ << '\n';
+    put(*x.searcher);
+    out_ << '\n';
+    for (std::size_t i = 0; i < x.trials.size(); ++i) {
+      put(x.hparams[i]);
+      put(x.trials[i]);
+      if (x.trials[i].state == TrialState::paused && !x.trials[i].awaits_resume) {
+        const Outlook outlook = x.searcher->outlook(TrialNumber(i));
+        all(describe(x.searcher->standing(TrialNumber(i))), outlook.ahead, outlook.results_to_come,
+            outlook.exhausted);
+      }
+      out_ << '\n';
+    }
+  }
+  void put(const Searcher& searcher) {
+    put(searcher.progress());
+    for (const TrialNumber number : searcher.closable()) {
+      put(number);
+    }
+    const Next next = searcher.next();
+    put(next.index());
+    if (const auto* create = std::get_if<CreateTrial>(&next)) {
+      all(create->trial, create->hparams, create->length, describe(create->reason));
+    } else if (const auto* promote = std::get_if<PromoteTrial>(&next)) {
+      all(promote->trial, promote->length, describe(promote->reason));
+    } else if (const auto* finished = std::get_if<Finished>(&next)) {
+      all(finished->problem, finished->note);
+    }
+  }
+  void put(const SlotQuarantine& x) {
+    const auto& [slots, released] = x;
+    all(slots, released);
+  }
+  void put(const WithdrawnSlot& x) {
+    const auto& [why, released] = x;
+    all(why, released);
+  }
+  void put(const SlotDevice& x) {
+    const auto& [uuid, name, index, memory_bytes] = x;
+    all(uuid, name, index, memory_bytes);
+  }
+  void put(const Numbering::Span& x) {
+    const auto& [behind, from] = x;
+    all(behind, from);
+  }
+  void put(const SlotLedger& x) { all(x.total(), x.held(), x.free()); }
+  void put(const WorkerRecord& x) {
+    const auto& [id, uid, name, incarnation, slot_kind, address, present, slots, attempts, quarantined,
+                 quick_failures, start_failures, last_start_failure, rests_until, leaked, adopted, disowned,
+                 devices, pool, labels, withdrawn] = x;
+    all(id, uid, name, incarnation, slot_kind, address, present, slots, attempts, quarantined, quick_failures,
+        start_failures, last_start_failure, rests_until, leaked, adopted, disowned, devices, pool, labels,
+        withdrawn);
+  }
+
+  std::ostringstream out_;
+};
+
+inline std::string state_text(const Engine& engine) {
+  return StateText::of(engine);
+}
+
+}  // namespace hpsearch::engine
