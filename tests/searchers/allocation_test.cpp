@@ -139,8 +139,8 @@ TEST_P(Allocation, NoneForReportsVerdictsAndPromotions) {
   const auto asha = make_asha(four_rungs(1'000'000), GetParam());
   const Spent spent = run(*asha, 200'000, 100'000);
   EXPECT_GT(spent.events, 300'000U);
-  // Chunks of what grows, and nothing else.
-  EXPECT_LT(static_cast<double>(spent.allocations) / static_cast<double>(spent.events), 0.003)
+  // Chunks and blocks of what grows, and nothing else.
+  EXPECT_LT(static_cast<double>(spent.allocations) / static_cast<double>(spent.events), 0.01)
       << spent.allocations << " allocations for " << spent.events << " events";
 }
 
