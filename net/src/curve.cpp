@@ -9,7 +9,10 @@
 #include <array>
 #include <cerrno>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
+#include <optional>
+#include <utility>
 
 namespace hpsearch::net {
 namespace {
@@ -68,15 +71,22 @@ Result<std::string> read_secret(int file, const std::string& path) {
   return secret;
 }
 
-/// Whole or not at all under its name, and durable: who was allowed by its public half stays so.
+/// Makes the key file, whole or not at all under its name, and durable. When another process makes one at the
+/// same time, exactly one of the two stays: a link never replaces what is there.
 Status write_secret(const std::string& directory, const std::string& path, const std::string& secret) {
-  const std::string draft = path + ".new";
-  ::unlink(draft.c_str());
-  const File file(::open(draft.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  std::string draft = path + ".XXXXXX";
+  const File file(::mkostemp(draft.data(), O_CLOEXEC));  // Readable by this user alone.
+  if (file.number() < 0) {
+    return system_error("make", path);
+  }
   const std::string text = secret + "\n";
-  if (file.number() < 0 ||
-      ::write(file.number(), text.data(), text.size()) != static_cast<ssize_t>(text.size()) ||
-      ::fsync(file.number()) != 0 || ::rename(draft.c_str(), path.c_str()) != 0) {
+  const bool linked = ::write(file.number(), text.data(), text.size()) == static_cast<ssize_t>(text.size()) &&
+                      ::fsync(file.number()) == 0 &&
+                      (::link(draft.c_str(), path.c_str()) == 0 || errno == EEXIST);
+  const int error = errno;
+  ::unlink(draft.c_str());
+  errno = error;
+  if (!linked) {
     return system_error("make", path);
   }
   const File names(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -84,6 +94,29 @@ Status write_secret(const std::string& directory, const std::string& path, const
     return system_error("make", path);
   }
   return engine::Done{};
+}
+
+/// The keys in `path`; nothing when there is no such file.
+Result<std::optional<CurveKeys>> read_keys(const std::string& path) {
+  const File file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  if (file.number() < 0) {
+    if (errno == ENOENT) {
+      return std::optional<CurveKeys>();
+    }
+    return system_error("read", path);
+  }
+  auto secret = read_secret(file.number(), path);
+  if (!secret) {
+    return secret.error();
+  }
+  CurveKeys keys;
+  keys.secret_key = *std::move(secret);
+  Key derived{};
+  if (::zmq_curve_public(derived.data(), keys.secret_key.c_str()) != 0) {
+    return Error{Errc::unavailable, "libzmq was built without CURVE"};
+  }
+  keys.public_key = derived.data();
+  return std::optional(std::move(keys));
 }
 
 }  // namespace
@@ -113,23 +146,12 @@ bool is_curve_key(std::string_view text) noexcept {
 
 Result<CurveKeys> curve_keys_in(const std::string& directory) {
   const std::string path = directory + "/curve.key";
-  CurveKeys keys;
-  const File file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
-  if (file.number() >= 0) {
-    auto secret = read_secret(file.number(), path);
-    if (!secret) {
-      return secret.error();
-    }
-    keys.secret_key = *std::move(secret);
-    Key derived{};
-    if (::zmq_curve_public(derived.data(), keys.secret_key.c_str()) != 0) {
-      return Error{Errc::unavailable, "libzmq was built without CURVE"};
-    }
-    keys.public_key = derived.data();
-    return keys;
+  auto found = read_keys(path);
+  if (!found) {
+    return found.error();
   }
-  if (errno != ENOENT) {
-    return system_error("read", path);
+  if (found->has_value()) {
+    return **std::move(found);
   }
   Key made_public{};
   Key made_secret{};
@@ -138,11 +160,18 @@ Result<CurveKeys> curve_keys_in(const std::string& directory) {
       return Error{Errc::unavailable, "libzmq was built without CURVE"};
     }
   } while (made_public.front() == '-');  // On a command line it would be an option.
-  keys = {made_public.data(), made_secret.data()};
-  if (auto written = write_secret(directory, path, keys.secret_key); !written) {
+  if (auto written = write_secret(directory, path, made_secret.data()); !written) {
     return written.error();
   }
-  return keys;
+  // What lies there counts: it may be the key of a process that was faster.
+  auto kept = read_keys(path);
+  if (!kept) {
+    return kept.error();
+  }
+  if (!kept->has_value()) {
+    return Error{Errc::unavailable, path + " was removed while it was made"};
+  }
+  return **std::move(kept);
 }
 
 }  // namespace hpsearch::net

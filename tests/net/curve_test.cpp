@@ -4,9 +4,13 @@
 #include <sys/stat.h>
 
 #include <atomic>
+#include <filesystem>
+#include <iterator>
+#include <latch>
 #include <memory>
 #include <set>
 #include <string>
+#include <thread>
 #include <vector>
 #include <zmq.hpp>
 
@@ -40,6 +44,29 @@ TEST(CurveKeys, AreMadeOnceAndForTheirOwnerOnly) {
   EXPECT_EQ(again.public_key, made.public_key);
   EXPECT_EQ(again.secret_key, made.secret_key);
   EXPECT_NE(made_in(scratch, "other").public_key, made.public_key);
+}
+
+TEST(CurveKeys, AreTheSameForAllWhoMakeThemAtOnce) {
+  for (int round = 0; round < 20; ++round) {
+    const Scratch scratch;
+    constexpr int makers = 8;
+    std::latch together(makers);
+    std::vector<std::string> made(makers);
+    {
+      std::vector<std::jthread> threads;
+      for (std::string& secret : made) {
+        threads.emplace_back([&] {
+          together.arrive_and_wait();
+          const auto keys = curve_keys_in(scratch.path());
+          secret = keys ? keys->secret_key : keys.error().message;
+        });
+      }
+    }
+    EXPECT_EQ(std::set<std::string>(made.begin(), made.end()).size(), 1U);
+    EXPECT_TRUE(is_curve_key(made.front())) << made.front();
+    const std::filesystem::directory_iterator files(scratch.path());
+    EXPECT_EQ(std::distance(begin(files), end(files)), 1) << "a draft was left";
+  }
 }
 
 TEST(CurveKeys, MayStandOnACommandLine) {
