@@ -99,22 +99,17 @@ std::optional<Why> why_named(std::string_view name) noexcept {
   return std::nullopt;
 }
 
-std::string describe(const Reason& reason) {
-  std::string text(sentence(reason.why));
-  if (!reason.detail.empty()) {
-    text += ": " + reason.detail;
-  }
+std::string describe_rank(const Reason& reason) {
+  std::string text;
   const bool has_place = reason.bracket || reason.rung;
   if (reason.rank) {
-    text += "; rank " + std::to_string(*reason.rank + 1);  // People count places from 1.
+    text += "rank " + std::to_string(*reason.rank + 1);  // People count places from 1.
     if (reason.size) {
       text += " of " + std::to_string(*reason.size);
     }
     if (has_place) {
       text += " at ";
     }
-  } else if (has_place) {
-    text += "; ";
   }
   append_rung(text, reason);
   if (reason.keep || reason.cutoff) {
@@ -126,6 +121,18 @@ std::string describe(const Reason& reason) {
       text += (reason.keep ? ", cut-off " : "cut-off ") + short_number(*reason.cutoff);
     }
     text += ')';
+  }
+  return text;
+}
+
+std::string describe(const Reason& reason) {
+  std::string text(sentence(reason.why));
+  if (!reason.detail.empty()) {
+    text += ": " + reason.detail;
+  }
+  const std::string rank = describe_rank(reason);
+  if (!rank.empty()) {
+    text += (rank.front() == ' ' ? "" : "; ") + rank;
   }
   return text;
 }

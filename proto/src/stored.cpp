@@ -1,5 +1,7 @@
 #include "hpsearch/proto/stored.hpp"
 
+#include <cmath>
+
 #include "msgpack_tree.hpp"
 #include "msgpack_writer.hpp"
 #include "spell_event.hpp"
@@ -117,6 +119,29 @@ Value to_value(const engine::Event& event) {
   fields["at"] = static_cast<double>(event.at.micros()) / 1e6;
   fields["type"] = type_of(event.body);
   return value;
+}
+
+engine::Result<engine::Event> event_of(const Value& value) {
+  if (value.as_map() == nullptr) {
+    return Error{Errc::corrupt, "an event is not a map"};
+  }
+  Bytes bytes;
+  MsgpackWriter(bytes).value(value);
+  MsgpackTree tree;
+  if (const auto filled = tree.fill(bytes, {.bytes = bytes.size()}); !filled) {
+    return filled.error();
+  }
+  engine::Event event;
+  double seconds = 0;
+  Trouble trouble;
+  FieldReader fields(tree.root(), trouble);
+  fields("lsn", event.lsn);
+  fields("at", seconds);
+  if (!trouble.what.empty() || !read(tree.root(), event.body, trouble)) {
+    return corrupt_field("an event", trouble);
+  }
+  event.at = engine::Instant::from_micros(std::llround(seconds * 1e6));
+  return event;
 }
 
 }  // namespace hpsearch::proto

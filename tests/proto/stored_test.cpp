@@ -7,6 +7,7 @@
 #include <set>
 
 #include "hpsearch/engine/base/text.hpp"
+#include "hpsearch/proto/json.hpp"
 #include "proto/arbitrary.hpp"
 #include "proto/examples.hpp"
 #include "proto/foreign_msgpack.hpp"
@@ -154,6 +155,39 @@ TEST(StoredEvent, NumbersPast63BitsAreTextForPeople) {
       engine::Lsn{1}, {}, engine::ExperimentPaused{engine::ExperimentId{~std::uint64_t{0}}}};
   const Value value = proto::to_value(event);
   EXPECT_EQ(*value.as_map()->find("experiment"), Value("18446744073709551615"));
+}
+
+TEST(ShownEvent, ComesBackFromJsonAsItWas) {
+  std::uint64_t lsn = 0;
+  for (const auto& example : example_events()) {
+    const engine::Event event{engine::Lsn(++lsn), engine::Instant::from_micros(1'700'000'000'123'456),
+                              example.value};
+    const auto json = proto::parse_json(proto::pretty_json(proto::to_value(event)));
+    ASSERT_TRUE(json) << example.name;
+    const auto read = proto::event_of(*json);
+    ASSERT_TRUE(read) << example.name << ": " << read.error().message;
+    EXPECT_EQ(read->lsn, event.lsn) << example.name;
+    EXPECT_EQ(read->at, event.at) << example.name;
+    EXPECT_TRUE(same(read->body, event.body)) << example.name;
+  }
+}
+
+TEST(ShownEvent, ThatCannotBeReadNamesTheField) {
+  Value::Map paused{{"type", "experiment_paused"}, {"lsn", 4}, {"at", 1.5}, {"experiment", 7}};
+  ASSERT_TRUE(proto::event_of(paused));
+  const auto message_without = [&paused](const char* field) {
+    Value::Map without = paused;
+    without.erase(field);
+    const auto read = proto::event_of(without);
+    return read ? std::string("read") : read.error().message;
+  };
+  EXPECT_EQ(message_without("experiment"), "an event: experiment is missing");
+  EXPECT_EQ(message_without("lsn"), "an event: lsn is missing");
+  EXPECT_EQ(message_without("type"), "an event: it has no type");
+  paused["type"] = "experiment_painted";
+  EXPECT_EQ(proto::event_of(paused).error().message,
+            "an event: type is none known here: \"experiment_painted\"");
+  EXPECT_EQ(proto::event_of(Value(3)).error().code, Errc::corrupt);
 }
 
 }  // namespace

@@ -54,8 +54,10 @@ struct Reason {
 [[nodiscard]] std::string_view name_of(Reason::Why why) noexcept;
 [[nodiscard]] std::optional<Reason::Why> why_named(std::string_view name) noexcept;
 
-/// A sentence for people: "rank 3 of 17 at rung 1 (keeps the best 4, cut-off 0.912)".
+/// For people: "promoted; rank 3 of 17 at rung 1 (keeps the best 4, cut-off 0.912)".
 [[nodiscard]] std::string describe(const Reason& reason);
+/// Its numbers alone: "rank 3 of 17 at rung 1 (keeps the best 4, cut-off 0.912)"; "" when it has none.
+[[nodiscard]] std::string describe_rank(const Reason& reason);
 
 // --- what a searcher answers ---
 

@@ -42,6 +42,11 @@ class EventDecoder {
 /// An event as people read it: a map of its fields, `lsn`, `at` (seconds since the epoch) and `type` first.
 [[nodiscard]] engine::Value to_value(const engine::Event& event);
 
+/// The event that to_value() wrote. What JSON cannot hold is as JSON left it: bytes that are no UTF-8 are
+/// U+FFFD, times are rounded to the microsecond. corrupt: a field is missing or is of the wrong kind, as it
+/// says.
+[[nodiscard]] engine::Result<engine::Event> event_of(const engine::Value& value);
+
 /// CRC-32C (Castagnoli) over `bytes`, continuing from `seed`; chains records to the one before.
 [[nodiscard]] std::uint32_t crc32c(std::uint32_t seed, std::span<const std::byte> bytes) noexcept;
 
