@@ -9,8 +9,8 @@
 
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/engine/experiment/source_checkpoint.hpp"
+#include "hpsearch/proto/value_writer.hpp"
 #include "spell_event.hpp"
-#include "value_writer.hpp"
 
 namespace hpsearch::proto {
 namespace {

@@ -1,4 +1,4 @@
-#include "msgpack_tree.hpp"
+#include "hpsearch/proto/msgpack_tree.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -1,4 +1,4 @@
-#include "msgpack_writer.hpp"
+#include "hpsearch/proto/msgpack_writer.hpp"
 
 #include <bit>
 #include <limits>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "hpsearch/engine/experiment/events.hpp"
-#include "spell_attempt.hpp"
+#include "hpsearch/proto/spell_attempt.hpp"
 
 // The events. A tag is the event's type as it is stored and shown.
 

@@ -1,7 +1,7 @@
 #pragma once
 
+#include "hpsearch/proto/spell_attempt.hpp"
 #include "hpsearch/proto/wire.hpp"
-#include "spell_attempt.hpp"
 
 // The messages. A tag is the message's type in its envelope.
 

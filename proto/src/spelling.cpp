@@ -1,4 +1,9 @@
-#include "spelling.hpp"
+#include "hpsearch/proto/spelling.hpp"
+
+#include <charconv>
+#include <system_error>
+
+#include "hpsearch/proto/utf8.hpp"
 
 namespace hpsearch::proto {
 namespace {
@@ -17,6 +22,32 @@ bool each_member(MsgpackItem map, Take take) {
       return false;
     }
   }
+  return true;
+}
+
+template <class Number>
+bool read_signed(MsgpackItem item, Number& out) {
+  const bool natural = item.kind() == Kind::natural &&
+                       item.natural() <= static_cast<std::uint64_t>(std::numeric_limits<Number>::max());
+  const bool negative =
+      item.kind() == Kind::negative && item.negative() >= std::numeric_limits<Number>::min();
+  if (natural) {
+    out = static_cast<Number>(item.natural());
+  } else if (negative) {
+    out = static_cast<Number>(item.negative());
+  }
+  return natural || negative;
+}
+
+/// What count_value() makes of a number that no integer of a Value holds.
+bool read_long_count(std::string_view digits, std::uint64_t& out) {
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  if (error != std::errc() || end != digits.data() + digits.size() || digits.front() == '0' ||
+      number <= static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) {
+    return false;
+  }
+  out = number;
   return true;
 }
 
@@ -63,14 +94,12 @@ std::optional<MsgpackItem> find_key(MsgpackItem map, std::string_view key, Troub
   return found;
 }
 
-void FieldReader::bytes(std::string_view key, std::string& member) {
-  read_field(key, true, [&](MsgpackItem item) {
-    if (!expect(item, Kind::bytes, "bytes", trouble_)) {
-      return false;
-    }
-    member = item.bytes();
-    return true;
-  });
+engine::Error corrupt_field(std::string_view type, const Trouble& trouble) {
+  constexpr std::size_t longest = 200;  // A key from outside may be long; a message is for people.
+  const std::string where =
+      trouble.where.size() <= longest ? trouble.where : to_utf8(trouble.where.substr(0, longest));
+  return {engine::Errc::corrupt,
+          std::string(type) + ": " + (where.empty() ? "it" : where) + " " + trouble.what};
 }
 
 bool expect(MsgpackItem item, Kind kind, const char* wanted, Trouble& trouble) {
@@ -88,6 +117,9 @@ bool read(MsgpackItem item, bool& out, Trouble& trouble) {
 bool read(MsgpackItem item, std::uint64_t& out, Trouble& trouble) {
   if (item.kind() == Kind::negative) {
     return trouble.say("is " + std::to_string(item.negative()) + ", not an integer of at least 0");
+  }
+  if (item.kind() == Kind::text && read_long_count(item.text(), out)) {
+    return true;
   }
   if (!expect(item, Kind::natural, "an integer of at least 0", trouble)) {
     return false;
@@ -108,17 +140,12 @@ bool read(MsgpackItem item, std::uint32_t& out, Trouble& trouble) {
   return true;
 }
 
+bool read(MsgpackItem item, std::int64_t& out, Trouble& trouble) {
+  return read_signed(item, out) || trouble.say("is not an integer of 64 bits with a sign");
+}
+
 bool read(MsgpackItem item, int& out, Trouble& trouble) {
-  if (item.kind() == Kind::natural &&
-      item.natural() <= static_cast<std::uint64_t>(std::numeric_limits<int>::max())) {
-    out = static_cast<int>(item.natural());
-    return true;
-  }
-  if (item.kind() == Kind::negative && item.negative() >= std::numeric_limits<int>::min()) {
-    out = static_cast<int>(item.negative());
-    return true;
-  }
-  return trouble.say("is not an integer of 32 bits");
+  return read_signed(item, out) || trouble.say("is not an integer of 32 bits");
 }
 
 bool read(MsgpackItem item, double& out, Trouble& trouble) {
@@ -219,6 +246,47 @@ bool read(MsgpackItem item, std::map<std::string, std::string>& out, Trouble& tr
     }
     return true;
   });
+}
+
+bool read_bytes(MsgpackItem item, std::string& out, Trouble& trouble) {
+  if (!expect(item, Kind::bytes, "bytes", trouble)) {
+    return false;
+  }
+  out = item.bytes();
+  return true;
+}
+
+bool read_bytes(MsgpackItem item, std::vector<std::string>& out, Trouble& trouble) {
+  if (!expect(item, Kind::list, "a list", trouble)) {
+    return false;
+  }
+  const std::uint32_t size = item.size();
+  out.clear();
+  out.reserve(size);  // The tree holds that many items already.
+  for (std::uint32_t i = 0; i < size; ++i) {
+    item = i == 0 ? item.first() : item.next();
+    if (!read_bytes(item, out.emplace_back(), trouble)) {
+      return trouble.below("[" + std::to_string(i) + "]");
+    }
+  }
+  return true;
+}
+
+bool read_bytes(MsgpackItem item, std::map<std::string, std::string>& out, Trouble& trouble) {
+  std::vector<std::string> pairs;
+  if (!read_bytes(item, pairs, trouble)) {
+    return false;
+  }
+  if (pairs.size() % 2 != 0) {
+    return trouble.say("ends with a key without a value");
+  }
+  out.clear();
+  for (std::size_t i = 0; i < pairs.size(); i += 2) {
+    if (!out.emplace(std::move(pairs[i]), std::move(pairs[i + 1])).second) {
+      return trouble.say("has a key that stands twice");
+    }
+  }
+  return true;
 }
 
 bool read(MsgpackItem item, engine::Value& out, Trouble& trouble) {

@@ -2,11 +2,11 @@
 
 #include <cmath>
 
-#include "msgpack_tree.hpp"
-#include "msgpack_writer.hpp"
+#include "hpsearch/proto/msgpack_tree.hpp"
+#include "hpsearch/proto/msgpack_writer.hpp"
+#include "hpsearch/proto/value_writer.hpp"
 #include "spell_event.hpp"
 #include "straight_reader.hpp"
-#include "value_writer.hpp"
 #include "versioned.hpp"
 
 namespace hpsearch::proto {

@@ -15,8 +15,8 @@
 #include <variant>
 #include <vector>
 
+#include "hpsearch/proto/spelling.hpp"
 #include "hpsearch/proto/utf8.hpp"
-#include "spelling.hpp"
 
 namespace hpsearch::proto {
 

@@ -1,4 +1,4 @@
-#include "value_writer.hpp"
+#include "hpsearch/proto/value_writer.hpp"
 
 #include <limits>
 #include <utility>

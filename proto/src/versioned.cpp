@@ -1,7 +1,5 @@
 #include "versioned.hpp"
 
-#include "hpsearch/proto/utf8.hpp"
-
 namespace hpsearch::proto {
 
 using engine::Errc;
@@ -29,13 +27,6 @@ engine::Result<MsgpackItem> after_version(MsgpackItem root, const char* what, st
     return refuse("it has " + std::to_string(root.size()) + " items, not " + std::to_string(size));
   }
   return root.first().next();
-}
-
-Error corrupt_field(std::string_view type, const Trouble& trouble) {
-  constexpr std::size_t longest = 200;  // A key from outside may be long; a message is for people.
-  const std::string where =
-      trouble.where.size() <= longest ? trouble.where : to_utf8(trouble.where.substr(0, longest));
-  return {Errc::corrupt, std::string(type) + ": " + (where.empty() ? "it" : where) + " " + trouble.what};
 }
 
 }  // namespace hpsearch::proto

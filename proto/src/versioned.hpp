@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "hpsearch/engine/base/result.hpp"
-#include "spelling.hpp"
+#include "hpsearch/proto/spelling.hpp"
 
 namespace hpsearch::proto {
 
@@ -14,8 +14,5 @@ namespace hpsearch::proto {
 [[nodiscard]] engine::Result<MsgpackItem> after_version(MsgpackItem root, const char* what,
                                                         std::uint64_t oldest, std::uint64_t newest,
                                                         std::size_t size);
-
-/// "TYPE: reports[3].step is missing".
-[[nodiscard]] engine::Error corrupt_field(std::string_view type, const Trouble& trouble);
 
 }  // namespace hpsearch::proto

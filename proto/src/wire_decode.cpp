@@ -1,5 +1,5 @@
+#include "hpsearch/proto/msgpack_tree.hpp"
 #include "hpsearch/proto/wire.hpp"
-#include "msgpack_tree.hpp"
 #include "spell_wire.hpp"
 #include "versioned.hpp"
 

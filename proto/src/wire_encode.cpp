@@ -1,5 +1,5 @@
+#include "hpsearch/proto/msgpack_writer.hpp"
 #include "hpsearch/proto/wire.hpp"
-#include "msgpack_writer.hpp"
 #include "spell_wire.hpp"
 
 namespace hpsearch::proto {

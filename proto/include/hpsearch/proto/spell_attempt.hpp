@@ -6,7 +6,7 @@
 #include "hpsearch/engine/experiment/attempt.hpp"
 #include "hpsearch/engine/experiment/commands.hpp"
 #include "hpsearch/engine/experiment/orders.hpp"
-#include "spelling.hpp"
+#include "hpsearch/proto/spelling.hpp"
 
 // What an attempt is, says and is told: the same on the wire and in the store.
 

@@ -17,30 +17,18 @@
 
 #include "hpsearch/engine/base/id.hpp"
 #include "hpsearch/engine/base/instant.hpp"
+#include "hpsearch/engine/base/result.hpp"
 #include "hpsearch/engine/base/units.hpp"
 #include "hpsearch/engine/base/value.hpp"
 #include "hpsearch/engine/experiment/attempt.hpp"
 #include "hpsearch/jobs/launch_spec.hpp"
-#include "msgpack_tree.hpp"
+#include "hpsearch/proto/msgpack_tree.hpp"
+#include "hpsearch/proto/spell.hpp"
 
-// How structs become maps and back. Each struct is spelled once, by a function
-//
-//   void spell(auto& fields, Is<engine::Decision> auto& decision) {
-//     fields("directive", decision.directive);      // always there; a reader refuses a map without it
-//     fields.maybe("length", decision.length);      // left out when empty; a reader then keeps what it has
-//   }
-//
-// which FieldWriter and FieldReader both follow. Fields that a later version adds are `maybe`: old readers
-// skip them, new readers do without. An `Out` is a MsgpackWriter or a ValueWriter.
+// The two that follow a spelling (spell.hpp): FieldWriter and FieldReader. An `Out` is a MsgpackWriter or a
+// ValueWriter.
 
 namespace hpsearch::proto {
-
-template <class T, class Wanted>
-concept Is = std::same_as<std::remove_const_t<T>, Wanted>;
-
-/// The word that stands for a struct among its variant's alternatives: a message's or an event's type.
-template <class T>
-inline constexpr const char* tag_of = nullptr;
 
 /// The tag of what a variant holds.
 template <class... Alternatives>
@@ -49,10 +37,6 @@ template <class... Alternatives>
   constexpr const char* tags[] = {tag_of<Alternatives>...};
   return tags[variant.index()];
 }
-
-/// The words of an enum: `of` gives one, `find` reads it back.
-template <class Enum>
-struct Words {};
 
 template <class Enum>
 concept Worded = requires(Enum value) {
@@ -88,6 +72,9 @@ template <class T>
   }
 }
 
+/// "TYPE: reports[3].step is missing".
+[[nodiscard]] engine::Error corrupt_field(std::string_view type, const Trouble& trouble);
+
 // --- writing ---
 
 template <class Out>
@@ -106,10 +93,11 @@ class FieldWriter {
       (*this)(key, member);
     }
   }
-  /// A text that may be any bytes.
-  void bytes(std::string_view key, const std::string& member) {
+  /// A text that may be any bytes; or a list of such texts, or a map.
+  template <class T>
+  void bytes(std::string_view key, const T& member) {
     out_.text(key);
-    out_.bytes(member);
+    put_bytes(out_, member);
   }
 
  private:
@@ -129,7 +117,10 @@ class FieldCounter {
       ++count_;
     }
   }
-  void bytes(std::string_view /*key*/, const std::string& /*member*/) { ++count_; }
+  template <class T>
+  void bytes(std::string_view /*key*/, const T& /*member*/) {
+    ++count_;
+  }
 
   [[nodiscard]] std::size_t count() const noexcept { return count_; }
 
@@ -219,6 +210,29 @@ void put(Out& out, const std::map<std::string, std::string>& members) {
   }
 }
 
+template <class Out>
+void put_bytes(Out& out, const std::string& value) {
+  out.bytes(value);
+}
+
+template <class Out>
+void put_bytes(Out& out, const std::vector<std::string>& items) {
+  out.list(items.size());
+  for (const std::string& item : items) {
+    out.bytes(item);
+  }
+}
+
+/// A list of key, value, key, value …: in a map, a key has to be a text.
+template <class Out>
+void put_bytes(Out& out, const std::map<std::string, std::string>& members) {
+  out.list(2 * members.size());
+  for (const auto& [key, value] : members) {
+    out.bytes(key);
+    out.bytes(value);
+  }
+}
+
 /// Sorted, and the last value of a name that stands twice: so that no reader refuses what we wrote.
 [[nodiscard]] engine::Metrics tidy(engine::Metrics metrics);
 [[nodiscard]] bool is_tidy(const engine::Metrics& metrics) noexcept;
@@ -286,7 +300,10 @@ class FieldReader {
       return item.kind() == MsgpackItem::Kind::null || read(item, member, trouble_);
     });
   }
-  void bytes(std::string_view key, std::string& member);
+  template <class T>
+  void bytes(std::string_view key, T& member) {
+    read_field(key, true, [&](MsgpackItem item) { return read_bytes(item, member, trouble_); });
+  }
 
  private:
   template <class Read>
@@ -315,6 +332,7 @@ class FieldReader {
 [[nodiscard]] bool read(MsgpackItem item, bool& out, Trouble& trouble);
 [[nodiscard]] bool read(MsgpackItem item, std::uint64_t& out, Trouble& trouble);
 [[nodiscard]] bool read(MsgpackItem item, std::uint32_t& out, Trouble& trouble);
+[[nodiscard]] bool read(MsgpackItem item, std::int64_t& out, Trouble& trouble);
 [[nodiscard]] bool read(MsgpackItem item, int& out, Trouble& trouble);
 [[nodiscard]] bool read(MsgpackItem item, double& out, Trouble& trouble);
 [[nodiscard]] bool read(MsgpackItem item, std::string& out, Trouble& trouble);
@@ -324,6 +342,10 @@ class FieldReader {
 [[nodiscard]] bool read(MsgpackItem item, engine::Metrics& out, Trouble& trouble);
 [[nodiscard]] bool read(MsgpackItem item, jobs::Entrypoint& out, Trouble& trouble);
 [[nodiscard]] bool read(MsgpackItem item, std::map<std::string, std::string>& out, Trouble& trouble);
+
+[[nodiscard]] bool read_bytes(MsgpackItem item, std::string& out, Trouble& trouble);
+[[nodiscard]] bool read_bytes(MsgpackItem item, std::vector<std::string>& out, Trouble& trouble);
+[[nodiscard]] bool read_bytes(MsgpackItem item, std::map<std::string, std::string>& out, Trouble& trouble);
 
 template <class Kind>
 [[nodiscard]] bool read(MsgpackItem item, engine::Id<Kind>& out, Trouble& trouble) {

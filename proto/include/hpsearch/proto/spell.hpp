@@ -1,0 +1,30 @@
+#pragma once
+
+#include <concepts>
+#include <type_traits>
+
+// How structs become maps and back. Each struct is spelled once, beside it, by a function
+//
+//   void spell(auto& fields, proto::Is<engine::Decision> auto& decision) {
+//     fields("directive", decision.directive);      // always there; a reader refuses a map without it
+//     fields.maybe("length", decision.length);      // left out when empty; a reader then keeps what it has
+//     fields.bytes("text", decision.text);          // any bytes: fields() makes a text UTF-8
+//   }
+//
+// which FieldWriter and FieldReader (spelling.hpp) both follow. Fields that a later version adds are `maybe`:
+// old readers skip them, new readers do without.
+
+namespace hpsearch::proto {
+
+template <class T, class Wanted>
+concept Is = std::same_as<std::remove_const_t<T>, Wanted>;
+
+/// The word that stands for a struct among its variant's alternatives: a message's or an event's type.
+template <class T>
+inline constexpr const char* tag_of = nullptr;
+
+/// The words of an enum: `of` gives one, `find` reads it back.
+template <class Enum>
+struct Words {};
+
+}  // namespace hpsearch::proto
