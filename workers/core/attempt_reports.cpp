@@ -130,8 +130,8 @@ void AttemptMachine::spool(Instant now, AttemptOutput& out) {
     reports.push_back(kept_[static_cast<std::size_t>(seq - acked_ - 1)].report);
   }
   const SpooledState state = state_to_spool();
-  std::string bytes = anew_ ? spool_anew(spec_, state, before + 1, reports)
-                            : spool_more(spec_.key, state, before + 1, reports);
+  std::string bytes =
+      anew_ ? spool_anew(spec_, state, before + 1, reports) : spool_more(state, before + 1, reports);
   spool_bytes_ = (anew_ ? 0 : spool_bytes_) + bytes.size();
   writing_ = true;
   spooled_position_ = position_;

@@ -191,6 +191,12 @@ TEST(LaunchOrders, AreReadBackAsTheyWereWrittenAndPrivate) {
     write_text(path, whole.substr(0, cut));
     EXPECT_EQ(read_launch_order(path).error().code, Errc::corrupt) << cut;
   }
+  for (std::size_t at = 0; at < whole.size(); ++at) {
+    std::string damaged = whole;
+    damaged[at] = static_cast<char>(damaged[at] ^ 4);
+    write_text(path, damaged);
+    EXPECT_EQ(read_launch_order(path).error().code, Errc::corrupt) << at;
+  }
 }
 
 // --- cgroups ---

@@ -10,6 +10,8 @@
 
 #include "hpsearch/engine/base/result.hpp"
 #include "hpsearch/engine/experiment/attempt.hpp"
+#include "hpsearch/jobs/launch_spec.hpp"
+#include "hpsearch/proto/spell.hpp"
 #include "hpsearch/workers/core/effects.hpp"
 
 namespace hpsearch::workers {
@@ -23,6 +25,11 @@ struct WantedCheckpoint {
   std::optional<QuestionId> question;
   friend bool operator==(const WantedCheckpoint&, const WantedCheckpoint&) = default;
 };
+
+void spell(auto& fields, proto::Is<WantedCheckpoint> auto& wanted) {
+  fields("step", wanted.step);
+  fields.maybe("question", wanted.question);
+}
 
 /// What an attempt's machine knows besides its reports.
 struct SpooledState {
@@ -49,6 +56,29 @@ struct SpooledState {
   friend bool operator==(const SpooledState&, const SpooledState&) = default;
 };
 
+void spell(auto& fields, proto::Is<SpooledState> auto& state) {
+  fields.maybe("exited", state.exited);
+  fields("position", state.position);
+  fields("acked", state.acked);
+  fields("last_decision", state.last_decision);
+  fields.maybe("told", state.told);
+  fields("length", state.length);
+  fields.maybe("speaks_lines", state.speaks_lines);
+  fields.maybe("speaks_socket", state.speaks_socket);
+  fields.maybe("last_step", state.last_step);
+  fields.maybe("length_reported", state.length_reported);
+  fields.maybe("reported_checkpoint", state.reported_checkpoint);
+  fields.maybe("reported_invalid", state.reported_invalid);
+  fields.maybe("no_progress", state.no_progress);
+  fields.maybe("paused_alone", state.paused_alone);
+  fields.maybe("ended_here", state.ended_here);
+  fields.maybe("unkillable", state.unkillable);
+  fields.maybe("lost_checkpoint", state.lost_checkpoint);
+  fields.maybe("asking", state.asking);
+  fields.maybe("saved", state.saved);
+  fields.maybe("checkpoints", state.checkpoints);
+}
+
 /// An attempt as its spool tells it.
 struct SpooledAttempt {
   jobs::LaunchSpec spec;
@@ -61,8 +91,8 @@ struct SpooledAttempt {
                                      std::uint64_t first_seq, const std::vector<engine::Report>& reports);
 
 /// A record to append: the state as it is now, and the reports since the last record.
-[[nodiscard]] std::string spool_more(const engine::AttemptKey& key, const SpooledState& state,
-                                     std::uint64_t first_seq, const std::vector<engine::Report>& reports);
+[[nodiscard]] std::string spool_more(const SpooledState& state, std::uint64_t first_seq,
+                                     const std::vector<engine::Report>& reports);
 
 /// Reads a spool back. A last record that is not whole was being written when the worker died; nothing of it
 /// was sent, and it is left out. corrupt: a record before the last one is damaged, or they do not fit

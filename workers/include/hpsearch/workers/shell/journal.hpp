@@ -9,6 +9,7 @@
 #include <variant>
 
 #include "hpsearch/engine/base/result.hpp"
+#include "hpsearch/proto/spell.hpp"
 #include "hpsearch/workers/shell/files.hpp"
 
 namespace hpsearch::workers {
@@ -41,6 +42,51 @@ struct JournalEnded {
 };
 using JournalRecord =
     std::variant<JournalStarted, JournalNotStarted, JournalMessageReceived, JournalStuck, JournalEnded>;
+
+}  // namespace hpsearch::workers
+
+namespace hpsearch::proto {
+
+template <>
+inline constexpr const char* tag_of<workers::JournalStarted> = "started";
+template <>
+inline constexpr const char* tag_of<workers::JournalNotStarted> = "not_started";
+template <>
+inline constexpr const char* tag_of<workers::JournalMessageReceived> = "said";
+template <>
+inline constexpr const char* tag_of<workers::JournalStuck> = "stuck";
+template <>
+inline constexpr const char* tag_of<workers::JournalEnded> = "ended";
+
+}  // namespace hpsearch::proto
+
+namespace hpsearch::workers {
+
+void spell(auto& fields, proto::Is<JournalStarted> auto& started) {
+  fields("means", started.means);
+}
+
+void spell(auto& fields, proto::Is<JournalNotStarted> auto& not_started) {
+  fields("why", not_started.why);
+}
+
+void spell(auto& fields, proto::Is<JournalMessageReceived> auto& said) {
+  fields.maybe("question", said.question);
+  fields.maybe("answered", said.answered);
+  fields.bytes("line", said.line);
+}
+
+void spell(auto& fields, proto::Is<JournalStuck> auto& stuck) {
+  fields("pid", stuck.pid);
+}
+
+void spell(auto& fields, proto::Is<JournalEnded> auto& ended) {
+  fields.maybe("by_signal", ended.by_signal);
+  fields("code", ended.code);
+  fields.maybe("asked", ended.asked);
+  fields.maybe("out_of_memory", ended.out_of_memory);
+  fields.maybe("log_tail", ended.log_tail);
+}
 
 /// The end of the file that is written to. Who has it holds the journal's lock, which ends with the process,
 /// so that the others know whether a keeper lives.

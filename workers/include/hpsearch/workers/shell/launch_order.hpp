@@ -6,6 +6,7 @@
 
 #include "hpsearch/engine/base/result.hpp"
 #include "hpsearch/engine/base/units.hpp"
+#include "hpsearch/proto/spell.hpp"
 #include "hpsearch/workers/shell/process.hpp"
 
 namespace hpsearch::workers {
@@ -18,6 +19,14 @@ struct LaunchOrder {
   std::map<std::string, std::string> metric_patterns;
   engine::Units first_step{};
 };
+
+void spell(auto& fields, proto::Is<LaunchOrder> auto& order) {
+  fields("program", order.program);
+  fields.bytes("report_socket", order.report_socket);
+  fields.bytes("agent_socket", order.agent_socket);
+  fields.bytes("metric_patterns", order.metric_patterns);
+  fields("first_step", order.first_step);
+}
 
 engine::Status write_launch_order(const std::filesystem::path& path, const LaunchOrder& order);
 
