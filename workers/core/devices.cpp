@@ -5,6 +5,9 @@
 #include <iterator>
 #include <utility>
 
+#include "hpsearch/proto/record.hpp"
+#include "hpsearch/proto/spell_attempt.hpp"
+
 namespace hpsearch::workers {
 
 using engine::Errc;
@@ -20,85 +23,13 @@ constexpr std::uint64_t most_slots = 4096;
 // Shorter ones say too little to be meant.
 constexpr std::size_t shortest_uuid = 8;
 
-Value integer(std::uint64_t count) {
-  return static_cast<std::int64_t>(count);
-}
-
-/// Reads members of a map; missing ones are as the struct has them, wrong ones make it bad.
-class Members {
- public:
-  explicit Members(const Value& value) : map_(value.as_map()) { good_ = map_ != nullptr; }
-
-  void read(std::string_view name, std::string& text) {
-    if (const Value* held = find(name)) {
-      good_ = good_ && held->as_text() != nullptr;
-      text = held->as_text() != nullptr ? *held->as_text() : "";
-    }
-  }
-  void read(std::string_view name, std::int64_t& number) {
-    if (const Value* held = find(name)) {
-      good_ = good_ && held->as_integer() != nullptr;
-      number = held->as_integer() != nullptr ? *held->as_integer() : 0;
-    }
-  }
-  void read(std::string_view name, std::uint64_t& number) {
-    std::int64_t held = 0;
-    read(name, held);
-    good_ = good_ && held >= 0;
-    number = static_cast<std::uint64_t>(std::max<std::int64_t>(0, held));
-  }
-  void read(std::string_view name, bool& flag) {
-    if (const Value* held = find(name)) {
-      good_ = good_ && held->as_bool() != nullptr;
-      flag = held->as_bool() != nullptr && *held->as_bool();
-    }
-  }
-  [[nodiscard]] const Value::List& list(std::string_view name) {
-    static const Value::List none;
-    const Value* held = find(name);
-    good_ = good_ && (held == nullptr || held->as_list() != nullptr);
-    return held != nullptr && held->as_list() != nullptr ? *held->as_list() : none;
-  }
-  [[nodiscard]] bool has(std::string_view name) const { return find(name) != nullptr; }
-  [[nodiscard]] bool good() const { return good_; }
-
- private:
-  [[nodiscard]] const Value* find(std::string_view name) const {
-    if (map_ == nullptr) {
-      return nullptr;
-    }
-    const Value* found = map_->find(name);
-    return found == nullptr || found->is_null() ? nullptr : found;
-  }
-
-  const Value::Map* map_;
-  bool good_ = true;
+/// What slots_value() makes.
+struct SlotDevices {
+  std::vector<SlotDevice> slots;
 };
 
-bool read_device(const Value& value, Device& device) {
-  Members members(value);
-  members.read("uuid", device.uuid);
-  members.read("name", device.name);
-  members.read("index", device.index);
-  members.read("instance", device.instance);
-  members.read("in_mig_mode", device.whole_in_mig_mode);
-  members.read("memory_bytes", device.memory_bytes);
-  members.read("free_bytes", device.free_bytes);
-  if (members.has("temperature")) {
-    members.read("temperature", device.temperature.emplace());
-  }
-  members.read("trouble", device.trouble);
-  members.read("remark", device.remark);
-  for (const Value& one : members.list("processes")) {
-    Members process(one);
-    DeviceProcess& known = device.processes.emplace_back();
-    process.read("pid", known.pid);
-    process.read("memory_bytes", known.memory_bytes);
-    if (!process.good()) {
-      return false;
-    }
-  }
-  return members.good();
+void spell(auto& fields, proto::Is<SlotDevices> auto& devices) {
+  fields("slots", devices.slots);
 }
 
 std::string_view trimmed(std::string_view text) {
@@ -154,48 +85,11 @@ Error wrong_slots(std::string_view wanted, const std::string& why) {
 }  // namespace
 
 Value to_value(const DeviceReport& report) {
-  Value::List devices;
-  for (const Device& device : report.devices) {
-    Value::List processes;
-    for (const DeviceProcess& process : device.processes) {
-      processes.push_back(Value::Map{{"pid", process.pid}, {"memory_bytes", integer(process.memory_bytes)}});
-    }
-    devices.push_back(Value::Map{
-        {"uuid", device.uuid},
-        {"name", device.name},
-        {"index", integer(device.index)},
-        {"instance", device.instance},
-        {"in_mig_mode", device.whole_in_mig_mode},
-        {"memory_bytes", integer(device.memory_bytes)},
-        {"free_bytes", integer(device.free_bytes)},
-        {"temperature", device.temperature ? Value(*device.temperature) : Value()},
-        {"trouble", device.trouble},
-        {"remark", device.remark},
-        {"processes", std::move(processes)},
-    });
-  }
-  return Value::Map{{"problem", report.problem},
-                    {"driver", report.driver},
-                    {"devices", std::move(devices)},
-                    {"unknown", Value::List(report.unknown.begin(), report.unknown.end())}};
+  return proto::encode_value(report);
 }
 
 Result<DeviceReport> device_report_from(const Value& value) {
-  DeviceReport report;
-  Members members(value);
-  members.read("problem", report.problem);
-  members.read("driver", report.driver);
-  bool good = true;
-  for (const Value& one : members.list("devices")) {
-    good = read_device(one, report.devices.emplace_back()) && good;
-  }
-  for (const Value& one : members.list("unknown")) {
-    report.unknown.push_back(one.as_text() != nullptr ? *one.as_text() : "");
-  }
-  if (!good || !members.good()) {
-    return Error{Errc::corrupt, "what asks the driver gave something unreadable"};
-  }
-  return report;
+  return proto::decode_value<DeviceReport>(value);
 }
 
 std::vector<Device> usable_devices(const DeviceReport& report, const char* cuda_visible_devices) {
@@ -350,33 +244,21 @@ KeptSlots keep_slots(const std::vector<SlotDevice>& before, const std::vector<Sl
 }
 
 Value slots_value(const std::vector<SlotDevice>& slots) {
-  Value::List list;
-  for (const SlotDevice& slot : slots) {
-    list.emplace_back(Value::Map{{"uuid", slot.uuid},
-                                 {"name", slot.name},
-                                 {"index", static_cast<std::int64_t>(slot.index)},
-                                 {"memory_bytes", static_cast<std::int64_t>(slot.memory_bytes)}});
-  }
-  return Value(Value::Map{{"slots", Value(std::move(list))}});
+  return proto::encode_value(SlotDevices{slots});
 }
 
 Result<std::vector<SlotDevice>> slots_from(const Value& value) {
-  std::vector<SlotDevice> slots;
-  Members members(value);
-  bool good = true;
-  for (const Value& one : members.list("slots")) {
-    SlotDevice& slot = slots.emplace_back();
-    Members of_slot(one);
-    of_slot.read("uuid", slot.uuid);
-    of_slot.read("name", slot.name);
-    of_slot.read("index", slot.index);
-    of_slot.read("memory_bytes", slot.memory_bytes);
-    good = good && of_slot.good() && !slot.uuid.empty();
+  Result<SlotDevices> devices = proto::decode_value<SlotDevices>(value);
+  if (!devices) {
+    return devices.error();
   }
-  if (!good || !members.good() || slots.size() > most_slots) {
+  std::vector<SlotDevice>& slots = devices->slots;
+  const bool named =
+      std::none_of(slots.begin(), slots.end(), [](const SlotDevice& slot) { return slot.uuid.empty(); });
+  if (!named || slots.size() > most_slots) {
     return Error{Errc::corrupt, "it does not say which devices are behind which slots"};
   }
-  return slots;
+  return std::move(slots);
 }
 
 }  // namespace hpsearch::workers

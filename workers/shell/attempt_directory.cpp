@@ -10,12 +10,10 @@
 #include <utility>
 
 #include "hpsearch/context/context_files.hpp"
-#include "hpsearch/engine/base/text.hpp"
-#include "hpsearch/engine/base/value.hpp"
-#include "hpsearch/proto/json.hpp"
 #include "hpsearch/workers/core/attempt_places.hpp"
 #include "hpsearch/workers/shell/control_group.hpp"
 #include "hpsearch/workers/shell/files.hpp"
+#include "hpsearch/workers/shell/json_file.hpp"
 
 namespace hpsearch::workers {
 
@@ -25,7 +23,6 @@ using engine::Errc;
 using engine::Error;
 using engine::Result;
 using engine::Status;
-using engine::Value;
 
 namespace {
 
@@ -193,13 +190,7 @@ Status AttemptDirectory::write_spool(std::string_view bytes, bool anew) const {
 }
 
 Status AttemptDirectory::write_process(const ProcessRecord& record) const {
-  Value::Map map;
-  map["pid"] = record.pid;
-  map["start_time"] = static_cast<std::int64_t>(record.start_time);
-  map["boot_id"] = record.boot_id;
-  map["socket"] = record.socket;
-  map["group"] = record.group;
-  return write_file(process(), engine::compact_json(Value(std::move(map))) + "\n", false);
+  return write_json_file(process(), record, false);
 }
 
 Status AttemptDirectory::process_can_be_read() const {
@@ -208,59 +199,23 @@ Status AttemptDirectory::process_can_be_read() const {
 }
 
 std::optional<ProcessRecord> AttemptDirectory::read_process() const {
-  const Result<std::string> text = read_file(process(), longest_record);
-  if (!text) {
-    return std::nullopt;
-  }
-  const Result<Value> value = proto::parse_json(*text);
-  if (!value || value->as_map() == nullptr) {
-    return std::nullopt;
-  }
-  const Value::Map& map = *value->as_map();
-  const Value* pid = map.find("pid");
-  const Value* start_time = map.find("start_time");
-  const Value* boot = map.find("boot_id");
-  const Value* socket = map.find("socket");
-  const Value* group = map.find("group");
-  const bool whole = pid != nullptr && pid->as_integer() != nullptr && start_time != nullptr &&
-                     start_time->as_integer() != nullptr && boot != nullptr && boot->as_text() != nullptr &&
-                     socket != nullptr && socket->as_text() != nullptr;
-  if (!whole) {
-    return std::nullopt;
-  }
-  return ProcessRecord{.pid = *pid->as_integer(),
-                       .start_time = static_cast<std::uint64_t>(*start_time->as_integer()),
-                       .boot_id = *boot->as_text(),
-                       .socket = *socket->as_text(),
-                       .group = group != nullptr && group->as_text() != nullptr ? *group->as_text() : ""};
+  Result<ProcessRecord> record = read_json_file<ProcessRecord>(process(), longest_record);
+  return record ? std::optional(*std::move(record)) : std::nullopt;
 }
 
 Status AttemptDirectory::write_checkpoint_record() const {
   const Result<OwnDirectory> made = own_directory_at(checkpoint());
-  if (!made) {
-    return made.error();
-  }
-  Value::Map map;
-  map["device"] = static_cast<std::int64_t>(made->device);
-  map["inode"] = static_cast<std::int64_t>(made->inode);
-  return write_file(checkpoint_record(), engine::compact_json(Value(std::move(map))) + "\n", false);
+  return made ? write_json_file(checkpoint_record(), *made, false) : Status(made.error());
 }
 
 Result<OwnDirectory> AttemptDirectory::made_for_checkpoints() const {
-  const Result<std::string> text = read_file(checkpoint_record(), longest_record);
-  if (!text) {
-    return text.error();
+  Result<OwnDirectory> made = read_json_file<OwnDirectory>(checkpoint_record(), longest_record);
+  if (made) {
+    made->path = checkpoint();
+  } else if (made.error().code == Errc::corrupt) {
+    return Error{Errc::corrupt, checkpoint_record().string() + " is damaged: " + made.error().message};
   }
-  const Result<Value> value = proto::parse_json(*text);
-  const Value* device = value ? value->at_path("device") : nullptr;
-  const Value* inode = value ? value->at_path("inode") : nullptr;
-  if (device == nullptr || device->as_integer() == nullptr || inode == nullptr ||
-      inode->as_integer() == nullptr) {
-    return Error{Errc::corrupt,
-                 checkpoint_record().string() + " is damaged: device and inode are not integers"};
-  }
-  return OwnDirectory{checkpoint(), static_cast<std::uint64_t>(*device->as_integer()),
-                      static_cast<std::uint64_t>(*inode->as_integer())};
+  return made;
 }
 
 /// What of ml/ the program has replaced stays, and nothing is removed through a link: it may be all that

@@ -12,10 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "hpsearch/engine/base/text.hpp"
-#include "hpsearch/engine/base/value.hpp"
-#include "hpsearch/proto/json.hpp"
 #include "hpsearch/workers/shell/files.hpp"
+#include "hpsearch/workers/shell/json_file.hpp"
 
 namespace hpsearch::workers {
 
@@ -23,13 +21,11 @@ using engine::Errc;
 using engine::Error;
 using engine::Result;
 using engine::Status;
-using engine::Value;
 
 namespace {
 
 using Variables = std::map<std::string, std::string>;
 
-constexpr std::size_t longest_record = 64 * 1024;
 constexpr std::chrono::milliseconds try_again_after{500};
 
 std::string on_path(std::string_view name, const Variables& environment) {
@@ -100,22 +96,12 @@ Result<FoundRuntime> find_container_runtime(const Variables& environment) {
 }
 
 Status write_container_record(const std::filesystem::path& path, const ContainerRecord& record) {
-  Value::Map map;
-  map["program"] = record.program;
-  map["name"] = record.name;
-  return write_file(path, engine::compact_json(Value(std::move(map))) + "\n", false);
+  return write_json_file(path, record, false);
 }
 
 std::optional<ContainerRecord> read_container_record(const std::filesystem::path& path) {
-  const Result<std::string> text = read_file(path, longest_record);
-  const Result<Value> value = text ? proto::parse_json(*text) : Result<Value>(text.error());
-  const Value::Map* map = value ? value->as_map() : nullptr;
-  const Value* program = map != nullptr ? map->find("program") : nullptr;
-  const Value* name = map != nullptr ? map->find("name") : nullptr;
-  if (program == nullptr || program->as_text() == nullptr || name == nullptr || name->as_text() == nullptr) {
-    return std::nullopt;
-  }
-  return ContainerRecord{*program->as_text(), *name->as_text()};
+  Result<ContainerRecord> record = read_json_file<ContainerRecord>(path);
+  return record ? std::optional(*std::move(record)) : std::nullopt;
 }
 
 Status remove_container(const ContainerRecord& record, const Variables& environment,

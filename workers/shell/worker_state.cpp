@@ -28,6 +28,7 @@
 #include "hpsearch/proto/json.hpp"
 #include "hpsearch/proto/stored.hpp"
 #include "hpsearch/workers/core/devices.hpp"
+#include "hpsearch/workers/shell/json_file.hpp"
 #include "hpsearch/workers/shell/local_socket.hpp"
 #include "hpsearch/workers/shell/process_table.hpp"
 
@@ -122,19 +123,33 @@ Result<fs::path> short_directory(const fs::path& state_directory) {
   return directory;
 }
 
-std::string spelled(std::uint64_t cluster) {
+/// What worker.json says.
+struct WorkerIdentity {
+  std::string uid;
+  std::uint64_t incarnation = 0;
+  // Written since workers know whom they obey; before, they took whoever answered.
+  std::string store;  ///< In hexadecimal digits; "" = none yet.
+  std::uint64_t daemon_start = 0;
+};
+
+void spell(auto& fields, proto::Is<WorkerIdentity> auto& identity) {
+  fields("uid", identity.uid);
+  fields("incarnation", identity.incarnation);
+  fields.maybe("store", identity.store);
+  fields.maybe("daemon_start", identity.daemon_start);
+}
+
+std::string in_hexadecimal(std::uint64_t cluster) {
   std::array<char, 17> digits{};
   std::snprintf(digits.data(), digits.size(), "%016llx", static_cast<unsigned long long>(cluster));
   return digits.data();
 }
 
-std::optional<std::uint64_t> cluster_from(const std::string* text) {
+std::optional<std::uint64_t> cluster_from(const std::string& text) {
   std::uint64_t cluster = 0;
-  if (text == nullptr) {
-    return std::nullopt;
-  }
-  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), cluster, 16);
-  return error == std::errc() && end == text->data() + text->size() ? std::optional(cluster) : std::nullopt;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), cluster, 16);
+  const bool whole = error == std::errc() && end == text.data() + text.size();
+  return text.empty() || whole ? std::optional(cluster) : std::nullopt;
 }
 
 /// The directories that are named as attempts are; what else lies there is not ours.
@@ -228,18 +243,14 @@ Result<WorkerState> WorkerState::open(const fs::path& directory) {
     return lock.error();
   }
   WorkerState state(absolute, std::move(*lock));
-  if (const Result<std::string> text = read_file(state.identity(), 64 * 1024)) {
-    if (const Status read = state.read_identity(*text); !read) {
-      return read.error();
-    }
-  } else if (text.error().code == Errc::not_found) {
+  if (const Status read = state.read_identity(); !read && read.error().code != Errc::not_found) {
+    return read.error();
+  } else if (!read) {
     Result<std::string> uid = random_uid();
     if (!uid) {
       return uid.error();
     }
     state.uid_ = *std::move(uid);
-  } else {
-    return text.error();
   }
   ++state.incarnation_;
   if (const Status written = state.remember(state.known_); !written) {
@@ -248,37 +259,30 @@ Result<WorkerState> WorkerState::open(const fs::path& directory) {
   return state;
 }
 
-Status WorkerState::read_identity(const std::string& text) {
-  const Result<Value> value = proto::parse_json(text);
-  const Value* uid = value ? value->at_path("uid") : nullptr;
-  const Value* incarnation = value ? value->at_path("incarnation") : nullptr;
-  // Written since workers know whom they obey; before, they took whoever answered.
-  const Value* store = value ? value->at_path("store") : nullptr;
-  const Value* daemon_start = value ? value->at_path("daemon_start") : nullptr;
-  const std::optional<std::uint64_t> cluster = store == nullptr ? 0 : cluster_from(store->as_text());
-  const std::int64_t epoch =
-      daemon_start == nullptr || daemon_start->as_integer() == nullptr ? 0 : *daemon_start->as_integer();
-  if (uid == nullptr || uid->as_text() == nullptr || uid->as_text()->empty() || incarnation == nullptr ||
-      incarnation->as_integer() == nullptr || *incarnation->as_integer() < 0 || !cluster || epoch < 0) {
+Status WorkerState::read_identity() {
+  const Result<WorkerIdentity> found = read_json_file<WorkerIdentity>(identity());
+  if (!found && found.error().code != Errc::corrupt) {
+    return found.error();
+  }
+  const std::optional<std::uint64_t> cluster = found ? cluster_from(found->store) : std::nullopt;
+  if (!cluster || found->uid.empty()) {
     return Error{Errc::corrupt, identity().string() +
                                     " does not say who this worker is; remove the state directory "
                                     "to begin anew as another worker"};
   }
-  uid_ = *uid->as_text();
-  incarnation_ = static_cast<std::uint64_t>(*incarnation->as_integer());
-  known_ = {*cluster, static_cast<std::uint64_t>(epoch)};
+  uid_ = found->uid;
+  incarnation_ = found->incarnation;
+  known_ = {*cluster, found->daemon_start};
   return Done{};
 }
 
 Status WorkerState::remember(const KnownDaemon& daemon) const {
-  Value::Map map;
-  map["uid"] = uid_;
-  map["incarnation"] = static_cast<std::int64_t>(incarnation_);
+  WorkerIdentity all{.uid = uid_, .incarnation = incarnation_, .store = "", .daemon_start = 0};
   if (daemon.cluster != 0) {
-    map["store"] = spelled(daemon.cluster);
-    map["daemon_start"] = static_cast<std::int64_t>(daemon.epoch);
+    all.store = in_hexadecimal(daemon.cluster);
+    all.daemon_start = daemon.epoch;
   }
-  return write_file(identity(), engine::compact_json(Value(std::move(map))) + "\n", true);
+  return write_json_file(identity(), all, true);
 }
 
 Result<std::vector<engine::SlotDevice>> WorkerState::devices() const {

@@ -149,6 +149,26 @@ TEST(AttemptDirectories, RememberWhichDirectoryWasMadeForCheckpoints) {
   EXPECT_EQ(of_the_next_agent.made_for_checkpoints().error().code, Errc::not_found);
 }
 
+TEST(AttemptDirectories, RememberTheirProcess) {
+  const Scratch scratch;
+  const AttemptDirectory directory(scratch.path());
+  EXPECT_FALSE(directory.read_process().has_value());
+  ASSERT_TRUE(directory.write_process(
+      {.pid = 12, .start_time = 345, .boot_id = "b", .socket = "/s", .group = "/sys/fs/cgroup/g"}));
+  const auto read = directory.read_process();
+  ASSERT_TRUE(read.has_value());
+  EXPECT_EQ(read->pid, 12);
+  EXPECT_EQ(read->start_time, 345U);
+  EXPECT_EQ(read->boot_id, "b");
+  EXPECT_EQ(read->socket, "/s");
+  EXPECT_EQ(read->group, "/sys/fs/cgroup/g");
+  const std::string whole = text_of(directory.process());
+  for (std::size_t cut = 0; cut + 1 < whole.size(); ++cut) {  // The last byte is the end of the line.
+    write_text(directory.process(), whole.substr(0, cut));
+    EXPECT_FALSE(directory.read_process().has_value()) << cut;
+  }
+}
+
 TEST(AttemptDirectories, CleaningUpDoesNotFollowALinkInThePlaceOfADirectory) {
   for (const char* const replaced : {"ml/output/checkpoints", "ml/output", "ml"}) {
     const Scratch scratch;

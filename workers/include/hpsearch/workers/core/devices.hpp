@@ -10,6 +10,7 @@
 #include "hpsearch/engine/base/result.hpp"
 #include "hpsearch/engine/base/value.hpp"
 #include "hpsearch/engine/experiment/slot_device.hpp"
+#include "hpsearch/proto/spell.hpp"
 #include "hpsearch/workers/core/effects.hpp"
 
 namespace hpsearch::workers {
@@ -19,6 +20,11 @@ struct DeviceProcess {
   std::int64_t pid = 0;
   std::uint64_t memory_bytes = 0;  ///< 0 = not told.
 };
+
+void spell(auto& fields, proto::Is<DeviceProcess> auto& process) {
+  fields("pid", process.pid);
+  fields("memory_bytes", process.memory_bytes);
+}
 
 /// A GPU, or an instance of one in MIG mode, as the driver tells of it now.
 struct Device {
@@ -35,6 +41,20 @@ struct Device {
   std::vector<DeviceProcess> processes;
 };
 
+void spell(auto& fields, proto::Is<Device> auto& device) {
+  fields("uuid", device.uuid);
+  fields("name", device.name);
+  fields("index", device.index);
+  fields("instance", device.instance);
+  fields("in_mig_mode", device.whole_in_mig_mode);
+  fields("memory_bytes", device.memory_bytes);
+  fields("free_bytes", device.free_bytes);
+  fields("temperature", device.temperature);
+  fields("trouble", device.trouble);
+  fields("remark", device.remark);
+  fields("processes", device.processes);
+}
+
 /// What the driver says of all of them.
 struct DeviceReport {
   std::string problem;  ///< Why it says nothing, or "".
@@ -42,6 +62,13 @@ struct DeviceReport {
   std::vector<Device> devices;
   std::vector<std::string> unknown;  ///< GPUs that do not tell their UUID, each with what is wrong.
 };
+
+void spell(auto& fields, proto::Is<DeviceReport> auto& report) {
+  fields("problem", report.problem);
+  fields("driver", report.driver);
+  fields("devices", report.devices);
+  fields("unknown", report.unknown);
+}
 
 [[nodiscard]] engine::Value to_value(const DeviceReport& report);
 /// corrupt: not what to_value() makes.

@@ -9,6 +9,7 @@
 
 #include "hpsearch/engine/base/result.hpp"
 #include "hpsearch/engine/experiment/attempt.hpp"
+#include "hpsearch/proto/spell.hpp"
 #include "hpsearch/workers/core/launch_environment.hpp"
 #include "hpsearch/workers/shell/own_directory.hpp"
 #include "hpsearch/workers/shell/process_table.hpp"
@@ -23,6 +24,14 @@ struct ProcessRecord {
   std::string socket;
   std::string group = {};  ///< Directory of its cgroup, or "".
 };
+
+void spell(auto& fields, proto::Is<ProcessRecord> auto& record) {
+  fields("pid", record.pid);
+  fields("start_time", record.start_time);
+  fields("boot_id", record.boot_id);
+  fields("socket", record.socket);
+  fields.maybe("group", record.group);
+}
 
 /// The assignments by which programs with this report socket are known as an attempt's: attempt_mark's, and
 /// the one that programs have which older workers started.

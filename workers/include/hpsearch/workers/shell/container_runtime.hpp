@@ -7,6 +7,7 @@
 #include <string>
 
 #include "hpsearch/engine/base/result.hpp"
+#include "hpsearch/proto/spell.hpp"
 #include "hpsearch/workers/core/container_launch.hpp"
 
 namespace hpsearch::workers {
@@ -29,6 +30,11 @@ struct ContainerRecord {
 
   friend bool operator==(const ContainerRecord&, const ContainerRecord&) = default;
 };
+
+void spell(auto& fields, proto::Is<ContainerRecord> auto& record) {
+  fields("program", record.program);
+  fields("name", record.name);
+}
 
 engine::Status write_container_record(const std::filesystem::path& path, const ContainerRecord& record);
 [[nodiscard]] std::optional<ContainerRecord> read_container_record(const std::filesystem::path& path);

@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "hpsearch/engine/base/result.hpp"
+#include "hpsearch/proto/spell.hpp"
 #include "hpsearch/workers/shell/files.hpp"
 
 namespace hpsearch::workers {
@@ -15,6 +16,12 @@ struct OwnDirectory {
   std::uint64_t device = 0;  ///< Of the file system it is on.
   std::uint64_t inode = 0;
 };
+
+/// Without the path: whoever reads it looks at a place he knows.
+void spell(auto& fields, proto::Is<OwnDirectory> auto& made) {
+  fields("device", made.device);
+  fields("inode", made.inode);
+}
 
 /// The directory that is at `path` now. not_found, unavailable: none, or a link.
 [[nodiscard]] engine::Result<OwnDirectory> own_directory_at(const std::filesystem::path& path);

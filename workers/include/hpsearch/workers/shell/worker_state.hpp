@@ -55,7 +55,7 @@ class WorkerState {
   WorkerState(std::filesystem::path directory, Descriptor lock)
       : directory_(std::move(directory)), lock_(std::move(lock)) {}
   [[nodiscard]] std::filesystem::path identity() const { return directory_ / "worker.json"; }
-  [[nodiscard]] engine::Status read_identity(const std::string& text);
+  [[nodiscard]] engine::Status read_identity();
 
   std::filesystem::path directory_;
   Descriptor lock_;

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <string>
+
+#include "hpsearch/engine/base/result.hpp"
+#include "hpsearch/engine/base/text.hpp"
+#include "hpsearch/proto/json.hpp"
+#include "hpsearch/proto/record.hpp"
+#include "hpsearch/workers/shell/files.hpp"
+
+// Spelled structs in files of one line of JSON, into which operators look. For sources.
+
+namespace hpsearch::workers {
+
+/// The new content or the old one, never a mixture; `durable` survives a power failure.
+template <class T>
+engine::Status write_json_file(const std::filesystem::path& path, const T& record, bool durable) {
+  return write_file(path, engine::compact_json(proto::encode_value(record)) + "\n", durable);
+}
+
+/// not_found: there is no such file. corrupt: it is larger than `limit`, or not what write_json_file() makes
+/// of a T.
+template <class T>
+[[nodiscard]] engine::Result<T> read_json_file(const std::filesystem::path& path,
+                                               std::size_t limit = std::size_t{64} * 1024) {
+  const engine::Result<std::string> text = read_file(path, limit);
+  if (!text) {
+    return text.error();
+  }
+  const engine::Result<engine::Value> value = proto::parse_json(*text);
+  return value ? proto::decode_value<T>(*value) : engine::Result<T>(value.error());
+}
+
+}  // namespace hpsearch::workers
