@@ -12,7 +12,9 @@
 #include "cli/text.hpp"
 #include "hpsearch/jobs/remote_storage.hpp"
 #include "hpsearch/net/rclone.hpp"
+#include "hpsearch/proto/checkpoint_manifest.hpp"
 #include "hpsearch/proto/json.hpp"
+#include "hpsearch/proto/record.hpp"
 #include "hpsearch/proto/stored.hpp"
 
 namespace hpsearch::cli {
@@ -21,11 +23,10 @@ namespace {
 namespace fs = std::filesystem;
 using engine::Value;
 
-constexpr const char* manifest_name = "manifest.json";
-constexpr std::size_t largest_manifest = std::size_t{64} * 1024 * 1024;
+using proto::manifest_name;
 
 /// Compares a copied file with what the manifest says of it; the complaint, or "".
-std::string difference(const fs::path& file, const Value& entry) {
+std::string difference(const fs::path& file, const proto::ManifestEntry& entry) {
   std::ifstream in(file, std::ios::binary);
   std::array<char, 256 * 1024> piece;  // Filled by read().
   std::uint64_t size = 0;
@@ -35,10 +36,10 @@ std::string difference(const fs::path& file, const Value& entry) {
     crc = proto::crc32c(crc, std::as_bytes(std::span(piece.data(), got)));
     size += got;
   }
-  if (size != count_at(entry, "bytes")) {
-    return "has " + std::to_string(size) + " bytes instead of " + std::to_string(count_at(entry, "bytes"));
+  if (size != entry.bytes) {
+    return "has " + std::to_string(size) + " bytes instead of " + std::to_string(entry.bytes.value_or(0));
   }
-  return crc == count_at(entry, "crc32c") ? "" : "is damaged: its checksum differs";
+  return crc == entry.crc32c ? "" : "is damaged: its checksum differs";
 }
 
 /// Everything that lies at `from`; the complaint, or "".
@@ -70,19 +71,19 @@ Checked compare_with_manifest(const std::string& from, const fs::path& place) {
     return checked;
   }
   const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
-  const auto manifest =
-      proto::parse_json(text, {.bytes = largest_manifest, .depth = 8, .nodes = largest_manifest});
+  const auto json = proto::parse_json(text, proto::manifest_limits);
+  const auto manifest = json ? proto::decode_value<proto::CheckpointManifest>(*json)
+                             : engine::Result<proto::CheckpointManifest>(json.error());
   if (!manifest) {
     checked.complaint = "the manifest of " + from + " is damaged: " + manifest.error().message;
     return checked;
   }
-  for (const Value& entry : list_at(*manifest, "files")) {
-    if (!member(entry, "link").is_null()) {
+  for (const proto::ManifestEntry& entry : manifest->files) {
+    if (entry.link) {
       continue;
     }
-    const std::string name = text_at(entry, "path");
-    if (const std::string wrong = difference(place / name, entry); !wrong.empty()) {
-      checked.complaint = from + ": " + name + " " + wrong;
+    if (const std::string wrong = difference(place / entry.path, entry); !wrong.empty()) {
+      checked.complaint = from + ": " + entry.path + " " + wrong;
       return checked;
     }
     ++checked.files;

@@ -13,7 +13,9 @@
 
 #include "cli/text.hpp"
 #include "hpsearch/engine/base/text.hpp"
+#include "hpsearch/proto/daemon_file.hpp"
 #include "hpsearch/proto/json.hpp"
+#include "hpsearch/proto/record.hpp"
 
 namespace hpsearch::cli {
 namespace {
@@ -227,16 +229,17 @@ Outcome<engine::Done> save_run_record(const StateDirectory& state, const RunReco
 }
 
 std::optional<DaemonAddresses> read_daemon_file(const std::filesystem::path& daemon_directory) {
-  const std::optional<std::string> text = read_file(daemon_directory / "daemon.json", 64 * 1024);
+  const std::optional<std::string> text = read_file(daemon_directory / proto::daemon_file_name, 64 * 1024);
   if (!text) {
     return std::nullopt;
   }
   const engine::Result<Value> parsed = proto::parse_json(*text);
-  if (!parsed || text_at(*parsed, "http").empty()) {
+  const auto file = parsed ? proto::decode_value<proto::DaemonFile>(*parsed)
+                           : engine::Result<proto::DaemonFile>(parsed.error());
+  if (!file || file->http.empty()) {
     return std::nullopt;
   }
-  return DaemonAddresses{static_cast<pid_t>(number_at(*parsed, "pid")), text_at(*parsed, "http"),
-                         text_at(*parsed, "workers")};
+  return DaemonAddresses{static_cast<pid_t>(file->pid), file->http, file->workers};
 }
 
 Outcome<std::filesystem::path> move_aside(const StateDirectory& state) {

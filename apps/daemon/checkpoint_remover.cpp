@@ -13,6 +13,7 @@
 #include "hpsearch/jobs/remote_storage.hpp"
 #include "hpsearch/net/log.hpp"
 #include "hpsearch/net/rclone.hpp"
+#include "hpsearch/proto/checkpoint_manifest.hpp"
 #include "hpsearch/proto/checkpoint_owner.hpp"
 
 namespace hpsearch::daemon {
@@ -20,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 constexpr std::chrono::minutes again_after{1};
-constexpr const char* manifest_name = "manifest.json";
+using proto::manifest_name;
 
 bool is_number(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;

@@ -63,8 +63,8 @@ class Daemon {
     if (auto listening = listen(); !listening) {
       return end(listening.error(), listening.error().code == Errc::bad_request ? Exit::usage : Exit::failed);
     }
-    const StateDirectory::Announcement here{http_->address(), sessions_->endpoint(), HPSEARCH_VERSION,
-                                            store_->daemon_epoch()};
+    const proto::DaemonFile here{http_->address(), sessions_->endpoint(), HPSEARCH_VERSION,
+                                 store_->daemon_epoch()};
     if (auto announced = directory_->announce(here); !announced) {
       return end(announced.error(), Exit::storage);
     }

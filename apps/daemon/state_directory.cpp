@@ -18,6 +18,7 @@
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/engine/base/value.hpp"
 #include "hpsearch/proto/json.hpp"
+#include "hpsearch/proto/record.hpp"
 
 namespace hpsearch::daemon {
 namespace {
@@ -98,11 +99,12 @@ std::string holder_of(int lock) {
 
 /// Who has announced itself, where the file `lock` is gone.
 std::string announced_in(const std::string& path) {
-  const auto bytes = kernel_files().read(path + "/daemon.json");
+  const auto bytes = kernel_files().read(path + "/" + proto::daemon_file_name);
   const auto value = bytes ? proto::parse_json({reinterpret_cast<const char*>(bytes->data()), bytes->size()})
                            : Result<engine::Value>(bytes.error());
-  const engine::Value* pid = value ? value->at_path("pid") : nullptr;
-  return pid != nullptr && pid->as_integer() != nullptr ? std::to_string(*pid->as_integer()) : "";
+  const auto file =
+      value ? proto::decode_value<proto::DaemonFile>(*value) : Result<proto::DaemonFile>(value.error());
+  return file ? std::to_string(file->pid) : "";
 }
 
 Error in_use(const std::string& path, const std::string& pid) {
@@ -226,20 +228,16 @@ Result<std::unique_ptr<StateDirectory>> StateDirectory::open(const std::string& 
   return directory;
 }
 
-Status StateDirectory::announce(const Announcement& announcement) {
-  const engine::Value::Map value{{"pid", static_cast<std::int64_t>(::getpid())},
-                                 {"http", announcement.http},
-                                 {"workers", announcement.workers},
-                                 {"version", announcement.version},
-                                 {"daemon_epoch", static_cast<std::int64_t>(announcement.daemon_epoch)}};
-  const std::string path = path_ + "/daemon.json";
+Status StateDirectory::announce(proto::DaemonFile announcement) {
+  announcement.pid = ::getpid();
+  const std::string path = path_ + "/" + proto::daemon_file_name;
   const std::string draft = path + ".new";
   {
     const Descriptor file(::open(draft.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
     if (!file) {
       return system_error("cannot write " + draft);
     }
-    const std::string text = engine::compact_json(value) + "\n";
+    const std::string text = engine::compact_json(proto::encode_value(announcement)) + "\n";
     if (auto written = write_all(file.number(), std::as_bytes(std::span(text)), draft); !written) {
       return written;
     }
@@ -252,7 +250,7 @@ Status StateDirectory::announce(const Announcement& announcement) {
 }
 
 void StateDirectory::retract() noexcept {
-  ::unlink((path_ + "/daemon.json").c_str());
+  ::unlink((path_ + "/" + proto::daemon_file_name).c_str());
 }
 
 }  // namespace hpsearch::daemon

@@ -10,6 +10,7 @@
 #include "daemon/store/durable_file.hpp"
 #include "daemon/store/store_lock.hpp"
 #include "hpsearch/engine/base/result.hpp"
+#include "hpsearch/proto/daemon_file.hpp"
 
 namespace hpsearch::daemon {
 
@@ -51,15 +52,8 @@ class StateDirectory {
     return std::exchange(store_lock_, std::nullopt);
   }
 
-  /// What daemon.json says.
-  struct Announcement {
-    std::string http;     ///< "127.0.0.1:8077"
-    std::string workers;  ///< "tcp://127.0.0.1:8078"
-    std::string version;
-    std::uint64_t daemon_epoch = 0;
-  };
-  /// Writes daemon.json, whole or not at all.
-  engine::Status announce(const Announcement& announcement);
+  /// Writes daemon.json, whole or not at all, with this process in it.
+  engine::Status announce(proto::DaemonFile announcement);
   /// Takes daemon.json away.
   void retract() noexcept;
 

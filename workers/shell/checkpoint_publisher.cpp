@@ -17,8 +17,8 @@
 #include "hpsearch/engine/base/value.hpp"
 #include "hpsearch/proto/checkpoint_owner.hpp"
 #include "hpsearch/proto/json.hpp"
+#include "hpsearch/proto/record.hpp"
 #include "hpsearch/proto/stored.hpp"
-#include "hpsearch/proto/utf8.hpp"
 #include "hpsearch/workers/shell/files.hpp"
 
 namespace hpsearch::workers {
@@ -33,17 +33,10 @@ using engine::Result;
 using engine::Status;
 using engine::Units;
 using engine::Value;
+using proto::CheckpointManifest;
+using proto::ManifestEntry;
 
 namespace {
-
-constexpr std::size_t largest_manifest = std::size_t{64} * 1024 * 1024;
-constexpr const char* manifest_mark = "hpsearch checkpoint";
-
-struct Content {
-  Value::List files;
-  std::uint64_t count = 0;
-  std::uint64_t bytes = 0;
-};
 
 /// Size and checksum of one file, and its content on the disk for good.
 Result<std::pair<std::uint64_t, std::uint32_t>> seal(const fs::path& path) {
@@ -74,7 +67,7 @@ Result<std::pair<std::uint64_t, std::uint32_t>> seal(const fs::path& path) {
   return std::pair{size, crc};
 }
 
-Status seal_tree(const fs::path& directory, const std::string& prefix, Content& content) {
+Status seal_tree(const fs::path& directory, const std::string& prefix, std::vector<ManifestEntry>& content) {
   std::error_code error;
   std::vector<fs::path> entries;
   for (fs::directory_iterator at(directory, error), end; !error && at != end; at.increment(error)) {
@@ -87,8 +80,8 @@ Status seal_tree(const fs::path& directory, const std::string& prefix, Content& 
   for (const fs::path& path : entries) {
     const std::string name = prefix + path.filename().string();
     const fs::file_status status = fs::symlink_status(path, error);
-    Value::Map entry;
-    entry["path"] = proto::to_utf8(name);
+    ManifestEntry entry;
+    entry.path = name;
     if (fs::is_directory(status)) {
       if (const Status done = seal_tree(path, name + "/", content); !done) {
         return done;
@@ -96,21 +89,19 @@ Status seal_tree(const fs::path& directory, const std::string& prefix, Content& 
       continue;
     }
     if (fs::is_symlink(status)) {
-      entry["link"] = proto::to_utf8(fs::read_symlink(path, error).string());
+      entry.link = fs::read_symlink(path, error).string();
     } else if (fs::is_regular_file(status)) {
       const auto sealed = seal(path);
       if (!sealed) {
         return sealed.error();
       }
-      content.bytes += sealed->first;
-      entry["bytes"] = static_cast<std::int64_t>(sealed->first);
-      entry["crc32c"] = static_cast<std::int64_t>(sealed->second);
+      entry.bytes = sealed->first;
+      entry.crc32c = sealed->second;
     } else {
       return Error{Errc::bad_request,
                    "the checkpoint holds " + name + ", which is neither file, directory nor link"};
     }
-    ++content.count;
-    content.files.emplace_back(std::move(entry));
+    content.push_back(std::move(entry));
   }
   return sync_path(directory);
 }
@@ -138,8 +129,8 @@ Status drop_old_manifest(const fs::path& path) {
   if (fs::symlink_status(path, error).type() == fs::file_type::not_found) {
     return Done{};
   }
-  const Result<std::string> text = read_file(path, largest_manifest);
-  if (!text || text->find(manifest_mark) == std::string::npos) {
+  const Result<std::string> text = read_file(path, proto::largest_manifest);
+  if (!text || text->find(proto::manifest_mark) == std::string::npos) {
     return Error{Errc::bad_request, std::string("the checkpoint holds a file ") + manifest_name +
                                         ", a name the worker needs itself; give it another name"};
   }
@@ -155,6 +146,26 @@ std::vector<fs::path> names_in(const fs::path& directory, std::error_code& error
   return names;
 }
 
+/// Without its path.
+CheckpointReport told_in(const CheckpointManifest& manifest, Units step) {
+  CheckpointReport report;
+  report.step = step;
+  report.files = manifest.files.size();
+  for (const ManifestEntry& entry : manifest.files) {
+    report.bytes += entry.bytes.value_or(0);
+  }
+  return report;
+}
+
+Result<CheckpointManifest> read_manifest(const fs::path& path) {
+  const Result<std::string> text = read_file(path, proto::largest_manifest);
+  if (!text) {
+    return text.error();
+  }
+  const Result<Value> value = proto::parse_json(*text, proto::manifest_limits);
+  return value ? proto::decode_value<CheckpointManifest>(*value) : Result<CheckpointManifest>(value.error());
+}
+
 /// Fills the empty directory `to`: the content first, the manifest last.
 Result<CheckpointReport> fill(const fs::path& from, const fs::path& to, const std::vector<fs::path>& names,
                               const AttemptKey& key, Units step) {
@@ -163,29 +174,21 @@ Result<CheckpointReport> fill(const fs::path& from, const fs::path& to, const st
       return moved.error();
     }
   }
-  Content content;
-  if (const Status sealed = seal_tree(to, "", content); !sealed) {
+  CheckpointManifest manifest{.what = proto::manifest_mark,
+                              .format = 1,
+                              .experiment = key.experiment,
+                              .trial = key.trial,
+                              .attempt = key.attempt,
+                              .step = step,
+                              .files = {}};
+  if (const Status sealed = seal_tree(to, "", manifest.files); !sealed) {
     return sealed.error();
   }
-  const auto number = [](auto id) { return static_cast<std::int64_t>(id.number()); };
-  Value::Map manifest;
-  manifest["what"] = manifest_mark;
-  manifest["format"] = 1;
-  manifest["experiment"] = number(key.experiment);
-  manifest["trial"] = number(key.trial);
-  manifest["attempt"] = number(key.attempt);
-  manifest["step"] = static_cast<std::int64_t>(count(step));
-  manifest["files"] = std::move(content.files);
-  if (const Status written =
-          write_file(to / manifest_name, proto::pretty_json(Value(std::move(manifest))), true);
-      !written) {
+  const std::string text = proto::pretty_json(proto::encode_value(manifest));
+  if (const Status written = write_file(to / manifest_name, text, true); !written) {
     return written.error();
   }
-  CheckpointReport report;
-  report.step = step;
-  report.files = content.count;
-  report.bytes = content.bytes;
-  return report;
+  return told_in(manifest, step);
 }
 
 /// What lies at `to` already stays: the program wrote it later.
@@ -305,49 +308,29 @@ fs::path checkpoint_place(const fs::path& root, const AttemptKey& key, Units ste
 }
 
 std::optional<CheckpointReport> told_by(const fs::path& manifest_file, Units step) {
-  const Result<std::string> text = read_file(manifest_file, largest_manifest);
-  const Result<Value> manifest =
-      text ? proto::parse_json(*text, {.bytes = largest_manifest, .depth = 8, .nodes = largest_manifest})
-           : Result<Value>(text.error());
-  const Value* files = manifest ? manifest->at_path("files") : nullptr;
-  if (files == nullptr || files->as_list() == nullptr) {
+  const Result<CheckpointManifest> manifest = read_manifest(manifest_file);
+  if (!manifest) {
     return std::nullopt;
   }
-  CheckpointReport report{.step = step,
-                          .path = manifest_file.parent_path().string(),
-                          .files = files->as_list()->size(),
-                          .bytes = 0};
-  for (const Value& file : *files->as_list()) {
-    const Value* bytes = file.at_path("bytes");
-    if (bytes != nullptr && bytes->as_integer() != nullptr) {
-      report.bytes += static_cast<std::uint64_t>(*bytes->as_integer());
-    }
-  }
+  CheckpointReport report = told_in(*manifest, step);
+  report.path = manifest_file.parent_path().string();
   return report;
 }
 
 Status verify_checkpoint(const fs::path& place) {
-  const Result<std::string> text = read_file(place / manifest_name, largest_manifest);
-  if (!text) {
-    return Error{Errc::not_found, "it has no " + std::string(manifest_name)};
+  const Result<CheckpointManifest> manifest = read_manifest(place / manifest_name);
+  if (!manifest) {
+    return manifest.error().code == Errc::corrupt
+               ? Error{Errc::corrupt, "its " + std::string(manifest_name) + " is damaged"}
+               : Error{Errc::not_found, "it has no " + std::string(manifest_name)};
   }
-  const Result<Value> manifest =
-      proto::parse_json(*text, {.bytes = largest_manifest, .depth = 8, .nodes = largest_manifest});
-  const Value* files = manifest ? manifest->at_path("files") : nullptr;
-  if (files == nullptr || files->as_list() == nullptr) {
-    return Error{Errc::corrupt, "its " + std::string(manifest_name) + " is damaged"};
-  }
-  for (const Value& entry : *files->as_list()) {
-    const Value* name = entry.at_path("path");
-    const Value* bytes = entry.at_path("bytes");
-    const Value* crc = entry.at_path("crc32c");
-    if (name == nullptr || name->as_text() == nullptr || bytes == nullptr || crc == nullptr) {
+  for (const ManifestEntry& entry : manifest->files) {
+    if (!entry.bytes || !entry.crc32c) {
       continue;  // A link: object stores have none.
     }
-    const auto sealed = seal(place / *name->as_text());
-    if (!sealed || Value(static_cast<std::int64_t>(sealed->first)) != *bytes ||
-        Value(static_cast<std::int64_t>(sealed->second)) != *crc) {
-      return Error{Errc::corrupt, *name->as_text() + " is missing or damaged"};
+    const auto sealed = seal(place / entry.path);
+    if (!sealed || sealed->first != entry.bytes || sealed->second != entry.crc32c) {
+      return Error{Errc::corrupt, entry.path + " is missing or damaged"};
     }
   }
   return engine::Done{};

@@ -7,12 +7,12 @@
 
 #include "hpsearch/engine/base/result.hpp"
 #include "hpsearch/engine/experiment/attempt.hpp"
+#include "hpsearch/proto/checkpoint_manifest.hpp"
 #include "hpsearch/workers/shell/own_directory.hpp"
 
 namespace hpsearch::workers {
 
-/// Name of the list of files that makes a directory a checkpoint.
-inline constexpr const char* manifest_name = "manifest.json";
+using proto::manifest_name;
 
 /// Where an attempt's checkpoint of `step` belongs: <root>/<experiment>/<trial>/<attempt>-<step>.
 [[nodiscard]] std::filesystem::path checkpoint_place(const std::filesystem::path& root,
