@@ -65,6 +65,9 @@ TEST(Publisher, ReplacesTheSameStep) {
     ASSERT_TRUE(publish_from(from, scratch.path() / "store", key_of(0), Units{1}).has_value());
   }
   EXPECT_EQ(text_of(scratch.path() / "store/1/0/1-1/w"), "new");
+  const auto manifest = proto::parse_json(text_of(scratch.path() / "store/1/0/1-1/manifest.json"));
+  ASSERT_TRUE(manifest.has_value());
+  EXPECT_EQ(*manifest->at_path("trial"), Value(0)) << "each number is said, also 0";
   std::size_t entries = 0;
   for ([[maybe_unused]] const auto& entry : fs::directory_iterator(scratch.path() / "store/1/0")) {
     ++entries;

@@ -19,8 +19,7 @@ namespace hpsearch::proto {
 inline constexpr const char* manifest_name = "manifest.json";
 inline constexpr const char* manifest_mark = "hpsearch checkpoint";
 inline constexpr std::size_t largest_manifest = std::size_t{64} * 1024 * 1024;
-inline constexpr JsonLimits manifest_limits{
-    .bytes = largest_manifest, .depth = 8, .nodes = largest_manifest};
+inline constexpr JsonLimits manifest_limits{.bytes = largest_manifest, .depth = 8, .nodes = largest_manifest};
 
 /// A link, or a file with its size and checksum.
 struct ManifestEntry {
@@ -48,12 +47,12 @@ struct CheckpointManifest {
 };
 
 void spell(auto& fields, Is<CheckpointManifest> auto& manifest) {
-  fields.maybe("what", manifest.what);
-  fields.maybe("format", manifest.format);
-  fields.maybe("experiment", manifest.experiment);
-  fields.maybe("trial", manifest.trial);
-  fields.maybe("attempt", manifest.attempt);
-  fields.maybe("step", manifest.step);
+  fields("what", manifest.what);
+  fields("format", manifest.format);
+  fields("experiment", manifest.experiment);
+  fields("trial", manifest.trial);
+  fields("attempt", manifest.attempt);
+  fields("step", manifest.step);
   fields("files", manifest.files);
 }
 
