@@ -149,7 +149,7 @@ Line EventStory::line_of(const engine::ExperimentPaused& /*event*/) {
 
 Line EventStory::line_of(const engine::ExperimentResumed& /*event*/) {
   paused_ = false;
-  return {"the experiment goes on"};
+  return {"the experiment is resumed"};
 }
 
 Line EventStory::line_of(const engine::ExperimentStopping& event) {
@@ -192,7 +192,7 @@ Line EventStory::line_of(const engine::TrialPaused& event) {
 }
 
 Line EventStory::line_of(const engine::TrialQueued& event) {
-  return {name_of(event.trial) + " waits for a slot to go on"};
+  return {name_of(event.trial) + " waits for a slot to continue"};
 }
 
 /// The trial's end, which follows, gives the reason.
@@ -254,7 +254,7 @@ Line EventStory::line_of(const engine::AttemptAdopted& event) {
 
 Line EventStory::line_of(const engine::AttemptDisowned& event) {
   return {name_of(event.worker) + " is to end its " + attempt_of(event.key) + " of " +
-          name_of(event.key.trial) + ", which this store does not have; an operator asked for it"};
+          name_of(event.key.trial) + ", which this store does not have; requested by an operator"};
 }
 
 Line EventStory::line_of(const engine::MemberExited& event) {
@@ -320,7 +320,7 @@ Line EventStory::line_of(const engine::SlotsQuarantined& event) {
 
 Line EventStory::line_of(const engine::SlotsReleased& event) {
   return {"the slots of " + name_of(event.key.trial) + ", " + attempt_of(event.key) + ", on " +
-          name_of(event.worker) + " are in use again" + (event.gone ? "" : "; an operator asked for it")};
+          name_of(event.worker) + " are in use again" + (event.gone ? "" : "; requested by an operator")};
 }
 
 Line EventStory::line_of(const engine::SlotWithdrawn& event) {

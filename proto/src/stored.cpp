@@ -1,9 +1,12 @@
 #include "hpsearch/proto/stored.hpp"
 
 #include <cmath>
+#include <span>
+#include <string>
 
 #include "hpsearch/proto/msgpack_tree.hpp"
 #include "hpsearch/proto/msgpack_writer.hpp"
+#include "hpsearch/proto/record.hpp"
 #include "hpsearch/proto/value_writer.hpp"
 #include "spell_event.hpp"
 #include "straight_reader.hpp"
@@ -125,10 +128,9 @@ engine::Result<engine::Event> event_of(const Value& value) {
   if (value.as_map() == nullptr) {
     return Error{Errc::corrupt, "an event is not a map"};
   }
-  Bytes bytes;
-  MsgpackWriter(bytes).value(value);
+  const std::string bytes = msgpack_of(value);
   MsgpackTree tree;
-  if (const auto filled = tree.fill(bytes, {.bytes = bytes.size()}); !filled) {
+  if (const auto filled = tree.fill(std::as_bytes(std::span(bytes)), {.bytes = bytes.size()}); !filled) {
     return filled.error();
   }
   engine::Event event;

@@ -59,7 +59,7 @@ TEST_F(Story, ShowsWhatATrialReachedTogetherWithWhatFollows) {
 
 TEST_F(Story, ShowsThatATrialWaitsToGoOn) {
   EXPECT_THAT(tell(TrialQueued{ExperimentId(1), TrialNumber(3)}),
-              EndsWith("trial 3 waits for a slot to go on"));
+              EndsWith("trial 3 waits for a slot to continue"));
 }
 
 TEST_F(Story, ShowsWhyATrialWasCreated) {
@@ -102,6 +102,71 @@ TEST_F(Story, ShowsExitsOnlyWhenTheyAreTrouble) {
   EXPECT_THAT(exited(Cause::signaled, 11, ""), EndsWith("ended by signal 11"));
   EXPECT_THAT(exited(Cause::could_not_start, 0, "no program x"),
               EndsWith("trial 2, attempt 1: no program x"));
+}
+
+TEST_F(Story, ShowsWhatBecomesOfAttempts) {
+  EXPECT_THAT(tell(AttemptStarted{key(2)}), EndsWith("trial 2 started"));
+  EXPECT_THAT(tell(AttemptStarted{key(2, 3)}), EndsWith("trial 2 started (attempt 3)"));
+  EXPECT_THAT(tell(AttemptLost{key(2), "its worker is silent"}),
+              EndsWith("trial 2 lost its attempt 1: its worker is silent"));
+  EXPECT_THAT(tell(AttemptAdopted{key(2), WorkerId(4), {}}),
+              EndsWith("trial 2 has its attempt 1 back, on worker 4"));
+  EXPECT_THAT(
+      tell(AttemptDisowned{WorkerId(4), key(2)}),
+      EndsWith("worker 4 is to end its attempt 1 of trial 2, which this store does not have; requested "
+               "by an operator"));
+  StartDelayed delayed{ExperimentId(1), TrialNumber(2), 2, Duration::micros(8'000'000)};
+  delayed.why = "no such image";
+  EXPECT_THAT(tell(delayed),
+              EndsWith("trial 2 is tried again in 8 s: its last 2 attempts came to nothing: no such image"));
+  delayed.wait = Duration::micros(999'999);
+  EXPECT_EQ(tell(delayed), "");
+  EXPECT_THAT(tell(ReportTaken{key(2), 1, InvalidHparamsReport{"lr is too large"}}),
+              EndsWith("trial 2 reports that its hyperparameters cannot work: lr is too large"));
+  EXPECT_THAT(tell(CheckpointsCollected{ExperimentId(1), TrialNumber(2), {"/a", "/b"}}),
+              EndsWith("trial 2: 2 checkpoints no longer needed"));
+}
+
+TEST_F(Story, ShowsMembersOfAnAttemptOnSeveralWorkers) {
+  EXPECT_EQ(tell(AttemptStarted{key(2), WorkerId(5)}), "") << "rank 0 stands for all";
+  ExitReport exit;
+  exit.cause = ExitReport::Cause::exited;
+  EXPECT_EQ(tell(MemberExited{key(2), WorkerId(5), exit}), "");
+  exit.code = 1;
+  EXPECT_THAT(tell(MemberExited{key(2), WorkerId(5), exit}),
+              EndsWith("trial 2, on worker 5, attempt 1: its program ended with exit status 1"));
+  EXPECT_THAT(tell(MemberLost{key(2), WorkerId(5), "gone"}),
+              EndsWith("trial 2 lost the part of attempt 1 on worker 5: gone"));
+}
+
+TEST_F(Story, ShowsWorkersAndTheirSlots) {
+  WorkerJoined joined{WorkerId(5), "u", "node5", 1, 2, "gpu"};
+  EXPECT_THAT(tell(joined), EndsWith("worker node5 joined with 2 gpu slots"));
+  EXPECT_THAT(tell(WorkerLost{WorkerId(5), "it was stopped"}), EndsWith("worker 5 left: it was stopped"));
+  EXPECT_THAT(tell(WorkerQuarantined{WorkerId(5), "3 trials failed"}),
+              EndsWith("worker 5 is in quarantine: 3 trials failed"));
+  EXPECT_THAT(tell(WorkerReleased{WorkerId(5)}), EndsWith("worker 5 is out of quarantine"));
+  EXPECT_THAT(
+      tell(SlotsQuarantined{WorkerId(5), key(2), {SlotIndex(0), SlotIndex(3)}}),
+      EndsWith("slots 0, 3 of worker 5 are out of use: something of trial 2, attempt 1, survives SIGKILL"));
+  EXPECT_THAT(tell(SlotsReleased{WorkerId(5), key(2), true}),
+              EndsWith("the slots of trial 2, attempt 1, on worker 5 are in use again"));
+  EXPECT_THAT(tell(SlotsReleased{WorkerId(5), key(2), false}), EndsWith("again; requested by an operator"));
+  EXPECT_THAT(tell(SlotWithdrawn{WorkerId(5), SlotIndex(3), "ECC error"}),
+              EndsWith("slot 3 of worker 5 is out of use: ECC error"));
+  EXPECT_THAT(tell(SlotRestored{WorkerId(5), SlotIndex(3), true}),
+              EndsWith("slot 3 of worker 5 is well again"));
+  EXPECT_THAT(tell(SlotRestored{WorkerId(5), SlotIndex(3), false}),
+              EndsWith("slot 3 of worker 5 is released: it is used nevertheless"));
+}
+
+TEST_F(Story, ShowsHowTheExperimentFares) {
+  EXPECT_THAT(pause(100), EndsWith("the experiment is paused"));
+  EXPECT_THAT(resume(100), EndsWith("the experiment is resumed"));
+  EXPECT_THAT(tell(ExperimentStopping{ExperimentId(1), ExperimentState::completed, false, "max_time"}),
+              EndsWith("the experiment is ending: max_time"));
+  EXPECT_THAT(tell(ExperimentEnded{ExperimentId(1), ExperimentState::completed, "max_time"}),
+              EndsWith("the experiment is completed: max_time"));
 }
 
 TEST_F(Story, MakesNoTerminalObeyAProgram) {

@@ -15,7 +15,7 @@ PROGRAM = harness.HERE / "programs" / "gang_training.py"
 
 
 def kill_with_ancestors(pid):
-    """The keeper, what it started, and the process, in this order: none is left to see the next one's end."""
+    """The shim, what it started, and the process, in this order: none is left to see the next one's end."""
     chain = []
     for _ in range(3):
         try:
@@ -74,7 +74,7 @@ class GangCase(harness.Case):
         self.assertEqual(sorted((line["rank"], line["local_rank"], line["node"]) for line in starts),
                          [(0, 0, 0), (1, 1, 0), (2, 0, 1), (3, 1, 1)])
         self.assertEqual({line["world"] for line in starts}, {4})
-        # The node of ranks 2 and 3 is lost: agent, keepers and programs at once.
+        # The node of ranks 2 and 3 is lost: agent, shims and programs at once.
         there = [line for line in starts if line["node"] == 1]
         name, = {line["worker"] for line in there}
         lost = second if name == "second" else first

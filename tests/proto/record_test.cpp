@@ -116,19 +116,22 @@ TEST(Records, SayWhichFieldIsWrong) {
   EXPECT_EQ(read.error().message, "the record: number is missing");
 }
 
-TEST(Records, KeepAKeyThatStandsTwiceOut) {
+/// What is wrong with a map of any bytes that is written as these.
+std::string wrong_with(const std::vector<std::string>& texts) {
   proto::Bytes bytes;
   proto::MsgpackWriter out(bytes);
-  out.list(4);
-  for (const char* text : {"A", "1", "A", "2"}) {
-    out.bytes(text);
-  }
+  proto::put_bytes(out, texts);
   proto::MsgpackTree tree;
-  ASSERT_TRUE(tree.fill(bytes, {.bytes = bytes.size()}));
+  EXPECT_TRUE(tree.fill(bytes, {.bytes = bytes.size()}));
   Texts read;
   proto::Trouble trouble;
   EXPECT_FALSE(proto::read_bytes(tree.root(), read, trouble));
-  EXPECT_EQ(trouble.what, "has a key that stands twice");
+  return trouble.what;
+}
+
+TEST(Records, RejectMapsThatAreNoPairs) {
+  EXPECT_EQ(wrong_with({"A", "1", "A", "2"}), "has a key that stands twice");
+  EXPECT_EQ(wrong_with({"A", "1", "B"}), "ends with a key without a value");
 }
 
 TEST(Records, CutAnywhereAreErrors) {

@@ -396,7 +396,7 @@ void HarnessHost::read_answers() {
   if (got <= 0) {
     // Nobody hears what the harness reports any more, and nobody would end it.
     answering_ = net::Watch();
-    say("the attempt's keeper is gone; ending the harness");
+    say("the attempt's shim is gone; ending the harness");
     ::kill(harness_, SIGKILL);
     return;
   }
@@ -485,7 +485,7 @@ void HarnessHost::carry_out(const SendToWorker& say_it) {
       rest.remove_prefix(static_cast<std::size_t>(sent));
     } else if (sent < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
       pollfd writable{.fd = worker_.get(), .events = POLLOUT, .revents = 0};
-      ::poll(&writable, 1, -1);  // The keeper reads whatever happens.
+      ::poll(&writable, 1, -1);  // The shim reads whatever happens.
     } else if (sent >= 0 || errno != EINTR) {
       return;  // It is gone; read_answers() hears of it.
     }

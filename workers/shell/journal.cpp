@@ -45,7 +45,7 @@ Result<JournalWriter> JournalWriter::open(const fs::path& path) {
   struct flock lock = whole_file(F_WRLCK);
   if (::fcntl(file.get(), F_OFD_SETLK, &lock) != 0) {
     if (errno == EAGAIN || errno == EACCES) {
-      return Error{Errc::wrong_state, path.string() + " is another keeper's"};
+      return Error{Errc::wrong_state, path.string() + " is another shim's"};
     }
     return file_error("cannot lock", path, errno);
   }

@@ -37,7 +37,7 @@ constexpr std::chrono::seconds patience_with_the_killed = 60s;
 
 constexpr const char* oom_score_file = "/proc/self/oom_score_adj";
 constexpr int highest_oom_score = 1000;
-// More than its keeper's and its agent's, by a tenth of the machine's memory: who loses them gains nothing.
+// More than its shim's and its agent's, by a tenth of the machine's memory: who loses them gains nothing.
 constexpr int oom_score_above_ours = 100;
 
 struct Pipe {
@@ -94,7 +94,7 @@ struct ChildPlan {
   ::dup2(plan.err, STDERR_FILENO);
   // Whatever else is open here, a library's sockets included, ends with the exec.
   ::close_range(3, ~0U, CLOSE_RANGE_CLOEXEC);
-  // A program nobody watches any more holds its slots for ever. It does not get here when its keeper died
+  // A program nobody watches any more holds its slots for ever. It does not get here when its shim died
   // before this line; then the pipe below is closed.
   ::prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
   if (::getppid() != plan.parent) {

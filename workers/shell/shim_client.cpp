@@ -36,7 +36,7 @@ namespace {
 constexpr int records_per_turn = 256;
 constexpr std::chrono::milliseconds next_look = 20ms;
 constexpr std::int64_t looks_before_warning = 250;
-// The keeper always reads; only a stopped one makes us wait, and then the next writable moment is soon
+// The shim always reads; only a stopped one makes us wait, and then the next writable moment is soon
 // enough.
 constexpr int longest_send_ms = 200;
 constexpr std::int64_t sweeps_before_warning = 3000;
@@ -89,7 +89,7 @@ Result<pid_t> ShimClient::start(const std::filesystem::path& shim) {
 void ShimClient::attach(std::uint64_t position) {
   attached_ = true;
   position_ = position;
-  look_for_keeper();
+  look_for_shim();
 }
 
 /// That it was started stands before what is still to be read.
@@ -103,7 +103,7 @@ void ShimClient::read_beginning() {
   }
 }
 
-// --- to the keeper ---
+// --- to the shim ---
 
 void ShimClient::answer(std::uint64_t question, std::string_view line) {
   send("answer " + std::to_string(question) + " " + std::string(line));
@@ -159,11 +159,11 @@ void ShimClient::flush() {
       }
       again_ = loop_.after(next_look, [this] { flush(); });
     }
-    return;  // A dead keeper is noticed where it is read from.
+    return;  // A dead shim is noticed where it is read from.
   }
 }
 
-// --- from the keeper ---
+// --- from the shim ---
 
 void ShimClient::serve(Descriptor connection) {
   connection_ = std::move(connection);
@@ -258,11 +258,11 @@ bool ShimClient::take(const JournalRecord& record) {
 void ShimClient::connection_lost() {
   watch_ = net::Watch();
   connection_.reset();
-  look_for_keeper();
+  look_for_shim();
 }
 
-/// There is no connection: the keeper is done, or dead, or was started by an earlier agent.
-void ShimClient::look_for_keeper() {
+/// There is no connection: the shim is done, or dead, or was started by an earlier agent.
+void ShimClient::look_for_shim() {
   if (over_) {
     return;
   }
@@ -313,10 +313,10 @@ void ShimClient::look_again(const std::string& why) {
   if (++looks_ == looks_before_warning) {
     net::log(net::Level::warning, directory_.root().string() + ": its hpsearch-shim is not reached: " + why);
   }
-  again_ = loop_.after(next_look, [this] { look_for_keeper(); });
+  again_ = loop_.after(next_look, [this] { look_for_shim(); });
 }
 
-/// The keeper lives and cannot be told: what has to end now is ended as the process record names it.
+/// The shim lives and cannot be told: what has to end now is ended as the process record names it.
 void ShimClient::kill_unknown() {
   const std::optional<ProcessRecord> program = kill_wanted_ ? directory_.read_process() : std::nullopt;
   const auto all = program ? all_processes() : std::nullopt;
@@ -329,7 +329,7 @@ void ShimClient::kill_unknown() {
 
 void ShimClient::give_up() {
   if (!started_) {
-    // A keeper that was started and has not begun yet must find that it came too late.
+    // A shim that was started and has not begun yet must find that it came too late.
     Result<JournalWriter> journal = JournalWriter::open(directory_.journal());
     if (!journal) {
       const Error why = journal.error();
@@ -362,7 +362,7 @@ void ShimClient::give_up() {
   sweep();
 }
 
-/// The keeper is dead. What of its program is alive holds a slot and reports to nobody.
+/// The shim is dead. What of its program is alive holds a slot and reports to nobody.
 void ShimClient::sweep() {
   const Status readable = directory_.process_can_be_read();
   const auto all = readable ? all_processes() : std::nullopt;

@@ -90,7 +90,7 @@ WorkerLoop::WorkerLoop(net::Loop& loop, const WorkerState& state, WorkerOptions 
     devices_ = std::make_unique<DeviceWatch>(loop_, options_.look);
     look_again_ = loop_.every(options_.look.every, [this] { look_at_devices(); });
   }
-  child_signals_ = loop_.on_signals({SIGCHLD}, [this](int) { reap_keepers(); });
+  child_signals_ = loop_.on_signals({SIGCHLD}, [this](int) { reap_shims(); });
 }
 
 WorkerLoop::~WorkerLoop() {
@@ -454,7 +454,7 @@ ShimClient& WorkerLoop::link(const AttemptKey& key) {
   return *made;
 }
 
-void WorkerLoop::reap_keepers() {
+void WorkerLoop::reap_shims() {
   // One by one: other children, of the script that became us, are not our business.
   std::erase_if(shims_, [](pid_t pid) { return ::waitpid(pid, nullptr, WNOHANG) != 0; });
 }

@@ -127,8 +127,7 @@ Result<fs::path> short_directory(const fs::path& state_directory) {
 struct WorkerIdentity {
   std::string uid;
   std::uint64_t incarnation = 0;
-  // Written since workers know whom they obey; before, they took whoever answered.
-  std::string store;  ///< In hexadecimal digits; "" = none yet.
+  std::string store;  ///< Whose orders it takes, in hexadecimal digits; "" = the first that answers.
   std::uint64_t daemon_start = 0;
 };
 

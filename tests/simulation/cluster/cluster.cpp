@@ -214,8 +214,8 @@ class Cluster {
           return;
         }
         break;
-      case Fault::keepers_die_at_once:
-        worker.break_keepers(between(1'000, 7'200'000));
+      case Fault::shims_die_at_once:
+        worker.break_shims(between(1'000, 7'200'000));
         break;
       case Fault::devices_in_trouble:
         worker.trouble_devices(between(1'000, 7'200'000));
@@ -268,8 +268,8 @@ class Cluster {
       case Fault::agent_upgrade:
         worker.leave(between(100, 600'000));
         break;
-      case Fault::keeper_crash:
-        worker.kill_keeper();
+      case Fault::shim_crash:
+        worker.kill_shim();
         break;
       case Fault::agent_pause:
         worker.pause(between(500, 900'000));

@@ -53,7 +53,7 @@ enum class Fault : std::uint8_t {
   agent_pause,
   node_reboot,
   node_suspend,
-  keeper_crash,
+  shim_crash,
   spool_slow,
   spool_write_fails,
   // Strangers at the workers' door.
@@ -89,7 +89,7 @@ enum class Fault : std::uint8_t {
   worker_disk_full,
   wall_clock_set,
   frame_of_an_earlier_daemon,
-  keepers_die_at_once,
+  shims_die_at_once,
   devices_in_trouble,
   second_name,
   orphans_are_ended,

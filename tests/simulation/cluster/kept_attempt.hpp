@@ -12,9 +12,9 @@
 
 namespace hpsearch::simulation {
 
-/// What of an attempt outlives its agent on a worker's machine: its files, and its keeper with the program.
+/// What of an attempt outlives its agent on a worker's machine: its files, and its shim with the program.
 struct KeptAttempt {
-  /// A line of the program, as its keeper's journal has it; its position is its index + 1.
+  /// A line of the program, as its shim's journal has it; its position is its index + 1.
   struct Line {
     std::optional<workers::QuestionId> question;
     std::string text;
@@ -28,20 +28,20 @@ struct KeptAttempt {
   std::string spool;  ///< What is on the disk for good.
   std::vector<Line> journal;
   std::uint64_t dropped = 0;  ///< Lines before this position are gone.
-  bool launched = false;      ///< A keeper was started.
+  bool launched = false;      ///< A shim was started.
   bool ended = false;         ///< And has written how its program ended.
   bool by_signal = false;
   int code = 0;
   bool asked = false;  ///< An agent signalled it before.
 
   // Processes.
-  bool kept = false;  ///< The keeper is alive.
+  bool kept = false;  ///< The shim is alive.
   std::unique_ptr<Training> training;
   bool children = false;  ///< The program is gone, something it started is not.
   bool terminated = false;
   engine::Instant leave_until;  ///< What outlives the terminated program may do so until then.
   bool killed = false;
-  bool stuck = false;        ///< It survives SIGKILL, says its keeper.
+  bool stuck = false;        ///< It survives SIGKILL, says its shim.
   engine::Instant began_at;  ///< The program did.
   engine::Instant said_at;   ///< It said or heard something then, or began.
   std::uint64_t questions = 0;

@@ -11,14 +11,14 @@ std::string_view name_of(Probe probe) noexcept {
   switch (probe) {
     case Probe::attempt_taken_over_by_the_next_agent:
       return "attempt_taken_over_by_the_next_agent";
-    case Probe::answered_by_the_keeper:
-      return "answered_by_the_keeper";
+    case Probe::answered_by_the_shim:
+      return "answered_by_the_shim";
     case Probe::torn_write_of_a_spool:
       return "torn_write_of_a_spool";
     case Probe::lease_without_a_program:
       return "lease_without_a_program";
-    case Probe::program_lost_with_its_keeper:
-      return "program_lost_with_its_keeper";
+    case Probe::program_lost_with_its_shim:
+      return "program_lost_with_its_shim";
     case Probe::recovered_an_unanswered_group:
       return "recovered_an_unanswered_group";
     case Probe::recovered_nothing_of_a_group:

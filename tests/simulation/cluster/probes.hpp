@@ -11,10 +11,10 @@ namespace hpsearch::simulation {
 /// Rare situations. A long run in which one never came up proves nothing about it, and says so.
 enum class Probe : std::uint8_t {
   attempt_taken_over_by_the_next_agent,
-  answered_by_the_keeper,
+  answered_by_the_shim,
   torn_write_of_a_spool,
   lease_without_a_program,
-  program_lost_with_its_keeper,
+  program_lost_with_its_shim,
   recovered_an_unanswered_group,
   recovered_nothing_of_a_group,
   recovered_a_group_in_doubt,

@@ -130,7 +130,7 @@ void WorkerNode::reboot(Duration away) {
   ++boots_;
   for (const auto& [key, attempt] : attempts_) {
     lose_program(attempt);
-    // What its keeper had not synced was handed in to nobody.
+    // What its shim had not synced was handed in to nobody.
     const std::uint64_t synced = std::max(attempt->handed_in, attempt->dropped);
     if (!attempt->ended && synced < attempt->journal.size()) {
       attempt->journal.resize(synced + draw_.below(attempt->journal.size() - synced + 1));

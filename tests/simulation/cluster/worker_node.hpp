@@ -19,7 +19,7 @@
 namespace hpsearch::simulation {
 
 /// A worker's machine: the real WorkerMachine with a pretended shell around it, and beside it, living on when
-/// the agent dies, keepers with programs and the files of their attempts.
+/// the agent dies, shims with programs and the files of their attempts.
 class WorkerNode {
  public:
   /// `bereaved`: of all workers, the attempts of several of which a process has ended, and not well.
@@ -32,7 +32,7 @@ class WorkerNode {
   void reboot(engine::Duration away);       ///< The machine and everything on it goes down.
   void stop_agent(engine::Duration away);   ///< SIGTERM: ends its programs first.
   void leave(engine::Duration away);        ///< An upgrade: the programs run on.
-  void kill_keeper();                       ///< kill -9 of some attempt's keeper.
+  void kill_shim();                         ///< kill -9 of some attempt's shim.
   void pause(engine::Duration time) { agent_.stop_for(time); }
   void suspend(engine::Duration time) { agent_.suspend_for(time); }
   void set_wall_clock(engine::Duration by) { agent_.set_wall_clock(by); }
@@ -42,8 +42,7 @@ class WorkerNode {
   /// Another store answers it: to be refused for good is no broken promise then, while nothing runs here.
   void meets_a_foreign_store() noexcept { met_a_foreign_store_ = true; }
 
-  void break_keepers(
-      engine::Duration time);  ///< Until then every keeper dies before it has started its program.
+  void break_shims(engine::Duration time);  ///< Until then every shim dies before it has started its program.
   /// Some of its slots are in trouble for that long: their devices are broken, or cannot be asked.
   void trouble_devices(engine::Duration time);
 
@@ -122,7 +121,7 @@ class WorkerNode {
   bool asked_to_stop_ = false;
   bool leaving_ = false;
   engine::Duration away_;
-  engine::Instant keepers_die_until_;
+  engine::Instant shims_die_until_;
   std::vector<workers::AilingSlot> ailing_;
   std::uint64_t troubles_ = 0;
   engine::Duration orphans_end_after_{};    // 0: they run on.

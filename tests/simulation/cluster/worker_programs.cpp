@@ -5,7 +5,7 @@
 #include "simulation/cluster/probes.hpp"
 #include "simulation/cluster/worker_node.hpp"
 
-// A worker's programs and their keepers.
+// A worker's programs and their shims.
 
 namespace hpsearch::simulation {
 
@@ -39,8 +39,8 @@ void WorkerNode::launch(const jobs::LaunchSpec& spec) {
     push(ProgramNotStarted{spec.key, disk_is_full_text, false, true});
     return;
   }
-  if (time_.now() < keepers_die_until_) {
-    push(ProgramLost{spec.key, "its keeper has died before it could start"});
+  if (time_.now() < shims_die_until_) {
+    push(ProgramLost{spec.key, "its shim has died before it could start"});
     return;
   }
   if (faults_.strikes(Fault::program_cannot_start)) {
@@ -97,7 +97,7 @@ void WorkerNode::on_program_message(const Kept& kept, bool by_socket, const std:
     said.question = QuestionId{++kept->questions};
     if (step && *step < kept->ahead_below) {
       said.answered = true;
-      reached(Probe::answered_by_the_keeper);
+      reached(Probe::answered_by_the_shim);
       time_.after(millis(1), [kept, answer = kept->ahead_line] {
         if (kept->training) {
           kept->training->on_event(answer);
@@ -131,7 +131,7 @@ void WorkerNode::hand_in(const Kept& kept) {
     if (kept->ended) {
       push(ProgramEnded{kept->spec.key, kept->by_signal, kept->code, "", kept->asked, false});
     } else {
-      reached(Probe::program_lost_with_its_keeper);
+      reached(Probe::program_lost_with_its_shim);
       push(ProgramLost{kept->spec.key, "nobody saw how it ended"});
     }
   });
@@ -145,7 +145,7 @@ void WorkerNode::program_ended(const Kept& kept, bool by_signal, int code, Durat
     bereave(kept);
   }
   kept->children = true;
-  // The keeper waits until the children are gone too, and ends them after a while: when they survive SIGTERM,
+  // The shim waits until the children are gone too, and ends them after a while: when they survive SIGTERM,
   // after the grace that the agent gave them, which may itself not live to end them.
   const bool survive = kept->terminated && children > Duration();
   time_.after(survive ? std::max(kept->leave_until - time_.now(), Duration()) : children, [this, kept] {
@@ -169,7 +169,7 @@ void WorkerNode::all_gone(const Kept& kept) {
   hand_in(kept);
 }
 
-/// The keeper dies, and its program is ended with it.
+/// The shim dies, and its program is ended with it.
 void WorkerNode::lose_program(const Kept& kept) {
   if (kept->training && kept->training->alive()) {
     bereave(kept);
@@ -179,8 +179,8 @@ void WorkerNode::lose_program(const Kept& kept) {
   kept->kept = false;
 }
 
-void WorkerNode::break_keepers(Duration time) {
-  keepers_die_until_ = std::max(keepers_die_until_, time_.now() + time);
+void WorkerNode::break_shims(Duration time) {
+  shims_die_until_ = std::max(shims_die_until_, time_.now() + time);
 }
 
 void WorkerNode::trouble_devices(Duration time) {
@@ -217,7 +217,7 @@ void WorkerNode::note_broken_devices() {
   }
 }
 
-void WorkerNode::kill_keeper() {
+void WorkerNode::kill_shim() {
   for (const auto& [key, attempt] : attempts_) {
     if (attempt->kept && draw_.below(2) == 0) {
       lose_program(attempt);

@@ -286,7 +286,7 @@ TEST(Unkillable, GoneBeforeItsExitIsAcknowledgedItStillReportsIt) {
   Conversation talk = Conversation::running();
   talk.attempt().stuck("process 7 survives SIGKILL", talk.out());
   EXPECT_EQ(talk.exit_report().cause, ExitReport::Cause::lost) << "nobody saw how its first process ended";
-  talk.attempt().lost("its keeper is gone", talk.out());
+  talk.attempt().lost("its shim is gone", talk.out());
   EXPECT_FALSE(talk.attempt().finished());
   talk.attempt().acknowledged(1, talk.out());
   EXPECT_TRUE(talk.attempt().finished());

@@ -34,7 +34,7 @@ TEST(Answers, AtTheLengthTheProgramWaitsForTheDecision) {
   EXPECT_EQ(talk.answers(), (Lines{R"(1 {"directive":"continue","length":9})"}));
 }
 
-TEST(Answers, AreNewForTheKeeperBeforeTheProgramHearsOfTheNewLength) {
+TEST(Answers, AreNewForTheShimBeforeTheProgramHearsOfTheNewLength) {
   Conversation talk = Conversation::running();
   talk.effects<AnswerAhead>();
   talk.report(first, 3);

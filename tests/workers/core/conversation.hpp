@@ -123,7 +123,7 @@ class Conversation {
     return lines;
   }
 
-  /// What the program is told, in order: "answer", and "ahead" for what its keeper answers from then on.
+  /// What the program is told, in order: "answer", and "ahead" for what its shim answers from then on.
   std::vector<std::string> told() {
     std::vector<std::string> order;
     for (const Effect& effect : out_.effects) {

@@ -127,7 +127,8 @@ TEST(Spool, ADamagedByteIsNamedOrInTheLastRecord) {
 TEST(Spool, BeginsWithItsLeaseAndHasNoOther) {
   const std::string anew = spool_anew(spec(), {}, 1, {metrics(1, 0.1)});
   EXPECT_EQ(read_spool(spool_more({}, 1, {metrics(1, 0.1)})).error().code, Errc::corrupt);
-  EXPECT_EQ(read_spool(anew + anew).error().code, Errc::corrupt);
+  const std::string second_lease = spool_anew(spec(), {}, 2, {metrics(2, 0.2)});
+  EXPECT_EQ(read_spool(anew + second_lease).error().code, Errc::corrupt);
   EXPECT_EQ(read_spool("").error().code, Errc::corrupt);
 }
 

@@ -39,7 +39,7 @@ LaunchSpec spec() {
   return spec;
 }
 
-/// What outlives the agent: the disk, the keeper with its journal and the program behind it, the daemon.
+/// What outlives the agent: the disk, the shim with its journal and the program behind it, the daemon.
 class EngineState {
  public:
   explicit EngineState(std::size_t effects_until_death) : left_(effects_until_death) {
@@ -123,7 +123,7 @@ class EngineState {
     return attempt_.has_value();
   }
 
-  // --- the disk and the keeper ---
+  // --- the disk and the shim ---
   void carry_out(const WriteSpool& write) {
     spool_ = (write.anew ? std::string() : spool_) + write.bytes;
     if (alive()) {

@@ -201,7 +201,7 @@ TEST_F(HostileNames, AreRefusedByFieldOrReachTheProgramIntact) {
     }
     ASSERT_TRUE(launch) << where << "\n" << launch.error().message;
 
-    // What the keeper is told, and a program's own view of it.
+    // What the shim is told, and a program's own view of it.
     LaunchOrder order;
     order.program.argv = launch->argv;
     order.program.environment = launch->environment;

@@ -100,7 +100,7 @@ TEST(Journals, ADamagedRecordIsNotHandedOn) {
   }
 }
 
-TEST(Journals, HaveOneKeeperAndSayWhetherItLives) {
+TEST(Journals, HaveOneShimAndSayWhetherItLives) {
   const Scratch scratch;
   const fs::path path = scratch.path() / "journal";
   {

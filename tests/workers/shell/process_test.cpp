@@ -55,7 +55,7 @@ class ProgramShims : public testing::Test {
   }
 
   net::Loop loop_;
-  const pid_t before_ = started_elsewhere();  // A child from before, which the keeper takes for nobody's.
+  const pid_t before_ = started_elsewhere();  // A child from before, which the shim takes for nobody's.
   ProgramShim shim_{loop_};
   std::optional<ProgramEnd> end_;
 };

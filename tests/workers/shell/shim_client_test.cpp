@@ -1,4 +1,4 @@
-// An agent's end of a keeper that it cannot reach; the keeper is this test.
+// An agent's end of a shim that it cannot reach; the shim is this test.
 
 #include "hpsearch/workers/shell/shim_client.hpp"
 
@@ -40,7 +40,7 @@ class UnreachableShim : public testing::Test {
     EXPECT_TRUE(directory_.write_process({.pid = program_,
                                           .start_time = process_info(program_)->start_time,
                                           .boot_id = boot_id(),
-                                          .socket = "/keeper/link/test"}));
+                                          .socket = "/shim/link/test"}));
     EXPECT_TRUE(journal_->append(JournalStarted{"process table"}, false));
     ShimClient::Handlers handlers;
     handlers.on_started = [this](const JournalStarted&) { note("started"); };
@@ -110,7 +110,7 @@ TEST_F(UnreachableShim, DoesNotKeepItsProgramFromBeingKilled) {
     loop_.run();
   }
   EXPECT_EQ(WTERMSIG(status), SIGKILL);
-  EXPECT_EQ(heard_.size(), 1U) << "the keeper tells how it ended";
+  EXPECT_EQ(heard_.size(), 1U) << "the shim tells how it ended";
 }
 
 /// An agent's own shim, that ends before it has a journal.

@@ -1,4 +1,4 @@
-// A keeper and its agent's end of it, with a real program.
+// A shim and its agent's end of it, with a real program.
 
 #include "hpsearch/workers/shell/shim.hpp"
 
@@ -28,7 +28,7 @@ TEST(Shims, WhoseJournalIsNotTakenTellTheirAgentUntilItIs) {
   order.program = {.argv = {"/bin/sh", "-c", "sleep 0.3; exit 5"},
                    .environment = {{"PATH", "/usr/bin:/bin"}},
                    .directory = "/",
-                   .token = "KEEPER_TEST=" + scratch.path().string()};
+                   .token = "SHIM_TEST=" + scratch.path().string()};
   ASSERT_TRUE(write_launch_order(directory.launch(), order));
   bool kept_over = false;
   Shim shim(loop, directory, [&] { kept_over = true; });

@@ -86,7 +86,7 @@ struct ProgramStuck {
   std::optional<ProgramEnded>
       end{};  ///< How its program ended, when that is known: what is left is in a device.
 };
-/// Nobody saw the program's end and nothing of it is left: the machine was restarted, its keeper was killed,
+/// Nobody saw the program's end and nothing of it is left: the machine was restarted, its shim was killed,
 /// or it never began. Instead of ProgramEnded, or the answer to AttachProgram.
 struct ProgramLost {
   engine::AttemptKey key;

@@ -28,7 +28,7 @@ struct HarnessEnd {
 };
 
 /// Runs the Determined harness of one attempt in a private root, and serves it the REST interface of a
-/// Determined master on a loopback port of its own. The program of the attempt as its keeper sees it.
+/// Determined master on a loopback port of its own. The program of the attempt as its shim sees it.
 ///
 /// Threads: the loop's. The loop outlives it.
 class HarnessHost {

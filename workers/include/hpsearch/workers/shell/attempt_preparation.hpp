@@ -17,7 +17,7 @@ struct AttemptSockets {
 };
 
 /// Makes everything that an attempt's program finds: its directory with the context, its channels, the files
-/// of its hyperparameters, and the order to its keeper.
+/// of its hyperparameters, and the order to its shim.
 ///
 /// An output channel with a path lies in PATH/EXPERIMENT/TRIAL/ATTEMPT, and is seen through a link. Filled
 /// beforehand, it begins as a copy of what the trial's last attempt before this one left there.

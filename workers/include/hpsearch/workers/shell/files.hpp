@@ -36,7 +36,7 @@ class Descriptor {
                                        const std::error_code& error);
 
 /// Whether a sentence of file_error() tells that a disk takes nothing: it is full, broken or read-only. Told
-/// by its words, since they are what comes through a keeper's journal.
+/// by its words, since they are what comes through a shim's journal.
 [[nodiscard]] bool reports_a_bad_disk(std::string_view sentence);
 /// The same of a machine that is short of processes, threads, open files or memory.
 [[nodiscard]] bool reports_scarcity(std::string_view sentence);

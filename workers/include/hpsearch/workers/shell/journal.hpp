@@ -14,7 +14,7 @@
 
 namespace hpsearch::workers {
 
-// What a keeper saw of its program, in order, in a file. The keeper appends; agents read, the present one and
+// What a shim saw of its program, in order, in a file. The shim appends; agents read, the present one and
 // those after it. A position is a byte of the file and stays what it is.
 
 struct JournalStarted {
@@ -89,7 +89,7 @@ void spell(auto& fields, proto::Is<JournalEnded> auto& ended) {
 }
 
 /// The end of the file that is written to. Who has it holds the journal's lock, which ends with the process,
-/// so that the others know whether a keeper lives.
+/// so that the others know whether a shim lives.
 class JournalWriter {
  public:
   /// wrong_state: another process holds it. unavailable: the disk says no.
@@ -123,7 +123,7 @@ class JournalReader {
   /// not_found: there is none (yet).
   [[nodiscard]] static engine::Result<JournalReader> open(const std::filesystem::path& path);
 
-  /// A keeper holds it.
+  /// A shim holds it.
   [[nodiscard]] bool kept() const noexcept;
 
   /// The record at `position`, which moves behind it; nothing at the end, also where a record is not whole,

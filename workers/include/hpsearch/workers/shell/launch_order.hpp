@@ -11,11 +11,11 @@
 
 namespace hpsearch::workers {
 
-/// What an agent wants a keeper to run; a file in the attempt's directory, for its owner's eyes only.
+/// What an agent wants a shim to run; a file in the attempt's directory, for its owner's eyes only.
 struct LaunchOrder {
   ProgramStart program;
   std::string report_socket;  ///< Where the program reports.
-  std::string agent_socket;   ///< Where agents find the keeper.
+  std::string agent_socket;   ///< Where agents find the shim.
   std::map<std::string, std::string> metric_patterns;
   engine::Units first_step{};
 };

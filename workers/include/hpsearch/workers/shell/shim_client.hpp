@@ -18,12 +18,12 @@
 
 namespace hpsearch::workers {
 
-/// An agent's end of one attempt's keeper (hpsearch-shim): reads the journal as it grows, and sends answers
-/// and signals. When the keeper has died without a word about the program's end, what is left of the program
-/// is killed, and when nothing is left, it is lost. While the keeper's death is not known, because something
+/// An agent's end of one attempt's shim (hpsearch-shim): reads the journal as it grows, and sends answers
+/// and signals. When the shim has died without a word about the program's end, what is left of the program
+/// is killed, and when nothing is left, it is lost. While the shim's death is not known, because something
 /// cannot be read or its socket is gone, its journal is all that is listened to.
 ///
-/// Going away leaves keeper and program alone.
+/// Going away leaves shim and program alone.
 ///
 /// Threads: the loop's.
 class ShimClient {
@@ -45,11 +45,11 @@ class ShimClient {
   ShimClient(const ShimClient&) = delete;
   ShimClient& operator=(const ShimClient&) = delete;
 
-  /// Starts `shim`, the keeper's program, for the launch order in the attempt's directory. The process that
+  /// Starts `shim`, the shim's program, for the launch order in the attempt's directory. The process that
   /// is returned is a child of this one, to be reaped. unavailable: it cannot be run.
   [[nodiscard]] engine::Result<pid_t> start(const std::filesystem::path& shim);
 
-  /// Finds the keeper that an earlier agent has started, or its journal, and reads on from `position`.
+  /// Finds the shim that an earlier agent has started, or its journal, and reads on from `position`.
   void attach(std::uint64_t position);
 
   void answer(std::uint64_t question, std::string_view line);
@@ -67,7 +67,7 @@ class ShimClient {
   void read_journal();
   bool take(const JournalRecord& record);
   void connection_lost();
-  void look_for_keeper();
+  void look_for_shim();
   void read_beginning();
   void look_again(const std::string& why);
   void kill_unknown();
@@ -80,17 +80,17 @@ class ShimClient {
   Handlers handlers_;
   std::optional<JournalReader> journal_;
   std::uint64_t position_ = 0;
-  bool attached_ = false;  ///< To an earlier agent's keeper.
+  bool attached_ = false;  ///< To an earlier agent's shim.
   bool started_ = false;   ///< on_started was called.
   bool over_ = false;      ///< The last handler was.
   Descriptor connection_;
   net::Watch watch_;
   net::Watch again_;
   net::Watch read_again_;
-  LineSplitter words_;  ///< The keeper's.
+  LineSplitter words_;  ///< The shim's.
   std::string unsent_;
   std::int64_t sweeps_ = 0;
-  std::int64_t looks_ = 0;  ///< That found no way to the keeper.
+  std::int64_t looks_ = 0;  ///< That found no way to the shim.
   bool kill_wanted_ = false;
   std::string unreadable_;  ///< Why a journal that is there cannot be opened, or "".
   std::shared_ptr<bool> present_ = std::make_shared<bool>(true);

@@ -53,7 +53,7 @@ struct WorkerOptions {
 };
 
 /// Carries out what WorkerMachine wants, and tells it what happened: the only place where the worker's parts
-/// meet. Ends when the machine says so. Programs are children of their keepers (hpsearch-shim), not of this
+/// meet. Ends when the machine says so. Programs are children of their shims (hpsearch-shim), not of this
 /// process, and outlive it unless they are asked to end.
 ///
 /// Threads: the loop's. The loop and the state outlive it.
@@ -117,7 +117,7 @@ class WorkerLoop {
   void knock_again();
   ShimClient& link(const engine::AttemptKey& key);
   [[nodiscard]] ShimClient* find(const engine::AttemptKey& key);
-  void reap_keepers();
+  void reap_shims();
 
   net::Loop& loop_;
   const WorkerState& state_;
