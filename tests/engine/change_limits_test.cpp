@@ -301,7 +301,7 @@ TEST(ChangeLimits, ADefaultOfWhatASearcherDoesNotHaveIsRefused) {
     Value::Map changes;
     changes[field] = nullptr;
     EXPECT_EQ(cluster.refused(ChangeExperiment{id, searcher(changes)}).message,
-              std::string("searcher.") + field + ": means nothing to single (leave it out)");
+              std::string("searcher.") + field + ": does not apply to single (leave it out)");
   }
 }
 

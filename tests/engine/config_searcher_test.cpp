@@ -38,8 +38,8 @@ TEST(SearcherSection, WantsWhatItsKindNeedsAndNothingElse) {
   EXPECT_EQ(problems_of(with(small_experiment(), "searcher.max_trials", Value())),
             "searcher.max_trials: is missing (an integer of at least 1; random needs it)\n");
   EXPECT_EQ(problems_of(with(with(small_experiment(), "searcher.name", "grid"), "searcher.divisor", 3)),
-            "searcher.divisor: means nothing to grid (leave it out)\n"
-            "searcher.max_trials: means nothing to grid (leave it out)\n");
+            "searcher.divisor: does not apply to grid (leave it out)\n"
+            "searcher.max_trials: does not apply to grid (leave it out)\n");
   EXPECT_EQ(problems_of(with(small_experiment(), "searcher.max_trails", 3)),
             "searcher.max_trails: is not a known field (did you mean `max_trials`?)\n");
 }

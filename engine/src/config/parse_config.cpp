@@ -1,15 +1,14 @@
 #include <algorithm>
 #include <utility>
 
-#include "config/sections.hpp"
+#include "config/experiment_fields.hpp"
+#include "config/searcher_section.hpp"
 #include "hpsearch/engine/base/quoted.hpp"
 #include "hpsearch/engine/config/experiment_sections.hpp"
 
 namespace hpsearch::engine {
 
 namespace {
-
-constexpr std::uint64_t most_seed = 0x7fff'ffffU;
 
 bool has_control_letter(std::string_view text) {
   return std::any_of(text.begin(), text.end(),
@@ -24,10 +23,6 @@ void read_names(Section& top, std::string_view fallback_name, ExperimentConfig& 
   if (config.name.empty()) {
     config.name = fallback_name;
   }
-  config.description = top.text("description").value_or("");
-  config.labels = top.texts("labels");
-  config.workspace = top.text("workspace").value_or("");
-  config.project = top.text("project").value_or("");
   if (config.workspace.empty() != config.project.empty()) {
     const bool lacks_project = config.project.empty();
     top.problem(lacks_project ? "project" : "workspace", "is missing",
@@ -121,10 +116,23 @@ void read_lengths(Section& top, const std::optional<Length>& max_length, Experim
   config.min_checkpoint_period = read_period("min_checkpoint_period");
 }
 
-void read_program_traits(Section section, ProgramTraits& traits) {
-  traits.begins_anew = section.boolean("begins_anew").value_or(false);
-  traits.validates_on_demand = section.boolean("validates_on_demand").value_or(false);
+template <class Struct, class Fields>
+void read_own_section(Section section, const Fields& fields, Struct& to) {
+  read_fields(section, fields, to);
   section.finish();
+}
+
+void note_unreachable_limits(const ExperimentConfig& config, Section& resources) {
+  const std::uint64_t slots = config.resources.slots_per_trial;
+  if (config.resources.max_slots && *config.resources.max_slots < slots) {
+    resources.note("max_slots", "is " + std::to_string(*config.resources.max_slots) + ", but a trial needs " +
+                                    std::to_string(slots) +
+                                    " (slots_per_trial): no trial starts until you raise it");
+  }
+  if (config.budget.max_slot_hours && slots == 0) {
+    resources.findings().notes.push_back(
+        {"budget.max_slot_hours", "has no effect here: slots_per_trial is 0, so no slot is held", ""});
+  }
 }
 
 Section resources_of(Section& top) {
@@ -146,6 +154,7 @@ void read_engine_fields(ExperimentSections& sections, SearcherRegistry registry,
                         std::string_view fallback_name, std::uint64_t seed, ExperimentConfig& config) {
   Section& top = sections.top;
   Findings& findings = top.findings();
+  read_fields(top, top_fields, config);
   read_names(top, fallback_name, config);
   const std::size_t problems_before = findings.problems.size();
   read_space(top, config);
@@ -160,17 +169,12 @@ void read_engine_fields(ExperimentSections& sections, SearcherRegistry registry,
                   max_length);
   }
   read_lengths(top, max_length, config);
-  config.max_restarts = top.integer("max_restarts", 0, most_seed).value_or(config.max_restarts);
-  config.lost_after = read_duration(top, "lost_after");
-  config.progress_timeout = read_duration(top, "progress_timeout");
-  read_resources(sections.resources, config.resources);
-  read_budget(top.section("budget"), config.budget);
-  if (config.budget.max_slot_hours && config.resources.slots_per_trial == 0) {
-    findings.notes.push_back(
-        {"budget.max_slot_hours", "has no effect here: slots_per_trial is 0, so no slot is held", ""});
-  }
-  read_retention(sections.checkpoint_storage, config.retention);
-  read_program_traits(top.section("program_traits"), config.program_traits);
+  // Other fields of these sections are the program's.
+  read_fields(sections.resources, resources_fields, config.resources);
+  read_fields(sections.checkpoint_storage, checkpoint_storage_fields, config.retention);
+  read_own_section(top.section("budget"), budget_fields, config.budget);
+  read_own_section(top.section("program_traits"), program_traits_fields, config.program_traits);
+  note_unreachable_limits(config, sections.resources);
   sections.seed_is_given = read_seed(top, sections.environment, seed, config);
 }
 

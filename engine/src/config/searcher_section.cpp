@@ -1,10 +1,12 @@
+#include "config/searcher_section.hpp"
+
 #include <algorithm>
 #include <array>
 #include <map>
 #include <string>
 #include <utility>
 
-#include "config/sections.hpp"
+#include "config/experiment_fields.hpp"
 #include "hpsearch/engine/base/quoted.hpp"
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/engine/space/numbers.hpp"
@@ -13,36 +15,21 @@ namespace hpsearch::engine {
 
 namespace {
 
-// Rungs that are listed one by one are built one by one; nobody needs more than lengths have doublings, and a
-// slip of the keyboard must not fill the memory.
-constexpr std::uint64_t most_rungs = 1000;
+// Fields of some searchers that have rules of their own, beside fields_of_some_searchers.
+constexpr std::array<std::string_view, 3> special_fields = {"bracket_rungs", "mode", "points_to_evaluate"};
 
-struct FieldOfSomeKinds {
-  std::string_view name;
-  std::string_view allowed;
-};
+// Fields of every searcher that have rules of their own, beside searcher_fields.
+constexpr std::array<std::string_view, 3> common_special_fields = {"max_length", "metric", "name"};
 
-// The fields SearcherConfig has a place for, beside those that all kinds share.
-constexpr std::array<FieldOfSomeKinds, 10> fields_of_some_kinds = {{
-    {"bracket_rungs", "a list of integers of at least 1"},
-    {"divisor", "a number above 1"},
-    {"max_concurrent_trials", "an integer of at least 0"},
-    {"max_rungs", "an integer of at least 1"},
-    {"max_trials", "an integer of at least 1"},
-    {"mode", "aggressive, standard or conservative"},
-    {"num_rungs", "an integer of at least 1"},
-    {"on_duplicate", "allow or reject"},
-    {"points_to_evaluate", "a list of configurations"},
-    {"stop_once", "true or false"},
-}};
-
-std::string_view allowed_in(std::string_view field) {
-  for (const FieldOfSomeKinds& known : fields_of_some_kinds) {
-    if (known.name == field) {
-      return known.allowed;
+// What stands for a field that SearcherConfig has a place for and not every searcher reads, or "".
+std::string allowed_in(std::string_view name) {
+  std::string allowed;
+  each_field(fields_of_some_searchers, [&](const auto& field) {
+    if (field.name == name) {
+      allowed = field.kind.allowed();
     }
-  }
-  return "a value";
+  });
+  return allowed;
 }
 
 bool contains(std::span<const std::string_view> names, std::string_view name) {
@@ -167,50 +154,34 @@ void note_fields_without_effect(Section& section, const SearcherConfig& searcher
   }
 }
 
-template <class Number>
-void take(Number& place, std::optional<Number> found) {
-  if (found) {
-    place = *found;
-  }
-}
-
-void read_fields_of_some_kinds(Section& section, const Space* space, SearcherConfig& searcher) {
-  static constexpr std::array<std::string_view, 2> rules = {"allow", "reject"};
-  read_bracket_rungs(section, searcher);
-  take(searcher.divisor, section.number_above("divisor", 1));
-  take(searcher.max_concurrent_trials, section.integer("max_concurrent_trials", 0));
-  take(searcher.max_rungs, section.integer("max_rungs", 1));
-  take(searcher.max_trials, section.integer("max_trials", 1));
-  read_mode(section, searcher);
-  note_fields_without_effect(section, searcher);
-  take(searcher.num_rungs, section.integer("num_rungs", 1, most_rungs));
-  if (const auto rule = section.text_in("on_duplicate", rules)) {
-    searcher.on_duplicate = *rule == "reject" ? OnDuplicate::reject : OnDuplicate::allow;
-  }
-  read_points(section, space, searcher);
-  take(searcher.stop_once, section.boolean("stop_once"));
+bool has_place(std::string_view name) {
+  bool found =
+      contains(special_fields, name) || contains(common_special_fields, name) || !allowed_in(name).empty();
+  each_field(searcher_fields, [&](const auto& field) { found = found || field.name == name; });
+  return found;
 }
 
 void compare_with_kind(Section& section, const SearcherKind& kind, SearcherConfig& searcher) {
   for (const std::string_view field : kind.fields) {
     searcher.fields.emplace_back(field);
-    const bool has_place = contains(common_searcher_fields, field) ||
-                           std::any_of(fields_of_some_kinds.begin(), fields_of_some_kinds.end(),
-                                       [&](const FieldOfSomeKinds& known) { return known.name == field; });
-    if (const Value* value = section.any(field); value != nullptr && !has_place) {
+    if (const Value* value = section.any(field); value != nullptr && !has_place(field)) {
       searcher.kind_fields[field] = *value;
     }
   }
   for (const std::string_view field : kind.required) {
     if (!section.has(field)) {
-      section.missing(field, std::string(allowed_in(field)) + "; " + std::string(kind.name) + " needs it");
+      const std::string allowed = allowed_in(field);
+      section.missing(field,
+                      (allowed.empty() ? "a value" : allowed) + "; " + std::string(kind.name) + " needs it");
     }
   }
-  for (const FieldOfSomeKinds& field : fields_of_some_kinds) {
-    if (section.has(field.name) && !contains(kind.fields, field.name)) {
-      section.problem(field.name, "means nothing to " + std::string(kind.name), "leave it out");
+  const auto refuse = [&](std::string_view field) {
+    if (section.has(field) && !contains(kind.fields, field)) {
+      section.problem(field, "does not apply to " + std::string(kind.name), "leave it out");
     }
-  }
+  };
+  std::for_each(special_fields.begin(), special_fields.end(), refuse);
+  each_field(fields_of_some_searchers, [&](const auto& field) { refuse(field.name); });
 }
 
 }  // namespace
@@ -223,16 +194,6 @@ std::string_view name_of(AshaMode mode) noexcept {
       return "standard";
     case AshaMode::conservative:
       return "conservative";
-  }
-  return "unknown";
-}
-
-std::string_view name_of(OnDuplicate rule) noexcept {
-  switch (rule) {
-    case OnDuplicate::allow:
-      return "allow";
-    case OnDuplicate::reject:
-      return "reject";
   }
   return "unknown";
 }
@@ -254,20 +215,21 @@ void read_searcher(Section section, SearcherRegistry registry, const Space* spac
                                  ", with what cannot be seen at its end: a program has to report it so");
     }
   }
-  take(searcher.smaller_is_better, section.boolean("smaller_is_better"));
-
   max_length = read_length(section, "max_length", 1);
   if (!section.has("max_length")) {
     section.missing("max_length", "how long a trial trains at most, as {epochs: 10} or 1000");
   }
 
-  searcher.source_trial_id = section.integer("source_trial_id", 1);
-  searcher.source_checkpoint_uuid = section.text("source_checkpoint_uuid");
+  read_fields(section, searcher_fields, searcher);
   if (searcher.source_trial_id && searcher.source_checkpoint_uuid) {
     section.problem("source_checkpoint_uuid", "stands beside source_trial_id", "one of them");
   }
 
-  read_fields_of_some_kinds(section, space, searcher);
+  read_fields(section, fields_of_some_searchers, searcher);
+  read_mode(section, searcher);
+  read_bracket_rungs(section, searcher);
+  note_fields_without_effect(section, searcher);
+  read_points(section, space, searcher);
   if (kind != nullptr) {
     compare_with_kind(section, *kind, searcher);
   }

@@ -26,13 +26,13 @@ std::optional<bool> boolean_word(std::string_view text) {
   return std::nullopt;
 }
 
+}  // namespace
+
 std::string integers_between(std::uint64_t least, std::uint64_t greatest) {
   return greatest == most_integer
              ? "an integer of at least " + std::to_string(least)
              : "an integer from " + std::to_string(least) + " to " + std::to_string(greatest);
 }
-
-}  // namespace
 
 std::string path_below(std::string_view path, std::string_view key) {
   return path.empty() ? std::string(key) : std::string(path) + "." + std::string(key);

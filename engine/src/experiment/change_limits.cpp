@@ -57,7 +57,7 @@ void lay_over(Value::Map& config, const std::string& section, const Value& chang
       held = Value::Map();
     }
     if (section == "searcher" && value.is_null() && !held.as_map()->contains(key)) {
-      refuse(problems, path, "means nothing to " + python_text(*held.at_path("name")) + " (leave it out)");
+      refuse(problems, path, "does not apply to " + python_text(*held.at_path("name")) + " (leave it out)");
       continue;
     }
     (*held.as_map())[key] = value;

@@ -21,6 +21,9 @@ struct Findings {
   Problems notes;
 };
 
+/// "an integer from 1 to 99", "an integer of at least 1".
+[[nodiscard]] std::string integers_between(std::uint64_t least, std::uint64_t greatest);
+
 /// Path of `key` in the map at `path`.
 [[nodiscard]] std::string path_below(std::string_view path, std::string_view key);
 
