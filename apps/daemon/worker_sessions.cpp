@@ -19,11 +19,8 @@ constexpr std::chrono::seconds tick_every{1};
 // Frames still under way when a newer session began arrive within this; after it the old connection is a
 // stranger and is told so.
 constexpr Duration superseded_for = Duration::seconds(60);
-// Told to come later, a crowd spreads itself over this at most.
-constexpr std::uint64_t longest_retry_ms = 30'000;
 // Who is told that there is no room for its reports sends them again after this.
 constexpr std::uint64_t busy_ms = 4'000;
-constexpr std::uint64_t most_log_requests = 1'000;
 // Memory is set aside per slot: what a stranger claims to have is bounded.
 constexpr std::uint64_t most_slots = 4'096;
 constexpr std::uint64_t longest_silence_ms = 10ULL * 365 * 24 * 3'600 * 1'000;
@@ -31,7 +28,10 @@ constexpr std::uint64_t longest_silence_ms = 10ULL * 365 * 24 * 3'600 * 1'000;
 }  // namespace
 
 WorkerSessions::WorkerSessions(Runtime& runtime, Settings settings)
-    : runtime_(runtime), settings_(std::move(settings)) {
+    : runtime_(runtime),
+      settings_(std::move(settings)),
+      hello_limit_(settings_.hellos_per_second),
+      log_requests_(settings_.log_patience) {
 }
 
 engine::Result<std::unique_ptr<WorkerSessions>> WorkerSessions::open(Runtime& runtime,
@@ -54,9 +54,7 @@ engine::Result<std::unique_ptr<WorkerSessions>> WorkerSessions::open(Runtime& ru
 void WorkerSessions::stop() {
   stopped_ = true;
   clock_ = net::Watch{};
-  for (const auto& [id, request] : std::exchange(logs_, {})) {
-    request.answer(Error{Errc::unavailable, "the daemon is ending"});
-  }
+  log_requests_.fail_all(Error{Errc::unavailable, "the daemon is ending"});
 }
 
 // --- from workers ---
@@ -74,10 +72,8 @@ void WorkerSessions::take_frame(const net::Peer& peer, std::span<const std::byte
     return;
   }
   if (auto* hello = std::get_if<proto::Hello>(&framed->message)) {
-    if (!admits_one_more()) {
-      const std::uint64_t seconds =
-          2 * (1 + turned_away_ / std::max<std::uint64_t>(1, settings_.hellos_per_second));
-      send_to(peer, 0, 0, proto::RetryAfter{std::min(longest_retry_ms, 1'000 * seconds)});
+    if (const auto retry_after = hello_limit_.retry_after_ms(runtime_.now())) {
+      send_to(peer, 0, 0, proto::RetryAfter{*retry_after});
       return;
     }
     if (is_allowed(peer, *hello)) {
@@ -134,7 +130,7 @@ bool WorkerSessions::has_room_for(const proto::Reports& reports) const {
     case Intake::no_experiments:
       return true;
     case Intake::what_ends: {
-      const engine::LiveAttempt* attempt = live(reports.key);
+      const engine::LiveAttempt* attempt = live_attempt(runtime_.engine(), reports.key);
       if (attempt == nullptr) {
         return true;  // Answered from what is known, nothing of it is stored.
       }
@@ -143,23 +139,6 @@ bool WorkerSessions::has_room_for(const proto::Reports& reports) const {
     case Intake::nothing:
       return false;
   }
-  return true;
-}
-
-/// Greeting costs a step and a commit. A crowd that comes back together is let in as fast as that goes, and
-/// the sessions there are go on meanwhile.
-bool WorkerSessions::admits_one_more() {
-  const engine::Instant now = runtime_.now();
-  if (now - admitting_since_ >= Duration::seconds(1)) {
-    admitting_since_ = now;
-    admitted_ = 0;
-    turned_away_ = 0;
-  }
-  if (admitted_ >= settings_.hellos_per_second) {
-    ++turned_away_;
-    return false;
-  }
-  ++admitted_;
   return true;
 }
 
@@ -357,8 +336,7 @@ void WorkerSessions::greet(const net::Peer& peer, const proto::Envelope& envelop
   counterpart.welcomed = false;
   ++counterpart.welcomes_due;
   // The order to welcome it repeats what it does not know; what was told to the session before is void.
-  counterpart.launches.clear();
-  counterpart.decisions.clear();
+  counterpart.outbox.clear();
   sessions_[peer] = Session{
       worker, (runtime_.daemon_epoch() << 32U) | ++sessions_made_, 0, 0, false, {}, port_->sender_key()};
   net::log(net::Level::info, "worker \"" + hello.name + "\" is connected with " +
@@ -381,21 +359,9 @@ void WorkerSessions::take(const net::Peer& peer, WorkerId worker, const proto::F
     report_refusal(
         runtime_.perform(engine::TakeReports{worker, reports->key, reports->first_seq, reports->reports}));
   } else if (const auto* ack = std::get_if<proto::DecisionAck>(&message)) {
-    Counterpart& counterpart = counterparts_[worker];
-    const auto told = counterpart.decisions.find(ack->key);
-    // Who does not have the lease takes what is decided about it for something that is over, and the lease
-    // may be on its way still.
-    const bool has_it = !counterpart.launches.contains(ack->key);
-    if (has_it && told != counterpart.decisions.end() && told->second.decision.id <= ack->decision) {
-      counterpart.decisions.erase(told);
-    }
+    counterparts_[worker].outbox.decision_acknowledged(ack->key, ack->decision);
   } else if (const auto* part = std::get_if<proto::LogPart>(&message)) {
-    const auto asked = logs_.find(part->request);
-    if (asked != logs_.end() && asked->second.worker == worker) {
-      const LogAnswer answer = std::move(asked->second.answer);
-      logs_.erase(asked);
-      answer(*part);
-    }
+    log_requests_.take(worker, *part);
   } else if (const auto* goodbye = std::get_if<proto::Goodbye>(&message)) {
     net::log(net::Level::info, "worker \"" + name_of(worker) + "\" says goodbye: " + goodbye->why);
     end_session(peer);
@@ -445,8 +411,7 @@ void WorkerSessions::end_session(const net::Peer& peer) {
     runtime_.disconnected(session.worker);
     counterpart->second.peer.clear();
     counterpart->second.welcomed = false;
-    counterpart->second.launches.clear();
-    counterpart->second.decisions.clear();
+    counterpart->second.outbox.clear();
   }
 }
 
@@ -489,11 +454,11 @@ void WorkerSessions::carry_out(const engine::Order& order) {
       spec.checkpoint_root = settings_.checkpoint_root + "/" + spec.checkpoint_root;
     }
     if (send(launch->worker, proto::Lease{spec})) {
-      counterparts_[launch->worker].launches[spec.key] = Launch{std::move(spec), runtime_.now()};
+      counterparts_[launch->worker].outbox.told(std::move(spec), runtime_.now());
     }
   } else if (const auto* decide = std::get_if<engine::DecideAttempt>(&order)) {
     if (send(decide->worker, proto::Decide{decide->key, decide->decision})) {
-      counterparts_[decide->worker].decisions[decide->key] = Told{decide->decision, runtime_.now()};
+      counterparts_[decide->worker].outbox.told(decide->key, decide->decision, runtime_.now());
     }
   } else if (const auto* ack = std::get_if<engine::AckReports>(&order)) {
     send(ack->worker, proto::Ack{ack->key, ack->upto, credit()});
@@ -585,7 +550,7 @@ bool WorkerSessions::send_to(const net::Peer& peer, std::uint64_t session_epoch,
 void WorkerSessions::launch_acknowledged(WorkerId worker, const engine::AttemptKey& key) {
   const auto found = counterparts_.find(worker);
   if (found != counterparts_.end()) {
-    found->second.launches.erase(key);
+    found->second.outbox.lease_acknowledged(key);
   }
 }
 
@@ -593,18 +558,17 @@ void WorkerSessions::launch_acknowledged(WorkerId worker, const engine::AttemptK
 
 void WorkerSessions::read_log(const LogQuestion& question, LogAnswer answer) {
   const std::string away = "worker \"" + name_of(question.worker) + "\", which has this log, is away";
-  if (stopped_ || logs_.size() >= most_log_requests) {
+  const std::optional<std::uint64_t> request = stopped_ ? std::nullopt : log_requests_.next_number();
+  if (!request) {
     answer(Error{Errc::unavailable, stopped_ ? "the daemon is ending" : "too many logs are being read"});
     return;
   }
-  const std::uint64_t request = ++logs_asked_;
-  if (!send(question.worker, proto::ReadLog{request, question.key, question.stream, question.offset,
+  if (!send(question.worker, proto::ReadLog{*request, question.key, question.stream, question.offset,
                                             question.limit, question.from_end, question.process})) {
     answer(Error{Errc::unavailable, away});
     return;
   }
-  logs_.emplace(request,
-                LogRequest{question.worker, std::move(answer), runtime_.now() + settings_.log_patience});
+  log_requests_.add(*request, question.worker, std::move(answer), runtime_.now());
 }
 
 // --- time ---
@@ -614,29 +578,23 @@ void WorkerSessions::tick() {
   end_what_is_not_allowed();
   std::vector<WorkerId> workers;
   for (const auto& [worker, counterpart] : counterparts_) {
-    if (counterpart.welcomed && (!counterpart.launches.empty() || !counterpart.decisions.empty())) {
+    if (counterpart.welcomed && !counterpart.outbox.empty()) {
       workers.push_back(worker);
     }
   }
   for (const WorkerId worker : workers) {
-    repeat(worker, counterparts_[worker], now);
+    for (const proto::FromDaemon& message : counterparts_[worker].outbox.due(
+             worker, runtime_.engine(), runtime_.store_counters().durable, now, settings_.repeat_after)) {
+      if (!send(worker, message)) {
+        break;  // The session has ended; its successor's WELCOME says what is outstanding.
+      }
+    }
   }
   end_sessions_of_the_lost();
   std::erase_if(sessions_, [now](const auto& entry) {
     return entry.second.superseded && now - entry.second.superseded_at > superseded_for;
   });
-  std::vector<std::pair<WorkerId, LogAnswer>> late;
-  std::erase_if(logs_, [&](auto& entry) {
-    if (entry.second.deadline > now) {
-      return false;
-    }
-    late.emplace_back(entry.second.worker, std::move(entry.second.answer));
-    return true;
-  });
-  for (const auto& [worker, answer] : late) {
-    answer(
-        Error{Errc::unavailable, "worker \"" + name_of(worker) + "\", which has this log, does not answer"});
-  }
+  log_requests_.expire(now, [this](WorkerId worker) { return name_of(worker); });
 }
 
 /// They said nothing for so long that nothing of them counts any more. Who speaks after all is asked to
@@ -653,53 +611,6 @@ void WorkerSessions::end_sessions_of_the_lost() {
   for (const net::Peer& peer : lost) {
     end_session(peer);
   }
-}
-
-/// Tells again what the worker has not shown to know; what no longer holds is forgotten.
-void WorkerSessions::repeat(WorkerId worker, Counterpart& counterpart, engine::Instant now) {
-  const auto part_here = [this, worker](const engine::AttemptKey& key) {
-    const engine::LiveAttempt* attempt = live(key);
-    return attempt == nullptr ? std::nullopt : attempt->part_on(worker);
-  };
-  std::erase_if(counterpart.launches, [&part_here](const auto& entry) {
-    const std::optional<engine::AttemptPart> part = part_here(entry.first);
-    return !part || part->started;
-  });
-  std::erase_if(counterpart.decisions, [this, &part_here](const auto& entry) {
-    const engine::LiveAttempt* attempt = live(entry.first);
-    return !part_here(entry.first) || !attempt->decision || attempt->decision->id != entry.second.decision.id;
-  });
-  for (auto& [key, launch] : counterpart.launches) {
-    if (now - launch.told >= settings_.repeat_after) {
-      launch.told = now;
-      if (!send(worker, proto::Lease{launch.spec})) {
-        return;  // The session has ended, and with it these lists.
-      }
-      // Who did not have the lease has acknowledged what was decided about it as over; now it would begin.
-      // What is not durable is told when it is.
-      const engine::LiveAttempt* attempt = live(key);
-      if (attempt->is_ending() && attempt->decision->id.number() <=
-                                      runtime_.engine().numbering().of(runtime_.store_counters().durable)) {
-        counterpart.decisions[key] = Told{*attempt->decision, now};
-        if (!send(worker, proto::Decide{key, *attempt->decision})) {
-          return;
-        }
-      }
-    }
-  }
-  for (auto& [key, told] : counterpart.decisions) {
-    if (now - told.told >= settings_.repeat_after) {
-      told.told = now;
-      if (!send(worker, proto::Decide{key, told.decision})) {
-        return;
-      }
-    }
-  }
-}
-
-const engine::LiveAttempt* WorkerSessions::live(const engine::AttemptKey& key) const {
-  const engine::TrialRecord* trial = runtime_.engine().find(key.experiment, key.trial);
-  return trial != nullptr && trial->live && trial->live->key == key ? &*trial->live : nullptr;
 }
 
 std::string WorkerSessions::name_of(WorkerId worker) const {

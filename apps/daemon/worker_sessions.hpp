@@ -8,8 +8,11 @@
 #include <string>
 #include <vector>
 
+#include "daemon/hello_limit.hpp"
+#include "daemon/log_requests.hpp"
 #include "daemon/report_credit.hpp"
 #include "daemon/runtime.hpp"
+#include "daemon/worker_outbox.hpp"
 #include "hpsearch/net/peer_port.hpp"
 #include "hpsearch/net/timeline.hpp"
 #include "hpsearch/proto/wire.hpp"
@@ -83,7 +86,6 @@ class WorkerSessions {
     bool from_end = false;
     std::uint64_t process = 0;  ///< Of those on that worker.
   };
-  using LogAnswer = std::function<void(const engine::Result<proto::LogPart>&)>;
   void read_log(const LogQuestion& question, LogAnswer answer);
 
   /// Takes no more frames and gives up what logs are waited for.
@@ -98,15 +100,6 @@ class WorkerSessions {
     bool superseded = false;
     engine::Instant superseded_at;
     std::string key;  ///< With which it was let in; "" where nobody asks.
-  };
-  /// What a worker was told and has not shown to know.
-  struct Launch {
-    jobs::LaunchSpec spec;
-    engine::Instant told;
-  };
-  struct Told {
-    engine::Decision decision;
-    engine::Instant told;
   };
   /// One run of an agent: two that differ in nothing but this are copies of one state directory.
   struct Agent {
@@ -127,20 +120,12 @@ class WorkerSessions {
     std::uint64_t hello = 0;                   ///< Number of its newest HELLO, among those of its agent.
     std::uint32_t welcomes_due = 0;            ///< HELLOs of it whose answers are on their way.
     bool welcomed = false;
-    std::map<engine::AttemptKey, Launch> launches;
-    std::map<engine::AttemptKey, Told> decisions;
+    WorkerOutbox outbox;
   };
-  struct LogRequest {
-    engine::WorkerId worker;
-    LogAnswer answer;
-    engine::Instant deadline;
-  };
-
   WorkerSessions(Runtime& runtime, Settings settings);
 
   void take_frame(const net::Peer& peer, std::span<const std::byte> frame);
   [[nodiscard]] bool has_room_for(const proto::Reports& reports) const;
-  [[nodiscard]] bool admits_one_more();
   [[nodiscard]] bool is_allowed(const net::Peer& peer, proto::Hello& hello);
   void end_what_is_not_allowed();
   [[nodiscard]] bool is_clone(const net::Peer& peer, const proto::Hello& hello);
@@ -157,8 +142,6 @@ class WorkerSessions {
                const proto::FromDaemon& message);
   void launch_acknowledged(engine::WorkerId worker, const engine::AttemptKey& key);
   void tick();
-  void repeat(engine::WorkerId worker, Counterpart& counterpart, engine::Instant now);
-  [[nodiscard]] const engine::LiveAttempt* live(const engine::AttemptKey& key) const;
   [[nodiscard]] std::string name_of(engine::WorkerId worker) const;
   [[nodiscard]] std::uint64_t beat_every_ms() const;
   [[nodiscard]] std::uint64_t credit() const;
@@ -166,16 +149,13 @@ class WorkerSessions {
   Runtime& runtime_;
   Settings settings_;
   jobs::Programs programs_;
-  engine::Instant admitting_since_;
-  std::uint64_t admitted_ = 0;
-  std::uint64_t turned_away_ = 0;
+  HelloLimit hello_limit_;
   std::uint64_t late_reports_ = 0;
   std::string http_;
   std::uint64_t sessions_made_ = 0;
   std::map<net::Peer, Session> sessions_;
   std::map<engine::WorkerId, Counterpart> counterparts_;
-  std::uint64_t logs_asked_ = 0;
-  std::map<std::uint64_t, LogRequest> logs_;
+  LogRequests log_requests_;
   bool stopped_ = false;
   net::Watch clock_;
   std::unique_ptr<net::PeerPort> port_;

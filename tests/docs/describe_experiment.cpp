@@ -1,4 +1,7 @@
-// Prints the fields that the engine declares, and those that each searcher reads, as JSON: the input of experiment_fields.py.
+// Prints the fields that the engine declares, and those that each searcher reads, as JSON: the input of
+// experiment_fields.py.
+
+#include "hpsearch/engine/config/describe_experiment.hpp"
 
 #include <iostream>
 #include <span>
@@ -6,7 +9,6 @@
 
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/engine/base/value.hpp"
-#include "hpsearch/engine/config/describe_experiment.hpp"
 #include "hpsearch/searchers/registry.hpp"
 
 namespace {
@@ -42,6 +44,7 @@ int main() {
     searchers.push_back(Value::Map{
         {"name", kind.name}, {"fields", list_of(kind.fields)}, {"required", list_of(kind.required)}});
   }
-  std::cout << hpsearch::engine::compact_json(Value::Map{{"sections", std::move(sections)}, {"searchers", std::move(searchers)}})
+  std::cout << hpsearch::engine::compact_json(
+                   Value::Map{{"sections", std::move(sections)}, {"searchers", std::move(searchers)}})
             << '\n';
 }

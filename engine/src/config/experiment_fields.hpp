@@ -5,8 +5,9 @@
 #include "config/field.hpp"
 #include "hpsearch/engine/config/experiment_config.hpp"
 
-// The fields of an experiment file that the engine reads, section by section. Fields with rules of their own are read in
-// parse_config.cpp and searcher_section.cpp: names, hyperparameters, lengths, seeds, rungs and points.
+// The fields of an experiment file that the engine reads, section by section. Fields with rules of their own
+// are read in parse_config.cpp and searcher_section.cpp: names, hyperparameters, lengths, seeds, rungs and
+// points.
 
 namespace hpsearch::engine {
 
@@ -19,7 +20,8 @@ inline constexpr std::uint64_t most_seed = 0x7fff'ffffU;
 inline constexpr std::tuple top_fields{
     Field{"description", &ExperimentConfig::description, kind::Text{}, "display only"},
     Field{"labels", &ExperimentConfig::labels, kind::ListOfTexts{}, "display only"},
-    Field{"workspace", &ExperimentConfig::workspace, kind::Text{}, "display only; set together with `project`"},
+    Field{"workspace", &ExperimentConfig::workspace, kind::Text{},
+          "display only; set together with `project`"},
     Field{"project", &ExperimentConfig::project, kind::Text{}, "display only; set together with `workspace`"},
     Field{"max_restarts", &ExperimentConfig::max_restarts, kind::Integer{0, most_seed},
           "how often a trial is [retried](operating/reliability.md) after its program failed"},
@@ -35,7 +37,8 @@ inline constexpr std::tuple searcher_fields{
     Field{"smaller_is_better", &SearcherConfig::smaller_is_better, kind::Boolean{},
           "set `false` for accuracies"},
     Field{"source_trial_id", &SearcherConfig::source_trial_id, kind::Integer{1},
-          "trials start from this trial's [latest checkpoint](operating/checkpoints.md#warm-start); not together "
+          "trials start from this trial's [latest checkpoint](operating/checkpoints.md#warm-start); not "
+          "together "
           "with `source_checkpoint_uuid`"},
     Field{"source_checkpoint_uuid", &SearcherConfig::source_checkpoint_uuid, kind::Text{},
           "trials start from this checkpoint"},

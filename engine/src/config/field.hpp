@@ -17,15 +17,15 @@
 #include "hpsearch/engine/config/describe_experiment.hpp"
 #include "hpsearch/engine/config/section.hpp"
 
-// Kinds of fields of an experiment file. A field is declared once (experiment_fields.hpp); reading it, writing it back, its
-// row in docs/experiment-file.md and its entry in the JSON Schema follow from the declaration.
+// Kinds of fields of an experiment file. A field is declared once (experiment_fields.hpp); reading it,
+// writing it back, its row in docs/experiment-file.md and its entry in the JSON Schema follow from the
+// declaration.
 //
 // A kind has
-//   read(section, key)  the value, or nothing when the field is absent or wrong; then it is among the problems
-//   write(value)        as `hpsearch config` prints it
-//   range()             type and range for the page
-//   allowed()           the same for an error message
-//   schema()            the same as JSON Schema, without null
+//   read(section, key)  the value, or nothing when the field is absent or wrong; then it is among the
+//   problems write(value)        as `hpsearch config` prints it range()             type and range for the
+//   page allowed()           the same for an error message schema()            the same as JSON Schema,
+//   without null
 
 namespace hpsearch::engine {
 
@@ -208,8 +208,8 @@ void write_fields(const std::tuple<Fields...>& fields, const Struct& from, Value
 
 template <class Struct, class Member, class Kind>
 [[nodiscard]] FieldDescription describe_field(const Field<Struct, Member, Kind>& field) {
-  return {std::string(field.name),     std::string(field.meaning), field.kind.range(), field.kind.schema(),
-          write_field(field, Struct{}), std::string(field.default_text)};
+  return {std::string(field.name), std::string(field.meaning),   field.kind.range(),
+          field.kind.schema(),     write_field(field, Struct{}), std::string(field.default_text)};
 }
 
 }  // namespace hpsearch::engine

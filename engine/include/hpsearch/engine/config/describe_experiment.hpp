@@ -17,8 +17,8 @@ struct FieldDescription {
   std::string default_text;  ///< Instead of default_value, where that needs words.
 };
 
-/// The fields of one section that the engine declares in its table (src/config/experiment_fields.hpp). Fields with
-/// rules of their own, such as `hyperparameters`, are not among them.
+/// The fields of one section that the engine declares in its table (src/config/experiment_fields.hpp). Fields
+/// with rules of their own, such as `hyperparameters`, are not among them.
 struct SectionDescription {
   std::string name;  ///< "" = the top of the file.
   std::vector<FieldDescription> fields;
