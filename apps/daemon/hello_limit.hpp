@@ -7,14 +7,14 @@
 
 namespace hpsearch::daemon {
 
-/// Limits how many workers are greeted in a second. Each greeting costs a step and a commit; when a crowd comes back
-/// together, the sessions there are go on meanwhile.
+/// Limits how many workers are greeted in a second. Each greeting costs a step and a commit; when a crowd
+/// comes back together, the sessions there are go on meanwhile.
 class HelloLimit {
  public:
   explicit HelloLimit(std::uint64_t per_second) : per_second_(per_second) {}
 
-  /// Nothing: this HELLO may be answered. Else in how many milliseconds its sender should try again: the more were
-  /// turned away in this second, the later, up to 30,000.
+  /// Nothing: this HELLO may be answered. Else in how many milliseconds its sender should try again: the more
+  /// were turned away in this second, the later, up to 30,000.
   [[nodiscard]] std::optional<std::uint64_t> retry_after_ms(engine::Instant now);
 
  private:

@@ -23,8 +23,9 @@ class WorkerOutbox {
   void lease_acknowledged(const engine::AttemptKey& key) { leases_.erase(key); }
   void decision_acknowledged(const engine::AttemptKey& key, engine::Lsn decision);
 
-  /// What to tell the worker again, in this order: what was told before `now - repeat_after`. Forgets what no longer
-  /// holds. `durable` is the number of the last stored decision: newer ones are told when they are stored.
+  /// What to tell the worker again, in this order: what was told before `now - repeat_after`. Forgets what no
+  /// longer holds. `durable` is the number of the last stored decision: newer ones are told when they are
+  /// stored.
   [[nodiscard]] std::vector<proto::FromDaemon> due(engine::WorkerId worker, const engine::Engine& engine,
                                                    engine::Lsn durable, engine::Instant now,
                                                    engine::Duration repeat_after);

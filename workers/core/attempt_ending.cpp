@@ -121,7 +121,8 @@ void AttemptMachine::end_now(Instant now, AttemptOutput& out) {
     return;
   }
   if (alive() && !ended_here_) {
-    ended_here_ = spool_at_once_ = true;  // Or the agent after this one would let live what survives SIGTERM.
+    ended_here_ = true;
+    spool_.ask_at_once();  // Or the agent after this one would let live what survives SIGTERM.
   }
   if (alive() && forcing_ == Forcing::none && takes_checkpoint_signal()) {
     ask_by_signal(now, out);
@@ -143,7 +144,7 @@ bool AttemptMachine::waits_at_length() const {
 void AttemptMachine::pause_alone(Instant now, AttemptOutput& out) {
   end_as_ = engine::Directive::pause;
   paused_alone_ = true;
-  spool_at_once_ = true;
+  spool_.ask_at_once();
   notice(Notice::Level::warning,
          "it has trained what it was asked for and no daemon is there to decide: it is paused "
          "(--orphan-policy)",
@@ -252,13 +253,13 @@ void AttemptMachine::node_failed(const std::string& why, AttemptOutput& out) {
 /// A fenced attempt reports nothing more. But the agent after this one has to know what is in its slots.
 void AttemptMachine::stay_with_leaked_processes() noexcept {
   phase_ = Phase::exited;
-  spool_at_once_ = true;
+  spool_.ask_at_once();
 }
 
 void AttemptMachine::no_more_leaked_processes(AttemptOutput& out) {
   leaked_processes_ = false;
   notice(Notice::Level::info, "nothing of it is left any more", out);
-  if (phase_ == Phase::exited && (fenced_ || kept_.empty())) {
+  if (phase_ == Phase::exited && (fenced_ || reports_.empty())) {
     finish(!fenced_ || had_exited_, out);
   }
 }
@@ -355,7 +356,7 @@ void AttemptMachine::make_exit_report() {
 void AttemptMachine::finish(bool keep_logs, AttemptOutput& out) {
   phase_ = Phase::exited;
   finished_ = true;
-  resend_at_.reset();
+  reports_.stop_timer();
   force_at_.reset();
   out.effects.emplace_back(DeleteAttempt{spec_.key, keep_logs});
 }

@@ -17,17 +17,16 @@ AttemptMachine::AttemptMachine(jobs::LaunchSpec spec, AttemptRules rules)
     : spec_(std::move(spec)),
       rules_(rules),
       length_(spec_.length),
-      resend_after_(rules.first_resend),
-      spread_(rules.first_resend, rules.longest_resend,
-              engine::Draw(spec_.key.lease.number(), spec_.key.trial, "resend")) {  // No two attempts alike.
+      spool_(rules.spool_within),
+      reports_(spec_.key, {rules.first_resend, rules.longest_resend, rules.batch_bytes}) {
 }
 
 engine::HeldAttempt AttemptMachine::held() const {
   return {.key = spec_.key,
-          .exited = phase_ == Phase::exited && spooled_ == last_seq(),
-          .last_seq = spooled_,
+          .exited = phase_ == Phase::exited && all_written(),
+          .last_seq = spool_.on_disk().reports,
           .last_decision = last_decision_,
-          .first_seq = acked_ + 1,
+          .first_seq = reports_.acked() + 1,
           .slots = spec_.slots,
           .length = spec_.length,
           .unkillable = reports_leaked_processes(),
@@ -35,21 +34,15 @@ engine::HeldAttempt AttemptMachine::held() const {
 }
 
 std::optional<Instant> AttemptMachine::next_wake() const noexcept {
-  std::optional<Instant> wake = resend_at_;
+  std::optional<Instant> wake = reports_.next_wake();
   if (may_force()) {
     wake = wake ? std::min(*wake, *force_at_) : *force_at_;
   }
   if (const auto due = progress_due()) {
     wake = wake ? std::min(*wake, *due) : *due;
   }
-  if (may_spool() && (spool_at_once_ || spool_soon_)) {
-    std::optional<Instant> due = spool_at_once_ ? spool_not_before_ : spool_at_;
-    if (due && spool_not_before_) {
-      due = std::max(*due, *spool_not_before_);
-    }
-    if (due) {
-      wake = wake ? std::min(*wake, *due) : *due;
-    }
+  if (const auto due = may_spool() ? spool_.next_wake() : std::nullopt) {
+    wake = wake ? std::min(*wake, *due) : *due;
   }
   return wake;
 }
@@ -57,7 +50,7 @@ std::optional<Instant> AttemptMachine::next_wake() const noexcept {
 void AttemptMachine::start() {
   HPSEARCH_CHECK(phase_ == Phase::waiting, "an attempt starts once");
   phase_ = Phase::preparing;
-  spool_at_once_ = true;  // The intent first: a program nobody knows of would hold its slots for ever.
+  spool_.ask_at_once();  // The intent first: a program nobody knows of would hold its slots for ever.
 }
 
 void AttemptMachine::attach(AttemptOutput& out) {
@@ -121,7 +114,7 @@ void AttemptMachine::lease_again(AttemptOutput& out) {
 
 void AttemptMachine::decided(const Decision& decision, Instant now, AttemptOutput& out) {
   const bool forgettable = never_ran_ || fenced_ || finished_;
-  if (forgettable || decision.id <= spooled_decision_) {
+  if (forgettable || decision.id <= spool_.on_disk().decision) {
     out.messages.emplace_back(proto::DecisionAck{spec_.key, decision.id});
   } else if (std::find(unacked_decisions_.begin(), unacked_decisions_.end(), decision.id) ==
              unacked_decisions_.end()) {
@@ -131,7 +124,7 @@ void AttemptMachine::decided(const Decision& decision, Instant now, AttemptOutpu
     return;
   }
   last_decision_ = decision.id;
-  spool_at_once_ = true;
+  spool_.ask_at_once();
   if (phase_ == Phase::ended || phase_ == Phase::exited || fenced_) {
     return;
   }
@@ -172,10 +165,8 @@ void AttemptMachine::fenced(AttemptOutput& out) {
   }
   fenced_ = true;
   had_exited_ = phase_ == Phase::exited;
-  spooled_ = acked_ = last_seq();
-  kept_.clear();
-  kept_bytes_ = 0;
-  forget_sent();
+  reports_.drop_all();
+  spool_.no_need_for(reports_.last());
   if (alive()) {
     kill_now(out);
   } else if (!publishing_ && !leaked_processes_) {
@@ -185,20 +176,21 @@ void AttemptMachine::fenced(AttemptOutput& out) {
 
 void AttemptMachine::hold() noexcept {
   on_hold_ = true;
-  forget_sent();
+  reports_.forget_sent();
 }
 
 void AttemptMachine::go_on(std::uint64_t upto, AttemptOutput& out) {
   on_hold_ = false;
-  forget_sent();
-  if (upto < acked_) {
+  reports_.forget_sent();
+  if (upto < reports_.acked()) {
     notice(Notice::Level::error,
            "the daemon knows its reports only up to " + std::to_string(upto) +
-               ", but acknowledged them up to " + std::to_string(acked_) + ": its store is older than it was",
+               ", but acknowledged them up to " + std::to_string(reports_.acked()) +
+               ": its store is older than it was",
            out);
   }
   acknowledged(upto, out);
-  if (was_started_ && acked_ == 0 && !finished_) {
+  if (was_started_ && reports_.acked() == 0 && !finished_) {
     out.messages.emplace_back(
         proto::Started{spec_.key});  // It may have begun behind the HELLO, before there was a session.
   }
@@ -213,15 +205,7 @@ void AttemptMachine::check_timers(Instant now, AttemptOutput& out) {
     }
   }
   look_for_progress(now, out);
-  if (resend_at_ && now >= *resend_at_) {
-    sent_ = acked_;
-    in_flight_bytes_ = 0;
-    batches_.clear();
-    resend_at_.reset();
-    timed_.reset();
-    resend_after_ = std::min(rules_.longest_resend, resend_after_ + resend_after_);
-    ++unanswered_;
-  }
+  reports_.check_timer(now);
 }
 
 void AttemptMachine::notice(Notice::Level level, const std::string& text, AttemptOutput& out) const {

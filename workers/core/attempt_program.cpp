@@ -96,10 +96,12 @@ void AttemptMachine::take(const MetricsMessage& said, std::optional<QuestionId> 
   if (asks) {
     asked_at_ = length_;
   }
-  if (asks || kept_bytes_ < rules_.kept_bytes) {
+  if (asks || reports_.bytes() < rules_.kept_bytes) {
     keep(std::move(report), asks);
   } else {
-    spool_soon_ = spool_soon_ || position_ > spooled_position_ + unspooled_journal;
+    if (position_ > spool_.written_position() + unspooled_journal) {
+      spool_.ask_soon();
+    }
     if (!std::exchange(noticed_thinning_, true)) {
       notice(
           Notice::Level::warning,
@@ -229,10 +231,10 @@ void AttemptMachine::published(const CheckpointReport& report, Instant now, Atte
     return;
   }
   const std::optional<QuestionId> question = publishing_->question;
-  const std::uint64_t before = last_seq();
+  const std::uint64_t before = reports_.last();
   keep(report, true);
-  if (question && last_seq() > spooled_ && last_seq() > before) {
-    unsaid_checkpoints_.emplace_back(last_seq(), *question);
+  if (question && reports_.last() > spool_.on_disk().reports && reports_.last() > before) {
+    unsaid_checkpoints_.emplace_back(reports_.last(), *question);
   } else if (question) {
     answer(*question, now, out);  // Nobody is told of it.
   }
@@ -242,10 +244,10 @@ void AttemptMachine::published(const CheckpointReport& report, Instant now, Atte
 void AttemptMachine::report_checkpoints(Instant now, AttemptOutput& out) {
   std::erase_if(unsaid_checkpoints_, [&](const auto& waiting) {
     const auto& [seq, question] = waiting;
-    if (seq <= spooled_) {
+    if (seq <= spool_.on_disk().reports) {
       answer(question, now, out);
     }
-    return seq <= spooled_;
+    return seq <= spool_.on_disk().reports;
   });
 }
 
@@ -355,7 +357,7 @@ void AttemptMachine::look_for_progress(Instant now, AttemptOutput& out) {
     return;
   }
   no_progress_ = true;
-  spool_at_once_ = true;
+  spool_.ask_at_once();
   notice(Notice::Level::warning,
          "it said nothing for " + std::to_string(spec_.progress_timeout.in_micros() / 1'000'000) +
              " s and is ended",

@@ -15,8 +15,9 @@
 #include "hpsearch/proto/wire.hpp"
 #include "hpsearch/workers/core/effects.hpp"
 #include "hpsearch/workers/core/program_message.hpp"
-#include "hpsearch/workers/core/retry.hpp"
+#include "hpsearch/workers/core/report_queue.hpp"
 #include "hpsearch/workers/core/spool.hpp"
+#include "hpsearch/workers/core/spool_schedule.hpp"
 
 namespace hpsearch::workers {
 
@@ -81,13 +82,13 @@ class AttemptMachine {
   /// SIGKILL was sent; that its program is gone was not heard.
   [[nodiscard]] bool was_killed() const noexcept { return alive() && forcing_ == Forcing::killed; }
   /// All it has to report is on the disk, and may be told.
-  [[nodiscard]] bool all_written() const noexcept { return spooled_ >= last_seq(); }
+  [[nodiscard]] bool all_written() const noexcept { return spool_.on_disk().reports >= reports_.last(); }
   /// It is over, and something of its program survives SIGKILL in its slots.
   [[nodiscard]] bool leaves_leaked_processes() const noexcept { return leaked_processes_; }
   /// And that is written down: the daemon may count on hearing it until they are gone, also from the next
   /// agent.
   [[nodiscard]] bool reports_leaked_processes() const noexcept {
-    return leaked_processes_ && spooled_leaked_processes_;
+    return leaked_processes_ && spool_.on_disk().leaked_processes;
   }
   /// The daemon has disowned it: it is ended, and reports nothing.
   [[nodiscard]] bool is_fenced() const noexcept { return fenced_; }
@@ -96,9 +97,9 @@ class AttemptMachine {
   [[nodiscard]] engine::Units last_step() const noexcept { return last_step_.value_or(engine::Units{}); }
   [[nodiscard]] engine::Instant silent_since() const noexcept { return silent_since_; }
   /// The daemon hears its reports and cannot take them now: what is not acknowledged is sent again then.
-  void asked_to_wait(engine::Instant until) noexcept;
+  void asked_to_wait(engine::Instant until) noexcept { reports_.wait_until(until); }
   /// How often reports were sent again without any acknowledgement in between.
-  [[nodiscard]] unsigned unanswered_resends() const noexcept { return unanswered_; }
+  [[nodiscard]] unsigned unanswered_resends() const noexcept { return reports_.unanswered_resends(); }
   [[nodiscard]] std::optional<engine::Instant> next_wake() const noexcept;
 
   // --- its program ---
@@ -134,8 +135,8 @@ class AttemptMachine {
   void acknowledged(std::uint64_t upto, AttemptOutput& out);
   /// In answer to what was sent: it is also learnt how long answers take.
   void answered(std::uint64_t upto, engine::Instant now, AttemptOutput& out);
-  void resend_from(std::uint64_t expect, engine::Instant now) noexcept;
-  void session_lost() noexcept;
+  void resend_from(std::uint64_t expect, engine::Instant now) noexcept { reports_.resend_from(expect, now); }
+  void session_lost() noexcept { reports_.forget_sent(); }
   /// Says every spooled report that was not said in this session yet, while no more than `window` bytes of
   /// them (or one that is larger) and less than 64 batches are unacknowledged.
   void send(engine::Instant now, std::size_t window, AttemptOutput& out);
@@ -162,10 +163,6 @@ class AttemptMachine {
   enum class Speaks : std::uint8_t { unknown, lines, socket };
   enum class Forcing : std::uint8_t { none, asked, terminated, killed };
 
-  struct Kept {
-    engine::Report report;
-    std::size_t bytes = 0;
-  };
   void take(const MetricsMessage& said, std::optional<QuestionId> question, engine::Instant now,
             AttemptOutput& out);
   void take(const CheckpointMessage& said, std::optional<QuestionId> question, engine::Instant now,
@@ -208,13 +205,11 @@ class AttemptMachine {
   void keep(engine::Report report, bool decisive);
   [[nodiscard]] SpooledState state_to_spool() const;
   [[nodiscard]] bool may_spool() const noexcept;
-  void forget_sent() noexcept;
-  [[nodiscard]] engine::Duration first_resend() const noexcept;
   void finish(bool keep_logs, AttemptOutput& out);
   void notice(Notice::Level level, const std::string& text, AttemptOutput& out) const;
   [[nodiscard]] bool names_metric(const engine::MetricsReport& report) const;
   [[nodiscard]] bool decides(const engine::MetricsReport& report) const;
-  [[nodiscard]] std::uint64_t last_seq() const noexcept { return acked_ + kept_.size(); }
+  void after_acknowledgement(AttemptOutput& out);
 
   jobs::LaunchSpec spec_;
   AttemptRules rules_;
@@ -267,50 +262,16 @@ class AttemptMachine {
   bool noticed_thinning_ = false;
 
   // What of it is on the worker's disk.
-  std::uint64_t position_ = 0;             ///< Of the journal; what the program said before it is dealt with.
-  std::uint64_t spooled_ = 0;              ///< Reports up to here are in the spool.
-  std::uint64_t spooled_position_ = 0;     ///< Of the journal, as the last write names it.
-  engine::Lsn spooled_decision_;           ///< This one and those before it are.
-  bool spooled_leaked_processes_ = false;  ///< So is that something of it is left.
+  std::uint64_t position_ = 0;  ///< Of the journal; what the program said before it is dealt with.
+  SpoolSchedule spool_;
   /// Who asked for a checkpoint hears that it is safe when the report of it is written down, by its number:
   /// who trains on before may write over what an agent after this one would take for it.
   std::vector<std::pair<std::uint64_t, QuestionId>> unsaid_checkpoints_;
   std::vector<engine::Lsn> unacked_decisions_;  ///< To be acknowledged when they are.
-  std::uint64_t writes_ = 0;                    ///< Counts writes.
-  bool writing_ = false;                        ///< The last one is not answered.
-  std::uint64_t writing_upto_ = 0;
-  engine::Lsn writing_decision_;
-  bool writing_leaked_processes_ = false;
-  bool anew_ = true;             ///< The next write replaces what is there.
-  std::size_t spool_bytes_ = 0;  ///< Size of the spool after that.
-  std::size_t unspooled_bytes_ = 0;
-  bool spool_at_once_ = false;                       ///< Something decides; or else …
-  bool spool_soon_ = false;                          ///< … something waits until …
-  std::optional<engine::Instant> spool_at_;          ///< … this.
-  std::optional<engine::Instant> spool_not_before_;  ///< The disk said no; it is asked again then.
-  bool noticed_no_spool_ = false;
 
-  // Reports acked_+1 … acked_+kept_.size(), of which those up to sent_ were said in this session.
-  std::deque<Kept> kept_;
-  std::size_t kept_bytes_ = 0;
-  std::uint64_t acked_ = 0;
-  std::uint64_t sent_ = 0;
-  std::size_t in_flight_bytes_ = 0;
-  std::deque<std::uint64_t> batches_;  ///< Of each that is in flight, the last report.
-  bool on_hold_ = false;               ///< The daemon does not want to hear of it (now).
-  /// A batch whose acknowledgement is waited for and that was not sent again, which would make its answer
-  /// ambiguous (P. Karn and C. Partridge, SIGCOMM 1987).
-  struct Timed {
-    std::uint64_t seq = 0;
-    engine::Instant sent;
-  };
-  std::optional<Timed> timed_;
-  std::optional<engine::Duration> answer_time_;  ///< Smoothed as in RFC 6298, section 2.
-  engine::Duration resend_after_;
-  std::optional<engine::Instant> resend_at_;
-  Backoff spread_;
-  std::optional<engine::Instant> last_nack_at_;
-  unsigned unanswered_ = 0;
+  // What the daemon is to hear.
+  ReportQueue reports_;
+  bool on_hold_ = false;  ///< The daemon does not want to hear of it (now).
 };
 
 }  // namespace hpsearch::workers
