@@ -50,7 +50,7 @@ void note_invalid(ExperimentRecord& record, TrialNumber number) {
   record.best.reset();
   const bool smaller = record.config.searcher.smaller_is_better;
   for (std::size_t i = 0; i < record.trials.size(); ++i) {
-    const MaybeMeasurement& held = record.trials[i].best;
+    const std::optional<Measurement>& held = record.trials[i].best;
     if (!held) {
       continue;
     }

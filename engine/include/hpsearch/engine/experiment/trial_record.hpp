@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,22 +18,6 @@ namespace hpsearch::engine {
 struct Measurement {
   Units step{};
   double metric = 0;
-};
-
-/// A measurement or none; half the room of a std::optional of it.
-class MaybeMeasurement {
- public:
-  MaybeMeasurement() = default;
-  MaybeMeasurement(Measurement held) : held_(held) {}  // NOLINT(google-explicit-constructor)
-
-  explicit operator bool() const noexcept { return held_.step != none; }
-  [[nodiscard]] bool has_value() const noexcept { return held_.step != none; }
-  [[nodiscard]] const Measurement& operator*() const noexcept { return held_; }
-  [[nodiscard]] const Measurement* operator->() const noexcept { return &held_; }
-
- private:
-  static constexpr Units none{std::numeric_limits<std::uint64_t>::max()};
-  Measurement held_{none, 0};
 };
 
 /// An attempt on several workers. It lives until the last of its members is gone; whatever ends it first ends
@@ -143,8 +126,8 @@ struct TrialRecord {
   TrialId id;
   Units length{};           ///< Asked for.
   Units reached{};          ///< Highest step reported.
-  MaybeMeasurement latest;  ///< Last value of the searcher's metric; may be NaN.
-  MaybeMeasurement best;    ///< Best finite one.
+  std::optional<Measurement> latest;  ///< Last value of the searcher's metric; may be NaN.
+  std::optional<Measurement> best;    ///< Best finite one.
   KeptReason reason;        ///< Of its last change of state.
   Box<LiveAttempt> live;
   Box<FailureHistory> failure_history;
