@@ -38,7 +38,7 @@ ROOMS = {
 ENGINE_ORDER = ["base", "space", "searcher", "config", "trial", "experiment", "cluster", "scheduler", "world",
                 "journal", "engine", "step", "search", "sim"]
 # These private headers are the desk at which the sources of several sub-rooms work on one step.
-DESK = {"experiment/engine_state.hpp": "world", "applier.hpp": "step", "step.hpp": "step"}
+DESK = {"experiment/engine_state.hpp": "world", "applier.hpp": "step", "event_checks.hpp": "step", "step.hpp": "step"}
 AT_THE_DESK = {"experiment", "cluster", "scheduler", "journal", "engine"}
 
 STANDARD = set("""algorithm any array atomic barrier bit bitset cassert cctype cerrno cfenv cfloat charconv chrono

@@ -7,54 +7,12 @@
 
 namespace hpsearch::engine {
 
-/// Makes one event so: an overload for each kind, in the file of what it is about (apply_trials.cpp, …).
+/// What the events have in common when they are applied. What each kind does is its function `apply`
+/// (events.hpp), in the file of what the event is about (apply_trials.cpp, …).
 struct Applier {
   EngineState& state;
-  const Event& event;  ///< The envelope of what is applied.
+  const Event& event;  ///< The one that is applied: its Lsn and its time.
 
-  void operator()(const ExperimentCreated& created) const;
-  void operator()(const ExperimentPaused& paused) const;
-  void operator()(const ExperimentResumed& resumed) const;
-  void operator()(const LimitsChanged& changed) const;
-  void operator()(const ExperimentStopping& stopping) const;
-  void operator()(const ExperimentEnded& ended) const;
-
-  void operator()(const TrialCreated& created) const;
-  void operator()(const TrialPromoted& promoted) const;
-  void operator()(const LengthReached& reached) const;
-  void operator()(const TrialPaused& paused) const;
-  void operator()(const TrialQueued& queued) const;
-  void operator()(const TrialExitedEarly& exited) const;
-  void operator()(const TrialEnded& ended) const;
-
-  void operator()(const LeaseGranted& granted) const;
-  void operator()(const AttemptAdopted& adopted) const;
-  void operator()(const AttemptStarted& started) const;
-  void operator()(const AttemptLost& lost) const;
-
-  void operator()(const MemberExited& exited) const;
-  void operator()(const MemberLost& lost) const;
-  void operator()(const GangEnded& ended) const;
-
-  void operator()(const StartDelayed& delayed) const;
-
-  void operator()(const ReportTaken& taken) const;
-  void operator()(const CheckpointsCollected& collected) const;
-  void operator()(const CheckpointsDeleted& deleted) const;
-
-  void operator()(const WorkerJoined& joined) const;
-  void operator()(const WorkerLost& lost) const;
-  void operator()(const WorkerQuarantined& quarantined) const;
-  void operator()(const WorkerReleased& released) const;
-  void operator()(const AttemptDisowned& disowned) const;
-  void operator()(const SlotsQuarantined& quarantined) const;
-  void operator()(const SlotsReleased& released) const;
-  void operator()(const SlotWithdrawn& withdrawn) const;
-  void operator()(const SlotRestored& restored) const;
-
-  void operator()(const StoreRestored& restored) const;
-
- private:
   /// What a decision that follows from this event is called.
   [[nodiscard]] Lsn decision_id() const noexcept { return Lsn(state.numbering.of(event.lsn)); }
   [[nodiscard]] LeaseId lease_id() const noexcept { return state.numbering.lease_of(event.lsn); }

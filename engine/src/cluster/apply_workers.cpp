@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "applier.hpp"
+#include "event_checks.hpp"
 
 namespace hpsearch::engine {
 namespace {
@@ -17,9 +18,10 @@ void take_those_there(SlotLedger& ledger, const std::vector<SlotIndex>& slots, L
 
 }  // namespace
 
-void Applier::operator()(const WorkerJoined& joined) const {
-  WorkerRecord& worker = state.workers[joined.worker];
-  state.present_slots[worker.pool] -= worker.present ? worker.slots.total() : 0;  // None, if it is new.
+void apply(const Applier& applier, const WorkerJoined& joined) {
+  WorkerRecord& worker = applier.state.workers[joined.worker];
+  applier.state.present_slots[worker.pool] -=
+      worker.present ? worker.slots.total() : 0;  // None, if it is new.
   worker.id = joined.worker;
   worker.uid = joined.uid;
   worker.name = joined.name;
@@ -32,7 +34,7 @@ void Applier::operator()(const WorkerJoined& joined) const {
   worker.labels = joined.labels;
   worker.slots = SlotLedger(joined.slots, shares_of(joined.devices));
   for (const AttemptKey& key : worker.attempts) {  // Kept ones only: the others were given up before.
-    worker.slots.take(*trial_of(state, key.experiment, key.trial).live->part_on(joined.worker)->slots,
+    worker.slots.take(*trial_of(applier.state, key.experiment, key.trial).live->part_on(joined.worker)->slots,
                       key.lease);
   }
   for (const auto& [key, leaked_processes] : worker.leaked_processes) {
@@ -41,43 +43,75 @@ void Applier::operator()(const WorkerJoined& joined) const {
     }
   }
   withdraw_those(worker);
-  state.worker_by_uid[joined.uid] = joined.worker;
-  state.present_slots[worker.pool] += joined.slots;
-  note_vacancy(state, worker);
-  touch_all();
+  applier.state.worker_by_uid[joined.uid] = joined.worker;
+  applier.state.present_slots[worker.pool] += joined.slots;
+  note_vacancy(applier.state, worker);
+  applier.touch_all();
 }
 
-void Applier::operator()(const WorkerLost& lost) const {
-  WorkerRecord& worker = state.workers.at(lost.worker);
-  state.present_slots[worker.pool] -= worker.present ? worker.slots.total() : 0;
+std::string problem_with(const EventChecks& /*checks*/, const WorkerJoined& joined) {
+  return joined.devices.empty() || joined.devices.size() == joined.slots
+             ? ""
+             : "its slots and devices differ in number";
+}
+
+void apply(const Applier& applier, const WorkerLost& lost) {
+  WorkerRecord& worker = applier.state.workers.at(lost.worker);
+  applier.state.present_slots[worker.pool] -= worker.present ? worker.slots.total() : 0;
   worker.present = false;
-  note_vacancy(state, worker);
-  touch_all();
+  note_vacancy(applier.state, worker);
+  applier.touch_all();
 }
 
-void Applier::operator()(const WorkerQuarantined& quarantined) const {
-  WorkerRecord& worker = state.workers.at(quarantined.worker);
+std::string problem_with(const EventChecks& checks, const WorkerLost& lost) {
+  return checks.worker(lost.worker);
+}
+
+void apply(const Applier& applier, const WorkerQuarantined& quarantined) {
+  WorkerRecord& worker = applier.state.workers.at(quarantined.worker);
   worker.quarantined = quarantined.why;
   for (const auto& [id, number] : worker.quick_failures) {
-    TrialRecord& trial = experiment(id).trials[number.number()];
+    TrialRecord& trial = applier.experiment(id).trials[number.number()];
     if (trial.restarts > 0 && !is_closed(trial.state)) {
       --trial.restarts;  // It was the worker's failure.
     }
   }
   worker.quick_failures.clear();
-  note_vacancy(state, worker);
+  note_vacancy(applier.state, worker);
 }
 
-void Applier::operator()(const SlotsQuarantined& quarantined) const {
-  WorkerRecord& worker = state.workers.at(quarantined.worker);
+std::string problem_with(const EventChecks& checks, const WorkerQuarantined& quarantined) {
+  return checks.worker(quarantined.worker);
+}
+
+void apply(const Applier& applier, const SlotsQuarantined& quarantined) {
+  WorkerRecord& worker = applier.state.workers.at(quarantined.worker);
   worker.leaked_processes[quarantined.key] = SlotQuarantine{quarantined.slots};
   take_those_there(worker.slots, quarantined.slots, quarantined.key.lease);
-  note_vacancy(state, worker);
-  touch_all();
+  note_vacancy(applier.state, worker);
+  applier.touch_all();
 }
 
-void Applier::operator()(const SlotsReleased& released) const {
-  WorkerRecord& worker = state.workers.at(released.worker);
+std::string problem_with(const EventChecks& checks, const SlotsQuarantined& quarantined) {
+  const auto found = checks.state.workers.find(quarantined.worker);
+  if (found == checks.state.workers.end()) {
+    return checks.worker(quarantined.worker);
+  }
+  SlotLedger slots = found->second.slots;
+  for (const SlotIndex slot : quarantined.slots) {
+    if (slot.number() < slots.total() && !slots.is_free(slot)) {
+      return "slot " + std::to_string(slot.number()) + " is held";
+    }
+    if (slot.number() < slots.total()) {
+      slots.take({slot}, quarantined.key.lease);  // None stands there twice.
+    }
+  }
+  return found->second.leaked_processes.contains(quarantined.key) ? "its slots are in quarantine already"
+                                                                  : "";
+}
+
+void apply(const Applier& applier, const SlotsReleased& released) {
+  WorkerRecord& worker = applier.state.workers.at(released.worker);
   const auto leaked_processes = worker.leaked_processes.find(released.key);
   worker.slots.release(leaked_processes->second.slots, released.key.lease);
   if (released.gone) {
@@ -85,40 +119,70 @@ void Applier::operator()(const SlotsReleased& released) const {
   } else {
     leaked_processes->second.released = true;
   }
-  note_vacancy(state, worker);
-  touch_all();
+  note_vacancy(applier.state, worker);
+  applier.touch_all();
 }
 
-void Applier::operator()(const SlotWithdrawn& withdrawn) const {
-  WorkerRecord& worker = state.workers.at(withdrawn.worker);
+std::string problem_with(const EventChecks& checks, const SlotsReleased& released) {
+  const auto found = checks.state.workers.find(released.worker);
+  if (found == checks.state.workers.end()) {
+    return checks.worker(released.worker);
+  }
+  return found->second.leaked_processes.contains(released.key) ? "" : "its slots are in no quarantine";
+}
+
+void apply(const Applier& applier, const SlotWithdrawn& withdrawn) {
+  WorkerRecord& worker = applier.state.workers.at(withdrawn.worker);
   worker.withdrawn[withdrawn.slot] = WithdrawnSlot{withdrawn.why};
   worker.slots.withdraw(withdrawn.slot);
-  note_vacancy(state, worker);
+  note_vacancy(applier.state, worker);
 }
 
-void Applier::operator()(const SlotRestored& restored) const {
-  WorkerRecord& worker = state.workers.at(restored.worker);
+std::string problem_with(const EventChecks& checks, const SlotWithdrawn& withdrawn) {
+  return checks.worker(withdrawn.worker);
+}
+
+void apply(const Applier& applier, const SlotRestored& restored) {
+  WorkerRecord& worker = applier.state.workers.at(restored.worker);
   worker.slots.restore(restored.slot);
   if (restored.healthy) {
     worker.withdrawn.erase(restored.slot);
   } else {
     worker.withdrawn.at(restored.slot).released = true;
   }
-  note_vacancy(state, worker);
-  touch_all();
+  note_vacancy(applier.state, worker);
+  applier.touch_all();
 }
 
-void Applier::operator()(const WorkerReleased& released) const {
-  WorkerRecord& worker = state.workers.at(released.worker);
+std::string problem_with(const EventChecks& checks, const SlotRestored& restored) {
+  const auto found = checks.state.workers.find(restored.worker);
+  if (found == checks.state.workers.end()) {
+    return checks.worker(restored.worker);
+  }
+  return found->second.withdrawn.contains(restored.slot)
+             ? ""
+             : "slot " + std::to_string(restored.slot.number()) + " is in no trouble";
+}
+
+void apply(const Applier& applier, const WorkerReleased& released) {
+  WorkerRecord& worker = applier.state.workers.at(released.worker);
   worker.quarantined.clear();
   worker.quick_failures.clear();
-  forget_start_failures(state, worker);
-  note_vacancy(state, worker);
-  touch_all();
+  forget_start_failures(applier.state, worker);
+  note_vacancy(applier.state, worker);
+  applier.touch_all();
 }
 
-void Applier::operator()(const AttemptDisowned& disowned) const {
-  state.workers.at(disowned.worker).disowned.insert(disowned.key);
+std::string problem_with(const EventChecks& checks, const WorkerReleased& released) {
+  return checks.worker(released.worker);
+}
+
+void apply(const Applier& applier, const AttemptDisowned& disowned) {
+  applier.state.workers.at(disowned.worker).disowned.insert(disowned.key);
+}
+
+std::string problem_with(const EventChecks& checks, const AttemptDisowned& disowned) {
+  return checks.worker(disowned.worker);
 }
 
 void withdraw_those(WorkerRecord& worker) {

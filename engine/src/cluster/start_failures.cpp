@@ -5,6 +5,7 @@
 #include <string>
 
 #include "applier.hpp"
+#include "event_checks.hpp"
 #include "step.hpp"
 
 namespace hpsearch::engine {
@@ -74,29 +75,34 @@ void lose_attempt_there(Step& step, const AttemptKey& key, WorkerId worker, cons
   }
 }
 
-void Applier::operator()(const StartDelayed& delayed) const {
-  ExperimentRecord& record = experiment(delayed.experiment);
+void apply(const Applier& applier, const StartDelayed& delayed) {
+  ExperimentRecord& record = applier.experiment(delayed.experiment);
   TrialRecord& trial = record.trials[delayed.trial.number()];
   if (!is_closed(trial.state)) {
     FailureHistory& failure_history = trial.failure_history.ensure();
     failure_history.start_failures = delayed.times;
     failure_history.last_start_failure = delayed.worker;
     failure_history.why_false = delayed.why;
-    failure_history.not_before = event.at + delayed.wait;
-    if (record.pending.contains(delayed.trial) && failure_history.not_before > event.at) {
-      delayed_trial(state, record, delayed.trial, failure_history.not_before);
+    failure_history.not_before = applier.event.at + delayed.wait;
+    if (record.pending.contains(delayed.trial) && failure_history.not_before > applier.event.at) {
+      delayed_trial(applier.state, record, delayed.trial, failure_history.not_before);
     }
   }
   if (delayed.worker_times > 0) {
-    WorkerRecord& worker = state.workers.at(delayed.worker);
+    WorkerRecord& worker = applier.state.workers.at(delayed.worker);
     worker.start_failures = delayed.worker_times;
-    worker.last_start_failure = event.at;
-    worker.rests_until = event.at + delayed.worker_wait;
-    if (worker.rests_until > event.at) {
-      let_rest(state, worker);
+    worker.last_start_failure = applier.event.at;
+    worker.rests_until = applier.event.at + delayed.worker_wait;
+    if (worker.rests_until > applier.event.at) {
+      let_rest(applier.state, worker);
     }
-    note_vacancy(state, worker);
+    note_vacancy(applier.state, worker);
   }
+}
+
+std::string problem_with(const EventChecks& checks, const StartDelayed& delayed) {
+  const std::string missing = checks.trial(delayed.experiment, delayed.trial);
+  return !missing.empty() || delayed.worker == WorkerId{} ? missing : checks.worker(delayed.worker);
 }
 
 void Applier::note_good_start(WorkerId where, const LiveAttempt& live) const {

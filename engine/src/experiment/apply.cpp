@@ -1,4 +1,5 @@
 #include "applier.hpp"
+#include "event_checks.hpp"
 
 namespace hpsearch::engine {
 
@@ -14,9 +15,15 @@ void Applier::touch_all() const {
   }
 }
 
-void Applier::operator()(const StoreRestored& restored) const {
+void apply(const Applier& applier, const StoreRestored& restored) {
   // This event's own Lsn may have been a lease's in what is lost.
-  state.numbering.begin_anew(Lsn(event.lsn.number() - 1), restored.numbers_from);
+  applier.state.numbering.begin_anew(Lsn(applier.event.lsn.number() - 1), restored.numbers_from);
+}
+
+std::string problem_with(const EventChecks& checks, const StoreRestored& restored) {
+  return checks.state.numbering.may_begin_anew(checks.state.last_lsn, restored.numbers_from)
+             ? ""
+             : "the numbers from " + std::to_string(restored.numbers_from) + " on are given out already";
 }
 
 void touch(EngineState& state, ExperimentRecord& record) {
@@ -29,7 +36,8 @@ void touch(EngineState& state, ExperimentRecord& record) {
 void apply(EngineState& state, const Event& event) {
   state.last_lsn = event.lsn;
   state.last_instant = event.at;
-  std::visit(Applier{state, event}, event.body);
+  const Applier applier{state, event};
+  std::visit([&applier](const auto& body) { apply(applier, body); }, event.body);
 }
 
 }  // namespace hpsearch::engine

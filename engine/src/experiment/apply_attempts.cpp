@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "applier.hpp"
+#include "event_checks.hpp"
 
 namespace hpsearch::engine {
 namespace {
@@ -47,10 +48,10 @@ void count_failure(TrialRecord& trial, const ExitReport& exit, const std::string
   trial.last_failure = where + exit.message + (exit.log_tail.empty() ? "" : "\n" + exit.log_tail);
 }
 
-void Applier::operator()(const LeaseGranted& granted) const {
-  ExperimentRecord& record = experiment(granted.experiment);
+void apply(const Applier& applier, const LeaseGranted& granted) {
+  ExperimentRecord& record = applier.experiment(granted.experiment);
   TrialRecord& trial = record.trials[granted.trial.number()];
-  const LeaseId lease = lease_id();
+  const LeaseId lease = applier.lease_id();
   const AttemptKey key{granted.experiment, granted.trial, granted.attempt, lease};
   move(record, trial, TrialMove::lease);
   LiveAttempt live;
@@ -58,8 +59,8 @@ void Applier::operator()(const LeaseGranted& granted) const {
   live.worker = granted.worker;
   live.slots = granted.slots;
   live.granted_length = granted.length;
-  live.leased_at = event.at;
-  live.checkpoint_at = event.at;
+  live.leased_at = applier.event.at;
+  live.checkpoint_at = applier.event.at;
   live.origin = lease;
   if (!granted.others.empty()) {
     Gang& gang = live.gang.ensure();
@@ -70,11 +71,27 @@ void Applier::operator()(const LeaseGranted& granted) const {
     }
   }
   trial.attempts = static_cast<std::uint32_t>(granted.attempt.number());
-  hold(record, trial, std::move(live));
+  applier.hold(record, trial, std::move(live));
 }
 
-void Applier::operator()(const AttemptAdopted& adopted) const {
-  ExperimentRecord& record = experiment(adopted.key.experiment);
+std::string problem_with(const EventChecks& checks, const LeaseGranted& granted) {
+  const TrialRecord* record = checks.find(granted.experiment, granted.trial);
+  if (record == nullptr) {
+    return checks.trial(granted.experiment, granted.trial);
+  }
+  if (record->live || record->state != TrialState::pending) {
+    return "trial " + std::to_string(granted.trial.number()) + " does not wait for a slot";
+  }
+  for (const Place& other : granted.others) {
+    if (const std::string missing = checks.worker(other.worker); !missing.empty()) {
+      return missing;
+    }
+  }
+  return checks.worker(granted.worker);
+}
+
+void apply(const Applier& applier, const AttemptAdopted& adopted) {
+  ExperimentRecord& record = applier.experiment(adopted.key.experiment);
   TrialRecord& trial = record.trials[adopted.key.trial.number()];
   move(record, trial, TrialMove::lease);
   LiveAttempt live;
@@ -82,10 +99,10 @@ void Applier::operator()(const AttemptAdopted& adopted) const {
       trial.failure_history->lost->known_as() == adopted.key) {
     live = std::move(*trial.failure_history->lost);
   } else {
-    live.checkpoint_at = event.at;
+    live.checkpoint_at = applier.event.at;
   }
   live.key = adopted.key;
-  live.key.lease = lease_id();
+  live.key.lease = applier.lease_id();
   live.origin = adopted.key.lease;
   live.worker = adopted.worker;
   live.slots = adopted.slots;
@@ -94,20 +111,31 @@ void Applier::operator()(const AttemptAdopted& adopted) const {
       live.has_unlogged_decision || adopted.has_unlogged_decision || adopted.upto > live.applied_seq;
   live.applied_seq = adopted.upto;
   live.started = true;
-  live.leased_at = event.at;
+  live.leased_at = applier.event.at;
   if (adopted.trains_on) {
-    live.decision = Decision{decision_id(), Directive::train_on, trial.length};
+    live.decision = Decision{applier.decision_id(), Directive::train_on, trial.length};
   }
   trial.attempts = std::max(trial.attempts, static_cast<std::uint32_t>(adopted.key.attempt.number()));
-  if (!state.numbering.has_given(adopted.key.lease.number(), state.last_lsn)) {
-    state.workers.at(adopted.worker).adopted.insert(adopted.key);
+  if (!applier.state.numbering.has_given(adopted.key.lease.number(), applier.state.last_lsn)) {
+    applier.state.workers.at(adopted.worker).adopted.insert(adopted.key);
   }
   forget_lost(trial);
-  hold(record, trial, std::move(live));
+  applier.hold(record, trial, std::move(live));
 }
 
-void Applier::operator()(const AttemptStarted& started) const {
-  TrialRecord& trial = trial_of(state, started.key.experiment, started.key.trial);
+std::string problem_with(const EventChecks& checks, const AttemptAdopted& adopted) {
+  const TrialRecord* record = checks.find(adopted.key.experiment, adopted.key.trial);
+  if (record == nullptr) {
+    return checks.trial(adopted.key.experiment, adopted.key.trial);
+  }
+  if (record->live || record->state != TrialState::pending) {
+    return "trial " + std::to_string(adopted.key.trial.number()) + " does not wait for a slot";
+  }
+  return checks.worker(adopted.worker);
+}
+
+void apply(const Applier& applier, const AttemptStarted& started) {
+  TrialRecord& trial = trial_of(applier.state, started.key.experiment, started.key.trial);
   if (started.member == WorkerId{}) {
     trial.live->started = true;
   } else {
@@ -116,14 +144,22 @@ void Applier::operator()(const AttemptStarted& started) const {
   forget_lost(trial);
 }
 
-void Applier::operator()(const AttemptLost& lost) const {
-  ExperimentRecord& record = experiment(lost.key.experiment);
+std::string problem_with(const EventChecks& checks, const AttemptStarted& started) {
+  return started.member == WorkerId{} ? checks.live(started.key) : checks.member(started.key, started.member);
+}
+
+void apply(const Applier& applier, const AttemptLost& lost) {
+  ExperimentRecord& record = applier.experiment(lost.key.experiment);
   TrialRecord& trial = record.trials[lost.key.trial.number()];
   if (lost.may_return && !(trial.failure_history && trial.failure_history->lost)) {
     trial.failure_history.ensure().lost = *trial.live;
   }
-  release(record, lost.key.trial);
+  applier.release(record, lost.key.trial);
   note_settled(record, lost.key.trial);
+}
+
+std::string problem_with(const EventChecks& checks, const AttemptLost& lost) {
+  return checks.live(lost.key);
 }
 
 void Applier::take_exit(ExperimentRecord& record, TrialNumber number, const ExitReport& exit) const {

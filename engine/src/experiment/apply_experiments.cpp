@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "applier.hpp"
+#include "event_checks.hpp"
 
 namespace hpsearch::engine {
 namespace {
@@ -52,80 +53,113 @@ ExperimentConfig read_checked(const Value& effective, const std::shared_ptr<cons
 
 }  // namespace
 
-void Applier::operator()(const ExperimentCreated& created) const {
+void apply(const Applier& applier, const ExperimentCreated& created) {
   ExperimentRecord record;
   record.id = created.experiment;
-  record.config = read_checked(created.config, created.parsed, state.registry);
+  record.config = read_checked(created.config, created.parsed, applier.state.registry);
   record.effective = created.config;
   record.context_directory = created.context_directory;
   record.context_digest = created.context_digest;
   record.context_bytes = created.context_bytes;
   record.idempotency_key = created.idempotency_key;
   record.source = created.source;
-  record.searcher = find_kind(state.registry, record.config.searcher.name)->make(record.config);
+  record.searcher = find_kind(applier.state.registry, record.config.searcher.name)->make(record.config);
   record.best_checkpoints =
       BestCheckpoints(record.config.retention.save_experiment_best, record.config.searcher.goal());
   record.hparams = HparamTable(record.config.space);
-  record.created_at = event.at;
+  record.created_at = applier.event.at;
   if (!created.idempotency_key.empty()) {
-    state.by_idempotency_key[created.idempotency_key] = created.experiment;
+    applier.state.by_idempotency_key[created.idempotency_key] = created.experiment;
   }
-  state.experiments.emplace(created.experiment, std::move(record));
-  state.going.insert(created.experiment);
-  experiment(created.experiment);
+  applier.state.experiments.emplace(created.experiment, std::move(record));
+  applier.state.going.insert(created.experiment);
+  applier.experiment(created.experiment);
 }
 
-void Applier::operator()(const ExperimentPaused& paused) const {
-  ExperimentRecord& record = experiment(paused.experiment);
+std::string problem_with(const EventChecks& checks, const ExperimentCreated& created) {
+  if (checks.state.experiments.contains(created.experiment)) {
+    return "experiment " + std::to_string(created.experiment.number()) + " exists already";
+  }
+  if (created.source && checks.find(created.source->experiment, created.source->trial) == nullptr) {
+    return checks.trial(created.source->experiment, created.source->trial);
+  }
+  return checks.config(created.config, created.parsed != nullptr);
+}
+
+void apply(const Applier& applier, const ExperimentPaused& paused) {
+  ExperimentRecord& record = applier.experiment(paused.experiment);
   record.state = ExperimentState::paused;
   for (const TrialNumber number : record.running) {
     TrialRecord& trial = record.trials[number.number()];
-    decide(trial, decision_id(), Directive::pause, trial.length);
+    decide(trial, applier.decision_id(), Directive::pause, trial.length);
   }
 }
 
-void Applier::operator()(const ExperimentResumed& resumed) const {
-  experiment(resumed.experiment).state = ExperimentState::active;
+std::string problem_with(const EventChecks& checks, const ExperimentPaused& paused) {
+  return checks.experiment(paused.experiment);
 }
 
-void Applier::operator()(const LimitsChanged& changed) const {
-  ExperimentRecord& record = experiment(changed.experiment);
+void apply(const Applier& applier, const ExperimentResumed& resumed) {
+  applier.experiment(resumed.experiment).state = ExperimentState::active;
+}
+
+std::string problem_with(const EventChecks& checks, const ExperimentResumed& resumed) {
+  return checks.experiment(resumed.experiment);
+}
+
+void apply(const Applier& applier, const LimitsChanged& changed) {
+  ExperimentRecord& record = applier.experiment(changed.experiment);
   const SearcherConfig before = record.config.searcher;
-  record.config = read_checked(changed.config, changed.parsed, state.registry);
+  record.config = read_checked(changed.config, changed.parsed, applier.state.registry);
   if (!record.created_with) {
     record.created_with = std::move(record.effective);
   }
   record.effective = changed.config;
   note_changes(record, before, changed.points_given);
-  pause_excess(record);
+  applier.pause_excess(record);
 }
 
-void Applier::operator()(const ExperimentStopping& stopping) const {
-  ExperimentRecord& record = experiment(stopping.experiment);
+std::string problem_with(const EventChecks& checks, const LimitsChanged& changed) {
+  if (const std::string missing = checks.experiment(changed.experiment); !missing.empty()) {
+    return missing;
+  }
+  return checks.config(changed.config, changed.parsed != nullptr);
+}
+
+void apply(const Applier& applier, const ExperimentStopping& stopping) {
+  ExperimentRecord& record = applier.experiment(stopping.experiment);
   record.state = ExperimentState::stopping;
   record.stopping_as = stopping.target;
   record.stop_at_once = stopping.at_once;
   record.reason = stopping.reason;
   for (const TrialNumber number : record.running) {
     TrialRecord& trial = record.trials[number.number()];
-    decide(trial, decision_id(), stopping.at_once ? Directive::kill : Directive::stop, trial.length);
+    decide(trial, applier.decision_id(), stopping.at_once ? Directive::kill : Directive::stop, trial.length);
   }
 }
 
-void Applier::operator()(const ExperimentEnded& ended) const {
-  ExperimentRecord& record = experiment(ended.experiment);
+std::string problem_with(const EventChecks& checks, const ExperimentStopping& stopping) {
+  return checks.experiment(stopping.experiment);
+}
+
+void apply(const Applier& applier, const ExperimentEnded& ended) {
+  ExperimentRecord& record = applier.experiment(ended.experiment);
   record.state = ended.state;
   record.reason = ended.reason;
-  record.ended_at = event.at;
-  state.going.erase(ended.experiment);
+  record.ended_at = applier.event.at;
+  applier.state.going.erase(ended.experiment);
   // What was among the experiment's best for a while may be so no more.
   const bool anew = record.config.retention.save_experiment_best > 0;
   for (std::uint64_t number = 0; anew && number < record.trials.size(); ++number) {
     note_settled(record, TrialNumber(number));
   }
   if (record.source) {  // It may be surplus where it came from.
-    note_settled(experiment(record.source->experiment), record.source->trial);
+    note_settled(applier.experiment(record.source->experiment), record.source->trial);
   }
+}
+
+std::string problem_with(const EventChecks& checks, const ExperimentEnded& ended) {
+  return checks.experiment(ended.experiment);
 }
 
 void Applier::pause_excess(ExperimentRecord& record) const {

@@ -1,6 +1,7 @@
 #include <string>
 
 #include "applier.hpp"
+#include "event_checks.hpp"
 
 namespace hpsearch::engine {
 
@@ -38,29 +39,37 @@ void Applier::leave_gang(ExperimentRecord& record, TrialRecord& trial, WorkerId 
   release_slots(record, trial, where, member.slots);
 }
 
-void Applier::operator()(const MemberExited& exited) const {
-  ExperimentRecord& record = experiment(exited.key.experiment);
+void apply(const Applier& applier, const MemberExited& exited) {
+  ExperimentRecord& record = applier.experiment(exited.key.experiment);
   TrialRecord& trial = record.trials[exited.key.trial.number()];
   const bool well = exited.exit.cause == ExitReport::Cause::exited && exited.exit.code == 0;
   if (is_failure(trial, exited.exit)) {
-    end_everywhere(trial, exited.worker, Gang::Ending::failed, exited.exit);
+    applier.end_everywhere(trial, exited.worker, Gang::Ending::failed, exited.exit);
   } else if (exited.exit.cause == ExitReport::Cause::lost) {
-    end_everywhere(trial, exited.worker, Gang::Ending::lost, exited.exit);
+    applier.end_everywhere(trial, exited.worker, Gang::Ending::lost, exited.exit);
   } else if (!well && !trial.live->is_ending()) {  // It was interrupted.
-    end_everywhere(trial, exited.worker, Gang::Ending::asked_for, exited.exit);
+    applier.end_everywhere(trial, exited.worker, Gang::Ending::asked_for, exited.exit);
   }
-  leave_gang(record, trial, exited.worker, true);
+  applier.leave_gang(record, trial, exited.worker, true);
 }
 
-void Applier::operator()(const MemberLost& lost) const {
-  ExperimentRecord& record = experiment(lost.key.experiment);
+std::string problem_with(const EventChecks& checks, const MemberExited& exited) {
+  return checks.member(exited.key, exited.worker);
+}
+
+void apply(const Applier& applier, const MemberLost& lost) {
+  ExperimentRecord& record = applier.experiment(lost.key.experiment);
   TrialRecord& trial = record.trials[lost.key.trial.number()];
-  end_everywhere(trial, lost.worker, Gang::Ending::lost, {});
-  leave_gang(record, trial, lost.worker, false);
+  applier.end_everywhere(trial, lost.worker, Gang::Ending::lost, {});
+  applier.leave_gang(record, trial, lost.worker, false);
 }
 
-void Applier::operator()(const GangEnded& ended) const {
-  ExperimentRecord& record = experiment(ended.key.experiment);
+std::string problem_with(const EventChecks& checks, const MemberLost& lost) {
+  return checks.member(lost.key, lost.worker);
+}
+
+void apply(const Applier& applier, const GangEnded& ended) {
+  ExperimentRecord& record = applier.experiment(ended.key.experiment);
   TrialRecord& trial = record.trials[ended.key.trial.number()];
   const Gang& gang = *trial.live->gang;
   if (gang.ending == Gang::Ending::failed) {
@@ -68,13 +77,22 @@ void Applier::operator()(const GangEnded& ended) const {
     count_failure(trial, gang.exit, rank == 0 ? "" : "rank " + std::to_string(rank) + ": ");
     const std::uint64_t exits = gang.members.front().exited ? 1 : 0;
     if (trial.live->applied_seq == exits) {
-      note_crash(trial, ended.key, gang.ended_by);
+      applier.note_crash(trial, ended.key, gang.ended_by);
     }
   }
   trial.exited = gang.members.front().exited;
   record.running.erase(ended.key.trial);
   trial.live.reset();
   note_settled(record, ended.key.trial);
+}
+
+std::string problem_with(const EventChecks& checks, const GangEnded& ended) {
+  const std::string missing = checks.live(ended.key);
+  if (!missing.empty()) {
+    return missing;
+  }
+  const LiveAttempt& attempt = *checks.find(ended.key.experiment, ended.key.trial)->live;
+  return attempt.gang && attempt.gang->all_gone() ? "" : "not all of its members are gone";
 }
 
 }  // namespace hpsearch::engine

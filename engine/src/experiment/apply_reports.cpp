@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "applier.hpp"
+#include "event_checks.hpp"
 #include "report_digest.hpp"
 #include "retention.hpp"
 
@@ -63,20 +64,20 @@ const double* find_metric(const Metrics& metrics, const std::string& name) noexc
   return found != metrics.end() && found->first == name ? &found->second : nullptr;
 }
 
-void Applier::operator()(const ReportTaken& taken) const {
-  ExperimentRecord& record = experiment(taken.key.experiment);
+void apply(const Applier& applier, const ReportTaken& taken) {
+  ExperimentRecord& record = applier.experiment(taken.key.experiment);
   TrialRecord& trial = record.trials[taken.key.trial.number()];
   trial.live->applied_seq = taken.seq;
   trial.live->last_digest = digest_of(taken.report);
   trial.last_seq = taken.seq;
-  note_health(trial, taken);
+  applier.note_health(trial, taken);
   if (const auto* metrics = std::get_if<MetricsReport>(&taken.report)) {
-    take_metrics(record, taken.key.trial, trial, *metrics);
+    applier.take_metrics(record, taken.key.trial, trial, *metrics);
   } else if (const auto* checkpoint = std::get_if<CheckpointReport>(&taken.report)) {
     take_checkpoint(record, taken.key.trial, *checkpoint);
-    trial.live->checkpoint_at = event.at;
+    trial.live->checkpoint_at = applier.event.at;
   } else if (const auto* exit = std::get_if<ExitReport>(&taken.report)) {
-    take_exit(record, taken.key.trial, *exit);
+    applier.take_exit(record, taken.key.trial, *exit);
   } else if (std::holds_alternative<InvalidHparamsReport>(taken.report)) {
     if (trial.state == TrialState::running) {  // Else its fate was decided by what it measured.
       note_invalid(record, taken.key.trial);
@@ -84,6 +85,10 @@ void Applier::operator()(const ReportTaken& taken) const {
   } else if (const auto* note = std::get_if<NoteReport>(&taken.report)) {
     take_note(record, taken.key, *note);
   }
+}
+
+std::string problem_with(const EventChecks& checks, const ReportTaken& taken) {
+  return checks.live(taken.key);
 }
 
 void Applier::note_health(TrialRecord& trial, const ReportTaken& taken) const {
@@ -162,8 +167,8 @@ void Applier::take_metrics(ExperimentRecord& record, TrialNumber number, TrialRe
   }
 }
 
-void Applier::operator()(const CheckpointsCollected& collected) const {
-  ExperimentRecord& record = experiment(collected.experiment);
+void apply(const Applier& applier, const CheckpointsCollected& collected) {
+  ExperimentRecord& record = applier.experiment(collected.experiment);
   TrialRecord& trial = record.trials[collected.trial.number()];
   record.condemned.insert(record.condemned.end(), collected.paths.begin(), collected.paths.end());
   if (!trial.checkpoints) {
@@ -179,10 +184,19 @@ void Applier::operator()(const CheckpointsCollected& collected) const {
   }
 }
 
-void Applier::operator()(const CheckpointsDeleted& deleted) const {
-  std::erase_if(state.experiments.at(deleted.experiment).condemned, [&deleted](const std::string& path) {
-    return std::find(deleted.paths.begin(), deleted.paths.end(), path) != deleted.paths.end();
-  });
+std::string problem_with(const EventChecks& checks, const CheckpointsCollected& collected) {
+  return checks.trial(collected.experiment, collected.trial);
+}
+
+void apply(const Applier& applier, const CheckpointsDeleted& deleted) {
+  std::erase_if(applier.state.experiments.at(deleted.experiment).condemned,
+                [&deleted](const std::string& path) {
+                  return std::find(deleted.paths.begin(), deleted.paths.end(), path) != deleted.paths.end();
+                });
+}
+
+std::string problem_with(const EventChecks& checks, const CheckpointsDeleted& deleted) {
+  return checks.experiment(deleted.experiment);
 }
 
 }  // namespace hpsearch::engine

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "applier.hpp"
+#include "event_checks.hpp"
 #include "retention.hpp"
 
 namespace hpsearch::engine {
@@ -62,24 +63,32 @@ void note_invalid(ExperimentRecord& record, TrialNumber number) {
   }
 }
 
-void Applier::operator()(const TrialCreated& created) const {
-  ExperimentRecord& record = experiment(created.experiment);
+void apply(const Applier& applier, const TrialCreated& created) {
+  ExperimentRecord& record = applier.experiment(created.experiment);
   TrialRecord trial;
   trial.id = created.id;
   trial.length = created.length;
   trial.reason = created.reason;
-  trial.created_at = event.at;
+  trial.created_at = applier.event.at;
   record.trials.push_back(std::move(trial));
   record.tally.created(record.trials, created.length);
   record.hparams.push_back(created.hparams);
   record.pending.insert(created.trial);
   ++record.by_state[static_cast<std::size_t>(TrialState::pending)];
-  state.last_trial_id = std::max(state.last_trial_id, created.id.number());
+  applier.state.last_trial_id = std::max(applier.state.last_trial_id, created.id.number());
   record.searcher->on_event(TrialWasCreated{created.trial, created.hparams, created.length});
 }
 
-void Applier::operator()(const TrialPromoted& promoted) const {
-  ExperimentRecord& record = experiment(promoted.experiment);
+std::string problem_with(const EventChecks& checks, const TrialCreated& created) {
+  const ExperimentRecord* record = checks.find(created.experiment);
+  if (record == nullptr) {
+    return checks.experiment(created.experiment);
+  }
+  return created.trial.number() == record->trials.size() ? "" : "trials count up by one";
+}
+
+void apply(const Applier& applier, const TrialPromoted& promoted) {
+  ExperimentRecord& record = applier.experiment(promoted.experiment);
   TrialRecord& trial = record.trials[promoted.trial.number()];
   const bool goes_back = !promoted.in_place && trial.state == TrialState::running;
   move(record, trial, goes_back ? TrialMove::run_again : TrialMove::promote);
@@ -87,61 +96,88 @@ void Applier::operator()(const TrialPromoted& promoted) const {
   record.tally.asked(record.trials, before, promoted.length);
   trial.reason = promoted.reason;
   if (promoted.in_place) {
-    decide(trial, decision_id(), Directive::train_on, promoted.length);
+    decide(trial, applier.decision_id(), Directive::train_on, promoted.length);
   } else {
     record.pending.insert(promoted.trial);
   }
   record.searcher->on_event(TrialWasPromoted{promoted.trial, promoted.length});
 }
 
-void Applier::operator()(const LengthReached& reached) const {
-  ExperimentRecord& record = experiment(reached.experiment);
+std::string problem_with(const EventChecks& checks, const TrialPromoted& promoted) {
+  const TrialRecord* record = checks.find(promoted.experiment, promoted.trial);
+  const bool goes_back = record != nullptr && !promoted.in_place && record->state == TrialState::running;
+  return checks.moves(promoted.experiment, promoted.trial,
+                      goes_back ? TrialMove::run_again : TrialMove::promote);
+}
+
+void apply(const Applier& applier, const LengthReached& reached) {
+  ExperimentRecord& record = applier.experiment(reached.experiment);
   record.searcher->on_event(TrialValidated{
       reached.trial, reached.length, Score::from_metric(reached.metric, record.config.searcher.goal())});
 }
 
-void Applier::operator()(const TrialPaused& paused) const {
-  ExperimentRecord& record = experiment(paused.experiment);
+std::string problem_with(const EventChecks& checks, const LengthReached& reached) {
+  return checks.trial(reached.experiment, reached.trial);
+}
+
+void apply(const Applier& applier, const TrialPaused& paused) {
+  ExperimentRecord& record = applier.experiment(paused.experiment);
   TrialRecord& trial = record.trials[paused.trial.number()];
   move(record, trial, TrialMove::pause);
   stop_waiting(record, paused.trial);
   trial.reason = paused.reason;
   trial.awaits_resume = paused.reason.why == Reason::Why::user;
   if (!trial.awaits_resume) {
-    decide(trial, decision_id(), Directive::pause, trial.length);
+    decide(trial, applier.decision_id(), Directive::pause, trial.length);
   }
 }
 
-void Applier::operator()(const TrialQueued& queued) const {
-  ExperimentRecord& record = experiment(queued.experiment);
+std::string problem_with(const EventChecks& checks, const TrialPaused& paused) {
+  return checks.moves(paused.experiment, paused.trial, TrialMove::pause);
+}
+
+void apply(const Applier& applier, const TrialQueued& queued) {
+  ExperimentRecord& record = applier.experiment(queued.experiment);
   TrialRecord& trial = record.trials[queued.trial.number()];
   move(record, trial, TrialMove::run_again);
   trial.awaits_resume = false;
-  wait_for_slot(state, record, queued.trial, event.at);
+  wait_for_slot(applier.state, record, queued.trial, applier.event.at);
 }
 
-void Applier::operator()(const TrialExitedEarly& exited) const {
-  ExperimentRecord& record = experiment(exited.experiment);
+std::string problem_with(const EventChecks& checks, const TrialQueued& queued) {
+  return checks.moves(queued.experiment, queued.trial, TrialMove::run_again);
+}
+
+void apply(const Applier& applier, const TrialExitedEarly& exited) {
+  ExperimentRecord& record = applier.experiment(exited.experiment);
   if (exited.exit == ExitReason::invalid_hp) {
     note_invalid(record, exited.trial);
   }
   record.searcher->on_event(TrialExited{exited.trial, exited.exit});
 }
 
-void Applier::operator()(const TrialEnded& ended) const {
-  ExperimentRecord& record = experiment(ended.experiment);
+std::string problem_with(const EventChecks& checks, const TrialExitedEarly& exited) {
+  return checks.trial(exited.experiment, exited.trial);
+}
+
+void apply(const Applier& applier, const TrialEnded& ended) {
+  ExperimentRecord& record = applier.experiment(ended.experiment);
   TrialRecord& trial = record.trials[ended.trial.number()];
   move(record, trial, move_that_ends(ended.state));
   stop_waiting(record, ended.trial);
   trial.reason = ended.reason;
-  trial.ended_at = event.at;
+  trial.ended_at = applier.event.at;
   trial.failure_history.reset();
   note_settled(record, ended.trial);
-  decide(trial, decision_id(), record.stop_at_once ? Directive::kill : Directive::stop, trial.length);
+  decide(trial, applier.decision_id(), record.stop_at_once ? Directive::kill : Directive::stop, trial.length);
   const Reason::Why why = ended.reason.why;
   if (why != Reason::Why::early_exit && why != Reason::Why::user && why != Reason::Why::experiment_end) {
     record.searcher->on_event(TrialWasClosed{ended.trial});
   }
+}
+
+std::string problem_with(const EventChecks& checks, const TrialEnded& ended) {
+  return checks.moves(ended.experiment, ended.trial, move_that_ends(ended.state));
 }
 
 }  // namespace hpsearch::engine

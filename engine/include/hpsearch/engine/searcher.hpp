@@ -47,6 +47,16 @@ struct Reason {
   std::optional<double> cutoff;          ///< Metric of the last one that goes on, in the user's sign.
   std::string detail;
 
+  static void list_fields(auto& fields, auto& self) {  // As events list theirs (events.hpp).
+    fields("why", self.why);
+    fields.maybe("bracket", self.bracket);
+    fields.maybe("rung", self.rung);
+    fields.maybe("rank", self.rank);
+    fields.maybe("size", self.size);
+    fields.maybe("keep", self.keep);
+    fields.maybe("cutoff", self.cutoff);
+    fields.maybe("detail", self.detail);
+  }
   friend bool operator==(const Reason&, const Reason&) = default;
 };
 

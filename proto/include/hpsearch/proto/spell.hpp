@@ -13,15 +13,41 @@
 //
 // which FieldWriter and FieldReader (spelling.hpp) both follow. Fields that a later version adds are `maybe`:
 // old readers skip them, new readers do without.
+//
+// Structs of the engine that are stored have this function as a member: list_fields (experiment/events.hpp).
 
 namespace hpsearch::proto {
 
 template <class T, class Wanted>
 concept Is = std::same_as<std::remove_const_t<T>, Wanted>;
 
+/// What follows a spelling, as far as list_fields uses it.
+struct AnyFields {
+  void operator()(const char* key, const auto& member);
+  void maybe(const char* key, const auto& member);
+};
+
+template <class T>
+concept ListsFields = requires(AnyFields& fields, T& value) {
+  std::remove_const_t<T>::list_fields(fields, value);
+};
+
+void spell(auto& fields, ListsFields auto& value) {
+  std::remove_cvref_t<decltype(value)>::list_fields(fields, value);
+}
+
+template <class T>
+[[nodiscard]] consteval const char* type_in() {
+  if constexpr (ListsFields<T> && requires { T::type; }) {
+    return T::type;
+  } else {
+    return nullptr;
+  }
+}
+
 /// The word that stands for a struct among its variant's alternatives: a message's or an event's type.
 template <class T>
-inline constexpr const char* tag_of = nullptr;
+inline constexpr const char* tag_of = type_in<T>();
 
 /// The words of an enum: `of` gives one, `find` reads it back.
 template <class Enum>

@@ -78,14 +78,6 @@ struct Words<engine::WelcomeWorker::Fate> {
   static std::optional<engine::WelcomeWorker::Fate> find(std::string_view word) { return list.find(word); }
 };
 
-/// Always laid flat into the map of whatever it is the key of.
-void spell(auto& fields, Is<engine::AttemptKey> auto& key) {
-  fields("experiment", key.experiment);
-  fields("trial", key.trial);
-  fields("attempt", key.attempt);
-  fields("lease", key.lease);
-}
-
 template <>
 inline constexpr const char* tag_of<engine::MetricsReport> = "metrics";
 void spell(auto& fields, Is<engine::MetricsReport> auto& report) {

@@ -22,6 +22,14 @@ struct AttemptKey {
   TrialNumber trial;
   AttemptNumber attempt;
   LeaseId lease;
+
+  /// As events list theirs (events.hpp). Always laid flat into the fields of the struct that has the key.
+  static void list_fields(auto& fields, auto& self) {
+    fields("experiment", self.experiment);
+    fields("trial", self.trial);
+    fields("attempt", self.attempt);
+    fields("lease", self.lease);
+  }
   friend auto operator<=>(const AttemptKey&, const AttemptKey&) = default;
 };
 

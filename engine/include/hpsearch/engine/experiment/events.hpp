@@ -22,246 +22,633 @@
 
 namespace hpsearch::engine {
 
-// Events are what happened and what was decided; folding them gives the state. They carry decisions, not
-// what is needed to decide again, so a newer searcher cannot rewrite the past.
+// Events are what happened and what was decided. Applying them in order gives the state. They contain the
+// decisions, not the input of the decisions, so a newer searcher cannot rewrite the past.
+//
+// The struct of an event declares everything that the engine and the store need:
+//
+//   type          its name in the store and in JSON
+//   list_fields   its stored fields, in the order in which they are written. `fields(key, member)` is a field
+//                 that is always written. `fields.maybe(key, member)` is left out if it is empty, 0 or false;
+//                 a field that is added later must be one of these, because old events do not have it
+//   apply         changes the state of the engine
+//   problem_with  returns "" if the event can follow the events before it, else the reason why it cannot
+//
+// apply and problem_with are defined next to each other, in the apply_*.cpp of what the event is about. An
+// event that lacks one of the four does not compile or does not link.
 
+struct Applier;      // engine/src/applier.hpp
+struct EventChecks;  // engine/src/event_checks.hpp
+
+// --- experiments ---
+
+/// A user submitted an experiment.
 struct ExperimentCreated {
+  static constexpr const char* type = "experiment_created";
   ExperimentId experiment;
-  Value config;  ///< Effective: every default and the seed filled in.
-  std::string context_directory;
-  std::string idempotency_key;
-  std::string context_digest{};     ///< SHA-256 of the packed context; "" = it is read where it lies.
-  std::uint64_t context_bytes = 0;  ///< Of the packed context.
-  std::optional<SourceCheckpoint> source{};  ///< What its trials begin from.
-  /// What parse_config makes of `config`, when this process has read it already; not part of the event.
+  Value config;                     ///< The effective config: with all defaults and the seed.
+  std::string context_directory;    ///< Absolute path; "" = none.
+  std::string idempotency_key;      ///< Of the request; "" = none.
+  std::string context_digest{};     ///< SHA-256 of the packed context; "" = workers read the directory.
+  std::uint64_t context_bytes = 0;  ///< Size of the packed context, in bytes.
+  std::optional<SourceCheckpoint> source{};  ///< The checkpoint that its trials start from.
+  /// The result of parse_config(config), if this process has it already. Not stored.
   std::shared_ptr<const ExperimentConfig> parsed{};
+
+  static void list_fields(auto& fields, auto& self) {
+    fields("experiment", self.experiment);
+    fields("config", self.config);
+    fields.maybe("context_directory", self.context_directory);
+    fields.maybe("idempotency_key", self.idempotency_key);
+    fields.maybe("context_digest", self.context_digest);
+    fields.maybe("context_bytes", self.context_bytes);
+    fields.maybe("source", self.source);
+  }
+  friend void apply(const Applier& applier, const ExperimentCreated& event);
+  friend std::string problem_with(const EventChecks& checks, const ExperimentCreated& event);
 };
+
+/// A user paused the experiment. Its running attempts have to save a checkpoint and exit.
 struct ExperimentPaused {
+  static constexpr const char* type = "experiment_paused";
   ExperimentId experiment;
+
+  static void list_fields(auto& fields, auto& self) { fields("experiment", self.experiment); }
+  friend void apply(const Applier& applier, const ExperimentPaused& event);
+  friend std::string problem_with(const EventChecks& checks, const ExperimentPaused& event);
 };
+
+/// A user resumed a paused experiment.
 struct ExperimentResumed {
+  static constexpr const char* type = "experiment_resumed";
   ExperimentId experiment;
+
+  static void list_fields(auto& fields, auto& self) { fields("experiment", self.experiment); }
+  friend void apply(const Applier& applier, const ExperimentResumed& event);
+  friend std::string problem_with(const EventChecks& checks, const ExperimentResumed& event);
 };
-/// Limits of a living experiment were changed; `config` is the whole effective config from now on.
+
+/// A user changed limits of an experiment that has not ended.
 struct LimitsChanged {
+  static constexpr const char* type = "limits_changed";
   ExperimentId experiment;
-  Value config;
-  bool points_given =
-      false;  ///< Its points to evaluate come next, also if they are those that it had before.
-  std::shared_ptr<const ExperimentConfig> parsed{};  ///< As ExperimentCreated::parsed.
+  Value config;               ///< The whole effective config from now on.
+  bool points_given = false;  ///< Its points_to_evaluate come next, even if they did not change.
+  std::shared_ptr<const ExperimentConfig> parsed{};  ///< As in ExperimentCreated. Not stored.
+
+  static void list_fields(auto& fields, auto& self) {
+    fields("experiment", self.experiment);
+    fields("config", self.config);
+    fields.maybe("points_given", self.points_given);
+  }
+  friend void apply(const Applier& applier, const LimitsChanged& event);
+  friend std::string problem_with(const EventChecks& checks, const LimitsChanged& event);
 };
-/// From now on it only ends; `target` is what it will have become.
+
+/// The experiment starts no more trials. It ends when its last attempt has ended.
 struct ExperimentStopping {
+  static constexpr const char* type = "experiment_stopping";
   ExperimentId experiment;
-  ExperimentState target{};
-  bool at_once = false;
+  ExperimentState target{};  ///< The state that it ends in.
+  bool at_once = false;      ///< Programs are killed, not asked to stop.
   std::string reason;
+
+  static void list_fields(auto& fields, auto& self) {
+    fields("experiment", self.experiment);
+    fields("target", self.target);
+    fields.maybe("at_once", self.at_once);
+    fields.maybe("reason", self.reason);
+  }
+  friend void apply(const Applier& applier, const ExperimentStopping& event);
+  friend std::string problem_with(const EventChecks& checks, const ExperimentStopping& event);
 };
+
+/// The experiment has ended.
 struct ExperimentEnded {
+  static constexpr const char* type = "experiment_ended";
   ExperimentId experiment;
   ExperimentState state{};
   std::string reason;
+
+  static void list_fields(auto& fields, auto& self) {
+    fields("experiment", self.experiment);
+    fields("state", self.state);
+    fields.maybe("reason", self.reason);
+  }
+  friend void apply(const Applier& applier, const ExperimentEnded& event);
+  friend std::string problem_with(const EventChecks& checks, const ExperimentEnded& event);
 };
 
+// --- trials ---
+
+/// The searcher created a trial. It waits for a slot.
 struct TrialCreated {
+  static constexpr const char* type = "trial_created";
   ExperimentId experiment;
   TrialNumber trial;
   TrialId id;
   Value hparams;
-  Units length{};
+  Units length{};  ///< Length that it has to reach, from its start.
   Reason reason;
+
+  static void list_fields(auto& fields, auto& self) {
+    fields("experiment", self.experiment);
+    fields("trial", self.trial);
+    fields("trial_id", self.id);
+    fields("hparams", self.hparams);
+    fields("length", self.length);
+    fields("reason", self.reason);
+  }
+  friend void apply(const Applier& applier, const TrialCreated& event);
+  friend std::string problem_with(const EventChecks& checks, const TrialCreated& event);
 };
+
+/// The searcher lets a trial train to a greater length.
 struct TrialPromoted {
+  static constexpr const char* type = "trial_promoted";
   ExperimentId experiment;
   TrialNumber trial;
-  Units length{};
+  Units length{};         ///< Length that it has to reach now, from its start.
   bool in_place = false;  ///< The running attempt trains on; else the trial waits for a slot.
   Reason reason;
+
+  static void list_fields(auto& fields, auto& self) {
+    fields("experiment", self.experiment);
+    fields("trial", self.trial);
+    fields("length", self.length);
+    fields.maybe("in_place", self.in_place);
+    fields("reason", self.reason);
+  }
+  friend void apply(const Applier& applier, const TrialPromoted& event);
+  friend std::string problem_with(const EventChecks& checks, const TrialPromoted& event);
 };
-/// The trial reached the length it was asked for; `score` is what its searcher hears.
+
+/// The trial reached the length that its searcher wanted. The searcher gets `metric`.
 struct LengthReached {
+  static constexpr const char* type = "length_reached";
   ExperimentId experiment;
   TrialNumber trial;
   Units length{};
-  Units step{};                  ///< Where it really is, at least `length`.
-  std::optional<double> metric;  ///< Nothing when missing; may be NaN.
+  Units step{};                  ///< The step of the report, at least `length`.
+  std::optional<double> metric;  ///< Empty if it was not reported. May be NaN.
+
+  static void list_fields(auto& fields, auto& self) {
+    fields("experiment", self.experiment);
+    fields("trial", self.trial);
+    fields("length", self.length);
+    fields("step", self.step);
+    fields.maybe("metric", self.metric);
+  }
+  friend void apply(const Applier& applier, const LengthReached& event);
+  friend std::string problem_with(const EventChecks& checks, const LengthReached& event);
 };
-/// It waits: at a rung (Why::waits_at_rung) or because its experiment was paused (Why::user).
+
+/// The trial waits at a rung (Why::waits_at_rung), or because its experiment is paused (Why::user).
 struct TrialPaused {
+  static constexpr const char* type = "trial_paused";
   ExperimentId experiment;
   TrialNumber trial;
   Reason reason;
+
+  static void list_fields(auto& fields, auto& self) {
+    fields("experiment", self.experiment);
+    fields("trial", self.trial);
+    fields("reason", self.reason);
+  }
+  friend void apply(const Applier& applier, const TrialPaused& event);
+  friend std::string problem_with(const EventChecks& checks, const TrialPaused& event);
 };
-/// A trial that was paused by the user or lost its attempt is ready to run again.
+
+/// A trial that was paused by the user or lost its attempt waits for a slot again.
 struct TrialQueued {
+  static constexpr const char* type = "trial_queued";
   ExperimentId experiment;
   TrialNumber trial;
+
+  static void list_fields(auto& fields, auto& self) {
+    fields("experiment", self.experiment);
+    fields("trial", self.trial);
+  }
+  friend void apply(const Applier& applier, const TrialQueued& event);
+  friend std::string problem_with(const EventChecks& checks, const TrialQueued& event);
 };
+
+/// The trial ended before its length. The searcher gets `exit`.
 struct TrialExitedEarly {
+  static constexpr const char* type = "trial_exited_early";
   ExperimentId experiment;
   TrialNumber trial;
   ExitReason exit{};
   std::string detail;
+
+  static void list_fields(auto& fields, auto& self) {
+    fields("experiment", self.experiment);
+    fields("trial", self.trial);
+    fields("exit", self.exit);
+    fields.maybe("detail", self.detail);
+  }
+  friend void apply(const Applier& applier, const TrialExitedEarly& event);
+  friend std::string problem_with(const EventChecks& checks, const TrialExitedEarly& event);
 };
+
+/// The trial will never run again.
 struct TrialEnded {
+  static constexpr const char* type = "trial_ended";
   ExperimentId experiment;
   TrialNumber trial;
   TrialState state{};
   Reason reason;
+
+  static void list_fields(auto& fields, auto& self) {
+    fields("experiment", self.experiment);
+    fields("trial", self.trial);
+    fields("state", self.state);
+    fields("reason", self.reason);
+  }
+  friend void apply(const Applier& applier, const TrialEnded& event);
+  friend std::string problem_with(const EventChecks& checks, const TrialEnded& event);
 };
+
+// --- attempts ---
 
 /// Slots of one worker.
 struct Place {
   WorkerId worker;
   std::vector<SlotIndex> slots;
   friend bool operator==(const Place&, const Place&) = default;
+
+  static void list_fields(auto& fields, auto& self) {
+    fields("worker", self.worker);
+    fields("slots", self.slots);
+  }
 };
 
-/// Its own Lsn is the lease.
+/// An attempt of the trial starts on these slots. The number of this event is its lease (Numbering).
 struct LeaseGranted {
+  static constexpr const char* type = "lease_granted";
   ExperimentId experiment;
   TrialNumber trial;
   AttemptNumber attempt;
   WorkerId worker;
   std::vector<SlotIndex> slots;
-  Units length{};
-  std::vector<Place>
-      others{};            ///< Of ranks 1, 2, …, when it has several workers: all of them at once, or none.
-  std::uint64_t port = 0;  ///< For its processes to meet at; only then.
+  Units length{};               ///< Length that the program is started for.
+  std::vector<Place> others{};  ///< Slots of ranks 1, 2, …, if the attempt has several workers.
+  std::uint64_t port = 0;       ///< Where the processes of several workers meet; else 0.
+
+  static void list_fields(auto& fields, auto& self) {
+    fields("experiment", self.experiment);
+    fields("trial", self.trial);
+    fields("attempt", self.attempt);
+    fields("worker", self.worker);
+    fields("slots", self.slots);
+    fields("length", self.length);
+    fields.maybe("others", self.others);
+    fields.maybe("port", self.port);
+  }
+  friend void apply(const Applier& applier, const LeaseGranted& event);
+  friend std::string problem_with(const EventChecks& checks, const LeaseGranted& event);
 };
+
+/// The program of an attempt runs.
 struct AttemptStarted {
+  static constexpr const char* type = "attempt_started";
   AttemptKey key;
-  WorkerId member{};  ///< Of a rank above 0: where. 0 = rank 0, or the attempt has one worker.
+  WorkerId member{};  ///< The worker of a rank above 0; 0 = rank 0, or the attempt has one worker.
+
+  static void list_fields(auto& fields, auto& self) {
+    AttemptKey::list_fields(fields, self.key);
+    fields.maybe("member", self.member);
+  }
+  friend void apply(const Applier& applier, const AttemptStarted& event);
+  friend std::string problem_with(const EventChecks& checks, const AttemptStarted& event);
 };
-/// One report, as it came; `seq` is its number within the attempt.
+
+/// An attempt sent a report.
 struct ReportTaken {
+  static constexpr const char* type = "report_taken";
   AttemptKey key;
-  std::uint64_t seq = 0;
+  std::uint64_t seq = 0;  ///< Its number within the attempt, from 1.
   Report report;
+
+  static void list_fields(auto& fields, auto& self) {
+    AttemptKey::list_fields(fields, self.key);
+    fields("seq", self.seq);
+    fields("report", self.report);
+  }
+  friend void apply(const Applier& applier, const ReportTaken& event);
+  friend std::string problem_with(const EventChecks& checks, const ReportTaken& event);
 };
-/// The lease is over without an exit report: the worker is gone or never had it. Not the program's failure.
+
+/// The attempt is over without an exit report: its worker is gone or never had it. This does not count as a
+/// failure of the program.
 struct AttemptLost {
+  static constexpr const char* type = "attempt_lost";
   AttemptKey key;
   std::string why;
-  bool may_return = false;  ///< Its worker only went silent and may come back with it.
+  bool may_return = false;  ///< Its worker is only silent and may come back with it.
+
+  static void list_fields(auto& fields, auto& self) {
+    AttemptKey::list_fields(fields, self.key);
+    fields.maybe("why", self.why);
+    fields.maybe("may_return", self.may_return);
+  }
+  friend void apply(const Applier& applier, const AttemptLost& event);
+  friend std::string problem_with(const EventChecks& checks, const AttemptLost& event);
 };
-/// The program of a rank above 0 has ended; the attempt has other members.
+
+/// A worker holds an attempt that had no lease any more. The trial continues with this attempt. The number of
+/// this event is the new lease.
+struct AttemptAdopted {
+  static constexpr const char* type = "attempt_adopted";
+  AttemptKey key;  ///< As its worker knows it: with the lease that it was started under.
+  WorkerId worker;
+  std::vector<SlotIndex> slots;
+  Units length{};          ///< Length that its program was started for.
+  std::uint64_t upto = 0;  ///< Its next report has the number after this.
+  bool trains_on = false;  ///< It has to train to its trial's length, whatever it was told before.
+  bool has_unlogged_decision = false;  ///< It got a decision that this log lacks, and may end because of it.
+
+  static void list_fields(auto& fields, auto& self) {
+    AttemptKey::list_fields(fields, self.key);
+    fields("worker", self.worker);
+    fields("slots", self.slots);
+    fields("length", self.length);
+    fields.maybe("upto", self.upto);
+    fields.maybe("trains_on", self.trains_on);
+    fields.maybe("has_unlogged_decision", self.has_unlogged_decision);
+  }
+  friend void apply(const Applier& applier, const AttemptAdopted& event);
+  friend std::string problem_with(const EventChecks& checks, const AttemptAdopted& event);
+};
+
+/// An operator wants to end an attempt that a worker holds and that this log does not know.
+struct AttemptDisowned {
+  static constexpr const char* type = "attempt_disowned";
+  WorkerId worker;
+  AttemptKey key;  ///< As its worker knows it. Its experiment and trial need not exist here.
+
+  static void list_fields(auto& fields, auto& self) {
+    fields("worker", self.worker);
+    AttemptKey::list_fields(fields, self.key);
+  }
+  friend void apply(const Applier& applier, const AttemptDisowned& event);
+  friend std::string problem_with(const EventChecks& checks, const AttemptDisowned& event);
+};
+
+/// An attempt was over as soon as it got its lease, and not because its program failed. Its trial, and its
+/// worker if the worker caused it, wait before they are tried again; each time longer.
+struct StartDelayed {
+  static constexpr const char* type = "start_delayed";
+  ExperimentId experiment;
+  TrialNumber trial;
+  std::uint64_t times = 0;         ///< How often in a row, for this trial.
+  Duration wait;                   ///< The trial gets no lease before this time has passed.
+  WorkerId worker{};               ///< The worker that caused it; 0 = the program.
+  std::uint64_t worker_times = 0;  ///< How often in a row, for this worker.
+  Duration worker_wait{};          ///< The worker gets no lease before this time has passed.
+  std::string why{};
+
+  static void list_fields(auto& fields, auto& self) {
+    fields("experiment", self.experiment);
+    fields("trial", self.trial);
+    fields("times", self.times);
+    fields("wait_ms", self.wait);
+    fields.maybe("worker", self.worker);
+    fields.maybe("worker_times", self.worker_times);
+    fields.maybe("worker_wait_ms", self.worker_wait);
+    fields.maybe("why", self.why);
+  }
+  friend void apply(const Applier& applier, const StartDelayed& event);
+  friend std::string problem_with(const EventChecks& checks, const StartDelayed& event);
+};
+
+// --- attempts on several workers ---
+
+/// The program of a rank above 0 has ended. The attempt has other members.
 struct MemberExited {
+  static constexpr const char* type = "member_exited";
   AttemptKey key;
   WorkerId worker;
   ExitReport exit;
+
+  static void list_fields(auto& fields, auto& self) {
+    AttemptKey::list_fields(fields, self.key);
+    fields("worker", self.worker);
+    fields("exit", self.exit);
+  }
+  friend void apply(const Applier& applier, const MemberExited& event);
+  friend std::string problem_with(const EventChecks& checks, const MemberExited& event);
 };
-/// A member of an attempt on several workers is over without an exit report. Not the program's failure.
+
+/// A member of an attempt on several workers is over without an exit report. This does not count as a failure
+/// of the program.
 struct MemberLost {
+  static constexpr const char* type = "member_lost";
   AttemptKey key;
   WorkerId worker;
   std::string why;
+
+  static void list_fields(auto& fields, auto& self) {
+    AttemptKey::list_fields(fields, self.key);
+    fields("worker", self.worker);
+    fields.maybe("why", self.why);
+  }
+  friend void apply(const Applier& applier, const MemberLost& event);
+  friend std::string problem_with(const EventChecks& checks, const MemberLost& event);
 };
+
 /// The last member of an attempt on several workers is gone.
 struct GangEnded {
+  static constexpr const char* type = "gang_ended";
   AttemptKey key;
-};
-/// A worker has an attempt that no lease covered any more, and the trial is given back to it. Its own number
-/// is the new lease.
-struct AttemptAdopted {
-  AttemptKey key;  ///< As its worker knows it: with the lease it was started under.
-  WorkerId worker;
-  std::vector<SlotIndex> slots;
-  Units length{};
-  std::uint64_t upto = 0;  ///< Its next report is the one after this.
-  bool trains_on =
-      false;  ///< It is told to, to its trial's length, whatever it was told before and has not heard.
-  bool has_unlogged_decision =
-      false;  ///< It heard a decision that is not in this log, and may end because of it.
+
+  static void list_fields(auto& fields, auto& self) { AttemptKey::list_fields(fields, self.key); }
+  friend void apply(const Applier& applier, const GangEnded& event);
+  friend std::string problem_with(const EventChecks& checks, const GangEnded& event);
 };
 
-/// An operator wants an attempt that the log does not know, which a worker holds, to end there.
-struct AttemptDisowned {
-  WorkerId worker;
-  AttemptKey key;  ///< As its worker knows it; its experiment and trial need not exist here.
-};
+// --- checkpoints ---
 
-/// Checkpoints that nobody may rely on any more: they will be deleted.
+/// No trial needs these checkpoints any more. They will be deleted.
 struct CheckpointsCollected {
+  static constexpr const char* type = "checkpoints_collected";
   ExperimentId experiment;
   TrialNumber trial;
-  std::vector<std::string> paths;
-};
-/// They are gone.
-struct CheckpointsDeleted {
-  ExperimentId experiment;
-  std::vector<std::string> paths;
+  std::vector<std::string> paths;  ///< As they were reported.
+
+  static void list_fields(auto& fields, auto& self) {
+    fields("experiment", self.experiment);
+    fields("trial", self.trial);
+    fields("paths", self.paths);
+  }
+  friend void apply(const Applier& applier, const CheckpointsCollected& event);
+  friend std::string problem_with(const EventChecks& checks, const CheckpointsCollected& event);
 };
 
+/// These checkpoints are deleted.
+struct CheckpointsDeleted {
+  static constexpr const char* type = "checkpoints_deleted";
+  ExperimentId experiment;
+  std::vector<std::string> paths;
+
+  static void list_fields(auto& fields, auto& self) {
+    fields("experiment", self.experiment);
+    fields("paths", self.paths);
+  }
+  friend void apply(const Applier& applier, const CheckpointsDeleted& event);
+  friend std::string problem_with(const EventChecks& checks, const CheckpointsDeleted& event);
+};
+
+// --- workers ---
+
+/// A worker connected for the first time, or came back.
 struct WorkerJoined {
+  static constexpr const char* type = "worker_joined";
   WorkerId worker;
   std::string uid;
   std::string name;
-  std::uint64_t incarnation = 0;
+  std::uint64_t incarnation = 0;  ///< How often it was started.
   std::uint64_t slots = 0;
   std::string slot_kind;
   std::vector<SlotDevice> devices{};  ///< One per slot, or none.
-  std::string pool{};                 ///< "" = the default one.
+  std::string pool{};                 ///< "" = the default pool.
   std::map<std::string, std::string> labels{};
-  std::string address{};  ///< By which other workers reach it; "" = not said.
+  std::string address{};  ///< Where other workers reach it; "" = unknown.
+
+  static void list_fields(auto& fields, auto& self) {
+    fields("worker", self.worker);
+    fields("uid", self.uid);
+    fields("name", self.name);
+    fields("incarnation", self.incarnation);
+    fields("slots", self.slots);
+    fields("slot_kind", self.slot_kind);
+    fields.maybe("devices", self.devices);
+    fields.maybe("pool", self.pool);
+    fields.maybe("labels", self.labels);
+    fields.maybe("address", self.address);
+  }
+  friend void apply(const Applier& applier, const WorkerJoined& event);
+  friend std::string problem_with(const EventChecks& checks, const WorkerJoined& event);
 };
+
+/// A worker is gone.
 struct WorkerLost {
+  static constexpr const char* type = "worker_lost";
   WorkerId worker;
   std::string why;
+
+  static void list_fields(auto& fields, auto& self) {
+    fields("worker", self.worker);
+    fields.maybe("why", self.why);
+  }
+  friend void apply(const Applier& applier, const WorkerLost& event);
+  friend std::string problem_with(const EventChecks& checks, const WorkerLost& event);
 };
-/// It gets no new leases until it is released. What failed there in a row is not held against its trials.
+
+/// The worker gets no new leases until it is released. The failures in a row that led to this do not count
+/// against its trials.
 struct WorkerQuarantined {
+  static constexpr const char* type = "worker_quarantined";
   WorkerId worker;
   std::string why;
+
+  static void list_fields(auto& fields, auto& self) {
+    fields("worker", self.worker);
+    fields("why", self.why);
+  }
+  friend void apply(const Applier& applier, const WorkerQuarantined& event);
+  friend std::string problem_with(const EventChecks& checks, const WorkerQuarantined& event);
 };
+
+/// The worker gets leases again.
 struct WorkerReleased {
+  static constexpr const char* type = "worker_released";
   WorkerId worker;
+
+  static void list_fields(auto& fields, auto& self) { fields("worker", self.worker); }
+  friend void apply(const Applier& applier, const WorkerReleased& event);
+  friend std::string problem_with(const EventChecks& checks, const WorkerReleased& event);
 };
-/// Something of an attempt that is over survives SIGKILL: these slots of its worker get no leases.
+
+/// Processes of an attempt that is over survive SIGKILL. Its slots on this worker get no leases.
 struct SlotsQuarantined {
+  static constexpr const char* type = "slots_quarantined";
   WorkerId worker;
-  AttemptKey key;  ///< As its worker knows it: with the lease it was started under.
+  AttemptKey key;  ///< As its worker knows it: with the lease that it was started under.
   std::vector<SlotIndex> slots;
+
+  static void list_fields(auto& fields, auto& self) {
+    fields("worker", self.worker);
+    AttemptKey::list_fields(fields, self.key);
+    fields("slots", self.slots);
+  }
+  friend void apply(const Applier& applier, const SlotsQuarantined& event);
+  friend std::string problem_with(const EventChecks& checks, const SlotsQuarantined& event);
 };
-/// They may be leased again.
+
+/// The slots of SlotsQuarantined get leases again.
 struct SlotsReleased {
+  static constexpr const char* type = "slots_released";
   WorkerId worker;
   AttemptKey key;
-  bool gone = false;  ///< Nothing of the attempt is left; else an operator wants them used nevertheless.
+  bool gone = false;  ///< The processes are gone; else an operator wants to use the slots nevertheless.
+
+  static void list_fields(auto& fields, auto& self) {
+    fields("worker", self.worker);
+    AttemptKey::list_fields(fields, self.key);
+    fields.maybe("gone", self.gone);
+  }
+  friend void apply(const Applier& applier, const SlotsReleased& event);
+  friend std::string problem_with(const EventChecks& checks, const SlotsReleased& event);
 };
 
-/// The device behind a slot is broken, or cannot be asked: no leases. What runs there is its worker's to end.
+/// The device of a slot is broken or does not answer. The slot gets no leases. Its worker ends what runs
+/// there.
 struct SlotWithdrawn {
+  static constexpr const char* type = "slot_withdrawn";
   WorkerId worker;
   SlotIndex slot;
   std::string why;
+
+  static void list_fields(auto& fields, auto& self) {
+    fields("worker", self.worker);
+    fields("slot", self.slot);
+    fields.maybe("why", self.why);
+  }
+  friend void apply(const Applier& applier, const SlotWithdrawn& event);
+  friend std::string problem_with(const EventChecks& checks, const SlotWithdrawn& event);
 };
-/// It may be leased again.
+
+/// The slot of SlotWithdrawn gets leases again.
 struct SlotRestored {
+  static constexpr const char* type = "slot_restored";
   WorkerId worker;
   SlotIndex slot;
-  bool healthy = false;  ///< Its worker says so; else an operator wants it used nevertheless.
+  bool healthy = false;  ///< The worker reports it healthy; else an operator wants to use it nevertheless.
+
+  static void list_fields(auto& fields, auto& self) {
+    fields("worker", self.worker);
+    fields("slot", self.slot);
+    fields.maybe("healthy", self.healthy);
+  }
+  friend void apply(const Applier& applier, const SlotRestored& event);
+  friend std::string problem_with(const EventChecks& checks, const SlotRestored& event);
 };
 
-/// An attempt was over as soon as it was leased, by nobody's failure: its trial, and its worker where that is
-/// to blame, are tried again later, and each time later than before.
-struct StartDelayed {
-  ExperimentId experiment;
-  TrialNumber trial;
-  std::uint64_t times = 0;         ///< In a row, for this trial.
-  Duration wait;                   ///< It is not leased before so much time has passed.
-  WorkerId worker{};               ///< Whose doing it was; 0 = the program's own.
-  std::uint64_t worker_times = 0;  ///< In a row, for this worker.
-  Duration worker_wait{};          ///< It gets no leases before so much time has passed.
-  std::string why{};
-};
+// --- the store ---
 
-/// The log so far was copied from a store that may have gone on differently (hpsearch store restore,
-/// salvage): leases and decisions are numbered anew from here (Numbering).
+/// The log so far was copied from a store that may have gone on differently (hpsearch store restore or
+/// salvage). From here on, leases and decisions get numbers that the other store never gave out (Numbering).
 struct StoreRestored {
+  static constexpr const char* type = "store_restored";
   std::uint64_t numbers_from = 0;  ///< Number = this + Lsn.
+
+  static void list_fields(auto& fields, auto& self) { fields("numbers_from", self.numbers_from); }
+  friend void apply(const Applier& applier, const StoreRestored& event);
+  friend std::string problem_with(const EventChecks& checks, const StoreRestored& event);
 };
 
+/// All kinds of events. Add new kinds at the end.
 using EventBody =
     std::variant<ExperimentCreated, ExperimentPaused, ExperimentResumed, ExperimentStopping, ExperimentEnded,
                  TrialCreated, TrialPromoted, LengthReached, TrialPaused, TrialQueued, TrialExitedEarly,
@@ -272,7 +659,7 @@ using EventBody =
 
 struct Event {
   Lsn lsn;     ///< From 1 without gaps.
-  Instant at;  ///< What the shell said the time was. Never smaller than the event before.
+  Instant at;  ///< Time that the shell gave. Never before the event before.
   EventBody body;
 };
 

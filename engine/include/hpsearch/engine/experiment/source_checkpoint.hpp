@@ -16,6 +16,13 @@ struct SourceCheckpoint {
   TrialNumber trial;
   Units step{};      ///< What it had trained, in the unit of its own experiment.
   std::string path;  ///< As it was reported.
+
+  static void list_fields(auto& fields, auto& self) {  // As events list theirs (events.hpp).
+    fields("experiment", self.experiment);
+    fields("trial", self.trial);
+    fields.maybe("step", self.step);
+    fields("path", self.path);
+  }
 };
 
 /// How people name a checkpoint: "EXPERIMENT/TRIAL/ATTEMPT-STEP", the end of its path.
