@@ -1,6 +1,10 @@
 #include "proto/examples.hpp"
 
+#include <algorithm>
 #include <limits>
+#include <utility>
+
+#include "proto/filled.hpp"
 
 namespace hpsearch::test {
 namespace {
@@ -134,6 +138,18 @@ std::vector<SlotDevice> devices() {
 
 Reason rung_reason(Reason::Why why) {
   return {why, 1U, 2U, 3U, 17U, 4U, 0.912, "of its rung"};
+}
+
+/// Adds an example of each kind that has none, made from its list of fields. When such a kind gets another
+/// field, write its example as it was into example_events(), with `whole` false, and the new one beside it.
+std::vector<Example<EventBody>> with_every_kind(std::vector<Example<EventBody>> examples) {
+  for_each_kind_of_event([&examples]<class Kind>(const Kind& /*empty*/) {
+    const auto is_one = [](const auto& example) { return std::holds_alternative<Kind>(example.value); };
+    if (std::none_of(examples.begin(), examples.end(), is_one)) {
+      examples.push_back({Kind::type, filled<Kind>()});
+    }
+  });
+  return examples;
 }
 
 }  // namespace
@@ -300,7 +316,7 @@ const std::vector<Example<proto::FromDaemon>>& examples_from_daemon() {
 const std::vector<Example<EventBody>>& example_events() {
   const ExperimentId experiment{7};
   const TrialNumber trial{300};
-  static const std::vector<Example<EventBody>> examples = {
+  static const std::vector<Example<EventBody>> examples = with_every_kind({
       {"experiment_created",
        ExperimentCreated{experiment, Value::Map{{"hyperparameters", hparams()}, {"name", "digits"}},
                          "/home/ann/digits", "5f7c1f0e"},
@@ -405,7 +421,7 @@ const std::vector<Example<EventBody>>& example_events() {
        CheckpointsCollected{
            experiment, trial, {"/data/checkpoints/7/300/1-9", "/data/checkpoints/7/300/2-27"}}},
       {"checkpoints_deleted", CheckpointsDeleted{experiment, {"/data/checkpoints/7/300/1-9"}}},
-  };
+  });
   return examples;
 }
 

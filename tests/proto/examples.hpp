@@ -22,6 +22,7 @@ proto::Envelope example_envelope();
 
 const std::vector<Example<proto::FromWorker>>& examples_from_worker();
 const std::vector<Example<proto::FromDaemon>>& examples_from_daemon();
+/// A kind of event without an example of its own has one made from its list of fields (filled.hpp).
 const std::vector<Example<engine::EventBody>>& example_events();
 
 }  // namespace hpsearch::test

@@ -1,11 +1,13 @@
 #pragma once
 
 #include <concepts>
+#include <cstddef>
 #include <tuple>
 #include <type_traits>
 
 #include "hpsearch/engine/experiment/events.hpp"
 #include "hpsearch/engine/experiment/orders.hpp"
+#include "hpsearch/proto/spell.hpp"
 #include "hpsearch/proto/wire.hpp"
 
 // The members of each struct that goes over the wire or into the store, as a tuple of references. Structured
@@ -17,10 +19,6 @@ namespace hpsearch::test {
 template <class T, class Wanted>
 concept Is = std::same_as<std::remove_const_t<T>, Wanted>;
 
-auto parts(Is<engine::AttemptKey> auto& x) {
-  auto& [experiment, trial, attempt, lease] = x;
-  return std::tie(experiment, trial, attempt, lease);
-}
 auto parts(Is<engine::MetricsReport> auto& x) {
   auto& [step, metrics] = x;
   return std::tie(step, metrics);
@@ -107,10 +105,6 @@ auto parts(Is<engine::WelcomeWorker::Attempt> auto& x) {
   auto& [key, fate, upto, lease] = x;
   return std::tie(key, fate, upto, lease);
 }
-auto parts(Is<engine::Reason> auto& x) {
-  auto& [why, bracket, rung, rank, size, keep, cutoff, detail] = x;
-  return std::tie(why, bracket, rung, rank, size, keep, cutoff, detail);
-}
 
 // --- messages ---
 
@@ -196,153 +190,80 @@ auto parts(Is<proto::Refused> auto& x) {
   return std::tie(why, incarnation);
 }
 
-// --- events ---
+// --- structs of the engine that list their fields: events and what is in them ---
 
-auto parts(Is<engine::SourceCheckpoint> auto& x) {
-  auto& [experiment, trial, step, path] = x;
-  return std::tie(experiment, trial, step, path);
+/// Becomes any member when an aggregate is initialised with it.
+struct AnyMember {
+  template <class Member>
+  operator Member() const;  // NOLINT(google-explicit-constructor)
+};
+
+/// How many members an aggregate has: the largest number of values that initialise it.
+template <class Aggregate, class... Members>
+[[nodiscard]] consteval std::size_t member_count() {
+  if constexpr (requires { Aggregate{Members{}..., AnyMember{}}; }) {
+    return member_count<Aggregate, Members..., AnyMember>();
+  } else {
+    return sizeof...(Members);
+  }
+}
+
+/// Not `parsed` of ExperimentCreated and LimitsChanged, which is no part of the event.
+template <class T>
+concept ListsAllMembers = proto::ListsFields<T> && !requires(T & x) {
+  x.parsed;
+};
+
+auto parts(ListsAllMembers auto& x) {
+  constexpr std::size_t count = member_count<std::remove_cvref_t<decltype(x)>>();
+  static_assert(count >= 1 && count <= 12, "add a branch below");
+  if constexpr (count == 1) {
+    auto& [a] = x;
+    return std::tie(a);
+  } else if constexpr (count == 2) {
+    auto& [a, b] = x;
+    return std::tie(a, b);
+  } else if constexpr (count == 3) {
+    auto& [a, b, c] = x;
+    return std::tie(a, b, c);
+  } else if constexpr (count == 4) {
+    auto& [a, b, c, d] = x;
+    return std::tie(a, b, c, d);
+  } else if constexpr (count == 5) {
+    auto& [a, b, c, d, e] = x;
+    return std::tie(a, b, c, d, e);
+  } else if constexpr (count == 6) {
+    auto& [a, b, c, d, e, f] = x;
+    return std::tie(a, b, c, d, e, f);
+  } else if constexpr (count == 7) {
+    auto& [a, b, c, d, e, f, g] = x;
+    return std::tie(a, b, c, d, e, f, g);
+  } else if constexpr (count == 8) {
+    auto& [a, b, c, d, e, f, g, h] = x;
+    return std::tie(a, b, c, d, e, f, g, h);
+  } else if constexpr (count == 9) {
+    auto& [a, b, c, d, e, f, g, h, i] = x;
+    return std::tie(a, b, c, d, e, f, g, h, i);
+  } else if constexpr (count == 10) {
+    auto& [a, b, c, d, e, f, g, h, i, j] = x;
+    return std::tie(a, b, c, d, e, f, g, h, i, j);
+  } else if constexpr (count == 11) {
+    auto& [a, b, c, d, e, f, g, h, i, j, k] = x;
+    return std::tie(a, b, c, d, e, f, g, h, i, j, k);
+  } else if constexpr (count == 12) {
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l] = x;
+    return std::tie(a, b, c, d, e, f, g, h, i, j, k, l);
+  }
 }
 auto parts(Is<engine::ExperimentCreated> auto& x) {
   auto& [experiment, config, context, key, digest, bytes, source, parsed] = x;
   static_cast<void>(parsed);  // Not part of the event.
   return std::tie(experiment, config, context, key, digest, bytes, source);
 }
-auto parts(Is<engine::ExperimentPaused> auto& x) {
-  auto& [experiment] = x;
-  return std::tie(experiment);
-}
-auto parts(Is<engine::ExperimentResumed> auto& x) {
-  auto& [experiment] = x;
-  return std::tie(experiment);
-}
 auto parts(Is<engine::LimitsChanged> auto& x) {
   auto& [experiment, config, points_given, parsed] = x;
   static_cast<void>(parsed);  // Not part of the event.
   return std::tie(experiment, config, points_given);
-}
-auto parts(Is<engine::ExperimentStopping> auto& x) {
-  auto& [experiment, target, at_once, reason] = x;
-  return std::tie(experiment, target, at_once, reason);
-}
-auto parts(Is<engine::ExperimentEnded> auto& x) {
-  auto& [experiment, state, reason] = x;
-  return std::tie(experiment, state, reason);
-}
-auto parts(Is<engine::TrialCreated> auto& x) {
-  auto& [experiment, trial, id, hparams, length, reason] = x;
-  return std::tie(experiment, trial, id, hparams, length, reason);
-}
-auto parts(Is<engine::TrialPromoted> auto& x) {
-  auto& [experiment, trial, length, in_place, reason] = x;
-  return std::tie(experiment, trial, length, in_place, reason);
-}
-auto parts(Is<engine::LengthReached> auto& x) {
-  auto& [experiment, trial, length, step, metric] = x;
-  return std::tie(experiment, trial, length, step, metric);
-}
-auto parts(Is<engine::TrialPaused> auto& x) {
-  auto& [experiment, trial, reason] = x;
-  return std::tie(experiment, trial, reason);
-}
-auto parts(Is<engine::TrialQueued> auto& x) {
-  auto& [experiment, trial] = x;
-  return std::tie(experiment, trial);
-}
-auto parts(Is<engine::TrialExitedEarly> auto& x) {
-  auto& [experiment, trial, exit, detail] = x;
-  return std::tie(experiment, trial, exit, detail);
-}
-auto parts(Is<engine::TrialEnded> auto& x) {
-  auto& [experiment, trial, state, reason] = x;
-  return std::tie(experiment, trial, state, reason);
-}
-auto parts(Is<engine::Place> auto& x) {
-  auto& [worker, slots] = x;
-  return std::tie(worker, slots);
-}
-auto parts(Is<engine::LeaseGranted> auto& x) {
-  auto& [experiment, trial, attempt, worker, slots, length, others, port] = x;
-  return std::tie(experiment, trial, attempt, worker, slots, length, others, port);
-}
-auto parts(Is<engine::AttemptStarted> auto& x) {
-  auto& [key, member] = x;
-  return std::tie(key, member);
-}
-auto parts(Is<engine::MemberExited> auto& x) {
-  auto& [key, worker, exit] = x;
-  return std::tie(key, worker, exit);
-}
-auto parts(Is<engine::MemberLost> auto& x) {
-  auto& [key, worker, why] = x;
-  return std::tie(key, worker, why);
-}
-auto parts(Is<engine::StartDelayed> auto& x) {
-  auto& [experiment, trial, times, wait, worker, worker_times, worker_wait, why] = x;
-  return std::tie(experiment, trial, times, wait, worker, worker_times, worker_wait, why);
-}
-auto parts(Is<engine::StoreRestored> auto& x) {
-  auto& [numbers_from] = x;
-  return std::tie(numbers_from);
-}
-auto parts(Is<engine::GangEnded> auto& x) {
-  auto& [key] = x;
-  return std::tie(key);
-}
-auto parts(Is<engine::ReportTaken> auto& x) {
-  auto& [key, seq, report] = x;
-  return std::tie(key, seq, report);
-}
-auto parts(Is<engine::AttemptLost> auto& x) {
-  auto& [key, why, may_return] = x;
-  return std::tie(key, why, may_return);
-}
-auto parts(Is<engine::AttemptAdopted> auto& x) {
-  auto& [key, worker, slots, length, upto, trains_on, has_unlogged_decision] = x;
-  return std::tie(key, worker, slots, length, upto, trains_on, has_unlogged_decision);
-}
-auto parts(Is<engine::WorkerQuarantined> auto& x) {
-  auto& [worker, why] = x;
-  return std::tie(worker, why);
-}
-auto parts(Is<engine::CheckpointsCollected> auto& x) {
-  auto& [experiment, trial, paths] = x;
-  return std::tie(experiment, trial, paths);
-}
-auto parts(Is<engine::CheckpointsDeleted> auto& x) {
-  auto& [experiment, paths] = x;
-  return std::tie(experiment, paths);
-}
-auto parts(Is<engine::WorkerReleased> auto& x) {
-  auto& [worker] = x;
-  return std::tie(worker);
-}
-auto parts(Is<engine::AttemptDisowned> auto& x) {
-  auto& [worker, key] = x;
-  return std::tie(worker, key);
-}
-auto parts(Is<engine::SlotsQuarantined> auto& x) {
-  auto& [worker, key, slots] = x;
-  return std::tie(worker, key, slots);
-}
-auto parts(Is<engine::SlotsReleased> auto& x) {
-  auto& [worker, key, gone] = x;
-  return std::tie(worker, key, gone);
-}
-auto parts(Is<engine::SlotWithdrawn> auto& x) {
-  auto& [worker, slot, why] = x;
-  return std::tie(worker, slot, why);
-}
-auto parts(Is<engine::SlotRestored> auto& x) {
-  auto& [worker, slot, healthy] = x;
-  return std::tie(worker, slot, healthy);
-}
-auto parts(Is<engine::WorkerJoined> auto& x) {
-  auto& [worker, uid, name, incarnation, slots, slot_kind, devices, pool, labels, address] = x;
-  return std::tie(worker, uid, name, incarnation, slots, slot_kind, devices, pool, labels, address);
-}
-auto parts(Is<engine::WorkerLost> auto& x) {
-  auto& [worker, why] = x;
-  return std::tie(worker, why);
 }
 
 template <class T>

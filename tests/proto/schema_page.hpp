@@ -10,6 +10,7 @@ struct SchemaField {
   std::string name;
   std::string type;
   std::string when_missing;  ///< "" in tables that do not say.
+  std::string unit;
 };
 
 /// The rows under "### heading", those of a shared table that a row in *italics* names included.
@@ -17,6 +18,10 @@ struct SchemaField {
 [[nodiscard]] std::vector<SchemaField> schema_fields(const std::string& heading);
 
 [[nodiscard]] bool schema_has(const std::string& heading);
+
+/// Adds the section of a kind of event to the page: with these rows, and with the comments of its struct in
+/// events.hpp.
+void write_schema_of_event(const std::string& type, const std::vector<SchemaField>& rows);
 
 /// The names of those rows, sorted.
 [[nodiscard]] std::vector<std::string> schema_names(const std::string& heading);

@@ -1,13 +1,16 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <functional>
 #include <string>
 
 #include "hpsearch/proto/stored.hpp"
 #include "hpsearch/proto/wire.hpp"
 #include "proto/examples.hpp"
+#include "proto/filled.hpp"
 #include "proto/foreign_msgpack.hpp"
+#include "proto/listed_fields.hpp"
 #include "proto/schema_page.hpp"
 
 // proto/SCHEMA.md against the bytes: the examples have something in every field, so their keys are all the
@@ -117,6 +120,29 @@ TEST(Schema, DescribesWhatTheDaemonSays) {
     expect_message_described(name_of(example.value), encode(example_envelope(), example.value),
                              [](const Bytes& bytes) { return proto::decode_from_daemon(bytes); });
   }
+}
+
+/// Sections of events that the page lacks are written when we are asked to bless.
+template <class Kind>
+void expect_listed() {
+  const std::vector<SchemaField> fields = listed_fields<Kind>();
+  if (!schema_has(Kind::type) && std::getenv("HPSEARCH_BLESS") != nullptr) {
+    write_schema_of_event(Kind::type, fields);
+  }
+  ASSERT_TRUE(schema_has(Kind::type))
+      << Kind::type << " is not described; HPSEARCH_BLESS=1 writes its section";
+  const std::vector<SchemaField> rows = schema_fields(Kind::type);
+  ASSERT_EQ(rows.size(), fields.size()) << Kind::type;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const std::string where = std::string(Kind::type) + "." + fields[i].name;
+    EXPECT_EQ(rows[i].name, fields[i].name) << where;
+    EXPECT_EQ(rows[i].type, fields[i].type) << where;
+    EXPECT_EQ(rows[i].when_missing, fields[i].when_missing) << where;
+  }
+}
+
+TEST(Schema, ListsTheFieldsOfEvents) {
+  for_each_kind_of_event([]<class Kind>(const Kind& /*empty*/) { expect_listed<Kind>(); });
 }
 
 TEST(Schema, DescribesWhatIsStored) {

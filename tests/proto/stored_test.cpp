@@ -10,7 +10,9 @@
 #include "hpsearch/proto/json.hpp"
 #include "proto/arbitrary.hpp"
 #include "proto/examples.hpp"
+#include "proto/filled.hpp"
 #include "proto/foreign_msgpack.hpp"
+#include "proto/listed_fields.hpp"
 #include "proto/same.hpp"
 
 namespace hpsearch::test {
@@ -39,6 +41,17 @@ TEST(StoredEvent, TypesAreSpelledLikeTheirExamples) {
     seen.insert(example.value.index());
   }
   EXPECT_EQ(seen.size(), std::variant_size_v<EventBody>) << "an event has no example";
+}
+
+TEST(FilledEvent, HasSomethingInEveryField) {
+  for_each_kind_of_event([]<class Kind>(const Kind& /*empty*/) {
+    const EventBody event = filled<Kind>();
+    const Bytes bytes = encode_event(event);
+    EXPECT_EQ(take_apart(bytes).body.size(), listed_fields<Kind>().size()) << Kind::type;
+    const auto decoded = decode_event(bytes);
+    ASSERT_TRUE(decoded) << Kind::type << ": " << decoded.error().message;
+    EXPECT_TRUE(same(*decoded, event)) << Kind::type;
+  });
 }
 
 // Our own order takes a shorter way through the decoder than a stranger's; both lead to the same event.
