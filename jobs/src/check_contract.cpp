@@ -3,7 +3,6 @@
 #include <map>
 #include <optional>
 
-#include "dialects/pai/component_section.hpp"
 #include "hpsearch/engine/base/quoted.hpp"
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/engine/config/section.hpp"

@@ -1,12 +1,10 @@
 #include "hpsearch/jobs/submission.hpp"
 
 #include <algorithm>
-#include <optional>
 #include <string>
 #include <utility>
 
-#include "dialects/pai/component_section.hpp"
-#include "hpsearch/jobs/determined.hpp"
+#include "dialects/dialects.hpp"
 #include "sections.hpp"
 
 namespace hpsearch::jobs {
@@ -101,13 +99,15 @@ void pause_only_who_can_go_on(const Value& tree, engine::SearcherRegistry regist
 }
 
 /// What the scheduler and the searchers have to know of the program.
-void set_traits(const Program& program, ExperimentConfig& config) {
+void set_traits(const Program& program, const Dialects& dialects, ExperimentConfig& config) {
   config.program_traits.begins_anew =
       config.program_traits.begins_anew ||
       ((program.saves_no_checkpoints || is_foreign(config, program)) && !program.needs_harness);
   config.program_traits.validates_on_demand =
       config.program_traits.validates_on_demand || program.needs_harness;
-  const bool can_span = spans_workers(program.launch) || meets_by_torch_distributed(program.entrypoint);
+  const bool can_span = spans_workers(program.launch) ||
+                        std::any_of(dialects.begin(), dialects.end(),
+                                    [&](const auto& dialect) { return dialect->spans_workers(program); });
   config.resources.spans_workers = (config.resources.spans_workers || can_span) && !program.single_node;
   config.resources.least_workers = std::max(config.resources.least_workers, least_workers(program.launch));
 }
@@ -128,23 +128,28 @@ ParsedExperiment parse_submission(const Value& submitted, engine::SearcherRegist
     return parsed(std::move(config), std::move(program), false, std::move(findings));
   }
   Value tree = submitted;
-  const std::optional<Component> component = use_component(tree, findings);
+  const Dialects dialects = make_dialects();
+  for (const auto& dialect : dialects) {
+    dialect->translate(tree, findings);
+  }
   engine::ExperimentSections sections(tree, findings);
   const std::size_t problems_before = findings.problems.size();
   engine::read_engine_fields(sections, registry, fallback_name, seed, config);
   const bool has_space = std::none_of(
       findings.problems.begin() + static_cast<std::ptrdiff_t>(problems_before), findings.problems.end(),
       [](const Problem& problem) { return problem.path.starts_with("hyperparameters"); });
-  if (component && has_space) {
-    check_component(*component, config.space, findings);
+  for (const auto& dialect : dialects) {
+    if (has_space) {
+      dialect->check_space(config.space, findings);
+    }
   }
   read_program_fields(sections, config.space, program);
-  if (component) {
-    check_resources(*component, config.resources, program.single_node, findings);
+  for (const auto& dialect : dialects) {
+    dialect->check_program(config, program, findings);
   }
   note_periods(program, sections.top);
   pause_only_who_can_go_on(tree, registry, program, config, findings);
-  set_traits(program, config);
+  set_traits(program, dialects, config);
   config.program = to_value(program);
   finish_sections(sections, program);
   engine::check_searcher(config, registry, findings);

@@ -5,6 +5,7 @@
 #include <variant>
 #include <vector>
 
+#include "dialects/determined/determined_dialect.hpp"
 #include "sections.hpp"
 
 namespace hpsearch::jobs {
@@ -14,6 +15,13 @@ namespace {
 constexpr std::string_view own_module = "-m determined.";
 constexpr std::string_view own_package = "determined.";
 constexpr std::string_view torch_launcher = "determined.launch.torch_distributed";
+
+class DeterminedDialect : public Dialect {
+ public:
+  [[nodiscard]] bool spans_workers(const Program& program) const override {
+    return meets_by_torch_distributed(program.entrypoint);
+  }
+};
 
 }  // namespace
 
@@ -50,6 +58,10 @@ bool meets_by_torch_distributed(const Entrypoint& entrypoint) noexcept {
   const auto& words = std::get<std::vector<std::string>>(entrypoint.command);
   const auto flag = std::find(words.begin(), words.end(), "-m");
   return flag != words.end() && flag + 1 != words.end() && *(flag + 1) == torch_launcher;
+}
+
+std::unique_ptr<Dialect> make_determined_dialect() {
+  return std::make_unique<DeterminedDialect>();
 }
 
 }  // namespace hpsearch::jobs

@@ -1,0 +1,12 @@
+#pragma once
+
+#include <memory>
+
+#include "dialects/dialects.hpp"
+
+namespace hpsearch::jobs {
+
+/// Determined: programs that are written for its harness. Its experiment files need no translation.
+[[nodiscard]] std::unique_ptr<Dialect> make_determined_dialect();
+
+}  // namespace hpsearch::jobs

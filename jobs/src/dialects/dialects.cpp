@@ -1,0 +1,15 @@
+#include "dialects/dialects.hpp"
+
+#include "dialects/determined/determined_dialect.hpp"
+#include "dialects/pai/pai_dialect.hpp"
+
+namespace hpsearch::jobs {
+
+Dialects make_dialects() {
+  Dialects all;
+  all.push_back(make_pai_dialect());
+  all.push_back(make_determined_dialect());
+  return all;
+}
+
+}  // namespace hpsearch::jobs
