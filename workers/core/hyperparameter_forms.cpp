@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "hpsearch/engine/base/text.hpp"
-
 namespace hpsearch::workers {
 
 using engine::BoolStyle;
@@ -12,26 +10,6 @@ using engine::Value;
 using jobs::NamedBoolStyle;
 
 namespace {
-
-bool fits_pai(const HyperparameterForms::Hyperparameter& one) {
-  return jobs::is_pai_name(one.name) && jobs::is_pai_value(*one.value);
-}
-
-/// The arguments that one hyperparameter becomes; a flag is there or not.
-void append_arguments(const HyperparameterForms::Hyperparameter& one, bool with_equals,
-                      std::vector<std::string>& to) {
-  const bool* boolean = one.value->as_bool();
-  if (boolean != nullptr && one.style == BoolStyle::flag) {
-    if (*boolean) {
-      to.push_back("--" + one.name);
-    }
-  } else if (with_equals) {
-    to.push_back("--" + one.name + "=" + argument_text(*one.value, one.style));
-  } else {
-    to.push_back("--" + one.name);
-    to.push_back(argument_text(*one.value, one.style));
-  }
-}
 
 BoolStyle style_of(const std::vector<NamedBoolStyle>& styles, std::string_view name) {
   const auto found = std::find_if(styles.begin(), styles.end(),
@@ -66,52 +44,30 @@ const HyperparameterForms::Hyperparameter* HyperparameterForms::find(std::string
   return found == all_.end() ? nullptr : &*found;
 }
 
+std::vector<std::string> HyperparameterForms::arguments_of(const Hyperparameter& one, bool with_equals) {
+  const bool* boolean = one.value->as_bool();
+  const std::string flag = "--" + one.name;
+  if (boolean != nullptr && one.style == BoolStyle::flag) {
+    return *boolean ? std::vector{flag} : std::vector<std::string>{};
+  }
+  const std::string text = argument_text(*one.value, one.style);
+  return with_equals ? std::vector{flag + "=" + text} : std::vector{flag, text};
+}
+
 std::vector<std::string> HyperparameterForms::arguments(bool with_equals) const {
   std::vector<std::string> arguments;
   for (const Hyperparameter& one : all_) {
-    append_arguments(one, with_equals, arguments);
+    for (std::string& argument : arguments_of(one, with_equals)) {
+      arguments.push_back(std::move(argument));
+    }
   }
   return arguments;
-}
-
-std::string HyperparameterForms::pai_user_args() const {
-  std::string line;
-  for (const Hyperparameter& one : all_) {
-    if (fits_pai(one)) {
-      std::vector<std::string> words;
-      append_arguments(one, false, words);
-      for (const std::string& word : words) {
-        line.append(line.empty() ? "" : " ").append(shell_word(word));
-      }
-    }
-  }
-  return line;
-}
-
-std::string HyperparameterForms::pai_hps(bool as_strings) const {
-  Value::Map map;
-  for (const Hyperparameter& one : all_) {
-    if (fits_pai(one)) {
-      map[one.name] = as_strings ? Value(jobs::styled_text(*one.value, one.style)) : *one.value;
-    }
-  }
-  return engine::python_json(Value(std::move(map)));
 }
 
 std::map<std::string, std::string> HyperparameterForms::variables() const {
   std::map<std::string, std::string> variables;
   for (const Hyperparameter& one : all_) {
     variables["HPSEARCH_HP_" + jobs::variable_part(one.name)] = jobs::styled_text(*one.value, one.style);
-  }
-  return variables;
-}
-
-std::map<std::string, std::string> HyperparameterForms::pai_variables() const {
-  std::map<std::string, std::string> variables;
-  for (const Hyperparameter& one : all_) {
-    if (fits_pai(one)) {
-      variables["PAI_HPS_" + jobs::variable_part(one.name)] = jobs::styled_text(*one.value, one.style);
-    }
   }
   return variables;
 }

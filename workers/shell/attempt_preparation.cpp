@@ -14,9 +14,9 @@
 #include "hpsearch/jobs/remote_storage.hpp"
 #include "hpsearch/net/rclone.hpp"
 #include "hpsearch/proto/checkpoint_owner.hpp"
+#include "hpsearch/workers/core/adapters/determined/determined_launch.hpp"
+#include "hpsearch/workers/core/adapters/launch_kinds/launch_kind.hpp"
 #include "hpsearch/workers/core/attempt_places.hpp"
-#include "hpsearch/workers/core/determined_launch.hpp"
-#include "hpsearch/workers/core/launch_kind.hpp"
 #include "hpsearch/workers/shell/channels.hpp"
 #include "hpsearch/workers/shell/container_runtime.hpp"
 #include "hpsearch/workers/shell/files.hpp"
@@ -114,17 +114,17 @@ std::string setup_name(const LaunchSpec& spec, const std::string& image) {
 }
 
 /// The plan's program in its container. What it is told by paths is there under the same ones.
-Result<ContainerCommand> in_container(const LaunchSpec& spec, const std::string& image,
-                                      const AttemptDirectory& directory, const LentMachine& machine,
-                                      const AttemptSockets& sockets, const std::filesystem::path& setups,
-                                      const Launch& launch, bool at_ml) {
+Result<ProgramStart> in_container(const LaunchSpec& spec, const std::string& image,
+                                  const AttemptDirectory& directory, const LentMachine& machine,
+                                  const AttemptSockets& sockets, const std::filesystem::path& setups,
+                                  ProgramStart program, bool at_ml) {
   Result<FoundRuntime> runtime = find_container_runtime(machine.environment);
   if (!runtime) {
     return runtime.error();
   }
   ContainerPlan plan;
   plan.runtime = runtime->kind;
-  plan.program = std::move(runtime->program);
+  plan.runtime_file = std::move(runtime->program);
   plan.image = image;
   plan.pull = spec.contract.pull_image;
   plan.name = "hpsearch-" + directory.root().filename().string() + "-" +
@@ -157,21 +157,19 @@ Result<ContainerCommand> in_container(const LaunchSpec& spec, const std::string&
   }
   plan.mounts = spec.contract.bind_mounts;
   plan.ml = at_ml ? directory.ml().string() : "";
-  plan.directory = at_ml ? std::string(ml_mount_point) + "/usercode" : directory.work().string();
   plan.devices = devices_lent(spec, machine);
-  plan.argv = launch.argv;
-  for (const auto& [name, value] : launch.environment) {
+  std::erase_if(program.environment, [&](const auto& variable) {
     // The machine's own variables say nothing about the image; the image's PATH is better than ours.
+    const auto& [name, value] = variable;
     const auto own = machine.environment.find(name);
     const bool inherited = name == "PATH" || (own != machine.environment.end() && own->second == value &&
                                               !is_identity_variable(name));
-    if (!inherited || spec.environment_variables.contains(name)) {
-      plan.environment[name] = value;
-    }
-  }
+    return inherited && !spec.environment_variables.contains(name);
+  });
+  plan.program = std::move(program);
   plan.worker_environment = machine.environment;
   if (plan.runtime != ContainerRuntime::apptainer) {  // Whose containers are processes and nothing else.
-    if (const Status written = write_container_record(directory.container(), {plan.program, plan.name});
+    if (const Status written = write_container_record(directory.container(), {plan.runtime_file, plan.name});
         !written) {
       return written.error();
     }
@@ -180,7 +178,7 @@ Result<ContainerCommand> in_container(const LaunchSpec& spec, const std::string&
 }
 
 /// bind_mounts without a container.
-Status mount_for(const LaunchSpec& spec, const AttemptDirectory& directory, Launch& launch) {
+Status mount_for(const LaunchSpec& spec, const AttemptDirectory& directory, ProgramStart& program) {
   if (spec.contract.bind_mounts.empty() || needs_determined_harness(spec) || only_lends_slots(spec)) {
     return engine::Done{};
   }
@@ -213,7 +211,7 @@ Status mount_for(const LaunchSpec& spec, const AttemptDirectory& directory, Laun
                        " on this worker's machine to mount at; make it, or name an environment.image"};
     }
   }
-  launch.argv = under_mounts(mounts, std::move(launch.argv));
+  program.argv = under_mounts(mounts, std::move(program.argv));
   return engine::Done{};
 }
 
@@ -261,22 +259,14 @@ Status prepare(const LaunchSpec& asked, const AttemptDirectory& directory, const
   if (!plan) {
     return plan.error();
   }
-  const std::pair<std::filesystem::path, const std::string*> files[] = {
-      {directory.params(), &plan->params_json},
-      {directory.config() / "hyperparameters.json", &plan->hyperparameters_json},
-      {directory.config() / "training_job.json", &plan->training_job_json},
-  };
-  for (const auto& [path, text] : files) {
-    if (const Status written = write_file(path, *text + "\n", false); !written) {
+  for (const auto& [name, text] : plan->files) {
+    if (const Status written = write_file(directory.root() / name, text, false); !written) {
       return written;
     }
   }
-  if (!plan->hostfile.empty()) {
-    if (const Status written = write_file(directory.config() / "hostfile", plan->hostfile, false); !written) {
-      return written;
-    }
-  }
-  plan->environment[std::string(attempt_mark)] = sockets.report;
+  ProgramStart& program = plan->program;
+  program.token = marks_of(sockets.report).front();
+  program.environment[std::string(attempt_mark)] = sockets.report;
   // The Determined harness sources the hook itself, in every attempt.
   const auto setup =
       needs_determined_harness(spec)
@@ -286,28 +276,24 @@ Status prepare(const LaunchSpec& asked, const AttemptDirectory& directory, const
     if (const Status made = make_directories(setup->directory); !made) {
       return made;
     }
-    plan->argv = after_setup(*setup, std::move(plan->argv), plan->environment);
+    put_setup_before(*setup, program);
   }
   if (!image.empty()) {
-    Result<ContainerCommand> contained =
-        in_container(spec, image, directory, machine, sockets, setups, *plan, at_ml);
+    Result<ProgramStart> contained =
+        in_container(spec, image, directory, machine, sockets, setups, std::move(program), at_ml);
     if (!contained) {
       return contained.error();
     }
-    plan->argv = std::move(contained->argv);
-    plan->environment = std::move(contained->environment);
+    program = *std::move(contained);
   } else {
-    if (const Status mounted = mount_for(spec, directory, *plan); !mounted) {
+    if (const Status mounted = mount_for(spec, directory, program); !mounted) {
       return mounted;
     }
     if (at_ml) {
-      plan->argv = under_ml(directory.ml().string(), std::move(plan->argv));
+      program.argv = under_ml(directory.ml().string(), std::move(program.argv));
     }
   }
-  const LaunchOrder order{.program = {.argv = std::move(plan->argv),
-                                      .environment = std::move(plan->environment),
-                                      .directory = places.work_directory,
-                                      .token = marks_of(sockets.report).front()},
+  const LaunchOrder order{.program = std::move(program),
                           .report_socket = sockets.report,
                           .agent_socket = sockets.agent,
                           .metric_patterns = spec.metric_patterns,

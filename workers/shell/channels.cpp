@@ -7,7 +7,7 @@
 #include <system_error>
 
 #include "hpsearch/engine/base/text.hpp"
-#include "hpsearch/workers/core/launch_kind.hpp"
+#include "hpsearch/workers/core/adapters/launch_kinds/launch_kind.hpp"
 #include "hpsearch/workers/shell/files.hpp"
 
 namespace hpsearch::workers {

@@ -73,17 +73,13 @@ std::optional<NodeSetup> setup_of(const fs::path& work, const std::string& diges
   return setup;
 }
 
-std::vector<std::string> after_setup(const NodeSetup& setup, std::vector<std::string> argv,
-                                     std::map<std::string, std::string>& environment) {
+void put_setup_before(const NodeSetup& setup, ProgramStart& program) {
   if (setup.has_requirements) {
-    put_first(environment, "PYTHONPATH", (setup.directory / "packages").string());
-    put_first(environment, "PATH", (setup.directory / "packages" / "bin").string());
+    put_first(program.environment, "PYTHONPATH", (setup.directory / "packages").string());
+    put_first(program.environment, "PATH", (setup.directory / "packages" / "bin").string());
   }
-  std::vector<std::string> all{"/bin/sh", "-c", script, setup.directory.string()};
-  for (std::string& item : argv) {
-    all.push_back(std::move(item));
-  }
-  return all;
+  const std::string words[] = {"/bin/sh", "-c", script, setup.directory.string()};
+  program.argv.insert(program.argv.begin(), std::begin(words), std::end(words));
 }
 
 }  // namespace hpsearch::workers

@@ -1,4 +1,4 @@
-#include "hpsearch/workers/core/container_launch.hpp"
+#include "hpsearch/workers/core/adapters/container/container_launch.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@ using Words = std::vector<std::string>;
 ContainerPlan plan_for(ContainerRuntime runtime) {
   ContainerPlan plan;
   plan.runtime = runtime;
-  plan.program = "/usr/bin/" + std::string(name_of(runtime));
+  plan.runtime_file = "/usr/bin/" + std::string(name_of(runtime));
   plan.image = "python:3.11";
   plan.name = "hpsearch-3-17-2-abcd";
   plan.user = 1000;
@@ -18,17 +18,19 @@ ContainerPlan plan_for(ContainerRuntime runtime) {
   plan.shared = {"/a"};
   plan.shown = {"/data/mnist"};
   plan.mounts = {{"/host/data", "/data", true}, {"/host/out", "out", false}};
-  plan.directory = "/a/ml/usercode";
-  plan.argv = {"sh", "-c", "echo $HOME"};
-  plan.environment = {{"HOME", "/root"}, {"HPSEARCH_ATTEMPT_MARK", "/a/socket"}, {"TOKEN", "se\ncret"}};
+  plan.program.directory = "/a/ml/usercode";
+  plan.program.token = "HPSEARCH_ATTEMPT_MARK=/a/socket";
+  plan.program.argv = {"sh", "-c", "echo $HOME"};
+  plan.program.environment = {
+      {"HOME", "/root"}, {"HPSEARCH_ATTEMPT_MARK", "/a/socket"}, {"TOKEN", "se\ncret"}};
   plan.worker_environment = {{"HOME", "/home/ann"}, {"PATH", "/usr/bin"}, {"WORKER_ONLY", "1"}};
   return plan;
 }
 
-ContainerCommand command_of(const ContainerPlan& plan) {
+ProgramStart command_of(const ContainerPlan& plan) {
   auto command = container_command(plan);
   EXPECT_TRUE(command) << (command ? "" : command.error().message);
-  return command ? *command : ContainerCommand{};
+  return command ? *command : ProgramStart{};
 }
 
 TEST(ContainerCommand, OfDockerIsThis) {
@@ -73,7 +75,7 @@ TEST(ContainerCommand, OfPodmanKeepsTheUser) {
   plan.pull = true;
   plan.mounts = {};
   plan.shown = {};
-  plan.environment = {};
+  plan.program.environment = {};
   EXPECT_EQ(command_of(plan).argv, (Words{"/usr/bin/podman",
                                           "run",
                                           "--rm",
@@ -105,8 +107,7 @@ TEST(ContainerCommand, OfPodmanKeepsTheUser) {
 TEST(ContainerCommand, OfApptainerIsThis) {
   ContainerPlan plan = plan_for(ContainerRuntime::apptainer);
   plan.ml = "/a/ml";
-  plan.directory = "/ml/usercode";
-  const ContainerCommand command = command_of(plan);
+  const ProgramStart command = command_of(plan);
   EXPECT_EQ(command.argv, (Words{"/usr/bin/apptainer",
                                  "exec",
                                  "--cleanenv",
@@ -128,6 +129,8 @@ TEST(ContainerCommand, OfApptainerIsThis) {
                                  "sh",
                                  "-c",
                                  "echo $HOME"}));
+  EXPECT_EQ(command.directory, "/a/ml/usercode") << "/ml is seen in the container alone";
+  EXPECT_EQ(command.token, plan.program.token);
   EXPECT_EQ(command.environment.at("APPTAINERENV_TOKEN"), "se\ncret");
   EXPECT_EQ(command.environment.at("APPTAINERENV_HOME"), "/root");
   EXPECT_EQ(command.environment.at("HOME"), "/home/ann");
@@ -142,7 +145,7 @@ TEST(ContainerCommand, OfApptainerIsThis) {
 TEST(ContainerCommand, NoSecretStandsAmongTheArguments) {
   for (const ContainerRuntime runtime :
        {ContainerRuntime::apptainer, ContainerRuntime::podman, ContainerRuntime::docker}) {
-    const ContainerCommand command = command_of(plan_for(runtime));
+    const ProgramStart command = command_of(plan_for(runtime));
     for (const std::string& word : command.argv) {
       EXPECT_EQ(word.find("cret"), std::string::npos) << word;
       EXPECT_EQ(word.find("WORKER_ONLY"), std::string::npos) << word;

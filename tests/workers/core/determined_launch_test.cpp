@@ -1,4 +1,4 @@
-#include "hpsearch/workers/core/determined_launch.hpp"
+#include "hpsearch/workers/core/adapters/determined/determined_launch.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,6 +7,7 @@
 
 #include "hpsearch/jobs/determined.hpp"
 #include "hpsearch/proto/json.hpp"
+#include "hpsearch/workers/core/launch_environment.hpp"
 
 namespace hpsearch::workers {
 namespace {
@@ -46,9 +47,10 @@ TEST(DeterminedLaunch, RunsTheHostAndNotTheEntrypoint) {
   const engine::Result<Launch> launch = plan_launch(
       spec_with(R"({"entrypoint":"model_def:Trial","searcher":{"metric":"loss"}})"), places(), machine());
   ASSERT_TRUE(launch) << launch.error().message;
-  EXPECT_EQ(launch->argv, std::vector<std::string>{"/usr/bin/hpsearch-determined"});
-  EXPECT_EQ(launch->environment.at("HPSEARCH_HARNESS_DIR"), "/a/harness");
-  const engine::Result<Value> config = proto::parse_json(launch->environment.at("DET_EXPERIMENT_CONFIG"));
+  EXPECT_EQ(launch->program.argv, std::vector<std::string>{"/usr/bin/hpsearch-determined"});
+  EXPECT_EQ(launch->program.environment.at("HPSEARCH_HARNESS_DIR"), "/a/harness");
+  const engine::Result<Value> config =
+      proto::parse_json(launch->program.environment.at("DET_EXPERIMENT_CONFIG"));
   ASSERT_TRUE(config);
   EXPECT_EQ(*config->at_path("entrypoint"), Value("model_def:Trial"));
   EXPECT_EQ(*config->at_path("scheduling_unit"), Value(100)) << "defaults are filled in";
@@ -68,11 +70,11 @@ TEST(DeterminedLaunch, SaysWhereItsOtherNodesAre) {
   LaunchSpec spec = spec_with("{}");
   engine::Result<Launch> launch = plan_launch(spec, places(), machine());
   ASSERT_TRUE(launch) << launch.error().message;
-  EXPECT_FALSE(launch->environment.contains(harness_nodes_variable));
+  EXPECT_FALSE(launch->program.environment.contains(harness_nodes_variable));
   spec.rendezvous = {1, {"10.0.0.1", "10.0.0.2"}, 23'500};
   launch = plan_launch(spec, places(), machine());
   ASSERT_TRUE(launch) << launch.error().message;
-  EXPECT_EQ(launch->environment.at(harness_nodes_variable),
+  EXPECT_EQ(launch->program.environment.at(harness_nodes_variable),
             R"({"addresses":["10.0.0.1","10.0.0.2"],"ports":[23500,19500,15500],"rank":1})");
 }
 
@@ -81,9 +83,9 @@ TEST(DeterminedLaunch, LeavesOtherProgramsAlone) {
   spec.entrypoint.command = std::vector<std::string>{"train"};
   const engine::Result<Launch> launch = plan_launch(spec, places(), machine());
   ASSERT_TRUE(launch);
-  EXPECT_EQ(launch->argv, std::vector<std::string>{"train"});
-  EXPECT_FALSE(launch->environment.contains("HPSEARCH_HARNESS_DIR"));
-  EXPECT_FALSE(launch->environment.contains("DET_EXPERIMENT_CONFIG"));
+  EXPECT_EQ(launch->program.argv, std::vector<std::string>{"train"});
+  EXPECT_FALSE(launch->program.environment.contains("HPSEARCH_HARNESS_DIR"));
+  EXPECT_FALSE(launch->program.environment.contains("DET_EXPERIMENT_CONFIG"));
 }
 
 }  // namespace

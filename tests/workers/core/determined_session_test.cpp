@@ -1,4 +1,4 @@
-#include "hpsearch/workers/core/determined_session.hpp"
+#include "hpsearch/workers/core/adapters/determined/determined_session.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/proto/json.hpp"
-#include "hpsearch/workers/core/determined_config.hpp"
+#include "hpsearch/workers/core/adapters/determined/determined_config.hpp"
 
 namespace hpsearch::workers {
 namespace {

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "hpsearch/workers/core/adapters/pai/pai_forms.hpp"
+
 namespace hpsearch::workers {
 namespace {
 
@@ -42,9 +44,10 @@ TEST(HyperparameterForms, EachBoolStyleHasItsTexts) {
                                               {"e", BoolStyle::empty_false}};
   const HyperparameterForms off(hparams, styles);
   EXPECT_EQ(off.arguments(false), (Argv{"--a", "False", "--b", "false", "--c", "0", "--e", ""}));
-  EXPECT_EQ(off.pai_user_args(), "--a False --b false --c 0 --e ''");
-  EXPECT_EQ(off.hyperparameters_json(), R"({"a": "False", "b": "false", "c": "0", "d": "False", "e": ""})");
-  EXPECT_EQ(off.pai_hps(false), R"({"a": false, "b": false, "c": false, "d": false, "e": false})");
+  EXPECT_EQ(pai_user_args(off), "--a False --b false --c 0 --e ''");
+  EXPECT_EQ(pai_hyperparameters_json(off),
+            R"({"a": "False", "b": "false", "c": "0", "d": "False", "e": ""})");
+  EXPECT_EQ(pai_hps(off, false), R"({"a": false, "b": false, "c": false, "d": false, "e": false})");
   const Value all_true = Value::Map{{"a", true}, {"b", true}, {"c", true}, {"d", true}, {"e", true}};
   const HyperparameterForms on(all_true, styles);
   EXPECT_EQ(on.arguments(true), (Argv{"--a=True", "--b=true", "--c=1", "--d", "--e=True"}));
@@ -52,7 +55,7 @@ TEST(HyperparameterForms, EachBoolStyleHasItsTexts) {
 
 TEST(HyperparameterForms, VariablesAreCapitalsAndUnderscores) {
   const Value hparams = Value::Map{{"a--b", 1}, {"train.learning_rate", 0.001}, {"x", "y"}};
-  EXPECT_EQ(HyperparameterForms(hparams, {}).pai_variables(),
+  EXPECT_EQ(pai_variables(HyperparameterForms(hparams, {})),
             (std::map<std::string, std::string>{
                 {"PAI_HPS_A__B", "1"}, {"PAI_HPS_TRAIN_LEARNING_RATE", "0.001"}, {"PAI_HPS_X", "y"}}));
 }
@@ -61,16 +64,16 @@ TEST(HyperparameterForms, WhatPaiCannotCarryIsLeftOutOfItsFormsOnly) {
   const Value hparams = Value::Map{
       {"_hidden", 1}, {"layers", Value::List{64, 32}}, {"lr", 0.1}, {"none", nullptr}, {"two words", 2}};
   const HyperparameterForms forms(hparams, {});
-  EXPECT_EQ(forms.pai_hps(false), R"({"lr": 0.1})");
-  EXPECT_EQ(forms.pai_user_args(), "--lr 0.1");
-  EXPECT_EQ(forms.pai_variables().size(), 1U);
+  EXPECT_EQ(pai_hps(forms, false), R"({"lr": 0.1})");
+  EXPECT_EQ(pai_user_args(forms), "--lr 0.1");
+  EXPECT_EQ(pai_variables(forms).size(), 1U);
   EXPECT_EQ(forms.arguments(true),
             (Argv{"--_hidden=1", "--layers=[64,32]", "--lr=0.1", "--none=None", "--two words=2"}));
 }
 
 TEST(HyperparameterForms, JsonIsWhatPythonWrites) {
   const Value hparams = Value::Map{{"a", "é漢😀\"\\\n\x7f"}, {"b", 1e-05}, {"c", 100000.0}};
-  EXPECT_EQ(HyperparameterForms(hparams, {}).pai_hps(false),
+  EXPECT_EQ(pai_hps(HyperparameterForms(hparams, {}), false),
             "{\"a\": \"\\u00e9\\u6f22\\ud83d\\ude00\\\"\\\\\\n\\u007f\", \"b\": 1e-05, \"c\": 100000.0}");
 }
 

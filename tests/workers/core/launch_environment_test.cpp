@@ -67,15 +67,15 @@ TEST(Entrypoints, ListItemsAreReplacedInPlace) {
   const Launch launch =
       plan(spec_of({Argv{"python3", "train.py", "--lr={lr}", "{name}", "{optimizer.momentum}",
                          "{checkpoint_dir}/x", "{output_dir}", "{trial_id}"}}));
-  EXPECT_EQ(launch.argv, (Argv{"python3", "train.py", "--lr=-0.00001", "it's a $test", "0.9",
-                               "/a/checkpoint/x", "/a/output", "41"}));
+  EXPECT_EQ(launch.program.argv, (Argv{"python3", "train.py", "--lr=-0.00001", "it's a $test", "0.9",
+                                       "/a/checkpoint/x", "/a/output", "41"}));
 }
 
 TEST(Entrypoints, ArgsBecomeItemsOfTheirOwn) {
-  EXPECT_EQ(plan(spec_of({Argv{"p", "{args}"}})).argv,
+  EXPECT_EQ(plan(spec_of({Argv{"p", "{args}"}})).program.argv,
             (Argv{"p", "--lr", "-0.00001", "--name", "it's a $test", "--optimizer.momentum", "0.9",
                   "--optimizer.nesterov", "True", "--units", "64"}));
-  EXPECT_EQ(plan(spec_of({Argv{"p", "{args_eq}"}})).argv,
+  EXPECT_EQ(plan(spec_of({Argv{"p", "{args_eq}"}})).program.argv,
             (Argv{"p", "--lr=-0.00001", "--name=it's a $test", "--optimizer.momentum=0.9",
                   "--optimizer.nesterov=True", "--units=64"}));
 }
@@ -83,13 +83,13 @@ TEST(Entrypoints, ArgsBecomeItemsOfTheirOwn) {
 TEST(Entrypoints, GroupsAreFoundUnderNamesWithDots) {
   LaunchSpec spec = spec_of({Argv{"p", "{a.b}", "{a.b.c}", "{a.d}", "{a}"}});
   spec.hparams = Value::Map{{"a", Value::Map{{"d", 1}}}, {"a.b", Value::Map{{"c", Value::Map{}}}}};
-  EXPECT_EQ(plan(spec).argv, (Argv{"p", R"({"c":{}})", "{}", "1", R"({"d":1})"}));
+  EXPECT_EQ(plan(spec).program.argv, (Argv{"p", R"({"c":{}})", "{}", "1", R"({"d":1})"}));
 }
 
 TEST(Entrypoints, LineRunsInAShellWithOneWordPerValue) {
   const Launch launch =
       plan(spec_of({std::string("python3 train.py --name {name} {args_eq} && echo {{done}}")}));
-  EXPECT_EQ(launch.argv,
+  EXPECT_EQ(launch.program.argv,
             (Argv{"/bin/sh", "-c",
                   "python3 train.py --name 'it'\"'\"'s a $test' --lr=-0.00001 '--name=it'\"'\"'s a $test' "
                   "--optimizer.momentum=0.9 --optimizer.nesterov=True --units=64 && echo {done}"}));
@@ -100,26 +100,28 @@ TEST(Entrypoints, ChannelsPassedAsArgumentsFollowTheHyperparameters) {
   spec.hparams = Value::Map{{"lr", 0.1}};
   spec.contract.inputs = {{"data_url", "/data", jobs::PassedAs::argument}, {"test", "/t.csv"}};
   spec.contract.outputs = {{"train_url", "/results", jobs::PassedAs::argument}};
-  EXPECT_EQ(plan(spec).argv, (Argv{"python3", "train.py", "--lr=0.1", "--data_url=/a/ml/input/data/data_url/",
-                                   "--train_url=/a/ml/output/train_url/"}));
+  EXPECT_EQ(plan(spec).program.argv,
+            (Argv{"python3", "train.py", "--lr=0.1", "--data_url=/a/ml/input/data/data_url/",
+                  "--train_url=/a/ml/output/train_url/"}));
   spec.entrypoint = {Argv{"p", "{args}"}};
-  EXPECT_EQ(plan(spec).argv, (Argv{"p", "--lr", "0.1", "--data_url", "/a/ml/input/data/data_url/",
-                                   "--train_url", "/a/ml/output/train_url/"}));
+  EXPECT_EQ(plan(spec).program.argv, (Argv{"p", "--lr", "0.1", "--data_url", "/a/ml/input/data/data_url/",
+                                           "--train_url", "/a/ml/output/train_url/"}));
   spec.entrypoint = {Argv{"p", "{inputs.test}", "{outputs.model}best"}};
-  EXPECT_EQ(plan(spec).argv, (Argv{"p", "/a/ml/input/data/test/test.csv", "/a/ml/output/model/best"}));
+  EXPECT_EQ(plan(spec).program.argv,
+            (Argv{"p", "/a/ml/input/data/test/test.csv", "/a/ml/output/model/best"}));
 }
 
 TEST(Entrypoints, ChannelsPassedAsVariablesKeepTheirName) {
   LaunchSpec spec = spec_of({Argv{"p"}});
   spec.contract.inputs = {{"data_url", "/data", jobs::PassedAs::variable}, {"test", "/t.csv"}};
-  const auto environment = plan(spec).environment;
+  const auto environment = plan(spec).program.environment;
   EXPECT_EQ(environment.at("data_url"), "/a/ml/input/data/data_url/");
   EXPECT_FALSE(environment.contains("test"));
 }
 
 TEST(Entrypoints, TheShellsOwnBracesStay) {
   const std::string line = "echo ${HOME} {1,2} { ls; } ${X:-y} {} $HPSEARCH_PARAMS";
-  EXPECT_EQ(plan(spec_of({line})).argv[2], line);
+  EXPECT_EQ(plan(spec_of({line})).program.argv[2], line);
 }
 
 TEST(Entrypoints, UnknownNamesAreRefusedWithTheNearestKnownOne) {
@@ -137,7 +139,7 @@ TEST(Entrypoints, EmptyOnesAreRefused) {
 TEST(Environment, TellsTheProgramWhoItIs) {
   LaunchSpec spec = spec_of({Argv{"p"}});
   spec.latest_checkpoint = "/c/3/17/1-3";
-  const auto environment = plan(spec).environment;
+  const auto environment = plan(spec).program.environment;
   EXPECT_EQ(environment.at("HPSEARCH_EXPERIMENT_ID"), "3");
   EXPECT_EQ(environment.at("HPSEARCH_TRIAL_ID"), "41");
   EXPECT_EQ(environment.at("HPSEARCH_TRIAL_NUMBER"), "17");
@@ -157,40 +159,43 @@ TEST(Environment, TellsTheProgramWhoItIs) {
 
 TEST(Environment, ParametersKeepTheirTypes) {
   const Launch launch = plan(spec_of({Argv{"p"}}));
-  EXPECT_EQ(launch.params_json,
-            R"({"lr":-1e-05,"name":"it's a $test","optimizer":{"momentum":0.9,"nesterov":true},"units":64})");
-  EXPECT_EQ(launch.environment.at("HPSEARCH_PARAMS"), launch.params_json);
-  EXPECT_EQ(launch.environment.at("DET_HPARAMS"), launch.params_json);
+  const std::string params =
+      R"({"lr":-1e-05,"name":"it's a $test","optimizer":{"momentum":0.9,"nesterov":true},"units":64})";
+  EXPECT_EQ(launch.files.at("params.json"), params + "\n");
+  EXPECT_EQ(launch.program.environment.at("HPSEARCH_PARAMS"), params);
+  EXPECT_EQ(launch.program.environment.at("DET_HPARAMS"), params);
 }
 
 TEST(Environment, SpeaksAsPai) {
   LaunchSpec spec = spec_of({Argv{"p"}});
   Launch launch = plan(spec);
-  EXPECT_EQ(launch.environment.at("PAI_WORKING_DIR"), "/a/ml/usercode");
-  EXPECT_EQ(launch.environment.at("PAI_CONFIG_DIR"), "/a/ml/input/config/");
-  EXPECT_EQ(launch.environment.at("PAI_INPUT_DATA_URL"), "/a/ml/input/data/data_url/");
-  EXPECT_EQ(launch.environment.at("PAI_INPUT_TEST"), "/a/ml/input/data/test/test.csv");
-  EXPECT_EQ(launch.environment.at("PAI_OUTPUT_MODEL"), "/a/ml/output/model/");
+  EXPECT_EQ(launch.program.environment.at("PAI_WORKING_DIR"), "/a/ml/usercode");
+  EXPECT_EQ(launch.program.environment.at("PAI_CONFIG_DIR"), "/a/ml/input/config/");
+  EXPECT_EQ(launch.program.environment.at("PAI_INPUT_DATA_URL"), "/a/ml/input/data/data_url/");
+  EXPECT_EQ(launch.program.environment.at("PAI_INPUT_TEST"), "/a/ml/input/data/test/test.csv");
+  EXPECT_EQ(launch.program.environment.at("PAI_OUTPUT_MODEL"), "/a/ml/output/model/");
   EXPECT_EQ(
-      launch.environment.at("PAI_HPS"),
+      launch.program.environment.at("PAI_HPS"),
       R"({"lr": -1e-05, "name": "it's a $test", "optimizer.momentum": 0.9, "optimizer.nesterov": true, )"
       R"("units": 64})");
-  EXPECT_EQ(launch.environment.at("PAI_HPS_LR"), "-1e-05");
-  EXPECT_EQ(launch.environment.at("PAI_HPS_OPTIMIZER_NESTEROV"), "True");
-  EXPECT_EQ(launch.environment.at("PAI_USER_ARGS"),
+  EXPECT_EQ(launch.program.environment.at("PAI_HPS_LR"), "-1e-05");
+  EXPECT_EQ(launch.program.environment.at("PAI_HPS_OPTIMIZER_NESTEROV"), "True");
+  EXPECT_EQ(launch.program.environment.at("PAI_USER_ARGS"),
             "--lr -0.00001 --name 'it'\"'\"'s a $test' --optimizer.momentum 0.9 --optimizer.nesterov True "
             "--units 64");
-  EXPECT_EQ(launch.hyperparameters_json,
+  EXPECT_EQ(launch.files.at("ml/input/config/hyperparameters.json"),
             R"({"lr": "-1e-05", "name": "it's a $test", "optimizer.momentum": "0.9", )"
-            R"("optimizer.nesterov": "True", "units": "64"})");
+            R"("optimizer.nesterov": "True", "units": "64"})"
+            "\n");
   spec.contract.pai_hps_strings = true;
   launch = plan(spec);
-  EXPECT_EQ(launch.environment.at("PAI_HPS"), launch.hyperparameters_json);
+  EXPECT_EQ(launch.program.environment.at("PAI_HPS") + "\n",
+            launch.files.at("ml/input/config/hyperparameters.json"));
 }
 
 TEST(Environment, SpeaksAsModelArts) {
   const LentMachine machine{.slots = 2, .cores = 8, .devices = {"2", "5"}, .environment = {}};
-  const auto environment = plan(spec_of({Argv{"p"}}), machine).environment;
+  const auto environment = plan(spec_of({Argv{"p"}}), machine).program.environment;
   EXPECT_EQ(environment.at("MA_HOME"), "/a/ml");
   EXPECT_EQ(environment.at("MA_JOB_DIR"), "/a/ml");
   EXPECT_EQ(environment.at("MA_SCRIPT_INTERPRETER"), "");
@@ -208,7 +213,7 @@ TEST(Environment, TheWholeJobIsInOneFile) {
   spec.latest_step = Units{3};
   const LentMachine machine{.slots = 2, .cores = 8, .devices = {"2", "5"}, .environment = {}};
   EXPECT_EQ(
-      plan(spec, machine).training_job_json,
+      plan(spec, machine).files.at("ml/input/config/training_job.json"),
       R"({"command":["p","-0.00001"],"context":{"directory":")" + spec.context_directory +
           R"(","sha256":""},"data":{},"experiment":{"id":3,"name":"digits"},"hyperparameters":)"
           R"({"lr":-1e-05,"name":"it's a $test","optimizer":{"momentum":0.9,"nesterov":true},"units":64},)"
@@ -216,7 +221,8 @@ TEST(Environment, TheWholeJobIsInOneFile) {
           R"("length":{"done":3,"unit":"epochs","until":9},"metric":"val_acc","outputs":{"model":)"
           R"("/a/ml/output/model/","train_url":"/a/ml/output/train_url/"},"resources":{"devices":["5"],)"
           R"("instance_count":1,"instance_index":0,"slots":[1]},"trial":{"attempt":2,"id":41,"number":17,)"
-          R"("seed":123},"version":1})");
+          R"("seed":123},"version":1})"
+          "\n");
 }
 
 TEST(Environment, WhatIsLongerThanTheKernelTakesIsRefusedByName) {
@@ -230,19 +236,19 @@ TEST(Environment, WhatIsLongerThanTheKernelTakesIsRefusedByName) {
 TEST(Environment, PaisVariablesAreLeftOutRatherThanTooLong) {
   LaunchSpec spec = spec_of({Argv{"p", "{quotes}"}});
   spec.hparams = Value::Map{{"quotes", std::string(60'000, '\'')}, {"lr", 0.1}};
-  auto environment = plan(spec).environment;
+  auto environment = plan(spec).program.environment;
   EXPECT_FALSE(environment.contains("PAI_USER_ARGS"));
   EXPECT_EQ(environment.at("PAI_HPS_QUOTES").size(), 60'000U);
   EXPECT_EQ(environment.at("PAI_HPS_LR"), "0.1");
   // 131,072 bytes with `PAI_USER_ARGS=--quotes ''` and the zero behind it; a quote takes five.
   spec.hparams = Value::Map{{"quotes", std::string(26'209, '\'') + " "}};
-  EXPECT_EQ(plan(spec).environment.at("PAI_USER_ARGS").size(), 131'072U - 15);
+  EXPECT_EQ(plan(spec).program.environment.at("PAI_USER_ARGS").size(), 131'072U - 15);
   spec.hparams = Value::Map{{"quotes", std::string(26'209, '\'') + "  "}};
-  EXPECT_FALSE(plan(spec).environment.contains("PAI_USER_ARGS"));
+  EXPECT_FALSE(plan(spec).program.environment.contains("PAI_USER_ARGS"));
 }
 
 TEST(Environment, AFreshStartHasNoCheckpoint) {
-  const auto environment = plan(spec_of({Argv{"p"}})).environment;
+  const auto environment = plan(spec_of({Argv{"p"}})).program.environment;
   EXPECT_EQ(environment.at("HPSEARCH_LATEST_CHECKPOINT"), "");
   EXPECT_FALSE(environment.contains("DET_LATEST_CHECKPOINT"));
 }
@@ -257,7 +263,7 @@ TEST(Environment, TheWorkersOwnVariablesDoNotLeak) {
                          {"TF_CONFIG", "{}"},
                          {"PAI_HPS_OLD", "1"},
                          {"DET_LATEST_CHECKPOINT", "old"}};
-  const auto environment = plan(spec_of({Argv{"p"}}), machine).environment;
+  const auto environment = plan(spec_of({Argv{"p"}}), machine).program.environment;
   EXPECT_EQ(environment.at("PATH"), "/bin");
   EXPECT_EQ(environment.at("HPSEARCH_TRIAL_ID"), "41");
   EXPECT_FALSE(environment.contains("HPSEARCH_SECRET"));
@@ -275,7 +281,7 @@ TEST(Environment, TheWorkersOwnRankIsNotItsPrograms) {
   machine.cores = 1;
   machine.environment = {
       {"PMI_RANK", "3"}, {"OMPI_COMM_WORLD_RANK", "3"}, {"SLURM_PROCID", "3"}, {"SLURM_JOB_ID", "9"}};
-  const auto environment = plan(spec_of({Argv{"p"}}), machine).environment;
+  const auto environment = plan(spec_of({Argv{"p"}}), machine).program.environment;
   EXPECT_FALSE(environment.contains("PMI_RANK"));
   EXPECT_FALSE(environment.contains("OMPI_COMM_WORLD_RANK"));
   EXPECT_FALSE(environment.contains("SLURM_PROCID"));
@@ -285,18 +291,18 @@ TEST(Environment, TheWorkersOwnRankIsNotItsPrograms) {
 TEST(Environment, ThreadsAreTheSlotsShareUnlessTheExperimentSaysSo) {
   LentMachine machine{.slots = 4, .cores = 16, .devices = {}, .environment = {{"OMP_NUM_THREADS", "99"}}};
   LaunchSpec spec = spec_of({Argv{"p"}});
-  EXPECT_EQ(plan(spec, machine).environment.at("OMP_NUM_THREADS"), "4");
+  EXPECT_EQ(plan(spec, machine).program.environment.at("OMP_NUM_THREADS"), "4");
   spec.slots = {SlotIndex{0}, SlotIndex{1}};
-  EXPECT_EQ(plan(spec, machine).environment.at("OMP_NUM_THREADS"), "8");
+  EXPECT_EQ(plan(spec, machine).program.environment.at("OMP_NUM_THREADS"), "8");
   machine.cores = 1;
-  EXPECT_EQ(plan(spec, machine).environment.at("OMP_NUM_THREADS"), "1");
+  EXPECT_EQ(plan(spec, machine).program.environment.at("OMP_NUM_THREADS"), "1");
   spec.environment_variables["OMP_NUM_THREADS"] = "3";
-  EXPECT_EQ(plan(spec, machine).environment.at("OMP_NUM_THREADS"), "3");
+  EXPECT_EQ(plan(spec, machine).program.environment.at("OMP_NUM_THREADS"), "3");
 }
 
 TEST(Environment, GpuSlotsAreNamedByDevice) {
   const LentMachine machine{.slots = 2, .cores = 8, .devices = {"2", "5"}, .environment = {}};
-  const auto environment = plan(spec_of({Argv{"p"}}), machine).environment;
+  const auto environment = plan(spec_of({Argv{"p"}}), machine).program.environment;
   EXPECT_EQ(environment.at("CUDA_VISIBLE_DEVICES"), "5");
   EXPECT_EQ(environment.at("NVIDIA_VISIBLE_DEVICES"), "5");
   EXPECT_EQ(environment.at("HPSEARCH_SLOT_IDS"), "1");
@@ -306,7 +312,7 @@ TEST(Environment, GpuSlotsAreNamedByDevice) {
 TEST(Environment, ProcessorSlotsSeeNoGpu) {
   const LentMachine machine{
       .slots = 2, .cores = 8, .devices = {}, .environment = {{"NVIDIA_VISIBLE_DEVICES", "all"}}};
-  const auto environment = plan(spec_of({Argv{"p"}}), machine).environment;
+  const auto environment = plan(spec_of({Argv{"p"}}), machine).program.environment;
   EXPECT_EQ(environment.at("CUDA_VISIBLE_DEVICES"), "");
   EXPECT_FALSE(environment.contains("NVIDIA_VISIBLE_DEVICES"));
   EXPECT_EQ(environment.at("HPSEARCH_SLOT_IDS"), "");
@@ -316,7 +322,7 @@ TEST(Environment, ProcessorSlotsSeeNoGpu) {
 TEST(Environment, TheExperimentCannotTakeAnotherIdentity) {
   LaunchSpec spec = spec_of({Argv{"p"}});
   spec.environment_variables = {{"HPSEARCH_TRIAL_ID", "1"}, {"MY_OWN", "yes"}, {"PYTHONUNBUFFERED", "0"}};
-  const auto environment = plan(spec).environment;
+  const auto environment = plan(spec).program.environment;
   EXPECT_EQ(environment.at("HPSEARCH_TRIAL_ID"), "41");
   EXPECT_EQ(environment.at("MY_OWN"), "yes");
   EXPECT_EQ(environment.at("PYTHONUNBUFFERED"), "1");

@@ -1,4 +1,4 @@
-#include "hpsearch/workers/core/launch_kind.hpp"
+#include "hpsearch/workers/core/adapters/launch_kinds/launch_kind.hpp"
 
 #include <gtest/gtest.h>
 
@@ -152,15 +152,16 @@ Launch plan(LaunchSpec spec) {
 }
 
 TEST(LaunchKind, OnlyRank0IsGivenTheReportSocket) {
-  EXPECT_EQ(plan(spec_of(LaunchKind::pytorch)).environment.at("HPSEARCH_SOCKET"), "/a/socket");
-  EXPECT_FALSE(plan(second_of(LaunchKind::pytorch)).environment.contains("HPSEARCH_SOCKET"));
+  EXPECT_EQ(plan(spec_of(LaunchKind::pytorch)).program.environment.at("HPSEARCH_SOCKET"), "/a/socket");
+  EXPECT_FALSE(plan(second_of(LaunchKind::pytorch)).program.environment.contains("HPSEARCH_SOCKET"));
 }
 
 TEST(LaunchKind, PutsTheProgramThatStartsOneProcessPerSlotBefore) {
   EXPECT_EQ(
-      plan(second_of(LaunchKind::pytorch, RankLevel::process)).argv,
+      plan(second_of(LaunchKind::pytorch, RankLevel::process)).program.argv,
       (std::vector<std::string>{"/usr/bin/hpsearch-ranks", "2", "2", "/a", "--", "python3", "train.py"}));
-  EXPECT_EQ(plan(second_of(LaunchKind::pytorch)).argv, (std::vector<std::string>{"python3", "train.py"}));
+  EXPECT_EQ(plan(second_of(LaunchKind::pytorch)).program.argv,
+            (std::vector<std::string>{"python3", "train.py"}));
 }
 
 TEST(LaunchKind, TensorflowsTasksThatShareAnAddressListenAtDifferentPorts) {
@@ -168,7 +169,7 @@ TEST(LaunchKind, TensorflowsTasksThatShareAnAddressListenAtDifferentPorts) {
   spec.rendezvous.addresses = {"10.0.0.1", "10.0.0.1", "10.0.0.2"};
   spec.rendezvous.port = 23'500;
   EXPECT_NE(plan(spec)
-                .environment.at("TF_CONFIG")
+                .program.environment.at("TF_CONFIG")
                 .find(R"({"chief":["10.0.0.1:23500"],"worker":["10.0.0.1:23501","10.0.0.2:23500"]})"),
             std::string::npos);
   EXPECT_EQ(port_to_listen_at(spec), 23'501U);
@@ -181,21 +182,23 @@ TEST(LaunchKind, TensorflowsTasksThatShareAnAddressListenAtDifferentPorts) {
 }
 
 TEST(LaunchKind, SharesTheAttemptsThreadsAmongItsProcesses) {
-  EXPECT_EQ(plan(second_of(LaunchKind::pytorch)).environment.at("OMP_NUM_THREADS"), "8");
-  EXPECT_EQ(plan(second_of(LaunchKind::pytorch, RankLevel::process)).environment.at("OMP_NUM_THREADS"), "4");
+  EXPECT_EQ(plan(second_of(LaunchKind::pytorch)).program.environment.at("OMP_NUM_THREADS"), "8");
+  EXPECT_EQ(
+      plan(second_of(LaunchKind::pytorch, RankLevel::process)).program.environment.at("OMP_NUM_THREADS"),
+      "4");
   LaunchSpec asked = second_of(LaunchKind::pytorch, RankLevel::process);
   asked.environment_variables["OMP_NUM_THREADS"] = "3";
-  EXPECT_EQ(plan(asked).environment.at("OMP_NUM_THREADS"), "3");
+  EXPECT_EQ(plan(asked).program.environment.at("OMP_NUM_THREADS"), "3");
 }
 
 TEST(LaunchKind, TellsModelArtsProgramsOfAllHosts) {
   const Launch launch = plan(second_of(LaunchKind::pytorch));
-  EXPECT_EQ(launch.environment.at("VC_WORKER_HOSTS"), "10.0.0.1,10.0.0.2,fd00::3");
-  EXPECT_EQ(launch.environment.at("VC_WORKER_NUM"), "3");
-  EXPECT_EQ(launch.environment.at("MA_NUM_HOSTS"), "3");
-  EXPECT_EQ(launch.environment.at("VC_TASK_INDEX"), "1");
-  EXPECT_EQ(launch.environment.at("VK_TASK_INDEX"), "1");
-  EXPECT_EQ(launch.environment.at("MA_CURRENT_IP"), "10.0.0.2");
+  EXPECT_EQ(launch.program.environment.at("VC_WORKER_HOSTS"), "10.0.0.1,10.0.0.2,fd00::3");
+  EXPECT_EQ(launch.program.environment.at("VC_WORKER_NUM"), "3");
+  EXPECT_EQ(launch.program.environment.at("MA_NUM_HOSTS"), "3");
+  EXPECT_EQ(launch.program.environment.at("VC_TASK_INDEX"), "1");
+  EXPECT_EQ(launch.program.environment.at("VK_TASK_INDEX"), "1");
+  EXPECT_EQ(launch.program.environment.at("MA_CURRENT_IP"), "10.0.0.2");
 }
 
 }  // namespace

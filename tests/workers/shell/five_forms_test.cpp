@@ -193,10 +193,11 @@ TEST_F(FiveForms, SayTheSame) {
     machine.environment = {{"PATH", "/usr/bin:/bin"}, {"LC_ALL", "C.UTF-8"}};
     const auto launch = plan_launch(spec, places, machine);
     ASSERT_TRUE(launch) << where << "\n" << launch.error().message;
-    const std::filesystem::path config = launch->environment.at("PAI_CONFIG_DIR");
-    write_text(config / "hyperparameters.json", launch->hyperparameters_json);
-    write_text(config / "training_job.json", launch->training_job_json);
-    const Ran ran = run_program(launch->argv, launch->environment, scratch_.path());
+    const std::filesystem::path config = launch->program.environment.at("PAI_CONFIG_DIR");
+    for (const char* name : {"hyperparameters.json", "training_job.json"}) {
+      write_text(config / name, launch->files.at(config_file(name)));
+    }
+    const Ran ran = run_program(launch->program.argv, launch->program.environment, scratch_.path());
     ASSERT_EQ(ran.status, 0) << where << "\n" << text_of(scratch_.path() / "complaints");
     ASSERT_TRUE(ran.printed.ends_with(" agree\n")) << where;
     ASSERT_FALSE(std::filesystem::exists(scratch_.path() / "canary")) << where;

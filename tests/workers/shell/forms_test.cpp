@@ -32,7 +32,7 @@ constexpr std::uint64_t seed = 20'260'214;
 
 /// What a program prints; it has to end well.
 std::string output_of(const Launch& launch, const fs::path& directory) {
-  const Ran ran = run_program(launch.argv, launch.environment, directory);
+  const Ran ran = run_program(launch.program.argv, launch.program.environment, directory);
   EXPECT_EQ(ran.status, 0) << text_of(directory / "complaints");
   return ran.printed;
 }
@@ -61,7 +61,7 @@ std::string expected_of(const Argv& arguments, const Launch& launch) {
   for (const std::string& argument : arguments) {
     text += hex(argument) + "\n";
   }
-  for (const auto& [name, value] : launch.environment) {
+  for (const auto& [name, value] : launch.program.environment) {
     if (name.starts_with("PAI_HPS") || name == "HPSEARCH_PARAMS") {
       text += name + " " + hex(value) + "\n";
     }
@@ -136,7 +136,7 @@ class HostileValues : public testing::Test {
     }
     ADD_FAILURE() << launch.error().message;
     Launch nothing;
-    nothing.argv = {"/bin/true"};
+    nothing.program.argv = {"/bin/true"};
     return nothing;
   }
 
@@ -217,7 +217,7 @@ for line in open("numbers"):
     print(str(struct.unpack("d", struct.pack("Q", int(line)))[0]))
 )";
   Launch launch;
-  launch.argv = {"/usr/bin/python3", "repr.py"};
+  launch.program.argv = {"/usr/bin/python3", "repr.py"};
   std::istringstream printed(output_of(launch, scratch.path()));
   for (const double number : numbers) {
     std::string line;

@@ -157,13 +157,6 @@ LaunchSpec ordered(const ExperimentConfig& config, const jobs::Program& program)
   return spec;
 }
 
-std::string without_end(std::string text) {
-  if (text.ends_with('\n')) {
-    text.pop_back();
-  }
-  return text;
-}
-
 TEST_F(HostileNames, AreRefusedByFieldOrReachTheProgramIntact) {
   int taken = 0;
   int refused = 0;
@@ -203,53 +196,55 @@ TEST_F(HostileNames, AreRefusedByFieldOrReachTheProgramIntact) {
 
     // What the shim is told, and a program's own view of it.
     LaunchOrder order;
-    order.program.argv = launch->argv;
-    order.program.environment = launch->environment;
+    order.program = launch->program;
     order.metric_patterns = spec.metric_patterns;
     ASSERT_TRUE(write_launch_order(directory.launch(), order));
     const auto read = read_launch_order(directory.launch());
     ASSERT_TRUE(read) << where << "\n" << read.error().message;
-    ASSERT_EQ(read->program.argv, launch->argv) << where;
-    ASSERT_EQ(read->program.environment, launch->environment) << where;
+    ASSERT_EQ(read->program.argv, launch->program.argv) << where;
+    ASSERT_EQ(read->program.environment, launch->program.environment) << where;
     ASSERT_EQ(read->metric_patterns, spec.metric_patterns) << where;
     std::string expected;
-    for (const auto& [variable, text] : launch->environment) {
+    for (const auto& [variable, text] : launch->program.environment) {
       expected += variable + "=" + text + '\0';
     }
-    ASSERT_EQ(run_program({"/usr/bin/env", "-0"}, launch->environment, scratch_.path()).printed, expected)
+    ASSERT_EQ(run_program({"/usr/bin/env", "-0"}, launch->program.environment, scratch_.path()).printed,
+              expected)
         << where;
     if (std::get_if<std::string>(&spec.entrypoint.command) != nullptr &&
         engine::compact_json(tree).find("p {args}") != std::string::npos) {
-      launch->argv[2].replace(0, 1, "/usr/bin/printf '%s\\0'");
+      launch->program.argv[2].replace(0, 1, "/usr/bin/printf '%s\\0'");
       std::string words;
       for (const std::string& word :
            HyperparameterForms(spec.hparams, spec.contract.bool_styles).arguments(false)) {
         words += word + '\0';
       }
       if (!words.empty()) {
-        ASSERT_EQ(run_program(launch->argv, launch->environment, scratch_.path()).printed, words) << where;
+        ASSERT_EQ(run_program(launch->program.argv, launch->program.environment, scratch_.path()).printed,
+                  words)
+            << where;
       }
     }
     ASSERT_FALSE(std::filesystem::exists(scratch_.path() / "canary")) << where;
 
     // And the texts that it can read back.
-    const auto params = proto::parse_json(launch->environment.at("HPSEARCH_PARAMS"));
+    const auto params = proto::parse_json(launch->program.environment.at("HPSEARCH_PARAMS"));
     ASSERT_TRUE(params) << where;
     ASSERT_EQ(*params, spec.hparams) << where;
-    const auto data = proto::parse_json(launch->environment.at("HPSEARCH_DATA"));
+    const auto data = proto::parse_json(launch->program.environment.at("HPSEARCH_DATA"));
     ASSERT_TRUE(data) << where;
     ASSERT_EQ(*data, spec.data) << where;
-    ASSERT_EQ(launch->environment.at("HPSEARCH_METRIC"), *tree.at_path("searcher.metric")->as_text())
+    ASSERT_EQ(launch->program.environment.at("HPSEARCH_METRIC"), *tree.at_path("searcher.metric")->as_text())
         << where;
     for (const auto& [variable, text] : spec.environment_variables) {
-      ASSERT_EQ(launch->environment.at(variable), text) << where;
+      ASSERT_EQ(launch->program.environment.at(variable), text) << where;
     }
     for (const jobs::Channel& channel : spec.contract.inputs) {
       ASSERT_TRUE(std::filesystem::is_directory(
-          launch->environment.at("PAI_INPUT_" + jobs::variable_part(channel.name))))
+          launch->program.environment.at("PAI_INPUT_" + jobs::variable_part(channel.name))))
           << where;
     }
-    ASSERT_EQ(without_end(launch->params_json), launch->environment.at("HPSEARCH_PARAMS"));
+    ASSERT_EQ(launch->files.at("params.json"), launch->program.environment.at("HPSEARCH_PARAMS") + "\n");
     directory.remove_everything();
   }
   EXPECT_GT(taken, 15);

@@ -1,9 +1,10 @@
-#include "hpsearch/workers/core/container_launch.hpp"
+#include "hpsearch/workers/core/adapters/container/container_launch.hpp"
 
 #include <algorithm>
 #include <utility>
 
 #include "hpsearch/workers/core/attempt_places.hpp"
+#include "launch_parts.hpp"
 
 namespace hpsearch::workers {
 
@@ -32,12 +33,9 @@ bool are_lasting(const std::vector<std::string>& devices) {
   });
 }
 
-std::string joined(const std::vector<std::string>& words) {
-  std::string all;
-  for (const std::string& word : words) {
-    all.append(all.empty() ? "" : ",").append(word);
-  }
-  return all;
+/// The program's current directory in the container.
+std::string directory_inside(const ContainerPlan& plan) {
+  return plan.ml.empty() ? plan.program.directory : "/ml/usercode";
 }
 
 std::vector<BindMount> mounts_of(const ContainerPlan& plan) {
@@ -53,7 +51,7 @@ std::vector<BindMount> mounts_of(const ContainerPlan& plan) {
   }
   for (BindMount mount : plan.mounts) {
     if (mount.container_path.front() != '/') {
-      mount.container_path = plan.directory + "/" + mount.container_path;
+      mount.container_path = directory_inside(plan) + "/" + mount.container_path;
     }
     mounts.push_back(std::move(mount));
   }
@@ -75,7 +73,7 @@ using Words = std::vector<std::string>;
 
 Words apptainer_words(const ContainerPlan& plan, const std::vector<BindMount>& mounts) {
   // Nothing of the node that was not asked for: no home, no current directory, no variables.
-  Words words{"exec", "--cleanenv", "--no-home", "--contain", "--pwd", plan.directory};
+  Words words{"exec", "--cleanenv", "--no-home", "--contain", "--pwd", directory_inside(plan)};
   for (const BindMount& mount : mounts) {
     words.insert(words.end(), {"--bind", mount.host_path + ":" + mount.container_path +
                                              (mount.read_only ? ":ro" : ":rw")});
@@ -111,7 +109,7 @@ Words docker_words(const ContainerPlan& plan, const std::vector<BindMount>& moun
               "--ipc=host",
               "--pid=host",
               "--workdir",
-              plan.directory,
+              directory_inside(plan),
               "--entrypoint",
               ""};
   const std::string user = std::to_string(plan.user) + ":" + std::to_string(plan.group);
@@ -129,7 +127,7 @@ Words docker_words(const ContainerPlan& plan, const std::vector<BindMount>& moun
   if (!plan.devices.empty()) {
     add_devices(plan, words);
   }
-  for (const auto& [name, value] : plan.environment) {
+  for (const auto& [name, value] : plan.program.environment) {
     words.insert(words.end(), {"--env", steers_the_runtime(name) ? name + "=" + value : name});
   }
   words.push_back(plan.image);
@@ -142,7 +140,7 @@ std::string_view name_of(ContainerRuntime runtime) noexcept {
   return container_runtime_names[static_cast<std::size_t>(runtime)];
 }
 
-Result<ContainerCommand> container_command(const ContainerPlan& plan) {
+Result<ProgramStart> container_command(const ContainerPlan& plan) {
   const bool apptainer = plan.runtime == ContainerRuntime::apptainer;
   const std::vector<BindMount> mounts = mounts_of(plan);
   if (const std::string* path =
@@ -150,9 +148,9 @@ Result<ContainerCommand> container_command(const ContainerPlan& plan) {
     return Error{Errc::bad_request, "the path " + *path + " cannot be shown in a container: " +
                                         std::string(name_of(plan.runtime)) + " has no way to spell it"};
   }
-  ContainerCommand command;
+  ProgramStart command = plan.program;
   command.environment = plan.worker_environment;
-  for (const auto& [name, value] : plan.environment) {
+  for (const auto& [name, value] : plan.program.environment) {
     if (apptainer) {
       command.environment["APPTAINERENV_" + name] = value;
       command.environment["SINGULARITYENV_" + name] = value;
@@ -161,12 +159,13 @@ Result<ContainerCommand> container_command(const ContainerPlan& plan) {
     }
   }
   // By its mark, whoever looks for this attempt's processes finds the runtime too.
-  if (const auto mark = plan.environment.find(std::string(attempt_mark)); mark != plan.environment.end()) {
+  if (const auto mark = plan.program.environment.find(std::string(attempt_mark));
+      mark != plan.program.environment.end()) {
     command.environment[mark->first] = mark->second;
   }
   command.argv = apptainer ? apptainer_words(plan, mounts) : docker_words(plan, mounts);
-  command.argv.insert(command.argv.begin(), plan.program);
-  command.argv.insert(command.argv.end(), plan.argv.begin(), plan.argv.end());
+  command.argv.insert(command.argv.begin(), plan.runtime_file);
+  command.argv.insert(command.argv.end(), plan.program.argv.begin(), plan.program.argv.end());
   return command;
 }
 

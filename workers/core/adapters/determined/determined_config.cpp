@@ -1,4 +1,4 @@
-#include "hpsearch/workers/core/determined_config.hpp"
+#include "hpsearch/workers/core/adapters/determined/determined_config.hpp"
 
 #include <cstdint>
 #include <string>

@@ -1,4 +1,4 @@
-#include "hpsearch/workers/core/determined_session.hpp"
+#include "hpsearch/workers/core/adapters/determined/determined_session.hpp"
 
 #include <algorithm>
 #include <charconv>

@@ -1,4 +1,4 @@
-#include "hpsearch/workers/core/determined_steps.hpp"
+#include "hpsearch/workers/core/adapters/determined/determined_steps.hpp"
 
 #include <cmath>
 

@@ -1,4 +1,4 @@
-#include "hpsearch/workers/core/launch_kind.hpp"
+#include "hpsearch/workers/core/adapters/launch_kinds/launch_kind.hpp"
 
 #include <algorithm>
 #include <map>

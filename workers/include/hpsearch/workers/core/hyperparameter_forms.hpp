@@ -14,9 +14,8 @@ namespace hpsearch::workers {
 using jobs::argument_text;
 using jobs::shell_word;
 
-/// The hyperparameters of one trial, in the forms that programs of other platforms read
-/// (docs/job-contract.md). Nested names are joined by dots. A name or value that PAI's forms cannot carry is
-/// left out of them.
+/// The hyperparameters of one trial, in the forms that programs read (docs/job-contract.md). Nested names are
+/// joined by dots.
 ///
 /// Owns: nothing; the values and styles outlive it.
 class HyperparameterForms {
@@ -31,18 +30,14 @@ class HyperparameterForms {
   [[nodiscard]] const std::vector<Hyperparameter>& all() const noexcept { return all_; }
   [[nodiscard]] const Hyperparameter* find(std::string_view name) const noexcept;
 
+  /// Of one of them: {"--lr", "0.1"}, or {"--lr=0.1"} `with_equals`. A flag is there or not.
+  [[nodiscard]] static std::vector<std::string> arguments_of(const Hyperparameter& one, bool with_equals);
+
   /// {"--lr", "0.1", "--bias", "True"}, or {"--lr=0.1", "--bias=True"} `with_equals`.
   [[nodiscard]] std::vector<std::string> arguments(bool with_equals) const;
 
   /// HPSEARCH_HP_<NAME>: every value as text, lists and maps as compact JSON.
   [[nodiscard]] std::map<std::string, std::string> variables() const;
-
-  [[nodiscard]] std::string pai_user_args() const;                         ///< PAI_USER_ARGS
-  [[nodiscard]] std::string pai_hps(bool as_strings) const;                ///< PAI_HPS
-  [[nodiscard]] std::map<std::string, std::string> pai_variables() const;  ///< PAI_HPS_<NAME>
-
-  /// hyperparameters.json: every value as the text that PAI_HPS_<NAME> has.
-  [[nodiscard]] std::string hyperparameters_json() const { return pai_hps(true); }
 
  private:
   std::vector<Hyperparameter> all_;

@@ -3,11 +3,13 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "hpsearch/engine/base/result.hpp"
 #include "hpsearch/jobs/launch_spec.hpp"
 #include "hpsearch/workers/core/attempt_places.hpp"
+#include "hpsearch/workers/core/program_start.hpp"
 
 namespace hpsearch::workers {
 
@@ -21,15 +23,19 @@ struct LentMachine {
   std::string ranks_host = {};                     ///< The program hpsearch-ranks.
 };
 
-/// How a program is started, and the files it may read.
+/// A program that is to be started, and the files that it reads.
 struct Launch {
-  std::vector<std::string> argv;  ///< Never empty; argv[0] is looked up on the program's PATH.
-  std::map<std::string, std::string> environment;
-  std::string params_json;           ///< The parameters file.
-  std::string hyperparameters_json;  ///< ml/input/config/hyperparameters.json
-  std::string training_job_json;     ///< ml/input/config/training_job.json
-  std::string hostfile;              ///< AttemptPlaces::hostfile; "" = none.
+  ProgramStart program;                      ///< argv is never empty. Its token is the shell's to set.
+  std::map<std::string, std::string> files;  ///< Path below the attempt's directory → text.
 };
+
+/// Where these files lie below the attempt's directory: the parameters file, and those that programs find in
+/// PAI_CONFIG_DIR.
+inline constexpr std::string_view params_file_name = "params.json";
+inline constexpr std::string_view config_directory_name = "ml/input/config";
+[[nodiscard]] inline std::string config_file(std::string_view name) {
+  return std::string(config_directory_name) + "/" + std::string(name);
+}
 
 /// A variable of this name tells a program who it is: the worker's own ones of these names, which may itself
 /// be somebody's job, are not its programs'.
@@ -40,7 +46,8 @@ struct Launch {
 
 /// Turns a lease into argv, environment and files. Later ones win: the worker's own environment (without what
 /// tells a program who it is), thread counts, the experiment's variables, the job contract's
-/// (docs/job-contract.md).
+/// (docs/job-contract.md): hpsearch's own, those of other platforms in the order of
+/// core/adapters/adapters.cpp, and the slots.
 ///
 /// bad_request: an entrypoint that is empty or has a placeholder that names nothing; an argument or a
 /// variable longer than the kernel takes.

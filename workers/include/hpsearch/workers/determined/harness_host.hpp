@@ -14,7 +14,7 @@
 #include "hpsearch/engine/base/result.hpp"
 #include "hpsearch/net/http.hpp"
 #include "hpsearch/net/loop.hpp"
-#include "hpsearch/workers/core/determined_session.hpp"
+#include "hpsearch/workers/core/adapters/determined/determined_session.hpp"
 #include "hpsearch/workers/core/log_text.hpp"
 #include "hpsearch/workers/determined/harness_files.hpp"
 #include "hpsearch/workers/shell/files.hpp"

@@ -63,7 +63,7 @@ class AttemptDirectory {
   [[nodiscard]] std::filesystem::path launch() const { return root_ / "launch"; }
   [[nodiscard]] std::filesystem::path ml() const { return root_ / "ml"; }
   [[nodiscard]] std::filesystem::path work() const { return ml() / "usercode"; }
-  [[nodiscard]] std::filesystem::path config() const { return ml() / "input" / "config"; }
+  [[nodiscard]] std::filesystem::path config() const { return root_ / config_directory_name; }
   [[nodiscard]] std::filesystem::path data() const { return ml() / "input" / "data"; }
   [[nodiscard]] std::filesystem::path output() const { return ml() / "output"; }
   [[nodiscard]] std::filesystem::path checkpoint() const { return output() / "checkpoints"; }
@@ -73,7 +73,7 @@ class AttemptDirectory {
   [[nodiscard]] std::filesystem::path fetched() const {
     return root_ / "fetched";
   }  ///< The one it starts from.
-  [[nodiscard]] std::filesystem::path params() const { return root_ / "params.json"; }
+  [[nodiscard]] std::filesystem::path params() const { return root_ / params_file_name; }
   [[nodiscard]] std::filesystem::path process() const { return root_ / "process.json"; }
   [[nodiscard]] std::filesystem::path container() const {
     return root_ / "container.json";

@@ -8,7 +8,7 @@
 
 #include "hpsearch/engine/base/result.hpp"
 #include "hpsearch/proto/spell.hpp"
-#include "hpsearch/workers/core/container_launch.hpp"
+#include "hpsearch/workers/core/adapters/container/container_launch.hpp"
 
 namespace hpsearch::workers {
 

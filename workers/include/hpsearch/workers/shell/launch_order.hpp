@@ -7,7 +7,7 @@
 #include "hpsearch/engine/base/result.hpp"
 #include "hpsearch/engine/base/units.hpp"
 #include "hpsearch/proto/spell.hpp"
-#include "hpsearch/workers/shell/process.hpp"
+#include "hpsearch/workers/core/program_start.hpp"
 
 namespace hpsearch::workers {
 

@@ -1,10 +1,10 @@
 #pragma once
 
 #include <filesystem>
-#include <map>
 #include <optional>
 #include <string>
-#include <vector>
+
+#include "hpsearch/workers/core/program_start.hpp"
 
 namespace hpsearch::workers {
 
@@ -23,11 +23,10 @@ struct NodeSetup {
 [[nodiscard]] std::optional<NodeSetup> setup_of(const std::filesystem::path& work, const std::string& digest,
                                                 const std::filesystem::path& setups);
 
-/// A command that does the setup, unless it was done, and then becomes `argv`. Others with the same setup
-/// wait meanwhile. A step that fails is named on stderr and ends the program with its status. What the steps
-/// print goes to stderr too: stdout is for metrics. `environment` gets the packages' place on PYTHONPATH and
-/// PATH.
-[[nodiscard]] std::vector<std::string> after_setup(const NodeSetup& setup, std::vector<std::string> argv,
-                                                   std::map<std::string, std::string>& environment);
+/// Makes it a program that does the setup, unless it was done, and then becomes what it was. Others with the
+/// same setup wait meanwhile. A step that fails is named on stderr and ends the program with its status. What
+/// the steps print goes to stderr too: stdout is for metrics. The packages' place comes first on PYTHONPATH
+/// and PATH.
+void put_setup_before(const NodeSetup& setup, ProgramStart& program);
 
 }  // namespace hpsearch::workers

@@ -14,28 +14,12 @@
 
 #include "hpsearch/engine/base/result.hpp"
 #include "hpsearch/net/loop.hpp"
-#include "hpsearch/proto/spell.hpp"
+#include "hpsearch/workers/core/program_start.hpp"
 #include "hpsearch/workers/shell/control_group.hpp"
 #include "hpsearch/workers/shell/files.hpp"
 #include "hpsearch/workers/shell/process_table.hpp"
 
 namespace hpsearch::workers {
-
-/// What to run.
-struct ProgramStart {
-  std::vector<std::string> argv;  ///< argv[0] is looked up on the environment's PATH unless it has a slash.
-  std::map<std::string, std::string> environment;
-  std::string directory;
-  std::string token;  ///< "NAME=value" of the environment that no other program has: marks its descendants.
-};
-
-/// Neither arguments nor environments need be UTF-8.
-void spell(auto& fields, proto::Is<ProgramStart> auto& start) {
-  fields.bytes("argv", start.argv);
-  fields.bytes("environment", start.environment);
-  fields.bytes("directory", start.directory);
-  fields.bytes("token", start.token);
-}
 
 /// A program that runs, with the ends of its pipes.
 struct RunningProgram {

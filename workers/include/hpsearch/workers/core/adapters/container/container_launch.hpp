@@ -9,6 +9,7 @@
 
 #include "hpsearch/engine/base/result.hpp"
 #include "hpsearch/jobs/job_contract.hpp"
+#include "hpsearch/workers/core/program_start.hpp"
 
 namespace hpsearch::workers {
 
@@ -20,8 +21,9 @@ inline constexpr std::array<std::string_view, 3> container_runtime_names = {"app
 /// A program that is to run in a container. Places that it shares with the worker have the same path inside,
 /// so that what its variables and files say is true there too.
 struct ContainerPlan {
+  ProgramStart program;  ///< As it would run without a container, with the variables that it gets inside.
   ContainerRuntime runtime{};
-  std::string program;  ///< The runtime's file.
+  std::string runtime_file;
   std::string image;
   bool pull = false;       ///< Fetch the image anew.
   std::string name;        ///< Of this attempt alone.
@@ -31,28 +33,20 @@ struct ContainerPlan {
   std::vector<std::string> shown;   ///< Only read, at the same path.
   std::vector<jobs::BindMount>
       mounts;                        ///< The experiment's; a relative container_path is below the directory.
-  std::string ml;                    ///< What is seen at /ml, or "".
-  std::string directory;             ///< The program's current one.
+  std::string ml;                    ///< What is seen at /ml, or "". The program then runs in /ml/usercode.
   std::vector<std::string> devices;  ///< Its GPUs, by CUDA's names.
-  std::vector<std::string> argv;
-  std::map<std::string, std::string> environment;  ///< The program's: what the container is given.
   std::map<std::string, std::string>
       worker_environment;  ///< The worker's: what the runtime itself runs with.
 };
 
-/// What is run instead: the runtime with its arguments, and its own environment.
-struct ContainerCommand {
-  std::vector<std::string> argv;
-  std::map<std::string, std::string> environment;
-};
-
-/// The command line that runs the plan's program in its container, in the network and the process table of
-/// the node: who ends the program finds all its processes by their mark, as without a container. Values of
-/// variables never stand among the arguments, which everybody on the node can read, but for those that the
-/// runtime itself would obey (PATH, HOME and the like). The worker's own variables do not enter.
+/// What is started instead: the runtime, which runs the plan's program in its container, in the network and
+/// the process table of the node. All processes of the program are found by their mark, as without a
+/// container. Values of variables never stand among the arguments, which everybody on the node can read, but
+/// for those that the runtime itself would obey (PATH, HOME and the like). The worker's own variables do not
+/// enter.
 ///
 /// bad_request, naming it: a path that the runtime's arguments cannot spell (commas, quotes, line ends;
 /// colons for Apptainer).
-[[nodiscard]] engine::Result<ContainerCommand> container_command(const ContainerPlan& plan);
+[[nodiscard]] engine::Result<ProgramStart> container_command(const ContainerPlan& plan);
 
 }  // namespace hpsearch::workers

@@ -14,7 +14,7 @@
 #include "hpsearch/engine/base/result.hpp"
 #include "hpsearch/engine/base/units.hpp"
 #include "hpsearch/engine/base/value.hpp"
-#include "hpsearch/workers/core/determined_steps.hpp"
+#include "hpsearch/workers/core/adapters/determined/determined_steps.hpp"
 
 namespace hpsearch::workers {
 

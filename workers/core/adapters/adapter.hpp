@@ -1,0 +1,39 @@
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "hpsearch/engine/base/result.hpp"
+#include "hpsearch/engine/base/value.hpp"
+#include "hpsearch/jobs/launch_spec.hpp"
+#include "hpsearch/workers/core/attempt_places.hpp"
+#include "hpsearch/workers/core/hyperparameter_forms.hpp"
+#include "hpsearch/workers/core/launch_environment.hpp"
+
+namespace hpsearch::workers {
+
+/// What a launch is planned from.
+struct LaunchFacts {
+  const jobs::LaunchSpec& spec;
+  const AttemptPlaces& places;
+  const LentMachine& machine;
+  const HyperparameterForms& forms;
+  const engine::Value& hparams;  ///< A map, also for a trial without hyperparameters.
+};
+
+/// The support for programs of another platform. adapters() lists all of them.
+struct Adapter {
+  /// Adds the platform's variables, files and arguments to a launch, which has the entrypoint and hpsearch's
+  /// own variables. An error names what this machine or this experiment lacks.
+  engine::Status (*add)(const LaunchFacts& facts, Launch& launch);
+
+  /// The variables by which the platform tells a program who it is; a name that ends in _ is a prefix.
+  /// Programs don't get the worker's own values of them.
+  std::span<const std::string_view> identity = {};
+
+  /// Whether the platform's own launcher starts the entrypoint, word for word. The launch then has no argv
+  /// until add() sets it. None: never.
+  bool (*starts_entrypoint)(const jobs::LaunchSpec& spec) = nullptr;
+};
+
+}  // namespace hpsearch::workers

@@ -1,0 +1,10 @@
+#pragma once
+
+#include "adapters/adapter.hpp"
+
+namespace hpsearch::workers {
+
+/// PAI: the variables (PAI_*) and files of its training jobs and components.
+extern const Adapter pai_adapter;
+
+}  // namespace hpsearch::workers
