@@ -122,7 +122,7 @@ TYPED_TEST_P(SearcherContract, ASearcherThatReplayedTheLogGoesOnTheSameWay) {
         return;  // Replaying is linear; over all seeds every kind of moment is met.
       }
       std::unique_ptr<engine::Searcher> replayed = course.kind().make(course.config());
-      for (const Course::Heard& heard : course.log) {
+      for (const RecordedAnswers& heard : course.log) {
         replayed->on_event(heard.event);
       }
       course.replace(std::move(replayed));
@@ -138,7 +138,7 @@ TYPED_TEST_P(SearcherContract, HearingTheLogAloneGivesTheSameAnswers) {
     course.run();
     std::unique_ptr<engine::Searcher> listener = course.kind().make(course.config());
     for (std::size_t i = 0; i < course.log.size(); ++i) {
-      const Course::Heard& heard = course.log[i];
+      const RecordedAnswers& heard = course.log[i];
       listener->on_event(heard.event);
       if (i % 7 != 0 &&
           i + 1 < course.log.size()) {  // Long stretches without being asked anything, as in a real recovery.
@@ -196,7 +196,7 @@ TYPED_TEST_P(SearcherContract, WhatIsToldTwiceOrTooLateChangesNothing) {
         return;
       }
       engine::Searcher& searcher = told.searcher();
-      const Course::Heard& last = told.log.back();
+      const RecordedAnswers& last = told.log.back();
       if (std::holds_alternative<engine::TrialValidated>(last.event) ||
           std::holds_alternative<engine::TrialExited>(last.event) ||
           std::holds_alternative<engine::TrialWasClosed>(last.event)) {

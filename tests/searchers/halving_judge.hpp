@@ -12,7 +12,7 @@
 #include <variant>
 #include <vector>
 
-#include "contract/search_course.hpp"
+#include "contract/judge.hpp"
 #include "hpsearch/engine/base/text.hpp"
 #include "plain_asha.hpp"
 

@@ -21,6 +21,7 @@ namespace {
 
 using contract::Course;
 using contract::FaultPlan;
+using contract::RecordedAnswers;
 using engine::ExperimentConfig;
 using engine::Outlook;
 using engine::Searcher;
@@ -59,7 +60,7 @@ std::vector<TrialNumber> waiting(Course& course) {
 /// Which pieces of work an equal searcher gives one after the other: the trial each is for.
 std::vector<TrialNumber> work_at_hand(Course& course) {
   const std::unique_ptr<Searcher> twin = course.kind().make(course.config());
-  for (const Course::Heard& heard : course.log) {
+  for (const RecordedAnswers& heard : course.log) {
     twin->on_event(heard.event);
   }
   std::vector<TrialNumber> work;
