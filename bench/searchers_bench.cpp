@@ -9,7 +9,6 @@
 #include <variant>
 #include <vector>
 
-#include "far_read.hpp"
 #include "hpsearch/engine/base/check.hpp"
 #include "hpsearch/engine/base/draw.hpp"
 #include "hpsearch/engine/base/text.hpp"
@@ -352,7 +351,6 @@ void philox_blocks(benchmark::State& state) {
 }
 
 BENCHMARK(bench::two_heaps)->Name("searchers/floor/two_heaps")->Apply(hundred_to_million);
-BENCHMARK(bench::far_read)->Name("searchers/floor/far_read")->Apply(hundred_to_million);
 BENCHMARK(rung_report)->Name("searchers/rung/report")->Apply(hundred_to_million);
 BENCHMARK_CAPTURE(schedule_event, promotion, false)
     ->Name("searchers/schedule/promotion/event")
