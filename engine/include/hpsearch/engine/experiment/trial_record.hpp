@@ -124,11 +124,11 @@ struct KnownCheckpoints {
 /// configuration in the experiment's HparamTable.
 struct TrialRecord {
   TrialId id;
-  Units length{};           ///< Asked for.
-  Units reached{};          ///< Highest step reported.
+  Units length{};                     ///< Asked for.
+  Units reached{};                    ///< Highest step reported.
   std::optional<Measurement> latest;  ///< Last value of the searcher's metric; may be NaN.
   std::optional<Measurement> best;    ///< Best finite one.
-  KeptReason reason;        ///< Of its last change of state.
+  KeptReason reason;                  ///< Of its last change of state.
   Box<LiveAttempt> live;
   Box<FailureHistory> failure_history;
   Box<KnownCheckpoints> checkpoints;

@@ -14,8 +14,8 @@
 
 namespace hpsearch::workers {
 
-/// The reports of one attempt that the daemon has not acknowledged. They are numbered from 1 without gaps, sent in
-/// batches, and sent again until they are acknowledged.
+/// The reports of one attempt that the daemon has not acknowledged. They are numbered from 1 without gaps,
+/// sent in batches, and sent again until they are acknowledged.
 ///
 /// Owns:    values only. Time comes from the caller.
 /// Threads: none of its own; callers take turns.
@@ -57,8 +57,8 @@ class ReportQueue {
   void forget_sent() noexcept;
   void stop_timer() noexcept { resend_at_.reset(); }
 
-  /// Adds batches of reports up to number `upto` that were not sent in this session, while no more than `window` bytes
-  /// of them (or one that is larger) and less than 64 batches are unacknowledged.
+  /// Adds batches of reports up to number `upto` that were not sent in this session, while no more than
+  /// `window` bytes of them (or one that is larger) and less than 64 batches are unacknowledged.
   void send(engine::Instant now, std::size_t window, std::uint64_t upto,
             std::vector<proto::FromWorker>& messages);
   /// Makes send() repeat what is not acknowledged in time.

@@ -9,8 +9,8 @@
 
 namespace hpsearch::workers {
 
-/// When an attempt's spool is written, and what it holds since the last write that succeeded. One write is under way at
-/// a time.
+/// When an attempt's spool is written, and what it holds since the last write that succeeded. One write is
+/// under way at a time.
 ///
 /// Owns:    values only. Time comes from the caller.
 /// Threads: none of its own; callers take turns.
@@ -56,7 +56,8 @@ class SpoolSchedule {
   /// When is_due() may become true; nothing: not by time alone, or at once.
   [[nodiscard]] std::optional<engine::Instant> next_wake() const noexcept;
 
-  /// The next write replaces what is there: it must, or `live_bytes`, which it would then have, are less than half.
+  /// The next write replaces what is there: it must, or `live_bytes`, which it would then have, are less than
+  /// half.
   [[nodiscard]] bool is_anew(std::size_t live_bytes) noexcept;
   /// Begins a write of so many bytes. Returns its number.
   std::uint64_t begin(const Content& content, std::size_t bytes) noexcept;
@@ -64,8 +65,8 @@ class SpoolSchedule {
   [[nodiscard]] bool succeeded(std::uint64_t write) noexcept;
   /// False: it was not the write under way. Nothing is tried again by this.
   [[nodiscard]] bool failed(std::uint64_t write) noexcept;
-  /// Everything is written once more, in a second: what a failed write or sync has left is unknown. True for the first
-  /// failure since the last success.
+  /// Everything is written once more, in a second: what a failed write or sync has left is unknown. True for
+  /// the first failure since the last success.
   [[nodiscard]] bool try_again(engine::Instant now) noexcept;
 
  private:
@@ -77,9 +78,9 @@ class SpoolSchedule {
   bool anew_ = true;
   std::size_t bytes_ = 0;  ///< Size of the spool after the newest write.
   std::size_t unwritten_bytes_ = 0;
-  bool at_once_ = false;                        ///< Something decides; or else …
-  bool soon_ = false;                           ///< … something waits until …
-  std::optional<engine::Instant> wait_until_;   ///< … this.
+  bool at_once_ = false;                       ///< Something decides; or else …
+  bool soon_ = false;                          ///< … something waits until …
+  std::optional<engine::Instant> wait_until_;  ///< … this.
   std::optional<engine::Instant> not_before_;  ///< A write failed.
   bool has_failed_ = false;
 };
