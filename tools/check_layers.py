@@ -15,7 +15,8 @@ ROOMS = {
     "engine": (set(), "", True),
     "searchers": ({"engine"}, r"Eigen/", True),
     "jobs": ({"engine"}, "", True),
-    "proto": ({"engine", "jobs"}, r"msgpack|nlohmann/", True),
+    "sentences": ({"engine"}, "", True),
+    "proto": ({"engine", "jobs", "sentences"}, r"msgpack|nlohmann/", True),
     "surrogates": ({"engine", "proto"}, r"Eigen/", True),
     "workers/core": ({"engine", "jobs", "proto"}, "", True),
     "net": ({"engine/base"}, r"boost/|zmq", False),
@@ -25,12 +26,12 @@ ROOMS = {
     "workers/determined": ({"engine", "jobs", "proto", "net", "workers/core", "workers/shell"}, "", False),
     "apps/daemon/store": ({"engine", "proto"}, r"sqlite3\.h", False),
     "apps/daemon/keys": ({"engine", "net", "apps/daemon/store"}, "", False),
-    "apps/daemon": ({"engine", "jobs", "searchers", "proto", "net", "context", "patterns", "apps/daemon/store",
-                     "apps/daemon/keys"}, r"CLI/", False),
+    "apps/daemon": ({"engine", "jobs", "searchers", "sentences", "proto", "net", "context", "patterns",
+                     "apps/daemon/store", "apps/daemon/keys"}, r"CLI/", False),
     # preview, validate and simulate run offline, so the command line needs the searchers themselves; the store's
     # tools are for when no daemon runs, so it needs the store.
-    "apps/cli": ({"engine", "jobs", "searchers", "surrogates", "proto", "net", "context", "patterns", "apps/daemon/store",
-                  "apps/daemon/keys"},
+    "apps/cli": ({"engine", "jobs", "searchers", "sentences", "surrogates", "proto", "net", "context", "patterns",
+                  "apps/daemon/store", "apps/daemon/keys"},
                  r"yaml-cpp/|CLI/|re2/", False),
 }
 
@@ -182,6 +183,9 @@ SELF_TEST = {  # file: (content, what must be said about it; nothing when it is 
     "proto/include/hpsearch/proto/json.hpp": (
         "#include <nlohmann/json.hpp>\n", [":1: <nlohmann/json.hpp> belongs into"]),
     "proto/src/json.cpp": ('#include <nlohmann/json.hpp>\n#include "hpsearch/proto/json.hpp"\n', []),
+    "sentences/src/story.cpp": (
+        '#include "hpsearch/engine/base/id.hpp"\n#include "hpsearch/proto/json.hpp"\n',
+        [":2: sentences may not see proto"]),
     "surrogates/src/model.cpp": (
         '#include <Eigen/Core>\n#include "hpsearch/proto/json.hpp"\n#include "hpsearch/searchers/asha.hpp"\n',
         [":3: surrogates may not see searchers"]),

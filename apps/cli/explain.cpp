@@ -1,4 +1,4 @@
-#include "cli/event_story.hpp"
+#include "cli/event_line.hpp"
 #include "cli/server.hpp"
 #include "cli/shapes.hpp"
 #include "cli/text.hpp"
@@ -16,9 +16,9 @@ std::string explanation_text(const Value& explanation, const Output& output) {
   if (const Value& source = member(explanation, "source"); !source.is_null()) {
     text += "  it begins from " + source_text(source) + "\n";
   }
-  EventStory story(text_at(explanation, "unit"), text_at(explanation, "metric"));
+  sentences::EventStory story(text_at(explanation, "unit"), text_at(explanation, "metric"));
   for (const Value& event : list_at(explanation, "history")) {
-    if (const EventStory::Line line = story.tell(event); !line.text.empty()) {
+    if (const auto line = event_line(story, event); !line.text.empty()) {
       text += "  " + line.text + "\n";
     }
   }

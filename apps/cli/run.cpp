@@ -8,7 +8,7 @@
 #include <string>
 
 #include "cli/context_upload.hpp"
-#include "cli/event_story.hpp"
+#include "cli/event_line.hpp"
 #include "cli/file_report.hpp"
 #include "cli/interrupts.hpp"
 #include "cli/private_cluster.hpp"
@@ -367,7 +367,7 @@ class Run {
         return page.failure();
       }
       for (const Value& event : list_at(*page, "events")) {
-        const EventStory::Line line = story_->tell(event);
+        const auto line = event_line(*story_, event);
         if (tell && !line.text.empty()) {
           view_.say(line.trouble ? output_.paint(Output::Color::yellow, line.text) : line.text, line.trouble);
         }
@@ -548,7 +548,7 @@ class Run {
   bool resumes_ = false;
   std::optional<PrivateCluster> cluster_;
   Value detail_;
-  std::optional<EventStory> story_;
+  std::optional<sentences::EventStory> story_;
   std::uint64_t last_lsn_ = 0;
   std::set<std::string> notes_told_;  // Kinds.
   std::string storage_told_;          // Why the daemon takes less than everything.

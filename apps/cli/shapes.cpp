@@ -5,6 +5,7 @@
 
 #include "cli/text.hpp"
 #include "hpsearch/engine/searcher.hpp"
+#include "hpsearch/sentences/reason.hpp"
 
 namespace hpsearch::cli {
 
@@ -39,7 +40,7 @@ std::string reason_text(const Value& reason) {
   if (member(reason, "cutoff").is_number()) {
     out.cutoff = number_at(reason, "cutoff");
   }
-  return printable(engine::describe(out));
+  return printable(sentences::describe(out));
 }
 
 std::string states_text(const Value& trials_by_state) {

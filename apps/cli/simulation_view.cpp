@@ -8,6 +8,7 @@
 #include "cli/table.hpp"
 #include "cli/text.hpp"
 #include "hpsearch/proto/client_api.hpp"
+#include "hpsearch/sentences/reason.hpp"
 
 namespace hpsearch::cli {
 
@@ -205,7 +206,7 @@ std::string trials_text(const Simulation& simulation, std::size_t most, std::siz
       why.detail.clear();  // It stands above, for all.
     }
     table.add({std::to_string(i), std::string(engine::name_of(trial.state)), lengths_text(trial.lengths),
-               trial.metric ? metric_text(*trial.metric) : "-", engine::describe(why),
+               trial.metric ? metric_text(*trial.metric) : "-", sentences::describe(why),
                flat_text(trial.hparams)});
   }
   std::string text = table.text(width);

@@ -17,7 +17,7 @@ struct SummaryInput {
   engine::Value detail;        ///< GET .../experiments/ID
   engine::Value::List trials;  ///< GET .../experiments/ID/trials, by take()
   std::uint64_t slots = 0;     ///< Of all workers.
-  double idle_seconds = 0;     ///< EventStory::idle_seconds
+  double idle_seconds = 0;     ///< sentences::EventStory::idle_seconds
   double wall_seconds = 0;     ///< Of all runs of this search.
   double engine_seconds = 0;   ///< Of these, in the engine.
   std::string go_on;           ///< The command that goes on with the search.

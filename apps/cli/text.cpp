@@ -125,26 +125,6 @@ void append_yaml(const Value& value, std::size_t indent, bool first_line_open, s
   }
 }
 
-void append_flat(const Value& value, const std::string& path, std::string& out) {
-  if (const Value::Map* map = value.as_map(); map != nullptr && (!map->empty() || path.empty())) {
-    for (const auto& [key, inner] : *map) {
-      append_flat(inner, path.empty() ? key : path + "." + key, out);
-    }
-    return;
-  }
-  if (!out.empty()) {
-    out += ' ';
-  }
-  if (const double* real = value.as_real()) {
-    out += path + "=" + metric_text(*real);
-  } else if (const std::string* text = value.as_text();
-             text != nullptr && (text->empty() || text->find(' ') != std::string::npos)) {
-    out += path + "=" + engine::compact_json(value);  // In quotes, so that one is told from the next.
-  } else {
-    out += path + "=" + engine::python_text(value);
-  }
-}
-
 std::string formatted(const char* format, double number) {
   char buffer[64];
   std::snprintf(buffer, sizeof buffer, format, number);
@@ -193,13 +173,6 @@ std::string printable(std::string_view text) {
   return out;
 }
 
-std::string metric_text(double metric) {
-  if (std::isnan(metric)) {
-    return "nan";
-  }
-  return formatted("%.6g", metric + 0.0);  // No minus before a 0.
-}
-
 std::string duration_text(double seconds) {
   if (!(seconds >= 0)) {
     seconds = 0;
@@ -239,12 +212,6 @@ std::string time_text(double seconds_since_epoch) {
                                                                                 : std::string(buffer);
 }
 
-std::string flat_text(const Value& hparams) {
-  std::string out;
-  append_flat(hparams, "", out);
-  return out;
-}
-
 std::string yaml_text(const Value& value, std::size_t indent) {
   std::string out;
   append_yaml(value, indent, false, out);
@@ -264,10 +231,6 @@ std::string last_lines(std::string_view text, std::size_t lines) {
     begin = end;
   }
   return begin == text.size() ? std::string() : std::string(text.substr(begin + 1));
-}
-
-std::string counted(std::uint64_t number, std::string_view noun) {
-  return std::to_string(number) + " " + std::string(noun) + (number == 1 ? "" : "s");
 }
 
 const Value& member(const Value& map, std::string_view key) noexcept {

@@ -7,8 +7,13 @@
 #include <vector>
 
 #include "hpsearch/engine/base/value.hpp"
+#include "hpsearch/sentences/words.hpp"
 
 namespace hpsearch::cli {
+
+using sentences::counted;
+using sentences::flat_text;
+using sentences::metric_text;
 
 /// How many columns a terminal gives the text: wide East Asian characters take two, combining ones none.
 [[nodiscard]] std::size_t display_width(std::string_view text) noexcept;
@@ -20,9 +25,6 @@ namespace hpsearch::cli {
 /// terminal obeys escape sequences.
 [[nodiscard]] std::string printable(std::string_view text);
 
-/// Six significant digits: "0.972222", "1e-05", "nan".
-[[nodiscard]] std::string metric_text(double metric);
-
 /// "0.4 s", "12 s", "3 min 05 s", "2 h 07 min", "3 d 04 h".
 [[nodiscard]] std::string duration_text(double seconds);
 
@@ -32,17 +34,11 @@ namespace hpsearch::cli {
 /// "2026-11-21 01:41:38" in local time; "" for 0.
 [[nodiscard]] std::string time_text(double seconds_since_epoch);
 
-/// "batch_size=32 lr=0.01 optimizer.name=sgd": every leaf on one line.
-[[nodiscard]] std::string flat_text(const engine::Value& hparams);
-
 /// The value as YAML block lines, each beginning with `indent` spaces; reads back as the same value.
 [[nodiscard]] std::string yaml_text(const engine::Value& value, std::size_t indent = 0);
 
 /// The last `lines` lines of a text, without a trailing line end.
 [[nodiscard]] std::string last_lines(std::string_view text, std::size_t lines);
-
-/// "1 trial", "3 trials".
-[[nodiscard]] std::string counted(std::uint64_t number, std::string_view noun);
 
 // --- reading answers of the daemon: what is missing or of another kind is the given default ---
 

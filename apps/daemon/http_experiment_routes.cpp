@@ -13,6 +13,7 @@
 #include "hpsearch/proto/client_api.hpp"
 #include "hpsearch/proto/json.hpp"
 #include "hpsearch/proto/wire.hpp"
+#include "hpsearch/sentences/wait.hpp"
 
 namespace hpsearch::daemon {
 namespace {
@@ -114,8 +115,8 @@ void show(RequestContext& request_context, Call call) {
     return;
   }
   Value detail = proto::experiment_detail(**record, request_context.runtime.now());
-  (*detail.as_map())["waits_for"] =
-      engine::waits_for(**record, request_context.runtime.engine().workers(), request_context.runtime.now());
+  (*detail.as_map())["waits_for"] = sentences::why_experiment_waits(
+      engine::waits_for(**record, request_context.runtime.engine().workers(), request_context.runtime.now()));
   request_context.answer(call, Result<Value>(std::move(detail)));
 }
 

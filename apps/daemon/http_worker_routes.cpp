@@ -5,6 +5,7 @@
 #include "hpsearch/engine/scheduler/explain.hpp"
 #include "hpsearch/proto/client_api.hpp"
 #include "hpsearch/proto/json.hpp"
+#include "hpsearch/sentences/wait.hpp"
 
 namespace hpsearch::daemon {
 namespace {
@@ -20,7 +21,7 @@ Value worker_now(RequestContext& context, const engine::WorkerRecord& worker) {
   Value::Map& map = *value.as_map();
   map["connected"] = worker.present && context.sessions.connected(worker.id);
   map["suspect"] = worker.present && context.runtime.suspect(worker.id);
-  const std::string rests = engine::rest_of(worker, context.runtime.now());
+  const std::string rests = sentences::why_worker_rests(engine::rest_of(worker, context.runtime.now()));
   map["resting"] = rests.empty() ? Value() : Value(rests);
   map["kills_by"] = context.sessions.kills_by(worker.id);
   Value::List on_hold;

@@ -10,6 +10,8 @@
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/engine/experiment/source_checkpoint.hpp"
 #include "hpsearch/proto/value_writer.hpp"
+#include "hpsearch/sentences/explanation.hpp"
+#include "hpsearch/sentences/reason.hpp"
 #include "spell_event.hpp"
 
 namespace hpsearch::proto {
@@ -238,8 +240,8 @@ Value explanation_value(const ExperimentRecord& experiment, engine::TrialNumber 
       {"state", engine::name_of(experiment.trials[number.number()].state)},
       {"metric", searcher.metric},
       {"unit", experiment.config.unit},
-      {"now", explanation.now},
-      {"next", explanation.next},
+      {"now", sentences::now_text(explanation, experiment.config.unit)},
+      {"next", sentences::next_text(explanation, experiment.config.unit)},
       {"source", source_of(experiment)},
       {"results_needed", explanation.results_needed ? count_value(*explanation.results_needed) : Value{}},
       {"results_to_come", explanation.results_to_come ? count_value(*explanation.results_to_come) : Value{}},
@@ -353,7 +355,7 @@ Value to_value(const engine::Reason& reason) {
   ValueWriter out;
   put(out, reason);
   Value value = out.take();
-  (*value.as_map())["text"] = engine::describe(reason);
+  (*value.as_map())["text"] = sentences::describe(reason);
   return value;
 }
 

@@ -38,32 +38,6 @@ TEST(ExitReason, ReadsBackFromItsName) {
   EXPECT_EQ(exit_reason_named("canceled"), std::nullopt);
 }
 
-TEST(Reason, TellsPeopleRankRungAndCutOff) {
-  Reason reason;
-  reason.why = Reason::Why::promoted;
-  reason.bracket = 0;
-  reason.rung = 1;
-  reason.rank = 2;
-  reason.size = 17;
-  reason.keep = 4;
-  reason.cutoff = 0.912;
-  EXPECT_EQ(describe(reason),
-            "promoted; rank 3 of 17 at rung 1 of bracket 0 (keeps the best 4, cut-off 0.912)");
-}
-
-TEST(Reason, SaysOnlyWhatItKnows) {
-  EXPECT_EQ(describe(Reason{}), "new trial");
-  Reason exit;
-  exit.why = Reason::Why::early_exit;
-  exit.detail = "exit code 1";
-  EXPECT_EQ(describe(exit), "ended early: exit code 1");
-  Reason waits;
-  waits.why = Reason::Why::waits_at_rung;
-  waits.rung = 0;
-  waits.keep = 0;
-  EXPECT_EQ(describe(waits), "waits at its rung; rung 0 (keeps the best 0)");
-}
-
 TEST(Score, TurnsTheSignOnceAndRanksTheUnusableLast) {
   EXPECT_LT(Score::from_metric(1.0, Goal::minimize), Score::from_metric(2.0, Goal::minimize));
   EXPECT_LT(Score::from_metric(2.0, Goal::maximize), Score::from_metric(1.0, Goal::maximize));

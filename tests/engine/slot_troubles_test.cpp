@@ -34,8 +34,11 @@ void expect_replay_stands_here(const TestCluster& cluster) {
   EXPECT_EQ(state_text(twin), state_text(cluster.engine));
 }
 
-std::string why(const TestCluster& cluster, ExperimentId id, std::uint64_t trial) {
-  return explain(*cluster.engine.find(id), TrialNumber(trial), cluster.engine.workers(), cluster.now).next;
+Wait why(const TestCluster& cluster, ExperimentId id, std::uint64_t trial) {
+  return std::get<NextSlots>(
+             explain(*cluster.engine.find(id), TrialNumber(trial), cluster.engine.workers(), cluster.now)
+                 .next)
+      .wait;
 }
 
 Value with_resources(int trials, Value::Map resources) {
@@ -88,8 +91,12 @@ TEST_F(SlotInTrouble, IsNotGivenToTheNextWhenItsHolderIsGone) {
   EXPECT_EQ(cluster.trial(id, 0).state, TrialState::pending);
   EXPECT_EQ(cluster.trial(id, 0).restarts, 0U) << "not the program's failure";
   EXPECT_EQ(record().slots.free(), 0U);
-  EXPECT_NE(why(cluster, id, 0).find("0 of 2 slots are free, 1 out of use"), std::string::npos)
-      << why(cluster, id, 0);
+  const auto wait = std::get<WaitForFreeSlots>(why(cluster, id, 0));
+  EXPECT_EQ(wait.free, 0U);
+  EXPECT_EQ(wait.total, 2U);
+  EXPECT_EQ(wait.out_of_use, 1U);
+  EXPECT_EQ(wait.most_on_one_worker, 0U);
+  EXPECT_EQ(wait.slots_per_trial, 1U);
   expect_replay_stands_here(cluster);
 }
 
@@ -217,8 +224,11 @@ TEST(SharedDevices, AnExperimentSaysThatItWaitsForAnotherDevice) {
   cluster.exit(cluster.live(single, 0));
   const ExperimentId pair = cluster.create(with_resources(1, Value::Map{{"slots_per_trial", 2}}));
   EXPECT_TRUE(cluster.engine.find(pair)->running.empty()) << "slots 0 and 1 are free, of one device";
-  EXPECT_EQ(waits_for(*cluster.engine.find(pair), cluster.engine.workers(), cluster.now),
-            "2 of 4 slots are free, but a trial needs 2 on different devices of one worker");
+  const auto wait = waits_for(*cluster.engine.find(pair), cluster.engine.workers(), cluster.now);
+  ASSERT_TRUE(wait && std::holds_alternative<WaitForDevices>(*wait));
+  EXPECT_EQ(std::get<WaitForDevices>(*wait).free, 2U);
+  EXPECT_EQ(std::get<WaitForDevices>(*wait).total, 4U);
+  EXPECT_EQ(std::get<WaitForDevices>(*wait).slots_per_trial, 2U);
 }
 
 // --- pools and labels ---
@@ -287,8 +297,10 @@ TEST(Pools, ATrialSaysWhichPoolItWaitsFor) {
   cluster.join("a", 4);
   cluster.step(LoseWorker{there, "told to end"});
   ASSERT_EQ(cluster.trial(id, 0).state, TrialState::pending);
-  EXPECT_EQ(why(cluster, id, 0),
-            "no worker of resource pool \"big\" is connected (hpsearch workers shows what there is)");
+  const auto wanted = std::get<WaitForWorker>(why(cluster, id, 0)).wanted;
+  ASSERT_TRUE(wanted);
+  EXPECT_EQ(wanted->pool, "big");
+  EXPECT_TRUE(wanted->labels.empty());
 }
 
 }  // namespace

@@ -194,25 +194,34 @@ TEST_F(StartFailures, AreExplained) {
   const ExperimentId id = cluster.create(random_config(1, 1));
   end_all(lost());
   const auto& workers = cluster.engine.workers();
-  EXPECT_EQ(
-      explain(*cluster.engine.find(id), TrialNumber(0), workers, cluster.now).next,
-      "its last 2 attempts were over before anything was heard of a program, the last on worker \"gpu-7\": "
-      "hpsearch-shim has died before it could start; it is tried again in 1 s");
-  EXPECT_EQ(waits_for(*cluster.engine.find(id), workers, cluster.now).substr(0, 21), "trial 0: its last 2 a");
-  EXPECT_EQ(rest_of(workers.at(worker), cluster.now),
-            "2 attempts in a row were over there before anything was heard of a program; the next is leased "
-            "in 1 s");
+  const auto wait_of_trial = [&] {
+    return std::get<NextSlots>(explain(*cluster.engine.find(id), TrialNumber(0), workers, cluster.now).next)
+        .wait;
+  };
+  const auto retry = std::get<WaitForRetry>(wait_of_trial());
+  EXPECT_EQ(retry.start_failures, 2U);
+  EXPECT_EQ(retry.worker, "gpu-7");
+  EXPECT_EQ(retry.why, "hpsearch-shim has died before it could start");
+  EXPECT_GT(retry.remaining, Duration{});
+  EXPECT_LE(retry.remaining, Duration::seconds(1));
+  const auto of_experiment = waits_for(*cluster.engine.find(id), workers, cluster.now);
+  ASSERT_TRUE(of_experiment && std::holds_alternative<WaitForRetry>(*of_experiment));
+  EXPECT_EQ(std::get<WaitForRetry>(*of_experiment).trial, TrialNumber(0));
+  const auto rest = rest_of(workers.at(worker), cluster.now);
+  ASSERT_TRUE(rest);
+  EXPECT_EQ(rest->start_failures, 2U);
+  EXPECT_GT(rest->remaining, Duration{});
+  EXPECT_LE(rest->remaining, Duration::seconds(1));
   const ExperimentId other = cluster.create(random_config(1, 1));
-  EXPECT_EQ(waits_for(*cluster.engine.find(other), workers, cluster.now),
-            "attempts were over before anything was heard of a program, on every worker (hpsearch workers "
-            "says more); "
-            "the next is tried in 1 s");
+  const auto of_other = waits_for(*cluster.engine.find(other), workers, cluster.now);
+  ASSERT_TRUE(of_other && std::holds_alternative<WaitForRestingWorkers>(*of_other));
+  EXPECT_EQ(std::get<WaitForRestingWorkers>(*of_other).remaining,
+            rest_of(workers.at(worker), cluster.now)->remaining);
   cluster.step(PauseExperiment{id});
-  EXPECT_EQ(explain(*cluster.engine.find(id), TrialNumber(0), workers, cluster.now).next,
-            "the experiment is paused");
+  EXPECT_TRUE(std::holds_alternative<WaitForResume>(wait_of_trial()));
   cluster.step(ResumeExperiment{id});
   wait();
-  EXPECT_EQ(rest_of(workers.at(worker), cluster.now), "");
+  EXPECT_FALSE(rest_of(workers.at(worker), cluster.now));
 }
 
 }  // namespace

@@ -131,12 +131,16 @@ class StateText {
     const auto& [lost, crashes, crashed_on, elsewhere, start_failures, last, why, not_before] = x;
     all(lost, crashes, crashed_on, elsewhere, start_failures, last, why, not_before);
   }
+  void put(const Reason& x) {
+    const auto& [why, bracket, rung, rank, size, keep, cutoff, detail] = x;
+    all(why, bracket, rung, rank, size, keep, cutoff, detail);
+  }
   void put(const TrialRecord& x) {
     const auto& [id, length, reached, latest, best, reason, live, failures, checkpoints, other_metrics,
                  last_failure, last_lease, last_seq, created_at, ended_at, busy, attempts, restarts, state,
                  awaits_resume, invalid, exited] = x;
     static_cast<void>(reason);
-    all(id, length, reached, latest, best, describe(reason_of(x)), live, failures, checkpoints, other_metrics,
+    all(id, length, reached, latest, best, reason_of(x), live, failures, checkpoints, other_metrics,
         last_failure, last_lease, last_seq, created_at, ended_at, busy, attempts, restarts, state,
         awaits_resume, invalid, exited);
   }
@@ -162,8 +166,7 @@ class StateText {
       put(x.trials[i]);
       if (x.trials[i].state == TrialState::paused && !x.trials[i].awaits_resume) {
         const Outlook outlook = x.searcher->outlook(TrialNumber(i));
-        all(describe(x.searcher->standing(TrialNumber(i))), outlook.ahead, outlook.results_to_come,
-            outlook.exhausted);
+        all(x.searcher->standing(TrialNumber(i)), outlook.ahead, outlook.results_to_come, outlook.exhausted);
       }
       out_ << '\n';
     }
@@ -176,9 +179,9 @@ class StateText {
     const Next next = searcher.next();
     put(next.index());
     if (const auto* create = std::get_if<CreateTrial>(&next)) {
-      all(create->trial, create->hparams, create->length, describe(create->reason));
+      all(create->trial, create->hparams, create->length, create->reason);
     } else if (const auto* promote = std::get_if<PromoteTrial>(&next)) {
-      all(promote->trial, promote->length, describe(promote->reason));
+      all(promote->trial, promote->length, promote->reason);
     } else if (const auto* finished = std::get_if<Finished>(&next)) {
       all(finished->problem, finished->note);
     }

@@ -7,6 +7,7 @@
 
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/proto/json.hpp"
+#include "hpsearch/sentences/reason.hpp"
 #include "proto/schema_page.hpp"
 
 namespace hpsearch::test {
@@ -174,7 +175,7 @@ TEST(ClientApi, ATrialThatEnded) {
       R"("checkpoint":"/c/16","checkpoint_step":16,"created_at":2.0,"ended_at":9.0,"hparams":{"lr":0.5},"id":10,)"
       R"("last_failure":"exit code 1","length":16,"metric":{"class":"nan"},"reached":17,)"
       R"("reason":{"bracket":0,"rung":2,"text":)" +
-          compact_json(describe(experiment().trials[0].reason)) +
+          compact_json(sentences::describe(experiment().trials[0].reason)) +
           R"(,"why":"max_length"},"restarts":1,"slot_seconds":4.0,"state":"COMPLETED","trial":0,"worker":null,"workers":[]})");
 }
 
@@ -197,7 +198,21 @@ TEST(ClientApi, ATrialThatRunsAgainAfterAPause) {
   reason.detail = "the experiment is paused";
   record.trials[2].reason = reason;
   EXPECT_EQ(at(*proto::trial_value(record, TrialNumber{2}, now).at_path("reason"), "text"),
-            "\"asked for by a user: the experiment was resumed\"");
+            "\"requested by a user: the experiment was resumed\"");
+}
+
+TEST(ClientApi, AnExplanationHasTextsAndNumbers) {
+  const ExperimentRecord record = experiment();
+  engine::Explanation explanation;
+  explanation.now = engine::NowAwaitsResume{Units{3}};
+  explanation.next = engine::NextResume{};
+  explanation.results_to_come = 2;
+  const Value value = proto::explanation_value(record, TrialNumber{0}, explanation, {});
+  EXPECT_EQ(at(value, "now"), "\"waits at 3 epochs because the experiment is paused\"");
+  EXPECT_EQ(at(value, "next"), "\"the trial continues when the experiment is resumed\"");
+  EXPECT_EQ(at(value, "results_needed"), "null");
+  EXPECT_EQ(at(value, "results_to_come"), "2");
+  EXPECT_EQ(at(value, "ahead"), "null");
 }
 
 TEST(ClientApi, TheBestTrialOrNull) {
@@ -292,7 +307,7 @@ TEST(ClientApi, APreviewOfLengthsPastCounting) {
 TEST(ClientApi, AReasonSaysItsSentenceToo) {
   const Reason reason{Reason::Why::promoted, 0U, 1U, 3U, 17U, 4U, 0.912, ""};
   const Value value = proto::to_value(reason);
-  EXPECT_EQ(*value.as_map()->find("text"), Value(describe(reason)));
+  EXPECT_EQ(*value.as_map()->find("text"), Value(sentences::describe(reason)));
   EXPECT_EQ(at(value, "cutoff"), "0.912");
   EXPECT_EQ(value.as_map()->find("detail"), nullptr);
 }

@@ -22,7 +22,8 @@ namespace hpsearch::engine {
 
 struct ExperimentConfig;
 
-/// Why something was decided, in numbers that recompute from the log. Fields that say nothing stay empty.
+/// Why something was decided, in numbers that recompute from the log. Fields without a meaning stay empty.
+/// sentences::describe() turns it into text.
 struct Reason {
   enum class Why : std::uint8_t {
     new_trial,       ///< The search wants one more trial.
@@ -63,11 +64,6 @@ struct Reason {
 /// The Why's name in JSON and logs: "promoted", "waits_at_rung", …
 [[nodiscard]] std::string_view name_of(Reason::Why why) noexcept;
 [[nodiscard]] std::optional<Reason::Why> why_named(std::string_view name) noexcept;
-
-/// For people: "promoted; rank 3 of 17 at rung 1 (keeps the best 4, cut-off 0.912)".
-[[nodiscard]] std::string describe(const Reason& reason);
-/// Its numbers alone: "rank 3 of 17 at rung 1 (keeps the best 4, cut-off 0.912)"; "" when it has none.
-[[nodiscard]] std::string describe_rank(const Reason& reason);
 
 // --- what a searcher answers ---
 

@@ -1,16 +1,15 @@
-#include "cli/event_story.hpp"
+#include "hpsearch/sentences/event_story.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <utility>
 
-namespace hpsearch::cli {
+namespace hpsearch::sentences {
 namespace {
 
 using namespace engine;  // NOLINT(google-build-using-namespace)
 using testing::EndsWith;
-using testing::HasSubstr;
 using Why = Reason::Why;
 
 class Story : public testing::Test {
@@ -71,14 +70,13 @@ TEST_F(Story, ShowsWhyATrialWasCreated) {
   reason.rung = 0;
   EXPECT_THAT(created(reason), EndsWith("trial 3 created, to train to 4 epochs: lr=0.5"));
   reason.why = Why::replacement;
-  EXPECT_THAT(
-      created(reason),
-      EndsWith(
-          "trial 3 created, in place of a trial with invalid hyperparameters, to train to 4 epochs: lr=0.5"));
+  EXPECT_THAT(created(reason), EndsWith("trial 3 created, replacement for a trial with invalid "
+                                        "hyperparameters, to train to 4 epochs: lr=0.5"));
   reason.why = Why::given_point;
   reason.bracket = 1;
-  EXPECT_THAT(created(reason),
-              EndsWith("trial 3 created in bracket 1, a given configuration, to train to 4 epochs: lr=0.5"));
+  EXPECT_THAT(
+      created(reason),
+      EndsWith("trial 3 created in bracket 1, from points_to_evaluate, to train to 4 epochs: lr=0.5"));
   reason.why = Why::new_trial;
   EXPECT_THAT(created(reason), EndsWith("trial 3 created in bracket 1, to train to 4 epochs: lr=0.5"));
 }
@@ -110,19 +108,22 @@ TEST_F(Story, ShowsWhatBecomesOfAttempts) {
   EXPECT_THAT(tell(AttemptLost{key(2), "its worker is silent"}),
               EndsWith("trial 2 lost its attempt 1: its worker is silent"));
   EXPECT_THAT(tell(AttemptAdopted{key(2), WorkerId(4), {}}),
-              EndsWith("trial 2 has its attempt 1 back, on worker 4"));
+              EndsWith("trial 2 continues its attempt 1 on worker 4"));
   EXPECT_THAT(
       tell(AttemptDisowned{WorkerId(4), key(2)}),
-      EndsWith("worker 4 is to end its attempt 1 of trial 2, which this store does not have; requested "
-               "by an operator"));
+      EndsWith(
+          "worker 4 must end attempt 1 of trial 2, which is not in this store; requested by an operator"));
   StartDelayed delayed{ExperimentId(1), TrialNumber(2), 2, Duration::micros(8'000'000)};
   delayed.why = "no such image";
   EXPECT_THAT(tell(delayed),
-              EndsWith("trial 2 is tried again in 8 s: its last 2 attempts came to nothing: no such image"));
+              EndsWith("trial 2 is retried in 8 s: its last 2 attempts failed to start: no such image"));
+  delayed.times = 1;
+  EXPECT_THAT(tell(delayed),
+              EndsWith("trial 2 is retried in 8 s: its last attempt failed to start: no such image"));
   delayed.wait = Duration::micros(999'999);
   EXPECT_EQ(tell(delayed), "");
   EXPECT_THAT(tell(ReportTaken{key(2), 1, InvalidHparamsReport{"lr is too large"}}),
-              EndsWith("trial 2 reports that its hyperparameters cannot work: lr is too large"));
+              EndsWith("trial 2 reports invalid hyperparameters: lr is too large"));
   EXPECT_THAT(tell(CheckpointsCollected{ExperimentId(1), TrialNumber(2), {"/a", "/b"}}),
               EndsWith("trial 2: 2 checkpoints no longer needed"));
 }
@@ -145,19 +146,20 @@ TEST_F(Story, ShowsWorkersAndTheirSlots) {
   EXPECT_THAT(tell(WorkerLost{WorkerId(5), "it was stopped"}), EndsWith("worker 5 left: it was stopped"));
   EXPECT_THAT(tell(WorkerQuarantined{WorkerId(5), "3 trials failed"}),
               EndsWith("worker 5 is in quarantine: 3 trials failed"));
-  EXPECT_THAT(tell(WorkerReleased{WorkerId(5)}), EndsWith("worker 5 is out of quarantine"));
+  EXPECT_THAT(tell(WorkerReleased{WorkerId(5)}), EndsWith("worker 5 is released from quarantine"));
   EXPECT_THAT(
       tell(SlotsQuarantined{WorkerId(5), key(2), {SlotIndex(0), SlotIndex(3)}}),
-      EndsWith("slots 0, 3 of worker 5 are out of use: something of trial 2, attempt 1, survives SIGKILL"));
+      EndsWith("slots 0, 3 of worker 5 are out of use: a process of trial 2, attempt 1, survives SIGKILL"));
   EXPECT_THAT(tell(SlotsReleased{WorkerId(5), key(2), true}),
               EndsWith("the slots of trial 2, attempt 1, on worker 5 are in use again"));
   EXPECT_THAT(tell(SlotsReleased{WorkerId(5), key(2), false}), EndsWith("again; requested by an operator"));
   EXPECT_THAT(tell(SlotWithdrawn{WorkerId(5), SlotIndex(3), "ECC error"}),
               EndsWith("slot 3 of worker 5 is out of use: ECC error"));
   EXPECT_THAT(tell(SlotRestored{WorkerId(5), SlotIndex(3), true}),
-              EndsWith("slot 3 of worker 5 is well again"));
-  EXPECT_THAT(tell(SlotRestored{WorkerId(5), SlotIndex(3), false}),
-              EndsWith("slot 3 of worker 5 is released: it is used nevertheless"));
+              EndsWith("slot 3 of worker 5 is healthy again"));
+  EXPECT_THAT(
+      tell(SlotRestored{WorkerId(5), SlotIndex(3), false}),
+      EndsWith("slot 3 of worker 5 is in use again, although it is not healthy; requested by an operator"));
 }
 
 TEST_F(Story, ShowsHowTheExperimentFares) {
@@ -167,20 +169,6 @@ TEST_F(Story, ShowsHowTheExperimentFares) {
               EndsWith("the experiment is ending: max_time"));
   EXPECT_THAT(tell(ExperimentEnded{ExperimentId(1), ExperimentState::completed, "max_time"}),
               EndsWith("the experiment is completed: max_time"));
-}
-
-TEST_F(Story, MakesNoTerminalObeyAProgram) {
-  EXPECT_THAT(tell(ExperimentEnded{ExperimentId(1), ExperimentState::failed, "\x1b[2Jgone"}),
-              HasSubstr("?[2Jgone"));
-}
-
-TEST_F(Story, ReadsEventsAsTheDaemonSendsThem) {
-  const auto line = [this](const char* type) {
-    return story_.tell(Value(Value::Map{{"type", type}, {"lsn", 3}, {"at", 100.0}, {"experiment", 1}}));
-  };
-  EXPECT_THAT(line("experiment_paused").text, EndsWith("the experiment is paused"));
-  EXPECT_TRUE(line("experiment_painted").trouble);
-  EXPECT_THAT(line("experiment_painted").text, HasSubstr("\"experiment_painted\""));
 }
 
 TEST_F(Story, CountsPausesAsIdleFromTheLastAttemptToTheNextLease) {
@@ -237,4 +225,4 @@ TEST_F(Story, AnAttemptOnSeveralWorkersRunsUntilItsLastMemberIsGone) {
 }
 
 }  // namespace
-}  // namespace hpsearch::cli
+}  // namespace hpsearch::sentences

@@ -1,0 +1,116 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <variant>
+
+#include "hpsearch/engine/base/id.hpp"
+#include "hpsearch/engine/base/instant.hpp"
+
+namespace hpsearch::engine {
+
+/// The workers that an experiment may use: those of one resource pool that have all these labels.
+struct WantedWorkers {
+  std::string pool;
+  std::map<std::string, std::string> labels;
+};
+
+/// How many trials of an experiment may run at once.
+struct ConcurrencyLimit {
+  std::uint64_t trials = 0;
+  /// max_concurrent_trials is 0, so the limit follows from this number of slots. Nothing: the limit is its
+  /// value.
+  std::optional<std::uint64_t> slots;
+};
+
+// --- why a trial that is ready gets no slot; one struct per cause ---
+
+struct WaitForResume {};  ///< The experiment is paused.
+
+struct WaitForConcurrency {  ///< max_concurrent_trials is reached.
+  std::uint64_t running = 0;
+  std::uint64_t delayed =
+      0;  ///< Trials that wait for their next attempt, if they count against the limit here.
+  ConcurrencyLimit limit;
+};
+
+struct WaitForMaxSlots {  ///< One more trial would exceed max_slots.
+  std::uint64_t used = 0;
+  std::uint64_t slots_per_trial = 0;
+  std::uint64_t max_slots = 0;
+};
+
+struct WaitForRestingWorkers {  ///< No worker gets leases for a while: attempts failed to start on each of
+                                ///< them.
+  Duration remaining;           ///< Until the first of them gets leases again.
+};
+
+/// In the structs below, `wanted` is set if the experiment does not accept every connected worker.
+struct WaitForWorker {  ///< None is connected.
+  std::optional<WantedWorkers> wanted;
+};
+
+struct WaitForRelease {  ///< All of them are in quarantine.
+  std::optional<WantedWorkers> wanted;
+};
+
+/// No single worker could hold the trial, even with all its healthy slots free.
+struct TooLargeForOneWorker {
+  std::uint64_t slots_per_trial = 0;
+  std::uint64_t largest = 0;  ///< Slots of the largest worker, those out of use included.
+  std::optional<WantedWorkers> wanted;
+};
+
+struct WaitForLargerWorker {  ///< And the trial may not be split (resources.spans_workers).
+  TooLargeForOneWorker trial;
+};
+
+struct WaitForReachableWorkers {  ///< And no workers that can reach each other could hold equal parts of it.
+  TooLargeForOneWorker trial;
+  std::uint64_t least_workers = 0;
+};
+
+struct WaitForGang {  ///< And too few workers have their part of the slots free at the same time.
+  TooLargeForOneWorker trial;
+  std::uint64_t workers = 0;
+  std::uint64_t slots_each = 0;
+  std::uint64_t ready = 0;  ///< Workers with this number of free slots.
+};
+
+struct WaitForFreeSlots {  ///< Every worker has too few free ones.
+  std::uint64_t free = 0;
+  std::uint64_t total = 0;
+  std::uint64_t out_of_use = 0;
+  std::uint64_t most_on_one_worker = 0;  ///< Free ones.
+  std::uint64_t slots_per_trial = 0;
+  std::optional<WantedWorkers> wanted;
+};
+
+struct WaitForDevices {  ///< Enough slots of one worker are free, but too few of them on different devices.
+  std::uint64_t free = 0;
+  std::uint64_t total = 0;
+  std::uint64_t slots_per_trial = 0;
+  std::optional<WantedWorkers> wanted;
+};
+
+struct WaitForTurn {  ///< There are free slots; other experiments get them, or their workers get no leases
+                      ///< now.
+  std::uint64_t priority = 0;
+  double weight = 1;
+};
+
+struct WaitForRetry {  ///< The trial's last attempts failed to start; the next one is delayed.
+  TrialNumber trial;
+  std::uint64_t start_failures = 0;  ///< In a row.
+  std::string worker;                ///< Name of the worker of the last one; "" = unknown.
+  std::string why;                   ///< As its event has it; may be "".
+  Duration remaining;                ///< Until the next attempt.
+};
+
+using Wait = std::variant<WaitForResume, WaitForConcurrency, WaitForMaxSlots, WaitForRestingWorkers,
+                          WaitForWorker, WaitForRelease, WaitForLargerWorker, WaitForReachableWorkers,
+                          WaitForGang, WaitForFreeSlots, WaitForDevices, WaitForTurn, WaitForRetry>;
+
+}  // namespace hpsearch::engine

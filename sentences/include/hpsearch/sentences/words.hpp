@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "hpsearch/engine/base/instant.hpp"
+#include "hpsearch/engine/base/value.hpp"
+
+namespace hpsearch::sentences {
+
+/// "1 trial", "3 trials".
+[[nodiscard]] std::string counted(std::uint64_t number, std::string_view noun);
+
+/// "8 s", rounded up.
+[[nodiscard]] std::string seconds_text(engine::Duration duration);
+
+/// Six significant digits: "0.972222", "1e-05", "nan".
+[[nodiscard]] std::string metric_text(double metric);
+
+/// "batch_size=32 lr=0.01 optimizer.name=sgd": every leaf on one line.
+[[nodiscard]] std::string flat_text(const engine::Value& hparams);
+
+}  // namespace hpsearch::sentences

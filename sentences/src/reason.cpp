@@ -1,0 +1,88 @@
+#include "hpsearch/sentences/reason.hpp"
+
+#include <string_view>
+
+#include "hpsearch/engine/base/text.hpp"
+
+namespace hpsearch::sentences {
+namespace {
+
+using engine::Reason;
+using Why = Reason::Why;
+
+std::string_view phrase(Why why) noexcept {
+  switch (why) {
+    case Why::new_trial:
+      return "new trial";
+    case Why::replacement:
+      return "replacement for a trial with invalid hyperparameters";
+    case Why::given_point:
+      return "from points_to_evaluate";
+    case Why::promoted:
+      return "promoted";
+    case Why::waits_at_rung:
+      return "waits at its rung";
+    case Why::below_cutoff:
+      return "not among the best";
+    case Why::rung_closed:
+      return "can no longer be promoted";
+    case Why::max_length:
+      return "trained to the maximum length";
+    case Why::early_exit:
+      return "ended early";
+    case Why::user:
+      return "requested by a user";
+    case Why::experiment_end:
+      return "the experiment ended";
+  }
+  return "unknown";
+}
+
+/// "rung 1 of bracket 0"
+std::string rung_text(const Reason& reason) {
+  std::string text = reason.rung ? "rung " + std::to_string(*reason.rung) : "";
+  if (reason.bracket) {
+    text += (text.empty() ? "bracket " : " of bracket ") + std::to_string(*reason.bracket);
+  }
+  return text;
+}
+
+/// " (keeps the best 4, cut-off 0.912)"
+std::string cutoff_text(const Reason& reason) {
+  std::string text;
+  if (reason.keep) {
+    text = *reason.keep == 0 ? "too few results for a promotion"
+                             : "keeps the best " + std::to_string(*reason.keep);
+  }
+  if (reason.cutoff) {
+    text += (text.empty() ? "cut-off " : ", cut-off ") + engine::short_number(*reason.cutoff);
+  }
+  return text.empty() ? "" : " (" + text + ")";
+}
+
+}  // namespace
+
+std::string describe_rank(const Reason& reason) {
+  std::string text;
+  if (reason.rank) {
+    text = "rank " + std::to_string(*reason.rank + 1);  // Users count ranks from 1.
+    text += reason.size ? " of " + std::to_string(*reason.size) : "";
+  }
+  const std::string rung = rung_text(reason);
+  text += (text.empty() || rung.empty() ? "" : " at ") + rung + cutoff_text(reason);
+  return text;
+}
+
+std::string describe(const Reason& reason) {
+  std::string text(phrase(reason.why));
+  if (!reason.detail.empty()) {
+    text += ": " + reason.detail;
+  }
+  const std::string rank = describe_rank(reason);
+  if (!rank.empty()) {
+    text += (rank.front() == ' ' ? "" : "; ") + rank;
+  }
+  return text;
+}
+
+}  // namespace hpsearch::sentences

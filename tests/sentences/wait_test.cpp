@@ -1,0 +1,103 @@
+#include "hpsearch/sentences/wait.hpp"
+
+#include <gtest/gtest.h>
+
+namespace hpsearch::sentences {
+namespace {
+
+using namespace engine;  // NOLINT(google-build-using-namespace)
+
+const WantedWorkers big{"big", {{"disk", "fast"}, {"gpu", "h200"}}};
+
+TEST(WaitText, Limits) {
+  EXPECT_EQ(why_trial_waits(WaitForResume{}), "the experiment is paused");
+  EXPECT_EQ(why_trial_waits(WaitForConcurrency{10, 0, {10, std::nullopt}}),
+            "10 trials of this experiment are running, and max_concurrent_trials is 10");
+  EXPECT_EQ(why_trial_waits(WaitForConcurrency{1, 2, {3, std::nullopt}}),
+            "1 trial of this experiment is running, 2 wait for a retry, and max_concurrent_trials is 3");
+  EXPECT_EQ(
+      why_trial_waits(WaitForConcurrency{2, 1, {1, 4}}),
+      "2 trials of this experiment are running, 1 waits for a retry, and max_concurrent_trials is 0, which "
+      "allows 1 trial on the 4 slots of its workers");
+  EXPECT_EQ(why_trial_waits(WaitForMaxSlots{3, 2, 4}),
+            "this experiment uses 3 slots, a trial needs 2, and max_slots is 4");
+}
+
+TEST(WaitText, Workers) {
+  EXPECT_EQ(why_trial_waits(WaitForWorker{}), "no worker is connected");
+  EXPECT_EQ(
+      why_trial_waits(WaitForWorker{big}),
+      "no worker in resource pool \"big\" with label disk=fast and gpu=h200 is connected (hpsearch workers "
+      "lists all workers)");
+  EXPECT_EQ(why_trial_waits(WaitForRelease{}),
+            "every worker is in quarantine (hpsearch workers shows the reasons, hpsearch release ends the "
+            "quarantine)");
+  EXPECT_EQ(
+      why_trial_waits(WaitForRelease{WantedWorkers{"big", {}}}),
+      "every worker in resource pool \"big\" is in quarantine (hpsearch workers shows the reasons, hpsearch "
+      "release ends the quarantine)");
+  EXPECT_EQ(
+      why_trial_waits(WaitForRestingWorkers{Duration::millis(1'500)}),
+      "the last attempts failed to start on every worker (hpsearch workers shows the reasons); the next "
+      "attempt starts in 2 s");
+  EXPECT_EQ(
+      why_trial_waits(WaitForTurn{50, 1e-7}),
+      "the free slots go to other experiments (this one has priority 50 and weight 1e-07), or their workers "
+      "are suspect or resting");
+}
+
+TEST(WaitText, Slots) {
+  EXPECT_EQ(
+      why_trial_waits(WaitForFreeSlots{0, 2, 1, 0, 1, std::nullopt}),
+      "0 of 2 slots are free, 1 out of use (hpsearch workers shows the reasons), at most 0 on one worker, "
+      "and a trial needs 1");
+  EXPECT_EQ(why_trial_waits(WaitForFreeSlots{0, 1, 0, 0, 1, WantedWorkers{"big", {}}}),
+            "0 of 1 slot in resource pool \"big\" is free, at most 0 on one worker, and a trial needs 1");
+  EXPECT_EQ(why_trial_waits(WaitForDevices{2, 4, 2, std::nullopt}),
+            "2 of 4 slots are free, but a trial needs 2 on different devices of one worker");
+}
+
+TEST(WaitText, LargeTrials) {
+  EXPECT_EQ(why_trial_waits(WaitForLargerWorker{{4, 2, std::nullopt}}),
+            "a trial needs 4 slots, and no worker has more than 2; it cannot use several workers "
+            "(resources.spans_workers is false)");
+  EXPECT_EQ(
+      why_trial_waits(WaitForReachableWorkers{{2, 2, std::nullopt}, 1}),
+      "a trial needs 2 slots, and no worker has 2 usable ones (hpsearch workers shows the reasons); it "
+      "cannot "
+      "be split into equal parts on several workers that can reach each other (hpsearch-worker --address)");
+  EXPECT_EQ(why_trial_waits(WaitForReachableWorkers{{6, 2, std::nullopt}, 3}),
+            "a trial needs 6 slots, and no worker has more than 2; it cannot be split into equal parts on at "
+            "least 3 "
+            "workers that can reach each other (resources.least_workers, hpsearch-worker --address)");
+  EXPECT_EQ(
+      why_trial_waits(WaitForGang{{4, 2, WantedWorkers{"big", {}}}, 2, 2, 1}),
+      "a trial needs 4 slots, and no worker in resource pool \"big\" has more than 2; it waits until 2 "
+      "workers "
+      "have 2 free slots each at the same time, and 1 has them now; experiments behind it get no slots of "
+      "these workers");
+}
+
+TEST(WaitText, Retries) {
+  const WaitForRetry retry{TrialNumber(7), 2, "gpu-7", "no such image", Duration::seconds(8)};
+  EXPECT_EQ(
+      why_trial_waits(retry),
+      "its last 2 attempts failed to start, the last one on worker \"gpu-7\": no such image; the next one "
+      "starts in 8 s");
+  EXPECT_EQ(why_trial_waits(WaitForRetry{TrialNumber(7), 1, "gpu-7", "", Duration::seconds(8)}),
+            "its last attempt failed to start on worker \"gpu-7\"; the next one starts in 8 s");
+  EXPECT_EQ(why_trial_waits(WaitForRetry{TrialNumber(7), 1, "", "", Duration::seconds(8)}),
+            "its last attempt failed to start; the next one starts in 8 s");
+  EXPECT_EQ(why_experiment_waits(Wait(retry)), "trial 7: " + why_trial_waits(retry));
+  EXPECT_EQ(why_experiment_waits(WaitForWorker{}), "no worker is connected");
+  EXPECT_EQ(why_experiment_waits(std::nullopt), "");
+}
+
+TEST(WaitText, RestingWorkers) {
+  EXPECT_EQ(why_worker_rests(WorkerRest{2, Duration::seconds(1)}),
+            "2 attempts in a row failed to start there; the next one starts in 1 s");
+  EXPECT_EQ(why_worker_rests(std::nullopt), "");
+}
+
+}  // namespace
+}  // namespace hpsearch::sentences
