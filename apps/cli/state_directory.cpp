@@ -142,69 +142,23 @@ std::optional<pid_t> lock_holder(const std::filesystem::path& file) {
   return holder;
 }
 
-Value RunRecord::to_value() const {
-  Value::Map map{{"file", file},
-                 {"context_directory", context_directory},
-                 {"config", config},
-                 {"idempotency_key", idempotency_key},
-                 {"wall_seconds", wall_seconds},
-                 {"engine_seconds", engine_seconds},
-                 {"slots", static_cast<std::int64_t>(slots)}};
-  if (seed) {
-    map["seed"] = static_cast<std::int64_t>(*seed);
-  }
-  if (name) {
-    map["name"] = *name;
-  }
-  if (experiment) {
-    map["experiment"] = static_cast<std::int64_t>(*experiment);
-  }
-  return map;
-}
-
-std::optional<RunRecord> RunRecord::from_value(const Value& value) {
-  if (value.as_map() == nullptr || member(value, "config").as_map() == nullptr ||
-      member(value, "idempotency_key").as_text() == nullptr) {
-    return std::nullopt;
-  }
-  RunRecord out;
-  out.file = text_at(value, "file");
-  out.context_directory = text_at(value, "context_directory");
-  out.config = member(value, "config");
-  out.idempotency_key = text_at(value, "idempotency_key");
-  out.wall_seconds = number_at(value, "wall_seconds");
-  out.engine_seconds = number_at(value, "engine_seconds");
-  out.slots = count_at(value, "slots");
-  if (member(value, "seed").is_number()) {
-    out.seed = count_at(value, "seed");
-  }
-  if (member(value, "name").as_text() != nullptr) {
-    out.name = text_at(value, "name");
-  }
-  if (member(value, "experiment").is_number()) {
-    out.experiment = count_at(value, "experiment");
-  }
-  return out;
-}
-
 Outcome<std::optional<RunRecord>> load_run_record(const StateDirectory& state) {
   const std::optional<std::string> text = read_file(state.run_file(), 4UL * 1024 * 1024);
   if (!text) {
     return std::optional<RunRecord>();
   }
   const engine::Result<Value> parsed = proto::parse_json(*text, {4UL * 1024 * 1024, 64, 400'000});
-  std::optional<RunRecord> record = parsed ? RunRecord::from_value(*parsed) : std::nullopt;
+  auto record = parsed ? proto::decode_value<RunRecord>(*parsed) : engine::Result<RunRecord>(parsed.error());
   if (!record) {
     return Failure{Exit::failed, engine::Errc::corrupt,
-                   state.run_file().string() + " cannot be read" +
-                       (parsed ? "" : ": " + parsed.error().message) +
+                   state.run_file().string() + " cannot be read: " + record.error().message +
                        "; --fresh moves the directory aside and starts a new search"};
   }
-  return record;
+  return std::optional<RunRecord>(*std::move(record));
 }
 
 Outcome<engine::Done> save_run_record(const StateDirectory& state, const RunRecord& record) {
-  const std::string text = proto::pretty_json(record.to_value()) + "\n";
+  const std::string text = proto::pretty_json(proto::encode_value(record)) + "\n";
   const std::filesystem::path target = state.run_file();
   const std::filesystem::path next = target.string() + ".new";
   const int descriptor = ::open(next.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);

@@ -9,6 +9,7 @@
 
 #include "cli/failure.hpp"
 #include "hpsearch/engine/base/value.hpp"
+#include "hpsearch/proto/spell.hpp"
 
 namespace hpsearch::cli {
 
@@ -76,9 +77,21 @@ struct RunRecord {
   double engine_seconds = 0;  ///< Of these, spent in the engine.
   std::uint64_t slots = 0;    ///< Most that the worker had.
 
-  [[nodiscard]] engine::Value to_value() const;
-  [[nodiscard]] static std::optional<RunRecord> from_value(const engine::Value& value);
+  friend bool operator==(const RunRecord&, const RunRecord&) = default;
 };
+
+void spell(auto& fields, proto::Is<RunRecord> auto& record) {
+  fields("file", record.file);
+  fields("context_directory", record.context_directory);
+  fields("config", record.config);
+  fields.maybe("seed", record.seed);
+  fields.maybe("name", record.name);
+  fields("idempotency_key", record.idempotency_key);
+  fields.maybe("experiment", record.experiment);
+  fields("wall_seconds", record.wall_seconds);
+  fields("engine_seconds", record.engine_seconds);
+  fields("slots", record.slots);
+}
 
 /// The record, nothing when there is none yet, or why it cannot be read.
 [[nodiscard]] Outcome<std::optional<RunRecord>> load_run_record(const StateDirectory& state);
