@@ -132,7 +132,7 @@ class SqliteStoreTest : public testing::Test {
 TEST_F(SqliteStoreTest, ALaterStartEndsTheEarlierOnesCommits) {
   SqliteFile file;
   ASSERT_TRUE(file.open(path()));
-  ASSERT_TRUE(migrate(file));
+  ASSERT_TRUE(prepare_schema(file));
   ASSERT_TRUE(file.run("UPDATE meta SET value = 4 WHERE name = 'daemon_epoch'", "cannot write"));
   LogWriter writer;
   ASSERT_TRUE(writer.open(file, 4));
@@ -293,87 +293,18 @@ TEST_F(SqliteStoreTest, MissingEndIsFound) {
   expect_refused(Errc::corrupt, "the log ends with event 2, but event 3 was stored");
 }
 
-// A log as it was kept before events stood in groups.
-class OldLogTest : public SqliteStoreTest {
- protected:
-  void SetUp() override {
-    std::ifstream golden(std::string(HPSEARCH_GOLDEN_DIR) + "/store_schema_2.sql");
-    ASSERT_TRUE(golden);
-    tamper(std::string(std::istreambuf_iterator(golden), {}));
-    sqlite3* database = nullptr;
-    ASSERT_EQ(sqlite3_open(path().c_str(), &database), SQLITE_OK);
-    sqlite3_stmt* read = nullptr;
-    ASSERT_EQ(sqlite3_prepare_v2(database, "SELECT at, body FROM event ORDER BY lsn", -1, &read, nullptr),
-              SQLITE_OK);
-    while (sqlite3_step(read) == SQLITE_ROW) {
-      const auto* bytes = static_cast<const std::byte*>(sqlite3_column_blob(read, 1));
-      const auto body = proto::decode_event({bytes, static_cast<std::size_t>(sqlite3_column_bytes(read, 1))});
-      ASSERT_TRUE(body) << body.error().message;
-      kept_.push_back({engine::Lsn(kept_.size() + 1),
-                       engine::Instant::from_micros(sqlite3_column_int64(read, 0)), *body});
-    }
-    sqlite3_finalize(read);
-    sqlite3_close(database);
-    ASSERT_GT(kept_.size(), 20U);
-  }
-
-  std::vector<engine::Event> kept_;
-};
-
-TEST_F(OldLogTest, IsReadAndGoesOn) {
-  auto store = SqliteStore::open(path());
-  ASSERT_TRUE(store) << store.error().message;
-  EXPECT_EQ((*store)->daemon_epoch(), 3U);
-  std::vector<engine::Event> told;
-  const auto recovered = (*store)->recover([&told](engine::Event&& one) -> engine::Status {
-    told.push_back(std::move(one));
-    return engine::Done{};
-  });
-  ASSERT_TRUE(recovered) << recovered.error().message;
-  ASSERT_EQ(told.size(), kept_.size());
-  for (std::size_t i = 0; i < told.size(); ++i) {
-    EXPECT_EQ(told[i].lsn, kept_[i].lsn);
-    EXPECT_EQ(told[i].at, kept_[i].at);
-    EXPECT_EQ(proto::encode_event(told[i].body), proto::encode_event(kept_[i].body));
-  }
-  const auto history = (*store)->history(engine::ExperimentId(1), engine::TrialNumber(7));
-  ASSERT_TRUE(history) << history.error().message;
-  ASSERT_EQ(history->size(), 2U);
-  EXPECT_EQ(history->front().lsn, engine::Lsn(2));
-  EXPECT_EQ(history->back().lsn, engine::Lsn(kept_.size() - 1));
-  const auto metrics = (*store)->metrics(engine::ExperimentId(1), engine::TrialNumber(7));
-  ASSERT_TRUE(metrics) << metrics.error().message;
-  EXPECT_EQ(metrics->size(), 1U);
-
-  ASSERT_TRUE((*store)->append(std::vector{event(kept_.size() + 1, "new")}));
-  store->reset();
-  EXPECT_TRUE(open_and_recover());
-}
-
-TEST_F(OldLogTest, IsLeftAsItIsWhenItIsDamaged) {
-  tamper("UPDATE event SET at = at + 1 WHERE lsn = 5");
-  for (int attempt = 1; attempt <= 2; ++attempt) {
-    expect_refused(Errc::corrupt, "event 5 of the log does not match its checksum");
-  }
-  EXPECT_EQ(number("SELECT count(*) FROM event"), static_cast<std::int64_t>(kept_.size()));
-  EXPECT_EQ(number("PRAGMA user_version"), 2);
-}
-
-TEST_F(OldLogTest, OfWhichAnEventIsMissingIsRefused) {
-  tamper("DELETE FROM event WHERE lsn = 5");
-  expect_refused(Errc::corrupt, "event 5 of the log is missing");
-}
-
 TEST_F(SqliteStoreTest, EventsOfAnotherStoreDoNotFit) {
   make_store();
   tamper("UPDATE meta SET value = value + 1 WHERE name = 'cluster'");
   expect_refused(Errc::corrupt, "event 1 of the log");
 }
 
-TEST_F(SqliteStoreTest, NewerSchemaIsRefused) {
-  make_store();
-  tamper("PRAGMA user_version = 99");
-  expect_refused(Errc::version_mismatch, "newer");
+TEST_F(SqliteStoreTest, AnotherFormatIsRefused) {
+  for (const std::string version : {"2", "99"}) {
+    make_store();
+    tamper("PRAGMA user_version = " + version);
+    expect_refused(Errc::version_mismatch, "has store format " + version + "; this release reads format 3");
+  }
 }
 
 TEST_F(SqliteStoreTest, DatabaseOfAnotherProgramIsRefused) {

@@ -55,24 +55,6 @@ class StoreTools(harness.Case):
         self.assertTrue(self.run_cli("store", "verify", cluster.state, "--output", "json")["sound"])
         self.assertEqual(digests(cluster.state), before)
 
-    def test_a_store_without_exits_in_its_histories_is_sound(self):
-        """As stores were written before exits were part of them."""
-        cluster = self.live_a_little(experiments=0)
-        self.end_all(cluster)
-        events = [json.loads(line) for line in self.run_store("export", cluster.state).stdout.splitlines()]
-        exits = [event["lsn"] for event in events if event.get("report", {}).get("type") == "exit"]
-        self.assertEqual(len(exits), 4)
-
-        def forget(lsns):
-            with contextlib.closing(sqlite3.connect(cluster.state / "events.db")) as store, store:
-                self.assertEqual(sum(store.execute("DELETE FROM trial_event WHERE lsn = ?", [lsn]).rowcount for lsn in lsns),
-                                 len(lsns))
-
-        forget(exits[:3])
-        self.assertIn("sound", self.run_store("verify", cluster.state).stdout)
-        forget([next(event["lsn"] for event in events if event["type"] == "trial_created")])
-        self.assertIn("is not in the history of its trial", self.run_store("verify", cluster.state, expect=74).stdout)
-
     def test_a_store_in_use_is_left_to_its_daemon(self):
         cluster = self.live_a_little(1)
         for verb in (["verify"], ["export"], ["salvage", "--to", self.folder / "x"], ["restore", "--to", self.folder / "x"]):

@@ -125,10 +125,7 @@ Status ClosedStore::check_tables(const engine::Event& event) {
     rows.bind(2, place->trial.number());
     rows.bind(3, event.lsn.number());
     if (rows.step() != Use::Step::row) {
-      if (!is_exit(event)) {
-        return damaged(event.lsn, "is not in the history of its trial (table trial_event)");
-      }
-      ++exits_outside_history_;
+      return damaged(event.lsn, "is not in the history of its trial (table trial_event)");
     }
   }
   const engine::MetricsReport* report = metrics_in(event);
@@ -154,7 +151,7 @@ Status ClosedStore::check_table_sizes(std::uint64_t metrics, std::uint64_t trial
   if (!metric_rows || !history_rows) {
     return metric_rows ? history_rows.error() : metric_rows.error();
   }
-  if (*metric_rows != metrics || *history_rows + exits_outside_history_ != trial_events) {
+  if (*metric_rows != metrics || *history_rows != trial_events) {
     return Error{Errc::corrupt, "the tables metric and trial_event have " + std::to_string(*metric_rows) +
                                     " and " + std::to_string(*history_rows) +
                                     " rows; the log has events for " + std::to_string(metrics) + " and " +

@@ -18,7 +18,7 @@ namespace hpsearch::daemon {
 class ClosedStore {
  public:
   /// not_found: there is none; wrong_state: a daemon has it; corrupt: not a store, or damaged where it says
-  /// what it is; version_mismatch: of another schema than this build's.
+  /// what it is; version_mismatch: of another format than this build's.
   [[nodiscard]] static engine::Result<std::unique_ptr<ClosedStore>> open(const std::string& path);
 
   [[nodiscard]] const std::string& path() const noexcept { return file_.path(); }
@@ -53,7 +53,6 @@ class ClosedStore {
   SqliteFile file_;
   Statement find_metric_;
   Statement find_in_history_;
-  std::uint64_t exits_outside_history_ = 0;  ///< As an earlier version left them; counted by check_tables().
   std::uint64_t cluster_ = 0;
   std::uint64_t daemon_epoch_ = 0;
   engine::Lsn last_lsn_;

@@ -69,8 +69,8 @@ class Copying {
     if (starts_ > most_starts) {
       return Error{Errc::wrong_state, from_.path() + " was restored too often to be restored once more"};
     }
-    if (auto migrated = migrate(to_); !migrated) {
-      return migrated;
+    if (auto prepared = prepare_schema(to_); !prepared) {
+      return prepared;
     }
     const std::string set = "UPDATE meta SET value = ";
     if (auto identified =

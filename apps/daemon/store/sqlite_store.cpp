@@ -67,8 +67,8 @@ struct SqliteStore::Impl {
         return done;
       }
     }
-    if (auto migrated = migrate(file); !migrated) {
-      return migrated;
+    if (auto prepared = prepare_schema(file); !prepared) {
+      return prepared;
     }
     // Of the database, too, a failed sync may have left in the kernel's memory what no later sync puts on the
     // disk: moved there anew from the log, it is.

@@ -23,7 +23,7 @@ class SqliteStore final : public EventStore {
  public:
   /// Opens or makes the file, whose lock is `lock`; without one, takes it first. Nothing is written before it
   /// is held. wrong_state: another process has it open; corrupt: not one of our files, or damaged;
-  /// version_mismatch: of a newer build; unavailable: the file system refuses. What `place` names must
+  /// version_mismatch: of another format; unavailable: the file system refuses. What `place` names must
   /// outlive the store.
   [[nodiscard]] static engine::Result<std::unique_ptr<SqliteStore>> open(
       const std::string& path, const StorePlace& place = {}, std::optional<StoreLock> lock = std::nullopt);

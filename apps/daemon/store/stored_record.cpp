@@ -43,15 +43,6 @@ std::uint32_t chain_of(std::uint32_t before, const RecordView& record) noexcept 
   return proto::crc32c(chain, record.body);
 }
 
-std::uint32_t typed_chain_of(std::uint32_t before, const RecordView& record, std::string_view type) noexcept {
-  std::uint32_t chain = add_numbers(
-      before,
-      {record.lsn.number(), static_cast<std::uint64_t>(record.at.micros()), record.epoch, type.size()});
-  chain = proto::crc32c(chain, std::as_bytes(std::span(type)));
-  chain = add_numbers(chain, {record.body.size()});
-  return proto::crc32c(chain, record.body);
-}
-
 StoredRecord make_record(const engine::Event& event, std::uint64_t epoch, std::uint32_t chain_before) {
   StoredRecord record;
   record.lsn = event.lsn;
@@ -104,11 +95,6 @@ std::optional<TrialPlace> history_of(const engine::Event& event) noexcept {
         }
       },
       event.body);
-}
-
-bool is_exit(const engine::Event& event) noexcept {
-  const auto* taken = std::get_if<engine::ReportTaken>(&event.body);
-  return taken != nullptr && std::holds_alternative<engine::ExitReport>(taken->report);
 }
 
 const engine::MetricsReport* metrics_in(const engine::Event& event) noexcept {

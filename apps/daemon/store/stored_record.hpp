@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <span>
 #include <string>
-#include <string_view>
 
 #include "hpsearch/engine/base/result.hpp"
 #include "hpsearch/engine/experiment/events.hpp"
@@ -38,10 +37,6 @@ struct StoredRecord {
 
 [[nodiscard]] std::uint32_t chain_of(std::uint32_t before, const RecordView& record) noexcept;
 
-/// The chain of a log of before schema version 3, where the event's type stood beside its body.
-[[nodiscard]] std::uint32_t typed_chain_of(std::uint32_t before, const RecordView& record,
-                                           std::string_view type) noexcept;
-
 [[nodiscard]] StoredRecord make_record(const engine::Event& event, std::uint64_t epoch,
                                        std::uint32_t chain_before);
 
@@ -65,9 +60,6 @@ struct TrialPlace {
   friend bool operator==(TrialPlace, TrialPlace) = default;
 };
 [[nodiscard]] std::optional<TrialPlace> history_of(const engine::Event& event) noexcept;
-
-/// It tells how an attempt ended. What was written before exits were part of a trial's history is not in it.
-[[nodiscard]] bool is_exit(const engine::Event& event) noexcept;
 
 /// The metrics report in an event; nullptr when it is none.
 [[nodiscard]] const engine::MetricsReport* metrics_in(const engine::Event& event) noexcept;
