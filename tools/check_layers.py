@@ -235,7 +235,7 @@ def main():
         return self_test()
     root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parent.parent).resolve()
     breaches = list(check(root))
-    print("\n".join(breaches) or "every include goes down the stairs")
+    print("\n".join(breaches) or "all includes follow the layering")
     return 1 if breaches else 0
 
 

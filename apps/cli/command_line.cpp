@@ -323,8 +323,8 @@ class CommandLine {
                     "1 for a single search)")
         ->transform(integer_from(1, 1'000'000));
     verb.add_option("--duration", options.duration,
-                    "One second per unit of length, one second per operation, or the time of the curves\n"
-                    "(default: curve if they have times, else unit)")
+                    "Simulated time of an operation: one second per unit of length, one second, or the\n"
+                    "time in the curves (default: curve if the curves have times, else unit)")
         ->check(CLI::IsMember({"unit", "op", "curve"}));
     verb.add_option("--report-every", options.report_every,
                     "Report every N units of length too (default: only at each trial's length)")

@@ -84,17 +84,17 @@ class Run {
     if (!done) {
       Failure failure = done.failure();
       if (record_.experiment && failure.exit != Exit::conflict && failure.exit != Exit::usage) {
-        failure.message +=
-            "\nwhat was done is kept; once that is mended, go on with: " + same_command(options_.command);
+        failure.message += "\nall results so far are stored; once the problem is solved, continue with: " +
+                           same_command(options_.command);
       }
       if (failure.exit == Exit::interrupted) {
-        failure.message = "interrupted before the search began";
+        failure.message = "interrupted before the search started";
       }
       return output_.fail(failure);
     }
     if (*done == Exit::interrupted) {
       output_.message(std::string(paused_ ? "interrupted; the search is paused" : "interrupted") +
-                      ". Go on with: " + same_command(options_.command));
+                      ". Continue with: " + same_command(options_.command));
     }
     return static_cast<int>(*done);
   }
@@ -300,15 +300,15 @@ class Run {
     const auto state = engine::experiment_state_named(text_at(*detail, "state"));
     const bool ended = state && engine::is_ended(*state);
     const std::string afresh = same_command(options_.command) + " --fresh";
-    const std::string differs = "this command is not the one that the search in " + state_.path().string() +
-                                " was begun with (" + changed + ")";
+    const std::string differs = "this command differs from the command that started the search in " +
+                                state_.path().string() + " (" + changed + ")";
     if (ended) {
-      return conflict_failure(differs + ", and that one has ended (" + text_at(*detail, "state") +
-                              "). To begin anew: " + afresh + "; or give another --state-dir");
+      return conflict_failure(differs + ". That search has ended (" + text_at(*detail, "state") +
+                              "). Start a new one with: " + afresh + "; or use another --state-dir");
     }
     return conflict_failure(differs +
-                            ". Either take the change back and give the same command, which goes on with "
-                            "that search; or begin anew: " +
+                            ". Repeat the original command to continue that search, or start a new one "
+                            "with: " +
                             afresh);
   }
 
@@ -349,7 +349,7 @@ class Run {
     if (const auto started = cluster_->start_worker(options_.slots, say(), hurry()); !started) {
       return started.failure();
     }
-    view_.say(std::string(resumes_ ? "going on with experiment " : "experiment ") +
+    view_.say(std::string(resumes_ ? "continuing experiment " : "experiment ") +
                   std::to_string(*record_.experiment) + ", " + printable(text_at(detail_, "name")) + ", in " +
                   state_.path().string(),
               true);

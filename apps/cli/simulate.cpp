@@ -128,10 +128,9 @@ engine::Status fits(const engine::ExperimentConfig& config, const sim::Options& 
   HPSEARCH_CHECK(kind != nullptr, "a config without problems names a searcher of the registry");
   const engine::Cardinality trials = kind->preview(config).trials;
   if (trials > options.most_trials && !options.until) {
-    return engine::Error{engine::Errc::bad_request,
-                         "this search has " + engine::to_text(trials) + " trials, more than the " +
-                             std::to_string(options.most_trials) +
-                             " that are simulated; --until may end it before it has created so many"};
+    return engine::Error{engine::Errc::bad_request, "this search has " + engine::to_text(trials) +
+                                                        " trials; a simulation without --until allows " +
+                                                        std::to_string(options.most_trials)};
   }
   return engine::Done{};
 }

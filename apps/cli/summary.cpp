@@ -32,7 +32,7 @@ std::string remedy_for(const std::string& cause, const Summary& summary, const S
     remedy = "start the program by hand" + (context.empty() ? std::string() : " in " + context) +
              " until it runs there";
   }
-  return remedy + (input.go_on.empty() ? "" : "; then begin anew: " + input.go_on + " --fresh");
+  return remedy + (input.go_on.empty() ? "" : "; then start a new search: " + input.go_on + " --fresh");
 }
 
 std::optional<Summary::Trouble> find_trouble(const Summary& summary, const SummaryInput& input) {

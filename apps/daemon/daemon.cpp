@@ -146,13 +146,13 @@ class Daemon {
     switch (error.code) {
       case Errc::corrupt:
         error.message +=
-            ". No event was changed. hpsearch store verify " + directory_->path() +
-            " names all that is damaged; hpsearch store restore BACKUP --to NEW, or hpsearch store "
-            "salvage " +
-            directory_->path() + " --to NEW, makes a state directory to go on with";
+            ". No event was changed. List the damage with: hpsearch store verify " + directory_->path() +
+            ". Create a working state directory with: hpsearch store restore BACKUP --to NEW, or: hpsearch "
+            "store salvage " +
+            directory_->path() + " --to NEW";
         break;
       case Errc::version_mismatch:
-        error.message += ". Start the newer release on this state directory again";
+        error.message += ". Use the release that wrote this state directory";
         break;
       default:
         error.message +=
@@ -232,11 +232,12 @@ class Daemon {
   }
 
   void storage_failed(const Error& error) {
-    net::log(Level::error,
-             error.message +
-                 ". Everything that was acknowledged is stored; workers keep what was not, and go on. "
-                 "Look into the disk of " +
-                 directory_->path() + ", then start again: the store is checked then");
+    net::log(Level::error, error.message +
+                               ". All acknowledged requests and reports are stored; workers keep the other "
+                               "reports and continue. "
+                               "Check the disk of " +
+                               directory_->path() +
+                               ", then start the daemon again; it checks the store when it starts");
     exit_ = Exit::storage;
     loop_.stop();
   }

@@ -191,9 +191,9 @@ bool Runtime::suspect(engine::WorkerId worker) const {
 void Runtime::check_timers() {
   const engine::Instant present = now();
   if (present - last_look_ > shortest_own_silence && present - last_look_ > own_silence()) {
-    net::log(net::Level::warning, "this daemon stood still for " +
+    net::log(net::Level::warning, "the daemon was suspended for " +
                                       std::to_string((present - last_look_).in_micros() / 1'000'000) +
-                                      " s; every worker counts as heard now");
+                                      " s; timeouts of workers restart now");
     liveness_.did_not_listen(present);
   }
   last_look_ = present;

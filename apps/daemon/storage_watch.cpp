@@ -28,9 +28,10 @@ StorageWatch::StorageWatch(Runtime& runtime, const std::string& directory)
 void StorageWatch::found_no_room(const engine::Error& error) {
   if (told_ != "full") {
     told_ = "full";
-    net::log(net::Level::error, error.message +
-                                    ". Nothing is acknowledged until there is space: workers keep their " +
-                                    "reports, and the daemon resumes by itself");
+    net::log(net::Level::error,
+             error.message +
+                 ". No request or report is acknowledged until there is space. Workers keep their " +
+                 "reports; the daemon resumes automatically");
   }
   reserve_.give_up();
   look();
@@ -47,7 +48,8 @@ void StorageWatch::look() {
   if (runtime_.stalled()) {
     storage.state = "full";
     storage.intake = Intake::nothing;
-    storage.why = "no space is left in " + directory_ + ": the daemon waits and then resumes by itself";
+    storage.why =
+        "no space is left in " + directory_ + "; the daemon resumes automatically when there is space";
   } else if (room == Room::exhausted) {
     storage.intake = Intake::what_ends;
     storage.why = "the disk is almost full (" + left + "); end experiments to free space";

@@ -181,7 +181,7 @@ void WorkerSessions::end_what_is_not_allowed() {
   for (const net::Peer& peer : denied) {
     const Session& session = sessions_.at(peer);
     net::log(net::Level::warning,
-             "worker \"" + name_of(session.worker) + "\" is not heard any more: its key is not allowed");
+             "worker \"" + name_of(session.worker) + "\" is disconnected: its key is not allowed any more");
     // As an answer to its HELLO: while it holds attempts it goes on knocking, in case that was a mistake.
     refuse(peer, "the key " + session.key + " is not allowed any more",
            counterparts_[session.worker].agent.incarnation);
@@ -230,8 +230,8 @@ void WorkerSessions::greet(const net::Peer& peer, const proto::Envelope& envelop
                            const proto::Hello& hello) {
   if (hello.speaks_from > proto::wire_version || hello.speaks_to < proto::wire_version) {
     refuse(peer,
-           "this daemon speaks version " + std::to_string(proto::wire_version) +
-               " of the worker protocol, the worker " + std::to_string(hello.speaks_from) + " to " +
+           "the daemon uses version " + std::to_string(proto::wire_version) +
+               " of the worker protocol, the worker supports " + std::to_string(hello.speaks_from) + " to " +
                std::to_string(hello.speaks_to) + "; install the same release on both",
            hello.incarnation);
     return;
@@ -363,7 +363,7 @@ void WorkerSessions::take(const net::Peer& peer, WorkerId worker, const proto::F
   } else if (const auto* part = std::get_if<proto::LogPart>(&message)) {
     log_requests_.take(worker, *part);
   } else if (const auto* goodbye = std::get_if<proto::Goodbye>(&message)) {
-    net::log(net::Level::info, "worker \"" + name_of(worker) + "\" says goodbye: " + goodbye->why);
+    net::log(net::Level::info, "worker \"" + name_of(worker) + "\" left: " + goodbye->why);
     end_session(peer);
     report_refusal(runtime_.perform(engine::LoseWorker{worker, goodbye->why}));
   }
@@ -433,10 +433,10 @@ void WorkerSessions::carry_out(const engine::Order& order) {
     }
     if (!found->second.on_hold.empty()) {
       net::log(net::Level::warning,
-               "worker \"" + name_of(welcome->worker) + "\" holds " +
+               "worker \"" + name_of(welcome->worker) + "\" has " +
                    std::to_string(found->second.on_hold.size()) +
-                   " attempts that this store does not know; they run on until hpsearch adopt "
-                   "or hpsearch disown says what shall become of them");
+                   " attempts that are not in this store; they continue until you run hpsearch adopt "
+                   "or hpsearch disown");
     }
     send(welcome->worker, proto::Welcome{welcome->worker, beat_every_ms(), welcome->attempts, http_,
                                          found->second.hello, credit()});
@@ -514,7 +514,7 @@ bool WorkerSessions::connected(WorkerId worker) const {
 }
 
 void WorkerSessions::refuse(const net::Peer& peer, const std::string& why, std::uint64_t incarnation) {
-  net::log(net::Level::warning, "refused a worker: " + why);
+  net::log(net::Level::warning, "rejected a worker: " + why);
   send_to(peer, 0, 0, proto::Refused{why, incarnation});
 }
 

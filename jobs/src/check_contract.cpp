@@ -446,15 +446,15 @@ class ContractCheck {
         const std::size_t having = inside ? member_texts(leaf, name.substr(leaf.path.size() + 1)).size() : 0;
         is_known = is_known || having > 0 || leaf.path.starts_with(name + ".");
         if (having > 0 && having < named_values(leaf).size()) {
-          problem(at, "says {" + name + "}, which not all values of " + leaf.path + " have",
-                  "members of each of them, or {" + leaf.path + "}");
+          problem(at, "names {" + name + "}; not all values of " + leaf.path + " have this member",
+                  "members of every value, or {" + leaf.path + "}");
         }
       }
       if (!is_known) {
         const std::string near(nearest(name, known));
-        problem(at, "says {" + name + "}, which is neither a hyperparameter nor a known word",
+        problem(at, "names {" + name + "}; there is no such hyperparameter or placeholder",
                 (near.empty() ? "" : "did you mean {" + near + "}? ") +
-                    std::string("braces meant literally are written {{ and }}"));
+                    std::string("literal braces are written {{ and }}"));
       }
     }
   }

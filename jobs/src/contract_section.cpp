@@ -8,8 +8,7 @@ namespace hpsearch::jobs {
 
 namespace {
 
-// Whether a channel's path is one is asked when an experiment is submitted (check_contract.cpp): older
-// versions took any text.
+// check_contract.cpp checks the path when an experiment is submitted.
 void read_channel(Section& channels, const std::string& name, bool is_output, std::vector<Channel>& to) {
   const Value* value = channels.any(name);
   if (value == nullptr) {

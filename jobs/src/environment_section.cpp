@@ -44,7 +44,8 @@ class VariablesReader {
 
   void read_list(const Value::List& list, const std::string& at, std::string_view device_kind) {
     if (!device_kind.empty() && !list.empty()) {
-      findings_.notes.push_back({at, "is set on every kind of device: kinds are not told apart here", ""});
+      findings_.notes.push_back(
+          {at, "applies to every kind of device: hpsearch does not distinguish kinds of devices", ""});
     }
     for (std::size_t i = 0; i < list.size(); ++i) {
       const std::string path = at + "[" + std::to_string(i) + "]";
@@ -80,11 +81,11 @@ class VariablesReader {
       return;
     }
     if (!device_kind.empty()) {
-      problem(path, "gives " + name + " another value than a list above it",
-              "one value for all kinds of devices: they are not told apart here");
+      problem(path, "sets " + name + " to another value than a list above",
+              "one value for all kinds of devices; hpsearch does not distinguish them");
       return;
     }
-    findings_.notes.push_back({path, "sets " + name + " again: the last value counts", ""});
+    findings_.notes.push_back({path, "sets " + name + " again; the last value is used", ""});
     place->second = std::move(value);
   }
 

@@ -112,9 +112,7 @@ void read_other_sections(Section& top, Program& program) {
       !harness && policy && *policy == "none") {
     program.saves_no_checkpoints = true;
     keep(top, "checkpoint_policy",
-         "has no effect here on the program, which decides itself whether it checkpoints; preview takes it "
-         "that it does not",
-         kept);
+         "does not change whether the program saves checkpoints; preview assumes that it saves none", kept);
   } else {
     keep_for_harness("checkpoint_policy");
   }

@@ -66,11 +66,10 @@ void note_periods(const Program& program, Section& top) {
     }
   };
   note("min_validation_period",
-       "has no effect here on the program, which decides itself when it validates; preview takes it for how "
-       "often that is");
+       "does not change when the program validates; preview uses it as the time between validations");
   note("min_checkpoint_period",
-       "has no effect here on the program, which decides itself when it checkpoints; it says that the "
-       "program does, and goes on from there after a pause");
+       "does not change when the program saves checkpoints; it declares that the program continues from its "
+       "checkpoint after a pause");
 }
 
 /// Metrics are read from the output, as if the program knew nothing of us, and nothing says that it can go on
@@ -92,8 +91,8 @@ void pause_only_who_can_go_on(const Value& tree, engine::SearcherRegistry regist
   config.searcher.stop_once = true;
   findings.notes.push_back(
       {"searcher.stop_once",
-       "is taken as true: metrics are read from the program's output, as if it knew nothing of us, and "
-       "such a program begins anew after a pause. Say stop_once: false if it goes on from "
+       "is set to true: the metrics are read from the program's output, and such a program usually starts "
+       "from the beginning after a pause. Set stop_once: false if it continues from "
        "HPSEARCH_LATEST_CHECKPOINT",
        ""});
 }

@@ -95,10 +95,11 @@ Status strangers_are_kept_out(const std::string& endpoint, const std::string& se
   if (ended == Handshake::key_refused) {
     return engine::Done{};
   }
-  return Error{Errc::unavailable, ended ? "a key that nobody allowed is let in at " + endpoint +
-                                              ": this libzmq does not authenticate as it should"
-                                        : "nobody answers at " + endpoint +
-                                              ", so whether strangers are kept out could not be tried"};
+  return Error{Errc::unavailable, ended ? endpoint +
+                                              " accepts keys that are not allowed: "
+                                              "this libzmq does not authenticate correctly"
+                                        : "no answer at " + endpoint +
+                                              "; cannot check that keys without permission are rejected"};
 }
 
 }  // namespace hpsearch::net

@@ -205,7 +205,8 @@ class Router final : public Port {
       strikes_.clear();
     }
     if (++strikes_[std::move(peer)] == most_strikes) {
-      log(Level::warning, "a peer sends messages of several frames and is not heard any more");
+      log(Level::warning,
+          "a peer sends messages of several frames; its messages are ignored until it reconnects");
     }
   }
   [[nodiscard]] bool is_out(const Peer& peer) const {

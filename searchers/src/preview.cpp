@@ -110,11 +110,11 @@ void preview_bracket(Preview& preview, const AshaSettings& settings, std::uint64
       preview.total_length = plus(preview.total_length, times(at_rung - go_on, engine::count(lengths[rung])));
     }
     if (!is_top && go_on == 0) {
-      preview.warnings.push_back("nobody in " + std::string(bracket) + " trains beyond length " +
-                                 std::to_string(engine::count(lengths[rung])) + ": of " +
-                                 std::to_string(at_rung) + (at_rung == 1 ? " trial" : " trials") +
-                                 " a divisor of " + quoted(settings.divisor) +
-                                 " promotes none; raise max_trials, lower the divisor or use fewer rungs");
+      preview.warnings.push_back("no trial in " + std::string(bracket) + " trains beyond length " +
+                                 std::to_string(engine::count(lengths[rung])) + ": a divisor of " +
+                                 quoted(settings.divisor) + " promotes none of " + std::to_string(at_rung) +
+                                 (at_rung == 1 ? " trial" : " trials") +
+                                 "; raise max_trials, lower the divisor or use fewer rungs");
       return;
     }
     at_rung = go_on;
@@ -148,10 +148,8 @@ void warn_of_sparse_reports(Preview& preview, const ExperimentConfig& config,
 void warn_of_lost_training(Preview& preview, const ExperimentConfig& config) {
   if (!config.searcher.stop_once && config.program_traits.begins_anew) {
     preview.warnings.push_back(
-        "the program saves no checkpoints, as far as its experiment says (program_traits.begins_anew): it "
-        "trains from its start whenever it is promoted after a pause. Set stop_once: true, which never "
-        "pauses "
-        "a trial");
+        "the program saves no checkpoints (program_traits.begins_anew), so a promoted trial trains from its "
+        "start again. Set stop_once: true to train without pauses");
   }
 }
 

@@ -46,11 +46,10 @@ TEST(RecordedExit, KeepsWhatTheProgramSaid) {
 }
 
 TEST(RecordedExit, KnowsProgramsThatJustEnded) {
-  EXPECT_TRUE(
-      recorded_exit({exited(0), early("user_stopped", "its program ended by itself")}, Units{2})->by_itself);
-  EXPECT_TRUE(
-      recorded_exit({exited(0), early("errored", "the program ended well but never reported")}, Units{})
-          ->by_itself);
+  EXPECT_TRUE(recorded_exit({exited(0), early("user_stopped", "its program exited")}, Units{2})->by_itself);
+  EXPECT_TRUE(recorded_exit(
+                  {exited(0), early("errored", "the program exited with code 0 but never reported")}, Units{})
+                  ->by_itself);
   EXPECT_FALSE(recorded_exit({exited(0), event("trial_promoted"), early("user_stopped", "stopped by a user")},
                              Units{2})
                    ->by_itself);

@@ -123,8 +123,8 @@ TEST(Summary, ShowsCauseLogAndRemedyWhenEveryTrialFailed) {
 }
 
 TEST(Summary, TellsHowToReportAMetricThatNeverCame) {
-  const Summary summary =
-      summarize(failed_search("the program ended well but never reported searcher.metric \"loss\"", ""));
+  const Summary summary = summarize(
+      failed_search("the program exited with code 0 but never reported searcher.metric \"loss\"", ""));
   ASSERT_TRUE(summary.trouble);
   EXPECT_THAT(summary.trouble->remedy, HasSubstr("HPSEARCH {\"step\": 1, \"loss\": 0.5}"));
 }

@@ -108,8 +108,8 @@ class ReportProgramTest(TrialTest):
         self.assertIn("nowhere", complaint)
 
     def test_wrong_words_are_named(self):
-        for words, complaint in ((["--step", 1, "acc"], '"acc" is no metric'), (["--step", 1], "there is no metric"),
-                                 (["a=1"], "--step is missing"), (["--step", 1, "a=tensor(1)"], "is no number"),
+        for words, complaint in ((["--step", 1, "acc"], '"acc" is not a metric'), (["--step", 1], "no metric given"),
+                                 (["a=1"], "--step is missing"), (["--step", 1, "a=tensor(1)"], "is not a number"),
                                  (["--step", "x", "a=1"], "step"), (["progress", "7"], "7")):
             with self.subTest(words):
                 status, printed, said = self.say(*words)

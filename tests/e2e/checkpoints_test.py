@@ -156,7 +156,7 @@ class WarmStart(harness.Case):
         log = self.run_cli("logs", second, 0, *server).stdout
         self.assertIn(f"WARM 1 {listed[0]['path']} {{\"epoch\": 2}}", log)
         self.assertEqual(held.returncode, 4, held.stderr)
-        self.assertIn(f"experiment {second} begins its trials from", held.stderr)
+        self.assertIn(f"experiment {second} starts its trials from", held.stderr)
         self.assertIn("begins from  checkpoint 1/0/1-2 of trial 0 of experiment 1, trained to 2",
                       self.run_cli("show", second, *server).stdout)
         self.assertIn("begins from checkpoint 1/0/1-2", self.run_cli("explain", second, 0, *server).stdout)

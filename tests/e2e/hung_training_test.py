@@ -19,7 +19,7 @@ class HungTraining(harness.Case):
         self.assertEqual(cluster.wait_until_over(experiment), "COMPLETED")
         (trial,) = cluster.trials(experiment)
         self.assertEqual((trial["state"], trial["attempts"], trial["restarts"]), ("COMPLETED", 2, 1))
-        self.assertIn("it said nothing for 2 s (progress_timeout)", trial["last_failure"])
+        self.assertIn("no report from it for 2 s (progress_timeout)", trial["last_failure"])
         self.assertEqual([line["attempt"] for line in self.ledger.of("start")], [1, 2])
 
 

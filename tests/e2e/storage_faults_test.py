@@ -259,7 +259,7 @@ class StorageFaults(harness.Case):
             self.assertIn(status, (None, 74), self.last_words)
             if status == 74:
                 self.live("", reports=1)  # Its clean end leaves the next start less to write.
-            elif "the daemon resumes by itself" in self.last_words:
+            elif "the daemon resumes automatically" in self.last_words:
                 waited += 1
                 self.assertIn("database or disk is full", self.last_words)
         self.assertGreater(waited, 2, "the fault was hardly reached")

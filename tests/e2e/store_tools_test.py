@@ -263,9 +263,9 @@ class StoreTools(harness.Case):
         said = cluster.daemon.said()
         new = self.folder / "new"
         self.assertIn("No event was changed", said)
-        for command in (f"hpsearch store verify {cluster.state} names",
+        for command in (f"hpsearch store verify {cluster.state}.",
                         "hpsearch store restore BACKUP --to NEW,",
-                        f"hpsearch store salvage {cluster.state} --to NEW,"):
+                        f"hpsearch store salvage {cluster.state} --to NEW"):
             self.assertIn(command, said)
         self.run_store("verify", cluster.state, expect=74)
         self.run_store("salvage", cluster.state, "--to", new)

@@ -112,7 +112,7 @@ TEST(LengthNotes, AskAboutUnitsThatLookMistyped) {
   const ParsedConfig parsed = read_config(lengths_tree(Value::Map{{"epocs", 3}}, {}, {}, {}));
   ASSERT_TRUE(parsed.config);
   EXPECT_EQ(lines(parsed.notes),
-            "searcher.max_length.epocs: taken as a unit of its own; did you mean `epochs`?\n");
+            "searcher.max_length.epocs: read as a custom unit; did you mean `epochs`?\n");
 }
 
 }  // namespace

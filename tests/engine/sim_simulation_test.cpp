@@ -255,7 +255,7 @@ TEST(Simulation, RecordedExitsEndTrialsWhereTheyDid) {
   EXPECT_EQ(trials[1].reason.detail, "invalid hyperparameters: lr is too large");
   EXPECT_EQ(trials[1].reached, Units{});
   EXPECT_EQ(trials[2].state, TrialState::stopped);
-  EXPECT_EQ(trials[2].reason.detail, "its program ended by itself at 500 batches of 1000 batches");
+  EXPECT_EQ(trials[2].reason.detail, "its program exited at 500 batches of 1000 batches");
   EXPECT_EQ(trials[2].reached, Units{500});
   EXPECT_EQ(trials[3].state, TrialState::canceled);
   EXPECT_EQ(trials[3].reached, Units{});
@@ -287,7 +287,7 @@ TEST(Simulation, AProgramThatWasPromotedInPlaceAndJustEndedDoesSoEachTimeItIsSta
   EXPECT_EQ(lengths_of(simulated, 2), (std::vector<std::uint64_t>{1000, 3000}));
   EXPECT_EQ(simulated.trials[2].state, TrialState::stopped);
   EXPECT_EQ(simulated.trials[2].reached, Units{2000});
-  EXPECT_EQ(simulated.trials[2].reason.detail, "its program ended by itself at 2000 batches of 3000 batches");
+  EXPECT_EQ(simulated.trials[2].reason.detail, "its program exited at 2000 batches of 3000 batches");
 }
 
 TEST(Simulation, ExitsThatAreGivenStandInForRecordedOnes) {

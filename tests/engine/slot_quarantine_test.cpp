@@ -197,7 +197,7 @@ TEST(NoProgress, CountsAsTheProgramsFailure) {
   for (int attempt = 0; attempt < 2; ++attempt) {
     ExitReport report;
     report.cause = ExitReport::Cause::no_progress;
-    report.message = "it said nothing for 600 s";
+    report.message = "no report from it for 600 s";
     const AttemptKey key = cluster.live(id, 0);
     cluster.send(key, report);
     cluster.attempts.erase(key);

@@ -112,7 +112,7 @@ TEST_F(WarmStart, ACheckpointIsNamedByItsIdOrItsPath) {
 
 TEST_F(WarmStart, WhatIsNotThereIsRefusedWithItsReason) {
   const std::pair<CreateExperiment, std::string> refused[] = {
-      {creating("source_trial_id", 99), "source_trial_id: is 99, and there is no such trial here"},
+      {creating("source_trial_id", 99), "source_trial_id: is 99; there is no trial with this id"},
       {creating("source_checkpoint_uuid", "1/0/1-4"), "was deleted, or its upload never finished"},
       {creating("source_checkpoint_uuid", "1/7/1-3"), "names no trial's checkpoint here"},
       {creating("source_checkpoint_uuid", "9/0/1-3"), "names no trial's checkpoint here"},
@@ -145,7 +145,7 @@ TEST_F(WarmStart, TheSourceOutlivesItsTrialWhileTheExperimentLives) {
   EXPECT_EQ(kept(0), Paths{path_of(key_, 3)});
   const Error error = cluster_.refused(DeleteCheckpoints{first_, TrialNumber(0), {path_of(key_, 3)}});
   EXPECT_EQ(error.code, Errc::wrong_state);
-  EXPECT_NE(error.message.find("experiment 2 begins its trials from"), std::string::npos) << error.message;
+  EXPECT_NE(error.message.find("experiment 2 starts its trials from"), std::string::npos) << error.message;
   cluster_.step(PauseExperiment{second});
   EXPECT_EQ(kept(0), Paths{path_of(key_, 3)});
   cluster_.step(KillExperiment{second});

@@ -60,21 +60,20 @@ TEST(JobContract, APlaceholderThatNamesNothingIsRefusedAtSubmission) {
     EXPECT_EQ(problems_of(with(tree, "entrypoint", good)), "") << good;
   }
   EXPECT_EQ(problems_of(with(tree, "entrypoint", "p {rl}")),
-            "entrypoint: says {rl}, which is neither a hyperparameter nor a known word (did you mean {lr}? "
-            "braces meant "
-            "literally are written {{ and }})\n");
-  EXPECT_EQ(problems_of(with(tree, "entrypoint", "p {net.width}")),
-            "entrypoint: says {net.width}, which is neither a hyperparameter nor a known word (braces meant "
-            "literally are "
-            "written {{ and }})\n");
-  EXPECT_EQ(problems_of(with(tree, "entrypoint", Value::List{"p", "{lr.min}"})),
-            "entrypoint[1]: says {lr.min}, which is neither a hyperparameter nor a known word (braces meant "
-            "literally are "
-            "written {{ and }})\n");
+            "entrypoint: names {rl}; there is no such hyperparameter or placeholder (did you mean {lr}? "
+            "literal braces are written {{ and }})\n");
+  EXPECT_EQ(
+      problems_of(with(tree, "entrypoint", "p {net.width}")),
+      "entrypoint: names {net.width}; there is no such hyperparameter or placeholder (literal braces are "
+      "written {{ and }})\n");
+  EXPECT_EQ(
+      problems_of(with(tree, "entrypoint", Value::List{"p", "{lr.min}"})),
+      "entrypoint[1]: names {lr.min}; there is no such hyperparameter or placeholder (literal braces are "
+      "written {{ and }})\n");
   EXPECT_EQ(
       problems_of(with(tree, "entrypoint", Value::List{"p", "--in={inputs.test}"})),
-      "entrypoint[1]: says {inputs.test}, which is neither a hyperparameter nor a known word (did you mean "
-      "{inputs.train}? braces meant literally are written {{ and }})\n");
+      "entrypoint[1]: names {inputs.test}; there is no such hyperparameter or placeholder (did you mean "
+      "{inputs.train}? literal braces are written {{ and }})\n");
   EXPECT_EQ(problems_of(with(tree, "entrypoint", Value::List{"p", "-- {args}"})),
             "entrypoint[1]: has {args} inside \"-- {args}\" (an item of its own: it becomes several)\n");
 }
@@ -87,9 +86,9 @@ TEST(JobContract, AMemberThatOnlySomeValuesHaveIsRefusedAtSubmission) {
                 "entrypoint", "p {net.a.b}");
   };
   EXPECT_EQ(problems_of(net({{"a", Value::Map{{"b", 4}}}})), "");
-  EXPECT_EQ(
-      problems_of(net({{"depth", 3}})),
-      "entrypoint: says {net.a.b}, which not all values of net have (members of each of them, or {net})\n");
+  EXPECT_EQ(problems_of(net({{"depth", 3}})),
+            "entrypoint: names {net.a.b}; not all values of net have this member (members of every value, or "
+            "{net})\n");
 }
 
 TEST(JobContract, SaysWhereProgramsRun) {
@@ -222,7 +221,7 @@ TEST(JobContract, ProgramsThatAreOnlyListenedToAreNotPausedByTheirSearcher) {
     }
     const ParsedExperiment parsed = submit(tree);
     EXPECT_EQ(lines(parsed.problems), "");
-    const bool noted = lines(parsed.notes).find("searcher.stop_once: is taken as true") != std::string::npos;
+    const bool noted = lines(parsed.notes).find("searcher.stop_once: is set to true") != std::string::npos;
     EXPECT_TRUE(parsed.config &&
                 parsed.config->searcher.stop_once == (noted || searcher_says == Value(true)));
     return noted;

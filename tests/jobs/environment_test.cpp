@@ -61,9 +61,8 @@ TEST(Environment, RefusesWhatIsNoVariable) {
       "environment.environment_variables.A: is true (a string; put it in quotes)\n");
   EXPECT_EQ(problems_of(with(small_experiment(), "environment.environment_variables",
                              Value::Map{{"cpu", Value::List{"A=1"}}, {"cuda", Value::List{"A=2"}}})),
-            "environment.environment_variables.cuda[0]: gives A another value than a list above it (one "
-            "value for all "
-            "kinds of devices: they are not told apart here)\n");
+            "environment.environment_variables.cuda[0]: sets A to another value than a list above (one "
+            "value for all kinds of devices; hpsearch does not distinguish them)\n");
 }
 
 TEST(Environment, LetsTheLastOfTwoValuesCountAndSaysSo) {
@@ -72,7 +71,7 @@ TEST(Environment, LetsTheLastOfTwoValuesCountAndSaysSo) {
   ASSERT_TRUE(parsed.config);
   EXPECT_EQ(parsed.program.environment_variables.at("A"), "2");
   EXPECT_EQ(lines(parsed.notes),
-            "environment.environment_variables[1]: sets A again: the last value counts\n");
+            "environment.environment_variables[1]: sets A again; the last value is used\n");
 }
 
 TEST(Environment, TakesARegistryLoginUnderItsMisspeltName) {

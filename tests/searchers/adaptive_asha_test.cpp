@@ -152,9 +152,8 @@ TEST(AdaptiveAsha, WarnsWhenARungKeepsNobody) {
   ASSERT_EQ(preview.warnings.size(), 2U);
   EXPECT_EQ(preview.warnings[1].find("the first rung trains 15 of 1000 batches (1.5 %)"), 0U);
   EXPECT_EQ(preview.warnings[0],
-            "nobody in bracket 0 trains beyond length 62: of 2 trials a divisor of 4 promotes none; raise "
-            "max_trials, "
-            "lower the divisor or use fewer rungs");
+            "no trial in bracket 0 trains beyond length 62: a divisor of 4 promotes none of 2 trials; raise "
+            "max_trials, lower the divisor or use fewer rungs");
 }
 
 TEST(AdaptiveAsha, WarnsOfCollapsedRungs) {

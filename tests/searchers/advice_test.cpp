@@ -186,7 +186,7 @@ int follow_every_proposal(const Value::Map& searcher) {
   int followed = 0;
   std::set<std::string> subjects;
   for (const std::string& remark : remarks_on(searcher)) {
-    const bool is_of_one_bracket = remark.starts_with("nobody in ") || remark.starts_with("bracket ");
+    const bool is_of_one_bracket = remark.starts_with("no trial in ") || remark.starts_with("bracket ");
     EXPECT_TRUE(is_of_one_bracket || subjects.insert(kind_of_remark(remark)).second) << remark;
     const Value::Map proposal = proposal_of(remark);
     if (proposal.empty()) {
@@ -211,7 +211,7 @@ int follow_every_proposal(const Value::Map& searcher) {
     EXPECT_THAT(remark, HasSubstr("(rungs at " + rungs));
     for (const std::string& again : remarks_on(changed)) {
       EXPECT_NE(kind_of_remark(again), kind_of_remark(remark)) << "\n" << again;
-      EXPECT_FALSE(again.starts_with("nobody in ")) << again;
+      EXPECT_FALSE(again.starts_with("no trial in ")) << again;
       if (!remark.starts_with("the first rung") && !remark.starts_with("there is only one rung")) {
         EXPECT_EQ(proposal_of(again), Value::Map()) << "\n"
                                                     << again;  // Advice leads to no proposal of any kind.

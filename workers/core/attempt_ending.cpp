@@ -146,9 +146,7 @@ void AttemptMachine::pause_alone(Instant now, AttemptOutput& out) {
   paused_alone_ = true;
   spool_.ask_at_once();
   notice(Notice::Level::warning,
-         "it has trained what it was asked for and no daemon is there to decide: it is paused "
-         "(--orphan-policy)",
-         out);
+         "it reached its length without a connection to the daemon: it is paused (--orphan-policy)", out);
   answer_ahead(out);
   ask_to_end(now, out);
 }
@@ -318,7 +316,7 @@ void AttemptMachine::make_exit_report() {
     report.log_tail = end_ ? end_->log_tail : "";
   } else if (no_progress_) {
     report.cause = ExitReport::Cause::no_progress;
-    report.message = "ended: it said nothing for " +
+    report.message = "ended: no report from it for " +
                      std::to_string(spec_.progress_timeout.in_micros() / 1'000'000) + " s (progress_timeout)";
     report.log_tail = end_ ? end_->log_tail : "";
   } else if (!lost_part && (signaled_by_us_ || (lost_because_ && kill_decided_))) {

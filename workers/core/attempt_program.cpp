@@ -79,7 +79,8 @@ void AttemptMachine::take(const MetricsMessage& said, std::optional<QuestionId> 
   last_step_ = std::max(last_step_.value_or(Units{}), said.step);
   if (!said.ignored.empty()) {
     note(Flaw::no_number,
-         "the program reports \"" + said.ignored.front() + "\", which is no number; left out", out);
+         "the program reports \"" + said.ignored.front() + "\", but its value is not a number; it is ignored",
+         out);
   }
   const bool at_length = decides(report);
   if (at_length && question && !asking_.empty() && asked_with_ && are_same(*asked_with_, report)) {
@@ -151,7 +152,7 @@ void AttemptMachine::take(const UnreadableMessage& said, std::optional<QuestionI
                           AttemptOutput& out) {
   note(Flaw::unreadable,
        "the pattern of metrics." + said.metric + " found " + engine::compact_json(Value(said.text)) +
-           ", in which there is no number; such lines are left out",
+           ", but no number in it; such lines are ignored",
        out);
   if (question) {
     answer(*question, now, out);
@@ -195,9 +196,9 @@ void AttemptMachine::judge_passing(const MetricsReport& report, AttemptOutput& o
     const bool passed = report.step > length_ && last_measured_.value_or(spec_.latest_step) < length_;
     if (passed) {
       note(Flaw::sparse,
-           "it was asked for " + at(length_) + " and reports " + spec_.metric + " at " +
+           "its length is " + at(length_) + ", but it reports " + spec_.metric + " at " +
                at(last_measured_.value_or(spec_.latest_step)) + " and then at " + at(report.step) +
-               "; the search decides late, on a later value: report more often",
+               "; the search decides late, on a later value. Report more often",
            out);
     }
     last_measured_ = std::max(last_measured_.value_or(Units{}), report.step);
@@ -359,8 +360,8 @@ void AttemptMachine::look_for_progress(Instant now, AttemptOutput& out) {
   no_progress_ = true;
   spool_.ask_at_once();
   notice(Notice::Level::warning,
-         "it said nothing for " + std::to_string(spec_.progress_timeout.in_micros() / 1'000'000) +
-             " s and is ended",
+         "no report from it for " + std::to_string(spec_.progress_timeout.in_micros() / 1'000'000) +
+             " s; it is ended",
          out);
   terminate(now, out);
 }

@@ -144,9 +144,9 @@ class Expansion {
     }
     const std::string_view near = engine::nearest(name, all);
     return Error{Errc::bad_request, "entrypoint: {" + std::string(name) +
-                                        "} is neither a hyperparameter nor a known word" +
+                                        "} is not a hyperparameter or placeholder" +
                                         (near.empty() ? "" : "; did you mean {" + std::string(near) + "}") +
-                                        "; braces meant literally are written {{ and }}"};
+                                        "; literal braces are written {{ and }}"};
   }
 
   const LaunchSpec& spec_;

@@ -72,13 +72,12 @@ void WorkerMachine::notice_stale(const proto::Envelope& envelope) {
   if (session_ == Session::ready || std::exchange(noticed_stale_, true)) {
     return;
   }
-  notice(Notice::Level::warning,
-         "start " + std::to_string(envelope.daemon_epoch) +
-             " of this store's daemon answers, but this worker knows "
-             "of start " +
-             std::to_string(known_.epoch) +
-             ", and does not obey an older one; if the daemon runs on an old "
-             "copy of its state directory, bring the copy back with hpsearch store restore");
+  notice(
+      Notice::Level::warning,
+      "ignored an older daemon of this store: start " + std::to_string(envelope.daemon_epoch) +
+          ", the last known start is " + std::to_string(known_.epoch) +
+          ". If the daemon runs on an old copy of its state directory, create the copy with hpsearch store "
+          "restore");
 }
 
 /// Another store answers at the daemon's address. Its word counts once nothing of the old one's runs here.
@@ -218,8 +217,8 @@ void WorkerMachine::obey(const proto::Refused& refused, const proto::Envelope& e
   }
   if (!goes_on || !again) {
     notice(Notice::Level::error,
-           "the daemon refuses this worker: " + refused.why +
-               (goes_on ? "; attempts are held here, so it goes on knocking until it is let in" : ""));
+           "the daemon rejects this worker: " + refused.why +
+               (goes_on ? "; attempts run here, so the worker retries until it is accepted" : ""));
   }
 }
 

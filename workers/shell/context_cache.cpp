@@ -147,7 +147,7 @@ Result<std::string> ContextCache::fetch(const std::string& digest) const {
     return Error{code, "cannot fetch the context " + digest.substr(0, 12) + " from the daemon: " + why};
   };
   if (address.empty()) {
-    return failed(Errc::unavailable, "it has not said where it serves contexts; it may be an older one");
+    return failed(Errc::unavailable, "it has announced no HTTP address");
   }
   const std::string target = "/api/v1/contexts/" + digest;
   // By whatever name we found it: that check is for browsers, which other people's pages tell where to go.
@@ -155,18 +155,18 @@ Result<std::string> ContextCache::fetch(const std::string& digest) const {
   // A knock first: a daemon that is away is known soon, while a large context may take its time.
   const auto there = net::http_request(address, "HEAD", target, "", patience_with_knocking, headers);
   if (!there) {
-    return failed(
-        Errc::unavailable,
-        there.error().message + ". It has to run, and its --http to be an address that this machine reaches");
+    return failed(Errc::unavailable,
+                  there.error().message +
+                      ". The daemon must run, and this machine must reach the address in its --http");
   }
   if (there->status == 404) {
-    return failed(Errc::not_found, "it does not have it (any more); bring " + digest +
-                                       ".tar back into contexts/ of its state directory, or submit anew");
+    return failed(Errc::not_found, "it does not have the context; copy " + digest +
+                                       ".tar to contexts/ of its state directory, or submit again");
   }
   const std::uint64_t bytes = there->content_length.value_or(net::AnswerLimit{}.bytes);
   if (bytes > largest_archive) {
-    return failed(Errc::unavailable,
-                  "it says that it has " + std::to_string(bytes) + " bytes, which no context has");
+    return failed(Errc::unavailable, "it announced " + std::to_string(bytes) +
+                                         " bytes; a context has at most " + std::to_string(largest_archive));
   }
   const std::chrono::seconds patience =
       patience_with_content + std::chrono::seconds(bytes / bytes_per_more_second);

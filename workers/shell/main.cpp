@@ -266,9 +266,8 @@ engine::Result<WorkerOptions> options_from(const Arguments& arguments) {
   options.name = arguments.name.empty() ? host_name() : arguments.name;
   options.address = arguments.address.empty() ? own_address(arguments.daemon) : arguments.address;
   if (options.address.empty()) {
-    net::log(net::Level::warning, "no route to " + arguments.daemon +
-                                      " says which address this machine has: trials of several "
-                                      "workers will not run here. Name it with --address");
+    net::log(net::Level::warning, "cannot determine this machine's address: no route to " + arguments.daemon +
+                                      ". Trials on several workers will not run here; set --address");
   }
   options.rules.attempt.grace =
       engine::Duration::micros(static_cast<std::int64_t>(arguments.grace * 1'000'000));

@@ -90,7 +90,7 @@ Result<Value> metrics_from(const std::vector<std::string>& assignments) {
   for (const std::string& assignment : assignments) {
     const std::size_t equals = assignment.rfind('=');
     if (equals == std::string::npos || equals == 0) {
-      return wrong("\"" + assignment + "\" is no metric; write NAME=NUMBER, for example val_acc=0.91");
+      return wrong("\"" + assignment + "\" is not a metric; write NAME=NUMBER, for example val_acc=0.91");
     }
     const char* begin = assignment.data() + equals + 1;
     begin += *begin == '+' ? 1 : 0;
@@ -98,12 +98,12 @@ Result<Value> metrics_from(const std::vector<std::string>& assignments) {
     double number = 0;
     const auto [rest, error] = std::from_chars(begin, end, number);
     if (error != std::errc() || rest != end) {
-      return wrong("\"" + assignment + "\": " + assignment.substr(equals + 1) + " is no number");
+      return wrong("\"" + assignment + "\": " + assignment.substr(equals + 1) + " is not a number");
     }
     metrics[assignment.substr(0, equals)] = number;
   }
   if (metrics.empty()) {
-    return wrong("there is no metric; write hpsearch-report --step 3 val_acc=0.91");
+    return wrong("no metric given; write hpsearch-report --step 3 val_acc=0.91");
   }
   return Value(std::move(metrics));
 }
@@ -138,7 +138,8 @@ Status hand_over(const fs::path& path) {
     return Error{Errc::not_found, "the checkpoint " + path.string() + " does not exist"};
   }
   if (directory.empty()) {
-    return Error{Errc::wrong_state, "HPSEARCH_CHECKPOINT_DIR is not set, though HPSEARCH_SOCKET is"};
+    return Error{Errc::wrong_state,
+                 "HPSEARCH_CHECKPOINT_DIR is not set; set it together with HPSEARCH_SOCKET"};
   }
   if (lies_in(path, directory)) {
     return Done{};  // It was written there already, with all that lies beside it.
@@ -194,7 +195,7 @@ Result<std::optional<Value>> ask(const std::string& address, const Value& messag
         return std::optional<Value>();
       }
     } else if (put < 0 && errno != EINTR) {
-      return Error{Errc::unavailable, "the worker hung up: " + error_text(errno)};
+      return Error{Errc::unavailable, "the worker closed the connection: " + error_text(errno)};
     } else if (put > 0) {
       line.erase(0, static_cast<std::size_t>(put));
     }
@@ -207,7 +208,7 @@ Result<std::optional<Value>> ask(const std::string& address, const Value& messag
     std::array<char, 4096> piece;  // Filled by recv().
     const ssize_t got = ::recv(connection->get(), piece.data(), piece.size(), 0);
     if (got == 0 || (got < 0 && errno != EINTR && errno != EAGAIN && errno != EWOULDBLOCK)) {
-      return Error{Errc::unavailable, "the worker hung up without an answer"};
+      return Error{Errc::unavailable, "the worker closed the connection without an answer"};
     }
     answer.append(piece.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
   }
@@ -253,7 +254,7 @@ int obey(const Value& answer, bool print_length) {
     return exit_continue;
   }
   std::cout << directive << std::endl;
-  // What a later worker may say that this one does not know is not to be trained on blindly.
+  // An unknown directive of a later worker must not be taken for "continue".
   return directive == "continue" ? exit_continue : directive == "pause" ? exit_pause : exit_stop;
 }
 
@@ -265,7 +266,8 @@ int run(const std::string& type, const Arguments& arguments, bool print_length) 
   if (type == "report") {
     Result<Value> metrics = metrics_from(arguments.metrics);
     if (!metrics || !arguments.step) {
-      return fail(exit_usage, metrics ? "--step is missing: trained so far in all" : metrics.error().message);
+      return fail(exit_usage, metrics ? "--step is missing: the length trained so far, in total"
+                                      : metrics.error().message);
     }
     message["metrics"] = *std::move(metrics);
     message["group"] = arguments.group;
@@ -293,37 +295,44 @@ int run(const std::string& type, const Arguments& arguments, bool print_length) 
     return fail(exit_failed, answer.error().message);
   }
   if (!*answer && type != "log") {
-    std::cerr << "hpsearch-report: no answer in time; going on\n";
+    std::cerr << "hpsearch-report: no answer in time; continue\n";
   }
   return obey(answer->value_or(Value::Map{}), print_length);
 }
 
 int parse_and_run(int argc, char** argv) {
-  CLI::App app("Tells the search how a training goes, and prints what to do now: continue, pause or stop.",
+  CLI::App app("Report the metrics of a trial and print the directive: continue, pause or stop",
                "hpsearch-report");
   app.set_version_flag("--version", HPSEARCH_VERSION);
-  app.footer("Exit status: 0 continue, 10 pause (save, then end), 11 stop, 1 failed, 2 wrong arguments.");
+  app.footer(
+      "Exit code: 0 continue, 10 pause (save a checkpoint, then exit), 11 stop (exit), 1 failed, 2 wrong "
+      "arguments");
   Arguments arguments;
   std::uint64_t step = 0;
-  CLI::Option* said_step = app.add_option("--step", step, "trained so far in all, in the experiment's unit");
-  app.add_option("--group", arguments.group, "validation (the default), training, or another word");
-  app.add_option("metric", arguments.metrics, "NAME=NUMBER")->type_name("");
+  CLI::Option* said_step =
+      app.add_option("--step", step, "Length trained so far, in total, in the experiment's unit");
+  app.add_option("--group", arguments.group,
+                 "Group of the metrics: validation (default), training or another word");
+  app.add_option("metric", arguments.metrics, "Metrics, each as NAME=NUMBER")->type_name("");
   app.fallthrough();
   CLI::App* checkpoint =
-      app.add_subcommand("checkpoint", "hand over a complete checkpoint: a file or a directory");
+      app.add_subcommand("checkpoint", "Publish a complete checkpoint: a file or a directory");
   checkpoint
-      ->add_option("path", arguments.checkpoint, "copied, unless it lies in HPSEARCH_CHECKPOINT_DIR already")
+      ->add_option("path", arguments.checkpoint,
+                   "File or directory; copied unless it is in HPSEARCH_CHECKPOINT_DIR")
       ->required()
       ->type_name("PATH");
-  CLI::App* progress = app.add_subcommand("progress", "for people; also asks whether to go on");
-  progress->add_option("fraction", arguments.fraction, "done so far, from 0 to 1")
+  CLI::App* progress =
+      app.add_subcommand("progress", "Log the progress of the trial and print the directive");
+  progress->add_option("fraction", arguments.fraction, "Fraction of the training that is done, from 0 to 1")
       ->check(CLI::Range(0.0, 1.0));
-  CLI::App* log = app.add_subcommand("log", "a line for people, in the trial's log");
+  CLI::App* log = app.add_subcommand("log", "Write a line to the trial's log");
   log->add_option("text", arguments.words)->required()->type_name("");
-  CLI::App* invalid = app.add_subcommand("invalid", "these hyperparameters cannot work; then end");
+  CLI::App* invalid =
+      app.add_subcommand("invalid", "Report invalid hyperparameters; the program should then exit");
   invalid->add_option("why", arguments.words)->required()->type_name("");
   CLI::App* length =
-      app.add_subcommand("length", "prints the length asked for now; it grows with a promotion");
+      app.add_subcommand("length", "Print the current length of the trial; a promotion raises it");
   app.require_subcommand(0, 1);
   try {
     app.parse(argc, argv);

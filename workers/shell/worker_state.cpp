@@ -173,8 +173,8 @@ Result<std::vector<fs::path>> attempt_paths(const fs::path& attempts) {
 /// Programs may be running there, and slots be in use.
 Error unknown_what_runs(const Error& why) {
   return Error{Errc::unavailable, why.message +
-                                      "; what this worker's programs are doing cannot be told without it, so "
-                                      "they are left alone and the worker does not start"};
+                                      "; without it the worker cannot determine the state of its programs, "
+                                      "so it does not start. The programs continue"};
 }
 
 /// Kills what runs of these attempts, waits until it is gone, and removes what only running programs need.
@@ -266,8 +266,8 @@ Status WorkerState::read_identity() {
   const std::optional<std::uint64_t> cluster = found ? cluster_from(found->store) : std::nullopt;
   if (!cluster || found->uid.empty()) {
     return Error{Errc::corrupt, identity().string() +
-                                    " does not say who this worker is; remove the state directory "
-                                    "to begin anew as another worker"};
+                                    " does not identify this worker; remove the state directory to start "
+                                    "as a new worker"};
   }
   uid_ = found->uid;
   incarnation_ = found->incarnation;

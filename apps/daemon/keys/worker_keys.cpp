@@ -91,7 +91,7 @@ std::optional<std::string> WorkerKeys::name_of(const std::string& key) {
         if (line.worker) {
           names_.emplace(line.worker->key, line.worker->name);
         } else {
-          net::log(net::Level::error, unreadable(path_, line.number).message + "; it allows nobody");
+          net::log(net::Level::error, unreadable(path_, line.number).message + "; the line is ignored");
         }
       }
     } else {
@@ -176,7 +176,7 @@ WorkerKeys::Stamp WorkerKeys::stamp() const noexcept {
 }
 
 Status WorkerKeys::write(const std::vector<WorkerKey>& all) const {
-  std::string text = "# Workers that may speak to this daemon: NAME KEY (hpsearch keys)\n";
+  std::string text = "# Workers that may connect to this daemon: NAME KEY (hpsearch keys)\n";
   for (const WorkerKey& one : all) {
     text += one.name + " " + one.key + "\n";
   }

@@ -59,7 +59,8 @@ Status quarantine_worker(Step& step, const QuarantineWorker& command) {
     return no_worker(command.worker);
   }
   if (found->second.quarantined.empty()) {
-    step.emit(WorkerQuarantined{command.worker, command.why.empty() ? "an operator said so" : command.why});
+    step.emit(
+        WorkerQuarantined{command.worker, command.why.empty() ? "requested by an operator" : command.why});
   }
   return Done{};
 }

@@ -246,7 +246,7 @@ Status expire_leases(Step& step, const ExpireLeases& command) {
     return Done{};
   }
   const Duration silent = step.now() - command.heard;
-  const std::string why = "nothing was heard of its worker \"" + worker.name + "\" for " +
+  const std::string why = "no message from its worker \"" + worker.name + "\" for " +
                           std::to_string(silent.in_micros() / 1'000'000) + " s";
   const std::vector<AttemptKey> keys(worker.attempts.begin(), worker.attempts.end());
   for (const AttemptKey& key : keys) {
@@ -259,8 +259,8 @@ Status expire_leases(Step& step, const ExpireLeases& command) {
     }
   }
   if (worker.attempts.empty() && silent >= std::max(command.lost_after, command.at_least)) {
-    step.emit(WorkerLost{command.worker, "nothing was heard of it for " +
-                                             std::to_string(silent.in_micros() / 1'000'000) + " s"});
+    step.emit(WorkerLost{command.worker,
+                         "no message from it for " + std::to_string(silent.in_micros() / 1'000'000) + " s"});
   } else if (worker.attempts.size() < keys.size()) {
     step.effects().orders.emplace_back(
         GreetAgain{command.worker});  // Should it speak, then of what it holds first.

@@ -101,7 +101,7 @@ std::optional<Length> read_length(Section& section, std::string_view key, std::u
   } else if (!is_known_unit(unit)) {
     for (const std::string_view known : known_units) {
       if (edit_distance(unit, known) <= 2) {
-        inner.note(unit, "taken as a unit of its own; did you mean `" + std::string(known) + "`?");
+        inner.note(unit, "read as a custom unit; did you mean `" + std::string(known) + "`?");
       }
     }
   }

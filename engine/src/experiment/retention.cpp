@@ -164,11 +164,11 @@ Status delete_checkpoints(Step& step, const DeleteCheckpoints& command) {
       return Error{Errc::not_found, which + " has no checkpoint " + path};
     }
     if (!is_settled(trial) && trial.checkpoints->latest == path) {
-      return Error{Errc::wrong_state, which + " may go on from " + path + "; end the trial first"};
+      return Error{Errc::wrong_state, which + " may continue from " + path + "; end the trial first"};
     }
     if (const auto user = in_use.find(path); user != in_use.end()) {
       return Error{Errc::wrong_state, "experiment " + std::to_string(user->second.number()) +
-                                          " begins its trials from " + path + "; end that experiment first"};
+                                          " starts its trials from " + path + "; end that experiment first"};
     }
   }
   CheckpointsCollected event{record.id, command.trial, {}};

@@ -68,15 +68,15 @@ void after_good_exit(Step& step, ExperimentId id, TrialNumber number, Units gran
   const std::string& metric = record.config.searcher.metric;
   if (!trial.latest) {
     const std::string others =
-        trial.other_metrics ? "; it reported " + *trial.other_metrics : "; it reported nothing at all";
-    exit_early(step, id, number, ExitReason::errored, TrialState::failed,
-               "the program ended well but never reported searcher.metric \"" + metric + "\"" + others);
+        trial.other_metrics ? "; it reported " + *trial.other_metrics : "; it reported no metrics";
+    exit_early(
+        step, id, number, ExitReason::errored, TrialState::failed,
+        "the program exited with code 0 but never reported searcher.metric \"" + metric + "\"" + others);
     return;
   }
   if (reached < granted) {
-    exit_early(
-        step, id, number, ExitReason::user_stopped, TrialState::stopped,
-        "its program ended by itself at " + amount(record, reached) + " of " + amount(record, granted));
+    exit_early(step, id, number, ExitReason::user_stopped, TrialState::stopped,
+               "its program exited at " + amount(record, reached) + " of " + amount(record, granted));
     return;
   }
   if (count(trial.latest->step) <

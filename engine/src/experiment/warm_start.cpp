@@ -87,8 +87,8 @@ std::optional<SourceCheckpoint> latest_of(const Experiments& experiments, std::u
   const std::optional<TrialPlace> place = find_trial(experiments, TrialId(id));
   if (!place) {
     problems.push_back(
-        {by_trial, "is " + std::to_string(id) + ", and there is no such trial here",
-         "the id of a trial of any experiment, as `hpsearch show EXPERIMENT --trial N` says it"});
+        {by_trial, "is " + std::to_string(id) + "; there is no trial with this id",
+         "the id of a trial of any experiment, as printed by `hpsearch show EXPERIMENT --trial N`"});
     return std::nullopt;
   }
   const auto& checkpoints = place->record().checkpoints;

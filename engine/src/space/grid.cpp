@@ -116,8 +116,8 @@ Result<Cardinality> Space::grid_size() const {
     const Cardinality points = std::visit(AxisSize{}, leaf.parameter);
     if (points == 0) {
       return Error{Errc::bad_request, "hyperparameters." + leaf.path +
-                                          " has no count; a grid needs to know how many "
-                                          "points to take of every int, double and log"};
+                                          " has no count; a grid requires the count of every int, "
+                                          "double and log"};
     }
     if (size > most / points) {
       return Error{Errc::bad_request, "the grid has more than 2^127 points at hyperparameters." + leaf.path +

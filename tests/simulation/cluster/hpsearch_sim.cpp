@@ -1,4 +1,4 @@
-// hpsearch-sim: a whole cluster on virtual time, one life per seed (docs/testing/simulation.md).
+// hpsearch-sim: simulates a cluster on virtual time, one run per seed (docs/testing/simulation.md).
 
 #include <atomic>
 #include <cstdint>
@@ -19,21 +19,21 @@
 namespace hpsearch::simulation {
 namespace {
 
-constexpr std::string_view usage = R"(hpsearch-sim: a whole cluster on virtual time, one life per seed
+constexpr std::string_view usage = R"(hpsearch-sim: simulates a cluster on virtual time, one run per seed
 
-  --seeds A..B           run seeds A to B (default 1..100)
-  --hours H              of trouble per seed, in simulated time (default: drawn from the seed, 1 to 8.2)
-  --option NAME=RATE     this rate for a fault instead of the one drawn from the seed; may be given again
-  --store KIND           model or sqlite: the daemon's real store on a simulated disk (default: drawn from the seed,
-                         sqlite for one in four)
-  --options              list the faults and how their rates are read
-  --twice EVERY          run every EVERYth seed twice and demand the same digest (default 100; 0: none)
-  --jobs N               threads; each runs its own seeds (default: one per processor)
-  --seconds S            begin no more seeds after S seconds
-  --cold-is-failure      exit status 1 when a fault or a rare situation never came up
-  --least-hours H        exit status 1 when all lives together were shorter, in simulated time
+  --seeds A..B           run seeds A to B (default: 1..100)
+  --hours H              simulated hours with faults per seed (default: drawn from the seed, 1 to 8.2)
+  --option NAME=RATE     rate of one fault (default: drawn from the seed); can be repeated
+  --store KIND           model, or sqlite: the daemon's real store on a simulated disk (default: drawn from the seed,
+                         sqlite for one seed in four)
+  --options              list the faults with the unit and range of their rates
+  --twice EVERY          run every EVERYth seed twice and require the same digest (default: 100; 0: none)
+  --jobs N               number of threads; each runs its own seeds (default: one per processor)
+  --seconds S            start no more seeds after S seconds
+  --cold-is-failure      exit with code 1 if a fault or a rare situation never occurred
+  --least-hours H        exit with code 1 if all runs together simulated fewer hours
   --digest               print each seed's digest and the options drawn from it
-  --trace                write what happens to stderr, and the options too
+  --trace                write each event to stderr and the options to stdout
 )";
 
 struct Settings {
@@ -142,7 +142,7 @@ Settings read(int argc, char** argv) {
       std::cout << usage;
       std::exit(0);
     } else {
-      wrong("there is no option " + option);
+      wrong("unknown option " + option);
     }
   }
   return settings;
@@ -180,7 +180,7 @@ class Runs {
       if (result->broken.empty() && settings_.twice > 0 && seed % settings_.twice == 0) {
         const auto again = run_cluster(options);
         if (again->digest != result->digest) {
-          result->broken = "the same seed ran twice and came to something else";
+          result->broken = "two runs of this seed had different results";
         }
       }
       const std::scoped_lock lock(mutex_);

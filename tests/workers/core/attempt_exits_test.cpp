@@ -221,7 +221,7 @@ TEST(NoProgress, EndsTheProgramWithItsCause) {
   ASSERT_EQ(out.messages.size(), 1U);
   const auto& report = std::get<ExitReport>(std::get<proto::Reports>(out.messages[0]).reports.back());
   EXPECT_EQ(report.cause, ExitReport::Cause::no_progress);
-  EXPECT_EQ(report.message, "ended: it said nothing for 600 s (progress_timeout)");
+  EXPECT_EQ(report.message, "ended: no report from it for 600 s (progress_timeout)");
   EXPECT_EQ(report.log_tail, "epoch 3");
 }
 

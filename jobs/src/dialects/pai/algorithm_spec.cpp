@@ -344,7 +344,7 @@ class AlgorithmReader {
     }
   }
 
-  /// A submission only: older versions skipped them.
+  /// Only in a submission.
   template <class Known>
   void refuse_others(const Value& given, const std::string& at, const Known& known) {
     if (given.as_map() == nullptr) {
