@@ -266,9 +266,9 @@ TEST(ParseConfig, SaysThatTooFewSlotsForATrialLetNothingRun) {
     Value tree = with(small_experiment(), "resources.max_slots", most);
     return lines(read_experiment(with(std::move(tree), "resources.slots_per_trial", slots)).notes);
   };
-  EXPECT_EQ(
-      notes_of(1, 2),
-      "resources.max_slots: is 1, and a trial takes 2 (slots_per_trial): nothing runs until it is raised\n");
+  EXPECT_EQ(notes_of(1, 2),
+            "resources.max_slots: is 1, but a trial needs 2 (slots_per_trial): no trial starts until you "
+            "raise it\n");
   EXPECT_EQ(notes_of(2, 2), "");
   EXPECT_EQ(notes_of(0, 0), "");
 }
