@@ -25,12 +25,11 @@ struct LentMachine {
 
 /// A program that is to be started, and the files that it reads.
 struct Launch {
-  ProgramStart program;                      ///< argv is never empty. Its token is the shell's to set.
-  std::map<std::string, std::string> files;  ///< Path below the attempt's directory → text.
+  ProgramStart program;                      ///< argv is never empty. workers/shell sets the token.
+  std::map<std::string, std::string> files;  ///< params_file_name or config_file() → text.
 };
 
-/// Where these files lie below the attempt's directory: the parameters file, and those that programs find in
-/// PAI_CONFIG_DIR.
+/// Paths of these files below the attempt's directory: the parameters file, and the files of PAI_CONFIG_DIR.
 inline constexpr std::string_view params_file_name = "params.json";
 inline constexpr std::string_view config_directory_name = "ml/input/config";
 [[nodiscard]] inline std::string config_file(std::string_view name) {
