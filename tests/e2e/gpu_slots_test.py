@@ -82,7 +82,7 @@ class GpuSlots(harness.Case):
         self.assertIn("worker worker: slot 1 is GPU 1, Fake, 2048 MiB, GPU-bbbb", table)
         elsewhere = self.submit(1)
         shown = self.run_cli("show", elsewhere, "--server", self.cluster.http).stdout
-        self.assertIn('no worker of resource pool "default" is connected', shown)
+        self.assertIn('no worker in resource pool "default" is connected', shown)
         self.go.touch()
         self.assertEqual(self.cluster.wait_until_over(experiment), "COMPLETED")
         self.assertIn("has left its devices: GPU 1: 2000 of 2048 MiB free", self.worker.said())

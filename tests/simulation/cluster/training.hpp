@@ -8,6 +8,7 @@
 
 #include "hpsearch/engine/base/draw.hpp"
 #include "hpsearch/engine/experiment/attempt.hpp"
+#include "hpsearch/jobs/launch_spec.hpp"
 #include "simulation/cluster/faults.hpp"
 #include "simulation/cluster/virtual_time.hpp"
 
