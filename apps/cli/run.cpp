@@ -412,7 +412,7 @@ class Run {
         view_.say(
             output_.paint(Output::Color::yellow, "note: trial " + std::to_string(count_at(note, "trial")) +
                                                      ": " + printable(text_at(note, "text"))),
-            /*trouble=*/true);
+            /*important=*/true);
       }
     }
   }
@@ -420,7 +420,7 @@ class Run {
   /// Says why the daemon takes less than everything, once; nothing when it takes all of it again.
   void print_storage(const std::string& why) {
     if (why != storage_told_ && !why.empty()) {
-      view_.say(output_.paint(Output::Color::yellow, printable(why)), /*trouble=*/true);
+      view_.say(output_.paint(Output::Color::yellow, printable(why)), /*important=*/true);
     }
     storage_told_ = why;
   }

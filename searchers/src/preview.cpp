@@ -17,7 +17,6 @@ using engine::Cardinality;
 using engine::ExperimentConfig;
 using engine::Preview;
 using engine::Units;
-using engine::Value;
 
 namespace {
 

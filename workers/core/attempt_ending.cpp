@@ -310,6 +310,9 @@ void AttemptMachine::make_exit_report() {
   report.unkillable = leaked_processes_;
   const char* alone =
       paused_alone_ && !kill_decided_ ? "paused by its worker: at its length, and no daemon to decide" : "";
+  const bool killed_here = !lost_part && (signaled_by_us_ || (lost_because_ && kill_decided_));
+  // However it ended: nobody had decided, so the exit is neither a failure nor a success.
+  const bool ended_undecided = paused_alone_ && end_.has_value() && !lost_because_.has_value();
   if (!node_failure_.empty() && (failed || !end_)) {
     report.cause = ExitReport::Cause::lost;
     report.message = node_failure_;
@@ -319,7 +322,7 @@ void AttemptMachine::make_exit_report() {
     report.message = "ended: no report from it for " +
                      std::to_string(spec_.progress_timeout.in_micros() / 1'000'000) + " s (progress_timeout)";
     report.log_tail = end_ ? end_->log_tail : "";
-  } else if (!lost_part && (signaled_by_us_ || (lost_because_ && kill_decided_))) {
+  } else if (killed_here || ended_undecided) {
     report.cause = ExitReport::Cause::ended_by_agent;
     report.message = alone;
   } else if (!end_ && !lost_because_) {
@@ -328,10 +331,6 @@ void AttemptMachine::make_exit_report() {
   } else if (lost_because_) {
     report.cause = ExitReport::Cause::lost;
     report.message = *lost_because_;
-  } else if (paused_alone_) {
-    // However it ended: nobody had decided, so the exit says neither that it failed nor that it was done.
-    report.cause = ExitReport::Cause::ended_by_agent;
-    report.message = alone;
   } else if (failed && end_->out_of_memory) {
     report.cause = ExitReport::Cause::out_of_memory;
     report.message = "ended by the kernel: its memory limit was reached";

@@ -78,7 +78,7 @@ engine::Status decode_record(const RecordView& record, proto::EventDecoder& deco
   return engine::Done{};
 }
 
-std::optional<TrialPlace> history_of(const engine::Event& event) noexcept {
+std::optional<TrialPlace> history_of(const engine::Event& event) {
   return std::visit(
       [](const auto& body) -> std::optional<TrialPlace> {
         if constexpr (requires { body.report; }) {

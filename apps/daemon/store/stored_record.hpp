@@ -59,7 +59,7 @@ struct TrialPlace {
   engine::TrialNumber trial;
   friend bool operator==(TrialPlace, TrialPlace) = default;
 };
-[[nodiscard]] std::optional<TrialPlace> history_of(const engine::Event& event) noexcept;
+[[nodiscard]] std::optional<TrialPlace> history_of(const engine::Event& event);
 
 /// The metrics report in an event; nullptr when it is none.
 [[nodiscard]] const engine::MetricsReport* metrics_in(const engine::Event& event) noexcept;
