@@ -45,7 +45,7 @@ TEST(EventLine, HasNoControlCharacters) {
 
 TEST(EventLine, AnEventThatIsNotShownHasNone) {
   EventStory story("epochs", "loss");
-  EXPECT_EQ(event_line(story, event("trial_exited_early", {{"trial", 1}, {"reason", "errored"}})).text, "");
+  EXPECT_EQ(event_line(story, event("trial_exited_early", {{"trial", 1}, {"exit", "errored"}})).text, "");
 }
 
 }  // namespace

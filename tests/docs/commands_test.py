@@ -23,6 +23,8 @@ def commands(page):
         for line in block.splitlines():
             for command in line.partition("  #")[0].split("&&"):
                 words = shlex.split(command, comments=True)
+                while words and re.match(r"[A-Z_]+=", words[0]):  # A variable for the command behind it.
+                    del words[0]
                 if words:
                     yield words
 
