@@ -55,6 +55,26 @@ TEST(Explain, NeedsMoreResultsThanAnybodyCountsOfAHugeDivisor) {
   EXPECT_EQ(results_needed(0, 3, 1e15), 999'999'999'999'997U);
 }
 
+TEST(Explain, ATrialWithoutANumberRanksBehindAllOthersWheneverTheyReport) {
+  for (const bool smaller_is_better : {true, false}) {
+    TestCluster cluster;
+    cluster.join("a", 4);
+    const ExperimentId id = cluster.create(test_config(Value::Map{{"name", "adaptive_asha"},
+                                                                  {"max_trials", 4},
+                                                                  {"smaller_is_better", smaller_is_better},
+                                                                  {"bracket_rungs", Value::List{2}},
+                                                                  {"divisor", 4}}));
+    for (const auto& [trial, metric] :
+         {std::pair<std::uint64_t, double>{0, std::nan("")}, {1, 0.5}, {2, 0.7}}) {
+      cluster.report(cluster.live(id, trial), 2, metric);
+      cluster.exit(cluster.live(id, trial));
+    }
+    EXPECT_EQ(why(cluster, id, 0).reason.rank, 2U);
+    EXPECT_EQ(why(cluster, id, 1).reason.rank, smaller_is_better ? 0U : 1U);
+    EXPECT_EQ(why(cluster, id, 2).reason.rank, smaller_is_better ? 1U : 0U);
+  }
+}
+
 // The line is as long as there are slots, and is not walked through.
 TEST(Explain, APlaceInALineOfAnyLengthIsTold) {
   TestCluster cluster;
