@@ -129,6 +129,34 @@ class Session : public std::enable_shared_from_this<Session> {
 
   void read_header() {
     stream_.expires_after(header_deadline);
+    read_head();
+  }
+
+  /// The whole head first, and as it came: the parser would unfold and merge what is ambiguous.
+  void read_head() {
+    const auto bytes = buffer_.data();
+    const std::string_view raw(static_cast<const char*>(bytes.data()), bytes.size());
+    const std::size_t end = raw.find("\r\n\r\n");
+    if (end == std::string_view::npos ? raw.size() > most_header_bytes : end > most_header_bytes) {
+      reading_failed(http::make_error_code(http::error::header_limit));
+    } else if (end == std::string_view::npos) {
+      stream_.async_read_some(buffer_.prepare(4096),
+                              [self = shared_from_this()](AsioError error, std::size_t size) {
+                                if (error) {
+                                  self->reading_failed(error);
+                                  return;
+                                }
+                                self->buffer_.commit(size);
+                                self->read_head();
+                              });
+    } else if (const std::string why = ambiguity_of(raw.substr(0, end + 2)); !why.empty()) {
+      refuse(refusal(400, "bad_request", why));
+    } else {
+      parse_head();
+    }
+  }
+
+  void parse_head() {
     http::async_read_header(stream_, buffer_, *parser_,
                             [self = shared_from_this()](AsioError error, std::size_t) {
                               if (error) {

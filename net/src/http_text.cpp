@@ -1,6 +1,8 @@
 #include "http_text.hpp"
 
 #include <algorithm>
+#include <array>
+#include <utility>
 
 namespace hpsearch::net {
 namespace {
@@ -81,6 +83,50 @@ bool read_target(std::string_view target, HttpRequest& into) {
     into.query.emplace_back(std::move(*name), std::move(*value));
   }
   return true;
+}
+
+std::string ambiguity_of(std::string_view head) {
+  // Host is not among them: the server looks at it itself.
+  static constexpr std::array<std::string_view, 9> single = {
+      "Authorization", "Content-Length",  "Content-Type", "Cookie",           "Expect",
+      "If-Match",      "Idempotency-Key", "Origin",       "Transfer-Encoding"};
+  std::array<bool, single.size()> seen{};
+  for (bool first = true; !head.empty(); first = false) {
+    const std::size_t end = head.find('\n');
+    if (end == std::string_view::npos || end == 0 || head[end - 1] != '\r') {
+      return "a line of the header does not end with CR LF";
+    }
+    const std::string_view line = head.substr(0, end - 1);
+    head.remove_prefix(end + 1);
+    if (first) {
+      continue;
+    }
+    if (line.starts_with(' ') || line.starts_with('\t')) {
+      return "a header is folded over several lines";
+    }
+    const std::string_view name = line.substr(0, line.find(':'));
+    for (std::size_t i = 0; i < single.size(); ++i) {
+      if (!equal_ignoring_case(name, single[i])) {
+        continue;
+      }
+      if (std::exchange(seen[i], true)) {
+        return "the header " + std::string(single[i]) + " stands twice";
+      }
+    }
+    if (equal_ignoring_case(name, "Transfer-Encoding")) {
+      std::string_view coding = line.substr(std::min(line.size(), name.size() + 1));
+      coding.remove_prefix(std::min(coding.size(), coding.find_first_not_of(" \t")));
+      coding = coding.substr(0, coding.find_last_not_of(" \t") + 1);
+      if (!equal_ignoring_case(coding, "chunked")) {
+        return "the only transfer coding that is served is chunked";
+      }
+    }
+  }
+  const auto has = [&](std::string_view name) {
+    return seen[static_cast<std::size_t>(std::find(single.begin(), single.end(), name) - single.begin())];
+  };
+  return has("Content-Length") && has("Transfer-Encoding") ? "Content-Length stands beside Transfer-Encoding"
+                                                           : "";
 }
 
 std::optional<HostPort> read_host_port(std::string_view text) {

@@ -14,6 +14,13 @@ namespace hpsearch::net {
 /// target ("/path?a=b"), a broken %-escape or a hidden NUL. Decodes once: %2541 becomes %41, not A.
 [[nodiscard]] bool read_target(std::string_view target, HttpRequest& into);
 
+/// What makes the head of a request ambiguous: what two readers of HTTP could understand differently (request
+/// smuggling).
+/// "" = nothing. `head` is the request line and the headers, each with its line end, without the empty line.
+/// A line ends with CR LF; no line is folded; a header that has one value stands once; a body has one length,
+/// in chunks or not. Source: RFC 9112, sections 2.2, 5.2, 6.1 and 6.3.
+[[nodiscard]] std::string ambiguity_of(std::string_view head);
+
 struct HostPort {
   std::string host;  ///< Without brackets: "::1".
   std::string port;  ///< "" when not given.

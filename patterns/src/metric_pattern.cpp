@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "expression.hpp"
 #include "metric_groups.hpp"
 
 namespace hpsearch::patterns {
@@ -15,8 +16,8 @@ using engine::Error;
 using engine::Result;
 
 struct MetricPattern::Compiled {
-  explicit Compiled(const std::string& text) : expression(text, re2::RE2::Quiet) {}
-  re2::RE2 expression;
+  explicit Compiled(const std::string& text) : expression(compile_expression(text)) {}
+  std::unique_ptr<const re2::RE2> expression;
   MetricGroups groups;
 };
 
@@ -49,8 +50,12 @@ Result<MetricGroups> metric_groups(const re2::RE2& expression) {
 }
 
 Result<MetricPattern> MetricPattern::compile(const std::string& text) {
+  if (text.size() > most_pattern_bytes) {
+    return Error{Errc::bad_request, "has " + std::to_string(text.size()) + " bytes; at most " +
+                                        std::to_string(most_pattern_bytes) + " are possible"};
+  }
   auto compiled = std::make_unique<Compiled>(text);
-  const Result<MetricGroups> groups = metric_groups(compiled->expression);
+  const Result<MetricGroups> groups = metric_groups(*compiled->expression);
   if (!groups) {
     return groups.error();
   }
@@ -59,7 +64,7 @@ Result<MetricPattern> MetricPattern::compile(const std::string& text) {
 }
 
 std::optional<MetricPattern::Found> MetricPattern::find(std::string_view line) const {
-  const re2::RE2& expression = compiled_->expression;
+  const re2::RE2& expression = *compiled_->expression;
   std::vector<re2::StringPiece> groups(static_cast<std::size_t>(expression.NumberOfCapturingGroups()) + 1);
   if (!expression.Match(re2::StringPiece(line.data(), line.size()), 0, line.size(), re2::RE2::UNANCHORED,
                         groups.data(), static_cast<int>(groups.size()))) {

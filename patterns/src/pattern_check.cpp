@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <memory>
 #include <string>
 
+#include "expression.hpp"
 #include "hpsearch/engine/base/text.hpp"
 #include "metric_groups.hpp"
 
@@ -21,11 +23,10 @@ std::string quoted(const std::string& text) {
   return engine::compact_json(engine::Value(text));
 }
 
-// Compiling costs about a microsecond for each instruction, and eleven characters can make 350,000 of them:
-// one file may not hold up whoever reads it for longer than half a second or so. Honest patterns have a few
-// hundred.
-constexpr int most_instructions = 500'000;
-constexpr int instructions_of_too_large = 150'000;
+// Compiling costs about a microsecond for each instruction, and more for a pattern that turns out to be too
+// large. One file may not hold up its reader for longer than a few tenths of a second.
+constexpr int most_instructions = 100'000;
+constexpr int instructions_of_too_large = 15'000;
 
 // And finding costs some nanoseconds for each instruction and byte.
 constexpr std::size_t most_steps = 50'000'000;
@@ -80,7 +81,13 @@ Problems problems_of(std::span<const PatternUse> uses) {
           {use.path, "stands after patterns that take too long to read together", "simpler patterns"});
       break;
     }
-    const re2::RE2 expression(use.pattern, re2::RE2::Quiet);
+    if (use.pattern.size() > most_pattern_bytes) {
+      problems.push_back({use.path, "has " + std::to_string(use.pattern.size()) + " bytes",
+                          "a pattern of at most " + std::to_string(most_pattern_bytes) + " bytes"});
+      continue;
+    }
+    const std::unique_ptr<const re2::RE2> compiled = compile_expression(use.pattern);
+    const re2::RE2& expression = *compiled;
     left -= instructions(expression);
     switch (use.purpose) {
       case jobs::PatternPurpose::metric:

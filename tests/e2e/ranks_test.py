@@ -29,8 +29,10 @@ class Ranks(harness.Case):
         """Its exit status and what came to stderr. What it leaves behind its parent would end, and still has its pipes."""
         running.wait(harness.PATIENCE)
         for number in numbers:
+            file = self.folder / f"pid.{number}"
+            harness.wait_for(lambda file=file: file.exists() and file.read_text().endswith("\n"), f"the pid of rank {number}")
             try:
-                os.kill(int((self.folder / f"pid.{number}").read_text()), signal.SIGKILL)
+                os.kill(int(file.read_text()), signal.SIGKILL)
             except ProcessLookupError:
                 pass
         _, err = running.communicate(timeout=harness.PATIENCE)

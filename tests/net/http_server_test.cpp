@@ -288,6 +288,21 @@ TEST_F(HttpServerTest, RefusesTwoLengths) {
   EXPECT_EQ(handled_, 0);
 }
 
+TEST_F(HttpServerTest, RefusesWhatIsAmbiguousWithTheRequestBehindIt) {
+  const std::string hidden = "GET /hidden HTTP/1.1\r\n" + host() + "\r\n";
+  for (const char* header :
+       {"Transfer-Encoding: gzip", "Transfer-Encoding: chunked, gzip", "Transfer-Encoding: xchunked",
+        "Content-Type: application/json\r\nContent-Type: text/plain",
+        "Origin: http://127.0.0.1\r\norigin: http://evil.example", "X-A: 1\r\n folded: 2",
+        "X-A: 1\nX-B: 2"}) {
+    const std::string answer =
+        exchange("POST /one HTTP/1.1\r\n" + host() + std::string(header) + "\r\n\r\n" + hidden);
+    EXPECT_EQ(status_of(answer), "HTTP/1.1 400") << header;
+    EXPECT_EQ(answer.find("HTTP/1.1", 1), std::string::npos) << "one answer only: " << answer;
+  }
+  EXPECT_EQ(handled_, 0);
+}
+
 TEST_F(HttpServerTest, RefusesNoise) {
   for (const std::string& noise :
        {std::string("\x16\x03\x01\x02\x01\xfc\x03\x03 and so on\r\n\r\n"), std::string("GET\r\n\r\n"),

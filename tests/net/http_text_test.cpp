@@ -63,6 +63,27 @@ TEST(HttpHost, RefusesWhatIsNeither) {
   }
 }
 
+TEST(HttpHead, IsReadInOneWayOnly) {
+  const std::string line = "POST / HTTP/1.1\r\n";
+  for (const char* good :
+       {"", "Host: a\r\n", "Transfer-Encoding:  chunked \r\n", "transfer-encoding: Chunked\r\n",
+        "Content-Length: 5\r\n", "Accept: a\r\nAccept: b\r\n", "Transfer-Encoding-Not: gzip\r\n"}) {
+    EXPECT_EQ(ambiguity_of(line + good), "") << good;
+  }
+  EXPECT_EQ(ambiguity_of(line + "Host: a\n"), "a line of the header does not end with CR LF");
+  EXPECT_EQ(ambiguity_of("\nPOST"), "a line of the header does not end with CR LF");
+  EXPECT_EQ(ambiguity_of(line + "A: b"), "a line of the header does not end with CR LF");
+  EXPECT_EQ(ambiguity_of(line + "A: b\r\n\tc\r\n"), "a header is folded over several lines");
+  EXPECT_EQ(ambiguity_of(line + " Host: a\r\n"), "a header is folded over several lines");
+  EXPECT_EQ(ambiguity_of(line + "ORIGIN: a\r\nOrigin: a\r\n"), "the header Origin stands twice");
+  EXPECT_EQ(ambiguity_of(line + "Content-Length: 5\r\nContent-Length: 5\r\n"),
+            "the header Content-Length stands twice");
+  EXPECT_EQ(ambiguity_of(line + "Transfer-Encoding:\r\n"),
+            "the only transfer coding that is served is chunked");
+  EXPECT_EQ(ambiguity_of(line + "Transfer-Encoding: chunked\r\nContent-Length: 5\r\n"),
+            "Content-Length stands beside Transfer-Encoding");
+}
+
 TEST(HttpHeaders, AreFoundInAnyCase) {
   HttpRequest request;
   request.headers = {{"Idempotency-Key", "k1"}};

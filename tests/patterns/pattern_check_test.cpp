@@ -52,16 +52,28 @@ TEST(PatternCheck, TextsHaveToFitTheirParametersPattern) {
       "parameters.tag.pattern: is \"[\", which cannot be used: missing ]: [ (a regular expression (RE2))\n");
 }
 
-TEST(PatternCheck, AFewSecondsOfPatternsAreNotRead) {
-  const PatternUse large{.path = "metrics.large", .pattern = R"((\pL{300}))"};
+TEST(PatternCheck, PatternsBehindTooManyOthersAreNotRead) {
+  const PatternUse large{.path = "metrics.large", .pattern = "(a{900})"};
   EXPECT_EQ(told({large}), "");
-  EXPECT_EQ(told(std::vector(20, large)),
+  EXPECT_EQ(told(std::vector(112, large)),
             "metrics.large: stands after patterns that take too long to read together (simpler patterns)\n");
   const std::string refused =
       told(std::vector(20, PatternUse{.path = "metrics.x", .pattern = R"((\pL{1000}))"}));
   EXPECT_LT(std::count(refused.begin(), refused.end(), '\n'), 10)
       << "those that RE2 gives up on cost time too";
   EXPECT_EQ(told(std::vector(1000, PatternUse{.path = "metrics.loss", .pattern = "loss=([0-9.]+)"})), "");
+}
+
+TEST(PatternCheck, APatternIsShortAndSmall) {
+  const auto of_bytes = [](std::size_t bytes) { return "(" + std::string(bytes - 2, 'a') + ")"; };
+  EXPECT_EQ(told({{.path = "metrics.m", .pattern = of_bytes(1024)}}), "");
+  EXPECT_EQ(told({{.path = "metrics.m", .pattern = of_bytes(1025)}}),
+            "metrics.m: has 1025 bytes (a pattern of at most 1024 bytes)\n");
+  std::string repeated = "(";
+  for (int i = 0; i < 100; ++i) {
+    repeated += "a{0,100}";
+  }
+  EXPECT_NE(told({{.path = "metrics.m", .pattern = repeated + ")"}}), "") << "10,000 optional letters";
 }
 
 /// The engine lists what there is to check.

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+
+namespace re2 {
+class RE2;
+}
+
+namespace hpsearch::patterns {
+
+/// Longest pattern, in bytes. Real ones have a few hundred.
+inline constexpr std::size_t most_pattern_bytes = 1024;
+
+/// Compiles a pattern of a user; RE2::ok() says whether that worked. A pattern of at most most_pattern_bytes
+/// takes at most about 25 ms.
+[[nodiscard]] std::unique_ptr<const re2::RE2> compile_expression(const std::string& pattern);
+
+}  // namespace hpsearch::patterns
