@@ -13,7 +13,6 @@
 
 namespace hpsearch::patterns {
 
-using engine::Problem;
 using engine::Problems;
 using jobs::PatternUse;
 
