@@ -5,9 +5,9 @@
 namespace hpsearch::patterns {
 namespace {
 
-// Bounds the size of the compiled program (some thousand instructions) and so the time, which can grow with its square:
-// with RE2's default of 8 MiB, a pattern of 1,000 bytes takes up to 0.5 s. Patterns of real metrics have less than 100
-// instructions and are matched as fast as with the default.
+// Bounds the size of the compiled program (some thousand instructions) and so the time, which can grow with
+// its square: with RE2's default of 8 MiB, a pattern of 1,000 bytes takes up to 0.5 s. Patterns of real
+// metrics have less than 100 instructions and are matched as fast as with the default.
 constexpr int most_memory = 64 * 1024;
 
 }  // namespace
