@@ -60,17 +60,18 @@ def page_with(page, described):
         for at in range(start, end):
             if found := re.match(r"\| `(\w+)` \|", lines[at]):
                 rows.setdefault(found[1], at)
-        added = 0
+        new = []
         for field in fields:
             cells = [f"`{field['name']}`", field["meaning"], field["range"], default_cell(field)]
             if section == "searcher":
                 cells.append(", ".join(f"`{name}`" for name in of_searcher[field["name"]]) or "all")
             row = "| " + " | ".join(cells) + " |"
             if field["name"] in rows:
-                lines[rows[field["name"]] + added] = row
+                lines[rows[field["name"]]] = row
             else:
-                lines.insert(max(at for name, at in rows.items() if name in {known["name"] for known in fields}) + 1 + added, row)
-                added += 1
+                new.append(row)
+        last = max(rows[field["name"]] for field in fields if field["name"] in rows)
+        lines[last + 1:last + 1] = new
     return "\n".join(lines) + "\n"
 
 
