@@ -80,6 +80,8 @@ TEST(HttpHead, IsReadInOneWayOnly) {
             "the header Content-Length stands twice");
   EXPECT_EQ(ambiguity_of(line + "Transfer-Encoding:\r\n"),
             "the only transfer coding that is served is chunked");
+  EXPECT_EQ(ambiguity_of(line + "Transfer-Encoding: gzip, chunked\r\n"),
+            "the only transfer coding that is served is chunked");
   EXPECT_EQ(ambiguity_of(line + "Transfer-Encoding: chunked\r\nContent-Length: 5\r\n"),
             "Content-Length stands beside Transfer-Encoding");
 }
