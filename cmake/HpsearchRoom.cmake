@@ -32,15 +32,32 @@ if(HPSEARCH_JEMALLOC AND NOT HPSEARCH_SANITIZE)
   target_link_libraries(hpsearch_allocator INTERFACE ${HPSEARCH_JEMALLOC_LIBRARY})
 endif()
 
+# Sets <out> to those of the <headers> that no source of the room includes first: the others already compile alone.
+function(hpsearch_headers_to_verify out headers sources)
+  set(first_included "")
+  foreach(source IN LISTS sources)
+    file(STRINGS ${source} first REGEX "^#include" LIMIT_COUNT 1)
+    if(first MATCHES "[<\"](.+)[>\"]")
+      list(APPEND first_included include/${CMAKE_MATCH_1})
+    endif()
+  endforeach()
+  list(REMOVE_ITEM headers ${first_included})
+  set(${out} ${headers} PARENT_SCOPE)
+endfunction()
+
 # hpsearch_room(<name> HEADERS … SOURCES … PUBLIC … PRIVATE … [NO_INSTALL])
 function(hpsearch_room name)
   cmake_parse_arguments(ROOM "NO_INSTALL" "" "HEADERS;SOURCES;PUBLIC;PRIVATE" ${ARGN})
   add_library(hpsearch_${name} ${ROOM_SOURCES})
   add_library(hpsearch::${name} ALIAS hpsearch_${name})
-  target_sources(hpsearch_${name} PUBLIC FILE_SET HEADERS BASE_DIRS include FILES ${ROOM_HEADERS})
+  hpsearch_headers_to_verify(verified "${ROOM_HEADERS}" "${ROOM_SOURCES}")
+  list(REMOVE_ITEM ROOM_HEADERS ${verified})
+  target_sources(hpsearch_${name} PUBLIC
+    FILE_SET HEADERS BASE_DIRS include FILES ${ROOM_HEADERS}
+    FILE_SET verified TYPE HEADERS BASE_DIRS include FILES ${verified})
   target_compile_features(hpsearch_${name} PUBLIC cxx_std_20)
   set_target_properties(hpsearch_${name} PROPERTIES
-    EXPORT_NAME ${name} OUTPUT_NAME hpsearch-${name} CXX_EXTENSIONS OFF
+    EXPORT_NAME ${name} OUTPUT_NAME hpsearch-${name} INTERFACE_HEADER_SETS_TO_VERIFY verified CXX_EXTENSIONS OFF
     CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON POSITION_INDEPENDENT_CODE ON)
   target_link_libraries(hpsearch_${name}
     PUBLIC ${ROOM_PUBLIC}

@@ -36,11 +36,12 @@ ROOMS = {
 }
 
 # Inside the engine, from the ground up: each sub-room may include itself and what stands before it.
-ENGINE_ORDER = ["base", "space", "searcher", "config", "trial", "experiment", "cluster", "scheduler", "world",
-                "journal", "engine", "step", "search", "sim"]
-# These private headers are the desk at which the sources of several sub-rooms work on one step.
-DESK = {"experiment/engine_state.hpp": "world", "applier.hpp": "step", "event_checks.hpp": "step", "step.hpp": "step"}
-AT_THE_DESK = {"experiment", "cluster", "scheduler", "journal", "engine"}
+ENGINE_ORDER = ["base", "space", "searcher", "config", "trial", "experiment", "cluster", "scheduler", "state",
+                "engine", "step", "search", "sim"]
+# Private headers through which the sources of several sub-rooms take part in one step; headers may not include them.
+SHARED_BY_A_STEP = {"experiment/engine_state.hpp": "state", "applier.hpp": "step", "event_checks.hpp": "step",
+                    "step.hpp": "step"}
+PARTS_OF_A_STEP = {"experiment", "cluster", "scheduler", "engine"}
 
 STANDARD = set("""algorithm any array atomic barrier bit bitset cassert cctype cerrno cfenv cfloat charconv chrono
     cinttypes climits clocale cmath codecvt compare complex concepts condition_variable coroutine csetjmp csignal
@@ -88,7 +89,7 @@ def room_of(path):
 
 def engine_floor(path):
     inside = re.sub(r"^engine/(?:include/hpsearch/engine|src)/", "", path)
-    floor = DESK.get(inside) or re.split(r"[/.]", inside)[0]
+    floor = SHARED_BY_A_STEP.get(inside) or re.split(r"[/.]", inside)[0]
     return floor if floor in ENGINE_ORDER else None
 
 
@@ -119,6 +120,8 @@ def breaches_of(root, path, public):
                     break
             if found is None:
                 yield line, f"{name} is in no room"
+            elif "/include/" in path and "/include/" not in found:
+                yield line, f"{name} is private: a public header may not include it"
             elif not may_enter(room, found):
                 yield line, f"{room} may not see {room_of(found)} ({name})"
             elif room == "engine" and room_of(found) == "engine":
@@ -126,7 +129,7 @@ def breaches_of(root, path, public):
                 if here is None or there is None:
                     yield line, f"{path if here is None else name} belongs to no sub-room of the engine"
                 elif ENGINE_ORDER.index(there) > ENGINE_ORDER.index(here) and not (
-                        there in DESK.values() and here in AT_THE_DESK and not is_header):
+                        there in SHARED_BY_A_STEP.values() and here in PARTS_OF_A_STEP and not is_header):
                     yield line, f"engine/{here} may not see engine/{there} ({name})"
             continue
         if name in STANDARD:
@@ -167,6 +170,10 @@ SELF_TEST = {  # file: (content, what must be said about it; nothing when it is 
     "engine/src/step.hpp": ('#include "hpsearch/engine/engine.hpp"\n', []),
     "engine/src/scheduler/schedule.cpp": ('#include "step.hpp"\n', []),
     "engine/src/trial/trial.cpp": ('\n#include "step.hpp"\n', [":2: engine/trial may not see engine/step"]),
+    "engine/include/hpsearch/engine/trial/private.hpp": ('#include "step.hpp"\n', [":1: step.hpp is in no room"]),
+    "workers/include/hpsearch/workers/core/private.hpp": (
+        '#include "workers/core/part.hpp"\n', [":1: workers/core/part.hpp is private"]),
+    "workers/core/part.hpp": ("", []),
     "engine/include/hpsearch/engine/base/up.hpp": (
         '#include "hpsearch/engine/engine.hpp"\n', [":1: engine/base may not see engine/engine"]),
     "engine/src/base/sideways.cpp": (
