@@ -54,7 +54,7 @@ engine::Result<std::unique_ptr<WorkerSessions>> WorkerSessions::open(Runtime& ru
 void WorkerSessions::stop() {
   stopped_ = true;
   clock_ = net::Watch{};
-  log_requests_.fail_all(Error{Errc::unavailable, "the daemon is ending"});
+  log_requests_.fail_all(Error{Errc::unavailable, "the daemon is shutting down"});
 }
 
 // --- from workers ---
@@ -560,7 +560,8 @@ void WorkerSessions::read_log(const LogQuestion& question, LogAnswer answer) {
   const std::string away = "worker \"" + name_of(question.worker) + "\", which has this log, is away";
   const std::optional<std::uint64_t> request = stopped_ ? std::nullopt : log_requests_.next_number();
   if (!request) {
-    answer(Error{Errc::unavailable, stopped_ ? "the daemon is ending" : "too many logs are being read"});
+    answer(
+        Error{Errc::unavailable, stopped_ ? "the daemon is shutting down" : "too many logs are being read"});
     return;
   }
   if (!send(question.worker, proto::ReadLog{*request, question.key, question.stream, question.offset,

@@ -53,7 +53,7 @@ def promised(text):
 
 
 def appendix(rows, proofs, known, root):
-    lines = ["# Tests of the promises", "",
+    lines = ["# Tests of the guarantees", "",
              "Written by `tests/docs/check_promises.py --write` from `tests/docs/promises.txt`; don't edit this page. A name that",
              "starts with `hpsearch-sim` is a fault of the [cluster simulation](../testing/simulation.md).", ""]
     for page, promises in rows.items():

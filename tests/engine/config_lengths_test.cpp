@@ -85,7 +85,7 @@ TEST(LengthProblems, NameWhatIsMissing) {
   EXPECT_EQ(
       problems_of(lengths_tree(records(10), {}, {}, {})),
       "searcher.max_length: is in records, and hyperparameters.global_batch_size is missing (records need "
-      "hyperparameters.global_batch_size; or use another word, as {samples: 1000})\n");
+      "hyperparameters.global_batch_size; or use another unit, such as {samples: 1000})\n");
   EXPECT_EQ(
       problems_of(lengths_tree(epochs(10), Value::Map{{"steps", 5}}, 100, 64)),
       "min_validation_period: is in steps, but searcher.max_length is in epochs (a bare number, or the same "

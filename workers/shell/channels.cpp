@@ -79,7 +79,7 @@ Status claim(const fs::path& trial, const LaunchSpec& spec, const std::string& c
   }
   if (*found != owner) {
     return Error{Errc::wrong_state, "outputs." + channel + ": " + trial.string() +
-                                        " holds what another search wrote; give this one another path"};
+                                        " contains output of another search; set another path"};
   }
   return Done{};
 }

@@ -133,7 +133,7 @@ std::optional<Units> in_unit(const Length& length, const std::string& unit, cons
   if (length.unit == "records" && !rates.has_global_batch_size) {
     findings.problems.push_back(
         {length.path, "is in records, and hyperparameters.global_batch_size is missing",
-         "records need hyperparameters.global_batch_size; or use another word, as {samples: 1000}"});
+         "records need hyperparameters.global_batch_size; or use another unit, such as {samples: 1000}"});
     return std::nullopt;
   }
   if (length.unit.empty() || length.unit == unit) {
