@@ -22,10 +22,12 @@
 // declaration.
 //
 // A kind has
-//   read(section, key)  the value, or nothing when the field is absent or wrong; then it is among the
-//   problems write(value)        as `hpsearch config` prints it range()             type and range for the
-//   page allowed()           the same for an error message schema()            the same as JSON Schema,
-//   without null
+//
+//   read(section, key)  the value; nothing if the field is absent, or wrong and added to the problems
+//   write(value)        the value as `hpsearch config` prints it
+//   range()             type and range for the page
+//   allowed()           the same for an error message
+//   schema()            the same as JSON Schema, without null
 
 namespace hpsearch::engine {
 
@@ -167,6 +169,12 @@ struct Field {
   std::string_view meaning;            ///< As on the page, in Markdown.
   std::string_view default_text = {};  ///< On the page, when it is not the member's value.
 };
+// clang 14, whose clang-tidy reads this, deduces no arguments for aggregates by itself.
+template <class Struct, class Member, class Kind>
+Field(std::string_view, Member Struct::*, Kind, std::string_view) -> Field<Struct, Member, Kind>;
+template <class Struct, class Member, class Kind>
+Field(std::string_view, Member Struct::*, Kind, std::string_view, std::string_view)
+    -> Field<Struct, Member, Kind>;
 
 template <class Member>
 inline constexpr bool is_optional = false;
