@@ -13,7 +13,6 @@ using engine::Reason;
 using engine::Score;
 using engine::TrialNumber;
 using engine::Units;
-using engine::Value;
 using engine::Verdict;
 
 namespace {}  // namespace

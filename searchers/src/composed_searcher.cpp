@@ -10,7 +10,6 @@
 namespace hpsearch::searchers {
 
 using engine::TrialNumber;
-using engine::Value;
 
 struct ComposedSearcher::Listener {
   ComposedSearcher& self;

@@ -11,7 +11,6 @@ namespace hpsearch::searchers {
 using engine::Reason;
 using engine::TrialNumber;
 using engine::Units;
-using engine::Value;
 
 Flat::Flat(engine::Cardinality trials, Units max_length, InvalidTrials invalid) noexcept
     : max_length_(max_length), quota_(trials, invalid == InvalidTrials::are_replaced) {

@@ -8,7 +8,6 @@
 namespace hpsearch::searchers {
 
 using engine::Score;
-using engine::Value;
 
 Rung::Result Rung::at(Arrival arrival) const noexcept {
   const Entered& entered = results_[arrival];

@@ -6,7 +6,6 @@
 namespace hpsearch::searchers {
 
 using engine::TrialNumber;
-using engine::Value;
 
 engine::Reason because(engine::Reason::Why why) {
   engine::Reason reason;

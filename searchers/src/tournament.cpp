@@ -14,7 +14,6 @@ using engine::PromoteTrial;
 using engine::Reason;
 using engine::TrialNumber;
 using engine::Units;
-using engine::Value;
 using engine::Verdict;
 
 namespace {

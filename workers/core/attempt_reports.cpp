@@ -9,14 +9,10 @@
 
 namespace hpsearch::workers {
 
-using engine::CheckpointReport;
 using engine::Directive;
-using engine::Duration;
 using engine::ExitReport;
 using engine::Instant;
-using engine::InvalidHparamsReport;
 using engine::Lsn;
-using engine::MetricsReport;
 using engine::Report;
 
 AttemptMachine::AttemptMachine(SpooledAttempt found, AttemptRules rules)

@@ -65,7 +65,7 @@ class Digest {
 
 }  // namespace
 
-std::uint64_t digest_of(const Report& report) noexcept {
+std::uint64_t digest_of(const Report& report) {
   Digest digest;
   digest.number(report.index());
   std::visit([&digest](const auto& known) { digest(known); }, report);

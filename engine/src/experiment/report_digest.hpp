@@ -8,6 +8,6 @@ namespace hpsearch::engine {
 
 /// Tells one report from another with the same number: a hash of every field, doubles by their bits. No guard
 /// against intent, only against workers that number wrongly. It is stored nowhere.
-[[nodiscard]] std::uint64_t digest_of(const Report& report) noexcept;
+[[nodiscard]] std::uint64_t digest_of(const Report& report);
 
 }  // namespace hpsearch::engine

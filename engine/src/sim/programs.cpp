@@ -216,7 +216,7 @@ Status Simulator::leave(TrialNumber trial, int code, bool checkpoint) {
     catch_up(*course.program);
     end_piece(*course.program);
   }
-  Program program = std::move(*course.program);
+  Program program = *course.program;
   course.program.reset();
   std::vector<Report> reports;
   if (checkpoint) {

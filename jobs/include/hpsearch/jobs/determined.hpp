@@ -15,11 +15,11 @@ inline constexpr const char* determined_config_variable = "DET_EXPERIMENT_CONFIG
 
 /// The program is written for the Determined Python harness: it is a Trial class, is started by one of the
 /// harness's own modules ("python3 -m determined.launch…"), or `launch.kind` is "determined".
-[[nodiscard]] bool needs_determined_harness(const Entrypoint& entrypoint, const Value* launch) noexcept;
+[[nodiscard]] bool needs_determined_harness(const Entrypoint& entrypoint, const Value* launch);
 
 /// It is started by the one of the harness's launchers whose processes need no way from node to node but
 /// their own sockets: determined.launch.torch_distributed. The others (Horovod, which starts a Trial class on
 /// several slots, and DeepSpeed) reach the other nodes by ssh.
-[[nodiscard]] bool meets_by_torch_distributed(const Entrypoint& entrypoint) noexcept;
+[[nodiscard]] bool meets_by_torch_distributed(const Entrypoint& entrypoint);
 
 }  // namespace hpsearch::jobs

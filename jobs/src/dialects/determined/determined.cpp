@@ -37,7 +37,7 @@ bool names_trial_class(std::string_view entrypoint) noexcept {
          is_dotted(entrypoint.substr(colon + 1));
 }
 
-bool needs_determined_harness(const Entrypoint& entrypoint, const Value* launch) noexcept {
+bool needs_determined_harness(const Entrypoint& entrypoint, const Value* launch) {
   const Value* kind = launch == nullptr ? nullptr : launch->at_path("kind");
   if (kind != nullptr && kind->as_text() != nullptr && *kind->as_text() == "determined") {
     return true;
@@ -50,7 +50,7 @@ bool needs_determined_harness(const Entrypoint& entrypoint, const Value* launch)
   return flag != words.end() && flag + 1 != words.end() && (flag + 1)->starts_with(own_package);
 }
 
-bool meets_by_torch_distributed(const Entrypoint& entrypoint) noexcept {
+bool meets_by_torch_distributed(const Entrypoint& entrypoint) {
   if (const auto* line = std::get_if<std::string>(&entrypoint.command)) {
     const std::size_t at = line->find(torch_launcher);
     return at != std::string::npos && std::string_view(*line).substr(0, at).ends_with("-m ");
