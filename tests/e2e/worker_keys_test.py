@@ -75,7 +75,7 @@ class WorkerKeys(harness.Case):
             self.keys("allow", name, self.key_of(name))
         one = self.start_worker("one", "--server-key", server)
         harness.wait_for(lambda: self.present() == ["one"], "worker one to join", one.said)
-        experiment = self.submit(1, STEP_SECONDS=0.5)
+        experiment = self.submit(1, MODE="hangs")  # The first attempt is not over before its worker is denied.
         harness.wait_for(lambda: self.ledger.of("start"), "the trial to start", one.said)
         self.keys("deny", "one")
         harness.wait_for(lambda: self.present() == [], "worker one to be let go", self.cluster.daemon.said)
