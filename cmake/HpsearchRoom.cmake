@@ -32,7 +32,8 @@ if(HPSEARCH_JEMALLOC AND NOT HPSEARCH_SANITIZE)
   target_link_libraries(hpsearch_allocator INTERFACE ${HPSEARCH_JEMALLOC_LIBRARY})
 endif()
 
-# Sets <out> to those of the <headers> that no source of the room includes first: the others already compile alone.
+# Sets <out> to those of the <headers> that no source of the room includes first. The others already compile alone where
+# sources are compiled one by one, as in the preset dev, which is the one that verifies headers.
 function(hpsearch_headers_to_verify out headers sources)
   set(first_included "")
   foreach(source IN LISTS sources)
