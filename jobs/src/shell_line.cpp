@@ -139,15 +139,25 @@ class Scanner {
       return value();
     }
     if (c == '\\') {
-      word_ += at(at_ + 1) == '\n' ? "" : "\\";
+      if (at_ + 1 < text_.size() && text_[at_ + 1] != '\n') {
+        word_ += '\\';
+        spoken_ += text_[at_ + 1];
+      }
       return skip_to(at_ + 2, "what follows a backslash");
     }
     if (c == '\'') {
+      const std::size_t end = behind('\'', at_ + 1, false);
       word_ += '\'';
-      return skip_to(behind('\'', at_ + 1, false), "single quotes");
+      spoken_ += text_.substr(at_ + 1, end - at_ - 2);
+      return skip_to(end, "single quotes");
     }
     if (c == '"') {
-      return skip_group(at_, "double quotes");
+      const std::size_t start = at_;
+      skip_group(at_, "double quotes");
+      if (at_ > start + 1) {
+        spoken_ += text_.substr(start + 1, at_ - start - 2);
+      }
+      return;
     }
     if (c == '`') {
       word_ += '`';
@@ -185,6 +195,7 @@ class Scanner {
       end_pipeline();
     } else {
       word_ += c;
+      spoken_ += c;
     }
   }
 
@@ -202,6 +213,7 @@ class Scanner {
       assigned_.push_back(&name);
     }
     word_ += placeholder;
+    spoken_ += placeholder;
     ++at_;
   }
 
@@ -232,16 +244,17 @@ class Scanner {
 
   void end_word() {
     if (!word_.empty()) {
-      const bool is_shell = is_among(shells, program_of(word_));
+      const bool is_shell = is_among(shells, program_of(spoken_));
       const bool code = runs_ && takes_program(last_);
       reparsed_ = reparsed_ || (code && word_.find(placeholder) != std::string::npos) ||
-                  is_among(reparsers, word_) || (piped_ && is_shell);
-      evaluates_ = evaluates_ || word_ == "eval";
-      runs_ =
-          is_shell || is_among(interpreters, program_of(word_)) || (runs_ && word_.front() == '-' && !code);
-      last_ = word_;
+                  is_among(reparsers, spoken_) || (piped_ && is_shell);
+      evaluates_ = evaluates_ || spoken_ == "eval";
+      runs_ = is_shell || is_among(interpreters, program_of(spoken_)) ||
+              (runs_ && spoken_.starts_with('-') && !code);
+      last_ = spoken_;
     }
     word_.clear();
+    spoken_.clear();
   }
 
   void end_pipeline() {
@@ -262,7 +275,8 @@ class Scanner {
   std::vector<std::size_t> names_;  // Which pieces they are.
   std::size_t named_ = 0;
   std::size_t at_ = 0;
-  std::string word_;  // As far as it has been read; quoted parts left out.
+  std::string word_;    // As far as it has been read; quoted parts left out.
+  std::string spoken_;  // The same as the shell takes it: \eval and 'eval' are eval.
   std::string last_;  // The word before.
   std::vector<EntrypointPiece*> in_pipeline_;
   std::vector<EntrypointPiece*> assigned_;  // X={q}

@@ -75,7 +75,10 @@ def main():
         with open(os.path.join(ENV["HPSEARCH_LATEST_CHECKPOINT"], "step")) as file:
             step = int(file.read())
     length = int(ENV["HPSEARCH_LENGTH"])
-    note("start", step=step, length=length, hparams=HPARAMS, seed=int(ENV["HPSEARCH_TRIAL_SEED"]), pid=os.getpid())
+    with open("/proc/self/stat") as file:
+        began = int(file.read().rpartition(") ")[2].split()[19])  # With its number it names one process.
+    note("start", step=step, length=length, hparams=HPARAMS, seed=int(ENV["HPSEARCH_TRIAL_SEED"]), pid=os.getpid(),
+         began=began)
     if MODE == "silent":
         end("finished")
 

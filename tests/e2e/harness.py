@@ -69,6 +69,10 @@ class Ledger:
     def of(self, what):
         return [line for line in self.lines if line["what"] == what]
 
+    def alive(self):
+        """Process numbers of the trainings that have not ended. Numbers come back, so the time of their start counts too."""
+        return [line["pid"] for line in self.of("start") if start_time(line["pid"]) == line["began"]]
+
     def final_lengths(self):
         """Trial → the furthest step it trained."""
         final = {}

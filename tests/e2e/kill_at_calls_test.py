@@ -113,8 +113,7 @@ class KillAtCalls(harness.Case):
                              "a training was ended otherwise than with its shim")
         stopped = [line["trial"] for line in ledger.of("end") if line["why"] == "stop"]
         self.assertEqual(len(set(stopped)), len(stopped), "a trial was trained to its end twice")
-        left = [line["pid"] for line in ledger.of("start") if harness.start_time(line["pid"]) is not None]
-        self.assertEqual(left, [], "trainings outlived their shims")
+        self.assertEqual(ledger.alive(), [], "trainings outlived their shims")
         self.assertLessEqual(lost, orders.killed.total())
 
 

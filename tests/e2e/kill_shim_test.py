@@ -71,8 +71,7 @@ class KillShim(harness.Case):
                              "a training was ended otherwise than with its shim")
         stopped = [line["trial"] for line in ledger.of("end") if line["why"] == "stop"]
         self.assertEqual(len(set(stopped)), len(stopped), "a trial was trained to its end twice")
-        left = [line["pid"] for line in ledger.of("start") if harness.start_time(line["pid"]) is not None]
-        self.assertEqual(left, [], "trainings outlived their shims")
+        self.assertEqual(ledger.alive(), [], "trainings outlived their shims")
         lost = sum(trial["attempts"] - 1 for trial in trials)
         print(f"{KILLS} shims killed, {lost} attempts lost, {len(trials)} trials whole", file=sys.stderr)
         self.assertGreaterEqual(lost, KILLS // 2, "hardly a kill hit a running training")

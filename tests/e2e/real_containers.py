@@ -105,8 +105,7 @@ class RealContainers:
 
     def check_nothing_is_left(self):
         harness.wait_for(lambda: not self.runtime.containers(), "containers to be gone", lambda: str(self.runtime.containers()))
-        alive = [line["pid"] for line in self.ledger.of("start") if harness.start_time(line["pid"]) is not None]
-        self.assertEqual(alive, [], "trainings are left")
+        self.assertEqual(self.ledger.alive(), [], "trainings are left")
 
     def test_a_search_pauses_and_goes_on_in_containers(self):
         searcher = {"name": "async_halving", "num_rungs": 3, "divisor": 2, "max_length": 8, "max_trials": 6,

@@ -135,6 +135,16 @@ TEST(Placeholders, CommandThatParsesItsWordsAgainTakesPlainValues) {
            "[ -v {q} ]",
            "echo {q} | ssh host p",
            "declare -i N={q}",
+           "\\eval p {q}",
+           "e\\val p {q}",
+           "'eval' p {q}",
+           "e'va'l p {q}",
+           "\"eval\" p {q}",
+           "X={q}; \\eval \"p $X\"",
+           "\\sh -c {q}",
+           "'/bin/sh' -c {q}",
+           "\"python3\" '-c' {q}",
+           "echo {q} | \\bash",
        }) {
     EXPECT_EQ(place_in(line), ShellPlace::reparsed) << line;
     EXPECT_EQ(with_value(line, "$(touch C)"), "refused") << line;
