@@ -16,6 +16,17 @@ using engine::Error;
 using engine::Result;
 using engine::Units;
 
+namespace {
+
+/// Nothing: it is no number, or larger than one that a payload can hold.
+std::optional<std::uint64_t> read_step(std::string_view text) noexcept {
+  std::int64_t step = 0;
+  const bool fits = std::from_chars(text.data(), text.data() + text.size(), step).ec == std::errc();
+  return fits && step >= 0 ? std::optional(static_cast<std::uint64_t>(step)) : std::nullopt;
+}
+
+}  // namespace
+
 struct MetricScanner::Pattern {
   std::string metric;
   patterns::MetricPattern pattern;
@@ -58,8 +69,9 @@ std::vector<std::string> MetricScanner::scan(std::string_view line) {
     }
     if (!found->step) {
       ++pattern.step;
-    } else if (std::from_chars(found->step->data(), found->step->data() + found->step->size(), pattern.step)
-                   .ec != std::errc()) {
+    } else if (const std::optional<std::uint64_t> step = read_step(*found->step)) {
+      pattern.step = *step;
+    } else {
       continue;
     }
     payloads.push_back(metric_payload(pattern.metric, Units{pattern.step}, *number));

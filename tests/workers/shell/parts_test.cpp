@@ -16,6 +16,7 @@
 
 #include "hpsearch/engine/base/value.hpp"
 #include "hpsearch/proto/json.hpp"
+#include "hpsearch/workers/core/program_message.hpp"
 #include "hpsearch/workers/shell/attempt_directory.hpp"
 #include "hpsearch/workers/shell/attempt_preparation.hpp"
 #include "hpsearch/workers/shell/files.hpp"
@@ -453,6 +454,15 @@ TEST(Scanner, FlagsTheFirstMatchWithoutANumber) {
   EXPECT_EQ(scanner->scan("acc unknown").at(0), R"({"captured":"unknown","unreadable":"acc"})");
   EXPECT_TRUE(scanner->scan("acc unknown").empty());
   EXPECT_EQ(scanner->scan("acc 0.5").at(0), R"({"metrics":{"acc":0.5},"step":1})");
+}
+
+// Found by the fuzz target metric_line: the agent took such a line for a broken message of the program.
+TEST(Scanner, SkipsALineWhoseStepIsTooLarge) {
+  auto scanner = MetricScanner::compile({{"acc", R"((?P<step>\d+) (?P<value>\S+))"}}, Units{});
+  ASSERT_TRUE(scanner.has_value()) << scanner.error().message;
+  EXPECT_EQ(scanner->scan("9223372036854775808 0.5"), std::vector<std::string>{});
+  ASSERT_EQ(scanner->scan("9223372036854775807 0.5").size(), 1U);
+  EXPECT_TRUE(parse_stdout_payload(scanner->scan("9223372036854775807 0.5").front()).has_value());
 }
 
 TEST(Scanner, RefusesPatternsThatCannotFindANumber) {
