@@ -39,10 +39,22 @@ void tell_running_input() {
                std::string(running_target).c_str(), path.c_str(), test_seed(usual_seed));
 }
 
-void on_abort(int /*signal*/) {
+void on_crash(int signal) {
+  std::signal(signal, SIG_DFL);
   tell_running_input();
-  std::signal(SIGABRT, SIG_DFL);
-  std::abort();
+  std::raise(signal);
+}
+
+/// A sanitizer has its own way to end a program.
+void tell_what_runs_at_a_crash() {
+  std::signal(SIGABRT, &on_crash);
+#if defined(__SANITIZE_ADDRESS__)
+  __sanitizer_set_death_callback(&tell_running_input);
+#elif !defined(__SANITIZE_THREAD__)
+  for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL}) {
+    std::signal(signal, &on_crash);
+  }
+#endif
 }
 
 void run_one(const Target& target, const std::string& input) {
@@ -120,10 +132,7 @@ class Changes {
 class FuzzTarget : public testing::TestWithParam<Target> {};
 
 TEST_P(FuzzTarget, KeepsItsPromisesForSeedsAndChangesOfThem) {
-  std::signal(SIGABRT, &on_abort);
-#if defined(__SANITIZE_ADDRESS__)
-  __sanitizer_set_death_callback(&tell_running_input);
-#endif
+  tell_what_runs_at_a_crash();
   const Target& target = GetParam();
   const Seeds seeds = target.seeds();
   ASSERT_FALSE(seeds.empty());
@@ -136,7 +145,6 @@ TEST_P(FuzzTarget, KeepsItsPromisesForSeedsAndChangesOfThem) {
   for (int i = 0; i < target.changes * test_effort(); ++i) {
     run_one(target, changes.next());
   }
-  std::signal(SIGABRT, SIG_DFL);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, FuzzTarget, testing::ValuesIn(targets()),

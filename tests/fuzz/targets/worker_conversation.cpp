@@ -254,6 +254,9 @@ Seeds worker_conversation_seeds() {
   spec.slots = {engine::SlotIndex{0}};
   spec.length = engine::Units{3};
   spec.metric = "acc";
+  jobs::LaunchSpec next = spec;
+  next.key.trial = engine::TrialNumber{3};
+  next.key.lease = engine::LeaseId{41};
   const std::string welcome = hear(proto::Welcome{.worker = engine::WorkerId{7}, .attempts = {}});
   const std::string well{'\3', '\0'};
   const std::string badly{'\3', '\1'};
@@ -274,6 +277,7 @@ Seeds worker_conversation_seeds() {
       started + badly + wait + hear(proto::Fenced{key}) + wait + exit + well + wait,
       started + hear(proto::Hold{key}) + hear(proto::Resync{}) + wait + hear(proto::RetryAfter{500}) + wait +
           welcome,
+      started + hear(proto::Fenced{key}) + hear(proto::Lease{next}) + well + well + wait + exit + well + well,
   };
   std::string every = started;
   for (const std::string& golden : files_in("tests/golden/wire_v1/from_daemon")) {
