@@ -12,6 +12,7 @@ target_compile_options(hpsearch_build_flags INTERFACE
 # The same inputs give the same bits whatever the optimiser likes to contract.
 add_compile_options(-ffp-contract=off)
 
+include(HpsearchHardening)
 if(HPSEARCH_SANITIZE)
   add_compile_options(-fsanitize=${HPSEARCH_SANITIZE} -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${HPSEARCH_SANITIZE})
@@ -75,6 +76,9 @@ function(hpsearch_program name)
   add_executable(${name} ${PROGRAM_SOURCES})
   target_link_libraries(${name} PRIVATE ${PROGRAM_LINK} hpsearch_build_flags)
   set_target_properties(${name} PROPERTIES CXX_EXTENSIONS OFF RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
+  if(HPSEARCH_PIE)
+    set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  endif()
   install(TARGETS ${name} RUNTIME COMPONENT runtime)
 endfunction()
 
