@@ -44,8 +44,7 @@ constexpr std::chrono::milliseconds next_device_look = 500ms;
 std::uint64_t chance() {
   std::uint64_t seed = 0;
   // Only for waiting times: without random bytes all workers wait alike.
-  static_cast<void>(::getrandom(&seed, sizeof seed, 0));
-  return seed;
+  return ::getrandom(&seed, sizeof seed, 0) == sizeof seed ? seed : 0;
 }
 
 std::string attempt_text(const AttemptKey& key) {
