@@ -2,10 +2,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cmath>
 #include <csignal>
 #include <cstring>
 #include <memory>
+#include <ostream>
 #include <random>
 #include <string>
 #include <vector>
@@ -23,6 +23,12 @@
 // alone.
 
 namespace hpsearch::fuzz {
+
+void PrintTo(const Target& target,
+             std::ostream* out) {  // NOLINT(readability-identifier-naming): GoogleTest's name.
+  *out << target.name;
+}
+
 namespace {
 
 constexpr unsigned usual_seed = 20'261'126;

@@ -78,6 +78,13 @@ class InstalledPrograms(unittest.TestCase):
     def test_assertions_of_the_standard_library(self):
         self.each(lambda file: ASSERTIONS in file.symbols(), "needs _GLIBCXX_ASSERTIONS")
 
+    def test_stack_clash_protection(self):
+        """It leaves no symbol, but debug information has the compiler's flags."""
+        with_flags = [file for file in self.files.values() if b"-fstack-protector-strong" in file.bytes]
+        if not with_flags:
+            self.skipTest("the programs have no debug information")
+        self.assertTrue(all(b"-fstack-clash-protection" in file.bytes for file in with_flags))
+
     @unittest.skipUnless(platform.machine() == "x86_64", "other processors have other instructions")
     def test_functions_are_marked_as_targets_of_jumps(self):
         endbr64 = bytes.fromhex("f30f1efa")
