@@ -258,7 +258,7 @@ Seeds daemon_conversation_seeds() {
 }
 
 const Registered daemon_conversation_target({"daemon_conversation", run_daemon_conversation,
-                                             daemon_conversation_seeds, 1'000});
+                                             daemon_conversation_seeds, 500});
 
 }  // namespace
 }  // namespace hpsearch::fuzz
