@@ -14,6 +14,7 @@
 #include "daemon/store/closed_store.hpp"
 #include "daemon/store/salvage.hpp"
 #include "daemon/store/store_check.hpp"
+#include "daemon/store/store_seal.hpp"
 #include "hpsearch/proto/stored.hpp"
 #include "hpsearch/searchers/registry.hpp"
 
@@ -246,6 +247,7 @@ int store_restore(const StoreOptions& options, const Output& output) {
   }
   if (!copied->damage.empty()) {
     ::unlink(to->c_str());
+    ::unlink(daemon::StoreSeal::path_of(*to).c_str());
     return output.fail(
         Failure{Exit::storage, Errc::corrupt,
                 place->file.string() + ": " + copied->damage +

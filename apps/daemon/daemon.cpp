@@ -17,6 +17,7 @@
 #include "daemon/contexts.hpp"
 #include "daemon/http_routes.hpp"
 #include "daemon/keys/worker_keys.hpp"
+#include "daemon/ownership_watch.hpp"
 #include "daemon/runtime.hpp"
 #include "daemon/state_directory.hpp"
 #include "daemon/storage_watch.hpp"
@@ -114,8 +115,11 @@ class Daemon {
 
   Status open_storage() {
     auto directory = StateDirectory::open(
-        options_.state_dir, options_.allow_network_filesystem ? StateDirectory::NetworkFileSystems::allowed
-                                                              : StateDirectory::NetworkFileSystems::refused);
+        options_.state_dir,
+        options_.allow_network_filesystem ? StateDirectory::NetworkFileSystems::allowed
+                                          : StateDirectory::NetworkFileSystems::refused,
+        file_system_magic,
+        options_.take_over ? StateDirectory::OtherHosts::ignored : StateDirectory::OtherHosts::respected);
     if (!directory) {
       Error error = directory.error();
       if (error.code == Errc::unavailable) {
@@ -151,6 +155,9 @@ class Daemon {
             "store salvage " +
             directory_->path() + " --to NEW";
         break;
+      case Errc::not_found:
+      case Errc::wrong_state:
+        break;  // They say what to do.
       case Errc::version_mismatch:
         error.message += ". Use the release that wrote this state directory";
         break;
@@ -203,6 +210,7 @@ class Daemon {
                     [this](const Error& error) { storage_failed(error); },
                     [this](const Error& error) { storage_->found_no_room(error); });
     storage_.emplace(*runtime_, directory_->path());
+    ownership_.emplace(loop_, *directory_, *store_, [this](const Error& error) { storage_failed(error); });
     remover_->remove_condemned();
     return Done{};
   }
@@ -235,9 +243,10 @@ class Daemon {
     net::log(Level::error, error.message +
                                ". All acknowledged requests and reports are stored; workers keep the other "
                                "reports and continue. "
-                               "Check the disk of " +
+                               "Check " +
                                directory_->path() +
-                               ", then start the daemon again; it checks the store when it starts");
+                               " and its disk, then start the daemon again; it checks the store when it "
+                               "starts and says what to do");
     exit_ = Exit::storage;
     loop_.stop();
   }
@@ -273,6 +282,7 @@ class Daemon {
   std::optional<Contexts> contexts_;
   std::optional<CheckpointRemover> remover_;
   std::optional<StorageWatch> storage_;
+  std::optional<OwnershipWatch> ownership_;
   std::unique_ptr<net::HttpServer> http_;
   net::Watch signals_;
   net::Watch draining_;

@@ -33,6 +33,9 @@ std::variant<Options, Exit> read_options(int argc, const char* const* argv) {
       ->type_name("MB");
   app.add_flag("--allow-network-filesystem", options.allow_network_filesystem,
                "Accept a state directory on NFS, SMB, FUSE and similar, at your own risk");
+  app.add_flag("--take-over", options.take_over,
+               "Start although another host's daemon used the state directory in the last 5 minutes; only if "
+               "that daemon or host is gone");
   app.add_option("--log-level", options.log_level, "Minimum log level")
       ->capture_default_str()
       ->check(CLI::IsMember({"debug", "info", "warning", "error"}));

@@ -17,6 +17,7 @@ struct Options {
   double lost_after_seconds = 300;
   std::uint64_t context_limit = 95;  ///< Megabytes, of 10^6 bytes.
   bool allow_network_filesystem = false;
+  bool take_over = false;  ///< From a daemon of another host that cannot be stopped.
   std::string log_level = "info";
 };
 

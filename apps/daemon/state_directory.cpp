@@ -1,6 +1,7 @@
 #include "daemon/state_directory.hpp"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -15,6 +16,7 @@
 #include <utility>
 
 #include "daemon/store/file_system.hpp"
+#include "daemon/store/whole_store.hpp"
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/engine/base/value.hpp"
 #include "hpsearch/proto/json.hpp"
@@ -73,28 +75,15 @@ Result<std::string> absolute(std::string path) {
 }
 
 /// What is written in the lock's file; "" while nothing is.
-std::string pid_in(int lock) {
+std::string pid_in(const std::string& lock) {
+  const Descriptor file(::open(lock.c_str(), O_RDONLY | O_CLOEXEC));
   std::array<char, 32> text{};
-  const ssize_t size = ::pread(lock, text.data(), text.size() - 1, 0);
+  const ssize_t size = file ? ::pread(file.number(), text.data(), text.size() - 1, 0) : 0;
   std::string pid(text.data(), size > 0 ? static_cast<std::size_t>(size) : 0);
   while (!pid.empty() && (pid.back() < '0' || pid.back() > '9')) {
     pid.pop_back();
   }
   return pid;
-}
-
-/// Who holds the lock of this file; "" when nobody can be named. Whoever has just taken it has not yet
-/// written itself down: until then nothing stands there, or a process that is long gone.
-std::string holder_of(int lock) {
-  std::string pid;
-  for (int tries = 0; tries < holder_tries; ++tries) {
-    pid = pid_in(lock);
-    if (!pid.empty() && ::kill(static_cast<pid_t>(std::atol(pid.c_str())), 0) == 0) {
-      return pid;
-    }
-    std::this_thread::sleep_for(holder_look_every);
-  }
-  return "";
 }
 
 /// Who has announced itself, where the file `lock` is gone.
@@ -107,62 +96,55 @@ std::string announced_in(const std::string& path) {
   return file ? std::to_string(file->pid) : "";
 }
 
-Error in_use(const std::string& path, const std::string& pid) {
+/// Who has the directory; "" when nobody can be named. Whoever has just taken it has not yet written itself
+/// down: until then nothing stands there, or a process that is long gone.
+std::string holder_of(const std::string& directory) {
+  for (int tries = 0; tries < holder_tries; ++tries) {
+    for (const std::string& pid : {pid_in(directory + "/lock"), announced_in(directory)}) {
+      if (!pid.empty() && ::kill(static_cast<pid_t>(std::atol(pid.c_str())), 0) == 0) {
+        return pid;
+      }
+    }
+    std::this_thread::sleep_for(holder_look_every);
+  }
+  return "";
+}
+
+Error in_use(const std::string& path) {
+  const std::string pid = holder_of(path);
   return Error{Errc::wrong_state, "the state directory " + path + " is in use by " +
                                       (pid.empty() ? "another process" : "process " + pid) +
                                       "; stop that process, or use another --state-dir"};
 }
 
-/// An open-file-description lock: it belongs to this descriptor, not to whoever in the process opens the
-/// file.
-Status lock_whole(const Descriptor& file, const std::string& directory) {
+/// A lock on the directory itself, whatever lies in it. Some network file systems have none: there, the
+/// database's and the owner's record have to do.
+Result<Descriptor> lock_directory(const std::string& path) {
+  Descriptor directory(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!directory) {
+    return system_error("cannot open " + path);
+  }
+  if (::flock(directory.number(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    return in_use(path);
+  }
+  return directory;
+}
+
+/// What the command line asks for whether a daemon runs. An open-file-description lock: it belongs to this
+/// descriptor, not to whoever in the process opens the file.
+Result<Descriptor> lock_file(const std::string& directory) {
+  const std::string path = directory + "/lock";
+  Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  if (!file) {
+    return system_error("cannot open " + path);
+  }
   struct flock whole {};
   whole.l_type = F_WRLCK;
   whole.l_whence = SEEK_SET;
-  if (::fcntl(file.number(), F_OFD_SETLK, &whole) == 0) {
-    return Done{};
+  if (::fcntl(file.number(), F_OFD_SETLK, &whole) != 0) {
+    return errno == EAGAIN || errno == EACCES ? in_use(directory) : system_error("cannot lock " + path);
   }
-  return errno == EAGAIN || errno == EACCES ? Status(in_use(directory, holder_of(file.number())))
-                                            : Status(system_error("cannot lock " + directory + "/lock"));
-}
-
-struct Locks {
-  Descriptor file;
-  std::optional<StoreLock> store;  ///< None where there is no database yet.
-};
-
-/// Takes both locks that are there before it makes the one that is not: where either is refused, nothing was
-/// changed.
-Result<Locks> lock_all(const std::string& directory, const std::string& database) {
-  const std::string path = directory + "/lock";
-  Descriptor file(::open(path.c_str(), O_RDWR | O_CLOEXEC));
-  if (!file && errno != ENOENT) {
-    return system_error("cannot open " + path);
-  }
-  const bool was_there = static_cast<bool>(file);
-  if (was_there) {
-    if (auto locked = lock_whole(file, directory); !locked) {
-      return locked.error();
-    }
-  }
-  std::optional<StoreLock> store;
-  if (auto taken = StoreLock::take(database, StoreLock::Missing::refused)) {
-    store = std::move(taken).value();
-  } else if (taken.error().code == Errc::wrong_state) {
-    return in_use(directory, announced_in(directory));
-  } else if (taken.error().code != Errc::not_found) {
-    return taken.error();
-  }
-  if (!was_there) {
-    file = Descriptor(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
-    if (!file) {
-      return system_error("cannot open " + path);
-    }
-    if (auto locked = lock_whole(file, directory); !locked) {
-      return locked.error();
-    }
-  }
-  return Locks{std::move(file), std::move(store)};
+  return file;
 }
 
 Status write_pid(const Descriptor& lock, const std::string& path) {
@@ -197,7 +179,7 @@ std::string_view network_file_system(std::uint32_t magic) noexcept {
 
 Result<std::unique_ptr<StateDirectory>> StateDirectory::open(const std::string& given,
                                                              NetworkFileSystems network,
-                                                             FileSystemMagic magic_of) {
+                                                             FileSystemMagic magic_of, OtherHosts others) {
   auto path = absolute(given);
   if (!path) {
     return path.error();
@@ -212,20 +194,61 @@ Result<std::unique_ptr<StateDirectory>> StateDirectory::open(const std::string& 
                                         "), which may lose synced data; give --state-dir a local "
                                         "disk, or accept the risk with --allow-network-filesystem"};
   }
-  auto locks = lock_all(*path, *path + "/events.db");
-  if (!locks) {
-    return locks.error();
+  auto locked = lock_directory(*path);
+  if (!locked) {
+    return locked.error();
   }
-  if (auto written = write_pid(locks->file, *path + "/lock"); !written) {
-    return written.error();
+  OwnerFile owner(*path, this_owner());
+  if (auto free = owner.check_free(); !free && others == OtherHosts::respected) {
+    return free.error();
+  }
+  const std::string database = *path + "/events.db";
+  if (auto there = check_not_missing(kernel_files(), database); !there) {
+    return there.error();
+  }
+  auto store = StoreLock::take(database, StoreLock::Missing::made);
+  if (!store) {
+    return store.error().code == Errc::wrong_state ? in_use(*path) : store.error();
+  }
+  auto file = lock_file(*path);
+  if (!file) {
+    return file.error();
   }
   std::unique_ptr<StateDirectory> directory(
-      new StateDirectory(std::move(path).value(), std::move(locks->file), std::move(locks->store)));
-  directory->retract();  // What a daemon that was killed left behind says where nobody listens.
-  if (auto made = make_directory(directory->checkpoints()); !made) {
-    return made.error();
+      new StateDirectory(std::move(path).value(), std::move(locked).value(), std::move(file).value(),
+                         std::move(store).value(), std::move(owner)));
+  if (auto taken = directory->take(); !taken) {
+    return taken.error();
   }
   return directory;
+}
+
+StateDirectory::~StateDirectory() {
+  owner_.release();
+}
+
+/// From here on it is ours, and may be written to.
+Status StateDirectory::take() {
+  if (auto written = write_pid(lock_, path_ + "/lock"); !written) {
+    return written;
+  }
+  if (auto taken = owner_.take(); !taken) {
+    return taken;
+  }
+  // What a daemon that was killed left behind says where nobody listens.
+  ::unlink((path_ + "/" + proto::daemon_file_name).c_str());
+  return make_directory(checkpoints());
+}
+
+Status StateDirectory::check_ours() {
+  struct stat ours {};
+  struct stat there {};
+  if (::fstat(directory_.number(), &ours) != 0 || ::stat(path_.c_str(), &there) != 0 ||
+      ours.st_dev != there.st_dev || ours.st_ino != there.st_ino) {
+    return Error{Errc::corrupt, "the state directory " + path_ +
+                                    " was removed, renamed or replaced while this daemon wrote to it"};
+  }
+  return owner_.renew();
 }
 
 Status StateDirectory::announce(proto::DaemonFile announcement) {
@@ -250,6 +273,9 @@ Status StateDirectory::announce(proto::DaemonFile announcement) {
 }
 
 void StateDirectory::retract() noexcept {
+  if (!check_ours()) {
+    return;  // What lies there is another daemon's.
+  }
   ::unlink((path_ + "/" + proto::daemon_file_name).c_str());
 }
 

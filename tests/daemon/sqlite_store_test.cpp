@@ -13,6 +13,7 @@
 
 #include "daemon/store/log_writer.hpp"
 #include "daemon/store/sqlite_schema.hpp"
+#include "daemon/store/store_seal.hpp"
 #include "hpsearch/proto/stored.hpp"
 #include "scratch.hpp"
 
@@ -43,6 +44,7 @@ class SqliteStoreTest : public testing::Test {
 
   void make_store(const std::vector<std::vector<engine::Event>>& groups) const {
     std::filesystem::remove(path());
+    std::filesystem::remove_all(StoreSeal::directory_of(path()));
     auto store = SqliteStore::open(path());
     ASSERT_TRUE(store) << store.error().message;
     ASSERT_TRUE(recover_nothing(**store));
@@ -127,6 +129,7 @@ class SqliteStoreTest : public testing::Test {
   }
 
   Scratch scratch_;
+  Scratch other_;
 };
 
 TEST_F(SqliteStoreTest, ALaterStartEndsTheEarlierOnesCommits) {
@@ -295,7 +298,8 @@ TEST_F(SqliteStoreTest, MissingEndIsFound) {
 
 TEST_F(SqliteStoreTest, EventsOfAnotherStoreDoNotFit) {
   make_store();
-  tamper("UPDATE meta SET value = value + 1 WHERE name = 'cluster'");
+  tamper("UPDATE meta SET value = 7 WHERE name = 'cluster'");
+  ASSERT_TRUE(StoreSeal::begin(kernel_files(), path(), {7, 1, engine::Lsn(3), true}));
   expect_refused(Errc::corrupt, "event 1 of the log");
 }
 
@@ -337,10 +341,9 @@ TEST_F(SqliteStoreTest, WhatWasAppendedSurvivesWithoutAGoodEnd) {
     ASSERT_TRUE(recover_nothing(**store));
     ASSERT_TRUE((*store)->append(std::vector{event(1, "one")}));
     // As a killed process leaves it: the database and its write-ahead log, never closed.
-    std::filesystem::copy_file(path(), scratch_.path("crashed.db"));
-    std::filesystem::copy_file(path() + "-wal", scratch_.path("crashed.db-wal"));
+    std::filesystem::copy(scratch_.path(), other_.path("crashed"), std::filesystem::copy_options::recursive);
   }
-  auto store = SqliteStore::open(scratch_.path("crashed.db"));
+  auto store = SqliteStore::open(other_.path("crashed/events.db"));
   ASSERT_TRUE(store) << store.error().message;
   ASSERT_TRUE(recover_nothing(**store));
   EXPECT_EQ((*store)->last_lsn(), engine::Lsn(1));

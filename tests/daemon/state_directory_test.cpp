@@ -113,6 +113,66 @@ TEST(StateDirectory, WithoutItsLockFileASecondOneIsRefusedAndChangesNothing) {
   EXPECT_EQ(files_in(scratch.path("state")), before);
 }
 
+TEST(StateDirectory, WithNothingLeftInItASecondOneIsRefusedAndMakesNothing) {
+  const Scratch scratch;
+  const auto first = StateDirectory::open(scratch.path("state"));
+  ASSERT_TRUE(first);
+  for (const auto& entry : std::filesystem::directory_iterator(scratch.path("state"))) {
+    std::filesystem::remove_all(entry.path());
+  }
+  std::filesystem::create_symlink(scratch.path("state"), scratch.path("link"));
+  for (const char* path : {"state", "link"}) {
+    const auto second = StateDirectory::open(scratch.path(path));
+    ASSERT_FALSE(second);
+    EXPECT_EQ(second.error().code, Errc::wrong_state);
+  }
+  EXPECT_TRUE(std::filesystem::is_empty(scratch.path("state")));
+}
+
+TEST(StateDirectory, WhoseDatabaseIsAnothersThroughALinkIsRefused) {
+  const Scratch scratch;
+  const auto first = StateDirectory::open(scratch.path("state"));
+  ASSERT_TRUE(first);
+  std::filesystem::create_directory(scratch.path("beside"));
+  for (const bool hard : {false, true}) {
+    std::filesystem::remove(scratch.path("beside/events.db"));
+    if (hard) {
+      std::filesystem::create_hard_link(scratch.path("state/events.db"), scratch.path("beside/events.db"));
+    } else {
+      std::filesystem::create_symlink(scratch.path("state/events.db"), scratch.path("beside/events.db"));
+    }
+    const auto second = StateDirectory::open(scratch.path("beside"));
+    ASSERT_FALSE(second);
+    EXPECT_EQ(second.error().code, Errc::wrong_state);
+    EXPECT_EQ(files_in(scratch.path("beside")).size(), 1U);
+  }
+}
+
+TEST(StateDirectory, NoticesThatItsPathLeadsElsewhere) {
+  const Scratch scratch;
+  const auto directory = StateDirectory::open(scratch.path("state"));
+  ASSERT_TRUE(directory);
+  ASSERT_TRUE((*directory)->check_ours());
+  std::filesystem::rename(scratch.path("state"), scratch.path("moved"));
+  EXPECT_FALSE((*directory)->check_ours());
+  std::filesystem::create_directory(scratch.path("state"));
+  const auto replaced = (*directory)->check_ours();
+  ASSERT_FALSE(replaced);
+  EXPECT_NE(replaced.error().message.find("renamed or replaced"), std::string::npos);
+  EXPECT_TRUE(std::filesystem::is_empty(scratch.path("state")));
+}
+
+TEST(StateDirectory, OfWhichTheDatabaseIsMissingIsRefusedAndNoneIsMade) {
+  const Scratch scratch;
+  { ASSERT_TRUE(SqliteStore::open(scratch.write("state/events.db", ""))); }
+  std::filesystem::remove(scratch.path("state/events.db"));
+  const auto before = files_in(scratch.path("state"));
+  const auto refused = StateDirectory::open(scratch.path("state"));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Errc::not_found);
+  EXPECT_EQ(files_in(scratch.path("state")), before);
+}
+
 TEST(StateDirectory, HandsOnTheLockOfAStoreThatWasThere) {
   const Scratch scratch;
   { ASSERT_TRUE(SqliteStore::open(scratch.write("state/events.db", ""))); }

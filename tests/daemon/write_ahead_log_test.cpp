@@ -46,14 +46,17 @@ class KilledStore : public testing::Test {
   static constexpr std::uint64_t events = 27;
 
   void SetUp() override {
-    auto store = SqliteStore::open(scratch_.path("live.db"));
+    scratch_.write("live/events.db", "");
+    { ASSERT_TRUE(SqliteStore::open(live())); }  // A first start leaves no commit in the log.
+    auto store = SqliteStore::open(live());
     ASSERT_TRUE(store) << store.error().message;
     ASSERT_TRUE((*store)->recover([](const engine::Event&) -> engine::Status { return engine::Done{}; }));
     for (std::uint64_t lsn = 1; lsn <= events; lsn += 3) {
       ASSERT_TRUE((*store)->append(std::vector{event(lsn), event(lsn + 1), event(lsn + 2)}));
     }
-    std::filesystem::copy(scratch_.path("live.db"), path());
-    log = content(scratch_.path("live.db-wal"));
+    std::filesystem::copy(live(), path());
+    std::filesystem::copy(scratch_.path("live/sealed"), scratch_.path("sealed"));
+    log = content(live() + "-wal");
     ASSERT_EQ((log.size() - header_bytes) % frame_bytes, 0U);
     for (std::size_t at = header_bytes; at < log.size(); at += frame_bytes) {
       const bool commit =
@@ -65,6 +68,7 @@ class KilledStore : public testing::Test {
     ASSERT_EQ(commit_ends.size(), 10U);
   }
 
+  [[nodiscard]] std::string live() const { return scratch_.path("live/events.db"); }
   [[nodiscard]] std::string path() const { return scratch_.path("events.db"); }
   void write_log() const {
     std::ofstream file(path() + "-wal", std::ios::binary);

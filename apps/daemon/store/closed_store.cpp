@@ -7,6 +7,7 @@
 #include "daemon/store/log_writer.hpp"
 #include "daemon/store/new_store_file.hpp"
 #include "daemon/store/sqlite_schema.hpp"
+#include "daemon/store/store_seal.hpp"
 #include "daemon/store/write_ahead_log.hpp"
 
 namespace hpsearch::daemon {
@@ -57,6 +58,18 @@ Result<std::unique_ptr<ClosedStore>> ClosedStore::open(const std::string& path) 
   store->cluster_ = *cluster;
   store->daemon_epoch_ = *epoch;
   store->last_lsn_ = Lsn(*last);
+  // A seal that is damaged says nothing here: what is read is checked by itself.
+  const auto sealed = StoreSeal::read(kernel_files(), path);
+  if (sealed && *sealed && (*sealed)->cluster == *cluster && (*sealed)->last > store->last_lsn_) {
+    if (store->write_ahead_log_) {
+      store->write_ahead_log_ =
+          damaged(Lsn(*last + 1), "is missing, and so is every one up to " +
+                                      std::to_string((*sealed)->last.number()) +
+                                      ", the last that was acknowledged; the write-ahead log " + path +
+                                      "-wal is missing, or an older one");
+    }
+    store->last_lsn_ = (*sealed)->last;
+  }
   return store;
 }
 

@@ -24,7 +24,7 @@ class ClosedStore {
   [[nodiscard]] const std::string& path() const noexcept { return file_.path(); }
   [[nodiscard]] std::uint64_t cluster() const noexcept { return cluster_; }
   [[nodiscard]] std::uint64_t daemon_epoch() const noexcept { return daemon_epoch_; }
-  /// What the store says its last event is; the log may tell otherwise.
+  /// What the store, or the seal beside it, says its last event is; the log may tell otherwise.
   [[nodiscard]] engine::Lsn last_lsn() const noexcept { return last_lsn_; }
 
   /// Hands out every record and the event in it, checked against the chain, until the log ends, is damaged,

@@ -34,6 +34,16 @@ class KernelWriter final : public FileWriter {
   std::string path_;
 };
 
+Result<struct stat> look_at(const std::string& path) {
+  struct stat found {};
+  if (::stat(path.c_str(), &found) != 0) {
+    Error error = system_error("cannot look at " + path);
+    error.code = errno == ENOENT ? Errc::not_found : error.code;
+    return error;
+  }
+  return found;
+}
+
 class KernelFiles final : public FileSystem {
  public:
   Result<std::unique_ptr<FileWriter>> create(const std::string& path) override {
@@ -46,6 +56,23 @@ class KernelFiles final : public FileSystem {
 
   Status rename(const std::string& from, const std::string& to) override {
     return ::rename(from.c_str(), to.c_str()) == 0 ? Status(Done{}) : system_error("cannot write " + to);
+  }
+
+  Status link(const std::string& from, const std::string& to) override {
+    const auto there = identity(to);
+    if (const auto wanted = identity(from); wanted && there && *wanted == *there) {
+      return Done{};  // rename would leave the draft: to it, two names of one file are the same.
+    }
+    const std::string draft = to + ".new";
+    ::unlink(draft.c_str());
+    if (::link(from.c_str(), draft.c_str()) != 0) {
+      return system_error("cannot give " + from + " the further name " + draft);
+    }
+    if (auto renamed = rename(draft, to); !renamed) {
+      ::unlink(draft.c_str());
+      return renamed;
+    }
+    return Done{};
   }
 
   void remove(const std::string& path) noexcept override { ::unlink(path.c_str()); }
@@ -80,6 +107,16 @@ class KernelFiles final : public FileSystem {
       read += more > 0 ? static_cast<std::size_t>(more) : 0;
     }
     return bytes;
+  }
+
+  Result<FileIdentity> identity(const std::string& path) override {
+    const auto found = look_at(path);
+    return found ? Result(FileIdentity{found->st_dev, found->st_ino}) : found.error();
+  }
+
+  Result<std::uint64_t> size(const std::string& path) override {
+    const auto found = look_at(path);
+    return found ? Result(static_cast<std::uint64_t>(found->st_size)) : found.error();
   }
 
   std::vector<std::string> names_in(const std::string& directory) override {

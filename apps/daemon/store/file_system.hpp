@@ -1,11 +1,13 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "daemon/store/file_identity.hpp"
 #include "daemon/store/store_lock.hpp"
 #include "hpsearch/engine/base/result.hpp"
 
@@ -40,6 +42,8 @@ class FileSystem {
   [[nodiscard]] virtual engine::Result<std::unique_ptr<FileWriter>> create(const std::string& path) = 0;
   /// In the place of what was at `to`, at once.
   [[nodiscard]] virtual engine::Status rename(const std::string& from, const std::string& to) = 0;
+  /// Gives the file at `from` a further name, in the place of what was at `to`. Not every file system can.
+  [[nodiscard]] virtual engine::Status link(const std::string& from, const std::string& to) = 0;
   /// A file that is not there is fine.
   virtual void remove(const std::string& path) noexcept = 0;
   /// False when it was there already.
@@ -48,6 +52,10 @@ class FileSystem {
   [[nodiscard]] virtual engine::Status sync_directory(const std::string& path) = 0;
   /// The whole content. not_found: there is no such file.
   [[nodiscard]] virtual engine::Result<std::vector<std::byte>> read(const std::string& path) = 0;
+  /// Which file the path leads to now. not_found: none. May be called on any thread.
+  [[nodiscard]] virtual engine::Result<FileIdentity> identity(const std::string& path) = 0;
+  /// In bytes. not_found: there is no such file.
+  [[nodiscard]] virtual engine::Result<std::uint64_t> size(const std::string& path) = 0;
   /// Of the files in a directory, in no order; nothing when it is absent.
   [[nodiscard]] virtual std::vector<std::string> names_in(const std::string& directory) = 0;
 

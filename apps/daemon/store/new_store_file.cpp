@@ -6,6 +6,7 @@
 #include <cerrno>
 
 #include "daemon/store/durable_file.hpp"
+#include "daemon/store/placed_files.hpp"
 
 namespace hpsearch::daemon {
 namespace {
@@ -33,6 +34,12 @@ Status nothing_at(const std::string& path) {
               " is left of a store that was here before, and would be taken for a part of the new one; "
               "move it to where that store is now, or name another place"};
     }
+  }
+  if (const std::string second = second_name_of(path); ::access(second.c_str(), F_OK) == 0) {
+    return Error{Errc::wrong_state,
+                 second +
+                     " is a store that was here before, and would be replaced by the new one; move it to "
+                     "where it is safe, or name another place"};
   }
   return Done{};
 }

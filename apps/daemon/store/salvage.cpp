@@ -6,6 +6,7 @@
 #include "daemon/store/log_writer.hpp"
 #include "daemon/store/new_store_file.hpp"
 #include "daemon/store/sqlite_schema.hpp"
+#include "daemon/store/store_seal.hpp"
 #include "hpsearch/engine/experiment/numbering.hpp"
 
 namespace hpsearch::daemon {
@@ -61,7 +62,11 @@ class Copying {
     if (auto numbered = number_anew(result); !numbered) {
       return numbered;
     }
-    return end_transaction();
+    if (auto ended = end_transaction(); !ended) {
+      return ended;
+    }
+    result.starts = starts_;
+    return Done{};
   }
 
  private:
@@ -143,6 +148,11 @@ Result<Salvage> salvage(ClosedStore& from, const std::string& to, engine::Instan
   }
   if (auto copied = Copying(from, (*made)->file(), now).run(result); !copied) {
     return copied.error();
+  }
+  // Before it: a store that has had a start does not go without a seal.
+  const StoreHead head{from.cluster(), result.starts, engine::Lsn(result.kept.number() + 1), true};
+  if (auto sealed = StoreSeal::begin(kernel_files(), to, head); !sealed) {
+    return sealed.error();
   }
   if (auto finished = (*made)->finish(); !finished) {
     return finished.error();

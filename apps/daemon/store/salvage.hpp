@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "daemon/store/closed_store.hpp"
@@ -12,10 +13,12 @@ struct Salvage {
   engine::Instant kept_at;
   engine::Lsn stored;  ///< The last event that the old store says it had; of what a damaged write-ahead log
                        ///< hides, it does not know.
-  std::string damage;  ///< What the log ended with; "" when it is whole.
+  std::uint64_t starts = 0;  ///< Of the copy: its next one is the one after.
+  std::string damage;        ///< What the log ended with; "" when it is whole.
 };
 
-/// Copies every event before the first damaged one into a new store file, and leaves the old one as it is.
+/// Copies every event before the first damaged one into a new store file, with its seal, and leaves the old
+/// one as it is.
 ///
 /// The copy goes another way than the log it comes from may have gone on, and workers may know of things it
 /// does not. So its daemon's starts are counted on from beyond any that the old one, or an earlier copy, can

@@ -95,17 +95,23 @@ Status SqliteFile::open(const std::string& path, const char* files) {
   return open_with(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, files);
 }
 
-Status SqliteFile::open_untouched(const std::string& path) {
-  if (::access(path.c_str(), F_OK) != 0) {
+void SqliteFile::at_close(AtClose what) noexcept {
+  sqlite3_db_config(database_.get(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, what == AtClose::leave ? 1 : 0,
+                    nullptr);
+}
+
+Status SqliteFile::open_untouched(const std::string& path, const char* files) {
+  const bool of_kernel = files == nullptr;
+  if (of_kernel && ::access(path.c_str(), F_OK) != 0) {
     return Error{Errc::not_found, "there is no " + path};
   }
   // Reading a write-ahead log takes either shared memory, which is a file beside it, or the exclusive lock,
   // which takes a descriptor that could write. Nothing here does, and closing leaves the log where it is.
   const bool has_log = ::access((path + "-wal").c_str(), F_OK) == 0;
-  if (auto opened = open_with(path, SQLITE_OPEN_READWRITE, nullptr); !opened) {
+  if (auto opened = open_with(path, SQLITE_OPEN_READWRITE, files); !opened) {
     return opened;
   }
-  sqlite3_db_config(database_.get(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
+  at_close(AtClose::leave);
   for (const char* pragma :
        {"PRAGMA locking_mode=EXCLUSIVE", "PRAGMA query_only=ON", "PRAGMA cell_size_check=ON",
         "PRAGMA trusted_schema=OFF", "SELECT count(*) FROM sqlite_schema"}) {
@@ -113,7 +119,7 @@ Status SqliteFile::open_untouched(const std::string& path) {
       return done;
     }
   }
-  made_log_ = !has_log;  // Only from here on the lock is ours.
+  made_log_ = of_kernel && !has_log;  // Only from here on the lock is ours.
   return Done{};
 }
 

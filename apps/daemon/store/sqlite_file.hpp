@@ -73,8 +73,13 @@ class SqliteFile {
 
   /// Opens a file to read it, and leaves every byte of it and of its write-ahead log as it is; nobody else
   /// gets in meanwhile. not_found: it is not there; wrong_state: somebody has it open; corrupt: it is no
-  /// database.
-  engine::Status open_untouched(const std::string& path);
+  /// database. `files` as for open().
+  engine::Status open_untouched(const std::string& path, const char* files = nullptr);
+
+  /// What closing does: `leave` changes nothing; `tidy_up`, as from the beginning, moves the log into the
+  /// database and removes it, by a name that may be another file's by now.
+  enum class AtClose : std::uint8_t { tidy_up, leave };
+  void at_close(AtClose what) noexcept;
 
   /// Copies pages into the file that `to` has open, which is as it was until the last one; what is written
   /// here meanwhile is in the copy too. True when there are more. At most `pages` of them, of 4 KiB each.

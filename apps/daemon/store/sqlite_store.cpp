@@ -4,9 +4,12 @@
 
 #include "daemon/store/event_group.hpp"
 #include "daemon/store/log_writer.hpp"
+#include "daemon/store/placed_files.hpp"
 #include "daemon/store/read_ahead.hpp"
 #include "daemon/store/sqlite_file.hpp"
 #include "daemon/store/sqlite_schema.hpp"
+#include "daemon/store/store_seal.hpp"
+#include "daemon/store/whole_store.hpp"
 #include "daemon/store/write_ahead_log.hpp"
 #include "hpsearch/engine/base/check.hpp"
 #include "hpsearch/engine/base/text.hpp"
@@ -50,11 +53,14 @@ struct SqliteStore::Impl {
   Statement read_history;
   std::uint64_t cluster = 0;
   std::uint64_t epoch = 0;
+  engine::Lsn head;  // The last event as the store says, until the log was read.
   engine::Lsn last;
   std::uint32_t chain = 0;
   bool recovered = false;
   FileSystem* files = nullptr;
   int pages_per_checkpoint = 0;
+  std::optional<StoreSeal> seal;
+  std::optional<PlacedFiles> placed;
   std::optional<Error> broken;  ///< The failed append; SQLite might let the next one through, we do not.
 
   Status configure() {
@@ -80,20 +86,65 @@ struct SqliteStore::Impl {
   }
 
   Status begin_epoch() {
+    // Before the store has a start: from then on it does not go without a seal.
+    const auto stored = file.number("SELECT value FROM meta WHERE name = 'last_lsn'");
+    const auto before = file.number("SELECT value FROM meta WHERE name = 'daemon_epoch'");
+    const auto identity = file.number("SELECT value FROM meta WHERE name = 'cluster'");
+    for (const auto* number : {&stored, &before, &identity}) {
+      if (!*number) {
+        return number->error();
+      }
+    }
+    head = engine::Lsn(*stored);
+    auto begun = StoreSeal::begin(*files, file.path(), {*identity, *before, head});
+    if (!begun) {
+      return begun.error();
+    }
+    seal = std::move(begun).value();
     if (auto done =
             file.run("UPDATE meta SET value = value + 1 WHERE name = 'daemon_epoch'", "cannot write to");
         !done) {
       return done;
     }
-    const auto identity = file.number("SELECT value FROM meta WHERE name = 'cluster'");
-    const auto counted = file.number("SELECT value FROM meta WHERE name = 'daemon_epoch'");
-    if (!identity || !counted) {
-      return identity ? counted.error() : identity.error();
-    }
     cluster = *identity;
-    epoch = *counted;
+    epoch = *before + 1;
     chain = chain_start(cluster);
+    seal->note({cluster, epoch, head});
+    // A database that somebody copies without its log is not to look like one that never had a start.
+    return *before == 0 ? file.empty_log() : Status(Done{});
+  }
+
+  /// From here on both files are those that SQLite has open.
+  Status note_place() {
+    if (auto named = add_second_names(*files, file.path()); !named) {
+      return named;
+    }
+    auto now = PlacedFiles::now(*files, file.path());
+    if (!now) {
+      return now.error();
+    }
+    if (!lock.is_on(*files->identity(file.path()))) {
+      return Error{Errc::wrong_state, file.path() + " was replaced while it was opened; start again"};
+    }
+    placed = std::move(now).value();
     return Done{};
+  }
+
+  /// Only a clean end moves everything out of the log, under its second name too, and lets SQLite remove it.
+  /// After any other the files are left as they are: they are in doubt, or what lies in their place is
+  /// somebody else's.
+  [[nodiscard]] bool end() {
+    return placed && !broken && placed->check() && file.empty_log() &&
+           seal->note_durably({cluster, epoch, recovered ? last : head, true});
+  }
+
+  Impl() = default;
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+  ~Impl() {
+    if (end()) {
+      file.at_close(SqliteFile::AtClose::tidy_up);
+    }
   }
 
   Status prepare_all() {
@@ -202,9 +253,16 @@ SqliteStore::SqliteStore(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {
 }
 SqliteStore::~SqliteStore() = default;
 
+Status SqliteStore::check_place() const {
+  return impl_->placed->check();
+}
+
 Result<std::unique_ptr<SqliteStore>> SqliteStore::open(const std::string& path, const StorePlace& place,
                                                        std::optional<StoreLock> lock) {
   auto impl = std::make_unique<Impl>();
+  if (auto there = check_not_missing(place.files, path); !there) {
+    return there.error();
+  }
   if (lock) {
     impl->lock = *std::move(lock);
   } else if (auto taken = place.files.lock_store(path)) {
@@ -215,13 +273,19 @@ Result<std::unique_ptr<SqliteStore>> SqliteStore::open(const std::string& path, 
   impl->files = &place.files;
   impl->pages_per_checkpoint = place.pages_per_checkpoint;
   // SQLite would end the log where it is damaged, and remove what is behind.
+  for (const auto check : {check_log_of, check_whole}) {
+    if (auto checked = check(place.files, path); !checked) {
+      return checked.error();
+    }
+  }
   if (auto renewed = renew_log_of(place.files, path); !renewed) {
     return renewed.error();
   }
   if (auto opened = impl->file.open(path, place.files.sqlite_name()); !opened) {
     return opened.error();
   }
-  for (const auto step : {&Impl::configure, &Impl::begin_epoch, &Impl::prepare_all}) {
+  impl->file.at_close(SqliteFile::AtClose::leave);
+  for (const auto step : {&Impl::configure, &Impl::begin_epoch, &Impl::note_place, &Impl::prepare_all}) {
     if (auto done = ((*impl).*step)(); !done) {
       return done.error();
     }
@@ -288,8 +352,13 @@ Status SqliteStore::append(std::span<const engine::Event> group) {
     }
     return impl.give_up(added.error());
   }
+  // What was committed to files that no start will find is not to be acknowledged.
+  if (auto in_place = impl.placed->check(); !in_place) {
+    return impl.give_up(in_place.error());
+  }
   impl.chain = chain;
   impl.last = group.back().lsn;
+  impl.seal->note({impl.cluster, impl.epoch, impl.last});
   if (auto moved = impl.file.checkpoint_if_due(impl.pages_per_checkpoint); !moved) {
     return impl.give_up(moved.error());
   }

@@ -22,15 +22,19 @@ struct StorePlace {
 class SqliteStore final : public EventStore {
  public:
   /// Opens or makes the file, whose lock is `lock`; without one, takes it first. Nothing is written before it
-  /// is held. wrong_state: another process has it open; corrupt: not one of our files, or damaged;
-  /// version_mismatch: of another format; unavailable: the file system refuses. What `place` names must
-  /// outlive the store.
+  /// is held, and nothing where check_whole() refuses. wrong_state: another process has it open; corrupt: not
+  /// one of our files, or damaged; not_found: something that was acknowledged is missing; version_mismatch:
+  /// of another format; unavailable: the file system refuses. What `place` names must outlive the store.
   [[nodiscard]] static engine::Result<std::unique_ptr<SqliteStore>> open(
       const std::string& path, const StorePlace& place = {}, std::optional<StoreLock> lock = std::nullopt);
   ~SqliteStore() override;
 
   /// Begins to copy the store as it is, and as it becomes meanwhile, into an empty file.
   [[nodiscard]] engine::Result<SqliteFile::Copy> copy_to(SqliteFile& to);
+
+  /// Whether a start would find the files that this writes to. append() looks too, before it says that a
+  /// group is durable. corrupt: naming the one that was removed, renamed or replaced. On any thread.
+  [[nodiscard]] engine::Status check_place() const;
 
   [[nodiscard]] std::uint64_t cluster() const noexcept override;
   [[nodiscard]] std::uint64_t daemon_epoch() const noexcept override;

@@ -1,6 +1,7 @@
 #include "daemon/store/store_lock.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 
 #include <cerrno>
 #include <utility>
@@ -52,7 +53,17 @@ Result<StoreLock> StoreLock::take(const std::string& path, Missing missing) {
   if (!free) {
     return Error{Errc::wrong_state, path + " is in use: another process has it open"};
   }
-  return StoreLock(std::move(file));
+  StoreLock lock(std::move(file));
+  struct stat there {};
+  if (::stat(path.c_str(), &there) != 0 || !lock.is_on({there.st_dev, there.st_ino})) {
+    return Error{Errc::wrong_state, path + " was removed or replaced while it was opened"};
+  }
+  return lock;
+}
+
+bool StoreLock::is_on(const FileIdentity& file) const noexcept {
+  struct stat ours {};
+  return !file_ || (::fstat(file_.number(), &ours) == 0 && file == FileIdentity{ours.st_dev, ours.st_ino});
 }
 
 }  // namespace hpsearch::daemon

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "daemon/store/durable_file.hpp"
+#include "daemon/store/file_identity.hpp"
 #include "hpsearch/engine/base/result.hpp"
 
 namespace hpsearch::daemon {
@@ -25,6 +26,9 @@ class StoreLock {
   /// wrong_state: another process has the file open, by its lock or by SQLite's; not_found: it is missing;
   /// unavailable: the file system refuses.
   [[nodiscard]] static engine::Result<StoreLock> take(const std::string& path, Missing missing);
+
+  /// Whether this file is the one that is locked; any is where nothing is held.
+  [[nodiscard]] bool is_on(const FileIdentity& file) const noexcept;
 
  private:
   explicit StoreLock(Descriptor file) : file_(std::move(file)) {}

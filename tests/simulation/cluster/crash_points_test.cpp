@@ -1,7 +1,8 @@
 // The daemon on its real store is killed, or its machine loses power, before each storage call of a search.
 // It recovers and goes on: what it acknowledged is there, it stands where the uninterrupted daemon stood, and
-// decides what that one decided. HPSEARCH_CRASH_TRIALS=n searches with n trials, HPSEARCH_CRASH_EVERY=n
-// crashes at every n-th call.
+// decides what that one decided. Where the process alone was killed, files are also taken away or replaced by
+// older ones before the next start: it is refused rather than begin with less than was acknowledged.
+// HPSEARCH_CRASH_TRIALS=n searches with n trials, HPSEARCH_CRASH_EVERY=n crashes at every n-th call.
 
 #include <gtest/gtest.h>
 
@@ -11,6 +12,7 @@
 #include <iostream>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "hpsearch/engine/base/draw.hpp"
 #include "simulation/cluster/search_on_disk.hpp"
@@ -39,6 +41,7 @@ class CrashEverywhere {
   std::uint64_t followed = 0;
   std::uint64_t to_the_end = 0;
   std::uint64_t while_recovering = 0;
+  std::uint64_t refused = 0;
 
   void run() {
     DiskImage image("/state");
@@ -76,6 +79,11 @@ class CrashEverywhere {
     engine::Draw draw(known.call, engine::TrialNumber(0), "crash");
     if (draw.below(4) > 0) {  // Otherwise the process alone is killed, and the kernel goes on.
       left.lose_power(draw);
+    } else {
+      take_files_away(left, known);
+      if (testing::Test::HasFatalFailure()) {
+        return;
+      }
     }
     std::uint64_t found = 0;
     look(left, known, found);
@@ -87,6 +95,68 @@ class CrashEverywhere {
     if (whole || std::exchange(followed_last_, found) != found) {
       follow(left, worker, known, whole);
     }
+  }
+
+  /// Somebody removes files of the killed daemon, or puts older ones in their place: the next start is
+  /// refused and finds everything when the files are put back from their second names; or it finds everything
+  /// as it is.
+  void take_files_away(const DiskImage& left, const Known& known) {
+    const std::string database = Life::database;
+    const std::string log = database + "-wal";
+    for (const std::vector<std::string>& gone :
+         {std::vector{log}, std::vector{database}, std::vector{database, log}}) {
+      DiskImage without = left;
+      for (const std::string& path : gone) {
+        if (without.find(path)) {
+          without.remove(path);
+        }
+      }
+      SCOPED_TRACE("without " + gone.front() + (gone.size() > 1 ? " and its log" : ""));
+      look_or_put_back(without, known);
+    }
+    if (older_.find(database) && older_.find(log)) {
+      DiskImage swapped = left;
+      for (const std::string& path : {database, log}) {
+        std::vector<std::byte> bytes(older_.content(*older_.find(path)).size());
+        older_.content(*older_.find(path)).read(0, bytes);
+        if (swapped.find(path)) {
+          swapped.remove(path);
+        }
+        swapped.write(swapped.create(path), 0, bytes);
+      }
+      SCOPED_TRACE("with older files in the place of its own");
+      look_or_put_back(swapped, known);
+    }
+    if (taken_away_ % 5 == 1) {
+      older_ = left;
+    }
+  }
+
+  void look_or_put_back(DiskImage& image, const Known& known) {
+    ++taken_away_;
+    {
+      DiskImage tried = image;
+      MountedDisk disk(tried);
+      const auto store = daemon::SqliteStore::open(Life::database, {disk, pages_per_checkpoint});
+      disk.die();
+      if (store) {
+        std::uint64_t found = 0;
+        look(image, known, found);
+        return;
+      }
+      ++refused;
+      // A store that was being made has no seal yet, and without its log may be half a database.
+      ASSERT_TRUE(store.error().code == engine::Errc::not_found || known.epoch == 0) << store.error().message;
+    }
+    const std::string second = "/state/sealed/events.db";
+    if (!image.find(second) || !image.find(second + "-wal")) {
+      ASSERT_EQ(known.taken, 0U) << "what was acknowledged is lost";
+      return;
+    }
+    image.link(second, Life::database);
+    image.link(second + "-wal", std::string(Life::database) + "-wal");
+    std::uint64_t found = 0;
+    look(image, known, found);
   }
 
   /// The store as a start finds it: nothing that was told to be durable is missing, and nothing else is
@@ -156,6 +226,8 @@ class CrashEverywhere {
   const Uninterrupted& calm_;
   std::uint64_t every_;
   std::uint64_t followed_last_ = UINT64_MAX;
+  std::uint64_t taken_away_ = 0;
+  DiskImage older_{"/state"};
 };
 
 class CrashPoints : public testing::TestWithParam<Search> {};
@@ -180,7 +252,9 @@ TEST_P(CrashPoints, RecoveredDaemonDecidesWhatTheUninterruptedOneDid) {
   std::cout << GetParam().name << ": " << trials << " trials, " << calm.events.size()
             << " events, crashed at " << crashes.points << " of " << calm.calls << " storage calls and "
             << crashes.while_recovering << " times more while recovering; " << crashes.followed
-            << " recovered states went on, " << crashes.to_the_end << " of them to the end" << std::endl;
+            << " recovered states went on, " << crashes.to_the_end << " of them to the end; "
+            << crashes.refused << " starts refused for files that were taken away" << std::endl;
+  EXPECT_GT(crashes.refused, 0U);
 }
 Value adaptive(int trials, const char* mode, bool stop_once) {
   return engine::test_config(Value::Map{{"name", "adaptive_asha"},

@@ -119,6 +119,10 @@ void DiskImage::rename(const std::string& from, const std::string& to) {
   note({from, to, names_.at(from)});
 }
 
+void DiskImage::link(const std::string& from, const std::string& to) {
+  note({"", to, names_.at(from)});
+}
+
 void DiskImage::remove(const std::string& path) {
   note({path, "", 0});
 }

@@ -57,6 +57,7 @@ class DiskImage {
   FileId create(const std::string& path);  ///< A new and empty one, under this name.
   FileId create_nameless() { return make_file(); }
   void rename(const std::string& from, const std::string& to);
+  void link(const std::string& from, const std::string& to);  ///< A further name of the file.
   void remove(const std::string& path);
   void make_directory(const std::string& path);
   void sync_directory(const std::string& directory);

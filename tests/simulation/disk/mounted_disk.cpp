@@ -192,9 +192,9 @@ int open(sqlite3_vfs* vfs, const char* path, sqlite3_file* file, int flags, int*
   const std::string name = path == nullptr ? "" : path;
   std::optional<DiskImage::FileId> id =
       name.empty() ? disk.image().create_nameless() : disk.image().find(name);
-  const bool fresh = !id;
-  if (fresh) {
-    if ((flags & SQLITE_OPEN_CREATE) == 0 || disk.call(DiskCall::create, name) != 0) {
+  const bool may_create = (flags & SQLITE_OPEN_CREATE) != 0;
+  if (!id) {
+    if (!may_create || disk.call(DiskCall::create, name) != 0) {
       return SQLITE_CANTOPEN;
     }
     id = disk.image().create(name);
@@ -202,7 +202,7 @@ int open(sqlite3_vfs* vfs, const char* path, sqlite3_file* file, int flags, int*
     return SQLITE_CANTOPEN;
   }
   const bool journal = (flags & (SQLITE_OPEN_MAIN_JOURNAL | SQLITE_OPEN_WAL)) != 0;
-  new (file) OpenFile{{&file_methods}, &disk, *id, name, 0, fresh && journal};
+  new (file) OpenFile{{&file_methods}, &disk, *id, name, 0, may_create && journal};
   if (out_flags != nullptr) {
     *out_flags = flags;
   }
@@ -299,6 +299,17 @@ Status MountedDisk::rename(const std::string& from, const std::string& to) {
   return Done{};
 }
 
+Status MountedDisk::link(const std::string& from, const std::string& to) {
+  if (image_.find(from) == image_.find(to)) {
+    return Done{};
+  }
+  if (const int error = call(DiskCall::link, to)) {
+    return failed("cannot write " + to, error);
+  }
+  image_.link(from, to);
+  return Done{};
+}
+
 void MountedDisk::remove(const std::string& path) noexcept {
   if (image_.find(path) && call(DiskCall::remove, path) == 0) {
     image_.remove(path);
@@ -335,6 +346,20 @@ Result<std::vector<std::byte>> MountedDisk::read(const std::string& path) {
   std::vector<std::byte> bytes(content.size());
   content.read(0, bytes);
   return bytes;
+}
+
+Result<daemon::FileIdentity> MountedDisk::identity(const std::string& path) {
+  if (const auto file = image_.find(path)) {
+    return daemon::FileIdentity{1, *file};
+  }
+  return Error{Errc::not_found, "cannot look at " + path + ": " + std::strerror(ENOENT)};
+}
+
+Result<std::uint64_t> MountedDisk::size(const std::string& path) {
+  if (const auto file = image_.find(path)) {
+    return image_.content(*file).size();
+  }
+  return Error{Errc::not_found, "cannot look at " + path + ": " + std::strerror(ENOENT)};
 }
 
 std::vector<std::string> MountedDisk::names_in(const std::string& directory) {

@@ -19,6 +19,7 @@ enum class DiskCall : std::uint8_t {
   truncate,
   sync,
   rename,
+  link,
   remove,
   make_directory,
   sync_directory
@@ -27,7 +28,7 @@ enum class DiskCall : std::uint8_t {
 /// A disk as one process of its machine uses it, by SQLite and beside it. It dies with the process or the
 /// machine: from then on every call fails, and what is left in the process changes nothing any more.
 ///
-/// As SQLite's own unix files do, it syncs the directory of a new journal with the journal.
+/// As SQLite's own unix files do, it syncs the directory of a journal that it may have made with the journal.
 /// Threads: one at a time; mounts of other disks do not matter.
 class MountedDisk final : public daemon::FileSystem {
  public:
@@ -46,10 +47,13 @@ class MountedDisk final : public daemon::FileSystem {
 
   [[nodiscard]] engine::Result<std::unique_ptr<daemon::FileWriter>> create(const std::string& path) override;
   [[nodiscard]] engine::Status rename(const std::string& from, const std::string& to) override;
+  [[nodiscard]] engine::Status link(const std::string& from, const std::string& to) override;
   void remove(const std::string& path) noexcept override;
   [[nodiscard]] engine::Result<bool> make_directory(const std::string& path) override;
   [[nodiscard]] engine::Status sync_directory(const std::string& path) override;
   [[nodiscard]] engine::Result<std::vector<std::byte>> read(const std::string& path) override;
+  [[nodiscard]] engine::Result<daemon::FileIdentity> identity(const std::string& path) override;
+  [[nodiscard]] engine::Result<std::uint64_t> size(const std::string& path) override;
   [[nodiscard]] std::vector<std::string> names_in(const std::string& directory) override;
   /// Whoever mounts the disk is the only one that has it.
   [[nodiscard]] engine::Result<daemon::StoreLock> lock_store(const std::string& /*path*/) override {

@@ -1,0 +1,135 @@
+#include "daemon/owner_record.hpp"
+
+#include <fcntl.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <ctime>
+#include <fstream>
+#include <optional>
+#include <span>
+
+#include "daemon/store/file_system.hpp"
+#include "hpsearch/engine/base/text.hpp"
+#include "hpsearch/proto/json.hpp"
+#include "hpsearch/proto/record.hpp"
+
+namespace hpsearch::daemon {
+namespace {
+
+using engine::Done;
+using engine::Duration;
+using engine::Errc;
+using engine::Error;
+using engine::Result;
+using engine::Status;
+
+std::string first_line_of(const char* path) {
+  std::string line;
+  std::getline(std::ifstream(path) >> std::ws, line);
+  return line;
+}
+
+Result<OwnerRecord> record_at(const std::string& path) {
+  const auto bytes = kernel_files().read(path);
+  if (!bytes) {
+    return bytes.error();
+  }
+  const auto value = proto::parse_json({reinterpret_cast<const char*>(bytes->data()), bytes->size()});
+  return value ? proto::decode_value<OwnerRecord>(*value) : Result<OwnerRecord>(value.error());
+}
+
+/// Negative where the clock of who renewed it is ahead of ours.
+Result<Duration> since_changed(const std::string& path) {
+  struct stat found {};
+  timespec now{};
+  if (::stat(path.c_str(), &found) != 0 || ::clock_gettime(CLOCK_REALTIME, &now) != 0) {
+    return system_error("cannot look at " + path);
+  }
+  return Duration::seconds(now.tv_sec - found.st_mtim.tv_sec);
+}
+
+std::string whole_seconds(Duration time) {
+  return std::to_string(time.in_micros() / 1'000'000);
+}
+
+}  // namespace
+
+OwnerRecord this_owner() {
+  std::array<char, 256> name{};
+  static_cast<void>(::gethostname(name.data(), name.size() - 1));
+  std::uint64_t token = 0;
+  static_cast<void>(::getrandom(&token, sizeof token, 0));
+  // A JSON number of ours is signed.
+  return {name.data(), first_line_of("/etc/machine-id"), first_line_of("/proc/sys/kernel/random/boot_id"),
+          ::getpid(), token >> 1U};
+}
+
+bool keeps_out(const OwnerRecord& found, Duration since_renewed, const OwnerRecord& ours) noexcept {
+  const bool same_kernel = found.boot == ours.boot;
+  const bool same_host = found.host == ours.host && found.machine == ours.machine;
+  return !same_kernel && !same_host && since_renewed < owner_counts_for;
+}
+
+Status OwnerFile::check_free() const {
+  const auto found = record_at(path_);
+  if (!found && found.error().code == Errc::not_found) {
+    return Done{};
+  }
+  const auto since = since_changed(path_);
+  if (!since) {
+    return since.error();
+  }
+  // What cannot be read, a later release may have written.
+  const OwnerRecord owner = found ? *found : OwnerRecord{"an unknown host", "", "", 0, 0};
+  if (!keeps_out(owner, *since, ours_)) {
+    return Done{};
+  }
+  const Duration left = Duration::micros(owner_counts_for.in_micros() - since->in_micros());
+  return Error{Errc::wrong_state,
+               "the state directory " + path_.substr(0, path_.rfind('/')) + " is in use by process " +
+                   std::to_string(owner.pid) + " on " + owner.host + ", which wrote " + path_ + " " +
+                   whole_seconds(*since) + " s ago. Stop it there; if that host is gone, wait " +
+                   whole_seconds(left) + " s, or give --take-over"};
+}
+
+Status OwnerFile::take() {
+  const std::string text = engine::compact_json(proto::encode_value(ours_)) + "\n";
+  const std::array parts{std::as_bytes(std::span(text))};
+  if (auto written = write_file_durably(kernel_files(), path_, parts); !written) {
+    return written;
+  }
+  file_ = Descriptor(::open(path_.c_str(), O_WRONLY | O_CLOEXEC));
+  return file_ ? Status(Done{}) : Status(system_error("cannot open " + path_));
+}
+
+bool OwnerFile::is_ours() const {
+  const auto found = record_at(path_);
+  return found && *found == ours_;
+}
+
+Status OwnerFile::renew() {
+  const auto found = record_at(path_);
+  if (!found && found.error().code == Errc::not_found) {
+    return take();
+  }
+  if (!found || *found != ours_) {
+    return Error{Errc::corrupt, path_ + (found ? " is now of process " + std::to_string(found->pid) + " on " +
+                                                     found->host + ", which has taken the state directory"
+                                               : " was overwritten while this daemon ran")};
+  }
+  if (const auto since = since_changed(path_); since && *since >= owner_renews_every) {
+    ::futimens(file_.number(), nullptr);  // Needs no space, and no other file can be meant.
+  }
+  return Done{};
+}
+
+void OwnerFile::release() noexcept {
+  if (is_ours()) {
+    ::unlink(path_.c_str());
+  }
+}
+
+}  // namespace hpsearch::daemon

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <cstdint>
+
+namespace hpsearch::daemon {
+
+/// Which file it is, whatever it is called.
+struct FileIdentity {
+  std::uint64_t device = 0;
+  std::uint64_t file = 0;
+  friend bool operator==(FileIdentity, FileIdentity) = default;
+};
+
+}  // namespace hpsearch::daemon
