@@ -1,10 +1,14 @@
 """Two daemons, or two agents, on one state directory: one of them serves, every other one is refused with one message.
 
 E2E_ROUNDS rounds (8; `scripts/soak` runs 60) of several started at the same moment, with and without one that runs
-already, also when that one stands still.
+already, also when that one stands still. And one beside another that stands still in its start, before every
+E2E_STOP_EVERY-th (7; `scripts/soak` every) call that locks or changes files.
 """
 
+import json
 import os
+import pathlib
+import shutil
 import signal
 import sys
 import unittest
@@ -13,6 +17,8 @@ import harness
 
 ROUNDS = int(os.environ.get("E2E_ROUNDS", "8"))
 AT_ONCE = 4
+STOP_EVERY = int(os.environ.get("E2E_STOP_EVERY", "7"))
+LIBRARY = harness.BIN / "libkill_at_call.so"
 
 
 class DoubleStart(harness.Case):
@@ -98,6 +104,78 @@ class DoubleStart(harness.Case):
         self.assertEqual([experiment["id"] for experiment in cluster.get("/api/v1/experiments?limit=100")["experiments"]],
                          acknowledged)
         print(f"{len(acknowledged)} acknowledged experiments are there after kill -9", file=sys.stderr)
+
+    def start_stopped_at(self, state, number):
+        """A daemon that stands still before the number-th call that locks or changes a file; None where it makes fewer until
+        it serves."""
+        order = self.folder / f"order-{number}"
+        order.write_text(f"hpsearchd any {number} stop\n")
+        first = self.start("hpsearchd", "--state-dir", state, "--http", "127.0.0.1:0", "--workers", "tcp://127.0.0.1:0",
+                           log=f"first-{number}.log", extra={"LD_PRELOAD": str(LIBRARY), "KILL_AT": str(order)})
+
+        def is_stopped():
+            return pathlib.Path(f"/proc/{first.popen.pid}/stat").read_text().rpartition(") ")[2][0] == "T"
+
+        harness.wait_for(lambda: is_stopped() or (state / "daemon.json").exists() or first.popen.poll() is not None,
+                         f"a stop at call {number}", first.said)
+        if is_stopped():
+            return first
+        first.end(signal.SIGKILL)
+        return None
+
+    def test_of_two_daemons_one_serves_wherever_the_other_one_stands_in_its_start(self):
+        """A store with acknowledged experiments is opened by one daemon, which stops before each of its calls in turn that
+        lock or change files, and by a second one meanwhile. One of them serves, and everything is there."""
+        tree = harness.experiment(self.ledger_path, {"name": "random", "max_length": 3, "max_trials": 4})
+        cluster = harness.Cluster(self)
+        cluster.start_daemon()
+        cluster.wait_until_up()
+        acknowledged = [cluster.submit(tree) for _ in range(3)]
+        cluster.kill_daemon()
+        killed = self.folder / "killed"
+        cluster.state.rename(killed)
+        (killed / "daemon.json").unlink()  # It tells when the next one serves.
+        served_first = served_second = number = 0
+        while True:
+            number += 1 if number < 3 else STOP_EVERY  # The first ones are those before it owns anything.
+            state = self.folder / "state"
+            shutil.rmtree(state, ignore_errors=True)
+            shutil.copytree(killed, state)
+            first = self.start_stopped_at(state, number)
+            if first is None:
+                break
+            cluster.state = state
+            cluster.start_daemon()
+            second = cluster.daemon
+            harness.wait_for(lambda: second.popen.poll() is not None or cluster.try_call("GET", "/healthz") is not None,
+                             "the second daemon to serve or to be refused", second.said)
+            first.popen.send_signal(signal.SIGCONT)
+            serves = cluster if second.popen.poll() is None else None
+            if serves is None:
+                self.assertEqual(second.popen.returncode, 4, f"call {number}: {second.said()}")
+                harness.wait_for(lambda: (state / "daemon.json").exists() or self.assertIsNone(first.popen.poll(), first.said()),
+                                 "the first daemon to serve", first.said)
+                serves = harness.Cluster(self)
+                serves.http = json.loads((state / "daemon.json").read_text())["http"]
+                served_first += 1
+            else:
+                served_second += 1
+                harness.wait_for(lambda: first.popen.poll() is not None, "the first daemon to be refused", first.said)
+                self.assertEqual(first.popen.returncode, 4, f"call {number}: {first.said()}")
+            # Both were there, and the one that serves acknowledges what lasts.
+            acknowledged_there = acknowledged + [serves.submit(tree)]
+            for one in (first, second):
+                one.popen.kill()
+                one.popen.wait()
+            cluster.start_daemon()
+            cluster.wait_until_up()
+            self.assertEqual([experiment["id"] for experiment in cluster.get("/api/v1/experiments")["experiments"]],
+                             acknowledged_there, f"call {number}")
+            cluster.kill_daemon()
+        self.assertGreater(served_first, 0)
+        self.assertGreater(served_second, 0)
+        print(f"stopped before {served_first + served_second} of {number} calls of a start; the stopped one served "
+              f"{served_first} times", file=sys.stderr)
 
     def test_one_agent_has_a_state_directory(self):
         cluster = harness.Cluster(self)

@@ -1,13 +1,15 @@
 // Kills a process at one of its storage calls: preloaded (LD_PRELOAD) into agents and shims, whose threads
 // and children strace counts apart.
 //
-// KILL_AT names a file that holds "PROGRAM CALL NUMBER before|after". A process of that program reads it when
-// it begins, and at its NUMBER-th such call, whichever thread makes it, kills itself with SIGKILL: once in
-// all, by whoever renames the file first, to its name with ".done".
+// KILL_AT names a file that holds "PROGRAM CALL NUMBER before|after|stop". A process of that program reads it
+// when it begins, and at its NUMBER-th such call, whichever thread makes it, kills itself with SIGKILL, or
+// stops before it until it gets SIGCONT: once in all, by whoever renames the file first, to its name with
+// ".done". CALL may be "any".
 
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -31,6 +33,7 @@ struct Order {
   std::string call;
   long number = 0;
   bool after = false;
+  bool stop = false;
   pid_t process = 0;  // A child that has not become its program yet is not meant.
   std::atomic<long> seen{0};
 
@@ -42,6 +45,7 @@ struct Order {
         program == program_invocation_short_name) {
       file = path;
       after = when == "after";
+      stop = when == "stop";
       process = ::getpid();
     }
   }
@@ -55,7 +59,8 @@ Order& order() {
 /// Whether this call is the one.
 bool is_due(const char* name) {
   Order& what = order();
-  return what.process != 0 && what.call == name && what.process == ::getpid() && ++what.seen == what.number &&
+  return what.process != 0 && (what.call == name || what.call == "any") && what.process == ::getpid() &&
+         ++what.seen == what.number &&
          real<int(const char*, const char*)>("rename")(what.file.c_str(), (what.file + ".done").c_str()) == 0;
 }
 
@@ -69,11 +74,13 @@ bool is_due(const char* name) {
 template <typename Call>
 auto struck(const char* name, Call call) {
   const bool due = is_due(name);
-  if (due && !order().after) {
+  if (due && order().stop) {
+    ::kill(::getpid(), SIGSTOP);
+  } else if (due && !order().after) {
     die();
   }
   const auto result = call();
-  if (due) {
+  if (due && !order().stop) {
     die();
   }
   return result;
@@ -125,6 +132,14 @@ int rename(const char* from, const char* to) noexcept {
 
 int unlink(const char* path) noexcept {
   return struck("unlink", [&] { return real<int(const char*)>("unlink")(path); });
+}
+
+int flock(int file, int how) noexcept {
+  return struck("flock", [&] { return real<int(int, int)>("flock")(file, how); });
+}
+
+int link(const char* from, const char* to) noexcept {
+  return struck("link", [&] { return real<int(const char*, const char*)>("link")(from, to); });
 }
 
 int mkdir(const char* path, mode_t mode) noexcept {
