@@ -257,7 +257,7 @@ class StoreTools(harness.Case):
 
     def test_a_daemon_on_a_damaged_log_says_how_to_go_on(self):
         cluster = self.live_a_little()
-        self.end_all(cluster, signal.SIGKILL)
+        self.end_all(cluster)
         events = self.run_store("export", cluster.state).stdout
         self.damage(cluster.state, "UPDATE event_group SET events = zeroblob(length(events)) "
                                    "WHERE first = (SELECT max(first) FROM event_group)")
