@@ -88,11 +88,11 @@ Status OwnerFile::check_free() const {
     return Done{};
   }
   const Duration left = Duration::micros(owner_counts_for.in_micros() - since->in_micros());
-  return Error{Errc::wrong_state,
-               "the state directory " + path_.substr(0, path_.rfind('/')) + " is in use by process " +
-                   std::to_string(owner.pid) + " on " + owner.host + ", which wrote " + path_ + " " +
-                   whole_seconds(*since) + " s ago. Stop it there; if that host is gone, wait " +
-                   whole_seconds(left) + " s, or give --take-over"};
+  return Error{Errc::wrong_state, "the state directory " + path_.substr(0, path_.rfind('/')) +
+                                      " is in use by process " + std::to_string(owner.pid) + " on " +
+                                      owner.host + ", which wrote " + path_ + " " + whole_seconds(*since) +
+                                      " s ago. Stop it there; if that host is gone, wait " +
+                                      whole_seconds(left) + " s, or give --take-over"};
 }
 
 Status OwnerFile::take() {

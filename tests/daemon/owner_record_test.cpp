@@ -56,9 +56,7 @@ class OwnerFileTest : public testing::Test {
   void write(const OwnerRecord& record) const {
     scratch_.write("state/owner.json", engine::compact_json(proto::encode_value(record)));
   }
-  void age(std::chrono::seconds by) const {
-    fs::last_write_time(path(), fs::last_write_time(path()) - by);
-  }
+  void age(std::chrono::seconds by) const { fs::last_write_time(path(), fs::last_write_time(path()) - by); }
   [[nodiscard]] engine::Result<std::unique_ptr<StateDirectory>> open(
       StateDirectory::OtherHosts others = StateDirectory::OtherHosts::respected) const {
     return StateDirectory::open(scratch_.path("state"), StateDirectory::NetworkFileSystems::refused,

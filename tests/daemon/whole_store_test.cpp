@@ -146,7 +146,8 @@ TEST_F(KilledDaemon, StoreThatMissesSomethingIsRefusedAndWhatItSaysBringsItBack)
       {[&] { fs::remove(database()); }, "the database " + database() + " is missing"},
       {[&] { fs::remove(log), fs::remove(database()); }, "the database " + database() + " is missing"},
       {[&] { fs::rename(database(), state("events.db.bak")); }, "the database " + database() + " is missing"},
-      {[&] { fs::remove(database()), write_text(database(), ""); }, "the database " + database() + " is empty"},
+      {[&] { fs::remove(database()), write_text(database(), ""); },
+       "the database " + database() + " is empty"},
       {[&] { put_older("events.db-wal"); }, "event 6 of start 2"},
       {[&] { put_older("events.db"), put_older("events.db-wal"); }, "event 6 of start 2"},
       {[&] { put_older("events.db"), fs::remove(log); }, "the write-ahead log " + log + " is missing"},
@@ -303,10 +304,12 @@ TEST_F(RunningStore, NoticesWhatHappensToItsFilesBeforeItSaysThatAnythingIsDurab
       {[&] { fs::remove(path()); }, "events.db was removed or renamed"},
       {[&] { fs::remove(path() + "-wal"); }, "events.db-wal was removed or renamed"},
       {[&] { fs::rename(path(), path() + ".bak"); }, "events.db was removed or renamed"},
-      {[&] { fs::copy(path(), path() + ".copy"), fs::rename(path() + ".copy", path()); }, "events.db was replaced"},
+      {[&] { fs::copy(path(), path() + ".copy"), fs::rename(path() + ".copy", path()); },
+       "events.db was replaced"},
       {[&] { fs::copy(path() + "-wal", path() + ".copy"), fs::rename(path() + ".copy", path() + "-wal"); },
        "events.db-wal was replaced"},
-      {[&] { fs::rename(scratch_.path("state"), scratch_.path("moved")); }, "events.db was removed or renamed"},
+      {[&] { fs::rename(scratch_.path("state"), scratch_.path("moved")); },
+       "events.db was removed or renamed"},
   };
   for (const auto& [take_away, what] : ways) {
     store_.reset();
@@ -322,7 +325,8 @@ TEST_F(RunningStore, NoticesWhatHappensToItsFilesBeforeItSaysThatAnythingIsDurab
     ASSERT_FALSE(appended) << what;
     EXPECT_EQ(appended.error().code, Errc::corrupt);
     EXPECT_NE(appended.error().message.find(what), std::string::npos) << appended.error().message;
-    EXPECT_FALSE(store_->append(std::vector{event(4)})) << "the files may be back, but not what happened meanwhile";
+    EXPECT_FALSE(store_->append(std::vector{event(4)}))
+        << "the files may be back, but not what happened meanwhile";
   }
 }
 
@@ -335,6 +339,22 @@ TEST_F(RunningStore, ItsEndLeavesAloneWhatLiesInThePlaceOfItsFiles) {
   EXPECT_EQ(text_of(path()), "somebody's database");
   EXPECT_EQ(text_of(path() + "-wal"), "somebody's log");
   EXPECT_GT(fs::file_size(path() + ".bak-wal"), 0U);
+}
+
+TEST_F(RunningStore, ItsEndLeavesAloneALogThatIsNotItsOwn) {
+  fs::rename(path() + "-wal", path() + ".bak-wal");
+  write_text(path() + "-wal", "somebody's log");
+  store_.reset();
+  EXPECT_EQ(text_of(path() + "-wal"), "somebody's log");
+  EXPECT_GT(fs::file_size(path() + ".bak-wal"), 0U);
+}
+
+TEST_F(RunningStore, DatabaseOfItsFirstStartAloneIsNotANewStore) {
+  fs::create_directory(scratch_.path("alone"));
+  fs::copy(path(), scratch_.path("alone/events.db"));
+  const auto alone = SqliteStore::open(scratch_.path("alone/events.db"));
+  ASSERT_FALSE(alone);
+  EXPECT_EQ(alone.error().code, Errc::not_found) << alone.error().message;
 }
 
 TEST_F(RunningStore, GoesOnWhereItCannotHaveSecondNames) {

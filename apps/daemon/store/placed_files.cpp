@@ -22,7 +22,7 @@ Status check_one(FileSystem& files, const std::string& path, FileIdentity writte
   if (there && *there == written) {
     return Done{};
   }
-  const std::string what = there                                       ? path + " was replaced"
+  const std::string what = there                                   ? path + " was replaced"
                            : there.error().code == Errc::not_found ? path + " was removed or renamed"
                                                                    : there.error().message;
   return Error{Errc::corrupt, what + " while this daemon wrote to it"};

@@ -19,16 +19,16 @@ struct StoreHead {
   friend bool operator==(const StoreHead&, const StoreHead&) = default;
 };
 
-/// The record of how far a store has come, in a file apart from it. It is what tells a store whose write-ahead
-/// log was removed, or that was replaced by an older copy, from a whole one: both look sound by themselves.
+/// The record of how far a store has come, in a file apart from it. It is what tells a store whose
+/// write-ahead log was removed, or that was replaced by an older copy, from a whole one: both look sound by
+/// themselves.
 ///
 /// A record is written when what it says is durable, and not synced: it outlives the process, not a power
 /// failure, after which it may say less than the store holds, never more.
 ///
-/// Layout: records of 40 bytes, little-endian: "hpseal01", cluster, epoch, lsn, 1 for closed (4 bytes), CRC-32C
-/// of these 36 bytes. The highest whole one counts. The file is begun anew when it has 2,000.
-/// Owns:    the open file.
-/// Threads: one at a time.
+/// Layout: records of 40 bytes, little-endian: "hpseal01", cluster, epoch, lsn, 1 for closed (4 bytes),
+/// CRC-32C of these 36 bytes. The highest whole one counts. The file is begun anew when it has 2,000. Owns:
+/// the open file. Threads: one at a time.
 class StoreSeal {
  public:
   /// Where it lies: in a directory of its own, which no pattern for the database's files matches.

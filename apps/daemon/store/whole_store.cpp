@@ -80,8 +80,7 @@ std::string command_to_get_back(FileSystem& files, const std::string& database, 
     return "";
   }
   std::string command = "ln -f";
-  for (const auto& [from, to] :
-       {std::pair(second, database), std::pair(log_of(second), log_of(database))}) {
+  for (const auto& [from, to] : {std::pair(second, database), std::pair(log_of(second), log_of(database))}) {
     const auto there = files.identity(to);
     if (!there || *there != *files.identity(from)) {
       command += " '" + from + "'";
@@ -125,11 +124,10 @@ Status check_not_missing(FileSystem& files, const std::string& database) {
   }
   const std::string left = sealed ? log_of(database) : StoreSeal::path_of(database);
   if (is_there(files, left)) {
-    return Error{Errc::not_found,
-                 "the database " + database + " is missing, but there is " + left +
-                     ". Put the database back; if it is lost, move " + left +
-                     " away and run: hpsearch store restore BACKUP --to " +
-                     database.substr(0, database.rfind('/'))};
+    return Error{Errc::not_found, "the database " + database + " is missing, but there is " + left +
+                                      ". Put the database back; if it is lost, move " + left +
+                                      " away and run: hpsearch store restore BACKUP --to " +
+                                      database.substr(0, database.rfind('/'))};
   }
   return Done{};
 }
@@ -140,8 +138,7 @@ Status check_whole(FileSystem& files, const std::string& database) {
   }
   const auto sealed = StoreSeal::read(files, database);
   if (!sealed) {
-    return sealed.error().code == Errc::corrupt ? unsealed(database, sealed.error().message)
-                                                : sealed.error();
+    return sealed.error().code == Errc::corrupt ? unsealed(database, sealed.error().message) : sealed.error();
   }
   // Without it, what was being moved into the database when the daemon was killed may be there in part.
   if (*sealed && !(*sealed)->closed && !is_there(files, log_of(database))) {
@@ -150,7 +147,8 @@ Status check_whole(FileSystem& files, const std::string& database) {
   const auto found = head_of(files, database);
   if (!found) {
     // An older log laid over a newer database makes no sense; that of the second names does.
-    return *sealed && found.error().code == Errc::corrupt && !command_to_get_back(files, database, **sealed).empty()
+    return *sealed && found.error().code == Errc::corrupt &&
+                   !command_to_get_back(files, database, **sealed).empty()
                ? refused(files, database, **sealed, found.error().message)
                : found.error();
   }
@@ -166,8 +164,9 @@ Status check_whole(FileSystem& files, const std::string& database) {
     return refused(files, database, **sealed, database + " is of another store than the one that was here");
   }
   if (!reaches(**found, **sealed)) {
-    return refused(files, database, **sealed,
-                   database + " ends with " + text_of(**found) + ": it or its write-ahead log is an older one");
+    return refused(
+        files, database, **sealed,
+        database + " ends with " + text_of(**found) + ": it or its write-ahead log is an older one");
   }
   return Done{};
 }

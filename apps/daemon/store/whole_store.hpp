@@ -12,7 +12,8 @@ namespace hpsearch::daemon {
 ///
 /// Reads the database with its write-ahead log, and leaves both as they are. To be called by whoever owns the
 /// store, after check_log_of().
-/// Fails:   not_found: the database, its log or its seal is missing, empty, older than what was acknowledged, or
+/// Fails:   not_found: the database, its log or its seal is missing, empty, older than what was acknowledged,
+/// or
 ///          another store's; the message names the place and says what to do. As SqliteFile::open_untouched()
 ///          where the database cannot be read.
 [[nodiscard]] engine::Status check_whole(FileSystem& files, const std::string& database);
