@@ -11,7 +11,6 @@
 namespace hpsearch::daemon {
 namespace {
 
-using engine::Done;
 using engine::Errc;
 using engine::Error;
 using engine::Result;
