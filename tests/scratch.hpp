@@ -51,6 +51,29 @@ class Scratch {
   std::filesystem::path path_;
 };
 
+/// A directory on another file system than Scratch's, for one test: /dev/shm is memory everywhere.
+class OtherFileSystem {
+ public:
+  OtherFileSystem() {
+    std::string pattern = "/dev/shm/hpsearch-test-XXXXXX";
+    if (::mkdtemp(pattern.data()) == nullptr) {
+      std::abort();
+    }
+    path_ = pattern;
+  }
+  OtherFileSystem(const OtherFileSystem&) = delete;
+  OtherFileSystem& operator=(const OtherFileSystem&) = delete;
+  ~OtherFileSystem() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+
+  [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
 /// How many times as long random tests take as they usually do: HPSEARCH_TEST_EFFORT, 1 unless it says more.
 inline int test_effort() {
   const char* text = std::getenv("HPSEARCH_TEST_EFFORT");

@@ -20,18 +20,19 @@ ROOMS = {
     "surrogates": ({"engine", "proto"}, r"Eigen/", True),
     "workers/core": ({"engine", "jobs", "proto"}, "", True),
     "net": ({"engine/base"}, r"boost/|zmq", False),
-    "context": ({"engine/base"}, r"archive", False),
+    "trees": ({"engine/base"}, "", False),
+    "context": ({"engine/base", "trees"}, r"archive", False),
     "patterns": ({"engine", "jobs"}, r"re2/", True),
-    "workers/shell": ({"engine", "jobs", "proto", "net", "context", "patterns", "workers/core"}, r"CLI/", False),
-    "workers/determined": ({"engine", "jobs", "proto", "net", "workers/core", "workers/shell"}, "", False),
+    "workers/shell": ({"engine", "jobs", "proto", "net", "trees", "context", "patterns", "workers/core"}, r"CLI/", False),
+    "workers/determined": ({"engine", "jobs", "proto", "net", "trees", "workers/core", "workers/shell"}, "", False),
     "apps/daemon/store": ({"engine", "proto"}, r"sqlite3\.h", False),
     "apps/daemon/keys": ({"engine", "net", "apps/daemon/store"}, "", False),
-    "apps/daemon": ({"engine", "jobs", "searchers", "sentences", "proto", "net", "context", "patterns",
+    "apps/daemon": ({"engine", "jobs", "searchers", "sentences", "proto", "net", "trees", "context", "patterns",
                      "apps/daemon/store", "apps/daemon/keys"}, r"CLI/", False),
     # preview, validate and simulate run offline, so the command line needs the searchers themselves; the store's
     # tools are for when no daemon runs, so it needs the store.
-    "apps/cli": ({"engine", "jobs", "searchers", "sentences", "surrogates", "proto", "net", "context", "patterns",
-                  "apps/daemon/store", "apps/daemon/keys"},
+    "apps/cli": ({"engine", "jobs", "searchers", "sentences", "surrogates", "proto", "net", "trees", "context",
+                  "patterns", "apps/daemon/store", "apps/daemon/keys"},
                  r"yaml-cpp/|CLI/|re2/", False),
 }
 

@@ -1,8 +1,5 @@
 #pragma once
 
-#include <unistd.h>
-
-#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <string>
@@ -34,28 +31,5 @@ inline void lay_out_tree(const std::filesystem::path& tree) {
   std::filesystem::create_symlink("deep/weights", tree / "link");
   std::filesystem::create_symlink("nowhere", tree / "dangling");
 }
-
-/// A directory on another file system than Scratch's, for one test: /dev/shm is memory everywhere.
-class OtherFileSystem {
- public:
-  OtherFileSystem() {
-    std::string pattern = "/dev/shm/hpsearch-test-XXXXXX";
-    if (::mkdtemp(pattern.data()) == nullptr) {
-      std::abort();
-    }
-    path_ = pattern;
-  }
-  OtherFileSystem(const OtherFileSystem&) = delete;
-  OtherFileSystem& operator=(const OtherFileSystem&) = delete;
-  ~OtherFileSystem() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-
-  [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
 
 }  // namespace hpsearch::workers::test

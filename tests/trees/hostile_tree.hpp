@@ -1,0 +1,222 @@
+#pragma once
+
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/mount.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "scratch.hpp"
+
+// Trees as a program may leave them, whose links, mounts and names lead to a witness: files of somebody that
+// must stay bit for bit, whatever a function does with the tree.
+
+namespace hpsearch::trees::test {
+
+namespace fs = std::filesystem;
+
+/// Files that are nobody's business but their owner's.
+class Witness {
+ public:
+  explicit Witness(fs::path at) : path_(std::move(at)) {
+    write_text(path_ / "thesis.tex", "three years of work");
+    write_text(path_ / "results/weights", "a month of work");
+    // Named as what the worker makes itself.
+    for (const char* name :
+         {"manifest.json", "spool", "journal", "process.json", "stdout.log", "usercode/train.py",
+          "output/checkpoints/model", "ml/usercode/train.py", "1/0/1-1/manifest.json"}) {
+      write_text(path_ / "results" / name, std::string("my own ") + name);
+    }
+    fs::create_directory(path_ / "results/empty");
+    fs::create_symlink("thesis.tex", path_ / "link");
+    fs::permissions(path_ / "results/weights", fs::perms(0444));
+    fs::permissions(path_ / "results/empty", fs::perms(0500));
+    before_ = state();
+  }
+
+  [[nodiscard]] const fs::path& path() const noexcept { return path_; }
+  [[nodiscard]] fs::path file() const { return path_ / "thesis.tex"; }
+  [[nodiscard]] fs::path directory() const { return path_ / "results"; }
+
+  /// What has changed, or "".
+  [[nodiscard]] std::string harm() const {
+    const auto now = state();
+    std::string said;
+    for (const auto& [name, was] : before_) {
+      const auto found = now.find(name);
+      if (found == now.end()) {
+        said += name + " is gone\n";
+      } else if (found->second != was) {
+        said += name + " was " + was + ", is " + found->second + "\n";
+      }
+    }
+    for (const auto& [name, is] : now) {
+      said += before_.contains(name) ? "" : name + " is new\n";
+    }
+    return said;
+  }
+
+ private:
+  /// Of each name what may not change. The time of the last change of the inode is not among it: whoever
+  /// removes a hard link changes it.
+  [[nodiscard]] std::map<std::string, std::string> state() const {
+    std::map<std::string, std::string> all;
+    const auto add = [&all](const fs::path& path) {
+      struct stat info {};
+      if (::lstat(path.c_str(), &info) == 0) {
+        const std::string content = S_ISREG(info.st_mode)   ? text_of(path)
+                                    : S_ISLNK(info.st_mode) ? fs::read_symlink(path).string()
+                                                            : "";
+        all[path.string()] = std::to_string(info.st_ino) + " " + std::to_string(info.st_mode) + " " +
+                             std::to_string(info.st_uid) + " " + std::to_string(info.st_mtim.tv_sec) + "." +
+                             std::to_string(info.st_mtim.tv_nsec) + " " + content;
+      }
+    };
+    add(path_);
+    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(path_)) {
+      add(entry.path());
+    }
+    return all;
+  }
+
+  fs::path path_;
+  std::map<std::string, std::string> before_;
+};
+
+/// What of a hostile tree a function may be shown: one that copies must refuse some, and is tried without.
+struct Hostility {
+  bool pipes = true;      ///< And devices and sockets: neither file, directory nor link.
+  bool deep = true;       ///< More directories inside each other than anybody has use for.
+  bool no_rights = true;  ///< Directories that not even their owner may read.
+};
+
+/// One level of it: links of all kinds, hard links, and names that are hard to spell.
+inline void lay_hostile_level(const fs::path& at, const Witness& witness, const Hostility& all = {}) {
+  fs::create_directories(at);
+  write_text(at / "weights", "of the program");
+  fs::create_symlink(witness.file(), at / "to-file");
+  fs::create_directory_symlink(witness.directory(), at / "to-directory");
+  fs::create_symlink(fs::relative(witness.file(), at), at / "to-file-relative");
+  fs::create_symlink("/", at / "to-root");
+  fs::create_symlink(".", at / "to-itself");
+  fs::create_symlink("loop", at / "loop");
+  fs::create_symlink("nowhere", at / "dangling");
+  fs::create_symlink("/proc/self/cwd", at / "magic");
+  fs::create_hard_link(witness.file(), at / "hard-link");
+  for (const char* name : {"-rf", "new\nline", "\xff\xfe", " ", "*", "...", "\\"}) {
+    write_text(at / name, name);
+  }
+  write_text(at / std::string(255, 'n'), "long");
+  if (all.pipes) {
+    ::mkfifo((at / "pipe").c_str(), 0600);
+    ::mknod((at / "device").c_str(), S_IFCHR | 0600, makedev(1, 3));  // Only root may.
+    const int socket = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    const std::string name = (at / "socket").string();
+    if (name.size() < sizeof address.sun_path) {
+      std::memcpy(address.sun_path, name.c_str(), name.size());
+      static_cast<void>(::bind(socket, reinterpret_cast<const sockaddr*>(&address), sizeof address));
+    }
+    ::close(socket);
+  }
+  if (all.no_rights) {
+    write_text(at / "locked/inside/weights", "of the program");
+    fs::create_directory_symlink(witness.directory(), at / "locked/inside/link");
+    fs::permissions(at / "locked/inside", fs::perms::none);
+    fs::permissions(at / "locked", fs::perms::none);
+  }
+}
+
+/// `levels` directories inside each other, without a path that is too long.
+inline void lay_deep(const fs::path& at, int levels) {
+  fs::create_directories(at);
+  int directory = ::open(at.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  for (int level = 0; level < levels; ++level) {
+    ::mkdirat(directory, "d", 0777);
+    const int next = ::openat(directory, "d", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    ::close(directory);
+    directory = next;
+  }
+  ::close(directory);
+}
+
+inline void lay_hostile_tree(const fs::path& at, const Witness& witness, const Hostility& all = {}) {
+  lay_hostile_level(at, witness, all);
+  lay_hostile_level(at / "a", witness, all);
+  lay_hostile_level(at / "a/b", witness, all);
+  if (all.deep) {
+    lay_deep(at / "deep", 100);
+  }
+}
+
+/// Mounts for one test, seen by this process alone. usable() is false for who may not mount.
+class PrivateMounts {
+ public:
+  PrivateMounts()
+      : usable_(::unshare(CLONE_NEWNS) == 0 &&
+                ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0) {}
+  PrivateMounts(const PrivateMounts&) = delete;
+  PrivateMounts& operator=(const PrivateMounts&) = delete;
+  ~PrivateMounts() {
+    for (auto at = mounted_.rbegin(); at != mounted_.rend(); ++at) {
+      ::umount2(at->c_str(), MNT_DETACH);
+    }
+  }
+  [[nodiscard]] bool usable() const noexcept { return usable_; }
+  [[nodiscard]] bool bind(const fs::path& from, const fs::path& at) {
+    const bool done = ::mount(from.c_str(), at.c_str(), nullptr, MS_BIND, nullptr) == 0;
+    if (done) {
+      mounted_.push_back(at);
+    }
+    return done;
+  }
+  /// Its mount has moved with a directory that was renamed.
+  void moved(const fs::path& to) { mounted_.push_back(to); }
+
+ private:
+  bool usable_;
+  std::vector<fs::path> mounted_;
+};
+
+/// A second process that exchanges two names as fast as it can, while this lives: thousands of times a
+/// second.
+class Swapper {
+ public:
+  Swapper(const fs::path& one, const fs::path& other) : child_(::fork()) {
+    if (child_ == 0) {
+      for (;;) {  // Only system calls: other threads of the parent may have held any lock.
+        if (::renameat2(AT_FDCWD, one.c_str(), AT_FDCWD, other.c_str(), RENAME_EXCHANGE) != 0) {
+          ::sched_yield();  // One of them is not there now.
+        }
+      }
+    }
+  }
+  Swapper(const Swapper&) = delete;
+  Swapper& operator=(const Swapper&) = delete;
+  ~Swapper() {
+    if (child_ > 0) {
+      ::kill(child_, SIGKILL);
+      ::waitpid(child_, nullptr, 0);
+    }
+  }
+
+ private:
+  pid_t child_;
+};
+
+}  // namespace hpsearch::trees::test
