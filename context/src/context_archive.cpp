@@ -2,7 +2,6 @@
 
 #include <archive.h>
 #include <archive_entry.h>
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -23,6 +22,8 @@ using engine::Errc;
 using engine::Error;
 using engine::Result;
 using engine::Status;
+using trees::Descriptor;
+using trees::Directory;
 
 namespace {
 
@@ -44,37 +45,20 @@ std::string complaint_of(archive* from) {
   return text != nullptr ? text : "unknown error";
 }
 
-/// A descriptor that is closed when it goes.
-class OpenFile {
- public:
-  explicit OpenFile(int number) noexcept : number_(number) {}
-  OpenFile(const OpenFile&) = delete;
-  OpenFile& operator=(const OpenFile&) = delete;
-  ~OpenFile() {
-    if (number_ >= 0) {
-      ::close(number_);
-    }
-  }
-  [[nodiscard]] int number() const noexcept { return number_; }
-
- private:
-  int number_;
-};
-
 /// So many bytes, though there be more by now: somebody may be writing a log there.
-Status copy_content(const fs::path& from, std::uint64_t bytes, archive* to) {
-  const OpenFile file(::open(from.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
-  const auto failed = [&from](const std::string& why) {
-    return Error{Errc::unavailable, "cannot pack " + from.string() + ": " + why};
+Status copy_content(const Directory& context, const std::string& from, std::uint64_t bytes, archive* to) {
+  const auto failed = [&](const std::string& why) {
+    return Error{Errc::unavailable, "cannot pack " + (context.name() / from).string() + ": " + why};
   };
-  if (file.number() < 0) {
-    return failed(std::generic_category().message(errno));
+  const Result<Descriptor> file = context.file(from);
+  if (!file) {
+    return Error{Errc::unavailable, file.error().message};
   }
   std::array<char, 64 * 1024> piece{};
   std::uint64_t done = 0;
   while (done < bytes) {
     const ssize_t got =
-        ::read(file.number(), piece.data(), std::min<std::uint64_t>(piece.size(), bytes - done));
+        ::read(file->get(), piece.data(), std::min<std::uint64_t>(piece.size(), bytes - done));
     if (got < 0 && errno == EINTR) {
       continue;
     }
@@ -210,17 +194,14 @@ class Contents {
   std::set<std::string> names_;
 };
 
-Status write_file(const ContextFile& file, const fs::path& place, archive* reader) {
-  const auto failed = [&place](const std::string& why) {
-    return Error{Errc::unavailable, "cannot write " + place.string() + ": " + why};
-  };
-  const OpenFile out(::open(place.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-                            file.executable ? 0755 : 0644));
-  if (out.number() < 0) {
-    return failed(std::generic_category().message(errno));
+Status write_file(const ContextFile& file, const Directory& directory, archive* reader) {
+  const Result<Descriptor> out = directory.create(file.path, file.executable ? 0755 : 0644);
+  if (!out) {
+    return Error{Errc::unavailable, out.error().message};
   }
-  if (archive_read_data_into_fd(reader, out.number()) != ARCHIVE_OK) {
-    return failed(complaint_of(reader));
+  if (archive_read_data_into_fd(reader, out->get()) != ARCHIVE_OK) {
+    return Error{Errc::unavailable,
+                 "cannot write " + (directory.name() / file.path).string() + ": " + complaint_of(reader)};
   }
   return Done{};
 }
@@ -235,6 +216,11 @@ Result<std::string> pack(const fs::path& context, const std::vector<ContextFile>
   archive_write_set_bytes_in_last_block(writer.get(), 1);
   if (archive_write_open(writer.get(), &bytes, nullptr, &append, nullptr) != ARCHIVE_OK) {
     return Error{Errc::unavailable, "cannot pack " + context.string() + ": " + complaint_of(writer.get())};
+  }
+  // What the user has mounted in his own directory belongs to it.
+  const Result<Directory> from = Directory::open(context, {.mounts = trees::Rules::Mounts::entered});
+  if (!from) {
+    return Error{Errc::unavailable, from.error().message};
   }
   for (const ContextFile& file : files) {
     const Entry entry(archive_entry_new());
@@ -261,7 +247,7 @@ Result<std::string> pack(const fs::path& context, const std::vector<ContextFile>
                    "cannot pack " + (context / file.path).string() + ": " + complaint_of(writer.get())};
     }
     if (file.kind == ContextFile::Kind::file) {
-      if (const Status copied = copy_content(context / file.path, file.bytes, writer.get()); !copied) {
+      if (const Status copied = copy_content(*from, file.path, file.bytes, writer.get()); !copied) {
         return copied.error();
       }
     }
@@ -281,18 +267,15 @@ Result<std::vector<ContextFile>> contents_of(std::string_view archive) {
   return read ? Result<std::vector<ContextFile>>(std::move(files)) : read.error();
 }
 
-Status unpack(std::string_view archive, const fs::path& directory) {
+Status unpack(std::string_view archive, const Directory& directory) {
   return Contents(archive).each([&directory](const ContextFile& file, ::archive* reader) -> Status {
-    const fs::path place = directory / file.path;
     if (file.kind == ContextFile::Kind::file) {
-      return write_file(file, place, reader);
+      return write_file(file, directory, reader);
     }
-    const bool made = file.kind == ContextFile::Kind::directory
-                          ? ::mkdir(place.c_str(), 0755) == 0
-                          : ::symlink(file.target.c_str(), place.c_str()) == 0;
-    return made ? Status(Done{})
-                : Error{Errc::unavailable,
-                        "cannot make " + place.string() + ": " + std::generic_category().message(errno)};
+    const Status made = file.kind == ContextFile::Kind::directory
+                            ? directory.make_directory(file.path)
+                            : directory.make_link(file.target, file.path);
+    return made ? made : Error{Errc::unavailable, made.error().message};
   });
 }
 

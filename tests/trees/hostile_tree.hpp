@@ -16,6 +16,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <map>
 #include <string>
 #include <vector>
@@ -173,24 +174,31 @@ class PrivateMounts {
   PrivateMounts(const PrivateMounts&) = delete;
   PrivateMounts& operator=(const PrivateMounts&) = delete;
   ~PrivateMounts() {
-    for (auto at = mounted_.rbegin(); at != mounted_.rend(); ++at) {
-      ::umount2(at->c_str(), MNT_DETACH);
+    // Wherever they are by now: a mount moves with a directory that is renamed.
+    std::ifstream mounts("/proc/self/mounts");
+    std::vector<std::string> at;
+    for (std::string line; usable_ && std::getline(mounts, line);) {
+      const std::size_t begin = line.find(' ') + 1;
+      at.push_back(line.substr(begin, line.find(' ', begin) - begin));
+    }
+    for (auto place = at.rbegin(); place != at.rend(); ++place) {
+      if (place->find("/hpsearch-test-") != std::string::npos) {
+        ::umount2(place->c_str(), MNT_DETACH);
+      }
     }
   }
   [[nodiscard]] bool usable() const noexcept { return usable_; }
-  [[nodiscard]] bool bind(const fs::path& from, const fs::path& at) {
-    const bool done = ::mount(from.c_str(), at.c_str(), nullptr, MS_BIND, nullptr) == 0;
-    if (done) {
-      mounted_.push_back(at);
-    }
-    return done;
+  [[nodiscard]] static bool bind(const fs::path& from, const fs::path& at) {
+    return ::mount(from.c_str(), at.c_str(), nullptr, MS_BIND, nullptr) == 0;
   }
-  /// Its mount has moved with a directory that was renamed.
-  void moved(const fs::path& to) { mounted_.push_back(to); }
+  /// A file system of that many bytes.
+  [[nodiscard]] static bool memory(const fs::path& at, std::size_t bytes) {
+    const std::string size = "size=" + std::to_string(bytes);
+    return ::mount("none", at.c_str(), "tmpfs", 0, size.c_str()) == 0;
+  }
 
  private:
   bool usable_;
-  std::vector<fs::path> mounted_;
 };
 
 /// A second process that exchanges two names as fast as it can, while this lives: thousands of times a

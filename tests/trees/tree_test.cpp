@@ -4,8 +4,11 @@
 
 #include <filesystem>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "scratch.hpp"
+#include "trees/hostile_tree.hpp"
 
 namespace hpsearch::trees::test {
 namespace {
@@ -53,6 +56,48 @@ TEST_F(Trees, AFileThatIsNotThereIsNotFound) {
   EXPECT_EQ(copy_tree(here_, "from", here_, "to").error().code, Errc::not_found);
   EXPECT_EQ(move_entry(here_, "from", here_, "to").error().code, Errc::not_found);
   EXPECT_TRUE(remove_tree(here_, "from"));
+}
+
+TEST_F(Trees, AFullDiskIsSaidAndNothingIsLost) {
+  scratch_.write("from/x", std::string(200'000, 'x'));
+  fs::create_directory(scratch_.path() / "small");
+  PrivateMounts mounts;
+  if (!mounts.usable() || !mounts.memory(scratch_.path() / "small", 100'000)) {
+    GTEST_SKIP() << "this user may not mount";
+  }
+  const Directory from = *Directory::open(scratch_.path());
+  const Directory small = *Directory::open(scratch_.path() / "small");
+  const auto moved = move_entry(from, "from", small, "to");
+  ASSERT_FALSE(moved);
+  EXPECT_NE(moved.error().message.find(": No space left on device; free some space"), std::string::npos)
+      << moved.error().message;
+  EXPECT_EQ(scratch_.read("from/x").size(), 200'000U);
+  EXPECT_TRUE(small.entries()->empty());
+}
+
+/// Of processes that make a secret at once, each goes on with the one that is there.
+TEST_F(Trees, OfSeveralThatMakeAFileAtOnceAllGetTheSame) {
+  for (int round = 0; round < 20 * test_effort(); ++round) {
+    const std::string name = "secret-" + std::to_string(round);
+    std::vector<std::string> got(8);
+    std::vector<std::thread> makers;
+    for (std::size_t i = 0; i < got.size(); ++i) {
+      makers.emplace_back([&, i] {
+        if (here_.write_if_missing(name, "made by " + std::to_string(i), 0600)) {
+          got[i] = here_.read(name, 100).has_value() ? *here_.read(name, 100) : "unreadable";
+        }
+      });
+    }
+    for (std::thread& maker : makers) {
+      maker.join();
+    }
+    for (const std::string& one : got) {
+      ASSERT_EQ(one, got.front());
+      ASSERT_TRUE(one.starts_with("made by ")) << one;
+    }
+    EXPECT_EQ(fs::status(scratch_.path() / name).permissions(), fs::perms(0600));
+  }
+  EXPECT_EQ(here_.entries()->size(), static_cast<std::size_t>(20 * test_effort())) << "no draft is left";
 }
 
 }  // namespace

@@ -145,6 +145,11 @@ Result<std::optional<Kind>> Directory::kind(const fs::path& below) const {
   return std::optional(kind_of(info.st_mode));
 }
 
+bool Directory::has(const fs::path& below) const {
+  const Result<std::optional<Kind>> there = kind(below);
+  return there && there->has_value();
+}
+
 Result<std::vector<Entry>> Directory::entries() const {
   Descriptor again(::openat(descriptor_.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   const std::unique_ptr<DIR, CloseDirectory> stream(again ? ::fdopendir(again.get()) : nullptr);
@@ -263,36 +268,68 @@ Result<Descriptor> Directory::create(const fs::path& below, std::uint32_t mode) 
   return made;
 }
 
-Status Directory::write(const fs::path& below, std::string_view text, bool durable,
-                        std::uint32_t mode) const {
-  const Result<Place> where = place("cannot write", below);
-  if (!where) {
-    return where.error();
-  }
-  const Result<std::string> draft = draft_name(where->name);
+Result<std::string> Directory::draft_of(const Place& where, const fs::path& below, std::string_view text,
+                                        bool durable, std::uint32_t mode) const {
+  Result<std::string> draft = draft_name(where.name);
   if (!draft) {
-    return draft.error();
+    return draft;
   }
   const Descriptor file(
-      ::openat(where->at, draft->c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode));
+      ::openat(where.at, draft->c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode));
   if (!file) {
     return failed("cannot write", below, errno);
   }
-  const bool written = write_all(file.get(), text) && (!durable || ::fdatasync(file.get()) == 0) &&
-                       ::renameat(where->at, draft->c_str(), where->at, where->name.c_str()) == 0;
-  if (!written) {
+  if (!write_all(file.get(), text) || (durable && ::fdatasync(file.get()) != 0)) {
+    const int error = errno;
+    ::unlinkat(where.at, draft->c_str(), 0);
+    return failed("cannot write", below, error);
+  }
+  return draft;
+}
+
+Status Directory::sync_above(const fs::path& below) const {
+  if (!below.has_parent_path()) {
+    return sync();
+  }
+  const Result<Directory> above = directory(below.parent_path());
+  return above ? above->sync() : Status(above.error());
+}
+
+Status Directory::write(const fs::path& below, std::string_view text, bool durable,
+                        std::uint32_t mode) const {
+  const Result<Place> where = place("cannot write", below);
+  const Result<std::string> draft =
+      where ? draft_of(*where, below, text, durable, mode) : Result<std::string>(where.error());
+  if (!draft) {
+    return draft.error();
+  }
+  if (::renameat(where->at, draft->c_str(), where->at, where->name.c_str()) != 0) {
     const int error = errno;
     ::unlinkat(where->at, draft->c_str(), 0);
     return failed("cannot write", below, error);
   }
-  if (!durable) {
-    return Done{};
+  return durable ? sync_above(below) : Status(Done{});
+}
+
+Status Directory::write_if_missing(const fs::path& below, std::string_view text, std::uint32_t mode) const {
+  const Result<std::optional<Kind>> there = kind(below);
+  if (!there || there->has_value()) {
+    return there ? Status(Done{}) : Status(there.error());
   }
-  if (below.has_parent_path()) {
-    const Result<Directory> above = directory(below.parent_path());
-    return above ? above->sync() : Status(above.error());
+  const Result<Place> where = place("cannot write", below);
+  const Result<std::string> draft =
+      where ? draft_of(*where, below, text, true, mode) : Result<std::string>(where.error());
+  if (!draft) {
+    return draft.error();
   }
-  return sync();
+  // Neither replaces what is there. Some file systems have no hard links, some not that way of renaming.
+  const char* const name = where->name.c_str();
+  const bool first = ::linkat(where->at, draft->c_str(), where->at, name, 0) == 0 || errno == EEXIST ||
+                     ::renameat2(where->at, draft->c_str(), where->at, name, RENAME_NOREPLACE) == 0 ||
+                     errno == EEXIST;
+  const int error = errno;
+  ::unlinkat(where->at, draft->c_str(), 0);
+  return first ? sync_above(below) : failed("cannot write", below, error);
 }
 
 Status Directory::make_directory(const fs::path& below) const {

@@ -1,6 +1,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <optional>
@@ -19,9 +20,9 @@ using engine::Status;
 namespace {
 
 Status copy_entry(const Directory& from, const std::string& name, const Directory& to,
-                  const std::string& new_name, int depth);
+                  const std::string& new_name, Files files, int depth);
 
-Status copy_entries(const Directory& from, const Directory& to, int depth) {
+Status copy_entries(const Directory& from, const Directory& to, Files files, int depth) {
   if (depth > deepest_tree) {
     return Error{Errc::bad_request, from.name().string() + " lies in more than " +
                                         std::to_string(deepest_tree) + " directories inside each other"};
@@ -31,7 +32,7 @@ Status copy_entries(const Directory& from, const Directory& to, int depth) {
     return entries.error();
   }
   for (const Entry& entry : *entries) {
-    if (const Status copied = copy_entry(from, entry.name, to, entry.name, depth); !copied) {
+    if (const Status copied = copy_entry(from, entry.name, to, entry.name, files, depth); !copied) {
       return copied;
     }
   }
@@ -39,7 +40,7 @@ Status copy_entries(const Directory& from, const Directory& to, int depth) {
 }
 
 Status copy_directory(const Directory& from, const std::string& name, const Directory& to,
-                      const std::string& new_name, int depth) {
+                      const std::string& new_name, Files files, int depth) {
   const Result<Directory> source = from.directory(name);
   if (!source) {
     return source.error();
@@ -55,7 +56,7 @@ Status copy_directory(const Directory& from, const std::string& name, const Dire
   if (!target) {
     return target.error();
   }
-  if (const Status copied = copy_entries(*source, *target, depth + 1); !copied) {
+  if (const Status copied = copy_entries(*source, *target, files, depth + 1); !copied) {
     return copied;
   }
   // Last: it may take the right to write there.
@@ -65,7 +66,7 @@ Status copy_directory(const Directory& from, const std::string& name, const Dire
 }
 
 Status copy_entry(const Directory& from, const std::string& name, const Directory& to,
-                  const std::string& new_name, int depth) {
+                  const std::string& new_name, Files files, int depth) {
   const Result<std::optional<Kind>> kind = from.kind(name);
   if (!kind) {
     return kind.error();
@@ -75,9 +76,13 @@ Status copy_entry(const Directory& from, const std::string& name, const Director
   }
   switch (**kind) {
     case Kind::file:
+      if (files == Files::shared &&
+          ::linkat(from.descriptor(), name.c_str(), to.descriptor(), new_name.c_str(), 0) == 0) {
+        return Done{};
+      }
       return copy_file(from, name, to, new_name);
     case Kind::directory:
-      return copy_directory(from, name, to, new_name, depth);
+      return copy_directory(from, name, to, new_name, files, depth);
     case Kind::link: {
       const Result<std::string> target = from.link_target(name);
       return target ? to.make_link(*target, new_name) : Status(target.error());
@@ -92,11 +97,11 @@ Status copy_entry(const Directory& from, const std::string& name, const Director
 
 Status copy_tree(const Directory& from, const std::string& name, const Directory& to,
                  const std::string& new_name) {
-  return copy_entry(from, name, to, new_name, 0);
+  return copy_entry(from, name, to, new_name, Files::copied, 0);
 }
 
-Status copy_content(const Directory& from, const Directory& to) {
-  return copy_entries(from, to, 0);
+Status copy_content(const Directory& from, const Directory& to, Files files) {
+  return copy_entries(from, to, files, 0);
 }
 
 Status move_entry(const Directory& from, const std::string& name, const Directory& to,

@@ -192,7 +192,9 @@ void WorkerMachine::on_event(const SpoolNotWritten& not_written, Instant now) {
   if (AttemptMachine* attempt = find(not_written.key)) {
     AttemptOutput out;
     attempt->spool_not_written(not_written.write, not_written.why, now, out);
-    disk_fails(not_written.why, now);  // Before an exit: or its trial comes back at once.
+    if (not_written.disk_fails) {
+      disk_fails(not_written.why, now);  // Before an exit: or its trial comes back at once.
+    }
     carry_out(std::move(out));
   }
 }

@@ -11,6 +11,7 @@
 
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/proto/json.hpp"
+#include "hpsearch/trees/tree.hpp"
 #include "hpsearch/workers/core/hyperparameter_forms.hpp"
 #include "hpsearch/workers/shell/files.hpp"
 #include "hpsearch/workers/shell/own_directory.hpp"
@@ -24,64 +25,49 @@ using engine::Result;
 using engine::Status;
 using engine::Value;
 namespace fs = std::filesystem;
+using trees::Directory;
+using trees::Entry;
+using trees::Kind;
 
 namespace {
 
 constexpr std::size_t largest_record = 16UL * 1024 * 1024;
 constexpr const char* record_of_strangers = "from-another-program";
 
-/// Hard links instead of copies, where the file system has them.
-Status share_tree(const fs::path& from, const fs::path& to) {
-  std::error_code error;
-  for (fs::directory_iterator at(from, error), end; !error && at != end; at.increment(error)) {
-    const fs::path& path = at->path();
-    const fs::path place = to / path.filename();
-    const fs::file_status status = at->symlink_status(error);
-    if (error) {
-      break;
-    }
-    if (fs::is_directory(status)) {
-      Status made = make_directories(place);
-      if (made) {
-        made = share_tree(path, place);
-      }
-      if (!made) {
-        return made;
-      }
-      continue;
-    }
-    fs::remove(place, error);
-    if (fs::is_symlink(status)) {
-      fs::copy_symlink(path, place, error);
-      if (error) {
-        break;
-      }
-      continue;
-    }
-    fs::create_hard_link(path, place, error);
-    if (error) {
-      error.clear();
-      if (const Status copied = copy_one_file(path, place); !copied) {
-        return copied;
+std::vector<std::string> directories_in(const Directory& directory) {
+  std::vector<std::string> names;
+  if (const Result<std::vector<Entry>> entries = directory.entries()) {
+    for (const Entry& entry : *entries) {
+      if (entry.kind == Kind::directory) {
+        names.push_back(entry.name);
       }
     }
   }
-  return error ? Status(file_error("cannot take the checkpoint", from, error)) : Status(Done{});
+  return names;
+}
+
+void remove_empty_directories(const Directory& above, const std::string& name, int depth) {
+  const Result<Directory> directory = above.directory(name);
+  if (!directory || depth > trees::deepest_tree) {
+    return;
+  }
+  for (const std::string& inside : directories_in(*directory)) {
+    remove_empty_directories(*directory, inside, depth + 1);
+  }
+  static_cast<void>(above.remove(name).has_value());  // Only when nothing is in it.
 }
 
 /// Of what the record says that the checkpoint has, or "".
-std::string first_missing(const fs::path& directory, const Value& record) {
+std::string first_missing(const Directory& directory, const Value& record) {
   const Value* resources = record.at_path("resources");
   const Value::Map* files = resources != nullptr ? resources->as_map() : nullptr;
   if (files == nullptr) {
     return "";
   }
   for (const auto& [name, size] : *files) {
-    // Links may lead to places that only the harness sees.
-    const std::string_view entry =
-        std::string_view(name).substr(0, name.size() - (name.ends_with('/') ? 1 : 0));
-    std::error_code error;
-    if (fs::symlink_status(directory / entry, error).type() == fs::file_type::not_found) {
+    const std::string entry = name.substr(0, name.size() - (name.ends_with('/') ? 1 : 0));
+    // Links may lead to places that only the harness sees: what is behind one cannot be told.
+    if (const auto there = directory.kind(entry); there && !there->has_value()) {
       return name;
     }
   }
@@ -133,54 +119,55 @@ Result<Value> HarnessFiles::lend(const fs::path& path) const {
 }
 
 Status HarnessFiles::take(const std::string& uuid, const Value& record) {
-  const fs::path from = storage() / uuid;
-  std::error_code error;
-  if (!fs::is_directory(from, error)) {
+  const Result<Directory> kept = kept_storage();
+  const Result<Directory> from = kept ? kept->directory(uuid) : kept.error();
+  if (!from) {
     return Error{Errc::not_found, "there is no checkpoint " + uuid + " in the storage it was given"};
   }
-  if (const std::string missing = first_missing(from, record); !missing.empty()) {
+  if (const std::string missing = first_missing(*from, record); !missing.empty()) {
     return Error{Errc::not_found,
                  "the checkpoint " + uuid + " has no " + missing +
                      " on this node: what other nodes write (shard=True) does not come here"};
   }
-  // What an earlier one left that the worker could not take.
-  if (const Status emptied = empty_checkpoint_directory(checkpoint_); !emptied) {
-    return emptied;
+  // With what an earlier one left that the worker could not take.
+  const Result<Directory> checkpoint = emptied_checkpoint_directory(checkpoint_);
+  if (!checkpoint) {
+    return checkpoint.error();
   }
-  Status taken = share_tree(from, checkpoint_);
+  Status taken = trees::copy_content(*from, *checkpoint, trees::Files::shared);
   if (taken) {
-    taken = write_file(checkpoint_ / determined_record_name, engine::compact_json(record) + "\n", false);
+    taken = checkpoint->write(determined_record_name, engine::compact_json(record) + "\n", false);
   }
   if (taken && !newest_.empty() && newest_ != uuid) {
-    remove_tree(storage() / newest_);
+    static_cast<void>(trees::remove_tree(*kept, newest_).has_value());
   }
   newest_ = uuid;
   return taken;
 }
 
+Result<Directory> HarnessFiles::kept_storage() const {
+  const Result<Directory> own = Directory::open(directory_);
+  return own ? own->directory(storage().filename()) : own.error();
+}
+
 std::string HarnessFiles::part_of_a_checkpoint() const {
-  std::error_code error;
-  for (fs::directory_iterator at(storage(), error), end; !error && at != end; at.increment(error)) {
-    std::error_code ignored;
-    const bool is_its_own = at->symlink_status(ignored).type() == fs::file_type::directory;  // Links lend.
-    if (is_its_own && !fs::is_empty(at->path(), ignored) && !ignored) {
-      return at->path().filename().string();
+  const Result<Directory> kept = kept_storage();
+  if (!kept) {
+    return "";
+  }
+  for (const std::string& name : directories_in(*kept)) {  // Links lend.
+    const Result<Directory> own = kept->directory(name);
+    const auto inside = own ? own->entries() : Result<std::vector<Entry>>(own.error());
+    if (inside && !inside->empty()) {
+      return name;
     }
   }
   return "";
 }
 
-void HarnessFiles::tidy(const std::string& cluster) const {
-  const fs::path top = storage() / cluster / "tensorboard";
-  std::error_code error;
-  std::vector<fs::path> directories{top};
-  for (fs::recursive_directory_iterator at(top, error), end; !error && at != end; at.increment(error)) {
-    if (at->is_directory(error)) {
-      directories.push_back(at->path());
-    }
-  }
-  for (auto deepest = directories.rbegin(); deepest != directories.rend(); ++deepest) {
-    fs::remove(*deepest, error);  // Only when nothing is in it.
+void HarnessFiles::tidy() const {
+  if (const Result<Directory> output = Directory::open(output_)) {
+    remove_empty_directories(*output, "tensorboard", 0);
   }
 }
 

@@ -435,7 +435,7 @@ void HarnessHost::reap() {
   DeterminedSession::Effects effects;
   session_->ended(effects);
   carry_out(std::move(effects));
-  files_->tidy(cluster);
+  files_->tidy();
   if (wrote_a_part_) {
     on_end_({.by_signal = false, .code = exit_failed});
   } else if (WIFSIGNALED(status)) {

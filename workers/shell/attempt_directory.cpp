@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "hpsearch/context/context_files.hpp"
+#include "hpsearch/trees/tree.hpp"
 #include "hpsearch/workers/core/attempt_places.hpp"
 #include "hpsearch/workers/shell/control_group.hpp"
 #include "hpsearch/workers/shell/files.hpp"
@@ -23,66 +24,112 @@ using engine::Errc;
 using engine::Error;
 using engine::Result;
 using engine::Status;
+using trees::Directory;
+using trees::Entry;
+using trees::Kind;
 
 namespace {
 
 constexpr std::size_t longest_record = 64 * 1024;
 
-Status copy_context(const fs::path& context, const fs::path& work) {
+// Names in it.
+constexpr const char* spool_name = "spool";
+constexpr const char* record_name = "checkpoint.json";
+constexpr const char* process_name = "process.json";
+
+/// Which directories the worker has made; others in their place are the program's.
+struct MadeDirectories {
+  OwnDirectory root;
+  OwnDirectory checkpoint;
+};
+
+void spell(auto& fields, proto::Is<MadeDirectories> auto& made) {
+  fields("root", made.root);
+  fields("checkpoint", made.checkpoint);
+}
+
+bool is(const Directory& directory, const OwnDirectory& made) {
+  const Result<Directory::Identity> found = directory.identity();
+  return found && found->device == made.device && found->inode == made.inode;
+}
+
+Result<OwnDirectory> identity_of(const Directory& directory) {
+  const Result<Directory::Identity> found = directory.identity();
+  return found ? Result<OwnDirectory>(OwnDirectory{directory.name(), found->device, found->inode})
+               : Result<OwnDirectory>(found.error());
+}
+
+Status copy_context(const fs::path& context, const Directory& work) {
   const auto files = context::context_files(context);
-  if (!files) {
-    return files.error().code != Errc::not_found
-               ? files.error()
+  // What the user has mounted in his own directory belongs to it.
+  const Result<Directory> from =
+      files ? Directory::open(context, {.mounts = trees::Rules::Mounts::entered}) : files.error();
+  if (!from) {
+    return from.error().code != Errc::not_found
+               ? from.error()
                : Error{Errc::not_found,
                        "the context directory " + context.string() +
                            " is not there (any more) on this worker's machine; bring it back, or "
                            "submit the experiment from where it lies now"};
   }
   for (const context::ContextFile& file : *files) {
-    const fs::path place = work / file.path;
-    std::error_code error;
+    Status made = Done{};
     switch (file.kind) {
       case context::ContextFile::Kind::directory:
-        fs::create_directory(place, error);
+        made = work.make_directory(file.path);
         break;
       case context::ContextFile::Kind::link:
-        fs::create_symlink(file.target, place, error);
+        made = work.make_link(file.target, file.path);
         break;
       case context::ContextFile::Kind::file:
-        if (const Status copied = copy_one_file(context / file.path, place); !copied) {
-          return copied;
-        }
+        made = trees::copy_file(*from, file.path, work, file.path);
         break;
     }
-    if (error) {
-      return file_error("cannot make", place, error);
+    if (!made) {
+      return made;
     }
   }
   return Done{};
 }
 
-/// Output channels in which nothing is, and those that only lead elsewhere.
-void remove_empty_channels(const fs::path& output) {
-  std::error_code error;
-  std::vector<fs::path> links;
-  for (fs::directory_iterator at(output, error), end; !error && at != end; at.increment(error)) {
-    std::error_code ignored;
-    if (at->is_symlink(ignored)) {
-      links.push_back(at->path());
-    } else if (at->is_directory(ignored)) {
-      fs::remove(at->path(), ignored);
+/// A name that stands for a link or an empty directory. What else the program has put there stays.
+void remove_hollow(const Directory& directory, const std::string& name) {
+  const Result<std::optional<Kind>> kind = directory.kind(name);
+  if (kind && (*kind == Kind::link || *kind == Kind::directory)) {
+    static_cast<void>(directory.remove(name).has_value());
+  }
+}
+
+void remove_file(const Directory& directory, const std::string& name) {
+  const Result<std::optional<Kind>> kind = directory.kind(name);
+  if (kind && *kind != Kind::directory) {
+    static_cast<void>(directory.remove(name).has_value());
+  }
+}
+
+/// Output channels in which nothing is, and the worker's own links: to another attempt-directory's place that
+/// ends with `own_place`, and logs, which is another name of tensorboard.
+void remove_empty_channels(const Directory& output, const std::string& own_place) {
+  const Result<std::vector<Entry>> entries = output.entries();
+  for (std::size_t i = 0; entries && i < entries->size(); ++i) {
+    const bool checkpoints = (*entries)[i].name == "checkpoints";  // The worker's own name.
+    if (checkpoints || (*entries)[i].kind == Kind::directory) {
+      remove_hollow(output, (*entries)[i].name);
     }
   }
-  for (const fs::path& link : links) {
-    const bool leads_inside = fs::read_symlink(link, error).is_relative();
-    if (!leads_inside || !fs::exists(link, error)) {
-      fs::remove(link, error);
+  for (std::size_t i = 0; entries && i < entries->size(); ++i) {
+    const Entry& entry = (*entries)[i];
+    const Result<std::string> target =
+        entry.kind == Kind::link ? output.link_target(entry.name) : Result<std::string>(std::string());
+    const bool to_nothing = target && *target == "tensorboard" && !output.has(*target);
+    if (target && (to_nothing || target->ends_with(own_place))) {
+      remove_hollow(output, entry.name);
     }
   }
 }
 
 /// The context itself in the place of a copy.
-Status link_context(const fs::path& context, const fs::path& work) {
+Status link_context(const fs::path& context, const Directory& root, const fs::path& work) {
   std::error_code error;
   if (!fs::is_directory(context, error)) {
     return Error{Errc::not_found,
@@ -90,37 +137,56 @@ Status link_context(const fs::path& context, const fs::path& work) {
                      " is not there on this worker's machine; source: in_place needs one file "
                      "system for all workers"};
   }
-  fs::remove(work, error);
-  fs::create_directory_symlink(context, work, error);
-  return error ? Status(file_error("cannot make link", work, error)) : Status(Done{});
+  const Status emptied = root.remove(work);
+  return emptied ? root.make_link(context, work) : emptied;
 }
 
-Status make_anew(const AttemptDirectory& directory, const std::string& context, bool in_place) {
+Status make_anew(const Directory& root, const std::string& context, bool in_place) {
   // Of the same lease, before this worker died on the way to its first report.
-  std::error_code error;
-  for (fs::directory_iterator at(directory.root(), error), end; !error && at != end; at.increment(error)) {
-    if (at->path() != directory.spool()) {
-      remove_tree(at->path());
+  const Result<std::vector<Entry>> entries = root.entries();
+  if (!entries) {
+    return entries.error();
+  }
+  for (const Entry& entry : *entries) {
+    if (entry.name != spool_name) {
+      if (const Status removed = trees::remove_tree(root, entry.name); !removed) {
+        return removed;
+      }
     }
   }
+  const fs::path work = "ml/usercode";
+  const fs::path checkpoint = "ml/output/checkpoints";
   for (const fs::path& path :
-       {directory.work(), directory.config(), directory.data(), directory.checkpoint()}) {
-    if (const Status made = make_directories(path); !made) {
+       {checkpoint, work, fs::path(config_directory_name), fs::path("ml/input/data")}) {
+    if (const Status made = root.make_directories(path); !made) {
       return made;
     }
+  }
+  const Result<Directory> checkpoints = root.directory(checkpoint);
+  const Result<OwnDirectory> own = identity_of(root);
+  const Result<OwnDirectory> for_checkpoints = checkpoints ? identity_of(*checkpoints) : checkpoints.error();
+  if (!own || !for_checkpoints) {
+    return own ? for_checkpoints.error() : own.error();
+  }
+  const MadeDirectories record{*own, *for_checkpoints};
+  if (const Status written = write_json_file(root, record_name, record, false); !written) {
+    return written;
   }
   // For people.
   for (const auto& [name, target] :
        {std::pair("work", "ml/usercode"), {"checkpoint", "ml/output/checkpoints"}, {"output", "ml/output"}}) {
-    fs::create_symlink(target, directory.root() / name, error);
-    if (error) {
-      return file_error("cannot make link", directory.root() / name, error);
+    if (const Status made = root.make_link(target, name); !made) {
+      return made;
     }
   }
   if (context.empty()) {
     return Done{};
   }
-  return in_place ? link_context(context, directory.work()) : copy_context(context, directory.work());
+  if (in_place) {
+    return link_context(context, root, work);
+  }
+  const Result<Directory> copy = root.directory(work);
+  return copy ? copy_context(context, *copy) : Status(copy.error());
 }
 
 }  // namespace
@@ -168,10 +234,34 @@ fs::path AttemptDirectory::log(std::string_view stream, std::uint64_t process) c
   return root_ / (std::string(stream) + (process == 0 ? "" : "." + std::to_string(process)) + ".log");
 }
 
+Result<Directory> AttemptDirectory::opened() const {
+  const Result<Directory> attempts = Directory::open(root_.parent_path());
+  return attempts ? attempts->directory(root_.filename()) : attempts.error();
+}
+
+Result<Directory> AttemptDirectory::made() const {
+  if (const Status there = make_directories(root_.parent_path()); !there) {
+    return there.error();
+  }
+  const Result<Directory> attempts = Directory::open(root_.parent_path());
+  const Result<std::optional<Kind>> kind =
+      attempts ? attempts->kind(root_.filename()) : Result<std::optional<Kind>>(attempts.error());
+  if (kind && *kind == Kind::link) {
+    remove_hollow(*attempts, root_.filename());  // The name is the worker's. What the link leads to is not.
+  }
+  const Status there = attempts ? attempts->make_directories(root_.filename()) : Status(attempts.error());
+  return there ? attempts->directory(root_.filename()) : there.error();
+}
+
+bool AttemptDirectory::is_missing(const Error& error) const {
+  const bool elsewhere = error.code == Errc::not_found || error.code == Errc::wrong_state;
+  return elsewhere && Directory::open(root_.parent_path()).has_value();
+}
+
 Status AttemptDirectory::make(const std::string& context, bool in_place) const {
   try {
-    const Status made = make_anew(*this, context, in_place);
-    return made ? write_checkpoint_record() : made;
+    const Result<Directory> root = made();
+    return root ? make_anew(*root, context, in_place) : Status(root.error());
   } catch (const std::exception& error) {  // The file system library throws when memory is short.
     return Error{Errc::unavailable, "cannot prepare " + root_.string() + ": " + error.what()};
   }
@@ -179,84 +269,133 @@ Status AttemptDirectory::make(const std::string& context, bool in_place) const {
 
 Status AttemptDirectory::write_spool(std::string_view bytes, bool anew) const {
   if (anew) {
-    const Status made = make_directories(root_);
-    return made ? write_file(spool(), bytes, true, Readers::owner) : made;  // A lease holds secrets.
+    const Result<Directory> root = made();
+    return root ? root->write(spool_name, bytes, true, 0600)
+                : Status(root.error());  // A lease holds secrets.
   }
-  const Descriptor file(::open(spool().c_str(), O_WRONLY | O_APPEND | O_CLOEXEC));
-  if (!file || !write_all(file.get(), bytes) || ::fdatasync(file.get()) != 0) {
+  const Result<Directory> root = opened();
+  const Result<Descriptor> file = root ? root->file_to_append_to(spool_name) : root.error();
+  if (!file) {
+    return file.error();
+  }
+  if (!write_all(file->get(), bytes) || ::fdatasync(file->get()) != 0) {
     return file_error("cannot write", spool(), errno);
   }
   return Done{};
 }
 
+Result<std::string> AttemptDirectory::read(const std::string& name, std::size_t limit) const {
+  const Result<Directory> root = opened();
+  return root ? root->read(name, limit) : Result<std::string>(root.error());
+}
+
+Status AttemptDirectory::write(const fs::path& name, std::string_view text) const {
+  const Result<Directory> root = opened();
+  return root ? root->write(name, text, false) : Status(root.error());
+}
+
 Status AttemptDirectory::write_process(const ProcessRecord& record) const {
-  return write_json_file(process(), record, false);
+  return write(process_name, engine::compact_json(proto::encode_value(record)) + "\n");
+}
+
+void AttemptDirectory::remove_process() const {
+  if (const Result<Directory> root = opened()) {
+    remove_file(*root, process_name);
+  }
 }
 
 Status AttemptDirectory::process_can_be_read() const {
-  const Result<std::string> text = read_file(process(), longest_record);
+  const Result<std::string> text = read(process_name, longest_record);
   return text || text.error().code == Errc::not_found ? Status(Done{}) : Status(text.error());
 }
 
 std::optional<ProcessRecord> AttemptDirectory::read_process() const {
-  Result<ProcessRecord> record = read_json_file<ProcessRecord>(process(), longest_record);
+  Result<ProcessRecord> record = read_json_text<ProcessRecord>(read(process_name, longest_record));
   return record ? std::optional(*std::move(record)) : std::nullopt;
 }
 
-Status AttemptDirectory::write_checkpoint_record() const {
-  const Result<OwnDirectory> made = own_directory_at(checkpoint());
-  return made ? write_json_file(checkpoint_record(), *made, false) : Status(made.error());
-}
-
 Result<OwnDirectory> AttemptDirectory::made_for_checkpoints() const {
-  Result<OwnDirectory> made = read_json_file<OwnDirectory>(checkpoint_record(), longest_record);
-  if (made) {
-    made->path = checkpoint();
-  } else if (made.error().code == Errc::corrupt) {
-    return Error{Errc::corrupt, checkpoint_record().string() + " is damaged: " + made.error().message};
+  const Result<MadeDirectories> made = read_json_text<MadeDirectories>(read(record_name, longest_record));
+  if (!made) {
+    return made.error().code == Errc::corrupt
+               ? Error{Errc::corrupt, (root_ / record_name).string() + " is damaged: " + made.error().message}
+               : made.error();
   }
-  return made;
+  return OwnDirectory{checkpoint(), made->checkpoint.device, made->checkpoint.inode};
 }
 
-/// What of ml/ the program has replaced stays, and nothing is removed through a link: it may be all that
-/// somebody has.
-void AttemptDirectory::remove_working_tree() const {
-  std::error_code error;
-  if (fs::is_directory(fs::symlink_status(ml(), error))) {
-    remove_tree(ml() / "usercode");
-    remove_tree(ml() / "input");
-    if (fs::is_directory(fs::symlink_status(output(), error))) {
-      if (const Result<OwnDirectory> made = made_for_checkpoints(); made && open_own_directory(*made)) {
-        remove_tree(checkpoint());
-      }
-      remove_empty_channels(output());
-    }
-    fs::remove(output(), error);  // Only when nothing is in it, as all of these; of a link, the link.
-  }
-  fs::remove(ml(), error);
+Status AttemptDirectory::set_spool_aside() const {
+  const Result<Directory> root = opened();
+  return root ? trees::move_entry(*root, spool_name, *root, "spool.broken") : Status(root.error());
 }
 
 void AttemptDirectory::remove_working_files() const {
-  std::error_code error;
-  fs::remove(spool(), error);  // First: without it, the rest is litter that the next start takes away.
-  remove_working_tree();
-  for (const fs::path& path : {root_ / "work", root_ / "checkpoint", staging(), fetched(), harness()}) {
-    remove_tree(path);
+  const Result<Directory> root = opened();
+  const Result<MadeDirectories> made =
+      root ? read_json_file<MadeDirectories>(*root, record_name) : Result<MadeDirectories>(root.error());
+  if (!made || !is(*root, made->root)) {
+    remove_what_was_never_made();
+    return;
   }
-  const fs::path link = root_ / "output";
-  if (!fs::exists(link, error) || fs::is_directory(fs::symlink_status(link, error))) {
-    fs::remove(link, error);
+  remove_file(*root, spool_name);  // First: without it, the rest is litter that the next start takes away.
+  // What of ml/ the program has replaced stays: it may be all that somebody has.
+  if (const Result<Directory> ml = root->directory("ml")) {
+    static_cast<void>(trees::remove_tree(*ml, "usercode").has_value());
+    static_cast<void>(trees::remove_tree(*ml, "input").has_value());
+    if (const Result<Directory> output = ml->directory("output")) {
+      const Result<Directory> checkpoints = output->directory("checkpoints");
+      if (checkpoints && is(*checkpoints, made->checkpoint)) {
+        static_cast<void>(trees::remove_tree(*output, "checkpoints").has_value());
+      }
+      std::string own_place = "/" + root_.filename().string();  // As lay_output() names it.
+      std::replace(own_place.begin(), own_place.end(), '-', '/');
+      remove_empty_channels(*output, own_place);
+    }
+    remove_hollow(*ml, "output");
   }
-  for (const fs::path& path : {checkpoint_record(), process(), journal(), launch(), container(),
-                               root_ / "agent.socket", root_ / "socket"}) {
-    fs::remove(path, error);
+  remove_hollow(*root, "ml");
+  for (const char* const name : {"staging", "fetched", "harness"}) {
+    static_cast<void>(trees::remove_tree(*root, name).has_value());
+  }
+  for (const char* const name : {"work", "checkpoint"}) {
+    remove_hollow(*root, name);
+  }
+  if (!root->has("ml/output")) {
+    remove_hollow(*root, "output");
+  }
+  for (const char* const name :
+       {process_name, "journal", "launch", "container.json", "agent.socket", "socket", record_name}) {
+    remove_file(*root, name);
   }
 }
 
 void AttemptDirectory::remove_everything() const {
-  std::error_code error;
-  fs::remove(spool(), error);
-  remove_tree(root_);
+  const Result<Directory> attempts = Directory::open(root_.parent_path());
+  const Result<Directory> root = opened();
+  const Result<MadeDirectories> made =
+      root ? read_json_file<MadeDirectories>(*root, record_name) : Result<MadeDirectories>(root.error());
+  if (!made || !is(*root, made->root)) {
+    remove_what_was_never_made();
+    return;
+  }
+  remove_file(*root, spool_name);
+  static_cast<void>(trees::remove_tree(*attempts, root_.filename()).has_value());
+}
+
+/// Only the spool was written by then. A directory with more in it, or a link, the program has put there: of
+/// the link the name is free again, and nothing else is touched.
+void AttemptDirectory::remove_what_was_never_made() const {
+  const Result<Directory> attempts = Directory::open(root_.parent_path());
+  if (!attempts) {
+    return;
+  }
+  const Result<Directory> root = attempts->directory(root_.filename());
+  const Result<std::vector<Entry>> entries =
+      root ? root->entries() : Result<std::vector<Entry>>(root.error());
+  if (entries && entries->size() == 1 && entries->front().name == spool_name) {
+    remove_file(*root, spool_name);
+  }
+  remove_hollow(*attempts, root_.filename());
 }
 
 }  // namespace hpsearch::workers

@@ -49,9 +49,11 @@ Result<LaunchSpec> with_checkpoint_here(const LaunchSpec& asked, const AttemptDi
   }
   if (fetch) {
     spec.latest_checkpoint = directory.fetched().string();
+    const Result<trees::Directory> attempt = directory.opened();
     const Status fetched =
-        download_checkpoint(asked.latest_checkpoint, directory.fetched(),
-                            asked.warm_start ? asked.source_environment : asked.storage_environment);
+        attempt ? download_checkpoint(asked.latest_checkpoint, *attempt, directory.fetched().filename(),
+                                      asked.warm_start ? asked.source_environment : asked.storage_environment)
+                : Status(attempt.error());
     if (!fetched) {
       return fetched.error();
     }
@@ -199,6 +201,7 @@ Status mount_for(const LaunchSpec& spec, const AttemptDirectory& directory, Prog
     if (!mount.container_path.starts_with('/')) {
       const std::filesystem::path place = directory.work() / mount.container_path;
       const bool is_directory = std::filesystem::is_directory(status);
+      // With source: in_place, and where the context has links, this is where the user says.
       const Status made = make_directories(is_directory ? place : place.parent_path());
       if (!made ||
           (!is_directory && !std::filesystem::exists(place, error) && !write_file(place, "", false))) {
@@ -260,7 +263,7 @@ Status prepare(const LaunchSpec& asked, const AttemptDirectory& directory, const
     return plan.error();
   }
   for (const auto& [name, text] : plan->files) {
-    if (const Status written = write_file(directory.root() / name, text, false); !written) {
+    if (const Status written = directory.write(name, text); !written) {
       return written;
     }
   }

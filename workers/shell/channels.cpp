@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "hpsearch/engine/base/text.hpp"
+#include "hpsearch/trees/tree.hpp"
 #include "hpsearch/workers/core/adapters/launch_kinds/launch_kind.hpp"
 #include "hpsearch/workers/shell/files.hpp"
 
@@ -21,20 +22,17 @@ using engine::Status;
 using engine::Value;
 using jobs::Channel;
 using jobs::LaunchSpec;
+using trees::Directory;
+using trees::Entry;
+using trees::Kind;
 
 namespace {
 
 constexpr const char* owner_name = ".hpsearch-trial.json";
 
-Status make_link(const fs::path& target, const fs::path& link) {
-  std::error_code error;
-  fs::create_symlink(target, link, error);
-  return error ? Status(file_error("cannot make link", link, error)) : Status(Done{});
-}
-
 /// A link to a directory, or a directory with a link to a file; the answer is the channel's place below
 /// data/.
-Result<std::string> lay_input(const Channel& channel, const fs::path& data, const fs::path& work) {
+Result<std::string> lay_input(const Channel& channel, const Directory& data, const fs::path& work) {
   std::error_code error;
   fs::path from = (work / channel.path).lexically_normal();  // An absolute path stays what it is.
   if (!from.has_filename()) {
@@ -42,7 +40,7 @@ Result<std::string> lay_input(const Channel& channel, const fs::path& data, cons
   }
   const fs::file_status status = fs::status(from, error);
   if (fs::is_directory(status)) {
-    const Status linked = make_link(from, data / channel.name);
+    const Status linked = data.make_link(from, channel.name);
     return linked ? Result<std::string>(channel.name + "/") : Result<std::string>(linked.error());
   }
   if (!fs::exists(status)) {
@@ -53,9 +51,9 @@ Result<std::string> lay_input(const Channel& channel, const fs::path& data, cons
             (absolute ? " on this worker's machine; it has to be on every machine that may run the experiment"
                       : " in the context directory")};
   }
-  Status done = make_directories(data / channel.name);
+  Status done = data.make_directories(channel.name);
   if (done) {
-    done = make_link(from, data / channel.name / from.filename());
+    done = data.make_link(from, fs::path(channel.name) / from.filename());
   }
   return done ? Result<std::string>(channel.name + "/" + from.filename().string())
               : Result<std::string>(done.error());
@@ -63,85 +61,94 @@ Result<std::string> lay_input(const Channel& channel, const fs::path& data, cons
 
 /// Whose outputs a trial's directory holds. Experiments are numbered from 1 by every daemon, so a path may be
 /// another search's.
-Status claim(const fs::path& trial, const LaunchSpec& spec, const std::string& channel) {
+Status claim(const Directory& trial, const LaunchSpec& spec, const std::string& channel) {
   const std::string owner =
       engine::compact_json(Value::Map{{"experiment", spec.experiment_name},
                                       {"trial_id", static_cast<std::int64_t>(spec.trial_id.number())},
                                       {"trial_seed", static_cast<std::int64_t>(spec.trial_seed)}}) +
       "\n";
-  const Result<std::string> found = read_file(trial / owner_name, 64 * 1024);
-  if (!found && found.error().code != Errc::not_found) {
+  if (const Status written = trial.write_if_missing(owner_name, owner); !written) {
+    return written;
+  }
+  const Result<std::string> found = trial.read(owner_name, 64 * 1024);
+  if (!found) {
     return found.error();
   }
-  if (!found) {
-    const Status made = make_directories(trial);
-    return made ? write_file(trial / owner_name, owner, false) : made;
-  }
   if (*found != owner) {
-    return Error{Errc::wrong_state, "outputs." + channel + ": " + trial.string() +
+    return Error{Errc::wrong_state, "outputs." + channel + ": " + trial.name().string() +
                                         " contains output of another search; set another path"};
   }
   return Done{};
 }
 
 /// The highest attempt before this one that left anything.
-std::optional<fs::path> attempt_before(const fs::path& trial, engine::AttemptNumber attempt) {
+Result<std::optional<std::string>> attempt_before(const Directory& trial, engine::AttemptNumber attempt) {
+  const Result<std::vector<Entry>> entries = trial.entries();
+  if (!entries) {
+    return entries.error();
+  }
   std::pair<engine::AttemptNumber, engine::LeaseId> highest;
-  std::optional<fs::path> found;
-  std::error_code error;
-  for (fs::directory_iterator at(trial, error), end; !error && at != end; at.increment(error)) {
-    const std::string name = at->path().filename().string();
-    const auto label = engine::read_attempt_label(name);
-    if (label && label->first < attempt && (!found || *label > highest)) {
+  std::optional<std::string> found;
+  for (const Entry& entry : *entries) {
+    const auto label = engine::read_attempt_label(entry.name);
+    if (entry.kind == Kind::directory && label && label->first < attempt && (!found || *label > highest)) {
       highest = *label;
-      found = trial / name;
+      found = entry.name;
     }
   }
   return found;
 }
 
-Status copy_content(const fs::path& from, const fs::path& to) {
-  std::error_code error;
-  for (fs::directory_iterator at(from, error), end; !error && at != end; at.increment(error)) {
-    if (const Status copied = copy_tree(at->path(), to / at->path().filename()); !copied) {
-      return copied;
-    }
-  }
-  return error ? Status(file_error("cannot read", from, error)) : Status(Done{});
-}
-
-Status lay_output(const Channel& channel, const LaunchSpec& spec, const fs::path& link) {
-  const fs::path trial = fs::path(channel.path) / std::to_string(spec.key.experiment.number()) /
-                         std::to_string(spec.key.trial.number());
-  const fs::path place = trial / engine::label_of(spec.key);
-  if (spec.rendezvous.rank > 0) {
-    // Rank 0 lays it for all. Where they share it, this one may come when the others have written there.
-    const Status made = make_directories(place);
-    return made ? make_link(place, link) : made;
-  }
-  if (const Status ours = claim(trial, spec, channel.name); !ours) {
-    return ours;
-  }
-  remove_tree(place);  // Of this very attempt, when its worker died before it began.
-  if (const Status made = make_directories(place); !made) {
+/// `ROOT/EXPERIMENT/TRIAL/ATTEMPT` below the channel's path, which is where the user says.
+Status lay_output(const Channel& channel, const LaunchSpec& spec, const Directory& output) {
+  if (const Status made = make_directories(channel.path); !made) {
     return made;
   }
-  if (channel.pre_download) {
-    if (const auto before = attempt_before(trial, spec.key.attempt)) {
-      if (const Status copied = copy_content(*before, place); !copied) {
-        return copied;
-      }
+  const Result<Directory> root = Directory::open(channel.path);
+  if (!root) {
+    return root.error();
+  }
+  const fs::path of_trial =
+      fs::path(std::to_string(spec.key.experiment.number())) / std::to_string(spec.key.trial.number());
+  const std::string name = engine::label_of(spec.key);
+  const auto linked = [&] {
+    return output.make_link(fs::path(channel.path) / of_trial / name, channel.name);
+  };
+  if (spec.rendezvous.rank > 0) {
+    // Rank 0 lays it for all. Where they share it, this one may come when the others have written there.
+    const Status made = root->make_directories(of_trial / name);
+    return made ? linked() : made;
+  }
+  const Status made = root->make_directories(of_trial);
+  const Result<Directory> trial = made ? root->directory(of_trial) : made.error();
+  if (!trial) {
+    return trial.error();
+  }
+  if (const Status ours = claim(*trial, spec, channel.name); !ours) {
+    return ours;
+  }
+  // Of this very attempt, when its worker died before it began.
+  Status ready = trees::remove_tree(*trial, name);
+  if (ready) {
+    ready = trial->make_directory(name);
+  }
+  if (ready && channel.pre_download) {
+    const Result<std::optional<std::string>> before = attempt_before(*trial, spec.key.attempt);
+    ready = before ? Status(Done{}) : Status(before.error());
+    if (before && before->has_value()) {
+      const Result<Directory> from = trial->directory(**before);
+      const Result<Directory> to = from ? trial->directory(name) : from.error();
+      ready = to ? trees::copy_content(*from, *to) : Status(to.error());
     }
   }
-  return make_link(place, link);
+  return ready ? linked() : ready;
 }
 
 /// model, checkpoints and tensorboard, and logs, which is another name of the last.
-Status lay_default_outputs(const fs::path& output, ChannelPlaces& places, const std::string& ml) {
-  std::error_code error;
+Status lay_default_outputs(const Directory& output, ChannelPlaces& places, const std::string& ml) {
   for (const char* name : {"checkpoints", "model", "tensorboard"}) {
     if (!places.outputs.contains(name)) {
-      if (const Status made = make_directories(output / name); !made) {
+      if (const Status made = output.make_directories(name); !made) {
         return made;
       }
       places.outputs[name] = ml + "/output/" + name + "/";
@@ -151,7 +158,7 @@ Status lay_default_outputs(const fs::path& output, ChannelPlaces& places, const 
     return Done{};
   }
   places.outputs["logs"] = ml + "/output/logs/";
-  return make_link("tensorboard", output / "logs");
+  return output.make_link("tensorboard", "logs");
 }
 
 }  // namespace
@@ -159,31 +166,39 @@ Status lay_default_outputs(const fs::path& output, ChannelPlaces& places, const 
 Result<ChannelPlaces> make_channels(const LaunchSpec& spec, const AttemptDirectory& directory,
                                     const std::string& ml) {
   ChannelPlaces places;
+  const Result<Directory> root = directory.opened();
+  const Result<Directory> data = root ? root->directory("ml/input/data") : root.error();
+  const Result<Directory> output = data ? root->directory("ml/output") : data.error();
+  if (!output) {
+    return output.error();
+  }
   for (const Channel& channel : spec.contract.inputs) {
-    Result<std::string> place = lay_input(channel, directory.data(), directory.work());
+    Result<std::string> place = lay_input(channel, *data, directory.work());
     if (!place) {
       return place.error();
     }
     places.inputs[channel.name] = ml + "/input/data/" + *place;
   }
   for (const Channel& channel : spec.contract.outputs) {
-    const fs::path place = directory.output() / channel.name;
     const bool lends = only_lends_slots(spec);  // No program here writes to any.
-    const Status made =
-        channel.path.empty() || lends ? make_directories(place) : lay_output(channel, spec, place);
+    const Status made = channel.path.empty() || lends ? output->make_directories(channel.name)
+                                                      : lay_output(channel, spec, *output);
     if (!made) {
       return made.error();
     }
     const bool shared = !channel.path.empty() && spec.rendezvous.rank > 0;
     if (!lends && !shared && channel.name == "checkpoints" && channel.pre_download &&
         !spec.latest_checkpoint.empty()) {
-      if (const Status copied = copy_content(spec.latest_checkpoint, place); !copied) {
+      // What a manifest lists is there; a link in the place of the checkpoint itself is the storage's own.
+      const Result<Directory> from = Directory::open(spec.latest_checkpoint);
+      const Result<Directory> to = from ? output->directory(channel.name) : from.error();
+      if (const Status copied = to ? trees::copy_content(*from, *to) : Status(to.error()); !copied) {
         return copied.error();
       }
     }
     places.outputs[channel.name] = ml + "/output/" + channel.name + "/";
   }
-  if (const Status made = lay_default_outputs(directory.output(), places, ml); !made) {
+  if (const Status made = lay_default_outputs(*output, places, ml); !made) {
     return made.error();
   }
   return places;

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <charconv>
 #include <chrono>
+#include <functional>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "hpsearch/context/sha256.hpp"
 #include "hpsearch/net/http.hpp"
 #include "hpsearch/net/log.hpp"
+#include "hpsearch/trees/tree.hpp"
 #include "hpsearch/workers/shell/files.hpp"
 
 namespace hpsearch::workers {
@@ -25,6 +27,7 @@ using engine::Errc;
 using engine::Error;
 using engine::Result;
 using engine::Status;
+using trees::Directory;
 using namespace std::chrono_literals;
 
 namespace {
@@ -48,7 +51,17 @@ std::pair<std::string, std::uint64_t> read_name(const std::string& name) {
 }
 
 void touch(const fs::path& path) noexcept {
-  ::utimensat(AT_FDCWD, path.c_str(), nullptr, 0);
+  ::utimensat(AT_FDCWD, path.c_str(), nullptr, AT_SYMLINK_NOFOLLOW);
+}
+
+void remove_from(const fs::path& directory, const std::function<bool(const std::string& name)>& which) {
+  const Result<Directory> here = Directory::open(directory);
+  const auto entries = here ? here->entries() : Result<std::vector<trees::Entry>>(here.error());
+  for (std::size_t i = 0; entries && i < entries->size(); ++i) {
+    if (const std::string& name = (*entries)[i].name; which(name)) {
+      static_cast<void>(trees::remove_tree(*here, name).has_value());
+    }
+  }
 }
 
 }  // namespace
@@ -67,22 +80,16 @@ std::string contexts_address(const std::string& http, const std::string& endpoin
 
 ContextCache::ContextCache(fs::path directory, std::string boot, std::uint64_t most_bytes)
     : directory_(directory / (boot.empty() ? "boot" : boot)), most_bytes_(most_bytes) {
-  std::error_code error;
-  for (fs::directory_iterator at(directory, error), end; !error && at != end; at.increment(error)) {
-    if (at->path() != directory_) {
-      remove_tree(at->path());
-    }
-  }
+  remove_from(directory, [this](const std::string& name) { return name != directory_.filename(); });
+  // Half unpacked when an earlier agent died.
+  remove_from(directory_, [](const std::string& name) { return read_name(name).first.empty(); });
   std::multimap<fs::file_time_type, std::pair<std::string, Entry>> found;
+  std::error_code error;
   for (fs::directory_iterator at(directory_, error), end; !error && at != end; at.increment(error)) {
     auto [digest, bytes] = read_name(at->path().filename().string());
-    if (digest.empty()) {
-      remove_tree(at->path());  // Half unpacked when an earlier agent died.
-    } else {
-      std::error_code ignored;
-      found.emplace(at->last_write_time(ignored),
-                    std::pair(std::move(digest), Entry{at->path(), bytes, 0, {}}));
-    }
+    std::error_code ignored;
+    found.emplace(at->last_write_time(ignored),
+                  std::pair(std::move(digest), Entry{at->path(), bytes, 0, {}}));
   }
   for (auto& [when, entry] : found) {
     entry.second.used = ++uses_;
@@ -123,7 +130,7 @@ ContextCache::Tree ContextCache::find(const std::string& digest) {
     return nullptr;
   }
   Entry& entry = found->second;
-  if (!fs::is_directory(entry.path, error)) {
+  if (!fs::is_directory(fs::symlink_status(entry.path, error))) {
     entries_.erase(found);  // Somebody tidied up.
     return nullptr;
   }
@@ -184,23 +191,26 @@ Result<std::string> ContextCache::fetch(const std::string& digest) const {
 }
 
 Status ContextCache::put(const std::string& digest, const std::string& archive) {
-  const fs::path place = directory_ / (digest + "-" + std::to_string(archive.size()));
-  const fs::path draft =
-      directory_ / ("draft-" + std::to_string(::getpid()) + "-" + std::to_string(++drafts_));
-  Status done = make_directories(draft);
+  const std::string name = digest + "-" + std::to_string(archive.size());
+  const std::string draft = "draft-" + std::to_string(::getpid()) + "-" + std::to_string(++drafts_);
+  Status done = make_directories(directory_);
+  const Result<Directory> here = done ? Directory::open(directory_) : done.error();
+  done = here ? here->make_directory(draft) : Status(here.error());
+  const Result<Directory> tree = done ? here->directory(draft) : done.error();
+  done = tree ? context::unpack(archive, *tree) : Status(tree.error());
   if (done) {
-    done = context::unpack(archive, draft);
+    done = trees::move_entry(*here, draft, *here, name);
+    if (!done && here->directory(name)) {
+      done = Done{};  // Somebody else has put it there meanwhile.
+    }
   }
-  if (done && ::rename(draft.c_str(), place.c_str()) != 0 && errno != EEXIST && errno != ENOTEMPTY) {
-    done = file_error("cannot keep the context", place, errno);
-  }
-  std::error_code unknown;
-  if (!done || fs::exists(draft, unknown)) {  // Or somebody else has put it there meanwhile.
-    remove_tree(draft);
+  if (here) {
+    static_cast<void>(trees::remove_tree(*here, draft).has_value());
   }
   if (!done) {
     return Error{Errc::unavailable, done.error().message};
   }
+  const fs::path place = directory_ / name;
   const std::scoped_lock lock(mutex_);
   entries_[digest] = Entry{place, archive.size(), ++uses_, {}};
   return Done{};
@@ -228,12 +238,12 @@ void ContextCache::make_room(const std::string& besides) {
       entries_.erase(found);
     }
   }
-  for (const fs::path& path : gone) {
-    fs::path aside = path;
-    aside += ".gone";  // At once: half of it must not be taken for the whole.
-    std::error_code error;
-    fs::rename(path, aside, error);
-    remove_tree(error ? path : aside);
+  const Result<Directory> here = Directory::open(directory_);
+  for (std::size_t i = 0; here && i < gone.size(); ++i) {
+    const std::string name = gone[i].filename().string();
+    // Another name at once: half of it must not be taken for the whole.
+    const bool aside = trees::move_entry(*here, name, *here, name + ".gone").has_value();
+    static_cast<void>(trees::remove_tree(*here, aside ? name + ".gone" : name).has_value());
   }
 }
 

@@ -30,20 +30,6 @@ constexpr std::size_t probe_bytes = std::size_t{1} << 20U;
 
 }  // namespace
 
-Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
-  if (this != &other) {
-    reset();
-    number_ = std::exchange(other.number_, -1);
-  }
-  return *this;
-}
-
-void Descriptor::reset() noexcept {
-  if (number_ >= 0) {
-    ::close(std::exchange(number_, -1));
-  }
-}
-
 std::string error_text(int error) {
   return std::generic_category().message(error);
 }
@@ -149,71 +135,6 @@ Status write_file(const fs::path& path, std::string_view text, bool durable, Rea
   return durable ? sync_path(path.parent_path()) : Status(Done{});
 }
 
-Status copy_one_file(const fs::path& from, const fs::path& to) {
-  const Descriptor source(::open(from.c_str(), O_RDONLY | O_CLOEXEC));
-  struct stat info {};
-  if (!source || ::fstat(source.get(), &info) != 0) {
-    return file_error("cannot read", from, errno);
-  }
-  Descriptor target(::open(to.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, info.st_mode & 0777U));
-  if (!target) {
-    return file_error("cannot write", to, errno);
-  }
-  std::vector<char> piece(256 * 1024);
-  for (bool in_kernel = true;;) {
-    ssize_t moved = -1;
-    if (in_kernel) {
-      moved =
-          ::copy_file_range(source.get(), nullptr, target.get(), nullptr, std::size_t{64} * 1024 * 1024, 0);
-      if (moved < 0 && (errno == EXDEV || errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP)) {
-        in_kernel = false;  // Not between these two.
-        continue;
-      }
-    } else {
-      moved = ::read(source.get(), piece.data(), piece.size());
-      if (moved < 0 && errno != EINTR) {
-        return file_error("cannot read", from, errno);
-      }
-      if (moved > 0 && !write_all(target.get(), {piece.data(), static_cast<std::size_t>(moved)})) {
-        return file_error("cannot write", to, errno);
-      }
-    }
-    if (moved == 0 && in_kernel && info.st_size > 0 && ::lseek(source.get(), 0, SEEK_CUR) == 0) {
-      in_kernel = false;  // Some file systems claim to have copied a file that they did not.
-      continue;
-    }
-    if (moved == 0) {
-      return Done{};
-    }
-    if (moved < 0 && errno != EINTR) {
-      return file_error("cannot write", to, errno);
-    }
-  }
-}
-
-Status copy_tree(const fs::path& from, const fs::path& to) {
-  std::error_code error;
-  const fs::file_status status = fs::symlink_status(from, error);
-  if (fs::is_symlink(status)) {
-    fs::copy_symlink(from, to, error);
-  } else if (fs::is_directory(status)) {
-    fs::create_directory(to, from, error);
-    for (fs::directory_iterator at(from, error), end; !error && at != end; at.increment(error)) {
-      if (const Status copied = copy_tree(at->path(), to / at->path().filename()); !copied) {
-        return copied;
-      }
-    }
-  } else if (fs::is_regular_file(status)) {
-    return copy_one_file(from, to);
-  } else {
-    return Error{Errc::bad_request, from.string() + " is neither file, directory nor link"};
-  }
-  if (error) {
-    return file_error("cannot copy to", to, error);
-  }
-  return Done{};
-}
-
 Status make_directories(const fs::path& path) {
   std::error_code error;
   fs::create_directories(path, error);
@@ -233,29 +154,6 @@ Status sync_path(const fs::path& path) {
     return file_error("cannot write", path, errno);
   }
   return Done{};
-}
-
-void remove_tree(const fs::path& path) noexcept {
-  try {
-    std::error_code error;
-    fs::remove_all(path, error);
-    if (!error) {
-      return;
-    }
-    if (fs::is_symlink(fs::symlink_status(path, error))) {
-      return;  // Never into what it leads to.
-    }
-    // Programs may leave directories they took their own rights from; give those back and try once more.
-    for (fs::recursive_directory_iterator at(path, fs::directory_options::skip_permission_denied, error), end;
-         !error && at != end; at.increment(error)) {
-      if (at->is_directory(error) && !at->is_symlink(error)) {
-        fs::permissions(at->path(), fs::perms::owner_all, fs::perm_options::add, error);
-      }
-    }
-    fs::remove_all(path, error);
-  } catch (const std::exception&) {
-    return;  // Out of memory, or names the library cannot take: what is left is only litter.
-  }
 }
 
 }  // namespace hpsearch::workers

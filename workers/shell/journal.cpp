@@ -99,9 +99,19 @@ void JournalWriter::drop_before(std::uint64_t position) {
 }
 
 Result<JournalReader> JournalReader::open(const fs::path& path) {
-  Descriptor file(::open(path.c_str(), O_RDWR | O_CLOEXEC));
+  const Result<trees::Directory> directory = trees::Directory::open(path.parent_path());
+  return directory ? open(*directory, path.filename()) : directory.error();
+}
+
+Result<JournalReader> JournalReader::open(const trees::Directory& directory, const std::string& name) {
+  // For writing too: nobody may lock what he only reads. A pipe does not block that way.
+  Descriptor file = directory.look_up(name, O_RDWR | O_NONBLOCK);
   if (!file) {
-    return file_error("cannot read", path, errno);
+    return directory.failed("cannot read", name, errno);
+  }
+  struct stat info {};
+  if (::fstat(file.get(), &info) != 0 || !S_ISREG(info.st_mode)) {
+    return directory.failed("cannot read", name, EISDIR);
   }
   return JournalReader(std::move(file));
 }

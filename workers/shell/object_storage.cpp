@@ -1,16 +1,14 @@
 #include "hpsearch/workers/shell/object_storage.hpp"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstdio>
 #include <initializer_list>
 #include <string_view>
 #include <utility>
 
 #include "hpsearch/jobs/remote_storage.hpp"
 #include "hpsearch/net/rclone.hpp"
+#include "hpsearch/trees/tree.hpp"
 #include "hpsearch/workers/shell/checkpoint_publisher.hpp"
-#include "hpsearch/workers/shell/files.hpp"
 
 namespace hpsearch::workers {
 
@@ -21,13 +19,14 @@ using engine::Errc;
 using engine::Error;
 using engine::Result;
 using engine::Status;
+using trees::Directory;
 
 namespace {
 
 /// Where the manifest of a checkpoint lies on whose content is stored and not here any more: an agent that
 /// ends now could not tell, and the next one is asked for it again.
-fs::path receipt_of(const fs::path& place) {
-  return place.parent_path() / ("." + place.filename().string() + ".stored");
+std::string receipt_of(const fs::path& place) {
+  return "." + place.filename().string() + ".stored";
 }
 
 Status carry(const fs::path& from, const std::string& address,
@@ -65,51 +64,75 @@ Errc reason_of(std::string_view said) {
 
 }  // namespace
 
-Result<std::optional<CheckpointReport>> upload_checkpoint(const OwnDirectory& from, const fs::path& staging,
+Result<std::optional<CheckpointReport>> upload_checkpoint(const OwnDirectory& from, const Directory& attempt,
                                                           const PublishCheckpoint& wanted) {
-  Result<std::optional<CheckpointReport>> staged = publish_checkpoint(from, staging, wanted.key, wanted.step);
+  constexpr const char* staging_name = "staging";
+  const Result<Directory> own = open_own_directory(from);
+  const Status made = own ? attempt.make_directories(staging_name) : Status(own.error());
+  const Result<Directory> staging = made ? attempt.directory(staging_name) : made.error();
+  if (!staging) {
+    return staging.error();
+  }
+  const fs::path place = checkpoint_place("", wanted.key, wanted.step);
+  const std::string name = place.filename().string();
+  const std::string receipt = receipt_of(place);
+  if (const Result<Directory> before = staging->directory(place.parent_path());
+      before && before->has(receipt) && !before->has(place.filename() / manifest_name)) {
+    static_cast<void>(trees::remove_tree(*before, name).has_value());  // An agent ended before it did that.
+  }
+  Result<std::optional<CheckpointReport>> staged =
+      publish_checkpoint(*own, *staging, wanted.key, wanted.step);
   if (!staged) {
     return staged;
   }
-  const fs::path place = checkpoint_place(staging, wanted.key, wanted.step);
-  const fs::path receipt = receipt_of(place);
   const std::string address = checkpoint_place(wanted.root, wanted.key, wanted.step).string();
+  const Result<Directory> trial = staging->directory(place.parent_path());
   if (!staged.value()) {
-    std::optional<CheckpointReport> stored = told_by(receipt, wanted.step);
+    std::optional<CheckpointReport> stored = trial ? told_by(*trial, receipt, wanted.step) : std::nullopt;
     if (stored) {
       stored->path = address;
     }
     return stored;
   }
+  if (!trial) {
+    return trial.error();
+  }
   CheckpointReport report = *std::move(staged.value());
   report.path = address;
-  if (const Status carried = carry(place, report.path, wanted.storage_environment); !carried) {
+  if (const Status carried = carry(trial->name() / name, report.path, wanted.storage_environment); !carried) {
     return Error{carried.error().code,
                  "cannot store a checkpoint at " + report.path + ": " + carried.error().message};
   }
-  if (::rename((place / manifest_name).c_str(), receipt.c_str()) != 0) {
-    return file_error("cannot keep what was stored in", receipt, errno);
+  Status kept = trial->remove(receipt);  // Of an earlier save of this step.
+  const Result<Directory> stored = kept ? trial->directory(name) : kept.error();
+  kept = stored ? trees::move_entry(*stored, manifest_name, *trial, receipt) : Status(stored.error());
+  if (kept) {
+    kept = trial->sync();
   }
-  if (const Status synced = sync_path(place.parent_path()); !synced) {
-    return synced.error();
+  if (!kept) {
+    return kept.error();
   }
-  remove_tree(place);
+  static_cast<void>(trees::remove_tree(*trial, name).has_value());
   return std::optional<CheckpointReport>(std::move(report));
 }
 
-Status download_checkpoint(const std::string& address, const fs::path& to,
+Status download_checkpoint(const std::string& address, const Directory& attempt, const std::string& to,
                            const std::map<std::string, std::string>& storage_environment) {
-  remove_tree(to);
-  if (const Status made = make_directories(to); !made) {
-    return made;
+  Status made = trees::remove_tree(attempt, to);
+  if (made) {
+    made = attempt.make_directory(to);
   }
-  const Status carried =
-      net::run_rclone({"copy", "--links", jobs::rclone_place(address), to.string()}, storage_environment);
+  const Result<Directory> place = made ? attempt.directory(to) : made.error();
+  if (!place) {
+    return place.error();
+  }
+  const Status carried = net::run_rclone(
+      {"copy", "--links", jobs::rclone_place(address), place->name().string()}, storage_environment);
   if (!carried) {
     const std::string& why = carried.error().message;
     return Error{reason_of(why), "cannot fetch the checkpoint " + address + ": " + why};
   }
-  if (const Status whole = verify_checkpoint(to); !whole) {
+  if (const Status whole = verify_checkpoint(*place); !whole) {
     return Error{whole.error().code, "the checkpoint " + address + ": " + whole.error().message};
   }
   return Done{};

@@ -8,6 +8,9 @@
 #include <system_error>
 #include <utility>
 
+#include "hpsearch/trees/tree.hpp"
+#include "hpsearch/workers/shell/files.hpp"
+
 namespace hpsearch::workers {
 
 namespace fs = std::filesystem;
@@ -62,22 +65,7 @@ Result<OwnDirectory> own_directory_at(const fs::path& path) {
   return OwnDirectory{path, opened->info.st_dev, opened->info.st_ino};
 }
 
-OpenedDirectory::OpenedDirectory(Descriptor descriptor, fs::path name)
-    : descriptor_(std::move(descriptor)),
-      name_(std::move(name)),
-      path_("/proc/self/fd/" + std::to_string(descriptor_.get())) {
-}
-
-Error OpenedDirectory::with_name(Error error) const {
-  const std::string inside = path_.string();
-  for (std::size_t at = 0; (at = error.message.find(inside, at)) != std::string::npos;
-       at += name_.string().size()) {
-    error.message.replace(at, inside.size(), name_.string());
-  }
-  return error;
-}
-
-Result<OpenedDirectory> open_own_directory(const OwnDirectory& made) {
+Result<trees::Directory> open_own_directory(const OwnDirectory& made) {
   Result<Opened> opened = open_without_links(made.path);
   if (!opened && opened.error().code == Errc::not_found) {
     return not_ours(made.path, "removed");
@@ -92,23 +80,35 @@ Result<OpenedDirectory> open_own_directory(const OwnDirectory& made) {
     return not_ours(made.path, leads_elsewhere(made.path) ? "replaced by a symbolic link"
                                                           : "replaced by another directory");
   }
-  return OpenedDirectory(std::move(opened->descriptor), made.path);
+  return trees::Directory(std::move(opened->descriptor), made.path);
 }
 
-Status empty_checkpoint_directory(const fs::path& directory) {
-  if (leads_elsewhere(directory)) {
+Result<trees::Directory> emptied_checkpoint_directory(const fs::path& directory) {
+  std::error_code error;
+  const fs::path absolute = fs::absolute(directory, error).lexically_normal();
+  const fs::path place = absolute.has_filename() ? absolute : absolute.parent_path();
+  const fs::path above = place.parent_path().parent_path().parent_path();
+  // In a container or at /ml the three are mounts of the worker's own.
+  const Result<trees::Directory> top =
+      trees::Directory::open(above, {.mounts = trees::Rules::Mounts::entered});
+  Result<trees::Directory> opened = top ? top->directory(place.lexically_relative(above)) : top.error();
+  if (top && !opened && opened.error().code == Errc::not_found) {
+    const Status made = top->make_directories(place.lexically_relative(above));
+    opened = made ? top->directory(place.lexically_relative(above)) : made.error();
+  }
+  if (!opened && leads_elsewhere(place)) {
     return Error{Errc::wrong_state,
                  "HPSEARCH_CHECKPOINT_DIR (" + directory.string() +
                      ") was replaced by a symbolic link; nothing was removed or copied. "
                      "The worker takes checkpoints only from the directory that it made there"};
   }
-  std::error_code error;
-  for (fs::directory_iterator at(directory, error), end; !error && at != end; at.increment(error)) {
-    remove_tree(at->path());
+  if (!opened) {
+    return opened;
   }
-  return error && error != std::errc::no_such_file_or_directory
-             ? Status(file_error("cannot read", directory, error))
-             : Status(Done{});
+  if (const Status emptied = trees::remove_content(*opened); !emptied) {
+    return emptied.error();
+  }
+  return opened;
 }
 
 }  // namespace hpsearch::workers

@@ -19,6 +19,7 @@ namespace hpsearch::workers {
 namespace fs = std::filesystem;
 using engine::Instant;
 using engine::Result;
+using trees::Directory;
 
 namespace {
 
@@ -26,10 +27,8 @@ constexpr std::size_t recent_bytes = 1024 * 1024;
 // Small enough to stay in the processor's nearest cache between being read and being looked through.
 constexpr std::size_t room_bytes = 64 * 1024;
 
-fs::path piece_path(const fs::path& path, std::uint64_t begin) {
-  fs::path later = path;
-  later += "." + std::to_string(begin);
-  return begin == 0 ? path : later;
+std::string piece_name(const std::string& name, std::uint64_t begin) {
+  return begin == 0 ? name : name + "." + std::to_string(begin);
 }
 
 /// One file of a log.
@@ -39,32 +38,34 @@ struct Piece {
   [[nodiscard]] std::uint64_t end() const noexcept { return begin + size; }
 };
 
-std::optional<Piece> piece_at(const fs::path& path, std::uint64_t begin) {
+std::optional<Piece> piece_at(const Directory& directory, const std::string& name, std::uint64_t begin) {
+  const Result<Descriptor> file = directory.file(piece_name(name, begin));
   struct stat info {};
-  if (::stat(piece_path(path, begin).c_str(), &info) != 0) {
+  if (!file || ::fstat(file->get(), &info) != 0) {
     return std::nullopt;
   }
   return Piece{begin, static_cast<std::uint64_t>(info.st_size)};
 }
 
 /// In order; empty when there is no such log.
-std::vector<Piece> pieces_of(const fs::path& path) {
+std::vector<Piece> pieces_of(const Directory& directory, const std::string& name) {
   std::vector<Piece> pieces;
-  if (const auto first = piece_at(path, 0)) {
+  if (const auto first = piece_at(directory, name, 0)) {
     pieces.push_back(*first);
   }
-  const std::string stem = path.filename().string() + ".";
-  std::error_code error;
-  for (fs::directory_iterator at(path.parent_path(), error), end; !error && at != end; at.increment(error)) {
-    const std::string name = at->path().filename().string();
-    if (!name.starts_with(stem)) {
+  const std::string stem = name + ".";
+  const Result<std::vector<trees::Entry>> entries = directory.entries();
+  for (std::size_t i = 0; entries && i < entries->size(); ++i) {
+    const std::string& other = (*entries)[i].name;
+    if (!other.starts_with(stem)) {
       continue;
     }
     std::uint64_t begin = 0;
-    const char* const last = name.data() + name.size();
-    const auto [parsed, problem] = std::from_chars(name.data() + stem.size(), last, begin);
-    const auto piece =
-        problem == std::errc() && parsed == last && begin > 0 ? piece_at(path, begin) : std::nullopt;
+    const char* const last = other.data() + other.size();
+    const auto [parsed, problem] = std::from_chars(other.data() + stem.size(), last, begin);
+    const auto piece = problem == std::errc() && parsed == last && begin > 0
+                           ? piece_at(directory, name, begin)
+                           : std::nullopt;
     if (piece) {
       pieces.push_back(*piece);
     }
@@ -74,13 +75,14 @@ std::vector<Piece> pieces_of(const fs::path& path) {
 }
 
 /// Up to `limit` bytes from `offset` of a file; fewer at its end.
-std::string read_at(const fs::path& path, std::uint64_t offset, std::uint64_t limit) {
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+std::string read_at(const Directory& directory, const std::string& name, std::uint64_t offset,
+                    std::uint64_t limit) {
+  const Result<Descriptor> file = directory.file(name);
   std::string text(limit, '\0');
   std::size_t filled = 0;
   while (file && filled < text.size()) {
     const ssize_t got =
-        ::pread(file.get(), text.data() + filled, text.size() - filled, static_cast<off_t>(offset + filled));
+        ::pread(file->get(), text.data() + filled, text.size() - filled, static_cast<off_t>(offset + filled));
     if (got < 0 && errno == EINTR) {
       continue;
     }
@@ -94,8 +96,8 @@ std::string read_at(const fs::path& path, std::uint64_t offset, std::uint64_t li
 }
 
 /// Up to `limit` bytes from `offset`, over pieces that follow each other without a gap.
-std::string read_through(const fs::path& path, const std::vector<Piece>& pieces, std::uint64_t offset,
-                         std::uint64_t limit) {
+std::string read_through(const Directory& directory, const std::string& name,
+                         const std::vector<Piece>& pieces, std::uint64_t offset, std::uint64_t limit) {
   std::string text;
   for (const Piece& piece : pieces) {
     const std::uint64_t at = offset + text.size();
@@ -103,7 +105,7 @@ std::string read_through(const fs::path& path, const std::vector<Piece>& pieces,
       break;
     }
     if (at < piece.end()) {
-      text += read_at(piece_path(path, piece.begin), at - piece.begin,
+      text += read_at(directory, piece_name(name, piece.begin), at - piece.begin,
                       std::min(limit - text.size(), piece.end() - at));
     }
   }
@@ -112,20 +114,26 @@ std::string read_through(const fs::path& path, const std::vector<Piece>& pieces,
 
 }  // namespace
 
-ProgramLog::ProgramLog(fs::path path, LogLimits limits, Descriptor file)
-    : path_(std::move(path)),
+ProgramLog::ProgramLog(Directory directory, std::string name, LogLimits limits, Descriptor file)
+    : directory_(std::move(directory)),
+      name_(std::move(name)),
       limits_(limits),
       file_(std::move(file)),
       recent_(new char[recent_bytes]),  // Not make_unique, which would write all of it.
       allowance_(static_cast<std::int64_t>(limits.burst)) {
 }
 
-Result<ProgramLog> ProgramLog::create(fs::path path, LogLimits limits) {
-  Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0644));
+Result<ProgramLog> ProgramLog::create(const fs::path& path, LogLimits limits) {
+  Result<Directory> directory = Directory::open(path.parent_path());
+  if (!directory) {
+    return directory.error();
+  }
+  constexpr int how = O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_NOFOLLOW | O_CLOEXEC;
+  Descriptor file(::openat(directory->descriptor(), path.filename().c_str(), how, 0644));
   if (!file) {
     return file_error("cannot write", path, errno);
   }
-  return ProgramLog(std::move(path), limits, std::move(file));
+  return ProgramLog(*std::move(directory), path.filename().string(), limits, std::move(file));
 }
 
 std::span<char> ProgramLog::room() noexcept {
@@ -196,15 +204,15 @@ bool ProgramLog::append(std::string_view bytes) {
     return true;
   }
   dropped_ += bytes.size();
-  const auto here = piece_at(path_, begin_);
+  const auto here = piece_at(directory_, name_, begin_);
   size_ = here ? here->size : size_;  // A part of it may have been taken.
   return false;
 }
 
 bool ProgramLog::begin_piece() {
   const std::uint64_t begin = begin_ + size_;
-  Descriptor file(
-      ::open(piece_path(path_, begin).c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0644));
+  Descriptor file =
+      directory_.look_up(piece_name(name_, begin), O_WRONLY | O_CREAT | O_EXCL | O_APPEND, 0644);
   if (!file) {
     return false;
   }
@@ -213,7 +221,7 @@ bool ProgramLog::begin_piece() {
   size_ = 0;
   later_.push_back(begin);
   while (later_.size() >= limits_.pieces) {
-    ::unlink(piece_path(path_, later_.front()).c_str());
+    static_cast<void>(directory_.remove(piece_name(name_, later_.front())).has_value());
     later_.pop_front();
   }
   return true;
@@ -223,13 +231,15 @@ std::string ProgramLog::last_lines(std::size_t limit) const {
   const std::uint64_t end = begin_ + size_;
   // One byte more tells whether the first one kept begins a line.
   const std::uint64_t wanted = std::min<std::uint64_t>(end, limit + 1);
-  return workers::last_lines(read_through(path_, pieces_of(path_), end - wanted, wanted), limit);
+  return workers::last_lines(
+      read_through(directory_, name_, pieces_of(directory_, name_), end - wanted, wanted), limit);
 }
 
-Result<LogPiece> read_log(const fs::path& path, std::uint64_t offset, std::uint64_t limit, bool from_end) {
-  const std::vector<Piece> pieces = pieces_of(path);
+Result<LogPiece> read_log(const Directory& directory, const std::string& name, std::uint64_t offset,
+                          std::uint64_t limit, bool from_end) {
+  const std::vector<Piece> pieces = pieces_of(directory, name);
   if (pieces.empty()) {
-    return file_error("cannot read", path, ENOENT);
+    return directory.failed("cannot read", name, ENOENT);
   }
   LogPiece piece;
   piece.size = pieces.back().end();
@@ -240,7 +250,8 @@ Result<LogPiece> read_log(const fs::path& path, std::uint64_t offset, std::uint6
       break;
     }
   }
-  std::string bytes = read_through(path, pieces, piece.offset, std::min(limit, piece.size - piece.offset));
+  std::string bytes =
+      read_through(directory, name, pieces, piece.offset, std::min(limit, piece.size - piece.offset));
   if (from_end && piece.offset > 0) {
     const std::size_t cut = cut_character_at_start(bytes);
     bytes.erase(0, cut);

@@ -105,8 +105,10 @@ void read_some(Stream& stream) {
 /// Written to our own standard error, which is the attempt's: the end of what a failed process said.
 void show_end(const std::filesystem::path& logs, std::uint64_t number) {
   constexpr std::uint64_t most_shown = 16 * 1024;
+  const auto directory = trees::Directory::open(logs);
   for (const char* stream : {"stderr", "stdout"}) {
-    const auto end = read_log(AttemptDirectory(logs).log(stream, number), 0, most_shown, true);
+    const std::string name = AttemptDirectory(logs).log(stream, number).filename();
+    const auto end = directory ? read_log(*directory, name, 0, most_shown, true) : directory.error();
     if (end && !end->text.empty()) {
       std::fprintf(stderr, "hpsearch-ranks: the end of its %s:\n%s%s", stream, end->text.c_str(),
                    end->text.ends_with('\n') ? "" : "\n");

@@ -23,6 +23,7 @@
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/engine/base/value.hpp"
 #include "hpsearch/proto/json.hpp"
+#include "hpsearch/trees/tree.hpp"
 #include "hpsearch/workers/core/program_message.hpp"
 #include "hpsearch/workers/shell/files.hpp"
 #include "hpsearch/workers/shell/local_socket.hpp"
@@ -144,21 +145,18 @@ Status hand_over(const fs::path& path) {
   if (lies_in(path, directory)) {
     return Done{};  // It was written there already, with all that lies beside it.
   }
-  if (const Status emptied = empty_checkpoint_directory(directory); !emptied) {
-    return emptied;
+  // The program's own, where it says: links in its path are meant, and so are mounts.
+  const fs::path named = path.has_filename() ? path : path.parent_path();
+  const bool whole = fs::is_directory(named, error);
+  const fs::path above = named.has_parent_path() ? named.parent_path() : fs::path(".");
+  const Result<trees::Directory> from =
+      trees::Directory::open(whole ? named : above, {.mounts = trees::Rules::Mounts::entered});
+  const Result<trees::Directory> to = from ? emptied_checkpoint_directory(directory) : from.error();
+  if (!to) {
+    return to.error();
   }
-  if (const Status made = make_directories(directory); !made) {
-    return made;
-  }
-  if (!fs::is_directory(path, error)) {
-    return copy_tree(path, fs::path(directory) / path.filename());
-  }
-  for (fs::directory_iterator at(path, error), end; !error && at != end; at.increment(error)) {
-    if (const Status copied = copy_tree(at->path(), fs::path(directory) / at->path().filename()); !copied) {
-      return copied;
-    }
-  }
-  return error ? Status(file_error("cannot read", path, error)) : Status(Done{});
+  return whole ? trees::copy_content(*from, *to)
+               : trees::copy_tree(*from, named.filename(), *to, named.filename());
 }
 
 bool wait_for(int descriptor, short what, std::optional<Clock::time_point> deadline) {

@@ -446,8 +446,7 @@ void Shim::write_down() {
 
 void Shim::end_if_done() {
   if (ended_ && unwritten_.empty()) {
-    std::error_code error;
-    std::filesystem::remove(directory_.process(), error);
+    directory_.remove_process();
     loop_.post([this] { on_end_(); });  // Behind the last word to the agent.
   }
 }

@@ -192,11 +192,15 @@ void ShimClient::read_connection() {
 
 bool ShimClient::open_journal() {
   if (!journal_) {
-    Result<JournalReader> journal = JournalReader::open(directory_.journal());
+    const Result<trees::Directory> root = directory_.opened();
+    Result<JournalReader> journal = root ? JournalReader::open(*root, "journal") : root.error();
     if (journal) {
       journal_ = *std::move(journal);
     }
-    unreadable_ = journal || journal.error().code == Errc::not_found ? "" : journal.error().message;
+    // A program that has put something else in its place has none, as one that removed it.
+    const bool gone =
+        !journal && (journal.error().code == Errc::not_found || journal.error().code == Errc::wrong_state);
+    unreadable_ = journal || gone ? "" : journal.error().message;
   }
   return journal_.has_value();
 }

@@ -259,8 +259,9 @@ void WorkerLoop::hold_devices(const jobs::LaunchSpec& spec, bool had_leaked_proc
 
 template <class End>
 void WorkerLoop::settle(const End& end, bool may_leave_a_container) {
+  const Result<trees::Directory> root = state_.attempt(end.key).opened();
   const auto container =
-      may_leave_a_container ? read_container_record(state_.attempt(end.key).container()) : std::nullopt;
+      may_leave_a_container && root ? read_container_record(*root, "container.json") : std::nullopt;
   if (!container) {
     settle_devices(end);
     return;
@@ -501,7 +502,7 @@ void WorkerLoop::carry_out(const WriteSpool& write) {
   spooling_[key].reset();
   background_.run([this, write, directory = state_.attempt(key)]() -> Background::Afterwards {
     const Status written = directory.write_spool(write.bytes, write.anew);
-    return [this, key = write.key, number = write.write, position = write.position, written] {
+    return [this, directory, key = write.key, number = write.write, position = write.position, written] {
       const std::optional<DeleteAttempt> afterwards = std::move(spooling_.at(key));
       spooling_.erase(key);
       if (afterwards) {
@@ -513,7 +514,7 @@ void WorkerLoop::carry_out(const WriteSpool& write) {
         }
         push(SpoolWritten{key, number});
       } else {
-        push(SpoolNotWritten{key, number, written.error().message});
+        push(SpoolNotWritten{key, number, written.error().message, !directory.is_missing(written.error())});
       }
     };
   });
@@ -543,7 +544,8 @@ void WorkerLoop::carry_out(const PublishCheckpoint& publish) {
     if (!from) {
       published = from.error();
     } else if (jobs::is_remote(publish.root)) {
-      published = upload_checkpoint(*from, directory.staging(), publish);
+      const Result<trees::Directory> attempt = directory.opened();
+      published = attempt ? upload_checkpoint(*from, *attempt, publish) : attempt.error();
     } else {
       const std::filesystem::path root =
           publish.root.empty() ? own_root : std::filesystem::path(publish.root);
@@ -601,8 +603,11 @@ void WorkerLoop::carry_out(const ReadLogPart& read) {
   } else {
     const std::uint64_t limit =
         request.limit == 0 ? longest_log_part : std::min(request.limit, longest_log_part);
-    Result<LogPiece> piece = read_log(state_.attempt(request.key).log(request.stream, request.process),
-                                      request.offset, limit, request.from_end);
+    const AttemptDirectory directory = state_.attempt(request.key);
+    const Result<trees::Directory> root = directory.opened();
+    Result<LogPiece> piece = root ? read_log(*root, directory.log(request.stream, request.process).filename(),
+                                             request.offset, limit, request.from_end)
+                                  : Result<LogPiece>(root.error());
     if (piece) {
       part.offset = piece->offset;
       part.size = piece->size;

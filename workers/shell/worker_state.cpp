@@ -337,8 +337,9 @@ Result<std::vector<SpooledAttempt>> WorkerState::take_over() const {
   }
   for (const fs::path& path : *paths) {
     const AttemptDirectory directory(path);
-    const Result<std::string> text = read_file(directory.spool(), longest_spool);
-    if (!text && text.error().code != Errc::not_found) {
+    const Result<std::string> text = directory.read("spool", longest_spool);
+    // What its program has put in the place of the spool tells as little as if it had removed it.
+    if (!text && text.error().code != Errc::not_found && text.error().code != Errc::wrong_state) {
       return unknown_what_runs(text.error());
     }
     Result<SpooledAttempt> spooled = text ? read_spool(*text) : Result<SpooledAttempt>(text.error());
@@ -346,7 +347,8 @@ Result<std::vector<SpooledAttempt>> WorkerState::take_over() const {
       found.push_back(*std::move(spooled));
       continue;
     }
-    if (const Status record = directory.process_can_be_read(); !record) {
+    if (const Status record = directory.process_can_be_read();
+        !record && record.error().code != Errc::wrong_state) {
       return unknown_what_runs(record.error());
     }
     if (text) {
@@ -356,10 +358,8 @@ Result<std::vector<SpooledAttempt>> WorkerState::take_over() const {
   }
   for (const auto& [directory, why] : damaged) {
     net::log(net::Level::error, directory.root().string() + " is given up and kept as it is: " + why);
-    std::error_code error;
-    fs::rename(directory.spool(), directory.root() / "spool.broken", error);
-    if (error) {
-      return file_error("cannot set aside", directory.spool(), error);
+    if (const Status aside = directory.set_spool_aside(); !aside) {
+      return aside.error();
     }
   }
   if (const Status ended = end_all(given_up); !ended) {

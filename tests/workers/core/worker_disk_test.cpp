@@ -80,6 +80,26 @@ TEST_F(Disk, ThatTakesNothingGetsNoNewLeasesAndKeepsItsPrograms) {
   EXPECT_EQ(stage_.said<proto::Hello>().at(0).troubles.size(), 2U) << "the next session hears of it too";
 }
 
+/// Its neighbours go on, and it is written down once more, in a directory that is made again.
+TEST_F(Disk, IsNotBrokenWhereAProgramTookItsDirectoryAway) {
+  stage_.run(key_of(1, 10), 0);
+  stage_.slow_disk();
+  stage_.step(ProgramMessageReceived{key_of(1, 10), QuestionId{1},
+                                     R"({"type":"report","step":3,"metrics":{"acc":0.5}})"});
+  stage_.pass(Duration::seconds(2));
+  const std::vector<WriteSpool> writes = stage_.wanted<WriteSpool>();
+  ASSERT_FALSE(writes.empty());
+  stage_.clear();
+  stage_.step(
+      SpoolNotWritten{key_of(1, 10), writes.back().write, "cannot open /state/attempts/1-1-1", false});
+  stage_.pass(Duration::seconds(2));
+  EXPECT_TRUE(stage_.wanted<ProbeDisk>().empty());
+  ASSERT_FALSE(stage_.wanted<WriteSpool>().empty());
+  EXPECT_TRUE(stage_.wanted<WriteSpool>().back().anew);
+  stage_.say(lease_of(key_of(2, 20), 1));
+  EXPECT_EQ(stage_.wanted<WriteSpool>().size(), 2U) << "its worker takes another trial";
+}
+
 TEST_F(Disk, ThatIsWellAgainIsFoundAndTold) {
   stage_.bad_disk(full);
   stage_.say(lease_of(key_of(1, 10), 0));

@@ -103,10 +103,10 @@ TEST_F(HarnessFilesTest, RefusesARecordThatIsNone) {
 
 TEST_F(HarnessFilesTest, TensorBoardFilesAreOutputsAndEmptyFoldersAreNot) {
   fs::create_directories(files_.storage() / "hpsearch/tensorboard/experiment/1/trial/1");
-  files_.tidy("hpsearch");
+  files_.tidy();
   EXPECT_TRUE(fs::is_empty(scratch_.path("output")));
   scratch_.write("harness/storage/hpsearch/tensorboard/experiment/1/events", "e");
-  files_.tidy("hpsearch");
+  files_.tidy();
   EXPECT_EQ(scratch_.read("output/tensorboard/experiment/1/events"), "e");
 }
 

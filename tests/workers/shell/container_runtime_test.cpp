@@ -80,12 +80,13 @@ TEST(ContainersThatAreLeft, AreNotSaidToBeGoneByARuntimeThatDoesNotAnswer) {
 TEST(ContainersThatAreLeft, AreKnownToTheNextAgent) {
   const Scratch scratch;
   const std::filesystem::path file = scratch.path() / "container.json";
-  EXPECT_EQ(read_container_record(file), std::nullopt);
+  const trees::Directory directory = *trees::Directory::open(scratch.path());
+  EXPECT_EQ(read_container_record(directory, "container.json"), std::nullopt);
   const ContainerRecord record{"/usr/bin/podman", "hpsearch-1-2-3-abc"};
   ASSERT_TRUE(write_container_record(file, record));
-  EXPECT_EQ(read_container_record(file), record);
+  EXPECT_EQ(read_container_record(directory, "container.json"), record);
   write_text(file, "{\"program\": 3}");
-  EXPECT_EQ(read_container_record(file), std::nullopt);
+  EXPECT_EQ(read_container_record(directory, "container.json"), std::nullopt);
 }
 
 }  // namespace

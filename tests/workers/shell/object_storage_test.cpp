@@ -47,7 +47,7 @@ class ObjectStorage : public testing::Test {
 
   bool saved(const std::string& text) {
     write_text(scratch_.path() / "from" / "state", text);
-    return upload_checkpoint(*own_directory_at(scratch_.path() / "from"), scratch_.path() / "staging",
+    return upload_checkpoint(*own_directory_at(scratch_.path() / "from"), attempt_,
                              {.key = key_of(0), .step = Units{4}, .root = "s3://models/digits"})
         .has_value();
   }
@@ -55,6 +55,7 @@ class ObjectStorage : public testing::Test {
   fs::path remote() const { return scratch_.path() / "remote/models/digits/1/0/1-4"; }
 
   Scratch scratch_;
+  trees::Directory attempt_ = *trees::Directory::open(scratch_.path());
 
  private:
   std::string path_;
@@ -83,8 +84,7 @@ TEST_F(ObjectStorage, TellsAgainOfWhatIsStoredAndNotHereAnyMore) {
   rclone_does("exit 1");
   const PublishCheckpoint wanted{.key = key_of(0), .step = Units{4}, .root = "s3://models/digits"};
   for (int agent = 0; agent < 2; ++agent) {
-    const auto again =
-        upload_checkpoint(*own_directory_at(scratch_.path() / "from"), scratch_.path() / "staging", wanted);
+    const auto again = upload_checkpoint(*own_directory_at(scratch_.path() / "from"), attempt_, wanted);
     ASSERT_TRUE(again) << again.error().message;
     ASSERT_TRUE(again.value()) << "its program would hear that it saved nothing";
     EXPECT_EQ((*again)->path, "s3://models/digits/1/0/1-4");
@@ -93,9 +93,7 @@ TEST_F(ObjectStorage, TellsAgainOfWhatIsStoredAndNotHereAnyMore) {
   }
   PublishCheckpoint other = wanted;
   other.step = Units{5};
-  EXPECT_FALSE(
-      upload_checkpoint(*own_directory_at(scratch_.path() / "from"), scratch_.path() / "staging", other)
-          .value());
+  EXPECT_FALSE(upload_checkpoint(*own_directory_at(scratch_.path() / "from"), attempt_, other).value());
 }
 
 TEST_F(ObjectStorage, ThatCannotBeReachedIsAnOutageAndThatSaysNoIsNone) {
@@ -103,7 +101,7 @@ TEST_F(ObjectStorage, ThatCannotBeReachedIsAnOutageAndThatSaysNoIsNone) {
     const fs::path script =
         scratch_.write("rclone", "#!/bin/sh\necho \"ERROR : $0: " + said + "\" >&2; exit 1\n");
     fs::permissions(script, fs::perms::owner_all);
-    return download_checkpoint("s3://models/digits/1/0/1-4", scratch_.path() / "to", {}).error().code;
+    return download_checkpoint("s3://models/digits/1/0/1-4", attempt_, "to", {}).error().code;
   };
   EXPECT_EQ(code_of("Failed to copy: dial tcp 10.0.0.7:443: connect: connection refused"),
             engine::Errc::unavailable);

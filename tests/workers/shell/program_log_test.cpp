@@ -14,6 +14,11 @@
 namespace hpsearch::workers::test {
 namespace {
 
+engine::Result<LogPiece> read_the_log(const std::filesystem::path& path, std::uint64_t offset,
+                                      std::uint64_t limit, bool from_end) {
+  return read_log(*trees::Directory::open(path.parent_path()), path.filename(), offset, limit, from_end);
+}
+
 namespace fs = std::filesystem;
 using engine::Duration;
 using engine::Errc;
@@ -23,7 +28,7 @@ using engine::Instant;
 std::string read_all(const fs::path& path, std::uint64_t limit) {
   std::string text;
   for (std::uint64_t offset = 0;;) {
-    const auto piece = read_log(path, offset, limit, false);
+    const auto piece = read_the_log(path, offset, limit, false);
     EXPECT_TRUE(piece.has_value());
     if (piece->text.empty()) {
       return text;
@@ -63,7 +68,7 @@ TEST(ProgramLog, KeepsItsBeginningAndItsEnd) {
   EXPECT_EQ(kept.find('|', gap + 1), std::string::npos);
   EXPECT_EQ(log->last_lines(20), "line 4998\nline 4999\n");
   EXPECT_EQ(log->last_lines(19), "line 4999\n");
-  const auto last = read_log(path, 0, 10, true);
+  const auto last = read_the_log(path, 0, 10, true);
   EXPECT_EQ(last->text, "line 4999\n");
   EXPECT_EQ(last->size, whole.size());
   EXPECT_EQ(last->offset, whole.size() - 10);
@@ -76,7 +81,7 @@ TEST(ProgramLog, ACharacterThatIsCutAtAGapDoesNotEndTheLog) {
   write_text(scratch.path() / "x.log.20", "\xC3\xA4 two\n");
   EXPECT_EQ(read_all(path, 100), "one\xC3\xA4??|\xC3\xA4 two\n");
   EXPECT_EQ(read_all(path, 4), "one\xC3\xA4??|\xC3\xA4 two\n");
-  EXPECT_EQ(read_log(path, 5, 100, false)->text, "??");
+  EXPECT_EQ(read_the_log(path, 5, 100, false)->text, "??");
 }
 
 TEST(ProgramLog, ACharacterThatIsCutBetweenPiecesIsWhole) {
@@ -109,11 +114,11 @@ TEST(ProgramLog, ItsEndIsFoundAcrossPieces) {
 TEST(ProgramLog, ReadsNothingBeyondItsEnd) {
   const Scratch scratch;
   write_text(scratch.path() / "x.log", "hello");
-  const auto piece = read_log(scratch.path() / "x.log", 100, 10, false);
+  const auto piece = read_the_log(scratch.path() / "x.log", 100, 10, false);
   ASSERT_TRUE(piece.has_value());
   EXPECT_EQ(piece->offset, 5U);
   EXPECT_EQ(piece->text, "");
-  EXPECT_EQ(read_log(scratch.path() / "none.log", 0, 10, false).error().code, Errc::not_found);
+  EXPECT_EQ(read_the_log(scratch.path() / "none.log", 0, 10, false).error().code, Errc::not_found);
 }
 
 /// Puts the text into the log as a pipe's reader does, all of it at one moment.

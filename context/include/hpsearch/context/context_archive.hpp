@@ -8,6 +8,7 @@
 
 #include "hpsearch/context/context_files.hpp"
 #include "hpsearch/engine/base/result.hpp"
+#include "hpsearch/trees/directory.hpp"
 
 namespace hpsearch::context {
 
@@ -26,7 +27,7 @@ namespace hpsearch::context {
 [[nodiscard]] engine::Result<std::vector<ContextFile>> contents_of(std::string_view archive);
 
 /// Puts an archive's content into `directory`, which must be there and empty. The checks of contents_of() are
-/// made on the way, and nothing is ever written through a link. unavailable: the disk said no.
-[[nodiscard]] engine::Status unpack(std::string_view archive, const std::filesystem::path& directory);
+/// made on the way, and nothing is ever written through a link or over a file. unavailable: the disk said no.
+[[nodiscard]] engine::Status unpack(std::string_view archive, const trees::Directory& directory);
 
 }  // namespace hpsearch::context

@@ -66,6 +66,8 @@ class Directory {
   [[nodiscard]] engine::Result<Directory> directory(const std::filesystem::path& below) const;
   /// Nothing where nothing is.
   [[nodiscard]] engine::Result<std::optional<Kind>> kind(const std::filesystem::path& below) const;
+  /// Whether something is there; false where that cannot be told.
+  [[nodiscard]] bool has(const std::filesystem::path& below) const;
   /// Sorted by name.
   [[nodiscard]] engine::Result<std::vector<Entry>> entries() const;
 
@@ -84,6 +86,10 @@ class Directory {
   /// survives a power failure.
   engine::Status write(const std::filesystem::path& below, std::string_view text, bool durable,
                        std::uint32_t mode = 0666) const;
+  /// The same for a name that is free. Of several processes that make it at once exactly one does, and for
+  /// all of them the file is there, whole and durable, when this returns; read it to learn whose it is.
+  engine::Status write_if_missing(const std::filesystem::path& below, std::string_view text,
+                                  std::uint32_t mode = 0666) const;
   /// wrong_state: the name is taken.
   engine::Status make_directory(const std::filesystem::path& below) const;
   /// With those above it; ones that are there already are fine.
@@ -113,6 +119,11 @@ class Directory {
   };
   [[nodiscard]] engine::Result<Descriptor> regular_file(std::string_view doing,
                                                         const std::filesystem::path& below, int flags) const;
+  /// A file that nobody knows yet, with that content; its name.
+  [[nodiscard]] engine::Result<std::string> draft_of(const Place& where, const std::filesystem::path& below,
+                                                     std::string_view text, bool durable,
+                                                     std::uint32_t mode) const;
+  [[nodiscard]] engine::Status sync_above(const std::filesystem::path& below) const;
   [[nodiscard]] engine::Result<Place> place(std::string_view doing, const std::filesystem::path& below) const;
 
   Descriptor descriptor_;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "hpsearch/engine/base/result.hpp"
@@ -25,8 +26,13 @@ engine::Status copy_file(const Directory& from, const std::string& name, const D
 engine::Status copy_tree(const Directory& from, const std::string& name, const Directory& to,
                          const std::string& new_name);
 
+enum class Files : std::uint8_t {
+  copied,
+  shared  ///< Hard links, where the file system has them.
+};
+
 /// The same of everything in a directory, into one that is there.
-engine::Status copy_content(const Directory& from, const Directory& to);
+engine::Status copy_content(const Directory& from, const Directory& to, Files files = Files::copied);
 
 /// Removes what stands under that name, as far as possible, and never through a link or into a mount. A
 /// program may have taken its own rights from a directory: it gets them back. What is not there is fine.

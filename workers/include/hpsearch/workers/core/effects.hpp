@@ -109,6 +109,7 @@ struct SpoolNotWritten {
   engine::AttemptKey key;
   std::uint64_t write = 0;
   std::string why;
+  bool disk_fails = true;  ///< Or else only this attempt's directory is not there as the worker made it.
 };
 /// What a program says cannot be kept: why. Again and again while it lasts.
 struct JournalNotWritten {

@@ -6,6 +6,7 @@
 
 #include "hpsearch/engine/base/result.hpp"
 #include "hpsearch/engine/base/value.hpp"
+#include "hpsearch/trees/directory.hpp"
 
 namespace hpsearch::workers {
 
@@ -44,9 +45,11 @@ class HarnessFiles {
   [[nodiscard]] std::string part_of_a_checkpoint() const;
 
   /// Takes away what a harness that said nothing to TensorBoard left among the outputs.
-  void tidy(const std::string& cluster) const;
+  void tidy() const;
 
  private:
+  [[nodiscard]] engine::Result<trees::Directory> kept_storage() const;
+
   std::filesystem::path directory_;
   std::filesystem::path checkpoint_;
   std::filesystem::path output_;

@@ -10,6 +10,7 @@
 #include "hpsearch/engine/base/result.hpp"
 #include "hpsearch/engine/experiment/attempt.hpp"
 #include "hpsearch/proto/spell.hpp"
+#include "hpsearch/trees/directory.hpp"
 #include "hpsearch/workers/core/launch_environment.hpp"
 #include "hpsearch/workers/shell/own_directory.hpp"
 #include "hpsearch/workers/shell/process_table.hpp"
@@ -87,6 +88,18 @@ class AttemptDirectory {
   /// Cost: a copy of the context; call it off the loop.
   [[nodiscard]] engine::Status make(const std::string& context, bool in_place = false) const;
 
+  /// The directory itself, below that of all attempts: it is not followed where a program has put a link in
+  /// its place. not_found, wrong_state, unavailable: as trees::Directory says.
+  [[nodiscard]] engine::Result<trees::Directory> opened() const;
+
+  /// Whether an error of these functions comes from this directory alone: its program has removed it, or put
+  /// something else in its place.
+  [[nodiscard]] bool is_missing(const engine::Error& error) const;
+
+  /// A file in it, by the name that it has there. Neither follows a link.
+  [[nodiscard]] engine::Result<std::string> read(const std::string& name, std::size_t limit) const;
+  engine::Status write(const std::filesystem::path& name, std::string_view text) const;
+
   /// The directory for checkpoints as make() made it, whatever is in its place now.
   /// not_found, corrupt, unavailable: checkpoint.json says it, and is absent, damaged or cannot be read.
   [[nodiscard]] engine::Result<OwnDirectory> made_for_checkpoints() const;
@@ -96,20 +109,24 @@ class AttemptDirectory {
   engine::Status write_spool(std::string_view bytes, bool anew) const;
 
   engine::Status write_process(const ProcessRecord& record) const;
+  void remove_process() const;
   /// Whether read_process() finds nothing only where nothing is.
   [[nodiscard]] engine::Status process_can_be_read() const;
   [[nodiscard]] std::optional<ProcessRecord> read_process()
       const;  ///< Nothing when no program ran or all is over.
 
+  /// Renames a spool that cannot be read, so that people can look at it.
+  [[nodiscard]] engine::Status set_spool_aside() const;
+
   /// What is not needed once the program is gone; logs and outputs stay, and what the program has put in the
-  /// place of the worker's directories, with what its links lead to.
+  /// place of the worker's directories, with what its links lead to. Where the whole directory is not the one
+  /// that was made, everything in it stays.
   void remove_working_files() const;
   void remove_everything() const;
 
  private:
-  [[nodiscard]] std::filesystem::path checkpoint_record() const { return root_ / "checkpoint.json"; }
-  [[nodiscard]] engine::Status write_checkpoint_record() const;
-  void remove_working_tree() const;
+  [[nodiscard]] engine::Result<trees::Directory> made() const;
+  void remove_what_was_never_made() const;
 
   std::filesystem::path root_;
 };

@@ -8,6 +8,7 @@
 #include "hpsearch/engine/base/result.hpp"
 #include "hpsearch/engine/experiment/attempt.hpp"
 #include "hpsearch/proto/checkpoint_manifest.hpp"
+#include "hpsearch/trees/directory.hpp"
 #include "hpsearch/workers/shell/own_directory.hpp"
 
 namespace hpsearch::workers {
@@ -30,21 +31,27 @@ using proto::manifest_name;
 /// below root.
 ///
 /// Durable when it returns. Nothing: `from` is empty. unavailable: the disk said no; what was not moved is
-/// still in `from`, and what was moved is put back. wrong_state: <root>/<experiment> is another store's, or
-/// something else is in the place of `from` (open_own_directory()); both are left as they are.
+/// still in `from`, and what was moved is put back. wrong_state: <root>/<experiment> is another store's,
+/// something else is in the place of `from` (open_own_directory()), below root there is a link or what is no
+/// checkpoint of this attempt, or a directory in `from` is a mount point; all are left as they are.
 ///
 /// Threads: touches only these directories; call it on any.
 /// Cost:    reads every file once, for its checksum; moving itself is a rename on the same file system.
 [[nodiscard]] engine::Result<std::optional<engine::CheckpointReport>> publish_checkpoint(
     const OwnDirectory& from, const std::filesystem::path& root, const engine::AttemptKey& key,
     engine::Units step, std::uint64_t store = 0);
+/// The same from and to directories that are open.
+[[nodiscard]] engine::Result<std::optional<engine::CheckpointReport>> publish_checkpoint(
+    const trees::Directory& from, const trees::Directory& root, const engine::AttemptKey& key,
+    engine::Units step, std::uint64_t store = 0);
 
 /// What such a manifest tells of its checkpoint, which lies in its directory; nothing when there is none.
-[[nodiscard]] std::optional<engine::CheckpointReport> told_by(const std::filesystem::path& manifest,
+[[nodiscard]] std::optional<engine::CheckpointReport> told_by(const trees::Directory& directory,
+                                                              const std::string& manifest_file,
                                                               engine::Units step);
 
 /// Compares a checkpoint's files with its manifest. not_found: there is no manifest. corrupt: a file is
 /// missing, or is another one.
-[[nodiscard]] engine::Status verify_checkpoint(const std::filesystem::path& place);
+[[nodiscard]] engine::Status verify_checkpoint(const trees::Directory& place);
 
 }  // namespace hpsearch::workers

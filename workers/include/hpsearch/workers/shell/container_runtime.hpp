@@ -8,6 +8,7 @@
 
 #include "hpsearch/engine/base/result.hpp"
 #include "hpsearch/proto/spell.hpp"
+#include "hpsearch/trees/directory.hpp"
 #include "hpsearch/workers/core/adapters/container/container_launch.hpp"
 
 namespace hpsearch::workers {
@@ -37,7 +38,8 @@ void spell(auto& fields, proto::Is<ContainerRecord> auto& record) {
 }
 
 engine::Status write_container_record(const std::filesystem::path& path, const ContainerRecord& record);
-[[nodiscard]] std::optional<ContainerRecord> read_container_record(const std::filesystem::path& path);
+[[nodiscard]] std::optional<ContainerRecord> read_container_record(const trees::Directory& directory,
+                                                                   const std::string& name);
 
 /// Ends what still runs of it and gives its file system back. `--rm` does that only where the runtime's
 /// client ends by itself: a client that was killed leaves a dead container with Podman, a living one with

@@ -8,24 +8,11 @@
 #include <utility>
 
 #include "hpsearch/engine/base/result.hpp"
+#include "hpsearch/trees/descriptor.hpp"
 
 namespace hpsearch::workers {
 
-/// Owns an open file descriptor.
-class Descriptor {
- public:
-  Descriptor() = default;
-  explicit Descriptor(int number) noexcept : number_(number) {}
-  Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
-  Descriptor& operator=(Descriptor&& other) noexcept;
-  ~Descriptor() { reset(); }
-  void reset() noexcept;
-  [[nodiscard]] int get() const noexcept { return number_; }
-  [[nodiscard]] explicit operator bool() const noexcept { return number_ >= 0; }
-
- private:
-  int number_ = -1;
-};
+using trees::Descriptor;
 
 /// "No space left on device" and its kin, for the present errno or a given one.
 [[nodiscard]] std::string error_text(int error);
@@ -56,18 +43,9 @@ enum class Readers { as_the_umask_says, owner };
 engine::Status write_file(const std::filesystem::path& path, std::string_view text, bool durable,
                           Readers readers = Readers::as_the_umask_says);
 
-/// Copies one file with its mode. Unlike the standard library's, it tells a full disk from a broken one.
-engine::Status copy_one_file(const std::filesystem::path& from, const std::filesystem::path& to);
-
-/// Copies directories, files and links.
-engine::Status copy_tree(const std::filesystem::path& from, const std::filesystem::path& to);
-
 engine::Status make_directories(const std::filesystem::path& path);
 
 /// Flushes a file's or a directory's content to the disk.
 engine::Status sync_path(const std::filesystem::path& path);
-
-/// Removes a tree as far as possible; what cannot be removed is left.
-void remove_tree(const std::filesystem::path& path) noexcept;
 
 }  // namespace hpsearch::workers

@@ -10,6 +10,7 @@
 
 #include "hpsearch/engine/base/result.hpp"
 #include "hpsearch/proto/spell.hpp"
+#include "hpsearch/trees/directory.hpp"
 #include "hpsearch/workers/shell/files.hpp"
 
 namespace hpsearch::workers {
@@ -122,6 +123,9 @@ class JournalReader {
  public:
   /// not_found: there is none (yet).
   [[nodiscard]] static engine::Result<JournalReader> open(const std::filesystem::path& path);
+  /// In a directory that programs can write.
+  [[nodiscard]] static engine::Result<JournalReader> open(const trees::Directory& directory,
+                                                          const std::string& name);
 
   /// A shim holds it.
   [[nodiscard]] bool kept() const noexcept;

@@ -8,6 +8,7 @@
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/proto/json.hpp"
 #include "hpsearch/proto/record.hpp"
+#include "hpsearch/trees/directory.hpp"
 #include "hpsearch/workers/shell/files.hpp"
 
 // Spelled structs in files of one line of JSON, into which operators look. For sources.
@@ -20,17 +21,34 @@ engine::Status write_json_file(const std::filesystem::path& path, const T& recor
   return write_file(path, engine::compact_json(proto::encode_value(record)) + "\n", durable);
 }
 
-/// not_found: there is no such file. corrupt: it is larger than `limit`, or not what write_json_file() makes
-/// of a T.
 template <class T>
-[[nodiscard]] engine::Result<T> read_json_file(const std::filesystem::path& path,
-                                               std::size_t limit = std::size_t{64} * 1024) {
-  const engine::Result<std::string> text = read_file(path, limit);
+[[nodiscard]] engine::Result<T> read_json_text(const engine::Result<std::string>& text) {
   if (!text) {
     return text.error();
   }
   const engine::Result<engine::Value> value = proto::parse_json(*text);
   return value ? proto::decode_value<T>(*value) : engine::Result<T>(value.error());
+}
+
+/// not_found: there is no such file. corrupt: it is larger than `limit`, or not what write_json_file() makes
+/// of a T.
+template <class T>
+[[nodiscard]] engine::Result<T> read_json_file(const std::filesystem::path& path,
+                                               std::size_t limit = std::size_t{64} * 1024) {
+  return read_json_text<T>(read_file(path, limit));
+}
+
+/// The same of files in a directory that programs can write.
+template <class T>
+engine::Status write_json_file(const trees::Directory& directory, const std::filesystem::path& name,
+                               const T& record, bool durable) {
+  return directory.write(name, engine::compact_json(proto::encode_value(record)) + "\n", durable);
+}
+template <class T>
+[[nodiscard]] engine::Result<T> read_json_file(const trees::Directory& directory,
+                                               const std::filesystem::path& name,
+                                               std::size_t limit = std::size_t{64} * 1024) {
+  return read_json_text<T>(directory.read(name, limit));
 }
 
 }  // namespace hpsearch::workers

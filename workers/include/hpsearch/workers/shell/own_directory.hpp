@@ -5,7 +5,7 @@
 
 #include "hpsearch/engine/base/result.hpp"
 #include "hpsearch/proto/spell.hpp"
-#include "hpsearch/workers/shell/files.hpp"
+#include "hpsearch/trees/directory.hpp"
 
 namespace hpsearch::workers {
 
@@ -26,29 +26,15 @@ void spell(auto& fields, proto::Is<OwnDirectory> auto& made) {
 /// The directory that is at `path` now. not_found, unavailable: none, or a link.
 [[nodiscard]] engine::Result<OwnDirectory> own_directory_at(const std::filesystem::path& path);
 
-/// An own directory that is open. Whatever happens to its name afterwards, path() leads to this directory.
-class OpenedDirectory {
- public:
-  OpenedDirectory(Descriptor descriptor, std::filesystem::path name);
-
-  /// By its descriptor, below /proc.
-  [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
-  /// The same error, with the directory's name where it has path().
-  [[nodiscard]] engine::Error with_name(engine::Error error) const;
-
- private:
-  Descriptor descriptor_;
-  std::filesystem::path name_;
-  std::filesystem::path path_;
-};
-
 /// Opens a directory that the worker made. wrong_state: another directory is in its place, a link is, or
-/// nothing; nothing was touched.
-[[nodiscard]] engine::Result<OpenedDirectory> open_own_directory(const OwnDirectory& made);
+/// nothing; nothing was touched. Whatever happens to its name afterwards, the result is that directory.
+[[nodiscard]] engine::Result<trees::Directory> open_own_directory(const OwnDirectory& made);
 
-/// Removes everything in HPSEARCH_CHECKPOINT_DIR, for a training's own processes: they do not know its inode.
+/// HPSEARCH_CHECKPOINT_DIR, emptied, for a training's own processes: they do not know its inode. It is made
+/// when it is not there.
 /// wrong_state, and nothing is removed: it is a symbolic link, or it is in a directory that was replaced by
 /// one.
-[[nodiscard]] engine::Status empty_checkpoint_directory(const std::filesystem::path& directory);
+[[nodiscard]] engine::Result<trees::Directory> emptied_checkpoint_directory(
+    const std::filesystem::path& directory);
 
 }  // namespace hpsearch::workers

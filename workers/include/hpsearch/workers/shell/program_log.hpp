@@ -11,6 +11,7 @@
 
 #include "hpsearch/engine/base/instant.hpp"
 #include "hpsearch/engine/base/result.hpp"
+#include "hpsearch/trees/directory.hpp"
 #include "hpsearch/workers/shell/files.hpp"
 
 namespace hpsearch::workers {
@@ -35,7 +36,10 @@ struct LogLimits {
 /// kept, and the log says how much is missing before it.
 class ProgramLog {
  public:
-  [[nodiscard]] static engine::Result<ProgramLog> create(std::filesystem::path path, LogLimits limits = {});
+  /// The directory must be the attempt's own then. Later pieces go to it, whatever its name stands for, and
+  /// to no name that the program has taken.
+  [[nodiscard]] static engine::Result<ProgramLog> create(const std::filesystem::path& path,
+                                                         LogLimits limits = {});
 
   /// Where the next bytes of the stream are to be put; never empty.
   [[nodiscard]] std::span<char> room() noexcept;
@@ -54,11 +58,12 @@ class ProgramLog {
   [[nodiscard]] std::string last_lines(std::size_t limit) const;
 
  private:
-  ProgramLog(std::filesystem::path path, LogLimits limits, Descriptor file);
+  ProgramLog(trees::Directory directory, std::string name, LogLimits limits, Descriptor file);
   bool begin_piece();
   void earn(engine::Instant now) noexcept;
 
-  std::filesystem::path path_;
+  trees::Directory directory_;
+  std::string name_;
   LogLimits limits_;
   Descriptor file_;
   std::uint64_t begin_ = 0;          ///< Of the present piece, in the stream.
@@ -82,9 +87,9 @@ struct LogPiece {
   std::string text;
 };
 
-/// Up to `limit` bytes of the log at `path` from `offset`, or the last ones. Where a part was left out, what
-/// follows it comes instead: the answer's offset is then larger. not_found: there is no such log.
-[[nodiscard]] engine::Result<LogPiece> read_log(const std::filesystem::path& path, std::uint64_t offset,
-                                                std::uint64_t limit, bool from_end);
+/// Up to `limit` bytes of the log of that name from `offset`, or the last ones. Where a part was left out,
+/// what follows it comes instead: the answer's offset is then larger. not_found: there is no such log.
+[[nodiscard]] engine::Result<LogPiece> read_log(const trees::Directory& directory, const std::string& name,
+                                                std::uint64_t offset, std::uint64_t limit, bool from_end);
 
 }  // namespace hpsearch::workers
