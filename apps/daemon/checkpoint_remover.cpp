@@ -4,10 +4,8 @@
 #include <chrono>
 #include <deque>
 #include <filesystem>
-#include <fstream>
 #include <mutex>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 #include "hpsearch/jobs/remote_storage.hpp"
@@ -15,11 +13,15 @@
 #include "hpsearch/net/rclone.hpp"
 #include "hpsearch/proto/checkpoint_manifest.hpp"
 #include "hpsearch/proto/checkpoint_owner.hpp"
+#include "hpsearch/trees/tree.hpp"
 
 namespace hpsearch::daemon {
 namespace {
 
 namespace fs = std::filesystem;
+using trees::Directory;
+using trees::Kind;
+constexpr std::size_t longest_owner = std::size_t{64} * 1024;
 constexpr std::chrono::minutes again_after{1};
 using proto::manifest_name;
 
@@ -42,73 +44,101 @@ std::string remove_remote(const std::string& address, const std::map<std::string
   return gone || missing ? "" : "cannot remove the checkpoint " + address + ": " + gone.error().message;
 }
 
+/// Where a checkpoint lies, opened below the root of all without following a link.
+struct Shelf {
+  Directory experiment;
+  Directory trial;
+};
+
+/// Nothing: it is gone.
+engine::Result<std::optional<Shelf>> shelf_of(const fs::path& place) {
+  const fs::path trial = place.parent_path();
+  const auto root = Directory::open(trial.parent_path().parent_path());
+  auto of_experiment = root ? root->directory(trial.parent_path().filename()) : root.error();
+  auto of_trial = of_experiment ? of_experiment->directory(trial.filename()) : of_experiment.error();
+  if (of_trial) {
+    return std::optional(Shelf{*std::move(of_experiment), *std::move(of_trial)});
+  }
+  return of_trial.error().code == engine::Errc::not_found ? engine::Result<std::optional<Shelf>>(std::nullopt)
+                                                          : of_trial.error();
+}
+
+/// Why it must stay, or "".
+std::string not_removable(const Shelf& shelf, const fs::path& place, std::uint64_t store) {
+  const std::string name = place.filename().string();
+  const auto there = shelf.trial.kind(name);
+  const auto manifest = shelf.trial.kind(fs::path(name) / manifest_name);
+  if (!there || (*there && (*there != Kind::directory || !manifest || *manifest != Kind::file))) {
+    return place.string() + " is not removed: it holds no checkpoint";
+  }
+  const auto owner = shelf.experiment.read(proto::checkpoint_owner_name, longest_owner);
+  if (!owner && owner.error().code == engine::Errc::not_found) {
+    return "";
+  }
+  const std::string found = owner ? owner->substr(0, owner->find('\n')) : "";
+  return owner && found + "\n" == proto::checkpoint_owner(store)
+             ? ""
+             : place.string() + " is not removed: " + shelf.experiment.name().string() +
+                   proto::of_another_owner(found, store);
+}
+
 /// The complaint, or "". Under another name first, so that nobody takes half of it for a checkpoint.
-std::string remove_directory(const fs::path& place) {
-  const fs::path aside = place.parent_path() / ("." + place.filename().string() + ".deleted");
-  std::error_code error;
-  fs::remove_all(aside, error);  // What an earlier try left, which would be in the way.
-  if (!error) {
-    fs::rename(place, aside, error);
+std::string remove_directory(const fs::path& place, std::uint64_t store) {
+  const auto shelf = shelf_of(place);
+  if (!shelf) {
+    return place.string() + " is not removed: " + shelf.error().message;
   }
-  if (error == std::errc::no_such_file_or_directory) {
-    error.clear();  // Removed already. After anything else it is still there.
+  if (!shelf->has_value()) {
+    return "";
   }
-  if (!error) {
-    fs::remove_all(aside, error);
+  if (const std::string why = not_removable(**shelf, place, store); !why.empty()) {
+    return why;
   }
-  if (error) {
-    return "cannot remove the checkpoint " + place.string() + ": " + error.message();
+  const Directory& trial = (*shelf)->trial;
+  const std::string name = place.filename().string();
+  const std::string aside = "." + name + ".deleted";
+  engine::Status gone =
+      trees::remove_tree(trial, aside);  // What an earlier try left, which would be in the way.
+  if (gone) {
+    gone = trees::move_entry(trial, name, trial, aside);
+    if (!gone && gone.error().code == engine::Errc::not_found) {
+      gone = engine::Done{};  // Removed already. After anything else it is still there.
+    }
   }
-  fs::remove(place.parent_path(), error);  // Only when nothing is left in it.
+  if (gone) {
+    gone = trees::remove_tree(trial, aside);
+  }
+  if (!gone) {
+    return "cannot remove the checkpoint " + place.string() + ": " + gone.error().message;
+  }
+  static_cast<void>(
+      (*shelf)->experiment.remove(place.parent_path().filename()).has_value());  // If nothing is left in it.
   return "";
+}
+
+/// ROOT/EXPERIMENT/TRIAL/ATTEMPT-STEP, spelled in one way only.
+bool is_place_of_a_checkpoint(const std::string& path, engine::ExperimentId experiment) {
+  const fs::path place(path);
+  const std::string name = place.filename().string();
+  const std::size_t dash = name.find('-');
+  const bool plain = jobs::is_remote(path) ? path.find("/../") == std::string::npos
+                                           : place.is_absolute() && place == place.lexically_normal();
+  return plain && dash != std::string::npos &&
+         engine::read_attempt_label(std::string_view(name).substr(0, dash)) &&
+         is_number(std::string_view(name).substr(dash + 1)) &&
+         is_number(place.parent_path().filename().string()) &&
+         place.parent_path().parent_path().filename() == std::to_string(experiment.number());
 }
 
 }  // namespace
 
-std::optional<std::string> not_removable(const std::string& path, engine::ExperimentId experiment,
-                                         std::uint64_t store) {
-  const fs::path place(path);
-  const std::string name = place.filename().string();
-  const std::size_t dash = name.find('-');
-  const bool remote = jobs::is_remote(path);
-  const bool plain = remote ? path.find("/../") == std::string::npos
-                            : place.is_absolute() && place == place.lexically_normal();
-  const bool fits = plain && dash != std::string::npos &&
-                    engine::read_attempt_label(std::string_view(name).substr(0, dash)) &&
-                    is_number(std::string_view(name).substr(dash + 1)) &&
-                    is_number(place.parent_path().filename().string()) &&
-                    place.parent_path().parent_path().filename() == std::to_string(experiment.number());
-  if (!fits) {
+std::string remove_checkpoint(const std::string& path, engine::ExperimentId experiment, std::uint64_t store,
+                              const std::map<std::string, std::string>& environment) {
+  if (!is_place_of_a_checkpoint(path, experiment)) {
     return path + " is not removed: it is no place of a checkpoint of experiment " +
            std::to_string(experiment.number());
   }
-  if (remote) {
-    return std::nullopt;
-  }
-  std::error_code error;
-  const fs::file_status status = fs::symlink_status(place, error);
-  if (status.type() == fs::file_type::not_found) {
-    return std::nullopt;
-  }
-  if (!fs::is_directory(status) || !fs::exists(fs::symlink_status(place / manifest_name, error))) {
-    return path + " is not removed: it holds no checkpoint";
-  }
-  const fs::path owner = place.parent_path().parent_path() / proto::checkpoint_owner_name;
-  std::string found;
-  if (fs::exists(fs::symlink_status(owner, error)) &&
-      (!std::getline(std::ifstream(owner, std::ios::binary), found) ||
-       found + "\n" != proto::checkpoint_owner(store))) {
-    return path + " is not removed: " + owner.parent_path().string() + proto::of_another_owner(found, store);
-  }
-  return std::nullopt;
-}
-
-std::string remove_checkpoint(const std::string& path, engine::ExperimentId experiment, std::uint64_t store,
-                              const std::map<std::string, std::string>& environment) {
-  if (const auto why = not_removable(path, experiment, store)) {
-    return *why;
-  }
-  return jobs::is_remote(path) ? remove_remote(path, environment) : remove_directory(path);
+  return jobs::is_remote(path) ? remove_remote(path, environment) : remove_directory(path, store);
 }
 
 struct CheckpointRemover::Shared {

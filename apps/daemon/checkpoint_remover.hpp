@@ -14,13 +14,10 @@
 
 namespace hpsearch::daemon {
 
-/// Why a path must not be removed as a checkpoint of that experiment, or nothing: paths come from workers. It
-/// must be ROOT/EXPERIMENT/TRIAL/ATTEMPT-STEP; where ROOT is a directory, it must hold a manifest, or not
-/// exist, and ROOT/EXPERIMENT must not be another store's.
-[[nodiscard]] std::optional<std::string> not_removable(const std::string& path,
-                                                       engine::ExperimentId experiment, std::uint64_t store);
-
-/// Removes it: nothing is left of it, or the complaint is not "". The environment is for rclone.
+/// Removes a checkpoint: nothing is left of it, or the complaint is not "". Paths come from workers: this
+/// must be ROOT/EXPERIMENT/TRIAL/ATTEMPT-STEP of that experiment. Where ROOT is a directory, no link below it
+/// is followed and no mount is entered, the checkpoint must hold a manifest, and ROOT/EXPERIMENT must not be
+/// another store's. The environment is for rclone.
 [[nodiscard]] std::string remove_checkpoint(const std::string& path, engine::ExperimentId experiment,
                                             std::uint64_t store,
                                             const std::map<std::string, std::string>& environment = {});

@@ -9,7 +9,9 @@
 #include <string>
 
 #include "hpsearch/proto/checkpoint_owner.hpp"
+#include "hpsearch/trees/directory.hpp"
 #include "scratch.hpp"
+#include "trees/hostile_tree.hpp"
 
 namespace hpsearch::daemon {
 namespace {
@@ -74,7 +76,8 @@ TEST_F(CheckpointRemoval, ThatTheFileSystemRefusesIsNotSaidToBeDone) {
   {
     const AsNobody nobody;
     EXPECT_EQ(remove_checkpoint(checkpoint(), experiment, store),
-              "cannot remove the checkpoint " + checkpoint() + ": Permission denied");
+              "cannot remove the checkpoint " + checkpoint() + ": cannot move to " +
+                  scratch_.path("7/3/.1-20.deleted") + ": Permission denied");
   }
   fs::permissions(trial(), fs::perms(0755));
   EXPECT_TRUE(fs::exists(checkpoint() + "/manifest.json"));
@@ -110,6 +113,69 @@ TEST_F(CheckpointRemoval, OfAnotherStoresPlaceIsRefused) {
   scratch_.write("7/.hpsearch-store.json", proto::checkpoint_owner(store));
   EXPECT_EQ(remove_checkpoint(checkpoint(), experiment, store), "");
   EXPECT_FALSE(fs::exists(trial()));
+}
+
+// --- what workers and programs can do to the storage ---
+
+using trees::test::lay_hostile_tree;
+using trees::test::PrivateMounts;
+using trees::test::Swapper;
+using trees::test::Witness;
+
+TEST_F(CheckpointRemoval, OfAHostileTreeTouchesNothingElse) {
+  const Witness witness(scratch_.path() / "witness");
+  lay_hostile_tree(fs::path(checkpoint()) / "files", witness);
+  EXPECT_EQ(remove_checkpoint(checkpoint(), experiment, store), "");
+  EXPECT_FALSE(fs::exists(trial()));
+  EXPECT_EQ(witness.harm(), "");
+}
+
+TEST_F(CheckpointRemoval, FollowsNoLinkBelowTheRoot) {
+  const Witness witness(scratch_.path() / "witness");
+  write_text(scratch_.path() / "true-7/3/1-20/manifest.json", "{}");
+  for (const std::string place : {"7", "7/3", "7/3/1-20", "7/3/1-20/manifest.json"}) {
+    fs::remove_all(scratch_.path() / "7");
+    fs::create_directories((scratch_.path() / place).parent_path());
+    // Each leads to what would be a checkpoint there.
+    const fs::path target = scratch_.path() / ("true-" + place);
+    fs::create_symlink(target, scratch_.path() / place);
+    const std::string complaint = remove_checkpoint(checkpoint(), experiment, store);
+    EXPECT_EQ(complaint.find(checkpoint() + " is not removed: "), 0U) << complaint;
+    EXPECT_EQ(scratch_.read("true-7/3/1-20/manifest.json"), "{}") << place;
+    EXPECT_TRUE(fs::is_symlink(scratch_.path() / place)) << place;
+  }
+  EXPECT_EQ(witness.harm(), "");
+}
+
+TEST_F(CheckpointRemoval, LeavesWhatIsMountedInACheckpoint) {
+  const Witness witness(scratch_.path() / "witness");
+  fs::create_directory(fs::path(checkpoint()) / "files/mount");
+  PrivateMounts mounts;
+  if (!mounts.usable() || !mounts.bind(witness.directory(), fs::path(checkpoint()) / "files/mount")) {
+    GTEST_SKIP() << "this user may not mount";
+  }
+  const std::string complaint = remove_checkpoint(checkpoint(), experiment, store);
+  EXPECT_NE(complaint.find("something else is mounted there"), std::string::npos) << complaint;
+  EXPECT_EQ(witness.harm(), "");
+}
+
+TEST_F(CheckpointRemoval, ARaceIsLostByNobody) {
+  const Witness witness(scratch_.path() / "witness");
+  for (const std::string place : {"7/3", "7/3/1-20", "7/3/1-20/files"}) {
+    fs::remove_all(scratch_.path() / "link");
+    // As if it were the trial's, or the checkpoint.
+    fs::create_directory_symlink(witness.directory() / (place == "7/3" ? "1/0" : "1/0/1-1"),
+                                 scratch_.path() / "link");
+    const Swapper swapper(scratch_.path() / place, scratch_.path() / "link");
+    for (int round = 0; round < 30 * test_effort(); ++round) {
+      const auto root = *trees::Directory::open(scratch_.path());
+      static_cast<void>(root.make_directories("7/3/1-20/files").has_value());
+      static_cast<void>(root.write("7/3/1-20/files/weights", "w", false).has_value());
+      static_cast<void>(root.write("7/3/1-20/manifest.json", "{}", false).has_value());
+      static_cast<void>(remove_checkpoint(checkpoint(), experiment, store));
+      ASSERT_EQ(witness.harm(), "") << place << ", round " << round;
+    }
+  }
 }
 
 }  // namespace
