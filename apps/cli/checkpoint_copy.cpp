@@ -1,10 +1,11 @@
 #include "cli/checkpoint_copy.hpp"
 
+#include <unistd.h>
+
 #include <array>
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
-#include <fstream>
-#include <iterator>
 #include <span>
 #include <system_error>
 #include <utility>
@@ -16,25 +17,42 @@
 #include "hpsearch/proto/json.hpp"
 #include "hpsearch/proto/record.hpp"
 #include "hpsearch/proto/stored.hpp"
+#include "hpsearch/trees/tree.hpp"
 
 namespace hpsearch::cli {
 namespace {
 
 namespace fs = std::filesystem;
 using engine::Value;
+using trees::Directory;
 
 using proto::manifest_name;
 
+/// In what a download has not finished: without it the directory is somebody else's.
+constexpr const char* mark_name = ".hpsearch-download";
+
 /// Compares a copied file with what the manifest says of it; the complaint, or "".
-std::string difference(const fs::path& file, const proto::ManifestEntry& entry) {
-  std::ifstream in(file, std::ios::binary);
+std::string difference(const Directory& place, const proto::ManifestEntry& entry) {
+  const auto file = place.file(entry.path);
+  if (!file) {
+    return "is missing: " + file.error().message;
+  }
   std::array<char, 256 * 1024> piece;  // Filled by read().
   std::uint64_t size = 0;
   std::uint32_t crc = 0;
-  while (in.read(piece.data(), static_cast<std::streamsize>(piece.size())) || in.gcount() > 0) {
-    const auto got = static_cast<std::size_t>(in.gcount());
-    crc = proto::crc32c(crc, std::as_bytes(std::span(piece.data(), got)));
-    size += got;
+  for (;;) {
+    const ssize_t got = ::read(file->get(), piece.data(), piece.size());
+    if (got < 0 && errno == EINTR) {
+      continue;
+    }
+    if (got < 0) {
+      return "cannot be read: " + std::generic_category().message(errno);
+    }
+    if (got == 0) {
+      break;
+    }
+    crc = proto::crc32c(crc, std::as_bytes(std::span(piece.data(), static_cast<std::size_t>(got))));
+    size += static_cast<std::uint64_t>(got);
   }
   if (size != entry.bytes) {
     return "has " + std::to_string(size) + " bytes instead of " + std::to_string(entry.bytes.value_or(0));
@@ -42,19 +60,12 @@ std::string difference(const fs::path& file, const proto::ManifestEntry& entry) 
   return crc == entry.crc32c ? "" : "is damaged: its checksum differs";
 }
 
-/// Everything that lies at `from`; the complaint, or "".
-std::string bring_from_directory(const fs::path& from, const fs::path& to) {
-  std::error_code error;
-  fs::remove_all(to, error);
-  fs::copy(from, to, fs::copy_options::recursive | fs::copy_options::copy_symlinks, error);
-  return error ? "cannot copy to " + to.string() + ": " + error.message() : "";
-}
-
 /// Files that are there already, of the same size and time, are not fetched again.
 std::string bring_from_store(const std::string& from, const fs::path& to,
                              const std::map<std::string, std::string>& environment) {
-  const engine::Status fetched =
-      net::run_rclone({"sync", "--links", jobs::rclone_place(from), to.string()}, environment);
+  const engine::Status fetched = net::run_rclone(
+      {"sync", "--links", jobs::rclone_place(from), to.string(), std::string("--exclude=/") + mark_name},
+      environment);
   return fetched ? "" : "cannot fetch " + from + ": " + fetched.error().message;
 }
 
@@ -63,15 +74,15 @@ struct Checked {
   std::string complaint;  ///< About the first file that is not what the manifest says.
 };
 
-Checked compare_with_manifest(const std::string& from, const fs::path& place) {
+Checked compare_with_manifest(const std::string& from, const Directory& place) {
   Checked checked;
-  std::ifstream in(place / manifest_name, std::ios::binary);
-  if (!in) {
+  const auto text = place.read(manifest_name, proto::largest_manifest);
+  if (!text && text.error().code == engine::Errc::not_found) {
     checked.complaint = from + " holds no " + manifest_name + ": it is not a checkpoint, or is being deleted";
     return checked;
   }
-  const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
-  const auto json = proto::parse_json(text, proto::manifest_limits);
+  const auto json =
+      text ? proto::parse_json(*text, proto::manifest_limits) : engine::Result<Value>(text.error());
   const auto manifest = json ? proto::decode_value<proto::CheckpointManifest>(*json)
                              : engine::Result<proto::CheckpointManifest>(json.error());
   if (!manifest) {
@@ -82,7 +93,7 @@ Checked compare_with_manifest(const std::string& from, const fs::path& place) {
     if (entry.link) {
       continue;
     }
-    if (const std::string wrong = difference(place / entry.path, entry); !wrong.empty()) {
+    if (const std::string wrong = difference(place, entry); !wrong.empty()) {
       checked.complaint = from + ": " + entry.path + " " + wrong;
       return checked;
     }
@@ -91,16 +102,49 @@ Checked compare_with_manifest(const std::string& from, const fs::path& place) {
   return checked;
 }
 
+/// The directory to copy into: a new one, or, with `goes_on`, what an earlier download of ours has left.
+engine::Result<Directory> begin(const Directory& above, const std::string& unfinished, bool goes_on) {
+  const auto ours = [&] {
+    const auto mark = above.kind(fs::path(unfinished) / mark_name);
+    return mark && *mark == trees::Kind::file;
+  };
+  if (above.has(unfinished) && !ours()) {
+    return engine::Error{engine::Errc::wrong_state,
+                         (above.name() / unfinished).string() +
+                             " already exists and is no interrupted download; name another directory"};
+  }
+  if (!goes_on) {
+    if (const engine::Status emptied = trees::remove_tree(above, unfinished); !emptied) {
+      return emptied.error();
+    }
+  }
+  engine::Status made = above.make_directories(unfinished);
+  auto opened = made ? above.directory(unfinished) : engine::Result<Directory>(made.error());
+  made = opened ? opened->write(mark_name, "", false) : engine::Status(opened.error());
+  return made ? std::move(opened) : engine::Result<Directory>(made.error());
+}
+
+engine::Status copy_from_directory(const std::string& from, const Directory& to) {
+  const auto source = Directory::open(from);
+  return source ? trees::copy_content(*source, to) : engine::Status(source.error());
+}
+
 }  // namespace
 
 Outcome<Value> copy_checkpoint(const std::string& from, const fs::path& named,
                                const std::map<std::string, std::string>& environment) {
   const fs::path to = named.has_filename() ? named : named.parent_path();  // Without a slash at its end.
+  const std::string unfinished = to.filename().string() + ".unfinished";
+  const fs::path place = to.string() + ".unfinished";
   const bool remote = jobs::is_remote(from);
-  std::error_code error;
-  if (fs::exists(fs::symlink_status(to, error))) {
+  const auto above = Directory::open(to.has_parent_path() ? to.parent_path() : fs::path("."));
+  if (!above) {
+    return plain_failure("cannot make " + to.string() + ": " + above.error().message);
+  }
+  if (above->has(to.filename())) {
     return conflict_failure(to.string() + " already exists; name a new directory");
   }
+  std::error_code error;
   if (remote) {
     if (const engine::Status found = net::find_rclone(); !found) {
       return plain_failure("the checkpoint is in an object store: " + from + "; " + found.error().message);
@@ -110,24 +154,27 @@ Outcome<Value> copy_checkpoint(const std::string& from, const fs::path& named,
         "the checkpoint " + from +
         " cannot be read on this machine; run this on one that shares the file system with the workers");
   }
-  const fs::path unfinished = to.string() + ".unfinished";
-  const std::string broken_off =
-      remote ? bring_from_store(from, unfinished, environment) : bring_from_directory(from, unfinished);
-  if (!broken_off.empty() && remote) {
-    return plain_failure(broken_off + "; the same command continues the download (" + unfinished.string() +
-                         ")");
+  const auto draft = begin(*above, unfinished, remote);
+  if (!draft) {
+    return draft.error().code == engine::Errc::wrong_state ? conflict_failure(draft.error().message)
+                                                           : plain_failure(draft.error().message);
   }
-  const Checked checked =
-      broken_off.empty() ? compare_with_manifest(from, unfinished) : Checked{0, broken_off};
-  if (!checked.complaint.empty()) {
-    fs::remove_all(unfinished, error);
-    return plain_failure(checked.complaint);
+  if (remote) {
+    if (const std::string broken_off = bring_from_store(from, place, environment); !broken_off.empty()) {
+      return plain_failure(broken_off + "; the same command continues the download (" + place.string() + ")");
+    }
   }
-  fs::rename(unfinished, to, error);
-  if (error) {
-    const std::string why = "cannot make " + to.string() + ": " + error.message();
-    fs::remove_all(unfinished, error);
-    return plain_failure(why);
+  engine::Status done = remote ? engine::Status(engine::Done{}) : copy_from_directory(from, *draft);
+  const Checked checked = done ? compare_with_manifest(from, *draft) : Checked{0, done.error().message};
+  std::string complaint = checked.complaint;
+  if (complaint.empty()) {
+    done = draft->remove(mark_name);
+    done = done ? trees::move_entry(*above, unfinished, *above, to.filename()) : done;
+    complaint = done ? "" : "cannot make " + to.string() + ": " + done.error().message;
+  }
+  if (!complaint.empty()) {
+    static_cast<void>(trees::remove_tree(*above, unfinished).has_value());
+    return plain_failure(complaint);
   }
   return Value(
       Value::Map{{"path", to.string()}, {"from", from}, {"files", static_cast<std::int64_t>(checked.files)}});

@@ -8,6 +8,7 @@
 
 #include "cli/text.hpp"
 #include "scratch.hpp"
+#include "trees/hostile_tree.hpp"
 
 namespace hpsearch::cli::test {
 namespace {
@@ -50,6 +51,93 @@ TEST(CheckpointCopy, AFileThatIsNotAsTheManifestSaysIsNamed) {
               testing::HasSubstr("instead of 2"));
   EXPECT_THAT(complaint(R"([{"path": 3}])"), testing::HasSubstr("files[0].path is an integer"));
   EXPECT_EQ(complaint(R"([{"path": "link", "link": "state"}])"), "");
+}
+
+// --- hostile trees ---
+
+using trees::test::Hostility;
+using trees::test::lay_hostile_level;
+using trees::test::lay_hostile_tree;
+using trees::test::Swapper;
+using trees::test::Witness;
+
+constexpr const char* no_files = R"({"what": "hpsearch checkpoint", "format": 1, "experiment": 1, "trial": 0,
+      "attempt": 1, "step": 0, "files": []})";
+
+class HostileCopy : public testing::Test {
+ protected:
+  HostileCopy() { write_text(from_ / "manifest.json", no_files); }
+  [[nodiscard]] bool copied() const { return static_cast<bool>(copy_checkpoint(from_.string(), to_, {})); }
+
+  Scratch scratch_;
+  Witness witness_{scratch_.path() / "witness"};
+  fs::path from_ = scratch_.path() / "from";
+  fs::path to_ = scratch_.path() / "to";
+};
+
+TEST_F(HostileCopy, OfACheckpointFullOfLinksHasTheLinks) {
+  lay_hostile_tree(from_, witness_, {.pipes = false, .deep = false, .no_rights = false});
+  const auto result = copy_checkpoint(from_.string(), to_, {});
+  ASSERT_TRUE(result) << result.failure().message;
+  EXPECT_EQ(fs::read_symlink(to_ / "a/b/to-directory"), witness_.directory());
+  EXPECT_FALSE(fs::exists(to_ / ".hpsearch-download"));
+  EXPECT_EQ(witness_.harm(), "");
+}
+
+TEST_F(HostileCopy, OfPipesAndDevicesLeavesNothing) {
+  lay_hostile_level(from_, witness_);
+  EXPECT_FALSE(copied());
+  EXPECT_FALSE(fs::exists(to_.string() + ".unfinished"));
+  EXPECT_EQ(witness_.harm(), "");
+}
+
+/// It was emptied in earlier versions.
+TEST_F(HostileCopy, SomebodysOwnDirectoryWithTheNameOfADraftIsLeftAlone) {
+  write_text(to_.string() + ".unfinished/thesis.tex", "three years of work");
+  const auto result = copy_checkpoint(from_.string(), to_, {});
+  ASSERT_FALSE(result);
+  EXPECT_THAT(result.failure().message,
+              testing::HasSubstr("to.unfinished already exists and is no interrupted"));
+  EXPECT_EQ(text_of(to_.string() + ".unfinished/thesis.tex"), "three years of work");
+  fs::remove_all(to_.string() + ".unfinished");
+  fs::create_directory_symlink(witness_.directory(), to_.string() + ".unfinished");
+  EXPECT_FALSE(copied());
+  EXPECT_EQ(witness_.harm(), "");
+  fs::remove(to_.string() + ".unfinished");
+  write_text(to_.string() + ".unfinished/.hpsearch-download", "");
+  write_text(to_.string() + ".unfinished/half", "");
+  EXPECT_TRUE(copied()) << "its own goes on";
+  EXPECT_FALSE(fs::exists(to_ / "half"));
+}
+
+TEST_F(HostileCopy, AManifestThatLeadsOutIsDamaged) {
+  for (const std::string path : {"../witness/thesis.tex", "link/weights", "/etc/passwd"}) {
+    write_text(from_ / "manifest.json",
+               R"({"what": "hpsearch checkpoint", "format": 1, "experiment": 1, "trial": 0, "attempt": 1,
+               "step": 0, "files": [{"path": ")" +
+                   path + R"(", "bytes": 1, "crc32c": 1}]})");
+    fs::remove(from_ / "link");
+    fs::create_directory_symlink(witness_.directory(), from_ / "link");
+    const auto result = copy_checkpoint(from_.string(), to_, {});
+    ASSERT_FALSE(result) << path;
+    EXPECT_THAT(result.failure().message, testing::HasSubstr("is missing: ")) << path;
+  }
+}
+
+TEST_F(HostileCopy, ARaceIsLostByNobody) {
+  write_text(from_ / "a/b/weights", "of the program");
+  fs::create_directory_symlink(witness_.directory(), scratch_.path() / "link");
+  const Swapper swapper(from_ / "a/b", scratch_.path() / "link");
+  for (int round = 0; round < 30 * test_effort(); ++round) {
+    if (copied()) {
+      for (const fs::directory_entry& entry : fs::recursive_directory_iterator(to_ / "a")) {
+        ASSERT_TRUE(entry.is_symlink() || entry.is_directory() || text_of(entry.path()) == "of the program")
+            << entry.path() << " came through a link";
+      }
+    }
+    ASSERT_EQ(witness_.harm(), "") << "round " << round;
+    fs::remove_all(to_);
+  }
 }
 
 }  // namespace

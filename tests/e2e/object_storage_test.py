@@ -98,6 +98,7 @@ class ObjectStorage(harness.Case):
         try:
             self.run_cli(*asked)
             (target / "state.json").unlink()
+            (target / ".hpsearch-download").touch()
             shutil.move(target, str(target) + ".unfinished")  # As if it had broken off.
             self.run_cli(*asked)
         finally:
