@@ -9,6 +9,7 @@
 #include <array>
 #include <cerrno>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <optional>
@@ -72,7 +73,8 @@ Result<std::string> read_secret(int file, const std::string& path) {
 }
 
 /// Makes the key file, whole or not at all under its name, and durable. When another process makes one at the
-/// same time, exactly one of the two stays: a link never replaces what is there.
+/// same time, exactly one of the two stays: neither a link nor this way of renaming replaces what is there.
+/// Some file systems have no hard links, some not that way of renaming.
 Status write_secret(const std::string& directory, const std::string& path, const std::string& secret) {
   std::string draft = path + ".XXXXXX";
   const File file(::mkostemp(draft.data(), O_CLOEXEC));  // Readable by this user alone.
@@ -82,7 +84,9 @@ Status write_secret(const std::string& directory, const std::string& path, const
   const std::string text = secret + "\n";
   const bool linked = ::write(file.number(), text.data(), text.size()) == static_cast<ssize_t>(text.size()) &&
                       ::fsync(file.number()) == 0 &&
-                      (::link(draft.c_str(), path.c_str()) == 0 || errno == EEXIST);
+                      (::link(draft.c_str(), path.c_str()) == 0 || errno == EEXIST ||
+                       ::renameat2(AT_FDCWD, draft.c_str(), AT_FDCWD, path.c_str(), RENAME_NOREPLACE) == 0 ||
+                       errno == EEXIST);
   const int error = errno;
   ::unlink(draft.c_str());
   errno = error;
