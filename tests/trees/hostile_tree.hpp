@@ -112,7 +112,8 @@ inline void lay_hostile_level(const fs::path& at, const Witness& witness, const 
   fs::create_symlink(witness.file(), at / "to-file");
   fs::create_directory_symlink(witness.directory(), at / "to-directory");
   fs::create_symlink(fs::relative(witness.file(), at), at / "to-file-relative");
-  fs::create_symlink("/", at / "to-root");
+  // Not "/": who breaks what is tested loses his witness, and not his machine.
+  fs::create_directory_symlink(witness.path().parent_path(), at / "to-above");
   fs::create_symlink(".", at / "to-itself");
   fs::create_symlink("loop", at / "loop");
   fs::create_symlink("nowhere", at / "dangling");
