@@ -128,7 +128,7 @@ TEST_F(HostileCopy, ARaceIsLostByNobody) {
   write_text(from_ / "a/b/weights", "of the program");
   fs::create_directory_symlink(witness_.directory(), scratch_.path() / "link");
   const Swapper swapper(from_ / "a/b", scratch_.path() / "link");
-  for (int round = 0; round < 30 * test_effort(); ++round) {
+  for (int round = 0; swapper.wants_more(round, 30 * test_effort()); ++round) {
     if (copied()) {
       for (const fs::directory_entry& entry : fs::recursive_directory_iterator(to_ / "a")) {
         ASSERT_TRUE(entry.is_symlink() || entry.is_directory() || text_of(entry.path()) == "of the program")

@@ -167,7 +167,7 @@ TEST_F(CheckpointRemoval, ARaceIsLostByNobody) {
     fs::create_directory_symlink(witness.directory() / (place == "7/3" ? "1/0" : "1/0/1-1"),
                                  scratch_.path() / "link");
     const Swapper swapper(scratch_.path() / place, scratch_.path() / "link");
-    for (int round = 0; round < 30 * test_effort(); ++round) {
+    for (int round = 0; swapper.wants_more(round, 30 * test_effort()); ++round) {
       const auto root = *trees::Directory::open(scratch_.path());
       static_cast<void>(root.make_directories("7/3/1-20/files").has_value());
       static_cast<void>(root.write("7/3/1-20/files/weights", "w", false).has_value());

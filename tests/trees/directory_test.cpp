@@ -166,7 +166,7 @@ TEST_P(Directories, ARaceIsLostByNobody) {
   int refused = 0;
   {
     const Swapper swapper(tree_ / "a/b", tree_ / "link");
-    for (int round = 0; round < 2'000 * test_effort(); ++round) {
+    for (int round = 0; swapper.wants_more(round, 2'000 * test_effort()); ++round) {
       const auto text = tree.read("a/b/weights", 100);
       (text ? reached : refused) += 1;
       if (text) {

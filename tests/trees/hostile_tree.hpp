@@ -4,6 +4,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -12,12 +13,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -206,10 +210,15 @@ class PrivateMounts {
 /// second.
 class Swapper {
  public:
-  Swapper(const fs::path& one, const fs::path& other) : child_(::fork()) {
+  Swapper(const fs::path& one, const fs::path& other)
+      : exchanges_(new (::mmap(nullptr, sizeof(std::atomic<std::uint64_t>), PROT_READ | PROT_WRITE,
+                               MAP_SHARED | MAP_ANONYMOUS, -1, 0)) std::atomic<std::uint64_t>(0)),
+        child_(::fork()) {
     if (child_ == 0) {
       for (;;) {  // Only system calls: other threads of the parent may have held any lock.
-        if (::renameat2(AT_FDCWD, one.c_str(), AT_FDCWD, other.c_str(), RENAME_EXCHANGE) != 0) {
+        if (::renameat2(AT_FDCWD, one.c_str(), AT_FDCWD, other.c_str(), RENAME_EXCHANGE) == 0) {
+          exchanges_->fetch_add(1, std::memory_order_relaxed);
+        } else {
           ::sched_yield();  // One of them is not there now.
         }
       }
@@ -222,9 +231,17 @@ class Swapper {
       ::kill(child_, SIGKILL);
       ::waitpid(child_, nullptr, 0);
     }
+    ::munmap(exchanges_, sizeof *exchanges_);
+  }
+
+  /// Whether a test that has run so many of its `rounds` should run another: on a busy machine the other
+  /// process may not have had its turn yet.
+  [[nodiscard]] bool wants_more(int done, int rounds) const {
+    return done < rounds || (exchanges_->load(std::memory_order_relaxed) < 20 && done < 10 * rounds);
   }
 
  private:
+  std::atomic<std::uint64_t>* exchanges_;  ///< Shared with the other process.
   pid_t child_;
 };
 

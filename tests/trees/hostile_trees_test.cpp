@@ -99,7 +99,7 @@ TEST_P(HostileTrees, WithAPipeOrTooDeepAreNotCopied) {
 
 TEST_P(HostileTrees, ARaceAgainstRemovalIsLostByNobody) {
   const Swapper swapper(tree_ / "a/b", scratch_.path() / "link");
-  for (int round = 0; round < 100 * test_effort(); ++round) {
+  for (int round = 0; swapper.wants_more(round, 100 * test_effort()); ++round) {
     lay_hostile_level(scratch_.path() / "fresh", witness_, {.pipes = false, .no_rights = false});
     fs::create_directories(tree_ / "a");
     fs::create_directory_symlink(witness_.directory(), scratch_.path() / "link");
@@ -121,7 +121,7 @@ TEST_P(HostileTrees, ARaceAgainstCopyingIsLostByNobody) {
   int whole = 0;
   {
     const Swapper swapper(tree_ / "a/b", tree_ / "link");
-    for (int round = 0; round < 100 * test_effort(); ++round) {
+    for (int round = 0; swapper.wants_more(round, 100 * test_effort()); ++round) {
       const auto copied = copy_tree(here_, "tree", here_, "copy");
       whole += copied ? 1 : 0;
       for (const fs::directory_entry& entry : fs::recursive_directory_iterator(scratch_.path() / "copy")) {

@@ -92,6 +92,7 @@ class FakeDaemon {
   std::vector<proto::Hello> hellos;
   std::vector<proto::Envelope> hello_envelopes;
   std::vector<proto::LogPart> parts;
+  std::vector<proto::Beat> beats;
   std::vector<engine::AttemptKey> started;
   std::vector<engine::Lsn> decision_acks;
   bool goodbye = false;
@@ -137,6 +138,8 @@ class FakeDaemon {
       decision_acks.push_back(ack->decision);
     } else if (const auto* part = std::get_if<proto::LogPart>(&decoded->message)) {
       parts.push_back(*part);
+    } else if (const auto* beat = std::get_if<proto::Beat>(&decoded->message)) {
+      beats.push_back(*beat);
     } else if (std::holds_alternative<proto::Goodbye>(decoded->message)) {
       goodbye = true;
     } else if (const auto* told = std::get_if<proto::Reports>(&decoded->message)) {

@@ -162,7 +162,7 @@ TEST_F(HostileCheckpoint, ARaceIsLostByNobody) {
     const Swapper in_the_program(from_ / "a/b", scratch_.path() / "link");
     const Swapper in_the_storage(root_ / "1/0/.1-1.unfinished/a/b", scratch_.path() / "link");
     const Swapper of_the_trial(root_ / "1/0", scratch_.path() / "link");
-    for (int round = 0; round < 50 * test_effort(); ++round) {
+    for (int round = 0; of_the_trial.wants_more(round, 50 * test_effort()); ++round) {
       const Directory from = *Directory::open(from_);
       static_cast<void>(from.make_directories("a/b").has_value());
       static_cast<void>(from.write("a/b/weights", "of the program", false).has_value());
@@ -301,7 +301,7 @@ TEST_F(HostileAttempt, ARaceAgainstTheCleanUpIsLostByNobody) {
     fs::create_directory_symlink(witness_.directory(), scratch_.path() / "link");
     const Swapper swapper(place == std::string(".") ? directory_.root() : directory_.root() / place,
                           scratch_.path() / "link");
-    for (int round = 0; round < 20 * test_effort(); ++round) {
+    for (int round = 0; swapper.wants_more(round, 20 * test_effort()); ++round) {
       static_cast<void>(directory_.make("").has_value());
       static_cast<void>(directory_.write_spool("all", true).has_value());
       static_cast<void>(directory_.write_spool("more", false).has_value());

@@ -441,6 +441,30 @@ INSTANTIATE_TEST_SUITE_P(, LinkedPrograms,
                          testing::Combine(testing::Values("ml/output/checkpoints", "ml/output", "ml"),
                                           testing::Bool()));
 
+/// Whose directory a program takes away altogether: it is its own trouble, and no failed disk.
+class RootlessPrograms : public Programs, public testing::WithParamInterface<const char*> {};
+
+TEST_P(RootlessPrograms, AreHeardToTheEndAndHarmNobody) {
+  begin();
+  const fs::path tree = scratch_.path() / "own";
+  lay_out_tree(tree);
+  const auto before = content_of(tree);
+  const AttemptKey key = key_of(0);
+  lease(spec_of(key, python("root, tree = '" + directory_of(key).string() + "', '" + tree.string() + "'\n" +
+                            GetParam() + R"(
+print(say(type="report", step=1, metrics={"loss": 0.5})))")));
+  EXPECT_EQ(daemon_.wait_for_exit(key).code, 0);
+  EXPECT_EQ(daemon_.reports(key).size(), 2U) << "the report, and the exit";
+  EXPECT_TRUE(std::all_of(daemon_.beats.begin(), daemon_.beats.end(), [](const proto::Beat& beat) {
+    return beat.troubles.empty();
+  })) << "its neighbours' slots are in use";
+  EXPECT_EQ(content_of(tree), before);
+}
+
+INSTANTIATE_TEST_SUITE_P(Removed, RootlessPrograms, testing::Values("import shutil; shutil.rmtree(root)"));
+INSTANTIATE_TEST_SUITE_P(Linked, RootlessPrograms,
+                         testing::Values("os.rename(root, root + '.aside'); os.symlink(tree, root)"));
+
 // --- what programs hear ---
 
 TEST_F(Programs, ThatArePausedInMidLengthHearItAtTheNextReport) {
