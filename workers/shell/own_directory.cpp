@@ -14,7 +14,6 @@
 namespace hpsearch::workers {
 
 namespace fs = std::filesystem;
-using engine::Done;
 using engine::Errc;
 using engine::Error;
 using engine::Result;

@@ -170,6 +170,17 @@ Result<std::vector<fs::path>> attempt_paths(const fs::path& attempts) {
   return paths;
 }
 
+/// By a link, a pipe or the like, or its whole directory is: the program has done that, and it tells as
+/// little as if it had removed the file.
+bool is_replaced(const AttemptDirectory& directory, const std::string& name) {
+  const Result<trees::Directory> root = directory.opened();
+  if (!root) {
+    return root.error().code == Errc::wrong_state;
+  }
+  const Result<std::optional<trees::Kind>> kind = root->kind(name);
+  return kind && (*kind == trees::Kind::link || *kind == trees::Kind::other);
+}
+
 /// Programs may be running there, and slots be in use.
 Error unknown_what_runs(const Error& why) {
   return Error{Errc::unavailable, why.message +
@@ -338,8 +349,7 @@ Result<std::vector<SpooledAttempt>> WorkerState::take_over() const {
   for (const fs::path& path : *paths) {
     const AttemptDirectory directory(path);
     const Result<std::string> text = directory.read("spool", longest_spool);
-    // What its program has put in the place of the spool tells as little as if it had removed it.
-    if (!text && text.error().code != Errc::not_found && text.error().code != Errc::wrong_state) {
+    if (!text && text.error().code != Errc::not_found && !is_replaced(directory, "spool")) {
       return unknown_what_runs(text.error());
     }
     Result<SpooledAttempt> spooled = text ? read_spool(*text) : Result<SpooledAttempt>(text.error());
@@ -348,7 +358,7 @@ Result<std::vector<SpooledAttempt>> WorkerState::take_over() const {
       continue;
     }
     if (const Status record = directory.process_can_be_read();
-        !record && record.error().code != Errc::wrong_state) {
+        !record && !is_replaced(directory, "process.json")) {
       return unknown_what_runs(record.error());
     }
     if (text) {
