@@ -67,7 +67,7 @@ Result<ChildProcess> ChildProcess::start(const std::vector<std::string>& argv, c
       ::signal(number, SIG_DFL);
     }
     const int nothing = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
-    const int out = ::open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+    const int out = ::open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
     if (nothing < 0 || out < 0 || ::dup2(nothing, STDIN_FILENO) < 0 || ::dup2(out, STDOUT_FILENO) < 0 ||
         ::dup2(out, STDERR_FILENO) < 0) {
       const StartError error{StartError::Step::log, errno};

@@ -14,11 +14,13 @@ using engine::Value;
 /// A page of trials with long configurations is long; this is still a limit.
 constexpr proto::JsonLimits answer_limits{256UL * 1024 * 1024, 64, 20'000'000};
 
-Failure failure_of(unsigned status, const Value& error) {
+Failure failure_of_status(unsigned status, const Value& error) {
   Failure out;
   out.message = text_at(error, "message");
   if (out.message.empty()) {
-    out.message = "the daemon answered with status " + std::to_string(status);
+    out.message = status == 401   ? "a token is needed here"
+                  : status == 403 ? "the role of this token does not allow that"
+                                  : "the daemon answered with status " + std::to_string(status);
   }
   for (const Value& problem : list_at(error, "problems")) {
     out.problems.push_back({text_at(problem, "path"), text_at(problem, "what"), text_at(problem, "allowed")});
@@ -28,6 +30,10 @@ Failure failure_of(unsigned status, const Value& error) {
     case 413:
       out.exit = Exit::usage;
       out.code = Errc::bad_request;
+      break;
+    case 401:
+      out.message += "; give the token with --token-file FILE, HPSEARCH_TOKEN_FILE or hpsearch context add";
+      out.code = Errc::unavailable;
       break;
     case 404:
       out.exit = Exit::not_found;
@@ -64,23 +70,27 @@ Outcome<Value> read_answer(unsigned status, const std::string& body, const std::
       return Failure{Exit::failed, Errc::corrupt,
                      "what answers at " + address + " is not a daemon of ours: " + parsed.error().message};
     }
-    return failure_of(status, Value());
+    return failure_of_status(status, Value());
   }
   if (!good) {
-    return failure_of(status, member(*parsed, "error"));
+    return failure_of_status(status, member(*parsed, "error"));
   }
   return *parsed;
 }
 
 Outcome<Value> Client::ask(const std::string& method, const std::string& target, const std::string& body,
                            const std::string& idempotency_key) const {
-  net::HttpHeaders headers;
+  net::HttpHeaders all = headers();
   if (!idempotency_key.empty()) {
-    headers.emplace_back("Idempotency-Key", idempotency_key);
+    all.emplace_back("Idempotency-Key", idempotency_key);
   }
   const engine::Result<net::HttpResponse> response =
-      net::http_request(address_, method, target, body, timeout_, headers);
+      net::http_request(address_, method, target, body, timeout_, all);
   return response ? read_answer(response->status, response->body, address_) : failure_of(response.error());
+}
+
+std::vector<std::pair<std::string, std::string>> Client::headers() const {
+  return token_.empty() ? net::HttpHeaders() : net::HttpHeaders{{"Authorization", "Bearer " + token_}};
 }
 
 Failure Client::failure_of(const engine::Error& error) const {
@@ -92,21 +102,21 @@ Failure Client::failure_of(const engine::Error& error) const {
 }
 
 Outcome<bool> Client::has(const std::string& target) const {
-  const auto response = net::http_request(address_, "HEAD", target, "", timeout_);
+  const auto response = net::http_request(address_, "HEAD", target, "", timeout_, headers());
   if (!response) {
     return failure_of(response.error());
   }
   if (response->status != 200 && response->status != 404) {
-    return Failure{Exit::failed, Errc::unavailable,
-                   "the daemon answered with status " + std::to_string(response->status)};
+    return failure_of_status(response->status, Value());  // A HEAD is answered without words.
   }
   return response->status == 200;
 }
 
 Outcome<engine::Done> Client::put_archive(const std::string& target, const std::string& bytes) const {
   const std::chrono::seconds more(bytes.size() / 1'000'000);
-  const auto response = net::http_request(address_, "PUT", target, bytes, timeout_ + more,
-                                          {{"Content-Type", "application/x-tar"}});
+  net::HttpHeaders all = headers();
+  all.emplace_back("Content-Type", "application/x-tar");
+  const auto response = net::http_request(address_, "PUT", target, bytes, timeout_ + more, all);
   if (!response) {
     return failure_of(response.error());
   }
@@ -125,6 +135,39 @@ Outcome<Value> Client::post(const std::string& target, const Value& body,
 
 Outcome<Value> Client::patch(const std::string& target, const Value& body) const {
   return ask("PATCH", target, engine::compact_json(body), "");
+}
+
+Outcome<Value> Client::remove(const std::string& target) const {
+  return ask("DELETE", target, "", "");
+}
+
+std::string token_target(const std::string& id) {
+  return "/api/v1/tokens/" + net::percent_encoded(id);
+}
+
+bool is_server_address(const std::string& text) {
+  constexpr std::string_view unix_socket = "unix://";
+  constexpr std::string_view tls = "https://";
+  if (text.starts_with(unix_socket)) {
+    return text.size() > unix_socket.size() + 1 && text[unix_socket.size()] == '/';
+  }
+  std::string_view place = text;
+  if (text.starts_with(tls)) {
+    place.remove_prefix(tls.size());
+    const std::size_t mark = place.find('#');
+    if (mark != std::string_view::npos && !is_fingerprint(place.substr(mark + 1))) {
+      return false;
+    }
+    place = place.substr(0, mark);
+  }
+  const std::size_t colon = place.rfind(':');
+  return colon != std::string_view::npos && colon > 0 && colon + 1 < place.size() &&
+         place.find('/') == std::string_view::npos &&
+         place.find_first_not_of("0123456789", colon + 1) == std::string_view::npos;
+}
+
+bool is_fingerprint(std::string_view text) {
+  return text.size() == 64 && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
 std::string experiment_target(std::uint64_t experiment, const std::string& rest) {

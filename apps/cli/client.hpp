@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -14,7 +15,9 @@ namespace hpsearch::cli {
 /// Speaks to one hpsearchd over HTTP. No connection is kept: a daemon that restarts is noticed by nobody.
 class Client {
  public:
-  explicit Client(std::string address) : address_(std::move(address)) {}
+  /// `token`: what the server asks for; "" = nothing.
+  explicit Client(std::string address, std::string token = "")
+      : address_(std::move(address)), token_(std::move(token)) {}
 
   [[nodiscard]] const std::string& address() const noexcept { return address_; }
 
@@ -23,6 +26,7 @@ class Client {
   [[nodiscard]] Outcome<engine::Value> post(const std::string& target, const engine::Value& body,
                                             const std::string& idempotency_key = "") const;
   [[nodiscard]] Outcome<engine::Value> patch(const std::string& target, const engine::Value& body) const;
+  [[nodiscard]] Outcome<engine::Value> remove(const std::string& target) const;
 
   /// Whether something is there.
   [[nodiscard]] Outcome<bool> has(const std::string& target) const;
@@ -35,13 +39,22 @@ class Client {
   [[nodiscard]] Outcome<engine::Value> ask(const std::string& method, const std::string& target,
                                            const std::string& body, const std::string& idempotency_key) const;
   [[nodiscard]] Failure failure_of(const engine::Error& error) const;
+  [[nodiscard]] std::vector<std::pair<std::string, std::string>> headers() const;
 
   std::string address_;
+  std::string token_;
   std::chrono::milliseconds timeout_ = std::chrono::seconds(10);
 };
 
 /// "/api/v1/experiments/3" with `rest` behind it.
 [[nodiscard]] std::string experiment_target(std::uint64_t experiment, const std::string& rest = "");
+
+[[nodiscard]] std::string token_target(const std::string& id);
+
+/// Whether it is spelled as unix:///PATH, HOST:PORT, https://HOST:PORT or https://HOST:PORT#FINGERPRINT.
+[[nodiscard]] bool is_server_address(const std::string& text);
+/// 64 digits of lower case hexadecimal.
+[[nodiscard]] bool is_fingerprint(std::string_view text);
 
 /// What an HTTP answer means to us. Apart from Client so that it can be tested without a daemon.
 [[nodiscard]] Outcome<engine::Value> read_answer(unsigned status, const std::string& body,

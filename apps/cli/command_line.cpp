@@ -154,6 +154,8 @@ struct Arguments {
   CheckpointOptions checkpoint;
   StoreOptions store;
   KeyOptions key;
+  TokenOptions token;
+  ContextOptions context;
   WorkerOptions worker;
   bool devices = false;
   std::optional<std::uint64_t> trial;
@@ -190,6 +192,8 @@ class CommandLine {
     add_checkpoint_verbs();
     add_store_verbs();
     add_key_verbs();
+    add_token_verbs();
+    add_context_verbs();
     add_worker_verbs();
     add_component_verbs();
     CLI::App& version_verb =
@@ -240,10 +244,17 @@ class CommandLine {
   }
 
   void add_server(CLI::App& to) {
-    CLI::Option* server = to.add_option("--server", given_.server.server,
-                                        "HOST:PORT of the daemon (or HPSEARCH_SERVER; 127.0.0.1:8077)");
-    to.add_option("--state-dir", given_.server.state_dir, "State directory of a run; uses its private daemon")
-        ->excludes(server);
+    CLI::Option* server = to.add_option(
+        "--server", given_.server.server,
+        "Address of the daemon: unix:///PATH, https://HOST:PORT or HOST:PORT (or HPSEARCH_SERVER;\n"
+        "default: that of hpsearch context, else unix:///run/hpsearch/api.sock)");
+    CLI::Option* state_dir = to.add_option("--state-dir", given_.server.state_dir,
+                                           "State directory of a run; uses its private daemon");
+    state_dir->excludes(server);
+    to.add_option("--token-file", given_.server.token_file,
+                  "File with the token that the daemon asks for over TCP, - for standard input (or "
+                  "HPSEARCH_TOKEN_FILE)")
+        ->excludes(state_dir);
   }
 
   void add_file(CLI::App& to) {
@@ -283,6 +294,8 @@ class CommandLine {
     verb.add_option("--state-dir", given_.run.state_dir,
                     "Directory of the search (default: .hpsearch/<stem of FILE>)");
     verb.add_flag("--fresh", given_.run.fresh, "Move an earlier search aside and start a new one");
+    verb.add_flag("--allow-network-filesystem", given_.run.allow_network_filesystem,
+                  "Accept a state directory on NFS, SMB, FUSE and similar, at your own risk");
   }
 
   void add_file_verbs() {
@@ -531,7 +544,7 @@ class CommandLine {
   }
 
   void add_key_verbs() {
-    CLI::App& group = *app_.add_subcommand("keys", "Manage the worker keys of a daemon (hpsearchd --curve)");
+    CLI::App& group = *app_.add_subcommand("keys", "Manage the keys of workers that reach a daemon over TCP");
     group.set_help_flag("-h,--help", "Print this help");
     group.require_subcommand(1);
     const auto add_verb = [&](const char* name, const char* about,
@@ -550,6 +563,68 @@ class CommandLine {
         ->required();
     add_verb("deny", "Deny all keys of a worker, or one key", keys_deny)
         .add_option("NAME_OR_KEY", given_.key.name, "Name of the worker, or a key")
+        ->required();
+  }
+
+  void add_context_verbs() {
+    CLI::App& group = *app_.add_subcommand("context", "Remember daemons by name, and which one is used");
+    group.set_help_flag("-h,--help", "Print this help");
+    group.require_subcommand(1);
+    const auto add_verb = [&](const char* name, const char* about,
+                              int (*verb)(const ContextOptions&, const Output&)) -> CLI::App& {
+      CLI::App& added = add_to(group, name, about,
+                               [this, verb](const Output& output) { return verb(given_.context, output); });
+      added.add_option("NAME", given_.context.name, "Name of the context")->required();
+      return added;
+    };
+    CLI::App& adding = add_verb("add", "Add a daemon, or change the one of that name", context_add);
+    adding
+        .add_option("ADDRESS", given_.context.address,
+                    "Where it listens: unix:///PATH, https://HOST:PORT or HOST:PORT")
+        ->required();
+    adding.add_option("--fingerprint", given_.context.fingerprint,
+                      "SHA-256 of its certificate, as hpsearchd logs it; no other one is accepted");
+    adding.add_option("--token-file", given_.context.token_file,
+                      "File with the token for it, - for standard input; the token is copied");
+    add_verb("use", "Use this daemon unless --server, HPSEARCH_SERVER or --state-dir names another",
+             context_use);
+    add_verb("remove", "Forget a daemon and its token", context_remove);
+    add_to(group, "list", "List the daemons", [](const Output& output) { return context_list(output); });
+  }
+
+  void add_token_verbs() {
+    CLI::App& group = *app_.add_subcommand("token", "Manage the tokens that a daemon asks for over TCP");
+    group.set_help_flag("-h,--help", "Print this help");
+    group.require_subcommand(1);
+    const auto add_verb = [&](const char* name, const char* about,
+                              int (*verb)(const TokenOptions&, const Output&)) -> CLI::App& {
+      CLI::App& added = add_to(group, name, about, [this, verb](const Output& output) {
+        given_.token.server = given_.server;
+        return verb(given_.token, output);
+      });
+      add_server(added);
+      return added;
+    };
+    CLI::App& create = add_verb("create", "Create a token and print it, this once", token_create);
+    create.add_option("--name", given_.token.name, "What people know it by")->required();
+    create
+        .add_option("--role", given_.token.role,
+                    "viewer reads; operator also submits and changes experiments and workers; admin\n"
+                    "also manages tokens and makes backups")
+        ->required()
+        ->check(CLI::IsMember({"viewer", "operator", "admin"}));
+    create
+        .add_option("--expires", given_.token.expires,
+                    "Lifetime, as 30d, 12h or never (an admin's, over the socket)")
+        ->capture_default_str();
+    CLI::App& tokens = add_to(group, "list", "List the tokens, without their secrets",
+                              [this](const Output& output) { return token_list(given_.server, output); });
+    add_server(tokens);
+    add_verb("rotate", "Replace the secret of a token and print the new token", token_rotate)
+        .add_option("ID", given_.token.id, "As listed by hpsearch token list")
+        ->required();
+    add_verb("revoke", "End a token", token_revoke)
+        .add_option("ID", given_.token.id, "As listed by hpsearch token list")
         ->required();
   }
 
@@ -573,6 +648,11 @@ class CommandLine {
     const char* server = std::getenv("HPSEARCH_SERVER");
     if (!given_.server.server && !given_.server.state_dir && server != nullptr && *server != '\0') {
       given_.server.server = server;
+    }
+    const char* token_file = std::getenv("HPSEARCH_TOKEN_FILE");
+    if (!given_.server.token_file && !given_.server.state_dir && token_file != nullptr &&
+        *token_file != '\0') {
+      given_.server.token_file = token_file;
     }
   }
 

@@ -13,12 +13,8 @@ int control(const std::string& what, const ExperimentOptions& options, std::opti
     // On a daemon that others use, "the only one" may not be the one meant.
     return output.fail(usage_failure("name the experiment: hpsearch " + what + " ID"));
   }
-  ServerOptions target = options.server;
-  if (!target.server && !target.state_dir) {
-    // An ID alone must not end a search that merely was the last one run here.
-    target.server = default_server;
-  }
-  const Outcome<Server> server = Server::reach(target, Server::Need::running, output);
+  // An ID alone must not end a search that merely was the last one run here.
+  const Outcome<Server> server = Server::reach_shared(options.server, output);
   if (!server) {
     return output.fail(server.failure());
   }

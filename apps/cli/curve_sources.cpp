@@ -96,14 +96,15 @@ std::optional<Failure> look_up_waiting(const Client& client, std::uint64_t exper
 }
 
 /// A trial's steps and what it last measured at each: a step that was trained twice has two values.
-Outcome<std::map<std::uint64_t, double>> measured_by(const Client& client, const std::string& trial_target,
-                                                     const std::string& metric) {
-  const Outcome<Value> history = client.get(trial_target + "/metrics");
+Outcome<std::map<std::uint64_t, double>> measured_by(const Client& client, std::uint64_t experiment,
+                                                     std::uint64_t trial, const std::string& metric) {
+  const Outcome<Value::List> history =
+      metrics_of_trial([&client](const std::string& page) { return client.get(page); }, experiment, trial);
   if (!history) {
     return history.failure();
   }
   std::map<std::uint64_t, double> measured;
-  for (const Value& point : list_at(*history, "metrics")) {
+  for (const Value& point : *history) {
     const Value& metrics = member(point, "metrics");
     const Value* value = metrics.as_map() != nullptr ? metrics.as_map()->find(metric) : nullptr;
     if (value != nullptr && value->is_number()) {
@@ -154,7 +155,7 @@ Outcome<CurveSource> open_experiment(const std::string& id, const SimulateOption
   Exits exits;
   for (const auto& [number, early] : trials) {
     const std::string target = experiment_target(*experiment, "/trials/" + std::to_string(number));
-    const auto measured = measured_by(server->client(), target, name);
+    const auto measured = measured_by(server->client(), *experiment, number, name);
     if (!measured) {
       return measured.failure();
     }

@@ -18,10 +18,8 @@ using engine::Value;
 /// Made if need be: keys may be allowed before a daemon's first start.
 Outcome<std::string> state_directory(const std::string& given) {
   const fs::path directory = fs::absolute(given).lexically_normal();
-  std::error_code error;
-  fs::create_directories(directory, error);
-  if (error) {
-    return storage_failure("cannot make the directory " + directory.string(), error.value());
+  if (const auto made = make_private_directory(directory); !made) {
+    return made.failure();
   }
   return directory.string();
 }

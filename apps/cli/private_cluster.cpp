@@ -103,10 +103,7 @@ Outcome<engine::Done> PrivateCluster::await_daemon(const Hurry& hurry) {
   while (true) {
     const std::optional<DaemonAddresses> addresses = read_daemon_file(state_.daemon());
     if (addresses && addresses->pid == daemon_.process->pid()) {
-      client_ = Client(addresses->http);
-      // Should it have to be started again, then where its worker and we look for it.
-      daemon_.argv = {daemon_.argv.front(), "--state-dir", state_.daemon().string(), "--http",
-                      addresses->http,      "--workers",   addresses->workers};
+      client_ = Client(addresses->socket);
       return engine::Done{};
     }
     if (const std::optional<Ending> ending = daemon_.process->ended()) {
@@ -127,26 +124,26 @@ Outcome<engine::Done> PrivateCluster::await_free(const StateDirectory& state, co
   return await_lock(state.daemon() / "lock", "the daemon", say, hurry);
 }
 
-Outcome<PrivateCluster> PrivateCluster::start(const StateDirectory& state, const Say& say,
-                                              const Hurry& hurry) {
-  std::error_code error;
-  std::filesystem::create_directories(state.daemon(), error);
-  if (error) {
-    return storage_failure("cannot make " + state.daemon().string(), error.value());
-  }
+Outcome<PrivateCluster> PrivateCluster::start(const StateDirectory& state, NetworkFileSystems network,
+                                              const Say& say, const Hurry& hurry) {
   if (const auto free = await_lock(state.daemon() / "lock", "the daemon", say, hurry); !free) {
     return free.failure();
   }
   PrivateCluster out(state);
   out.daemon_.name = "hpsearchd";
   out.daemon_.log = state.daemon_log();
-  // Ports are taken as they are free, on loopback only.
-  out.daemon_.argv = {
-      find_program("hpsearchd"), "--state-dir", state.daemon().string(), "--http", "127.0.0.1:0", "--workers",
-      "tcp://127.0.0.1:0"};
-  // The command that starts it has looked at the context already, with its own limit.
-  out.daemon_.argv.insert(out.daemon_.argv.begin() + 1,
-                          {"--context-limit", std::to_string(context::largest_limit_megabytes)});
+  // Unix sockets only: no other user of this machine gets in. The command that starts it has looked at the
+  // context already, with its own limit.
+  out.daemon_.argv = {find_program("hpsearchd"),
+                      "--state-dir",
+                      state.daemon().string(),
+                      "--workers",
+                      state.workers_endpoint(),
+                      "--context-limit",
+                      std::to_string(context::largest_limit_megabytes)};
+  if (network == NetworkFileSystems::allowed) {
+    out.daemon_.argv.emplace_back("--allow-network-filesystem");
+  }
   if (const auto launched = launch(out.daemon_); !launched) {
     return launched.failure();
   }
@@ -158,18 +155,13 @@ Outcome<PrivateCluster> PrivateCluster::start(const StateDirectory& state, const
 
 Outcome<engine::Done> PrivateCluster::start_worker(std::optional<std::uint64_t> slots, const Say& say,
                                                    const Hurry& hurry) {
-  std::error_code error;
-  std::filesystem::create_directories(state_.worker(), error);
-  if (error) {
-    return storage_failure("cannot make " + state_.worker().string(), error.value());
-  }
   if (const auto free = await_lock(state_.worker() / "lock", "the worker", say, hurry); !free) {
     return free.failure();
   }
   Helper worker;
   worker.name = "hpsearch-worker";
   worker.log = state_.worker_log();
-  worker.argv = {find_program("hpsearch-worker"), "--daemon", daemon_.argv.back(), "--state-dir",
+  worker.argv = {find_program("hpsearch-worker"), "--daemon", state_.workers_endpoint(), "--state-dir",
                  state_.worker().string()};
   if (slots) {
     worker.argv.insert(worker.argv.end(), {"--slots", std::to_string(*slots)});

@@ -25,10 +25,13 @@ class PrivateCluster {
   using Say = std::function<void(const std::string&)>;  ///< Tells people what goes on.
   using Hurry = std::function<bool()>;  ///< True when the user does not want to wait any longer.
 
+  /// Whether the state directory may be on NFS, FUSE and similar.
+  enum class NetworkFileSystems { refused, allowed };
+
   /// Starts the daemon and waits until it answers. If helpers of an earlier, killed run are still ending,
   /// waits for them. conflict: the directory is held by somebody else; unavailable: it cannot be started.
-  [[nodiscard]] static Outcome<PrivateCluster> start(const StateDirectory& state, const Say& say,
-                                                     const Hurry& hurry);
+  [[nodiscard]] static Outcome<PrivateCluster> start(const StateDirectory& state, NetworkFileSystems network,
+                                                     const Say& say, const Hurry& hurry);
 
   /// Starts the worker, with so many slots, or as many as it finds fit. Does not wait for it to join.
   [[nodiscard]] Outcome<engine::Done> start_worker(std::optional<std::uint64_t> slots, const Say& say,

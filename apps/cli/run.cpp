@@ -111,10 +111,8 @@ class Run {
   // --- the state directory ---
 
   [[nodiscard]] Outcome<Done> open_state_directory() {
-    std::error_code error;
-    std::filesystem::create_directories(state_.path(), error);
-    if (error) {
-      return storage_failure("cannot make the state directory " + state_.path().string(), error.value());
+    if (const auto made = make_private_directory(state_.path()); !made) {
+      return made.failure();
     }
     Outcome<FileLock> lock =
         FileLock::take(state_.lock_file(), "the state directory " + state_.path().string());
@@ -164,6 +162,10 @@ class Run {
     if (*known) {
       record_ = **known;
       resumes_ = true;
+      if (options_.allow_network_filesystem && !record_.allow_network_filesystem) {
+        record_.allow_network_filesystem = true;
+        return save_run_record(state_, record_);
+      }
       return Done{};
     }
     return begin_record();
@@ -191,6 +193,7 @@ class Run {
     record_.seed = options_.seed;
     record_.name = options_.name;
     record_.idempotency_key = fresh_key();
+    record_.allow_network_filesystem = options_.allow_network_filesystem;
     resumes_ = false;
     return save_run_record(state_, record_);
   }
@@ -217,7 +220,11 @@ class Run {
   // --- the search ---
 
   [[nodiscard]] Outcome<Exit> search() {
-    auto cluster = PrivateCluster::start(state_, say(), hurry());
+    auto cluster =
+        PrivateCluster::start(state_,
+                              record_.allow_network_filesystem ? PrivateCluster::NetworkFileSystems::allowed
+                                                               : PrivateCluster::NetworkFileSystems::refused,
+                              say(), hurry());
     if (!cluster) {
       return cluster.failure();
     }

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "cli/interrupts.hpp"
+#include "cli/saved_daemons.hpp"
 #include "cli/text.hpp"
 
 namespace hpsearch::cli {
@@ -22,6 +23,24 @@ std::optional<DaemonAddresses> daemon_in(const std::filesystem::path& directory)
   }
   std::optional<DaemonAddresses> addresses = read_daemon_file(directory);
   return addresses && (*holder == 0 || addresses->pid == *holder) ? addresses : std::nullopt;
+}
+
+Outcome<std::string> token_of(const ServerOptions& options) {
+  return options.token_file ? read_token_file(*options.token_file) : Outcome<std::string>(std::string());
+}
+
+Outcome<Client> usual_daemon(const ServerOptions& options) {
+  const auto saved = load_saved_daemons();
+  if (!saved) {
+    return saved.failure();
+  }
+  const SavedDaemon* current = saved->find(saved->current);
+  if (current != nullptr && !options.token_file) {
+    return Client(current->server, current->token);
+  }
+  const auto token = token_of(options);
+  return token ? Outcome<Client>(Client(current == nullptr ? default_server : current->server, *token))
+               : Outcome<Client>(token.failure());
 }
 
 }  // namespace
@@ -45,10 +64,12 @@ Outcome<std::uint64_t> read_number(const std::string& text, const std::string& w
 
 Outcome<Server> Server::reach(const ServerOptions& options, Need need, const Output& output) {
   if (!options.state_dir && !options.server) {
-    return reach_unnamed(need, output);
+    return reach_unnamed(options, need, output);
   }
   if (!options.state_dir) {
-    return Server(Client(*options.server));
+    const auto token = token_of(options);
+    return token ? Outcome<Server>(Server(Client(*options.server, *token)))
+                 : Outcome<Server>(token.failure());
   }
   const StateDirectory state(*options.state_dir);
   std::error_code ignored;
@@ -57,10 +78,10 @@ Outcome<Server> Server::reach(const ServerOptions& options, Need need, const Out
   }
   for (int look = 0;; ++look) {
     if (const auto addresses = running_daemon(state)) {
-      return Server(Client(addresses->http));
+      return Server(Client(addresses->socket));
     }
     if (const auto addresses = daemon_in(state.path())) {  // The directory of a daemon itself.
-      return Server(Client(addresses->http));
+      return Server(Client(addresses->socket));
     }
     const bool held = lock_holder(state.daemon() / "lock").has_value();
     if (!held && need == Need::running) {
@@ -72,9 +93,13 @@ Outcome<Server> Server::reach(const ServerOptions& options, Need need, const Out
     }
     if (!held) {
       // The daemon alone: with a worker it would go on training.
+      const auto record = load_run_record(state);
       auto cluster = PrivateCluster::start(
-          state, [&output](const std::string& text) { output.message("hpsearch: " + text); },
-          [] { return false; });
+          state,
+          record && *record && (*record)->allow_network_filesystem
+              ? PrivateCluster::NetworkFileSystems::allowed
+              : PrivateCluster::NetworkFileSystems::refused,
+          [&output](const std::string& text) { output.message("hpsearch: " + text); }, [] { return false; });
       if (cluster) {
         Server server(Client(""));
         server.cluster_ = std::make_unique<PrivateCluster>(std::move(*cluster));
@@ -94,19 +119,33 @@ Outcome<Server> Server::reach(const ServerOptions& options, Need need, const Out
   }
 }
 
-Outcome<Server> Server::reach_unnamed(Need need, const Output& output) {
-  Client usual(default_server);
-  usual.set_timeout(std::chrono::milliseconds(500));
-  if (!usual.get("/api/v1/status")) {
+Outcome<Server> Server::reach_shared(const ServerOptions& options, const Output& output) {
+  if (options.state_dir || options.server) {
+    return reach(options, Need::running, output);
+  }
+  Outcome<Client> usual = usual_daemon(options);
+  return usual ? Outcome<Server>(Server(*std::move(usual))) : Outcome<Server>(usual.failure());
+}
+
+Outcome<Server> Server::reach_unnamed(const ServerOptions& options, Need need, const Output& output) {
+  Outcome<Client> usual = usual_daemon(options);
+  if (!usual) {
+    return usual.failure();
+  }
+  Client knocking = *usual;
+  knocking.set_timeout(std::chrono::milliseconds(500));
+  if (const auto answer = knocking.get("/api/v1/status"); !answer) {
     if (const auto latest = latest_state_directory()) {
-      output.message("hpsearch: no daemon at " + std::string(default_server) + "; this is " +
-                     latest->string());
-      ServerOptions options;
-      options.state_dir = latest->string();
-      return reach(options, need, output);
+      output.message("hpsearch: " +
+                     (answer.failure().exit == Exit::unreachable ? "no daemon at " + usual->address()
+                                                                 : answer.failure().message) +
+                     "; this is " + latest->string());
+      ServerOptions private_one;
+      private_one.state_dir = latest->string();
+      return reach(private_one, need, output);
     }
   }
-  return Server(Client(default_server));
+  return Server(*std::move(usual));
 }
 
 Server::~Server() {

@@ -14,7 +14,7 @@
 
 namespace hpsearch::cli {
 
-inline constexpr const char* default_server = "127.0.0.1:8077";
+inline constexpr const char* default_server = "unix:///run/hpsearch/api.sock";
 
 /// The daemon a verb talks to: the one of --server, or the private one of a run's state directory. A verb
 /// that only reads may have that one started for as long as it takes, when no run is using the directory.
@@ -24,9 +24,14 @@ class Server {
 
   [[nodiscard]] static Outcome<Server> reach(const ServerOptions& options, Need need, const Output& output);
 
-  /// With neither --server nor --state-dir: the daemon at the usual address, else the search that was run
-  /// last in the current directory.
-  [[nodiscard]] static Outcome<Server> reach_unnamed(Need need, const Output& output);
+  /// The same, but without --server and --state-dir always the usual daemon, never a search that was merely
+  /// run here: the one of the current context, else the one at default_server.
+  [[nodiscard]] static Outcome<Server> reach_shared(const ServerOptions& options, const Output& output);
+
+  /// With neither --server nor --state-dir: the usual daemon, else the search that was run last in the
+  /// current directory.
+  [[nodiscard]] static Outcome<Server> reach_unnamed(const ServerOptions& options, Need need,
+                                                     const Output& output);
 
   [[nodiscard]] const Client& client() const noexcept { return cluster_ ? cluster_->client() : client_; }
 

@@ -121,11 +121,8 @@ int set_limits(const SetOptions& options, const Output& output) {
   if (!changes) {
     return output.fail(changes.failure());
   }
-  ServerOptions target = options.server;
-  if (!target.server && !target.state_dir) {
-    target.server = default_server;  // As for pause and cancel: an ID alone means the shared daemon.
-  }
-  const Outcome<Server> server = Server::reach(target, Server::Need::running, output);
+  // As for pause and cancel: an ID alone means the shared daemon.
+  const Outcome<Server> server = Server::reach_shared(options.server, output);
   if (!server) {
     return output.fail(server.failure());
   }

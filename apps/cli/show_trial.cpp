@@ -12,6 +12,7 @@
 #include "cli/shapes.hpp"
 #include "cli/table.hpp"
 #include "cli/text.hpp"
+#include "cli/trial_pages.hpp"
 #include "hpsearch/engine/base/amount.hpp"
 
 namespace hpsearch::cli {
@@ -173,15 +174,18 @@ int show_trial(const Server& server, std::uint64_t experiment, std::uint64_t tri
   const std::string target = experiment_target(experiment, "/trials/" + std::to_string(trial));
   const Outcome<Value> found = client.get(target);
   const Outcome<Value> explained = found ? client.get(target + "/explain") : found;
-  const Outcome<Value> measured = explained ? client.get(target + "/metrics") : explained;
+  if (!explained) {
+    return output.fail(explained.failure());
+  }
+  const Outcome<Value::List> measured =
+      metrics_of_trial([&client](const std::string& page) { return client.get(page); }, experiment, trial);
   if (!measured) {
     return output.fail(measured.failure());
   }
   Shown shown;
   shown.trial = *found;
   shown.unit = printable(text_at(*explained, "unit"));
-  shown.attempts = attempts_in(list_at(*explained, "history"), list_at(*measured, "metrics"),
-                               text_at(*explained, "metric"));
+  shown.attempts = attempts_in(list_at(*explained, "history"), *measured, text_at(*explained, "metric"));
   shown.workers = names_of_workers(client);
   const auto failed = std::find_if(shown.attempts.rbegin(), shown.attempts.rend(),
                                    [](const AttemptHistory& attempt) { return attempt.failed; });

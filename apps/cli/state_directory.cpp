@@ -69,6 +69,26 @@ bool StateDirectory::has_store() const {
   return std::filesystem::exists(daemon() / "events.db", ignored);
 }
 
+std::string StateDirectory::workers_endpoint() const {
+  std::error_code ignored;
+  return "ipc://" + std::filesystem::absolute(daemon() / "workers.sock", ignored).string();
+}
+
+Outcome<engine::Done> make_private_directory(const std::filesystem::path& given) {
+  const std::filesystem::path path = given.has_filename() ? given : given.parent_path();  // "dir/" is "dir".
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error)) {
+    return engine::Done{};
+  }
+  if (path.has_parent_path()) {
+    std::filesystem::create_directories(path.parent_path(), error);
+  }
+  if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) {
+    return storage_failure("cannot make the directory " + path.string(), errno);
+  }
+  return engine::Done{};
+}
+
 std::filesystem::path default_state_directory(const std::string& stem) {
   return std::filesystem::path(".hpsearch") / (stem.empty() ? "experiment" : stem);
 }
@@ -90,7 +110,7 @@ std::optional<std::filesystem::path> latest_state_directory() {
 }
 
 Outcome<FileLock> FileLock::take(const std::filesystem::path& file, const std::string& what) {
-  const int descriptor = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+  const int descriptor = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (descriptor < 0) {
     return storage_failure("cannot open " + file.string(), errno);
   }
@@ -161,7 +181,7 @@ Outcome<engine::Done> save_run_record(const StateDirectory& state, const RunReco
   const std::string text = proto::pretty_json(proto::encode_value(record)) + "\n";
   const std::filesystem::path target = state.run_file();
   const std::filesystem::path next = target.string() + ".new";
-  const int descriptor = ::open(next.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  const int descriptor = ::open(next.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   if (descriptor < 0) {
     return storage_failure("cannot write " + next.string(), errno);
   }
@@ -190,10 +210,10 @@ std::optional<DaemonAddresses> read_daemon_file(const std::filesystem::path& dae
   const engine::Result<Value> parsed = proto::parse_json(*text);
   const auto file = parsed ? proto::decode_value<proto::DaemonFile>(*parsed)
                            : engine::Result<proto::DaemonFile>(parsed.error());
-  if (!file || file->http.empty()) {
+  if (!file) {
     return std::nullopt;
   }
-  return DaemonAddresses{static_cast<pid_t>(file->pid), file->http, file->workers};
+  return DaemonAddresses{static_cast<pid_t>(file->pid), file->socket, file->workers};
 }
 
 Outcome<std::filesystem::path> move_aside(const StateDirectory& state) {

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "cli/failure.hpp"
+#include "hpsearch/engine/base/result.hpp"
 #include "hpsearch/engine/base/value.hpp"
 #include "hpsearch/proto/spell.hpp"
 
@@ -31,6 +32,8 @@ class StateDirectory {
   [[nodiscard]] std::filesystem::path worker_log() const { return path_ / "worker.log"; }
   [[nodiscard]] std::filesystem::path run_file() const { return path_ / "run.json"; }
   [[nodiscard]] std::filesystem::path lock_file() const { return path_ / "run.lock"; }
+  [[nodiscard]] std::string workers_endpoint()
+      const;  ///< "ipc:///path": where the worker reaches the daemon.
 
   /// True when a daemon has been here: there is something to read.
   [[nodiscard]] bool has_store() const;
@@ -38,6 +41,10 @@ class StateDirectory {
  private:
   std::filesystem::path path_;
 };
+
+/// Makes a directory and what is missing above it; only its owner may enter it (mode 0700). A directory that
+/// exists keeps its mode.
+[[nodiscard]] Outcome<engine::Done> make_private_directory(const std::filesystem::path& path);
 
 /// Where a run on a file keeps its state unless told otherwise: .hpsearch/<stem> in the current directory.
 [[nodiscard]] std::filesystem::path default_state_directory(const std::string& stem);
@@ -76,6 +83,7 @@ struct RunRecord {
   double wall_seconds = 0;    ///< Of all runs here so far, starts and ends of the helpers included.
   double engine_seconds = 0;  ///< Of these, spent in the engine.
   std::uint64_t slots = 0;    ///< Most that the worker had.
+  bool allow_network_filesystem = false;
 
   friend bool operator==(const RunRecord&, const RunRecord&) = default;
 };
@@ -91,6 +99,7 @@ void spell(auto& fields, proto::Is<RunRecord> auto& record) {
   fields("wall_seconds", record.wall_seconds);
   fields("engine_seconds", record.engine_seconds);
   fields("slots", record.slots);
+  fields.maybe("allow_network_filesystem", record.allow_network_filesystem);
 }
 
 /// The record, nothing when there is none yet, or why it cannot be read.
@@ -103,7 +112,7 @@ void spell(auto& fields, proto::Is<RunRecord> auto& record) {
 /// Addresses of the daemon that wrote DIR/daemon.json.
 struct DaemonAddresses {
   pid_t pid = 0;
-  std::string http;     ///< "127.0.0.1:40123"
+  std::string socket;   ///< "unix:///path/api.sock"
   std::string workers;  ///< "tcp://127.0.0.1:40124"
 };
 [[nodiscard]] std::optional<DaemonAddresses> read_daemon_file(const std::filesystem::path& daemon_directory);

@@ -1,10 +1,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <chrono>
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <span>
 
 #include "cli/client.hpp"
 #include "cli/shapes.hpp"
@@ -12,6 +14,7 @@
 #include "cli/text.hpp"
 #include "cli/verbs.hpp"
 #include "daemon/store/closed_store.hpp"
+#include "daemon/store/file_system.hpp"
 #include "daemon/store/salvage.hpp"
 #include "daemon/store/store_check.hpp"
 #include "daemon/store/store_seal.hpp"
@@ -117,7 +120,7 @@ Outcome<fs::path> ask_for_backup(const fs::path& directory) {
     return unreachable_failure("the daemon of " + directory.string() +
                                " has no address yet; it may be starting");
   }
-  Client client(addresses->http);
+  Client client(addresses->socket);
   client.set_timeout(backup_patience);
   const auto answer = client.post("/api/v1/store/backup", Value::Map{});
   if (!answer) {
@@ -226,6 +229,26 @@ engine::Instant wall_clock() {
       duration_cast<microseconds>(system_clock::now().time_since_epoch()).count());
 }
 
+/// The key of the secrets goes along where it lies beside the store; a backup has none.
+Outcome<engine::Done> carry_secrets_key(const Place& from, const fs::path& to, const Output& output) {
+  const fs::path key = from.file.parent_path() / "secrets.key";
+  const fs::path copy = to.parent_path() / "secrets.key";
+  const auto bytes = daemon::kernel_files().read(key.string());
+  std::error_code ignored;
+  if (!bytes || fs::exists(copy, ignored)) {
+    if (!fs::exists(copy, ignored)) {
+      output.message(
+          "hpsearch: secrets of experiments stay sealed: copy secrets.key from the daemon's former state "
+          "directory to " +
+          copy.string());
+    }
+    return engine::Done{};
+  }
+  const std::array parts{std::span<const std::byte>(*bytes)};
+  const engine::Status written = daemon::write_file_durably(daemon::kernel_files(), copy.string(), parts);
+  return written ? Outcome<engine::Done>(engine::Done{}) : Outcome<engine::Done>(failure_of(written.error()));
+}
+
 }  // namespace
 
 int store_restore(const StoreOptions& options, const Output& output) {
@@ -253,6 +276,9 @@ int store_restore(const StoreOptions& options, const Output& output) {
                 place->file.string() + ": " + copied->damage +
                     ". Nothing was restored; hpsearch store salvage keeps the events before the damage"});
   }
+  if (const auto carried = carry_secrets_key(*place, *to, output); !carried) {
+    return output.fail(carried.failure());
+  }
   return print_copy("restored", *to, copied->kept, output);
 }
 
@@ -272,6 +298,9 @@ int store_salvage(const StoreOptions& options, const Output& output) {
   const auto saved = daemon::salvage(**store, *to, wall_clock());
   if (!saved) {
     return output.fail(failure_of(saved.error()));
+  }
+  if (const auto carried = carry_secrets_key(*place, *to, output); !carried) {
+    return output.fail(carried.failure());
   }
   const std::uint64_t lost = saved->stored > saved->kept ? saved->stored.number() - saved->kept.number() : 0;
   if (output.json()) {

@@ -47,11 +47,8 @@ int submit(const SubmitOptions& options, const Output& output) {
     files = *std::move(found);
     report_links(files, output);
   }
-  ServerOptions target = options.server;
-  if (!target.server && !target.state_dir) {
-    target.server = default_server;  // A new experiment never lands in somebody's private search by accident.
-  }
-  const Outcome<Server> server = Server::reach(target, Server::Need::running, output);
+  // A new experiment never lands in somebody's private search by accident.
+  const Outcome<Server> server = Server::reach_shared(options.server, output);
   if (!server) {
     return output.fail(server.failure());
   }

@@ -66,4 +66,26 @@ Outcome<std::uint64_t> each_checkpoint(const GetPage& get, std::uint64_t experim
   return done ? Outcome<std::uint64_t>(being_deleted) : Outcome<std::uint64_t>(done.failure());
 }
 
+Outcome<Value::List> metrics_of_trial(const GetPage& get, std::uint64_t experiment, std::uint64_t trial) {
+  const std::string target = experiment_target(experiment, "/trials/" + std::to_string(trial) + "/metrics");
+  Value::List all;
+  std::string after;
+  for (;;) {
+    const Outcome<Value> page = get(target + (after.empty() ? "" : "?after=" + after));
+    if (!page) {
+      return page.failure();
+    }
+    const Value::List& reports = list_at(*page, "metrics");
+    all.insert(all.end(), reports.begin(), reports.end());
+    if (member(*page, "next").is_null()) {
+      return all;
+    }
+    const std::string next = text_at(*page, "next");
+    if (next == after || reports.empty()) {
+      return plain_failure("the daemon's list of metrics goes round in circles at " + next);
+    }
+    after = next;
+  }
+}
+
 }  // namespace hpsearch::cli

@@ -31,4 +31,8 @@ using GetPage = std::function<Outcome<engine::Value>(const std::string& target)>
 [[nodiscard]] Outcome<std::uint64_t> each_checkpoint(const GetPage& get, std::uint64_t experiment,
                                                      const std::function<void(const engine::Value&)>& show);
 
+/// All metrics reports of a trial, in order.
+[[nodiscard]] Outcome<engine::Value::List> metrics_of_trial(const GetPage& get, std::uint64_t experiment,
+                                                            std::uint64_t trial);
+
 }  // namespace hpsearch::cli

@@ -14,8 +14,9 @@ namespace hpsearch::cli {
 
 /// Which daemon a verb talks to.
 struct ServerOptions {
-  std::optional<std::string> server;     ///< HOST:PORT, as --server or HPSEARCH_SERVER say.
-  std::optional<std::string> state_dir;  ///< Of a run: its private daemon.
+  std::optional<std::string> server;      ///< unix:///PATH or HOST:PORT, as --server or HPSEARCH_SERVER say.
+  std::optional<std::string> token_file;  ///< With the token that the server asks for.
+  std::optional<std::string> state_dir;   ///< Of a run: its private daemon.
 };
 
 struct RunOptions {
@@ -26,6 +27,7 @@ struct RunOptions {
   std::optional<std::uint64_t> seed;
   std::optional<std::string> name;
   std::uint64_t context_limit = context::default_limit_megabytes;
+  bool allow_network_filesystem = false;
   bool fresh = false;
   std::vector<std::string> command;  ///< As it was typed; what goes on after an interruption.
 };
@@ -145,7 +147,7 @@ struct StoreOptions {
 [[nodiscard]] int store_restore(const StoreOptions& options, const Output& output);
 [[nodiscard]] int store_salvage(const StoreOptions& options, const Output& output);
 
-/// Who may speak to a daemon that runs with --curve.
+/// Which workers may speak to a daemon over TCP.
 struct KeyOptions {
   std::string state_dir;  ///< The daemon's.
   std::string name;       ///< Of a worker; for deny its name or a key.
@@ -154,6 +156,31 @@ struct KeyOptions {
 [[nodiscard]] int keys_list(const KeyOptions& options, const Output& output);
 [[nodiscard]] int keys_allow(const KeyOptions& options, const Output& output);
 [[nodiscard]] int keys_deny(const KeyOptions& options, const Output& output);
+
+/// Daemons by name: what `hpsearch context` keeps.
+struct ContextOptions {
+  std::string name;
+  std::string address;                     ///< For add: unix:///PATH, HOST:PORT or https://HOST:PORT.
+  std::optional<std::string> fingerprint;  ///< For add: of the only certificate that is accepted.
+  std::optional<std::string> token_file;   ///< For add; its content is kept.
+};
+[[nodiscard]] int context_add(const ContextOptions& options, const Output& output);
+[[nodiscard]] int context_use(const ContextOptions& options, const Output& output);
+[[nodiscard]] int context_remove(const ContextOptions& options, const Output& output);
+[[nodiscard]] int context_list(const Output& output);
+
+/// What lets people in over TCP.
+struct TokenOptions {
+  std::string id;  ///< For rotate and revoke.
+  std::string name;
+  std::string role;
+  std::string expires = "90d";
+  ServerOptions server;
+};
+[[nodiscard]] int token_create(const TokenOptions& options, const Output& output);
+[[nodiscard]] int token_rotate(const TokenOptions& options, const Output& output);
+[[nodiscard]] int token_revoke(const TokenOptions& options, const Output& output);
+[[nodiscard]] int token_list(const ServerOptions& options, const Output& output);
 
 /// Checks a component file and shows what it declares.
 [[nodiscard]] int component_check(const std::string& file, const Output& output);

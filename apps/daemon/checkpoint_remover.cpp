@@ -147,8 +147,12 @@ struct CheckpointRemover::Shared {
   bool ended = false;  ///< Only on the loop's thread.
 };
 
-CheckpointRemover::CheckpointRemover(Runtime& runtime, EmployStoreExecutor employ)
-    : runtime_(runtime), store_(runtime.cluster()), shared_(std::make_shared<Shared>()) {
+CheckpointRemover::CheckpointRemover(Runtime& runtime, EmployStoreExecutor employ,
+                                     jobs::Programs::OpenSecrets open_secrets)
+    : runtime_(runtime),
+      open_secrets_(std::move(open_secrets)),
+      store_(runtime.cluster()),
+      shared_(std::make_shared<Shared>()) {
   thread_ = employ([this] { return work(); });
   again_ = runtime_.loop().every(again_after, [this] { remove_condemned(); });
 }
@@ -169,7 +173,14 @@ void CheckpointRemover::remove_condemned() {
 void CheckpointRemover::remove(const engine::DiscardCheckpoints& order) {
   Wanted wanted{order, {}};
   if (const auto* record = runtime_.engine().find(order.experiment)) {
-    if (auto remote = jobs::remote_storage(record->effective)) {
+    const engine::Result<engine::Value> config =
+        open_secrets_ ? open_secrets_(record->effective) : engine::Result<engine::Value>(record->effective);
+    if (!config) {
+      net::log(net::Level::error, "checkpoints of experiment " + std::to_string(order.experiment.number()) +
+                                      " are not deleted: " + config.error().message);
+      return;
+    }
+    if (auto remote = jobs::remote_storage(*config)) {
       wanted.storage_environment = std::move(remote->environment);
     }
   }

@@ -10,6 +10,7 @@
 #include "daemon/runtime.hpp"
 #include "daemon/store_executor.hpp"
 #include "hpsearch/engine/experiment/orders.hpp"
+#include "hpsearch/jobs/launch_spec.hpp"
 #include "hpsearch/net/timeline.hpp"
 
 namespace hpsearch::daemon {
@@ -28,7 +29,8 @@ namespace hpsearch::daemon {
 /// Threads: all calls on the runtime's; it must outlive this.
 class CheckpointRemover {
  public:
-  explicit CheckpointRemover(Runtime& runtime, EmployStoreExecutor employ = on_a_thread_of_its_own);
+  explicit CheckpointRemover(Runtime& runtime, EmployStoreExecutor employ = on_a_thread_of_its_own,
+                             jobs::Programs::OpenSecrets open_secrets = {});
   ~CheckpointRemover();
   CheckpointRemover(const CheckpointRemover&) = delete;
   CheckpointRemover& operator=(const CheckpointRemover&) = delete;
@@ -48,6 +50,7 @@ class CheckpointRemover {
   void removed(engine::ExperimentId experiment, std::vector<std::string> paths, const std::string& complaint);
 
   Runtime& runtime_;
+  jobs::Programs::OpenSecrets open_secrets_;
   const std::uint64_t store_;       ///< For the thread, too.
   std::shared_ptr<Shared> shared_;  ///< With the thread, and with what it posts to the loop.
   net::Watch again_;

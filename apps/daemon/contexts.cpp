@@ -1,13 +1,19 @@
 #include "daemon/contexts.hpp"
 
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
 #include <chrono>
 #include <deque>
 #include <filesystem>
 #include <mutex>
 #include <span>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
+#include "daemon/store/durable_file.hpp"
 #include "hpsearch/context/context_archive.hpp"
 #include "hpsearch/context/sha256.hpp"
 
@@ -30,7 +36,36 @@ std::string digest_in(const std::string& name) {
   return context::is_sha256(digest) ? digest : "";
 }
 
-Status check(const std::string& digest, const std::string& bytes, std::uint64_t limit_megabytes) {
+/// A file's content, as long as this lives. It is ours: nobody makes it shorter meanwhile.
+class MappedFile {
+ public:
+  MappedFile(const std::string& path, std::uint64_t bytes) : size_(bytes) {
+    const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+    struct stat found {};
+    if (file && ::fstat(file.number(), &found) == 0 && static_cast<std::uint64_t>(found.st_size) == bytes &&
+        bytes > 0) {
+      place_ = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file.number(), 0);
+    }
+  }
+  MappedFile(const MappedFile&) = delete;
+  MappedFile& operator=(const MappedFile&) = delete;
+  ~MappedFile() {
+    if (place_ != MAP_FAILED) {
+      ::munmap(place_, size_);
+    }
+  }
+  /// "" when it cannot be read.
+  [[nodiscard]] std::string_view text() const noexcept {
+    return place_ == MAP_FAILED ? std::string_view()
+                                : std::string_view(static_cast<const char*>(place_), size_);
+  }
+
+ private:
+  void* place_ = MAP_FAILED;
+  std::size_t size_;
+};
+
+Status check(const std::string& digest, std::string_view bytes, std::uint64_t limit_megabytes) {
   if (const std::string actual = context::sha256_of(bytes); actual != digest) {
     return Error{Errc::bad_request, "the context that came is " + actual + ", not " + digest +
                                         ": it was changed on its way; send it again"};
@@ -45,7 +80,7 @@ Status check(const std::string& digest, const std::string& bytes, std::uint64_t 
 struct Contexts::Shared {
   struct Job {
     std::string digest;
-    std::string bytes;
+    std::shared_ptr<const net::UploadedFile> archive;
     Answer answer;
   };
   std::mutex mutex;
@@ -60,6 +95,10 @@ Contexts::Contexts(net::Timeline& loop, FileSystem& files, std::string directory
       directory_(std::move(directory)),
       limit_megabytes_(limit_megabytes),
       shared_(std::make_shared<Shared>()) {
+  // When it cannot be made, each take() says so.
+  if (const auto made = files_.make_directory(directory_); made && *made) {
+    static_cast<void>(files_.sync_directory(std::filesystem::path(directory_).parent_path().string()));
+  }
   for (const std::string& name : files_.names_in(directory_)) {
     std::error_code error;
     const std::string digest = digest_in(name);
@@ -81,14 +120,14 @@ std::optional<std::uint64_t> Contexts::find(const std::string& digest) const {
   return found == known_.end() ? std::nullopt : std::optional(found->second);
 }
 
-void Contexts::take(std::string digest, std::string bytes, Answer answer) {
+void Contexts::take(std::string digest, std::shared_ptr<const net::UploadedFile> archive, Answer answer) {
   if (known_.contains(digest)) {
     answer(Done{});
     return;
   }
   {
     const std::scoped_lock lock(shared_->mutex);
-    shared_->jobs.push_back({std::move(digest), std::move(bytes), std::move(answer)});
+    shared_->jobs.push_back({std::move(digest), std::move(archive), std::move(answer)});
   }
   thread_->wake();
 }
@@ -103,26 +142,27 @@ bool Contexts::work() {
     job = std::move(shared_->jobs.front());
     shared_->jobs.pop_front();
   }
-  Status done = check(job.digest, job.bytes, limit_megabytes_);
-  if (done) {
-    const auto made = files_.make_directory(directory_);
-    const std::span<const std::byte> content = std::as_bytes(std::span(job.bytes));
-    const std::span<const std::byte> parts[] = {content};
-    done = made ? write_file_durably(files_, path(job.digest), parts) : Status(made.error());
-    if (done && *made) {
-      done = files_.sync_directory(std::filesystem::path(directory_).parent_path().string());
+  const std::uint64_t bytes = job.archive->bytes();
+  Status done = Done{};
+  {
+    const MappedFile archive(job.archive->path(), bytes);
+    done = check(job.digest, archive.text(), limit_megabytes_);
+    if (done) {
+      const std::span<const std::byte> parts[] = {std::as_bytes(std::span(archive.text()))};
+      done = write_file_durably(files_, path(job.digest), parts);
     }
   }
-  loop_.post([this, shared = shared_, digest = std::move(job.digest), bytes = job.bytes.size(),
-              answer = std::move(job.answer), done] {
-    if (shared->ended) {
-      return;
-    }
-    if (done) {
-      known_[digest] = bytes;
-    }
-    answer(done);
-  });
+  job.archive.reset();
+  loop_.post(
+      [this, shared = shared_, digest = std::move(job.digest), bytes, answer = std::move(job.answer), done] {
+        if (shared->ended) {
+          return;
+        }
+        if (done) {
+          known_[digest] = bytes;
+        }
+        answer(done);
+      });
   return true;
 }
 

@@ -11,6 +11,7 @@
 #include "daemon/store/file_system.hpp"
 #include "daemon/store_executor.hpp"
 #include "hpsearch/engine/base/result.hpp"
+#include "hpsearch/net/http.hpp"
 #include "hpsearch/net/timeline.hpp"
 
 namespace hpsearch::daemon {
@@ -35,10 +36,13 @@ class Contexts {
     return directory_ + "/" + digest + ".tar";
   }
 
+  /// Where archives may be written while they come; made by the constructor.
+  [[nodiscard]] const std::string& directory() const noexcept { return directory_; }
+
   /// Takes one in; when `answer` hears of it, it is durable. bad_request: it is not what its digest says, not
   /// as contexts are made, or too large. unavailable: it cannot be written.
   using Answer = std::function<void(const engine::Status&)>;
-  void take(std::string digest, std::string bytes, Answer answer);
+  void take(std::string digest, std::shared_ptr<const net::UploadedFile> archive, Answer answer);
 
   /// Removes those that came more than a week ago and that none of `named` is, and what an interrupted take()
   /// left.

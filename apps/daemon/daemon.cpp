@@ -2,16 +2,21 @@
 
 #include <pthread.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <set>
 #include <string>
 #include <string_view>
 
+#include "daemon/access/authentication.hpp"
+#include "daemon/access/sealed_secrets.hpp"
+#include "daemon/access/tokens.hpp"
 #include "daemon/backups.hpp"
 #include "daemon/checkpoint_remover.hpp"
 #include "daemon/contexts.hpp"
@@ -24,6 +29,7 @@
 #include "daemon/store/sqlite_store.hpp"
 #include "daemon/worker_port.hpp"
 #include "daemon/worker_sessions.hpp"
+#include "hpsearch/engine/experiment/experiment_state.hpp"
 #include "hpsearch/net/descriptor_limit.hpp"
 #include "hpsearch/net/http.hpp"
 #include "hpsearch/net/log.hpp"
@@ -40,12 +46,21 @@ using engine::Status;
 using net::Level;
 
 constexpr std::chrono::milliseconds drain_look_every{5};
+constexpr std::size_t most_checks_at_once = 2;
+constexpr std::chrono::hours warned_before_expiry{14 * 24};
 constexpr Duration drain_patience = Duration::seconds(10);
 
-bool is_loopback(std::string_view address) {
+bool is_on_this_machine(std::string_view address) {
+  if (address.starts_with("ipc://") || address.starts_with("unix://")) {
+    return true;
+  }
   const std::size_t scheme = address.find("//");
   const std::string_view place = scheme == std::string_view::npos ? address : address.substr(scheme + 2);
   return place.starts_with("127.") || place.starts_with("localhost:") || place.starts_with("[::1]:");
+}
+
+std::string absolute(const std::string& path) {
+  return std::filesystem::absolute(path).lexically_normal().string();
 }
 
 /// One daemon from start to end; its parts are built in the order of their members and go in the reverse one.
@@ -64,24 +79,14 @@ class Daemon {
     if (auto listening = listen(); !listening) {
       return end(listening.error(), listening.error().code == Errc::bad_request ? Exit::usage : Exit::failed);
     }
-    const proto::DaemonFile here{http_->address(), sessions_->endpoint(), HPSEARCH_VERSION,
-                                 store_->daemon_epoch()};
+    const proto::DaemonFile here{socket_->address(), http_ ? http_->address() : "", sessions_->endpoint(),
+                                 HPSEARCH_VERSION, store_->daemon_epoch()};
     if (auto announced = directory_->announce(here); !announced) {
       return end(announced.error(), Exit::storage);
     }
-    if (is_loopback(here.http) && !is_loopback(here.workers)) {
-      net::log(Level::warning, "workers on other machines cannot fetch contexts from " + here.http +
-                                   ": give --http an address that they can reach");
-    }
-    for (const std::string& address : {here.http, here.workers}) {
-      if (!is_loopback(address) && !(options_.curve && address == here.workers)) {
-        net::log(Level::warning,
-                 "anyone who reaches " + address + " can run programs on the workers: keep it private" +
-                     (address == here.workers ? ", or accept only allowed workers (--curve)" : ""));
-      }
-    }
-    net::log(Level::info, "ready: http " + here.http + ", workers " + here.workers + ", state in " +
-                              directory_->path() + ", " +
+    warn_of(here);
+    net::log(Level::info, "ready: clients " + here.socket + (http_ ? " and " + here.http : "") +
+                              ", workers " + here.workers + ", state in " + directory_->path() + ", " +
                               std::to_string(runtime_->engine().experiments().size()) + " experiments, " +
                               std::to_string(runtime_->engine().last_lsn().number()) + " events");
     loop_.run();
@@ -113,6 +118,23 @@ class Daemon {
     return code;
   }
 
+  /// Logs what others can do who reach the addresses.
+  void warn_of(const proto::DaemonFile& here) const {
+    if (!is_on_this_machine(here.workers) && (here.http.empty() || is_on_this_machine(here.http))) {
+      net::log(Level::warning,
+               "workers on other machines cannot fetch contexts: give --http an address that they can reach");
+    }
+    if (!here.http.empty() && options_.http_open) {
+      net::log(Level::warning,
+               "--http-open: each user of this machine can run programs on the workers through " + here.http +
+                   ", without a token");
+    }
+    if (options_.workers_open && !here.workers.starts_with("ipc://")) {
+      net::log(Level::warning, "--workers-open: anyone who reaches " + here.workers +
+                                   " can take trials with their secrets and report false results");
+    }
+  }
+
   Status open_storage() {
     auto directory = StateDirectory::open(
         options_.state_dir,
@@ -139,7 +161,42 @@ class Daemon {
     if (auto recovered = runtime_->recover(); !recovered) {
       return remedy(recovered.error());
     }
+    return read_secrets_key();
+  }
+
+  /// Without the key of their secrets the trials that wait would all fail: better not to start.
+  Status read_secrets_key() {
+    bool have_secrets = false;
+    for (const auto& [id, record] : runtime_->engine().experiments()) {
+      have_secrets =
+          have_secrets || (!engine::is_ended(record.state) && SealedSecrets::are_in(record.effective));
+    }
+    const bool must_exist = have_secrets && !options_.forget_secrets;
+    auto secrets = SealedSecrets::in(
+        directory_->path(), must_exist ? SealedSecrets::Missing::refused : SealedSecrets::Missing::made);
+    if (!secrets) {
+      return without_key(secrets.error());
+    }
+    secrets_.emplace(*std::move(secrets));
+    for (const auto& [id, record] : runtime_->engine().experiments()) {
+      if (engine::is_ended(record.state) || options_.forget_secrets ||
+          !SealedSecrets::are_in(record.effective)) {
+        continue;
+      }
+      if (const auto opened = secrets_->open(record.effective); !opened) {
+        return without_key(Error{
+            Errc::unavailable, "experiment " + std::to_string(id.number()) + ": " + opened.error().message});
+      }
+    }
     return Done{};
+  }
+
+  [[nodiscard]] Error without_key(Error error) const {
+    error.code = Errc::unavailable;
+    error.message += ". Copy secrets.key from the state directory that the store comes from into " +
+                     directory_->path() +
+                     "; if it is lost, start with --forget-secrets, and the trials that need a secret fail";
+    return error;
   }
 
   [[nodiscard]] Duration lost_after() const {
@@ -170,9 +227,29 @@ class Daemon {
   }
 
   Status listen() {
-    WorkerSessions::Settings settings{.checkpoint_root = directory_->checkpoints()};
+    if (auto allowed = check_http_options(); !allowed) {
+      return allowed;
+    }
+    if (auto read = read_certificate(); !read) {
+      return read;
+    }
+    tokens_.emplace(directory_->path());
+    if (!tokens_->problem().empty()) {
+      net::log(Level::error,
+               tokens_->problem() +
+                   ". No token is accepted; the daemon's own user and root are served over the Unix "
+                   "socket. Repair or remove the file, then start the daemon again");
+    }
+    const jobs::Programs::OpenSecrets open_secrets = [this](const engine::Value& config) {
+      return secrets_->open(config);
+    };
+    WorkerSessions::Settings settings{.checkpoint_root = directory_->checkpoints(),
+                                      .new_http_key = new_secret,
+                                      .open_secrets = open_secrets};
     std::optional<net::CurveServer> curve;
-    if (options_.curve) {
+    const std::string for_workers =
+        options_.workers.empty() ? "ipc://" + absolute(directory_->workers_socket()) : options_.workers;
+    if (!for_workers.starts_with("ipc://") && !options_.workers_open) {
       auto keys = net::curve_keys_in(directory_->path());
       if (!keys) {
         return keys.error();
@@ -185,7 +262,7 @@ class Daemon {
                                  return worker_keys_->name_of(key).has_value();
                                }};
     }
-    auto sessions = WorkerSessions::open(*runtime_, router_port(loop_, options_.workers, std::move(curve)),
+    auto sessions = WorkerSessions::open(*runtime_, router_port(loop_, for_workers, std::move(curve)),
                                          std::move(settings));
     if (!sessions) {
       return other_address(sessions.error(), "--workers tcp://127.0.0.1:0");
@@ -194,18 +271,53 @@ class Daemon {
     backups_.emplace(*runtime_, *store_, directory_->backups());
     contexts_.emplace(loop_, kernel_files(), directory_->contexts(), options_.context_limit);
     contexts_->keep_only(contexts_of_experiments());
-    const AboutDaemon about{HPSEARCH_VERSION, directory_->path(), loop_.now(), &*backups_, &*contexts_};
+    authentication_.emplace(
+        *tokens_, Authentication::Rules{.owner = ::geteuid(), .open = options_.http_open},
+        [this](std::string_view key) { return sessions_->is_http_key(key); },
+        [this](std::string id) {
+          checks_.run([tokens = &*tokens_, id = std::move(id), now = runtime_->now()] {
+            tokens->note_use(id, now);
+            return [] {};
+          });
+        });
+    const AboutDaemon about{.version = HPSEARCH_VERSION,
+                            .state_dir = directory_->path(),
+                            .started = loop_.now(),
+                            .backups = &*backups_,
+                            .contexts = &*contexts_,
+                            .checks = &checks_,
+                            .authentication = &*authentication_,
+                            .secrets = &*secrets_,
+                            .tokens = &*tokens_};
+    const ServedRoutes routes = http_routes(*runtime_, *sessions_, about);
     const net::HttpRules rules{.archives_below = "/api/v1/contexts/",
-                               .most_archive_bytes = contexts_->most_bytes()};
-    auto http =
-        net::HttpServer::listen(loop_, options_.http, http_routes(*runtime_, *sessions_, about), rules);
-    if (!http) {
-      return other_address(http.error(), "--http 127.0.0.1:0");
+                               .most_archive_bytes = contexts_->most_bytes(),
+                               .uploads = contexts_->directory(),
+                               .tls = tls_,
+                               .only_from = options_.behind_proxy,
+                               .refuse_head = routes.refuse_head};
+    const std::string place = options_.http_socket.empty() ? directory_->http_socket() : options_.http_socket;
+    auto socket = net::HttpServer::listen(loop_, "unix://" + absolute(place), routes.handler, rules);
+    if (!socket) {
+      return other_address(socket.error(), "--http-socket PATH");
     }
-    http_ = std::move(http).value();
-    sessions_->announce_http(http_->address());
-    signals_ = loop_.on_signals({SIGTERM, SIGINT}, [this](int) { begin_to_end(); });
-    remover_.emplace(*runtime_);
+    socket_ = std::move(socket).value();
+    if (!options_.http.empty()) {
+      auto http = net::HttpServer::listen(loop_, options_.http, routes.handler, rules);
+      if (!http) {
+        return other_address(http.error(), "--http 127.0.0.1:0");
+      }
+      http_ = std::move(http).value();
+    }
+    sessions_->announce_http(http_ ? http_->address() : socket_->address());
+    signals_ = loop_.on_signals({SIGTERM, SIGINT, SIGHUP}, [this](int signal) {
+      if (signal == SIGHUP) {
+        reload_certificate();
+      } else {
+        begin_to_end();
+      }
+    });
+    remover_.emplace(*runtime_, on_a_thread_of_its_own, open_secrets);
     runtime_->start([this](const engine::Order& order) { carry_out(order); },
                     [this](const Error& error) { storage_failed(error); },
                     [this](const Error& error) { storage_->found_no_room(error); });
@@ -213,6 +325,69 @@ class Daemon {
     ownership_.emplace(loop_, *directory_, *store_, [this](const Error& error) { storage_failed(error); });
     remover_->remove_condemned();
     return Done{};
+  }
+
+  [[nodiscard]] Status check_http_options() const {
+    const bool has_tls = options_.tls_self_signed || !options_.tls_cert.empty();
+    if ((has_tls || !options_.behind_proxy.empty() || options_.http_open) && options_.http.empty()) {
+      return Error{Errc::bad_request,
+                   "--http is missing: there is no TCP port for --http-open, --tls-* and --behind-proxy"};
+    }
+    if (options_.http.empty() || is_on_this_machine(options_.http)) {
+      return Done{};
+    }
+    if (options_.http_open) {
+      return Error{Errc::bad_request,
+                   "--http-open needs --http with a loopback address (127.0.0.1:0), not \"" + options_.http +
+                       "\": everyone who reaches it can do everything"};
+    }
+    if (!has_tls && options_.behind_proxy.empty()) {
+      return Error{Errc::bad_request,
+                   "--http is \"" + options_.http +
+                       "\", which other machines reach: it needs TLS (--tls-self-signed, or --tls-cert and "
+                       "--tls-key), or a proxy that speaks TLS (--behind-proxy CIDR)"};
+    }
+    return Done{};
+  }
+
+  Status read_certificate() {
+    if (!options_.tls_self_signed && options_.tls_cert.empty()) {
+      return Done{};
+    }
+    auto identity = options_.tls_self_signed
+                        ? net::TlsIdentity::self_signed(directory_->path())
+                        : net::TlsIdentity::from_files(options_.tls_cert, options_.tls_key);
+    if (!identity) {
+      return identity.error();
+    }
+    tls_ = *std::move(identity);
+    warn_of_expiry();
+    certificate_watch_ = loop_.every(std::chrono::hours(24), [this] { warn_of_expiry(); });
+    return Done{};
+  }
+
+  void warn_of_expiry() const {
+    const auto left = tls_->valid_for();
+    if (left < warned_before_expiry) {
+      net::log(Level::warning,
+               left.count() < 0
+                   ? "the TLS certificate has expired: clients refuse it"
+                   : "the TLS certificate expires in " +
+                         std::to_string(std::chrono::duration_cast<std::chrono::hours>(left).count()) +
+                         " hours; replace the files and send SIGHUP");
+    }
+  }
+
+  void reload_certificate() {
+    if (!tls_) {
+      return;
+    }
+    if (auto read = tls_->reload(); !read) {
+      net::log(Level::error, read.error().message + "; the certificate stays as it was");
+      return;
+    }
+    net::log(Level::info, "the TLS certificate was read again; its fingerprint is " + tls_->fingerprint());
+    warn_of_expiry();
   }
 
   [[nodiscard]] std::set<std::string> contexts_of_experiments() const {
@@ -233,8 +408,7 @@ class Daemon {
 
   static Error other_address(Error error, const std::string& free_one) {
     if (error.code == Errc::unavailable) {
-      error.message +=
-          ". End what listens there, or choose another address (" + free_one + " takes a free port)";
+      error.message += ". End what listens there, or choose another address (" + free_one + ")";
     }
     return error;
   }
@@ -258,12 +432,16 @@ class Daemon {
       return;
     }
     net::log(Level::info, "ending");
-    http_->stop_accepting();
+    socket_->stop_accepting();
+    if (http_) {
+      http_->stop_accepting();
+    }
     sessions_->stop();
     runtime_->stop();
     const engine::Instant limit = loop_.now() + drain_patience;
     draining_ = loop_.every(drain_look_every, [this, limit] {
-      if ((runtime_->idle() && http_->answering() == 0) || loop_.now() > limit) {
+      const std::size_t answering = socket_->answering() + (http_ ? http_->answering() : 0);
+      if ((runtime_->idle() && answering == 0) || loop_.now() > limit) {
         loop_.stop();
       }
     });
@@ -278,14 +456,21 @@ class Daemon {
   std::optional<WorkerKeys>
       worker_keys_;  // Before the gate, whose port asks for them on a thread of its own.
   std::unique_ptr<WorkerSessions> sessions_;
+  std::optional<Tokens> tokens_;
+  std::optional<SealedSecrets> secrets_;
+  std::optional<Authentication> authentication_;
   std::optional<Backups> backups_;
   std::optional<Contexts> contexts_;
   std::optional<CheckpointRemover> remover_;
   std::optional<StorageWatch> storage_;
+  std::unique_ptr<net::HttpServer> socket_;  ///< For clients on this machine.
+  std::unique_ptr<net::HttpServer> http_;    ///< Over TCP, if asked for.
+  std::optional<net::TlsIdentity> tls_;
+  net::Watch certificate_watch_;
   std::optional<OwnershipWatch> ownership_;
-  std::unique_ptr<net::HttpServer> http_;
   net::Watch signals_;
   net::Watch draining_;
+  net::Background checks_{loop_, most_checks_at_once};  ///< Ends first: it calls the routes.
 };
 
 }  // namespace

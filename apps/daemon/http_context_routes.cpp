@@ -34,18 +34,22 @@ void take(RequestContext& request_context, Call call) {
     call.reply(no_room(request_context.runtime.storage()));
     return;
   }
-  Value shown = Value::Map{{"context", call.digest}, {"bytes", integer(call.request.body.size())}};
+  if (call.request.uploaded == nullptr) {
+    call.reply(failure(Error{Errc::bad_request, "the body has to be a tar archive, application/x-tar"}));
+    return;
+  }
+  Value shown = Value::Map{{"context", call.digest}, {"bytes", integer(call.request.uploaded->bytes())}};
   request_context.about.contexts->take(
-      call.digest, std::move(call.request.body),
+      call.digest, std::move(call.request.uploaded),
       [reply = call.reply, shown = std::move(shown)](const engine::Status& taken) {
         reply(taken ? with(201, shown) : failure(taken.error()));
       });
 }
 
 constexpr Route table[] = {
-    {"GET", "/api/v1/contexts/*", &fetch},
-    {"HEAD", "/api/v1/contexts/*", &fetch},
-    {"PUT", "/api/v1/contexts/*", &take},
+    {"GET", "/api/v1/contexts/*", Role::worker, &fetch},
+    {"HEAD", "/api/v1/contexts/*", Role::worker, &fetch},
+    {"PUT", "/api/v1/contexts/*", Role::operate, &take},
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "daemon/http_request_context.hpp"
+#include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/proto/client_api.hpp"
 #include "hpsearch/proto/stored.hpp"
 #include "hpsearch/proto/version.hpp"
@@ -21,6 +22,8 @@ using net::HttpResponse;
 
 constexpr std::uint64_t most_events_at_once = 1'000;
 constexpr std::uint64_t most_events_looked_at = 10'000;
+constexpr std::uint64_t most_events_read_at_once = 100;  // Some have a whole configuration in them.
+constexpr std::size_t enough_bytes_of_events = std::size_t{1} << 20;
 
 /// The experiment an event belongs to; nothing for what happens to workers.
 std::optional<ExperimentId> experiment_of(const engine::EventBody& body) {
@@ -117,44 +120,50 @@ void events(RequestContext& context, Call call) {
     }
   }
   const bool filtered = !call.request.query_or("experiment", {}).empty();
-  context.read(call,
-               [reply = call.reply, filtered, start = *after, most = std::min(*limit, most_events_at_once),
-                wanted = ExperimentId(*only)](EventStore& store) -> Committer::Then {
-                 Value::List list;
-                 std::uint64_t last = std::min(start, store.last_lsn().number());
-                 std::uint64_t looked_at = 0;
-                 while (list.size() < most && looked_at < most_events_looked_at) {
-                   const auto some =
-                       store.read(engine::Lsn(last), filtered ? most_events_at_once : most - list.size());
-                   if (!some) {
-                     return [reply, error = some.error()] { reply(failure(error)); };
-                   }
-                   if (some->empty()) {
-                     break;
-                   }
-                   for (const engine::Event& event : *some) {
-                     if (list.size() == most) {
-                       break;
-                     }
-                     last = event.lsn.number();
-                     ++looked_at;
-                     if (!filtered || experiment_of(event.body) == wanted) {
-                       list.push_back(proto::to_value(event));
-                     }
-                   }
-                 }
-                 HttpResponse response =
-                     with(200, Value::Map{{"events", std::move(list)}, {"last_lsn", integer(last)}});
-                 return [reply, response = std::move(response)] { reply(response); };
-               });
+  context.read(
+      call,
+      [reply = call.reply, filtered, start = *after, most = std::min(*limit, most_events_at_once),
+       wanted = ExperimentId(*only)](EventStore& store) -> Committer::Then {
+        std::string list;
+        std::uint64_t listed = 0;
+        std::uint64_t last = std::min(start, store.last_lsn().number());
+        std::uint64_t looked_at = 0;
+        const auto is_enough = [&] { return listed == most || list.size() >= enough_bytes_of_events; };
+        while (!is_enough() && looked_at < most_events_looked_at) {
+          const auto some = store.read(engine::Lsn(last), most_events_read_at_once);
+          if (!some) {
+            return [reply, error = some.error()] { reply(failure(error)); };
+          }
+          if (some->empty()) {
+            break;
+          }
+          for (const engine::Event& event : *some) {
+            if (is_enough()) {
+              break;
+            }
+            last = event.lsn.number();
+            ++looked_at;
+            if (!filtered || experiment_of(event.body) == wanted) {
+              list.append(list.empty() ? "" : ",").append(engine::compact_json(proto::to_value(event)));
+              ++listed;
+            }
+          }
+        }
+        HttpResponse response;
+        response.status = 200;
+        response.body = "{\"events\":[" + list + "],\"last_lsn\":" + std::to_string(last) + "}\n";
+        return [reply, response = std::move(response)] { reply(response); };
+      });
 }
 
+constexpr std::string_view events_query[] = {"after", "limit", "experiment"};
+
 constexpr Route table[] = {
-    {"GET", "/healthz", &health},
-    {"GET", "/version", &version},
-    {"GET", "/api/v1/status", &status},
-    {"GET", "/api/v1/events", &events},
-    {"POST", "/api/v1/store/backup", &back_up},
+    {"GET", "/healthz", Role::anyone, &health},
+    {"GET", "/version", Role::anyone, &version},
+    {"GET", "/api/v1/status", Role::viewer, &status},
+    {"GET", "/api/v1/events", Role::viewer, &events, events_query},
+    {"POST", "/api/v1/store/backup", Role::admin, &back_up},
 };
 
 }  // namespace

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -8,11 +9,7 @@
 #include "hpsearch/engine/experiment/warm_start.hpp"
 #include "hpsearch/engine/scheduler/explain.hpp"
 #include "hpsearch/jobs/secrets.hpp"
-#include "hpsearch/jobs/submission.hpp"
-#include "hpsearch/patterns/pattern_check.hpp"
 #include "hpsearch/proto/client_api.hpp"
-#include "hpsearch/proto/json.hpp"
-#include "hpsearch/proto/wire.hpp"
 #include "hpsearch/sentences/wait.hpp"
 
 namespace hpsearch::daemon {
@@ -25,17 +22,55 @@ using engine::Value;
 
 constexpr std::size_t most_key_bytes = 200;
 
+/// Creates the experiment, or tells what prevents it now.
+void create(RequestContext& request_context, CheckedSubmission checked, std::string key,
+            const net::HttpServer::Reply& reply) {
+  if (checked.refusal) {
+    reply(*std::move(checked.refusal));
+    return;
+  }
+  if (request_context.runtime.storage().intake != Intake::everything) {
+    reply(no_room(request_context.runtime.storage()));
+    return;
+  }
+  std::uint64_t context_bytes = 0;
+  if (!checked.context_digest.empty()) {
+    const auto known = request_context.about.contexts != nullptr
+                           ? request_context.about.contexts->find(checked.context_digest)
+                           : std::nullopt;
+    if (!known) {
+      reply(
+          failure(Error{Errc::wrong_state, "the daemon does not have the context " + checked.context_digest +
+                                               "; PUT it to /api/v1/contexts/ first"}));
+      return;
+    }
+    context_bytes = *known;
+  }
+  engine::CreateExperiment command;
+  const engine::SearcherConfig searcher = checked.parsed.config->searcher;
+  command.parsed = std::move(checked.parsed);
+  command.context_directory = std::move(checked.context_directory);
+  command.context_digest = std::move(checked.context_digest);
+  command.context_bytes = context_bytes;
+  command.idempotency_key = std::move(key);
+  request_context.perform(command, [&runtime = request_context.runtime, reply,
+                                    searcher](const Result<Runtime::Outcome>& outcome) {
+    engine::Problems source;  // Again, for their places in the file.
+    if (!outcome) {
+      static_cast<void>(engine::find_source(runtime.engine().experiments(), searcher, source).has_value());
+    }
+    reply(outcome          ? with(201, Value::Map{{"experiment", integer(outcome->created->number())}})
+          : source.empty() ? failure(outcome.error())
+                           : failure("the configuration is wrong", source));
+  });
+}
+
 void submit(RequestContext& request_context, Call call) {
   if (request_context.runtime.storage().intake != Intake::everything) {
     call.reply(no_room(request_context.runtime.storage()));
     return;
   }
-  const auto body = call.object();
-  if (!body) {
-    call.reply(failure(body.error()));
-    return;
-  }
-  const std::string key(call.request.header("Idempotency-Key"));
+  std::string key(call.request.header("Idempotency-Key"));
   if (key.size() > most_key_bytes) {
     call.reply(failure(Error{Errc::bad_request, "the Idempotency-Key is longer than 200 bytes"}));
     return;
@@ -45,58 +80,14 @@ void submit(RequestContext& request_context, Call call) {
         failure(Error{Errc::bad_request, "the Idempotency-Key has bytes that are not printable ASCII"}));
     return;
   }
-  engine::Problems problems;
-  Submission submission = read_submission(*body->as_map(), problems);
-  if (!problems.empty()) {
-    call.reply(failure("the request is wrong", problems));
-    return;
-  }
-  auto parsed = jobs::parse_submission(submission.config, request_context.runtime.registry(), submission.name,
-                                       submission.seed);
-  for (engine::Problem& problem : patterns::problems_of(jobs::patterns_of(submission.config))) {
-    parsed.problems.push_back(std::move(problem));
-  }
-  if (!parsed.config || !parsed.problems.empty()) {
-    call.reply(failure("the configuration is wrong", parsed.problems));
-    return;
-  }
-  // Half a frame is left to checkpoint paths and whatever else a trial adds.
-  const std::size_t bytes = lease_bytes(parsed, submission);
-  if (bytes > proto::max_frame_bytes / 2) {
-    call.reply(failure(Error{Errc::bad_request, "the configuration takes " + std::to_string(bytes) +
-                                                    " bytes on its way to a worker; at most " +
-                                                    std::to_string(proto::max_frame_bytes / 2) + " fit"}));
-    return;
-  }
-  std::uint64_t context_bytes = 0;
-  if (!submission.context_digest.empty()) {
-    const auto known = request_context.about.contexts != nullptr
-                           ? request_context.about.contexts->find(submission.context_digest)
-                           : std::nullopt;
-    if (!known) {
-      call.reply(failure(Error{Errc::wrong_state, "the daemon does not have the context " +
-                                                      submission.context_digest +
-                                                      "; PUT it to /api/v1/contexts/ first"}));
-      return;
-    }
-    context_bytes = *known;
-  }
-  engine::CreateExperiment command;
-  const engine::SearcherConfig searcher = parsed.config->searcher;
-  command.parsed = std::move(parsed);
-  command.context_directory = std::move(submission.context_directory);
-  command.context_digest = std::move(submission.context_digest);
-  command.context_bytes = context_bytes;
-  command.idempotency_key = key;
-  request_context.perform(command, [&runtime = request_context.runtime, reply = call.reply,
-                                    searcher](const Result<Runtime::Outcome>& outcome) {
-    engine::Problems source;  // Again, for their places in the file.
-    if (!outcome) {
-      static_cast<void>(engine::find_source(runtime.engine().experiments(), searcher, source).has_value());
-    }
-    reply(outcome          ? with(201, Value::Map{{"experiment", integer(outcome->created->number())}})
-          : source.empty() ? failure(outcome.error())
-                           : failure("the configuration is wrong", source));
+  // Beside the loop: a large configuration takes long to check, and reports must not wait for that.
+  request_context.about.checks->run([&request_context, registry = request_context.runtime.registry(),
+                                     secrets = request_context.about.secrets,
+                                     body = std::move(call.request.body), key = std::move(key),
+                                     reply = std::move(call.reply)]() -> net::Background::Afterwards {
+    auto checked = std::make_shared<CheckedSubmission>(check_submission(body, registry, secrets));
+    return
+        [&request_context, checked, key, reply] { create(request_context, std::move(*checked), key, reply); };
   });
 }
 
@@ -172,17 +163,17 @@ void set_limits(RequestContext& request_context, Call call) {
 }
 
 constexpr Route table[] = {
-    {"POST", "/api/v1/experiments", &submit},
-    {"GET", "/api/v1/experiments", &list},
-    {"GET", "/api/v1/experiments/#", &show},
-    {"PATCH", "/api/v1/experiments/#", &set_limits},
-    {"GET", "/api/v1/experiments/#/config", &config},
-    {"GET", "/api/v1/experiments/#/best", &best},
-    {"GET", "/api/v1/experiments/#/checkpoints", &checkpoints},
-    {"POST", "/api/v1/experiments/#/pause", &pause},
-    {"POST", "/api/v1/experiments/#/resume", &resume},
-    {"POST", "/api/v1/experiments/#/cancel", &cancel},
-    {"POST", "/api/v1/experiments/#/kill", &kill},
+    {"POST", "/api/v1/experiments", Role::operate, &submit},
+    {"GET", "/api/v1/experiments", Role::viewer, &list},
+    {"GET", "/api/v1/experiments/#", Role::viewer, &show},
+    {"PATCH", "/api/v1/experiments/#", Role::operate, &set_limits},
+    {"GET", "/api/v1/experiments/#/config", Role::viewer, &config},
+    {"GET", "/api/v1/experiments/#/best", Role::viewer, &best},
+    {"GET", "/api/v1/experiments/#/checkpoints", Role::viewer, &checkpoints, page_query},
+    {"POST", "/api/v1/experiments/#/pause", Role::operate, &pause},
+    {"POST", "/api/v1/experiments/#/resume", Role::operate, &resume},
+    {"POST", "/api/v1/experiments/#/cancel", Role::operate, &cancel},
+    {"POST", "/api/v1/experiments/#/kill", Role::operate, &kill},
 };
 
 }  // namespace

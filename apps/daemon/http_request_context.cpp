@@ -17,64 +17,23 @@ using engine::Value;
 using net::HttpRequest;
 using net::HttpResponse;
 
-namespace {
-
-unsigned status_of(Errc code) {
-  switch (code) {
-    case Errc::bad_request:
-      return 400;
-    case Errc::not_found:
-      return 404;
-    case Errc::wrong_state:
-      return 409;
-    case Errc::conflict:
-      return 422;
-    case Errc::unavailable:
-      return 503;
-    case Errc::version_mismatch:
-    case Errc::corrupt:
-      return 500;
+Result<Value> json_object(const std::string& body) {
+  Result<Value> value = proto::parse_json(body.empty() ? "{}" : body);
+  if (!value) {
+    return Error{Errc::bad_request, value.error().message};
   }
-  return 500;
-}
-
-}  // namespace
-
-Result<Value> Call::object() const {
-  Result<Value> body = proto::parse_json(request.body.empty() ? "{}" : request.body);
-  if (!body) {
-    return Error{Errc::bad_request, body.error().message};
-  }
-  if (body->as_map() == nullptr) {
+  if (value->as_map() == nullptr) {
     return Error{Errc::bad_request, "the body has to be a JSON object"};
   }
-  return body;
+  return value;
 }
 
-HttpResponse with(unsigned status, const Value& value) {
-  HttpResponse response;
-  response.status = status;
-  response.body = engine::compact_json(value) + "\n";
-  return response;
-}
-
-HttpResponse failure(const Error& error) {
-  return with(status_of(error.code), proto::to_value(error));
+Result<Value> Call::object() const {
+  return json_object(request.body);
 }
 
 HttpResponse no_room(const Storage& storage) {
   return with(507, proto::to_value(Error{Errc::unavailable, storage.why}));
-}
-
-HttpResponse failure(const std::string& message, const engine::Problems& problems) {
-  Value answer = proto::to_value(Error{Errc::bad_request, message});
-  Value::List list;
-  for (const engine::Problem& problem : problems) {
-    list.emplace_back(
-        Value::Map{{"path", problem.path}, {"what", problem.what}, {"allowed", problem.allowed}});
-  }
-  (*(*answer.as_map())["error"].as_map())["problems"] = std::move(list);
-  return with(400, answer);
 }
 
 Value integer(std::uint64_t number) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -8,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "daemon/access/authentication.hpp"
+#include "daemon/http_answers.hpp"
 #include "daemon/http_routes.hpp"
 #include "hpsearch/engine/base/problem.hpp"
 #include "hpsearch/engine/base/value.hpp"
@@ -21,7 +24,9 @@ struct Call {
   net::HttpRequest request;
   std::vector<std::uint64_t> numbers;  ///< What stands for the #s of the route's path.
   std::string digest;                  ///< What stands for its *.
+  std::string token_id;                ///< What stands for its $.
   net::HttpServer::Reply reply;
+  Caller caller{};
 
   [[nodiscard]] engine::ExperimentId experiment() const { return engine::ExperimentId(numbers.at(0)); }
   [[nodiscard]] engine::WorkerId worker() const { return engine::WorkerId(numbers.at(0)); }
@@ -55,21 +60,27 @@ struct RequestContext {
 
 struct Route {
   std::string_view method;
-  std::string_view path;  ///< # stands for a number, * for a SHA-256.
+  std::string_view path;  ///< # stands for a number, * for a SHA-256, $ for the id of a token.
+  Role least;             ///< Who may use it.
   void (*handler)(RequestContext& context, Call call);
+  std::span<const std::string_view> query{};  ///< Names of its query parameters; any other one is refused.
 };
 
+inline constexpr std::string_view page_query[] = {"after", "limit"};
+
+[[nodiscard]] std::array<std::span<const Route>, 6> all_routes() noexcept;
+[[nodiscard]] std::span<const Route> access_routes() noexcept;
 [[nodiscard]] std::span<const Route> context_routes() noexcept;
 [[nodiscard]] std::span<const Route> daemon_routes() noexcept;
 [[nodiscard]] std::span<const Route> experiment_routes() noexcept;
 [[nodiscard]] std::span<const Route> trial_routes() noexcept;
 [[nodiscard]] std::span<const Route> worker_routes() noexcept;
 
-[[nodiscard]] net::HttpResponse with(unsigned status, const engine::Value& value);
-[[nodiscard]] net::HttpResponse failure(const engine::Error& error);
-[[nodiscard]] net::HttpResponse failure(const std::string& message, const engine::Problems& problems);
 /// For what cannot be taken for lack of room.
 [[nodiscard]] net::HttpResponse no_room(const Storage& storage);
+
+/// A body that is a JSON object; {} for "". bad_request: it is something else.
+[[nodiscard]] engine::Result<engine::Value> json_object(const std::string& body);
 
 [[nodiscard]] engine::Value integer(std::uint64_t number);
 

@@ -1,10 +1,13 @@
 #include "daemon/http_routes.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
+#include <variant>
 
 #include "daemon/http_request_context.hpp"
 #include "hpsearch/context/sha256.hpp"
+#include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/proto/client_api.hpp"
 
 namespace hpsearch::daemon {
@@ -18,6 +21,8 @@ using net::HttpRequest;
 bool match(std::string_view pattern, Call& call) {
   std::string_view path = call.request.path;
   call.numbers.clear();
+  call.digest.clear();
+  call.token_id.clear();
   while (!pattern.empty() && !path.empty()) {
     const std::string_view wanted = pattern.substr(0, pattern.find('/', 1));
     const std::string_view given = path.substr(0, path.find('/', 1));
@@ -32,6 +37,11 @@ bool match(std::string_view pattern, Call& call) {
       if (!context::is_sha256(call.digest)) {
         return false;
       }
+    } else if (wanted == "/$") {
+      call.token_id = given.substr(1);
+      if (!is_token_id(call.token_id)) {
+        return false;
+      }
     } else if (wanted != given) {
       return false;
     }
@@ -41,37 +51,97 @@ bool match(std::string_view pattern, Call& call) {
   return pattern.empty() && path.empty();
 }
 
-void handle(RequestContext& context, HttpRequest request, net::HttpServer::Reply reply) {
-  Call call{std::move(request), {}, {}, std::move(reply)};
+engine::Problems unknown_query(const Route& route, const HttpRequest& request) {
+  engine::Problems problems;
+  for (const auto& [name, value] : request.query) {
+    if (std::find(route.query.begin(), route.query.end(), name) != route.query.end()) {
+      continue;
+    }
+    std::string allowed(engine::nearest(name, route.query));
+    if (allowed.empty()) {
+      for (const std::string_view known : route.query) {
+        allowed.append(allowed.empty() ? "" : ", ").append(known);
+      }
+    }
+    problems.push_back({name, "is not known", allowed.empty() ? "nothing in the query" : allowed});
+  }
+  return problems;
+}
+
+net::HttpResponse not_allowed(const Caller& caller, const Route& route) {
+  return refusal(403, caller.name + " is " + std::string(name_of(caller.role)) + "; " +
+                          std::string(route.method) + " on this path needs " +
+                          std::string(name_of(route.least)));
+}
+
+/// Finds the route of the call and whether its caller may use it; otherwise what he is answered.
+std::variant<const Route*, net::HttpResponse> find_route(RequestContext& context, Call& call) {
+  std::variant<Caller, net::HttpResponse> caller =
+      context.about.authentication->caller_of(call.request, context.runtime.now());
+  if (auto* refused = std::get_if<net::HttpResponse>(&caller)) {
+    return std::move(*refused);
+  }
+  call.caller = std::get<Caller>(std::move(caller));
   bool path_known = false;
-  for (const auto& table :
-       {daemon_routes(), worker_routes(), experiment_routes(), trial_routes(), context_routes()}) {
+  for (const auto& table : all_routes()) {
     for (const Route& route : table) {
       if (!match(route.path, call)) {
         continue;
       }
       path_known = true;
-      if (route.method == call.request.method) {
-        route.handler(context, std::move(call));
-        return;
+      if (route.method != call.request.method) {
+        continue;
       }
+      if (call.caller.role >= route.least) {
+        return &route;
+      }
+      return call.caller.role == Role::anyone ? token_needed() : not_allowed(call.caller, route);
     }
   }
-  if (path_known) {
-    call.reply(with(
-        405, proto::to_value(Error{Errc::bad_request, call.request.method + " is not served on this path"})));
-  } else {
-    call.reply(failure(Error{Errc::not_found, "there is nothing at this path"}));
+  if (call.caller.role == Role::anyone) {
+    return token_needed();  // Strangers are not told what is there.
   }
+  return path_known ? with(405, proto::to_value(Error{Errc::bad_request,
+                                                      call.request.method + " is not served on this path"}))
+                    : failure(Error{Errc::not_found, "there is nothing at this path"});
+}
+
+void handle(RequestContext& context, HttpRequest request, net::HttpServer::Reply reply) {
+  Call call;
+  call.request = std::move(request);
+  call.reply = std::move(reply);
+  std::variant<const Route*, net::HttpResponse> found = find_route(context, call);
+  if (auto* refused = std::get_if<net::HttpResponse>(&found)) {
+    call.reply(std::move(*refused));
+    return;
+  }
+  const Route& route = *std::get<const Route*>(found);
+  if (const engine::Problems unknown = unknown_query(route, call.request); !unknown.empty()) {
+    call.reply(failure("the query is wrong", unknown));
+    return;
+  }
+  route.handler(context, std::move(call));
 }
 
 }  // namespace
 
-net::HttpServer::Handler http_routes(Runtime& runtime, WorkerSessions& sessions, AboutDaemon about) {
+std::array<std::span<const Route>, 6> all_routes() noexcept {
+  return {daemon_routes(),     access_routes(), worker_routes(),
+          experiment_routes(), trial_routes(),  context_routes()};
+}
+
+ServedRoutes http_routes(Runtime& runtime, WorkerSessions& sessions, AboutDaemon about) {
   auto context = std::make_shared<RequestContext>(RequestContext{runtime, sessions, std::move(about)});
-  return [context](HttpRequest request, net::HttpServer::Reply reply) {
-    handle(*context, std::move(request), std::move(reply));
-  };
+  return {[context](HttpRequest request, net::HttpServer::Reply reply) {
+            handle(*context, std::move(request), std::move(reply));
+          },
+          [context](const HttpRequest& head) -> std::optional<net::HttpResponse> {
+            Call call;
+            call.request = head;
+            auto found = find_route(*context, call);
+            auto* refused = std::get_if<net::HttpResponse>(&found);
+            return refused == nullptr ? std::nullopt : std::optional(std::move(*refused));
+          }};
 }
 
 }  // namespace hpsearch::daemon

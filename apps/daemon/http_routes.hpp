@@ -1,11 +1,17 @@
 #pragma once
 
+#include <functional>
+#include <optional>
 #include <string>
 
+#include "daemon/access/authentication.hpp"
+#include "daemon/access/sealed_secrets.hpp"
+#include "daemon/access/tokens.hpp"
 #include "daemon/backups.hpp"
 #include "daemon/contexts.hpp"
 #include "daemon/runtime.hpp"
 #include "daemon/worker_sessions.hpp"
+#include "hpsearch/net/background.hpp"
 #include "hpsearch/net/http.hpp"
 
 namespace hpsearch::daemon {
@@ -15,15 +21,23 @@ struct AboutDaemon {
   std::string version;
   std::string state_dir;
   engine::Instant started;
-  Backups* backups = nullptr;    ///< None where the store is not in a file.
-  Contexts* contexts = nullptr;  ///< None where nothing is kept but the store.
+  Backups* backups = nullptr;                ///< None where the store is not in a file.
+  Contexts* contexts = nullptr;              ///< None where nothing is kept but the store.
+  net::Background* checks = nullptr;         ///< Where submissions are checked; must be set.
+  Authentication* authentication = nullptr;  ///< Must be set.
+  const SealedSecrets* secrets = nullptr;    ///< None where configurations are stored as they come.
+  Tokens* tokens = nullptr;                  ///< None where there are no files.
 };
 
 /// The HTTP interface: one table from method and path to a handler. Runtime and gate must outlive it.
 ///
 /// Nothing is answered that a crash could still take back: answers leave when everything they may rest on is
 /// durable.
-[[nodiscard]] net::HttpServer::Handler http_routes(Runtime& runtime, WorkerSessions& sessions,
-                                                   AboutDaemon about);
+struct ServedRoutes {
+  net::HttpServer::Handler handler;
+  /// HttpRules::refuse_head: whoever may not send it needs not send its body.
+  std::function<std::optional<net::HttpResponse>(const net::HttpRequest& head)> refuse_head;
+};
+[[nodiscard]] ServedRoutes http_routes(Runtime& runtime, WorkerSessions& sessions, AboutDaemon about);
 
 }  // namespace hpsearch::daemon

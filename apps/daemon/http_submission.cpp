@@ -6,18 +6,30 @@
 #include <string_view>
 #include <utility>
 
+#include "daemon/http_request_context.hpp"
 #include "hpsearch/context/sha256.hpp"
 #include "hpsearch/engine/base/check.hpp"
 #include "hpsearch/engine/base/text.hpp"
+#include "hpsearch/patterns/pattern_check.hpp"
 #include "hpsearch/proto/wire.hpp"
 
 namespace hpsearch::daemon {
 
+using engine::Errc;
+using engine::Error;
 using engine::Value;
 
 namespace {
 
 constexpr std::uint64_t seeds = std::uint64_t{1} << 31U;
+
+struct Submission {
+  Value config;
+  std::string name;
+  std::string context_directory;
+  std::string context_digest;
+  std::uint64_t seed = 0;
+};
 
 std::uint64_t random_seed() {
   std::uint64_t number = 0;
@@ -26,8 +38,7 @@ std::uint64_t random_seed() {
   return number % seeds;
 }
 
-}  // namespace
-
+/// `problems` gets everything that is wrong with it.
 Submission read_submission(const Value::Map& body, engine::Problems& problems) {
   static constexpr std::array<std::string_view, 5> known{"config", "name", "context_directory",
                                                          "context_digest", "seed"};
@@ -79,6 +90,7 @@ Submission read_submission(const Value::Map& body, engine::Problems& problems) {
   return read;
 }
 
+/// Bytes that a lease of this experiment takes at most, apart from small differences between trials.
 std::size_t lease_bytes(const jobs::ParsedExperiment& parsed, const Submission& submission) {
   const engine::ExperimentConfig& config = *parsed.config;
   const jobs::Program& program = parsed.program;
@@ -96,6 +108,55 @@ std::size_t lease_bytes(const jobs::ParsedExperiment& parsed, const Submission& 
   spec.data = program.data;
   spec.contract = program.contract;
   return proto::encode(proto::Envelope{}, proto::FromDaemon(proto::Lease{std::move(spec)})).size();
+}
+
+CheckedSubmission refused(net::HttpResponse response) {
+  CheckedSubmission checked;
+  checked.refusal = std::move(response);
+  return checked;
+}
+
+}  // namespace
+
+CheckedSubmission check_submission(const std::string& body, engine::SearcherRegistry registry,
+                                   const SealedSecrets* secrets) {
+  const auto object = json_object(body);
+  if (!object) {
+    return refused(failure(object.error()));
+  }
+  engine::Problems problems;
+  Submission submission = read_submission(*object->as_map(), problems);
+  if (!problems.empty()) {
+    return refused(failure("the request is wrong", problems));
+  }
+  CheckedSubmission checked;
+  checked.parsed = jobs::parse_submission(submission.config, registry, submission.name, submission.seed);
+  for (engine::Problem& problem : patterns::problems_of(jobs::patterns_of(submission.config))) {
+    checked.parsed.problems.push_back(std::move(problem));
+  }
+  if (checked.parsed.config) {
+    for (engine::Problem& problem : secrets_copied_from_answers(Value(checked.parsed.config->program))) {
+      checked.parsed.problems.push_back(std::move(problem));
+    }
+  }
+  if (!checked.parsed.config || !checked.parsed.problems.empty()) {
+    return refused(failure("the configuration is wrong", checked.parsed.problems));
+  }
+  // Half a frame is left to checkpoint paths and whatever else a trial adds.
+  const std::size_t bytes = lease_bytes(checked.parsed, submission);
+  if (bytes > proto::max_frame_bytes / 2) {
+    return refused(
+        failure(Error{Errc::bad_request, "the configuration takes " + std::to_string(bytes) +
+                                             " bytes on its way to a worker; at most " +
+                                             std::to_string(proto::max_frame_bytes / 2) + " fit"}));
+  }
+  if (secrets != nullptr) {
+    engine::ExperimentConfig& config = *checked.parsed.config;
+    config.program = *secrets->seal(Value(std::move(config.program))).as_map();
+  }
+  checked.context_directory = std::move(submission.context_directory);
+  checked.context_digest = std::move(submission.context_digest);
+  return checked;
 }
 
 }  // namespace hpsearch::daemon

@@ -1,28 +1,28 @@
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
+#include <optional>
 #include <string>
 
-#include "hpsearch/engine/base/problem.hpp"
-#include "hpsearch/engine/base/value.hpp"
+#include "daemon/access/sealed_secrets.hpp"
+#include "hpsearch/engine/searcher.hpp"
 #include "hpsearch/jobs/submission.hpp"
+#include "hpsearch/net/http.hpp"
 
 namespace hpsearch::daemon {
 
-/// What POST /experiments asks for.
-struct Submission {
-  engine::Value config;
-  std::string name;
+/// The body of POST /experiments after all checks that need nothing but the body.
+struct CheckedSubmission {
+  std::optional<net::HttpResponse> refusal;  ///< What is wrong; then nothing else is set.
+  jobs::ParsedExperiment parsed;
   std::string context_directory;
   std::string context_digest;
-  std::uint64_t seed = 0;
 };
 
-/// Reads a submission; `problems` says everything that is wrong with it.
-[[nodiscard]] Submission read_submission(const engine::Value::Map& body, engine::Problems& problems);
-
-/// Bytes a lease of this experiment takes at most, apart from what differs between trials by a little.
-[[nodiscard]] std::size_t lease_bytes(const jobs::ParsedExperiment& parsed, const Submission& submission);
+/// Reads a submission: JSON, configuration, patterns, size. It may take a second for the largest bodies. With
+/// `secrets`, those of the configuration are sealed in the answer.
+///
+/// Threads: any; `registry` must not change meanwhile.
+[[nodiscard]] CheckedSubmission check_submission(const std::string& body, engine::SearcherRegistry registry,
+                                                 const SealedSecrets* secrets);
 
 }  // namespace hpsearch::daemon

@@ -22,6 +22,8 @@ using engine::TrialNumber;
 using engine::Value;
 using net::HttpResponse;
 
+/// A page of metrics ends when it has so many: the store takes in no reports while it is read.
+constexpr std::size_t enough_numbers = 5'000;
 constexpr std::uint64_t most_log_bytes = 128 * 1024;
 
 /// The trial, and what is known of it beyond the log.
@@ -123,30 +125,49 @@ void explain(RequestContext& context, Call call) {
                });
 }
 
+/// "ATTEMPT.SEQ", as `next` of a page spells it.
+Result<MetricPosition> metric_position(std::string_view text) {
+  const std::size_t dot = text.find('.');
+  const auto attempt = read_number(text.substr(0, dot));
+  const auto seq = dot == std::string_view::npos ? std::nullopt : read_number(text.substr(dot + 1));
+  if (!text.empty() && (!attempt || !seq)) {
+    return Error{Errc::bad_request,
+                 "after is \"" + std::string(text) + "\"; it has to be what `next` of the page before says"};
+  }
+  return text.empty() ? MetricPosition{} : MetricPosition{engine::AttemptNumber(*attempt), *seq};
+}
+
 void metrics(RequestContext& context, Call call) {
   const auto record = context.experiment_with_trial(call);
-  if (!record) {
-    context.answer(call, failure(record.error()));
+  const auto after = metric_position(call.request.query_or("after", {}));
+  if (!record || !after) {
+    context.answer(call, failure(record ? after.error() : record.error()));
     return;
   }
   context.read(call,
-               [reply = call.reply, id = call.experiment(),
-                number = call.trial()](EventStore& store) -> Committer::Then {
-                 const auto points = store.metrics(id, number);
+               [reply = call.reply, id = call.experiment(), number = call.trial(),
+                position = *after](EventStore& store) -> Committer::Then {
+                 const auto points = store.metrics(id, number, position, enough_numbers);
                  if (!points) {
                    return [reply, error = points.error()] { reply(failure(error)); };
                  }
                  Value::List list;
+                 std::size_t numbers = 0;
                  for (const MetricPoint& point : *points) {
                    Value::Map metrics;
                    for (const auto& [name, value] : point.metrics) {
                      metrics[name] = value;
                    }
+                   numbers += point.metrics.size();
                    list.emplace_back(Value::Map{{"attempt", integer(point.attempt.number())},
                                                 {"step", integer(engine::count(point.step))},
                                                 {"metrics", std::move(metrics)}});
                  }
-                 HttpResponse response = with(200, Value::Map{{"metrics", std::move(list)}});
+                 const Value next = numbers < enough_numbers
+                                        ? Value()
+                                        : Value(std::to_string(points->back().attempt.number()) + "." +
+                                                std::to_string(points->back().seq));
+                 HttpResponse response = with(200, Value::Map{{"metrics", std::move(list)}, {"next", next}});
                  return [reply, response = std::move(response)] { reply(response); };
                });
 }
@@ -286,16 +307,21 @@ void log(RequestContext& context, Call call) {
       });
 }
 
+constexpr std::string_view log_query[] = {"attempt", "offset", "limit",   "rank",
+                                          "worker",  "stream", "from_end"};
+
+constexpr std::string_view after_query[] = {"after"};
+
 constexpr Route table[] = {
-    {"GET", "/api/v1/experiments/#/trials/#/checkpoints", &checkpoints},
-    {"POST", "/api/v1/experiments/#/trials/#/checkpoints/delete", &delete_checkpoints},
-    {"GET", "/api/v1/experiments/#/trials", &trials},
-    {"GET", "/api/v1/experiments/#/trials/#", &trial},
-    {"POST", "/api/v1/experiments/#/trials/#/cancel", &cancel_trial},
-    {"POST", "/api/v1/experiments/#/trials/#/stop", &stop_trial},
-    {"GET", "/api/v1/experiments/#/trials/#/explain", &explain},
-    {"GET", "/api/v1/experiments/#/trials/#/metrics", &metrics},
-    {"GET", "/api/v1/experiments/#/trials/#/log", &log},
+    {"GET", "/api/v1/experiments/#/trials/#/checkpoints", Role::viewer, &checkpoints},
+    {"POST", "/api/v1/experiments/#/trials/#/checkpoints/delete", Role::operate, &delete_checkpoints},
+    {"GET", "/api/v1/experiments/#/trials", Role::viewer, &trials, page_query},
+    {"GET", "/api/v1/experiments/#/trials/#", Role::viewer, &trial},
+    {"POST", "/api/v1/experiments/#/trials/#/cancel", Role::operate, &cancel_trial},
+    {"POST", "/api/v1/experiments/#/trials/#/stop", Role::operate, &stop_trial},
+    {"GET", "/api/v1/experiments/#/trials/#/explain", Role::viewer, &explain},
+    {"GET", "/api/v1/experiments/#/trials/#/metrics", Role::viewer, &metrics, after_query},
+    {"GET", "/api/v1/experiments/#/trials/#/log", Role::viewer, &log, log_query},
 };
 
 }  // namespace

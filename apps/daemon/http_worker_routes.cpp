@@ -115,12 +115,14 @@ void disown(RequestContext& context, Call call) {
   }
 }
 
+constexpr std::string_view lease_query[] = {"lease"};
+
 constexpr Route table[] = {
-    {"GET", "/api/v1/workers", &workers},
-    {"POST", "/api/v1/workers/#/quarantine", &quarantine},
-    {"POST", "/api/v1/workers/#/release", &release},
-    {"POST", "/api/v1/workers/#/attempts/#/#/#/adopt", &adopt},
-    {"POST", "/api/v1/workers/#/attempts/#/#/#/disown", &disown},
+    {"GET", "/api/v1/workers", Role::viewer, &workers},
+    {"POST", "/api/v1/workers/#/quarantine", Role::operate, &quarantine},
+    {"POST", "/api/v1/workers/#/release", Role::operate, &release},
+    {"POST", "/api/v1/workers/#/attempts/#/#/#/adopt", Role::operate, &adopt, lease_query},
+    {"POST", "/api/v1/workers/#/attempts/#/#/#/disown", Role::operate, &disown, lease_query},
 };
 
 }  // namespace

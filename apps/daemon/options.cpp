@@ -14,14 +14,36 @@ std::variant<Options, Exit> read_options(int argc, const char* const* argv) {
   app.add_option("--state-dir", options.state_dir, "Directory of the store; created if it doesn't exist")
       ->required()
       ->type_name("DIR");
-  app.add_option("--http", options.http, "Address for clients; port 0 selects a free port")
-      ->capture_default_str()
+  app.add_option("--http-socket", options.http_socket,
+                 "Unix socket for clients of the daemon's user and root (default: api.sock in --state-dir)")
+      ->type_name("PATH");
+  app.add_option("--http", options.http,
+                 "Also serve clients with a token over TCP (hpsearch token); port 0 selects a free port")
       ->type_name("HOST:PORT");
-  app.add_option("--workers", options.workers, "Address for workers; port 0 selects a free port")
-      ->capture_default_str()
-      ->type_name("tcp://HOST:PORT");
-  app.add_flag("--curve", options.curve,
-               "Encrypt worker connections and accept only workers with an allowed key (hpsearch keys)");
+  app.add_flag("--http-open", options.http_open,
+               "Let everyone who reaches --http, a loopback address, do everything without a token");
+  CLI::Option* certificate =
+      app.add_option("--tls-cert", options.tls_cert, "Speak TLS on --http: certificate chain, in PEM")
+          ->type_name("FILE");
+  CLI::Option* key =
+      app.add_option("--tls-key", options.tls_key, "Key of --tls-cert, in PEM")->type_name("FILE");
+  certificate->needs(key);
+  key->needs(certificate);
+  app.add_flag("--tls-self-signed", options.tls_self_signed,
+               "Speak TLS on --http with a certificate that is made once; clients need its fingerprint")
+      ->excludes(certificate);
+  app.add_option("--behind-proxy", options.behind_proxy,
+                 "Serve --http without TLS, to a proxy in this network alone, which speaks TLS")
+      ->type_name("CIDR")
+      ->excludes(certificate);
+  app.add_option(
+         "--workers", options.workers,
+         "Address for workers: tcp://HOST:PORT for those with an allowed key (hpsearch keys), port 0 selects "
+         "a free port; or ipc:///PATH for the daemon's user and root (default: workers.sock in --state-dir)")
+      ->type_name("ADDRESS");
+  app.add_flag(
+      "--workers-open", options.workers_open,
+      "Accept every worker that reaches the TCP port of --workers, without a key and without encryption");
   app.add_option("--lost-after", options.lost_after_seconds,
                  "How long a worker may be silent before its trials run elsewhere")
       ->capture_default_str()
@@ -36,6 +58,9 @@ std::variant<Options, Exit> read_options(int argc, const char* const* argv) {
   app.add_flag("--take-over", options.take_over,
                "Start although another host's daemon used the state directory in the last 5 minutes; only if "
                "that daemon or host is gone");
+  app.add_flag(
+      "--forget-secrets", options.forget_secrets,
+      "Start although secrets of stored experiments can't be opened (secrets.key); their trials fail");
   app.add_option("--log-level", options.log_level, "Minimum log level")
       ->capture_default_str()
       ->check(CLI::IsMember({"debug", "info", "warning", "error"}));

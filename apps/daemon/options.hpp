@@ -11,13 +11,20 @@ enum class Exit : int { ok = 0, failed = 1, usage = 2, not_found = 3, conflict =
 
 struct Options {
   std::string state_dir;
-  std::string http = "127.0.0.1:8077";
-  std::string workers = "tcp://127.0.0.1:8078";
-  bool curve = false;  ///< Only workers whose keys were allowed are heard.
+  std::string http_socket;  ///< "" = api.sock in the state directory.
+  std::string http;         ///< "" = no TCP port for clients.
+  bool http_open = false;   ///< Over TCP nobody needs a token.
+  std::string tls_cert;     ///< PEM file; "" = none.
+  std::string tls_key;
+  bool tls_self_signed = false;
+  std::string behind_proxy;   ///< The network of a proxy that speaks TLS; "" = none.
+  std::string workers;        ///< "" = workers.sock in the state directory.
+  bool workers_open = false;  ///< Over TCP workers need no key.
   double lost_after_seconds = 300;
   std::uint64_t context_limit = 95;  ///< Megabytes, of 10^6 bytes.
   bool allow_network_filesystem = false;
-  bool take_over = false;  ///< From a daemon of another host that cannot be stopped.
+  bool forget_secrets = false;  ///< Start although secrets of stored experiments cannot be opened.
+  bool take_over = false;       ///< From a daemon of another host that cannot be stopped.
   std::string log_level = "info";
 };
 

@@ -12,6 +12,7 @@
 #include <span>
 
 #include "daemon/store/file_system.hpp"
+#include "hpsearch/engine/base/check.hpp"
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/proto/json.hpp"
 #include "hpsearch/proto/record.hpp"
@@ -61,7 +62,7 @@ OwnerRecord this_owner() {
   std::array<char, 256> name{};
   static_cast<void>(::gethostname(name.data(), name.size() - 1));
   std::uint64_t token = 0;
-  static_cast<void>(::getrandom(&token, sizeof token, 0));
+  HPSEARCH_CHECK(::getrandom(&token, sizeof token, 0) == sizeof token, "the kernel always has random bytes");
   // A JSON number of ours is signed.
   return {name.data(), first_line_of("/etc/machine-id"), first_line_of("/proc/sys/kernel/random/boot_id"),
           ::getpid(), token >> 1U};

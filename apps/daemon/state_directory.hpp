@@ -51,6 +51,8 @@ class StateDirectory {
   [[nodiscard]] std::string backups() const { return path_ + "/backups"; }
   [[nodiscard]] std::string contexts() const { return path_ + "/contexts"; }
   [[nodiscard]] std::string checkpoints() const { return path_ + "/checkpoints"; }
+  [[nodiscard]] std::string http_socket() const { return path_ + "/api.sock"; }
+  [[nodiscard]] std::string workers_socket() const { return path_ + "/workers.sock"; }
 
   /// The lock of the database, to open it with; once.
   [[nodiscard]] std::optional<StoreLock> take_store_lock() {

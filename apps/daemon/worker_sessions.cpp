@@ -4,6 +4,7 @@
 #include <chrono>
 #include <utility>
 
+#include "daemon/access/token.hpp"
 #include "hpsearch/jobs/remote_storage.hpp"
 #include "hpsearch/net/log.hpp"
 
@@ -30,6 +31,7 @@ constexpr std::uint64_t longest_silence_ms = 10ULL * 365 * 24 * 3'600 * 1'000;
 WorkerSessions::WorkerSessions(Runtime& runtime, Settings settings)
     : runtime_(runtime),
       settings_(std::move(settings)),
+      programs_(settings_.open_secrets),
       hello_limit_(settings_.hellos_per_second),
       log_requests_(settings_.log_patience) {
 }
@@ -415,6 +417,22 @@ void WorkerSessions::end_session(const net::Peer& peer) {
   }
 }
 
+bool WorkerSessions::is_http_key(std::string_view key) const {
+  const std::string hash = hash_of(key);
+  return std::any_of(sessions_.begin(), sessions_.end(), [&hash](const auto& session) {
+    return !session.second.superseded && equal_hashes(session.second.http_key_hash, hash);
+  });
+}
+
+void WorkerSessions::end_unstarted(engine::WorkerId worker, const engine::AttemptKey& key,
+                                   const std::string& why) {
+  net::log(net::Level::error, engine::label_of(key) + " cannot be started: " + why);
+  engine::ExitReport exit;
+  exit.cause = engine::ExitReport::Cause::could_not_start;
+  exit.message = why;
+  static_cast<void>(runtime_.perform(engine::TakeReports{worker, key, 1, {std::move(exit)}}));
+}
+
 // --- to workers ---
 
 void WorkerSessions::carry_out(const engine::Order& order) {
@@ -438,13 +456,16 @@ void WorkerSessions::carry_out(const engine::Order& order) {
                    " attempts that are not in this store; they continue until you run hpsearch adopt "
                    "or hpsearch disown");
     }
+    const std::string http_key = settings_.new_http_key ? settings_.new_http_key() : "";
+    if (const auto session = sessions_.find(found->second.peer); session != sessions_.end()) {
+      session->second.http_key_hash = http_key.empty() ? "" : hash_of(http_key);
+    }
     send(welcome->worker, proto::Welcome{welcome->worker, beat_every_ms(), welcome->attempts, http_,
-                                         found->second.hello, credit()});
+                                         found->second.hello, credit(), http_key});
   } else if (const auto* launch = std::get_if<engine::LaunchAttempt>(&order)) {
     engine::Result<jobs::LaunchSpec> put_together = programs_.launch_spec(runtime_.engine(), launch->spec);
     if (!put_together) {
-      net::log(net::Level::error, "experiment " + std::to_string(launch->spec.key.experiment.number()) +
-                                      " cannot be started: " + put_together.error().message);
+      end_unstarted(launch->worker, launch->spec.key, put_together.error().message);
       return;
     }
     jobs::LaunchSpec& spec = *put_together;

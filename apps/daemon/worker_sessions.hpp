@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "daemon/hello_limit.hpp"
@@ -37,6 +38,9 @@ class WorkerSessions {
     std::function<std::optional<std::string>(const std::string& key)> worker_of_key{};
     std::uint64_t hellos_per_second = 500;  ///< Whoever comes on top of that is told to come later.
     CreditRules credit{};
+    /// Makes the key with which a session fetches contexts over TCP. Not set: there are none.
+    std::function<std::string()> new_http_key{};
+    jobs::Programs::OpenSecrets open_secrets{};
   };
 
   /// Opens a port that hands what it hears to `on_frame`.
@@ -54,6 +58,9 @@ class WorkerSessions {
 
   /// Workers are told from now on that the daemon serves contexts there.
   void announce_http(std::string address) { http_ = std::move(address); }
+
+  /// Whether a session of now was given this key in its WELCOME.
+  [[nodiscard]] bool is_http_key(std::string_view key) const;
 
   /// Carries out one order of the engine.
   void carry_out(const engine::Order& order);
@@ -100,6 +107,7 @@ class WorkerSessions {
     bool superseded = false;
     engine::Instant superseded_at;
     std::string key;  ///< With which it was let in; "" where nobody asks.
+    std::string http_key_hash{};
   };
   /// One run of an agent: two that differ in nothing but this are copies of one state directory.
   struct Agent {
@@ -140,6 +148,8 @@ class WorkerSessions {
   bool send(engine::WorkerId worker, const proto::FromDaemon& message);
   bool send_to(const net::Peer& peer, std::uint64_t session_epoch, std::uint64_t number,
                const proto::FromDaemon& message);
+  /// An attempt that no worker could start ends, with the reason.
+  void end_unstarted(engine::WorkerId worker, const engine::AttemptKey& key, const std::string& why);
   void launch_acknowledged(engine::WorkerId worker, const engine::AttemptKey& key);
   void tick();
   [[nodiscard]] std::string name_of(engine::WorkerId worker) const;

@@ -77,8 +77,8 @@ pid_t start_daemon(const std::filesystem::path& folder) {
     const int log = ::open((folder / "log").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
     ::dup2(log, STDOUT_FILENO);
     ::dup2(log, STDERR_FILENO);
-    ::execl(HPSEARCHD, HPSEARCHD, "--state-dir", state.c_str(), "--http", "127.0.0.1:0", "--workers",
-            "tcp://127.0.0.1:0", "--log-level", "error", nullptr);
+    ::execl(HPSEARCHD, HPSEARCHD, "--state-dir", state.c_str(), "--http", "127.0.0.1:0", "--http-open",
+            "--workers", "tcp://127.0.0.1:0", "--workers-open", "--log-level", "error", nullptr);
   });
 }
 

@@ -11,6 +11,7 @@
 #include <functional>
 #include <memory>
 #include <set>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -97,6 +98,22 @@ bool is_plain(const std::string& path) {
   return true;
 }
 
+// What the file systems of workers take: NAME_MAX of Linux, and PATH_MAX less the directory of an attempt.
+constexpr std::size_t most_name_bytes = 255;
+constexpr std::size_t most_path_bytes = 3'000;
+constexpr std::size_t most_target_bytes = 4'095;
+
+bool has_long_name(std::string_view path) {
+  while (!path.empty()) {
+    const std::size_t end = std::min(path.find('/'), path.size());
+    if (end > most_name_bytes) {
+      return true;
+    }
+    path.remove_prefix(std::min(end + 1, path.size()));
+  }
+  return false;
+}
+
 /// Whether a relative target of the link `path` stays inside; absolute ones name a place on whatever machine.
 bool stays_inside(const std::string& path, const std::string& target) {
   if (target.front() == '/') {
@@ -153,6 +170,10 @@ class Contents {
     if (!is_plain(file.path)) {
       return refused("is no name inside it");
     }
+    if (has_long_name(file.path) || file.path.size() > most_path_bytes) {
+      return refused("no worker can store: a name may have " + std::to_string(most_name_bytes) +
+                     " bytes and a path " + std::to_string(most_path_bytes));
+    }
     const std::size_t slash = file.path.rfind('/');
     if (slash != std::string::npos && !directories_.contains(file.path.substr(0, slash))) {
       return refused("lies in no directory that came before");
@@ -170,6 +191,10 @@ class Contents {
     } else if (type == AE_IFLNK && target != nullptr && *target != '\0') {
       file.kind = ContextFile::Kind::link;
       file.target = target;
+      if (file.target.size() > most_target_bytes) {
+        return refused("no worker can store: a link may lead to " + std::to_string(most_target_bytes) +
+                       " bytes");
+      }
       if (!stays_inside(file.path, file.target)) {
         return refused("is a link that leads out of it");
       }

@@ -27,12 +27,20 @@ void set_storage(const CheckpointStorage& storage, LaunchSpec& launch) {
 
 }  // namespace
 
+Result<Value> Programs::opened(const engine::ExperimentRecord& record) const {
+  return open_secrets_ ? open_secrets_(record.effective) : Result<Value>(record.effective);
+}
+
 Result<const Program*> Programs::of(const engine::ExperimentRecord& record) {
   const auto known = programs_.find(record.id);
   if (known != programs_.end()) {
     return &known->second;
   }
-  Result<Program> read = read_program(record.effective, record.config.space);
+  const Result<Value> effective = opened(record);
+  if (!effective) {
+    return effective.error();
+  }
+  Result<Program> read = read_program(*effective, record.config.space);
   if (!read) {
     return read.error();
   }
@@ -70,7 +78,11 @@ Result<LaunchSpec> Programs::launch_spec(const engine::Engine& engine, const eng
   launch.checkpoint_may_be_gone = spec.checkpoint_may_be_gone;
   launch.warm_start = spec.warm_start_of.has_value();
   if (const auto* source = spec.warm_start_of ? engine.find(*spec.warm_start_of) : nullptr) {
-    if (std::optional<RemoteStorage> remote = remote_storage(source->effective)) {
+    const Result<Value> effective = opened(*source);
+    if (!effective) {
+      return effective.error();
+    }
+    if (std::optional<RemoteStorage> remote = remote_storage(*effective)) {
       launch.source_environment = std::move(remote->environment);
     }
   }

@@ -1,38 +1,59 @@
 #include "hpsearch/jobs/secrets.hpp"
 
-#include <initializer_list>
+#include <span>
 #include <string_view>
 
 #include "sections.hpp"
 
 namespace hpsearch::jobs {
-
 namespace {
 
-void hide(Value* section, std::initializer_list<std::string_view> keys) {
-  Value::Map* members = section != nullptr ? section->as_map() : nullptr;
+constexpr std::string_view storage_secrets[] = {"secret_key", "connection_string", "credential"};
+constexpr std::string_view registry_secrets[] = {"password", "auth", "identitytoken", "registrytoken"};
+
+/// The map below `key`; nothing when there is none.
+Value::Map* map_at(Value::Map* members, std::string_view key) {
+  Value* found = members != nullptr ? members->find(key) : nullptr;
+  return found != nullptr ? found->as_map() : nullptr;
+}
+
+void replace_one(Value& member, const std::string& path, const ReplaceSecret& replace) {
+  if (const std::string* secret = member.as_text()) {
+    member = replace(path, *secret);
+  }
+}
+
+void replace_these(Value::Map* section, const std::string& path, std::span<const std::string_view> keys,
+                   const ReplaceSecret& replace) {
   for (const std::string_view key : keys) {
-    Value* secret = members != nullptr ? members->find(key) : nullptr;
-    if (secret != nullptr && !secret->is_null()) {
-      *secret = hidden_secret;
+    if (Value* secret = section != nullptr ? section->find(key) : nullptr) {
+      replace_one(*secret, path_below(path, key), replace);
     }
   }
 }
 
 }  // namespace
 
-Value without_secrets(Value config) {
+Value with_secrets(Value config, const ReplaceSecret& replace) {
   Value::Map* top = config.as_map();
-  if (top == nullptr) {
-    return config;
-  }
-  hide(top->find("checkpoint_storage"), {"secret_key", "connection_string", "credential"});
-  if (Value* environment = top->find("environment");
-      environment != nullptr && environment->as_map() != nullptr) {
-    hide(environment->as_map()->find("registry_auth"),
-         {"password", "auth", "identitytoken", "registrytoken"});
+  replace_these(map_at(top, "checkpoint_storage"), "checkpoint_storage", storage_secrets, replace);
+  Value::Map* environment = map_at(top, "environment");
+  replace_these(map_at(environment, "registry_auth"), "environment.registry_auth", registry_secrets, replace);
+  if (Value::Map* variables = map_at(environment, "environment_variables")) {
+    Value::Map replaced;
+    for (const auto& [name, value] : *variables) {
+      Value member = value;
+      replace_one(member, path_below("environment.environment_variables", name), replace);
+      replaced[name] = std::move(member);
+    }
+    *variables = std::move(replaced);
   }
   return config;
+}
+
+Value without_secrets(Value config) {
+  return with_secrets(std::move(config),
+                      [](const std::string&, const std::string&) { return Value(hidden_secret); });
 }
 
 }  // namespace hpsearch::jobs

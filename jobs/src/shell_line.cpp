@@ -277,7 +277,7 @@ class Scanner {
   std::size_t at_ = 0;
   std::string word_;    // As far as it has been read; quoted parts left out.
   std::string spoken_;  // The same as the shell takes it: \eval and 'eval' are eval.
-  std::string last_;  // The word before.
+  std::string last_;    // The word before.
   std::vector<EntrypointPiece*> in_pipeline_;
   std::vector<EntrypointPiece*> assigned_;  // X={q}
   bool piped_ = false;

@@ -158,6 +158,34 @@ std::optional<HostPort> read_host_port(std::string_view text) {
   return parts;
 }
 
+std::optional<HttpAddress> read_http_address(std::string_view text) {
+  static constexpr std::string_view unix_scheme = "unix://";
+  HttpAddress address;
+  if (text.starts_with(unix_scheme)) {
+    address.path = text.substr(unix_scheme.size());
+    return address.path.starts_with('/') ? std::optional(std::move(address)) : std::nullopt;
+  }
+  static constexpr std::string_view tls_scheme = "https://";
+  if (text.starts_with(tls_scheme)) {
+    address.tls = true;
+    text.remove_prefix(tls_scheme.size());
+    const std::size_t mark = std::min(text.find('#'), text.size());
+    address.fingerprint = text.substr(std::min(mark + 1, text.size()));
+    text = text.substr(0, mark);
+    const bool is_pinned = address.fingerprint.size() == 64 &&
+                           address.fingerprint.find_first_not_of("0123456789abcdef") == std::string::npos;
+    if (!address.fingerprint.empty() && !is_pinned) {
+      return std::nullopt;
+    }
+  }
+  auto parts = read_host_port(text);
+  if (!parts || parts->port.empty()) {
+    return std::nullopt;
+  }
+  address.tcp = *std::move(parts);
+  return address;
+}
+
 bool equal_ignoring_case(std::string_view a, std::string_view b) noexcept {
   return a.size() == b.size() &&
          std::equal(a.begin(), a.end(), b.begin(), [](char x, char y) { return lower(x) == lower(y); });

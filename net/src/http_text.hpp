@@ -29,6 +29,23 @@ struct HostPort {
 /// "127.0.0.1:8080", "[::1]:80" or "localhost"; nothing when it is neither.
 [[nodiscard]] std::optional<HostPort> read_host_port(std::string_view text);
 
+/// Where HTTP is served.
+struct HttpAddress {
+  std::string path;  ///< Of a Unix socket; "" over TCP.
+  HostPort tcp;
+  bool tls = false;
+  std::string fingerprint;  ///< Of the certificate, 64 digits of lower case hexadecimal; "" = not said.
+};
+
+/// "127.0.0.1:8080", "https://127.0.0.1:8080", the same with "#FINGERPRINT", or
+/// "unix:///run/hpsearch/api.sock"; nothing when it is none of them.
+[[nodiscard]] std::optional<HttpAddress> read_http_address(std::string_view text);
+
+/// Whether it is spelled "10.0.0.0/8" or "fd00::/8".
+[[nodiscard]] bool is_network(const std::string& text);
+/// Whether the IP address lies in that network. False when either is none.
+[[nodiscard]] bool is_in_network(const std::string& address, const std::string& network);
+
 [[nodiscard]] bool equal_ignoring_case(std::string_view a, std::string_view b) noexcept;
 
 }  // namespace hpsearch::net

@@ -1,14 +1,18 @@
 #include "hpsearch/net/zmq_port.hpp"
 
+#include <unistd.h>
+
 #include <cerrno>
 #include <cstring>
 #include <optional>
+#include <string_view>
 #include <utility>
 #include <zmq.hpp>
 
 #include "handshake.hpp"
 #include "hpsearch/net/log.hpp"
 #include "uninterrupted.hpp"
+#include "unix_socket.hpp"
 #include "zap.hpp"
 
 namespace hpsearch::net {
@@ -23,6 +27,7 @@ constexpr int frames_per_turn = 256;
 constexpr unsigned most_strikes = 8;
 // Peers with strikes that are remembered; each costs a connection to make.
 constexpr std::size_t most_struck_peers = 4'096;
+constexpr std::string_view local_scheme = "ipc://";
 
 std::span<const std::byte> bytes_of(const zmq::message_t& message) {
   return {static_cast<const std::byte*>(message.data()), message.size()};
@@ -164,6 +169,15 @@ class Router final : public Port {
     }
   }
 
+  /// Over ipc:// only processes of our own user and of root are let in.
+  void demand_own_user() {
+    for (const uid_t user : {::geteuid(), uid_t{0}}) {
+      if (::zmq_setsockopt(socket.handle(), ZMQ_IPC_FILTER_UID, &user, sizeof user) != 0) {
+        throw zmq::error_t();
+      }
+    }
+  }
+
   [[nodiscard]] const std::string& sender_key() const { return sender_key_; }
 
  protected:
@@ -272,6 +286,24 @@ class Dealer final : public Port {
   Watch refusals_;
 };
 
+/// An endpoint as libzmq takes it. In ipc://PATH the path may be longer than the kernel takes.
+struct Place {
+  std::string text;
+  std::optional<UnixPath> unix_path;  ///< Keeps the text valid.
+};
+
+engine::Result<Place> place_of(const std::string& endpoint) {
+  if (!endpoint.starts_with(local_scheme)) {
+    return Place{endpoint, std::nullopt};
+  }
+  auto path = UnixPath::of(endpoint.substr(local_scheme.size()));
+  if (!path) {
+    return path.error();
+  }
+  std::string text = std::string(local_scheme) + path->text();
+  return Place{std::move(text), *std::move(path)};
+}
+
 Error open_error(const char* verb, const std::string& endpoint, const zmq::error_t& error) {
   const bool wrong = error.num() == EINVAL || error.num() == EPROTONOSUPPORT;
   std::string message = "cannot " + std::string(verb) + " " + endpoint + ": " + error.what();
@@ -284,6 +316,9 @@ Error open_error(const char* verb, const std::string& endpoint, const zmq::error
 }  // namespace
 
 struct RouterPort::Impl {
+  std::optional<UnixPath> unix_path;
+  std::optional<SocketFile> socket_file;  ///< libzmq removes the file some time later, or not at all.
+  std::string local;                      ///< Where it listens, if over ipc://.
   std::shared_ptr<Router> router;
 };
 
@@ -297,13 +332,34 @@ RouterPort::~RouterPort() {
 engine::Result<std::unique_ptr<RouterPort>> RouterPort::bind(Loop& loop, const std::string& endpoint,
                                                              std::size_t max_frame_bytes, OnFrame on_frame,
                                                              std::optional<CurveServer> curve) {
+  auto place = place_of(endpoint);
+  if (!place) {
+    return place.error();
+  }
+  const bool local = place->unix_path.has_value();
   try {
     auto router = std::make_shared<Router>(loop, max_frame_bytes, std::move(on_frame));
+    const std::string path = local ? endpoint.substr(local_scheme.size()) : std::string();
+    if (local) {
+      router->demand_own_user();
+      if (auto free = SocketFile::make_way(path); !free) {
+        return Error{Errc::unavailable, "cannot listen on " + endpoint + ": " + free.error().message};
+      }
+    }
     const std::string server_key = curve ? curve->keys.public_key : std::string();
     if (curve) {
       router->demand_keys(*std::move(curve));
     }
-    router->socket.bind(endpoint);
+    router->socket.bind(place->text);
+    std::optional<SocketFile> socket_file;
+    if (local) {
+      auto owned = SocketFile::own(path);
+      if (!owned) {
+        router->close();
+        return Error{Errc::unavailable, "cannot listen on " + endpoint + ": " + owned.error().message};
+      }
+      socket_file = *std::move(owned);
+    }
     if (!server_key.empty()) {
       if (auto kept_out = strangers_are_kept_out(router->socket.get(zmq::sockopt::last_endpoint), server_key);
           !kept_out) {
@@ -312,14 +368,15 @@ engine::Result<std::unique_ptr<RouterPort>> RouterPort::bind(Loop& loop, const s
       }
     }
     router->start();
-    return std::make_unique<RouterPort>(std::make_unique<Impl>(Impl{std::move(router)}));
+    return std::make_unique<RouterPort>(std::make_unique<Impl>(
+        Impl{std::move(place->unix_path), std::move(socket_file), local ? endpoint : "", std::move(router)}));
   } catch (const zmq::error_t& error) {
     return open_error("listen on", endpoint, error);
   }
 }
 
 std::string RouterPort::endpoint() const {
-  return impl_->router->socket.get(zmq::sockopt::last_endpoint);
+  return impl_->local.empty() ? impl_->router->socket.get(zmq::sockopt::last_endpoint) : impl_->local;
 }
 
 std::string RouterPort::sender_key() const {
@@ -353,6 +410,7 @@ SocketOptions RouterPort::options() const {
 }
 
 struct DealerPort::Impl {
+  std::optional<UnixPath> unix_path;  ///< For each new attempt to connect.
   std::shared_ptr<Dealer> dealer;
 };
 
@@ -367,6 +425,10 @@ engine::Result<std::unique_ptr<DealerPort>> DealerPort::connect(Loop& loop, cons
                                                                 std::size_t max_frame_bytes, OnFrame on_frame,
                                                                 std::optional<CurveClient> curve,
                                                                 OnRefused on_refused) {
+  auto place = place_of(endpoint);
+  if (!place) {
+    return place.error();
+  }
   try {
     auto dealer = std::make_shared<Dealer>(loop, max_frame_bytes, std::move(on_frame));
     if (curve) {
@@ -375,9 +437,10 @@ engine::Result<std::unique_ptr<DealerPort>> DealerPort::connect(Loop& loop, cons
     if (on_refused) {
       dealer->report_refusals(loop, std::move(on_refused));
     }
-    dealer->socket.connect(endpoint);
+    dealer->socket.connect(place->text);
     dealer->start();
-    return std::make_unique<DealerPort>(std::make_unique<Impl>(Impl{std::move(dealer)}));
+    return std::make_unique<DealerPort>(
+        std::make_unique<Impl>(Impl{std::move(place->unix_path), std::move(dealer)}));
   } catch (const zmq::error_t& error) {
     return open_error("connect to", endpoint, error);
   }

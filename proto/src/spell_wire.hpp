@@ -94,6 +94,7 @@ void spell(auto& fields, Is<Welcome> auto& welcome) {
   fields.maybe("http", welcome.http);
   fields.maybe("hello", welcome.hello);
   fields.maybe("credit", welcome.credit);
+  fields.maybe("http_key", welcome.http_key);
 }
 
 template <>

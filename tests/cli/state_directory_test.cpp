@@ -67,11 +67,12 @@ TEST(RunRecord, ThatIsBrokenIsNotTakenForNone) {
 TEST(DaemonFile, IsReadWhenWhole) {
   const Scratch scratch;
   EXPECT_FALSE(read_daemon_file(scratch.path()));
-  scratch.write("daemon.json", R"({"pid":12,"http":"127.0.0.1:8077","workers":"tcp://127.0.0.1:8078"})");
+  scratch.write("daemon.json",
+                R"({"pid":12,"socket":"unix:///s/api.sock","workers":"tcp://127.0.0.1:8078"})");
   const auto addresses = read_daemon_file(scratch.path());
   ASSERT_TRUE(addresses);
   EXPECT_EQ(addresses->pid, 12);
-  EXPECT_EQ(addresses->http, "127.0.0.1:8077");
+  EXPECT_EQ(addresses->socket, "unix:///s/api.sock");
   EXPECT_EQ(addresses->workers, "tcp://127.0.0.1:8078");
 }
 

@@ -157,6 +157,22 @@ TEST(HostileArchive, NamesThatLeadOutAreRefused) {
   }
 }
 
+TEST(HostileArchive, NamesThatNoFileSystemTakesAreRefused) {
+  Hostile name;
+  expect_refused(name.add(std::string(256, 'n'), AE_IFREG, "x"), "no worker can store");
+  Hostile path;
+  std::string deep;
+  for (int i = 0; i < 13; ++i) {
+    deep += (deep.empty() ? "" : "/") + std::string(250, 'd');
+    path.add(deep, AE_IFDIR);
+  }
+  expect_refused(path, "no worker can store");
+  Hostile target;
+  expect_refused(target.add("link", AE_IFLNK, std::string(4'096, 't')), "no worker can store");
+  Hostile fits;
+  EXPECT_TRUE(contents_of(fits.add(std::string(255, 'n'), AE_IFREG, "x").bytes()));
+}
+
 TEST(HostileArchive, NothingIsWrittenThroughALink) {
   Hostile through;
   expect_refused(through.add("out", AE_IFLNK, "/tmp").add("out/evil", AE_IFREG, "x"), "out/evil");

@@ -150,7 +150,7 @@ TYPED_TEST_P(EventStoreContract, KeepsTheMetricsOfATrialInOrder) {
   this->append({this->report(0, 1, 1, 0.9), this->report(1, 1, 1, 0.8), this->report(0, 1, 2, 0.7),
                 this->report(0, 2, 1, 0.6)});
   this->reopen();
-  const auto points = this->store_->metrics(engine::ExperimentId(1), engine::TrialNumber(0));
+  const auto points = this->store_->metrics(engine::ExperimentId(1), engine::TrialNumber(0), {}, 1'000);
   ASSERT_TRUE(points) << points.error().message;
   ASSERT_EQ(points->size(), 3U);
   EXPECT_EQ((*points)[0].metrics, (engine::Metrics{{"loss", 0.9}}));
@@ -158,9 +158,28 @@ TYPED_TEST_P(EventStoreContract, KeepsTheMetricsOfATrialInOrder) {
   EXPECT_EQ((*points)[1].step, engine::Units(20));
   EXPECT_EQ((*points)[2].attempt, engine::AttemptNumber(2));
   EXPECT_EQ((*points)[2].metrics, (engine::Metrics{{"loss", 0.6}}));
-  const auto other = this->store_->metrics(engine::ExperimentId(2), engine::TrialNumber(0));
+  const auto other = this->store_->metrics(engine::ExperimentId(2), engine::TrialNumber(0), {}, 1'000);
   ASSERT_TRUE(other);
   EXPECT_TRUE(other->empty());
+}
+
+TYPED_TEST_P(EventStoreContract, GivesMetricsInPages) {
+  this->append({this->report(0, 1, 1, 0.9), this->report(0, 1, 2, 0.7), this->report(0, 2, 1, 0.6),
+                this->report(0, 10, 1, 0.5), this->report(1, 1, 1, 0.8)});
+  const auto page = [this](MetricPosition after, std::size_t enough) {
+    const auto points = this->store_->metrics(engine::ExperimentId(1), engine::TrialNumber(0), after, enough);
+    EXPECT_TRUE(points) << points.error().message;
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> places;
+    for (const MetricPoint& point : points ? *points : std::vector<MetricPoint>()) {
+      places.emplace_back(point.attempt.number(), point.seq);
+    }
+    return places;
+  };
+  using Places = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
+  EXPECT_EQ(page({}, 2), (Places{{1, 1}, {1, 2}}));
+  EXPECT_EQ(page({engine::AttemptNumber(1), 2}, 1), (Places{{2, 1}}));
+  EXPECT_EQ(page({engine::AttemptNumber(2), 1}, 9), (Places{{10, 1}}));
+  EXPECT_EQ(page({engine::AttemptNumber(10), 1}, 9), Places{});
 }
 
 TYPED_TEST_P(EventStoreContract, KeepsTheHistoryOfATrialInOrderWithItsExitsAndNoOtherReport) {
@@ -201,7 +220,7 @@ TYPED_TEST_P(EventStoreContract, MetricsKeepEveryDouble) {
     events.push_back(this->report(0, 1, i + 1, values[i]));
   }
   this->append(events);
-  const auto points = this->store_->metrics(engine::ExperimentId(1), engine::TrialNumber(0));
+  const auto points = this->store_->metrics(engine::ExperimentId(1), engine::TrialNumber(0), {}, 1'000);
   ASSERT_TRUE(points) << points.error().message;
   ASSERT_EQ(points->size(), values.size());
   for (std::size_t i = 0; i < values.size(); ++i) {
@@ -219,6 +238,6 @@ REGISTER_TYPED_TEST_SUITE_P(EventStoreContract, FreshStoreIsEmpty, RecoveryTells
                             GoesOnWhereTheLastOneStopped, AppendOfNothingIsFine,
                             IdentityStaysAndEpochGrowsWithEachOpening, RecoveryEndsWithTheVisitorsError,
                             ReadsARangeOfEvents, KeepsTheHistoryOfATrialInOrderWithItsExitsAndNoOtherReport,
-                            KeepsTheMetricsOfATrialInOrder, MetricsKeepEveryDouble);
+                            KeepsTheMetricsOfATrialInOrder, GivesMetricsInPages, MetricsKeepEveryDouble);
 
 }  // namespace hpsearch::daemon

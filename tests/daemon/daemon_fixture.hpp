@@ -1,6 +1,7 @@
 #pragma once
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <functional>
 #include <memory>
@@ -9,6 +10,8 @@
 #include <thread>
 #include <vector>
 
+#include "daemon/access/authentication.hpp"
+#include "daemon/access/tokens.hpp"
 #include "daemon/gated_store.hpp"
 #include "daemon/http_routes.hpp"
 #include "daemon/pump.hpp"
@@ -17,12 +20,14 @@
 #include "daemon/worker_sessions.hpp"
 #include "engine/state_text.hpp"
 #include "hpsearch/engine/base/text.hpp"
+#include "hpsearch/net/background.hpp"
 #include "hpsearch/net/http.hpp"
 #include "hpsearch/net/zmq_port.hpp"
 #include "hpsearch/proto/client_api.hpp"
 #include "hpsearch/proto/json.hpp"
 #include "hpsearch/proto/wire.hpp"
 #include "hpsearch/searchers/registry.hpp"
+#include "scratch.hpp"
 
 namespace hpsearch::daemon {
 
@@ -56,15 +61,40 @@ class DaemonFixture {
     auto opened = WorkerSessions::open(*runtime, router_port(loop, "tcp://127.0.0.1:0"),
                                        {.checkpoint_root = "/checkpoints/default",
                                         .repeat_after = engine::Duration::millis(500),
-                                        .log_patience = engine::Duration::millis(500)});
+                                        .log_patience = engine::Duration::millis(500),
+                                        .new_http_key = new_secret,
+                                        .open_secrets = opener()});
     ASSERT_TRUE(opened) << opened.error().message;
     sessions = std::move(opened).value();
-    auto listening = net::HttpServer::listen(
-        loop, "127.0.0.1:0", http_routes(*runtime, *sessions, {"0.1.0", "/state", loop.now()}));
-    ASSERT_TRUE(listening) << listening.error().message;
-    http = std::move(listening).value();
+    checks = std::make_unique<net::Background>(loop, 2);
+    serve_http(true);
     runtime->start([this](const engine::Order& order) { sessions->carry_out(order); },
                    [this](const engine::Error& error) { failure = error; });
+  }
+  [[nodiscard]] jobs::Programs::OpenSecrets opener() const {
+    if (secrets == nullptr) {
+      return {};
+    }
+    return [this](const engine::Value& config) { return secrets->open(config); };
+  }
+  /// `open`: nobody needs a token.
+  void serve_http(bool open) {
+    http.reset();
+    authentication =
+        std::make_unique<Authentication>(tokens, Authentication::Rules{.owner = ::geteuid(), .open = open},
+                                         [this](std::string_view key) { return sessions->is_http_key(key); });
+    const ServedRoutes routes = http_routes(*runtime, *sessions,
+                                            {.version = "0.1.0",
+                                             .state_dir = "/state",
+                                             .started = loop.now(),
+                                             .checks = checks.get(),
+                                             .authentication = authentication.get(),
+                                             .secrets = secrets,
+                                             .tokens = &tokens});
+    auto listening =
+        net::HttpServer::listen(loop, "127.0.0.1:0", routes.handler, {.refuse_head = routes.refuse_head});
+    ASSERT_TRUE(listening) << listening.error().message;
+    http = std::move(listening).value();
   }
   /// The workers' door again, with other settings; its HTTP routes are gone then.
   void reopen_gate(WorkerSessions::Settings settings) {
@@ -76,6 +106,7 @@ class DaemonFixture {
   }
   /// As a kill does: what is not durable is lost.
   void crash() {
+    checks.reset();
     http.reset();
     sessions.reset();
     runtime.reset();
@@ -147,6 +178,11 @@ class DaemonFixture {
   std::unique_ptr<Runtime> runtime;
   std::unique_ptr<WorkerSessions> sessions;
   std::unique_ptr<net::HttpServer> http;
+  std::unique_ptr<net::Background> checks;
+  Scratch folder;
+  Tokens tokens{folder.path().string()};
+  std::unique_ptr<Authentication> authentication;
+  const SealedSecrets* secrets = nullptr;  ///< With which configurations are sealed from start() on.
   std::optional<engine::Error> failure;
 
  private:

@@ -96,11 +96,11 @@ class DaemonProcess : public testing::Test {
   }
 
   /// Where the daemon of the state directory listens, once it does.
-  std::string address_of(Process& process) const {
+  std::string address_of(Process& process, const char* channel = "socket") const {
     for (int i = 0; i < 3'000; ++i) {
       const auto announced = proto::parse_json(text_of(state() + "/daemon.json"));
       if (announced && announced->at_path("pid")->number_or(0) == process.pid()) {
-        return *announced->at_path("http")->as_text();
+        return *announced->at_path(channel)->as_text();
       }
       std::this_thread::sleep_for(10ms);
     }
@@ -165,7 +165,7 @@ TEST_F(DaemonProcess, SecondOneOnTheStateDirectoryIsRefused) {
 
 TEST_F(DaemonProcess, PortInUseIsSaid) {
   Process first(scratch_, words(state()));
-  const std::string address = address_of(first);
+  const std::string address = address_of(first, "http");
   Process http(scratch_,
                {"--state-dir", scratch_.path("other"), "--http", address, "--workers", "tcp://127.0.0.1:0"});
   EXPECT_EQ(http.wait(), 1);
@@ -178,6 +178,28 @@ TEST_F(DaemonProcess, PortInUseIsSaid) {
   EXPECT_EQ(zmq.wait(), 1);
   EXPECT_NE(zmq.log().find(workers), std::string::npos) << zmq.log();
   EXPECT_NE(zmq.log().find("--workers"), std::string::npos) << zmq.log();
+}
+
+TEST_F(DaemonProcess, WithoutHttpItServesAUnixSocketOnly) {
+  Process process(scratch_, {"--state-dir", state(), "--workers", "ipc://" + scratch_.path("workers.sock")});
+  const std::string socket = state() + "/api.sock";
+  for (int i = 0; i < 3'000 && !std::filesystem::exists(state() + "/daemon.json"); ++i) {
+    std::this_thread::sleep_for(10ms);
+  }
+  EXPECT_EQ(ask("unix://" + socket, "GET", "/healthz").status, 200U) << process.log();
+  struct stat found {};
+  ASSERT_EQ(::stat(socket.c_str(), &found), 0);
+  EXPECT_EQ(found.st_mode & 0777U, 0600U);
+  ASSERT_EQ(::stat(state().c_str(), &found), 0);
+  EXPECT_EQ(found.st_mode & 0777U, 0700U);
+  const auto announced = proto::parse_json(text_of(state() + "/daemon.json"));
+  ASSERT_TRUE(announced);
+  EXPECT_EQ(announced->at_path("http"), nullptr);
+  EXPECT_EQ(*announced->at_path("socket")->as_text(), "unix://" + socket);
+  process.signal(SIGTERM);
+  EXPECT_EQ(process.wait(), 0) << process.log();
+  EXPECT_FALSE(std::filesystem::exists(socket));
+  EXPECT_FALSE(std::filesystem::exists(scratch_.path("workers.sock")));
 }
 
 TEST_F(DaemonProcess, StateDirectoryThatCannotBeWrittenIsSaid) {

@@ -80,8 +80,10 @@ class GatedStore final : public EventStore {
     return inner_.history(experiment, trial);
   }
   [[nodiscard]] engine::Result<std::vector<MetricPoint>> metrics(engine::ExperimentId experiment,
-                                                                 engine::TrialNumber trial) override {
-    return inner_.metrics(experiment, trial);
+                                                                 engine::TrialNumber trial,
+                                                                 MetricPosition after,
+                                                                 std::size_t enough_numbers) override {
+    return inner_.metrics(experiment, trial, after, enough_numbers);
   }
 
  private:

@@ -1,6 +1,9 @@
 #include "daemon/http_routes.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <future>
 
 #include "daemon/daemon_fixture.hpp"
 
@@ -39,6 +42,25 @@ class HttpRoutes : public testing::Test {
 TEST_F(HttpRoutes, SayTheyAreWell) {
   EXPECT_EQ(get("/healthz").status, 200U);
   EXPECT_EQ(get("/version").at("version"), "\"0.1.0\"");
+}
+
+TEST_F(HttpRoutes, OverTheUnixSocketOnlyTheDaemonsUserAndRootAreServed) {
+  AboutDaemon about;
+  about.authentication = daemon_.authentication.get();
+  const ServedRoutes routes = http_routes(*daemon_.runtime, *daemon_.sessions, about);
+  const auto status_for = [&](std::optional<std::uint32_t> uid) {
+    net::HttpRequest request;
+    request.method = "GET";
+    request.path = "/version";
+    request.peer = {uid, "uid"};
+    unsigned status = 0;
+    routes.handler(std::move(request), [&](const net::HttpResponse& response) { status = response.status; });
+    return status;
+  };
+  EXPECT_EQ(status_for(::geteuid()), 200U);
+  EXPECT_EQ(status_for(0), 200U);
+  EXPECT_EQ(status_for(::geteuid() + 1), 403U);
+  EXPECT_EQ(status_for(65'534), 403U);
 }
 
 Storage little_room(Intake intake) {
@@ -149,6 +171,47 @@ TEST_F(HttpRoutes, SubmissionIsAnsweredOnlyWhenItIsDurable) {
   daemon_.pump_until([&] { return response.has_value(); });
   client.join();
   EXPECT_EQ((*response)->status, 201U);
+}
+
+TEST_F(HttpRoutes, UnknownQueryParameterIsRefusedWithTheNearestName) {
+  begin_a_search();
+  const auto mistyped = get("/api/v1/experiments/1/trials?limt=3&zzzzzz=1");
+  EXPECT_EQ(mistyped.status, 400U);
+  EXPECT_NE(mistyped.text.find(R"({"allowed":"limit","path":"limt","what":"is not known"})"),
+            std::string::npos)
+      << mistyped.text;
+  EXPECT_NE(mistyped.text.find(R"("allowed":"after, limit","path":"zzzzzz")"), std::string::npos)
+      << mistyped.text;
+  EXPECT_EQ(get("/healthz?x=1").status, 400U);
+  EXPECT_EQ(post("/api/v1/experiments/1/pause?force=1").status, 400U);
+  EXPECT_EQ(get("/api/v1/experiments/1").at("state"), "\"ACTIVE\"");
+  EXPECT_EQ(get("/api/v1/experiments/1/trials?limit=1").count("trials"), 1U);
+}
+
+TEST_F(HttpRoutes, OthersAreAnsweredWhileASubmissionIsChecked) {
+  std::promise<void> gate;
+  const std::shared_future<void> opened = gate.get_future().share();
+  for (int thread = 0; thread < 2; ++thread) {  // All that check submissions.
+    daemon_.checks->run([opened]() -> net::Background::Afterwards {
+      opened.wait();
+      return [] {};
+    });
+  }
+  std::optional<engine::Result<net::HttpResponse>> response;
+  std::thread client([this, &response, address = daemon_.http->address()] {
+    auto got = net::http_request(address, "POST", "/api/v1/experiments", submission(1), 30s);
+    daemon_.loop.post([&response, got = std::move(got)] { response = got; });
+  });
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(get("/version").status, 200U);
+    EXPECT_EQ(get("/api/v1/experiments").count("experiments"), 0U);
+  }
+  gate.set_value();
+  daemon_.pump_until([&] { return response.has_value(); });
+  client.join();
+  ASSERT_TRUE(*response);
+  EXPECT_EQ((*response)->status, 201U);
+  EXPECT_EQ(get("/api/v1/experiments").count("experiments"), 1U);
 }
 
 TEST_F(HttpRoutes, QueriesDoNotShowWhatACrashCouldTakeBack) {
@@ -298,8 +361,36 @@ TEST_F(HttpRoutes, MetricsAreReadFromTheStore) {
   const auto answer = get("/api/v1/experiments/1/trials/0/metrics");
   EXPECT_EQ(
       answer.text,
-      R"({"metrics":[{"attempt":1,"metrics":{"loss":0.5},"step":1},{"attempt":1,"metrics":{"loss":0.25},"step":2}]})"
+      R"({"metrics":[{"attempt":1,"metrics":{"loss":0.5},"step":1},{"attempt":1,"metrics":{"loss":0.25},"step":2}],"next":null})"
       "\n");
+}
+
+TEST_F(HttpRoutes, MetricsComeInPages) {
+  begin_a_search();
+  engine::Metrics many;
+  for (int i = 0; i < 2'000; ++i) {
+    many.emplace_back("m" + std::to_string(i), i);
+  }
+  worker_->send(proto::Reports{key_, 3, {engine::MetricsReport{engine::Units(3), many}}});
+  worker_->wait_for<proto::Ack>(2);
+  worker_->send(proto::Reports{key_, 4, {engine::MetricsReport{engine::Units(4), many}}});
+  worker_->wait_for<proto::Ack>(3);
+  worker_->send(proto::Reports{key_, 5, {engine::MetricsReport{engine::Units(4), many}}});
+  worker_->send(proto::Reports{key_, 6, {metrics_report(4, 0.125)}});
+  worker_->wait_for<proto::Ack>(4);
+  daemon_.pump_until([&] { return worker_->all<proto::Ack>().back().upto == 6; });
+  const std::string target = "/api/v1/experiments/1/trials/0/metrics";
+  const auto first = get(target);
+  EXPECT_EQ(first.count("metrics"), 5U);
+  EXPECT_EQ(first.at("next"), "\"1.5\"");
+  const auto second = get(target + "?after=1.5");
+  EXPECT_EQ(second.text, R"({"metrics":[{"attempt":1,"metrics":{"loss":0.125},"step":4}],"next":null})"
+                         "\n");
+  for (const char* wrong : {"1", "1.", ".5", "x.y", "1.5.1"}) {
+    const auto refused = get(target + "?after=" + wrong);
+    EXPECT_EQ(refused.status, 400U) << wrong;
+    EXPECT_NE(refused.text.find("after is"), std::string::npos) << refused.text;
+  }
 }
 
 TEST_F(HttpRoutes, EventsComeInPagesAndPerExperiment) {

@@ -17,13 +17,15 @@ std::variant<Options, Exit> read(std::vector<const char*> words) {
   return options;
 }
 
-TEST(Options, DefaultsStayOnLoopback) {
+TEST(Options, ByDefaultNoPortIsOpened) {
   const auto read_back = read({"--state-dir", "/x"});
   const auto* options = std::get_if<Options>(&read_back);
   ASSERT_NE(options, nullptr);
   EXPECT_EQ(options->state_dir, "/x");
-  EXPECT_EQ(options->http, "127.0.0.1:8077");
-  EXPECT_EQ(options->workers, "tcp://127.0.0.1:8078");
+  EXPECT_EQ(options->http, "");
+  EXPECT_EQ(options->workers, "");
+  EXPECT_FALSE(options->http_open);
+  EXPECT_FALSE(options->workers_open);
   EXPECT_EQ(options->lost_after_seconds, 300);
   EXPECT_EQ(options->log_level, "info");
 }

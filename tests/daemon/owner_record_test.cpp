@@ -120,7 +120,7 @@ TEST_F(OwnerFileTest, ThatSomebodyRemovesIsWrittenAgain) {
 TEST_F(OwnerFileTest, ThatAnotherDaemonHasTakenEndsOurs) {
   auto directory = open();
   ASSERT_TRUE(directory);
-  ASSERT_TRUE((*directory)->announce({"127.0.0.1:1", "tcp://127.0.0.1:2", "0.1.0", 3}));
+  ASSERT_TRUE((*directory)->announce({"unix:///x/api.sock", "127.0.0.1:1", "tcp://127.0.0.1:2", "0.1.0", 3}));
   write(with("login2", "m2", "b2"));
   const engine::Status ours = (*directory)->check_ours();
   ASSERT_FALSE(ours);

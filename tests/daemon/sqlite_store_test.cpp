@@ -393,7 +393,7 @@ TEST_F(SqliteStoreTest, DamagedMetricsAreSaid) {
   auto store = SqliteStore::open(path());
   ASSERT_TRUE(store);
   ASSERT_TRUE(recover_nothing(**store));
-  const auto points = (*store)->metrics(engine::ExperimentId(1), engine::TrialNumber(2));
+  const auto points = (*store)->metrics(engine::ExperimentId(1), engine::TrialNumber(2), {}, 1'000);
   ASSERT_FALSE(points);
   EXPECT_EQ(points.error().code, Errc::corrupt);
 }

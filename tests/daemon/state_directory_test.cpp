@@ -102,7 +102,7 @@ TEST(StateDirectory, WithoutItsLockFileASecondOneIsRefusedAndChangesNothing) {
   ASSERT_TRUE(first);
   const auto store = SqliteStore::open((*first)->database(), {}, (*first)->take_store_lock());
   ASSERT_TRUE(store) << store.error().message;
-  ASSERT_TRUE((*first)->announce({"127.0.0.1:1", "tcp://127.0.0.1:2", "0.1.0", 3}));
+  ASSERT_TRUE((*first)->announce({"unix:///s/api.sock", "127.0.0.1:1", "tcp://127.0.0.1:2", "0.1.0", 3}));
   std::filesystem::remove(scratch.path("state/lock"));
   const auto before = files_in(scratch.path("state"));
   const auto second = StateDirectory::open(scratch.path("state"));
@@ -192,9 +192,10 @@ TEST(StateDirectory, SaysWhereTheDaemonListensAndTakesItBack) {
   const Scratch scratch;
   auto directory = StateDirectory::open(scratch.path("state"));
   ASSERT_TRUE(directory);
-  ASSERT_TRUE((*directory)->announce({"127.0.0.1:1", "tcp://127.0.0.1:2", "0.1.0", 3}));
+  ASSERT_TRUE((*directory)->announce({"unix:///s/api.sock", "127.0.0.1:1", "tcp://127.0.0.1:2", "0.1.0", 3}));
   const auto value = proto::parse_json(text_of(scratch.path("state/daemon.json")));
   ASSERT_TRUE(value);
+  EXPECT_EQ(*value->at_path("socket")->as_text(), "unix:///s/api.sock");
   EXPECT_EQ(*value->at_path("http")->as_text(), "127.0.0.1:1");
   EXPECT_EQ(*value->at_path("workers")->as_text(), "tcp://127.0.0.1:2");
   EXPECT_EQ(*value->at_path("version")->as_text(), "0.1.0");

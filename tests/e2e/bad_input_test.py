@@ -103,8 +103,7 @@ class BadSurroundings(harness.Case):
         cluster = harness.Cluster(self)
         cluster.start_daemon()
         cluster.wait_until_up()
-        second = self.start("hpsearchd", "--state-dir", cluster.state, "--http", "127.0.0.1:0", "--workers",
-                            "tcp://127.0.0.1:0", log="second.log")
+        second = self.start("hpsearchd", "--state-dir", cluster.state, "--workers", "tcp://127.0.0.1:0", log="second.log")
         self.assertEqual(second.popen.wait(harness.PATIENCE), 4)
         self.assertIn(str(cluster.state), second.said())
         self.assertIn(str(cluster.daemon.popen.pid), second.said())
@@ -152,8 +151,8 @@ class BadSurroundings(harness.Case):
         cluster = harness.Cluster(self)
         log = self.folder / "small.log"
         with open(log, "wb") as output:
-            daemon = subprocess.Popen([str(harness.BIN / "hpsearchd"), "--state-dir", str(cluster.state), "--http",
-                                       cluster.http, "--workers", cluster.workers], stdout=output, stderr=output,
+            daemon = subprocess.Popen([str(harness.BIN / "hpsearchd"), "--state-dir", str(cluster.state), "--workers",
+                                       cluster.workers, "--workers-open"], stdout=output, stderr=output,
                                       stdin=subprocess.DEVNULL, env=harness.environment(), preexec_fn=small_disk)
         self.addCleanup(lambda: daemon.poll() is None and daemon.kill())
         harness.wait_for(lambda: cluster.try_call("GET", "/healthz") is not None or daemon.poll() is not None,
@@ -163,7 +162,7 @@ class BadSurroundings(harness.Case):
         acknowledged = []
         status = 201
         while status == 201:
-            connection = harness.http.client.HTTPConnection(cluster.http, timeout=3)
+            connection = cluster.connection(timeout=3)
             try:
                 connection.request("POST", "/api/v1/experiments", json.dumps({"config": tree, "name": "e2e"}),
                                    {"Content-Type": "application/json"})

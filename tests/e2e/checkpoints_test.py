@@ -101,7 +101,7 @@ class Checkpoints(harness.Case):
                                      "hyperparameters": {"x": 0}, "searcher": {
                                          "name": "single", "metric": "loss", "max_length": {"epochs": 3}}})
         self.assertEqual(cluster.wait_until_over(experiment), "COMPLETED")
-        server = ("--server", cluster.http)
+        server = ("--server", cluster.server)
         text = self.run_cli("checkpoints", "list", *server).stdout
         self.assertRegex(text, r"0 +2 +0 +\d+ +best +/")
         none = self.run_cli("checkpoints", "delete", 0, "--step", 7, *server, expect=3)
@@ -120,7 +120,7 @@ class WarmStart(harness.Case):
         cluster.start_daemon()
         cluster.wait_until_up()
         cluster.start_worker(1)
-        server = ("--server", cluster.http)
+        server = ("--server", cluster.server)
         (self.folder / "train.py").write_text(TRAINING.format(package=str(harness.ROOT / "clients" / "python")))
         (self.folder / "warm.py").write_text(
             "import os, sys, time\n"

@@ -60,7 +60,7 @@ class Containers(harness.Case):
         tree = {"entrypoint": ["sh", "train.sh"], "hyperparameters": {"x": {"type": "double", "minval": 0, "maxval": 1}},
                 "searcher": {"name": "random", "metric": "loss", "max_length": {"epochs": 1}, "max_trials": 1},
                 "max_restarts": 0, "environment": environment or {}} | more
-        return self.run_cli("submit", self.write_experiment(tree), context, "--server", self.cluster.http, "-o",
+        return self.run_cli("submit", self.write_experiment(tree), context, "--server", self.cluster.server, "-o",
                             "json")["experiment"]
 
     def trial(self, experiment):

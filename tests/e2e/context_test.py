@@ -1,7 +1,6 @@
 """The context directory: packed at submission, kept once by its digest, fetched by workers that do not see it."""
 
 import hashlib
-import http.client
 import io
 import shutil
 import subprocess
@@ -27,8 +26,7 @@ class Context(harness.Case):
         (self.context / "train.sh").write_text(PROGRAM)
 
     def begin(self, *arguments):
-        self.cluster.daemon = self.start("hpsearchd", "--state-dir", self.cluster.state, "--http", self.cluster.http,
-                                         "--workers", self.cluster.workers, *arguments, log="daemon.log")
+        self.cluster.start_daemon("--http", "127.0.0.1:0", "--tls-self-signed", *arguments)  # Workers fetch over TCP.
         self.cluster.wait_until_up()
 
     def submit(self, expect=0, **more):
@@ -36,17 +34,19 @@ class Context(harness.Case):
                 "hyperparameters": {"x": {"type": "double", "minval": 0, "maxval": 1}},
                 "searcher": {"name": "random", "metric": "loss", "max_length": {"epochs": 1}, "max_trials": 4},
                 "max_restarts": 0, "reproducibility": {"experiment_seed": 7}} | more
-        return self.run_cli("submit", self.write_experiment(tree), self.context, "--server", self.cluster.http, "-o",
+        return self.run_cli("submit", self.write_experiment(tree), self.context, "--server", self.cluster.server, "-o",
                             "json", expect=expect)
 
     def kept(self):
         return sorted(path.name for path in (self.cluster.state / "contexts").glob("*"))
 
     def put(self, digest, body):
-        connection = http.client.HTTPConnection(self.cluster.http, timeout=30)
+        connection = self.cluster.connection()
         connection.request("PUT", f"/api/v1/contexts/{digest}", body, {"Content-Type": "application/x-tar"})
         response = connection.getresponse()
-        return response.status, response.read().decode()
+        said = response.status, response.read().decode()
+        connection.close()
+        return said
 
     def test_workers_need_not_see_the_directory(self):
         self.begin()
@@ -67,7 +67,7 @@ class Context(harness.Case):
             self.assertEqual(self.cluster.wait_until_over(experiment), "COMPLETED")
             self.assertEqual({trial["attempts"] for trial in self.cluster.trials(experiment)}, {1},
                              "a program saw what another had written")
-        shown = self.run_cli("show", first, "--server", self.cluster.http).stdout
+        shown = self.run_cli("show", first, "--server", self.cluster.server).stdout
         self.assertIn(f"(sha256 {digest[:12]}, {len(packed)} bytes)", shown)
 
     def test_a_worker_without_room_tries_again(self):

@@ -51,11 +51,11 @@ class DeterminedCase(harness.Case):
 
     def submit(self, tree):
         done = self.run_cli("submit", self.write_experiment(tree), self.context, "--server",
-                            self.cluster.http, "--output", "json")
+                            self.cluster.server, "--output", "json")
         return done["experiment"]
 
     def metrics(self, experiment, trial):
-        return self.cluster.get(f"/api/v1/experiments/{experiment}/trials/{trial}/metrics")["metrics"]
+        return self.cluster.metrics(experiment, trial)
 
     def expect_over(self, experiment, state="COMPLETED"):
         over = self.cluster.wait_until_over(experiment)
@@ -99,11 +99,11 @@ class DeterminedHarness(DeterminedCase):
         experiment = self.submit(self.core_api({"name": "single", "max_length": 12},
                                                variables={"TEST_STEP_SECONDS": "0.3"}))
         harness.wait_for(lambda: len(self.ledger.of("step")) >= 2, "the script to train")
-        self.run_cli("pause", experiment, "--server", self.cluster.http)
+        self.run_cli("pause", experiment, "--server", self.cluster.server)
         harness.wait_for(lambda: self.ledger.of("end"), "the script to leave")
         self.assertEqual(self.ledger.of("end")[0]["why"], "preempted")
         self.assertLess(self.ledger.of("end")[0]["steps"], 12)
-        self.run_cli("resume", experiment, "--server", self.cluster.http)
+        self.run_cli("resume", experiment, "--server", self.cluster.server)
         trial, = self.expect_over(experiment)
         self.assertEqual((trial["reached"], trial["attempts"], trial["restarts"]), (12, 2, 0), trial)
         self.assertEqual([line["step"] for line in self.ledger.of("step")], list(range(1, 13)))
@@ -159,7 +159,7 @@ class DeterminedHarness(DeterminedCase):
             with self.assertRaises(urllib.error.HTTPError) as refused:
                 urllib.request.urlopen(request, timeout=30)
             self.assertEqual(refused.exception.code, 401)
-        self.run_cli("kill", experiment, "--server", self.cluster.http)
+        self.run_cli("kill", experiment, "--server", self.cluster.server)
         self.expect_over(experiment, "CANCELED")
 
 

@@ -64,11 +64,11 @@ class DeterminedPyTorch(determined_harness_test.DeterminedCase):
         harness.wait_for(lambda: self.cluster.trials(experiment) and
                          any("validation_loss" in report["metrics"] for report in self.metrics(experiment, 0)),
                          "a validation", lambda: str(self.cluster.trials(experiment)))
-        self.run_cli("pause", experiment, "--server", self.cluster.http)
+        self.run_cli("pause", experiment, "--server", self.cluster.server)
         harness.wait_for(lambda: self.cluster.trials(experiment)[0]["state"] == "PAUSED", "it to leave",
                          lambda: str(self.cluster.trials(experiment)))
         self.assertGreater(self.cluster.trials(experiment)[0]["checkpoint_step"], 0)
-        self.run_cli("resume", experiment, "--server", self.cluster.http)
+        self.run_cli("resume", experiment, "--server", self.cluster.server)
         trial, = self.expect_over(experiment)
         self.assertEqual((trial["state"], trial["reached"], trial["attempts"], trial["restarts"]), ("COMPLETED", 24, 2, 0),
                          trial)

@@ -5,7 +5,6 @@ already, also when that one stands still. And one beside another that stands sti
 E2E_STOP_EVERY-th (7; `scripts/soak` every) call that locks or changes files.
 """
 
-import json
 import os
 import pathlib
 import shutil
@@ -67,8 +66,8 @@ class DoubleStart(harness.Case):
         cluster.wait_until_up()
 
         def start(name):
-            return self.start("hpsearchd", "--state-dir", cluster.state, "--http", "127.0.0.1:0", "--workers",
-                              "tcp://127.0.0.1:0", log=f"daemon-{name}.log")
+            return self.start("hpsearchd", "--state-dir", cluster.state, "--workers", "tcp://127.0.0.1:0",
+                              log=f"daemon-{name}.log")
 
         refused = self.rounds(start, cluster.daemon, 4, [str(cluster.state), "in use"])
         print(f"{refused} daemons refused in {ROUNDS} rounds", file=sys.stderr)
@@ -87,8 +86,8 @@ class DoubleStart(harness.Case):
         (cluster.state / "lock").unlink()
         before = self.files_in(cluster.state)
         for number in range(2):
-            second = self.start("hpsearchd", "--state-dir", cluster.state, "--http", "127.0.0.1:0", "--workers",
-                                "tcp://127.0.0.1:0", log=f"second-{number}.log")
+            second = self.start("hpsearchd", "--state-dir", cluster.state, "--workers", "tcp://127.0.0.1:0",
+                                log=f"second-{number}.log")
             harness.wait_for(lambda: second.popen.poll() is not None, "the second daemon to be refused", second.said)
             self.judge_refused([second], 4, [str(cluster.state), "in use", str(cluster.daemon.popen.pid)])
             self.assertEqual(self.files_in(cluster.state), before)
@@ -101,7 +100,7 @@ class DoubleStart(harness.Case):
         cluster.kill_daemon()
         cluster.start_daemon()
         cluster.wait_until_up()
-        self.assertEqual([experiment["id"] for experiment in cluster.get("/api/v1/experiments?limit=100")["experiments"]],
+        self.assertEqual([experiment["id"] for experiment in cluster.get("/api/v1/experiments")["experiments"]],
                          acknowledged)
         print(f"{len(acknowledged)} acknowledged experiments are there after kill -9", file=sys.stderr)
 
@@ -110,7 +109,7 @@ class DoubleStart(harness.Case):
         it serves."""
         order = self.folder / f"order-{number}"
         order.write_text(f"hpsearchd any {number} stop\n")
-        first = self.start("hpsearchd", "--state-dir", state, "--http", "127.0.0.1:0", "--workers", "tcp://127.0.0.1:0",
+        first = self.start("hpsearchd", "--state-dir", state, "--workers", "tcp://127.0.0.1:0",
                            log=f"first-{number}.log", extra={"LD_PRELOAD": str(LIBRARY), "KILL_AT": str(order)})
 
         def is_stopped():
@@ -140,14 +139,14 @@ class DoubleStart(harness.Case):
             number += 1 if number < 3 else STOP_EVERY  # The first ones are those before it owns anything.
             state = self.folder / "state"
             shutil.rmtree(state, ignore_errors=True)
-            shutil.copytree(killed, state)
+            shutil.copytree(killed, state, ignore=shutil.ignore_patterns("*.sock"))
             first = self.start_stopped_at(state, number)
             if first is None:
                 break
             cluster.state = state
             cluster.start_daemon()
             second = cluster.daemon
-            harness.wait_for(lambda: second.popen.poll() is not None or cluster.try_call("GET", "/healthz") is not None,
+            harness.wait_for(lambda: second.popen.poll() is not None or (state / "daemon.json").exists(),
                              "the second daemon to serve or to be refused", second.said)
             first.popen.send_signal(signal.SIGCONT)
             serves = cluster if second.popen.poll() is None else None
@@ -155,8 +154,7 @@ class DoubleStart(harness.Case):
                 self.assertEqual(second.popen.returncode, 4, f"call {number}: {second.said()}")
                 harness.wait_for(lambda: (state / "daemon.json").exists() or self.assertIsNone(first.popen.poll(), first.said()),
                                  "the first daemon to serve", first.said)
-                serves = harness.Cluster(self)
-                serves.http = json.loads((state / "daemon.json").read_text())["http"]
+                serves = cluster  # Its socket is where the other one's would be.
                 served_first += 1
             else:
                 served_second += 1

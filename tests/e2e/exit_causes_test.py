@@ -129,7 +129,7 @@ def memory_group():
 
 class ExitCauses(harness.Case):
     def causes_of(self, experiment, trial):
-        shown = self.run_cli("show", experiment, "--trial", trial, "--server", self.cluster.http, "--output", "json")
+        shown = self.run_cli("show", experiment, "--trial", trial, "--server", self.cluster.server, "--output", "json")
         self.assertEqual({attempt["worker"] for attempt in shown["attempts_made"]}, {"worker"})
         return [(attempt["cause"], attempt["failed"]) for attempt in shown["attempts_made"]], shown
 
@@ -166,7 +166,7 @@ class ExitCauses(harness.Case):
         _, raised = self.causes_of(experiment, trials["raises"]["trial"])
         self.assertEqual(raised["failed_log"]["stream"], "stderr")
         self.assertIn("ValueError: no such thing", raised["failed_log"]["text"])
-        table = self.run_cli("trials", experiment, "--server", self.cluster.http).stdout
+        table = self.run_cli("trials", experiment, "--server", self.cluster.server).stdout
         self.assertIn("ended by signal 11 (SIGSEGV)", table)
 
         missing = harness.experiment(self.ledger_path, {"name": "random", "max_length": 1, "max_trials": 1}, max_restarts=0)

@@ -15,8 +15,7 @@ LENGTH = 90
 class Freeze(harness.Case):
     def begin(self, trials):
         self.cluster = harness.Cluster(self)
-        self.cluster.daemon = self.start("hpsearchd", "--state-dir", self.cluster.state, "--http", self.cluster.http,
-                                         "--workers", self.cluster.workers, "--lost-after", "6", log="daemon.log")
+        self.cluster.start_daemon("--lost-after", "6")
         self.cluster.wait_until_up()
         self.worker = self.cluster.start_worker(2)
         searcher = {"name": "random", "max_length": LENGTH, "max_trials": trials, "max_concurrent_trials": trials}
@@ -30,8 +29,7 @@ class Freeze(harness.Case):
         process.popen.send_signal(signal.SIGCONT)
 
     def reports_of(self, trial):
-        path = f"/api/v1/experiments/{self.experiment}/trials/{trial['trial']}/metrics"
-        return [report["step"] for report in self.cluster.get(path)["metrics"]]
+        return [report["step"] for report in self.cluster.metrics(self.experiment, trial["trial"])]
 
     def test_frozen_daemon_loses_no_lease(self):
         """What it did not hear while it stood still says nothing about its workers."""

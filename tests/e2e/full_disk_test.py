@@ -81,7 +81,7 @@ class FullDisk(harness.Case):
             status, answer = cluster.call("POST", "/api/v1/experiments", {"config": tree, "name": "late"})
             self.assertEqual(status, 507, answer)
             self.assertIn(str(cluster.state), answer["error"]["message"])
-            done = self.run_cli("submit", self.write_experiment(tree), "--server", cluster.http, expect=74)
+            done = self.run_cli("submit", self.write_experiment(tree), "--server", cluster.server, expect=74)
             self.assertIn(str(cluster.state), done.stderr)
             steps = len(self.ledger.of("step"))
             harness.wait_for(lambda: len(self.ledger.of("step")) > steps + 10, "the trainings to go on all the same",
@@ -101,7 +101,7 @@ class FullDisk(harness.Case):
         final = ledger.final_lengths()
         self.assertEqual(final, dict.fromkeys(range(4), 100))
         for trial in range(4):
-            metrics = cluster.get(f"/api/v1/experiments/{experiment}/trials/{trial}/metrics")["metrics"]
+            metrics = cluster.metrics(experiment, trial)
             self.assertEqual([report["step"] for report in metrics], list(range(1, 101)), f"reports of trial {trial}")
         self.assertEqual(len(cluster.get("/api/v1/experiments")["experiments"]), 1, "a refused experiment came to be")
 

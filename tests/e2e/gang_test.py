@@ -103,11 +103,11 @@ class GangCase(harness.Case):
 
     def assert_logs_by_rank(self, experiment):
         for rank in range(4):
-            said = self.run_cli("logs", experiment, "0", "--rank", rank, "--server", self.cluster.http).stdout
+            said = self.run_cli("logs", experiment, "0", "--rank", rank, "--server", self.cluster.server).stdout
             self.assertEqual(said, f"rank {rank} of 4\n")
-        beyond = self.run_cli("logs", experiment, "0", "--rank", "4", "--server", self.cluster.http, expect=None)
+        beyond = self.run_cli("logs", experiment, "0", "--rank", "4", "--server", self.cluster.server, expect=None)
         self.assertIn("attempt 2 has ranks 0 to 3, no rank 4", beyond.stderr)
-        shown = self.run_cli("show", experiment, "--trial", "0", "--server", self.cluster.http, "--output", "json")
+        shown = self.run_cli("show", experiment, "--trial", "0", "--server", self.cluster.server, "--output", "json")
         self.assertEqual([sorted(attempt["workers"]) for attempt in shown["attempts_made"]], [["first", "second"]] * 2)
         self.assertEqual(shown["attempts_made"][0]["cause"], "lost")
 

@@ -77,11 +77,11 @@ class GpuSlots(harness.Case):
         self.assertEqual([(device["uuid"], device["index"], device["memory_bytes"] >> 20) for device in worker["devices"]],
                          [("GPU-aaaa", 0, 1024), ("GPU-bbbb", 1, 2048)])
         self.assertEqual((worker["slot_kind"], worker["pool"], worker["labels"]), ("gpu", "big", {"zone": "b"}))
-        table = self.run_cli("workers", "--devices", "--server", self.cluster.http).stdout
+        table = self.run_cli("workers", "--devices", "--server", self.cluster.server).stdout
         self.assertIn("2 x Fake", table)
         self.assertIn("worker worker: slot 1 is GPU 1, Fake, 2048 MiB, GPU-bbbb", table)
         elsewhere = self.submit(1)
-        shown = self.run_cli("show", elsewhere, "--server", self.cluster.http).stdout
+        shown = self.run_cli("show", elsewhere, "--server", self.cluster.server).stdout
         self.assertIn('no worker in resource pool "default" is connected', shown)
         self.go.touch()
         self.assertEqual(self.cluster.wait_until_over(experiment), "COMPLETED")
@@ -118,7 +118,7 @@ class GpuSlots(harness.Case):
         trials = self.cluster.trials(experiment)
         self.assertEqual([trial["restarts"] for trial in trials], [0, 0])
         self.assertEqual(self.lines()[2]["CUDA_VISIBLE_DEVICES"], "0")
-        table = self.run_cli("workers", "--server", self.cluster.http).stdout
+        table = self.run_cli("workers", "--server", self.cluster.server).stdout
         self.assertIn("out of use until it is healthy, or until hpsearch release", table)
         self.driver_says("uuid=GPU-aaaa bus=1", "uuid=GPU-bbbb bus=2")
         harness.wait_for(lambda: self.shown()["slots_withdrawn"] == 0, "the slot to be used again", self.worker.said)
@@ -196,9 +196,9 @@ class GpuSlots(harness.Case):
         self.assertEqual(self.cluster.wait_until_over(experiment), "COMPLETED")
         self.assertEqual(len(self.lines()), 1, "it trained on")
         waiting = self.submit(1)
-        shown = self.run_cli("show", waiting, "--server", self.cluster.http).stdout
+        shown = self.run_cli("show", waiting, "--server", self.cluster.server).stdout
         self.assertIn("0 of 2 slots are free, 2 out of use", shown)
-        self.run_cli("release", "worker", "--server", self.cluster.http)
+        self.run_cli("release", "worker", "--server", self.cluster.server)
         self.assertEqual(self.cluster.wait_until_over(waiting), "COMPLETED", "an operator wants it used")
 
     def test_slots_that_cannot_be_are_refused_with_what_there_is(self):

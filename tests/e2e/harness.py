@@ -71,7 +71,8 @@ class Ledger:
 
     def alive(self):
         """Process numbers of the trainings that have not ended. Numbers come back, so the time of their start counts too."""
-        return [line["pid"] for line in self.of("start") if start_time(line["pid"]) == line["began"]]
+        found = [(line["pid"], start_time(line["pid"]), line.get("began")) for line in self.of("start")]
+        return [pid for pid, now, began in found if now is not None and began in (None, now)]
 
     def final_lengths(self):
         """Trial → the furthest step it trained."""
@@ -198,7 +199,7 @@ class Case(unittest.TestCase):
         self.assertLessEqual(ledger.most_at_once(), slots)
         for trial in trials:
             number = trial["trial"]
-            metrics = cluster.get(f"/api/v1/experiments/{experiment}/trials/{number}/metrics")["metrics"]
+            metrics = cluster.metrics(experiment, number)
             self.assertEqual([report["step"] for report in metrics], list(range(1, final[number] + 1)),
                              f"reports of trial {number}")
 
@@ -220,7 +221,7 @@ class Case(unittest.TestCase):
         for trial in cluster.trials(experiment):
             number = trial["trial"]
             stored = {}
-            for report in cluster.get(f"/api/v1/experiments/{experiment}/trials/{number}/metrics")["metrics"]:
+            for report in cluster.metrics(experiment, number):
                 stored.setdefault((number, report["attempt"]), []).append(report["step"])
             for attempt in range(1, trial["attempts"] + 1):
                 whole = told.get((number, attempt), [])
@@ -229,19 +230,36 @@ class Case(unittest.TestCase):
             self.assertEqual(stored, {}, "reports of attempts that never were")
 
 
+class UnixConnection(http.client.HTTPConnection):
+    """HTTP over a Unix socket."""
+
+    def __init__(self, path, timeout):
+        super().__init__("localhost", timeout=timeout)
+        self.path = str(path)
+
+    def connect(self):
+        self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.sock.settimeout(self.timeout)
+        self.sock.connect(self.path)
+
+
 class Cluster:
     """A daemon that may be killed and started again on the same ports, and its workers."""
 
-    def __init__(self, case, http_port=None, workers_port=None):
+    def __init__(self, case, workers_port=None):
         self.case = case
         self.state = case.folder / "daemon"
-        self.http = f"127.0.0.1:{http_port or free_port()}"
         self.workers = f"tcp://127.0.0.1:{workers_port or free_port()}"
         self.daemon = None
 
-    def start_daemon(self):
-        self.daemon = self.case.start("hpsearchd", "--state-dir", self.state, "--http", self.http, "--workers",
-                                      self.workers, log="daemon.log")
+    @property
+    def server(self):
+        return f"unix://{self.state}/api.sock"
+
+    def start_daemon(self, *more, workers_open=True):
+        """`workers_open`: workers need no key."""
+        self.daemon = self.case.start("hpsearchd", "--state-dir", self.state, "--workers", self.workers,
+                                      *(["--workers-open"] if workers_open else []), *more, log="daemon.log")
 
     def kill_daemon(self):
         self.daemon.popen.kill()
@@ -256,9 +274,12 @@ class Cluster:
         return self.case.start(*launcher, BIN / "hpsearch-worker", "--daemon", self.workers, "--state-dir",
                                self.case.folder / name, "--slots", slots, "--name", name, *more, log=f"{name}.log", extra=extra)
 
+    def connection(self, timeout=30):
+        return UnixConnection(self.state / "api.sock", timeout)
+
     def call(self, method, path, body=None, headers=None):
         """(status, parsed answer); ConnectionError while nobody listens."""
-        connection = http.client.HTTPConnection(self.http, timeout=30)
+        connection = self.connection()
         try:
             text = None if body is None else json.dumps(body)
             connection.request(method, path, text, {"Content-Type": "application/json"} | (headers or {}))
@@ -303,6 +324,16 @@ class Cluster:
         wait_for(told, "the worker to introduce itself")
         self.case.assertEqual(told(), [way])
         print(f"kills by {way}", file=sys.stderr)
+
+    def metrics(self, experiment, trial):
+        """All metrics reports of a trial."""
+        reports, query = [], ""
+        while True:
+            page = self.get(f"/api/v1/experiments/{experiment}/trials/{trial}/metrics{query}")
+            reports += page["metrics"]
+            if page["next"] is None:
+                return reports
+            query = f"?after={page['next']}"
 
     def trials(self, experiment_id):
         trials, query = [], ""

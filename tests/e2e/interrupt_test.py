@@ -1,6 +1,7 @@
 """Ctrl-C pauses a search and says how to go on; the same command then finishes it, and no work is done twice."""
 
 import os
+import pathlib
 import signal
 import subprocess
 import unittest
@@ -11,10 +12,10 @@ SEARCHER = {"name": "adaptive_asha", "max_length": 16, "max_trials": 24, "diviso
 
 
 class Interrupt(harness.Case):
-    def start_run(self, file, log="run.log"):
+    def start_run(self, file, *more, log="run.log"):
         """As a shell does: the command in a process group of its own, which Ctrl-C reaches as a whole."""
         with open(self.folder / log, "wb") as output:
-            process = subprocess.Popen([str(harness.BIN / "hpsearch"), "run", str(file), "--slots", "2"],
+            process = subprocess.Popen([str(harness.BIN / "hpsearch"), "run", str(file), "--slots", "2", *more],
                                        stdout=output, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
                                        cwd=self.folder, env=harness.environment(), process_group=0)
         self.addCleanup(lambda: process.poll() is None and process.kill())
@@ -44,6 +45,25 @@ class Interrupt(harness.Case):
         preview = self.run_cli("preview", file, "--output", "json")
         self.assertEqual({str(length): count for length, count in harness.count(after.final_lengths().values()).items()},
                          preview["final_counts"])
+
+    def daemon_arguments(self, run):
+        """The arguments of the daemon that this run has started."""
+        for child in pathlib.Path(f"/proc/{run.pid}/task/{run.pid}/children").read_text().split():
+            arguments = pathlib.Path(f"/proc/{child}/cmdline").read_text().split("\0")
+            if os.path.basename(arguments[0]) == "hpsearchd":
+                return arguments
+        raise AssertionError("the run has no daemon")
+
+    def test_permission_for_a_network_file_system_holds_until_the_search_ends(self):
+        tree = harness.experiment(self.ledger_path, SEARCHER, fake={"STEP_SECONDS": 0.05})
+        file = self.write_experiment(tree)
+        for number, more in enumerate([["--allow-network-filesystem"], []]):
+            run = self.start_run(file, *more, log=f"run-{number}.log")
+            steps = len(self.ledger.of("step"))
+            harness.wait_for(lambda: len(self.ledger.of("step")) > steps, "the search to train")
+            self.assertIn("--allow-network-filesystem", self.daemon_arguments(run))
+            os.killpg(run.pid, signal.SIGINT)
+            self.assertEqual(run.wait(harness.PATIENCE), 130, (self.folder / f"run-{number}.log").read_text())
 
     def test_killed_run_leaves_nothing_running_that_a_second_run_cannot_take_over(self):
         tree = harness.experiment(self.ledger_path, SEARCHER, fake={"METRIC": "equal", "STEP_SECONDS": 0.05})

@@ -36,7 +36,7 @@ class KillAgent(harness.Case):
 
         kills = self.disturb(rng, KILLS, lambda: cluster.state_of(experiment) == "COMPLETED", kill, start, longest_gap=2)
         self.assertEqual(kills, KILLS, "the search was over too soon")
-        self.run_cli("set", experiment, "max_trials=1", "--server", cluster.http)  # No trial more than there are.
+        self.run_cli("set", experiment, "max_trials=1", "--server", cluster.server)  # No trial more than there are.
         self.assertEqual(cluster.wait_until_over(experiment), "COMPLETED")
         self.judge(cluster, experiment, SLOTS)
 

@@ -64,7 +64,7 @@ class KillAtCalls(harness.Case):
 
     def let_end(self):
         """No trial more than there are: returns them, all completed, none restarted at its own cost."""
-        self.run_cli("set", self.experiment, "max_trials=1", "--server", self.cluster.http)
+        self.run_cli("set", self.experiment, "max_trials=1", "--server", self.cluster.server)
         self.assertEqual(self.cluster.wait_until_over(self.experiment), "COMPLETED")
         trials = self.cluster.trials(self.experiment)
         self.assertEqual({(trial["state"], trial["restarts"], trial["reached"]) for trial in trials}, {("COMPLETED", 0, 6)},

@@ -63,7 +63,7 @@ class KillLadder(harness.Case):
         harness.wait_for(lambda: len(self.ledger.of("step")) >= 3, "the training to train")
 
     def control(self, verb):
-        self.run_cli(verb, self.experiment, "--server", self.cluster.http)
+        self.run_cli(verb, self.experiment, "--server", self.cluster.server)
 
     def test_a_paused_training_goes_on_from_the_checkpoint_of_the_signal(self):
         self.begin(length=40)
@@ -103,7 +103,7 @@ class KillLadder(harness.Case):
         self.assertGreaterEqual(max(line["at"] for line in ledger.of("step")) - told[0]["at"], GRACE * 0.8)
         self.assertEqual([line["pid"] for line in ledger.of("start") + ledger.of("child")
                           if harness.start_time(line["pid"]) is not None], [])
-        cause = self.run_cli("show", "--trial", "0", "--server", self.cluster.http, "--output", "json")["attempts_made"][0]["cause"]
+        cause = self.run_cli("show", "--trial", "0", "--server", self.cluster.server, "--output", "json")["attempts_made"][0]["cause"]
         self.assertEqual(cause, "stopped")
 
 

@@ -58,7 +58,7 @@ class KillShim(harness.Case):
                 at = harness.kill_exactly(chosen, lambda: chosen in shims(self.folder))
                 kills += at is not None
                 killed_at = at or killed_at
-        self.run_cli("set", experiment, "max_trials=1", "--server", cluster.http)  # No trial more than there are.
+        self.run_cli("set", experiment, "max_trials=1", "--server", cluster.server)  # No trial more than there are.
         self.assertEqual(cluster.wait_until_over(experiment), "COMPLETED")
         trials = cluster.trials(experiment)
         self.assertEqual({(trial["state"], trial["restarts"], trial["reached"]) for trial in trials}, {("COMPLETED", 0, 8)},

@@ -94,7 +94,7 @@ class KillTraining(harness.Case):
         return [line for line in self.ledger.of("start") if key(line) not in ended]
 
     def attempts_of(self, trial):
-        shown = self.run_cli("show", self.experiment, "--trial", trial, "--server", self.cluster.http, "--output", "json")
+        shown = self.run_cli("show", self.experiment, "--trial", trial, "--server", self.cluster.server, "--output", "json")
         return {attempt["attempt"]: (attempt["cause"], attempt["failed"]) for attempt in shown["attempts_made"]}
 
     def test_search_survives_kills_of_its_trainings_at_random_moments(self):
@@ -109,7 +109,7 @@ class KillTraining(harness.Case):
             self.assertEqual(self.cluster.state_of(self.experiment), "ACTIVE")
             if running := self.running():
                 kills += self.kill(rng.choice(running))
-        self.run_cli("set", self.experiment, "max_trials=1", "--server", self.cluster.http)  # No trial more than there are.
+        self.run_cli("set", self.experiment, "max_trials=1", "--server", self.cluster.server)  # No trial more than there are.
         self.assertEqual(self.cluster.wait_until_over(self.experiment), "COMPLETED")
         trials = self.cluster.trials(self.experiment)
         self.worker.end()
@@ -153,7 +153,7 @@ class KillTraining(harness.Case):
     def judge_reports(self, trial, accounts):
         """Each that was answered is there, once and in order; the one a kill fell upon may be."""
         stored = {}
-        reports = self.cluster.get(f"/api/v1/experiments/{self.experiment}/trials/{trial}/metrics")["metrics"]
+        reports = self.cluster.metrics(self.experiment, trial)
         self.assertEqual([report["attempt"] for report in reports], sorted(report["attempt"] for report in reports))
         for report in reports:
             stored.setdefault(report["attempt"], []).append(report["step"])

@@ -15,7 +15,7 @@ class LimitsAndExplain(harness.Case):
         return cluster, cluster.submit(tree)
 
     def hpsearch(self, cluster, *arguments, **more):
-        return self.run_cli(*arguments, "--server", cluster.http, **more)
+        return self.run_cli(*arguments, "--server", cluster.server, **more)
 
     def test_limits_change_on_a_living_experiment(self):
         cluster, experiment = self.begin({"name": "random", "max_length": 40, "max_trials": 3,

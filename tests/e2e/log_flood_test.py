@@ -96,7 +96,7 @@ class LogFlood(harness.Case):
         experiment = cluster.submit(tree)
         with Size(self.folder / "worker" / "attempts" / "1-0-1") as size:
             self.assertEqual(cluster.wait_until_over(experiment), "COMPLETED")
-        metrics = cluster.get(f"/api/v1/experiments/{experiment}/trials/0/metrics")["metrics"]
+        metrics = cluster.metrics(experiment, 0)
         self.assertEqual([report["step"] for report in metrics], list(range(1, length + 1)))
         logs = list((self.folder / "worker" / "attempts" / "1-0-1").glob("stdout.log*"))
         kept = sum(path.stat().st_size for path in logs)

@@ -44,7 +44,7 @@ class Logs(harness.Case):
         harness.wait_for(lambda: "waiting" in self.logs(expect=None), "the second attempt to wait")
 
     def logs(self, *options, expect=0):
-        return self.run_cli("logs", "0", "--server", self.cluster.http, *options, expect=expect).stdout
+        return self.run_cli("logs", "0", "--server", self.cluster.server, *options, expect=expect).stdout
 
     def finish(self):
         self.go_on.touch()
@@ -63,15 +63,15 @@ class Logs(harness.Case):
         self.assertEqual(self.logs("--grep", "nothing like it"), "")
         self.assertEqual(self.logs("--grep", "loss", "--tail", 2), batches[3] + batches[4])
         self.assertEqual(self.logs("--tail", 2), batches[4] + "waiting\n")
-        refused = self.run_cli("logs", "0", "--server", self.cluster.http, "--grep", "(", expect=2)
+        refused = self.run_cli("logs", "0", "--server", self.cluster.server, "--grep", "(", expect=2)
         self.assertIn('--grep: the regular expression "(" cannot be used: missing ): (', refused.stderr)
         self.finish()
         self.assertTrue(self.logs().endswith('HPSEARCH {"step": 1, "loss": 1}\nthe last line\n'))
-        document = self.run_cli("logs", "0", "--server", self.cluster.http, "--grep", "last", "--output", "json")
+        document = self.run_cli("logs", "0", "--server", self.cluster.server, "--grep", "last", "--output", "json")
         self.assertEqual(document, {"attempt": 2, "rank": 0, "stream": "stdout", "text": "the last line\n"})
 
     def test_is_followed_while_it_grows(self):
-        follower = subprocess.Popen([str(harness.BIN / "hpsearch"), "logs", "0", "-f", "--server", self.cluster.http],
+        follower = subprocess.Popen([str(harness.BIN / "hpsearch"), "logs", "0", "-f", "--server", self.cluster.server],
                                     stdout=subprocess.PIPE, text=True, env=harness.environment())
         self.addCleanup(follower.kill)
         self.assertEqual(follower.stdout.readline(), "attempt 2 begins\n")
@@ -85,15 +85,15 @@ class Logs(harness.Case):
 
     def test_a_failed_attempt_is_shown_with_cause_node_and_log(self):
         def show():
-            return self.run_cli("show", "--trial", "0", "--server", self.cluster.http).stdout
+            return self.run_cli("show", "--trial", "0", "--server", self.cluster.server).stdout
 
         shown = show()
         self.assertRegex(shown, r"\n +1 +node-7 .* exit code 3 +exit status 3\n +2 +node-7 .* running\n")
         self.assertIn("attempt 1 on node-7: exit code 3; the end of its stderr:\na warning\nTraceback: something is wrong\n", shown)
-        self.assertIn("exit status 3", self.run_cli("trials", "--server", self.cluster.http).stdout)
+        self.assertIn("exit status 3", self.run_cli("trials", "--server", self.cluster.server).stdout)
         self.finish()
         self.assertRegex(show(), r"\n +2 +node-7 .* exit code 0\n")
-        document = self.run_cli("show", "--trial", "0", "--server", self.cluster.http, "--output", "json")
+        document = self.run_cli("show", "--trial", "0", "--server", self.cluster.server, "--output", "json")
         self.assertEqual([(attempt["worker"], attempt["cause"], attempt["failed"]) for attempt in document["attempts_made"]],
                          [("node-7", "exit code 3", True), ("node-7", "exit code 0", False)])
         self.worker.end()

@@ -122,7 +122,7 @@ class ObjectStorage(harness.Case):
                                      "name": "single", "metric": "loss", "max_length": {"epochs": 1},
                                      "source_checkpoint_uuid": f"{first}/0/1-4"}})
         self.assertEqual(cluster.wait_until_over(second), "COMPLETED")
-        self.assertIn('{"epoch": 4}', self.run_cli("logs", second, 0, "--server", cluster.http).stdout)
+        self.assertIn('{"epoch": 4}', self.run_cli("logs", second, 0, "--server", cluster.server).stdout)
 
     def test_a_paused_trial_goes_on_from_there(self):
         address = self.start_server()

@@ -63,8 +63,7 @@ class Partition(harness.Case):
         self.cluster.workers = f"tcp://{self.namespace.our_address}:{harness.free_port()}"
 
     def start_daemon(self, *more):
-        self.cluster.daemon = self.start("hpsearchd", "--state-dir", self.cluster.state, "--http", self.cluster.http,
-                                         "--workers", self.cluster.workers, *more, log="daemon.log")
+        self.cluster.start_daemon(*more)
         self.cluster.wait_until_up()
 
     def start_worker_inside(self, slots):
@@ -91,8 +90,7 @@ class Partition(harness.Case):
 
     def check_reports(self, experiment, length):
         for trial in self.cluster.trials(experiment):
-            path = f"/api/v1/experiments/{experiment}/trials/{trial['trial']}/metrics"
-            steps = [report["step"] for report in self.cluster.get(path)["metrics"]]
+            steps = [report["step"] for report in self.cluster.metrics(experiment, trial["trial"])]
             self.assertEqual(sorted(set(steps)), list(range(1, length + 1)), f"reports of trial {trial['trial']}")
             yield trial, steps
 

@@ -85,9 +85,9 @@ class SimulateHistory(harness.Case):
         waiting = lambda: [t["trial"] for t in cluster.trials(experiment) if t["state"] == "PAUSED"]
         for least in (2, 3):
             harness.wait_for(lambda: len(waiting()) >= least, "some wait at their rungs")
-            self.run_cli("cancel", experiment, "--trial", waiting()[-1], "--server", cluster.http)
+            self.run_cli("cancel", experiment, "--trial", waiting()[-1], "--server", cluster.server)
         self.assertEqual(cluster.wait_until_over(experiment), "COMPLETED")
-        simulated = self.expect_the_same(self.write_experiment(tree), "--server", cluster.http)
+        simulated = self.expect_the_same(self.write_experiment(tree), "--server", cluster.server)
         self.assertEqual([trial["state"] for trial in simulated["trials"]].count("CANCELED"), 2)
 
     def test_times_are_those_of_the_log(self):

@@ -65,17 +65,16 @@ class Traced:
     def __init__(self, case, number, fault, *options):
         self.log = case.folder / f"life-{number}.log"
         self.traced = bool(fault)
-        self.port = harness.free_port()
         call = fault.split(":")[0]
         command = [*(["strace", "-f", "-o", "/dev/null", "-e", f"trace={call}", "-e",
                       f"inject={fault}"] if fault else []),
-                   str(harness.BIN / "hpsearchd"), "--state-dir", str(case.folder / "state"), "--http",
-                   f"127.0.0.1:{self.port}", "--workers", f"tcp://127.0.0.1:{case.workers_port}", *options]
+                   str(harness.BIN / "hpsearchd"), "--state-dir", str(case.folder / "state"), "--workers",
+                   f"tcp://127.0.0.1:{case.workers_port}", "--workers-open", *options]
         with open(self.log, "wb") as file:
             self.popen = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=file, stderr=file,
                                           env=harness.environment())
         self.cluster = harness.Cluster(case)
-        self.cluster.http = f"127.0.0.1:{self.port}"
+        self.cluster.state = case.folder / "state"
 
     def comes_up(self):
         """Whether it serves; otherwise it has ended."""
@@ -271,8 +270,8 @@ class DoubleStart(harness.Case):
         for round_number in range(12):
             count = 2 + round_number % 7
             state = self.folder / f"state-{round_number}"
-            daemons = [self.start("hpsearchd", "--state-dir", state, "--http", "127.0.0.1:0", "--workers",
-                                  "tcp://127.0.0.1:0", log=f"round-{round_number}-{i}.log") for i in range(count)]
+            daemons = [self.start("hpsearchd", "--state-dir", state, "--workers", "tcp://127.0.0.1:0",
+                                  log=f"round-{round_number}-{i}.log") for i in range(count)]
             harness.wait_for(lambda: sum(daemon.popen.poll() is None for daemon in daemons) <= 1 and
                              (state / "daemon.json").exists(), "all but one to end",
                              lambda: "\n".join(daemon.said() for daemon in daemons))

@@ -67,13 +67,8 @@ class StoreFiles(harness.Case):
 
     def judge_stored(self):
         """Everything that was acknowledged is there, once. What was not acknowledged may be there."""
-        stored, after = {}, ""
-        while True:
-            page = self.cluster.get(f"/api/v1/experiments?limit=200{after}")
-            stored |= {experiment["id"]: experiment["name"] for experiment in page["experiments"]}
-            if not page.get("next"):
-                break
-            after = f"&after={page['next']}"
+        experiments = self.cluster.get("/api/v1/experiments")["experiments"]
+        stored = {experiment["id"]: experiment["name"] for experiment in experiments}
         lost = [(number, name) for number, name in self.acknowledged if stored.get(number) != name]
         self.assertEqual(lost, [], f"{len(lost)} of {len(self.acknowledged)} acknowledged experiments are lost")
 
@@ -102,8 +97,8 @@ class StoreFiles(harness.Case):
         return said
 
     def start_one(self):
-        self.cluster.daemon = self.start("hpsearchd", "--state-dir", self.state, "--http", self.cluster.http, "--workers",
-                                         self.cluster.workers, log=f"start-{next(self.numbers)}.log")
+        self.cluster.daemon = self.start("hpsearchd", "--state-dir", self.state, "--workers",
+                                         self.cluster.workers, "--workers-open", log=f"start-{next(self.numbers)}.log")
 
     # What is done to the files.
 
@@ -189,7 +184,7 @@ class StoreFiles(harness.Case):
         partial = self.folder / "partial"
         partial.mkdir()
         shutil.copyfile(self.state / "events.db", partial / "events.db")  # And not its log.
-        daemon = self.start("hpsearchd", "--state-dir", partial, "--http", "127.0.0.1:0", "--workers", "tcp://127.0.0.1:0",
+        daemon = self.start("hpsearchd", "--state-dir", partial, "--workers", "tcp://127.0.0.1:0",
                             log="partial.log")
         harness.wait_for(lambda: daemon.popen.poll() is not None, "the daemon to be refused", daemon.said)
         self.assertEqual(daemon.popen.returncode, 74, daemon.said())
@@ -212,7 +207,7 @@ class StoreFiles(harness.Case):
         return [self.state, link, beside]
 
     def refuse_second(self, directory):
-        second = self.start("hpsearchd", "--state-dir", directory, "--http", "127.0.0.1:0", "--workers", "tcp://127.0.0.1:0",
+        second = self.start("hpsearchd", "--state-dir", directory, "--workers", "tcp://127.0.0.1:0",
                             log=f"second-{next(self.numbers)}.log")
         harness.wait_for(lambda: second.popen.poll() is not None, "the second daemon to be refused", second.said)
         return second

@@ -78,7 +78,14 @@ class StoreTools(harness.Case):
 
         self.run_store("restore", backup, "--to", self.folder / "restored")
         self.run_store("restore", backup, "--to", self.folder / "restored", expect=4)
-        cluster.state = self.folder / "restored"
+        former, cluster.state = cluster.state, self.folder / "restored"
+        # Trials that wait have sealed secrets, which a backup does not open.
+        cluster.start_daemon()
+        self.assertEqual(cluster.daemon.popen.wait(harness.PATIENCE), 74, cluster.daemon.said())
+        self.assertIn("Copy secrets.key from the state directory that the store comes from", cluster.daemon.said())
+        self.assertFalse((cluster.state / "secrets.key").exists())
+        shutil.copyfile(former / "secrets.key", cluster.state / "secrets.key")
+        (cluster.state / "secrets.key").chmod(0o600)
         cluster.start_daemon()
         cluster.wait_until_up()
         self.assertEqual([experiment["id"] for experiment in cluster.get("/api/v1/experiments")["experiments"]],
@@ -114,6 +121,7 @@ class StoreTools(harness.Case):
         """The daemon is killed, and the next one has an older copy of its store."""
         cluster.daemon.end(signal.SIGKILL)
         self.run_store("restore", backup, "--to", self.folder / "restored")
+        shutil.copy(cluster.state / "secrets.key", self.folder / "restored")
         cluster.state = self.folder / "restored"
         cluster.start_daemon()
         cluster.wait_until_up()
@@ -138,7 +146,7 @@ class StoreTools(harness.Case):
         self.assertEqual([line["attempt"] for line in self.later.of("start")], [1], "it was started more than once")
         self.assertEqual([line["step"] for line in self.later.of("step")], list(range(1, length + 1)))
         self.assertEqual([line["why"] for line in self.later.of("end")], ["stop"])
-        metrics = cluster.get(f"/api/v1/experiments/{experiment}/trials/0/metrics")["metrics"]
+        metrics = cluster.metrics(experiment, 0)
         stored = [report["step"] for report in metrics]
         self.assertEqual(stored, sorted(set(stored)))
         self.assertLessEqual(set(range(1, length + 1)) - set(stored), set(gone))
@@ -153,7 +161,7 @@ class StoreTools(harness.Case):
     def test_an_attempt_whose_later_reports_are_gone_goes_on_behind_them(self):
         cluster = self.live_a_little(0)
         experiment = self.start_a_long_training(cluster)
-        stored = lambda: cluster.get(f"/api/v1/experiments/{experiment}/trials/0/metrics")["metrics"]
+        stored = lambda: cluster.metrics(experiment, 0)
         harness.wait_for(lambda: len(stored()) >= 5, "reports in the store")
         self.run_store("backup", cluster.state, "--to", self.folder / "old.db")
         known = len(self.later.of("step"))
@@ -179,7 +187,7 @@ class StoreTools(harness.Case):
             shutil.rmtree(checkpoint["path"], ignore_errors=True)
         self.assertEqual(cluster.wait_until_over(experiment), "COMPLETED")
         self.assertEqual([line["step"] for line in self.later.of("start")], [0, 0])
-        self.assertIn("checkpoint gone", self.run_cli("show", experiment, "--trial", "0", "--server", cluster.http).stdout)
+        self.assertIn("checkpoint gone", self.run_cli("show", experiment, "--trial", "0", "--server", cluster.server).stdout)
 
     def test_what_is_adopted_runs_to_the_end_of_its_search(self):
         cluster = self.live_a_little(0)
@@ -193,8 +201,8 @@ class StoreTools(harness.Case):
         harness.wait_for(lambda: self.attempts_on_hold(cluster), "the attempt to be on hold", cluster.daemon.said)
         forgotten = len(self.later.of("step"))
         self.assertIn("run hpsearch adopt or hpsearch disown",
-                      self.run_cli("workers", "--server", cluster.http).stdout)
-        self.run_cli("adopt", "other", f"{experiment}/0/1", "--server", cluster.http)
+                      self.run_cli("workers", "--server", cluster.server).stdout)
+        self.run_cli("adopt", "other", f"{experiment}/0/1", "--server", cluster.server)
         self.assertEqual(cluster.wait_until_over(experiment), "COMPLETED")
         self.judge_one_training(cluster, experiment, 400, gone=range(1, forgotten + 1))
         self.assertEqual(self.attempts_on_hold(cluster), [])
@@ -212,7 +220,7 @@ class StoreTools(harness.Case):
         self.assertEqual(self.later.of("end"), [], "a training was ended for being unknown")
         began = harness.start_time(pid)
         self.assertIsNotNone(began)
-        self.run_cli("disown", "worker", "all", "--server", cluster.http)
+        self.run_cli("disown", "worker", "all", "--server", cluster.server)
         harness.wait_for(lambda: harness.start_time(pid) != began, "the training to end", cluster.daemon.said)
         harness.wait_for(lambda: not self.attempts_on_hold(cluster), "it to be forgotten", cluster.daemon.said)
         wide = harness.experiment(self.ledger_path, {"name": "random", "max_length": 2, "max_trials": 2},

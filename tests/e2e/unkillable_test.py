@@ -167,7 +167,7 @@ class Unkillable(harness.Case):
         waiting = self.cluster.submit(healthy)  # For a slot.
         asked = time.monotonic()
         for verb, experiment in zip(("cancel", "kill"), experiments.values()):
-            self.run_cli(verb, experiment, "--server", self.cluster.http)
+            self.run_cli(verb, experiment, "--server", self.cluster.server)
 
         states = lambda: {who: threads_of(pid) for who, pid in pids.items()}
         harness.wait_for(lambda: states() == ASLEEP, "both to sleep in the kernel", lambda: str(states()), patience=20)
@@ -183,11 +183,11 @@ class Unkillable(harness.Case):
             with self.subTest(survives=who):
                 self.assertIn(who, ended, f"its end was not reported within {LONGEST} s")
                 self.assertGreaterEqual(ended[who], 55)
-                shown = self.run_cli("show", experiment, "--trial", 0, "--server", self.cluster.http, "--output", "json")
+                shown = self.run_cli("show", experiment, "--trial", 0, "--server", self.cluster.server, "--output", "json")
                 self.assertIn("survives SIGKILL", shown["attempts_made"][0]["message"])
         with self.subTest("slots"):
             self.assertEqual(self.quarantined(), sorted(experiments.values()))
-            shown = self.run_cli("workers", "--server", self.cluster.http).stdout
+            shown = self.run_cli("workers", "--server", self.cluster.server).stdout
             self.assertIn("survives SIGKILL", shown)
             self.assertEqual(self.ledger.of("start"), [], "a slot was used in which something lives")
 

@@ -1,4 +1,4 @@
-"""A daemon that runs with --curve: who has no key, another's key or a key that nobody allowed is not heard; who is allowed
+"""A daemon that workers reach over TCP: who has no key, another's key or a key that nobody allowed is not heard; who is allowed
 while the daemon runs works at once; whose key is taken away is not heard any more, and his trials are run elsewhere."""
 
 import os
@@ -16,9 +16,7 @@ class WorkerKeys(harness.Case):
         self.start_daemon()
 
     def start_daemon(self):
-        self.cluster.daemon = self.start("hpsearchd", "--state-dir", self.cluster.state, "--http", self.cluster.http,
-                                         "--workers", self.cluster.workers, "--curve", "--lost-after", "3",
-                                         log="daemon.log")
+        self.cluster.start_daemon("--lost-after", "3", workers_open=False)
         self.cluster.wait_until_up()
 
     def keys(self, verb, *arguments, expect=0):

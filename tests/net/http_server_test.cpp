@@ -6,10 +6,13 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <filesystem>
+#include <iterator>
 #include <string>
 #include <thread>
 
 #include "hpsearch/net/http.hpp"
+#include "scratch.hpp"
 
 namespace hpsearch::net {
 namespace {
@@ -30,6 +33,12 @@ class HttpServerTest : public testing::Test {
             return;
           }
           if (request.path == "/silent") {
+            silent_.push_back(reply);  // As long as it is there, the answer may come.
+            return;
+          }
+          if (request.uploaded != nullptr) {
+            response.body = "uploaded " + text_of(request.uploaded->path());
+            reply(std::move(response));
             return;
           }
           response.body = request.method + " " + request.path + " " + std::to_string(request.body.size()) +
@@ -46,6 +55,7 @@ class HttpServerTest : public testing::Test {
   void TearDown() override {
     loop_.post([this] {
       server_.reset();
+      silent_.clear();
       later_ = Watch{};
     });
     thread_.join();
@@ -94,6 +104,7 @@ class HttpServerTest : public testing::Test {
   std::thread thread_;
   Watch later_;
   std::atomic<int> handled_{0};
+  std::vector<HttpServer::Reply> silent_;
 };
 
 std::string status_of(const std::string& answer) {
@@ -321,20 +332,42 @@ TEST_F(HttpServerTest, EndsAHeaderThatDripsIn) {
   EXPECT_LT(std::chrono::steady_clock::now() - began, 10s);
 }
 
-TEST_F(HttpServerTest, LimitsTheConnectionsOfOneAddress) {
+/// Whether the server has ended this connection.
+bool has_ended(int connection) {
+  pollfd waiting{connection, POLLIN, 0};
+  char byte = 0;
+  return ::poll(&waiting, 1, 0) > 0 && ::recv(connection, &byte, 1, MSG_DONTWAIT) <= 0;
+}
+
+TEST_F(HttpServerTest, OldestIdleConnectionOfAnAddressMakesRoomForANewOne) {
   std::vector<int> crowd;
   for (int i = 0; i < 64; ++i) {
     crowd.push_back(connect());
   }
-  // One more is ended at once instead of being kept waiting.
-  EXPECT_EQ(exchange("", 5s), "");
+  EXPECT_TRUE(http_request(address_, "GET", "/", "", 10s));
+  EXPECT_TRUE(has_ended(crowd.front()));
+  EXPECT_FALSE(has_ended(crowd.back()));
   for (const int one : crowd) {
     ::close(one);
   }
-  for (int i = 0; i < 500 && !http_request(address_, "GET", "/", "", 10s); ++i) {
-    std::this_thread::sleep_for(10ms);
+}
+
+TEST_F(HttpServerTest, RefusesOneMoreConnectionWhileAllOfAnAddressAreBeingAnswered) {
+  const std::string silent = "GET /silent HTTP/1.1\r\n" + host() + "\r\n";
+  std::vector<int> crowd;
+  for (int i = 0; i < 64; ++i) {
+    crowd.push_back(connect());
+    ASSERT_EQ(::send(crowd.back(), silent.data(), silent.size(), MSG_NOSIGNAL),
+              static_cast<ssize_t>(silent.size()));
   }
-  EXPECT_TRUE(http_request(address_, "GET", "/", "", 10s));
+  while (handled_ < 64) {
+    std::this_thread::sleep_for(1ms);
+  }
+  EXPECT_EQ(exchange("", 5s), "");
+  for (const int one : crowd) {
+    EXPECT_FALSE(has_ended(one));
+    ::close(one);
+  }
 }
 
 TEST_F(HttpServerTest, PortInUseIsSaid) {
@@ -371,6 +404,91 @@ TEST_F(HttpServerTest, StopsAcceptingButAnswersWhatItHasTaken) {
     std::this_thread::sleep_for(1ms);
   }
   EXPECT_FALSE(http_request(address_, "GET", "/", "", 5s));
+}
+
+/// Below /closed nothing is served, and nothing else than the head is read for it.
+class HttpServerWithAGuard : public HttpServerTest {
+ protected:
+  [[nodiscard]] HttpRules rules() const override {
+    HttpRules rules{.archives_below = "/closed/archives", .most_archive_bytes = std::size_t{1} << 30U};
+    rules.refuse_head = [](const HttpRequest& head) {
+      EXPECT_EQ(head.body, "");
+      EXPECT_NE(head.peer.name, "");
+      return head.path.starts_with("/closed") ? std::optional(HttpResponse{401, "text/plain", "closed"})
+                                              : std::nullopt;
+    };
+    return rules;
+  }
+};
+
+TEST_F(HttpServerWithAGuard, RefusesBeforeTheBodyComes) {
+  for (const char* more : {"", "Expect: 100-continue\r\n"}) {
+    const std::string answer =
+        exchange("PUT /closed/archives/1 HTTP/1.1\r\n" + host() + more +
+                 "Content-Type: application/x-tar\r\nContent-Length: 900000000\r\n\r\n");
+    EXPECT_TRUE(answer.starts_with("HTTP/1.1 401 ")) << answer;
+    EXPECT_EQ(answer.find("100 Continue"), std::string::npos) << answer;
+    EXPECT_NE(answer.find("Connection: close"), std::string::npos) << answer;
+  }
+  EXPECT_EQ(handled_, 0);
+}
+
+TEST_F(HttpServerWithAGuard, KeepsTheConnectionWhereThereIsNoBody) {
+  const std::string answer = exchange("GET /closed HTTP/1.1\r\n" + host() + "\r\nGET /open HTTP/1.1\r\n" +
+                                      host() + "Connection: close\r\n\r\n");
+  EXPECT_TRUE(answer.starts_with("HTTP/1.1 401 ")) << answer;
+  EXPECT_NE(answer.find("HTTP/1.1 200 "), std::string::npos) << answer;
+  EXPECT_EQ(handled_, 1);
+}
+
+/// Archives go to a directory, at most 25 bytes at a time.
+class HttpServerOfUploads : public HttpServerTest {
+ protected:
+  [[nodiscard]] HttpRules rules() const override {
+    return {.archives_below = "/archives/",
+            .most_archive_bytes = 20,
+            .uploads = folder_.path().string(),
+            .most_uploaded_bytes = 25};
+  }
+  [[nodiscard]] std::string head(std::size_t bytes, const std::string& path = "/archives/1") const {
+    return "PUT " + path + " HTTP/1.1\r\n" + host() +
+           "Content-Type: application/x-tar\r\nConnection: close\r\n" +
+           "Content-Length: " + std::to_string(bytes) + "\r\n\r\n";
+  }
+  [[nodiscard]] std::size_t files() const {
+    const std::filesystem::directory_iterator all(folder_.path());
+    return static_cast<std::size_t>(std::distance(begin(all), end(all)));
+  }
+  Scratch folder_;
+};
+
+TEST_F(HttpServerOfUploads, AreOnTheDiskWhileTheyAreWantedAndGoneAfterwards) {
+  const std::string answer = exchange(head(20) + std::string(20, 'x'));
+  EXPECT_EQ(status_of(answer), "HTTP/1.1 200") << answer;
+  EXPECT_NE(answer.find("uploaded xxxxxxxxxxxxxxxxxxxx"), std::string::npos) << answer;
+  EXPECT_EQ(files(), 0U);
+  EXPECT_EQ(status_of(exchange(head(21) + std::string(21, 'x'))), "HTTP/1.1 413");
+  EXPECT_EQ(status_of(exchange("PUT /archives/1 HTTP/1.1\r\n" + host() +
+                               "Content-Type: application/x-tar\r\nConnection: close\r\nTransfer-Encoding: "
+                               "chunked\r\n\r\n1\r\nx\r\n0\r\n\r\n")),
+            "HTTP/1.1 411");
+  EXPECT_EQ(files(), 0U);
+}
+
+TEST_F(HttpServerOfUploads, HaveALimitTogetherThatUnfinishedOnesCountFor) {
+  const int unfinished = connect();
+  const std::string begun = head(20) + "x";
+  ASSERT_GT(::send(unfinished, begun.data(), begun.size(), MSG_NOSIGNAL), 0);
+  while (files() == 0) {
+    std::this_thread::sleep_for(1ms);
+  }
+  EXPECT_EQ(status_of(exchange(head(6) + std::string(6, 'x'))), "HTTP/1.1 503");
+  EXPECT_EQ(status_of(exchange(head(5) + std::string(5, 'x'))), "HTTP/1.1 200");
+  ::close(unfinished);
+  while (files() != 0) {
+    std::this_thread::sleep_for(1ms);
+  }
+  EXPECT_EQ(status_of(exchange(head(20) + std::string(20, 'x'))), "HTTP/1.1 200");
 }
 
 }  // namespace

@@ -93,5 +93,35 @@ TEST(HttpHeaders, AreFoundInAnyCase) {
   EXPECT_EQ(request.header("absent"), "");
 }
 
+TEST(HttpAddress, MayBePinnedToACertificate) {
+  const std::string pin(64, 'a');
+  const auto pinned = read_http_address("https://head:8077#" + pin);
+  ASSERT_TRUE(pinned);
+  EXPECT_TRUE(pinned->tls);
+  EXPECT_EQ(pinned->tcp.host, "head");
+  EXPECT_EQ(pinned->tcp.port, "8077");
+  EXPECT_EQ(pinned->fingerprint, pin);
+  EXPECT_EQ(read_http_address("https://[::1]:1")->tcp.host, "::1");
+  EXPECT_EQ(read_http_address("https://head:1")->fingerprint, "");
+  EXPECT_FALSE(read_http_address("head:1")->tls);
+  for (const char* wrong : {"https://head", "https://head:1#ab", "https://", "https://#", "http://head:1"}) {
+    EXPECT_FALSE(read_http_address(wrong)) << wrong;
+  }
+}
+
+TEST(Networks, HoldTheAddressesThatTheyName) {
+  EXPECT_TRUE(is_in_network("10.1.2.3", "10.0.0.0/8"));
+  EXPECT_TRUE(is_in_network("10.1.2.3", "10.1.2.3/32"));
+  EXPECT_TRUE(is_in_network("10.1.2.3", "0.0.0.0/0"));
+  EXPECT_TRUE(is_in_network("::ffff:10.1.2.3", "10.0.0.0/8"));
+  EXPECT_TRUE(is_in_network("fd00::7", "fd00::/8"));
+  EXPECT_FALSE(is_in_network("11.1.2.3", "10.0.0.0/8"));
+  EXPECT_FALSE(is_in_network("10.1.2.4", "10.1.2.3/32"));
+  EXPECT_FALSE(is_in_network("fe80::7", "fd00::/8"));
+  EXPECT_FALSE(is_in_network("10.1.2.3", "fd00::/8"));
+  EXPECT_FALSE(is_in_network("nonsense", "10.0.0.0/8"));
+  EXPECT_FALSE(is_in_network("10.1.2.3", "nonsense"));
+}
+
 }  // namespace
 }  // namespace hpsearch::net

@@ -117,7 +117,7 @@ class DaemonInItsUnit(unittest.TestCase):
             state = pathlib.Path(scratch) / "state"
             strace = subprocess.Popen(
                 ["strace", "-f", "-qq", "--signal=none", "-o", trace, BIN / "hpsearchd", "--state-dir", state,
-                 "--http", "127.0.0.1:0", "--workers", "tcp://127.0.0.1:0"],
+                 "--http", "127.0.0.1:0", "--http-open", "--workers", "tcp://127.0.0.1:0"],
                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
             try:
                 cls.live(strace, state)

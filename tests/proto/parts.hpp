@@ -147,8 +147,8 @@ auto parts(Is<proto::Goodbye> auto& x) {
   return std::tie(why);
 }
 auto parts(Is<proto::Welcome> auto& x) {
-  auto& [worker, beat, attempts, http, hello, credit] = x;
-  return std::tie(worker, beat, attempts, http, hello, credit);
+  auto& [worker, beat, attempts, http, hello, credit, http_key] = x;
+  return std::tie(worker, beat, attempts, http, hello, credit, http_key);
 }
 auto parts(Is<proto::Lease> auto& x) {
   auto& [spec] = x;

@@ -146,7 +146,7 @@ void WorkerMachine::obey(const proto::Welcome& welcome, const proto::Envelope& e
       Duration::millis(static_cast<std::int64_t>(std::min<std::uint64_t>(welcome.beat_every_ms, 3'600'000))));
   beat_at_ = draining_ ? now : now + backoff_.about(beat_every_);
   take_credit(welcome.credit);
-  effects_.emplace_back(ContextsServed{welcome.http});
+  effects_.emplace_back(ContextsServed{welcome.http, welcome.http_key});
   notice(Notice::Level::info, "in session as worker " + std::to_string(welcome.worker.number()));
 
   AttemptOutput out;

@@ -67,15 +67,22 @@ void remove_from(const fs::path& directory, const std::function<bool(const std::
 }  // namespace
 
 std::string contexts_address(const std::string& http, const std::string& endpoint) {
+  if (http.starts_with("unix://")) {
+    return http;
+  }
+  constexpr std::string_view tls = "https://";
+  const std::size_t start = http.starts_with(tls) ? tls.size() : 0;
   const std::size_t scheme = endpoint.find("://");
   const std::size_t port = http.rfind(':');
   const std::size_t end = endpoint.rfind(':');
-  if (scheme == std::string::npos || port == std::string::npos || end <= scheme) {
+  if (scheme == std::string::npos || port == std::string::npos || port < start || end <= scheme) {
     return "";
   }
-  const std::string host = http.substr(0, port);
+  const std::string host = http.substr(start, port - start);
   const bool everywhere = host == "0.0.0.0" || host == "[::]" || host == "*";
-  return everywhere ? endpoint.substr(scheme + 3, end - scheme - 3) + http.substr(port) : http;
+  return everywhere
+             ? http.substr(0, start) + endpoint.substr(scheme + 3, end - scheme - 3) + http.substr(port)
+             : http;
 }
 
 ContextCache::ContextCache(fs::path directory, std::string boot, std::uint64_t most_bytes)
@@ -97,9 +104,10 @@ ContextCache::ContextCache(fs::path directory, std::string boot, std::uint64_t m
   }
 }
 
-void ContextCache::fetch_from(std::string address) {
+void ContextCache::fetch_from(std::string address, std::string key) {
   const std::scoped_lock lock(mutex_);
   address_ = std::move(address);
+  key_ = std::move(key);
 }
 
 Result<ContextCache::Tree> ContextCache::provide(const std::string& digest) {
@@ -146,9 +154,14 @@ ContextCache::Tree ContextCache::find(const std::string& digest) {
 
 Result<std::string> ContextCache::fetch(const std::string& digest) const {
   std::string address;
+  // By whatever name we found it: that check is for browsers, which other people's pages tell where to go.
+  net::HttpHeaders headers{{"Host", "localhost"}};
   {
     const std::scoped_lock lock(mutex_);
     address = address_;
+    if (!key_.empty()) {
+      headers.emplace_back("Authorization", "Bearer " + key_);
+    }
   }
   const auto failed = [&](Errc code, const std::string& why) {
     return Error{code, "cannot fetch the context " + digest.substr(0, 12) + " from the daemon: " + why};
@@ -157,8 +170,6 @@ Result<std::string> ContextCache::fetch(const std::string& digest) const {
     return failed(Errc::unavailable, "it has announced no HTTP address");
   }
   const std::string target = "/api/v1/contexts/" + digest;
-  // By whatever name we found it: that check is for browsers, which other people's pages tell where to go.
-  const net::HttpHeaders headers{{"Host", "localhost"}};
   // A knock first: a daemon that is away is known soon, while a large context may take its time.
   const auto there = net::http_request(address, "HEAD", target, "", patience_with_knocking, headers);
   if (!there) {
@@ -169,6 +180,9 @@ Result<std::string> ContextCache::fetch(const std::string& digest) const {
   if (there->status == 404) {
     return failed(Errc::not_found, "it does not have the context; copy " + digest +
                                        ".tar to contexts/ of its state directory, or submit again");
+  }
+  if (there->status != 200) {
+    return failed(Errc::unavailable, "it answered with status " + std::to_string(there->status));
   }
   const std::uint64_t bytes = there->content_length.value_or(net::AnswerLimit{}.bytes);
   if (bytes > largest_archive) {

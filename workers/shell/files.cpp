@@ -144,6 +144,20 @@ Status make_directories(const fs::path& path) {
   return Done{};
 }
 
+Status make_private_directory(const fs::path& given) {
+  const fs::path path = given.has_filename() ? given : given.parent_path();  // "dir/" is "dir".
+  std::error_code ignored;
+  if (fs::is_directory(path, ignored)) {
+    return Done{};
+  }
+  if (const Status made = make_directories(path.parent_path()); !made) {
+    return made;
+  }
+  return ::mkdir(path.c_str(), 0700) == 0 || errno == EEXIST
+             ? Status(Done{})
+             : Status(file_error("cannot make directory", path, errno));
+}
+
 Status sync_path(const fs::path& path) {
   const Descriptor opened(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!opened) {

@@ -30,6 +30,7 @@
 #include "hpsearch/workers/core/devices.hpp"
 #include "hpsearch/workers/shell/control_group.hpp"
 #include "hpsearch/workers/shell/device_watch.hpp"
+#include "hpsearch/workers/shell/files.hpp"
 #include "hpsearch/workers/shell/ml_mount.hpp"
 #include "hpsearch/workers/shell/nvml.hpp"
 #include "hpsearch/workers/shell/own_address.hpp"
@@ -301,8 +302,12 @@ engine::Result<WorkerOptions> options_from(const Arguments& arguments) {
 
 /// Works beside a running worker: the key is made once.
 int show_key(const std::string& state_directory) {
-  std::error_code error;
-  std::filesystem::create_directories(state_directory, error);
+  std::error_code unknown;
+  const std::filesystem::path absolute =
+      std::filesystem::absolute(state_directory, unknown).lexically_normal();
+  if (const engine::Status made = make_private_directory(absolute); !made) {
+    return fail(exit_storage, made.error().message);
+  }
   const engine::Result<net::CurveKeys> keys = net::curve_keys_in(state_directory);
   if (!keys) {
     return fail(exit_storage, keys.error().message);
@@ -414,7 +419,8 @@ int main_of(int argc, char** argv) {
   app.name("hpsearch-worker");
   app.set_version_flag("--version", std::string("hpsearch-worker ") + HPSEARCH_VERSION);
   Arguments arguments;
-  app.add_option("--daemon", arguments.daemon, "Worker address of hpsearchd: tcp://HOST:PORT (required)");
+  app.add_option("--daemon", arguments.daemon,
+                 "Worker address of hpsearchd: tcp://HOST:PORT or ipc:///PATH (required)");
   app.add_option("--state-dir", arguments.state_directory,
                  "Directory for identity, attempts and logs (required)");
   app.add_option(
@@ -441,7 +447,8 @@ int main_of(int argc, char** argv) {
       "Programs while no daemon answers: continue, pause_at_rung[=SECONDS] (those that wait for a decision "
       "write a checkpoint and exit; 120), or stop_after=SECONDS (continue)");
   app.add_option("--server-key", arguments.server_key,
-                 "Public key of a daemon with --curve: encrypt the connection and reject other daemons");
+                 "Public key of the daemon, needed over TCP (hpsearch keys list): encrypt the connection and "
+                 "reject other daemons");
   app.add_flag("--show-key", arguments.show_key,
                "Print the public key of --state-dir, for hpsearch keys allow, and exit");
   app.add_option("--log-level", arguments.log_level, "debug, info, warning or error (info)");

@@ -206,7 +206,7 @@ void WorkerLoop::notice_refusal(net::DealerPort::Refusal refusal) {
                  options_.name + " '" + options_.curve->keys.public_key + "'");
   } else {
     net::log(net::Level::warning,
-             whose + (options_.curve ? " has another key than --server-key says, or runs without --curve"
+             whose + (options_.curve ? " has another key than --server-key says, or runs with --workers-open"
                                      : " demands keys: give --server-key (hpsearch keys list)"));
   }
 }
@@ -267,7 +267,7 @@ void WorkerLoop::settle(const End& end, bool may_leave_a_container) {
     return;
   }
   background_.run(
-      [this, end, container, variables = options_.machine.environment]() -> Background::Afterwards {
+      [this, end, container, variables = options_.machine.environment]() -> net::Background::Afterwards {
         const Status removed = remove_container(*container, variables);
         return [this, end, removed] {
           if (!removed) {
@@ -367,7 +367,7 @@ void WorkerLoop::prepare(const AttemptKey& key) {
   Preparing& preparing = preparing_.at(key);
   ++preparing.tries;
   background_.run([this, spec = preparing.spec, machine = options_.machine, directory = state_.attempt(key),
-                   setups = state_.setups(), sockets = preparing.sockets]() -> Background::Afterwards {
+                   setups = state_.setups(), sockets = preparing.sockets]() -> net::Background::Afterwards {
     Result<ContextCache::Tree> tree = ContextCache::Tree();
     if (!spec.context_digest.empty()) {
       tree = contexts_.provide(spec.context_digest);
@@ -414,7 +414,7 @@ void WorkerLoop::not_prepared(const AttemptKey& key, const Error& why) {
 }
 
 void WorkerLoop::carry_out(const ContextsServed& served) {
-  contexts_.fetch_from(contexts_address(served.http, options_.daemon));
+  contexts_.fetch_from(contexts_address(served.http, options_.daemon), served.key);
 }
 
 /// The attempt's, made now.
@@ -486,7 +486,7 @@ Status WorkerLoop::remember() {
 }
 
 void WorkerLoop::carry_out(const ProbeDisk& /*probe*/) {
-  background_.run([this, directory = state_.attempts()]() -> Background::Afterwards {
+  background_.run([this, directory = state_.attempts()]() -> net::Background::Afterwards {
     const Status tried = try_to_write_in(directory);
     return [this, tried] { push(DiskProbed{tried ? "" : tried.error().message}); };
   });
@@ -500,7 +500,7 @@ void WorkerLoop::carry_out(const WriteSpool& write) {
     return;
   }
   spooling_[key].reset();
-  background_.run([this, write, directory = state_.attempt(key)]() -> Background::Afterwards {
+  background_.run([this, write, directory = state_.attempt(key)]() -> net::Background::Afterwards {
     const Status written = directory.write_spool(write.bytes, write.anew);
     return [this, directory, key = write.key, number = write.write, position = write.position, written] {
       const std::optional<DeleteAttempt> afterwards = std::move(spooling_.at(key));
@@ -538,7 +538,7 @@ void WorkerLoop::carry_out(const AnswerProgram& answer) {
 void WorkerLoop::carry_out(const PublishCheckpoint& publish) {
   const AttemptKey key = publish.key;
   background_.run([this, key, publish, own_root = state_.checkpoints(), directory = state_.attempt(key),
-                   store = machine_.store()]() -> Background::Afterwards {
+                   store = machine_.store()]() -> net::Background::Afterwards {
     const Result<OwnDirectory> from = directory.made_for_checkpoints();
     Result<std::optional<engine::CheckpointReport>> published = std::optional<engine::CheckpointReport>();
     if (!from) {
@@ -581,7 +581,7 @@ void WorkerLoop::carry_out(const DeleteAttempt& remove) {
     return;
   }
   background_.run(
-      [directory = state_.attempt(remove.key), keep = remove.keep_logs]() -> Background::Afterwards {
+      [directory = state_.attempt(remove.key), keep = remove.keep_logs]() -> net::Background::Afterwards {
         if (keep) {
           directory.remove_working_files();
         } else {

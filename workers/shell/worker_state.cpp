@@ -245,8 +245,10 @@ Result<WorkerState> WorkerState::open(const fs::path& directory) {
   if (error) {
     return file_error("cannot find", directory, error);
   }
-  if (const Status made = make_directories(absolute / "attempts"); !made) {
-    return made.error();
+  for (const Status& made : {make_private_directory(absolute), make_directories(absolute / "attempts")}) {
+    if (!made) {
+      return made.error();
+    }
   }
   Result<Descriptor> lock = lock_file(absolute);
   if (!lock) {

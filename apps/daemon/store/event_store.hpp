@@ -19,6 +19,12 @@ struct MetricPoint {
   engine::Metrics metrics;
 };
 
+/// Behind which of a trial's metrics reports others come; {} = before the first.
+struct MetricPosition {
+  engine::AttemptNumber attempt;
+  std::uint64_t seq = 0;
+};
+
 /// Where events go to outlive us: an append-only log, chained record to record, and the metrics in it once
 /// more, in an order curves can be read in.
 ///
@@ -62,9 +68,12 @@ class EventStore {
   [[nodiscard]] virtual engine::Result<std::vector<engine::Event>> history(engine::ExperimentId experiment,
                                                                            engine::TrialNumber trial) = 0;
 
-  /// Metrics reports of one trial in order of (attempt, seq).
+  /// Metrics reports of one trial behind `after`, in order of (attempt, seq), up to the one with which they
+  /// have `enough_numbers` between them. O(log metrics + those).
   [[nodiscard]] virtual engine::Result<std::vector<MetricPoint>> metrics(engine::ExperimentId experiment,
-                                                                         engine::TrialNumber trial) = 0;
+                                                                         engine::TrialNumber trial,
+                                                                         MetricPosition after,
+                                                                         std::size_t enough_numbers) = 0;
 };
 
 }  // namespace hpsearch::daemon

@@ -76,7 +76,8 @@ engine::Result<std::vector<engine::Event>> MemoryStore::history(engine::Experime
 }
 
 engine::Result<std::vector<MetricPoint>> MemoryStore::metrics(engine::ExperimentId experiment,
-                                                              engine::TrialNumber trial) {
+                                                              engine::TrialNumber trial, MetricPosition after,
+                                                              std::size_t enough_numbers) {
   std::vector<MetricPoint> points;
   proto::EventDecoder decoder;
   for (const StoredRecord& record : disk_->records) {
@@ -86,7 +87,8 @@ engine::Result<std::vector<MetricPoint>> MemoryStore::metrics(engine::Experiment
     }
     if (const engine::MetricsReport* report = metrics_in(event)) {
       const auto& taken = *std::get_if<engine::ReportTaken>(&event.body);
-      if (taken.key.experiment == experiment && taken.key.trial == trial) {
+      if (taken.key.experiment == experiment && taken.key.trial == trial &&
+          std::pair(taken.key.attempt, taken.seq) > std::pair(after.attempt, after.seq)) {
         points.push_back({taken.key.attempt, taken.seq, report->step, report->metrics});
       }
     }
@@ -94,6 +96,13 @@ engine::Result<std::vector<MetricPoint>> MemoryStore::metrics(engine::Experiment
   std::sort(points.begin(), points.end(), [](const MetricPoint& a, const MetricPoint& b) {
     return std::pair(a.attempt, a.seq) < std::pair(b.attempt, b.seq);
   });
+  std::size_t numbers = 0;
+  const auto rest = std::find_if(points.begin(), points.end(), [&](const MetricPoint& point) {
+    const bool had_enough = numbers >= enough_numbers;
+    numbers += point.metrics.size();
+    return had_enough;
+  });
+  points.erase(rest, points.end());
   return points;
 }
 

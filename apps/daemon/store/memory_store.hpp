@@ -30,7 +30,9 @@ class MemoryStore final : public EventStore {
   [[nodiscard]] engine::Result<std::vector<engine::Event>> history(engine::ExperimentId experiment,
                                                                    engine::TrialNumber trial) override;
   [[nodiscard]] engine::Result<std::vector<MetricPoint>> metrics(engine::ExperimentId experiment,
-                                                                 engine::TrialNumber trial) override;
+                                                                 engine::TrialNumber trial,
+                                                                 MetricPosition after,
+                                                                 std::size_t enough_numbers) override;
 
  private:
   std::shared_ptr<MemoryDisk> disk_;

@@ -159,8 +159,9 @@ struct SqliteStore::Impl {
          "(SELECT max(first) FROM event_group WHERE first <= lsn) WHERE experiment = ? AND trial = ? ORDER "
          "BY lsn"},
         {&read_metrics,
-         "SELECT attempt, seq, step, metrics FROM metric WHERE experiment = ? AND trial = ? ORDER BY "
-         "attempt, seq"},
+         "SELECT attempt, seq, step, metrics FROM metric WHERE experiment = ? AND trial = ? AND (attempt, "
+         "seq) > "
+         "(?, ?) ORDER BY attempt, seq"},
     };
     for (const auto& [place, sql] : wanted) {
       auto statement = file.prepare(sql);
@@ -417,23 +418,28 @@ Result<std::vector<engine::Event>> SqliteStore::history(engine::ExperimentId exp
 }
 
 Result<std::vector<MetricPoint>> SqliteStore::metrics(engine::ExperimentId experiment,
-                                                      engine::TrialNumber trial) {
+                                                      engine::TrialNumber trial, MetricPosition after,
+                                                      std::size_t enough_numbers) {
   std::vector<MetricPoint> points;
   Use rows(impl_->read_metrics);
   rows.bind(1, experiment.number());
   rows.bind(2, trial.number());
+  rows.bind(3, after.attempt.number());
+  rows.bind(4, after.seq);
+  std::size_t numbers = 0;
   Use::Step came_to = rows.step();
-  for (; came_to == Use::Step::row; came_to = rows.step()) {
+  for (; came_to == Use::Step::row && numbers < enough_numbers; came_to = rows.step()) {
     auto metrics = metrics_of(std::string(rows.text_at(3)));
     if (!metrics) {
       return Error{Errc::corrupt, impl_->file.path() + ": a metrics report of trial " +
                                       std::to_string(trial.number()) + " of experiment " +
                                       std::to_string(experiment.number()) + " is damaged"};
     }
+    numbers += metrics->size();
     points.push_back({engine::AttemptNumber(rows.number_at(0)), rows.number_at(1),
                       engine::Units(rows.number_at(2)), std::move(*metrics)});
   }
-  if (came_to != Use::Step::done) {
+  if (came_to == Use::Step::failed) {
     return impl_->file.problem("cannot read");
   }
   return points;

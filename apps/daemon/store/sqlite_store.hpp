@@ -46,7 +46,9 @@ class SqliteStore final : public EventStore {
   [[nodiscard]] engine::Result<std::vector<engine::Event>> history(engine::ExperimentId experiment,
                                                                    engine::TrialNumber trial) override;
   [[nodiscard]] engine::Result<std::vector<MetricPoint>> metrics(engine::ExperimentId experiment,
-                                                                 engine::TrialNumber trial) override;
+                                                                 engine::TrialNumber trial,
+                                                                 MetricPosition after,
+                                                                 std::size_t enough_numbers) override;
 
  private:
   struct Impl;

@@ -1,11 +1,10 @@
 #include "hpsearch/workers/shell/journal.hpp"
 
-#include <sys/mman.h>
-
 #include "fuzz/target.hpp"
 #include "hpsearch/engine/base/check.hpp"
 #include "hpsearch/proto/record.hpp"
 #include "hpsearch/workers/core/checked_record.hpp"
+#include "scratch.hpp"
 
 // A shim's journal, as a crash or a bad disk leaves it. Reading goes forward and ends; a record that was read
 // is written the same after one round. If the first byte is odd, the rest is a journal as it lies on the
@@ -25,9 +24,9 @@ void run_journal(std::string_view bytes) {
       journal += body.empty() ? "" : workers::checked_record(body);
     }
   }
-  const workers::Descriptor memory(::memfd_create("journal", MFD_CLOEXEC));
-  HPSEARCH_CHECK(memory && workers::write_all(memory.get(), journal), "memory is a file");
-  auto reader = workers::JournalReader::open("/proc/self/fd/" + std::to_string(memory.get()));
+  const Scratch scratch;
+  write_text(scratch.path("journal"), journal);
+  auto reader = workers::JournalReader::open(scratch.path("journal"));
   HPSEARCH_CHECK(reader.has_value(), "the file can be opened");
   std::uint64_t position = 0;
   for (std::uint64_t before = 0; const auto record = reader->next(position); before = position) {

@@ -60,7 +60,8 @@ Seeds record_seeds() {
   order.metric_patterns = {{"loss", "loss=(.*)"}};
   order.first_step = engine::Units{3};
   const workers::ProcessRecord process{4711, 123'456, "boot", "/run/1/socket", "/sys/fs/cgroup/x"};
-  const proto::DaemonFile daemon{"127.0.0.1:8077", "tcp://127.0.0.1:8078", "0.1.0", 5, 99};
+  const proto::DaemonFile daemon{
+      "unix:///x/api.sock", "127.0.0.1:8077", "tcp://127.0.0.1:8078", "0.1.0", 5, 99};
   return {std::string("\0", 1) + proto::encode_record(order),
           '\1' + engine::compact_json(proto::encode_value(process)),
           '\2' + engine::compact_json(proto::encode_value(daemon))};

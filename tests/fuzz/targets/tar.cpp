@@ -4,6 +4,7 @@
 #include "hpsearch/context/context_archive.hpp"
 #include "hpsearch/context/ignore_rules.hpp"
 #include "hpsearch/engine/base/check.hpp"
+#include "hpsearch/trees/directory.hpp"
 #include "scratch.hpp"
 
 // A packed context. Nothing is unpacked outside of its directory; what was unpacked and is packed again holds
@@ -80,7 +81,9 @@ void run_tar(std::string_view input) {
   const Scratch scratch;
   const fs::path inside = scratch.path() / "inside";
   fs::create_directory(inside);
-  const auto unpacked = context::unpack(bytes, inside);
+  const auto directory = trees::Directory::open(inside);
+  HPSEARCH_CHECK(directory.has_value(), "what was just made can be opened");
+  const auto unpacked = context::unpack(bytes, *directory);
   HPSEARCH_CHECK(std::distance(fs::directory_iterator(scratch.path()), fs::directory_iterator()) == 1,
                  "nothing is written outside");
   if (!unpacked) {

@@ -25,9 +25,10 @@ class PassingStore : public daemon::EventStore {
                                                                    engine::TrialNumber trial) override {
     return inner_->history(experiment, trial);
   }
-  [[nodiscard]] engine::Result<std::vector<daemon::MetricPoint>> metrics(engine::ExperimentId experiment,
-                                                                         engine::TrialNumber trial) override {
-    return inner_->metrics(experiment, trial);
+  [[nodiscard]] engine::Result<std::vector<daemon::MetricPoint>> metrics(
+      engine::ExperimentId experiment, engine::TrialNumber trial, daemon::MetricPosition after,
+      std::size_t enough_numbers) override {
+    return inner_->metrics(experiment, trial, after, enough_numbers);
   }
 
  private:

@@ -26,6 +26,8 @@ TEST(ContextsAddress, IsTheDaemonsOrTheHostThatWasReached) {
   EXPECT_EQ(contexts_address("10.0.0.5:8077", "tcp://head:8078"), "10.0.0.5:8077");
   EXPECT_EQ(contexts_address("0.0.0.0:8077", "tcp://head.cluster:8078"), "head.cluster:8077");
   EXPECT_EQ(contexts_address("[::]:8077", "tcp://[fe80::1]:8078"), "[fe80::1]:8077");
+  EXPECT_EQ(contexts_address("https://0.0.0.0:8077#ab", "tcp://head:8078"), "https://head:8077#ab");
+  EXPECT_EQ(contexts_address("https://10.0.0.5:8077#ab", "tcp://head:8078"), "https://10.0.0.5:8077#ab");
   EXPECT_EQ(contexts_address("", "tcp://head:8078"), "");
 }
 
@@ -66,7 +68,7 @@ class Contexts : public testing::Test {
   std::unique_ptr<ContextCache> open(std::uint64_t most_bytes = 1'000'000,
                                      const std::string& boot = "boot-1") {
     auto cache = std::make_unique<ContextCache>(scratch_.path() / "contexts", boot, most_bytes);
-    cache->fetch_from(server_->address());
+    cache->fetch_from(server_->address(), "");
     return cache;
   }
   [[nodiscard]] std::size_t trees() const {
@@ -177,7 +179,7 @@ TEST_F(Contexts, AnAbsentOneAndAnAbsentDaemonAreToldApart) {
   EXPECT_EQ(gone.error().code, Errc::not_found);
   ContextCache unknown(scratch_.path() / "contexts", "boot-1", 1);
   EXPECT_EQ(unknown.provide(digest).error().code, Errc::unavailable) << "no daemon has said where";
-  unknown.fetch_from("127.0.0.1:1");
+  unknown.fetch_from("127.0.0.1:1", "");
   const auto away = unknown.provide(digest);
   ASSERT_FALSE(away);
   EXPECT_EQ(away.error().code, Errc::unavailable);

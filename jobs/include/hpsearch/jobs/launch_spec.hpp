@@ -1,8 +1,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "hpsearch/engine/engine.hpp"
@@ -51,7 +53,15 @@ struct LaunchSpec {
 /// The programs of experiments, each read once. Threads: one at a time.
 class Programs {
  public:
-  /// bad_request: the experiment's effective tree describes no program. The reference stays good.
+  /// Gives a configuration's secrets as their owner wrote them, where they are kept otherwise. bad_request:
+  /// they cannot be had.
+  using OpenSecrets = std::function<Result<Value>(const Value& effective)>;
+
+  Programs() = default;
+  explicit Programs(OpenSecrets open_secrets) : open_secrets_(std::move(open_secrets)) {}
+
+  /// bad_request: the experiment's effective tree describes no program, or its secrets cannot be had. The
+  /// reference stays good.
   Result<const Program*> of(const engine::ExperimentRecord& record);
 
   /// Puts together what the engine decided about an attempt and what its program is. not_found: it is of no
@@ -59,6 +69,9 @@ class Programs {
   Result<LaunchSpec> launch_spec(const engine::Engine& engine, const engine::AttemptSpec& spec);
 
  private:
+  [[nodiscard]] Result<Value> opened(const engine::ExperimentRecord& record) const;
+
+  OpenSecrets open_secrets_;
   std::map<engine::ExperimentId, Program> programs_;
 };
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -13,10 +14,36 @@
 
 #include "hpsearch/engine/base/result.hpp"
 #include "hpsearch/net/loop.hpp"
+#include "hpsearch/net/tls.hpp"
 
 namespace hpsearch::net {
 
 using HttpHeaders = std::vector<std::pair<std::string, std::string>>;
+
+/// Who sent a request.
+struct HttpPeer {
+  std::optional<std::uint32_t>
+      uid{};           ///< User of the process at the other end of a Unix socket; TCP: nothing.
+  std::string name{};  ///< For logs and limits: "10.0.0.7" or "uid 1000".
+};
+
+/// A body that lies on the disk; its file goes with it.
+class UploadedFile {
+ public:
+  /// `of_all` are the bytes of all uploads there are, to which it adds its own while it lives.
+  UploadedFile(std::string path, std::uint64_t bytes, std::shared_ptr<std::atomic<std::uint64_t>> of_all);
+  UploadedFile(const UploadedFile&) = delete;
+  UploadedFile& operator=(const UploadedFile&) = delete;
+  ~UploadedFile();
+
+  [[nodiscard]] const std::string& path() const noexcept { return path_; }
+  [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
+
+ private:
+  std::string path_;
+  std::uint64_t bytes_;
+  std::shared_ptr<std::atomic<std::uint64_t>> of_all_;
+};
 
 struct HttpRequest {
   std::string method;  ///< "GET", "POST", …
@@ -24,6 +51,9 @@ struct HttpRequest {
   std::vector<std::pair<std::string, std::string>> query;  ///< Decoded, in order.
   std::vector<std::pair<std::string, std::string>> headers;
   std::string body;
+  std::shared_ptr<const UploadedFile>
+      uploaded{};  ///< The body of an archive, where HttpRules::uploads says so.
+  HttpPeer peer{};
 
   [[nodiscard]] std::string_view query_or(std::string_view name, std::string_view otherwise) const noexcept;
   [[nodiscard]] std::string_view header(
@@ -36,7 +66,8 @@ struct HttpResponse {
   std::string body;
   std::string file{};  ///< Its content is the body, when this is not "". 404 when it is gone.
   std::optional<std::uint64_t>
-      content_length{};  ///< As an answer says it, also that to a HEAD, which has no body.
+      content_length{};   ///< As an answer says it, also that to a HEAD, which has no body.
+  HttpHeaders headers{};  ///< Besides those that every answer has.
 };
 
 /// What differs between servers.
@@ -50,10 +81,23 @@ struct HttpRules {
   /// "" = nowhere.
   std::string archives_below{};
   std::size_t most_archive_bytes = 0;
+  /// The directory, which exists, into which archives are written as they come; "" = they are held in memory.
+  /// All of them together have at most `most_uploaded_bytes`; others are told to come later (503).
+  std::string uploads{};
+  std::uint64_t most_uploaded_bytes = std::uint64_t{2} << 30U;
+  /// Over TCP, TLS is spoken as this server. Nothing: none.
+  std::optional<TlsIdentity> tls{};
+  /// Over TCP, only connections from this network are served, those of a proxy: "10.0.0.5/32"; "" = from
+  /// everywhere.
+  std::string only_from{};
+  /// Asked with the head of a request (its body is empty then) before the body is read, on the loop: an
+  /// answer refuses the request, so that strangers' bodies cost nothing. Not set: all are read.
+  std::function<std::optional<HttpResponse>(const HttpRequest& head)> refuse_head{};
 };
 
 /// An HTTP/1.1 server in a Loop, keep-alive, with deadlines and size limits (header 8 KiB, 5 s for a header,
-/// 15 s for a body and 1 s more for each 250 kB of it, 30 s idle, 64 connections per address). A HEAD is
+/// 15 s for a body and 1 s more for each 250 kB of it, 30 s idle, 64 connections per peer). A peer's
+/// connection above that limit replaces its oldest one that waits for a request or is reading one. A HEAD is
 /// answered as its GET without the body.
 class HttpServer {
  public:
@@ -61,14 +105,16 @@ class HttpServer {
   using Reply = std::function<void(HttpResponse)>;
   using Handler = std::function<void(HttpRequest request, Reply reply)>;
 
-  /// Listens on "127.0.0.1:8080"; port 0 takes a free one. Requests whose Host is not this address or
-  /// localhost are refused (DNS rebinding). unavailable: the port is in use.
+  /// Listens on "127.0.0.1:8080", where port 0 selects a free port, or on the Unix socket "unix:///path",
+  /// whose file has mode 0600 and is removed at the end. Over TCP, requests whose Host is neither this
+  /// address nor localhost are refused (DNS rebinding). unavailable: the port or the socket is in use.
   [[nodiscard]] static engine::Result<std::unique_ptr<HttpServer>> listen(Loop& loop,
                                                                           const std::string& address,
                                                                           Handler handler,
                                                                           HttpRules rules = {});
   ~HttpServer();
-  [[nodiscard]] std::string address() const;  ///< "127.0.0.1:8080", with the real port.
+  /// As given, with the real port; with TLS as "https://127.0.0.1:8080#FINGERPRINT".
+  [[nodiscard]] std::string address() const;
 
   /// Takes no more connections and no more requests; those being answered are answered to the end.
   void stop_accepting();
@@ -86,9 +132,10 @@ struct AnswerLimit {
   std::uint64_t bytes = 256ULL * 1024 * 1024;
 };
 
-/// One request on a fresh connection, waiting for the answer; for command lines. `address` is "host:port". A
-/// body goes as application/json, unless `headers` say otherwise. unavailable: nobody answers there within
-/// `timeout`, or with more than `limit`.
+/// One request on a fresh connection, waiting for the answer; for command lines. `address` is "host:port",
+/// "unix:///path" or "https://host:port", which may end with "#" and the fingerprint of the only certificate
+/// that is accepted (TlsIdentity::fingerprint). A body goes as application/json, unless `headers` say
+/// otherwise. unavailable: nobody answers there within `timeout`, or with more than `limit`.
 [[nodiscard]] engine::Result<HttpResponse> http_request(const std::string& address, const std::string& method,
                                                         const std::string& target, const std::string& body,
                                                         std::chrono::milliseconds timeout,

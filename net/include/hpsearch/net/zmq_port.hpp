@@ -24,7 +24,8 @@ using SocketOptions = std::map<std::string, std::int64_t>;
 /// sending such messages is not heard any more until it connects anew.
 class RouterPort final : public PeerPort {
  public:
-  /// Binds "tcp://127.0.0.1:5555"; port 0 or * takes a free one. With `curve` everything is encrypted, and
+  /// Binds "tcp://127.0.0.1:5555", where port 0 or * takes a free one, or "ipc:///path", where only processes
+  /// of our own user and of root are let in. With `curve` everything is encrypted, and
   /// only who has an admitted key is heard; whether a stranger is kept out is tried before this returns.
   /// unavailable: the address is in use or not ours, or strangers are not kept out.
   [[nodiscard]] static engine::Result<std::unique_ptr<RouterPort>> bind(

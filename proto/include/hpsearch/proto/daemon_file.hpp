@@ -12,7 +12,8 @@ namespace hpsearch::proto {
 inline constexpr const char* daemon_file_name = "daemon.json";
 
 struct DaemonFile {
-  std::string http;     ///< "127.0.0.1:8077"
+  std::string socket;   ///< "unix:///var/lib/hpsearch/api.sock"
+  std::string http;     ///< "127.0.0.1:8077"; "" = no TCP port for clients.
   std::string workers;  ///< "tcp://127.0.0.1:8078"
   std::string version;
   std::uint64_t daemon_epoch = 0;
@@ -20,7 +21,8 @@ struct DaemonFile {
 };
 
 void spell(auto& fields, Is<DaemonFile> auto& file) {
-  fields("http", file.http);
+  fields("socket", file.socket);
+  fields.maybe("http", file.http);
   fields("workers", file.workers);
   fields.maybe("version", file.version);
   fields.maybe("daemon_epoch", file.daemon_epoch);

@@ -99,11 +99,13 @@ struct Welcome {
   engine::WorkerId worker;
   std::uint64_t beat_every_ms = 10'000;
   std::vector<engine::WelcomeWorker::Attempt> attempts;
-  std::string
-      http{};  ///< Where the daemon serves contexts, as it was told to listen: "0.0.0.0:8077"; "" = nowhere.
+  std::string http{};       ///< Where the daemon serves contexts, as it was told to listen: "0.0.0.0:8077" or
+                            ///< "unix:///path"; "" = nowhere.
   std::uint64_t hello = 0;  ///< The number of the HELLO that this answers; 0 = not said.
   std::uint64_t credit =
       0;  ///< Bytes of reports the worker may have under way, all attempts together; 0 = its own limit.
+  std::string
+      http_key{};  ///< Opens the daemon's contexts over TCP while the session lasts; "" = none is needed.
 };
 struct Lease {
   jobs::LaunchSpec spec;

@@ -137,9 +137,11 @@ struct SendMessage {
   proto::Envelope envelope;
   proto::FromWorker message;
 };
-/// The daemon serves contexts there, as it was told to listen: "0.0.0.0:8077"; "" = nowhere.
+/// The daemon serves contexts there, as it was told to listen: "0.0.0.0:8077" or "unix:///path"; "" =
+/// nowhere.
 struct ContextsServed {
   std::string http;
+  std::string key;  ///< To be shown there; "" = none is needed.
 };
 /// Make the attempt's directory and start the program. Answered by ProgramStarted or ProgramNotStarted, and
 /// after ProgramStarted some time by ProgramEnded.

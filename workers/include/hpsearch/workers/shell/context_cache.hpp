@@ -11,7 +11,8 @@
 
 namespace hpsearch::workers {
 
-/// Where a daemon serves contexts: `http` is what it listens on as its WELCOME says, "127.0.0.1:8077", and
+/// Where a daemon serves contexts: `http` is what it listens on as its WELCOME says, "127.0.0.1:8077" or
+/// "unix:///path", and
 /// `endpoint` where this worker reached it, "tcp://head:8078". A daemon that listens everywhere is at the
 /// endpoint's host.
 /// "" when either is no address.
@@ -31,8 +32,8 @@ class ContextCache {
   ContextCache(const ContextCache&) = delete;
   ContextCache& operator=(const ContextCache&) = delete;
 
-  /// From now on they are fetched from there, "127.0.0.1:8077".
-  void fetch_from(std::string address);
+  /// From now on they are fetched from there, "127.0.0.1:8077", by showing `key`; "" = none is needed.
+  void fetch_from(std::string address, std::string key);
 
   /// A context's tree, which stays as long as this is held. Nobody may change what is in it.
   using Tree = std::shared_ptr<const std::filesystem::path>;
@@ -59,6 +60,7 @@ class ContextCache {
   std::mutex fetching_;
   mutable std::mutex mutex_;  ///< Guards what follows; taken after fetching_.
   std::string address_;
+  std::string key_;  ///< That the daemon gave this session; "" = none.
   std::map<std::string, Entry> entries_;
   std::uint64_t uses_ = 0;
   std::uint64_t drafts_ = 0;

@@ -44,6 +44,9 @@ engine::Status write_file(const std::filesystem::path& path, std::string_view te
                           Readers readers = Readers::as_the_umask_says);
 
 engine::Status make_directories(const std::filesystem::path& path);
+/// Makes it and what is missing above it; only its owner may enter it (mode 0700). One that exists keeps its
+/// mode.
+engine::Status make_private_directory(const std::filesystem::path& path);
 
 /// Flushes a file's or a directory's content to the disk.
 engine::Status sync_path(const std::filesystem::path& path);

@@ -14,12 +14,12 @@
 #include <vector>
 
 #include "hpsearch/engine/base/result.hpp"
+#include "hpsearch/net/background.hpp"
 #include "hpsearch/net/loop.hpp"
 #include "hpsearch/net/zmq_port.hpp"
 #include "hpsearch/workers/core/launch_environment.hpp"
 #include "hpsearch/workers/core/worker_machine.hpp"
 #include "hpsearch/workers/shell/attempt_preparation.hpp"
-#include "hpsearch/workers/shell/background.hpp"
 #include "hpsearch/workers/shell/context_cache.hpp"
 #include "hpsearch/workers/shell/device_use.hpp"
 #include "hpsearch/workers/shell/device_watch.hpp"
@@ -160,7 +160,7 @@ class WorkerLoop {
   std::map<engine::AttemptKey, Input>
       lingering_;  ///< Told to be stuck: its devices do not let go. How it ended.
   std::shared_ptr<bool> present_ = std::make_shared<bool>(true);
-  Background background_;
+  net::Background background_;
 };
 
 }  // namespace hpsearch::workers

@@ -1,4 +1,4 @@
-#include "hpsearch/workers/shell/background.hpp"
+#include "hpsearch/net/background.hpp"
 
 #include <gtest/gtest.h>
 #include <pthread.h>
@@ -10,7 +10,7 @@
 
 #include "hpsearch/net/loop.hpp"
 
-namespace hpsearch::workers::test {
+namespace hpsearch::net {
 namespace {
 
 /// While it lives no thread can be begun.
@@ -36,7 +36,7 @@ class NoMoreThreads {
 };
 
 TEST(Background, WaitsForAThread) {
-  net::Loop loop;
+  Loop loop;
   Background background(loop);
   std::atomic<int> ran = 0;
   int told = 0;
@@ -53,18 +53,45 @@ TEST(Background, WaitsForAThread) {
     ASSERT_THROW(std::thread([] {}).join(), std::system_error) << "the test takes no threads away";
     background.run(task);
     background.run(task);
-    const net::Watch soon = loop.after(std::chrono::milliseconds(50), [&] { loop.stop(); });
+    const Watch soon = loop.after(std::chrono::milliseconds(50), [&] { loop.stop(); });
     loop.run();
     EXPECT_EQ(ran, 0);
   }
-  const net::Watch patience = loop.after(std::chrono::seconds(30), [&] { loop.stop(); });
+  const Watch patience = loop.after(std::chrono::seconds(30), [&] { loop.stop(); });
   loop.run();
   EXPECT_EQ(ran, 2);
   EXPECT_EQ(told, 2);
 }
 
+TEST(Background, RunsAtMostSoManyTasksAtOnce) {
+  constexpr int tasks = 20;
+  Loop loop;
+  Background background(loop, 2);
+  std::atomic<int> running = 0;
+  std::atomic<int> most = 0;
+  int done = 0;
+  for (int number = 0; number < tasks; ++number) {
+    background.run([&]() -> Background::Afterwards {
+      const int now = ++running;
+      for (int seen = most; now > seen && !most.compare_exchange_weak(seen, now);) {
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+      --running;
+      return [&] {
+        if (++done == tasks) {
+          loop.stop();
+        }
+      };
+    });
+  }
+  const Watch patience = loop.after(std::chrono::seconds(30), [&] { loop.stop(); });
+  loop.run();
+  EXPECT_EQ(done, tasks);
+  EXPECT_LE(most, 2);
+}
+
 TEST(Background, ThatEndsDoesNotWaitForThreads) {
-  net::Loop loop;
+  Loop loop;
   bool ran = false;
   const NoMoreThreads scarcity;
   {
@@ -78,4 +105,4 @@ TEST(Background, ThatEndsDoesNotWaitForThreads) {
 }
 
 }  // namespace
-}  // namespace hpsearch::workers::test
+}  // namespace hpsearch::net

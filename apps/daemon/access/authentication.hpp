@@ -1,0 +1,76 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "daemon/access/role.hpp"
+#include "daemon/access/tokens.hpp"
+#include "hpsearch/engine/base/instant.hpp"
+#include "hpsearch/net/http.hpp"
+
+namespace hpsearch::daemon {
+
+/// Who sends a request.
+struct Caller {
+  Role role = Role::anyone;
+  std::string name;       ///< "uid 0", "token NAME", "worker", or "" for anyone.
+  std::string token_id;   ///< "" without a token.
+  bool is_local = false;  ///< Over the Unix socket.
+};
+
+/// Tells who sends a request.
+///
+/// Over the Unix socket the kernel says whose process it is: the daemon's own user and root are admins,
+/// others are refused. Over TCP a token says it (Authorization: Bearer). Whoever shows a wrong one gets 401,
+/// and after five of them in a minute 429; a right one counts even then, so that nobody can lock others out.
+/// Threads: one. Cost: one SHA-256 and a look at each token.
+class Authentication {
+ public:
+  struct Rules {
+    std::uint32_t owner = 0;  ///< uid of the daemon.
+    bool open = false;        ///< Over TCP everybody is an admin.
+  };
+  /// Whether this is the key of a session of a worker.
+  using IsWorkerKey = std::function<bool(std::string_view key)>;
+  /// Called when a token's use is to be stored.
+  using OnUse = std::function<void(std::string id)>;
+
+  static constexpr unsigned failures_a_minute = 5;
+  static constexpr std::size_t most_addresses = 10'000;
+
+  Authentication(const Tokens& tokens, Rules rules, IsWorkerKey is_worker_key = {}, OnUse on_use = {})
+      : tokens_(tokens),
+        rules_(rules),
+        is_worker_key_(std::move(is_worker_key)),
+        on_use_(std::move(on_use)) {}
+
+  /// Who it is, or what it is answered.
+  [[nodiscard]] std::variant<Caller, net::HttpResponse> caller_of(const net::HttpRequest& request,
+                                                                  engine::Instant now);
+
+ private:
+  struct Failures {
+    engine::Instant since;
+    unsigned count = 0;
+  };
+  [[nodiscard]] net::HttpResponse refused(const std::string& address, engine::Instant now);
+
+  void note_use(const TokenRecord& token, engine::Instant now);
+
+  const Tokens& tokens_;
+  Rules rules_;
+  IsWorkerKey is_worker_key_;
+  OnUse on_use_;
+  std::map<std::string, Failures, std::less<>> failures_;  ///< By address.
+  std::map<std::string, std::int64_t> noted_;  ///< The day on which a token's use was last told, by its id.
+};
+
+/// What they get who have shown no token where one is needed.
+[[nodiscard]] net::HttpResponse token_needed();
+
+}  // namespace hpsearch::daemon

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "hpsearch/engine/base/problem.hpp"
+#include "hpsearch/engine/base/result.hpp"
+#include "hpsearch/engine/base/value.hpp"
+
+namespace hpsearch::daemon {
+
+/// Seals the secrets of configurations before they become events, and opens them for the lease of a trial.
+/// What is stored, shown and copied holds sealed ones only: without the file secrets.key in the daemon's
+/// state directory they cannot be read.
+///
+/// A sealed secret is "sealed:" and base64 of a nonce and the ciphertext of XChaCha20-Poly1305 (libsodium),
+/// which also covers the secret's path: it opens nowhere but in its own field. The nonce is a keyed hash of
+/// path and secret, so that the same configuration is sealed the same way, as a repeated submission needs.
+///
+/// Threads: any.
+class SealedSecrets {
+ public:
+  static constexpr std::size_t key_bytes = 32;
+
+  enum class Missing : std::uint8_t { made, refused };
+
+  /// Reads DIRECTORY/secrets.key, and makes it (mode 0600) when it is missing. corrupt: it is no key, or
+  /// others may read it; unavailable: it cannot be read or made.
+  [[nodiscard]] static engine::Result<SealedSecrets> in(const std::string& state_directory,
+                                                        Missing missing = Missing::made);
+  explicit SealedSecrets(const std::array<unsigned char, key_bytes>& key);
+
+  /// Whether a configuration holds sealed secrets.
+  [[nodiscard]] static bool are_in(const engine::Value& config);
+
+  [[nodiscard]] engine::Value seal(const engine::Value& config) const;
+  /// bad_request: a secret was sealed with another key, or is damaged; the first such path is named.
+  [[nodiscard]] engine::Result<engine::Value> open(const engine::Value& config) const;
+
+ private:
+  std::array<unsigned char, key_bytes> cipher_key_{};
+  std::array<unsigned char, key_bytes> nonce_key_{};
+};
+
+/// Secrets that somebody has copied from an answer: hidden or sealed ones. Taken for the secrets themselves,
+/// they would start programs with nonsense.
+[[nodiscard]] engine::Problems secrets_copied_from_answers(const engine::Value& config);
+
+}  // namespace hpsearch::daemon

@@ -1,0 +1,98 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "daemon/access/role.hpp"
+#include "daemon/access/token.hpp"
+#include "hpsearch/engine/base/instant.hpp"
+#include "hpsearch/engine/base/result.hpp"
+#include "hpsearch/proto/spell.hpp"
+
+namespace hpsearch::daemon {
+
+/// What is kept of a token; its secret is not.
+struct TokenRecord {
+  std::string id;
+  std::string hash;          ///< hash_of() its secret.
+  std::string name;          ///< For people: 1 to 64 printable characters of ASCII, unique.
+  Role role = Role::viewer;  ///< One of token_roles.
+  std::int64_t created = 0;  ///< Microseconds since the epoch, as the next two.
+  std::int64_t expires = 0;  ///< 0 = never.
+  std::int64_t used = 0;     ///< The start of the day (UTC) on which it was last used; 0 = not yet.
+  std::string creator;       ///< "uid 0" or "token NAME".
+};
+
+void spell(auto& fields, proto::Is<TokenRecord> auto& token) {
+  fields("id", token.id);
+  fields("sha256", token.hash);
+  fields("name", token.name);
+  fields("role", token.role);
+  fields("created", token.created);
+  fields("expires", token.expires);
+  fields.maybe("used", token.used);
+  fields("creator", token.creator);
+}
+
+/// The tokens of a daemon, in the file tokens.json of its state directory (mode 0600). They are not events: a
+/// log that is copied or replayed gives nobody access.
+///
+/// An expired token is removed when that is noticed, therefore no clock that is set back revives it.
+/// Threads: any. Changes return when they are durable.
+class Tokens {
+ public:
+  static constexpr engine::Duration longest_life = engine::Duration::seconds(365LL * 24 * 3600);
+  static constexpr engine::Duration usual_life = engine::Duration::seconds(90LL * 24 * 3600);
+  static constexpr std::size_t most_tokens = 1'000;
+  static constexpr std::size_t most_name_chars = 64;
+
+  /// Reads the file; none are there while there is no file. When it cannot be read, none are there either,
+  /// problem() says why, and changes are refused: what it holds stays for a person to look at.
+  explicit Tokens(std::string state_directory);
+  Tokens(const Tokens&) = delete;
+  Tokens& operator=(const Tokens&) = delete;
+
+  /// Why the file cannot be used; "" when it can.
+  [[nodiscard]] const std::string& problem() const noexcept { return problem_; }
+
+  /// The record of a token whose secret is right and that has not expired. Takes the same time whatever is
+  /// wrong. Cost: one SHA-256 and a look through at most `most_tokens` records.
+  [[nodiscard]] std::optional<TokenRecord> find(const Token& token, engine::Instant now) const;
+
+  [[nodiscard]] std::vector<TokenRecord> list(engine::Instant now) const;
+
+  struct Made {
+    TokenRecord record;
+    std::string text;  ///< The token. Nobody can be told it again.
+  };
+  /// `life`: nothing = it never expires. bad_request: name, role or life is wrong; wrong_state: the name is
+  /// taken; unavailable: it cannot be stored.
+  [[nodiscard]] engine::Result<Made> create(const std::string& name, Role role,
+                                            std::optional<engine::Duration> life, const std::string& creator,
+                                            engine::Instant now);
+  /// A new secret and as much life as the old one had. not_found: there is no such token.
+  [[nodiscard]] engine::Result<Made> rotate(std::string_view id, engine::Instant now);
+  /// Counts from the next request on. not_found: there is no such token.
+  [[nodiscard]] engine::Status revoke(std::string_view id);
+
+  /// The start of that day (UTC), as TokenRecord::used says it.
+  [[nodiscard]] static std::int64_t day_of(engine::Instant now) noexcept;
+  void note_use(std::string_view id, engine::Instant now);
+
+ private:
+  /// Changes a copy, stores it, and only then goes by it.
+  [[nodiscard]] engine::Status change(const std::function<engine::Status(std::vector<TokenRecord>&)>& how);
+
+  std::string path_;
+  std::string problem_;
+  std::mutex changing_;         ///< One change after the other; taken before reading_.
+  mutable std::mutex reading_;  ///< Held for a look at memory only.
+  std::vector<TokenRecord> all_;
+};
+
+}  // namespace hpsearch::daemon

@@ -1,0 +1,173 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "daemon/http_request_context.hpp"
+#include "hpsearch/engine/base/text.hpp"
+
+namespace hpsearch::daemon {
+namespace {
+
+using engine::Duration;
+using engine::Errc;
+using engine::Error;
+using engine::Result;
+using engine::Value;
+using net::HttpResponse;
+
+Value seconds_or_null(std::int64_t micros) {
+  return micros == 0 ? Value() : Value(Duration::micros(micros).in_seconds());
+}
+
+Value::Map shown(const TokenRecord& token) {
+  return {{"id", token.id},
+          {"name", token.name},
+          {"role", std::string(name_of(token.role))},
+          {"created", seconds_or_null(token.created)},
+          {"expires", seconds_or_null(token.expires)},
+          {"last_used_day", seconds_or_null(token.used)},
+          {"creator", token.creator}};
+}
+
+/// The only answer that ever holds a token.
+HttpResponse shown(const Result<Tokens::Made>& made) {
+  if (!made) {
+    return failure(made.error());
+  }
+  Value::Map map = shown(made->record);
+  map["token"] = made->text;
+  return with(201, map);
+}
+
+void who_am_i(RequestContext&, Call call) {
+  call.reply(
+      with(200, Value::Map{{"name", call.caller.name}, {"role", std::string(name_of(call.caller.role))}}));
+}
+
+/// Changes of tokens wait for a disk, therefore they are made beside the loop.
+void change(RequestContext& context, const Call& call, std::function<HttpResponse(Tokens&)> how) {
+  if (context.about.tokens == nullptr) {
+    call.reply(failure(Error{Errc::not_found, "this daemon keeps no tokens"}));
+    return;
+  }
+  context.about.checks->run([tokens = context.about.tokens, reply = call.reply, how = std::move(how)] {
+    HttpResponse response = how(*tokens);
+    return [reply, response = std::move(response)] { reply(response); };
+  });
+}
+
+struct TokenRequest {
+  std::string name;
+  Role role = Role::viewer;
+  std::optional<Duration> life = Tokens::usual_life;
+};
+
+std::string names_of_roles() {
+  std::string names;
+  for (const NamedRole& one : token_roles) {
+    names.append(names.empty() ? "" : ", ").append(one.name);
+  }
+  return names;
+}
+
+TokenRequest read_request(const Value::Map& body, const Caller& caller, engine::Problems& problems) {
+  static constexpr std::array<std::string_view, 3> known{"name", "role", "expires_in_seconds"};
+  TokenRequest request;
+  for (const auto& [key, value] : body) {
+    if (std::find(known.begin(), known.end(), key) == known.end()) {
+      const std::string_view near = engine::nearest(key, known);
+      problems.push_back(
+          {key, "is not known", near.empty() ? "name, role, expires_in_seconds" : std::string(near)});
+    }
+  }
+  const Value* name = body.find("name");
+  if (name == nullptr || name->as_text() == nullptr) {
+    problems.push_back(
+        {"name", name == nullptr ? "is missing" : "is a " + std::string(name->kind_name()), "a text"});
+  } else {
+    request.name = *name->as_text();
+  }
+  const Value* role = body.find("role");
+  const std::optional<Role> named =
+      role == nullptr || role->as_text() == nullptr ? std::nullopt : token_role(*role->as_text());
+  if (!named) {
+    problems.push_back(
+        {"role", role == nullptr ? "is missing" : "is " + engine::compact_json(*role), names_of_roles()});
+  } else {
+    request.role = *named;
+  }
+  if (const Value* life = body.find("expires_in_seconds")) {
+    const double seconds = life->number_or(0);
+    if (life->is_null() && caller.is_local && request.role == Role::admin) {
+      request.life.reset();
+    } else if (!(seconds > 0) || seconds > Tokens::longest_life.in_seconds()) {
+      problems.push_back(
+          {"expires_in_seconds", "is " + engine::compact_json(*life),
+           "a number above 0 and up to 31536000 (365 days); null (never) only for an admin, over the "
+           "Unix socket"});
+    } else {
+      request.life = Duration::micros(std::llround(seconds * 1e6));
+    }
+  }
+  return request;
+}
+
+void create(RequestContext& context, Call call) {
+  const Result<Value> body = call.object();
+  if (!body) {
+    call.reply(failure(body.error()));
+    return;
+  }
+  engine::Problems problems;
+  const TokenRequest request = read_request(*body->as_map(), call.caller, problems);
+  if (!problems.empty()) {
+    call.reply(failure("the token's description is wrong", problems));
+    return;
+  }
+  change(context, call, [request, creator = call.caller.name, now = context.runtime.now()](Tokens& tokens) {
+    return shown(tokens.create(request.name, request.role, request.life, creator, now));
+  });
+}
+
+void list(RequestContext& context, Call call) {
+  Value::List tokens;
+  if (context.about.tokens != nullptr) {
+    for (const TokenRecord& token : context.about.tokens->list(context.runtime.now())) {
+      tokens.emplace_back(shown(token));
+    }
+  }
+  call.reply(with(200, Value::Map{{"tokens", std::move(tokens)}}));
+}
+
+void rotate(RequestContext& context, Call call) {
+  change(context, call, [id = call.token_id, now = context.runtime.now()](Tokens& tokens) {
+    return shown(tokens.rotate(id, now));
+  });
+}
+
+void revoke(RequestContext& context, Call call) {
+  change(context, call, [id = call.token_id](Tokens& tokens) {
+    const engine::Status revoked = tokens.revoke(id);
+    return revoked ? with(200, Value::Map{{"revoked", id}}) : failure(revoked.error());
+  });
+}
+
+constexpr Route table[] = {
+    {"GET", "/api/v1/whoami", Role::viewer, &who_am_i},
+    {"GET", "/api/v1/tokens", Role::admin, &list},
+    {"POST", "/api/v1/tokens", Role::admin, &create},
+    {"POST", "/api/v1/tokens/$/rotate", Role::admin, &rotate},
+    {"DELETE", "/api/v1/tokens/$", Role::admin, &revoke},
+};
+
+}  // namespace
+
+std::span<const Route> access_routes() noexcept {
+  return table;
+}
+
+}  // namespace hpsearch::daemon

@@ -1,0 +1,278 @@
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+#include <utility>
+
+#include "daemon/access/authentication.hpp"
+#include "daemon/daemon_fixture.hpp"
+#include "daemon/http_request_context.hpp"
+
+namespace hpsearch::daemon {
+namespace {
+
+// Who may use which route, written down a second time: a route that is new, or that asks for less than
+// before, fails here until somebody has thought about it. A Route without a role does not compile.
+using Rights = std::map<std::pair<std::string, std::string>, Role>;
+const Rights rights{
+    {{"GET", "/healthz"}, Role::anyone},
+    {{"GET", "/version"}, Role::anyone},
+    {{"GET", "/api/v1/status"}, Role::viewer},
+    {{"GET", "/api/v1/events"}, Role::viewer},
+    {{"POST", "/api/v1/store/backup"}, Role::admin},
+    {{"GET", "/api/v1/whoami"}, Role::viewer},
+    {{"GET", "/api/v1/tokens"}, Role::admin},
+    {{"POST", "/api/v1/tokens"}, Role::admin},
+    {{"POST", "/api/v1/tokens/$/rotate"}, Role::admin},
+    {{"DELETE", "/api/v1/tokens/$"}, Role::admin},
+    {{"GET", "/api/v1/workers"}, Role::viewer},
+    {{"POST", "/api/v1/workers/#/quarantine"}, Role::operate},
+    {{"POST", "/api/v1/workers/#/release"}, Role::operate},
+    {{"POST", "/api/v1/workers/#/attempts/#/#/#/adopt"}, Role::operate},
+    {{"POST", "/api/v1/workers/#/attempts/#/#/#/disown"}, Role::operate},
+    {{"POST", "/api/v1/experiments"}, Role::operate},
+    {{"GET", "/api/v1/experiments"}, Role::viewer},
+    {{"GET", "/api/v1/experiments/#"}, Role::viewer},
+    {{"PATCH", "/api/v1/experiments/#"}, Role::operate},
+    {{"GET", "/api/v1/experiments/#/config"}, Role::viewer},
+    {{"GET", "/api/v1/experiments/#/best"}, Role::viewer},
+    {{"GET", "/api/v1/experiments/#/checkpoints"}, Role::viewer},
+    {{"POST", "/api/v1/experiments/#/pause"}, Role::operate},
+    {{"POST", "/api/v1/experiments/#/resume"}, Role::operate},
+    {{"POST", "/api/v1/experiments/#/cancel"}, Role::operate},
+    {{"POST", "/api/v1/experiments/#/kill"}, Role::operate},
+    {{"GET", "/api/v1/experiments/#/trials/#/checkpoints"}, Role::viewer},
+    {{"POST", "/api/v1/experiments/#/trials/#/checkpoints/delete"}, Role::operate},
+    {{"GET", "/api/v1/experiments/#/trials"}, Role::viewer},
+    {{"GET", "/api/v1/experiments/#/trials/#"}, Role::viewer},
+    {{"POST", "/api/v1/experiments/#/trials/#/cancel"}, Role::operate},
+    {{"POST", "/api/v1/experiments/#/trials/#/stop"}, Role::operate},
+    {{"GET", "/api/v1/experiments/#/trials/#/explain"}, Role::viewer},
+    {{"GET", "/api/v1/experiments/#/trials/#/metrics"}, Role::viewer},
+    {{"GET", "/api/v1/experiments/#/trials/#/log"}, Role::viewer},
+    {{"GET", "/api/v1/contexts/*"}, Role::worker},
+    {{"HEAD", "/api/v1/contexts/*"}, Role::worker},
+    {{"PUT", "/api/v1/contexts/*"}, Role::operate},
+};
+
+/// Something of everything that a path names; none of it exists.
+std::string example_of(std::string_view pattern) {
+  std::string path;
+  for (const char c : pattern) {
+    path += c == '#' ? "900" : c == '*' ? std::string(64, 'a') : c == '$' ? "aaaaaaaa" : std::string(1, c);
+  }
+  return path;
+}
+
+enum class Shown : std::uint8_t { nothing, wrong, misspelled, other_scheme, revoked, rotated };
+constexpr std::pair<Shown, const char*> refused_ways[] = {
+    {Shown::nothing, "nothing"},    {Shown::wrong, "a wrong secret"},  {Shown::misspelled, "half a token"},
+    {Shown::other_scheme, "Basic"}, {Shown::revoked, "a revoked one"}, {Shown::rotated, "a rotated one"},
+};
+
+class AccessTable : public testing::Test {
+ protected:
+  AccessTable() {
+    daemon_.serve_http(false);
+    const engine::Instant now = daemon_.runtime->now();
+    const auto made = [&](const char* name, Role role) {
+      const auto token = daemon_.tokens.create(name, role, Tokens::usual_life, "uid 0", now);
+      EXPECT_TRUE(token) << token.error().message;
+      return token ? *token : Tokens::Made{};
+    };
+    for (const NamedRole& one : token_roles) {
+      token_of_[one.role] = made(std::string(one.name).c_str(), one.role).text;
+    }
+    const Tokens::Made revoked = made("revoked", Role::admin);
+    EXPECT_TRUE(daemon_.tokens.revoke(revoked.record.id));
+    const Tokens::Made rotated = made("rotated", Role::admin);
+    EXPECT_TRUE(daemon_.tokens.rotate(rotated.record.id, now));
+    shown_[Shown::revoked] = "Bearer " + revoked.text;
+    shown_[Shown::rotated] = "Bearer " + rotated.text;
+    shown_[Shown::wrong] = "Bearer " + Token{"aaaaaaaa", new_secret()}.text();
+    shown_[Shown::misspelled] = "Bearer " + token_of_[Role::admin].substr(0, 30);
+    shown_[Shown::other_scheme] = "Basic " + token_of_[Role::admin];
+  }
+
+  /// Straight to the routes: what the server in front of them does has its own tests.
+  net::HttpResponse ask(const Route& route, const std::string& authorization,
+                        const std::optional<std::uint32_t>& uid = {}) {
+    // A fresh limit of wrong tokens for each.
+    Authentication authentication(daemon_.tokens, {.owner = 1'000}, [this](std::string_view key) {
+      return daemon_.sessions->is_http_key(key);
+    });
+    const ServedRoutes routes =
+        http_routes(*daemon_.runtime, *daemon_.sessions,
+                    {"0.1.0", "/state", {}, nullptr, nullptr, daemon_.checks.get(), &authentication});
+    net::HttpRequest request;
+    request.method = std::string(route.method);
+    request.path = example_of(route.path);
+    request.peer = {uid, uid ? "uid " + std::to_string(*uid) : "127.0.0.1"};
+    if (!authorization.empty()) {
+      request.headers.emplace_back("Authorization", authorization);
+    }
+    std::optional<net::HttpResponse> got;
+    routes.handler(std::move(request), [&](const net::HttpResponse& response) { got = response; });
+    daemon_.pump_until([&] { return got.has_value(); });
+    return *got;
+  }
+
+  template <class Visit>
+  void for_each_route(const Visit& visit) {
+    for (const auto& table : all_routes()) {
+      for (const Route& route : table) {
+        visit(route);
+      }
+    }
+  }
+
+  DaemonFixture daemon_;
+  std::map<Role, std::string> token_of_;
+  std::map<Shown, std::string> shown_{{Shown::nothing, ""}};
+};
+
+std::string name_of(const Route& route) {
+  return std::string(route.method) + " " + std::string(route.path);
+}
+
+TEST_F(AccessTable, HasARowForEachRoute) {
+  std::size_t routes = 0;
+  for_each_route([&](const Route& route) {
+    ++routes;
+    const auto row = rights.find({std::string(route.method), std::string(route.path)});
+    ASSERT_NE(row, rights.end()) << name_of(route) << " has no row in this table";
+    EXPECT_EQ(name_of(route.least), name_of(row->second)) << name_of(route);
+  });
+  EXPECT_EQ(routes, rights.size()) << "a row of the table has no route";
+}
+
+TEST_F(AccessTable, OverTcpEachRoleGetsWhatItMayAndNothingElse) {
+  for_each_route([&](const Route& route) {
+    for (const NamedRole& one : token_roles) {
+      const unsigned status = ask(route, "Bearer " + token_of_[one.role]).status;
+      EXPECT_EQ(status == 403, one.role < route.least)
+          << name_of(route) << " as " << one.name << ": " << status;
+      EXPECT_NE(status, 401U) << name_of(route) << " as " << one.name;
+    }
+  });
+}
+
+TEST_F(AccessTable, WhoeverShowsNothingOrSomethingWrongGetsNothing) {
+  for_each_route([&](const Route& route) {
+    for (const auto& [way, called] : refused_ways) {
+      const net::HttpResponse response = ask(route, shown_[way]);
+      if (way == Shown::nothing && route.least == Role::anyone) {
+        EXPECT_EQ(response.status, 200U) << name_of(route);
+        continue;
+      }
+      EXPECT_EQ(response.status, 401U) << name_of(route) << " with " << called;
+      ASSERT_EQ(response.headers.size(), 1U);
+      EXPECT_EQ(response.headers.front(),
+                (std::pair<std::string, std::string>("WWW-Authenticate", "Bearer")));
+    }
+  });
+}
+
+TEST_F(AccessTable, WhyATokenIsRefusedIsNotTold) {
+  const Route& route = daemon_routes()[2];
+  const std::string words = ask(route, shown_[Shown::wrong]).body;
+  EXPECT_EQ(ask(route, shown_[Shown::revoked]).body, words);
+  EXPECT_EQ(ask(route, shown_[Shown::rotated]).body, words);
+  EXPECT_EQ(ask(route, shown_[Shown::misspelled]).body, words);
+}
+
+TEST_F(AccessTable, OverTheUnixSocketOnlyTheDaemonsUserAndRootAreServed) {
+  for_each_route([&](const Route& route) {
+    EXPECT_NE(ask(route, "", 1'000).status / 100, 0U);
+    EXPECT_NE(ask(route, "", 1'000).status, 403U) << name_of(route);
+    EXPECT_NE(ask(route, "", 0).status, 403U) << name_of(route);
+    EXPECT_EQ(ask(route, "", 1'001).status, 403U) << name_of(route);
+    EXPECT_EQ(ask(route, "Bearer " + token_of_[Role::admin], 1'001).status, 403U)
+        << name_of(route) << ": a token does not help on a socket that is not the caller's";
+  });
+}
+
+TEST_F(AccessTable, AKeyOfAWorkersSessionOpensContextsAlone) {
+  ScriptedWorker worker(daemon_);
+  const std::string key = worker.join().http_key;
+  ASSERT_EQ(key.size(), 43U);
+  for_each_route([&](const Route& route) {
+    const unsigned status = ask(route, "Bearer " + key).status;
+    EXPECT_EQ(status == 403, Role::worker < route.least) << name_of(route) << ": " << status;
+  });
+  worker.send(proto::Goodbye{"its session ends"});
+  const Route& fetching = context_routes()[0];
+  daemon_.pump_until([&] { return ask(fetching, "Bearer " + key).status == 401; });
+}
+
+TEST_F(AccessTable, StrangersAreNotToldWhatIsThere) {
+  EXPECT_EQ(daemon_.ask("GET", "/api/v1/no/such/thing").status, 401U);
+  EXPECT_EQ(daemon_.ask("DELETE", "/api/v1/experiments").status, 401U);
+  const net::HttpHeaders viewer{{"Authorization", "Bearer " + token_of_[Role::viewer]}};
+  EXPECT_EQ(daemon_.ask("GET", "/api/v1/no/such/thing", "", viewer).status, 404U);
+  EXPECT_EQ(daemon_.ask("DELETE", "/api/v1/experiments", "", viewer).status, 405U);
+}
+
+TEST_F(AccessTable, AfterFiveWrongTokensInAMinuteOthersAreStillServed) {
+  const net::HttpHeaders wrong{{"Authorization", shown_[Shown::wrong]}};
+  const net::HttpHeaders right{{"Authorization", "Bearer " + token_of_[Role::viewer]}};
+  for (unsigned i = 0; i < Authentication::failures_a_minute; ++i) {
+    EXPECT_EQ(daemon_.ask("GET", "/api/v1/status", "", wrong).status, 401U);
+  }
+  EXPECT_EQ(daemon_.ask("GET", "/api/v1/status", "", wrong).status, 429U);
+  EXPECT_EQ(daemon_.ask("GET", "/api/v1/status", "", right).status, 200U)
+      << "who guesses must not lock out those at the same address";
+}
+
+TEST_F(AccessTable, TokensAreMadeListedRotatedAndRevoked) {
+  const net::HttpHeaders admin{{"Authorization", "Bearer " + token_of_[Role::admin]}};
+  const auto made = daemon_.ask("POST", "/api/v1/tokens",
+                                R"({"name":"ci","role":"operator","expires_in_seconds":60})", admin);
+  ASSERT_EQ(made.status, 201U) << made.text;
+  EXPECT_EQ(made.at("creator"), "\"token admin\"");
+  const std::string id = made.at("id").substr(1, 8);
+  const std::string token = made.at("token").substr(1, 62);
+  const net::HttpHeaders ci{{"Authorization", "Bearer " + token}};
+  const auto me = daemon_.ask("GET", "/api/v1/whoami", "", ci);
+  EXPECT_EQ(me.at("name"), "\"token ci\"");
+  EXPECT_EQ(me.at("role"), "\"operator\"");
+
+  const auto listed = daemon_.ask("GET", "/api/v1/tokens", "", admin);
+  EXPECT_EQ(listed.count("tokens"), 5U) << listed.text;
+  EXPECT_EQ(listed.text.find("sha256"), std::string::npos);
+  EXPECT_EQ(listed.text.find("hps_"), std::string::npos);
+
+  const auto rotated = daemon_.ask("POST", "/api/v1/tokens/" + id + "/rotate", "", admin);
+  ASSERT_EQ(rotated.status, 201U) << rotated.text;
+  EXPECT_EQ(daemon_.ask("GET", "/api/v1/whoami", "", ci).status, 401U);
+  const net::HttpHeaders anew{{"Authorization", "Bearer " + rotated.at("token").substr(1, 62)}};
+  EXPECT_EQ(daemon_.ask("GET", "/api/v1/whoami", "", anew).status, 200U);
+  EXPECT_EQ(daemon_.ask("DELETE", "/api/v1/tokens/" + id, "", admin).status, 200U);
+  EXPECT_EQ(daemon_.ask("GET", "/api/v1/whoami", "", anew).status, 401U);
+  EXPECT_EQ(daemon_.ask("DELETE", "/api/v1/tokens/" + id, "", admin).status, 404U);
+}
+
+TEST_F(AccessTable, WrongDescriptionsOfTokensAreNamed) {
+  const net::HttpHeaders admin{{"Authorization", "Bearer " + token_of_[Role::admin]}};
+  const auto problem_of = [&](const std::string& body) {
+    const auto answer = daemon_.ask("POST", "/api/v1/tokens", body, admin);
+    EXPECT_EQ(answer.status, 400U) << answer.text;
+    const engine::Value* problems = answer.body.at_path("error.problems");
+    return problems == nullptr || problems->as_list()->empty()
+               ? answer.text
+               : engine::compact_json(problems->as_list()->front());
+  };
+  EXPECT_EQ(problem_of(R"({"role":"viewer"})"), R"({"allowed":"a text","path":"name","what":"is missing"})");
+  EXPECT_EQ(problem_of(R"({"name":"x","role":"worker"})"),
+            R"({"allowed":"viewer, operator, admin","path":"role","what":"is \"worker\""})");
+  EXPECT_EQ(problem_of(R"({"name":"x","role":"viewer","expires":3})"),
+            R"({"allowed":"name, role, expires_in_seconds","path":"expires","what":"is not known"})");
+  EXPECT_NE(problem_of(R"({"name":"x","role":"admin","expires_in_seconds":null})").find("expires_in_seconds"),
+            std::string::npos)
+      << "over TCP no token is made that never expires";
+  EXPECT_NE(problem_of(R"({"name":"x","role":"viewer","expires_in_seconds":1e9})").find("365 days"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace hpsearch::daemon
