@@ -288,9 +288,9 @@ class CommandLine {
     });
     add_file(verb);
     add_context(verb);
-    verb.add_option("--slots", given_.run.slots,
-                    "Number of slots (default: one per GPU, or one per core without GPUs)")
-        ->transform(integer_from(1, 4096));
+    verb.add_option(
+        "--slots", given_.run.slots,
+        "Slots, as hpsearch-worker takes them (default: one per GPU, or one per core without GPUs)");
     verb.add_option("--state-dir", given_.run.state_dir,
                     "Directory of the search (default: .hpsearch/<stem of FILE>)");
     verb.add_flag("--fresh", given_.run.fresh, "Move an earlier search aside and start a new one");

@@ -153,7 +153,7 @@ Outcome<PrivateCluster> PrivateCluster::start(const StateDirectory& state, Netwo
   return out;
 }
 
-Outcome<engine::Done> PrivateCluster::start_worker(std::optional<std::uint64_t> slots, const Say& say,
+Outcome<engine::Done> PrivateCluster::start_worker(const std::optional<std::string>& slots, const Say& say,
                                                    const Hurry& hurry) {
   if (const auto free = await_lock(state_.worker() / "lock", "the worker", say, hurry); !free) {
     return free.failure();
@@ -164,7 +164,7 @@ Outcome<engine::Done> PrivateCluster::start_worker(std::optional<std::uint64_t> 
   worker.argv = {find_program("hpsearch-worker"), "--daemon", state_.workers_endpoint(), "--state-dir",
                  state_.worker().string()};
   if (slots) {
-    worker.argv.insert(worker.argv.end(), {"--slots", std::to_string(*slots)});
+    worker.argv.insert(worker.argv.end(), {"--slots", *slots});
   }
   if (const auto launched = launch(worker); !launched) {
     return launched.failure();

@@ -33,8 +33,8 @@ class PrivateCluster {
   [[nodiscard]] static Outcome<PrivateCluster> start(const StateDirectory& state, NetworkFileSystems network,
                                                      const Say& say, const Hurry& hurry);
 
-  /// Starts the worker, with so many slots, or as many as it finds fit. Does not wait for it to join.
-  [[nodiscard]] Outcome<engine::Done> start_worker(std::optional<std::uint64_t> slots, const Say& say,
+  /// Starts the worker, with these slots, or as many as it finds fit. Does not wait for it to join.
+  [[nodiscard]] Outcome<engine::Done> start_worker(const std::optional<std::string>& slots, const Say& say,
                                                    const Hurry& hurry);
 
   /// Waits until no daemon or worker of an earlier command holds the directory. conflict: they do not end.

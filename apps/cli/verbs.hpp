@@ -23,7 +23,7 @@ struct RunOptions {
   std::string file;
   std::optional<std::string> context_directory;
   std::optional<std::string> state_dir;
-  std::optional<std::uint64_t> slots;
+  std::optional<std::string> slots;  ///< As hpsearch-worker reads them.
   std::optional<std::uint64_t> seed;
   std::optional<std::string> name;
   std::uint64_t context_limit = context::default_limit_megabytes;

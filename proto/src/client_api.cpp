@@ -296,7 +296,6 @@ Value worker_value(const engine::WorkerRecord& worker) {
   }
   return Value::Map{
       {"id", count_value(worker.id.number())},
-      {"uid", worker.uid},
       {"name", worker.name},
       {"incarnation", count_value(worker.incarnation)},
       {"present", worker.present},

@@ -168,10 +168,9 @@ TEST_F(Program, NamesTheOptionThatWasMeant) {
 }
 
 TEST_F(Program, RefusesWrongArguments) {
-  for (const char* arguments :
-       {"", "run", "run a b c", "trials 1 2", "logs", "logs 1 2 3", "run e.yaml --slots 0",
-        "run e.yaml --slots many", "run e.yaml --seed -1", "run e.yaml --seed 2147483648",
-        "list --output xml", "show one", "show --server a:1 --state-dir b", "kill"}) {
+  for (const char* arguments : {"", "run", "run a b c", "trials 1 2", "logs", "logs 1 2 3",
+                                "run e.yaml --seed -1", "run e.yaml --seed 2147483648", "list --output xml",
+                                "show one", "show --server a:1 --state-dir b", "kill"}) {
     const Ended ended = run(arguments);
     EXPECT_EQ(ended.status, 2) << arguments << "\n" << ended.err;
     EXPECT_NE(ended.err, "") << arguments;

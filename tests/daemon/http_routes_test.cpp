@@ -448,6 +448,15 @@ TEST_F(HttpRoutes, LogOfAWorkerThatIsAwayIsUnavailable) {
   EXPECT_NE(answer.text.find("worker of uid-1"), std::string::npos);
 }
 
+TEST_F(HttpRoutes, ShowNobodyTheUidOfAWorker) {
+  begin_a_search();
+  for (const char* path : {"/api/v1/workers", "/api/v1/events?limit=1000"}) {
+    const auto answer = get(path);
+    EXPECT_NE(answer.text.find("\"worker of uid-1\""), std::string::npos) << path;
+    EXPECT_EQ(answer.text.find("\"uid-1\""), std::string::npos) << path;
+  }
+}
+
 TEST_F(HttpRoutes, LogQuestionsAreChecked) {
   begin_a_search();
   EXPECT_EQ(get("/api/v1/experiments/1/trials/0/log?stream=stdin").status, 400U);

@@ -65,6 +65,13 @@ class BadExperiment(harness.Case):
         done = self.run_cli("run", file, self.folder / "gone", expect=2)
         self.assertIn(str(self.folder / "gone"), done.stderr)
 
+    def test_slots_that_the_worker_does_not_know(self):
+        for slots in ("many", "0", "auto*0", ""):
+            file = self.write_experiment(harness.experiment(self.ledger_path, ONE))
+            done = self.run_cli("run", file, "--fresh", "--slots", slots, expect=2)
+            self.assertIn(f'"{slots}"', done.stderr)
+        self.assertFalse(self.ledger_path.exists(), "a training ran in slots that are none")
+
     def test_no_daemon(self):
         done = self.run_cli("list", "--server", f"127.0.0.1:{harness.free_port()}", expect=6)
         self.assertIn("127.0.0.1", done.stderr)

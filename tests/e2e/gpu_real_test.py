@@ -1,5 +1,6 @@
 """On a machine with NVIDIA GPUs: eight trials train with CUDA, all at once on shares of one GPU and then one after the
-other, and after each the GPU's memory is free again. Without one it is skipped.
+other, and after each the GPU's memory is free again, also when the training leaves a process behind that holds it and the
+agent is killed meanwhile. Without a GPU it is skipped.
 
     GPU_RECORD=FILE python3 tests/e2e/gpu_real_test.py      also writes what was seen, in Markdown, for docs/operating/gpu.md
 """
@@ -65,6 +66,27 @@ with open(sys.argv[1], "a") as ledger:
     ledger.write(json.dumps({"what": "end", "at": time.monotonic()}) + "\\n")
 """
 
+# Leaves a process behind, in a session of its own, that holds 2 GiB of the GPU until somebody ends it.
+LEAVES_A_HOLDER = """
+import json, os, subprocess, sys
+HOLDER = '''
+import ctypes, time
+cuda = ctypes.CDLL("libcuda.so.1")
+device, context, memory = ctypes.c_int(), ctypes.c_void_p(), ctypes.c_uint64()
+for code in (cuda.cuInit(0), cuda.cuDeviceGet(ctypes.byref(device), 0), cuda.cuCtxCreate_v2(ctypes.byref(context), 0, device),
+             cuda.cuMemAlloc_v2(ctypes.byref(memory), ctypes.c_size_t(2 << 30))):
+    assert code == 0, code
+print("held", flush=True)
+time.sleep(1_000_000)
+'''
+holder = subprocess.Popen([sys.executable, "-c", HOLDER], start_new_session=True, stdout=subprocess.PIPE, text=True)
+assert holder.stdout.readline() == "held\\n"
+with open(sys.argv[1], "a") as ledger:
+    ledger.write(json.dumps({"what": "held", "pid": holder.pid, "trial": os.environ["HPSEARCH_TRIAL_ID"]}) + "\\n")
+for step in (1, 2, 3):
+    print("HPSEARCH " + json.dumps({"step": step, "loss": 1.0}), flush=True)
+"""
+
 
 def driver():
     """What the driver says, or None."""
@@ -74,22 +96,31 @@ def driver():
 
 
 class RealGpu(harness.Case):
-    def train_eight(self, slots, at_once):
-        self.ledger_path.unlink(missing_ok=True)
-        before = driver()["devices"][0]
+    def start_cluster(self, name):
         cluster = harness.Cluster(self)
-        cluster.state = self.folder / f"daemon-{at_once}"
+        cluster.state = self.folder / name
         cluster.start_daemon()
         cluster.wait_until_up()
-        worker = self.start("hpsearch-worker", "--daemon", cluster.workers, "--state-dir", self.folder / f"worker-{at_once}",
-                            "--slots", slots, "--gpu-check", 1, log=f"worker-{at_once}.log")
+        return cluster
+
+    def start_agent(self, cluster, slots, name):
+        return cluster.start_worker(slots, name, "--gpu-check", 1)
+
+    def submit(self, cluster, text, trials):
         program = self.folder / "program.py"
-        program.write_text(PROGRAM)
-        tree = harness.experiment(self.ledger_path, {"name": "random", "max_length": {"epochs": 3}, "max_trials": 8,
+        program.write_text(text)
+        tree = harness.experiment(self.ledger_path, {"name": "random", "max_length": {"epochs": 3}, "max_trials": trials,
                                                      "max_concurrent_trials": 0}, max_restarts=0,
                                   hyperparameters={"lr": {"type": "double", "minval": 0.0001, "maxval": 0.001}})
         tree["entrypoint"] = [sys.executable, str(program), str(self.ledger_path)]
-        experiment = cluster.submit(tree)
+        return cluster.submit(tree)
+
+    def train_eight(self, slots, at_once):
+        self.ledger_path.unlink(missing_ok=True)
+        before = driver()["devices"][0]
+        cluster = self.start_cluster(f"daemon-{at_once}")
+        worker = self.start_agent(cluster, slots, f"worker-{at_once}")
+        experiment = self.submit(cluster, PROGRAM, trials=8)
         self.assertEqual(cluster.wait_until_over(experiment), "COMPLETED", worker.said())
         said = (self.folder / f"worker-{at_once}.log").read_text()
         left = re.findall(r"has left its devices: GPU \d+: (\d+) of (\d+) MiB free", said)
@@ -107,6 +138,23 @@ class RealGpu(harness.Case):
         return {"slots": slots, "at once": self.ledger.most_at_once(), "program": starts[0]["how"],
                 "CUDA_VISIBLE_DEVICES": starts[0]["device"], "MiB free before": before["free_bytes"] >> 20,
                 "MiB free after each": ", ".join(free for free, _ in left), "MiB free at the end": after["free_bytes"] >> 20}
+
+    def test_what_holds_the_gpu_ends_with_its_trial(self):
+        first = driver()["devices"][0]
+        cluster = self.start_cluster("daemon")
+        worker = self.start_agent(cluster, first["uuid"], "worker")
+        experiment = self.submit(cluster, LEAVES_A_HOLDER, trials=4)
+        harness.wait_for(lambda: len(self.ledger.of("held")) >= 2, "a second trial that holds the GPU")
+        worker.popen.kill()
+        worker.popen.wait()
+        worker = self.start_agent(cluster, first["uuid"], "worker")
+        self.assertEqual(cluster.wait_until_over(experiment), "COMPLETED", worker.said())
+        held = self.ledger.of("held")
+        self.assertEqual({line["trial"] for line in held}, {"1", "2", "3", "4"}, worker.said())
+        for line in held:
+            self.assertFalse(pathlib.Path(f"/proc/{line['pid']}").exists(), f"{line} still holds the GPU")
+        self.assertGreater(driver()["devices"][0]["free_bytes"], first["free_bytes"] - (256 << 20), worker.said())
+        print(f"4 trials left a process behind that held 2 GiB, the agent was killed at the second: all {len(held)} ended")
 
     def test_eight_trials_on_shares_and_one_after_the_other(self):
         seen = driver()

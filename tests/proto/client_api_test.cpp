@@ -227,7 +227,7 @@ TEST(ClientApi, AWorker) {
       compact_json(proto::worker_value(worker())),
       R"({"attempts":[{"attempt":1,"experiment":3,"trial":2}],"devices":[],"id":7,"incarnation":2,"labels":{},"leaked_processes":[],)"
       R"("name":"gpu-7","pool":"default","present":true,"quarantined":null,"slot_kind":"gpu","slots":4,"slots_held":1,)"
-      R"("slots_quarantined":0,"slots_withdrawn":0,"uid":"u","withdrawn":[]})");
+      R"("slots_quarantined":0,"slots_withdrawn":0,"withdrawn":[]})");
 }
 
 TEST(ClientApi, SlotsOfTheUnkillableAreNotUnderLease) {
