@@ -22,17 +22,19 @@ ROOMS = {
     "net": ({"engine/base"}, r"boost/|zmq", False),
     "trees": ({"engine/base"}, "", False),
     "context": ({"engine/base", "trees"}, r"archive", False),
+    "places": ({"engine/base", "trees", "context"}, "", False),
     "patterns": ({"engine", "jobs"}, r"re2/", True),
-    "workers/shell": ({"engine", "jobs", "proto", "net", "trees", "context", "patterns", "workers/core"}, r"CLI/", False),
+    "workers/shell": ({"engine", "jobs", "proto", "net", "trees", "context", "places", "patterns",
+                       "workers/core"}, r"CLI/", False),
     "workers/determined": ({"engine", "jobs", "proto", "net", "trees", "workers/core", "workers/shell"}, "", False),
     "apps/daemon/store": ({"engine", "proto"}, r"sqlite3\.h", False),
     "apps/daemon/keys": ({"engine", "net", "apps/daemon/store"}, "", False),
-    "apps/daemon": ({"engine", "jobs", "searchers", "sentences", "proto", "net", "trees", "context", "patterns",
-                     "apps/daemon/store", "apps/daemon/keys"}, r"CLI/", False),
+    "apps/daemon": ({"engine", "jobs", "searchers", "sentences", "proto", "net", "trees", "context", "places",
+                     "patterns", "apps/daemon/store", "apps/daemon/keys"}, r"CLI/", False),
     # preview, validate and simulate run offline, so the command line needs the searchers themselves; the store's
     # tools are for when no daemon runs, so it needs the store.
     "apps/cli": ({"engine", "jobs", "searchers", "sentences", "surrogates", "proto", "net", "trees", "context",
-                  "patterns", "apps/daemon/store", "apps/daemon/keys"},
+                  "places", "patterns", "apps/daemon/store", "apps/daemon/keys"},
                  r"yaml-cpp/|CLI/|re2/", False),
 }
 

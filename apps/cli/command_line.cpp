@@ -292,10 +292,15 @@ class CommandLine {
         "--slots", given_.run.slots,
         "Slots, as hpsearch-worker takes them (default: one per GPU, or one per core without GPUs)");
     verb.add_option("--state-dir", given_.run.state_dir,
-                    "Directory of the search (default: .hpsearch/<stem of FILE>)");
+                    "Directory of the search (default: <stem of FILE> in $HPSEARCH_STATE_HOME, else in "
+                    "$XDG_STATE_HOME/hpsearch, else in .hpsearch)");
     verb.add_flag("--fresh", given_.run.fresh, "Move an earlier search aside and start a new one");
     verb.add_flag("--allow-network-filesystem", given_.run.allow_network_filesystem,
-                  "Accept a state directory on NFS, SMB, FUSE and similar, at your own risk");
+                  "Accept a state directory on SMB, 9P, FUSE and similar, if the file system passes a test");
+    verb.add_flag(
+        "--take-over", given_.run.take_over,
+        "Continue although another host used the state directory in the last 5 minutes; only if that "
+        "host is gone");
   }
 
   void add_file_verbs() {

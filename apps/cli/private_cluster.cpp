@@ -104,6 +104,7 @@ Outcome<engine::Done> PrivateCluster::await_daemon(const Hurry& hurry) {
     const std::optional<DaemonAddresses> addresses = read_daemon_file(state_.daemon());
     if (addresses && addresses->pid == daemon_.process->pid()) {
       client_ = Client(addresses->socket);
+      workers_ = addresses->workers;
       return engine::Done{};
     }
     if (const std::optional<Ending> ending = daemon_.process->ended()) {
@@ -124,7 +125,7 @@ Outcome<engine::Done> PrivateCluster::await_free(const StateDirectory& state, co
   return await_lock(state.daemon() / "lock", "the daemon", say, hurry);
 }
 
-Outcome<PrivateCluster> PrivateCluster::start(const StateDirectory& state, NetworkFileSystems network,
+Outcome<PrivateCluster> PrivateCluster::start(const StateDirectory& state, Permissions permissions,
                                               const Say& say, const Hurry& hurry) {
   if (const auto free = await_lock(state.daemon() / "lock", "the daemon", say, hurry); !free) {
     return free.failure();
@@ -134,21 +135,22 @@ Outcome<PrivateCluster> PrivateCluster::start(const StateDirectory& state, Netwo
   out.daemon_.log = state.daemon_log();
   // Unix sockets only: no other user of this machine gets in. The command that starts it has looked at the
   // context already, with its own limit.
-  out.daemon_.argv = {find_program("hpsearchd"),
-                      "--state-dir",
-                      state.daemon().string(),
-                      "--workers",
-                      state.workers_endpoint(),
-                      "--context-limit",
+  out.daemon_.argv = {find_program("hpsearchd"), "--state-dir", state.daemon().string(), "--context-limit",
                       std::to_string(context::largest_limit_megabytes)};
-  if (network == NetworkFileSystems::allowed) {
+  if (permissions.network == places::NetworkFileSystems::allowed) {
     out.daemon_.argv.emplace_back("--allow-network-filesystem");
+  }
+  if (permissions.take_over) {
+    out.daemon_.argv.emplace_back("--take-over");
   }
   if (const auto launched = launch(out.daemon_); !launched) {
     return launched.failure();
   }
   if (const auto ready = out.await_daemon(hurry); !ready) {
     return ready.failure();
+  }
+  if (permissions.take_over) {
+    out.daemon_.argv.pop_back();
   }
   return out;
 }
@@ -161,7 +163,7 @@ Outcome<engine::Done> PrivateCluster::start_worker(const std::optional<std::stri
   Helper worker;
   worker.name = "hpsearch-worker";
   worker.log = state_.worker_log();
-  worker.argv = {find_program("hpsearch-worker"), "--daemon", state_.workers_endpoint(), "--state-dir",
+  worker.argv = {find_program("hpsearch-worker"), "--daemon", workers_, "--state-dir",
                  state_.worker().string()};
   if (slots) {
     worker.argv.insert(worker.argv.end(), {"--slots", *slots});

@@ -11,6 +11,7 @@
 #include "cli/client.hpp"
 #include "cli/failure.hpp"
 #include "cli/state_directory.hpp"
+#include "hpsearch/places/state_place.hpp"
 
 namespace hpsearch::cli {
 
@@ -25,12 +26,15 @@ class PrivateCluster {
   using Say = std::function<void(const std::string&)>;  ///< Tells people what goes on.
   using Hurry = std::function<bool()>;  ///< True when the user does not want to wait any longer.
 
-  /// Whether the state directory may be on NFS, FUSE and similar.
-  enum class NetworkFileSystems { refused, allowed };
+  /// What the daemon is started with.
+  struct Permissions {
+    places::NetworkFileSystems network = places::NetworkFileSystems::refused;
+    bool take_over = false;  ///< The directory, from another host's daemon; once, not when it is revived.
+  };
 
   /// Starts the daemon and waits until it answers. If helpers of an earlier, killed run are still ending,
   /// waits for them. conflict: the directory is held by somebody else; unavailable: it cannot be started.
-  [[nodiscard]] static Outcome<PrivateCluster> start(const StateDirectory& state, NetworkFileSystems network,
+  [[nodiscard]] static Outcome<PrivateCluster> start(const StateDirectory& state, Permissions permissions,
                                                      const Say& say, const Hurry& hurry);
 
   /// Starts the worker, with these slots, or as many as it finds fit. Does not wait for it to join.
@@ -70,6 +74,7 @@ class PrivateCluster {
   [[nodiscard]] static Outcome<engine::Done> revive(Helper& helper, const Say& say);
 
   StateDirectory state_;
+  std::string workers_;  ///< Where the daemon listens for workers; the same after each start.
   Helper daemon_;
   std::optional<Helper> worker_;
   Client client_;

@@ -21,7 +21,10 @@
 #include "cli/tree_difference.hpp"
 #include "cli/trial_pages.hpp"
 #include "cli/verbs.hpp"
+#include "daemon/store/owner_record.hpp"
 #include "hpsearch/engine/experiment/experiment_state.hpp"
+#include "hpsearch/places/file_system_kind.hpp"
+#include "hpsearch/places/state_place.hpp"
 
 namespace hpsearch::cli {
 namespace {
@@ -127,16 +130,55 @@ class Run {
     return Done{};
   }
 
+  /// Before anything is made or moved there: whether its file system will do, and no other host has it.
+  [[nodiscard]] Outcome<Done> look_at_place() {
+    const daemon::OwnerFile owner(state_.daemon().string(), daemon::this_owner());
+    if (const auto free = owner.check_free(); !free && !options_.take_over) {
+      return conflict_failure(free.error().message);
+    }
+    const places::FileSystemKind on = places::file_system_at(state_.path().string());
+    if (on.trust == places::Trust::local) {
+      return Done{};
+    }
+    const auto known = load_run_record(state_);
+    const bool allowed = options_.allow_network_filesystem ||
+                         (!options_.fresh && known && *known && (*known)->allow_network_filesystem);
+    const auto accepted = places::accept_place(
+        state_.path().string(), on,
+        allowed ? places::NetworkFileSystems::allowed : places::NetworkFileSystems::refused);
+    if (!accepted) {
+      return usage_failure(accepted.error().message);
+    }
+    if (const auto made = make_private_directory(state_.path()); !made) {
+      return made.failure();
+    }
+    if (const auto passed = places::check_place(state_.path().string(), on); !passed) {
+      return passed.error().code == engine::Errc::bad_request ? usage_failure(passed.error().message)
+                                                              : plain_failure(passed.error().message);
+    }
+    if (!places::is_warned(state_.daemon().string(), on)) {
+      say()(places::warning_of(state_.path().string(), on));
+    }
+    return Done{};
+  }
+
   [[nodiscard]] Outcome<Done> take_state_directory() {
     std::error_code error;
-    const std::filesystem::path place =
-        options_.state_dir ? std::filesystem::path(*options_.state_dir) : default_state_directory(file_.stem);
-    const std::filesystem::path absolute = std::filesystem::absolute(place, error).lexically_normal();
+    const auto place = options_.state_dir
+                           ? Outcome<std::filesystem::path>(std::filesystem::path(*options_.state_dir))
+                           : default_state_directory(file_.stem);
+    if (!place) {
+      return place.failure();
+    }
+    const std::filesystem::path absolute = std::filesystem::absolute(*place, error).lexically_normal();
     if (error) {
-      return storage_failure("cannot find " + place.string(), error.value());
+      return storage_failure("cannot find " + place->string(), error.value());
     }
     // "dir/" and "dir" are one directory; moving aside needs its name.
     state_ = StateDirectory(absolute.has_filename() ? absolute : absolute.parent_path());
+    if (const auto accepted = look_at_place(); !accepted) {
+      return accepted.failure();
+    }
     if (const auto opened = open_state_directory(); !opened) {
       return opened.failure();
     }
@@ -220,11 +262,12 @@ class Run {
   // --- the search ---
 
   [[nodiscard]] Outcome<Exit> search() {
-    auto cluster =
-        PrivateCluster::start(state_,
-                              record_.allow_network_filesystem ? PrivateCluster::NetworkFileSystems::allowed
-                                                               : PrivateCluster::NetworkFileSystems::refused,
-                              say(), hurry());
+    auto cluster = PrivateCluster::start(
+        state_,
+        {.network = record_.allow_network_filesystem ? places::NetworkFileSystems::allowed
+                                                     : places::NetworkFileSystems::refused,
+         .take_over = options_.take_over},
+        say(), hurry());
     if (!cluster) {
       return cluster.failure();
     }

@@ -6,6 +6,8 @@
 #include "cli/interrupts.hpp"
 #include "cli/saved_daemons.hpp"
 #include "cli/text.hpp"
+#include "daemon/store/owner_record.hpp"
+#include "hpsearch/places/state_home.hpp"
 
 namespace hpsearch::cli {
 namespace {
@@ -25,6 +27,12 @@ std::optional<DaemonAddresses> daemon_in(const std::filesystem::path& directory)
   return addresses && (*holder == 0 || addresses->pid == *holder) ? addresses : std::nullopt;
 }
 
+/// On another host, which alone reaches its sockets.
+std::optional<daemon::OwnerElsewhere> daemon_elsewhere(const std::filesystem::path& directory) {
+  const auto found = daemon::owner_elsewhere(directory.string(), daemon::this_owner());
+  return found ? *found : std::nullopt;
+}
+
 Outcome<std::string> token_of(const ServerOptions& options) {
   return options.token_file ? read_token_file(*options.token_file) : Outcome<std::string>(std::string());
 }
@@ -39,8 +47,18 @@ Outcome<Client> usual_daemon(const ServerOptions& options) {
     return Client(current->server, current->token);
   }
   const auto token = token_of(options);
-  return token ? Outcome<Client>(Client(current == nullptr ? default_server : current->server, *token))
-               : Outcome<Client>(token.failure());
+  if (!token) {
+    return token.failure();
+  }
+  if (current != nullptr) {
+    return Client(current->server, *token);
+  }
+  const auto home = places::StateHome::of_environment();
+  if (!home) {
+    return usage_failure(home.error().message);
+  }
+  const auto own = daemon_in(home->daemon());
+  return Client(own ? own->socket : default_server, *token);
 }
 
 }  // namespace
@@ -76,6 +94,13 @@ Outcome<Server> Server::reach(const ServerOptions& options, Need need, const Out
   if (!std::filesystem::is_directory(state.path(), ignored)) {
     return not_found_failure("there is no state directory " + state.path().string());
   }
+  for (const std::filesystem::path& directory : {state.daemon(), state.path()}) {
+    if (const auto elsewhere = daemon_elsewhere(directory)) {
+      return unreachable_failure("the daemon of " + state.path().string() + " runs on " +
+                                 elsewhere->owner.host + " (process " + std::to_string(elsewhere->owner.pid) +
+                                 "); run this command there");
+    }
+  }
   for (int look = 0;; ++look) {
     if (const auto addresses = running_daemon(state)) {
       return Server(Client(addresses->socket));
@@ -96,9 +121,9 @@ Outcome<Server> Server::reach(const ServerOptions& options, Need need, const Out
       const auto record = load_run_record(state);
       auto cluster = PrivateCluster::start(
           state,
-          record && *record && (*record)->allow_network_filesystem
-              ? PrivateCluster::NetworkFileSystems::allowed
-              : PrivateCluster::NetworkFileSystems::refused,
+          {.network = record && *record && (*record)->allow_network_filesystem
+                          ? places::NetworkFileSystems::allowed
+                          : places::NetworkFileSystems::refused},
           [&output](const std::string& text) { output.message("hpsearch: " + text); }, [] { return false; });
       if (cluster) {
         Server server(Client(""));

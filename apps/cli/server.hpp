@@ -25,7 +25,8 @@ class Server {
   [[nodiscard]] static Outcome<Server> reach(const ServerOptions& options, Need need, const Output& output);
 
   /// The same, but without --server and --state-dir always the usual daemon, never a search that was merely
-  /// run here: the one of the current context, else the one at default_server.
+  /// run here: the one of the current context, else the one that runs in the state home, else the one at
+  /// default_server.
   [[nodiscard]] static Outcome<Server> reach_shared(const ServerOptions& options, const Output& output);
 
   /// With neither --server nor --state-dir: the usual daemon, else the search that was run last in the

@@ -13,6 +13,7 @@
 
 #include "cli/text.hpp"
 #include "hpsearch/engine/base/text.hpp"
+#include "hpsearch/places/state_home.hpp"
 #include "hpsearch/proto/daemon_file.hpp"
 #include "hpsearch/proto/json.hpp"
 #include "hpsearch/proto/record.hpp"
@@ -69,11 +70,6 @@ bool StateDirectory::has_store() const {
   return std::filesystem::exists(daemon() / "events.db", ignored);
 }
 
-std::string StateDirectory::workers_endpoint() const {
-  std::error_code ignored;
-  return "ipc://" + std::filesystem::absolute(daemon() / "workers.sock", ignored).string();
-}
-
 Outcome<engine::Done> make_private_directory(const std::filesystem::path& given) {
   const std::filesystem::path path = given.has_filename() ? given : given.parent_path();  // "dir/" is "dir".
   std::error_code error;
@@ -89,16 +85,27 @@ Outcome<engine::Done> make_private_directory(const std::filesystem::path& given)
   return engine::Done{};
 }
 
-std::filesystem::path default_state_directory(const std::string& stem) {
-  return std::filesystem::path(".hpsearch") / (stem.empty() ? "experiment" : stem);
+Outcome<std::filesystem::path> default_state_directory(const std::string& stem) {
+  const auto home = places::StateHome::of_environment();
+  std::error_code ignored;
+  return home ? Outcome<std::filesystem::path>(home->run(stem, std::filesystem::current_path(ignored)))
+              : Outcome<std::filesystem::path>(usage_failure(home.error().message));
 }
 
 std::optional<std::filesystem::path> latest_state_directory() {
   std::optional<std::filesystem::path> latest;
   std::filesystem::file_time_type used{};
+  const auto home = places::StateHome::of_environment();
+  if (!home) {
+    return latest;
+  }
   std::error_code error;
-  for (std::filesystem::directory_iterator at(default_state_directory("").parent_path(), error), end;
-       !error && at != end; at.increment(error)) {
+  const std::filesystem::path here = std::filesystem::current_path(error);
+  for (std::filesystem::directory_iterator at(home->path(), error), end; !error && at != end;
+       at.increment(error)) {
+    if (!home->may_be_of(at->path().filename().string(), here)) {
+      continue;
+    }
     std::error_code missing;
     const auto when = std::filesystem::last_write_time(StateDirectory(at->path()).run_file(), missing);
     if (!missing && (!latest || when > used)) {

@@ -32,8 +32,6 @@ class StateDirectory {
   [[nodiscard]] std::filesystem::path worker_log() const { return path_ / "worker.log"; }
   [[nodiscard]] std::filesystem::path run_file() const { return path_ / "run.json"; }
   [[nodiscard]] std::filesystem::path lock_file() const { return path_ / "run.lock"; }
-  [[nodiscard]] std::string workers_endpoint()
-      const;  ///< "ipc:///path": where the worker reaches the daemon.
 
   /// True when a daemon has been here: there is something to read.
   [[nodiscard]] bool has_store() const;
@@ -46,10 +44,11 @@ class StateDirectory {
 /// exists keeps its mode.
 [[nodiscard]] Outcome<engine::Done> make_private_directory(const std::filesystem::path& path);
 
-/// Where a run on a file keeps its state unless told otherwise: .hpsearch/<stem> in the current directory.
-[[nodiscard]] std::filesystem::path default_state_directory(const std::string& stem);
+/// Where a run on a file keeps its state unless told otherwise: below the state home. usage: the variable
+/// that names the state home is wrong.
+[[nodiscard]] Outcome<std::filesystem::path> default_state_directory(const std::string& stem);
 
-/// The state directory below .hpsearch in the current directory that a run used last, if there is one.
+/// The state directory below the state home that a run in the current directory used last, if there is one.
 [[nodiscard]] std::optional<std::filesystem::path> latest_state_directory();
 
 /// An exclusive lock on a file, held for life and gone with the process, even a killed one.
@@ -113,7 +112,7 @@ void spell(auto& fields, proto::Is<RunRecord> auto& record) {
 struct DaemonAddresses {
   pid_t pid = 0;
   std::string socket;   ///< "unix:///path/api.sock"
-  std::string workers;  ///< "tcp://127.0.0.1:40124"
+  std::string workers;  ///< "ipc:///path/workers.sock"
 };
 [[nodiscard]] std::optional<DaemonAddresses> read_daemon_file(const std::filesystem::path& daemon_directory);
 

@@ -28,6 +28,7 @@ struct RunOptions {
   std::optional<std::string> name;
   std::uint64_t context_limit = context::default_limit_megabytes;
   bool allow_network_filesystem = false;
+  bool take_over = false;  ///< From a daemon of another host that cannot be stopped.
   bool fresh = false;
   std::vector<std::string> command;  ///< As it was typed; what goes on after an interruption.
 };

@@ -90,9 +90,7 @@ class Daemon {
                               std::to_string(runtime_->engine().experiments().size()) + " experiments, " +
                               std::to_string(runtime_->engine().last_lsn().number()) + " events");
     loop_.run();
-    if (exit_ != Exit::ok || runtime_->stalled()) {
-      leave_signals();
-    }
+    leave_signals();
     if (runtime_->stalled()) {
       return end(
           Error{Errc::unavailable, "stopped before there was space: unacknowledged events are not stored"},
@@ -104,7 +102,8 @@ class Daemon {
   }
 
  private:
-  /// It is ending, and its status says why: being told to end meanwhile is not to take that away.
+  /// It is ending: being told so once more is not to take away the status that says why, nor to leave behind
+  /// what it tidies up.
   static void leave_signals() {
     sigset_t told;
     sigemptyset(&told);
@@ -140,7 +139,7 @@ class Daemon {
         options_.state_dir,
         options_.allow_network_filesystem ? StateDirectory::NetworkFileSystems::allowed
                                           : StateDirectory::NetworkFileSystems::refused,
-        file_system_magic,
+        places::file_system_at,
         options_.take_over ? StateDirectory::OtherHosts::ignored : StateDirectory::OtherHosts::respected);
     if (!directory) {
       Error error = directory.error();
@@ -150,6 +149,9 @@ class Daemon {
       return error;
     }
     directory_ = std::move(directory).value();
+    if (!directory_->warning().empty()) {
+      net::log(Level::warning, directory_->warning());
+    }
     net::raise_descriptor_limit();  // Peers are descriptors. Not before: who is refused has one thing to say.
     auto store = SqliteStore::open(directory_->database(), {}, directory_->take_store_lock());
     if (!store) {

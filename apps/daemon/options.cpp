@@ -1,8 +1,10 @@
 #include "daemon/options.hpp"
 
 #include <CLI/CLI.hpp>
+#include <iostream>
 
 #include "hpsearch/context/context_files.hpp"
+#include "hpsearch/places/state_home.hpp"
 
 namespace hpsearch::daemon {
 
@@ -11,9 +13,11 @@ std::variant<Options, Exit> read_options(int argc, const char* const* argv) {
   CLI::App app("The hpsearch daemon: stores experiments, schedules their trials on workers, serves HTTP.",
                "hpsearchd");
   app.set_version_flag("--version", HPSEARCH_VERSION);
-  app.add_option("--state-dir", options.state_dir, "Directory of the store; created if it doesn't exist")
-      ->required()
-      ->type_name("DIR");
+  CLI::Option* state_dir = app.add_option("--state-dir", options.state_dir,
+                                          "Directory of the store; created if it doesn't exist (default: "
+                                          "hpsearchd in $HPSEARCH_STATE_HOME, else "
+                                          "in $XDG_STATE_HOME/hpsearch, else in .hpsearch)")
+                               ->type_name("DIR");
   app.add_option("--http-socket", options.http_socket,
                  "Unix socket for clients of the daemon's user and root (default: api.sock in --state-dir)")
       ->type_name("PATH");
@@ -54,7 +58,7 @@ std::variant<Options, Exit> read_options(int argc, const char* const* argv) {
       ->check(CLI::Range(std::uint64_t{1}, context::largest_limit_megabytes))
       ->type_name("MB");
   app.add_flag("--allow-network-filesystem", options.allow_network_filesystem,
-               "Accept a state directory on NFS, SMB, FUSE and similar, at your own risk");
+               "Accept a state directory on SMB, 9P, FUSE and similar, if the file system passes a test");
   app.add_flag("--take-over", options.take_over,
                "Start although another host's daemon used the state directory in the last 5 minutes; only if "
                "that daemon or host is gone");
@@ -71,6 +75,14 @@ std::variant<Options, Exit> read_options(int argc, const char* const* argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? Exit::ok : Exit::usage;
+  }
+  if (state_dir->count() == 0) {
+    const auto home = places::StateHome::of_environment();
+    if (!home) {
+      std::cerr << "hpsearchd: " << home.error().message << std::endl;
+      return Exit::usage;
+    }
+    options.state_dir = home->daemon().string();
   }
   return options;
 }

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <array>
@@ -155,44 +154,20 @@ Status write_pid(const Descriptor& lock, const std::string& path) {
 
 }  // namespace
 
-std::uint32_t file_system_magic(const std::string& path) noexcept {
-  struct statfs found {};
-  return ::statfs(path.c_str(), &found) == 0 ? static_cast<std::uint32_t>(found.f_type) : 0;
-}
-
-std::string_view network_file_system(std::uint32_t magic) noexcept {
-  // From the manual page of statfs(2) and the kernel's magic.h.
-  static constexpr std::pair<std::uint32_t, std::string_view> known[] = {
-      {0x6969, "NFS"},       {0x517B, "SMB"},      {0xFF534D42, "CIFS"},   {0xFE534D42, "SMB"},
-      {0x65735546, "FUSE"},  {0x5346414F, "AFS"},  {0x6B414653, "AFS"},    {0x73757245, "Coda"},
-      {0x01021997, "9P"},    {0x00C36400, "Ceph"}, {0x0BD00BD0, "Lustre"}, {0x47504653, "GPFS"},
-      {0x7461636F, "OCFS2"}, {0x01161970, "GFS2"}, {0x19830326, "BeeGFS"}, {0x20030528, "OrangeFS"},
-      {0x013111A8, "IBRIX"}, {0x564C, "NCP"},
-  };
-  for (const auto& [number, name] : known) {
-    if (number == magic) {
-      return name;
-    }
-  }
-  return "";
-}
-
 Result<std::unique_ptr<StateDirectory>> StateDirectory::open(const std::string& given,
                                                              NetworkFileSystems network,
-                                                             FileSystemMagic magic_of, OtherHosts others) {
+                                                             places::FileSystemAt look_at,
+                                                             OtherHosts others) {
   auto path = absolute(given);
   if (!path) {
     return path.error();
   }
+  places::FileSystemKind on = look_at(*path);
+  if (auto accepted = places::accept_place(*path, on, network); !accepted) {
+    return accepted.error();
+  }
   if (auto made = make_directory(*path); !made) {
     return made.error();
-  }
-  const std::string remote(network_file_system(magic_of(*path)));
-  if (!remote.empty() && network == NetworkFileSystems::refused) {
-    return Error{Errc::bad_request, "the state directory " + *path + " is on a network file system (" +
-                                        remote +
-                                        "), which may lose synced data; give --state-dir a local "
-                                        "disk, or accept the risk with --allow-network-filesystem"};
   }
   auto locked = lock_directory(*path);
   if (!locked) {
@@ -201,6 +176,10 @@ Result<std::unique_ptr<StateDirectory>> StateDirectory::open(const std::string& 
   OwnerFile owner(*path, this_owner());
   if (auto free = owner.check_free(); !free && others == OtherHosts::respected) {
     return free.error();
+  }
+  // Before its locks are relied on, and behind those that may already tell that it is another's.
+  if (auto passed = places::check_place(*path, on); !passed) {
+    return passed.error();
   }
   const std::string database = *path + "/events.db";
   if (auto there = check_not_missing(kernel_files(), database); !there) {
@@ -216,7 +195,7 @@ Result<std::unique_ptr<StateDirectory>> StateDirectory::open(const std::string& 
   }
   std::unique_ptr<StateDirectory> directory(
       new StateDirectory(std::move(path).value(), std::move(locked).value(), std::move(file).value(),
-                         std::move(store).value(), std::move(owner)));
+                         std::move(store).value(), std::move(owner), std::move(on)));
   if (auto taken = directory->take(); !taken) {
     return taken.error();
   }
@@ -225,6 +204,9 @@ Result<std::unique_ptr<StateDirectory>> StateDirectory::open(const std::string& 
 
 StateDirectory::~StateDirectory() {
   owner_.release();
+  if (sockets_) {
+    sockets_->remove_if_empty();
+  }
 }
 
 /// From here on it is ours, and may be written to.
@@ -237,6 +219,14 @@ Status StateDirectory::take() {
   }
   // What a daemon that was killed left behind says where nobody listens.
   ::unlink((path_ + "/" + proto::daemon_file_name).c_str());
+  if (on_.trust != places::Trust::local) {
+    sockets_ = places::SocketDirectory::of(path_);
+    if (auto made = sockets_->make(); !made) {
+      return made;
+    }
+    warning_ = places::is_warned(path_, on_) ? "" : places::warning_of(path_, on_);
+    places::note_warning(path_, on_);
+  }
   return make_directory(checkpoints());
 }
 

@@ -1,27 +1,20 @@
 #pragma once
 
-#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
 
-#include "daemon/owner_record.hpp"
 #include "daemon/store/durable_file.hpp"
+#include "daemon/store/owner_record.hpp"
 #include "daemon/store/store_lock.hpp"
 #include "hpsearch/engine/base/result.hpp"
+#include "hpsearch/places/file_system_kind.hpp"
+#include "hpsearch/places/socket_directory.hpp"
+#include "hpsearch/places/state_place.hpp"
 #include "hpsearch/proto/daemon_file.hpp"
 
 namespace hpsearch::daemon {
-
-/// What statfs(2) calls the type of the file system there; 0 when it cannot say.
-[[nodiscard]] std::uint32_t file_system_magic(const std::string& path) noexcept;
-using FileSystemMagic = std::uint32_t (*)(const std::string& path);
-
-/// Its name, where neither locks nor fsync keep their word on every server and mount option; "" for a local
-/// one.
-[[nodiscard]] std::string_view network_file_system(std::uint32_t magic) noexcept;
 
 /// The directory of one daemon: its lock, its store, the file that says where it listens.
 ///
@@ -32,16 +25,17 @@ using FileSystemMagic = std::uint32_t (*)(const std::string& path);
 /// Owns:    the locks, for as long as it lives; the kernel gives them back however the process ends.
 class StateDirectory {
  public:
-  enum class NetworkFileSystems { refused, allowed };
+  using NetworkFileSystems = places::NetworkFileSystems;
   enum class OtherHosts { respected, ignored };
 
   /// Makes the directory if need be (0700) and locks it. Nothing below it is made, renamed or written before
   /// every lock is held, but an empty database where there never was one. wrong_state: another process has
-  /// it, named by its pid and, unless it is ours, its host; bad_request: it is on a network file system;
-  /// not_found: its database is missing; unavailable: the file system refuses.
+  /// it, named by its pid and, unless it is ours, its host; bad_request: it is on a file system that needs
+  /// the user's consent, or that failed its test; not_found: its database is missing; unavailable: the file
+  /// system refuses.
   [[nodiscard]] static engine::Result<std::unique_ptr<StateDirectory>> open(
       const std::string& path, NetworkFileSystems network = NetworkFileSystems::refused,
-      FileSystemMagic magic_of = file_system_magic, OtherHosts others = OtherHosts::respected);
+      places::FileSystemAt look_at = places::file_system_at, OtherHosts others = OtherHosts::respected);
   ~StateDirectory();
   StateDirectory(const StateDirectory&) = delete;
   StateDirectory& operator=(const StateDirectory&) = delete;
@@ -51,8 +45,11 @@ class StateDirectory {
   [[nodiscard]] std::string backups() const { return path_ + "/backups"; }
   [[nodiscard]] std::string contexts() const { return path_ + "/contexts"; }
   [[nodiscard]] std::string checkpoints() const { return path_ + "/checkpoints"; }
-  [[nodiscard]] std::string http_socket() const { return path_ + "/api.sock"; }
-  [[nodiscard]] std::string workers_socket() const { return path_ + "/workers.sock"; }
+  [[nodiscard]] std::string http_socket() const { return sockets() + "/api.sock"; }
+  [[nodiscard]] std::string workers_socket() const { return sockets() + "/workers.sock"; }
+
+  /// What its owner is told at the first start on a network file system; "" later, and on a local one.
+  [[nodiscard]] const std::string& warning() const noexcept { return warning_; }
 
   /// The lock of the database, to open it with; once.
   [[nodiscard]] std::optional<StoreLock> take_store_lock() {
@@ -70,19 +67,25 @@ class StateDirectory {
 
  private:
   StateDirectory(std::string path, Descriptor directory, Descriptor lock, StoreLock store_lock,
-                 OwnerFile owner)
+                 OwnerFile owner, places::FileSystemKind on)
       : path_(std::move(path)),
         directory_(std::move(directory)),
         lock_(std::move(lock)),
         store_lock_(std::move(store_lock)),
-        owner_(std::move(owner)) {}
+        owner_(std::move(owner)),
+        on_(std::move(on)) {}
   engine::Status take();
+  /// Where sockets are: here, or beside a network file system, which may have none.
+  [[nodiscard]] const std::string& sockets() const noexcept { return sockets_ ? sockets_->path() : path_; }
 
   std::string path_;
   Descriptor directory_;
   Descriptor lock_;
   std::optional<StoreLock> store_lock_;
   OwnerFile owner_;
+  places::FileSystemKind on_;
+  std::optional<places::SocketDirectory> sockets_;
+  std::string warning_;
 };
 
 }  // namespace hpsearch::daemon

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <vector>
 
 namespace hpsearch::daemon {
@@ -41,9 +42,38 @@ TEST(Options, EachCanBeGiven) {
   EXPECT_EQ(options->log_level, "debug");
 }
 
+/// A variable of this process for one test.
+class Variable {
+ public:
+  Variable(const char* name, const char* value) : name_(name) { ::setenv(name, value, 1); }
+  Variable(const Variable&) = delete;
+  Variable& operator=(const Variable&) = delete;
+  ~Variable() { ::unsetenv(name_); }
+
+ private:
+  const char* name_;
+};
+
+TEST(Options, WithoutAStateDirectoryTheStateHomeHasIt) {
+  const Variable home("HPSEARCH_STATE_HOME", "/scratch/me");
+  const auto read_back = read({});
+  const auto* options = std::get_if<Options>(&read_back);
+  ASSERT_NE(options, nullptr);
+  EXPECT_EQ(options->state_dir, "/scratch/me/hpsearchd");
+  const auto given = read({"--state-dir=/x"});
+  ASSERT_NE(std::get_if<Options>(&given), nullptr);
+  EXPECT_EQ(std::get_if<Options>(&given)->state_dir, "/x");
+}
+
+TEST(Options, ARelativeStateHomeEndsWithTwo) {
+  const Variable home("HPSEARCH_STATE_HOME", "runs");
+  const auto read_back = read({});
+  ASSERT_TRUE(std::holds_alternative<Exit>(read_back));
+  EXPECT_EQ(std::get<Exit>(read_back), Exit::usage);
+}
+
 TEST(Options, WrongUseEndsWithTwo) {
-  for (const std::vector<const char*>& words : {std::vector<const char*>{},
-                                                {"--state-dir"},
+  for (const std::vector<const char*>& words : {std::vector<const char*>{"--state-dir"},
                                                 {"--state-dir=/x", "--bogus"},
                                                 {"--state-dir=/x", "word"},
                                                 {"--state-dir=/x", "--lost-after=0"},

@@ -1,4 +1,4 @@
-#include "daemon/owner_record.hpp"
+#include "daemon/store/owner_record.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -60,7 +60,7 @@ class OwnerFileTest : public testing::Test {
   [[nodiscard]] engine::Result<std::unique_ptr<StateDirectory>> open(
       StateDirectory::OtherHosts others = StateDirectory::OtherHosts::respected) const {
     return StateDirectory::open(scratch_.path("state"), StateDirectory::NetworkFileSystems::refused,
-                                file_system_magic, others);
+                                places::file_system_at, others);
   }
 
   Scratch scratch_;
@@ -77,6 +77,23 @@ TEST_F(OwnerFileTest, OfAnotherHostIsRefusedAndNothingElseIsMade) {
   EXPECT_FALSE(fs::exists(scratch_.path("state/events.db")));
   EXPECT_FALSE(fs::exists(scratch_.path("state/lock")));
   EXPECT_TRUE(open(StateDirectory::OtherHosts::ignored));
+}
+
+TEST_F(OwnerFileTest, OfAnotherHostIsNamedToThoseWhoOnlyLook) {
+  const std::string state = scratch_.path("state");
+  const auto nobody = owner_elsewhere(state, here);
+  ASSERT_TRUE(nobody);
+  EXPECT_FALSE(*nobody);
+  write(with("login2", "m2", "b2"));
+  const auto elsewhere = owner_elsewhere(state, here);
+  ASSERT_TRUE(elsewhere);
+  ASSERT_TRUE(*elsewhere);
+  EXPECT_EQ((*elsewhere)->owner.host, "login2");
+  EXPECT_EQ((*elsewhere)->owner.pid, 18);
+  write(with("login1", "m1", "b1"));
+  const auto ours = owner_elsewhere(state, here);
+  ASSERT_TRUE(ours);
+  EXPECT_FALSE(*ours) << "its locks tell";
 }
 
 TEST_F(OwnerFileTest, ThatWasNotRenewedForFiveMinutesIsTakenOver) {

@@ -1,7 +1,6 @@
 #include "daemon/state_directory.hpp"
 
 #include <gtest/gtest.h>
-#include <linux/magic.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -14,6 +13,7 @@
 #include <vector>
 
 #include "daemon/store/sqlite_store.hpp"
+#include "hpsearch/places/socket_directory.hpp"
 #include "hpsearch/proto/json.hpp"
 #include "scratch.hpp"
 
@@ -45,44 +45,55 @@ TEST(StateDirectory, IsMadeForItsOwnerOnly) {
   EXPECT_EQ(text_of(scratch.path("a/b/c/lock")), std::to_string(::getpid()) + "\n");
 }
 
-std::uint32_t nfs(const std::string& /*path*/) {
-  return NFS_SUPER_MAGIC;
+using Network = StateDirectory::NetworkFileSystems;
+
+places::FileSystemKind nfs(const std::string& /*path*/) {
+  return {"NFS", places::Trust::tested};
 }
 
-TEST(StateDirectory, OnANetworkFileSystemIsRefusedUnlessThatIsAllowed) {
-  using Network = StateDirectory::NetworkFileSystems;
+places::FileSystemKind smb(const std::string& /*path*/) {
+  return {"SMB", places::Trust::on_request};
+}
+
+TEST(StateDirectory, OnAFileSystemThatMayLieIsRefusedUnlessThatIsAllowed) {
   const Scratch scratch;
-  const auto refused = StateDirectory::open(scratch.path("state"), Network::refused, nfs);
+  const auto refused = StateDirectory::open(scratch.path("state"), Network::refused, smb);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, Errc::bad_request);
-  const std::vector<std::string> names{scratch.path("state"), "(NFS)", "--allow-network-filesystem"};
+  const std::vector<std::string> names{scratch.path("state"), "(SMB)", "--allow-network-filesystem"};
   for (const std::string& said : names) {
     EXPECT_NE(refused.error().message.find(said), std::string::npos) << refused.error().message;
   }
-  EXPECT_FALSE(std::filesystem::exists(scratch.path("state/lock")));
-  const auto allowed = StateDirectory::open(scratch.path("state"), Network::allowed, nfs);
+  EXPECT_FALSE(std::filesystem::exists(scratch.path("state")));
+  const auto allowed = StateDirectory::open(scratch.path("state"), Network::allowed, smb);
   EXPECT_TRUE(allowed) << allowed.error().message;
 }
 
-TEST(StateDirectory, KnowsNetworkFileSystemsFromLocalOnes) {
-  EXPECT_EQ(network_file_system(NFS_SUPER_MAGIC), "NFS");
-  EXPECT_EQ(network_file_system(SMB_SUPER_MAGIC), "SMB");
-  EXPECT_EQ(network_file_system(CODA_SUPER_MAGIC), "Coda");
-  EXPECT_EQ(network_file_system(AFS_SUPER_MAGIC), "AFS");
-  EXPECT_EQ(network_file_system(AFS_FS_MAGIC), "AFS");
-  EXPECT_EQ(network_file_system(OCFS2_SUPER_MAGIC), "OCFS2");
-  EXPECT_EQ(network_file_system(V9FS_MAGIC), "9P");
-  EXPECT_EQ(network_file_system(0xFF534D42), "CIFS");
-  EXPECT_EQ(network_file_system(0x65735546), "FUSE");
-  for (const std::uint32_t local : std::initializer_list<std::uint32_t>{
-           EXT4_SUPER_MAGIC, BTRFS_SUPER_MAGIC, XFS_SUPER_MAGIC, TMPFS_MAGIC, OVERLAYFS_SUPER_MAGIC, 0}) {
-    EXPECT_EQ(network_file_system(local), "") << local;
+TEST(StateDirectory, OnAClustersFileSystemIsAcceptedWithOneWarning) {
+  const Scratch scratch;
+  for (const bool first : {true, false}) {
+    const auto directory = StateDirectory::open(scratch.path("state"), Network::refused, nfs);
+    ASSERT_TRUE(directory) << directory.error().message;
+    EXPECT_EQ((*directory)->warning().empty(), !first) << (*directory)->warning();
   }
 }
 
-TEST(StateDirectory, AsksTheSystemWhatItIsOn) {
-  EXPECT_EQ(file_system_magic("/proc"), PROC_SUPER_MAGIC);
-  EXPECT_EQ(file_system_magic("/nowhere/at/all"), 0U);
+TEST(StateDirectory, OnAClustersFileSystemHasItsSocketsElsewhere) {
+  const Scratch scratch;
+  std::string sockets;
+  {
+    const auto directory = StateDirectory::open(scratch.path("state"), Network::refused, nfs);
+    ASSERT_TRUE(directory);
+    sockets = std::filesystem::path((*directory)->http_socket()).parent_path();
+    EXPECT_EQ(sockets, places::SocketDirectory::of((*directory)->path()).path());
+    EXPECT_EQ((*directory)->workers_socket(), sockets + "/workers.sock");
+    EXPECT_TRUE(std::filesystem::is_directory(sockets));
+  }
+  EXPECT_FALSE(std::filesystem::exists(sockets));
+  const auto local = StateDirectory::open(scratch.path("local"));
+  ASSERT_TRUE(local);
+  EXPECT_EQ((*local)->http_socket(), scratch.path("local/api.sock"));
+  EXPECT_EQ((*local)->warning(), "");
 }
 
 TEST(StateDirectory, SecondHolderIsRefusedWithThePidOfTheFirst) {

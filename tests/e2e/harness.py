@@ -41,7 +41,7 @@ def free_port():
 
 def environment():
     """Ours without what a surrounding search might have left in it, and with our programs found first."""
-    clean = {name: value for name, value in os.environ.items() if not name.startswith(("HPSEARCH_", "DET_"))}
+    clean = {name: value for name, value in os.environ.items() if not name.startswith(("HPSEARCH_", "DET_", "XDG_STATE_"))}
     return clean | {"PATH": f"{BIN}:{clean['PATH']}"}
 
 

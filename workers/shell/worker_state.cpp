@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/random.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,10 +11,8 @@
 #include <charconv>
 #include <chrono>
 #include <cstdio>
-#include <cstdlib>
 #include <exception>
 #include <optional>
-#include <span>
 #include <string_view>
 #include <system_error>
 #include <thread>
@@ -25,6 +22,8 @@
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/engine/base/value.hpp"
 #include "hpsearch/net/log.hpp"
+#include "hpsearch/places/file_system_kind.hpp"
+#include "hpsearch/places/socket_directory.hpp"
 #include "hpsearch/proto/json.hpp"
 #include "hpsearch/proto/stored.hpp"
 #include "hpsearch/workers/core/devices.hpp"
@@ -92,35 +91,6 @@ Result<Descriptor> lock_file(const fs::path& directory) {
     return file_error("cannot write", path, errno);
   }
   return file;
-}
-
-/// A short path, the same for the same user and state directory.
-fs::path short_path(const fs::path& state_directory) {
-  const std::string text = state_directory.string();
-  const auto bytes = std::as_bytes(std::span(text));
-  std::array<char, 32> name{};
-  std::snprintf(name.data(), name.size(), "hpsearch-%u-%08x%08x", static_cast<unsigned>(::geteuid()),
-                proto::crc32c(0, bytes), proto::crc32c(0x5EED, bytes));
-  const char* runtime = std::getenv("XDG_RUNTIME_DIR");
-  // Its name, and the longest attempt's below it, must still fit.
-  const bool usable = runtime != nullptr && *runtime == '/' && std::string_view(runtime).size() <= 20;
-  return fs::path(usable ? runtime : "/tmp") / name.data();
-}
-
-/// A private directory of this user at that path.
-Result<fs::path> short_directory(const fs::path& state_directory) {
-  const fs::path directory = short_path(state_directory);
-  if (::mkdir(directory.c_str(), 0700) != 0 && errno != EEXIST) {
-    return file_error("cannot make directory", directory, errno);
-  }
-  struct stat info {};
-  const bool ours = ::lstat(directory.c_str(), &info) == 0 && S_ISDIR(info.st_mode) &&
-                    info.st_uid == ::geteuid() && (info.st_mode & 0077U) == 0;
-  if (!ours) {
-    return Error{Errc::unavailable,
-                 directory.string() + " exists but is not a private directory of this user; remove it"};
-  }
-  return directory;
 }
 
 /// What worker.json says.
@@ -255,6 +225,7 @@ Result<WorkerState> WorkerState::open(const fs::path& directory) {
     return lock.error();
   }
   WorkerState state(absolute, std::move(*lock));
+  state.has_sockets_ = places::file_system_at(absolute.string()).trust == places::Trust::local;
   if (const Status read = state.read_identity(); !read && read.error().code != Errc::not_found) {
     return read.error();
   } else if (!read) {
@@ -322,19 +293,19 @@ Status WorkerState::keep_devices(const std::vector<engine::SlotDevice>& devices)
 Result<std::string> WorkerState::socket_path(const AttemptKey& key, std::string_view name) const {
   const AttemptDirectory directory = attempt(key);
   std::string path = (directory.root() / name).string();
-  if (path.size() <= longest_socket_path) {
+  if (has_sockets_ && path.size() <= longest_socket_path) {
     return path;
   }
-  const Result<fs::path> shorter = short_directory(directory_);
-  if (!shorter) {
-    return shorter.error();
+  const places::SocketDirectory elsewhere = places::SocketDirectory::of(directory_.string());
+  if (const Status made = elsewhere.make(); !made) {
+    return made.error();
   }
-  return (*shorter / directory.root().filename()).string() + (name == "socket" ? "" : ".a");
+  return (fs::path(elsewhere.path()) / directory.root().filename()).string() + (name == "socket" ? "" : ".a");
 }
 
 void WorkerState::tidy_sockets() const noexcept {
   try {
-    ::rmdir(short_path(directory_).c_str());
+    places::SocketDirectory::of(directory_.string()).remove_if_empty();
   } catch (const std::exception&) {
     return;  // Out of memory; an empty directory is left.
   }

@@ -37,8 +37,8 @@ class WorkerState {
   [[nodiscard]] AttemptDirectory attempt(const engine::AttemptKey& key) const { return {attempts(), key}; }
 
   /// The path for one of an attempt's two sockets, "socket" or "agent.socket": in its directory, or, when
-  /// that is too long for a Unix socket, in a short directory of this user that is named after the state
-  /// directory.
+  /// that is too long for a Unix socket or on a network file system, in the state directory's
+  /// places::SocketDirectory.
   [[nodiscard]] engine::Result<std::string> socket_path(const engine::AttemptKey& key,
                                                         std::string_view name = "socket") const;
 
@@ -62,6 +62,7 @@ class WorkerState {
   std::string uid_;
   std::uint64_t incarnation_ = 0;
   KnownDaemon known_;
+  bool has_sockets_ = true;  ///< Whether its file system may have some.
 };
 
 }  // namespace hpsearch::workers

@@ -1,4 +1,4 @@
-#include "daemon/owner_record.hpp"
+#include "daemon/store/owner_record.hpp"
 
 #include <fcntl.h>
 #include <sys/random.h>
@@ -10,6 +10,7 @@
 #include <fstream>
 #include <optional>
 #include <span>
+#include <utility>
 
 #include "daemon/store/file_system.hpp"
 #include "hpsearch/engine/base/check.hpp"
@@ -52,6 +53,10 @@ Result<Duration> since_changed(const std::string& path) {
   return Duration::seconds(now.tv_sec - found.st_mtim.tv_sec);
 }
 
+std::string file_in(const std::string& directory) {
+  return directory + "/owner.json";
+}
+
 std::string whole_seconds(Duration time) {
   return std::to_string(time.in_micros() / 1'000'000);
 }
@@ -74,24 +79,38 @@ bool keeps_out(const OwnerRecord& found, Duration since_renewed, const OwnerReco
   return !same_kernel && !same_host && since_renewed < owner_counts_for;
 }
 
-Status OwnerFile::check_free() const {
-  const auto found = record_at(path_);
+Result<std::optional<OwnerElsewhere>> owner_elsewhere(const std::string& directory, const OwnerRecord& ours) {
+  const std::string path = file_in(directory);
+  const auto found = record_at(path);
   if (!found && found.error().code == Errc::not_found) {
-    return Done{};
+    return std::optional<OwnerElsewhere>();
   }
-  const auto since = since_changed(path_);
+  const auto since = since_changed(path);
   if (!since) {
     return since.error();
   }
   // What cannot be read, a later release may have written.
   const OwnerRecord owner = found ? *found : OwnerRecord{"an unknown host", "", "", 0, 0};
-  if (!keeps_out(owner, *since, ours_)) {
+  return keeps_out(owner, *since, ours) ? std::optional(OwnerElsewhere{owner, *since}) : std::nullopt;
+}
+
+OwnerFile::OwnerFile(const std::string& directory, OwnerRecord ours)
+    : directory_(directory), path_(file_in(directory)), ours_(std::move(ours)), file_(-1) {
+}
+
+Status OwnerFile::check_free() const {
+  const auto elsewhere = owner_elsewhere(directory_, ours_);
+  if (!elsewhere) {
+    return elsewhere.error();
+  }
+  if (!*elsewhere) {
     return Done{};
   }
-  const Duration left = Duration::micros(owner_counts_for.in_micros() - since->in_micros());
-  return Error{Errc::wrong_state, "the state directory " + path_.substr(0, path_.rfind('/')) +
-                                      " is in use by process " + std::to_string(owner.pid) + " on " +
-                                      owner.host + ", which wrote " + path_ + " " + whole_seconds(*since) +
+  const auto& [owner, since] = **elsewhere;
+  const Duration left = Duration::micros(owner_counts_for.in_micros() - since.in_micros());
+  return Error{Errc::wrong_state, "the state directory " + directory_ + " is in use by process " +
+                                      std::to_string(owner.pid) + " on " + owner.host + ", which wrote " +
+                                      path_ + " " + whole_seconds(since) +
                                       " s ago. Stop it there; if that host is gone, wait " +
                                       whole_seconds(left) + " s, or give --take-over"};
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -39,13 +40,22 @@ inline constexpr engine::Duration owner_counts_for = engine::Duration::seconds(3
 [[nodiscard]] bool keeps_out(const OwnerRecord& found, engine::Duration since_renewed,
                              const OwnerRecord& ours) noexcept;
 
+/// What another host's daemon that counts has written in a state directory, and how long ago.
+struct OwnerElsewhere {
+  OwnerRecord owner;
+  engine::Duration since_renewed;
+};
+/// Nothing where no such daemon has the directory. A record that cannot be read counts as one of "an unknown
+/// host". unavailable: the file system refuses.
+[[nodiscard]] engine::Result<std::optional<OwnerElsewhere>> owner_elsewhere(const std::string& directory,
+                                                                            const OwnerRecord& ours);
+
 /// The record as a file, DIR/owner.json; when it was renewed is when the file was changed.
 ///
 /// Threads: one at a time.
 class OwnerFile {
  public:
-  OwnerFile(const std::string& directory, OwnerRecord ours)
-      : path_(directory + "/owner.json"), ours_(std::move(ours)), file_(-1) {}
+  OwnerFile(const std::string& directory, OwnerRecord ours);
 
   /// Looks only. wrong_state: a daemon on another host has the directory, by its record or by a file that
   /// is none, and says until when.
@@ -61,6 +71,7 @@ class OwnerFile {
  private:
   [[nodiscard]] bool is_ours() const;
 
+  std::string directory_;
   std::string path_;
   OwnerRecord ours_;
   Descriptor file_;

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace hpsearch::places {
+
+/// The system calls of check_file_system(): the kernel's, or in tests those of a file system that lies. What
+/// fails returns -1 and sets errno.
+class FileCalls {
+ public:
+  FileCalls() = default;
+  FileCalls(const FileCalls&) = delete;
+  FileCalls& operator=(const FileCalls&) = delete;
+  virtual ~FileCalls() = default;
+
+  /// For reading and writing, with O_EXCL.
+  [[nodiscard]] virtual int create(const std::string& path);
+  /// For reading and writing.
+  [[nodiscard]] virtual int open(const std::string& path);
+  virtual void close(int file);
+  [[nodiscard]] virtual int write(int file, std::string_view bytes);
+  [[nodiscard]] virtual int sync(int file);
+  /// Everything from the beginning.
+  [[nodiscard]] virtual int read(int file, std::string& into);
+  /// An exclusive lock of the open file description.
+  [[nodiscard]] virtual int lock(int file);
+
+  enum class ChildsLock : std::uint8_t { granted, refused, failed };
+  /// What a child process gets that opens the file and locks it.
+  [[nodiscard]] virtual ChildsLock lock_in_child(const std::string& path);
+
+  [[nodiscard]] virtual int rename(const std::string& from, const std::string& to);
+  [[nodiscard]] virtual int sync_directory(const std::string& path);
+  virtual void remove(const std::string& path);
+};
+
+}  // namespace hpsearch::places

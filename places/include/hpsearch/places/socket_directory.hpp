@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <utility>
+
+#include "hpsearch/engine/base/result.hpp"
+
+namespace hpsearch::places {
+
+/// A short directory on a local file system for the Unix sockets of a state directory that cannot have them
+/// in it: $XDG_RUNTIME_DIR/hpsearch/HASH, or /tmp/hpsearch-UID/HASH where that variable names no private
+/// directory of this user on a local file system, or a long path. The hash is that of the state directory's
+/// path, so each start chooses the same sockets.
+class SocketDirectory {
+ public:
+  /// Where it is; makes nothing.
+  [[nodiscard]] static SocketDirectory of(const std::string& state_directory);
+  /// The same, with what the variable is (nullptr: not set) and a directory in the place of /tmp.
+  [[nodiscard]] static SocketDirectory of(const std::string& state_directory, const char* runtime_directory,
+                                          const std::string& temporary);
+
+  /// At most `longest` bytes, so that names of 40 bytes below it fit into a socket's address.
+  [[nodiscard]] const std::string& path() const noexcept { return path_; }
+  static constexpr std::size_t longest = 66;
+
+  /// Makes it for its user alone (0700). unavailable: it cannot be made, or something there is another
+  /// user's, open to others, or no directory.
+  [[nodiscard]] engine::Status make() const;
+  /// Removes it, if it is empty.
+  void remove_if_empty() const noexcept;
+
+ private:
+  SocketDirectory(std::string parent, const std::string& name)
+      : parent_(std::move(parent)), path_(parent_ + "/" + name) {}
+
+  std::string parent_;
+  std::string path_;
+};
+
+}  // namespace hpsearch::places

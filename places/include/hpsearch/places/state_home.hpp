@@ -1,0 +1,48 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "hpsearch/engine/base/result.hpp"
+
+namespace hpsearch::places {
+
+/// The directory below which a user's searches and daemon keep their state, unless --state-dir says another.
+class StateHome {
+ public:
+  /// The variables that choose it; nullptr: not set.
+  struct Variables {
+    const char* hpsearch_state_home = nullptr;
+    const char* xdg_state_home = nullptr;
+  };
+
+  /// $HPSEARCH_STATE_HOME, else $XDG_STATE_HOME/hpsearch, else .hpsearch in the current directory. An empty
+  /// variable counts as not set, and so does a relative XDG_STATE_HOME, as its specification demands.
+  /// bad_request: HPSEARCH_STATE_HOME is relative.
+  [[nodiscard]] static engine::Result<StateHome> from(const Variables& variables);
+  /// With the variables of this process.
+  [[nodiscard]] static engine::Result<StateHome> of_environment();
+
+  [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
+
+  /// Of `hpsearchd`.
+  [[nodiscard]] std::filesystem::path daemon() const { return path_ / "hpsearchd"; }
+
+  /// Of `hpsearch run` in the directory `here` on a file of that stem. In a home of many directories the name
+  /// ends with a hash of `here`: a file of the same name elsewhere is another search.
+  [[nodiscard]] std::filesystem::path run(std::string_view stem, const std::filesystem::path& here) const;
+
+  /// Whether a run in `here` may have made the entry of that name.
+  [[nodiscard]] bool may_be_of(std::string_view entry, const std::filesystem::path& here) const;
+
+ private:
+  enum class Holds { one_directory, many_directories };
+  StateHome(std::filesystem::path path, Holds holds) : path_(std::move(path)), holds_(holds) {}
+
+  std::filesystem::path path_;
+  Holds holds_;
+};
+
+}  // namespace hpsearch::places
