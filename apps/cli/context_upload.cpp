@@ -16,16 +16,16 @@ bool needs_packed_context(const Value& tree) {
   return source == nullptr || !(*source == Value("in_place"));
 }
 
-Outcome<std::vector<context::ContextFile>> look_at_context(const std::string& directory,
-                                                           std::uint64_t megabytes) {
-  auto files = context::context_files(directory);
-  if (!files) {
-    return usage_failure(files.error().message);
+Outcome<context::ContextListing> look_at_context(const std::string& directory, std::uint64_t megabytes) {
+  auto listing = context::context_files(directory);
+  if (!listing) {
+    return usage_failure(listing.error().message);
   }
-  if (const auto fits = context::check_size("the context directory " + directory, *files, megabytes); !fits) {
+  if (const auto fits = context::check_size("the context directory " + directory, listing->files, megabytes);
+      !fits) {
     return usage_failure(fits.error().message);
   }
-  return *std::move(files);
+  return *std::move(listing);
 }
 
 Outcome<std::string> upload_context(const Client& client, const std::string& directory,

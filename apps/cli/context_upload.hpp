@@ -14,10 +14,10 @@ namespace hpsearch::cli {
 /// directory itself (`source: in_place`).
 [[nodiscard]] bool needs_packed_context(const engine::Value& tree);
 
-/// What trials will get of the context directory. A usage failure, naming the largest files, when that is
-/// more than `megabytes`.
-[[nodiscard]] Outcome<std::vector<context::ContextFile>> look_at_context(const std::string& directory,
-                                                                         std::uint64_t megabytes);
+/// What trials will get of the context directory, and what not. A usage failure, naming the largest files,
+/// when that is more than `megabytes`.
+[[nodiscard]] Outcome<context::ContextListing> look_at_context(const std::string& directory,
+                                                               std::uint64_t megabytes);
 
 /// Packs these files of the directory and gives them to the daemon, unless it has them; the digest comes
 /// back.

@@ -2,6 +2,7 @@
 #include <limits>
 
 #include "cli/file_report.hpp"
+#include "cli/space_table.hpp"
 #include "cli/table.hpp"
 #include "cli/text.hpp"
 #include "cli/verbs.hpp"
@@ -35,6 +36,9 @@ std::string preview_text(const Preview& preview, const engine::ExperimentConfig&
                     std::to_string(engine::count(searcher.max_length)) + " " + printable(config.unit) +
                     ", by " + printable(searcher.metric) +
                     (searcher.smaller_is_better ? " (smaller is better)" : " (larger is better)") + "\n\n";
+  if (const std::string space = space_table(config.space); !space.empty()) {
+    out += space + "\n";
+  }
   Table brackets({{"BRACKET", Table::Align::right},
                   {"TRIALS", Table::Align::right},
                   {"AT ONCE", Table::Align::right},

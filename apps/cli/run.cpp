@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 
+#include "cli/context_report.hpp"
 #include "cli/context_upload.hpp"
 #include "cli/event_line.hpp"
 #include "cli/file_report.hpp"
@@ -223,8 +224,12 @@ class Run {
       context_ = *context;
     }
     if (needs_packed_context(file_.tree)) {
-      if (const auto fits = look_at_context(context_, options_.context_limit); !fits) {
-        return fits.failure();
+      const auto listing = look_at_context(context_, options_.context_limit);
+      if (!listing) {
+        return listing.failure();
+      }
+      for (const std::string& line : context_report(*listing)) {
+        view_.say(printable(line), true);
       }
     }
     std::error_code ignored;
@@ -318,9 +323,9 @@ class Run {
     if (!needs_packed_context(file_.tree)) {
       return std::string();
     }
-    const auto files = look_at_context(record_.context_directory, options_.context_limit);
-    return files ? upload_context(client(), record_.context_directory, *files)
-                 : Outcome<std::string>(files.failure());
+    const auto listing = look_at_context(record_.context_directory, options_.context_limit);
+    return listing ? upload_context(client(), record_.context_directory, listing->files)
+                   : Outcome<std::string>(listing.failure());
   }
 
   /// A second run on the directory: is it the same search?

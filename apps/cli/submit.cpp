@@ -1,6 +1,7 @@
 #include <utility>
 #include <vector>
 
+#include "cli/context_report.hpp"
 #include "cli/context_upload.hpp"
 #include "cli/file_report.hpp"
 #include "cli/server.hpp"
@@ -44,7 +45,10 @@ int submit(const SubmitOptions& options, const Output& output) {
     if (!found) {
       return output.fail(found.failure());
     }
-    files = *std::move(found);
+    for (const std::string& line : context_report(*found)) {
+      output.message(printable(line) + " [note]");
+    }
+    files = std::move(found->files);
     report_links(files, output);
   }
   // A new experiment never lands in somebody's private search by accident.

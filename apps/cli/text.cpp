@@ -1,6 +1,7 @@
 #include "cli/text.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdio>
 #include <ctime>
@@ -192,6 +193,18 @@ std::string duration_text(double seconds) {
     return std::to_string(whole / 3600) + " h " + two(whole % 3600 / 60) + " min";
   }
   return std::to_string(whole / 86400) + " d " + two(whole % 86400 / 3600) + " h";
+}
+
+std::string bytes_text(std::uint64_t bytes) {
+  constexpr std::array<const char*, 7> units{"B", "kB", "MB", "GB", "TB", "PB", "EB"};
+  double number = static_cast<double>(bytes);
+  std::size_t unit = 0;
+  for (; number >= 999.95 && unit + 1 < units.size(); ++unit) {
+    number /= 1000;
+  }
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), unit == 0 ? "%.0f %s" : "%.1f %s", number, units[unit]);
+  return text.data();
 }
 
 std::string percent_text(double fraction) {

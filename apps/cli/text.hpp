@@ -28,6 +28,9 @@ using sentences::metric_text;
 /// "0.4 s", "12 s", "3 min 05 s", "2 h 07 min", "3 d 04 h".
 [[nodiscard]] std::string duration_text(double seconds);
 
+/// "512 B", "12.3 kB", "1.5 GB": powers of 1,000.
+[[nodiscard]] std::string bytes_text(std::uint64_t bytes);
+
 /// "87.5 %", of a fraction.
 [[nodiscard]] std::string percent_text(double fraction);
 

@@ -1,4 +1,5 @@
 #include "cli/file_report.hpp"
+#include "cli/space_table.hpp"
 #include "cli/text.hpp"
 #include "cli/verbs.hpp"
 
@@ -18,7 +19,8 @@ int validate(const FileOptions& options, const Output& output) {
   }
   report_notes(file, output);
   output.print(file.path + " is a valid experiment: " + printable(file.config->name) + ", " +
-               file.config->searcher.name + " on " + printable(file.config->searcher.metric) + "\n");
+               file.config->searcher.name + " on " + printable(file.config->searcher.metric) + "\n" +
+               space_table(file.config->space));
   return 0;
 }
 

@@ -1,7 +1,6 @@
 #include "hpsearch/context/context_files.hpp"
 
 #include <algorithm>
-#include <array>
 #include <fstream>
 #include <iterator>
 #include <system_error>
@@ -22,7 +21,8 @@ using engine::Status;
 
 namespace {
 
-constexpr std::array<std::string_view, 3> never_taken{".git", ".hpsearch", "__pycache__"};
+constexpr std::string_view own_name = ".hpsearch";
+constexpr std::string_view not_worth_a_word = "__pycache__";
 
 /// A daemon's, a worker's or a run's state may lie inside the context; taking it would put every trial into
 /// every trial.
@@ -50,9 +50,9 @@ Result<IgnoreRules> ignore_rules_of(const fs::path& context) {
     if (!file.good() && !file.eof()) {
       return Error{Errc::unavailable, "cannot read " + (context / name).string()};
     }
-    return IgnoreRules(text);
+    return IgnoreRules(std::string(left_out_by_default) + text);
   }
-  return IgnoreRules();
+  return IgnoreRules(left_out_by_default);
 }
 
 /// Relative where it leads inside, absolute where it leads out: from a copy it leads to the same.
@@ -80,23 +80,28 @@ class Walk {
     return error ? Status(unreadable(from, error)) : Status(Done{});
   }
 
-  std::vector<ContextFile> take() {
-    std::sort(files_.begin(), files_.end(),
+  ContextListing take() {
+    std::sort(listing_.files.begin(), listing_.files.end(),
               [](const ContextFile& a, const ContextFile& b) { return a.path < b.path; });
-    return std::move(files_);
+    std::sort(listing_.left_out.begin(), listing_.left_out.end());
+    return std::move(listing_);
   }
 
  private:
   Status entry(const fs::directory_entry& from) {
     const std::string name = from.path().filename().string();
-    if (std::find(never_taken.begin(), never_taken.end(), name) != never_taken.end()) {
+    if (name == own_name) {
       return Done{};
     }
     std::error_code error;
     const fs::file_status status = from.symlink_status(error);
     ContextFile file;
     file.path = from.path().lexically_relative(context_).generic_string();
-    if (ignored_.ignores(file.path, status.type() == fs::file_type::directory)) {
+    const bool is_directory = status.type() == fs::file_type::directory;
+    if (ignored_.ignores(file.path, is_directory)) {
+      if (name != not_worth_a_word && defaults_.ignores(file.path, is_directory)) {
+        listing_.left_out.push_back(file.path + (is_directory ? "/" : ""));
+      }
       return Done{};
     }
     switch (status.type()) {
@@ -105,7 +110,7 @@ class Walk {
           return Done{};
         }
         file.kind = ContextFile::Kind::directory;
-        files_.push_back(std::move(file));
+        listing_.files.push_back(std::move(file));
         return directory(from.path());
       case fs::file_type::symlink:
         file.kind = ContextFile::Kind::link;
@@ -121,13 +126,14 @@ class Walk {
     if (error) {
       return unreadable(from.path(), error);
     }
-    files_.push_back(std::move(file));
+    listing_.files.push_back(std::move(file));
     return Done{};
   }
 
   fs::path context_;
   IgnoreRules ignored_;
-  std::vector<ContextFile> files_;
+  IgnoreRules defaults_{left_out_by_default};
+  ContextListing listing_;
 };
 
 std::string megabytes_text(std::uint64_t bytes) {
@@ -136,7 +142,7 @@ std::string megabytes_text(std::uint64_t bytes) {
 
 }  // namespace
 
-Result<std::vector<ContextFile>> context_files(const fs::path& context) {
+Result<ContextListing> context_files(const fs::path& context) {
   std::error_code error;
   const fs::path place = context.lexically_normal();
   if (!fs::is_directory(place, error)) {
@@ -148,7 +154,7 @@ Result<std::vector<ContextFile>> context_files(const fs::path& context) {
   }
   Walk walk(place.has_filename() ? place : place.parent_path(), *std::move(ignored));
   const Status walked = walk.directory(place.has_filename() ? place : place.parent_path());
-  return walked ? Result<std::vector<ContextFile>>(walk.take()) : walked.error();
+  return walked ? Result<ContextListing>(walk.take()) : walked.error();
 }
 
 Status check_size(std::string_view whose, std::vector<ContextFile> files, std::uint64_t megabytes) {

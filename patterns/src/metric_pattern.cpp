@@ -16,7 +16,7 @@ using engine::Error;
 using engine::Result;
 
 struct MetricPattern::Compiled {
-  explicit Compiled(const std::string& text) : expression(compile_expression(text)) {}
+  explicit Compiled(const std::string& text) : expression(compile_expression(metric_expression(text))) {}
   std::unique_ptr<const re2::RE2> expression;
   MetricGroups groups;
 };
@@ -43,8 +43,7 @@ Result<MetricGroups> metric_groups(const re2::RE2& expression) {
     groups.value = groups.step == 1 ? 2 : 1;
   }
   if (expression.NumberOfCapturingGroups() < groups.value) {
-    return Error{Errc::bad_request,
-                 "has no group around the number; write for example (?P<value>[-+0-9.eE]+)"};
+    return Error{Errc::bad_request, "does not say where the number stands; write {number} there"};
   }
   return groups;
 }
@@ -74,9 +73,19 @@ std::optional<MetricPattern::Found> MetricPattern::find(std::string_view line) c
     const re2::StringPiece& piece = groups[static_cast<std::size_t>(group)];
     return std::string_view(piece.data(), piece.size());
   };
+  const std::string_view match = text_of(0);
+  const auto behind =
+      [&](std::string_view part) {  // Of what the pattern itself matches there it knows better.
+        const bool ends_the_match = part.data() + part.size() == match.data() + match.size();
+        return ends_the_match
+                   ? line.substr(static_cast<std::size_t>(match.data() - line.data()) + match.size())
+                   : std::string_view();
+      };
   Found found{.value = text_of(compiled_->groups.value), .step = std::nullopt};
+  found.behind_value = behind(found.value);
   if (compiled_->groups.step != 0) {
     found.step = text_of(compiled_->groups.step);
+    found.behind_step = behind(*found.step);
   }
   return found;
 }

@@ -40,7 +40,7 @@ int instructions(const re2::RE2& expression) {
 void check_metric(const PatternUse& use, const re2::RE2& expression, Problems& problems) {
   if (const auto groups = metric_groups(expression); !groups) {
     problems.push_back({use.path, "is " + quoted(use.pattern) + ", which " + groups.error().message,
-                        "a regular expression (RE2) with a group around the number"});
+                        "a regular expression (RE2) with {number} where the number stands"});
   }
 }
 
@@ -85,7 +85,8 @@ Problems problems_of(std::span<const PatternUse> uses) {
                           "a pattern of at most " + std::to_string(most_pattern_bytes) + " bytes"});
       continue;
     }
-    const std::unique_ptr<const re2::RE2> compiled = compile_expression(use.pattern);
+    const std::unique_ptr<const re2::RE2> compiled = compile_expression(
+        use.purpose == jobs::PatternPurpose::metric ? metric_expression(use.pattern) : use.pattern);
     const re2::RE2& expression = *compiled;
     left -= instructions(expression);
     switch (use.purpose) {

@@ -407,8 +407,8 @@ TEST(Components, PatternsThatCannotFindANumberAreNamedInTheirFile) {
   const std::string all = to_text(file.path, file.problems[0]) + "\n" + to_text(file.path, file.problems[1]);
   EXPECT_THAT(all,
               HasSubstr(experiment + ":4: metrics.f1: is \"(unclosed\", which cannot be used: missing )"));
-  EXPECT_THAT(all,
-              HasSubstr(component + ":5: metrics.loss: is \"loss\", which has no group around the number"));
+  EXPECT_THAT(all, HasSubstr(component +
+                             ":5: metrics.loss: is \"loss\", which does not say where the number stands"));
   EXPECT_FALSE(file.config.has_value());
 }
 

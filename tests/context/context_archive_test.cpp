@@ -18,7 +18,7 @@ using engine::Errc;
 std::string packed(const fs::path& context) {
   const auto files = context_files(context);
   EXPECT_TRUE(files);
-  auto bytes = pack(context, *files);
+  auto bytes = pack(context, files->files);
   EXPECT_TRUE(bytes) << (bytes ? "" : bytes.error().message);
   return bytes ? *bytes : "";
 }
@@ -44,10 +44,10 @@ TEST(ContextArchive, HoldsWhatWentIn) {
   const auto went_in = context_files(from.path());
   const auto came_out = context_files(to.path());
   ASSERT_TRUE(went_in && came_out);
-  ASSERT_EQ(went_in->size(), came_out->size());
-  for (std::size_t i = 0; i < went_in->size(); ++i) {
-    const ContextFile& in = (*went_in)[i];
-    const ContextFile& out = (*came_out)[i];
+  ASSERT_EQ(went_in->files.size(), came_out->files.size());
+  for (std::size_t i = 0; i < went_in->files.size(); ++i) {
+    const ContextFile& in = went_in->files[i];
+    const ContextFile& out = came_out->files[i];
     EXPECT_EQ(in.path, out.path);
     EXPECT_EQ(in.kind, out.kind) << in.path;
     EXPECT_EQ(in.executable, out.executable) << in.path;
@@ -76,9 +76,9 @@ TEST(ContextArchive, AFileThatGrowsIsPackedAsItWasListed) {
   const Scratch scratch;
   scratch.write("log", "1");
   const auto files = context_files(scratch.path());
-  const auto before = pack(scratch.path(), *files);
+  const auto before = pack(scratch.path(), files->files);
   scratch.write("log", "12");
-  EXPECT_EQ(*pack(scratch.path(), *files), *before);
+  EXPECT_EQ(*pack(scratch.path(), files->files), *before);
 }
 
 TEST(ContextArchive, AFileThatBecomesShorterIsRefusedByName) {
@@ -86,7 +86,7 @@ TEST(ContextArchive, AFileThatBecomesShorterIsRefusedByName) {
   scratch.write("shrinking", "1");
   const auto files = context_files(scratch.path());
   scratch.write("shrinking", "");
-  const auto shorter = pack(scratch.path(), *files);
+  const auto shorter = pack(scratch.path(), files->files);
   ASSERT_FALSE(shorter);
   EXPECT_NE(shorter.error().message.find("shrinking"), std::string::npos) << shorter.error().message;
 }

@@ -1,6 +1,6 @@
 #include "hpsearch/context/context_files.hpp"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 #include <sys/stat.h>
 
 #include "scratch.hpp"
@@ -14,7 +14,7 @@ std::string listed(const fs::path& context) {
   const auto files = context_files(context);
   EXPECT_TRUE(files) << (files ? "" : files.error().message);
   std::string text;
-  for (const ContextFile& file : files ? *files : std::vector<ContextFile>()) {
+  for (const ContextFile& file : files ? files->files : std::vector<ContextFile>()) {
     text += file.path + (file.kind == ContextFile::Kind::directory ? "/" : "") +
             (file.target.empty() ? "" : " -> " + file.target) + (file.executable ? "*" : "") + "\n";
   }
@@ -40,6 +40,23 @@ TEST(ContextFiles, LeaveOutWhatIsNobodysSource) {
   }
   ASSERT_EQ(::mkfifo((scratch.path() / "pipe").c_str(), 0600), 0);
   EXPECT_EQ(listed(scratch.path()), "a/\nkept/\nkept/run.json\n");
+}
+
+TEST(ContextFiles, LeaveOutSecretsAndEnvironmentsUnlessAskedForAndSaySo) {
+  const Scratch scratch;
+  for (const char* name : {".git/config", ".venv/bin/python", "venv/x", "a/node_modules/x", ".env", ".ssh/id",
+                           "a/k.pem", "id_rsa", "id_ed25519.pub", "a/__pycache__/m.pyc", "train.py"}) {
+    scratch.write(name, "1");
+  }
+  EXPECT_EQ(listed(scratch.path()), "a/\ntrain.py\n");
+  EXPECT_THAT(context_files(scratch.path())->left_out,
+              testing::ElementsAre(".env", ".git/", ".ssh/", ".venv/", "a/k.pem", "a/node_modules/",
+                                   "id_ed25519.pub", "id_rsa", "venv/"));
+  scratch.write(".hpsearchignore", "!.env\n!/a/k.pem\n!.venv\n");
+  EXPECT_EQ(listed(scratch.path()),
+            ".env\n.hpsearchignore\n.venv/\n.venv/bin/\n.venv/bin/python\na/\na/k.pem\ntrain.py\n");
+  EXPECT_THAT(context_files(scratch.path())->left_out,
+              testing::ElementsAre(".git/", ".ssh/", "a/node_modules/", "id_ed25519.pub", "id_rsa", "venv/"));
 }
 
 TEST(ContextFiles, TheIgnoreFileIsObeyedAndOursComesFirst) {

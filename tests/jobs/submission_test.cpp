@@ -273,6 +273,68 @@ TEST(ParseConfig, SaysThatTooFewSlotsForATrialLetNothingRun) {
   EXPECT_EQ(notes_of(0, 0), "");
 }
 
+TEST(ParseConfig, SaysWhereARangeHasNoType) {
+  const auto is_noted = [](Value value) {
+    return !read_experiment(with(small_experiment(), "hyperparameters.n", std::move(value))).notes.empty();
+  };
+  const Value numbers = Value::List{1, 2};
+  for (const Value::Map& range :
+       {Value::Map{{"minval", 1}, {"maxval", 3}}, Value::Map{{"min", 1}, {"max", 3}},
+        Value::Map{{"low", 1e-5}, {"high", 0.1}}, Value::Map{{"lower", 1}, {"upper", 3}},
+        Value::Map{{"vals", numbers}}, Value::Map{{"values", numbers}}, Value::Map{{"choices", numbers}},
+        Value::Map{{"distribution", "log_uniform_values"}, {"min", 1e-5}, {"max", 0.1}},
+        Value::Map{{"_type", "loguniform"}, {"_value", numbers}}}) {
+    EXPECT_TRUE(is_noted(range)) << engine::compact_json(range);
+  }
+  for (const Value::Map& group : {Value::Map{{"min", "a"}, {"max", "b"}}, Value::Map{{"values", 3}},
+                                  Value::Map{{"vals", numbers}, {"lr", 1}}, Value::Map{{"min", 1}},
+                                  Value::Map{{"type", "const"}, {"val", numbers}}}) {
+    EXPECT_FALSE(is_noted(group)) << engine::compact_json(group);
+  }
+}
+
+TEST(ParseConfig, SaysWhereExponentsLookLikeValues) {
+  const auto notes_of = [](double minval, double maxval) {
+    const Value range = Value::Map{{"type", "log"}, {"minval", minval}, {"maxval", maxval}};
+    return lines(read_experiment(with(small_experiment(), "hyperparameters.lr", range)).notes);
+  };
+  EXPECT_EQ(notes_of(0.0001, 0.1),
+            "hyperparameters.lr: searches from 1.00023 to 1.25893: minval and maxval are exponents of 10 "
+            "(minval: -4 and "
+            "maxval: -1, to search from 0.0001 to 0.1)\n");
+  EXPECT_NE(notes_of(1, 100), "") << "nobody wants 10^100";
+  EXPECT_NE(notes_of(-20, 0), "");
+  for (const auto& [minval, maxval] :
+       {std::pair(-4.0, -1.0), {-6.0, 1.0}, {0.0, 1.0}, {0.5, 1.0}, {1.0, 4.0}}) {
+    EXPECT_EQ(notes_of(minval, maxval), "") << minval << " to " << maxval;
+  }
+}
+
+TEST(ParseConfig, SaysWhatIsSearchedForNothing) {
+  const auto notes_of = [](const char* metric, bool smaller) {
+    const Value tree =
+        with(with(small_experiment(), "searcher.metric", metric), "searcher.smaller_is_better", smaller);
+    return lines(read_experiment(tree).notes);
+  };
+  EXPECT_EQ(notes_of("val_accuracy", true),
+            "searcher.smaller_is_better: is true, and the search minimises \"val_accuracy\" (false, if the "
+            "name means what "
+            "it says)\n");
+  EXPECT_NE(notes_of("validation.loss", false), "");
+  for (const auto& [metric, smaller] : {std::pair("val_accuracy", false),
+                                        {"loss", true},
+                                        {"lossless", false},
+                                        {"error_score", true},
+                                        {"throughput", true}}) {
+    EXPECT_EQ(notes_of(metric, smaller), "") << metric;
+  }
+  const Value constant =
+      with(with(small_experiment(), "hyperparameters", Value::Map{{"lr", 0.1}}), "searcher",
+           Value::Map{{"name", "random"}, {"metric", "loss"}, {"max_length", 3}, {"max_trials", 50}});
+  EXPECT_NE(lines(read_experiment(constant).notes).find("hold nothing to search: all 50 trials"),
+            std::string::npos);
+}
+
 TEST(ParseConfig, SaysWhatIsAcceptedAndHardlyMeant) {
   const auto notes_of = [](std::string_view path, Value value) {
     return lines(read_experiment(with(small_experiment(), path, std::move(value))).notes);
@@ -282,8 +344,7 @@ TEST(ParseConfig, SaysWhatIsAcceptedAndHardlyMeant) {
       "hyperparameters.lr.base: is 1, and so is every power of it: nothing varies\n");
   EXPECT_EQ(notes_of("hyperparameters.n", Value::Map{{"minval", 1}, {"maxval", 3}}),
             "hyperparameters.n: has no type: minval and maxval are hyperparameters of their own (type: int, "
-            "double or log, to "
-            "search between them)\n");
+            "double or log, with minval and maxval, to search between them)\n");
   EXPECT_NE(notes_of("environment", Value::Map{{"image", Value::Map{{"cpu", "img"}, {"cudaa", "img"}}}})
                 .find("environment.image.cudaa: is \"img\", which has no effect: names of images stand under "
                       "cpu and cuda"),

@@ -25,9 +25,10 @@ TEST(PatternCheck, TellsWhatIsWrongWithEachMetric) {
             {.path = "metrics.f1", .pattern = "f1=(.*)"},
             {.path = "metrics.loss", .pattern = "loss"}}),
       "metrics.acc: is \"(unclosed\", which cannot be used: missing ): (unclosed (a regular expression (RE2) "
-      "with a group around the number)\n"
-      "metrics.loss: is \"loss\", which has no group around the number; write for example "
-      "(?P<value>[-+0-9.eE]+) (a regular expression (RE2) with a group around the number)\n");
+      "with {number} where the number stands)\n"
+      "metrics.loss: is \"loss\", which does not say where the number stands; write {number} there (a "
+      "regular "
+      "expression (RE2) with {number} where the number stands)\n");
 }
 
 TEST(PatternCheck, LongTextsAreNotSearchedWithoutEnd) {

@@ -151,8 +151,8 @@ void AttemptMachine::take(const InvalidHparamsMessage& said, std::optional<Quest
 void AttemptMachine::take(const UnreadableMessage& said, std::optional<QuestionId> question, Instant now,
                           AttemptOutput& out) {
   note(Flaw::unreadable,
-       "the pattern of metrics." + said.metric + " found " + engine::compact_json(Value(said.text)) +
-           ", but no number in it; such lines are ignored",
+       "the pattern of metrics." + said.metric + " found " + engine::compact_json(Value(said.text)) + ": " +
+           said.why + "; such lines are ignored",
        out);
   if (question) {
     answer(*question, now, out);

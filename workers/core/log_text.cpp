@@ -33,6 +33,25 @@ std::size_t announced(unsigned lead) noexcept {
   return 0;
 }
 
+constexpr char escape_byte = '\x1b';
+
+/// Of the escape sequence at the start of `text`; 0 when `text` is empty.
+std::size_t escape_length(std::string_view text) noexcept {
+  const char kind = text.size() > 1 ? text[1] : '\0';
+  if (kind == '[') {  // CSI: parameters, then a letter.
+    const std::size_t end = text.find_first_not_of("0123456789:;<=>?!\"#$%&'()*+,-./ ", 2);
+    return end == std::string_view::npos ? text.size() : end + 1;
+  }
+  if (kind == ']' || kind == 'P' || kind == '^' ||
+      kind == '_') {  // A string, ended by BEL or ESC and a backslash.
+    const std::size_t end = text.find_first_of("\x07\x1b", 2);
+    return end == std::string_view::npos ? text.size()
+                                         : std::min(text.size(), end + (text[end] == escape_byte ? 2 : 1));
+  }
+  const bool has_designator = kind == '(' || kind == ')' || kind == '#' || kind == '%';
+  return std::min<std::size_t>(text.size(), has_designator ? 3 : 2);
+}
+
 /// Where the first line of `text` ends; npos when it goes on.
 std::size_t line_end(std::string_view text) noexcept {
   const std::size_t feed = text.find('\n');
@@ -71,6 +90,17 @@ std::size_t cut_character_at_start(std::string_view bytes) noexcept {
     ++cut;
   }
   return cut;
+}
+
+std::string without_escapes(std::string_view line) {
+  std::string out;
+  while (!line.empty()) {
+    const std::size_t escape = std::min(line.find(escape_byte), line.size());
+    out.append(line.substr(0, escape));
+    line.remove_prefix(escape);
+    line.remove_prefix(escape_length(line));
+  }
+  return out;
 }
 
 std::string last_lines(std::string_view text, std::size_t limit) {

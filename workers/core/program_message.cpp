@@ -36,6 +36,10 @@ bool is_letter(char c) noexcept {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
+bool is_digit(char c) noexcept {
+  return c >= '0' && c <= '9';
+}
+
 /// JSON has no NaN and no infinities, but Python prints them; they become the spelling that proto reads.
 /// Outside of strings letters only occur in true, false, null and exponents, so words can be told apart.
 std::string spell_non_finite(std::string_view text) {
@@ -79,6 +83,31 @@ std::string spell_non_finite(std::string_view text) {
 
 Error wrong(std::string what) {
   return Error{Errc::bad_request, std::move(what)};
+}
+
+constexpr const char* separated = "its thousands are separated; print the number without separators";
+
+/// 1,234 and 1_234 and 1'234: one to three digits, then groups of three.
+bool goes_on_in_thousands(std::string_view printed, std::string_view behind) noexcept {
+  constexpr std::string_view separators = ",_'";
+  const std::string_view digits =
+      printed.substr(printed.starts_with('-') || printed.starts_with('+') ? 1 : 0);
+  if (digits.size() > 3 || !std::all_of(digits.begin(), digits.end(), is_digit) || behind.size() < 4 ||
+      separators.find(behind.front()) == std::string_view::npos) {
+    return false;
+  }
+  const std::string_view group = behind.substr(1, 3);
+  return std::all_of(group.begin(), group.end(), is_digit) && (behind.size() == 4 || !is_digit(behind[4]));
+}
+
+/// 1.5k, 3M, 2.1GB: a thousand or more times what the digits say. Other letters are units: 12ms.
+bool is_shortened(std::string_view behind) noexcept {
+  constexpr std::string_view prefixes = "kKMGT";
+  if (behind.empty() || prefixes.find(behind.front()) == std::string_view::npos) {
+    return false;
+  }
+  const std::string_view unit = behind.substr(1, behind.find_first_of(" \t,;/|)]", 1) - 1);
+  return unit.empty() || unit == "B" || unit == "b" || unit == "iB" || unit == "i";
 }
 
 Result<Value> parse_object(std::string_view text) {
@@ -297,9 +326,10 @@ Result<ProgramMessage> parse_stdout_payload(std::string_view payload) {
   Value::Map& message = *object->as_map();
   const Value* unreadable = message.find("unreadable");
   const Value* captured = message.find("captured");
-  if (unreadable != nullptr && unreadable->as_text() != nullptr && captured != nullptr &&
-      captured->as_text() != nullptr) {
-    return ProgramMessage{UnreadableMessage{*unreadable->as_text(), *captured->as_text()}};
+  const Value* why = message.find("why");
+  const auto is_text = [](const Value* value) { return value != nullptr && value->as_text() != nullptr; };
+  if (is_text(unreadable) && is_text(captured) && is_text(why)) {
+    return ProgramMessage{UnreadableMessage{*unreadable->as_text(), *captured->as_text(), *why->as_text()}};
   }
   const Value* found = message.find("step");
   if (found == nullptr) {
@@ -320,8 +350,8 @@ Result<ProgramMessage> parse_stdout_payload(std::string_view payload) {
   return metrics_from(step, &group, message);
 }
 
-std::optional<double> first_number(std::string_view captured) noexcept {
-  const auto in_word = [](char c) { return is_letter(c) || (c >= '0' && c <= '9') || c == '_' || c == '.'; };
+Result<double> first_number(std::string_view captured, std::string_view behind) {
+  const auto in_word = [](char c) { return is_letter(c) || is_digit(c) || c == '_' || c == '.'; };
   const char* end = captured.data() + captured.size();
   for (std::size_t at = 0; at < captured.size(); ++at) {
     if (at > 0 && in_word(captured[at - 1])) {
@@ -330,11 +360,35 @@ std::optional<double> first_number(std::string_view captured) noexcept {
     double number = 0;
     const auto [rest, error] = std::from_chars(captured.data() + at, end, number);
     const bool word_goes_on = rest != end && is_letter(*rest) && !std::isfinite(number);  // "nano", "info"
-    if (error == std::errc() && !word_goes_on) {
-      return number;
+    if (error != std::errc() || word_goes_on) {
+      continue;
     }
+    const std::string_view printed =
+        captured.substr(at, static_cast<std::size_t>(rest - captured.data()) - at);
+    const std::string_view next = rest == end ? behind : captured.substr(at + printed.size());
+    if (goes_on_in_thousands(printed, next)) {
+      return wrong(separated);
+    }
+    if (is_shortened(next)) {
+      return wrong("it is shortened; print the whole number");
+    }
+    return number;
   }
-  return std::nullopt;
+  return wrong("there is no number in it");
+}
+
+Result<Units> captured_step(std::string_view captured, std::string_view behind) {
+  std::int64_t step = 0;
+  const char* end = captured.data() + captured.size();
+  const auto [rest, error] = std::from_chars(captured.data(), end, step);
+  if (error != std::errc() || step < 0) {
+    return wrong("it is no step; a step is a whole number from 0 to 9223372036854775807");
+  }
+  const auto digits = static_cast<std::size_t>(rest - captured.data());
+  if (goes_on_in_thousands(captured.substr(0, digits), rest == end ? behind : captured.substr(digits))) {
+    return wrong(separated);
+  }
+  return Units{static_cast<std::uint64_t>(step)};
 }
 
 std::string metric_payload(const std::string& metric, Units step, double number) {
@@ -342,9 +396,9 @@ std::string metric_payload(const std::string& metric, Units step, double number)
                                          {"metrics", Value::Map{{metric, number}}}});
 }
 
-std::string unreadable_payload(const std::string& metric, std::string_view captured) {
-  return engine::compact_json(
-      Value::Map{{"unreadable", metric}, {"captured", beginning_of(captured, max_quoted_bytes)}});
+std::string unreadable_payload(const std::string& metric, std::string_view captured, const std::string& why) {
+  return engine::compact_json(Value::Map{
+      {"unreadable", metric}, {"captured", beginning_of(captured, max_quoted_bytes)}, {"why", why}});
 }
 
 }  // namespace hpsearch::workers

@@ -60,10 +60,10 @@ Result<OwnDirectory> identity_of(const Directory& directory) {
 }
 
 Status copy_context(const fs::path& context, const Directory& work) {
-  const auto files = context::context_files(context);
+  const auto listing = context::context_files(context);
   // What the user has mounted in his own directory belongs to it.
   const Result<Directory> from =
-      files ? Directory::open(context, {.mounts = trees::Rules::Mounts::entered}) : files.error();
+      listing ? Directory::open(context, {.mounts = trees::Rules::Mounts::entered}) : listing.error();
   if (!from) {
     return from.error().code != Errc::not_found
                ? from.error()
@@ -72,7 +72,7 @@ Status copy_context(const fs::path& context, const Directory& work) {
                            " is not there (any more) on this worker's machine; bring it back, or "
                            "submit the experiment from where it lies now"};
   }
-  for (const context::ContextFile& file : *files) {
+  for (const context::ContextFile& file : listing->files) {
     Status made = Done{};
     switch (file.kind) {
       case context::ContextFile::Kind::directory:

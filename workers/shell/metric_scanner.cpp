@@ -1,12 +1,12 @@
 #include "hpsearch/workers/shell/metric_scanner.hpp"
 
-#include <charconv>
 #include <cstdint>
 #include <optional>
 #include <utility>
 
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/patterns/metric_pattern.hpp"
+#include "hpsearch/workers/core/log_text.hpp"
 #include "hpsearch/workers/core/program_message.hpp"
 
 namespace hpsearch::workers {
@@ -15,17 +15,6 @@ using engine::Errc;
 using engine::Error;
 using engine::Result;
 using engine::Units;
-
-namespace {
-
-/// Nothing: it is no number, or larger than one that a payload can hold.
-std::optional<std::uint64_t> read_step(std::string_view text) noexcept {
-  std::int64_t step = 0;
-  const bool fits = std::from_chars(text.data(), text.data() + text.size(), step).ec == std::errc();
-  return fits && step >= 0 ? std::optional(static_cast<std::uint64_t>(step)) : std::nullopt;
-}
-
-}  // namespace
 
 struct MetricScanner::Pattern {
   std::string metric;
@@ -53,25 +42,30 @@ Result<MetricScanner> MetricScanner::compile(const std::map<std::string, std::st
   return MetricScanner(std::move(compiled));
 }
 
-std::vector<std::string> MetricScanner::scan(std::string_view line) {
+std::vector<std::string> MetricScanner::scan(std::string_view printed) {
+  const std::string line = without_escapes(printed);  // A colour's number is nobody's metric.
   std::vector<std::string> payloads;
   for (Pattern& pattern : patterns_) {
     const std::optional<patterns::MetricPattern::Found> found = pattern.pattern.find(line);
     if (!found) {
       continue;
     }
-    const std::optional<double> number = first_number(found->value);
-    if (!number) {
+    const auto flag = [&](std::string_view captured, const Error& why) {
       if (!std::exchange(pattern.flagged, true)) {
-        payloads.push_back(unreadable_payload(pattern.metric, found->value));
+        payloads.push_back(unreadable_payload(pattern.metric, captured, why.message));
       }
+    };
+    const Result<double> number = first_number(found->value, found->behind_value);
+    if (!number) {
+      flag(found->value, number.error());
       continue;
     }
     if (!found->step) {
       ++pattern.step;
-    } else if (const std::optional<std::uint64_t> step = read_step(*found->step)) {
-      pattern.step = *step;
+    } else if (const auto step = captured_step(*found->step, found->behind_step)) {
+      pattern.step = count(*step);
     } else {
+      flag(*found->step, step.error());
       continue;
     }
     payloads.push_back(metric_payload(pattern.metric, Units{pattern.step}, *number));

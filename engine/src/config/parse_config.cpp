@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "config/experiment_fields.hpp"
+#include "config/search_notes.hpp"
 #include "config/searcher_section.hpp"
 #include "hpsearch/engine/base/quoted.hpp"
 #include "hpsearch/engine/config/experiment_sections.hpp"
@@ -175,6 +176,9 @@ void read_engine_fields(ExperimentSections& sections, SearcherRegistry registry,
   read_own_section(top.section("budget"), budget_fields, config.budget);
   read_own_section(top.section("program_traits"), program_traits_fields, config.program_traits);
   note_unreachable_limits(config, sections.resources);
+  if (has_space) {
+    note_odd_searches(config, findings);
+  }
   sections.seed_is_given = read_seed(top, sections.environment, seed, config);
 }
 

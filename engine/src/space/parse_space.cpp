@@ -9,6 +9,7 @@
 #include "hpsearch/engine/base/text.hpp"
 #include "hpsearch/engine/space/numbers.hpp"
 #include "hpsearch/engine/space/space.hpp"
+#include "space/range_notes.hpp"
 
 namespace hpsearch::engine {
 
@@ -198,6 +199,9 @@ class RangeReader {
       parameter.base = *base;
       parameter.minval = *minval;
       parameter.maxval = *maxval;
+      if (std::optional<Problem> note = note_of_exponents(parameter, std::string(path_))) {
+        notes_.push_back(*std::move(note));
+      }
     }
     return parameter;
   }
@@ -280,10 +284,8 @@ class SpaceReader {
     }
     const Value* type = map->find("type");
     if (type == nullptr) {
-      if (map->contains("minval") && map->contains("maxval")) {
-        notes_.push_back({below(at_, dotted()),
-                          "has no type: minval and maxval are hyperparameters of their own",
-                          "type: int, double or log, to search between them"});
+      if (std::optional<Problem> note = note_of_untyped_range(*map, below(at_, dotted()))) {
+        notes_.push_back(*std::move(note));
       }
       read_group(*map);
       return;

@@ -2,6 +2,7 @@
 
 #include "fuzz/target.hpp"
 #include "hpsearch/engine/base/check.hpp"
+#include "hpsearch/workers/core/log_text.hpp"
 #include "hpsearch/workers/core/program_message.hpp"
 #include "hpsearch/workers/shell/metric_scanner.hpp"
 
@@ -34,6 +35,8 @@ void run_metric_line(std::string_view bytes) {
     }
     check_message(workers::parse_socket_line(line));
     static_cast<void>(workers::first_number(line));
+    static_cast<void>(workers::captured_step(line));
+    static_cast<void>(workers::without_escapes(line));
     if (!scanner) {
       continue;
     }

@@ -109,7 +109,7 @@ Seeds tar_seeds() {
   fs::create_symlink("../train.py", scratch.path() / "data" / "link");
   const auto files = context::context_files(scratch.path());
   HPSEARCH_CHECK(files.has_value(), "the folder can be listed");
-  const auto packed = context::pack(scratch.path(), *files);
+  const auto packed = context::pack(scratch.path(), files->files);
   HPSEARCH_CHECK(packed.has_value(), "the folder can be packed");
   Seeds all{'\1' + *packed, '\2' + *packed};
   // What must be refused.

@@ -165,7 +165,7 @@ TEST(Notes, PassingTheLengthWithoutTheMetricIsTold) {
 TEST(Notes, WhatIsNoNumberIsTold) {
   Conversation talk = Conversation::running();
   talk.report(first, 1, R"("acc":1,"name":"x")");
-  talk.tell(std::nullopt, unreadable_payload("acc", "n/a"));
+  talk.tell(std::nullopt, unreadable_payload("acc", "n/a", "there is no number in it"));
   EXPECT_EQ(talk.notes(), (Lines{"no_number", "unreadable"}));
 }
 

@@ -95,6 +95,23 @@ TEST(CleanUtf8, ReplacesWhatIsNotWellFormedByteByByte) {
   EXPECT_EQ(clean_utf8("\xE4\xB8"), "??");            // cut off
 }
 
+TEST(WithoutEscapes, LeavesWhatAPersonReads) {
+  EXPECT_EQ(without_escapes("plain"), "plain");
+  EXPECT_EQ(without_escapes("\x1b[36mepoch 1\x1b[0m acc: \x1b[1;32m0.92\x1b[0m"), "epoch 1 acc: 0.92");
+  EXPECT_EQ(without_escapes("\x1b[2K\x1b[1Gacc 3"), "acc 3");
+  EXPECT_EQ(without_escapes("\x1b[38;2;255;100;0mred\x1b[39m"), "red");
+  EXPECT_EQ(without_escapes("\x1b]0;a title 7\x07"
+                            "acc 4"),
+            "acc 4");
+  EXPECT_EQ(without_escapes("\x1b]8;;file:///x\x1b\\link\x1b]8;;\x1b\\"), "link");
+  EXPECT_EQ(without_escapes("\x1b(Bacc\x1b"
+                            "7 5"),
+            "acc 5");
+  for (const char* cut : {"a\x1b", "a\x1b[", "a\x1b[1;3", "a\x1b]0;title", "a\x1b]0;title\x1b"}) {
+    EXPECT_EQ(without_escapes(cut), "a");
+  }
+}
+
 TEST(CutCharacter, IsCountedAtBothEnds) {
   EXPECT_EQ(cut_character_at_end("ab\xE4\xB8"), 2U);
   EXPECT_EQ(cut_character_at_end("ab\xE4\xB8\xAD"), 0U);

@@ -193,15 +193,57 @@ TEST(FirstNumber, IsFoundInWhatProgramsPrint) {
                                                    {"array([-2.5e+1], dtype=float32)", -25},
                                                    {"=.5", 0.5},
                                                    {"12%", 12}}) {
-    EXPECT_EQ(first_number(text), number) << text;
+    const auto found = first_number(text);
+    ASSERT_TRUE(found) << text;
+    EXPECT_EQ(*found, number) << text;
   }
-  EXPECT_TRUE(std::isnan(first_number("nan (diverged)").value()));
-  EXPECT_EQ(first_number("loss: -inf"), -HUGE_VAL);
+  EXPECT_TRUE(std::isnan(*first_number("nan (diverged)")));
+  EXPECT_EQ(*first_number("loss: -inf"), -HUGE_VAL);
+}
+
+TEST(FirstNumber, IsNeverAPartOfTheNumberThatWasPrinted) {
+  for (const char* text : {"1,234", "1,234,567.8", "-12,345", "1_000", "1'000", "12,345,"}) {
+    const auto found = first_number(text);
+    ASSERT_FALSE(found) << text << " is read as " << *found;
+    EXPECT_EQ(found.error().message, "its thousands are separated; print the number without separators")
+        << text;
+  }
+  for (const char* text : {"1.5k", "3M", "2.1GB", "4KiB", "7K/s", "1.2M |"}) {
+    const auto found = first_number(text);
+    ASSERT_FALSE(found) << text << " is read as " << *found;
+    EXPECT_EQ(found.error().message, "it is shortened; print the whole number") << text;
+  }
+  EXPECT_FALSE(first_number("1", ",234 images")) << "the pattern's group ended in the middle of it";
+  EXPECT_FALSE(first_number("1.5", "k"));
+}
+
+TEST(FirstNumber, StandsBeforeUnitsAndLists) {
+  for (const auto& [text, number] : std::vector<std::pair<std::string, double>>{{"12ms", 12},
+                                                                                {"0.91, 0.92", 0.91},
+                                                                                {"0.91,0.92", 0.91},
+                                                                                {"3,14", 3},
+                                                                                {"1,2345", 1},
+                                                                                {"1234,567", 1234},
+                                                                                {"5Mpx", 5},
+                                                                                {"92.5%", 92.5}}) {
+    const auto found = first_number(text);
+    ASSERT_TRUE(found) << text << ": " << found.error().message;
+    EXPECT_EQ(*found, number) << text;
+  }
+}
+
+TEST(CapturedStep, IsAWholeNumber) {
+  EXPECT_EQ(*captured_step("12"), Units{12});
+  EXPECT_EQ(*captured_step("12", "/100"), Units{12});
+  for (const auto& [text, behind] : std::vector<std::pair<std::string, std::string>>{
+           {"", ""}, {"x", ""}, {"-1", ""}, {"1,000", ""}, {"1", ",000"}}) {
+    EXPECT_FALSE(captured_step(text, behind)) << text << behind;
+  }
 }
 
 TEST(FirstNumber, IsNoPartOfAWord) {
   for (const char* text : {"", "unknown", "banana", "info", "f1", "v2.0", "1e999", "cuda0", "--"}) {
-    EXPECT_FALSE(first_number(text).has_value()) << text;
+    EXPECT_FALSE(first_number(text)) << text;
   }
 }
 
@@ -210,8 +252,8 @@ TEST(PatternPayloads, AreReadBack) {
       expect_message<MetricsMessage>(parse_stdout_payload(metric_payload("val.acc", Units{4}, 0.5)));
   EXPECT_EQ(said.step, Units{4});
   EXPECT_EQ(said.metrics, (Metrics{{"val.acc", 0.5}}));
-  const auto unreadable =
-      expect_message<UnreadableMessage>(parse_stdout_payload(unreadable_payload("acc", "n/a \"\xC3")));
+  const auto unreadable = expect_message<UnreadableMessage>(
+      parse_stdout_payload(unreadable_payload("acc", "n/a \"\xC3", "there is no number in it")));
   EXPECT_EQ(unreadable.metric, "acc");
   EXPECT_EQ(unreadable.text.substr(0, 4), "n/a ");
 }

@@ -61,7 +61,7 @@ class Contexts : public testing::Test {
     const Scratch context;
     context.write("src/train.py", text);
     const auto files = context::context_files(context.path());
-    const std::string bytes = *context::pack(context.path(), *files);
+    const std::string bytes = *context::pack(context.path(), files->files);
     const std::scoped_lock lock(mutex_);
     return shelf_.emplace(context::sha256_of(bytes), bytes).first->first;
   }

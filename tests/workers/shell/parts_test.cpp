@@ -424,6 +424,15 @@ TEST(Scanner, TakesStepAndValueFromNamedGroups) {
   EXPECT_TRUE(scanner->scan("nothing of the kind").empty());
 }
 
+TEST(Scanner, ReadsWhatAPersonReads) {
+  auto scanner = MetricScanner::compile({{"acc", "acc: (.*)$"}, {"size", "size {number}"}}, Units{});
+  ASSERT_TRUE(scanner.has_value()) << scanner.error().message;
+  EXPECT_EQ(scanner->scan("\x1b[36mepoch 1\x1b[0m acc: \x1b[1;32m0.92\x1b[0m").at(0),
+            R"({"metrics":{"acc":0.92},"step":1})");
+  EXPECT_NE(scanner->scan("size 1,234,567").at(0).find("thousands"), std::string::npos);
+  EXPECT_EQ(scanner->scan("size 1234567").at(0), R"({"metrics":{"size":1234567.0},"step":1})");
+}
+
 TEST(Scanner, CountsFromWhereTheAttemptBegan) {
   auto scanner = MetricScanner::compile({{"acc", "acc (.*)"}}, Units{3});
   ASSERT_TRUE(scanner.has_value());
@@ -435,16 +444,20 @@ TEST(Scanner, CountsFromWhereTheAttemptBegan) {
 TEST(Scanner, FlagsTheFirstMatchWithoutANumber) {
   auto scanner = MetricScanner::compile({{"acc", "acc (.*)"}}, Units{});
   ASSERT_TRUE(scanner.has_value());
-  EXPECT_EQ(scanner->scan("acc unknown").at(0), R"({"captured":"unknown","unreadable":"acc"})");
+  EXPECT_EQ(scanner->scan("acc unknown").at(0),
+            R"({"captured":"unknown","unreadable":"acc","why":"there is no number in it"})");
   EXPECT_TRUE(scanner->scan("acc unknown").empty());
   EXPECT_EQ(scanner->scan("acc 0.5").at(0), R"({"metrics":{"acc":0.5},"step":1})");
 }
 
 // Found by the fuzz target metric_line: the agent took such a line for a broken message of the program.
-TEST(Scanner, SkipsALineWhoseStepIsTooLarge) {
+TEST(Scanner, FlagsALineWhoseStepIsTooLarge) {
   auto scanner = MetricScanner::compile({{"acc", R"((?P<step>\d+) (?P<value>\S+))"}}, Units{});
   ASSERT_TRUE(scanner.has_value()) << scanner.error().message;
-  EXPECT_EQ(scanner->scan("9223372036854775808 0.5"), std::vector<std::string>{});
+  const std::vector<std::string> flagged = scanner->scan("9223372036854775808 0.5");
+  ASSERT_EQ(flagged.size(), 1U);
+  EXPECT_NE(flagged[0].find(R"("unreadable":"acc")"), std::string::npos) << flagged[0];
+  EXPECT_TRUE(parse_stdout_payload(flagged[0]).has_value());
   ASSERT_EQ(scanner->scan("9223372036854775807 0.5").size(), 1U);
   EXPECT_TRUE(parse_stdout_payload(scanner->scan("9223372036854775807 0.5").front()).has_value());
 }

@@ -22,12 +22,23 @@ struct ContextFile {
   [[nodiscard]] bool leads_out() const noexcept { return !target.empty() && target.front() == '/'; }
 };
 
-/// What of a context directory its trials get, sorted by path, so that directories come before what is in
-/// them: everything but .git, .hpsearch, __pycache__, the state directories of hpsearch, what .hpsearchignore
-/// (or else .detignore) names, and what is no directory, file or link.
+/// What is nobody's source code, or nobody else's business, in the form of an ignore file. A line of
+/// .hpsearchignore that begins with ! takes it in.
+inline constexpr std::string_view left_out_by_default =
+    "__pycache__/\n.git\n.venv\nvenv\nnode_modules\n.env\n.ssh\n*.pem\nid_rsa*\nid_ecdsa*\nid_ed25519*\n";
+
+/// A context directory.
+struct ContextListing {
+  std::vector<ContextFile> files;     ///< What its trials get, directories before what is in them.
+  std::vector<std::string> left_out;  ///< By default, but for __pycache__; directories end in /.
+};
+
+/// Lists a context directory by path: everything but what is left_out_by_default, .hpsearch, the state
+/// directories of hpsearch, what .hpsearchignore (or else .detignore) names, and what is no directory, file
+/// or link.
 ///
 /// not_found: it is no directory. unavailable: something in it cannot be read.
-[[nodiscard]] engine::Result<std::vector<ContextFile>> context_files(const std::filesystem::path& context);
+[[nodiscard]] engine::Result<ContextListing> context_files(const std::filesystem::path& context);
 
 /// As users of Determined know it.
 inline constexpr std::uint64_t default_limit_megabytes = 95;

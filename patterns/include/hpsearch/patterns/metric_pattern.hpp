@@ -9,12 +9,12 @@
 
 namespace hpsearch::patterns {
 
-/// A regular expression that finds a number in a line of output: in its group `value`, or else in its first
-/// group that is not `step`. A group `step` holds the step.
+/// A regular expression that finds a number in a line of output: where {number} stands, in its group `value`,
+/// or else in its first group that is not `step`. {step} or a group `step` holds the step.
 class MetricPattern {
  public:
-  /// bad_request: RE2 does not take it, or it has no group around the number. The message is the rest of a
-  /// sentence about the pattern: "has no group …".
+  /// bad_request: RE2 does not take it, or it does not say where the number stands. The message is the rest
+  /// of a sentence about the pattern: "has no group …".
   [[nodiscard]] static engine::Result<MetricPattern> compile(const std::string& text);
 
   MetricPattern(MetricPattern&&) noexcept;
@@ -24,7 +24,9 @@ class MetricPattern {
   /// Views into the line.
   struct Found {
     std::string_view value;
+    std::string_view behind_value{};       ///< What follows it on the line, where the match ends with it.
     std::optional<std::string_view> step;  ///< Nothing when the pattern has no such group.
+    std::string_view behind_step{};        ///< As behind_value.
   };
   /// The first match; nothing when there is none. Cost: linear in the line's length whatever the pattern is.
   [[nodiscard]] std::optional<Found> find(std::string_view line) const;

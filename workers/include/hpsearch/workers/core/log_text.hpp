@@ -17,6 +17,10 @@ namespace hpsearch::workers {
 /// How many bytes at the start of `bytes` belong to a character that began before; 0 … 3.
 [[nodiscard]] std::size_t cut_character_at_start(std::string_view bytes) noexcept;
 
+/// `line` without a terminal's escape sequences (ECMA-48: colours, cursor, titles); what is cut off at the
+/// end of the line goes too.
+[[nodiscard]] std::string without_escapes(std::string_view line);
+
 /// The last whole lines that fit in `limit` bytes, clean UTF-8; the end of the last line when not even that
 /// fits.
 [[nodiscard]] std::string last_lines(std::string_view text, std::size_t limit);

@@ -36,6 +36,7 @@ struct RemarkMessage {
 struct UnreadableMessage {
   std::string metric;
   std::string text;
+  std::string why;  ///< As first_number() says it.
 };
 /// These hyperparameters cannot work.
 struct InvalidHparamsMessage {
@@ -59,12 +60,19 @@ inline constexpr std::string_view stdout_word = "HPSEARCH ";
 /// Reads such a payload: {"step":3,"val_acc":0.91}; everything but the step, and a group's name, is a metric.
 [[nodiscard]] engine::Result<ProgramMessage> parse_stdout_payload(std::string_view payload);
 
-/// The first number in what a pattern captured: programs print 0.91, but also tensor(0.91, device='cuda:0').
-/// Digits that are part of a word ("f1"), or of a number that no double can hold, are none.
-[[nodiscard]] std::optional<double> first_number(std::string_view captured) noexcept;
+/// The first number in what a pattern captured: programs print 0.91, but also tensor(0.91, device='cuda:0')
+/// and 92.5%, which is 92.5. Digits that are part of a word ("f1"), or of a number that no double can hold,
+/// are none. bad_request: the rest of a sentence, "there is no number in it"; also where the digits alone
+/// would be another number than the one that was printed: 1,234 and 1.5k. `behind` is what follows on the
+/// line: a pattern's group may end in the middle of a number.
+[[nodiscard]] engine::Result<double> first_number(std::string_view captured, std::string_view behind = {});
+/// The whole number that a pattern captured as a step. bad_request: as of first_number().
+[[nodiscard]] engine::Result<engine::Units> captured_step(std::string_view captured,
+                                                          std::string_view behind = {});
 
 /// Payloads for what a pattern found: MetricsMessage with one metric, or UnreadableMessage.
 [[nodiscard]] std::string metric_payload(const std::string& metric, engine::Units step, double number);
-[[nodiscard]] std::string unreadable_payload(const std::string& metric, std::string_view captured);
+[[nodiscard]] std::string unreadable_payload(const std::string& metric, std::string_view captured,
+                                             const std::string& why);
 
 }  // namespace hpsearch::workers

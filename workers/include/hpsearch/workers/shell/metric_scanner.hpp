@@ -26,8 +26,9 @@ class MetricScanner {
                                                              engine::Units first_step);
 
   /// One payload ({"step":3,"metrics":{"val_acc":0.91}}) for each pattern that finds a number in the line,
-  /// and one (unreadable_payload) for the first thing that a pattern finds and that holds none.
-  [[nodiscard]] std::vector<std::string> scan(std::string_view line);
+  /// and one (unreadable_payload) for the first thing that a pattern finds and that holds none. A terminal's
+  /// escape sequences are no part of the line.
+  [[nodiscard]] std::vector<std::string> scan(std::string_view printed);
 
  private:
   struct Pattern;

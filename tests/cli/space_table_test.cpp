@@ -1,0 +1,38 @@
+#include "cli/space_table.hpp"
+
+#include <gtest/gtest.h>
+
+namespace hpsearch::cli {
+namespace {
+
+using engine::Value;
+
+std::string table_of(const Value::Map& hyperparameters) {
+  engine::Problems problems;
+  engine::Problems notes;
+  const auto space = engine::Space::parse(hyperparameters, "hyperparameters", problems, notes);
+  EXPECT_TRUE(problems.empty());
+  return space_table(space);
+}
+
+TEST(SpaceTable, ShowsRangesAsValues) {
+  EXPECT_EQ(table_of({{"act", Value::Map{{"type", "categorical"}, {"vals", Value::List{"relu", 1, 1.0, true, Value()}}}},
+                      {"batch", 32},
+                      {"drop", Value::Map{{"type", "double"}, {"minval", 0}, {"maxval", 0.3}}},
+                      {"layers", Value::Map{{"type", "int"}, {"minval", 2}, {"maxval", 6}, {"count", 3}}},
+                      {"opt", Value::Map{{"lr", Value::Map{{"type", "log"}, {"minval", -4}, {"maxval", -1}}}}}}),
+            "HYPERPARAMETER  SEARCHED\n"
+            "act             \"relu\", 1, 1.0, true, null\n"
+            "drop            0 to 0.3\n"
+            "layers          2 to 6, whole numbers, 3 points in a grid\n"
+            "opt.lr          0.0001 to 0.1, logarithmic\n"
+            "and 1 constant\n");
+}
+
+TEST(SpaceTable, OfConstantsOnlyCountsThem) {
+  EXPECT_EQ(table_of({{"a", 1}, {"b", "x"}}), "and 2 constants\n");
+  EXPECT_EQ(table_of({}), "");
+}
+
+}  // namespace
+}  // namespace hpsearch::cli
