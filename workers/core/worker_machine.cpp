@@ -114,7 +114,7 @@ void WorkerMachine::on_event(const ProgramNotStarted& not_started, Instant now) 
                                                                                : Cause::could_not_start,
                          out);
     if (not_started.disk_fails) {
-      disk_fails(not_started.why, now);  // Before the exit: or its trial comes back at once.
+      suspect_disk(not_started.why, now, attempt->key());
     }
     carry_out(std::move(out));
   }
@@ -193,17 +193,27 @@ void WorkerMachine::on_event(const SpoolNotWritten& not_written, Instant now) {
     AttemptOutput out;
     attempt->spool_not_written(not_written.write, not_written.why, now, out);
     if (not_written.disk_fails) {
-      disk_fails(not_written.why, now);  // Before an exit: or its trial comes back at once.
+      suspect_disk(not_written.why, now, attempt->key());
     }
     carry_out(std::move(out));
   }
 }
 
 void WorkerMachine::on_event(const JournalNotWritten& not_written, Instant now) {
-  disk_fails(not_written.why, now);
+  suspect_disk(not_written.why, now);
 }
 
 void WorkerMachine::on_event(const DiskProbed& probed, Instant now) {
+  if (disk_suspicion_) {
+    const std::string why = std::move(disk_suspicion_->why);
+    disk_suspicion_.reset();
+    if (probed.why.empty()) {
+      disk_proved_at_ = now;  // What could not be written was one attempt's own: its program may do that.
+    } else {
+      disk_fails(why, now);
+    }
+    return;
+  }
   if (disk_trouble_.empty()) {
     return;
   }
@@ -220,11 +230,18 @@ void WorkerMachine::on_event(const DiskProbed& probed, Instant now) {
   }
 }
 
+/// Something could not be written. That may be the disk, or what a program has done to its own files: a probe
+/// tells. Until it has, the attempt of which this is known says nothing: or its trial comes back at once.
+void WorkerMachine::suspect_disk(const std::string& why, Instant now, const std::optional<AttemptKey>& of) {
+  const bool proved = disk_proved_at_ && now - *disk_proved_at_ < rules_.first_probe;
+  if (disk_trouble_.empty() && !disk_suspicion_ && !proved) {
+    disk_suspicion_ = Suspicion{why, of};
+    effects_.emplace_back(ProbeDisk{});
+  }
+}
+
 /// What runs here runs on; what comes is not begun.
 void WorkerMachine::disk_fails(const std::string& why, Instant now) {
-  if (!disk_trouble_.empty()) {
-    return;
-  }
   // One that a probe finds well and work does not is asked ever later: each time costs a trial a start.
   const bool soon = disk_well_since_ && now - *disk_well_since_ < rules_.longest_probe;
   probe_wait_ = soon ? std::min(rules_.longest_probe, probe_wait_ + probe_wait_) : rules_.first_probe;
@@ -414,7 +431,7 @@ void WorkerMachine::settle(Instant now) {
       at->second.pause_alone(now, out);
     }
     at->second.spool(now, out);
-    if (session_ == Session::ready) {
+    if (session_ == Session::ready && !(disk_suspicion_ && disk_suspicion_->of == at->first)) {
       at->second.send(now, window, out);
     }
     ++at;

@@ -79,4 +79,10 @@ bool is_ours(const Descriptor& connection) noexcept {
          peer.uid == ::geteuid();
 }
 
+pid_t peer_of(const Descriptor& connection) noexcept {
+  ucred peer{};
+  socklen_t size = sizeof peer;
+  return ::getsockopt(connection.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 ? peer.pid : 0;
+}
+
 }  // namespace hpsearch::workers

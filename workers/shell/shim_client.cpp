@@ -40,6 +40,10 @@ constexpr std::int64_t looks_before_warning = 250;
 // enough.
 constexpr int longest_send_ms = 200;
 constexpr std::int64_t sweeps_before_warning = 3000;
+constexpr std::chrono::milliseconds shim_look_every = 1s;
+// Who stops a shim that often wants more than to look at it. Less of that where its program has to end.
+constexpr int most_stopped_looks = 10;
+constexpr int most_stopped_looks_at_end = 2;
 constexpr std::size_t longest_word = 16 * 1024;
 constexpr std::string_view unwritten = "unwritten ";
 
@@ -83,6 +87,7 @@ Result<pid_t> ShimClient::start(const std::filesystem::path& shim) {
     return Error{Errc::unavailable, "cannot run " + program + ": " + error_text(error)};
   }
   serve(std::move(ours));
+  watch_over(pid);
   return pid;
 }
 
@@ -170,6 +175,38 @@ void ShimClient::serve(Descriptor connection) {
   words_ = LineSplitter(longest_word);
   watch_ = loop_.when_readable(connection_.get(), [this] { read_connection(); });
   flush();
+}
+
+void ShimClient::watch_over(pid_t shim) {
+  shim_ = process_info(shim);
+  stopped_looks_ = 0;
+  shim_watch_ = shim_ ? loop_.every(shim_look_every, [this] { look_at_shim(); }) : net::Watch();
+}
+
+/// A program may send signals to its shim: a stopped one reads nothing, writes nothing, and would hold the
+/// attempt's slot for ever.
+void ShimClient::look_at_shim() {
+  const std::optional<ProcessInfo> now = process_info(shim_->pid);
+  if (over_ || !now || now->start_time != shim_->start_time) {
+    shim_watch_ = net::Watch();
+    return;
+  }
+  if (now->state != 'T' && now->state != 't') {
+    stopped_looks_ = 0;
+    return;
+  }
+  const int most = kill_wanted_ ? most_stopped_looks_at_end : most_stopped_looks;
+  if (++stopped_looks_ > most) {
+    net::log(net::Level::warning,
+             directory_.root().string() + ": its hpsearch-shim is stopped again and again; it is killed");
+    signal_exactly(*shim_, SIGKILL);
+    return;
+  }
+  if (stopped_looks_ == 1) {
+    net::log(net::Level::warning,
+             directory_.root().string() + ": its hpsearch-shim was stopped; it is continued");
+  }
+  signal_exactly(*shim_, SIGCONT);
 }
 
 void ShimClient::read_connection() {
@@ -261,6 +298,7 @@ bool ShimClient::take(const JournalRecord& record) {
 
 void ShimClient::connection_lost() {
   watch_ = net::Watch();
+  shim_watch_ = net::Watch();
   connection_.reset();
   look_for_shim();
 }
@@ -284,7 +322,9 @@ void ShimClient::look_for_shim() {
     Result<Descriptor> connection =
         order ? connect_locally(order->agent_socket) : Result<Descriptor>(order.error());
     if (connection && is_ours(*connection)) {
+      const pid_t shim = peer_of(*connection);
       serve(*std::move(connection));
+      watch_over(shim);
       read_journal();
       return;
     }

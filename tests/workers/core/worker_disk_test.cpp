@@ -59,7 +59,10 @@ TEST_F(Disk, ThatIsFullIsToldOfAllSlotsBeforeTheExit) {
 
 TEST_F(Disk, ThatIsFullWhereAProgramIsPreparedIsNotItsFaultEither) {
   stage_.say(lease_of(key_of(1, 10), 0));
+  stage_.bad_disk(full);
   stage_.step(ProgramNotStarted{key_of(1, 10), full, false, true});
+  stage_.bad_disk("");
+  stage_.pass(Duration::seconds(2));
   EXPECT_EQ(exit_in(stage_.said<proto::Reports>()).cause, engine::ExitReport::Cause::lost);
   EXPECT_EQ(reported_troubles(), 2U);
 }
@@ -119,6 +122,7 @@ TEST_F(Disk, ThatIsWellAgainIsFoundAndTold) {
 
 TEST_F(Disk, ThatAJournalFindsFullTakesNoMoreTrials) {
   stage_.say(lease_of(key_of(1, 10), 0));
+  stage_.bad_disk(full);
   stage_.step(JournalNotWritten{full});
   EXPECT_EQ(reported_troubles(), 2U);
   const std::size_t starts = stage_.wanted<StartProgram>().size();
@@ -126,15 +130,40 @@ TEST_F(Disk, ThatAJournalFindsFullTakesNoMoreTrials) {
   stage_.step(JournalNotWritten{full});
   stage_.say(lease_of(key_of(2, 20), 0));
   EXPECT_EQ(stage_.wanted<StartProgram>().size(), starts);
+  stage_.bad_disk("");
   stage_.pass(Duration::seconds(7));
   EXPECT_EQ(reported_troubles(), 0U);
+}
+
+/// A program may do what it likes to its own files. Its neighbours' slots stay in use.
+TEST_F(Disk, ThatAProbeFindsWellIsNotToBlame) {
+  stage_.run(key_of(1, 10), 0);
+  stage_.clear();
+  for (int i = 0; i < 20; ++i) {
+    stage_.step(JournalNotWritten{full});
+    stage_.pass(Duration::millis(500));
+  }
+  for (const proto::Beat& beat : stage_.said<proto::Beat>()) {
+    EXPECT_TRUE(beat.troubles.empty());
+  }
+  const std::size_t probes = stage_.wanted<ProbeDisk>().size();
+  EXPECT_GE(probes, 2U) << "each is about the moment it was made";
+  EXPECT_LE(probes, 3U) << "and costs something";
+  stage_.say(lease_of(key_of(2, 20), 1));
+  EXPECT_EQ(stage_.wanted<StartProgram>().size(), 1U);
+  stage_.say(lease_of(key_of(3, 30), 1));
+  stage_.step(ProgramNotStarted{key_of(2, 20), full, false, true});
+  EXPECT_EQ(exit_in(stage_.said<proto::Reports>()).cause, engine::ExitReport::Cause::lost);
 }
 
 TEST_F(Disk, ThatOnlyProbesFindWellIsTriedEverLater) {
   std::vector<Duration> waits;
   for (std::uint64_t trial = 0; trial < 10; ++trial) {
     stage_.say(lease_of(key_of(trial, 10 + trial), 0));
+    stage_.bad_disk(full);
     stage_.step(ProgramNotStarted{key_of(trial, 10 + trial), full, false, true});
+    stage_.bad_disk("");
+    stage_.pass(Duration::millis(1));
     stage_.say(proto::Ack{key_of(trial, 10 + trial), 1});
     const Instant failed = stage_.now();
     const std::size_t probes = stage_.wanted<ProbeDisk>().size();
@@ -148,7 +177,9 @@ TEST_F(Disk, ThatOnlyProbesFindWellIsTriedEverLater) {
   EXPECT_LE(waits.back(), Duration::seconds(361));
   stage_.pass(Duration::seconds(301));
   stage_.say(lease_of(key_of(50, 60), 0));
+  stage_.bad_disk(full);
   stage_.step(ProgramNotStarted{key_of(50, 60), full, false, true});
+  stage_.bad_disk("");
   stage_.clear();
   stage_.pass(Duration::seconds(7));
   EXPECT_EQ(stage_.wanted<ProbeDisk>().size(), 1U) << "that was long ago";

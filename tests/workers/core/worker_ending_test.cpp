@@ -94,10 +94,10 @@ TEST(Drain, AnEndThatItsShimCannotWriteDownIsNotWaitedForForEver) {
   Stage stage;
   stage.welcome();
   stage.run(key_of(1, 10), 0);
+  stage.bad_disk("Read-only file system");
   stage.step(JournalNotWritten{"cannot write /state/journal: Read-only file system"});
   stage.step(StopAsked{});
   stage.step(StopAsked{});
-  stage.bad_disk("Read-only file system");
   stage.pass(Duration::seconds(59));
   EXPECT_TRUE(stage.wanted<EndAgent>().empty());
   stage.step(JournalNotWritten{"cannot write /state/journal: Read-only file system"});
@@ -111,10 +111,10 @@ TEST(Drain, AnEndThatIsHeardAfterAllHasItsOwnTimeToBeWrittenDown) {
   Stage stage;
   stage.welcome();
   stage.run(key_of(1, 10), 0);
+  stage.bad_disk("No space left on device");
   stage.step(JournalNotWritten{"cannot write /state/journal: No space left on device"});
   stage.step(StopAsked{});
   stage.step(StopAsked{});
-  stage.bad_disk("No space left on device");
   stage.pass(Duration::seconds(20));
   stage.step(ProgramEnded{key_of(1, 10), true, 9, ""});
   stage.pass(Duration::seconds(59));

@@ -48,7 +48,7 @@ struct ProgramNotStarted {
   std::string why;  ///< One sentence naming what is missing.
   bool not_its_fault =
       false;                ///< Nothing that the experiment could do better: not counted against the trial.
-  bool disk_fails = false;  ///< The worker's own files could not be written.
+  bool disk_fails = false;  ///< Files could not be written; perhaps none can be.
   bool checkpoint_gone = false;  ///< ExitReport::Cause::checkpoint_gone.
 };
 /// One line of a program: on its socket, or on stdout when it is no question.

@@ -150,6 +150,8 @@ class WorkerMachine {
   [[nodiscard]] std::string ailment_of(const jobs::LaunchSpec& spec, bool broken_only) const;
   [[nodiscard]] std::vector<engine::SlotTrouble> troubles() const;
   void end_what_is_broken(AttemptOutput& out);
+  void suspect_disk(const std::string& why, engine::Instant now,
+                    const std::optional<engine::AttemptKey>& of = std::nullopt);
   void disk_fails(const std::string& why, engine::Instant now);
   [[nodiscard]] std::string why_not_here(const jobs::LaunchSpec& spec) const;
   void end_when_done(engine::Instant now);
@@ -191,6 +193,13 @@ class WorkerMachine {
   std::size_t credit_ =
       0;  ///< Bytes of reports that may be under way; each attempt may have a batch in any case.
 
+  struct Suspicion {
+    std::string why;
+    std::optional<engine::AttemptKey> of;  ///< Whose files could not be written.
+  };
+  std::optional<Suspicion> disk_suspicion_;  ///< A probe is under way.
+  std::optional<engine::Instant>
+      disk_proved_at_;        ///< One found the disk well although files were not written.
   std::string disk_trouble_;  ///< Why nothing can be written here, or "".
   engine::Duration probe_wait_;
   std::optional<engine::Instant> probe_at_;

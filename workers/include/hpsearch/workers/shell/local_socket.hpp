@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <string>
 
 #include "hpsearch/engine/base/result.hpp"
@@ -19,5 +21,8 @@ inline constexpr std::size_t longest_socket_path = 107;
 
 /// Whoever is at the other end runs as this process's user.
 [[nodiscard]] bool is_ours(const Descriptor& connection) noexcept;
+
+/// Whoever listens where this has connected; 0: it cannot be told.
+[[nodiscard]] pid_t peer_of(const Descriptor& connection) noexcept;
 
 }  // namespace hpsearch::workers

@@ -15,6 +15,7 @@
 #include "hpsearch/workers/core/log_text.hpp"
 #include "hpsearch/workers/shell/attempt_directory.hpp"
 #include "hpsearch/workers/shell/journal.hpp"
+#include "hpsearch/workers/shell/process_table.hpp"
 
 namespace hpsearch::workers {
 
@@ -22,6 +23,9 @@ namespace hpsearch::workers {
 /// and signals. When the shim has died without a word about the program's end, what is left of the program
 /// is killed, and when nothing is left, it is lost. While the shim's death is not known, because something
 /// cannot be read or its socket is gone, its journal is all that is listened to.
+///
+/// A shim that somebody stops is continued. One that is stopped again and again is killed, and its program
+/// with it.
 ///
 /// Going away leaves shim and program alone.
 ///
@@ -63,6 +67,8 @@ class ShimClient {
   void send(std::string line);
   void flush();
   void serve(Descriptor connection);
+  void watch_over(pid_t shim);
+  void look_at_shim();
   void read_connection();
   void read_journal();
   bool take(const JournalRecord& record);
@@ -84,7 +90,10 @@ class ShimClient {
   bool started_ = false;   ///< on_started was called.
   bool over_ = false;      ///< The last handler was.
   Descriptor connection_;
+  std::optional<ProcessInfo> shim_;  ///< Of the connection; nothing when it cannot be told.
+  int stopped_looks_ = 0;            ///< In a row that found it stopped.
   net::Watch watch_;
+  net::Watch shim_watch_;
   net::Watch again_;
   net::Watch read_again_;
   LineSplitter words_;  ///< The shim's.
