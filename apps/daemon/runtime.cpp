@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <string>
 #include <utility>
 
@@ -22,6 +23,15 @@ constexpr std::size_t most_waiting = 8;  // Steps whose events have yet to be st
 // no standstill.
 constexpr Duration longest_own_silence = Duration::seconds(15);
 constexpr Duration shortest_own_silence = Duration::seconds(2);
+
+// What a killed daemon may add to a budget of time.
+constexpr Duration longest_unnoted_time = Duration::seconds(60);
+// A clock that is set by less is only kept right.
+constexpr std::int64_t smallest_jump_seconds = 2;
+
+std::int64_t whole_seconds(Duration duration) {
+  return duration.in_micros() / 1'000'000;
+}
 
 }  // namespace
 
@@ -52,8 +62,19 @@ Status Runtime::recover() {
   if (!replayed) {
     return replayed;
   }
-  loop_.start_clock_at_least(engine_.last_instant());
+  const engine::Instant last = engine_.last_instant();
+  loop_.start_clock_at_least(last);
   const engine::Instant present = now();
+  wall_ahead_ = loop_.wall_ahead();
+  if (const std::int64_t behind = -whole_seconds(wall_ahead_); behind >= smallest_jump_seconds) {
+    net::log(net::Level::warning,
+             "the wall clock is " + std::to_string(behind) +
+                 " s behind the last event of the store; times continue from that event");
+  } else if (const std::int64_t away = whole_seconds(present - last);
+             engine_.last_lsn() != engine::Lsn{} && away >= smallest_jump_seconds) {
+    net::log(net::Level::info, "by the wall clock, the last event of the store is " + std::to_string(away) +
+                                   " s old; this time counts for no budget and no delay");
+  }
   for (const auto& [id, worker] : engine_.workers()) {
     if (worker.present) {
       liveness_.restored(id, present);
@@ -69,7 +90,7 @@ void Runtime::start(OnOrder on_order, Committer::Failed failed, Committer::Faile
   last_look_ = now();
   clock_ = loop_.every(look_every, [this] { check_timers(); });
   // The log may end in the middle of what follows from its last event: this goes on with it.
-  static_cast<void>(perform(engine::CheckTimers{}));
+  static_cast<void>(perform(engine::ContinueTime{}));
 }
 
 void Runtime::stop() {
@@ -202,6 +223,26 @@ void Runtime::check_timers() {
   }
   update_suspicion(present);
   static_cast<void>(perform(engine::CheckTimers{}));
+  note_time(present);
+  note_wall_clock();
+}
+
+void Runtime::note_time(engine::Instant present) {
+  if (engine_.next_deadline() && present - engine_.last_instant() >= longest_unnoted_time && !stalled()) {
+    static_cast<void>(perform(engine::NoteTime{}));
+  }
+}
+
+void Runtime::note_wall_clock() {
+  const Duration ahead = loop_.wall_ahead();
+  const std::int64_t set = whole_seconds(ahead) - whole_seconds(wall_ahead_);
+  if (std::abs(set) < smallest_jump_seconds) {
+    return;
+  }
+  wall_ahead_ = ahead;
+  net::log(net::Level::warning, "the wall clock was set " + std::to_string(std::abs(set)) + " s " +
+                                    (set > 0 ? "forward" : "back") +
+                                    "; budgets, delays and timeouts don't follow it");
 }
 
 /// O(experiments).

@@ -110,6 +110,10 @@ class Runtime {
   void check_timers();
   /// Budgets of time end to the moment, not at the next look.
   void arm_deadline();
+  /// The log says how late it is while a budget or a pause runs: a restart continues from its last event.
+  void note_time(engine::Instant now);
+  /// Somebody has set the wall clock: nothing follows it, and people should know.
+  void note_wall_clock();
   /// Looks further apart than this mean that we stood still.
   [[nodiscard]] engine::Duration own_silence() const;
   /// Ends the leases of a silent worker whose time is up.
@@ -133,6 +137,7 @@ class Runtime {
   Storage storage_;
   OnOrder on_order_;
   engine::Instant last_look_;
+  engine::Duration wall_ahead_;  ///< As it was noted last.
   net::Watch clock_;
   std::optional<engine::Instant> armed_for_;
   bool waits_for_store_ = false;  // Then what is due at once goes on.

@@ -278,6 +278,7 @@ void WorkerSessions::greet(const net::Peer& peer, const proto::Envelope& envelop
   join.labels = hello.labels;
   join.troubles = hello.troubles;
   join.address = hello.address;
+  join.max_unslotted = hello.max_unslotted;
   if (const engine::Status may = runtime_.engine().may_join(join); !may) {
     refuse(peer, may.error().message, hello.incarnation);  // As if nothing had been heard of the worker.
     return;

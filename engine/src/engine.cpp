@@ -47,6 +47,8 @@ struct Dispatch {
   Status operator()(const DeleteCheckpoints& command) const { return delete_checkpoints(step, command); }
   Status operator()(const ConfirmDeleted& command) const { return confirm_deleted(step, command); }
   Status operator()(const CheckTimers&) const { return Done{}; }
+  Status operator()(const ContinueTime&) const { return continue_time(step); }
+  Status operator()(const NoteTime&) const { return note_time(step); }
 };
 
 }  // namespace

@@ -10,6 +10,7 @@ namespace hpsearch::engine {
 /// function `problem_with` (events.hpp). Those that return a text return "" or the problem.
 struct EventChecks {
   const EngineState& state;
+  Instant at;  ///< Of the event.
 
   /// nullptr: there is none.
   [[nodiscard]] const ExperimentRecord* find(ExperimentId id) const;

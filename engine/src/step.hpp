@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -118,26 +119,44 @@ enum class Exit : std::uint8_t {
   failed,     ///< is_failure()
 };
 
+/// An attempt that ended without a report and was not asked to.
+struct FruitlessEnd {
+  AttemptKey key;
+  Instant leased_at;
+  WorkerId culprit;  ///< The worker that made it end as soon as it was leased; 0: none did.
+  std::string why;
+};
+
+/// To be called before the attempt is over. Nothing: it reported, or was asked to end. `worker` is where it
+/// ended, if that is not its program's doing.
+[[nodiscard]] std::optional<FruitlessEnd> fruitless_end(const TrialRecord& trial, Instant now,
+                                                        WorkerId worker, std::string why);
+
 /// Its attempt is over, with an exit report: what becomes of the trial.
 void after_exit(Step& step, const AttemptKey& key, Units granted, Units reached, const ExitReport& report,
-                Exit exit);
+                Exit exit, const std::optional<FruitlessEnd>& fruitless);
 
 /// Its attempt is over on this worker without an exit report; an attempt on several ends everywhere with it.
 void lose_attempt(Step& step, const AttemptKey& key, WorkerId worker, const std::string& why,
                   bool may_return = false);
 
-/// The same where the attempt may have been over before it really began, and its worker is to blame then.
+/// The same where the worker is to blame if the attempt was over before it really began.
 void lose_attempt_there(Step& step, const AttemptKey& key, WorkerId worker, const std::string& why);
+
+/// The same where it had to make room: nobody is to blame.
+void revoke_attempt(Step& step, const AttemptKey& key, WorkerId worker, const std::string& why);
 
 /// It is gone, as its worker found: the trial goes on from the one before, or afresh.
 void forget_latest_checkpoint(Step& step, ExperimentId id, TrialNumber number);
 
-/// It was over as soon as it was leased, or its program never began: nothing was heard of one.
-[[nodiscard]] bool is_start_failure(const LiveAttempt& live, Instant now);
+/// Attempts of the trial in a row, `end` included.
+[[nodiscard]] std::uint64_t fruitless_with(const EngineState& state, const FruitlessEnd& end);
 
-/// That is nobody's failure, so nothing else bounds how often it happens: what is leased again at once may be
-/// lost at once. `worker` is to blame; 0: the program. To be called when the attempt is over.
-void delayed(Step& step, const AttemptKey& key, Instant leased_at, WorkerId worker, const std::string& why);
+/// Its trial waits, and the culprit. To be called when the attempt is over and its trial is where it goes.
+void delayed(Step& step, const FruitlessEnd& end);
+
+Status continue_time(Step& step);
+Status note_time(Step& step);
 
 /// Reports of a rank above 0: its exit is all that counts.
 void take_member_reports(Step& step, const TakeReports& command);

@@ -12,4 +12,20 @@ void EngineClock::start_at_least(engine::Instant at_least) noexcept {
   }
 }
 
+engine::Duration EngineClock::wall_ahead() const noexcept {
+  constexpr int most_tries = 3;
+  constexpr engine::Duration at_once = engine::Duration::millis(100);
+  engine::Duration ahead;
+  for (int tries = 0; tries < most_tries; ++tries) {
+    const engine::Instant before = now();
+    const engine::Instant wall = clocks_->wall();
+    const engine::Instant after = now();
+    ahead = wall - after;
+    if (after - before <= at_once) {  // Else this process stood still between the two.
+      break;
+    }
+  }
+  return ahead;
+}
+
 }  // namespace hpsearch::net

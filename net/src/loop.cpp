@@ -181,4 +181,8 @@ void Loop::start_clock_at_least(engine::Instant at_least) noexcept {
   impl_->clock.start_at_least(at_least);
 }
 
+engine::Duration Loop::wall_ahead() const noexcept {
+  return impl_->clock.wall_ahead();
+}
+
 }  // namespace hpsearch::net

@@ -302,6 +302,8 @@ Value worker_value(const engine::WorkerRecord& worker) {
       {"slot_kind", worker.slot_kind},
       {"slots", count_value(worker.slots.total())},
       {"slots_held", count_value(worker.slots.held() - unusable)},
+      {"unslotted", count_value(worker.unslotted)},
+      {"max_unslotted", worker.max_unslotted ? count_value(*worker.max_unslotted) : Value()},
       {"slots_quarantined", count_value(unusable)},
       {"leaked_processes", std::move(leaked_processes)},
       {"slots_withdrawn", count_value(in_trouble)},

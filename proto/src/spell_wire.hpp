@@ -29,6 +29,7 @@ void spell(auto& fields, Is<Hello> auto& hello) {
   fields.maybe("troubles", hello.troubles);
   fields.maybe("address", hello.address);
   fields.maybe("nonce", hello.nonce);
+  fields.maybe("max_unslotted", hello.max_unslotted);
 }
 
 void spell(auto& fields, Is<Progress> auto& progress) {

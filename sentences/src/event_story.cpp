@@ -229,7 +229,7 @@ struct EventStory::LineOf {
       return {};  // It starts at once, which the next line shows.
     }
     return {name_of(event.trial) + " is retried in " + std::to_string(seconds) + " s: its last " +
-                (event.times == 1 ? "attempt" : counted(event.times, "attempt")) + " failed to start" +
+                (event.times == 1 ? "attempt" : counted(event.times, "attempt")) + " ended without a report" +
                 after_colon(event.why),
             true};
   }
@@ -282,6 +282,13 @@ struct EventStory::LineOf {
   }
 
   Line operator()(const engine::StoreRestored& /*event*/) const { return {}; }
+
+  Line operator()(const engine::TimeNoted& event) const {
+    const std::int64_t seconds = event.uncounted.in_micros() / 1'000'000;
+    return seconds == 0 ? Line{}
+                        : Line{"the daemon started; " + std::to_string(seconds) +
+                               " s without a daemon count for no budget"};
+  }
 };
 
 Line EventStory::tell(const engine::Event& event) {

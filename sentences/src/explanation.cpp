@@ -3,6 +3,7 @@
 #include <variant>
 
 #include "hpsearch/engine/base/amount.hpp"
+#include "hpsearch/engine/experiment/trial_record.hpp"
 #include "hpsearch/sentences/reason.hpp"
 #include "hpsearch/sentences/wait.hpp"
 #include "hpsearch/sentences/words.hpp"
@@ -28,7 +29,11 @@ struct NowText {
 
   std::string operator()(const engine::NowTrains& now) const {
     return "attempt " + std::to_string(now.attempt.number()) + " trains on " + places_text(now.places) +
-           " and has reached " + amount(now.reached, "") + " of " + amount(now.length, unit);
+           " and has reached " + amount(now.reached, "") + " of " + amount(now.length, unit) +
+           (now.fruitless == 0 ? ""
+                               : "; it is try " + std::to_string(now.fruitless + 1) + " of " +
+                                     std::to_string(engine::most_fruitless_attempts) +
+                                     ": the attempts before it ended without a report");
   }
   std::string operator()(const engine::NowNeedsSlots& now) const {
     return "waits for " + (now.slots == 0 ? "a worker" : counted(now.slots, "slot")) + " to train from " +

@@ -3,6 +3,7 @@
 #include <variant>
 
 #include "hpsearch/engine/base/text.hpp"
+#include "hpsearch/engine/experiment/trial_record.hpp"
 #include "hpsearch/sentences/words.hpp"
 
 namespace hpsearch::sentences {
@@ -110,20 +111,26 @@ struct WhyTrialWaits {
            std::to_string(wait.slots_per_trial) + " on different devices of one worker";
   }
 
+  std::string operator()(const engine::WaitForRoomWithoutSlots& wait) const {
+    return "the workers" + of_these(wait.wanted) + " run " + counted(wait.running, "trial") +
+           " without slots, and together they take " + std::to_string(wait.most) +
+           " (--max-unslotted of hpsearch-worker)";
+  }
+
   std::string operator()(const engine::WaitForTurn& wait) const {
     return "the free slots go to other experiments (this one has priority " + std::to_string(wait.priority) +
            " and weight " + engine::short_number(wait.weight) + "), or their workers are suspect or resting";
   }
 
   std::string operator()(const engine::WaitForRetry& wait) const {
-    return (wait.start_failures == 1 ? "its last attempt"
-                                     : "its last " + std::to_string(wait.start_failures) + " attempts") +
-           std::string(" failed to start") +
-           (wait.worker.empty()
-                ? ""
-                : (wait.start_failures == 1 ? " on worker \"" : ", the last one on worker \"") + wait.worker +
-                      "\"") +
-           (wait.why.empty() ? "" : ": " + wait.why) + "; the next one starts in " +
+    return (wait.fruitless == 1 ? "its last attempt"
+                                : "its last " + std::to_string(wait.fruitless) + " attempts") +
+           std::string(" ended without a report") +
+           (wait.worker.empty() ? ""
+                                : (wait.fruitless == 1 ? " on worker \"" : ", the last one on worker \"") +
+                                      wait.worker + "\"") +
+           (wait.why.empty() ? "" : ": " + wait.why) + "; try " + std::to_string(wait.fruitless + 1) +
+           " of " + std::to_string(engine::most_fruitless_attempts) + " starts in " +
            seconds_text(wait.remaining);
   }
 };

@@ -64,9 +64,12 @@ TEST(Runtime, ReplayStandsWhereTheLiveEngineStands) {
   ASSERT_TRUE(recovered) << recovered.error().message;
   EXPECT_EQ(DaemonFixture::picture(replayed), fixture.picture());
 
-  const std::string before = fixture.picture();
   fixture.restart();
-  EXPECT_EQ(fixture.picture(), before);
+  fixture.pump_until([&] { return fixture.runtime->idle(); });
+  engine::Engine again(searchers::registry());
+  MemoryStore later(std::make_shared<MemoryDisk>(*fixture.disk));
+  ASSERT_TRUE(later.recover([&](const engine::Event& event) { return again.replay(event); }));
+  EXPECT_EQ(DaemonFixture::picture(again), fixture.picture());
 }
 
 TEST(Runtime, NothingIsSaidBeforeItIsDurable) {
@@ -205,6 +208,27 @@ TEST(Runtime, ProgramsRunOnThroughARestart) {
   EXPECT_TRUE(worker.all<proto::Lease>().empty());
   worker.send(proto::Reports{key, 2, {metrics_report(4, 0.25)}});
   EXPECT_EQ(worker.wait_for<proto::Decide>().decision.directive, engine::Directive::stop);
+}
+
+TEST(Runtime, ABudgetOfTimeOutlivesAClockThatIsAheadAfterARestart) {
+  DaemonFixture fixture;
+  engine::Value config = small_search(1);
+  (*config.as_map())["budget"] = engine::Value::Map{{"max_time", std::int64_t{3'600}}};
+  fixture.submit(config);
+  ScriptedWorker worker(fixture);
+  worker.join();
+  worker.wait_for<proto::Lease>();
+  for (int starts = 0; starts < 2; ++starts) {
+    fixture.crash();
+    fixture.loop.start_clock_at_least(fixture.loop.now() + Duration::seconds(86'400));
+    fixture.start();
+    fixture.pump_until([&] { return fixture.runtime->idle(); });
+    EXPECT_EQ(only_experiment(fixture).state, engine::ExperimentState::active);
+    ASSERT_TRUE(fixture.runtime->engine().next_deadline());
+    const Duration left = *fixture.runtime->engine().next_deadline() - fixture.runtime->now();
+    EXPECT_GT(left, Duration::seconds(3'000));
+    EXPECT_LE(left, Duration::seconds(3'600));
+  }
 }
 
 TEST(Runtime, KnownWorkerGetsNothingNewBeforeItIsBack) {

@@ -321,6 +321,8 @@ TEST(Experiment, FailuresOfTheProgramCountAndAreLimited) {
   const ExperimentId id = cluster.create(random_config(1, 1, Value::Map{{"max_restarts", 2}}));
   for (int i = 0; i < 2; ++i) {
     cluster.exit(cluster.live(id, 0), 1);
+    cluster.now = cluster.now + Duration::seconds(1);
+    cluster.step(CheckTimers{});
     EXPECT_EQ(cluster.trial(id, 0).state, TrialState::running);
   }
   cluster.exit(cluster.live(id, 0), 1);

@@ -127,30 +127,5 @@ TEST_F(TwoWorkers, QuarantineOutlivesARestart) {
   EXPECT_EQ(state_text(loaded), state_text(cluster.engine));
 }
 
-TEST(Poison, TrialThatFailsEverywhereWithoutAReportIsGivenUp) {
-  TestCluster cluster;
-  cluster.join("a", 1);
-  cluster.join("b", 1);
-  const ExperimentId id = cluster.create(random_config(1, 1, Value::Map{{"max_restarts", 1'000}}));
-  int failures = 0;
-  while (cluster.trial(id, 0).state == TrialState::running && failures < 100) {
-    cluster.exit(cluster.live(id, 0), 1);
-    ++failures;
-  }
-  EXPECT_EQ(failures, 8);
-  EXPECT_EQ(cluster.trial(id, 0).state, TrialState::failed);
-  EXPECT_NE(cluster.trial(id, 0).reason.detail().find("more than one worker"), std::string::npos);
-}
-
-TEST(Poison, OneWorkerAloneProvesNothing) {
-  TestCluster cluster;
-  cluster.join("a", 1);
-  const ExperimentId id = cluster.create(random_config(1, 1, Value::Map{{"max_restarts", 20}}));
-  for (int i = 0; i < 20; ++i) {
-    cluster.exit(cluster.live(id, 0), 1);
-  }
-  EXPECT_EQ(cluster.trial(id, 0).state, TrialState::running);
-}
-
 }  // namespace
 }  // namespace hpsearch::engine

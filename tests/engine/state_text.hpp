@@ -122,14 +122,14 @@ class StateText {
     all(members, port, ending, exit, ended_by);
   }
   void put(const LiveAttempt& x) {
-    const auto& [key, worker, slots, granted_length, reached, started, unlogged, applied_seq, decision,
-                 leased_at, checkpoint_at, origin, last_digest, gang] = x;
-    all(key, worker, slots, granted_length, reached, started, unlogged, applied_seq, decision, leased_at,
-        checkpoint_at, origin, last_digest, gang);
+    const auto& [key, worker, slots, granted_length, reached, started, reported, unlogged, applied_seq,
+                 decision, leased_at, checkpoint_at, origin, last_digest, gang] = x;
+    all(key, worker, slots, granted_length, reached, started, reported, unlogged, applied_seq, decision,
+        leased_at, checkpoint_at, origin, last_digest, gang);
   }
   void put(const FailureHistory& x) {
-    const auto& [lost, crashes, crashed_on, elsewhere, start_failures, last, why, not_before] = x;
-    all(lost, crashes, crashed_on, elsewhere, start_failures, last, why, not_before);
+    const auto& [lost, crashes, crashed_on, fruitless, culprit, why, not_before] = x;
+    all(lost, crashes, crashed_on, fruitless, culprit, why, not_before);
   }
   void put(const Reason& x) {
     const auto& [why, bracket, rung, rank, size, keep, cutoff, detail] = x;
@@ -156,8 +156,8 @@ class StateText {
   void put(const ExperimentRecord& x) {
     all(x.id, x.state, to_value(x.config), x.effective, x.created_with, x.context_directory, x.context_digest,
         x.context_bytes, x.idempotency_key, x.source, x.pending, x.running, x.by_state, x.best, x.stopping_as,
-        x.stop_at_once, x.reason, x.notes, x.created_at, x.ended_at, x.first_lease_at, x.last_release_at,
-        x.slot_time, x.condemned);
+        x.stop_at_once, x.reason, x.notes, x.created_at, x.ended_at, x.first_lease_at, x.uncounted,
+        x.last_release_at, x.slot_time, x.condemned);
     out_ << '\n';
     put(*x.searcher);
     out_ << '\n';
@@ -204,12 +204,12 @@ class StateText {
   }
   void put(const SlotLedger& x) { all(x.total(), x.held(), x.free()); }
   void put(const WorkerRecord& x) {
-    const auto& [id, uid, name, incarnation, slot_kind, address, present, slots, attempts, quarantined,
-                 quick_failures, start_failures, last_start_failure, rests_until, leaked, adopted, disowned,
-                 devices, pool, labels, withdrawn] = x;
-    all(id, uid, name, incarnation, slot_kind, address, present, slots, attempts, quarantined, quick_failures,
-        start_failures, last_start_failure, rests_until, leaked, adopted, disowned, devices, pool, labels,
-        withdrawn);
+    const auto& [id, uid, name, incarnation, slot_kind, address, present, slots, attempts, unslotted,
+                 max_unslotted, quarantined, quick_failures, start_failures, last_start_failure, rests_until,
+                 leaked, adopted, disowned, devices, pool, labels, withdrawn] = x;
+    all(id, uid, name, incarnation, slot_kind, address, present, slots, attempts, unslotted, max_unslotted,
+        quarantined, quick_failures, start_failures, last_start_failure, rests_until, leaked, adopted,
+        disowned, devices, pool, labels, withdrawn);
   }
 
   std::ostringstream out_;

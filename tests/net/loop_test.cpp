@@ -246,6 +246,18 @@ TEST(EngineClock, IgnoresTheWallClockAfterTheStart) {
   }
 }
 
+TEST(EngineClock, KnowsHowFarTheWallClockWasSet) {
+  SetClocks clocks;
+  EngineClock clock(clocks);
+  EXPECT_EQ(clock.wall_ahead(), engine::Duration{});
+  clocks.since_boot = clocks.since_boot + engine::Duration::seconds(1);
+  EXPECT_EQ(clock.wall_ahead(), engine::Duration::seconds(-1));
+  clocks.date = clocks.date + engine::Duration::seconds(3'601);
+  EXPECT_EQ(clock.wall_ahead(), engine::Duration::seconds(3'600));
+  clock.start_at_least(clock.now() + engine::Duration::seconds(86'400));
+  EXPECT_EQ(clock.wall_ahead(), engine::Duration::seconds(3'600 - 86'400));
+}
+
 TEST(Loop, ClockIgnoresAnInstantOfThePast) {
   Loop loop;
   const auto before = loop.now();

@@ -226,8 +226,8 @@ TEST(ClientApi, AWorker) {
   EXPECT_EQ(
       compact_json(proto::worker_value(worker())),
       R"({"attempts":[{"attempt":1,"experiment":3,"trial":2}],"devices":[],"id":7,"incarnation":2,"labels":{},"leaked_processes":[],)"
-      R"("name":"gpu-7","pool":"default","present":true,"quarantined":null,"slot_kind":"gpu","slots":4,"slots_held":1,)"
-      R"("slots_quarantined":0,"slots_withdrawn":0,"withdrawn":[]})");
+      R"("max_unslotted":null,"name":"gpu-7","pool":"default","present":true,"quarantined":null,"slot_kind":"gpu","slots":4,"slots_held":1,)"
+      R"("slots_quarantined":0,"slots_withdrawn":0,"unslotted":0,"withdrawn":[]})");
 }
 
 TEST(ClientApi, SlotsOfTheUnkillableAreNotUnderLease) {

@@ -114,9 +114,9 @@ auto parts(Is<proto::Envelope> auto& x) {
 }
 auto parts(Is<proto::Hello> auto& x) {
   auto& [from, to, uid, name, incarnation, boot_id, pid, slots, slot_kind, held, kills_by, devices, pool,
-         labels, troubles, address, nonce] = x;
+         labels, troubles, address, nonce, max_unslotted] = x;
   return std::tie(from, to, uid, name, incarnation, boot_id, pid, slots, slot_kind, held, kills_by, devices,
-                  pool, labels, troubles, address, nonce);
+                  pool, labels, troubles, address, nonce, max_unslotted);
 }
 auto parts(Is<proto::Progress> auto& x) {
   auto& [key, step, silent] = x;

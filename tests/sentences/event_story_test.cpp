@@ -115,11 +115,12 @@ TEST_F(Story, ShowsWhatBecomesOfAttempts) {
           "worker 4 must end attempt 1 of trial 2, which is not in this store; requested by an operator"));
   StartDelayed delayed{ExperimentId(1), TrialNumber(2), 2, Duration::micros(8'000'000)};
   delayed.why = "no such image";
-  EXPECT_THAT(tell(delayed),
-              EndsWith("trial 2 is retried in 8 s: its last 2 attempts failed to start: no such image"));
+  EXPECT_THAT(
+      tell(delayed),
+      EndsWith("trial 2 is retried in 8 s: its last 2 attempts ended without a report: no such image"));
   delayed.times = 1;
   EXPECT_THAT(tell(delayed),
-              EndsWith("trial 2 is retried in 8 s: its last attempt failed to start: no such image"));
+              EndsWith("trial 2 is retried in 8 s: its last attempt ended without a report: no such image"));
   delayed.wait = Duration::micros(999'999);
   EXPECT_EQ(tell(delayed), "");
   EXPECT_THAT(tell(ReportTaken{key(2), 1, InvalidHparamsReport{"lr is too large"}}),

@@ -82,12 +82,12 @@ TEST(WaitText, Retries) {
   const WaitForRetry retry{TrialNumber(7), 2, "gpu-7", "no such image", Duration::seconds(8)};
   EXPECT_EQ(
       why_trial_waits(retry),
-      "its last 2 attempts failed to start, the last one on worker \"gpu-7\": no such image; the next one "
-      "starts in 8 s");
+      "its last 2 attempts ended without a report, the last one on worker \"gpu-7\": no such image; try 3 of "
+      "10 starts in 8 s");
   EXPECT_EQ(why_trial_waits(WaitForRetry{TrialNumber(7), 1, "gpu-7", "", Duration::seconds(8)}),
-            "its last attempt failed to start on worker \"gpu-7\"; the next one starts in 8 s");
+            "its last attempt ended without a report on worker \"gpu-7\"; try 2 of 10 starts in 8 s");
   EXPECT_EQ(why_trial_waits(WaitForRetry{TrialNumber(7), 1, "", "", Duration::seconds(8)}),
-            "its last attempt failed to start; the next one starts in 8 s");
+            "its last attempt ended without a report; try 2 of 10 starts in 8 s");
   EXPECT_EQ(why_experiment_waits(Wait(retry)), "trial 7: " + why_trial_waits(retry));
   EXPECT_EQ(why_experiment_waits(WaitForWorker{}), "no worker is connected");
   EXPECT_EQ(why_experiment_waits(std::nullopt), "");

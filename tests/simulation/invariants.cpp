@@ -114,6 +114,14 @@ std::string broken_limit(const Engine& engine, const Event* last) {
       return where + std::to_string(running) + " trials run, and max_concurrent_trials is " +
              std::to_string(searcher.max_concurrent_trials);
     }
+    if (leased && lease->slots.empty()) {
+      const WorkerRecord& worker = engine.workers().at(lease->worker);
+      if (worker.max_unslotted && worker.unslotted > *worker.max_unslotted) {
+        return where + std::to_string(worker.unslotted) + " trials without slots run on worker " +
+               std::to_string(lease->worker.number()) + ", which takes " +
+               std::to_string(*worker.max_unslotted);
+      }
+    }
     std::uint64_t invalid = 0;
     for (const TrialRecord& trial : record.trials) {
       invalid += trial.reason.detail().starts_with("invalid hyperparameters") ? 1U : 0U;

@@ -255,6 +255,7 @@ void WorkerMachine::send_hello(Instant now) {
   hello.troubles = troubles();
   hello.address = identity_.address;
   hello.nonce = identity_.nonce;
+  hello.max_unslotted = identity_.max_unslotted;
   for (const auto& [key, attempt] : attempts_) {
     // Fenced, it is being ended: the daemon must not take it for one that could go on.
     if (!attempt.is_fenced() || attempt.reports_leaked_processes()) {

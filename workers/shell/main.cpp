@@ -16,6 +16,7 @@
 #include <iostream>
 #include <limits>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -57,6 +58,7 @@ struct Arguments {
   std::string address;
   std::string log_level = "info";
   std::string slots = "auto";
+  std::optional<std::uint64_t> max_unslotted;
   std::string pool;
   std::vector<std::string> labels;
   double grace = 30;
@@ -375,6 +377,7 @@ int run(const Arguments& arguments) {
     return fail(kept.error().code == engine::Errc::unavailable ? exit_storage : exit_failed,
                 kept.error().message);
   }
+  options->max_unslotted = arguments.max_unslotted.value_or(usual_max_unslotted(options->machine.slots));
   if (!found->empty()) {
     net::log(net::Level::info,
              "taking over " + std::to_string(found->size()) + " attempts of an earlier run");
@@ -427,6 +430,9 @@ int main_of(int argc, char** argv) {
       "--slots", arguments.slots,
       "Slots: auto (one per GPU, or one per core without GPUs), N (the first N GPUs, or N CPU slots), "
       "0,2 or GPU-UUID,… (these GPUs), cpu or cpu:N; …*K makes K slots of each GPU (auto)");
+  app.add_option("--max-unslotted", arguments.max_unslotted,
+                 "Most trials with slots_per_trial: 0 that run here at once (4 for each slot)")
+      ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{1'000'000}));
   app.add_option("--pool", arguments.pool,
                  "Resource pool; experiments select one with resources.resource_pool (default)");
   app.add_option("--label", arguments.labels,

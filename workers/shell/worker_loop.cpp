@@ -70,7 +70,8 @@ WorkerIdentity identity_of(const WorkerState& state, const WorkerOptions& option
           .labels = options.labels,
           .ailing = options.ailing,
           .address = options.address,
-          .nonce = chance()};
+          .nonce = chance(),
+          .max_unslotted = options.max_unslotted};
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ bool can_take(const WorkerRecord& worker, const std::vector<SlotIndex>& slots, c
 /// Takes the lease back from an attempt that has not begun.
 void revoke(Step& step, AttemptKey key, WorkerId worker) {
   step.effects().orders.emplace_back(FenceAttempt{worker, key});
-  lose_attempt(step, key, worker, "revoked before it started: the attempt before it came back");
+  revoke_attempt(step, key, worker, "revoked before it started: the attempt before it came back");
 }
 
 /// Why the trial cannot have another attempt back, or "". That as many trials run as may run at once is none:

@@ -28,6 +28,7 @@ void apply(const Applier& applier, const WorkerJoined& joined) {
   worker.incarnation = joined.incarnation;
   worker.slot_kind = joined.slot_kind;
   worker.address = joined.address;
+  worker.max_unslotted = joined.max_unslotted;
   worker.present = true;
   worker.devices = joined.devices;
   worker.pool = joined.pool;
@@ -74,6 +75,9 @@ void apply(const Applier& applier, const WorkerQuarantined& quarantined) {
     TrialRecord& trial = applier.experiment(id).trials[number.number()];
     if (trial.restarts > 0 && !is_closed(trial.state)) {
       --trial.restarts;  // It was the worker's failure.
+    }
+    if (trial.failure_history && trial.failure_history->fruitless > 0) {
+      --trial.failure_history->fruitless;
     }
   }
   worker.quick_failures.clear();
@@ -196,7 +200,7 @@ void withdraw_those(WorkerRecord& worker) {
 void note_vacancy(EngineState& state, const WorkerRecord& worker) {
   if (worker.present && worker.quarantined.empty() && !state.suspects.contains(worker.id) &&
       !state.agenda.resting.contains(worker.id)) {
-    state.vacancies.put(worker.id, worker.slots.free(), worker.attempts.size());
+    state.vacancies.put(worker.id, worker.slots.free(), worker.attempts.size(), takes_unslotted(worker));
   } else {
     state.vacancies.remove(worker.id);
   }

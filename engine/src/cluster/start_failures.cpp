@@ -1,8 +1,11 @@
-// Attempts that are over as soon as they are leased and by nobody's failure: nothing counts them, so what is
-// leased again at once may be lost at once, for ever. Each in a row waits longer than the one before.
+// Attempts that end without a report, for whatever reason: what is leased again at once may end at once, for
+// ever. Each in a row waits longer than the one before, and there are most_fruitless_attempts of them. A
+// worker on which attempts are over as soon as they are leased, by nobody's failure, waits as well.
 
 #include <algorithm>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "applier.hpp"
 #include "event_checks.hpp"
@@ -11,14 +14,14 @@
 namespace hpsearch::engine {
 namespace {
 
-/// One false start is an accident and is made good at once; then a second, doubled up to five minutes.
-Duration wait_after(std::uint64_t start_failures) {
+/// One is an accident and is made good at once; then a second, doubled up to five minutes.
+Duration wait_after(std::uint64_t times) {
   constexpr std::uint64_t longest = 300;
   constexpr std::uint64_t doublings = 9;
-  if (start_failures <= 1) {
+  if (times <= 1) {
     return Duration();
   }
-  const std::uint64_t doubled = std::uint64_t{1} << std::min(start_failures - 2, doublings);
+  const std::uint64_t doubled = std::uint64_t{1} << std::min(times - 2, doublings);
   return Duration::seconds(static_cast<std::int64_t>(std::min(doubled, longest)));
 }
 
@@ -37,41 +40,60 @@ void let_rest(EngineState& state, const WorkerRecord& worker) {
   state.agenda.delayed.insert({worker.rests_until, ExperimentId{}, TrialNumber{}, worker.id});
 }
 
-}  // namespace
-
+/// It was over as soon as it was leased, or its program never began: nothing was heard of one.
 bool is_start_failure(const LiveAttempt& live, Instant now) {
   constexpr Duration soon = Duration::seconds(60);
-  return live.reached == Units{} && (!live.started || now - live.leased_at <= soon);
+  return !live.started || now - live.leased_at <= soon;
 }
 
-void delayed(Step& step, const AttemptKey& key, Instant leased_at, WorkerId worker, const std::string& why) {
+/// Its end was wanted. Of an attempt on several workers the others are stopped or killed because one ended.
+bool was_asked_to_end(const TrialRecord& trial) {
+  const LiveAttempt& live = *trial.live;
+  if (!live.is_ending()) {
+    return false;
+  }
+  const bool by_one_of_its_own = live.gang && live.gang->ending != Gang::Ending::none &&
+                                 live.decision->directive != Directive::pause &&
+                                 trial.state == TrialState::running;
+  return !by_one_of_its_own;
+}
+
+}  // namespace
+
+std::optional<FruitlessEnd> fruitless_end(const TrialRecord& trial, Instant now, WorkerId worker,
+                                          std::string why) {
+  const LiveAttempt& live = *trial.live;
+  if (live.reported || live.has_unlogged_decision || was_asked_to_end(trial)) {
+    return std::nullopt;
+  }
+  return FruitlessEnd{live.key, live.leased_at, is_start_failure(live, now) ? worker : WorkerId{},
+                      std::move(why)};
+}
+
+std::uint64_t fruitless_with(const EngineState& state, const FruitlessEnd& end) {
+  const TrialRecord& trial = trial_of(state, end.key.experiment, end.key.trial);
+  return (trial.failure_history ? trial.failure_history->fruitless : 0) + 1;
+}
+
+void delayed(Step& step, const FruitlessEnd& end) {
   const EngineState& state = step.state();
-  const TrialRecord& trial = trial_of(state, key.experiment, key.trial);
+  const bool over = is_closed(trial_of(state, end.key.experiment, end.key.trial).state);
   StartDelayed event;
-  event.experiment = key.experiment;
-  event.trial = key.trial;
-  event.why = why;
-  event.times = (trial.failure_history ? trial.failure_history->start_failures : 0) + 1;
-  event.wait = wait_after(event.times);
-  event.worker = worker;
-  const auto known = state.workers.find(worker);
-  if (known != state.workers.end() && has_news(known->second, leased_at)) {
+  event.experiment = end.key.experiment;
+  event.trial = end.key.trial;
+  event.why = end.why;
+  if (!over) {
+    event.times = fruitless_with(state, end);
+    event.wait = wait_after(event.times);
+  }
+  event.worker = end.culprit;
+  const auto known = state.workers.find(end.culprit);
+  if (known != state.workers.end() && has_news(known->second, end.leased_at)) {
     event.worker_times = known->second.start_failures + 1;
     event.worker_wait = wait_after(event.worker_times);
   }
-  if (!is_closed(trial.state) || event.worker_times > 0) {
+  if (!over || event.worker_times > 0) {
     step.emit(std::move(event));
-  }
-}
-
-void lose_attempt_there(Step& step, const AttemptKey& key, WorkerId worker, const std::string& why) {
-  const LiveAttempt& live = *trial_of(step.state(), key.experiment, key.trial).live;
-  const bool in_vain =
-      !live.gang && is_start_failure(live, step.now());  // Of several workers the last loss decides.
-  const Instant leased_at = live.leased_at;
-  lose_attempt(step, key, worker, why);
-  if (in_vain) {
-    delayed(step, key, leased_at, worker, why);
   }
 }
 
@@ -80,9 +102,9 @@ void apply(const Applier& applier, const StartDelayed& delayed) {
   TrialRecord& trial = record.trials[delayed.trial.number()];
   if (!is_closed(trial.state)) {
     FailureHistory& failure_history = trial.failure_history.ensure();
-    failure_history.start_failures = delayed.times;
-    failure_history.last_start_failure = delayed.worker;
-    failure_history.why_false = delayed.why;
+    failure_history.fruitless = delayed.times;
+    failure_history.last_culprit = delayed.worker;
+    failure_history.last_why = delayed.why;
     failure_history.not_before = applier.event.at + delayed.wait;
     if (record.pending.contains(delayed.trial) && failure_history.not_before > applier.event.at) {
       delayed_trial(applier.state, record, delayed.trial, failure_history.not_before);

@@ -172,15 +172,16 @@ Status join_worker(Step& step, const JoinWorker& command) {
     changed = !worker.present || worker.incarnation != command.incarnation ||
               worker.slots.total() != command.slots || worker.name != command.name ||
               worker.devices != command.devices || worker.pool != command.pool ||
-              worker.labels != command.labels || worker.address != command.address;
+              worker.labels != command.labels || worker.address != command.address ||
+              worker.max_unslotted != command.max_unslotted;
   } else {
     const std::uint64_t last = state.workers.empty() ? 0 : state.workers.rbegin()->first.number();
     id = WorkerId(last + 1);
   }
   if (changed) {
     step.emit(WorkerJoined{id, command.uid, command.name, command.incarnation, command.slots,
-                           command.slot_kind, command.devices, command.pool, command.labels,
-                           command.address});
+                           command.slot_kind, command.devices, command.pool, command.labels, command.address,
+                           command.max_unslotted});
   }
   static_cast<void>(note_troubles(step, NoteTroubles{id, command.troubles}));
   adopt_returned(step, id, command.held);

@@ -85,7 +85,8 @@ inline constexpr std::tuple resources_fields{
 };
 
 inline constexpr std::tuple budget_fields{
-    Field{"max_time", &BudgetConfig::max_time, kind::Time{}, "wall time since the first trial got its slots"},
+    Field{"max_time", &BudgetConfig::max_time, kind::Time{},
+          "time since the first trial got its slots, while a daemon runs"},
     Field{"max_slot_hours", &BudgetConfig::max_slot_hours, kind::Number{0.0},
           "slots × hours, over all trials"},
     Field{"target", &BudgetConfig::target, kind::Number{}, "value of the metric that is good enough"},

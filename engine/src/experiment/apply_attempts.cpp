@@ -15,7 +15,7 @@ void forget_lost(TrialRecord& trial) {
     return;
   }
   trial.failure_history->lost.reset();
-  if (trial.failure_history->crashes == 0 && trial.failure_history->start_failures == 0) {
+  if (trial.failure_history->crashes == 0 && trial.failure_history->fruitless == 0) {
     trial.failure_history.reset();
   }
 }
@@ -98,8 +98,12 @@ void apply(const Applier& applier, const AttemptAdopted& adopted) {
   if (trial.failure_history && trial.failure_history->lost &&
       trial.failure_history->lost->known_as() == adopted.key) {
     live = std::move(*trial.failure_history->lost);
+    if (!live.reported && !live.is_ending() && trial.failure_history->fruitless > 0) {
+      --trial.failure_history->fruitless;  // It has not ended after all.
+    }
   } else {
     live.checkpoint_at = applier.event.at;
+    live.reported = adopted.upto > 0;
   }
   live.key = adopted.key;
   live.key.lease = applier.lease_id();
@@ -205,6 +209,7 @@ void Applier::take_slots(ExperimentRecord& record, const AttemptKey& key, Worker
   WorkerRecord& worker = state.workers.at(where);
   worker.slots.take(slots, key.lease);
   worker.attempts.insert(key);
+  worker.unslotted += slots.empty() ? 1U : 0U;
   note_vacancy(state, worker);
   record.slot_time.change(static_cast<std::int64_t>(slots.size()), event.at);
 }
@@ -215,6 +220,7 @@ void Applier::release_slots(ExperimentRecord& record, TrialRecord& trial, Worker
   WorkerRecord& worker = state.workers.at(where);
   worker.slots.release(slots, live.key.lease);
   worker.attempts.erase(live.key);
+  worker.unslotted -= slots.empty() ? 1U : 0U;
   note_vacancy(state, worker);
   record.slot_time.change(-static_cast<std::int64_t>(slots.size()), event.at);
   trial.busy = trial.busy + Duration::micros((event.at - live.leased_at).in_micros() *

@@ -71,6 +71,8 @@ void apply(const Applier& applier, const ReportTaken& taken) {
   trial.live->last_digest = digest_of(taken.report);
   trial.last_seq = taken.seq;
   applier.note_health(trial, taken);
+  trial.live->reported = trial.live->reported || !(std::holds_alternative<ExitReport>(taken.report) ||
+                                                   std::holds_alternative<NoteReport>(taken.report));
   if (const auto* metrics = std::get_if<MetricsReport>(&taken.report)) {
     applier.take_metrics(record, taken.key.trial, trial, *metrics);
   } else if (const auto* checkpoint = std::get_if<CheckpointReport>(&taken.report)) {
@@ -119,8 +121,6 @@ void Applier::note_crash(TrialRecord& trial, const AttemptKey& key, WorkerId whe
   const LiveAttempt& live = *trial.live;
   WorkerRecord& worker = state.workers.at(where);
   FailureHistory& failure_history = trial.failure_history.ensure();
-  failure_history.crashed_elsewhere = failure_history.crashed_elsewhere ||
-                                      (failure_history.crashes > 0 && failure_history.crashed_on != where);
   failure_history.crashed_on = where;
   ++failure_history.crashes;
   constexpr Duration soon = Duration::seconds(60);

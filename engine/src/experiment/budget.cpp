@@ -20,6 +20,13 @@ std::int64_t micros_of_hours(double hours) {
                   static_cast<std::int64_t>(std::llround(std::min(hours, most_hours) * 3'600e6)));
 }
 
+std::optional<Instant> end_of_max_time(const ExperimentRecord& record) {
+  const std::optional<Duration>& max_time = record.config.budget.max_time;
+  return max_time && record.first_lease_at != Instant{}
+             ? std::optional(record.first_lease_at + record.uncounted + *max_time)
+             : std::nullopt;
+}
+
 }  // namespace
 
 std::optional<std::string> spent_budget(const ExperimentRecord& record, Instant now) {
@@ -42,8 +49,7 @@ std::optional<std::string> spent_budget(const ExperimentRecord& record, Instant 
       record.slot_time.until(now).in_micros() >= micros_of_hours(*budget.max_slot_hours)) {
     return "budget.max_slot_hours " + quoted(Value(*budget.max_slot_hours)) + " is used up";
   }
-  if (budget.max_time && record.first_lease_at != Instant{} &&
-      now >= record.first_lease_at + *budget.max_time) {
+  if (const auto end = end_of_max_time(record); end && now >= *end) {
     return "budget.max_time of " + quoted(Value(budget.max_time->in_seconds())) + " s is over";
   }
   return std::nullopt;
@@ -51,10 +57,7 @@ std::optional<std::string> spent_budget(const ExperimentRecord& record, Instant 
 
 std::optional<Instant> next_deadline(const ExperimentRecord& record) {
   const BudgetConfig& budget = record.config.budget;
-  std::optional<Instant> deadline;
-  if (budget.max_time && record.first_lease_at != Instant{}) {
-    deadline = record.first_lease_at + *budget.max_time;
-  }
+  std::optional<Instant> deadline = end_of_max_time(record);
   if (budget.max_slot_hours && record.slot_time.slots() > 0) {
     const std::int64_t slots = record.slot_time.slots();
     const std::int64_t left =

@@ -62,7 +62,6 @@ bool take(Step& step, const AttemptKey& key, std::uint64_t seq, Report report) {
   const TrialRecord& trial = record.trials[key.trial.number()];
   const auto* exit = std::get_if<ExitReport>(&report);
   const bool never_ran = exit != nullptr && is_never_run(*exit);
-  const bool start_failure = is_start_failure(*trial.live, step.now());
   if (!trial.live->started && !never_ran) {
     step.emit(AttemptStarted{key});  // Its own message was lost; this one says it too.
   }
@@ -77,8 +76,10 @@ bool take(Step& step, const AttemptKey& key, std::uint64_t seq, Report report) {
     const AttemptKey as_known = trial.live->known_as();
     const std::vector<SlotIndex> slots = trial.live->slots;
     const bool in_gang = trial.live->gang.has_value();
-    const Instant leased_at = trial.live->leased_at;
-    const bool in_vain = !failed && !asked && start_failure;
+    const bool workers_own = !failed && copy.cause != ExitReport::Cause::exited &&
+                             copy.cause != ExitReport::Cause::checkpoint_gone;
+    const std::optional<FruitlessEnd> fruitless =
+        fruitless_end(trial, step.now(), workers_own ? worker : WorkerId{}, copy.message);
     step.emit(ReportTaken{key, seq, copy});
     if (copy.unkillable) {
       quarantine_slots(step, worker, as_known, slots);
@@ -96,12 +97,8 @@ bool take(Step& step, const AttemptKey& key, std::uint64_t seq, Report report) {
     after_exit(step, key, granted, reached, copy,
                failed  ? Exit::failed
                : asked ? Exit::asked_for
-                       : Exit::by_itself);
-    if (in_vain) {
-      const bool workers_own =
-          copy.cause != ExitReport::Cause::exited && copy.cause != ExitReport::Cause::checkpoint_gone;
-      delayed(step, key, leased_at, workers_own ? worker : WorkerId{}, copy.message);
-    }
+                       : Exit::by_itself,
+               fruitless);
     return false;
   }
   const auto* invalid = std::get_if<InvalidHparamsReport>(&report);

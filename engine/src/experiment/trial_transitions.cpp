@@ -1,5 +1,6 @@
 // A trial's course: what a reached length, an exit or a loss means for it.
 
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -9,10 +10,6 @@
 
 namespace hpsearch::engine {
 namespace {
-
-// Beyond the default of max_restarts: who asks for more restarts than that means failures after some
-// progress.
-constexpr std::uint32_t poisonous_crashes = 8;
 
 const ExperimentRecord& experiment_of(const Step& step, ExperimentId id) {
   return step.state().experiments.at(id);
@@ -55,6 +52,24 @@ void exit_early(Step& step, ExperimentId id, TrialNumber number, ExitReason exit
   close_all_that_can_be(step, id);
   step.emit(TrialExitedEarly{id, number, exit, detail});
   end(step, id, number, state, because(Reason::Why::early_exit, detail));
+}
+
+/// The same after an attempt that may have been fruitless: the trial waits a while, or has had too many.
+void run_again_after(Step& step, ExperimentId id, TrialNumber number,
+                     const std::optional<FruitlessEnd>& fruitless) {
+  if (!fruitless) {
+    run_again(step, id, number);
+    return;
+  }
+  const std::uint64_t times = fruitless_with(step.state(), *fruitless);
+  if (times >= most_fruitless_attempts && experiment_of(step, id).state == ExperimentState::active) {
+    exit_early(step, id, number, ExitReason::errored, TrialState::failed,
+               std::to_string(times) + " attempts in a row ended without a report" +
+                   (fruitless->why.empty() ? "" : "; the last: " + fruitless->why));
+  } else {
+    run_again(step, id, number);
+  }
+  delayed(step, *fruitless);
 }
 
 std::string amount(const ExperimentRecord& record, Units units) {
@@ -121,7 +136,7 @@ void reach_lengths(Step& step, ExperimentId id, TrialNumber number) {
 }
 
 void after_exit(Step& step, const AttemptKey& key, Units granted, Units reached, const ExitReport& report,
-                Exit exit) {
+                Exit exit, const std::optional<FruitlessEnd>& fruitless) {
   const ExperimentRecord& record = experiment_of(step, key.experiment);
   const TrialRecord& trial = record.trials[key.trial.number()];
   if (trial.state != TrialState::running) {
@@ -135,13 +150,8 @@ void after_exit(Step& step, const AttemptKey& key, Units granted, Units reached,
     const std::string cause = report.message.empty() ? "its program failed" : report.message;
     if (trial.restarts > record.config.max_restarts) {
       exit_early(step, key.experiment, key.trial, ExitReason::errored, TrialState::failed, cause);
-    } else if (trial.failure_history && trial.failure_history->crashes >= poisonous_crashes &&
-               trial.failure_history->crashed_elsewhere) {
-      exit_early(step, key.experiment, key.trial, ExitReason::errored, TrialState::failed,
-                 "it failed " + std::to_string(trial.failure_history->crashes) +
-                     " times in a row without a report, on more than one worker; the last: " + cause);
     } else {
-      run_again(step, key.experiment, key.trial);
+      run_again_after(step, key.experiment, key.trial, fruitless);
     }
     return;
   }
@@ -150,7 +160,7 @@ void after_exit(Step& step, const AttemptKey& key, Units granted, Units reached,
     after_good_exit(step, key.experiment, key.trial, granted, reached);
     return;
   }
-  run_again(step, key.experiment, key.trial);
+  run_again_after(step, key.experiment, key.trial, fruitless);
 }
 
 Status end_trial(Step& step, const EndTrial& command) {
@@ -185,8 +195,10 @@ Status end_trial(Step& step, const EndTrial& command) {
   return Done{};
 }
 
-void lose_attempt(Step& step, const AttemptKey& key, WorkerId worker, const std::string& why,
-                  bool may_return) {
+namespace {
+
+void lose(Step& step, const AttemptKey& key, WorkerId worker, const std::string& why, bool may_return,
+          const std::optional<FruitlessEnd>& fruitless) {
   if (trial_of(step.state(), key.experiment, key.trial).live->gang) {
     step.emit(MemberLost{key, worker, why});
     end_gang(step, key);
@@ -194,18 +206,26 @@ void lose_attempt(Step& step, const AttemptKey& key, WorkerId worker, const std:
   }
   step.emit(AttemptLost{key, why, may_return});
   if (trial_of(step.state(), key.experiment, key.trial).state == TrialState::running) {
-    run_again(step, key.experiment, key.trial);
+    run_again_after(step, key.experiment, key.trial, fruitless);
   }
 }
 
-namespace {
+}  // namespace
 
-bool was_interrupted(const ExitReport& exit) {
-  constexpr int interrupted = 75;  // EX_TEMPFAIL of sysexits.h
-  return exit.cause == ExitReport::Cause::exited && exit.code == interrupted;
+void lose_attempt(Step& step, const AttemptKey& key, WorkerId worker, const std::string& why,
+                  bool may_return) {
+  const TrialRecord& trial = trial_of(step.state(), key.experiment, key.trial);
+  lose(step, key, worker, why, may_return, fruitless_end(trial, step.now(), WorkerId{}, why));
 }
 
-}  // namespace
+void lose_attempt_there(Step& step, const AttemptKey& key, WorkerId worker, const std::string& why) {
+  const TrialRecord& trial = trial_of(step.state(), key.experiment, key.trial);
+  lose(step, key, worker, why, false, fruitless_end(trial, step.now(), worker, why));
+}
+
+void revoke_attempt(Step& step, const AttemptKey& key, WorkerId worker, const std::string& why) {
+  lose(step, key, worker, why, false, std::nullopt);
+}
 
 void end_gang(Step& step, const AttemptKey& key) {
   const TrialRecord& trial = trial_of(step.state(), key.experiment, key.trial);
@@ -215,8 +235,10 @@ void end_gang(Step& step, const AttemptKey& key) {
   const Gang gang = *trial.live->gang;
   const Units granted = trial.live->granted_length;
   const Units reached = trial.live->reached;
-  const Instant leased_at = trial.live->leased_at;
-  const bool in_vain = is_start_failure(*trial.live, step.now());
+  const bool lost = gang.ending == Gang::Ending::none || gang.ending == Gang::Ending::lost;
+  const std::optional<FruitlessEnd> fruitless =
+      fruitless_end(trial, step.now(), lost ? gang.ended_by : WorkerId{},
+                    lost && gang.exit.message.empty() ? "a part of it was lost" : gang.exit.message);
   step.emit(GangEnded{key});
   // Not one that was saved since.
   if (gang.exit.cause == ExitReport::Cause::checkpoint_gone &&
@@ -227,24 +249,17 @@ void end_gang(Step& step, const AttemptKey& key) {
     case Gang::Ending::none:
     case Gang::Ending::lost:
       if (trial.state == TrialState::running) {
-        run_again(step, key.experiment, key.trial);
-      }
-      if (in_vain) {
-        const std::string why = gang.exit.message.empty() ? "a part of it was lost" : gang.exit.message;
-        delayed(step, key, leased_at, gang.ended_by, why);
+        run_again_after(step, key.experiment, key.trial, fruitless);
       }
       return;
     case Gang::Ending::by_itself:
     case Gang::Ending::asked_for:
       after_exit(step, key, granted, reached, gang.exit,
-                 gang.ending == Gang::Ending::by_itself ? Exit::by_itself : Exit::asked_for);
-      if (in_vain && was_interrupted(gang.exit)) {
-        delayed(step, key, leased_at, WorkerId{}, gang.exit.message);
-      }
+                 gang.ending == Gang::Ending::by_itself ? Exit::by_itself : Exit::asked_for, fruitless);
       return;
     case Gang::Ending::failed:
       judge_worker(step, gang.ended_by);  // First: what a bad worker did is not the trial's failure.
-      after_exit(step, key, granted, reached, gang.exit, Exit::failed);
+      after_exit(step, key, granted, reached, gang.exit, Exit::failed, fruitless);
       return;
   }
 }

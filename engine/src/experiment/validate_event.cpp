@@ -81,7 +81,7 @@ Status validate_event(const EngineState& state, const Event& event) {
   if (event.lsn.number() != state.last_lsn.number() + 1) {
     return refuse(event, "the one before it is " + std::to_string(state.last_lsn.number()));
   }
-  const EventChecks checks{state};
+  const EventChecks checks{state, event.at};
   const std::string problem =
       std::visit([&checks](const auto& body) { return problem_with(checks, body); }, event.body);
   if (!problem.empty()) {

@@ -35,7 +35,12 @@ bool holds_more_than_it_may(const ExperimentRecord& record) {
 void explain_running(const ExperimentRecord& record, const TrialRecord& trial, const Workers& workers,
                      Explanation& out) {
   const LiveAttempt& live = *trial.live;
-  NowTrains trains{live.key.attempt, {}, trial.reached, trial.length};
+  const bool in_vain_so_far = !live.reported && trial.failure_history.has_value();
+  NowTrains trains{live.key.attempt,
+                   {},
+                   trial.reached,
+                   trial.length,
+                   in_vain_so_far ? trial.failure_history->fruitless : 0};
   if (live.gang) {
     for (const Gang::Member& member : live.gang->members) {
       trains.places.push_back({name_of_worker(workers, member.worker), member.gone});
@@ -83,9 +88,9 @@ Wait wait_for_workers(const ResourcesConfig& wanted, const Workers& workers, Too
 
 WaitForRetry wait_for_retry(TrialNumber trial, const FailureHistory& failures, const Workers& workers,
                             Instant now) {
-  const auto worker = workers.find(failures.last_start_failure);
-  return {trial, failures.start_failures, worker == workers.end() ? "" : worker->second.name,
-          failures.why_false, failures.not_before - now};
+  const auto worker = workers.find(failures.last_culprit);
+  return {trial, failures.fruitless, worker == workers.end() ? "" : worker->second.name, failures.last_why,
+          failures.not_before - now};
 }
 
 /// When the first of the resting workers gets leases again; nothing if one gets some now.
@@ -122,7 +127,11 @@ struct SlotSum {
   std::uint64_t most_free = 0;  ///< On one worker.
   std::uint64_t largest = 0;    ///< All slots of one worker.
   std::uint64_t withdrawn = 0;
-  std::uint64_t quarantined = 0;  ///< Workers.
+  std::uint64_t quarantined = 0;     ///< Workers.
+  std::uint64_t usable = 0;          ///< Workers that are present and not in quarantine.
+  std::uint64_t unslotted = 0;       ///< Trials without slots on those.
+  std::uint64_t most_unslotted = 0;  ///< Of those workers, if all have a bound.
+  bool takes_unslotted = false;      ///< One of them takes one more trial without slots.
 };
 
 SlotSum sum_of_slots(const Workers& workers, const ResourcesConfig& wanted) {
@@ -135,6 +144,10 @@ SlotSum sum_of_slots(const Workers& workers, const ResourcesConfig& wanted) {
       ++sum.quarantined;
       continue;
     }
+    ++sum.usable;
+    sum.unslotted += worker.unslotted;
+    sum.most_unslotted += worker.max_unslotted.value_or(0);
+    sum.takes_unslotted = sum.takes_unslotted || takes_unslotted(worker);
     sum.total += worker.slots.total();
     sum.free += worker.slots.free();
     sum.most_free = std::max(sum.most_free, worker.slots.free());
@@ -165,11 +178,12 @@ Wait wait_for_slots(const ExperimentRecord& record, const Workers& workers, Inst
   }
   const SlotSum sum = sum_of_slots(workers, resources);
   std::optional<WantedWorkers> wanted = wanted_workers(resources, workers);
-  if (sum.total == 0 && sum.quarantined == 0) {
-    return WaitForWorker{std::move(wanted)};
+  if (need == 0 ? sum.usable == 0 : sum.total == 0) {
+    return sum.quarantined == 0 ? Wait(WaitForWorker{std::move(wanted)})
+                                : Wait(WaitForRelease{std::move(wanted)});
   }
-  if (sum.total == 0) {
-    return WaitForRelease{std::move(wanted)};
+  if (need == 0 && !sum.takes_unslotted) {
+    return WaitForRoomWithoutSlots{sum.unslotted, sum.most_unslotted, std::move(wanted)};
   }
   if (sum.largest < need || (resources.spans_workers && !fits_on_one(workers, resources))) {
     return wait_for_workers(resources, workers, {need, sum.largest, std::move(wanted)});

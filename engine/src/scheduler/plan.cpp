@@ -44,16 +44,23 @@ void ClaimQueue::remove(ExperimentId experiment) {
   }
 }
 
-void Vacancies::put(WorkerId worker, std::uint64_t free_slots, std::uint64_t attempts) {
-  const auto [entry, is_new] = entries_.try_emplace(worker, Entry{free_slots, attempts});
+void Vacancies::put(WorkerId worker, std::uint64_t free_slots, std::uint64_t attempts, bool takes_unslotted) {
+  const std::optional<std::uint64_t> now = takes_unslotted ? std::optional(attempts) : std::nullopt;
+  const auto [entry, is_new] = entries_.try_emplace(worker, Entry{free_slots, std::nullopt});
   if (is_new) {
     by_free_slots_.emplace(free_slots, worker);
-    by_attempts_.emplace(attempts, worker);
-    return;
+  } else {
+    move(by_free_slots_, entry->second.free_slots, free_slots, worker);
   }
-  move(by_free_slots_, entry->second.free_slots, free_slots, worker);
-  move(by_attempts_, entry->second.attempts, attempts, worker);
-  entry->second = Entry{free_slots, attempts};
+  const std::optional<std::uint64_t> before = entry->second.attempts;
+  if (before && now) {
+    move(by_attempts_, *before, *now, worker);
+  } else if (before) {
+    by_attempts_.erase({*before, worker});
+  } else if (now) {
+    by_attempts_.emplace(*now, worker);
+  }
+  entry->second = Entry{free_slots, now};
 }
 
 void Vacancies::remove(WorkerId worker) {
@@ -62,7 +69,9 @@ void Vacancies::remove(WorkerId worker) {
     return;
   }
   by_free_slots_.erase({entry->second.free_slots, worker});
-  by_attempts_.erase({entry->second.attempts, worker});
+  if (entry->second.attempts) {
+    by_attempts_.erase({*entry->second.attempts, worker});
+  }
   entries_.erase(entry);
 }
 

@@ -164,7 +164,7 @@ std::optional<Placement> find_place_besides(const EngineState& state, const Reso
   for (const auto& [id, worker] : state.workers) {
     const bool usable = worker.present && worker.quarantined.empty() && !state.suspects.contains(id) &&
                         !state.agenda.resting.contains(id) && id != besides && !reserved.contains(id) &&
-                        serves(worker, wanted);
+                        serves(worker, wanted) && (wanted.slots_per_trial > 0 || takes_unslotted(worker));
     if (auto found = usable ? worker.slots.find_free(wanted.slots_per_trial) : std::nullopt) {
       return Placement{id, std::move(*found)};
     }
@@ -339,7 +339,9 @@ void end_if_over(Step& step, const ExperimentRecord& record) {
 /// An attempt on several workers takes all its slots at once or none. While it waits, it keeps the workers it
 /// will have from whoever stands behind it in line, or small trials would take each slot as it becomes free.
 bool fill_one(Step& step) {
-  if (step.state().vacancies.most_free() == 0 && !step.agenda().hungry.any_without_slots()) {
+  const bool some_without_slots =
+      step.agenda().hungry.any_without_slots() && step.state().vacancies.any_takes_unslotted();
+  if (step.state().vacancies.most_free() == 0 && !some_without_slots) {
     return false;  // As long as all slots are in use, which is most of the time, those who wait cost nothing.
   }
   std::vector<const ResourcesConfig*> do_not_fit;  // Few: most experiments want the same.

@@ -58,6 +58,7 @@ void DaemonNode::boot() {
   }
   ++starts_;
   began_ = time_.now();
+  promises_.daemon_began();
   ending_ = false;
   // The wall clock may say anything when a machine starts.
   const std::int64_t ten_years = 315'360'000;
@@ -181,6 +182,7 @@ void DaemonNode::end(bool cleanly, std::optional<Duration> away) {
     return;
   }
   process_.kill();
+  promises_.daemon_ended();
   welcomed_.clear();
   told_leases_.clear();
   told_decisions_.clear();

@@ -93,6 +93,8 @@ std::string_view name_of(Probe probe) noexcept {
       return "other_reports_under_used_numbers";
     case Probe::programs_ran_on_for_a_day_without_a_daemon:
       return "programs_ran_on_for_a_day_without_a_daemon";
+    case Probe::budget_of_time_over_several_starts:
+      return "budget_of_time_over_several_starts";
   }
   return "";
 }

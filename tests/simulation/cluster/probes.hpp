@@ -52,9 +52,10 @@ enum class Probe : std::uint8_t {
   granted_more_credit_again,
   other_reports_under_used_numbers,
   programs_ran_on_for_a_day_without_a_daemon,
+  budget_of_time_over_several_starts,
 };
 inline constexpr std::size_t probe_count =
-    static_cast<std::size_t>(Probe::programs_ran_on_for_a_day_without_a_daemon) + 1;
+    static_cast<std::size_t>(Probe::budget_of_time_over_several_starts) + 1;
 
 /// How often each was reached by the runs of this thread.
 [[nodiscard]] std::array<std::uint64_t, probe_count>& probe_counts() noexcept;

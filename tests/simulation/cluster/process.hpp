@@ -48,6 +48,7 @@ class Process final : public net::Timeline {
   [[nodiscard]] net::Watch every(std::chrono::microseconds period, Task task) override;
   [[nodiscard]] engine::Instant now() const noexcept override;
   void start_clock_at_least(engine::Instant at_least) noexcept override;
+  [[nodiscard]] engine::Duration wall_ahead() const noexcept override { return clock_.wall_ahead(); }
 
  private:
   struct Timer;

@@ -56,7 +56,55 @@ bool Promises::over(const AttemptKey& key) const {
   return found->second.lost || found->second.exited || (current != current_.end() && current->second != key);
 }
 
+void Promises::daemon_began() {
+  daemon_began_ = time_.now();
+  ++daemons_;
+}
+
+void Promises::daemon_ended() {
+  ran_ = ran_until(engine::Duration{});
+  daemon_began_.reset();
+}
+
+engine::Duration Promises::ran_until(engine::Duration ago) const {
+  const engine::Duration of_this_one = daemon_began_ ? time_.now() - *daemon_began_ : engine::Duration{};
+  return engine::Duration::micros(ran_.in_micros() + of_this_one.in_micros() - ago.in_micros());
+}
+
+/// Whatever the wall clock showed while it ran, or at a start: nobody loses time that no daemon has used.
+void Promises::check_budget(const engine::ExperimentStopping& stopping) {
+  const engine::ExperimentRecord* record = fold_.find(stopping.experiment);
+  const auto times = budget_times_.find(stopping.experiment);
+  if (record == nullptr || times == budget_times_.end() || !times->second.end ||
+      !stopping.reason.starts_with("budget.max_time")) {
+    return;
+  }
+  if (daemons_ > times->second.daemons) {
+    reached(Probe::budget_of_time_over_several_starts);
+  }
+  const std::int64_t ran = times->second.end->in_micros() - times->second.begin.in_micros();
+  constexpr std::int64_t rounding = 1'000'000;  // A millisecond for each start.
+  if (ran < record->config.budget.max_time->in_micros() - rounding) {
+    break_because("I9: experiment " + std::to_string(stopping.experiment.number()) + " had " +
+                  std::to_string(ran / 1'000'000) + " s with a daemon, and its budget.max_time is over");
+  }
+}
+
 void Promises::offered(std::span<const engine::Event> events, engine::Instant clock) {
+  for (const engine::Event& event : events) {
+    if (const auto* granted = std::get_if<engine::LeaseGranted>(&event.body)) {
+      const engine::ExperimentRecord* record = fold_.find(granted->experiment);
+      if (record == nullptr || record->first_lease_at == engine::Instant{}) {
+        // Perhaps it is lost, and another one is the first.
+        budget_times_.insert_or_assign(granted->experiment,
+                                       BudgetTime{ran_until(clock - event.at), daemons_, std::nullopt});
+      }
+    } else if (const auto* stopping = std::get_if<engine::ExperimentStopping>(&event.body)) {
+      if (const auto times = budget_times_.find(stopping->experiment); times != budget_times_.end()) {
+        times->second.end = ran_until(clock - event.at);
+      }
+    }
+  }
   held_and_known_.clear();
   members_held_and_heard_.clear();
   std::map<AttemptKey, AttemptKey> adopted_here;
@@ -205,6 +253,7 @@ void Promises::note(const engine::Event& event) {
     experiment_told_to_end_[halted->experiment] = event.lsn;
   } else if (const auto* stopping = std::get_if<engine::ExperimentStopping>(&event.body)) {
     experiment_told_to_end_[stopping->experiment] = event.lsn;
+    check_budget(*stopping);
   } else if (const auto* limits = std::get_if<engine::LimitsChanged>(&event.body)) {
     experiment_told_to_end_[limits->experiment] = event.lsn;  // Lower limits ask running trials to give way.
   } else if (const auto* created = std::get_if<engine::ExperimentCreated>(&event.body)) {

@@ -41,6 +41,10 @@ class Promises {
 
   // --- the daemon ---
 
+  /// One begins, and later ends: only in between do budgets of time run.
+  void daemon_began();
+  void daemon_ended();
+
   /// A group goes to the disk, and `clock` is what the daemon's clock shows. Whether the leases it ends had
   /// to end is found out now: perhaps only the next daemon finds the group there, and everybody counts as
   /// heard at its start.
@@ -125,6 +129,9 @@ class Promises {
   }
   [[nodiscard]] static std::uint64_t most_to_acknowledge(const Attempt& attempt);
   [[nodiscard]] bool has_lost_a_member(const engine::AttemptKey& key) const;
+  /// How long there was a daemon, by no clock of its own, until `ago` before now.
+  [[nodiscard]] engine::Duration ran_until(engine::Duration ago) const;
+  void check_budget(const engine::ExperimentStopping& stopping);
   /// "" when nobody knows the worker.
   [[nodiscard]] std::string uid_of(engine::WorkerId worker) const;
   void note(const engine::AttemptAdopted& adopted, engine::Lsn lsn);
@@ -155,6 +162,17 @@ class Promises {
   std::set<std::string> idempotency_keys_;
   std::set<std::pair<engine::AttemptKey, engine::WorkerId>> members_held_and_heard_;  // The same, of gangs.
   std::set<engine::AttemptKey> held_and_known_;  // When the group that was offered last gave them up.
+  engine::Duration ran_;                         // Of daemons that have ended.
+  std::optional<engine::Instant> daemon_began_;  // The one that runs.
+  std::uint64_t daemons_ = 0;
+  /// How long there was a daemon when the experiment got its first lease, and how many there had been; then
+  /// when its end was decided.
+  struct BudgetTime {
+    engine::Duration begin;
+    std::uint64_t daemons = 0;
+    std::optional<engine::Duration> end;
+  };
+  std::map<engine::ExperimentId, BudgetTime> budget_times_;
   std::set<engine::WorkerId> lost_workers_;
   std::set<engine::WorkerId> quarantined_;
   Ledger ledger_;

@@ -27,7 +27,8 @@ Users::Users(VirtualTime& time, Faults& faults, DaemonNode& daemon, Promises& pr
       promises_(promises),
       draw_(seed, engine::TrialNumber(0), "users"),
       patience_(seed, engine::TrialNumber(0), "patience"),
-      gangs_(seed, engine::TrialNumber(0), "gangs") {
+      gangs_(seed, engine::TrialNumber(0), "gangs"),
+      budgets_(seed, engine::TrialNumber(0), "budgets") {
 }
 
 Value Users::search() {
@@ -76,6 +77,9 @@ Value Users::search() {
   if (gangs_.below(4) == 0 && gang_slots_ > 0) {
     config["resources"] =
         Value::Map{{"slots_per_trial", static_cast<std::int64_t>(gang_slots_)}, {"spans_workers", true}};
+  }
+  if (budgets_.below(4) == 0) {
+    config["budget"] = Value::Map{{"max_time", static_cast<std::int64_t>(600 + budgets_.below(7'200))}};
   }
   return Value(std::move(config));
 }

@@ -42,6 +42,7 @@ class Users {
   engine::Draw draw_;
   engine::Draw patience_;
   engine::Draw gangs_;
+  engine::Draw budgets_;  // The same, of budgets of time.
   std::uint64_t gang_slots_ = 0;
   std::uint64_t submitted_ = 0;
   std::uint64_t unanswered_ = 0;

@@ -29,6 +29,8 @@ class EngineClock {
   [[nodiscard]] engine::Instant now() const noexcept;
   /// Goes on from there at least.
   void start_at_least(engine::Instant at_least) noexcept;
+  /// What the wall clock says now beyond that.
+  [[nodiscard]] engine::Duration wall_ahead() const noexcept;
 
  private:
   const Clocks* clocks_;

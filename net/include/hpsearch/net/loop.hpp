@@ -34,6 +34,7 @@ class Loop final : public Timeline {
   /// The wall clock at the start plus time passed on a clock that runs on in suspend and never goes back.
   [[nodiscard]] engine::Instant now() const noexcept override;
   void start_clock_at_least(engine::Instant at_least) noexcept override;
+  [[nodiscard]] engine::Duration wall_ahead() const noexcept override;
 
   struct Impl;
   [[nodiscard]] Impl& impl() noexcept { return *impl_; }  ///< For the sources of `net` only.

@@ -46,6 +46,8 @@ class Timeline {
   /// log.
   [[nodiscard]] virtual engine::Instant now() const noexcept = 0;
   virtual void start_clock_at_least(engine::Instant at_least) noexcept = 0;
+  /// What the wall clock says beyond now(): less than nothing if it is behind. Only for people.
+  [[nodiscard]] virtual engine::Duration wall_ahead() const noexcept = 0;
 };
 
 }  // namespace hpsearch::net

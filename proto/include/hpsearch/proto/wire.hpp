@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <variant>
@@ -51,9 +52,10 @@ struct Hello {
   std::vector<engine::SlotDevice> devices{};  ///< One per slot, or none.
   std::string pool{};                         ///< "" = the default one.
   std::map<std::string, std::string> labels{};
-  std::vector<engine::SlotTrouble> troubles{};  ///< Slots that cannot be used: all there are.
-  std::string address{};                        ///< By which other workers reach it; "" = not said.
-  std::uint64_t nonce = 0;                      ///< Random, of this run of the agent; 0 = not said.
+  std::vector<engine::SlotTrouble> troubles{};   ///< Slots that cannot be used: all there are.
+  std::string address{};                         ///< By which other workers reach it; "" = not said.
+  std::uint64_t nonce = 0;                       ///< Random, of this run of the agent; 0 = not said.
+  std::optional<std::uint64_t> max_unslotted{};  ///< Most attempts without slots at once; nothing: no bound.
 };
 /// How far a running program is, by what it said last.
 struct Progress {

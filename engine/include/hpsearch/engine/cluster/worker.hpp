@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -40,8 +41,10 @@ struct WorkerRecord {
   std::string address{};  ///< By which other workers reach it; "" = not said.
   bool present = true;    ///< False once lost; its leases are over then.
   SlotLedger slots;
-  std::set<AttemptKey> attempts;  ///< Live ones, those without slots included.
-  std::string quarantined{};      ///< Why it gets no new leases; "" = it may get some.
+  std::set<AttemptKey> attempts;                 ///< Live ones, those without slots included.
+  std::uint64_t unslotted = 0;                   ///< Of these, those without slots.
+  std::optional<std::uint64_t> max_unslotted{};  ///< So many of those at most; nothing: no bound.
+  std::string quarantined{};                     ///< Why it gets no new leases; "" = it may get some.
   /// Trials that failed here soon after their start and without a report, one after another.
   std::vector<std::pair<ExperimentId, TrialNumber>> quick_failures{};
   std::uint64_t start_failures = 0;  ///< Attempts in a row that were over here as soon as they were leased …
@@ -60,6 +63,11 @@ struct WorkerRecord {
 
 /// Trials that want these resources may run there: it is in their pool and has every label they name.
 [[nodiscard]] bool serves(const WorkerRecord& worker, const ResourcesConfig& wanted) noexcept;
+
+/// One more trial without slots may run there.
+[[nodiscard]] inline bool takes_unslotted(const WorkerRecord& worker) noexcept {
+  return !worker.max_unslotted || worker.unslotted < *worker.max_unslotted;
+}
 
 /// So many of its slots could be one trial's if nothing else held any: enough are not out of use, and on
 /// different devices where that is asked for. O(slots), where slots share devices O(slots × slots wanted).

@@ -107,6 +107,7 @@ struct JoinWorker {
   std::map<std::string, std::string> labels{};
   std::vector<SlotTrouble> troubles{};
   std::string address{};  ///< By which other workers reach it; "" = it takes part in no attempt on several.
+  std::optional<std::uint64_t> max_unslotted{};  ///< Most attempts without slots at once; nothing: no bound.
 };
 /// A worker did not name these when it introduced itself, and has spoken in that session since: it does not
 /// have them. Those of them that are its own still are lost.
@@ -176,10 +177,16 @@ struct TakeReports {
 /// Nothing happened but time. Deadlines are looked at in every step; this is one without anything else.
 struct CheckTimers {};
 
-using Command =
-    std::variant<CreateExperiment, PauseExperiment, ResumeExperiment, CancelExperiment, KillExperiment,
-                 ChangeExperiment, EndTrial, JoinWorker, LoseWorker, ExpireLeases, QuarantineWorker,
-                 ReleaseWorker, AdoptAttempt, ConfirmStart, TakeReports, CheckTimers, NoteLeakedProcesses,
-                 DeleteCheckpoints, ConfirmDeleted, NoteTroubles, DisclaimAttempts, DisownAttempt>;
+/// To be the first command after a replay. Nobody decided anything since the last event, and how long that
+/// was only a wall clock knows, which anybody may set: that time counts for no budget and no pause.
+struct ContinueTime {};
+/// The log is to say how late it is: a restart continues from its last event. For when nothing else happens.
+struct NoteTime {};
+
+using Command = std::variant<CreateExperiment, PauseExperiment, ResumeExperiment, CancelExperiment,
+                             KillExperiment, ChangeExperiment, EndTrial, JoinWorker, LoseWorker, ExpireLeases,
+                             QuarantineWorker, ReleaseWorker, AdoptAttempt, ConfirmStart, TakeReports,
+                             CheckTimers, NoteLeakedProcesses, DeleteCheckpoints, ConfirmDeleted,
+                             NoteTroubles, DisclaimAttempts, DisownAttempt, ContinueTime, NoteTime>;
 
 }  // namespace hpsearch::engine

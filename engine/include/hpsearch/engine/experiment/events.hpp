@@ -395,13 +395,14 @@ struct AttemptDisowned {
   friend std::string problem_with(const EventChecks& checks, const AttemptDisowned& event);
 };
 
-/// An attempt was over as soon as it got its lease, and not because its program failed. Its trial, and its
-/// worker if the worker caused it, wait before they are tried again; each time longer.
+/// An attempt ended without a report and was not asked to end. Its trial waits before it is tried again, each
+/// time longer, and fails after 10 of them in a row. So does its worker wait, if the attempt was over as soon
+/// as it got its lease and its program did not fail.
 struct StartDelayed {
   static constexpr const char* type = "start_delayed";
   ExperimentId experiment;
   TrialNumber trial;
-  std::uint64_t times = 0;         ///< How often in a row, for this trial.
+  std::uint64_t times = 0;         ///< Attempts of this trial in a row.
   Duration wait;                   ///< The trial gets no lease before this time has passed.
   WorkerId worker{};               ///< The worker that caused it; 0 = the program.
   std::uint64_t worker_times = 0;  ///< How often in a row, for this worker.
@@ -514,6 +515,8 @@ struct WorkerJoined {
   std::string pool{};                 ///< "" = the default pool.
   std::map<std::string, std::string> labels{};
   std::string address{};  ///< Where other workers reach it; "" = unknown.
+  /// Most attempts without slots that it runs at once. Empty: no bound.
+  std::optional<std::uint64_t> max_unslotted{};
 
   static void list_fields(auto& fields, auto& self) {
     fields("worker", self.worker);
@@ -526,6 +529,7 @@ struct WorkerJoined {
     fields.maybe("pool", self.pool);
     fields.maybe("labels", self.labels);
     fields.maybe("address", self.address);
+    fields.maybe("max_unslotted", self.max_unslotted);
   }
   friend void apply(const Applier& applier, const WorkerJoined& event);
   friend std::string problem_with(const EventChecks& checks, const WorkerJoined& event);
@@ -648,6 +652,17 @@ struct StoreRestored {
   friend std::string problem_with(const EventChecks& checks, const StoreRestored& event);
 };
 
+/// A daemon starts, or it runs and nothing else happened for a while. The time of this event is where the
+/// next start continues.
+struct TimeNoted {
+  static constexpr const char* type = "time_noted";
+  Duration uncounted{};  ///< Time before this event without a daemon. Budgets and pauses do not count it.
+
+  static void list_fields(auto& fields, auto& self) { fields.maybe("uncounted_ms", self.uncounted); }
+  friend void apply(const Applier& applier, const TimeNoted& event);
+  friend std::string problem_with(const EventChecks& checks, const TimeNoted& event);
+};
+
 /// All kinds of events. Add new kinds at the end.
 using EventBody =
     std::variant<ExperimentCreated, ExperimentPaused, ExperimentResumed, ExperimentStopping, ExperimentEnded,
@@ -655,7 +670,8 @@ using EventBody =
                  TrialEnded, LeaseGranted, AttemptStarted, ReportTaken, AttemptLost, WorkerJoined, WorkerLost,
                  LimitsChanged, AttemptAdopted, WorkerQuarantined, WorkerReleased, SlotsQuarantined,
                  SlotsReleased, CheckpointsCollected, CheckpointsDeleted, SlotWithdrawn, SlotRestored,
-                 MemberExited, MemberLost, GangEnded, StartDelayed, StoreRestored, AttemptDisowned>;
+                 MemberExited, MemberLost, GangEnded, StartDelayed, StoreRestored, AttemptDisowned,
+                 TimeNoted>;
 
 struct Event {
   Lsn lsn;     ///< From 1 without gaps.

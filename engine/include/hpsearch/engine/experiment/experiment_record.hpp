@@ -35,6 +35,8 @@ class SlotTime {
     slots_ += slots;
     since_ = at;
   }
+  /// Before this, a span has passed that does not count.
+  void skip(Duration span) noexcept { since_ = since_ + span; }
   [[nodiscard]] Duration until(Instant now) const noexcept {
     std::int64_t micros = 0;
     const bool overflows = __builtin_mul_overflow((now - since_).in_micros(), slots_, &micros) ||
@@ -88,6 +90,7 @@ struct ExperimentRecord {
   Instant created_at;
   Instant ended_at;
   Instant first_lease_at;
+  Duration uncounted;  ///< Since then, without a daemon.
   Instant last_release_at;
   SlotTime slot_time;
   std::vector<std::string> condemned;  ///< Checkpoints that were collected and may still be there.

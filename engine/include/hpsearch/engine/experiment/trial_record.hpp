@@ -67,6 +67,7 @@ struct LiveAttempt {
   Units granted_length{};  ///< What the program was started for; promotion in place does not change it.
   Units reached{};         ///< Highest step this attempt reported.
   bool started = false;
+  bool reported = false;  ///< Something of it was taken that shows that it works: no note, and not its exit.
   bool has_unlogged_decision = false;  ///< The lost part of a restored log took reports of it or told it
                                        ///< something: it may end by that.
   std::uint64_t applied_seq = 0;
@@ -87,17 +88,20 @@ struct LiveAttempt {
   [[nodiscard]] std::optional<AttemptPart> part_on(WorkerId where) const noexcept;
 };
 
+/// Attempts of a trial that end one after another without a report, for whatever reason: after that many the
+/// trial fails.
+inline constexpr std::uint64_t most_fruitless_attempts = 10;
+
 /// What went wrong with a trial lately; gone once it goes well again.
 struct FailureHistory {
   std::optional<LiveAttempt>
       lost;  ///< Its worker went silent and may come back with it; no other has started since.
-  std::uint32_t crashes = 0;         ///< Attempts in a row that failed without a single report.
-  WorkerId crashed_on;               ///< The last of them.
-  bool crashed_elsewhere = false;    ///< Not all of them on one worker.
-  std::uint64_t start_failures = 0;  ///< Attempts in a row that were over at once, by nobody's failure …
-  WorkerId last_start_failure;       ///< … the last of them by this worker's doing; 0 = by none's …
-  std::string why_false;             ///< … and why.
-  Instant not_before;                ///< When it is tried again, therefore.
+  std::uint32_t crashes = 0;    ///< Attempts in a row that failed without a single report.
+  WorkerId crashed_on;          ///< The last of them.
+  std::uint64_t fruitless = 0;  ///< Attempts in a row that ended without a report and were not asked to …
+  WorkerId last_culprit;        ///< … the last of them by this worker's doing; 0 = by none's …
+  std::string last_why;         ///< … and why.
+  Instant not_before;           ///< When it is tried again, therefore.
 };
 
 /// A complete checkpoint in the store's checkpoint storage.

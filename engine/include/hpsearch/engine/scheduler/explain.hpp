@@ -26,6 +26,7 @@ struct NowTrains {
   std::vector<Place> places;  ///< By rank; more than one for an attempt on several workers.
   Units reached{};
   Units length{};
+  std::uint64_t fruitless = 0;  ///< Attempts before it that ended in a row without a report, if it has none.
 };
 struct NowNeedsSlots {
   std::uint64_t slots = 0;

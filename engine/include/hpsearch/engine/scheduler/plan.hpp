@@ -51,14 +51,15 @@ class ClaimQueue {
 /// Which workers have room, in the order in which they are filled.
 class Vacancies {
  public:
-  /// The worker may get leases, and this is how full it is. O(log workers).
-  void put(WorkerId worker, std::uint64_t free_slots, std::uint64_t attempts);
+  /// The worker may get leases, and this is how full it is; `takes_unslotted`: one more trial without slots
+  /// may run there. O(log workers).
+  void put(WorkerId worker, std::uint64_t free_slots, std::uint64_t attempts, bool takes_unslotted = true);
   /// It gets none: absent or suspect. None is fine. O(log workers).
   void remove(WorkerId worker);
 
   /// Where `slots` slots fit on one worker: the one with the fewest free slots that suffice, so that large
   /// gaps stay for large trials; ties to the older worker. `slots` 0 goes to the worker with the fewest
-  /// attempts. O(log workers).
+  /// attempts of those that take one more without slots. O(log workers).
   [[nodiscard]] std::optional<WorkerId> find(std::uint64_t slots) const {
     return find(slots, [](WorkerId) { return true; });
   }
@@ -72,6 +73,8 @@ class Vacancies {
     return found == order.end() ? std::nullopt : std::optional(found->second);
   }
 
+  /// Some worker takes one more trial without slots.
+  [[nodiscard]] bool any_takes_unslotted() const noexcept { return !by_attempts_.empty(); }
   /// Of any worker.
   [[nodiscard]] std::uint64_t most_free() const noexcept {
     return by_free_slots_.empty() ? 0 : by_free_slots_.rbegin()->first;
@@ -81,14 +84,14 @@ class Vacancies {
   using Ordered = std::set<std::pair<std::uint64_t, WorkerId>>;
   struct Entry {
     std::uint64_t free_slots = 0;
-    std::uint64_t attempts = 0;
+    std::optional<std::uint64_t> attempts;  ///< Nothing: it takes no more without slots.
   };
 
   static void move(Ordered& ordered, std::uint64_t from, std::uint64_t to, WorkerId worker);
 
   std::unordered_map<WorkerId, Entry> entries_;
   Ordered by_free_slots_;
-  Ordered by_attempts_;
+  Ordered by_attempts_;  // Those that take one more without slots.
 };
 
 }  // namespace hpsearch::engine

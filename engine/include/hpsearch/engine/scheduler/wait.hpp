@@ -95,22 +95,29 @@ struct WaitForDevices {  ///< Enough slots of one worker are free, but too few o
   std::optional<WantedWorkers> wanted;
 };
 
+struct WaitForRoomWithoutSlots {  ///< A trial without slots, and every worker runs as many as it takes.
+  std::uint64_t running = 0;      ///< Trials without slots, of every experiment, on these workers.
+  std::uint64_t most = 0;         ///< Sum of their max_unslotted.
+  std::optional<WantedWorkers> wanted;
+};
+
 struct WaitForTurn {  ///< There are free slots; other experiments get them, or their workers get no leases
                       ///< now.
   std::uint64_t priority = 0;
   double weight = 1;
 };
 
-struct WaitForRetry {  ///< The trial's last attempts failed to start; the next one is delayed.
+struct WaitForRetry {  ///< The trial's last attempts ended without a report; the next one is delayed.
   TrialNumber trial;
-  std::uint64_t start_failures = 0;  ///< In a row.
-  std::string worker;                ///< Name of the worker of the last one; "" = unknown.
-  std::string why;                   ///< As its event has it; may be "".
-  Duration remaining;                ///< Until the next attempt.
+  std::uint64_t fruitless = 0;  ///< In a row; the trial fails after most_fruitless_attempts.
+  std::string worker;           ///< Name of the worker that ended the last one; "" = none did, or unknown.
+  std::string why;              ///< As its event has it; may be "".
+  Duration remaining;           ///< Until the next attempt.
 };
 
-using Wait = std::variant<WaitForResume, WaitForConcurrency, WaitForMaxSlots, WaitForRestingWorkers,
-                          WaitForWorker, WaitForRelease, WaitForLargerWorker, WaitForReachableWorkers,
-                          WaitForGang, WaitForFreeSlots, WaitForDevices, WaitForTurn, WaitForRetry>;
+using Wait =
+    std::variant<WaitForResume, WaitForConcurrency, WaitForMaxSlots, WaitForRestingWorkers, WaitForWorker,
+                 WaitForRelease, WaitForLargerWorker, WaitForReachableWorkers, WaitForGang, WaitForFreeSlots,
+                 WaitForDevices, WaitForRoomWithoutSlots, WaitForTurn, WaitForRetry>;
 
 }  // namespace hpsearch::engine

@@ -98,6 +98,11 @@ struct SlotPlan {
 [[nodiscard]] engine::Result<SlotPlan> plan_slots(std::string_view wanted, const std::vector<Device>& usable,
                                                   std::uint64_t cores);
 
+/// Attempts without slots that a worker with that many slots runs at once, if nobody says otherwise.
+[[nodiscard]] constexpr std::uint64_t usual_max_unslotted(std::uint64_t slots) noexcept {
+  return 4 * (slots == 0 ? 1 : slots);
+}
+
 /// The devices by slot of a worker that holds attempts in the slots it had before.
 struct KeptSlots {
   std::vector<engine::SlotDevice> devices;

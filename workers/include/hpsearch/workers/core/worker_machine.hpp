@@ -32,6 +32,7 @@ struct WorkerIdentity {
   std::string address{};             ///< By which other workers reach this one.
   std::uint64_t nonce =
       0;  ///< Random, of this run: copies of an agent may have the same pid, each in its container.
+  std::optional<std::uint64_t> max_unslotted{};  ///< Most attempts without slots at once; nothing: no bound.
 };
 
 struct WorkerRules {

@@ -50,6 +50,7 @@ struct WorkerOptions {
   std::vector<AilingSlot> ailing{};           ///< As found at the start.
   std::vector<AilingSlot> withheld{};         ///< Whatever their devices say.
   DeviceLook look{};                          ///< How to look at them again.
+  std::uint64_t max_unslotted = 0;            ///< Attempts without slots at once.
 };
 
 /// Carries out what WorkerMachine wants, and tells it what happened: the only place where the worker's parts
